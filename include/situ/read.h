@@ -61,8 +61,8 @@ typedef struct situ_model situ_model;
 
 /* Reads a model: a file, or "builtin:NAME?key=value&..." for a generated one. options may be NULL.
  * IO when it cannot be opened; BAD_INPUT when malformed, with file and place; UNSUPPORTED when no reader recognises it.
- * BAD_ARGUMENT when `training` is set and the file holds a training step already, and when `training` or `precision` is
- * set and the file carries its own times. */
+ * BAD_ARGUMENT when `training` is set and the file holds a training step already or precision is i8, and when
+ * `training` or `precision` is set and the file carries its own times. */
 SITU_API situ_status situ_model_read(situ_model **out, const char *path, const situ_read_options *options,
                                      situ_error *error);
 SITU_API void situ_model_free(situ_model *model);

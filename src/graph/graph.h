@@ -73,7 +73,7 @@ situ_status graph_copies(situ_graph **out, const situ_graph *graph, int32_t n, s
  * what v does for each weight and input that is differentiated; its weight_bytes are those of the gradients, which stay
  * beside the weights. update(v) changes the weights of v's colocation group. All of these are colocated with v.
  * Operators that nothing reads are taken for the loss. BAD_ARGUMENT when the graph has other phases than forward
- * already. */
+ * already, BAD_INPUT when nothing would get a backward operator. */
 situ_status graph_training(situ_graph **out, const situ_graph *graph, situ_error *error);
 
 /* For loops: `for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) { t = g->in[i]; u = g->producer[t]; }` */

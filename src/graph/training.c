@@ -201,8 +201,13 @@ static situ_status make_gradients(step *s, int32_t v, situ_error *error) {
 
 static situ_status add_training(step *s, situ_error *error) {
   const situ_graph *g = s->g;
+  bool any = false;
   find_reach(s);
+  for (int32_t v = 0; v < g->n_operators; v++) any = any || s->reached[v];
   TRY(add_forward(s, error));
+  if (!any)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, NULL,
+                     "no result depends on weights in floating point, so there is nothing to train");
   for (int32_t v = g->n_operators - 1; v >= 0; v--)
     if (s->reached[v]) TRY(add_backward(s, v, error));
   for (int32_t v = 0; v < g->n_operators; v++) {

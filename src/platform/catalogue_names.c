@@ -16,9 +16,10 @@ static const char idle_words[] =
 /* Names of machines and chips for what is in them, without signs. */
 static const struct {
   const char *alias, *name;
-} aliases[] = {{"dgxspark", "gb10-128g"},   {"strixhalo", "radeon8060s"}, {"agxorin", "orin-64g"},
-               {"agxxavier", "xavier-32g"}, {"arcprob60", "b60-24g"},     {"arcprob70", "b70-32g"},
-               {"rtxa4000", "a4000-16g"},   {"rtxa5000", "a5000-24g"},    {"rtxa6000", "a6000-48g"}};
+} aliases[] = {{"dgxspark", "gb10-128g"},   {"strixhalo", "radeon8060s"},  {"agxorin", "orin-64g"},
+               {"agxxavier", "xavier-32g"}, {"arcprob60", "b60-24g"},      {"arcprob70", "b70-32g"},
+               {"rtxa4000", "a4000-16g"},   {"rtxa5000", "a5000-24g"},     {"rtxa6000", "a6000-48g"},
+               {"raspberrypi5", "rpi5"},    {"pro6000", "rtxpro6000-96g"}, {"pro4500", "rtxpro4500-32g"}};
 
 static bool is_idle(const char *word, const char *before) {
   char padded[PLAIN_BYTES + 2];
@@ -95,7 +96,7 @@ const situ_device_kind_info *catalogue_find(const char *key) {
   return find_called(found, 2, key) == 1 ? found[0] : NULL;
 }
 
-enum { N_NEAREST = 3, MOST_WRONG = 3 };
+enum { N_NEAREST = 3, MOST_WRONG = 3, MOST_WORDS = 8 };
 
 typedef struct nearest {
   const char *best[N_NEAREST];
@@ -103,20 +104,22 @@ typedef struct nearest {
 } nearest;
 
 /* Keeps the names that are like what was wanted: few letters are other, or half of them and at least three begin it.
- * Names that begin with what was wanted come first, since they differ in what was left out. */
-static void offer(nearest *found, const char *wanted, const char *name) {
+ * Names that begin with what was wanted come first, since they differ in what was left out. `shown` is what the person
+ * is told for `name`. */
+static void offer(nearest *found, const char *wanted, const char *name, const char *shown) {
   int n = (int)strlen(wanted), same = 0, distance = name_distance(wanted, name);
   while (same < n && tolower((unsigned char)wanted[same]) == tolower((unsigned char)name[same])) same++;
   bool near = distance <= (n / 2 < MOST_WRONG ? n / 2 : MOST_WRONG) || (same >= 3 && 2 * same >= n);
   int score = distance - same, at = found->n;
   while (at > 0 && score < found->score[at - 1]) at--;
+  for (int k = 0; k < found->n; k++) near = near && found->best[k] != shown;
   if (!near || at == N_NEAREST) return;
   if (found->n < N_NEAREST) found->n++;
   for (int k = found->n - 1; k > at; k--) {
     found->best[k] = found->best[k - 1];
     found->score[k] = found->score[k - 1];
   }
-  found->best[at] = name;
+  found->best[at] = shown;
   found->score[at] = score;
 }
 
@@ -130,19 +133,50 @@ static const char *told(char into[CATALOGUE_HINT_BYTES], const nearest *found, c
   return into;
 }
 
+/* What the longest run of words of a text names, with a number in it: "h100" of "DGX H100". Returns how many rows. */
+static int find_within(const situ_device_kind_info *called[], const char *text) {
+  size_t begin[MOST_WORDS], end[MOST_WORDS], n = 0, length = strlen(text);
+  for (size_t i = 0; i < length && n < MOST_WORDS;) {
+    for (; i < length && isblank((unsigned char)text[i]); i++)
+      ;
+    begin[n] = i;
+    for (; i < length && !isblank((unsigned char)text[i]); i++)
+      ;
+    end[n] = i;
+    n += end[n] > begin[n];
+  }
+  for (size_t words = n; words-- > 1;)
+    for (size_t k = 0; k + words <= n; k++) {
+      char run[2 * PLAIN_BYTES];
+      snprintf(run, sizeof run, "%.*s", (int)(end[k + words - 1] - begin[k]), text + begin[k]);
+      char plain[PLAIN_BYTES];
+      make_plain(plain, run, strlen(run), true);
+      int found = strpbrk(plain, "0123456789") ? find_called(called, N_NEAREST, run) : 0;
+      if (found > 0) return found;
+    }
+  return 0;
+}
+
 const char *catalogue_nearest_device(char into[CATALOGUE_HINT_BYTES], const char *key) {
   nearest found = {0};
+  char plain[PLAIN_BYTES], name[PLAIN_BYTES];
   const situ_device_kind_info *row, *called[N_NEAREST];
   found.n = find_called(called, N_NEAREST, key);
+  if (found.n == 0) found.n = find_within(called, key);
   for (int k = 0; k < found.n; k++) found.best[k] = called[k]->name;
-  bool any = found.n > 0;
-  for (int32_t i = 0; !any && (row = catalogue_row(i)); i++) offer(&found, key, row->name);
+  bool any = found.n > 0 || strcmp(key, "gpu") == 0 || strcmp(key, "npu") == 0;
+  make_plain(plain, key, strlen(key), true);
+  for (int32_t i = 0; !any && strlen(plain) > 3 && (row = catalogue_row(i)); i++) {
+    make_plain(name, row->name, strlen(row->name), true);
+    offer(&found, plain, name, row->name);
+  }
+  for (int32_t i = 0; !any && (row = catalogue_row(i)); i++) offer(&found, key, row->name, row->name);
   return told(into, &found, "`situ list devices` shows them; a platform file is named by its path, such as ./own.json");
 }
 
 const char *catalogue_nearest_link(char into[CATALOGUE_HINT_BYTES], const char *key) {
   nearest found = {0};
   situ_link_kind_info kind = SITU_LINK_KIND_INFO_INIT;
-  for (int32_t i = 0; situ_link_kind_at(i, &kind); i++) offer(&found, key, kind.name);
+  for (int32_t i = 0; situ_link_kind_at(i, &kind); i++) offer(&found, key, kind.name, kind.name);
   return told(into, &found, "`situ list links` shows them");
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
@@ -12,11 +13,12 @@
 enum { MAX_TERMS = SITU_MAX_DEVICES, MAX_WORD = 64 };
 static const char *const NETWORK = "ethernet-100g"; /* between servers, where the name says nothing */
 
-/* One term: COUNT * KEY @ LINK. */
+/* One term: COUNT * KEY MEMORY @ LINK. */
 typedef struct term {
   const situ_device_kind_info *row;
   const situ_link_kind_info *bus;    /* to the host, or between hosts */
   const situ_link_kind_info *fabric; /* among the term, or NULL */
+  int64_t memory_bytes;              /* as stated, or 0 */
   int32_t count, first_device, server;
 } term;
 
@@ -93,6 +95,61 @@ static situ_status take_link(const composer *c, term *t, const char *word, situ_
   return SITU_STATUS_OK;
 }
 
+/* Cuts "64GB", "64 GB RAM" or "-64g" off the end of a word, unless it is the whole. Returns bytes; 0: there is none. */
+static int64_t cut_memory(char *word) {
+  size_t n = strlen(word);
+  if (n > 4 && strcasecmp(word + n - 4, " ram") == 0)
+    for (n -= 4; n > 0 && isblank((unsigned char)word[n - 1]);) n--;
+  if (n > 0 && tolower((unsigned char)word[n - 1]) == 'b') n--;
+  if (n == 0 || tolower((unsigned char)word[n - 1]) != 'g') return 0;
+  for (n--; n > 0 && isblank((unsigned char)word[n - 1]);) n--;
+  size_t begin = n;
+  while (begin > 0 && isdigit((unsigned char)word[begin - 1])) begin--;
+  long gb = strtol(word + begin, NULL, 10);
+  if (begin < 2 || begin == n || n - begin > 6 || gb < 1 || !strchr(" \t-", word[begin - 1])) return 0;
+  while (begin > 0 && strchr(" \t-", word[begin - 1])) begin--;
+  word[begin] = '\0';
+  return gb * INT64_C(1000000000);
+}
+
+/* Cuts "x 2" or "x2" off the end of a word, unless it is the whole; returns the number, 1 without one. */
+static int32_t cut_count(char *word) {
+  size_t n = strlen(word), begin = n;
+  while (begin > 0 && isdigit((unsigned char)word[begin - 1])) begin--;
+  size_t end = begin;
+  while (end > 0 && isblank((unsigned char)word[end - 1])) end--;
+  long count = strtol(word + begin, NULL, 10);
+  if (begin == n || n - begin > 4 || end < 2 || word[end - 1] != 'x' || count < 1 || count > SITU_MAX_DEVICES) return 1;
+  for (end--; end > 0 && isblank((unsigned char)word[end - 1]);) end--;
+  word[end] = '\0';
+  return (int32_t)count;
+}
+
+/* The row that a word names, with what people write behind names: how much memory, how many. NULL: none. */
+static const situ_device_kind_info *find_row(term *t, const char *word) {
+  char name[MAX_WORD];
+  const situ_device_kind_info *row = catalogue_find(word);
+  snprintf(name, sizeof name, "%s", word);
+  if (row) return row;
+  int32_t count = t->count == 1 ? cut_count(name) : 1;
+  int64_t memory_bytes = (row = catalogue_find(name)) ? 0 : cut_memory(name);
+  if (!row && !(row = catalogue_find(name))) return NULL;
+  t->memory_bytes = memory_bytes;
+  t->count *= count;
+  return row;
+}
+
+/* Memory may be stated of hosts, and of what has the memory of a machine without one: the rest comes with its own. */
+static situ_status check_memory(const composer *c, const term *t, situ_error *error) {
+  bool own = strcmp(t->row->kind, "cpu") == 0 || t->row->integrated;
+  return t->memory_bytes == 0 || own
+             ? SITU_STATUS_OK
+             : fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
+                         "%s has %lld GB of its own; the memory of the machine is stated behind its host, as in \"cpu "
+                         "64GB\"",
+                         t->row->name, (long long)(t->row->memory_bytes / 1000000000));
+}
+
 /* An optional count, and the sign after it. */
 static situ_status take_count(const composer *c, int32_t *count, const char **at, situ_error *error) {
   const char *word_at = *at;
@@ -100,17 +157,33 @@ static situ_status take_count(const composer *c, int32_t *count, const char **at
   *count = 1;
   skip_blanks(at);
   if (!isdigit((unsigned char)**at)) return SITU_STATUS_OK;
-  if (take_word(word, &word_at, "+@(),;") && catalogue_find(word)) return SITU_STATUS_OK; /* "7900xtx" is no count */
+  if (take_word(word, &word_at, "+@(),;") && find_row(&(term){.count = 1}, word))
+    return SITU_STATUS_OK; /* "7900xtx" is no count */
   char *end;
   long stated = strtol(*at, &end, 10);
   if (stated < 1 || stated > SITU_MAX_DEVICES)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "a count must be between 1 and %d", SITU_MAX_DEVICES);
-  const char *rest = end;
-  if (!take_sign(&rest, '*') && !take_sign(&rest, 'x'))
-    return bad_name(c, error, "expected \"*\" after the count of", *at);
+  const char *rest = end, *name_at = end;
+  bool sign = take_sign(&rest, '*') || take_sign(&rest, 'x');
+  bool blank = !sign && isblank((unsigned char)*end) && take_word(word, &name_at, "+@(),;");
+  bool named = blank && (isalpha((unsigned char)word[0]) || find_row(&(term){.count = 1}, word)); /* "4 T4", "2 3090" */
+  if (!sign && !named) return bad_name(c, error, "expected \"*\" after the count of", *at);
   *count = (int32_t)stated;
-  *at = rest;
+  *at = sign ? rest : end;
   return SITU_STATUS_OK;
+}
+
+/* The rest of a name that has a "+" of its own, as in "Ryzen AI Max+ 395". */
+static const situ_device_kind_info *find_with_sign(term *t, const char *word, const char **at) {
+  char next[MAX_WORD], both[2 * MAX_WORD];
+  const char *rest = *at + 1;
+  if (**at != '+' || isblank((unsigned char)(*at)[-1]) || !isblank((unsigned char)*rest) ||
+      !take_word(next, &rest, "+@(),;"))
+    return NULL;
+  snprintf(both, sizeof both, "%s %s", word, next);
+  const situ_device_kind_info *row = strlen(both) < MAX_WORD ? find_row(t, both) : NULL;
+  if (row) *at = rest;
+  return row;
 }
 
 static situ_status take_term(composer *c, const char **at, situ_error *error) {
@@ -118,12 +191,14 @@ static situ_status take_term(composer *c, const char **at, situ_error *error) {
   char word[MAX_WORD];
   TRY(take_count(c, &t.count, at, error));
   if (!take_word(word, at, "+@(),;")) return bad_name(c, error, "expected the name of a device at", *at);
-  t.row = catalogue_find(word);
+  t.row = find_with_sign(&t, word, at);
+  if (!t.row) t.row = find_row(&t, word);
   if (!t.row) {
     char hint[CATALOGUE_HINT_BYTES];
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "no known device is called \"%s\"; %s", word,
                      catalogue_nearest_device(hint, word));
   }
+  TRY(check_memory(c, &t, error));
   t.bus = link_kind_find(t.row->bus);
   if (take_sign(at, '@')) {
     if (!take_word(word, at, "+(),;")) return bad_name(c, error, "expected a kind of link at", *at);
@@ -207,6 +282,10 @@ static situ_status make_devices(composer *c, situ_error *error) {
         if (!c->devices[n].name) return fail_no_memory(error);
         server *s = &c->servers[t->server];
         if (hosts && s->host < 0) s->host = n;
+        if (t->memory_bytes > 0) c->devices[n].memory_bytes = t->memory_bytes;
+        if (t->memory_bytes > 0 && t->row->integrated && s->host >= 0)
+          return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
+                           "%s shares the memory of its host: state it behind the host", t->row->name);
         c->devices[n].apart = t->row->integrated && s->host >= 0;
         if (t->row->integrated) c->devices[n].shares_memory_with = s->host;
         c->devices[n].server = t->server;

@@ -231,8 +231,9 @@ static void spread_pins(situ_problem *p) {
 /* As people read sizes, and exactly: the two may differ by little. */
 static void refuse_weights(situ_problem *p, int64_t weights, int64_t room) {
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
-  conflict(p, "memory: the weights take %s (%lld bytes), all memories that may be used hold %s (%lld bytes)",
-           text_size(a, weights), (long long)weights, text_size(b, room), (long long)room);
+  conflict(p, "memory: the %s take %s (%lld bytes), all memories that may be used hold %s (%lld bytes)",
+           p->graph->cache_tokens > 0 ? "weights and caches" : "weights", text_size(a, weights), (long long)weights,
+           text_size(b, room), (long long)room);
 }
 
 /* Whether some device of a memory may be used; a pin may use one that else stays empty. */

@@ -115,6 +115,9 @@ static situ_status refuse_load(const situ_model *m, const situ_read_options *o, 
 situ_status read_check_dims(const situ_read_options *o, situ_error *error) {
   if ((unsigned)o->precision > SITU_PRECISION_I8)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "precision is no value of situ_precision");
+  if (o->training && o->precision == SITU_PRECISION_I8)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "a training step computes gradients in floating point, so it does not go with precision i8");
   if (o->prompt < 0 || o->context < 0 || o->batch < 0 || o->generate < 0 || o->draft < 0)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "prompt, context, batch, generate and draft must be at least 0");

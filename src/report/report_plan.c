@@ -170,6 +170,9 @@ static void value_facts(text_buffer *t, const situ_plan *plan, const situ_proble
          "for these costs no plan is better by more than this");
 }
 
+/* The tolerance of the portfolio: a plan that is worse by more was rather chosen for what is sure. */
+static const double USUAL = 0.02;
+
 /* The plan that is better in value, but not by enough for its hand-overs, or not for sure. */
 static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {
   char a[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES], rest[256];
@@ -177,11 +180,13 @@ static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_report_
   int32_t n = situ_plan_best_found_handovers(plan);
   if (best >= value || best <= 0) return;
   situ_robustness r = SITU_ROBUSTNESS_INIT;
-  bool unsure = situ_plan_robustness(plan, &r) && r.preferred, alone = value == situ_plan_best_single_ns(plan);
+  bool told = situ_plan_robustness(plan, &r), unsure = told && r.preferred;
+  bool alone = value == situ_plan_best_single_ns(plan), far = told && (double)value > (1 + USUAL) * (double)best;
   snprintf(rest, sizeof rest, "%s less for %d hand-over%s; see --%s",
            percent_text(percent, 1 - (double)best / (double)value), (int)n, n == 1 ? "" : "s",
            unsure  ? "uncertainty"
            : alone ? "min-gain"
+           : far   ? "tolerance, --uncertainty"
                    : "tolerance");
   fact(t, o, "set aside", STYLE_PLAIN, exact_time(a, best), rest);
 }

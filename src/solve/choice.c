@@ -133,6 +133,54 @@ static situ_status compare(situ_robustness *out, int32_t *chosen, const fewer_po
   return SITU_STATUS_OK;
 }
 
+/* Adds the plan of whole layers, which a full pool would have no room for. */
+static situ_status add_layers(fewer_pool *pool, solve_run *run) {
+  incumbent found;
+  handovers cost = {0};
+  situ_status status = solver_borrow(&found, &layers_solver, run->problem, run, 1, 0);
+  arena *scratch = arena_new();
+  bool any = status == SITU_STATUS_OK && found.best.device;
+  if (any && (!scratch || !handovers_find(&cost, run->problem, found.best.device, scratch)))
+    status = fail_no_memory(run->error);
+  cost.island = NULL;
+  if (any)
+    pool->plan[pool->n++] =
+        (fewer_plan){.where = found.best, .value_ns = found.value_ns, .cost = cost, .solver = layers_solver.name};
+  incumbent_free(&found);
+  arena_free(scratch);
+  return status;
+}
+
+/* Where no split of the pool is sure, one of whole layers may be: no search for speed alone comes to its few
+ * hand-overs. */
+static situ_status try_layers(situ_robustness *told, int32_t *chosen, fewer_pool *pool, solve_run *run,
+                              const fewer_rules *rules, const situ_solve_options *o) {
+  const situ_problem *p = run->problem;
+  budget *whole = run->budget;
+  if (whole->stop == BUDGET_CANCELLED || solve_is_large(p)) return SITU_STATUS_OK;
+  int64_t time = o->time_limit_s > 0 ? choice_least_ns(o) / 2 : 0; /* of each step: the limit has passed */
+  int32_t last = pool->n;
+  budget own = budget_new(max64(LEAST_STEPS, min64(MOST_STEPS, MOST_SIMULATED / p->n_operators) / 8), time,
+                          whole->callback, whole->context);
+  run->budget = &own;
+  run->watch->running = &own;
+  situ_status status = add_layers(pool, run);
+  run->budget = whole;
+  run->watch->running = whole;
+  whole->steps = sat_add(whole->steps, own.steps);
+  TRY(status);
+  double enough = (double)pool->plan[pool->single].value_ns / (1 + rules->min_gain);
+  if (pool->n == last || !fewer_keeps(&pool->plan[last], rules) || (double)pool->plan[last].value_ns > enough)
+    return SITU_STATUS_OK;
+  situ_robustness found = {0};
+  budget draws = budget_new(0, time, whole->callback, whole->context);
+  TRY(compare_one(&found, last, pool, run, o->uncertainty, run->seed, &draws));
+  if (is_unsure(&found)) return SITU_STATUS_OK;
+  *chosen = last;
+  *told = found;
+  return SITU_STATUS_OK;
+}
+
 bool choice_wanted(const situ_solve_options *o) {
   return o->tolerance > 0 || o->min_gain > 0 || o->max_parts > 0 || o->min_part > 0 || o->uncertainty > 0;
 }
@@ -152,7 +200,9 @@ situ_status choice_make(choice *out, solve_run *run, const best_single *single, 
   int32_t k = fewer_choose(&pool, &rules);
   budget draws = budget_new(0, time_left(run, o, 0), run->budget->callback, run->budget->context);
   if (k >= 0 && o->robust) TRY(most_robust(&k, &pool, run, &rules, INFINITY, o->uncertainty, &draws));
+  int32_t split = k;
   if (k >= 0 && o->uncertainty > 0) TRY(compare(&out->robustness, &k, &pool, run, &rules, o->uncertainty, &draws));
+  if (k != split && k == pool.single) TRY(try_layers(&out->robustness, &k, &pool, run, &rules, o));
   handovers most = {0};
   int32_t *stamp = ARENA_NEW(run->arena, int32_t, run->problem->n_devices);
   if (!stamp) return fail_no_memory(run->error);

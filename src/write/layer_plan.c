@@ -1,5 +1,6 @@
 #include "write/layer_plan.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -44,9 +45,27 @@ static situ_status find_devices(layer_plan *out, const situ_plan *plan, const si
   return SITU_STATUS_OK;
 }
 
+const char *layer_plan_way(char into[LAYER_WAY_BYTES], const layer_plan *l, const situ_problem *p, int32_t device) {
+  int32_t n = 0;
+  bool experts = false;
+  for (int32_t v = 0; v < p->n_operators; v++) experts |= is_expert(p->graph, v);
+  for (int32_t i = 0; i < l->n; i++) {
+    bool seen = false;
+    for (int32_t j = 0; j < i && !seen; j++) seen = l->device[j] == l->device[i];
+    n += !seen;
+  }
+  into[0] = '\0';
+  if (p->execution == SITU_EXECUTION_STREAM && experts && problem_is_host(p, device))
+    snprintf(into, LAYER_WAY_BYTES, " (--not Attention=cpu leaves it experts alone)");
+  else if (p->execution == SITU_EXECUTION_STREAM)
+    snprintf(into, LAYER_WAY_BYTES, " (--max-parts %d)", (int)n);
+  return into;
+}
+
 static situ_status find_runs(layer_plan *out, const situ_problem *p, const char *format, situ_error *error) {
   out->run = ARENA_NEW(out->arena, int32_t, p->n_devices);
   out->count = ARENA_NEW(out->arena, int32_t, p->n_devices);
+  char way[LAYER_WAY_BYTES];
   if (!out->run || !out->count) return fail_no_memory(error);
   for (int32_t k = 0; k < out->n; k++) {
     if (k > 0 && out->device[k] == out->device[k - 1]) {
@@ -56,8 +75,8 @@ static situ_status find_runs(layer_plan *out, const situ_problem *p, const char 
     for (int32_t i = 0; i < out->n_runs; i++)
       if (out->run[i] == out->device[k])
         return fail_with(error, SITU_STATUS_UNSUPPORTED, p->platform->devices[out->device[k]].name,
-                         "has layers that do not follow each other, %d among them; %s holds one run for each device",
-                         (int)k, format);
+                         "has layers that do not follow each other, %d among them; %s holds one run for each device%s",
+                         (int)k, format, layer_plan_way(way, out, p, out->device[k]));
     out->run[out->n_runs] = out->device[k];
     out->count[out->n_runs++] = 1;
   }

@@ -22,6 +22,11 @@ typedef struct layer_plan {
  * too. */
 situ_status layer_plan_find(layer_plan *out, const situ_plan *plan, const situ_problem *problem, bool experts,
                             const char *format, situ_error *error);
+/* What to ask `place` for where a format has no place for what is on `device` (runs apart, the CPU behind a GPU), as "
+ * (--option)"; "" where no option is known. */
+enum { LAYER_WAY_BYTES = 64 };
+const char *layer_plan_way(char into[LAYER_WAY_BYTES], const layer_plan *l, const situ_problem *p, int32_t device);
+
 void layer_plan_free(layer_plan *l);
 
 /* UNSUPPORTED, in the name of the format, unless what comes before the layers is with the first of them, and the head

@@ -36,20 +36,21 @@ static void add_spilled(text_buffer *out, const layer_plan *l) {
 
 static situ_status add_flags(text_buffer *out, const layer_plan *l, const situ_problem *p, situ_error *error) {
   const int32_t *run = l->run, *count = l->count, n_runs = l->n_runs;
+  char way[LAYER_WAY_BYTES];
   int32_t from = problem_is_host(p, run[0]), n_gpu_layers = 0, last = run[n_runs - 1];
   for (int32_t i = from; i < n_runs; i++) {
     if (problem_is_host(p, run[i]))
       return fail_with(error, SITU_STATUS_UNSUPPORTED, p->platform->devices[run[i]].name,
-                       "has layers behind those of %s; llama.cpp keeps the first layers on the CPU, no others",
-                       p->platform->devices[run[i - 1]].name);
+                       "has layers behind those of %s; llama.cpp keeps the first layers on the CPU, no others%s",
+                       p->platform->devices[run[i - 1]].name, layer_plan_way(way, l, p, run[i]));
     n_gpu_layers += count[i];
   }
   bool head_alone = l->head >= 0 && l->head != last && !problem_is_host(p, l->head);
   for (int32_t i = from; head_alone && i < n_runs; i++) head_alone = run[i] != l->head;
   if (l->head >= 0 && l->head != last && !head_alone)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, p->platform->devices[l->head].name,
-                     "has the head, but the last layers are on %s; llama.cpp keeps the head with the last device",
-                     p->platform->devices[last].name);
+                     "has the head, but the last layers are on %s; llama.cpp keeps the head with the last device%s",
+                     p->platform->devices[last].name, layer_plan_way(way, l, p, l->head));
   if (n_gpu_layers == 0 && !head_alone) {
     text_add(out, "-dev none -ngl 0");
     return SITU_STATUS_OK;

@@ -60,6 +60,8 @@ def test_a_cache_of_another_type_has_its_bytes():
     assert weights("--kv-type", "f16") == weights()
     situ("place", path, "--platform", "cpu+rtx3090", "--granularity", "block", *QUICK, "--kv-type", "q8_0", "--write", "llama.cpp=out")
     assert " -ctk q8_0 -ctv q8_0 -fa on" in pathlib.Path("out").read_text()
+    large = situ_json("place", path, "--platform", "rtx3060", "--context", "4096", "--batch", "1000", code=4)
+    assert large["reason"].startswith("memory: the weights and caches take"), large["reason"]  # 25 GB of caches, 0.05 of weights
     situ("place", path, "--kv-type", "q9_0", code=2)
     situ("place", SMALL, "--kv-type", "q8_0", code=2)  # no language model
 

@@ -182,6 +182,26 @@ static void a_training_step_is_not_made_twice(void **state) {
   situ_graph_free(once);
 }
 
+/* A forward pass would pass for a training step, at a third of its time. */
+static void what_cannot_be_trained_is_no_training_step(void **state) {
+  (void)state;
+  situ_graph_builder *b = builder();
+  add(b, (situ_operator){.name = "only", .kind = "Relu", .dtype = SITU_DTYPE_F32, .colocation = -1});
+  situ_graph *forward, *step;
+  situ_model *model;
+  situ_error error;
+  assert_int_equal(situ_graph_freeze(&forward, b, &error), SITU_STATUS_OK);
+  situ_graph_builder_free(b);
+  assert_int_equal(graph_training(&step, forward, &error), SITU_STATUS_BAD_INPUT);
+  assert_non_null(strstr(error.text, "weights"));
+  assert_null(step);
+  situ_graph_free(forward);
+  situ_read_options o = {.size = sizeof(situ_read_options), .training = true, .precision = SITU_PRECISION_I8};
+  assert_int_equal(situ_model_read(&model, "builtin:resnet50?image=32", &o, &error), SITU_STATUS_BAD_ARGUMENT);
+  assert_non_null(strstr(error.text, "i8"));
+  assert_null(model);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_has_weights_before_it_gets_a_backward_operator),
@@ -190,6 +210,7 @@ int main(void) {
       cmocka_unit_test(gradients_of_several_users_are_added_up),
       cmocka_unit_test(a_transformer_takes_three_times_its_forward_pass),
       cmocka_unit_test(a_training_step_is_not_made_twice),
+      cmocka_unit_test(what_cannot_be_trained_is_no_training_step),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -328,6 +328,73 @@ static void devices_are_found_by_the_names_that_people_use(void **state) {
   situ_platform_free(named("7950x+2*3090")); /* a number without "*" is a name */
 }
 
+/* The memory of a host is what its owner put in; that of Apple's chips is bought with them. */
+static void the_memory_of_a_host_is_stated_behind_its_name(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    int64_t gb;
+  } said[] = {{"cpu 64GB", 64},
+              {"CPU-64G + rtx4090", 64},
+              {"Ryzen 9 7950X 128 GB RAM + 3090", 128},
+              {"M2 Ultra 128GB", 128},
+              {"2*(epyc7763 1024GB + 8*h100-80g)", 1024},
+              {"raspberry pi 5 8gb", 8}};
+  for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+    situ_platform *p = named(said[i].name);
+    assert_int_equal(p->devices[0].memory_bytes, said[i].gb * 1000000000);
+    situ_platform_free(p);
+  }
+  static const char *const wrong[][2] = {{"cpu+3090 64GB RAM", "rtx3090-24g"},
+                                         {"cpu+radeon780m 64GB", "radeon780m"},
+                                         {"cpu 0GB", "cpu 0GB"},
+                                         {"cpu 99999999GB", "cpu 99999999GB"},
+                                         {"64GB", "64GB"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    situ_platform *p;
+    situ_error error = {0};
+    assert_int_equal(situ_platform_read(&p, wrong[i][0], &error), SITU_STATUS_BAD_ARGUMENT);
+    if (!strstr(error.text, wrong[i][1])) fail_msg("%s: %s", wrong[i][0], error.text);
+  }
+}
+
+/* Counts stand behind names too, and a sign in the name of a product is none of ours. */
+static void counts_and_signs_are_taken_as_people_write_them(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    int32_t n;
+    const char *last;
+  } said[] = {{"RTX 3090 x 2", 2, "rtx3090-24g"},
+              {"cpu+3090x4", 5, "rtx3090-24g"},
+              {"cpu + 4 T4", 5, "t4-16g"},
+              {"2 7900xtx", 2, "rx7900xtx-24g"},
+              {"Ryzen AI Max+ 395", 1, "ryzen-ai-max-395"},
+              {"3090 + Ryzen AI Max+ 395", 2, "rtx3090-24g"}};
+  for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+    situ_platform *p = named(said[i].name);
+    assert_int_equal(p->n_devices, said[i].n);
+    assert_string_equal(p->class_name[p->class_of[p->n_devices - 1]], said[i].last);
+    situ_platform_free(p);
+  }
+}
+
+/* Words around a name, and names that lack a letter, lead to it. */
+static void what_a_longer_text_names_is_offered(void **state) {
+  (void)state;
+  static const char *const said[][2] = {{"DGX H100", "h100-80g"},
+                                        {"MacBook Pro M3 Max", "m3-max"},
+                                        {"3090 nvlink", "rtx3090-24g"},
+                                        {"RTX PRO 6000 Blackwell Max-Q", "rtxpro6000-96g"},
+                                        {"Core Ultra 7 155H", "ultra7-165h"},
+                                        {"Ryzen 5 5600", "ryzen-5600x"}};
+  char hint[CATALOGUE_HINT_BYTES];
+  for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
+    if (!strstr(catalogue_nearest_device(hint, said[i][0]), said[i][1])) fail_msg("%s: %s", said[i][0], hint);
+  assert_string_equal(catalogue_find("RTX PRO 6000 Blackwell")->name, "rtxpro6000-96g");
+  assert_null(strstr(catalogue_nearest_device(hint, "gpu"), "cpu?")); /* a kind is no typing error */
+}
+
 /* Through the host a small tensor takes 20 us there and 10 us back down; directly 12. */
 static void gpus_may_copy_to_each_other_over_pcie(void **state) {
   (void)state;
@@ -492,6 +559,9 @@ int main(void) {
       cmocka_unit_test(one_server_in_brackets_is_the_same_without),
       cmocka_unit_test(a_wrong_name_says_what_is_near),
       cmocka_unit_test(the_catalogue_is_sound),
+      cmocka_unit_test(the_memory_of_a_host_is_stated_behind_its_name),
+      cmocka_unit_test(counts_and_signs_are_taken_as_people_write_them),
+      cmocka_unit_test(what_a_longer_text_names_is_offered),
       cmocka_unit_test(gpus_may_copy_to_each_other_over_pcie),
       cmocka_unit_test(names_like_no_other_are_sent_to_the_list),
       cmocka_unit_test(a_beginning_that_only_one_name_has_is_enough),

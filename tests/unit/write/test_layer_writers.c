@@ -113,6 +113,8 @@ static void what_llamacpp_cannot_hold_is_refused(void **state) {
   (void)state;
   expect_refused("llama.cpp", "01111110000000", "keeps the first layers on the CPU");
   expect_refused("llama.cpp", "01122112222222", "do not follow each other");
+  expect_refused("llama.cpp", "01122112222222", "(--max-parts 2)");      /* two GPUs have layers */
+  expect_refused("llama.cpp", "01111110000000", "(--not Attention=cpu"); /* experts may be apart from theirs */
   expect_refused("llama.cpp", "01111111111110", "keeps the head with the last device");
   expect_refused("llama.cpp", "01211111111111", "whole layers"); /* experts on another GPU */
 }
