@@ -42,7 +42,8 @@ const command run_command = {
         "and runs them on random "
         "inputs: one by one, and for a plan of a pipeline many at a time. Shows what each part, each hand-over and "
         "the whole took beside what the plan predicts, and whether the outputs are those of the whole model. Every "
-        "device runs on the CPU of the engine, on cores of its own where there are enough. Started by mpirun (Open "
+        "device runs on the CPU of the engine, on cores of its own where there are enough, unless --map names a GPU. "
+        "Started by mpirun (Open "
         "MPI) with one process for each server of the platform, each runs the devices of one, and the first tells. "
         "Exit code 8 when there is no engine or it fails.",
     .examples =
