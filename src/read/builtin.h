@@ -57,6 +57,9 @@ extern const builtin *const builtins[];
 #define BUILTIN_HALF \
   { "bits", 16, 16, 32, "bits of a number, 16 or 32" }
 
+/* Whether a text is the name of one, with or without parameters, that only lacks "builtin:". */
+bool builtin_lacks_prefix(const char *text);
+
 /* Makes the network that a path names ("builtin:resnet50?batch=8"); *parameters (may be NULL) is its number of
  * parameters. BAD_INPUT when there is no such network, parameter or value, with a list of those that there are. */
 situ_status builtin_generate(situ_graph **out, const char *path, situ_dtype precision, int64_t *parameters,

@@ -21,6 +21,8 @@ static const builtin *find(const char *name, size_t length) {
   return NULL;
 }
 
+bool builtin_lacks_prefix(const char *text) { return find(text, strcspn(text, "?")) != NULL; }
+
 static situ_status refuse_name(const char *path, const char *name, size_t length, situ_error *error) {
   const char *names[sizeof builtins / sizeof builtins[0]];
   int32_t n = 0;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arguments.h"
 #include "base/file.h"
@@ -11,6 +12,7 @@
 #include "base/log.h"
 #include "base/near_name.h"
 #include "graph/graph.h"
+#include "read/builtin.h"
 #include "read/reader.h"
 
 #define ADDRESS(NAME) &NAME##_reader,
@@ -178,6 +180,9 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
     file_view view;
     path = within_folder(path, room, sizeof room);
     status = file_begin(&view, path, error);
+    if (status == SITU_STATUS_IO && access(path, F_OK) != 0 && builtin_lacks_prefix(path))
+      status =
+          fail_with(error, SITU_STATUS_IO, path, "there is no such file; the built-in network is builtin:%s", path);
     if (status == SITU_STATUS_OK && filled.max_file_bytes > 0 && view.size_bytes > (size_t)filled.max_file_bytes)
       status = fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %zu bytes; at most %lld are allowed", view.size_bytes,
                          (long long)filled.max_file_bytes);
