@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,11 +210,15 @@ situ_status file_probe(const char *path, situ_error *error) {
     return SITU_STATUS_OK;
   }
   char *temporary, *target;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before); /* a signal that ends the process must not leave the file */
   int handle = open_beside(path, &temporary, &target), why = errno;
   if (handle >= 0) {
     close(handle);
     unlink(temporary);
   }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
   return end_beside(handle >= 0, path, why, temporary, target, error);
 }
 

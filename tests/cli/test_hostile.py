@@ -339,6 +339,16 @@ def test_ctrl_c_at_any_time_ends_soon_with_a_plan_or_without():
         assert [name for name in os.listdir() if name.startswith("plan.json.")] == [], (wait, os.listdir())
 
 
+def test_ctrl_c_while_it_starts_leaves_no_file():
+    """Outputs are tried out before the search, each by a file that is there for a moment."""
+    for k in range(rounds_of(100)):
+        call = [SITU, "place", "builtin:inception-v3", "--time-limit", "3600", "-o", "plan.json"]
+        with subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+            time.sleep(0.001 + 0.00004 * k)
+            running.send_signal(signal.SIGINT)
+        assert [name for name in os.listdir() if name.startswith("plan.json.")] == [], (k, os.listdir())
+
+
 def test_a_second_signal_of_another_kind_ends_at_once():
     os.mkfifo("nobody-reads")  # the plan so far cannot be written: the tool waits for a reader
     call = [SITU, "place", "builtin:inception-v3", "--platform", "cpu+2*v100-16g", "--time-limit", "3600", "-o", "nobody-reads"]
