@@ -199,7 +199,7 @@ situ_status choice_make(choice *out, solve_run *run, const best_single *single, 
   TRY(search(&pool, run, single, &rules, o));
   int32_t k = fewer_choose(&pool, &rules);
   budget draws = budget_new(0, time_left(run, o, 0), run->budget->callback, run->budget->context);
-  if (k >= 0 && o->robust) TRY(most_robust(&k, &pool, run, &rules, INFINITY, o->uncertainty, &draws));
+  if (k >= 0 && o->robust) TRY(most_robust(&k, &pool, run, &rules, HUGE_VAL, o->uncertainty, &draws));
   int32_t split = k;
   if (k >= 0 && o->uncertainty > 0) TRY(compare(&out->robustness, &k, &pool, run, &rules, o->uncertainty, &draws));
   if (k != split && k == pool.single) TRY(try_layers(&out->robustness, &k, &pool, run, &rules, o));
