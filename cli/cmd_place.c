@@ -52,6 +52,10 @@ static int run(arguments *a) {
     return fail_usage("--measure runs plans on the devices of one machine: leave out mpirun");
   int code = probe_outputs(a);
   if (code != EXIT_OK) return code;
+  const char *writers[MAX_WRITES];
+  for (int i = 0; i < a->n_writes; i++) writers[i] = a->writes[i].name;
+  a->instance.writers = writers;
+  a->instance.n_writers = a->n_writes;
   situ_plan *plan = NULL;
   situ_instance *instance = NULL;
   situ_race *race = NULL;
