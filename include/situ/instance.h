@@ -58,6 +58,7 @@ typedef struct situ_instance_options {
    * situ_place finds the best plan that the targets of all of them can run (situ_solve_options.form). */
   const char *const *writers;
   int32_t n_writers;
+  int32_t reserved; /* 0 */
 } situ_instance_options;
 #define SITU_INSTANCE_OPTIONS_INIT SITU_SIZED(situ_instance_options)
 

@@ -79,8 +79,8 @@ SITU_API int32_t situ_plan_best_single_device(const situ_plan *plan);
  * min_gain, max_parts); else the value and hand-overs of this plan. SITU_NEVER_NS and -1 without a placement. */
 SITU_API int64_t situ_plan_best_found_ns(const situ_plan *plan);
 SITU_API int32_t situ_plan_best_found_handovers(const situ_plan *plan);
-/* Where a form was asked for (situ_solve_options.form): the value of the best plan found without it, where that is
- * better; elsewhere that of this plan. SITU_NEVER_NS without a placement. */
+/* Where a form was asked for (situ_solve_options.form): the value of what would have been the answer without it, where
+ * that is better; elsewhere that of this plan. SITU_NEVER_NS without a placement. */
 SITU_API int64_t situ_plan_without_form_ns(const situ_plan *plan);
 /* How often the placement changes devices, one for each tensor and device that receives it; -1 without one. */
 SITU_API int32_t situ_plan_n_handovers(const situ_plan *plan);

@@ -311,6 +311,19 @@ static int64_t deadline_before(const budget *b, int64_t after_ns) {
   return b->deadline_ns - min64(after_ns, (b->deadline_ns - b->start_ns) / MOST_HELD);
 }
 
+/* The value of what the answer would be without the form, where that is better: chosen by the same rules, but draws of
+ * costs, as long as there is time. */
+static situ_status choose_without(int64_t *value_ns, const choice *with, solve_run *run, const best_single *single,
+                                  const situ_solve_options *o) {
+  situ_solve_options own = *o;
+  choice without = {.value_ns = run->incumbent->value_ns};
+  own.uncertainty = 0;
+  own.robust = false;
+  if (budget_time_left(run->budget) > 0) TRY(choice_make(&without, run, single, &own));
+  *value_ns = without.value_ns < with->value_ns ? without.value_ns : SITU_NEVER_NS;
+  return SITU_STATUS_OK;
+}
+
 /* The answer among the plans found, or among those of the form. */
 static situ_status choose_answer(choice *out, formed *form, solve_run *run, const best_single *single,
                                  const situ_solve_options *o) {
@@ -320,7 +333,7 @@ static situ_status choose_answer(choice *out, formed *form, solve_run *run, cons
   own.form = &form->form;
   own.incumbent = &form->best;
   TRY(choice_make(out, &own, single, o));
-  out->without_form_ns = costs ? run->incumbent->value_ns : SITU_NEVER_NS;
+  if (costs) TRY(choose_without(&out->without_form_ns, out, run, single, o));
   if (form->best.best.device || !costs) return SITU_STATUS_OK;
   out->reason = formed_reason(form, run);
   return out->reason ? SITU_STATUS_OK : fail_no_memory(run->error);

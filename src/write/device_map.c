@@ -2,13 +2,13 @@
  * one. docs/formats/language-models.md */
 #include "base/json.h"
 #include "plan/layer_plan.h"
-#include "write/modules.h"
+#include "write/module_names.h"
 #include "write/writer.h"
 
 enum { FORM = SITU_FORM_LAYERS | SITU_FORM_EXPERTS | SITU_FORM_NAMES | SITU_FORM_ONE_SERVER };
 
 static void add_entry(text_buffer *out, const situ_problem *p, const char *module, int32_t device) {
-  int32_t gpu = modules_gpu(p, device);
+  int32_t gpu = module_names_gpu(p, device);
   text_add(out, "%s  ", out->length > 2 ? ",\n" : "");
   json_quote(out, module);
   if (gpu < 0)

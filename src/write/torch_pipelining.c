@@ -1,7 +1,7 @@
 /* Split points for torch.distributed.pipelining: the first layer of each stage but the first. docs/run-your-plan.md */
 #include "base/json.h"
 #include "plan/layer_plan.h"
-#include "write/modules.h"
+#include "write/module_names.h"
 #include "write/writer.h"
 
 enum {
@@ -12,7 +12,7 @@ static void add_stages(text_buffer *out, const layer_plan *l, const situ_problem
   text_add(out, "{\n  \"split_points\": {");
   for (int32_t i = 1, k = l->count[0]; i < l->n_runs; k += l->count[i++]) {
     text_add(out, "%s", i > 1 ? ", " : "");
-    modules_quote(out, l->layers.name[k]);
+    module_names_quote(out, l->layers.name[k]);
     text_add(out, ": \"BEGINNING\"");
   }
   text_add(out, "},\n  \"devices\": [");

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "plan/layer_plan.h"
-#include "write/modules.h"
+#include "write/module_names.h"
 #include "write/writer.h"
 
 enum {
@@ -21,7 +21,7 @@ static bool add_modules(text_buffer *out, const layer_plan *l, const situ_proble
     if (l->layers.of[v] >= 0 || l->layers.before[v] != before || !module || string_map_get(said, module) >= 0) continue;
     if (string_map_put(said, module, v) < 0) return false;
     text_add(out, "%s", *first ? "" : ", ");
-    modules_quote(out, module);
+    module_names_quote(out, module);
     *first = false;
   }
   return said != NULL;
@@ -36,7 +36,7 @@ static situ_status add_stages(text_buffer *out, const layer_plan *l, const situ_
     if (i == 0) ok = add_modules(out, l, p, true, &first);
     for (int32_t end = k + l->count[i]; k < end; k++) {
       text_add(out, "%s", first ? "" : ", ");
-      modules_quote(out, l->layers.name[k]);
+      module_names_quote(out, l->layers.name[k]);
       first = false;
     }
     if (i == l->n_runs - 1) ok = add_modules(out, l, p, false, &first) && ok;

@@ -1,7 +1,7 @@
 /* vLLM's pipeline stages: how many layers each holds. The embedding is with the first stage, the head with the last.
  * docs/formats/language-models.md */
 #include "plan/layer_plan.h"
-#include "write/modules.h"
+#include "write/module_names.h"
 #include "write/writer.h"
 
 enum {
@@ -11,7 +11,7 @@ enum {
 
 static void add_stages(text_buffer *out, const layer_plan *l, const situ_problem *p) {
   text_add(out, "CUDA_VISIBLE_DEVICES=");
-  for (int32_t i = 0; i < l->n_runs; i++) text_add(out, "%s%d", i ? "," : "", (int)modules_gpu(p, l->run[i]));
+  for (int32_t i = 0; i < l->n_runs; i++) text_add(out, "%s%d", i ? "," : "", (int)module_names_gpu(p, l->run[i]));
   text_add(out, "\nVLLM_PP_LAYER_PARTITION=");
   for (int32_t i = 0; i < l->n_runs; i++) text_add(out, "%s%d", i ? "," : "", (int)l->count[i]);
   text_add(out, "\n--pipeline-parallel-size %d\n", (int)l->n_runs);

@@ -2,7 +2,7 @@
  * refused. */
 #include "../scenario.h"
 #include "situ/write.h"
-#include "write/modules.h"
+#include "write/module_names.h"
 
 enum { LAYERS = 6, OPERATORS = 2 * LAYERS + 2 };
 
@@ -183,7 +183,7 @@ static void paths_of_onnx_files_become_modules(void **state) {
                                          {"", "\"\""}};
   for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
     text_buffer out = {0};
-    modules_quote(&out, paths[i][0]);
+    module_names_quote(&out, paths[i][0]);
     assert_string_equal(out.bytes, paths[i][1]);
     text_free(&out);
   }

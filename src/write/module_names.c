@@ -1,10 +1,10 @@
-#include "write/modules.h"
+#include "write/module_names.h"
 
 #include <string.h>
 
 #include "base/json.h"
 
-void modules_quote(text_buffer *out, const char *path) {
+void module_names_quote(text_buffer *out, const char *path) {
   text_buffer module = {0};
   if (*path != '/') {
     json_quote(out, path);
@@ -21,7 +21,7 @@ void modules_quote(text_buffer *out, const char *path) {
   text_free(&module);
 }
 
-int32_t modules_gpu(const situ_problem *p, int32_t device) {
+int32_t module_names_gpu(const situ_problem *p, int32_t device) {
   int32_t n = 0;
   if (problem_is_host(p, device)) return -1;
   for (int32_t d = 0; d < device; d++) n += !problem_is_host(p, d);
