@@ -42,7 +42,8 @@ static situ_status find_devices(layer_plan *l, const situ_problem *p, const int3
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t k = l->layers.of[v], d = device[v];
     int32_t *of = k >= 0 ? &l->device[k] : l->layers.before[v] ? &l->first : &l->head;
-    if (l->expert[v] && !asks(l, SITU_FORM_EXPERTS)) continue;
+    bool forward = p->graph->phase[v] == SITU_PHASE_FORWARD; /* the others are with what they belong to */
+    if (!forward || (l->expert[v] && !asks(l, SITU_FORM_EXPERTS))) continue;
     if (*of >= 0 && *of != d && (k >= 0 || asks(l, SITU_FORM_BLOCKS))) return refuse_split(p, v, d, format, error);
     *of = d;
   }

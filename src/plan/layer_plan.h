@@ -14,7 +14,7 @@ typedef struct layer_plan {
   bool *expert;         /* [operator] routed, of a layer */
   int32_t n, *device;   /* [n] of the layer, its routed experts apart */
   bool *spilled;        /* [n] its routed experts are on a host, the rest is elsewhere */
-  int32_t first, head;  /* devices of what comes before and behind the layers; -1 where there is nothing */
+  int32_t first, head;  /* devices of what comes before and behind the layers, forward; -1 where there is nothing */
   int32_t n_runs;       /* of layers that follow each other on one device; 0 unless the form asks for runs */
   int32_t *run, *count; /* [run] its device, and how many layers */
   arena *arena;

@@ -74,7 +74,7 @@ simulation solve_try_below(solve_run *run, simulator_base *base, const placement
 }
 
 int64_t solve_offer(solve_run *run, const placement *where) {
-  if (!solve_allows(run->problem, where->device) || !solve_has_form(run, where->device)) return SITU_NEVER_NS;
+  if (!solve_allows(run->problem, where->device)) return SITU_NEVER_NS;
   simulation found = solve_try(run, where);
   return found.excess_bytes > 0 || found.over_ns > 0 ? SITU_NEVER_NS : found.value_ns;
 }

@@ -123,8 +123,9 @@ const char *incumbent_check(const incumbent *i, const situ_problem *problem);
 /* Takes over the plan of another where that is better. */
 void incumbent_take(incumbent *i, const incumbent *other, const situ_problem *problem);
 
-/* Simulates a placement, counts a step, and keeps it when it keeps every constraint, the form included, and is better
- * than the best so far. Returns its value, SITU_NEVER_NS when infeasible. The arrays are copied. */
+/* Simulates a placement, counts a step, and keeps it when it keeps every constraint, has the form, and is better than
+ * the best so far. Returns its value, SITU_NEVER_NS when infeasible; that of one without the form too. The arrays are
+ * copied. */
 int64_t solve_offer(solve_run *run, const placement *where);
 /* The same, for searches that want to know more: what the simulator found, constraints apart. */
 simulation solve_try(solve_run *run, const placement *where);
