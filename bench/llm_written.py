@@ -52,7 +52,7 @@ def main():
                 cells = []
                 for writer in WRITERS:
                     speed, _ = tokens(asked.situ, path, platform, asked.steps, writer, folder)
-                    cost = round(100 * (free / speed - 1), 1) if speed else 0
+                    cost = round(100 * (1 - speed / free), 1) if speed else 0
                     cells.append('-' if not speed else f'{speed:.4g}' + (f' (-{cost} %)' if cost > 0 else ''))
                 rows.writerow([machine, model, f'{bound:.4g}', f'{free:.4g}', *cells])
                 sys.stdout.flush()
