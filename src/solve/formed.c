@@ -91,7 +91,7 @@ static situ_status run_rows(solve_run *run) {
 }
 
 /* Searches the posed problem, and offers what it finds to the run, of the problem itself. */
-static situ_status search_posed(formed *f, solve_run *run, const situ_problem *posed) {
+static situ_status search_posed(solve_run *run, const situ_problem *posed) {
   incumbent found;
   solve_run own = *run;
   own.problem = posed;
@@ -122,7 +122,7 @@ static situ_status search_server(formed *f, solve_run *run, int32_t server) {
   if (status == SITU_STATUS_OK && mark_unused(unused, f, p, server))
     status = situ_problem_pose(&posed, p->given, p->platform, p->costs, &o, run->error);
   if (posed && posed->conflict && !f->best.reason) f->best.reason = arena_string(run->arena, posed->conflict);
-  if (posed && !posed->conflict) status = search_posed(f, run, posed);
+  if (posed && !posed->conflict) status = search_posed(run, posed);
   situ_problem_free(posed);
   arena_free(a);
   return status;
