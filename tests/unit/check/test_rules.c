@@ -208,6 +208,43 @@ static void the_first_tensor_has_to_be_sent_to_the_first_memory(void **state) {
   scenario_free(&s);
 }
 
+/* a on d1, 1 ns, has 4 bytes for b on d2, by way of d0: 1 to 5 and 5 to 9. The first hop twice, at just these times, is
+ * as many hops, and not the route. */
+static void a_tensor_takes_each_hop_of_its_route(void **state) {
+  (void)state;
+  scenario s = star(3, SITU_UNLIMITED_BYTES);
+  int32_t a = scenario_operator(&s, "a", 1, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
+  scenario_tensor(&s, a, 4, b, -1);
+  scenario_pose(&s, &stream);
+  situ_plan *plan = plan_on(&s, (int32_t[]){1, 2});
+  expect(s.problem, plan, "");
+  assert_int_equal(plan->n_transfers, 2);
+  assert_true(plan->transfers[0].start_ns == 1 && plan->transfers[1].start_ns == 5);
+  plan->transfers[1].link = plan->transfers[0].link;
+  expect(s.problem, plan, "transfer: a tensor of a does not take each hop of its route to memory 2 once\n");
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
+/* a on d1 and b on d2, 2 ns each, have 5 bytes each for c on d3, none of them a host: both go from 2 to 7, over two
+ * links, and keep no host busy. */
+static void copies_between_accelerators_keep_no_host_busy(void **state) {
+  (void)state;
+  scenario s = scenario_mesh(4, SITU_UNLIMITED_BYTES);
+  int32_t a = scenario_operator(&s, "a", 2, 0, 0), b = scenario_operator(&s, "b", 2, 0, 0);
+  int32_t c = scenario_operator(&s, "c", 1, 0, 0);
+  scenario_tensor(&s, a, 5, c, -1);
+  scenario_tensor(&s, b, 5, c, -1);
+  situ_problem_options blocking = stream;
+  blocking.overlap = SITU_OVERLAP_HOST_BLOCKING;
+  scenario_pose(&s, &blocking);
+  situ_plan *plan = plan_on(&s, (int32_t[]){1, 2, 3});
+  assert_int_equal(plan->value_ns, 2 + 5 + 1);
+  expect(s.problem, plan, "");
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
 /* ---- calls ---- */
 
 /* The memory of a host has a limit in calls too: weights of 6 and 5 bytes, and the greater footprint: b's workspace of
@@ -627,6 +664,8 @@ int main(void) {
       cmocka_unit_test(copies_share_their_weights),
       cmocka_unit_test(the_memory_of_a_host_is_limited_in_calls),
       cmocka_unit_test(the_first_tensor_has_to_be_sent_to_the_first_memory),
+      cmocka_unit_test(a_tensor_takes_each_hop_of_its_route),
+      cmocka_unit_test(copies_between_accelerators_keep_no_host_busy),
       cmocka_unit_test(calls_are_numbers_of_one_device),
       cmocka_unit_test(a_call_pays_once_for_each_tensor),
       cmocka_unit_test(replicas_are_equal_devices),
