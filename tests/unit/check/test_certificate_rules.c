@@ -527,6 +527,8 @@ static void judge_and_bounds_agree_to_the_nanosecond(void **state) {
                      .training = periods && seed % 4 == 0,
                      .pinned = seed % 5 == 0,
                      .unsupported = seed % 7 == 0,
+                     .ways_differ = seed / 3 % 3 == 0,
+                     .host_last = seed / 3 % 4 == 2,
                      .equal = seed / 3 % 2,
                      .memory = seed % 4 == 1 ? 0.2 + 0.05 * (double)(seed % 9) : 0,
                      .options = {.execution = models[seed % 3],

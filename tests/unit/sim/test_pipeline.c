@@ -344,6 +344,8 @@ static void random_placements_agree_with_the_naive_formulas(void **state) {
                      .n_operators = 2 + (int32_t)rng_below(&r, 9),
                      .n_devices = 2 + (int32_t)rng_below(&r, 4),
                      .density = 0.3,
+                     .ways_differ = seed % 3 == 1,
+                     .host_last = seed % 4 == 1,
                      .n_colocations = (int32_t)rng_below(&r, 3),
                      .training = rng_below(&r, 2),
                      .memory = rng_below(&r, 2) ? 0.5 : 0};
