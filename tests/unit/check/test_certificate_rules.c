@@ -306,6 +306,25 @@ static void work_is_priced_even_and_flatter_and_steeper(void **state) {
   }
 }
 
+/* a, 10 ns on the first device alone, comes before 20 operators of 1 ns on either. The second device has nothing to do
+ * before 10: with that and the work of all, (10 + 10 + 20) / 2 = 20 ns, which is seen at once. There are too many sets.
+ */
+static void a_device_waits_for_its_first_input(void **state) {
+  (void)state;
+  enum { N = 20 };
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  int32_t a = scenario_operator(&s, NULL, 10, 0, 0);
+  s.time_ns[a][1] = SITU_NEVER_NS;
+  for (int32_t v = 0; v < N; v++) {
+    int32_t w = scenario_operator(&s, NULL, 1, 0, 0);
+    scenario_tensor(&s, a, 0, w, -1);
+  }
+  scenario_pose(&s, &stream);
+  certificate claim = cuts(&s, 0, NULL, 2, (int64_t[]){20, 0});
+  assert_int_equal(proved_by(s.problem, &claim), 20);
+  scenario_free(&s);
+}
+
 /* ---- memory visits ---- */
 
 static certificate visit(const scenario *s, int64_t n, const int32_t *chain, int64_t price) {
@@ -569,6 +588,7 @@ int main(void) {
       cmocka_unit_test(deleted_operators_keep_no_device),
       cmocka_unit_test(blocks_are_searched_no_further_than_need_be),
       cmocka_unit_test(work_is_priced_even_and_flatter_and_steeper),
+      cmocka_unit_test(a_device_waits_for_its_first_input),
       cmocka_unit_test(a_memory_may_be_full_to_the_last_byte),
       cmocka_unit_test(what_costs_less_elsewhere_is_not_kept),
       cmocka_unit_test(the_longest_of_several_tensors_counts),

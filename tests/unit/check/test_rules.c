@@ -271,6 +271,31 @@ static void a_copy_may_wait_for_copies_and_operators(void **state) {
   scenario_free(&s);
 }
 
+/* a on d1 and b on d2, 2 ns each, have 3 bytes each for c on the host, which copies one after the other: from 2 to 5
+ * over the channel of the lower number, from 5 to 8 over the other. The other way round it is no turn. */
+static void copies_take_their_turns_at_a_host(void **state) {
+  (void)state;
+  scenario s = star(3, SITU_UNLIMITED_BYTES);
+  int32_t a = scenario_operator(&s, "a", 2, 0, 0), b = scenario_operator(&s, "b", 2, 0, 0);
+  int32_t c = scenario_operator(&s, "c", 1, 0, 0);
+  scenario_tensor(&s, a, 3, c, -1);
+  scenario_tensor(&s, b, 3, c, -1);
+  situ_problem_options blocking = stream;
+  blocking.overlap = SITU_OVERLAP_HOST_BLOCKING;
+  scenario_pose(&s, &blocking);
+  situ_plan *plan = plan_on(&s, (int32_t[]){1, 2, 0});
+  expect(s.problem, plan, "");
+  for (int i = 0; i < 2; i++) {
+    situ_transfer *x = &plan->transfers[i];
+    assert_int_equal(x->start_ns, x->link == 1 ? 2 : 5);
+    x->start_ns = x->link == 1 ? 5 : 2;
+    x->finish_ns = x->start_ns + 3;
+  }
+  expect(s.problem, plan, "queue: a copy on link 1 waits for its host until 5 ns while one on a later channel goes\n");
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
 /* a on d1 and b on d2, 2 ns each, have 5 bytes each for c on d3, none of them a host: both go from 2 to 7, over two
  * links, and keep no host busy. */
 static void copies_between_accelerators_keep_no_host_busy(void **state) {
@@ -712,6 +737,7 @@ int main(void) {
       cmocka_unit_test(a_tensor_takes_each_hop_of_its_route),
       cmocka_unit_test(a_transfer_is_of_what_there_is),
       cmocka_unit_test(a_copy_may_wait_for_copies_and_operators),
+      cmocka_unit_test(copies_take_their_turns_at_a_host),
       cmocka_unit_test(copies_between_accelerators_keep_no_host_busy),
       cmocka_unit_test(calls_are_numbers_of_one_device),
       cmocka_unit_test(a_call_pays_once_for_each_tensor),
