@@ -306,22 +306,23 @@ static void work_is_priced_even_and_flatter_and_steeper(void **state) {
   }
 }
 
-/* a, 10 ns on the first device alone, comes before 20 operators of 1 ns on either. The second device has nothing to do
- * before 10: with that and the work of all, (10 + 10 + 20) / 2 = 20 ns, which is seen at once. There are too many sets.
- */
+/* On the first device alone a, 10 ns, before b, 1 ns, and 20 operators of 1 ns by themselves; on either 20 of 1 ns that
+ * come after b. Before 11 the second device has nothing to do: with that and the work of all, (11 + 10 + 1 + 20 + 20) /
+ * 2 = 31 ns, which is seen at once. There are too many sets to search. */
 static void a_device_waits_for_its_first_input(void **state) {
   (void)state;
   enum { N = 20 };
   scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
-  int32_t a = scenario_operator(&s, NULL, 10, 0, 0);
-  s.time_ns[a][1] = SITU_NEVER_NS;
-  for (int32_t v = 0; v < N; v++) {
-    int32_t w = scenario_operator(&s, NULL, 1, 0, 0);
-    scenario_tensor(&s, a, 0, w, -1);
+  int32_t a = scenario_operator(&s, NULL, 10, 0, 0), b = scenario_operator(&s, NULL, 1, 0, 0);
+  scenario_tensor(&s, a, 0, b, -1);
+  for (int32_t v = 2; v < 2 + 2 * N; v++) {
+    scenario_operator(&s, NULL, 1, 0, 0);
+    if (v >= 2 + N) scenario_tensor(&s, b, 0, v, -1);
   }
+  for (int32_t v = 0; v < 2 + N; v++) s.time_ns[v][1] = SITU_NEVER_NS;
   scenario_pose(&s, &stream);
-  certificate claim = cuts(&s, 0, NULL, 2, (int64_t[]){20, 0});
-  assert_int_equal(proved_by(s.problem, &claim), 20);
+  certificate claim = cuts(&s, 0, NULL, 2, (int64_t[]){31, 0});
+  assert_int_equal(proved_by(s.problem, &claim), 31);
   scenario_free(&s);
 }
 
