@@ -58,11 +58,13 @@ typedef struct extra_budget {
 static void extra_begin(extra_budget *e, solve_run *run, int64_t steps, int64_t time_ns) {
   e->whole = run->budget;
   e->own = budget_new(steps, time_ns, e->whole->callback, e->whole->context);
-  run->budget = run->watch->running = &e->own;
+  run->budget = &e->own;
+  run->watch->running = &e->own;
 }
 
 static void extra_end(extra_budget *e, solve_run *run) {
-  run->budget = run->watch->running = e->whole;
+  run->budget = e->whole;
+  run->watch->running = e->whole;
   e->whole->steps = sat_add(e->whole->steps, e->own.steps);
 }
 
