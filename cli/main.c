@@ -23,6 +23,14 @@ int command_unknown(const char *word) {
   return fail_usage("there is no %s %s; `situ --help` shows what there is", kind, word);
 }
 
+/* Options before the command, as some other tools want them. */
+static int options_first(char **words, int n) {
+  for (int i = 1; i < n; i++)
+    if (command_find(words[i]))
+      return fail_usage("options go behind the command: `situ %s ... %s`", words[i], words[0]);
+  return command_unknown(words[0]);
+}
+
 /* Alone, or one of the processes that mpirun started: all stay until the last is done. */
 static int carry_out(const command *c, arguments *a) {
   situ_error error;
@@ -51,7 +59,7 @@ int main(int argc, char **argv) {
     return finish(EXIT_OK);
   }
   const command *c = command_find(argv[1]);
-  if (!c) return command_unknown(argv[1]);
+  if (!c) return argv[1][0] == '-' ? options_first(argv + 1, argc - 1) : command_unknown(argv[1]);
   arguments *a = calloc(1, sizeof *a);
   if (!a) return fail_reading(&(situ_error){.status = SITU_STATUS_NO_MEMORY, .text = "out of memory"});
   arguments_init(a);

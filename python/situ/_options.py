@@ -97,10 +97,18 @@ def _truth(value: Any) -> bool:
     return value
 
 
+def _number(kind: Callable[[Any], Any], value: Any) -> Any:
+    """None for what is no number; text is none."""
+    try:
+        return None if isinstance(value, (str, bytes)) else kind(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def _whole(least: int, most: int) -> Callable[[Any], int]:
     def convert(value: Any) -> int:
-        number = int(value)
-        if number != value or not least <= number <= most:
+        number = _number(int, value)
+        if number is None or number != value or not least <= number <= most:
             raise BadArgument(f"expected a whole number from {least} to {most}, not {value!r}")
         return number
 
@@ -109,9 +117,10 @@ def _whole(least: int, most: int) -> Callable[[Any], int]:
 
 def _real(scale: float, most: float) -> Callable[[Any], float]:
     def convert(value: Any) -> float:
-        if not 0 <= float(value) <= most:
+        number = _number(float, value)
+        if number is None or not 0 <= number <= most:
             raise BadArgument(f"expected a number from 0 to {most:g}, not {value!r}")
-        return float(value) * scale
+        return number * scale
 
     return convert
 
@@ -184,6 +193,8 @@ TABLE: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
 
 
 def _set_dims(filled: Filled, dims: Mapping[str, int]) -> None:
+    if not isinstance(dims, Mapping):
+        raise BadArgument(f"expected sizes by name, such as {{'batch': 8}}, not {dims!r}")
     filled.read.dims = (c.situ_dim * len(dims))(
         *(c.situ_dim(to_bytes(k), _whole(0, 2**63 - 1)(v)) for k, v in dims.items())
     )

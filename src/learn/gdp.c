@@ -8,5 +8,6 @@ const solver gdp_solver = {
     .title = "a policy network, one pass over the graph",
     .source = "Zhou et al., GDP, 2019",
     .models = MODEL_STREAM,
+    .takes_policy = true,
     .solve = gdp_solve,
 };

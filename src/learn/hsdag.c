@@ -10,5 +10,6 @@ const solver hsdag_solver = {
     .source = "Duan et al., HSDAG, NeurIPS 2024",
     .models = MODEL_STREAM,
     .anytime = true,
+    .takes_policy = true,
     .solve = hsdag_solve,
 };

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/near_name.h"
 #include "platform/catalogue.h"
@@ -157,14 +158,24 @@ static int find_within(const situ_device_kind_info *called[], const char *text) 
   return 0;
 }
 
+/* Kinds of devices are written by who does not know yet that each has a name. */
+static bool is_kind(const char *key) {
+  static const char *const kinds[] = {"gpu", "cuda", "nvidia", "amd", "intel", "npu", "tpu"};
+  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+    if (strcasecmp(key, kinds[k]) == 0) return true;
+  return false;
+}
+
 const char *catalogue_nearest_device(char into[CATALOGUE_HINT_BYTES], const char *key) {
   nearest found = {0};
+  if (is_kind(key))
+    return told(into, &found, "say which one, as in rtx4090 or npu-200v: `situ list devices` shows all");
   char plain[PLAIN_BYTES], name[PLAIN_BYTES];
   const situ_device_kind_info *row, *called[N_NEAREST];
   found.n = find_called(called, N_NEAREST, key);
   if (found.n == 0) found.n = find_within(called, key);
   for (int k = 0; k < found.n; k++) found.best[k] = called[k]->name;
-  bool any = found.n > 0 || strcmp(key, "gpu") == 0 || strcmp(key, "npu") == 0;
+  bool any = found.n > 0;
   make_plain(plain, key, strlen(key), true);
   for (int32_t i = 0; !any && strlen(plain) > 3 && (row = catalogue_row(i)); i++) {
     make_plain(name, row->name, strlen(row->name), true);

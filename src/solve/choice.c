@@ -49,20 +49,36 @@ static int64_t time_left(const solve_run *run, const situ_solve_options *o, int6
   return max64(budget_time_left(run->budget) - kept_ns, choice_least_ns(o));
 }
 
+/* A budget beyond that of the searches, which may be spent: the run's own from begin to end, when the steps are
+ * counted on that of the searches. */
+typedef struct extra_budget {
+  budget own, *whole;
+} extra_budget;
+
+static void extra_begin(extra_budget *e, solve_run *run, int64_t steps, int64_t time_ns) {
+  e->whole = run->budget;
+  e->own = budget_new(steps, time_ns, e->whole->callback, e->whole->context);
+  run->budget = run->watch->running = &e->own;
+}
+
+static void extra_end(extra_budget *e, solve_run *run) {
+  run->budget = run->watch->running = e->whole;
+  e->whole->steps = sat_add(e->whole->steps, e->own.steps);
+}
+
+/* Simulations that take about a second. */
+static int64_t extra_steps(const situ_problem *p) {
+  return max64(LEAST_STEPS, min64(MOST_STEPS, MOST_SIMULATED / p->n_operators));
+}
+
 static situ_status search(fewer_pool *pool, solve_run *run, const best_single *single, const fewer_rules *rules,
                           const situ_solve_options *o) {
-  budget *whole = run->budget;
-  int64_t steps = max64(LEAST_STEPS, min64(MOST_STEPS, MOST_SIMULATED / run->problem->n_operators));
   int64_t time = time_left(run, o, o->uncertainty > 0 ? choice_least_ns(o) : 0);
   if (o->time_limit_s <= 0 && o->max_steps <= 0) time = DEFAULT_NS;
-  if (whole->stop == BUDGET_CANCELLED) steps = 1;
-  budget own = budget_new(steps, time, whole->callback, whole->context);
-  run->budget = &own;
-  run->watch->running = &own;
+  extra_budget extra;
+  extra_begin(&extra, run, run->budget->stop == BUDGET_CANCELLED ? 1 : extra_steps(run->problem), time);
   situ_status status = fewer_search(pool, run, single, rules);
-  run->budget = whole;
-  run->watch->running = whole;
-  whole->steps = sat_add(whole->steps, own.steps);
+  extra_end(&extra, run);
   return status;
 }
 
@@ -105,30 +121,33 @@ static situ_status compare_one(situ_robustness *out, int32_t split, const fewer_
              : fail_no_memory(run->error);
 }
 
-/* Compares the plan with the single device. Where it is not sure to be better, the surest of the other plans found
- * takes its place if that one is, else the single device does. Where the single device was chosen already, the fastest
- * plan is the one that is compared. */
+/* Of the plans that beat the single device by min_gain, the surest to do so, with what is known of it; the single
+ * device where it is not sure either. Draws that did not choose it decide. */
+static situ_status find_surer(situ_robustness *out, int32_t *chosen, const fewer_pool *pool, solve_run *run,
+                              const fewer_rules *rules, double uncertainty, budget *b) {
+  int32_t split = *chosen, surest = split;
+  TRY(most_robust(&surest, pool, run, rules, fewer_enough_ns(pool, rules), uncertainty, b));
+  *chosen = pool->single;
+  if (surest == split || surest == pool->single) return SITU_STATUS_OK;
+  situ_robustness found;
+  TRY(compare_one(&found, surest, pool, run, uncertainty, run->seed + 1, b));
+  if (is_unsure(&found)) return SITU_STATUS_OK;
+  *out = found;
+  *chosen = surest;
+  return SITU_STATUS_OK;
+}
+
+/* Compares the plan with the single device. Where it is not sure to be better, a surer one of the pool takes its place,
+ * else the single device does. Where the single device was chosen already, the fastest plan is the one that is
+ * compared. */
 static situ_status compare(situ_robustness *out, int32_t *chosen, const fewer_pool *pool, solve_run *run,
                            const fewer_rules *rules, double uncertainty, budget *b) {
-  int32_t split = *chosen, surest;
+  int32_t split = *chosen;
   for (int32_t k = 0; *chosen == pool->single && k < pool->n; k++)
     if (pool->plan[k].value_ns < pool->plan[split].value_ns) split = k;
   if (pool->single < 0 || split == pool->single) return SITU_STATUS_OK;
   TRY(compare_one(out, split, pool, run, uncertainty, run->seed, b));
-  if (is_unsure(out) && *chosen == split) {
-    situ_robustness other;
-    double enough = (double)pool->plan[pool->single].value_ns / (1 + rules->min_gain);
-    surest = split;
-    TRY(most_robust(&surest, pool, run, rules, enough, uncertainty, b));
-    *chosen = pool->single;
-    if (surest != split && surest != pool->single) {
-      TRY(compare_one(&other, surest, pool, run, uncertainty, run->seed + 1, b));
-      if (!is_unsure(&other)) {
-        *out = other;
-        *chosen = surest;
-      }
-    }
-  }
+  if (is_unsure(out) && *chosen == split) TRY(find_surer(out, chosen, pool, run, rules, uncertainty, b));
   out->preferred = *chosen == pool->single;
   return SITU_STATUS_OK;
 }
@@ -155,25 +174,19 @@ static situ_status add_layers(fewer_pool *pool, solve_run *run) {
  * hand-overs. */
 static situ_status try_layers(situ_robustness *told, int32_t *chosen, fewer_pool *pool, solve_run *run,
                               const fewer_rules *rules, const situ_solve_options *o) {
-  const situ_problem *p = run->problem;
-  budget *whole = run->budget;
-  if (whole->stop == BUDGET_CANCELLED || solve_is_large(p)) return SITU_STATUS_OK;
+  if (run->budget->stop == BUDGET_CANCELLED || solve_is_large(run->problem)) return SITU_STATUS_OK;
   int64_t time = o->time_limit_s > 0 ? choice_least_ns(o) / 2 : 0; /* of each step: the limit has passed */
   int32_t last = pool->n;
-  budget own = budget_new(max64(LEAST_STEPS, min64(MOST_STEPS, MOST_SIMULATED / p->n_operators) / 8), time,
-                          whole->callback, whole->context);
-  run->budget = &own;
-  run->watch->running = &own;
+  extra_budget extra;
+  extra_begin(&extra, run, max64(LEAST_STEPS, extra_steps(run->problem) / 8), time);
   situ_status status = add_layers(pool, run);
-  run->budget = whole;
-  run->watch->running = whole;
-  whole->steps = sat_add(whole->steps, own.steps);
+  extra_end(&extra, run);
   TRY(status);
-  double enough = (double)pool->plan[pool->single].value_ns / (1 + rules->min_gain);
-  if (pool->n == last || !fewer_keeps(&pool->plan[last], rules) || (double)pool->plan[last].value_ns > enough)
+  if (pool->n == last || !fewer_keeps(&pool->plan[last], rules) ||
+      (double)pool->plan[last].value_ns > fewer_enough_ns(pool, rules))
     return SITU_STATUS_OK;
-  situ_robustness found = {0};
-  budget draws = budget_new(0, time, whole->callback, whole->context);
+  situ_robustness found;
+  budget draws = budget_new(0, time, run->budget->callback, run->budget->context);
   TRY(compare_one(&found, last, pool, run, o->uncertainty, run->seed, &draws));
   if (is_unsure(&found)) return SITU_STATUS_OK;
   *chosen = last;

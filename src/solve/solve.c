@@ -83,6 +83,23 @@ static situ_status choose(selection *chosen, const solver *const *rows, const ch
   }
 }
 
+/* A policy that nobody asks is most likely a solver that was not named. */
+static void warn_of_policy(const selection *chosen, const solver *const *rows, const situ_solve_options *o) {
+  const char *names[2] = {NULL};
+  int32_t n = 0;
+  if (!o->policy && o->tune_steps == 0) return;
+  for (int32_t k = 0; k < chosen->n; k++)
+    if (chosen->row[k]->takes_policy) return;
+  for (int32_t k = 0; rows[k] && n < 2; k++)
+    if (rows[k]->takes_policy) names[n++] = rows[k]->name;
+  log_to log = {o->log, o->log_context};
+  if (n == 0)
+    log_line(log, SITU_LOG_WARNING, "a policy has no effect: this build has no learned solvers");
+  else
+    log_line(log, SITU_LOG_WARNING, "a policy has no effect on solver %s; solver %s%s%s would use it",
+             chosen->row[0]->name, names[0], n > 1 ? " or " : "", n > 1 ? names[1] : "");
+}
+
 static bool report(void *context) {
   solve_watch *w = context;
   if (!w->callback) return false;
@@ -399,6 +416,7 @@ situ_status solve_problem(situ_plan **out, const solver *const *rows, const situ
   situ_solve_options own = *o;
   TRY(choose(&chosen, rows, o->solvers, problem, error));
   TRY(choice_options(&own, problem, chosen.n == 1 && chosen.row[0] == &auto_solver, error));
+  warn_of_policy(&chosen, rows, &own);
   arena *a = arena_new();
   if (!a) return fail_no_memory(error);
   situ_status status = solve_in(out, &chosen, problem, &own, a, error);

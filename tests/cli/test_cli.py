@@ -134,6 +134,7 @@ def test_slips_are_guessed():
     situ("place", SMALL, "--plat=cpu", code=2, err="did you mean --platform")
     situ("help", "plcae", code=2, err="did you mean `situ place`")
     situ("list", "solver", code=2, err="did you mean solvers")
+    situ("--json", "list", "solvers", code=2, err="options go behind the command: `situ list ... --json`")
     situ("place", SMALL, "--write", "trcae=x", code=2, err="did you mean trace")
     situ("place", "builtin:bert", code=3, err="did you mean bert-base?")
     situ("place", "builtin:resnet", code=3, err="did you mean resnet50?")

@@ -38,6 +38,8 @@ def test_interrupted_training_writes_the_policy():
     last = json.loads(run.stdout.read().splitlines()[-1])
     assert run.wait() == 0 and last["stopped"] is True and last["steps"] < 100000 and len(last["problems"]) == 2
     situ("place", SMALL, *MACHINE, "--solver", "gdp", "--policy", "a.policy")
+    situ("place", SMALL, *MACHINE, "--steps", 9, "--policy", "a.policy",
+         err="no effect on solver auto; solver gdp or hsdag would use it")
 
 
 def test_training_logs_every_step():

@@ -212,3 +212,17 @@ lab lab_random_free_pipeline(uint64_t seed, int32_t most_operators) {
                                .in_flight = (int32_t)rng_below(&r, 3)}};
   return lab_random(&o);
 }
+
+lab lab_random_small_stream(uint64_t seed) {
+  lab_options o = {.seed = seed,
+                   .n_operators = 4,
+                   .n_devices = 2 + (int32_t)(seed % 2),
+                   .density = 0.2 + 0.1 * (double)(seed % 5),
+                   .n_colocations = seed % 3 == 0,
+                   .pinned = seed % 4 == 0,
+                   .unsupported = seed % 5 == 0,
+                   .memory = seed % 2 ? 0.5 : 0,
+                   .options = {.execution = SITU_EXECUTION_STREAM,
+                               .contention = seed % 7 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE}};
+  return lab_random(&o);
+}

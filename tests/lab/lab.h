@@ -39,6 +39,9 @@ lab lab_random(const lab_options *options);
 lab lab_of_builder(situ_graph_builder *builder, const char *platform);
 /* A free, host-staged pipeline of 2 to most_operators operators on 2 to 4 devices, all else drawn too. */
 lab lab_random_free_pipeline(uint64_t seed, int32_t most_operators);
+/* A stream of 4 operators on 2 or 3 devices for its latency, with pins, unused devices, unsupported classes, colocation
+ * and memories that are too small, each in some: brute force finds its best plan. */
+lab lab_random_small_stream(uint64_t seed);
 /* The ten tasks on three processors of Topcuoglu, Hariri, Wu, TPDS 2002, fig. 2, without contention: HEFT 80, CPOP 86.
  */
 lab lab_topcuoglu(void);

@@ -146,6 +146,17 @@ def test_errors_have_a_class_a_status_and_the_text_of_the_library(tmp_path):
     assert "situ-" not in str(caught.value)
 
 
+@pytest.mark.parametrize("name, value, said", [
+    ("time_limit", "x", "time_limit: expected a number from 0 to .*, not 'x'"),
+    ("steps", float("inf"), "steps: expected a whole number from 1 to .*, not inf"),
+    ("dim", ["batch=2"], r"dim: expected sizes by name, such as \{'batch': 8\}, not \['batch=2'\]"),
+    ("dim", {"batch": "x"}, "dim: expected a whole number from 0 to .*, not 'x'"),
+])
+def test_an_option_of_another_type_is_named(name, value, said):
+    with pytest.raises(situ.BadArgument, match=said):
+        situ.place("builtin:resnet50", **{name: value})
+
+
 def test_a_plan_without_a_placement_says_why():
     graph = two_matrices()
     graph["a"].weight_bytes = 10**15

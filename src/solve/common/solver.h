@@ -82,6 +82,7 @@ struct solver {
   bool anytime;        /* goes on until it is stopped: gets a time limit when the user gives none */
   bool multistart;     /* anytime, and needs nothing of what was before but the best plan: several run side by side */
   bool leads;          /* runs others in rounds, among all ranks */
+  bool takes_policy;   /* reads policy and tune_steps of situ_solve_options */
   const char *missing; /* NULL, or what this build lacks for it: then it serves nothing */
   /* May be NULL: serves every problem of its execution models. */
   bool (*serves)(const situ_problem *problem);

@@ -277,6 +277,10 @@ situ_status fewer_search(fewer_pool *pool, solve_run *run, const best_single *si
   return SITU_STATUS_OK;
 }
 
+double fewer_enough_ns(const fewer_pool *pool, const fewer_rules *rules) {
+  return pool->single >= 0 ? (double)pool->plan[pool->single].value_ns / (1 + rules->min_gain) : HUGE_VAL;
+}
+
 int32_t fewer_choose(const fewer_pool *pool, const fewer_rules *rules) {
   int64_t best = SITU_NEVER_NS, kept = SITU_NEVER_NS;
   int32_t chosen = -1, fastest = -1;
@@ -287,12 +291,8 @@ int32_t fewer_choose(const fewer_pool *pool, const fewer_rules *rules) {
     fastest = k;
   }
   if (fastest < 0) return -1;
-  double limit = (double)best * (1 + rules->tolerance);
-  if (pool->single >= 0) {
-    double enough = (double)pool->plan[pool->single].value_ns / (1 + rules->min_gain);
-    if ((double)kept > enough) return pool->single;
-    limit = fmin(limit, enough);
-  }
+  double enough = fewer_enough_ns(pool, rules), limit = fmin((double)best * (1 + rules->tolerance), enough);
+  if ((double)kept > enough) return pool->single;
   for (int32_t k = 0; k < pool->n; k++) {
     const fewer_plan *plan = &pool->plan[k];
     if (!fewer_keeps(plan, rules) || (double)plan->value_ns > limit) continue;

@@ -39,6 +39,9 @@ situ_status fewer_search(fewer_pool *out, solve_run *run, const best_single *sin
  * (then parts, bytes, value). Where the limits leave no such plan, the best that keeps them. */
 int32_t fewer_choose(const fewer_pool *pool, const fewer_rules *rules);
 
+/* What a plan may take at most to beat the single device by min_gain; HUGE_VAL where there is none. */
+double fewer_enough_ns(const fewer_pool *pool, const fewer_rules *rules);
+
 /* Whether a plan keeps max_parts and least_units. */
 bool fewer_keeps(const fewer_plan *plan, const fewer_rules *rules);
 

@@ -1,8 +1,7 @@
 /* Tabu search on problems small enough for arithmetic or brute force. */
 #include "../../../lab/brute.h"
-#include "../../../lab/lab.h"
 #include "../../scenario.h"
-#include "../../solved.h"
+#include "small_streams.h"
 
 static const situ_problem_options FREE_LINKS = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
 
@@ -77,29 +76,9 @@ static void a_search_with_nothing_to_move_ends(void **state) {
   }
 }
 
-/* Pins, unused devices, unsupported classes, colocation and memories that are too small: every plan passes the judge,
- * and is seldom worse than the best of all. */
 static void constraints_are_kept_and_small_problems_solved(void **state) {
   (void)state;
-  int32_t n_best = 0, n_all = 0;
-  for (uint64_t seed = 1; seed <= 200; seed++) {
-    lab_options o = {.seed = seed,
-                     .n_operators = 4,
-                     .n_devices = 2 + (int32_t)(seed % 2),
-                     .density = 0.2 + 0.1 * (double)(seed % 5),
-                     .n_colocations = seed % 3 == 0,
-                     .pinned = seed % 4 == 0,
-                     .unsupported = seed % 5 == 0,
-                     .memory = seed % 2 ? 0.5 : 0,
-                     .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_LINK}};
-    lab l = lab_random(&o);
-    int64_t best = brute_force(l.problem, NULL), found = solved_value(l.problem, "tabu", 400, seed, NULL);
-    assert_true(found >= best);
-    n_all += best < SITU_NEVER_NS;
-    n_best += best < SITU_NEVER_NS && found == best;
-    lab_free(&l);
-  }
-  if (n_best * 100 < n_all * 98) fail_msg("%d of %d are the best", (int)n_best, (int)n_all);
+  check_small_streams(NULL, "tabu", 98);
 }
 
 int main(void) {
