@@ -294,6 +294,20 @@ def hsdag_seconds(text):
     return hsdag_table(text, cell)
 
 
+def gdp_parts(text):
+    """Value over the best single device: median of all seeds, in brackets their range and number."""
+    found, networks = {}, {}
+    for r in records(text):
+        found.setdefault(r["row"], {}).setdefault(r["network"], []).append(int(r["value_ns"]) / int(r["single_ns"]))
+        networks[r["network"]] = None
+
+    def cell(of):
+        middle = f"{statistics.median(of):.3f}" if of else "-"
+        return f"{middle} ({min(of):.3f} to {max(of):.3f}; {len(of)})" if len(of) > 1 else middle
+
+    return [["", *networks], *([row, *(cell(of.get(n, [])) for n in networks)] for row, of in found.items())]
+
+
 def served_single(text):
     """For each platform how many plans are worse than, as good as and better than the best single device, and their ratio."""
     table = [["platform", "built-in networks", "files", "worse", "equal", "better", "value over single device: least", "geometric mean",
@@ -371,6 +385,7 @@ TABLES = {
     "go": (go, ["go.csv"], "bench/learned.py build/situ bench/go.csv --seeds 5"),
     "learned": (learned, ["go.csv"], "bench/learned.py build/situ bench/go.csv --seeds 5"),
     "learned_effort": (learned_effort, ["go.csv"], "bench/learned.py build/situ bench/go.csv --seeds 5"),
+    "gdp_parts": (gdp_parts, ["gdp_parts.csv"], "bench/gdp_parts.py build/situ bench/gdp_parts.csv"),
     "served_single": (served_single, ["served_single.csv"],
                       "bench/served.py build/situ bench/served_single.csv --table single --data FOLDER"),
     "served_zero_shot": (served_zero_shot, ["served_zero_shot.csv"],

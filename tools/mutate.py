@@ -38,7 +38,7 @@ JUDGE = ["rules", "check", "second-judge"]
 PROOFS = ["certificate-rules", "certificate", "second-judge-of-proofs"]
 PROGRAMS = [
     ("src/check/check_(cut_vertex|block)", PROOFS + ["oracle-certificates"]),
-    ("src/check/check_visits", ["certificate-rules", "visits", "oracle-certificates"]),
+    ("src/check/check_visits", ["certificate-rules", "certificate", "visits", "oracle-certificates"]),
     ("src/check/check_overlap", JUDGE + ["overlap"]),
     ("src/check/check_memory_cut", PROOFS + ["oracle-min_cut"]),
     ("src/check/check_unit_chain", PROOFS + ["unit-chain"]),
@@ -46,7 +46,7 @@ PROGRAMS = [
     ("src/check/check_pipeline", JUDGE + ["replicas"]),
     ("src/check/check_linear_relaxation", PROOFS + ["linear-relaxation", "oracle-certificates"]),
     ("src/check/check_joins", PROOFS + ["joins", "oracle-certificates"]),
-    ("src/check/check_packing", ["check-packing", "second-judge-of-proofs", "oracle-packing"]),
+    ("src/check/check_packing", ["check-packing", "certificate", "second-judge-of-proofs", "oracle-packing"]),
     ("src/check/check_", PROOFS + ["oracle-certificates"]),
     ("src/check/", JUDGE + PROOFS),
     ("src/sim/stream", ["simulate", "overlap", "stream", "stream-base", "dispatch", "check", "rules", "second-judge", "report"]),

@@ -55,7 +55,7 @@ static bool weigh(balance *b, const situ_problem *p, arena *a) {
 /* a / b in units of 1 / one, rounded up, within 1 and most. */
 static int64_t ratio(__int128 a, __int128 b) {
   if (b == 0) return 1;
-  __int128 quotient = a > (__int128)most * (b / one + 1) ? most : (a * one + b - 1) / b;
+  __int128 quotient = (a * one + b - 1) / b; /* a is below 2^63 * 2^26 */
   return quotient > most ? most : quotient < 1 ? 1 : (int64_t)quotient;
 }
 

@@ -61,7 +61,8 @@ static bool reads_all(const situ_graph *g, int32_t w, int32_t u, int32_t v) {
 
 /* Marks by 3 what lies between the way into a segment and its end: what depends on its first operator, or on another of
  * its unit that waits for the same tensors of operator `before` (-1: none), and that its last one depends on. Operators
- * are numbered so that only those behind `before` can; returns the lowest. */
+ * are numbered so that only those behind `before` can; returns the lowest. Segments rise, so that nothing behind the
+ * last one is marked yet. */
 static int32_t mark_between(uint8_t *reached, const situ_problem *p, int32_t before, int32_t first, int32_t last) {
   const situ_graph *g = p->graph;
   int32_t lowest = before < 0 ? first : before + 1;
@@ -98,7 +99,7 @@ static void time_segment(stop_chain *s, int32_t k, int32_t before, int32_t first
     if (s->other_ns && starts) s->other_ns[at] = x->counts ? unit_time(&s->other, x->unit, d) : 0;
     for (int32_t i = 0; i < of.n && !s->sums && *sum != SITU_NEVER_NS; i++) {
       int32_t v = of.member[i];
-      if (v >= lowest && v <= last && reached[v] == 3) *sum = sat_add(*sum, problem_time_ns(p, v, d));
+      if (v >= lowest && reached[v] == 3) *sum = sat_add(*sum, problem_time_ns(p, v, d));
     }
   }
 }

@@ -300,18 +300,17 @@ static bool may_be_below(block *b, int64_t *time_ns, uint64_t mask) {
       continue;
     }
     if (mask >> x->bit & 1) continue;
-    int64_t least = FAR, soonest = FAR;
+    int64_t soonest = FAR;
     for (int32_t m = 0; m < b->n_memories; m++) end_ns[m] = FAR;
     for (int32_t d = 0; d < b->n_devices; d++) {
       int64_t at = (int64_t)i * b->n_devices + d, start = max64(time_ns[d], inputs_at(b, guess, x, memory_of(b, d)));
-      int64_t end = capped(start + b->p_ns[at]), whole = capped(end + b->tail_ns[at]);
-      if (whole >= b->limit_ns) continue;
-      least = min64(least, whole);
+      int64_t end = capped(start + b->p_ns[at]);
+      if (capped(end + b->tail_ns[at]) >= b->limit_ns) continue;
       soonest = min64(soonest, end);
       first[d] = min64(first[d], start);
       end_ns[memory_of(b, d)] = min64(end_ns[memory_of(b, d)], end);
     }
-    if (least >= b->limit_ns) return false;
+    if (soonest == FAR) return false;
     if (!b->span->closed || i < b->n_nodes - 1) latest = max64(latest, soonest);
     for (int32_t k = x->first_out; k < x->first_out + x->n_out; k++) hand_on(b, guess, k, end_ns);
   }

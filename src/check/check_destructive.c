@@ -74,6 +74,7 @@ static void sort_operators(case_ *c, bool by_tail) {
   qsort(c->order, (size_t)c->n, sizeof *c->order, descending);
 }
 
+/* Of operators that all have a device. */
 static void price_work(case_ *c) {
   for (int64_t i = 0; i < (int64_t)c->n * c->n_lists; i++) {
     const int64_t *price = c->price + i % c->n_lists * c->n_devices;
@@ -83,7 +84,7 @@ static void price_work(case_ *c) {
       __int128 here = (__int128)time_of(c, v, d) * price[d];
       if (c->may[(int64_t)v * c->n_devices + d] && (least < 0 || here < least)) least = here;
     }
-    c->work[i] = least < 0 ? 0 : least;
+    c->work[i] = least;
   }
 }
 

@@ -38,7 +38,7 @@ static situ_status offer_single(solve_run *run) {
   return all.device ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
 
-/* Plans of HEFT and the first layouts that the solver layers tries. */
+/* Plans of HEFT and the first layouts that the solvers families and layers try. */
 static situ_status offer_starts(solve_run *run) {
   if (solver_serves(&heft_solver, run->problem) && !solve_done(run)) TRY(solver_run(&heft_solver, run, 1, 0));
   if (!solver_serves(&layers_solver, run->problem) || solve_done(run)) return SITU_STATUS_OK;
@@ -46,7 +46,9 @@ static situ_status offer_starts(solve_run *run) {
   solve_run part = *run;
   part.budget = &few;
   run->watch->steps_before += run->budget->steps;
-  situ_status status = solver_run(&layers_solver, &part, 1, 0);
+  situ_status status = SITU_STATUS_OK;
+  if (solver_serves(&families_solver, run->problem)) status = solver_run(&families_solver, &part, 1, 0);
+  if (status == SITU_STATUS_OK && !solve_done(&part)) status = solver_run(&layers_solver, &part, 1, 0);
   run->watch->steps_before -= run->budget->steps;
   budget_join(run->budget, &few);
   return status;

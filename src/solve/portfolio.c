@@ -54,25 +54,16 @@ static const portfolio_row stream_rows[] = {
 
 /* The same for large problems (SOLVE_SMALL): the layouts of people before what takes long. */
 static const portfolio_row large_stream_rows[] = {
-    {&single_solver, END},
-    {&m_topo_solver, END},
-    {&min_cut_solver, END},
-    {&heft_solver, END},
-    {&layers_solver, TWICE},
-    {&multilevel_solver, SHARE},
-    {&server_dp_solver, END},
-    {&server_heft_solver, END},
-    {&peft_solver, END},
-    {&lookahead_solver, END},
-    {&cpop_solver, END},
-    {&tradeoff_solver, SHARE},
-    {&regions_solver, SHARE},
-    {&regions_solver, SEARCH},
-    {&splitting_solver, SEARCH},
-    {&tabu_solver, SEARCH},
-    {&iterated_greedy_solver, SEARCH},
-    {&lns_solver, SEARCH},
-    {0},
+    {&single_solver, END},       {&m_topo_solver, END},
+    {&min_cut_solver, END},      {&families_solver, END},
+    {&heft_solver, END},         {&layers_solver, TWICE},
+    {&multilevel_solver, SHARE}, {&server_dp_solver, END},
+    {&server_heft_solver, END},  {&peft_solver, END},
+    {&lookahead_solver, END},    {&cpop_solver, END},
+    {&tradeoff_solver, SHARE},   {&regions_solver, SHARE},
+    {&regions_solver, SEARCH},   {&splitting_solver, SEARCH},
+    {&tabu_solver, SEARCH},      {&iterated_greedy_solver, SEARCH},
+    {&lns_solver, SEARCH},       {0},
 };
 
 static const portfolio_row calls_rows[] = {

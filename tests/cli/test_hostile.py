@@ -194,6 +194,7 @@ def test_nesting_is_limited():
             run("inspect", "deep.json", codes=(3,))
 
 
+@thorough  # read-onnx has the like in every run
 def test_functions_that_double_thirty_times_are_refused_soon():
     own = [function(f"F{k}", ["p"], ["q"], [node(f"F{k + 1}", ["p"], ["r"], "", "own"), node(f"F{k + 1}", ["r"], ["q"], "", "own")])
            for k in range(30)] + [function("F30", ["p"], ["q"], [node("Relu", ["p"], ["q"])])]

@@ -64,16 +64,26 @@ static void make_platform(lab *l, const lab_options *o, rng *r) {
       devices[d].shares_memory_with = devices[devices[d].shares_memory_with].shares_memory_with;
   }
   int64_t latency_ns = o->equal ? rng_below(r, 4) : 0;
+  int32_t at[MAX_DEVICES]; /* where each device stands */
+  for (int32_t d = 0; d < n; d++) at[d] = d;
+  if (o->host_last && o->n_hosts < 2 && devices[n - 1].shares_memory_with < 0) {
+    at[0] = n - 1;
+    at[n - 1] = 0;
+  }
   for (int32_t a = 0; a < n; a++)
     for (int32_t b = 0; b < n; b++) {
       if (a == b || !is_linked(&devices[a]) || !is_linked(&devices[b])) continue;
       if (a != 0 && b != 0 && rng_below(r, 2) == 0) continue;
-      links[n_links++] = (situ_link){.from_device = a,
-                                     .to_device = b,
-                                     .latency_ns = o->equal ? latency_ns : rng_below(r, 4),
+      int64_t back_ns = o->ways_differ && b == 0 ? 1 + (int64_t)(o->seed % 2) : 0;
+      links[n_links++] = (situ_link){.from_device = at[a],
+                                     .to_device = at[b],
+                                     .latency_ns = (o->equal ? latency_ns : rng_below(r, 4)) + back_ns,
                                      .bytes_per_s = rate * (alike || o->equal ? 1 : 0.5 + rng_unit(r)),
                                      .channel = !o->equal && rng_below(r, 4) == 0 ? 0 : -1};
     }
+  situ_device first = devices[0];
+  devices[0] = devices[at[0]];
+  devices[at[0]] = first;
   situ_error error;
   must(platform_new(&l->platform, "lab", devices, n, links, n_links, &error), &error);
 }
@@ -104,7 +114,9 @@ lab lab_random(const lab_options *o) {
   must(graph_random(&l.graph, &wanted, &error), &error);
   make_platform(&l, o, &r);
   must(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL, &error), &error);
-  int32_t n = l.graph->n_operators, host = l.platform->class_of[0];
+  int32_t n = l.graph->n_operators, first_host = 0;
+  while (!l.platform->devices[first_host].is_host) first_host++;
+  int32_t host = l.platform->class_of[first_host];
   for (int32_t v = 0; v < n; v++)
     for (int32_t k = 0; k < l.costs->n_classes; k++) {
       bool never = o->unsupported && k != host && rng_below(&r, 6) == 0;
@@ -117,7 +129,7 @@ lab lab_random(const lab_options *o) {
   assert_non_null(l.pins);
   assert_non_null(l.unused);
   for (int32_t v = 0; v < n; v++) l.pins[v] = o->pinned && rng_below(&r, 8) == 0 ? (int32_t)rng_below(&r, 2) : -1;
-  if (o->pinned && o->n_devices > 2) l.unused[o->n_devices - 1] = rng_below(&r, 3) == 0;
+  if (o->pinned && o->n_devices > 2) l.unused[first_host > 0 ? 0 : o->n_devices - 1] = rng_below(&r, 3) == 0;
   situ_problem_options posed = o->options;
   posed.size = sizeof posed;
   posed.pins = l.pins;

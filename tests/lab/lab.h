@@ -19,6 +19,8 @@ typedef struct lab_options {
   int32_t n_operators,
       n_devices;         /* devices: the first is a host; classes are shared, memories sometimes; most have servers */
   int32_t n_hosts;       /* 0 is 1; more share the memory of the first */
+  bool ways_differ;      /* to the host each takes longer than from it, of equal devices too */
+  bool host_last;        /* one host is the last device, not the first, if that shares no memory */
   double density;        /* chance of each possible edge */
   int32_t n_colocations; /* above 0: a third of all problems have fused kernels too */
   bool unfused;          /* ... unless this is set */

@@ -69,6 +69,8 @@ static draw draw_problem(uint64_t seed, rng *r, bool tight) {
                    .n_operators = 2 + (int32_t)rng_below(r, 9),
                    .n_devices = 2 + (int32_t)rng_below(r, 4),
                    .n_hosts = 1 + (rng_below(r, 5) == 0),
+                   .ways_differ = seed / 3 % 2,
+                   .host_last = seed / 3 % 3 == 1,
                    .pools = true,
                    .density = 0.1 + 0.4 * rng_unit(r),
                    .n_colocations = (int32_t)rng_below(r, 3),

@@ -141,11 +141,11 @@ static void one_accelerator_is_never_proved_wrong(void **state) {
 }
 
 /* Two colocation groups, each of which the ideals cut: the calls that hold their members are tied to one device, and of
- * two labels neither may be dropped for the other without a look at that. Of these seeds three show it. */
+ * two labels neither may be dropped for the other without a look at that. Seed 470 shows it; each seed takes long. */
 static void calls_that_groups_tie_to_one_device_are_never_proved_wrong(void **state) {
   (void)state;
   tally t = {0};
-  for (uint64_t seed = 340; seed <= 540; seed++)
+  for (uint64_t seed = 470 - (uint64_t)rounds_of(130); seed <= 470 + (uint64_t)rounds_of(70); seed++)
     judge(&t, &(lab_options){.seed = seed,
                              .n_operators = 6,
                              .n_devices = 3,

@@ -10,6 +10,7 @@ typedef struct solver solver;
   ROW(auto)              \
   ROW(single)            \
   ROW(m_topo)            \
+  ROW(families)          \
   ROW(layers)            \
   ROW(priced_chain)      \
   ROW(chain_labels)      \

@@ -12,9 +12,12 @@
 enum { FIXED_WALKS = 4, MOST_WALKS = 256, LEAST_STEPS = 1 << 14 };
 enum { GROWTH = 4, FIRST_STEPS = 1 << 10, FIRST_NS = 100000000 }; /* of rounds: the first is at least so long */
 enum { FRESH_WALKS = 4 };
+enum { TURN_STEPS = 32, TURN_NS = 20000000 };       /* the least of a turn where each search has two in a round */
+static const double FIRST_TURN = 0.5;               /* of a round, before gains decide */
 static const double NO_GAIN = 0.0001;               /* a part of the value that does not count */
 static const double PROOFS = 1.0 / 3, STARTS = 0.2; /* shares of a round, and of all */
-static const double PROOFS_BY_STEPS = 0.5;          /* the steps of proofs are the shorter ones */
+/* The steps of proofs are the shorter ones. */
+static const double PROOFS_BY_STEPS = 0.5, PROOFS_WHEN_FAR = 0.2, NEAR = 0.05;
 
 typedef struct team team;
 
@@ -272,15 +275,44 @@ static situ_status run_row(solve_run *run, void *context, int32_t number) {
 
 static bool is_stream(const solve_run *run) { return run->problem->execution == SITU_EXECUTION_STREAM; }
 
-/* One after the other, each from what those before it left. */
-static situ_status run_in_turn(const solve_run *run, const solver *const *rows, int32_t n_rows, double share,
-                               rng *seeds) {
-  solve_run alone = *run;
-  alone.rounds = NULL;
-  for (int32_t i = 0; i < n_rows && !solve_done(&alone); i++) {
-    alone.seed = rng_next(seeds);
-    TRY(solver_search(rows[i], &alone, share / (n_rows - i * share)));
-  }
+/* Searches one after the other, each from what those before it left, on `share` of what is left at first. */
+typedef struct turns {
+  solve_run run;
+  const portfolio *of;
+  double share, used; /* used: the part of it that is over */
+  rng *seeds;
+  double gain_ns[WALKS_ROWS]; /* of each search so far */
+} turns;
+
+static situ_status take_turn(turns *t, int32_t i, double part) {
+  int64_t before_ns = t->run.incumbent->value_ns;
+  if (part <= 0 || solve_done(&t->run)) return SITU_STATUS_OK;
+  t->run.seed = rng_next(t->seeds);
+  TRY(solver_search(t->of->rows[i], &t->run, fmin(1, t->share * part / (1 - t->share * t->used))));
+  t->used += part;
+  if (before_ns < SITU_NEVER_NS) t->gain_ns[i] += (double)(before_ns - t->run.incumbent->value_ns);
+  return SITU_STATUS_OK;
+}
+
+/* Whether each search gets enough for two turns to pay: each start costs some simulations. */
+static bool twice_pays(const solve_run *run, const portfolio *of, double share) {
+  double n = 2.0 * of->n_rows;
+  return of->n_rows > 1 && is_stream(run) && !solve_is_large(run->problem) &&
+         share * (double)budget_steps_left(run->budget) >= n * TURN_STEPS &&
+         share * (double)budget_time_left(run->budget) >= n * TURN_NS;
+}
+
+/* Where that pays half of the round goes to all alike, and half to those that have found something better in the first,
+ * by how much it was. */
+static situ_status run_in_turn(const solve_run *run, const portfolio *of, double share, rng *seeds) {
+  turns t = {.run = *run, .of = of, .share = share, .seeds = seeds};
+  double first = twice_pays(run, of, share) ? FIRST_TURN : 1, all_ns = 0;
+  t.run.rounds = NULL;
+  for (int32_t i = 0; i < of->n_rows; i++) TRY(take_turn(&t, i, first / of->n_rows));
+  double weight[WALKS_ROWS];
+  for (int32_t i = 0; i < of->n_rows; i++) all_ns += weight[i] = t.gain_ns[i];
+  for (int32_t i = 0; i < of->n_rows && first < 1; i++)
+    TRY(take_turn(&t, i, (1 - first) * (all_ns > 0 ? weight[i] / all_ns : 1.0 / of->n_rows)));
   return SITU_STATUS_OK;
 }
 
@@ -308,17 +340,19 @@ typedef struct fresh {
   const walks_cast *all;
   incumbent first; /* the plan before the rounds */
   bool wanted;     /* the last round has brought nothing */
+  bool raised;     /* its proofs have raised the bound */
 } fresh;
 
 /* A walk that knows the first plan only: rounds of its own. */
 static situ_status run_afresh(solve_run *run, void *context, int32_t number) {
   (void)number;
   const fresh *f = context;
+  portfolio searches = {f->all->search, f->all->n_searches};
   rng seeds = rng_new(run->seed);
   run->incumbent->value_ns = SITU_NEVER_NS;
   incumbent_take(run->incumbent, &f->first, run->problem);
   for (int64_t parts = parts_paid(run); parts > 0 && !solve_done(run); parts = parts_left(run, parts))
-    TRY(run_in_turn(run, f->all->search, f->all->n_searches, 1.0 / (double)parts, &seeds));
+    TRY(run_in_turn(run, &searches, 1.0 / (double)parts, &seeds));
   return SITU_STATUS_OK;
 }
 
@@ -350,7 +384,7 @@ static situ_status search_on(solve_run *run, fresh *f, double share, rng *seeds)
   TRY(find_form(&form, run, f, share));
   if (form.afresh && form.n_walks > 0)
     TRY(walks_run(run, run_afresh, f, (int32_t)form.n_walks, share, seeds, &n_counted));
-  if (!form.afresh && form.n_walks == 1) TRY(run_in_turn(run, searches.rows, searches.n_rows, share, seeds));
+  if (!form.afresh && form.n_walks == 1) TRY(run_in_turn(run, &searches, share, seeds));
   if (!form.afresh && form.n_walks > 1)
     TRY(walks_run(run, run_row, &searches, (int32_t)form.n_walks, share, seeds, &n_counted));
   double gain = (double)(before_ns - run->incumbent->value_ns);
@@ -368,20 +402,43 @@ static situ_status prove_on(solve_run *run, const walks_cast *all, double share,
   return n > 0 ? walks_run(run, run_row, &proofs, (int32_t)n, share, seeds, &n_counted) : SITU_STATUS_OK;
 }
 
+/* The part of a round for proofs: of limited steps little while value and bound are far apart and the last proofs have
+ * not moved the bound. */
+static double proofs_part(const solve_run *run, const fresh *f) {
+  const incumbent *best = run->incumbent;
+  if (f->all->n_proofs == 0) return 0;
+  if (budget_steps_left(run->budget) == INT64_MAX) return PROOFS;
+  bool near = (double)best->lower_bound_ns >= (1 - NEAR) * (double)best->value_ns;
+  return near || f->raised ? PROOFS_BY_STEPS : PROOFS_WHEN_FAR;
+}
+
+/* Proofs may end before their time is over: searches have what is left. */
+static situ_status search_to_the_end(solve_run *run, fresh *f, rng *seeds) {
+  int64_t spent = 1;
+  for (bool done; is_stream(run) && spent > 0;) {
+    TRY(exchange_best(run, &done));
+    if (done) break;
+    int64_t before = run->budget->steps;
+    TRY(search_on(run, f, 1, seeds));
+    spent = run->budget->steps - before;
+    TRY(exchange_whole(run, &spent));
+  }
+  return SITU_STATUS_OK;
+}
+
 static situ_status run_rounds(solve_run *run, fresh *f, rng *seeds) {
-  const walks_cast *all = f->all;
-  double proofs = budget_steps_left(run->budget) == INT64_MAX ? PROOFS : PROOFS_BY_STEPS;
-  if (all->n_proofs == 0) proofs = 0;
   int64_t parts = parts_paid(run);
   TRY(exchange_whole(run, &parts));
   for (bool done; parts > 0; parts = parts_left(run, parts)) {
     TRY(exchange_best(run, &done));
     if (done) break;
-    double share = 1.0 / (double)parts, searched = share * (1 - proofs);
+    double proofs = proofs_part(run, f), share = 1.0 / (double)parts, searched = share * (1 - proofs);
+    int64_t bound_ns = run->incumbent->lower_bound_ns;
     TRY(search_on(run, f, searched, seeds));
-    TRY(prove_on(run, all, share * proofs / (1 - searched), seeds));
+    TRY(prove_on(run, f->all, share * proofs / (1 - searched), seeds));
+    f->raised = run->incumbent->lower_bound_ns > bound_ns;
   }
-  return SITU_STATUS_OK;
+  return search_to_the_end(run, f, seeds);
 }
 
 situ_status walks_rounds_of(solve_run *run, const solver *s) {

@@ -31,7 +31,8 @@ typedef struct walks_cast {
  * as long as the one before. In a round each search goes on from the best plan so far, then each proof begins anew
  * below it. Streams: after a round without gain the searches of the next one begin again from the plan before all
  * rounds, in several walks that do not know the best one. The searches of a round run one after the other where its
- * steps are few, or one thread has no limit of steps; else side by side. */
+ * steps are few, or one thread has no limit of steps, and those of streams that gain have a second turn; else side by
+ * side. What proofs of streams leave of the last round, searches have. */
 situ_status walks_rounds(solve_run *run, const walks_cast *all);
 /* The same for one search alone: solve_run.rounds. */
 situ_status walks_rounds_of(solve_run *run, const solver *s);

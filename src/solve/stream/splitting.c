@@ -335,6 +335,12 @@ static bool is_worth_it(splitting *s) {
   return false;
 }
 
+/* Of a window that is solved anew, at least one. */
+static int64_t nodes_left(const solve_run *run) {
+  int64_t steps = budget_steps_left(run->budget);
+  return steps < NODES_TO_IMPROVE / NODES_PER_STEP ? steps * NODES_PER_STEP + 1 : NODES_TO_IMPROVE;
+}
+
 /* Solves modules first .. last of the division anew, everything else staying where it is. */
 static void improve(splitting *s, const modules *parts, int32_t first, int32_t last) {
   int32_t strand[WINDOW_STRANDS], n = 0;
@@ -354,7 +360,7 @@ static void improve(splitting *s, const modules *parts, int32_t first, int32_t l
     fill_context(s, &found);
     if (present_cost(&s->now, &found) < s->now.cost) present_settle(&s->now, &s->trial, &found);
     int64_t upper = s->now.cost < (double)WINDOW_FAR_NS ? (int64_t)s->now.cost : WINDOW_FAR_NS;
-    window_search(&s->window, upper, NODES_TO_IMPROVE, try_schedule, s, &nodes, s->run->arena);
+    window_search(&s->window, upper, nodes_left(s->run), try_schedule, s, &nodes, s->run->arena);
     budget_spend(s->run->budget, nodes / NODES_PER_STEP);
     solve_count(s->run, "splitting.windows", 1);
   }

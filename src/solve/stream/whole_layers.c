@@ -2,21 +2,18 @@
  * or round and round (encoder and decoder of a translation network both over all devices), an even part of the work on
  * each. List schedulers do not find such plans for unrolled networks: where a layer goes is settled at its first step,
  * by what that step alone gains. docs/theory/heuristics/layers.md tells it in full. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/hash.h"
-#include "graph/layers.h"
-#include "solve/common/repair.h"
 #include "solve/stream/layer_chain.h"
+#include "solve/stream/layouts.h"
 #include "solve/stream/rank.h"
-#include "solve/stream/sequence.h"
 #include "view/unit.h"
 
-enum { MOST_ROUNDS = 8, FEW_DEVICES = 16, BISECTIONS = 50, MOST_MOVES = 1000, MOST_SEEN = 256, MOST_STARTS = 4 };
+enum { MOST_ROUNDS = 8, BISECTIONS = 50, MOST_MOVES = 1000, MOST_SEEN = 256, MOST_STARTS = 4 };
 
 typedef struct layer_part {
   double start, work; /* earliest start of a member, sum of mean times */
@@ -24,15 +21,11 @@ typedef struct layer_part {
 } layer_part;
 
 typedef struct layering {
-  solve_run *run;
+  layouts on;
   const situ_problem *problem;
   rank_costs costs;
-  int32_t n_parts, *part_of;     /* [operator] */
-  layer_part *parts;             /* by start */
-  int32_t n_sequence, *sequence; /* devices, the fastest first */
-  double *speed;                 /* [device] 1 / its time for everything */
-  int32_t *device;               /* [operator] the plan in the making */
-  int32_t *order;
+  int32_t n_parts, *part_of; /* [operator] */
+  layer_part *parts;         /* by start */
   int64_t best_ns;
   int32_t *best, *next;     /* [part] number in the sequence */
   bool *begins;             /* [part] a phase */
@@ -116,34 +109,6 @@ static bool sort_parts(layering *s, arena *a) {
   return true;
 }
 
-/* ---- Devices ---- */
-
-static double speed_of(const situ_problem *p, int32_t d) {
-  double sum = 1; /* ns */
-  for (int32_t v = 0; v < p->n_operators; v++) {
-    int64_t time = problem_time_ns(p, v, d);
-    if (time < SITU_NEVER_NS) sum += (double)time;
-  }
-  return 1 / sum;
-}
-
-/* Those that may be used, the fastest first; hosts that are as fast as others come after them. */
-static void find_sequence(layering *s) {
-  const situ_problem *p = s->problem;
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    if (p->unused[d]) continue;
-    double speed = s->speed[d] = speed_of(p, d);
-    int32_t at = s->n_sequence++;
-    for (; at > 0; at--) {
-      int32_t other = s->sequence[at - 1];
-      if (s->speed[other] > speed || (s->speed[other] == speed && problem_is_host(p, other) <= problem_is_host(p, d)))
-        break;
-      s->sequence[at] = other;
-    }
-    s->sequence[at] = d;
-  }
-}
-
 /* ---- Plans ---- */
 
 /* How much later part k starts than the one before it. */
@@ -156,7 +121,7 @@ static bool fill_slices(layering *s, int32_t first, int32_t end, int32_t n, int3
   double held = 0;
   for (int32_t k = first; k < end; k++) {
     double work = s->parts[k].work;
-    while (slice < n_slices && held + work > most * s->speed[s->sequence[slice % n]]) {
+    while (slice < n_slices && held + work > most * s->on.speed[s->on.sequence[slice % n]]) {
       slice++;
       held = 0;
     }
@@ -171,7 +136,7 @@ static bool fill_slices(layering *s, int32_t first, int32_t end, int32_t n, int3
 static void split_evenly(layering *s, int32_t first, int32_t end, int32_t n, int32_t n_slices) {
   double low = 0, high = 1;
   for (int32_t k = first; k < end; k++) high += s->parts[k].work;
-  high /= s->speed[s->sequence[n - 1]]; /* the slowest could hold it all */
+  high /= s->on.speed[s->on.sequence[n - 1]]; /* the slowest could hold it all */
   for (int32_t i = 0; i < BISECTIONS; i++) {
     double middle = (low + high) / 2;
     if (fill_slices(s, first, end, n, n_slices, middle))
@@ -182,39 +147,9 @@ static void split_evenly(layering *s, int32_t first, int32_t end, int32_t n, int
   fill_slices(s, first, end, n, n_slices, high);
 }
 
-/* That device, or the next in turn that may run the unit of v; -1 where none may. */
-static int32_t allowed_from(const layering *s, int32_t v, int32_t at) {
-  if (s->problem->pin[v] >= 0) return s->problem->pin[v];
-  for (int32_t i = 0; i < s->n_sequence; i++) {
-    int32_t d = s->sequence[(at + i) % s->n_sequence];
-    if (unit_allows(s->problem, v, d)) return d;
-  }
-  return -1;
-}
-
-/* The value of the plan with each operator v where at[of[v]] says: the number of a device in the sequence. A step. What
- * takes `enough_ns` or longer even where every memory has room is worth no other look. */
-static int64_t offer(layering *s, const int32_t *of, const int32_t *at, int64_t enough_ns) {
-  const situ_problem *p = s->problem;
-  for (int32_t v = 0; v < p->n_operators; v++) s->device[v] = -1;
-  for (int32_t v = 0; v < p->n_operators; v++) {
-    if (s->device[v] >= 0) continue;
-    int32_t d = allowed_from(s, v, at[of[v]]);
-    if (d < 0) return SITU_NEVER_NS;
-    unit_members_put(unit_of(p, v), s->device, d);
-  }
-  int64_t value_ns;
-  if (!sequence_time(&value_ns, s->order, s->run->simulator, p, s->device, s->run->arena)) return SITU_NEVER_NS;
-  if (value_ns >= enough_ns) {
-    budget_spend(s->run->budget, 1);
-    return value_ns;
-  }
-  return repair_offer(s->run, &(placement){.device = s->device, .order = s->order});
-}
-
 /* Offers s->next and keeps it as s->best if it is better. */
 static bool improves(layering *s) {
-  int64_t value = offer(s, s->part_of, s->next, s->best_ns);
+  int64_t value = layouts_offer(&s->on, s->part_of, s->next, s->best_ns);
   if (value >= s->best_ns) return false;
   s->best_ns = value;
   memcpy(s->best, s->next, (size_t)s->n_parts * sizeof *s->best);
@@ -229,7 +164,7 @@ static void propose(layering *s) {
     if (s->seen[i] == hash) return;
   if (s->n_seen < MOST_SEEN) s->seen[s->n_seen++] = hash;
   int32_t i = MOST_STARTS - 1, *room = s->start[i];
-  int64_t value = offer(s, s->part_of, s->next, s->start_ns[i]);
+  int64_t value = layouts_offer(&s->on, s->part_of, s->next, s->start_ns[i]);
   if (value >= s->start_ns[i]) return;
   for (; i > 0 && s->start_ns[i - 1] > value; i--) {
     s->start_ns[i] = s->start_ns[i - 1];
@@ -283,74 +218,11 @@ static void lay_out_phases(layering *s, int32_t n, int32_t n_phases) {
   }
 }
 
-/* ---- Layouts of people ---- */
-
-/* How many devices are tried after n. */
-static int32_t fewer_devices(int32_t n) { return n <= FEW_DEVICES ? n - 1 : n / 2; }
-
-/* The length of a layer's name without its number: "encoder.layer3" is of the family "encoder.layer". */
-static size_t family_length(const char *name) {
-  size_t n = strlen(name);
-  while (n > 0 && (isdigit((unsigned char)name[n - 1]) || strchr("._/", name[n - 1]))) n--;
-  return n;
-}
-
-typedef struct family_place {
-  int32_t index, size; /* of the layer in its family: those of all encoders, of all decoders */
-} family_place;
-
-/* Where each layer stands in its family. False without memory. */
-static bool find_families(family_place *place, const layer_list *l, arena *a) {
-  string_map *families = string_map_new(a, l->n);
-  int32_t *size = ARENA_ZERO(a, int32_t, l->n), *family = ARENA_NEW(a, int32_t, l->n);
-  if (!families || !size || !family) return false;
-  for (int32_t k = 0; k < l->n; k++) {
-    const char *name = l->name && l->name[k] ? l->name[k] : "", *of = arena_string_n(a, name, family_length(name));
-    int64_t at = of ? string_map_put(families, of, string_map_count(families)) : -1;
-    if (at < 0) return false;
-    family[k] = (int32_t)at;
-    place[k].index = size[at]++;
-  }
-  for (int32_t k = 0; k < l->n; k++) place[k].size = size[family[k]];
-  return true;
-}
-
-/* The layer by whose name v goes, or the lowest that follows from it: attention goes with the first layer of the
- * decoder. l->n: what comes after the layers. */
-static void find_layers(int32_t *layer, const layer_list *l, const situ_graph *g) {
-  for (int32_t v = g->n_operators - 1; v >= 0; v--) {
-    const char *name = l->of[v] >= 0 && l->name ? l->name[l->of[v]] : NULL;
-    bool named = l->of[v] >= 0 && (!name || strncmp(g->name[v], name, strlen(name)) == 0);
-    layer[v] = named ? l->of[v] : l->n;
-    for (int64_t i = g->use_start[g->out_start[v]]; !named && i < g->use_start[g->out_start[v + 1]]; i++)
-      if (layer[g->use[i]] < layer[v]) layer[v] = layer[g->use[i]];
-  }
-}
-
-/* As people place networks of layers, on all devices and on fewer: equally many layers of each family on each device,
- * what comes after the layers on the last. False without memory. */
-static bool offer_families(layering *s) {
-  arena *a = s->run->arena;
-  layer_list l;
-  family_place *place;
-  int32_t *layer = ARENA_NEW(a, int32_t, s->problem->n_operators), *at;
-  if (!layer || !layers_find(&l, s->problem->graph, a)) return false;
-  if (l.n < 2) return true;
-  if (!ARENA_ARRAYS(a, ZEROS(place, l.n), ARRAY(at, l.n + 1)) || !find_families(place, &l, a)) return false;
-  find_layers(layer, &l, s->problem->graph);
-  for (int32_t n = s->n_sequence; n >= 2 && !solve_done(s->run); n = fewer_devices(n)) {
-    for (int32_t k = 0; k < l.n; k++) at[k] = (int32_t)((int64_t)place[k].index * n / place[k].size);
-    at[l.n] = n - 1;
-    offer(s, layer, at, SITU_NEVER_NS);
-  }
-  return true;
-}
-
 /* Whether the best plan gets better with part k on another device. */
 static bool move_part(layering *s, int32_t k) {
-  for (int32_t i = 0; i < s->n_sequence && !solve_done(s->run); i++) {
+  for (int32_t i = 0; i < s->on.n_sequence && !solve_done(s->on.run); i++) {
     bool beside = (k > 0 && s->best[k - 1] == i) || (k + 1 < s->n_parts && s->best[k + 1] == i);
-    if (i == s->best[k] || (!beside && (int64_t)s->n_parts * s->n_sequence > MOST_MOVES)) continue;
+    if (i == s->best[k] || (!beside && (int64_t)s->n_parts * s->on.n_sequence > MOST_MOVES)) continue;
     memcpy(s->next, s->best, (size_t)s->n_parts * sizeof *s->next);
     s->next[k] = i;
     if (improves(s)) return true;
@@ -361,20 +233,17 @@ static bool move_part(layering *s, int32_t k) {
 /* Moves one part after the other, in small networks to any device, else to that of the part before or after, until no
  * move helps. */
 static void move_parts(layering *s) {
-  for (int32_t k = 0, last = 0; last < s->n_parts && !solve_done(s->run); k = (k + 1) % s->n_parts)
+  for (int32_t k = 0, last = 0; last < s->n_parts && !solve_done(s->on.run); k = (k + 1) % s->n_parts)
     last = move_part(s, k) ? 0 : last + 1;
 }
 
 static bool layers_init(layering *s, solve_run *run) {
   const situ_problem *p = run->problem;
   arena *a = run->arena;
-  *s = (layering){.run = run, .problem = p, .best_ns = SITU_NEVER_NS};
-  if (!ARENA_ARRAYS(a, ARRAY(s->part_of, p->n_operators), ARRAY(s->device, p->n_operators),
-                    ARRAY(s->order, p->n_operators), ARRAY(s->sequence, p->n_devices), ARRAY(s->speed, p->n_devices)) ||
-      !rank_costs_find(&s->costs, a, p, RANK_MEAN))
-    return false;
+  *s = (layering){.problem = p, .best_ns = SITU_NEVER_NS};
+  s->part_of = ARENA_NEW(a, int32_t, p->n_operators);
+  if (!s->part_of || !layouts_init(&s->on, run) || !rank_costs_find(&s->costs, a, p, RANK_MEAN)) return false;
   find_parts(s);
-  find_sequence(s);
   s->best = ARENA_NEW(a, int32_t, s->n_parts);
   s->next = ARENA_NEW(a, int32_t, s->n_parts);
   s->begins = ARENA_NEW(a, bool, s->n_parts);
@@ -389,9 +258,8 @@ static situ_status layers_solve(solve_run *run) {
   layering *s = ARENA_ZERO(run->arena, layering, 1);
   if (run->problem->n_operators == 0) return SITU_STATUS_OK;
   if (!s || !layers_init(s, run)) return fail_no_memory(run->error);
-  if (solve_is_large(s->problem) && !offer_families(s)) return fail_no_memory(run->error);
   TRY(layer_chain_offer(run));
-  for (int32_t n = s->n_sequence; n >= 2; n = fewer_devices(n))
+  for (int32_t n = s->on.n_sequence; n >= 2; n = layouts_fewer(n))
     for (int32_t k = 1; k <= MOST_ROUNDS && k <= s->n_parts; k++) {
       if (solve_done(run)) return SITU_STATUS_OK;
       if (k == 1 || (int64_t)k * n <= s->n_parts) lay_out(s, n, k);
@@ -411,5 +279,6 @@ const solver layers_solver = {
     .source = "Sutskever, Vinyals, Le, NeurIPS 2014; Wu et al., GNMT, 2016",
     .models = MODEL_STREAM,
     .anytime = true,
+    .starts = {{&families_solver, 1}},
     .solve = layers_solve,
 };

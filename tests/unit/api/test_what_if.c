@@ -72,7 +72,7 @@ static void a_device_less_and_twice_the_batch_are_what_is_posed_by_hand(void **s
 /* Two halves of a network that no device holds alone: with twice its memory one GPU holds all, and nothing is sent. */
 static void more_memory_and_faster_links_are_never_worse(void **state) {
   (void)state;
-  asked a = ask("builtin:llama?layers=8&tokens=1&context=1", "2*t4-16g");
+  asked a = ask("builtin:llama?layers=2&tokens=1&context=1", "2*t4-16g");
   for (int32_t k = 0; k < situ_what_if_count(a.list); k++) {
     situ_what_if w = situ_what_if_at(a.list, k);
     if (strncmp(w.change, "without", 7) == 0 || strncmp(w.change, "batch", 5) == 0) continue;
@@ -84,7 +84,7 @@ static void more_memory_and_faster_links_are_never_worse(void **state) {
 
 static void what_does_not_fit_one_memory_is_asked_with_twice_of_it(void **state) {
   (void)state;
-  asked a = ask("builtin:llama?layers=8&tokens=1&context=1&ffn=76000", "2*t4-16g"); /* 16.3 GB of weights */
+  asked a = ask("builtin:llama?layers=2&tokens=1&context=1&ffn=316000", "2*t4-16g"); /* 16.3 GB of weights */
   assert_true(situ_plan_best_single_ns(a.plan) == SITU_NEVER_NS);
   situ_what_if more = row_of(&a, "gpu0 with twice the memory"), without = row_of(&a, "without gpu0");
   assert_true(more.value_ns <= situ_plan_value_ns(a.plan));

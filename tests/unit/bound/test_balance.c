@@ -77,10 +77,26 @@ static void a_device_that_only_a_pin_uses_counts(void **state) {
   scenario_free(&s);
 }
 
+/* Two operators for the host alone, 2^20 + 10 ns together, and one of 10 ns for the other device alone. At prices of
+ * 2^20 and 1 it is (2^20 (2^20 + 10) + 10) / (2^20 + 1), a little above 2^20 + 9, rounded up. */
+static void a_fraction_of_a_nanosecond_counts(void **state) {
+  (void)state;
+  enum { N = 1 << 20 };
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  scenario_operator(&s, "a", N / 2, 0, 0);
+  scenario_operator(&s, "b", N / 2 + 10, 0, 0);
+  scenario_operator(&s, "c", 10, 0, 0);
+  for (int32_t v = 0; v < 3; v++) s.time_ns[v][v < 2] = SITU_NEVER_NS;
+  scenario_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT});
+  assert_int_equal(balance_of(s.problem), N + 10);
+  scenario_free(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_bound_never_exceeds_the_optimum),
       cmocka_unit_test(a_device_that_only_a_pin_uses_counts),
+      cmocka_unit_test(a_fraction_of_a_nanosecond_counts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

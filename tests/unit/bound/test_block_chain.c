@@ -200,6 +200,37 @@ static void claims_below_a_known_plan_are_proved(void **state) {
   assert_true(n_blocks > 1000 && n_whole > 100);
 }
 
+/* Where a plan of 1 ns was known nothing was below it, which says nothing of what is below a plan of a second; and what
+ * a search of one schedule in a layer found is less than that of many. */
+static void what_a_lesser_search_found_is_not_taken_over(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 40; seed++) {
+    bool narrow = seed % 2;
+    scenario s = random_diamonds(seed);
+    const situ_problem *p = s.problem;
+    int64_t cells = (int64_t)p->n_operators * p->n_devices;
+    int64_t *head_ns = ARENA_NEW(s.arena, int64_t, cells), *tail_ns = ARENA_NEW(s.arena, int64_t, cells);
+    assert_true(head_ns && tail_ns && bound_heads_tails(head_ns, tail_ns, p));
+    budget unlimited = budget_new(0, 0, NULL, NULL);
+    block_machine m;
+    thin_graph g;
+    block_chain c[3];
+    block_finding *shared = NULL, *fresh = NULL;
+    assert_true(block_machine_init(&m, p, s.arena) && thin_first(&g, p, s.arena));
+    for (int k = 0; k < 3; k++) {
+      chain_limits limits = {.width = k == 0 && narrow ? 1 : 256,
+                             .most_children = INT64_MAX / 2,
+                             .budget = &unlimited,
+                             .upper_ns = k == 0 && !narrow ? 1 : 1000000000,
+                             .head_ns = head_ns,
+                             .findings = k < 2 ? &shared : &fresh};
+      assert_true(block_chain_find(&c[k], &m, &g, &limits, s.arena));
+    }
+    assert_memory_equal(c[1].rest_ns, c[2].rest_ns, (size_t)(c[2].n_blocks * p->n_devices) * sizeof *c[2].rest_ns);
+    scenario_free(&s);
+  }
+}
+
 static void it_is_never_above_the_optimum(void **state) {
   (void)state;
   int32_t n_equal = 0, n_positive = 0;
@@ -233,6 +264,7 @@ int main(void) {
       cmocka_unit_test(what_is_too_large_is_thinned),
       cmocka_unit_test(what_is_given_up_still_takes_its_longest_way),
       cmocka_unit_test(claims_below_a_known_plan_are_proved),
+      cmocka_unit_test(what_a_lesser_search_found_is_not_taken_over),
       cmocka_unit_test(it_is_never_above_the_optimum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

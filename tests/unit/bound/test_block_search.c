@@ -201,6 +201,21 @@ static void a_layer_is_no_wider_than_allowed(void **state) {
   scenario_free(&s);
 }
 
+/* Two operators, one after the other, on one device: each layer has one schedule, and nothing is left out at a width of
+ * one. */
+static void a_layer_that_just_fits_is_kept_whole(void **state) {
+  (void)state;
+  scenario s = scenario_mesh(1, SITU_UNLIMITED_BYTES);
+  scenario_operator(&s, "a", 2, 0, 0);
+  scenario_operator(&s, "b", 3, 0, 0);
+  scenario_tensor(&s, 0, 1, 1, -1);
+  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  block_result found = search_whole(s.problem, 1, true);
+  assert_true(found.exact);
+  assert_int_equal(found.value_ns, 2 + 3);
+  scenario_free(&s);
+}
+
 /* ---- links ---- */
 
 /* a, b and k follow one another on the second device, 1 ns each; c and d run on the first. 10 bytes go from a to c, 10
@@ -274,19 +289,36 @@ static void what_passes_a_cut_is_where_it_was(void **state) {
   scenario_free(&s);
 }
 
-/* Copies are noted in 4 bits for each tensor that somebody still needs: with 17 of them the search gives up. */
+/* Where they are made is noted in 4 bits for each tensor that somebody still needs, where they are in one for each
+ * memory: of 16 tensors, and of 64 such places. With more the search gives up. */
 static void links_are_followed_for_16_tensors(void **state) {
   (void)state;
-  for (int32_t n = 16; n <= 17; n++) {
-    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  static const struct {
+    int32_t n_devices, n_tensors;
+    bool finished;
+  } rows[] = {{2, 16, true}, {2, 17, false}, {4, 16, true}, {5, 13, false}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    scenario s = scenario_mesh(rows[i].n_devices, SITU_UNLIMITED_BYTES);
     scenario_operator(&s, "a", 1, 0, 0);
     scenario_operator(&s, "b", 1, 0, 0);
-    for (int32_t t = 0; t < n; t++) scenario_tensor(&s, 0, 1, 1, -1);
+    for (int32_t t = 0; t < rows[i].n_tensors; t++) scenario_tensor(&s, 0, 1, 1, -1);
     scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
     block_limits limits = {.width = 1 << 10, .links = true, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX};
-    assert_int_equal(search_within(s.problem, limits).finished, n == 16);
+    assert_int_equal(search_within(s.problem, limits).finished, rows[i].finished);
     scenario_free(&s);
   }
+}
+
+static void blocks_are_for_streams_of_8_devices(void **state) {
+  (void)state;
+  lab l = problem_of(1, 4, 2);
+  situ_problem many = *l.problem, other = *l.problem;
+  many.n_devices = BLOCK_DEVICES;
+  assert_true(block_serves(l.problem) && block_serves(&many));
+  many.n_devices++;
+  other.execution = SITU_EXECUTION_CALLS;
+  assert_false(block_serves(&many) || block_serves(&other));
+  lab_free(&l);
 }
 
 /* ---- deletion ---- */
@@ -324,10 +356,12 @@ int main(void) {
       cmocka_unit_test(work_that_one_device_alone_can_do_counts_whole),
       cmocka_unit_test(a_device_without_work_leaves_the_prices_of_the_others),
       cmocka_unit_test(a_layer_is_no_wider_than_allowed),
+      cmocka_unit_test(a_layer_that_just_fits_is_kept_whole),
       cmocka_unit_test(a_link_carries_one_tensor_after_the_other),
       cmocka_unit_test(what_is_there_is_not_sent_again),
       cmocka_unit_test(what_passes_a_cut_is_where_it_was),
       cmocka_unit_test(links_are_followed_for_16_tensors),
+      cmocka_unit_test(blocks_are_for_streams_of_8_devices),
       cmocka_unit_test(a_second_deletion_keeps_the_ways_of_the_first),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,23 @@ static void work_counts_where_operators_are_many(void **state) {
   lab_free(&l);
 }
 
+/* 1600 operators of 1 ns that the host alone can run, one of 100 ns for the fast device alone, and one of 1 ns on the
+ * host that waits for all: 1601. At any price the fast device is worth more than the host, and of its time much is
+ * left, so that the energy of no interval says so: it is in the time before the last one, as the round for every T
+ * found it. */
+static void work_before_an_operator_is_kept_where_operators_are_many(void **state) {
+  (void)state;
+  enum { N = 1602 };
+  static int64_t times[N][2];
+  for (int32_t v = 0; v < N; v++) {
+    times[v][0] = v == N - 2 ? SITU_NEVER_NS : 1;
+    times[v][1] = v == N - 2 ? 100 : SITU_NEVER_NS;
+  }
+  lab l = two_devices((const int64_t(*)[2])times, NULL, N, SITU_UNLIMITED_BYTES, JOIN);
+  assert_int_equal(bound_of(l.problem, "destructive"), 1600 + 1);
+  lab_free(&l);
+}
+
 static void heads_and_tails_of_the_last_and_the_first(void **state) {
   (void)state;
   static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
@@ -232,6 +249,47 @@ static void a_bound_comes_with_its_proof(void **state) {
   assert_int_equal(best.lower_ns, 40);
   assert_non_null(best.proof.kind);
   assert_int_equal(proved_by(l.problem, &best.proof), 40);
+  arena_free(a);
+  lab_free(&l);
+}
+
+static bool stops(void *context) { return *(bool *)context; }
+
+/* Of a chain of 40 ns a user who stops at once is told nothing, on one thread and on two. */
+static void a_user_who_stops_waits_for_no_bound(void **state) {
+  (void)state;
+  static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
+  lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
+  for (int32_t threads = 1; threads <= 2; threads++)
+    for (int stop = 0; stop < 2; stop++) {
+      arena *a = arena_new();
+      bool asked = stop;
+      bound_result results[BOUNDS] = {{.known = false}};
+      bound_found best;
+      budget b = budget_new(0, 0, stops, &asked);
+      assert_int_equal(bound_compute(results, NULL, l.problem, threads, a, &b, NULL), SITU_STATUS_OK);
+      bound_pick(&best, results);
+      assert_int_equal(b.stop == BUDGET_CANCELLED, stop);
+      if (!stop) assert_int_equal(best.lower_ns, 40);
+      if (stop && threads == 1) assert_int_equal(best.lower_ns, 0);
+      arena_free(a);
+    }
+  lab_free(&l);
+}
+
+/* The chain above on so many devices that heads and tails would take too much memory: 5 + 10 + 5 ns, each operator in
+ * its least time. */
+static void the_longest_path_serves_where_heads_are_too_many(void **state) {
+  (void)state;
+  static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
+  lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
+  situ_problem many = *l.problem;
+  arena *a = arena_new();
+  budget unlimited = budget_new(0, 0, NULL, NULL);
+  int64_t lower = 1000;
+  many.n_devices = 1 << 24;
+  assert_int_equal(critical_path_bound.compute(&lower, &(certificate){0}, &many, a, &unlimited, NULL), SITU_STATUS_OK);
+  assert_int_equal(lower, 5 + 10 + 5);
   arena_free(a);
   lab_free(&l);
 }
@@ -286,8 +344,11 @@ int main(void) {
       cmocka_unit_test(memories_count_together),
       cmocka_unit_test(what_meets_shares_a_device_or_pays_a_transfer),
       cmocka_unit_test(work_counts_where_operators_are_many),
+      cmocka_unit_test(work_before_an_operator_is_kept_where_operators_are_many),
       cmocka_unit_test(heads_and_tails_of_the_last_and_the_first),
       cmocka_unit_test(a_bound_comes_with_its_proof),
+      cmocka_unit_test(a_user_who_stops_waits_for_no_bound),
+      cmocka_unit_test(the_longest_path_serves_where_heads_are_too_many),
       cmocka_unit_test(bounds_beside_each_other_are_those_one_after_the_other),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

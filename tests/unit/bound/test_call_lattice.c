@@ -122,6 +122,26 @@ static void what_hands_on_no_more_than_it_takes_is_fused(void **state) {
   scenario_free(&s);
 }
 
+/* a hands 5 bytes to b, which takes no time and hands 2 and 2 on to c; a makes 20 more for c. With 2 ns of latency on
+ * one way, there or back, those of a take 7 ns on it and those of b 8: b stays by itself. With none it is one with a.
+ */
+static void each_way_may_cost_what_is_handed_on(void **state) {
+  (void)state;
+  for (int slow = -1; slow < 2; slow++) {
+    scenario s = machine(3, 0);
+    if (slow >= 0) s.links[slow].latency_ns = 2;
+    s.time_ns[1][0] = s.time_ns[1][1] = 0;
+    scenario_tensor(&s, 0, 5, 1, -1);
+    scenario_tensor(&s, 0, 20, 2, -1);
+    for (int i = 0; i < 2; i++) scenario_tensor(&s, 1, 2, 2, -1);
+    scenario_pose(&s, &calls);
+    call_graph g;
+    assert_true(call_graph_find(&g, s.problem, 0, s.arena));
+    assert_int_equal(g.n, slow >= 0 ? 3 : 2);
+    scenario_free(&s);
+  }
+}
+
 /* In ms: a and c take 10 on the host and 1 on the accelerator, b 10 and 50; each tensor takes 1. Two calls and b on the
  * host take 2 + 10 + 2 = 14, one call 2 + 20 = 22, none 30. Only one is allowed: at a toll of y a call, two come to 14
  * + y and one to 22, so that a toll of 8 proves all of it. */
@@ -142,6 +162,29 @@ static void a_toll_counts_the_calls(void **state) {
   assert_int_equal(f.c.lower_ns, 14 * MS);
   assert_true(call_price_improve(&f.c, &f.b));
   assert_true(f.c.lower_ns > 21 * MS && f.c.lower_ns <= 22 * MS);
+  scenario_free(&s);
+}
+
+/* With g = 2^20 ns: a and c take g on the accelerator and 2 g on the host, b 1000 g and 62 g; tensors take no time. Two
+ * calls take 64 g, one 65 g, none 66 g; one is allowed. At a toll of g, a 64th of 64 g and the first that is tried, all
+ * three prove 65 g. The tolls tried later are too low: the last that halving reaches, g (1 - 2^-11), proves 512 ns
+ * less. */
+static void the_best_toll_is_gone_back_to(void **state) {
+  (void)state;
+  enum { G = 1 << 20 };
+  scenario s = machine(3, 7);
+  for (int32_t v = 0; v < 3; v++) {
+    s.time_ns[v][0] = v == 1 ? 62 * G : 2 * G;
+    s.time_ns[v][1] = v == 1 ? 1000 * G : G;
+    if (v > 0) scenario_tensor(&s, v - 1, 0, v, -1);
+  }
+  scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .max_calls = 1});
+  found f;
+  find_prices(&f, &s);
+  assert_true(call_price_solve(&f.c, &f.b));
+  assert_int_equal(f.c.lower_ns, 64 * G);
+  assert_true(call_price_improve(&f.c, &f.b));
+  assert_int_equal(f.c.lower_ns, 65 * G);
   scenario_free(&s);
 }
 
@@ -249,6 +292,8 @@ static void the_walk_passes_each_call_once_at_its_price(void **state) {
     for (int32_t from = 0; from < l->n; from++) {
       bool seen[4096] = {false};
       int32_t n = 0, above = 0;
+      call_iterator_start(&w, from); /* a walk that is left midway takes nothing along */
+      for (int32_t k = 0; k < 2 && call_iterator_next(&w, true) >= 0; k++) continue;
       call_iterator_start(&w, from);
       for (int32_t to; (to = call_iterator_next(&w, true)) >= 0; n++) {
         assert_false(seen[to]);
@@ -275,7 +320,9 @@ int main(void) {
       cmocka_unit_test(idle_operators_are_fused),
       cmocka_unit_test(what_needs_more_memory_than_its_user_is_not_fused),
       cmocka_unit_test(what_hands_on_no_more_than_it_takes_is_fused),
+      cmocka_unit_test(each_way_may_cost_what_is_handed_on),
       cmocka_unit_test(a_toll_counts_the_calls),
+      cmocka_unit_test(the_best_toll_is_gone_back_to),
       cmocka_unit_test(all_times_are_added_up),
       cmocka_unit_test(the_path_is_the_longest_way),
       cmocka_unit_test(the_first_64_groups_are_followed),

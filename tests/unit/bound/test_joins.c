@@ -9,7 +9,9 @@
 
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
+#include "../../lab/proved.h"
 #include "../../lab/tier.h"
+#include "base/checked.h"
 #include "bound/bound.h"
 #include "bound/joins.h"
 
@@ -78,6 +80,44 @@ static void no_operator_ends_before_its_head_or_is_followed_by_less_than_its_tai
   assert_true(n_more > rounds_of(300)); /* or else nothing was tried */
 }
 
+/* The least head and tail of each operator is what the judge proves of it, who looks at as many before it by code of
+ * his own: of more operators than are looked at both take the same ones. */
+static void the_judge_looks_at_the_same_operators(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(200); seed++) {
+    lab_options o = {.seed = seed + 80000,
+                     .n_operators = 12,
+                     .n_devices = 2 + (int32_t)(seed % 2),
+                     .density = 0.3 + 0.1 * (double)(seed % 5),
+                     .unsupported = seed % 3 == 0,
+                     .equal = seed % 2,
+                     .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
+    lab l = lab_random(&o);
+    const situ_problem *p = l.problem;
+    for (int64_t width = 1; width <= 4 && !p->conflict; width++) {
+      int64_t head[MOST_CELLS], tail[MOST_CELLS];
+      bool may[MOST_CELLS];
+      arena *a = arena_new();
+      budget unlimited = budget_new(0, 0, NULL, NULL);
+      certificate proof;
+      certificate_start(&proof, "join", 0);
+      int64_t *v = certificate_add_operators(&proof, "operator", 1, a);
+      *certificate_add(&proof, "window", 1, a) = width;
+      for (int32_t i = 0; i < p->n_operators * p->n_devices; i++)
+        may[i] = problem_allows(p, i / p->n_devices, i % p->n_devices);
+      assert_true(joins_find(joins_new(p, (int32_t)width, a), head, tail, may, &unlimited));
+      for (*v = 0; *v < p->n_operators; ++*v) {
+        int64_t least = SITU_NEVER_NS;
+        for (int64_t i = *v * p->n_devices; i < (*v + 1) * p->n_devices; i++)
+          if (may[i]) least = min64(least, head[i] + tail[i]);
+        assert_int_equal(proved_by(p, &proof), least);
+      }
+      arena_free(a);
+    }
+    lab_free(&l);
+  }
+}
+
 static void joins_are_for_streams(void **state) {
   (void)state;
   lab_options o = {.seed = 1, .n_operators = 5, .n_devices = 3, .density = 0.4};
@@ -123,6 +163,7 @@ static void a_budget_that_is_over_gives_no_bound(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_operator_ends_before_its_head_or_is_followed_by_less_than_its_tail),
+      cmocka_unit_test(the_judge_looks_at_the_same_operators),
       cmocka_unit_test(joins_are_for_streams),
       cmocka_unit_test(joins_are_for_64_devices),
       cmocka_unit_test(a_budget_that_is_over_gives_no_bound),

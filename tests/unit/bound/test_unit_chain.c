@@ -184,6 +184,55 @@ static void a_detour_from_a_layer_that_takes_no_time_is_taken(void **state) {
   scenario_free(&s);
 }
 
+/* A layer (a, c), 5 ns each on the device and 500 on the host, and its experts (b) between, 6 and 61; a tensor takes 10
+ * ns. All on the device take 16 ns, the experts on the host 5 + 10 + 61 + 10 + 5 = 91. By the other costs the experts
+ * take 100 ns on the device and all else nothing; 50 are allowed. At a price of z the first is worth 16 + 50 z and the
+ * second 91 - 50 z: equal at z = 0.75, 53.5. */
+static void a_limit_by_other_costs_prices_a_detour(void **state) {
+  (void)state;
+  scenario s = host_and_device(SITU_UNLIMITED_BYTES);
+  static const int32_t together[3] = {0, 1, 0};
+  for (int32_t v = 0; v < 3; v++) {
+    scenario_operator(&s, (const char *[]){"a", "b", "c"}[v], v == 1 ? 61 : 500, 0, 0);
+    s.time_ns[v][1] = v == 1 ? 6 : 5;
+    if (v > 0) scenario_tensor(&s, v - 1, 10, v, -1);
+  }
+  scenario_pose(&s, NULL);
+  situ_costs *other = costs_copies(s.costs, 1);
+  assert_non_null(other);
+  for (int32_t v = 0; v < 3; v++)
+    for (int32_t d = 0; d < 2; d++) other->time_ns[v * 2 + s.platform->class_of[d]] = v == 1 && d == 1 ? 100 : 0;
+  for (int64_t i = 0; i < (int64_t)other->n_rows * other->n_kinds; i++) other->transfer_rows[i] = 0;
+  costs_find_extremes(other);
+  situ_problem_options o = {.size = sizeof o,
+                            .execution = SITU_EXECUTION_STREAM,
+                            .overlap = SITU_OVERLAP_NONE,
+                            .keep_together = together,
+                            .other_costs = other,
+                            .max_other_ns = 50};
+  situ_problem *p;
+  assert_int_equal(situ_problem_pose(&p, s.graph, s.platform, s.costs, &o, NULL), SITU_STATUS_OK);
+  bound_is(p, 53);
+  situ_problem_free(p);
+  situ_costs_free(other);
+  scenario_free(&s);
+}
+
+/* An operator of the chain that no device can run, and one beside the chain: there is no plan to bound. */
+static void a_chain_without_a_plan_has_no_bound(void **state) {
+  (void)state;
+  scenario s = host_and_device(4000);
+  for (int32_t v = 0; v < 3; v++) scenario_operator(&s, (const char *[]){"a", "b", "c"}[v], 5, 0, 0);
+  s.time_ns[0][0] = s.time_ns[0][1] = SITU_NEVER_NS;
+  scenario_tensor(&s, 0, 10, 1, -1);
+  scenario_pose(
+      &s, &(situ_problem_options){
+              .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .overlap = SITU_OVERLAP_NONE});
+  assert_non_null(s.problem->conflict);
+  bound_is(s.problem, 0);
+  scenario_free(&s);
+}
+
 /* Any chain of the graph, with any prices, proves no more than is so. */
 static void no_chain_proves_too_much(void **state) {
   (void)state;
@@ -253,6 +302,8 @@ int main(void) {
       cmocka_unit_test(all_that_goes_to_the_experts_takes_its_way),
       cmocka_unit_test(what_takes_no_time_takes_room),
       cmocka_unit_test(a_detour_from_a_layer_that_takes_no_time_is_taken),
+      cmocka_unit_test(a_limit_by_other_costs_prices_a_detour),
+      cmocka_unit_test(a_chain_without_a_plan_has_no_bound),
       cmocka_unit_test(no_chain_proves_too_much),
       cmocka_unit_test(what_is_no_chain_is_refused),
   };

@@ -1,4 +1,5 @@
 /* What certificates prove, by hand arithmetic; what the checker says of those that do not. */
+#include "../../lab/proved.h"
 #include "../scenario.h"
 
 /* Two operators without a tensor between them: 6 and 4 ns on d0, 3 and 8 ns on d1; 10 bytes of weights each. */
@@ -129,6 +130,171 @@ static void one_operator_bounds_a_pipeline(void **state) {
   scenario_free(&s);
 }
 
+/* ---- forms ---- */
+
+enum { MOST_NUMBERS = 8 };
+
+/* A certificate of each kind for `three`, whose lists have the length and hold numbers that their rule expects. */
+static const struct form {
+  const char *kind, *lists;
+} forms[] = {
+    {"area_price", "time_prices 1 1; byte_prices 0 0"},
+    {"largest_operator", "operator 0"},
+    {"critical_path", "operator 0"},
+    {"join", "operator 0; window 1"},
+    {"destructive", "rounds 1; prices 1 1; interval 0 1 0; window 0; free_rounds 0"},
+    {"linear_relaxation",
+     "within_ns 9; edge_prices 0 0; tail_prices 1 0 0; time_prices 1 1; byte_prices 0 0; "
+     "from_prices 0 0 0 0; to_prices 0 0 0 0"},
+    {"memory_cut", "memory 0; byte_prices 0 0; out 0 0; in 0 0"},
+    {"packing", "operators 0 1"},
+    {"unit_chain", "chain 0 1 2; byte_prices 0 0; other_price 0"},
+    {"visits", "chain 0 1 2; byte_prices 0; from 0; to 2"},
+    {"cut_vertex", "deleted 1; cuts 0; rests 0 0 0 0"},
+};
+
+static const int64_t ANY = INT64_MAX; /* no limit */
+
+/* What number `at` of a list may be, the others being as above: the limits of docs/theory/bounds/certificates.md and of
+ * what the judge says that it expects, three operators and two devices with a memory each. */
+static const struct limit {
+  const char *kind, *list;
+  int at;
+  int64_t least, most;
+} limits[] = {
+    {"area_price", "time_prices", 1, 0, (int64_t)1 << 52},
+    {"area_price", "byte_prices", 1, 0, (int64_t)1 << 52},
+    {"largest_operator", "operator", 0, 0, 2},
+    {"critical_path", "operator", 0, 0, 2},
+    {"join", "operator", 0, 0, 2},
+    {"join", "window", 0, 1, 256},
+    {"destructive", "rounds", 0, 0, 16},
+    {"destructive", "free_rounds", 0, 0, 16},
+    {"destructive", "window", 0, 0, 256},
+    {"destructive", "prices", 1, 0, 1 << 20},
+    {"destructive", "interval", 0, 0, 0}, /* before its end */
+    {"destructive", "interval", 1, 1, ANY},
+    {"destructive", "interval", 2, 0, 0}, /* there is one list of prices */
+    {"linear_relaxation", "within_ns", 0, 0, ANY},
+    {"linear_relaxation", "edge_prices", 1, 0, (int64_t)1 << 54},
+    {"linear_relaxation", "tail_prices", 2, 0, (int64_t)1 << 54},
+    {"linear_relaxation", "time_prices", 1, 0, (int64_t)1 << 54},
+    {"linear_relaxation", "byte_prices", 1, 0, (int64_t)1 << 54},
+    {"linear_relaxation", "from_prices", 3, 0, (int64_t)1 << 54},
+    {"linear_relaxation", "to_prices", 3, 0, (int64_t)1 << 54},
+    {"memory_cut", "memory", 0, 0, 1},
+    {"memory_cut", "byte_prices", 1, 0, (int64_t)1 << 52},
+    {"packing", "operators", 1, 0, 2},
+    {"unit_chain", "chain", 0, 0, 0}, /* each makes something for the next */
+    {"unit_chain", "chain", 2, 2, 2},
+    {"unit_chain", "byte_prices", 1, 0, (int64_t)1 << 52},
+    {"unit_chain", "other_price", 0, 0, (int64_t)1 << 58},
+    {"visits", "chain", 0, 0, 0}, /* they ascend */
+    {"visits", "chain", 1, 1, 1},
+    {"visits", "chain", 2, 2, 2},
+    {"visits", "byte_prices", 0, 0, (int64_t)1 << 40},
+    {"visits", "from", 0, 0, 0}, /* a bypass skips one of the chain at least */
+    {"visits", "to", 0, 2, 2},
+    {"cut_vertex", "deleted", 0, 1, 2}, /* no cut */
+    {"cut_vertex", "cuts", 0, 0, 0},
+    {"cut_vertex", "rests", 3, 0, ANY},
+};
+
+/* Three operators in a row on two devices with limited memories, one thing after the other, a limit by other costs; for
+ * the kind that is of pipelines alone such a pipeline. */
+static scenario three(const char *kind, situ_costs **other) {
+  scenario s = scenario_mesh(2, 100);
+  for (int32_t v = 0; v < 3; v++) {
+    scenario_operator(&s, (const char *[]){"a", "b", "c"}[v], 5, 10, 0);
+    if (v > 0) scenario_tensor(&s, v - 1, 1, v, -1);
+  }
+  bool pipeline = strcmp(kind, "largest_operator") == 0;
+  scenario_pose(&s, NULL);
+  situ_problem_free(s.problem);
+  assert_non_null(*other = costs_copies(s.costs, 1));
+  situ_problem_options o = {.size = sizeof o,
+                            .execution = pipeline ? SITU_EXECUTION_PIPELINE : SITU_EXECUTION_STREAM,
+                            .objective = pipeline ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY,
+                            .overlap = pipeline ? SITU_OVERLAP_DEFAULT : SITU_OVERLAP_NONE,
+                            .other_costs = pipeline ? NULL : *other,
+                            .max_other_ns = pipeline ? 0 : 1000};
+  assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, &o, NULL), SITU_STATUS_OK);
+  return s;
+}
+
+static certificate of_form(const struct form *f, arena *a) {
+  certificate c;
+  char name[32];
+  int used;
+  certificate_start(&c, f->kind, 0);
+  for (const char *at = f->lists; *at;) {
+    int64_t values[MOST_NUMBERS], n = 0;
+    assert_int_equal(sscanf(at, "%31s%n", name, &used), 1);
+    char *end;
+    for (at += used; *at && *at != ';'; at = end) values[n++] = strtoll(at, &end, 10);
+    at += strspn(at, "; ");
+    int64_t *list = certificate_add(&c, arena_string(a, name), n, a);
+    for (int64_t i = 0; i < n; i++) list[i] = values[i];
+  }
+  return c;
+}
+
+static certificate_list *list_of(certificate *c, const char *name) {
+  for (int32_t i = 0; i < c->n_lists; i++)
+    if (strcmp(c->list[i].name, name) == 0) return &c->list[i];
+  fail_msg("%s has no list %s", c->kind, name);
+  return NULL;
+}
+
+static void is_expected(const scenario *s, const certificate *c, bool expected, const char *list, int64_t value) {
+  if ((proved_by(s->problem, c) != PROVED_MALFORMED) != expected)
+    fail_msg("%s, %s: %lld is %s", c->kind, list, (long long)value, expected ? "refused" : "not refused");
+}
+
+static void every_number_has_its_limits(void **state) {
+  (void)state;
+  for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+    situ_costs *other;
+    scenario s = three(forms[f].kind, &other);
+    for (const struct limit *x = limits; x < limits + sizeof limits / sizeof *limits; x++) {
+      if (strcmp(x->kind, forms[f].kind) != 0) continue;
+      certificate c = of_form(&forms[f], s.arena);
+      int64_t *value = &list_of(&c, x->list)->values[x->at];
+      is_expected(&s, &c, true, x->list, *value);
+      is_expected(&s, &c, true, x->list, *value = x->least);
+      is_expected(&s, &c, false, x->list, *value = x->least - 1);
+      is_expected(&s, &c, true, x->list, *value = x->most);
+      if (x->most < ANY) is_expected(&s, &c, false, x->list, *value = x->most + 1);
+    }
+    scenario_free(&s);
+    situ_costs_free(other);
+  }
+}
+
+/* Of the lists above only the operators of packing and the prices of visits may be longer, and other_price may lack. */
+static void every_list_has_its_length(void **state) {
+  (void)state;
+  for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+    situ_costs *other;
+    scenario s = three(forms[f].kind, &other);
+    bool visits = strcmp(forms[f].kind, "visits") == 0, packing = strcmp(forms[f].kind, "packing") == 0;
+    for (int32_t i = 0; i < of_form(&forms[f], s.arena).n_lists; i++) {
+      certificate c = of_form(&forms[f], s.arena);
+      certificate_list *list = &c.list[i], was = *list;
+      bool longer = packing || (visits && strcmp(list->name, "byte_prices") == 0);
+      int64_t more[MOST_NUMBERS + 1] = {0};
+      memcpy(more, list->values, (size_t)list->n * sizeof *more);
+      *list = (certificate_list){.name = was.name, .n = was.n + 1, .values = more};
+      is_expected(&s, &c, longer, was.name, was.n + 1);
+      *list = was;
+      list->name = "another";
+      is_expected(&s, &c, strcmp(was.name, "other_price") == 0, was.name, 0);
+    }
+    scenario_free(&s);
+    situ_costs_free(other);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(prices_of_time_prove_their_sum),
@@ -136,6 +302,8 @@ int main(void) {
       cmocka_unit_test(too_many_bytes_prove_that_there_is_no_plan),
       cmocka_unit_test(prices_of_time_say_nothing_of_calls),
       cmocka_unit_test(one_operator_bounds_a_pipeline),
+      cmocka_unit_test(every_number_has_its_limits),
+      cmocka_unit_test(every_list_has_its_length),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

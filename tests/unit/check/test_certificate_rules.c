@@ -282,6 +282,50 @@ static void blocks_are_searched_no_further_than_need_be(void **state) {
   }
 }
 
+/* Too many sets to search, and work at a price that says the least at once: 256 for the device on which operators take
+ * less time in sum, and for the other one
+ *   256        12 operators of 2 ns on either device, 4 more on the first alone: 32 ns for two devices
+ *   256 q      24 operators of 1 ns and 3 ns, q = 24 / 72: (24 * 255) / (256 + 85), rounded up
+ *   256 q q    10 operators of 1 ns and 4 ns, 10 more on the first alone, q = 20 / 40: 20 * 256 / (256 + 64) */
+static void work_is_priced_even_and_flatter_and_steeper(void **state) {
+  (void)state;
+  static const struct {
+    int32_t either, first_alone;
+    int64_t first_ns, other_ns, least_ns;
+  } rows[] = {{12, 4, 2, 2, 16}, {24, 0, 1, 3, 18}, {10, 10, 1, 4, 16}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+    for (int32_t v = 0; v < rows[i].either + rows[i].first_alone; v++) {
+      scenario_operator(&s, NULL, rows[i].first_ns, 0, 0);
+      s.time_ns[v][1] = v < rows[i].either ? rows[i].other_ns : SITU_NEVER_NS;
+    }
+    scenario_pose(&s, &stream);
+    certificate claim = cuts(&s, 0, NULL, 2, (int64_t[]){rows[i].least_ns, 0});
+    assert_int_equal(proved_by(s.problem, &claim), rows[i].least_ns);
+    scenario_free(&s);
+  }
+}
+
+/* On the first device alone a, 10 ns, before b, 1 ns, and 20 operators of 1 ns by themselves; on either 20 of 1 ns that
+ * come after b. Before 11 the second device has nothing to do: with that and the work of all, (11 + 10 + 1 + 20 + 20) /
+ * 2 = 31 ns, which is seen at once. There are too many sets to search. */
+static void a_device_waits_for_its_first_input(void **state) {
+  (void)state;
+  enum { N = 20 };
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  int32_t a = scenario_operator(&s, NULL, 10, 0, 0), b = scenario_operator(&s, NULL, 1, 0, 0);
+  scenario_tensor(&s, a, 0, b, -1);
+  for (int32_t v = 2; v < 2 + 2 * N; v++) {
+    scenario_operator(&s, NULL, 1, 0, 0);
+    if (v >= 2 + N) scenario_tensor(&s, b, 0, v, -1);
+  }
+  for (int32_t v = 0; v < 2 + N; v++) s.time_ns[v][1] = SITU_NEVER_NS;
+  scenario_pose(&s, &stream);
+  certificate claim = cuts(&s, 0, NULL, 2, (int64_t[]){31, 0});
+  assert_int_equal(proved_by(s.problem, &claim), 31);
+  scenario_free(&s);
+}
+
 /* ---- memory visits ---- */
 
 static certificate visit(const scenario *s, int64_t n, const int32_t *chain, int64_t price) {
@@ -503,6 +547,8 @@ static void judge_and_bounds_agree_to_the_nanosecond(void **state) {
                      .training = periods && seed % 4 == 0,
                      .pinned = seed % 5 == 0,
                      .unsupported = seed % 7 == 0,
+                     .ways_differ = seed / 3 % 3 == 0,
+                     .host_last = seed / 3 % 4 == 2,
                      .equal = seed / 3 % 2,
                      .memory = seed % 4 == 1 ? 0.2 + 0.05 * (double)(seed % 9) : 0,
                      .options = {.execution = models[seed % 3],
@@ -542,6 +588,8 @@ int main(void) {
       cmocka_unit_test(cuts_of_a_wrong_form_are_no_certificate),
       cmocka_unit_test(deleted_operators_keep_no_device),
       cmocka_unit_test(blocks_are_searched_no_further_than_need_be),
+      cmocka_unit_test(work_is_priced_even_and_flatter_and_steeper),
+      cmocka_unit_test(a_device_waits_for_its_first_input),
       cmocka_unit_test(a_memory_may_be_full_to_the_last_byte),
       cmocka_unit_test(what_costs_less_elsewhere_is_not_kept),
       cmocka_unit_test(the_longest_of_several_tensors_counts),

@@ -208,6 +208,113 @@ static void the_first_tensor_has_to_be_sent_to_the_first_memory(void **state) {
   scenario_free(&s);
 }
 
+/* a on d1, 1 ns, has 4 bytes for b on d2, by way of d0: 1 to 5 and 5 to 9. The first hop twice, at just these times, is
+ * as many hops, and not the route. */
+static void a_tensor_takes_each_hop_of_its_route(void **state) {
+  (void)state;
+  scenario s = star(3, SITU_UNLIMITED_BYTES);
+  int32_t a = scenario_operator(&s, "a", 1, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
+  scenario_tensor(&s, a, 4, b, -1);
+  scenario_pose(&s, &stream);
+  situ_plan *plan = plan_on(&s, (int32_t[]){1, 2});
+  expect(s.problem, plan, "");
+  assert_int_equal(plan->n_transfers, 2);
+  assert_true(plan->transfers[0].start_ns == 1 && plan->transfers[1].start_ns == 5);
+  plan->transfers[1].link = plan->transfers[0].link;
+  expect(s.problem, plan, "transfer: a tensor of a does not take each hop of its route to memory 2 once\n");
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
+/* a on d1 sends 2 bytes to b on d0: of 1 tensor, 2 memories and 2 links nothing is in front of the first or behind the
+ * last. */
+static void a_transfer_is_of_what_there_is(void **state) {
+  (void)state;
+  scenario s = star(2, SITU_UNLIMITED_BYTES);
+  int32_t a = scenario_operator(&s, "a", 1, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
+  scenario_tensor(&s, a, 2, b, -1);
+  scenario_pose(&s, &stream);
+  situ_plan *plan = plan_on(&s, (int32_t[]){1, 0});
+  situ_transfer *x = &plan->transfers[0];
+  struct {
+    int32_t *number, n;
+  } rows[] = {{&x->tensor, 1}, {&x->to_memory, 2}, {&x->link, 2}};
+  for (int i = 0; i < 3; i++)
+    for (int behind = 0; behind < 2; behind++) {
+      int32_t was = *rows[i].number;
+      *rows[i].number = behind ? rows[i].n : -1;
+      expect_within(s.problem, plan, "; one of them does not exist\n");
+      *rows[i].number = was;
+    }
+  expect(s.problem, plan, "");
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
+/* The host is busy without a gap from 2 to 9: it copies 3 bytes of a from d1, then runs f, which uses them, for 4 ns.
+ * The 5 bytes of b on d2, which are ready at 2 too, wait until 9 for it. */
+static void a_copy_may_wait_for_copies_and_operators(void **state) {
+  (void)state;
+  scenario s = star(3, SITU_UNLIMITED_BYTES);
+  int32_t a = scenario_operator(&s, "a", 2, 0, 0), b = scenario_operator(&s, "b", 2, 0, 0);
+  int32_t f = scenario_operator(&s, "f", 4, 0, 0), e = scenario_operator(&s, "e", 1, 0, 0);
+  scenario_tensor(&s, a, 3, f, -1);
+  scenario_tensor(&s, b, 5, e, -1);
+  situ_problem_options blocking = stream;
+  blocking.overlap = SITU_OVERLAP_HOST_BLOCKING;
+  scenario_pose(&s, &blocking);
+  situ_plan *plan = plan_on(&s, (int32_t[]){1, 2, 0, 0});
+  assert_int_equal(plan->start_ns[f], 5);
+  assert_int_equal(plan->start_ns[e], 9 + 5);
+  expect(s.problem, plan, "");
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
+/* a on d1 and b on d2, 2 ns each, have 3 bytes each for c on the host, which copies one after the other: from 2 to 5
+ * over the channel of the lower number, from 5 to 8 over the other. The other way round it is no turn. */
+static void copies_take_their_turns_at_a_host(void **state) {
+  (void)state;
+  scenario s = star(3, SITU_UNLIMITED_BYTES);
+  int32_t a = scenario_operator(&s, "a", 2, 0, 0), b = scenario_operator(&s, "b", 2, 0, 0);
+  int32_t c = scenario_operator(&s, "c", 1, 0, 0);
+  scenario_tensor(&s, a, 3, c, -1);
+  scenario_tensor(&s, b, 3, c, -1);
+  situ_problem_options blocking = stream;
+  blocking.overlap = SITU_OVERLAP_HOST_BLOCKING;
+  scenario_pose(&s, &blocking);
+  situ_plan *plan = plan_on(&s, (int32_t[]){1, 2, 0});
+  expect(s.problem, plan, "");
+  for (int i = 0; i < 2; i++) {
+    situ_transfer *x = &plan->transfers[i];
+    assert_int_equal(x->start_ns, x->link == 1 ? 2 : 5);
+    x->start_ns = x->link == 1 ? 5 : 2;
+    x->finish_ns = x->start_ns + 3;
+  }
+  expect(s.problem, plan, "queue: a copy on link 1 waits for its host until 5 ns while one on a later channel goes\n");
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
+/* a on d1 and b on d2, 2 ns each, have 5 bytes each for c on d3, none of them a host: both go from 2 to 7, over two
+ * links, and keep no host busy. */
+static void copies_between_accelerators_keep_no_host_busy(void **state) {
+  (void)state;
+  scenario s = scenario_mesh(4, SITU_UNLIMITED_BYTES);
+  int32_t a = scenario_operator(&s, "a", 2, 0, 0), b = scenario_operator(&s, "b", 2, 0, 0);
+  int32_t c = scenario_operator(&s, "c", 1, 0, 0);
+  scenario_tensor(&s, a, 5, c, -1);
+  scenario_tensor(&s, b, 5, c, -1);
+  situ_problem_options blocking = stream;
+  blocking.overlap = SITU_OVERLAP_HOST_BLOCKING;
+  scenario_pose(&s, &blocking);
+  situ_plan *plan = plan_on(&s, (int32_t[]){1, 2, 3});
+  assert_int_equal(plan->value_ns, 2 + 5 + 1);
+  expect(s.problem, plan, "");
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
 /* ---- calls ---- */
 
 /* The memory of a host has a limit in calls too: weights of 6 and 5 bytes, and the greater footprint: b's workspace of
@@ -627,6 +734,11 @@ int main(void) {
       cmocka_unit_test(copies_share_their_weights),
       cmocka_unit_test(the_memory_of_a_host_is_limited_in_calls),
       cmocka_unit_test(the_first_tensor_has_to_be_sent_to_the_first_memory),
+      cmocka_unit_test(a_tensor_takes_each_hop_of_its_route),
+      cmocka_unit_test(a_transfer_is_of_what_there_is),
+      cmocka_unit_test(a_copy_may_wait_for_copies_and_operators),
+      cmocka_unit_test(copies_take_their_turns_at_a_host),
+      cmocka_unit_test(copies_between_accelerators_keep_no_host_busy),
       cmocka_unit_test(calls_are_numbers_of_one_device),
       cmocka_unit_test(a_call_pays_once_for_each_tensor),
       cmocka_unit_test(replicas_are_equal_devices),

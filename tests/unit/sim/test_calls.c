@@ -188,6 +188,8 @@ static void random_placements_agree_with_the_recursion(void **state) {
                      .n_operators = 2 + (int32_t)rng_below(&r, 6),
                      .n_devices = 2 + (int32_t)rng_below(&r, 3),
                      .density = 0.35,
+                     .ways_differ = seed % 3 == 1,
+                     .host_last = seed % 4 == 1,
                      .options = calls};
     lab l = lab_random(&o);
     const situ_problem *p = l.problem;

@@ -163,6 +163,30 @@ static void the_first_device_may_be_a_replica(void **state) {
   scenario_free(&s);
 }
 
+/* The same host and accelerators; a way to the host takes 40 ns more than one from it. f, forward, 11 ns and 6 bytes of
+ * weights, and b, backward, 4 ns, are on the first, and the last is its replica: 2 (2 - 1) / 2 * 6 bytes of gradients
+ * take 6 ns in and 46 out. */
+static void the_first_device_may_lead_and_ways_differ(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  s.alike = true;
+  for (int32_t d = 0; d < 3; d++) scenario_device(&s, 100, -1, d == 1);
+  for (int32_t d = 0; d < 3; d += 2) {
+    scenario_link(&s, d, 1, 40, -1);
+    scenario_link(&s, 1, d, 0, -1);
+  }
+  scenario_add(&s, (situ_operator){.name = "f", .colocation = -1, .weight_bytes = 6}, 11);
+  scenario_of_phase(&s, "b", 4, SITU_PHASE_BACKWARD, -1);
+  situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
+  options.replicate = true;
+  scenario_pose(&s, &options);
+  int32_t device[2] = {0, 0}, replica_of[3] = {-1, -1, 0};
+  simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
+  assert_int_equal(r.value_ns, 34); /* (11 + 4 + 6 + 46) / 2, rounded up */
+  assert_int_equal(r.load_ns[2], 34);
+  scenario_free(&s);
+}
+
 /* The same whose operators take no time: links are all that counts. */
 static scenario free_training_of_three(void) {
   situ_problem_options options = pipeline(SITU_COMMUNICATION_LINK);
@@ -320,6 +344,8 @@ static void random_placements_agree_with_the_naive_formulas(void **state) {
                      .n_operators = 2 + (int32_t)rng_below(&r, 9),
                      .n_devices = 2 + (int32_t)rng_below(&r, 4),
                      .density = 0.3,
+                     .ways_differ = seed % 3 == 1,
+                     .host_last = seed % 4 == 1,
                      .n_colocations = (int32_t)rng_below(&r, 3),
                      .training = rng_below(&r, 2),
                      .memory = rng_below(&r, 2) ? 0.5 : 0};
@@ -369,6 +395,7 @@ int main(void) {
       cmocka_unit_test(gpipe_adds_the_greatest_forward_and_the_greatest_backward_load),
       cmocka_unit_test(replicas_share_the_inputs_and_exchange_gradients),
       cmocka_unit_test(the_first_device_may_be_a_replica),
+      cmocka_unit_test(the_first_device_may_lead_and_ways_differ),
       cmocka_unit_test(replicas_load_the_links_of_their_inputs),
       cmocka_unit_test(gradients_go_over_links_as_the_costs_have_them),
       cmocka_unit_test(a_part_that_is_left_and_entered_again_is_not_contiguous),

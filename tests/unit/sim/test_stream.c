@@ -45,6 +45,20 @@ static void a_tensor_is_sent_once_and_stays(void **state) {
   }
 }
 
+/* Two operators that take no time end at 0, the first of them on d1. */
+static void the_first_of_those_that_take_no_time_ends_last(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  star(&s, SITU_UNLIMITED_BYTES);
+  scenario_operator(&s, "a", 0, 0, 0);
+  scenario_operator(&s, "b", 0, 0, 0);
+  scenario_pose(&s, &uncontended);
+  simulation found = simulator_run(s.simulator, &(placement){.device = (int32_t[]){1, 2}}, false);
+  assert_int_equal(found.value_ns, 0);
+  assert_int_equal(found.worst_device, 1);
+  scenario_free(&s);
+}
+
 /* a on d1 (1 ns) sends 4 bytes to d2 by way of d0: 1..5, 5..9; a second tensor of 2 bytes follows on the first link
  * 5..7, waits for nothing, and leaves d0 after the first one: 9..11. b needs both: 11..12. Without contention both
  * leave at 1: 9 and 5, b 9..10. */
@@ -373,6 +387,7 @@ static void a_naive_simulator_agrees(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_first_of_those_that_take_no_time_ends_last),
       cmocka_unit_test(a_tensor_is_sent_once_and_stays),
       cmocka_unit_test(hops_follow_one_another_and_queue),
       cmocka_unit_test(ties_for_a_channel_go_by_tensor),

@@ -148,6 +148,30 @@ static void a_run_ends_where_the_rest_takes_too_long(void **state) {
   }
 }
 
+/* On d1 b ends at 1 and sends 4 bytes, x has 20 bytes of workspace from 1 to 2; on d0 a ends at 2 and sends 10 bytes
+ * for c, which are the second that are sent: beside x there are those of b alone, 24 bytes. A trial has b behind a, so
+ * that those of a go first; the next one only has z, which comes last, elsewhere. */
+static void what_was_sent_before_is_that_of_the_base(void **state) {
+  (void)state;
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  for (int32_t v = 0; v < 6; v++)
+    scenario_operator(&s, (const char *[]){"a", "b", "x", "c", "e", "z"}[v], v == 0 ? 2 : 1, 0, v == 2 ? 20 : 0);
+  scenario_tensor(&s, 0, 10, 3, -1);
+  scenario_tensor(&s, 1, 4, 4, -1);
+  scenario_tensor(&s, 3, 1, 5, -1);
+  scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
+  simulator_base *base = simulator_base_new(s.simulator, s.arena);
+  int32_t device[] = {0, 1, 1, 1, 0, 1};
+  placement where = {.device = device};
+  assert_int_equal(simulator_run_base(s.simulator, base, &where, true).peak_bytes[1], 24);
+  device[1] = 0;
+  (void)simulator_run_below(s.simulator, base, &where, true, SITU_NEVER_NS);
+  device[1] = 1;
+  device[5] = 0;
+  assert_int_equal(simulator_run_below(s.simulator, base, &where, true, SITU_NEVER_NS).peak_bytes[1], 24);
+  scenario_free(&s);
+}
+
 /* Where nothing is shared, a limit has the same meaning. */
 static void a_limit_means_the_same_in_every_model(void **state) {
   (void)state;
@@ -178,6 +202,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_run_from_a_base_is_the_whole_run),
       cmocka_unit_test(a_run_ends_where_the_rest_takes_too_long),
+      cmocka_unit_test(what_was_sent_before_is_that_of_the_base),
       cmocka_unit_test(a_limit_means_the_same_in_every_model),
   };
   return cmocka_run_group_tests_name("stream_base", tests, NULL, NULL);

@@ -20,6 +20,8 @@ static lab draw(uint64_t seed, rng *r) {
                    .n_operators = 2 + (int32_t)rng_below(r, 8),
                    .n_devices = 3 + (int32_t)rng_below(r, 4),
                    .density = 0.4,
+                   .ways_differ = seed % 3 == 1,
+                   .host_last = seed % 4 == 1,
                    .training = rng_below(r, 2),
                    .pinned = rng_below(r, 3) == 0,
                    .equal = rng_below(r, 4) > 0,

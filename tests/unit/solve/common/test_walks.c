@@ -11,6 +11,8 @@
 
 #include "../../../lab/lab.h"
 #include "plan/plan.h"
+#include "situ/instance.h"
+#include "situ/read.h"
 #include "situ/solve.h"
 
 enum { MANY_STEPS = 70000, STEPS = 33000, FEW_STEPS = 3000 }; /* MANY_STEPS: enough for four walks; STEPS: for two */
@@ -124,6 +126,49 @@ static void threads_do_not_change_the_plan(void **state) {
   }
 }
 
+static situ_instance *open_network(const char *model, bool training) {
+  situ_read_options read = {.size = sizeof(situ_read_options), .training = training};
+  situ_instance_options what = {.size = sizeof(situ_instance_options),
+                                .model = model,
+                                .platform = "cpu+2*p100-16g",
+                                .read = &read,
+                                .unused = (const char *const[]){"cpu"},
+                                .n_unused = training,
+                                .granularity = SITU_GRANULARITY_OPERATOR};
+  situ_instance *instance;
+  situ_error error;
+  if (situ_instance_open(&instance, &what, &error) != SITU_STATUS_OK) fail_msg("%s: %s", model, error.text);
+  return instance;
+}
+
+/* block_dp ends at once on this network, as its blocks are too wide. What it leaves is for searches. */
+static void steps_that_proofs_leave_are_searched(void **state) {
+  (void)state;
+  enum { LIMIT = 1500 };
+  situ_instance *instance = open_network("builtin:rnnlm?layers=2&batch=64&steps=8", true);
+  situ_plan *plan = solve_with(situ_instance_problem(instance), "auto", 0, 1, LIMIT, false);
+  assert_int_equal(plan->outcome, SITU_OUTCOME_FEASIBLE);
+  assert_true(situ_plan_steps(plan) >= LIMIT);
+  situ_plan_free(plan);
+  situ_instance_free(instance);
+}
+
+/* A window that is solved anew ends with the steps. One that is built may take a thousand nodes, which are 31 steps. */
+static void searches_keep_to_their_steps(void **state) {
+  (void)state;
+  static const char *const names[] = {"single,regions", "single,splitting", "single,tabu", "single,iterated_greedy",
+                                      "single,lns"};
+  enum { LIMIT = 40, BEGUN = 32 };
+  situ_instance *instance = open_network("builtin:layered?operators=60&width=6", false);
+  for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+    situ_plan *plan = solve_with(situ_instance_problem(instance), names[k], 0, 1, LIMIT, false);
+    if (situ_plan_steps(plan) > LIMIT + BEGUN)
+      fail_msg("%s: %d steps of %d", names[k], (int)situ_plan_steps(plan), LIMIT);
+    situ_plan_free(plan);
+  }
+  situ_instance_free(instance);
+}
+
 typedef struct listener {
   pthread_t caller;
   int32_t n, stop_after, n_strange;
@@ -181,8 +226,8 @@ static void a_time_limit_holds_for_all_walks(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(threads_do_not_change_the_plan),
-      cmocka_unit_test(a_stop_stops_all_walks),
+      cmocka_unit_test(threads_do_not_change_the_plan),   cmocka_unit_test(steps_that_proofs_leave_are_searched),
+      cmocka_unit_test(searches_keep_to_their_steps),     cmocka_unit_test(a_stop_stops_all_walks),
       cmocka_unit_test(a_time_limit_holds_for_all_walks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,9 +210,9 @@ static void a_long_graph_is_cut_into_slices(void **state) {
   (void)state;
   lab_options o = {
       .seed = 3,
-      .n_operators = 20000,
+      .n_operators = 4500,
       .n_devices = 4,
-      .density = 0.0001,
+      .density = 0.002, /* about 24,000 uses of tensors, so that 1e8 / (24,000 + 4500) slices are affordable, 3500 */
       .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED}};
   lab l = lab_random(&o);
   assert_true(linear_dp(l.problem, false) < SITU_NEVER_NS);

@@ -158,12 +158,44 @@ static void auto_is_never_behind_the_layout_of_people_on_a_large_network(void **
   situ_instance_free(instance);
 }
 
+/* The attention of 60 steps makes 60 x 60 x 8 x 256 floats twice, 59 MB, and a GPU has room for 60 MB: layers, which
+ * take less, go on the GPUs, two of each family on each, and attention stays on the host. */
+static void what_fills_the_accelerators_is_left_to_the_host(void **state) {
+  (void)state;
+  situ_instance_options o = {.size = sizeof(situ_instance_options),
+                             .model = "builtin:gnmt?layers=4&batch=8&hidden=256&vocab=1000&steps=60",
+                             .platform = "cpu+2*v100-16g",
+                             .rules = (const char *const[]){"reserve gpu=15940000000"},
+                             .n_rules = 1,
+                             .read = &(situ_read_options){.size = sizeof(situ_read_options), .training = true}};
+  situ_solve_options solve = {.size = sizeof solve, .solvers = "families", .max_steps = 10, .no_bounds = true};
+  situ_instance *instance;
+  situ_plan *plan;
+  situ_error error;
+  if (situ_place(&plan, &instance, &o, &solve, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  const situ_graph *g = situ_instance_problem(instance)->given;
+  int32_t n_layers = 0, n_attention = 0;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    int32_t layer = -1;
+    if (sscanf(g->name[v], "encoder.layer%d.", &layer) < 1) sscanf(g->name[v], "decoder.layer%d.", &layer);
+    bool attends = strncmp(g->name[v], "attention.step", 14) == 0;
+    if (layer >= 0) assert_int_equal(situ_plan_device(plan, v), 1 + layer / 2);
+    if (attends) assert_int_equal(situ_plan_device(plan, v), 0);
+    n_layers += layer >= 0;
+    n_attention += attends;
+  }
+  assert_true(n_layers > 1000 && n_attention > 100);
+  situ_plan_free(plan);
+  situ_instance_free(instance);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_layers_of_a_recurrent_network_flow_through_the_devices),
       cmocka_unit_test(intervals_of_whole_layers_are_the_best_of_all),
       cmocka_unit_test(auto_is_never_behind_the_layout_of_people_on_a_large_network),
       cmocka_unit_test(encoder_and_decoder_both_have_all_devices),
+      cmocka_unit_test(what_fills_the_accelerators_is_left_to_the_host),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
