@@ -375,6 +375,7 @@ TABLES = {
     "situations": (as_it_is, ["situations.csv"], "bench/situations.py build/situ > bench/situations.csv"),
     "llm_situations": (as_it_is, ["llm_situations.csv"],
                        "bench/llm_situations.py build/situ > bench/llm_situations.csv"),
+    "llm_written": (as_it_is, ["llm_written.csv"], "bench/llm_written.py build/situ > bench/llm_written.csv"),
     "measured": (as_it_is, ["measured.csv"], "bench/measured.py build/situ DATA > bench/measured.csv"),
     "picked": (picked, ["measured.csv"], ""),
     "measured_search": (as_it_is, ["measured_search.csv"],

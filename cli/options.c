@@ -492,7 +492,9 @@ static const option output_rows[] = {
      .kind = OPTION_WRITE,
      .value = "NAME=FILE",
      .family = "writers",
-     .about = "Write the plan in another format (situ list writers). Repeatable."},
+     .about =
+         "Write the plan in another format (situ list writers). The plan is then the best that its target can run. "
+         "Repeatable."},
     {.name = "trajectory",
      .kind = OPTION_TEXT,
      .offset = AT(trajectory),

@@ -18,11 +18,20 @@ PLAIN = {"int32_t": "c_int32", "int64_t": "c_int64", "uint64_t": "c_uint64", "si
          "bool": "c_bool", "char": "c_char", "int": "c_int"}
 
 
+def enumerators(words):
+    """Names and values of "A = 0", "B", ...: a value that is not said is one more than that before."""
+    found = []
+    for word in words:
+        name, _, value = word.partition(" = ")
+        found.append((name, int(value) if value else found[-1][1] + 1 if found else 0))
+    return found
+
+
 class Headers:
     def __init__(self, include):
         text = read_headers(include)
         self.structs = dict(re.findall(r"typedef struct (\w+) \{(.*?)\n\} \w+;", text, re.S))
-        self.enums = {name: [one_line(e).split(" ")[0] for e in body.split(",") if e.strip()]
+        self.enums = {name: enumerators([one_line(e) for e in body.split(",") if e.strip()])
                       for name, body in re.findall(r"typedef enum (\w+) \{(.*?)\}", text, re.S)}
         self.callbacks = dict((name, (result, arguments)) for result, name, arguments in
                               re.findall(r"^typedef (\w+) (\w+)\(([^;]*)\);", one_per_line(text), re.M))
@@ -83,7 +92,7 @@ def declare(include):
            "from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_int64,",
            "                    c_size_t, c_uint64, c_void_p)", ""]
     out += [f"{name} = {value}" for name, value in sorted(h.lengths.items())]
-    out += [f"{name} = {value}" for members in h.enums.values() for value, name in enumerate(members)]
+    out += [f"{name} = {value}" for members in h.enums.values() for name, value in members]
     waiting, done = [*h.callbacks, *h.structs], set()
     while waiting:
         name = waiting.pop(0)

@@ -14,6 +14,23 @@ extern "C" {
 
 typedef struct situ_plan situ_plan;
 
+/* What the target of a plan can run, as what it asks of a plan of layers: a sum of these. The layers are those of
+ * src/graph/layers.h; a host is a device that platforms mark so; GPUs stand for all others. */
+typedef enum situ_form {
+  SITU_FORM_LAYERS = 1,  /* each layer is on one device, its routed experts aside */
+  SITU_FORM_EXPERTS = 2, /* routed experts are with their layer */
+  SITU_FORM_SPILL = 4,   /* all routed experts of a layer are with it, or all on a host */
+  SITU_FORM_BLOCKS = 8,  /* all before the layers is on one device, all behind them on one */
+  SITU_FORM_RUNS = 16,   /* the layers of a device follow each other */
+  SITU_FORM_ENDS = 32,   /* what is before the layers is with the first, what is behind them with the last */
+  SITU_FORM_HEAD = 64,   /* what is behind the layers is one more of them; what is before them is on a host, or a GPU
+                            that has layers */
+  SITU_FORM_HOST_FIRST = 128, /* a host has the first layers or none */
+  SITU_FORM_NO_HOST = 256,    /* no host has layers */
+  SITU_FORM_NAMES = 512,      /* layers have names */
+  SITU_FORM_ONE_SERVER = 1024 /* all is in one server */
+} situ_form;
+
 /* What is known of the problem after a solve; independent of the status of the call. */
 typedef enum situ_outcome {
   SITU_OUTCOME_OPTIMAL = 0, /* a plan whose value equals a proved lower bound */
@@ -62,6 +79,9 @@ SITU_API int32_t situ_plan_best_single_device(const situ_plan *plan);
  * min_gain, max_parts); else the value and hand-overs of this plan. SITU_NEVER_NS and -1 without a placement. */
 SITU_API int64_t situ_plan_best_found_ns(const situ_plan *plan);
 SITU_API int32_t situ_plan_best_found_handovers(const situ_plan *plan);
+/* Where a form was asked for (situ_solve_options.form): the value of what would have been the answer without it, where
+ * that is better; elsewhere that of this plan. SITU_NEVER_NS without a placement. */
+SITU_API int64_t situ_plan_without_form_ns(const situ_plan *plan);
 /* How often the placement changes devices, one for each tensor and device that receives it; -1 without one. */
 SITU_API int32_t situ_plan_n_handovers(const situ_plan *plan);
 /* What uncertain costs say (docs/theory/models/uncertainty.md): of this plan against the best single device; where that

@@ -56,7 +56,11 @@ typedef struct situ_solve_options {
    * answer is then the best single device unless a plan beats it in 9 of 10 draws of costs. */
   double uncertainty;
   bool robust;      /* of up to 20 plans that were found take that of the highest 10 % quantile of speed-up */
-  bool reserved[7]; /* false */
+  bool reserved[3]; /* false */
+  /* What the plan must look like for its target: a sum of situ_form (situ/plan.h), as situ_writer_info says for each
+   * format; 0: anything. A hard limit like max_parts: the bound stays that of all plans, and situ_plan_without_form_ns
+   * says what the form costs. UNSUPPORTED where the graph has not what the form is about. */
+  int32_t form;
   /* The processes that solve together, each of which makes the same call; NULL: this one is alone. The searches are
    * shared out among them. With a step limit and no time limit the plan is the same with any number of them; otherwise
    * that of number 0 is the answer. A process that is lost costs its share only; without number 0, or where the problem

@@ -16,7 +16,7 @@ typedef struct situ_writer_info {
   const char *name, *title;
   const char *suffix; /* ".json" */
   int32_t folder;     /* 1: it writes several files, made of the model, by situ_instance_export only; else 0 */
-  int32_t reserved;   /* 0 */
+  int32_t form;       /* of the plans that its target can run: situ_form (situ/plan.h), 0 for any */
 } situ_writer_info;
 #define SITU_WRITER_INFO_INIT SITU_SIZED(situ_writer_info)
 SITU_API int32_t situ_writer_count(void);

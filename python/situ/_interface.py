@@ -40,6 +40,17 @@ SITU_GRANULARITY_OPERATOR = 1
 SITU_GRANULARITY_LAYER = 2
 SITU_GRANULARITY_BLOCK = 3
 SITU_GRANULARITY_DEFAULT = 4
+SITU_FORM_LAYERS = 1
+SITU_FORM_EXPERTS = 2
+SITU_FORM_SPILL = 4
+SITU_FORM_BLOCKS = 8
+SITU_FORM_RUNS = 16
+SITU_FORM_ENDS = 32
+SITU_FORM_HEAD = 64
+SITU_FORM_HOST_FIRST = 128
+SITU_FORM_NO_HOST = 256
+SITU_FORM_NAMES = 512
+SITU_FORM_ONE_SERVER = 1024
 SITU_OUTCOME_OPTIMAL = 0
 SITU_OUTCOME_FEASIBLE = 1
 SITU_OUTCOME_INFEASIBLE = 2
@@ -317,7 +328,7 @@ class situ_what_if(Structure):
 
 class situ_writer_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("suffix", c_char_p), ("folder",
-                c_int32), ("reserved", c_int32)]
+                c_int32), ("form", c_int32)]
 
 situ_learn_callback = CFUNCTYPE(c_bool, c_void_p, POINTER(situ_learn_progress))
 
@@ -337,7 +348,8 @@ class situ_instance_options(Structure):
                 ("cost", POINTER(situ_cost_options)), ("problem", POINTER(situ_problem_options)), ("fix", c_char_p),
                 ("unused", POINTER(c_char_p)), ("n_unused", c_int32), ("log", situ_log_callback), ("log_context",
                 c_void_p), ("start", c_char_p), ("granularity", c_int), ("n_rules", c_int32), ("rules",
-                POINTER(c_char_p)), ("max_ttft_ns", c_int64), ("min_speed", c_double)]
+                POINTER(c_char_p)), ("max_ttft_ns", c_int64), ("min_speed", c_double), ("writers", POINTER(c_char_p)),
+                ("n_writers", c_int32), ("reserved", c_int32)]
 
 
 class situ_learn_options(Structure):
@@ -352,7 +364,8 @@ class situ_solve_options(Structure):
                 ("threads", c_int32), ("progress", situ_progress_callback), ("context", c_void_p), ("policy",
                 c_char_p), ("tune_steps", c_int64), ("log", situ_log_callback), ("log_context", c_void_p),
                 ("tolerance", c_double), ("min_gain", c_double), ("max_parts", c_int32), ("min_part", c_int32),
-                ("uncertainty", c_double), ("robust", c_bool), ("reserved", c_bool * 7), ("ranks", c_void_p)]
+                ("uncertainty", c_double), ("robust", c_bool), ("reserved", c_bool * 3), ("form", c_int32), ("ranks",
+                c_void_p)]
 
 
 class situ_pareto_options(Structure):
@@ -521,6 +534,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_plan_transfer": (situ_transfer, [c_void_p, c_int32]),
     "situ_plan_value_ns": (c_int64, [c_void_p]),
     "situ_plan_verified_ns": (c_int64, [c_void_p]),
+    "situ_plan_without_form_ns": (c_int64, [c_void_p]),
     "situ_plan_write": (c_int, [c_void_p, c_void_p, c_char_p, POINTER(situ_error)]),
     "situ_platform_builder_add_device": (c_int32, [c_void_p, POINTER(situ_device)]),
     "situ_platform_builder_add_link": (c_int32, [c_void_p, POINTER(situ_link)]),

@@ -48,6 +48,7 @@ class Options(TypedDict, total=False):
     max_ttft: float  # ms
     min_speed: float  # tokens a second
     unused: Sequence[str]
+    writers: str | Sequence[str]  # formats that shall hold the plan, as --write of the command line
     rules: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
     not_: str | Sequence[str]  # "KIND=DEVICE"
     reserve: str | Sequence[str]  # "DEVICE=SIZE"
@@ -207,6 +208,12 @@ def _set_unused(filled: Filled, names: Sequence[str]) -> None:
     filled.instance.n_unused = len(given)
 
 
+def _set_writers(filled: Filled, names: str | Sequence[str]) -> None:
+    given = [names] if isinstance(names, str) else list(names)
+    filled.instance.writers = (ctypes.c_char_p * len(given))(*map(to_bytes, given))
+    filled.instance.n_writers = len(given)
+
+
 def _add_rules(prefix: str) -> Callable[[Filled, Any], None]:
     def add(filled: Filled, given: Any) -> None:
         for rule in [given] if isinstance(given, (str, os.PathLike)) else given:
@@ -220,6 +227,7 @@ def _add_rules(prefix: str) -> Callable[[Filled, Any], None]:
 _LISTS: dict[str, Callable[[Filled, Any], None]] = {
     "dim": _set_dims,
     "unused": _set_unused,
+    "writers": _set_writers,
     "rules": _add_rules(""),
     "not_": _add_rules("not "),
     "reserve": _add_rules("reserve "),

@@ -16,6 +16,7 @@
 #include "cost/cost_models.h"
 #include "plan/plan.h"
 #include "read/reader.h"
+#include "write/writer.h"
 
 static bool keep(arena *a, const char **text) {
   if (!*text) return true;
@@ -61,7 +62,9 @@ situ_status instance_options_take(instance_options *own, const situ_instance_opt
                             .n_rules = o.n_rules,
                             .granularity = o.granularity,
                             .max_ttft_ns = o.max_ttft_ns,
-                            .min_speed = o.min_speed};
+                            .min_speed = o.min_speed,
+                            .writers = o.writers,
+                            .n_writers = o.n_writers};
   if (o.max_ttft_ns < 0 || !(o.min_speed >= 0 && o.min_speed <= 1e18))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option %s has no such value",
                      o.max_ttft_ns < 0 ? "max_ttft_ns" : "min_speed");
@@ -74,6 +77,8 @@ situ_status instance_options_take(instance_options *own, const situ_instance_opt
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_unused is not the number of names in unused");
   if (!all_named(o.rules, o.n_rules))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_rules is not the number of texts in rules");
+  if (!all_named(o.writers, o.n_writers))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_writers is not the number of names in writers");
   TRY(read_check_dims(&own->read, error));
   if (!own->read.log) own->read.log = o.log, own->read.log_context = o.log_context;
   if (!own->cost.log) own->cost.log = o.log, own->cost.log_context = o.log_context;
@@ -92,7 +97,8 @@ static situ_status keep_options(situ_instance *i, const instance_options *option
   bool ok = keep(a, &o->model) && keep(a, &o->read.reader) && keep(a, &o->read.kv_type) && keep(a, &o->platform) &&
             keep(a, &o->cost.model) && keep(a, &o->cost.table_path) && keep(a, &o->cost.fusion) &&
             keep(a, &o->cost.engine) && keep(a, &o->fix) && keep(a, &o->start) && keep(a, &o->rules_text) &&
-            keep_dims(a, &o->read) && keep_names(a, &o->unused, o->n_unused) && keep_names(a, &o->rules, o->n_rules);
+            keep_dims(a, &o->read) && keep_names(a, &o->unused, o->n_unused) && keep_names(a, &o->rules, o->n_rules) &&
+            keep_names(a, &o->writers, o->n_writers);
   return ok ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
@@ -244,6 +250,17 @@ static situ_status pose(situ_instance *i, bool by_default, situ_error *error) {
   return instance_pose(i, error);
 }
 
+/* What is sure to be refused at the end is refused now. */
+static situ_status read_writers(situ_instance *i, situ_error *error) {
+  const instance_options *o = &i->options;
+  for (int32_t k = 0; k < o->n_writers; k++) {
+    const writer *w;
+    TRY(writer_serves(&w, o->writers[k], i->problem, i->model->reader, o->model, error));
+    i->form |= w->form;
+  }
+  return SITU_STATUS_OK;
+}
+
 static uint64_t mix_number(uint64_t h, int64_t value) { return hash_bytes(&value, sizeof value, h); }
 
 static uint64_t mix_real(uint64_t h, double value) { return hash_bytes(&value, sizeof value, h); }
@@ -280,7 +297,8 @@ static situ_status open_steps(situ_instance *i, const instance_options *options,
   TRY(make_copies(i, error));
   TRY(read_constraints(i, error));
   TRY(read_granularity(i, error));
-  return pose(i, options->granularity == SITU_GRANULARITY_DEFAULT, error);
+  TRY(pose(i, options->granularity == SITU_GRANULARITY_DEFAULT, error));
+  return read_writers(i, error);
 }
 
 situ_status situ_instance_open(situ_instance **out, const situ_instance_options *given, situ_error *error) {

@@ -24,6 +24,8 @@ typedef struct instance_options {
   int32_t n_rules;
   int64_t max_ttft_ns;
   double min_speed;
+  const char *const *writers;
+  int32_t n_writers;
   const char *rules_text; /* a JSON array of what rules files hold, where no rules are named; or NULL */
 } instance_options;
 
@@ -47,6 +49,7 @@ struct situ_instance {
   bool *unused;      /* [n_devices], or NULL when every device may be used */
   int32_t *together; /* [n_operators] keys of what stays together, or NULL */
   rule_set *rules;   /* of the model's graph; NULL: none */
+  int32_t form;      /* of the plans that the targets of all writers can run: situ_form */
 };
 
 /* Reads the rules that the options name, if any, resolves them for the model, and changes the platform by them. What

@@ -14,13 +14,16 @@ static bool all_pinned(const situ_problem *p) {
   return p->n_operators > 0;
 }
 
-/* Solves, from the plan of the file that the options name beside those that the caller has. */
+/* Solves, from the plan of the file that the options name beside those that the caller has, for a plan that the writers
+ * of the instance can hold. */
 static situ_status solve_from(situ_plan **out, const situ_instance *i, const situ_solve_options *solve,
                               situ_error *error) {
   situ_solve_options own;
-  if (!i->options.start) return situ_solve(out, i->problem, solve, error);
   TRY(TAKE(own, solve, SITU_SOLVE_OPTIONS_INIT, error));
-  if (own.n_starts < 0 || (own.n_starts > 0 && !own.starts)) return situ_solve(out, i->problem, &own, error);
+  own.size = sizeof own;
+  own.form |= i->form;
+  if (!i->options.start || own.n_starts < 0 || (own.n_starts > 0 && !own.starts))
+    return situ_solve(out, i->problem, &own, error);
   situ_plan *start = NULL;
   const situ_plan **starts = NULL;
   arena *a = arena_new();
@@ -31,7 +34,6 @@ static situ_status solve_from(situ_plan **out, const situ_instance *i, const sit
     for (int32_t k = 0; k < own.n_starts; k++) starts[k] = own.starts[k];
     starts[own.n_starts++] = start;
     own.starts = starts;
-    own.size = sizeof own;
     status = situ_solve(out, i->problem, &own, error);
   }
   situ_plan_free(start);

@@ -71,12 +71,13 @@ static void enter(field *f, situ_plan *plan, const char *name) {
 }
 
 /* Where a variant does not suit the problem, or finds nothing, there is one candidate less. */
-static void add_variant(field *f, const variant *v, const situ_solve_options *solve) {
+static void add_variant(field *f, const variant *v, const situ_solve_options *solve, int32_t form) {
   const situ_problem *p = f->problem;
   situ_solve_options o = {.size = sizeof o, .solvers = v->solvers, .seed = solve->seed, .threads = solve->threads};
   situ_plan *plan = NULL;
   o.max_steps = solve->max_steps > 0 && solve->max_steps < VARIANT_STEPS ? solve->max_steps : VARIANT_STEPS;
   o.no_bounds = true;
+  o.form = form;
   if (strcmp(v->solvers, "auto") != 0 && !situ_solver_serves(v->solvers, p)) return;
   if (v->max_parts > 0 && p->execution != SITU_EXECUTION_STREAM) return;
   o.max_parts = v->max_parts;
@@ -111,7 +112,7 @@ situ_status situ_place_measured(situ_plan **out, situ_instance **instance, situ_
   else
     *out = first;
   for (size_t k = 0; k < sizeof variants / sizeof *variants && exists && f.n < n_plans && status == SITU_STATUS_OK; k++)
-    add_variant(&f, &variants[k], &own);
+    add_variant(&f, &variants[k], &own, own.form | i->form);
   arena_free(a);
   how.size = sizeof how;
   how.read = &i->options.read;

@@ -42,10 +42,7 @@ situ_status situ_instance_export(const situ_instance *instance, const situ_plan 
   TRY(GIVEN(error, instance, plan, name, path));
   TRY(writer_find(&w, name, plan, instance->problem, error));
   if (w->write) return situ_plan_export(plan, instance->problem, name, path, error);
-  const model_format *format = w->format ? w->format : &onnx_format;
-  if (strcmp(instance->model->reader, format->reader) != 0)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, instance->options.model, "is no %s model, which %s needs",
-                     format->title, name);
+  TRY(writer_serves(&w, name, instance->problem, instance->model->reader, instance->options.model, error));
   return w->write_folder(path, plan, instance->problem, instance->options.model, error);
 }
 

@@ -19,7 +19,7 @@ situ_plan *plan_new(const situ_problem *problem) {
   plan->outcome = SITU_OUTCOME_LIMIT;
   plan->value_ns = plan->best_single_ns = plan->latency_ns = plan->period_ns = plan->other_ns = SITU_NEVER_NS;
   plan->best_single_device = plan->n_handovers = plan->best_found_handovers = -1;
-  plan->best_found_ns = SITU_NEVER_NS;
+  plan->best_found_ns = plan->without_form_ns = SITU_NEVER_NS;
   plan->solver = plan->bound = plan->reason = "";
   return plan;
 }
@@ -83,6 +83,10 @@ int32_t situ_plan_n_handovers(const situ_plan *p) { return p ? p->n_handovers : 
 
 int64_t situ_plan_best_found_ns(const situ_plan *p) {
   return p && p->best_found_ns < SITU_NEVER_NS ? p->best_found_ns : situ_plan_value_ns(p);
+}
+
+int64_t situ_plan_without_form_ns(const situ_plan *p) {
+  return p && p->without_form_ns < SITU_NEVER_NS ? p->without_form_ns : situ_plan_value_ns(p);
 }
 
 int32_t situ_plan_best_found_handovers(const situ_plan *p) {

@@ -39,6 +39,7 @@ struct situ_plan {
   int32_t n_handovers;                       /* -1 without a placement */
   int64_t best_found_ns;                     /* of the best plan found, where that is another; else SITU_NEVER_NS */
   int32_t best_found_handovers;              /* likewise; else -1 */
+  int64_t without_form_ns;                   /* the answer without the form, where that is better; else SITU_NEVER_NS */
   situ_robustness robustness;                /* size 0: not known */
   const char *solver, *bound, *reason;       /* never NULL */
   certificate proof;                         /* of the lower bound or of a lower one; no kind: none */

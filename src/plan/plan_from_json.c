@@ -95,6 +95,8 @@ static situ_status read_summary(situ_plan *plan, const plan_source *s, const jso
   }
   if (json_get(root, "other_ns"))
     TRY(plan_read_whole(&plan->other_ns, s, json_get(root, "other_ns"), "other_ns", NULL, error));
+  if (json_get(root, "without_form_ns"))
+    TRY(plan_read_whole(&plan->without_form_ns, s, json_get(root, "without_form_ns"), "without_form_ns", NULL, error));
   TRY(plan_read_whole(&plan->steps, s, json_get(root, "steps"), "steps", NULL, error));
   TRY(read_seed(&plan->seed, s, json_get(root, "seed"), error));
   TRY(read_robustness(plan, s, json_get(root, "robustness"), error));

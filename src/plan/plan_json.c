@@ -143,6 +143,8 @@ json_value *plan_to_json(const situ_plan *plan, const situ_problem *p) {
       (!plan->proof.kind || json_set(o, "certificate", certificate_to_json(&plan->proof, p))) &&
       json_set(o, "solver", json_new_text(plan->solver)) && json_set(o, "best_single", single_json(plan, p)) &&
       (plan->best_found_handovers < 0 || json_set(o, "best_found", best_found_json(plan))) &&
+      (plan->without_form_ns == SITU_NEVER_NS ||
+       json_set(o, "without_form_ns", plan_whole_json(plan->without_form_ns))) &&
       (plan->robustness.size == 0 || json_set(o, "robustness", robustness_json(&plan->robustness))) &&
       json_set(o, "steps", json_new_whole(plan->steps)) && json_set(o, "seed", seed_json(plan->seed));
   if (good && plan->device) {

@@ -438,6 +438,33 @@ void problem_view_costs(situ_problem *out, const situ_problem *p, const situ_cos
   drop_limits(out);
 }
 
+static int64_t limit_of(int64_t ns) { return ns < SITU_NEVER_NS ? ns : 0; }
+
+situ_problem_options problem_options_of(const situ_problem *p) {
+  situ_problem_options o = SITU_PROBLEM_OPTIONS_INIT;
+  o.objective = p->objective;
+  o.execution = p->execution;
+  o.contention = p->contention;
+  o.overlap = p->overlap;
+  o.communication = p->communication;
+  o.free = !p->contiguous;
+  o.async_copies = p->async_copies;
+  o.schedule = p->schedule;
+  o.replicate = p->replicate;
+  o.in_flight = p->in_flight;
+  o.copies = p->n_copies;
+  o.max_calls = p->max_calls < INT32_MAX ? p->max_calls : 0;
+  o.max_period_ns = limit_of(p->max_period_ns);
+  o.max_latency_ns = limit_of(p->max_latency_ns);
+  o.pins = p->pin;
+  o.unused = p->unused;
+  o.keep_together = p->together;
+  o.other_costs = p->other;
+  o.max_other_ns = p->other ? p->max_other_ns : 0;
+  o.other_name = p->other_name;
+  return o;
+}
+
 void problem_view_pipeline(situ_problem *out, const situ_problem *p) {
   *out = *p;
   out->objective = SITU_OBJECTIVE_THROUGHPUT;

@@ -129,6 +129,9 @@ static inline int64_t problem_other_time_ns(const situ_problem *p, int32_t v, in
   return p->other->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
 }
 
+/* The options that pose the same problem of its graph (`given`), platform and costs; they borrow its arrays. */
+situ_problem_options problem_options_of(const situ_problem *p);
+
 /* Views of a problem as another one: they borrow everything and are not freed.
  *
  * What a stream problem says of many inputs, and of one: the first is the free pipeline by links whose value is the

@@ -173,6 +173,7 @@ bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem
     situ_robustness robust = SITU_ROBUSTNESS_INIT;
     ok = ok && json_set(o, "best_found_ns", report_amount(situ_plan_best_found_ns(plan)));
     ok = ok && json_set(o, "best_found_handovers", json_new_whole(situ_plan_best_found_handovers(plan)));
+    ok = ok && json_set(o, "without_form_ns", report_amount(situ_plan_without_form_ns(plan)));
     if (situ_plan_robustness(plan, &robust))
       ok = ok && json_set(o, "beats_single", json_new_number(robust.beats_single));
   }

@@ -191,6 +191,15 @@ static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_report_
   fact(t, o, "set aside", STYLE_PLAIN, exact_time(a, best), rest);
 }
 
+/* What it costs that the target of a writer can run the plan. */
+static void form_fact(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {
+  char a[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES], rest[256];
+  int64_t without = situ_plan_without_form_ns(plan), value = situ_plan_value_ns(plan);
+  if (without >= value || without <= 0) return;
+  snprintf(rest, sizeof rest, "is what the form of --write costs: %s without it", exact_time(a, without));
+  fact(t, o, "form", STYLE_PLAIN, percent_text(percent, (double)value / (double)without - 1), rest);
+}
+
 static void robust_fact(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {
   situ_robustness r = SITU_ROBUSTNESS_INIT;
   char wins[TEXT_UNIT_BYTES], unsure[TEXT_UNIT_BYTES], rest[256];
@@ -238,6 +247,7 @@ static char *plan_text(const situ_plan *plan, const situ_problem *problem, const
   snprintf(rest, sizeof rest, "%.2f s, %s step%s", situ_plan_seconds(plan), grouped(steps, situ_plan_steps(plan)),
            situ_plan_steps(plan) == 1 ? "" : "s");
   if (situ_plan_exists(plan)) {
+    form_fact(&t, plan, options);
     aside_fact(&t, plan, options);
     robust_fact(&t, plan, options);
   }

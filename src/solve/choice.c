@@ -208,7 +208,8 @@ situ_status choice_make(choice *out, solve_run *run, const best_single *single, 
                   .solver = best->solver,
                   .reason = "",
                   .best_found_ns = SITU_NEVER_NS,
-                  .best_found_handovers = -1};
+                  .best_found_handovers = -1,
+                  .without_form_ns = SITU_NEVER_NS};
   if (!choice_wanted(o) || !best->best.device) return SITU_STATUS_OK;
   fewer_pool pool;
   TRY(search(&pool, run, single, &rules, o));

@@ -13,6 +13,7 @@ typedef struct choice {
   const char *solver, *reason; /* reason: why none was chosen, or "" */
   int64_t best_found_ns;       /* SITU_NEVER_NS where the incumbent is the answer */
   int32_t best_found_handovers;
+  int64_t without_form_ns;    /* of the answer without the form that is asked for, where it is better; else NEVER */
   situ_robustness robustness; /* size 0: not asked for, or nothing to compare */
 } choice;
 

@@ -13,6 +13,7 @@
 #include "solve/common/best_single.h"
 #include "solve/common/exchange.h"
 #include "solve/common/walks.h"
+#include "solve/formed.h"
 #include "solve/solve.h"
 #include "view/footprint.h"
 
@@ -280,6 +281,7 @@ static situ_status write_plan(situ_plan **out, const solve_run *run, const choic
   plan->best_single_device = single->device;
   plan->best_found_ns = chosen->best_found_ns;
   plan->best_found_handovers = chosen->best_found_handovers;
+  plan->without_form_ns = chosen->where.device ? chosen->without_form_ns : SITU_NEVER_NS;
   plan->robustness = chosen->robustness;
   plan->solver = arena_string(plan->arena, chosen->solver);
   plan->bound = arena_string(plan->arena, found->bound);
@@ -326,7 +328,35 @@ static int64_t deadline_before(const budget *b, int64_t after_ns) {
   return b->deadline_ns - min64(after_ns, (b->deadline_ns - b->start_ns) / MOST_HELD);
 }
 
-static situ_status run_and_write(situ_plan **out, const selection *chosen, solve_run *run,
+/* The value of what the answer would be without the form, where that is better: chosen by the same rules, but draws of
+ * costs, as long as there is time. */
+static situ_status choose_without(int64_t *value_ns, const choice *with, solve_run *run, const best_single *single,
+                                  const situ_solve_options *o) {
+  situ_solve_options own = *o;
+  choice without = {.value_ns = run->incumbent->value_ns};
+  own.uncertainty = 0;
+  own.robust = false;
+  if (budget_time_left(run->budget) > 0) TRY(choice_make(&without, run, single, &own));
+  *value_ns = without.value_ns < with->value_ns ? without.value_ns : SITU_NEVER_NS;
+  return SITU_STATUS_OK;
+}
+
+/* The answer among the plans found, or among those of the form. */
+static situ_status choose_answer(choice *out, formed *form, solve_run *run, const best_single *single,
+                                 const situ_solve_options *o) {
+  if (!form) return choice_make(out, run, single, o);
+  solve_run own = *run;
+  bool costs = formed_costs(form, run);
+  own.form = &form->form;
+  own.incumbent = &form->best;
+  TRY(choice_make(out, &own, single, o));
+  if (costs) TRY(choose_without(&out->without_form_ns, out, run, single, o));
+  if (form->best.best.device || !costs) return SITU_STATUS_OK;
+  out->reason = formed_reason(form, run);
+  return out->reason ? SITU_STATUS_OK : fail_no_memory(run->error);
+}
+
+static situ_status run_and_write(situ_plan **out, const selection *chosen, solve_run *run, formed *form,
                                  const situ_solve_options *o) {
   best_single single;
   int64_t start_ns = clock_now_ns();
@@ -344,6 +374,7 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
     }
     run->watch->steps_before = 0;
     TRY(offer_starts(run, o));
+    if (form) TRY(formed_search(form, run));
     TRY(run_all(chosen, run));
     bool done;
     TRY(exchange_best(run, &done));
@@ -355,15 +386,26 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
   run->budget->deadline_ns = before_judge;
   run->islands = NULL;
   choice answer;
-  TRY(choice_make(&answer, run, &single, o));
+  TRY(choose_answer(&answer, form, run, &single, o));
   return write_plan(out, run, &answer, &single);
+}
+
+/* With a form, if one is asked for. */
+static situ_status run_formed(situ_plan **out, const selection *chosen, solve_run *run, const situ_solve_options *o) {
+  formed form;
+  if (!o->form) return run_and_write(out, chosen, run, NULL, o);
+  situ_status status = formed_open(&form, run, o->form);
+  if (status == SITU_STATUS_OK) status = run_and_write(out, chosen, run, &form, o);
+  formed_free(&form);
+  return status;
 }
 
 /* What ranks must have in common beside the problem. */
 static uint64_t mark_of(const situ_solve_options *o) {
   const char *names = o->solvers ? o->solvers : "";
   double limits[] = {o->time_limit_s, o->tolerance, o->min_gain, o->uncertainty};
-  int64_t counts[] = {o->max_steps, o->n_starts, o->no_bounds, o->tune_steps, o->max_parts, o->min_part, o->robust};
+  int64_t counts[] = {o->max_steps, o->n_starts, o->no_bounds, o->tune_steps,
+                      o->max_parts, o->min_part, o->robust,    o->form};
   uint64_t mark = hash_bytes(names, strlen(names), 0);
   return hash_bytes(counts, sizeof counts, hash_bytes(limits, sizeof limits, mark));
 }
@@ -398,7 +440,7 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
   situ_status status = exchange_meet(&run, mark_of(o));
   whole = budget_new(o->max_steps, sat_round(o->time_limit_s * 1e9), report, &watch); /* not for waiting for others */
   watch.start_ns = whole.start_ns;
-  if (status == SITU_STATUS_OK) status = run_and_write(out, chosen, &run, o);
+  if (status == SITU_STATUS_OK) status = run_formed(out, chosen, &run, o);
   incumbent_free(&best);
   return status;
 }

@@ -1,7 +1,9 @@
 /* Shards for exo: a run of layers for each node around the ring. docs/formats/language-models.md */
 #include "base/json.h"
-#include "write/layer_plan.h"
+#include "plan/layer_plan.h"
 #include "write/writer.h"
+
+enum { FORM = SITU_FORM_LAYERS | SITU_FORM_EXPERTS | SITU_FORM_BLOCKS | SITU_FORM_RUNS | SITU_FORM_ENDS };
 
 static void add_shards(text_buffer *out, const layer_plan *l, const situ_problem *p) {
   text_add(out, "{\n  \"n_layers\": %d,\n  \"shards\": [", (int)l->n);
@@ -17,11 +19,11 @@ static void add_shards(text_buffer *out, const layer_plan *l, const situ_problem
 
 static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
   layer_plan l;
-  situ_status status = layer_plan_find(&l, plan, p, false, "exo", error);
-  if (status == SITU_STATUS_OK) status = layer_plan_keeps_ends(&l, p, "exo", error);
+  situ_status status = layer_plan_find(&l, plan, p, FORM, "exo", error);
   if (status == SITU_STATUS_OK) add_shards(out, &l, p);
   layer_plan_free(&l);
   return status;
 }
 
-const writer exo_writer = {.name = "exo", .title = "shards for exo's ring", .suffix = ".json", .write = write};
+const writer exo_writer = {
+    .name = "exo", .title = "shards for exo's ring", .suffix = ".json", .write = write, .form = FORM};

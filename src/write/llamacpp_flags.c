@@ -1,8 +1,12 @@
 /* Flags for llama.cpp. Layers go to devices in the order of -dev by the counts of -ts, in which the head counts as one
  * more of the last; the first ones, which -ngl leaves out, are on the CPU. docs/formats/language-models.md */
-#include "base/fail.h"
-#include "write/layer_plan.h"
+#include "plan/layer_plan.h"
 #include "write/writer.h"
+
+enum {
+  FORM = SITU_FORM_LAYERS | SITU_FORM_SPILL | SITU_FORM_BLOCKS | SITU_FORM_RUNS | SITU_FORM_HEAD |
+         SITU_FORM_HOST_FIRST | SITU_FORM_ONE_SERVER
+};
 
 /* The back end that runs a device. */
 static const char *back_end(const situ_device *d) {
@@ -34,26 +38,14 @@ static void add_spilled(text_buffer *out, const layer_plan *l) {
   if (any) text_add(out, ")\\.ffn_(up|down|gate|gate_up)_(ch|)exps=CPU'");
 }
 
-static situ_status add_flags(text_buffer *out, const layer_plan *l, const situ_problem *p, situ_error *error) {
+static void add_flags(text_buffer *out, const layer_plan *l, const situ_problem *p) {
   const int32_t *run = l->run, *count = l->count, n_runs = l->n_runs;
-  char way[LAYER_WAY_BYTES];
-  int32_t from = problem_is_host(p, run[0]), n_gpu_layers = 0, last = run[n_runs - 1];
-  for (int32_t i = from; i < n_runs; i++) {
-    if (problem_is_host(p, run[i]))
-      return fail_with(error, SITU_STATUS_UNSUPPORTED, p->platform->devices[run[i]].name,
-                       "has layers behind those of %s; llama.cpp keeps the first layers on the CPU, no others%s",
-                       p->platform->devices[run[i - 1]].name, layer_plan_way(way, l, p, run[i]));
-    n_gpu_layers += count[i];
-  }
-  bool head_alone = l->head >= 0 && l->head != last && !problem_is_host(p, l->head);
-  for (int32_t i = from; head_alone && i < n_runs; i++) head_alone = run[i] != l->head;
-  if (l->head >= 0 && l->head != last && !head_alone)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, p->platform->devices[l->head].name,
-                     "has the head, but the last layers are on %s; llama.cpp keeps the head with the last device%s",
-                     p->platform->devices[last].name, layer_plan_way(way, l, p, l->head));
+  int32_t from = problem_is_host(p, run[0]), n_gpu_layers = 0;
+  for (int32_t i = from; i < n_runs; i++) n_gpu_layers += count[i];
+  bool head_alone = l->head >= 0 && l->head != run[n_runs - 1];
   if (n_gpu_layers == 0 && !head_alone) {
     text_add(out, "-dev none -ngl 0");
-    return SITU_STATUS_OK;
+    return;
   }
   text_add(out, "-dev ");
   for (int32_t i = from; i < n_runs; i++) {
@@ -75,13 +67,12 @@ static situ_status add_flags(text_buffer *out, const layer_plan *l, const situ_p
     text_add(out, "'");
   }
   add_spilled(out, l);
-  return SITU_STATUS_OK;
 }
 
 static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
   layer_plan l;
-  situ_status status = layer_plan_find(&l, plan, p, true, "llama.cpp", error);
-  if (status == SITU_STATUS_OK) status = add_flags(out, &l, p, error);
+  situ_status status = layer_plan_find(&l, plan, p, FORM, "llama.cpp", error);
+  if (status == SITU_STATUS_OK) add_flags(out, &l, p);
   layer_plan_free(&l);
   if (status != SITU_STATUS_OK) return status;
   if (p->graph->cache_tokens > 0) text_add(out, " -c %lld", (long long)p->graph->cache_tokens);
@@ -91,5 +82,8 @@ static situ_status write(text_buffer *out, const situ_plan *plan, const situ_pro
   return SITU_STATUS_OK;
 }
 
-const writer llamacpp_writer = {
-    .name = "llama.cpp", .title = "flags for llama-server and llama-cli", .suffix = ".txt", .write = write};
+const writer llamacpp_writer = {.name = "llama.cpp",
+                                .title = "flags for llama-server and llama-cli",
+                                .suffix = ".txt",
+                                .write = write,
+                                .form = FORM};

@@ -20,11 +20,16 @@ static void write_entries(text_buffer *out, const situ_plan *plan, const situ_pr
   }
 }
 
-static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+static situ_status serves(const situ_problem *p, situ_error *error) {
   for (int32_t v = 0; v < p->n_operators; v++)
     if (p->graph->source_id[v] < 0)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->name[v],
                        "has no number in its file, and a split names operators by number");
+  return SITU_STATUS_OK;
+}
+
+static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+  TRY(serves(p, error));
   double unit_ns = p->costs->unit_ns > 0 ? (double)p->costs->unit_ns : 1e6;
   text_add(out, "{\n  \"maxLoad\": %.17g,\n  \"fpgas\": [", (double)plan->value_ns / unit_ns);
   write_entries(out, plan, p, false, unit_ns);
@@ -34,5 +39,8 @@ static situ_status write(text_buffer *out, const situ_plan *plan, const situ_pro
   return SITU_STATUS_OK;
 }
 
-const writer split_writer = {
-    .name = "split", .title = "the published form of splits of workload files", .suffix = ".json", .write = write};
+const writer split_writer = {.name = "split",
+                             .title = "the published form of splits of workload files",
+                             .suffix = ".json",
+                             .write = write,
+                             .serves = serves};

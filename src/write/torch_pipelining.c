@@ -1,13 +1,18 @@
 /* Split points for torch.distributed.pipelining: the first layer of each stage but the first. docs/run-your-plan.md */
 #include "base/json.h"
-#include "write/layer_plan.h"
+#include "plan/layer_plan.h"
+#include "write/module_names.h"
 #include "write/writer.h"
+
+enum {
+  FORM = SITU_FORM_LAYERS | SITU_FORM_EXPERTS | SITU_FORM_BLOCKS | SITU_FORM_RUNS | SITU_FORM_ENDS | SITU_FORM_NAMES
+};
 
 static void add_stages(text_buffer *out, const layer_plan *l, const situ_problem *p) {
   text_add(out, "{\n  \"split_points\": {");
   for (int32_t i = 1, k = l->count[0]; i < l->n_runs; k += l->count[i++]) {
     text_add(out, "%s", i > 1 ? ", " : "");
-    layer_plan_quote_module(out, l->layers.name[k]);
+    module_names_quote(out, l->layers.name[k]);
     text_add(out, ": \"BEGINNING\"");
   }
   text_add(out, "},\n  \"devices\": [");
@@ -20,7 +25,7 @@ static void add_stages(text_buffer *out, const layer_plan *l, const situ_problem
 
 static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
   layer_plan l;
-  situ_status status = layer_plan_find_stages(&l, plan, p, "torch.distributed.pipelining", error);
+  situ_status status = layer_plan_find(&l, plan, p, FORM, "torch.distributed.pipelining", error);
   if (status == SITU_STATUS_OK) add_stages(out, &l, p);
   layer_plan_free(&l);
   return status;
@@ -29,4 +34,5 @@ static situ_status write(text_buffer *out, const situ_plan *plan, const situ_pro
 const writer torch_pipelining_writer = {.name = "torch-pipelining",
                                         .title = "split points for torch.distributed.pipelining",
                                         .suffix = ".json",
-                                        .write = write};
+                                        .write = write,
+                                        .form = FORM};

@@ -4,8 +4,13 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "write/layer_plan.h"
+#include "plan/layer_plan.h"
+#include "write/module_names.h"
 #include "write/writer.h"
+
+enum {
+  FORM = SITU_FORM_LAYERS | SITU_FORM_EXPERTS | SITU_FORM_BLOCKS | SITU_FORM_RUNS | SITU_FORM_ENDS | SITU_FORM_NAMES
+};
 
 /* The modules of operators outside of layers, each once, in the order of the network. */
 static bool add_modules(text_buffer *out, const layer_plan *l, const situ_problem *p, bool before, bool *first) {
@@ -16,7 +21,7 @@ static bool add_modules(text_buffer *out, const layer_plan *l, const situ_proble
     if (l->layers.of[v] >= 0 || l->layers.before[v] != before || !module || string_map_get(said, module) >= 0) continue;
     if (string_map_put(said, module, v) < 0) return false;
     text_add(out, "%s", *first ? "" : ", ");
-    layer_plan_quote_module(out, module);
+    module_names_quote(out, module);
     *first = false;
   }
   return said != NULL;
@@ -31,7 +36,7 @@ static situ_status add_stages(text_buffer *out, const layer_plan *l, const situ_
     if (i == 0) ok = add_modules(out, l, p, true, &first);
     for (int32_t end = k + l->count[i]; k < end; k++) {
       text_add(out, "%s", first ? "" : ", ");
-      layer_plan_quote_module(out, l->layers.name[k]);
+      module_names_quote(out, l->layers.name[k]);
       first = false;
     }
     if (i == l->n_runs - 1) ok = add_modules(out, l, p, false, &first) && ok;
@@ -45,11 +50,14 @@ static situ_status add_stages(text_buffer *out, const layer_plan *l, const situ_
 
 static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
   layer_plan l;
-  situ_status status = layer_plan_find_stages(&l, plan, p, "torchtitan", error);
+  situ_status status = layer_plan_find(&l, plan, p, FORM, "torchtitan", error);
   if (status == SITU_STATUS_OK) status = add_stages(out, &l, p, error);
   layer_plan_free(&l);
   return status;
 }
 
-const writer torchtitan_writer = {
-    .name = "torchtitan", .title = "stages for torchtitan: its [parallelism]", .suffix = ".toml", .write = write};
+const writer torchtitan_writer = {.name = "torchtitan",
+                                  .title = "stages for torchtitan: its [parallelism]",
+                                  .suffix = ".toml",
+                                  .write = write,
+                                  .form = FORM};

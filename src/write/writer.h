@@ -15,6 +15,9 @@ typedef struct writer {
   situ_status (*write_folder)(const char *folder, const situ_plan *plan, const situ_problem *problem, const char *model,
                               situ_error *error);
   const model_format *format; /* of that model; NULL: ONNX */
+  int32_t form;               /* of the plans that its target can run: situ_form, 0 for any */
+  /* May be NULL. UNSUPPORTED where no plan of the problem can be written, which is known before the search. */
+  situ_status (*serves)(const situ_problem *problem, situ_error *error);
 } writer;
 
 /* The table of writers: one file that exports NAME_writer, and one line here. */
@@ -42,6 +45,11 @@ WRITER_ROWS(WRITER_DECLARE)
 /* The row of that name, of a plan of the problem that has a placement; BAD_ARGUMENT otherwise. */
 situ_status writer_find(const writer **out, const char *name, const situ_plan *plan, const situ_problem *problem,
                         situ_error *error);
+
+/* Whether plans of the problem, of a model that a reader has read from `path`, can be written by the row at all:
+ * UNSUPPORTED where not, BAD_ARGUMENT where there is no such row. It is known before the search. */
+situ_status writer_serves(const writer **out, const char *name, const situ_problem *problem, const char *reader,
+                          const char *path, situ_error *error);
 
 /* Ended by NULL. */
 extern const writer *const writers[];

@@ -4,6 +4,7 @@
 
 #include "base/arguments.h"
 #include "base/file.h"
+#include "plan/layer_plan.h"
 #include "write/writer.h"
 
 #define ADDRESS(NAME) &NAME##_writer,
@@ -18,19 +19,41 @@ int32_t situ_writer_count(void) {
 bool situ_writer_at(int32_t index, situ_writer_info *out) {
   if (index < 0 || index >= situ_writer_count()) return false;
   const writer *w = writers[index];
-  situ_writer_info info = {.name = w->name, .title = w->title, .suffix = w->suffix, .folder = w->write_folder != NULL};
+  situ_writer_info info = {
+      .name = w->name, .title = w->title, .suffix = w->suffix, .folder = w->write_folder != NULL, .form = w->form};
   return GIVE(out, info);
+}
+
+static situ_status row_find(const writer **out, const char *name, situ_error *error) {
+  const writer *const *w = writers;
+  while (*w && strcmp((*w)->name, name) != 0) w++;
+  if (!*w) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "there is no writer of this name");
+  *out = *w;
+  return SITU_STATUS_OK;
 }
 
 situ_status writer_find(const writer **out, const char *name, const situ_plan *plan, const situ_problem *problem,
                         situ_error *error) {
   TRY(plan_belongs(plan, problem, error));
-  const writer *const *w = writers;
-  while (*w && strcmp((*w)->name, name) != 0) w++;
-  if (!*w) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "there is no writer of this name");
+  TRY(row_find(out, name, error));
   if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "the plan has no placement to write");
-  *out = *w;
   return SITU_STATUS_OK;
+}
+
+situ_status writer_serves(const writer **out, const char *name, const situ_problem *problem, const char *reader,
+                          const char *path, situ_error *error) {
+  const writer *w;
+  layer_plan l;
+  TRY(row_find(&w, name, error));
+  *out = w;
+  const model_format *format = w->format ? w->format : &onnx_format;
+  if (w->write_folder && strcmp(reader, format->reader) != 0)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, path, "is no %s model, which %s needs", format->title, name);
+  if (w->serves) TRY(w->serves(problem, error));
+  if (!w->form) return SITU_STATUS_OK;
+  situ_status status = layer_plan_open(&l, problem, w->form, name, error);
+  layer_plan_free(&l);
+  return status;
 }
 
 situ_status situ_write(char **out, const char *name, const situ_plan *plan, const situ_problem *problem,

@@ -84,6 +84,15 @@ def test_pins_and_a_start_may_be_mappings():
     assert situ.place(two_matrices(), MACHINE, fix={"a": "gpu1", "b": "gpu1"}).solver == "fix"
 
 
+def test_a_plan_is_one_that_the_writers_can_hold(tmp_path):
+    model = "builtin:llama?layers=6&hidden=256&heads=4&kv_heads=4&ffn=512&tokens=1&context=64"
+    plan = situ.place(model, platform="cpu+2*v100-16g", steps=100, writers=["vllm", "torchtitan"])
+    plan.write("vllm", tmp_path / "stages.txt")
+    assert "VLLM_PP_LAYER_PARTITION=" in (tmp_path / "stages.txt").read_text()
+    with pytest.raises(situ.Unsupported, match="a split names operators by number"):
+        situ.place(model, steps=100, writers="split")
+
+
 def test_networkx_goes_in_and_comes_out():
     networkx = pytest.importorskip("networkx", reason="networkx is absent")
     given = networkx.DiGraph(name="diamond")

@@ -54,7 +54,8 @@ static void judge(solve_run *run, const placement *where, const simulation *foun
   incumbent *best = run->incumbent;
   budget_spend(run->budget, 1);
   if (found->value_ns < best->value_ns && found->excess_bytes == 0 && found->over_ns == 0 &&
-      solve_allows(run->problem, where->device) && replicas_keep_rules(run->problem, where->device, where->replica_of))
+      solve_allows(run->problem, where->device) &&
+      replicas_keep_rules(run->problem, where->device, where->replica_of) && solve_has_form(run, where->device))
     keep(best, where, found->value_ns, run->solver, run->problem);
 }
 

@@ -6,6 +6,7 @@
 #include "base/budget.h"
 #include "base/log.h"
 #include "base/rng.h"
+#include "plan/layer_plan.h"
 #include "problem/certificate.h"
 #include "ranks/islands.h"
 #include "sim/simulate.h"
@@ -61,8 +62,10 @@ typedef struct solve_run {
   situ_status (*rounds)(struct solve_run *run, const solver *s);
   const char *policy; /* of learned solvers, as in situ_solve_options */
   int64_t tune_steps;
-  bool roomy;   /* stream: no plan can exceed a memory, so none is followed */
-  arena *arena; /* scratch: released when the solver returns */
+  layer_plan *form; /* what plans must look like beside the constraints of the problem; it is filled by each that is
+                       looked at, so one thread looks. NULL: anything */
+  bool roomy;       /* stream: no plan can exceed a memory, so none is followed */
+  arena *arena;     /* scratch: released when the solver returns */
   situ_error *error;
 } solve_run;
 
@@ -121,8 +124,9 @@ const char *incumbent_check(const incumbent *i, const situ_problem *problem);
 /* Takes over the plan of another where that is better. */
 void incumbent_take(incumbent *i, const incumbent *other, const situ_problem *problem);
 
-/* Simulates a placement, counts a step, and keeps it when it keeps every constraint and is better than the best so
- * far. Returns its value, SITU_NEVER_NS when infeasible. The arrays are copied. */
+/* Simulates a placement, counts a step, and keeps it when it keeps every constraint, has the form, and is better than
+ * the best so far. Returns its value, SITU_NEVER_NS when infeasible; that of one without the form too. The arrays are
+ * copied. */
 int64_t solve_offer(solve_run *run, const placement *where);
 /* The same, for searches that want to know more: what the simulator found, constraints apart. */
 simulation solve_try(solve_run *run, const placement *where);
@@ -130,6 +134,10 @@ simulation solve_try(solve_run *run, const placement *where);
  * over from the base what is the same, and ends as soon as the value is sure to be no less than the cost and the best
  * so far (simulation.stopped). Still a step. */
 simulation solve_try_below(solve_run *run, simulator_base *base, const placement *where, double cost);
+/* Whether the placement has the form that the run asks for, if any. */
+static inline bool solve_has_form(const solve_run *run, const int32_t *device) {
+  return !run->form || layer_plan_take(run->form, run->problem, device, NULL, NULL) == SITU_STATUS_OK;
+}
 /* Whether the placement keeps support, pins, unused devices and colocation. */
 bool solve_allows(const situ_problem *problem, const int32_t *device);
 /* Says that no plan of the problem is better than this. `name` is the proof's (static storage). SITU_NEVER_NS says

@@ -10,6 +10,8 @@
  * that of the 65,536 that are made at once 64 go with each of 32 devices; with each of 64 devices 16 would, of which no
  * proof is to be expected. More than 8 scarce memories leave dominance little to drop. priced_chain takes any number.
  */
+#include "solve/stream/chain_labels.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +19,6 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/stop_chain.h"
-#include "solve/common/solver.h"
 #include "solve/stream/sequence.h"
 #include "view/footprint.h"
 #include "view/unit.h"
@@ -28,10 +29,11 @@ enum {
   MOST_STOPS = 2000,
   MOST_KEPT = 600,
   MOST_MADE = 1 << 16,
-  MOST_CHOICES = 1 << 22
+  MOST_CHOICES = 1 << 22,
+  MOST_OFFERED = 8
 };
 
-static const double WORK_LIMIT = 3e7; /* comparisons of labels */
+static const double WORK_LIMIT = 3e7, FORM_WORK_LIMIT = 3e8; /* comparisons of labels */
 
 typedef struct label {
   __int128 priced; /* value, other and bytes at their prices */
@@ -41,11 +43,15 @@ typedef struct label {
   int32_t device; /* of this decision */
   int32_t stands; /* the device of the stop on the chain */
   uint32_t used;  /* set of devices */
+  uint32_t runs;  /* with a form: those that have layers, as the form counts them */
 } label;
 
 typedef struct choice {
   int32_t behind, device; /* the choice behind it, or -1 */
 } choice;
+
+/* What a stop is to a form. */
+typedef enum part { PART_ANY, PART_FIRST, PART_LAYER, PART_HEAD, PART_EXPERTS } part;
 
 /* What a completion costs at least. */
 typedef enum measure { PRICED, VALUE, OTHER, MEASURES } measure;
@@ -68,6 +74,8 @@ typedef struct labels {
   label *kept, *made;                           /* of the last decision; of the one at hand */
   choice *choices;                              /* of all labels that were kept */
   int64_t upper_ns, dropped_ns;
+  part *part;    /* [stop] */
+  int64_t *rest; /* [main k] bytes of the layers before it */
 } labels;
 
 /* ---- costs by a measure ---- */
@@ -216,6 +224,66 @@ static bool is_next(const labels *s, const label *l, int32_t d) {
   return false;
 }
 
+/* ---- forms ---- */
+
+static bool asks(const labels *s, int32_t bits) { return s->run->form && s->run->form->form & bits; }
+
+/* Whether the form lets stop x be on device d, where the label says what is behind it. */
+static bool has_form(const labels *s, const label *l, int32_t x, int32_t d) {
+  bool host = problem_is_host(s->problem, d);
+  switch (s->part[x]) {
+    case PART_ANY: return true;
+    case PART_EXPERTS: return d == l->stands || host || !asks(s, SITU_FORM_SPILL);
+    case PART_FIRST: return host || l->runs >> d & 1 || !asks(s, SITU_FORM_HEAD);
+    case PART_HEAD:
+    case PART_LAYER: break;
+  }
+  if (l->runs == 0 || d == l->stands) return true;
+  return !(asks(s, SITU_FORM_RUNS) && l->runs >> d & 1) &&
+         !(asks(s, SITU_FORM_HOST_FIRST) && problem_is_host(s->problem, l->stands));
+}
+
+/* Whether the memories of the devices that may get more layers have room for those before main stop k. */
+static bool has_rest(const labels *s, const label *l, int32_t k) {
+  bool ended = asks(s, SITU_FORM_HOST_FIRST) && l->runs > 0 && problem_is_host(s->problem, l->stands);
+  uint32_t rooms = 0;
+  int64_t room = 0;
+  if (!asks(s, SITU_FORM_RUNS) || s->part[s->main[k]] == PART_FIRST) return true;
+  for (int32_t d = 0; d < s->n_devices; d++) {
+    int32_t r = s->room_of[d];
+    if (d != l->stands && (ended || l->runs >> d & 1 || s->problem->unused[d])) continue;
+    if (r < 0) return true;
+    if (!(rooms >> r & 1)) room = sat_add(room, s->room[r] - l->held[r]);
+    rooms |= (uint32_t)1 << r;
+  }
+  return s->rest[k] <= room;
+}
+
+/* What every stop is to the form, and the bytes of layers before each main stop. False without memory. */
+static bool find_form(labels *s) {
+  const layer_plan *form = s->run->form;
+  if (!form) return true;
+  if (!ARENA_ARRAYS(s->run->arena, ZEROS(s->part, s->chain->n), ZEROS(s->rest, s->n_main + 1))) return false;
+  for (int32_t x = 0; x < s->chain->n; x++) {
+    unit_members of = unit_list_members(&s->problem->units, s->chain->stops[x].unit);
+    bool layer = false, experts = true, before = false;
+    for (int32_t i = 0; i < of.n; i++) {
+      layer |= form->layers.of[of.member[i]] >= 0;
+      experts &= form->expert[of.member[i]];
+      before |= form->layers.of[of.member[i]] < 0 && form->layers.before[of.member[i]];
+    }
+    if (layer)
+      s->part[x] = experts && s->chain->stops[x].inside >= 0 ? PART_EXPERTS : PART_LAYER;
+    else
+      s->part[x] = before ? PART_FIRST : asks(s, SITU_FORM_HEAD) ? PART_HEAD : PART_ANY;
+  }
+  for (int32_t k = 0; k < s->n_main; k++)
+    s->rest[k + 1] = s->rest[k] + (s->part[s->main[k]] == PART_LAYER ? weight(s, s->main[k]) : 0);
+  return true;
+}
+
+/* ---- more labels ---- */
+
 /* Makes a label of `behind` and stop x on device d, with ways that take so long, unless there is no room for it or
  * nothing better than the best plan can come of it. NULL: the stop is the first on the chain that is decided. */
 static void extend(labels *s, const label *behind, int32_t k, int32_t next, int32_t x, int32_t d, int64_t way_ns,
@@ -225,6 +293,7 @@ static void extend(labels *s, const label *behind, int32_t k, int32_t next, int3
   int32_t room = s->room_of[d];
   int64_t time = time_on(s, x, d);
   if (time == SITU_NEVER_NS || !is_next(s, made, d)) return;
+  if (s->run->form && !has_form(s, made, x, d)) return;
   if (room >= 0) {
     int64_t need = s->need[(int64_t)x * s->chain->n_types + s->chain->equal.type_of[d]];
     made->held[room] += weight(s, x);
@@ -239,11 +308,13 @@ static void extend(labels *s, const label *behind, int32_t k, int32_t next, int3
   made->used |= (uint32_t)1 << d;
   made->device = d;
   if (x == s->main[k]) made->stands = d;
+  if (s->run->form && (s->part[x] == PART_LAYER || s->part[x] == PART_HEAD)) made->runs |= (uint32_t)1 << d;
+  if (s->run->form && !has_rest(s, made, k)) return;
   if (promise(s, made, k, next) < s->upper_ns) s->n_made++;
 }
 
 static bool dominates(const labels *s, const label *a, const label *b) {
-  bool no_worse = a->value_ns <= b->value_ns && a->other_ns <= b->other_ns;
+  bool no_worse = a->value_ns <= b->value_ns && a->other_ns <= b->other_ns && a->runs == b->runs;
   for (int32_t r = 0; r < s->n_rooms && no_worse; r++) no_worse = a->held[r] <= b->held[r] && a->need[r] <= b->need[r];
   return no_worse;
 }
@@ -343,6 +414,12 @@ static bool offer(labels *s, int32_t at) {
   return true;
 }
 
+static int by_value(const void *a, const void *b) {
+  const label *x = a, *y = b;
+  if (x->value_ns != y->value_ns) return x->value_ns < y->value_ns ? -1 : 1;
+  return (x->choice > y->choice) - (x->choice < y->choice);
+}
+
 /* Labels along the whole chain where each memory has so much less room; *least_ns: no plan within it is better. */
 static situ_status search(labels *s, int64_t margin_bytes, int64_t *least_ns) {
   const situ_problem *p = s->problem;
@@ -362,11 +439,11 @@ static situ_status search(labels *s, int64_t margin_bytes, int64_t *least_ns) {
   }
   *least_ns = min64(s->dropped_ns, s->upper_ns);
   if (s->n_kept == 0) return SITU_STATUS_OK;
-  int32_t best = 0;
-  for (int32_t i = 0; i < s->n_kept; i++)
-    if (s->kept[i].value_ns < s->kept[best].value_ns) best = i;
-  *least_ns = min64(*least_ns, (int64_t)s->base[VALUE] + s->kept[best].value_ns);
-  return offer(s, s->kept[best].choice) ? SITU_STATUS_OK : fail_no_memory(s->run->error);
+  qsort(s->kept, (size_t)s->n_kept, sizeof *s->kept, by_value);
+  *least_ns = min64(*least_ns, (int64_t)s->base[VALUE] + s->kept[0].value_ns);
+  for (int32_t i = 0; i < (s->run->form ? MOST_OFFERED : 1) && i < s->n_kept; i++)
+    if (!offer(s, s->kept[i].choice)) return fail_no_memory(s->run->error);
+  return SITU_STATUS_OK;
 }
 
 /* While an operator runs, its memory holds its workspace and outputs beside all weights. */
@@ -423,11 +500,15 @@ static bool find_decisions(labels *s) {
   return true;
 }
 
-static bool chain_labels_serves(const situ_problem *p) {
-  return p->overlap == SITU_OVERLAP_NONE && !p->training && p->n_devices <= MOST_DEVICES && stop_chain_serves(p);
+bool chain_labels_takes(const situ_problem *p) {
+  return p->execution == SITU_EXECUTION_STREAM && !p->training && p->n_devices <= MOST_DEVICES && stop_chain_serves(p);
 }
 
-static situ_status chain_labels_solve(solve_run *run) {
+static bool chain_labels_serves(const situ_problem *p) {
+  return p->overlap == SITU_OVERLAP_NONE && chain_labels_takes(p);
+}
+
+situ_status chain_labels_run(solve_run *run) {
   const situ_problem *p = run->problem;
   arena *a = run->arena;
   stop_chain chain;
@@ -445,16 +526,17 @@ static situ_status chain_labels_solve(solve_run *run) {
                     ZEROS(s->best_byte, p->n_memories), ARRAY(s->before, cells), ARRAY(s->least_detour, cells)))
     return fail_no_memory(run->error);
   if (!find_decisions(s) || !find_rooms(s)) return SITU_STATUS_OK;
-  if (!find_needs(s)) return fail_no_memory(run->error);
+  if (!find_needs(s) || !find_form(s)) return fail_no_memory(run->error);
   stop_chain_ascend(&chain, run->budget, take_prices, s);
   if (s->lower_ns < 0 || solve_done(run)) return SITU_STATUS_OK;
   stop_chain_at(&chain, s->best_byte, s->hurry, take_prices, s);
   for (measure by = PRICED; by < MEASURES; by++) measure_chain(s, by);
   measure_base(s);
   int64_t each = (int64_t)chain.n * p->n_devices;
+  double work = run->form ? FORM_WORK_LIMIT : WORK_LIMIT;
   s->most_kept = (int32_t)min64(MOST_KEPT, MOST_CHOICES / each);
   s->most_kept = (int32_t)min64(s->most_kept, MOST_MADE / ((int64_t)p->n_devices * p->n_devices));
-  s->most_kept = (int32_t)min64(s->most_kept, 1 + (int64_t)sqrt(WORK_LIMIT / (double)(each * p->n_devices)));
+  s->most_kept = (int32_t)min64(s->most_kept, 1 + (int64_t)sqrt(work / (double)(each * p->n_devices)));
   if (!ARENA_ARRAYS(a, ARRAY(s->made, MOST_MADE + 1), ARRAY(s->kept, (int64_t)s->most_kept * p->n_devices),
                     ARRAY(s->choices, s->most_kept * each)))
     return fail_no_memory(run->error);
@@ -471,5 +553,5 @@ const solver chain_labels_solver = {
     .source = "Handler and Zang, Networks 10, 1980; Desrosiers et al., 1995",
     .models = MODEL_STREAM,
     .serves = chain_labels_serves,
-    .solve = chain_labels_solve,
+    .solve = chain_labels_run,
 };

@@ -77,7 +77,7 @@ static bool offer(fewer *s, int64_t *value_ns, const int32_t *device, const int3
   placement where = {.device = (int32_t *)(uintptr_t)device, .order = (int32_t *)(uintptr_t)order};
   handovers cost;
   s->run->solver = who;
-  *value_ns = solve_offer(s->run, &where);
+  *value_ns = solve_has_form(s->run, device) ? solve_offer(s->run, &where) : SITU_NEVER_NS;
   if (*value_ns == SITU_NEVER_NS) return true;
   arena *scratch = arena_new();
   bool ok = scratch && handovers_find(&cost, s->problem, device, scratch);

@@ -2,7 +2,7 @@
  * refused. */
 #include "../scenario.h"
 #include "situ/write.h"
-#include "write/layer_plan.h"
+#include "write/module_names.h"
 
 enum { LAYERS = 6, OPERATORS = 2 * LAYERS + 2 };
 
@@ -113,8 +113,7 @@ static void what_llamacpp_cannot_hold_is_refused(void **state) {
   (void)state;
   expect_refused("llama.cpp", "01111110000000", "keeps the first layers on the CPU");
   expect_refused("llama.cpp", "01122112222222", "do not follow each other");
-  expect_refused("llama.cpp", "01122112222222", "(--max-parts 2)");      /* two GPUs have layers */
-  expect_refused("llama.cpp", "01111110000000", "(--not Attention=cpu"); /* experts may be apart from theirs */
+  expect_refused("llama.cpp", "20000000000000", "has the embedding and no layer");
   expect_refused("llama.cpp", "01111111111110", "keeps the head with the last device");
   expect_refused("llama.cpp", "01211111111111", "whole layers"); /* experts on another GPU */
 }
@@ -184,7 +183,7 @@ static void paths_of_onnx_files_become_modules(void **state) {
                                          {"", "\"\""}};
   for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
     text_buffer out = {0};
-    layer_plan_quote_module(&out, paths[i][0]);
+    module_names_quote(&out, paths[i][0]);
     assert_string_equal(out.bytes, paths[i][1]);
     text_free(&out);
   }

@@ -1,0 +1,150 @@
+#include "plan/layer_plan.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+
+static bool asks(const layer_plan *l, situ_form bit) { return l->form & (int32_t)bit; }
+
+static const char *name_of(const situ_problem *p, int32_t d) { return p->platform->devices[d].name; }
+
+situ_status layer_plan_open(layer_plan *out, const situ_problem *p, int32_t form, const char *format,
+                            situ_error *error) {
+  const situ_graph *g = p->given;
+  *out = (layer_plan){.form = form, .first = -1, .head = -1, .arena = arena_new()};
+  if (!format) format = "the target";
+  if (!out->arena || !layers_find(&out->layers, g, out->arena)) return fail_no_memory(error);
+  int32_t n = out->n = out->layers.n;
+  if (n == 0) return fail_with(error, SITU_STATUS_UNSUPPORTED, g->model, "has no layers, and %s places layers", format);
+  if (asks(out, SITU_FORM_NAMES) && !out->layers.name)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, g->model, "has no named layers, and %s names them", format);
+  arena *a = out->arena;
+  if (!ARENA_ARRAYS(a, ARRAY(out->device, n), ZEROS(out->spilled, n), ARRAY(out->run, n), ARRAY(out->count, n),
+                    ZEROS(out->expert, g->n_operators)))
+    return fail_no_memory(error);
+  for (int32_t v = 0; v < g->n_operators; v++)
+    out->expert[v] = out->layers.of[v] >= 0 && strncmp(g->kind_name[g->kind[v]], "Experts", 7) == 0;
+  return SITU_STATUS_OK;
+}
+
+void layer_plan_free(layer_plan *l) { arena_free(l->arena); }
+
+static situ_status refuse_split(const situ_problem *p, int32_t v, int32_t d, const char *format, situ_error *error) {
+  return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->name[v],
+                   "is on %s, what belongs to it on %s; %s places whole layers", name_of(p, d), "another device",
+                   format);
+}
+
+static situ_status find_devices(layer_plan *l, const situ_problem *p, const int32_t *device, const char *format,
+                                situ_error *error) {
+  l->first = l->head = -1;
+  for (int32_t k = 0; k < l->n; k++) l->device[k] = -1;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int32_t k = l->layers.of[v], d = device[v];
+    int32_t *of = k >= 0 ? &l->device[k] : l->layers.before[v] ? &l->first : &l->head;
+    bool forward = p->graph->phase[v] == SITU_PHASE_FORWARD; /* the others are with what they belong to */
+    if (!forward || (l->expert[v] && !asks(l, SITU_FORM_EXPERTS))) continue;
+    if (*of >= 0 && *of != d && (k >= 0 || asks(l, SITU_FORM_BLOCKS))) return refuse_split(p, v, d, format, error);
+    *of = d;
+  }
+  int32_t inside = -1; /* the layer whose experts were seen last, and whether all of them are away */
+  for (int32_t v = 0; asks(l, SITU_FORM_SPILL) && v < p->n_operators; v++) {
+    int32_t k = l->layers.of[v], d = device[v];
+    if (!l->expert[v]) continue;
+    bool away = d != l->device[k];
+    if ((away && !problem_is_host(p, d)) || (inside == k && away != l->spilled[k]))
+      return refuse_split(p, v, d, format, error);
+    inside = k;
+    l->spilled[k] = away;
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status find_runs(layer_plan *l, const situ_problem *p, const char *format, situ_error *error) {
+  l->n_runs = 0;
+  for (int32_t k = 0; k < l->n; k++) {
+    if (k > 0 && l->device[k] == l->device[k - 1]) {
+      l->count[l->n_runs - 1]++;
+      continue;
+    }
+    for (int32_t i = 0; i < l->n_runs; i++)
+      if (l->run[i] == l->device[k])
+        return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, l->device[k]),
+                         "has layers that do not follow each other, %d among them; %s holds one run for each device",
+                         (int)k, format);
+    l->run[l->n_runs] = l->device[k];
+    l->count[l->n_runs++] = 1;
+  }
+  return SITU_STATUS_OK;
+}
+
+static bool has_run(const layer_plan *l, int32_t device) {
+  for (int32_t i = 0; i < l->n_runs; i++)
+    if (l->run[i] == device) return true;
+  return false;
+}
+
+/* Where hosts have layers. */
+static situ_status check_hosts(const layer_plan *l, const situ_problem *p, const char *format, situ_error *error) {
+  for (int32_t k = 0; k < l->n; k++) {
+    int32_t d = l->device[k];
+    if (!problem_is_host(p, d)) continue;
+    if (asks(l, SITU_FORM_NO_HOST))
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, d),
+                       "has layers, but is a host; the stages of %s are GPUs", format);
+    if (asks(l, SITU_FORM_HOST_FIRST) && k > 0 && l->device[k - 1] != d)
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, d),
+                       "has layers behind those of %s; %s keeps the first layers on the CPU, no others",
+                       name_of(p, l->device[k - 1]), format);
+  }
+  return SITU_STATUS_OK;
+}
+
+/* The head as one more layer, and what comes before where some layer or the host is. */
+static situ_status check_head(const layer_plan *l, const situ_problem *p, const char *format, situ_error *error) {
+  int32_t last = l->device[l->n - 1];
+  if (l->head >= 0 && l->head != last && (problem_is_host(p, l->head) || has_run(l, l->head)))
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, l->head),
+                     "has the head, but the last layers are on %s; %s keeps the head with the last device",
+                     name_of(p, last), format);
+  if (l->first >= 0 && !problem_is_host(p, l->first) && l->first != l->head && !has_run(l, l->first))
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, l->first),
+                     "has the embedding and no layer; %s knows no such device", format);
+  return SITU_STATUS_OK;
+}
+
+static situ_status check_ends(const layer_plan *l, const situ_problem *p, const char *format, situ_error *error) {
+  bool kept = (l->first < 0 || l->first == l->device[0]) && (l->head < 0 || l->head == l->device[l->n - 1]);
+  return kept ? SITU_STATUS_OK
+              : fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
+                          "has its embedding or its head on another device than the first and the last layer; %s does "
+                          "not",
+                          format);
+}
+
+static situ_status check_server(const situ_problem *p, const int32_t *device, const char *format, situ_error *error) {
+  const situ_device *devices = p->platform->devices;
+  for (int32_t v = 1; v < p->n_operators; v++)
+    if (devices[device[v]].server != devices[device[0]].server)
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, devices[device[v]].name,
+                       "is in another server than %s; what is written for %s is of one machine",
+                       devices[device[0]].name, format);
+  return SITU_STATUS_OK;
+}
+
+situ_status layer_plan_take(layer_plan *l, const situ_problem *p, const int32_t *device, const char *format,
+                            situ_error *error) {
+  if (!format) format = "the target";
+  TRY(find_devices(l, p, device, format, error));
+  if (asks(l, SITU_FORM_RUNS)) TRY(find_runs(l, p, format, error));
+  TRY(check_hosts(l, p, format, error));
+  if (asks(l, SITU_FORM_HEAD)) TRY(check_head(l, p, format, error));
+  if (asks(l, SITU_FORM_ENDS)) TRY(check_ends(l, p, format, error));
+  return asks(l, SITU_FORM_ONE_SERVER) ? check_server(p, device, format, error) : SITU_STATUS_OK;
+}
+
+situ_status layer_plan_find(layer_plan *out, const situ_plan *plan, const situ_problem *p, int32_t form,
+                            const char *format, situ_error *error) {
+  TRY(layer_plan_open(out, p, form, format, error));
+  return layer_plan_take(out, p, plan->device, format, error);
+}

@@ -1,0 +1,176 @@
+#include "solve/formed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/disjoint.h"
+#include "base/fail.h"
+#include "solve/stream/chain_labels.h"
+#include "view/unit.h"
+
+/* Those that come to plans of whole layers at once: where labels along the chain start from. */
+static const solver *const first_rows[] = {
+    &single_solver,     &contiguous_solver,      &llamacpp_fit_solver, &exo_ring_solver,
+    &vllm_equal_solver, &accelerate_auto_solver, &priced_chain_solver, NULL};
+
+/* Of searches that go on until they are stopped, where nothing else limits them. */
+static const int64_t FORMED_LIMIT_NS = 3000000000;
+
+static bool asks(const formed *f, int32_t bits) { return f->form.form & bits; }
+
+situ_status formed_open(formed *out, solve_run *run, int32_t form) {
+  *out = (formed){0};
+  TRY(layer_plan_open(&out->form, run->problem, form, NULL, run->error));
+  return incumbent_init(&out->best, run->problem, run->arena) ? SITU_STATUS_OK : fail_no_memory(run->error);
+}
+
+void formed_free(formed *f) {
+  layer_plan_free(&f->form);
+  incumbent_free(&f->best);
+}
+
+/* ---- the problem of the form ---- */
+
+/* Which block of the form operator v is in: a layer, the experts of one, what comes before or behind; -1: it is no
+ * forward operator, and goes where its group goes. Numbers are below 2 layers + 2. */
+static int32_t block_of(const formed *f, const situ_graph *g, int32_t v) {
+  const layer_list *l = &f->form.layers;
+  int32_t k = l->of[v], ends = asks(f, SITU_FORM_ENDS);
+  if (g->phase[v] != SITU_PHASE_FORWARD) return -1;
+  if (k >= 0) return f->form.expert[v] && !asks(f, SITU_FORM_EXPERTS) ? l->n + k : k;
+  if (l->before[v]) return ends ? 0 : 2 * l->n;
+  return ends ? l->n - 1 : 2 * l->n + 1;
+}
+
+/* Keys of what every plan of the form keeps together; NULL without memory. */
+static int32_t *form_keys(const formed *f, const situ_problem *p, arena *a) {
+  int32_t n = p->n_operators, *into, *first, n_whole = 2 * f->form.n;
+  if (!ARENA_ARRAYS(a, ARRAY(into, n), ARRAY(first, n_whole + 2))) return NULL;
+  disjoint_init(into, n);
+  for (int32_t u = 0; u < p->units.n; u++) {
+    unit_members of = unit_list_members(&p->units, u);
+    for (int32_t i = 1; i < of.n; i++) disjoint_join(into, of.member[0], of.member[i]);
+  }
+  for (int32_t b = 0; b < n_whole + 2; b++) first[b] = -1;
+  for (int32_t v = 0; v < n; v++) {
+    int32_t b = block_of(f, p->given, v);
+    if (b < 0 || (b >= n_whole && !asks(f, SITU_FORM_BLOCKS))) continue;
+    if (first[b] < 0) first[b] = v;
+    disjoint_join(into, first[b], v);
+  }
+  int32_t *key = ARENA_NEW(a, int32_t, n);
+  for (int32_t v = 0; key && v < n; v++) key[v] = disjoint_root(into, v);
+  return key;
+}
+
+/* What may be used beside what the problem leaves empty; server -1: all. Whether anything is left. */
+static bool mark_unused(bool *unused, const formed *f, const situ_problem *p, int32_t server) {
+  bool any = false;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    const situ_device *device = &p->platform->devices[d];
+    unused[d] =
+        p->unused[d] || (device->is_host && asks(f, SITU_FORM_NO_HOST)) || (server >= 0 && device->server != server);
+    any |= !unused[d];
+  }
+  return any;
+}
+
+/* ---- its plans ---- */
+
+static situ_status run_rows(solve_run *run) {
+  const situ_problem *p = run->problem;
+  bool stream = p->execution == SITU_EXECUTION_STREAM;
+  for (const solver *const *row = first_rows; *row && stream; row++)
+    if (solver_serves(*row, p) && !(solve_done(run) && run->incumbent->best.device)) TRY(solver_run(*row, run, 1, 0));
+  run->solver = chain_labels_solver.name;
+  if (chain_labels_takes(p)) TRY(chain_labels_run(run));
+  if (stream && run->incumbent->best.device) return SITU_STATUS_OK;
+  const solver *last = stream ? &layers_solver : &auto_solver;
+  return solver_serves(last, p) ? solver_run(last, run, 1, FORMED_LIMIT_NS) : SITU_STATUS_OK;
+}
+
+/* Searches the posed problem, and offers what it finds to the run, of the problem itself. */
+static situ_status search_posed(solve_run *run, const situ_problem *posed) {
+  incumbent found;
+  solve_run own = *run;
+  own.problem = posed;
+  own.incumbent = &found;
+  own.threads = 1;
+  own.islands = NULL;
+  own.rounds = NULL;
+  own.simulator = simulator_new(posed, run->arena);
+  situ_status status =
+      incumbent_init(&found, posed, run->arena) && own.simulator ? run_rows(&own) : fail_no_memory(run->error);
+  if (status == SITU_STATUS_OK && found.best.device) {
+    run->solver = found.solver;
+    solve_offer(run, &found.best);
+  }
+  incumbent_free(&found);
+  return status;
+}
+
+static situ_status search_server(formed *f, solve_run *run, int32_t server) {
+  const situ_problem *p = run->problem;
+  situ_problem_options o = problem_options_of(p);
+  situ_problem *posed = NULL;
+  arena *a = arena_new();
+  bool *unused = a ? ARENA_NEW(a, bool, p->n_devices) : NULL;
+  o.keep_together = a ? form_keys(f, p, a) : NULL;
+  o.unused = unused;
+  situ_status status = unused && o.keep_together ? SITU_STATUS_OK : fail_no_memory(run->error);
+  if (status == SITU_STATUS_OK && mark_unused(unused, f, p, server))
+    status = situ_problem_pose(&posed, p->given, p->platform, p->costs, &o, run->error);
+  if (posed && posed->conflict && !f->best.reason) f->best.reason = arena_string(run->arena, posed->conflict);
+  if (posed && !posed->conflict) status = search_posed(run, posed);
+  situ_problem_free(posed);
+  arena_free(a);
+  return status;
+}
+
+/* Each server where the form wants one, else all at once. */
+static situ_status search_servers(formed *f, solve_run *run) {
+  const situ_problem *p = run->problem;
+  const situ_device *devices = p->platform->devices;
+  if (!asks(f, SITU_FORM_ONE_SERVER)) return search_server(f, run, -1);
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    bool seen = false;
+    for (int32_t e = 0; e < d && !seen; e++) seen = devices[e].server == devices[d].server;
+    if (!seen) TRY(search_server(f, run, devices[d].server));
+  }
+  return SITU_STATUS_OK;
+}
+
+situ_status formed_search(formed *f, solve_run *run) {
+  budget *whole = run->budget;
+  int64_t steps = budget_steps_left(whole), time = budget_time_left(whole);
+  budget part = budget_part(whole, steps == INT64_MAX ? 0 : steps / 2 + 1, time == INT64_MAX ? 0 : time / 2 + 1);
+  solve_run own = *run;
+  own.budget = &part;
+  own.form = &f->form;
+  own.incumbent = &f->best;
+  run->watch->running = &part;
+  situ_status status = search_servers(f, &own);
+  run->watch->running = whole;
+  budget_join(whole, &part);
+  if (status == SITU_STATUS_OK) incumbent_take(run->incumbent, &f->best, run->problem);
+  return status;
+}
+
+bool formed_costs(formed *f, const solve_run *run) {
+  const incumbent *any = run->incumbent;
+  if (any->best.device && layer_plan_take(&f->form, run->problem, any->best.device, NULL, NULL) == SITU_STATUS_OK)
+    incumbent_take(&f->best, any, run->problem);
+  f->best.lower_bound_ns = any->lower_bound_ns;
+  f->best.bound = any->bound;
+  return any->value_ns < f->best.value_ns;
+}
+
+const char *formed_reason(const formed *f, const solve_run *run) {
+  char line[400];
+  snprintf(line, sizeof line,
+           "no plan was found of the form that is to be written%s%s; without it there is one of %.10g ms: leave the "
+           "writer out, or take another",
+           f->best.reason ? ": " : "", f->best.reason ? f->best.reason : "", (double)run->incumbent->value_ns / 1e6);
+  return arena_string(run->arena, line);
+}
