@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "base/arguments.h"
+#include "base/fail.h"
 #include "base/file.h"
+#include "base/near_name.h"
 #include "plan/layer_plan.h"
 #include "write/writer.h"
 
@@ -24,10 +26,20 @@ bool situ_writer_at(int32_t index, situ_writer_info *out) {
   return GIVE(out, info);
 }
 
+static situ_status unknown_name(const char *name, situ_error *error) {
+  const char *names[sizeof writers / sizeof writers[0]];
+  char near[256];
+  int32_t n = 0;
+  for (; writers[n]; n++) names[n] = writers[n]->name;
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "there is no writer '%s'; %s", name,
+                   near_names(near, sizeof near, name, names, n));
+}
+
 static situ_status row_find(const writer **out, const char *name, situ_error *error) {
   const writer *const *w = writers;
+  *out = NULL;
   while (*w && strcmp((*w)->name, name) != 0) w++;
-  if (!*w) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "there is no writer of this name");
+  if (!*w) return unknown_name(name, error);
   *out = *w;
   return SITU_STATUS_OK;
 }

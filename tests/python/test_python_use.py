@@ -91,6 +91,8 @@ def test_a_plan_is_one_that_the_writers_can_hold(tmp_path):
     assert "VLLM_PP_LAYER_PARTITION=" in (tmp_path / "stages.txt").read_text()
     with pytest.raises(situ.Unsupported, match="a split names operators by number"):
         situ.place(model, steps=100, writers="split")
+    with pytest.raises(situ.BadArgument, match="there is no writer 'lama.cpp'; did you mean llama.cpp"):
+        situ.place(model, steps=100, writers="lama.cpp")
 
 
 def test_networkx_goes_in_and_comes_out():
