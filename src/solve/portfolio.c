@@ -9,7 +9,7 @@
 /* How a row takes part. */
 typedef enum portfolio_part {
   END = 0, /* ends by itself: may use all that is left */
-  TRY,     /* a proof that would take long, as a short try: its bounds help those behind it */
+  TRY,     /* what may take long, as a short try: its plan or bound helps those behind it */
   PROVE,   /* a proof: may take half of what is left */
   SHARE,   /* goes on until it is stopped: an even part, among all rows that do */
   TWICE,   /* the same, two parts */
@@ -55,7 +55,7 @@ static const portfolio_row stream_rows[] = {
 /* The same for large problems (SOLVE_SMALL): the layouts of people before what takes long. */
 static const portfolio_row large_stream_rows[] = {
     {&single_solver, END},       {&m_topo_solver, END},
-    {&min_cut_solver, END},      {&families_solver, END},
+    {&min_cut_solver, END},      {&families_solver, TRY},
     {&heft_solver, END},         {&layers_solver, TWICE},
     {&multilevel_solver, SHARE}, {&server_dp_solver, END},
     {&server_heft_solver, END},  {&peft_solver, END},
