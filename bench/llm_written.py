@@ -23,7 +23,7 @@ WRITERS = ['llama.cpp', 'vllm', 'exo', 'device-map']
 
 
 def tokens(situ, path, platform, steps, writer, folder):
-    """Tokens per second, and whether the file was written."""
+    """Tokens per second, and their bound; None where there is no plan or it could not be written."""
     asked = ['--write', f'{writer}={folder}/written'] if writer else []
     called = subprocess.run([situ, 'place', path, '--platform', platform, '--steps', steps, '--json', *asked],
                             capture_output=True, text=True)

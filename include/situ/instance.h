@@ -54,8 +54,8 @@ typedef struct situ_instance_options {
    * Then nothing overlaps (SITU_OVERLAP_NONE). */
   int64_t max_ttft_ns;
   double min_speed;
-  /* Names of writers (situ/write.h) that shall hold the plan: UNSUPPORTED where one can hold no plan of this model, and
-   * situ_place finds the best plan that the targets of all of them can run (situ_solve_options.form). */
+  /* Names of writers (situ/write.h) that are to hold the plan: UNSUPPORTED where one can hold no plan of this model,
+   * and situ_place finds the best plan that the targets of all of them can run (situ_solve_options.form). */
   const char *const *writers;
   int32_t n_writers;
   int32_t reserved; /* 0 */

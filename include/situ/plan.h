@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct situ_plan situ_plan;
 
-/* What the target of a plan can run, as what it asks of a plan of layers: a sum of these. The layers are those of
+/* What the target of a plan can run: a sum of these conditions on plans of layers. The layers are those of
  * src/graph/layers.h; a host is a device that platforms mark so; GPUs stand for all others. */
 typedef enum situ_form {
   SITU_FORM_LAYERS = 1,  /* each layer is on one device, its routed experts aside */

@@ -59,7 +59,7 @@ typedef struct situ_solve_options {
   bool reserved[3]; /* false */
   /* What the plan must look like for its target: a sum of situ_form (situ/plan.h), as situ_writer_info says for each
    * format; 0: anything. A hard limit like max_parts: the bound stays that of all plans, and situ_plan_without_form_ns
-   * says what the form costs. UNSUPPORTED where the graph has not what the form is about. */
+   * says what the form costs. UNSUPPORTED where the graph lacks what the form is about. */
   int32_t form;
   /* The processes that solve together, each of which makes the same call; NULL: this one is alone. The searches are
    * shared out among them. With a step limit and no time limit the plan is the same with any number of them; otherwise

@@ -9,8 +9,8 @@ typedef struct formed {
   incumbent best; /* of the problem of the run, of plans that have the form */
 } formed;
 
-/* For the bits of a form. UNSUPPORTED where the graph has not what the form is about. formed_free, after failures too;
- * the rest is in the arena of the run. */
+/* For the bits of a form. UNSUPPORTED where the graph lacks what the form is about. Call formed_free after failures
+ * too; the rest is in the arena of the run. */
 situ_status formed_open(formed *out, solve_run *run, int32_t form);
 void formed_free(formed *f);
 

@@ -251,6 +251,13 @@ static void a_transfer_is_of_what_there_is(void **state) {
   scenario_free(&s);
 }
 
+/* A stream whose copies keep their hosts busy. */
+static void pose_blocking(scenario *s) {
+  situ_problem_options blocking = stream;
+  blocking.overlap = SITU_OVERLAP_HOST_BLOCKING;
+  scenario_pose(s, &blocking);
+}
+
 /* The host is busy without a gap from 2 to 9: it copies 3 bytes of a from d1, then runs f, which uses them, for 4 ns.
  * The 5 bytes of b on d2, which are ready at 2 too, wait until 9 for it. */
 static void a_copy_may_wait_for_copies_and_operators(void **state) {
@@ -260,9 +267,7 @@ static void a_copy_may_wait_for_copies_and_operators(void **state) {
   int32_t f = scenario_operator(&s, "f", 4, 0, 0), e = scenario_operator(&s, "e", 1, 0, 0);
   scenario_tensor(&s, a, 3, f, -1);
   scenario_tensor(&s, b, 5, e, -1);
-  situ_problem_options blocking = stream;
-  blocking.overlap = SITU_OVERLAP_HOST_BLOCKING;
-  scenario_pose(&s, &blocking);
+  pose_blocking(&s);
   situ_plan *plan = plan_on(&s, (int32_t[]){1, 2, 0, 0});
   assert_int_equal(plan->start_ns[f], 5);
   assert_int_equal(plan->start_ns[e], 9 + 5);
@@ -280,9 +285,7 @@ static void copies_take_their_turns_at_a_host(void **state) {
   int32_t c = scenario_operator(&s, "c", 1, 0, 0);
   scenario_tensor(&s, a, 3, c, -1);
   scenario_tensor(&s, b, 3, c, -1);
-  situ_problem_options blocking = stream;
-  blocking.overlap = SITU_OVERLAP_HOST_BLOCKING;
-  scenario_pose(&s, &blocking);
+  pose_blocking(&s);
   situ_plan *plan = plan_on(&s, (int32_t[]){1, 2, 0});
   expect(s.problem, plan, "");
   for (int i = 0; i < 2; i++) {
@@ -305,9 +308,7 @@ static void copies_between_accelerators_keep_no_host_busy(void **state) {
   int32_t c = scenario_operator(&s, "c", 1, 0, 0);
   scenario_tensor(&s, a, 5, c, -1);
   scenario_tensor(&s, b, 5, c, -1);
-  situ_problem_options blocking = stream;
-  blocking.overlap = SITU_OVERLAP_HOST_BLOCKING;
-  scenario_pose(&s, &blocking);
+  pose_blocking(&s);
   situ_plan *plan = plan_on(&s, (int32_t[]){1, 2, 3});
   assert_int_equal(plan->value_ns, 2 + 5 + 1);
   expect(s.problem, plan, "");
