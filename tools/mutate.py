@@ -38,7 +38,7 @@ JUDGE = ["rules", "check", "second-judge"]
 PROOFS = ["certificate-rules", "certificate", "second-judge-of-proofs"]
 PROGRAMS = [
     ("src/check/check_(cut_vertex|block)", PROOFS + ["oracle-certificates"]),
-    ("src/check/check_visits", ["certificate-rules", "certificate", "visits", "oracle-certificates"]),
+    ("src/check/check_visits", ["certificate-rules", "certificate", "visits", "second-judge-of-proofs", "oracle-certificates"]),
     ("src/check/check_overlap", JUDGE + ["overlap"]),
     ("src/check/check_memory_cut", PROOFS + ["oracle-min_cut"]),
     ("src/check/check_unit_chain", PROOFS + ["unit-chain"]),
