@@ -59,6 +59,7 @@ PROGRAMS = [
     ("src/bound/(visit|area)", ["bound-check", "certificate-rules", "oracle-bound_strength", "visits", "bounds", "oracle-certificates"]),
     ("src/bound/(linear|latency)", ["bound-check", "certificate-rules", "oracle-bound_strength", "linear-relaxation"]),
     ("src/bound/(block|thin)", ["bound-check", "certificate-rules", "oracle-bound_strength", "block-chain", "block-search", "block-dp", "bounds", "oracle-certificates"]),
+    ("src/bound/destructive", ["bound-check", "destructive", "certificate-rules", "oracle-bound_strength", "bounds"]),
     ("src/bound/packing", ["bound-check", "packing", "oracle-packing"]),
     ("src/bound/(stop|unit)_chain", ["bound-check", "certificate-rules", "unit-chain", "bounds", "oracle-bound_strength", "oracle-certificates"]),
     ("src/bound/memory_cut", ["bound-check", "certificate-rules", "oracle-min_cut", "bounds", "oracle-certificates"]),

@@ -109,6 +109,19 @@ static void a_chain_pays_for_each_change_of_memory(void **state) {
   expect_bound(make(row, 5, 6, 3, 2025), 70);
 }
 
+/* The same row, whose third operator also makes something for a seventh that nothing waits for: the longest path is
+ * the row all the same. */
+static void the_longest_path_is_followed(void **state) {
+  (void)state;
+  static const int32_t row[6][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {2, 6}};
+  lab l = make(row, 6, 7, 3, 2025);
+  arena *a = arena_new();
+  certificate proof;
+  assert_int_equal(bound_of(l.problem, &proof, a), 70);
+  arena_free(a);
+  lab_free(&l);
+}
+
 /* Two branches of one operator each between first and last. A memory of 3,035 bytes has no room for the fourth. Either
  * branch elsewhere takes 5 + 20 + 5 + 20 + 5 = 55; first or last elsewhere 5 + 20 + 5 + 5 = 35. At 0.02 ns for a byte
  * the block takes 10 with both branches, which cost 40, or 50 with none: 50 either way. The ends cost 40 and the room,
@@ -250,9 +263,9 @@ static void no_chain_and_prices_prove_too_much_and_the_judge_agrees(void **state
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_chain_pays_for_each_change_of_memory),
-                                     cmocka_unit_test(what_stays_beside_the_chain_takes_room_too),
-                                     cmocka_unit_test(it_is_silent_where_all_fits),
-                                     cmocka_unit_test(no_chain_and_prices_prove_too_much_and_the_judge_agrees)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_chain_pays_for_each_change_of_memory), cmocka_unit_test(the_longest_path_is_followed),
+      cmocka_unit_test(what_stays_beside_the_chain_takes_room_too), cmocka_unit_test(it_is_silent_where_all_fits),
+      cmocka_unit_test(no_chain_and_prices_prove_too_much_and_the_judge_agrees)};
   return cmocka_run_group_tests_name("visits", tests, NULL, NULL);
 }
