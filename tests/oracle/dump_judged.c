@@ -609,15 +609,15 @@ static json_value *chains(const draw *x, rng *r, arena *a) {
 /* A stream on two or three memories with room for some operators each, of which the host's may have no limit. */
 static draw draw_crowded(uint64_t seed, rng *r) {
   lab_options o = {.seed = seed,
-                   .n_operators = 4 + (int32_t)rng_below(r, 9),
+                   .n_operators = 6 + (int32_t)rng_below(r, 11),
                    .n_devices = 2 + (int32_t)rng_below(r, 3),
-                   .density = 0.15 + 0.35 * rng_unit(r),
+                   .density = 0.2 + 0.3 * rng_unit(r),
                    .n_colocations = (int32_t)rng_below(r, 3),
                    .pinned = rng_below(r, 6) == 0,
                    .unsupported = rng_below(r, 6) == 0,
                    .ways_differ = rng_below(r, 2),
                    .equal = rng_below(r, 2),
-                   .memory = 0.2 + 0.6 * rng_unit(r),
+                   .memory = 0.3 + 0.7 * rng_unit(r),
                    .host_memory = rng_below(r, 2) ? 0.2 + 0.6 * rng_unit(r) : 0,
                    .options = {.execution = SITU_EXECUTION_STREAM}};
   draw x = {.l = lab_random(&o)};
@@ -639,7 +639,7 @@ static void draw_bypasses(certificate *c, int32_t n_chain, rng *r, arena *a) {
 /* Operators of which each depends on the one before, found backwards, with bypasses and prices from nowhere. */
 static void visit_up(json_value *list, const situ_problem *p, rng *r, arena *a) {
   const situ_graph *g = p->graph;
-  int64_t way[MOST], chain[MOST], n = 0, n_chain = 0, every = 1 + rng_below(r, 3);
+  int64_t way[MOST], chain[MOST], n = 0, n_chain = 0, every = 1 + rng_below(r, 4);
   certificate c;
   for (way[n++] = g->n_operators - 1 - rng_below(r, 2); n < MOST;) {
     int64_t v = way[n - 1], many = g->in_start[v + 1] - g->in_start[v];
@@ -651,7 +651,7 @@ static void visit_up(json_value *list, const situ_problem *p, rng *r, arena *a) 
   certificate_start(&c, "visits", 1);
   memcpy(certificate_add_operators(&c, "chain", n_chain, a), chain, (size_t)n_chain * sizeof *chain);
   int64_t n_prices = rng_below(r, 5), *price = certificate_add(&c, "byte_prices", n_prices, a);
-  for (int64_t q = 0; q < n_prices; q++) price[q] = (int64_t)rng_below(r, INT64_C(1) << (1 + rng_below(r, 35)));
+  for (int64_t q = 0; q < n_prices; q++) price[q] = (int64_t)rng_below(r, INT64_C(1) << (3 + rng_below(r, 22)));
   draw_bypasses(&c, (int32_t)n_chain, r, a);
   add_proof(list, p, &c);
 }
@@ -666,7 +666,7 @@ static json_value *visits(const draw *x, rng *r, arena *a) {
   if (!p->conflict) must(memory_visits_bound.compute(&lower, &c, p, a, &unlimited, &error), &error);
   if (c.kind) add_proof(list, p, &c);
   if (c.kind) spoil(list, p, &c, r);
-  for (int32_t round = 0; round < 8 && !p->conflict; round++) visit_up(list, p, r, a);
+  for (int32_t round = 0; round < 24 && !p->conflict; round++) visit_up(list, p, r, a);
   json_set(line, "problem", problem_json(x));
   json_set(line, "proofs", list);
   return line;
