@@ -36,6 +36,7 @@ static const portfolio_row stream_rows[] = {
     {&m_etf_solver, END},
     {&priced_chain_solver, END},
     {&chain_labels_solver, END},
+    {&families_solver, TRY},
     {&layers_solver, SHARE},
     {&server_dp_solver, END},
     {&server_heft_solver, END},

@@ -12,7 +12,11 @@
 enum { FIXED_WALKS = 4, MOST_WALKS = 256, LEAST_STEPS = 1 << 14 };
 enum { GROWTH = 4, FIRST_STEPS = 1 << 10, FIRST_NS = 100000000 }; /* of rounds: the first is at least so long */
 enum { FRESH_WALKS = 4 };
-enum { TURN_STEPS = 32, TURN_NS = 20000000 };       /* the least of a turn where each search has two in a round */
+enum {
+  TURN_STEPS = 32,
+  TURN_NS = 20000000,
+  TURN_OPERATOR_NS = 2000
+};                                                  /* the least of a turn where each search has two */
 static const double FIRST_TURN = 0.5;               /* of a round, before gains decide */
 static const double NO_GAIN = 0.0001;               /* a part of the value that does not count */
 static const double PROOFS = 1.0 / 3, STARTS = 0.2; /* shares of a round, and of all */
@@ -296,10 +300,9 @@ static situ_status take_turn(turns *t, int32_t i, double part) {
 
 /* Whether each search gets enough for two turns to pay: each start costs some simulations. */
 static bool twice_pays(const solve_run *run, const portfolio *of, double share) {
-  double n = 2.0 * of->n_rows;
-  return of->n_rows > 1 && is_stream(run) && !solve_is_large(run->problem) &&
-         share * (double)budget_steps_left(run->budget) >= n * TURN_STEPS &&
-         share * (double)budget_time_left(run->budget) >= n * TURN_NS;
+  double n = 2.0 * of->n_rows, least_ns = fmax(TURN_NS, (double)TURN_OPERATOR_NS * run->problem->n_operators);
+  return of->n_rows > 1 && is_stream(run) && share * (double)budget_steps_left(run->budget) >= n * TURN_STEPS &&
+         share * (double)budget_time_left(run->budget) >= n * least_ns;
 }
 
 /* Where that pays half of the round goes to all alike, and half to those that have found something better in the first,

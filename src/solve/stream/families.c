@@ -1,4 +1,4 @@
-/* Layers as people place them by hand in large networks, where each layout takes long: equally many of each family
+/* Layers as people place them by hand: equally many of each family
  * (encoder.layer0, encoder.layer1, ...) on each device. docs/theory/heuristics/layers.md. */
 #include <ctype.h>
 #include <string.h>
@@ -86,13 +86,10 @@ static situ_status families_solve(solve_run *run) {
   return layouts_init(&s, run) && offer_families(&s) ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
 
-static bool families_serves(const situ_problem *p) { return solve_is_large(p); }
-
 const solver families_solver = {
     .name = "families",
-    .title = "layers of a large network as people place them, equally many on each device",
+    .title = "layers as people place them, equally many of each kind on each device",
     .source = "Sutskever, Vinyals, Le, NeurIPS 2014; Wu et al., GNMT, 2016",
     .models = MODEL_STREAM,
-    .serves = families_serves,
     .solve = families_solve,
 };

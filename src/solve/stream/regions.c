@@ -3,6 +3,7 @@
  * piece or a stretch of the sequence, of any size, goes at once. docs/theory/heuristics/regions.md tells it in full. */
 #include "base/fail.h"
 #include "solve/common/solver.h"
+#include "solve/stream/alike_units.h"
 #include "solve/stream/coarse_units.h"
 #include "solve/stream/present.h"
 #include "solve/stream/sequence.h"
@@ -17,6 +18,7 @@ typedef struct regions {
   placement trial;
   double *priority; /* [operator] */
   coarse_levels levels;
+  alike_levels alike;
   const unit_list *units; /* of the level at hand */
   int32_t *unit, n;       /* those in the region */
   int32_t *in, drawn;     /* [unit] the number of the last region that it was in; of regions so far */
@@ -55,11 +57,21 @@ static void grow(regions *s, int32_t most) {
   }
 }
 
+/* Units that look alike, more often where there are any, coarser ones, or those of the problem. */
+static void draw_level(regions *s) {
+  if (s->alike.n > 0 && draw(s, 10) < 7) {
+    s->units = &s->alike.of[draw(s, s->alike.n)];
+    return;
+  }
+  int32_t level = draw(s, s->levels.n + 1);
+  s->units = level == 0 ? &s->problem->units : &s->levels.of[level - 1];
+}
+
 /* A level, a size up to a third of its units, smaller ones more often, and a place, the critical path more often. */
 static void choose_region(regions *s) {
   const situ_problem *p = s->problem;
-  int32_t level = draw(s, s->levels.n + 1), most = 1;
-  s->units = level == 0 ? &p->units : &s->levels.of[level - 1];
+  int32_t most = 1;
+  draw_level(s);
   while (most < s->units->n / 3 && draw(s, 4) != 0) most *= 2;
   present_explain(&s->now);
   const critical *c = &s->now.critical;
@@ -131,7 +143,8 @@ static bool regions_init(regions *s, solve_run *run) {
   return ARENA_ARRAYS(run->arena, ARRAY(s->priority, p->n_operators), ARRAY(s->unit, p->units.n),
                       ZEROS(s->in, p->units.n)) &&
          rank_costs_find(&costs, run->arena, p, RANK_MEAN) && coarse_levels_find(&s->levels, p, &costs, run->arena) &&
-         present_init(&s->now, run, true) && present_room(&s->trial, run);
+         alike_levels_find(&s->alike, p, run->arena) && present_init(&s->now, run, true) &&
+         present_room(&s->trial, run);
 }
 
 static situ_status regions_solve(solve_run *run) {

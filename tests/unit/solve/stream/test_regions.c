@@ -31,6 +31,33 @@ static void a_whole_region_changes_its_device(void **state) {
   }
 }
 
+/* Twenty-one turns of a, 20 on device 0 and 4 on device 1, then b and c, 1 and on device 0 for good, like the first and
+ * the last a. Each a sends 100 bytes to the next while b and c run; all else only waits. All on device 0: 21 x 22. Each
+ * a on device 1 gains 16, and each end of a run of them costs 98, so that fewer than 13 together gain nothing. All 19:
+ * 462 - 19 x 16 + 2 x 98. */
+static void what_repeats_changes_its_device_everywhere(void **state) {
+  (void)state;
+  enum { TURNS = 21, N = 3 * TURNS };
+  static char names[N][8];
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  int32_t start[N] = {0}, pins[N];
+  for (int32_t v = 0; v < N; v++) {
+    bool is_a = v % 3 == 0;
+    snprintf(names[v], sizeof names[v], "%d", (int)v);
+    scenario_operator(&s, names[v], is_a ? 20 : 1, 0, 0);
+    if (is_a) s.time_ns[v][1] = 4;
+    pins[v] = is_a && v > 0 && v + 3 < N ? -1 : 0;
+  }
+  for (int32_t v = 0; v + 1 < N; v++) {
+    scenario_tensor(&s, v, 0, v + 1, -1);
+    if (v % 3 == 0 && v + 3 < N) scenario_tensor(&s, v, 100, v + 3, -1);
+  }
+  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .pins = pins});
+  for (uint64_t seed = 1; seed <= 20; seed++)
+    assert_int_equal(solved_value(s.problem, "regions", 500, seed, start), 354);
+  scenario_free(&s);
+}
+
 static void constraints_are_kept_and_small_problems_solved(void **state) {
   (void)state;
   check_small_streams("heft,single", "regions", 80);
@@ -40,6 +67,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_a_plan_there_is_nothing_to_do),
       cmocka_unit_test(a_whole_region_changes_its_device),
+      cmocka_unit_test(what_repeats_changes_its_device_everywhere),
       cmocka_unit_test(constraints_are_kept_and_small_problems_solved),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

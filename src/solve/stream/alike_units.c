@@ -1,0 +1,106 @@
+#include "solve/stream/alike_units.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+
+/* A network that repeats itself still has half as many classes as units after four rounds: after one or two, that comes
+ * about by chance in any. */
+enum { MOST_ROUNDS = 1 << (ALIKE_LEVELS - 1), TELLING_ROUNDS = 4 };
+
+typedef struct coloured {
+  uint64_t colour;
+  int32_t unit;
+} coloured;
+
+typedef struct colours {
+  const situ_problem *p;
+  uint64_t *of, *next; /* [operator] */
+  coloured *unit;
+  int32_t *key; /* [unit] */
+  int32_t n;    /* classes */
+} colours;
+
+static uint64_t mixed(uint64_t a, uint64_t b) {
+  const uint64_t both[] = {a, b};
+  return hash_bytes(both, sizeof both, 0);
+}
+
+/* What an operator is by itself: its times, phase and weights. */
+static uint64_t own_colour(const situ_problem *p, int32_t v) {
+  const situ_graph *g = p->graph;
+  uint64_t of = hash_bytes(p->time_ns + (int64_t)v * p->n_classes, (size_t)p->n_classes * sizeof *p->time_ns, 0);
+  return mixed(mixed(of, (uint64_t)g->weight_bytes[v]), g->phase[v]);
+}
+
+/* Its colour with those of its neighbours, whose order does not count. */
+static uint64_t colour_beside(const colours *c, int32_t v) {
+  const situ_graph *g = c->p->graph;
+  uint64_t from = 0, to = 0;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+    from += mixed(c->of[g->producer[g->in[i]]], (uint64_t)g->size_bytes[g->in[i]]);
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+      to += mixed(c->of[g->use[i]], (uint64_t)g->size_bytes[t]);
+  return mixed(mixed(c->of[v], from), to);
+}
+
+static void refine(colours *c) {
+  for (int32_t v = 0; v < c->p->n_operators; v++) c->next[v] = colour_beside(c, v);
+  uint64_t *spare = c->of;
+  c->of = c->next;
+  c->next = spare;
+}
+
+static int by_colour(const void *a, const void *b) {
+  const coloured *x = a, *y = b;
+  if (x->colour != y->colour) return x->colour < y->colour ? -1 : 1;
+  return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+/* Numbers the colours of units, each the sum of its members'. */
+static void number_units(colours *c) {
+  const unit_list *units = &c->p->units;
+  for (int32_t u = 0; u < units->n; u++) {
+    unit_members m = unit_list_members(units, u);
+    c->unit[u] = (coloured){.unit = u};
+    for (int32_t k = 0; k < m.n; k++) c->unit[u].colour += c->of[m.member[k]];
+  }
+  qsort(c->unit, (size_t)units->n, sizeof *c->unit, by_colour);
+  int32_t n = 0;
+  for (int32_t k = 0; k < units->n; k++)
+    c->key[c->unit[k].unit] = k > 0 && c->unit[k].colour != c->unit[k - 1].colour ? ++n : n;
+  c->n = n + 1;
+}
+
+static bool joins_few(const colours *c) { return c->n > c->p->units.n / 2; }
+
+/* The level of the present colours; left out where it is no finer than the last, or joins few. */
+static bool add_level(alike_levels *out, colours *c, arena *a) {
+  const situ_problem *p = c->p;
+  number_units(c);
+  if (joins_few(c) || (out->n > 0 && c->n == out->of[out->n - 1].n)) return true;
+  int32_t *key = ARENA_NEW(a, int32_t, p->n_operators);
+  if (!key) return false;
+  for (int32_t v = 0; v < p->n_operators; v++) key[v] = c->key[p->units.of[v]];
+  return unit_list_find(&out->of[out->n++], key, p->n_operators, c->n, a);
+}
+
+bool alike_levels_find(alike_levels *out, const situ_problem *p, arena *a) {
+  colours c = {.p = p};
+  out->n = 0;
+  if (p->n_operators == 0) return true;
+  if (!ARENA_ARRAYS(a, ARRAY(c.of, p->n_operators), ARRAY(c.next, p->n_operators), ARRAY(c.unit, p->units.n),
+                    ARRAY(c.key, p->units.n)))
+    return false;
+  for (int32_t v = 0; v < p->n_operators; v++) c.of[v] = own_colour(p, v);
+  for (int32_t rounds = 1; rounds <= MOST_ROUNDS; rounds++) {
+    refine(&c);
+    if ((rounds & (rounds - 1)) == 0 && !add_level(out, &c, a)) return false;
+    if (rounds == TELLING_ROUNDS && joins_few(&c)) {
+      out->n = 0;
+      return true;
+    }
+  }
+  return true;
+}
