@@ -38,7 +38,7 @@ JUDGE = ["rules", "check", "second-judge"]
 PROOFS = ["certificate-rules", "certificate", "second-judge-of-proofs"]
 PROGRAMS = [
     ("src/check/check_(cut_vertex|block)", PROOFS + ["oracle-certificates"]),
-    ("src/check/check_visits", ["certificate-rules", "certificate", "visits", "oracle-certificates"]),
+    ("src/check/check_visits", ["certificate-rules", "certificate", "visits", "second-judge-of-proofs", "oracle-certificates"]),
     ("src/check/check_overlap", JUDGE + ["overlap"]),
     ("src/check/check_memory_cut", PROOFS + ["oracle-min_cut"]),
     ("src/check/check_unit_chain", PROOFS + ["unit-chain"]),
@@ -59,6 +59,7 @@ PROGRAMS = [
     ("src/bound/(visit|area)", ["bound-check", "certificate-rules", "oracle-bound_strength", "visits", "bounds", "oracle-certificates"]),
     ("src/bound/(linear|latency)", ["bound-check", "certificate-rules", "oracle-bound_strength", "linear-relaxation"]),
     ("src/bound/(block|thin)", ["bound-check", "certificate-rules", "oracle-bound_strength", "block-chain", "block-search", "block-dp", "bounds", "oracle-certificates"]),
+    ("src/bound/destructive", ["bound-check", "destructive", "certificate-rules", "oracle-bound_strength", "bounds"]),
     ("src/bound/packing", ["bound-check", "packing", "oracle-packing"]),
     ("src/bound/(stop|unit)_chain", ["bound-check", "certificate-rules", "unit-chain", "bounds", "oracle-bound_strength", "oracle-certificates"]),
     ("src/bound/memory_cut", ["bound-check", "certificate-rules", "oracle-min_cut", "bounds", "oracle-certificates"]),

@@ -553,12 +553,10 @@ static void narrow(block_run *s, layer *l) {
   int64_t threshold = bounds_ns[s->limits->width - 1];
   for (int64_t i = s->limits->width - 1; i >= 0 && bounds_ns[i] == threshold; i--) ties++;
   arena_release(l->arena, mark);
-  l->n_states = 0;
   for (bucket *k = l->first; k; k = k->next) {
     block_state *worst = take_worst(k, threshold, &ties);
     if (worst && s->limits->merge) put_merged(k, worst);
     s->merged |= worst && s->limits->merge;
-    l->n_states += k->n_states;
   }
   s->exact = false;
 }

@@ -5,7 +5,7 @@
 
 DUMP_JUDGED prints problems, certificates and what situ's checker sees proved by their numbers. This program works out
 what the rule of each kind says, and both have to agree to the nanosecond. Blocks of cuts are searched by trying every
-schedule. Visits are left to the tests that hold the checker against the bound.
+schedule.
 """
 import collections
 import itertools
@@ -14,12 +14,13 @@ import subprocess
 import sys
 
 from judge_plans import BACKWARD, FORWARD, NEVER, Problem, footprint, up
+from judge_visits import JudgeOfVisits
 
 DEAR = {"area_price": 1 << 52, "linear_relaxation": 1 << 54, "destructive": 1 << 20}
 MALFORMED = -1
 
 
-class Judge:
+class Judge(JudgeOfVisits):
     def __init__(self, p):
         self.p, self.n, self.D = p, p.n, p.D
         self.may = {(v, d): self.may_run(v, d) for v in range(p.n) for d in p.D}
@@ -581,6 +582,12 @@ def well_formed(p, kind, lists):
         i = lists["interval"]
         good = not i or (len(i) == 3 and 0 <= i[0] < i[1] and 0 <= i[2] < len(lists["prices"]) // devices)
         return good and 0 <= lists["rounds"][0] <= 16 and 0 <= lists["free_rounds"][0] <= 16 and 0 <= lists["window"][0] <= 256
+    if kind == "visits":
+        chain, begins, ends = lists["chain"], lists["from"], lists["to"]
+        after = all(a >= b for a, b in zip(begins, [0] + ends))
+        return (bool(chain) and chain == sorted(set(chain)) and 0 <= chain[0] and chain[-1] < n and after and
+                len(begins) == len(ends) and all(a + 1 < b < len(chain) for a, b in zip(begins, ends)) and
+                len(lists["byte_prices"]) <= 16 and all(0 <= y <= 1 << 40 for y in lists["byte_prices"]))
     if kind == "cut_vertex":
         cuts, deleted, rests = lists["cuts"], lists["deleted"], lists["rests"]
         blocks, odd = divmod(len(rests), devices)
@@ -591,9 +598,11 @@ def well_formed(p, kind, lists):
     return True
 
 
+KINDS_OF_DUMP = ("proofs", "cuts", "packings", "chains", "visits")
+
 NEEDED = {"area_price": ["time_prices", "byte_prices"], "largest_operator": ["operator"], "critical_path": ["operator"],
           "join": ["operator", "window"], "cut_vertex": ["deleted", "cuts", "rests"],
-          "packing": ["operators"], "unit_chain": ["chain", "byte_prices"],
+          "packing": ["operators"], "visits": ["chain", "byte_prices", "from", "to"], "unit_chain": ["chain", "byte_prices"],
           "linear_relaxation": ["within_ns", "edge_prices", "tail_prices", "time_prices", "byte_prices", "from_prices",
                                 "to_prices"],
           "destructive": ["rounds", "free_rounds", "prices", "interval", "window"]}
@@ -625,7 +634,7 @@ def judge(j, proof):
 def main():
     program, first, last = sys.argv[1], *(sys.argv[2:4] or ("1", "200"))  # 196: deleted operators in one group
     lines = []
-    for what in ("proofs", "cuts", "packings", "chains"):
+    for what in KINDS_OF_DUMP:
         lines += subprocess.run([program, what, first, last], capture_output=True, text=True, check=True).stdout.splitlines()
     counts, failures = collections.Counter(), []
     for line in lines:
@@ -639,7 +648,7 @@ def main():
             said, found = judge(j, proof)
             counts[kind, "something" if found > 0 else "nothing"] += 1
             if said != found:
-                number = lines.index(line) % (len(lines) // 4) + int(first)
+                number = lines.index(line) % (len(lines) // len(KINDS_OF_DUMP)) + int(first)
                 failures.append(f"seed {number}, {p.execution}, {kind}: situ says {said}, this judge {found}; "
                                 f"claim {proof['claim_ns']}, {proof['lists']}")
     print("\n".join(f[:300] for f in failures[:12]))

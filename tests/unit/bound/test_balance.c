@@ -55,6 +55,18 @@ static void the_bound_never_exceeds_the_optimum(void **state) {
   assert_true(n_feasible > 1500 && n_tight > 100);
 }
 
+/* One operator takes 30 ns on two devices and 7 on a third, of another class, that has to stay unused. */
+static void a_device_that_stays_unused_makes_nothing_smaller(void **state) {
+  (void)state;
+  scenario s = scenario_mesh(3, SITU_UNLIMITED_BYTES);
+  int32_t a = scenario_operator(&s, "a", 30, 0, 0);
+  s.time_ns[a][1] = 7;
+  bool unused[3] = {false, true, false};
+  scenario_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT, .unused = unused});
+  assert_int_equal(balance_of(s.problem), 30);
+  scenario_free(&s);
+}
+
 /* a and b take 6 ns on the equal devices 0 and 2 and 194 on the host. a is pinned to device 0, which else has to stay
  * unused: with it, work w of the 12 ns moved to the host leaves (12 - w) / 2 on each and puts w * 194 / 6 there; both
  * are equal at w = 6 / (97 / 3 + 1 / 2), which leaves 5.91, rounded up 6. Without device 0 it would be above 11. */
@@ -94,6 +106,7 @@ static void a_fraction_of_a_nanosecond_counts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_device_that_stays_unused_makes_nothing_smaller),
       cmocka_unit_test(the_bound_never_exceeds_the_optimum),
       cmocka_unit_test(a_device_that_only_a_pin_uses_counts),
       cmocka_unit_test(a_fraction_of_a_nanosecond_counts),

@@ -59,8 +59,10 @@ static block_front start_of(const situ_problem *p, int32_t *step, int64_t *bound
   return (block_front){.n = 1, .vectors = zeros, .step = step, .bound_ns = bound_ns, .copies = copies};
 }
 
-/* The whole graph as one block, beginning at time 0; budget and the value to be below are those of `limits`. */
-static block_result search_within(const situ_problem *p, block_limits limits) {
+/* The whole graph as one block, beginning at time 0; budget and the value to be below are those of `limits`. What is
+ * kept of its end is made in `keep`; trace and end may be NULL. */
+static block_result search_traced(const situ_problem *p, block_limits limits, block_trace *trace, block_front *end,
+                                  arena *keep) {
   arena *a = arena_new();
   block_machine machine;
   thin_graph g;
@@ -77,9 +79,13 @@ static block_result search_within(const situ_problem *p, block_limits limits) {
   budget unlimited = budget_new(0, 0, NULL, NULL);
   limits.budget = &unlimited;
   block_result found;
-  assert_true(block_search(&found, NULL, &b, &start, &limits, NULL, a, a));
+  assert_true(block_search(&found, end, &b, &start, &limits, trace, a, keep ? keep : a));
   arena_free(a);
   return found;
+}
+
+static block_result search_within(const situ_problem *p, block_limits limits) {
+  return search_traced(p, limits, NULL, NULL, NULL);
 }
 
 static block_result search_whole(const situ_problem *p, int32_t width, bool merge) {
@@ -124,6 +130,54 @@ static void a_merged_search_never_says_more_than_the_exact_one(void **state) {
         fail_msg("seed %d, width %d: merged %lld, exact %lld, a plan %lld", (int)seed, width, (long long)merged,
                  (long long)exact, (long long)forgot);
     }
+    lab_free(&l);
+  }
+}
+
+/* What a schedule takes whose operators go, in this order, to these devices as soon as they can. */
+static int64_t time_of_schedule(const situ_problem *p, const int32_t *device, const int32_t *order) {
+  int64_t free_ns[BLOCK_DEVICES] = {0}, finish_ns[16], end_ns = 0;
+  for (int32_t k = 0; k < p->n_operators; k++) {
+    int32_t v = order[k], d = device[v];
+    int64_t start = free_ns[d];
+    for (int64_t i = p->graph->in_start[v]; i < p->graph->in_start[v + 1]; i++) {
+      int32_t u = p->graph->producer[p->graph->in[i]];
+      start = max64(start, finish_ns[u] + problem_transfer_ns(p, p->graph->in[i], device[u], d));
+    }
+    finish_ns[v] = free_ns[d] = start + problem_time_ns(p, v, d);
+    end_ns = max64(end_ns, finish_ns[v]);
+  }
+  return end_ns;
+}
+
+/* Equal devices are sorted on the way: their names have to be found again. */
+static void the_best_schedule_is_read_back_from_the_trace(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(400); seed++) {
+    lab_options o = {.seed = seed,
+                     .n_operators = 7 + (int32_t)(seed % 4),
+                     .n_devices = 3 + (int32_t)(seed % 3),
+                     .density = 0.1 + 0.05 * (double)(seed % 5),
+                     .equal = true,
+                     .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
+    lab l = lab_random(&o);
+    block_front end = {0};
+    block_step steps[4096];
+    block_trace trace = {.steps = steps, .room = 4096};
+    arena *keep = arena_new();
+    block_limits limits = {.width = 64, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX};
+    block_result found = search_traced(l.problem, limits, &trace, &end, keep);
+    int32_t best = 0, device[16], order[4096];
+    for (int32_t i = 1; i < end.n; i++)
+      if (end.bound_ns[i] < end.bound_ns[best]) best = i;
+    block_machine machine;
+    assert_true(end.n > 0 && block_machine_init(&machine, l.problem, keep));
+    assert_int_equal(block_trace_read(&trace, end.step[best], &machine, device, order), l.problem->n_operators);
+    int64_t takes = time_of_schedule(l.problem, device, order);
+    if (takes != found.value_ns)
+      fail_msg("seed %d: the search says %lld, what is read back takes %lld", (int)seed, (long long)found.value_ns,
+               (long long)takes);
+    arena_free(keep);
     lab_free(&l);
   }
 }
@@ -353,6 +407,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_exact_search_finds_the_least_of_all_schedules),
       cmocka_unit_test(a_merged_search_never_says_more_than_the_exact_one),
+      cmocka_unit_test(the_best_schedule_is_read_back_from_the_trace),
       cmocka_unit_test(work_that_one_device_alone_can_do_counts_whole),
       cmocka_unit_test(a_device_without_work_leaves_the_prices_of_the_others),
       cmocka_unit_test(a_layer_is_no_wider_than_allowed),

@@ -51,6 +51,8 @@ static void a_broken_block_is_named(void **state) {
   assert_true(b.n_entry > 0 && b.n_tensors > b.n_entry);
   BREAKS(block_check(&b), b.n, BLOCK_OPERATORS + 1, "a block is small");
   BREAKS(block_check(&b), b.n_entry, b.n_tensors + 1, "few tensors");
+  BREAKS(block_check(&b), b.n_entry, -1, "few tensors");
+  BREAKS(block_check(&b), b.n_tensors, BLOCK_TENSORS + 1, "few tensors");
   BREAKS(block_check(&b), b.operator_of[0], 24, "operators are the problem's");
   BREAKS(block_check(&b), b.in_start[1], -1, "inputs exist");
   BREAKS(block_check(&b), b.n_entry, b.n_entry - 1, "outputs are listed");

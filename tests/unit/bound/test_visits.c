@@ -10,6 +10,7 @@
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
 #include "../../lab/tier.h"
+#include "../scenario.h"
 #include "base/rng.h"
 #include "bound/bound.h"
 #include "bound/visit_chain.h"
@@ -18,7 +19,7 @@
 #include "situ/plan.h"
 #include "situ/solve.h"
 
-enum { MOST_OPERATORS = 8, MOST_PRICES = 4 };
+enum { MOST_OPERATORS = 16, MOST_PRICES = 4 };
 
 extern const bound memory_visits_bound;
 
@@ -109,6 +110,19 @@ static void a_chain_pays_for_each_change_of_memory(void **state) {
   expect_bound(make(row, 5, 6, 3, 2025), 70);
 }
 
+/* The same row, whose third operator also makes something for a seventh that nothing waits for: the longest path is
+ * the row all the same. */
+static void the_longest_path_is_followed(void **state) {
+  (void)state;
+  static const int32_t row[6][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {2, 6}};
+  lab l = make(row, 6, 7, 3, 2025);
+  arena *a = arena_new();
+  certificate proof;
+  assert_int_equal(bound_of(l.problem, &proof, a), 70);
+  arena_free(a);
+  lab_free(&l);
+}
+
 /* Two branches of one operator each between first and last. A memory of 3,035 bytes has no room for the fourth. Either
  * branch elsewhere takes 5 + 20 + 5 + 20 + 5 = 55; first or last elsewhere 5 + 20 + 5 + 5 = 35. At 0.02 ns for a byte
  * the block takes 10 with both branches, which cost 40, or 50 with none: 50 either way. The ends cost 40 and the room,
@@ -157,12 +171,12 @@ static lab draw(uint64_t seed) {
 /* Each with a chance, those that come after the one before. */
 static int32_t draw_chain(int32_t *chain, const situ_graph *g, rng *r) {
   bool after[MOST_OPERATORS];
-  int32_t n = 0, skips = (int32_t)rng_below(r, 3);
+  int32_t n = 0, skips = 2 * (int32_t)rng_below(r, g->n_operators > 9 ? 4 : 3);
   for (int32_t v = 0; v < g->n_operators; v++) {
     after[v] = false;
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
       after[v] |= after[g->producer[g->in[i]]] || (n > 0 && g->producer[g->in[i]] == chain[n - 1]);
-    if ((n > 0 && !after[v]) || rng_below(r, 4) < skips) continue;
+    if ((n > 0 && !after[v]) || rng_below(r, 8) < skips) continue;
     chain[n++] = v;
     for (int32_t u = 0; u <= v; u++) after[u] = false;
   }
@@ -191,7 +205,8 @@ static void try_any_chain(const situ_problem *p, int64_t optimum_ns, rng *r, uin
   certificate c;
   bool objected;
   int32_t n = draw_chain(chain, p->graph, r), n_prices = (int32_t)(1 + rng_below(r, MOST_PRICES));
-  for (int32_t q = 0; q < n_prices; q++) price[q] = rng_below(r, 3) == 0 ? 0 : (int64_t)rng_below(r, 1 << 20) << 13;
+  for (int32_t q = 0; q < n_prices; q++)
+    price[q] = rng_below(r, 3) == 0 ? 0 : (int64_t)rng_below(r, INT64_C(1) << (3 + rng_below(r, 30)));
   if (n > 0) {
     assert_true(visits_init(&v, p, a));
     visit_chain any = {.chain = chain, .n = n, .from = from, .to = to, .price = price, .n_prices = n_prices};
@@ -249,10 +264,68 @@ static void no_chain_and_prices_prove_too_much_and_the_judge_agrees(void **state
   assert_true(n_above > rounds_of(200));
 }
 
+/* x and y are between a and b. None takes time on the second device, whose memory has a byte; on the first, which has
+ * no limit, x takes 3 ns, y 10, a and b 100; x weighs 100 bytes and y 1. At 1 ns a byte the block takes 3 ns and keeps
+ * y, which is less than 10 ns or 101 bytes; less the byte there is that is 3 ns, and x is elsewhere in the best plan.
+ */
+static void what_takes_longest_elsewhere_is_kept_first(void **state) {
+  (void)state;
+  for (int turned = 0; turned < 2; turned++) {
+    scenario s = scenario_new();
+    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+    scenario_device(&s, 1, -1, false);
+    scenario_link(&s, 0, 1, 0, -1);
+    scenario_link(&s, 1, 0, 0, -1);
+    int32_t a = scenario_operator(&s, "a", 100, 0, 0), first = scenario_operator(&s, NULL, 0, turned ? 1 : 100, 0);
+    int32_t second = scenario_operator(&s, NULL, 0, turned ? 100 : 1, 0), b = scenario_operator(&s, "b", 100, 0, 0);
+    s.time_ns[first][0] = turned ? 10 : 3;
+    s.time_ns[second][0] = turned ? 3 : 10;
+    s.time_ns[a][1] = s.time_ns[b][1] = 0;
+    scenario_tensor(&s, a, 0, first, second, -1);
+    scenario_tensor(&s, first, 0, b, -1);
+    scenario_tensor(&s, second, 0, b, -1);
+    scenario_pose(&s,
+                  &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
+    int32_t chain[] = {a, b};
+    int64_t price = (int64_t)1 << 32, lower_ns;
+    budget unlimited = budget_new(0, 0, NULL, NULL);
+    visits v;
+    assert_true(visits_init(&v, s.problem, s.arena));
+    assert_true(visits_bound(&lower_ns, &v, &(visit_chain){.chain = chain, .n = 2, .price = &price, .n_prices = 1},
+                             &unlimited));
+    assert_int_equal(lower_ns, 3);
+    assert_int_equal(brute_force(s.problem, NULL), 3);
+    scenario_free(&s);
+  }
+}
+
+/* Longer blocks, of which some operators stay and some do not: what they cost is one thing to the bound and the judge.
+ */
+static void chains_of_larger_problems_are_one_thing_to_the_judge(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1000); seed++) {
+    rng r = rng_new(seed);
+    lab l = lab_random(&(lab_options){.seed = seed,
+                                      .n_operators = 8 + (int32_t)rng_below(&r, 9),
+                                      .n_devices = 2 + (int32_t)rng_below(&r, 3),
+                                      .density = 0.2 + 0.3 * rng_unit(&r),
+                                      .n_colocations = (int32_t)rng_below(&r, 3),
+                                      .equal = rng_below(&r, 2),
+                                      .memory = 0.3 + 0.7 * rng_unit(&r),
+                                      .options = {.execution = SITU_EXECUTION_STREAM}});
+    for (int32_t round = 0; round < 6 && !l.problem->conflict; round++)
+      try_any_chain(l.problem, SITU_NEVER_NS, &r, seed);
+    lab_free(&l);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_chain_pays_for_each_change_of_memory),
+                                     cmocka_unit_test(the_longest_path_is_followed),
                                      cmocka_unit_test(what_stays_beside_the_chain_takes_room_too),
                                      cmocka_unit_test(it_is_silent_where_all_fits),
-                                     cmocka_unit_test(no_chain_and_prices_prove_too_much_and_the_judge_agrees)};
+                                     cmocka_unit_test(no_chain_and_prices_prove_too_much_and_the_judge_agrees),
+                                     cmocka_unit_test(what_takes_longest_elsewhere_is_kept_first),
+                                     cmocka_unit_test(chains_of_larger_problems_are_one_thing_to_the_judge)};
   return cmocka_run_group_tests_name("visits", tests, NULL, NULL);
 }

@@ -295,6 +295,125 @@ static void every_list_has_its_length(void **state) {
   }
 }
 
+/* ---- sizes ---- */
+
+/* n_operators in a row, 5 ns each, with 10 bytes between two; devices of one class, of which the first n_memories have
+ * a memory of their own and the others that of the first. 1 byte a nanosecond from each memory to the first and back.
+ * With two operators the first runs on the second device alone, the other on the last memory's. */
+static scenario wide(int32_t n_operators, int32_t n_devices, int32_t n_memories) {
+  scenario s = scenario_new();
+  situ_device *devices = arena_alloc(s.arena, n_devices, sizeof *devices);
+  situ_link *links = arena_alloc(s.arena, 2 * n_memories, sizeof *links);
+  char(*names)[16] = arena_alloc(s.arena, n_devices, sizeof *names);
+  for (int32_t d = 0; d < n_devices; d++) {
+    snprintf(names[d], sizeof *names, "d%d", (int)d);
+    devices[d] = (situ_device){.name = names[d],
+                               .class_name = n_operators == 2 ? names[d] : "all",
+                               .memory_bytes_per_s = 1e9,
+                               .peak_flops[SITU_DTYPE_F32] = 1e9,
+                               .memory_bytes = SITU_UNLIMITED_BYTES,
+                               .shares_memory_with = d < n_memories ? -1 : 0,
+                               .is_host = d == 0};
+  }
+  for (int32_t m = 1; m < n_memories; m++) {
+    links[2 * m - 2] = (situ_link){.from_device = m, .to_device = 0, .bytes_per_s = 1e9, .channel = -1};
+    links[2 * m - 1] = (situ_link){.from_device = 0, .to_device = m, .bytes_per_s = 1e9, .channel = -1};
+  }
+  for (int32_t v = 0; v < n_operators; v++) {
+    situ_operator op = {.source_id = -1, .colocation = -1};
+    assert_int_equal(builder_add_operator(s.builder, &op, NULL, NULL), SITU_STATUS_OK);
+    if (v > 0) scenario_tensor(&s, v - 1, 10, v, -1);
+  }
+  assert_int_equal(situ_graph_freeze(&s.graph, s.builder, NULL), SITU_STATUS_OK);
+  assert_int_equal(platform_new(&s.platform, "wide", devices, n_devices, links, 2 * n_memories - 2, NULL),
+                   SITU_STATUS_OK);
+  assert_int_equal(costs_new_with_transfers(&s.costs, s.graph, s.platform, NULL, NULL), SITU_STATUS_OK);
+  for (int32_t v = 0; v < n_operators; v++)
+    for (int32_t d = 0; d < n_devices; d++) {
+      bool may = n_operators != 2 || d == (v == 0 ? 1 : n_memories - 1);
+      s.costs->time_ns[v * s.platform->n_classes + s.platform->class_of[d]] = may ? 5 : SITU_NEVER_NS;
+    }
+  situ_problem_options o = {.size = sizeof o, .execution = SITU_EXECUTION_STREAM};
+  assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, &o, NULL), SITU_STATUS_OK);
+  return s;
+}
+
+/* One operator takes 5 ns on whatever device, and a row of n of them 5 n; a memory more, a device more or an operator
+ * more than a rule serves is too long to check, and nothing else is. */
+static void what_is_too_large_is_not_judged(void **state) {
+  (void)state;
+  static const struct {
+    const char *kind;
+    int32_t n_operators, n_devices, n_memories;
+    bool served;
+  } rows[] = {{"join", 1, 64, 9, true},        {"join", 1, 65, 1, false},        {"critical_path", 1, 65, 17, true},
+              {"destructive", 1, 64, 9, true}, {"destructive", 1, 65, 1, false}, {"cut_vertex", 1, 64, 8, true},
+              {"cut_vertex", 1, 65, 8, false}, {"cut_vertex", 1, 9, 9, false},   {"cut_vertex", 64, 1, 1, true},
+              {"cut_vertex", 65, 1, 1, false}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    scenario s = wide(rows[i].n_operators, rows[i].n_devices, rows[i].n_memories);
+    int64_t least_ns = 5 * rows[i].n_operators;
+    certificate c;
+    certificate_start(&c, rows[i].kind, least_ns);
+    *certificate_add(&c, "operator", 1, s.arena) = 0;
+    *certificate_add(&c, "window", 1, s.arena) = 1;
+    *certificate_add(&c, "rounds", 1, s.arena) = 1;
+    *certificate_add(&c, "free_rounds", 1, s.arena) = 0;
+    for (int k = 0; k < 4; k++)
+      certificate_add(&c, (const char *[]){"prices", "interval", "deleted", "cuts"}[k], 0, s.arena);
+    *certificate_add(&c, "rests", rows[i].n_devices, s.arena) = least_ns;
+    char said[512];
+    int64_t found = judged(&s, &c, least_ns, SITU_OUTCOME_LIMIT, said);
+    const char *expected = rows[i].served ? "" : "checking its certificate would take too long";
+    if (found != (rows[i].served ? least_ns : 0) || strcmp(said, expected) != 0)
+      fail_msg("row %d: %d ns, %s", (int)i, (int)found, said);
+    scenario_free(&s);
+  }
+}
+
+/* a on d1 and b on the last memory, over the first: 5 + 10 + 10 + 5 ns. Among more than 16 memories a tensor counts
+ * with the least time of any way, 10 ns. */
+static void many_memories_count_as_the_least_way(void **state) {
+  (void)state;
+  for (int32_t n_memories = 16; n_memories < 18; n_memories++) {
+    scenario s = wide(2, n_memories, n_memories);
+    for (int32_t v = 0; v < 2; v++) { /* heads, and tails */
+      certificate c;
+      certificate_start(&c, "critical_path", 0);
+      *certificate_add_operators(&c, "operator", 1, s.arena) = v;
+      assert_int_equal(proved_by(s.problem, &c), n_memories == 16 ? 30 : 20);
+    }
+    scenario_free(&s);
+  }
+}
+
+/* ---- what is said of a bound ---- */
+
+/* What no certificate proves is not verified, and no fault of the plan, unless it has one that cannot be read or is of
+ * another execution model. */
+static void a_bound_without_a_certificate_is_not_verified(void **state) {
+  (void)state;
+  scenario s = two(SITU_EXECUTION_CALLS, SITU_UNLIMITED_BYTES);
+  char said[512];
+  static const char of_streams[] = "certificates of kind 'join' prove nothing for calls problems",
+                    unknown[] = "certificates of kind 'another' prove nothing for calls problems";
+  const struct {
+    certificate c;
+    int64_t lower_ns;
+    const char *said;
+  } rows[] = {{{0}, 0, ""},
+              {{0}, 1, "it has no certificate"},
+              {{0}, 4, "it has no certificate"},
+              {{.fault = "it cannot be read"}, 4, "it cannot be read"},
+              {{.kind = "join", .lower_ns = 4}, 4, of_streams},
+              {{.kind = "another", .lower_ns = 4}, 4, unknown}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    assert_int_equal(judged(&s, &rows[i].c, rows[i].lower_ns, SITU_OUTCOME_LIMIT, said), 0);
+    assert_string_equal(said, rows[i].said);
+  }
+  scenario_free(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(prices_of_time_prove_their_sum),
@@ -304,6 +423,9 @@ int main(void) {
       cmocka_unit_test(one_operator_bounds_a_pipeline),
       cmocka_unit_test(every_number_has_its_limits),
       cmocka_unit_test(every_list_has_its_length),
+      cmocka_unit_test(what_is_too_large_is_not_judged),
+      cmocka_unit_test(many_memories_count_as_the_least_way),
+      cmocka_unit_test(a_bound_without_a_certificate_is_not_verified),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,94 @@
+/* Contradictions to a time, by hand: cases that one of its rules alone sees, each with the optimum as the bound. */
+#include "../../lab/proved.h"
+#include "../scenario.h"
+#include "bound/bound.h"
+
+static int64_t bound_of(scenario *s, certificate *proof) {
+  budget unlimited = budget_new(0, 0, NULL, NULL);
+  int64_t lower_ns = -1;
+  int32_t i = 0;
+  scenario_pose(s, &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
+  while (strcmp(bounds[i]->name, "destructive") != 0) i++;
+  *proof = (certificate){0};
+  assert_int_equal(bounds[i]->compute(&lower_ns, proof, s->problem, s->arena, &unlimited, NULL), SITU_STATUS_OK);
+  return lower_ns;
+}
+
+/* The bound says just this, and the judge sees it proved by its numbers, and no more. */
+static void expect(scenario *s, int64_t expected_ns) {
+  certificate c;
+  assert_int_equal(bound_of(s, &c), expected_ns);
+  assert_true(proved_claim(s->problem, &c));
+  c.lower_ns++;
+  assert_false(proved_claim(s->problem, &c));
+  scenario_free(s);
+}
+
+/* An operator that runs on one device alone. */
+static int32_t on_one(scenario *s, int32_t d, int64_t time_ns) {
+  int32_t v = scenario_operator(s, NULL, time_ns, 0, 0);
+  for (int32_t e = 0; e < s->n_devices; e++)
+    if (e != d) s->time_ns[v][e] = SITU_NEVER_NS;
+  return v;
+}
+
+/* 9, 1 and 1 ns with nothing between them, one after the other on the one device. */
+static void work_of_one_device_adds_up(void **state) {
+  (void)state;
+  scenario s = scenario_mesh(1, SITU_UNLIMITED_BYTES);
+  for (int i = 0; i < 3; i++) scenario_operator(&s, NULL, i ? 1 : 9, 0, 0);
+  expect(&s, 11);
+}
+
+/* Three chains of 50, 4 and 70 ns, each on a device of its own but for its middle, which is the first device's: that
+ * has 12 ns to do between 50 and 70 ns before the end. No operator comes after, or before, more than one of the three.
+ */
+static void work_between_what_is_before_and_what_is_after_adds_up(void **state) {
+  (void)state;
+  scenario s = scenario_mesh(4, SITU_UNLIMITED_BYTES);
+  for (int32_t d = 1; d < 4; d++) {
+    int32_t before = on_one(&s, d, 50), middle = on_one(&s, 0, 4), after = on_one(&s, d, 70);
+    scenario_tensor(&s, before, 0, middle, -1);
+    scenario_tensor(&s, middle, 0, after, -1);
+  }
+  expect(&s, 50 + 12 + 70);
+}
+
+/* x has 45 bytes for a; neither takes time. In less than 50 ns x goes with y, which takes 50 on the first device and 10
+ * on the second, and a with c, of which the converse is so: then 45 ns it is. */
+static void what_time_rules_out_for_one_of_a_group_is_so_for_all(void **state) {
+  (void)state;
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  int32_t x = scenario_of_phase(&s, "x", 0, SITU_PHASE_FORWARD, 1), y, a, c;
+  y = scenario_of_phase(&s, "y", 10, SITU_PHASE_FORWARD, 1);
+  a = scenario_of_phase(&s, "a", 0, SITU_PHASE_FORWARD, 2);
+  c = scenario_of_phase(&s, "c", 10, SITU_PHASE_FORWARD, 2);
+  s.time_ns[y][0] = s.time_ns[c][1] = 50;
+  scenario_tensor(&s, x, 45, a, -1);
+  expect(&s, 45);
+}
+
+/* Priced sums fit their numbers up to 2^50 ns of work, whichever operators have it. */
+static void more_work_than_sums_can_hold_is_not_looked_at(void **state) {
+  (void)state;
+  const int64_t most = (int64_t)1 << 50;
+  const int64_t rows[][3] = {
+      {most, 0, 1}, {0, most, 1}, {most + 1, 0, 0}, {0, most + 1, 0}, {most / 2, most / 2 + 1, 0}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    scenario s = scenario_mesh(1, SITU_UNLIMITED_BYTES);
+    for (int k = 0; k < 2; k++) scenario_operator(&s, NULL, rows[i][k], 0, 0);
+    certificate c;
+    assert_int_equal(bound_of(&s, &c), rows[i][2] * most);
+    scenario_free(&s);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(work_of_one_device_adds_up),
+      cmocka_unit_test(work_between_what_is_before_and_what_is_after_adds_up),
+      cmocka_unit_test(what_time_rules_out_for_one_of_a_group_is_so_for_all),
+      cmocka_unit_test(more_work_than_sums_can_hold_is_not_looked_at),
+  };
+  return cmocka_run_group_tests_name("destructive", tests, NULL, NULL);
+}
