@@ -41,8 +41,6 @@ INSTANCES = [
 # fifteenth of what hdp gets, gdp-one as many. Training steps of gdp-tuned take 16 evaluations each.
 EVALUATIONS, FEW_EVALUATIONS, TUNE_STEPS = 1500, 100, 50
 SEEDED = ["random", "cross-entropy", "hdp", "gdp-100", "gdp-one", "gdp-warm", "gdp-tuned"]
-# The largest network gets a fifth of them but for gdp-100, for time's sake.
-LARGEST = "GNMT, 8 layers"
 FOUND = ["--tolerance", "0", "--uncertainty", "0", "--min-gain", "0"]  # what is found, not what is worth it
 ROWS = {
     "single": ["--solver", "single"],
@@ -120,14 +118,9 @@ def expert(situ, network, gpus, folder):
     return path
 
 
-def budget(title, row):
-    fifth = {str(EVALUATIONS): str(EVALUATIONS // 5), str(TUNE_STEPS): str(TUNE_STEPS // 5)}
-    return [fifth.get(a, a) for a in ROWS[row]] if title == LARGEST else ROWS[row]
-
-
 def measure(situ, title, network, gpus, row, seed):
     with tempfile.TemporaryDirectory() as folder:
-        arguments = problem(network, gpus) + budget(title, row) + ["--seed", str(seed)]
+        arguments = problem(network, gpus) + ROWS[row] + ["--seed", str(seed)]
         if row == "expert":
             arguments += ["--fix", expert(situ, network, gpus, folder)]
         try:

@@ -15,6 +15,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 from workloads import run
 
@@ -45,6 +46,7 @@ ROWS = {
     "heft": ["--solver", "heft"],
     "layers": ["--solver", "layers", "--steps", "16"],
     "served": ["--solver", "gdp"],
+    "untrained": ["--solver", "gdp", "--policy"],  # and a file
     "tuned": ["--solver", "gdp", "--tune", "50"],
     "auto": ["--steps", "6000", *FOUND],
 }
@@ -71,7 +73,7 @@ def models_of(args):
     return built_in + readable[:args.files]
 
 
-def jobs_single(args):
+def jobs_single(args, _):
     models = models_of(args)
     for platform in PLATFORMS:
         for model in models:
@@ -80,10 +82,20 @@ def jobs_single(args):
                    model, ["--platform", at, "--solver", "gdp", "--min-gain", "0", "--tolerance", "0"])
 
 
-def jobs_zero_shot(args):
+def untrained(args, folder):
+    """A policy after one step of training, which is as good as none: what its plans are worth is not learned."""
+    path = str(pathlib.Path(folder) / "untrained.policy")
+    subprocess.run([args.situ, "learn", "gdp", "builtin:inception-v3", "--training", "--platform", "cpu+2*p100-16g", "--steps", "1", "-o", path],
+                   check=True, capture_output=True)
+    return path
+
+
+def jobs_zero_shot(args, folder):
+    policy = untrained(args, folder)
     for kind, network, gpus in ZERO_SHOT:
         for row in args.rows.split(",") if args.rows else ROWS:
             words = ["--time-limit", "30", *FOUND] if row == "auto" and network == LARGEST else ROWS[row]
+            words = [*words, policy] if row == "untrained" else words
             yield ({"kind": kind, "network": network, "gpus": str(gpus), "row": row}, "builtin:" + network,
                    ["--training", "--platform", f"cpu+{gpus}*p100-16g", "--unused", "cpu", "--granularity", "operator", *words])
 
@@ -99,11 +111,11 @@ def main():
     args = parser.parse_args()
     jobs, fields = (jobs_single, SINGLE_FIELDS) if args.table == "single" else (jobs_zero_shot, ZERO_SHOT_FIELDS)
     known = list(csv.DictReader(args.csv.open())) if args.csv.exists() else []
-    with args.csv.open("a", newline="") as out:
+    with args.csv.open("a", newline="") as out, tempfile.TemporaryDirectory() as folder:
         writer = csv.DictWriter(out, fields, lineterminator="\n")
         if not known:
             writer.writeheader()
-        for key, model, words in jobs(args):
+        for key, model, words in jobs(args, folder):
             if any(all(r[k] == v for k, v in key.items()) for r in known):
                 continue
             placed = place(args.situ, model, *words)

@@ -9,10 +9,11 @@
 enum {
   DRAWS = 16,
   STEPS_FROM_NOTHING = 100,
-  LAYOUTS = 16,           /* trials of layouts of people beside a policy that is served */
-  SERVED_LEVELS = 3,      /* of a policy that is not trained; one where fewer than DRAWS are refined */
-  REFINED = 128,          /* trials near the best placement on each level, fewer for large graphs: */
-  REFINED_WORK = 1 << 19, /* so many operators simulated at most */
+  LAYOUTS = 16,      /* trials of layouts of people beside a policy that is served */
+  SERVED_LEVELS = 3, /* of a policy that is not trained; one for more operators than SERVED_ONCE */
+  SERVED_ONCE = 1 << 15,
+  REFINED = 1024,         /* trials near the best placement on each level, fewer for large graphs: */
+  REFINED_WORK = 1 << 20, /* so many operators simulated at most */
   FINER = 4,              /* a level has so many times the units of the level before */
   PATIENCE = 20           /* training steps without a better placement that end a level */
 };
@@ -72,7 +73,7 @@ static int32_t refined(const solve_run *run) {
   return (int32_t)min64(REFINED, REFINED_WORK / run->problem->n_operators);
 }
 
-/* A policy that was read and is not trained: its placements on a level, then trials near the best by its scores. */
+/* A policy that was read: its placements on a level, then trials near the best by its scores. */
 static bool serve_level(solve_run *run, lesson *l, study *s, rng *random) {
   return l->learner->serve(l, s, DRAWS, random) &&
          (!l->learner->refine || l->learner->refine(l, s, refined(run), random));
@@ -83,24 +84,24 @@ static bool serve_level(solve_run *run, lesson *l, study *s, rng *random) {
 static situ_status solve_levels(solve_run *run, lesson *l, bool taken, bool led) {
   rng random = rng_new(run->seed);
   int64_t steps = steps_of(run, taken);
-  int32_t served = refined(run) < DRAWS ? 1 : SERVED_LEVELS;
+  int32_t served = run->problem->n_operators > SERVED_ONCE ? 1 : SERVED_LEVELS;
   for (int32_t most = l->learner->most_units;; most = most <= INT32_MAX / FINER ? FINER * most : INT32_MAX) {
     study *s = lesson_set_run(l, run, most);
     if (!s) return fail_no_memory(run->error);
     solve_count(run, "learn.levels", 1);
-    bool last = s->env.n_units == run->problem->units.n || (steps == 0 && --served == 0);
+    bool last = s->env.n_units == run->problem->units.n || (taken && --served <= 0 && l->n_steps >= steps);
     led &= run->incumbent->best.device != NULL;
     if (led && !solve_done(run) && !study_follow(s, run->incumbent->best.device, l->arena))
       return fail_no_memory(run->error);
     led = true;
-    if (steps == 0 ? !serve_level(run, l, s, &random)
-                   : (taken || l->n_steps > 0) && !l->learner->serve(l, s, DRAWS, &random))
-      return fail_no_memory(run->error);
     int64_t before = l->n_steps;
-    if (!train_level(run, l, s, steps, last)) return fail_no_memory(run->error);
-    if (l->n_steps > before && !solve_done(run) && !l->learner->serve(l, s, DRAWS, &random))
+    if ((taken || before > 0) && steps > 0 && !l->learner->serve(l, s, DRAWS, &random))
       return fail_no_memory(run->error);
-    if (last || (steps > 0 && l->n_steps >= steps) || solve_done(run)) return SITU_STATUS_OK;
+    if (!train_level(run, l, s, steps, last)) return fail_no_memory(run->error);
+    if (taken ? !serve_level(run, l, s, &random)
+              : l->n_steps > before && !solve_done(run) && !l->learner->serve(l, s, DRAWS, &random))
+      return fail_no_memory(run->error);
+    if (last || (!taken && l->n_steps >= steps) || solve_done(run)) return SITU_STATUS_OK;
   }
 }
 
