@@ -12,6 +12,9 @@
  * bounded by a rebuild on load, and equal hashes only cost time. */
 uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed);
 
+/* One number more in a hash. */
+static inline uint64_t hash_number(uint64_t hash, int64_t number) { return hash_bytes(&number, sizeof number, hash); }
+
 /* Keys are borrowed: they must outlive the map. */
 typedef struct string_map string_map;
 

@@ -10,7 +10,7 @@ enum {
   DRAWS = 16,
   STEPS_FROM_NOTHING = 100,
   LAYOUTS = 16,      /* trials of layouts of people beside a policy that is served */
-  SERVED_LEVELS = 3, /* of a policy that is not trained; one for more operators than SERVED_ONCE */
+  SERVED_LEVELS = 3, /* of a policy that was read; one for more operators than SERVED_ONCE */
   SERVED_ONCE = 1 << 15,
   REFINED = 1024,         /* trials near the best placement on each level, fewer for large graphs: */
   REFINED_WORK = 1 << 20, /* so many operators simulated at most */

@@ -45,13 +45,11 @@ situ_status lesson_vary(lesson *l, const char *words, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-static uint64_t mix(uint64_t hash, int64_t x) { return hash_bytes(&x, sizeof x, hash); }
-
 /* A number for what a problem is to a policy: equal problems have equal ones. */
 static uint64_t hash_environment(const environment *env) {
   const situ_problem *p = env->problem;
   const situ_graph *g = p->graph;
-  uint64_t hash = mix(mix(mix(0, p->n_operators), p->n_devices), env->n_units);
+  uint64_t hash = hash_number(hash_number(hash_number(0, p->n_operators), p->n_devices), env->n_units);
   hash = hash_bytes(p->time_ns, (size_t)p->n_operators * (size_t)p->n_classes * sizeof *p->time_ns, hash);
   for (int32_t t = 0; t < g->n_tensors; t++)
     hash = hash_bytes(p->transfer_ns[t], (size_t)p->n_kinds * sizeof(int64_t), hash);

@@ -590,17 +590,20 @@ static void chain_up(json_value *list, const situ_problem *p, rng *r, arena *a) 
   add_proof(list, p, &c);
 }
 
-static json_value *chains(const draw *x, rng *r, arena *a) {
+typedef void made_up(json_value *list, const situ_problem *p, rng *r, arena *a);
+
+/* The certificate of a bound, whole and spoilt, and n that are made up. */
+static json_value *proofs_of(const draw *x, const bound *row, made_up *make, int32_t n, rng *r, arena *a) {
   const situ_problem *p = x->problem;
   json_value *line = json_new_object(), *list = json_new_array();
   budget unlimited = budget_new(0, 0, NULL, NULL);
   certificate c = {0};
   int64_t lower;
   situ_error error;
-  if (!p->conflict) must(unit_chain_bound.compute(&lower, &c, p, a, &unlimited, &error), &error);
+  if (!p->conflict) must(row->compute(&lower, &c, p, a, &unlimited, &error), &error);
   if (c.kind) add_proof(list, p, &c);
   if (c.kind) spoil(list, p, &c, r);
-  for (int32_t round = 0; round < 6 && !p->conflict; round++) chain_up(list, p, r, a);
+  for (int32_t round = 0; round < n && !p->conflict; round++) make(list, p, r, a);
   json_set(line, "problem", problem_json(x));
   json_set(line, "proofs", list);
   return line;
@@ -656,22 +659,6 @@ static void visit_up(json_value *list, const situ_problem *p, rng *r, arena *a) 
   add_proof(list, p, &c);
 }
 
-static json_value *visits(const draw *x, rng *r, arena *a) {
-  const situ_problem *p = x->problem;
-  json_value *line = json_new_object(), *list = json_new_array();
-  budget unlimited = budget_new(0, 0, NULL, NULL);
-  certificate c = {0};
-  int64_t lower;
-  situ_error error;
-  if (!p->conflict) must(memory_visits_bound.compute(&lower, &c, p, a, &unlimited, &error), &error);
-  if (c.kind) add_proof(list, p, &c);
-  if (c.kind) spoil(list, p, &c, r);
-  for (int32_t round = 0; round < 24 && !p->conflict; round++) visit_up(list, p, r, a);
-  json_set(line, "problem", problem_json(x));
-  json_set(line, "proofs", list);
-  return line;
-}
-
 static json_value *line_of(const char *what, uint64_t seed, arena *a) {
   rng r = rng_new(seed * 7919 + 3);
   if (strcmp(what, "cuts") == 0) return cuts(seed, &r, a);
@@ -682,8 +669,8 @@ static json_value *line_of(const char *what, uint64_t seed, arena *a) {
                               : draw_problem(seed, &r, tight);
   situ_plan *plan = limited || strcmp(what, "plans") == 0 ? draw_plan(x.problem, &r, a) : NULL;
   json_value *line = plan      ? judged(&x, plan)
-                     : chained ? chains(&x, &r, a)
-                     : crowded ? visits(&x, &r, a)
+                     : chained ? proofs_of(&x, &unit_chain_bound, chain_up, 6, &r, a)
+                     : crowded ? proofs_of(&x, &memory_visits_bound, visit_up, 24, &r, a)
                      : tight   ? packings(&x, &r, a)
                                : proofs(&x, &r, a);
   situ_plan_free(plan);

@@ -12,11 +12,8 @@
 enum { FIXED_WALKS = 4, MOST_WALKS = 256, LEAST_STEPS = 1 << 14 };
 enum { GROWTH = 4, FIRST_STEPS = 1 << 10, FIRST_NS = 100000000 }; /* of rounds: the first is at least so long */
 enum { FRESH_WALKS = 4 };
-enum {
-  TURN_STEPS = 32,
-  TURN_NS = 20000000,
-  TURN_OPERATOR_NS = 2000
-};                                                  /* the least of a turn where each search has two */
+/* The least of a turn where each search has two in a round; of its time TURN_NS, or so much for each operator. */
+enum { TURN_STEPS = 32, TURN_NS = 20000000, TURN_OPERATOR_NS = 2000 };
 static const double FIRST_TURN = 0.5;               /* of a round, before gains decide */
 static const double NO_GAIN = 0.0001;               /* a part of the value that does not count */
 static const double PROOFS = 1.0 / 3, STARTS = 0.2; /* shares of a round, and of all */

@@ -21,16 +21,11 @@ typedef struct colours {
   int32_t n;    /* classes */
 } colours;
 
-static uint64_t mixed(uint64_t a, uint64_t b) {
-  const uint64_t both[] = {a, b};
-  return hash_bytes(both, sizeof both, 0);
-}
-
 /* What an operator is by itself: its times, phase and weights. */
 static uint64_t own_colour(const situ_problem *p, int32_t v) {
   const situ_graph *g = p->graph;
   uint64_t of = hash_bytes(p->time_ns + (int64_t)v * p->n_classes, (size_t)p->n_classes * sizeof *p->time_ns, 0);
-  return mixed(mixed(of, (uint64_t)g->weight_bytes[v]), g->phase[v]);
+  return hash_number(hash_number(of, g->weight_bytes[v]), g->phase[v]);
 }
 
 /* Its colour with those of its neighbours, whose order does not count. */
@@ -38,11 +33,11 @@ static uint64_t colour_beside(const colours *c, int32_t v) {
   const situ_graph *g = c->p->graph;
   uint64_t from = 0, to = 0;
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
-    from += mixed(c->of[g->producer[g->in[i]]], (uint64_t)g->size_bytes[g->in[i]]);
+    from += hash_number(c->of[g->producer[g->in[i]]], g->size_bytes[g->in[i]]);
   for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
-      to += mixed(c->of[g->use[i]], (uint64_t)g->size_bytes[t]);
-  return mixed(mixed(c->of[v], from), to);
+      to += hash_number(c->of[g->use[i]], g->size_bytes[t]);
+  return hash_number(hash_number(c->of[v], (int64_t)from), (int64_t)to);
 }
 
 static void refine(colours *c) {

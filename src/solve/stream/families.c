@@ -1,5 +1,5 @@
-/* Layers as people place them by hand: equally many of each family
- * (encoder.layer0, encoder.layer1, ...) on each device. docs/theory/heuristics/layers.md. */
+/* Layers as people place them by hand: equally many of each family (encoder.layer0, encoder.layer1, ...) on each
+ * device. docs/theory/heuristics/layers.md. */
 #include <ctype.h>
 #include <string.h>
 

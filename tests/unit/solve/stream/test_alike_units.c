@@ -1,8 +1,8 @@
-/* Units that look alike: classes that can be counted by hand, and laws on random problems. */
+/* Units that look alike: classes that can be counted by hand. */
 #include "../../scenario.h"
 #include "solve/stream/alike_units.h"
 
-/* A chain of n operators whose times repeat with a period; group g >= 0 colocates operators 2g and 2g + 1. */
+/* A chain of n operators whose times repeat with a period; paired: operators 2k and 2k + 1 stay together. */
 static scenario chain_of(int32_t n, int32_t period, bool paired) {
   static char names[SCENARIO_MOST][8];
   scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
@@ -36,7 +36,7 @@ static void classes_of_a_chain_are_its_kinds_and_its_ends(void **state) {
   scenario_free(&s);
 }
 
-/* Twenty pairs that stay together, like one another but for the ends: one kind, and less far to an end in pairs. */
+/* Twenty pairs that stay together: the first and the last are like no other, the rest are alike. */
 static void units_stay_whole(void **state) {
   (void)state;
   scenario s = chain_of(40, 2, true);
