@@ -37,6 +37,8 @@ void part_costs_fit(part_costs *out, const cut_cost *cuts, int32_t n) {
     start = tries[k][0];
     per_byte = tries[k][1];
   }
+  for (int32_t c = 0; c < n; c++)
+    if (cuts[c].n_more > 0) start = fmax(start, (cuts[c].least_ns - per_byte * cuts[c].bytes) / cuts[c].n_more);
   out->start_ns = sat_round(start);
   out->bytes_per_s = per_byte > 0 ? 1e9 / per_byte : 0;
 }

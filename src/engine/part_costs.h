@@ -17,13 +17,17 @@ typedef struct part_costs {
   int32_t n_cuts;      /* hand-overs that it was measured with; 0: the model cannot be cut */
 } part_costs;
 
-/* One way to cut: parts beyond the first, bytes handed on, and what it took beyond the whole. */
+/* One way to cut: parts beyond the first, bytes handed on, and what it took beyond the whole: the median of some
+ * rounds, and what it took in most of them. */
 typedef struct cut_cost {
-  double n_more, bytes, more_ns;
+  double n_more, bytes, more_ns, least_ns;
 } cut_cost;
 
 /* start_ns and bytes_per_s of the least squares, both at least 0 (C. L. Lawson, R. J. Hanson, "Solving Least Squares
- * Problems", 1974, chapter 23; with two unknowns every set of bounds is tried). */
+ * Problems", 1974, chapter 23; with two unknowns every set of bounds is tried). Then start_ns is raised until no way is
+ * told to take less than its least_ns: the first cut of a model of less than a millisecond takes several times what a
+ * further one does, for both devices then work with cold caches, and a plan of few parts must not seem to be faster
+ * than the whole by that. */
 void part_costs_fit(part_costs *out, const cut_cost *cuts, int32_t n);
 
 /* Parts of one way to cut, and between what the times of their operators sum to. */

@@ -56,20 +56,23 @@ void shared_free(void *memory, size_t bytes) {
 
 /* ---- both sides ---- */
 
-static bool send_bytes(int line, const void *bytes, size_t n) {
-  for (const char *at = bytes; n > 0;) {
-    ssize_t sent = send(line, at, n, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    at += sent;
-    n -= (size_t)sent;
-  }
-  return true;
-}
-
+/* In one message: each of its own wakes the other side, which takes longer than to send it. */
 static bool send_frame(int line, frame_kind kind, const void *bytes, size_t n) {
   frame_head head = {MAGIC, kind, n};
-  return send_bytes(line, &head, sizeof head) && send_bytes(line, bytes, n);
+  struct iovec pieces[2] = {{&head, sizeof head}, {(void *)(uintptr_t)bytes, n}};
+  struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 2};
+  while (pieces[0].iov_len + pieces[1].iov_len > 0) {
+    ssize_t sent = sendmsg(line, &message, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    for (int i = 0; i < 2; i++) {
+      size_t done = (size_t)sent < pieces[i].iov_len ? (size_t)sent : pieces[i].iov_len;
+      pieces[i].iov_base = (char *)pieces[i].iov_base + done;
+      pieces[i].iov_len -= done;
+      sent -= (ssize_t)done;
+    }
+  }
+  return true;
 }
 
 /* ---- the worker ---- */
@@ -255,12 +258,11 @@ static situ_status keep_waiting(worker *w, const patience *wait, situ_error *err
 
 static situ_status receive(worker *w, void *into, size_t n, const patience *wait, situ_error *error) {
   for (char *at = into; n > 0;) {
-    struct pollfd news = {.fd = w->line, .events = POLLIN};
-    int ready = poll(&news, 1, LOOK_MS);
-    TRY(keep_waiting(w, wait, error));
-    if (ready <= 0) continue;
     ssize_t got = recv(w->line, at, n, MSG_DONTWAIT);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    bool later = got < 0 && (errno == EINTR || errno == EAGAIN);
+    if (later) poll(&(struct pollfd){.fd = w->line, .events = POLLIN}, 1, LOOK_MS);
+    TRY(keep_waiting(w, wait, error));
+    if (later) continue;
     if (got <= 0) return fail_dead(w, error);
     at += got;
     n -= (size_t)got;

@@ -11,7 +11,7 @@
 static void number_and_bytes_are_told_apart(void **state) {
   (void)state;
   /* 100 ns for each part and 1 ns for each 2 bytes: 100 + 200 = 300, 300 + 100 = 400, 500 + 4000 = 4500 */
-  const cut_cost cuts[] = {{1, 400, 300}, {3, 200, 400}, {5, 8000, 4500}};
+  const cut_cost cuts[] = {{1, 400, 300, 0}, {3, 200, 400, 0}, {5, 8000, 4500, 0}};
   part_costs found = {0};
   part_costs_fit(&found, cuts, 3);
   assert_int_equal(found.start_ns, 100);
@@ -21,7 +21,7 @@ static void number_and_bytes_are_told_apart(void **state) {
 static void what_bytes_would_lower_is_laid_to_the_number_alone(void **state) {
   (void)state;
   /* More bytes took less: without the bytes (1 * 300 + 1 * 100) / (1 + 1) = 200 a part. */
-  const cut_cost cuts[] = {{1, 100, 300}, {1, 900, 100}};
+  const cut_cost cuts[] = {{1, 100, 300, 0}, {1, 900, 100, 0}};
   part_costs found = {0};
   part_costs_fit(&found, cuts, 2);
   assert_int_equal(found.start_ns, 200);
@@ -32,7 +32,7 @@ static void what_the_number_would_lower_is_laid_to_the_bytes_alone(void **state)
   (void)state;
   /* Both would be start = -100, 1 ns a byte (200 - 100, 300 - 200); by bytes alone (200 * 100 + 300 * 100) /
    * (200^2 + 300^2) = 5/13 ns a byte */
-  const cut_cost cuts[] = {{1, 200, 100}, {2, 300, 100}};
+  const cut_cost cuts[] = {{1, 200, 100, 0}, {2, 300, 100, 0}};
   part_costs found = {0};
   part_costs_fit(&found, cuts, 2);
   assert_int_equal(found.start_ns, 0);
@@ -41,7 +41,7 @@ static void what_the_number_would_lower_is_laid_to_the_bytes_alone(void **state)
 
 static void parts_that_are_faster_than_the_whole_cost_nothing(void **state) {
   (void)state;
-  const cut_cost cuts[] = {{1, 100, -50}, {2, 100, -10}};
+  const cut_cost cuts[] = {{1, 100, -50, -90}, {2, 100, -10, -60}};
   part_costs found = {.start_ns = 7};
   part_costs_fit(&found, cuts, 2);
   assert_true(found.start_ns == 0 && found.bytes_per_s == 0);
@@ -50,11 +50,31 @@ static void parts_that_are_faster_than_the_whole_cost_nothing(void **state) {
 static void bytes_are_not_slower_than_memory(void **state) {
   (void)state;
   /* 10 ns a byte would fit; at 1 ns a byte, the most, the rest is laid to the number: (1000 - 100) / 1. */
-  const cut_cost cuts[] = {{1, 100, 1000}};
+  const cut_cost cuts[] = {{1, 100, 1000, 0}};
   part_costs found = {0};
   part_costs_fit(&found, cuts, 1);
   assert_true(found.bytes_per_s == 0 || found.bytes_per_s >= 1e9);
   assert_true((double)found.start_ns + (found.bytes_per_s > 0 ? 100e9 / found.bytes_per_s : 0) > 999);
+}
+
+static void no_way_is_told_to_take_less_than_it_mostly_does(void **state) {
+  (void)state;
+  /* All take about the same, whatever their number: (500 + 4 * 600) / (1 + 16) = 171 a part would be the least squares.
+   * The first took 450 and more in most rounds, (450 - 0) / 1; the second is content with 4 * 450. */
+  const cut_cost cuts[] = {{1, 0, 500, 450}, {4, 0, 600, 550}};
+  part_costs found = {0};
+  part_costs_fit(&found, cuts, 2);
+  assert_int_equal(found.start_ns, 450);
+  assert_true(found.bytes_per_s == 0);
+}
+
+static void what_varies_about_nothing_raises_nothing(void **state) {
+  (void)state;
+  /* Rounds vary by more than the cut takes: least squares (1 * 10 + 3 * 30) / (1 + 9) = 10. */
+  const cut_cost cuts[] = {{1, 0, 10, -500}, {3, 0, 30, -400}};
+  part_costs found = {0};
+  part_costs_fit(&found, cuts, 2);
+  assert_int_equal(found.start_ns, 10);
 }
 
 static void times_follow_what_parts_take(void **state) {
@@ -88,6 +108,8 @@ int main(void) {
       cmocka_unit_test(what_the_number_would_lower_is_laid_to_the_bytes_alone),
       cmocka_unit_test(parts_that_are_faster_than_the_whole_cost_nothing),
       cmocka_unit_test(bytes_are_not_slower_than_memory),
+      cmocka_unit_test(no_way_is_told_to_take_less_than_it_mostly_does),
+      cmocka_unit_test(what_varies_about_nothing_raises_nothing),
       cmocka_unit_test(times_follow_what_parts_take),
       cmocka_unit_test(times_within_their_bounds_stay),
   };
