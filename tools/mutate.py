@@ -31,6 +31,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 EQUIVALENT = ROOT / "tests" / "equivalent_mutants.txt"
 COLUMNS = ["id", "file", "line", "function", "kind", "change", "outcome", "by", "seconds"]
 MEMORY_BYTES = 4 << 30
+ARENA = "src/base/arena.c"
+GUARD = ["-DSITU_ARENA_DEBUG", "-fsanitize=address,undefined"]
 WAIT = 20  # a test that neither computes nor ends is waited for so many times its limit of CPU time
 
 # Which tests, by their names in `meson test`, judge which files; the quick ones first. The first row that fits is taken.
@@ -54,17 +56,17 @@ PROGRAMS = [
     ("src/sim/pipeline", ["simulate", "pipeline", "check", "rules", "second-judge"]),
     ("src/sim/", ["simulate", "stream", "stream-base", "calls", "pipeline", "check", "rules", "second-judge", "dispatch"]),
     ("src/problem/", ["problem-check", "problem", "rules", "api", "check", "pipeline", "plan_json", "second-judge", "second-judge-of-proofs"]),
-    ("src/bound/call_", ["bound-check", "certificate-rules", "call-lattice", "call-dp", "bounds", "oracle-call_optimum"]),
-    ("src/bound/(configuration|shares|sweep)", ["bound-check", "configuration"]),
-    ("src/bound/(visit|area)", ["bound-check", "certificate-rules", "oracle-bound_strength", "visits", "bounds", "oracle-certificates"]),
-    ("src/bound/(linear|latency)", ["bound-check", "certificate-rules", "oracle-bound_strength", "linear-relaxation"]),
-    ("src/bound/(block|thin)", ["bound-check", "certificate-rules", "oracle-bound_strength", "block-chain", "block-search", "block-dp", "bounds", "oracle-certificates"]),
-    ("src/bound/destructive", ["bound-check", "destructive", "certificate-rules", "oracle-bound_strength", "bounds"]),
-    ("src/bound/packing", ["bound-check", "packing", "oracle-packing"]),
-    ("src/bound/(stop|unit)_chain", ["bound-check", "certificate-rules", "unit-chain", "bounds", "oracle-bound_strength", "oracle-certificates"]),
-    ("src/bound/memory_cut", ["bound-check", "certificate-rules", "oracle-min_cut", "bounds", "oracle-certificates"]),
-    ("src/bound/join", ["bound-check", "certificate-rules", "oracle-bound_strength", "joins", "bounds"]),
-    ("src/bound/", ["bound-check", "certificate-rules", "oracle-bound_strength", "bounds", "balance", "oracle-certificates"]),
+    ("src/bound/call_", ["bound-check", "bound-strength", "certificate-rules", "call-lattice", "call-dp", "bounds", "oracle-call_optimum"]),
+    ("src/bound/(configuration|shares|sweep)", ["bound-check", "bound-strength", "configuration"]),
+    ("src/bound/(visit|area)", ["bound-check", "bound-strength", "certificate-rules", "oracle-bound_strength", "visits", "bounds", "oracle-certificates"]),
+    ("src/bound/(linear|latency)", ["bound-check", "bound-strength", "certificate-rules", "oracle-bound_strength", "linear-relaxation"]),
+    ("src/bound/(block|thin)", ["bound-check", "thin-blocks", "bound-strength", "certificate-rules", "oracle-bound_strength", "block-chain", "block-search", "block-dp", "bounds", "oracle-certificates"]),
+    ("src/bound/destructive", ["bound-check", "bound-strength", "destructive", "certificate-rules", "oracle-bound_strength", "bounds"]),
+    ("src/bound/packing", ["bound-check", "bound-strength", "packing", "oracle-packing"]),
+    ("src/bound/(stop|unit)_chain", ["bound-check", "bound-strength", "certificate-rules", "unit-chain", "bounds", "chain-labels", "priced-chain", "oracle-bound_strength", "oracle-certificates"]),
+    ("src/bound/memory_cut", ["bound-check", "bound-strength", "certificate-rules", "oracle-min_cut", "bounds", "oracle-certificates"]),
+    ("src/bound/join", ["bound-check", "bound-strength", "certificate-rules", "oracle-bound_strength", "joins", "bounds"]),
+    ("src/bound/", ["bound-check", "bound-strength", "certificate-rules", "oracle-bound_strength", "bounds", "balance", "oracle-certificates"]),
     ("src/solve/calls/call_labels", ["call-dp", "oracle-call_optimum"]),
     ("src/solve/pipeline/boundary_ranges", ["boundary-ranges", "oracle-ideal_bounds"]),
     ("src/api/instance_json", ["api"]),
@@ -299,22 +301,23 @@ class Builder:
         self.tests = {t["name"]: t for t in json.loads(listed.stdout)}
         self.links, self.limits, self.lock = {}, {}, threading.Lock()
         self.sanitized = any("-fsanitize" in " ".join(words) for words in self.compile.values())
-        self.environment = {**os.environ, "ASAN_OPTIONS": "abort_on_error=1", "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1"}
+        self.environment = {**os.environ, "ASAN_OPTIONS": "abort_on_error=1:detect_leaks=0", "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1"}
 
-    def compile_command(self, path, source, out):
+    def compile_command(self, path, source, out, flags):
         words, taken = [], iter(self.compile[path])
         for word in taken:
             if word in ("-o", "-MQ", "-MF", "-c"):
                 next(taken)
             elif word not in ("-MD", "-g", "-Werror") and not word.startswith("-W"):
                 words.append(word)
-        return words + ["-w", "-g0", "-c", str(source), "-o", str(out)]
+        return words + flags + ["-w", "-g0", "-c", str(source), "-o", str(out)]
 
-    def make(self, path, text, folder):
+    def make(self, path, text, folder, flags=()):
         """The object file; None where the text is no C."""
-        source, out = folder / pathlib.Path(path).name, folder / "changed.o"
+        source = folder / pathlib.Path(path).name
+        out = source.with_suffix(".o")
         source.write_text(text)
-        done = subprocess.run(self.compile_command(path, source, out), cwd=self.build, capture_output=True)
+        done = subprocess.run(self.compile_command(path, source, out, list(flags)), cwd=self.build, capture_output=True)
         return out if done.returncode == 0 else None
 
     def link_command(self, program):
@@ -325,7 +328,11 @@ class Builder:
                 self.links[program] = shlex.split(listed.strip().splitlines()[-1])
             return list(self.links[program])
 
-    def run(self, name, made, folder, limit):
+    def make_guarded(self, path, text, folder):
+        """Its object file with sanitizers, and that of the arena, which then allocates each object apart."""
+        return [self.make(path, text, folder, GUARD), self.make(ARENA, (ROOT / ARENA).read_text(), folder, GUARD)]
+
+    def run(self, name, made, folder, limit, guarded=False):
         """Whether the test passes, in `limit` seconds of CPU time for each of its processes."""
         test, words = self.tests[name], []
         for word in test["cmd"]:
@@ -334,7 +341,8 @@ class Builder:
                 program = folder / path.name
                 command = self.link_command(str(path.relative_to(self.build)))
                 command[command.index("-o") + 1] = str(program)
-                command.insert(command.index("libsitu-all.a"), str(made))
+                at = command.index("libsitu-all.a")
+                command[at:at] = [str(path) for path in made] + GUARD * guarded
                 done = subprocess.run(command + ["-Wl,-s"], cwd=self.build, capture_output=True, text=True)
                 if done.returncode != 0:
                     raise RuntimeError(f"{name} does not link: {done.stderr[:400]}")
@@ -343,7 +351,7 @@ class Builder:
         try:
             done = subprocess.run(words, cwd=folder, env={**self.environment, **test["env"]}, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=WAIT * limit,
-                                  preexec_fn=lambda: confine(limit, not self.sanitized))
+                                  preexec_fn=lambda: confine(limit, not self.sanitized and not guarded))
             return done.returncode in (0, 77)
         except subprocess.TimeoutExpired:
             return False
@@ -356,7 +364,7 @@ class Builder:
             with tempfile.TemporaryDirectory() as scratch:
                 folder = pathlib.Path(scratch)
                 made, before = self.make(path, (ROOT / path).read_text(), folder), cpu_seconds()
-                if not self.run(name, made, folder, 600):
+                if not self.run(name, [made], folder, 600):
                     sys.exit(f"mutate: the test {name} fails on the tree as it is")
             self.limits[name] = int(10 + 4 * (cpu_seconds() - before))
 
@@ -382,7 +390,21 @@ def tests_for(path, known):
     sys.exit(f"mutate: no tests are named for {path}; add a row to PROGRAMS in {pathlib.Path(__file__).name}")
 
 
-def judge(builder, mutant, equals, originals):
+def guarded(builder, mutant, folder):
+    """The test that fails once the changed file is compiled with sanitizers; "" where all pass."""
+    changed = builder.make_guarded(mutant.path, mutant.text(), folder)
+    for name in tests_for(mutant.path, builder.tests):
+        limit = 10 * builder.limits[name]
+        if builder.run(name, changed, folder, limit, True):
+            continue
+        whole = builder.make_guarded(mutant.path, mutant.source, folder)
+        if not builder.run(name, whole, folder, limit, True):
+            raise RuntimeError(f"{name} fails with sanitizers on {mutant.path} as it is")
+        return f"{name}, guarded"
+    return ""
+
+
+def judge(builder, mutant, equals, originals, guard):
     start = time.monotonic()
     outcome, by = "survived", ""
     with tempfile.TemporaryDirectory() as scratch:
@@ -396,9 +418,12 @@ def judge(builder, mutant, equals, originals):
             outcome, by = "equivalent", "listed"
         else:
             for name in tests_for(mutant.path, builder.tests):
-                if not builder.run(name, made, folder, builder.limits[name]):
+                if not builder.run(name, [made], folder, builder.limits[name]):
                     outcome, by = "killed", name
                     break
+            else:
+                by = guarded(builder, mutant, folder) if guard else ""
+                outcome = "killed" if by else "survived"
     return outcome, by, round(time.monotonic() - start, 2)
 
 
@@ -438,7 +463,7 @@ def judge_all(options, mutants):
 
         def work(m):
             nonlocal done
-            outcome, by, seconds = judge(builder, m, equals, originals)
+            outcome, by, seconds = judge(builder, m, equals, originals, options.guard)
             row = dict(zip(COLUMNS, [m.id, m.path, m.line, m.function, m.kind, m.change[:120], outcome, by, seconds]))
             with lock:
                 writer.writerow(row)
@@ -482,6 +507,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("-o", "--output", default="mutants.csv", help="where results go, and where a run goes on")
+    parser.add_argument("--guard", action="store_true", help="what all tests pass is run with sanitizers in the changed file too")
     parser.add_argument("--again", metavar="OUTCOME", help="judge the rows with this outcome anew")
     parser.add_argument("--only", metavar="ID[,ID...]", help="these changes only")
     parser.add_argument("--like", metavar="FILE.csv", type=pathlib.Path, help="the changes of another run only, to compare")

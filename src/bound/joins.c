@@ -358,7 +358,6 @@ static bool find_ends(joins *j, const direction *way, int64_t *end, const bool *
 }
 
 bool joins_find(joins *j, int64_t *head, int64_t *tail, const bool *may, budget *b) {
-  for (int64_t i = 0; i < (int64_t)j->n * j->n_devices; i++) head[i] = tail[i] = 0;
   find_like(j, may);
   if (!find_ends(j, &j->way[0], head, may, b) || !find_ends(j, &j->way[1], tail, may, b)) return false;
   for (int64_t i = 0; i < (int64_t)j->n * j->n_devices; i++) /* from ends with the arrows turned to what is left */

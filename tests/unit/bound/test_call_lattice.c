@@ -314,10 +314,32 @@ static void the_walk_passes_each_call_once_at_its_price(void **state) {
   assert_true(n_calls > 10000);
 }
 
+/* Group 0 is cut by both ideals, at a level of 2 bytes; an accelerator holds 10. A call of 7 more bytes of the group
+ * after level 1 makes 9, level 4; after level 2 they are 11 and do not fit. */
+static void tied_calls_have_to_fit_together(void **state) {
+  (void)state;
+  uint64_t cut[2] = {1, 1};
+  call_graph g = {.call_bytes = 10};
+  call_lattice l = {.graph = &g, .cut = cut, .n = 2};
+  call_price c = {.lattice = &l, .n_levels = CALL_LEVELS, .level_bytes = 2, .ties = 1};
+  call_move move = {.from = 0, .to = 1, .weight_bytes = 7, .groups = 1};
+  assert_int_equal(call_price_level(&c, &move, 1), 4);
+  assert_int_equal(call_price_level(&c, &move, 2), -1);
+  move.weight_bytes = 6; /* filled to the last byte */
+  assert_int_equal(call_price_level(&c, &move, 2), 5);
+  move.groups = 2; /* of another group: what is tied stays as it is, and the new bytes are counted by themselves */
+  assert_int_equal(call_price_level(&c, &move, 2), 2);
+  move.weight_bytes = 11;
+  assert_int_equal(call_price_level(&c, &move, 0), -1);
+  move.host = true;
+  assert_int_equal(call_price_level(&c, &move, 3), 3);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_diamond_has_six_ideals),
       cmocka_unit_test(idle_operators_are_fused),
+      cmocka_unit_test(tied_calls_have_to_fit_together),
       cmocka_unit_test(what_needs_more_memory_than_its_user_is_not_fused),
       cmocka_unit_test(what_hands_on_no_more_than_it_takes_is_fused),
       cmocka_unit_test(each_way_may_cost_what_is_handed_on),

@@ -43,6 +43,7 @@ static bool hold(const situ_problem *p, uint64_t seed, int32_t width) {
   earliest e = {.problem = p, .simulator = simulator_new(p, a)};
   for (int32_t i = 0; i < cells; i++) may[i] = problem_allows(p, i / p->n_devices, i % p->n_devices);
   for (int32_t i = 0; i < cells; i++) e.end[i] = e.rest[i] = SITU_NEVER_NS;
+  for (int32_t i = 0; i < cells; i++) head[i] = tail[i] = SITU_NEVER_NS / 2; /* whatever is there is not looked at */
   brute_each(p, look, &e);
   assert_true(joins_find(joins_new(p, width, a), head, tail, may, &unlimited));
   assert_true(bound_heads_tails(chain_head, chain_tail, p));

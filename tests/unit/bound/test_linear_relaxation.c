@@ -15,6 +15,7 @@
 #include "../scenario.h"
 #include "base/rng.h"
 #include "bound/bound.h"
+#include "bound/latency_program.h"
 #include "bound/linear_relaxation.h"
 #include "lp/lp.h"
 #include "situ/plan.h"
@@ -128,9 +129,48 @@ static void it_proves_no_more_than_is_true_and_the_judge_agrees(void **state) {
   assert_true(n_proved > rounds_of(1500));
 }
 
+/* 2^42 ns of work are served, one more are not; nor is nothing. */
+static void times_are_moderate(void **state) {
+  (void)state;
+  for (int64_t more = 0; more < 2; more++) {
+    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+    scenario_operator(&s, "a", ((int64_t)1 << 42) + more, 0, 0);
+    scenario_pose(&s, NULL);
+    situ_problem none = *s.problem;
+    none.n_operators = 0;
+    assert_int_equal(latency_program_fits(s.problem, INT64_MAX), more == 0);
+    assert_false(latency_program_fits(&none, INT64_MAX));
+    scenario_free(&s);
+  }
+}
+
+/* What is written is about as large as said, of any number of devices and uses: rows (2) and (3) leave out what is 0,
+ * and rows (1), (7) and (8) are not counted, which a tenth more and a third less make up for. */
+static void a_program_is_no_larger_than_said(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 60; seed++) {
+    lab l = lab_random(&(lab_options){.seed = seed + 9000,
+                                      .n_operators = 4 + (int32_t)(seed % 5),
+                                      .n_devices = 2 + (int32_t)(seed % 7),
+                                      .density = 0.3 + 0.1 * (double)(seed % 5),
+                                      .equal = seed % 2,
+                                      .options = {.execution = SITU_EXECUTION_STREAM}});
+    arena *a = arena_new();
+    latency_program about;
+    program q = program_new(a);
+    assert_true(latency_program_write(&about, &q, l.problem, (int64_t)1 << 30, false, a));
+    assert_false(latency_program_fits(l.problem, q.n_entries * 9 / 10));
+    assert_true(latency_program_fits(l.problem, q.n_entries * 3 / 2));
+    arena_free(a);
+    lab_free(&l);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(it_is_no_weaker_than_critical_path_and_area),
                                      cmocka_unit_test(what_takes_longer_than_the_known_plan_is_left_out),
+                                     cmocka_unit_test(times_are_moderate),
+                                     cmocka_unit_test(a_program_is_no_larger_than_said),
                                      cmocka_unit_test(it_proves_no_more_than_is_true_and_the_judge_agrees)};
   return cmocka_run_group_tests_name("linear_relaxation", tests, NULL, NULL);
 }

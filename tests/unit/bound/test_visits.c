@@ -110,6 +110,28 @@ static void a_chain_pays_for_each_change_of_memory(void **state) {
   expect_bound(make(row, 5, 6, 3, 2025), 70);
 }
 
+/* Of the same row nothing is said once the budget is spent, as of any chain. */
+static void a_spent_budget_proves_nothing(void **state) {
+  (void)state;
+  static const int32_t row[5][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}};
+  static const int32_t whole[] = {0, 1, 2, 3, 4, 5};
+  static const int64_t price = (int64_t)1 << VISIT_PRICE_BITS; /* 1 ns a byte */
+  lab l = make(row, 5, 6, 3, 2025);
+  arena *a = arena_new();
+  visits v;
+  visit_chain c = {.chain = whole, .n = 6, .price = &price, .n_prices = 1};
+  assert_true(visits_init(&v, l.problem, a));
+  for (int spent = 0; spent < 2; spent++) {
+    budget b = budget_new(1, 0, NULL, NULL);
+    int64_t lower_ns = -1;
+    if (spent) assert_true(budget_spend(&b, 1));
+    assert_true(visits_bound(&lower_ns, &v, &c, &b));
+    assert_int_equal(lower_ns > 0, !spent);
+  }
+  arena_free(a);
+  lab_free(&l);
+}
+
 /* The same row, whose third operator also makes something for a seventh that nothing waits for: the longest path is
  * the row all the same. */
 static void the_longest_path_is_followed(void **state) {
@@ -321,6 +343,7 @@ static void chains_of_larger_problems_are_one_thing_to_the_judge(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_chain_pays_for_each_change_of_memory),
+                                     cmocka_unit_test(a_spent_budget_proves_nothing),
                                      cmocka_unit_test(the_longest_path_is_followed),
                                      cmocka_unit_test(what_stays_beside_the_chain_takes_room_too),
                                      cmocka_unit_test(it_is_silent_where_all_fits),
