@@ -71,7 +71,7 @@ static void no_device_waits_for_what_is_ready(void **state) {
     const situ_problem *p = x.l.problem;
     arena *a = arena_new();
     int32_t order[MOST];
-    int64_t time = simulator_dispatch(simulator_new(p, a), x.device, x.priority, order);
+    int64_t time = simulator_dispatch(simulator_new(p, a), x.device, x.priority, order, SITU_NEVER_NS);
     situ_plan *plan;
     situ_error error;
     assert_true(time < SITU_NEVER_NS);
@@ -101,12 +101,12 @@ static void what_cannot_run_is_never_done(void **state) {
     for (int32_t d = 0; d < 3; d++) {
       if (problem_time_ns(p, v, d) < SITU_NEVER_NS) continue;
       device[v] = d;
-      assert_true(simulator_dispatch(s, device, priority, order) == SITU_NEVER_NS);
+      assert_true(simulator_dispatch(s, device, priority, order, SITU_NEVER_NS) == SITU_NEVER_NS);
       device[v] = 0;
       tried++;
     }
   assert_true(tried > 0);
-  assert_true(simulator_dispatch(s, device, priority, order) < SITU_NEVER_NS); /* and nothing is left of that */
+  assert_true(simulator_dispatch(s, device, priority, order, SITU_NEVER_NS) < SITU_NEVER_NS); /* and nothing is left of that */
   arena_free(a);
   lab_free(&l);
 }
