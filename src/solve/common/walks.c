@@ -328,7 +328,8 @@ static int32_t side_by_side(const solve_run *run, double share) {
 }
 
 /* The parts of all rounds together, the first being 1. Streams: 1, 1 + 4, 1 + 4 + 16, ... of as many rounds as the
- * budget pays, where the first has time for two turns of each search. Else annealing needs its steps in one piece: one round; side by side 1 + 2 + 4. */
+ * budget pays, where the first has time for two turns of each search. Else annealing needs its steps in one piece: one
+ * round; side by side 1 + 2 + 4. */
 static int64_t parts_paid(const solve_run *run, const walks_cast *all) {
   const budget *b = run->budget;
   int64_t first_ns = max64(FIRST_NS, (int64_t)turns_ns(run, 2 * all->n_searches));
@@ -395,7 +396,8 @@ static situ_status search_on(solve_run *run, fresh *f, double share, rng *seeds)
     TRY(walks_run(run, run_row, &searches, (int32_t)form.n_walks, share, seeds, &n_counted));
   double gain = (double)(before_ns - run->incumbent->value_ns);
   double starts_ns = turns_ns(run, FRESH_WALKS * f->all->n_searches);
-  f->wanted = is_stream(run) && gain <= NO_GAIN * (double)before_ns && (double)budget_time_left(run->budget) > starts_ns;
+  f->wanted =
+      is_stream(run) && gain <= NO_GAIN * (double)before_ns && (double)budget_time_left(run->budget) > starts_ns;
   return SITU_STATUS_OK;
 }
 
