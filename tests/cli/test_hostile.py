@@ -350,6 +350,7 @@ def test_ctrl_c_while_it_starts_leaves_no_file():
         assert [name for name in os.listdir() if name.startswith("plan.json.")] == [], (k, os.listdir())
 
 
+@thorough
 def test_a_second_signal_of_another_kind_ends_at_once():
     os.mkfifo("nobody-reads")  # the plan so far cannot be written: the tool waits for a reader
     call = [SITU, "place", "builtin:inception-v3", "--platform", "cpu+2*v100-16g", "--time-limit", "3600", "-o", "nobody-reads"]
@@ -363,6 +364,7 @@ def test_a_second_signal_of_another_kind_ends_at_once():
     assert running.returncode == -signal.SIGHUP, running.returncode
 
 
+@thorough
 def test_nohup_keeps_sighup_ignored():
     call = [SITU, "place", "builtin:inception-v3", "--platform", "cpu+2*v100-16g", "--time-limit", "0.6", "--json"]
     ignore = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -376,6 +378,7 @@ def test_nohup_keeps_sighup_ignored():
 # ---- the same run, the same file ----
 
 
+@thorough
 def test_plans_do_not_depend_on_folder_locale_or_terminal():
     def plan(**more):
         call = [SITU, "place", "builtin:inception-v3", "--steps", "100", "--seed", "3", "-o", "plan.json"]

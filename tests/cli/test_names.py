@@ -16,7 +16,7 @@ import subprocess
 import sys
 import xml.dom.minidom
 
-from test_cli import SITU, environment, main, situ
+from test_cli import SITU, environment, main, situ, thorough
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
 from onnx_writer import graph, model, node, value
@@ -78,6 +78,7 @@ def placed(*more):
     return call("place", "m.onnx", *PLATFORM, "--fix", "pins.json", "-o", "plan.json", *more)
 
 
+@thorough
 def test_tables_are_harmless():
     for text in placed():
         harmless(text, "place")

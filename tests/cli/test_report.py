@@ -439,6 +439,7 @@ def driven(page, script, width=1280, timeout=180):
     return told["outcome"]
 
 
+@thorough
 def test_clicks_do_what_they_should():
     browser()
     placed(SPLIT)
@@ -573,6 +574,7 @@ def test_fifty_thousand_operators_are_drawn_soon():
     assert told["first"] < 6000 and told["frames"][6] < 150, told
 
 
+@thorough
 def test_hostile_names_run_nothing_in_a_browser():
     browser()
     from test_names import HARM, placed as hostile

@@ -7,7 +7,7 @@ import json
 import pathlib
 import sys
 
-from test_cli import SMALL, main, situ, situ_json
+from test_cli import SMALL, main, situ, situ_json, thorough
 from test_language_models import language_model
 
 PAIR = ["--among", "cpu+v100-16g,cpu", "--steps", "100"]
@@ -36,6 +36,7 @@ def test_the_smallest_platform_that_meets_the_goal_is_the_answer():
     assert "answer  cpu+v100-16g" in text and all(len(line) <= 80 for line in text.splitlines()), text
 
 
+@thorough
 def test_a_proof_ends_with_4_and_a_search_in_vain_with_5():
     """No machine runs the network in a nanosecond. HEFT finds more than its bound: between the two nothing is proved."""
     found = sized(SMALL, "--goal", "latency<=1ns", *PAIR, code=4)

@@ -49,6 +49,7 @@ def test_terminals_get_colours_unless_told_not_to():
     assert "\033[" not in on_terminal(*plain, NO_COLOR="1")
 
 
+@thorough
 def test_training_says_when_it_expects_to_end():
     text = on_terminal("learn", "gdp", "builtin:resnet50?image=32", "--platform", "2*p100-16g", "--steps", "100000",
                        "--time-limit", "1.5", "-o", "a.policy")

@@ -57,7 +57,7 @@ static void hold_solvers(const situ_problem *p, int64_t optimum, uint64_t seed) 
 }
 
 static void compare(situ_problem_options options, int32_t seeds, int32_t n, int32_t devices) {
-  seeds = rounds_of(seeds);
+  seeds = rounds_of(in_check() ? seeds : seeds / 2);
   for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
     lab_options o = {.seed = seed,
                      .n_operators = n - (int32_t)(seed % 2),

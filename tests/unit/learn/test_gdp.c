@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "../../lab/lab.h"
+#include "../../lab/tier.h"
 #include "learn/gdp_net.h"
 #include "learn/ppo.h"
 #include "learn/softmax_draw.h"
@@ -143,7 +144,7 @@ static void the_gradient_of_the_whole_policy_is_that_of_differences(void **state
 /* Of each change that cuts no gradient off, on more units than a short segment has. */
 static void the_gradient_of_a_variant_is_that_of_differences(void **state) {
   static const gdp_change changes[] = {GDP_WITHOUT_ATTENTION, GDP_WITHOUT_GATE, GDP_SHORT_SEGMENTS};
-  for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
+  for (int32_t k = 0; k < rounds_of(3); k++) {
     differences found = {0};
     bench b;
     rng random = rng_new(1);

@@ -136,7 +136,7 @@ static void levels_go_from_groups_to_operators(void **state) {
   } cases[] = {{"builtin:layered?operators=50&width=4", 200, 1},
                {"builtin:layered?operators=300&width=8", 100, 1},
                {"builtin:layered?operators=100&width=8", 3000, 2}};
-  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+  for (int32_t k = 0; k < (in_check() ? 3 : 2); k++) {
     situ_plan *plan = place(cases[k].model, "4*p100-16g",
                             (situ_solve_options){.solvers = "gdp", .policy = "none", .max_steps = cases[k].steps});
     assert_int_equal(statistic(plan, "learn.levels"), cases[k].levels);
