@@ -18,16 +18,14 @@ struct string_map {
 
 uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed) {
   const unsigned char *at = bytes;
-  uint64_t h = seed ^ (n * 0x9e3779b97f4a7c15u);
+  uint64_t h = seed ^ (n * HASH_OF_LENGTH);
   for (; n >= 8; n -= 8, at += 8) {
     uint64_t word = 0;
     for (int i = 0; i < 8; i++) word |= (uint64_t)at[i] << (8 * i);
-    h = (h ^ word) * 0xff51afd7ed558ccdu;
-    h ^= h >> 32;
+    h = hash_word(h, word);
   }
   for (; n > 0; n--, at++) h = (h ^ *at) * 0x100000001b3u;
-  h = (h ^ (h >> 33)) * 0xc4ceb9fe1a85ec53u;
-  return h ^ (h >> 29);
+  return hash_end(h);
 }
 
 string_map *string_map_new(arena *a, int64_t expected) {

@@ -26,7 +26,7 @@ typedef struct execution_model {
   situ_status (*memory)(void *model, const placement *where, memory_change **out, int64_t *n, arena *a,
                         situ_error *error);
   /* simulator_dispatch; NULL for models without sequences. */
-  int64_t (*dispatch)(void *model, const int32_t *device, const double *priority, int32_t *order);
+  int64_t (*dispatch)(void *model, const int32_t *device, const double *priority, int32_t *order, int64_t limit_ns);
 } execution_model;
 
 extern const execution_model stream_model, calls_model, pipeline_model;

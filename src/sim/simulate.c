@@ -109,9 +109,10 @@ simulation simulator_run_below(simulator *s, simulator_base *b, const placement 
   return found;
 }
 
-int64_t simulator_dispatch(simulator *s, const int32_t *device, const double *priority, int32_t *order) {
-  REQUIRE(device && priority && order);
-  return s->model->dispatch ? s->model->dispatch(s->state, device, priority, order) : SITU_NEVER_NS;
+int64_t simulator_dispatch(simulator *s, const int32_t *device, const double *priority, int32_t *order,
+                           int64_t limit_ns) {
+  REQUIRE(device && priority && order && limit_ns >= 0);
+  return s->model->dispatch ? s->model->dispatch(s->state, device, priority, order, limit_ns) : SITU_NEVER_NS;
 }
 
 /* A run trusts its placement; a whole plan may be asked for by anyone. */

@@ -32,9 +32,11 @@ simulation simulator_run_below(simulator *s, simulator_base *b, const placement 
 
 /* Fills order ([operator]) with the sequence that arises where no device waits for one operator while it could run
  * another: of those whose inputs are there it takes the one of highest priority ([operator], ties to the lower number),
- * as the ready queues of runtimes do. Returns how long that takes; SITU_NEVER_NS where an operator sits where it cannot
- * run, and for all but stream problems with contention on links. As much work as a run. */
-int64_t simulator_dispatch(simulator *s, const int32_t *device, const double *priority, int32_t *order);
+ * as the ready queues of runtimes do. Returns how long that takes, at most limit_ns: it ends as soon as it is sure to
+ * take so long, or where an operator sits where it cannot run, and order is of no use then. SITU_NEVER_NS for all but
+ * stream problems with contention on links. At most as much work as a run. */
+int64_t simulator_dispatch(simulator *s, const int32_t *device, const double *priority, int32_t *order,
+                           int64_t limit_ns);
 
 /* A whole plan from a placement: times, transfers, loads, memory; value only, no bound. */
 situ_status simulator_plan(situ_plan **out, simulator *s, const placement *where, situ_error *error);

@@ -73,6 +73,7 @@ typedef struct stream_link_run {
 typedef struct stream_dispatch {
   ready_heap *ready; /* [device] what it could run next */
   int32_t *room;     /* [operator] where the heaps lie */
+  int64_t *left_ns;  /* [device] the time of what it has not started */
   int32_t *started;  /* [n_started] operators as they started, the caller's; NULL: the run follows the chains */
   int32_t n_started;
 } stream_dispatch;
@@ -97,7 +98,7 @@ typedef struct stream {
   int64_t *free_ns;              /* [device] contention none: when it ends what it has */
 
   const int64_t *tail_ns; /* NULL, or [operator] least time from its start to the end of everything: then the run */
-  int64_t limit_ns;       /* ends as soon as it is sure to take this long */
+  int64_t limit_ns;       /* ends as soon as it is sure to take this long; a dispatch ends so too, without tails */
   bool stopped;           /* it ended so */
 
   stream_link_run link;

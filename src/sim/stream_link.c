@@ -46,6 +46,7 @@ bool stream_link_make(stream *s, arena *a) {
          (s->link.device_busy = ARENA_NEW(a, bool, n_devices)) &&
          (s->dispatch.ready = ARENA_NEW(a, ready_heap, n_devices)) &&
          (s->dispatch.room = ARENA_NEW(a, int32_t, s->n_operators)) &&
+         (s->dispatch.left_ns = ARENA_NEW(a, int64_t, n_devices)) &&
          (s->link.sending = ARENA_NEW(a, stream_sending, most)) &&
          (s->link.user_next = ARENA_NEW(a, int32_t, s->graph->n_uses)) &&
          (s->link.slot = ARENA_NEW(a, int32_t, s->n_memories)) &&
@@ -119,11 +120,12 @@ static void advance(stream *s, int32_t k, int64_t now) {
 static void send(stream *s, int32_t t, int32_t position, int32_t m, int64_t now) {
   const situ_graph *g = s->graph;
   int32_t first = s->link.n_sendings;
+  bool chained = !s->dispatch.started;
   s->link.first_sending[t] = first;
   for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
     int32_t w = g->use[i];
     int32_t to = s->problem->memory_of[s->device[w]];
-    if (s->position[w] < position) s->link.broken = true;
+    if (chained && s->position[w] < position) s->link.broken = true;
     if (to == m) {
       deliver(s, w);
       continue;
@@ -149,14 +151,17 @@ static void end_operator(stream *s, int32_t d, int64_t now) {
     send(s, t, s->position[v], s->problem->memory_of[d], now);
 }
 
-/* What device d starts next; -1 when it has to wait. */
-static inline int32_t next_operator(stream *s, int32_t d) {
+/* What device d starts next; -1 when it has to wait. A dispatch is stopped where what is left to the device no longer
+ * ends before the limit. */
+static inline int32_t next_operator(stream *s, int32_t d, int64_t now) {
   if (!s->dispatch.started) {
     int32_t next = s->next[s->device_at[d]];
     return next >= 0 && s->link.waiting[next] == 0 ? next : -1;
   }
   if (s->dispatch.ready[d].n == 0) return -1;
   int32_t v = heap_pop(&s->dispatch.ready[d]);
+  if (now >= s->limit_ns - s->dispatch.left_ns[d]) s->stopped = true;
+  s->dispatch.left_ns[d] -= problem_time_ns(s->problem, v, d);
   s->dispatch.started[s->dispatch.n_started++] = v;
   return v;
 }
@@ -165,7 +170,7 @@ static inline int32_t next_operator(stream *s, int32_t d) {
 static void run_device(stream *s, int32_t d, int64_t now) {
   const situ_problem *p = s->problem;
   s->link.device_busy[d] = true;
-  for (int32_t v; (v = next_operator(s, d)) >= 0;) {
+  for (int32_t v; (v = next_operator(s, d, now)) >= 0;) {
     int64_t time = p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
     s->device_at[d] = v;
     if (s->tail_ns && s->tail_ns[v] >= s->limit_ns - now) s->stopped = true;
@@ -316,8 +321,15 @@ bool stream_run_link(stream *s) {
 /* Heaps side by side, as large as their devices have operators. */
 static void prepare_heaps(stream *s, const double *priority) {
   int32_t before = 0;
-  for (int32_t d = 0; d < s->n_devices; d++) s->dispatch.ready[d] = (ready_heap){.key = priority};
-  for (int32_t v = 0; v < s->n_operators; v++) s->dispatch.ready[s->device[v]].n++;
+  for (int32_t d = 0; d < s->n_devices; d++) {
+    s->dispatch.ready[d] = (ready_heap){.key = priority};
+    s->dispatch.left_ns[d] = 0;
+  }
+  for (int32_t v = 0; v < s->n_operators; v++) {
+    int32_t d = s->device[v];
+    s->dispatch.ready[d].n++;
+    s->dispatch.left_ns[d] = sat_add(s->dispatch.left_ns[d], problem_time_ns(s->problem, v, d));
+  }
   for (int32_t d = 0; d < s->n_devices; d++) {
     s->dispatch.ready[d].at = s->dispatch.room + before;
     before += s->dispatch.ready[d].n;
@@ -327,21 +339,28 @@ static void prepare_heaps(stream *s, const double *priority) {
     if (s->link.waiting[v] == 0) heap_push(&s->dispatch.ready[s->device[v]], v);
 }
 
-int64_t stream_run_dispatch(void *model, const int32_t *device, const double *priority, int32_t *order) {
-  stream *s = model;
-  if (s->problem->contention != SITU_CONTENTION_LINK) return SITU_NEVER_NS;
-  stream_chain(s, &(placement){.device = (int32_t *)(uintptr_t)device});
+/* With overlap none the run finds the sequence alone, which takes longer than the run: that is not stopped. */
+static bool dispatch(stream *s, const double *priority, int32_t *order, int64_t limit_ns) {
+  bool serial = s->problem->overlap == SITU_OVERLAP_NONE;
   prepare(s);
   prepare_heaps(s, priority);
+  s->limit_ns = serial ? SITU_NEVER_NS : limit_ns;
   s->dispatch.started = order;
   s->dispatch.n_started = 0;
   run_start(s);
-  if (!stream_go_on(s)) return SITU_NEVER_NS;
-  if (s->problem->overlap == SITU_OVERLAP_NONE) { /* the sequence is one for all: what it takes is another matter */
-    stream_chain(s, &(placement){.device = (int32_t *)(uintptr_t)device, .order = order});
-    if (!stream_run_serial(s)) return SITU_NEVER_NS;
-  }
+  if (!stream_go_on(s)) return false;
+  if (!serial) return true;
+  stream_chain(s, &(placement){.device = (int32_t *)(uintptr_t)s->device, .order = order});
+  return stream_run_serial(s);
+}
+
+int64_t stream_run_dispatch(void *model, const int32_t *device, const double *priority, int32_t *order,
+                            int64_t limit_ns) {
+  stream *s = model;
+  if (s->problem->contention != SITU_CONTENTION_LINK) return SITU_NEVER_NS;
+  s->device = device;
+  if (!dispatch(s, priority, order, limit_ns)) return limit_ns;
   int64_t end = 0;
   for (int32_t v = 0; v < s->n_operators; v++) end = max64(end, s->finish_ns[v]);
-  return end;
+  return min64(end, limit_ns);
 }

@@ -13,6 +13,7 @@ bool stream_run_link(stream *s);
 bool stream_go_on(stream *s);
 
 /* The same where each device takes, of what it could run, the operator of highest priority: see simulator_dispatch. */
-int64_t stream_run_dispatch(void *model, const int32_t *device, const double *priority, int32_t *order);
+int64_t stream_run_dispatch(void *model, const int32_t *device, const double *priority, int32_t *order,
+                            int64_t limit_ns);
 
 #endif

@@ -10,6 +10,7 @@
 typedef enum portfolio_part {
   END = 0, /* ends by itself: may use all that is left */
   TRY,     /* what may take long, as a short try: its plan or bound helps those behind it */
+  RESCUE,  /* the same, only while there is no plan: what mends plans that do not fit may use up few steps */
   PROVE,   /* a proof: may take half of what is left */
   SHARE,   /* goes on until it is stopped: an even part, among all rows that do */
   TWICE,   /* the same, two parts */
@@ -26,6 +27,7 @@ typedef struct portfolio_row {
  * here, and what is known without it is poor, so proofs take turns with the searches. */
 static const portfolio_row stream_rows[] = {
     {&single_solver, END},
+    {&families_solver, RESCUE},
     {&m_topo_solver, END},
     {&min_cut_solver, END},
     {&heft_solver, END},
@@ -55,16 +57,27 @@ static const portfolio_row stream_rows[] = {
 
 /* The same for large problems (SOLVE_SMALL): the layouts of people before what takes long. */
 static const portfolio_row large_stream_rows[] = {
-    {&single_solver, END},       {&m_topo_solver, END},
-    {&min_cut_solver, END},      {&families_solver, TRY},
-    {&heft_solver, END},         {&layers_solver, TWICE},
-    {&multilevel_solver, SHARE}, {&server_dp_solver, END},
-    {&server_heft_solver, END},  {&peft_solver, END},
-    {&lookahead_solver, END},    {&cpop_solver, END},
-    {&tradeoff_solver, SHARE},   {&regions_solver, SHARE},
-    {&regions_solver, SEARCH},   {&splitting_solver, SEARCH},
-    {&tabu_solver, SEARCH},      {&iterated_greedy_solver, SEARCH},
-    {&lns_solver, SEARCH},       {0},
+    {&single_solver, END},
+    {&families_solver, RESCUE},
+    {&m_topo_solver, END},
+    {&min_cut_solver, END},
+    {&families_solver, TRY},
+    {&heft_solver, END},
+    {&layers_solver, TWICE},
+    {&regions_solver, TWICE},
+    {&multilevel_solver, SHARE},
+    {&server_dp_solver, END},
+    {&server_heft_solver, END},
+    {&peft_solver, END},
+    {&lookahead_solver, END},
+    {&cpop_solver, END},
+    {&tradeoff_solver, SHARE},
+    {&regions_solver, SEARCH},
+    {&splitting_solver, SEARCH},
+    {&tabu_solver, SEARCH},
+    {&iterated_greedy_solver, SEARCH},
+    {&lns_solver, SEARCH},
+    {0},
 };
 
 static const portfolio_row calls_rows[] = {
@@ -129,6 +142,13 @@ static int32_t parts_of(const portfolio_row *row) {
   return row->part == TWICE ? 2 : row->part == SHARE || row->part == SEARCH;
 }
 
+/* The part of what is left that a row may use. */
+static double share_of(const portfolio_row *row, int32_t n_sharing) {
+  int32_t parts = parts_of(row);
+  if (parts > 0) return (double)parts / n_sharing;
+  return row->part == TRY || row->part == RESCUE ? TRIED : row->part == PROVE ? PROVED : 1;
+}
+
 /* Who takes part in the rounds at the end; returns in how many even parts rows share what is left, those included. */
 static int32_t cast_rounds(walks_cast *rounds, const portfolio_row *rows, const situ_problem *p) {
   int32_t n_sharing = 0;
@@ -153,9 +173,9 @@ static situ_status run_portfolio(solve_run *run) {
     TRY(exchange_best(run, &done));
     if (done && (started || run->budget->stop == BUDGET_CANCELLED)) return SITU_STATUS_OK;
     started = true; /* some plan is found even where the bounds have used up the limits */
-    int32_t parts = parts_of(row);
-    double share = parts > 0 ? (double)parts / n_sharing : row->part == TRY ? TRIED : row->part == PROVE ? PROVED : 1;
-    n_sharing -= parts;
+    if (row->part == RESCUE && run->incumbent->best.device) continue;
+    double share = share_of(row, n_sharing);
+    n_sharing -= parts_of(row);
     int64_t before_ns = run->incumbent->value_ns;
     TRY(solver_run(row->solver, run, share, 0));
     if (run->incumbent->value_ns < before_ns && !solve_done(run)) TRY(sequence_offer(run));

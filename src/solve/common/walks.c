@@ -295,11 +295,16 @@ static situ_status take_turn(turns *t, int32_t i, double part) {
   return SITU_STATUS_OK;
 }
 
-/* Whether each search gets enough for two turns to pay: each start costs some simulations. */
+/* What the starts of searches ask of n turns: each costs some simulations. */
+static double turns_ns(const solve_run *run, int32_t n) {
+  return (double)n * TURN_OPERATOR_NS * run->problem->n_operators;
+}
+
+/* Whether each search gets enough for two turns to pay. */
 static bool twice_pays(const solve_run *run, const portfolio *of, double share) {
-  double n = 2.0 * of->n_rows, least_ns = fmax(TURN_NS, (double)TURN_OPERATOR_NS * run->problem->n_operators);
-  return of->n_rows > 1 && is_stream(run) && share * (double)budget_steps_left(run->budget) >= n * TURN_STEPS &&
-         share * (double)budget_time_left(run->budget) >= n * least_ns;
+  int32_t n = 2 * of->n_rows;
+  return n > 2 && is_stream(run) && share * (double)budget_steps_left(run->budget) >= (double)n * TURN_STEPS &&
+         share * (double)budget_time_left(run->budget) >= fmax((double)n * TURN_NS, turns_ns(run, n));
 }
 
 /* Where that pays half of the round goes to all alike, and half to those that have found something better in the first,
@@ -323,10 +328,12 @@ static int32_t side_by_side(const solve_run *run, double share) {
 }
 
 /* The parts of all rounds together, the first being 1. Streams: 1, 1 + 4, 1 + 4 + 16, ... of as many rounds as the
- * budget pays. Else annealing needs its steps in one piece: one round; side by side 1 + 2 + 4. */
-static int64_t parts_paid(const solve_run *run) {
+ * budget pays, where the first has time for two turns of each search. Else annealing needs its steps in one piece: one
+ * round; side by side 1 + 2 + 4. */
+static int64_t parts_paid(const solve_run *run, const walks_cast *all) {
   const budget *b = run->budget;
-  int64_t most = min64(budget_time_left(b) / FIRST_NS, budget_steps_left(b) / FIRST_STEPS), parts = 1;
+  int64_t first_ns = max64(FIRST_NS, (int64_t)turns_ns(run, 2 * all->n_searches));
+  int64_t most = min64(budget_time_left(b) / first_ns, budget_steps_left(b) / FIRST_STEPS), parts = 1;
   if (!is_stream(run)) return side_by_side(run, 1) > 1 ? 1 + 2 + 4 : 1;
   while (parts < most / GROWTH) parts = parts * GROWTH + 1;
   return parts;
@@ -351,7 +358,7 @@ static situ_status run_afresh(solve_run *run, void *context, int32_t number) {
   rng seeds = rng_new(run->seed);
   run->incumbent->value_ns = SITU_NEVER_NS;
   incumbent_take(run->incumbent, &f->first, run->problem);
-  for (int64_t parts = parts_paid(run); parts > 0 && !solve_done(run); parts = parts_left(run, parts))
+  for (int64_t parts = parts_paid(run, f->all); parts > 0 && !solve_done(run); parts = parts_left(run, parts))
     TRY(run_in_turn(run, &searches, 1.0 / (double)parts, &seeds));
   return SITU_STATUS_OK;
 }
@@ -388,7 +395,9 @@ static situ_status search_on(solve_run *run, fresh *f, double share, rng *seeds)
   if (!form.afresh && form.n_walks > 1)
     TRY(walks_run(run, run_row, &searches, (int32_t)form.n_walks, share, seeds, &n_counted));
   double gain = (double)(before_ns - run->incumbent->value_ns);
-  f->wanted = is_stream(run) && gain <= NO_GAIN * (double)before_ns;
+  double starts_ns = turns_ns(run, FRESH_WALKS * f->all->n_searches);
+  f->wanted =
+      is_stream(run) && gain <= NO_GAIN * (double)before_ns && (double)budget_time_left(run->budget) > starts_ns;
   return SITU_STATUS_OK;
 }
 
@@ -427,7 +436,7 @@ static situ_status search_to_the_end(solve_run *run, fresh *f, rng *seeds) {
 }
 
 static situ_status run_rounds(solve_run *run, fresh *f, rng *seeds) {
-  int64_t parts = parts_paid(run);
+  int64_t parts = parts_paid(run, f->all);
   TRY(exchange_whole(run, &parts));
   for (bool done; parts > 0; parts = parts_left(run, parts)) {
     TRY(exchange_best(run, &done));

@@ -1,6 +1,9 @@
 /* Regions: whole groups of operators to other devices, and everything dispatched anew. Searches that move single
  * operators, or parts of the critical path, keep the coarse shape of the plan that they start from; here a connected
  * piece or a stretch of the sequence, of any size, goes at once. docs/theory/heuristics/regions.md tells it in full. */
+#include <math.h>
+
+#include "base/checked.h"
 #include "base/fail.h"
 #include "solve/common/solver.h"
 #include "solve/stream/alike_units.h"
@@ -125,8 +128,8 @@ static bool try_region(regions *s) {
   choose_region(s);
   move_region(s);
   set_priority(s);
-  int64_t time_ns =
-      sequence_by(s->trial.order, s->priority, s->run->simulator, s->problem, s->trial.device, s->run->arena);
+  int64_t time_ns = sequence_by(s->trial.order, s->priority, s->run->simulator, s->problem, s->trial.device,
+                                sat_round(ceil(s->now.cost)), s->run->arena);
   if (time_ns < 0) return false;
   if (budget_spend(s->run->budget, 1) || (double)time_ns >= s->now.cost) return true;
   simulation found = solve_try(s->run, &s->trial);

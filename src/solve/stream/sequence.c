@@ -7,8 +7,8 @@
 #include "solve/stream/rank.h"
 
 int64_t sequence_by(int32_t *order, const double *key, simulator *s, const situ_problem *p, const int32_t *device,
-                    arena *scratch) {
-  int64_t time = simulator_dispatch(s, device, key, order);
+                    int64_t limit_ns, arena *scratch) {
+  int64_t time = simulator_dispatch(s, device, key, order, limit_ns);
   if (time < SITU_NEVER_NS) return time;
   if (!rank_order(order, scratch, key, p->n_operators)) return -1;
   placement where = {.device = (int32_t *)(uintptr_t)device, .order = order};
@@ -23,9 +23,9 @@ bool sequence_time(int64_t *value_ns, int32_t *order, simulator *s, const situ_p
   int64_t by_tail = -1, by_index = -1;
   if (other && key) {
     rank_tail(key, p, device);
-    by_tail = sequence_by(order, key, s, p, device, scratch);
+    by_tail = sequence_by(order, key, s, p, device, SITU_NEVER_NS, scratch);
     for (int32_t v = 0; v < p->n_operators; v++) key[v] = -(double)v;
-    by_index = sequence_by(other, key, s, p, device, scratch);
+    by_index = by_tail < 0 ? -1 : sequence_by(other, key, s, p, device, by_tail, scratch);
     if (by_index < by_tail) memcpy(order, other, (size_t)p->n_operators * sizeof *order);
   }
   arena_release(scratch, mark);

@@ -16,9 +16,10 @@ bool sequence_time(int64_t *value_ns, int32_t *order, simulator *s, const situ_p
                    arena *scratch);
 
 /* Fills order by one priority of operators, as simulator_dispatch does, or where it cannot, by the priorities alone
- * (which must then be higher for producers). Returns what it takes, memory not looked at; -1 without memory. */
+ * (which must then be higher for producers). Returns what it takes, memory not looked at; where that is limit_ns or
+ * more, it may return any such, and order is of no use; -1 without memory. */
 int64_t sequence_by(int32_t *order, const double *priority, simulator *s, const situ_problem *problem,
-                    const int32_t *device, arena *scratch);
+                    const int32_t *device, int64_t limit_ns, arena *scratch);
 
 /* Offers the best placement so far in that order; what it is where there is none, or no stream. A step. */
 situ_status sequence_offer(solve_run *run);

@@ -71,7 +71,7 @@ static void no_device_waits_for_what_is_ready(void **state) {
     const situ_problem *p = x.l.problem;
     arena *a = arena_new();
     int32_t order[MOST];
-    int64_t time = simulator_dispatch(simulator_new(p, a), x.device, x.priority, order);
+    int64_t time = simulator_dispatch(simulator_new(p, a), x.device, x.priority, order, SITU_NEVER_NS);
     situ_plan *plan;
     situ_error error;
     assert_true(time < SITU_NEVER_NS);
@@ -101,14 +101,41 @@ static void what_cannot_run_is_never_done(void **state) {
     for (int32_t d = 0; d < 3; d++) {
       if (problem_time_ns(p, v, d) < SITU_NEVER_NS) continue;
       device[v] = d;
-      assert_true(simulator_dispatch(s, device, priority, order) == SITU_NEVER_NS);
+      assert_true(simulator_dispatch(s, device, priority, order, SITU_NEVER_NS) == SITU_NEVER_NS);
       device[v] = 0;
       tried++;
     }
   assert_true(tried > 0);
-  assert_true(simulator_dispatch(s, device, priority, order) < SITU_NEVER_NS); /* and nothing is left of that */
+  assert_true(simulator_dispatch(s, device, priority, order, SITU_NEVER_NS) <
+              SITU_NEVER_NS); /* and nothing is left of that */
   arena_free(a);
   lab_free(&l);
+}
+
+/* What a dispatch with a limit returns is the lesser of both; below the limit the order is the same. */
+static void a_limit_ends_what_takes_as_long(void **state) {
+  (void)state;
+  int32_t n_below = 0, n_ended = 0;
+  for (uint64_t seed = 0; seed < N_PROBLEMS; seed++) {
+    draw x = draw_problem(seed);
+    arena *a = arena_new();
+    simulator *s = simulator_new(x.l.problem, a);
+    rng random = rng_new(seed);
+    int32_t whole[MOST], order[MOST];
+    int64_t time = simulator_dispatch(s, x.device, x.priority, whole, SITU_NEVER_NS);
+    int64_t limits[] = {0, 1, time / 2, time - 1, time, time + 1, (int64_t)rng_below(&random, time + 1)};
+    for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+      int64_t found = simulator_dispatch(s, x.device, x.priority, order, limits[k]);
+      assert_true(found == min64(time, limits[k]));
+      n_ended += time >= limits[k];
+      if (time >= limits[k]) continue;
+      n_below++;
+      assert_memory_equal(order, whole, (size_t)x.l.problem->n_operators * sizeof *order);
+    }
+    arena_free(a);
+    lab_free(&x.l);
+  }
+  assert_true(n_below >= N_PROBLEMS && n_ended >= N_PROBLEMS);
 }
 
 static void a_sequence_is_found_without_contention_too(void **state) {
@@ -134,6 +161,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_device_waits_for_what_is_ready),
       cmocka_unit_test(what_cannot_run_is_never_done),
+      cmocka_unit_test(a_limit_ends_what_takes_as_long),
       cmocka_unit_test(a_sequence_is_found_without_contention_too),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -171,7 +171,8 @@ static void without_limits_there_is_only_a_value(void **state) {
   scratch = arena_new();
   assert_int_equal(simulator_memory(&changes, &n, s.simulator, &(placement){.device = device}, scratch, NULL), 0);
   assert_true(n == 0 && changes == NULL); /* calls have no memory over time, and no sequences */
-  assert_true(simulator_dispatch(s.simulator, device, (double[]){1, 1}, (int32_t[2]){0}) == SITU_NEVER_NS);
+  assert_true(simulator_dispatch(s.simulator, device, (double[]){1, 1}, (int32_t[2]){0}, SITU_NEVER_NS) ==
+              SITU_NEVER_NS);
   arena_free(scratch);
   scenario_free(&s);
 }

@@ -224,11 +224,33 @@ static void a_time_limit_holds_for_all_walks(void **state) {
   lab_free(&l);
 }
 
+/* Whole layers in turn fit four GPUs of which one does not hold the network; few steps are enough for that plan. */
+static void few_steps_find_the_layers_of_people(void **state) {
+  (void)state;
+  situ_read_options read = {.size = sizeof(situ_read_options), .training = true};
+  situ_instance_options what = {.size = sizeof(situ_instance_options),
+                                .model = "builtin:transformer-xl?layers=8&batch=8&segments=2",
+                                .platform = "cpu+4*p100-16g",
+                                .read = &read,
+                                .unused = (const char *const[]){"cpu"},
+                                .n_unused = 1,
+                                .rules = (const char *const[]){"reserve gpu=12GB"},
+                                .n_rules = 1};
+  situ_instance *instance;
+  assert_int_equal(situ_instance_open(&instance, &what, NULL), SITU_STATUS_OK);
+  situ_plan *layers = solve_with(situ_instance_problem(instance), "families", 0, 1, 20, true);
+  situ_plan *plan = solve_with(situ_instance_problem(instance), "auto", 0, 1, 20, true);
+  assert_true(situ_plan_exists(layers) && situ_plan_exists(plan));
+  situ_plan_free(layers);
+  situ_plan_free(plan);
+  situ_instance_free(instance);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_do_not_change_the_plan),   cmocka_unit_test(steps_that_proofs_leave_are_searched),
       cmocka_unit_test(searches_keep_to_their_steps),     cmocka_unit_test(a_stop_stops_all_walks),
-      cmocka_unit_test(a_time_limit_holds_for_all_walks),
+      cmocka_unit_test(a_time_limit_holds_for_all_walks), cmocka_unit_test(few_steps_find_the_layers_of_people),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
