@@ -19,12 +19,8 @@
 #include "cost/costs.h"
 #include "lp/lp.h"
 
-enum {
-  MOST_BRUTE = 5,
-  MOST_SETS = 9,
-  MOST_MARKS = 12,
-  NO_PLAN_NS = 1000
-}; /* what says that there is no plan counts so much */
+enum { MOST_BRUTE = 5, MOST_SETS = 9, MOST_MARKS = 12 };
+enum { NO_PLAN_NS = 1000 }; /* what says that there is no plan counts so much */
 
 typedef struct mark {
   const char *bound;
