@@ -1,4 +1,4 @@
-/* Parts in words: "the beginning, layers 0-23", "layers 24-31, the end". */
+/* Parts in words: "the beginning, layers 0-23", "layers 24-31, the end", "the whole model". */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ typedef struct naming {
   int32_t *size;        /* [section + 1] operators with work in it */
   int32_t *number;      /* [layer] where names differ in one number only; NULL otherwise */
   const member *member; /* of the part at hand */
-  int32_t n;
+  int32_t n, n_all;     /* operators with work: in the part, in the graph */
 } naming;
 
 /* The number at the end of a name and the bytes before it; false where there is none. */
@@ -114,7 +114,9 @@ static void add_operators(const naming *w, text_buffer *t) {
 /* Long lists are cut: the table of parts says how many operators there are. */
 static const char *name_of(const naming *w, arena *a) {
   text_buffer t = {0};
-  if (w->layers.n == 0 || w->n <= FEW)
+  if (w->n == w->n_all)
+    text_add(&t, "the whole model");
+  else if (w->layers.n == 0 || w->n <= FEW)
     add_operators(w, &t);
   else
     add_sections(w, &t);
@@ -141,6 +143,7 @@ static bool make_names(const char **out, const part_list *parts, const situ_prob
     int32_t section = w.layers.of[v] >= 0 ? w.layers.of[v] : w.layers.before[v] ? -1 : w.layers.n;
     all[v] = (member){parts->of[v], section, v, !problem_works(p, v)};
     w.size[section + 1] += !all[v].idle;
+    w.n_all += !all[v].idle;
   }
   qsort(all, (size_t)n, sizeof *all, by_section);
   for (int32_t k = 0, at = 0; k < parts->n; k++) {

@@ -215,7 +215,7 @@ static void a_busy_resource_is_the_limit(void **state) {
   x = explained(plan, s.problem);
   assert_int_equal(situ_explanation_n_parts(x), 1);
   assert_int_equal(situ_explanation_part(x, 0).n_operators, 3);
-  assert_string_equal(situ_explanation_part_name(x, 0), "a to c");
+  assert_string_equal(situ_explanation_part_name(x, 0), "the whole model");
   assert_int_equal(situ_plan_n_handovers(plan), 0);
   assert_int_equal(situ_explanation_limit(x).kind, SITU_LIMIT_DEVICE);
   assert_int_equal(situ_explanation_limit(x).index, 0);
