@@ -91,11 +91,12 @@ static void give_back(call_labels *l, int32_t i) {
   l->free = i;
 }
 
-static bool dominates(const call_labels *l, int32_t i, int32_t j, int32_t ideal) {
-  const call_label *a = &l->label[i], *b = &l->label[j];
-  if (a->called != b->called || a->least_ns > b->least_ns || a->weight_bytes > b->weight_bytes || a->calls > b->calls)
+/* `before` stands before `after` in the order of compare_least. */
+static bool dominates(const call_labels *l, const call_rank *before, const call_rank *after, int32_t ideal) {
+  if (before->called != after->called || before->entry > after->entry || before->weight_bytes > after->weight_bytes ||
+      before->calls > after->calls)
     return false;
-  const int64_t *s = l->entry + (int64_t)i * l->stride, *t = l->entry + (int64_t)j * l->stride;
+  const int64_t *s = l->entry + before->label * (int64_t)l->stride, *t = l->entry + after->label * (int64_t)l->stride;
   int32_t n = n_entries(l, ideal), front = n_front(l, ideal);
   for (int32_t k = 0; k < n; k++)
     if (s[k] > t[k]) return false;
@@ -121,20 +122,23 @@ static bool prune(call_labels *l, int32_t ideal) {
     l->ranks = l->count[ideal] * 2;
   }
   call_rank *all = l->rank;
-  for (int32_t i = l->first[ideal]; i >= 0; i = l->label[i].next)
-    all[n++] = (call_rank){l->label[i].least_ns, l->label[i].weight_bytes, i};
+  for (int32_t i = l->first[ideal]; i >= 0; i = l->label[i].next) {
+    const call_label *x = &l->label[i];
+    int64_t entry = n_entries(l, ideal) > 0 ? l->entry[(int64_t)i * l->stride] : 0;
+    all[n++] = (call_rank){x->least_ns, x->weight_bytes, x->called, entry, i, x->calls};
+  }
   if (n > 1) qsort(all, (size_t)n, sizeof *all, compare_least);
   for (int32_t k = 0; k < n; k++) {
     int32_t i = all[k].label;
     bool good = all[k].least_ns < l->limit_ns;
     /* At the end nothing is worse but by its value, and another may be packed where the best is not. */
-    for (int32_t j = 0; j < kept && good && ideal != last; j++) good = !dominates(l, all[j].label, i, ideal);
+    for (int32_t j = 0; j < kept && good && ideal != last; j++) good = !dominates(l, &all[j], &all[k], ideal);
     if (good && kept == l->width) {
       l->dropped_ns = min64(l->dropped_ns, all[k].least_ns);
       good = false;
     }
     if (good)
-      all[kept++].label = i;
+      all[kept++] = all[k];
     else
       give_back(l, i);
   }

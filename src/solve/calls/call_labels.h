@@ -21,9 +21,13 @@ typedef struct call_label {
   bool host;      /* the last unit is a node on a host */
 } call_label;
 
+/* What most labels that do not dominate another are told by, side by side. */
 typedef struct call_rank {
   int64_t least_ns, weight_bytes;
+  uint64_t called;
+  int64_t entry; /* the first */
   int32_t label;
+  uint16_t calls;
 } call_rank;
 
 typedef struct call_labels {
