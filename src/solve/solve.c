@@ -329,14 +329,17 @@ static int64_t deadline_before(const budget *b, int64_t after_ns) {
 }
 
 /* The value of what the answer would be without the form, where that is better: chosen by the same rules, but draws of
- * costs, as long as there is time. */
+ * costs. Without time for that, the best found: unless the answer with the form is within the tolerance of it. */
 static situ_status choose_without(int64_t *value_ns, const choice *with, solve_run *run, const best_single *single,
                                   const situ_solve_options *o) {
   situ_solve_options own = *o;
   choice without = {.value_ns = run->incumbent->value_ns};
   own.uncertainty = 0;
   own.robust = false;
-  if (budget_time_left(run->budget) > 0) TRY(choice_make(&without, run, single, &own));
+  if (budget_time_left(run->budget) > 0)
+    TRY(choice_make(&without, run, single, &own));
+  else if ((double)with->value_ns <= (1 + o->tolerance) * (double)without.value_ns)
+    without.value_ns = with->value_ns;
   *value_ns = without.value_ns < with->value_ns ? without.value_ns : SITU_NEVER_NS;
   return SITU_STATUS_OK;
 }

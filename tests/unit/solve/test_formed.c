@@ -228,6 +228,38 @@ static void one_machine_is_one_server(void **state) {
   assert_true(n_apart > 0);
 }
 
+/* A plan without the form that is better by less than the tolerance would not have been the answer: the form costs
+ * nothing. So it is where no time is left to choose anew. */
+static void what_is_within_the_tolerance_costs_nothing(void **state) {
+  (void)state;
+  int32_t rounds = rounds_of(50), n_within = 0;
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++) {
+    rng r = rng_new(seed);
+    model m = random_model(&r, 1);
+    situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
+    situ_plan *best, *plan;
+    o.max_steps = 500;
+    assert_int_equal(situ_solve(&best, m.s.problem, &o, NULL), SITU_STATUS_OK);
+    if (situ_plan_exists(best)) {
+      const situ_plan *starts[] = {best};
+      o.starts = starts;
+      o.n_starts = 1;
+      o.max_steps = 0;
+      o.time_limit_s = 1e-9;
+      o.tolerance = 0.5;
+      o.form = form_of("llama.cpp");
+      assert_int_equal(situ_solve(&plan, m.s.problem, &o, NULL), SITU_STATUS_OK);
+      double value = (double)situ_plan_value_ns(plan), without = (double)situ_plan_without_form_ns(plan);
+      if (situ_plan_exists(plan) && without < value) assert_true(value > 1.5 * (double)situ_plan_value_ns(best));
+      n_within += value > (double)situ_plan_value_ns(best) && value <= 1.5 * (double)situ_plan_value_ns(best);
+      situ_plan_free(plan);
+    }
+    situ_plan_free(best);
+    scenario_free(&m.s);
+  }
+  assert_true(n_within > 0);
+}
+
 static void what_has_no_layers_is_refused_before_the_search(void **state) {
   (void)state;
   scenario s = scenario_mesh(2, 1000);
@@ -246,6 +278,7 @@ int main(void) {
       cmocka_unit_test(plans_are_the_best_that_the_target_can_run),
       cmocka_unit_test(forms_add_up),
       cmocka_unit_test(one_machine_is_one_server),
+      cmocka_unit_test(what_is_within_the_tolerance_costs_nothing),
       cmocka_unit_test(what_has_no_layers_is_refused_before_the_search),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
