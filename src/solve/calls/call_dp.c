@@ -14,7 +14,6 @@ enum {
   FIRST_WIDTH = 16,
   LAST_WIDTH = 1 << 14,
   WIDTH_FACTOR = 4,
-  FARTHER = 8,
   OFFERED = 64
 };
 
@@ -64,19 +63,24 @@ static found_what try_labels(call_dp *s, int32_t width, int64_t limit) {
 static bool is_found(const call_dp *s) { return s->labels.first[s->lattice.n - 1] >= 0; }
 
 /* Rounds for what ends below a limit: the incumbent, where it is near the bound. Else one near the bound, which is
- * cheap and raises it, and one farther off, to find a plan. Wider while labels are dropped, farther off while nothing
- * is there. */
-static situ_status call_dp_search(call_dp *s) {
+ * cheap and raises it, and one farther off, to find a plan: what that takes grows fast with the distance. Wider while
+ * labels are dropped, farther off while nothing is there. `forgets`: labels do not count calls, so that their plans may
+ * break the limit; the best label found is as good a limit as a plan then. */
+static situ_status call_dp_search(call_dp *s, bool forgets) {
   solve_run *run = s->run;
-  int64_t slack = s->price.lower_ns / 128 + 1;
+  int64_t slack = s->price.lower_ns / 128 + 1, farther = 2 * slack, least = SITU_NEVER_NS;
   int32_t width = FIRST_WIDTH;
   found_what what = FOUND_NOTHING;
   while (!solve_done(run) && width <= LAST_WIDTH) {
-    int64_t value = run->incumbent->value_ns, lower = run->incumbent->lower_bound_ns;
-    int64_t near = sat_add(lower, slack), far = sat_add(lower, sat_mul(slack, FARTHER));
+    int64_t value = min64(run->incumbent->value_ns, least), lower = run->incumbent->lower_bound_ns;
+    int64_t near = sat_add(lower, slack), far = sat_add(lower, max64(farther, slack));
     what = try_labels(s, width, value < far ? value : near);
-    if (what == FOUND_NOTHING && value >= far && !solve_done(run)) what = try_labels(s, width, far);
+    if (what == FOUND_NOTHING && value >= far && !solve_done(run)) {
+      what = try_labels(s, width, far);
+      farther = sat_mul(farther, 2);
+    }
     if (what >= FOUND_STOP || (what == FOUND_ALL && is_found(s))) break;
+    if (forgets && is_found(s)) least = s->labels.label[s->labels.first[s->lattice.n - 1]].least_ns + 1;
     if (what == FOUND_ALL)
       slack = sat_mul(slack, 2);
     else
@@ -93,12 +97,12 @@ static situ_status search_all(call_dp *s) {
   bool limited = device_calls < INT32_MAX || all_calls < INT32_MAX;
   if (limited && s->price.toll == 0) {
     g->device_calls = g->all_calls = INT32_MAX;
-    TRY(call_dp_search(s));
+    TRY(call_dp_search(s, true));
     g->device_calls = device_calls;
     g->all_calls = all_calls;
     if (solve_done(s->run)) return SITU_STATUS_OK;
   }
-  return call_dp_search(s);
+  return call_dp_search(s, false);
 }
 
 /* The lattice of the problem, or of one in which the lightest idle operators weigh nothing, until it is small enough.
