@@ -3,6 +3,7 @@
 
     test_engines.py SITU [NAME...]
 """
+import functools
 import json
 import os
 import pathlib
@@ -52,9 +53,12 @@ def rows():
     return {row["name"]: row for row in situ_json("list", "engines")["engines"]}
 
 
+known_rows = functools.cache(rows)  # looking for engines takes as long as a small test
+
+
 def engine(name="onnxruntime"):
     """The row of one that is installed, or a skip that says why it is not."""
-    row = rows()[name]
+    row = known_rows()[name]
     if row["missing"]:
         raise Skip(f"{name} is not installed (tools/setup.sh engines): {row['missing'][:60]}")
     return row
@@ -476,7 +480,7 @@ def test_what_cannot_be_run_says_why():
     path = need("data/onnx/mnist.onnx")
     situ("place", path, "--platform", "2*cpu", "--steps", "1", "-o", "plan.json")
     situ("run", "plan.json", "--engine", "frob", code=2, err="no engine of this name")
-    for name, row in rows().items():
+    for name, row in known_rows().items():
         if not row["missing"]:
             situ("run", "plan.json", "--engine", name, "--time-limit", "0.000001", code=8,
                  err="gave no answer|listens no more")
@@ -487,7 +491,7 @@ def test_what_cannot_be_run_says_why():
 
 def test_engines_run_in_process_too():
     """Parts of two devices, in situ's own process: the same outputs; a period cannot be measured so."""
-    found = [name for name, row in rows().items() if not row["missing"] and name != "pytorch"]
+    found = [name for name, row in known_rows().items() if not row["missing"] and name != "pytorch"]
     if not found:
         raise Skip("no engine is installed (tools/setup.sh engines)")
     path = need("data/onnx/mnist.onnx")
@@ -517,7 +521,7 @@ def worker_of(process):
 def test_a_worker_that_is_killed_or_stopped_is_one_error_and_nothing_stays():
     path = need("data/onnx/mnist.onnx")
     situ("place", path, "--platform", "2*cpu", "--steps", "10", "-o", "plan.json")
-    found = [name for name, row in rows().items() if not row["missing"]]
+    found = [name for name, row in known_rows().items() if not row["missing"]]
     if not found:
         raise Skip("no engine is installed (tools/setup.sh engines)")
     for k, name in enumerate(found):

@@ -11,6 +11,7 @@ plain on purpose.
 import collections
 import fractions
 import json
+import os
 import subprocess
 import sys
 
@@ -544,7 +545,8 @@ def broken(p, plan):
 
 
 def main():
-    program, first, last = sys.argv[1], *(sys.argv[2:4] or ("1", "3000"))
+    usual = 3000 if int(os.environ.get("SITU_TEST_SHARE", "100")) >= 100 else 1000
+    program, first, last = sys.argv[1], *(sys.argv[2:4] or ("1", str(usual)))
     limits = str(int(first) + (int(last) - int(first)) // 3)  # as many as of each execution model
     lines = []
     for what, end in (("plans", last), ("limits", limits)):

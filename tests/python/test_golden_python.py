@@ -99,7 +99,7 @@ def golden_calls():
                 yield pytest.param(session.parent, line[len("$ situ place "):], id=f"{session.parent.name}-{number}")
 
 
-EVERY = 1 if int(os.environ.get("SITU_TEST_SHARE", "100")) >= 100 else 3  # the rest is left to make check
+EVERY = 1 if int(os.environ.get("SITU_TEST_SHARE", "100")) >= 100 else 6  # the rest is left to make check
 
 
 @pytest.mark.parametrize("case, call", list(golden_calls())[::EVERY])
