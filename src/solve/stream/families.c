@@ -60,7 +60,7 @@ static int64_t offer_family(layouts *s, const int32_t *layer, const layer_list *
 
 /* As people place networks of layers, on all devices and on fewer, what comes after the layers on the last. Where that
  * does not fit - the attention of a long training step fills any accelerator - layers go on all but the slowest device,
- * and the rest on that one. False without memory. */
+ * or on all, and the rest on that one. False without memory. */
 static bool offer_families(layouts *s) {
   arena *a = s->run->arena;
   layer_list l;
@@ -76,7 +76,8 @@ static bool offer_families(layouts *s) {
   find_layers(named, &l, s->run->problem->graph, false);
   for (int32_t n = most; n >= 2 && !solve_done(s->run); n = layouts_fewer(n)) {
     bool fits = offer_family(s, layer, &l, place, n, n - 1, at) < SITU_NEVER_NS;
-    if (n == most && !fits && !solve_done(s->run)) offer_family(s, named, &l, place, n - 1, n - 1, at);
+    for (int32_t on = n - 1; n == most && !fits && on <= n && !solve_done(s->run); on++)
+      offer_family(s, named, &l, place, on, n - 1, at);
   }
   return true;
 }
