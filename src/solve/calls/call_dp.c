@@ -14,6 +14,7 @@ enum {
   FIRST_WIDTH = 16,
   LAST_WIDTH = 1 << 14,
   WIDTH_FACTOR = 4,
+  NARROWER = 16,
   OFFERED = 64
 };
 
@@ -63,9 +64,9 @@ static found_what try_labels(call_dp *s, int32_t width, int64_t limit) {
 static bool is_found(const call_dp *s) { return s->labels.first[s->lattice.n - 1] >= 0; }
 
 /* Rounds for what ends below a limit: the incumbent, where it is near the bound. Else one near the bound, which is
- * cheap and raises it, and one farther off, to find a plan: what that takes grows fast with the distance. Wider while
- * labels are dropped, farther off while nothing is there. `forgets`: labels do not count calls, so that their plans may
- * break the limit; the best label found is as good a limit as a plan then. */
+ * cheap and raises it, and a narrow one farther off, to find a plan: what that takes grows fast with the distance.
+ * Wider while labels are dropped, farther off while nothing is there. `forgets`: labels do not count calls, so that
+ * their plans may break the limit; the best label found is as good a limit as a plan then. */
 static situ_status call_dp_search(call_dp *s, bool forgets) {
   solve_run *run = s->run;
   int64_t slack = s->price.lower_ns / 128 + 1, farther = 2 * slack, least = SITU_NEVER_NS;
@@ -73,10 +74,10 @@ static situ_status call_dp_search(call_dp *s, bool forgets) {
   found_what what = FOUND_NOTHING;
   while (!solve_done(run) && width <= LAST_WIDTH) {
     int64_t value = min64(run->incumbent->value_ns, least), lower = run->incumbent->lower_bound_ns;
-    int64_t near = sat_add(lower, slack), far = sat_add(lower, max64(farther, slack));
+    int64_t near = sat_add(lower, slack), far = sat_add(lower, max64(farther, sat_mul(slack, 2)));
     what = try_labels(s, width, value < far ? value : near);
     if (what == FOUND_NOTHING && value >= far && !solve_done(run)) {
-      what = try_labels(s, width, far);
+      what = try_labels(s, width < NARROWER * FIRST_WIDTH ? FIRST_WIDTH : width / NARROWER, far);
       farther = sat_mul(farther, 2);
     }
     if (what >= FOUND_STOP || (what == FOUND_ALL && is_found(s))) break;
