@@ -466,10 +466,14 @@ def test_replicas_take_inputs_in_turn():
     used, free = sorted(plan["devices"], key=lambda device: -device["operators"])
     free["replica_of"] = used["name"]
     pathlib.Path("plan.json").write_text(json.dumps(plan))
-    found = situ_json("run", "plan.json", "--items", "5")
-    assert found["outputs_equal"] and found["kind"] == "period" and len(found["stages"]) == 1, found
     # A device alone would need as long for each input as the stage takes; two in turn cannot both be faster than half.
-    assert found["measured_ns"] > 0.4 * found["stages"][0]["measured_ns"], found
+    # The stage is a mean over its inputs, which one interruption raises; a wrong division would show in every run.
+    for _ in range(5):
+        found = situ_json("run", "plan.json", "--items", "5")
+        assert found["outputs_equal"] and found["kind"] == "period" and len(found["stages"]) == 1, found
+        if found["measured_ns"] > 0.4 * found["stages"][0]["measured_ns"]:
+            return
+    raise AssertionError(found)
 
 
 def test_what_cannot_be_run_says_why():
@@ -504,17 +508,28 @@ def test_engines_run_in_process_too():
     situ("run", "plan.json", "--engine", found[0], "--in-process", code=3, err="parts run one after the other")
 
 
+def engine_workers(process):
+    """The workers of a process that run an engine: they have loaded its library."""
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    found = []
+    for child in children.read_text().split() if children.exists() else []:
+        try:
+            if re.search("libonnxruntime|libopenvino_intel_cpu", pathlib.Path(f"/proc/{child}/maps").read_text()):
+                found.append(int(child))
+        except OSError:
+            pass  # it has just ended
+    return found
+
+
 def worker_of(process):
-    """The first worker of a process, once it has one that runs an engine: it has loaded its library then."""
-    for _ in range(400):
-        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        for child in children.read_text().split() if children.exists() else []:
-            try:
-                if re.search("libonnxruntime|libopenvino_intel_cpu", pathlib.Path(f"/proc/{child}/maps").read_text()):
-                    return int(child)
-            except OSError:
-                pass  # it has just ended
-        time.sleep(0.02)
+    """A worker that measures. One that only says its version, or ends, is gone a moment later and missed by nobody."""
+    before = []
+    for _ in range(80):
+        now = engine_workers(process)
+        if both := [worker for worker in now if worker in before]:
+            return both[0]
+        before = now
+        time.sleep(0.2)
     raise AssertionError("no worker began")
 
 
