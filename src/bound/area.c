@@ -281,7 +281,7 @@ static situ_status area_compute(int64_t *lower_ns, certificate *proof, const sit
 
 const bound area_bound = {
     .name = "area_price",
-    .title = "all work at the best prices of device time and memory",
+    .title = "total work at optimal prices of device time and memory",
     .source = "",
     .models = MODEL_STREAM | MODEL_PIPELINE,
     .compute = area_compute,

@@ -188,7 +188,7 @@ static situ_status critical_path_compute(int64_t *lower_ns, certificate *proof, 
 
 const bound critical_path_bound = {
     .name = "critical_path",
-    .title = "the longest chain over the cheapest devices",
+    .title = "longest chain, placed on its best devices",
     .source = "",
     .models = MODEL_STREAM | MODEL_CALLS,
     .compute = critical_path_compute,

@@ -411,7 +411,7 @@ static situ_status destructive_compute(int64_t *lower_ns, certificate *proof, co
 
 const bound destructive_bound = {
     .name = "destructive",
-    .title = "smallest time that chains, work and energy do not contradict",
+    .title = "smallest time that arguments on chains, work and energy do not refute",
     .source = "Klein and Scholl, EJOR 1999; Fernandez and Bussell, IEEE Trans. Computers 1973",
     .models = MODEL_STREAM,
     .compute = destructive_compute,

@@ -37,7 +37,7 @@ static situ_status join_compute(int64_t *lower_ns, certificate *proof, const sit
 
 const bound join_bound = {
     .name = "join",
-    .title = "the longest chain, where producers share a device or pay transfers",
+    .title = "longest chain, with producers on the same device or transfers paid",
     .source = "Papadimitriou and Yannakakis, SIAM J. Comput. 1990",
     .models = MODEL_STREAM,
     .compute = join_compute,

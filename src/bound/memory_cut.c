@@ -233,7 +233,7 @@ static situ_status memory_cut_compute(int64_t *lower_ns, certificate *proof, con
 
 const bound memory_cut_bound = {
     .name = "memory_cut",
-    .title = "the minimum cut between a memory and all others, where nothing overlaps",
+    .title = "minimum cut between one memory and all others, if nothing overlaps",
     .source = "Stone 1977",
     .models = MODEL_STREAM,
     .compute = memory_cut_compute,

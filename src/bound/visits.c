@@ -273,7 +273,7 @@ static situ_status memory_visits_compute(int64_t *lower_ns, certificate *proof, 
 
 const bound memory_visits_bound = {
     .name = "visits",
-    .title = "a chain that changes memory where no memory holds all of it",
+    .title = "a chain that must change memories, because none holds all of it",
     .source = "",
     .models = MODEL_STREAM,
     .compute = memory_visits_compute,

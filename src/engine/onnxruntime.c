@@ -1,4 +1,4 @@
-/* ONNX Runtime, by its C interface. */
+/* ONNX Runtime, through its C interface. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -1,4 +1,4 @@
-/* OpenVINO, by its C library: ONNX models and its own files. */
+/* OpenVINO, through its C library: ONNX models and its own files. */
 #include "engine/openvino.h"
 
 #include <stdio.h>

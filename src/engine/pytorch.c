@@ -63,7 +63,7 @@ static situ_status open_session(void **session, const driver_options *o, situ_er
 }
 
 const engine pytorch_engine = {.name = "pytorch",
-                               .title = "PyTorch, for modules in Python (situ.torch)",
+                               .title = "PyTorch, for Python modules (situ.torch)",
                                .variable = "SITU_PYTORCH",
                                .package = "torch/lib",
                                .file = "libtorch_cpu.so",

@@ -73,7 +73,7 @@ static situ_status cross_entropy_solve(solve_run *run) {
 
 const solver cross_entropy_solver = {
     .name = "cross_entropy",
-    .title = "draws devices of units, and draws those of the best more often",
+    .title = "cross-entropy method: draws devices of units, favouring the best draws",
     .source = "Rubinstein, Kroese, 2004",
     .models = MODEL_STREAM,
     .anytime = true,

@@ -287,7 +287,7 @@ static bool refine(lesson *l, study *s, int32_t trials, rng *random) {
 
 const learner gdp_learner = {
     .name = "gdp",
-    .title = "graph embedding and attention over segments, by proximal policy optimisation",
+    .title = "graph embedding and attention over segments; trained by PPO",
     .source = "Zhou et al., GDP, 2019",
     .make = make,
     .see = see,

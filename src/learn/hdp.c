@@ -189,7 +189,7 @@ static situ_status hdp_solve(solve_run *run) { return reinforce_solve(run, hdp_m
 
 const solver hdp_solver = {
     .name = "hdp",
-    .title = "a grouper and a placer learn together",
+    .title = "a grouper and a placer that learn together",
     .source = "Mirhoseini et al., ICLR 2018",
     .models = MODEL_STREAM,
     .anytime = true,

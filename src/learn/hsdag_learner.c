@@ -556,7 +556,7 @@ static bool serve(lesson *l, study *one, int32_t n_draws, rng *random) {
 
 const learner hsdag_learner = {
     .name = "hsdag",
-    .title = "graph parsing into clusters, REINFORCE",
+    .title = "parses the graph into clusters and places them; trained by REINFORCE",
     .source = "Duan et al., HSDAG, NeurIPS 2024",
     .make = make,
     .see = see,

@@ -212,7 +212,7 @@ static situ_status placeto_solve(solve_run *run) { return reinforce_solve(run, p
 
 const solver placeto_solver = {
     .name = "placeto",
-    .title = "a policy learns to move one group after the other",
+    .title = "a policy that learns to move one group at a time",
     .source = "Addanki et al., NeurIPS 2019",
     .models = MODEL_STREAM,
     .anytime = true,

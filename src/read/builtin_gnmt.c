@@ -10,7 +10,7 @@ enum { MOST_LAYERS = 64 };
 
 static const builtin_parameter parameters[] = {
     BUILTIN_BATCH,
-    {"steps", 20, 1, 20000, "words of a sentence, on both sides"},
+    {"steps", 20, 1, 20000, "words per sentence, in both languages"},
     {"layers", 8, 2, MOST_LAYERS, "layers of the encoder and of the decoder"},
     {"hidden", 1024, 1, 65536, "width of a cell"},
     {"vocab", 32000, 1, 10000000, "word pieces of each language"},
@@ -104,7 +104,7 @@ static void generate(net *n, const int64_t *v) {
 
 const builtin builtin_gnmt = {
     .name = "gnmt",
-    .title = "recurrent translation with attention (8 + 8 layers of 1024), unrolled",
+    .title = "recurrent translation network with attention (8 + 8 layers of 1024), unrolled",
     .source = "Wu et al.: Google's Neural Machine Translation System, 2016",
     .parameters = parameters,
     .generate = generate,

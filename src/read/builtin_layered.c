@@ -8,14 +8,15 @@
 enum { OPERATORS, WIDTH, ROWS, HIDDEN, FAR, SEED, BITS };
 enum { MOST_WIDTH = 65536, LOCALITY = 2 };
 
-static const builtin_parameter parameters[] = {{"operators", 10000, 1, 10000000, "operators in all"},
-                                               {"width", 16, 1, MOST_WIDTH, "operators of a layer"},
-                                               {"rows", 1024, 1, 65536, "rows of a tensor"},
-                                               {"hidden", 128, 1, 65536, "columns of a tensor"},
-                                               {"far", 5, 0, 100, "per cent of reads from anywhere in the layer"},
-                                               {"seed", 0, 0, INT64_MAX, "of the wiring and the kinds"},
-                                               BUILTIN_BITS,
-                                               {0}};
+static const builtin_parameter parameters[] = {
+    {"operators", 10000, 1, 10000000, "total number of operators"},
+    {"width", 16, 1, MOST_WIDTH, "operators per layer"},
+    {"rows", 1024, 1, 65536, "rows of a tensor"},
+    {"hidden", 128, 1, 65536, "columns of a tensor"},
+    {"far", 5, 0, 100, "percentage of inputs from anywhere in the previous layer"},
+    {"seed", 0, 0, INT64_MAX, "seed of the wiring and the operator kinds"},
+    BUILTIN_BITS,
+    {0}};
 
 /* A value of the layer before, near the column or, in `far` of 100 cases, anywhere. */
 static net_value pick(rng *r, const net_value *before, int64_t column, const int64_t *v) {
@@ -58,7 +59,7 @@ static void generate(net *n, const int64_t *v) {
 
 const builtin builtin_layered = {
     .name = "layered",
-    .title = "a synthetic network of any size, for tests of scale",
+    .title = "a synthetic network of any size, for scaling tests",
     .source = "situ",
     .parameters = parameters,
     .generate = generate,

@@ -11,8 +11,8 @@
 enum { BATCH, TOKENS, CONTEXT, LAYERS, HIDDEN, HEADS, KV_HEADS, FFN, VOCAB, BITS, EXPERTS, CHOSEN };
 
 #define COMMON(kv_heads_, ffn_)                                                                                        \
-  BUILTIN_BATCH, {"tokens", 512, 1, 1048576, "new tokens: 1 decodes, more prefill"},                                   \
-      {"context", 0, 0, 1048576, "tokens in the cache already"}, {"layers", 32, 1, 100000, "decoder layers"},          \
+  BUILTIN_BATCH, {"tokens", 512, 1, 1048576, "new tokens: 1 for decoding, more for prefill"},                          \
+      {"context", 0, 0, 1048576, "tokens already in the cache"}, {"layers", 32, 1, 100000, "decoder layers"},          \
       {"hidden", 4096, 2, 65536, "width of a token"}, {"heads", 32, 1, 1024, "query heads; they divide hidden"},       \
       {"kv_heads", kv_heads_, 1, 1024, "key and value heads; they divide heads"},                                      \
       {"ffn", ffn_, 1, 1048576, "inner width of the feed-forward part"}, {"vocab", 32000, 1, 10000000, "word pieces"}, \
@@ -20,8 +20,8 @@ enum { BATCH, TOKENS, CONTEXT, LAYERS, HIDDEN, HEADS, KV_HEADS, FFN, VOCAB, BITS
 
 static const builtin_parameter parameters[] = {COMMON(32, 11008), {0}};
 static const builtin_parameter moe_parameters[] = {COMMON(8, 14336),
-                                                   {"experts", 8, 2, 1024, "experts of a layer"},
-                                                   {"chosen", 2, 1, 1024, "experts that work on a token, on average"},
+                                                   {"experts", 8, 2, 1024, "experts per layer"},
+                                                   {"chosen", 2, 1, 1024, "experts active per token, on average"},
                                                    {0}};
 
 /* Cosines and sines of the positions, made once for all layers. */
@@ -175,7 +175,7 @@ const builtin builtin_llama = {
 };
 const builtin builtin_moe = {
     .name = "moe",
-    .title = "the same with a mixture of experts (Mixtral 8x7B by default)",
+    .title = "Llama-style decoder with a mixture of experts (Mixtral 8x7B by default)",
     .source = "Jiang et al.: Mixtral of Experts, 2024",
     .parameters = moe_parameters,
     .generate = generate_mixture,

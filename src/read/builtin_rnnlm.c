@@ -6,7 +6,7 @@
 enum { BATCH, STEPS, LAYERS, HIDDEN, VOCAB, BITS };
 
 static const builtin_parameter parameters[] = {BUILTIN_BATCH,
-                                               {"steps", 35, 1, 4000, "words in a row"},
+                                               {"steps", 35, 1, 4000, "consecutive words"},
                                                {"layers", 2, 1, 1000, "layers"},
                                                {"hidden", 1500, 1, 65536, "width of a cell"},
                                                {"vocab", 10000, 1, 10000000, "words"},

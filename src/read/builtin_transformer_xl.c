@@ -1,5 +1,5 @@
 /* Transformer-XL: attention over the segment and a memory of the one before, with relative positions (paper, section
- * 3.3). The defaults are the 12-layer model for enwik8. Several segments in a row share their weights. */
+ * 3.3). The defaults are the 12-layer model for enwik8. Several consecutive segments share their weights. */
 #include <math.h>
 
 #include "read/builtin.h"
@@ -9,8 +9,8 @@ enum { MOST_LAYERS = 1024 };
 
 static const builtin_parameter parameters[] = {BUILTIN_BATCH,
                                                {"segments", 1, 1, 100, "segments in a row"},
-                                               {"length", 512, 1, 65536, "tokens of a segment"},
-                                               {"memory", 512, 0, 65536, "tokens remembered from before"},
+                                               {"length", 512, 1, 65536, "tokens per segment"},
+                                               {"memory", 512, 0, 65536, "cached tokens of earlier segments"},
                                                {"layers", 12, 1, MOST_LAYERS, "layers"},
                                                {"hidden", 512, 2, 65536, "width of a token"},
                                                {"heads", 8, 1, 1024, "attention heads; they divide hidden"},

@@ -8,11 +8,11 @@ enum { BATCH, SAMPLES, STACKS, LAYERS, RESIDUAL, SKIP, CLASSES, BITS };
 static const builtin_parameter parameters[] = {
     BUILTIN_BATCH,
     {"samples", 16000, 1, 16777216, "samples of audio"},
-    {"stacks", 3, 1, 10000, "times that the dilations start again at 1"},
-    {"layers", 10, 1, 20, "layers of a stack; the last dilation is 2^(layers-1)"},
+    {"stacks", 3, 1, 10000, "number of stacks; dilations restart at 1 in each"},
+    {"layers", 10, 1, 20, "layers per stack; the last dilation is 2^(layers-1)"},
     {"residual", 64, 1, 65536, "residual channels"},
     {"skip", 256, 1, 65536, "skip channels"},
-    {"classes", 256, 2, 65536, "amplitudes of a sample"},
+    {"classes", 256, 2, 65536, "quantisation levels per sample"},
     BUILTIN_BITS,
     {0}};
 

@@ -207,7 +207,7 @@ static situ_status read_gguf(read_result *result, const read_source *source, sit
 }
 
 const reader gguf_reader = {.name = "gguf",
-                            .title = "language models of llama.cpp: GGUF 2 and 3, whole or in parts",
+                            .title = "llama.cpp language models: GGUF 2 and 3, in one file or split",
                             .suffixes = ".gguf",
                             .recognise = recognise,
                             .in_parts = true,

@@ -221,7 +221,7 @@ static int recognise_graph(const read_source *source) {
 }
 
 const reader graph_reader = {.name = "graph",
-                             .title = "graph file of situ: operators and tensors as JSON",
+                             .title = "situ graph file: operators and tensors as JSON",
                              .suffixes = ".json",
                              .recognise = recognise_graph,
                              .read = read_graph};

@@ -355,7 +355,7 @@ static situ_status read_safetensors(read_result *result, const read_source *sour
 }
 
 const reader safetensors_reader = {.name = "safetensors",
-                                   .title = "models of Hugging Face: safetensors or their index, with config.json",
+                                   .title = "Hugging Face models: safetensors or their index, with config.json",
                                    .suffixes = ".safetensors",
                                    .recognise = recognise,
                                    .in_parts = true,

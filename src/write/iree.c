@@ -229,6 +229,6 @@ static situ_status write_folder(const char *folder, const situ_plan *plan, const
 }
 
 const writer iree_writer = {.name = "iree",
-                            .title = "a folder: ONNX parts for IREE, and MLIR that calls them on their devices",
+                            .title = "a folder: ONNX parts for IREE, and MLIR that calls each on its device",
                             .suffix = "",
                             .write_folder = write_folder};

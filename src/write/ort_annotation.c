@@ -55,7 +55,8 @@ static situ_status write_folder(const char *folder, const situ_plan *plan, const
   return status;
 }
 
-const writer ort_annotation_writer = {.name = "ort-annotation",
-                                      .title = "a folder: the model with layer annotations for ONNX Runtime, settings",
-                                      .suffix = "",
-                                      .write_folder = write_folder};
+const writer ort_annotation_writer = {
+    .name = "ort-annotation",
+    .title = "a folder: the model with layer annotations for ONNX Runtime, and settings",
+    .suffix = "",
+    .write_folder = write_folder};

@@ -40,7 +40,7 @@ static situ_status write(text_buffer *out, const situ_plan *plan, const situ_pro
 }
 
 const writer split_writer = {.name = "split",
-                             .title = "the published form of splits of workload files",
+                             .title = "a split in the published format of workload files",
                              .suffix = ".json",
                              .write = write,
                              .serves = serves};

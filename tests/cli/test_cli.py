@@ -134,7 +134,7 @@ def test_slips_are_guessed():
     situ("place", SMALL, "--plat=cpu", code=2, err="did you mean --platform")
     situ("help", "plcae", code=2, err="did you mean `situ place`")
     situ("list", "solver", code=2, err="did you mean solvers")
-    situ("--json", "list", "solvers", code=2, err="options go behind the command: `situ list ... --json`")
+    situ("--json", "list", "solvers", code=2, err="options go after the command: `situ list ... --json`")
     situ("place", SMALL, "--write", "trcae=x", code=2, err="did you mean trace")
     situ("place", "builtin:bert", code=3, err="did you mean bert-base?")
     situ("place", "builtin:resnet", code=3, err="did you mean resnet50?")
@@ -144,8 +144,8 @@ def test_slips_are_guessed():
 
 def test_usage_errors_end_with_2():
     situ("place", code=2, err="place needs MODEL")
-    situ("place", SMALL, SMALL, code=2, err="one argument too many; usage: situ place MODEL --platform PLATFORM")
-    situ("list", "devices", "solvers", code=2, err="one argument too many; usage: situ list ")
+    situ("place", SMALL, SMALL, code=2, err="unexpected argument `.*`; usage: situ place MODEL --platform PLATFORM")
+    situ("list", "devices", "solvers", code=2, err="unexpected argument `solvers`; usage: situ list ")
     situ("place", SMALL, "--platform", code=2, err="needs a value")
     situ("place", SMALL, "--objective", code=2, err="--objective needs a value: latency or throughput")
     situ("place", SMALL, "--max-latency", "3", "--max-period", "3", code=2, err="cannot both be limited")
@@ -554,7 +554,7 @@ def test_pareto_shows_points_none_of_which_is_better_in_both():
     assert found["latency_lower_bound_ns"] <= points[0]["latency_ns"] <= found["best_single_ns"]
     assert found["period_lower_bound_ns"] <= points[-1]["period_ns"] <= points[-1]["latency_ns"]
     situ("pareto", SMALL, "--execution", "calls", code=2, err="stream")
-    situ("pareto", SMALL, "--max-latency", "5", code=2, err="no limits")
+    situ("pareto", SMALL, "--max-latency", "5", code=2, err="accepts no --max-latency")
 
 
 @thorough
@@ -686,7 +686,7 @@ def test_examples_of_the_help_work():
         for line in text[text.index("Examples:"):].splitlines()[1:]:
             line = line.strip().replace("situ place builtin:inception-v3", "situ place --steps 500 builtin:inception-v3")
             done = subprocess.run(line, shell=True, capture_output=True, text=True, env=environment(), timeout=120)
-            if name in ("profile", "run", "learn") and done.returncode == 8 and "was found neither in" in done.stderr:
+            if name in ("profile", "run", "learn") and done.returncode == 8 and "not found in VIRTUAL_ENV" in done.stderr:
                 break  # engines need not be installed
             assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
             if "--json" in line:

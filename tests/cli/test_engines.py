@@ -450,7 +450,7 @@ def test_a_run_is_predicted_by_its_parts_too():
 
 def test_what_cannot_be_learnt_from_measurements_says_why():
     situ("learn", "hsdag", SMALL, "--engine", "onnxruntime", "-o", "p.policy", code=3, err="is no ONNX or OpenVINO model")
-    situ("learn", "hsdag", SMALL, SMALL, "--engine", "onnxruntime", "-o", "p.policy", code=2, err="one model")
+    situ("learn", "hsdag", SMALL, SMALL, "--engine", "onnxruntime", "-o", "p.policy", code=2, err="exactly one MODEL")
     engine()
     path = need("data/onnx/mnist.onnx")
     for words, told in (("cpu7=1", "no device of the platform"), ("cpu0", "NAME=THREADS"), ("cpu0=1/0", "NAME=THREADS")):

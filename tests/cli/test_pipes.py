@@ -49,8 +49,8 @@ def test_pictures_and_other_formats_go_to_standard_output():
 def test_standard_output_takes_one_thing():
     for two in (["-o", "-", "--json"], ["-o", "-", "--svg", "-"], ["--write", "dot=-", "--write", "csv=-"]):
         done = piped("place", SMALL, *QUICK, *two, code=2)
-        assert done.stdout == "" and "takes one of" in done.stderr, done
-    assert "can be read once" in piped("check", "-", "--model", "-", code=2).stderr
+        assert done.stdout == "" and "only one of" in done.stderr, done
+    assert "can be read only once" in piped("check", "-", "--model", "-", code=2).stderr
 
 
 def test_a_model_is_read_from_standard_input():

@@ -95,7 +95,7 @@ def test_mistakes_are_told_in_one_line():
         situ("size", SMALL, "--goal", goal, code=2, err="expected one such as latency<=50ms")
     situ("size", SMALL, code=2, err="needs a goal")
     goal = ["--goal", "latency<=5ms"]
-    situ("size", SMALL, *goal, "--platform", "cpu", code=2, err="--among names the platforms")
+    situ("size", SMALL, *goal, "--platform", "cpu", code=2, err="with --among")
     situ("size", SMALL, *goal, "--among", "cpu,cpu+rtx9999", code=2, err='no known device is called "rtx9999"')
     situ("size", SMALL, *goal, "--among", "cpu,,cpu", code=2, err="an empty name")
     situ("size", SMALL, "--goal", "tokens/s>=5", "--among", "cpu", code=2, err="is for language models")

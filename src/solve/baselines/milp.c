@@ -111,7 +111,7 @@ static situ_status milp_solve(solve_run *run) {
 
 const solver milp_solver = {
     .name = "milp",
-    .title = "mixed-integer program, by branch and cut",
+    .title = "mixed-integer linear program, by branch and cut",
     .source = "Padberg, Rinaldi, SIAM Review 1991; Tarnawski et al., NeurIPS 2020",
     .models = MODEL_STREAM | MODEL_CALLS | MODEL_PIPELINE,
     .anytime = true,

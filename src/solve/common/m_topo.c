@@ -120,7 +120,7 @@ static situ_status m_topo_solve(solve_run *run) {
 
 const solver m_topo_solver = {
     .name = "m_topo",
-    .title = "topological order, filled device by device",
+    .title = "topological order, filling one device after another",
     .source = "Jeon et al. (Baechi), SoCC 2020",
     .models = MODEL_STREAM | MODEL_CALLS | MODEL_PIPELINE,
     .solve = m_topo_solve,

@@ -249,7 +249,7 @@ static situ_status stage_prices_solve(solve_run *run) {
 static bool stage_prices_serves(const situ_problem *p) { return stage_space_serves(p); }
 
 const solver stage_prices_solver = {.name = "stage_prices",
-                                    .title = "proof and plans by prices of pipeline stages",
+                                    .title = "branch and bound on pipeline stages, with bounds from prices of stages",
                                     .source = "Held and Karp, Mathematical Programming 1971",
                                     .models = MODEL_PIPELINE,
                                     .exact = true,

@@ -283,7 +283,7 @@ static bool block_dp_serves(const situ_problem *p) { return block_serves(p) && p
 
 const solver block_dp_solver = {
     .name = "block_dp",
-    .title = "exact search, block by block between the cuts of the graph",
+    .title = "exact search, block by block between operators that separate the graph",
     .source = "",
     .models = MODEL_STREAM,
     .exact = true,

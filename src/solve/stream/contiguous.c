@@ -278,7 +278,7 @@ static situ_status contiguous_solve(solve_run *run) {
 
 const solver contiguous_solver = {
     .name = "contiguous",
-    .title = "each device one part of the network, taken as a chain",
+    .title = "one contiguous part of the network, as a chain, for each device",
     .source = "",
     .models = MODEL_STREAM,
     .solve = contiguous_solve,

@@ -207,7 +207,7 @@ static situ_status iterated_greedy_solve(solve_run *run) {
 
 const solver iterated_greedy_solver = {
     .name = "iterated_greedy",
-    .title = "part of the schedule removed and inserted again, repeatedly",
+    .title = "removes part of the schedule and reinserts it, repeatedly",
     .source = "after Ruiz, Stützle, EJOR 2007",
     .models = MODEL_STREAM,
     .anytime = true,

@@ -177,7 +177,7 @@ static bool server_heft_serves(const situ_problem *p) { return p->platform->n_se
 
 const solver server_heft_solver = {
     .name = "server_heft",
-    .title = "a chain of layers over servers, each spreading its own by list scheduling",
+    .title = "a chain of layers over servers, with list scheduling within each server",
     .source = "",
     .models = MODEL_STREAM,
     .serves = server_heft_serves,

@@ -496,7 +496,7 @@ static bool splitting_serves(const situ_problem *p) {
 
 const solver splitting_solver = {
     .name = "splitting",
-    .title = "modules by modularity, each solved exactly in its context",
+    .title = "splits the graph into modules and solves each exactly in its context",
     .source = "after the idea of DiviML (Ghannane, Abdelfattah, 2023)",
     .models = MODEL_STREAM,
     .anytime = true,
