@@ -311,7 +311,7 @@ static situ_status read_fields(instance_options *o, const field *rows, const jso
   while (json_next(object, &m)) {
     const field *f = rows;
     while (f->name && strcmp(f->name, m.key) != 0) f++;
-    if (!f->name) return bad(at, m.key, "no such member; is the file of a later version?", error);
+    if (!f->name) return bad(at, m.key, "unknown member; is the file from a later version?", error);
   }
   for (const field *f = rows; f->name; f++) {
     const json_value *v = json_get(object, f->name);
@@ -365,8 +365,7 @@ situ_status instance_options_from_json(instance_options *o, const json_value *me
   place at = {"instance", path, a};
   *o = (instance_options){0};
   if (json_kind_of(member) != JSON_OBJECT_KIND)
-    return fail_with(error, SITU_STATUS_BAD_INPUT, path,
-                     "is not a plan of situ: \"instance\", an object, was expected");
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is not a situ plan: expected an object \"instance\"");
   TRY(read_fields(o, fields, member, &at, error));
   o->model = nearby(a, json_text(json_get(member, "model"), ""), path);
   const json_value *before = json_get(member, "overlap"); /* version 0.1: what async_copies is now */

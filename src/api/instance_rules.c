@@ -76,7 +76,7 @@ situ_status instance_read_rules(situ_instance *i, situ_error *error) {
   if (!text) return SITU_STATUS_OK;
   if (i->model->costs && i->platform == i->model->platform)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.model,
-                     "brings its own measured times; rules count for estimated costs only");
+                     "has its own measured times; rules apply to estimated costs only");
   TRY(json_parse(&list, text, strlen(text), "rules", error));
   situ_status status = resolve(i, list, error);
   json_free(list);

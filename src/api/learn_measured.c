@@ -32,7 +32,7 @@ static situ_status check_call(const situ_instance *i, const situ_learn_options *
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "from 2 to %d placements can be measured", (int)MOST);
   TRY(model_format_need(i->model->reader, model, error));
   if (i->problem->execution != SITU_EXECUTION_STREAM || i->problem->training || i->problem->n_copies > 1)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, model, "is measured as a forward pass of one input only");
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, model, "can only be measured as a forward pass of a single input");
   return SITU_STATUS_OK;
 }
 

@@ -140,10 +140,10 @@ situ_status situ_pareto(situ_front **out, const situ_problem *problem, const sit
   s.n_wanted = options.points != 0 ? options.points : DEFAULT_POINTS;
   if (problem->execution != SITU_EXECUTION_STREAM)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "fronts of latency and period are of execution stream, not %s",
+                     "fronts of latency and period need execution stream, not %s",
                      situ_execution_name(problem->execution));
   if (s.n_wanted < 2 || s.n_wanted > MOST_POINTS)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a front takes 2 to %d points, not %d", (int)MOST_POINTS,
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a front has 2 to %d points, not %d", (int)MOST_POINTS,
                      (int)s.n_wanted);
   arena *a = arena_new();
   s.front = a ? ARENA_ZERO(a, situ_front, 1) : NULL;

@@ -90,7 +90,7 @@ static situ_status take_objective(sizing_call *q) {
                                                 : q->problem.objective;
   if (q->problem.objective == SITU_OBJECTIVE_DEFAULT) q->problem.objective = wanted;
   if (q->problem.objective == wanted) return SITU_STATUS_OK;
-  return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL, "the goal %s is not about the objective %s", q->into->goal,
+  return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL, "the goal %s contradicts the objective %s", q->into->goal,
                    situ_objective_name(q->problem.objective));
 }
 
@@ -101,10 +101,11 @@ static situ_status read_prices(sizing_call *q, const char *path) {
   q->prices_path = path;
   json_member m = {0};
   bool ok = json_kind_of(q->prices) == JSON_OBJECT_KIND;
-  if (!ok) return fail_with(q->error, SITU_STATUS_BAD_INPUT, path, "expected an object of names and prices per hour");
+  if (!ok)
+    return fail_with(q->error, SITU_STATUS_BAD_INPUT, path, "expected an object that maps names to prices per hour");
   while (json_next(q->prices, &m))
     if (!(json_number(m.value, -1) >= 0))
-      return fail_with(q->error, SITU_STATUS_BAD_INPUT, path, "the price of \"%.60s\" is no number that is at least 0",
+      return fail_with(q->error, SITU_STATUS_BAD_INPUT, path, "the price of \"%.60s\" must be a number, at least 0",
                        m.key);
   return SITU_STATUS_OK;
 }
@@ -161,8 +162,8 @@ static situ_status add_candidate(sizing_call *q, const char *name, bool named) {
   if (!lacking)
     insert(q, &c);
   else if (named)
-    status = fail_with(q->error, SITU_STATUS_BAD_INPUT, q->prices_path, "no price for %.60s, which %.120s has", lacking,
-                       name);
+    status = fail_with(q->error, SITU_STATUS_BAD_INPUT, q->prices_path, "no price for %.60s, which is part of %.120s",
+                       lacking, name);
   else
     q->into->n_unpriced++;
   situ_platform_free(f);
@@ -188,7 +189,7 @@ static situ_status take_candidates(sizing_call *q, const char *names) {
     at += n;
   }
   if (q->into->n_candidates > 0) return SITU_STATUS_OK;
-  return fail_with(q->error, SITU_STATUS_BAD_INPUT, q->prices_path, "it has the prices of no platform built in");
+  return fail_with(q->error, SITU_STATUS_BAD_INPUT, q->prices_path, "it has prices for none of the built-in platforms");
 }
 
 /* ---- trying one ---- */
@@ -216,7 +217,7 @@ static situ_status know_model(sizing_call *q, const situ_instance *i) {
   if (!s->model) return fail_no_memory(q->error);
   if (s->kind != GOAL_TOKENS || s->tokens > 0) return SITU_STATUS_OK;
   return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                   "the goal %s is for language models, one copy; name a latency or a period", s->goal);
+                   "the goal %s needs a language model, one copy; name a latency or a period", s->goal);
 }
 
 /* Whether it is proved that no plan meets the goal. */

@@ -72,7 +72,7 @@ void file_need(file_view *view, size_t at, size_t n) {
 situ_status file_result(const file_view *view, const char *path, situ_error *error) {
   if (!view->failed) return SITU_STATUS_OK;
   return fail_with(error, SITU_STATUS_IO, path, "cannot be read: %s",
-                   view->failed == FILE_CUT_OFF ? "it became shorter meanwhile" : strerror(view->failed));
+                   view->failed == FILE_CUT_OFF ? "it was truncated while it was read" : strerror(view->failed));
 }
 
 situ_status file_need_text(file_view *view, const char *path, situ_error *error) {
@@ -81,7 +81,7 @@ situ_status file_need_text(file_view *view, const char *path, situ_error *error)
     file_need(view, at, n);
     TRY(file_result(view, path, error));
     if (memchr(view->bytes + at, '\0', n))
-      return fail_with(error, SITU_STATUS_BAD_INPUT, path, "holds a zero byte; expected text");
+      return fail_with(error, SITU_STATUS_BAD_INPUT, path, "contains a zero byte; expected text");
   }
   return SITU_STATUS_OK;
 }

@@ -147,7 +147,7 @@ static situ_status compare(judge *j, const units *u, situ_error *error) {
   for (int32_t v = 0; v < g->n_operators; v++) {
     int32_t s = u->of[v];
     if (j->plan->start_ns[v] != u->start_ns[s] || j->plan->finish_ns[v] != u->finish_ns[s])
-      judge_note(j, "precedence", "%s: the plan says %lld to %lld ns; it starts at %lld and ends at %lld", g->name[v],
+      judge_note(j, "precedence", "%s: the plan states %lld to %lld ns; it starts at %lld and ends at %lld", g->name[v],
                  (long long)j->plan->start_ns[v], (long long)j->plan->finish_ns[v], (long long)u->start_ns[s],
                  (long long)u->finish_ns[s]);
     value = max64(value, u->finish_ns[s]);
@@ -167,8 +167,8 @@ static situ_status check(judge *j, situ_error *error) {
   if (!j->plan->call || !j->plan->start_ns || !j->plan->finish_ns) {
     bool runs = j->plan->value_ns != SITU_NEVER_NS;
     judge_note(j, "schedule",
-               runs ? "the plan does not say which operators form a call, or when they run"
-                    : "calls wait for each other in a cycle, or are more than allowed");
+               runs ? "the plan does not state which operators form a call, or when they run"
+                    : "calls wait for each other in a cycle, or there are more than allowed");
     return SITU_STATUS_OK;
   }
   units u = {0};

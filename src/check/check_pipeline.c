@@ -155,7 +155,7 @@ static const char *why_not_shared(const judge *j, int32_t a, int32_t b) {
   const int32_t *kind = p->costs->pair_kind;
   int32_t n = p->n_memories, x = q->memory_of[a], y = q->memory_of[b], h = q->memory_of[p->host];
   if (!p->replicate) return "this problem has no replicas";
-  if (p->unused[a] || p->unused[b]) return "one of them has to stay unused";
+  if (p->unused[a] || p->unused[b]) return "one of them must stay unused";
   if (q->class_of[a] != q->class_of[b] || q->devices[a].is_host != q->devices[b].is_host)
     return "they are of two classes";
   if (q->memory_bytes[x] != q->memory_bytes[y]) return "their memories are of two sizes";
@@ -181,7 +181,7 @@ static situ_status find_sharing(judge *j, loads *l, situ_error *error) {
     const char *name = j->platform->devices[d].name, *why = NULL;
     l->leader[d] = d;
     if (j->plan->uses && j->plan->uses[d].replica_of != of)
-      judge_note(j, "replication", "%s: the plan contradicts itself about whose part it runs", name);
+      judge_note(j, "replication", "%s: the plan contradicts itself about which part it replicates", name);
     if (of < 0) continue;
     if (of >= n || of == d || j->plan->replica_of[of] >= 0)
       why = "that is not another device with a part of its own";

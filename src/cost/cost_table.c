@@ -114,7 +114,7 @@ static situ_status check_top(const table *t, const json_value *root, situ_error 
 static situ_status give(const table *t, const char *op, int32_t to, int32_t *out, situ_error *error) {
   int32_t v = op ? situ_graph_find(t->graph, op) : -1;
   if (v < 0) return bad(t, error, op ? op : "groups", "", "the model has no operator of this name");
-  if (t->given[v] >= 0) return bad(t, error, op, "", "stands in the table twice");
+  if (t->given[v] >= 0) return bad(t, error, op, "", "is in the table twice");
   t->given[v] = to < 0 ? v : to;
   *out = v;
   return SITU_STATUS_OK;

@@ -302,7 +302,7 @@ static situ_status read_reserve(const reader *x, const bool *marked, const json_
       log_line(x->log, SITU_LOG_WARNING, "%s: %s: the size of the memory of %s is not known; nothing is reserved",
                x->where, place, p->devices[d].name);
     else if (bytes > p->memory_bytes[m])
-      return fields_fail(error, x->where, place, "\"reserve\": the memory of %.60s holds %s only", p->devices[d].name,
+      return fields_fail(error, x->where, place, "\"reserve\": the memory of %.60s holds only %s", p->devices[d].name,
                          text_size(room, p->memory_bytes[m]));
     else
       x->r->reserve_bytes[m] = bytes;

@@ -107,7 +107,7 @@ static situ_status take_given(finding *f, const char *given, const char *who, si
   if (there && S_ISREG(is.st_mode)) f->path = arena_string(f->arena, given);
   if (there && S_ISDIR(is.st_mode) && !look_in(f, given) && !look_in_packages(f, given)) look_in_environment(f, given);
   if (f->path) return SITU_STATUS_OK;
-  return fail_with(error, SITU_STATUS_ENGINE, given, "%s names this place, and %s is not there", who, f->engine->file);
+  return fail_with(error, SITU_STATUS_ENGINE, given, "%s names this path, but %s is not there", who, f->engine->file);
 }
 
 static situ_status locate(finding *f, const char *given, situ_error *error) {

@@ -60,7 +60,7 @@ static situ_status load(const char *path, situ_error *error) {
   const ort_base *base = get_base ? get_base() : NULL;
   const char *table = base ? base->GetApi(ORT_VERSION) : NULL;
   if (!table)
-    return fail_with(error, SITU_STATUS_ENGINE, path, "is no ONNX Runtime with version %d of its interface",
+    return fail_with(error, SITU_STATUS_ENGINE, path, "is not an ONNX Runtime with version %d of its API",
                      (int)ORT_VERSION);
 #define FILL(NUMBER, NAME, RESULT, ARGUMENTS) memcpy(&ort.f.NAME, table + (NUMBER) * sizeof(void *), sizeof(void *));
   ORT_SLOTS(FILL)
@@ -126,7 +126,7 @@ static situ_status append_provider(ort_options *options, const char *device, sit
   if (p == providers) return SITU_STATUS_OK;
   const char *table = ort.base->GetApi(ORT_PROVIDER_VERSION);
   if (!table)
-    return fail_with(error, SITU_STATUS_ENGINE, NULL, "%s takes release 1.12 of ONNX Runtime, this is %s", device,
+    return fail_with(error, SITU_STATUS_ENGINE, NULL, "%s needs ONNX Runtime 1.12 or later; this is %s", device,
                      ort.version);
 #define FILL(NUMBER, NAME, RESULT, ARGUMENTS) memcpy(&ort.p.NAME, table + (NUMBER) * sizeof(void *), sizeof(void *));
   ORT_PROVIDER_SLOTS(FILL)

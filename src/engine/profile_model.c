@@ -98,7 +98,7 @@ static situ_status take_times(situ_profile *p, node_times *times, const model_pa
   p->kernels_ns = times->total_ns;
   for (int32_t v = 0; v < g->n_operators; v++)
     if (model_file_node(file, g->source_id[v]) < 0)
-      return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v], "is no node of the file");
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v], "is not a node of the file");
   TRY(move_folded(times->median_ns, p, file, error));
   TRY(find_kernels(p, times->seen, parts, error));
   for (int32_t v = 0; v < g->n_operators; v++) {
@@ -192,7 +192,8 @@ static situ_status profile_into(situ_profile *p, const char *model, const char *
   TRY(situ_model_read(&p->model, model, &m.read, error));
   TRY(model_format_need(p->model->reader, model, error));
   if (m.read.training)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, model, "is asked for as a training step, and forward passes run");
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, model,
+                     "is requested as a training step; only forward passes can be profiled");
   if (!from) {
     TRY(measure_begin(&m, given, model, p->arena, error));
     TRY(measure_version(version, &m, error));

@@ -58,8 +58,9 @@ static situ_status hello(json_value *answer, situ_error *error) {
 
 static situ_status open_session(void **session, const driver_options *o, situ_error *error) {
   *session = NULL;
-  return fail_with(error, SITU_STATUS_UNSUPPORTED, o->path,
-                   "PyTorch reads no ONNX files; situ.torch in Python profiles and runs modules (docs/python.md)");
+  return fail_with(
+      error, SITU_STATUS_UNSUPPORTED, o->path,
+      "PyTorch cannot read ONNX files; use situ.torch in Python to profile and run modules (docs/python.md)");
 }
 
 const engine pytorch_engine = {.name = "pytorch",

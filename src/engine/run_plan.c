@@ -336,10 +336,10 @@ static situ_status meet(running *r) {
   if (!rank_of || !used) return fail_no_memory(r->error);
   if (r->plan->replica_of)
     return fail_with(r->error, SITU_STATUS_UNSUPPORTED, r->problem->graph->model,
-                     "has replicas, which run on one machine only, without ranks");
+                     "has replicas, which can only run on one machine, without ranks");
   if (r->m.options.map)
     return fail_with(r->error, SITU_STATUS_UNSUPPORTED, r->m.options.map,
-                     "maps devices of one machine; among ranks all have the same threads");
+                     "maps devices of one machine; with ranks, all devices have the same number of threads");
   TRY(run_ranks_map(rank_of, p, ranks_count(r->ranks), r->error));
   for (int32_t k = 0; k < r->parts->n_parts; k++) used[r->parts->parts[k].device] = true;
   for (int32_t d = 0; d < p->n_devices; d++) n_workers[rank_of[d]] += used[d];
@@ -357,7 +357,7 @@ static situ_status start_executors(running *r, const char **names) {
   TRY(plan_parts_find(&r->parts, r->file, r->problem->graph, r->plan, r->error));
   if (m->options.in_process && (r->run->pipeline || r->ranks))
     return fail_with(r->error, SITU_STATUS_UNSUPPORTED, "in process",
-                     "parts run one after the other, so that neither pipelines nor ranks are measured");
+                     "parts run sequentially in one process, so neither pipelines nor ranks can be measured");
   if (r->ranks) TRY(meet(r));
   if (leads(r)) TRY(executor_start(&r->whole, r->whole_parts, &whole, r->error));
   m->executor.names = names;
@@ -372,7 +372,7 @@ static situ_status check_plan(const situ_plan *plan, const situ_problem *p, situ
   if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to run");
   if (p->training || p->n_copies > 1)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
-                     "is no forward pass of one input, which alone can be run");
+                     "is not a forward pass of a single input; only these can be run");
   return SITU_STATUS_OK;
 }
 
@@ -415,7 +415,8 @@ static situ_status begin(running *r, const char *model, const situ_measure_optio
   if (status == SITU_STATUS_OK) status = run_into(r, model);
   if (status != SITU_STATUS_OK) ranks_fail(r->ranks, r->error);
   if (r->ranks && status == SITU_STATUS_CANCELLED)
-    fail_with(r->error, status, NULL, "rank %d was stopped; where another rank is lost, mpirun stops all and names it",
+    fail_with(r->error, status, NULL,
+              "rank %d was stopped; if another rank was lost, mpirun stops all ranks and names that one",
               (int)r->run->rank);
   ranks_close(r->ranks);
   return status;

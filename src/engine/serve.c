@@ -30,8 +30,8 @@ static situ_status load(server *s, situ_error *error) {
   while (i < MOST_LOADED - 1 && loaded[i].driver && loaded[i].driver != s->given->driver) i++;
   if (loaded[i].driver == s->given->driver && strcmp(loaded[i].library, library) == 0) return SITU_STATUS_OK;
   if (loaded[i].driver || strlen(library) >= sizeof loaded[i].library)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, library, "cannot be loaded beside %s, which this process has",
-                     loaded[i].library);
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, library,
+                     "cannot be loaded together with %s, which this process already uses", loaded[i].library);
   TRY(s->given->driver->load(library, error));
   loaded[i].driver = s->given->driver;
   strcpy(loaded[i].library, library);

@@ -237,8 +237,8 @@ static situ_status add_calls(tracing *t, json_value *events, arena *a, situ_erro
   t->n_runs = run + 1;
   if (known_us > 0.5 * all_us) return SITU_STATUS_OK;
   return fail_with(error, SITU_STATUS_BAD_INPUT, "trace of PyTorch",
-                   "%.0f %% of its time is of operators that the model has not, or not as often; annotate them with "
-                   "record_function and the names of nodes",
+                   "%.0f %% of its time belongs to operators that the model does not have, or not as often; annotate "
+                   "them with record_function, using the names of the nodes",
                    all_us > 0 ? 100 * (1 - known_us / all_us) : 100);
 }
 

@@ -183,7 +183,7 @@ situ_status worker_start(worker **out, const worker_duty *duty, const worker_opt
   }
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     free(w);
-    return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "no line to a worker can be had: %s",
+    return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "cannot open a connection to a worker: %s",
                      strerror(errno));
   }
   pid_t parent = getpid();
@@ -195,8 +195,7 @@ situ_status worker_start(worker **out, const worker_duty *duty, const worker_opt
   if (w->process < 0) {
     close(ends[0]);
     free(w);
-    return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "no process can be had for a worker: %s",
-                     strerror(errno));
+    return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "cannot start a worker process: %s", strerror(errno));
   }
   *out = w;
   return SITU_STATUS_OK;
@@ -232,7 +231,7 @@ static situ_status fail_dead(worker *w, situ_error *error) {
   }
   bool lives = w->process > 0;
   end_process(w);
-  if (lives) return fail_with(error, SITU_STATUS_ENGINE, w->name, "listens no more, at \"%s\"", w->doing);
+  if (lives) return fail_with(error, SITU_STATUS_ENGINE, w->name, "closed its connection during \"%s\"", w->doing);
   if (WIFSIGNALED(status))
     return fail_with(error, SITU_STATUS_ENGINE, w->name, "was killed by signal %d (%s) during \"%s\"", WTERMSIG(status),
                      strsignal(WTERMSIG(status)), w->doing);
@@ -241,7 +240,7 @@ static situ_status fail_dead(worker *w, situ_error *error) {
 
 static situ_status fail_nonsense(worker *w, situ_error *error) {
   end_process(w);
-  return fail_with(error, SITU_STATUS_ENGINE, w->name, "answered \"%s\" with what is no message", w->doing);
+  return fail_with(error, SITU_STATUS_ENGINE, w->name, "gave a malformed answer to \"%s\"", w->doing);
 }
 
 /* Whether it is time to give up on a worker; kills it then. */

@@ -112,7 +112,7 @@ static situ_status add_operator(step *s, int32_t v, situ_operator *op, const cha
   if (snprintf(name, sizeof name, "%s(%s)", word, g->name[v]) >= NAME_BYTES ||
       snprintf(kind, sizeof kind, "%s%s", g->kind_name[g->kind[v]],
                op->phase == SITU_PHASE_UPDATE ? "Update" : "Grad") >= NAME_BYTES)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v], "has too long a name for a training step");
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v], "has a name that is too long for a training step");
   op->name = name;
   op->kind = kind;
   op->source_id = -1;
@@ -126,7 +126,7 @@ static situ_status add_forward(step *s, situ_error *error) {
     situ_operator op = graph_operator(g, v);
     if (op.phase != SITU_PHASE_FORWARD)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, op.name,
-                       "is not a forward operator: this is a training step already");
+                       "is not a forward operator: the model is already a training step");
     if (op.colocation < 0) op.colocation = g->n_colocations + v;
     TRY(builder_add_operator(s->b, &op, NULL, error));
   }
@@ -207,7 +207,7 @@ static situ_status add_training(step *s, situ_error *error) {
   TRY(add_forward(s, error));
   if (!any)
     return fail_with(error, SITU_STATUS_BAD_INPUT, NULL,
-                     "no result depends on weights in floating point, so there is nothing to train");
+                     "no output depends on floating-point weights, so there is nothing to train");
   for (int32_t v = g->n_operators - 1; v >= 0; v--)
     if (s->reached[v]) TRY(add_backward(s, v, error));
   for (int32_t v = 0; v < g->n_operators; v++) {

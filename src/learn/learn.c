@@ -127,9 +127,10 @@ static situ_status check_call(const char *name, const situ_problem *const *probl
   for (int32_t k = 0; k < n; k++) {
     const situ_problem *p = problems[k];
     if (!p) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "problem %d is NULL", (int)k);
-    const char *why = p->execution != SITU_EXECUTION_STREAM ? "policies learn on problems of execution stream"
-                      : p->n_operators == 0                 ? "has no operators to place"
-                                                            : p->conflict;
+    const char *why = p->execution != SITU_EXECUTION_STREAM
+                          ? "policies can only be trained on problems of execution stream"
+                      : p->n_operators == 0 ? "has no operators to place"
+                                            : p->conflict;
     if (why) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->graph->model, "%s", why);
   }
   return file_probe(o->out, error);

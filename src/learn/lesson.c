@@ -168,8 +168,7 @@ static situ_status take_notes(lesson *l, const unsigned char *notes, int64_t siz
   note_head head;
   if (size < (int64_t)sizeof head)
     return fail_with(error, SITU_STATUS_BAD_INPUT, path,
-                     "holds a policy without the state of its training; it can be "
-                     "trained on, but not resumed");
+                     "holds a policy without its training state; start from it (from) instead of resuming");
   memcpy(&head, notes, sizeof head);
   if (head.n_studies != l->n_studies || size != (int64_t)notes_size(l))
     return fail_with(error, SITU_STATUS_BAD_INPUT, path,

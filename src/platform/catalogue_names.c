@@ -169,7 +169,7 @@ static bool is_kind(const char *key) {
 const char *catalogue_nearest_device(char into[CATALOGUE_HINT_BYTES], const char *key) {
   nearest found = {0};
   if (is_kind(key))
-    return told(into, &found, "say which one, as in rtx4090 or npu-200v: `situ list devices` shows all");
+    return told(into, &found, "give the full name, as in rtx4090 or npu-200v: `situ list devices` shows all");
   char plain[PLAIN_BYTES], name[PLAIN_BYTES];
   const situ_device_kind_info *row, *called[N_NEAREST];
   found.n = find_called(called, N_NEAREST, key);

@@ -145,7 +145,7 @@ static situ_status check_memory(const composer *c, const term *t, situ_error *er
   return t->memory_bytes == 0 || own
              ? SITU_STATUS_OK
              : fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
-                         "%s has %lld GB of its own; the memory of the machine is stated behind its host, as in \"cpu "
+                         "%s has %lld GB of its own; specify the memory of the machine after its host, as in \"cpu "
                          "64GB\"",
                          t->row->name, (long long)(t->row->memory_bytes / 1000000000));
 }
@@ -223,7 +223,7 @@ static situ_status take_terms(composer *c, const char **at, char end, situ_error
 static situ_status take_server(composer *c, const char **at, situ_error *error) {
   int32_t count, first = c->n_servers;
   TRY(take_count(c, &count, at, error));
-  if (!take_sign(at, '(')) return bad_name(c, error, "expected a server in brackets, as the others are, at", *at);
+  if (!take_sign(at, '(')) return bad_name(c, error, "expected a server in parentheses, like the others, at", *at);
   const char *inside = *at;
   for (int32_t i = 0; i < count; i++) {
     *at = inside;
@@ -240,7 +240,7 @@ static situ_status take_server(composer *c, const char **at, situ_error *error) 
                      catalogue_nearest_link(hint, word));
   if (network->fabric)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
-                     "%s joins the accelerators of one server, not servers; write it inside the brackets",
+                     "%s joins the accelerators of one server, not servers; write it inside the parentheses",
                      network->name);
   for (int32_t i = first; i < c->n_servers; i++) c->servers[i].network = network;
   return SITU_STATUS_OK;
@@ -285,7 +285,7 @@ static situ_status make_devices(composer *c, situ_error *error) {
         if (t->memory_bytes > 0) c->devices[n].memory_bytes = t->memory_bytes;
         if (t->memory_bytes > 0 && t->row->integrated && s->host >= 0)
           return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
-                           "%s shares the memory of its host: state it behind the host", t->row->name);
+                           "%s shares the memory of its host: specify the memory after the host", t->row->name);
         c->devices[n].apart = t->row->integrated && s->host >= 0;
         if (t->row->integrated) c->devices[n].shares_memory_with = s->host;
         c->devices[n].server = t->server;

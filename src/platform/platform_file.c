@@ -175,14 +175,14 @@ static situ_status describe(situ_device *d, const loader *f, const file_device *
   TRY(read_peaks(d, entry->tera_peaks, 1e12, f->where, spot, error));
   if (entry->peaks && entry->tera_peaks)
     return fields_fail(error, f->where, spot,
-                       "\"peak_flops\" and \"peak_tflops\" are two units of one value; give one");
+                       "\"peak_flops\" and \"peak_tflops\" give the same value in two units; keep only one");
   if (d->memory_bytes_per_s <= 0.0) return fields_fail(error, f->where, spot, "\"memory_bytes_per_s\" is missing");
   if (!device_has_peak(d))
     return fields_fail(error, f->where, spot, "\"peak_flops\" with \"f32\", \"f16\", \"bf16\" or \"i8\" is missing");
 
   if (entry->shares && entry->shares_capacity)
     return fields_fail(error, f->where, spot,
-                       "\"shares_memory_with\" and \"shares_capacity_with\" exclude each other; give one");
+                       "\"shares_memory_with\" and \"shares_capacity_with\" exclude each other; keep only one");
   const char *shares = entry->shares ? entry->shares : entry->shares_capacity;
   if (shares) {
     const place *owner = find_place(f, shares);
@@ -190,12 +190,12 @@ static situ_status describe(situ_device *d, const loader *f, const file_device *
       return fields_fail(error, f->where, spot, "\"%s\" must name one earlier device, not \"%.100s\"",
                          entry->shares ? "shares_memory_with" : "shares_capacity_with", shares);
     if (entry->memory_bytes >= 0 || entry->reserve_bytes >= 0)
-      return fields_fail(error, f->where, spot, "the memory is that of \"%.100s\"; state its size there", shares);
+      return fields_fail(error, f->where, spot, "the memory belongs to \"%.100s\"; state its size there", shares);
     d->shares_memory_with = owner->first;
     d->apart = entry->shares_capacity != NULL;
   }
   if (entry->reserve_bytes > d->memory_bytes)
-    return fields_fail(error, f->where, spot, "\"reserve_bytes\" is more than the memory");
+    return fields_fail(error, f->where, spot, "\"reserve_bytes\" exceeds the memory");
   if (entry->reserve_bytes > 0 && d->memory_bytes != SITU_UNLIMITED_BYTES) d->memory_bytes -= entry->reserve_bytes;
   return SITU_STATUS_OK;
 }
@@ -353,7 +353,7 @@ static situ_status load(loader *f, situ_platform **out, const json_value *root, 
   file_root top;
   TRY(fields_read(&top, root, root_fields, COUNT_OF(root_fields), f->where, "top level", error));
   if (top.version != FORMAT_VERSION)
-    return fields_fail(error, f->where, "top level", "\"situ_platform\": %d is needed, the version of the format",
+    return fields_fail(error, f->where, "top level", "\"situ_platform\" must be %d, the version of the format",
                        FORMAT_VERSION);
   if (json_kind_of(top.devices) != JSON_ARRAY_KIND)
     return fields_fail(error, f->where, "top level", "\"devices\" must be an array");

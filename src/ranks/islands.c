@@ -284,7 +284,7 @@ static situ_status take_part(islands *all, int32_t rank, situ_error *error) {
   p->given = !was_head;
   if (p->given) return SITU_STATUS_OK;
   if (p->head.number != all->head.number || p->head.kind != all->head.kind)
-    return fail_with(error, SITU_STATUS_INTERNAL, NULL, "rank %d does something else than rank %d", (int)rank,
+    return fail_with(error, SITU_STATUS_INTERNAL, NULL, "rank %d makes another call than rank %d", (int)rank,
                      (int)all->own);
   if (!make_room(&p->bytes, &p->capacity, p->head.n)) return fail_no_memory(error);
   return mpi_port_receive(all->port, &p->body_in, rank, TAG_BODY, p->bytes, p->head.n, error);
@@ -371,7 +371,7 @@ static situ_status look_for_answer(wait *w, bool *over, situ_error *error) {
   if (!is_silent(hub)) return SITU_STATUS_OK;
   hub->state = LOST;
   return fail_with(error, SITU_STATUS_ENGINE, NULL,
-                   "heard nothing from rank %d for %d s: it is lost, or went on without this one", HUB,
+                   "heard nothing from rank %d for %d s: it is lost, or continued without this one", HUB,
                    (int)(LOST_NS / SECOND_NS));
 }
 

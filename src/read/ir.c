@@ -228,7 +228,7 @@ static void remark(reading *r) {
              (long long)r->n_dynamic, r->asked.length > 0 ? ", those of inputs " : "",
              r->asked.length > 0 ? r->asked.bytes : "", (long long)o->default_dim);
   if (r->n_endless > 0)
-    text_add(notes, "%lld loops do not say how often they run: they count as run once\n", (long long)r->n_endless);
+    text_add(notes, "%lld loops do not state how often they run: they are counted once\n", (long long)r->n_endless);
   if (r->n_floors > 0)
     text_add(notes, "%lld operators have shapes or kinds that are not fully known: their work is a lower bound\n",
              (long long)r->n_floors);

@@ -128,7 +128,7 @@ static situ_status order_layers(const linker *l) {
   }
   for (int64_t i = 0; i < n && n_ready < n; i++)
     if (missing[i] > 0)
-      return fail_with(l->error, SITU_STATUS_BAD_INPUT, l->path, "layer %lld (%s) is on a cycle or behind one",
+      return fail_with(l->error, SITU_STATUS_BAD_INPUT, l->path, "layer %lld (%s) is on a cycle or depends on one",
                        (long long)net->layers[i].id, net->layers[i].name);
   return SITU_STATUS_OK;
 }

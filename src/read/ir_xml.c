@@ -167,7 +167,7 @@ static void begin_main(parser *p, const char **attrs) {
   if (name) p->main->name = kept(p, name);
   p->main->version = needed(p, attrs, "version");
   if (p->main->version < FIRST_VERSION || p->main->version > LAST_VERSION)
-    refuse(p, "IR versions 6 to 11 can be read, this file has version ",
+    refuse(p, "IR versions 6 to 11 can be read; this file has version ",
            find(attrs, "version") ? find(attrs, "version") : "?");
 }
 

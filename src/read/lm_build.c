@@ -160,7 +160,7 @@ static cache cache_of(building *b, const block_part *p) {
   if (shape > 0 && c.row > 0 && shape != c.row && b->notes && p->block < 1)
     text_add(b->notes,
              "the cache of block %d takes %lld elements of a token by the hyper-parameters, %lld by the shapes; the "
-             "former count\n",
+             "former is used\n",
              (int)p->block, (long long)c.row, (long long)shape);
   if (c.row <= 0) c.row = shape;
   return c;
@@ -418,7 +418,7 @@ static situ_status add_head(building *b, value_set *x, const lm_operator *table)
     tied = *table;
     tied.name = strcmp(table->name, "token_embd") == 0 ? "output" : "lm_head";
     head = &tied;
-    if (b->notes) text_add(b->notes, "the head uses the weights of the embedding, which count at both\n");
+    if (b->notes) text_add(b->notes, "the head shares the weights of the embedding; they are counted in both\n");
   }
   if (!head) return SITU_STATUS_OK;
   /* A step that needs it now and then reads its weights so often. */
@@ -450,12 +450,12 @@ static void tell(const building *b) {
   char size[TEXT_UNIT_BYTES];
   if (!b->notes) return;
   if (b->o->skipped_bytes > 0)
-    text_add(b->notes, "%s of weights for other inputs than text are left out\n", text_size(size, b->o->skipped_bytes));
+    text_add(b->notes, "%s of weights for inputs other than text are ignored\n", text_size(size, b->o->skipped_bytes));
   if (b->o->beyond_bytes > 0)
-    text_add(b->notes, "%s of weights behind the last block, which predict further tokens, are left out\n",
+    text_add(b->notes, "%s of weights after the last block, which predict further tokens, are ignored\n",
              text_size(size, b->o->beyond_bytes));
   if (b->unknown_shapes > 0)
-    text_add(b->notes, "dimensions of %lld products were not known; they are assumed to be as wide as the model\n",
+    text_add(b->notes, "%lld matrix products have unknown dimensions, assumed to be as wide as the model\n",
              (long long)b->unknown_shapes);
 }
 

@@ -104,8 +104,7 @@ static void no_memory(net *n) {
 }
 
 void net_set_bits(net *n, int64_t bits) {
-  if (bits != 16 && bits != 32)
-    net_refuse(n, "numbers of %lld bits are not offered; bits is 16 or 32", (long long)bits);
+  if (bits != 16 && bits != 32) net_refuse(n, "bits must be 16 or 32, not %lld", (long long)bits);
   if (!n->precision) n->dtype = bits == 16 ? SITU_DTYPE_F16 : SITU_DTYPE_F32;
 }
 

@@ -132,7 +132,8 @@ static situ_status build(onnx_reading *r, situ_graph_builder *b) {
     n_floors += !cost.inferred;
   }
   if (r->n_contradictions > 0)
-    onnx_note(r, "contradictions", "operators that do not fit the assumed dimensions: %lld; set these with --dim",
+    onnx_note(r, "contradictions",
+              "operators that do not match the assumed dimensions: %lld; set the dimensions with --dim",
               (long long)r->n_contradictions);
   if (n_floors > 0)
     onnx_note(r, "floors",

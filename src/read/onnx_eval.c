@@ -265,7 +265,7 @@ situ_status onnx_infer(onnx_reading *r, const onnx_scope *s, const onnx_node *n,
   if (status == SITU_STATUS_NO_MEMORY) return fail_no_memory(r->error);
   if (!r->assumed || r->strict > 0) return onnx_fail(r, n, "%s", inner.text);
   if (r->n_contradictions++ < CONTRADICTIONS_SHOWN)
-    onnx_note(r, onnx_node_label(n), "operator '%s' does not fit the assumed dimensions: %s", onnx_node_label(n),
+    onnx_note(r, onnx_node_label(n), "operator '%s' does not match the assumed dimensions: %s", onnx_node_label(n),
               inner.text);
   for (int32_t i = 0; i < n->n_outputs; i++) {
     shown->outputs[i] = (ops_tensor){.rank = -1};

@@ -237,8 +237,8 @@ static situ_status read_end(workload *w, int32_t *node, const json_value *edge, 
   TRY(read_whole(w, &id, edge, key, where));
   *node = find_node(w, id);
   if (*node < 0)
-    return fail_with(w->error, SITU_STATUS_BAD_INPUT, w->source->path, "%s: \"%s\" is %lld, which is the id of no node",
-                     where, key, (long long)id);
+    return fail_with(w->error, SITU_STATUS_BAD_INPUT, w->source->path,
+                     "%s: \"%s\" is %lld, which is not the id of a node", where, key, (long long)id);
   return SITU_STATUS_OK;
 }
 
@@ -343,7 +343,7 @@ static situ_status read_parts(workload *w, read_result *result) {
   TRY(situ_graph_freeze(&result->graph, w->builder, w->error));
   TRY(make_platform(w, &result->platform));
   TRY(make_costs(w, &result->costs, result->graph, result->platform));
-  if (w->n_hosts == 0) text_add(&result->notes, "the file allows no CPU: cpu0 stands for the host and runs nothing\n");
+  if (w->n_hosts == 0) text_add(&result->notes, "the file allows no CPU: cpu0 represents the host and runs nothing\n");
   return SITU_STATUS_OK;
 }
 

@@ -37,7 +37,7 @@ void report_title(text_buffer *t, const situ_problem *p, const situ_report_optio
   if (p->other) text_add(&line, ", %s at most %s", p->other_name, round_time(count, p->max_other_ns));
   if (p->execution == SITU_EXECUTION_PIPELINE) {
     text_add(&line, ", %s, %s", situ_communication_name(p->communication), p->contiguous ? "contiguous" : "free");
-    if (p->async_copies) text_add(&line, ", copies beside operators");
+    if (p->async_copies) text_add(&line, ", copies during computation");
     if (p->schedule == SITU_SCHEDULE_GPIPE) text_add(&line, ", schedule gpipe");
     if (p->replicate) text_add(&line, ", replicas");
     if (p->in_flight > 1) text_add(&line, ", %d in flight", (int)p->in_flight);
@@ -64,7 +64,7 @@ void report_notes(text_buffer *t, const situ_model *model, const situ_report_opt
     if (++shown > 8) continue;
     text_add_wrapped(t, note, "  note: ", "        ", report_width(options));
   }
-  if (shown > 8) text_add(t, "  note: %d more remarks; --json has them all\n", shown - 8);
+  if (shown > 8) text_add(t, "  note: %d more notes; --json lists them all\n", shown - 8);
 }
 
 json_value *report_amount(int64_t amount) { return amount == INT64_MAX ? json_new_null() : json_new_whole(amount); }
@@ -206,7 +206,7 @@ static void faster_text(char *into, size_t n, const char *device, double ratio) 
   if (ratio >= 1.1)
     snprintf(into, n, "%s alone; the plan is %.2fx as fast", device, ratio);
   else
-    snprintf(into, n, "%s alone; the plan is faster by %s", device, percent_text(gain, ratio - 1));
+    snprintf(into, n, "%s alone; the plan is %s faster", device, percent_text(gain, ratio - 1));
 }
 
 /* Whether everything on one device exceeds a limit; there latency and period are one. */
@@ -222,7 +222,7 @@ void report_against_single(char *into, size_t n, const situ_plan *plan, const si
   int32_t device = situ_plan_best_single_device(plan);
   int64_t single = situ_plan_best_single_ns(plan), value = situ_plan_value_ns(plan);
   if (device < 0) {
-    snprintf(into, n, "no device can run it alone");
+    snprintf(into, n, "no single device can run the model");
     return;
   }
   const char *name = p->platform->devices[device].name;
@@ -232,16 +232,16 @@ void report_against_single(char *into, size_t n, const situ_plan *plan, const si
     snprintf(into, n, "%s alone, which exceeds the limit", name);
   else if (value == single)
     snprintf(into, n,
-             situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL
-                 ? situ_plan_is_claim(plan) ? "%s alone; no split is better for these costs, by the proof of the plan"
-                                            : "%s alone; no split can be better"
-             : situ_plan_best_found_ns(plan) < value ? situ_plan_robustness(plan, &sure) && sure.preferred
-                                                           ? "%s alone; no split is sure to gain, see below"
-                                                           : "%s alone; a split gains too little, see below"
-                                                     : "%s alone; no better split was found",
+             situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL ? situ_plan_is_claim(plan)
+                                                                   ? "%s alone; the plan claims that no split is better"
+                                                                   : "%s alone; no split can be better"
+             : situ_plan_best_found_ns(plan) < value         ? situ_plan_robustness(plan, &sure) && sure.preferred
+                                                                   ? "%s alone; no split is reliably faster, see below"
+                                                                   : "%s alone; a split gains too little, see below"
+                                                             : "%s alone; no better split was found",
              name);
   else if (value < single && value > 0)
     faster_text(into, n, name, (double)single / (double)value);
   else
-    snprintf(into, n, "%s alone; better than this plan", name);
+    snprintf(into, n, "%s alone; faster than this plan", name);
 }

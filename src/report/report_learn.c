@@ -74,10 +74,10 @@ static char *learn_text(const situ_learn_report *report, const situ_learn_row *r
   if (n > 0) text_add(&t, "\n");
   fact_start(&t, options, "policy", 8);
   text_add_clean(&t, path);
-  text_add(&t, ", %s numbers\n", grouped(numbers, report->n_numbers));
+  text_add(&t, ", %s parameters\n", grouped(numbers, report->n_numbers));
   fact_start(&t, options, "trained", 8);
   text_add(&t, "%s steps, %s trials, %.1f s%s\n", grouped(steps, report->steps), grouped(trials, report->trials),
-           report->seconds, report->stopped ? "; stopped, --resume goes on" : "");
+           report->seconds, report->stopped ? "; stopped early, --resume continues" : "");
   return text_take(&t);
 }
 

@@ -336,7 +336,8 @@ static char *list_names(const char *family) {
 }
 
 static situ_status unknown_family(const char *family, situ_error *error) {
-  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, family, "there is no table of this name; situ_report_family tells");
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, family,
+                   "there is no table of this name; situ_report_family returns the names");
 }
 
 situ_status situ_report_list_json(char **out, const char *family, situ_error *error) {

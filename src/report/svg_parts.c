@@ -214,7 +214,7 @@ static void draw_chart(text_buffer *t, chart *c) {
   snprintf(line, sizeof line, "%.120s on %.120s", c->p->graph->model, c->p->platform->name);
   draw_text(t, 20, 28, "t", line);
   snprintf(line, sizeof line, "%s part%s%s", grouped(count, c->n), c->n == 1 ? "" : "s",
-           c->n > MOST_NODES ? "; drawn are the 240 with most work" : "");
+           c->n > MOST_NODES ? "; only the 240 with the most work are drawn" : "");
   draw_text(t, 20, 48, "s", line);
   for (int32_t d = 0; d < c->p->n_devices; d++) {
     if (c->rows[d] == 0) continue;

@@ -284,7 +284,7 @@ static situ_status find_type(emitting *e, int32_t value, model_port *port) {
   TRY(model_parts_port(e->parts, value, port, e->error));
   if (port->type >= (int32_t)(sizeof type_words / sizeof *type_words) || !*type_words[port->type][0] || port->rank < 0)
     return fail_with(e->error, SITU_STATUS_UNSUPPORTED, e->file->values[value].name,
-                     "has a type or a number of dimensions that no cut can hand on");
+                     "has a type or a number of dimensions that cannot cross a cut");
   return SITU_STATUS_OK;
 }
 

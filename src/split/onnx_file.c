@@ -295,7 +295,7 @@ static situ_status add_node(taking *t, wire_span node) {
     model_value *value = &file->values[v];
     bool twice = value->maker >= 0 || value->weight >= 0 || value->is_input;
     if (twice && !(value->maker >= 0 && strcmp(file->kind[k], "Constant") == 0))
-      return fail_with(t->error, SITU_STATUS_BAD_INPUT, t->file->path, "value '%s' is made twice", name);
+      return fail_with(t->error, SITU_STATUS_BAD_INPUT, t->file->path, "value '%s' is produced twice", name);
     value->maker = k; /* of two equal Constants the later one counts, as engines take it */
     TRY(push(t, &t->makes, v));
   }
@@ -318,7 +318,7 @@ static situ_status take_nodes(taking *t) {
   for (int64_t i = 0; i < t->reads.n + file->n_outputs; i++) {
     const model_value *v = &file->values[i < t->reads.n ? file->reads.item[i] : file->outputs[i - t->reads.n]];
     if (v->maker < 0 && v->weight < 0 && !v->is_input)
-      return fail_with(t->error, SITU_STATUS_BAD_INPUT, file->path, "value '%s' is read, and nothing makes it",
+      return fail_with(t->error, SITU_STATUS_BAD_INPUT, file->path, "value '%s' is read, but nothing produces it",
                        v->name);
   }
   return SITU_STATUS_OK;

@@ -51,7 +51,8 @@ static situ_status add_flags(text_buffer *out, const model_parts *parts, const s
     bool used = false;
     for (int32_t k = 0; k < parts->n_parts; k++) used |= parts->parts[k].device == d;
     if (!used) continue;
-    if (!word) return fail_with(error, SITU_STATUS_UNSUPPORTED, p->devices[d].name, "is of no kind that IREE has");
+    if (!word)
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, p->devices[d].name, "is of a kind that IREE does not have");
     for (int32_t i = 0; i < d; i++) {
       const char *other = target_word(&p->devices[i]);
       before += other && strcmp(other, word) == 0;
@@ -75,7 +76,7 @@ static situ_status add_type(calling *c, int32_t value, bool torch) {
   const char *word = port.type > 0 && port.type < (int32_t)(sizeof words / sizeof *words) ? words[port.type] : "";
   if (!*word || port.rank < 0)
     return fail_with(c->error, SITU_STATUS_UNSUPPORTED, c->parts->file->values[value].name,
-                     "has a type or a shape that a transfer of IREE cannot have");
+                     "has a type or a shape that IREE cannot transfer");
   if (!torch) word += *word == 's' || *word == 'u'; /* numbers without sign */
   text_add(c->out, torch ? "!torch.vtensor<[" : "tensor<");
   for (int32_t d = 0; d < port.rank; d++) {
@@ -122,7 +123,7 @@ static situ_status add_transfer(calling *c, int32_t value, int32_t device) {
   for (int32_t d = 0; d < port.rank; d++)
     if (port.dims[d] < 0)
       return fail_with(c->error, SITU_STATUS_UNSUPPORTED, c->parts->file->values[value].name,
-                       "has a dimension that is not known, and what goes to another device must have its shape");
+                       "has an unknown dimension; a tensor that goes to another device must have a known shape");
   text_add(c->out, " to #hal.device.promise<@");
   add_symbol(c->out, c->platform, device);
   text_add(c->out, ">\n    ");
@@ -192,7 +193,7 @@ static situ_status add_main(calling *c) {
   for (int32_t i = 0; i < f->n_outputs; i++) {
     const model_value *value = &f->values[f->outputs[i]];
     if (!value->is_input && home_of(p, f->outputs[i]) < 0)
-      return fail_with(c->error, SITU_STATUS_UNSUPPORTED, value->name, "is an output that no part makes");
+      return fail_with(c->error, SITU_STATUS_UNSUPPORTED, value->name, "is an output that no part produces");
     if (i > 0) text_add(c->out, ", ");
     add_name(c, f->outputs[i], -1);
   }

@@ -18,7 +18,7 @@ static void list(text_buffer *out, const placed_nodes *nodes, int32_t device) {
   }
 }
 
-/* Nodes without a name, names that are marks of the format, and one name on two devices cannot be said. */
+/* The format cannot express nodes without a name, names with its separators, and one name on two devices. */
 static situ_status check_names(const placed_nodes *nodes, const situ_platform *platform, situ_error *error) {
   string_map *device_of = string_map_new(nodes->arena, nodes->file->n_nodes);
   if (!device_of) return fail_no_memory(error);
@@ -26,7 +26,8 @@ static situ_status check_names(const placed_nodes *nodes, const situ_platform *p
     const char *name = nodes->file->nodes[v].name;
     if (!*name || *name == '=' || strpbrk(name, ",;() \t\r\n"))
       return fail_with(error, SITU_STATUS_UNSUPPORTED, *name ? name : nodes->file->kind[v],
-                       "is a node whose name ONNX Runtime cannot be told; write ort-annotation instead");
+                       "is a node without a name, or with a name that ONNX Runtime's settings cannot express; write "
+                       "ort-annotation instead");
     int64_t d = string_map_put(device_of, name, nodes->device[v]);
     if (d < 0) return fail_no_memory(error);
     if (d != nodes->device[v])

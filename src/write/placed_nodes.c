@@ -44,8 +44,8 @@ situ_status placed_nodes_one_of_each(const placed_nodes *nodes, const situ_platf
       if (strcmp(word, placed_nodes_word(&platform->devices[e])) != 0 || !is_used(nodes, d) || !is_used(nodes, e))
         continue;
       return fail_with(error, SITU_STATUS_UNSUPPORTED, platform->devices[d].name,
-                       "is a %s beside %s, and a session of %s has one %s; write the parts (onnx-parts) instead", word,
-                       platform->devices[e].name, who, word);
+                       "is a %s like %s, but a session of %s can use only one %s; write the parts (onnx-parts) instead",
+                       word, platform->devices[e].name, who, word);
     }
   return SITU_STATUS_OK;
 }

@@ -24,7 +24,7 @@ static situ_status serves(const situ_problem *p, situ_error *error) {
   for (int32_t v = 0; v < p->n_operators; v++)
     if (p->graph->source_id[v] < 0)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->name[v],
-                       "has no number in its file, and a split names operators by number");
+                       "has no number in its file, but a split names operators by number");
   return SITU_STATUS_OK;
 }
 

@@ -204,7 +204,7 @@ static situ_status write(text_buffer *out, const situ_plan *plan, const situ_pro
   situ_status status = SITU_STATUS_OK;
   bool pipeline = p->execution == SITU_EXECUTION_PIPELINE;
   if (plan->value_ns >= INT64_MAX / 8192 || (!pipeline && (!plan->start_ns || !plan->finish_ns)))
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, "trace", "the plan has no times that could be drawn");
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, "trace", "the plan has no times to draw");
   text_add(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
   name_rows(&t);
   if (p->execution == SITU_EXECUTION_STREAM) {

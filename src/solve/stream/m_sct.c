@@ -251,6 +251,6 @@ const solver m_sct_solver = {
 #ifdef SITU_LP
     .solve = m_sct_solve,
 #else
-    .missing = "it was made without the library Clp (coinor-libcbc-dev)",
+    .missing = "situ was built without the library Clp (coinor-libcbc-dev)",
 #endif
 };
