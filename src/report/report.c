@@ -235,7 +235,7 @@ void report_against_single(char *into, size_t n, const situ_plan *plan, const si
              situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL ? situ_plan_is_claim(plan)
                                                                    ? "%s alone; the plan claims that no split is better"
                                                                    : "%s alone; no split can be better"
-             : situ_plan_best_found_ns(plan) < value         ? situ_plan_robustness(plan, &sure) && sure.preferred
+             : situ_plan_best_found_ns(plan) < value         ? situ_plan_robustness(plan, &sure) && report_is_unsure(&sure)
                                                                    ? "%s alone; no split is reliably faster, see below"
                                                                    : "%s alone; a split gains too little, see below"
                                                              : "%s alone; no better split was found",

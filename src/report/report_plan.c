@@ -179,7 +179,7 @@ static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_report_
   int32_t n = situ_plan_best_found_handovers(plan);
   if (best >= value || best <= 0) return;
   situ_robustness r = SITU_ROBUSTNESS_INIT;
-  bool told = situ_plan_robustness(plan, &r), unsure = told && r.preferred;
+  bool told = situ_plan_robustness(plan, &r), unsure = told && report_is_unsure(&r);
   bool alone = value == situ_plan_best_single_ns(plan), far = told && (double)value > (1 + USUAL) * (double)best;
   snprintf(rest, sizeof rest, "%s shorter with %d hand-over%s; see --%s",
            percent_text(percent, 1 - (double)best / (double)value), (int)n, n == 1 ? "" : "s",

@@ -280,7 +280,7 @@ def test_a_trace_of_another_model_is_refused():
     activations()
     trace(*(("cpu_op", "aten::conv2d", 100 * k, 50, k) for k in range(3)), ("cpu_op", "aten::tanh", 400, 60, 9))
     # 150 of 210 us
-    situ("profile", "m.onnx", "--from", "trace.json", code=3, err="71 % of its time is of operators that the model has not")
+    situ("profile", "m.onnx", "--from", "trace.json", code=3, err="71 % of its time belongs to operators that the model does not have")
     pathlib.Path("trace.json").write_text('{"traceEvents": []}')
     situ("profile", "m.onnx", "--from", "trace.json", code=3, err="100 % of its time")
 
@@ -288,7 +288,7 @@ def test_a_trace_of_another_model_is_refused():
 def test_pytorch_says_that_it_runs_no_files():
     engine("pytorch")
     activations()
-    situ("profile", "m.onnx", "--engine", "pytorch", code=3, err="PyTorch reads no ONNX files; situ.torch in Python")
+    situ("profile", "m.onnx", "--engine", "pytorch", code=3, err="PyTorch cannot read ONNX files; use situ.torch in Python")
 
 
 def test_time_of_shapes_that_the_reader_folds_is_where_they_run():
@@ -372,8 +372,8 @@ def test_the_fastest_of_several_plans_is_kept_and_its_log_replays():
     assert again.splitlines()[: len(log["plans"]) + 1] == measured.splitlines()[: len(log["plans"]) + 1]
     assert pathlib.Path("again.json").read_bytes() == pathlib.Path("log.json").read_bytes()
     assert json.loads(pathlib.Path("plan.json").read_text())["operators"] == kept
-    situ(*search[:-1], "2", "--race-from", "log.json", code=3, err="is no log of a race of 2 plans")
-    situ("place", SMALL, *QUICK, "--measure", "2", code=3, err="is no ONNX or OpenVINO model")
+    situ(*search[:-1], "2", "--race-from", "log.json", code=3, err="is not the log of a race of 2 plans")
+    situ("place", SMALL, *QUICK, "--measure", "2", code=3, err="is not an ONNX or OpenVINO model")
 
 
 def test_a_policy_learns_from_measured_times_and_its_log_replays():
@@ -449,11 +449,11 @@ def test_a_run_is_predicted_by_its_parts_too():
 
 
 def test_what_cannot_be_learnt_from_measurements_says_why():
-    situ("learn", "hsdag", SMALL, "--engine", "onnxruntime", "-o", "p.policy", code=3, err="is no ONNX or OpenVINO model")
+    situ("learn", "hsdag", SMALL, "--engine", "onnxruntime", "-o", "p.policy", code=3, err="is not an ONNX or OpenVINO model")
     situ("learn", "hsdag", SMALL, SMALL, "--engine", "onnxruntime", "-o", "p.policy", code=2, err="exactly one MODEL")
     engine()
     path = need("data/onnx/mnist.onnx")
-    for words, told in (("cpu7=1", "no device of the platform"), ("cpu0", "NAME=THREADS"), ("cpu0=1/0", "NAME=THREADS")):
+    for words, told in (("cpu7=1", "not a device of the platform"), ("cpu0", "NAME=THREADS"), ("cpu0=1/0", "NAME=THREADS")):
         situ("learn", "hsdag", path, "--platform", "2*cpu", "--engine", "onnxruntime", "--map", words, "-o", "p.policy",
              code=2, err=told)
 
@@ -479,8 +479,8 @@ def test_replicas_take_inputs_in_turn():
 def test_what_cannot_be_run_says_why():
     engine()
     situ("place", SMALL, *QUICK, "-o", "plan.json")
-    situ("run", "plan.json", code=3, err="is no ONNX or OpenVINO model")
-    situ("profile", SMALL, code=3, err="is no ONNX or OpenVINO model")
+    situ("run", "plan.json", code=3, err="is not an ONNX or OpenVINO model")
+    situ("profile", SMALL, code=3, err="is not an ONNX or OpenVINO model")
     path = need("data/onnx/mnist.onnx")
     situ("place", path, "--platform", "2*cpu", "--steps", "1", "-o", "plan.json")
     situ("run", "plan.json", "--engine", "frob", code=2, err="no engine of this name")
@@ -505,7 +505,7 @@ def test_engines_run_in_process_too():
         ran = situ_json("run", "plan.json", "--engine", name, "--items", "3", "--in-process")
         assert ran["engine"].endswith(" in process") and ran["outputs_equal"], ran
     situ("place", path, "--platform", "2*cpu", "--steps", "1", "--execution", "pipeline", "-o", "plan.json")
-    situ("run", "plan.json", "--engine", found[0], "--in-process", code=3, err="parts run one after the other")
+    situ("run", "plan.json", "--engine", found[0], "--in-process", code=3, err="parts run sequentially")
 
 
 def engine_workers(process):

@@ -68,7 +68,7 @@ def test_names_are_assigned_by_a_setting_alone():
     assert place("ort-names", "out") is None
     assert settings_of("out", "session.name_based_layer_assignment") == {"cpu": ["a", "d"], "gpu": ["b", "c"]}
     assert not pathlib.Path("out/model.onnx").exists()
-    assert "cannot be told" in place("ort-names", "none", names=False)
+    assert "cannot express" in place("ort-names", "none", names=False)
 
 
 def test_two_devices_of_one_kind_are_refused_where_a_session_has_one():

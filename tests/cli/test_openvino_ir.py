@@ -157,7 +157,7 @@ def test_what_cannot_be_run_says_why():
     pathlib.Path("n.xml").write_text(NET.format("Frob"))
     pathlib.Path("n.bin").unlink()
     situ("place", "n.xml", "--platform", "2*cpu", "--steps", "1", "-o", "plan.json")
-    situ("run", "plan.json", code=3, err="Frob.*weights are made up: there is no n.bin")
+    situ("run", "plan.json", code=3, err="Frob.*random weights: n.bin is missing")
     pathlib.Path("n.xml").write_text(NET.format("Assign"))
     situ("place", "n.xml", "--platform", "2*cpu", "--steps", "1", "-o", "plan.json")
     situ("run", "plan.json", code=3, err="layer 2 \\(sum\\) keeps a state")

@@ -70,12 +70,12 @@ def test_json_that_is_no_model_is_said_to_be_none():
     """A graph of TensorFlow.js, which no reader knows, was read as a workload without "maxCPUs"."""
     graph = json.dumps({"format": "graph-model", "modelTopology": {"node": [{"name": "a", "op": "Add"}]}})
     pathlib.Path("model.json").write_text(graph)
-    assert "no reader knows this kind of file" in piped("inspect", "model.json", code=3).stderr
+    assert "no reader recognises this file" in piped("inspect", "model.json", code=3).stderr
 
 
 def test_the_machine_that_is_assumed_is_named_before_the_work():
     assert piped("place", SMALL, "--steps", "5").stderr.splitlines()[0] == (
-        "situ: no platform was named: cpu+2*v100-16g is assumed (this-host is this machine)")
+        "situ: no platform given: assuming cpu+2*v100-16g (this-host is this machine)")
     assert "assumed" not in piped("place", SMALL, *QUICK).stderr
 
 

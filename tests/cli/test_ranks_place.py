@@ -70,7 +70,7 @@ def test_with_a_limit_of_time_all_end_by_then():
 def test_ranks_with_other_models_are_refused():
     code, out, err = ran("-n", 1, SITU, "place", *STREAM, ":", "-n", 1, SITU, "place", *CALLS)
     assert code == 2 and out == "", (code, out)
-    assert all("rank 1 has another model, platform or other options than rank 0" in line for line in own_lines(err)), err
+    assert all("rank 1 has a different model, platform or options from rank 0" in line for line in own_lines(err)), err
 
 
 def test_plans_are_measured_in_one_process():

@@ -59,10 +59,10 @@ static void prices_of_time_prove_their_sum(void **state) {
   assert_string_equal(said, "the certificate (area_price) claims 5 ns; it proves 4 ns");
   c = prices(&s, 4, 2, 1, 0, 0);
   assert_int_equal(judged(&s, &c, 5, SITU_OUTCOME_LIMIT, said), 0);
-  assert_string_equal(said, "the lower bound of area_price is 5 ns; its certificate is of 4 ns");
+  assert_string_equal(said, "the lower bound of area_price is 5 ns; its certificate is for 4 ns");
   c.bound = "another";
   assert_int_equal(judged(&s, &c, 5, SITU_OUTCOME_LIMIT, said), 4);
-  assert_string_equal(said, "its proof is a search, which left no certificate");
+  assert_string_equal(said, "it was proved by a search, which leaves no certificate");
   assert_int_equal(judged(&s, &c, 3, SITU_OUTCOME_LIMIT, said), 0); /* less said than proved */
   scenario_free(&s);
 }

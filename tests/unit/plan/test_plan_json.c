@@ -164,7 +164,7 @@ static void bad_files_are_one_clear_line(void **state) {
       {"[\"a\",0,0,\"d1\",2,5]", "[\"a\",1,0,\"d1\",2,5]", "no output 1"},
       {"[\"a\",0,0,\"d1\",2,5]", "[\"a\",0,7,\"d1\",2,5]", "no link 7"},
       {"[\"a\",0,0,\"d1\",2,5]", "[\"a\",0,0,\"d1\",2]", "transfers, row 1"},
-      {"[\"d0\",\"d1\"]", "[\"d1\",\"d0\"]", "goes elsewhere"},
+      {"[\"d0\",\"d1\"]", "[\"d1\",\"d0\"]", "but not on platform"},
       {"\"name\": \"d0\"", "\"name\": \"d1\"", "every device once"},
       {"\"seed\": 0", "\"seed\": \"99999999999999999999999\"", "seed"},
       {"\"steps\": 0", "\"steps\": null", "steps"},
