@@ -311,7 +311,7 @@ static situ_status read_fields(instance_options *o, const field *rows, const jso
   while (json_next(object, &m)) {
     const field *f = rows;
     while (f->name && strcmp(f->name, m.key) != 0) f++;
-    if (!f->name) return bad(at, m.key, "unknown member; is the file from a later version?", error);
+    if (!f->name) return bad(at, m.key, "no such member; is the file from a later version?", error);
   }
   for (const field *f = rows; f->name; f++) {
     const json_value *v = json_get(object, f->name);

@@ -25,10 +25,11 @@ static situ_status refuse_times(const char *path, const char *name, situ_error *
   bool times = is_csv || json_size(json_get(table, "operators")) > 0 || json_size(json_get(table, "groups")) > 0;
   if (!is_csv) json_free(table);
   if (!times) return SITU_STATUS_OK;
-  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path,
-                   "%s needs the times of both decoding and the prompt, but operator times in a cost table apply to "
-                   "one of them; give a JSON table with \"links\" and \"parts\" only, whose \"operators\" is {}",
-                   name);
+  return fail_with(
+      error, SITU_STATUS_BAD_ARGUMENT, path,
+      "%s needs the times of both decoding and the prompt, but operator times in a cost table apply to "
+      "one of them; give a JSON table whose \"operators\" is {} and which has only \"links\" and \"parts\"",
+      name);
 }
 
 static situ_status refuse(const situ_instance *i, situ_error *error) {

@@ -61,7 +61,7 @@ extern const builtin *const builtins[];
 bool builtin_lacks_prefix(const char *text);
 
 /* Makes the network that a path names ("builtin:resnet50?batch=8"); *parameters (may be NULL) is its number of
- * parameters. BAD_INPUT when there is no such network, parameter or value, with a list of those that there are. */
+ * parameters. BAD_INPUT, with a list of valid names, if there is no such network, parameter or value. */
 situ_status builtin_generate(situ_graph **out, const char *path, situ_dtype precision, int64_t *parameters,
                              situ_error *error);
 

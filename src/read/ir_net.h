@@ -19,7 +19,7 @@ typedef struct ir_port {
   int32_t layer, output; /* of an input: which output of which layer it reads; -1 until linked, and in
                            bodies before version 10 where it comes from outside */
   int32_t made;          /* of an output: the graph's tensor, -1 for none */
-  const char *names;     /* of an output: what the file calls its tensor, apart by commas; NULL: nothing */
+  const char *names;     /* of an output: the names of its tensor in the file, separated by commas; NULL: none */
   const char *name;      /* of an output of the main net: the one that no other has; added by ir_link */
 } ir_port;
 
@@ -66,30 +66,30 @@ struct ir_net {
   int64_t n_layers, n_edges;
   int32_t *order;   /* [n_layers] producers first; added by ir_link, as is: */
   int32_t *pending; /* [n_layers] scratch of ir_charge */
-  /* Of the main net: where the elements with its layers and edges are; {0, 0}: there is none. */
+  /* Of the main net: the positions of the elements with its layers and edges; {0, 0}: none. */
   ir_place layers_place, edges_place;
 };
 
-/* Parses a file. BAD_INPUT, with the line, when it is no IR of version 6 to 11 or states what cannot be; nothing beyond
- * the XML is read. Sizes of dimensions are -1 where they are dynamic. */
+/* Parses a file. BAD_INPUT, with the line, if it is not an IR of version 6 to 11 or contains impossible values; reads
+ * nothing but the XML. Sizes of dimensions are -1 where they are dynamic. */
 situ_status ir_parse(ir_net **out, arena *a, const struct read_source *source, situ_error *error);
 
-/* Follows the edges of a net and of the bodies within, orders the layers, finds what is constant and names outputs.
- * BAD_INPUT, naming the layer, when an edge leads nowhere, an input is given twice or never, or layers form a cycle. */
+/* Follows the edges of a net and of its bodies, orders the layers, finds constants and names outputs. BAD_INPUT, naming
+ * the layer, if an edge leads nowhere, an input is given twice or never, or layers form a cycle. */
 situ_status ir_link(ir_net *net, situ_dtype precision, arena *a, const char *path, situ_error *error);
 
-/* Charges a constant to the operator that reads it: the bytes of all that it is held as and that were not charged
- * before. What was charged before is added to *shared_bytes. */
+/* Charges a constant to the operator that reads it: the bytes of everything that it is stored as and that were not
+ * charged before. Bytes charged before are added to *shared_bytes. */
 int64_t ir_charge(ir_net *net, int32_t constant, int64_t *shared_bytes);
 
 /* Whether the layer multiplies activations that a FakeQuantize of at most 256 levels has made by weights of another one
  * or stored in at most 8 bits: engines run it in I8. */
 bool ir_is_quantised(const ir_net *net, const ir_layer *layer);
 
-/* How often the body of a layer runs, by the parts that go in and out; -1 when they do not tell. */
+/* How often the body of a layer runs, derived from its sliced inputs and outputs; -1 if unknown. */
 int64_t ir_trips(const ir_layer *layer);
 
-/* Whether the layer stands for values from outside (Parameter, Const) or for the end (Result), and does no work. */
+/* Whether the layer is an external value (Parameter, Const) or an end (Result), and does no work. */
 bool ir_is_boundary(const ir_layer *layer);
 
 /* Whole numbers of an attribute, at most `most`; returns how many. */

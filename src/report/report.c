@@ -1,5 +1,6 @@
 #include "report/report.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,6 +218,11 @@ static bool single_exceeds(const situ_problem *p, int32_t device, int64_t single
   return single_ns > min64(p->max_period_ns, p->max_latency_ns) || (p->other && other_ns > p->max_other_ns);
 }
 
+bool report_is_unsure(const situ_robustness *r) {
+  double lost = (1 - r->beats_single) * r->draws;
+  return r->preferred && lost > ceil(0.1 * r->draws - 1e-9) + 1e-9;
+}
+
 void report_against_single(char *into, size_t n, const situ_plan *plan, const situ_problem *p) {
   situ_robustness sure = SITU_ROBUSTNESS_INIT;
   int32_t device = situ_plan_best_single_device(plan);
@@ -232,13 +238,13 @@ void report_against_single(char *into, size_t n, const situ_plan *plan, const si
     snprintf(into, n, "%s alone, which exceeds the limit", name);
   else if (value == single)
     snprintf(into, n,
-             situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL ? situ_plan_is_claim(plan)
-                                                                   ? "%s alone; the plan claims that no split is better"
-                                                                   : "%s alone; no split can be better"
-             : situ_plan_best_found_ns(plan) < value         ? situ_plan_robustness(plan, &sure) && report_is_unsure(&sure)
-                                                                   ? "%s alone; no split is reliably faster, see below"
-                                                                   : "%s alone; a split gains too little, see below"
-                                                             : "%s alone; no better split was found",
+             situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL
+                 ? situ_plan_is_claim(plan) ? "%s alone; no split is better for these costs, as the plan claims"
+                                            : "%s alone; no split can be better"
+             : situ_plan_best_found_ns(plan) < value ? situ_plan_robustness(plan, &sure) && report_is_unsure(&sure)
+                                                           ? "%s alone; no split is reliably faster, see below"
+                                                           : "%s alone; a split gains too little, see below"
+                                                     : "%s alone; no better split was found",
              name);
   else if (value < single && value > 0)
     faster_text(into, n, name, (double)single / (double)value);

@@ -236,7 +236,7 @@ static void chain_facts(text_buffer *t, const shape_of_graph *s, const situ_prob
   if (s->path_ns > 0) text_add(t, " (%.2fx)", (double)s->all.time_ns / (double)s->path_ns);
   text_add(t, "\n");
   fact_start(t, options, "", FACT_COLUMNS);
-  text_add(t, "every operator on its fastest device of ");
+  text_add(t, "on the fastest device of ");
   text_add_clean(t, p->platform->name);
   text_add(t, ", without transfers\n");
 }

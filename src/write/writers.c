@@ -60,7 +60,7 @@ situ_status writer_serves(const writer **out, const char *name, const situ_probl
   *out = w;
   const model_format *format = w->format ? w->format : &onnx_format;
   if (w->write_folder && strcmp(reader, format->reader) != 0)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, path, "is not a %s model, which %s needs", format->title, name);
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, path, "is not an %s model, which %s needs", format->title, name);
   if (w->serves) TRY(w->serves(problem, error));
   if (!w->form) return SITU_STATUS_OK;
   situ_status status = layer_plan_open(&l, problem, w->form, name, error);

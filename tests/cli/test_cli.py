@@ -150,7 +150,7 @@ def test_usage_errors_end_with_2():
     situ("place", SMALL, "--objective", code=2, err="--objective needs a value: latency or throughput")
     situ("place", SMALL, "--max-latency", "3", "--max-period", "3", code=2, err="cannot both be limited")
     situ("place", SMALL, "--solver", "ideal_dp", code=2, err="cannot solve this stream problem; it supports pipeline")
-    situ("place", "builtin:gpt2", "--solver", "milp", code=2, err="it serves stream, calls, pipeline, but not of this size")
+    situ("place", "builtin:gpt2", "--solver", "milp", code=2, err="it supports stream, calls, pipeline, but not of this size")
     situ("place", SMALL, "--platform=", code=2, err="empty")
     situ("place", SMALL, "--objective", "speed", code=2, err="expected latency or throughput")
     situ("place", SMALL, "--execution", "default", code=2, err="expected stream, calls or pipeline")

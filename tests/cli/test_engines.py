@@ -45,7 +45,7 @@ def test_parts_of_a_model_are_a_folder_with_a_manifest():
         assert pathlib.Path("parts", part["file"]).stat().st_size > 100
         assert all(value["from"] is None or value["from"] < k for value in part["inputs"])
     refused = subprocess.run([SITU, "place", SMALL, *QUICK, "--write", "onnx-parts=none"], capture_output=True, text=True)
-    assert refused.returncode == 6 and "is no ONNX model" in refused.stderr, refused
+    assert refused.returncode == 6 and "is not an ONNX model" in refused.stderr, refused
     assert not pathlib.Path("none").exists()
 
 
@@ -71,7 +71,7 @@ def test_engines_are_listed_with_where_they_are_or_why_not():
     os.environ["SITU_ONNXRUNTIME"], kept = "/nowhere/at/all", os.environ.get("SITU_ONNXRUNTIME")
     try:
         row = situ_json("list", "engines")["engines"][0]
-        assert "SITU_ONNXRUNTIME names this place" in row["missing"]
+        assert "SITU_ONNXRUNTIME names this path" in row["missing"]
         pathlib.Path("libonnxruntime.so").write_text("no library")
         os.environ["SITU_ONNXRUNTIME"] = str(pathlib.Path("libonnxruntime.so").resolve())
         assert "cannot be loaded" in situ_json("list", "engines")["engines"][0]["missing"]

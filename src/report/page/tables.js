@@ -33,7 +33,7 @@ function cards(plan) {
           facts.n_handovers > 0 && !facts.transfer_bytes ? 'unknown sizes' :
                                                            sizeText(facts.transfer_bytes) + ' in total'),
       facts.beats_single !== undefined ?
-          card('chance to beat the best single device', percent(facts.beats_single), 'for the given uncertainty of costs') :
+          card('chance to beat best single device', percent(facts.beats_single), 'for the given cost uncertainty') :
           null);
 }
 
@@ -149,8 +149,8 @@ function pathSection(plan) {
   return [
     element(
         'p', {class: 'lead'},
-        plural(steps.length, 'step') + ' from start to end, each waiting for the one before: for its data, its device or its ' +
-            'link. Shortening only other operators gains nothing. The longest steps:'),
+        plural(steps.length, 'step') + ' from start to end, each waiting for the one before: for its data, its device or ' +
+            'its link. Shortening only other operators gains nothing. The longest steps:'),
     tableOf(
         [['step', 'name'], ['on', 'tight'], ['start', 'n'], ['takes', 'n'], ['of the time', 'n']],
         longest.map(
@@ -327,7 +327,7 @@ function searchSection(plan) {
     const time = found.reduce((sum, v) => sum + plan.raw.time[v], 0);
     results.replaceChildren(element(
         'p', {class: 'hint'},
-        words.length ? `${plural(found.length, 'operator')}, ${timeText(time)} in total; the timeline shows only these` :
+        words.length ? `${plural(found.length, 'operator')}, ${timeText(time)} in total, shown alone in the timeline` :
                        `${plural(plan.n, 'operator')}`));
     const shown =
         (words.length ? found :

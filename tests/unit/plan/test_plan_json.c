@@ -154,7 +154,7 @@ static void bad_files_are_one_clear_line(void **state) {
       {"\"value_ns\": 6", "\"value_ns\": 6.5", "value_ns"},
       {"\"value_ns\": 6", "\"value_ns\": \"6\"", "value_ns"},
       {"[\"a\",\"d0\",0,2]", "[\"zz\",\"d0\",0,2]", "no operator 'zz'"},
-      {"[\"a\",\"d0\",0,2]", "[\"b\",\"d0\",0,2]", "'b' comes twice"},
+      {"[\"a\",\"d0\",0,2]", "[\"b\",\"d0\",0,2]", "'b' appears twice"},
       {"[\"a\",\"d0\",0,2]", "[\"a\",\"d9\",0,2]", "no device 'd9'"},
       {"[\"a\",\"d0\",0,2]", "[\"a\",\"d0\",-1,2]", "row 1"},
       {"[\"a\",\"d0\",0,2]", "[\"a\",0,0,2]", "name of a device"},

@@ -152,7 +152,7 @@ static void a_cycle_is_named(void **state) {
 static void values_are_made_exactly_once(void **state) {
   bytes g = small_graph();
   add_node(&g, node("Relu", "again", "x", "y"));
-  read_bad(model(g), "again", "makes value 'y'");
+  read_bad(model(g), "again", "produces value 'y'");
   g = small_graph();
   add_node(&g, node("Relu", "lost", "nowhere", "u"));
   read_bad(model(g), "lost", "reads value 'nowhere'");
