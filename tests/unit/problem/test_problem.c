@@ -113,7 +113,8 @@ static void what_does_not_go_together_is_refused(void **state) {
        "the objective itself cannot be limited; combine latency with a limit on the period"},
       {{LATENCY, STREAM, 0, 0, 0, 1},
        "the objective itself cannot be limited; combine latency with a limit on the period"},
-      {{D, D, 0, 0, 1, 1}, "period and latency cannot both be limited, because one of them is the objective; combine latency"},
+      {{D, D, 0, 0, 1, 1},
+       "period and latency cannot both be limited, because one of them is the objective; combine latency"},
   };
   scenario s = two(false);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
