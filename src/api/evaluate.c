@@ -153,7 +153,7 @@ situ_status evaluate_pins(situ_plan **out, const situ_instance *instance, situ_e
   return status;
 }
 
-/* What a plan file of ours says of its problem holds where the options leave something open. */
+/* The problem in a plan file supplies everything that the options leave open. */
 static situ_status open_beside(situ_instance **instance, const instance_options *options, const char *path,
                                situ_error *error) {
   json_value *root = NULL;

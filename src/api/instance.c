@@ -191,7 +191,7 @@ static bool is_stream_latency(const situ_instance *i) {
          (o->execution == SITU_EXECUTION_DEFAULT || o->execution == SITU_EXECUTION_STREAM) && o->max_calls == 0;
 }
 
-/* The granularity that DEFAULT stands for. */
+/* The granularity that DEFAULT selects. */
 static situ_granularity default_granularity(const situ_instance *i) {
   bool layers = !i->pins && is_stream_latency(i) && granularity_is_decoder(i->model->graph, i->arena);
   return layers ? SITU_GRANULARITY_LAYER : SITU_GRANULARITY_FUSED;
@@ -238,7 +238,7 @@ static situ_status note_layers(situ_model *model, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-/* As instance_pose, but layers that nobody asked for by name give way where no device can take one. */
+/* Like instance_pose, but layers that were not requested explicitly are dropped if no device can hold one. */
 static situ_status pose(situ_instance *i, bool by_default, situ_error *error) {
   TRY(instance_pose(i, error));
   if (!by_default || i->options.granularity != SITU_GRANULARITY_LAYER) return SITU_STATUS_OK;

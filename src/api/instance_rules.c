@@ -1,4 +1,4 @@
-/* Rules of an instance: from files and short forms to what the costs and the problem take. */
+/* Rules of an instance: from files and short forms to the inputs of costs and problem. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static bool add_short(text_buffer *t, const char *text, const char *word, const 
   return true;
 }
 
-/* Adds one object of rules: a short form, or what a file holds. */
+/* Adds one object of rules: a short form, or the content of a file. */
 static situ_status add_rules(text_buffer *t, const char *text, situ_error *error) {
   static const char *const forbid[] = {"{\"situ_rules\":1,\"operators\":[{\"kind\":", ",\"not_on\":", "}]}"};
   static const char *const reserve[] = {"{\"situ_rules\":1,\"devices\":{", ":{\"reserve\":", "}}}"};

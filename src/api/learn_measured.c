@@ -1,4 +1,4 @@
-/* A policy that learns from what an engine measures. */
+/* A policy that learns from measurements of an engine. */
 #include <stdio.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static situ_trials_report tell(const trials *t) {
   return r;
 }
 
-/* What was measured is written whatever comes after it. A callback that stops leaves the best so far. */
+/* Measurements are written whatever happens afterwards. If a callback stops the training, the best so far remains. */
 static situ_status learn_in(measured_course *c, situ_learn_report *out, situ_trials_report *told, situ_plan **plan,
                             const char *learner, const situ_problem *p, const situ_learn_options *options,
                             situ_error *error) {

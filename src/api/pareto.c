@@ -1,6 +1,6 @@
-/* The front of latency and period by the epsilon-constraint method (Haimes, Lasdon, Wismer, 1971): the two ends first,
- * then the least period under ceilings of latency that are spread evenly, as a ratio, between them. Each solve starts
- * from what all before it found. docs/theory/models/tradeoff.md. */
+/* The front of latency and period by the epsilon-constraint method (Haimes, Lasdon, Wismer, 1971): first the two ends,
+ * then the minimum period for limits on latency that are spaced evenly, as ratios, between them. Each solve starts from
+ * the plans of all previous ones. docs/theory/models/tradeoff.md. */
 #include "situ/pareto.h"
 
 #include <math.h>
@@ -113,7 +113,7 @@ static bool cancelled(const situ_front *f) { return f->plans[f->n_solved - 1]->o
 
 static situ_status run(sweep *s) {
   situ_front *f = s->front;
-  int64_t measured = SITU_NEVER_NS - 1; /* no limit, but both are looked at */
+  int64_t measured = SITU_NEVER_NS - 1; /* no limit, but both are evaluated */
   TRY(solve_once(s, SITU_OBJECTIVE_LATENCY, measured));
   TRY(solve_once(s, SITU_OBJECTIVE_THROUGHPUT, measured));
   keep_ends(f);

@@ -105,7 +105,7 @@ situ_status instance_from_json(situ_instance **out, const instance_options *give
   arena *a = arena_new();
   if (!a) return fail_no_memory(error);
   situ_status status = reopen(out, given, a, member, path, error);
-  if (status == SITU_STATUS_BAD_ARGUMENT && !given) /* what a file says is input, not an argument of the caller */
+  if (status == SITU_STATUS_BAD_ARGUMENT && !given) /* the content of a file is input, not an argument of the caller */
     status = error ? (error->status = SITU_STATUS_BAD_INPUT) : SITU_STATUS_BAD_INPUT;
   if (status != SITU_STATUS_OK) {
     situ_instance_free(*out);

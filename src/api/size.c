@@ -1,5 +1,5 @@
 /* The smallest platform that meets a goal. Every goal is a limit on the value of a plan, so the proved lower bound of
- * the value tells where no plan can meet it. */
+ * the value shows where no plan can meet it. */
 #include "api/size.h"
 
 #include <ctype.h>
@@ -142,7 +142,7 @@ static bool cheaper(const candidate *a, const candidate *b) {
   return a->memory_bytes < b->memory_bytes;
 }
 
-/* Puts a candidate behind those that are no dearer. */
+/* Inserts a candidate after those that are not more expensive. */
 static void insert(sizing_call *q, const candidate *c) {
   int32_t at = q->into->n_candidates++;
   for (; at > 0 && cheaper(c, &q->candidates[at - 1]); at--) q->candidates[at] = q->candidates[at - 1];
@@ -225,7 +225,7 @@ static bool is_impossible(const situ_sizing *s, const situ_problem *p, const sit
   return situ_problem_conflict(p) || !meets(s, situ_plan_verified_ns(plan));
 }
 
-/* What a candidate came to. A value counts after a search only: the best single device says little of a machine. */
+/* The result of a candidate. A value counts only after a search: the best single device says little about a machine. */
 static situ_status keep_row(sizing_call *q, const candidate *c, const situ_problem *p, const situ_plan *plan,
                             bool searched) {
   situ_sizing *s = q->into;
@@ -250,7 +250,7 @@ static situ_status keep_row(sizing_call *q, const candidate *c, const situ_probl
   return SITU_STATUS_OK;
 }
 
-/* Bounds first, beside the best single device; a search only where they leave the goal open. */
+/* First the bounds and the best single device; a search only if they leave the goal open. */
 static situ_status try_candidate(sizing_call *q, const candidate *c) {
   situ_instance *i = NULL;
   situ_plan *plan = NULL;

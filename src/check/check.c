@@ -30,7 +30,7 @@ static bool check_placement(judge *j) {
 /* Why operators must share a device: those of one key do, -1 is none. `rule` and `what` are for messages. */
 typedef struct bond {
   const char *rule, *what;
-  const int32_t *key; /* [operator] 0 .. n_operators-1, or -1; NULL: there is no such bond */
+  const int32_t *key; /* [operator] key 0 .. n_operators-1, or -1; NULL: no such grouping */
 } bond;
 enum { N_BONDS = 3 };
 

@@ -17,7 +17,7 @@ typedef struct units {
 
 static bool on_host(const judge *j, int32_t v) { return j->platform->devices[j->plan->device[v]].is_host; }
 
-/* Gives every operator its unit. False when what the plan says of calls cannot be used. */
+/* Gives every operator its unit. False if the calls of the plan are unusable. */
 static bool find_units(judge *j, units *u, int32_t *first_of_call) {
   const situ_graph *g = j->graph;
   int64_t before = j->verdict->n_found;
@@ -69,7 +69,7 @@ static void find_durations(judge *j, units *u) {
   }
 }
 
-/* A device runs its calls one after the other, in the order of their numbers. */
+/* A device runs its calls sequentially, in the order of their numbers. */
 static bool find_queues(judge *j, units *u, const int32_t *first_of_call) {
   int32_t *last = ARENA_NEW(j->scratch, int32_t, j->problem->n_devices);
   if (!last) return false;

@@ -1,4 +1,4 @@
-/* The judge of the lower bound: what the plan's certificate proves. */
+/* The judge of the lower bound: computes what the plan's certificate proves. */
 #include "check/check_certificate.h"
 
 #include <string.h>

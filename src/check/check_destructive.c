@@ -25,7 +25,7 @@ typedef struct case_ {
   int64_t *head, *tail;
   int64_t *first, *last; /* starts and tails that joins know */
   int64_t *start, *rest; /* [n] no operator starts before; no less time is after its end */
-  bool *before;          /* [n * n], by what comes after; or NULL */
+  bool *before;          /* [n * n], ordered by tail; or NULL */
   __int128 *work;        /* [n * n_lists] least priced work of each operator */
   rank *order;
   check_items items;

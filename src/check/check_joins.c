@@ -21,10 +21,11 @@ typedef struct look {
   int64_t *end; /* [operator * devices] */
   int32_t n, devices, window;
   int32_t *near, *n_arrows,
-      n_near;              /* the operators looked at, nearest first; how many arrows leave them to those and v */
+      n_near;              /* the operators considered, nearest first; the number of arrows from them to each other and
+                              v */
   int32_t *place, *open;   /* [n] place in near or -1; those that may come next */
   int64_t *first;          /* [n] of those, when they can start */
-  int64_t *ends, *after;   /* [window * devices] of those looked at */
+  int64_t *ends, *after;   /* [window * devices] of the operators considered */
   int64_t *release, *work; /* [window] of those that have no choice */
   int32_t twin[DEVICES];   /* the first device that differs from d in nothing but its name */
   bool *usable;            /* [window * devices] in time while nobody is held */
@@ -206,7 +207,7 @@ static int64_t least_start(look *l, int32_t v, int32_t d, int64_t chain) {
   return yes;
 }
 
-/* Whether nothing says of d what it does not say of e. */
+/* Whether d and e are equal in all respects. */
 static bool are_twins(const look *l, int32_t d, int32_t e) {
   const situ_costs *c = l->j->problem->costs;
   const int32_t *m = l->j->platform->memory_of, *class_of = l->j->platform->class_of;

@@ -43,7 +43,7 @@ static bool in_range(const int64_t *prices, int64_t n) {
   return true;
 }
 
-/* False where a list is missing or holds what it should not. */
+/* False if a list is missing or holds an invalid value. */
 static bool take_lists(relaxation *r, const certificate *c) {
   const judge *j = r->j;
   int64_t n = j->graph->n_operators, n_uses = j->graph->n_uses, nm = j->platform->n_memories,
@@ -128,7 +128,7 @@ static bool add_uses(relaxation *r, __int128 *sum) {
 
 static __int128 worth(__int128 price, int64_t amount, int64_t most) { return price * min64(amount, most); }
 
-/* What an item adds on device d; false where it cannot be there within `within`. */
+/* The contribution of an item on device d; false if it cannot be there within `within`. */
 static bool worth_of_item(const relaxation *r, int32_t item, int32_t d, __int128 *sum) {
   const judge *j = r->j;
   int32_t m = j->platform->memory_of[d];

@@ -1,4 +1,4 @@
-/* What a stream does at the same time: copies back that keep a host busy, or one thing after the other. */
+/* The overlap rules of a stream: copies back occupy a host, or everything is sequential. */
 #include "check/check_overlap.h"
 
 #include <stdlib.h>
@@ -151,7 +151,7 @@ static int by_way(const void *a, const void *b) {
   return (x->link > y->link) - (x->link < y->link);
 }
 
-/* The hops that a walk in turn makes. */
+/* The hops of the sequential walk. */
 typedef struct turns {
   int32_t n, most;
   situ_transfer *hop; /* [most], those of the plan at most: one more means that the plan lacks some */

@@ -11,7 +11,7 @@ typedef struct loads {
   int32_t n_phases; /* 2: forward and backward apart */
   int64_t *load_ns; /* [device] */
   int64_t value_ns;
-  int32_t *leader; /* [device] the one whose part it runs: itself where it is no replica */
+  int32_t *leader; /* [device] the one whose part it runs: itself unless it is a replica */
   int32_t *shared; /* [device] how many run that part */
 } loads;
 
@@ -278,7 +278,7 @@ static int64_t footprint(const situ_graph *g, int32_t v) {
   return bytes;
 }
 
-/* weights + in_flight * (stash + greatest footprint); calls are the case of one input and no stash. */
+/* weights + in_flight * (stash + maximum footprint); calls are the case of one input and no stash. */
 situ_status check_static_memory(judge *j, int64_t **memory_bytes, situ_error *error) {
   const situ_graph *g = j->graph;
   bool pipeline = j->problem->execution == SITU_EXECUTION_PIPELINE;

@@ -1,6 +1,6 @@
-/* The judge of stream schedules: every operator and every hop stands where the model puts it. A schedule has no free
- * will but its sequences: what could start earlier has to, and channels serve in order of readiness, because the
- * machine does so. */
+/* The judge of stream schedules: every operator and every hop must be at the time that the model determines. Only the
+ * sequences of a schedule are free: whatever could start earlier must do so, and channels serve in order of readiness,
+ * as the machine does. */
 #include <stdlib.h>
 
 #include "base/checked.h"
@@ -54,7 +54,7 @@ static int64_t hop_time(const judge *j, int32_t t, int32_t link) {
   return c->transfer_ns[t][c->link_kind[link]];
 }
 
-/* Copies the hops that stand on the route of their transfer, in the order of routes; the others are noted. */
+/* Copies the hops that are on the route of their transfer, in the order of routes; others are violations. */
 static int32_t list_hops(judge *j, hop *hops) {
   const situ_platform *q = j->platform;
   int32_t n = 0;
@@ -84,7 +84,7 @@ static int32_t list_hops(judge *j, hop *hops) {
   return n;
 }
 
-/* Joins the hops into whole transfers: each hop of the route once, one after the other. */
+/* Joins the hops into whole transfers: each hop of the route once, in sequence. */
 static int32_t join_hops(judge *j, hop *hops, int32_t n_hops, check_copy *copies) {
   int32_t n = 0;
   for (int32_t i = 0, end; i < n_hops; i = end) {
@@ -252,7 +252,7 @@ static int64_t check_durations(judge *j) {
   return value;
 }
 
-/* Positions in the order; index order where it is no permutation. */
+/* Positions in the order; index order if it is not a permutation. */
 static void find_positions(judge *j, int32_t *position) {
   const int32_t *order = j->plan->order;
   int32_t n = j->graph->n_operators, at = 0;

@@ -215,7 +215,7 @@ static bool take_segment(walk *w, int64_t first, int64_t last) {
   return true;
 }
 
-/* What the items that are not on the chain pay at least. */
+/* The minimum cost of the items that are not on the chain. */
 static __int128 rent_of_others(const walk *w) {
   __int128 sum = 0;
   for (int32_t i = 0; i < w->items.n; i++) {

@@ -11,7 +11,7 @@ enum { CSV_COLUMNS = 1 << 12 };
 typedef struct csv {
   const char *path;
   arena *arena;
-  char *at; /* what is left of the text */
+  char *at; /* the rest of the text */
   int64_t line;
   int32_t n_columns, name, kernel; /* columns; -1 where there is none */
   const char *title[CSV_COLUMNS];  /* NULL for columns that are not times */

@@ -55,7 +55,7 @@ typedef struct estimation {
   situ_costs *costs;
 } estimation;
 
-/* Says in the source which fusion and engine it is, where they are not what the default is. */
+/* Adds fusion and engine to the source text unless they are the defaults. */
 static situ_status name_fusion(const estimation *e, situ_error *error) {
   char source[256];
   int n = snprintf(source, sizeof source, "%.140s", e->costs->source);

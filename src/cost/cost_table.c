@@ -54,7 +54,7 @@ static bool listed(const json_value *classes, const char *name) {
   return false;
 }
 
-/* Times by class for operator or kernel `op`, whose time stands with operator v. */
+/* Times by class for operator or kernel `op`, whose time is stored with operator v. */
 static situ_status apply_times(const table *t, const char *op, int32_t v, const json_value *times, double unit_ns,
                                situ_error *error) {
   if (json_kind_of(times) != JSON_OBJECT_KIND) return bad(t, error, op, "", "must be an object of class: time");
@@ -148,7 +148,7 @@ situ_status cost_table_read(json_value **root, int32_t *given, const situ_graph 
   return read_given(&t, *root, error);
 }
 
-/* One entry of "links": what a hand-over from a device of one class to one of another takes. */
+/* One entry of "links": the time of a hand-over from a device of one class to one of another. */
 static situ_status apply_link(const table *t, const json_value *entry, double unit_ns, situ_link *links,
                               situ_error *error) {
   const char *ends[] = {json_text(json_get(entry, "from"), ""), json_text(json_get(entry, "to"), "")};
@@ -173,7 +173,7 @@ static situ_status apply_link(const table *t, const json_value *entry, double un
   return SITU_STATUS_OK;
 }
 
-/* One entry of "parts": what a part takes on a device of that class beyond its operators. */
+/* One entry of "parts": the overhead of a part on a device of that class. */
 static situ_status apply_part(const table *t, const json_value *entry, double unit_ns, part_cost *part,
                               situ_error *error) {
   const char *name = json_text(json_get(entry, "class"), "");

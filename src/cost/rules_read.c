@@ -359,7 +359,7 @@ static bool forbids_as(const rule_set *r, const rule_row *a, const rule_row *b) 
   return b->forbids && memcmp(a->forbids, b->forbids, (size_t)r->n_devices * sizeof(bool)) == 0;
 }
 
-/* Numbers anew, 0 for 0, so that no number below the n returned is without an operator. */
+/* Renumbers, keeping 0, so that every number below the returned n has an operator. */
 static int32_t renumber(int32_t *key, int32_t *next, int32_t n, int32_t n_operators) {
   int32_t kept = 1;
   for (int32_t k = 1; k < n; k++) next[k] = -1;

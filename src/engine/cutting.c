@@ -28,7 +28,7 @@ typedef struct cutting {
   int64_t more_ns[WAYS][MOST_ROUNDS];
 } cutting;
 
-/* Pieces of about equal time, on two devices in turn. */
+/* Pieces of about equal time, alternating between two devices. */
 static situ_status find_pieces(cutting *c, int32_t pieces, model_parts **out, situ_error *error) {
   const model_parts *w = c->whole->parts;
   const situ_graph *g = c->graph;
@@ -141,7 +141,7 @@ static void sum_up(part_costs *out, cutting *c, int32_t n_rounds) {
 
 /* ---- times of operators ---- */
 
-/* What the parts of an executor take where one input follows another: medians of some rounds. */
+/* The times of the parts of an executor for successive inputs: medians of some rounds. */
 static situ_status run_busy(const cutting *c, executor *x, int32_t n_items, int32_t round, int64_t *part_ns,
                             situ_error *error) {
   int64_t *finish_ns, *sum_ns;

@@ -1,5 +1,5 @@
-/* Inputs through the parts of an executor. Each part begins as soon as what it reads is there; what other ranks read is
- * sent as soon as it is made, beside the work on the next. */
+/* Runs inputs through the parts of an executor. Each part starts as soon as its inputs are available; tensors for other
+ * ranks are sent as soon as they are produced, in parallel with the next part. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -95,7 +95,7 @@ static situ_status advance(flow *f, int32_t copy, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-/* Begins to send (by part k) or to receive (k < 0) what goes through channels. */
+/* Starts sending (by part k) or receiving (k < 0) tensors through channels. */
 static situ_status exchange(flow *f, int32_t copy, int32_t k, situ_error *error) {
   executor *x = f->x;
   int32_t own = ranks_own(x->options.ranks);

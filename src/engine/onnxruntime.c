@@ -10,7 +10,7 @@
 
 enum { QUIET = 4 };
 
-/* What a run needs: the tensors of one session. */
+/* The data of a run: the tensors of one session. */
 typedef struct ort_binding {
   ort_session *session;
   size_t n_inputs, n_outputs;
@@ -94,7 +94,7 @@ static const struct ort_provider *provider_of(const char *name, size_t length) {
   return NULL;
 }
 
-/* As told, where it is not the model's fault. */
+/* As reported, if the model is not the cause. */
 static situ_status told_of_engine(ort_status *status, situ_error *error) {
   if (!status) return SITU_STATUS_OK;
   situ_status result = fail_with(error, SITU_STATUS_ENGINE, NULL, "%s", ort.f.GetErrorMessage(status));

@@ -74,7 +74,7 @@ static void add_model(text_buffer *model, int type) {
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) text_free(all[i]);
 }
 
-/* Releases number element types anew, so the library is asked what it makes of each type of ONNX. */
+/* Releases renumber element types, so the library is asked for its number of each ONNX type. */
 static int ask_type(int type) {
   text_buffer bytes = {0};
   ov_model *model = NULL;

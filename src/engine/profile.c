@@ -49,7 +49,7 @@ static int32_t numbered(const reading *r, const char *name) {
   return *end == '\0' && i >= 0 && i < r->parts->file->n_nodes ? (int32_t)i : -1;
 }
 
-/* A node by its name or that of a value that it makes, suffixes taken off one after the other. */
+/* A node by its name or by that of one of its outputs, removing suffixes one by one. */
 static int32_t find_node(const reading *r, char *name) {
   const model_file *f = r->parts->file;
   for (;;) {
@@ -65,7 +65,7 @@ static int32_t find_node(const reading *r, char *name) {
   }
 }
 
-/* What an engine calls the kernel of a kind, without the marks of fusion. */
+/* An engine's name for the kernel of a kind, without the marks of fusion. */
 static bool is_kind(const char *kernel_kind, const char *kind) {
   static const char *const marks[] = {"Fused", "Nhwc", "QLinear", ""};
   for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {

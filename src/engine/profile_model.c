@@ -107,7 +107,8 @@ static situ_status take_times(situ_profile *p, node_times *times, const model_pa
     p->spread[v] = times->spread[node];
     p->n_timed += times->seen[node];
   }
-  for (int32_t v = 0; v < g->n_operators; v++) { /* shapes that run beside an operator without a kernel of its own */
+  for (int32_t v = 0; v < g->n_operators; v++) { /* shapes that run together with an operator that has no kernel of its
+                                                    own */
     if (p->kernel[v] == v) continue;
     p->time_ns[p->kernel[v]] = sat_add(p->time_ns[p->kernel[v]], p->time_ns[v]);
     p->time_ns[v] = 0;
@@ -150,7 +151,7 @@ static situ_status measure_file(situ_profile *p, measuring *m, const model_parts
   return status;
 }
 
-/* A profile that was made elsewhere: its first run warms up, and what it says is all that is known of the whole. */
+/* An existing profile: its first run is the warm-up, and the whole time is known only from it. */
 static situ_status read_file(situ_profile *p, const char *path, const model_file *file, const model_parts *parts,
                              situ_error *error) {
   foreign_profile from;

@@ -1,4 +1,4 @@
-/* A plan that runs: its parts on their devices, measured beside the prediction and the whole model. */
+/* Runs a plan: its parts on their devices, measured and compared with the prediction and the whole model. */
 #include <stdio.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ typedef struct running {
 
 static bool leads(const running *r) { return ranks_own(r->ranks) == 0; }
 
-/* ---- what the plan predicts ---- */
+/* ---- the prediction of the plan ---- */
 
 /* Adds what parts take beyond their operators, where the costs know it. */
 static void add_part_costs(running *r) {
@@ -106,7 +106,7 @@ static situ_status describe_transfers(running *r) {
   return SITU_STATUS_OK;
 }
 
-/* A hand-over alone, without what the parts at its ends take. */
+/* A hand-over alone, without the overhead of the parts at its ends. */
 static int64_t hand_over_ns(const running *r, const run_transfer *t) {
   const part_cost *costs = r->problem->costs->part;
   const part_cost *from = &costs[r->problem->class_of[r->parts->parts[t->from_part].device]];
@@ -141,7 +141,7 @@ static situ_status predict_by_parts(running *r) {
 
 enum { NO_MORE = -1 };
 
-/* Rank 0 tells all others which input they run next, or NO_MORE. */
+/* Rank 0 sends all others the number of the next input, or NO_MORE. */
 static situ_status lead(running *r, int32_t item) {
   for (int32_t q = 1; q < ranks_count(r->ranks); q++) TRY(ranks_tell(r->ranks, q, &item, sizeof item, r->error));
   return SITU_STATUS_OK;
@@ -167,12 +167,12 @@ static situ_status follow(running *r) {
   }
 }
 
-/* Inputs one by one through the whole model, the parts or both in turn. */
+/* Single inputs through the whole model, the parts, or both alternately. */
 static situ_status run_all(running *r, bool whole, bool split) {
   measuring *m = &r->m;
   int64_t unused_ns;
   run_times of_whole = {0};
-  int turns = whole && split ? 2 : 1; /* in turn the first one finds caches that hold the work of the other */
+  int turns = whole && split ? 2 : 1; /* when alternating, the first one finds caches that hold the work of the other */
   m->total = m->options.warm_up + m->options.items;
   m->phase = "one by one";
   r->n_items = 0;
@@ -186,8 +186,8 @@ static situ_status run_all(running *r, bool whole, bool split) {
   return SITU_STATUS_OK;
 }
 
-/* In turn, so that both see the same machine; one after the other where idle threads of the one spin on cores of the
- * other. */
+/* Alternately, so that both see the same state of the machine; sequentially if idle threads of the one spin on cores of
+ * the other. */
 static situ_status measure_latency(running *r) {
   situ_run *run = r->run;
   int32_t most = r->m.options.items;
@@ -314,7 +314,7 @@ static situ_status measure_all(running *r) {
 
 /* ---- the call ---- */
 
-/* What all ranks must have in common. */
+/* The settings that all ranks must share. */
 static uint64_t mark_of(const running *r) {
   const situ_measure_options *o = &r->m.options;
   const situ_graph *g = r->problem->graph;
@@ -406,7 +406,7 @@ static situ_status run_into(running *r, const char *model) {
   return status;
 }
 
-/* Ranks first: what fails then is told to all. */
+/* Ranks first, so that any later failure is reported to all. */
 static situ_status begin(running *r, const char *model, const situ_measure_options *options) {
   TRY(ranks_open(&r->ranks, &r->m.executor.wait, r->error));
   r->run->rank = ranks_own(r->ranks);

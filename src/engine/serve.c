@@ -1,4 +1,4 @@
-/* What the worker of any engine does with requests: reads and answers them, and keeps tensors in the shared memory. */
+/* The worker of any engine: reads and answers requests, and keeps tensors in the shared memory. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static situ_status read_input(const server *s, driver_tensor *t, const json_valu
   return put_at(s, t, json_whole(json_get(from, "at"), -1), json_whole(json_get(from, "bytes"), 0), error);
 }
 
-/* Copies an output from where the engine made it to *free, which moves on, and tells of it. */
+/* Copies an output of the engine to *free, which advances, and adds it to the answer. */
 static situ_status move_output(const server *s, driver_tensor *t, int64_t *free, json_value *list, situ_error *error) {
   const void *made = t->data;
   json_value *output = json_new_object(), *dims = json_new_array();

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/fail.h"
 
-/* Operators of ATen, and what the ONNX files exported from PyTorch call them. */
+/* Operators of ATen, and their names in ONNX files exported from PyTorch. */
 static const struct {
   const char *aten, *onnx;
 } kinds[] = {
@@ -42,7 +42,7 @@ static const struct {
     {" gru ", " GRU "},
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds, NO_KIND = -1 };
-static const double MOST_US = 1e15; /* 30 years: longer ones are no times */
+static const double MOST_US = 1e15; /* 30 years: anything longer is not a time */
 
 /* A call of an operator by no other, or an annotation that names a node. */
 typedef struct top_call {

@@ -68,7 +68,7 @@ static situ_status run_rounds(trials *t, trial *one, executor *x, int32_t rounds
   return SITU_STATUS_OK;
 }
 
-/* What the engine does not take is no failure: the trial says why. */
+/* A placement that the engine rejects is not a failure: the trial has the reason. */
 static situ_status measure_trial(trials *t, trial *one, situ_error *error) {
   model_parts *parts = NULL;
   executor *x = NULL;

@@ -39,7 +39,7 @@ struct worker {
   int32_t n_under_way;
   bool in_process;
   worker_duty duty; /* in process, as are: */
-  worker_ran *ran;  /* runs that ended and were not looked at */
+  worker_ran *ran;  /* runs that ended and were not collected */
   int32_t ran_room;
   int64_t asked_ns; /* when the oldest request under way was sent or became the oldest */
   char name[96], doing[DOING_BYTES];
@@ -144,7 +144,7 @@ static void pin(const worker_options *o) {
   if (o->core >= 0) syscall(SYS_sched_setaffinity, 0, sizeof cores, cores);
 }
 
-/* Limits private memory to what the caller has already and `more_bytes`. */
+/* Limits private memory to that of the caller plus `more_bytes`. */
 static void limit_memory(int64_t more_bytes) {
   long long pages = 0;
   int64_t page_bytes = sysconf(_SC_PAGESIZE), machine = sat_mul(sysconf(_SC_PHYS_PAGES), page_bytes);
@@ -224,7 +224,7 @@ void worker_stop(worker *w) {
 /* The line has ended or cannot be written: says how the worker ended, which is told once the process is gone. */
 static situ_status fail_dead(worker *w, situ_error *error) {
   int status = 0, tries = 0;
-  while (w->process > 0 && tries < 100) { /* it ends by itself: its own end tells more than ours */
+  while (w->process > 0 && tries < 100) { /* it ends by itself: its own exit status says more than ours */
     if (waitpid(w->process, &status, WNOHANG) != 0) w->process = 0;
     if (w->process > 0) usleep(1000 * LOOK_MS);
     tries++;

@@ -9,7 +9,8 @@
 
 enum { NAME_BYTES = 1024 };
 
-/* What the backward operator of a kind reads of the forward pass, beside the gradients of the outputs. */
+/* The tensors of the forward pass that the backward operator of a kind reads, in addition to the gradients of the
+ * outputs. */
 typedef enum keep { KEEP_INPUTS, KEEP_OUTPUTS, KEEP_NOTHING } keep;
 static const char *const keep_outputs[] = {"Sigmoid", "Tanh", "Softmax", "LogSoftmax", "Relu",
                                            "Exp",     "Sqrt", "Dropout", "Reciprocal", NULL};
@@ -182,8 +183,8 @@ static situ_status read_forward(step *s, int32_t v, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-/* The gradients that the backward operator of v makes: of its inputs, for those who made them; of its weights, which
- * are added up where they are, so that they are no bytes of their own here. */
+/* The gradients that the backward operator of v produces: those of its inputs, for their producers; those of its
+ * weights, which are accumulated in place, so that they add no bytes here. */
 static situ_status make_gradients(step *s, int32_t v, situ_error *error) {
   const situ_graph *g = s->g;
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {

@@ -1,7 +1,7 @@
 /* The cross-entropy method (Rubinstein, Kroese, "The cross-entropy method", 2004; de Boer et al., Annals of Operations
  * Research 134, 2005): placements are drawn from one distribution over devices for each unit, the best of each batch
- * say how often each device should be drawn, and the distribution goes some of the way there. No network, no gradient:
- * what a learned policy must beat. docs/theory/learned/learned_baselines.md. */
+ * determine how often each device should be drawn, and the distribution moves part of the way towards that. No network,
+ * no gradient: what a learned policy must beat. docs/theory/learned/learned_baselines.md. */
 #include <math.h>
 
 #include "base/fail.h"

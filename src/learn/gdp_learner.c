@@ -82,7 +82,7 @@ static void draw_latent(outlook *o, int32_t n, int32_t plain, rng *random) {
   for (int64_t i = 0; i < n * of_one; i++) o->latent[i] = i < plain * of_one ? normal(random) : 0;
 }
 
-/* The scores of one placement of several, beside each other. */
+/* The scores of one of several placements stored side by side. */
 static const nn_real *scores_of(outlook *o, nn_matrix all, int32_t k) {
   int32_t n = o->view->n_devices;
   for (int32_t u = 0; u < all.rows; u++)
@@ -105,8 +105,8 @@ static int64_t attempt(study *s, nn_matrix all, int32_t k, rng *random) {
 
 static double rate_of(const lesson *l) { return RATE / sqrt(1 + (double)l->n_steps / RATE_STEPS); }
 
-/* Equal devices take each other's places so that they come in their order: a policy that is to be told of several
- * graphs must not learn which of them a search happened to take first. */
+/* Equal devices are permuted into their order: a policy for several graphs must not learn which of them a search
+ * happened to choose first. */
 static void rename_equals(int32_t *device, const gdp_view *v) {
   int32_t to[SITU_MAX_DEVICES], taken = 0;
   bool is_taken[SITU_MAX_DEVICES] = {false};
@@ -165,7 +165,7 @@ static void judge(const lesson *l, study *s, int32_t n) {
   }
 }
 
-/* The trials of a step: draws, each told to the study, then windows. False when there was no time for all draws. */
+/* The trials of a step: draws, each passed to the study, then windows. False if there was no time for all draws. */
 static bool explore(lesson *l, study *s, nn_matrix all, ppo_batch *batch, lesson_step *told) {
   outlook *o = s->seen;
   int32_t n = 0, draws = batch->n_draws;
@@ -250,8 +250,9 @@ static bool train(lesson *l, study *s, lesson_step *told) {
 
 /* ---- serving ---- */
 
-/* Likeliest placements and draws in turn, for more and more weight of the neighbours' opinion: from the policy as it is
- * to all on few devices. The first is the likeliest placement; from the second pass on latent numbers are drawn. */
+/* Most likely placements and draws alternately, with increasing weight of the neighbours' opinion: from the policy as
+ * it is to everything on few devices. The first is the most likely placement; from the second pass on latent numbers
+ * are drawn. */
 static bool serve(lesson *l, study *s, int32_t draws, rng *random) {
   outlook *o = s->seen;
   for (int32_t done = 0; done < draws && !environment_over(&s->env);) {

@@ -104,7 +104,7 @@ static nn_real relative(const measures *m, double time_ns) { return (nn_real)(lo
 
 static nn_real count(double n) { return (nn_real)(log1p(n) / 3); }
 
-/* The least and the greatest time of an operator where it can run. */
+/* The minimum and maximum time of an operator over the devices that can run it. */
 static void time_range(const situ_problem *p, int32_t v, double *least, double *most) {
   *least = HUGE_VAL;
   *most = 0;
@@ -279,7 +279,7 @@ static double work_on(const measures *m, int32_t d, double *part) {
   return usual > 0 ? at_least(sum, 1) * all / at_least(usual, 1) : HUGE_VAL;
 }
 
-/* Means and extremes of what a mean tensor takes to the other devices and back. */
+/* Means and extremes of the time of a mean tensor to the other devices and back. */
 static void link_times(const measures *m, const double *of_kind, int32_t d, nn_real to[4]) {
   const situ_problem *p = m->problem;
   double out = 0, in = 0, least = HUGE_VAL, most = 0;

@@ -9,7 +9,7 @@
 
 enum { SPARE = 4 }; /* a group leaves room for so many of its size */
 
-/* Two units that a tensor joins, and what it costs to part them. */
+/* Two units joined by a tensor, and the cost of separating them. */
 typedef struct bond {
   double cost;
   int32_t from, to;

@@ -1,7 +1,7 @@
 /* Hierarchical device placement (Mirhoseini et al., "A hierarchical model for device placement", ICLR 2018): a
  * feed-forward grouper draws a group for each unit, a sequence-to-sequence placer with attention draws a device for
- * each group, and both learn from one reward. Groups are drawn anew in each trial.
- * docs/theory/learned/learned_baselines.md says what differs. */
+ * each group, and both learn from one reward. Groups are redrawn in each trial.
+ * docs/theory/learned/learned_baselines.md lists the differences. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ typedef struct hdp {
   int32_t *drawn;                                          /* [unit] its group */
   int32_t *place;                                          /* [group] its place among those that have units, or -1 */
   int32_t *group;                                          /* [unit] the place of its group */
-  nn_real *rows;                                           /* [place * width] what the placer is told */
+  nn_real *rows;                                           /* [place * width] the input of the placer */
   environment groups;                                      /* the groups as units */
   int32_t *group_device;
   int32_t *device;   /* [unit] */
@@ -63,8 +63,8 @@ static void add_to_group(hdp *s, int32_t k, int32_t u) {
   for (int32_t d = 0; d < n; d++) s->groups.allowed[(int64_t)k * n + d] |= s->env->allowed[(int64_t)u * n + d];
 }
 
-/* Rows of the placer: groups that the group feeds, groups that feed it, kinds and output shapes; each part over its
- * greatest number + 1. */
+/* Rows of the placer: groups that the group feeds, groups that feed it, kinds and output shapes; each part divided by
+ * its maximum + 1. */
 static void describe_groups(hdp *s) {
   const situ_problem *p = s->env->problem;
   int32_t m = s->n_groups, kinds = s->told.n_kinds;

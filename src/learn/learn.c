@@ -39,7 +39,7 @@ static int64_t count_trials(const lesson *l) {
 
 static double passed_s(const course *c) { return (double)(clock_now_ns() - c->start_ns) / 1e9; }
 
-/* Tells of a step; true when the run shall stop. */
+/* Reports a step; true if the run should stop. */
 static bool tell(const course *c, const lesson_step *told) {
   const situ_learn_options *o = c->options;
   const study *s = &c->lesson->studies[told->study];
@@ -81,8 +81,8 @@ static situ_status ask(situ_plan **plan, const course *c, const situ_problem *pr
   return SITU_STATUS_OK;
 }
 
-/* Tries what the teacher does with each of several seeds, unless the study has been in training; what is nearly as good
- * as the best of it is what the study imitates. */
+/* Tries the plans of the teacher with several seeds, unless the study has been trained already; the study imitates
+ * those nearly as good as the best. */
 static situ_status teach(course *c, study *s, bool tried) {
   situ_plan *plans[TEACHER_PLANS] = {NULL};
   const int32_t *device[TEACHER_PLANS];

@@ -31,7 +31,7 @@ static situ_status infer_transpose(const kind_call *c) {
 
 /* ---- Concat and Split ---- */
 
-/* Values of tensors joined along an axis: runs of each in turn. */
+/* Values of tensors joined along an axis: runs of each alternately. */
 static situ_status concat_values(const kind_call *c, int32_t axis) {
   ops_tensor *out = &c->node->outputs[0];
   for (int32_t i = 0; i < c->node->n_inputs; i++) {
@@ -196,7 +196,7 @@ static situ_status infer_slice(const kind_call *c) {
   return small ? kind_stride_values(c, 0, t, offset, strides) : SITU_STATUS_OK;
 }
 
-/* The gradient of Slice: dY, the shape of the input, and what the Slice had. */
+/* The gradient of Slice: dY, the shape of the input, and the parameters of the Slice. */
 static situ_status infer_put_shape(const kind_call *c) {
   const ops_tensor *shape = kind_in(c->node, c->row->tag);
   int64_t n = kind_rank(shape) == 1 ? shape->dims[0] : -1, dims[OPS_MAX_RANK];

@@ -1,5 +1,5 @@
-/* Quantisation, and the quantised twins of plain kinds that ONNX Runtime makes. Scales and zero points stand between
- * the tensors; products and windows with quantised operands are in the families of their plain kinds. */
+/* Quantisation, and the quantised twins of plain kinds that ONNX Runtime makes. Scales and zero points come between the
+ * tensors; products and windows with quantised operands are in the families of their plain kinds. */
 #include <string.h>
 
 #include "ops/kind.h"

@@ -42,7 +42,7 @@ static situ_status find_devices(layer_plan *l, const situ_problem *p, const int3
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t k = l->layers.of[v], d = device[v];
     int32_t *of = k >= 0 ? &l->device[k] : l->layers.before[v] ? &l->first : &l->head;
-    bool forward = p->graph->phase[v] == SITU_PHASE_FORWARD; /* the others are with what they belong to */
+    bool forward = p->graph->phase[v] == SITU_PHASE_FORWARD; /* the others are on the device of their layer */
     if (!forward || (l->expert[v] && !asks(l, SITU_FORM_EXPERTS))) continue;
     if (*of >= 0 && *of != d && (k >= 0 || asks(l, SITU_FORM_BLOCKS))) return refuse_split(p, v, d, format, error);
     *of = d;
@@ -101,7 +101,7 @@ static situ_status check_hosts(const layer_plan *l, const situ_problem *p, const
   return SITU_STATUS_OK;
 }
 
-/* The head as one more layer, and what comes before where some layer or the host is. */
+/* The head as one more layer, and everything before the layers on a device of some layer or on the host. */
 static situ_status check_head(const layer_plan *l, const situ_problem *p, const char *format, situ_error *error) {
   int32_t last = l->device[l->n - 1];
   if (l->head >= 0 && l->head != last && (problem_is_host(p, l->head) || has_run(l, l->head)))

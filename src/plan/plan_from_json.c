@@ -207,7 +207,7 @@ static situ_status read_devices(situ_plan *plan, const plan_source *s, const jso
   return SITU_STATUS_OK;
 }
 
-/* Links are numbers in "transfers"; the list says what they join, so that a plan for another platform is noticed. */
+/* Links are numbers in "transfers"; the list gives their ends, so that a plan for another platform is detected. */
 static situ_status check_links(const plan_source *s, const json_value *rows, situ_error *error) {
   if (json_kind_of(rows) != JSON_ARRAY_KIND || json_size(rows) != (size_t)s->platform->n_links)
     return bad(s, error, "links", "the links of the platform; was the plan made for another one?");

@@ -46,7 +46,7 @@ static situ_status bad_name(const composer *c, situ_error *error, const char *te
       text, word);
 }
 
-/* Passes blanks, which may stand around every sign. */
+/* Skips spaces, which are allowed around every sign. */
 static void skip_blanks(const char **at) {
   while (isblank((unsigned char)**at)) ++*at;
 }
@@ -125,7 +125,7 @@ static int32_t cut_count(char *word) {
   return (int32_t)count;
 }
 
-/* The row that a word names, with what people write behind names: how much memory, how many. NULL: none. */
+/* The row that a word names, with what users append to names: memory size and count. NULL: none. */
 static const situ_device_kind_info *find_row(term *t, const char *word) {
   char name[MAX_WORD];
   const situ_device_kind_info *row = catalogue_find(word);
@@ -139,7 +139,8 @@ static const situ_device_kind_info *find_row(term *t, const char *word) {
   return row;
 }
 
-/* Memory may be stated of hosts, and of what has the memory of a machine without one: the rest comes with its own. */
+/* Memory may be given for hosts, and for devices that hold the memory of a machine without a host; other devices have
+ * their own. */
 static situ_status check_memory(const composer *c, const term *t, situ_error *error) {
   bool own = strcmp(t->row->kind, "cpu") == 0 || t->row->integrated;
   return t->memory_bytes == 0 || own
@@ -158,7 +159,7 @@ static situ_status take_count(const composer *c, int32_t *count, const char **at
   skip_blanks(at);
   if (!isdigit((unsigned char)**at)) return SITU_STATUS_OK;
   if (take_word(word, &word_at, "+@(),;") && find_row(&(term){.count = 1}, word))
-    return SITU_STATUS_OK; /* "7900xtx" is no count */
+    return SITU_STATUS_OK; /* "7900xtx" is not a count */
   char *end;
   long stated = strtol(*at, &end, 10);
   if (stated < 1 || stated > SITU_MAX_DEVICES)
@@ -336,7 +337,7 @@ static bool owns_memory(const composer *c, int32_t d) {
   return c->devices[d].shares_memory_with < 0 || c->devices[d].apart;
 }
 
-/* Whether devices d and e stand in one server. */
+/* Whether devices d and e are in the same server. */
 static bool together(const composer *c, int32_t d, int32_t e) { return c->term_of[d]->server == c->term_of[e]->server; }
 
 /* Whether d is what its server sends from: its first host, or without hosts each accelerator. */
@@ -345,7 +346,7 @@ static bool has_port(const composer *c, int32_t d) {
   return host >= 0 ? d == host : owns_memory(c, d);
 }
 
-/* What a server sends to other servers shares a channel; the slower of two networks counts. */
+/* All traffic from a server to other servers shares a channel; the slower of two networks counts. */
 static situ_status join_servers(composer *c, situ_error *error) {
   int32_t first_channel = c->n_channels;
   c->n_channels += c->n_servers;

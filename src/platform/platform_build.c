@@ -56,7 +56,7 @@ static bool same_speed(const situ_device *a, const situ_device *b) {
          a->efficiency == b->efficiency;
 }
 
-/* Puts memory m, the last so far, behind the others of the pool of `member`, which it returns. */
+/* Appends memory m, the last so far, to the pool of `member`, and returns the pool. */
 static int32_t join_pool(situ_platform *p, int32_t member, int32_t m) {
   int32_t last = member;
   while (p->next_in_pool[last] >= 0) last = p->next_in_pool[last];

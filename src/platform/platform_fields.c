@@ -18,7 +18,7 @@ situ_status fields_fail(situ_error *error, const char *where, const char *place,
   return fail_with(error, SITU_STATUS_BAD_INPUT, spot, "%s", text);
 }
 
-/* As in platform.c: what lies above is no rate of a machine. */
+/* As in platform.c: higher values are not rates of a real machine. */
 static const double MAX_RATE = 1e18;
 
 static const field *find_field(const field *fields, int n_fields, const char *key) {

@@ -79,7 +79,7 @@ static const field link_fields[] = {
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* What a name in the file stands for: devices first, first + stride, ... */
+/* The devices of a name in the file: first, first + stride, ... */
 typedef struct place {
   int32_t first, count, stride;
 } place;
@@ -234,7 +234,7 @@ static situ_status add_device(loader *f, const json_value *value, size_t index, 
     return fields_fail(error, f->where, spot, "a platform has at most %d devices", SITU_MAX_DEVICES);
   situ_device model;
   TRY(describe(&model, f, &entry, spot, error));
-  /* devices without the key stand together: in the server of no name */
+  /* devices without the key are together, in the unnamed server */
   int64_t server = string_map_put(f->servers, entry.server ? entry.server : "", string_map_count(f->servers));
   if (server < 0) return fail_no_memory(error);
   model.server = (int32_t)server;
@@ -272,8 +272,8 @@ static situ_status find_end(const loader *f, const char *spot, const char *key, 
               : fields_fail(error, f->where, spot, "\"%s\": no device is called \"%.100s\"", key, name);
 }
 
-/* Latency and rate of a link, and its latency from a device to its host; *switched tells that what one device sends
- * leaves by one port. */
+/* Latency and rate of a link, and its latency from a device to its host; *switched: everything that one device sends
+ * leaves through one port. */
 static situ_status link_speed(const loader *f, const char *spot, const file_link *entry, situ_link *link,
                               int64_t *to_host_ns, bool *switched, situ_error *error) {
   *switched = false;
@@ -303,7 +303,7 @@ static bool goes_home(const loader *f, const situ_link *link) {
   return f->devices[link->to_device].is_host && !f->devices[link->from_device].is_host;
 }
 
-/* A name with a count stands for all of its devices: one link for each pair of different ends. */
+/* A name with a count means all of its devices: one link for each pair of different ends. */
 static situ_status add_link(loader *f, const json_value *value, size_t index, situ_error *error) {
   char spot[PLACE_BYTES];
   snprintf(spot, sizeof spot, "links[%zu]", index);

@@ -159,7 +159,7 @@ static situ_status copy_together(situ_problem *p, const situ_problem_options *o,
 
 /* Finds what must stay together: operators of one key in any of the arrays below ([operator] 0 .. n_operators-1, -1 for
  * none) share a unit, and so do those that are joined by several keys. Units of several operators become the colocation
- * groups of the problem's graph, so that nobody needs to ask why they stay together. */
+ * groups of the problem's graph, so that other code need not distinguish why they stay together. */
 static bool find_units(situ_problem *p) {
   const int32_t *const keys[] = {p->given->colocation, p->costs->group, p->together};
   int32_t n = p->n_operators, *into = ARENA_NEW(p->arena, int32_t, n), *first = ARENA_NEW(p->arena, int32_t, n);
@@ -227,7 +227,7 @@ static void spread_pins(situ_problem *p) {
   }
 }
 
-/* As people read sizes, and exactly: the two may differ by little. */
+/* In readable units and exactly, since the two numbers may differ by little. */
 static void refuse_weights(situ_problem *p, int64_t weights, int64_t room) {
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
   conflict(p, "memory: the %s need %s (%lld bytes), all usable memories together hold %s (%lld bytes)",

@@ -141,7 +141,7 @@ situ_status mpi_port_receive(mpi_port *p, mpi_message *out, int32_t from, int32_
   return SITU_STATUS_OK;
 }
 
-/* In batches: each call of MPI looks at all sockets once, whatever number of messages it is asked about. */
+/* In batches: each MPI call polls all sockets once, however many messages it tests. */
 situ_status mpi_port_test(mpi_port *p, mpi_message *messages, int32_t n, int32_t *done, int32_t *n_done,
                           situ_error *error) {
   enum { BATCH = 128 };

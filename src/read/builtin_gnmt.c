@@ -27,7 +27,7 @@ static net_value residual(net *n, int64_t layer, int64_t step, net_value h, net_
   return sum;
 }
 
-/* Replaces the word vectors in x by what the top layer makes of them. */
+/* Replaces the word vectors in x by the outputs of the top layer. */
 static void encode(net *n, net_value *x, net_value *backwards, const int64_t *v) {
   net_enter(n, "encoder.layer0");
   net_enter(n, "backward");
@@ -75,7 +75,7 @@ static net_value attend(net *n, const attention *a, int64_t step, net_value h) {
   return context;
 }
 
-/* Replaces the word vectors in x by what the top layer makes of them. */
+/* Replaces the word vectors in x by the outputs of the top layer. */
 static void decode(net *n, net_value *x, const attention *a, const int64_t *v) {
   net_cell cells[MOST_LAYERS];
   for (int64_t layer = 0; layer < v[LAYERS]; layer++) cells[layer] = cell_of(n, 2 * v[HIDDEN], v);

@@ -58,7 +58,7 @@ static net_value heads_of(net *n, net_value x, int64_t heads, const int64_t *v) 
   return net_transpose(n, "transpose", y, NET_SHAPE(0, 2, 1, 3));
 }
 
-/* What the cache holds, then what is new; each head repeated for the queries that share it. */
+/* The cached part, then the new part; each head repeated for the queries that share it. */
 static net_value cached(net *n, net_value x, const int64_t *v) {
   int64_t width = net_dim(n, x, -1), length = v[CONTEXT] + v[TOKENS], share = v[HEADS] / v[KV_HEADS];
   if (v[CONTEXT] > 0) {

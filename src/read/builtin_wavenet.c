@@ -29,7 +29,7 @@ static void generate(net *n, const int64_t *v) {
     net_value z = net_op2(n, "mul", "Mul", filter, gate);
     net_value skip = net_conv(n, "skip", z, v[SKIP], one);
     skips = skips == NET_NONE ? skip : net_op2(n, "skip_add", "Add", skips, skip);
-    if (i + 1 < v[STACKS] * v[LAYERS]) /* nobody reads the last residual */
+    if (i + 1 < v[STACKS] * v[LAYERS]) /* the last residual is unused */
       x = net_op2(n, "add", "Add", net_conv(n, "residual", z, v[RESIDUAL], one), x);
     net_leave(n);
   }

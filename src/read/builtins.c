@@ -105,8 +105,8 @@ situ_status builtin_generate(situ_graph **out, const char *path, situ_dtype prec
   return status;
 }
 
-/* Writes the load of a language model as parameters: a prompt is that many tokens behind an empty cache, a context one
- * token behind that many. */
+/* Writes the load of a language model as parameters: a prompt is that many tokens with an empty cache, a context one
+ * token after that many. */
 static situ_status add_load(text_buffer *to, const read_source *source, situ_error *error) {
   const situ_read_options *o = source->options;
   const char *separator = strchr(source->path, '?') ? "&" : "?";

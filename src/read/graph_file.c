@@ -211,7 +211,7 @@ static situ_status read_graph(read_result *result, const read_source *source, si
   return status;
 }
 
-/* The key of the format stands near the beginning. */
+/* The key of the format is near the beginning. */
 static int recognise_graph(const read_source *source) {
   static const char key[] = "\"situ_graph\"";
   size_t n = source->size_bytes < 4096 ? source->size_bytes : 4096;

@@ -36,7 +36,7 @@ typedef struct building {
 
 static int64_t round64(double x) { return sat_round(x); }
 
-/* Adds an operator that reads `in` and makes rows of `width` elements; *out becomes what it makes. */
+/* Adds an operator that reads `in` and produces rows of `width` elements; *out becomes its output. */
 static situ_status add(building *b, value_set *out, situ_operator op, double rows, int64_t width, const value_set *in) {
   int32_t index, tensor;
   int64_t element = b->model->activation_bytes;
@@ -93,7 +93,7 @@ static situ_status add_product(building *b, value_set *out, const lm_operator *w
   return add(b, out, op, by_row, width, &own);
 }
 
-/* An operator without a product, that moves what it reads and makes, and its own small weights. */
+/* An operator without a product, which moves its inputs, its outputs and its own small weights. */
 static situ_status add_plain(building *b, value_set *out, const char *name, const char *kind, int64_t bytes,
                              const value_set *in, int64_t width, double rows) {
   value_set made = {0};
@@ -131,7 +131,7 @@ static lm_layer layer_of(const building *b, int32_t block) {
   return block < b->model->n_blocks && b->model->layers ? b->model->layers[block] : (lm_layer){0};
 }
 
-/* The elements of a token in the cache of a block, and what a query does with each: 2 FLOP for each element of the key
+/* The elements of a token in the cache of a block, and the work of a query for each: 2 FLOP for each element of the key
  * and of the value. */
 typedef struct cache {
   int64_t row, work;
@@ -249,7 +249,7 @@ static int64_t small_bytes(const block_part *p, bool attention) {
   return sum;
 }
 
-/* The width of what a part hands to the product that ends it. */
+/* The width of the tensor that a part passes to its final product. */
 static int64_t inner_width(const building *b, const block_part *p, lm_group group) {
   for (int32_t i = 0; i < p->n; i++)
     if (p->ops[i].group == group && p->ops[i].role == LM_OUT && p->ops[i].in > 0) return p->ops[i].in;
@@ -314,9 +314,9 @@ static situ_status feed_group(building *b, value_set *ended, const block_part *p
   return add_role(b, ended, p, group, LM_OUT, &act);
 }
 
-/* Routed experts: the choice hands them what they read as one, and what they make is weighed and added up. llama.cpp
- * does both beside the router, wherever the experts are, and so a hand-over to them and one back is all that parts them
- * from their layer. */
+/* Routed experts: the router passes them their inputs as one tensor, and their outputs are weighted and added.
+ * llama.cpp does both on the device of the router, wherever the experts are, so separating experts from their layer
+ * costs one hand-over there and one back. */
 static situ_status routed_part(building *b, value_set *ended, const block_part *p, const value_set *in,
                                int64_t *workspace) {
   char name[128];

@@ -97,7 +97,7 @@ static lm_step prefill_step(const load *l, int64_t *repeats) {
                    .cell_type = l->cells == cell_types[0].name ? NULL : l->cells};
 }
 
-/* Decoding: one token of each stream and the draft behind it, behind the mean of what the cache holds meanwhile. */
+/* Decoding: one token of each stream followed by the draft, with the mean number of cached tokens. */
 static lm_step decode_step(const load *l) {
   int64_t last = l->prompt > 0 ? l->prompt + l->generate : l->context, steps = max64(l->generate, 1);
   return (lm_step){.streams = l->streams,

@@ -69,7 +69,7 @@ static situ_phase phase_of(const onnx_node *n) {
 
 /* ---- building ---- */
 
-/* An operator of the main graph with its tensors and uses. A folded node makes tensors of no bytes that nobody uses. */
+/* An operator of the main graph with its tensors and uses. A folded node produces unused tensors of 0 bytes. */
 static situ_status build_node(onnx_reading *r, situ_graph_builder *b, const onnx_node *n, const char *name,
                               int32_t source_id, onnx_held *const *outs, const onnx_cost *cost) {
   situ_operator op = {.name = name,

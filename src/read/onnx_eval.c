@@ -56,7 +56,7 @@ onnx_held *onnx_held_new(onnx_reading *r) {
   return h;
 }
 
-/* Puts a weight before `todo`, the list of what the operator under way is charged for, unless one was charged before.
+/* Prepends a weight to `todo`, the list of weights charged to the current operator, unless it was charged before.
  */
 static onnx_held *claim(onnx_reading *r, onnx_held *h, onnx_held *todo) {
   if (h->owner >= 0) {
@@ -220,7 +220,7 @@ static const ops_attr *find_attr(const ops_attr *attrs, int32_t n, const char *n
   return NULL;
 }
 
-/* The attributes of a node in a function, with references replaced by what the call or the function gives. */
+/* The attributes of a node in a function, with references replaced by those of the call or the function's defaults. */
 static situ_status bind_attrs(onnx_reading *r, const onnx_scope *s, const onnx_node *n, ops_node *shown) {
   shown->attrs = n->attrs;
   shown->n_attrs = n->n_attrs;
@@ -323,7 +323,7 @@ static situ_status eval_plain(onnx_reading *r, const onnx_scope *s, const onnx_n
   return SITU_STATUS_OK;
 }
 
-/* Resolves what a node reads and makes its outputs, as far as they are declared. */
+/* Resolves the inputs of a node and creates its outputs, as far as they are declared. */
 static situ_status show(onnx_reading *r, const onnx_scope *s, const onnx_node *n, ops_node *shown, onnx_held **ins) {
   const ops_tensor **inputs = ARENA_ZERO(r->a, const ops_tensor *, n->n_inputs);
   ops_tensor *outputs = ARENA_ZERO(r->a, ops_tensor, n->n_outputs);

@@ -1,8 +1,8 @@
-/* Sub-graphs and functions, costed into the node that owns them.
+/* Sub-graphs and functions, whose costs are charged to the node that owns them.
  *
- * If costs as its dearer branch, or as the one that is taken where its condition is known. Loop costs as its body
- * times its trip count (as far as the declared length of its results may tell it), Scan times its sequence length;
- * where these are not known, once, with a note. Shapes within a body are those of the first iteration. Other nodes with
+ * If costs as much as its more expensive branch, or as the taken branch if its condition is known. Loop costs its body
+ * times its trip count (which the declared length of its results may determine), Scan times its sequence length; if
+ * these are unknown, once, with a note. Shapes within a body are those of the first iteration. Other nodes with
  * sub-graphs cost as one run of each. Weights inside count once, for all branches. */
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static int64_t scalar(const onnx_held *h, int64_t most) {
   return h->t.ints[0] >= 0 && h->t.ints[0] <= most ? h->t.ints[0] : -1;
 }
 
-/* Type and shape of a value, without what it holds. */
+/* Type and shape of a value, without its content. */
 static ops_tensor outline(const onnx_held *h) {
   return h ? (ops_tensor){.dtype = h->t.dtype, .rank = h->t.rank, .dims = h->t.dims, .absent = h->t.absent}
            : (ops_tensor){.rank = -1};

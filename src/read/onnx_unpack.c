@@ -257,7 +257,7 @@ static situ_status take_payload(const unpacking *u, ops_attr *at, const SituOnnx
   return SITU_STATUS_OK;
 }
 
-/* What an attribute holds, by its type; files of IR version 1 have none, then by what is there. */
+/* The value of an attribute, by its type; files of IR version 1 have no type, so by the field that is present. */
 static ops_attr_type type_of(const SituOnnx__Attribute *from) {
   static const ops_attr_type types[] = {
       [1] = OPS_FLOAT, [2] = OPS_INT,     [3] = OPS_STRING, [4] = OPS_TENSOR, [5] = OPS_OTHER,  [6] = OPS_FLOATS,

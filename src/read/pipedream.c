@@ -1,6 +1,6 @@
 /* Profiles of PipeDream (Narayanan et al., SOSP 2019): graph.txt, a measured forward time, backward time, bytes of
- * activations and of parameters for each layer, and the edges between layers. docs/formats/pipedream.md says what
- * becomes of each. The graph is the forward pass; the machine is four of the measured devices behind a host. */
+ * activations and of parameters for each layer, and the edges between layers. docs/formats/pipedream.md describes how
+ * each is used. The graph is the forward pass; the machine is a host and four of the measured devices. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -139,7 +139,7 @@ static void tell(log_to to, const char *notes) {
   }
 }
 
-/* A folder stands for the model of Hugging Face in it. `room` takes the path. */
+/* A folder means the Hugging Face model in it. `room` receives the path. */
 static const char *within_folder(const char *path, char *room, size_t capacity) {
   static const char *const names[] = {"model.safetensors.index.json", "model.safetensors"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

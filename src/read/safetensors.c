@@ -1,4 +1,4 @@
-/* safetensors: a file, or an index of files, with config.json beside it. Only headers are read.
+/* safetensors: a file, or an index of files, with config.json in the same folder. Only headers are read.
  * docs/formats/language-models.md */
 #include <inttypes.h>
 #include <stdio.h>

@@ -98,7 +98,7 @@ situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const 
   return read_layers(&c, m, o, error);
 }
 
-/* Biases, scales and what else is no weight. */
+/* Biases, scales and other non-weights. */
 static bool is_weight(const char *name) {
   size_t n = strlen(name);
   return n > 7 && strcmp(name + n - 7, ".weight") == 0;

@@ -38,7 +38,7 @@ typedef struct workload {
   arena *scratch;
   situ_error *error;
   json_value *root;
-  int32_t n_hosts, n_accelerators; /* n_hosts 0: a host that runs nothing stands in */
+  int32_t n_hosts, n_accelerators; /* n_hosts 0: represented by a host that runs nothing */
   int64_t accelerator_bytes;
   int32_t n_nodes;
   workload_node *nodes;
@@ -279,7 +279,8 @@ static situ_status read_edges(workload *w) {
 }
 
 /* Hosts that share one memory without limit, accelerators with a memory each, and a link both ways between them. The
- * rates are nominal: times come from the file, and every hop of a tensor costs what the file says of its producer. */
+ * rates are nominal: times come from the file, and every hop of a tensor costs the time that the file states for its
+ * producer. */
 static situ_status make_platform(const workload *w, situ_platform **out) {
   int32_t n_hosts = w->n_hosts > 0 ? w->n_hosts : 1, n = n_hosts + w->n_accelerators;
   situ_device *devices = ARENA_ZERO(w->scratch, situ_device, n);
@@ -304,7 +305,7 @@ static situ_status make_platform(const workload *w, situ_platform **out) {
   return platform_new(out, "workload", devices, n, links, 2 * w->n_accelerators, w->error);
 }
 
-/* Every hop of a tensor takes what the file says of its producer. */
+/* Every hop of a tensor takes the time that the file states for its producer. */
 static int64_t time_of_hop(int64_t hop_ns, const situ_link *link) { return hop_ns; }
 
 static situ_status make_costs(const workload *w, situ_costs **out, const situ_graph *g, const situ_platform *platform) {

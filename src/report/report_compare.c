@@ -22,7 +22,7 @@ static const situ_compare_row **sorted(const situ_compare_row *rows, int32_t n) 
   return out;
 }
 
-/* The row with the greatest bound, or NULL. */
+/* The row with the highest bound, or NULL. */
 static const situ_compare_row *best_bound(const situ_compare_row *rows, int32_t n) {
   const situ_compare_row *best = NULL;
   for (int32_t i = 0; i < n; i++)

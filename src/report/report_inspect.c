@@ -19,7 +19,7 @@ typedef struct shape_of_graph {
   int64_t path_ns;     /* the longest chain, each operator on its fastest device, transfers free */
   int32_t path_length; /* operators on the chain of path_ns */
   int64_t widest_tensor_bytes;
-  int64_t source_count, result_count; /* operators that read no tensor; whose tensors nobody reads */
+  int64_t source_count, result_count; /* operators that read no tensor; operators whose tensors are not read */
   int32_t n_layers, n_colocations;
   int64_t phase_count[3];
 } shape_of_graph;

@@ -9,7 +9,7 @@ static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "
 static const char *const letters[] = {"_", ".", ":", "-", "=", "+", "*", "#"};
 enum { LEVELS = 8, CURVE_BYTES = 4 * SITU_LEARN_CURVE + 1 };
 
-/* The means of a curve between its least and greatest, a blank where nothing was trained. */
+/* The means of a curve scaled between its minimum and maximum, a space where nothing was trained. */
 static const char *curve_text(char into[CURVE_BYTES], const situ_learn_row *row, const situ_report_options *options) {
   double low = HUGE_VAL, high = -HUGE_VAL;
   for (int32_t k = 0; k < SITU_LEARN_CURVE; k++) {

@@ -122,7 +122,7 @@ static void value_fact(text_buffer *t, const situ_report_options *o, bool period
   fact(t, o, period ? "period" : "latency", s, exact_time(a, value), rest);
 }
 
-/* The time of all copies, what that is by input, and the least and greatest time that one takes. */
+/* The time of all copies, the time per input, and the minimum and maximum time of one copy. */
 static void copy_facts(text_buffer *t, const situ_report_options *o, const situ_plan *plan, const situ_problem *p) {
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], rest[96];
   int64_t least = SITU_NEVER_NS, most = 0, start, finish, value = situ_plan_value_ns(plan);
@@ -255,7 +255,7 @@ static char *plan_text(const situ_plan *plan, const situ_problem *problem, const
   return text_take(&t);
 }
 
-/* NULL where there is no placement to explain. */
+/* NULL if there is no placement to explain. */
 static situ_status explained(situ_explanation **why, const situ_plan *plan, const situ_problem *problem,
                              situ_error *error) {
   *why = NULL;

@@ -37,7 +37,7 @@ static char *profile_json(const situ_profile *p) {
   return report_finish(root, ok);
 }
 
-/* The operator of the greatest time below that of `after` (-1: none); ties by number. */
+/* The operator with the largest time below that of `after` (-1: none); ties by number. */
 static int32_t next_longest(const situ_profile *p, int32_t after) {
   int32_t best = -1;
   for (int32_t v = 0; v < p->model->graph->n_operators; v++) {

@@ -36,7 +36,7 @@ simulator *simulator_new(const situ_problem *problem, arena *a) {
   return s->rates ? s : NULL;
 }
 
-/* The period of a stream placement, and what it makes of value and limits. */
+/* The period of a stream placement, and its effect on value and limits. */
 static void add_period(simulator *s, const placement *where, simulation *found) {
   simulation rate = {.value_ns = SITU_NEVER_NS, .worst_device = -1};
   pipeline_model.run(s->rates, where, false, &rate);
@@ -49,7 +49,7 @@ static void add_period(simulator *s, const placement *where, simulation *found) 
   found->worst_device = rate.worst_device;
 }
 
-/* What a placement takes by the other costs. */
+/* The time of a placement by the other costs. */
 static void add_other(simulator *s, const placement *where, simulation *found) {
   simulation other = {.value_ns = SITU_NEVER_NS, .worst_device = -1};
   s->model->run(s->other, where, false, &other);

@@ -1,9 +1,9 @@
-/* Runs of the stream model that take over from a base run what is the same, and end where they are too long.
+/* Runs of the stream model that reuse the common part of a base run, and end early if they are too long.
  *
- * With contention link the base leaves marks: all that the event-driven run holds at the end of some instants. Another
- * placement is the same up to the instant at which the first event looks at something that differs (`parting`); its
+ * With contention link the base leaves marks: all that the event-driven run holds at the end of some instants. The run
+ * of another placement is identical up to the instant at which the first event depends on a difference (`parting`); its
  * run starts from the last mark before that. Without contention the run starts at the first position that differs; with
- * overlap none, where sums are all that counts, at the beginning.
+ * overlap none, where only sums matter, at the beginning.
  *
  * From its start an operator takes at least its tail to the end of everything, the longest way through operators that
  * follow on the same device and users of its tensors, without contention. A start that is no less than the limit minus
@@ -54,7 +54,7 @@ void *stream_base_new(void *model, arena *a) {
 
 #define COPY(to, from, count) memcpy((to), (from), (size_t)(count) * sizeof *(to))
 
-/* What was before the mark, after a run to the end. */
+/* Restores the part before the mark, after a complete run. */
 static void take_over(stream *s, const stream_base *b, int64_t mark_ns) {
   for (int32_t v = 0; v < s->n_operators; v++) {
     if (b->start_ns[v] > mark_ns) continue;
@@ -179,7 +179,7 @@ void stream_run_base(void *model, void *base, const placement *where, bool memor
   stream_base *b = base;
   if (!compare(s, b, where)) return;
   const stream_mark *mark = last_mark(s, b, where);
-  if (b->marks) stream_marks_cut(b->marks, mark); /* the others are of what was the base */
+  if (b->marks) stream_marks_cut(b->marks, mark); /* the others belong to the previous base */
   s->link.marks = b->marks;
   bool ran = run_from(s, b, mark, where);
   s->link.marks = NULL;

@@ -1,4 +1,4 @@
-/* A whole stream plan: one run, and everything it can tell. */
+/* A whole stream plan: one run with all details. */
 #include "sim/stream_plan.h"
 
 #include <stdlib.h>

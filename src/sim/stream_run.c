@@ -1,4 +1,4 @@
-/* Set-up of the stream model; one run, and what it tells. */
+/* Set-up of the stream model; one run and its results. */
 #include "sim/stream_run.h"
 
 #include <string.h>

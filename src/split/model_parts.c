@@ -20,7 +20,7 @@ typedef struct splitting {
   int32_t *queue, *log; /* scratch [n_nodes] and [n_reads] */
 } splitting;
 
-/* Draws numbers, so that it is no weight even where it reads none. */
+/* Draws random numbers, so it is not a weight even if it has no inputs. */
 static bool draws(const char *kind) {
   return strncmp(kind, "Random", 6) == 0 || strcmp(kind, "Multinomial") == 0 || strcmp(kind, "Bernoulli") == 0;
 }

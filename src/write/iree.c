@@ -1,6 +1,6 @@
-/* Parts for IREE: ONNX models, and a function that calls one after the other and moves what goes from device to device
- * with flow.tensor.transfer. Affinities on operations themselves do not outlive IREE's import, transfers do: what lies
- * between two takes the device of its inputs. docs/run-your-plan.md */
+/* Parts for IREE: ONNX models, and a function that calls them in sequence and moves tensors between devices with
+ * flow.tensor.transfer. Affinities of operations do not survive IREE's import, but transfers do: operations between two
+ * transfers run on the device of their inputs. docs/run-your-plan.md */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
