@@ -88,6 +88,8 @@ static situ_status read_source_with(situ_model *model, const read_source *source
   model->n_nested_operators = result.n_nested_operators;
   model->header_bytes = result.header_bytes;
   model->steps = result.steps;
+  model->dims = result.dims;
+  model->n_dims = result.n_dims;
   model->notes = text_take(&result.notes);
   if (status == SITU_STATUS_OK && !model->notes) status = fail_no_memory(error);
   return status;
@@ -130,6 +132,17 @@ situ_status read_check_dims(const situ_read_options *o, situ_error *error) {
                           "n_dims is not the number of dims, or one has no name or a value below 0");
 }
 
+situ_status read_take_assumed(situ_read_options *options, const situ_model *model, arena *a, situ_error *error) {
+  if (model->n_dims == 0) return SITU_STATUS_OK;
+  situ_dim *dims = ARENA_NEW(a, situ_dim, (int64_t)options->n_dims + model->n_dims);
+  if (!dims) return fail_no_memory(error);
+  if (options->n_dims > 0) memcpy(dims, options->dims, (size_t)options->n_dims * sizeof *dims);
+  memcpy(dims + options->n_dims, model->dims, (size_t)model->n_dims * sizeof *dims);
+  options->dims = dims;
+  options->n_dims += model->n_dims;
+  return SITU_STATUS_OK;
+}
+
 /* Notes, line by line; a size that was assumed changes every figure, so it is a warning. */
 static void tell(log_to to, const char *notes) {
   while (to.callback && *notes) {
@@ -169,7 +182,6 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
   TRY(GIVEN(error, out, path));
   TRY(TAKE(filled, options, SITU_READ_OPTIONS_INIT, error));
   TRY(read_check_dims(&filled, error));
-  if (filled.default_dim < 1) filled.default_dim = 1;
   situ_model *model = calloc(1, sizeof *model);
   if (!model) return fail_no_memory(error);
   situ_status status;
@@ -215,6 +227,14 @@ const char *situ_model_notes(const situ_model *m) { return m ? m->notes : ""; }
 uint64_t situ_model_hash(const situ_model *m) { return m ? m->hash : 0; }
 int64_t situ_model_n_nested_operators(const situ_model *m) { return m ? m->n_nested_operators : 0; }
 
+int32_t situ_model_n_assumed_dims(const situ_model *m) { return m ? m->n_dims : 0; }
+
+bool situ_model_assumed_dim(const situ_model *m, int32_t index, situ_dim *out) {
+  if (!m || !out || index < 0 || index >= m->n_dims) return false;
+  *out = m->dims[index];
+  return true;
+}
+
 int32_t situ_reader_count(void) { return (int32_t)(sizeof readers / sizeof readers[0]) - 1; }
 
 bool situ_reader_at(int32_t index, situ_reader_info *out) {
@@ -231,5 +251,6 @@ void situ_model_free(situ_model *model) {
   situ_platform_free(model->platform);
   situ_costs_free(model->costs);
   free((void *)(uintptr_t)model->notes);
+  free(model->dims);
   free(model);
 }
