@@ -58,6 +58,16 @@ static const char *known_readers(char *into, size_t capacity, const char *word) 
   return near_names(into, capacity, word, names, n);
 }
 
+/* Options of language models say nothing of others. */
+static situ_status refuse_load(const reader *r, const situ_read_options *o, const char *path, situ_error *error) {
+  bool asked = o->prompt || o->context || o->batch || o->generate || o->draft || o->acceptance > 0 || o->kv_type;
+  if (!asked || r->takes_load) return SITU_STATUS_OK;
+  return fail_with(
+      error, SITU_STATUS_BAD_ARGUMENT, path,
+      "is no file of a language model; prompt, context, batch, generate, draft, acceptance and the type of caches say "
+      "nothing of it");
+}
+
 static situ_status read_source_with(situ_model *model, const read_source *source, situ_error *error) {
   const reader *r;
   char known[128];
@@ -76,6 +86,7 @@ static situ_status read_source_with(situ_model *model, const read_source *source
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
                      "has no dynamic dimension %s; what the reader %s reads names none", source->options->dims[0].name,
                      r->name);
+  TRY(refuse_load(r, source->options, source->path, error));
   read_result result = {0};
   if (source->view && !r->in_parts) TRY(file_need_text(source->view, source->path, error));
   situ_status status = r->read(&result, source, error);
@@ -104,16 +115,6 @@ static situ_status make_training(situ_model *model, const char *path, situ_error
   situ_graph_free(model->steps.other); /* one step is trained */
   model->steps = (read_steps){.engine = model->steps.engine};
   return SITU_STATUS_OK;
-}
-
-/* Options of language models say nothing of others. */
-static situ_status refuse_load(const situ_model *m, const situ_read_options *o, const char *path, situ_error *error) {
-  bool asked = o->prompt || o->context || o->batch || o->generate || o->draft || o->acceptance > 0 || o->kv_type;
-  if (!asked || m->steps.other || m->reader == builtin_reader.name) return SITU_STATUS_OK;
-  return fail_with(
-      error, SITU_STATUS_BAD_ARGUMENT, path,
-      "is no file of a language model; prompt, context, batch, generate, draft, acceptance and the type of caches say "
-      "nothing of it");
 }
 
 situ_status read_check_dims(const situ_read_options *o, situ_error *error) {
@@ -208,7 +209,6 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
   }
   if (status == SITU_STATUS_OK && filled.precision && model->costs)
     status = fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "brings times of its own; they have one precision");
-  if (status == SITU_STATUS_OK) status = refuse_load(model, &filled, path, error);
   if (status == SITU_STATUS_OK && filled.training) status = make_training(model, path, error);
   if (status != SITU_STATUS_OK) {
     situ_model_free(model);

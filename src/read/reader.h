@@ -84,6 +84,7 @@ typedef struct reader {
    * certain. Looks at the bytes only, and at few of them. NULL for the built-ins. */
   int (*recognise)(const read_source *source);
   bool names_dims; /* its files have dynamic dimensions with names */
+  bool takes_load; /* its models are language models, and options say what they have to do */
   bool in_parts;   /* it asks for the bytes that it reads with read_need; for others the whole file is there, a text */
   /* Reads. On failure what it put into `result` is freed by the caller. */
   situ_status (*read)(read_result *result, const read_source *source, situ_error *error);
