@@ -26,7 +26,9 @@ static const option model_rows[] = {
      .offset = AT(read.default_dim),
      .value = "N",
      .least = 1,
-     .about = "Size of all other dynamic dimensions. Default: 1."},
+     .about =
+         "Size of all other dynamic dimensions. Default: assumed, with a note: 224 for the sides of images, 1 for all "
+         "others, or larger values if operators would not fit."},
     {.name = "precision",
      .kind = OPTION_CHOICE,
      .offset = AT(read.precision),
