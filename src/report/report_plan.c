@@ -203,8 +203,8 @@ static void robust_fact(text_buffer *t, const situ_plan *plan, const situ_report
   situ_robustness r = SITU_ROBUSTNESS_INIT;
   char wins[TEXT_UNIT_BYTES], unsure[TEXT_UNIT_BYTES], rest[256];
   if (!situ_plan_robustness(plan, &r)) return;
-  snprintf(rest, sizeof rest, "chance that %s beats the best single (costs +- %s)",
-           r.preferred ? "the split" : "the plan", percent_text(unsure, r.uncertainty));
+  snprintf(rest, sizeof rest, "chance %s (costs +- %s)",
+           r.preferred ? "that the split is faster" : "to beat the best single", percent_text(unsure, r.uncertainty));
   fact(t, o, "robust", STYLE_PLAIN, percent_text(wins, r.beats_single), rest);
 }
 
