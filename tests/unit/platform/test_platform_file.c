@@ -78,14 +78,13 @@ static void assert_survives_a_file(const situ_platform *p) {
 }
 
 #define PLAIN "\"memory_bytes_per_s\": 1e11, \"peak_flops\": {\"f32\": 1e12}"
-#define TWO                                                                                            \
-  "{\"situ_platform\" must be 1, \"devices\": [{\"name\": \"a\", " PLAIN "}, {\"name\": \"b\", " PLAIN \
-  "}], \"links\": ["
+#define TWO \
+  "{\"situ_platform\": 1, \"devices\": [{\"name\": \"a\", " PLAIN "}, {\"name\": \"b\", " PLAIN "}], \"links\": ["
 
 static void an_entry_takes_from_its_base_what_it_does_not_state(void **state) {
   (void)state;
   situ_platform *p = parsed(
-      "{\"situ_platform\" must be 1, \"name\": \"mine\", \"devices\": ["
+      "{\"situ_platform\": 1, \"name\": \"mine\", \"devices\": ["
       "{\"name\": \"host\", \"base\": \"epyc7742\"},"
       "{\"name\": \"gpu\", \"base\": \"a100-80g\", \"count\": 2, \"reserve_gb\": 1.5},"
       "{\"name\": \"slow\", \"base\": \"a100-80g\", \"peak_tflops\": {\"f16\": 100}, \"launch_us\": 7.5}],"
@@ -112,7 +111,7 @@ static void an_entry_takes_from_its_base_what_it_does_not_state(void **state) {
 static void family_and_efficiency_are_read_and_written(void **state) {
   (void)state;
   situ_platform *p = parsed(
-      "{\"situ_platform\" must be 1, \"devices\": [{\"name\": \"cpu\", \"base\": \"cpu\", \"efficiency\": 0.25},"
+      "{\"situ_platform\": 1, \"devices\": [{\"name\": \"cpu\", \"base\": \"cpu\", \"efficiency\": 0.25},"
       "{\"name\": \"a\", \"base\": \"v100-16g\"}, {\"name\": \"b\", \"base\": \"v100-16g\", \"class\": \"slow\","
       "\"family\": \"gpu-low-power\", \"efficiency\": 1}], \"links\": [{\"from\": \"cpu\", \"to\": \"a\", \"kind\": "
       "\"pcie3\"}, {\"from\": \"cpu\", \"to\": \"b\", \"kind\": \"pcie3\"}]}");
@@ -136,11 +135,11 @@ static void links_to_a_host_have_a_latency_of_their_own(void **state) {
   static const char *const speeds[] = {"\"kind\": \"pcie4\"", "\"kind\": \"pcie4\", \"latency_ns\": 7"};
   for (int i = 0; i < 2; i++) {
     char text[512];
-    snprintf(text, sizeof text,
-             "{\"situ_platform\" must be 1, \"devices\": [{\"name\": \"cpu\", \"base\": \"cpu\"}, {\"name\": \"gpu\", "
-             "\"base\": "
-             "\"t4-16g\"}], \"links\": [{\"from\": \"cpu\", \"to\": \"gpu\", %s}]}",
-             speeds[i]);
+    snprintf(
+        text, sizeof text,
+        "{\"situ_platform\": 1, \"devices\": [{\"name\": \"cpu\", \"base\": \"cpu\"}, {\"name\": \"gpu\", \"base\": "
+        "\"t4-16g\"}], \"links\": [{\"from\": \"cpu\", \"to\": \"gpu\", %s}]}",
+        speeds[i]);
     situ_platform *p = parsed(text);
     assert_int_equal(p->n_links, 2);
     for (int l = 0; l < 2; l++)
@@ -154,7 +153,7 @@ static void links_to_a_host_have_a_latency_of_their_own(void **state) {
 static void concurrent_operators_are_devices_with_one_memory(void **state) {
   (void)state;
   situ_platform *p = parsed(
-      "{\"situ_platform\" must be 1, \"devices\": ["
+      "{\"situ_platform\": 1, \"devices\": ["
       "{\"name\": \"cpu\", \"count\": 2, \"concurrent_operators\": 4, \"memory_bytes\": 77, " PLAIN
       "},"
       "{\"name\": \"igpu\", \"shares_memory_with\": \"cpu1\", " PLAIN
@@ -181,7 +180,7 @@ static void channels_and_switches_join_links(void **state) {
   assert_survives_a_file(p);
   situ_platform_free(p);
   p = parsed(
-      "{\"situ_platform\" must be 1, \"devices\": [{\"name\": \"g\", \"base\": \"h100-80g\", \"count\": 4}],"
+      "{\"situ_platform\": 1, \"devices\": [{\"name\": \"g\", \"base\": \"h100-80g\", \"count\": 4}],"
       "\"links\": [{\"from\": \"g\", \"to\": \"g\", \"kind\": \"nvlink4\"}]}");
   assert_int_equal(p->n_links, 12);
   assert_int_equal(p->n_channels, 4); /* one port for each sender */
@@ -198,18 +197,18 @@ static const bad_case bad_cases[] = {
     {"[]", "top level", "must be an object"},
     {"{\"devices\": []}", "top level", "\"situ_platform\" must be 1"},
     {"{\"situ_platform\": 2, \"devices\": []}", "top level", "\"situ_platform\" must be 1"},
-    {"{\"situ_platform\" must be 1}", "top level", "\"devices\" must be an array"},
-    {"{\"situ_platform\" must be 1, \"devices\": []}", "test.json", "1 to 4096"},
-    {"{\"situ_platform\" must be 1, \"devices\": [], \"device\": 1}", "top level",
+    {"{\"situ_platform\": 1}", "top level", "\"devices\" must be an array"},
+    {"{\"situ_platform\": 1, \"devices\": []}", "test.json", "1 to 4096"},
+    {"{\"situ_platform\": 1, \"devices\": [], \"device\": 1}", "top level",
      "\"device\" is not a key here; the keys are situ_platform, name"},
-    {"{\"situ_platform\" must be 1, \"devices\": [1]}", "devices[0]", "must be an object"},
-    {"{\"situ_platform\" must be 1, \"devices\": [{\"nam\": \"a\"}]}", "devices[0]", "\"nam\" is not a key of it"},
-    {"{\"situ_platform\" must be 1, \"devices\": [{" PLAIN "}]}", "devices[0]", "\"name\" is missing"},
-    {"{\"situ_platform\" must be 1, \"devices\": [{\"name\": \"\"}]}", "devices[0]", "text that is not empty"},
-    {"{\"situ_platform\" must be 1, \"devices\": [{\"name\": 3}]}", "devices[0]", "text that is not empty"},
-    {"{\"situ_platform\" must be 1, \"devices\": [{\"name\": \"a\"}]}", "devices[0]", "memory_bytes_per_s"},
-    {"{\"situ_platform\" must be 1, \"devices\": [{\"name\": \"a\", \"memory_gb_per_s\": 1}]}", "devices[0]", "f32"},
-    {"{\"situ_platform\" must be 1, \"devices\": [{\"name\": \"a\", \"base\": \"a100\"}]}", "devices[0]", "a100-40g"},
+    {"{\"situ_platform\": 1, \"devices\": [1]}", "devices[0]", "must be an object"},
+    {"{\"situ_platform\": 1, \"devices\": [{\"nam\": \"a\"}]}", "devices[0]", "\"nam\" is not a key here"},
+    {"{\"situ_platform\": 1, \"devices\": [{" PLAIN "}]}", "devices[0]", "\"name\" is missing"},
+    {"{\"situ_platform\": 1, \"devices\": [{\"name\": \"\"}]}", "devices[0]", "text that is not empty"},
+    {"{\"situ_platform\": 1, \"devices\": [{\"name\": 3}]}", "devices[0]", "text that is not empty"},
+    {"{\"situ_platform\": 1, \"devices\": [{\"name\": \"a\"}]}", "devices[0]", "memory_bytes_per_s"},
+    {"{\"situ_platform\": 1, \"devices\": [{\"name\": \"a\", \"memory_gb_per_s\": 1}]}", "devices[0]", "f32"},
+    {"{\"situ_platform\": 1, \"devices\": [{\"name\": \"a\", \"base\": \"a100\"}]}", "devices[0]", "a100-40g"},
     {TWO "], \"name\": 4}", "top level", "\"name\""},
     {TWO "]}", "test.json", "no route"},
     {TWO "5]}", "links[0]", "must be an object"},
@@ -237,10 +236,10 @@ typedef struct bad_device {
 
 static const bad_device bad_devices[] = {
     {"\"name\": \"a\"", "used twice"},
-    {"\"name\": \"b\", \"count\": 0", "whole number from 1"},
+    {"\"name\": \"b\", \"count\": 0", "whole number, at least 1"},
     {"\"name\": \"b\", \"count\": 4097", "at most 4096"},
     {"\"name\": \"b\", \"count\": 9223372036854775807, \"concurrent_operators\": 9223372036854775807", "at most 4096"},
-    {"\"name\": \"b\", \"concurrent_operators\": -1", "whole number from 1"},
+    {"\"name\": \"b\", \"concurrent_operators\": -1", "whole number, at least 1"},
     {"\"name\": \"b\", \"memory_bytes\": -1", "whole number, at least 0"},
     {"\"name\": \"b\", \"memory_bytes\": 1e30", "whole number, at least 0"},
     {"\"name\": \"b\", \"memory_bytes\": 1, \"memory_gb\": 1", "two units"},
@@ -270,18 +269,15 @@ static void malformed_files_are_refused_with_the_place(void **state) {
   for (size_t i = 0; i < sizeof bad_devices / sizeof bad_devices[0]; i++) {
     char text[1024];
     snprintf(text, sizeof text,
-             "{\"situ_platform\" must be 1, \"devices\": [{\"name\": \"a\", " PLAIN "}, {%s, " PLAIN
-             "}], \"links\": []}",
+             "{\"situ_platform\": 1, \"devices\": [{\"name\": \"a\", " PLAIN "}, {%s, " PLAIN "}], \"links\": []}",
              bad_devices[i].keys);
     expect_bad(text, "test.json", bad_devices[i].message);
   }
   expect_bad(
-      "{\"situ_platform\" must be 1, \"devices\": [{\"name\": \"a\", \"memory_gb_per_s\": 1, \"peak_flops\": {\"f31\": "
-      "1}}]}",
+      "{\"situ_platform\": 1, \"devices\": [{\"name\": \"a\", \"memory_gb_per_s\": 1, \"peak_flops\": {\"f31\": 1}}]}",
       "devices[0]", "f31");
   expect_bad(
-      "{\"situ_platform\" must be 1, \"devices\": [{\"name\": \"a\", \"memory_gb_per_s\": 1, \"peak_tflops\": "
-      "{\"f32\": 0}}]}",
+      "{\"situ_platform\": 1, \"devices\": [{\"name\": \"a\", \"memory_gb_per_s\": 1, \"peak_tflops\": {\"f32\": 0}}]}",
       "devices[0]", "peak of f32");
 }
 
