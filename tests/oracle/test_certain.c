@@ -125,5 +125,5 @@ static void what_is_certain_is_so_in_every_plan(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_certain_is_so_in_every_plan)};
-  return cmocka_run_group_tests_name("alive", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("certain", tests, NULL, NULL);
 }
