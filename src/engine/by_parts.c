@@ -44,9 +44,10 @@ static void add_part_costs(const predicting *s, int64_t *time_ns, int64_t *more_
       bytes += (double)s->bytes[value];
       more_ns[from] = sat_add(more_ns[from], share_ns(cost_of(s, from), (double)s->bytes[value]));
     }
-    if (waits) more_ns[k] = sat_add(more_ns[k], sat_add(cost_of(s, k)->start_ns, share_ns(cost_of(s, k), bytes)));
+    int64_t start_ns = waits ? min64(cost_of(s, k)->start_ns, time_ns[k]) : 0;
+    more_ns[k] = sat_add(more_ns[k], sat_add(start_ns, share_ns(cost_of(s, k), bytes)));
   }
-  for (int32_t k = 0; k < s->p->n_parts; k++) time_ns[k] = sat_add(time_ns[k], min64(more_ns[k], time_ns[k]));
+  for (int32_t k = 0; k < s->p->n_parts; k++) time_ns[k] = sat_add(time_ns[k], more_ns[k]);
 }
 
 /* From the end of a part to the start of one on another device that waited for that value alone, without what the parts
