@@ -38,9 +38,9 @@ static void add_part_costs(const predicting *s, int64_t *time_ns, int64_t *more_
     double bytes = 0;
     bool waits = false;
     for (int32_t i = 0; i < s->p->parts[k].n_inputs; i++) {
-      int32_t value = s->p->parts[k].inputs[i], from = maker_elsewhere(s, value, k);
+      int32_t value = s->p->parts[k].inputs[i], from = s->p->value_part[value];
       if (from < 0) continue;
-      waits = true;
+      waits |= maker_elsewhere(s, value, k) >= 0;
       bytes += (double)s->bytes[value];
       more_ns[from] = sat_add(more_ns[from], share_ns(cost_of(s, from), (double)s->bytes[value]));
     }

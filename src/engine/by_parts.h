@@ -10,7 +10,7 @@
 
 /* The latency that these parts give, or 0 where the costs do not know what parts take, where there is one part only,
  * and for a pipeline. time_ns[part] receives what each part takes: its operators and, where it is a latency and the
- * costs know of parts, its share of the bytes that devices hand to each other and, where it reads from another device,
+ * costs know of parts, its share of the bytes that parts hand to each other and, where it reads from another device,
  * its start, but no more than its operators take: what a few small operators touch fills no caches. bytes[value] of the
  * file. A device needs its dispatch_ns between two parts. */
 situ_status by_parts_predict(int64_t *latency_ns, int64_t *time_ns, const model_parts *parts,

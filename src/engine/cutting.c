@@ -213,7 +213,7 @@ static int64_t least_of_way(const cutting *c, int32_t way, int32_t n_rounds) {
   return more_ns[(n_rounds - 1) / 4] - 2 * half_ns; /* in order now */
 }
 
-/* The rows of one way: one for each part, with what it reads from and makes for the other device. */
+/* The rows of one way: one for each part, with what it reads from and makes for others. */
 static situ_status add_rows(cut_cost *rows, cut_cost *way_row, const cutting *c, int32_t way, int32_t n_rounds,
                             situ_error *error) {
   const model_parts *p = c->parts[way];
@@ -229,9 +229,9 @@ static situ_status add_rows(cut_cost *rows, cut_cost *way_row, const cutting *c,
     rows[k].more_ns = (double)more_of_part(c, way, k, share, n_rounds);
     for (int32_t i = 0; i < p->parts[k].n_inputs; i++) {
       int32_t value = p->parts[k].inputs[i], from = p->value_part[value];
-      if (from < 0 || p->parts[from].device == p->parts[k].device) continue;
+      if (from < 0) continue;
       double bytes = (double)c->executors[way]->places[value].bytes;
-      rows[k].n_more = 1;
+      if (p->parts[from].device != p->parts[k].device) rows[k].n_more = 1;
       rows[k].bytes += 0.5 * bytes;
       rows[from].bytes += 0.5 * bytes;
       way_row->bytes += bytes;

@@ -19,7 +19,7 @@ typedef struct part_costs {
 } part_costs;
 
 /* A part, or all parts of one way to cut: parts that read from another device, half of the bytes at each end of what
- * devices hand to each other, and what was taken beyond the operators: the median of some rounds, or what undisturbed
+ * parts hand to each other, and what was taken beyond the operators: the median of some rounds, or what undisturbed
  * rounds took at least. */
 typedef struct cut_cost {
   double n_more, bytes, more_ns, least_ns;
