@@ -11,8 +11,9 @@
 
 /* The overhead of a part of the model on a device of a class, in addition to its operators. */
 typedef struct part_cost {
-  int64_t start_ns;   /* of each part that waits for another device */
-  double bytes_per_s; /* rate of handed-over bytes: half of the time is spent at each end; 0: free */
+  int64_t start_ns;    /* of each part that waits for another device */
+  double bytes_per_s;  /* rate of handed-over bytes: half of the time is spent at each end; 0: free */
+  int64_t dispatch_ns; /* from the end of a part to the start of the next on that device */
 } part_cost;
 
 struct situ_costs {
