@@ -123,7 +123,8 @@ static void broken_items_are_named(void **state) {
   items x;
   assert_int_equal(items_list(&x, l.problem, a, NULL), SITU_STATUS_OK);
   const situ_problem *p = l.problem;
-  BREAKS(items_check(&x, p), x.column_of[0], x.n_columns, "of a sort");
+  BREAKS(items_check(&x, p), x.column_of[0], x.n_columns, "devices are of a sort");
+  BREAKS(items_check(&x, p), x.column_of[0], -2, "devices are of a sort");
   BREAKS(items_check(&x, p), x.room_of[0], x.n_rooms, "has a room");
   BREAKS(items_check(&x, p), x.room_bytes[0], -1, "rooms");
   BREAKS(items_check(&x, p), x.n, x.n - 1, "units of the problem");
