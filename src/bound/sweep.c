@@ -29,9 +29,7 @@ static bool table_init(state_table *t, int32_t max_states, arena *a) {
   uint32_t size = 16;
   while (size < (uint32_t)max_states * 4) size *= 2;
   t->mask = size - 1;
-  t->keys = ARENA_NEW(a, key, (int64_t)max_states * 2);
-  t->slot = ARENA_NEW(a, int32_t, size);
-  return t->keys && t->slot;
+  return ARENA_ARRAYS(a, ARRAY(t->keys, (int64_t)max_states * 2), ARRAY(t->slot, size));
 }
 
 static void table_clear(state_table *t) {
