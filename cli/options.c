@@ -23,7 +23,8 @@ static const option model_rows[] = {
      .offset = AT(read.default_dim),
      .value = "N",
      .least = 1,
-     .about = "Value of all other dynamic dimensions. Default: 1."},
+     .about = "Value of all other dynamic dimensions. Default: assumed, with a note: "
+              "sides of images 224, all others 1, or larger values where operators would not fit."},
     {.name = "precision",
      .kind = OPTION_CHOICE,
      .offset = AT(read.precision),

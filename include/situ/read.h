@@ -32,9 +32,10 @@ SITU_API const char *situ_precision_name(situ_precision precision);
 
 typedef struct situ_read_options {
   size_t size;
-  const char *reader;     /* by name (situ list readers); NULL: chosen by content, then suffix */
-  const situ_dim *dims;   /* values of dynamic dimensions */
-  int64_t default_dim;    /* for dynamic dimensions that have no value; 0 means 1 */
+  const char *reader;   /* by name (situ list readers); NULL: chosen by content, then suffix */
+  const situ_dim *dims; /* values of dynamic dimensions */
+  /* For dynamic dimensions that have no value. 0: usual sizes are assumed, which the notes of the model state. */
+  int64_t default_dim;
   int64_t max_file_bytes; /* refuse files above this; 0 means no limit */
   bool training; /* make a training step of the forward pass that the file holds: backward and update operators */
   int32_t n_dims;
@@ -77,6 +78,11 @@ SITU_API const char *situ_model_notes(const situ_model *model);
 SITU_API uint64_t situ_model_hash(const situ_model *model);
 /* Operators inside sub-graphs and function bodies, costed into their owners. */
 SITU_API int64_t situ_model_n_nested_operators(const situ_model *model);
+
+/* How many dynamic dimensions got an assumed size other than 1 (options: default_dim). */
+SITU_API int32_t situ_model_n_assumed_dims(const situ_model *model);
+/* One of them; false when there is none of this index. The name is borrowed from the model. */
+SITU_API bool situ_model_assumed_dim(const situ_model *model, int32_t index, situ_dim *out);
 
 /* The table of readers. */
 typedef struct situ_reader_info {

@@ -288,6 +288,7 @@ uint64_t platform_hash(const situ_platform *f, bool with_servers) {
 static situ_status open_steps(situ_instance *i, const instance_options *options, situ_error *error) {
   TRY(keep_options(i, options, error));
   TRY(situ_model_read(&i->model, i->options.model, &i->options.read, error));
+  TRY(read_take_assumed(&i->options.read, i->model, i->arena, error));
   TRY(instance_take_limits(i, error));
   TRY(read_platform(i, error));
   TRY(instance_read_rules(i, error));

@@ -49,11 +49,19 @@ static situ_status write_parts(executor *x, situ_error *error) {
 
 /* ---- inputs ---- */
 
-static int64_t dimension(const executor *x, const model_port *port, int32_t d) {
+/* The size of dimension d of an input: its own, that of its name, or for want of one of "NAME[d]", as the reader has
+ * it. */
+static int64_t dimension(const executor *x, const model_port *port, int32_t d, const char *input) {
   const situ_read_options *o = x->options.read;
+  char made[160];
+  const char *name = port->dim_name[d];
   if (port->dims[d] >= 0) return port->dims[d];
+  if (!*name) {
+    snprintf(made, sizeof made, "%.128s[%d]", input, (int)d);
+    name = made;
+  }
   for (int32_t i = 0; o && i < o->n_dims; i++)
-    if (strcmp(o->dims[i].name, port->dim_name[d]) == 0) return o->dims[i].value;
+    if (strcmp(o->dims[i].name, name) == 0) return o->dims[i].value;
   return o && o->default_dim > 0 ? o->default_dim : 1;
 }
 
@@ -86,7 +94,7 @@ static situ_status feed(executor *x, situ_error *error) {
       return fail_with(error, SITU_STATUS_UNSUPPORTED, f->values[value].name,
                        "is an input of ONNX type %d, which cannot be made up", (int)place.port.type);
     for (int32_t d = 0; d < place.port.rank; d++) {
-      place.port.dims[d] = dimension(x, &place.port, d);
+      place.port.dims[d] = dimension(x, &place.port, d, f->values[value].name);
       place.bytes = sat_mul(place.bytes, place.port.dims[d]);
     }
     place.at = x->used_bytes;

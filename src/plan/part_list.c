@@ -7,7 +7,7 @@
 
 typedef struct dated_part {
   situ_part part;
-  int64_t when;
+  int64_t when; /* of its first operator with work; of any where none has */
   int32_t key;
 } dated_part;
 
@@ -19,7 +19,7 @@ static int by_time(const void *a, const void *b) {
 
 static void add_member(dated_part *part, const situ_problem *p, const int32_t *device, const int64_t *when, int32_t v) {
   int64_t time_ns = problem_time_ns(p, v, device[v]), start = when ? when[v] : v;
-  bool works = time_ns > 0;
+  bool works = time_ns > 0, first_work = works && part->part.n_working == 0;
   if (part->part.n_operators++ == 0) {
     part->part.device = device[v];
     part->part.first_operator = v;
@@ -28,7 +28,7 @@ static void add_member(dated_part *part, const situ_problem *p, const int32_t *d
   part->part.last_operator = v;
   part->part.n_working += works;
   part->part.work_ns = sat_add(part->part.work_ns, time_ns);
-  part->when = min64(part->when, start);
+  if (first_work || (works == (part->part.n_working > 0) && start < part->when)) part->when = start;
 }
 
 static bool make_parts(part_list *out, const situ_problem *p, const int32_t *device, const int64_t *when, arena *a,

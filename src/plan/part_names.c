@@ -72,7 +72,13 @@ static void add_section(const naming *w, text_buffer *t, int32_t from, int32_t t
     text_add(t, "%s to %s", l->name[from], l->name[to]);
 }
 
-/* Runs of whole layers, and layers of which the part has only some operators. */
+static void add_range(const naming *w, text_buffer *t, int32_t first, int32_t last) {
+  text_add(t, "%s", w->graph->name[first]);
+  if (last != first) text_add(t, " to %s", w->graph->name[last]);
+}
+
+/* Runs of whole layers, and layers of which the part has only some operators. What it has of the beginning or the end,
+ * and a part within one layer, is named by operators: several parts may lie there. */
 static void add_sections(const naming *w, text_buffer *t) {
   int32_t open = -2, last = -2; /* a run of whole layers that may grow; -2: none */
   const char *comma = "";
@@ -91,8 +97,16 @@ static void add_sections(const naming *w, text_buffer *t) {
     if (whole && open == -2) open = section;
     last = section;
     if (whole) continue;
-    text_add(t, "%s%s", comma, count == 1 ? w->graph->name[w->member[i - 1].op] : "some of ");
-    if (count > 1) add_section(w, t, section, section);
+    text_add(t, "%s", comma);
+    bool named = layer && count > 1;
+    if (named) {
+      text_add(t, "some of ");
+      add_section(w, t, section, section);
+    }
+    if (!named || count == w->n) {
+      text_add(t, "%s", named ? ": " : "");
+      add_range(w, t, w->member[i - count].op, w->member[i - 1].op);
+    }
     comma = ", ";
   }
 }
@@ -107,8 +121,10 @@ static void add_operators(const naming *w, text_buffer *t) {
     if (w->member[i].op < first) first = w->member[i].op;
     if (w->member[i].op > last) last = w->member[i].op;
   }
-  text_add(t, "%s", name[first]);
-  if (last != first) text_add(t, "%s%s", w->n == FEW ? ", " : " to ", name[last]);
+  if (w->n == FEW && last != first)
+    text_add(t, "%s, %s", name[first], name[last]);
+  else
+    add_range(w, t, first, last);
 }
 
 /* Long lists are cut: the table of parts says how many operators there are. */

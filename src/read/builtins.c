@@ -131,8 +131,11 @@ static situ_status read_builtin(read_result *result, const read_source *source, 
   return status;
 }
 
-const reader builtin_reader = {
-    .name = "builtin", .title = "networks generated in code (builtin:NAME)", .suffixes = "", .read = read_builtin};
+const reader builtin_reader = {.name = "builtin",
+                               .title = "networks generated in code (builtin:NAME)",
+                               .suffixes = "",
+                               .takes_load = true,
+                               .read = read_builtin};
 
 int32_t situ_builtin_count(void) { return (int32_t)(sizeof builtins / sizeof builtins[0]) - 1; }
 

@@ -211,4 +211,5 @@ const reader gguf_reader = {.name = "gguf",
                             .suffixes = ".gguf",
                             .recognise = recognise,
                             .in_parts = true,
+                            .takes_load = true,
                             .read = read_gguf};

@@ -115,12 +115,15 @@ static void name_dims(reading *r) {
   }
 }
 
+/* The size of all dynamic dimensions. */
+static int64_t size_of_open(const reading *r) { return max64(r->source->options->default_dim, 1); }
+
 /* Gives dynamic dimensions their size, in place: linked inputs share the dimensions of the outputs that they read. */
 static void size_tensor(reading *r, const ops_tensor *t) {
   int64_t *dims = (int64_t *)(uintptr_t)t->dims;
   for (int32_t d = 0; d < t->rank; d++) {
     if (dims[d] >= 0) continue;
-    dims[d] = r->source->options->default_dim;
+    dims[d] = size_of_open(r);
     r->n_dynamic++;
   }
 }
@@ -204,11 +207,10 @@ static situ_status build(reading *r) {
 
 static void remark(reading *r) {
   text_buffer *notes = &r->result->notes;
-  const situ_read_options *o = r->source->options;
   if (r->n_dynamic > 0)
     text_add(notes, "dimensions without a size, %lld%s%s, count as %lld (set another size with --default-dim)\n",
              (long long)r->n_dynamic, r->asked.length > 0 ? ", those of inputs " : "",
-             r->asked.length > 0 ? r->asked.bytes : "", (long long)o->default_dim);
+             r->asked.length > 0 ? r->asked.bytes : "", (long long)size_of_open(r));
   if (r->n_endless > 0)
     text_add(notes, "%lld loops do not say how often they run: they count as run once\n", (long long)r->n_endless);
   if (r->n_floors > 0)

@@ -51,6 +51,7 @@ typedef struct lm_step {
   double head_rows;      /* of each stream that need the head, a mean over steps */
   double cell_bytes;     /* of an element of a cache */
   const char *cell_type; /* its name, static; NULL: f16 */
+  bool both_ways;        /* a token sees all tokens of its stream, the later ones too, and no cache is kept */
 } lm_step;
 
 /* The tokens that engines take through the network at once in prefill. */
@@ -69,6 +70,10 @@ typedef struct lm_place {
   int32_t expert;     /* the number of one of many, or -1 */
   bool part;          /* a bias, scale or zero point: its bytes are the operator's, its shape is not */
 } lm_place;
+
+/* Whether models of this architecture, by the name that GGUF or Hugging Face gives it, read a whole text at once and
+ * generate nothing. */
+bool lm_is_encoder(const char *architecture);
 
 /* False without memory. */
 bool lm_find_place(lm_place *out, const char *name, arena *a);

@@ -139,9 +139,11 @@ typedef struct cache {
 
 static cache cache_of(building *b, const block_part *p) {
   lm_layer l = layer_of(b, p->block);
-  const lm_operator *k = find(p, " attn_k k_proj "), *v = find(p, " attn_v v_proj "), *q = find(p, " attn_q q_proj ");
+  const lm_operator *k = find(p, " attn_k k_proj self.key key_proj k_lin ");
+  const lm_operator *v = find(p, " attn_v v_proj self.value value_proj v_lin ");
+  const lm_operator *q = find(p, " attn_q q_proj self.query query_proj q_lin ");
   const lm_operator *latent = find(p, " attn_kv_a_mqa kv_a_proj_with_mqa "), *full = find(p, " attn_kv_b ");
-  const lm_operator *fused = find(p, " attn_qkv qkv_proj query_key_value c_attn W_pack wqkv ");
+  const lm_operator *fused = find(p, " attn_qkv qkv_proj query_key_value c_attn W_pack wqkv Wqkv ");
   bool linear = find(p, " ssm_conv1d ssm_a ssm_alpha ssm_beta ssm_ba linear_attn A_log mamba ") != NULL;
   cache c = {0};
   if (latent && b->model->latent_rank > 0 && !full) {
@@ -191,6 +193,7 @@ static situ_status add_attention(building *b, value_set *x, const block_part *p,
   const lm_step *s = b->step;
   double streams = (double)s->streams, before = s->context, tokens = (double)s->tokens;
   double seen = before + (tokens + 1) / 2, reach = before + tokens; /* by a token, by all of them */
+  if (s->both_ways) seen = tokens;
   if (l.window > 0 && seen > (double)l.window) seen = (double)l.window;
   if (l.window > 0 && reach > (double)l.window + tokens) reach = (double)l.window + tokens;
   double row = (double)c.row * s->cell_bytes;
@@ -471,7 +474,7 @@ situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, tex
   if (status == SITU_STATUS_OK) status = situ_graph_builder_new(&b.builder, model->model, error);
   if (status == SITU_STATUS_OK) status = add_embeddings(&b, &x, &table);
   for (int32_t k = 0; status == SITU_STATUS_OK && k < o.n_blocks; k++) status = add_block(&b, &x, k);
-  if (status == SITU_STATUS_OK) status = add_head(&b, &x, table);
+  if (status == SITU_STATUS_OK) status = add_head(&b, &x, step->both_ways ? NULL : table);
   if (status == SITU_STATUS_OK) status = situ_graph_freeze(out, b.builder, error);
   if (status == SITU_STATUS_OK) {
     (*out)->cache_tokens = sat_mul(step->cells, step->caches);

@@ -103,9 +103,22 @@ bool lm_find_place(lm_place *out, const char *name, arena *a) {
   return true;
 }
 
+bool lm_is_encoder(const char *architecture) {
+  static const char *const names[] = {"bert",       "roberta",     "xlm-roberta",  "camembert",      "electra",
+                                      "distilbert", "mpnet",       "albert",       "deberta",        "deberta-v2",
+                                      "modernbert", "nomic-bert",  "nomic_bert",   "nomic-bert-moe", "jina-bert-v2",
+                                      "neo-bert",   "modern-bert", "jina-bert-v3", "eurobert"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(names[i], architecture) == 0) return true;
+  return false;
+}
+
 lm_group lm_group_of(const char *w) {
   if (strstr(w, "shexp") || strstr(w, "shared_expert") || strstr(w, "shared_mlp")) return LM_SHARED;
   if (strstr(w, "exps") || strstr(w, "experts")) return LM_ROUTED;
+  static const char feed_forward[] = "intermediate.", closing[] = "output."; /* of BERT, whose attention is below it */
+  if (strncmp(w, feed_forward, sizeof feed_forward - 1) == 0 || strncmp(w, closing, sizeof closing - 1) == 0)
+    return LM_DENSE;
   if (strstr(w, "ffn") || strstr(w, "mlp") || strstr(w, "feed_forward") || strstr(w, "feedforward") ||
       strstr(w, "moe") || strstr(w, "channel_mix") || strstr(w, "post_attention") || strstr(w, "ffw"))
     return LM_DENSE;
@@ -120,7 +133,7 @@ lm_role lm_role_of(const char *w, int32_t rank, bool wide, bool back) {
       "kv_a_layernorm ssm_dt_norm ssm_b_norm ssm_c_norm attn_sub_norm ffn_sub_norm "
       "linear_attn.norm mixer.norm mamba.norm ";
   if (lm_has_word(w, inner)) return LM_INNER_NORM;
-  if (strstr(w, "norm") || lm_has_word(w, " ln_1 ln_2 ln1 ln2 ")) return LM_NORM;
+  if (strstr(w, "norm") || strstr(w, "Norm") || lm_has_word(w, " ln_1 ln_2 ln1 ln2 ")) return LM_NORM;
   if (rank < 2 || strstr(w, "conv1d") || lm_has_word(w, " conv ssm_a ssm_d A_log rope_freqs ")) return LM_SMALL;
   size_t n = strlen(w);
   bool gate = n >= 5 && strcmp(w + n - 5, ".gate") == 0;
@@ -128,7 +141,7 @@ lm_role lm_role_of(const char *w, int32_t rank, bool wide, bool back) {
   if (lm_has_word(w,
                   " attn_output attn_out o_proj out_proj ssm_out c_proj wo time_mix_output ffn_down ffn_down_exps "
                   "ffn_down_shexp ffn_down_chexps down_proj w2 w2_weight fc2 dense_4h_to_h channel_mix_value "
-                  "attention.dense self_attention.dense "))
+                  "attention.dense self_attention.dense output.dense out_lin lin2 Wo "))
     return LM_OUT;
   if (lm_has_word(w,
                   " attn_q_b attn_kv_b attn_k_b attn_v_b q_b_proj kv_b_proj k_b_proj v_b_proj ssm_x ssm_dt x_proj "
@@ -136,6 +149,7 @@ lm_role lm_role_of(const char *w, int32_t rank, bool wide, bool back) {
     return LM_MIDDLE;
   bool known = lm_has_word(w,
                            " attn_q attn_k attn_v attn_qkv ffn_gate ffn_up ffn_gate_up q_proj k_proj v_proj qkv_proj "
-                           "up_proj gate_proj gate_up_proj w1 w3 ");
+                           "up_proj gate_proj gate_up_proj w1 w3 self.query self.key self.value query_proj key_proj "
+                           "value_proj q_lin k_lin v_lin intermediate.dense lin1 Wqkv Wi ");
   return !known && !wide && back ? LM_OUT : !known && !wide ? LM_MIDDLE : LM_IN;
 }

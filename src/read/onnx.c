@@ -156,8 +156,13 @@ static char *model_name(arena *a, const char *path) {
   return arena_string_n(a, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
 }
 
-static situ_status set_dims(onnx_reading *r) {
+/* The sizes given, and nothing known of the model yet. */
+static situ_status begin(onnx_reading *r) {
   const situ_read_options *o = r->options;
+  r->sizes = NULL;
+  r->assumed = false;
+  r->n_nested = r->n_contradictions = r->weight_bytes = r->shared_bytes = 0;
+  r->assumed_kinds = 0;
   r->noted = string_map_new(r->a, 16);
   r->dims = string_map_new(r->a, 16);
   r->asked = string_map_new(r->a, 16);
@@ -186,19 +191,55 @@ static situ_status read_model(onnx_reading *r, onnx_model **model, const read_so
   return onnx_order(*model, r->a, r->path, r->error);
 }
 
-static situ_status read_into(onnx_reading *r, read_result *result, const read_source *source) {
-  onnx_model *model;
-  TRY(set_dims(r));
-  TRY(read_model(r, &model, source));
-  char *name = model_name(r->a, source->path);
-  if (!name) return fail_no_memory(r->error);
+/* Builds the graph by one assumption, in place of what another one built and noted. */
+static situ_status build_with(onnx_reading *r, read_result *result, const char *name, int32_t assumption,
+                              size_t notes_before) {
+  situ_graph_free(result->graph);
+  result->graph = NULL;
+  r->notes->length = notes_before;
+  if (r->notes->bytes) r->notes->bytes[notes_before] = '\0';
+  r->assumption = assumption;
+  TRY(begin(r));
   situ_graph_builder *b;
   TRY(situ_graph_builder_new(&b, name, r->error));
   situ_status status = build(r, b);
   if (status == SITU_STATUS_OK) status = situ_graph_freeze(&result->graph, b, r->error);
   situ_graph_builder_free(b);
-  result->n_nested_operators = r->n_nested;
   return status;
+}
+
+/* The assumed sizes other than one, for the result, in the order in which the model has them. */
+static situ_status keep_sizes(onnx_reading *r, read_result *result) {
+  size_t bytes = 0;
+  int32_t n = 0;
+  for (const onnx_assumed *s = r->sizes; s; s = s->next)
+    if (s->dim.value != 1) n++, bytes += sizeof s->dim + strlen(s->dim.name) + 1;
+  if (n == 0) return SITU_STATUS_OK;
+  result->dims = malloc(bytes);
+  if (!result->dims) return fail_no_memory(r->error);
+  result->n_dims = n;
+  char *text = (char *)(result->dims + n);
+  for (const onnx_assumed *s = r->sizes; s; s = s->next) {
+    if (s->dim.value == 1) continue;
+    result->dims[--n] = (situ_dim){strcpy(text, s->dim.name), s->dim.value};
+    text += strlen(text) + 1;
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status read_into(onnx_reading *r, read_result *result, const read_source *source) {
+  onnx_model *model;
+  r->noted = string_map_new(r->a, 16);
+  if (!r->noted) return fail_no_memory(r->error);
+  TRY(read_model(r, &model, source));
+  char *name = model_name(r->a, source->path);
+  if (!name) return fail_no_memory(r->error);
+  size_t notes_before = r->notes->length;
+  int32_t assumption = 0;
+  do TRY(build_with(r, result, name, assumption, notes_before));
+  while (r->n_contradictions > 0 && (assumption = onnx_next_assumption(r, assumption)) >= 0);
+  result->n_nested_operators = r->n_nested;
+  return keep_sizes(r, result);
 }
 
 static situ_status read_onnx(read_result *result, const read_source *source, situ_error *error) {

@@ -124,8 +124,14 @@ static int64_t declared_dim(onnx_reading *r, const onnx_value *v, int32_t d, boo
   if (string_map_count(r->asked) > n && n < ONNX_ASKED_NAMES) r->asked_names[n] = kept;
   if (known >= 0 || r->notes->failed) return known;
   r->assumed = true;
-  known = r->options->default_dim;
-  if (string_map_put(r->dims, kept, known) < 0) r->notes->failed = true;
+  known = onnx_assumed_size(r, v, d);
+  onnx_assumed *size = ARENA_NEW(r->a, onnx_assumed, 1);
+  if (!size || string_map_put(r->dims, kept, known) < 0) {
+    r->notes->failed = true;
+    return known;
+  }
+  *size = (onnx_assumed){{kept, known}, r->sizes};
+  r->sizes = size;
   onnx_note(r, kept, "dimension %s = %lld (set it with --dim '%s=N')", name, (long long)known, name);
   return known;
 }

@@ -2,8 +2,8 @@
  * yields its work. onnx_eval.c has nodes, scopes and weights; onnx_nested.c has sub-graphs and functions; onnx.c walks
  * the main graph and builds.
  *
- * Contradictions. Shapes that do not fit are an error that names the operator. But where a dynamic dimension got the
- * default size, the file may well be right and the size wrong: then the operator's outputs are taken as declared, it
+ * Contradictions. Shapes that do not fit are an error that names the operator. But where a dynamic dimension got an
+ * assumed size, the file may well be right and the size wrong: then the operator's outputs are taken as declared, it
  * counts as not understood, and a note says so.
  *
  * Weights. A value computed from weights alone is itself a weight: the nodes that make it do no work, and the bytes of
@@ -52,6 +52,12 @@ typedef struct onnx_scope {
 
 enum { ONNX_ASKED_NAMES = 32 };
 
+/* A dynamic dimension and the size that it got, as nobody gave one. */
+typedef struct onnx_assumed {
+  situ_dim dim;
+  struct onnx_assumed *next;
+} onnx_assumed;
+
 typedef struct onnx_reading {
   arena *a;
   const onnx_model *model;
@@ -68,8 +74,11 @@ typedef struct onnx_reading {
   int32_t *uses;   /* tensors that it reads; free() it */
   int64_t n_uses, uses_capacity;
   int64_t n_nested;
-  bool assumed; /* some dimension got the default size */
-  int strict;   /* > 0: a contradiction of shapes is an error even then */
+  bool assumed;        /* some dimension got a size that nobody gave */
+  int32_t assumption;  /* by which of them (onnx_assume.c) */
+  int assumed_kinds;   /* what of the model depends on that */
+  onnx_assumed *sizes; /* all that were assumed, the last one first */
+  int strict;          /* > 0: a contradiction of shapes is an error even then */
   int64_t n_contradictions;
   int64_t weight_bytes, shared_bytes;
 } onnx_reading;
@@ -97,6 +106,13 @@ onnx_held *onnx_held_new(onnx_reading *r);
 void onnx_note(onnx_reading *r, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
 situ_status onnx_fail(const onnx_reading *r, const onnx_node *n, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* ---- onnx_assume.c ---- */
+
+/* The size of dimension d of an input that declares none: the caller's default, or what r->assumption says. */
+int64_t onnx_assumed_size(onnx_reading *r, const onnx_value *v, int32_t d);
+/* The assumption to try after `at`, of those that would change something in what was read; -1 when there is none. */
+int32_t onnx_next_assumption(const onnx_reading *r, int32_t at);
 
 /* ---- onnx_nested.c ---- */
 

@@ -58,6 +58,16 @@ static const char *known_readers(char *into, size_t capacity, const char *word) 
   return near_names(into, capacity, word, names, n);
 }
 
+/* Options of language models say nothing of others. */
+static situ_status refuse_load(const reader *r, const situ_read_options *o, const char *path, situ_error *error) {
+  bool asked = o->prompt || o->context || o->batch || o->generate || o->draft || o->acceptance > 0 || o->kv_type;
+  if (!asked || r->takes_load) return SITU_STATUS_OK;
+  return fail_with(
+      error, SITU_STATUS_BAD_ARGUMENT, path,
+      "is no file of a language model; prompt, context, batch, generate, draft, acceptance and the type of caches say "
+      "nothing of it");
+}
+
 static situ_status read_source_with(situ_model *model, const read_source *source, situ_error *error) {
   const reader *r;
   char known[128];
@@ -76,6 +86,7 @@ static situ_status read_source_with(situ_model *model, const read_source *source
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
                      "has no dynamic dimension %s; what the reader %s reads names none", source->options->dims[0].name,
                      r->name);
+  TRY(refuse_load(r, source->options, source->path, error));
   read_result result = {0};
   if (source->view && !r->in_parts) TRY(file_need_text(source->view, source->path, error));
   situ_status status = r->read(&result, source, error);
@@ -88,6 +99,8 @@ static situ_status read_source_with(situ_model *model, const read_source *source
   model->n_nested_operators = result.n_nested_operators;
   model->header_bytes = result.header_bytes;
   model->steps = result.steps;
+  model->dims = result.dims;
+  model->n_dims = result.n_dims;
   model->notes = text_take(&result.notes);
   if (status == SITU_STATUS_OK && !model->notes) status = fail_no_memory(error);
   return status;
@@ -104,16 +117,6 @@ static situ_status make_training(situ_model *model, const char *path, situ_error
   return SITU_STATUS_OK;
 }
 
-/* Options of language models say nothing of others. */
-static situ_status refuse_load(const situ_model *m, const situ_read_options *o, const char *path, situ_error *error) {
-  bool asked = o->prompt || o->context || o->batch || o->generate || o->draft || o->acceptance > 0 || o->kv_type;
-  if (!asked || m->steps.other || m->reader == builtin_reader.name) return SITU_STATUS_OK;
-  return fail_with(
-      error, SITU_STATUS_BAD_ARGUMENT, path,
-      "is no file of a language model; prompt, context, batch, generate, draft, acceptance and the type of caches say "
-      "nothing of it");
-}
-
 situ_status read_check_dims(const situ_read_options *o, situ_error *error) {
   if ((unsigned)o->precision > SITU_PRECISION_I8)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "precision is no value of situ_precision");
@@ -128,6 +131,17 @@ situ_status read_check_dims(const situ_read_options *o, situ_error *error) {
   return good ? SITU_STATUS_OK
               : fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                           "n_dims is not the number of dims, or one has no name or a value below 0");
+}
+
+situ_status read_take_assumed(situ_read_options *options, const situ_model *model, arena *a, situ_error *error) {
+  if (model->n_dims == 0) return SITU_STATUS_OK;
+  situ_dim *dims = ARENA_NEW(a, situ_dim, (int64_t)options->n_dims + model->n_dims);
+  if (!dims) return fail_no_memory(error);
+  if (options->n_dims > 0) memcpy(dims, options->dims, (size_t)options->n_dims * sizeof *dims);
+  memcpy(dims + options->n_dims, model->dims, (size_t)model->n_dims * sizeof *dims);
+  options->dims = dims;
+  options->n_dims += model->n_dims;
+  return SITU_STATUS_OK;
 }
 
 /* Notes, line by line; a size that was assumed changes every figure, so it is a warning. */
@@ -169,7 +183,6 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
   TRY(GIVEN(error, out, path));
   TRY(TAKE(filled, options, SITU_READ_OPTIONS_INIT, error));
   TRY(read_check_dims(&filled, error));
-  if (filled.default_dim < 1) filled.default_dim = 1;
   situ_model *model = calloc(1, sizeof *model);
   if (!model) return fail_no_memory(error);
   situ_status status;
@@ -196,7 +209,6 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
   }
   if (status == SITU_STATUS_OK && filled.precision && model->costs)
     status = fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "brings times of its own; they have one precision");
-  if (status == SITU_STATUS_OK) status = refuse_load(model, &filled, path, error);
   if (status == SITU_STATUS_OK && filled.training) status = make_training(model, path, error);
   if (status != SITU_STATUS_OK) {
     situ_model_free(model);
@@ -215,6 +227,14 @@ const char *situ_model_notes(const situ_model *m) { return m ? m->notes : ""; }
 uint64_t situ_model_hash(const situ_model *m) { return m ? m->hash : 0; }
 int64_t situ_model_n_nested_operators(const situ_model *m) { return m ? m->n_nested_operators : 0; }
 
+int32_t situ_model_n_assumed_dims(const situ_model *m) { return m ? m->n_dims : 0; }
+
+bool situ_model_assumed_dim(const situ_model *m, int32_t index, situ_dim *out) {
+  if (!m || !out || index < 0 || index >= m->n_dims) return false;
+  *out = m->dims[index];
+  return true;
+}
+
 int32_t situ_reader_count(void) { return (int32_t)(sizeof readers / sizeof readers[0]) - 1; }
 
 bool situ_reader_at(int32_t index, situ_reader_info *out) {
@@ -231,5 +251,6 @@ void situ_model_free(situ_model *model) {
   situ_platform_free(model->platform);
   situ_costs_free(model->costs);
   free((void *)(uintptr_t)model->notes);
+  free(model->dims);
   free(model);
 }

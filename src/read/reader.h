@@ -15,7 +15,7 @@ typedef struct read_source {
   const unsigned char *bytes; /* of the file; NULL for built-ins */
   size_t size_bytes;
   file_view *view;                  /* what reads them, for readers in parts; NULL: all bytes are there */
-  const situ_read_options *options; /* never NULL; default_dim >= 1 */
+  const situ_read_options *options; /* never NULL; default_dim >= 0 */
 } read_source;
 
 /* Sees that the bytes of the source at `at` are there. A failure stays in the view; the bytes are zero then. */
@@ -34,6 +34,10 @@ static inline const char *read_base_name(const char *path) {
 
 /* BAD_ARGUMENT unless n_dims is the number of dims and each has a name. */
 situ_status read_check_dims(const situ_read_options *options, situ_error *error);
+
+/* Adds to the dimensions given those that the model got by assumption, so that who runs it feeds the same sizes. Names
+ * are borrowed from the model, the list is of the arena. */
+situ_status read_take_assumed(situ_read_options *options, const situ_model *model, arena *a, situ_error *error);
 
 /* The work of a language model: steps of two kinds, prefill and decoding, of the same operators and tensors. `graph` of
  * the model is one of them, `other` the other; the times of what is asked are those of `repeats` steps of each. */
@@ -56,6 +60,8 @@ struct situ_model {
   int64_t n_nested_operators;
   size_t header_bytes; /* see read_result */
   read_steps steps;
+  situ_dim *dims;
+  int32_t n_dims;
 };
 
 /* What it fills: `graph` always; `platform` and `costs` where the file has them; `notes` by text_add, a line each. */
@@ -67,6 +73,8 @@ typedef struct read_result {
   int64_t n_nested_operators;
   size_t header_bytes; /* of a file of weights: what the model was read from, and its hash is made of; 0: all bytes */
   read_steps steps;
+  situ_dim *dims; /* dynamic dimensions whose size was assumed and is not one; one allocation with their names */
+  int32_t n_dims;
 } read_result;
 
 typedef struct reader {
@@ -76,6 +84,7 @@ typedef struct reader {
    * certain. Looks at the bytes only, and at few of them. NULL for the built-ins. */
   int (*recognise)(const read_source *source);
   bool names_dims; /* its files have dynamic dimensions with names */
+  bool takes_load; /* its models are language models, and options say what they have to do */
   bool in_parts;   /* it asks for the bytes that it reads with read_need; for others the whole file is there, a text */
   /* Reads. On failure what it put into `result` is freed by the caller. */
   situ_status (*read)(read_result *result, const read_source *source, situ_error *error);

@@ -359,4 +359,5 @@ const reader safetensors_reader = {.name = "safetensors",
                                    .suffixes = ".safetensors",
                                    .recognise = recognise,
                                    .in_parts = true,
+                                   .takes_load = true,
                                    .read = read_safetensors};

@@ -4,7 +4,9 @@
     test_language_models.py SITU [NAME...]
 """
 import json
+import math
 import pathlib
+import struct
 import sys
 
 from test_cli import QUICK, SMALL, main, situ, situ_json
@@ -127,6 +129,49 @@ def test_a_machine_of_one_memory_has_one_plan():
     """There is no other memory to hand a tensor to: everything runs on the CPU, which the bound proves."""
     found = situ_json("place", language_model(), "--platform", "cpu", *QUICK[2:])
     assert found["outcome"] == "optimal" and found["value_ns"] == found["best_single_ns"] == found["verified_ns"], found
+
+
+def bert(layers, hidden, inner, vocab):
+    """A file of an encoder by the names of Hugging Face, headers only, with its configuration."""
+    shapes = {"embeddings.word_embeddings.weight": [vocab, hidden], "embeddings.LayerNorm.weight": [hidden]}
+    for k in range(layers):
+        at = f"encoder.layer.{k}."
+        for name in ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"):
+            shapes |= {f"{at}{name}.weight": [hidden, hidden], f"{at}{name}.bias": [hidden]}
+        shapes |= {f"{at}intermediate.dense.weight": [inner, hidden], f"{at}output.dense.weight": [hidden, inner],
+                   f"{at}attention.output.LayerNorm.weight": [hidden], f"{at}output.LayerNorm.weight": [hidden]}
+    header, end = {}, 0
+    for name, shape in shapes.items():
+        n = 4 * math.prod(shape)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [end, end + n]}
+        end += n
+    text = json.dumps(header).encode()
+    pathlib.Path("bert").mkdir()
+    pathlib.Path("bert/model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text)
+    pathlib.Path("bert/config.json").write_text(json.dumps({
+        "model_type": "bert", "hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": 4,
+        "intermediate_size": inner, "vocab_size": vocab, "max_position_embeddings": 256}))
+    return end
+
+
+def test_an_encoder_reads_all_tokens_at_once():
+    """Each token meets each other one, 2 FLOP for every element of its key and its value; there is no cache, and no head."""
+    layers, hidden, inner, tokens = 3, 64, 256, 100
+    weights = bert(layers, hidden, inner, 1000)
+    found = situ_json("inspect", "bert", "--prompt", tokens)["total"]
+    products = 2 * tokens * (4 * hidden * hidden + 2 * hidden * inner)
+    attention = 4 * tokens * tokens * hidden
+    assert abs(found["flops"] - layers * (products + attention)) < 0.02 * found["flops"], found
+    assert abs(found["weight_bytes"] - weights) < 0.01 * weights, (found, weights)
+    twice = situ_json("inspect", "bert", "--prompt", tokens, "--batch", 2)["total"]
+    assert twice["flops"] == 2 * found["flops"], twice
+    plan = situ_json("place", "bert", "--platform", "cpu+rtx3060", "--granularity", "layer", *QUICK, "-o", "plan.json")
+    assert plan["lower_bound_ns"] <= plan["value_ns"] and "tokens_per_second" not in plan, plan
+    situ("check", "plan.json")
+    assert situ_json("inspect", "bert")["total"] == situ_json("inspect", "bert", "--prompt", 256)["total"]
+    for option in ("--generate", "--context", "--draft"):
+        situ("place", "bert", option, "5", code=2, err="is an encoder")
+    situ("place", "bert", "--prompt", "300", code=2, err="at most 256")
 
 
 def test_rules_of_engines_are_no_better_than_ours():

@@ -250,6 +250,31 @@ static void parts_are_named_by_their_layers(void **state) {
   scenario_free(&s);
 }
 
+/* What the second device computes comes last, though a constant of its part stands there from the beginning. */
+static void parts_come_in_the_order_of_their_work(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  for (int d = 0; d < 2; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
+  scenario_link(&s, 0, 1, 1, -1);
+  scenario_link(&s, 1, 0, 1, -1);
+  scenario_add(&s, (situ_operator){.name = "constant", .source_id = 0, .colocation = -1, .inferred = true}, 0);
+  const char *names[] = {"a", "b", "c", "d"};
+  for (int v = 0; v < 4; v++) scenario_operator(&s, names[v], 10, 10, 0);
+  scenario_tensor(&s, 0, 0, 3, -1);
+  for (int v = 1; v < 4; v++) scenario_tensor(&s, v, 5, v + 1, -1);
+  scenario_pose(&s, NULL);
+  static const int32_t cut[] = {1, 0, 0, 1, 1};
+  situ_plan *plan = NULL;
+  assert_int_equal(situ_simulate(&plan, s.problem, cut, NULL, NULL), SITU_STATUS_OK);
+  situ_explanation *x = explained(plan, s.problem);
+  assert_int_equal(situ_explanation_n_parts(x), 2);
+  assert_string_equal(situ_explanation_part_name(x, 0), "a, b");
+  assert_string_equal(situ_explanation_part_name(x, 1), "c, d");
+  situ_explanation_free(x);
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
 /* Whether a path leads from u to w through an operator of another part. */
 static bool leaves_and_returns(const situ_graph *g, const situ_explanation *x, int32_t u) {
   bool out[64] = {false};
@@ -297,6 +322,7 @@ int main(void) {
       cmocka_unit_test(a_path_that_comes_back_begins_another_part),
       cmocka_unit_test(a_busy_resource_is_the_limit),
       cmocka_unit_test(parts_are_named_by_their_layers),
+      cmocka_unit_test(parts_come_in_the_order_of_their_work),
       cmocka_unit_test(parts_are_convex_and_cover_the_graph),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
