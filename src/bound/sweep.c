@@ -137,7 +137,6 @@ static void pass(builder *b, int32_t c, sweep_arc *arcs) {
       key k = b->now.keys[i];
       int64_t cost_ns = in ? s->time_ns[(int64_t)b->type * s->n + c] : 0;
       arcs[i].to[in] = -1;
-      arcs[i].units[in] = SWEEP_NEVER;
       if (to_units(b, cost_ns) == SWEEP_NEVER) continue;
       for (int32_t j = s->touch_start[c]; j < s->touch_start[c + 1]; j++) {
         int32_t e = s->touch[j], slot = b->slot_of[e];

@@ -104,7 +104,7 @@ static void a_broken_call_graph_is_named(void **state) {
   BREAKS(call_graph_check(&g), g.call_ns[0], -1, "times");
   BREAKS(call_graph_check(&g), g.in_ns[0], -1, "transfers");
   BREAKS(call_graph_check(&g), g.weight_bytes[0], -1, "sizes");
-  BREAKS(call_graph_check(&g), g.out_start[1], -1, "out_start");
+  BREAKS(call_graph_check(&g), g.out_start[1], -1, "out_start lists");
   BREAKS(call_graph_check(&g), g.use_start[1], -1, "use_start");
   BREAKS(call_graph_check(&g), g.in_start[1], -1, "in_start");
   BREAKS(call_graph_check(&g), g.use[0], g.n, "users are nodes");
@@ -112,6 +112,9 @@ static void a_broken_call_graph_is_named(void **state) {
   BREAKS(call_graph_check(&g), use[0], use[1], "users ascend");
   BREAKS(call_graph_check(&g), use[0], g.producer[t], "topological");
   BREAKS(call_graph_check(&g), g.in_use[0], g.use_start[g.n_tensors], "a use of in");
+  int32_t i = 0, first = g.use_start[t];
+  while (g.in[i] != t) i++;
+  BREAKS(call_graph_check(&g), g.in_use[i], first + (g.in_use[i] == first), "the node's own");
   arena_free(a);
   lab_free(&l);
 }
