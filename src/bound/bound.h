@@ -28,6 +28,7 @@ typedef struct bound {
   ROW(balance)           \
   ROW(area)              \
   ROW(largest)           \
+  ROW(runs)              \
   ROW(join)              \
   ROW(destructive)       \
   ROW(cut_vertex)        \

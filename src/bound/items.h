@@ -10,7 +10,8 @@ typedef struct items {
   int32_t *devices;      /* [column] how many devices of this sort */
   int32_t *column_of;    /* [device], -1 for one that may not be used */
   int64_t *time_ns;      /* [item * n_columns + column], SITU_NEVER_NS where it may not run */
-  int64_t *weight_bytes; /* [item] what stays in the memory of its device for good */
+  int64_t *weight_bytes; /* [item] what stays in the memory of its device for good; in pipelines, the stash of all
+                            inputs in flight too */
   int32_t n_rooms;       /* sorts that share a memory share a room */
   int32_t *room_of;      /* [column] */
   int64_t *room_bytes;   /* [room] capacity of all its memories; SITU_UNLIMITED_BYTES when one of them is unlimited */

@@ -29,6 +29,7 @@ typedef struct certificate_rule {
   ROW(linear_relaxation)      \
   ROW(memory_cut)             \
   ROW(packing)                \
+  ROW(runs)                   \
   ROW(unit_chain)             \
   ROW(visits)
 #define CERTIFICATE_DECLARE(NAME) extern const certificate_rule NAME##_rule;
@@ -45,8 +46,26 @@ typedef struct check_items {
   int32_t *start, *member; /* operators of item i: member[start[i] .. start[i+1]) */
 } check_items;
 bool check_items_find(check_items *out, const judge *j);
+/* The edges of F between items of a contiguous pipeline: f->to[f->start[i] .. f->start[i + 1]), some more than once;
+ * and an order of the items in which all edges go forward. False without memory. */
+typedef struct check_edges {
+  int64_t *start;
+  int32_t *to;
+} check_edges;
+bool check_edges_find(check_edges *f, int32_t *order, const check_items *items, const judge *j);
+/* Whether a pipeline keeps tensor t for another phase, for each input in flight. */
+bool check_is_stashed(const situ_graph *g, int32_t t);
 /* Time of all operators of an item on a device, SITU_NEVER_NS where one may not run. */
 int64_t check_item_time(const check_items *items, const judge *j, int32_t item, int32_t d);
+/* The operator that a certificate names as `instant`: -1 where it names none, CERTIFICATE_MALFORMED - 1 where that is
+ * no operator, more than one, or the problem is no stream. */
+int64_t check_alive_instant(const judge *j, const certificate *c);
+/* Adds to bytes ([item], sums saturate) the tensors that the memory of an item is certain to hold while operator `at`
+ * of a stream runs: docs/theory/bounds/alive.md. With `once` each tensor counts with one item. False without memory. */
+bool check_alive_add(int64_t *bytes, const check_items *items, const judge *j, int32_t at, bool once);
+/* may: [operator * n_devices + device] where it may run and its item has room, with what is certain to be there while
+ * `at` runs (< 0: that does not matter, nor what room there is). False without memory. */
+bool check_alive_rooms(bool *may, const judge *j, int64_t at);
 /* Whether support, pins and unused devices let the operator run there. */
 bool check_may_run(const judge *j, int32_t v, int32_t d);
 

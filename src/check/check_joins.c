@@ -283,16 +283,17 @@ bool check_joins(int64_t *head, int64_t *tail, const bool *may, int32_t window, 
 
 static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error) {
   const int64_t *v = certificate_get(c, "operator", 1), *window = certificate_get(c, "window", 1);
-  int64_t devices = j->problem->n_devices, cells = devices * j->problem->n_operators;
+  int64_t devices = j->problem->n_devices, cells = devices * j->problem->n_operators, at = check_alive_instant(j, c);
   *proved_ns = CERTIFICATE_MALFORMED;
-  if (!v || !window || *v < 0 || *v >= j->problem->n_operators || *window < 1 || *window > CHECK_JOINS_WINDOW)
+  if (!v || !window || at < -1 || *v < 0 || *v >= j->problem->n_operators || *window < 1 ||
+      *window > CHECK_JOINS_WINDOW)
     return SITU_STATUS_OK;
   *proved_ns = CERTIFICATE_TOO_LONG;
   if (!check_joins_are_short(*window, j)) return SITU_STATUS_OK;
   int64_t *head = ARENA_NEW(j->scratch, int64_t, cells), *tail = ARENA_NEW(j->scratch, int64_t, cells);
   bool *may = ARENA_NEW(j->scratch, bool, cells);
   if (!head || !tail || !may) return fail_no_memory(error);
-  for (int64_t i = 0; i < cells; i++) may[i] = check_may_run(j, (int32_t)(i / devices), (int32_t)(i % devices));
+  if (!check_alive_rooms(may, j, at)) return fail_no_memory(error);
   if (!check_joins(head, tail, may, (int32_t)*window, j)) return fail_no_memory(error);
   *proved_ns = SITU_NEVER_NS;
   for (int32_t d = 0; d < devices; d++)
@@ -300,5 +301,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   return SITU_STATUS_OK;
 }
 
-const certificate_rule join_rule = {
-    .kind = "join", .lists = "operator, one; window, one, 1 to 256", .models = MODEL_STREAM, .prove = prove};
+const certificate_rule join_rule = {.kind = "join",
+                                    .lists = "operator, one; window, one, 1 to 256; perhaps an instant: one operator",
+                                    .models = MODEL_STREAM,
+                                    .prove = prove};

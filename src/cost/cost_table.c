@@ -179,12 +179,16 @@ static situ_status apply_part(const table *t, const json_value *entry, double un
   const char *name = json_text(json_get(entry, "class"), "");
   const json_value *bytes_per_s = json_get(entry, "bytes_per_s");
   double start_ns = json_number(json_get(entry, "start"), -1.0) * unit_ns, rate = json_number(bytes_per_s, 0);
+  const json_value *dispatch = json_get(entry, "dispatch");
+  double dispatch_ns = dispatch ? json_number(dispatch, -1.0) * unit_ns : 0.0;
   bool known = listed(t->classes, name);
   if (!(isfinite(start_ns) && start_ns >= 0.0 && isfinite(rate) && (rate > 0.0 || !bytes_per_s)))
     return bad(t, error, "parts", "", "must have a \"start\" of at least 0 and, if any, \"bytes_per_s\" above 0");
+  if (!(isfinite(dispatch_ns) && dispatch_ns >= 0.0))
+    return bad(t, error, "parts", "", "must have, if any, a \"dispatch\" of at least 0");
   for (int32_t k = 0; k < t->platform->n_classes; k++) {
     if (!is_of_class(t->platform, k, name)) continue;
-    part[k] = (part_cost){sat_round(start_ns), rate};
+    part[k] = (part_cost){sat_round(start_ns), rate, sat_round(dispatch_ns)};
     known = true;
   }
   return known ? SITU_STATUS_OK

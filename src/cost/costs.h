@@ -11,8 +11,9 @@
 
 /* What a part of the model takes on a device of a class, beyond its operators. */
 typedef struct part_cost {
-  int64_t start_ns;   /* of each part that waits for another device */
-  double bytes_per_s; /* of what is handed over: half of the time at each end; 0: it costs nothing */
+  int64_t start_ns;    /* of each part that waits for another device */
+  double bytes_per_s;  /* of what is handed over: half of the time at each end; 0: it costs nothing */
+  int64_t dispatch_ns; /* from the end of a part to the start of the next on that device */
 } part_cost;
 
 struct situ_costs {

@@ -100,9 +100,17 @@ situ_status executor_latency(executor *x, int64_t *latency_ns, run_times *part_n
 /* For which part k waited last: one that makes an input of it, or the one before it on its device; -1: none. */
 int32_t executor_awaited(const executor *x, const run_times *part_ns, int32_t k);
 
+/* From the end of a run to the start of the next on its worker, of runs that were asked for before that end: the time
+ * that the worker takes to answer and to read the next request. ns[most], of which n are filled. */
+typedef struct run_gaps {
+  int64_t *ns;
+  int32_t n, most;
+} run_gaps;
+
 /* Runs n inputs through all parts with at most n_copies under way (on each rank): finish_ns[n] is when each was done
- * here, in ascending order, and part_sum_ns[part] the sum of its times. */
-situ_status executor_pipeline(executor *x, int32_t n, int64_t *finish_ns, int64_t *part_sum_ns, situ_error *error);
+ * here, in ascending order, and part_sum_ns[part] the sum of its times. Adds gaps to `gaps` unless it is NULL. */
+situ_status executor_pipeline(executor *x, int32_t n, int64_t *finish_ns, int64_t *part_sum_ns, run_gaps *gaps,
+                              situ_error *error);
 
 /* Ends the profile of the only part: its file, in the temporary folder, and how many of its runs are to be left out;
  * -1: that of binding and those of the warm-up. The path is in the arena of the executor. */

@@ -291,6 +291,7 @@ static json_value *part_list(const situ_profile *p, const char *device_class) {
   json_value *part = json_new_object();
   bool ok =
       json_set(part, "class", json_new_text(device_class)) && json_set(part, "start", json_new_whole(p->cut.start_ns));
+  ok = json_set(part, "dispatch", json_new_whole(p->cut.dispatch_ns)) && ok;
   if (p->cut.bytes_per_s > 0) ok = json_set(part, "bytes_per_s", json_new_number(p->cut.bytes_per_s)) && ok;
   return list_of(part, ok);
 }

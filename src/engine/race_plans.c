@@ -43,7 +43,7 @@ static situ_status measure_once(racing *r, int32_t i, int64_t *time_ns, situ_err
   int32_t first = x->options.n_copies, round = x->options.replica_of ? first : 1;
   int32_t n = (SEGMENT + round - 1) / round * round; /* replicas end a round together */
   if (!sum_ns) return fail_no_memory(error);
-  TRY(executor_pipeline(x, first + n, finish_ns, sum_ns, error));
+  TRY(executor_pipeline(x, first + n, finish_ns, sum_ns, NULL, error));
   *time_ns = (finish_ns[first + n - 1] - finish_ns[first - 1]) / n;
   return SITU_STATUS_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/arguments.h"
 #include "base/checked.h"
 #include "base/hash.h"
+#include "engine/by_parts.h"
 #include "engine/measure.h"
 #include "engine/profile.h"
 #include "engine/run_ranks.h"
@@ -35,28 +36,6 @@ static bool leads(const running *r) { return ranks_own(r->ranks) == 0; }
 
 /* ---- what the plan predicts ---- */
 
-/* Adds what parts take beyond their operators, where the costs know it. */
-static void add_part_costs(running *r) {
-  const part_cost *costs = r->problem->costs->part;
-  const model_parts *p = r->parts;
-  for (int32_t k = 0; costs && k < p->n_parts; k++) {
-    const part_cost *c = &costs[r->problem->class_of[p->parts[k].device]];
-    double bytes = 0;
-    bool waits = false;
-    for (int32_t i = 0; i < p->parts[k].n_inputs; i++) {
-      int32_t value = p->parts[k].inputs[i], from = p->value_part[value];
-      if (from < 0) continue;
-      const part_cost *of = &costs[r->problem->class_of[p->parts[from].device]];
-      waits = true;
-      bytes += (double)r->split->places[value].bytes;
-      if (of->bytes_per_s > 0)
-        r->run->parts[from].predicted_ns += sat_round(0.5e9 * (double)r->split->places[value].bytes / of->bytes_per_s);
-    }
-    if (waits) r->run->parts[k].predicted_ns += c->start_ns;
-    if (c->bytes_per_s > 0) r->run->parts[k].predicted_ns += sat_round(0.5e9 * bytes / c->bytes_per_s);
-  }
-}
-
 static situ_status describe_parts(running *r) {
   situ_run *run = r->run;
   const situ_graph *g = r->problem->graph;
@@ -75,9 +54,7 @@ static situ_status describe_parts(running *r) {
     run_stage *s = &run->parts[k];
     if (s->first < 0) s->first = v;
     s->last = v;
-    s->predicted_ns = sat_add(s->predicted_ns, problem_time_ns(r->problem, v, s->device));
   }
-  if (!run->pipeline) add_part_costs(r); /* where one input follows another caches and layouts are at hand */
   return SITU_STATUS_OK;
 }
 
@@ -106,34 +83,14 @@ static situ_status describe_transfers(running *r) {
   return SITU_STATUS_OK;
 }
 
-/* A hand-over alone, without what the parts at its ends take. */
-static int64_t hand_over_ns(const running *r, const run_transfer *t) {
-  const part_cost *costs = r->problem->costs->part;
-  const part_cost *from = &costs[r->problem->class_of[r->parts->parts[t->from_part].device]];
-  const part_cost *to = &costs[r->problem->class_of[r->parts->parts[t->to_part].device]];
-  double parts_ns = (double)to->start_ns;
-  if (from->bytes_per_s > 0) parts_ns += 0.5e9 * (double)t->bytes / from->bytes_per_s;
-  if (to->bytes_per_s > 0) parts_ns += 0.5e9 * (double)t->bytes / to->bytes_per_s;
-  return max64(0, t->predicted_ns - sat_round(parts_ns));
-}
-
-/* The latency by what the costs have for parts: one after the other on a device, in their order, each with what it
- * takes beyond its operators, and after a hand-over from each part of another device that it reads. The plan lets a
- * device work on meanwhile, and an operator begin before its part does. */
 static situ_status predict_by_parts(running *r) {
   situ_run *run = r->run;
-  int64_t *free_ns, *end_ns;
-  if (run->pipeline || !r->problem->costs->part || run->n_parts < 2) return SITU_STATUS_OK;
-  if (!ARENA_ARRAYS(run->arena, ZEROS(free_ns, r->problem->n_devices), ZEROS(end_ns, run->n_parts)))
+  int64_t *bytes, *time_ns;
+  if (!ARENA_ARRAYS(run->arena, ARRAY(bytes, r->file->n_values), ARRAY(time_ns, run->n_parts)))
     return fail_no_memory(r->error);
-  for (int32_t k = 0; k < run->n_parts; k++) {
-    int64_t start_ns = free_ns[run->parts[k].device];
-    for (int32_t x = 0; x < run->n_transfers; x++)
-      if (run->transfers[x].to_part == k)
-        start_ns = max64(start_ns, end_ns[run->transfers[x].from_part] + hand_over_ns(r, &run->transfers[x]));
-    end_ns[k] = free_ns[run->parts[k].device] = start_ns + run->parts[k].predicted_ns;
-    run->by_parts_ns = max64(run->by_parts_ns, end_ns[k]);
-  }
+  for (int32_t v = 0; v < r->file->n_values; v++) bytes[v] = r->split->places[v].bytes;
+  TRY(by_parts_predict(&run->by_parts_ns, time_ns, r->parts, r->problem, bytes, r->error));
+  for (int32_t k = 0; k < run->n_parts; k++) run->parts[k].predicted_ns = time_ns[k];
   return SITU_STATUS_OK;
 }
 
@@ -254,7 +211,7 @@ static situ_status measure_period(running *r) {
   r->m.phase = "as a pipeline";
   if (!ARENA_ARRAYS(r->run->arena, ZEROS(r->finish_ns, n), ZEROS(r->sum_ns, r->parts->n_parts)))
     return fail_no_memory(r->error);
-  return executor_pipeline(r->split, n, r->finish_ns, r->sum_ns, r->error);
+  return executor_pipeline(r->split, n, r->finish_ns, r->sum_ns, NULL, r->error);
 }
 
 /* The period: of several segments of inputs the median, each from its first end to its last. */

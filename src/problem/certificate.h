@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "ranks/pack.h"
 
-enum { CERTIFICATE_LISTS = 12 };
+enum { CERTIFICATE_LISTS = 16 };
 
 typedef struct certificate_list {
   const char *name;

@@ -20,6 +20,7 @@ static char *profile_json(const situ_profile *p) {
   if (p->cut.n_cuts > 0)
     ok = ok && json_set(root, "handover_ns", json_new_whole(p->cut.handover_ns)) &&
          json_set(root, "part_start_ns", json_new_whole(p->cut.start_ns)) &&
+         json_set(root, "part_dispatch_ns", json_new_whole(p->cut.dispatch_ns)) &&
          json_set(root, "part_bytes_per_s", json_new_number(p->cut.bytes_per_s)) &&
          json_set(root, "cuts", json_new_whole(p->cut.n_cuts));
   if (p->workspace_bytes)
@@ -103,7 +104,7 @@ static char *profile_text(const situ_profile *p, const situ_report_options *opti
     text_add(&t, "%s to hand over, %s to start a part", text_time(a, p->cut.handover_ns),
              text_time(b, p->cut.start_ns));
     if (p->cut.bytes_per_s > 0) text_add(&t, ", bytes at %s/s", text_size(a, (int64_t)p->cut.bytes_per_s));
-    text_add(&t, "; by %d cuts\n", (int)p->cut.n_cuts);
+    text_add(&t, ", %s between two parts; by %d cuts\n", text_time(b, p->cut.dispatch_ns), (int)p->cut.n_cuts);
   }
   if (p->workspace_bytes) add_memory(&t, p, options);
   if (p->made_up) {

@@ -138,16 +138,17 @@ enum { MOST_NUMBERS = 8 };
 static const struct form {
   const char *kind, *lists;
 } forms[] = {
-    {"area_price", "time_prices 1 1; byte_prices 0 0"},
+    {"area_price", "time_prices 1 1; byte_prices 0 0; instant 0"},
     {"largest_operator", "operator 0"},
-    {"critical_path", "operator 0"},
-    {"join", "operator 0; window 1"},
+    {"critical_path", "operator 0; instant 0"},
+    {"join", "operator 0; window 1; instant 0"},
     {"destructive", "rounds 1; prices 1 1; interval 0 1 0; window 0; free_rounds 0"},
     {"linear_relaxation",
      "within_ns 9; edge_prices 0 0; tail_prices 1 0 0; time_prices 1 1; byte_prices 0 0; "
      "from_prices 0 0 0 0; to_prices 0 0 0 0"},
     {"memory_cut", "memory 0; byte_prices 0 0; out 0 0; in 0 0"},
     {"packing", "operators 0 1"},
+    {"runs", "chain 0 1 2"},
     {"unit_chain", "chain 0 1 2; byte_prices 0 0; other_price 0"},
     {"visits", "chain 0 1 2; byte_prices 0; from 0; to 2"},
     {"cut_vertex", "deleted 1; cuts 0; rests 0 0 0 0"},
@@ -164,9 +165,12 @@ static const struct limit {
 } limits[] = {
     {"area_price", "time_prices", 1, 0, (int64_t)1 << 52},
     {"area_price", "byte_prices", 1, 0, (int64_t)1 << 52},
+    {"area_price", "instant", 0, 0, 2},
     {"largest_operator", "operator", 0, 0, 2},
     {"critical_path", "operator", 0, 0, 2},
+    {"critical_path", "instant", 0, 0, 2},
     {"join", "operator", 0, 0, 2},
+    {"join", "instant", 0, 0, 2},
     {"join", "window", 0, 1, 256},
     {"destructive", "rounds", 0, 0, 16},
     {"destructive", "free_rounds", 0, 0, 16},
@@ -185,6 +189,7 @@ static const struct limit {
     {"memory_cut", "memory", 0, 0, 1},
     {"memory_cut", "byte_prices", 1, 0, (int64_t)1 << 52},
     {"packing", "operators", 1, 0, 2},
+    {"runs", "chain", 0, 0, 2},       /* one twice is no chain, and proves nothing */
     {"unit_chain", "chain", 0, 0, 0}, /* each makes something for the next */
     {"unit_chain", "chain", 2, 2, 2},
     {"unit_chain", "byte_prices", 1, 0, (int64_t)1 << 52},
@@ -208,7 +213,7 @@ static scenario three(const char *kind, situ_costs **other) {
     scenario_operator(&s, (const char *[]){"a", "b", "c"}[v], 5, 10, 0);
     if (v > 0) scenario_tensor(&s, v - 1, 1, v, -1);
   }
-  bool pipeline = strcmp(kind, "largest_operator") == 0;
+  bool pipeline = strcmp(kind, "largest_operator") == 0 || strcmp(kind, "runs") == 0;
   scenario_pose(&s, NULL);
   situ_problem_free(s.problem);
   assert_non_null(*other = costs_copies(s.costs, 1));
@@ -271,7 +276,8 @@ static void every_number_has_its_limits(void **state) {
   }
 }
 
-/* Of the lists above only the operators of packing and the prices of visits may be longer, and other_price may lack. */
+/* Of the lists above only the operators of packing and the prices of visits may be longer, and other_price and
+ * instant may lack. */
 static void every_list_has_its_length(void **state) {
   (void)state;
   for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
@@ -288,7 +294,7 @@ static void every_list_has_its_length(void **state) {
       is_expected(&s, &c, longer, was.name, was.n + 1);
       *list = was;
       list->name = "another";
-      is_expected(&s, &c, strcmp(was.name, "other_price") == 0, was.name, 0);
+      is_expected(&s, &c, strcmp(was.name, "other_price") == 0 || strcmp(was.name, "instant") == 0, was.name, 0);
     }
     scenario_free(&s);
     situ_costs_free(other);
