@@ -100,12 +100,11 @@ static situ_status follow(const linker *l, const keyed *index, const ir_edge *e)
 static situ_status order_layers(const linker *l) {
   ir_net *net = l->net;
   int64_t n = net->n_layers;
-  int64_t *start = ARENA_ZERO(l->a, int64_t, n + 2);
-  int32_t *reader = ARENA_NEW(l->a, int32_t, net->n_edges);
-  int64_t *missing = ARENA_ZERO(l->a, int64_t, n);
-  net->order = ARENA_NEW(l->a, int32_t, n);
-  net->pending = ARENA_NEW(l->a, int32_t, n);
-  if (!start || !reader || !missing || !net->order || !net->pending) return fail_no_memory(l->error);
+  int64_t *start, *missing;
+  int32_t *reader;
+  if (!ARENA_ARRAYS(l->a, ZEROS(start, n + 2), ARRAY(reader, net->n_edges), ZEROS(missing, n), ARRAY(net->order, n),
+                    ARRAY(net->pending, n)))
+    return fail_no_memory(l->error);
   for (int64_t i = 0; i < n; i++)
     for (int64_t k = 0; k < net->layers[i].n_inputs; k++)
       if (net->layers[i].inputs[k].layer >= 0) start[net->layers[i].inputs[k].layer + 2]++;

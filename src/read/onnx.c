@@ -71,7 +71,7 @@ static situ_phase phase_of(const onnx_node *n) {
 
 /* An operator of the main graph with its tensors and uses. A folded node produces unused tensors of 0 bytes. */
 static situ_status build_node(onnx_reading *r, situ_graph_builder *b, const onnx_node *n, const char *name,
-                              int32_t source_id, onnx_held *const *outs, const onnx_cost *cost) {
+                              int32_t source_id, onnx_held *const *outs, const node_cost *cost) {
   situ_operator op = {.name = name,
                       .kind = n->kind,
                       .layer = n->layer,
@@ -124,7 +124,7 @@ static situ_status build(onnx_reading *r, situ_graph_builder *b) {
   for (int32_t i = 0; i < g->n_nodes; i++) {
     int32_t at = g->order[i];
     onnx_held **outs;
-    onnx_cost cost;
+    node_cost cost;
     r->current = i;
     r->n_uses = 0;
     TRY(onnx_eval_node(r, &scope, &g->nodes[at], &outs, &cost));
