@@ -88,6 +88,8 @@ static situ_status take_value(shaping *s, const ir_layer *layer) {
   bool exact = true;
   int64_t size = ir_int(layer, "size", -1), at = ir_int(layer, "offset", -1), bits = situ_dtype_bits(t->dtype);
   int64_t n = ops_elements(t, &exact);
+  static const int64_t none[1] = {0};
+  if (exact && n == 0 && !is_real(t->dtype)) t->ints = none; /* a list of no axes is known */
   if (at < 0 || size < 1 || size > MOST_VALUE_BYTES || !exact || bits < 8 || sat_mul(n, bits / 8) != size)
     return SITU_STATUS_OK;
   if (!s->data_tried && file_exists(s->data_path)) {

@@ -67,11 +67,12 @@ static int weights(const char *dims) {
   return id;
 }
 
-/* A list "0 -1" of I64 that the .bin file holds; "s2" is a scalar. */
+/* A list "0 -1" of I64 that the .bin file holds; "s2" is a scalar, "empty" a list of none. */
 static int numbers(const char *list) {
   char data[64], n[16];
   bool scalar = *list == 's';
   int first = made.n_constants;
+  if (strcmp(list, "empty") == 0) list = "";
   for (const char *at = list + scalar; *at;) {
     char *end;
     made.constants[made.n_constants++] = strtoll(at, &end, 10);
@@ -403,6 +404,7 @@ static void views_and_moves_keep_their_elements(void **state) {
       {"Reshape", "special_zero=\"true\"", "-1 6 4", "x[0]=2", {"0 -1"}, {"-1 -1"}, {"2 24"}},
       {"Reshape", "special_zero=\"false\"", "-1 6 4", "x[0]=2", {"-1 12"}, {"-1 12"}, {"4 12"}},
       {"Transpose", "", "-1 6 -1", "x[0]=2 x[2]=5", {"2 0 1"}, {"-1 -1 6"}, {"5 2 6"}},
+      {"Transpose", "", "-1 6 -1", "x[0]=2 x[2]=5", {"empty"}, {"-1 6 -1"}, {"5 6 2"}}, /* turned around */
       {"Squeeze", "", "-1 1 7", "x[0]=2", {"1"}, {"-1 7"}, {"2 7"}},
       {"Unsqueeze", "", "-1 7", "x[0]=2", {"0 -1"}, {"1 -1 7 1"}, {"1 2 7 1"}},
       {"Gather", "batch_dims=\"0\"", "-1 7", "x[0]=2", {"1 2 3", "s1"}, {"-1 3"}, {"2 3"}},
