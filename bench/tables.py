@@ -27,9 +27,17 @@ def records(text):
     return list(csv.DictReader(io.StringIO(text)))
 
 
+TITLES = {"off %": "error %", "by parts off %": "by parts error %", "worst stage off %": "worst stage error %",
+          "searched best ms": "winner in its race ms", "beside single ms": "single device in that race ms",
+          "in turn ms": "winner interleaved ms", "single in turn ms": "single device interleaved ms",
+          "faster %": "faster than the single device %", "as good": "splitting matches milp after",
+          "the same below the best plan": "linear_relaxation with cutoff", "ours to best rule": "situ over best rule", "ours": "situ"}
+
+
 def as_it_is(text):
-    """Cells as the measuring program wrote them; the first line has the titles."""
-    return list(csv.reader(io.StringIO(text)))
+    """Cells as the measuring program wrote them; the first line has the column names, some with a clearer title."""
+    names, *rows = csv.reader(io.StringIO(text))
+    return [[TITLES.get(name, name) for name in names], *rows]
 
 
 def ms(nanoseconds, form):
@@ -131,7 +139,7 @@ def anytime(text):
 
 def picked(text):
     """Which of the plans on two equal cores is predicted to be fastest, and how much slower it is than the one measured so."""
-    table = [["engine", "model", "time of", "predicted to be fastest", "measured fastest", "lost %"]]
+    table = [["engine", "model", "time of", "predicted to be fastest", "measured fastest", "loss %"]]
     found = {}
     for row in records(text):
         if row["measured ms"] and "unlike" not in row["plan"]:
@@ -207,7 +215,7 @@ def learned_effort(text):
     medians over the networks that have both."""
     networks, found = go_networks(text)
     table = [["row", "networks", "seeds", "evaluations", "CPU s", "of one network", "peak MB",
-              *(f"{other} takes x times as long" for other in GO_EFFORT)]]
+              *(f"value of {other} over that of the row" for other in GO_EFFORT)]]
 
     def value(title, row):
         return median_ns(found.get((title, row), []))
@@ -230,7 +238,7 @@ def learned_row(text):
     for r in records(text):
         at = found.setdefault((r["kind"], int(r["steps"])), {}).setdefault((r["instance"], r["platform"], r["seed"]), {})
         at[r["row"]] = r
-    table = [["graphs", "steps", "how many", "seeds", "value over that of auto alone: least", "geometric mean", "greatest", "lower",
+    table = [["graphs", "steps", "how many", "seeds", "value over that of auto alone: minimum", "geometric mean", "maximum", "lower",
               "higher", "CPU s of auto alone", "with gdp before it"]]
     for (kind, steps), of in found.items():
         pairs = [(at["auto"], at["gdp, then auto"]) for at in of.values() if len(at) == 2]
@@ -310,8 +318,8 @@ def gdp_parts(text):
 
 def served_single(text):
     """For each platform how many plans are worse than, as good as and better than the best single device, and their ratio."""
-    table = [["platform", "built-in networks", "files", "worse", "equal", "better", "value over single device: least", "geometric mean",
-              "greatest"]]
+    table = [["platform", "built-in networks", "files", "worse", "equal", "better", "value over single device: minimum", "geometric mean",
+              "maximum"]]
     found = {}
     for r in records(text):
         if r["value_ns"] and r["single_ns"]:
