@@ -1,4 +1,5 @@
-/* The reader of OpenVINO IR: parse, link, cost, build. docs/formats/openvino.md says what becomes of what.
+/* The reader of OpenVINO IR: parse, join, fill shapes, settle constants, cost, build. docs/formats/openvino.md says
+ * what becomes of what.
  *
  * Every layer becomes an operator but Parameter, Const and Result, which do no work. As in the ONNX reader a value
  * computed from constants alone is a weight: the layers that make it do no work, and its bytes are charged to the first
@@ -23,7 +24,6 @@ typedef struct reading {
   situ_graph_builder *builder;
   int64_t n_dynamic, n_floors, n_endless;
   int64_t weight_bytes, shared_bytes;
-  text_buffer asked; /* dynamic dimensions of inputs: "input_ids[0], input_ids[1]" */
 } reading;
 
 /* <net> within the first bytes, with nothing before it but the head of an XML file. */
@@ -104,21 +104,10 @@ static node_cost cost_of_layer(reading *r, ir_net *net, ir_layer *layer) {
 
 /* ---- building ---- */
 
-/* Names the dynamic dimensions of the inputs. */
-static void name_dims(reading *r) {
-  for (int64_t i = 0; i < r->net->n_layers; i++) {
-    const ir_layer *layer = &r->net->layers[i];
-    if (!layer->type || strcmp(layer->type, "Parameter") != 0 || layer->n_outputs == 0) continue;
-    const ops_tensor *t = &layer->outputs[0].tensor;
-    for (int32_t d = 0; d < t->rank; d++)
-      if (t->dims[d] < 0) text_add(&r->asked, "%s%s[%d]", r->asked.length > 0 ? ", " : "", layer->name, (int)d);
-  }
-}
-
-/* The size of all dynamic dimensions. */
+/* The size of dimensions that follow from nothing. */
 static int64_t size_of_open(const reading *r) { return max64(r->source->options->default_dim, 1); }
 
-/* Gives dynamic dimensions their size, in place: linked inputs share the dimensions of the outputs that they read. */
+/* Gives what is still open a size, in place: linked inputs share the dimensions of the outputs that they read. */
 static void size_tensor(reading *r, const ops_tensor *t) {
   int64_t *dims = (int64_t *)(uintptr_t)t->dims;
   for (int32_t d = 0; d < t->rank; d++) {
@@ -208,9 +197,8 @@ static situ_status build(reading *r) {
 static void remark(reading *r) {
   text_buffer *notes = &r->result->notes;
   if (r->n_dynamic > 0)
-    text_add(notes, "dimensions without a size, %lld%s%s, count as %lld (set another size with --default-dim)\n",
-             (long long)r->n_dynamic, r->asked.length > 0 ? ", those of inputs " : "",
-             r->asked.length > 0 ? r->asked.bytes : "", (long long)size_of_open(r));
+    text_add(notes, "dimensions without a size, %lld, count as %lld (set another size with --default-dim)\n",
+             (long long)r->n_dynamic, (long long)size_of_open(r));
   if (r->n_endless > 0)
     text_add(notes, "%lld loops do not state how often they run: they are counted once\n", (long long)r->n_endless);
   if (r->n_floors > 0)
@@ -225,8 +213,9 @@ static void remark(reading *r) {
 static situ_status read_into(reading *r) {
   const read_source *s = r->source;
   TRY(ir_parse(&r->net, r->a, s, r->error));
-  TRY(ir_link(r->net, read_precision(s->options->precision), r->a, s->path, r->error));
-  name_dims(r);
+  TRY(ir_join(r->net, r->a, s->path, r->error));
+  TRY(ir_shape(r->net, s, r->result, r->a, r->error));
+  TRY(ir_settle(r->net, read_precision(s->options->precision), r->a, r->error));
   size_dims(r, r->net);
   TRY(situ_graph_builder_new(&r->builder, *r->net->name ? r->net->name : s->path, r->error));
   situ_status status = build(r);
@@ -240,8 +229,7 @@ static situ_status read_ir(read_result *result, const read_source *source, situ_
   reading r = {.a = arena_new(), .source = source, .result = result, .error = error};
   if (!r.a) return fail_no_memory(error);
   situ_status status = read_into(&r);
-  if (status == SITU_STATUS_OK && r.asked.failed) status = fail_no_memory(error);
-  text_free(&r.asked);
+  if (status == SITU_STATUS_OK && result->notes.failed) status = fail_no_memory(error);
   arena_free(r.a);
   return status;
 }
@@ -251,4 +239,5 @@ const reader openvino_reader = {.name = "openvino",
                                 .suffixes = ".xml",
                                 .recognise = recognise,
                                 .in_parts = true,
+                                .names_dims = true,
                                 .read = read_ir};

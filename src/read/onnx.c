@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/near_name.h"
 #include "graph/builder.h"
+#include "read/assume.h"
 #include "read/onnx_eval.h"
 #include "read/onnx_skim.h"
 #include "read/reader.h"
@@ -238,7 +239,7 @@ static situ_status read_into(onnx_reading *r, read_result *result, const read_so
   size_t notes_before = r->notes->length;
   int32_t assumption = 0;
   do TRY(build_with(r, result, name, assumption, notes_before));
-  while (r->n_contradictions > 0 && (assumption = onnx_next_assumption(r, assumption)) >= 0);
+  while (r->n_contradictions > 0 && (assumption = assume_next(assumption, r->assumed_kinds)) >= 0);
   result->n_nested_operators = r->n_nested;
   return keep_sizes(r, result);
 }

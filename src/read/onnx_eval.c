@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "read/assume.h"
 #include "read/onnx_skim.h"
 
 situ_status onnx_fail(const onnx_reading *r, const onnx_node *n, const char *format, ...) {
@@ -124,7 +125,9 @@ static int64_t declared_dim(onnx_reading *r, const onnx_value *v, int32_t d, boo
   if (string_map_count(r->asked) > n && n < ONNX_ASKED_NAMES) r->asked_names[n] = kept;
   if (known >= 0 || r->notes->failed) return known;
   r->assumed = true;
-  known = onnx_assumed_size(r, v, d);
+  assume_input in = {.dtype = v->dtype, .rank = v->rank, .dims = v->dims, .first = v == r->model->graph->inputs};
+  known = r->options->default_dim;
+  if (known < 1) known = assume_size(&in, d, v->dim_names[d], r->assumption, &r->assumed_kinds);
   onnx_assumed *size = ARENA_NEW(r->a, onnx_assumed, 1);
   if (!size || string_map_put(r->dims, kept, known) < 0) {
     r->notes->failed = true;

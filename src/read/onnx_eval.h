@@ -76,7 +76,7 @@ typedef struct onnx_reading {
   int64_t n_uses, uses_capacity;
   int64_t n_nested;
   bool assumed;        /* some dimension got a size that nobody gave */
-  int32_t assumption;  /* by which of them (onnx_assume.c) */
+  int32_t assumption;  /* by which of them (read/assume.h) */
   int assumed_kinds;   /* what of the model depends on that */
   onnx_assumed *sizes; /* all that were assumed, the last one first */
   int strict;          /* > 0: a contradiction of shapes is an error even then */
@@ -107,13 +107,6 @@ onnx_held *onnx_held_new(onnx_reading *r);
 void onnx_note(onnx_reading *r, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
 situ_status onnx_fail(const onnx_reading *r, const onnx_node *n, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* ---- onnx_assume.c ---- */
-
-/* The size of dimension d of an input that declares none: the caller's default, or what r->assumption says. */
-int64_t onnx_assumed_size(onnx_reading *r, const onnx_value *v, int32_t d);
-/* The assumption to try after `at`, of those that would change something in what was read; -1 when there is none. */
-int32_t onnx_next_assumption(const onnx_reading *r, int32_t at);
 
 /* ---- onnx_nested.c ---- */
 
