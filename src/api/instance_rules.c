@@ -91,9 +91,8 @@ situ_status instance_join_rules(situ_instance *i, situ_error *error) {
   const situ_graph *g = i->model->graph;
   int32_t n = g->n_operators, all = i->graph->n_operators;
   if (!i->rules || (!i->rules->cuts && i->rules->n_kept == 0)) return SITU_STATUS_OK;
-  int32_t *into = ARENA_NEW(i->arena, int32_t, n), *first = ARENA_NEW(i->arena, int32_t, n);
-  int32_t *keys = ARENA_NEW(i->arena, int32_t, all);
-  if (!into || !first || !keys) return fail_no_memory(error);
+  int32_t *into, *first, *keys;
+  if (!ARENA_ARRAYS(i->arena, ARRAY(into, n), ARRAY(first, n), ARRAY(keys, all))) return fail_no_memory(error);
   disjoint_init(into, n);
   for (int32_t v = 0; v < n; v++) first[v] = -1;
   for (int32_t v = 0; i->together && v < n; v++) {

@@ -175,9 +175,7 @@ static situ_status take_candidates(sizing_call *q, const char *names) {
   const char *list = names ? names : BUILT_IN;
   int64_t most = 1;
   for (const char *c = list; *c; c++) most += *c == ',';
-  q->candidates = ARENA_NEW(a, candidate, most);
-  q->into->rows = ARENA_ZERO(a, situ_size_row, most);
-  if (!q->candidates || !q->into->rows) return fail_no_memory(q->error);
+  if (!ARENA_ARRAYS(a, ARRAY(q->candidates, most), ZEROS(q->into->rows, most))) return fail_no_memory(q->error);
   for (const char *at = list; at; at = *at ? at + 1 : NULL) {
     at += strspn(at, " ");
     size_t n = strcspn(at, ","), end = n;

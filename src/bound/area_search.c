@@ -164,7 +164,7 @@ static void fill_rooms(prices *s) {
       if (time != SITU_NEVER_NS && by_byte > high) high = by_byte;
     }
   double low = high * 1e-12;
-  for (int32_t round = 0; round < BISECTIONS && high > 0 && !budget_over(s->budget); round++) {
+  for (int32_t round = 0; round < BISECTIONS && !budget_over(s->budget); round++) {
     double y = sqrt(low * high), used = 0;
     for (int32_t r = 0; r < all->n_rooms; r++) s->price[all->n_columns + r] = y;
     evaluate(s);

@@ -20,6 +20,12 @@ typedef struct items {
 /* NULL, or which of the invariants above does not hold (base/contracts.h). */
 const char *items_check(const items *x, const situ_problem *problem);
 
+/* The time of item i on device d; SITU_NEVER_NS where it may not be. */
+static inline int64_t items_time_ns(const items *x, int32_t i, int32_t d) {
+  int32_t k = x->column_of[d];
+  return k < 0 ? SITU_NEVER_NS : x->time_ns[(int64_t)i * x->n_columns + k];
+}
+
 situ_status items_list(items *out, const situ_problem *problem, arena *a, situ_error *error);
 
 #endif

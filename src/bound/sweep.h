@@ -14,7 +14,7 @@
 /* The successor of a state of a layer, and the added load, if the next class is excluded [0] or included [1]. */
 typedef struct sweep_arc {
   int32_t to[2];    /* state of the next layer; -1: not possible */
-  int32_t units[2]; /* SWEEP_NEVER: more than any limit */
+  int32_t units[2]; /* nothing where it is not possible */
 } sweep_arc;
 
 typedef struct sweep {

@@ -264,18 +264,10 @@ bool check_joins(int64_t *head, int64_t *tail, const bool *may, int32_t window, 
   arena *a = j->scratch;
   int32_t n = j->graph->n_operators, devices = j->problem->n_devices;
   look l = {.j = j, .may = may, .n = n, .devices = devices, .window = window};
-  l.near = ARENA_NEW(a, int32_t, window);
-  l.n_arrows = ARENA_NEW(a, int32_t, window);
-  l.place = ARENA_NEW(a, int32_t, n);
-  l.open = ARENA_NEW(a, int32_t, n);
-  l.first = ARENA_NEW(a, int64_t, n);
-  l.ends = ARENA_NEW(a, int64_t, (int64_t)window * devices);
-  l.after = ARENA_NEW(a, int64_t, (int64_t)window * devices);
-  l.usable = ARENA_NEW(a, bool, (int64_t)window *devices);
-  l.release = ARENA_NEW(a, int64_t, window);
-  l.work = ARENA_NEW(a, int64_t, window);
-  if (!l.near || !l.n_arrows || !l.place || !l.open || !l.first || !l.ends || !l.after || !l.usable || !l.release ||
-      !l.work)
+  if (!ARENA_ARRAYS(a, ARRAY(l.near, window), ARRAY(l.n_arrows, window), ARRAY(l.place, n), ARRAY(l.open, n),
+                    ARRAY(l.first, n), ARRAY(l.ends, (int64_t)window * devices),
+                    ARRAY(l.after, (int64_t)window * devices), ARRAY(l.usable, (int64_t)window * devices),
+                    ARRAY(l.release, window), ARRAY(l.work, window)))
     return false;
   for (int32_t v = 0; v < n; v++) l.place[v] = -1;
   for (int64_t i = 0; i < (int64_t)n * devices; i++) head[i] = tail[i] = 0;

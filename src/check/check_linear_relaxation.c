@@ -64,13 +64,9 @@ static bool take_lists(relaxation *r, const certificate *c) {
 static bool init(relaxation *r) {
   const judge *j = r->j;
   int64_t n = j->graph->n_operators, nm = j->platform->n_memories, nd = j->platform->n_devices;
-  r->head = ARENA_ZERO(j->scratch, int64_t, n * nd);
-  r->tail = ARENA_ZERO(j->scratch, int64_t, n * nd);
-  r->may = ARENA_NEW(j->scratch, bool, n *nd);
-  r->out_price = ARENA_ZERO(j->scratch, __int128, n);
-  r->head_price = ARENA_ZERO(j->scratch, __int128, n);
-  r->moved = ARENA_ZERO(j->scratch, __int128, n *nm);
-  if (!r->head || !r->tail || !r->may || !r->out_price || !r->head_price || !r->moved) return false;
+  if (!ARENA_ARRAYS(j->scratch, ZEROS(r->head, n * nd), ZEROS(r->tail, n * nd), ARRAY(r->may, n * nd),
+                    ZEROS(r->out_price, n), ZEROS(r->head_price, n), ZEROS(r->moved, n * nm)))
+    return false;
   for (int64_t i = 0; i < n * nd; i++) r->may[i] = check_may_run(j, (int32_t)(i / nd), (int32_t)(i % nd));
   return check_items_find(&r->items, j) && check_chains(r->head, r->tail, r->may, j);
 }

@@ -171,10 +171,9 @@ static const char *why_not_shared(const judge *j, int32_t a, int32_t b) {
 /* Who runs whose part. A replica that breaks a rule is noted and taken as a device of its own. */
 static situ_status find_sharing(judge *j, loads *l, situ_error *error) {
   int32_t n = j->problem->n_devices;
-  l->leader = ARENA_NEW(j->scratch, int32_t, n);
-  l->shared = ARENA_ZERO(j->scratch, int32_t, n);
-  int32_t *count = ARENA_ZERO(j->scratch, int32_t, n);
-  if (!l->leader || !l->shared || !count) return fail_no_memory(error);
+  int32_t *count;
+  if (!ARENA_ARRAYS(j->scratch, ARRAY(l->leader, n), ZEROS(l->shared, n), ZEROS(count, n)))
+    return fail_no_memory(error);
   for (int32_t v = 0; v < j->problem->n_operators; v++) count[j->plan->device[v]]++;
   for (int32_t d = 0; d < n; d++) {
     int32_t of = j->plan->replica_of ? j->plan->replica_of[d] : -1;
@@ -283,9 +282,8 @@ situ_status check_static_memory(judge *j, int64_t **memory_bytes, situ_error *er
   const situ_graph *g = j->graph;
   bool pipeline = j->problem->execution == SITU_EXECUTION_PIPELINE;
   int32_t n = j->problem->n_memories;
-  int64_t *weights = ARENA_ZERO(j->scratch, int64_t, n), *stash = ARENA_ZERO(j->scratch, int64_t, n);
-  int64_t *greatest = ARENA_ZERO(j->scratch, int64_t, n);
-  if (!weights || !stash || !greatest) return fail_no_memory(error);
+  int64_t *weights, *stash, *greatest;
+  if (!ARENA_ARRAYS(j->scratch, ZEROS(weights, n), ZEROS(stash, n), ZEROS(greatest, n))) return fail_no_memory(error);
   for (int32_t v = 0; v < g->n_operators; v++) {
     int32_t m = j->platform->memory_of[j->plan->device[v]];
     weights[m] = sat_add(weights[m], g->weight_bytes[v]);

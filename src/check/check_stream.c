@@ -336,13 +336,14 @@ static situ_status check(judge *j, situ_error *error) {
     judge_note(j, "schedule", "the plan does not state when its operators run");
     return SITU_STATUS_OK;
   }
-  hop *hops = ARENA_NEW(j->scratch, hop, j->plan->n_transfers);
-  check_copy *copies = ARENA_NEW(j->scratch, check_copy, j->plan->n_transfers);
-  int64_t *load_ns = ARENA_ZERO(j->scratch, int64_t, p->n_devices);
-  int64_t *peak_bytes = ARENA_ZERO(j->scratch, int64_t, p->n_memories);
-  int32_t *position = ARENA_NEW(j->scratch, int32_t, p->n_operators);
-  int32_t *sequence = ARENA_NEW(j->scratch, int32_t, p->n_operators);
-  if (!hops || !copies || !position || !sequence || !load_ns || !peak_bytes) return fail_no_memory(error);
+  hop *hops;
+  check_copy *copies;
+  int64_t *load_ns, *peak_bytes;
+  int32_t *position, *sequence;
+  if (!ARENA_ARRAYS(j->scratch, ARRAY(hops, j->plan->n_transfers), ARRAY(copies, j->plan->n_transfers),
+                    ZEROS(load_ns, p->n_devices), ZEROS(peak_bytes, p->n_memories), ARRAY(position, p->n_operators),
+                    ARRAY(sequence, p->n_operators)))
+    return fail_no_memory(error);
   int64_t value = check_durations(j);
   check_order(j, position);
   int32_t n_hops = list_hops(j, hops), n_copies = join_hops(j, hops, n_hops, copies);

@@ -443,20 +443,10 @@ static bool init(trail *w) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) made &= (*rows[i] = ARENA_NEW(a, int64_t, n * nm)) != NULL;
   w->n_origins = 1;
   w->most_open = (int32_t)min64(MOST_OPEN, w->n * nm * (nm + 1));
-  w->carried = ARENA_ZERO(a, int64_t, n);
-  w->before = ARENA_NEW(a, int32_t, n);
-  w->behind = ARENA_NEW(a, int32_t, n);
-  w->absent = ARENA_NEW(a, absence, n);
-  w->way = ARENA_NEW(a, int64_t, nm * nm);
-  w->cost = ARENA_NEW(a, __int128, nm *MOST_PRICES);
-  w->now = ARENA_NEW(a, int64_t, nm * nm);
-  w->came = ARENA_NEW(a, int64_t, nm * nm);
-  w->origin = ARENA_NEW(a, int64_t, nm);
-  w->since_origin = ARENA_NEW(a, __int128, nm *MOST_PRICES);
-  w->open = ARENA_NEW(a, stay, w->most_open);
-  w->begun = ARENA_NEW(a, stay, nm);
-  return made && w->carried && w->before && w->behind && w->absent && w->way && w->cost && w->now && w->came &&
-         w->origin && w->since_origin && w->open && w->begun;
+  return made && ARENA_ARRAYS(a, ZEROS(w->carried, n), ARRAY(w->before, n), ARRAY(w->behind, n), ARRAY(w->absent, n),
+                              ARRAY(w->way, nm * nm), ARRAY(w->cost, nm * MOST_PRICES), ARRAY(w->now, nm * nm),
+                              ARRAY(w->came, nm * nm), ARRAY(w->origin, nm), ARRAY(w->since_origin, nm * MOST_PRICES),
+                              ARRAY(w->open, w->most_open), ARRAY(w->begun, nm));
 }
 
 static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error) {

@@ -11,7 +11,7 @@
 #include "graph/graph.h"
 #include "platform/platform.h"
 
-const cost_model *const cost_models[] = {&cost_roofline, NULL};
+static const cost_model *const cost_models[] = {&cost_roofline, NULL};
 
 int32_t situ_cost_model_count(void) { return (int32_t)(sizeof cost_models / sizeof cost_models[0]) - 1; }
 

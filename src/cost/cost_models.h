@@ -13,9 +13,6 @@ typedef struct cost_model {
   situ_status (*estimate)(situ_costs **out, const situ_graph *graph, const situ_platform *platform, const fusion *work,
                           const situ_cost_options *options, situ_error *error);
 } cost_model;
-/* The table, ended by NULL. */
-extern const cost_model *const cost_models[];
-
 extern const cost_model cost_roofline;
 
 /* A step of work, and how often it is done: graphs of several steps have the same operators and tensors by number. */

@@ -226,19 +226,11 @@ situ_status graph_training(situ_graph **out, const situ_graph *g, situ_error *er
   arena *a = arena_new();
   step s = {.g = g};
   int32_t *last = NULL;
-  if (a) {
-    s.has_weights = ARENA_ZERO(a, bool, g->n_colocations);
-    s.differs = ARENA_ZERO(a, bool, g->n_operators);
-    s.reached = ARENA_ZERO(a, bool, g->n_operators);
-    s.backward = ARENA_NEW(a, int32_t, g->n_operators);
-    s.gradient = ARENA_NEW(a, int32_t, g->n_operators);
-    s.tensor = ARENA_NEW(a, int32_t, g->n_tensors);
-    s.next = ARENA_NEW(a, int32_t, g->n_operators);
-    s.first = ARENA_NEW(a, bool, g->n_operators);
-    last = ARENA_NEW(a, int32_t, g->n_colocations);
-  }
   bool ok =
-      a && s.has_weights && s.differs && s.reached && s.backward && s.gradient && s.tensor && s.next && s.first && last;
+      a && ARENA_ARRAYS(a, ZEROS(s.has_weights, g->n_colocations), ZEROS(s.differs, g->n_operators),
+                        ZEROS(s.reached, g->n_operators), ARRAY(s.backward, g->n_operators),
+                        ARRAY(s.gradient, g->n_operators), ARRAY(s.tensor, g->n_tensors), ARRAY(s.next, g->n_operators),
+                        ARRAY(s.first, g->n_operators), ARRAY(last, g->n_colocations));
   if (ok) link_groups(&s, last);
   situ_status status = ok ? situ_graph_builder_new(&s.b, g->model, error) : fail_no_memory(error);
   if (status == SITU_STATUS_OK) status = add_training(&s, error);

@@ -39,19 +39,12 @@ static void *see(lesson *l, const environment *env) {
   if (!o || !(o->view = gdp_look(env, a))) return NULL;
   int64_t units = env->n_units, pairs = units * env->n_devices;
   o->most = PAPER_DRAWS + 1;
-  o->device = ARENA_NEW(a, int32_t, o->most * units);
-  o->open = ARENA_NEW(a, bool, o->most *pairs);
-  o->chance = ARENA_NEW(a, nn_real, o->most * units);
-  o->advantage = ARENA_NEW(a, nn_real, o->most);
-  o->score = ARENA_NEW(a, nn_real, pairs);
-  o->latent = ARENA_NEW(a, nn_real, (int64_t)o->most * env->n_devices * GDP_LATENT);
-  o->firmness = ARENA_NEW(a, nn_real, (int64_t)o->most * env->n_devices);
-  o->reward = ARENA_NEW(a, double, o->most);
   o->window = trial_window_new(o->view->n_units, &o->view->before, &o->view->after, a);
-  return o->device && o->open && o->chance && o->advantage && o->score && o->latent && o->firmness && o->reward &&
-                 o->window
-             ? o
-             : NULL;
+  bool made = ARENA_ARRAYS(a, ARRAY(o->device, o->most * units), ARRAY(o->open, o->most * pairs),
+                           ARRAY(o->chance, o->most * units), ARRAY(o->advantage, o->most), ARRAY(o->score, pairs),
+                           ARRAY(o->latent, (int64_t)o->most * env->n_devices * GDP_LATENT),
+                           ARRAY(o->firmness, (int64_t)o->most * env->n_devices), ARRAY(o->reward, o->most));
+  return made && o->window ? o : NULL;
 }
 
 static bool vary(lesson *l, const char *word, size_t n) {

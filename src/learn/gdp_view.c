@@ -61,15 +61,9 @@ static bool measure(measures *m, const environment *env, arena *a) {
   const situ_graph *g = p->graph;
   int64_t n = p->n_operators;
   *m = (measures){.problem = p};
-  m->up = ARENA_NEW(a, double, n);
-  m->down = ARENA_NEW(a, double, n);
-  m->place = ARENA_NEW(a, double, n);
-  m->above = ARENA_NEW(a, int32_t, n);
-  m->below = ARENA_NEW(a, int32_t, n);
-  m->in_level = ARENA_NEW(a, int32_t, n);
-  m->level_size = ARENA_NEW(a, int32_t, n + 1);
-  int32_t *order = ARENA_NEW(a, int32_t, n);
-  if (!m->up || !m->down || !m->place || !m->above || !m->below || !m->in_level || !m->level_size || !order ||
+  int32_t *order;
+  if (!ARENA_ARRAYS(a, ARRAY(m->up, n), ARRAY(m->down, n), ARRAY(m->place, n), ARRAY(m->above, n), ARRAY(m->below, n),
+                    ARRAY(m->in_level, n), ARRAY(m->level_size, n + 1), ARRAY(order, n)) ||
       !rank_costs_find(&m->costs, a, p, RANK_MEAN))
     return false;
   rank_upward(m->up, p, &m->costs);

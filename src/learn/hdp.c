@@ -148,19 +148,12 @@ static bool hdp_init(hdp *s, uint64_t seed, arena *a) {
   s->n_groups = (int32_t)min64(MOST_GROUPS, GROUPS_PER_DEVICE * (int64_t)env->n_devices);
   s->width = 2 * s->n_groups + s->told.n_kinds + DESCRIBE_NUMBERS;
   s->groups = *env; /* the same memories; its own units */
-  s->groups.allowed = ARENA_NEW(a, bool, (int64_t)s->n_groups * env->n_devices);
-  s->groups.weight_bytes = ARENA_NEW(a, int64_t, s->n_groups);
-  s->groups.footprint_bytes = ARENA_NEW(a, int64_t, s->n_groups);
   s->params = params_new(a);
-  s->drawn = ARENA_NEW(a, int32_t, n);
-  s->group = ARENA_NEW(a, int32_t, n);
-  s->place = ARENA_NEW(a, int32_t, s->n_groups);
-  s->rows = ARENA_NEW(a, nn_real, (int64_t)s->n_groups * s->width);
-  s->group_device = ARENA_NEW(a, int32_t, s->n_groups);
-  s->device = ARENA_NEW(a, int32_t, n);
-  s->fallback = ARENA_NEW(a, int32_t, n);
-  if (!s->groups.allowed || !s->groups.weight_bytes || !s->groups.footprint_bytes || !s->params || !s->drawn ||
-      !s->group || !s->place || !s->rows || !s->group_device || !s->device || !s->fallback)
+  if (!s->params || !ARENA_ARRAYS(a, ARRAY(s->groups.allowed, (int64_t)s->n_groups * env->n_devices),
+                                  ARRAY(s->groups.weight_bytes, s->n_groups),
+                                  ARRAY(s->groups.footprint_bytes, s->n_groups), ARRAY(s->drawn, n), ARRAY(s->group, n),
+                                  ARRAY(s->place, s->n_groups), ARRAY(s->rows, (int64_t)s->n_groups * s->width),
+                                  ARRAY(s->group_device, s->n_groups), ARRAY(s->device, n), ARRAY(s->fallback, n)))
     return false;
   describe_fastest(s->fallback, env);
   return init_networks(s, &random);

@@ -221,13 +221,10 @@ static void *see(lesson *l, const environment *env) {
   seen *s = ARENA_ZERO(a, seen, 1);
   if (!s || !hsdag_groups_find(&s->groups, env, a) || !list_edges(s, a) || !see_neighbours(s, a)) return NULL;
   int64_t n = s->groups.n, columns = n_columns();
-  s->mark = ARENA_ZERO(a, nn_real, (int64_t)env->n_devices * MARKS);
-  s->feature = ARENA_NEW(a, nn_real, n * columns);
-  s->state = ARENA_NEW(a, nn_real, n * columns);
-  s->used = ARENA_NEW(a, nn_real, columns);
-  s->class_root = ARENA_NEW(a, int32_t, n);
-  s->unit_device = ARENA_NEW(a, int32_t, env->n_units);
-  if (!s->mark || !s->feature || !s->state || !s->used || !s->class_root || !s->unit_device) return NULL;
+  if (!ARENA_ARRAYS(a, ZEROS(s->mark, (int64_t)env->n_devices * MARKS), ARRAY(s->feature, n * columns),
+                    ARRAY(s->state, n * columns), ARRAY(s->used, columns), ARRAY(s->class_root, n),
+                    ARRAY(s->unit_device, env->n_units)))
+    return NULL;
   for (int32_t g = 0; g < n; g++) s->class_root[s->groups.class_of[g]] = s->groups.member[s->groups.member_start[g]];
   return s;
 }

@@ -123,9 +123,7 @@ static bool relate(placeto *s, arena *a) {
   int64_t *start[RELATIONS], filled[RELATIONS] = {0};
   bool *above = ARENA_NEW(a, bool, n), *below = ARENA_NEW(a, bool, n);
   for (int i = 0; i < RELATIONS; i++) {
-    start[i] = ARENA_ZERO(a, int64_t, (int64_t)n + 1);
-    item[i] = ARENA_NEW(a, int32_t, (int64_t)n * n);
-    if (!start[i] || !item[i]) return false;
+    if (!ARENA_ARRAYS(a, ZEROS(start[i], (int64_t)n + 1), ARRAY(item[i], (int64_t)n * n))) return false;
     s->related[i] = (nn_segments){.n = n, .start = start[i], .item = item[i]};
   }
   if (!list || !above || !below) return false;

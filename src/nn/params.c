@@ -38,11 +38,7 @@ int32_t params_add(params *p, const char *name, int32_t rows, int32_t cols, para
   if (p->n == MOST_PARAMS || rows < 1 || cols < 1 || rows > MOST_SIDE || cols > MOST_SIDE) return -1;
   parameter x = {.name = name, .rows = rows, .cols = cols};
   int64_t n = size_of(&x);
-  x.value = ARENA_ZERO(p->arena, nn_real, n);
-  x.grad = ARENA_ZERO(p->arena, nn_real, n);
-  x.mean = ARENA_ZERO(p->arena, nn_real, n);
-  x.square = ARENA_ZERO(p->arena, nn_real, n);
-  if (!x.value || !x.grad || !x.mean || !x.square) return -1;
+  if (!ARENA_ARRAYS(p->arena, ZEROS(x.value, n), ZEROS(x.grad, n), ZEROS(x.mean, n), ZEROS(x.square, n))) return -1;
   double reach = sqrt(6.0 / ((double)rows + cols));
   for (int64_t i = 0; i < n; i++)
     x.value[i] = start == PARAMS_ONE ? 1 : start == PARAMS_GLOROT ? (nn_real)(reach * (2 * rng_unit(random) - 1)) : 0;
@@ -283,10 +279,8 @@ static situ_status read_view(params *p, const char *kind, const void **notes, in
   if (!copy) return fail_no_memory(r.error);
   for (int32_t k = 0; k < copy->n; k++) {
     int64_t n = size_of(&copy->at[k]);
-    copy->at[k].value = ARENA_NEW(a, nn_real, n);
-    copy->at[k].mean = ARENA_ZERO(a, nn_real, n);
-    copy->at[k].square = ARENA_ZERO(a, nn_real, n);
-    if (!copy->at[k].value || !copy->at[k].mean || !copy->at[k].square) return fail_no_memory(r.error);
+    if (!ARENA_ARRAYS(a, ARRAY(copy->at[k].value, n), ZEROS(copy->at[k].mean, n), ZEROS(copy->at[k].square, n)))
+      return fail_no_memory(r.error);
   }
   TRY(take_params(&r, copy, n_steps > 0));
   if (!(*notes = arena_copy(a, noted, *n_notes, 1))) return fail_no_memory(r.error);

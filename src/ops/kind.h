@@ -103,9 +103,9 @@ situ_status kind_fail(const kind_call *c, const char *format, ...) __attribute__
 situ_status kind_need_type(const kind_call *c, const char *name, ops_attr_type type);
 /* The integers of an attribute, which must be `n` in number when they are there (n < 0: any); NULL when absent. */
 situ_status kind_need_ints(const kind_call *c, const char *name, int64_t n, const int64_t **values);
-/* Makes an axis of -rank .. rank-1 one of 0 .. rank-1. */
+/* Makes an axis of -rank .. rank-1 one of 0 .. rank-1: that given, or the attribute of this name. */
 situ_status kind_axis(const kind_call *c, int64_t axis, int32_t rank, int32_t *out);
-situ_status kind_axis_attr(const kind_call *c, const char *name, int64_t otherwise, int32_t rank, int32_t *out);
+situ_status kind_axis_attr(const kind_call *c, int64_t otherwise, int32_t rank, int32_t *out);
 /* The axes of a list as flags[rank]; fails on axes out of range or named twice. */
 situ_status kind_axes(const kind_call *c, const int64_t *axes, int64_t n, int32_t rank, bool *flags);
 /* The rank of an input must be this when known. */
@@ -154,9 +154,9 @@ void kind_count_view(const ops_node *node, const ops_kind *row, ops_work *work);
 void kind_count_move(const ops_node *node, const ops_kind *row, ops_work *work);   /* bytes only */
 /* Bytes only, and of input 0 only as many as are written. */
 void kind_count_part(const ops_node *node, const ops_kind *row, ops_work *work);
-/* Elements of input / output i; *exact becomes false if uncertain. 0 for an omitted one. */
+/* Elements of input i / of the first output; *exact becomes false if uncertain. 0 for an omitted one. */
 int64_t kind_in_elements(const ops_node *node, int32_t i, ops_work *work);
-int64_t kind_out_elements(const ops_node *node, int32_t i, ops_work *work);
+int64_t kind_out_elements(const ops_node *node, ops_work *work);
 /* Counts a dimension: unknown is 1 and not exact. */
 int64_t kind_count_dim(const ops_tensor *t, int32_t axis, ops_work *work);
 /* Saturating product of three. */

@@ -205,7 +205,7 @@ static situ_status infer_quantised_embed(const kind_call *c) { return put_embedd
 /* The tables are read by rows: as many bytes as are written for each table, not the whole tables. */
 static void count_embed(const ops_node *node, const ops_kind *row, ops_work *work) {
   int64_t n_tables = (kind_in(node, 2) != NULL) + (kind_in(node, 3) != NULL) + (kind_in(node, 4) != NULL);
-  int64_t made = kind_out_elements(node, 0, work);
+  int64_t made = kind_out_elements(node, work);
   bool ignored = true;
   work->read_bytes = sat_mul(n_tables, node->n_outputs > 0 ? ops_bytes(&node->outputs[0], &ignored) : 0);
   for (int32_t i = 0; i < 2; i++)

@@ -263,9 +263,8 @@ static bool is_host(const term *t) { return strcmp(t->row->kind, "cpu") == 0; }
 
 /* Devices in the order of the name, hosts first. A lone host is "cpu"; all else is numbered. */
 static situ_status make_devices(composer *c, situ_error *error) {
-  c->devices = ARENA_NEW(c->arena, situ_device, c->n_devices);
-  c->term_of = ARENA_NEW(c->arena, const term *, c->n_devices);
-  if (!c->devices || !c->term_of) return fail_no_memory(error);
+  if (!ARENA_ARRAYS(c->arena, ARRAY(c->devices, c->n_devices), ARRAY(c->term_of, c->n_devices)))
+    return fail_no_memory(error);
   for (int32_t i = 0; i < c->n_terms; i++)
     if (is_host(&c->terms[i])) c->n_hosts += c->terms[i].count;
   int32_t n = 0;

@@ -168,19 +168,10 @@ static situ_status add_links(situ_platform *p, const situ_link *links, situ_erro
 static bool platform_alloc(situ_platform *p, const char *name) {
   int64_t n = p->n_devices, m = p->n_links;
   p->name = arena_string(p->arena, name && name[0] ? name : "platform");
-  p->devices = ARENA_ZERO(p->arena, situ_device, n);
-  p->class_of = ARENA_ZERO(p->arena, int32_t, n);
-  p->memory_of = ARENA_ZERO(p->arena, int32_t, n);
-  p->class_name = ARENA_ZERO(p->arena, const char *, n);
-  p->class_device = ARENA_ZERO(p->arena, int32_t, n);
-  p->memory_bytes = ARENA_ZERO(p->arena, int64_t, n);
-  p->next_in_pool = ARENA_NEW(p->arena, int32_t, n);
-  p->heads_pool = ARENA_NEW(p->arena, bool, n);
-  p->links = ARENA_ZERO(p->arena, situ_link, m);
-  p->link_from = ARENA_ZERO(p->arena, int32_t, m);
-  p->link_to = ARENA_ZERO(p->arena, int32_t, m);
-  return p->name && p->devices && p->class_of && p->memory_of && p->class_name && p->class_device && p->memory_bytes &&
-         p->next_in_pool && p->heads_pool && p->links && p->link_from && p->link_to;
+  return p->name && ARENA_ARRAYS(p->arena, ZEROS(p->devices, n), ZEROS(p->class_of, n), ZEROS(p->memory_of, n),
+                                 ZEROS(p->class_name, n), ZEROS(p->class_device, n), ZEROS(p->memory_bytes, n),
+                                 ARRAY(p->next_in_pool, n), ARRAY(p->heads_pool, n), ZEROS(p->links, m),
+                                 ZEROS(p->link_from, m), ZEROS(p->link_to, m));
 }
 
 situ_status platform_new(situ_platform **out, const char *name, const situ_device *devices, int32_t n_devices,

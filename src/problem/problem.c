@@ -285,9 +285,8 @@ static void find_conflicts(situ_problem *p) {
 }
 
 static situ_status copy_pins(situ_problem *p, const situ_problem_options *o, situ_error *error) {
-  p->pin = ARENA_NEW(p->arena, int32_t, p->n_operators);
-  p->unused = ARENA_ZERO(p->arena, bool, p->n_devices);
-  if (!p->pin || !p->unused) return fail_no_memory(error);
+  if (!ARENA_ARRAYS(p->arena, ARRAY(p->pin, p->n_operators), ZEROS(p->unused, p->n_devices)))
+    return fail_no_memory(error);
   for (int32_t v = 0; v < p->n_operators; v++) {
     p->pin[v] = o->pins ? o->pins[v] : -1;
     if (p->pin[v] < -1 || p->pin[v] >= p->n_devices)

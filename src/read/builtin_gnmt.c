@@ -69,7 +69,7 @@ static net_value attend(net *n, const attention *a, int64_t step, net_value h) {
   net_value query = net_unsqueeze(n, "unsqueeze", net_op2(n, "query", "MatMul", h, a->query_matrix), 1);
   net_value mixed = net_op1(n, "tanh", "Tanh", net_op2(n, "add", "Add", a->keys, query));
   net_value scores = net_squeeze(n, "squeeze", net_op2(n, "scores", "MatMul", mixed, a->score_vector), 2);
-  net_value weights = net_unsqueeze(n, "weights", net_softmax(n, "softmax", scores, 1), 1);
+  net_value weights = net_unsqueeze(n, "weights", net_softmax(n, scores, 1), 1);
   net_value context = net_squeeze(n, "context", net_op2(n, "sum", "MatMul", weights, a->memory), 1);
   net_leave(n);
   return context;
@@ -99,7 +99,7 @@ static void generate(net *n, const int64_t *v) {
   net_embed_steps(n, "decoder.embedding", target, v[BATCH], v[STEPS], v[VOCAB], v[HIDDEN]);
   decode(n, target, &a, v);
   net_value tops = net_stack_steps(n, "decoder.stack", target, scratch, v[STEPS]);
-  net_softmax(n, "softmax", net_linear(n, "projection", tops, v[VOCAB], true), -1);
+  net_softmax(n, net_linear(n, "projection", tops, v[VOCAB], true), -1);
 }
 
 const builtin builtin_gnmt = {

@@ -32,7 +32,7 @@ static net_value draw(net *n, rng *r, const net_value *before, int64_t column, c
   if (kind < 25) return net_op2(n, "matmul", "MatMul", x, net_weight(n, NET_SHAPE(v[HIDDEN], v[HIDDEN])));
   if (kind < 50) return net_op2(n, "add", "Add", x, pick(r, before, column, v));
   if (kind < 58) return net_op2(n, "mul", "Mul", x, pick(r, before, column, v));
-  if (kind < 63) return net_softmax(n, "softmax", x, -1);
+  if (kind < 63) return net_softmax(n, x, -1);
   if (kind < 68) return net_layer_norm(n, "norm", x);
   return net_op1(n, "act", unary[kind % 4], x);
 }

@@ -85,7 +85,7 @@ static net_value attention(net *n, net_value x, rotary r, net_value mask, const 
   net_value scores = net_op2(n, "scores", "MatMul", query, key);
   scores = net_op2(n, "scale", "Div", scores, net_scalar(n, sqrt((double)(v[HIDDEN] / v[HEADS]))));
   if (mask != NET_NONE) scores = net_op2(n, "mask", "Add", scores, mask);
-  net_value context = net_op2(n, "context", "MatMul", net_softmax(n, "softmax", scores, -1), value);
+  net_value context = net_op2(n, "context", "MatMul", net_softmax(n, scores, -1), value);
   context = net_transpose(n, "transpose", context, NET_SHAPE(0, 2, 1, 3));
   context = net_reshape(n, "merge", context, NET_SHAPE(v[BATCH], v[TOKENS], v[HIDDEN]));
   return net_linear(n, "o", context, v[HIDDEN], false);
@@ -108,7 +108,7 @@ static net_value experts(net *n, net_value x, const int64_t *v) {
   net_value *rows = net_array(n, v[EXPERTS]), *rates = net_array(n, v[EXPERTS]), best[2];
   if (!net_ok(n)) return NET_NONE;
   net_value flat = net_reshape(n, "flatten", x, NET_SHAPE(tokens, v[HIDDEN]));
-  net_value scores = net_softmax(n, "softmax", net_linear(n, "router", flat, v[EXPERTS], false), -1);
+  net_value scores = net_softmax(n, net_linear(n, "router", flat, v[EXPERTS], false), -1);
   net_call(n, "topk", "TopK", NET_ATTRS(NET_INT("axis", 0)), NET_VALUES(scores, net_ints(n, NET_SHAPE(share))), best,
            2);
   net_split(n, "split_rates", best[0], 1, rates, (int32_t)v[EXPERTS]); /* [share, 1] each */

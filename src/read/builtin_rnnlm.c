@@ -25,7 +25,7 @@ static void generate(net *n, const int64_t *v) {
     net_leave(n);
   }
   net_value tops = net_stack_steps(n, "stack", x, scratch, v[STEPS]);
-  net_softmax(n, "softmax", net_linear(n, "projection", tops, v[VOCAB], true), -1);
+  net_softmax(n, net_linear(n, "projection", tops, v[VOCAB], true), -1);
 }
 
 const builtin builtin_rnnlm = {

@@ -115,7 +115,7 @@ static net_value attention(net *n, net_value x, net_value far, net_value mask, c
   net_value position = net_op2(n, "place", "MatMul", net_op2(n, "add_v", "Add", query, l->position_bias), far);
   net_value scores = net_op2(n, "scores", "Add", content, shift(n, position, v));
   scores = net_op2(n, "scale", "Mul", scores, net_scalar(n, 1 / sqrt((double)width)));
-  scores = net_softmax(n, "softmax", net_op2(n, "mask", "Add", scores, mask), -1);
+  scores = net_softmax(n, net_op2(n, "mask", "Add", scores, mask), -1);
   net_value context =
       net_transpose(n, "transpose", net_op2(n, "context", "MatMul", scores, value), NET_SHAPE(0, 2, 1, 3));
   context = net_reshape(n, "merge", context, NET_SHAPE(v[BATCH], v[LENGTH], v[HIDDEN]));
@@ -153,7 +153,7 @@ static void generate(net *n, const int64_t *v) {
       x = layer_step(n, x, far, mask, &layers[i], v);
       net_leave(n);
     }
-    net_softmax(n, "softmax", apply(n, "projection", x, projection), -1);
+    net_softmax(n, apply(n, "projection", x, projection), -1);
     net_leave(n);
   }
 }

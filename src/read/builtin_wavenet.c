@@ -36,7 +36,7 @@ static void generate(net *n, const int64_t *v) {
   net_enter(n, "head");
   net_value y = net_conv(n, "conv1", net_op1(n, "relu1", "Relu", skips), v[SKIP], one);
   y = net_conv(n, "conv2", net_op1(n, "relu2", "Relu", y), v[CLASSES], one);
-  net_softmax(n, "softmax", y, 1);
+  net_softmax(n, y, 1);
   net_leave(n);
 }
 

@@ -1,4 +1,4 @@
-/* The costs of a layer of an OpenVINO IR. Shapes are in the file, so a kind only needs a counting rule. Most kinds are
+/* The costs of a layer of an OpenVINO IR. Shapes are known by then, so a kind only needs a counting rule. Most kinds are
  * counted like the equivalent ONNX operator (ops/ops.h); shapes and attributes in another form are translated first.
  * Recurrent layers count the products with their weights and hidden state. */
 #include <string.h>
@@ -113,7 +113,7 @@ static const row rows[] = {
     {"VariadicSplit", AS_ONNX, "Split", 0},
 };
 
-static const char *ir_text(const ir_layer *layer, const char *key, const char *otherwise) {
+const char *ir_text(const ir_layer *layer, const char *key, const char *otherwise) {
   for (int64_t i = 0; i < layer->n_attrs; i++)
     if (strcmp(layer->attrs[i].key, key) == 0) return layer->attrs[i].value;
   return otherwise;
@@ -140,7 +140,7 @@ int64_t ir_int(const ir_layer *layer, const char *key, int64_t otherwise) {
   return ir_ints(layer, key, &value, 1) == 1 ? value : otherwise;
 }
 
-static bool is_true(const ir_layer *layer, const char *key) {
+bool ir_is_true(const ir_layer *layer, const char *key) {
   const char *text = ir_text(layer, key, "false");
   return strcmp(text, "true") == 0 || strcmp(text, "True") == 0 || strcmp(text, "1") == 0;
 }
@@ -155,8 +155,7 @@ static int64_t dim_of(const ops_tensor *t, int32_t axis) {
   return t->rank > axis && axis >= 0 ? max64(t->dims[axis], 1) : 1;
 }
 
-/* A tensor of weights with its groups, the first dimension, put into the second. */
-static ops_tensor without_groups(const ops_tensor *t, arena *a) {
+ops_tensor ir_without_groups(const ops_tensor *t, arena *a) {
   ops_tensor made = *t;
   int64_t *dims = t->rank > 1 ? ARENA_NEW(a, int64_t, t->rank) : NULL;
   if (!dims) return made;
@@ -211,11 +210,11 @@ static ops_work count_as_onnx(const ir_layer *l, const row *how, const char *onn
   rule by = how ? how->rule : AS_ONNX;
   int64_t kernel[OPS_MAX_RANK];
   ops_tensor weights;
-  if (by == MATRIX && n > 0 && is_true(l, "transpose_a")) {
+  if (by == MATRIX && n > 0 && ir_is_true(l, "transpose_a")) {
     onnx = "FusedMatMul";
     attrs[n_attrs++] = (ops_attr){.name = "transA", .type = OPS_INT, .i = 1};
   } else if ((by == GROUPED || by == GROUPED_BACK) && n > 1) {
-    weights = without_groups(&l->inputs[1].tensor, a);
+    weights = ir_without_groups(&l->inputs[1].tensor, a);
     inputs[1] = &weights;
   } else if (by == POOL) {
     int32_t n_kernel = ir_ints(l, "kernel", kernel, OPS_MAX_RANK);

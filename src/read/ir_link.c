@@ -34,8 +34,7 @@ static situ_status sort_ports(const linker *l, const ir_layer *layer, ir_port *p
   return SITU_STATUS_OK;
 }
 
-/* The place of a port among n, or -1. */
-static int64_t find_port(const ir_port *ports, int64_t n, int64_t id) {
+int64_t ir_find_port(const ir_port *ports, int64_t n, int64_t id) {
   int64_t low = 0, high = n;
   while (low < high) {
     int64_t middle = low + (high - low) / 2;
@@ -84,8 +83,8 @@ static situ_status follow(const linker *l, const keyed *index, const ir_edge *e)
     return fail_with(l->error, SITU_STATUS_BAD_INPUT, l->path,
                      "an edge leads from layer %lld to layer %lld, but there is no layer %lld",
                      (long long)e->from_layer, (long long)e->to_layer, (long long)(from ? e->to_layer : e->from_layer));
-  int64_t output = find_port(from->outputs, from->n_outputs, e->from_port);
-  int64_t input = find_port(to->inputs, to->n_inputs, e->to_port);
+  int64_t output = ir_find_port(from->outputs, from->n_outputs, e->from_port);
+  int64_t input = ir_find_port(to->inputs, to->n_inputs, e->to_port);
   if (output < 0) return bad_layer(l, from, "an edge leaves it at an output that does not exist, port", e->from_port);
   if (input < 0) return bad_layer(l, to, "an edge enters it at an input that does not exist, port", e->to_port);
   ir_port *port = &to->inputs[input];
@@ -100,12 +99,11 @@ static situ_status follow(const linker *l, const keyed *index, const ir_edge *e)
 static situ_status order_layers(const linker *l) {
   ir_net *net = l->net;
   int64_t n = net->n_layers;
-  int64_t *start = ARENA_ZERO(l->a, int64_t, n + 2);
-  int32_t *reader = ARENA_NEW(l->a, int32_t, net->n_edges);
-  int64_t *missing = ARENA_ZERO(l->a, int64_t, n);
-  net->order = ARENA_NEW(l->a, int32_t, n);
-  net->pending = ARENA_NEW(l->a, int32_t, n);
-  if (!start || !reader || !missing || !net->order || !net->pending) return fail_no_memory(l->error);
+  int64_t *start, *missing;
+  int32_t *reader;
+  if (!ARENA_ARRAYS(l->a, ZEROS(start, n + 2), ARRAY(reader, net->n_edges), ZEROS(missing, n), ARRAY(net->order, n),
+                    ARRAY(net->pending, n)))
+    return fail_no_memory(l->error);
   for (int64_t i = 0; i < n; i++)
     for (int64_t k = 0; k < net->layers[i].n_inputs; k++)
       if (net->layers[i].inputs[k].layer >= 0) start[net->layers[i].inputs[k].layer + 2]++;
@@ -248,7 +246,7 @@ int64_t ir_trips(const ir_layer *layer) {
     const ir_mapping *m = &layer->mappings[i];
     if (!m->sliced) continue;
     const ir_port *ports = m->input ? layer->inputs : layer->outputs;
-    int64_t at = find_port(ports, m->input ? layer->n_inputs : layer->n_outputs, m->external_port);
+    int64_t at = ir_find_port(ports, m->input ? layer->n_inputs : layer->n_outputs, m->external_port);
     if (at < 0) continue;
     const ops_tensor *t = &ports[at].tensor;
     int64_t axis = m->axis < 0 ? m->axis + t->rank : m->axis;
@@ -297,8 +295,7 @@ static situ_status name_outputs(ir_net *net, arena *a, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-static situ_status link_net(ir_net *net, bool body, situ_dtype precision, arena *a, const char *path,
-                            situ_error *error) {
+static situ_status join_net(ir_net *net, bool body, arena *a, const char *path, situ_error *error) {
   linker l = {.net = net, .a = a, .path = path, .error = error};
   keyed *index = ARENA_NEW(a, keyed, net->n_layers);
   if (!index) return fail_no_memory(error);
@@ -309,15 +306,35 @@ static situ_status link_net(ir_net *net, bool body, situ_dtype precision, arena 
       if (net->layers[i].inputs[k].layer < 0)
         return bad_layer(&l, &net->layers[i], "no edge enters at port", net->layers[i].inputs[k].id);
   TRY(order_layers(&l));
+  for (int64_t i = 0; i < net->n_layers; i++)
+    for (int32_t b = 0; b < net->layers[i].n_bodies; b++) TRY(join_net(net->layers[i].bodies[b], true, a, path, error));
+  return SITU_STATUS_OK;
+}
+
+situ_status ir_join(ir_net *net, arena *a, const char *path, situ_error *error) {
+  TRY(join_net(net, false, a, path, error));
+  return name_outputs(net, a, error);
+}
+
+situ_status ir_settle(ir_net *net, situ_dtype precision, arena *a, situ_error *error) {
   find_constants(net);
   if (!hold_constants(net, precision, a)) return fail_no_memory(error);
   for (int64_t i = 0; i < net->n_layers; i++)
-    for (int32_t b = 0; b < net->layers[i].n_bodies; b++)
-      TRY(link_net(net->layers[i].bodies[b], true, precision, a, path, error));
+    for (int32_t b = 0; b < net->layers[i].n_bodies; b++) TRY(ir_settle(net->layers[i].bodies[b], precision, a, error));
   return SITU_STATUS_OK;
 }
 
 situ_status ir_link(ir_net *net, situ_dtype precision, arena *a, const char *path, situ_error *error) {
-  TRY(link_net(net, false, precision, a, path, error));
-  return name_outputs(net, a, error);
+  TRY(ir_join(net, a, path, error));
+  return ir_settle(net, precision, a, error);
+}
+
+const char *ir_data_path(arena *a, const char *path) {
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+  size_t n = dot ? (size_t)(dot - path) : strlen(path);
+  char *made = ARENA_NEW(a, char, (int64_t)n + 5);
+  if (!made) return NULL;
+  memcpy(made, path, n);
+  memcpy(made + n, ".bin", 5);
+  return made;
 }

@@ -8,6 +8,7 @@
 
 typedef struct ir_net ir_net;
 struct read_source;
+struct read_result;
 
 typedef struct ir_attr {
   const char *key, *value;
@@ -20,7 +21,8 @@ typedef struct ir_port {
                            bodies before version 10 where it comes from outside */
   int32_t made;          /* of an output: the graph's tensor, -1 for none */
   const char *names;     /* of an output: the names of its tensor in the file, separated by commas; NULL: none */
-  const char *name;      /* of an output of the main net: the one that no other has; added by ir_link */
+  const char *name;      /* of an output of the main net: the one that no other has; added by ir_join */
+  bool open;             /* the file leaves a dimension of it open; added by ir_shape, for outputs and linked inputs */
 } ir_port;
 
 /* Bytes [begin, end) of the file. */
@@ -31,8 +33,10 @@ typedef struct ir_place {
 /* How a value enters or leaves a body. */
 typedef struct ir_mapping {
   bool input;
-  int64_t external_port; /* id of a port of the owner; -1 for none */
-  bool sliced;           /* along an axis, a part for each iteration */
+  int64_t external_port;  /* id of a port of the owner; -1 for none */
+  int64_t internal_layer; /* id of the Parameter or Result of the body; -1 for none */
+  bool otherwise;         /* of the body of an If that runs when the condition is false */
+  bool sliced;            /* along an axis, a part for each iteration */
   int64_t axis, start, end, stride, part_size;
 } ir_mapping;
 
@@ -48,7 +52,7 @@ typedef struct ir_layer {
   int64_t n_mappings;
   ir_net *bodies[2]; /* of TensorIterator and Loop one, of If two */
   int32_t n_bodies;
-  bool constant;   /* the same at each run; added by ir_link, as are: */
+  bool constant;   /* the same at each run; added by ir_settle, as are: */
   bool of_sources; /* a constant that is held as the constants that it is computed from (ops_hold) */
   bool charged;    /* a constant: an operator was charged with its bytes */
   ir_place place;  /* its element */
@@ -64,7 +68,8 @@ struct ir_net {
   ir_layer *layers;
   ir_edge *edges;
   int64_t n_layers, n_edges;
-  int32_t *order;   /* [n_layers] producers first; added by ir_link, as is: */
+  bool otherwise;   /* a body: the one of an If that runs when the condition is false */
+  int32_t *order;   /* [n_layers] producers first; added by ir_join, as is: */
   int32_t *pending; /* [n_layers] scratch of ir_charge */
   /* Of the main net: the positions of the elements with its layers and edges; {0, 0}: none. */
   ir_place layers_place, edges_place;
@@ -74,9 +79,33 @@ struct ir_net {
  * nothing but the XML. Sizes of dimensions are -1 where they are dynamic. */
 situ_status ir_parse(ir_net **out, arena *a, const struct read_source *source, situ_error *error);
 
-/* Follows the edges of a net and of its bodies, orders the layers, finds constants and names outputs. BAD_INPUT, naming
- * the layer, if an edge leads nowhere, an input is given twice or never, or layers form a cycle. */
+/* Follows the edges of a net and of its bodies, orders the layers and names outputs. BAD_INPUT, naming the layer, if an
+ * edge leads nowhere, an input is given twice or never, or layers form a cycle. */
+situ_status ir_join(ir_net *net, arena *a, const char *path, situ_error *error);
+
+/* Finds the constants of a joined net, by its present shapes, and how they are held. */
+situ_status ir_settle(ir_net *net, situ_dtype precision, arena *a, situ_error *error);
+
+/* Both, for a net whose shapes stay as the file states them. */
 situ_status ir_link(ir_net *net, situ_dtype precision, arena *a, const char *path, situ_error *error);
+
+/* The file with the elements of constants that belongs to a path; NULL without memory. */
+const char *ir_data_path(arena *a, const char *path);
+
+/* The index of the port with this id among n sorted ones, or -1. */
+int64_t ir_find_port(const ir_port *ports, int64_t n, int64_t id);
+
+/* Gives the open dimensions of inputs a size (given, by default or assumed) and fills the others that follow from it, in
+ * a joined net; sizes that the file states stay. Assumed sizes go into the result and its notes. A net without open
+ * dimensions stays as it is, and its constants are not read. BAD_ARGUMENT for sizes of dimensions that do not exist;
+ * BAD_INPUT if sizes that were all given do not fit a layer. */
+situ_status ir_shape(ir_net *net, const struct read_source *source, struct read_result *result, arena *a,
+                     situ_error *error);
+
+/* The outputs of a layer without bodies whose inputs are linked: shapes, and values where these are few and known.
+ * `outputs` holds what the file states, with rank -1 where it states nothing. Unknown kinds leave it unchanged.
+ * BAD_INPUT, with text, if the inputs contradict each other. */
+situ_status ir_infer(const ir_layer *layer, ops_tensor *outputs, arena *a, situ_error *error);
 
 /* Charges a constant to the operator that reads it: the bytes of everything that it is stored as and that were not
  * charged before. Bytes charged before are added to *shared_bytes. */
@@ -96,6 +125,12 @@ bool ir_is_boundary(const ir_layer *layer);
 int32_t ir_ints(const ir_layer *layer, const char *key, int64_t *into, int32_t most);
 /* The value of an attribute, or `otherwise`. */
 int64_t ir_int(const ir_layer *layer, const char *key, int64_t otherwise);
+
+const char *ir_text(const ir_layer *layer, const char *key, const char *otherwise);
+bool ir_is_true(const ir_layer *layer, const char *key);
+
+/* A tensor of weights with its groups, the first dimension, put into the second. Without memory it stays as it is. */
+ops_tensor ir_without_groups(const ops_tensor *t, arena *a);
 
 /* The work of a layer without bodies whose inputs are linked. */
 ops_work ir_count(const ir_layer *layer, arena *a);

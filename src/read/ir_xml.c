@@ -50,7 +50,8 @@ typedef struct parser {
   ir_net *nets[MOST_BODIES]; /* the main net and the bodies under way */
   int n_nets;
   ir_net *main;
-  char text[32]; /* of the dimension under way */
+  bool otherwise; /* the ports under way are those of the else body */
+  char text[32];  /* of the dimension under way */
   size_t n_text;
 } parser;
 
@@ -171,10 +172,11 @@ static void begin_main(parser *p, const char **attrs) {
            find(attrs, "version") ? find(attrs, "version") : "?");
 }
 
-static void begin_body(parser *p) {
+static void begin_body(parser *p, const char *name) {
   ir_layer *owner = layer_of(p);
   begin_net(p);
   if (p->status != SITU_STATUS_OK) return;
+  net_of(p)->otherwise = strcmp(name, "else_body") == 0;
   if (owner->n_bodies == 2)
     refuse(p, "a third body in layer ", owner->name);
   else
@@ -263,6 +265,8 @@ static void begin_mapping(parser *p, const char **attrs, bool input) {
   const int64_t any = INT64_MIN;
   l->mappings[l->n_mappings++] = (ir_mapping){.input = input,
                                               .external_port = number(p, attrs, "external_port_id", -1, -1),
+                                              .internal_layer = number(p, attrs, "internal_layer_id", -1, -1),
+                                              .otherwise = p->otherwise,
                                               .sliced = find(attrs, "axis") != NULL,
                                               .axis = number(p, attrs, "axis", any, 0),
                                               .start = number(p, attrs, "start", any, 0),
@@ -345,7 +349,8 @@ static void XMLCALL on_start(void *data, const char *name, const char **attrs) {
     case DIM: p->n_text = 0; break;
     case BLOB: layer_of(p)->blob_bytes = sat_add(layer_of(p)->blob_bytes, number(p, attrs, "size", 0, 0)); break;
     case MAPPING: begin_mapping(p, attrs, strcmp(name, "input") == 0); break;
-    case BODY: begin_body(p); break;
+    case BODY: begin_body(p, name); break;
+    case MAPPINGS: p->otherwise = strcmp(name, "else_port_map") == 0; break;
     case EDGE: begin_edge(p, attrs); break;
     default: break;
   }

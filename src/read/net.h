@@ -121,7 +121,7 @@ net_value net_layer_norm(net *n, const char *name, net_value x);
 net_value net_rms_norm(net *n, const char *name, net_value x);
 /* Through the error function: Div, Erf, Add, Mul, Mul. */
 net_value net_gelu(net *n, const char *name, net_value x);
-net_value net_softmax(net *n, const char *name, net_value x, int64_t axis);
+net_value net_softmax(net *n, net_value x, int64_t axis);
 net_value net_reshape(net *n, const char *name, net_value x, net_shape shape);
 net_value net_transpose(net *n, const char *name, net_value x, net_shape order);
 net_value net_concat(net *n, const char *name, int64_t axis, const net_value *values, int32_t n_values);

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/near_name.h"
 #include "graph/builder.h"
+#include "read/assume.h"
 #include "read/onnx_eval.h"
 #include "read/onnx_skim.h"
 #include "read/reader.h"
@@ -71,7 +72,7 @@ static situ_phase phase_of(const onnx_node *n) {
 
 /* An operator of the main graph with its tensors and uses. A folded node produces unused tensors of 0 bytes. */
 static situ_status build_node(onnx_reading *r, situ_graph_builder *b, const onnx_node *n, const char *name,
-                              int32_t source_id, onnx_held *const *outs, const onnx_cost *cost) {
+                              int32_t source_id, onnx_held *const *outs, const node_cost *cost) {
   situ_operator op = {.name = name,
                       .kind = n->kind,
                       .layer = n->layer,
@@ -124,7 +125,7 @@ static situ_status build(onnx_reading *r, situ_graph_builder *b) {
   for (int32_t i = 0; i < g->n_nodes; i++) {
     int32_t at = g->order[i];
     onnx_held **outs;
-    onnx_cost cost;
+    node_cost cost;
     r->current = i;
     r->n_uses = 0;
     TRY(onnx_eval_node(r, &scope, &g->nodes[at], &outs, &cost));
@@ -238,7 +239,7 @@ static situ_status read_into(onnx_reading *r, read_result *result, const read_so
   size_t notes_before = r->notes->length;
   int32_t assumption = 0;
   do TRY(build_with(r, result, name, assumption, notes_before));
-  while (r->n_contradictions > 0 && (assumption = onnx_next_assumption(r, assumption)) >= 0);
+  while (r->n_contradictions > 0 && (assumption = assume_next(assumption, r->assumed_kinds)) >= 0);
   result->n_nested_operators = r->n_nested;
   return keep_sizes(r, result);
 }

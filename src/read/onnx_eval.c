@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "read/assume.h"
 #include "read/onnx_skim.h"
 
 situ_status onnx_fail(const onnx_reading *r, const onnx_node *n, const char *format, ...) {
@@ -32,18 +33,6 @@ void onnx_note(onnx_reading *r, const char *key, const char *format, ...) {
   for (char *c = text; *c; c++)
     if ((unsigned char)*c < ' ') *c = ' ';
   text_add(r->notes, "%s\n", text);
-}
-
-void onnx_cost_add(onnx_cost *cost, const onnx_cost *more, int64_t times) {
-  int64_t dtype_flops = sat_mul(more->dtype_flops, times);
-  if (cost->dtype == SITU_DTYPE_UNKNOWN || dtype_flops > cost->dtype_flops) {
-    cost->dtype = more->dtype;
-    cost->dtype_flops = dtype_flops;
-  }
-  cost->flops = sat_add(cost->flops, sat_mul(more->flops, times));
-  cost->moved_bytes = sat_add(cost->moved_bytes, sat_mul(more->moved_bytes, times));
-  cost->weight_bytes = sat_add(cost->weight_bytes, more->weight_bytes);
-  cost->inferred &= more->inferred;
 }
 
 /* ---- values and scopes ---- */
@@ -72,7 +61,7 @@ static onnx_held *claim(onnx_reading *r, onnx_held *h, onnx_held *todo) {
 }
 
 /* Charges the operator under way with a weight and all that it is held as. */
-static void charge(onnx_reading *r, onnx_held *h, onnx_cost *cost) {
+static void charge(onnx_reading *r, onnx_held *h, node_cost *cost) {
   for (onnx_held *todo = claim(r, h, NULL); todo;) {
     onnx_held *at = todo;
     todo = at->next;
@@ -83,7 +72,7 @@ static void charge(onnx_reading *r, onnx_held *h, onnx_cost *cost) {
   }
 }
 
-situ_status onnx_consume(onnx_reading *r, onnx_held *h, onnx_cost *cost) {
+situ_status onnx_consume(onnx_reading *r, onnx_held *h, node_cost *cost) {
   if (!h) return SITU_STATUS_OK;
   if (h->t.constant) charge(r, h, cost);
   if (h->t.constant || h->tensor < 0) return SITU_STATUS_OK;
@@ -136,7 +125,9 @@ static int64_t declared_dim(onnx_reading *r, const onnx_value *v, int32_t d, boo
   if (string_map_count(r->asked) > n && n < ONNX_ASKED_NAMES) r->asked_names[n] = kept;
   if (known >= 0 || r->notes->failed) return known;
   r->assumed = true;
-  known = onnx_assumed_size(r, v, d);
+  assume_input in = {.dtype = v->dtype, .rank = v->rank, .dims = v->dims, .first = v == r->model->graph->inputs};
+  known = r->options->default_dim;
+  if (known < 1) known = assume_size(&in, d, v->dim_names[d], r->assumption, &r->assumed_kinds);
   onnx_assumed *size = ARENA_NEW(r->a, onnx_assumed, 1);
   if (!size || string_map_put(r->dims, kept, known) < 0) {
     r->notes->failed = true;
@@ -302,7 +293,7 @@ static bool is_quantised(const onnx_node *n, onnx_held *const *ins) {
 }
 
 static situ_status eval_plain(onnx_reading *r, const onnx_scope *s, const onnx_node *n, ops_node *shown,
-                              onnx_held *const *ins, onnx_held **outs, onnx_cost *cost) {
+                              onnx_held *const *ins, onnx_held **outs, node_cost *cost) {
   bool fits;
   TRY(onnx_infer(r, s, n, shown, &fits));
   if (!ops_known(n->domain, n->kind)) note_unknown(r, n);
@@ -318,13 +309,13 @@ static situ_status eval_plain(onnx_reading *r, const onnx_scope *s, const onnx_n
   if (folded) return SITU_STATUS_OK;
   ops_work work = ops_count(shown);
   if (is_quantised(n, ins)) work.dtype = SITU_DTYPE_I8;
-  onnx_cost own = {.flops = max64(work.flops, 0),
+  node_cost own = {.flops = max64(work.flops, 0),
                    .moved_bytes = sat_add(work.read_bytes, work.written_bytes),
                    .weight_bytes = n->bulk_bytes,
                    .dtype = work.dtype,
                    .dtype_flops = max64(work.flops, 0),
                    .inferred = work.exact && fits};
-  onnx_cost_add(cost, &own, 1);
+  node_cost_add(cost, &own, 1);
   r->weight_bytes = sat_add(r->weight_bytes, n->bulk_bytes);
   return SITU_STATUS_OK;
 }
@@ -352,8 +343,8 @@ static situ_status show(onnx_reading *r, const onnx_scope *s, const onnx_node *n
   return bind_attrs(r, s, n, shown);
 }
 
-situ_status onnx_eval_node(onnx_reading *r, onnx_scope *s, const onnx_node *n, onnx_held ***made, onnx_cost *cost) {
-  *cost = (onnx_cost){.inferred = true};
+situ_status onnx_eval_node(onnx_reading *r, onnx_scope *s, const onnx_node *n, onnx_held ***made, node_cost *cost) {
+  *cost = (node_cost){.inferred = true};
   onnx_held **ins = ARENA_ZERO(r->a, onnx_held *, n->n_inputs), **outs = ARENA_ZERO(r->a, onnx_held *, n->n_outputs);
   if (!ins || !outs) return fail_no_memory(r->error);
   *made = outs;

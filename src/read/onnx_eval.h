@@ -14,6 +14,7 @@
 #define SITU_READ_ONNX_EVAL_H
 
 #include "base/text.h"
+#include "read/node_cost.h"
 #include "read/onnx_model.h"
 #include "situ/read.h"
 
@@ -50,13 +51,6 @@ typedef struct onnx_scope {
   int depth;
 } onnx_scope;
 
-typedef struct onnx_cost {
-  int64_t flops, moved_bytes, weight_bytes;
-  situ_dtype dtype; /* of most FLOPs */
-  int64_t dtype_flops;
-  bool inferred;
-} onnx_cost;
-
 enum { ONNX_ASKED_NAMES = 32 };
 
 /* A dynamic dimension and the size that it got, as nobody gave one. */
@@ -82,7 +76,7 @@ typedef struct onnx_reading {
   int64_t n_uses, uses_capacity;
   int64_t n_nested;
   bool assumed;        /* some dimension got a size that nobody gave */
-  int32_t assumption;  /* by which of them (onnx_assume.c) */
+  int32_t assumption;  /* by which of them (read/assume.h) */
   int assumed_kinds;   /* what of the model depends on that */
   onnx_assumed *sizes; /* all that were assumed, the last one first */
   int strict;          /* > 0: a contradiction of shapes is an error even then */
@@ -99,29 +93,20 @@ situ_status onnx_scope_open(onnx_reading *r, onnx_scope *s, const onnx_scope *ou
 /* The value of a name, seen from a scope; NULL when left out. */
 onnx_held *onnx_scope_find(const onnx_scope *s, const char *name);
 /* Evaluates a node: (*outs)[i] is output i, in scope under its name too. *cost is set. */
-situ_status onnx_eval_node(onnx_reading *r, onnx_scope *s, const onnx_node *n, onnx_held ***outs, onnx_cost *cost);
+situ_status onnx_eval_node(onnx_reading *r, onnx_scope *s, const onnx_node *n, onnx_held ***outs, node_cost *cost);
 /* ops_infer with errors reported in the form of the reader. !*fits: the shapes contradict each other, which is
  * tolerated; the outputs are as declared. */
 situ_status onnx_infer(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const ops_node *shown, bool *fits);
 /* Reads a value for work: a weight is charged, a tensor of the main graph is used. */
-situ_status onnx_consume(onnx_reading *r, onnx_held *h, onnx_cost *cost);
+situ_status onnx_consume(onnx_reading *r, onnx_held *h, node_cost *cost);
 /* Says that a weight is held as others are; the array stays with the reading. */
 void onnx_hold_as(onnx_held *h, onnx_held *const *sources, int32_t n_sources);
 /* A new value that is not a weight, of an unknown tensor. */
 onnx_held *onnx_held_new(onnx_reading *r);
-/* Adds `more`, `times` over; weights once. */
-void onnx_cost_add(onnx_cost *cost, const onnx_cost *more, int64_t times);
 /* Adds a remark unless `key` was remarked upon. When memory runs out the notes are marked as failed. */
 void onnx_note(onnx_reading *r, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
 situ_status onnx_fail(const onnx_reading *r, const onnx_node *n, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* ---- onnx_assume.c ---- */
-
-/* The size of dimension d of an input that declares none: the caller's default, or what r->assumption says. */
-int64_t onnx_assumed_size(onnx_reading *r, const onnx_value *v, int32_t d);
-/* The assumption to try after `at`, of those that would change something in what was read; -1 when there is none. */
-int32_t onnx_next_assumption(const onnx_reading *r, int32_t at);
 
 /* ---- onnx_nested.c ---- */
 
@@ -129,8 +114,8 @@ int32_t onnx_next_assumption(const onnx_reading *r, int32_t at);
 const onnx_function *onnx_find_function(const onnx_reading *r, const onnx_node *n);
 /* Evaluate a call, and a node with sub-graphs, into outs (which holds n->n_outputs new values). */
 situ_status onnx_eval_call(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const onnx_function *f,
-                           const ops_node *shown, onnx_held *const *ins, onnx_held **outs, onnx_cost *cost);
+                           const ops_node *shown, onnx_held *const *ins, onnx_held **outs, node_cost *cost);
 situ_status onnx_eval_control(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const ops_node *shown,
-                              onnx_held *const *ins, onnx_held **outs, onnx_cost *cost);
+                              onnx_held *const *ins, onnx_held **outs, node_cost *cost);
 
 #endif

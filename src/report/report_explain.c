@@ -20,7 +20,7 @@ static const char *link_text(char into[160], const situ_problem *p, int32_t link
   return into;
 }
 
-void explain_limit_text(text_buffer *t, const situ_explanation *x, const situ_problem *p) {
+static void explain_limit_text(text_buffer *t, const situ_explanation *x, const situ_problem *p) {
   char name[160], share[TEXT_UNIT_BYTES];
   situ_limit limit = situ_explanation_limit(x);
   percent_text(share, limit.share);

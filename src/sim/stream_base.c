@@ -35,19 +35,12 @@ void *stream_base_new(void *model, arena *a) {
   stream_base *b = ARENA_ZERO(a, stream_base, 1);
   if (!b) return NULL;
   int64_t n = s->n_operators;
-  b->device = ARENA_NEW(a, int32_t, n);
-  b->order = ARENA_NEW(a, int32_t, n);
-  b->start_ns = ARENA_NEW(a, int64_t, n);
-  b->finish_ns = ARENA_NEW(a, int64_t, n);
-  b->tail_ns = ARENA_NEW(a, int64_t, n);
-  b->trial_tail_ns = ARENA_NEW(a, int64_t, n);
-  b->next = ARENA_NEW(a, int32_t, n + s->n_devices);
-  if (!b->device || !b->order || !b->start_ns || !b->finish_ns || !b->tail_ns || !b->trial_tail_ns || !b->next)
+  if (!ARENA_ARRAYS(a, ARRAY(b->device, n), ARRAY(b->order, n), ARRAY(b->start_ns, n), ARRAY(b->finish_ns, n),
+                    ARRAY(b->tail_ns, n), ARRAY(b->trial_tail_ns, n), ARRAY(b->next, n + s->n_devices)))
     return NULL;
   if (s->problem->contention != SITU_CONTENTION_LINK || s->problem->overlap == SITU_OVERLAP_NONE) return b;
-  b->user_next = ARENA_NEW(a, int32_t, s->graph->n_uses);
-  b->first_sending = ARENA_NEW(a, int32_t, s->graph->n_tensors);
-  if (!b->user_next || !b->first_sending) return NULL;
+  if (!ARENA_ARRAYS(a, ARRAY(b->user_next, s->graph->n_uses), ARRAY(b->first_sending, s->graph->n_tensors)))
+    return NULL;
   b->marks = stream_marks_new(s, a);
   return b->marks ? b : NULL;
 }

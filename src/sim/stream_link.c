@@ -16,9 +16,8 @@
 
 /* Chains the hosts of each memory. Returns [memory] the first of them or -1; NULL without memory. */
 static const int32_t *find_hosts(stream *s, arena *a) {
-  int32_t *first = ARENA_NEW(a, int32_t, s->n_memories);
-  s->link.next_host = ARENA_NEW(a, int32_t, s->n_devices);
-  if (!first || !s->link.next_host) return NULL;
+  int32_t *first;
+  if (!ARENA_ARRAYS(a, ARRAY(first, s->n_memories), ARRAY(s->link.next_host, s->n_devices))) return NULL;
   for (int32_t m = 0; m < s->n_memories; m++) first[m] = -1;
   for (int32_t d = s->n_devices - 1; d >= 0; d--) {
     int32_t m = s->problem->memory_of[d];

@@ -116,15 +116,6 @@ static void take_reads(taking *t, int32_t i) {
 
 /* ---- the data ---- */
 
-static const char *data_path(arena *a, const char *path) {
-  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-  text_buffer full = {0};
-  text_add(&full, "%.*s.bin", (int)(dot ? dot - path : (ptrdiff_t)strlen(path)), path);
-  const char *kept = full.failed ? NULL : arena_string(a, full.bytes);
-  text_free(&full);
-  return kept;
-}
-
 static bool needs_data(const ir_net *net) {
   for (int64_t i = 0; i < net->n_layers; i++) {
     const ir_layer *layer = &net->layers[i];
@@ -137,7 +128,7 @@ static bool needs_data(const ir_net *net) {
 
 static situ_status open_data(taking *t) {
   ir_detail *ir = t->ir;
-  ir->data_path = data_path(t->a, t->file->path);
+  ir->data_path = ir_data_path(t->a, t->file->path);
   if (!ir->data_path) return fail_no_memory(t->error);
   if (file_exists(ir->data_path)) return file_begin(&ir->data, ir->data_path, t->error);
   if (needs_data(ir->net)) t->file->made_up = ir->data_path;

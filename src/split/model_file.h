@@ -100,10 +100,7 @@ struct model_format {
 #define MODEL_FORMAT_DECLARE(NAME) extern const model_format NAME##_format;
 MODEL_FORMAT_ROWS(MODEL_FORMAT_DECLARE)
 
-/* The format of models of a reader; NULL: none that can be cut and run. */
-const model_format *model_format_of(const char *reader);
-
-/* The same for the model at `path`; UNSUPPORTED if there is none. */
+/* UNSUPPORTED if no model of this reader can be cut and run; the one in question is at `path`. */
 situ_status model_format_need(const char *reader, const char *path, situ_error *error);
 /* The format of a file, by how it begins. */
 situ_status model_format_find(const model_format **out, const char *path, situ_error *error);

@@ -48,7 +48,7 @@ static situ_status write_folder(const char *folder, const situ_plan *plan, const
                                 situ_error *error) {
   placed_nodes nodes;
   situ_status status = placed_nodes_open(&nodes, plan, p, model, error);
-  if (status == SITU_STATUS_OK) status = placed_nodes_one_of_each(&nodes, p->platform, "ONNX Runtime", error);
+  if (status == SITU_STATUS_OK) status = placed_nodes_one_of_each(&nodes, p->platform, error);
   if (status == SITU_STATUS_OK) status = check_names(&nodes, p->platform, error);
   if (status == SITU_STATUS_OK) status = write_settings(&nodes, p, folder, error);
   placed_nodes_free(&nodes);

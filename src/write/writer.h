@@ -51,7 +51,4 @@ situ_status writer_find(const writer **out, const char *name, const situ_plan *p
 situ_status writer_serves(const writer **out, const char *name, const situ_problem *problem, const char *reader,
                           const char *path, situ_error *error);
 
-/* Ended by NULL. */
-extern const writer *const writers[];
-
 #endif

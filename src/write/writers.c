@@ -10,7 +10,7 @@
 #include "write/writer.h"
 
 #define ADDRESS(NAME) &NAME##_writer,
-const writer *const writers[] = {WRITER_ROWS(ADDRESS) NULL};
+static const writer *const writers[] = {WRITER_ROWS(ADDRESS) NULL};
 
 int32_t situ_writer_count(void) {
   int32_t n = 0;

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-from test_cli import QUICK, SITU, SMALL, Skip, main, need, rounds_of, situ, situ_json
+from test_cli import HERE, QUICK, SITU, SMALL, Skip, main, need, rounds_of, situ, situ_json
 from test_engines import engine, random_placement
 
 # Files of ../shared, none of which has its weights. Left out: gru_bidirectional_irv6, since OpenVINO reads versions 10
@@ -115,6 +115,38 @@ def test_a_profile_of_an_ir_sums_to_the_whole_and_is_read_as_costs():
     assert any(row["kind"] == "Convolution" and row["time_ns"] > 0 for row in found["times"]), times
     assert found["made_up_weights"].endswith("test_model_fp32.bin")
     situ("place", path, "--platform", "2*cpu", "--cost-table", "costs.json", "--steps", "10")
+
+
+TOTALS = "flops moved_bytes output_bytes weight_bytes not_inferred".split()
+
+
+def total(*arguments):
+    found = situ_json("inspect", *arguments)["total"]
+    return {key: found[key] for key in TOTALS}
+
+
+def dynamic_models():
+    """Small models, and the sizes of their dynamic dimensions. NAME_static.xml is what OpenVINO makes of NAME.xml."""
+    engine("openvino")
+    made = subprocess.run([engines_python(), HERE / "openvino_models.py", "."], capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    return json.loads(made.stdout)
+
+
+def test_dynamic_files_are_read_as_the_static_ones_that_openvino_makes_of_them():
+    for name, sizes in dynamic_models().items():
+        options = [text for key, size in sizes.items() for text in ("--dim", f"{key}={size}")]
+        found, expected = total(f"{name}.xml", *options), total(f"{name}_static.xml")
+        assert found == expected, (name, found, expected)
+    assert total("camera.xml") == total("camera_static.xml"), "the sizes assumed are those of the file"
+    assert total("camera.xml", "--default-dim", "32") != total("camera_static.xml")
+
+
+def test_a_dynamic_file_runs_in_parts_on_the_sizes_that_its_plan_records():
+    dynamic_models()
+    ran = cut_and_run("camera.xml", 2, 5)
+    assert json.loads(pathlib.Path("plan.json").read_text())["instance"]["dims"] == {"x0[2]": 224, "x0[3]": 224}
+    assert len(ran["stages"]) > 1 and ran["outputs_equal"], ran
 
 
 NET = """<?xml version="1.0"?>

@@ -46,6 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     situ_platform_free(result.platform);
     situ_costs_free(result.costs);
     text_free(&result.notes);
+    free(result.dims);
   }
   read_as_platform(bytes, n);
   return 0;

@@ -102,6 +102,26 @@ def openvino_seeds():
                            layer(1, "TensorIterator", [port(0, -1, 8)], [port(1, -1, 4)],
                                  more='<port_map><input external_port_id="0" axis="0" stride="-1" start="-1" end="0"/></port_map>' + body)],
                       [(0, 0, 1, 0)])
+    open_image = port(0, -1, 4, -1, 6)
+    window = 'strides="2,1" pads_begin="1,0" pads_end="0,1" dilations="1,2" auto_pad="explicit"'
+    masks = 'begin_mask="1,0" end_mask="0,1" new_axis_mask="0" shrink_axis_mask="0,1" ellipsis_mask="0"'
+    branch = ('<{0}_body><layers>' + layer(0, "Parameter", [], [port(0, -1)]) + layer(1, "ReLU", [port(0, -1)], [port(1, -1)])
+              + layer(2, "Result", [port(0, -1)], []) + f'</layers><edges>{edges((0, 0, 1, 0), (1, 1, 2, 0))}</edges></{{0}}_body>')
+    ports = ('<{0}_port_map><input external_port_id="1" internal_layer_id="0"/>'
+             '<output external_port_id="2" internal_layer_id="2"/></{0}_port_map>')
+    yield "dynamic", net(11, [layer(0, "Parameter", [], [open_image]),
+                              layer(1, "Const", [], [port(0, 2, 2, 2, 3, 3)], 'size="144"'),
+                              layer(2, "GroupConvolution", [port(0), port(1)], [port(2, -1, 4, -1, -1)], window),
+                              layer(3, "MaxPool", [port(0)], [port(1, -1, 4, -1, -1)], window + ' kernel="2,3" rounding_type="ceil"'),
+                              layer(4, "ShapeOf", [port(0)], [port(1, 4)]),
+                              layer(5, "StridedSlice", [port(0), port(1), port(2)], [port(3, -1, -1, -1)], masks),
+                              layer(6, "Reshape", [port(0), port(1)], [port(2, -1, -1, -1, -1)], 'special_zero="true"'),
+                              layer(7, "Interpolate", [port(0), port(1)], [port(2, -1, -1, -1, -1)], 'axes="0,1,2,3"'),
+                              layer(8, "Split", [port(0), port(1)], [port(2, -1), port(3, -1)], 'num_splits="2"'),
+                              layer(9, "If", [port(0), port(1)], [port(2, -1)], more="".join(
+                                  text.format(name) for text in (ports, branch) for name in ("else", "then")))],
+                         [(0, 0, 2, 0), (1, 0, 2, 1), (2, 2, 3, 0), (0, 0, 4, 0), (3, 1, 5, 0), (4, 1, 5, 1), (4, 1, 5, 2), (3, 1, 6, 0),
+                          (4, 1, 6, 1), (6, 2, 7, 0), (4, 1, 7, 1), (4, 1, 8, 0), (4, 1, 8, 1), (8, 2, 9, 0), (8, 3, 9, 1)])
     yield "old", net(6, ['<layer id="0" name="x" precision="FP16" type="Input"><output><port id="0"><dim>1</dim><dim>8</dim></port></output></layer>'
                          '<layer id="1" name="d" precision="FP16" type="FullyConnected"><data out-size="4"/><input><port id="0"><dim>1</dim><dim>8</dim></port>'
                          '</input><output><port id="1"><dim>1</dim><dim>4</dim></port></output><blobs><weights offset="0" size="64"/></blobs></layer>'],

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "read/onnx_eval.h"
+#include "read/assume.h"
 
 enum { SIDE = 1, LENGTH = 2 };
 
@@ -20,19 +20,19 @@ static const struct assumption {
 } assumptions[] = {{224, 1, SIDE | LENGTH}, {320, 1, SIDE},       {640, 1, SIDE},       {48, 1, SIDE},
                    {224, 512, LENGTH},      {224, 16000, LENGTH}, {1, 1, SIDE | LENGTH}};
 
-int32_t onnx_next_assumption(const onnx_reading *r, int32_t at) {
+int32_t assume_next(int32_t at, int kinds) {
   int32_t n = (int32_t)(sizeof assumptions / sizeof *assumptions);
   for (at++; at < n; at++)
-    if (assumptions[at].changes & r->assumed_kinds) return at;
+    if (assumptions[at].changes & kinds) return at;
   return -1;
 }
 
 /* The first of the two sides of a picture: a tensor of rank 4 with one to four channels, before or behind the sides. */
-static int32_t first_side(const onnx_value *v) {
-  bool numbers = v->dtype == SITU_DTYPE_F32 || v->dtype == SITU_DTYPE_F16 || v->dtype == SITU_DTYPE_U8;
-  if (v->rank != 4 || !numbers) return -1;
-  if (v->dims[1] >= 1 && v->dims[1] <= 4) return 2;
-  return v->dims[3] >= 1 && v->dims[3] <= 4 ? 1 : -1;
+static int32_t first_side(const assume_input *in) {
+  bool numbers = in->dtype == SITU_DTYPE_F32 || in->dtype == SITU_DTYPE_F16 || in->dtype == SITU_DTYPE_U8;
+  if (in->rank != 4 || !numbers) return -1;
+  if (in->dims[1] >= 1 && in->dims[1] <= 4) return 2;
+  return in->dims[3] >= 1 && in->dims[3] <= 4 ? 1 : -1;
 }
 
 static bool names_batch(const char *name) {
@@ -42,20 +42,18 @@ static bool names_batch(const char *name) {
   return true;
 }
 
-int64_t onnx_assumed_size(onnx_reading *r, const onnx_value *v, int32_t d) {
-  if (r->options->default_dim > 0) return r->options->default_dim;
-  const struct assumption *a = &assumptions[r->assumption];
-  int32_t side = first_side(v);
+int64_t assume_size(const assume_input *in, int32_t d, const char *name, int32_t at, int *kinds) {
+  const struct assumption *a = &assumptions[at];
+  int32_t side = first_side(in);
   if (side >= 0 && d != side && d != side + 1) return 1;
   if (side >= 0) {
-    int64_t other = v->dims[d == side ? side + 1 : side];
+    int64_t other = in->dims[d == side ? side + 1 : side];
     if (other >= 0) return other > 0 ? other : 1;
-    r->assumed_kinds |= SIDE;
+    *kinds |= SIDE;
     return a->side;
   }
-  bool real = v->dtype == SITU_DTYPE_F32 || v->dtype == SITU_DTYPE_F16;
-  bool first = v == r->model->graph->inputs; /* those behind it are states and masks */
-  if (!first || !real || v->rank > 3 || (d == 0 && v->rank > 1) || names_batch(v->dim_names[d])) return 1;
-  r->assumed_kinds |= LENGTH;
+  bool real = in->dtype == SITU_DTYPE_F32 || in->dtype == SITU_DTYPE_F16;
+  if (!in->first || !real || in->rank > 3 || (d == 0 && in->rank > 1) || names_batch(name)) return 1;
+  *kinds |= LENGTH;
   return a->length;
 }

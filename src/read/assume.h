@@ -1,0 +1,24 @@
+/* read/assume.h - sizes for the dimensions of inputs that a model leaves open and the caller does not give. */
+#ifndef SITU_READ_ASSUME_H
+#define SITU_READ_ASSUME_H
+
+#include <stdbool.h>
+
+#include "situ/types.h"
+
+/* An input of a model. */
+typedef struct assume_input {
+  situ_dtype dtype;
+  int32_t rank;
+  const int64_t *dims; /* -1: open */
+  bool first;          /* of the inputs: those behind it are states and masks */
+} assume_input;
+
+/* The size of dimension d, which is open, by assumption `at` (the first one is 0). `name` is that of the dimension, or
+ * NULL. Adds to *kinds what of the model depends on the assumption. */
+int64_t assume_size(const assume_input *in, int32_t d, const char *name, int32_t at, int *kinds);
+
+/* The assumption to try after `at`, of those that would change one of the kinds; -1 when there is none. */
+int32_t assume_next(int32_t at, int kinds);
+
+#endif
