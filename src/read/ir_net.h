@@ -95,8 +95,8 @@ const char *ir_data_path(arena *a, const char *path);
 /* The index of the port with this id among n sorted ones, or -1. */
 int64_t ir_find_port(const ir_port *ports, int64_t n, int64_t id);
 
-/* Gives the open dimensions of inputs a size (given, by default or assumed) and fills the others that follow from it, in
- * a joined net; sizes that the file states stay. Assumed sizes go into the result and its notes. A net without open
+/* Gives the open dimensions of inputs a size (given, by default or assumed) and fills the others that follow from it,
+ * in a joined net; sizes that the file states stay. Assumed sizes go into the result and its notes. A net without open
  * dimensions stays as it is, and its constants are not read. BAD_ARGUMENT for sizes of dimensions that do not exist;
  * BAD_INPUT if sizes that were all given do not fit a layer. */
 situ_status ir_shape(ir_net *net, const struct read_source *source, struct read_result *result, arena *a,
