@@ -11,16 +11,16 @@
 
 #include "situ.h"
 
-/* What a run ends with; documented, and relied on by scripts. */
+/* Exit codes; documented, and scripts rely on them. */
 enum {
   EXIT_OK = 0,
-  EXIT_USAGE = 2,        /* a call that makes no sense */
+  EXIT_USAGE = 2,        /* an invalid command line */
   EXIT_INPUT = 3,        /* a file that cannot be read or is malformed */
   EXIT_INFEASIBLE = 4,   /* proved: there is no plan */
   EXIT_LIMIT = 5,        /* a limit was reached without a plan */
   EXIT_OUTPUT = 6,       /* something could not be written */
   EXIT_VIOLATIONS = 7,   /* check found violations, or with --require-proof a bound that is not proved */
-  EXIT_ENGINE = 8,       /* an engine is absent, refused the model, crashed or hung */
+  EXIT_ENGINE = 8,       /* an engine is missing, rejected the model, crashed or hung */
   EXIT_INTERNAL = 70,    /* a defect of situ */
   EXIT_INTERRUPTED = 130 /* stopped by Ctrl-C, SIGTERM or SIGHUP without a plan */
 };
@@ -33,7 +33,7 @@ typedef struct write_request {
   const char *path;
 } write_request;
 
-/* Everything that a command line can say. */
+/* Everything that a command line can contain. */
 typedef struct arguments {
   situ_instance_options instance; /* points to the next three */
   situ_read_options read;
@@ -74,8 +74,8 @@ typedef enum option_kind {
   OPTION_SMALL,    /* int32_t >= least */
   OPTION_SEED,     /* uint64_t */
   OPTION_MS,       /* int64_t nanoseconds from milliseconds > 0 */
-  OPTION_PERCENT,  /* double >= 0, a share from percents, at most `most` of them */
-  OPTION_REAL,     /* double > 0 (or > least), <= most where that is not 0 */
+  OPTION_PERCENT,  /* double >= 0, a share given as a percentage, which is at most `most` */
+  OPTION_REAL,     /* double > 0 (or > least), and <= most unless that is 0 */
   OPTION_DIM,      /* NAME=VALUE, repeatable */
   OPTION_UNUSED,   /* NAME, repeatable */
   OPTION_RULES,    /* a path, repeatable */
@@ -89,16 +89,17 @@ typedef struct option {
   char letter;      /* 'o', or 0 */
   option_kind kind;
   size_t offset;              /* of the field in `arguments` */
-  const char *value;          /* what stands for the value in help, or NULL */
+  const char *value;          /* placeholder of the value in help, or NULL */
   const char *about;          /* a line or two for help */
   const char *const *choices; /* of OPTION_CHOICE, ended by NULL */
   long long least;
   double most;
-  const char *also;   /* what people type in its place, words between blanks, or NULL: for what an error proposes */
-  const char *family; /* a table of the library whose names complete the value, "file", or NULL */
+  const char *also;   /* other words that users type for it, separated by spaces, so that an error can suggest this
+                         option; or NULL */
+  const char *family; /* shell completion of the value: the name of a table of the library, "file", or NULL */
 } option;
 
-/* Where a row puts what it read. */
+/* The field that a row sets. */
 #define AT(field) offsetof(arguments, field)
 
 typedef struct option_group {
@@ -109,15 +110,16 @@ enum { MAX_GROUPS = 10 };
 
 typedef struct command {
   const char *name, *summary;
-  const char *usage;    /* what follows the name, options left out: "MODEL" */
+  const char *usage;    /* the operands after the name, without options: "MODEL" */
   const char *about;    /* a paragraph or more */
   const char *examples; /* lines that work as they are; tests run them */
-  const char *operand;  /* how an operand is completed: "model", "file", "family", "shell", "command" or NULL */
+  const char *operand;  /* shell completion of operands: "model", "file", "family", "shell", "command" or NULL */
   int least_operands, most_operands;
   const option_group *const *groups; /* ended by NULL */
-  void (*defaults)(arguments *a);    /* sets what is not at the library's defaults, before the line is read; or NULL */
+  void (*defaults)(arguments *a);    /* sets fields that differ from the library's defaults, before the line is parsed;
+                                        or NULL */
   int (*run)(arguments *a);
-  bool ranks; /* the processes that mpirun starts do it together; the first of them tells */
+  bool ranks; /* processes started by mpirun run it together; the first of them reports */
 } command;
 
 /* ---- cli/main.c, cli/options.c, cli/parse.c ---- */
@@ -146,7 +148,7 @@ COMMAND_ROWS(COMMAND_DECLARE)
 
 extern const command *const commands[]; /* ended by NULL */
 const command *command_find(const char *name);
-/* Says that there is no such command, and which was meant; EXIT_USAGE. */
+/* Reports that there is no such command and suggests a similar one; EXIT_USAGE. */
 int command_unknown(const char *word);
 
 extern const option_group model_options, problem_options, solve_options, fewer_options, fix_options, start_options,
@@ -156,12 +158,13 @@ extern const option_group model_options, problem_options, solve_options, fewer_o
 
 /* Everything at its default. */
 void arguments_init(arguments *a);
-/* Reads a command line (without the names of tool and command). Prints one line and returns EXIT_USAGE when it makes no
- * sense. */
+/* Parses a command line (without the names of tool and command). Prints one line and returns EXIT_USAGE if it is
+ * invalid. */
 int arguments_parse(arguments *a, const command *c, int argc, char **argv);
 
-/* Makes an operand or a --model "-" a file that holds what standard input says; the file has no name and ends with the
- * process. EXIT_USAGE where two of them are "-", EXIT_INPUT where it cannot be read. */
+/* Replaces an operand or a --model that is "-" by a temporary file with the content of standard input. The file has no
+ * name and vanishes with the process. EXIT_USAGE if two of them are "-", EXIT_INPUT if standard input cannot be
+ * read. */
 int take_standard_input(arguments *a);
 
 /* ---- cli/help.c ---- */
@@ -176,78 +179,79 @@ void tell_warning(void *context, situ_log_level level, const char *text);
 void print_warnings(void);
 /* How reports should look on a stream. */
 situ_report_options report_options(FILE *to);
-/* Where people's tables go: stdout, or stderr with --json and where an output goes to stdout ("-"). */
+/* The stream for tables: stdout, or stderr with --json or if an output goes to stdout ("-"). */
 FILE *people(const arguments *a);
 typedef struct report {
   char *text;
   situ_error error;
 } report;
-/* From now on nothing is printed or written but failures: for processes of mpirun other than the first. */
+/* From now on only failures are printed, and nothing is written: for all processes of mpirun but the first. */
 void be_silent(arguments *a, int rank);
-/* Prints a report that was made with `status` and frees it; a failure is told. Returns EXIT_OK or the code to end with:
+/* Prints a report that was made with `status` and frees it, or prints the failure. Returns EXIT_OK or the exit code:
  *
  *     report r = {0};
  *     int code = print_report(stdout, &r, situ_report_list_json(&r.text, "solvers", &r.error)); */
 int print_report(FILE *to, report *r, situ_status status);
-/* Says that memory ran out; the exit code for it. */
+/* Reports that memory ran out; returns the exit code for it. */
 int fail_memory(void);
-/* "situ: where: text" on stderr, and the exit code for that failure of reading or computing / of writing. */
+/* Print "situ: where: text" to stderr and return the exit code: for a failure of reading or computing, and of
+ * writing. */
 int fail_reading(const situ_error *error);
 int fail_writing(const situ_error *error);
 /* One line on stderr in the same form; returns EXIT_USAGE. */
 int fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Sees, before long work, that all outputs asked for can be written and all writers exist. */
+/* Checks before any long work that all outputs can be written and all writers exist. */
 int probe_outputs(const arguments *a);
-/* Writes a text (freed; NULL after a failure, of which `status` and `error` tell) to a file, or to stdout where the
- * path is "-", and says so. */
+/* Writes a text to a file, or to stdout if the path is "-", reports that, and frees the text. The text is NULL after a
+ * failure, which `status` and `error` describe. */
 int write_text(const arguments *a, char *text, situ_status status, situ_error *error, const char *what,
                const char *path);
-/* Writes all outputs and says so. */
+/* Writes all outputs and reports each. */
 int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance *instance);
-/* Opens the first operand, a plan file, or with --model any placement of that model. */
+/* Opens the first operand: a plan file or, with --model, any placement of that model. */
 situ_status open_plan(situ_plan **plan, situ_instance **instance, const arguments *a, situ_error *error);
 /* Exit code of a plan. */
 int outcome_code(const situ_plan *plan);
-/* Ends a command: flushes stdout, and turns a success into EXIT_OUTPUT when that fails. */
+/* Ends a command: flushes stdout, and turns success into EXIT_OUTPUT if that fails. */
 int finish(int code);
 
 /* ---- cli/progress.c ---- */
 
 typedef struct progress {
   bool shown, terminal;
-  double last_s; /* when the line was drawn, on the clock of the solve */
-  FILE *rows;    /* --trajectory: what goes into its file, in memory; NULL: not asked for */
+  double last_s; /* when the line was last drawn, in seconds of the solve */
+  FILE *rows;    /* --trajectory: the content of its file, in memory; NULL: not requested */
   char *text;    /* of rows */
   size_t length;
   int64_t value_ns, lower_bound_ns; /* of the last row */
 } progress;
 
-/* From here on the first of SIGINT (Ctrl-C), SIGTERM and SIGHUP asks for the best plan so far; the second ends the
- * process. A SIGHUP that is ignored (nohup) stays ignored. */
+/* From here on the first SIGINT (Ctrl-C), SIGTERM or SIGHUP ends the search with the best plan so far; the second ends
+ * the process. A SIGHUP that is ignored (nohup) stays ignored. */
 void interrupt_catch(void);
 bool interrupted(void);
 progress progress_start(void);
 bool progress_tell(void *context, const situ_progress *news); /* a situ_progress_callback */
 void progress_stop(progress *p);
 bool progress_measure(void *context, const char *phase, int32_t done, int32_t total); /* a situ_measure_callback */
-/* From here on each change of value or bound is a row, at most one every 10 ms or so. */
+/* From here on each change of value or bound becomes a row, at most one about every 10 ms. */
 int progress_record(progress *p);
-/* Adds what came out (plan: NULL when the solve failed) and writes the rows to a file. Returns an exit code. */
+/* Adds the result (plan: NULL if the solve failed) and writes the rows to a file. Returns an exit code. */
 int progress_write(progress *p, const situ_plan *plan, const char *path);
 
 /* ---- cli/contest.c ---- */
 
-/* Solvers on one problem. */
+/* Several solvers on one problem. */
 typedef struct contest {
   situ_compare_row *rows;
   char (*failures)[640];
   char (*names)[MAX_NAME_BYTES];
   int32_t n, capacity;
-  bool cut_short; /* interrupted before the last solver was run */
+  bool cut_short; /* interrupted before the last solver ran */
 } contest;
 
-/* Runs the solvers that the caller named, or every one that serves the problem; a failure becomes a row too. Stopped
- * with contest_stop, after failures too. */
+/* Runs the solvers that the caller named, or every one that supports the problem; a failure becomes a row too. Call
+ * contest_stop afterwards, even after a failure. */
 situ_status contest_hold(contest *c, const arguments *a, const situ_problem *problem, progress *p, situ_error *error);
 void contest_stop(contest *c);
 

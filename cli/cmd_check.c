@@ -36,8 +36,8 @@ const command check_command = {
     .about =
         "Opens the model and the platform that PLAN names and checks every rule: support, memory, precedence, overlap, "
         "colocation, pins, contiguity, and whether the value and the best single device are correct. Verifies the "
-        "certificate of the lower bound, or says that there is none. Shares no code with the solvers. With --model, "
-        "PLAN may be any file that place --fix takes, such as a published split. Exit code 7 when a rule is broken.",
+        "certificate of the lower bound, or reports that there is none. Shares no code with the solvers. With --model, "
+        "PLAN may be any file that place --fix accepts, such as a published split. Exit code 7 if a rule is broken.",
     .examples =
         "situ place builtin:resnet50 --steps 1000 -o plan.json\n"
         "situ check plan.json\n",

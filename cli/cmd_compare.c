@@ -22,7 +22,7 @@ static int show(const arguments *a, const contest *c, const situ_instance *insta
   int code = print_report(to, &r, situ_report_compare(&r.text, c->rows, c->n, problem, model, &look, &r.error));
   if (code == EXIT_OK && a->json)
     code = print_report(stdout, &r, situ_report_compare_json(&r.text, c->rows, c->n, problem, model, &r.error));
-  if (c->cut_short) fputs("\n  interrupted: other solvers were not run\n", to);
+  if (c->cut_short) fputs("\n  interrupted: the remaining solvers were not run\n", to);
   return code == EXIT_OK ? verdict_of(c) : code;
 }
 
@@ -44,12 +44,12 @@ static int run(arguments *a) {
 
 const command compare_command = {
     .name = "compare",
-    .summary = "run every applicable solver on one problem, side by side",
+    .summary = "run every applicable solver on one problem and compare them",
     .usage = "MODEL",
     .about =
-        "Runs each solver that serves the problem, or those named by --solver, with the same seed and limits (3 s "
-        "each unless --time-limit or --steps say otherwise), and shows one row for each, the best first, beside "
-        "the best single device and the best bound.",
+        "Runs each solver that supports the problem, or those named by --solver, with the same seed and limits (3 s "
+        "each unless --time-limit or --steps is given). Prints one row for each, the best first, and the best single "
+        "device and the best bound for comparison.",
     .examples =
         "situ compare builtin:inception-v3 --platform 'cpu+2*v100-16g' --time-limit 0.5\n"
         "situ compare builtin:resnet50 --solver single,heft --json\n",

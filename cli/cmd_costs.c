@@ -4,7 +4,7 @@
 
 static const option_group *const groups[] = {&model_options, &problem_options, &costs_outputs, &common_options, NULL};
 
-/* Into the file in the form of its name, or to stdout. */
+/* Writes to the file, in the format of its suffix, or to stdout. */
 static int write_costs(const arguments *a, const situ_problem *problem) {
   report r = {0};
   size_t n = a->out ? strlen(a->out) : 0;
@@ -32,12 +32,12 @@ static int run(arguments *a) {
 
 const command costs_command = {
     .name = "costs",
-    .summary = "write all estimated times as a table to edit",
+    .summary = "write all estimated times as a table that you can edit",
     .usage = "MODEL",
     .about =
         "Writes the time of every operator on every class of devices of the platform, in nanoseconds, and which "
-        "operators run as one kernel. Edit the table and give it to any command with --cost-table: what is deleted "
-        "from it is estimated again.",
+        "operators run as one kernel. Edit the table and pass it to any command with --cost-table. Rows that you "
+        "delete are estimated again.",
     .examples =
         "situ costs builtin:resnet50 --platform cpu+a100-80g -o costs.csv\n"
         "situ place builtin:resnet50 --platform cpu+a100-80g --cost-table costs.csv\n",

@@ -37,15 +37,15 @@ static int run(arguments *a) {
 
 const command explain_command = {
     .name = "explain",
-    .summary = "say why a plan is as it is, and what would change it",
+    .summary = "explain why a plan takes its time, and what would improve it",
     .usage = "PLAN",
     .about =
-        "Opens the model and the platform that PLAN names and tells: the parts of the plan in order, what goes between "
-        "them, what limits it, and where the time of the critical path goes. Then it solves again with one thing "
-        "changed at a time: without each device that is used, links twice as fast, twice the memory where it is short, "
-        "an idle device as fast as it must be to be of use, twice the batch. All for the costs that the first lines "
-        "name. Each change takes at most about a second; --time-limit and --steps hold for each. With --model, PLAN "
-        "may be any file that place --fix takes, such as a published split.",
+        "Opens the model and the platform that PLAN names and shows the parts of the plan in order, the data sent "
+        "between them, the bottleneck, and how the time of the critical path divides. Then it solves the problem again "
+        "with one change at a time: without each device in use, links twice as fast, twice the memory where it is "
+        "short, an idle device made fast enough to be useful, twice the batch. All results are for the costs named in "
+        "the first lines. Each change takes at most about a second; --time-limit and --steps apply to each. With "
+        "--model, PLAN may be any file that place --fix accepts, such as a published split.",
     .examples =
         "situ place builtin:resnet50 --steps 1000 -o plan.json\n"
         "situ explain plan.json --steps 200\n",

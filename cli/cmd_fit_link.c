@@ -19,13 +19,13 @@ static int run(arguments *a) {
 
 const command fit_link_command = {
     .name = "fit-link",
-    .summary = "make a link of a platform file from measured transfers",
+    .summary = "fit a link of a platform file to measured transfers",
     .usage = "FILE.csv",
     .about =
         "Fits time = latency + bytes / rate to measured transfers, and prints the entry for the links of a platform "
         "file. The first line of the file names its columns: bytes, and time_ns, time_us, time_ms or time_s; other "
-        "columns are skipped. Of several measurements of one size the median counts. Errors are relative to the time, "
-        "so that small transfers determine the latency and large ones the rate.",
+        "columns are skipped. Several measurements of one size are replaced by their median. The fit minimises "
+        "relative errors, so that small transfers determine the latency and large ones the rate.",
     .examples =
         "printf 'bytes,time_us\\n1024,12\\n1048576,95\\n67108864,5400\\n' > transfers.csv\n"
         "situ fit-link transfers.csv --from gpu0 --to gpu1\n"

@@ -26,11 +26,11 @@ static int run(arguments *a) {
 
 const command inspect_command = {
     .name = "inspect",
-    .summary = "show what is in a model",
+    .summary = "show the contents of a model",
     .usage = "MODEL",
     .about =
-        "Counts operators by kind with their FLOPs, bytes and weights; shows depth, width and the critical path on "
-        "the platform, and what could not be inferred.",
+        "Counts operators by kind with their FLOPs, bytes and weights. Shows depth, width and the critical path on the "
+        "platform, and which costs could not be inferred.",
     .examples =
         "situ inspect builtin:bert-base\n"
         "situ inspect 'builtin:resnet50?batch=8' --platform cpu+a100-80g --json\n",

@@ -150,12 +150,13 @@ static int train(school *s, arguments *a) {
 
 static int run(arguments *a) {
   int most = n_forms(a) * a->n_operands * (a->n_platforms > 0 ? a->n_platforms : 1);
-  if (!a->out) return fail_usage("learn needs -o POLICY, the file to write");
-  if (a->bare && (!a->learn.from || a->n_operands > 1))
-    return fail_usage("--bare takes the policy of --from, and no model");
+  if (!a->out) return fail_usage("learn needs -o POLICY, the policy file to write");
+  if (a->bare && (!a->learn.from || a->n_operands > 1)) return fail_usage("--bare needs --from POLICY and no MODEL");
   if (!a->bare && a->n_operands < 2) return fail_usage("learn needs a MODEL to train on");
   if (measures(a) && (a->bare || a->learn.resume || a->n_operands > 2 || a->n_platforms > 1 || n_forms(a) > 1))
-    return fail_usage("measured training takes one model on one platform, from its beginning");
+    return fail_usage(
+        "training with --engine needs exactly one MODEL and at most one --platform, without --resume, --bare or "
+        "--forward");
   situ_error error = {0};
   if (situ_text_probe(a->out, &error) != SITU_STATUS_OK) return fail_writing(&error);
   a->learn.out = a->out;
@@ -181,16 +182,15 @@ static int run(arguments *a) {
 
 const command learn_command = {
     .name = "learn",
-    .summary = "train a policy that places models without a search",
+    .summary = "train a policy that places models without searching",
     .usage = "LEARNER MODEL... -o POLICY",
     .about =
-        "Trains the policy of LEARNER (situ list learners) by trials on MODELs, each on each platform, and writes it "
-        "to POLICY, for situ place --solver LEARNER --policy POLICY. Rewards are -sqrt(time / time of the best single "
-        "device). With the same seed the file is the same, byte for byte. Ctrl-C, SIGTERM or SIGHUP writes the policy "
-        "so "
-        "far; --resume continues it. With --engine rewards are measured: training ends after --measurements, then the "
-        "best placements and the best single device race, and --plan gets the winner. With --json stdout is a log, one "
-        "line for each step and one at the end.",
+        "Trains the policy of LEARNER (situ list learners) by trial placements of each MODEL on each platform, and "
+        "writes it to POLICY, to be used by situ place --solver LEARNER --policy POLICY. The reward of a trial is "
+        "-sqrt(time / time of the best single device). The same seed gives the same file, byte for byte. Ctrl-C, "
+        "SIGTERM or SIGHUP stops and writes the policy so far; --resume continues. With --engine, rewards are "
+        "measured: training ends after --measurements, then the best placements race against the best single device, "
+        "and --plan writes the winner. With --json, stdout is a log with one line for each step and one at the end.",
     .examples =
         "situ learn gdp 'builtin:layered?operators=40' --steps 9 -o one.policy\n"
         "situ learn gdp builtin:resnet50 --from one.policy --steps 9 -o two.policy\n"

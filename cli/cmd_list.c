@@ -8,10 +8,10 @@ enum { MOST_FAMILIES = 32 };
 static const char *const COMMANDS = "commands";
 
 static void show_families(FILE *to) {
-  fputs("There are lists of\n", to);
+  fputs("Tables that situ can list:\n", to);
   for (int32_t i = 0; situ_report_family(i); i++)
     fprintf(to, "  %-10s  %s\n", situ_report_family(i), situ_report_family_about(i));
-  fprintf(to, "  %-10s  what the tool can do\n", COMMANDS);
+  fprintf(to, "  %-10s  the commands of situ\n", COMMANDS);
 }
 
 static int list_commands(bool json) {
@@ -43,8 +43,8 @@ static int run(arguments *a) {
   names[n++] = COMMANDS;
   if (!known) {
     const char *close = situ_nearest_name(name, names, n);
-    if (close) return fail_usage("there is no list of %s; did you mean %s?", name, close);
-    return fail_usage("there is no list of %s; `situ list` shows which there are", name);
+    if (close) return fail_usage("there is no table %s; did you mean %s?", name, close);
+    return fail_usage("there is no table %s; `situ list` shows all tables", name);
   }
   report r = {0};
   situ_report_options look = report_options(stdout);
@@ -55,11 +55,11 @@ static int run(arguments *a) {
 
 const command list_command = {
     .name = "list",
-    .summary = "show the solvers, readers, devices, built-in models, ...",
+    .summary = "list solvers, readers, devices, built-in models, ...",
     .usage = "[TABLE]",
     .about =
-        "Shows what situ knows: solvers, readers, writers, costs, fusion, cost-engines, devices, links, models, "
-        "bounds, engines or commands. Without TABLE, what each of these is.",
+        "Prints one of the tables of situ: solvers, readers, writers, costs, fusion, cost-engines, devices, links, "
+        "models, bounds, engines or commands. Without TABLE, describes each of them.",
     .examples = "situ list solvers\nsitu list devices --json\n",
     .operand = "family",
     .most_operands = 1,

@@ -10,7 +10,7 @@ static int show(const arguments *a, const situ_front *front, const situ_instance
   report r = {0};
   situ_report_options look = report_options(to);
   int code = print_report(to, &r, situ_report_pareto(&r.text, front, problem, model, &look, &r.error));
-  if (interrupted()) fputs("\n  interrupted: other points were not searched\n", to);
+  if (interrupted()) fputs("\n  interrupted: the remaining points were not searched\n", to);
   if (code == EXIT_OK && a->json)
     code = print_report(stdout, &r, situ_report_pareto_json(&r.text, front, problem, model, &r.error));
   if (code == EXIT_OK && a->svg && situ_front_n_points(front) > 0) {
@@ -25,7 +25,8 @@ static int run(arguments *a) {
   a->instance.model = a->operands[0];
   if (a->problem.max_period_ns > 0 || a->problem.max_latency_ns > 0)
     return fail_usage(
-        "pareto takes no limits; use place with --max-latency or --max-period for one point of the front");
+        "pareto accepts no --max-latency or --max-period; use `situ place` with one of them for a single point of the "
+        "front");
   a->problem.objective = SITU_OBJECTIVE_DEFAULT; /* a front is of both */
   if (a->problem.execution == SITU_EXECUTION_DEFAULT) a->problem.execution = SITU_EXECUTION_STREAM;
   int code = probe_outputs(a);
@@ -51,13 +52,13 @@ static int run(arguments *a) {
 
 const command pareto_command = {
     .name = "pareto",
-    .summary = "latency against throughput: plans that no other dominates",
+    .summary = "find the trade-off between latency and throughput",
     .usage = "MODEL",
     .about =
         "Searches for the plan of minimum latency, the plan of minimum period (maximum throughput), and plans of "
-        "minimum period under limits on latency between the two, and shows those that no other dominates. The period "
-        "of a plan is the maximum load of a device or link when inputs follow each other. Each plan is checked; each "
-        "end has a proved bound. `situ place --max-latency` gives one point as a plan file.",
+        "minimum period with limits on latency in between, and shows those that no other plan dominates. The period of "
+        "a plan is the maximum load of a device or link when inputs follow each other. Each plan is checked; each end "
+        "has a proved bound. `situ place --max-latency` writes a single point as a plan file.",
     .examples =
         "situ pareto builtin:resnet50 --platform cpu+v100-16g+t4-16g --steps 4000\n"
         "situ pareto builtin:resnet50 --points 3 --steps 2000 --json\n",

@@ -60,7 +60,7 @@ static int run(arguments *a) {
   if (a->instance.granularity == SITU_GRANULARITY_DEFAULT && names_solvers(a))
     a->instance.granularity = strcmp(a->solve.solvers, "layers") == 0 ? SITU_GRANULARITY_LAYER : SITU_GRANULARITY_FUSED;
   if (a->n_measured && situ_ranks_count(a->solve.ranks) > 1)
-    return fail_usage("--measure runs plans on the devices of one machine: leave out mpirun");
+    return fail_usage("--measure runs plans on the devices of one machine; start situ without mpirun");
   int code = probe_outputs(a);
   if (code != EXIT_OK) return code;
   const char *writers[MAX_WRITES];
@@ -102,13 +102,12 @@ static int run(arguments *a) {
 
 const command place_command = {
     .name = "place",
-    .summary = "find the best plan for a model on a machine",
+    .summary = "find the best placement of a model on a machine",
     .usage = "MODEL",
     .about =
         "Reads MODEL, estimates its costs on the platform, searches for the plan of minimum latency or maximum "
-        "throughput, proves a lower bound, and checks the plan. The best single device is shown for comparison. "
-        "Ctrl-C, "
-        "SIGTERM or SIGHUP ends the search with the best plan so far; a second one ends at once.",
+        "throughput, proves a lower bound, and checks the plan. Shows the best single device for comparison. Ctrl-C, "
+        "SIGTERM or SIGHUP ends the search with the best plan so far; a second signal ends situ at once.",
     .examples =
         "situ place builtin:inception-v3 --platform 'cpu+2*v100-16g'\n"
         "situ place builtin:bert-base --objective throughput --time-limit 2\n"

@@ -37,18 +37,15 @@ static int run(arguments *a) {
 
 const command profile_command = {
     .name = "profile",
-    .summary = "measure the times of a model's operators on an engine",
+    .summary = "measure the operator times of a model on an engine",
     .usage = "MODEL",
     .about =
-        "Runs MODEL, an ONNX file or an OpenVINO IR, on random inputs, with the profile of the engine and without, and "
-        "gives each "
-        "operator "
-        "the median time of its kernels, so scaled that they sum to the time of the whole. Operators that the engine "
-        "folds, or fuses into another, have none of their own; the table has fusions as groups, and what a hand-over "
-        "between two workers costs. With --from a profile that was made elsewhere is read instead: that of ONNX "
-        "Runtime, "
-        "layer times of TensorRT, counters of OpenVINO, a trace of PyTorch. Exit code 8 when there is no engine or it "
-        "fails.",
+        "Runs MODEL, an ONNX file or an OpenVINO IR, on random inputs, with and without the engine's profiler. The "
+        "time of an operator is the median of its kernels, scaled so that all times add up to the time of the whole "
+        "model. Operators that the engine folds away or fuses into another have no time of their own. The table holds "
+        "fused operators as groups, and the cost of a hand-over between two workers. With --from, an existing profile "
+        "is read instead: a profile of ONNX Runtime, layer times of TensorRT, counters of OpenVINO, or a trace of "
+        "PyTorch. Exit code 8 if there is no engine or it fails.",
     .examples =
         "situ profile model.onnx -o costs.json\n"
         "situ place model.onnx --platform '2*cpu' --cost-table costs.json\n"

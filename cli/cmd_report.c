@@ -5,7 +5,7 @@
 static const option_group *const groups[] = {&page_options,    &report_outputs, &judged_options, &model_options,
                                              &problem_options, &solve_options,  &common_options, NULL};
 
-/* All that goes into one page. */
+/* Everything that goes into one page. */
 typedef struct contents {
   situ_plan *plan, *other;
   situ_instance *instance, *other_instance;
@@ -24,7 +24,7 @@ static void contents_free(contents *of) {
   free(of->run);
 }
 
-/* What `situ run --json` printed, as it stands in a file. */
+/* Reads the output of `situ run --json` from a file. */
 static situ_status read_run(char **out, const char *path, situ_error *error) {
   enum { MOST = 64 << 20 };
   FILE *file = fopen(path, "rb");
@@ -39,7 +39,7 @@ static situ_status read_run(char **out, const char *path, situ_error *error) {
     return SITU_STATUS_OK;
   }
   free(text);
-  *error = (situ_error){.status = SITU_STATUS_IO, .text = "cannot be read; expected what `situ run --json` prints"};
+  *error = (situ_error){.status = SITU_STATUS_IO, .text = "cannot be read; expected the output of `situ run --json`"};
   snprintf(error->where, sizeof error->where, "%s", path);
   return error->status;
 }
@@ -53,7 +53,7 @@ static situ_status gather(contents *of, arguments *a, progress *p, situ_error *e
   }
   if (status == SITU_STATUS_OK && a->run_result) status = read_run(&of->run, a->run_result, error);
   situ_solve_options search = a->solve;
-  if (a->compare) search.solvers = NULL; /* they are named for the comparison */
+  if (a->compare) search.solvers = NULL; /* --solver names those of the comparison */
   if (status == SITU_STATUS_OK && a->what_if && situ_plan_exists(of->plan))
     status = situ_what_if_find(&of->what_ifs, of->instance, of->plan, &search, error);
   if (status == SITU_STATUS_OK && a->compare)
@@ -101,14 +101,14 @@ static int run(arguments *a) {
 
 const command report_command = {
     .name = "report",
-    .summary = "write a page about a plan, or about the difference of two",
+    .summary = "write an HTML page about a plan, or a comparison of two",
     .usage = "PLAN [PLAN2]",
     .about =
-        "Writes one page of HTML that a browser opens from disk: it holds all of its data and asks no network for "
-        "anything. It explains the plan in the words of `situ explain` and shows the timeline, parts, memory over "
-        "time, devices and links, the critical path, the largest transfers and every operator. With PLAN2 it shows "
-        "what differs: values, loads, operators that moved, both timelines. With --model, a plan may be any file that "
-        "place --fix takes, such as a published split.",
+        "Writes one self-contained HTML page that a browser opens from disk; it needs no network. The page explains "
+        "the plan like `situ explain` and shows the timeline, parts, memory over time, devices and links, the critical "
+        "path, the largest transfers and every operator. With PLAN2 it shows the differences: values, loads, operators "
+        "that moved, both timelines. With --model, a plan may be any file that place --fix accepts, such as a "
+        "published split.",
     .examples =
         "situ place builtin:resnet50 --platform cpu+v100-16g --steps 1000 -o plan.json\n"
         "situ report plan.json -o report.html\n"

@@ -35,17 +35,16 @@ static int run(arguments *a) {
 
 const command run_command = {
     .name = "run",
-    .summary = "run a plan on an engine, beside its prediction",
+    .summary = "run a plan on an engine and compare it with the prediction",
     .usage = "PLAN",
     .about =
         "Cuts the model of PLAN, an ONNX file or an OpenVINO IR, into parts, loads each in a process of its device, "
-        "and runs them on random "
-        "inputs: one by one, and for a plan of a pipeline many at a time. Shows what each part, each hand-over and "
-        "the whole took beside what the plan predicts, and whether the outputs are those of the whole model. Every "
-        "device runs on the CPU of the engine, on cores of its own where there are enough, unless --map names a GPU. "
-        "Started by mpirun (Open "
-        "MPI) with one process for each server of the platform, each runs the devices of one, and the first tells. "
-        "Exit code 8 when there is no engine or it fails.",
+        "and runs them on random inputs: one at a time, and for a pipeline plan also many at once. Compares the "
+        "measured time of each part, each hand-over and the whole with the prediction of the plan, and checks that the "
+        "outputs equal those of the whole model. Every device runs on the CPU of the engine, on cores of its own if "
+        "there are enough, unless --map names another device. Under mpirun (Open MPI), start one process for each "
+        "server of the platform: each runs the devices of its server, and the first prints the results. Exit code 8 if "
+        "there is no engine or it fails.",
     .examples =
         "situ place model.onnx --platform '2*cpu' --execution pipeline -o plan.json\n"
         "situ run plan.json --queue 4\n"

@@ -11,7 +11,8 @@ static int show(const arguments *a, const situ_plan *again, const situ_plan *pla
   int code = print_report(to, &r, situ_report_plan(&r.text, again, problem, NULL, &look, &r.error));
   long long found = (long long)situ_plan_value_ns(again), stated = (long long)situ_plan_value_ns(plan);
   if (code == EXIT_OK && found != stated)
-    fprintf(stderr, "situ: the plan file says %lld ns, the simulation %lld ns; `situ check` tells what is wrong\n",
+    fprintf(stderr,
+            "situ: the plan file states %lld ns, the simulation gives %lld ns; run `situ check` to find the cause\n",
             stated, found);
   if (code == EXIT_OK && a->gantt && situ_plan_exists(again))
     code = print_report(to, &r, situ_report_gantt(&r.text, again, problem, &look, &r.error));
@@ -39,12 +40,12 @@ static int run(arguments *a) {
 
 const command simulate_command = {
     .name = "simulate",
-    .summary = "run a plan file in the simulator, and write its timeline",
+    .summary = "simulate a plan file and write its timeline",
     .usage = "PLAN",
     .about =
         "Opens the model and the platform that PLAN names and simulates its placement again: start and end of each "
         "operator and transfer, load and memory of each device. With --model, PLAN may be any file that place --fix "
-        "takes, such as a published split.",
+        "accepts, such as a published split.",
     .examples =
         "situ place builtin:resnet50 --steps 1000 -o plan.json\n"
         "situ simulate plan.json --trace trace.json\n",

@@ -3,7 +3,7 @@
 static const option_group *const groups[] = {&size_options,  &model_options,  &problem_options,
                                              &solve_options, &common_options, NULL};
 
-/* EXIT_INFEASIBLE where it is proved that no candidate meets the goal. */
+/* EXIT_INFEASIBLE if it is proved that no candidate meets the goal. */
 static int verdict_of(const situ_sizing *sizing) {
   int32_t n = situ_sizing_count(sizing);
   if (situ_sizing_answer(sizing) >= 0) return EXIT_OK;
@@ -27,7 +27,8 @@ static void set_defaults(arguments *a) { a->instance.granularity = SITU_GRANULAR
 static int run(arguments *a) {
   a->instance.model = a->operands[0];
   if (!a->size.goal) return fail_usage("size needs a goal, as in --goal 'latency<=50ms'");
-  if (a->instance.platform) return fail_usage("size takes no --platform; --among names the platforms to choose from");
+  if (a->instance.platform)
+    return fail_usage("size accepts no --platform; name the platforms to choose from with --among");
   situ_sizing *sizing = NULL;
   situ_error error = {0};
   progress p = progress_start();
@@ -44,13 +45,14 @@ static int run(arguments *a) {
 
 const command size_command = {
     .name = "size",
-    .summary = "the smallest platform that meets a goal, and what tokens cost",
+    .summary = "find the smallest or cheapest platform that meets a goal",
     .usage = "MODEL",
     .about =
-        "Tries platforms, the cheapest first (without --prices the smallest: by devices, then by memory), and stops at "
-        "the first on which a plan meets the goal. Where a checked lower bound proves that no plan can meet it, it is "
-        "not searched. Every other platform is searched for 2 s, or for --time-limit or --steps. Ends with 0 and an "
-        "answer, with 4 where it is proved that no platform meets the goal, with 5 where none was found.",
+        "Tries platforms, the cheapest first (without --prices the smallest: by number of devices, then by memory), "
+        "and stops at the first on which a plan meets the goal. A platform is skipped if a checked lower bound proves "
+        "that no plan can meet the goal. Every other platform is searched for 2 s, or up to --time-limit or --steps. "
+        "With --prices, also shows the price of a million tokens of a language model. Exit code 0 with an answer, 4 if "
+        "it is proved that no platform meets the goal, 5 if none was found.",
     .examples =
         "situ size builtin:resnet50 --goal 'latency<=5ms' --steps 200\n"
         "situ size builtin:resnet50 --goal 'latency<=4ms' --among cpu,cpu+t4-16g --json\n",

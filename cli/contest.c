@@ -3,7 +3,7 @@
 
 #include "cli.h"
 
-/* What each solver gets when the caller sets no limit. */
+/* Time for each solver if the caller sets no limit. */
 static const double DEFAULT_SECONDS = 3;
 
 static bool start(contest *c, int32_t capacity) {

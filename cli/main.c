@@ -1,4 +1,4 @@
-/* situ: `situ COMMAND ...`. The table of commands, and the way to them. */
+/* The entry point of the tool: finds the command in the table and runs it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,18 +20,17 @@ int command_unknown(const char *word) {
   bool is_option = word[0] == '-';
   const char *kind = is_option ? "option" : "command", *close = is_option ? NULL : situ_nearest_name(word, names, n);
   if (close) return fail_usage("there is no %s %s; did you mean `situ %s`?", kind, word, close);
-  return fail_usage("there is no %s %s; `situ --help` shows what there is", kind, word);
+  return fail_usage("there is no %s %s; `situ --help` lists the commands", kind, word);
 }
 
-/* Options before the command, as some other tools want them. */
+/* Rejects options before the command, which some other tools require there. */
 static int options_first(char **words, int n) {
   for (int i = 1; i < n; i++)
-    if (command_find(words[i]))
-      return fail_usage("options go behind the command: `situ %s ... %s`", words[i], words[0]);
+    if (command_find(words[i])) return fail_usage("options go after the command: `situ %s ... %s`", words[i], words[0]);
   return command_unknown(words[0]);
 }
 
-/* Alone, or one of the processes that mpirun started: all stay until the last is done. */
+/* Runs the command, alone or as one of the processes that mpirun started; all of them stay until the last is done. */
 static int carry_out(const command *c, arguments *a) {
   situ_error error;
   if (c->ranks && situ_ranks_open(&a->solve.ranks, &error) != SITU_STATUS_OK) return fail_reading(&error);
@@ -39,7 +38,7 @@ static int carry_out(const command *c, arguments *a) {
   if (own > 0) be_silent(a, own);
   int code = finish(c->run(a)), lost = situ_ranks_lost(a->solve.ranks);
   if (own == 0 && lost > 0)
-    fprintf(stderr, "situ: %d of %d ranks %s lost; the others went on\n", lost, situ_ranks_count(a->solve.ranks),
+    fprintf(stderr, "situ: %d of %d ranks %s lost; the others continued\n", lost, situ_ranks_count(a->solve.ranks),
             lost > 1 ? "were" : "was");
   situ_ranks_free(a->solve.ranks);
   return code;

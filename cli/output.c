@@ -10,7 +10,7 @@
 
 #include "cli.h"
 
-/* Whether the user's locale writes UTF-8. The locale of the process itself stays "C", so that numbers do not change. */
+/* Whether the user's locale uses UTF-8. The locale of the process itself stays "C", so that numbers do not change. */
 static bool locale_is_utf8(void) {
   locale_t user = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
   if (!user) return false;
@@ -31,7 +31,7 @@ situ_report_options report_options(FILE *to) {
   return o;
 }
 
-/* The number of this process where it is not the one that tells: its failures name it. */
+/* The rank of this process if it is not the one that reports (else 0); its failures name it. */
 static int teller;
 
 void be_silent(arguments *a, int rank) {
@@ -53,7 +53,7 @@ static int count_to_stdout(const arguments *a) {
 
 FILE *people(const arguments *a) { return teller == 0 && count_to_stdout(a) > 0 ? stderr : stdout; }
 
-/* What is to be told once the work begins; a call that fails before that has one line to say, the failure. */
+/* Warnings kept until the work begins. A call that fails before that prints only the failure. */
 static char *warnings;
 
 void tell_warning(void *context, situ_log_level level, const char *text) {
@@ -137,11 +137,10 @@ static int known_writer(const char *name, bool *folder) {
   }
   const char *close = situ_nearest_name(name, names, n);
   if (close) return fail_usage("--write %s: there is no such writer; did you mean %s?", name, close);
-  return fail_usage("--write %s: there is no such writer; `situ list writers` shows them", name);
+  return fail_usage("--write %s: there is no such writer; `situ list writers` lists them", name);
 }
 
-/* Whether writing to one path would take the place of what is, or will be, at the other. Devices and pipes do not
- * count. */
+/* Whether writing to one path would overwrite the file at the other. Devices and pipes do not count. */
 static bool same_file(const char *one, const char *other) {
   struct stat x, y;
   bool there = stat(one, &x) == 0;
@@ -150,7 +149,7 @@ static bool same_file(const char *one, const char *other) {
   return there && stat(other, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* What a run reads must not be overwritten by what it writes; only a plan may take the place of its --fix file. */
+/* Outputs must not overwrite inputs; only a plan may replace its own --fix file. */
 static int check_clashes(const arguments *a, const char *const *paths, int n) {
   const char *inputs[] = {a->operands[0],       a->n_operands > 1 ? a->operands[1] : NULL,
                           a->run_result,        a->instance.model,
@@ -159,10 +158,10 @@ static int check_clashes(const arguments *a, const char *const *paths, int n) {
     if (!paths[i]) continue;
     for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++)
       if (inputs[k] && same_file(paths[i], inputs[k]))
-        return fail_usage("%s: is read by this call, so it cannot be written too; name another file", paths[i]);
+        return fail_usage("%s: this file is an input, so it cannot also be an output; name another file", paths[i]);
     for (int j = 0; j < i; j++)
       if (paths[j] && same_file(paths[i], paths[j]))
-        return fail_usage("%s: two outputs cannot go into one file; name another for one of them", paths[i]);
+        return fail_usage("%s: two outputs cannot go to the same file; name another file for one of them", paths[i]);
   }
   return EXIT_OK;
 }
@@ -179,7 +178,8 @@ int probe_outputs(const arguments *a) {
     paths[ALONE + i] = folder ? NULL : a->writes[i].path;
   }
   if (count_to_stdout(a) > 1)
-    return fail_usage("standard output takes one of --json and the outputs named \"-\"; name a file for the others");
+    return fail_usage(
+        "only one of --json and the outputs named \"-\" can go to standard output; name a file for the others");
   for (int i = 0; i < n; i++) {
     if (is_stdout(paths[i])) paths[i] = NULL;
     if (paths[i] && situ_text_probe(paths[i], &error) != SITU_STATUS_OK) return fail_writing(&error);
@@ -204,7 +204,7 @@ int write_text(const arguments *a, char *text, situ_status status, situ_error *e
   return written(a, status, error, what, path);
 }
 
-/* The pictures of a plan: over time, as parts, as a page. */
+/* The pictures of a plan: timeline, parts, page. */
 static int write_drawings(const arguments *a, const situ_plan *plan, const situ_instance *instance) {
   const situ_problem *problem = situ_instance_problem(instance);
   situ_error error = {.status = SITU_STATUS_OK};
@@ -254,7 +254,7 @@ int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance
     situ_status status = situ_plan_text(&text, plan, instance, &error);
     code = write_text(a, text, status, &error, exists ? "plan" : "proof", a->out);
   }
-  if (!exists) return code; /* that there is none is all that there is to write */
+  if (!exists) return code; /* only the proof that there is no plan can be written */
   if (code == EXIT_OK) code = write_drawings(a, plan, instance);
   if (a->trace && code == EXIT_OK) code = write_format(a, plan, instance, "trace", a->trace);
   for (int i = 0; i < a->n_writes && code == EXIT_OK; i++)

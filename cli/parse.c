@@ -32,7 +32,7 @@ static int unknown_option(const command *c, const char *word) {
     for (const option *o = (*g)->rows; o->name; o++)
       if (has_word(o->also, bare)) close = o->name;
   if (close) return fail_usage("%s has no option %s; did you mean --%s?", c->name, word, close);
-  return fail_usage("%s has no option %s; `situ %s --help` shows them", c->name, word, c->name);
+  return fail_usage("%s has no option %s; `situ %s --help` lists its options", c->name, word, c->name);
 }
 
 static int bad_value(const option *o, const char *value, const char *expected) {
@@ -103,7 +103,7 @@ static int set_percent(const option *o, double *field, const char *value) {
   char *end, expected[64];
   errno = 0;
   double number = strtod(value, &end);
-  snprintf(expected, sizeof expected, "a number of percents from 0 to %g", o->most);
+  snprintf(expected, sizeof expected, "a percentage from 0 to %g", o->most);
   if (errno || end == value || *end || !(number >= 0) || number > o->most) return bad_value(o, value, expected);
   *field = number / 100;
   return EXIT_OK;
@@ -255,7 +255,7 @@ void arguments_init(arguments *a) {
 /* Some give a platform as a second argument. */
 static int one_too_many(const command *c, const char *word) {
   bool platform = find_option(c, "platform", strlen("platform"), 0) != NULL;
-  return fail_usage("%s: `%s` is one argument too many; usage: situ %s %s%s", c->name, word, c->name, c->usage,
+  return fail_usage("%s: unexpected argument `%s`; usage: situ %s %s%s", c->name, word, c->name, c->usage,
                     platform ? " --platform PLATFORM" : "");
 }
 

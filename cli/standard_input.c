@@ -19,9 +19,9 @@ static int spool(void) {
   FILE *file = tmpfile();
   char block[1 << 16];
   size_t n;
-  if (!file) return fail_input("no temporary file can be made");
+  if (!file) return fail_input("cannot create a temporary file");
   while ((n = fread(block, 1, sizeof block, stdin)) > 0)
-    if (fwrite(block, 1, n, file) != n) return fail_input("cannot be kept in a temporary file");
+    if (fwrite(block, 1, n, file) != n) return fail_input("cannot be written to a temporary file");
   if (ferror(stdin) || fflush(file) != 0) return fail_input("cannot be read");
   snprintf(path_of_input, sizeof path_of_input, "/dev/fd/%d", fileno(file));
   return EXIT_OK; /* the file stays open: its path needs it */
@@ -34,7 +34,7 @@ int take_standard_input(arguments *a) {
     if (strcmp(a->operands[i], "-") == 0) places[n++] = &a->operands[i];
   if (a->instance.model && strcmp(a->instance.model, "-") == 0) places[n++] = &a->instance.model;
   if (n == 0) return EXIT_OK;
-  if (n > 1) return fail_usage("standard input (\"-\") can be read once; name a file for the others");
+  if (n > 1) return fail_usage("standard input (\"-\") can be read only once; name a file for the other arguments");
   int code = spool();
   *places[0] = path_of_input;
   return code;

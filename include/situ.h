@@ -1,14 +1,15 @@
-/* situ.h - all of libsitu.
+/* situ.h - includes every public header of libsitu.
  *
  *     model --read--> graph --estimate(platform)--> costs --pose--> problem --solve--> plan --check, write-->
  *
- * Every arrow is one function, every noun one opaque, frozen object with one _free. Start with situ/instance.h for the
- * shortest way from names to a plan file, and with docs/c-api.md.
+ * Every arrow is one function. Every noun is one opaque, frozen object with one _free function. To get from names to a
+ * plan file in the fewest calls, start with situ/instance.h and docs/c-api.md.
  *
- * Threads: situ has no global state. Two threads may call anything on different objects, and read one frozen object at
- * the same time; builders, and situ_verdict_require_proof, change theirs. Callbacks run on the thread of the call.
- * Ownership: what a function returns through `out` is the caller's, to be freed by its _free or situ_text_free; every
- * other pointer returned is borrowed from the object that it was asked of. */
+ * Threads: situ has no global state. Two threads may call any functions on different objects, and may read one frozen
+ * object at the same time. Only builders and situ_verdict_require_proof modify their object. Callbacks run on the
+ * calling thread. Ownership: an object or text returned through `out` belongs to the caller, who frees it with its
+ * _free function or with situ_text_free. Every other returned pointer is borrowed from the object it was requested
+ * from. */
 #ifndef SITU_H
 #define SITU_H
 

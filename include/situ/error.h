@@ -1,10 +1,10 @@
-/* situ/error.h - how calls report what happened.
+/* situ/error.h - how calls report failures.
  *
- * Each function that can fail returns a situ_status and takes, last, a situ_error that may be NULL. Nothing is
- * printed, nothing is global, and no call aborts. A call that fails sets its `out` to NULL. A NULL argument that is not
- * said to be optional is BAD_ARGUMENT; functions without a status return what their comment says, else 0, NULL or "".
- * The status of a call (did it work?) is kept apart from the outcome of a solve (is there a plan, and how good?), see
- * situ/solve.h. */
+ * Each function that can fail returns a situ_status and has a situ_error as its last parameter, which may be NULL.
+ * Nothing is printed, nothing is global, and no call aborts. A call that fails sets its `out` to NULL. A NULL argument
+ * gives BAD_ARGUMENT unless the comment says that it may be NULL; functions without a status then return the value in
+ * their comment, else 0, NULL or "". The status of a call (did it work?) is separate from the outcome of a solve (is
+ * there a plan, and how good is it?), see situ/plan.h. */
 #ifndef SITU_ERROR_H
 #define SITU_ERROR_H
 
@@ -22,19 +22,19 @@ extern "C" {
 typedef enum situ_status {
   SITU_STATUS_OK = 0,
   SITU_STATUS_NO_MEMORY,    /* an allocation failed, or a stated memory limit was reached */
-  SITU_STATUS_BAD_ARGUMENT, /* the caller broke the contract of the function, or an option has no such value */
+  SITU_STATUS_BAD_ARGUMENT, /* the caller broke the contract of the function, or an option has an invalid value */
   SITU_STATUS_BAD_INPUT,    /* a file is malformed or contradicts itself */
   SITU_STATUS_UNSUPPORTED,  /* understood, but this build or this version cannot do it */
   SITU_STATUS_IO,           /* a file could not be opened, read or written */
   SITU_STATUS_INTERNAL,     /* a defect of situ: please report it */
-  SITU_STATUS_ENGINE,       /* an engine is absent, refused a model, crashed, hung or answered nonsense */
+  SITU_STATUS_ENGINE,       /* an engine is missing, rejected a model, crashed, hung or gave a malformed answer */
   SITU_STATUS_CANCELLED     /* a callback asked to stop */
 } situ_status;
 
-/* One clear line: what, where, what was expected. Filled only when a call fails. Closed: it never grows. */
+/* One line: what is wrong, where, and what was expected. Filled only if a call fails. Closed: it never grows. */
 typedef struct situ_error {
   situ_status status;
-  char where[256]; /* the file with line or offset, or the operator; empty when there is no such place */
+  char where[256]; /* the file with line or offset, or the operator; empty if there is no such place */
   char text[512];  /* what is wrong and what was expected; never empty after a failure */
 } situ_error;
 

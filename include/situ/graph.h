@@ -1,15 +1,15 @@
-/* situ/graph.h - the operator graph: a directed acyclic graph of operators joined by tensors.
+/* situ/graph.h - the operator graph: a directed acyclic graph of operators connected by tensors.
  *
- * A graph is built once by a builder, frozen, and then only read. Freezing renumbers the operators so that their
- * index order is a topological order (the order of the builder where that is topological), and numbers the tensors
- * by their producer: the tensors of operator v are consecutive.
+ * A graph is built once by a builder, frozen, and then only read. Freezing renumbers the operators so that their index
+ * order is a topological order (the builder's order if that is topological), and numbers the tensors by producer: the
+ * tensors of operator v are consecutive.
  *
- * A tensor has one producer and any number of consumers; it is a hyperedge. Inputs of the whole model and weights are
- * no tensors here: weights are bytes that stay with their operator, and model inputs are taken to be present wherever
- * they are needed.
+ * A tensor has one producer and any number of consumers; it is a hyperedge. Model inputs and weights are not tensors
+ * here: weights are bytes that stay with their operator, and model inputs are assumed to be present wherever they are
+ * needed.
  *
- * A graph is frozen: any number of threads may read it. A builder is used by one thread at a time. Strings given to a
- * builder are copied; strings and arrays got from a graph belong to it. */
+ * A graph is frozen: any number of threads may read it. A builder may be used by one thread at a time. Strings given to
+ * a builder are copied; strings and arrays returned by a graph belong to it. */
 #ifndef SITU_GRAPH_H
 #define SITU_GRAPH_H
 
@@ -32,31 +32,32 @@ typedef struct situ_graph_builder situ_graph_builder;
 /* An operator as given to a builder and as returned by a frozen graph. */
 typedef struct situ_operator {
   size_t size;
-  const char *name;        /* unique in the graph; where it is NULL, "" or no UTF-8 the builder makes one from kind and
+  const char *name;        /* unique in the graph; if it is NULL, "" or not UTF-8, the builder makes one from kind and
                               number */
-  const char *kind;        /* "Conv", "MatMul", ...; NULL means "Operator"; bytes that are no UTF-8 become '?' */
-  const char *layer;       /* the layer or module that it is part of, or NULL */
+  const char *kind;        /* "Conv", "MatMul", ...; NULL means "Operator"; bytes that are not UTF-8 become '?' */
+  const char *layer;       /* the layer or module that it belongs to, or NULL */
   situ_phase phase;        /* forward, backward or update */
-  situ_dtype dtype;        /* the type that it computes in; selects the peak rate of a device */
+  situ_dtype dtype;        /* the element type that it computes in; selects the peak rate of a device */
   int64_t weight_bytes;    /* weights and other state that must stay on its device; >= 0 */
   int64_t workspace_bytes; /* scratch memory while it runs; >= 0 */
   int64_t flops;           /* floating point (or integer multiply-add) operations; >= 0 */
   int64_t moved_bytes;     /* bytes read and written, weights included; >= 0 */
-  int64_t source_id;       /* the identity it has in its file, or -1 */
+  int64_t source_id;       /* its identifier in the model file, or -1 */
   bool inferred;           /* false when shapes or kind were not understood, so that flops and bytes are lower bounds */
   int32_t colocation;      /* all operators with the same number >= 0 share a device; -1 for none */
 } situ_operator;
 
 typedef struct situ_tensor {
   size_t size;
-  const char *name; /* may be NULL; need not be unique; dropped where it is no UTF-8 */
+  const char *name; /* may be NULL; need not be unique; dropped if it is not UTF-8 */
   situ_dtype dtype;
   int32_t rank;        /* number of dimensions; -1 when unknown */
   const int64_t *dims; /* rank entries, -1 where unknown; may be NULL when rank <= 0 */
   int64_t size_bytes;  /* >= 0 */
 } situ_tensor;
 
-/* An operator of no group and no file, understood; a tensor of unknown shape. All else is 0. */
+/* Defaults: an operator without colocation group or identifier, with `inferred` set; a tensor of unknown rank. All
+ * other fields are 0. */
 #ifdef __cplusplus
 inline situ_operator situ_operator_init() {
   situ_operator made = situ_sized<situ_operator>();
@@ -78,27 +79,27 @@ inline situ_tensor situ_tensor_init() {
   { .size = sizeof(situ_tensor), .rank = -1 }
 #endif
 
-/* A new, empty builder for a model of that name (copied; NULL: "model"). */
+/* A new, empty builder for a model of the given name (copied; NULL: "model"). */
 SITU_API situ_status situ_graph_builder_new(situ_graph_builder **out, const char *model, situ_error *error);
 SITU_API void situ_graph_builder_free(situ_graph_builder *builder);
 
-/* The calls below do not fail one by one: the first that cannot be done is remembered, the rest do nothing, and
- * situ_graph_freeze reports it. So a program checks once. */
+/* The calls below do not report failures themselves. The builder remembers the first failure, ignores all later calls,
+ * and situ_graph_freeze reports it, so that a program checks only once. */
 
 /* Adds an operator and returns its number for the calls below; -1 after a failure. */
 SITU_API int32_t situ_graph_builder_add_operator(situ_graph_builder *builder, const situ_operator *op);
 /* Adds a tensor made by operator `producer` and returns its number for the call below; -1 after a failure. */
 SITU_API int32_t situ_graph_builder_add_tensor(situ_graph_builder *builder, int32_t producer,
                                                const situ_tensor *tensor);
-/* States that operator `consumer` reads `tensor`. Stating it twice has no further effect. */
+/* States that operator `consumer` reads `tensor`. Repeating it has no effect. */
 SITU_API void situ_graph_builder_add_use(situ_graph_builder *builder, int32_t consumer, int32_t tensor);
 /* The first failure so far: BAD_ARGUMENT for a number that was never returned or a struct without its size, BAD_INPUT
- * for values out of range and beyond the limits above, NO_MEMORY. OK when there is none. */
+ * for values out of range or beyond the limits above, NO_MEMORY. OK if there is none. */
 SITU_API situ_status situ_graph_builder_status(const situ_graph_builder *builder, situ_error *error);
 
-/* Freezes what was built. The builder stays as it was and still has to be freed. Fails with the builder's first
- * failure, and with BAD_INPUT when the graph is empty, has a cycle (an operator on it is named) or when two operators
- * have the same name. O(V + E). */
+/* Freezes what was built. The builder is unchanged and must still be freed. Fails with the builder's first failure, and
+ * with BAD_INPUT if the graph is empty, has a cycle (the error names an operator on it) or two operators have the same
+ * name. O(V + E). */
 SITU_API situ_status situ_graph_freeze(situ_graph **out, const situ_graph_builder *builder, situ_error *error);
 SITU_API void situ_graph_free(situ_graph *graph);
 
@@ -115,9 +116,10 @@ SITU_API bool situ_graph_operator(const situ_graph *graph, int32_t index, situ_o
 SITU_API bool situ_graph_tensor(const situ_graph *graph, int32_t index, situ_tensor *out);
 /* The name of operator `index` alone; "" when there is none. */
 SITU_API const char *situ_graph_operator_name(const situ_graph *graph, int32_t index);
-/* The operator that makes a tensor; -1 when there is no such tensor. */
+/* The operator that produces a tensor; -1 if there is no such tensor. */
 SITU_API int32_t situ_graph_tensor_producer(const situ_graph *graph, int32_t tensor);
-/* Tensors made by an operator: *first and the count returned; they are consecutive. 0 when there is no such operator.
+/* Tensors produced by an operator: the first in *first, and the count returned; they are consecutive. 0 if there is no
+ * such operator.
  */
 SITU_API int32_t situ_graph_outputs(const situ_graph *graph, int32_t op, int32_t *first);
 /* Tensors read by an operator, ascending and distinct; *tensors is borrowed. */

@@ -1,8 +1,8 @@
-/* situ/instance.h - the one-call face: names in, a posed problem out, and plans to and from files that remember where
- * they came from.
+/* situ/instance.h - the one-call interface: from names to a posed problem, and plan files that record their model,
+ * platform and options.
  *
- * An instance is frozen: any number of threads may read it. It owns its problem and its model. What options point to is
- * copied where it is needed after the call. */
+ * An instance is frozen: any number of threads may read it. It owns its problem and its model. Everything that options
+ * point to is copied if it is needed after the call. */
 #ifndef SITU_INSTANCE_H
 #define SITU_INSTANCE_H
 
@@ -16,15 +16,16 @@ extern "C" {
 
 typedef struct situ_instance situ_instance;
 
-/* What is placed as a whole, beside colocation groups. */
+/* Which operators are placed as one unit, in addition to colocation groups. */
 typedef enum situ_granularity {
-  SITU_GRANULARITY_FUSED = 0, /* what the cost estimate fuses */
-  SITU_GRANULARITY_OPERATOR,  /* nothing: the estimate fuses nothing, unless its options name a fusion or an engine */
-  SITU_GRANULARITY_LAYER,     /* layers of the network too (src/graph/layers.h says how they are found) */
-  SITU_GRANULARITY_BLOCK,     /* also all that comes before the first layer, and all that comes after the last */
-  SITU_GRANULARITY_DEFAULT    /* latency of one input in streams, estimated costs, no pins: layer for what looks like a
-                                 decoder of language (docs/model.md, "Granularity"), unless whole layers fit nowhere; else
-                                 fused */
+  SITU_GRANULARITY_FUSED = 0, /* kernels that the cost estimate fuses */
+  SITU_GRANULARITY_OPERATOR,  /* single operators: the estimate fuses nothing, unless its options name a fusion or an
+                                 engine */
+  SITU_GRANULARITY_LAYER,     /* also layers of the network (src/graph/layers.h describes how they are found) */
+  SITU_GRANULARITY_BLOCK,     /* also everything before the first layer, and everything after the last */
+  SITU_GRANULARITY_DEFAULT    /* LAYER for what looks like a language decoder (docs/model.md, "Granularity"), unless
+                                 whole layers fit nowhere: only for the latency of one input in the stream model, with
+                                 estimated costs and without pins. Else FUSED */
 } situ_granularity;
 
 /* "operator", "layer", ...; static storage. */
@@ -36,26 +37,26 @@ typedef struct situ_instance_options {
   const char *platform;          /* name or path; NULL: the model's own, else SITU_DEFAULT_PLATFORM */
   const situ_read_options *read; /* these three may be NULL: all defaults */
   const situ_cost_options *cost;
-  const situ_problem_options *problem; /* its pins are set from `fix` when that is given */
+  const situ_problem_options *problem; /* if `fix` is given, it sets their pins */
   const char *fix;                     /* a file of pins, or NULL */
-  const char *const *unused;           /* names of devices that must stay empty; joined to problem->unused */
+  const char *const *unused;           /* names of devices that must stay empty, in addition to problem->unused */
   int32_t n_unused;
-  situ_log_callback *log; /* for reading and costs, where their own options have none; may be NULL */
+  situ_log_callback *log; /* for reading and costs, if their own options have none; may be NULL */
   void *log_context;
-  const char *start; /* situ_place: a file of a placement to start from, as for `fix`, that places every operator;
-                        one that breaks a constraint is left aside. May be NULL */
+  const char *start; /* situ_place: a file with a placement to start from, in the form of `fix`, that places every
+                        operator; ignored if it breaks a constraint. May be NULL */
   situ_granularity granularity; /* 0: fused */
   int32_t n_rules;
-  /* What is known of the machine (docs/formats/rules.md), later ones after earlier ones: each a path to a file of
-   * "situ_rules", "not KIND=DEVICE", or "reserve DEVICE=SIZE". For estimated costs only. */
+  /* Rules about the machine (docs/formats/rules.md), applied in order. Each is the path of a "situ_rules" file, "not
+   * KIND=DEVICE", or "reserve DEVICE=SIZE". For estimated costs only. */
   const char *const *rules;
-  /* Language models, estimated times: what counts is the speed of decoding, under this limit on the time of the prompt;
-   * or the time of the prompt, under this minimum of tokens a second in decoding, of all streams together. 0: none.
-   * Then nothing overlaps (SITU_OVERLAP_NONE). */
+  /* Language models with estimated times. max_ttft_ns: maximise the speed of decoding, with this limit on the time of
+   * the prompt. min_speed: minimise the time of the prompt, with this minimum of tokens per second in decoding, summed
+   * over all streams. 0: no limit. Either one implies SITU_OVERLAP_NONE. */
   int64_t max_ttft_ns;
   double min_speed;
-  /* Names of writers (situ/write.h) that are to hold the plan: UNSUPPORTED where one can hold no plan of this model,
-   * and situ_place finds the best plan that the targets of all of them can run (situ_solve_options.form). */
+  /* Names of writers (situ/write.h) that must be able to represent the plan. situ_place finds the best plan that all
+   * their targets can run (situ_solve_options.form). UNSUPPORTED if one of them can represent no plan of this model. */
   const char *const *writers;
   int32_t n_writers;
   int32_t reserved; /* 0 */
@@ -69,41 +70,41 @@ SITU_API situ_status situ_instance_open(situ_instance **out, const situ_instance
 SITU_API void situ_instance_free(situ_instance *instance);
 SITU_API const situ_problem *situ_instance_problem(const situ_instance *instance);
 SITU_API const situ_model *situ_instance_model(const situ_instance *instance);
-/* What was chosen; never DEFAULT. */
+/* The granularity that was chosen; never DEFAULT. */
 SITU_API situ_granularity situ_instance_granularity(const situ_instance *instance);
 
-/* The main path in one call: opens the instance and solves it. When every operator is pinned the placement is only
- * evaluated (the plan's solver is "fix"); pins that break a constraint give the outcome INFEASIBLE, with the rule named
- * in the reason. *instance outlives *out and is freed after it. */
+/* The main path in one call: opens the instance and solves it. If every operator is pinned, the placement is only
+ * evaluated (the plan's solver is "fix"). Pins that break a constraint give the outcome INFEASIBLE, and the reason
+ * names the rule. *instance must outlive *out: free it after *out. */
 SITU_API situ_status situ_place(situ_plan **out, situ_instance **instance, const situ_instance_options *options,
                                 const situ_solve_options *solve, situ_error *error);
 
-/* Simulates the placement, order and calls of `plan` again. The new plan has the simulated value and times; bound and
- * best single device are copied from `plan`, and the outcome OPTIMAL where the value is still that of
- * the bound: of a plan from a file these are claims, which situ_check judges. BAD_ARGUMENT when it has no placement. */
+/* Simulates the placement, order and calls of `plan` again. The new plan has the simulated value and times. Its bound
+ * and best single device are copied from `plan`, and its outcome is OPTIMAL if the value still equals the bound. If
+ * `plan` was read from a file, these are claims, which situ_check verifies. BAD_ARGUMENT if it has no placement. */
 SITU_API situ_status situ_replay(situ_plan **out, const situ_instance *instance, const situ_plan *plan,
                                  situ_error *error);
 
-/* What a plan file of the plan holds; freed with situ_text_free. */
+/* The content of a plan file for `plan`; free it with situ_text_free. */
 SITU_API situ_status situ_plan_text(char **out, const situ_plan *plan, const situ_instance *instance,
                                     situ_error *error);
 /* Writes a plan file, completely or not at all. */
 SITU_API situ_status situ_plan_write(const situ_plan *plan, const situ_instance *instance, const char *path,
                                      situ_error *error);
-/* Writes a plan in the format of any writer (situ/write.h), those of several files included: then `path` is a folder,
- * which is made, and the model is read again. UNSUPPORTED where the model is not of the writer's format. */
+/* Writes a plan in the format of any writer (situ/write.h). For a writer that makes several files, `path` is a folder,
+ * which is created, and the model is read again. UNSUPPORTED if the writer cannot handle the format of the model. */
 SITU_API situ_status situ_instance_export(const situ_instance *instance, const situ_plan *plan, const char *writer,
                                           const char *path, situ_error *error);
-/* Reads a plan file and opens the instance that it names again. Relative paths in it are looked up from the current
- * folder, then from the folder of the plan file. A model or a platform whose content has changed is BAD_INPUT. */
+/* Reads a plan file and opens the instance that it names. Relative paths in it are resolved from the current folder,
+ * then from the folder of the plan file. BAD_INPUT if the content of the model or the platform has changed. */
 SITU_API situ_status situ_plan_read(situ_plan **out, situ_instance **instance, const char *path, situ_error *error);
 
-/* Opens the model that `options` name and simulates the placement that a file gives it: anything that a fix may be (a
- * published split, an object from operator to device, a plan). Where the file is a plan, its sequence, calls and
- * replicas count too, and what `options` leave at their defaults is taken from the plan: platform, costs, objective,
- * execution model, constraints. Every operator must be placed; constraints are not enforced, situ_check names what is
- * broken. BAD_INPUT when the file is malformed or leaves an operator out. *instance outlives *out and is freed after
- * it.
+/* Opens the model that `options` name and simulates the placement in a file, which may have any form that `fix` accepts
+ * (a published split, an object from operator to device, a plan). If the file is a plan, its sequence, calls and
+ * replicas are used too, and everything that `options` leave at its default is taken from the plan: platform, costs,
+ * objective, execution model, constraints. Every operator must be placed. Constraints are not enforced; situ_check
+ * names those that are broken. BAD_INPUT if the file is malformed or omits an operator. *instance must outlive *out:
+ * free it after *out.
  */
 SITU_API situ_status situ_plan_import(situ_plan **out, situ_instance **instance, const situ_instance_options *options,
                                       const char *path, situ_error *error);

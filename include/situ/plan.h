@@ -1,8 +1,8 @@
 /* situ/plan.h - the answer: which device runs each operator, when, and how good that is.
  *
- * A plan is frozen: any number of threads may read it. Texts and arrays belong to the plan or the verdict. Accessors of
- * a NULL plan, and of numbers out of range, return -1 for a device or call, SITU_NEVER_NS for a value, "" for a text
- * and 0 otherwise. */
+ * A plan is frozen: any number of threads may read it. Texts and arrays belong to the plan or the verdict. For a NULL
+ * plan or an index out of range, accessors return -1 for a device or call, SITU_NEVER_NS for a value, "" for a text and
+ * 0 otherwise. */
 #ifndef SITU_PLAN_H
 #define SITU_PLAN_H
 
@@ -14,112 +14,117 @@ extern "C" {
 
 typedef struct situ_plan situ_plan;
 
-/* What the target of a plan can run: a sum of these conditions on plans of layers. The layers are those of
- * src/graph/layers.h; a host is a device that platforms mark so; GPUs stand for all others. */
+/* The form of the plans that a target can run: a sum of these conditions on where layers are placed. Layers are those
+ * of src/graph/layers.h; a host is a device with is_host; "GPU" means any other device. */
 typedef enum situ_form {
-  SITU_FORM_LAYERS = 1,  /* each layer is on one device, its routed experts aside */
-  SITU_FORM_EXPERTS = 2, /* routed experts are with their layer */
-  SITU_FORM_SPILL = 4,   /* all routed experts of a layer are with it, or all on a host */
-  SITU_FORM_BLOCKS = 8,  /* all before the layers is on one device, all behind them on one */
-  SITU_FORM_RUNS = 16,   /* the layers of a device follow each other */
-  SITU_FORM_ENDS = 32,   /* what is before the layers is with the first, what is behind them with the last */
-  SITU_FORM_HEAD = 64,   /* what is behind the layers is one more of them; what is before them is on a host, or a GPU
-                            that has layers */
+  SITU_FORM_LAYERS = 1,  /* each layer is on one device, except for its routed experts */
+  SITU_FORM_EXPERTS = 2, /* routed experts are on the device of their layer */
+  SITU_FORM_SPILL = 4,   /* all routed experts of a layer are on its device, or all on a host */
+  SITU_FORM_BLOCKS = 8,  /* everything before the layers is on one device, everything after them on one device */
+  SITU_FORM_RUNS = 16,   /* the layers of a device are consecutive */
+  SITU_FORM_ENDS = 32,   /* everything before the layers is on the device of the first, everything after them on that of
+                            the last */
+  SITU_FORM_HEAD = 64,   /* everything after the layers counts as one more layer; everything before them is on a host,
+                            or on a GPU that has layers */
   SITU_FORM_HOST_FIRST = 128, /* a host has the first layers or none */
   SITU_FORM_NO_HOST = 256,    /* no host has layers */
   SITU_FORM_NAMES = 512,      /* layers have names */
-  SITU_FORM_ONE_SERVER = 1024 /* all is in one server */
+  SITU_FORM_ONE_SERVER = 1024 /* all used devices are in one server */
 } situ_form;
 
-/* What is known of the problem after a solve; independent of the status of the call. */
+/* What a solve established about the problem; independent of the status of the call. */
 typedef enum situ_outcome {
   SITU_OUTCOME_OPTIMAL = 0, /* a plan whose value equals a proved lower bound */
   SITU_OUTCOME_FEASIBLE,    /* a plan, with a gap */
-  SITU_OUTCOME_INFEASIBLE,  /* proved: there is none; situ_plan_reason says why */
+  SITU_OUTCOME_INFEASIBLE,  /* it is proved that there is no plan; situ_plan_reason says why */
   SITU_OUTCOME_LIMIT,       /* no plan was found within the budget */
-  SITU_OUTCOME_CANCELLED    /* stopped from outside before a plan was found */
+  SITU_OUTCOME_CANCELLED    /* a callback stopped the solve before a plan was found */
 } situ_outcome;
 
 /* One hop of the transfer of a tensor in a stream schedule. Closed: it never grows. */
 typedef struct situ_transfer {
   int32_t tensor, link; /* link: the hop's link */
-  int32_t to_memory;    /* the memory that the whole transfer is bound for (situ_platform_memory_name) */
+  int32_t to_memory;    /* the destination of the whole transfer (situ_platform_memory_name) */
   int64_t start_ns, finish_ns;
 } situ_transfer;
 
 typedef struct situ_device_use {
   size_t size;
   int32_t n_operators;
-  int32_t replica_of;   /* pipeline: the device whose part this one runs too; -1: none, the usual case */
+  int32_t replica_of;   /* pipeline: the device whose part this one replicates; -1: none, the usual case */
   int64_t load_ns;      /* stream, calls: computing time (calls: with transfers); pipeline: its load */
-  int64_t memory_bytes; /* peak of its memory (of all devices that share it) */
+  int64_t memory_bytes; /* peak use of its memory, by all devices that share it */
   int64_t memory_limit_bytes;
 } situ_device_use;
 #define SITU_DEVICE_USE_INIT SITU_SIZED(situ_device_use)
 
 SITU_API void situ_plan_free(situ_plan *plan);
 SITU_API situ_outcome situ_plan_outcome(const situ_plan *plan);
-/* Whether there is a placement (outcome OPTIMAL or FEASIBLE). The accessors of places and times need one. */
+/* Whether there is a placement (outcome OPTIMAL or FEASIBLE). The accessors of devices and times need one. */
 SITU_API bool situ_plan_exists(const situ_plan *plan);
 /* The makespan or the period; SITU_NEVER_NS without a placement. */
 SITU_API int64_t situ_plan_value_ns(const situ_plan *plan);
-/* stream with a limit on period or latency: both, one of them being the value; SITU_NEVER_NS elsewhere. */
+/* stream with a limit on period or latency: both, one of which is the value; SITU_NEVER_NS otherwise. */
 SITU_API int64_t situ_plan_latency_ns(const situ_plan *plan);
 SITU_API int64_t situ_plan_period_ns(const situ_plan *plan);
-/* With a limit by other costs: what the plan takes by them; SITU_NEVER_NS elsewhere. */
+/* With a limit by other costs: the latency of the plan by those costs; SITU_NEVER_NS otherwise. */
 SITU_API int64_t situ_plan_other_ns(const situ_plan *plan);
 /* A proved lower bound on the value of every plan of the problem; >= 0. */
 SITU_API int64_t situ_plan_lower_bound_ns(const situ_plan *plan);
 /* (value - bound) / value; 0 when both are 0; 1 without a placement. */
 SITU_API double situ_plan_gap(const situ_plan *plan);
-/* The best value of any single device alone, and that device: SITU_NEVER_NS and -1 when none can run it all. */
+/* The best value that a single device reaches alone, and that device; SITU_NEVER_NS and -1 if no device can run
+ * everything. */
 SITU_API int64_t situ_plan_best_single_ns(const situ_plan *plan);
 SITU_API int32_t situ_plan_best_single_device(const situ_plan *plan);
-/* The best plan that was found, where another was chosen for its few hand-overs (situ_solve_options.tolerance,
- * min_gain, max_parts); else the value and hand-overs of this plan. SITU_NEVER_NS and -1 without a placement. */
+/* The value and hand-overs of the best plan found, if a plan with fewer hand-overs was chosen instead
+ * (situ_solve_options.tolerance, min_gain, max_parts); else those of this plan. SITU_NEVER_NS and -1 without a
+ * placement. */
 SITU_API int64_t situ_plan_best_found_ns(const situ_plan *plan);
 SITU_API int32_t situ_plan_best_found_handovers(const situ_plan *plan);
-/* Where a form was asked for (situ_solve_options.form): the value of what would have been the answer without it, where
- * that is better; elsewhere that of this plan. SITU_NEVER_NS without a placement. */
+/* If a form was required (situ_solve_options.form): the value of the answer without that form, if it is better.
+ * Otherwise the value of this plan. SITU_NEVER_NS without a placement. */
 SITU_API int64_t situ_plan_without_form_ns(const situ_plan *plan);
-/* How often the placement changes devices, one for each tensor and device that receives it; -1 without one. */
+/* How often data changes devices, counted once for each tensor and receiving device; -1 without a placement. */
 SITU_API int32_t situ_plan_n_handovers(const situ_plan *plan);
-/* What uncertain costs say (docs/theory/models/uncertainty.md): of this plan against the best single device; where that
- * device is the answer, of the split that it was preferred to. */
+/* The effect of uncertain costs (docs/theory/models/uncertainty.md). It compares this plan with the best single device
+ * or, if that device is the answer, the split that was rejected in its favour. */
 typedef struct situ_robustness {
   size_t size;
-  double uncertainty;                           /* 0.2: what was asked for */
-  int32_t draws;                                /* of costs */
+  double uncertainty;                           /* the uncertainty given, such as 0.2 */
+  int32_t draws;                                /* number of random draws of the costs */
   bool preferred;                               /* the single device is the answer */
   bool reserved[3];                             /* false */
   double beats_single;                          /* the share of draws in which the plan is faster */
-  double speedup_5, speedup_median, speedup_95; /* quantiles of its speed-up over the single device */
-  int64_t regret_ns;                            /* the mean of what it loses against the better of the two */
+  double speedup_5, speedup_median, speedup_95; /* percentiles of its speed-up over the single device */
+  int64_t regret_ns;                            /* mean loss against the better of the two */
   double flip_factor;  /* the factor nearest to 1, within 1/16 .. 16, on all times of flip_what at which the single
-                          device is as good; 0: none */
-  char flip_what[128]; /* a class of devices, or "link A to B" for all links like that; "" for none */
+                          device becomes as good; 0: none */
+  char flip_what[128]; /* a class of devices, or "link A to B" for all equal links; "" for none */
 } situ_robustness;
 #define SITU_ROBUSTNESS_INIT SITU_SIZED(situ_robustness)
-/* False where it was not asked for, or there is no split or no single device to compare. */
+/* False if it was not requested, or if there is no split or no single device to compare. */
 SITU_API bool situ_plan_robustness(const situ_plan *plan, situ_robustness *out);
-SITU_API const char *situ_plan_solver(const situ_plan *plan); /* that found it */
-SITU_API const char *situ_plan_bound(const situ_plan *plan);  /* the bound that is given, by name; "" for none */
-/* Whether outcome and bound are claims of a plan file that have not been checked. */
+SITU_API const char *situ_plan_solver(const situ_plan *plan); /* the solver that found it */
+SITU_API const char *situ_plan_bound(const situ_plan *plan);  /* the name of the bound behind the lower bound; "" for
+                                                                 none */
+/* Whether outcome and bound are claims from a plan file that have not been checked. */
 SITU_API bool situ_plan_is_claim(const situ_plan *plan);
-/* The part of the lower bound that situ_check verified by a certificate after the solve; 0 for a plan from a file. */
+/* The lower bound that situ_check verified from a certificate after the solve; at most the lower bound above. 0 for a
+ * plan read from a file. */
 SITU_API int64_t situ_plan_verified_ns(const situ_plan *plan);
 SITU_API const char *situ_plan_reason(const situ_plan *plan); /* of infeasibility; "" otherwise */
 /* The kind of the certificate that the plan carries ("area_price", docs/theory/bounds/certificates.md), or "". */
 SITU_API const char *situ_plan_certificate(const situ_plan *plan);
-/* A counter that a solver kept while it worked, such as the ideals that were enumerated. Closed: it never grows. */
+/* A counter that a solver kept, such as the number of ideals enumerated. Closed: it never grows. */
 typedef struct situ_statistic {
   const char *name; /* "ideal_dp.pairs": solver and counter; "" past the end */
   int64_t value;
 } situ_statistic;
 
-SITU_API int32_t situ_plan_n_statistics(const situ_plan *plan); /* 0 for a plan that was read from a file */
+SITU_API int32_t situ_plan_n_statistics(const situ_plan *plan); /* 0 for a plan read from a file */
 SITU_API situ_statistic situ_plan_statistic(const situ_plan *plan, int32_t index);
-/* Where the plan comes from: the steps, the seed and the seconds of its solve. */
+/* The steps, seed and seconds of the solve that found the plan. */
 SITU_API int64_t situ_plan_steps(const situ_plan *plan);
 SITU_API uint64_t situ_plan_seed(const situ_plan *plan);
 SITU_API double situ_plan_seconds(const situ_plan *plan);
@@ -127,7 +132,8 @@ SITU_API double situ_plan_seconds(const situ_plan *plan);
 SITU_API int32_t situ_plan_n_operators(const situ_plan *plan);
 SITU_API int32_t situ_plan_n_devices(const situ_plan *plan);
 SITU_API int32_t situ_plan_device(const situ_plan *plan, int32_t op);
-/* stream: the operators in order of their start; *operators is borrowed. Returns how many; 0 and NULL elsewhere. */
+/* stream: the operators in order of their start times; *operators is borrowed. Returns their number; 0 and NULL for
+ * other execution models. */
 SITU_API int32_t situ_plan_order(const situ_plan *plan, const int32_t **operators);
 /* Times in a stream or calls schedule; 0 in a pipeline. */
 SITU_API int64_t situ_plan_start_ns(const situ_plan *plan, int32_t op);
@@ -136,7 +142,7 @@ SITU_API int64_t situ_plan_finish_ns(const situ_plan *plan, int32_t op);
 SITU_API int32_t situ_plan_call(const situ_plan *plan, int32_t op);
 SITU_API int32_t situ_plan_n_transfers(const situ_plan *plan);
 SITU_API situ_transfer situ_plan_transfer(const situ_plan *plan, int32_t index);
-/* What a device is used for; false when there is no such device or no placement. */
+/* The use of a device; false if there is no such device or no placement. */
 SITU_API bool situ_plan_device_use(const situ_plan *plan, int32_t device, situ_device_use *out);
 
 /* "optimal", "feasible", ... */
@@ -152,27 +158,26 @@ typedef struct situ_violation {
 
 typedef struct situ_verdict situ_verdict;
 
-/* Judges a plan against its problem: independent of solvers and simulator. It checks every rule of docs/model.md; at
- * most 100 violations are kept. A plan without a placement breaks the rule "placement", unless its certificate, or a
- * conflict of the problem (situ_problem_conflict), proves that there is none. What the certificate of the lower bound
- * proves is computed again in integers; one that does not prove what it claims breaks the rule "certificate".
- * BAD_ARGUMENT when the plan has another number of operators or devices than the problem. */
+/* Checks a plan against its problem, independently of solvers and simulator. It checks every rule of docs/model.md and
+ * keeps at most 100 violations. A plan without a placement breaks the rule "placement", unless its certificate, or a
+ * conflict of the problem (situ_problem_conflict), proves that no plan exists. The bound that the certificate proves is
+ * recomputed in integers; a certificate that does not prove its claim breaks the rule "certificate". BAD_ARGUMENT if
+ * the plan and the problem differ in the number of operators or devices. */
 SITU_API situ_status situ_check(situ_verdict **out, const situ_problem *problem, const situ_plan *plan,
                                 situ_error *error);
 SITU_API void situ_verdict_free(situ_verdict *verdict);
-/* Makes a lower bound that is not proved by its certificate a violation, of the rule "proof". Without this a plan may
- * claim any bound up to its value, and only situ_verdict_unverified reports it. */
+/* Turns a lower bound that its certificate does not prove into a violation, of the rule "proof". Without this call a
+ * plan may claim any bound up to its value, and only situ_verdict_unverified reports it. */
 SITU_API void situ_verdict_require_proof(situ_verdict *verdict);
 SITU_API int32_t situ_verdict_n_violations(const situ_verdict *verdict); /* those kept */
 SITU_API int64_t situ_verdict_n_found(const situ_verdict *verdict);      /* all */
 SITU_API situ_violation situ_verdict_violation(const situ_verdict *verdict, int32_t index);
-/* The lower bound that the plan's certificate proves; 0 for none, SITU_NEVER_NS when it is proved
- * that there is no plan. */
+/* The lower bound that the plan's certificate proves; 0 for none, SITU_NEVER_NS if it proves that there is no plan. */
 SITU_API int64_t situ_verdict_verified_ns(const situ_verdict *verdict);
-/* The kind of the certificate that was checked ("area_price", docs/theory/bounds/certificates.md), "conflict" where
- * the problem itself has none, or "". */
+/* The kind of the certificate that was checked ("area_price", docs/theory/bounds/certificates.md); "conflict" if a
+ * conflict of the problem rules out every plan; or "". */
 SITU_API const char *situ_verdict_certificate(const situ_verdict *verdict);
-/* "" when the plan's lower bound is verified; otherwise why it is not, in words. Not a violation by itself. */
+/* "" if the plan's lower bound is verified; otherwise the reason why it is not, in words. Not a violation by itself. */
 SITU_API const char *situ_verdict_unverified(const situ_verdict *verdict);
 
 #ifdef __cplusplus

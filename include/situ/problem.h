@@ -1,5 +1,5 @@
 /* situ/problem.h - the question: a graph on a platform with costs, an objective and constraints. docs/model.md defines
- * every execution model, load and memory rule that the names below stand for.
+ * the execution models, loads and memory rules named below.
  *
  * A problem is frozen: any number of threads may read and solve it. It borrows graph, platform and costs, which must
  * outlive it. */
@@ -16,19 +16,19 @@ extern "C" {
 
 typedef struct situ_problem situ_problem;
 
-/* What is minimised. DEFAULT follows the execution model where one is given; else it is throughput where the costs
- * come from a workload file (a unit of its own), else latency. */
+/* What is minimised. DEFAULT follows the execution model if one is given; else it is throughput if the costs come from
+ * a workload file (situ_costs_unit_ns > 0), else latency. */
 typedef enum situ_objective {
   SITU_OBJECTIVE_DEFAULT = 0,
   SITU_OBJECTIVE_LATENCY,
   SITU_OBJECTIVE_THROUGHPUT
 } situ_objective;
 
-/* How the machine runs the model. DEFAULT is stream with a limit on period or latency; else pipeline for throughput;
- * for latency it is calls where the costs come from a workload file (a unit of its own), else stream. */
+/* How the machine runs the model. DEFAULT is stream if there is a limit on period or latency; else pipeline for
+ * throughput; for latency it is calls if the costs come from a workload file (situ_costs_unit_ns > 0), else stream. */
 typedef enum situ_execution {
   SITU_EXECUTION_DEFAULT = 0,
-  SITU_EXECUTION_STREAM,  /* one input; operators and transfers in order on devices and links */
+  SITU_EXECUTION_STREAM,  /* one input; operators and transfers run in order on devices and links */
   SITU_EXECUTION_CALLS,   /* one input; an accelerator runs convex sub-graphs as single calls */
   SITU_EXECUTION_PIPELINE /* many inputs in flight; the value is the period */
 } situ_execution;
@@ -36,15 +36,16 @@ typedef enum situ_execution {
 /* stream: whether a directed link serves one transfer at a time. */
 typedef enum situ_contention { SITU_CONTENTION_LINK = 0, SITU_CONTENTION_NONE } situ_contention;
 
-/* pipeline: where the time of a transfer is charged. DEFAULT is host-staged where the costs come from a workload
- * file, else link. */
+/* pipeline: which resource is charged for the time of a transfer. DEFAULT is host-staged if the costs come from a
+ * workload file, else link. */
 typedef enum situ_communication {
   SITU_COMMUNICATION_DEFAULT = 0,
-  SITU_COMMUNICATION_HOST_STAGED, /* to the accelerators at both ends, once for each tensor and accelerator */
-  SITU_COMMUNICATION_LINK         /* to the links of its route, each a resource of its own */
+  SITU_COMMUNICATION_HOST_STAGED, /* the accelerators at both ends, once for each tensor and accelerator */
+  SITU_COMMUNICATION_LINK         /* the links of its route, each a resource of its own */
 } situ_communication;
 
-/* pipeline, training: what the period of a plan is. They differ only where a graph has operators that are not forward.
+/* pipeline, training: the definition of a plan's period. The two differ only if the graph has operators that are not
+ * forward.
  */
 typedef enum situ_schedule {
   SITU_SCHEDULE_1F1B = 0, /* the maximum of forward + backward load of a resource: passes alternate */
@@ -56,45 +57,45 @@ typedef struct situ_problem_options {
   situ_objective objective;
   situ_execution execution;
   situ_contention contention;
-  situ_overlap overlap; /* stream, one copy, contention link: others overlap fully */
+  situ_overlap overlap; /* only for stream with one copy and contention link; others overlap fully */
   situ_communication communication;
   bool free;         /* pipeline: devices need not hold contiguous parts */
   bool async_copies; /* pipeline: a device's load is the maximum of compute, in and out, not their sum */
   situ_schedule schedule;
-  bool replicate;        /* pipeline: several equal devices may share the inputs of one part */
-  int32_t in_flight;     /* pipeline: inputs whose activations are held at once; 0 means 1 */
-  int32_t copies;        /* stream: inputs in flight at once, each with its own placement; 0 means 1. The one-call face
-                            (situ/instance.h) makes the copies; any other graph posed with copies > 1 must hold them
-                            one after the other, with weights in the first only. */
-  int32_t max_calls;     /* calls: maximum number of calls, each a convex sub-graph, of an accelerator; 0: any number */
-  int64_t max_period_ns; /* stream, latency: limit on a plan's period; 0: none */
-  int64_t max_latency_ns;       /* stream, throughput: limit on a plan's latency; 0: none */
-  const int32_t *pins;          /* [n_operators] device, or -1 for free; NULL: nothing is pinned. Copied. */
-  const bool *unused;           /* [n_devices] devices that must stay empty; NULL: none. Copied. */
-  const int32_t *keep_together; /* [n_operators] operators of one key, 0 .. n_operators-1, share a device beside those
-                                   of colocation groups and of kernels that costs fuse; -1: none; NULL: none at all.
+  bool replicate;         /* pipeline: several equal devices may share the inputs of one part */
+  int32_t in_flight;      /* pipeline: number of inputs whose activations are in memory at once; 0 means 1 */
+  int32_t copies;         /* stream: inputs in flight at once, each with its own placement; 0 means 1. The one-call
+                             interface (situ/instance.h) makes the copies; any other graph posed with copies > 1 must
+                             contain them consecutively, with weights in the first only. */
+  int32_t max_calls;      /* calls: maximum number of calls (convex sub-graphs) per accelerator; 0: no limit */
+  int64_t max_period_ns;  /* stream, latency: limit on a plan's period; 0: none */
+  int64_t max_latency_ns; /* stream, throughput: limit on a plan's latency; 0: none */
+  const int32_t *pins;    /* [n_operators] a device, or -1 for not pinned; NULL: nothing is pinned. Copied. */
+  const bool *unused;     /* [n_devices] devices that must stay empty; NULL: none. Copied. */
+  const int32_t *keep_together; /* [n_operators] operators with equal keys, 0 .. n_operators-1, share a device, in
+                                   addition to colocation groups and fused kernels; -1: no key; NULL: no keys at all.
                                    Copied. */
-  /* stream, latency, one copy, overlap none: a limit on what a plan takes by other costs, of the same graph and
-   * platform, which the problem borrows: those of another step of the same model. NULL and 0: none. Names what it is
-   * the limit on, for messages; NULL: "latency by the other costs". Copied. */
+  /* stream, latency, one copy, overlap none: a limit on the latency of a plan by a second set of costs of the same
+   * graph and platform, such as those of another step of the same model. The problem borrows other_costs. NULL and 0:
+   * no limit. other_name says in messages what the limit applies to; NULL: "latency by the other costs". Copied. */
   const situ_costs *other_costs;
   int64_t max_other_ns;
   const char *other_name;
 } situ_problem_options;
 #define SITU_PROBLEM_OPTIONS_INIT SITU_SIZED(situ_problem_options)
 
-/* Poses the problem. options may be NULL (all defaults). BAD_ARGUMENT when they do not belong together or the
- * combination is none of the models (latency with pipeline, throughput with calls or, without a limit on latency, with
- * stream), an option of pipelines is given for another model, or other costs let operators run elsewhere than the costs
- * do. BAD_INPUT when all times together are above 2^54 ns or
- * all sizes above 2^56 bytes (docs/model.md, "Limits"). Constraints that cannot be met are no error here: see
- * situ_problem_conflict. */
+/* Poses the problem. options may be NULL (all defaults). BAD_ARGUMENT if graph, platform and costs do not belong
+ * together, if objective and execution model cannot be combined (latency with pipeline; throughput with calls or,
+ * without a limit on latency, with stream), if an option of pipelines is given for another execution model, or if
+ * other_costs allow an operator on other devices than the costs do. BAD_INPUT if all times add up to more than 2^54 ns
+ * or all sizes to more than 2^56 bytes (docs/model.md, "Limits"). Constraints that cannot be met are not an error here:
+ * see situ_problem_conflict. */
 SITU_API situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const situ_platform *platform,
                                        const situ_costs *costs, const situ_problem_options *options, situ_error *error);
 SITU_API void situ_problem_free(situ_problem *problem);
 
-/* NULL, or one line that names a constraint that no plan can meet ("operator x can run on no device", "a and b are
- * colocated but pinned apart"). */
+/* One line naming a constraint that no plan can meet ("operator x can run on no device", "a and b are colocated but
+ * pinned apart"), or NULL. */
 SITU_API const char *situ_problem_conflict(const situ_problem *problem);
 
 SITU_API const situ_graph *situ_problem_graph(const situ_problem *problem);

@@ -1,7 +1,7 @@
-/* situ/ranks.h - the processes that mpirun (Open MPI) started, solving one problem together.
+/* situ/ranks.h - processes started by mpirun (Open MPI) that solve one problem together.
  *
- * Every process calls the same functions with the same arguments in the same order. The library is found at run time,
- * so a build needs no MPI. */
+ * Every process must call the same functions with the same arguments in the same order. The MPI library is loaded at
+ * run time, so building situ does not need it. */
 #ifndef SITU_RANKS_H
 #define SITU_RANKS_H
 
@@ -15,15 +15,16 @@ extern "C" {
 
 typedef struct situ_ranks situ_ranks;
 
-/* Meets the other processes. *out is NULL where this one was not started by mpirun or as the only one: it is then
- * alone. MPI is initialised once in a process, so a program opens its ranks once; one that has initialised MPI by
- * itself needs MPI_THREAD_MULTIPLE. ENGINE where the library is not there or is not Open MPI; UNSUPPORTED for more than
- * 256 processes. */
+/* Connects to the other processes. *out is NULL if this process was not started by mpirun, or is the only one. MPI can
+ * be initialised only once in a process, so a program opens its ranks once; a program that has initialised MPI itself
+ * needs MPI_THREAD_MULTIPLE. ENGINE if the library is missing or is not Open MPI; UNSUPPORTED for more than 256
+ * processes. */
 SITU_API situ_status situ_ranks_open(situ_ranks **out, situ_error *error);
-/* Parts from the others, and waits for them unless one was lost. NULL is allowed. */
+/* Disconnects from the other processes, and waits for them unless one was lost. NULL is allowed. */
 SITU_API void situ_ranks_free(situ_ranks *ranks);
 
-/* The number of this process, from 0; how many there were, at least 1; how many were lost. NULL: 0, 1, 0. */
+/* The rank of this process, from 0; the number of processes at the start, at least 1; how many were lost. NULL: 0, 1,
+ * 0. */
 SITU_API int32_t situ_ranks_own(const situ_ranks *ranks);
 SITU_API int32_t situ_ranks_count(const situ_ranks *ranks);
 SITU_API int32_t situ_ranks_lost(const situ_ranks *ranks);

@@ -1,7 +1,7 @@
-/* situ/read.h - model files in.
+/* situ/read.h - reading model files.
  *
- * A model is frozen: any number of threads may read it. It owns its graph, platform, costs and texts; texts of infos
- * are static. */
+ * A model is frozen: any number of threads may read it. It owns its graph, platform, costs and texts; texts in info
+ * structs are static. */
 #ifndef SITU_READ_H
 #define SITU_READ_H
 
@@ -19,7 +19,7 @@ typedef struct situ_dim {
   int64_t value;    /* >= 0 */
 } situ_dim;
 
-/* In which type values of floating types are counted: a question, not a conversion. */
+/* The type in which floating-point values are counted. It changes the estimates, not the model. */
 typedef enum situ_precision {
   SITU_PRECISION_AS_STORED,
   SITU_PRECISION_F32,
@@ -27,43 +27,43 @@ typedef enum situ_precision {
   SITU_PRECISION_BF16,
   SITU_PRECISION_I8
 } situ_precision;
-/* "f16"; "unknown" for AS_STORED and for what is no precision. */
+/* "f16", ...; "unknown" for AS_STORED and for any other value. */
 SITU_API const char *situ_precision_name(situ_precision precision);
 
 typedef struct situ_read_options {
   size_t size;
-  const char *reader;   /* by name (situ list readers); NULL: chosen by content, then suffix */
+  const char *reader;   /* by name (situ list readers); NULL: chosen by content, then by suffix */
   const situ_dim *dims; /* values of dynamic dimensions */
-  /* For dynamic dimensions that have no value. 0: usual sizes are assumed, which the notes of the model state. */
+  /* For dynamic dimensions without a value. 0: usual sizes are assumed, which the notes of the model state. */
   int64_t default_dim;
-  int64_t max_file_bytes; /* refuse files above this; 0 means no limit */
-  bool training; /* make a training step of the forward pass that the file holds: backward and update operators */
+  int64_t max_file_bytes; /* reject larger files; 0: no limit */
+  bool training; /* add backward and update operators to the forward pass in the file, to make it a training step */
   int32_t n_dims;
-  situ_log_callback *log; /* receives the notes of the model; may be NULL */
+  situ_log_callback *log; /* receives the notes about the model; may be NULL */
   void *log_context;
-  /* Weights and activations of floating types count in this one: their bytes, and the rate of what computes with them.
-   * Weights that are compressed in the file keep their bytes. */
+  /* Count floating-point weights and activations in this type: it sets their size and the peak rate of the operators
+   * that compute with them. Weights that are compressed in the file keep their size. */
   situ_precision precision;
   int32_t reserved; /* 0 */
-  /* Language models (docs/formats/language-models.md): tokens of the prompt, of the cache, streams side by side, tokens
-   * to generate; 0 means not given. A prompt asks for prefill, tokens to generate for that many steps of decoding, both
-   * for a whole request, neither for one step of decoding behind a full cache. */
+  /* Language models (docs/formats/language-models.md): tokens of the prompt, capacity of the cache in tokens, number of
+   * parallel streams, tokens to generate; 0 means not given. With `prompt` the graph is the prefill, with `generate`
+   * that many steps of decoding, with both a whole request, with neither one step of decoding with a full cache. */
   int64_t prompt, context, batch, generate;
-  /* Speculative decoding: each step takes `draft` guessed tokens with it, each of which is right with probability
-   * `acceptance`, above 0, at most 1; 0 means 0.7. What makes the guesses is not counted. */
+  /* Speculative decoding: each step also verifies `draft` guessed tokens, each of which is right with probability
+   * `acceptance`, above 0 and at most 1; 0 means 0.7. The cost of making the guesses is not included. */
   int64_t draft;
   double acceptance;
-  const char *kv_type; /* of the elements of caches: "f16", "q8_0", ...; NULL: f16 */
+  const char *kv_type; /* element type of caches: "f16", "q8_0", ...; NULL: f16 */
 } situ_read_options;
 #define SITU_READ_OPTIONS_INIT SITU_SIZED(situ_read_options)
 
-/* What a reader got out of a model: always a graph; a platform and costs too where the file carries its own. */
+/* A model that was read: always a graph, and also a platform and costs if the file carries its own. */
 typedef struct situ_model situ_model;
 
-/* Reads a model: a file, or "builtin:NAME?key=value&..." for a generated one. options may be NULL.
- * IO when it cannot be opened; BAD_INPUT when malformed, with file and place; UNSUPPORTED when no reader recognises it.
- * BAD_ARGUMENT when `training` is set and the file holds a training step already or precision is i8, and when
- * `training` or `precision` is set and the file carries its own times. */
+/* Reads a model: a file, or "builtin:NAME?key=value&..." for a generated one. options may be NULL. IO if it cannot be
+ * opened; BAD_INPUT, with file and position, if it is malformed; UNSUPPORTED if no reader recognises it. BAD_ARGUMENT
+ * if `training` is set and the file already holds a training step or precision is i8, or if `training` or `precision`
+ * is set and the file carries its own times. */
 SITU_API situ_status situ_model_read(situ_model **out, const char *path, const situ_read_options *options,
                                      situ_error *error);
 SITU_API void situ_model_free(situ_model *model);
@@ -72,16 +72,16 @@ SITU_API const situ_graph *situ_model_graph(const situ_model *model);
 SITU_API const situ_platform *situ_model_platform(const situ_model *model); /* or NULL */
 SITU_API const situ_costs *situ_model_costs(const situ_model *model);       /* or NULL */
 SITU_API const char *situ_model_reader(const situ_model *model);            /* the name of the reader */
-/* One remark for people per line (assumed dimensions, unknown kinds); "" when there is none. */
+/* Notes, one per line (assumed dimensions, unknown kinds); "" if there are none. */
 SITU_API const char *situ_model_notes(const situ_model *model);
-/* Of the bytes of the file, or of a built-in's text. */
+/* A hash of the bytes of the file, or of the text that names a built-in. */
 SITU_API uint64_t situ_model_hash(const situ_model *model);
-/* Operators inside sub-graphs and function bodies, costed into their owners. */
+/* The number of operators inside sub-graphs and function bodies, whose costs are included in those of their owners. */
 SITU_API int64_t situ_model_n_nested_operators(const situ_model *model);
 
-/* How many dynamic dimensions got an assumed size other than 1 (options: default_dim). */
+/* The number of dynamic dimensions with an assumed size other than 1 (options: default_dim). */
 SITU_API int32_t situ_model_n_assumed_dims(const situ_model *model);
-/* One of them; false when there is none of this index. The name is borrowed from the model. */
+/* One of them; false if there is none of this index. The name is borrowed from the model. */
 SITU_API bool situ_model_assumed_dim(const situ_model *model, int32_t index, situ_dim *out);
 
 /* The table of readers. */
@@ -99,7 +99,7 @@ SITU_API bool situ_reader_at(int32_t index, situ_reader_info *out);
 typedef struct situ_builtin_info {
   size_t size;
   const char *name;     /* as in "builtin:NAME" */
-  const char *title;    /* what it is, in a line */
+  const char *title;    /* a description in one line */
   const char *source;   /* the paper */
   char parameters[256]; /* with their defaults: "batch=1 image=224" */
 } situ_builtin_info;
@@ -108,7 +108,7 @@ SITU_API int32_t situ_builtin_count(void);
 /* Row `index`; false when there is none. */
 SITU_API bool situ_builtin_at(int32_t index, situ_builtin_info *out);
 
-/* A parameter of a built-in network: a whole number. */
+/* An integer parameter of a built-in network. */
 typedef struct situ_builtin_parameter {
   size_t size;
   const char *name, *about;

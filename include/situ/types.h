@@ -1,12 +1,12 @@
-/* situ/types.h - small types that several nouns share, and how structs grow.
+/* situ/types.h - small shared types, and the rules by which structs grow.
  *
  * Units are in the names: time_ns is int64 nanoseconds, size_bytes is int64 bytes. Both are exact.
  *
- * Structs that may grow begin with `size`, the bytes of the struct that the caller was compiled with. Make one with its
- * initialiser (SITU_SOLVE_OPTIONS_INIT, ...) or set `size` to its sizeof; all other fields may then stay 0. Options: a
- * library that knows more fields takes those that the caller does not know for 0; one that knows fewer returns
- * BAD_ARGUMENT where a field that it does not know is not 0. Infos: the library writes what both know, and 0 into the
- * rest. Structs without `size` are closed: they never change.
+ * Structs that may grow begin with `size`, the size in bytes of the struct that the caller was compiled with. Create
+ * one with its initialiser (SITU_SOLVE_OPTIONS_INIT, ...) or set `size` to its sizeof; all other fields may then stay
+ * 0. Option structs: a newer library treats fields that the caller does not have as 0; an older library returns
+ * BAD_ARGUMENT if a field that it does not know is not 0. Info structs: the library writes the fields that both know,
+ * and 0 into the rest. Structs without `size` are closed: they never change.
  *
  * Every function here may be called from any thread; texts are static unless a comment says who frees them. */
 #ifndef SITU_TYPES_H
@@ -17,7 +17,7 @@
 
 #include "situ/error.h"
 
-/* What the initialisers are made of: all fields 0, `size` that of the type. */
+/* Used by the initialisers: all fields 0 except `size`, which is that of the type. */
 #ifdef __cplusplus
 template <class T>
 inline T situ_sized() {
@@ -35,9 +35,9 @@ inline T situ_sized() {
 extern "C" {
 #endif
 
-/* A time that means "cannot run here"; a sum that reaches it stays there. */
+/* A time that means "cannot run here". Sums saturate at it. */
 #define SITU_NEVER_NS INT64_MAX
-/* A memory limit that means "no limit is known". */
+/* A memory limit that means "no known limit". */
 #define SITU_UNLIMITED_BYTES INT64_MAX
 
 /* Element types of tensors. */
@@ -68,28 +68,28 @@ typedef enum situ_dtype {
 /* The part of a training step that an operator belongs to; inference graphs are all forward. */
 typedef enum situ_phase { SITU_PHASE_FORWARD = 0, SITU_PHASE_BACKWARD, SITU_PHASE_UPDATE } situ_phase;
 
-/* "f32", "i8", ...; "unknown" for a value that is none. */
+/* "f32", "i8", ...; "unknown" for any other value. */
 SITU_API const char *situ_dtype_name(situ_dtype dtype);
 /* Bits of one element (4 for I4, 8 for BOOL, 64 for a STRING's handle, 0 for UNKNOWN). */
 SITU_API int32_t situ_dtype_bits(situ_dtype dtype);
-/* "forward", "backward", "update"; "unknown" for a value that is none. */
+/* "forward", "backward", "update"; "unknown" for any other value. */
 SITU_API const char *situ_phase_name(situ_phase phase);
 
-/* What a call has to say while it works: a NOTE is of use to who wants to know how a result came about, a WARNING says
- * that the result may be worse than the caller expects. */
+/* Levels of messages during a call. A NOTE explains how a result came about; a WARNING says that the result may be
+ * worse than the caller expects. */
 typedef enum situ_log_level { SITU_LOG_NOTE = 0, SITU_LOG_WARNING } situ_log_level;
-/* Called on the thread of the call, with one line without its end. `text` is valid during the call only. */
+/* Called on the calling thread with one line, without a newline. `text` is valid only during the callback. */
 typedef void situ_log_callback(void *context, situ_log_level level, const char *text);
 
-/* The one of `n` names that `word`, which is none of them, is likely to stand for: one that begins with it, or else one
- * with few other letters, case aside. The first of those that are equally near; NULL where none is. */
+/* The one of `n` names that the unknown `word` most likely means: a name that begins with it, else one that differs in
+ * few letters, ignoring case. The first of equally near names; NULL if none is near. */
 SITU_API const char *situ_nearest_name(const char *word, const char *const *names, int32_t n);
 
-/* Frees a text that a function of situ returned as char *. NULL is fine. */
+/* Frees a text that a function of situ returned as char *. NULL is allowed. */
 SITU_API void situ_text_free(char *text);
-/* Writes a text to a file, completely or not at all: IO with the reason otherwise. */
+/* Writes a text to a file, completely or not at all. IO, with the reason, if it fails. */
 SITU_API situ_status situ_text_write(const char *text, const char *path, situ_error *error);
-/* Whether a file could be written there now: IO with the reason otherwise. Changes nothing. */
+/* Tests whether a file could be written at `path` now, without changing anything. IO, with the reason, if not. */
 SITU_API situ_status situ_text_probe(const char *path, situ_error *error);
 
 #ifdef __cplusplus

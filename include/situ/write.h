@@ -1,6 +1,6 @@
-/* situ/write.h - a plan in the formats of other tools. Plan files are written by situ_plan_write (situ/instance.h).
+/* situ/write.h - writes plans in the formats of other tools. situ_plan_write (situ/instance.h) writes plan files.
  *
- * Any number of threads may write at once, to different files. Texts of infos are static. */
+ * Any number of threads may write at once, to different files. Texts in info structs are static. */
 #ifndef SITU_WRITE_H
 #define SITU_WRITE_H
 
@@ -10,25 +10,27 @@
 extern "C" {
 #endif
 
-/* The table of writers, for lists and for choosing. */
+/* The table of writers. */
 typedef struct situ_writer_info {
   size_t size;
   const char *name, *title;
   const char *suffix; /* ".json" */
-  int32_t folder;     /* 1: it writes several files, made of the model, by situ_instance_export only; else 0 */
-  int32_t form;       /* of the plans that its target can run: situ_form (situ/plan.h), 0 for any */
+  int32_t folder;     /* 1: it writes several files derived from the model; call it through situ_instance_export only.
+                         Else 0 */
+  int32_t form;       /* the form of the plans that its target can run: a sum of situ_form values (situ/plan.h), 0 for
+                         any */
 } situ_writer_info;
 #define SITU_WRITER_INFO_INIT SITU_SIZED(situ_writer_info)
 SITU_API int32_t situ_writer_count(void);
 /* Row `index`; false when there is none. */
 SITU_API bool situ_writer_at(int32_t index, situ_writer_info *out);
 
-/* Writes a plan as text: *out is to be freed with situ_text_free. BAD_ARGUMENT when there is no such writer or the plan
- * has no placement; UNSUPPORTED when the format cannot represent the plan. */
+/* Writes a plan as text; free *out with situ_text_free. BAD_ARGUMENT if there is no such writer or the plan has no
+ * placement; UNSUPPORTED if the format cannot represent the plan. */
 SITU_API situ_status situ_write(char **out, const char *writer, const situ_plan *plan, const situ_problem *problem,
                                 situ_error *error);
 
-/* The same into a file, completely or not at all. */
+/* The same, to a file, completely or not at all. */
 SITU_API situ_status situ_plan_export(const situ_plan *plan, const situ_problem *problem, const char *writer,
                                       const char *path, situ_error *error);
 

@@ -4,7 +4,7 @@
     plan = situ.place("model.onnx", platform="cpu+2*a100-80g")
     print(plan.explain())
 
-docs/python.md begins here."""
+docs/python.md is the introduction."""
 
 from __future__ import annotations
 

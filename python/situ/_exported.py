@@ -1,4 +1,4 @@
-"""A module of PyTorch as an operator graph, through torch.export: shapes, types and work, no weights."""
+"""A PyTorch module as an operator graph, through torch.export: shapes, types and work, without weights."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def _aten(node: torch.fx.Node) -> str:
 
 
 def _flops(aten: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
-    """Operations of a node: 2 for each multiplication with addition, 1 for each element that others write."""
+    """Operations of a node: 2 for each multiply-add, 1 for each element that other operators write."""
     shapes = [tuple(t.shape) if isinstance(t, torch.Tensor) else () for t in inputs]
     elements = sum(int(t.numel()) for t in outputs if isinstance(t, torch.Tensor))
     if aten in _VIEWS:
@@ -175,7 +175,7 @@ def _flops(aten: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
 
 
 def _values(arguments: Any) -> Iterator[Any]:
-    """What nodes in these arguments stand for."""
+    """The values of nodes in these arguments."""
     for leaf in pytree.tree_leaves(arguments):
         if isinstance(leaf, torch.fx.Node):
             yield leaf.meta.get("val")
@@ -189,7 +189,7 @@ def module_of(node: torch.fx.Node) -> str:
 
 
 def graph(module: torch.nn.Module | ExportedProgram, example_inputs: Any = None, name: str | None = None) -> TorchGraph:
-    """The graph of a module, or of a program that is exported already: shapes, types, work and bytes. No weight is
+    """The graph of a module, or of an already exported program: shapes, types, work and bytes. No weight is
     read, so the module may be on the device "meta". `example_inputs`: a tuple of arguments, or a dict by keyword."""
     if isinstance(module, ExportedProgram):
         program = module
@@ -252,7 +252,7 @@ def graph(module: torch.nn.Module | ExportedProgram, example_inputs: Any = None,
 
 
 def _without_dropout(program: ExportedProgram) -> ExportedProgram:
-    """Without dropout that drops nothing, which would become copies."""
+    """Removes dropout that drops nothing, which would become copies."""
     for node in list(program.graph.nodes):
         idle = node.target is torch.ops.aten.dropout.default and node.args[2] is False
         if idle and not any(user.op == "output" for user in node.users):
@@ -305,5 +305,5 @@ def layer_of(path: str) -> str | None:
 
 def graph_of(plan: Plan) -> TorchGraph:
     if not isinstance(plan.source, TorchGraph):
-        raise BadArgument("the plan is not of a torch module; give situ.load_plan the module or its graph as model")
+        raise BadArgument("the plan is not for a torch module; pass the module or its graph to situ.load_plan as model")
     return plan.source

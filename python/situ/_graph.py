@@ -23,7 +23,7 @@ _DTYPE_NAMES = {value: name for name, value in DTYPES.items()}
 
 @dataclass
 class Operator:
-    """An operator: what it is, and what it costs anywhere. docs/formats/graph.md says what each field means."""
+    """An operator: its kind and its device-independent costs. docs/formats/graph.md defines every field."""
 
     name: str
     kind: str = "Operator"
@@ -40,7 +40,7 @@ class Operator:
 
 @dataclass
 class Tensor:
-    """What one operator makes and any number of others read."""
+    """A tensor: produced by one operator and read by any number of others."""
 
     producer: str
     size_bytes: int
@@ -58,12 +58,12 @@ def _name(operator: Named) -> str:
 
 
 def dtype_bits(dtype: str) -> int:
-    """Bits of one element of a type such as "f32"; 0 for a name that is none."""
+    """Bits of one element of a type such as "f32"; 0 for an unknown name."""
     return int(lib.situ_dtype_bits(DTYPES.get(dtype, 0)))
 
 
 class Graph:
-    """An operator graph that is being built. `situ.place` takes it as it is at that moment.
+    """An operator graph under construction. `situ.place` uses its state at the time of the call.
 
     graph = situ.Graph("two matrices")
     a = graph.add_operator("a", kind="MatMul", dtype="f32", flops=2_000_000_000)
@@ -89,9 +89,9 @@ class Graph:
         return f"<situ.Graph {self.name!r}: {len(self.operators)} operators, {len(self.tensors)} tensors>"
 
     def add_operator(self, name: str, **about: Any) -> Operator:
-        """Adds an operator; `about` are the other fields of Operator. BadInput when the name is taken."""
+        """Adds an operator; `about` are the other fields of Operator. BadInput if the name is already used."""
         if name in self.operators:
-            raise BadInput("the name of an operator that is there already", name)
+            raise BadInput("an operator of this name already exists", name)
         operator = self.operators[name] = Operator(name, **about)
         return operator
 
@@ -105,7 +105,7 @@ class Graph:
         dtype: str | None = None,
         name: str | None = None,
     ) -> Tensor:
-        """Adds a tensor that `producer` makes and `consumers` read. Its size may be left to shape and dtype."""
+        """Adds a tensor that `producer` produces and `consumers` read. Its size can be derived from shape and dtype."""
         if size_bytes is None:
             if shape is None or dtype is None or any(n is None or n < 0 for n in shape):
                 raise BadInput("a tensor needs size_bytes, or a known shape and dtype", _name(producer))
@@ -122,7 +122,7 @@ class Graph:
         return tensor
 
     def connect(self, producer: Named, consumer: Named, size_bytes: int = 0) -> Tensor:
-        """Adds a tensor of that size between two operators."""
+        """Adds a tensor of the given size between two operators."""
         return self.add_tensor(producer, size_bytes, [consumer])
 
     def to_json(self) -> str:
@@ -175,7 +175,7 @@ class Graph:
         return made
 
     def to_networkx(self) -> networkx.DiGraph[Any]:
-        """Nodes with the fields of Operator; edges with the bytes that go over them."""
+        """A NetworkX graph: nodes have the fields of Operator, edges the bytes transferred."""
         import networkx
 
         made: networkx.DiGraph[Any] = networkx.DiGraph(name=self.name)
@@ -198,7 +198,7 @@ class Graph:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers of NumPy and the like."""
+    """Converts numbers of NumPy and similar libraries."""
     return value.item() if hasattr(value, "item") else str(value)
 
 

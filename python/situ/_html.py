@@ -1,4 +1,4 @@
-"""A plan in a notebook: a table and the picture. Every text that is not ours is escaped."""
+"""A plan in a notebook: a table and the picture. All external text is escaped."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a caller gives - files, names, or Python objects - as the paths that the library takes. Objects become files of
-the documented formats in a folder that lives as long as the plan."""
+"""Converts a caller's inputs - files, names, or Python objects - to the paths that the library expects. Objects
+become files of the documented formats in a folder that lives as long as the plan."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Folder:
 
     @contextlib.contextmanager
     def unnamed(self) -> Iterator[None]:
-        """Errors speak of "graph.json", not of where that lies for the moment."""
+        """Errors name "graph.json", not its temporary path."""
         try:
             yield
         except SituError as failure:
@@ -61,7 +61,7 @@ class Folder:
 
 
 def as_graph(model: Model, example_inputs: Any = None) -> Graph | None:
-    """The model as a Graph; None where it is a path or a name."""
+    """The model as a Graph; None if it is a path or a name."""
     if isinstance(model, Graph):
         return model
     if isinstance(model, (str, os.PathLike)):
@@ -87,7 +87,7 @@ def set_inputs(
     start: Placement = None,
     example_inputs: Any = None,
 ) -> None:
-    """Sets what `filled` says of files."""
+    """Sets the files that `filled` names."""
     graph = as_graph(model, example_inputs)
     folder.graph = graph
     instance = filled.instance
@@ -108,7 +108,8 @@ def set_inputs(
 
 
 def _cost_table(filled: Filled, costs: Any) -> str:
-    """A cost table (docs/formats/costs.md); one that is given stays as it is. Times in ns: None and NaN keep the estimate; infinity: cannot run there."""
+    """A cost table (docs/formats/costs.md); one that is given stays as it is. Times in ns: None and NaN keep the
+    estimate; infinity: cannot run there."""
     if isinstance(costs, Mapping) and "situ_costs" in costs:
         return json.dumps(costs)
     if callable(costs):

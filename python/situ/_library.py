@@ -1,4 +1,4 @@
-"""libsitu as Python sees it: found, loaded, declared; its errors as exceptions, its texts as str, its objects owned."""
+"""libsitu for Python: finds, loads and declares it; errors become exceptions, texts become str, objects have owners."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class OutOfMemory(SituError, MemoryError):
 
 
 class BadArgument(SituError, ValueError):
-    """An option has no such value, or options do not belong together."""
+    """An option has an invalid value, or options cannot be combined."""
 
     status = "bad_argument"
 
@@ -64,7 +64,7 @@ class InternalError(SituError):
 
 
 class EngineError(SituError):
-    """An engine is absent, refused a model, crashed or answered nonsense."""
+    """An engine is missing, rejected a model, crashed or gave a malformed answer."""
 
     status = "engine"
 
@@ -76,7 +76,7 @@ class Cancelled(SituError):
 
 
 class NoPlan(SituError):
-    """The question needs a placement, and the plan has none: `plan.reason` says why."""
+    """The call needs a placement, but the plan has none: `plan.reason` says why."""
 
     status = "no_plan"
 
@@ -88,7 +88,7 @@ _BY_STATUS = {
 
 
 def _load() -> ctypes.CDLL:
-    """The library that SITU_LIBRARY names, else the one of the wheel, else the one that is installed."""
+    """The library that SITU_LIBRARY names, else that of the wheel, else the installed one."""
     own = pathlib.Path(__file__).resolve().parent.parent
     named = os.environ.get("SITU_LIBRARY")
     places = [named] if named else [*map(str, sorted(own.glob(".*.mesonpy.libs/libsitu.*"))), _NAME]
@@ -111,7 +111,7 @@ def _load() -> ctypes.CDLL:
             function.argtypes = arguments  # type: ignore[assignment]
             setattr(loaded, name, function)
         return loaded
-    raise ImportError(f"libsitu was not found: {'; '.join(failures)}. SITU_LIBRARY may name it")
+    raise ImportError(f"libsitu was not found: {'; '.join(failures)}. Set SITU_LIBRARY to its path")
 
 
 lib = _load()
@@ -121,12 +121,12 @@ def to_bytes(text: str | os.PathLike[str]) -> bytes:
     """A text or path for the library."""
     given = os.fsencode(text) if isinstance(text, os.PathLike) else text.encode("utf-8", "surrogateescape")
     if b"\0" in given:
-        raise BadArgument("a text holds a zero byte")
+        raise BadArgument("a text contains a zero byte")
     return given
 
 
 def to_str(text: bytes | None) -> str:
-    """A text of the library; bytes that are no UTF-8 are replaced."""
+    """A text of the library; bytes that are not UTF-8 are replaced."""
     return (text or b"").decode("utf-8", "replace")
 
 
@@ -136,14 +136,14 @@ def fail(error: c.situ_error) -> NoReturn:
 
 
 def call(name: str, *arguments: Any) -> None:
-    """Calls a function that returns a status; raises where it fails."""
+    """Calls a function that returns a status; raises an exception if it fails."""
     error = c.situ_error()
     if getattr(lib, name)(*arguments, ctypes.byref(error)) != c.SITU_STATUS_OK:
         fail(error)
 
 
 def make(name: str, *arguments: Any) -> int:
-    """As call, for a function whose first argument is the object that it makes."""
+    """Like call, for a function whose first argument receives the new object."""
     out = ctypes.c_void_p()
     call(name, ctypes.byref(out), *arguments)
     assert out.value is not None
@@ -151,7 +151,7 @@ def make(name: str, *arguments: Any) -> int:
 
 
 def make_text(name: str, *arguments: Any) -> str:
-    """As call, for a function whose first argument is the text that it makes."""
+    """Like call, for a function whose first argument receives the new text."""
     made = make(name, *arguments)
     try:
         return to_str(ctypes.string_at(made))

@@ -16,7 +16,7 @@ BY_PURPOSE = -1.0  # SITU_BY_PURPOSE: the defaults of `situ place`
 
 
 class Options(TypedDict, total=False):
-    """What `place` and the like take by keyword. `situ place --help` says what each means."""
+    """The keyword arguments of `place` and related functions. `situ place --help` explains each."""
 
     reader: str
     dim: Mapping[str, int]
@@ -73,7 +73,7 @@ class Options(TypedDict, total=False):
 
 
 class Filled:
-    """The structs of the library, filled; it keeps alive what they point to."""
+    """The filled structs of the library; keeps alive everything that they point to."""
 
     def __init__(self) -> None:
         self.read, self.cost = sized(c.situ_read_options), sized(c.situ_cost_options)
@@ -99,7 +99,7 @@ def _truth(value: Any) -> bool:
 
 
 def _number(kind: Callable[[Any], Any], value: Any) -> Any:
-    """None for what is no number; text is none."""
+    """The number, or None if it is not one; text is not."""
     try:
         return None if isinstance(value, (str, bytes)) else kind(value)
     except (TypeError, ValueError, OverflowError):
@@ -235,8 +235,8 @@ _LISTS: dict[str, Callable[[Filled, Any], None]] = {
 
 
 def fill(options: Mapping[str, Any], purpose: bool = False) -> Filled:
-    """The structs for these options. With `purpose` what is left open is as in `situ place`: a plan with few
-    hand-overs, and whole layers of language decoders, unless solvers are named. TypeError for others."""
+    """The structs for these options. With `purpose`, options that are not given are as in `situ place`: a plan with few
+    hand-overs, and whole layers of language decoders, unless solvers are named. TypeError for unknown options."""
     filled = Filled()
     named = options.get("solver") not in (None, "auto")
     if purpose:

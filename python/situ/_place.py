@@ -1,4 +1,4 @@
-"""From a model and a machine to a plan, and what else the command line does before there is one."""
+"""From a model and a machine to a plan, and the other commands that need no plan."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def place(
     progress: a function of Progress, called every 10 ms or so, which may return True to stop; True or False for a bar.
     options: those of `situ place`, `--time-limit 2` as time_limit=2.
 
-    Ctrl-C ends the search with the best plan so far (`plan.interrupted`); KeyboardInterrupt where there is none yet."""
+    Ctrl-C ends the search with the best plan so far (`plan.interrupted`); KeyboardInterrupt if there is none yet."""
     filled, folder = fill(options, purpose=True), Folder()
     set_inputs(filled, folder, model, platform, costs, fix, start, example_inputs)
     out, instance = ctypes.c_void_p(), ctypes.c_void_p()
@@ -74,12 +74,13 @@ def load_plan(
     **options: Unpack[Options],
 ) -> Plan:
     """Reads a plan file and opens the model and platform that it names. With `model`, any file that places its
-    operators (a published split, an object from operator to device, a plan): the placement is simulated on it."""
+    operators (a published split, an object that maps operators to devices, a plan): the placement is simulated on
+    it."""
     out, instance, folder = ctypes.c_void_p(), ctypes.c_void_p(), Folder()
     with Watch() as watch, folder.unnamed():
         if model is None:
             if platform is not None or costs is not None or options:
-                raise TypeError("platform, costs and options go with a model")
+                raise TypeError("platform, costs and options can only be given with a model")
             call("situ_plan_read", ctypes.byref(out), ctypes.byref(instance), to_bytes(path))
         else:
             filled = fill(options)
@@ -103,7 +104,7 @@ def _open(model: Model, platform: Machine, costs: Costs, fix: Placement, options
 
 
 def inspect(model: Model, platform: Machine = None, *, costs: Costs = None, **options: Unpack[Options]) -> Report:
-    """What is in a model: operators by kind, FLOPs, bytes, critical path; as `situ inspect`."""
+    """The contents of a model: operators by kind, FLOPs, bytes, critical path; as in `situ inspect`."""
     instance, _ = _open(model, platform, costs, None, options)
     return report("situ_report_inspect", instance.problem, instance.model)
 
@@ -136,8 +137,8 @@ def compare(
     progress: ProgressOption = None,
     **options: Unpack[Options],
 ) -> Comparison:
-    """Runs each solver that serves the problem, or those named by `solver`, with the same seed and limits (3 s each
-    unless time_limit or steps say otherwise). Ctrl-C ends it with the rows so far."""
+    """Runs each solver that supports the problem, or those named by `solver`, with the same seed and limits (3 s each
+    unless time_limit or steps is given). Ctrl-C ends it with the rows so far."""
     instance, filled = _open(model, platform, costs, fix, options)
     given = to_str(filled.solve.solvers)
     names = (
@@ -172,7 +173,7 @@ def compare(
         else:
             row.failure = to_bytes(failures[name])
     if not ran:
-        raise Cancelled("interrupted before the first solver was run")
+        raise Cancelled("interrupted before the first solver ran")
     arguments = (rows, len(ran), instance.problem, instance.model)
     made = Comparison(
         make_text("situ_report_compare", *arguments, ctypes.byref(look_of())),
@@ -183,14 +184,14 @@ def compare(
 
 
 def list_family(family: str) -> list[dict[str, Any]]:
-    """A table of the library, as `situ list FAMILY --json`."""
+    """A table of the library, as in `situ list FAMILY --json`."""
     found = json.loads(make_text("situ_report_list_json", to_bytes(family)))
     rows: list[dict[str, Any]] = found[family] if isinstance(found, dict) else found
     return rows
 
 
 def list_solvers() -> list[dict[str, Any]]:
-    """Solvers: name, title, the execution models that they serve, whether they are exact."""
+    """Solvers: name, title, supported execution models, whether they are exact."""
     return list_family("solvers")
 
 
@@ -200,12 +201,12 @@ def list_bounds() -> list[dict[str, Any]]:
 
 
 def list_learners() -> list[dict[str, Any]]:
-    """Policies that learn."""
+    """Policies that can be trained."""
     return list_family("learners")
 
 
 def list_readers() -> list[dict[str, Any]]:
-    """Kinds of model files."""
+    """Model file formats."""
     return list_family("readers")
 
 
@@ -235,5 +236,5 @@ def list_models() -> list[dict[str, Any]]:
 
 
 def list_engines() -> list[dict[str, Any]]:
-    """Engines that run models, where each was found, and why one was not."""
+    """Engines that run models: where each was found, or why not."""
     return list_family("engines")

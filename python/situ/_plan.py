@@ -1,4 +1,4 @@
-"""Plans: what they say, and what can be made of them."""
+"""Plans: their contents, reports and files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Instance:
-    """A posed problem with the model, platform and costs behind it; what plans stand on."""
+    """A posed problem with its model, platform and costs; shared by plans."""
 
     def __init__(self, pointer: int, folder: Folder):
         self.pointer, self.folder = pointer, folder
@@ -47,7 +47,7 @@ class Instance:
 
 
 class Report(dict[str, Any]):
-    """What a JSON report of the command line holds; str() is the table for people."""
+    """The members of a JSON report of the command line; str() is the readable table."""
 
     def __init__(self, text: str, members: str):
         super().__init__(json.loads(members))
@@ -83,7 +83,7 @@ class Transfer:
 
 
 class Verdict(Report):
-    """What the independent checker found."""
+    """The result of the independent checker."""
 
     @property
     def valid(self) -> bool:
@@ -124,7 +124,8 @@ def _time(value: int) -> int | None:
 class Plan:
     """Which device runs each operator, when, and how good that is. Frozen: any number of threads may read it.
 
-    A plan without a placement (`bool(plan)` is False) says why in `reason`; questions about places raise NoPlan."""
+    A plan without a placement (`bool(plan)` is False) says why in `reason`; accessors that need a placement raise
+    NoPlan."""
 
     def __init__(self, pointer: int, instance: Instance, interrupted: bool = False):
         self._pointer, self._instance = pointer, instance
@@ -180,7 +181,7 @@ class Plan:
 
     @property
     def best_single_ns(self) -> int | None:
-        """The best value of one device alone; None when none can run it all."""
+        """The best value of a single device; None if no device can run everything."""
         return _time(lib.situ_plan_best_single_ns(self._pointer))
 
     @property
@@ -190,7 +191,7 @@ class Plan:
 
     @property
     def speedup(self) -> float | None:
-        """How many times as fast as the best single device; infinity where none can run the model."""
+        """Speed-up over the best single device; infinity if no device can run the model."""
         if not self.value_ns:
             return None
         return math.inf if self.best_single_ns is None else self.best_single_ns / self.value_ns
@@ -202,12 +203,12 @@ class Plan:
 
     @property
     def bound(self) -> str:
-        """The bound that is given, by name."""
+        """The name of the bound behind the lower bound."""
         return to_str(lib.situ_plan_bound(self._pointer))
 
     @property
     def reason(self) -> str:
-        """Why there is no placement; "" where there is one."""
+        """Why there is no placement; "" if there is one."""
         return to_str(lib.situ_plan_reason(self._pointer))
 
     @property
@@ -220,13 +221,13 @@ class Plan:
 
     @property
     def n_handovers(self) -> int:
-        """Tensors that go to another device, one for each tensor and receiving device."""
+        """Tensors handed to another device, counted once for each tensor and receiving device."""
         self._need()
         return int(lib.situ_plan_n_handovers(self._pointer))
 
     @property
     def statistics(self) -> dict[str, int]:
-        """Counters that solvers kept."""
+        """Counters of the solvers."""
         rows = [lib.situ_plan_statistic(self._pointer, i) for i in range(lib.situ_plan_n_statistics(self._pointer))]
         return {to_str(row.name): row.value for row in rows}
 
@@ -242,7 +243,8 @@ class Plan:
 
     @property
     def source(self) -> Graph | None:
-        """The graph that was placed, where the model came as an object: of a torch module a situ.torch.TorchGraph."""
+        """The graph that was placed, if the model was given as an object; a situ.torch.TorchGraph for a torch
+        module."""
         return self._instance.folder.graph
 
     @property
@@ -260,7 +262,7 @@ class Plan:
         return int(found)
 
     def device_of(self, operator: str) -> str:
-        """The device that runs an operator. KeyError for one that the model does not have."""
+        """The device that runs an operator. KeyError if the model has no such operator."""
         self._need()
         return self._device_name(lib.situ_plan_device(self._pointer, self._find(operator)))
 
@@ -272,7 +274,7 @@ class Plan:
 
     @property
     def placement(self) -> dict[str, str]:
-        """From each operator to its device, in topological order."""
+        """A mapping from each operator to its device, in topological order."""
         self._need()
         devices = [d.name for d in self.devices]
         return {name: devices[lib.situ_plan_device(self._pointer, v)] for v, name in enumerate(self.operators)}
@@ -303,7 +305,7 @@ class Plan:
     # ---- reports ----
 
     def report(self) -> Report:
-        """As `situ place` prints it; the members are those of `situ place --json`."""
+        """The report of `situ place`; its members are those of `situ place --json`."""
         return report("situ_report_plan", self._pointer, self._instance.problem, self._instance.model)
 
     def to_dict(self) -> dict[str, Any]:
@@ -336,8 +338,8 @@ class Plan:
     def explain(
         self, what_if: bool = False, *, progress: ProgressOption = None, **options: Unpack[Options]
     ) -> Explanation:
-        """Parts, limit, critical path. With `what_if` the problem is solved again with one thing changed at a time,
-        each within about a second or what `options` (time_limit, steps, ...) say."""
+        """Parts, bottleneck, critical path. With `what_if` the problem is solved again with one change at a time,
+        each within about a second or the given `options` (time_limit, steps, ...)."""
         self._need()
         if not what_if:
             return self._explain(None)
@@ -358,7 +360,7 @@ class Plan:
         )
 
     def check(self) -> Verdict:
-        """Judges the plan by code that shares nothing with solvers and simulator."""
+        """Checks the plan with code that shares nothing with solvers and simulator."""
         made = make("situ_check", self._instance.problem, self._pointer)
         try:
             arguments = (made, self._pointer, self._instance.problem)
@@ -398,13 +400,14 @@ class Plan:
         return pandas.DataFrame(self.report()["devices"]).set_index("name")
 
     def to_device_map(self, devices: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """A device_map for accelerate and transformers, of a plan of a torch module: situ.torch.device_map."""
+        """A device_map for accelerate and transformers, for a plan of a torch module: situ.torch.device_map."""
         from . import torch as situ_torch
 
         return situ_torch.device_map(self, devices)
 
     def measure(self, example_inputs: Any = None, devices: Mapping[str, Any] | None = None, **how: int) -> Measured:
-        """Runs the torch module of a plan by it, and sets its times beside the prediction: situ.torch.measure."""
+        """Runs the torch module of a plan as planned, and compares its times with the prediction:
+        situ.torch.measure."""
         from . import torch as situ_torch
 
         return situ_torch.measure(self, example_inputs, devices, **how)
@@ -412,11 +415,11 @@ class Plan:
     # ---- files ----
 
     def to_text(self) -> str:
-        """What a plan file holds."""
+        """The content of a plan file."""
         return make_text("situ_plan_text", self._pointer, self._instance.pointer)
 
     def save(self, path: str | os.PathLike[str]) -> list[str]:
-        """Writes a plan file. Graph, platform and costs that came from Python are written beside it (PLAN.graph.json,
+        """Writes a plan file. Graph, platform and costs that came from Python are written next to it (PLAN.graph.json,
         ...), so that situ.load_plan and `situ check` can open it again. Returns the files written."""
         target, text, files = pathlib.Path(path), self.to_text(), []
         for what in ("graph", "platform", "costs"):

@@ -17,7 +17,7 @@ UNLIMITED_BYTES = 2**63 - 1
 
 @dataclass(frozen=True)
 class Device:
-    """A device of a platform. `memory_bytes` is None where no limit is known."""
+    """A device of a platform. `memory_bytes` is None if no limit is known."""
 
     name: str
     class_name: str
@@ -30,7 +30,7 @@ class Device:
 
 
 class Platform:
-    """A machine that is being described, entry by entry, in the words of docs/formats/platform.md.
+    """A machine under description, entry by entry, with the keys of docs/formats/platform.md.
 
     machine = situ.Platform("my box")
     machine.add_device("cpu", base="cpu")

@@ -1,4 +1,4 @@
-"""A posed problem for those who search themselves: what may run where, at what cost, and what a placement is worth."""
+"""A posed problem for solvers of your own: where operators may run, at what cost, and the value of a placement."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class Problem:
 
     @property
     def units(self) -> list[list[str]]:
-        """Operators that share a device, since the costs count them as one kernel or the model says so; most stand
-        alone. In topological order of their first members."""
+        """Operators that share a device, because the costs fuse them or the model requires it; most are
+        single. In topological order of their first members."""
         lead = list(range(len(self.operators)))
 
         def find(v: int) -> int:
@@ -75,8 +75,8 @@ class Problem:
         return list(found.values())
 
     def time_ns(self, operator: str, device: str) -> int | None:
-        """The time of an operator on a device; None where it cannot run. A kernel's time is that of its head, and 0 for
-        the others in it."""
+        """The time of an operator on a device; None if it cannot run there. A kernel's time is that of its head, and
+        0 for the others in it."""
         v, d = self._operator[operator], self._device[device]
         time = int(lib.situ_costs_time_ns(self._costs, self._instance.platform, v, d))
         return None if time == NEVER_NS else time
@@ -94,11 +94,11 @@ class Problem:
             where = numbers(*(self._device[placement[name]] for name in self.operators))
             sequence = None if order is None else numbers(*(self._operator[name] for name in order))
         except KeyError as unknown:
-            raise BadArgument(f"{unknown} is an operator without a device, or no operator or device at all") from None
+            raise BadArgument(f"{unknown} is an operator without a device, or not an operator or device") from None
         return Plan(make("situ_simulate", self._instance.problem, where, sequence), self._instance)
 
     def value_ns(self, placement: Mapping[str, str], order: Sequence[str] | None = None) -> int | None:
-        """What a placement is worth: the latency or period that is simulated; None where the judge rejects it."""
+        """The value of a placement: the simulated latency or period; None if the checker rejects it."""
         plan = self.evaluate(placement, order)
         verdict = make("situ_check", self._instance.problem, plan._pointer)
         try:
@@ -107,7 +107,8 @@ class Problem:
             lib.situ_verdict_free(verdict)
 
     def serves(self, solver: str) -> bool:
-        """Whether a solver of situ serves this problem: its execution model, its options. False for unknown names."""
+        """Whether a solver of situ supports this problem: its execution model and its options. False for unknown
+        names."""
         return bool(lib.situ_solver_serves(to_bytes(solver), self._instance.problem))
 
     def solve(self, *, bounds: bool = True, progress: ProgressOption = None, **options: Unpack[Options]) -> Plan:

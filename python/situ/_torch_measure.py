@@ -1,4 +1,4 @@
-"""Measured costs of a module's operators on PyTorch, and plans measured beside what they predict."""
+"""Measured costs of a module's operators on PyTorch, and plans measured against their predictions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LEAST_RUNS = 3
 
 
 def _middle(values: Sequence[float]) -> tuple[int, int]:
-    """The median and half the distance of the quartiles, in whole ns."""
+    """The median and half the interquartile range, in whole ns."""
     ordered = sorted(values)
     n = len(ordered) - 1
     return round(statistics.median(ordered)), round((ordered[3 * n // 4] - ordered[n // 4]) / 2)
@@ -44,7 +44,7 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _arguments(source: TorchGraph, given: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Inputs as positional and keyword arguments; those that the module was exported with where none are given."""
+    """Inputs as positional and keyword arguments; by default those that the module was exported with."""
     if given is None:
         args, kwargs = source.program.example_inputs or ((), {})
         found = tuple(args), dict(kwargs)
@@ -54,12 +54,12 @@ def _arguments(source: TorchGraph, given: Any) -> tuple[tuple[Any, ...], dict[st
         found = (tuple(given) if isinstance(given, (tuple, list)) else (given,)), {}
     states = [source.program.state_dict[name] for name in source.program.state_dict]
     if any(isinstance(t, torch.Tensor) and t.is_meta for t in (*pytree.tree_leaves(found), *states)):
-        raise BadArgument('the module or its inputs are on the device "meta", and nothing can be measured there')
+        raise BadArgument('the module or its inputs are on the device "meta", where nothing can be measured')
     return found
 
 
 class _Threads:
-    """Within it PyTorch may be given other numbers of threads."""
+    """Context in which the thread counts of PyTorch may be changed."""
 
     def __enter__(self) -> None:
         self._before = torch.get_num_threads()
@@ -119,7 +119,8 @@ def profile(
     devices: from classes of devices to those of PyTorch, {"cpu": "cpu", "a100-80g": "cuda:0"}; the default is
     {"cpu": "cpu"}. The exported graph runs in turn as it is and operator by operator; each operator gets the median of
     `repeats` times, and all are scaled so that they sum to the median of the whole. A device of the CPU has `threads`
-    threads on cores of its own. Hand-overs between the devices, and between two threads of the CPU, are measured too."""
+    threads on cores of its own. Hand-overs between the devices, and between two threads of the CPU, are measured
+    too."""
     source = module if isinstance(module, TorchGraph) else graph(module, example_inputs)
     args, kwargs = _arguments(source, example_inputs)
     at = {name: torch_device(device) for name, device in (devices or {"cpu": "cpu"}).items()}
@@ -163,7 +164,8 @@ def _profile_class(
 
 
 def _links(at: Mapping[str, torch.device]) -> Iterator[dict[str, Any]]:
-    """What a hand-over costs, between two threads: its latency, and the rate of what a big tensor takes longer."""
+    """The cost of a hand-over between two threads: its latency, and the rate derived from the extra time of a large
+    tensor."""
     for a, source in at.items():
         for b, target in at.items():
             if source == target and source.type != "cpu":
@@ -174,8 +176,8 @@ def _links(at: Mapping[str, torch.device]) -> Iterator[dict[str, Any]]:
 
 
 def _handover_ns(source: torch.device, target: torch.device, size: int) -> int:
-    """From the end of the making of a tensor to the start of its use elsewhere; where both are the CPU, no copy is made,
-    and the first reading counts with what it takes longer than the second."""
+    """From the end of the making of a tensor to the start of its use elsewhere; where both are the CPU, no copy is
+    made, and the first reading counts with what it takes longer than the second."""
     channel, both_cpu, taken = Channel(target), source.type == target.type == "cpu", []
     with ThreadPoolExecutor(1) as there:
         for i in range(_HANDOVERS):
@@ -236,7 +238,8 @@ class Measured(dict[str, Any]):
 
 
 def _difference(values: Any, expected: Any) -> float:
-    """The greatest difference of a tensor by its greatest magnitude; infinity where shapes or places of NaN differ."""
+    """The maximum difference of a tensor relative to its maximum magnitude; infinity if shapes or positions of NaN
+    differ."""
     worst, others = 0.0, pytree.tree_leaves(values)
     for a, b in zip(others, pytree.tree_leaves(expected)):
         if not isinstance(b, torch.Tensor) or b.numel() == 0:
@@ -259,12 +262,12 @@ def measure(
     warm_up: int = 3,
     queue: int = 2,
 ) -> Measured:
-    """Runs the module of a plan by it, and sets what it measures beside what the plan predicts.
+    """Runs the module of a plan as planned, and compares the measurements with the prediction.
 
     Inputs run one by one, in turn with the whole module on one device: `repeats` give the latency. A plan of a pipeline
-    then gets 5 times `repeats` inputs, at most `queue` under way for each device: the period. `example_inputs` are those
-    of the export by default; devices and threads as for Runner. Times of operators come from further runs in which each
-    call is timed."""
+    then gets 5 times `repeats` inputs, at most `queue` under way for each device: the period. `example_inputs` are
+    those of the export by default; devices and threads as for Runner. Times of operators come from further runs in
+    which each call is timed."""
     source, placement, names = graph_of(plan), plan.placement, device_names(plan, devices)
     args, kwargs = _arguments(source, example_inputs)
     at = {name: torch_device(names[name]) for name in dict.fromkeys(placement.values())}

@@ -2,7 +2,7 @@
 
 Each device has a thread, pinned to cores of its own where times are taken, and one straight-line function with its
 operators in the order of the plan. A value that another device reads is put into a queue for it, once, and taken there
-at its first use. So devices work at the same time: PyTorch lets other threads run while an operator works."""
+at its first use. Devices thus work in parallel: PyTorch lets other threads run while an operator works."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ _FAILED = object()  # what a queue holds when the device before it has failed
 
 
 class _OtherFailed(Exception):
-    """Another device has failed, and tells why."""
+    """Another device has failed and reports the reason."""
 
 
 def device_names(plan: Plan, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What each device is called outside: as given; else the host "cpu" and accelerators 0, 1, ... in their order."""
+    """The PyTorch name of each device: as given; else "cpu" for the host and 0, 1, ... for accelerators in their
+    order."""
     names: dict[str, Any] = {}
     for device in plan.devices:
         names[device.name] = "cpu" if device.is_host else sum(1 for name in names.values() if name != "cpu")
@@ -45,7 +46,7 @@ def device_names(plan: Plan, given: Mapping[str, Any] | None) -> dict[str, Any]:
 def torch_device(name: Any) -> torch.device:
     found = torch.device(f"cuda:{name}" if isinstance(name, int) else name)
     if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
-        raise BadArgument(f"this machine has no {found}; say with devices= where the plan is to run")
+        raise BadArgument(f"this machine has no {found}; specify with devices= where the plan should run")
     return found
 
 
@@ -62,7 +63,7 @@ def wait_for(device: torch.device) -> None:
 
 
 class Channel:
-    """A value on its way to another device, for one input after the other."""
+    """A value in transit to another device, for successive inputs."""
 
     def __init__(self, at: torch.device):
         self.queue: SimpleQueue[Any] = SimpleQueue()
@@ -116,7 +117,7 @@ class Ran(NamedTuple):
 
 
 class Part:
-    """What one device runs, on a thread of its own."""
+    """The part of one device, on a thread of its own."""
 
     def __init__(self, device: str, at: torch.device):
         self.device, self.at = device, at
@@ -274,7 +275,7 @@ class Engine:
             raise
 
     def finish(self, futures: Sequence[Future[Ran]]) -> list[Ran]:
-        """Waits for all parts; the first failure is the caller's. Queues are empty again once no input is under way."""
+        """Waits for all parts; the first failure is the caller's. Queues are empty again once no input is in flight."""
         failures = [failure for future in futures if (failure := future.exception()) is not None]
         self._under_way -= 1
         self._failed |= bool(failures)
@@ -287,7 +288,7 @@ class Engine:
         return [future.result() for future in futures]
 
     def result(self, ran: Sequence[Ran], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """What the module gives."""
+        """The outputs of the module."""
         values = {node: v for part, done in zip(self.parts, ran) for node, v in zip(part.gives, done.values)}
         named = {**self._states, **dict(zip(self._inputs, pytree.tree_leaves((tuple(args), dict(kwargs)))))}
         out = []

@@ -33,7 +33,7 @@ class SituWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a solve has come. `value_ns` is None while there is no plan."""
+    """The progress of a solve. `value_ns` is None while there is no plan."""
 
     solver: str
     seconds: float
@@ -47,7 +47,7 @@ ProgressOption = Union[bool, Callback, None]
 
 
 def duration(time_ns: float | None) -> str:
-    """A time for people: "3.21 ms"; "-" for none."""
+    """A readable time: "3.21 ms"; "-" for none."""
     if time_ns is None or time_ns >= NEVER_NS:
         return "-"
     unit, size = next(((u, s) for u, s in (("s", 1e9), ("ms", 1e6), ("us", 1e3)) if time_ns >= s), ("ns", 1.0))
@@ -131,7 +131,7 @@ class Watch:
 
 
 def _stack_level() -> int:
-    """Where the caller of this package stands."""
+    """The stack level of the caller of this package."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "situ":
         frame, level = frame.f_back, level + 1
@@ -161,7 +161,7 @@ _LOG = c.situ_log_callback(_on_log)
 
 @atexit.register
 def _close() -> None:
-    """Solves of daemon threads end with the interpreter: they are asked to stop, and have a moment to."""
+    """Solves of daemon threads end with the interpreter: they are asked to stop, and have a moment to do so."""
     _closing.set()
     deadline = time.monotonic() + 2.0
     while _watches and time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""Solvers of your own beside those of situ: one judge, equal budgets, many seeds.
+"""Your own solvers compared with those of situ: one checker, equal budgets, many seeds.
 
 def first_fit(search):
     return {name: "gpu0" for name in search.problem.operators}
@@ -7,7 +7,7 @@ results = situ.bench.run({"first fit": first_fit, "auto": "auto"}, steps=500, se
 print(results)
 
 A solver is a function of a Search. It may return a placement, ask what placements are worth, or both; the best of all
-that the judge accepts counts. docs/how-to/research.md begins here."""
+that the judge accepts counts. docs/how-to/research.md is the introduction."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ STANDARD: dict[str, dict[str, Any]] = {
 
 
 class BudgetSpent(Exception):
-    """Raised in a solver that asks for more than its budget. None need catch it: the best placement so far counts."""
+    """Raised in a solver that exceeds its budget. It need not be caught: the best placement so far counts."""
 
 
 class Search:
-    """What a solver of your own gets: a problem, random numbers of its seed, a budget of placements to ask about."""
+    """The input of your own solver: a problem, random numbers of its seed, a budget of evaluations."""
 
     def __init__(self, problem: Problem, seed: int = 0, steps: int | None = None, time_limit: float | None = None):
         self.problem, self.seed, self.random = problem, seed, random.Random(seed)
@@ -77,8 +77,8 @@ Solver = Union[str, Callable[[Search], Union[Mapping[str, str], None]]]
 def solve(
     problem: Problem, solver: Solver, *, steps: int | None = None, time_limit: float | None = None, seed: int = 0
 ) -> Plan | None:
-    """Runs a solver: a function, or one of situ by name, then without the bounds that situ.place works out first. None
-    where a function found no placement that the judge accepts."""
+    """Runs a solver: a function, or one of situ by name, then without the bounds that situ.place computes first. None
+    if a function found no placement that the checker accepts."""
     plan, _ = _solve(problem, solver, steps, time_limit, seed)
     return plan
 
@@ -191,7 +191,8 @@ def run(
     instances: arguments of situ.Problem by name, or names of STANDARD; None: all of these.
     seeds: how many, from 0, or which.
 
-    A solver of situ that does not serve an instance, a list scheduler on a pipeline for example, has no rows for it."""
+    A solver of situ that does not support an instance (a list scheduler on a pipeline, for example) has no rows for
+    it."""
     if steps is None and time_limit is None:
         steps = 1000
     rivals = dict(solvers) if isinstance(solvers, Mapping) else {name: name for name in solvers}

@@ -32,7 +32,7 @@ __all__ = [
 
 
 def device_map(plan: Plan, devices: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """From module to device, as accelerate.dispatch_model and from_pretrained take it; it covers every parameter and
+    """A mapping from module to device, for accelerate.dispatch_model and from_pretrained; it covers every parameter and
     buffer.
 
     A layer ("model.layers.3") is one entry, since residual connections bind its modules: its device is that of the
@@ -61,7 +61,7 @@ def device_map(plan: Plan, devices: Mapping[str, Any] | None = None) -> dict[str
 
 
 def split_points(plan: Plan) -> dict[str, Any]:
-    """Where torch.distributed.pipelining is to cut the module: {"layers.8": SplitPoint.BEGINNING}, at the first
+    """Where torch.distributed.pipelining should cut the module: {"layers.8": SplitPoint.BEGINNING}, at the first
     layer of each stage but the first. Layers come in the order in which they run."""
     from torch.distributed.pipelining import SplitPoint
 

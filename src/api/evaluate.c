@@ -153,7 +153,7 @@ situ_status evaluate_pins(situ_plan **out, const situ_instance *instance, situ_e
   return status;
 }
 
-/* What a plan file of ours says of its problem holds where the options leave something open. */
+/* The problem in a plan file supplies everything that the options leave open. */
 static situ_status open_beside(situ_instance **instance, const instance_options *options, const char *path,
                                situ_error *error) {
   json_value *root = NULL;
@@ -174,7 +174,7 @@ static situ_status import(situ_plan **out, const situ_instance *i, const char *p
   TRY(plan_read_pins(device, p->graph, p->platform, path, error));
   for (int32_t v = 0; v < p->n_operators; v++)
     if (device[v] < 0)
-      return fail_with(error, SITU_STATUS_BAD_INPUT, path, "places no device for operator %s; every one must be placed",
+      return fail_with(error, SITU_STATUS_BAD_INPUT, path, "does not place operator %s; every operator must be placed",
                        p->graph->name[v]);
   TRY(best_single_find(&single, s, p, a, error));
   placement where = {.device = device};

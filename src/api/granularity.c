@@ -42,8 +42,8 @@ bool granularity_is_decoder(const situ_graph *g, arena *scratch) {
   return is && embeds && predicts;
 }
 
-/* A kernel that has experts in it goes where they go: what it ends with does not tie them to their layer. `first` is
- * the lowest key of experts. */
+/* A kernel that contains experts is placed with them: its last operators do not tie them to their layer. `first` is the
+ * lowest key of experts. */
 static bool kernels_follow_experts(int32_t *keys, int32_t n, int32_t first, const int32_t *kernel, arena *scratch) {
   int32_t n_kernels = 0;
   for (int32_t v = 0; v < n; v++)

@@ -66,10 +66,10 @@ situ_status instance_options_take(instance_options *own, const situ_instance_opt
                             .writers = o.writers,
                             .n_writers = o.n_writers};
   if (o.max_ttft_ns < 0 || !(o.min_speed >= 0 && o.min_speed <= 1e18))
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option %s has no such value",
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option %s has an invalid value",
                      o.max_ttft_ns < 0 ? "max_ttft_ns" : "min_speed");
   if ((unsigned)o.granularity > SITU_GRANULARITY_DEFAULT)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option granularity has no such value");
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option granularity has an invalid value");
   TRY(TAKE(own->read, o.read, SITU_READ_OPTIONS_INIT, error));
   TRY(TAKE(own->cost, o.cost, SITU_COST_OPTIONS_INIT, error));
   TRY(TAKE(own->problem, o.problem, SITU_PROBLEM_OPTIONS_INIT, error));
@@ -105,7 +105,7 @@ static situ_status keep_options(situ_instance *i, const instance_options *option
 static situ_status read_platform(situ_instance *i, situ_error *error) {
   if (i->model->costs && i->model->platform && i->options.platform)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.model,
-                     "brings its own platform and measured times; omit the platform %s", i->options.platform);
+                     "has its own platform and measured times; omit the platform %s", i->options.platform);
   if (!i->options.platform && i->model->platform) {
     i->platform = i->model->platform;
     return SITU_STATUS_OK;
@@ -113,7 +113,7 @@ static situ_status read_platform(situ_instance *i, situ_error *error) {
   const char *name = i->options.platform ? i->options.platform : SITU_DEFAULT_PLATFORM;
   if (!i->options.platform)
     log_line((log_to){i->options.read.log, i->options.read.log_context}, SITU_LOG_WARNING,
-             "no platform was named: %s is assumed (this-host is this machine)", name);
+             "no platform given: assuming %s (this-host is this machine)", name);
   TRY(situ_platform_read(&i->own_platform, name, error));
   i->platform = i->own_platform;
   return SITU_STATUS_OK;
@@ -132,7 +132,7 @@ static situ_status read_costs(situ_instance *i, situ_error *error) {
     bool fused = o->fusion && strcmp(o->fusion, "none") != 0;
     if (o->model || o->table_path || o->efficiency > 0 || o->engine || fused)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.model,
-                       "brings its own measured times; options of the cost estimate cannot be used with it");
+                       "has its own measured times; options of the cost estimate cannot be used with it");
     i->costs = i->model->costs;
     return SITU_STATUS_OK;
   }
@@ -191,7 +191,7 @@ static bool is_stream_latency(const situ_instance *i) {
          (o->execution == SITU_EXECUTION_DEFAULT || o->execution == SITU_EXECUTION_STREAM) && o->max_calls == 0;
 }
 
-/* The granularity that DEFAULT stands for. */
+/* The granularity that DEFAULT selects. */
 static situ_granularity default_granularity(const situ_instance *i) {
   bool layers = !i->pins && is_stream_latency(i) && granularity_is_decoder(i->model->graph, i->arena);
   return layers ? SITU_GRANULARITY_LAYER : SITU_GRANULARITY_FUSED;
@@ -227,11 +227,10 @@ situ_status instance_pose(situ_instance *i, situ_error *error) {
   return situ_problem_pose(&i->problem, i->graph, i->platform, i->costs, &posed, error);
 }
 
-/* What nobody asked for limits the plan, its value and its proof: it is told. */
+/* A default that limits the plan, its value and its proof is reported. */
 static situ_status note_layers(situ_model *model, situ_error *error) {
   text_buffer notes = {0};
-  text_add(&notes, "%slayers stay whole, in the plan and in the bound; --granularity operator splits them\n",
-           model->notes);
+  text_add(&notes, "%splan and bound keep layers whole; use --granularity operator to split them\n", model->notes);
   const char *both = text_take(&notes);
   if (!both) return fail_no_memory(error);
   free((void *)(uintptr_t)model->notes);
@@ -239,7 +238,7 @@ static situ_status note_layers(situ_model *model, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-/* As instance_pose, but layers that nobody asked for by name give way where no device can take one. */
+/* Like instance_pose, but layers that were not requested explicitly are dropped if no device can hold one. */
 static situ_status pose(situ_instance *i, bool by_default, situ_error *error) {
   TRY(instance_pose(i, error));
   if (!by_default || i->options.granularity != SITU_GRANULARITY_LAYER) return SITU_STATUS_OK;

@@ -1,4 +1,4 @@
-/* api/instance.h - what an instance is made of. */
+/* api/instance.h - the contents of an instance. */
 #ifndef SITU_API_INSTANCE_H
 #define SITU_API_INSTANCE_H
 
@@ -8,7 +8,7 @@
 #include "problem/problem.h"
 #include "situ/instance.h"
 
-/* situ_instance_options of the version at hand, with the options that they point to. */
+/* situ_instance_options of this version, with the options that they point to. */
 typedef struct instance_options {
   const char *model;
   situ_read_options read;
@@ -29,7 +29,7 @@ typedef struct instance_options {
   const char *rules_text; /* a JSON array of what rules files hold, where no rules are named; or NULL */
 } instance_options;
 
-/* What a caller gave, in any version's form; texts and arrays are borrowed. BAD_ARGUMENT for what cannot be. */
+/* Takes the options of a caller of any version; texts and arrays are borrowed. BAD_ARGUMENT for invalid options. */
 situ_status instance_options_take(instance_options *own, const situ_instance_options *given, situ_error *error);
 
 struct situ_instance {
@@ -40,7 +40,7 @@ struct situ_instance {
   situ_costs *own_costs;       /* likewise */
   situ_graph *copies;          /* of the model's graph, with their costs; NULL where there is one input only */
   situ_costs *copied_costs;
-  situ_costs *other_costs; /* of the steps that a limit is on; NULL: there is none */
+  situ_costs *other_costs; /* of the steps that a limit applies to; NULL: no limit */
   const situ_graph *graph;
   const situ_platform *platform;
   const situ_costs *costs;
@@ -52,26 +52,26 @@ struct situ_instance {
   int32_t form;      /* of the plans that the targets of all writers can run: situ_form */
 };
 
-/* Reads the rules that the options name, if any, resolves them for the model, and changes the platform by them. What
- * they say is kept in options.rules_text. */
+/* Reads the rules that the options name, if any, resolves them for the model, and applies them to the platform. Their
+ * text is kept in options.rules_text. */
 situ_status instance_read_rules(situ_instance *instance, situ_error *error);
-/* Joins what rules keep together to the keys of the instance, and makes these where there are none. */
+/* Adds the groups that rules keep together to the keys of the instance, which are created if there are none. */
 situ_status instance_join_rules(situ_instance *instance, situ_error *error);
 
 /* A number for everything that a platform says: equal platforms have equal hashes, on every machine. Version 0.1 left
  * the servers of the devices out: with_servers = false gives its hash, which is the same where there is one server. */
 uint64_t platform_hash(const situ_platform *platform, bool with_servers);
 
-/* Language models, where options limit one kind of step: the other kind becomes what is asked for. BAD_ARGUMENT where
- * the model has no such steps, and for two limits. */
+/* Language models, if options limit one kind of step: the other kind becomes the objective. BAD_ARGUMENT if the model
+ * has no such steps, and for two limits. */
 situ_status instance_take_limits(situ_instance *instance, situ_error *error);
-/* The costs of the limited steps on a platform; NULL where there is no limit. */
+/* The costs of the limited steps on a platform; NULL without a limit. */
 situ_status instance_estimate_other(situ_costs **out, const situ_instance *instance, const situ_platform *platform,
                                     situ_error *error);
 /* Puts the limit, if any, with these costs into options of a problem. */
 void instance_limit(situ_problem_options *posed, const situ_instance *instance, const situ_costs *other);
 
-/* With what the problem is posed: the options, and the pins, empty devices and groups of the instance. */
+/* The options with which the problem is posed: those given, plus the pins, empty devices and groups of the instance. */
 situ_problem_options instance_problem_options(const situ_instance *instance);
 
 /* Poses the problem of an instance whose other members are there. */

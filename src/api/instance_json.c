@@ -123,7 +123,7 @@ json_value *instance_to_json(const situ_instance *i) {
 
 typedef enum field_form {
   FIELD_TEXT,
-  FIELD_PATH, /* a text; a relative path may be one beside the plan file */
+  FIELD_PATH, /* a text; a relative path may be relative to the plan file */
   FIELD_WORD, /* a text of a list; the field is an enum */
   FIELD_SMALL,
   FIELD_WHOLE,
@@ -235,7 +235,7 @@ static const form forms[] = {[FIELD_TEXT] = {JSON_TEXT, "a text", sizeof(char *)
                              [FIELD_OBJECT] = {JSON_OBJECT_KIND, "an object", 0},
                              [FIELD_LIST] = {JSON_ARRAY_KIND, "a list", 0}};
 
-/* Where a member stands, for messages: "instance" or "instance.costs" in a file. */
+/* The position of a member, for messages: "instance" or "instance.costs" in a file. */
 typedef struct place {
   const char *group, *path;
   arena *arena;
@@ -304,14 +304,14 @@ static bool take_value(value *out, const field *f, const json_value *v, const pl
   return json_whole(v, f->least - 1) >= f->least && json_whole(v, 0) <= f->most;
 }
 
-/* Reads the members of one object; those that nobody knows are refused, since they may be constraints. */
+/* Reads the members of one object; unknown members are rejected, since they may be constraints. */
 static situ_status read_fields(instance_options *o, const field *rows, const json_value *object, const place *at,
                                situ_error *error) {
   json_member m = {0};
   while (json_next(object, &m)) {
     const field *f = rows;
     while (f->name && strcmp(f->name, m.key) != 0) f++;
-    if (!f->name) return bad(at, m.key, "no such member; is the file of a later version?", error);
+    if (!f->name) return bad(at, m.key, "no such member; is the file from a later version?", error);
   }
   for (const field *f = rows; f->name; f++) {
     const json_value *v = json_get(object, f->name);
@@ -365,8 +365,7 @@ situ_status instance_options_from_json(instance_options *o, const json_value *me
   place at = {"instance", path, a};
   *o = (instance_options){0};
   if (json_kind_of(member) != JSON_OBJECT_KIND)
-    return fail_with(error, SITU_STATUS_BAD_INPUT, path,
-                     "is not a plan of situ: \"instance\", an object, was expected");
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is not a situ plan: expected an object \"instance\"");
   TRY(read_fields(o, fields, member, &at, error));
   o->model = nearby(a, json_text(json_get(member, "model"), ""), path);
   const json_value *before = json_get(member, "overlap"); /* version 0.1: what async_copies is now */

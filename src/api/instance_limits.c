@@ -27,9 +27,8 @@ static situ_status refuse_times(const char *path, const char *name, situ_error *
   if (!times) return SITU_STATUS_OK;
   return fail_with(
       error, SITU_STATUS_BAD_ARGUMENT, path,
-      "%s weighs decoding against the prompt, and the times of operators of a cost table are those of one of "
-      "them; give a JSON table whose \"operators\" is {}, with \"links\" and \"parts\" alone, which hold for "
-      "both",
+      "%s needs the times of both decoding and the prompt, but operator times in a cost table apply to "
+      "one of them; give a JSON table whose \"operators\" is {} and which has only \"links\" and \"parts\"",
       name);
 }
 
@@ -37,10 +36,11 @@ static situ_status refuse(const situ_instance *i, situ_error *error) {
   const instance_options *o = &i->options;
   const char *name = o->max_ttft_ns > 0 ? "a limit on time to first token" : "a minimum speed";
   if (o->max_ttft_ns > 0 && o->min_speed > 0)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "time to first token and speed of decoding cannot both be limited, one of them is the objective");
+    return fail_with(
+        error, SITU_STATUS_BAD_ARGUMENT, NULL,
+        "time to first token and speed of decoding cannot both be limited, because one of them is the objective");
   if (!i->model->steps.other)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, o->model, "%s is for language models", name);
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, o->model, "%s needs a language model", name);
   return o->cost.table_path ? refuse_times(o->cost.table_path, name, error) : SITU_STATUS_OK;
 }
 

@@ -1,4 +1,4 @@
-/* Rules of an instance: from files and short forms to what the costs and the problem take. */
+/* Rules of an instance: from files and short forms to the inputs of costs and problem. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static bool add_short(text_buffer *t, const char *text, const char *word, const 
   return true;
 }
 
-/* Adds one object of rules: a short form, or what a file holds. */
+/* Adds one object of rules: a short form, or the content of a file. */
 static situ_status add_rules(text_buffer *t, const char *text, situ_error *error) {
   static const char *const forbid[] = {"{\"situ_rules\":1,\"operators\":[{\"kind\":", ",\"not_on\":", "}]}"};
   static const char *const reserve[] = {"{\"situ_rules\":1,\"devices\":{", ":{\"reserve\":", "}}}"};
@@ -76,7 +76,7 @@ situ_status instance_read_rules(situ_instance *i, situ_error *error) {
   if (!text) return SITU_STATUS_OK;
   if (i->model->costs && i->platform == i->model->platform)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.model,
-                     "brings its own measured times; rules count for estimated costs only");
+                     "has its own measured times; rules apply to estimated costs only");
   TRY(json_parse(&list, text, strlen(text), "rules", error));
   situ_status status = resolve(i, list, error);
   json_free(list);
@@ -91,9 +91,8 @@ situ_status instance_join_rules(situ_instance *i, situ_error *error) {
   const situ_graph *g = i->model->graph;
   int32_t n = g->n_operators, all = i->graph->n_operators;
   if (!i->rules || (!i->rules->cuts && i->rules->n_kept == 0)) return SITU_STATUS_OK;
-  int32_t *into = ARENA_NEW(i->arena, int32_t, n), *first = ARENA_NEW(i->arena, int32_t, n);
-  int32_t *keys = ARENA_NEW(i->arena, int32_t, all);
-  if (!into || !first || !keys) return fail_no_memory(error);
+  int32_t *into, *first, *keys;
+  if (!ARENA_ARRAYS(i->arena, ARRAY(into, n), ARRAY(first, n), ARRAY(keys, all))) return fail_no_memory(error);
   disjoint_init(into, n);
   for (int32_t v = 0; v < n; v++) first[v] = -1;
   for (int32_t v = 0; i->together && v < n; v++) {

@@ -1,4 +1,4 @@
-/* A policy that learns from what an engine measures. */
+/* A policy that learns from measurements of an engine. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static situ_status check_call(const situ_instance *i, const situ_learn_options *
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "from 2 to %d placements can be measured", (int)MOST);
   TRY(model_format_need(i->model->reader, model, error));
   if (i->problem->execution != SITU_EXECUTION_STREAM || i->problem->training || i->problem->n_copies > 1)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, model, "is measured as a forward pass of one input only");
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, model, "can only be measured as a forward pass of a single input");
   return SITU_STATUS_OK;
 }
 
@@ -50,7 +50,7 @@ static situ_trials_report tell(const trials *t) {
   return r;
 }
 
-/* What was measured is written whatever comes after it. A callback that stops leaves the best so far. */
+/* Measurements are written whatever happens afterwards. If a callback stops the training, the best so far remains. */
 static situ_status learn_in(measured_course *c, situ_learn_report *out, situ_trials_report *told, situ_plan **plan,
                             const char *learner, const situ_problem *p, const situ_learn_options *options,
                             situ_error *error) {

@@ -1,6 +1,6 @@
-/* The front of latency and period by the epsilon-constraint method (Haimes, Lasdon, Wismer, 1971): the two ends first,
- * then the least period under ceilings of latency that are spread evenly, as a ratio, between them. Each solve starts
- * from what all before it found. docs/theory/models/tradeoff.md. */
+/* The front of latency and period by the epsilon-constraint method (Haimes, Lasdon, Wismer, 1971): first the two ends,
+ * then the minimum period for limits on latency that are spaced evenly, as ratios, between them. Each solve starts from
+ * the plans of all previous ones. docs/theory/models/tradeoff.md. */
 #include "situ/pareto.h"
 
 #include <math.h>
@@ -113,7 +113,7 @@ static bool cancelled(const situ_front *f) { return f->plans[f->n_solved - 1]->o
 
 static situ_status run(sweep *s) {
   situ_front *f = s->front;
-  int64_t measured = SITU_NEVER_NS - 1; /* no limit, but both are looked at */
+  int64_t measured = SITU_NEVER_NS - 1; /* no limit, but both are evaluated */
   TRY(solve_once(s, SITU_OBJECTIVE_LATENCY, measured));
   TRY(solve_once(s, SITU_OBJECTIVE_THROUGHPUT, measured));
   keep_ends(f);
@@ -140,10 +140,10 @@ situ_status situ_pareto(situ_front **out, const situ_problem *problem, const sit
   s.n_wanted = options.points != 0 ? options.points : DEFAULT_POINTS;
   if (problem->execution != SITU_EXECUTION_STREAM)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "fronts of latency and period are of execution stream, not %s",
+                     "fronts of latency and period need execution stream, not %s",
                      situ_execution_name(problem->execution));
   if (s.n_wanted < 2 || s.n_wanted > MOST_POINTS)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a front takes 2 to %d points, not %d", (int)MOST_POINTS,
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a front has 2 to %d points, not %d", (int)MOST_POINTS,
                      (int)s.n_wanted);
   arena *a = arena_new();
   s.front = a ? ARENA_ZERO(a, situ_front, 1) : NULL;

@@ -14,8 +14,8 @@ static bool all_pinned(const situ_problem *p) {
   return p->n_operators > 0;
 }
 
-/* Solves, from the plan of the file that the options name beside those that the caller has, for a plan that the writers
- * of the instance can hold. */
+/* Solves for a plan that the writers of the instance can represent, starting from the plan file that the options name
+ * and the caller's starts. */
 static situ_status solve_from(situ_plan **out, const situ_instance *i, const situ_solve_options *solve,
                               situ_error *error) {
   situ_solve_options own;

@@ -11,7 +11,7 @@
 
 enum { MOST_PLANS = 16, VARIANT_STEPS = 2000 };
 
-/* What a further candidate is: the plan of a solver, or the best found by all under a limit on parts. */
+/* The kind of a further candidate: the plan of a solver, or the best plan found by all with a limit on parts. */
 typedef struct variant {
   const char *name, *solvers;
   int32_t max_parts; /* streams only; 0: none */

@@ -83,7 +83,7 @@ static situ_status reopen(situ_instance **out, const instance_options *given, ar
   instance_options_fill(&o, &said);
   if (!given && strncmp(o.model, READ_UNNAMED, sizeof READ_UNNAMED - 1) == 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, path,
-                     "its model came from standard input; name the model beside the plan (--model MODEL)");
+                     "its model came from standard input; give the model as well (--model MODEL)");
   TRY(instance_open(out, &o, error));
   situ_instance *i = *out;
   const json_value *table_hash = json_get(json_get(m, "costs"), "table_hash");
@@ -105,7 +105,7 @@ situ_status instance_from_json(situ_instance **out, const instance_options *give
   arena *a = arena_new();
   if (!a) return fail_no_memory(error);
   situ_status status = reopen(out, given, a, member, path, error);
-  if (status == SITU_STATUS_BAD_ARGUMENT && !given) /* what a file says is input, not an argument of the caller */
+  if (status == SITU_STATUS_BAD_ARGUMENT && !given) /* the content of a file is input, not an argument of the caller */
     status = error ? (error->status = SITU_STATUS_BAD_INPUT) : SITU_STATUS_BAD_INPUT;
   if (status != SITU_STATUS_OK) {
     situ_instance_free(*out);

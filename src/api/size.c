@@ -1,5 +1,5 @@
 /* The smallest platform that meets a goal. Every goal is a limit on the value of a plan, so the proved lower bound of
- * the value tells where no plan can meet it. */
+ * the value shows where no plan can meet it. */
 #include "api/size.h"
 
 #include <ctype.h>
@@ -90,7 +90,7 @@ static situ_status take_objective(sizing_call *q) {
                                                 : q->problem.objective;
   if (q->problem.objective == SITU_OBJECTIVE_DEFAULT) q->problem.objective = wanted;
   if (q->problem.objective == wanted) return SITU_STATUS_OK;
-  return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL, "the goal %s is not about the objective %s", q->into->goal,
+  return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL, "the goal %s contradicts the objective %s", q->into->goal,
                    situ_objective_name(q->problem.objective));
 }
 
@@ -101,10 +101,11 @@ static situ_status read_prices(sizing_call *q, const char *path) {
   q->prices_path = path;
   json_member m = {0};
   bool ok = json_kind_of(q->prices) == JSON_OBJECT_KIND;
-  if (!ok) return fail_with(q->error, SITU_STATUS_BAD_INPUT, path, "expected an object of names and prices per hour");
+  if (!ok)
+    return fail_with(q->error, SITU_STATUS_BAD_INPUT, path, "expected an object that maps names to prices per hour");
   while (json_next(q->prices, &m))
     if (!(json_number(m.value, -1) >= 0))
-      return fail_with(q->error, SITU_STATUS_BAD_INPUT, path, "the price of \"%.60s\" is no number that is at least 0",
+      return fail_with(q->error, SITU_STATUS_BAD_INPUT, path, "the price of \"%.60s\" must be a number, at least 0",
                        m.key);
   return SITU_STATUS_OK;
 }
@@ -141,7 +142,7 @@ static bool cheaper(const candidate *a, const candidate *b) {
   return a->memory_bytes < b->memory_bytes;
 }
 
-/* Puts a candidate behind those that are no dearer. */
+/* Inserts a candidate after those that are not more expensive. */
 static void insert(sizing_call *q, const candidate *c) {
   int32_t at = q->into->n_candidates++;
   for (; at > 0 && cheaper(c, &q->candidates[at - 1]); at--) q->candidates[at] = q->candidates[at - 1];
@@ -161,8 +162,8 @@ static situ_status add_candidate(sizing_call *q, const char *name, bool named) {
   if (!lacking)
     insert(q, &c);
   else if (named)
-    status = fail_with(q->error, SITU_STATUS_BAD_INPUT, q->prices_path, "no price for %.60s, which %.120s has", lacking,
-                       name);
+    status = fail_with(q->error, SITU_STATUS_BAD_INPUT, q->prices_path, "no price for %.60s, which is part of %.120s",
+                       lacking, name);
   else
     q->into->n_unpriced++;
   situ_platform_free(f);
@@ -174,9 +175,7 @@ static situ_status take_candidates(sizing_call *q, const char *names) {
   const char *list = names ? names : BUILT_IN;
   int64_t most = 1;
   for (const char *c = list; *c; c++) most += *c == ',';
-  q->candidates = ARENA_NEW(a, candidate, most);
-  q->into->rows = ARENA_ZERO(a, situ_size_row, most);
-  if (!q->candidates || !q->into->rows) return fail_no_memory(q->error);
+  if (!ARENA_ARRAYS(a, ARRAY(q->candidates, most), ZEROS(q->into->rows, most))) return fail_no_memory(q->error);
   for (const char *at = list; at; at = *at ? at + 1 : NULL) {
     at += strspn(at, " ");
     size_t n = strcspn(at, ","), end = n;
@@ -188,7 +187,7 @@ static situ_status take_candidates(sizing_call *q, const char *names) {
     at += n;
   }
   if (q->into->n_candidates > 0) return SITU_STATUS_OK;
-  return fail_with(q->error, SITU_STATUS_BAD_INPUT, q->prices_path, "it has the prices of no platform built in");
+  return fail_with(q->error, SITU_STATUS_BAD_INPUT, q->prices_path, "it has prices for none of the built-in platforms");
 }
 
 /* ---- trying one ---- */
@@ -216,7 +215,7 @@ static situ_status know_model(sizing_call *q, const situ_instance *i) {
   if (!s->model) return fail_no_memory(q->error);
   if (s->kind != GOAL_TOKENS || s->tokens > 0) return SITU_STATUS_OK;
   return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                   "the goal %s is for language models, one copy; name a latency or a period", s->goal);
+                   "the goal %s needs a language model, one copy; name a latency or a period", s->goal);
 }
 
 /* Whether it is proved that no plan meets the goal. */
@@ -224,7 +223,7 @@ static bool is_impossible(const situ_sizing *s, const situ_problem *p, const sit
   return situ_problem_conflict(p) || !meets(s, situ_plan_verified_ns(plan));
 }
 
-/* What a candidate came to. A value counts after a search only: the best single device says little of a machine. */
+/* The result of a candidate. A value counts only after a search: the best single device says little about a machine. */
 static situ_status keep_row(sizing_call *q, const candidate *c, const situ_problem *p, const situ_plan *plan,
                             bool searched) {
   situ_sizing *s = q->into;
@@ -249,7 +248,7 @@ static situ_status keep_row(sizing_call *q, const candidate *c, const situ_probl
   return SITU_STATUS_OK;
 }
 
-/* Bounds first, beside the best single device; a search only where they leave the goal open. */
+/* First the bounds and the best single device; a search only if they leave the goal open. */
 static situ_status try_candidate(sizing_call *q, const candidate *c) {
   situ_instance *i = NULL;
   situ_plan *plan = NULL;

@@ -1,4 +1,4 @@
-/* api/size.h - what a sizing is made of. */
+/* api/size.h - the contents of a sizing. */
 #ifndef SITU_API_SIZE_H
 #define SITU_API_SIZE_H
 

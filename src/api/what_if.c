@@ -1,5 +1,5 @@
-/* What a plan would gain or lose if the machine were another. A change is a copy of the platform with other figures, a
- * device left out, or another model; costs are estimated again, the problem is posed and solved again. */
+/* What a plan would gain or lose on a changed machine. A change is a copy of the platform with other figures, an
+ * excluded device, or another model; costs are estimated again, and the problem is posed and solved again. */
 #include "situ/what_if.h"
 
 #include <stdio.h>
@@ -76,7 +76,7 @@ static situ_status change_platform(situ_platform **out, const situ_instance *i, 
   return status;
 }
 
-/* The instance with another platform or a device less; what it borrows from `i` is not freed with it. */
+/* The instance with another platform or one device less; data borrowed from `i` is not freed with it. */
 typedef struct variant {
   situ_platform *platform;
   situ_costs *costs, *copied_costs, *other_costs;

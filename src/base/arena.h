@@ -1,10 +1,10 @@
 /* base/arena.h - memory that is freed all at once, with mark and release for scratch.
  *
- * One noun owns one arena. Memory from an arena is aligned for any type. arena_alloc returns NULL when memory runs
- * out or the size is negative or overflows; a request for 0 bytes gives a valid, unique pointer.
+ * One noun owns one arena. Memory from an arena is aligned for any type. arena_alloc returns NULL when memory runs out
+ * or the size is negative or overflows; a request for 0 bytes gives a valid, unique pointer.
  *
- * With the environment-free debug mode (built with -Darena_debug=true) each object is allocated apart, so that
- * AddressSanitizer sees overruns. */
+ * In debug mode (built with -Darena_debug=true) each object is allocated separately, so that AddressSanitizer sees
+ * overruns. */
 #ifndef SITU_BASE_ARENA_H
 #define SITU_BASE_ARENA_H
 

@@ -21,7 +21,7 @@ situ_status arguments_take(void *own, size_t own_size, const void *given, const 
     memcpy(&size, given, sizeof size);
     if (size < sizeof size || size > MOST_BYTES)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, initialiser,
-                       "the struct has the size %zu; begin it with this initialiser, or set size to its sizeof", size);
+                       "the struct has size %zu; use this initialiser, or set size to its sizeof", size);
     for (size_t k = own_size; k < size; k++)
       if (((const unsigned char *)given)[k])
         return fail_with(error, SITU_STATUS_BAD_ARGUMENT, initialiser,

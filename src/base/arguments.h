@@ -15,14 +15,14 @@
 situ_status arguments_given(situ_error *error, const char *function, const char *names, const void *const *pointers,
                             size_t n);
 
-/* Copies a caller's struct into `own`, zeroes what the caller does not know, and sets own.size to its own size. `given`
- * may be NULL: then all is 0. BAD_ARGUMENT names the initialiser when the size is 0, and when the caller set a field
- * that this version does not know. TRY(TAKE(mine, options, SITU_SOLVE_OPTIONS_INIT, error)). */
+/* Copies a caller's struct into `own`, zeroes the fields that the caller does not know, and sets own.size to its own
+ * size. `given` may be NULL: then all fields are 0. BAD_ARGUMENT names the initialiser when the size is 0, and when the
+ * caller set a field that this version does not know. TRY(TAKE(mine, options, SITU_SOLVE_OPTIONS_INIT, error)). */
 #define TAKE(own, given, INITIALISER, error) arguments_take(&(own), sizeof(own), (given), #INITIALISER, (error))
 situ_status arguments_take(void *own, size_t own_size, const void *given, const char *initialiser, situ_error *error);
 
-/* Fills a caller's struct with what it knows of `own`; its size stays, and what lies beyond `own` becomes 0. False,
- * with nothing written, when `to` is NULL or has no size. */
+/* Copies the fields of `own` that a caller's struct has; its size stays, and fields beyond `own` become 0. False, and
+ * nothing is written, if `to` is NULL or has no size. */
 #define GIVE(to, own) arguments_give((to), &(own), sizeof(own))
 bool arguments_give(void *to, const void *own, size_t own_size);
 

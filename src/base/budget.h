@@ -16,7 +16,7 @@ typedef bool budget_callback(void *context);
 typedef struct budget {
   int64_t steps, max_steps;      /* INT64_MAX: no limit */
   int64_t start_ns, deadline_ns; /* INT64_MAX: no limit */
-  int64_t next_look_steps;       /* the clock is looked at when steps reach this */
+  int64_t next_look_steps;       /* the clock is read when steps reach this */
   int64_t last_look_ns, stride;
   budget_callback *callback;
   void *context;
@@ -25,7 +25,7 @@ typedef struct budget {
 
 /* max_steps <= 0 and limit_ns <= 0 mean no limit. */
 budget budget_new(int64_t max_steps, int64_t limit_ns, budget_callback *callback, void *context);
-/* A part of what is left of `whole`: its steps and clock count against both (call budget_join afterwards). */
+/* A share of the rest of `whole`: its steps and time count against both (call budget_join afterwards). */
 budget budget_part(const budget *whole, int64_t max_steps, int64_t limit_ns);
 void budget_join(budget *whole, const budget *part);
 /* The nanoseconds that are left, at least 0; INT64_MAX without a limit. */

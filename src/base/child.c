@@ -14,7 +14,8 @@
 #include "base/clock.h"
 
 enum { LOOK_MS = 10 };
-/* Frames: their size, then as many bytes. A last frame of size 0 is followed by one byte: what the work returned. */
+/* Frames: the size, then that many bytes. The last frame has size 0 and is followed by one byte: the result of the
+ * work. */
 typedef uint64_t frame_size;
 
 struct child_line {
@@ -71,12 +72,12 @@ static _Noreturn void be_child(child_work *work, child_line *line, void *context
 
 /* ---- the parent ---- */
 
-/* What has come through the pipe, and was not told yet. */
+/* Data received through the pipe and not yet delivered. */
 typedef struct inbox {
   char *bytes;
   size_t n, room;
   size_t most_bytes;
-  bool ended, good; /* the last frame is there; what the work returned */
+  bool ended, good; /* the last frame has arrived; the result of the work */
   bool broken;
 } inbox;
 
@@ -96,7 +97,7 @@ static bool receive(inbox *in, int from) {
   return n > 0;
 }
 
-/* Tells all frames that are whole. */
+/* Delivers all complete frames. */
 static void tell(inbox *in, const child_limits *limits, void *context) {
   size_t at = 0;
   frame_size size;
@@ -121,7 +122,7 @@ static void tell(inbox *in, const child_limits *limits, void *context) {
   if (at > 0) memmove(in->bytes, in->bytes + at, in->n);
 }
 
-/* Listens until the child ends or must be killed. Returns whether it was told to stop. */
+/* Reads until the child ends or must be killed. Returns whether it was asked to stop. */
 static bool listen_to(inbox *in, int from, int *control, const child_limits *limits, void *context) {
   int64_t killed_ns = INT64_MAX;
   bool open = true, stopped = false;

@@ -1,8 +1,8 @@
-/* base/child.h - work that may crash, hang or eat memory, in a process of its own: foreign engines.
+/* base/child.h - runs work that may crash, hang or exhaust memory (foreign engines) in a process of its own.
  *
- * The child is a fork of the caller: it sees everything that the caller saw, changes nothing there, and tells what it
- * found by messages through a pipe. It must not touch locks, threads or files of the caller. Whatever becomes of it,
- * child_run returns with no process left behind. */
+ * The child is a fork of the caller: it sees the caller's memory, changes nothing there, and reports its results by
+ * messages through a pipe. It must not touch locks, threads or files of the caller. Whatever happens to the child,
+ * child_run leaves no process behind. */
 #ifndef SITU_BASE_CHILD_H
 #define SITU_BASE_CHILD_H
 
@@ -13,9 +13,9 @@
 /* The child's end of the pipes. */
 typedef struct child_line child_line;
 
-/* What the child does. Returns whether it came to its end. */
+/* The work of the child. Returns whether it completed. */
 typedef bool child_work(void *context, child_line *line);
-/* In the child: sends a message of `size` bytes (at least 1). False when nobody listens any more. */
+/* In the child: sends a message of `size` bytes (at least 1). False when the parent no longer reads. */
 bool child_send(child_line *line, const void *bytes, size_t size);
 /* In the child: whether it is asked to come to an end. Cheap: one poll of a pipe. */
 bool child_must_stop(const child_line *line);
@@ -28,13 +28,13 @@ typedef bool child_stop(void *context);
 typedef enum child_end {
   CHILD_DONE,      /* its work returned true */
   CHILD_FAILED,    /* its work returned false */
-  CHILD_CRASHED,   /* it ended without returning, or sent what is no message */
-  CHILD_STOPPED,   /* it was told to stop, and did or was killed */
+  CHILD_CRASHED,   /* it ended without returning, or sent a malformed message */
+  CHILD_STOPPED,   /* it was asked to stop, and did or was killed */
   CHILD_NO_PROCESS /* no process or memory for one; nothing was done */
 } child_end;
 
 typedef struct child_limits {
-  int64_t deadline_ns; /* on clock_now_ns; INT64_MAX: none. Then it is told to stop */
+  int64_t deadline_ns; /* time of clock_now_ns at which it is asked to stop; INT64_MAX: none */
   int64_t grace_ns;    /* how long it may take to stop before it is killed */
   size_t most_bytes;   /* of one message: a child that sends more has crashed */
   child_stop *stop;    /* may be NULL */
@@ -46,8 +46,8 @@ typedef struct child_limits {
  * with its parent. Linux and POSIX. */
 child_end child_run(child_work *work, const child_limits *limits, void *context);
 
-/* In a fresh fork of another kind: from here on it dies with its parent (a process number), signals to the process
- * group leave it alone, and what it prints goes nowhere. */
+/* For a fork made elsewhere: from here on it dies with its parent (a process id), signals to the process group do not
+ * reach it, and its output is discarded. */
 void child_settle(long parent);
 
 #endif

@@ -1,5 +1,5 @@
-/* base/clock.h - monotonic time. Only budgets, progress and the "seconds" of a report may look at it: results never
- * depend on it except through a time limit. */
+/* base/clock.h - monotonic time. Only budgets, progress and the "seconds" of a report may read it: results never depend
+ * on it except through a time limit. */
 #ifndef SITU_BASE_CLOCK_H
 #define SITU_BASE_CLOCK_H
 

@@ -1,14 +1,14 @@
-/* base/contracts.h - what parts of situ promise each other, in code that a build may leave out.
+/* base/contracts.h - the promises between parts of situ, as code that a build may omit.
  *
  *     REQUIRE(condition)  a precondition of a function, as its header states it: the caller's duty
  *     ENSURE(condition)   what a function has seen to when it gets there: its own duty
  *     CONTRACT(broken)    a noun keeps its invariants, as its header states them; `broken` is the value of its check
  *                         function (graph_check, problem_check, ...): NULL, or the invariant that does not hold
  *
- * A broken contract is a bug of situ, never of what it was given, which is an error (base/fail.h): a line on stderr,
- * and abort. The meson option `contracts` says whether they are in; by default they are, unless the build type is
- * release. Where they are out nothing is evaluated. They stand where rooms hand over to each other, not in loops over
- * the operators of every trial; CONTRIBUTING.md says what they cost. */
+ * A broken contract is a bug of situ, never of its input (invalid input is an error, base/fail.h): it prints a line to
+ * stderr and aborts. The meson option `contracts` enables contracts; the default is on, except in builds of type
+ * release. Disabled contracts evaluate nothing. Contracts check what one folder of src/ hands to another, and are not
+ * placed in loops over the operators of every trial; CONTRIBUTING.md states their cost. */
 #ifndef SITU_BASE_CONTRACTS_H
 #define SITU_BASE_CONTRACTS_H
 

@@ -1,8 +1,8 @@
 /* base/csr.h - lists by number in two arrays ("compressed sparse rows"): list k is item[start[k] .. start[k+1]).
  *
- * Lists are made by counting: csr_count for each item, csr_sum, then csr_put for each item again, which says where it
- * goes. Items of one list keep the order in which they are put. `start` has room for n + 2 numbers, all 0 before the
- * first count; the two spare places save a second array of positions. */
+ * Lists are made by counting: csr_count for each item, csr_sum, then csr_put for each item again, which returns its
+ * position. Items of one list keep the order in which they are put. `start` has room for n + 2 numbers, all 0 before
+ * the first count; the two spare places save a second array of positions. */
 #ifndef SITU_BASE_CSR_H
 #define SITU_BASE_CSR_H
 

@@ -72,7 +72,7 @@ void file_need(file_view *view, size_t at, size_t n) {
 situ_status file_result(const file_view *view, const char *path, situ_error *error) {
   if (!view->failed) return SITU_STATUS_OK;
   return fail_with(error, SITU_STATUS_IO, path, "cannot be read: %s",
-                   view->failed == FILE_CUT_OFF ? "it became shorter meanwhile" : strerror(view->failed));
+                   view->failed == FILE_CUT_OFF ? "it was truncated while it was read" : strerror(view->failed));
 }
 
 situ_status file_need_text(file_view *view, const char *path, situ_error *error) {
@@ -81,7 +81,7 @@ situ_status file_need_text(file_view *view, const char *path, situ_error *error)
     file_need(view, at, n);
     TRY(file_result(view, path, error));
     if (memchr(view->bytes + at, '\0', n))
-      return fail_with(error, SITU_STATUS_BAD_INPUT, path, "holds a zero byte; expected text");
+      return fail_with(error, SITU_STATUS_BAD_INPUT, path, "contains a zero byte; expected text");
   }
   return SITU_STATUS_OK;
 }
@@ -140,7 +140,7 @@ static situ_status cannot_write(const char *path, int why, situ_error *error) {
   return fail_with(error, SITU_STATUS_IO, path, "cannot be written: %s", strerror(why));
 }
 
-/* Devices, pipes and folders: whatever exists and is no regular file. */
+/* Devices, pipes and folders: everything that exists and is not a regular file. */
 static bool is_special(const char *path) {
   struct stat about;
   return stat(path, &about) == 0 && !S_ISREG(about.st_mode);
@@ -156,7 +156,8 @@ static situ_status write_into(const char *path, const void *bytes, size_t n, sit
 
 enum { MOST_NAMES = 10000 }; /* that files of other threads, or left by a process that died, may have taken */
 
-/* A new file beside `path` (beside what it links to): its handle, and its name and the target to free; -1 on failure.
+/* Creates a file next to `path` (next to the target of a link): its handle, and its name and the target, which the
+ * caller frees; -1 on failure.
  */
 static int open_beside(const char *path, char **temporary, char **target) {
   *target = realpath(path, NULL);
@@ -173,7 +174,7 @@ static int open_beside(const char *path, char **temporary, char **target) {
   return handle;
 }
 
-/* What came of the file beside `path`, whose names it frees; without any there was no memory. */
+/* The outcome of the file next to `path`, whose names it frees; no names means out of memory. */
 static situ_status end_beside(bool good, const char *path, int why, char *temporary, char *target, situ_error *error) {
   situ_status status = good ? SITU_STATUS_OK : !temporary ? fail_no_memory(error) : cannot_write(path, why, error);
   free(temporary);

@@ -21,10 +21,10 @@ enum { FILE_CUT_OFF = -1 };
 /* Reads a regular file. IO when it cannot be opened or read, became shorter meanwhile or is a directory. What happens
  * to the file afterwards does not change the bytes. Close it with file_close, which takes a failed view too. */
 situ_status file_open(file_view *out, const char *path, situ_error *error);
-/* The same for a text: BAD_INPUT at its first zero byte, and nothing behind it is read, so that a huge file that is no
- * text takes neither time nor memory. */
+/* The same for a text: BAD_INPUT at its first zero byte. Nothing after it is read, so that a huge binary file costs
+ * neither time nor memory. */
 situ_status file_open_text(file_view *out, const char *path, situ_error *error);
-/* All of such a text with a zero byte behind it, in the arena. */
+/* The whole text followed by a zero byte, in the arena. */
 situ_status file_read_text(char **out, const char *path, arena *a, situ_error *error);
 /* The same for parts of large files: nothing is read, and no memory is used, before file_need asks for the bytes
  * [at, at + n). What cannot be read is zero and leaves a failure in the view, which file_result reports. */
@@ -38,10 +38,10 @@ bool file_exists(const char *path);
 /* Size of a regular file in bytes, or -1. */
 long long file_size(const char *path);
 
-/* Writes bytes to `path` by way of a temporary file in the same folder, flushed and renamed: either the whole file
- * appears or nothing changes. A link is followed and stays; a device or a pipe is written into. */
+/* Writes bytes to `path` through a temporary file in the same folder, which is flushed and renamed: either the whole
+ * file appears or nothing changes. A link is followed and kept; a device or a pipe is written directly. */
 situ_status file_write(const char *path, const void *bytes, size_t n, situ_error *error);
-/* Whether file_write could write there now; IO with the reason otherwise. Leaves nothing behind. */
+/* Whether file_write could write to `path` now; IO with the reason if not. Changes nothing. */
 situ_status file_probe(const char *path, situ_error *error);
 
 /* The folder part of a path with its slash ("a/b.c" -> "a/", "b.c" -> ""), in the arena; NULL without memory. */

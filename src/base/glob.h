@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* Whether the pattern covers the whole name: '*' stands for any characters, '?' for one, all others for themselves. */
+/* Whether the pattern matches the whole name: '*' matches any characters, '?' exactly one, and all others
+ * themselves. */
 bool glob_matches(const char *pattern, const char *name);
 
 #endif

@@ -49,9 +49,9 @@ typedef struct json_member {
 } json_member;
 bool json_next(const json_value *object, json_member *member); /* member zeroed before the first call */
 
-/* Makers: NULL without memory. The setters take over `value` (also when they fail) and return false without memory;
- * a NULL value makes them fail, so that calls may be nested and only the last looked at. Text that is no UTF-8 is
- * stored with '?' for its bad bytes. */
+/* Makers: NULL without memory. The setters take over `value` (also when they fail) and return false without memory; a
+ * NULL value makes them fail, so that calls may be nested and only the last result checked. Bytes that are not UTF-8
+ * are stored as '?'. */
 json_value *json_new_object(void);
 json_value *json_new_array(void);
 json_value *json_new_text(const char *text); /* NULL gives null */
@@ -65,7 +65,7 @@ bool json_push(json_value *array, json_value *value);
  * them again (17 with indent 0); indent 0 is one line, else every member has its line, and so has every array that
  * holds no other. */
 char *json_print(const json_value *root, int indent);
-/* Adds `text` in quotes, escaped, bytes that are no UTF-8 replaced as by json_new_text. */
+/* Adds `text` in quotes, escaped; bytes that are not UTF-8 are replaced as by json_new_text. */
 void json_quote(text_buffer *out, const char *text);
 
 #endif

@@ -14,7 +14,7 @@
 situ_status library_load(void **library, const char *path, bool open, situ_error *error);
 void *library_entry(void *library, const char *name);
 
-/* A library that is loaded when it is first needed. What is called of it is a list of functions,
+/* A library that is loaded when it is first needed. Its functions are listed as
  *     #define CALLS(CALL) CALL(port_, open) CALL(port_, close)
  * as its header declares them (port_open, port_close); they go to a struct of pointers:
  *     static struct { CALLS(LIBRARY_POINTER) } port;

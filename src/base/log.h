@@ -1,5 +1,5 @@
-/* base/log.h - what a call has to say while it works, for callers who want to hear it. Nothing is kept and nothing
- * printed; without a callback nothing is done. */
+/* base/log.h - messages to a caller's callback during a call. Nothing is kept or printed; without a callback nothing is
+ * done. */
 #ifndef SITU_BASE_LOG_H
 #define SITU_BASE_LOG_H
 

@@ -1,6 +1,6 @@
 /* base/max_flow.h - maximum flow and minimum cut in a directed network with whole capacities, by blocking flows along
- * shortest ways (Dinic, "Algorithm for solution of a problem of maximum flow in networks with power estimation", Soviet
- * Math. Doklady 11, 1970). O(V^2 E), on networks of placements near O(E). */
+ * shortest paths (Dinic, "Algorithm for solution of a problem of maximum flow in networks with power estimation",
+ * Soviet Math. Doklady 11, 1970). O(V^2 E), on networks of placements near O(E). */
 #ifndef SITU_BASE_MAX_FLOW_H
 #define SITU_BASE_MAX_FLOW_H
 

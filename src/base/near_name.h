@@ -9,8 +9,8 @@
  * nearer to "h100-80g" than to anything that merely looks alike. */
 int name_distance(const char *word, const char *name);
 
-/* "did you mean heft or peft?", or where none is near "known: cpop, heft, ...", as far as there is room. Written into
- * `into` and returned. */
+/* "did you mean heft or peft?", or "known: cpop, heft, ..." if no name is near, cut to the buffer. Written into `into`
+ * and returned. */
 const char *near_names(char *into, size_t capacity, const char *word, const char *const *names, int32_t n);
 
 #endif

@@ -71,7 +71,7 @@ void text_free(text_buffer *t) {
   *t = (text_buffer){0};
 }
 
-/* Three significant digits with the greatest unit that leaves at least 1. */
+/* Three significant digits with the largest unit that leaves at least 1. */
 static const char *scaled(char *into, double value, const char *const *units, const double *sizes, int n) {
   int u = n - 1;
   while (u > 0 && fabs(value) < sizes[u] * 0.9995) u--;

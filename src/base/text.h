@@ -1,4 +1,4 @@
-/* base/text.h - a growing text, and the few formats that people read. Memory failure is remembered, not returned:
+/* base/text.h - a growing text, and a few formats for human readers. Memory failure is remembered, not returned:
  * text_take gives NULL then. */
 #ifndef SITU_BASE_TEXT_H
 #define SITU_BASE_TEXT_H
@@ -27,18 +27,18 @@ enum { TEXT_UNIT_BYTES = 32 };
 const char *text_time(char into[TEXT_UNIT_BYTES], int64_t time_ns);
 const char *text_size(char into[TEXT_UNIT_BYTES], int64_t size_bytes);
 const char *text_count(char into[TEXT_UNIT_BYTES], double count);
-/* Reads a decimal number that is at least 0, without the locale of strtod; returns what follows, NULL when there is
- * none. Digits beyond the 17th do not count. */
+/* Reads a decimal number of at least 0, independently of the locale; returns the position after it, NULL if there is no
+ * number. Digits beyond the 17th are ignored. */
 const char *text_scan_number(const char *at, double *out);
-/* Changes control characters, ends of lines among them, and bytes that are no UTF-8 to '?', so that a text is one line
- * and harmless on a terminal. */
+/* Replaces control characters, including line ends, and bytes that are not UTF-8 by '?', so that a text is a single
+ * line and harmless on a terminal. */
 void text_make_line(char *text);
 /* Bytes of the UTF-8 character that `at` begins with (RFC 3629); 0 where it begins with none, or at the end. */
 size_t text_character(const char *at);
 bool text_is_utf8(const char *text);
 /* The same, but 0 for control characters too: those of ASCII, and U+0080 to U+009F, which terminals may obey. */
 size_t text_printable(const char *at);
-/* Changes bytes that are no UTF-8 to '?'; whether there were any. */
+/* Replaces bytes that are not UTF-8 by '?'; returns whether there were any. */
 bool text_make_utf8(char *text);
 /* Columns that a UTF-8 text takes on a terminal, taking each code point for one. */
 size_t text_columns(const char *utf8);

@@ -1,4 +1,4 @@
-/* Texts that callers own, and what they do with them. */
+/* Texts that callers own: freeing and writing them. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -33,7 +33,8 @@ const char *wire_next(wire_span *s, wire_field *f) {
     default: return "a field has a wire type that is not in use";
   }
   f->value.at = s->at;
-  if (length > (uint64_t)(s->end - s->at)) return "a field is longer than what holds it; the file may be cut off";
+  if (length > (uint64_t)(s->end - s->at))
+    return "a field is longer than the message that holds it; the file may be truncated";
   f->value.end = s->at + length;
   s->at += length;
   return NULL;

@@ -23,7 +23,7 @@ typedef struct wire_field {
   wire_span value;            /* without tag and length */
 } wire_field;
 
-/* Takes the next field off the front of a span that is not empty; NULL, or what is wrong with it. */
+/* Removes the next field from the front of a non-empty span. Returns NULL, or a description of what is wrong. */
 const char *wire_next(wire_span *s, wire_field *f);
 
 /* Adds a varint; a number as a field; bytes as a field. */

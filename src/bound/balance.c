@@ -151,7 +151,7 @@ static situ_status balance_compute(int64_t *lower_ns, certificate *proof, const 
 }
 
 const bound balance_bound = {.name = "balance",
-                             .title = "all work over the speed of all devices",
+                             .title = "total work divided by the speed of all devices",
                              .source =
                                  "Tarnawski et al., NeurIPS 2020; Graham, Bounds on multiprocessing timing "
                                  "anomalies, 1969",

@@ -1,15 +1,15 @@
 /* bound/block.h - exact search within a block: the operators between two cuts of a thin graph.
  *
- * A partial schedule is a set of finished operators that is closed under predecessors, when each device is free, and
- * when each tensor that somebody still needs is in each memory, links being free of contention. Operators are appended
- * to devices in some topological order; every schedule that wastes no time comes about so. Schedules of one set are
- * compared: one that is nowhere later makes the other needless. They are dropped where what is still to do shows that
- * they cannot beat the best value known: tails by device, and the work left at given prices of device time. Identical
- * devices are sorted, so that plans that differ only in their names are one.
+ * A partial schedule is a set of finished operators that is closed under predecessors, the time at which each device is
+ * free, and the time at which each tensor that is still needed is in each memory; links have no contention. Operators
+ * are appended to devices in some topological order, which produces every schedule without avoidable idle time.
+ * Schedules of the same set are compared: one that is nowhere later dominates the other. A schedule is pruned if its
+ * remaining work shows that it cannot beat the best known value: tails by device, and the remaining work at given
+ * prices of device time. Identical devices are sorted, so that plans that differ only in their names coincide.
  *
- * Sets go by size, as in a decision diagram (Bergman, Cire, van Hoeve, Hooker, "Discrete Optimization with Decision
- * Diagrams", 2016). Where a layer is too wide, its worst schedules are forgotten (a plan remains) or merged
- * component by component into one that is nowhere later than any of them (a bound remains). */
+ * Sets are processed by size, as in a decision diagram (Bergman, Cire, van Hoeve, Hooker, "Discrete Optimization with
+ * Decision Diagrams", 2016). If a layer is too wide, its worst schedules are dropped (which still gives a plan) or
+ * merged component by component into one that is nowhere later than any of them (which still gives a bound). */
 #ifndef SITU_BOUND_BLOCK_H
 #define SITU_BOUND_BLOCK_H
 
@@ -21,7 +21,7 @@ enum { BLOCK_OPERATORS = 64, BLOCK_DEVICES = 8, BLOCK_TENSORS = 192, BLOCK_PRICE
 /* Later than anything: sums of these do not overflow. */
 #define BLOCK_FAR_NS THIN_FAR_NS
 
-/* What is the same for all blocks of a problem. */
+/* Data shared by all blocks of a problem. */
 typedef struct block_machine {
   const situ_problem *problem;
   int32_t n_devices, n_memories;
@@ -60,16 +60,16 @@ bool block_machine_init(block_machine *m, const situ_problem *problem, arena *a)
 bool block_take(block *out, bool *fits, const block_machine *m, const thin_graph *g, int32_t first, int32_t last,
                 bool carry, arena *a);
 
-/* NULL, or which of the invariants above does not hold (base/contracts.h); tails apart. */
+/* NULL, or the invariant above that does not hold (base/contracts.h), except for tails. */
 const char *block_check(const block *b);
 
 /* Tails by device: from the end of an operator to the end of everything, when the last operator of a closed block has
  * the tails end_ns[device]; NULL: everything ends with the block. */
 void block_set_tails(block *b, const int64_t *end_ns);
-/* The same for an open block in the midst of a schedule: behind_ns[operator * devices + device] is the least time from
- * the end of the operator there to the end of everything by what comes behind the block. */
+/* The same for an open block within a schedule: behind_ns[operator * devices + device] is the minimum time from the end
+ * of the operator there to the end of everything that results from operators after the block. */
 void block_set_open_tails(block *b, const int64_t *behind_ns);
-/* The least time from `now` on, when the source's output is ready at 0 on device a, by the tails alone. */
+/* The minimum time from `now` on, if the source's output is ready at 0 on device a, by tails alone. */
 int64_t block_tail_before(const block *b, int32_t source, int32_t a);
 
 /* One operator put on one device; the past of a schedule is a chain of these. Devices are names within the state
@@ -103,24 +103,25 @@ typedef struct block_front {
 } block_front;
 
 typedef struct block_limits {
-  int32_t width;    /* schedules in a layer */
-  bool merge;       /* merge the worst, or forget them */
-  bool links;       /* let each channel carry one tensor after the other, in the order in which operators that need them
-                       are appended: near what the simulator does, for plans, not for bounds */
-  int64_t upper_ns; /* only schedules below this are looked for */
+  int32_t width;         /* schedules in a layer */
+  bool merge;            /* merge the worst, or forget them */
+  bool links;            /* channels carry tensors sequentially, in the order in which the operators that need them are
+                            appended: close to the simulator; for plans, not for bounds */
+  int64_t upper_ns;      /* only schedules below this are looked for */
   int64_t most_children; /* give up beyond */
   budget *budget;
 } block_limits;
 
 typedef struct block_result {
-  int64_t value_ns; /* the least value of a full schedule, or upper_ns */
+  int64_t value_ns; /* the minimum value of a full schedule, or upper_ns */
   bool exact;       /* nothing was forgotten or merged */
   bool finished;    /* else given up: value_ns says nothing */
   int64_t n_children;
 } block_result;
 
-/* Searches from `start`, whose vectors are of the entry tensors (start->tensors is not looked at). `end` may be NULL;
- * its arrays are made in `keep`, which is then not `scratch`. The trace may be NULL. False without memory. */
+/* Searches from `start`, whose vectors are of the entry tensors (start->tensors is ignored). `end` may be NULL; its
+ * arrays are allocated in `keep`, which must then differ from `scratch`. The trace may be NULL. False without
+ * memory. */
 bool block_search(block_result *out, block_front *end, const block *b, const block_front *start,
                   const block_limits *limits, block_trace *trace, arena *scratch, arena *keep);
 

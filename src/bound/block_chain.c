@@ -341,7 +341,7 @@ static situ_status cut_vertex_compute(int64_t *lower_ns, certificate *proof, con
 
 const bound cut_vertex_bound = {
     .name = "cut_vertex",
-    .title = "exact search between the operators that split the graph",
+    .title = "exact search of each block between operators that separate the graph",
     .source = "",
     .models = MODEL_STREAM,
     .compute = cut_vertex_compute,

@@ -1,13 +1,13 @@
-/* bound/block_chain.h - a thin graph cut into blocks, and the least time from each cut to the end.
+/* bound/block_chain.h - a thin graph cut into blocks, and the minimum time from each cut to the end.
  *
- * All ancestors of a cut v end before v starts, and all descendants start after v has ended. So with T(a, b) the least
- * time from the end of one cut on device a to the end of the next on b,
+ * All ancestors of a cut v end before v starts, and all descendants start after v has ended. So with T(a, b) the
+ * minimum time from the end of one cut on device a to the end of the next on b,
  *
  *     rest(a) = min over b of (T(a, b) + rest'(b))
  *
- * is a lower bound on the time from the one cut to the end of everything. Tensors that cross a cut without being its
- * own count as present everywhere. Where T is too hard a smaller value stands for it. Blocks that are the same, with
- * the same differences of rest', are searched once. */
+ * is a lower bound on the time from the one cut to the end of everything. Tensors that cross a cut but are not outputs
+ * of it count as present everywhere. If T is too hard to compute, a smaller value replaces it. Equal blocks with the
+ * same differences of rest' are searched once. */
 #ifndef SITU_BOUND_BLOCK_CHAIN_H
 #define SITU_BOUND_BLOCK_CHAIN_H
 
@@ -26,14 +26,15 @@ typedef struct block_chain {
   int64_t n_children; /* work done */
 } block_chain;
 
-/* What was found for blocks, for later rounds; starts as NULL, lives in the arena of the rounds. */
+/* Results of blocks, kept for later rounds; starts as NULL, lives in the arena of the rounds. */
 typedef struct block_finding block_finding;
 
 typedef struct chain_limits {
-  int32_t width;         /* of a layer; the search for a first plan takes a part of it */
-  int64_t most_children; /* in all */
-  budget *budget;        /* polled, not spent */
-  int64_t upper_ns; /* only plans below this matter: rest_ns is BLOCK_FAR_NS where there are none; or BLOCK_FAR_NS */
+  int32_t width;          /* of a layer; the search for a first plan takes a part of it */
+  int64_t most_children;  /* in all */
+  budget *budget;         /* polled, not spent */
+  int64_t upper_ns;       /* only plans below this matter: rest_ns is BLOCK_FAR_NS if there are none. BLOCK_FAR_NS: no
+                             limit */
   const int64_t *head_ns; /* [operator of the problem * devices] earliest ends; NULL with upper_ns = BLOCK_FAR_NS */
   block_finding **findings;
 } chain_limits;

@@ -1,9 +1,9 @@
 /* The search of bound/block.h, layer by layer. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "base/sort.h"
 #include "bound/block.h"
 
 typedef struct block_state {
@@ -504,11 +504,6 @@ static void expand(block_run *s, layer *l, const bucket *from) {
 
 /* ---- a layer that is too wide ---- */
 
-static int by_bound(const void *left, const void *right) {
-  int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-  return (a > b) - (a < b);
-}
-
 /* Takes the worst of a set out of its list: those above the threshold, and at it when `ties` are used up. */
 static block_state *take_worst(bucket *k, int64_t threshold, int64_t *ties) {
   block_state *worst = NULL;
@@ -549,7 +544,7 @@ static void narrow(block_run *s, layer *l) {
   }
   for (bucket *k = l->first; k; k = k->next)
     for (block_state *one = k->states; one; one = one->next) bounds_ns[n++] = one->bound_ns;
-  qsort(bounds_ns, (size_t)n, sizeof *bounds_ns, by_bound);
+  sort64(bounds_ns, n);
   int64_t threshold = bounds_ns[s->limits->width - 1];
   for (int64_t i = s->limits->width - 1; i >= 0 && bounds_ns[i] == threshold; i--) ties++;
   arena_release(l->arena, mark);

@@ -1,6 +1,6 @@
 /* bound/bound.h - certified lower bounds. Each is one file with one const struct, listed in bound/bounds.c. A bound
- * holds for every plan that keeps the constraints of its problem, whatever its contention, and is computed in exact
- * integers or with safe rounding. docs/theory tells why each one holds. */
+ * holds for every plan that satisfies the constraints of its problem, whatever its contention, and is computed in exact
+ * integers or with safe rounding. docs/theory has the proofs. */
 #ifndef SITU_BOUND_BOUND_H
 #define SITU_BOUND_BOUND_H
 
@@ -28,6 +28,7 @@ typedef struct bound {
   ROW(balance)           \
   ROW(area)              \
   ROW(largest)           \
+  ROW(runs)              \
   ROW(join)              \
   ROW(destructive)       \
   ROW(cut_vertex)        \
@@ -42,23 +43,23 @@ enum { BOUNDS = 0 BOUND_ROWS(BOUND_COUNT) };
 /* Ended by NULL. */
 extern const bound *const bounds[];
 
-/* What a bound came to. */
+/* The result of a bound. */
 typedef struct bound_result {
   bool known; /* it has run, or serves another execution model */
   int64_t lower_ns;
   certificate proof; /* of at most lower_ns */
 } bound_result;
 
-/* What all bounds came to. */
+/* The results of all bounds. */
 typedef struct bound_found {
   int64_t lower_ns;
   const char *name;  /* of the best */
   certificate proof; /* the strongest, of at most lower_ns */
 } bound_found;
 
-/* Runs the bounds that serve the problem and are wanted (NULL: all), beside each other on n_threads threads, each on
- * half of the time that is left to it; results of others stay. They are independent and count no steps, so that without
- * a limit of time the results are the same on any number of threads. Proofs are in `keep`. */
+/* Runs the wanted bounds (NULL: all) that support the problem, in parallel on n_threads threads, each with half of its
+ * remaining time; other results are unchanged. Bounds are independent and count no steps, so that without a time limit
+ * the results do not depend on the number of threads. Proofs are in `keep`. */
 situ_status bound_compute(bound_result results[BOUNDS], const bool *wanted, const situ_problem *problem,
                           int32_t n_threads, arena *keep, budget *b, situ_error *error);
 /* The best of them, of equal ones the first of the table. */
@@ -67,11 +68,11 @@ void bound_pick(bound_found *out, const bound_result results[BOUNDS]);
 situ_status bound_best(bound_found *out, const situ_problem *problem, arena *keep, budget *b, situ_error *error);
 
 /* Heads and tails of the device-indexed critical path (B1), for solvers that prune or rank with them:
- *   head[v*n_devices+d]: earliest finish of v on d;  tail[v*n_devices+d]: least time from the end of v on d to the end
- * of everything, both without contention; SITU_NEVER_NS where v may not run on d. */
+ * head[v*n_devices+d]: earliest finish of v on d;  tail[v*n_devices+d]: minimum time from the end of v on d to the end
+ * of everything, both without contention; SITU_NEVER_NS where v must not run on d. */
 bool bound_heads_tails(int64_t *head, int64_t *tail, const situ_problem *problem);
-/* The same where more is known: head comes filled with times before which v does not start on d, tail with least times
- * after its end, may[v*n_devices+d] says where v may run (NULL: as the problem says). */
+/* The same with additional knowledge: on entry head holds times before which v does not start on d, and tail minimum
+ * times after its end; may[v*n_devices+d] says where v may run (NULL: as in the problem). */
 bool bound_chains(int64_t *head, int64_t *tail, const bool *may, const situ_problem *problem, arena *scratch);
 
 #endif

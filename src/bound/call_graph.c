@@ -127,9 +127,10 @@ static void fuse_source(maker *m, int32_t v) {
   bool lonely = true, grouped = false; /* whether nothing was fused into v, or anything of it is in a group */
   for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) lonely &= m->root[g->use[i]] != v;
-  for (int32_t w = lonely ? v : 0; w < (lonely ? v + 1 : p->n_operators); w++)
+  int32_t end = lonely ? v + 1 : p->n_operators; /* what is fused into a source comes after it */
+  for (int32_t w = v; w < end; w++)
     if (root_of(m, w) == v) look_out(m, v, w, &o);
-  for (int32_t w = lonely ? v : 0; w < (lonely ? v + 1 : p->n_operators); w++) {
+  for (int32_t w = v; w < end; w++) {
     if (root_of(m, w) != v) continue;
     grouped |= g->colocation[w] >= 0;
     o.follows &= o.user >= 0 && may_follow(m, w, o.user);

@@ -1,15 +1,15 @@
-/* bound/call_graph.h - what the latency of calls sees of a problem: nodes of operators that may as well be together,
- * one kind of accelerator at least as good as each that there is, and hosts.
+/* bound/call_graph.h - a relaxation of a problem for the latency of calls: nodes of operators that can be merged
+ * without loss, one kind of accelerator that is at least as good as each real one, and hosts.
  *
  * Every plan of the problem is, with the same units, a plan of the call graph of no greater latency: an operator takes
- * its least time on any accelerator or any host, a tensor its least transfer, a call holds as many weights as the
+ * its minimum time over accelerators or hosts, a tensor its minimum transfer time, a call holds as many weights as the
  * largest memory, all calls together as many as all memories, and there are as many calls as all accelerators may run.
- * Footprints, colocation apart from what is said below, and which accelerator runs which call are left out. So what is
- * proved of the call graph is a bound for the problem.
+ * Footprints, the assignment of calls to accelerators and, except as stated below, colocation are ignored. A proved
+ * bound of the call graph is therefore a bound of the problem.
  *
- * An operator that takes no time anywhere is fused where that loses no plan (docs/theory/exact/call_dp.md):
- *   - a source into its only user, when it is without weights and in no group, or in the user's group;
- *   - an operator whose inputs are all from one node into that node, when it is without weights and in no group, or in
+ * An operator that takes no time anywhere is fused if that loses no plan (docs/theory/exact/call_dp.md):
+ * - a source into its only user, when it is without weights and in no group, or in the user's group;
+ * - an operator whose inputs are all from one node into that node, when it is without weights and in no group, or in
  *     the producer's group, and nobody uses it, or it alone uses its one input (but for what is fused into the node
  *     already) and its outputs cost no more than that.
  * A source in no group whose tensors cost nothing is left out: it may be on a host. */
@@ -30,11 +30,9 @@ typedef struct call_graph {
   int32_t *use_start, *use;   /* [tensor + 1]: nodes that use it, ascending, distinct, without the producer */
   int32_t *in_start, *in;     /* [node + 1]: tensors it uses; in_use: the index into use that each is */
   int32_t *in_use;
-  int32_t device_calls,
-      all_calls; /* calls that an accelerator may run, that all may; INT32_MAX where that is no limit */
-  int64_t call_bytes,
-      all_bytes;    /* room of the largest accelerator, of all; SITU_UNLIMITED_BYTES where there is no limit */
-  int64_t total_ns; /* no time of any chain of units is above this; SITU_NEVER_NS when it does not fit */
+  int32_t device_calls, all_calls; /* maximum number of calls of an accelerator, and of all; INT32_MAX: no limit */
+  int64_t call_bytes, all_bytes;   /* memory of the largest accelerator, and of all; SITU_UNLIMITED_BYTES: no limit */
+  int64_t total_ns;                /* no time of any chain of units is above this; SITU_NEVER_NS when it does not fit */
 } call_graph;
 
 /* Operators that take no time and have at most light_bytes of weights count as having none: with more than 0 there are

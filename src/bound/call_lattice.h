@@ -1,8 +1,8 @@
 /* bound/call_lattice.h - the ideals of a call graph (sets of nodes that hold all producers of their members), and the
  * calls that lead from one to another.
  *
- * The units of a plan - calls, and single nodes on hosts - stand in a topological order. Its prefixes are ideals, and
- * each unit is the difference of two of them. */
+ * The units of a plan - calls, and single nodes on hosts - have a topological order. Its prefixes are ideals, and each
+ * unit is the difference of two of them. */
 #ifndef SITU_BOUND_CALL_LATTICE_H
 #define SITU_BOUND_CALL_LATTICE_H
 
@@ -54,7 +54,7 @@ typedef struct call_iterator {
   int64_t *next;         /* [depth] next step to try */
   int32_t *left;         /* [tensor] made inside: users outside yet; made in `from`: users inside */
   int32_t *feeds;        /* [node of `from`] tensors of it that go into the call */
-  /* the call at hand */
+  /* the current call */
   int64_t compute_ns, in_ns, out_ns, weight_bytes, flow;
 } call_iterator;
 
@@ -62,8 +62,8 @@ typedef struct call_iterator {
 bool call_iterator_make(call_iterator *w, const call_lattice *l, const int64_t *flow_in, const int64_t *through,
                         arena *a);
 void call_iterator_start(call_iterator *w, int32_t from);
-/* Goes to the next call; its upper ideal, or -1 when there is no more. With `deeper` false no call that contains the
- * one at hand comes any more. compute_ns, in_ns, weight_bytes and flow never fall as a call grows. */
+/* Advances to the next call and returns its upper ideal, or -1 at the end. With `deeper` false, all calls that contain
+ * the current one are skipped. compute_ns, in_ns, weight_bytes and flow never fall as a call grows. */
 int32_t call_iterator_next(call_iterator *w, bool deeper);
 
 #endif

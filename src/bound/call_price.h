@@ -9,7 +9,7 @@
  * and the least of the right side over all plans is a shortest path in the lattice of ideals: a bound, for any path and
  * any y and z. rest(I) is the least from ideal I to the end; it also tells a search what is at least to come. Calls
  * that a colocation group ties to one device must fit into its memory together: where an ideal cuts groups, rest
- * depends on how much there is already. Everything is in whole numbers. docs/theory/exact/call_dp.md. */
+ * depends on the bytes held so far. All computations are in integers. docs/theory/exact/call_dp.md. */
 #ifndef SITU_BOUND_CALL_PRICE_H
 #define SITU_BOUND_CALL_PRICE_H
 
@@ -31,7 +31,7 @@ typedef struct call_price {
   /* [ideal * n_levels + level] ns / CALL_PARTS; level: bytes in the calls of every tie that the ideal cuts, in
    * level_bytes, rounded down */
   int64_t *rest;
-  int32_t *rest_calls; /* beside rest: the calls on the way that it is the length of */
+  int32_t *rest_calls; /* in addition to rest: the number of calls on the shortest path */
   int64_t lower_ns;
   call_iterator iterator;
   int64_t n_calls; /* looked at */
@@ -47,13 +47,13 @@ typedef struct call_move {
 
 /* False without memory, or where times are too great to be counted in parts: `unfit`. */
 bool call_price_make(call_price *out, const call_lattice *l, bool *unfit, arena *a);
-/* Finds rest and the bound for the price at hand. False when the budget ends first. A step is 512 calls. */
+/* Computes rest and the bound for the current price. False if the budget ends first. A step is 512 calls. */
 bool call_price_solve(call_price *c, budget *b);
 /* Raises the price, then the toll, while that raises the bound; solved for the best afterwards, unless the budget ends:
  * then false. */
 bool call_price_improve(call_price *c, budget *b);
-/* What so many calls of so many bytes pay beside their time; what all calls may pay in a plan that keeps the limits: in
- * ns / CALL_PARTS. */
+/* The price of a number of calls and bytes, in addition to their time; and the maximum that all calls pay in a plan
+ * within the limits: in ns / CALL_PARTS. */
 static inline int64_t call_price_paid(const call_price *c, int64_t weight_bytes, int32_t calls) {
   return c->price * (weight_bytes >> c->shift) + c->toll * calls;
 }

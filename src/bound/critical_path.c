@@ -14,6 +14,7 @@
  * takes its least time and transfers nothing. */
 #include "base/checked.h"
 #include "base/fail.h"
+#include "bound/alive.h"
 #include "bound/bound.h"
 
 enum { EXACT_MEMORIES = 16 };
@@ -164,8 +165,13 @@ static situ_status critical_path_compute(int64_t *lower_ns, certificate *proof, 
                                          budget *b, situ_error *error) {
   int64_t cells = (int64_t)p->n_operators * p->n_devices;
   if (cells > CELLS_LIMIT) return longest_path(lower_ns, p, scratch, error);
-  int64_t *head = ARENA_NEW(scratch, int64_t, cells), *tail = ARENA_NEW(scratch, int64_t, cells);
-  if (!head || !tail || !bound_heads_tails(head, tail, p)) return fail_no_memory(error);
+  int64_t *head = ARENA_ZERO(scratch, int64_t, cells), *tail = ARENA_ZERO(scratch, int64_t, cells);
+  bool *may, fewer = false;
+  int32_t at;
+  if (!head || !tail || !(may = ARENA_NEW(scratch, bool, cells)) || !alive_find(&at, p, scratch) ||
+      (at >= 0 && !alive_rooms(may, &fewer, p, at, scratch)) ||
+      !bound_chains(head, tail, fewer ? may : NULL, p, scratch))
+    return fail_no_memory(error);
   *lower_ns = 0;
   int32_t worst = 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
@@ -183,12 +189,15 @@ static situ_status critical_path_compute(int64_t *lower_ns, certificate *proof, 
   int64_t *operator_ = certificate_add_operators(proof, "operator", 1, scratch);
   if (!operator_) return fail_no_memory(error);
   *operator_ = worst;
+  int64_t *instant = fewer ? certificate_add_operators(proof, "instant", 1, scratch) : NULL;
+  if (fewer && !instant) return fail_no_memory(error);
+  if (fewer) *instant = at;
   return SITU_STATUS_OK;
 }
 
 const bound critical_path_bound = {
     .name = "critical_path",
-    .title = "the longest chain over the cheapest devices",
+    .title = "longest chain, placed on its best devices",
     .source = "",
     .models = MODEL_STREAM | MODEL_CALLS,
     .compute = critical_path_compute,

@@ -59,7 +59,7 @@ typedef struct destructive_search {
   ranked *order;            /* [n] */
   int64_t *work;            /* [n * PRICES] least priced work of each operator */
   uint64_t *devices;        /* [n] that it may use */
-  int64_t *ends_a, *ends_b; /* [n + 1] candidates */
+  int64_t *ends_a, *ends_b; /* [n] candidates */
   double n_steps;           /* work so far */
   /* of the last contradiction */
   int32_t free_rounds, rounds, price_at; /* price_at -1: a group without a device */
@@ -331,7 +331,7 @@ static bool destructive_init(destructive_search *s, arena *a) {
   return ARENA_ARRAYS(a, ARRAY(s->may, cells), ZEROS(s->first, cells), ZEROS(s->last, cells), ARRAY(s->head, cells),
                       ARRAY(s->tail, cells), ZEROS(s->release0, s->n), ZEROS(s->after0, s->n), ZEROS(s->release, s->n),
                       ZEROS(s->after, s->n), ARRAY(s->order, s->n), ARRAY(s->work, (int64_t)s->n * PRICES),
-                      ARRAY(s->devices, s->n), ARRAY(s->ends_a, s->n + 1), ARRAY(s->ends_b, s->n + 1)) &&
+                      ARRAY(s->devices, s->n), ARRAY(s->ends_a, s->n), ARRAY(s->ends_b, s->n)) &&
          (s->n > FREE_OPERATORS || ancestors_find(&s->before, s->p->graph, a));
 }
 
@@ -411,7 +411,7 @@ static situ_status destructive_compute(int64_t *lower_ns, certificate *proof, co
 
 const bound destructive_bound = {
     .name = "destructive",
-    .title = "smallest time that chains, work and energy do not contradict",
+    .title = "smallest time that arguments on chains, work and energy do not refute",
     .source = "Klein and Scholl, EJOR 1999; Fernandez and Bussell, IEEE Trans. Computers 1973",
     .models = MODEL_STREAM,
     .compute = destructive_compute,

@@ -4,6 +4,7 @@
 #include "base/contracts.h"
 #include "base/disjoint.h"
 #include "base/fail.h"
+#include "view/footprint.h"
 
 static bool has_pins(const situ_problem *p) {
   for (int32_t v = 0; v < p->n_operators; v++)
@@ -33,7 +34,7 @@ static bool find_rooms(items *out, const situ_problem *p, bool apart, arena *a) 
 }
 
 situ_status items_list(items *out, const situ_problem *p, arena *a, situ_error *error) {
-  bool apart = has_pins(p);
+  bool apart = has_pins(p), stash = p->execution == SITU_EXECUTION_PIPELINE && !p->of_stream;
   int32_t *column_device; /* one that stands for all, -1: none may be used */
   out->n = p->units.n;
   out->n_columns = apart ? p->n_devices : p->n_classes;
@@ -54,7 +55,8 @@ situ_status items_list(items *out, const situ_problem *p, arena *a, situ_error *
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t u = p->units.of[v];
     int64_t *row = out->time_ns + (int64_t)u * out->n_columns;
-    out->weight_bytes[u] = sat_add(out->weight_bytes[u], p->graph->weight_bytes[v]);
+    out->weight_bytes[u] =
+        sat_add(out->weight_bytes[u], stash ? footprint_held_bytes(p, v) : p->graph->weight_bytes[v]);
     for (int32_t k = 0; k < out->n_columns; k++) {
       bool allowed = column_device[k] >= 0 && problem_allows(p, v, column_device[k]);
       row[k] = allowed ? sat_add(row[k], problem_time_ns(p, v, column_device[k])) : SITU_NEVER_NS;

@@ -21,7 +21,7 @@
 #include "base/contracts.h"
 #include "view/equal_devices.h"
 
-enum { MOST_DEVICES = 64, WIDEST = 32, NARROWEST = 8, FIRST_STEP = 64 };
+enum { MOST_DEVICES = 64, WIDEST = 32, NARROWEST = 4, FIRST_STEP = 64 };
 static const double MOST_WORK = 1.5e7;
 
 typedef struct forced {

@@ -29,7 +29,7 @@ static situ_status largest_compute(int64_t *lower_ns, certificate *proof, const 
 
 const bound largest_bound = {
     .name = "largest_operator",
-    .title = "the time of the largest operator where it is fastest",
+    .title = "the largest operator on its fastest device",
     .source = "",
     .models = MODEL_PIPELINE,
     .compute = largest_compute,

@@ -28,8 +28,8 @@ typedef struct latency_program {
   int32_t *start;       /* [operator] column */
   int64_t *head, *tail; /* [operator * n_devices + device], of the critical path */
 
-  /* Rows by what they are of; -1: not there. Uses of a tensor are places in graph->in; of several between the same
-   * operators the first stands for all. */
+  /* Rows by their subject; -1: no such row. Uses of a tensor are positions in graph->in; the first of several uses
+   * between the same operators represents all. */
   int32_t *edge_row; /* [use] row (3) */
   int32_t *from_row; /* [use] first row (2) of the producer, one for each memory; those of the user follow */
   int32_t *tail_row; /* [operator] rows (6): this, and its head's is the next */

@@ -116,7 +116,7 @@ static situ_status linear_relaxation_compute(int64_t *lower_ns, certificate *pro
 
 const bound linear_relaxation_bound = {
     .name = "linear_relaxation",
-    .title = "the linear program of placement and start times",
+    .title = "linear relaxation of placement and start times",
     .source = "Neumaier, Shcherbina, Mathematical Programming 2004",
     .models = MODEL_STREAM,
     .compute = linear_relaxation_compute,

@@ -1,8 +1,8 @@
-/* bound/linear_relaxation.h - the linear program of bound/latency_program.h as a bound, proved in whole numbers (B5).
+/* bound/linear_relaxation.h - the linear program of bound/latency_program.h as a bound, proved in integers (B5).
  *
- * An engine solves the program in floating point. The prices of its rows are rounded to whole numbers, and what they
- * prove is worked out exactly (program_bound in lp/program.h; Neumaier and Shcherbina, "Safe bounds in linear and
- * mixed-integer linear programming", Mathematical Programming 99, 2004). A poor solution makes a poor bound, never a
+ * An engine solves the program in floating point. The prices of its rows are rounded to integers, and the bound that
+ * they prove is computed exactly (program_bound in lp/program.h; Neumaier and Shcherbina, "Safe bounds in linear and
+ * mixed-integer linear programming", Mathematical Programming 99, 2004). A poor solution gives a poor bound, never a
  * wrong one. docs/theory/bounds/linear_relaxation.md. */
 #ifndef SITU_BOUND_LINEAR_RELAXATION_H
 #define SITU_BOUND_LINEAR_RELAXATION_H

@@ -44,12 +44,6 @@ typedef struct cutting {
   int64_t *best_byte, *best_out, *best_in;
 } cutting;
 
-/* Time of a unit on a device; SITU_NEVER_NS where it may not be. */
-static int64_t time_of(const items *all, int32_t u, int32_t d) {
-  int32_t k = all->column_of[d];
-  return k < 0 ? SITU_NEVER_NS : all->time_ns[(int64_t)u * all->n_columns + k];
-}
-
 /* The cheapest way of tensor t from memory a to another one, or back. */
 static int64_t cheapest(const situ_problem *p, int32_t t, int32_t a, bool back) {
   int64_t least = FAR_NS; /* where there is no other memory */
@@ -68,7 +62,7 @@ static void price_units(cutting *s) {
   for (int32_t u = 0; u < p->units.n; u++) {
     s->in_a[u] = s->out_of_a[u] = FAR_NS;
     for (int32_t d = 0; d < p->n_devices; d++) {
-      int64_t time = time_of(&s->all, u, d);
+      int64_t time = items_time_ns(&s->all, u, d);
       if (time == SITU_NEVER_NS) continue;
       __int128 rent = ((__int128)s->byte[p->memory_of[d]] * s->all.weight_bytes[u]) >> BYTE_BITS;
       int64_t cost = rent > FAR_NS - time ? FAR_NS : time + (int64_t)rent;
@@ -122,7 +116,7 @@ static int64_t evaluate(cutting *s) {
   for (int32_t u = 0; u < p->units.n; u++) {
     __int128 least = (__int128)FAR_NS << BYTE_BITS;
     for (int32_t d = 0; d < p->n_devices; d++) {
-      int64_t time = time_of(&s->all, u, d);
+      int64_t time = items_time_ns(&s->all, u, d);
       if (time == SITU_NEVER_NS) continue;
       int32_t m = p->memory_of[d];
       __int128 cost = ((__int128)time + (m == s->memory ? s->shift[u] : 0)) * ((int64_t)1 << BYTE_BITS);
@@ -207,9 +201,7 @@ static bool make(cutting *s) {
   int64_t nodes = p->units.n + 2 + 2 * (int64_t)g->n_tensors;
   int64_t arcs = 2 * (int64_t)p->units.n + 2 * (int64_t)g->n_tensors + 2 * g->n_uses;
   if (nodes > INT32_MAX / 2 || arcs > INT32_MAX / 2) return false;
-  s->byte = ARENA_ZERO(s->arena, int64_t, p->n_memories);
-  s->best_byte = ARENA_ZERO(s->arena, int64_t, p->n_memories);
-  if (!s->byte || !s->best_byte ||
+  if (!ARENA_ARRAYS(s->arena, ZEROS(s->byte, p->n_memories), ZEROS(s->best_byte, p->n_memories)) ||
       !ARENA_ARRAYS(s->arena, ARRAY(s->in_a, p->units.n), ARRAY(s->out_of_a, p->units.n), ARRAY(s->shift, p->units.n),
                     ARRAY(s->out_arc, g->n_uses), ARRAY(s->in_arc, g->n_uses), ARRAY(s->out, g->n_uses),
                     ARRAY(s->in, g->n_uses), ARRAY(s->leave_ns, g->n_tensors), ARRAY(s->enter_ns, g->n_tensors),
@@ -233,7 +225,7 @@ static situ_status memory_cut_compute(int64_t *lower_ns, certificate *proof, con
 
 const bound memory_cut_bound = {
     .name = "memory_cut",
-    .title = "the minimum cut between a memory and all others, where nothing overlaps",
+    .title = "minimum cut between one memory and all others, if nothing overlaps",
     .source = "Stone 1977",
     .models = MODEL_STREAM,
     .compute = memory_cut_compute,

@@ -215,7 +215,7 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
 
 const bound packing_bound = {
     .name = "packing",
-    .title = "proof that no assignment to memories fits, by search",
+    .title = "proof by search that no assignment to memories fits",
     .source = "",
     .models = MODEL_ALL,
     .compute = compute,

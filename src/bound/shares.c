@@ -1,11 +1,11 @@
 #include "bound/shares.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "base/csr.h"
+#include "base/sort.h"
 #include "view/hypergraph.h"
 
 enum { HUB = 8, HUB_FIRST = 1 << 20, MOST_GROUPS = 40 };
@@ -86,11 +86,6 @@ static const int32_t *choose_order(const shares *s, arena *a) {
   return other_states < states ? hubs_first : plain;
 }
 
-static int by_number(const void *a, const void *b) {
-  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return (x > y) - (x < y);
-}
-
 static bool list_touches(shares *s, arena *a) {
   return csr_transpose(&s->touch_start, &s->touch, s->pin_start, s->pin, s->n_edges, s->n, a);
 }
@@ -105,7 +100,7 @@ static bool renumber(shares *s, const hypergraph *h, const int32_t *rank, arena 
   for (int32_t e = 0; e < n_edges; e++) {
     int32_t *pins = s->pin + s->pin_start[e];
     s->producer[e] = pins[0];
-    qsort(pins, (size_t)(s->pin_start[e + 1] - s->pin_start[e]), sizeof *pins, by_number);
+    sort32(pins, s->pin_start[e + 1] - s->pin_start[e]);
   }
   for (int64_t i = 0; i < n_types * n_edges; i++) {
     s->in_ns[i] = h->price[i].in_ns;

@@ -1,12 +1,13 @@
-/* bound/shares.h - what one device of a host-staged pipeline may hold: units of operators, types of equal devices, and
- * the tensors between units as hyperedges with their price at each end: view/hypergraph.h, in the order of a sweep.
+/* bound/shares.h - the possible contents of one device of a host-staged pipeline: units of operators, types of equal
+ * devices, and the tensors between units as hyperedges with their price at each end: view/hypergraph.h, in the order of
+ * a sweep.
  *
  * A device that holds the set S of units has the load
  *
  *     sum over S of p + sum over edges made in S and used outside of c_out + sum over edges made outside and used in S
  * of c_in,
  *
- * whatever the other devices hold, so that a bound may look at one device at a time
+ * whatever the other devices hold, so that a bound can consider one device at a time
  * (docs/theory/bounds/configuration.md). */
 #ifndef SITU_BOUND_SHARES_H
 #define SITU_BOUND_SHARES_H

@@ -43,12 +43,6 @@ static bool find_chain(stop_chain *s) {
   return true;
 }
 
-/* Time of a unit on a device; SITU_NEVER_NS where it may not be. */
-static int64_t unit_time(const items *all, int32_t u, int32_t d) {
-  int32_t k = all->column_of[d];
-  return k < 0 ? SITU_NEVER_NS : all->time_ns[(int64_t)u * all->n_columns + k];
-}
-
 /* Whether w reads all that u makes for v. */
 static bool reads_all(const situ_graph *g, int32_t w, int32_t u, int32_t v) {
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
@@ -93,10 +87,10 @@ static void time_segment(stop_chain *s, int32_t k, int32_t before, int32_t first
   int32_t lowest = s->sums ? first : mark_between(reached, p, before, first, last);
   for (int32_t type = 0; type < s->n_types; type++) {
     int32_t d = s->first[type];
-    int64_t at = (int64_t)k * s->n_types + type, *sum = &s->time_ns[at], whole = unit_time(&s->all, x->unit, d);
+    int64_t at = (int64_t)k * s->n_types + type, *sum = &s->time_ns[at], whole = items_time_ns(&s->all, x->unit, d);
     if (starts) *sum = whole == SITU_NEVER_NS ? whole : 0;
     if (s->sums && starts && x->counts) *sum = whole;
-    if (s->other_ns && starts) s->other_ns[at] = x->counts ? unit_time(&s->other, x->unit, d) : 0;
+    if (s->other_ns && starts) s->other_ns[at] = x->counts ? items_time_ns(&s->other, x->unit, d) : 0;
     for (int32_t i = 0; i < of.n && !s->sums && *sum != SITU_NEVER_NS; i++) {
       int32_t v = of.member[i];
       if (v >= lowest && reached[v] == 3) *sum = sat_add(*sum, problem_time_ns(p, v, d));
@@ -307,10 +301,10 @@ __int128 stop_chain_off(const stop_chain *s, int32_t u, int32_t *where) {
   __int128 least = -1;
   for (int32_t k = 0; k < s->n_types; k++) {
     int32_t d = s->first[k];
-    int64_t time = unit_time(&s->all, u, d);
+    int64_t time = items_time_ns(&s->all, u, d);
     if (time == SITU_NEVER_NS) continue;
     __int128 cost = (__int128)s->byte[p->memory_of[d]] * s->all.weight_bytes[u];
-    if (s->sums) cost += priced(s, time, p->other ? unit_time(&s->other, u, d) : 0);
+    if (s->sums) cost += priced(s, time, p->other ? items_time_ns(&s->other, u, d) : 0);
     if (least >= 0 && cost >= least) continue;
     least = cost;
     *where = d;
@@ -358,8 +352,8 @@ static int64_t evaluate(stop_chain *s) {
     __int128 cost = stop_chain_off(s, u, &d);
     if (cost < 0) continue;
     sum += cost;
-    if (s->sums) s->plan.value_ns = sat_add(s->plan.value_ns, unit_time(&s->all, u, d));
-    if (p->other) s->plan.other_ns = sat_add(s->plan.other_ns, unit_time(&s->other, u, d));
+    if (s->sums) s->plan.value_ns = sat_add(s->plan.value_ns, items_time_ns(&s->all, u, d));
+    if (p->other) s->plan.other_ns = sat_add(s->plan.other_ns, items_time_ns(&s->other, u, d));
     s->held[p->memory_of[d]] += (double)s->all.weight_bytes[u];
   }
   s->plan.priced_ns = (double)s->plan.value_ns;

@@ -1,5 +1,5 @@
 /* bound/stop_chain.h - streams as a chain of stops: the dynamic program of the bound unit_chain (bound/unit_chain.c
- * says what a stop is and why it bounds), and prices of bytes that make its plan fit. */
+ * defines stops and has the proof), and prices of bytes that make its plan fit. */
 #ifndef SITU_BOUND_STOP_CHAIN_H
 #define SITU_BOUND_STOP_CHAIN_H
 
@@ -11,18 +11,18 @@ typedef struct chain_stop {
   int32_t unit, before, first, last, next; /* chain operators; before: -1 at the start; next: after a detour */
   int32_t inside;                          /* the stop from which this is a detour, or -1; a lower number */
   bool counts;                             /* the first of its unit: it pays for the weights */
-  const int64_t *way_in, *way_out;         /* [kind of route] of the tensors before it, and behind a detour */
+  const int64_t *way_in, *way_out;         /* [kind of route] of the tensors before it, and after a detour */
   const int64_t *other_in, *other_out;     /* the same by the other costs; NULL where these limit nothing */
 } chain_stop;
 
-/* What a plan of the program comes to. */
+/* The value of a plan of the program. */
 typedef struct stop_chain_plan {
   int64_t value_ns, other_ns; /* times, ways and detours, units off the chain; by the other costs, 0 without them */
   double priced_ns;           /* value and prices of its weights, less those of the capacities; no price of other_ns */
 } stop_chain_plan;
 
-/* Equal devices (EQUAL_LINKED) cost the same wherever the program is, and staying on one is never dearer than a way to
- * another of its type. So the program is one over types, and its plans use the first device of each. */
+/* Equal devices (EQUAL_LINKED) cost the same at every point of the program, and staying on one never costs more than
+ * moving to another of its type. So the program runs over types, and its plans use the first device of each. */
 typedef struct stop_chain {
   const situ_problem *problem;
   arena *arena;
@@ -44,36 +44,37 @@ typedef struct stop_chain {
   int64_t *byte;     /* [memory] the same, of 2^-32 ns */
   double pace;       /* ns for a nanosecond by the other costs */
   int64_t hurry;     /* the same, of 2^-20 ns */
-  double *held;      /* [memory] what the program's plan holds */
+  double *held;      /* [memory] bytes held by the program's plan */
   __int128 *cost;    /* [stop * types + type] -1 where it cannot be */
   int32_t *at;       /* [stop] its device in the program's plan */
   stop_chain_plan plan;
 } stop_chain;
 
 enum {
-  STOP_CHAIN_BITS = 32,      /* of a price of bytes behind the point */
+  STOP_CHAIN_BITS = 32,      /* fractional bits of a price of bytes */
   STOP_CHAIN_OTHER_BITS = 20 /* of that of other costs */
 };
 
-/* What is told of each list of prices: what it proves; `at`, `byte`, `hurry`, `held` and `plan` are those of its plan.
+/* Called for each list of prices with the bound that it proves; `at`, `byte`, `hurry`, `held` and `plan` are those of
+ * its plan.
  */
 typedef void stop_chain_visit(void *context, const stop_chain *chain, int64_t lower_ns);
 
 /* Whether it serves: one input, latency, not too large. */
 bool stop_chain_serves(const situ_problem *problem);
-/* The longest chain where each operator takes its least time, and its stops. In the arena; NO_MEMORY or OK. */
+/* The longest chain, with the minimum time of each operator, and its stops. In the arena; NO_MEMORY or OK. */
 situ_status stop_chain_find(stop_chain *out, const situ_problem *problem, arena *a, situ_error *error);
 /* The time of a stop on a device, SITU_NEVER_NS where it cannot be. */
 static inline int64_t stop_chain_time_ns(const stop_chain *s, int32_t stop, int32_t device) {
   int32_t type = s->equal.type_of[device];
   return type < s->n_types ? s->time_ns[(int64_t)stop * s->n_types + type] : SITU_NEVER_NS;
 }
-/* Where a unit off the chain is cheapest at the present prices, in *where; returns what it costs, -1: it can be
+/* The cheapest place of a unit off the chain at the current prices, in *where; returns its cost, or -1 if it can be
  * nowhere. */
 __int128 stop_chain_off(const stop_chain *chain, int32_t unit, int32_t *where);
 /* Prices from none: that of other costs alone by intersecting lines (Handler and Zang, Networks 10, 1980), then all by
- * subgradient steps that shrink. The first length is such that a price may move what a unit takes from the fastest
- * device to the slowest. */
+ * subgradient steps that shrink. The first step length is such that a price can change the cost of a unit from that on
+ * the fastest device to that on the slowest. */
 void stop_chain_ascend(stop_chain *chain, budget *budget, stop_chain_visit *visit, void *context);
 /* The program at given prices. */
 void stop_chain_at(stop_chain *chain, const int64_t *byte, int64_t hurry, stop_chain_visit *visit, void *context);

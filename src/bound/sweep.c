@@ -29,9 +29,7 @@ static bool table_init(state_table *t, int32_t max_states, arena *a) {
   uint32_t size = 16;
   while (size < (uint32_t)max_states * 4) size *= 2;
   t->mask = size - 1;
-  t->keys = ARENA_NEW(a, key, (int64_t)max_states * 2);
-  t->slot = ARENA_NEW(a, int32_t, size);
-  return t->keys && t->slot;
+  return ARENA_ARRAYS(a, ARRAY(t->keys, (int64_t)max_states * 2), ARRAY(t->slot, size));
 }
 
 static void table_clear(state_table *t) {
@@ -139,7 +137,6 @@ static void pass(builder *b, int32_t c, sweep_arc *arcs) {
       key k = b->now.keys[i];
       int64_t cost_ns = in ? s->time_ns[(int64_t)b->type * s->n + c] : 0;
       arcs[i].to[in] = -1;
-      arcs[i].units[in] = SWEEP_NEVER;
       if (to_units(b, cost_ns) == SWEEP_NEVER) continue;
       for (int32_t j = s->touch_start[c]; j < s->touch_start[c + 1]; j++) {
         int32_t e = s->touch[j], slot = b->slot_of[e];

@@ -1,20 +1,20 @@
-/* bound/sweep.h - the most that one device can hold: for prices y >= 0 of the classes, the greatest sum of y over a set
+/* bound/sweep.h - the most that one device can hold: for prices y >= 0 of the classes, the maximum sum of y over a set
  * of classes whose load is at most U, and such a set.
  *
- * Classes are passed one by one. A state says, for each edge with pins on both sides of the sweep, whether the pins
- * passed are all in the set, all out of it, or parted; with it the load of all that is passed is known. The states are
- * found once; each list of prices is then a dynamic program over them: least load by state and sum of prices. That is
- * exact for whole prices, and the loads are whole numbers, in units rounded down. Source: knapsacks by profit over a
- * path decomposition; docs/theory/bounds/configuration.md. */
+ * The sweep passes the classes one by one. A state records, for each edge with pins on both sides of the sweep, whether
+ * the passed pins are all in the set, all outside, or divided; it determines the load of all passed classes. The states
+ * are enumerated once; each list of prices is then a dynamic program over them: minimum load by state and sum of
+ * prices. This is exact for integer prices, and loads are integers, in units rounded down. Source: knapsacks by profit
+ * over a path decomposition; docs/theory/bounds/configuration.md. */
 #ifndef SITU_BOUND_SWEEP_H
 #define SITU_BOUND_SWEEP_H
 
 #include "bound/shares.h"
 
-/* Where a state of a layer leads to, and what it adds to the load, when the next class is left out [0] or taken [1]. */
+/* The successor of a state of a layer, and the added load, if the next class is excluded [0] or included [1]. */
 typedef struct sweep_arc {
   int32_t to[2];    /* state of the next layer; -1: not possible */
-  int32_t units[2]; /* SWEEP_NEVER: more than any limit */
+  int32_t units[2]; /* nothing where it is not possible */
 } sweep_arc;
 
 typedef struct sweep {
@@ -24,7 +24,7 @@ typedef struct sweep {
   int64_t *first; /* [n + 1] the arcs of layer i begin here; layer n has one state */
   sweep_arc *arc;
   int32_t n_widest;    /* states of the widest layer */
-  int32_t n_forgotten; /* edges whose price was let go to keep layers narrow */
+  int32_t n_forgotten; /* edges whose price was dropped to keep layers narrow */
 } sweep;
 
 enum { SWEEP_NEVER = (1 << 30) - 1 };
@@ -36,10 +36,10 @@ bool sweep_find(sweep *out, const shares *s, int32_t type, int64_t most_ns, int3
 /* Numbers of scratch that the next two need for prices of at most `top` in sum. */
 int64_t sweep_curve_cells(const sweep *s, int64_t top);
 int64_t sweep_best_cells(const sweep *s, int64_t top);
-/* least[x], x = 0..top: the least load in units of a set with prices of at least x in sum, SWEEP_NEVER where that
- * is beyond the limit (in units). Prices are whole, 0 or more. */
+/* least[x], x = 0..top: the minimum load, in units, of a set whose prices sum to at least x; SWEEP_NEVER if that
+ * exceeds the limit (in units). Prices are integers, 0 or more. */
 void sweep_curve(int32_t *least, const sweep *s, const int32_t *price, int32_t top, int32_t limit, int32_t *scratch);
-/* The same, and the set (by class) of the greatest sum with a load of at most `within` <= limit. */
+/* The same, and the set (by class) of maximum sum with a load of at most `within` <= limit. */
 void sweep_best(bool *taken, int32_t *least, const sweep *s, const int32_t *price, int32_t top, int32_t limit,
                 int32_t within, int32_t *scratch);
 

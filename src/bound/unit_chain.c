@@ -65,7 +65,7 @@ static situ_status unit_chain_compute(int64_t *lower_ns, certificate *proof, con
 
 const bound unit_chain_bound = {
     .name = "unit_chain",
-    .title = "units along a chain, one after the other, with prices of memory",
+    .title = "sequential execution of a chain of units, with prices of memory",
     .source = "",
     .models = MODEL_STREAM,
     .compute = unit_chain_compute,

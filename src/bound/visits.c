@@ -97,7 +97,7 @@ static int32_t find_path(chooser *c, double by_weight, double by_transfer) {
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
         double way = c->length[g->use[i]] + by_transfer * (double)least_transfer(p, t);
-        if (c->next[v] >= 0 && way <= c->length[v]) continue;
+        if (way <= c->length[v]) continue;
         c->length[v] = way;
         c->next[v] = g->use[i];
       }
@@ -273,7 +273,7 @@ static situ_status memory_visits_compute(int64_t *lower_ns, certificate *proof, 
 
 const bound memory_visits_bound = {
     .name = "visits",
-    .title = "a chain that changes memory where no memory holds all of it",
+    .title = "a chain that must change memories, because none holds all of it",
     .source = "",
     .models = MODEL_STREAM,
     .compute = memory_visits_compute,

@@ -30,7 +30,7 @@ static bool check_placement(judge *j) {
 /* Why operators must share a device: those of one key do, -1 is none. `rule` and `what` are for messages. */
 typedef struct bond {
   const char *rule, *what;
-  const int32_t *key; /* [operator] 0 .. n_operators-1, or -1; NULL: there is no such bond */
+  const int32_t *key; /* [operator] key 0 .. n_operators-1, or -1; NULL: no such grouping */
 } bond;
 enum { N_BONDS = 3 };
 
@@ -112,14 +112,13 @@ static situ_status check_constraints(judge *j, situ_error *error) {
                  costs_is_ruled(p->costs, v, p->class_of[d]) ? ", by a rule" : "");
     if (p->pin[v] >= 0 && p->pin[v] != d)
       judge_note(j, "pin", "%s is on %s; it is pinned to %s", g->name[v], name, j->platform->devices[p->pin[v]].name);
-    if (p->pin[v] < 0 && p->unused[d])
-      judge_note(j, "unused", "%s is on %s, which has to stay unused", g->name[v], name);
+    if (p->pin[v] < 0 && p->unused[d]) judge_note(j, "unused", "%s is on %s, which must stay unused", g->name[v], name);
   }
   for (int32_t d = 0; j->plan->uses && d < p->n_devices; d++) {
     int32_t of = j->plan->replica_of ? j->plan->replica_of[d] : -1;
     int32_t expected = of >= 0 && of < p->n_devices ? count[of] : count[d];
     if (j->plan->uses[d].n_operators != expected)
-      judge_note(j, "use", "%s: the plan says %d operators; there are %d", j->platform->devices[d].name,
+      judge_note(j, "use", "%s: the plan states %d operators; there are %d", j->platform->devices[d].name,
                  (int)j->plan->uses[d].n_operators, (int)expected);
   }
   return SITU_STATUS_OK;
@@ -133,10 +132,10 @@ static void check_bound(judge *j) {
     judge_note(j, "bound", "the lower bound of %lld ns is above the value of %lld ns", (long long)plan->lower_bound_ns,
                (long long)plan->value_ns);
   if (plan->outcome == SITU_OUTCOME_OPTIMAL && plan->lower_bound_ns < plan->value_ns)
-    judge_note(j, "bound", "the plan says that it is optimal; its bound is %lld ns, its value %lld ns",
+    judge_note(j, "bound", "the plan claims to be optimal; its bound is %lld ns, its value %lld ns",
                (long long)plan->lower_bound_ns, (long long)plan->value_ns);
   if (plan->outcome != SITU_OUTCOME_OPTIMAL && plan->outcome != SITU_OUTCOME_FEASIBLE)
-    judge_note(j, "placement", "the plan has a placement; its outcome says %s", situ_outcome_name(plan->outcome));
+    judge_note(j, "placement", "the plan has a placement, but its outcome is %s", situ_outcome_name(plan->outcome));
 }
 
 /* Whether the plan says that there is none, and that is proved: by its certificate, or because posing the problem
@@ -159,7 +158,7 @@ static situ_status look_at_all(judge *j, situ_error *error) {
   }
   TRY(check_certificate(&bounded, error));
   if (proved_infeasible(j) || !check_placement(j)) return SITU_STATUS_OK;
-  if (j->problem->conflict) judge_note(j, "conflict", "no plan can keep a constraint: %s", j->problem->conflict);
+  if (j->problem->conflict) judge_note(j, "conflict", "no plan can satisfy a constraint: %s", j->problem->conflict);
   TRY(check_constraints(j, error));
   TRY(check_single(j, error));
   check_bound(j);

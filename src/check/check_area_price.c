@@ -3,7 +3,9 @@
  *
  *     T * sum u  >=  sum over items of min over d of (u_d p(item, d) + y_m(d) w(item))  -  sum y_m capacity_m.
  *
- * Where all u are 0 and the right side is positive, there is no plan. */
+ * w is what every plan keeps in the memory of an item at one and the same time: weights, in pipelines the stash too, in
+ * streams tensors that are alive at the instant that a certificate may name (check_alive.c). Where all u are 0 and the
+ * right side is positive, there is no plan. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "check/check_certificate.h"
@@ -20,29 +22,46 @@ static bool in_range(const int64_t *prices, int32_t n) {
 
 /* The least price of an item over the devices that can hold it; -1: none can. */
 static __int128 least_price(const judge *j, const check_items *items, int32_t i, const int64_t *time,
-                            const int64_t *byte) {
-  int64_t weight = 0;
+                            const int64_t *byte, int64_t bytes, const bool *may) {
   __int128 least = -1;
-  for (int32_t k = items->start[i]; k < items->start[i + 1]; k++)
-    weight = sat_add(weight, j->graph->weight_bytes[items->member[k]]);
   for (int32_t d = 0; d < j->problem->n_devices; d++) {
     int64_t here = check_item_time(items, j, i, d);
-    if (here == SITU_NEVER_NS) continue;
+    if (here == SITU_NEVER_NS || !may[(int64_t)items->member[items->start[i]] * j->problem->n_devices + d]) continue;
     __int128 price = (__int128)min64(here, LONGEST) * time[d];
-    price += (__int128)min64(weight, HEAVIEST) * byte[j->platform->memory_of[d]];
+    price += (__int128)min64(bytes, HEAVIEST) * byte[j->platform->memory_of[d]];
     if (least < 0 || price < least) least = price;
   }
   return least;
+}
+
+/* bytes[item]: what its memory holds whatever else a plan does: weights, in a pipeline the stash of all inputs in
+ * flight, in a stream the tensors that are certain to be there while operator `at` runs (-1: none are counted). */
+static bool add_bytes(int64_t *bytes, const check_items *items, const judge *j, int64_t at) {
+  const situ_graph *g = j->graph;
+  const situ_problem *p = j->problem;
+  bool stashes = p->execution == SITU_EXECUTION_PIPELINE && !p->of_stream;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    int64_t *own = &bytes[items->of[v]];
+    *own = sat_add(*own, g->weight_bytes[v]);
+    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1] && stashes; t++)
+      if (check_is_stashed(g, t)) *own = sat_add(*own, sat_mul(p->in_flight, g->size_bytes[t]));
+  }
+  return at < 0 || check_alive_add(bytes, items, j, (int32_t)at, true);
 }
 
 static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error) {
   int32_t n_devices = j->problem->n_devices, n_memories = j->platform->n_memories;
   const int64_t *time = certificate_get(c, "time_prices", n_devices),
                 *byte = certificate_get(c, "byte_prices", n_memories);
+  int64_t at = check_alive_instant(j, c);
   check_items items;
   *proved_ns = CERTIFICATE_MALFORMED;
-  if (!time || !byte || !in_range(time, n_devices) || !in_range(byte, n_memories)) return SITU_STATUS_OK;
+  if (!time || !byte || at < -1 || !in_range(time, n_devices) || !in_range(byte, n_memories)) return SITU_STATUS_OK;
   if (!check_items_find(&items, j)) return fail_no_memory(error);
+  int64_t *bytes = ARENA_ZERO(j->scratch, int64_t, items.n);
+  bool *may = ARENA_NEW(j->scratch, bool, (int64_t)j->graph->n_operators *n_devices);
+  if (!bytes || !may || !add_bytes(bytes, &items, j, at) || !check_alive_rooms(may, j, at))
+    return fail_no_memory(error);
   *proved_ns = 0;
   __int128 sum = 0, rent = 0, work = 0;
   for (int32_t d = 0; d < n_devices; d++) sum += time[d];
@@ -52,7 +71,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   }
   if (sum > 0 && j->problem->execution == SITU_EXECUTION_CALLS) return SITU_STATUS_OK; /* calls are not queued */
   for (int32_t i = 0; i < items.n; i++) {
-    __int128 price = least_price(j, &items, i, time, byte), more;
+    __int128 price = least_price(j, &items, i, time, byte, bytes[i], may), more;
     if (price < 0) { /* then there is no plan */
       *proved_ns = SITU_NEVER_NS;
       return SITU_STATUS_OK;
@@ -65,8 +84,10 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   return SITU_STATUS_OK;
 }
 
-const certificate_rule area_price_rule = {
-    .kind = "area_price",
-    .lists = "time_prices of the devices and byte_prices of the memories, at most 2^52",
-    .models = MODEL_STREAM | MODEL_CALLS | MODEL_PIPELINE,
-    .prove = prove};
+const certificate_rule area_price_rule = {.kind = "area_price",
+                                          .lists =
+                                              "time_prices of the devices and byte_prices of the memories, at most "
+                                              "2^52, and perhaps, of a stream, an instant: "
+                                              "one operator",
+                                          .models = MODEL_STREAM | MODEL_CALLS | MODEL_PIPELINE,
+                                          .prove = prove};

@@ -70,9 +70,7 @@ static bool share_group(const situ_graph *g, int32_t u, int32_t x) {
 static bool list_nodes(block *b) {
   const situ_graph *g = b->j->graph;
   int32_t first = b->span->first, n = b->span->last - first + 1;
-  b->node_of = ARENA_NEW(b->arena, int32_t, n);
-  b->nodes = ARENA_ZERO(b->arena, node, n);
-  if (!b->node_of || !b->nodes) return false;
+  if (!ARENA_ARRAYS(b->arena, ARRAY(b->node_of, n), ZEROS(b->nodes, n))) return false;
   for (int32_t v = b->span->last; v >= first; v--) {
     bool useful = !b->span->deleted[v];
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1] && !useful; t++)
@@ -119,10 +117,7 @@ static bool find_ways(block *b) {
     most += 2 * (g->out_start[u + 1] - g->out_start[u]);
     uses += g->use_start[g->out_start[u + 1]] - g->use_start[g->out_start[u]];
   }
-  b->ways = ARENA_NEW(b->arena, way, most + 1);
-  b->over = ARENA_NEW(b->arena, int32_t, uses);
-  b->in = ARENA_NEW(b->arena, int32_t, uses);
-  if (!b->ways || !b->over || !b->in) return false;
+  if (!ARENA_ARRAYS(b->arena, ARRAY(b->ways, most + 1), ARRAY(b->over, uses), ARRAY(b->in, uses))) return false;
   if (b->span->cut >= 0) list_ways(b, b->span->cut, -1, &n_over);
   for (int32_t i = 0; i < b->n_nodes; i++) {
     b->nodes[i].first_out = b->n_ways;
@@ -442,13 +437,12 @@ static void choose_prices(block *b) {
 static bool make_block(block *b) {
   if (!list_nodes(b) || b->n_kept > BLOCK_KEPT || !find_ways(b)) return false;
   b->length = b->n_devices + b->n_ways * b->n_memories;
-  b->p_ns = ARENA_NEW(b->arena, int64_t, (int64_t)b->n_nodes * b->n_devices);
-  b->tail_ns = ARENA_NEW(b->arena, int64_t, (int64_t)b->n_nodes * b->n_devices);
-  b->least_ns = ARENA_NEW(b->arena, int64_t, (int64_t)b->n_nodes * b->n_memories);
-  b->need_ns = ARENA_NEW(b->arena, int64_t, (int64_t)b->n_ways * b->n_memories);
-  b->scratch = ARENA_NEW(b->arena, int64_t, b->length);
-  b->child = ARENA_NEW(b->arena, int64_t, b->length);
-  if (!b->p_ns || !b->tail_ns || !b->least_ns || !b->need_ns || !b->scratch || !b->child) return false;
+  if (!ARENA_ARRAYS(b->arena, ARRAY(b->p_ns, (int64_t)b->n_nodes * b->n_devices),
+                    ARRAY(b->tail_ns, (int64_t)b->n_nodes * b->n_devices),
+                    ARRAY(b->least_ns, (int64_t)b->n_nodes * b->n_memories),
+                    ARRAY(b->need_ns, (int64_t)b->n_ways * b->n_memories), ARRAY(b->scratch, b->length),
+                    ARRAY(b->child, b->length)))
+    return false;
   b->full = b->n_kept == BLOCK_KEPT ? ~(uint64_t)0 : ((uint64_t)1 << b->n_kept) - 1;
   find_before(b);
   find_times(b);

@@ -1,8 +1,8 @@
-/* check/check_block.h - whether the operators between two cuts can be done in less than a given time: an exhaustive
- * search of its own, for the judge of cut_vertex certificates. Links are free of contention, memory is unlimited.
+/* check/check_block.h - whether the operators between two cuts can be done in less than a given time: an independent
+ * exhaustive search, for the judge of cut_vertex certificates. Links have no contention, memory is unlimited.
  *
- * Operators that a certificate deletes take their least time but keep no device busy: a tensor that goes through them
- * is in a memory no sooner than over the cheapest way there. */
+ * Operators that a certificate deletes take their minimum time but occupy no device: a tensor that passes through them
+ * reaches a memory no earlier than over the cheapest route. */
 #ifndef SITU_CHECK_CHECK_BLOCK_H
 #define SITU_CHECK_CHECK_BLOCK_H
 
@@ -15,7 +15,7 @@ typedef struct check_span {
   int32_t first, last;   /* the operators of the block, by number */
   bool closed;           /* `last` is a cut: it comes after all others */
   const bool *deleted;   /* [operator] */
-  const int64_t *end_ns; /* [device] least time after the end of `last` there, when it is closed */
+  const int64_t *end_ns; /* [device] minimum time after the end of `last` there, when it is closed */
 } check_span;
 
 typedef struct check_work {

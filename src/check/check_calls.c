@@ -17,7 +17,7 @@ typedef struct units {
 
 static bool on_host(const judge *j, int32_t v) { return j->platform->devices[j->plan->device[v]].is_host; }
 
-/* Gives every operator its unit. False when what the plan says of calls cannot be used. */
+/* Gives every operator its unit. False if the calls of the plan are unusable. */
 static bool find_units(judge *j, units *u, int32_t *first_of_call) {
   const situ_graph *g = j->graph;
   int64_t before = j->verdict->n_found;
@@ -69,7 +69,7 @@ static void find_durations(judge *j, units *u) {
   }
 }
 
-/* A device runs its calls one after the other, in the order of their numbers. */
+/* A device runs its calls sequentially, in the order of their numbers. */
 static bool find_queues(judge *j, units *u, const int32_t *first_of_call) {
   int32_t *last = ARENA_NEW(j->scratch, int32_t, j->problem->n_devices);
   if (!last) return false;
@@ -147,7 +147,7 @@ static situ_status compare(judge *j, const units *u, situ_error *error) {
   for (int32_t v = 0; v < g->n_operators; v++) {
     int32_t s = u->of[v];
     if (j->plan->start_ns[v] != u->start_ns[s] || j->plan->finish_ns[v] != u->finish_ns[s])
-      judge_note(j, "precedence", "%s: the plan says %lld to %lld ns; it starts at %lld and ends at %lld", g->name[v],
+      judge_note(j, "precedence", "%s: the plan states %lld to %lld ns; it starts at %lld and ends at %lld", g->name[v],
                  (long long)j->plan->start_ns[v], (long long)j->plan->finish_ns[v], (long long)u->start_ns[s],
                  (long long)u->finish_ns[s]);
     value = max64(value, u->finish_ns[s]);
@@ -167,8 +167,8 @@ static situ_status check(judge *j, situ_error *error) {
   if (!j->plan->call || !j->plan->start_ns || !j->plan->finish_ns) {
     bool runs = j->plan->value_ns != SITU_NEVER_NS;
     judge_note(j, "schedule",
-               runs ? "the plan does not say which operators form a call, or when they run"
-                    : "calls wait for each other in a cycle, or are more than allowed");
+               runs ? "the plan does not state which operators form a call, or when they run"
+                    : "calls wait for each other in a cycle, or there are more than allowed");
     return SITU_STATUS_OK;
   }
   units u = {0};

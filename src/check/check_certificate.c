@@ -1,4 +1,4 @@
-/* The judge of the lower bound: what the plan's certificate proves. */
+/* The judge of the lower bound: computes what the plan's certificate proves. */
 #include "check/check_certificate.h"
 
 #include <string.h>
@@ -26,10 +26,10 @@ static void hold_against(judge *j, const certificate *c, const certificate_rule 
     judge_note(j, "certificate", "the certificate (%s) claims %lld ns; it proves %lld ns", c->kind,
                (long long)c->lower_ns, (long long)proved_ns);
   else if (c->bound && strcmp(c->bound, plan->bound) == 0 && plan->lower_bound_ns > c->lower_ns)
-    judge_note(j, "certificate", "the lower bound of %s is %lld ns; its certificate is of %lld ns", plan->bound,
+    judge_note(j, "certificate", "the lower bound of %s is %lld ns; its certificate is for %lld ns", plan->bound,
                (long long)plan->lower_bound_ns, (long long)c->lower_ns);
   else if (plan->lower_bound_ns < c->lower_ns)
-    judge_note(j, "certificate", "the lower bound is %lld ns; its certificate (%s) is of more, %lld ns",
+    judge_note(j, "certificate", "the lower bound is %lld ns; its certificate (%s) is for more, %lld ns",
                (long long)plan->lower_bound_ns, c->kind, (long long)c->lower_ns);
   else
     j->verdict->verified_ns = c->lower_ns;
@@ -63,7 +63,8 @@ situ_status check_certificate(judge *j, situ_error *error) {
     return SITU_STATUS_OK;
   }
   hold_against(j, c, rule, proved_ns);
-  if (v->verified_ns < j->plan->lower_bound_ns) v->unverified = "its proof is a search, which left no certificate";
+  if (v->verified_ns < j->plan->lower_bound_ns)
+    v->unverified = "it was proved by a search, which leaves no certificate";
   return SITU_STATUS_OK;
 }
 

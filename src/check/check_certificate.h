@@ -1,20 +1,20 @@
 /* check/check_certificate.h - the judges of certificates. Each kind is one file with one const struct, listed in
- * check/check_certificate.c. They include nothing of the bounds: what a certificate proves is worked out from the
- * problem and its numbers alone, in whole numbers, whatever the numbers are. docs/theory/bounds/certificates.md. */
+ * check/check_certificate.c. They include nothing of the bounds: what a certificate proves is computed from the problem
+ * and its numbers alone, in integers, whatever the numbers are. See docs/theory/bounds/certificates.md. */
 #ifndef SITU_CHECK_CHECK_CERTIFICATE_H
 #define SITU_CHECK_CHECK_CERTIFICATE_H
 
 #include "check/judge.h"
 
-/* Works out what the certificate of the lower bound proves, and notes what it claims beyond that. */
+/* Computes what the certificate of the lower bound proves, and reports claims beyond that. */
 situ_status check_certificate(judge *j, situ_error *error);
 
 typedef struct certificate_rule {
   const char *kind;
-  const char *lists; /* what a certificate of the kind has to hold, for messages */
+  const char *lists; /* the required content of a certificate of the kind, for messages */
   unsigned models;   /* the execution models it proves something of: MODEL_... */
-  /* *proved_ns: no plan of the problem is better (SITU_NEVER_NS: there is none); 0 where the numbers prove nothing,
-   * -1 where lists are missing or of wrong length, -2 where checking would take too long. NO_MEMORY or OK. */
+  /* *proved_ns: a bound that no plan of the problem beats (SITU_NEVER_NS: there is no plan); 0 if the numbers prove
+   * nothing, -1 if lists are missing or of wrong length, -2 if checking would take too long. NO_MEMORY or OK. */
   situ_status (*prove)(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error);
 } certificate_rule;
 
@@ -29,6 +29,7 @@ typedef struct certificate_rule {
   ROW(linear_relaxation)      \
   ROW(memory_cut)             \
   ROW(packing)                \
+  ROW(runs)                   \
   ROW(unit_chain)             \
   ROW(visits)
 #define CERTIFICATE_DECLARE(NAME) extern const certificate_rule NAME##_rule;
@@ -36,7 +37,7 @@ CERTIFICATE_ROWS(CERTIFICATE_DECLARE)
 
 enum { CERTIFICATE_MALFORMED = -1, CERTIFICATE_TOO_LONG = -2 };
 
-/* ---- what several kinds stand on ---- */
+/* ---- shared by several kinds ---- */
 
 /* Operators that no allowed plan parts. */
 typedef struct check_items {
@@ -45,19 +46,37 @@ typedef struct check_items {
   int32_t *start, *member; /* operators of item i: member[start[i] .. start[i+1]) */
 } check_items;
 bool check_items_find(check_items *out, const judge *j);
+/* The edges of F between items of a contiguous pipeline: f->to[f->start[i] .. f->start[i + 1]), some more than once;
+ * and an order of the items in which all edges go forward. False without memory. */
+typedef struct check_edges {
+  int64_t *start;
+  int32_t *to;
+} check_edges;
+bool check_edges_find(check_edges *f, int32_t *order, const check_items *items, const judge *j);
+/* Whether a pipeline keeps tensor t for another phase, for each input in flight. */
+bool check_is_stashed(const situ_graph *g, int32_t t);
 /* Time of all operators of an item on a device, SITU_NEVER_NS where one may not run. */
 int64_t check_item_time(const check_items *items, const judge *j, int32_t item, int32_t d);
+/* The operator that a certificate names as `instant`: -1 where it names none, CERTIFICATE_MALFORMED - 1 where that is
+ * no operator, more than one, or the problem is no stream. */
+int64_t check_alive_instant(const judge *j, const certificate *c);
+/* Adds to bytes ([item], sums saturate) the tensors that the memory of an item is certain to hold while operator `at`
+ * of a stream runs: docs/theory/bounds/alive.md. With `once` each tensor counts with one item. False without memory. */
+bool check_alive_add(int64_t *bytes, const check_items *items, const judge *j, int32_t at, bool once);
+/* may: [operator * n_devices + device] where it may run and its item has room, with what is certain to be there while
+ * `at` runs (< 0: that does not matter, nor what room there is). False without memory. */
+bool check_alive_rooms(bool *may, const judge *j, int64_t at);
 /* Whether support, pins and unused devices let the operator run there. */
 bool check_may_run(const judge *j, int32_t v, int32_t d);
 
-/* Earliest ends and least tails along chains of tensors: head[v * n_devices + d] comes filled with a time before which
- * v does not start on d, and becomes the least time at which it can have ended there; tail comes with a least time from
- * then to the end of everything, and becomes more where chains say so; SITU_NEVER_NS where may[...] is false.
- * Stream and calls; times of operators and transfers alone, as in docs/theory/bounds/critical_path.md. */
+/* Earliest ends and minimum tails along chains of tensors. head[v * n_devices + d] holds on entry a time before which v
+ * does not start on d, and on return the earliest time at which it can have ended there. tail holds on entry a minimum
+ * time from then to the end of everything, and is raised where chains prove more. SITU_NEVER_NS where may[...] is
+ * false. For stream and calls; only times of operators and transfers, as in docs/theory/bounds/critical_path.md. */
 bool check_chains(int64_t *head, int64_t *tail, const bool *may, const judge *j);
 
-/* The same for streams, found from nothing, where those before an operator (and those behind it), `window` of them,
- * share its device one after the other or pay transfers: docs/theory/bounds/joins.md. At least what chains say. */
+/* The same for streams, computed from scratch, where up to `window` operators before an operator (and after it) either
+ * share its device sequentially or pay transfers: docs/theory/bounds/joins.md. Never weaker than chains. */
 bool check_joins(int64_t *head, int64_t *tail, const bool *may, int32_t window, const judge *j);
 /* Whether that takes no longer than a judge takes, for 0 <= window <= CHECK_JOINS_WINDOW. */
 enum { CHECK_JOINS_WINDOW = 256 };

@@ -105,13 +105,13 @@ bool check_chains(int64_t *head, int64_t *tail, const bool *may, const judge *j)
 
 static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error) {
   const int64_t *v = certificate_get(c, "operator", 1);
-  int64_t devices = j->problem->n_devices, cells = devices * j->problem->n_operators;
-  *proved_ns = !v || *v < 0 || *v >= j->problem->n_operators ? CERTIFICATE_MALFORMED : CERTIFICATE_TOO_LONG;
+  int64_t devices = j->problem->n_devices, cells = devices * j->problem->n_operators, at = check_alive_instant(j, c);
+  *proved_ns = !v || at < -1 || *v < 0 || *v >= j->problem->n_operators ? CERTIFICATE_MALFORMED : CERTIFICATE_TOO_LONG;
   if (*proved_ns == CERTIFICATE_MALFORMED || cells > CELLS) return SITU_STATUS_OK;
   int64_t *head = ARENA_NEW(j->scratch, int64_t, cells), *tail = ARENA_NEW(j->scratch, int64_t, cells);
   bool *may = ARENA_NEW(j->scratch, bool, cells);
   if (!head || !tail || !may) return fail_no_memory(error);
-  for (int64_t i = 0; i < cells; i++) may[i] = check_may_run(j, (int32_t)(i / devices), (int32_t)(i % devices));
+  if (!check_alive_rooms(may, j, at)) return fail_no_memory(error);
   for (int64_t i = 0; i < cells; i++) head[i] = tail[i] = 0;
   if (!check_chains(head, tail, may, j)) return fail_no_memory(error);
   *proved_ns = SITU_NEVER_NS;
@@ -120,5 +120,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   return SITU_STATUS_OK;
 }
 
-const certificate_rule critical_path_rule = {
-    .kind = "critical_path", .lists = "operator, one", .models = MODEL_STREAM | MODEL_CALLS, .prove = prove};
+const certificate_rule critical_path_rule = {.kind = "critical_path",
+                                             .lists = "operator, one; perhaps, of a stream, an instant: one operator",
+                                             .models = MODEL_STREAM | MODEL_CALLS,
+                                             .prove = prove};

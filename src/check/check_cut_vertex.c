@@ -1,6 +1,6 @@
-/* The judge of cuts: operators that the rest of a block comes after and before, and for each cut and device the least
- * time from its end there to the end of everything. Each number is checked by a search of the block behind its cut,
- * with the numbers of the next cut as what comes after. docs/theory/bounds/cut_vertex.md */
+/* The judge of cuts: operators that everything else comes before or after, and for each cut and device the minimum time
+ * from its end there to the end of everything. Each number is checked by a search of the block after its cut, with the
+ * numbers of the next cut as tails. docs/theory/bounds/cut_vertex.md */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "check/check_block.h"

@@ -25,7 +25,7 @@ typedef struct case_ {
   int64_t *head, *tail;
   int64_t *first, *last; /* starts and tails that joins know */
   int64_t *start, *rest; /* [n] no operator starts before; no less time is after its end */
-  bool *before;          /* [n * n], by what comes after; or NULL */
+  bool *before;          /* [n * n], ordered by tail; or NULL */
   __int128 *work;        /* [n * n_lists] least priced work of each operator */
   rank *order;
   check_items items;
@@ -189,16 +189,9 @@ static bool find_joins(case_ *c, int64_t window) {
 static bool case_init(case_ *c, int64_t window, const judge *j) {
   arena *a = j->scratch;
   int64_t cells = (int64_t)c->n * c->n_devices;
-  c->may = ARENA_NEW(a, bool, cells);
-  c->first = ARENA_ZERO(a, int64_t, cells);
-  c->last = ARENA_ZERO(a, int64_t, cells);
-  c->head = ARENA_NEW(a, int64_t, cells);
-  c->tail = ARENA_NEW(a, int64_t, cells);
-  c->start = ARENA_ZERO(a, int64_t, c->n);
-  c->rest = ARENA_ZERO(a, int64_t, c->n);
-  c->order = ARENA_NEW(a, rank, c->n);
-  c->work = ARENA_NEW(a, __int128, (int64_t)c->n * c->n_lists);
-  if (!c->may || !c->first || !c->last || !c->head || !c->tail || !c->start || !c->rest || !c->order || !c->work)
+  if (!ARENA_ARRAYS(a, ARRAY(c->may, cells), ZEROS(c->first, cells), ZEROS(c->last, cells), ARRAY(c->head, cells),
+                    ARRAY(c->tail, cells), ZEROS(c->start, c->n), ZEROS(c->rest, c->n), ARRAY(c->order, c->n),
+                    ARRAY(c->work, (int64_t)c->n * c->n_lists)))
     return false;
   for (int64_t i = 0; i < cells; i++)
     c->may[i] = check_may_run(j, (int32_t)(i / c->n_devices), (int32_t)(i % c->n_devices));

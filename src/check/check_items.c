@@ -116,6 +116,50 @@ bool check_items_find(check_items *out, const judge *j) {
   return true;
 }
 
+/* Of group edges those between items. */
+bool check_edges_find(check_edges *f, int32_t *order, const check_items *items, const judge *j) {
+  const situ_graph *g = j->graph;
+  int32_t n_groups = g->n_colocations + g->n_operators, n = 0;
+  bool *forward = ARENA_ZERO(j->scratch, bool, n_groups);
+  int32_t *item_of = ARENA_NEW(j->scratch, int32_t, n_groups), *waits = ARENA_ZERO(j->scratch, int32_t, items->n);
+  group_graph all;
+  *f = (check_edges){.start = ARENA_ZERO(j->scratch, int64_t, (int64_t)items->n + 2),
+                     .to = ARENA_NEW(j->scratch, int32_t, g->n_uses)};
+  if (!forward || !item_of || !waits || !f->start || !f->to) return false;
+  for (int32_t k = 0; k < n_groups; k++) item_of[k] = -1; /* of no operator */
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    item_of[group_of(g, v)] = items->of[v];
+    forward[group_of(g, v)] |= g->phase[v] == SITU_PHASE_FORWARD;
+  }
+  if (!find_edges(&all, g, forward, false, j->scratch)) return false;
+  for (int pass = 0; pass < 2; pass++) { /* counts, then fills */
+    for (int32_t k = 0; k < n_groups; k++)
+      for (int64_t e = all.start[k]; e < all.start[k + 1]; e++) {
+        int32_t from = item_of[k], to = item_of[all.to[e]];
+        if (from == to) continue;
+        if (pass == 0) {
+          f->start[from + 2]++;
+          waits[to]++;
+        } else
+          f->to[f->start[from + 1]++] = to;
+      }
+    for (int32_t i = 0; i < items->n && pass == 0; i++) f->start[i + 2] += f->start[i + 1];
+  }
+  for (int32_t i = 0; i < items->n; i++)
+    if (waits[i] == 0) order[n++] = i;
+  for (int32_t done = 0; done < n; done++)
+    for (int64_t e = f->start[order[done]]; e < f->start[order[done] + 1]; e++)
+      if (--waits[f->to[e]] == 0) order[n++] = f->to[e];
+  return true;
+}
+
+/* Whether a pipeline keeps tensor t for another phase, for each input in flight. */
+bool check_is_stashed(const situ_graph *g, int32_t t) {
+  bool later = false;
+  for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) later |= g->phase[g->use[i]] != SITU_PHASE_FORWARD;
+  return later && g->phase[g->producer[t]] == SITU_PHASE_FORWARD;
+}
+
 bool check_may_run(const judge *j, int32_t v, int32_t d) {
   const situ_problem *p = j->problem;
   if (p->costs->time_ns[(int64_t)v * p->n_classes + j->platform->class_of[d]] == SITU_NEVER_NS) return false;

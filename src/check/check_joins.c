@@ -21,10 +21,11 @@ typedef struct look {
   int64_t *end; /* [operator * devices] */
   int32_t n, devices, window;
   int32_t *near, *n_arrows,
-      n_near;              /* the operators looked at, nearest first; how many arrows leave them to those and v */
+      n_near;              /* the operators considered, nearest first; the number of arrows from them to each other and
+                              v */
   int32_t *place, *open;   /* [n] place in near or -1; those that may come next */
   int64_t *first;          /* [n] of those, when they can start */
-  int64_t *ends, *after;   /* [window * devices] of those looked at */
+  int64_t *ends, *after;   /* [window * devices] of the operators considered */
   int64_t *release, *work; /* [window] of those that have no choice */
   int32_t twin[DEVICES];   /* the first device that differs from d in nothing but its name */
   bool *usable;            /* [window * devices] in time while nobody is held */
@@ -206,7 +207,7 @@ static int64_t least_start(look *l, int32_t v, int32_t d, int64_t chain) {
   return yes;
 }
 
-/* Whether nothing says of d what it does not say of e. */
+/* Whether d and e are equal in all respects. */
 static bool are_twins(const look *l, int32_t d, int32_t e) {
   const situ_costs *c = l->j->problem->costs;
   const int32_t *m = l->j->platform->memory_of, *class_of = l->j->platform->class_of;
@@ -263,18 +264,10 @@ bool check_joins(int64_t *head, int64_t *tail, const bool *may, int32_t window, 
   arena *a = j->scratch;
   int32_t n = j->graph->n_operators, devices = j->problem->n_devices;
   look l = {.j = j, .may = may, .n = n, .devices = devices, .window = window};
-  l.near = ARENA_NEW(a, int32_t, window);
-  l.n_arrows = ARENA_NEW(a, int32_t, window);
-  l.place = ARENA_NEW(a, int32_t, n);
-  l.open = ARENA_NEW(a, int32_t, n);
-  l.first = ARENA_NEW(a, int64_t, n);
-  l.ends = ARENA_NEW(a, int64_t, (int64_t)window * devices);
-  l.after = ARENA_NEW(a, int64_t, (int64_t)window * devices);
-  l.usable = ARENA_NEW(a, bool, (int64_t)window *devices);
-  l.release = ARENA_NEW(a, int64_t, window);
-  l.work = ARENA_NEW(a, int64_t, window);
-  if (!l.near || !l.n_arrows || !l.place || !l.open || !l.first || !l.ends || !l.after || !l.usable || !l.release ||
-      !l.work)
+  if (!ARENA_ARRAYS(a, ARRAY(l.near, window), ARRAY(l.n_arrows, window), ARRAY(l.place, n), ARRAY(l.open, n),
+                    ARRAY(l.first, n), ARRAY(l.ends, (int64_t)window * devices),
+                    ARRAY(l.after, (int64_t)window * devices), ARRAY(l.usable, (int64_t)window * devices),
+                    ARRAY(l.release, window), ARRAY(l.work, window)))
     return false;
   for (int32_t v = 0; v < n; v++) l.place[v] = -1;
   for (int64_t i = 0; i < (int64_t)n * devices; i++) head[i] = tail[i] = 0;
@@ -291,16 +284,17 @@ bool check_joins(int64_t *head, int64_t *tail, const bool *may, int32_t window, 
 
 static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error) {
   const int64_t *v = certificate_get(c, "operator", 1), *window = certificate_get(c, "window", 1);
-  int64_t devices = j->problem->n_devices, cells = devices * j->problem->n_operators;
+  int64_t devices = j->problem->n_devices, cells = devices * j->problem->n_operators, at = check_alive_instant(j, c);
   *proved_ns = CERTIFICATE_MALFORMED;
-  if (!v || !window || *v < 0 || *v >= j->problem->n_operators || *window < 1 || *window > CHECK_JOINS_WINDOW)
+  if (!v || !window || at < -1 || *v < 0 || *v >= j->problem->n_operators || *window < 1 ||
+      *window > CHECK_JOINS_WINDOW)
     return SITU_STATUS_OK;
   *proved_ns = CERTIFICATE_TOO_LONG;
   if (!check_joins_are_short(*window, j)) return SITU_STATUS_OK;
   int64_t *head = ARENA_NEW(j->scratch, int64_t, cells), *tail = ARENA_NEW(j->scratch, int64_t, cells);
   bool *may = ARENA_NEW(j->scratch, bool, cells);
   if (!head || !tail || !may) return fail_no_memory(error);
-  for (int64_t i = 0; i < cells; i++) may[i] = check_may_run(j, (int32_t)(i / devices), (int32_t)(i % devices));
+  if (!check_alive_rooms(may, j, at)) return fail_no_memory(error);
   if (!check_joins(head, tail, may, (int32_t)*window, j)) return fail_no_memory(error);
   *proved_ns = SITU_NEVER_NS;
   for (int32_t d = 0; d < devices; d++)
@@ -308,5 +302,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   return SITU_STATUS_OK;
 }
 
-const certificate_rule join_rule = {
-    .kind = "join", .lists = "operator, one; window, one, 1 to 256", .models = MODEL_STREAM, .prove = prove};
+const certificate_rule join_rule = {.kind = "join",
+                                    .lists = "operator, one; window, one, 1 to 256; perhaps an instant: one operator",
+                                    .models = MODEL_STREAM,
+                                    .prove = prove};

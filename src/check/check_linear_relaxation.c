@@ -43,7 +43,7 @@ static bool in_range(const int64_t *prices, int64_t n) {
   return true;
 }
 
-/* False where a list is missing or holds what it should not. */
+/* False if a list is missing or holds an invalid value. */
 static bool take_lists(relaxation *r, const certificate *c) {
   const judge *j = r->j;
   int64_t n = j->graph->n_operators, n_uses = j->graph->n_uses, nm = j->platform->n_memories,
@@ -64,13 +64,9 @@ static bool take_lists(relaxation *r, const certificate *c) {
 static bool init(relaxation *r) {
   const judge *j = r->j;
   int64_t n = j->graph->n_operators, nm = j->platform->n_memories, nd = j->platform->n_devices;
-  r->head = ARENA_ZERO(j->scratch, int64_t, n * nd);
-  r->tail = ARENA_ZERO(j->scratch, int64_t, n * nd);
-  r->may = ARENA_NEW(j->scratch, bool, n *nd);
-  r->out_price = ARENA_ZERO(j->scratch, __int128, n);
-  r->head_price = ARENA_ZERO(j->scratch, __int128, n);
-  r->moved = ARENA_ZERO(j->scratch, __int128, n *nm);
-  if (!r->head || !r->tail || !r->may || !r->out_price || !r->head_price || !r->moved) return false;
+  if (!ARENA_ARRAYS(j->scratch, ZEROS(r->head, n * nd), ZEROS(r->tail, n * nd), ARRAY(r->may, n * nd),
+                    ZEROS(r->out_price, n), ZEROS(r->head_price, n), ZEROS(r->moved, n * nm)))
+    return false;
   for (int64_t i = 0; i < n * nd; i++) r->may[i] = check_may_run(j, (int32_t)(i / nd), (int32_t)(i % nd));
   return check_items_find(&r->items, j) && check_chains(r->head, r->tail, r->may, j);
 }
@@ -128,7 +124,7 @@ static bool add_uses(relaxation *r, __int128 *sum) {
 
 static __int128 worth(__int128 price, int64_t amount, int64_t most) { return price * min64(amount, most); }
 
-/* What an item adds on device d; false where it cannot be there within `within`. */
+/* The contribution of an item on device d; false if it cannot be there within `within`. */
 static bool worth_of_item(const relaxation *r, int32_t item, int32_t d, __int128 *sum) {
   const judge *j = r->j;
   int32_t m = j->platform->memory_of[d];

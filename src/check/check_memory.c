@@ -1,5 +1,5 @@
-/* The judge of memory over time in a stream schedule: every byte that comes and goes is an event; events are sorted by
- * memory and time, what goes before what comes, and added up. */
+/* The judge of memory over time in a stream schedule: every byte that arrives or leaves is an event; events are sorted
+ * by memory and time, departures before arrivals, and added up. */
 #include "check/check_memory.h"
 
 #include <stdlib.h>

@@ -105,7 +105,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *given,
   }
   *proved_ns = 0;
   if (j->problem->overlap != SITU_OVERLAP_NONE || j->problem->objective != SITU_OBJECTIVE_LATENCY)
-    return SITU_STATUS_OK; /* elsewhere the value is no sum */
+    return SITU_STATUS_OK; /* otherwise the value is not a sum */
   return sum_up(proved_ns, j, &c, error);
 }
 

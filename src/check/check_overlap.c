@@ -1,4 +1,4 @@
-/* What a stream does at the same time: copies back that keep a host busy, or one thing after the other. */
+/* The overlap rules of a stream: copies back occupy a host, or everything is sequential. */
 #include "check/check_overlap.h"
 
 #include <stdlib.h>
@@ -135,7 +135,7 @@ situ_status check_hosts_turns(const check_hosts *h, judge *j, const int64_t *ear
     int32_t most = highest_channel(tree, n, backs_before(h, x->memory, earliest_ns[x->transfer]),
                                    backs_before(h, x->memory, x->start_ns));
     if (most > channel_of(j, x))
-      judge_note(j, "queue", "a copy on link %d waits for its host until %lld ns while one on a later channel goes",
+      judge_note(j, "queue", "a copy on link %d waits for its host until %lld ns while one on a later channel runs",
                  (int)j->plan->transfers[x->transfer].link, (long long)x->start_ns);
   }
   return SITU_STATUS_OK;
@@ -151,7 +151,7 @@ static int by_way(const void *a, const void *b) {
   return (x->link > y->link) - (x->link < y->link);
 }
 
-/* The hops that a walk in turn makes. */
+/* The hops of the sequential walk. */
 typedef struct turns {
   int32_t n, most;
   situ_transfer *hop; /* [most], those of the plan at most: one more means that the plan lacks some */
@@ -191,7 +191,7 @@ situ_status check_one_at_a_time(judge *j, const int32_t *sequence, situ_error *e
     int32_t v = sequence[i];
     if (plan->start_ns[v] != s.now_ns)
       judge_note(j, plan->start_ns[v] < s.now_ns ? "overlap" : "idle",
-                 "%s starts at %lld ns; one after the other its turn is at %lld ns", g->name[v],
+                 "%s starts at %lld ns; without overlap it must start at %lld ns", g->name[v],
                  (long long)plan->start_ns[v], (long long)s.now_ns);
     s.now_ns = sat_add(s.now_ns, problem_time_ns(j->problem, v, plan->device[v]));
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) send_in_turn(&s, j, t);
@@ -202,7 +202,7 @@ situ_status check_one_at_a_time(judge *j, const int32_t *sequence, situ_error *e
   for (int32_t i = 0; i < s.n; i++)
     if (said[i].tensor == s.hop[i].tensor && said[i].start_ns != s.hop[i].start_ns)
       judge_note(j, said[i].start_ns < s.hop[i].start_ns ? "overlap" : "idle",
-                 "a tensor of %s is on link %d from %lld ns on; one after the other its turn is at %lld ns",
+                 "a tensor of %s is on link %d from %lld ns on; without overlap it must start at %lld ns",
                  g->name[g->producer[said[i].tensor]], (int)said[i].link, (long long)said[i].start_ns,
                  (long long)s.hop[i].start_ns);
   return SITU_STATUS_OK;

@@ -1,5 +1,4 @@
-/* check/check_overlap.h - the judge of what a stream does at the same time, where that is not everything
- * (docs/model.md, "Overlap"). */
+/* check/check_overlap.h - the judge of streams in which not everything may overlap (docs/model.md, "Overlap"). */
 #ifndef SITU_CHECK_CHECK_OVERLAP_H
 #define SITU_CHECK_CHECK_OVERLAP_H
 
@@ -27,7 +26,7 @@ typedef struct check_hosts {
 situ_status check_hosts_find(check_hosts *out, judge *j, situ_error *error);
 /* The memory whose hosts a transfer of the plan keeps busy, or -1. */
 int32_t check_hosts_of(const judge *j, const situ_transfer *x);
-/* When an operator on device d starts that could at ready_ns, but for a copy that is under way. */
+/* The start of an operator on device d that is ready at ready_ns but may have to wait for a copy in progress. */
 int64_t check_hosts_let_go(const check_hosts *h, const judge *j, int32_t d, int64_t ready_ns);
 /* Whether some host of the memory is busy from one time to the other without a break. */
 bool check_hosts_are_busy(const check_hosts *h, int32_t memory, int64_t from_ns, int64_t to_ns);

@@ -1,6 +1,6 @@
-/* The judge of a packing: that the listed items, one operator of each, go into the memories in no way. He works out
- * anew what each takes (docs/model.md) and tries all ways, in the order of the list; what he finds holds whatever is
- * listed, since items that are left out only make room. docs/theory/bounds/packing.md. */
+/* The judge of a packing: that the listed items, given by one operator each, fit into the memories in no way. It
+ * recomputes the size of each (docs/model.md) and tries all assignments, in the order of the list. The result is valid
+ * for any list, since omitted items only free memory. docs/theory/bounds/packing.md. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "check/check_certificate.h"
@@ -8,7 +8,7 @@
 static const int64_t MOST_NODES = (int64_t)1 << 21, MOST_CELLS = (int64_t)1 << 23;
 enum { MOST_ITEMS = 8192 };
 
-/* Bytes of a memory: always, in the end, and the most that running operators take beside. */
+/* Bytes of a memory: permanent, at the end, and the additional maximum of running operators. */
 typedef struct fill {
   int64_t always, last, running;
 } fill;
@@ -32,8 +32,8 @@ static int64_t touched_bytes(const situ_graph *g, int32_t v) {
   return sum;
 }
 
-/* Weights; in a pipeline what it keeps for other phases, for each input in flight; in a stream, in the end, what nobody
- * uses. */
+/* Weights; in a pipeline also the stash for other phases, for each input in flight; in a stream, at the end, unused
+ * outputs. */
 static void add_operator(const packer *x, fill *of, int32_t v) {
   const situ_graph *g = x->j->graph;
   of->always = sat_add(of->always, g->weight_bytes[v]);
@@ -49,7 +49,7 @@ static void add_operator(const packer *x, fill *of, int32_t v) {
   }
 }
 
-/* What item i needs beside on device d while it runs; -1 where it may not. */
+/* The additional bytes of item i on device d while it runs; -1 if it must not run there. */
 static int64_t running_on(const packer *x, const check_items *items, int32_t i, int32_t d) {
   const situ_problem *p = x->j->problem;
   int64_t most = 0;
@@ -98,7 +98,7 @@ static bool repeats(const packer *x, int32_t i) {
   return same;
 }
 
-/* Whether what items i and behind always hold is more than what is free. */
+/* Whether the permanent bytes of item i and all later items exceed the free memory. */
 static bool is_short(const packer *x, int32_t i) {
   int64_t room = 0, wanted = 0;
   for (int32_t m = 0; m < x->n_memories; m++) {

@@ -11,7 +11,7 @@ typedef struct loads {
   int32_t n_phases; /* 2: forward and backward apart */
   int64_t *load_ns; /* [device] */
   int64_t value_ns;
-  int32_t *leader; /* [device] the one whose part it runs: itself where it is no replica */
+  int32_t *leader; /* [device] the one whose part it runs: itself unless it is a replica */
   int32_t *shared; /* [device] how many run that part */
 } loads;
 
@@ -155,7 +155,7 @@ static const char *why_not_shared(const judge *j, int32_t a, int32_t b) {
   const int32_t *kind = p->costs->pair_kind;
   int32_t n = p->n_memories, x = q->memory_of[a], y = q->memory_of[b], h = q->memory_of[p->host];
   if (!p->replicate) return "this problem has no replicas";
-  if (p->unused[a] || p->unused[b]) return "one of them has to stay unused";
+  if (p->unused[a] || p->unused[b]) return "one of them must stay unused";
   if (q->class_of[a] != q->class_of[b] || q->devices[a].is_host != q->devices[b].is_host)
     return "they are of two classes";
   if (q->memory_bytes[x] != q->memory_bytes[y]) return "their memories are of two sizes";
@@ -171,17 +171,16 @@ static const char *why_not_shared(const judge *j, int32_t a, int32_t b) {
 /* Who runs whose part. A replica that breaks a rule is noted and taken as a device of its own. */
 static situ_status find_sharing(judge *j, loads *l, situ_error *error) {
   int32_t n = j->problem->n_devices;
-  l->leader = ARENA_NEW(j->scratch, int32_t, n);
-  l->shared = ARENA_ZERO(j->scratch, int32_t, n);
-  int32_t *count = ARENA_ZERO(j->scratch, int32_t, n);
-  if (!l->leader || !l->shared || !count) return fail_no_memory(error);
+  int32_t *count;
+  if (!ARENA_ARRAYS(j->scratch, ARRAY(l->leader, n), ZEROS(l->shared, n), ZEROS(count, n)))
+    return fail_no_memory(error);
   for (int32_t v = 0; v < j->problem->n_operators; v++) count[j->plan->device[v]]++;
   for (int32_t d = 0; d < n; d++) {
     int32_t of = j->plan->replica_of ? j->plan->replica_of[d] : -1;
     const char *name = j->platform->devices[d].name, *why = NULL;
     l->leader[d] = d;
     if (j->plan->uses && j->plan->uses[d].replica_of != of)
-      judge_note(j, "replication", "%s: the plan contradicts itself about whose part it runs", name);
+      judge_note(j, "replication", "%s: the plan contradicts itself about which part it replicates", name);
     if (of < 0) continue;
     if (of >= n || of == d || j->plan->replica_of[of] >= 0)
       why = "that is not another device with a part of its own";
@@ -278,14 +277,13 @@ static int64_t footprint(const situ_graph *g, int32_t v) {
   return bytes;
 }
 
-/* weights + in_flight * (stash + greatest footprint); calls are the case of one input and no stash. */
+/* weights + in_flight * (stash + maximum footprint); calls are the case of one input and no stash. */
 situ_status check_static_memory(judge *j, int64_t **memory_bytes, situ_error *error) {
   const situ_graph *g = j->graph;
   bool pipeline = j->problem->execution == SITU_EXECUTION_PIPELINE;
   int32_t n = j->problem->n_memories;
-  int64_t *weights = ARENA_ZERO(j->scratch, int64_t, n), *stash = ARENA_ZERO(j->scratch, int64_t, n);
-  int64_t *greatest = ARENA_ZERO(j->scratch, int64_t, n);
-  if (!weights || !stash || !greatest) return fail_no_memory(error);
+  int64_t *weights, *stash, *greatest;
+  if (!ARENA_ARRAYS(j->scratch, ZEROS(weights, n), ZEROS(stash, n), ZEROS(greatest, n))) return fail_no_memory(error);
   for (int32_t v = 0; v < g->n_operators; v++) {
     int32_t m = j->platform->memory_of[j->plan->device[v]];
     weights[m] = sat_add(weights[m], g->weight_bytes[v]);

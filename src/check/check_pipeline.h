@@ -1,10 +1,11 @@
-/* check/check_pipeline.h - what other execution models take from the rules of pipelines. */
+/* check/check_pipeline.h - rules of pipelines that other execution models also use. */
 #ifndef SITU_CHECK_CHECK_PIPELINE_H
 #define SITU_CHECK_CHECK_PIPELINE_H
 
 #include "check/judge.h"
 
-/* stream: the period of the placement, the greatest load of a device or channel when inputs follow each other. */
+/* stream: the period of the placement, which is the maximum load of a device or channel when inputs follow each
+ * other. */
 situ_status check_period(judge *j, int64_t *period_ns, situ_error *error);
 
 /* calls, pipeline: what each memory has to hold of the operators on its devices, in the scratch arena. */

@@ -75,7 +75,7 @@ situ_status check_single(judge *j, situ_error *error) {
     value = here;
   }
   if (plan->best_single_device != best || plan->best_single_ns != value)
-    judge_note(j, "single", "the plan says that the best single device is %s with %lld ns; it is %s with %lld ns",
+    judge_note(j, "single", "the plan states that the best single device is %s with %lld ns; it is %s with %lld ns",
                name_of(j, plan->best_single_device), (long long)plan->best_single_ns, name_of(j, best),
                (long long)value);
   return SITU_STATUS_OK;

@@ -4,7 +4,7 @@
 
 #include "check/judge.h"
 
-/* Works out the best single device again and compares it with what the plan says. NO_MEMORY or OK. */
+/* Recomputes the best single device and compares it with the plan. NO_MEMORY or OK. */
 situ_status check_single(judge *j, situ_error *error);
 
 #endif

@@ -1,6 +1,6 @@
-/* The judge of stream schedules: every operator and every hop stands where the model puts it. A schedule has no free
- * will but its sequences: what could start earlier has to, and channels serve in order of readiness, because the
- * machine does so. */
+/* The judge of stream schedules: every operator and every hop must be at the time that the model determines. Only the
+ * sequences of a schedule are free: whatever could start earlier must do so, and channels serve in order of readiness,
+ * as the machine does. */
 #include <stdlib.h>
 
 #include "base/checked.h"
@@ -54,7 +54,7 @@ static int64_t hop_time(const judge *j, int32_t t, int32_t link) {
   return c->transfer_ns[t][c->link_kind[link]];
 }
 
-/* Copies the hops that stand on the route of their transfer, in the order of routes; the others are noted. */
+/* Copies the hops that are on the route of their transfer, in the order of routes; others are violations. */
 static int32_t list_hops(judge *j, hop *hops) {
   const situ_platform *q = j->platform;
   int32_t n = 0;
@@ -84,7 +84,7 @@ static int32_t list_hops(judge *j, hop *hops) {
   return n;
 }
 
-/* Joins the hops into whole transfers: each hop of the route once, one after the other. */
+/* Joins the hops into whole transfers: each hop of the route once, in sequence. */
 static int32_t join_hops(judge *j, hop *hops, int32_t n_hops, check_copy *copies) {
   int32_t n = 0;
   for (int32_t i = 0, end; i < n_hops; i = end) {
@@ -96,7 +96,7 @@ static int32_t join_hops(judge *j, hop *hops, int32_t n_hops, check_copy *copies
       const situ_transfer *x = &hops[end].said;
       whole = whole && hops[end].position == position;
       if (x->start_ns < ready)
-        judge_note(j, "precedence", "a tensor of %s is on link %d from %lld ns on; it is there at %lld ns",
+        judge_note(j, "precedence", "a tensor of %s is on link %d from %lld ns on; it arrives there at %lld ns",
                    tensor_of(j, t), (int)x->link, (long long)x->start_ns, (long long)ready);
       hops[end].ready_ns = ready;
       ready = x->finish_ns;
@@ -148,7 +148,7 @@ static situ_status check_channels(judge *j, const hop *hops, int32_t n_hops, con
       judge_note(j, "idle", "a tensor of %s waits for link %d until %lld ns; it could start at %lld ns",
                  tensor_of(j, x->said.tensor), (int)x->said.link, (long long)rows[i].start_ns, (long long)earliest);
     if (last && has_turn_before(x, &hops[last->index]))
-      judge_note(j, "queue", "on link %d a tensor of %s goes before one of %s, whose turn is first", (int)x->said.link,
+      judge_note(j, "queue", "on link %d a tensor of %s goes before one of %s, which must go first", (int)x->said.link,
                  tensor_of(j, hops[last->index].said.tensor), tensor_of(j, x->said.tensor));
   }
   return hosts ? check_hosts_turns(hosts, j, earliest_ns, error) : SITU_STATUS_OK;
@@ -182,13 +182,13 @@ static situ_status find_arrivals(judge *j, const check_copy *copies, int32_t n_c
       else if (m != home)
         there = there_ns[m];
       if (j->plan->start_ns[w] < there)
-        judge_note(j, "precedence", "%s starts at %lld ns; its input from %s is there at %lld ns", g->name[w],
+        judge_note(j, "precedence", "%s starts at %lld ns; its input from %s arrives at %lld ns", g->name[w],
                    (long long)j->plan->start_ns[w], tensor_of(j, t), (long long)there);
       ready_ns[w] = max64(ready_ns[w], there);
     }
     for (int32_t k = first; k < next; k++)
       if (!needed[copies[k].to_memory])
-        judge_note(j, "transfer", "a tensor of %s is sent to memory %d, where nobody uses it", tensor_of(j, t),
+        judge_note(j, "transfer", "a tensor of %s is sent to memory %d, where no operator uses it", tensor_of(j, t),
                    (int)copies[k].to_memory);
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
       needed[q->memory_of[j->plan->device[g->use[i]]]] = false;
@@ -252,14 +252,14 @@ static int64_t check_durations(judge *j) {
   return value;
 }
 
-/* Positions in the order; index order where it is no permutation. */
+/* Positions in the order; index order if it is not a permutation. */
 static void find_positions(judge *j, int32_t *position) {
   const int32_t *order = j->plan->order;
   int32_t n = j->graph->n_operators, at = 0;
   for (int32_t v = 0; v < n; v++) position[v] = -1;
   for (; order && at < n && order[at] >= 0 && order[at] < n && position[order[at]] < 0; at++) position[order[at]] = at;
   if (at == n) return;
-  judge_note(j, "order", "entry %d of the order is missing, out of range or comes twice", (int)at);
+  judge_note(j, "order", "entry %d of the order is missing, out of range or repeated", (int)at);
   for (int32_t v = 0; v < n; v++) position[v] = v;
 }
 
@@ -286,7 +286,7 @@ static situ_status check_limits(judge *j, int64_t *value_ns, situ_error *error) 
   int64_t period_ns;
   TRY(check_period(j, &period_ns, error));
   if (j->plan->period_ns != period_ns || j->plan->latency_ns != *value_ns)
-    judge_note(j, "value", "the plan says a latency of %lld ns and a period of %lld ns; they are %lld ns and %lld ns",
+    judge_note(j, "value", "the plan states a latency of %lld ns and a period of %lld ns; they are %lld ns and %lld ns",
                (long long)j->plan->latency_ns, (long long)j->plan->period_ns, (long long)*value_ns,
                (long long)period_ns);
   if (period_ns > p->max_period_ns)
@@ -322,7 +322,7 @@ static situ_status check_other(judge *j, situ_error *error) {
     }
   }
   if (j->plan->other_ns != sum)
-    judge_note(j, "value", "the plan says that the %s is %lld ns; it is %lld ns", p->other_name,
+    judge_note(j, "value", "the plan states that the %s is %lld ns; it is %lld ns", p->other_name,
                (long long)j->plan->other_ns, (long long)sum);
   if (sum > p->max_other_ns)
     judge_note(j, "other", "the plan has a %s of %lld ns; at most %lld ns are allowed", p->other_name, (long long)sum,
@@ -333,16 +333,17 @@ static situ_status check_other(judge *j, situ_error *error) {
 static situ_status check(judge *j, situ_error *error) {
   const situ_problem *p = j->problem;
   if (!j->plan->start_ns || !j->plan->finish_ns) {
-    judge_note(j, "schedule", "the plan does not say when its operators run");
+    judge_note(j, "schedule", "the plan does not state when its operators run");
     return SITU_STATUS_OK;
   }
-  hop *hops = ARENA_NEW(j->scratch, hop, j->plan->n_transfers);
-  check_copy *copies = ARENA_NEW(j->scratch, check_copy, j->plan->n_transfers);
-  int64_t *load_ns = ARENA_ZERO(j->scratch, int64_t, p->n_devices);
-  int64_t *peak_bytes = ARENA_ZERO(j->scratch, int64_t, p->n_memories);
-  int32_t *position = ARENA_NEW(j->scratch, int32_t, p->n_operators);
-  int32_t *sequence = ARENA_NEW(j->scratch, int32_t, p->n_operators);
-  if (!hops || !copies || !position || !sequence || !load_ns || !peak_bytes) return fail_no_memory(error);
+  hop *hops;
+  check_copy *copies;
+  int64_t *load_ns, *peak_bytes;
+  int32_t *position, *sequence;
+  if (!ARENA_ARRAYS(j->scratch, ARRAY(hops, j->plan->n_transfers), ARRAY(copies, j->plan->n_transfers),
+                    ZEROS(load_ns, p->n_devices), ZEROS(peak_bytes, p->n_memories), ARRAY(position, p->n_operators),
+                    ARRAY(sequence, p->n_operators)))
+    return fail_no_memory(error);
   int64_t value = check_durations(j);
   check_order(j, position);
   int32_t n_hops = list_hops(j, hops), n_copies = join_hops(j, hops, n_hops, copies);

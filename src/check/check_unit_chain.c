@@ -215,7 +215,7 @@ static bool take_segment(walk *w, int64_t first, int64_t last) {
   return true;
 }
 
-/* What the items that are not on the chain pay at least. */
+/* The minimum cost of the items that are not on the chain. */
 static __int128 rent_of_others(const walk *w) {
   __int128 sum = 0;
   for (int32_t i = 0; i < w->items.n; i++) {
@@ -271,14 +271,10 @@ static int64_t add_up(walk *w) {
 static bool make_walk(walk *w) {
   const judge *j = w->j;
   if (!check_items_find(&w->items, j)) return false;
-  w->seen = ARENA_ZERO(j->scratch, bool, w->items.n);
-  w->weight = ARENA_ZERO(j->scratch, int64_t, w->items.n);
-  w->between = ARENA_ZERO(j->scratch, uint8_t, j->graph->n_operators);
-  w->waits = ARENA_NEW(j->scratch, int32_t, j->graph->n_operators);
-  w->frames = ARENA_NEW(j->scratch, frame, w->n);
-  w->crosses = ARENA_NEW(j->scratch, int32_t, w->n);
-  w->next = ARENA_NEW(j->scratch, int32_t, j->graph->n_tensors);
-  if (!w->seen || !w->weight || !w->between || !w->waits || !w->frames || !w->crosses || !w->next) return false;
+  if (!ARENA_ARRAYS(j->scratch, ZEROS(w->seen, w->items.n), ZEROS(w->weight, w->items.n),
+                    ZEROS(w->between, j->graph->n_operators), ARRAY(w->waits, j->graph->n_operators),
+                    ARRAY(w->frames, w->n), ARRAY(w->crosses, w->n), ARRAY(w->next, j->graph->n_tensors)))
+    return false;
   for (int32_t v = 0; v < j->graph->n_operators; v++)
     w->weight[w->items.of[v]] = sat_add(w->weight[w->items.of[v]], j->graph->weight_bytes[v]);
   return true;

@@ -12,8 +12,8 @@ enum { PRICE_BITS = 32, MOST_PRICES = 16, MOST_OPEN = 1 << 15 };
 static const int64_t DEAREST = (int64_t)1 << 40, LONGEST = (int64_t)1 << 60, MOST_STEPS = 2000000000;
 static const double MOST_CELLS = 3e7;
 
-/* A visit: when it came, what it keeps, the most that an operator needs beside that while it runs; and for each price
- * the time and the price of what stays between its operators. */
+/* A visit: its arrival, the bytes it keeps, the maximum additional bytes of a running operator; and for each price the
+ * time and the price of the bytes that stay between its operators. */
 typedef struct stay {
   int64_t came_ns, kept_bytes, beside_bytes;
   int32_t memory, origin, since; /* since chain[since]; where the open bypass began, 0 while none is open */
@@ -72,7 +72,7 @@ static int64_t what_follows(trail *w, int32_t t, int32_t x, int32_t m, const int
   return least;
 }
 
-/* ---- what is known before the chain is followed ---- */
+/* ---- data computed before the chain is followed ---- */
 
 static void find_times(trail *w) {
   const situ_costs *c = w->j->problem->costs;
@@ -87,7 +87,7 @@ static void find_times(trail *w) {
   }
 }
 
-/* Heads of the chain's first operator and what is before it, tails of its last and what is behind. */
+/* Heads of the chain's first operator and its ancestors, tails of its last operator and its descendants. */
 static void find_ends(trail *w) {
   const situ_graph *g = w->j->graph;
   for (int32_t v = 0; v <= w->chain[0]; v++)
@@ -138,7 +138,7 @@ static bool is_between(const trail *w, int32_t v, int32_t from, int32_t to) {
 static bool is_looked_at(const trail *w, int32_t v) {
   int32_t from = w->before[v], to = w->behind[v];
   if (from < 0 || to == w->n || from == to) return false;
-  int32_t low = 0, high = w->n_bypasses; /* the first bypass that begins at `from` or behind it is between them */
+  int32_t low = 0, high = w->n_bypasses; /* the first bypass that begins at `from` or later is between them */
   while (low < high) {
     int32_t middle = low + (high - low) / 2;
     if (w->from[middle] < from)
@@ -149,7 +149,7 @@ static bool is_looked_at(const trail *w, int32_t v) {
   return to == from + 1 || (low < w->n_bypasses && w->from[low] == from && w->to[low] == to);
 }
 
-/* The weights of a group count with its first operator in the chain, else with the first that is looked at. */
+/* The weights of a group count with its first operator in the chain, else with the first one examined. */
 static bool find_carried(trail *w) {
   const situ_graph *g = w->j->graph;
   check_items items;
@@ -251,7 +251,7 @@ static int64_t as_time(__int128 sum) {
   return time > LONGEST ? LONGEST : (int64_t)time;
 }
 
-/* Adds an operator of the chain to a visit. False where there is no room for it. */
+/* Adds an operator of the chain to a visit. False if there is no room for it. */
 static bool keep(const trail *w, stay *s, int32_t v) {
   const situ_graph *g = w->j->graph;
   int64_t beside = g->workspace_bytes[v];
@@ -341,8 +341,8 @@ static void part_ways(trail *w) {
   w->n_origins = w->nm;
 }
 
-/* What the end of a bypass means for a visit: one that was there from its beginning keeps its share of it, one that
- * came later waits for it. False where that cannot be. */
+/* The effect of the end of a bypass on a visit: a visit that includes its beginning keeps its share of it, one that
+ * arrived later waits for it. False if that is impossible. */
 static bool wait_for(const trail *w, stay *s, int32_t from) {
   int64_t way = w->way[(int64_t)s->origin * w->nm + s->memory];
   __int128 most = 0;
@@ -411,8 +411,8 @@ static int64_t follow_all(trail *w) {
   return least;
 }
 
-/* The lists as they should be: operators in ascending order; bypasses one behind the other, each with places of the
- * chain between its ends; prices from 0 to DEAREST. */
+/* The required form of the lists: operators in ascending order; bypasses in sequence, each with positions of the chain
+ * between its ends; prices from 0 to DEAREST. */
 static bool take_lists(trail *w, const certificate *c) {
   int64_t n = certificate_size(c, "chain"), n_prices = certificate_size(c, "byte_prices");
   int64_t n_bypasses = certificate_size(c, "from");
@@ -443,20 +443,10 @@ static bool init(trail *w) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) made &= (*rows[i] = ARENA_NEW(a, int64_t, n * nm)) != NULL;
   w->n_origins = 1;
   w->most_open = (int32_t)min64(MOST_OPEN, w->n * nm * (nm + 1));
-  w->carried = ARENA_ZERO(a, int64_t, n);
-  w->before = ARENA_NEW(a, int32_t, n);
-  w->behind = ARENA_NEW(a, int32_t, n);
-  w->absent = ARENA_NEW(a, absence, n);
-  w->way = ARENA_NEW(a, int64_t, nm * nm);
-  w->cost = ARENA_NEW(a, __int128, nm *MOST_PRICES);
-  w->now = ARENA_NEW(a, int64_t, nm * nm);
-  w->came = ARENA_NEW(a, int64_t, nm * nm);
-  w->origin = ARENA_NEW(a, int64_t, nm);
-  w->since_origin = ARENA_NEW(a, __int128, nm *MOST_PRICES);
-  w->open = ARENA_NEW(a, stay, w->most_open);
-  w->begun = ARENA_NEW(a, stay, nm);
-  return made && w->carried && w->before && w->behind && w->absent && w->way && w->cost && w->now && w->came &&
-         w->origin && w->since_origin && w->open && w->begun;
+  return made && ARENA_ARRAYS(a, ZEROS(w->carried, n), ARRAY(w->before, n), ARRAY(w->behind, n), ARRAY(w->absent, n),
+                              ARRAY(w->way, nm * nm), ARRAY(w->cost, nm * MOST_PRICES), ARRAY(w->now, nm * nm),
+                              ARRAY(w->came, nm * nm), ARRAY(w->origin, nm), ARRAY(w->since_origin, nm * MOST_PRICES),
+                              ARRAY(w->open, w->most_open), ARRAY(w->begun, nm));
 }
 
 static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error) {

@@ -25,7 +25,7 @@ void judge_note(judge *j, const char *rule, const char *format, ...) {
 
 void judge_value(judge *j, int64_t value_ns) {
   if (j->plan->value_ns != value_ns)
-    judge_note(j, "value", "the plan says %lld ns; its operators and transfers give %lld ns",
+    judge_note(j, "value", "the plan states %lld ns; its operators and transfers give %lld ns",
                (long long)j->plan->value_ns, (long long)value_ns);
 }
 
@@ -55,7 +55,8 @@ static void judge_pools(judge *j, const int64_t *memory_bytes) {
       n++;
     }
     if (n > 1 && sum > j->platform->devices[o].memory_bytes)
-      judge_note(j, "memory", "the memories that share the capacity of %s have to hold %lld bytes together; it is %lld",
+      judge_note(j, "memory",
+                 "the memories that share the capacity of %s must hold %lld bytes together; the capacity is %lld",
                  j->platform->devices[o].name, (long long)sum, (long long)j->platform->devices[o].memory_bytes);
   }
 }
@@ -64,11 +65,11 @@ void judge_uses(judge *j, const int64_t *load_ns, const int64_t *memory_bytes) {
   const situ_problem *p = j->problem;
   for (int32_t m = 0; m < p->n_memories; m++)
     if (memory_bytes[m] > j->platform->memory_bytes[m])
-      judge_note(j, "memory", "the memory of %s has to hold %lld bytes; its capacity is %lld", memory_name(j, m),
+      judge_note(j, "memory", "the memory of %s must hold %lld bytes; its capacity is %lld", memory_name(j, m),
                  (long long)memory_bytes[m], (long long)j->platform->memory_bytes[m]);
   judge_pools(j, memory_bytes);
   if (!j->plan->uses) {
-    judge_note(j, "use", "the plan does not say what its devices are used for");
+    judge_note(j, "use", "the plan does not state the use of its devices");
     return;
   }
   for (int32_t d = 0; d < p->n_devices; d++) {
@@ -76,13 +77,13 @@ void judge_uses(judge *j, const int64_t *load_ns, const int64_t *memory_bytes) {
     const char *name = j->platform->devices[d].name;
     int32_t m = p->memory_of[d];
     if (said->load_ns != load_ns[d])
-      judge_note(j, "use", "%s: the plan says a load of %lld ns; it is %lld ns", name, (long long)said->load_ns,
+      judge_note(j, "use", "%s: the plan states a load of %lld ns; it is %lld ns", name, (long long)said->load_ns,
                  (long long)load_ns[d]);
     if (said->memory_bytes != memory_bytes[m])
-      judge_note(j, "use", "%s: the plan says that %lld bytes of memory are held; it is %lld", name,
+      judge_note(j, "use", "%s: the plan states that it uses %lld bytes of memory; it uses %lld", name,
                  (long long)said->memory_bytes, (long long)memory_bytes[m]);
     if (said->memory_limit_bytes != j->platform->memory_bytes[m])
-      judge_note(j, "use", "%s: the plan says a memory of %lld bytes; it has %lld", name,
+      judge_note(j, "use", "%s: the plan states a memory of %lld bytes; it has %lld", name,
                  (long long)said->memory_limit_bytes, (long long)j->platform->memory_bytes[m]);
   }
 }

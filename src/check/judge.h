@@ -1,7 +1,8 @@
-/* check/judge.h - the judge's notebook: what is judged, what was found, and what holds for every execution model.
+/* check/judge.h - the judge's notebook: the plan and problem, the violations found, and the rules of every execution
+ * model.
  *
- * The checker includes nothing of simulators and solvers: it works out everything again, from docs/model.md, in the
- * plainest way that takes no more than O((V + E) log (V + E)). */
+ * The checker includes nothing of simulators and solvers: it recomputes everything from docs/model.md, in the simplest
+ * way that takes at most O((V + E) log (V + E)). */
 #ifndef SITU_CHECK_JUDGE_H
 #define SITU_CHECK_JUDGE_H
 
@@ -16,7 +17,7 @@ struct situ_verdict {
   int64_t n_found;
   bool failed;                          /* memory ran out */
   int64_t claimed_ns;                   /* the lower bound of the plan */
-  int64_t verified_ns;                  /* what the certificate proves, of what it claims */
+  int64_t verified_ns;                  /* the part of its claim that the certificate proves */
   const char *certificate, *unverified; /* its kind; why the lower bound was not verified; "", static storage */
 };
 
@@ -33,8 +34,8 @@ typedef struct judge {
 /* Notes a violation. `rule` is static storage. */
 void judge_note(judge *j, const char *rule, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Compares what the plan says of a device's or memory's use with what was found, and the memory with its limit.
- * load_ns[device], memory_bytes[memory]. */
+/* Compares the plan's use of devices and memories with the recomputed load_ns[device] and memory_bytes[memory], and
+ * each memory with its limit. */
 void judge_uses(judge *j, const int64_t *load_ns, const int64_t *memory_bytes);
 /* Compares the value. */
 void judge_value(judge *j, int64_t value_ns);

@@ -11,7 +11,7 @@ enum { CSV_COLUMNS = 1 << 12 };
 typedef struct csv {
   const char *path;
   arena *arena;
-  char *at; /* what is left of the text */
+  char *at; /* the rest of the text */
   int64_t line;
   int32_t n_columns, name, kernel; /* columns; -1 where there is none */
   const char *title[CSV_COLUMNS];  /* NULL for columns that are not times */
@@ -69,7 +69,8 @@ static situ_status read_titles(csv *c, situ_error *error) {
     if (strcmp(c->cell[i], others[0]) == 0) c->name = i;
     if (strcmp(c->cell[i], others[1]) == 0) c->kernel = i;
   }
-  return c->name >= 0 ? SITU_STATUS_OK : bad(c, "expected names of columns, one of them operator", error);
+  return c->name >= 0 ? SITU_STATUS_OK
+                      : bad(c, "expected the names of the columns, one of which must be operator", error);
 }
 
 /* A time in ns: a whole number as such, so that none is rounded. */
@@ -99,12 +100,12 @@ static json_value *times_of(const csv *c) {
 static situ_status read_head(csv *c, situ_error *error) {
   const char *name = c->cell[c->name], *kernel = c->kernel >= 0 ? c->cell[c->kernel] : "";
   if (!*kernel) {
-    if (json_get(c->operators, name)) return bad(c, "an operator stands in the table twice", error);
+    if (json_get(c->operators, name)) return bad(c, "an operator is in the table twice", error);
     return json_set(c->operators, name, times_of(c)) ? SITU_STATUS_OK : fail_no_memory(error);
   }
   if (strcmp(kernel, name) != 0) return SITU_STATUS_OK;
   if (string_map_put(c->numbers, name, c->n_members) != c->n_members)
-    return bad(c, "a kernel stands in the table twice", error);
+    return bad(c, "a kernel is in the table twice", error);
   json_value *group = json_new_object(), *members = c->members[c->n_members++] = json_new_array();
   bool ok = members && json_push(members, json_new_text(name));
   ok = json_set(group, "operators", members) && ok;
@@ -116,7 +117,7 @@ static situ_status read_member(csv *c, situ_error *error) {
   const char *name = c->cell[c->name], *kernel = c->kernel >= 0 ? c->cell[c->kernel] : "";
   if (!*kernel || strcmp(kernel, name) == 0) return SITU_STATUS_OK;
   int64_t number = string_map_get(c->numbers, kernel);
-  if (number < 0) return bad(c, "the kernel has no row of its own, which names it as operator and as kernel", error);
+  if (number < 0) return bad(c, "the kernel needs a row that names it as both operator and kernel", error);
   return json_push(c->members[number], json_new_text(name)) ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
@@ -134,7 +135,7 @@ static situ_status read_rows(csv *c, char *text, int64_t n_lines, situ_error *er
       TRY(take_row(c, &n, error));
       if (n == 0) break;
       if (n == 1 && !c->cell[0][0]) continue; /* an empty line */
-      if (n != c->n_columns) return bad(c, "has another number of cells than the first line", error);
+      if (n != c->n_columns) return bad(c, "has a different number of cells from the first line", error);
       TRY(pass == 0 ? read_head(c, error) : read_member(c, error));
     }
   }

@@ -11,7 +11,7 @@
 #include "graph/graph.h"
 #include "platform/platform.h"
 
-const cost_model *const cost_models[] = {&cost_roofline, NULL};
+static const cost_model *const cost_models[] = {&cost_roofline, NULL};
 
 int32_t situ_cost_model_count(void) { return (int32_t)(sizeof cost_models / sizeof cost_models[0]) - 1; }
 
@@ -37,7 +37,7 @@ static void tell(const situ_cost_options *o, const situ_costs *costs, const situ
   log_line(to, SITU_LOG_NOTE, "operator times: %s", costs->source);
   if (unknown > 0)
     log_line(to, SITU_LOG_WARNING,
-             "%d of %d operators were not understood: where no table gives their times, these are too low",
+             "%d of %d operators were not understood: their times are too low unless a cost table gives them",
              (int)unknown, (int)graph->n_operators);
 }
 
@@ -55,7 +55,7 @@ typedef struct estimation {
   situ_costs *costs;
 } estimation;
 
-/* Says in the source which fusion and engine it is, where they are not what the default is. */
+/* Adds fusion and engine to the source text unless they are the defaults. */
 static situ_status name_fusion(const estimation *e, situ_error *error) {
   char source[256];
   int n = snprintf(source, sizeof source, "%.140s", e->costs->source);
@@ -160,8 +160,7 @@ situ_status costs_estimate(situ_costs **out, const cost_step *steps, int32_t n_s
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no engine is called \"%.60s\"", options->engine);
   const fusion_profile *profile = fusion_profile_find(options->fusion ? options->fusion : engine->fusion);
   if (!profile)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no profile of fusion is called \"%.60s\"",
-                     options->fusion);
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no fusion profile is called \"%.60s\"", options->fusion);
   arena *scratch = arena_new();
   estimation e = {graph, steps, n_steps, platform, options, r, model, profile, engine, NULL, NULL};
   situ_status status = scratch ? estimate(&e, scratch, error) : fail_no_memory(error);

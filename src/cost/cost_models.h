@@ -13,9 +13,6 @@ typedef struct cost_model {
   situ_status (*estimate)(situ_costs **out, const situ_graph *graph, const situ_platform *platform, const fusion *work,
                           const situ_cost_options *options, situ_error *error);
 } cost_model;
-/* The table, ended by NULL. */
-extern const cost_model *const cost_models[];
-
 extern const cost_model cost_roofline;
 
 /* A step of work, and how often it is done: graphs of several steps have the same operators and tensors by number. */
@@ -25,9 +22,9 @@ typedef struct cost_step {
 } cost_step;
 
 /* Rate of a device for an element type. A rate that is not stated is taken from a neighbour: F16 and BF16 from each
- * other, F8 from F16, small integers from I8, then F16; complex numbers from their parts; all else, and all that is
- * still unknown, from F32, where there is none from F16 or BF16 (an NPU that converts), and for integers at last from
- * I8. 0 for floating types on a device of integers alone: it cannot run what computes with them. */
+ * other, F8 from F16, small integers from I8, then F16; complex numbers from their parts; everything else, and
+ * everything still unknown, from F32; without F32 from F16 or BF16 (an NPU that converts); and for integers finally
+ * from I8. 0 for floating types on an integer-only device: it cannot run operators that compute with them. */
 double roofline_peak(const situ_device *device, situ_dtype dtype);
 
 /* New costs with route tables and transfer times, operator times all zero. Tensors of one key (their size, say) share
@@ -41,9 +38,9 @@ situ_status costs_new_with_hops(situ_costs **out, const situ_graph *graph, const
 situ_status costs_new_with_transfers(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
                                      const bool *known, situ_error *error);
 
-/* What situ_costs_estimate does, of one step or two together, one after the other: times of operators and transfers are
- * added up. Fusion is that of the first step. Rules (NULL: none) were resolved for these graphs and, by numbers of
- * devices, for this platform; their factors count for estimates, not for times of a table. */
+/* situ_costs_estimate for one step, or for the sum of two sequential steps: times of operators and transfers are added.
+ * Fusion is that of the first step. Rules (NULL: none) were resolved for these graphs and for this platform's device
+ * numbers; their factors apply to estimates, not to times from a table. */
 situ_status costs_estimate(situ_costs **out, const cost_step *steps, int32_t n_steps, const situ_platform *platform,
                            const situ_cost_options *options, const rule_set *r, situ_error *error);
 
@@ -55,7 +52,7 @@ situ_status cost_table_read(json_value **root, int32_t *given, const situ_graph 
 /* The same file as CSV in the JSON form. *out is the caller's, also on failure. */
 situ_status cost_csv_read(json_value **out, const char *path, situ_error *error);
 /* Replaces latency and rate of the platform's links ([n_links]) where the table has measured hand-overs between devices
- * of their classes; then adds what it has of parts, which is put into part[n_classes]. */
+ * of their classes; then stores the table's part costs in part[n_classes]. */
 situ_status cost_table_links(situ_link *links, part_cost *part, const situ_platform *platform, const char *path,
                              const json_value *root, situ_error *error);
 /* Replaces times by those of the table, and says so in the source. */

@@ -54,7 +54,7 @@ static bool listed(const json_value *classes, const char *name) {
   return false;
 }
 
-/* Times by class for operator or kernel `op`, whose time stands with operator v. */
+/* Times by class for operator or kernel `op`, whose time is stored with operator v. */
 static situ_status apply_times(const table *t, const char *op, int32_t v, const json_value *times, double unit_ns,
                                situ_error *error) {
   if (json_kind_of(times) != JSON_OBJECT_KIND) return bad(t, error, op, "", "must be an object of class: time");
@@ -114,7 +114,7 @@ static situ_status check_top(const table *t, const json_value *root, situ_error 
 static situ_status give(const table *t, const char *op, int32_t to, int32_t *out, situ_error *error) {
   int32_t v = op ? situ_graph_find(t->graph, op) : -1;
   if (v < 0) return bad(t, error, op ? op : "groups", "", "the model has no operator of this name");
-  if (t->given[v] >= 0) return bad(t, error, op, "", "stands in the table twice");
+  if (t->given[v] >= 0) return bad(t, error, op, "", "is in the table twice");
   t->given[v] = to < 0 ? v : to;
   *out = v;
   return SITU_STATUS_OK;
@@ -148,7 +148,7 @@ situ_status cost_table_read(json_value **root, int32_t *given, const situ_graph 
   return read_given(&t, *root, error);
 }
 
-/* One entry of "links": what a hand-over from a device of one class to one of another takes. */
+/* One entry of "links": the time of a hand-over from a device of one class to one of another. */
 static situ_status apply_link(const table *t, const json_value *entry, double unit_ns, situ_link *links,
                               situ_error *error) {
   const char *ends[] = {json_text(json_get(entry, "from"), ""), json_text(json_get(entry, "to"), "")};
@@ -173,18 +173,22 @@ static situ_status apply_link(const table *t, const json_value *entry, double un
   return SITU_STATUS_OK;
 }
 
-/* One entry of "parts": what a part takes on a device of that class beyond its operators. */
+/* One entry of "parts": the overhead of a part on a device of that class. */
 static situ_status apply_part(const table *t, const json_value *entry, double unit_ns, part_cost *part,
                               situ_error *error) {
   const char *name = json_text(json_get(entry, "class"), "");
   const json_value *bytes_per_s = json_get(entry, "bytes_per_s");
   double start_ns = json_number(json_get(entry, "start"), -1.0) * unit_ns, rate = json_number(bytes_per_s, 0);
+  const json_value *dispatch = json_get(entry, "dispatch");
+  double dispatch_ns = dispatch ? json_number(dispatch, -1.0) * unit_ns : 0.0;
   bool known = listed(t->classes, name);
   if (!(isfinite(start_ns) && start_ns >= 0.0 && isfinite(rate) && (rate > 0.0 || !bytes_per_s)))
     return bad(t, error, "parts", "", "must have a \"start\" of at least 0 and, if any, \"bytes_per_s\" above 0");
+  if (!(isfinite(dispatch_ns) && dispatch_ns >= 0.0))
+    return bad(t, error, "parts", "", "must have, if any, a \"dispatch\" of at least 0");
   for (int32_t k = 0; k < t->platform->n_classes; k++) {
     if (!is_of_class(t->platform, k, name)) continue;
-    part[k] = (part_cost){sat_round(start_ns), rate};
+    part[k] = (part_cost){sat_round(start_ns), rate, sat_round(dispatch_ns)};
     known = true;
   }
   return known ? SITU_STATUS_OK

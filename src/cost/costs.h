@@ -9,10 +9,11 @@
 #include "base/arena.h"
 #include "situ/costs.h"
 
-/* What a part of the model takes on a device of a class, beyond its operators. */
+/* The overhead of a part of the model on a device of a class, in addition to its operators. */
 typedef struct part_cost {
-  int64_t start_ns;   /* of each part that waits for another device */
-  double bytes_per_s; /* of what is handed over: half of the time at each end; 0: it costs nothing */
+  int64_t start_ns;    /* of each part that waits for another device */
+  double bytes_per_s;  /* rate of handed-over bytes: half of the time is spent at each end; 0: free */
+  int64_t dispatch_ns; /* from the end of a part to the start of the next on that device */
 } part_cost;
 
 struct situ_costs {
@@ -25,7 +26,7 @@ struct situ_costs {
   int32_t n_kernels;     /* kernels with work */
   int64_t moved_bytes;   /* by all of them together */
   situ_costs *step[2];   /* of one step of each kind, where these are of several together (cost_step); else NULL */
-  uint64_t table_hash;   /* of what the table of measured times says; 0 without one */
+  uint64_t table_hash;   /* of the table of measured times; 0 without one */
   int32_t n_operators, n_tensors, n_classes, n_memories, n_links, n_kinds;
   int64_t *time_ns; /* [operator * n_classes + class]; SITU_NEVER_NS: cannot run there */
   int32_t *group;   /* [operator] the head of its fused kernel: the head has the time of all, the other members 0 ns;
@@ -65,13 +66,13 @@ void costs_find_extremes(situ_costs *costs);
 /* The tables of n copies of a graph (graph_copies). NULL without memory. */
 situ_costs *costs_copies(const situ_costs *costs, int32_t n);
 
-/* Times and transfers become x times what they are, plus y times those of `more`: of the same operators and tensors on
- * the same platform. False without memory: then they are as they were. */
+/* Multiplies times and transfers by x and adds y times those of `more`, which has the same operators and tensors on the
+ * same platform. False without memory: they are then unchanged. */
 bool costs_add_up(situ_costs *costs, int64_t x, const situ_costs *more, int64_t y);
 
-/* Fills pair_kind and link_kind for a platform and says what each kind is: first_link[k], which stands for all links of
- * its (latency, rate), and then what kind rest[k] is, a lower number; the rest of a single hop is kind 0, which has no
- * first link (-1). Arrays in the arena. */
+/* Fills pair_kind and link_kind for a platform and describes each kind: first_link[k], which represents all links of
+ * its (latency, rate), and rest[k], the kind of the remaining hops, a lower number; the rest of a single hop is kind 0,
+ * which has no first link (-1). Arrays in the arena. */
 typedef struct route_kinds {
   int32_t n_kinds;
   int32_t *pair_kind, *link_kind, *first_link, *rest;

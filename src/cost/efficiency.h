@@ -5,7 +5,7 @@
 #include "cost/fusion.h"
 #include "situ/platform.h"
 
-/* What the work of an operator is limited by, as far as efficiencies differ. */
+/* The resource that limits an operator, as far as efficiencies differ. */
 typedef enum efficiency_work {
   EFFICIENCY_OTHER,  /* element by element, pooling, normalisation: streams */
   EFFICIENCY_MATMUL, /* matrix products */
@@ -21,7 +21,7 @@ efficiency_work efficiency_work_of(fusion_class class);
 
 /* By the table of docs/theory/models/roofline.md, or by that of the engine; a device's own efficiency holds for all. */
 efficiency efficiency_of(const situ_device *device, const cost_engine *engine, efficiency_work work, situ_dtype dtype);
-/* What it takes to start an operator: of the device as often as the engine says, or as its own table says. */
+/* The time to start an operator: that of the device times the engine's factor, or the engine's own table. */
 int64_t efficiency_launch_ns(const situ_device *device, const cost_engine *engine);
 
 #endif

@@ -20,7 +20,7 @@ enum {
   IS_INT8 = 32      /* the head reads what was quantised */
 };
 
-/* What the root of a set of operators knows of it. */
+/* The data of a set of operators, stored at its root. */
 typedef struct kernel {
   int32_t exit, head; /* head: -1 where no member has work */
   int32_t open;       /* uses of its tensors by others */
@@ -64,7 +64,7 @@ static int32_t links(pass *p, int32_t v, int32_t root) {
   return n;
 }
 
-/* Whether the operators may share a kernel as far as others than the engine are concerned. */
+/* Whether the operators may share a kernel, apart from the rules of the engine. */
 static bool may_share(const pass *p, int32_t u, int32_t v) {
   const situ_graph *g = p->g;
   const int32_t *apart = p->apart;
@@ -146,7 +146,7 @@ static bool precedes(pass *p, int32_t c, int32_t root) {
   return each && elementwise && (p->rules & FUSE_CHAIN);
 }
 
-/* Puts the set of c, of which c is the exit, behind that of `root`. */
+/* Appends the set of c, of which c is the exit, to that of `root`. */
 static void append(pass *p, int32_t c, int32_t root) {
   int32_t own = root_of(p, c);
   kernel *k = &p->of[root], *last = &p->of[own];
@@ -184,8 +184,8 @@ static void join_producer(pass *p, int32_t v) {
   p->of[root].open += p->of[v].open - n;
 }
 
-/* Lets what is left without work join the first kernel that reads it: exits come in the order of kernels, so that
- * nothing leads back. */
+/* Lets remaining operators without work join the first kernel that reads them: exits come in the order of kernels, so
+ * that no cycle arises. */
 static void join_consumer(pass *p, int32_t v) {
   const situ_graph *g = p->g;
   int32_t first = -1;
@@ -241,7 +241,7 @@ static bool may_grow(pass *p, const pattern *x, int32_t v, int32_t *inner, bool 
   return true;
 }
 
-/* The lowest operator above `after` that uses what the pattern makes; -1 for none. */
+/* The lowest operator above `after` that uses the outputs of the pattern; -1 for none. */
 static int32_t next_user(const situ_graph *g, const pattern *x, int32_t after) {
   int32_t next = -1;
   for (int32_t m = 0; m < x->n; m++)
@@ -268,8 +268,8 @@ static pattern pattern_at(pass *p, int32_t c) {
   return best;
 }
 
-/* The kernel whose exit makes what the pattern reads, if nothing else reads it and the engine lets the pattern follow;
- * else -1. */
+/* The kernel whose exit produces the input of the pattern, if nothing else reads it and the engine lets the pattern
+ * follow; else -1. */
 static int32_t pattern_front(pass *p, const pattern *x) {
   const situ_graph *g = p->g;
   int32_t root = -1, n = 0;
@@ -300,7 +300,7 @@ static bool take_pattern(pass *p, int32_t c) {
 
 /* ---- the pass ---- */
 
-/* Whether c moves more than its weights, what it makes and what operators of the graph make for it. */
+/* Whether c moves more than its weights, its outputs and its inputs from operators of the graph. */
 static bool reads_model_input(const pass *p, int32_t c) {
   const situ_graph *g = p->g;
   int64_t own = sat_add(g->weight_bytes[c], output_bytes(g, c));
@@ -399,8 +399,8 @@ static void follow_tensors(pass *p, bool *leaves, bool *made) {
   }
 }
 
-/* What v moves as a member of its kernel: what other members make is neither written nor read, and what several
- * members read is read once. reader[t] is the last kernel that was seen to read t. */
+/* The bytes that v moves as a member of its kernel: tensors produced by other members are neither written nor read, and
+ * tensors that several members read are read once. reader[t] is the last kernel that was seen to read t. */
 static int64_t bytes_moved(pass *p, int32_t v, const bool *leaves, const bool *made, int32_t *reader) {
   const situ_graph *g = p->g;
   int64_t bytes = g->moved_bytes[v];

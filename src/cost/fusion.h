@@ -22,21 +22,22 @@ typedef enum fusion_class {
   FUSION_SCALE,   /* by parameters of its own: batch normalisation */
   FUSION_DEQUANT, /* belongs to the operator that reads it */
   FUSION_LAYOUT,  /* transposes */
-  FUSION_SHAPE    /* constants, and what is known of the shape of an input alone */
+  FUSION_SHAPE    /* constants, and operators that depend only on the shape of an input */
 } fusion_class;
 
-/* What an engine fuses: a set of these. */
+/* The fusions of an engine: a set of these. */
 enum {
   FUSE_FREE = 1,        /* operators without work join a neighbour */
-  FUSE_BIAS = 2,        /* bias and batch normalisation behind convolutions and products; constant inputs in front */
-  FUSE_CONV = 4,        /* elementwise operators behind convolutions */
-  FUSE_MATMUL = 8,      /* ... behind matrix products */
-  FUSE_NORM = 16,       /* ... behind pooling, normalisation, reductions */
-  FUSE_CHAIN = 32,      /* ... behind each other */
-  FUSE_RESIDUAL = 64,   /* an elementwise operator behind a head may read a second large tensor, once in a kernel */
+  FUSE_BIAS = 2,        /* bias and batch normalisation after convolutions and matrix products; constant inputs before
+                           them */
+  FUSE_CONV = 4,        /* elementwise operators after convolutions */
+  FUSE_MATMUL = 8,      /* ... after matrix products */
+  FUSE_NORM = 16,       /* ... after pooling, normalisation, reductions */
+  FUSE_CHAIN = 32,      /* ... after each other */
+  FUSE_RESIDUAL = 64,   /* an elementwise operator after a head may read a second large tensor, once per kernel */
   FUSE_DIAMOND = 128,   /* decomposed LayerNorm, Softmax, GELU, Swish */
   FUSE_ATTENTION = 256, /* product, scale, mask, softmax, product */
-  FUSE_LAYOUT = 512,    /* transposes behind matrix products */
+  FUSE_LAYOUT = 512,    /* transposes after matrix products */
   FUSE_QDQ = 1024       /* DequantizeLinear in front of an operator */
 };
 
@@ -48,15 +49,16 @@ typedef struct fusion_profile {
 /* The profile by its name, NULL for the default; NULL when there is none. */
 const fusion_profile *fusion_profile_find(const char *name);
 
-/* One row of the table of engines: what it fuses, its launch costs as a multiple of a device's, which part of the
- * usual efficiency its kernels of 16 bits and less reach, and what it runs at the same time. */
+/* One row of the table of engines: its fusion, its launch costs as a multiple of the device's, the share of the usual
+ * efficiency that its kernels of 16 bits and less reach, and its overlap. */
 typedef struct cost_engine {
   const char *name, *title, *fusion;
   double launch, narrow;
-  bool own_rates; /* what devices reach with it stands in a table of its own (cost/efficiency.c) */
+  bool own_rates; /* the efficiencies of devices with it are in a separate table (cost/efficiency.c) */
   situ_overlap overlap;
-  /* What each hop of a hand-over takes beside the link: to wait for the sender, to start the receiver. llama.cpp: a cut
-   * between two GPUs, two hops over the host, costs 0.30 ms of a token (docs/theory/models/language-models.md). */
+  /* Overhead of each hop of a hand-over in addition to the link: waiting for the sender, starting the receiver.
+   * llama.cpp: a cut between two GPUs, two hops over the host, costs 0.30 ms of a token
+   * (docs/theory/models/language-models.md). */
   int64_t hop_ns;
 } cost_engine;
 const cost_engine *cost_engine_find(const char *name);
@@ -69,14 +71,14 @@ typedef struct fusion {
   int32_t *group; /* the head of its kernel; NULL: nothing is fused */
   const int64_t *flops, *moved_bytes;
   const uint8_t *dtype;
-  bool *known;       /* what it makes is known before a run and sent nowhere; NULL: nothing is */
+  bool *known;       /* its outputs are known before a run and never sent; NULL: none are */
   int32_t n_working; /* kernels with work */
 } fusion;
 
-/* Finds the kernels of a graph by a set of rules, in one pass in topological order; O(V + E). given[v] >= 0 says that v
- * is in the kernel with the head given[v] whatever the rules say (and apart from all other working operators where it
- * is v itself); NULL: nothing is given. Operators of unlike apart[v] share no kernel, but one without work and apart 0
- * may join any; NULL: all are alike. Arrays in the arena. False without memory. */
+/* Finds the kernels of a graph by a set of rules, in one pass in topological order; O(V + E). given[v] >= 0 forces v
+ * into the kernel with the head given[v], regardless of the rules (v itself: separate from all other working
+ * operators); NULL: nothing is given. Operators with different apart[v] share no kernel, but one without work and with
+ * apart 0 may join any; NULL: all are equal. Arrays in the arena. False without memory. */
 bool fusion_find(fusion *out, const situ_graph *graph, unsigned rules, const int32_t *given, const int32_t *apart,
                  arena *a);
 

@@ -12,22 +12,23 @@ enum {
 };
 
 static const fusion_profile profiles[] = {
-    {"generic", "what engines with fusion have in common; the default", FUSE_ALL},
-    {"none", "every operator is a kernel of its own", 0},
+    {"generic", "fusions that most engines share; the default", FUSE_ALL},
+    {"none", "no fusion: every operator is a separate kernel", 0},
     {"onnxruntime", "ONNX Runtime on a CPU, all optimisations", FUSE_ORT_CPU},
     {"openvino", "OpenVINO", FUSE_ALL & ~FUSE_ATTENTION},
-    {"ort-cpu", "the same as onnxruntime", FUSE_ORT_CPU},
-    {"ort-cuda", "ONNX Runtime on CUDA: activations stay kernels", FUSE_ORT_CUDA},
+    {"ort-cpu", "same as onnxruntime", FUSE_ORT_CPU},
+    {"ort-cuda", "ONNX Runtime on CUDA: activations stay separate kernels", FUSE_ORT_CUDA},
     {"tensorrt", "TensorRT", FUSE_ALL},
 };
 
 static const cost_engine engines[] = {
-    {"generic", "an engine that fuses, launches as the devices say", "generic", 1.0, 1.0, false, SITU_OVERLAP_FULL, 0},
+    {"generic", "a fusing engine with the launch overhead of the device", "generic", 1.0, 1.0, false, SITU_OVERLAP_FULL,
+     0},
     {"eager", "PyTorch, operator by operator", "none", 6.0, 0.7, false, SITU_OVERLAP_HOST_BLOCKING, 0},
-    {"llama.cpp", "llama.cpp, and what is built on it", "none", 1.0, 1.0, true, SITU_OVERLAP_NONE, 150000},
+    {"llama.cpp", "llama.cpp, and tools built on it", "none", 1.0, 1.0, true, SITU_OVERLAP_NONE, 150000},
     {"onnxruntime", "ONNX Runtime", "onnxruntime", 1.2, 0.7, false, SITU_OVERLAP_HOST_BLOCKING, 0},
     {"openvino", "OpenVINO", "openvino", 1.0, 1.0, false, SITU_OVERLAP_NONE, 0},
-    {"pytorch", "the same as eager", "none", 6.0, 0.7, false, SITU_OVERLAP_HOST_BLOCKING, 0},
+    {"pytorch", "same as eager", "none", 6.0, 0.7, false, SITU_OVERLAP_HOST_BLOCKING, 0},
     {"tensorflow", "TensorFlow 1, operator by operator", "none", 4.0, 0.4, false, SITU_OVERLAP_FULL, 0},
     {"tensorrt", "TensorRT", "tensorrt", 0.7, 1.0, false, SITU_OVERLAP_HOST_BLOCKING, 0},
     {"torchscript", "PyTorch, compiled by torch.jit", "none", 2.0, 1.0, false, SITU_OVERLAP_HOST_BLOCKING, 0},

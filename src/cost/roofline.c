@@ -100,7 +100,7 @@ static situ_status estimate(situ_costs **out, const situ_graph *graph, const sit
 
 const cost_model cost_roofline = {
     .name = "roofline",
-    .title = "the slower of arithmetic at part of the peak and memory traffic at part of the bandwidth, plus launch",
+    .title = "maximum of arithmetic and memory time, each at a share of the peak, plus launch overhead",
     .source = "Williams, Waterman, Patterson, CACM 52(4), 2009",
     .estimate = estimate,
 };

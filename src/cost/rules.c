@@ -15,7 +15,7 @@ void rules_free(rule_set *r) {
 
 /* ---- the platform ---- */
 
-/* Whether rules treat both devices alike, as far as times go. */
+/* Whether rules change the times of both devices in the same way. */
 static bool same_rules(const rule_set *r, int32_t a, int32_t b) {
   if (r->efficiency[a] != r->efficiency[b] || r->precision[a] != r->precision[b]) return false;
   for (int32_t i = 0; i < r->n_rows; i++) {

@@ -1,8 +1,8 @@
-/* cost/rules.h - what people know about their machine: where operators may not run, what stays together, what devices
+/* cost/rules.h - users' rules about their machine: where operators must not run, which stay together, what devices
  * really offer. docs/formats/rules.md defines every rule.
  *
  * Rules are resolved once, for a graph and a platform: patterns to operators, words to devices. They change the
- * platform before costs are made, and the costs. */
+ * platform before costs are estimated, and then the costs. */
 #ifndef SITU_COST_RULES_H
 #define SITU_COST_RULES_H
 
@@ -11,7 +11,7 @@
 #include "cost/costs.h"
 #include "cost/fusion.h"
 
-/* Some operators, and what a rule says of them. */
+/* A set of operators, and the rule that applies to them. */
 typedef struct rule_row {
   int32_t n, *member;
   bool *forbids;  /* [device]; NULL: none */
@@ -23,8 +23,8 @@ typedef struct rule_set {
   int32_t n_operators, n_devices;
   int32_t n_rows, n_kept; /* rows of operators; lists of what stays together */
   rule_row *rows, *kept;
-  int32_t *apart;         /* [operator] operators of different numbers share no kernel; 0: nothing is forbidden to it.
-                             NULL: to none */
+  int32_t *apart;         /* [operator] operators with different numbers share no kernel; 0: not restricted. NULL: none
+                             is */
   bool *cuts;             /* [operator] whose results may go to another device; NULL: all may */
   int64_t *reserve_bytes; /* [memory] */
   double *efficiency;     /* [device]; 0: as the device has it */
@@ -37,9 +37,9 @@ typedef struct rule_source {
   const json_value *root;
 } rule_source;
 
-/* Resolves rules. Rules of later sources count after those of earlier ones. BAD_INPUT with the place for what is not as
- * docs/formats/rules.md has it, for a device that the platform does not have, and for a reserve larger than its memory;
- * a rule that matches nothing is a warning. *out is the caller's and refers to nothing. */
+/* Resolves rules. Rules of later sources apply after those of earlier ones. BAD_INPUT, with the position, for a
+ * violation of docs/formats/rules.md, for a device that the platform does not have, and for a reserve larger than its
+ * memory; a rule that matches nothing is a warning. *out belongs to the caller and keeps no references. */
 situ_status rules_read(rule_set **out, const rule_source *sources, int32_t n, const situ_graph *graph,
                        const situ_platform *platform, log_to log, situ_error *error);
 void rules_free(rule_set *r);
@@ -50,8 +50,8 @@ situ_status rules_platform(situ_platform **out, const rule_set *r, const situ_pl
 
 /* Multiplies estimated times by the factors of rules, each kernel by those of its head. */
 void rules_scale(const rule_set *r, situ_costs *costs, const situ_platform *platform);
-/* Forbids what rules forbid: SITU_NEVER_NS, and costs->ruled says so. `work` holds what was estimated. False without
- * memory. */
+/* Sets the times that rules forbid to SITU_NEVER_NS and marks them in costs->ruled. `work` holds the estimates. False
+ * without memory. */
 bool rules_forbid(const rule_set *r, situ_costs *costs, const situ_platform *platform, const fusion *work);
 
 /* Joins operators that rules keep together, by lists and by cut points, in disjoint sets of [operator]

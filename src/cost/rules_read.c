@@ -164,9 +164,8 @@ static void warn_unmatched(const reader *x, const char *place, const json_value 
 /* The operators of a kind and a name, either may be absent; false without memory. */
 static bool find_members(const reader *x, rule_row *row, const json_value *kind, const json_value *name) {
   const situ_graph *g = x->graph;
-  bool *of_kind = ARENA_NEW(x->r->arena, bool, g->n_kinds);
-  row->member = ARENA_NEW(x->r->arena, int32_t, g->n_operators);
-  if (!of_kind || !row->member) return false;
+  bool *of_kind;
+  if (!ARENA_ARRAYS(x->r->arena, ARRAY(of_kind, g->n_kinds), ARRAY(row->member, g->n_operators))) return false;
   for (int32_t k = 0; k < g->n_kinds; k++) of_kind[k] = any_matches(kind, g->kind_name[k]);
   for (int32_t v = 0; v < g->n_operators; v++)
     if (of_kind[g->kind[v]] && any_matches(name, g->name[v])) row->member[row->n++] = v;
@@ -192,9 +191,8 @@ static situ_status read_forbids(const reader *x, rule_row *row, const file_rule 
 static situ_status read_factors(const reader *x, rule_row *row, const json_value *factors, const char *place,
                                 situ_error *error) {
   int32_t n = x->r->n_devices;
-  bool *marked = ARENA_NEW(x->r->arena, bool, n);
-  row->factor = ARENA_NEW(x->r->arena, double, n);
-  if (!marked || !row->factor) return fail_no_memory(error);
+  bool *marked;
+  if (!ARENA_ARRAYS(x->r->arena, ARRAY(marked, n), ARRAY(row->factor, n))) return fail_no_memory(error);
   if (json_kind_of(factors) != JSON_OBJECT_KIND)
     return fields_fail(error, x->where, place, "\"time_factor\" must be an object of device: factor");
   for (int32_t d = 0; d < n; d++) row->factor[d] = 1;
@@ -302,7 +300,7 @@ static situ_status read_reserve(const reader *x, const bool *marked, const json_
       log_line(x->log, SITU_LOG_WARNING, "%s: %s: the size of the memory of %s is not known; nothing is reserved",
                x->where, place, p->devices[d].name);
     else if (bytes > p->memory_bytes[m])
-      return fields_fail(error, x->where, place, "\"reserve\": the memory of %.60s holds %s only", p->devices[d].name,
+      return fields_fail(error, x->where, place, "\"reserve\": the memory of %.60s holds only %s", p->devices[d].name,
                          text_size(room, p->memory_bytes[m]));
     else
       x->r->reserve_bytes[m] = bytes;
@@ -359,7 +357,7 @@ static bool forbids_as(const rule_set *r, const rule_row *a, const rule_row *b) 
   return b->forbids && memcmp(a->forbids, b->forbids, (size_t)r->n_devices * sizeof(bool)) == 0;
 }
 
-/* Numbers anew, 0 for 0, so that no number below the n returned is without an operator. */
+/* Renumbers, keeping 0, so that every number below the returned n has an operator. */
 static int32_t renumber(int32_t *key, int32_t *next, int32_t n, int32_t n_operators) {
   int32_t kept = 1;
   for (int32_t k = 1; k < n; k++) next[k] = -1;

@@ -5,7 +5,7 @@
 #include "base/fail.h"
 #include "engine/executor.h"
 
-/* What is told of a value before its bytes. */
+/* The header of a value, sent before its bytes. */
 typedef struct value_head {
   int64_t bytes, dims[MODEL_MOST_RANK];
   int32_t type, rank;

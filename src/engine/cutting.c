@@ -9,7 +9,7 @@
 
 enum { WAYS = 4, DEVICES = 2, MOST_ROUNDS = 15, LEAST_ROUNDS = 3 };
 /* Where one input follows another: inputs under way, rounds, and inputs of one, for about so long. */
-enum { COPIES = 4, BUSY_ROUNDS = 5, LEAST_ITEMS = 4, MOST_ITEMS = 64, BUSY_NS = 20000000 };
+enum { COPIES = 4, BUSY_ROUNDS = 5, LEAST_ITEMS = 4, MOST_ITEMS = 64, MOST_GAPS = 4096, BUSY_NS = 20000000 };
 static const int32_t n_pieces[WAYS] = {2, 4, 7, 11};
 
 /* ---- ways to cut ---- */
@@ -25,10 +25,11 @@ typedef struct cutting {
   executor *executors[WAYS];
   int32_t n_ways, n_gaps, most_gaps;
   int64_t *gap_ns; /* [most_gaps] of all ways and rounds */
-  int64_t more_ns[WAYS][MOST_ROUNDS];
+  int64_t whole_ns[MOST_ROUNDS];
+  int64_t *alone_ns[WAYS]; /* [part * MOST_ROUNDS + round] */
 } cutting;
 
-/* Pieces of about equal time, on two devices in turn. */
+/* Pieces of about equal time, alternating between two devices. */
 static situ_status find_pieces(cutting *c, int32_t pieces, model_parts **out, situ_error *error) {
   const model_parts *w = c->whole->parts;
   const situ_graph *g = c->graph;
@@ -80,16 +81,16 @@ static situ_status start_ways(cutting *c, situ_error *error) {
 
 /* ---- measuring ---- */
 
-/* What the parts of one way take together; gaps before those that waited for another device are noted. */
-static situ_status run_way(cutting *c, int32_t way, run_times *times, bool note, int64_t *sum_ns, situ_error *error) {
+/* One input by one way; with `round` what its parts take, and gaps before those that waited for another device, are
+ * noted. */
+static situ_status run_way(cutting *c, int32_t way, run_times *times, int32_t round, situ_error *error) {
   int64_t unused_ns;
   const executor *x = c->executors[way];
   TRY(executor_latency(c->executors[way], &unused_ns, times, error));
-  *sum_ns = 0;
-  for (int32_t k = 0; k < x->parts->n_parts; k++) {
-    *sum_ns += times[k].finish_ns - times[k].start_ns;
+  for (int32_t k = 0; k < x->parts->n_parts && round >= 0; k++) {
+    c->alone_ns[way][k * MOST_ROUNDS + round] = times[k].finish_ns - times[k].start_ns;
     int32_t from = executor_awaited(x, times, k);
-    if (note && from >= 0 && x->worker_of[from] != x->worker_of[k])
+    if (from >= 0 && x->worker_of[from] != x->worker_of[k])
       c->gap_ns[c->n_gaps++] = times[k].start_ns - times[from].finish_ns;
   }
   return SITU_STATUS_OK;
@@ -100,7 +101,11 @@ static situ_status run_way(cutting *c, int32_t way, run_times *times, bool note,
 static situ_status run_rounds(cutting *c, int32_t *n_rounds, situ_error *error) {
   measuring *m = c->m;
   int32_t most = 1;
-  for (int32_t k = 0; k < c->n_ways; k++) most = c->parts[k]->n_parts > most ? c->parts[k]->n_parts : most;
+  for (int32_t k = 0; k < c->n_ways; k++) {
+    most = c->parts[k]->n_parts > most ? c->parts[k]->n_parts : most;
+    if (!(c->alone_ns[k] = ARENA_NEW(c->arena, int64_t, (int64_t)c->parts[k]->n_parts * MOST_ROUNDS)))
+      return fail_no_memory(error);
+  }
   run_times *times;
   if (!ARENA_ARRAYS(c->arena, ARRAY(times, most), ARRAY(c->gap_ns, c->most_gaps))) return fail_no_memory(error);
   m->phase = "cut into parts";
@@ -108,46 +113,29 @@ static situ_status run_rounds(cutting *c, int32_t *n_rounds, situ_error *error) 
   *n_rounds = 0;
   for (m->done = 0; m->done < m->total; m->done++) {
     run_times whole = {0};
-    int64_t sum_ns, unused_ns;
+    int64_t unused_ns;
     bool counts = m->done >= m->options.warm_up;
     for (int again = 0; again < 2; again++) TRY(executor_latency(c->whole, &unused_ns, &whole, error));
     for (int32_t k = 0; k < c->n_ways; k++) {
-      TRY(run_way(c, k, times, false, &sum_ns, error));
-      TRY(run_way(c, k, times, counts, &sum_ns, error));
-      if (counts) c->more_ns[k][*n_rounds] = sum_ns - (whole.finish_ns - whole.start_ns);
+      TRY(run_way(c, k, times, -1, error));
+      TRY(run_way(c, k, times, counts ? *n_rounds : -1, error));
     }
+    if (counts) c->whole_ns[*n_rounds] = whole.finish_ns - whole.start_ns;
     *n_rounds += counts;
     if (*n_rounds >= LEAST_ROUNDS && measure_is_late(m)) break;
   }
   return SITU_STATUS_OK;
 }
 
-static void sum_up(part_costs *out, cutting *c, int32_t n_rounds) {
-  cut_cost cuts[WAYS];
-  for (int32_t k = 0; k < c->n_ways; k++) {
-    const model_parts *p = c->parts[k];
-    cuts[k] = (cut_cost){.n_more = p->n_parts - 1, .more_ns = (double)median_of(c->more_ns[k], n_rounds, NULL)};
-    cuts[k].least_ns = (double)c->more_ns[k][(n_rounds - 1) / 4]; /* in order now: in three of four it took more */
-    for (int32_t i = 0; i < p->n_parts; i++)
-      for (int32_t in = 0; in < p->parts[i].n_inputs; in++) {
-        int32_t value = p->parts[i].inputs[in];
-        if (p->value_part[value] >= 0) cuts[k].bytes += (double)c->executors[k]->places[value].bytes;
-      }
-    out->n_cuts += p->n_parts - 1;
-  }
-  part_costs_fit(out, cuts, c->n_ways);
-  out->handover_ns = median_of(c->gap_ns, c->n_gaps, NULL);
-}
-
 /* ---- times of operators ---- */
 
-/* What the parts of an executor take where one input follows another: medians of some rounds. */
+/* The times of the parts of an executor for successive inputs: medians of some rounds. */
 static situ_status run_busy(const cutting *c, executor *x, int32_t n_items, int32_t round, int64_t *part_ns,
-                            situ_error *error) {
+                            run_gaps *gaps, situ_error *error) {
   int64_t *finish_ns, *sum_ns;
   int32_t n = x->parts->n_parts;
   if (!ARENA_ARRAYS(c->arena, ARRAY(finish_ns, n_items), ZEROS(sum_ns, n))) return fail_no_memory(error);
-  TRY(executor_pipeline(x, n_items, finish_ns, sum_ns, error));
+  TRY(executor_pipeline(x, n_items, finish_ns, sum_ns, gaps, error));
   for (int32_t k = 0; k < n; k++) part_ns[k * BUSY_ROUNDS + round] = sum_ns[k] / n_items;
   return SITU_STATUS_OK;
 }
@@ -179,8 +167,9 @@ static situ_status find_bounds(cut_times *out, const cutting *c, const model_par
 /* Profiles count in whole microseconds, cost some themselves, and leave out what is between kernels: parts tell better
  * what all their operators take together, if both workers have cores of their own. The whole and all ways run in turn.
  */
-static situ_status correct_times(cutting *c, situ_error *error) {
+static situ_status correct_times(cutting *c, int64_t *dispatch_ns, situ_error *error) {
   cut_times ways[WAYS];
+  run_gaps gaps = {.most = MOST_GAPS};
   int64_t *part_ns[WAYS], *whole_ns = ARENA_NEW(c->arena, int64_t, BUSY_ROUNDS), given_ns = 0;
   for (int32_t v = 0; v < c->graph->n_operators; v++) given_ns = sat_add(given_ns, c->time_ns[v]);
   bool apart = c->executors[0]->cores[0] >= 0;
@@ -189,15 +178,83 @@ static situ_status correct_times(cutting *c, situ_error *error) {
   for (int32_t k = 0; k < c->n_ways; k++)
     if (!(part_ns[k] = ARENA_NEW(c->arena, int64_t, (int64_t)c->parts[k]->n_parts * BUSY_ROUNDS)))
       return fail_no_memory(error);
+  if (!(gaps.ns = ARENA_NEW(c->arena, int64_t, gaps.most))) return fail_no_memory(error);
   for (int32_t round = 0; round < BUSY_ROUNDS; round++) {
     if (measure_is_late(c->m)) return SITU_STATUS_OK;
-    TRY(run_busy(c, c->whole, n_items, round, whole_ns, error));
-    for (int32_t k = 0; k < c->n_ways; k++) TRY(run_busy(c, c->executors[k], n_items, round, part_ns[k], error));
+    TRY(run_busy(c, c->whole, n_items, round, whole_ns, NULL, error));
+    for (int32_t k = 0; k < c->n_ways; k++) TRY(run_busy(c, c->executors[k], n_items, round, part_ns[k], &gaps, error));
   }
+  *dispatch_ns = median_of(gaps.ns, gaps.n, NULL);
   int64_t median_ns = median_of(whole_ns, BUSY_ROUNDS, NULL);
   for (int32_t k = 0; k < c->n_ways; k++)
     TRY(find_bounds(&ways[k], c, c->parts[k], part_ns[k], median_ns, given_ns, error));
   return part_costs_spread(c->time_ns, c->graph->n_operators, ways, c->n_ways, error);
+}
+
+/* ---- what cuts cost ---- */
+
+/* Of one part in all rounds: what it took beyond the share that its operators have of the whole in the same round. */
+static int64_t more_of_part(const cutting *c, int32_t way, int32_t part, double share, int32_t n_rounds) {
+  int64_t more_ns[MOST_ROUNDS];
+  for (int32_t i = 0; i < n_rounds; i++)
+    more_ns[i] = c->alone_ns[way][part * MOST_ROUNDS + i] - sat_round(share * (double)c->whole_ns[i]);
+  return median_of(more_ns, n_rounds, NULL);
+}
+
+/* What all parts of a way took beyond the whole at least, but for rounds that other work disturbed: the lower quartile
+ * of the rounds, less the distance of their quartiles. */
+static int64_t least_of_way(const cutting *c, int32_t way, int32_t n_rounds) {
+  int64_t more_ns[MOST_ROUNDS], half_ns;
+  for (int32_t i = 0; i < n_rounds; i++) {
+    more_ns[i] = -c->whole_ns[i];
+    for (int32_t k = 0; k < c->parts[way]->n_parts; k++) more_ns[i] += c->alone_ns[way][k * MOST_ROUNDS + i];
+  }
+  median_of(more_ns, n_rounds, &half_ns);
+  return more_ns[(n_rounds - 1) / 4] - 2 * half_ns; /* in order now */
+}
+
+/* The rows of one way: one for each part, with what it reads from and makes for others. */
+static situ_status add_rows(cut_cost *rows, cut_cost *way_row, const cutting *c, int32_t way, int32_t n_rounds,
+                            situ_error *error) {
+  const model_parts *p = c->parts[way];
+  double *ops_ns = ARENA_ZERO(c->arena, double, p->n_parts), sum_ns = 0;
+  if (!ops_ns) return fail_no_memory(error);
+  for (int32_t v = 0; v < c->graph->n_operators; v++) {
+    int32_t node = model_file_node(p->file, c->graph->source_id[v]), k = node >= 0 ? p->part_of[node] : -1;
+    if (k >= 0) ops_ns[k] += (double)c->time_ns[v];
+  }
+  for (int32_t k = 0; k < p->n_parts; k++) sum_ns += ops_ns[k];
+  for (int32_t k = 0; k < p->n_parts; k++) {
+    double share = sum_ns > 0 ? ops_ns[k] / sum_ns : 0;
+    rows[k].more_ns = (double)more_of_part(c, way, k, share, n_rounds);
+    for (int32_t i = 0; i < p->parts[k].n_inputs; i++) {
+      int32_t value = p->parts[k].inputs[i], from = p->value_part[value];
+      if (from < 0) continue;
+      double bytes = (double)c->executors[way]->places[value].bytes;
+      if (p->parts[from].device != p->parts[k].device) rows[k].n_more = 1;
+      rows[k].bytes += 0.5 * bytes;
+      rows[from].bytes += 0.5 * bytes;
+      way_row->bytes += bytes;
+    }
+  }
+  for (int32_t k = 0; k < p->n_parts; k++) way_row->n_more += rows[k].n_more;
+  way_row->least_ns = (double)least_of_way(c, way, n_rounds);
+  return SITU_STATUS_OK;
+}
+
+static situ_status sum_up(part_costs *out, cutting *c, int32_t n_rounds, situ_error *error) {
+  cut_cost ways[WAYS] = {0}, *rows;
+  int32_t n_rows = 0, n = 0;
+  for (int32_t k = 0; k < c->n_ways; k++) n_rows += c->parts[k]->n_parts;
+  if (!(rows = ARENA_ZERO(c->arena, cut_cost, n_rows))) return fail_no_memory(error);
+  for (int32_t k = 0; k < c->n_ways; k++) {
+    TRY(add_rows(rows + n, &ways[k], c, k, n_rounds, error));
+    n += c->parts[k]->n_parts;
+    out->n_cuts += c->parts[k]->n_parts - 1;
+  }
+  part_costs_fit(out, rows, n_rows, ways, c->n_ways);
+  out->handover_ns = median_of(c->gap_ns, c->n_gaps, NULL);
+  return SITU_STATUS_OK;
 }
 
 situ_status cutting_measure(part_costs *out, measuring *m, executor *whole, const situ_graph *graph,
@@ -210,10 +267,8 @@ situ_status cutting_measure(part_costs *out, measuring *m, executor *whole, cons
   bool spins = m->options.threads > 1 && c.n_ways > 0 && c.executors[0]->cores[0] < 0;
   if (status == SITU_STATUS_OK && c.n_ways > 0 && !spins) {
     status = run_rounds(&c, &n_rounds, error);
-    if (status == SITU_STATUS_OK) {
-      sum_up(out, &c, n_rounds);
-      status = correct_times(&c, error);
-    }
+    if (status == SITU_STATUS_OK) status = correct_times(&c, &out->dispatch_ns, error);
+    if (status == SITU_STATUS_OK) status = sum_up(out, &c, n_rounds, error);
   }
   for (int k = 0; k < WAYS; k++) {
     executor_stop(c.executors[k]);

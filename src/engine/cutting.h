@@ -1,12 +1,12 @@
-/* engine/cutting.h - measures what it costs to cut a model (engine/part_costs.h) by cutting it in several ways. */
+/* engine/cutting.h - measures the cost of cutting a model (engine/part_costs.h) by cutting it in several ways. */
 #ifndef SITU_ENGINE_CUTTING_H
 #define SITU_ENGINE_CUTTING_H
 
 #include "engine/measure.h"
 
 /* `whole` runs the model in one part; kernel[operator] is the first operator of its kernel, which is never cut, and
- * time_ns[operator] its time, which is changed by what the parts take (part_costs_spread). Where the engine refuses a
- * cut, there is one way less. */
+ * time_ns[operator] its time, which is changed by what the parts take (part_costs_spread). A cut that the engine
+ * rejects is skipped. */
 situ_status cutting_measure(part_costs *out, measuring *m, executor *whole, const situ_graph *graph,
                             const int32_t *kernel, int64_t *time_ns, situ_error *error);
 

@@ -1,9 +1,9 @@
-/* engine/driver.h - what a row of the table of engines does: nothing but call its library.
+/* engine/driver.h - the functions of a row of the table of engines, which only call its library.
  *
- * Everything runs in a worker, by default a process whose end frees what it holds, so a driver frees only what a run
- * would let grow, and in unbind and close what is large. It
- * fails with UNSUPPORTED and the engine's own words. Requests, answers, the limits of the shared memory and what was
- * opened are those of engine/serve.c. Numbers of element types are those of ONNX (TensorProto.DataType). */
+ * Everything runs in a worker, by default a process whose exit frees everything, so a driver frees only memory that
+ * would grow with each run, and large memory in unbind and close. It fails with UNSUPPORTED and the engine's own
+ * message. Requests, answers, the limits of the shared memory and what was opened are those of engine/serve.c. Numbers
+ * of element types are those of ONNX (TensorProto.DataType). */
 #ifndef SITU_ENGINE_DRIVER_H
 #define SITU_ENGINE_DRIVER_H
 
@@ -46,7 +46,7 @@ typedef struct driver {
   /* Ends the profile of a session: its file (engine/profile.h) and how many of its runs warmed up; -1: those of binding
    * and all that the caller knows of. The path is for the life of the worker. */
   situ_status (*end_profile)(void *session, const char **path, int32_t *n_first, situ_error *error);
-  /* Free what is large of them, where the worker is the caller's own process. Either may be NULL. */
+  /* Free their large memory, for workers in the caller's own process. Either may be NULL. */
   void (*unbind)(void *binding);
   void (*close)(void *session);
 } driver;

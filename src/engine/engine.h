@@ -1,5 +1,5 @@
-/* engine/engine.h - what an engine is: a library or program that runs models, found at run time, never linked. Each is
- * one file with one const struct, listed below. */
+/* engine/engine.h - an engine: a library or program that runs models, found at run time, never linked. Each is one file
+ * with one const struct, listed below. */
 #ifndef SITU_ENGINE_ENGINE_H
 #define SITU_ENGINE_ENGINE_H
 
@@ -32,8 +32,9 @@ typedef struct engine {
   const char *variable; /* of the environment: a path to its library or the folder that holds it */
   const char *package;  /* the folder of its library in the folders of a Python installation */
   const char *file;     /* how the library's name begins */
-  const char *system;   /* what the system's loader finds */
-  const char *reads; /* the formats of model files, by their readers, apart by blanks; NULL: its driver refuses all */
+  const char *system;   /* the name for the system's loader */
+  const char *reads;    /* the names of the readers of its model formats, separated by spaces; NULL: its driver rejects
+                           all */
   driver driver;
 } engine;
 
@@ -46,8 +47,8 @@ ENGINE_ROWS(ENGINE_DECLARE)
 
 /* Ended by NULL. */
 extern const engine *const engines[];
-/* BAD_ARGUMENT when there is none of that name, UNSUPPORTED when it does not read that format; name NULL: the first
- * that does. format NULL: any. */
+/* BAD_ARGUMENT if there is none of that name, UNSUPPORTED if it does not read that format; name NULL: the first that
+ * does. format NULL: any. */
 situ_status engine_find(const engine **out, const char *name, const model_format *format, situ_error *error);
 
 /* Where its library is, in order: `given` where it is not NULL, its environment variable, the Python environment that
@@ -59,11 +60,11 @@ situ_status engine_locate(const char **path, const engine *e, const char *given,
 situ_status engine_start(worker **out, const engine *e, const engine_context *context, const worker_options *options,
                          situ_error *error);
 
-/* The first call to a worker: loads the library, and says where one was looked for when there is none. */
+/* The first call to a worker: loads the library, or reports where it was searched for. */
 situ_status engine_hello(json_value **answer, worker *w, const engine *e, const char *library, const patience *wait,
                          situ_error *error);
 
-/* Bytes of an element of an ONNX type; 0 for texts, for less than a byte and for numbers that are no type. */
+/* Bytes of an element of an ONNX type; 0 for texts, for types below a byte and for invalid types. */
 static inline int32_t engine_type_bytes(int64_t type) {
   /* TensorProto.DataType: float, uint8, int8, uint16, int16, int32, int64, string, bool, float16, double, uint32,
    * uint64, complex64, complex128, bfloat16, four kinds of float8 */

@@ -107,7 +107,7 @@ static situ_status take_given(finding *f, const char *given, const char *who, si
   if (there && S_ISREG(is.st_mode)) f->path = arena_string(f->arena, given);
   if (there && S_ISDIR(is.st_mode) && !look_in(f, given) && !look_in_packages(f, given)) look_in_environment(f, given);
   if (f->path) return SITU_STATUS_OK;
-  return fail_with(error, SITU_STATUS_ENGINE, given, "%s names this place, and %s is not there", who, f->engine->file);
+  return fail_with(error, SITU_STATUS_ENGINE, given, "%s names this path, but %s is not there", who, f->engine->file);
 }
 
 static situ_status locate(finding *f, const char *given, situ_error *error) {
@@ -134,11 +134,10 @@ situ_status engine_hello(json_value **answer, worker *w, const engine *e, const 
   situ_status status = worker_call(answer, w, "hello", json_new_object(), wait, &own);
   if (status == SITU_STATUS_OK) return status;
   if (status != SITU_STATUS_ENGINE || library != e->system) return fail_with(error, status, own.where, "%s", own.text);
-  return fail_with(
-      error, status, e->name,
-      "was found neither in VIRTUAL_ENV nor in the packages of python3 nor by the system's loader (%s); set "
-      "%s to its path, or install it: pip install %.*s",
-      own.text, e->variable, (int)strcspn(e->package, "/"), e->package);
+  return fail_with(error, status, e->name,
+                   "not found in VIRTUAL_ENV, in the packages of python3, or by the system's loader (%s); set the "
+                   "environment variable %s to its path, or install it: pip install %.*s",
+                   own.text, e->variable, (int)strcspn(e->package, "/"), e->package);
 }
 
 /* ---- the public table ---- */

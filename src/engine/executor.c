@@ -40,7 +40,7 @@ static situ_status write_parts(executor *x, situ_error *error) {
   snprintf(x->folder, sizeof x->folder, "%s/situ-XXXXXX", base && *base && strlen(base) < 200 ? base : "/tmp");
   if (!mkdtemp(x->folder)) {
     x->folder[0] = '\0';
-    return fail_with(error, SITU_STATUS_IO, "TMPDIR", "no temporary folder can be made: %s", strerror(errno));
+    return fail_with(error, SITU_STATUS_IO, "TMPDIR", "cannot create a temporary folder: %s", strerror(errno));
   }
   for (int32_t k = 0; k < x->parts->n_parts; k++)
     if (executor_owns(x, k)) TRY(model_part_write(x->parts, k, x->folder, x->options.named, error));
@@ -88,11 +88,11 @@ static situ_status feed(executor *x, situ_error *error) {
     tensor_place place = {0};
     if (!f->format->port(f, value, &place.port) || place.port.rank < 0)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, f->values[value].name,
-                       "is an input of unknown shape or no tensor, so it cannot be made up");
+                       "is an input of unknown shape or not a tensor, so no test data can be generated for it");
     place.bytes = engine_type_bytes(place.port.type);
     if (place.bytes == 0)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, f->values[value].name,
-                       "is an input of ONNX type %d, which cannot be made up", (int)place.port.type);
+                       "is an input of ONNX type %d, for which no test data can be generated", (int)place.port.type);
     for (int32_t d = 0; d < place.port.rank; d++) {
       place.port.dims[d] = dimension(x, &place.port, d, f->values[value].name);
       place.bytes = sat_mul(place.bytes, place.port.dims[d]);
@@ -224,7 +224,7 @@ static situ_status open_part(executor *x, int32_t job, situ_error *error) {
   const char *made_up = x->parts->file->made_up;
   situ_status status = worker_call(&answer, x->workers[w], "open", request, &x->options.wait, &own);
   if (status != SITU_STATUS_OK)
-    return fail_with(error, status, own.where, made_up ? "%s (weights are made up: there is no %s)" : "%s", own.text,
+    return fail_with(error, status, own.where, made_up ? "%s (random weights: %s is missing)" : "%s", own.text,
                      made_up);
   x->session[job] = json_whole(json_get(answer, "session"), -1);
   json_free(answer);
@@ -289,7 +289,7 @@ static situ_status bind_part(executor *x, int32_t copy, int32_t k, situ_error *e
   x->binding[job] = (int32_t)json_whole(json_get(answer, "binding"), -1);
   json_free(answer);
   return ok ? SITU_STATUS_OK
-            : fail_with(error, SITU_STATUS_ENGINE, x->options.engine->name, "laid outputs where they cannot be");
+            : fail_with(error, SITU_STATUS_ENGINE, x->options.engine->name, "placed outputs outside its memory");
 }
 
 static situ_status start(executor *x, situ_error *error) {

@@ -16,7 +16,7 @@ typedef struct tensor_place {
   model_port port;   /* with all dimensions known */
 } tensor_place;
 
-/* What a device of the plan is on the engine. */
+/* The engine's settings for a device of the plan. */
 typedef struct executor_lane {
   int32_t threads;    /* each on a core of its own where the machine has as many as all lanes together need */
   int32_t slower;     /* how many times slower than it is, by waiting after each run; 0 means 1 */
@@ -31,14 +31,15 @@ typedef struct executor_options {
   const situ_read_options *read; /* sizes of dynamic dimensions; may be NULL */
   const char *const *names;      /* [device] for messages; NULL: "whole" */
   int32_t level;                 /* of graph optimisation */
-  int32_t n_copies;              /* sets of tensors: inputs that may be under way at once */
+  int32_t n_copies;              /* number of tensor sets: inputs that may be in flight at once */
   uint64_t seed;                 /* of the inputs */
   bool in_process;               /* engines work on the thread of the caller, one part after the other */
   bool profile, named;           /* the engine writes a profile; node i is called "n<i>" */
   core_set cores;                /* that its workers may take */
   ranks *ranks;                  /* of which this process is one; NULL: alone */
   const int32_t *rank_of;        /* [device] which rank runs its parts; NULL when alone */
-  const int32_t *replica_of;     /* [n_devices] whose parts a device runs, in turn with it; -1: its own. May be NULL */
+  const int32_t *replica_of;     /* [n_devices] the device whose parts this one runs as a replica; -1: its own. May be
+                                    NULL */
   int32_t n_devices;
   patience wait;
 } executor_options;
@@ -75,7 +76,7 @@ static inline bool executor_owns(const executor *x, int32_t k) {
   return executor_rank(x, k) == ranks_own(x->options.ranks);
 }
 
-/* Sets how many inputs of a pipeline are under way at once: `queue` for each part on each of the devices that run it,
+/* Sets how many inputs of a pipeline are in flight at once: `queue` for each part on each of the devices that run it,
  * by replica_of [n_devices] (NULL: no device runs the parts of another). */
 void executor_queue(executor_options *options, const model_parts *parts, const int32_t *replica_of, int32_t n_devices,
                     int32_t queue);
@@ -88,10 +89,10 @@ situ_status executor_start(executor **out, const model_parts *parts, const execu
                            situ_error *error);
 void executor_stop(executor *x);
 
-/* Runs one input, alone: parts begin as soon as what they need is there. part_ns[part]: times of its run, left alone
- * for parts of other ranks; the latency is from the start of the first own part to the end of the last, so that it
- * holds the messages between parts but not those of the first request and the last answer. Among ranks all call it, as
- * the next. */
+/* Runs a single input: parts start as soon as their inputs are available. part_ns[part]: the time of each part,
+ * unchanged for parts of other ranks. The latency is from the start of the first own part to the end of the last, so
+ * that it includes the messages between parts but not the first request and the last answer. All ranks must make this
+ * call together. */
 typedef struct run_times {
   int64_t start_ns, finish_ns;
 } run_times;
@@ -100,28 +101,37 @@ situ_status executor_latency(executor *x, int64_t *latency_ns, run_times *part_n
 /* For which part k waited last: one that makes an input of it, or the one before it on its device; -1: none. */
 int32_t executor_awaited(const executor *x, const run_times *part_ns, int32_t k);
 
-/* Runs n inputs through all parts with at most n_copies under way (on each rank): finish_ns[n] is when each was done
- * here, in ascending order, and part_sum_ns[part] the sum of its times. */
-situ_status executor_pipeline(executor *x, int32_t n, int64_t *finish_ns, int64_t *part_sum_ns, situ_error *error);
+/* From the end of a run to the start of the next on its worker, for runs requested before that end: the time that the
+ * worker needs to answer and to read the next request. ns[most], of which n are filled. */
+typedef struct run_gaps {
+  int64_t *ns;
+  int32_t n, most;
+} run_gaps;
+
+/* Runs n inputs through all parts with at most n_copies in flight (on each rank): finish_ns[n] is when each was done
+ * here, in ascending order, and part_sum_ns[part] the sum of its times. Adds gaps to `gaps` unless it is NULL. */
+situ_status executor_pipeline(executor *x, int32_t n, int64_t *finish_ns, int64_t *part_sum_ns, run_gaps *gaps,
+                              situ_error *error);
 
 /* Ends the profile of the only part: its file, in the temporary folder, and how many of its runs are to be left out;
  * -1: that of binding and those of the warm-up. The path is in the arena of the executor. */
 situ_status executor_profile(executor *x, const char **path, int32_t *n_first, situ_error *error);
 
-/* Among ranks (engine/channels.c), of what goes from one to another. Finds x->channels; none where it is alone. */
+/* Finds x->channels, the tensors between ranks (engine/channels.c); none without ranks. */
 situ_status channels_find(executor *x, situ_error *error);
 /* All call it after part k was bound: sends its values for other ranks, and lays those that come here in the shared
  * memory, so that parts that read them can be bound. */
 situ_status channels_hand_on(executor *x, int32_t copy, int32_t k, situ_error *error);
-/* One value with its type and shape, from rank to rank; nothing for all others. What comes is laid behind everything
- * else in the shared memory. */
+/* Sends one value with its type and shape from rank to rank; does nothing on all other ranks. Received data is stored
+ * after everything else in the shared memory. */
 situ_status channels_pass(executor *x, int32_t copy, int32_t value, int32_t from, int32_t to, situ_error *error);
 
-/* The greatest difference of an output from the same of another executor, by the greatest magnitude of that output;
- * infinite where shapes, types or places of NaN differ. */
+/* The maximum difference of an output from that of another executor, relative to the maximum magnitude of that output;
+ * infinite if shapes, types or positions of NaN differ. */
 double executor_difference(const executor *x, const executor *other);
-/* Up to which difference outputs are equal: 1e-4, more where half floats are handed on, since an engine rounds to these
- * only where it has to (ONNX Runtime computes single ones between nodes that are not cut apart). */
+/* The difference up to which outputs count as equal: 1e-4, more if half-precision values are handed over, since an
+ * engine rounds to half precision only where it must (ONNX Runtime computes in single precision between nodes in one
+ * part). */
 double executor_tolerance(const executor *x);
 
 #endif

@@ -1,5 +1,5 @@
-/* Inputs through the parts of an executor. Each part begins as soon as what it reads is there; what other ranks read is
- * sent as soon as it is made, beside the work on the next. */
+/* Runs inputs through the parts of an executor. Each part starts as soon as its inputs are available; tensors for other
+ * ranks are sent as soon as they are produced, in parallel with the next part. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -36,6 +36,8 @@ typedef struct flow {
   int64_t *finish_ns, *sum_ns; /* [item], [part] */
   int32_t *n_parts_left;       /* [copy] own parts */
   int32_t n_finished;          /* items of which all own parts have ended */
+  run_gaps *gaps;
+  int64_t *asked_ns, *ended_ns; /* [copy * n_parts + part], [worker] last */
 } flow;
 
 static bool flow_make(flow *f, executor *x, arena *a, int32_t n_items) {
@@ -45,7 +47,8 @@ static bool flow_make(flow *f, executor *x, arena *a, int32_t n_items) {
   if (!ARENA_ARRAYS(a, ARRAY(f->item, copies), ZEROS(f->n_left, copies), ZEROS(f->n_parts_left, copies),
                     ZEROS(f->asked, (int64_t)n * copies), ZEROS(f->ended, (int64_t)n * copies),
                     ZEROS(f->queue, (int64_t)x->n_workers * f->room), ZEROS(f->head, x->n_workers),
-                    ZEROS(f->tail, x->n_workers), ZEROS(f->passed, x->n_workers)))
+                    ZEROS(f->tail, x->n_workers), ZEROS(f->passed, x->n_workers),
+                    ZEROS(f->asked_ns, (int64_t)n * copies), ZEROS(f->ended_ns, x->n_workers)))
     return false;
   if (!x->options.ranks) return true;
   if (!ARENA_ARRAYS(a, ARRAY(f->channel_to, x->parts->file->n_values), ZEROS(f->messages, n_messages),
@@ -89,13 +92,14 @@ static situ_status advance(flow *f, int32_t copy, situ_error *error) {
       continue;
     }
     f->asked[job] = true;
+    f->asked_ns[job] = clock_now_ns();
     f->queue[w * f->room + f->tail[w]++ % f->room] = job;
     TRY(worker_run(f->x->workers[w], f->x->binding[job], error));
   }
   return SITU_STATUS_OK;
 }
 
-/* Begins to send (by part k) or to receive (k < 0) what goes through channels. */
+/* Starts sending (by part k) or receiving (k < 0) tensors through channels. */
 static situ_status exchange(flow *f, int32_t copy, int32_t k, situ_error *error) {
   executor *x = f->x;
   int32_t own = ranks_own(x->options.ranks);
@@ -139,6 +143,9 @@ static situ_status end_part(flow *f, const worker_ran *ran, situ_error *error) {
   f->ended[job] = true;
   if (f->times) f->times[job % n] = (run_times){ran->start_ns, ran->finish_ns};
   if (f->sum_ns) f->sum_ns[job % n] += ran->finish_ns - ran->start_ns;
+  if (f->gaps && f->gaps->n < f->gaps->most && f->asked_ns[job] < f->ended_ns[ran->worker])
+    f->gaps->ns[f->gaps->n++] = ran->start_ns - f->ended_ns[ran->worker];
+  f->ended_ns[ran->worker] = ran->finish_ns;
   if (--f->n_parts_left[job / n] == 0 && f->finish_ns) f->finish_ns[f->n_finished++] = ran->finish_ns;
   TRY(exchange(f, job / n, job % n, error));
   TRY(advance(f, job / n, error));
@@ -219,12 +226,14 @@ int32_t executor_awaited(const executor *x, const run_times *times, int32_t k) {
   return last;
 }
 
-situ_status executor_pipeline(executor *x, int32_t n, int64_t *finish_ns, int64_t *part_sum_ns, situ_error *error) {
+situ_status executor_pipeline(executor *x, int32_t n, int64_t *finish_ns, int64_t *part_sum_ns, run_gaps *gaps,
+                              situ_error *error) {
   flow f;
   arena_mark mark = arena_get_mark(x->arena);
   situ_status status = flow_make(&f, x, x->arena, n) ? SITU_STATUS_OK : fail_no_memory(error);
   f.finish_ns = finish_ns;
   f.sum_ns = part_sum_ns;
+  f.gaps = gaps;
   if (status == SITU_STATUS_OK) status = flow_run(&f, error);
   arena_release(x->arena, mark);
   return status;

@@ -14,9 +14,9 @@ typedef struct foreign_profile {
   bool named;         /* node i of the file is called "n<i>" */
 } foreign_profile;
 
-/* Reads a profile of the model of `parts`, which are one: that of ONNX Runtime as it is, the per-layer times of
- * TensorRT (trtexec --exportProfile, JSON), the average counters of OpenVINO (benchmark_app -report_type
- * average_counters, CSV), a trace of PyTorch's profiler. BAD_INPUT where it is none. */
+/* Reads a profile of the model of `parts`, which must be a single part: a profile of ONNX Runtime, the per-layer times
+ * of TensorRT (trtexec --exportProfile, JSON), the average counters of OpenVINO (benchmark_app -report_type
+ * average_counters, CSV), or a trace of PyTorch's profiler. BAD_INPUT if it is none of these. */
 situ_status foreign_read(foreign_profile *out, const char *path, const model_parts *parts, situ_error *error);
 
 #endif

@@ -26,7 +26,7 @@ situ_status measure_options_take(measuring *m, const situ_measure_options *given
   if (o->threads < 0 || o->items < 0 || o->warm_up < 0 || o->queue < 0 || !(o->time_limit_s >= 0) ||
       (unsigned)o->level >= sizeof levels / sizeof *levels || o->items > MOST || o->warm_up > MOST ||
       o->threads > MOST || o->queue > 64)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "an option of the measuring is out of range");
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a measurement option is out of range");
   if (o->time_limit_s == 0) o->time_limit_s = LIMIT_S;
   if (o->threads == 0) o->threads = 1;
   if (o->items == 0) o->items = ITEMS;
@@ -69,7 +69,7 @@ static situ_status take_lane(executor_lane *lanes, const char *at, const char *e
   size_t n = (size_t)(equals - at);
   while (d < p->n_devices && (strncmp(p->devices[d].name, at, n) != 0 || p->devices[d].name[n])) d++;
   if (d == p->n_devices)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, "map", "names \"%.*s\", which is no device of the platform",
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, "map", "names \"%.*s\", which is not a device of the platform",
                      (int)n, at);
   lanes[d].threads = (int32_t)threads;
   lanes[d].slower = (int32_t)slower;

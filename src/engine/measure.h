@@ -1,4 +1,4 @@
-/* engine/measure.h - what measuring calls share, and what their results are made of. */
+/* engine/measure.h - shared code of measuring calls, and the contents of their results. */
 #ifndef SITU_ENGINE_MEASURE_H
 #define SITU_ENGINE_MEASURE_H
 
@@ -28,14 +28,14 @@ situ_status measure_options_take(measuring *m, const situ_measure_options *given
 /* Gives every device of a platform its lane, as options->map says. In the arena. */
 situ_status measure_lanes(executor_options *x, const measuring *m, const situ_platform *platform, arena *a,
                           situ_error *error);
-/* What tells placements apart: where operators run, and in which order (NULL: none). */
+/* Identifies a placement: the devices of operators, and their order (NULL: none). */
 uint64_t measure_hash(const int32_t *device, const int32_t *order, int32_t n_operators);
 /* Whether the time limit is over. */
 bool measure_is_late(const measuring *m);
 /* The version of the engine, asked of a worker. */
 situ_status measure_version(char into[MEASURE_NAME_BYTES], const measuring *m, situ_error *error);
 
-/* What a profile found. */
+/* The contents of a profile. */
 struct situ_profile {
   arena *arena;
   situ_model *model;
@@ -47,7 +47,7 @@ struct situ_profile {
   double *spread;                      /* [operator] */
   int32_t *kernel, *next;              /* [operator] first of the kernel that it ran in; the next of it, -1: none */
   int32_t n_timed;                     /* operators with a time of their own */
-  part_costs cut;                      /* what it costs to cut the model; n_cuts 0: not measured */
+  part_costs cut;                      /* the cost of cutting the model; n_cuts 0: not measured */
   const char *made_up;                 /* the file of weights that is not there; NULL: weights are those of the model */
   int64_t *workspace_bytes;            /* [operator] what its kernel needs for itself; NULL: not known */
   int32_t n_memory_rows, n_memory_named; /* of the statistics that say so, and those of nodes of the model */
@@ -66,7 +66,7 @@ typedef struct run_transfer {
   int64_t bytes, predicted_ns, measured_ns; /* measured: from the end of the one to the start of the other */
 } run_transfer;
 
-/* What was measured between two ranks. */
+/* Measurements of the link between two ranks. */
 typedef struct run_link {
   int32_t from, to;
   int64_t latency_ns;
@@ -80,7 +80,8 @@ struct situ_run {
   int32_t threads, level, n_items;
   bool pipeline;
   int64_t predicted_ns, measured_ns, half_ns; /* latency, or period of a pipeline */
-  int64_t by_parts_ns;                        /* the latency by what the costs have for parts; 0: they have nothing */
+  int64_t by_parts_ns;                        /* the predicted latency with the overhead of parts in the costs; 0: the
+                                                 costs have none */
   int64_t whole_ns, whole_half_ns;            /* latency of the whole model on one device of the engine */
   int64_t latency_ns;                         /* of one input alone */
   double difference, tolerance;               /* of outputs, by their magnitude; what counts as equal */
@@ -108,7 +109,7 @@ struct situ_race {
 situ_status race_plans(situ_race **out, const situ_plan *const *plans, const char *const *names, int32_t n,
                        const situ_problem *problem, const char *model, const situ_measure_options *options,
                        situ_error *error);
-/* What was measured, as JSON; NULL without memory. */
+/* The measurements as JSON; NULL without memory. */
 json_value *race_log(const situ_race *race);
 
 /* situ_run_plan for a problem of a model file at `model`; dimensions as options->read has them. */

@@ -1,4 +1,4 @@
-/* ONNX Runtime, by its C interface. */
+/* ONNX Runtime, through its C interface. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,7 +10,7 @@
 
 enum { QUIET = 4 };
 
-/* What a run needs: the tensors of one session. */
+/* The data of a run: the tensors of one session. */
 typedef struct ort_binding {
   ort_session *session;
   size_t n_inputs, n_outputs;
@@ -60,7 +60,7 @@ static situ_status load(const char *path, situ_error *error) {
   const ort_base *base = get_base ? get_base() : NULL;
   const char *table = base ? base->GetApi(ORT_VERSION) : NULL;
   if (!table)
-    return fail_with(error, SITU_STATUS_ENGINE, path, "is no ONNX Runtime with version %d of its interface",
+    return fail_with(error, SITU_STATUS_ENGINE, path, "is not an ONNX Runtime with version %d of its API",
                      (int)ORT_VERSION);
 #define FILL(NUMBER, NAME, RESULT, ARGUMENTS) memcpy(&ort.f.NAME, table + (NUMBER) * sizeof(void *), sizeof(void *));
   ORT_SLOTS(FILL)
@@ -94,7 +94,7 @@ static const struct ort_provider *provider_of(const char *name, size_t length) {
   return NULL;
 }
 
-/* As told, where it is not the model's fault. */
+/* As reported, if the model is not the cause. */
 static situ_status told_of_engine(ort_status *status, situ_error *error) {
   if (!status) return SITU_STATUS_OK;
   situ_status result = fail_with(error, SITU_STATUS_ENGINE, NULL, "%s", ort.f.GetErrorMessage(status));
@@ -126,7 +126,7 @@ static situ_status append_provider(ort_options *options, const char *device, sit
   if (p == providers) return SITU_STATUS_OK;
   const char *table = ort.base->GetApi(ORT_PROVIDER_VERSION);
   if (!table)
-    return fail_with(error, SITU_STATUS_ENGINE, NULL, "%s takes release 1.12 of ONNX Runtime, this is %s", device,
+    return fail_with(error, SITU_STATUS_ENGINE, NULL, "%s needs ONNX Runtime 1.12 or later; this is %s", device,
                      ort.version);
 #define FILL(NUMBER, NAME, RESULT, ARGUMENTS) memcpy(&ort.p.NAME, table + (NUMBER) * sizeof(void *), sizeof(void *));
   ORT_PROVIDER_SLOTS(FILL)

@@ -1,4 +1,4 @@
-/* OpenVINO, by its C library: ONNX models and its own files. */
+/* OpenVINO, through its C library: ONNX models and its own files. */
 #include "engine/openvino.h"
 
 #include <stdio.h>
@@ -74,7 +74,7 @@ static void add_model(text_buffer *model, int type) {
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) text_free(all[i]);
 }
 
-/* Releases number element types anew, so the library is asked what it makes of each type of ONNX. */
+/* Releases renumber element types, so the library is asked for its number of each ONNX type. */
 static int ask_type(int type) {
   text_buffer bytes = {0};
   ov_model *model = NULL;
@@ -100,9 +100,10 @@ static situ_status load(const char *path, situ_error *error) {
   void *library;
   TRY(library_load(&library, path, false, error));
   void *symbol;
-#define FIND(NAME, ARGUMENTS)                                                                                        \
-  symbol = library_entry(library, "ov_" #NAME);                                                                      \
-  if (!symbol) return fail_with(error, SITU_STATUS_ENGINE, path, "is no OpenVINO of 2023.1 or later: no ov_" #NAME); \
+#define FIND(NAME, ARGUMENTS)                                                                                 \
+  symbol = library_entry(library, "ov_" #NAME);                                                               \
+  if (!symbol)                                                                                                \
+    return fail_with(error, SITU_STATUS_ENGINE, path, "is not OpenVINO 2023.1 or later: it lacks ov_" #NAME); \
   memcpy(&ov.f.NAME, &symbol, sizeof symbol);
   OV_CALLS(FIND)
   FIND(get_last_err_msg, )
@@ -149,7 +150,7 @@ static situ_status open_session(void **session, const driver_options *o, situ_er
   if (!s) return fail_no_memory(error);
   *session = s;
   if (o->level != LEVEL_ALL)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, "openvino", "has one level of graph optimisation: all");
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, "openvino", "has only one level of graph optimisation: all");
   if (o->profile && !(s->profile = strdup(o->profile))) return fail_no_memory(error);
   ASK(core_read_model(ov.core, o->path, NULL, &model));
   return compile(s, model, o, error);
@@ -160,7 +161,8 @@ static situ_status open_session(void **session, const driver_options *o, situ_er
 static situ_status new_tensor(const driver_tensor *t, ov_tensor **out, situ_error *error) {
   int type = number_of(t->type);
   if (type < 0)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, t->name, "has ONNX type %d, which OpenVINO has not", (int)t->type);
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, t->name, "has ONNX type %d, which OpenVINO does not support",
+                     (int)t->type);
   int64_t dims[DRIVER_MOST_RANK];
   memcpy(dims, t->dims, sizeof dims);
   ASK(tensor_create_from_host_ptr(type, (ov_shape){t->rank, dims}, t->data, out));

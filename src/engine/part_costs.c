@@ -15,30 +15,30 @@ static double misfit(const cut_cost *cuts, int32_t n, double start, double per_b
   return sum;
 }
 
-void part_costs_fit(part_costs *out, const cut_cost *cuts, int32_t n) {
+void part_costs_fit(part_costs *out, const cut_cost *parts, int32_t n, const cut_cost *ways, int32_t n_ways) {
   double nn = 0, nb = 0, bb = 0, ny = 0, by = 0;
   for (int32_t c = 0; c < n; c++) {
-    nn += cuts[c].n_more * cuts[c].n_more;
-    nb += cuts[c].n_more * cuts[c].bytes;
-    bb += cuts[c].bytes * cuts[c].bytes;
-    ny += cuts[c].n_more * cuts[c].more_ns;
-    by += cuts[c].bytes * cuts[c].more_ns;
+    nn += parts[c].n_more * parts[c].n_more;
+    nb += parts[c].n_more * parts[c].bytes;
+    bb += parts[c].bytes * parts[c].bytes;
+    ny += parts[c].n_more * parts[c].more_ns;
+    by += parts[c].bytes * parts[c].more_ns;
   }
-  double most_per_byte = 1e9 / LEAST_BYTES_PER_S, det = nn * bb - nb * nb, best = misfit(cuts, n, 0, 0), start = 0,
+  double most_per_byte = 1e9 / LEAST_BYTES_PER_S, det = nn * bb - nb * nb, best = misfit(parts, n, 0, 0), start = 0,
          per_byte = 0;
   double tries[4][2] = {{nn > 0 ? ny / nn : 0, 0},
                         {0, bb > 0 ? by / bb : 0},
                         {det > 0 ? (ny * bb - by * nb) / det : 0, det > 0 ? (by * nn - ny * nb) / det : 0},
                         {nn > 0 ? (ny - most_per_byte * nb) / nn : 0, most_per_byte}};
   for (int k = 0; k < 4; k++) {
-    double of = misfit(cuts, n, tries[k][0], tries[k][1]);
+    double of = misfit(parts, n, tries[k][0], tries[k][1]);
     if (tries[k][0] < 0 || tries[k][1] < 0 || tries[k][1] > most_per_byte || of >= best) continue;
     best = of;
     start = tries[k][0];
     per_byte = tries[k][1];
   }
-  for (int32_t c = 0; c < n; c++)
-    if (cuts[c].n_more > 0) start = fmax(start, (cuts[c].least_ns - per_byte * cuts[c].bytes) / cuts[c].n_more);
+  for (int32_t w = 0; w < n_ways; w++)
+    if (ways[w].n_more > 0) start = fmax(start, (ways[w].least_ns - per_byte * ways[w].bytes) / ways[w].n_more);
   out->start_ns = sat_round(start);
   out->bytes_per_s = per_byte > 0 ? 1e9 / per_byte : 0;
 }

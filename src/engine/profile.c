@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/resize.h"
+#include "base/sort.h"
 
 enum { NAME_BYTES = 512 };
 static const char *const KERNEL = "_kernel_time";
@@ -30,13 +31,8 @@ typedef struct reading {
   bool *seen, named;
 } reading;
 
-static int by_value(const void *a, const void *b) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
 int64_t median_of(int64_t *values, int32_t n, int64_t *half) {
-  if (n > 1) qsort(values, (size_t)n, sizeof *values, by_value);
+  sort64(values, n);
   if (half) *half = n > 0 ? (values[3 * (n - 1) / 4] - values[(n - 1) / 4]) / 2 : 0;
   return n == 0 ? 0 : n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
@@ -49,7 +45,7 @@ static int32_t numbered(const reading *r, const char *name) {
   return *end == '\0' && i >= 0 && i < r->parts->file->n_nodes ? (int32_t)i : -1;
 }
 
-/* A node by its name or that of a value that it makes, suffixes taken off one after the other. */
+/* A node by its name or by that of one of its outputs, removing suffixes one by one. */
 static int32_t find_node(const reading *r, char *name) {
   const model_file *f = r->parts->file;
   for (;;) {
@@ -65,7 +61,7 @@ static int32_t find_node(const reading *r, char *name) {
   }
 }
 
-/* What an engine calls the kernel of a kind, without the marks of fusion. */
+/* An engine's name for the kernel of a kind, without the marks of fusion. */
 static bool is_kind(const char *kernel_kind, const char *kind) {
   static const char *const marks[] = {"Fused", "Nhwc", "QLinear", ""};
   for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {

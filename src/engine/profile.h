@@ -18,12 +18,12 @@ typedef struct node_times {
   int64_t total_ns;   /* the median of the sums of each run */
 } node_times;
 
-/* Reads the events; the first n_skipped runs are left out. `names` were given as "n<i>" (onnx_part_emit), or are those
- * of the file. Arrays in the arena. BAD_INPUT where it is no such profile or has no run left. */
+/* Reads the events, without the first n_skipped runs. `names` were given as "n<i>" (onnx_part_emit), or are those of
+ * the file. Arrays in the arena. BAD_INPUT if it is not such a profile or has no run left. */
 situ_status profile_read(node_times *out, const json_value *events, const model_parts *parts, int32_t n_skipped,
                          bool named, arena *a, situ_error *error);
 
-/* The median of n values, which are put in order; 0 of none. *half: half the distance of the quartiles. */
+/* The median of n values, which are sorted in place; 0 if n is 0. *half: half the interquartile range. */
 int64_t median_of(int64_t *values, int32_t n, int64_t *half);
 
 #endif

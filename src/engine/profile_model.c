@@ -98,7 +98,7 @@ static situ_status take_times(situ_profile *p, node_times *times, const model_pa
   p->kernels_ns = times->total_ns;
   for (int32_t v = 0; v < g->n_operators; v++)
     if (model_file_node(file, g->source_id[v]) < 0)
-      return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v], "is no node of the file");
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v], "is not a node of the file");
   TRY(move_folded(times->median_ns, p, file, error));
   TRY(find_kernels(p, times->seen, parts, error));
   for (int32_t v = 0; v < g->n_operators; v++) {
@@ -107,7 +107,8 @@ static situ_status take_times(situ_profile *p, node_times *times, const model_pa
     p->spread[v] = times->spread[node];
     p->n_timed += times->seen[node];
   }
-  for (int32_t v = 0; v < g->n_operators; v++) { /* shapes that run beside an operator without a kernel of its own */
+  for (int32_t v = 0; v < g->n_operators; v++) { /* shapes that run together with an operator that has no kernel of its
+                                                    own */
     if (p->kernel[v] == v) continue;
     p->time_ns[p->kernel[v]] = sat_add(p->time_ns[p->kernel[v]], p->time_ns[v]);
     p->time_ns[v] = 0;
@@ -150,7 +151,7 @@ static situ_status measure_file(situ_profile *p, measuring *m, const model_parts
   return status;
 }
 
-/* A profile that was made elsewhere: its first run warms up, and what it says is all that is known of the whole. */
+/* An existing profile: its first run is the warm-up, and the whole time is known only from it. */
 static situ_status read_file(situ_profile *p, const char *path, const model_file *file, const model_parts *parts,
                              situ_error *error) {
   foreign_profile from;
@@ -192,7 +193,8 @@ static situ_status profile_into(situ_profile *p, const char *model, const char *
   TRY(situ_model_read(&p->model, model, &m.read, error));
   TRY(model_format_need(p->model->reader, model, error));
   if (m.read.training)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, model, "is asked for as a training step, and forward passes run");
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, model,
+                     "is requested as a training step; only forward passes can be profiled");
   if (!from) {
     TRY(measure_begin(&m, given, model, p->arena, error));
     TRY(read_take_assumed(&m.read, p->model, p->arena, error));
@@ -291,6 +293,7 @@ static json_value *part_list(const situ_profile *p, const char *device_class) {
   json_value *part = json_new_object();
   bool ok =
       json_set(part, "class", json_new_text(device_class)) && json_set(part, "start", json_new_whole(p->cut.start_ns));
+  ok = json_set(part, "dispatch", json_new_whole(p->cut.dispatch_ns)) && ok;
   if (p->cut.bytes_per_s > 0) ok = json_set(part, "bytes_per_s", json_new_number(p->cut.bytes_per_s)) && ok;
   return list_of(part, ok);
 }

@@ -1,5 +1,5 @@
-/* PyTorch: found and listed. It reads no ONNX files, so that it runs modules in the caller's Python
- * (python/situ/torch.py) and no parts of a file: whoever asks for these is told so. */
+/* PyTorch: found and listed. It cannot read ONNX files, so it runs modules in the caller's Python
+ * (python/situ/torch.py) and no parts of a file; requests for these get an explanation. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,11 +8,11 @@
 #include "engine/engine.h"
 
 static struct {
-  uint64_t version; /* major, minor, patch in the upper bytes; 0: not told */
+  uint64_t version; /* major, minor, patch in the upper bytes; 0: unknown */
   int n_gpus;
 } found;
 
-/* GPUs that PyTorch would see: those of the driver, where its library of CUDA lies beside. */
+/* GPUs that PyTorch would see: those of the driver, if its CUDA library is in the same folder. */
 static int count_gpus(const char *path) {
   int (*start)(unsigned) = NULL, (*count)(int *) = NULL, n = 0;
   const char *end = strrchr(path, '/');
@@ -58,12 +58,13 @@ static situ_status hello(json_value *answer, situ_error *error) {
 
 static situ_status open_session(void **session, const driver_options *o, situ_error *error) {
   *session = NULL;
-  return fail_with(error, SITU_STATUS_UNSUPPORTED, o->path,
-                   "PyTorch reads no ONNX files; situ.torch in Python profiles and runs modules (docs/python.md)");
+  return fail_with(
+      error, SITU_STATUS_UNSUPPORTED, o->path,
+      "PyTorch cannot read ONNX files; use situ.torch in Python to profile and run modules (docs/python.md)");
 }
 
 const engine pytorch_engine = {.name = "pytorch",
-                               .title = "PyTorch, for modules in Python (situ.torch)",
+                               .title = "PyTorch, for Python modules (situ.torch)",
                                .variable = "SITU_PYTORCH",
                                .package = "torch/lib",
                                .file = "libtorch_cpu.so",

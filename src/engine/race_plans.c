@@ -43,7 +43,7 @@ static situ_status measure_once(racing *r, int32_t i, int64_t *time_ns, situ_err
   int32_t first = x->options.n_copies, round = x->options.replica_of ? first : 1;
   int32_t n = (SEGMENT + round - 1) / round * round; /* replicas end a round together */
   if (!sum_ns) return fail_no_memory(error);
-  TRY(executor_pipeline(x, first + n, finish_ns, sum_ns, error));
+  TRY(executor_pipeline(x, first + n, finish_ns, sum_ns, NULL, error));
   *time_ns = (finish_ns[first + n - 1] - finish_ns[first - 1]) / n;
   return SITU_STATUS_OK;
 }
@@ -55,7 +55,7 @@ static situ_status sample(void *context, int32_t i, int64_t *time_ns, situ_error
   const json_value *times = json_get(json_at(json_get(r->log, "plans"), (size_t)i), "times_ns");
   *time_ns = json_whole(json_at(times, (size_t)r->n_read[i]++), -1);
   return *time_ns >= 0 ? SITU_STATUS_OK
-                       : fail_with(error, SITU_STATUS_BAD_INPUT, r->m.options.replay, "ends before its race does");
+                       : fail_with(error, SITU_STATUS_BAD_INPUT, r->m.options.replay, "ends before the race");
 }
 
 static bool is_late(void *context) {
@@ -141,12 +141,13 @@ static situ_status take_log(racing *r, const json_value *log, situ_error *error)
   int64_t rounds = json_whole(json_get(log, "rounds"), 0);
   if (json_whole(json_get(log, "situ_race"), 0) != 1 || json_size(plans) != (size_t)race->n || rounds < 1 ||
       rounds > (1 << 20))
-    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is no log of a race of %d plans", (int)race->n);
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is not the log of a race of %d plans", (int)race->n);
   for (int32_t i = 0; i < race->n; i++) {
     const json_value *plan = json_at(plans, (size_t)i);
     uint64_t hash = strtoull(json_text(json_get(plan, "hash"), "0"), NULL, 16);
     if (hash != race->hash[i])
-      return fail_with(error, SITU_STATUS_BAD_INPUT, path, "has another plan than \"%s\"; search as it was searched",
+      return fail_with(error, SITU_STATUS_BAD_INPUT, path,
+                       "has another plan than \"%s\"; repeat the search with the same options and seed",
                        race->names[i]);
     race->lanes[i].out = json_size(json_get(plan, "times_ns")) == 0;
     race->why[i] = arena_string(race->arena, json_text(json_get(plan, "why"), ""));
@@ -166,7 +167,7 @@ static situ_status race_on_engine(racing *r, const situ_plan *const *plans, cons
   model_file *file = NULL;
   if (r->m.options.in_process && race->pipeline)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, "in process",
-                     "parts run one after the other, so that pipelines are not measured");
+                     "parts run sequentially in one process, so pipelines cannot be measured");
   TRY(measure_version(version, &r->m, error));
   snprintf(race->engine, sizeof race->engine, "%s %s", r->m.executor.engine->name, version);
   TRY(model_file_open(&file, model, error));

@@ -1,4 +1,4 @@
-/* The processes of one run: messages of the port to MPI, with the failures that ranks tell each other. */
+/* The processes of one run: messages through the MPI port, and the failures that ranks report to each other. */
 #include "engine/ranks.h"
 
 #include <stdio.h>
@@ -14,9 +14,9 @@ struct ranks {
   mpi_port *port;
   const patience *wait;
   int64_t looked_ns; /* when failures were last looked for, and the caller asked whether to stop */
-  situ_error news;   /* what a rank told of its failure */
+  situ_error news;   /* the failure that a rank reported */
   ranks_message listening;
-  bool failed; /* this rank or another, and all others were told */
+  bool failed; /* this rank or another, and all others were notified */
 };
 
 int32_t ranks_own(const ranks *r) { return r ? mpi_port_own(r->port) : 0; }
@@ -59,7 +59,8 @@ situ_status ranks_test(ranks *r, ranks_message *messages, int32_t n, int32_t *do
   return mpi_port_test(r->port, messages, n, done, n_done, error);
 }
 
-/* Tells all others, and waits until each has heard or `most_ns` are over: then the first that has not, else -1. */
+/* Notifies all others, and waits until each has received it or `most_ns` have passed: then the first that has not, else
+ * -1. */
 static int32_t tell_all(ranks *r, const situ_error *told, int64_t most_ns) {
   ranks_message messages[RANKS_MOST] = {NULL};
   int32_t done[RANKS_MOST], n_done = 0, n_left = 0, first = 0, own = ranks_own(r), n = ranks_count(r);
@@ -82,7 +83,7 @@ static situ_status fail_late(ranks *r, int32_t whom, double limit_s, situ_error 
                    (int)(lost >= 0 ? lost : whom), limit_s);
 }
 
-/* Takes what other ranks tell of failures; an empty message only asks whether this one is there. */
+/* Receives failures of other ranks; an empty message only checks that this one is alive. */
 static situ_status hear_failures(ranks *r, situ_error *error) {
   int32_t which, n_done;
   TRY(ranks_test(r, &r->listening, 1, &which, &n_done, error));

@@ -1,10 +1,11 @@
-/* A plan that runs: its parts on their devices, measured beside the prediction and the whole model. */
+/* Runs a plan: its parts on their devices, measured and compared with the prediction and the whole model. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/arguments.h"
 #include "base/checked.h"
 #include "base/hash.h"
+#include "engine/by_parts.h"
 #include "engine/measure.h"
 #include "engine/profile.h"
 #include "engine/run_ranks.h"
@@ -33,29 +34,7 @@ typedef struct running {
 
 static bool leads(const running *r) { return ranks_own(r->ranks) == 0; }
 
-/* ---- what the plan predicts ---- */
-
-/* Adds what parts take beyond their operators, where the costs know it. */
-static void add_part_costs(running *r) {
-  const part_cost *costs = r->problem->costs->part;
-  const model_parts *p = r->parts;
-  for (int32_t k = 0; costs && k < p->n_parts; k++) {
-    const part_cost *c = &costs[r->problem->class_of[p->parts[k].device]];
-    double bytes = 0;
-    bool waits = false;
-    for (int32_t i = 0; i < p->parts[k].n_inputs; i++) {
-      int32_t value = p->parts[k].inputs[i], from = p->value_part[value];
-      if (from < 0) continue;
-      const part_cost *of = &costs[r->problem->class_of[p->parts[from].device]];
-      waits = true;
-      bytes += (double)r->split->places[value].bytes;
-      if (of->bytes_per_s > 0)
-        r->run->parts[from].predicted_ns += sat_round(0.5e9 * (double)r->split->places[value].bytes / of->bytes_per_s);
-    }
-    if (waits) r->run->parts[k].predicted_ns += c->start_ns;
-    if (c->bytes_per_s > 0) r->run->parts[k].predicted_ns += sat_round(0.5e9 * bytes / c->bytes_per_s);
-  }
-}
+/* ---- the prediction of the plan ---- */
 
 static situ_status describe_parts(running *r) {
   situ_run *run = r->run;
@@ -75,9 +54,7 @@ static situ_status describe_parts(running *r) {
     run_stage *s = &run->parts[k];
     if (s->first < 0) s->first = v;
     s->last = v;
-    s->predicted_ns = sat_add(s->predicted_ns, problem_time_ns(r->problem, v, s->device));
   }
-  if (!run->pipeline) add_part_costs(r); /* where one input follows another caches and layouts are at hand */
   return SITU_STATUS_OK;
 }
 
@@ -106,34 +83,14 @@ static situ_status describe_transfers(running *r) {
   return SITU_STATUS_OK;
 }
 
-/* A hand-over alone, without what the parts at its ends take. */
-static int64_t hand_over_ns(const running *r, const run_transfer *t) {
-  const part_cost *costs = r->problem->costs->part;
-  const part_cost *from = &costs[r->problem->class_of[r->parts->parts[t->from_part].device]];
-  const part_cost *to = &costs[r->problem->class_of[r->parts->parts[t->to_part].device]];
-  double parts_ns = (double)to->start_ns;
-  if (from->bytes_per_s > 0) parts_ns += 0.5e9 * (double)t->bytes / from->bytes_per_s;
-  if (to->bytes_per_s > 0) parts_ns += 0.5e9 * (double)t->bytes / to->bytes_per_s;
-  return max64(0, t->predicted_ns - sat_round(parts_ns));
-}
-
-/* The latency by what the costs have for parts: one after the other on a device, in their order, each with what it
- * takes beyond its operators, and after a hand-over from each part of another device that it reads. The plan lets a
- * device work on meanwhile, and an operator begin before its part does. */
 static situ_status predict_by_parts(running *r) {
   situ_run *run = r->run;
-  int64_t *free_ns, *end_ns;
-  if (run->pipeline || !r->problem->costs->part || run->n_parts < 2) return SITU_STATUS_OK;
-  if (!ARENA_ARRAYS(run->arena, ZEROS(free_ns, r->problem->n_devices), ZEROS(end_ns, run->n_parts)))
+  int64_t *bytes, *time_ns;
+  if (!ARENA_ARRAYS(run->arena, ARRAY(bytes, r->file->n_values), ARRAY(time_ns, run->n_parts)))
     return fail_no_memory(r->error);
-  for (int32_t k = 0; k < run->n_parts; k++) {
-    int64_t start_ns = free_ns[run->parts[k].device];
-    for (int32_t x = 0; x < run->n_transfers; x++)
-      if (run->transfers[x].to_part == k)
-        start_ns = max64(start_ns, end_ns[run->transfers[x].from_part] + hand_over_ns(r, &run->transfers[x]));
-    end_ns[k] = free_ns[run->parts[k].device] = start_ns + run->parts[k].predicted_ns;
-    run->by_parts_ns = max64(run->by_parts_ns, end_ns[k]);
-  }
+  for (int32_t v = 0; v < r->file->n_values; v++) bytes[v] = r->split->places[v].bytes;
+  TRY(by_parts_predict(&run->by_parts_ns, time_ns, r->parts, r->problem, bytes, r->error));
+  for (int32_t k = 0; k < run->n_parts; k++) run->parts[k].predicted_ns = time_ns[k];
   return SITU_STATUS_OK;
 }
 
@@ -141,7 +98,7 @@ static situ_status predict_by_parts(running *r) {
 
 enum { NO_MORE = -1 };
 
-/* Rank 0 tells all others which input they run next, or NO_MORE. */
+/* Rank 0 sends all others the number of the next input, or NO_MORE. */
 static situ_status lead(running *r, int32_t item) {
   for (int32_t q = 1; q < ranks_count(r->ranks); q++) TRY(ranks_tell(r->ranks, q, &item, sizeof item, r->error));
   return SITU_STATUS_OK;
@@ -167,12 +124,12 @@ static situ_status follow(running *r) {
   }
 }
 
-/* Inputs one by one through the whole model, the parts or both in turn. */
+/* Single inputs through the whole model, the parts, or both alternately. */
 static situ_status run_all(running *r, bool whole, bool split) {
   measuring *m = &r->m;
   int64_t unused_ns;
   run_times of_whole = {0};
-  int turns = whole && split ? 2 : 1; /* in turn the first one finds caches that hold the work of the other */
+  int turns = whole && split ? 2 : 1; /* when alternating, the first one finds caches that hold the work of the other */
   m->total = m->options.warm_up + m->options.items;
   m->phase = "one by one";
   r->n_items = 0;
@@ -186,8 +143,8 @@ static situ_status run_all(running *r, bool whole, bool split) {
   return SITU_STATUS_OK;
 }
 
-/* In turn, so that both see the same machine; one after the other where idle threads of the one spin on cores of the
- * other. */
+/* Alternately, so that both see the same state of the machine; sequentially if idle threads of the one spin on cores of
+ * the other. */
 static situ_status measure_latency(running *r) {
   situ_run *run = r->run;
   int32_t most = r->m.options.items;
@@ -254,7 +211,7 @@ static situ_status measure_period(running *r) {
   r->m.phase = "as a pipeline";
   if (!ARENA_ARRAYS(r->run->arena, ZEROS(r->finish_ns, n), ZEROS(r->sum_ns, r->parts->n_parts)))
     return fail_no_memory(r->error);
-  return executor_pipeline(r->split, n, r->finish_ns, r->sum_ns, r->error);
+  return executor_pipeline(r->split, n, r->finish_ns, r->sum_ns, NULL, r->error);
 }
 
 /* The period: of several segments of inputs the median, each from its first end to its last. */
@@ -314,7 +271,7 @@ static situ_status measure_all(running *r) {
 
 /* ---- the call ---- */
 
-/* What all ranks must have in common. */
+/* The settings that all ranks must share. */
 static uint64_t mark_of(const running *r) {
   const situ_measure_options *o = &r->m.options;
   const situ_graph *g = r->problem->graph;
@@ -336,10 +293,10 @@ static situ_status meet(running *r) {
   if (!rank_of || !used) return fail_no_memory(r->error);
   if (r->plan->replica_of)
     return fail_with(r->error, SITU_STATUS_UNSUPPORTED, r->problem->graph->model,
-                     "has replicas, which run on one machine only, without ranks");
+                     "has replicas, which can only run on one machine, without ranks");
   if (r->m.options.map)
     return fail_with(r->error, SITU_STATUS_UNSUPPORTED, r->m.options.map,
-                     "maps devices of one machine; among ranks all have the same threads");
+                     "maps devices of one machine; with ranks, all devices have the same number of threads");
   TRY(run_ranks_map(rank_of, p, ranks_count(r->ranks), r->error));
   for (int32_t k = 0; k < r->parts->n_parts; k++) used[r->parts->parts[k].device] = true;
   for (int32_t d = 0; d < p->n_devices; d++) n_workers[rank_of[d]] += used[d];
@@ -357,7 +314,7 @@ static situ_status start_executors(running *r, const char **names) {
   TRY(plan_parts_find(&r->parts, r->file, r->problem->graph, r->plan, r->error));
   if (m->options.in_process && (r->run->pipeline || r->ranks))
     return fail_with(r->error, SITU_STATUS_UNSUPPORTED, "in process",
-                     "parts run one after the other, so that neither pipelines nor ranks are measured");
+                     "parts run sequentially in one process, so neither pipelines nor ranks can be measured");
   if (r->ranks) TRY(meet(r));
   if (leads(r)) TRY(executor_start(&r->whole, r->whole_parts, &whole, r->error));
   m->executor.names = names;
@@ -372,7 +329,7 @@ static situ_status check_plan(const situ_plan *plan, const situ_problem *p, situ
   if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to run");
   if (p->training || p->n_copies > 1)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
-                     "is no forward pass of one input, which alone can be run");
+                     "is not a forward pass of a single input; only these can be run");
   return SITU_STATUS_OK;
 }
 
@@ -406,7 +363,7 @@ static situ_status run_into(running *r, const char *model) {
   return status;
 }
 
-/* Ranks first: what fails then is told to all. */
+/* Ranks first, so that any later failure is reported to all. */
 static situ_status begin(running *r, const char *model, const situ_measure_options *options) {
   TRY(ranks_open(&r->ranks, &r->m.executor.wait, r->error));
   r->run->rank = ranks_own(r->ranks);
@@ -415,7 +372,8 @@ static situ_status begin(running *r, const char *model, const situ_measure_optio
   if (status == SITU_STATUS_OK) status = run_into(r, model);
   if (status != SITU_STATUS_OK) ranks_fail(r->ranks, r->error);
   if (r->ranks && status == SITU_STATUS_CANCELLED)
-    fail_with(r->error, status, NULL, "rank %d was stopped; where another rank is lost, mpirun stops all and names it",
+    fail_with(r->error, status, NULL,
+              "rank %d was stopped; if another rank was lost, mpirun stops all ranks and names that one",
               (int)r->run->rank);
   ranks_close(r->ranks);
   return status;

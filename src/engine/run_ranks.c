@@ -19,7 +19,7 @@ situ_status run_ranks_map(int32_t *rank_of, const situ_platform *p, int32_t n_ra
   for (int32_t d = 0; d < p->n_devices; d++) rank_of[d] = by_device ? d : p->devices[d].server;
   if (n_ranks == wanted) return SITU_STATUS_OK;
   return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->name,
-                   "has %d %s, each of which needs a rank, and mpirun started %d", (int)wanted,
+                   "has %d %s, each of which needs a rank, but mpirun started %d", (int)wanted,
                    by_device ? "devices of one server" : "servers", (int)n_ranks);
 }
 
@@ -60,7 +60,7 @@ situ_status run_ranks_meet(core_set *cores, ranks *r, uint64_t mark, const int32
   for (int32_t q = 0; q < ranks_count(r); q++)
     if (all[q].mark != all[RANK_0].mark)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                       "rank %d has another plan, model or other options than rank 0", (int)q);
+                       "rank %d has a different plan, model or options from rank 0", (int)q);
   core_set taken = {{0}};
   for (int32_t q = 0; q < me; q++) { /* what lower ranks of the same machine take is theirs */
     core_set has = all[q].cores;

@@ -1,5 +1,6 @@
-/* engine/run_ranks.h - what the ranks of a run tell each other beside tensors: who runs what, clocks, links, results.
- * All ranks call each of these as the next; the answers are on all ranks, or on rank 0 where it is said. */
+/* engine/run_ranks.h - what the ranks of a run exchange in addition to tensors: their tasks, clocks, links, results.
+ * All ranks must make each of these calls together; the results are on all ranks, or on rank 0 if the comment says
+ * so. */
 #ifndef SITU_ENGINE_RUN_RANKS_H
 #define SITU_ENGINE_RUN_RANKS_H
 
@@ -9,8 +10,8 @@
  * not as many ranks as servers (devices). rank_of[device]. */
 situ_status run_ranks_map(int32_t *rank_of, const situ_platform *platform, int32_t n_ranks, situ_error *error);
 
-/* Each tells what it runs (`mark`, a hash of it) and which cores it has: ranks on one machine share its cores out.
- * n_workers[rank], of `threads` cores each. *cores are those of this rank. BAD_ARGUMENT where marks differ. */
+/* Each rank announces its task (`mark`, a hash of it) and its cores: ranks on one machine divide its cores.
+ * n_workers[rank], of `threads` cores each. *cores are those of this rank. BAD_ARGUMENT if marks differ. */
 situ_status run_ranks_meet(core_set *cores, ranks *r, uint64_t mark, const int32_t *n_workers, int32_t threads,
                            situ_error *error);
 
@@ -35,7 +36,7 @@ typedef struct run_results {
   int64_t *finish_ns; /* [n_finish] the latest of any rank */
   int64_t *sum_ns;    /* [part] */
   int32_t *cores;     /* [part] */
-  double tolerance;   /* the greatest of any rank */
+  double tolerance;   /* the maximum over all ranks */
   int32_t n_items, n_finish;
 } run_results;
 /* early, late: [rank] as run_ranks_clocks gave them. */

@@ -1,4 +1,4 @@
-/* What the worker of any engine does with requests: reads and answers them, and keeps tensors in the shared memory. */
+/* The worker of any engine: reads and answers requests, and keeps tensors in the shared memory. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +30,8 @@ static situ_status load(server *s, situ_error *error) {
   while (i < MOST_LOADED - 1 && loaded[i].driver && loaded[i].driver != s->given->driver) i++;
   if (loaded[i].driver == s->given->driver && strcmp(loaded[i].library, library) == 0) return SITU_STATUS_OK;
   if (loaded[i].driver || strlen(library) >= sizeof loaded[i].library)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, library, "cannot be loaded beside %s, which this process has",
-                     loaded[i].library);
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, library,
+                     "cannot be loaded together with %s, which this process already uses", loaded[i].library);
   TRY(s->given->driver->load(library, error));
   loaded[i].driver = s->given->driver;
   strcpy(loaded[i].library, library);
@@ -101,7 +101,7 @@ static situ_status read_input(const server *s, driver_tensor *t, const json_valu
   return put_at(s, t, json_whole(json_get(from, "at"), -1), json_whole(json_get(from, "bytes"), 0), error);
 }
 
-/* Copies an output from where the engine made it to *free, which moves on, and tells of it. */
+/* Copies an output of the engine to *free, which advances, and adds it to the answer. */
 static situ_status move_output(const server *s, driver_tensor *t, int64_t *free, json_value *list, situ_error *error) {
   const void *made = t->data;
   json_value *output = json_new_object(), *dims = json_new_array();

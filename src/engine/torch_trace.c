@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/fail.h"
 
-/* Operators of ATen, and what the ONNX files exported from PyTorch call them. */
+/* Operators of ATen, and their names in ONNX files exported from PyTorch. */
 static const struct {
   const char *aten, *onnx;
 } kinds[] = {
@@ -42,7 +42,7 @@ static const struct {
     {" gru ", " GRU "},
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds, NO_KIND = -1 };
-static const double MOST_US = 1e15; /* 30 years: longer ones are no times */
+static const double MOST_US = 1e15; /* 30 years: anything longer is not a time */
 
 /* A call of an operator by no other, or an annotation that names a node. */
 typedef struct top_call {
@@ -237,8 +237,8 @@ static situ_status add_calls(tracing *t, json_value *events, arena *a, situ_erro
   t->n_runs = run + 1;
   if (known_us > 0.5 * all_us) return SITU_STATUS_OK;
   return fail_with(error, SITU_STATUS_BAD_INPUT, "trace of PyTorch",
-                   "%.0f %% of its time is of operators that the model has not, or not as often; annotate them with "
-                   "record_function and the names of nodes",
+                   "%.0f %% of its time belongs to operators that the model does not have, or not as often; annotate "
+                   "them with record_function, using the names of the nodes",
                    all_us > 0 ? 100 * (1 - known_us / all_us) : 100);
 }
 

@@ -68,7 +68,7 @@ static situ_status run_rounds(trials *t, trial *one, executor *x, int32_t rounds
   return SITU_STATUS_OK;
 }
 
-/* What the engine does not take is no failure: the trial says why. */
+/* A placement that the engine rejects is not a failure: the trial has the reason. */
 static situ_status measure_trial(trials *t, trial *one, situ_error *error) {
   model_parts *parts = NULL;
   executor *x = NULL;
@@ -199,8 +199,8 @@ static situ_status measure_singles(trials *t, situ_error *error) {
   }
   if (t->single_ns == 0)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
-                     "runs on no single device, beside which others could be measured: %s",
-                     t->n > 0 ? t->all[0].why : "none may run all of it");
+                     "runs on no single device, which is the reference of all measurements: %s",
+                     t->n > 0 ? t->all[0].why : "none can run all of it");
   for (int32_t i = 0; i < t->n; i++) t->all[i].ratio = (double)t->all[i].time_ns / (double)t->single_ns;
   t->over = t->n >= t->budget;
   return SITU_STATUS_OK;
@@ -222,7 +222,7 @@ situ_status trials_begin(trials *t, const situ_problem *problem, const char *mod
   if (own.replay) {
     TRY(json_read(&t->log, own.replay, error));
     if (json_whole(json_get(t->log, "budget"), 0) != budget)
-      return fail_with(error, SITU_STATUS_BAD_INPUT, own.replay, "is no log of %d measurements but of %lld",
+      return fail_with(error, SITU_STATUS_BAD_INPUT, own.replay, "is not a log of %d measurements but of %lld",
                        (int)budget, (long long)json_whole(json_get(t->log, "budget"), 0));
     snprintf(t->engine, sizeof t->engine, "%s", json_text(json_get(t->log, "engine"), "?"));
   } else {

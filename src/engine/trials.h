@@ -1,12 +1,13 @@
-/* engine/trials.h - placements measured one after the other on an engine, as the reward of a search that learns.
+/* engine/trials.h - placements measured sequentially on an engine, as the reward of a learning search.
  *
- * Everything on one device is measured first; the fastest of these, the reference, stays loaded. A trial is loaded,
- * runs in turn with the reference, and has the median of its times by those of the reference, so that a machine that
- * slows down slows both. It ends early once it has lost every round to the best so far, whose median it can then hardly
- * reach (rounds in turn: engine/race.h). Each distinct placement counts as one measurement; one that is drawn again has
- * the time that it had. Placements that the engine refuses have SITU_NEVER_NS.
+ * Everything on one device is measured first; the fastest of these, the reference, stays loaded. A trial is loaded and
+ * alternates with the reference; its result is the median of its times relative to those of the reference, so that a
+ * slowdown of the machine affects both. It ends early once it has lost every round to the best so far, whose median it
+ * is then unlikely to reach (rounds: engine/race.h). Each distinct placement counts as one measurement; a repeated one
+ * keeps its time.
  *
- * The log has every time. From it the same search goes the same way to the same bits, without an engine. */
+ * Placements that the engine rejects have SITU_NEVER_NS. The log has every time; replaying it reproduces the same
+ * search bit by bit, without an engine. */
 #ifndef SITU_ENGINE_TRIALS_H
 #define SITU_ENGINE_TRIALS_H
 
@@ -51,7 +52,7 @@ situ_status trials_begin(trials *t, const situ_problem *problem, const char *mod
 /* The time of a placement that fits its memories. After a failure, or when the budget is spent, SITU_NEVER_NS and
  * `over`. */
 int64_t trials_time(trials *t, const placement *where);
-/* Lets the best few run in turn with the reference: all[best] is the fastest after that. */
+/* Races the best few against the reference: all[best] is then the fastest. */
 situ_status trials_settle(trials *t, situ_error *error);
 /* Writes options->log, whatever happened before. */
 situ_status trials_write(const trials *t, situ_error *error);

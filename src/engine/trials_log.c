@@ -48,10 +48,10 @@ static situ_status bad(const trials *t, const char *text, situ_error *error) {
 situ_status trials_log_take(trial *one, const trials *t, int32_t entry, situ_error *error) {
   const json_value *o = json_at(json_get(t->log, "trials"), (size_t)entry);
   const json_value *times = json_get(o, "times_ns"), *reference = json_get(o, "reference_ns");
-  if (json_whole(json_get(t->log, "situ_trials"), 0) != 1) return bad(t, "is no log of measured trials", error);
-  if (!o) return bad(t, "ends before its search does", error);
+  if (json_whole(json_get(t->log, "situ_trials"), 0) != 1) return bad(t, "is not a log of measured trials", error);
+  if (!o) return bad(t, "ends before the training", error);
   if (strtoull(json_text(json_get(o, "hash"), "0"), NULL, 16) != one->hash)
-    return bad(t, "has another placement in this turn; search as it was searched", error);
+    return bad(t, "has another placement at this point; repeat the training with the same options and seed", error);
   if (json_size(times) > TRIALS_MOST_ROUNDS || json_size(times) != json_size(reference))
     return bad(t, "has a trial of too many rounds", error);
   one->n = (int32_t)json_size(times);
@@ -68,5 +68,5 @@ situ_status trials_log_take(trial *one, const trials *t, int32_t entry, situ_err
 situ_status trials_log_final(int64_t *time_ns, const trials *t, int32_t lane, int32_t round, situ_error *error) {
   const json_value *times = json_at(json_get(t->log, "final_ns"), (size_t)lane);
   *time_ns = json_whole(json_at(times, (size_t)round), -1);
-  return *time_ns > 0 ? SITU_STATUS_OK : bad(t, "ends before its last race does", error);
+  return *time_ns > 0 ? SITU_STATUS_OK : bad(t, "ends before the final race", error);
 }

@@ -39,7 +39,7 @@ struct worker {
   int32_t n_under_way;
   bool in_process;
   worker_duty duty; /* in process, as are: */
-  worker_ran *ran;  /* runs that ended and were not looked at */
+  worker_ran *ran;  /* runs that ended and were not collected */
   int32_t ran_room;
   int64_t asked_ns; /* when the oldest request under way was sent or became the oldest */
   char name[96], doing[DOING_BYTES];
@@ -144,7 +144,7 @@ static void pin(const worker_options *o) {
   if (o->core >= 0) syscall(SYS_sched_setaffinity, 0, sizeof cores, cores);
 }
 
-/* Limits private memory to what the caller has already and `more_bytes`. */
+/* Limits private memory to that of the caller plus `more_bytes`. */
 static void limit_memory(int64_t more_bytes) {
   long long pages = 0;
   int64_t page_bytes = sysconf(_SC_PAGESIZE), machine = sat_mul(sysconf(_SC_PHYS_PAGES), page_bytes);
@@ -183,7 +183,7 @@ situ_status worker_start(worker **out, const worker_duty *duty, const worker_opt
   }
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     free(w);
-    return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "no line to a worker can be had: %s",
+    return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "cannot open a connection to a worker: %s",
                      strerror(errno));
   }
   pid_t parent = getpid();
@@ -195,8 +195,7 @@ situ_status worker_start(worker **out, const worker_duty *duty, const worker_opt
   if (w->process < 0) {
     close(ends[0]);
     free(w);
-    return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "no process can be had for a worker: %s",
-                     strerror(errno));
+    return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "cannot start a worker process: %s", strerror(errno));
   }
   *out = w;
   return SITU_STATUS_OK;
@@ -225,14 +224,14 @@ void worker_stop(worker *w) {
 /* The line has ended or cannot be written: says how the worker ended, which is told once the process is gone. */
 static situ_status fail_dead(worker *w, situ_error *error) {
   int status = 0, tries = 0;
-  while (w->process > 0 && tries < 100) { /* it ends by itself: its own end tells more than ours */
+  while (w->process > 0 && tries < 100) { /* it ends by itself: its own exit status says more than ours */
     if (waitpid(w->process, &status, WNOHANG) != 0) w->process = 0;
     if (w->process > 0) usleep(1000 * LOOK_MS);
     tries++;
   }
   bool lives = w->process > 0;
   end_process(w);
-  if (lives) return fail_with(error, SITU_STATUS_ENGINE, w->name, "listens no more, at \"%s\"", w->doing);
+  if (lives) return fail_with(error, SITU_STATUS_ENGINE, w->name, "closed its connection during \"%s\"", w->doing);
   if (WIFSIGNALED(status))
     return fail_with(error, SITU_STATUS_ENGINE, w->name, "was killed by signal %d (%s) during \"%s\"", WTERMSIG(status),
                      strsignal(WTERMSIG(status)), w->doing);
@@ -241,7 +240,7 @@ static situ_status fail_dead(worker *w, situ_error *error) {
 
 static situ_status fail_nonsense(worker *w, situ_error *error) {
   end_process(w);
-  return fail_with(error, SITU_STATUS_ENGINE, w->name, "answered \"%s\" with what is no message", w->doing);
+  return fail_with(error, SITU_STATUS_ENGINE, w->name, "gave a malformed answer to \"%s\"", w->doing);
 }
 
 /* Whether it is time to give up on a worker; kills it then. */

@@ -1,7 +1,7 @@
-/* engine/worker.h - an engine in a process of its own, behind one line of framed messages; or, where that is asked for,
- * on the thread of the caller.
+/* engine/worker.h - an engine in a process of its own, reached by one connection with framed messages; or, if
+ * requested, on the thread of the caller.
  *
- * A worker is a fork of the caller. It answers requests, one after the other, in the order in which they were sent:
+ * A worker is a fork of the caller. It answers requests sequentially, in the order in which they were sent:
  *
  *     call    a JSON object, answered by a JSON object: list devices, open a part, bind tensors, end a profile
  *     run     the number of a binding, answered by two times on clock_now_ns: nothing else is in the way of a run
@@ -20,7 +20,7 @@
 
 #include "base/json.h"
 
-/* How long a caller waits for one answer, and who may end the wait. */
+/* How long a caller waits for one answer, and the callback that may end the wait. */
 typedef struct patience {
   double limit_s;              /* 0: 600 s */
   bool (*stop)(void *context); /* asked about every 10 ms; true: CANCELLED. May be NULL */
@@ -29,13 +29,13 @@ typedef struct patience {
 
 static inline double patience_limit_s(const patience *wait) { return wait->limit_s > 0 ? wait->limit_s : 600; }
 
-/* What a worker does, in its own process. A function that fails fills `error`, and its text is the answer. */
+/* The functions of a worker, in its own process. A function that fails fills `error`, and its text is the answer. */
 typedef struct worker_duty {
   /* Answers a call by adding members to `answer`. */
   situ_status (*call)(void *context, const char *verb, const json_value *request, json_value *answer,
                       situ_error *error);
   situ_status (*run)(void *context, int32_t binding, situ_error *error);
-  void (*end)(void *context); /* in process, by worker_stop: frees what the duty holds. May be NULL */
+  void (*end)(void *context); /* in process, called by worker_stop: frees what the duty holds. May be NULL */
   void *context;              /* in process used until then, else by the fork only */
 } worker_duty;
 
@@ -43,7 +43,7 @@ typedef struct worker worker;
 
 typedef struct worker_options {
   const char *name;     /* for messages: "onnxruntime on cpu0"; copied */
-  int64_t memory_bytes; /* private memory that it may take beside that of the caller; 0: as much as the machine has */
+  int64_t memory_bytes; /* private memory that it may use in addition to that of the caller; 0: no limit */
   int32_t core;         /* it runs on this core alone; -1: on any */
   int32_t n_cores;      /* on this and the next ones; 0 means 1 */
   bool in_process;      /* on the thread of the caller; the limits above do not count */
@@ -54,12 +54,12 @@ situ_status worker_start(worker **out, const worker_duty *duty, const worker_opt
 /* Ends it, at once, and waits until it is gone. NULL is fine. */
 void worker_stop(worker *w);
 
-/* Asks and waits. `request` is taken over (NULL: without memory), also on failure; *answer is the caller's. No run may
- * be under way. */
+/* Sends a request and waits for the answer. Takes ownership of `request` (NULL: out of memory), also on failure;
+ * *answer belongs to the caller. No run may be in progress. */
 situ_status worker_call(json_value **answer, worker *w, const char *verb, json_value *request, const patience *wait,
                         situ_error *error);
 
-/* Asks for a run and returns at once. Several may be under way: they run in order. */
+/* Requests a run and returns at once. Several may be pending: they run in order. */
 situ_status worker_run(worker *w, int32_t binding, situ_error *error);
 /* A run that has ended. */
 typedef struct worker_ran {

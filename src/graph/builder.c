@@ -264,7 +264,7 @@ static situ_status name_cycle(const freezing *f, const int64_t *waiting, int32_t
   int64_t length = 1;
   for (int32_t u = before[v]; u != v; u = before[u]) length++;
   return fail_with(error, SITU_STATUS_BAD_INPUT, shown_name(b, v),
-                   "lies on a cycle of %lld operators, since it reads from '%s'; a graph must have none (in %s)",
+                   "is on a cycle of %lld operators, since it reads from '%s'; a graph must have none (in %s)",
                    (long long)length, shown_name(b, before[v]), b->model);
 }
 

@@ -14,7 +14,7 @@ static situ_status add_operators(situ_graph_builder *b, const situ_graph *g, int
     char name[NAME_BYTES];
     situ_operator op = graph_operator(g, v);
     if (snprintf(name, sizeof name, "%s@%d", op.name, (int)copy + 1) >= NAME_BYTES)
-      return fail_with(error, SITU_STATUS_UNSUPPORTED, op.name, "has too long a name for copies");
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, op.name, "has a name that is too long to make copies");
     op.name = name;
     if (copy > 0) op.weight_bytes = 0;
     if (op.colocation >= 0) op.colocation += copy * g->n_colocations;

@@ -62,7 +62,7 @@ int32_t situ_graph_outputs(const situ_graph *g, int32_t v, int32_t *first) {
   return known ? g->out_start[v + 1] - g->out_start[v] : 0;
 }
 
-/* Row `i` of a CSR family; empty and NULL where there is no such row. */
+/* Row `i` of a CSR family; empty and NULL if there is no such row. */
 static int32_t csr_row(const int32_t **row, const int32_t *all, const int64_t *start, int32_t i, bool known) {
   if (row) *row = known ? all + start[i] : NULL;
   return known ? (int32_t)(start[i + 1] - start[i]) : 0;

@@ -22,7 +22,7 @@ struct situ_graph {
   int64_t n_uses, n_edges;
   int32_t n_kinds, n_layers, n_colocations;
   int64_t cache_tokens;   /* that the caches of a language model hold; 0 for others */
-  const char *cache_type; /* of their elements, in the words of llama.cpp, static; NULL for f16 and for others */
+  const char *cache_type; /* element type of caches, as llama.cpp names it; static; NULL for f16 and for other models */
 
   /* of each operator */
   const char **name;
@@ -57,23 +57,23 @@ struct situ_graph {
 /* NULL, or which of the invariants above does not hold (base/contracts.h). O(V + E log E). */
 const char *graph_check(const situ_graph *graph);
 
-/* Operator v, tensor t as the public structs tell of them; size is set. */
+/* Operator v, tensor t as public structs, with `size` set. */
 situ_operator graph_operator(const situ_graph *graph, int32_t v);
 situ_tensor graph_tensor(const situ_graph *graph, int32_t t);
 
-/* The same graph n times, side by side: operator v of copy k (0 .. n-1) is number k * n_operators + v and is called
- * NAME@k+1; tensors likewise. Copies are of one network: all weights are with the first, 0 with the others, and
- * problem/problem.h says who shares them. */
+/* The same graph n times, unconnected: operator v of copy k (0 .. n-1) has number k * n_operators + v and the name
+ * NAME@k+1; tensors likewise. The copies are of one network: the first has all weights, the others 0; problem/problem.h
+ * defines how they are shared. */
 situ_status graph_copies(situ_graph **out, const situ_graph *graph, int32_t n, situ_error *error);
 
 /* A training step out of a forward pass, by reverse-mode differentiation operator by operator (as Griewank and Walther,
  * Evaluating Derivatives, 2008, section 3.2, count it): every operator v whose outputs change with some weight and
- * change the outputs of the network gets a backward operator gradient(v), which reads the gradients of v's outputs and
- * what v read (or made: sigmoid, softmax, ...; sums and views need neither) and makes those of v's inputs. It costs
- * what v does for each weight and input that is differentiated; its weight_bytes are those of the gradients, which stay
- * beside the weights. update(v) changes the weights of v's colocation group. All of these are colocated with v.
- * Operators that nothing reads are taken for the loss. BAD_ARGUMENT when the graph has other phases than forward
- * already, BAD_INPUT when nothing would get a backward operator. */
+ * change the outputs of the network gets a backward operator gradient(v). It reads the gradients of v's outputs and the
+ * inputs of v (or its outputs: sigmoid, softmax, ...; sums and views need neither), and produces the gradients of v's
+ * inputs. It costs as much as v for each weight and input that is differentiated; its weight_bytes are those of the
+ * gradients, which are kept in addition to the weights. update(v) changes the weights of v's colocation group. All of
+ * these are colocated with v. Operators without users are taken as the loss. BAD_ARGUMENT if the graph already has
+ * phases other than forward, BAD_INPUT if no operator would get a backward operator. */
 situ_status graph_training(situ_graph **out, const situ_graph *graph, situ_error *error);
 
 /* For loops: `for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) { t = g->in[i]; u = g->producer[t]; }` */

@@ -9,7 +9,7 @@
 
 enum { MOST_STEPS = 64, MOST_ROUNDS = 64, LONG_LIVED_SHARE = 3, MOST_PERIOD = 64, MOST_WORDS = 1 << 22 };
 
-/* ---- A topological order in which an operator stands just before its first user ---- */
+/* ---- A topological order in which an operator comes just before its first user ---- */
 
 typedef struct late_order {
   int32_t *at, *place; /* operator at a place, place of an operator */
@@ -122,7 +122,7 @@ static size_t layer_length(const families *f, const char *name, arena *a) {
   return 0;
 }
 
-/* Layers as the names tell, in no order yet. */
+/* Layers derived from names, not yet ordered. */
 static bool read_names(layer_list *out, const situ_graph *g, arena *a) {
   int32_t n = g->n_operators;
   families f = {.map = string_map_new(a, n)};
@@ -226,7 +226,7 @@ static void join_words(uint64_t *into, const uint64_t *from, int64_t words) {
   for (int64_t i = 0; i < words; i++) into[i] |= from[i];
 }
 
-/* For each operator the number of layers that stand on the wrong side of it; the most of all is returned. */
+/* For each operator the number of layers on the wrong side of it; returns the maximum. */
 static int32_t count_contradictions(int32_t *wrong, const layer_list *l, const situ_graph *g, bit_rows *up,
                                     bit_rows *down) {
   int32_t most = 0;

@@ -4,8 +4,8 @@
 
 #include "graph/graph.h"
 
-/* The only operator that uses outputs of v, and the only one that makes inputs of v; -1 where there are none or
- * several. */
+/* The only operator that uses outputs of v, and the only one that produces inputs of v; -1 if there is none or more
+ * than one. */
 int32_t neighbours_only_user(const situ_graph *g, int32_t v);
 int32_t neighbours_only_producer(const situ_graph *g, int32_t v);
 

@@ -9,8 +9,8 @@
  * the users of an operator become ready in random order. False without memory. */
 bool topological_deep(int32_t *order, const situ_graph *g, rng *r, arena *scratch);
 
-/* Depth first from the operators that nobody uses, along inputs: every operator, a constant too, stands shortly before
- * its first user. False without memory. */
+/* Depth first from the operators without users, along inputs: every operator, even a constant, comes shortly before its
+ * first user. False without memory. */
 bool topological_late(int32_t *order, const situ_graph *g, arena *scratch);
 
 #endif

@@ -9,7 +9,8 @@
 
 enum { NAME_BYTES = 1024 };
 
-/* What the backward operator of a kind reads of the forward pass, beside the gradients of the outputs. */
+/* The tensors of the forward pass that the backward operator of a kind reads, in addition to the gradients of the
+ * outputs. */
 typedef enum keep { KEEP_INPUTS, KEEP_OUTPUTS, KEEP_NOTHING } keep;
 static const char *const keep_outputs[] = {"Sigmoid", "Tanh", "Softmax", "LogSoftmax", "Relu",
                                            "Exp",     "Sqrt", "Dropout", "Reciprocal", NULL};
@@ -112,7 +113,7 @@ static situ_status add_operator(step *s, int32_t v, situ_operator *op, const cha
   if (snprintf(name, sizeof name, "%s(%s)", word, g->name[v]) >= NAME_BYTES ||
       snprintf(kind, sizeof kind, "%s%s", g->kind_name[g->kind[v]],
                op->phase == SITU_PHASE_UPDATE ? "Update" : "Grad") >= NAME_BYTES)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v], "has too long a name for a training step");
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v], "has a name that is too long for a training step");
   op->name = name;
   op->kind = kind;
   op->source_id = -1;
@@ -126,7 +127,7 @@ static situ_status add_forward(step *s, situ_error *error) {
     situ_operator op = graph_operator(g, v);
     if (op.phase != SITU_PHASE_FORWARD)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, op.name,
-                       "is not a forward operator: this is a training step already");
+                       "is not a forward operator: the model is already a training step");
     if (op.colocation < 0) op.colocation = g->n_colocations + v;
     TRY(builder_add_operator(s->b, &op, NULL, error));
   }
@@ -182,8 +183,8 @@ static situ_status read_forward(step *s, int32_t v, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-/* The gradients that the backward operator of v makes: of its inputs, for those who made them; of its weights, which
- * are added up where they are, so that they are no bytes of their own here. */
+/* The gradients that the backward operator of v produces: those of its inputs, for their producers; those of its
+ * weights, which are accumulated in place, so that they add no bytes here. */
 static situ_status make_gradients(step *s, int32_t v, situ_error *error) {
   const situ_graph *g = s->g;
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
@@ -207,7 +208,7 @@ static situ_status add_training(step *s, situ_error *error) {
   TRY(add_forward(s, error));
   if (!any)
     return fail_with(error, SITU_STATUS_BAD_INPUT, NULL,
-                     "no result depends on weights in floating point, so there is nothing to train");
+                     "no output depends on floating-point weights, so there is nothing to train");
   for (int32_t v = g->n_operators - 1; v >= 0; v--)
     if (s->reached[v]) TRY(add_backward(s, v, error));
   for (int32_t v = 0; v < g->n_operators; v++) {
@@ -225,19 +226,11 @@ situ_status graph_training(situ_graph **out, const situ_graph *g, situ_error *er
   arena *a = arena_new();
   step s = {.g = g};
   int32_t *last = NULL;
-  if (a) {
-    s.has_weights = ARENA_ZERO(a, bool, g->n_colocations);
-    s.differs = ARENA_ZERO(a, bool, g->n_operators);
-    s.reached = ARENA_ZERO(a, bool, g->n_operators);
-    s.backward = ARENA_NEW(a, int32_t, g->n_operators);
-    s.gradient = ARENA_NEW(a, int32_t, g->n_operators);
-    s.tensor = ARENA_NEW(a, int32_t, g->n_tensors);
-    s.next = ARENA_NEW(a, int32_t, g->n_operators);
-    s.first = ARENA_NEW(a, bool, g->n_operators);
-    last = ARENA_NEW(a, int32_t, g->n_colocations);
-  }
   bool ok =
-      a && s.has_weights && s.differs && s.reached && s.backward && s.gradient && s.tensor && s.next && s.first && last;
+      a && ARENA_ARRAYS(a, ZEROS(s.has_weights, g->n_colocations), ZEROS(s.differs, g->n_operators),
+                        ZEROS(s.reached, g->n_operators), ARRAY(s.backward, g->n_operators),
+                        ARRAY(s.gradient, g->n_operators), ARRAY(s.tensor, g->n_tensors), ARRAY(s.next, g->n_operators),
+                        ARRAY(s.first, g->n_operators), ARRAY(last, g->n_colocations));
   if (ok) link_groups(&s, last);
   situ_status status = ok ? situ_graph_builder_new(&s.b, g->model, error) : fail_no_memory(error);
   if (status == SITU_STATUS_OK) status = add_training(&s, error);

@@ -1,7 +1,7 @@
 /* The cross-entropy method (Rubinstein, Kroese, "The cross-entropy method", 2004; de Boer et al., Annals of Operations
  * Research 134, 2005): placements are drawn from one distribution over devices for each unit, the best of each batch
- * say how often each device should be drawn, and the distribution goes some of the way there. No network, no gradient:
- * what a learned policy must beat. docs/theory/learned/learned_baselines.md. */
+ * determine how often each device should be drawn, and the distribution moves part of the way towards that. No network,
+ * no gradient: what a learned policy must beat. docs/theory/learned/learned_baselines.md. */
 #include <math.h>
 
 #include "base/fail.h"
@@ -54,10 +54,9 @@ static situ_status cross_entropy_solve(solve_run *run) {
   if (!environment_group(&s->env, GROUP_MOST, run->arena)) return fail_no_memory(run->error);
   int64_t cells = (int64_t)s->env.n_units * s->env.n_devices;
   s->random = rng_new(run->seed);
-  s->score = ARENA_NEW(run->arena, nn_real, cells);
-  s->drawn = ARENA_NEW(run->arena, int32_t, (int64_t)BATCH * s->env.n_units);
-  s->wanted = ARENA_NEW(run->arena, double, s->env.n_devices);
-  if (!s->score || !s->drawn || !s->wanted) return fail_no_memory(run->error);
+  if (!ARENA_ARRAYS(run->arena, ARRAY(s->score, cells), ARRAY(s->drawn, (int64_t)BATCH * s->env.n_units),
+                    ARRAY(s->wanted, s->env.n_devices)))
+    return fail_no_memory(run->error);
   for (int64_t i = 0; i < cells; i++) s->score[i] = (nn_real)-log(s->env.n_devices);
   while (!solve_done(run)) {
     int32_t n = 0;
@@ -73,7 +72,7 @@ static situ_status cross_entropy_solve(solve_run *run) {
 
 const solver cross_entropy_solver = {
     .name = "cross_entropy",
-    .title = "draws devices of units, and draws those of the best more often",
+    .title = "cross-entropy method: draws devices of units, favouring the best draws",
     .source = "Rubinstein, Kroese, 2004",
     .models = MODEL_STREAM,
     .anytime = true,

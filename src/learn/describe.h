@@ -1,5 +1,5 @@
-/* learn/describe.h - what the learned baselines are told about the units of an environment: kinds, output shapes and
- * neighbours, as in their papers. docs/theory/learned/learned_baselines.md says which paper tells its policy what. */
+/* learn/describe.h - the features of units that the learned baselines receive: kinds, output shapes and neighbours, as
+ * in their papers. docs/theory/learned/learned_baselines.md lists the features of each paper. */
 #ifndef SITU_LEARN_DESCRIBE_H
 #define SITU_LEARN_DESCRIBE_H
 
@@ -21,7 +21,7 @@ typedef struct description {
 /* Everything lives in the arena. O(V + E). False without memory. */
 bool describe(description *out, const environment *env, arena *a);
 
-/* The devices that run each unit in the least time, whatever room they have; ties to the lower number. */
+/* The fastest device of each unit, ignoring memory; ties go to the lower number. */
 void describe_fastest(int32_t *device, const environment *env);
 
 #endif

@@ -5,7 +5,7 @@ static situ_status gdp_solve(solve_run *run) { return learned_solve(run, &gdp_le
 
 const solver gdp_solver = {
     .name = "gdp",
-    .title = "a policy network, one pass over the graph",
+    .title = "a policy network that places the graph in one pass",
     .source = "Zhou et al., GDP, 2019",
     .models = MODEL_STREAM,
     .takes_policy = true,

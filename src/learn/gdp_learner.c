@@ -39,19 +39,12 @@ static void *see(lesson *l, const environment *env) {
   if (!o || !(o->view = gdp_look(env, a))) return NULL;
   int64_t units = env->n_units, pairs = units * env->n_devices;
   o->most = PAPER_DRAWS + 1;
-  o->device = ARENA_NEW(a, int32_t, o->most * units);
-  o->open = ARENA_NEW(a, bool, o->most *pairs);
-  o->chance = ARENA_NEW(a, nn_real, o->most * units);
-  o->advantage = ARENA_NEW(a, nn_real, o->most);
-  o->score = ARENA_NEW(a, nn_real, pairs);
-  o->latent = ARENA_NEW(a, nn_real, (int64_t)o->most * env->n_devices * GDP_LATENT);
-  o->firmness = ARENA_NEW(a, nn_real, (int64_t)o->most * env->n_devices);
-  o->reward = ARENA_NEW(a, double, o->most);
   o->window = trial_window_new(o->view->n_units, &o->view->before, &o->view->after, a);
-  return o->device && o->open && o->chance && o->advantage && o->score && o->latent && o->firmness && o->reward &&
-                 o->window
-             ? o
-             : NULL;
+  bool made = ARENA_ARRAYS(a, ARRAY(o->device, o->most * units), ARRAY(o->open, o->most * pairs),
+                           ARRAY(o->chance, o->most * units), ARRAY(o->advantage, o->most), ARRAY(o->score, pairs),
+                           ARRAY(o->latent, (int64_t)o->most * env->n_devices * GDP_LATENT),
+                           ARRAY(o->firmness, (int64_t)o->most * env->n_devices), ARRAY(o->reward, o->most));
+  return made && o->window ? o : NULL;
 }
 
 static bool vary(lesson *l, const char *word, size_t n) {
@@ -82,7 +75,7 @@ static void draw_latent(outlook *o, int32_t n, int32_t plain, rng *random) {
   for (int64_t i = 0; i < n * of_one; i++) o->latent[i] = i < plain * of_one ? normal(random) : 0;
 }
 
-/* The scores of one placement of several, beside each other. */
+/* The scores of one of several placements stored side by side. */
 static const nn_real *scores_of(outlook *o, nn_matrix all, int32_t k) {
   int32_t n = o->view->n_devices;
   for (int32_t u = 0; u < all.rows; u++)
@@ -105,8 +98,8 @@ static int64_t attempt(study *s, nn_matrix all, int32_t k, rng *random) {
 
 static double rate_of(const lesson *l) { return RATE / sqrt(1 + (double)l->n_steps / RATE_STEPS); }
 
-/* Equal devices take each other's places so that they come in their order: a policy that is to be told of several
- * graphs must not learn which of them a search happened to take first. */
+/* Equal devices are permuted into their order: a policy for several graphs must not learn which of them a search
+ * happened to choose first. */
 static void rename_equals(int32_t *device, const gdp_view *v) {
   int32_t to[SITU_MAX_DEVICES], taken = 0;
   bool is_taken[SITU_MAX_DEVICES] = {false};
@@ -165,7 +158,7 @@ static void judge(const lesson *l, study *s, int32_t n) {
   }
 }
 
-/* The trials of a step: draws, each told to the study, then windows. False when there was no time for all draws. */
+/* The trials of a step: draws, each passed to the study, then windows. False if there was no time for all draws. */
 static bool explore(lesson *l, study *s, nn_matrix all, ppo_batch *batch, lesson_step *told) {
   outlook *o = s->seen;
   int32_t n = 0, draws = batch->n_draws;
@@ -250,8 +243,9 @@ static bool train(lesson *l, study *s, lesson_step *told) {
 
 /* ---- serving ---- */
 
-/* Likeliest placements and draws in turn, for more and more weight of the neighbours' opinion: from the policy as it is
- * to all on few devices. The first is the likeliest placement; from the second pass on latent numbers are drawn. */
+/* Most likely placements and draws alternately, with increasing weight of the neighbours' opinion: from the policy as
+ * it is to everything on few devices. The first is the most likely placement; from the second pass on latent numbers
+ * are drawn. */
 static bool serve(lesson *l, study *s, int32_t draws, rng *random) {
   outlook *o = s->seen;
   for (int32_t done = 0; done < draws && !environment_over(&s->env);) {
@@ -287,7 +281,7 @@ static bool refine(lesson *l, study *s, int32_t trials, rng *random) {
 
 const learner gdp_learner = {
     .name = "gdp",
-    .title = "graph embedding and attention over segments, by proximal policy optimisation",
+    .title = "graph embedding and attention over segments; trained by PPO",
     .source = "Zhou et al., GDP, 2019",
     .make = make,
     .see = see,

@@ -116,7 +116,7 @@ static nn_var norm(const pass *p, nn_var x, gdp_norm by) {
   return nn_layer_norm(p->tape, x, params_var(p->params, by.gain, p->tape), params_var(p->params, by.shift, p->tape));
 }
 
-/* The greatest of the neighbours' answers, element by element; 0 without neighbours. */
+/* The elementwise maximum over the neighbours; 0 without neighbours. */
 static nn_var pool(const pass *p, nn_var h, gdp_dense by, const nn_segments *side) {
   nn_segments all = *side;
   all.weight = NULL;
@@ -204,7 +204,7 @@ static nn_var scores(const pass *p, nn_var x, nn_var devices, nn_var slope, cons
   return made;
 }
 
-/* What the neighbours on one side would choose, times a number that is learned. */
+/* The choice of the neighbours on one side, times a learned factor. */
 static nn_var opinion(const pass *p, nn_var chances, const nn_segments *side, int32_t strength) {
   nn_var heard = nn_segment_sum(p->tape, chances, side);
   nn_matrix shape = tape_at(p->tape, heard);

@@ -19,8 +19,8 @@ enum {
   GDP_LATENT = 8  /* numbers drawn for each device in each trial */
 };
 
-/* What a variant of the network changes. They are the columns of a parameter that no gradient comes to, which only
- * variants have: so a file of one is not taken for a policy that is none. */
+/* The changes of a variant of the network. They are stored as the columns of a parameter without gradient, which only
+ * variants have, so that the file of a variant is not mistaken for a plain policy. */
 typedef enum gdp_change {
   GDP_WITHOUT_ATTENTION, /* a layer has only its dense part */
   GDP_WITHOUT_GATE,      /* no superposition */
@@ -64,8 +64,8 @@ gdp_net *gdp_net_make(params *p, rng *random, arena *a);
 /* Makes the net a variant, or one of one more change. False without memory. */
 bool gdp_net_vary(gdp_net *net, params *p, rng *random, gdp_change change);
 
-/* Scores of n_units x (n_draws * n_devices): in draw k, devices are told apart by latent[(k * n_devices + d) *
- * GDP_LATENT ..]. firmness (NULL: all 1) is for each column what the opinion of neighbours is multiplied with. */
+/* Scores of n_units x (n_draws * n_devices): in draw k, devices are distinguished by latent[(k * n_devices + d) *
+ * GDP_LATENT ..]. firmness (NULL: all 1) is, for each column, the factor of the opinion of neighbours. */
 nn_var gdp_net_scores(const gdp_net *net, const params *p, tape *t, const gdp_view *view, const nn_real *latent,
                       const nn_real *firmness, int32_t n_draws);
 

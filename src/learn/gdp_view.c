@@ -61,15 +61,9 @@ static bool measure(measures *m, const environment *env, arena *a) {
   const situ_graph *g = p->graph;
   int64_t n = p->n_operators;
   *m = (measures){.problem = p};
-  m->up = ARENA_NEW(a, double, n);
-  m->down = ARENA_NEW(a, double, n);
-  m->place = ARENA_NEW(a, double, n);
-  m->above = ARENA_NEW(a, int32_t, n);
-  m->below = ARENA_NEW(a, int32_t, n);
-  m->in_level = ARENA_NEW(a, int32_t, n);
-  m->level_size = ARENA_NEW(a, int32_t, n + 1);
-  int32_t *order = ARENA_NEW(a, int32_t, n);
-  if (!m->up || !m->down || !m->place || !m->above || !m->below || !m->in_level || !m->level_size || !order ||
+  int32_t *order;
+  if (!ARENA_ARRAYS(a, ARRAY(m->up, n), ARRAY(m->down, n), ARRAY(m->place, n), ARRAY(m->above, n), ARRAY(m->below, n),
+                    ARRAY(m->in_level, n), ARRAY(m->level_size, n + 1), ARRAY(order, n)) ||
       !rank_costs_find(&m->costs, a, p, RANK_MEAN))
     return false;
   rank_upward(m->up, p, &m->costs);
@@ -104,7 +98,7 @@ static nn_real relative(const measures *m, double time_ns) { return (nn_real)(lo
 
 static nn_real count(double n) { return (nn_real)(log1p(n) / 3); }
 
-/* The least and the greatest time of an operator where it can run. */
+/* The minimum and maximum time of an operator over the devices that can run it. */
 static void time_range(const situ_problem *p, int32_t v, double *least, double *most) {
   *least = HUGE_VAL;
   *most = 0;
@@ -279,7 +273,7 @@ static double work_on(const measures *m, int32_t d, double *part) {
   return usual > 0 ? at_least(sum, 1) * all / at_least(usual, 1) : HUGE_VAL;
 }
 
-/* Means and extremes of what a mean tensor takes to the other devices and back. */
+/* Means and extremes of the time of a mean tensor to the other devices and back. */
 static void link_times(const measures *m, const double *of_kind, int32_t d, nn_real to[4]) {
   const situ_problem *p = m->problem;
   double out = 0, in = 0, least = HUGE_VAL, most = 0;

@@ -9,7 +9,7 @@
 
 enum { SPARE = 4 }; /* a group leaves room for so many of its size */
 
-/* Two units that a tensor joins, and what it costs to part them. */
+/* Two units joined by a tensor, and the cost of separating them. */
 typedef struct bond {
   double cost;
   int32_t from, to;
@@ -83,9 +83,8 @@ static bool group(environment *env, int32_t most, arena *a) {
   grouper g = {.env = env, .n_groups = env->n_units, .most = most};
   rank_costs costs;
   double total = 0;
-  g.parent = ARENA_NEW(a, int32_t, env->n_units);
-  g.work = ARENA_ZERO(a, double, env->n_units);
-  if (!g.parent || !g.work || !rank_costs_find(&costs, a, env->problem, RANK_MEAN) || !find_bonds(&g, &costs, a))
+  if (!ARENA_ARRAYS(a, ARRAY(g.parent, env->n_units), ZEROS(g.work, env->n_units)) ||
+      !rank_costs_find(&costs, a, env->problem, RANK_MEAN) || !find_bonds(&g, &costs, a))
     return false;
   for (int32_t v = 0; v < env->problem->n_operators; v++) {
     g.work[env->unit_of[v]] += costs.work[v];

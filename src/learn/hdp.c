@@ -1,7 +1,7 @@
 /* Hierarchical device placement (Mirhoseini et al., "A hierarchical model for device placement", ICLR 2018): a
  * feed-forward grouper draws a group for each unit, a sequence-to-sequence placer with attention draws a device for
- * each group, and both learn from one reward. Groups are drawn anew in each trial.
- * docs/theory/learned/learned_baselines.md says what differs. */
+ * each group, and both learn from one reward. Groups are redrawn in each trial.
+ * docs/theory/learned/learned_baselines.md lists the differences. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ typedef struct hdp {
   int32_t *drawn;                                          /* [unit] its group */
   int32_t *place;                                          /* [group] its place among those that have units, or -1 */
   int32_t *group;                                          /* [unit] the place of its group */
-  nn_real *rows;                                           /* [place * width] what the placer is told */
+  nn_real *rows;                                           /* [place * width] the input of the placer */
   environment groups;                                      /* the groups as units */
   int32_t *group_device;
   int32_t *device;   /* [unit] */
@@ -63,8 +63,8 @@ static void add_to_group(hdp *s, int32_t k, int32_t u) {
   for (int32_t d = 0; d < n; d++) s->groups.allowed[(int64_t)k * n + d] |= s->env->allowed[(int64_t)u * n + d];
 }
 
-/* Rows of the placer: groups that the group feeds, groups that feed it, kinds and output shapes; each part over its
- * greatest number + 1. */
+/* Rows of the placer: groups that the group feeds, groups that feed it, kinds and output shapes; each part divided by
+ * its maximum + 1. */
 static void describe_groups(hdp *s) {
   const situ_problem *p = s->env->problem;
   int32_t m = s->n_groups, kinds = s->told.n_kinds;
@@ -148,19 +148,12 @@ static bool hdp_init(hdp *s, uint64_t seed, arena *a) {
   s->n_groups = (int32_t)min64(MOST_GROUPS, GROUPS_PER_DEVICE * (int64_t)env->n_devices);
   s->width = 2 * s->n_groups + s->told.n_kinds + DESCRIBE_NUMBERS;
   s->groups = *env; /* the same memories; its own units */
-  s->groups.allowed = ARENA_NEW(a, bool, (int64_t)s->n_groups * env->n_devices);
-  s->groups.weight_bytes = ARENA_NEW(a, int64_t, s->n_groups);
-  s->groups.footprint_bytes = ARENA_NEW(a, int64_t, s->n_groups);
   s->params = params_new(a);
-  s->drawn = ARENA_NEW(a, int32_t, n);
-  s->group = ARENA_NEW(a, int32_t, n);
-  s->place = ARENA_NEW(a, int32_t, s->n_groups);
-  s->rows = ARENA_NEW(a, nn_real, (int64_t)s->n_groups * s->width);
-  s->group_device = ARENA_NEW(a, int32_t, s->n_groups);
-  s->device = ARENA_NEW(a, int32_t, n);
-  s->fallback = ARENA_NEW(a, int32_t, n);
-  if (!s->groups.allowed || !s->groups.weight_bytes || !s->groups.footprint_bytes || !s->params || !s->drawn ||
-      !s->group || !s->place || !s->rows || !s->group_device || !s->device || !s->fallback)
+  if (!s->params || !ARENA_ARRAYS(a, ARRAY(s->groups.allowed, (int64_t)s->n_groups * env->n_devices),
+                                  ARRAY(s->groups.weight_bytes, s->n_groups),
+                                  ARRAY(s->groups.footprint_bytes, s->n_groups), ARRAY(s->drawn, n), ARRAY(s->group, n),
+                                  ARRAY(s->place, s->n_groups), ARRAY(s->rows, (int64_t)s->n_groups * s->width),
+                                  ARRAY(s->group_device, s->n_groups), ARRAY(s->device, n), ARRAY(s->fallback, n)))
     return false;
   describe_fastest(s->fallback, env);
   return init_networks(s, &random);
@@ -189,7 +182,7 @@ static situ_status hdp_solve(solve_run *run) { return reinforce_solve(run, hdp_m
 
 const solver hdp_solver = {
     .name = "hdp",
-    .title = "a grouper and a placer learn together",
+    .title = "a grouper and a placer that learn together",
     .source = "Mirhoseini et al., ICLR 2018",
     .models = MODEL_STREAM,
     .anytime = true,

@@ -99,7 +99,7 @@ typedef struct maker {
   const hsdag_groups *groups;
   const hsdag_choice *choice;
   double *number;        /* [group] scratch */
-  int32_t device[TIMES]; /* whose times are told, -1: the best for each group */
+  int32_t device[TIMES]; /* whose times are features, -1: the best for each group */
 } maker;
 
 /* Calls for each operator of the group; returns their number. */

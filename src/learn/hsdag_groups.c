@@ -45,10 +45,9 @@ static void number_groups(hsdag_groups *out, int32_t n_units, int32_t *number) {
 /* The groups that read from each, in the order found. */
 static bool list_readers(group_lists *out, const hsdag_groups *groups, const environment *env, arena *a) {
   const situ_graph *g = env->problem->graph;
-  int32_t *last = ARENA_NEW(a, int32_t, groups->n);
-  out->start = ARENA_NEW(a, int32_t, (int64_t)groups->n + 1);
-  out->to = ARENA_NEW(a, int32_t, g->n_uses);
-  if (!last || !out->start || !out->to) return false;
+  int32_t *last;
+  if (!ARENA_ARRAYS(a, ARRAY(last, groups->n), ARRAY(out->start, (int64_t)groups->n + 1), ARRAY(out->to, g->n_uses)))
+    return false;
   for (int32_t k = 0; k < groups->n; k++) last[k] = -1;
   int32_t n = 0;
   for (int32_t k = 0; k < groups->n; k++) {

@@ -23,7 +23,7 @@ enum {
   DEVICE_SLOTS = 16, /* device d has the mark d mod 16 */
   MARKS = DEVICE_SLOTS + 3,
   DRAWS = 10,           /* of a training step, ours */
-  WINDOWS = 11,         /* beside them and the likeliest placement, in a solver */
+  WINDOWS = 11,         /* in addition to them and the most likely placement, in a solver */
   PUBLISHED_STEPS = 20, /* trials between two updates, each of its own pass */
   MOST_LEVELS = 64
 };
@@ -38,11 +38,11 @@ enum { RECIPE_FEATURES, RECIPE_LEVELS, RECIPE_TARGET, RECIPE_PUBLISHED, RECIPE_D
 typedef struct hsdag {
   hsdag_net net;
   int32_t recipe, kinds; /* numbers of parameters */
-  bool named;            /* every kind of every environment has its slot, as far as there are slots */
+  bool named;            /* every kind of every environment has its own slot while there are slots */
   bool still;            /* draws and does not learn: random search over the clusters of the first policy */
 } hsdag;
 
-/* What was made of an environment. */
+/* The data derived from an environment. */
 typedef struct seen {
   hsdag_groups groups;
   int32_t n_edges, *from, *to; /* between groups, from < to */
@@ -55,7 +55,7 @@ typedef struct seen {
   nn_segments before, after;   /* of each group */
   trial_window *window;
   bool ready;
-  int64_t n_counted; /* clusters that the solver was told of */
+  int64_t n_counted; /* clusters that the solver has tried */
 } seen;
 
 static int32_t recipe_at(const lesson *l, int column) {
@@ -125,7 +125,7 @@ static bool vary(lesson *l, const char *word, size_t n) {
 
 /* ---- Kinds ---- */
 
-/* What stands for a name in the parameter `kinds`, where 0 is a free slot: a float holds such numbers exactly. */
+/* The number of a name in the parameter `kinds`, where 0 is a free slot: a float holds such numbers exactly. */
 static nn_real number_of(const char *kind) {
   return (nn_real)(hash_bytes(kind, strlen(kind), 0) % ((1u << 24) - 1) + 1);
 }
@@ -221,13 +221,10 @@ static void *see(lesson *l, const environment *env) {
   seen *s = ARENA_ZERO(a, seen, 1);
   if (!s || !hsdag_groups_find(&s->groups, env, a) || !list_edges(s, a) || !see_neighbours(s, a)) return NULL;
   int64_t n = s->groups.n, columns = n_columns();
-  s->mark = ARENA_ZERO(a, nn_real, (int64_t)env->n_devices * MARKS);
-  s->feature = ARENA_NEW(a, nn_real, n * columns);
-  s->state = ARENA_NEW(a, nn_real, n * columns);
-  s->used = ARENA_NEW(a, nn_real, columns);
-  s->class_root = ARENA_NEW(a, int32_t, n);
-  s->unit_device = ARENA_NEW(a, int32_t, env->n_units);
-  if (!s->mark || !s->feature || !s->state || !s->used || !s->class_root || !s->unit_device) return NULL;
+  if (!ARENA_ARRAYS(a, ZEROS(s->mark, (int64_t)env->n_devices * MARKS), ARRAY(s->feature, n * columns),
+                    ARRAY(s->state, n * columns), ARRAY(s->used, columns), ARRAY(s->class_root, n),
+                    ARRAY(s->unit_device, env->n_units)))
+    return NULL;
   for (int32_t g = 0; g < n; g++) s->class_root[s->groups.class_of[g]] = s->groups.member[s->groups.member_start[g]];
   return s;
 }
@@ -472,7 +469,7 @@ static bool train_ours(lesson *l, study *one, lesson_step *told) {
   int64_t time = SITU_NEVER_NS;
   const seen *s = one->seen;
   if (!look(l, one, s->feature, &l->random, &v) || !draw_all(l, one, &v, &d, told)) return false;
-  if (d.n < DRAWS || ((const hsdag *)l->own)->still) return true; /* it is over, or what it draws shall not count */
+  if (d.n < DRAWS || ((const hsdag *)l->own)->still) return true; /* it is over, or its draws must not count */
   params_clear_gradients(l->params);
   if (!tape_backward(l->tape, loss_of(l, one, &v, &d))) return false;
   params_clip(l->params, most_norm);
@@ -556,7 +553,7 @@ static bool serve(lesson *l, study *one, int32_t n_draws, rng *random) {
 
 const learner hsdag_learner = {
     .name = "hsdag",
-    .title = "graph parsing into clusters, REINFORCE",
+    .title = "parses the graph into clusters and places them; trained by REINFORCE",
     .source = "Duan et al., HSDAG, NeurIPS 2024",
     .make = make,
     .see = see,

@@ -135,7 +135,7 @@ static nn_var scale_clusters(const runner *r, nn_var y, nn_var score, const pars
   return nn_multiply_column(t, y, by);
 }
 
-/* What the score of a node's edge must be above to be followed; NULL: nothing. */
+/* The threshold that the score of a node's edge must exceed to be followed; NULL: none. */
 static bool find_least(const runner *r, const nn_real **out, int32_t n) {
   nn_real *least = r->pass->declines ? TAPE_NEW(r->tape, nn_real, n) : NULL;
   for (int32_t v = 0; least && v < n; v++)

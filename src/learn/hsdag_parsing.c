@@ -108,7 +108,7 @@ typedef struct grower {
   parsing *out;
   int32_t *to;           /* [node] whom it follows, or -1 */
   int32_t *heads, *next; /* [node] lists of those that follow a node, -1 ends */
-  bool *left;            /* [node] whether its edge is still to be looked at */
+  bool *left;            /* [node] whether its edge has not been examined yet */
   int32_t *set, *stamp;  /* the nodes of the growing cluster; [node] the last cluster it was in */
   int64_t n_inside;
 } grower;

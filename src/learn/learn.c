@@ -39,7 +39,7 @@ static int64_t count_trials(const lesson *l) {
 
 static double passed_s(const course *c) { return (double)(clock_now_ns() - c->start_ns) / 1e9; }
 
-/* Tells of a step; true when the run shall stop. */
+/* Reports a step; true if the run should stop. */
 static bool tell(const course *c, const lesson_step *told) {
   const situ_learn_options *o = c->options;
   const study *s = &c->lesson->studies[told->study];
@@ -81,8 +81,8 @@ static situ_status ask(situ_plan **plan, const course *c, const situ_problem *pr
   return SITU_STATUS_OK;
 }
 
-/* Tries what the teacher does with each of several seeds, unless the study has been in training; what is nearly as good
- * as the best of it is what the study imitates. */
+/* Tries the plans of the teacher with several seeds, unless the study has been trained already; the study imitates
+ * those nearly as good as the best. */
 static situ_status teach(course *c, study *s, bool tried) {
   situ_plan *plans[TEACHER_PLANS] = {NULL};
   const int32_t *device[TEACHER_PLANS];
@@ -127,9 +127,10 @@ static situ_status check_call(const char *name, const situ_problem *const *probl
   for (int32_t k = 0; k < n; k++) {
     const situ_problem *p = problems[k];
     if (!p) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "problem %d is NULL", (int)k);
-    const char *why = p->execution != SITU_EXECUTION_STREAM ? "policies learn on problems of execution stream"
-                      : p->n_operators == 0                 ? "has no operators to place"
-                                                            : p->conflict;
+    const char *why = p->execution != SITU_EXECUTION_STREAM
+                          ? "policies can only be trained on problems of execution stream"
+                      : p->n_operators == 0 ? "has no operators to place"
+                                            : p->conflict;
     if (why) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->graph->model, "%s", why);
   }
   return file_probe(o->out, error);

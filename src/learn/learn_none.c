@@ -3,7 +3,7 @@
 #include "learn/course.h"
 #include "learn/learned_solvers.h"
 
-#define MISSING "it was made without policies that learn (meson option learn)"
+#define MISSING "situ was built without learned policies (meson option learn)"
 #define ROW_OF(NAME)                          \
   const solver NAME##_solver = {              \
       .name = #NAME,                          \

@@ -1,5 +1,5 @@
-/* What the solver of a learner does: starts that need no policy, then the policy on groups, and on smaller and smaller
- * ones as long as the budget lasts. docs/theory/learned/gdp.md. */
+/* The solver of a learner: starts that need no policy, then the policy on groups, and on smaller and smaller ones as
+ * long as the budget lasts. docs/theory/learned/gdp.md. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "learn/group.h"
@@ -9,7 +9,7 @@
 enum {
   DRAWS = 16,
   STEPS_FROM_NOTHING = 100,
-  LAYOUTS = 16,      /* trials of layouts of people beside a policy that is served */
+  LAYOUTS = 16,      /* trials of human layouts in addition to a loaded policy */
   SERVED_LEVELS = 3, /* of a policy that was read; one for more operators than SERVED_ONCE */
   SERVED_ONCE = 1 << 15,
   REFINED = 1024,         /* trials near the best placement on each level, fewer for large graphs: */
@@ -18,7 +18,7 @@ enum {
   PATIENCE = 20           /* training steps without a better placement that end a level */
 };
 
-/* Training steps: those asked for; else none for a policy that was read, and for one that was not what the limits let.
+/* Training steps: those requested; else none for a loaded policy, and as many as the limits allow from scratch.
  */
 static int64_t steps_of(const solve_run *run, bool taken) {
   bool limited = run->budget->max_steps != INT64_MAX || run->budget->deadline_ns != INT64_MAX;

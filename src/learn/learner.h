@@ -69,7 +69,7 @@ struct learner {
   bool (*refine)(lesson *l, study *s, int32_t trials, rng *random);
   /* May be NULL: takes one word of a variant (situ_learn_options), n bytes; false when it knows no such word. */
   bool (*vary)(lesson *l, const char *word, size_t n);
-  const char *variants; /* what vary knows, for people; NULL: nothing */
+  const char *variants; /* the variants that vary accepts, for messages; NULL: none */
   int32_t most_units;   /* units are joined until at most so many are left (learn/group.h) */
 };
 
@@ -87,7 +87,8 @@ const learner *learner_find(const char *name);
 /* A lesson without studies; the policy is drawn from the seed. NULL without memory. */
 lesson *lesson_new(const learner *row, uint64_t seed, bool paper, arena *a, int32_t most_studies);
 void lesson_free(lesson *l);
-/* Takes the words of a variant, joined by commas; NULL: none. BAD_ARGUMENT for a word that the learner does not know.
+/* Parses the words of a variant, separated by commas; NULL: none. BAD_ARGUMENT for a word that the learner does not
+ * know.
  */
 situ_status lesson_vary(lesson *l, const char *words, situ_error *error);
 /* Adds the environment of a problem (trials are simulated), its units joined as the learner wants. NULL without memory
@@ -98,7 +99,7 @@ study *lesson_add(lesson *l, const situ_problem *problem);
 study *lesson_set_run(lesson *l, solve_run *run, int32_t most_units);
 /* Tries device[operator] in a study: a start, a teacher's plan. False without memory. */
 bool study_follow(study *s, const int32_t *device, arena *a);
-/* Makes plans of a teacher, device[n][operator] and best first, what the study is to imitate. False without memory. */
+/* Makes the plans of a teacher, device[n][operator] with the best first, the ones to imitate. False without memory. */
 bool study_teach(study *s, const int32_t *const *device, int32_t n, arena *a);
 /* Whether the next training step is one of imitation: each study that was taught has IMITATED_STEPS of them at first.
  */
@@ -113,13 +114,14 @@ void study_note(study *s, double reward);
  * same problems. BAD_INPUT as params_read says, and when the problems are others. */
 situ_status lesson_write(const lesson *l, const char *path, situ_error *error);
 situ_status lesson_resume(lesson *l, const char *path, situ_error *error);
-/* Takes a policy alone, to serve it or to train it anew: path, or NULL for the one that ships with situ (where there is
- * none the policy stays as drawn); "none" leaves it as drawn. *taken (may be NULL) says whether one was read. */
+/* Loads only a policy, to use it or to start training from it: path, or NULL for the one shipped with situ (if there is
+ * none, the policy keeps its random parameters); "none" keeps the random parameters. *taken (may be NULL) returns
+ * whether one was read. */
 situ_status lesson_take(lesson *l, const char *path, bool *taken, situ_error *error);
 
-/* What the solver of a learner does: tries the best single device, takes run->policy, serves it and trains it for
- * run->tune_steps on the problem at hand, on groups first and then on their parts. A policy that was read is served
- * beside layouts of people; one from nothing is trained as long as a limit lets it, without a limit for 100 steps. */
+/* The solver of a learner: tries the best single device, loads run->policy, uses it and trains it for run->tune_steps
+ * on the problem, first on groups and then on their parts. A loaded policy is used together with human layouts; a
+ * policy from scratch is trained as long as the limits allow, or for 100 steps without limits. */
 situ_status learned_solve(solve_run *run, const learner *row);
 
 #endif

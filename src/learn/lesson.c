@@ -45,7 +45,7 @@ situ_status lesson_vary(lesson *l, const char *words, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-/* A number for what a problem is to a policy: equal problems have equal ones. */
+/* A hash of a problem as a policy sees it: equal problems have equal hashes. */
 static uint64_t hash_environment(const environment *env) {
   const situ_problem *p = env->problem;
   const situ_graph *g = p->graph;
@@ -117,8 +117,8 @@ void study_note(study *s, double reward) {
 
 /* ---- Checkpoints ---- */
 
-/* What a checkpoint notes beside the parameters: a head, one row for each study, then their best placements, as they
- * lie in memory of a little-endian machine. */
+/* The contents of a checkpoint in addition to the parameters: a header, one row for each study, then their best
+ * placements, in the memory layout of a little-endian machine. */
 typedef struct note_head {
   uint64_t random;
   int64_t n_steps, n_studies;
@@ -168,8 +168,7 @@ static situ_status take_notes(lesson *l, const unsigned char *notes, int64_t siz
   note_head head;
   if (size < (int64_t)sizeof head)
     return fail_with(error, SITU_STATUS_BAD_INPUT, path,
-                     "holds a policy without the state of its training; it can be "
-                     "trained on, but not resumed");
+                     "holds a policy without its training state; start from it (from) instead of resuming");
   memcpy(&head, notes, sizeof head);
   if (head.n_studies != l->n_studies || size != (int64_t)notes_size(l))
     return fail_with(error, SITU_STATUS_BAD_INPUT, path,

@@ -1,8 +1,8 @@
 /* Placeto (Addanki et al., "Placeto: learning generalizable device placement algorithms for distributed machine
- * learning", NeurIPS 2019): the placement is there from the start and one unit after the other may move; each step is a
- * simulation, and what a step is praised for is how much less time the model takes at the end of the sweep. Units know
- * their neighbourhood by rounds of messages along the edges and against them, and the one at hand sees what is before,
- * after and beside it. docs/theory/learned/learned_baselines.md. */
+ * learning", NeurIPS 2019): the placement exists from the start, and units may move one by one; each step is a
+ * simulation, and the gain of a step is the reduction in time by the end of the sweep. Units know their neighbourhood
+ * by rounds of messages along the edges and against them, and the one at hand sees what is before, after and beside it.
+ * docs/theory/learned/learned_baselines.md. */
 #include <string.h>
 
 #include "learn/describe.h"
@@ -12,7 +12,7 @@
 
 enum { WIDTH = 16, ROUNDS = 8, OWN_NUMBERS = 3, WAYS = 2, RELATIONS = 3 };
 
-/* The layers of one direction of messages: what goes out, what is made of what came in. */
+/* The layers of one direction of messages: for outgoing messages, and for processing incoming ones. */
 typedef struct messages {
   int32_t out, out_shift, in, in_shift;
 } messages;
@@ -23,15 +23,16 @@ typedef struct placeto {
   params *params;
   int32_t first, first_shift, second, second_shift, score, score_shift;
   messages way[WAYS]; /* from the units before, from the units after */
-  int32_t width;      /* of a row: what is told, OWN_NUMBERS, devices */
+  int32_t width;      /* of a row: features, OWN_NUMBERS, devices */
   int32_t *device, *begin;
-  nn_real *work;                  /* [unit * devices] times over the greatest */
+  nn_real *work;                  /* [unit * devices] times divided by the maximum */
   nn_segments related[RELATIONS]; /* [unit] ancestors, descendants, neither */
 } placeto;
 
 /* ---- the network ---- */
 
-/* Rows of all units in step k: what is told, its time, whether it had its turn, whether it has it now, its device. */
+/* Rows of all units in step k: features, time, whether it was already visited, whether it is the current one, its
+ * device. */
 static nn_var rows_now(const placeto *s, tape *t, int32_t k) {
   int32_t n = s->env->n_units;
   nn_real *rows = TAPE_NEW(t, nn_real, (int64_t)n * s->width);
@@ -122,9 +123,7 @@ static bool relate(placeto *s, arena *a) {
   int64_t *start[RELATIONS], filled[RELATIONS] = {0};
   bool *above = ARENA_NEW(a, bool, n), *below = ARENA_NEW(a, bool, n);
   for (int i = 0; i < RELATIONS; i++) {
-    start[i] = ARENA_ZERO(a, int64_t, (int64_t)n + 1);
-    item[i] = ARENA_NEW(a, int32_t, (int64_t)n * n);
-    if (!start[i] || !item[i]) return false;
+    if (!ARENA_ARRAYS(a, ZEROS(start[i], (int64_t)n + 1), ARRAY(item[i], (int64_t)n * n))) return false;
     s->related[i] = (nn_segments){.n = n, .start = start[i], .item = item[i]};
   }
   if (!list || !above || !below) return false;
@@ -141,7 +140,7 @@ static bool relate(placeto *s, arena *a) {
   return true;
 }
 
-/* Fills `work`: where a unit cannot run it is never looked at. */
+/* Fills `work`: entries of devices on which a unit cannot run are never read. */
 static bool find_work(placeto *s, arena *a) {
   const environment *env = s->env;
   int64_t cells = (int64_t)env->n_units * env->n_devices;
@@ -212,7 +211,7 @@ static situ_status placeto_solve(solve_run *run) { return reinforce_solve(run, p
 
 const solver placeto_solver = {
     .name = "placeto",
-    .title = "a policy learns to move one group after the other",
+    .title = "a policy that learns to move one group at a time",
     .source = "Addanki et al., NeurIPS 2019",
     .models = MODEL_STREAM,
     .anytime = true,

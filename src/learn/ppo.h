@@ -16,7 +16,7 @@ typedef struct ppo_batch {
   const bool *open;         /* [(placement * n_units + unit) * n_devices] what there was to choose from */
   nn_real *chance;          /* [placement * n_units] logarithm when drawn */
   const nn_real *advantage; /* [placement]; of one that is shown: its weight */
-  double clip, entropy;     /* range of the ratio around 1; what a unit of entropy is worth */
+  double clip, entropy;     /* range of the ratio around 1; the weight of entropy */
 } ppo_batch;
 
 /* Writes the logarithms of the chances that the draws have under these scores into batch->chance. */

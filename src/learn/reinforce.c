@@ -48,7 +48,7 @@ static int32_t play(learner *l, solve_run *run, double *reward) {
   return k;
 }
 
-/* What a gain is over its baseline, in units of the usual deviation. */
+/* The advantage of a gain over its baseline, in units of the usual deviation. */
 static double in_deviations(learner *l, double over) {
   if (over == 0) return 0;
   l->square = l->square > 0 ? KEPT_SQUARE * l->square + (1 - KEPT_SQUARE) * over * over : over * over;

@@ -1,15 +1,15 @@
-/* learn/reinforce.h - REINFORCE (Williams, Machine Learning 8, 1992): policies that learn from the trials of one
- * problem alone, from nothing.
+/* learn/reinforce.h - REINFORCE (Williams, Machine Learning 8, 1992): policies that learn from scratch, from the trials
+ * of a single problem.
  *
- * An episode is one decision or several; after each the environment is asked how long the placement takes. What a
- * decision is praised for is what came after it: the reward of the last placement of the episode less that of the one
- * before the decision (0 before the first of a policy that starts from nothing). A moving average of that, one for each
- * place in the episode, is the baseline. The loss is
+ * An episode is one or more decisions; after each the environment evaluates the placement. The gain of a decision is
+ * the reward of the last placement of the episode minus that of the placement before the decision (0 before the first
+ * decision of a policy that starts from an empty placement). A moving average of the gain, one for each position in the
+ * episode, is the baseline. The loss is
  *
  *     - sum over decisions of (gain - baseline) * log(chance)  -  warmth * sum of entropies
  *
- * (where the policy wants it with gain - baseline divided by its deviation, a moving average over all decisions),
- * with one step of Adam for each batch of episodes, the norm of its gradient clipped. */
+ * (where the policy wants it with gain - baseline divided by its deviation, a moving average over all decisions), with
+ * one step of Adam for each batch of episodes, the norm of its gradient clipped. */
 #ifndef SITU_LEARN_REINFORCE_H
 #define SITU_LEARN_REINFORCE_H
 
@@ -17,8 +17,8 @@
 #include "nn/params.h"
 #include "solve/stream/environment.h"
 
-/* What a policy drew: the logarithm of the chance of it and the entropy of what it was drawn from, both 1 x 1 and sums
- * over the parts of the decision. */
+/* A draw of a policy: the log-probability of the draw and the entropy of its distribution, both 1 x 1 and summed over
+ * the parts of the decision. */
 typedef struct decision {
   nn_var log_chance, entropy;
 } decision;

@@ -74,7 +74,7 @@ static situ_status rnn_placer_solve(solve_run *run) { return reinforce_solve(run
 
 const solver rnn_placer_solver = {
     .name = "rnn_placer",
-    .title = "a sequence-to-sequence network with attention learns to place groups",
+    .title = "a sequence-to-sequence network with attention that learns to place groups",
     .source = "Mirhoseini et al., ICML 2017",
     .models = MODEL_STREAM,
     .anytime = true,

@@ -1,7 +1,7 @@
-/* learn/seq2seq.h - a sequence in, a device for each of its rows out, one after the other: a gated recurrent
- * encoder in both directions, and a gated recurrent decoder with additive attention over what the encoder found
- * (Bahdanau, Cho, Bengio, ICLR 2015), as in Mirhoseini et al., ICML 2017 and ICLR 2018 (there LSTM; the unit of Cho et
- * al. has a third fewer numbers). */
+/* learn/seq2seq.h - from a sequence to a device for each of its rows, one at a time: a bidirectional gated recurrent
+ * encoder, and a gated recurrent decoder with additive attention over the encoder's outputs (Bahdanau, Cho, Bengio,
+ * ICLR 2015), as in Mirhoseini et al., ICML 2017 and ICLR 2018 (there LSTM; the unit of Cho et al. has a third fewer
+ * numbers). */
 #ifndef SITU_LEARN_SEQ2SEQ_H
 #define SITU_LEARN_SEQ2SEQ_H
 
@@ -21,8 +21,8 @@ typedef struct seq2seq {
 /* Adds its parameters to a set: rows of `width` numbers, a state of `hidden`. False without memory. */
 bool seq2seq_init(seq2seq *s, params *p, int32_t width, int32_t hidden, int32_t n_devices, rng *random);
 
-/* A device for each row of x, which are the units of env: drawn from what is open to it (environment_open) when its
- * turn comes, or (random NULL) the best. Sums over the units. */
+/* A device for each row of x, which are the units of env: drawn from the devices open to it (environment_open) at that
+ * point, or (random NULL) the best. Sums over the units. */
 decision seq2seq_decide(const seq2seq *s, tape *t, nn_var x, environment *env, rng *random, int32_t *device);
 
 #endif

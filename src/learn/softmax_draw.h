@@ -9,8 +9,8 @@
  * lower number. */
 int32_t softmax_choose(const nn_real *score, const bool *open, int32_t n, rng *random);
 
-/* A device for each unit in turn by its scores ([unit * n_devices]), of those that are open to it then. open
- * ([unit * n_devices], may be NULL) says which were. */
+/* A device for each unit in order, by its scores ([unit * n_devices]), among those open to it at that point. open
+ * ([unit * n_devices], may be NULL) returns which were. */
 void softmax_draw(environment *env, const nn_real *score, rng *random, int32_t *device, bool *open);
 
 #endif

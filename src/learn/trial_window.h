@@ -1,8 +1,8 @@
-/* learn/trial_window.h - new placements from the best one: a window of units is placed anew, the rest stays.
+/* learn/trial_window.h - new placements derived from the best one: a window of units is placed again, the rest is kept.
  *
- * Trials of whole placements tell little of single units; a trial that differs from a good placement in one window
- * tells of that window. Windows are drawn at all sizes, along the order or along edges; devices by the policy's scores,
- * softened, and now and then any. */
+ * Trials of whole placements carry little information about single units; a trial that differs from a good placement in
+ * one window carries information about that window. Windows have all sizes, along the order or along edges; devices are
+ * drawn by the policy's softened scores, and occasionally uniformly. */
 #ifndef SITU_LEARN_TRIAL_WINDOW_H
 #define SITU_LEARN_TRIAL_WINDOW_H
 

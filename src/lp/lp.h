@@ -1,7 +1,7 @@
-/* lp/lp.h - a narrow port to linear programming engines. What an engine says is floating point and never a proof:
- * callers take prices or plans from it and prove them in whole numbers by themselves.
+/* lp/lp.h - a narrow interface to linear programming engines. Their results are floating point and never a proof:
+ * callers take prices or plans from them and prove them in integers themselves.
  *
- * One engine is built in, or a stub that says why there is none: the library works without. */
+ * One engine is built in, or a stub that reports why there is none; the library works without. */
 #ifndef SITU_LP_LP_H
 #define SITU_LP_LP_H
 
@@ -17,7 +17,7 @@ lp *lp_new(int32_t n_columns, const double *cost, const double *lower, const dou
 /* The same with rows, from the table of a program, which is not needed afterwards. */
 lp *lp_load(const program_table *t, int32_t n_columns, int32_t n_rows);
 void lp_free(lp *model);
-/* The row lower <= sum of coefficient[i] * x[column[i]] <= upper; INFINITY is no limit. */
+/* The row lower <= sum of coefficient[i] * x[column[i]] <= upper; INFINITY means no limit. */
 bool lp_add_row(lp *model, int32_t n, const int32_t *column, const double *coefficient, double lower, double upper);
 /* Many rows at once, which is much faster: row i has entries start[i] .. start[i+1]-1. */
 bool lp_add_rows(lp *model, int32_t n_rows, const int32_t *start, const int32_t *column, const double *coefficient,

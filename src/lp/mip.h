@@ -1,7 +1,7 @@
-/* lp/mip.h - a narrow port to engines for mixed-integer programs. What an engine says is floating point: it is asked
- * for solutions, which somebody else must judge, and never for a proof.
+/* lp/mip.h - a narrow interface to mixed-integer programming engines. Their results are floating point: they provide
+ * solutions, which others must check, and never a proof.
  *
- * Cbc is built in where SITU_CBC is defined; else a stub finds nothing, and the library works without. */
+ * Cbc is built in if SITU_CBC is defined; otherwise a stub finds nothing, and the library works without. */
 #ifndef SITU_LP_MIP_H
 #define SITU_LP_MIP_H
 
@@ -10,14 +10,14 @@
 typedef struct mip_limits {
   double seconds;       /* of wall time, roughly kept; INFINITY: none */
   int64_t most_nodes;   /* of the search tree */
-  int32_t seed;         /* of what the engine draws */
-  const int64_t *start; /* [n_columns] a solution to start from, or NULL; only whole columns are looked at */
+  int32_t seed;         /* of the engine's random numbers */
+  const int64_t *start; /* [n_columns] a solution to start from, or NULL; only integer columns are used */
   bool (*stop)(void *); /* asked about every 10 ms, or NULL */
   void *context;
 } mip_limits;
 
 typedef struct mip_outcome {
-  bool is_ended; /* the engine says that nothing is better than what it found, or that there is nothing */
+  bool is_ended; /* the engine claims that its solution is optimal, or that there is none */
   int64_t n_nodes;
   int32_t
       n_crashes; /* of the engine: 1 when only the search without its preprocessing came to an end, 2 when neither */

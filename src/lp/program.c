@@ -6,7 +6,7 @@
 #include "base/contracts.h"
 #include "base/csr.h"
 
-/* Prices fill 52 bits; more than 40 behind the point would be finer than times need. */
+/* Prices fill 52 bits; more than 40 fractional bits would be finer than times need. */
 enum { PRICE_BITS = 52, MOST_SHIFT = 40 };
 
 program program_new(arena *a) {

@@ -20,7 +20,7 @@ typedef struct program {
   int64_t n_entries;
   int64_t *cost, *lower, *upper; /* [column] */
   bool *is_whole;                /* [column] */
-  double *unit;                  /* [column] what engines count it in: about its greatest value / 1000, or 1 */
+  double *unit;                  /* [column] unit of the column for engines: about its maximum value / 1000, or 1 */
   int64_t *row_lower, *row_upper;
   int64_t *row_start;   /* [n_rows + 1]; entries of row i: [row_start[i], row_start[i + 1]) */
   int32_t *column;      /* [entry] distinct within a row */
@@ -31,12 +31,12 @@ typedef struct program {
   bool out_of_memory;
 } program;
 
-/* An empty program. Whatever fails for want of memory from here on is told by out_of_memory. */
+/* An empty program. Any later failure to allocate sets out_of_memory. */
 program program_new(arena *a);
 /* Adds a column and gives its number. */
 int32_t program_column(program *p, int64_t lower, int64_t upper, bool is_whole);
-/* Starts a row and gives its number; program_add fills the last row, entries of one column add up. A column of -1
- * stands for 0 and is left out. */
+/* Starts a row and returns its number; program_add fills the last row, entries of one column add up. A column of -1
+ * means 0 and is skipped. */
 int32_t program_row(program *p, int64_t lower, int64_t upper);
 void program_add(program *p, int32_t column, int64_t coefficient);
 
@@ -47,13 +47,13 @@ const char *program_check(const program *p);
 /* A unit for columns that go up to about this: engines then see numbers up to about a thousand. */
 double program_unit_of(int64_t greatest);
 
-/* The least whole number that cost * x can be, by these whole prices of the rows, in 1 / scale: nowhere is it less, be
- * columns whole or not. Exact, by the sum over columns of the least that cost - price * A / scale can make of each
- * within its limits (Neumaier and Shcherbina, 2004, without their rounding). Prices of rows that are at least something
- * are 0 or more, of those that are at most something 0 or less. False where nothing is proved or 128 bits overflow. */
+/* A lower bound on cost * x by these integer prices of the rows, in units of 1 / scale, valid for integer and for
+ * continuous columns. Exact, as the sum over columns of the minimum of cost - price * A / scale within the limits of
+ * each (Neumaier and Shcherbina, 2004, without their rounding). Prices of rows with a lower limit are 0 or more, of
+ * those with an upper limit 0 or less. False if nothing is proved or 128 bits overflow. */
 bool program_bound(int64_t *out, const program *p, const int64_t *price, int64_t scale);
 
-/* By columns and in floating point: column x counted in units, every row divided by a power of two near its greatest
+/* By columns and in floating point: column x in its unit, every row divided by a power of two near its largest
  * coefficient, costs divided by cost_scale. */
 typedef struct program_table {
   int32_t *start, *row; /* [n_columns + 1], [entry] */

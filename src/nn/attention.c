@@ -12,7 +12,7 @@ typedef struct windows {
   nn_real *weight; /* [head][row][2 * length]: the softmax of a row over its window */
 } windows;
 
-/* A segment and what it sees: rows [first, end) see [from, end). */
+/* A segment and the rows it attends to: rows [first, end) attend to [from, end). */
 typedef struct window {
   int32_t first, end, from;
 } window;
@@ -31,7 +31,7 @@ static nn_factor part(const nn_real *at, int32_t row, int32_t head, const window
   return (nn_factor){at + (int64_t)row * cols + (int64_t)head * w->width, cols, transposed};
 }
 
-/* The two parts of what a segment sees: rows of the memory, then its own. `at` counts columns of the weights. */
+/* The two parts that a segment attends to: rows of the memory, then its own. `at` counts columns of the weights. */
 typedef struct seen_part {
   int32_t input, from, n, at;
 } seen_part;

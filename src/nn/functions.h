@@ -1,5 +1,5 @@
-/* nn/functions.h - what policies are made of. Each takes and gives variables of a tape (nn/tape.h); shapes must fit,
- * which is asserted. Arrays of indices and weights are borrowed until the tape is reset. */
+/* nn/functions.h - the building blocks of policies. Each maps variables of a tape (nn/tape.h) to a variable; matching
+ * shapes are asserted. Arrays of indices and weights are borrowed until the tape is reset. */
 #ifndef SITU_NN_FUNCTIONS_H
 #define SITU_NN_FUNCTIONS_H
 
@@ -47,7 +47,7 @@ typedef struct nn_segments {
   const nn_real *weight;
 } nn_segments;
 
-/* One row for each segment, 0 for an empty one. Greatest: ties go to the first row. The struct is copied. */
+/* One row for each segment, 0 for an empty one. Maximum: ties go to the first row. The struct is copied. */
 nn_var nn_segment_sum(tape *t, nn_var x, const nn_segments *s);
 nn_var nn_segment_mean(tape *t, nn_var x, const nn_segments *s);
 nn_var nn_segment_greatest(tape *t, nn_var x, const nn_segments *s);
@@ -61,7 +61,7 @@ nn_var nn_sum(tape *t, nn_var x);
 
 nn_var nn_softmax(tape *t, nn_var x);
 /* Logarithms of the softmax over the columns allowed (NULL: all; else rows x cols flags, at least one in each row).
- * Columns that are not allowed are 0 and have no part in anything. */
+ * Columns that are not allowed are 0 and have no effect. */
 nn_var nn_log_softmax(tape *t, nn_var x, const bool *allowed);
 /* Column column[i] of each row i, as n x 1. */
 nn_var nn_pick(tape *t, nn_var x, const int32_t *column);
@@ -72,8 +72,9 @@ nn_var nn_layer_norm(tape *t, nn_var x, nn_var gain, nn_var shift);
 
 /* Attention of several heads within windows (Dai et al., "Transformer-XL", ACL 2019, without positions): rows are cut
  * into segments of `length`; a row attends to the rows of its own segment and of the one before. q, k, v are n x d, and
- * d is a multiple of n_heads. The segment before is read from k_before and v_before, which are k and v as they are, or
- * the same of rows that stand still (nn_still): memory with its gradient stopped, as there. O(n * length * d). */
+ * d is a multiple of n_heads. The previous segment is read from k_before and v_before, which are k and v themselves, or
+ * k and v of rows without gradient (nn_still): memory with its gradient stopped, as in that paper. O(n * length *
+ * d). */
 nn_var nn_attention(tape *t, nn_var q, nn_var k, nn_var v, nn_var k_before, nn_var v_before, int32_t n_heads,
                     int32_t length);
 /* x with its gradient stopped: nothing flows back to what made it. */

@@ -1,7 +1,7 @@
-/* nn/gemm.h - the product of matrices, by a BLAS where there is one.
+/* nn/gemm.h - matrix products, by a BLAS if there is one.
  *
- * Numbers are nn_real: float, or double where the code is built with NN_DOUBLE (tests hold gradients against finite
- * differences that way). Matrices are row major; `stride` is the distance between rows, in numbers. */
+ * Numbers are nn_real: float, or double if the code is built with NN_DOUBLE (so that tests can compare gradients with
+ * finite differences). Matrices are row major; `stride` is the distance between rows, in numbers. */
 #ifndef SITU_NN_GEMM_H
 #define SITU_NN_GEMM_H
 
@@ -25,7 +25,7 @@ typedef struct nn_factor {
  * depends on the machine and the BLAS, not on threads or time. */
 void nn_gemm(nn_real *c, int32_t c_stride, int32_t rows, int32_t cols, int32_t inner, nn_factor a, nn_factor b,
              nn_real scale, nn_real keep);
-/* The same by plain loops: what nn_gemm does where there is no BLAS. */
+/* The same by plain loops: the implementation of nn_gemm without a BLAS. */
 void nn_gemm_plain(nn_real *c, int32_t c_stride, int32_t rows, int32_t cols, int32_t inner, nn_factor a, nn_factor b,
                    nn_real scale, nn_real keep);
 

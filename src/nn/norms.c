@@ -81,7 +81,7 @@ nn_var nn_pick(tape *t, nn_var x, const int32_t *column) {
 
 /* ---- layer norm ---- */
 
-/* `extra` is the normalised rows and behind them 1 / deviation of each row. */
+/* `extra` holds the normalised rows, followed by 1 / deviation of each row. */
 static void layer_norm_backward(tape *t, nn_matrix out, const nn_matrix *in, const void *extra) {
   const nn_real *normal = extra, *scale = normal + (int64_t)out.rows * out.cols, *gain = in[1].value;
   for (int32_t r = 0; r < out.rows; r++) {

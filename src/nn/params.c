@@ -38,11 +38,7 @@ int32_t params_add(params *p, const char *name, int32_t rows, int32_t cols, para
   if (p->n == MOST_PARAMS || rows < 1 || cols < 1 || rows > MOST_SIDE || cols > MOST_SIDE) return -1;
   parameter x = {.name = name, .rows = rows, .cols = cols};
   int64_t n = size_of(&x);
-  x.value = ARENA_ZERO(p->arena, nn_real, n);
-  x.grad = ARENA_ZERO(p->arena, nn_real, n);
-  x.mean = ARENA_ZERO(p->arena, nn_real, n);
-  x.square = ARENA_ZERO(p->arena, nn_real, n);
-  if (!x.value || !x.grad || !x.mean || !x.square) return -1;
+  if (!ARENA_ARRAYS(p->arena, ZEROS(x.value, n), ZEROS(x.grad, n), ZEROS(x.mean, n), ZEROS(x.square, n))) return -1;
   double reach = sqrt(6.0 / ((double)rows + cols));
   for (int64_t i = 0; i < n; i++)
     x.value[i] = start == PARAMS_ONE ? 1 : start == PARAMS_GLOROT ? (nn_real)(reach * (2 * rng_unit(random) - 1)) : 0;
@@ -209,7 +205,7 @@ static situ_status expect(reader_at *r, const char *text, const char *what) {
   int64_t n;
   const unsigned char *bytes = NULL;
   TRY(take_whole(r, &n));
-  if (n < 0 || n > MOST_NAME) return bad(r, "has a name without end");
+  if (n < 0 || n > MOST_NAME) return bad(r, "has a name that does not end");
   TRY(take(r, n, &bytes));
   if ((size_t)n != strlen(text) || memcmp(bytes, text, (size_t)n) != 0)
     return fail_with(r->error, SITU_STATUS_BAD_INPUT, r->path, "%s %s, not %.*s", what, text, (int)n,
@@ -234,7 +230,7 @@ static situ_status take_head(reader_at *r, const char *kind, int64_t *n_steps, c
   const unsigned char *bytes = NULL;
   int64_t version;
   if (r->end - r->at < (int64_t)sizeof magic || memcmp(r->at, magic, sizeof magic) != 0)
-    return bad(r, "is not a policy file of situ");
+    return bad(r, "is not a situ policy file");
   TRY(take(r, sizeof magic, &bytes));
   TRY(take_whole(r, &version));
   if (version != VERSION)
@@ -243,7 +239,7 @@ static situ_status take_head(reader_at *r, const char *kind, int64_t *n_steps, c
   if (r->end - r->at < 8) return bad(r, "is truncated");
   r->end -= 8;
   if (word(r->end, 8) != hash_bytes(r->at - 16, (size_t)(r->end - r->at) + 16, 0))
-    return bad(r, "is damaged: its check sum does not fit");
+    return bad(r, "is damaged: its checksum does not match");
   TRY(expect(r, kind, "must hold a policy of kind"));
   TRY(take_whole(r, n_steps));
   TRY(take_whole(r, n_notes));
@@ -254,7 +250,7 @@ static situ_status take_head(reader_at *r, const char *kind, int64_t *n_steps, c
 static situ_status take_params(reader_at *r, params *p, bool state) {
   int64_t n, rows, cols;
   TRY(take_whole(r, &n));
-  if (n != p->n) return bad(r, "has another number of parameters than this policy");
+  if (n != p->n) return bad(r, "has a different number of parameters from this policy");
   for (int32_t k = 0; k < p->n; k++) {
     parameter *x = &p->at[k];
     const unsigned char *bytes = NULL;
@@ -269,7 +265,7 @@ static situ_status take_params(reader_at *r, params *p, bool state) {
     reader_at inner = {.at = bytes, .end = r->at};
     if (!take_reals(&inner, x->value, size_of(x)) ||
         (state && (!take_reals(&inner, x->mean, size_of(x)) || !take_reals(&inner, x->square, size_of(x)))))
-      return bad(r, "has a parameter that is no number");
+      return bad(r, "has a parameter that is not a number");
   }
   return r->at == r->end ? SITU_STATUS_OK : bad(r, "has bytes after its end");
 }
@@ -283,10 +279,8 @@ static situ_status read_view(params *p, const char *kind, const void **notes, in
   if (!copy) return fail_no_memory(r.error);
   for (int32_t k = 0; k < copy->n; k++) {
     int64_t n = size_of(&copy->at[k]);
-    copy->at[k].value = ARENA_NEW(a, nn_real, n);
-    copy->at[k].mean = ARENA_ZERO(a, nn_real, n);
-    copy->at[k].square = ARENA_ZERO(a, nn_real, n);
-    if (!copy->at[k].value || !copy->at[k].mean || !copy->at[k].square) return fail_no_memory(r.error);
+    if (!ARENA_ARRAYS(a, ARRAY(copy->at[k].value, n), ZEROS(copy->at[k].mean, n), ZEROS(copy->at[k].square, n)))
+      return fail_no_memory(r.error);
   }
   TRY(take_params(&r, copy, n_steps > 0));
   if (!(*notes = arena_copy(a, noted, *n_notes, 1))) return fail_no_memory(r.error);

@@ -33,15 +33,17 @@ void params_restart(params *p);
 
 /* ---- Checkpoints ---- */
 
-/* Writes all parameters, the state of Adam (once it made a step) and `n_notes` bytes of the caller's (what a training
- * run needs to go on to the same bits) to a file, whole or not at all. `kind` says what they are the parameters of. */
+/* Writes all parameters, the state of Adam (once it made a step) and `n_notes` bytes of the caller (the state that a
+ * training run needs to continue bit-identically) to a file, completely or not at all. `kind` names the model of the
+ * parameters. */
 situ_status params_write(const params *p, const char *kind, const void *notes, int64_t n_notes, const char *path,
                          situ_error *error);
-/* Reads them back into a set of the same kind, names and shapes; *notes (in the arena) is what was noted. BAD_INPUT
- * when the file is no checkpoint, cut short, changed, of another version, kind or shape; the set is then as it was. */
+/* Reads them back into a set of the same kind, names and shapes; *notes (in the arena) are the caller's bytes.
+ * BAD_INPUT if the file is not a checkpoint, is truncated or changed, or has another version, kind or shape; the set is
+ * then unchanged. */
 situ_status params_read(params *p, const char *kind, const void **notes, int64_t *n_notes, arena *a, const char *path,
                         situ_error *error);
-/* The same from memory; `where` is what an error names. */
+/* The same from memory; errors name `where`. */
 situ_status params_read_bytes(params *p, const char *kind, const void **notes, int64_t *n_notes, arena *a,
                               const unsigned char *bytes, int64_t size, const char *where, situ_error *error);
 

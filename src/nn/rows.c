@@ -52,7 +52,7 @@ nn_var nn_join(tape *t, nn_var x, nn_var y) {
 typedef struct kept_segments {
   nn_segments by;
   bool mean;
-  int32_t *winner; /* of the greatest: [segment * cols] its row, -1 in an empty segment */
+  int32_t *winner; /* of the maximum: [segment * cols] its row, -1 in an empty segment */
 } kept_segments;
 
 static int64_t item_of(const nn_segments *s, int64_t i) { return s->item ? s->item[i] : i; }

@@ -50,7 +50,7 @@ size_t tape_held_bytes(const tape *t) {
   return held;
 }
 
-/* A block of at least `bytes` behind the last one. */
+/* A block of at least `bytes` after the last one. */
 static bool add_block(tape *t, size_t bytes) {
   if (t->n_blocks == MOST_BLOCKS) return false;
   size_t size = t->n_blocks > 0 ? 2 * t->block_bytes[t->n_blocks - 1] : FIRST_BLOCK_BYTES;
@@ -127,7 +127,7 @@ nn_var tape_record(tape *t, int32_t rows, int32_t cols, const nn_var *inputs, in
 nn_var tape_leaf(tape *t, int32_t rows, int32_t cols, const nn_real *values, nn_real *grad) {
   record *r = add_record(t, rows, cols);
   if (!r) return NN_NONE;
-  r->value = (nn_real *)(uintptr_t)values; /* nobody writes into the value of a leaf */
+  r->value = (nn_real *)(uintptr_t)values; /* the value of a leaf is never written */
   r->grad = grad;
   r->leaf = true;
   r->wanted = grad != NULL;

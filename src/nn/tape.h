@@ -45,8 +45,8 @@ bool tape_backward(tape *t, nn_var loss);
 
 /* ---- For functions ---- */
 
-/* What a function is to the tape: it adds to the gradients of its inputs, using that of its output. A NULL gradient of
- * an input is not wanted. */
+/* The backward pass of a function: it adds to the gradients of its inputs, using that of its output. An input with a
+ * NULL gradient is skipped. */
 typedef void tape_backward_fn(tape *t, nn_matrix out, const nn_matrix *in, const void *extra);
 
 /* A record of a function of n_inputs variables; its value is for the caller to fill. `extra` is kept as it is. */

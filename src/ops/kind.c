@@ -123,9 +123,9 @@ situ_status kind_axis(const kind_call *c, int64_t axis, int32_t rank, int32_t *o
   return SITU_STATUS_OK;
 }
 
-situ_status kind_axis_attr(const kind_call *c, const char *name, int64_t otherwise, int32_t rank, int32_t *out) {
-  TRY(kind_need_type(c, name, OPS_INT));
-  return kind_axis(c, ops_attr_int(c->node, name, otherwise), rank, out);
+situ_status kind_axis_attr(const kind_call *c, int64_t otherwise, int32_t rank, int32_t *out) {
+  TRY(kind_need_type(c, "axis", OPS_INT));
+  return kind_axis(c, ops_attr_int(c->node, "axis", otherwise), rank, out);
 }
 
 situ_status kind_axes(const kind_call *c, const int64_t *axes, int64_t n, int32_t rank, bool *flags) {
@@ -313,9 +313,8 @@ int64_t kind_in_elements(const ops_node *node, int32_t i, ops_work *work) {
   return t ? ops_elements(t, &work->exact) : 0;
 }
 
-int64_t kind_out_elements(const ops_node *node, int32_t i, ops_work *work) {
-  if (i < 0 || i >= node->n_outputs || node->outputs[i].absent) return 0;
-  return ops_elements(&node->outputs[i], &work->exact);
+int64_t kind_out_elements(const ops_node *node, ops_work *work) {
+  return node->n_outputs > 0 && !node->outputs[0].absent ? ops_elements(&node->outputs[0], &work->exact) : 0;
 }
 
 int64_t kind_count_dim(const ops_tensor *t, int32_t axis, ops_work *work) {
@@ -325,7 +324,7 @@ int64_t kind_count_dim(const ops_tensor *t, int32_t axis, ops_work *work) {
 }
 
 void kind_count_each(const ops_node *node, const ops_kind *row, ops_work *work) {
-  work->flops = sat_mul(row->cost, kind_out_elements(node, 0, work));
+  work->flops = sat_mul(row->cost, kind_out_elements(node, work));
 }
 
 void kind_count_inputs(const ops_node *node, const ops_kind *row, ops_work *work) {
@@ -333,7 +332,7 @@ void kind_count_inputs(const ops_node *node, const ops_kind *row, ops_work *work
 }
 
 void kind_count_nary(const ops_node *node, const ops_kind *row, ops_work *work) {
-  work->flops = sat_mul(max64(node->n_inputs - 1, 0) * row->cost, kind_out_elements(node, 0, work));
+  work->flops = sat_mul(max64(node->n_inputs - 1, 0) * row->cost, kind_out_elements(node, work));
 }
 
 void kind_count_view(const ops_node *node, const ops_kind *row, ops_work *work) {

@@ -1,7 +1,7 @@
-/* ops/kind.h - inside of the operator table: what a row is, and what the rows share.
+/* ops/kind.h - internals of the operator table: its rows, and their shared functions.
  *
- * A family is one file kinds_*.c with one table of rows; ops.c lists the families. Adding a kind is adding a row, and
- * mostly its functions are here already. */
+ * A family is one file kinds_*.c with one table of rows; ops.c lists the families. To add a kind, add a row; most of
+ * the functions that it needs are already here. */
 #ifndef SITU_OPS_KIND_H
 #define SITU_OPS_KIND_H
 
@@ -35,7 +35,7 @@ struct ops_kind {
   const char *domain, *kind;
   kind_infer_fn infer; /* NULL: nothing can be said */
   kind_count_fn count; /* NULL: kind_count_each */
-  int cost;            /* FLOPs of one element, where `count` goes by elements */
+  int cost;            /* FLOPs per element, if `count` counts elements */
   int tag;             /* which of the kinds that share `infer`, in terms of that family */
   unsigned flags;
 };
@@ -71,13 +71,13 @@ OPS_FAMILY_ROWS(OPS_FAMILY_DECLARE)
 #define KIND_MS "com.microsoft"
 #define KIND_ML "ai.onnx.ml"
 
-/* ---- What comes in ---- */
+/* ---- Inputs ---- */
 
 /* Input i, or NULL when it is left out. */
 const ops_tensor *kind_in(const ops_node *node, int32_t i);
 /* Its type, UNKNOWN when left out. */
 situ_dtype kind_in_dtype(const ops_node *node, int32_t i);
-/* Rank, -1 for NULL too. Dimension (axis < 0 counts from the end), -1 when unknown or when there is no such axis. */
+/* Rank; -1 also for NULL. Dimension (axis < 0 counts from the end), -1 if unknown or if there is no such axis. */
 int32_t kind_rank(const ops_tensor *t);
 int64_t kind_dim(const ops_tensor *t, int32_t axis);
 /* The elements when all dimensions are known and there are at most OPS_MAX_VALUES, else -1. */
@@ -103,26 +103,26 @@ situ_status kind_fail(const kind_call *c, const char *format, ...) __attribute__
 situ_status kind_need_type(const kind_call *c, const char *name, ops_attr_type type);
 /* The integers of an attribute, which must be `n` in number when they are there (n < 0: any); NULL when absent. */
 situ_status kind_need_ints(const kind_call *c, const char *name, int64_t n, const int64_t **values);
-/* Makes an axis of -rank .. rank-1 one of 0 .. rank-1. */
+/* Makes an axis of -rank .. rank-1 one of 0 .. rank-1: that given, or the attribute of this name. */
 situ_status kind_axis(const kind_call *c, int64_t axis, int32_t rank, int32_t *out);
-situ_status kind_axis_attr(const kind_call *c, const char *name, int64_t otherwise, int32_t rank, int32_t *out);
+situ_status kind_axis_attr(const kind_call *c, int64_t otherwise, int32_t rank, int32_t *out);
 /* The axes of a list as flags[rank]; fails on axes out of range or named twice. */
 situ_status kind_axes(const kind_call *c, const int64_t *axes, int64_t n, int32_t rank, bool *flags);
 /* The rank of an input must be this when known. */
 situ_status kind_need_rank(const kind_call *c, int32_t input, int32_t rank);
-/* Two dimensions that must agree: *both is what is known of them. */
+/* Two dimensions that must agree: *both is their common value as far as known. */
 situ_status kind_same(const kind_call *c, int64_t x, int64_t y, const char *what, int64_t *both);
 
-/* ---- What goes out ---- */
+/* ---- Outputs ---- */
 
-/* Output i: type (UNKNOWN leaves it) and shape (rank -1 leaves it). What the file declared fills in what is unknown;
- * where they differ, inference wins. No-op when there is no such output. */
+/* Output i: type (UNKNOWN: unchanged) and shape (rank -1: unchanged). Declarations of the file fill in unknown values;
+ * where they differ, inference wins. No-op if there is no such output. */
 situ_status kind_put(const kind_call *c, int32_t i, situ_dtype dtype, int32_t rank, const int64_t *dims);
 situ_status kind_put_like(const kind_call *c, int32_t i, situ_dtype dtype, const ops_tensor *shape);
 situ_status kind_put_scalar(const kind_call *c, int32_t i, situ_dtype dtype);
 situ_status kind_put_1d(const kind_call *c, int32_t i, situ_dtype dtype, int64_t n);
-/* Room for the values of output i, whose shape was put: exactly one of the pointers is set, by the output's type;
- * both NULL when values cannot be tracked. *n is their number. */
+/* Space for the values of output i, whose shape is already set: exactly one of the pointers is set, by the output's
+ * type; both NULL if values cannot be tracked. *n is their number. */
 situ_status kind_values(const kind_call *c, int32_t i, int64_t **ints, double **reals, int64_t *n);
 /* The values of output i are those of `t` in the same order / those at source[k]. No-op where not known. */
 situ_status kind_keep_values(const kind_call *c, int32_t i, const ops_tensor *t);
@@ -145,7 +145,7 @@ situ_status kind_infer_bool(const kind_call *c);      /* shape of input 0, boole
 situ_status kind_infer_float(const kind_call *c);     /* shape of input 0, F32 */
 situ_status kind_infer_scale(const kind_call *c);     /* shape of input 0, type of input 1 */
 situ_status kind_infer_broadcast(const kind_call *c); /* all inputs, type of input 0 */
-situ_status kind_infer_absent(const kind_call *c);    /* outputs are no tensors */
+situ_status kind_infer_absent(const kind_call *c);    /* outputs are not tensors */
 
 void kind_count_each(const ops_node *node, const ops_kind *row, ops_work *work);   /* cost x elements of output 0 */
 void kind_count_inputs(const ops_node *node, const ops_kind *row, ops_work *work); /* cost x elements of input 0 */
@@ -154,9 +154,9 @@ void kind_count_view(const ops_node *node, const ops_kind *row, ops_work *work);
 void kind_count_move(const ops_node *node, const ops_kind *row, ops_work *work);   /* bytes only */
 /* Bytes only, and of input 0 only as many as are written. */
 void kind_count_part(const ops_node *node, const ops_kind *row, ops_work *work);
-/* Elements of input / output i; *exact becomes false on doubt. 0 for what is left out. */
+/* Elements of input i / of the first output; *exact becomes false if uncertain. 0 for an omitted one. */
 int64_t kind_in_elements(const ops_node *node, int32_t i, ops_work *work);
-int64_t kind_out_elements(const ops_node *node, int32_t i, ops_work *work);
+int64_t kind_out_elements(const ops_node *node, ops_work *work);
 /* Counts a dimension: unknown is 1 and not exact. */
 int64_t kind_count_dim(const ops_tensor *t, int32_t axis, ops_work *work);
 /* Saturating product of three. */

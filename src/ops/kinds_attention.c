@@ -1,8 +1,8 @@
 /* Attention in its fused forms, with the embeddings and rotations around it.
  *
- * With B batch, N heads, S queries, T keys, H and V the widths of a head of keys and of values, one attention is
- * 2 B N S T (H + V) FLOPs of products and 7 B N S T of scale, mask and softmax. Causal masks are not taken off: plain
- * kernels compute what they mask. */
+ * With B batch, N heads, S queries, T keys, H and V the widths of a head of keys and of values, one attention is 2 B N
+ * S T (H + V) FLOPs of products and 7 B N S T of scale, mask and softmax. Causal masks are not subtracted: plain
+ * kernels compute the masked entries too. */
 #include <string.h>
 
 #include "ops/kind.h"
@@ -84,7 +84,7 @@ static void count_projected(const ops_node *node, const ops_kind *row, ops_work 
   int64_t keys = need(plus(p.past, p.steps), work);
   int64_t made = need(p.made, work), product = kind_mul3(2, rows, sat_mul(need(p.in, work), made));
   int64_t scores = kind_mul3(rows, need(p.heads, work), keys);
-  /* Widths of all heads together: Q (as K) is half of what is made beside V. */
+  /* Widths of all heads together: Q (like K) is half of the outputs other than V. */
   int64_t value = min64(need(p.value, work), made), query = (made - value) / 2;
   int64_t mixed = kind_mul3(2, sat_mul(rows, keys), query + value);
   work->flops = sat_add(sat_add(product, sat_mul(rows, made)), sat_add(mixed, sat_mul(7, scores)));
@@ -205,7 +205,7 @@ static situ_status infer_quantised_embed(const kind_call *c) { return put_embedd
 /* The tables are read by rows: as many bytes as are written for each table, not the whole tables. */
 static void count_embed(const ops_node *node, const ops_kind *row, ops_work *work) {
   int64_t n_tables = (kind_in(node, 2) != NULL) + (kind_in(node, 3) != NULL) + (kind_in(node, 4) != NULL);
-  int64_t made = kind_out_elements(node, 0, work);
+  int64_t made = kind_out_elements(node, work);
   bool ignored = true;
   work->read_bytes = sat_mul(n_tables, node->n_outputs > 0 ? ops_bytes(&node->outputs[0], &ignored) : 0);
   for (int32_t i = 0; i < 2; i++)

@@ -28,7 +28,7 @@ static int64_t power(int64_t x, int64_t y) {
   return product;
 }
 
-/* Whether a value is one of its type. What is not would wrap, and is taken for unknown. */
+/* Whether a value is in the range of its type. Other values would wrap around, and are treated as unknown. */
 static bool fits(int64_t x, situ_dtype dtype) {
   switch (dtype) {
     case SITU_DTYPE_I32: return x >= INT32_MIN && x <= INT32_MAX;
@@ -190,7 +190,7 @@ static situ_status infer_map(const kind_call *c) {
   return SITU_STATUS_OK;
 }
 
-/* Operator sets before 7 broadcast the second input into the first when told so. */
+/* Operator sets before 7 broadcast the second input into the first if an attribute says so. */
 static situ_status infer_join(const kind_call *c) {
   const ops_node *node = c->node;
   bool compares = c->row->tag >= AND && c->row->tag <= GREATER_EQUAL;

@@ -28,7 +28,7 @@ static situ_status infer_gather(const kind_call *c) {
   int32_t axis, rank = 0;
   if (kind_rank(t) < 0) return kind_put(c, 0, dtype, -1, NULL);
   if (t->rank < 1) return kind_fail(c, "a scalar has no rows");
-  TRY(kind_axis_attr(c, "axis", 0, t->rank, &axis));
+  TRY(kind_axis_attr(c, 0, t->rank, &axis));
   if (kind_rank(index) < 0) return kind_put(c, 0, dtype, -1, NULL);
   for (int32_t d = 0; d < axis; d++) dims[rank++] = t->dims[d];
   for (int32_t d = 0; d < index->rank; d++) dims[rank++] = index->dims[d];
@@ -43,7 +43,7 @@ static situ_status infer_gather_elements(const kind_call *c) {
   const ops_tensor *t = kind_in(c->node, 0), *index = kind_in(c->node, 1);
   int32_t axis;
   if (kind_rank(t) >= 0 && kind_rank(index) >= 0) TRY(kind_need_rank(c, 1, t->rank));
-  if (kind_rank(t) >= 0) TRY(kind_axis_attr(c, "axis", 0, t->rank, &axis));
+  if (kind_rank(t) >= 0) TRY(kind_axis_attr(c, 0, t->rank, &axis));
   return kind_put_like(c, 0, kind_in_dtype(c->node, 0), index);
 }
 
@@ -67,7 +67,7 @@ static situ_status infer_gather_nd(const kind_call *c) {
 static situ_status infer_scatter(const kind_call *c) {
   const ops_tensor *t = kind_in(c->node, 0), *index = kind_in(c->node, 1), *update = kind_in(c->node, 2);
   int32_t axis;
-  if (kind_rank(t) >= 0) TRY(kind_axis_attr(c, "axis", 0, t->rank, &axis));
+  if (kind_rank(t) >= 0) TRY(kind_axis_attr(c, 0, t->rank, &axis));
   if (kind_rank(t) >= 0) TRY(kind_need_rank(c, 1, t->rank));
   if (kind_rank(index) >= 0) TRY(kind_need_rank(c, 2, index->rank));
   for (int32_t d = 0; d < kind_rank(index); d++)

@@ -86,7 +86,7 @@ static situ_status infer_one_hot(const kind_call *c) {
   else if (depth < 0)
     return kind_fail(c, "a depth of %lld", (long long)depth);
   if (kind_rank(t) < 0) return kind_put(c, 0, dtype, -1, NULL);
-  TRY(kind_axis_attr(c, "axis", -1, t->rank + 1, &axis));
+  TRY(kind_axis_attr(c, -1, t->rank + 1, &axis));
   for (int32_t d = 0, from = 0; d <= t->rank; d++) dims[d] = d == axis ? depth : t->dims[from++];
   return kind_put(c, 0, dtype, t->rank + 1, dims);
 }

@@ -89,7 +89,7 @@ static situ_status infer_resize(const kind_call *c) {
 static void count_resize(const ops_node *node, const ops_kind *row, ops_work *work) {
   const char *mode = ops_attr_string(node, "mode", "nearest");
   int each = strcmp(mode, "linear") == 0 || strcmp(mode, "bilinear") == 0 ? 8 : strcmp(mode, "cubic") == 0 ? 48 : 1;
-  work->flops = sat_mul(each, kind_out_elements(node, 0, work));
+  work->flops = sat_mul(each, kind_out_elements(node, work));
 }
 
 /* Data N, C, space and a grid N, space out, number of axes. */
@@ -137,7 +137,7 @@ static situ_status infer_roi_align(const kind_call *c) {
 static void count_roi_align(const ops_node *node, const ops_kind *row, ops_work *work) {
   int64_t ratio = ops_attr_int(node, "sampling_ratio", 0);
   if (ratio < 1) ratio = 2;
-  work->flops = kind_mul3(8, kind_out_elements(node, 0, work), sat_mul(ratio, ratio));
+  work->flops = kind_mul3(8, kind_out_elements(node, work), sat_mul(ratio, ratio));
 }
 
 static situ_status infer_max_roi(const kind_call *c) {

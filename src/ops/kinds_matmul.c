@@ -60,7 +60,7 @@ static situ_status infer_matmul(const kind_call *c) {
 static void count_matmul(const ops_node *node, const ops_kind *row, ops_work *work) {
   const ops_tensor *x = kind_in(node, 0);
   bool swap = row->tag == FUSED && ops_attr_int(node, "transA", 0) && kind_rank(x) > 1;
-  int64_t made = kind_out_elements(node, 0, work);
+  int64_t made = kind_out_elements(node, work);
   work->flops = kind_mul3(2, made, kind_count_dim(x, swap ? -2 : -1, work));
   if (row->tag == WITH_BIAS) work->flops = sat_add(work->flops, sat_mul(row->cost, made));
 }
@@ -99,7 +99,7 @@ static situ_status infer_gemm(const kind_call *c) {
 
 static void count_gemm(const ops_node *node, const ops_kind *row, ops_work *work) {
   const ops_tensor *x = kind_in(node, 0);
-  int64_t made = kind_out_elements(node, 0, work);
+  int64_t made = kind_out_elements(node, work);
   work->flops = kind_mul3(2, made, kind_count_dim(x, ops_attr_int(node, "transA", 0) ? 0 : 1, work));
   int extra = row->cost + (kind_in(node, places_of(row).bias) != NULL);
   work->flops = sat_add(work->flops, sat_mul(extra, made));
@@ -228,7 +228,7 @@ static void count_einsum(const ops_node *node, const ops_kind *row, ops_work *wo
   bool known;
   if (read_equation(&c, &l, &right, &known) != SITU_STATUS_OK || !known) {
     work->exact = false;
-    work->flops = kind_out_elements(node, 0, work);
+    work->flops = kind_out_elements(node, work);
     return;
   }
   int64_t volume = 1;

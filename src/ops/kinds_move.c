@@ -31,7 +31,7 @@ static situ_status infer_transpose(const kind_call *c) {
 
 /* ---- Concat and Split ---- */
 
-/* Values of tensors joined along an axis: runs of each in turn. */
+/* Values of tensors joined along an axis: runs of each alternately. */
 static situ_status concat_values(const kind_call *c, int32_t axis) {
   ops_tensor *out = &c->node->outputs[0];
   for (int32_t i = 0; i < c->node->n_inputs; i++) {
@@ -63,7 +63,7 @@ static situ_status infer_concat(const kind_call *c) {
   TRY(kind_put_1d(c, 1, SITU_DTYPE_I64, node->n_inputs));
   for (int32_t i = 0; i < node->n_inputs && rank < 0; i++) rank = kind_rank(kind_in(node, i));
   if (rank < 0) return kind_put(c, 0, kind_in_dtype(node, 0), -1, NULL);
-  TRY(kind_axis_attr(c, "axis", 1, rank, &axis));
+  TRY(kind_axis_attr(c, 1, rank, &axis));
   for (int32_t d = 0; d < rank; d++) dims[d] = d == axis ? 0 : -1;
   for (int32_t i = 0; i < node->n_inputs; i++) {
     const ops_tensor *t = kind_in(node, i);
@@ -105,7 +105,7 @@ static situ_status infer_split(const kind_call *c) {
     for (int32_t i = 0; i < n_parts; i++) TRY(kind_put(c, i, kind_in_dtype(c->node, 0), -1, NULL));
     return SITU_STATUS_OK;
   }
-  TRY(kind_axis_attr(c, "axis", 0, t->rank, &axis));
+  TRY(kind_axis_attr(c, 0, t->rank, &axis));
   memcpy(dims, t->dims, (size_t)t->rank * sizeof *dims);
   int64_t whole = t->dims[axis], wanted = ops_attr_int(c->node, "num_outputs", n_parts);
   TRY(split_sizes(c, whole, sizes, n, given));
@@ -196,7 +196,7 @@ static situ_status infer_slice(const kind_call *c) {
   return small ? kind_stride_values(c, 0, t, offset, strides) : SITU_STATUS_OK;
 }
 
-/* The gradient of Slice: dY, the shape of the input, and what the Slice had. */
+/* The gradient of Slice: dY, the shape of the input, and the parameters of the Slice. */
 static situ_status infer_put_shape(const kind_call *c) {
   const ops_tensor *shape = kind_in(c->node, c->row->tag);
   int64_t n = kind_rank(shape) == 1 ? shape->dims[0] : -1, dims[OPS_MAX_RANK];
@@ -319,7 +319,7 @@ static situ_status infer_compress(const kind_call *c) {
   TRY(kind_need_rank(c, 1, 1));
   if (!ops_find_attr(c->node, "axis")) return kind_put_1d(c, 0, kind_in_dtype(c->node, 0), kept);
   if (kind_rank(t) < 0) return kind_put(c, 0, kind_in_dtype(c->node, 0), -1, NULL);
-  TRY(kind_axis_attr(c, "axis", 0, t->rank, &axis));
+  TRY(kind_axis_attr(c, 0, t->rank, &axis));
   memcpy(dims, t->dims, (size_t)t->rank * sizeof *dims);
   n = kind_dim(kind_in(c->node, 1), 0);
   if (n >= 0 && dims[axis] >= 0 && n > dims[axis])

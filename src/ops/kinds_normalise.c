@@ -9,14 +9,14 @@
 static situ_status infer_softmax(const kind_call *c) {
   const ops_tensor *t = kind_in(c->node, 0);
   int32_t axis;
-  if (kind_rank(t) > 0) TRY(kind_axis_attr(c, "axis", c->node->opset < 13 && t->rank > 1 ? 1 : -1, t->rank, &axis));
+  if (kind_rank(t) > 0) TRY(kind_axis_attr(c, c->node->opset < 13 && t->rank > 1 ? 1 : -1, t->rank, &axis));
   return kind_infer_same(c);
 }
 
 /* A vector of parameters (input i) must have `n` elements. */
-static situ_status need_vector(const kind_call *c, int32_t i, int64_t n, const char *what) {
+static situ_status need_vector(const kind_call *c, int32_t i, int64_t n) {
   TRY(kind_need_rank(c, i, 1));
-  return kind_same(c, kind_dim(kind_in(c->node, i), 0), n, what, NULL);
+  return kind_same(c, kind_dim(kind_in(c->node, i), 0), n, "channels and parameters", NULL);
 }
 
 static bool batch_trains(const ops_node *node) {
@@ -30,20 +30,20 @@ static situ_status infer_batch(const kind_call *c) {
   if (kind_rank(t) == 0) return kind_fail(c, "a scalar has no channels");
   for (int32_t i = 1; i < 5; i++) {
     /* Operator sets before 9 may take statistics for each place (spatial = 0). */
-    if (ops_attr_int(c->node, "spatial", 1) != 0) TRY(need_vector(c, i, channels, "channels and parameters"));
+    if (ops_attr_int(c->node, "spatial", 1) != 0) TRY(need_vector(c, i, channels));
     TRY(kind_put_like(c, i, kind_in_dtype(c->node, i < 3 && c->node->opset >= 14 ? i + 2 : i), kind_in(c->node, i)));
   }
   return kind_infer_same(c);
 }
 
 static void count_batch(const ops_node *node, const ops_kind *row, ops_work *work) {
-  work->flops = sat_mul(batch_trains(node) ? 8 : 2, kind_out_elements(node, 0, work));
+  work->flops = sat_mul(batch_trains(node) ? 8 : 2, kind_out_elements(node, work));
 }
 
 static situ_status infer_by_channel(const kind_call *c) {
   const ops_tensor *t = kind_in(c->node, 0);
   if (kind_rank(t) >= 0 && t->rank < 2) return kind_fail(c, "an input of rank %d has no channels", (int)t->rank);
-  for (int32_t i = 1; i < 3; i++) TRY(need_vector(c, i, kind_dim(t, 1), "channels and parameters"));
+  for (int32_t i = 1; i < 3; i++) TRY(need_vector(c, i, kind_dim(t, 1)));
   return kind_infer_same(c);
 }
 
@@ -66,7 +66,7 @@ static situ_status infer_layer(const kind_call *c) {
   if (kind_rank(t) < 0) return SITU_STATUS_OK;
   int32_t axis;
   int64_t dims[OPS_MAX_RANK];
-  TRY(kind_axis_attr(c, "axis", -1, t->rank, &axis));
+  TRY(kind_axis_attr(c, -1, t->rank, &axis));
   const ops_tensor *scale = kind_in(c->node, 1), *both[2] = {t, scale};
   int32_t rank;
   TRY(kind_broadcast(c, both, scale ? 2 : 1, dims, &rank));

@@ -1,5 +1,5 @@
-/* Quantisation, and the quantised twins of plain kinds that ONNX Runtime makes. Scales and zero points stand between
- * the tensors; products and windows with quantised operands are in the families of their plain kinds. */
+/* Quantisation, and the quantised twins of plain kinds that ONNX Runtime makes. Scales and zero points come between the
+ * tensors; products and windows with quantised operands are in the families of their plain kinds. */
 #include <string.h>
 
 #include "ops/kind.h"
@@ -33,7 +33,7 @@ static situ_status infer_concat(const kind_call *c) {
   int32_t axis;
   situ_dtype dtype = kind_in_dtype(c->node, 2);
   if (kind_rank(first) < 0) return kind_put(c, 0, dtype, -1, NULL);
-  TRY(kind_axis_attr(c, "axis", 1, first->rank, &axis));
+  TRY(kind_axis_attr(c, 1, first->rank, &axis));
   memcpy(dims, first->dims, (size_t)first->rank * sizeof *dims);
   for (int32_t i = 5; i < c->node->n_inputs; i += 3) {
     const ops_tensor *t = kind_in(c->node, i);

@@ -74,7 +74,7 @@ static situ_status reduce_values(const kind_call *c, const ops_tensor *t, const 
   return SITU_STATUS_OK;
 }
 
-static situ_status put_reduced(const kind_call *c, int32_t i, situ_dtype dtype, const ops_tensor *t, const bool *flags,
+static situ_status put_reduced(const kind_call *c, situ_dtype dtype, const ops_tensor *t, const bool *flags,
                                bool keep) {
   int64_t dims[OPS_MAX_RANK];
   int32_t rank = 0;
@@ -84,7 +84,7 @@ static situ_status put_reduced(const kind_call *c, int32_t i, situ_dtype dtype, 
     else if (keep)
       dims[rank++] = 1;
   }
-  return kind_put(c, i, dtype, rank, dims);
+  return kind_put(c, 0, dtype, rank, dims);
 }
 
 static situ_status infer_reduce(const kind_call *c) {
@@ -94,7 +94,7 @@ static situ_status infer_reduce(const kind_call *c) {
   if (kind_rank(t) < 0) return kind_put(c, 0, dtype, -1, NULL);
   TRY(reduced_axes(c, t, flags, &known, &nothing));
   if (known) {
-    TRY(put_reduced(c, 0, dtype, t, flags, keep || nothing));
+    TRY(put_reduced(c, dtype, t, flags, keep || nothing));
     return reduce_values(c, t, flags);
   }
   int64_t dims[OPS_MAX_RANK], n_axes = kind_dim(kind_in(c->node, 1), 0);
@@ -109,9 +109,9 @@ static situ_status infer_arg(const kind_call *c) {
   if (kind_rank(t) < 0) return kind_put(c, 0, SITU_DTYPE_I64, -1, NULL);
   int32_t axis;
   bool flags[OPS_MAX_RANK] = {false};
-  TRY(kind_axis_attr(c, "axis", 0, t->rank, &axis));
+  TRY(kind_axis_attr(c, 0, t->rank, &axis));
   flags[axis] = true;
-  return put_reduced(c, 0, SITU_DTYPE_I64, t, flags, ops_attr_int(c->node, "keepdims", 1) != 0);
+  return put_reduced(c, SITU_DTYPE_I64, t, flags, ops_attr_int(c->node, "keepdims", 1) != 0);
 }
 
 /* ---- Choosing ---- */
@@ -130,7 +130,7 @@ static situ_status infer_topk(const kind_call *c) {
     return kind_put(c, 1, SITU_DTYPE_I64, -1, NULL);
   }
   int32_t axis;
-  TRY(kind_axis_attr(c, "axis", -1, t->rank, &axis));
+  TRY(kind_axis_attr(c, -1, t->rank, &axis));
   memcpy(dims, t->dims, (size_t)t->rank * sizeof *dims);
   if (k >= 0 && dims[axis] >= 0 && k > dims[axis])
     return kind_fail(c, "the best %lld of %lld", (long long)k, (long long)dims[axis]);
@@ -162,7 +162,7 @@ static situ_status infer_unique(const kind_call *c) {
   for (int32_t i = 1; i < 4; i++) TRY(kind_put_1d(c, i, SITU_DTYPE_I64, -1));
   if (!ops_find_attr(c->node, "axis")) return kind_put_1d(c, 0, kind_in_dtype(c->node, 0), -1);
   if (rank < 0) return kind_put(c, 0, kind_in_dtype(c->node, 0), -1, NULL);
-  TRY(kind_axis_attr(c, "axis", 0, rank, &axis));
+  TRY(kind_axis_attr(c, 0, rank, &axis));
   memcpy(dims, t->dims, (size_t)rank * sizeof *dims);
   dims[axis] = -1;
   return kind_put(c, 0, kind_in_dtype(c->node, 0), rank, dims);

@@ -1,4 +1,4 @@
-/* Sequences, optionals and strings. What is no tensor is marked absent; its bytes are not counted. */
+/* Sequences, optionals and strings. Values that are not tensors are marked absent; their bytes are not counted. */
 #include <string.h>
 
 #include "ops/kind.h"

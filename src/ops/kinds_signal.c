@@ -16,7 +16,7 @@ static situ_status dft_axis(const kind_call *c, int32_t rank, int32_t *axis) {
   *axis = -1;
   if (given && !kind_scalar_int(given, &value)) return SITU_STATUS_OK;
   if (given) return kind_axis(c, value, rank, axis);
-  return kind_axis_attr(c, "axis", value, rank, axis);
+  return kind_axis_attr(c, value, rank, axis);
 }
 
 static situ_status infer_dft(const kind_call *c) {
@@ -69,7 +69,7 @@ static situ_status infer_stft(const kind_call *c) {
 
 static void count_stft(const ops_node *node, const ops_kind *row, ops_work *work) {
   const ops_tensor *made = node->n_outputs > 0 ? &node->outputs[0] : NULL;
-  work->flops = kind_mul3(5, kind_out_elements(node, 0, work), log2_up(kind_count_dim(made, 2, work)));
+  work->flops = kind_mul3(5, kind_out_elements(node, work), log2_up(kind_count_dim(made, 2, work)));
 }
 
 static situ_status infer_window(const kind_call *c) {

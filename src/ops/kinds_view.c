@@ -3,7 +3,7 @@
 
 #include "ops/kind.h"
 
-/* Values pass through; what they mean does not change. */
+/* Values pass through unchanged. */
 static situ_status view(const kind_call *c, int32_t rank, const int64_t *dims) {
   TRY(kind_put(c, 0, kind_in_dtype(c->node, 0), rank, dims));
   return kind_keep_values(c, 0, kind_in(c->node, 0));
@@ -14,7 +14,7 @@ static situ_status infer_identity(const kind_call *c) {
   return view(c, kind_rank(t), t ? t->dims : NULL);
 }
 
-/* What is left for the one dimension that is to be found (-1, or none). Copied dimensions cancel out, known or not. */
+/* The size of the one dimension to infer (-1, or none). Copied dimensions cancel out, known or not. */
 static situ_status reshape_rest(const kind_call *c, const ops_tensor *t, int32_t rank, int64_t *dims,
                                 const bool *copied, int32_t found) {
   int64_t have = 1, known = 1;
@@ -226,8 +226,8 @@ static situ_status infer_constant(const kind_call *c) {
   return SITU_STATUS_OK;
 }
 
-/* Gives what goes out of the forward part to the user and takes the gradients of it in; outputs that have no gradient
- * are named. */
+/* Passes the outputs of the forward part to the user and receives their gradients; outputs without a gradient are
+ * named. */
 static situ_status infer_yield(const kind_call *c) {
   int64_t n;
   const int64_t *skipped = ops_attr_ints(c->node, "non_differentiable_outputs", &n);

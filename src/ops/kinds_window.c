@@ -145,7 +145,7 @@ static situ_status infer_conv(const kind_call *c) {
 static void count_conv(const ops_node *node, const ops_kind *row, ops_work *work) {
   conv_places at = places_of(node, row);
   const ops_tensor *w = kind_in(node, at.w);
-  int64_t made = kind_out_elements(node, 0, work), each = 1;
+  int64_t made = kind_out_elements(node, work), each = 1;
   for (int32_t d = 1; d < kind_rank(w); d++) each = sat_mul(each, kind_count_dim(w, d, work));
   if (kind_rank(w) < 0) work->exact = false;
   int extra = row->cost + (at.bias >= 0 && kind_in(node, at.bias) != NULL);
@@ -198,7 +198,7 @@ static void count_conv_transpose(const ops_node *node, const ops_kind *row, ops_
   int64_t each = 1;
   for (int32_t d = 1; d < kind_rank(w); d++) each = sat_mul(each, kind_count_dim(w, d, work));
   work->flops = kind_mul3(2, kind_in_elements(node, 0, work), each);
-  if (kind_in(node, 2)) work->flops = sat_add(work->flops, kind_out_elements(node, 0, work));
+  if (kind_in(node, 2)) work->flops = sat_add(work->flops, kind_out_elements(node, work));
 }
 
 /* ---- Pools ---- */
@@ -229,7 +229,7 @@ static void count_pool(const ops_node *node, const ops_kind *row, ops_work *work
   const int64_t *kernel = ops_attr_ints(node, "kernel_shape", &n);
   for (int64_t d = 0; d < n; d++) each = sat_mul(each, max64(kernel[d], 1));
   if (!kernel) work->exact = false;
-  work->flops = kind_mul3(row->cost, kind_out_elements(node, 0, work), each);
+  work->flops = kind_mul3(row->cost, kind_out_elements(node, work), each);
 }
 
 static situ_status infer_global_pool(const kind_call *c) {
@@ -265,7 +265,7 @@ static situ_status infer_unpool(const kind_call *c) {
 /* A square and a sum for each of `size` channels, and a power and a division at the end. */
 static void count_lrn(const ops_node *node, const ops_kind *row, ops_work *work) {
   int64_t size = max64(ops_attr_int(node, "size", 1), 1);
-  work->flops = sat_mul(sat_add(sat_mul(2, size), row->cost), kind_out_elements(node, 0, work));
+  work->flops = sat_mul(sat_add(sat_mul(2, size), row->cost), kind_out_elements(node, work));
 }
 
 #define POOL_ROW(domain, name, cost, tag, flags) \

@@ -1,5 +1,4 @@
-/* ops/node.h - one operator to be understood: its tensors and attributes as far as they are known, and how they are
- * read. */
+/* ops/node.h - one operator to analyse: its tensors and attributes as far as they are known, and access to them. */
 #ifndef SITU_OPS_NODE_H
 #define SITU_OPS_NODE_H
 
@@ -7,8 +6,8 @@
 
 #include "situ/types.h"
 
-/* A tensor as far as it is known. `ints` (integer and boolean types) or `reals` (floating types) hold the elements,
- * row major, when they are known and few; else NULL. Everything lives in the arena of the caller. */
+/* A tensor as far as it is known. `ints` (integer and boolean types) or `reals` (floating types) hold the elements, row
+ * major, if they are known and few; else NULL. Everything lives in the arena of the caller. */
 typedef struct ops_tensor {
   situ_dtype dtype;
   int32_t rank;        /* -1 when unknown */
@@ -52,9 +51,9 @@ typedef struct ops_attr {
   const ops_tensor *tensor;
 } ops_attr;
 
-/* One operator to be understood. `inputs` has NULL for inputs that are left out. `outputs` is an array of n_outputs
- * tensors, all unknown at first, or holding what the file itself declares (value_info): inference sharpens them, and
- * wins where they differ. */
+/* One operator to analyse. `inputs` has NULL for omitted inputs. `outputs` is an array of n_outputs tensors, all
+ * unknown at first, or holding what the file itself declares (value_info): inference sharpens them, and wins where they
+ * differ. */
 typedef struct ops_node {
   const char *domain; /* "" for ai.onnx */
   const char *kind;
@@ -68,8 +67,8 @@ typedef struct ops_node {
 } ops_node;
 
 /* Amounts of one run of the operator, as far as its shapes are known. An unknown dimension counts as 1 and makes
- * `exact` false. A multiply-add is two FLOPs. Movement only (reshape and its like, which engines run as views) moves
- * no bytes. */
+ * `exact` false. A multiply-add is two FLOPs. Operators that only reinterpret data (reshape and similar, which engines
+ * run as views) move no bytes. */
 typedef struct ops_work {
   int64_t flops;
   int64_t read_bytes, written_bytes;
@@ -83,9 +82,9 @@ int64_t ops_elements(const ops_tensor *t, bool *exact);
 int64_t ops_bytes(const ops_tensor *t, bool *exact);
 /* Counts a tensor of a floating type in type `precision` (UNKNOWN: as it is). Few known values stay as they are. */
 void ops_set_precision(ops_tensor *t, situ_dtype precision);
-/* Says how a constant computed from constants alone is held: engines keep compressed weights as the file stores them,
- * so it takes the bytes of its `sources`, but of its own type if these are fewer. More elements than the sources have
- * together are new ones (Expand, Range), held by themselves. Returns whether it is held as its sources. */
+/* Decides how a constant computed from constants is stored: engines keep compressed weights as the file stores them, so
+ * it occupies the bytes of its `sources`, or of its own type if these are fewer. If it has more elements than all
+ * sources together, they are new (Expand, Range) and stored separately. Returns whether it is stored as its sources. */
 bool ops_hold(ops_tensor *made, const ops_tensor *const *sources, int32_t n_sources);
 
 /* The element type of ONNX's number for it (the `to` of Cast, the data_type of a tensor); UNKNOWN for others. */

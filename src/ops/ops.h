@@ -1,9 +1,9 @@
-/* ops/ops.h - what is known about kinds of operators: shapes in -> shapes out, values where shapes are computed,
+/* ops/ops.h - knowledge about kinds of operators: output shapes from input shapes, values where shapes are computed,
  * FLOPs and bytes moved.
  *
  * The table is keyed by (domain, kind) in ONNX's terms; readers of other formats translate names and attributes into
- * these. A kind that is not in the table is legal: its outputs stay unknown and its work is counted from what its
- * inputs show. */
+ * these. A kind that is not in the table is legal: its outputs stay unknown and its work is estimated from its
+ * inputs. */
 #ifndef SITU_OPS_OPS_H
 #define SITU_OPS_OPS_H
 

@@ -51,9 +51,8 @@ static bool lift(ranked_stage *rows, const situ_plan *plan, const situ_graph *g)
 }
 
 static bool find_stages(situ_explanation *x, const situ_plan *plan, const situ_problem *p) {
-  ranked_stage *rows = ARENA_ZERO(x->arena, ranked_stage, p->n_devices);
-  x->stages = ARENA_NEW(x->arena, situ_stage, p->n_devices);
-  if (!rows || !x->stages) return false;
+  ranked_stage *rows;
+  if (!ARENA_ARRAYS(x->arena, ZEROS(rows, p->n_devices), ARRAY(x->stages, p->n_devices))) return false;
   for (int32_t v = 0; v < p->n_operators; v++) {
     situ_stage *s = &rows[plan->device[v]].stage;
     if (s->n_operators++ == 0) s->first_operator = v;

@@ -15,9 +15,9 @@ situ_status layer_plan_open(layer_plan *out, const situ_problem *p, int32_t form
   if (!format) format = "the target";
   if (!out->arena || !layers_find(&out->layers, g, out->arena)) return fail_no_memory(error);
   int32_t n = out->n = out->layers.n;
-  if (n == 0) return fail_with(error, SITU_STATUS_UNSUPPORTED, g->model, "has no layers, and %s places layers", format);
+  if (n == 0) return fail_with(error, SITU_STATUS_UNSUPPORTED, g->model, "has no layers, but %s places layers", format);
   if (asks(out, SITU_FORM_NAMES) && !out->layers.name)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, g->model, "has no named layers, and %s names them", format);
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, g->model, "has no named layers, but %s names them", format);
   arena *a = out->arena;
   if (!ARENA_ARRAYS(a, ARRAY(out->device, n), ZEROS(out->spilled, n), ARRAY(out->run, n), ARRAY(out->count, n),
                     ZEROS(out->expert, g->n_operators)))
@@ -31,7 +31,7 @@ void layer_plan_free(layer_plan *l) { arena_free(l->arena); }
 
 static situ_status refuse_split(const situ_problem *p, int32_t v, int32_t d, const char *format, situ_error *error) {
   return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->name[v],
-                   "is on %s, what belongs to it on %s; %s places whole layers", name_of(p, d), "another device",
+                   "is on %s, but part of it is on %s; %s places whole layers", name_of(p, d), "another device",
                    format);
 }
 
@@ -42,7 +42,7 @@ static situ_status find_devices(layer_plan *l, const situ_problem *p, const int3
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t k = l->layers.of[v], d = device[v];
     int32_t *of = k >= 0 ? &l->device[k] : l->layers.before[v] ? &l->first : &l->head;
-    bool forward = p->graph->phase[v] == SITU_PHASE_FORWARD; /* the others are with what they belong to */
+    bool forward = p->graph->phase[v] == SITU_PHASE_FORWARD; /* the others are on the device of their layer */
     if (!forward || (l->expert[v] && !asks(l, SITU_FORM_EXPERTS))) continue;
     if (*of >= 0 && *of != d && (k >= 0 || asks(l, SITU_FORM_BLOCKS))) return refuse_split(p, v, d, format, error);
     *of = d;
@@ -69,9 +69,10 @@ static situ_status find_runs(layer_plan *l, const situ_problem *p, const char *f
     }
     for (int32_t i = 0; i < l->n_runs; i++)
       if (l->run[i] == l->device[k])
-        return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, l->device[k]),
-                         "has layers that do not follow each other, %d among them; %s holds one run for each device",
-                         (int)k, format);
+        return fail_with(
+            error, SITU_STATUS_UNSUPPORTED, name_of(p, l->device[k]),
+            "has layers that are not consecutive, %d among them; %s allows one run of layers for each device", (int)k,
+            format);
     l->run[l->n_runs] = l->device[k];
     l->count[l->n_runs++] = 1;
   }
@@ -94,13 +95,13 @@ static situ_status check_hosts(const layer_plan *l, const situ_problem *p, const
                        "has layers, but is a host; the stages of %s are GPUs", format);
     if (asks(l, SITU_FORM_HOST_FIRST) && k > 0 && l->device[k - 1] != d)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, d),
-                       "has layers behind those of %s; %s keeps the first layers on the CPU, no others",
+                       "has layers after those of %s; %s can keep only the first layers on the CPU",
                        name_of(p, l->device[k - 1]), format);
   }
   return SITU_STATUS_OK;
 }
 
-/* The head as one more layer, and what comes before where some layer or the host is. */
+/* The head as one more layer, and everything before the layers on a device of some layer or on the host. */
 static situ_status check_head(const layer_plan *l, const situ_problem *p, const char *format, situ_error *error) {
   int32_t last = l->device[l->n - 1];
   if (l->head >= 0 && l->head != last && (problem_is_host(p, l->head) || has_run(l, l->head)))
@@ -109,7 +110,7 @@ static situ_status check_head(const layer_plan *l, const situ_problem *p, const 
                      name_of(p, last), format);
   if (l->first >= 0 && !problem_is_host(p, l->first) && l->first != l->head && !has_run(l, l->first))
     return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, l->first),
-                     "has the embedding and no layer; %s knows no such device", format);
+                     "has the embedding but no layer; %s cannot express that", format);
   return SITU_STATUS_OK;
 }
 
@@ -117,8 +118,8 @@ static situ_status check_ends(const layer_plan *l, const situ_problem *p, const 
   bool kept = (l->first < 0 || l->first == l->device[0]) && (l->head < 0 || l->head == l->device[l->n - 1]);
   return kept ? SITU_STATUS_OK
               : fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
-                          "has its embedding or its head on another device than the first and the last layer; %s does "
-                          "not",
+                          "has its embedding or its head on another device than the first and the last layer; %s "
+                          "cannot express that",
                           format);
 }
 
@@ -127,8 +128,7 @@ static situ_status check_server(const situ_problem *p, const int32_t *device, co
   for (int32_t v = 1; v < p->n_operators; v++)
     if (devices[device[v]].server != devices[device[0]].server)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, devices[device[v]].name,
-                       "is in another server than %s; what is written for %s is of one machine",
-                       devices[device[0]].name, format);
+                       "is in another server than %s; %s describes a single machine", devices[device[0]].name, format);
   return SITU_STATUS_OK;
 }
 

@@ -1,5 +1,6 @@
-/* plan/layer_plan.h - a plan as formats by layer see it: a device for each layer, for what comes before and behind. And
- * the one place that says whether a plan has a form (situ_form, situ/plan.h), for those who write and those who search.
+/* plan/layer_plan.h - a plan as layer-based formats see it: a device for each layer, for everything before the layers
+ * and for everything after them. Also the only place that decides whether a plan has a form (situ_form, situ/plan.h),
+ * for writers and searches.
  */
 #ifndef SITU_PLAN_LAYER_PLAN_H
 #define SITU_PLAN_LAYER_PLAN_H
@@ -12,9 +13,9 @@ typedef struct layer_plan {
   int32_t form; /* situ_form */
   layer_list layers;
   bool *expert;         /* [operator] routed, of a layer */
-  int32_t n, *device;   /* [n] of the layer, its routed experts apart */
+  int32_t n, *device;   /* [n] of the layer, without its routed experts */
   bool *spilled;        /* [n] its routed experts are on a host, the rest is elsewhere */
-  int32_t first, head;  /* devices of what comes before and behind the layers, forward; -1 where there is nothing */
+  int32_t first, head;  /* devices of the forward operators before and after the layers; -1 if there are none */
   int32_t n_runs;       /* of layers that follow each other on one device; 0 unless the form asks for runs */
   int32_t *run, *count; /* [run] its device, and how many layers */
   arena *arena;

@@ -1,4 +1,5 @@
-/* plan/part_list.h - a placement as a few parts: what an engine runs in one piece, and what goes between them. */
+/* plan/part_list.h - a placement as a few parts, each of which an engine runs as one piece, and the tensors between
+ * them. */
 #ifndef SITU_PLAN_PART_LIST_H
 #define SITU_PLAN_PART_LIST_H
 

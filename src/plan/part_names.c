@@ -7,8 +7,8 @@
 #include "graph/layers.h"
 #include "plan/part_list.h"
 
-/* A section is a layer, or what is before (-1) or after (n) all of them. Members of a part by section, those without
- * work last: constants lie anywhere, and tell nothing of where a part begins and ends. */
+/* A section is a layer, or everything before (-1) or after (n) all layers. Members of a part are sorted by section,
+ * those without work last: constants can be anywhere, and do not show where a part begins and ends. */
 typedef struct member {
   int32_t part, section, op;
   bool idle;
@@ -41,7 +41,8 @@ static bool number_at_end(const char *name, size_t *prefix, int32_t *number) {
   return true;
 }
 
-/* Whether layers are best told by number: their names differ in the number at their end only, or they have none. */
+/* Whether layers are best described by number: their names differ only in the number at their end, or they have no
+ * names. */
 static bool find_numbers(naming *w, arena *a) {
   const layer_list *l = &w->layers;
   int32_t *number = ARENA_NEW(a, int32_t, l->n);

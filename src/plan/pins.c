@@ -68,7 +68,8 @@ static situ_status pins_from_split(int32_t *pins, const plan_source *s, const js
   int64_t n_ids = most < 0 ? 0 : most - least + 1;
   if (n_ids > 16 * (int64_t)g->n_operators + 1024)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, s->where,
-                     "this is a split by node number, and the nodes of %s have numbers too far apart", g->model);
+                     "this split names nodes by number, but the numbers of the nodes of %s are too far apart",
+                     g->model);
   int32_t *by_id = ARENA_NEW(scratch, int32_t, n_ids);
   if (!by_id) return fail_no_memory(error);
   for (int64_t i = 0; i < n_ids; i++) by_id[i] = -1;
@@ -107,8 +108,9 @@ static situ_status pins_from_object(int32_t *pins, const plan_source *s, const j
 static situ_status pins_from(int32_t *pins, const plan_source *s, const json_value *root, arena *scratch,
                              situ_error *error) {
   if (json_kind_of(root) != JSON_OBJECT_KIND)
-    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where,
-                     "expected a plan, a split with \"fpgas\" and \"cpus\", or an object from operator to device");
+    return fail_with(
+        error, SITU_STATUS_BAD_INPUT, s->where,
+        "expected a plan, a split with \"fpgas\" and \"cpus\", or an object that maps operators to devices");
   if (json_kind_of(json_get(root, "situ_plan")) == JSON_WHOLE) return pins_from_plan(pins, s, root, error);
   if (json_kind_of(json_get(root, "fpgas")) == JSON_ARRAY_KIND ||
       json_kind_of(json_get(root, "cpus")) == JSON_ARRAY_KIND)

@@ -53,7 +53,7 @@ situ_device_use plan_use(const situ_plan *p, int32_t device) {
 situ_status plan_belongs(const situ_plan *p, const situ_problem *problem, situ_error *error) {
   if (p->n_operators == problem->n_operators && p->n_devices == problem->n_devices) return SITU_STATUS_OK;
   return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                   "the plan is of %d operators on %d devices; the problem has %d on %d", (int)p->n_operators,
+                   "the plan has %d operators on %d devices; the problem has %d on %d", (int)p->n_operators,
                    (int)p->n_devices, (int)problem->n_operators, (int)problem->n_devices);
 }
 

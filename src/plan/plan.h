@@ -7,7 +7,7 @@
 #include "problem/problem.h"
 #include "situ/plan.h"
 
-/* A placement: what a solver decides. Arrays belong to whoever made it. */
+/* A placement: the decisions of a solver. Arrays belong to its maker. */
 typedef struct placement {
   int32_t *device; /* [operator] */
   int32_t *order;  /* stream: a topological order of the operators, the sequence of each device; NULL: index order */
@@ -23,7 +23,7 @@ struct situ_plan {
   situ_outcome outcome;
   bool claimed; /* it comes from a file, whose word outcome and bound are */
 
-  int32_t *device;               /* NULL when there is no placement; so are the next four */
+  int32_t *device;               /* NULL without a placement, like the next four */
   int32_t *order;                /* stream: operators by start time; else NULL */
   int64_t *start_ns, *finish_ns; /* stream, calls; else NULL */
   int32_t *call;                 /* calls; else NULL */
@@ -52,11 +52,12 @@ struct situ_plan {
 };
 
 /* NULL, or what is wrong with the shape of a placement or a plan of a problem (base/contracts.h): numbers in range,
- * permutations, arrays that come together. Whether a plan is true is for check/. O(V + devices + transfers). */
+ * permutations, arrays that belong together. Whether a plan is correct is decided by check/. O(V + devices +
+ * transfers). */
 const char *placement_check(const placement *where, const situ_problem *problem);
 const char *plan_check_shape(const situ_plan *plan, const situ_problem *problem);
 
-/* The device whose part device d runs: itself where it is no replica. */
+/* The device whose part device d runs: d itself unless it is a replica. */
 static inline int32_t plan_leader(const situ_plan *plan, int32_t d) {
   return plan->replica_of && plan->replica_of[d] >= 0 ? plan->replica_of[d] : d;
 }
@@ -67,7 +68,7 @@ int32_t plan_n_sharing(const situ_plan *plan, int32_t d);
 /* Fills n_handovers from the placement. False without memory. */
 bool plan_count_handovers(situ_plan *plan, const situ_problem *problem);
 
-/* What a device is used for; all 0, and replica_of -1, without a placement. */
+/* The use of a device; all 0, and replica_of -1, without a placement. */
 situ_device_use plan_use(const situ_plan *plan, int32_t device);
 
 /* BAD_ARGUMENT unless the plan has as many operators and devices as the problem. */
@@ -76,8 +77,8 @@ situ_status plan_belongs(const situ_plan *plan, const situ_problem *problem, sit
 /* A plan with nothing in it yet: no placement, value SITU_NEVER_NS, bound 0, empty strings. NULL without memory. */
 situ_plan *plan_new(const situ_problem *problem);
 
-/* Plan files (docs/formats/plan.md): what a plan says, apart from where its problem came from, which the caller adds
- * as the member "instance". Operators are named, so that a plan survives a change of numbers. */
+/* Plan files (docs/formats/plan.md): the content of a plan without the origin of its problem, which the caller adds as
+ * the member "instance". Operators are stored by name, so that a plan survives renumbering. */
 struct json_value;
 struct json_value *plan_to_json(const situ_plan *plan, const situ_problem *problem);
 situ_status plan_from_json(situ_plan **out, const situ_problem *problem, const struct json_value *root,

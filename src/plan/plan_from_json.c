@@ -117,7 +117,7 @@ static situ_status read_operator_row(situ_plan *plan, const plan_source *s, cons
   snprintf(what, sizeof what, "operators, row %d", (int)at + 1);
   TRY(plan_read_operator(&v, s, json_at(row, 0), what, error));
   if (plan->device[v] >= 0)
-    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: the operator '%s' comes twice", what,
+    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: the operator '%s' appears twice", what,
                      s->graph->name[v]);
   TRY(plan_read_device(&plan->device[v], s, json_at(row, 1), what, error));
   if (plan->order) plan->order[at] = v;
@@ -207,7 +207,7 @@ static situ_status read_devices(situ_plan *plan, const plan_source *s, const jso
   return SITU_STATUS_OK;
 }
 
-/* Links are numbers in "transfers"; the list says what they join, so that a plan for another platform is noticed. */
+/* Links are numbers in "transfers"; the list gives their ends, so that a plan for another platform is detected. */
 static situ_status check_links(const plan_source *s, const json_value *rows, situ_error *error) {
   if (json_kind_of(rows) != JSON_ARRAY_KIND || json_size(rows) != (size_t)s->platform->n_links)
     return bad(s, error, "links", "the links of the platform; was the plan made for another one?");
@@ -216,8 +216,7 @@ static situ_status check_links(const plan_source *s, const json_value *rows, sit
     TRY(plan_read_device(&from, s, json_at(json_at(rows, i), 0), "links", error));
     TRY(plan_read_device(&to, s, json_at(json_at(rows, i), 1), "links", error));
     if (from != s->platform->links[i].from_device || to != s->platform->links[i].to_device)
-      return fail_with(error, SITU_STATUS_BAD_INPUT, s->where,
-                       "link %zu goes from %s to %s; on platform %s it goes elsewhere", i,
+      return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "link %zu goes from %s to %s, but not on platform %s", i,
                        s->platform->devices[from].name, s->platform->devices[to].name, s->platform->name);
   }
   return SITU_STATUS_OK;

@@ -58,7 +58,7 @@ static json_value *links_json(const situ_problem *p) {
   return NULL;
 }
 
-/* The first device of a memory stands for it. */
+/* The first device of a memory represents it. */
 static int32_t device_of_memory(const situ_problem *p, int32_t m) {
   int32_t d = 0;
   while (d < p->n_devices && p->memory_of[d] != m) d++;

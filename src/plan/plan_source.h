@@ -26,7 +26,7 @@ situ_status plan_read_operator(int32_t *op, const plan_source *s, const json_val
 situ_status plan_read_whole(int64_t *out, const plan_source *s, const json_value *v, const char *what,
                             const int64_t *null_is, situ_error *error);
 
-/* INT64_MAX stands for "never" and "no limit", which a plan file writes as null. NULL without memory. */
+/* INT64_MAX means "never" or "no limit", which a plan file writes as null. NULL without memory. */
 json_value *plan_whole_json(int64_t value);
 
 #endif

@@ -126,7 +126,8 @@ static void wait_for_turn(const path_walk *w, situ_path_step *found, const situ_
   if (low < w->n_ended && w->ended[low].finish_ns == next->start_ns) wait_for(found, next, w->ended[low]);
 }
 
-/* What a step waited for: its data first, then its device or its channel, then its turn; nothing at the beginning. */
+/* What a step waited for: first its data, then its device or its channel, then its place in the sequence; nothing at
+ * the beginning. */
 static situ_path_step before(const path_walk *w, const situ_path_step *next) {
   const situ_graph *g = w->problem->graph;
   const int32_t *memory_of = w->problem->memory_of, *device = w->plan->device;

@@ -15,7 +15,7 @@ enum { N_TABLES = sizeof tables / sizeof tables[0] };
  * (measured: PCIe 3.0 12.4 and 13.1 GB/s, 4.0 26.1 and 25.6, bandwidthTest); TCP over 25 Gbit/s and more 70 %, RDMA 85
  * %.
  *
- * Latencies are those of a small tensor handed over by an engine in C++ from pinned memory, with what it waits for:
+ * Latencies are those of a small tensor handed over by an engine in C++ from pinned memory, including waiting:
  * - PCIe to a discrete GPU 10 us: a call of cudaMemcpyAsync takes 4 to 15 us (Kineto traces in HolisticTraceAnalysis),
  *   cudaMemcpy at least 6 to 7 (README of GDRCopy). Back 20 us: synchronise 8 (cudaStreamSynchronize 2 to 11, same
  *   traces), copy 6, wake the thread 6. So two GPUs by way of their host take 30.

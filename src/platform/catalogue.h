@@ -6,13 +6,13 @@
 
 /* Row `index` over all tables, or NULL. */
 const situ_device_kind_info *catalogue_row(int32_t index);
-/* The row of that name, else the only one whose name goes on with "-" after it: "rtx4090" is rtx4090-24g, and so are
- * "RTX 4090" and "NVIDIA GeForce RTX 4090". NULL where there is none, or several. */
+/* The row of that name, else the only row whose name continues with "-" after it: "rtx4090" is rtx4090-24g, and so are
+ * "RTX 4090" and "NVIDIA GeForce RTX 4090". NULL if there is none, or more than one. */
 const situ_device_kind_info *catalogue_find(const char *key);
 const situ_link_kind_info *link_kind_find(const char *key);
 
-/* What to tell of a key that there is none of, written into `into` and returned: "did you mean a100-40g or a100-80g?"
- * with at most three that are like it, by edit distance and common beginning; else where all of them are listed. */
+/* A hint for an unknown key, written into `into` and returned: "did you mean a100-40g or a100-80g?" with at most three
+ * similar keys, by edit distance and common prefix; else where all keys are listed. */
 enum { CATALOGUE_HINT_BYTES = 200 };
 const char *catalogue_nearest_device(char into[CATALOGUE_HINT_BYTES], const char *key);
 const char *catalogue_nearest_link(char into[CATALOGUE_HINT_BYTES], const char *key);

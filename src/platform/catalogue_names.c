@@ -104,9 +104,9 @@ typedef struct nearest {
   int score[N_NEAREST], n;
 } nearest;
 
-/* Keeps the names that are like what was wanted: few letters are other, or half of them and at least three begin it.
- * Names that begin with what was wanted come first, since they differ in what was left out. `shown` is what the person
- * is told for `name`. */
+/* Keeps the names that are similar to the wanted one: few letters differ, or half of the letters and at least three are
+ * a common prefix. Names that begin with the wanted one come first, since they only extend it. `shown` is the text
+ * displayed for `name`. */
 static void offer(nearest *found, const char *wanted, const char *name, const char *shown) {
   int n = (int)strlen(wanted), same = 0, distance = name_distance(wanted, name);
   while (same < n && tolower((unsigned char)wanted[same]) == tolower((unsigned char)name[same])) same++;
@@ -134,7 +134,8 @@ static const char *told(char into[CATALOGUE_HINT_BYTES], const nearest *found, c
   return into;
 }
 
-/* What the longest run of words of a text names, with a number in it: "h100" of "DGX H100". Returns how many rows. */
+/* The rows named by the longest run of words of a text that contains a number: "h100" of "DGX H100". Returns how
+ * many. */
 static int find_within(const situ_device_kind_info *called[], const char *text) {
   size_t begin[MOST_WORDS], end[MOST_WORDS], n = 0, length = strlen(text);
   for (size_t i = 0; i < length && n < MOST_WORDS;) {
@@ -169,7 +170,7 @@ static bool is_kind(const char *key) {
 const char *catalogue_nearest_device(char into[CATALOGUE_HINT_BYTES], const char *key) {
   nearest found = {0};
   if (is_kind(key))
-    return told(into, &found, "say which one, as in rtx4090 or npu-200v: `situ list devices` shows all");
+    return told(into, &found, "give the full name, as in rtx4090 or npu-200v: `situ list devices` shows all");
   char plain[PLAIN_BYTES], name[PLAIN_BYTES];
   const situ_device_kind_info *row, *called[N_NEAREST];
   found.n = find_called(called, N_NEAREST, key);

@@ -1,4 +1,4 @@
-/* NPUs, TPUs and other accelerators that are no GPUs. */
+/* NPUs, TPUs and other non-GPU accelerators. */
 #include "platform/catalogue_rows.h"
 
 static const situ_device_kind_info rows[] = {

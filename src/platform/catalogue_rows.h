@@ -1,10 +1,10 @@
-/* platform/catalogue_rows.h - the form of the rows of the catalogue, and the tables that it consists of.
+/* platform/catalogue_rows.h - the rows of the catalogue, and its tables.
  *
  * Accelerators: peaks are those of the datasheet at boost clock, dense (no sparsity). F32 is the rate of plain FP32
  * units, not of TF32, since frameworks compute FP32 exactly unless told otherwise. F16 and BF16 are those of tensor
  * (matrix) units with FP32 accumulation, where the device has them; on GeForce cards from Turing on these are half of
  * the rate with FP16 accumulation. Memory is the stated size in units of 10^9 bytes; the true size is in units of 2^30,
- * and the difference stands for what contexts and allocators take.
+ * and the difference accounts for the memory of contexts and allocators.
  *
  * CPUs: vendors state no FLOP/s. The peak is cores x clock x (FMA units x lanes x 2), the product written in the
  * source; the clock is what all cores sustain where that is known ("all-core"), else the base clock; bandwidth is

@@ -46,7 +46,7 @@ static situ_status bad_name(const composer *c, situ_error *error, const char *te
       text, word);
 }
 
-/* Passes blanks, which may stand around every sign. */
+/* Skips spaces, which are allowed around every sign. */
 static void skip_blanks(const char **at) {
   while (isblank((unsigned char)**at)) ++*at;
 }
@@ -125,7 +125,7 @@ static int32_t cut_count(char *word) {
   return (int32_t)count;
 }
 
-/* The row that a word names, with what people write behind names: how much memory, how many. NULL: none. */
+/* The row that a word names, with what users append to names: memory size and count. NULL: none. */
 static const situ_device_kind_info *find_row(term *t, const char *word) {
   char name[MAX_WORD];
   const situ_device_kind_info *row = catalogue_find(word);
@@ -139,13 +139,14 @@ static const situ_device_kind_info *find_row(term *t, const char *word) {
   return row;
 }
 
-/* Memory may be stated of hosts, and of what has the memory of a machine without one: the rest comes with its own. */
+/* Memory may be given for hosts, and for devices that hold the memory of a machine without a host; other devices have
+ * their own. */
 static situ_status check_memory(const composer *c, const term *t, situ_error *error) {
   bool own = strcmp(t->row->kind, "cpu") == 0 || t->row->integrated;
   return t->memory_bytes == 0 || own
              ? SITU_STATUS_OK
              : fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
-                         "%s has %lld GB of its own; the memory of the machine is stated behind its host, as in \"cpu "
+                         "%s has %lld GB of its own; specify the memory of the machine after its host, as in \"cpu "
                          "64GB\"",
                          t->row->name, (long long)(t->row->memory_bytes / 1000000000));
 }
@@ -158,7 +159,7 @@ static situ_status take_count(const composer *c, int32_t *count, const char **at
   skip_blanks(at);
   if (!isdigit((unsigned char)**at)) return SITU_STATUS_OK;
   if (take_word(word, &word_at, "+@(),;") && find_row(&(term){.count = 1}, word))
-    return SITU_STATUS_OK; /* "7900xtx" is no count */
+    return SITU_STATUS_OK; /* "7900xtx" is not a count */
   char *end;
   long stated = strtol(*at, &end, 10);
   if (stated < 1 || stated > SITU_MAX_DEVICES)
@@ -223,7 +224,7 @@ static situ_status take_terms(composer *c, const char **at, char end, situ_error
 static situ_status take_server(composer *c, const char **at, situ_error *error) {
   int32_t count, first = c->n_servers;
   TRY(take_count(c, &count, at, error));
-  if (!take_sign(at, '(')) return bad_name(c, error, "expected a server in brackets, as the others are, at", *at);
+  if (!take_sign(at, '(')) return bad_name(c, error, "expected a server in parentheses, like the others, at", *at);
   const char *inside = *at;
   for (int32_t i = 0; i < count; i++) {
     *at = inside;
@@ -240,7 +241,7 @@ static situ_status take_server(composer *c, const char **at, situ_error *error) 
                      catalogue_nearest_link(hint, word));
   if (network->fabric)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
-                     "%s joins the accelerators of one server, not servers; write it inside the brackets",
+                     "%s joins the accelerators of one server, not servers; write it inside the parentheses",
                      network->name);
   for (int32_t i = first; i < c->n_servers; i++) c->servers[i].network = network;
   return SITU_STATUS_OK;
@@ -262,9 +263,8 @@ static bool is_host(const term *t) { return strcmp(t->row->kind, "cpu") == 0; }
 
 /* Devices in the order of the name, hosts first. A lone host is "cpu"; all else is numbered. */
 static situ_status make_devices(composer *c, situ_error *error) {
-  c->devices = ARENA_NEW(c->arena, situ_device, c->n_devices);
-  c->term_of = ARENA_NEW(c->arena, const term *, c->n_devices);
-  if (!c->devices || !c->term_of) return fail_no_memory(error);
+  if (!ARENA_ARRAYS(c->arena, ARRAY(c->devices, c->n_devices), ARRAY(c->term_of, c->n_devices)))
+    return fail_no_memory(error);
   for (int32_t i = 0; i < c->n_terms; i++)
     if (is_host(&c->terms[i])) c->n_hosts += c->terms[i].count;
   int32_t n = 0;
@@ -285,7 +285,7 @@ static situ_status make_devices(composer *c, situ_error *error) {
         if (t->memory_bytes > 0) c->devices[n].memory_bytes = t->memory_bytes;
         if (t->memory_bytes > 0 && t->row->integrated && s->host >= 0)
           return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
-                           "%s shares the memory of its host: state it behind the host", t->row->name);
+                           "%s shares the memory of its host: specify the memory after the host", t->row->name);
         c->devices[n].apart = t->row->integrated && s->host >= 0;
         if (t->row->integrated) c->devices[n].shares_memory_with = s->host;
         c->devices[n].server = t->server;
@@ -336,7 +336,7 @@ static bool owns_memory(const composer *c, int32_t d) {
   return c->devices[d].shares_memory_with < 0 || c->devices[d].apart;
 }
 
-/* Whether devices d and e stand in one server. */
+/* Whether devices d and e are in the same server. */
 static bool together(const composer *c, int32_t d, int32_t e) { return c->term_of[d]->server == c->term_of[e]->server; }
 
 /* Whether d is what its server sends from: its first host, or without hosts each accelerator. */
@@ -345,7 +345,7 @@ static bool has_port(const composer *c, int32_t d) {
   return host >= 0 ? d == host : owns_memory(c, d);
 }
 
-/* What a server sends to other servers shares a channel; the slower of two networks counts. */
+/* All traffic from a server to other servers shares a channel; the slower of two networks counts. */
 static situ_status join_servers(composer *c, situ_error *error) {
   int32_t first_channel = c->n_channels;
   c->n_channels += c->n_servers;

@@ -72,7 +72,7 @@ static situ_status read_titles(reader *r, const char *at) {
     }
     for (size_t k = 0; k < sizeof times / sizeof times[0]; k++) {
       if (!is_title(text, n, times[k].title)) continue;
-      if (r->time_column >= 0) return bad(r, "two columns are times; leave one");
+      if (r->time_column >= 0) return bad(r, "two columns are times; keep only one");
       r->time_column = column;
       r->unit_ns = times[k].unit_ns;
     }
@@ -101,7 +101,7 @@ static situ_status read_row(reader *r, const char *at) {
     if (column == r->time_column) {
       TRY(read_number(r, text, n, "time", MOST_NS / r->unit_ns, &m.time_ns));
       m.time_ns *= r->unit_ns;
-      if (m.time_ns <= 0) return bad(r, "a transfer takes some time: expected one above 0");
+      if (m.time_ns <= 0) return bad(r, "the time of a transfer must be above 0");
     }
   }
   if (m.bytes < 0 || m.time_ns < 0) return bad(r, "has too few columns");
@@ -191,7 +191,7 @@ static situ_status fit_line(situ_link_fit *fit, bool absolute, const reader *r) 
   double rate = slope > 0 ? 1e9 / slope : 0;
   if (!(rate >= 1 && rate <= 1e18))
     return fail_with(r->error, SITU_STATUS_BAD_INPUT, r->path,
-                     "the times do not grow with the size as those of a link do: no rate fits");
+                     "the times do not grow with the size, so no rate can be fitted");
   line->latency_ns = (int64_t)floor(latency + 0.5);
   line->bytes_per_s = rate;
   return SITU_STATUS_OK;
@@ -223,7 +223,8 @@ static situ_status make(situ_link_fit *fit, reader *r, bool absolute) {
   if (!(fit->samples = ARENA_NEW(r->arena, situ_link_sample, r->n))) return fail_no_memory(r->error);
   if (r->n > 0) take_medians(fit, r->all, r->n);
   if (fit->line.n_sizes < 2)
-    return fail_with(r->error, SITU_STATUS_BAD_INPUT, r->path, "has %s; a line needs transfers of two sizes at least",
+    return fail_with(r->error, SITU_STATUS_BAD_INPUT, r->path,
+                     "has %s; fitting a line needs transfers of at least two sizes",
                      r->n == 0 ? "no transfers" : "transfers of one size only");
   TRY(fit_line(fit, absolute, r));
   judge_line(fit, absolute);

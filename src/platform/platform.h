@@ -15,7 +15,7 @@ struct situ_platform {
   int32_t *class_of;    /* device -> class */
   int32_t *memory_of;   /* device -> memory */
   const char **class_name;
-  int32_t *class_device; /* class -> its first device, which stands for all */
+  int32_t *class_device; /* class -> its first device, which represents all */
 
   int64_t *memory_bytes; /* memory -> capacity */
   /* Memories that share their capacity are a pool: next_in_pool[m] is the next one, in ascending order, or -1. */

@@ -33,18 +33,17 @@ static situ_status check_device(const char *platform, const situ_device *d, int3
     return bad_device(error, platform, d, "memory_bytes_per_s must be above 0 and at most 1e18");
   for (int t = 0; t < DTYPE_COUNT; t++)
     if (d->peak_flops[t] != 0.0 && !rate_is_sane(d->peak_flops[t]))
-      return bad_device(error, platform, d, "a peak must be 0 (not stated) or above 0 and at most 1e18");
+      return bad_device(error, platform, d, "a peak must be from 0 (not stated) to 1e18");
   if (!device_has_peak(d)) return bad_device(error, platform, d, "a peak of f32, f16, bf16 or i8 must be stated");
   if ((unsigned)d->family > SITU_FAMILY_NPU) return bad_device(error, platform, d, "no such family of devices");
   if (!(d->efficiency >= 0.0 && d->efficiency <= 1.0))
     return bad_device(error, platform, d, "efficiency must be above 0 and at most 1 (0 for the cost model's)");
-  if (d->server < 0) return bad_device(error, platform, d, "server must be a number from 0 up");
+  if (d->server < 0) return bad_device(error, platform, d, "server must be at least 0");
   if (d->memory_bytes < 0) return bad_device(error, platform, d, "memory_bytes must be at least 0");
   if (d->launch_ns < 0 || d->launch_ns > MAX_LATENCY_NS)
     return bad_device(error, platform, d, "launch_ns must be between 0 and 1e15");
   if (d->apart != 0 && d->apart != 1) return bad_device(error, platform, d, "apart must be 0 or 1");
-  if (d->apart && d->shares_memory_with < 0)
-    return bad_device(error, platform, d, "apart goes with shares_memory_with only");
+  if (d->apart && d->shares_memory_with < 0) return bad_device(error, platform, d, "apart needs shares_memory_with");
   if (d->shares_memory_with < -1 || d->shares_memory_with >= index)
     return bad_device(error, platform, d, "shares_memory_with must be -1 or the number of an earlier device");
   return SITU_STATUS_OK;
@@ -57,7 +56,7 @@ static bool same_speed(const situ_device *a, const situ_device *b) {
          a->efficiency == b->efficiency;
 }
 
-/* Puts memory m, the last so far, behind the others of the pool of `member`, which it returns. */
+/* Appends memory m, the last so far, to the pool of `member`, and returns the pool. */
 static int32_t join_pool(situ_platform *p, int32_t member, int32_t m) {
   int32_t last = member;
   while (p->next_in_pool[last] >= 0) last = p->next_in_pool[last];
@@ -137,7 +136,7 @@ static situ_status check_link(const situ_platform *p, const situ_link *link, int
   else if (!rate_is_sane(link->bytes_per_s) || link->bytes_per_s < MIN_LINK_RATE)
     wrong = "bytes_per_s must be between 1 and 1e18";
   else if (link->channel < -1)
-    wrong = "channel must be -1 or a number from 0 up";
+    wrong = "channel must be -1 or at least 0";
   if (!wrong) return SITU_STATUS_OK;
   return fail_with(error, SITU_STATUS_BAD_INPUT, p->name, "link number %d from \"%.100s\" to \"%.100s\": %s",
                    (int)index, from, to, wrong);
@@ -169,19 +168,10 @@ static situ_status add_links(situ_platform *p, const situ_link *links, situ_erro
 static bool platform_alloc(situ_platform *p, const char *name) {
   int64_t n = p->n_devices, m = p->n_links;
   p->name = arena_string(p->arena, name && name[0] ? name : "platform");
-  p->devices = ARENA_ZERO(p->arena, situ_device, n);
-  p->class_of = ARENA_ZERO(p->arena, int32_t, n);
-  p->memory_of = ARENA_ZERO(p->arena, int32_t, n);
-  p->class_name = ARENA_ZERO(p->arena, const char *, n);
-  p->class_device = ARENA_ZERO(p->arena, int32_t, n);
-  p->memory_bytes = ARENA_ZERO(p->arena, int64_t, n);
-  p->next_in_pool = ARENA_NEW(p->arena, int32_t, n);
-  p->heads_pool = ARENA_NEW(p->arena, bool, n);
-  p->links = ARENA_ZERO(p->arena, situ_link, m);
-  p->link_from = ARENA_ZERO(p->arena, int32_t, m);
-  p->link_to = ARENA_ZERO(p->arena, int32_t, m);
-  return p->name && p->devices && p->class_of && p->memory_of && p->class_name && p->class_device && p->memory_bytes &&
-         p->next_in_pool && p->heads_pool && p->links && p->link_from && p->link_to;
+  return p->name && ARENA_ARRAYS(p->arena, ZEROS(p->devices, n), ZEROS(p->class_of, n), ZEROS(p->memory_of, n),
+                                 ZEROS(p->class_name, n), ZEROS(p->class_device, n), ZEROS(p->memory_bytes, n),
+                                 ARRAY(p->next_in_pool, n), ARRAY(p->heads_pool, n), ZEROS(p->links, m),
+                                 ZEROS(p->link_from, m), ZEROS(p->link_to, m));
 }
 
 situ_status platform_new(situ_platform **out, const char *name, const situ_device *devices, int32_t n_devices,

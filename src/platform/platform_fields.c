@@ -18,7 +18,7 @@ situ_status fields_fail(situ_error *error, const char *where, const char *place,
   return fail_with(error, SITU_STATUS_BAD_INPUT, spot, "%s", text);
 }
 
-/* As in platform.c: what lies above is no rate of a machine. */
+/* As in platform.c: higher values are not rates of a real machine. */
 static const double MAX_RATE = 1e18;
 
 static const field *find_field(const field *fields, int n_fields, const char *key) {
@@ -62,7 +62,8 @@ static bool set_value(void *into, const field *f, const json_value *v) {
 
 static situ_status wrong_value(const field *f, const char *where, const char *place, situ_error *error) {
   if (f->kind == FIELD_WHOLE)
-    return fields_fail(error, where, place, "\"%s\" must be a whole number from %lld up", f->key, (long long)f->least);
+    return fields_fail(error, where, place, "\"%s\" must be a whole number, at least %lld", f->key,
+                       (long long)f->least);
   static const char *const expected[] = {[FIELD_TEXT] = "a text that is not empty",
                                          [FIELD_TRUTH] = "true or false",
                                          [FIELD_TIMES] = "a number of at least 0 whose value fits 63 bits",
@@ -76,7 +77,7 @@ static situ_status unknown_key(const field *fields, int n_fields, const char *ke
   char known[320] = "";
   for (int i = 0, n = 0; i < n_fields && n >= 0 && n < (int)sizeof known; i++)
     n += snprintf(known + n, sizeof known - (size_t)n, "%s%s", i ? ", " : "", fields[i].key);
-  return fields_fail(error, where, place, "\"%.40s\" is not a key of it; the keys are %s", key, known);
+  return fields_fail(error, where, place, "\"%.40s\" is not a key here; the keys are %s", key, known);
 }
 
 situ_status fields_read(void *into, const json_value *object, const field *fields, int n_fields, const char *where,
@@ -89,8 +90,8 @@ situ_status fields_read(void *into, const json_value *object, const field *field
     if (!f) return unknown_key(fields, n_fields, member.key, where, place, error);
     for (int i = 0; i < n_fields; i++)
       if (&fields[i] != f && fields[i].offset == f->offset && json_get(object, fields[i].key))
-        return fields_fail(error, where, place, "\"%s\" and \"%s\" are two units of one value; give one", f->key,
-                           fields[i].key);
+        return fields_fail(error, where, place, "\"%s\" and \"%s\" give the same value in two units; keep only one",
+                           f->key, fields[i].key);
     if (!set_value(into, f, member.value)) return wrong_value(f, where, place, error);
   }
   return SITU_STATUS_OK;

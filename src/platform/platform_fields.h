@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 
-/* What a field holds in the file, and in the struct. */
+/* The type of a field in the file and in the struct. */
 typedef enum field_kind {
   FIELD_TEXT,  /* a text that is not empty; const char *, NULL when absent */
   FIELD_TRUTH, /* true or false; int64_t 1 or 0, -1 when absent */

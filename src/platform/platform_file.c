@@ -79,7 +79,7 @@ static const field link_fields[] = {
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* What a name in the file stands for: devices first, first + stride, ... */
+/* The devices of a name in the file: first, first + stride, ... */
 typedef struct place {
   int32_t first, count, stride;
 } place;
@@ -175,14 +175,14 @@ static situ_status describe(situ_device *d, const loader *f, const file_device *
   TRY(read_peaks(d, entry->tera_peaks, 1e12, f->where, spot, error));
   if (entry->peaks && entry->tera_peaks)
     return fields_fail(error, f->where, spot,
-                       "\"peak_flops\" and \"peak_tflops\" are two units of one value; give one");
+                       "\"peak_flops\" and \"peak_tflops\" give the same value in two units; keep only one");
   if (d->memory_bytes_per_s <= 0.0) return fields_fail(error, f->where, spot, "\"memory_bytes_per_s\" is missing");
   if (!device_has_peak(d))
     return fields_fail(error, f->where, spot, "\"peak_flops\" with \"f32\", \"f16\", \"bf16\" or \"i8\" is missing");
 
   if (entry->shares && entry->shares_capacity)
     return fields_fail(error, f->where, spot,
-                       "\"shares_memory_with\" and \"shares_capacity_with\" exclude each other; give one");
+                       "\"shares_memory_with\" and \"shares_capacity_with\" exclude each other; keep only one");
   const char *shares = entry->shares ? entry->shares : entry->shares_capacity;
   if (shares) {
     const place *owner = find_place(f, shares);
@@ -190,12 +190,12 @@ static situ_status describe(situ_device *d, const loader *f, const file_device *
       return fields_fail(error, f->where, spot, "\"%s\" must name one earlier device, not \"%.100s\"",
                          entry->shares ? "shares_memory_with" : "shares_capacity_with", shares);
     if (entry->memory_bytes >= 0 || entry->reserve_bytes >= 0)
-      return fields_fail(error, f->where, spot, "the memory is that of \"%.100s\"; state its size there", shares);
+      return fields_fail(error, f->where, spot, "the memory belongs to \"%.100s\"; state its size there", shares);
     d->shares_memory_with = owner->first;
     d->apart = entry->shares_capacity != NULL;
   }
   if (entry->reserve_bytes > d->memory_bytes)
-    return fields_fail(error, f->where, spot, "\"reserve_bytes\" is more than the memory");
+    return fields_fail(error, f->where, spot, "\"reserve_bytes\" exceeds the memory");
   if (entry->reserve_bytes > 0 && d->memory_bytes != SITU_UNLIMITED_BYTES) d->memory_bytes -= entry->reserve_bytes;
   return SITU_STATUS_OK;
 }
@@ -234,7 +234,7 @@ static situ_status add_device(loader *f, const json_value *value, size_t index, 
     return fields_fail(error, f->where, spot, "a platform has at most %d devices", SITU_MAX_DEVICES);
   situ_device model;
   TRY(describe(&model, f, &entry, spot, error));
-  /* devices without the key stand together: in the server of no name */
+  /* devices without the key are together, in the unnamed server */
   int64_t server = string_map_put(f->servers, entry.server ? entry.server : "", string_map_count(f->servers));
   if (server < 0) return fail_no_memory(error);
   model.server = (int32_t)server;
@@ -272,8 +272,8 @@ static situ_status find_end(const loader *f, const char *spot, const char *key, 
               : fields_fail(error, f->where, spot, "\"%s\": no device is called \"%.100s\"", key, name);
 }
 
-/* Latency and rate of a link, and its latency from a device to its host; *switched tells that what one device sends
- * leaves by one port. */
+/* Latency and rate of a link, and its latency from a device to its host; *switched: everything that one device sends
+ * leaves through one port. */
 static situ_status link_speed(const loader *f, const char *spot, const file_link *entry, situ_link *link,
                               int64_t *to_host_ns, bool *switched, situ_error *error) {
   *switched = false;
@@ -303,7 +303,7 @@ static bool goes_home(const loader *f, const situ_link *link) {
   return f->devices[link->to_device].is_host && !f->devices[link->from_device].is_host;
 }
 
-/* A name with a count stands for all of its devices: one link for each pair of different ends. */
+/* A name with a count means all of its devices: one link for each pair of different ends. */
 static situ_status add_link(loader *f, const json_value *value, size_t index, situ_error *error) {
   char spot[PLACE_BYTES];
   snprintf(spot, sizeof spot, "links[%zu]", index);
@@ -353,7 +353,7 @@ static situ_status load(loader *f, situ_platform **out, const json_value *root, 
   file_root top;
   TRY(fields_read(&top, root, root_fields, COUNT_OF(root_fields), f->where, "top level", error));
   if (top.version != FORMAT_VERSION)
-    return fields_fail(error, f->where, "top level", "\"situ_platform\": %d is needed, the version of the format",
+    return fields_fail(error, f->where, "top level", "\"situ_platform\" must be %d, the version of the format",
                        FORMAT_VERSION);
   if (json_kind_of(top.devices) != JSON_ARRAY_KIND)
     return fields_fail(error, f->where, "top level", "\"devices\" must be an array");

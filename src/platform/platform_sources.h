@@ -6,7 +6,7 @@
 #include "platform/platform.h"
 
 /* Builds the platform of a composed name ("cpu+2*a100-80g@nvlink"); the grammar is in docs/formats/platform.md.
- * BAD_ARGUMENT for a name that is none, with the nearest known words. */
+ * BAD_ARGUMENT for an invalid name, with the nearest known words. */
 situ_status platform_from_name(situ_platform **out, const char *name, situ_error *error);
 
 /* Builds the platform of a platform file's tree; `where` (the file) begins the place of each message. BAD_INPUT for
@@ -20,8 +20,8 @@ json_value *platform_to_json(const situ_platform *platform);
 /* The catalogue's row for an accelerator that a system calls `model` ("NVIDIA A100-SXM4-80GB"), or NULL. */
 const situ_device_kind_info *this_host_match(const char *model);
 
-/* Looks at the machine that runs situ: each NUMA node with cores is a host device, and each PCI display or processing
- * device that the catalogue knows is an accelerator at its node. */
+/* Describes the machine that runs situ: each NUMA node with cores is a host device, and each PCI display or processing
+ * device in the catalogue is an accelerator at its node. */
 situ_status platform_from_this_host(situ_platform **out, situ_error *error);
 
 /* Whether some of the rates that others are derived from is stated: f32, f16, bf16 or i8. */

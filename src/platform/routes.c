@@ -75,11 +75,9 @@ static label heap_pop(search *s) {
 
 static bool search_new(search *s, arena *a, const situ_platform *p) {
   *s = (search){.n_memories = p->n_memories};
-  s->weight = ARENA_NEW(a, int64_t, p->n_links);
-  s->best = ARENA_NEW(a, label, p->n_memories);
-  s->settled = ARENA_NEW(a, bool, p->n_memories);
-  s->heap = ARENA_NEW(a, label, (int64_t)p->n_links + 1);
-  if (!s->weight || !s->best || !s->settled || !s->heap) return false;
+  if (!ARENA_ARRAYS(a, ARRAY(s->weight, p->n_links), ARRAY(s->best, p->n_memories), ARRAY(s->settled, p->n_memories),
+                    ARRAY(s->heap, (int64_t)p->n_links + 1)))
+    return false;
   for (int32_t l = 0; l < p->n_links; l++)
     s->weight[l] = link_time_ns(p->links[l].latency_ns, p->links[l].bytes_per_s, WEIGHT_BYTES);
   return csr_by_key(&s->in_start, &s->in_link, p->link_to, p->n_links, p->n_memories, a) &&

@@ -1,5 +1,5 @@
-/* "this-host": the machine that runs situ. What the system tells (cores, memories, PCI devices) is taken as it is;
- * what it does not tell is estimated, as docs/formats/platform.md says. The only file that sees hwloc. */
+/* "this-host": the machine that runs situ. Values that the system reports (cores, memories, PCI devices) are used as
+ * they are; others are estimated as described in docs/formats/platform.md. The only file that includes hwloc. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,7 +171,8 @@ static int64_t installed_bytes(void) {
 
 /* ---- estimates ---- */
 
-/* The clock in Hz: the base frequency where the system tells it, else what the cores run at now, else 2.5 GHz. */
+/* The clock in Hz: the base frequency if the system reports it, else the current frequency of the cores, else 2.5
+ * GHz. */
 static double clock_rate(void) {
   double khz = 0.0;
   static const char *const files[] = {"/sys/devices/system/cpu/cpu0/cpufreq/base_frequency",

@@ -1,7 +1,6 @@
-/* problem/certificate.h - what a bound leaves behind so that it can be checked without it: a kind and lists of whole
- * numbers. Bounds make certificates, plans carry them, and check/check_certificate.c works out from the problem and
- * these numbers alone what they prove. docs/theory/bounds/certificates.md has the kinds and why each one proves what it
- * does.
+/* problem/certificate.h - the evidence of a bound, with which it can be checked independently: a kind and lists of
+ * integers. Bounds make certificates, plans carry them, and check/check_certificate.c computes what they prove from the
+ * problem and these numbers alone. docs/theory/bounds/certificates.md describes the kinds and the proofs.
  */
 #ifndef SITU_PROBLEM_CERTIFICATE_H
 #define SITU_PROBLEM_CERTIFICATE_H
@@ -12,7 +11,7 @@
 #include "base/arena.h"
 #include "ranks/pack.h"
 
-enum { CERTIFICATE_LISTS = 12 };
+enum { CERTIFICATE_LISTS = 16 };
 
 typedef struct certificate_list {
   const char *name;
@@ -23,8 +22,8 @@ typedef struct certificate_list {
 typedef struct certificate {
   const char *kind;  /* what rule it is judged by; NULL: no certificate */
   const char *bound; /* the name of the bound or solver that found it */
-  int64_t lower_ns;  /* what it claims: no plan is better; SITU_NEVER_NS: there is no plan */
-  const char *fault; /* NULL, or why what a file says is no certificate */
+  int64_t lower_ns;  /* the claimed bound on every plan; SITU_NEVER_NS: there is no plan */
+  const char *fault; /* NULL, or why the content of a file is not a certificate */
   int32_t n_lists;
   certificate_list list[CERTIFICATE_LISTS];
 } certificate;
@@ -35,7 +34,7 @@ void certificate_start(certificate *c, const char *kind, int64_t lower_ns);
 int64_t *certificate_add(certificate *c, const char *name, int64_t n, arena *a);
 /* The same with a list of operators. */
 int64_t *certificate_add_operators(certificate *c, const char *name, int64_t n, arena *a);
-/* The list of that name; n < 0 takes any length. NULL when there is none, or it has another length. */
+/* The list of that name; n < 0 allows any length. NULL if there is none, or if it has another length. */
 const int64_t *certificate_get(const certificate *c, const char *name, int64_t n);
 /* The length of the list of that name, 0 without one. */
 int64_t certificate_size(const certificate *c, const char *name);

@@ -13,14 +13,14 @@
 /* What only pipelines have must not be asked for in vain. */
 static situ_status refuse_options_of_pipelines(const situ_problem *p, const situ_problem_options *o,
                                                situ_error *error) {
-  const char *asked = o->free                             ? "devices without contiguous parts (free)"
-                      : o->async_copies                   ? "copies beside operators (async_copies)"
+  const char *asked = o->free                             ? "non-contiguous parts (free)"
+                      : o->async_copies                   ? "copies during computation (async_copies)"
                       : o->replicate                      ? "replicas"
                       : o->in_flight > 1                  ? "more than one input in flight"
                       : o->schedule != SITU_SCHEDULE_1F1B ? "a schedule of passes"
                                                           : NULL;
   if (!asked || p->execution == SITU_EXECUTION_PIPELINE) return SITU_STATUS_OK;
-  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "%s goes with execution pipeline only, not with %s", asked,
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "%s: needs execution pipeline, not %s", asked,
                    situ_execution_name(p->execution));
 }
 
@@ -39,7 +39,7 @@ static situ_status check_values(const situ_problem_options *o, situ_error *error
                       : o->max_latency_ns < 0                                ? "max_latency_ns"
                       : o->max_other_ns < 0                                  ? "max_other_ns"
                                                                              : NULL;
-  return wrong ? fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option %s has no such value", wrong)
+  return wrong ? fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option %s has an invalid value", wrong)
                : SITU_STATUS_OK;
 }
 
@@ -53,8 +53,7 @@ static situ_status choose_overlap(situ_problem *p, situ_overlap asked, situ_erro
   if (may_choose_overlap(p)) return SITU_STATUS_OK;
   if (asked > SITU_OVERLAP_FULL)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "overlap %s goes with execution stream, one copy and contention link only",
-                     situ_overlap_name(asked));
+                     "overlap %s needs execution stream, one copy and contention link", situ_overlap_name(asked));
   p->overlap = SITU_OVERLAP_FULL;
   return SITU_STATUS_OK;
 }
@@ -86,29 +85,29 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
     p->communication = from_workload ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK;
   if (limited && p->execution != SITU_EXECUTION_STREAM)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "a limit on period or latency goes with execution stream only, not with %s",
-                     situ_execution_name(p->execution));
+                     "a limit on period or latency needs execution stream, not %s", situ_execution_name(p->execution));
   if (p->n_copies > 1 && p->execution != SITU_EXECUTION_STREAM)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "copies go with execution stream only, not with %s",
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "copies need execution stream, not %s",
                      situ_execution_name(p->execution));
   if (p->graph->n_operators % p->n_copies != 0)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "%d copies cannot have as many operators each of %d",
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "%d copies of equal size cannot be made of %d operators",
                      (int)p->n_copies, (int)p->graph->n_operators);
   if (o->max_calls > 0 && p->execution != SITU_EXECUTION_CALLS)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "a limit on calls goes with execution calls only, not with %s", situ_execution_name(p->execution));
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a limit on calls needs execution calls, not %s",
+                     situ_execution_name(p->execution));
   bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT;
   bool limited_twice = o->max_period_ns > 0 && o->max_latency_ns > 0;
   if ((period && o->max_period_ns > 0) || (!period && o->max_latency_ns > 0))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "%s; latency goes with a limit on the period, throughput with a limit on the latency",
-                     limited_twice ? "period and latency cannot both be limited, one of them is the objective"
-                                   : "the objective needs no limit on itself");
+                     "%s; combine latency with a limit on the period, throughput with a limit on the latency",
+                     limited_twice ? "period and latency cannot both be limited, because one of them is the objective"
+                                   : "the objective itself cannot be limited");
   bool streamed = period && p->execution == SITU_EXECUTION_STREAM && limited;
   if (!streamed && (p->execution == SITU_EXECUTION_PIPELINE) != period)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "objective %s does not go with execution %s; throughput needs pipeline, latency stream or calls",
-                     situ_objective_name(p->objective), situ_execution_name(p->execution));
+    return fail_with(
+        error, SITU_STATUS_BAD_ARGUMENT, NULL,
+        "objective %s cannot be combined with execution %s; throughput needs pipeline, latency needs stream or calls",
+        situ_objective_name(p->objective), situ_execution_name(p->execution));
   TRY(refuse_options_of_pipelines(p, o, error));
   TRY(choose_overlap(p, o->overlap, error));
   p->contiguous = !o->free;
@@ -126,12 +125,12 @@ static situ_status take_other(situ_problem *p, const situ_problem_options *o, si
   p->other_name = arena_string(p->arena, o->other_name ? o->other_name : "latency by the other costs");
   if (!p->other_name) return fail_no_memory(error);
   if ((o->max_other_ns > 0) != (other != NULL))
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "other_costs and max_other_ns go together");
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "other_costs and max_other_ns must be given together");
   if (!other) return SITU_STATUS_OK;
   if (p->execution != SITU_EXECUTION_STREAM || p->objective != SITU_OBJECTIVE_LATENCY || p->n_copies > 1 ||
       p->overlap != SITU_OVERLAP_NONE || o->max_period_ns > 0)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "a limit on the %s goes with the latency of streams, one copy and overlap none only",
+                     "a limit on the %s needs objective latency, execution stream, one copy and overlap none",
                      p->other_name);
   TRY(costs_check(other, p->graph, p->platform, error));
   bool fits = other->n_kinds == own->n_kinds &&
@@ -141,7 +140,7 @@ static situ_status take_other(situ_problem *p, const situ_problem_options *o, si
     fits = (own->time_ns[i] == SITU_NEVER_NS) == (other->time_ns[i] == SITU_NEVER_NS);
   if (!fits)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "other_costs have other routes, or let operators run elsewhere than the costs do");
+                     "other_costs have other routes, or allow operators on other devices, than the costs");
   p->other = other;
   p->max_other_ns = o->max_other_ns;
   return SITU_STATUS_OK;
@@ -160,7 +159,7 @@ static situ_status copy_together(situ_problem *p, const situ_problem_options *o,
 
 /* Finds what must stay together: operators of one key in any of the arrays below ([operator] 0 .. n_operators-1, -1 for
  * none) share a unit, and so do those that are joined by several keys. Units of several operators become the colocation
- * groups of the problem's graph, so that nobody needs to ask why they stay together. */
+ * groups of the problem's graph, so that other code need not distinguish why they stay together. */
 static bool find_units(situ_problem *p) {
   const int32_t *const keys[] = {p->given->colocation, p->costs->group, p->together};
   int32_t n = p->n_operators, *into = ARENA_NEW(p->arena, int32_t, n), *first = ARENA_NEW(p->arena, int32_t, n);
@@ -217,7 +216,7 @@ static void spread_pins(situ_problem *p) {
       if (pinned >= 0 && p->pin[pinned] != p->pin[v] && is_fused(p, pinned, v))
         conflict(p,
                  "fusion: %s and %s are one kernel, that of %s, but are pinned to different devices; with fusion none "
-                 "they may be apart",
+                 "they can be placed separately",
                  p->graph->name[pinned], p->graph->name[v], p->graph->name[p->costs->group[v]]);
       else if (pinned >= 0 && p->pin[pinned] != p->pin[v])
         conflict(p, "colocation: %s and %s must share a device but are pinned to different ones",
@@ -228,10 +227,10 @@ static void spread_pins(situ_problem *p) {
   }
 }
 
-/* As people read sizes, and exactly: the two may differ by little. */
+/* In readable units and exactly, since the two numbers may differ by little. */
 static void refuse_weights(situ_problem *p, int64_t weights, int64_t room) {
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
-  conflict(p, "memory: the %s take %s (%lld bytes), all memories that may be used hold %s (%lld bytes)",
+  conflict(p, "memory: the %s need %s (%lld bytes), all usable memories together hold %s (%lld bytes)",
            p->graph->cache_tokens > 0 ? "weights and caches" : "weights", text_size(a, weights), (long long)weights,
            text_size(b, room), (long long)room);
 }
@@ -269,7 +268,7 @@ static void find_conflicts(situ_problem *p) {
       conflict(p, "support: %s is pinned to %s but cannot run there%s", g->name[v], p->platform->devices[d].name,
                costs_is_ruled(p->costs, v, p->class_of[d]) ? ", by a rule" : "");
     else
-      conflict(p, "support: %s can run on no device that may be used%s", g->name[v],
+      conflict(p, "support: %s can run on no usable device%s", g->name[v],
                ruled == p->n_classes ? ": rules forbid all"
                : ruled > 0           ? ": rules forbid some"
                                      : "");
@@ -278,7 +277,7 @@ static void find_conflicts(situ_problem *p) {
     unit_members u = unit_list_members(&p->units, k);
     bool somewhere = u.n == 1;
     for (int32_t d = 0; d < p->n_devices && !somewhere; d++) somewhere = problem_allows_all(p, u, d);
-    if (!somewhere) conflict(p, "colocation: no device can run all of the group of %s", g->name[u.member[0]]);
+    if (!somewhere) conflict(p, "colocation: no device can run the whole group of %s", g->name[u.member[0]]);
   }
   int64_t weights = 0, room = room_for_weights(p);
   for (int32_t v = 0; v < g->n_operators; v++) weights = sat_add(weights, g->weight_bytes[v]);
@@ -286,9 +285,8 @@ static void find_conflicts(situ_problem *p) {
 }
 
 static situ_status copy_pins(situ_problem *p, const situ_problem_options *o, situ_error *error) {
-  p->pin = ARENA_NEW(p->arena, int32_t, p->n_operators);
-  p->unused = ARENA_ZERO(p->arena, bool, p->n_devices);
-  if (!p->pin || !p->unused) return fail_no_memory(error);
+  if (!ARENA_ARRAYS(p->arena, ARRAY(p->pin, p->n_operators), ZEROS(p->unused, p->n_devices)))
+    return fail_no_memory(error);
   for (int32_t v = 0; v < p->n_operators; v++) {
     p->pin[v] = o->pins ? o->pins[v] : -1;
     if (p->pin[v] < -1 || p->pin[v] >= p->n_devices)
@@ -338,15 +336,15 @@ static situ_status refuse_excess(const situ_problem *p, situ_error *error) {
   char said[TEXT_UNIT_BYTES];
   int64_t time_ns = problem_serial_ns(p, 1), bytes = all_bytes(p);
   if (time_ns > PROBLEM_MOST_NS)
-    return fail_with(error, SITU_STATUS_BAD_INPUT, p->graph->model,
-                     "the operators and transfers, each at its slowest, take %s together; expected at most 2^54 ns "
-                     "(208 days)",
-                     time_ns == SITU_NEVER_NS ? "292 years or more" : text_time(said, time_ns));
+    return fail_with(
+        error, SITU_STATUS_BAD_INPUT, p->graph->model,
+        "the slowest times of all operators and transfers add up to %s; expected at most 2^54 ns (208 days)",
+        time_ns == SITU_NEVER_NS ? "292 years or more" : text_time(said, time_ns));
   if (bytes > PROBLEM_MOST_BYTES)
-    return fail_with(error, SITU_STATUS_BAD_INPUT, p->graph->model,
-                     "weights, workspaces and tensors (of all inputs in flight) take %s together; expected at most "
-                     "2^56 bytes (64 PiB)",
-                     text_size(said, bytes));
+    return fail_with(
+        error, SITU_STATUS_BAD_INPUT, p->graph->model,
+        "weights, workspaces and tensors (of all inputs in flight) add up to %s; expected at most 2^56 bytes (64 PiB)",
+        text_size(said, bytes));
   return SITU_STATUS_OK;
 }
 

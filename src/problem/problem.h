@@ -22,7 +22,7 @@ struct situ_problem {
   situ_communication communication;
   situ_overlap overlap; /* never DEFAULT; FULL but for streams of one copy with contention link */
   bool contiguous, async_copies, replicate, training; /* training: some operator is not forward */
-  bool of_stream; /* a view of a stream problem: what memories hold is still what a stream needs */
+  bool of_stream; /* a view of a stream problem: memory use is still that of a stream */
   situ_schedule schedule;
   int32_t
       n_phases; /* of a period: 2 where forward and backward loads are two numbers (pipelines trained as GPipe does) */
@@ -39,10 +39,10 @@ struct situ_problem {
   int32_t *pin;            /* [operator] device or -1; the pin of one member of a unit holds for all */
   bool *unused;            /* [device] */
   const int32_t *together; /* [operator] those of one key stay together for the caller's sake, -1 for none; or NULL */
-  int32_t host;            /* the first host device, or device 0 where there is none: transfers are staged through it */
+  int32_t host;            /* the first host device, or device 0 if there is none: transfers are staged through it */
   unit_list units;         /* what every plan keeps on one device: colocation groups of `graph`, and operators alone */
 
-  /* borrowed from costs and platform, beside each other for the loops */
+  /* borrowed from costs and platform, copied here for fast loops */
   const int64_t *time_ns;      /* [operator * n_classes + class] */
   int64_t *const *transfer_ns; /* [tensor][kind] */
   int32_t n_kinds;
@@ -50,9 +50,9 @@ struct situ_problem {
   int32_t *device_kind;                /* [from device * n_devices + to device] kind of route */
 };
 
-/* What all times of a posed problem come to at most, each operator and transfer at its slowest (208 days), and all
- * bytes, those of each input in flight (64 PiB): docs/model.md, "Limits". Sums and small multiples of either fit 64
- * bits, and what stands for "later than everything" (2^55 ns and up) is. */
+/* Upper limits of a posed problem: the sum of all times, each operator and transfer at its slowest (208 days), and the
+ * sum of all bytes of all inputs in flight (64 PiB); see docs/model.md, "Limits". Sums and small multiples of both fit
+ * into 64 bits, and constants that mean "later than everything" (2^55 ns and up) exceed every time. */
 #define PROBLEM_MOST_NS ((int64_t)1 << 54)
 #define PROBLEM_MOST_BYTES ((int64_t)1 << 56)
 
@@ -71,8 +71,8 @@ enum {
 /* Whether the execution model of the problem is one of a set. */
 static inline bool problem_is_of(const situ_problem *p, unsigned models) { return models >> p->execution & 1; }
 
-/* The time of everything one after the other: each operator on its slowest class, each tensor over its slowest route to
- * each memory that may have a user of it, and `more` times beside. */
+/* The time of everything run sequentially: each operator on its slowest class, each tensor over its slowest route to
+ * each memory that may hold a user of it, plus `more`. */
 int64_t problem_serial_ns(const situ_problem *p, int32_t more);
 
 /* Time of an operator on a device; SITU_NEVER_NS where it cannot run. */
@@ -80,7 +80,7 @@ static inline int64_t problem_time_ns(const situ_problem *p, int32_t v, int32_t 
   return p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
 }
 
-/* Whether operator v has work on some device, or nobody knows: constants, views and shapes have none. */
+/* Whether operator v has work on some device, or may have: constants, views and shapes have none. */
 bool problem_works(const situ_problem *p, int32_t v);
 
 /* Whether operator v may be placed on device d, as far as v alone is concerned. */
@@ -100,8 +100,8 @@ static inline int64_t problem_transfer_ns(const situ_problem *p, int32_t t, int3
   return p->transfer_ns[t][p->device_kind[(int64_t)a * p->n_devices + b]];
 }
 
-/* Whether sending a tensor takes no time on any way of a platform that has some: it is known before the run (constants,
- * shape arithmetic), so each device has it. Such a tensor is not handed over. */
+/* Whether sending a tensor takes no time on any route (of a platform that has routes): it is known before the run
+ * (constants, shape arithmetic), so every device has it. Such a tensor is not handed over. */
 static inline bool problem_is_everywhere(const situ_problem *p, int32_t t) {
   return p->n_kinds > 1 && p->graph->size_bytes[t] > 0 && p->costs->row_most_ns[costs_row(p->costs, t)] == 0;
 }
@@ -132,11 +132,11 @@ static inline int64_t problem_other_time_ns(const situ_problem *p, int32_t v, in
 /* The options that pose the same problem of its graph (`given`), platform and costs; they borrow its arrays. */
 situ_problem_options problem_options_of(const situ_problem *p);
 
-/* Views of a problem as another one: they borrow everything and are not freed.
+/* Views of a problem as another problem: they borrow everything and are not freed.
  *
- * What a stream problem says of many inputs, and of one: the first is the free pipeline by links whose value is the
- * period of a placement, the second the latency without limits. A bound on the value of either holds for all plans of
- * p. The third is the contiguous pipeline, staged through the host, of the same graph and platform. */
+ * The first view of a stream problem is the free pipeline by links, whose value is the period of a placement; the
+ * second is the latency without limits. A bound on the value of either holds for all plans of p. The third is the
+ * contiguous pipeline, staged through the host, of the same graph and platform. */
 void problem_view_pipeline(situ_problem *out, const situ_problem *p);
 void problem_view_latency(situ_problem *out, const situ_problem *p);
 void problem_view_contiguous(situ_problem *out, const situ_problem *p);

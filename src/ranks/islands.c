@@ -28,7 +28,7 @@ typedef struct head {
   int64_t number, kind, n;
 } head;
 
-/* What comes from another rank and goes there. */
+/* The messages from and to another rank. */
 typedef struct peer {
   peer_state state;
   int64_t heard_ns;       /* when something came last */
@@ -96,7 +96,7 @@ static bool done(islands *all, mpi_message *message) {
   return !*message || (mpi_port_test(all->port, message, 1, &which, &n_done, NULL) == SITU_STATUS_OK && n_done > 0);
 }
 
-/* Rank 0 and each other tell one another that they are there. */
+/* Rank 0 and each other rank exchange signs of life. */
 static bool is_neighbour(const islands *all, int32_t rank) {
   return rank != all->own && (rank == HUB || all->own == HUB) && all->peer[rank].state != LOST;
 }
@@ -178,7 +178,7 @@ static void stop_beating(islands *all) {
   parallel_end(all->beating);
 }
 
-/* Says so to rank 0, and takes back what nobody will answer. */
+/* Notifies rank 0, and cancels messages that will not be answered. */
 static void leave(islands *all) {
   mpi_message *out = &all->peer[HUB].beat_out;
   int64_t until_ns = clock_now_ns() + FAREWELL_NS;
@@ -204,7 +204,7 @@ void situ_ranks_free(situ_ranks *ranks) {
     next = at->next;
     free(at);
   }
-  if (broken) return; /* a message to a lost rank never ends: what it may still read stays */
+  if (broken) return; /* a message to a lost rank never completes: memory that it may still read is kept */
   for (int32_t r = 0; r < ranks->n; r++) free(ranks->peer[r].bytes);
   free(ranks->answer);
   pthread_cond_destroy(&ranks->ended);
@@ -258,7 +258,7 @@ static bool in_a_hurry(const wait *w) {
 
 static bool is_silent(const peer *p) { return clock_now_ns() - p->heard_ns > LOST_NS; }
 
-/* Rank 0 gives up on a rank: what it still sends is taken by nobody. */
+/* Rank 0 gives up on a rank: its further messages are not received. */
 static void lose(islands *all, peer *p) {
   if (p->state == ALIVE) p->state = LOST;
   mpi_port_cancel(all->port, &p->head_in);
@@ -284,7 +284,7 @@ static situ_status take_part(islands *all, int32_t rank, situ_error *error) {
   p->given = !was_head;
   if (p->given) return SITU_STATUS_OK;
   if (p->head.number != all->head.number || p->head.kind != all->head.kind)
-    return fail_with(error, SITU_STATUS_INTERNAL, NULL, "rank %d does something else than rank %d", (int)rank,
+    return fail_with(error, SITU_STATUS_INTERNAL, NULL, "rank %d makes another call than rank %d", (int)rank,
                      (int)all->own);
   if (!make_room(&p->bytes, &p->capacity, p->head.n)) return fail_no_memory(error);
   return mpi_port_receive(all->port, &p->body_in, rank, TAG_BODY, p->bytes, p->head.n, error);
@@ -371,7 +371,7 @@ static situ_status look_for_answer(wait *w, bool *over, situ_error *error) {
   if (!is_silent(hub)) return SITU_STATUS_OK;
   hub->state = LOST;
   return fail_with(error, SITU_STATUS_ENGINE, NULL,
-                   "heard nothing from rank %d for %d s: it is lost, or went on without this one", HUB,
+                   "heard nothing from rank %d for %d s: it is lost, or continued without this one", HUB,
                    (int)(LOST_NS / SECOND_NS));
 }
 

@@ -1,10 +1,10 @@
-/* ranks/islands.h - the processes that mpirun started, as islands: each searches by itself, and now and then all tell
- * each other what they have. NULL stands for a process that is alone.
+/* ranks/islands.h - the processes that mpirun started, as islands: each searches independently, and from time to time
+ * all exchange results. NULL means a single process.
  *
- * Everything is one operation, islands_gather, which all call in the same order. Rank 0 puts together what came, and
- * tells all: so who takes part is the same for all. A rank that nothing was heard from for 10 s (killed, stopped,
- * machine gone) is lost, and the others go on; each has a thread that tells the others that it is there, so that long
- * work is not taken for a loss. Without rank 0 nothing goes on. */
+ * The only operation is islands_gather, which all call in the same order. Rank 0 collects the messages and distributes
+ * them, so that all agree on the participants. A rank that is silent for 10 s (killed, stopped, machine down) is lost,
+ * and the others continue; a thread in each process sends signs of life, so that long work is not mistaken for a loss.
+ * Without rank 0 no exchange is possible. */
 #ifndef SITU_RANKS_ISLANDS_H
 #define SITU_RANKS_ISLANDS_H
 
@@ -17,18 +17,18 @@ typedef struct situ_ranks islands;
 
 enum { ISLANDS_MOST = 256 };
 
-/* What a rank gave: borrowed until the next gather. bytes NULL: it takes part no more. */
+/* The message of a rank: borrowed until the next gather. bytes NULL: it no longer participates. */
 typedef struct islands_given {
   const unsigned char *bytes;
   int64_t n;
 } islands_given;
 
-/* Asked about every 10 ms of a wait. When it says true, the wait ends soon: rank 0 goes on with who is there, others
- * end with CANCELLED. */
+/* Called about every 10 ms of a wait. If it returns true, the wait ends soon: rank 0 continues with the present ranks,
+ * others end with CANCELLED. */
 typedef bool islands_stop(void *context);
 
-/* Gives n bytes to all, and gets what all gave: given[islands_count]. All name the same `kind`; rank 0 goes on without
- * one that names another. ENGINE where rank 0 is lost or MPI fails. */
+/* Sends n bytes to all, and receives those of all: given[islands_count]. All must pass the same `kind`; rank 0
+ * continues without a rank that passes another. ENGINE if rank 0 is lost or MPI fails. */
 situ_status islands_gather(islands *all, islands_given *given, int32_t kind, const void *bytes, int64_t n,
                            islands_stop *stop, void *context, situ_error *error);
 

@@ -68,7 +68,8 @@ static situ_status load(mpi_port *p, handle *world, handle *errors_return, situ_
   *errors_return = library_entry(library, "ompi_mpi_errors_return");
   p->byte = library_entry(library, "ompi_mpi_byte");
   if (whole && *world && *errors_return && p->byte) return SITU_STATUS_OK;
-  return fail_with(error, SITU_STATUS_ENGINE, path, "is not Open MPI, which alone is known here (SITU_MPI names it)");
+  return fail_with(error, SITU_STATUS_ENGINE, path,
+                   "is not Open MPI, the only MPI that situ supports (set SITU_MPI to its path)");
 }
 
 /* Who initialises MPI, and for which threads. */
@@ -76,15 +77,16 @@ static situ_status initialise(mpi_port *p, bool threads, situ_error *error) {
   int begun = 0, ended = 0, level = 0;
   CALL(p, Finalized, &ended);
   if (ended)
-    return fail_with(error, SITU_STATUS_ENGINE, "MPI",
-                     "has ended in this process; a program that uses it several times has to initialise it by itself");
+    return fail_with(
+        error, SITU_STATUS_ENGINE, "MPI",
+        "was already finalised in this process; a program that uses it several times must initialise it itself");
   CALL(p, Initialized, &begun);
   p->initialised = !begun;
   if (begun) CALL(p, Query_thread, &level);
   if (!begun) CALL(p, Init_thread, NULL, NULL, threads ? SERIALIZED : 0, &level);
   if (!threads || level >= (begun ? MULTIPLE : SERIALIZED)) return SITU_STATUS_OK;
   return fail_with(error, SITU_STATUS_UNSUPPORTED, "MPI", "%s",
-                   begun ? "was initialised without MPI_THREAD_MULTIPLE" : "serves one thread only");
+                   begun ? "was initialised without MPI_THREAD_MULTIPLE" : "supports only one thread");
 }
 
 static situ_status begin(mpi_port *p, bool threads, situ_error *error) {
@@ -96,7 +98,7 @@ static situ_status begin(mpi_port *p, bool threads, situ_error *error) {
   CALL(p, Comm_rank, p->comm, &p->rank);
   CALL(p, Comm_size, p->comm, &p->n);
   if (p->n > MPI_PORT_MOST)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, "MPI", "started %d ranks, and at most %d can work together", p->n,
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, "MPI", "started %d ranks; at most %d can work together", p->n,
                      (int)MPI_PORT_MOST);
   p->slack = prctl(PR_GET_TIMERSLACK);
   prctl(PR_SET_TIMERSLACK, 1000); /* ns: short naps are short */
@@ -139,7 +141,7 @@ situ_status mpi_port_receive(mpi_port *p, mpi_message *out, int32_t from, int32_
   return SITU_STATUS_OK;
 }
 
-/* In batches: each call of MPI looks at all sockets once, whatever number of messages it is asked about. */
+/* In batches: each MPI call polls all sockets once, however many messages it tests. */
 situ_status mpi_port_test(mpi_port *p, mpi_message *messages, int32_t n, int32_t *done, int32_t *n_done,
                           situ_error *error) {
   enum { BATCH = 128 };

@@ -1,8 +1,7 @@
-/* ranks/mpi_port.h - the one port to MPI: the processes that mpirun started, and messages between them that never
- * block. The library is the one that mpirun brings (Open MPI); it is found at run time and never linked.
+/* ranks/mpi_port.h - the only interface to MPI: the processes that mpirun started, and non-blocking messages between
+ * them. The library is that of mpirun (Open MPI); it is found at run time and never linked.
  *
- * Who waits looks at its messages again and again, so that time limits, signals and lost processes end a wait. ENGINE
- * where MPI fails. */
+ * Waiting is polling, so that time limits, signals and lost processes end a wait. ENGINE if MPI fails. */
 #ifndef SITU_RANKS_MPI_PORT_H
 #define SITU_RANKS_MPI_PORT_H
 
@@ -14,7 +13,7 @@
 enum { MPI_PORT_MOST = 256 /* processes */, MPI_PORT_ANY = -1 /* source */ };
 
 typedef struct mpi_port mpi_port;
-/* A message under way: NULL or of MPI; mpi_port_test makes it NULL. */
+/* A pending message of MPI, or NULL; mpi_port_test sets it to NULL. */
 typedef void *mpi_message;
 
 /* Whether mpirun started this process as one of several. */
@@ -22,7 +21,7 @@ bool mpi_port_wanted(void);
 /* All processes have to call it. A program that has initialised MPI keeps it. `threads`: several threads will use the
  * port, one at a time; UNSUPPORTED where the program has initialised MPI for fewer. */
 situ_status mpi_port_open(mpi_port **out, bool threads, situ_error *error);
-/* Waits for all others. With `broken`, after a failure, for nobody: mpirun ends what is left. */
+/* Waits for all others. With `broken`, after a failure, it waits for no one: mpirun ends the remaining processes. */
 void mpi_port_close(mpi_port *p, bool broken);
 
 int32_t mpi_port_own(const mpi_port *p); /* number of this process, from 0 */

@@ -1,13 +1,13 @@
 /* read/builtin.h - models generated in code. Each is one file with one const struct, listed in read/builtins.c.
  *
  * A generator writes its network with the calls of read/net.h, which take shapes and FLOPs from the table of operator
- * kinds: the generator says only what the network is. */
+ * kinds: the generator only describes the network. */
 #ifndef SITU_READ_BUILTIN_H
 #define SITU_READ_BUILTIN_H
 
 #include "read/net.h"
 
-/* A parameter with its default; every value is a whole number. */
+/* A parameter with its default; every value is an integer. */
 typedef struct builtin_parameter {
   const char *name;
   int64_t otherwise, least, most;
@@ -19,13 +19,13 @@ enum { BUILTIN_MOST_PARAMETERS = 16 };
 typedef struct builtin {
   const char *name, *title, *source;   /* source: the paper */
   const builtin_parameter *parameters; /* ended by a NULL name; the reader adds none of its own */
-  /* Writes the network into `n`; values[i] belongs to parameters[i] and is in its range. What ranges cannot say is
-   * refused with net_refuse. */
+  /* Writes the network into `n`; values[i] belongs to parameters[i] and is in its range. Combinations that ranges
+   * cannot exclude are rejected with net_refuse. */
   void (*generate)(net *n, const int64_t *values);
 } builtin;
 
-/* The table of built-in networks - images, text, sound, and the made-up one: one file that exports builtin_NAME, and
- * one line here. */
+/* The table of built-in networks for images, text and sound, and a synthetic one: one file that exports builtin_NAME,
+ * and one line here. */
 #define BUILTIN_ROWS(ROW) \
   ROW(resnet50)           \
   ROW(inception)          \
@@ -49,19 +49,19 @@ BUILTIN_ROWS(BUILTIN_DECLARE)
 
 extern const builtin *const builtins[];
 
-/* Rows that most tables have. */
+/* Rows common to most tables. */
 #define BUILTIN_BATCH \
-  { "batch", 1, 1, 65536, "inputs at once" }
+  { "batch", 1, 1, 65536, "batch size" }
 #define BUILTIN_BITS \
-  { "bits", 32, 16, 32, "bits of a number, 16 or 32" }
+  { "bits", 32, 16, 32, "bits per number, 16 or 32" }
 #define BUILTIN_HALF \
-  { "bits", 16, 16, 32, "bits of a number, 16 or 32" }
+  { "bits", 16, 16, 32, "bits per number, 16 or 32" }
 
-/* Whether a text is the name of one, with or without parameters, that only lacks "builtin:". */
+/* Whether a text is the name of a built-in network, with or without parameters, that only lacks "builtin:". */
 bool builtin_lacks_prefix(const char *text);
 
 /* Makes the network that a path names ("builtin:resnet50?batch=8"); *parameters (may be NULL) is its number of
- * parameters. BAD_INPUT when there is no such network, parameter or value, with a list of those that there are. */
+ * parameters. BAD_INPUT, with a list of valid names, if there is no such network, parameter or value. */
 situ_status builtin_generate(situ_graph **out, const char *path, situ_dtype precision, int64_t *parameters,
                              situ_error *error);
 

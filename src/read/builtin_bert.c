@@ -45,7 +45,7 @@ static net_value attention(net *n, net_value x, net_value mask, const int64_t *v
   net_value value = heads_of(n, "value", x, v, false);
   double root = sqrt((double)(v[HIDDEN] / v[HEADS]));
   net_value scores = net_op2(n, "scale", "Div", net_op2(n, "scores", "MatMul", query, key), net_scalar(n, root));
-  scores = net_softmax(n, "softmax", net_op2(n, "mask", "Add", scores, mask), -1);
+  scores = net_softmax(n, net_op2(n, "mask", "Add", scores, mask), -1);
   net_value context = net_op2(n, "context", "MatMul", scores, value);
   context = net_transpose(n, "transpose", context, NET_SHAPE(0, 2, 1, 3));
   context = net_reshape(n, "merge", context, NET_SHAPE(v[BATCH], v[SEQ], v[HIDDEN]));

@@ -10,7 +10,7 @@ enum { MOST_LAYERS = 64 };
 
 static const builtin_parameter parameters[] = {
     BUILTIN_BATCH,
-    {"steps", 20, 1, 20000, "words of a sentence, on both sides"},
+    {"steps", 20, 1, 20000, "words per sentence, in both languages"},
     {"layers", 8, 2, MOST_LAYERS, "layers of the encoder and of the decoder"},
     {"hidden", 1024, 1, 65536, "width of a cell"},
     {"vocab", 32000, 1, 10000000, "word pieces of each language"},
@@ -27,7 +27,7 @@ static net_value residual(net *n, int64_t layer, int64_t step, net_value h, net_
   return sum;
 }
 
-/* Replaces the word vectors in x by what the top layer makes of them. */
+/* Replaces the word vectors in x by the outputs of the top layer. */
 static void encode(net *n, net_value *x, net_value *backwards, const int64_t *v) {
   net_enter(n, "encoder.layer0");
   net_enter(n, "backward");
@@ -69,13 +69,13 @@ static net_value attend(net *n, const attention *a, int64_t step, net_value h) {
   net_value query = net_unsqueeze(n, "unsqueeze", net_op2(n, "query", "MatMul", h, a->query_matrix), 1);
   net_value mixed = net_op1(n, "tanh", "Tanh", net_op2(n, "add", "Add", a->keys, query));
   net_value scores = net_squeeze(n, "squeeze", net_op2(n, "scores", "MatMul", mixed, a->score_vector), 2);
-  net_value weights = net_unsqueeze(n, "weights", net_softmax(n, "softmax", scores, 1), 1);
+  net_value weights = net_unsqueeze(n, "weights", net_softmax(n, scores, 1), 1);
   net_value context = net_squeeze(n, "context", net_op2(n, "sum", "MatMul", weights, a->memory), 1);
   net_leave(n);
   return context;
 }
 
-/* Replaces the word vectors in x by what the top layer makes of them. */
+/* Replaces the word vectors in x by the outputs of the top layer. */
 static void decode(net *n, net_value *x, const attention *a, const int64_t *v) {
   net_cell cells[MOST_LAYERS];
   for (int64_t layer = 0; layer < v[LAYERS]; layer++) cells[layer] = cell_of(n, 2 * v[HIDDEN], v);
@@ -99,12 +99,12 @@ static void generate(net *n, const int64_t *v) {
   net_embed_steps(n, "decoder.embedding", target, v[BATCH], v[STEPS], v[VOCAB], v[HIDDEN]);
   decode(n, target, &a, v);
   net_value tops = net_stack_steps(n, "decoder.stack", target, scratch, v[STEPS]);
-  net_softmax(n, "softmax", net_linear(n, "projection", tops, v[VOCAB], true), -1);
+  net_softmax(n, net_linear(n, "projection", tops, v[VOCAB], true), -1);
 }
 
 const builtin builtin_gnmt = {
     .name = "gnmt",
-    .title = "recurrent translation with attention (8 + 8 layers of 1024), unrolled",
+    .title = "recurrent translation network with attention (8 + 8 layers of 1024), unrolled",
     .source = "Wu et al.: Google's Neural Machine Translation System, 2016",
     .parameters = parameters,
     .generate = generate,

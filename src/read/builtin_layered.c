@@ -8,14 +8,15 @@
 enum { OPERATORS, WIDTH, ROWS, HIDDEN, FAR, SEED, BITS };
 enum { MOST_WIDTH = 65536, LOCALITY = 2 };
 
-static const builtin_parameter parameters[] = {{"operators", 10000, 1, 10000000, "operators in all"},
-                                               {"width", 16, 1, MOST_WIDTH, "operators of a layer"},
-                                               {"rows", 1024, 1, 65536, "rows of a tensor"},
-                                               {"hidden", 128, 1, 65536, "columns of a tensor"},
-                                               {"far", 5, 0, 100, "per cent of reads from anywhere in the layer"},
-                                               {"seed", 0, 0, INT64_MAX, "of the wiring and the kinds"},
-                                               BUILTIN_BITS,
-                                               {0}};
+static const builtin_parameter parameters[] = {
+    {"operators", 10000, 1, 10000000, "total number of operators"},
+    {"width", 16, 1, MOST_WIDTH, "operators per layer"},
+    {"rows", 1024, 1, 65536, "rows of a tensor"},
+    {"hidden", 128, 1, 65536, "columns of a tensor"},
+    {"far", 5, 0, 100, "percentage of inputs from anywhere in the previous layer"},
+    {"seed", 0, 0, INT64_MAX, "seed of the wiring and the operator kinds"},
+    BUILTIN_BITS,
+    {0}};
 
 /* A value of the layer before, near the column or, in `far` of 100 cases, anywhere. */
 static net_value pick(rng *r, const net_value *before, int64_t column, const int64_t *v) {
@@ -31,7 +32,7 @@ static net_value draw(net *n, rng *r, const net_value *before, int64_t column, c
   if (kind < 25) return net_op2(n, "matmul", "MatMul", x, net_weight(n, NET_SHAPE(v[HIDDEN], v[HIDDEN])));
   if (kind < 50) return net_op2(n, "add", "Add", x, pick(r, before, column, v));
   if (kind < 58) return net_op2(n, "mul", "Mul", x, pick(r, before, column, v));
-  if (kind < 63) return net_softmax(n, "softmax", x, -1);
+  if (kind < 63) return net_softmax(n, x, -1);
   if (kind < 68) return net_layer_norm(n, "norm", x);
   return net_op1(n, "act", unary[kind % 4], x);
 }
@@ -58,7 +59,7 @@ static void generate(net *n, const int64_t *v) {
 
 const builtin builtin_layered = {
     .name = "layered",
-    .title = "a synthetic network of any size, for tests of scale",
+    .title = "a synthetic network of any size, for scaling tests",
     .source = "situ",
     .parameters = parameters,
     .generate = generate,

@@ -11,8 +11,8 @@
 enum { BATCH, TOKENS, CONTEXT, LAYERS, HIDDEN, HEADS, KV_HEADS, FFN, VOCAB, BITS, EXPERTS, CHOSEN };
 
 #define COMMON(kv_heads_, ffn_)                                                                                        \
-  BUILTIN_BATCH, {"tokens", 512, 1, 1048576, "new tokens: 1 decodes, more prefill"},                                   \
-      {"context", 0, 0, 1048576, "tokens in the cache already"}, {"layers", 32, 1, 100000, "decoder layers"},          \
+  BUILTIN_BATCH, {"tokens", 512, 1, 1048576, "new tokens: 1 for decoding, more for prefill"},                          \
+      {"context", 0, 0, 1048576, "tokens already in the cache"}, {"layers", 32, 1, 100000, "decoder layers"},          \
       {"hidden", 4096, 2, 65536, "width of a token"}, {"heads", 32, 1, 1024, "query heads; they divide hidden"},       \
       {"kv_heads", kv_heads_, 1, 1024, "key and value heads; they divide heads"},                                      \
       {"ffn", ffn_, 1, 1048576, "inner width of the feed-forward part"}, {"vocab", 32000, 1, 10000000, "word pieces"}, \
@@ -20,8 +20,8 @@ enum { BATCH, TOKENS, CONTEXT, LAYERS, HIDDEN, HEADS, KV_HEADS, FFN, VOCAB, BITS
 
 static const builtin_parameter parameters[] = {COMMON(32, 11008), {0}};
 static const builtin_parameter moe_parameters[] = {COMMON(8, 14336),
-                                                   {"experts", 8, 2, 1024, "experts of a layer"},
-                                                   {"chosen", 2, 1, 1024, "experts that work on a token, on average"},
+                                                   {"experts", 8, 2, 1024, "experts per layer"},
+                                                   {"chosen", 2, 1, 1024, "experts active per token, on average"},
                                                    {0}};
 
 /* Cosines and sines of the positions, made once for all layers. */
@@ -58,7 +58,7 @@ static net_value heads_of(net *n, net_value x, int64_t heads, const int64_t *v) 
   return net_transpose(n, "transpose", y, NET_SHAPE(0, 2, 1, 3));
 }
 
-/* What the cache holds, then what is new; each head repeated for the queries that share it. */
+/* The cached part, then the new part; each head repeated for the queries that share it. */
 static net_value cached(net *n, net_value x, const int64_t *v) {
   int64_t width = net_dim(n, x, -1), length = v[CONTEXT] + v[TOKENS], share = v[HEADS] / v[KV_HEADS];
   if (v[CONTEXT] > 0) {
@@ -85,7 +85,7 @@ static net_value attention(net *n, net_value x, rotary r, net_value mask, const 
   net_value scores = net_op2(n, "scores", "MatMul", query, key);
   scores = net_op2(n, "scale", "Div", scores, net_scalar(n, sqrt((double)(v[HIDDEN] / v[HEADS]))));
   if (mask != NET_NONE) scores = net_op2(n, "mask", "Add", scores, mask);
-  net_value context = net_op2(n, "context", "MatMul", net_softmax(n, "softmax", scores, -1), value);
+  net_value context = net_op2(n, "context", "MatMul", net_softmax(n, scores, -1), value);
   context = net_transpose(n, "transpose", context, NET_SHAPE(0, 2, 1, 3));
   context = net_reshape(n, "merge", context, NET_SHAPE(v[BATCH], v[TOKENS], v[HIDDEN]));
   return net_linear(n, "o", context, v[HIDDEN], false);
@@ -108,7 +108,7 @@ static net_value experts(net *n, net_value x, const int64_t *v) {
   net_value *rows = net_array(n, v[EXPERTS]), *rates = net_array(n, v[EXPERTS]), best[2];
   if (!net_ok(n)) return NET_NONE;
   net_value flat = net_reshape(n, "flatten", x, NET_SHAPE(tokens, v[HIDDEN]));
-  net_value scores = net_softmax(n, "softmax", net_linear(n, "router", flat, v[EXPERTS], false), -1);
+  net_value scores = net_softmax(n, net_linear(n, "router", flat, v[EXPERTS], false), -1);
   net_call(n, "topk", "TopK", NET_ATTRS(NET_INT("axis", 0)), NET_VALUES(scores, net_ints(n, NET_SHAPE(share))), best,
            2);
   net_split(n, "split_rates", best[0], 1, rates, (int32_t)v[EXPERTS]); /* [share, 1] each */
@@ -175,7 +175,7 @@ const builtin builtin_llama = {
 };
 const builtin builtin_moe = {
     .name = "moe",
-    .title = "the same with a mixture of experts (Mixtral 8x7B by default)",
+    .title = "Llama-style decoder with a mixture of experts (Mixtral 8x7B by default)",
     .source = "Jiang et al.: Mixtral of Experts, 2024",
     .parameters = moe_parameters,
     .generate = generate_mixture,

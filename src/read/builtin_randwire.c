@@ -14,11 +14,11 @@
 enum { BATCH, NODES, STAGES, CHANNELS, IMAGE, SEED, BITS, SHAPE1, SHAPE2 };
 enum { MOST_NODES = 1024 };
 
-#define COMMON                                                                                               \
-  BUILTIN_BATCH, {"nodes", 32, 4, MOST_NODES, "nodes of a stage"}, {"stages", 3, 1, 4, "random stages"},     \
-      {"channels", 78, 2, 4096, "channels of the first stage"},                                              \
-      {"image", 224, 32, 8192, "height and width of the image"}, {"seed", 0, 0, INT64_MAX, "of the wiring"}, \
-      BUILTIN_BITS
+#define COMMON                                                                                          \
+  BUILTIN_BATCH, {"nodes", 32, 4, MOST_NODES, "nodes per stage"}, {"stages", 3, 1, 4, "random stages"}, \
+      {"channels", 78, 2, 4096, "channels of the first stage"},                                         \
+      {"image", 224, 32, 8192, "height and width of the image"},                                        \
+      {"seed", 0, 0, INT64_MAX, "seed of the random wiring"}, BUILTIN_BITS
 
 /* Who reads whom: edge[i * n + j] for i < j. */
 typedef struct wiring {
@@ -138,9 +138,9 @@ static void generate_er(net *n, const int64_t *v) { generate(n, v, erdos_renyi);
 static void generate_ba(net *n, const int64_t *v) { generate(n, v, barabasi_albert); }
 
 static const builtin_parameter ws_parameters[] = {
-    COMMON, {"k", 4, 2, MOST_NODES, "neighbours in the ring"}, {"p", 75, 0, 100, "per cent of edges rewired"}, {0}};
-static const builtin_parameter er_parameters[] = {COMMON, {"p", 20, 0, 100, "per cent of pairs joined"}, {0}};
-static const builtin_parameter ba_parameters[] = {COMMON, {"m", 5, 1, MOST_NODES, "edges of a new node"}, {0}};
+    COMMON, {"k", 4, 2, MOST_NODES, "neighbours in the ring"}, {"p", 75, 0, 100, "percentage of edges rewired"}, {0}};
+static const builtin_parameter er_parameters[] = {COMMON, {"p", 20, 0, 100, "percentage of pairs joined"}, {0}};
+static const builtin_parameter ba_parameters[] = {COMMON, {"m", 5, 1, MOST_NODES, "edges per new node"}, {0}};
 
 static const char paper[] = "Xie, Kirillov, Girshick, He: Exploring Randomly Wired Neural Networks, ICCV 2019";
 

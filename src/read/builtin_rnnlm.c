@@ -6,7 +6,7 @@
 enum { BATCH, STEPS, LAYERS, HIDDEN, VOCAB, BITS };
 
 static const builtin_parameter parameters[] = {BUILTIN_BATCH,
-                                               {"steps", 35, 1, 4000, "words in a row"},
+                                               {"steps", 35, 1, 4000, "consecutive words"},
                                                {"layers", 2, 1, 1000, "layers"},
                                                {"hidden", 1500, 1, 65536, "width of a cell"},
                                                {"vocab", 10000, 1, 10000000, "words"},
@@ -25,7 +25,7 @@ static void generate(net *n, const int64_t *v) {
     net_leave(n);
   }
   net_value tops = net_stack_steps(n, "stack", x, scratch, v[STEPS]);
-  net_softmax(n, "softmax", net_linear(n, "projection", tops, v[VOCAB], true), -1);
+  net_softmax(n, net_linear(n, "projection", tops, v[VOCAB], true), -1);
 }
 
 const builtin builtin_rnnlm = {

@@ -1,5 +1,5 @@
 /* Transformer-XL: attention over the segment and a memory of the one before, with relative positions (paper, section
- * 3.3). The defaults are the 12-layer model for enwik8. Several segments in a row share their weights. */
+ * 3.3). The defaults are the 12-layer model for enwik8. Several consecutive segments share their weights. */
 #include <math.h>
 
 #include "read/builtin.h"
@@ -9,8 +9,8 @@ enum { MOST_LAYERS = 1024 };
 
 static const builtin_parameter parameters[] = {BUILTIN_BATCH,
                                                {"segments", 1, 1, 100, "segments in a row"},
-                                               {"length", 512, 1, 65536, "tokens of a segment"},
-                                               {"memory", 512, 0, 65536, "tokens remembered from before"},
+                                               {"length", 512, 1, 65536, "tokens per segment"},
+                                               {"memory", 512, 0, 65536, "cached tokens of earlier segments"},
                                                {"layers", 12, 1, MOST_LAYERS, "layers"},
                                                {"hidden", 512, 2, 65536, "width of a token"},
                                                {"heads", 8, 1, 1024, "attention heads; they divide hidden"},
@@ -115,7 +115,7 @@ static net_value attention(net *n, net_value x, net_value far, net_value mask, c
   net_value position = net_op2(n, "place", "MatMul", net_op2(n, "add_v", "Add", query, l->position_bias), far);
   net_value scores = net_op2(n, "scores", "Add", content, shift(n, position, v));
   scores = net_op2(n, "scale", "Mul", scores, net_scalar(n, 1 / sqrt((double)width)));
-  scores = net_softmax(n, "softmax", net_op2(n, "mask", "Add", scores, mask), -1);
+  scores = net_softmax(n, net_op2(n, "mask", "Add", scores, mask), -1);
   net_value context =
       net_transpose(n, "transpose", net_op2(n, "context", "MatMul", scores, value), NET_SHAPE(0, 2, 1, 3));
   context = net_reshape(n, "merge", context, NET_SHAPE(v[BATCH], v[LENGTH], v[HIDDEN]));
@@ -153,7 +153,7 @@ static void generate(net *n, const int64_t *v) {
       x = layer_step(n, x, far, mask, &layers[i], v);
       net_leave(n);
     }
-    net_softmax(n, "softmax", apply(n, "projection", x, projection), -1);
+    net_softmax(n, apply(n, "projection", x, projection), -1);
     net_leave(n);
   }
 }

@@ -8,11 +8,11 @@ enum { BATCH, SAMPLES, STACKS, LAYERS, RESIDUAL, SKIP, CLASSES, BITS };
 static const builtin_parameter parameters[] = {
     BUILTIN_BATCH,
     {"samples", 16000, 1, 16777216, "samples of audio"},
-    {"stacks", 3, 1, 10000, "times that the dilations start again at 1"},
-    {"layers", 10, 1, 20, "layers of a stack; the last dilation is 2^(layers-1)"},
+    {"stacks", 3, 1, 10000, "number of stacks; dilations restart at 1 in each"},
+    {"layers", 10, 1, 20, "layers per stack; the last dilation is 2^(layers-1)"},
     {"residual", 64, 1, 65536, "residual channels"},
     {"skip", 256, 1, 65536, "skip channels"},
-    {"classes", 256, 2, 65536, "amplitudes of a sample"},
+    {"classes", 256, 2, 65536, "quantisation levels per sample"},
     BUILTIN_BITS,
     {0}};
 
@@ -29,14 +29,14 @@ static void generate(net *n, const int64_t *v) {
     net_value z = net_op2(n, "mul", "Mul", filter, gate);
     net_value skip = net_conv(n, "skip", z, v[SKIP], one);
     skips = skips == NET_NONE ? skip : net_op2(n, "skip_add", "Add", skips, skip);
-    if (i + 1 < v[STACKS] * v[LAYERS]) /* nobody reads the last residual */
+    if (i + 1 < v[STACKS] * v[LAYERS]) /* the last residual is unused */
       x = net_op2(n, "add", "Add", net_conv(n, "residual", z, v[RESIDUAL], one), x);
     net_leave(n);
   }
   net_enter(n, "head");
   net_value y = net_conv(n, "conv1", net_op1(n, "relu1", "Relu", skips), v[SKIP], one);
   y = net_conv(n, "conv2", net_op1(n, "relu2", "Relu", y), v[CLASSES], one);
-  net_softmax(n, "softmax", y, 1);
+  net_softmax(n, y, 1);
   net_leave(n);
 }
 

@@ -44,9 +44,9 @@ static situ_status refuse(const builtin *b, const char *path, const char *what, 
              ends_only(p) ? " or " : "..", (long long)p->most);
   char *taken = text_take(&list);
   if (!taken) return fail_no_memory(error);
-  situ_status status =
-      fail_with(error, SITU_STATUS_BAD_INPUT, path, "'%.*s' is no parameter with a whole value in range; %s takes %s",
-                (int)(length < 80 ? length : 80), what, b->name, taken);
+  situ_status status = fail_with(error, SITU_STATUS_BAD_INPUT, path,
+                                 "'%.*s' is not a parameter with an integer value in range; %s has %s",
+                                 (int)(length < 80 ? length : 80), what, b->name, taken);
   free(taken);
   return status;
 }
@@ -105,15 +105,15 @@ situ_status builtin_generate(situ_graph **out, const char *path, situ_dtype prec
   return status;
 }
 
-/* Writes the load of a language model as parameters: a prompt is that many tokens behind an empty cache, a context one
- * token behind that many. */
+/* Writes the load of a language model as parameters: a prompt is that many tokens with an empty cache, a context one
+ * token after that many. */
 static situ_status add_load(text_buffer *to, const read_source *source, situ_error *error) {
   const situ_read_options *o = source->options;
   const char *separator = strchr(source->path, '?') ? "&" : "?";
   if (o->generate || o->draft || o->acceptance > 0 || o->kv_type || (o->prompt && o->context))
     return fail_with(
         error, SITU_STATUS_BAD_ARGUMENT, source->path,
-        "is one step; requests, tokens to generate, drafts and types of caches are for files of language models");
+        "is a single step; requests, tokens to generate, drafts and cache types need the file of a language model");
   text_add(to, "%s", source->path);
   if (o->prompt) text_add(to, "%stokens=%lld", separator, (long long)o->prompt);
   if (o->context) text_add(to, "%stokens=1&context=%lld", separator, (long long)o->context);
@@ -132,7 +132,7 @@ static situ_status read_builtin(read_result *result, const read_source *source, 
 }
 
 const reader builtin_reader = {.name = "builtin",
-                               .title = "networks generated in code (builtin:NAME)",
+                               .title = "generated networks (builtin:NAME)",
                                .suffixes = "",
                                .takes_load = true,
                                .read = read_builtin};

@@ -193,7 +193,7 @@ static situ_status read_all(read_result *result, const read_source *source, aren
   TRY(describe(&g, error));
   for (int32_t k = 0; k < n; k++) add_tensors(&m, &parts[k]);
   if (m.n_embd == 0) m.n_embd = width_by_tensors(&m);
-  if (without) text_add(&result->notes, "the file holds its header only; its weights are absent\n");
+  if (without) text_add(&result->notes, "the file contains only its header; its weights are absent\n");
   result->steps.engine = "llama.cpp";
   result->header_bytes = first.end;
   return lm_read(result, &m, source, error);
@@ -207,7 +207,7 @@ static situ_status read_gguf(read_result *result, const read_source *source, sit
 }
 
 const reader gguf_reader = {.name = "gguf",
-                            .title = "language models of llama.cpp: GGUF 2 and 3, whole or in parts",
+                            .title = "llama.cpp language models: GGUF 2 and 3, in one file or split",
                             .suffixes = ".gguf",
                             .recognise = recognise,
                             .in_parts = true,

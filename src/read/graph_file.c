@@ -134,7 +134,7 @@ static situ_status find_operator(const loader *l, int32_t *out, const char *name
   if (!name) return fields_fail(l->error, l->where, place, "\"%s\" must name an operator", key);
   *out = (int32_t)string_map_get(l->number, name);
   if (*out < 0)
-    return fields_fail(l->error, l->where, place, "\"%s\" names \"%.100s\", which is no operator", key, name);
+    return fields_fail(l->error, l->where, place, "\"%s\" names \"%.100s\", which is not an operator", key, name);
   return SITU_STATUS_OK;
 }
 
@@ -148,7 +148,7 @@ static situ_status read_dims(const loader *l, situ_tensor *t, int64_t dims[MAX_R
   for (int32_t d = 0; d < t->rank; d++) {
     dims[d] = json_whole(json_at(v, (size_t)d), -2);
     if (dims[d] < -1)
-      return fields_fail(l->error, l->where, place, "\"dims\" must hold whole numbers from 0 up, or -1 for unknown");
+      return fields_fail(l->error, l->where, place, "\"dims\" must hold whole numbers, at least 0, or -1 for unknown");
   }
   return SITU_STATUS_OK;
 }
@@ -211,7 +211,7 @@ static situ_status read_graph(read_result *result, const read_source *source, si
   return status;
 }
 
-/* The key of the format stands near the beginning. */
+/* The key of the format is near the beginning. */
 static int recognise_graph(const read_source *source) {
   static const char key[] = "\"situ_graph\"";
   size_t n = source->size_bytes < 4096 ? source->size_bytes : 4096;
@@ -221,7 +221,7 @@ static int recognise_graph(const read_source *source) {
 }
 
 const reader graph_reader = {.name = "graph",
-                             .title = "graph file of situ: operators and tensors as JSON",
+                             .title = "situ graph file: operators and tensors as JSON",
                              .suffixes = ".json",
                              .recognise = recognise_graph,
                              .read = read_graph};

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "graph/builder.h"
 #include "read/ir_net.h"
+#include "read/node_cost.h"
 #include "read/reader.h"
 
 typedef struct reading {
@@ -24,13 +25,6 @@ typedef struct reading {
   int64_t n_dynamic, n_floors, n_endless;
   int64_t weight_bytes, shared_bytes;
 } reading;
-
-typedef struct cost {
-  int64_t flops, moved_bytes, weight_bytes;
-  situ_dtype dtype; /* of most FLOPs */
-  int64_t dtype_flops;
-  bool inferred;
-} cost;
 
 /* <net> within the first bytes, with nothing before it but the head of an XML file. */
 static int recognise(const read_source *source) {
@@ -46,18 +40,6 @@ static int recognise(const read_source *source) {
 
 /* ---- costs ---- */
 
-static void add(cost *to, const cost *more, int64_t times) {
-  int64_t dtype_flops = sat_mul(more->dtype_flops, times);
-  if (to->dtype == SITU_DTYPE_UNKNOWN || dtype_flops > to->dtype_flops) {
-    to->dtype = more->dtype;
-    to->dtype_flops = dtype_flops;
-  }
-  to->flops = sat_add(to->flops, sat_mul(more->flops, times));
-  to->moved_bytes = sat_add(to->moved_bytes, sat_mul(more->moved_bytes, times));
-  to->weight_bytes = sat_add(to->weight_bytes, more->weight_bytes);
-  to->inferred &= more->inferred;
-}
-
 /* Charges the constants that a layer reads, each to its first reader. */
 static int64_t charge(reading *r, ir_net *net, const ir_layer *layer) {
   int64_t total = layer->blob_bytes;
@@ -70,51 +52,51 @@ static int64_t charge(reading *r, ir_net *net, const ir_layer *layer) {
   return total;
 }
 
-static cost cost_of_layer(reading *r, ir_net *net, ir_layer *layer);
+static node_cost cost_of_layer(reading *r, ir_net *net, ir_layer *layer);
 
-static cost cost_of_body(reading *r, ir_net *net) {
-  cost whole = {.inferred = true};
+static node_cost cost_of_body(reading *r, ir_net *net) {
+  node_cost whole = {.inferred = true};
   for (int64_t i = 0; i < net->n_layers; i++) {
     ir_layer *layer = &net->layers[net->order[i]];
     if (ir_is_boundary(layer)) continue;
     r->result->n_nested_operators++;
-    cost own = cost_of_layer(r, net, layer);
-    add(&whole, &own, 1);
+    node_cost own = cost_of_layer(r, net, layer);
+    node_cost_add(&whole, &own, 1);
   }
   return whole;
 }
 
 /* If costs as its dearer branch, a loop as its body times its trips; weights count once. */
-static cost cost_of_owner(reading *r, ir_layer *layer) {
-  cost body[2] = {{.inferred = true}, {.inferred = true}};
+static node_cost cost_of_owner(reading *r, ir_layer *layer) {
+  node_cost body[2] = {{.inferred = true}, {.inferred = true}};
   for (int32_t b = 0; b < layer->n_bodies; b++) body[b] = cost_of_body(r, layer->bodies[b]);
-  cost whole = {.inferred = true};
+  node_cost whole = {.inferred = true};
   if (strcmp(layer->type, "If") == 0) {
     int dearer =
         body[1].flops > body[0].flops || (body[1].flops == body[0].flops && body[1].moved_bytes > body[0].moved_bytes);
-    add(&whole, &body[dearer], 1);
+    node_cost_add(&whole, &body[dearer], 1);
     whole.weight_bytes = sat_add(whole.weight_bytes, body[!dearer].weight_bytes);
     return whole;
   }
   int64_t trips = ir_trips(layer);
   if (trips < 0) r->n_endless++;
-  add(&whole, &body[0], trips < 0 ? 1 : trips);
+  node_cost_add(&whole, &body[0], trips < 0 ? 1 : trips);
   whole.inferred &= trips >= 0;
   return whole;
 }
 
-static cost cost_of_layer(reading *r, ir_net *net, ir_layer *layer) {
-  if (layer->constant) return (cost){.inferred = true};
-  cost own = {.inferred = true};
+static node_cost cost_of_layer(reading *r, ir_net *net, ir_layer *layer) {
+  if (layer->constant) return (node_cost){.inferred = true};
+  node_cost own = {.inferred = true};
   if (layer->n_bodies > 0) {
     own = cost_of_owner(r, layer);
   } else {
     ops_work work = ir_count(layer, r->a);
-    own = (cost){.flops = work.flops,
-                 .moved_bytes = sat_add(sat_add(work.read_bytes, work.written_bytes), layer->blob_bytes),
-                 .dtype = ir_is_quantised(net, layer) ? SITU_DTYPE_I8 : work.dtype,
-                 .dtype_flops = work.flops,
-                 .inferred = work.exact};
+    own = (node_cost){.flops = work.flops,
+                      .moved_bytes = sat_add(sat_add(work.read_bytes, work.written_bytes), layer->blob_bytes),
+                      .dtype = ir_is_quantised(net, layer) ? SITU_DTYPE_I8 : work.dtype,
+                      .dtype_flops = work.flops,
+                      .inferred = work.exact};
   }
   own.weight_bytes = sat_add(own.weight_bytes, charge(r, net, layer));
   return own;
@@ -146,7 +128,7 @@ static void size_dims(reading *r, ir_net *net) {
 }
 
 static situ_status build_layer(reading *r, ir_layer *layer, const char *name) {
-  cost own = cost_of_layer(r, r->net, layer);
+  node_cost own = cost_of_layer(r, r->net, layer);
   if (!own.inferred) r->n_floors++;
   const char *slash = strrchr(name, '/');
   const char *folders = slash && slash > name ? arena_string_n(r->a, name, (size_t)(slash - name)) : NULL;
@@ -218,7 +200,7 @@ static void remark(reading *r) {
     text_add(notes, "dimensions without a size, %lld, count as %lld (set another size with --default-dim)\n",
              (long long)r->n_dynamic, (long long)size_of_open(r));
   if (r->n_endless > 0)
-    text_add(notes, "%lld loops do not say how often they run: they count as run once\n", (long long)r->n_endless);
+    text_add(notes, "%lld loops do not state how often they run: they are counted once\n", (long long)r->n_endless);
   if (r->n_floors > 0)
     text_add(notes, "%lld operators have shapes or kinds that are not fully known: their work is a lower bound\n",
              (long long)r->n_floors);

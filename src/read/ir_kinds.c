@@ -1,6 +1,6 @@
-/* What a layer of an OpenVINO IR costs. Shapes are known by now; so a kind needs no more than a rule of counting. Most
- * kinds are counted as the ONNX operator that does the same (ops/ops.h); where shapes or attributes are told in another
- * way they are translated first. Recurrent layers count the products with their weights and hidden state. */
+/* The costs of a layer of an OpenVINO IR. Shapes are known by then, so a kind only needs a counting rule. Most kinds are
+ * counted like the equivalent ONNX operator (ops/ops.h); shapes and attributes in another form are translated first.
+ * Recurrent layers count the products with their weights and hidden state. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -237,7 +237,7 @@ static const row *row_of(const char *type) {
   return NULL;
 }
 
-/* Whether a rule has what it looks at. */
+/* Whether the inputs of a rule are available. */
 static bool has_ports(const ir_layer *l, rule by) {
   int64_t inputs = by == ATTENTION                                       ? 3
                    : by == GROUPED || by == GROUPED_BACK || by == MATRIX ? 2

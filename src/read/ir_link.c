@@ -95,16 +95,15 @@ static situ_status follow(const linker *l, const keyed *index, const ir_edge *e)
   return SITU_STATUS_OK;
 }
 
-/* Kahn's algorithm: layers in the order of the file as far as it is one. */
+/* Kahn's algorithm: layers in the order of the file as far as that is topological. */
 static situ_status order_layers(const linker *l) {
   ir_net *net = l->net;
   int64_t n = net->n_layers;
-  int64_t *start = ARENA_ZERO(l->a, int64_t, n + 2);
-  int32_t *reader = ARENA_NEW(l->a, int32_t, net->n_edges);
-  int64_t *missing = ARENA_ZERO(l->a, int64_t, n);
-  net->order = ARENA_NEW(l->a, int32_t, n);
-  net->pending = ARENA_NEW(l->a, int32_t, n);
-  if (!start || !reader || !missing || !net->order || !net->pending) return fail_no_memory(l->error);
+  int64_t *start, *missing;
+  int32_t *reader;
+  if (!ARENA_ARRAYS(l->a, ZEROS(start, n + 2), ARRAY(reader, net->n_edges), ZEROS(missing, n), ARRAY(net->order, n),
+                    ARRAY(net->pending, n)))
+    return fail_no_memory(l->error);
   for (int64_t i = 0; i < n; i++)
     for (int64_t k = 0; k < net->layers[i].n_inputs; k++)
       if (net->layers[i].inputs[k].layer >= 0) start[net->layers[i].inputs[k].layer + 2]++;
@@ -127,7 +126,7 @@ static situ_status order_layers(const linker *l) {
   }
   for (int64_t i = 0; i < n && n_ready < n; i++)
     if (missing[i] > 0)
-      return fail_with(l->error, SITU_STATUS_BAD_INPUT, l->path, "layer %lld (%s) is on a cycle or behind one",
+      return fail_with(l->error, SITU_STATUS_BAD_INPUT, l->path, "layer %lld (%s) is on a cycle or depends on one",
                        (long long)net->layers[i].id, net->layers[i].name);
   return SITU_STATUS_OK;
 }
@@ -193,7 +192,7 @@ static bool is_few_levels(const ir_layer *layer) {
   return strcmp(layer->type, "FakeQuantize") == 0 && ir_int(layer, "levels", INT64_MAX) <= 256;
 }
 
-/* What the file stores for a constant; of one that holds new elements, what these take. */
+/* The bytes that the file stores for a constant; for one with new elements, the bytes of these. */
 static int64_t own_bytes(const ir_layer *layer) {
   if (layer->of_sources || is_known_shape(layer)) return 0;
   int64_t bytes = 0;
@@ -234,7 +233,7 @@ bool ir_is_quantised(const ir_net *net, const ir_layer *layer) {
   return is_few_levels(&net->layers[layer->inputs[0].layer]) && (packed || is_few_levels(weights));
 }
 
-/* Parts of a dimension from start to end, which count from behind, its last element being -1 + size + 1. */
+/* Parts of a dimension from start to end; negative values count from the end, the last element being -1 + size + 1. */
 static int64_t parts_of(const ir_mapping *m, int64_t size) {
   int64_t start = m->start < 0 ? m->start + size + 1 : m->start, end = m->end < 0 ? m->end + size + 1 : m->end;
   if (start < 0 || start > size || end < 0 || end > size || m->stride == 0) return -1;

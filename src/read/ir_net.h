@@ -20,7 +20,7 @@ typedef struct ir_port {
   int32_t layer, output; /* of an input: which output of which layer it reads; -1 until linked, and in
                            bodies before version 10 where it comes from outside */
   int32_t made;          /* of an output: the graph's tensor, -1 for none */
-  const char *names;     /* of an output: what the file calls its tensor, apart by commas; NULL: nothing */
+  const char *names;     /* of an output: the names of its tensor in the file, separated by commas; NULL: none */
   const char *name;      /* of an output of the main net: the one that no other has; added by ir_join */
   bool open;             /* the file leaves a dimension of it open; added by ir_shape, for outputs and linked inputs */
 } ir_port;
@@ -71,19 +71,19 @@ struct ir_net {
   bool otherwise;   /* a body: the one of an If that runs when the condition is false */
   int32_t *order;   /* [n_layers] producers first; added by ir_join, as is: */
   int32_t *pending; /* [n_layers] scratch of ir_charge */
-  /* Of the main net: where the elements with its layers and edges are; {0, 0}: there is none. */
+  /* Of the main net: the positions of the elements with its layers and edges; {0, 0}: none. */
   ir_place layers_place, edges_place;
 };
 
-/* Parses a file. BAD_INPUT, with the line, when it is no IR of version 6 to 11 or states what cannot be; nothing beyond
- * the XML is read. Sizes of dimensions are -1 where they are dynamic. */
+/* Parses a file. BAD_INPUT, with the line, if it is not an IR of version 6 to 11 or contains impossible values; reads
+ * nothing but the XML. Sizes of dimensions are -1 where they are dynamic. */
 situ_status ir_parse(ir_net **out, arena *a, const struct read_source *source, situ_error *error);
 
-/* Follows the edges of a net and of the bodies within, orders the layers and names outputs. BAD_INPUT, naming the
- * layer, when an edge leads nowhere, an input is given twice or never, or layers form a cycle. */
+/* Follows the edges of a net and of its bodies, orders the layers and names outputs. BAD_INPUT, naming the layer, if an
+ * edge leads nowhere, an input is given twice or never, or layers form a cycle. */
 situ_status ir_join(ir_net *net, arena *a, const char *path, situ_error *error);
 
-/* Finds what is constant in a joined net, by its shapes as they are now, and how it is held. */
+/* Finds the constants of a joined net, by its present shapes, and how they are held. */
 situ_status ir_settle(ir_net *net, situ_dtype precision, arena *a, situ_error *error);
 
 /* Both, for a net whose shapes stay as the file states them. */
@@ -92,33 +92,33 @@ situ_status ir_link(ir_net *net, situ_dtype precision, arena *a, const char *pat
 /* The file with the elements of constants that belongs to a path; NULL without memory. */
 const char *ir_data_path(arena *a, const char *path);
 
-/* The place of the port with this id among n sorted ones, or -1. */
+/* The index of the port with this id among n sorted ones, or -1. */
 int64_t ir_find_port(const ir_port *ports, int64_t n, int64_t id);
 
-/* Gives the open dimensions of inputs a size (given, by default or assumed) and fills the others that follow, in a
- * joined net; what the file states stays. Sizes that were assumed go into the result and its notes. A net without open
- * dimensions stays as it is, and its constants are not read. BAD_ARGUMENT for sizes of dimensions that there are not;
- * BAD_INPUT when sizes that were all given do not fit a layer. */
+/* Gives the open dimensions of inputs a size (given, by default or assumed) and fills the others that follow from it, in
+ * a joined net; sizes that the file states stay. Assumed sizes go into the result and its notes. A net without open
+ * dimensions stays as it is, and its constants are not read. BAD_ARGUMENT for sizes of dimensions that do not exist;
+ * BAD_INPUT if sizes that were all given do not fit a layer. */
 situ_status ir_shape(ir_net *net, const struct read_source *source, struct read_result *result, arena *a,
                      situ_error *error);
 
 /* The outputs of a layer without bodies whose inputs are linked: shapes, and values where these are few and known.
- * `outputs` has what the file states, with rank -1 for what it does not. Unknown kinds leave it. BAD_INPUT, with text,
- * when the inputs contradict each other. */
+ * `outputs` holds what the file states, with rank -1 where it states nothing. Unknown kinds leave it unchanged.
+ * BAD_INPUT, with text, if the inputs contradict each other. */
 situ_status ir_infer(const ir_layer *layer, ops_tensor *outputs, arena *a, situ_error *error);
 
-/* Charges a constant to the operator that reads it: the bytes of all that it is held as and that were not charged
- * before. What was charged before is added to *shared_bytes. */
+/* Charges a constant to the operator that reads it: the bytes of everything that it is stored as and that were not
+ * charged before. Bytes charged before are added to *shared_bytes. */
 int64_t ir_charge(ir_net *net, int32_t constant, int64_t *shared_bytes);
 
 /* Whether the layer multiplies activations that a FakeQuantize of at most 256 levels has made by weights of another one
  * or stored in at most 8 bits: engines run it in I8. */
 bool ir_is_quantised(const ir_net *net, const ir_layer *layer);
 
-/* How often the body of a layer runs, by the parts that go in and out; -1 when they do not tell. */
+/* How often the body of a layer runs, derived from its sliced inputs and outputs; -1 if unknown. */
 int64_t ir_trips(const ir_layer *layer);
 
-/* Whether the layer stands for values from outside (Parameter, Const) or for the end (Result), and does no work. */
+/* Whether the layer is an external value (Parameter, Const) or an end (Result), and does no work. */
 bool ir_is_boundary(const ir_layer *layer);
 
 /* Whole numbers of an attribute, at most `most`; returns how many. */

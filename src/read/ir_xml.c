@@ -1,5 +1,5 @@
-/* The XML of an OpenVINO IR, by expat. Documents may declare no types and so no entities; depth, numbers and sizes are
- * checked as they come. What is not known (meta data, run-time information) is passed over. */
+/* The XML of an OpenVINO IR, by expat. Documents must not declare types, and so no entities; depth, numbers and sizes
+ * are checked while parsing. Unknown content (metadata, run-time information) is skipped. */
 #include <expat.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ enum {
   MOST_LIST = 1 << 28
 };
 
-/* What an element is, given the one around it. */
+/* The kind of an element, given its parent. */
 typedef enum element {
   OTHER,
   NET,
@@ -168,7 +168,7 @@ static void begin_main(parser *p, const char **attrs) {
   if (name) p->main->name = kept(p, name);
   p->main->version = needed(p, attrs, "version");
   if (p->main->version < FIRST_VERSION || p->main->version > LAST_VERSION)
-    refuse(p, "IR versions 6 to 11 can be read, this file has version ",
+    refuse(p, "IR versions 6 to 11 can be read; this file has version ",
            find(attrs, "version") ? find(attrs, "version") : "?");
 }
 
@@ -286,7 +286,7 @@ static void begin_edge(parser *p, const char **attrs) {
 
 /* ---- the walk ---- */
 
-/* What may stand in what; a name of NULL is any. */
+/* The allowed children of each element; a name of NULL is any. */
 static const struct {
   element parent;
   const char *name;

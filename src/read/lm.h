@@ -1,9 +1,9 @@
-/* read/lm.h - language models: what files of weights say of one, and the graph that follows.
+/* read/lm.h - language models: the description in their weight files, and the graph derived from it.
  *
  * A reader fills an lm: hyper-parameters and every tensor by name, shape and bytes. lm_build makes the graph of one
- * step out of the tensors alone, so that architectures that nobody described work too: a tensor belongs to the block
- * that its name numbers, a matrix is a matrix product. What known names and hyper-parameters add is exact attention,
- * experts and state. Costs: docs/theory/models/language-models.md. */
+ * step from the tensors alone, so that undescribed architectures work too: a tensor belongs to the block whose number
+ * is in its name, and a matrix is a matrix product. Known names and hyper-parameters add exact attention, experts and
+ * state. Costs: docs/theory/models/language-models.md. */
 #ifndef SITU_READ_LM_H
 #define SITU_READ_LM_H
 
@@ -37,7 +37,7 @@ typedef struct lm {
   int64_t experts_used;
   int64_t latent_rank;                /* attention over a latent vector (MLA): its elements; 0 for others */
   int64_t conv, inner, state, groups; /* recurrent blocks: kernel, channels, elements by channel, groups */
-  int64_t activation_bytes;           /* of an element that operators hand over */
+  int64_t activation_bytes;           /* of an element of activations */
   lm_layer *layers;                   /* [n_blocks] */
   lm_tensor *tensors;
   int32_t n_tensors;
@@ -57,16 +57,16 @@ typedef struct lm_step {
 /* The tokens that engines take through the network at once in prefill. */
 enum { LM_MICRO_BATCH = 512 };
 
-/* The graph of one step. Operators and tensors have the same numbers whatever the step. What was assumed or left out
- * becomes notes, a line each; NULL: none wanted. BAD_INPUT where there is nothing to build. */
+/* The graph of one step. Operators and tensors have the same numbers for every step. Assumptions and omissions become
+ * notes, a line each; NULL: not wanted. BAD_INPUT if there is nothing to build. */
 situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, text_buffer *notes, situ_error *error);
 
 /* Where a tensor belongs, by its name. */
 typedef struct lm_place {
-  const char *stack;  /* what stands before the block, "" for tensors outside of blocks; in the arena */
+  const char *stack;  /* the part of the name before the block, "" for tensors outside of blocks; in the arena */
   int32_t block;      /* -1 outside */
-  const char *op;     /* the operator: the name without what tells its parts apart, and without the expert */
-  const char *within; /* the same behind the block's number */
+  const char *op;     /* the operator: the name without the suffix of its parts, and without the expert */
+  const char *within; /* the same after the block's number */
   int32_t expert;     /* the number of one of many, or -1 */
   bool part;          /* a bias, scale or zero point: its bytes are the operator's, its shape is not */
 } lm_place;
@@ -78,19 +78,19 @@ bool lm_is_encoder(const char *architecture);
 /* False without memory. */
 bool lm_find_place(lm_place *out, const char *name, arena *a);
 
-/* What a tensor of a block does. */
+/* The role of a tensor of a block. */
 typedef enum lm_role {
   LM_SMALL, /* read by whatever its part of the block computes */
   LM_NORM,
   LM_INNER_NORM, /* of queries and keys, ... */
-  LM_IN,         /* a product of what comes in */
+  LM_IN,         /* a product with the block's input */
   LM_MIDDLE,     /* a product of what LM_IN made */
   LM_OUT,        /* the product that ends its part */
   LM_ROUTER
 } lm_role;
 typedef enum lm_group { LM_ATTENTION, LM_DENSE, LM_ROUTED, LM_SHARED } lm_group;
 
-/* By what stands behind the block's number; `wide`: its input is as wide as the model, `back`: its output is. */
+/* From the name after the block's number; `wide`: its input is as wide as the model, `back`: its output is. */
 lm_role lm_role_of(const char *within, int32_t rank, bool wide, bool back);
 /* LM_DENSE also for the norms around it. */
 lm_group lm_group_of(const char *within);

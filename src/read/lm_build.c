@@ -36,7 +36,7 @@ typedef struct building {
 
 static int64_t round64(double x) { return sat_round(x); }
 
-/* Adds an operator that reads `in` and makes rows of `width` elements; *out becomes what it makes. */
+/* Adds an operator that reads `in` and produces rows of `width` elements; *out becomes its output. */
 static situ_status add(building *b, value_set *out, situ_operator op, double rows, int64_t width, const value_set *in) {
   int32_t index, tensor;
   int64_t element = b->model->activation_bytes;
@@ -93,7 +93,7 @@ static situ_status add_product(building *b, value_set *out, const lm_operator *w
   return add(b, out, op, by_row, width, &own);
 }
 
-/* An operator without a product, that moves what it reads and makes, and its own small weights. */
+/* An operator without a product, which moves its inputs, its outputs and its own small weights. */
 static situ_status add_plain(building *b, value_set *out, const char *name, const char *kind, int64_t bytes,
                              const value_set *in, int64_t width, double rows) {
   value_set made = {0};
@@ -131,7 +131,7 @@ static lm_layer layer_of(const building *b, int32_t block) {
   return block < b->model->n_blocks && b->model->layers ? b->model->layers[block] : (lm_layer){0};
 }
 
-/* The elements of a token in the cache of a block, and what a query does with each: 2 FLOP for each element of the key
+/* The elements of a token in the cache of a block, and the work of a query for each: 2 FLOP for each element of the key
  * and of the value. */
 typedef struct cache {
   int64_t row, work;
@@ -162,7 +162,7 @@ static cache cache_of(building *b, const block_part *p) {
   if (shape > 0 && c.row > 0 && shape != c.row && b->notes && p->block < 1)
     text_add(b->notes,
              "the cache of block %d takes %lld elements of a token by the hyper-parameters, %lld by the shapes; the "
-             "former count\n",
+             "former is used\n",
              (int)p->block, (long long)c.row, (long long)shape);
   if (c.row <= 0) c.row = shape;
   return c;
@@ -252,7 +252,7 @@ static int64_t small_bytes(const block_part *p, bool attention) {
   return sum;
 }
 
-/* The width of what a part hands to the product that ends it. */
+/* The width of the tensor that a part passes to its final product. */
 static int64_t inner_width(const building *b, const block_part *p, lm_group group) {
   for (int32_t i = 0; i < p->n; i++)
     if (p->ops[i].group == group && p->ops[i].role == LM_OUT && p->ops[i].in > 0) return p->ops[i].in;
@@ -317,9 +317,9 @@ static situ_status feed_group(building *b, value_set *ended, const block_part *p
   return add_role(b, ended, p, group, LM_OUT, &act);
 }
 
-/* Routed experts: the choice hands them what they read as one, and what they make is weighed and added up. llama.cpp
- * does both beside the router, wherever the experts are, and so a hand-over to them and one back is all that parts them
- * from their layer. */
+/* Routed experts: the router passes them their inputs as one tensor, and their outputs are weighted and added.
+ * llama.cpp does both on the device of the router, wherever the experts are, so separating experts from their layer
+ * costs one hand-over there and one back. */
 static situ_status routed_part(building *b, value_set *ended, const block_part *p, const value_set *in,
                                int64_t *workspace) {
   char name[128];
@@ -421,7 +421,7 @@ static situ_status add_head(building *b, value_set *x, const lm_operator *table)
     tied = *table;
     tied.name = strcmp(table->name, "token_embd") == 0 ? "output" : "lm_head";
     head = &tied;
-    if (b->notes) text_add(b->notes, "the head uses the weights of the embedding, which count at both\n");
+    if (b->notes) text_add(b->notes, "the head shares the weights of the embedding; they are counted in both\n");
   }
   if (!head) return SITU_STATUS_OK;
   /* A step that needs it now and then reads its weights so often. */
@@ -453,12 +453,12 @@ static void tell(const building *b) {
   char size[TEXT_UNIT_BYTES];
   if (!b->notes) return;
   if (b->o->skipped_bytes > 0)
-    text_add(b->notes, "%s of weights for other inputs than text are left out\n", text_size(size, b->o->skipped_bytes));
+    text_add(b->notes, "%s of weights for inputs other than text are ignored\n", text_size(size, b->o->skipped_bytes));
   if (b->o->beyond_bytes > 0)
-    text_add(b->notes, "%s of weights behind the last block, which predict further tokens, are left out\n",
+    text_add(b->notes, "%s of weights after the last block, which predict further tokens, are ignored\n",
              text_size(size, b->o->beyond_bytes));
   if (b->unknown_shapes > 0)
-    text_add(b->notes, "dimensions of %lld products were not known; they are assumed to be as wide as the model\n",
+    text_add(b->notes, "%lld matrix products have unknown dimensions, assumed to be as wide as the model\n",
              (long long)b->unknown_shapes);
 }
 

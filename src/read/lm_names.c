@@ -1,5 +1,5 @@
-/* What the names of tensors say: those of GGUF and of the usual modules of PyTorch. Sources: llama.cpp,
- * src/llama-arch.cpp; docs/formats/language-models.md. */
+/* The meaning of tensor names: those of GGUF and of the usual PyTorch modules. Sources: llama.cpp, src/llama-arch.cpp;
+ * docs/formats/language-models.md. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -108,9 +108,8 @@ static situ_status fold(folding *f, int32_t i, situ_error *error) {
 
 /* Sorts operators by block, those outside first, and finds where each block starts. */
 static situ_status sort(lm_operators *o, arena *a, situ_error *error) {
-  lm_operator *sorted = ARENA_NEW(a, lm_operator, o->n);
-  o->start = ARENA_ZERO(a, int32_t, (int64_t)o->n_blocks + 2);
-  if (!sorted || !o->start) return fail_no_memory(error);
+  lm_operator *sorted;
+  if (!ARENA_ARRAYS(a, ARRAY(sorted, o->n), ZEROS(o->start, (int64_t)o->n_blocks + 2))) return fail_no_memory(error);
   int32_t *next = o->start; /* [block + 1], those outside being block -1 */
   for (int32_t i = 0; i < o->n; i++) next[o->all[i].block + 1]++;
   for (int32_t b = 0, sum = 0; b <= o->n_blocks; b++) {

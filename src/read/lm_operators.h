@@ -1,4 +1,4 @@
-/* read/lm_operators.h - the operators with weights of a language model: its tensors, put together. */
+/* read/lm_operators.h - the operators with weights of a language model, assembled from its tensors. */
 #ifndef SITU_READ_LM_OPERATORS_H
 #define SITU_READ_LM_OPERATORS_H
 
@@ -10,7 +10,7 @@ typedef struct lm_operator {
   int32_t block; /* -1 outside */
   lm_role role;
   lm_group group;
-  int64_t in, out; /* of one expert; 0 where the shape does not tell */
+  int64_t in, out; /* of one expert; 0 if the shape does not show it */
   int64_t experts; /* 1 for others */
   int64_t elements, bytes;
   situ_dtype dtype;
@@ -20,7 +20,7 @@ typedef struct lm_operators {
   lm_operator *all; /* blocks ascending, then in the order of the tensors; first those outside of blocks */
   int32_t n, n_blocks;
   int32_t *start;                      /* [block] the first of its operators; [n_blocks] the end */
-  int64_t skipped_bytes, beyond_bytes; /* of other stacks (images, sound); of blocks behind the trunk */
+  int64_t skipped_bytes, beyond_bytes; /* of other stacks (images, sound); of blocks after the trunk */
 } lm_operators;
 
 /* Arrays in the arena. BAD_INPUT where the model has no tensors. */

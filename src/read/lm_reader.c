@@ -40,8 +40,7 @@ static situ_status find_cells(load *l, const read_source *source, situ_error *er
     return SITU_STATUS_OK;
   }
   return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
-                   "%.20s is no type of caches; expected f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0 or iq4_nl",
-                   asked);
+                   "%.20s is not a cache type; expected f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0 or iq4_nl", asked);
 }
 
 /* A step with n guesses, each right with probability a, adds the right ones before the first wrong one and one more:
@@ -98,7 +97,7 @@ static lm_step prefill_step(const load *l, int64_t *repeats) {
                    .cell_type = l->cells == cell_types[0].name ? NULL : l->cells};
 }
 
-/* Decoding: one token of each stream and the draft behind it, behind the mean of what the cache holds meanwhile. */
+/* Decoding: one token of each stream followed by the draft, with the mean number of cached tokens. */
 static lm_step decode_step(const load *l) {
   int64_t last = l->prompt > 0 ? l->prompt + l->generate : l->context, steps = max64(l->generate, 1);
   return (lm_step){.streams = l->streams,
@@ -159,8 +158,8 @@ situ_status lm_read(read_result *result, const lm *m, const read_source *source,
            m->architecture, l.context, l.streams, l.streams == 1 ? "" : "s", l.cells);
   if (l.draft > 0)
     text_add(&result->notes,
-             "each step verifies %" PRId64 " guesses and adds %.2f tokens; what guesses is not counted\n", l.draft,
-             l.gained);
+             "each step verifies %" PRId64 " guesses and adds %.2f tokens; the cost of guessing is not included\n",
+             l.draft, l.gained);
   read_steps *s = &result->steps;
   TRY(lm_build(&result->graph, m, first ? &prefill : &decode, &result->notes, error));
   TRY(lm_build(&s->other, m, first ? &decode : &prefill, NULL, error));

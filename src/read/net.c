@@ -104,8 +104,7 @@ static void no_memory(net *n) {
 }
 
 void net_set_bits(net *n, int64_t bits) {
-  if (bits != 16 && bits != 32)
-    net_refuse(n, "numbers of %lld bits are not offered; bits is 16 or 32", (long long)bits);
+  if (bits != 16 && bits != 32) net_refuse(n, "bits must be 16 or 32, not %lld", (long long)bits);
   if (!n->precision) n->dtype = bits == 16 ? SITU_DTYPE_F16 : SITU_DTYPE_F32;
 }
 
@@ -279,7 +278,7 @@ static void record(net *n, const char *name, const ops_node *node, const net_val
     ops_tensor *t = &node->outputs[i];
     situ_tensor made = {.dtype = t->dtype, .rank = t->rank, .dims = t->dims, .size_bytes = ops_bytes(t, NULL)};
     n->status = builder_add_tensor(n->builder, op, &made, &tensor, &n->error);
-    int64_t elements = ops_elements(t, NULL); /* the scratch memory goes, what is known stays */
+    int64_t elements = ops_elements(t, NULL); /* the scratch memory is released, the results are kept */
     ops_tensor kept = {.dtype = t->dtype, .rank = t->rank, .dims = ARENA_COPY(n->arena, t->dims, int64_t, t->rank)};
     if (t->ints) kept.ints = ARENA_COPY(n->arena, t->ints, int64_t, elements);
     if (!kept.dims || (t->ints && !kept.ints)) no_memory(n);

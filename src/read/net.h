@@ -1,17 +1,17 @@
-/* read/net.h - the words in which the built-in models are written.
+/* read/net.h - the vocabulary of the built-in models.
  *
  * A net is a graph under construction. A generator calls net_conv, net_linear, ... with values and gets values; shapes,
- * FLOPs and bytes come from the table of operator kinds (ops/ops.h), so a generator says only what its network is.
+ * FLOPs and bytes come from the table of operator kinds (ops/ops.h), so a generator only describes its network.
  *
- * Errors are remembered: after the first one every call does nothing and gives NET_NONE, and net_finish reports it.
- * Generators therefore check nothing and read as descriptions.
+ * Errors are remembered: after the first one every call does nothing and returns NET_NONE, and net_finish reports it.
+ * Generators therefore check nothing and read like descriptions.
  *
  * Names are paths: net_enter(n, "layer%d", i) puts "layer3." before the names of all that follows until net_leave. The
- * path is the layer of the operator. Operator kinds and their grain are those of an exported ONNX graph of operator
- * set 17, before any fusion, with one exception: batch normalisation is folded into the convolution before it, as
- * exporters of inference graphs do.
+ * path is the layer of the operator. Operator kinds and their grain are those of an exported ONNX graph of operator set
+ * 17, before any fusion, with one exception: batch normalisation is folded into the convolution before it, as exporters
+ * of inference graphs do.
  *
- * Weights are no operators and no tensors: they become weight_bytes of the operator that reads them. Weights made
+ * Weights are neither operators nor tensors: they become weight_bytes of the operator that reads them. Weights made
  * between net_share and net_share_end may be read by several operators (steps of a recurrent layer); they count once,
  * at the first reader, and all their readers are colocated. Reading another weight twice is a defect. */
 #ifndef SITU_READ_NET_H
@@ -45,7 +45,7 @@ typedef struct net_shape {
 /* With a precision other than UNKNOWN all inputs and weights of floating types have it, whatever net_set_bits says. */
 situ_status net_new(net **out, const char *model, situ_dtype precision, situ_error *error);
 void net_free(net *n);
-/* Freezes what was written, or reports what went wrong first. The net can only be freed afterwards. */
+/* Freezes the net, or reports the first error. The net can only be freed afterwards. */
 situ_status net_finish(net *n, situ_graph **out, situ_error *error);
 /* Refuses the parameters: BAD_INPUT with the text. */
 void net_refuse(net *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -69,7 +69,7 @@ net_value *net_array(net *n, int64_t count);
 /* Room for bytes, all 0. */
 unsigned char *net_bytes(net *n, int64_t count);
 
-/* ---- What comes from outside ---- */
+/* ---- External values ---- */
 
 net_value net_input(net *n, net_shape shape);     /* of the model; present everywhere */
 net_value net_int_input(net *n, net_shape shape); /* of I64: token numbers, positions */
@@ -87,7 +87,7 @@ int64_t net_parameters(const net *n);
 
 /* ---- Operators: the general form ---- */
 
-/* Any operator. inputs may hold NET_NONE for what is left out; `outputs` gets n_outputs values (NULL: none wanted). */
+/* Any operator. inputs may hold NET_NONE for omitted inputs; `outputs` receives n_outputs values (NULL: not wanted). */
 void net_call(net *n, const char *name, const char *kind, const ops_attr *attrs, int32_t n_attrs,
               const net_value *inputs, int32_t n_inputs, net_value *outputs, int32_t n_outputs);
 /* One output. */
@@ -99,7 +99,7 @@ net_value net_op2(net *n, const char *name, const char *kind, net_value x, net_v
 
 /* ---- Operators: the vocabulary ---- */
 
-/* A window over the last one (of three) or two (of four) axes. What is 0 means: kernel_w = kernel, pad_w = pad,
+/* A window over the last axis (of three) or the last two (of four). Zero fields mean: kernel_w = kernel, pad_w = pad,
  * stride, dilation and groups = 1. */
 typedef struct net_window {
   int64_t kernel, kernel_w, stride, pad, pad_w, dilation, groups;
@@ -119,9 +119,9 @@ void net_classify(net *n, net_value x, int64_t classes);
 net_value net_layer_norm(net *n, const char *name, net_value x);
 /* The root mean square norm as exporters write it: Pow, ReduceMean, Add, Sqrt, Div, Mul, and Mul by its weights. */
 net_value net_rms_norm(net *n, const char *name, net_value x);
-/* By way of the error function: Div, Erf, Add, Mul, Mul. */
+/* Through the error function: Div, Erf, Add, Mul, Mul. */
 net_value net_gelu(net *n, const char *name, net_value x);
-net_value net_softmax(net *n, const char *name, net_value x, int64_t axis);
+net_value net_softmax(net *n, net_value x, int64_t axis);
 net_value net_reshape(net *n, const char *name, net_value x, net_shape shape);
 net_value net_transpose(net *n, const char *name, net_value x, net_shape order);
 net_value net_concat(net *n, const char *name, int64_t axis, const net_value *values, int32_t n_values);

@@ -11,7 +11,7 @@ typedef struct net_cell {
 } net_cell;
 
 net_cell net_cell_new(net *n, int64_t batch, int64_t in, int64_t hidden);
-/* One step on [batch, in]: x, and y beside it unless that is NET_NONE. Gives the new h. */
+/* One step on [batch, in]: x, concatenated with y unless that is NET_NONE. Returns the new h. */
 net_value net_cell_step(net *n, net_cell *k, int64_t step, net_value x, net_value y);
 /* Word vectors of a sentence, one [batch, hidden] for each step. */
 void net_embed_steps(net *n, const char *name, net_value *words, int64_t batch, int64_t steps, int64_t vocab,

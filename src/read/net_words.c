@@ -109,8 +109,8 @@ net_value net_gelu(net *n, const char *name, net_value x) {
   return half;
 }
 
-net_value net_softmax(net *n, const char *name, net_value x, int64_t axis) {
-  return net_op(n, name, "Softmax", NET_ATTRS(NET_INT("axis", axis)), NET_VALUES(x));
+net_value net_softmax(net *n, net_value x, int64_t axis) {
+  return net_op(n, "softmax", "Softmax", NET_ATTRS(NET_INT("axis", axis)), NET_VALUES(x));
 }
 
 net_value net_reshape(net *n, const char *name, net_value x, net_shape shape) {

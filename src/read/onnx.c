@@ -70,9 +70,9 @@ static situ_phase phase_of(const onnx_node *n) {
 
 /* ---- building ---- */
 
-/* An operator of the main graph with its tensors and uses. A folded node makes tensors of no bytes that nobody uses. */
+/* An operator of the main graph with its tensors and uses. A folded node produces unused tensors of 0 bytes. */
 static situ_status build_node(onnx_reading *r, situ_graph_builder *b, const onnx_node *n, const char *name,
-                              int32_t source_id, onnx_held *const *outs, const onnx_cost *cost) {
+                              int32_t source_id, onnx_held *const *outs, const node_cost *cost) {
   situ_operator op = {.name = name,
                       .kind = n->kind,
                       .layer = n->layer,
@@ -125,7 +125,7 @@ static situ_status build(onnx_reading *r, situ_graph_builder *b) {
   for (int32_t i = 0; i < g->n_nodes; i++) {
     int32_t at = g->order[i];
     onnx_held **outs;
-    onnx_cost cost;
+    node_cost cost;
     r->current = i;
     r->n_uses = 0;
     TRY(onnx_eval_node(r, &scope, &g->nodes[at], &outs, &cost));
@@ -133,7 +133,8 @@ static situ_status build(onnx_reading *r, situ_graph_builder *b) {
     n_floors += !cost.inferred;
   }
   if (r->n_contradictions > 0)
-    onnx_note(r, "contradictions", "operators that do not fit the assumed dimensions: %lld; set these with --dim",
+    onnx_note(r, "contradictions",
+              "operators that do not match the assumed dimensions: %lld; set the dimensions with --dim",
               (long long)r->n_contradictions);
   if (n_floors > 0)
     onnx_note(r, "floors",

@@ -35,18 +35,6 @@ void onnx_note(onnx_reading *r, const char *key, const char *format, ...) {
   text_add(r->notes, "%s\n", text);
 }
 
-void onnx_cost_add(onnx_cost *cost, const onnx_cost *more, int64_t times) {
-  int64_t dtype_flops = sat_mul(more->dtype_flops, times);
-  if (cost->dtype == SITU_DTYPE_UNKNOWN || dtype_flops > cost->dtype_flops) {
-    cost->dtype = more->dtype;
-    cost->dtype_flops = dtype_flops;
-  }
-  cost->flops = sat_add(cost->flops, sat_mul(more->flops, times));
-  cost->moved_bytes = sat_add(cost->moved_bytes, sat_mul(more->moved_bytes, times));
-  cost->weight_bytes = sat_add(cost->weight_bytes, more->weight_bytes);
-  cost->inferred &= more->inferred;
-}
-
 /* ---- values and scopes ---- */
 
 onnx_held *onnx_held_new(onnx_reading *r) {
@@ -57,7 +45,7 @@ onnx_held *onnx_held_new(onnx_reading *r) {
   return h;
 }
 
-/* Puts a weight before `todo`, the list of what the operator under way is charged for, unless one was charged before.
+/* Prepends a weight to `todo`, the list of weights charged to the current operator, unless it was charged before.
  */
 static onnx_held *claim(onnx_reading *r, onnx_held *h, onnx_held *todo) {
   if (h->owner >= 0) {
@@ -73,7 +61,7 @@ static onnx_held *claim(onnx_reading *r, onnx_held *h, onnx_held *todo) {
 }
 
 /* Charges the operator under way with a weight and all that it is held as. */
-static void charge(onnx_reading *r, onnx_held *h, onnx_cost *cost) {
+static void charge(onnx_reading *r, onnx_held *h, node_cost *cost) {
   for (onnx_held *todo = claim(r, h, NULL); todo;) {
     onnx_held *at = todo;
     todo = at->next;
@@ -84,7 +72,7 @@ static void charge(onnx_reading *r, onnx_held *h, onnx_cost *cost) {
   }
 }
 
-situ_status onnx_consume(onnx_reading *r, onnx_held *h, onnx_cost *cost) {
+situ_status onnx_consume(onnx_reading *r, onnx_held *h, node_cost *cost) {
   if (!h) return SITU_STATUS_OK;
   if (h->t.constant) charge(r, h, cost);
   if (h->t.constant || h->tensor < 0) return SITU_STATUS_OK;
@@ -229,7 +217,7 @@ static const ops_attr *find_attr(const ops_attr *attrs, int32_t n, const char *n
   return NULL;
 }
 
-/* The attributes of a node in a function, with references replaced by what the call or the function gives. */
+/* The attributes of a node in a function, with references replaced by those of the call or the function's defaults. */
 static situ_status bind_attrs(onnx_reading *r, const onnx_scope *s, const onnx_node *n, ops_node *shown) {
   shown->attrs = n->attrs;
   shown->n_attrs = n->n_attrs;
@@ -274,7 +262,7 @@ situ_status onnx_infer(onnx_reading *r, const onnx_scope *s, const onnx_node *n,
   if (status == SITU_STATUS_NO_MEMORY) return fail_no_memory(r->error);
   if (!r->assumed || r->strict > 0) return onnx_fail(r, n, "%s", inner.text);
   if (r->n_contradictions++ < CONTRADICTIONS_SHOWN)
-    onnx_note(r, onnx_node_label(n), "operator '%s' does not fit the assumed dimensions: %s", onnx_node_label(n),
+    onnx_note(r, onnx_node_label(n), "operator '%s' does not match the assumed dimensions: %s", onnx_node_label(n),
               inner.text);
   for (int32_t i = 0; i < n->n_outputs; i++) {
     shown->outputs[i] = (ops_tensor){.rank = -1};
@@ -305,7 +293,7 @@ static bool is_quantised(const onnx_node *n, onnx_held *const *ins) {
 }
 
 static situ_status eval_plain(onnx_reading *r, const onnx_scope *s, const onnx_node *n, ops_node *shown,
-                              onnx_held *const *ins, onnx_held **outs, onnx_cost *cost) {
+                              onnx_held *const *ins, onnx_held **outs, node_cost *cost) {
   bool fits;
   TRY(onnx_infer(r, s, n, shown, &fits));
   if (!ops_known(n->domain, n->kind)) note_unknown(r, n);
@@ -321,18 +309,18 @@ static situ_status eval_plain(onnx_reading *r, const onnx_scope *s, const onnx_n
   if (folded) return SITU_STATUS_OK;
   ops_work work = ops_count(shown);
   if (is_quantised(n, ins)) work.dtype = SITU_DTYPE_I8;
-  onnx_cost own = {.flops = max64(work.flops, 0),
+  node_cost own = {.flops = max64(work.flops, 0),
                    .moved_bytes = sat_add(work.read_bytes, work.written_bytes),
                    .weight_bytes = n->bulk_bytes,
                    .dtype = work.dtype,
                    .dtype_flops = max64(work.flops, 0),
                    .inferred = work.exact && fits};
-  onnx_cost_add(cost, &own, 1);
+  node_cost_add(cost, &own, 1);
   r->weight_bytes = sat_add(r->weight_bytes, n->bulk_bytes);
   return SITU_STATUS_OK;
 }
 
-/* Resolves what a node reads and makes its outputs, as far as they are declared. */
+/* Resolves the inputs of a node and creates its outputs, as far as they are declared. */
 static situ_status show(onnx_reading *r, const onnx_scope *s, const onnx_node *n, ops_node *shown, onnx_held **ins) {
   const ops_tensor **inputs = ARENA_ZERO(r->a, const ops_tensor *, n->n_inputs);
   ops_tensor *outputs = ARENA_ZERO(r->a, ops_tensor, n->n_outputs);
@@ -355,8 +343,8 @@ static situ_status show(onnx_reading *r, const onnx_scope *s, const onnx_node *n
   return bind_attrs(r, s, n, shown);
 }
 
-situ_status onnx_eval_node(onnx_reading *r, onnx_scope *s, const onnx_node *n, onnx_held ***made, onnx_cost *cost) {
-  *cost = (onnx_cost){.inferred = true};
+situ_status onnx_eval_node(onnx_reading *r, onnx_scope *s, const onnx_node *n, onnx_held ***made, node_cost *cost) {
+  *cost = (node_cost){.inferred = true};
   onnx_held **ins = ARENA_ZERO(r->a, onnx_held *, n->n_inputs), **outs = ARENA_ZERO(r->a, onnx_held *, n->n_outputs);
   if (!ins || !outs) return fail_no_memory(r->error);
   *made = outs;

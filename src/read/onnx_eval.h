@@ -14,6 +14,7 @@
 #define SITU_READ_ONNX_EVAL_H
 
 #include "base/text.h"
+#include "read/node_cost.h"
 #include "read/onnx_model.h"
 #include "situ/read.h"
 
@@ -25,12 +26,13 @@ typedef struct onnx_held {
   int32_t owner;                    /* the operator that was charged for it, -1 for none yet */
   bool shared;                      /* and another one reads it too */
   bool dequantised;                 /* made by DequantizeLinear from integers of at most 8 bits */
-  struct onnx_held *const *sources; /* of a weight: what it is held as instead, or NULL; entries may be NULL */
+  struct onnx_held *const *sources; /* of a weight: the tensors that it is stored as instead, or NULL; entries may be
+                                       NULL */
   int32_t n_sources;
   struct onnx_held *next; /* to be charged */
 } onnx_held;
 
-/* A function call under way. */
+/* A function call in progress. */
 typedef struct onnx_call {
   const onnx_function *function;
   const ops_attr *attrs; /* given by the call */
@@ -48,13 +50,6 @@ typedef struct onnx_scope {
   int64_t n_held;
   int depth;
 } onnx_scope;
-
-typedef struct onnx_cost {
-  int64_t flops, moved_bytes, weight_bytes;
-  situ_dtype dtype; /* of most FLOPs */
-  int64_t dtype_flops;
-  bool inferred;
-} onnx_cost;
 
 enum { ONNX_ASKED_NAMES = 32 };
 
@@ -76,7 +71,7 @@ typedef struct onnx_reading {
   string_map *asked;                         /* those of them that the model has */
   const char *asked_names[ONNX_ASKED_NAMES]; /* the first of them, to suggest */
   situ_error *error;
-  int32_t current; /* operator of the main graph under way */
+  int32_t current; /* current operator of the main graph */
   int32_t *uses;   /* tensors that it reads; free() it */
   int64_t n_uses, uses_capacity;
   int64_t n_nested;
@@ -98,18 +93,16 @@ situ_status onnx_scope_open(onnx_reading *r, onnx_scope *s, const onnx_scope *ou
 /* The value of a name, seen from a scope; NULL when left out. */
 onnx_held *onnx_scope_find(const onnx_scope *s, const char *name);
 /* Evaluates a node: (*outs)[i] is output i, in scope under its name too. *cost is set. */
-situ_status onnx_eval_node(onnx_reading *r, onnx_scope *s, const onnx_node *n, onnx_held ***outs, onnx_cost *cost);
-/* ops_infer with errors told as the reader does. !*fits: the shapes contradict each other, which was let pass; the
- * outputs are as declared. */
+situ_status onnx_eval_node(onnx_reading *r, onnx_scope *s, const onnx_node *n, onnx_held ***outs, node_cost *cost);
+/* ops_infer with errors reported in the form of the reader. !*fits: the shapes contradict each other, which is
+ * tolerated; the outputs are as declared. */
 situ_status onnx_infer(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const ops_node *shown, bool *fits);
 /* Reads a value for work: a weight is charged, a tensor of the main graph is used. */
-situ_status onnx_consume(onnx_reading *r, onnx_held *h, onnx_cost *cost);
+situ_status onnx_consume(onnx_reading *r, onnx_held *h, node_cost *cost);
 /* Says that a weight is held as others are; the array stays with the reading. */
 void onnx_hold_as(onnx_held *h, onnx_held *const *sources, int32_t n_sources);
-/* A new value that is no weight, of an unknown tensor. */
+/* A new value that is not a weight, of an unknown tensor. */
 onnx_held *onnx_held_new(onnx_reading *r);
-/* Adds `more`, `times` over; weights once. */
-void onnx_cost_add(onnx_cost *cost, const onnx_cost *more, int64_t times);
 /* Adds a remark unless `key` was remarked upon. When memory runs out the notes are marked as failed. */
 void onnx_note(onnx_reading *r, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
 situ_status onnx_fail(const onnx_reading *r, const onnx_node *n, const char *format, ...)
@@ -121,8 +114,8 @@ situ_status onnx_fail(const onnx_reading *r, const onnx_node *n, const char *for
 const onnx_function *onnx_find_function(const onnx_reading *r, const onnx_node *n);
 /* Evaluate a call, and a node with sub-graphs, into outs (which holds n->n_outputs new values). */
 situ_status onnx_eval_call(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const onnx_function *f,
-                           const ops_node *shown, onnx_held *const *ins, onnx_held **outs, onnx_cost *cost);
+                           const ops_node *shown, onnx_held *const *ins, onnx_held **outs, node_cost *cost);
 situ_status onnx_eval_control(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const ops_node *shown,
-                              onnx_held *const *ins, onnx_held **outs, onnx_cost *cost);
+                              onnx_held *const *ins, onnx_held **outs, node_cost *cost);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "read/onnx_model.h"
 
-/* A file that weights lie in, looked at once. */
+/* A file that contains weights, examined once. */
 typedef struct data_file {
   const char *location;
   char *path;           /* in the arena */

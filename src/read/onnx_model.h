@@ -43,7 +43,7 @@ typedef struct onnx_reference {
 typedef struct onnx_node {
   const char *name, *kind, *domain, *overload; /* never NULL; domain "ai.onnx" is "" */
   const char *layer;                           /* or NULL */
-  const char *const *inputs, *const *outputs;  /* "" for what is left out */
+  const char *const *inputs, *const *outputs;  /* "" for an omitted value */
   int32_t n_inputs, n_outputs;
   ops_attr *attrs;
   int32_t n_attrs;
@@ -93,7 +93,7 @@ typedef struct onnx_model {
   string_map *function_of; /* "domain\nname\noverload" -> index; added by onnx_order */
 } onnx_model;
 
-/* Unpacks a skimmed message into the arena. BAD_INPUT when it is no valid model. */
+/* Unpacks a skimmed message into the arena. BAD_INPUT if it is not a valid model. */
 situ_status onnx_unpack(onnx_model **out, arena *a, const char *bytes, size_t size_bytes, const char *path,
                         situ_error *error);
 

@@ -1,8 +1,8 @@
-/* Sub-graphs and functions, costed into the node that owns them.
+/* Sub-graphs and functions, whose costs are charged to the node that owns them.
  *
- * If costs as its dearer branch, or as the one that is taken where its condition is known. Loop costs as its body
- * times its trip count (as far as the declared length of its results may tell it), Scan times its sequence length;
- * where these are not known, once, with a note. Shapes within a body are those of the first iteration. Other nodes with
+ * If costs as much as its more expensive branch, or as the taken branch if its condition is known. Loop costs its body
+ * times its trip count (which the declared length of its results may determine), Scan times its sequence length; if
+ * these are unknown, once, with a note. Shapes within a body are those of the first iteration. Other nodes with
  * sub-graphs cost as one run of each. Weights inside count once, for all branches. */
 #include <stdio.h>
 #include <string.h>
@@ -15,9 +15,9 @@ enum { MOST_NESTED = 1 << 20, MOST_TRIPS = INT32_MAX };
 
 /* Evaluates a body: results[i] is its output i. */
 static situ_status eval_body(onnx_reading *r, const onnx_scope *outer, const onnx_call *call, const onnx_graph *g,
-                             onnx_held *const *given, int32_t n_given, onnx_held ***results, onnx_cost *cost) {
+                             onnx_held *const *given, int32_t n_given, onnx_held ***results, node_cost *cost) {
   onnx_scope s;
-  *cost = (onnx_cost){.inferred = true};
+  *cost = (node_cost){.inferred = true};
   *results = ARENA_ZERO(r->a, onnx_held *, g->n_outputs);
   if (!*results) return fail_no_memory(r->error);
   TRY(onnx_scope_open(r, &s, outer, call, g, given, n_given));
@@ -26,15 +26,15 @@ static situ_status eval_body(onnx_reading *r, const onnx_scope *outer, const onn
       return fail_with(r->error, SITU_STATUS_BAD_INPUT, r->path,
                        "has more than %d operators once functions and sub-graphs are written out", MOST_NESTED);
     onnx_held **outs;
-    onnx_cost own;
+    node_cost own;
     TRY(onnx_eval_node(r, &s, &g->nodes[g->order[i]], &outs, &own));
-    onnx_cost_add(cost, &own, 1);
+    node_cost_add(cost, &own, 1);
   }
   for (int32_t i = 0; i < g->n_outputs; i++) (*results)[i] = onnx_scope_find(&s, g->outputs[i].name);
   return SITU_STATUS_OK;
 }
 
-static situ_status consume_all(onnx_reading *r, onnx_held *const *held, int32_t n, onnx_cost *cost) {
+static situ_status consume_all(onnx_reading *r, onnx_held *const *held, int32_t n, node_cost *cost) {
   for (int32_t i = 0; i < n; i++) TRY(onnx_consume(r, held[i], cost));
   return SITU_STATUS_OK;
 }
@@ -51,7 +51,7 @@ static int64_t scalar(const onnx_held *h, int64_t most) {
   return h->t.ints[0] >= 0 && h->t.ints[0] <= most ? h->t.ints[0] : -1;
 }
 
-/* Type and shape of a value, without what it holds. */
+/* Type and shape of a value, without its content. */
 static ops_tensor outline(const onnx_held *h) {
   return h ? (ops_tensor){.dtype = h->t.dtype, .rank = h->t.rank, .dims = h->t.dims, .absent = h->t.absent}
            : (ops_tensor){.rank = -1};
@@ -103,7 +103,7 @@ const onnx_function *onnx_find_function(const onnx_reading *r, const onnx_node *
 }
 
 situ_status onnx_eval_call(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const onnx_function *f,
-                           const ops_node *shown, onnx_held *const *ins, onnx_held **outs, onnx_cost *cost) {
+                           const ops_node *shown, onnx_held *const *ins, onnx_held **outs, node_cost *cost) {
   onnx_call call = {
       .function = f, .attrs = shown->attrs, .n_attrs = shown->n_attrs, .outer = s->call, .depth = s->depth + 1};
   for (const onnx_call *c = s->call; c; c = c->outer)
@@ -128,7 +128,7 @@ situ_status onnx_eval_call(onnx_reading *r, const onnx_scope *s, const onnx_node
 /* Evaluates one branch of an If whose condition is not known. Shapes that do not fit only mean that this branch is
  * not the one that will be taken. */
 static situ_status try_branch(onnx_reading *r, const onnx_scope *s, const onnx_node *n, int which, const onnx_graph *g,
-                              onnx_held ***results, onnx_cost *cost) {
+                              onnx_held ***results, node_cost *cost) {
   situ_error *kept = r->error, inner = {0};
   int64_t before = r->n_nested;
   r->error = &inner;
@@ -147,17 +147,17 @@ static situ_status try_branch(onnx_reading *r, const onnx_scope *s, const onnx_n
   return SITU_STATUS_OK;
 }
 
-static bool dearer(const onnx_cost *x, const onnx_cost *y) {
+static bool dearer(const node_cost *x, const node_cost *y) {
   return x->flops != y->flops ? x->flops > y->flops : x->moved_bytes > y->moved_bytes;
 }
 
 static situ_status eval_if(onnx_reading *r, const onnx_scope *s, const onnx_node *n, onnx_held *const *ins,
-                           onnx_held **outs, onnx_cost *cost) {
+                           onnx_held **outs, node_cost *cost) {
   const onnx_graph *branch[2] = {find_body(n, "else_branch"), find_body(n, "then_branch")};
   if (!branch[0] || !branch[1] || n->n_inputs < 1) return onnx_fail(r, n, "If needs a condition and two branches");
   int64_t taken = scalar(ins[0], 1);
   onnx_held **results[2] = {NULL, NULL};
-  onnx_cost costs[2] = {{.inferred = true}, {.inferred = true}};
+  node_cost costs[2] = {{.inferred = true}, {.inferred = true}};
   if (taken >= 0) {
     TRY(eval_body(r, s, s->call, branch[taken], NULL, 0, &results[taken], &costs[taken]));
     r->n_nested = sat_add(r->n_nested, branch[!taken]->n_all_nodes);
@@ -169,7 +169,7 @@ static situ_status eval_if(onnx_reading *r, const onnx_scope *s, const onnx_node
       TRY(eval_body(r, s, s->call, branch[b], NULL, 0, &results[b], &costs[b]));
   }
   int dear = taken >= 0 ? (int)taken : dearer(&costs[1], &costs[0]);
-  onnx_cost_add(cost, &costs[dear], 1);
+  node_cost_add(cost, &costs[dear], 1);
   cost->weight_bytes = sat_add(cost->weight_bytes, costs[!dear].weight_bytes);
   cost->inferred &= costs[!dear].inferred;
   bool folded = taken >= 0 && ins[0]->t.constant;
@@ -214,7 +214,7 @@ static situ_status carried_out(onnx_reading *r, ops_tensor *t, const onnx_held *
 }
 
 static situ_status eval_loop(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const ops_node *shown,
-                             onnx_held *const *ins, onnx_held **outs, onnx_cost *cost) {
+                             onnx_held *const *ins, onnx_held **outs, node_cost *cost) {
   const onnx_graph *body = find_body(n, "body");
   int32_t n_carried = n->n_inputs - 2;
   if (!body || n_carried < 0) return onnx_fail(r, n, "Loop needs a body and at least two inputs");
@@ -239,11 +239,11 @@ static situ_status eval_loop(onnx_reading *r, const onnx_scope *s, const onnx_no
     if (!(given[i] = fresh(r, t))) return fail_no_memory(r->error);
   }
   onnx_held **results;
-  onnx_cost once;
+  node_cost once;
   TRY(eval_body(r, s, s->call, body, given, body->n_inputs, &results, &once));
   TRY(consume_all(r, results, body->n_outputs, &once));
   once.inferred &= trips >= 0;
-  onnx_cost_add(cost, &once, trips < 0 ? 1 : trips);
+  node_cost_add(cost, &once, trips < 0 ? 1 : trips);
   for (int32_t i = 0; i < n->n_outputs && i + 1 < body->n_outputs; i++) {
     if (i < n_carried) {
       TRY(carried_out(r, &outs[i]->t, ins[i + 2], results[i + 1]));
@@ -293,7 +293,7 @@ static situ_status scan_given(onnx_reading *r, const scan_plan *p, onnx_held **g
 }
 
 static situ_status eval_scan(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const ops_node *shown,
-                             onnx_held *const *ins, onnx_held **outs, onnx_cost *cost) {
+                             onnx_held *const *ins, onnx_held **outs, node_cost *cost) {
   scan_plan p = {.shown = shown, .body = find_body(n, "body"), .ins = ins, .old = shown->opset < 9};
   int32_t n_inputs = n->n_inputs - p.old;
   int64_t n_scanned = ops_attr_int(shown, "num_scan_inputs", -1);
@@ -307,13 +307,13 @@ static situ_status eval_scan(onnx_reading *r, const onnx_scope *s, const onnx_no
   onnx_held **given = ARENA_NEW(r->a, onnx_held *, n_inputs), **results;
   if (!given) return fail_no_memory(r->error);
   int64_t length, batch;
-  onnx_cost once;
+  node_cost once;
   TRY(scan_given(r, &p, given, &length, &batch));
   if (length < 0 || batch < 0) note_trips(r, n);
   TRY(eval_body(r, s, s->call, p.body, given, n_inputs, &results, &once));
   TRY(consume_all(r, results, p.body->n_outputs, &once));
   once.inferred &= length >= 0 && batch >= 0;
-  onnx_cost_add(cost, &once, sat_mul(length < 0 ? 1 : length, batch < 0 ? 1 : batch));
+  node_cost_add(cost, &once, sat_mul(length < 0 ? 1 : length, batch < 0 ? 1 : batch));
   for (int32_t i = 0; i < n->n_outputs && i < p.body->n_outputs; i++) {
     ops_tensor *t = &outs[i]->t;
     if (i < p.n_states) {
@@ -331,7 +331,7 @@ static situ_status eval_scan(onnx_reading *r, const onnx_scope *s, const onnx_no
 
 /* A node whose sub-graphs mean something that is not known here: one run of each. */
 static situ_status eval_other(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const ops_node *shown,
-                              onnx_held *const *ins, onnx_held **outs, onnx_cost *cost) {
+                              onnx_held *const *ins, onnx_held **outs, node_cost *cost) {
   char key[200];
   snprintf(key, sizeof key, "bodies %.80s %.80s", n->domain, n->kind);
   onnx_note(r, key, "operator kind %s%s%s: each of its sub-graphs is counted once", n->domain, *n->domain ? ":" : "",
@@ -339,10 +339,10 @@ static situ_status eval_other(onnx_reading *r, const onnx_scope *s, const onnx_n
   TRY(consume_all(r, ins, n->n_inputs, cost));
   for (int32_t b = 0; b < n->n_bodies; b++) {
     onnx_held **results;
-    onnx_cost once;
+    node_cost once;
     TRY(eval_body(r, s, s->call, n->bodies[b].graph, NULL, 0, &results, &once));
     TRY(consume_all(r, results, n->bodies[b].graph->n_outputs, &once));
-    onnx_cost_add(cost, &once, 1);
+    node_cost_add(cost, &once, 1);
   }
   cost->inferred = false;
   bool fits;
@@ -355,7 +355,7 @@ static situ_status eval_other(onnx_reading *r, const onnx_scope *s, const onnx_n
 }
 
 situ_status onnx_eval_control(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const ops_node *shown,
-                              onnx_held *const *ins, onnx_held **outs, onnx_cost *cost) {
+                              onnx_held *const *ins, onnx_held **outs, node_cost *cost) {
   if (!*n->domain && strcmp(n->kind, "If") == 0) return eval_if(r, s, n, ins, outs, cost);
   if (!*n->domain && strcmp(n->kind, "Loop") == 0) return eval_loop(r, s, n, shown, ins, outs, cost);
   if (!*n->domain && strcmp(n->kind, "Scan") == 0) return eval_scan(r, s, n, shown, ins, outs, cost);

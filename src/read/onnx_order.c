@@ -34,7 +34,7 @@ static situ_status put(const ordering *o, makers *m, const onnx_graph *g, const 
     return SITU_STATUS_OK;
   }
   return fail_with(o->error, SITU_STATUS_BAD_INPUT, onnx_node_label(node),
-                   "makes value '%s', which an input, a weight or another node provides already (in %s)", name,
+                   "produces value '%s', which an input, a weight or another node already provides (in %s)", name,
                    o->path);
 }
 
@@ -83,7 +83,7 @@ static const char *name_read(const onnx_node *n, int32_t *body, int32_t *k) {
   }
 }
 
-/* Depth-first, without recursion. State of a node: where its reading stands. */
+/* Depth-first, without recursion. State of a node: the position in its inputs. */
 typedef struct visit {
   int32_t node, body, k;
 } visit;
@@ -110,7 +110,7 @@ static situ_status walk(const ordering *o, const makers *m, onnx_graph *g, visit
       if (maker < 0 || maker >= g->n_nodes || state[maker] == DONE) continue;
       if (state[maker] == OPEN)
         return fail_with(o->error, SITU_STATUS_BAD_INPUT, onnx_node_label(&g->nodes[maker]),
-                         "is part of a cycle: it needs value '%s', which is made from its own outputs (in %s)", name,
+                         "is part of a cycle: it needs value '%s', which depends on its own outputs (in %s)", name,
                          o->path);
       state[maker] = OPEN;
       stack[++top] = (visit){(int32_t)maker, -1, 0};
@@ -119,7 +119,7 @@ static situ_status walk(const ordering *o, const makers *m, onnx_graph *g, visit
   return SITU_STATUS_OK;
 }
 
-/* A name read in `g` that `g` does not make: captured, or an error where there is no outside. */
+/* A name read in `g` that `g` does not produce: captured, or an error if there is no outer graph. */
 static situ_status read_name(const ordering *o, makers *m, onnx_graph *g, const onnx_node *node, const char *name,
                              bool outermost) {
   if (!*name || string_map_get(m->by_name, name) >= 0) return SITU_STATUS_OK;

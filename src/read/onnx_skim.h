@@ -1,8 +1,8 @@
 /* read/onnx_skim.h - an ONNX file without its weights.
  *
- * One pass over the wire form of the file copies what src/read/onnx.proto names and leaves the rest behind: data of
- * tensors that are too large to matter for shapes, large attributes, documentation. Bytes that are left behind are
- * stepped over, not asked for, so that the weights of a large file never enter memory. */
+ * One pass over the wire format of the file copies the fields that src/read/onnx.proto names and skips the rest: data
+ * of tensors that are too large to matter for shapes, large attributes, documentation. Skipped bytes are never read, so
+ * that the weights of a large file never enter memory. */
 #ifndef SITU_READ_ONNX_SKIM_H
 #define SITU_READ_ONNX_SKIM_H
 

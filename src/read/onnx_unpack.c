@@ -213,9 +213,8 @@ static situ_status take_value(const unpacking *u, onnx_value *v, const SituOnnx_
   if (n > OPS_MAX_RANK)
     return fail_with(u->error, SITU_STATUS_BAD_INPUT, u->path, "value '%s' has %zu dimensions; at most %d are allowed",
                      v->name, n, OPS_MAX_RANK);
-  int64_t *dims = ARENA_NEW(u->a, int64_t, (int64_t)n);
-  v->dim_names = ARENA_ZERO(u->a, const char *, (int64_t)n);
-  if (!dims || !v->dim_names) return fail_no_memory(u->error);
+  int64_t *dims;
+  if (!ARENA_ARRAYS(u->a, ARRAY(dims, (int64_t)n), ZEROS(v->dim_names, (int64_t)n))) return fail_no_memory(u->error);
   for (size_t d = 0; d < n; d++) {
     const SituOnnx__Dimension *dim = type->shape->dim[d];
     bool given = dim->has_dim_value && dim->dim_value >= 0;
@@ -257,7 +256,7 @@ static situ_status take_payload(const unpacking *u, ops_attr *at, const SituOnnx
   return SITU_STATUS_OK;
 }
 
-/* What an attribute holds, by its type; files of IR version 1 have none, then by what is there. */
+/* The value of an attribute, by its type; files of IR version 1 have no type, so by the field that is present. */
 static ops_attr_type type_of(const SituOnnx__Attribute *from) {
   static const ops_attr_type types[] = {
       [1] = OPS_FLOAT, [2] = OPS_INT,     [3] = OPS_STRING, [4] = OPS_TENSOR, [5] = OPS_OTHER,  [6] = OPS_FLOATS,
@@ -302,10 +301,8 @@ static situ_status take_attrs(const unpacking *u, onnx_node *n, const SituOnnx__
   for (size_t i = 0; i < from->n_attribute; i++)
     n_bodies += (from->attribute[i]->g != NULL) + (int64_t)from->attribute[i]->n_graphs;
   if (n_attrs > INT32_MAX || n_bodies > INT32_MAX) return fail_no_memory(u->error);
-  n->attrs = ARENA_ZERO(u->a, ops_attr, n_attrs);
-  n->references = ARENA_ZERO(u->a, onnx_reference, n_attrs);
-  n->bodies = ARENA_ZERO(u->a, onnx_body, n_bodies);
-  if (!n->attrs || !n->references || !n->bodies) return fail_no_memory(u->error);
+  if (!ARENA_ARRAYS(u->a, ZEROS(n->attrs, n_attrs), ZEROS(n->references, n_attrs), ZEROS(n->bodies, n_bodies)))
+    return fail_no_memory(u->error);
   for (size_t i = 0; i < from->n_attribute; i++) {
     const SituOnnx__Attribute *at = from->attribute[i];
     const char *name = text_or_empty(at->name);

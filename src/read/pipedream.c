@@ -1,6 +1,6 @@
 /* Profiles of PipeDream (Narayanan et al., SOSP 2019): graph.txt, a measured forward time, backward time, bytes of
- * activations and of parameters for each layer, and the edges between layers. docs/formats/pipedream.md says what
- * becomes of each. The graph is the forward pass; the machine is four of the measured devices behind a host. */
+ * activations and of parameters for each layer, and the edges between layers. docs/formats/pipedream.md describes how
+ * each is used. The graph is the forward pass; the machine is a host and four of the measured devices. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,7 +215,7 @@ static situ_status read_parts(profile *p, read_result *result) {
   TRY(situ_graph_freeze(&result->graph, p->builder, p->error));
   TRY(make_platform(p, &result->platform));
   TRY(make_costs(p, &result->costs, result->graph, result->platform));
-  text_add(&result->notes, "the profile names no machine: %d devices of the profiled kind behind a host are assumed\n",
+  text_add(&result->notes, "the profile names no machine: a host and %d devices of the profiled kind are assumed\n",
            N_DEVICES);
   if (p->has_backward) text_add(&result->notes, "the graph is the forward pass; measured backward times are ignored\n");
   return SITU_STATUS_OK;

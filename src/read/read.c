@@ -62,10 +62,9 @@ static const char *known_readers(char *into, size_t capacity, const char *word) 
 static situ_status refuse_load(const reader *r, const situ_read_options *o, const char *path, situ_error *error) {
   bool asked = o->prompt || o->context || o->batch || o->generate || o->draft || o->acceptance > 0 || o->kv_type;
   if (!asked || r->takes_load) return SITU_STATUS_OK;
-  return fail_with(
-      error, SITU_STATUS_BAD_ARGUMENT, path,
-      "is no file of a language model; prompt, context, batch, generate, draft, acceptance and the type of caches say "
-      "nothing of it");
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path,
+                   "is not the file of a language model; prompt, context, batch, generate, draft, acceptance and the "
+                   "cache type do not apply to it");
 }
 
 static situ_status read_source_with(situ_model *model, const read_source *source, situ_error *error) {
@@ -80,12 +79,12 @@ static situ_status read_source_with(situ_model *model, const read_source *source
     r = source->bytes ? choose(source) : &builtin_reader;
   }
   if (!r)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, source->path, "no reader knows this kind of file; %s",
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, source->path, "no reader recognises this file; %s",
                      known_readers(known, sizeof known, ""));
   if (source->options->n_dims > 0 && !r->names_dims)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
-                     "has no dynamic dimension %s; what the reader %s reads names none", source->options->dims[0].name,
-                     r->name);
+                     "has no dynamic dimension %s; files of the reader %s have no named dimensions",
+                     source->options->dims[0].name, r->name);
   TRY(refuse_load(r, source->options, source->path, error));
   read_result result = {0};
   if (source->view && !r->in_parts) TRY(file_need_text(source->view, source->path, error));
@@ -108,7 +107,7 @@ static situ_status read_source_with(situ_model *model, const read_source *source
 
 static situ_status make_training(situ_model *model, const char *path, situ_error *error) {
   if (model->costs)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "brings times of its own; a training step would have none");
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "has its own times, which a training step would lack");
   situ_graph *forward = model->graph;
   TRY(graph_training(&model->graph, forward, error));
   situ_graph_free(forward);
@@ -119,10 +118,10 @@ static situ_status make_training(situ_model *model, const char *path, situ_error
 
 situ_status read_check_dims(const situ_read_options *o, situ_error *error) {
   if ((unsigned)o->precision > SITU_PRECISION_I8)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "precision is no value of situ_precision");
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "precision is not a value of situ_precision");
   if (o->training && o->precision == SITU_PRECISION_I8)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "a training step computes gradients in floating point, so it does not go with precision i8");
+                     "a training step computes gradients in floating point, so it cannot use precision i8");
   if (o->prompt < 0 || o->context < 0 || o->batch < 0 || o->generate < 0 || o->draft < 0)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "prompt, context, batch, generate and draft must be at least 0");
@@ -154,7 +153,7 @@ static void tell(log_to to, const char *notes) {
   }
 }
 
-/* A folder stands for the model of Hugging Face in it. `room` takes the path. */
+/* A folder means the Hugging Face model in it. `room` receives the path. */
 static const char *within_folder(const char *path, char *room, size_t capacity) {
   static const char *const names[] = {"model.safetensors.index.json", "model.safetensors"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -208,7 +207,7 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
     file_close(&view);
   }
   if (status == SITU_STATUS_OK && filled.precision && model->costs)
-    status = fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "brings times of its own; they have one precision");
+    status = fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "has its own times, which apply to one precision");
   if (status == SITU_STATUS_OK && filled.training) status = make_training(model, path, error);
   if (status != SITU_STATUS_OK) {
     situ_model_free(model);

@@ -1,4 +1,4 @@
-/* read/reader.h - what a reader is. Each reader is one file that exports one const struct; READER_ROWS lists them. */
+/* read/reader.h - readers. Each is one file that exports one const struct; READER_ROWS lists them. */
 #ifndef SITU_READ_READER_H
 #define SITU_READ_READER_H
 
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "situ/read.h"
 
-/* What a reader is given. */
+/* The input of a reader. */
 typedef struct read_source {
   const char *path;           /* for messages, suffix and the folder of external data; "builtin:..." for built-ins */
   const unsigned char *bytes; /* of the file; NULL for built-ins */
@@ -25,7 +25,7 @@ static inline void read_need(const read_source *source, const unsigned char *at,
 
 /* A model that came from standard input has such a path: the file has no name (cli/standard_input.c). */
 #define READ_UNNAMED "/dev/fd/"
-/* What a model without a name of its own is called: its path without the folder. */
+/* The name of a model whose file does not name it: its path without the folder. */
 static inline const char *read_base_name(const char *path) {
   const char *slash = strrchr(path, '/');
   if (strncmp(path, READ_UNNAMED, sizeof READ_UNNAMED - 1) == 0) return "standard input";
@@ -40,17 +40,17 @@ situ_status read_check_dims(const situ_read_options *options, situ_error *error)
 situ_status read_take_assumed(situ_read_options *options, const situ_model *model, arena *a, situ_error *error);
 
 /* The work of a language model: steps of two kinds, prefill and decoding, of the same operators and tensors. `graph` of
- * the model is one of them, `other` the other; the times of what is asked are those of `repeats` steps of each. */
+ * the model is one of them, `other` the other; the requested time is that of `repeats` steps of each. */
 typedef struct read_steps {
   situ_graph *other;  /* NULL: no language model, one step of `graph` */
   bool prefill_first; /* `graph` is a step of prefill */
   int64_t repeats[2]; /* of `graph`, of `other`; may be 0 */
   int64_t whole[2];   /* of `graph`, of `other`: for the whole prompt, for all that is to be generated; at least 1 */
-  double tokens[2];   /* that a step of each adds to what was read and written, as expected */
+  double tokens[2];   /* expected number of tokens that a step of each adds */
   const char *engine; /* the engine that files of this kind are made for, static; NULL: the general one */
 } read_steps;
 
-/* What a model was read into; see the accessors of situ/read.h. */
+/* The content of a model; see the accessors of situ/read.h. */
 struct situ_model {
   situ_graph *graph;
   situ_platform *platform; /* or NULL */
@@ -64,14 +64,16 @@ struct situ_model {
   int32_t n_dims;
 };
 
-/* What it fills: `graph` always; `platform` and `costs` where the file has them; `notes` by text_add, a line each. */
+/* The output of a reader: `graph` always; `platform` and `costs` if the file has them; `notes` by text_add, a line
+ * each. */
 typedef struct read_result {
   situ_graph *graph;
   situ_platform *platform;
   situ_costs *costs;
   text_buffer notes;
   int64_t n_nested_operators;
-  size_t header_bytes; /* of a file of weights: what the model was read from, and its hash is made of; 0: all bytes */
+  size_t header_bytes; /* of a file of weights: the bytes that the model was read from, which determine its hash; 0: all
+                          bytes */
   read_steps steps;
   situ_dim *dims; /* dynamic dimensions whose size was assumed and is not one; one allocation with their names */
   int32_t n_dims;
@@ -80,13 +82,13 @@ typedef struct read_result {
 typedef struct reader {
   const char *name, *title;
   const char *suffixes; /* ".onnx .ort", tried when no reader knows the content */
-  /* How sure the reader is that the content is its own: -1 it is not, whatever the suffix says, 0 no, 1 maybe, 2
-   * certain. Looks at the bytes only, and at few of them. NULL for the built-ins. */
+  /* How sure the reader is that the content has its format: -1 certainly not, whatever the suffix, 0 no, 1 maybe, 2
+   * certain. Examines a few bytes of the content only. NULL for the built-ins. */
   int (*recognise)(const read_source *source);
   bool names_dims; /* its files have dynamic dimensions with names */
   bool takes_load; /* its models are language models, and options say what they have to do */
   bool in_parts;   /* it asks for the bytes that it reads with read_need; for others the whole file is there, a text */
-  /* Reads. On failure what it put into `result` is freed by the caller. */
+  /* Reads. On failure the caller frees the contents of `result`. */
   situ_status (*read)(read_result *result, const read_source *source, situ_error *error);
 } reader;
 

@@ -1,4 +1,4 @@
-/* safetensors: a file, or an index of files, with config.json beside it. Only headers are read.
+/* safetensors: a file, or an index of files, with config.json in the same folder. Only headers are read.
  * docs/formats/language-models.md */
 #include <inttypes.h>
 #include <stdio.h>
@@ -154,7 +154,7 @@ static situ_status read_entry(gathering *g, span *where, const char *path, const
     return wrong(g, path, key, "lacks its shape or its data_offsets; expected a list, and two numbers");
   for (size_t i = 0; i < json_size(shape); i++) {
     int64_t n = json_whole(json_at(shape, i), -1);
-    if (n < 0) return wrong(g, path, key, "has a dimension that is no whole number from 0 up");
+    if (n < 0) return wrong(g, path, key, "has a dimension that is not a whole number of at least 0");
     elements = sat_mul(elements, n);
     if (t.rank < LM_MOST_RANK)
       t.dims[t.rank++] = n;
@@ -236,7 +236,7 @@ static situ_status read_shard(gathering *g, const char *path) {
   read_source source = {
       .path = path, .bytes = view.bytes, .size_bytes = view.size_bytes, .view = &view, .options = g->source->options};
   situ_status status = is_file(&source) ? read_header(g, &source)
-                                        : fail_with(g->error, SITU_STATUS_BAD_INPUT, path, "is no safetensors file");
+                                        : fail_with(g->error, SITU_STATUS_BAD_INPUT, path, "is not a safetensors file");
   if (file_result(&view, path, NULL) != SITU_STATUS_OK) status = file_result(&view, path, g->error);
   file_close(&view);
   return status;
@@ -248,7 +248,7 @@ static situ_status assume_tensor(gathering *g, const char *name, const char *sha
   if (!t.name) return fail_no_memory(g->error);
   if (!g->has_config || g->config.bits > 0 || !hf_config_shape(&t.rank, t.dims, &g->config, name))
     return fail_with(g->error, SITU_STATUS_BAD_INPUT, g->source->path,
-                     "names %s in %s, which is absent, and config.json does not tell its shape", name, shard);
+                     "names %s in %s, which is absent, and config.json does not give its shape", name, shard);
   t.bytes = situ_dtype_bits(t.dtype) / 8;
   for (int32_t i = 0; i < t.rank; i++) t.bytes = sat_mul(t.bytes, t.dims[i]);
   return add_tensor(g, &t, g->source->path);
@@ -340,8 +340,8 @@ static situ_status read_all(gathering *g, read_result *result) {
   TRY(read_config(g));
   TRY(is_file(source) ? read_header(g, source) : read_index(g));
   if (g->n_unlike > TOLD)
-    text_add(g->notes, "dimensions of %d more tensors are not those of config.json\n", (int)g->n_unlike - TOLD);
-  if (g->without_data) text_add(g->notes, "a file holds its header only; its weights are absent\n");
+    text_add(g->notes, "%d more tensors have dimensions that differ from config.json\n", (int)g->n_unlike - TOLD);
+  if (g->without_data) text_add(g->notes, "a file contains only its header; its weights are absent\n");
   if (g->n_unlike > 0 || g->model.n_embd == 0) g->model.n_embd = width_by_tensors(&g->model);
   if (is_file(source)) result->header_bytes = 8 + (size_t)header_length(source);
   return lm_read(result, &g->model, source, g->error);
@@ -355,7 +355,7 @@ static situ_status read_safetensors(read_result *result, const read_source *sour
 }
 
 const reader safetensors_reader = {.name = "safetensors",
-                                   .title = "models of Hugging Face: safetensors or their index, with config.json",
+                                   .title = "Hugging Face models: safetensors or their index, with config.json",
                                    .suffixes = ".safetensors",
                                    .recognise = recognise,
                                    .in_parts = true,

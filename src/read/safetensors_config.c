@@ -60,7 +60,7 @@ situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const 
   const json_value *o =
       json_kind_of(json_get(root, "text_config")) == JSON_OBJECT_KIND ? json_get(root, "text_config") : root;
   if (json_kind_of(o) != JSON_OBJECT_KIND)
-    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is no object; expected the configuration of a model");
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is not an object; expected the configuration of a model");
   int64_t blocks = ANY(o, 0, "num_hidden_layers", "n_layer", "num_layers");
   if (blocks > LM_MOST_BLOCKS)
     return fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %" PRId64 " layers; expected at most %d", blocks,
@@ -98,7 +98,7 @@ situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const 
   return read_layers(&c, m, o, error);
 }
 
-/* Biases, scales and what else is no weight. */
+/* Biases, scales and other non-weights. */
 static bool is_weight(const char *name) {
   size_t n = strlen(name);
   return n > 7 && strcmp(name + n - 7, ".weight") == 0;

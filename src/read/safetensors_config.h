@@ -1,5 +1,5 @@
-/* read/safetensors_config.h - config.json of Hugging Face models: what it says of the network, and which shapes follow
- * for the tensors of the usual modules. */
+/* read/safetensors_config.h - config.json of Hugging Face models: its description of the network, and the shapes that
+ * follow for the tensors of the usual modules. */
 #ifndef SITU_READ_SAFETENSORS_CONFIG_H
 #define SITU_READ_SAFETENSORS_CONFIG_H
 
@@ -18,7 +18,7 @@ typedef struct hf_config {
 /* Reads `root` into both: the arrays of `model` are in its arena. BAD_INPUT for what cannot be. */
 situ_status hf_config_read(hf_config *out, lm *model, const json_value *root, const char *path, situ_error *error);
 
-/* The shape that tensor `name` has by the configuration; false where it does not tell. */
+/* The shape of tensor `name` by the configuration; false if it does not determine it. */
 bool hf_config_shape(int32_t *rank, int64_t dims[LM_MOST_RANK], const hf_config *config, const char *name);
 
 #endif

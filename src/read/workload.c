@@ -38,7 +38,7 @@ typedef struct workload {
   arena *scratch;
   situ_error *error;
   json_value *root;
-  int32_t n_hosts, n_accelerators; /* n_hosts 0: a host that runs nothing stands in */
+  int32_t n_hosts, n_accelerators; /* n_hosts 0: represented by a host that runs nothing */
   int64_t accelerator_bytes;
   int32_t n_nodes;
   workload_node *nodes;
@@ -237,8 +237,8 @@ static situ_status read_end(workload *w, int32_t *node, const json_value *edge, 
   TRY(read_whole(w, &id, edge, key, where));
   *node = find_node(w, id);
   if (*node < 0)
-    return fail_with(w->error, SITU_STATUS_BAD_INPUT, w->source->path, "%s: \"%s\" is %lld, which is the id of no node",
-                     where, key, (long long)id);
+    return fail_with(w->error, SITU_STATUS_BAD_INPUT, w->source->path,
+                     "%s: \"%s\" is %lld, which is not the id of a node", where, key, (long long)id);
   return SITU_STATUS_OK;
 }
 
@@ -279,7 +279,8 @@ static situ_status read_edges(workload *w) {
 }
 
 /* Hosts that share one memory without limit, accelerators with a memory each, and a link both ways between them. The
- * rates are nominal: times come from the file, and every hop of a tensor costs what the file says of its producer. */
+ * rates are nominal: times come from the file, and every hop of a tensor costs the time that the file states for its
+ * producer. */
 static situ_status make_platform(const workload *w, situ_platform **out) {
   int32_t n_hosts = w->n_hosts > 0 ? w->n_hosts : 1, n = n_hosts + w->n_accelerators;
   situ_device *devices = ARENA_ZERO(w->scratch, situ_device, n);
@@ -304,7 +305,7 @@ static situ_status make_platform(const workload *w, situ_platform **out) {
   return platform_new(out, "workload", devices, n, links, 2 * w->n_accelerators, w->error);
 }
 
-/* Every hop of a tensor takes what the file says of its producer. */
+/* Every hop of a tensor takes the time that the file states for its producer. */
 static int64_t time_of_hop(int64_t hop_ns, const situ_link *link) { return hop_ns; }
 
 static situ_status make_costs(const workload *w, situ_costs **out, const situ_graph *g, const situ_platform *platform) {
@@ -343,7 +344,7 @@ static situ_status read_parts(workload *w, read_result *result) {
   TRY(situ_graph_freeze(&result->graph, w->builder, w->error));
   TRY(make_platform(w, &result->platform));
   TRY(make_costs(w, &result->costs, result->graph, result->platform));
-  if (w->n_hosts == 0) text_add(&result->notes, "the file allows no CPU: cpu0 stands for the host and runs nothing\n");
+  if (w->n_hosts == 0) text_add(&result->notes, "the file allows no CPU: cpu0 represents the host and runs nothing\n");
   return SITU_STATUS_OK;
 }
 

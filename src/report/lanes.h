@@ -1,4 +1,4 @@
-/* report/lanes.h - what a picture of a plan shows: one lane for each device and each link, with boxes on it. */
+/* report/lanes.h - the content of a picture of a plan: one lane for each device and each link, with boxes on it. */
 #ifndef SITU_REPORT_LANES_H
 #define SITU_REPORT_LANES_H
 

@@ -8,7 +8,7 @@ static bool ends_line(const char *text, size_t n, size_t i) {
   return i + 2 < n && memcmp(text + i, "\xe2\x80", 2) == 0 && ((unsigned char)text[i + 2] & 0xfe) == 0xa8;
 }
 
-/* Adds JSON so that HTML sees no tag, comment or entity in it: such characters stand in strings alone, as escapes. */
+/* Adds JSON in which HTML sees no tag, comment or entity: such characters occur only in strings, as escapes. */
 static void add_embedded(text_buffer *out, const text_buffer *json) {
   size_t done = 0;
   for (size_t i = 0; i < json->length; i++) {

@@ -14,7 +14,7 @@ void page_add_plan(text_buffer *t, const situ_plan *plan, const situ_problem *pr
 /* Adds `"key":` and a tree, which is freed; false, or NULL for a tree, is a failure. */
 void page_add_tree(text_buffer *t, const char *key, json_value *tree, bool ok);
 
-/* The page around the data, made at build time from the files of src/report/page: what comes before, and what comes
+/* The page around the data, generated at build time from the files of src/report/page: the text before and the text
  * after. */
 extern const char page_before[], page_after[];
 

@@ -1,5 +1,5 @@
-/* The numbers behind a page. Arrays are short: names without what they share with the name before, starts as distances
- * from the end before, tensors as distances from the reader's own. */
+/* The numbers behind a page. Arrays are compact: names without the prefix shared with the previous name, starts as
+ * distances from the previous end, tensors as distances from the reader's own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,8 +222,8 @@ static void add_links(data *d, const lane_list *lanes) {
 
 /* ---- times ---- */
 
-/* Boxes of a lane: starts from the end of the box before, lengths, and what they are: an operator, -2 - item for a
- * transfer, -1 for what is not told. */
+/* Boxes of a lane: starts relative to the end of the previous box, lengths, and contents: an operator, -2 - item for a
+ * transfer, -1 for unspecified. */
 static void add_lane(data *d, const lane *l, int32_t number) {
   int64_t end = 0;
   text_add(d->t, "{\"lane\":%d", (int)number);
@@ -273,7 +273,7 @@ static void add_times(data *d, const lane_list *lanes) {
   end_list(d);
 }
 
-/* The curve of one memory: where it has more changes than a page can show, the greatest of each stretch of time. */
+/* The curve of one memory; if it has more changes than a page can show, the maximum of each interval of time. */
 static void add_curve(data *d, const memory_change *changes, int64_t n, int32_t memory) {
   int64_t mine = 0, stretch = 1;
   for (int64_t i = 0; i < n; i++) mine += changes[i].memory == memory;
@@ -321,7 +321,7 @@ static void add_memories(data *d) {
 
 /* ---- the whole ---- */
 
-/* What `place --json` says, without what other members hold: placement, devices, parts. */
+/* The members of `place --json`, except those in other members: placement, devices, parts. */
 static bool set_name(json_value *o, const char *key, const char *name) {
   char cut[MOST_NAME + 4];
   cut_name(cut, name);
@@ -353,7 +353,7 @@ static void add_facts(data *d, const situ_model *model, const situ_what_if_list 
   page_add_tree(d->t, "what_if_words", against, ok);
 }
 
-/* What the two commands print, in their words. */
+/* The text that the two commands print. */
 static void add_texts(data *d, const situ_model *model, const situ_what_if_list *what_ifs) {
   situ_report_options look = SITU_REPORT_OPTIONS_INIT;
   char *text[2] = {NULL, NULL};

@@ -1,4 +1,4 @@
-/* Tokens per second: what a plan of a language model comes to in each kind of step. */
+/* Tokens per second of a plan of a language model, for each kind of step. */
 #include "report/rates.h"
 
 #include <stdio.h>

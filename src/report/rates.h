@@ -13,13 +13,13 @@ typedef struct token_rates {
   int64_t ttft_ns; /* the time of the prompt, at the rate of prefill; 0 likewise */
 } token_rates;
 
-/* What is told first: of decoding where tokens are generated, else of prefill; 0 where it is not known. */
+/* The main rate: of decoding if tokens are generated, else of prefill; 0 if unknown. */
 double rates_told(token_rates rates, const situ_model *model);
 
 /* "4.923", "11,340": four digits, whole from a thousand on. Returns `into`. */
 const char *rates_text(char into[TEXT_UNIT_BYTES], double rate);
 
-/* All 0 for what is no language model, and without a plan. */
+/* All 0 if the model is not a language model, and without a plan. */
 token_rates rates_of(const situ_plan *plan, const situ_problem *problem, const situ_model *model);
 
 #endif

@@ -1,5 +1,6 @@
 #include "report/report.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ void report_title(text_buffer *t, const situ_problem *p, const situ_report_optio
   if (p->other) text_add(&line, ", %s at most %s", p->other_name, round_time(count, p->max_other_ns));
   if (p->execution == SITU_EXECUTION_PIPELINE) {
     text_add(&line, ", %s, %s", situ_communication_name(p->communication), p->contiguous ? "contiguous" : "free");
-    if (p->async_copies) text_add(&line, ", copies beside operators");
+    if (p->async_copies) text_add(&line, ", copies during computation");
     if (p->schedule == SITU_SCHEDULE_GPIPE) text_add(&line, ", schedule gpipe");
     if (p->replicate) text_add(&line, ", replicas");
     if (p->in_flight > 1) text_add(&line, ", %d in flight", (int)p->in_flight);
@@ -64,7 +65,7 @@ void report_notes(text_buffer *t, const situ_model *model, const situ_report_opt
     if (++shown > 8) continue;
     text_add_wrapped(t, note, "  note: ", "        ", report_width(options));
   }
-  if (shown > 8) text_add(t, "  note: %d more remarks; --json has them all\n", shown - 8);
+  if (shown > 8) text_add(t, "  note: %d more notes; --json lists them all\n", shown - 8);
 }
 
 json_value *report_amount(int64_t amount) { return amount == INT64_MAX ? json_new_null() : json_new_whole(amount); }
@@ -206,7 +207,7 @@ static void faster_text(char *into, size_t n, const char *device, double ratio) 
   if (ratio >= 1.1)
     snprintf(into, n, "%s alone; the plan is %.2fx as fast", device, ratio);
   else
-    snprintf(into, n, "%s alone; the plan is faster by %s", device, percent_text(gain, ratio - 1));
+    snprintf(into, n, "%s alone; the plan is %s faster", device, percent_text(gain, ratio - 1));
 }
 
 /* Whether everything on one device exceeds a limit; there latency and period are one. */
@@ -217,12 +218,17 @@ static bool single_exceeds(const situ_problem *p, int32_t device, int64_t single
   return single_ns > min64(p->max_period_ns, p->max_latency_ns) || (p->other && other_ns > p->max_other_ns);
 }
 
+bool report_is_unsure(const situ_robustness *r) {
+  double lost = (1 - r->beats_single) * r->draws;
+  return r->preferred && lost > ceil(0.1 * r->draws - 1e-9) + 1e-9;
+}
+
 void report_against_single(char *into, size_t n, const situ_plan *plan, const situ_problem *p) {
   situ_robustness sure = SITU_ROBUSTNESS_INIT;
   int32_t device = situ_plan_best_single_device(plan);
   int64_t single = situ_plan_best_single_ns(plan), value = situ_plan_value_ns(plan);
   if (device < 0) {
-    snprintf(into, n, "no device can run it alone");
+    snprintf(into, n, "no single device can run the model");
     return;
   }
   const char *name = p->platform->devices[device].name;
@@ -233,15 +239,15 @@ void report_against_single(char *into, size_t n, const situ_plan *plan, const si
   else if (value == single)
     snprintf(into, n,
              situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL
-                 ? situ_plan_is_claim(plan) ? "%s alone; no split is better for these costs, by the proof of the plan"
+                 ? situ_plan_is_claim(plan) ? "%s alone; no split is better for these costs, as the plan claims"
                                             : "%s alone; no split can be better"
-             : situ_plan_best_found_ns(plan) < value ? situ_plan_robustness(plan, &sure) && sure.preferred
-                                                           ? "%s alone; no split is sure to gain, see below"
+             : situ_plan_best_found_ns(plan) < value ? situ_plan_robustness(plan, &sure) && report_is_unsure(&sure)
+                                                           ? "%s alone; no split is reliably faster, see below"
                                                            : "%s alone; a split gains too little, see below"
                                                      : "%s alone; no better split was found",
              name);
   else if (value < single && value > 0)
     faster_text(into, n, name, (double)single / (double)value);
   else
-    snprintf(into, n, "%s alone; better than this plan", name);
+    snprintf(into, n, "%s alone; faster than this plan", name);
 }

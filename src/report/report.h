@@ -28,13 +28,17 @@ bool report_plan_fields(json_value *object, const situ_plan *plan, const situ_pr
 bool report_notes_json(json_value *object, const situ_model *model);
 /* A time, or null for SITU_NEVER_NS; bytes, or null for SITU_UNLIMITED_BYTES. */
 json_value *report_amount(int64_t amount);
-/* A time in units of the costs' own file; null where there are none. */
+/* A time in the unit of the costs' own file; null if it has none. */
 json_value *report_unit_value(int64_t time_ns, const situ_problem *problem);
 /* Prints and frees the tree (NULL and failures included): a text with a line end, or NULL. */
 char *report_finish(json_value *root, bool ok);
 
 /* "2.31 times as fast as gpu0 alone", ...; into a buffer of n bytes. */
 void report_against_single(char *into, size_t n, const situ_plan *plan, const situ_problem *problem);
+
+/* Whether the single device is the answer because the split loses in more than one of ten draws (rounded up), as
+ * solve/choice.c decides; otherwise the split gains too little. */
+bool report_is_unsure(const situ_robustness *r);
 
 /* When the first operator of a copy (0 .. n_copies-1) starts and its last ends. */
 void report_copy_times(const situ_plan *plan, const situ_problem *p, int32_t copy, int64_t *start_ns,

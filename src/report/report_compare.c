@@ -22,7 +22,7 @@ static const situ_compare_row **sorted(const situ_compare_row *rows, int32_t n) 
   return out;
 }
 
-/* The row with the greatest bound, or NULL. */
+/* The row with the highest bound, or NULL. */
 static const situ_compare_row *best_bound(const situ_compare_row *rows, int32_t n) {
   const situ_compare_row *best = NULL;
   for (int32_t i = 0; i < n; i++)
@@ -148,7 +148,7 @@ static char *compare_text(const situ_compare_row *rows, int32_t n_rows, const si
     int32_t device = situ_plan_best_single_device(plan);
     fact_start(&t, options, "best single", 11);
     if (device < 0)
-      text_add(&t, "none: no device can run it alone\n");
+      text_add(&t, "none: no single device can run the model\n");
     else
       text_add(&t, "%s  %s alone\n", exact_time(a, situ_plan_best_single_ns(plan)),
                problem->platform->devices[device].name);

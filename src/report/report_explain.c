@@ -20,7 +20,7 @@ static const char *link_text(char into[160], const situ_problem *p, int32_t link
   return into;
 }
 
-void explain_limit_text(text_buffer *t, const situ_explanation *x, const situ_problem *p) {
+static void explain_limit_text(text_buffer *t, const situ_explanation *x, const situ_problem *p) {
   char name[160], share[TEXT_UNIT_BYTES];
   situ_limit limit = situ_explanation_limit(x);
   percent_text(share, limit.share);
@@ -29,7 +29,7 @@ void explain_limit_text(text_buffer *t, const situ_explanation *x, const situ_pr
   else if (limit.kind == SITU_LIMIT_LINK)
     text_add(t, "the link %s, busy for %s of the time", link_text(name, p, limit.index), share);
   else
-    text_add(t, "the chain: parts wait for each other; the busiest device works for %s of the time", share);
+    text_add(t, "a chain of dependent parts; the busiest device works for %s of the time", share);
 }
 
 static void handover_text(text_buffer *t, const situ_explanation *x, const situ_plan *plan) {
@@ -193,7 +193,7 @@ static void part_rows(text_buffer *t, const situ_explanation *x, const situ_prob
   }
   table_render(t, &rows, options);
   table_stop(&rows);
-  if (n > MOST_PARTS) text_add(t, "  and %d more parts; --json has them all\n", (int)(n - MOST_PARTS));
+  if (n > MOST_PARTS) text_add(t, "  and %d more parts; --json lists them all\n", (int)(n - MOST_PARTS));
 }
 
 static void share_text(text_buffer *t, const situ_explanation *x, const situ_plan *plan, const situ_problem *p) {
@@ -258,7 +258,7 @@ static bool rules_text(text_buffer *t, const situ_problem *p) {
     int32_t n = 0;
     for (int32_t v = 0; v < p->n_operators; v++) n += costs_is_ruled(p->costs, v, p->class_of[d]);
     if (n == 0) continue;
-    text_add(t, "%s%s may not run %d %s", any ? ", " : "", p->platform->devices[d].name, (int)n,
+    text_add(t, "%s%s must not run %d %s", any ? ", " : "", p->platform->devices[d].name, (int)n,
              n == 1 ? "operator" : "operators");
     any = true;
   }

@@ -5,9 +5,6 @@
 #include "report/report.h"
 #include "situ/explain.h"
 
-/* "gpu0, busy 97 % of the time", "the link cpu - gpu0, ...", "a chain through 3 parts; ...". */
-void explain_limit_text(text_buffer *t, const situ_explanation *x, const situ_problem *problem);
-
 /* One line for each part ("gpu0   layers 0-23, lm_head"), at most `most` of them, then hand-overs and limit. */
 void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *plan, const situ_problem *problem,
                    int32_t most, const situ_report_options *options);

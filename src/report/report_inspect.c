@@ -19,7 +19,7 @@ typedef struct shape_of_graph {
   int64_t path_ns;     /* the longest chain, each operator on its fastest device, transfers free */
   int32_t path_length; /* operators on the chain of path_ns */
   int64_t widest_tensor_bytes;
-  int64_t source_count, result_count; /* operators that read no tensor; whose tensors nobody reads */
+  int64_t source_count, result_count; /* operators that read no tensor; operators whose tensors are not read */
   int32_t n_layers, n_colocations;
   int64_t phase_count[3];
 } shape_of_graph;
@@ -228,24 +228,24 @@ static void chain_facts(text_buffer *t, const shape_of_graph *s, const situ_prob
                         const situ_report_options *options) {
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], c[TEXT_UNIT_BYTES];
   fact_start(t, options, "depth, width", FACT_COLUMNS);
-  text_add(t, "%s operator%s in the longest chain; at most %s side by side\n", grouped(a, s->depth),
+  text_add(t, "%s operator%s in the longest chain; at most %s in parallel\n", grouped(a, s->depth),
            s->depth == 1 ? "" : "s", grouped(b, s->width));
   fact_start(t, options, "critical path", FACT_COLUMNS);
-  text_add(t, "%s over %s operator%s, of %s of work", text_time(a, s->path_ns), grouped(b, s->path_length),
+  text_add(t, "%s over %s operator%s, out of %s of work", text_time(a, s->path_ns), grouped(b, s->path_length),
            s->path_length == 1 ? "" : "s", text_time(c, s->all.time_ns));
   if (s->path_ns > 0) text_add(t, " (%.2fx)", (double)s->all.time_ns / (double)s->path_ns);
   text_add(t, "\n");
   fact_start(t, options, "", FACT_COLUMNS);
-  text_add(t, "times on the fastest device of ");
+  text_add(t, "on the fastest device of ");
   text_add_clean(t, p->platform->name);
-  text_add(t, ", transfers free\n");
+  text_add(t, ", without transfers\n");
 }
 
 static void inspect_facts(text_buffer *t, const shape_of_graph *s, const situ_problem *p, const situ_model *model,
                           const situ_report_options *options) {
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], c[TEXT_UNIT_BYTES];
   fact_start(t, options, "tensors", FACT_COLUMNS);
-  text_add(t, "%s (%s in all, the largest %s)", grouped(a, p->graph->n_tensors), text_size(b, s->all.output_bytes),
+  text_add(t, "%s (%s in total, the largest %s)", grouped(a, p->graph->n_tensors), text_size(b, s->all.output_bytes),
            text_size(c, s->widest_tensor_bytes));
   text_add(t, ", %s edges\n", grouped(a, p->graph->n_edges));
   chain_facts(t, s, p, options);
@@ -265,14 +265,14 @@ static void inspect_facts(text_buffer *t, const shape_of_graph *s, const situ_pr
   }
   if (model && model->n_nested_operators > 0) {
     fact_start(t, options, "nested", FACT_COLUMNS);
-    text_add(t, "%s operators in sub-graphs and functions, costed into their owners\n",
+    text_add(t, "%s operators in sub-graphs and functions, included in the costs of their owners\n",
              grouped(a, model->n_nested_operators));
   }
   fact_start(t, options, "unsure", FACT_COLUMNS);
   if (s->all.uninferred == 0)
     text_add(t, "nothing: every shape and kind is known\n");
   else
-    text_add(t, "%s operators whose shape or kind is not known; their FLOPs and bytes are lower bounds\n",
+    text_add(t, "%s operators of unknown shape or kind; their FLOPs and bytes are lower bounds\n",
              grouped(a, s->all.uninferred));
 }
 

@@ -9,7 +9,7 @@ static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "
 static const char *const letters[] = {"_", ".", ":", "-", "=", "+", "*", "#"};
 enum { LEVELS = 8, CURVE_BYTES = 4 * SITU_LEARN_CURVE + 1 };
 
-/* The means of a curve between its least and greatest, a blank where nothing was trained. */
+/* The means of a curve scaled between its minimum and maximum, a space where nothing was trained. */
 static const char *curve_text(char into[CURVE_BYTES], const situ_learn_row *row, const situ_report_options *options) {
   double low = HUGE_VAL, high = -HUGE_VAL;
   for (int32_t k = 0; k < SITU_LEARN_CURVE; k++) {
@@ -74,10 +74,10 @@ static char *learn_text(const situ_learn_report *report, const situ_learn_row *r
   if (n > 0) text_add(&t, "\n");
   fact_start(&t, options, "policy", 8);
   text_add_clean(&t, path);
-  text_add(&t, ", %s numbers\n", grouped(numbers, report->n_numbers));
+  text_add(&t, ", %s parameters\n", grouped(numbers, report->n_numbers));
   fact_start(&t, options, "trained", 8);
   text_add(&t, "%s steps, %s trials, %.1f s%s\n", grouped(steps, report->steps), grouped(trials, report->trials),
-           report->seconds, report->stopped ? "; stopped, --resume goes on" : "");
+           report->seconds, report->stopped ? "; stopped early, --resume continues" : "");
   return text_take(&t);
 }
 

@@ -78,7 +78,7 @@ static char *link_fit_text(const situ_link_fit *fit, const char *from, const cha
   text_add_bytes(&t, "\n", 1);
   fact_start(&t, options, "latency", 9);
   text_add(&t, "%s%s\n", exact_time(a, line.latency_ns),
-           line.latency_raised ? "  (that of the best fit is negative)" : "");
+           line.latency_raised ? "  (set to 0: the best fit is negative)" : "");
   fact_start(&t, options, "rate", 9);
   text_add(&t, "%s/s\n", text_size(a, sat_round(line.bytes_per_s)));
   fact_start(&t, options, "R squared", 9);
@@ -87,8 +87,8 @@ static char *link_fit_text(const situ_link_fit *fit, const char *from, const cha
   text_add(&t, "%s off, at %s bytes\n", percent_text(a, line.worst_share), grouped(b, sat_round(line.worst_bytes)));
   if (line.r_squared < POOR_R_SQUARED || line.worst_share > POOR_SHARE)
     text_add_wrapped(&t,
-                     "This is a poor fit: the link may change its protocol with the size, or share its rate. Measure "
-                     "again, or only the sizes that matter.",
+                     "The fit is poor: the link may change its protocol with the size, or share its bandwidth. Measure "
+                     "again, or measure only the sizes that matter.",
                      "  ", "  ", report_width(options));
   json_value *entry = link_entry(&line, from, to);
   char *text = entry ? json_print(entry, 0) : NULL;

@@ -170,7 +170,7 @@ static bool cost_engine_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES])
 
 static const list_family families[] = {
     {"solvers",
-     "ways to find a plan (--solver)",
+     "search algorithms (--solver)",
      {{"name", "name", 0},
       {"stream", "stream", LIST_TRUTH},
       {"calls", "calls", LIST_TRUTH},
@@ -180,31 +180,31 @@ static const list_family families[] = {
       {"source", NULL, 0}},
      solver_row},
     {"learners",
-     "policies that can be trained (situ learn)",
+     "policies that situ learn can train",
      {{"name", "name", 0}, {"title", "what it is", 0}, {"source", NULL, 0}},
      learner_row},
     {"readers",
-     "kinds of model file that can be read (--reader)",
+     "model file formats that situ reads (--reader)",
      {{"name", "name", 0}, {"suffixes", "suffixes", 0}, {"title", "what it reads", 0}},
      reader_row},
     {"writers",
-     "other formats that a plan can be written in (--write)",
+     "formats of other tools that situ writes plans in (--write)",
      {{"name", "name", 0}, {"suffix", "suffix", 0}, {"title", "what it writes", 0}},
      writer_row},
     {"costs",
-     "ways to estimate times (--costs)",
+     "cost models, which estimate times (--costs)",
      {{"name", "name", 0}, {"title", "what it does", 0}, {"source", NULL, 0}},
      cost_row},
     {"fusion",
-     "what engines run as one kernel, for estimates (--fusion)",
+     "fusion profiles: which operators an engine runs as one kernel (--fusion)",
      {{"name", "name", 0}, {"title", "what it is", 0}},
      fusion_row},
     {"cost-engines",
-     "engines whose launches and fusion can be estimated (--engine)",
+     "engines whose fusion, launches and overlap can be estimated (--engine)",
      {{"name", "name", 0}, {"fusion", "fusion", 0}, {"launch_factor", "launches x", 0}, {"title", "what it is", 0}},
      cost_engine_row},
     {"devices",
-     "known devices, for names such as cpu+2*a100-80g (--platform)",
+     "known devices, for platforms such as cpu+2*a100-80g (--platform)",
      {{"name", "name", 0},
       {"kind", "kind", 0},
       {"memory_bytes", "memory", LIST_BYTES},
@@ -219,7 +219,7 @@ static const list_family families[] = {
       {"launch_ns", NULL, LIST_TIME}},
      device_row},
     {"links",
-     "known kinds of link between devices",
+     "known links between devices",
      {{"name", "name", 0},
       {"latency_ns", "latency", LIST_TIME},
       {"bytes_per_s", "rate", LIST_RATE},
@@ -233,7 +233,7 @@ static const list_family families[] = {
      {{"name", "name", 0}, {"title", "network", 0}, {"parameters", "parameters", 0}, {"source", NULL, 0}},
      model_row},
     {"bounds",
-     "lower bounds that are proved beside each plan",
+     "lower bounds that situ can prove",
      {{"name", "name", 0},
       {"stream", "stream", LIST_TRUTH},
       {"calls", "calls", LIST_TRUTH},
@@ -242,13 +242,13 @@ static const list_family families[] = {
       {"source", NULL, 0}},
      bound_row},
     {"engines",
-     "libraries that run models, and where they were found",
+     "inference engines installed here (situ run, situ profile)",
      {{"name", "name", 0},
       {"version", "version", 0},
       {"providers", "providers", 0},
       {"library", NULL, 0},
       {"missing", NULL, 0},
-      {"found", "found, or why not", 0}},
+      {"found", "library, or why it was not found", 0}},
      engine_row},
 };
 enum { N_FAMILIES = sizeof families / sizeof families[0] };
@@ -336,7 +336,8 @@ static char *list_names(const char *family) {
 }
 
 static situ_status unknown_family(const char *family, situ_error *error) {
-  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, family, "there is no table of this name; situ_report_family tells");
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, family,
+                   "there is no table of this name; situ_report_family returns the names");
 }
 
 situ_status situ_report_list_json(char **out, const char *family, situ_error *error) {

@@ -101,9 +101,9 @@ static char *pareto_text(const situ_front *front, const situ_problem *problem, c
   int32_t device = any ? situ_plan_best_single_device(any) : -1;
   fact_start(&t, options, "best single", 13);
   if (device < 0)
-    text_add(&t, "none: no device can run it alone\n");
+    text_add(&t, "none: no single device can run the model\n");
   else
-    text_add(&t, "%s  %s alone, latency and period\n", exact_time(a, situ_plan_best_single_ns(any)),
+    text_add(&t, "%s  %s alone, both latency and period\n", exact_time(a, situ_plan_best_single_ns(any)),
              problem->platform->devices[device].name);
   report_notes(&t, model, options);
   return text_take(&t);

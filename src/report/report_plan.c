@@ -122,7 +122,7 @@ static void value_fact(text_buffer *t, const situ_report_options *o, bool period
   fact(t, o, period ? "period" : "latency", s, exact_time(a, value), rest);
 }
 
-/* The time of all copies, what that is by input, and the least and greatest time that one takes. */
+/* The time of all copies, the time per input, and the minimum and maximum time of one copy. */
 static void copy_facts(text_buffer *t, const situ_report_options *o, const situ_plan *plan, const situ_problem *p) {
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], rest[96];
   int64_t least = SITU_NEVER_NS, most = 0, start, finish, value = situ_plan_value_ns(plan);
@@ -163,26 +163,25 @@ static void value_facts(text_buffer *t, const situ_plan *plan, const situ_proble
   if (optimal)
     fact(t, o, "gap", claimed ? STYLE_WARN : STYLE_GOOD, "0 %",
          whole     ? "proved optimal for these costs"
-         : claimed ? "claims to be optimal, not proved here; see situ check --require-proof"
+         : claimed ? "claimed optimal, not proved here; see situ check --require-proof"
                    : "proved optimal for these costs");
   else if (bound > 0)
-    fact(t, o, "gap", STYLE_WARN, percent_text(a, situ_plan_gap(plan)),
-         "for these costs no plan is better by more than this");
+    fact(t, o, "gap", STYLE_WARN, percent_text(a, situ_plan_gap(plan)), "maximum possible improvement for these costs");
 }
 
-/* The tolerance of the portfolio: a plan that is worse by more was rather chosen for what is sure. */
+/* The tolerance of the portfolio: a plan that is worse by more than this was chosen for its reliability. */
 static const double USUAL = 0.02;
 
-/* The plan that is better in value, but not by enough for its hand-overs, or not for sure. */
+/* The plan with a better value that was not chosen: it gains too little for its hand-overs, or not reliably. */
 static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {
   char a[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES], rest[256];
   int64_t best = situ_plan_best_found_ns(plan), value = situ_plan_value_ns(plan);
   int32_t n = situ_plan_best_found_handovers(plan);
   if (best >= value || best <= 0) return;
   situ_robustness r = SITU_ROBUSTNESS_INIT;
-  bool told = situ_plan_robustness(plan, &r), unsure = told && r.preferred;
+  bool told = situ_plan_robustness(plan, &r), unsure = told && report_is_unsure(&r);
   bool alone = value == situ_plan_best_single_ns(plan), far = told && (double)value > (1 + USUAL) * (double)best;
-  snprintf(rest, sizeof rest, "%s less for %d hand-over%s; see --%s",
+  snprintf(rest, sizeof rest, "%s shorter with %d hand-over%s; see --%s",
            percent_text(percent, 1 - (double)best / (double)value), (int)n, n == 1 ? "" : "s",
            unsure  ? "uncertainty"
            : alone ? "min-gain"
@@ -191,12 +190,12 @@ static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_report_
   fact(t, o, "set aside", STYLE_PLAIN, exact_time(a, best), rest);
 }
 
-/* What it costs that the target of a writer can run the plan. */
+/* The cost of a plan that the targets of all writers can run. */
 static void form_fact(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {
   char a[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES], rest[256];
   int64_t without = situ_plan_without_form_ns(plan), value = situ_plan_value_ns(plan);
   if (without >= value || without <= 0) return;
-  snprintf(rest, sizeof rest, "is what the form of --write costs: %s without it", exact_time(a, without));
+  snprintf(rest, sizeof rest, "longer, to fit the formats of --write; %s without them", exact_time(a, without));
   fact(t, o, "form", STYLE_PLAIN, percent_text(percent, (double)value / (double)without - 1), rest);
 }
 
@@ -204,8 +203,8 @@ static void robust_fact(text_buffer *t, const situ_plan *plan, const situ_report
   situ_robustness r = SITU_ROBUSTNESS_INIT;
   char wins[TEXT_UNIT_BYTES], unsure[TEXT_UNIT_BYTES], rest[256];
   if (!situ_plan_robustness(plan, &r)) return;
-  snprintf(rest, sizeof rest, "chance that %s is faster (costs +- %s)", r.preferred ? "the split" : "the plan",
-           percent_text(unsure, r.uncertainty));
+  snprintf(rest, sizeof rest, "chance %s (costs +- %s)",
+           r.preferred ? "that the split is faster" : "to beat the best single", percent_text(unsure, r.uncertainty));
   fact(t, o, "robust", STYLE_PLAIN, percent_text(wins, r.beats_single), rest);
 }
 
@@ -213,7 +212,7 @@ static const char *no_plan_reason(const situ_plan *plan) {
   const char *why = situ_plan_reason(plan);
   if (*why) return why;
   return situ_plan_outcome(plan) == SITU_OUTCOME_LIMIT
-             ? "no plan was found within the limits; more time, more steps or another solver may find one"
+             ? "no plan was found within the limits; try more time, more steps or another solver"
          : situ_plan_outcome(plan) == SITU_OUTCOME_CANCELLED ? "stopped before a plan was found"
                                                              : "";
 }
@@ -256,7 +255,7 @@ static char *plan_text(const situ_plan *plan, const situ_problem *problem, const
   return text_take(&t);
 }
 
-/* NULL where there is no placement to explain. */
+/* NULL if there is no placement to explain. */
 static situ_status explained(situ_explanation **why, const situ_plan *plan, const situ_problem *problem,
                              situ_error *error) {
   *why = NULL;

@@ -20,6 +20,7 @@ static char *profile_json(const situ_profile *p) {
   if (p->cut.n_cuts > 0)
     ok = ok && json_set(root, "handover_ns", json_new_whole(p->cut.handover_ns)) &&
          json_set(root, "part_start_ns", json_new_whole(p->cut.start_ns)) &&
+         json_set(root, "part_dispatch_ns", json_new_whole(p->cut.dispatch_ns)) &&
          json_set(root, "part_bytes_per_s", json_new_number(p->cut.bytes_per_s)) &&
          json_set(root, "cuts", json_new_whole(p->cut.n_cuts));
   if (p->workspace_bytes)
@@ -37,7 +38,7 @@ static char *profile_json(const situ_profile *p) {
   return report_finish(root, ok);
 }
 
-/* The operator of the greatest time below that of `after` (-1: none); ties by number. */
+/* The operator with the largest time below that of `after` (-1: none); ties by number. */
 static int32_t next_longest(const situ_profile *p, int32_t after) {
   int32_t best = -1;
   for (int32_t v = 0; v < p->model->graph->n_operators; v++) {
@@ -56,8 +57,8 @@ static void add_memory(text_buffer *t, const situ_profile *p, const situ_report_
     most = p->workspace_bytes[v] > most ? p->workspace_bytes[v] : most;
   }
   fact_start(t, options, "memory", 9);
-  text_add(t, "%d operators need some for themselves, at most %s; %d of %d rows name a node\n", (int)n,
-           text_size(a, most), (int)p->n_memory_named, (int)p->n_memory_rows);
+  text_add(t, "%d operators use scratch memory, at most %s; %d of %d rows name a node\n", (int)n, text_size(a, most),
+           (int)p->n_memory_named, (int)p->n_memory_rows);
 }
 
 static char *profile_text(const situ_profile *p, const situ_report_options *options) {
@@ -84,7 +85,7 @@ static char *profile_text(const situ_profile *p, const situ_report_options *opti
   fact_start(&t, options, "whole", 9);
   text_add(&t, "%s", exact_time(a, p->whole_ns));
   if (p->threads > 0)
-    text_add(&t, " +- %s, median of %d runs without a profile\n", text_time(a, p->whole_half_ns), (int)p->n_runs);
+    text_add(&t, " +- %s, median of %d runs without profiling\n", text_time(a, p->whole_half_ns), (int)p->n_runs);
   else
     text_add(&t, ", the sum of the medians of %d runs\n", (int)p->n_runs);
   fact_start(&t, options, "kernels", 9);
@@ -94,21 +95,21 @@ static char *profile_text(const situ_profile *p, const situ_report_options *opti
     fact_start(&t, options, "note", 9);
     text_add(
         &t,
-        "the whole takes far longer than its kernels are told to: a GPU runs them after their launch is timed, so\n"
-        "             times of single operators are shares of launches; that of the whole holds\n");
+        "the whole model takes far longer than the profiler reports for its kernels: a GPU runs them after\n           "
+        "  their launch was timed. Operator times are proportional to launch times; the whole time is right\n");
   }
   if (p->cut.n_cuts > 0) {
     char b[TEXT_UNIT_BYTES];
     fact_start(&t, options, "a cut", 9);
-    text_add(&t, "%s to hand over, %s to start a part", text_time(a, p->cut.handover_ns),
+    text_add(&t, "%s per hand-over, %s to start a part", text_time(a, p->cut.handover_ns),
              text_time(b, p->cut.start_ns));
     if (p->cut.bytes_per_s > 0) text_add(&t, ", bytes at %s/s", text_size(a, (int64_t)p->cut.bytes_per_s));
-    text_add(&t, "; by %d cuts\n", (int)p->cut.n_cuts);
+    text_add(&t, ", %s between two parts; measured at %d cuts\n", text_time(b, p->cut.dispatch_ns), (int)p->cut.n_cuts);
   }
   if (p->workspace_bytes) add_memory(&t, p, options);
   if (p->made_up) {
     fact_start(&t, options, "weights", 9);
-    text_add(&t, "made up: there is no %s\n", p->made_up);
+    text_add(&t, "random: %s is missing\n", p->made_up);
   }
   fact_start(&t, options, "engine", 9);
   text_add(&t, "%s", p->engine);

@@ -27,7 +27,7 @@ static char *race_text(const situ_race *r, const situ_report_options *options) {
   }
   table_render(&t, &rows, options);
   table_stop(&rows);
-  text_add(&t, "\n  measured on %s, %s\n\n", r->engine, r->pipeline ? "periods" : "latencies one by one");
+  text_add(&t, "\n  measured on %s, %s\n\n", r->engine, r->pipeline ? "periods" : "latencies of single inputs");
   return text_take(&t);
 }
 

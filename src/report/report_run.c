@@ -114,7 +114,7 @@ static void parts_table(text_buffer *t, const situ_run *r, const situ_problem *p
   }
   table_render(t, &rows, options);
   table_stop(&rows);
-  if (r->n_parts > ROWS_SHOWN) text_add(t, "  ... and %d parts more\n", (int)r->n_parts - ROWS_SHOWN);
+  if (r->n_parts > ROWS_SHOWN) text_add(t, "  and %d more parts\n", (int)r->n_parts - ROWS_SHOWN);
 }
 
 /* All hand-overs together. */
@@ -149,16 +149,16 @@ static char *run_text(const situ_run *r, const situ_problem *p, const situ_repor
   if (r->by_parts_ns > 0) {
     fact_start(&t, options, "by parts", 9);
     text_add(&t, "predicted %s", exact_time(a, r->by_parts_ns));
-    text_add(&t, " with what each part takes beyond its operators (%+.1f %%)\n",
+    text_add(&t, " with the overhead of each part (%+.1f %%)\n",
              r->measured_ns > 0 ? 100 * ((double)r->by_parts_ns / (double)r->measured_ns - 1) : 0);
   }
   if (r->pipeline) {
     fact_start(&t, options, "latency", 9);
-    text_add(&t, "%s of one input alone\n", exact_time(a, r->latency_ns));
+    text_add(&t, "%s for a single input\n", exact_time(a, r->latency_ns));
   }
   fact_start(&t, options, "whole", 9);
   text_add(&t, "%s +- ", exact_time(a, r->whole_ns));
-  text_add(&t, "%s on one device of the engine\n", text_time(a, r->whole_half_ns));
+  text_add(&t, "%s on a single device of the engine\n", text_time(a, r->whole_half_ns));
   if (r->n_transfers > 0) transfers_fact(&t, r, options);
   for (int32_t i = 0; i < r->n_links && i < ROWS_SHOWN; i++) {
     const run_link *l = &r->links[i];
@@ -167,11 +167,11 @@ static char *run_text(const situ_run *r, const situ_problem *p, const situ_repor
     text_add(&t, "%s/s\n", text_size(a, (int64_t)l->bytes_per_s));
   }
   fact_start(&t, options, "outputs", 9);
-  text_add(&t, "%s those of the whole model, at most %.2g off\n",
-           r->difference <= r->tolerance ? "equal" : "DIFFER from", r->difference);
+  text_add(&t, "%s those of the whole model, maximum relative difference %.2g\n",
+           r->difference <= r->tolerance ? "equal to" : "DIFFER from", r->difference);
   if (r->made_up) {
     fact_start(&t, options, "weights", 9);
-    text_add(&t, "made up: there is no %s\n", r->made_up);
+    text_add(&t, "random: %s is missing\n", r->made_up);
   }
   fact_start(&t, options, "engine", 9);
   text_add(&t, "%s, %d thread%s for each device, level %d, %d inputs\n", r->engine, (int)r->threads,

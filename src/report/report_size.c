@@ -99,10 +99,10 @@ static char *size_text(const situ_sizing *s, const situ_report_options *options)
   text_add(&t, "\n");
   answer_line(&t, s, options);
   for (int32_t i = 0; i < s->n; i++) proved |= s->rows[i].finding == SITU_SIZE_IMPOSSIBLE;
-  if (proved) text_add(&t, "  impossible: it is proved that no plan meets the goal there\n");
+  if (proved) text_add(&t, "  impossible: proved that no plan meets the goal\n");
   if (s->n < s->n_candidates)
     text_add(&t, "  not tried: %d of %d candidates\n", (int)(s->n_candidates - s->n), (int)s->n_candidates);
-  if (s->n_unpriced > 0) text_add(&t, "  left out, without a price: %d\n", (int)s->n_unpriced);
+  if (s->n_unpriced > 0) text_add(&t, "  skipped, no price: %d\n", (int)s->n_unpriced);
   for (int32_t i = 0; i < s->n; i++) {
     if (!*s->rows[i].reason) continue;
     char line[640];

@@ -10,7 +10,7 @@ static char *trials_text(const situ_trials_report *r, const situ_problem *p, con
   char a[TEXT_UNIT_BYTES];
   double gain = r->best_ns > 0 ? (double)r->single_ns / (double)r->best_ns - 1 : 0;
   fact_start(&t, options, "measured", 12);
-  text_add(&t, "%d placements on %s; %d refused, %d trials of known ones\n", (int)r->measured, r->engine,
+  text_add(&t, "%d placements measured on %s; %d rejected, %d repeated trials\n", (int)r->measured, r->engine,
            (int)r->refused, (int)r->again);
   fact_start(&t, options, "best single", 12);
   text_add(&t, "%s  %s alone\n", exact_time(a, r->single_ns), p->platform->devices[r->single_device].name);
@@ -39,7 +39,7 @@ static situ_status check(situ_trials_report *own, const situ_trials_report *give
   TRY(TAKE(*own, given, SITU_TRIALS_REPORT_INIT, error));
   return own->single_device >= 0 && own->single_device < p->n_devices
              ? SITU_STATUS_OK
-             : fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the report is of another platform");
+             : fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the report belongs to another platform");
 }
 
 situ_status situ_report_trials(char **out, const situ_trials_report *trials, const situ_problem *problem,

@@ -36,7 +36,7 @@ static void bound_line(text_buffer *t, const situ_verdict *verdict, const situ_p
     text_add(t, " (%s)\n", kind);
     return;
   }
-  text_add(t, "not re-verified (%s: ", situ_plan_bound(plan));
+  text_add(t, "not verified (%s: ", situ_plan_bound(plan));
   text_add(t, "%s)", situ_verdict_unverified(verdict));
   if (verified > 0) text_add(t, "; %s verified (%s)", exact_time(b, verified), kind);
   text_add_bytes(t, "\n", 1);
@@ -58,7 +58,7 @@ static char *verdict_text(const situ_verdict *verdict, const situ_plan *plan, co
     if (situ_plan_exists(plan))
       text_add(&t, "        every rule holds; the value is %s\n", exact_time(a, situ_plan_value_ns(plan)));
     else
-      text_add(&t, "        verified: there is no plan (%s)\n", situ_verdict_certificate(verdict));
+      text_add(&t, "        verified: no plan exists (%s)\n", situ_verdict_certificate(verdict));
     bound_line(&t, verdict, plan, options);
     return text_take(&t);
   }

@@ -40,9 +40,8 @@ static int own_colour(const char *kind) { return (int)(hash_bytes(kind, strlen(k
 /* Gives the kinds that take most time a colour each. */
 static bool choose_colours(picture *g) {
   const situ_graph *graph = g->p->graph;
-  int64_t *time = ARENA_ZERO(g->arena, int64_t, graph->n_kinds);
-  g->colour = ARENA_NEW(g->arena, int32_t, graph->n_kinds);
-  if (!time || !g->colour) return false;
+  int64_t *time;
+  if (!ARENA_ARRAYS(g->arena, ZEROS(time, graph->n_kinds), ARRAY(g->colour, graph->n_kinds))) return false;
   for (int32_t k = 0; k < graph->n_kinds; k++) g->colour[k] = N_COLOURS;
   for (int32_t v = 0; v < graph->n_operators; v++) {
     int64_t t = problem_time_ns(g->p, v, situ_plan_device(g->plan, v));

@@ -89,8 +89,7 @@ static char *pareto_svg(const situ_front *front, const situ_problem *p) {
   draw_open(&t, WIDTH, HEIGHT);
   snprintf(line, sizeof line, "%.120s on %.120s", p->graph->model, p->platform->name);
   draw_text(&t, 20, 30, "t", line);
-  snprintf(line, sizeof line, "%d plan%s that no other is better than in both; dashed: the lower bounds", (int)n,
-           n == 1 ? "" : "s");
+  snprintf(line, sizeof line, "%d plan%s not dominated by any other; dashed: lower bounds", (int)n, n == 1 ? "" : "s");
   draw_text(&t, 20, 52, "s", line);
   draw_axes(&t, latency, period);
   draw_bound(&t, latency, least_latency, true);

@@ -80,8 +80,8 @@ static int by_work(const void *a, const void *b) {
 /* Whether an edge joins two parts that are drawn. */
 static bool is_shown(const chart *c, const edge *e) { return c->column[e->from] >= 0 && c->column[e->to] >= 0; }
 
-/* Columns: each part behind all that it reads from. Parts may wait for each other in turn; then the one that comes
- * first goes first. */
+/* Columns: each part after all parts that it reads from. Parts may depend on each other cyclically; then the earlier
+ * one goes first. */
 static bool find_columns(chart *c, arena *a) {
   int32_t *waits = ARENA_ZERO(a, int32_t, c->n), *ready = ARENA_NEW(a, int32_t, c->n),
           *first = ARENA_ZERO(a, int32_t, c->n + 1);
@@ -190,8 +190,8 @@ static void draw_node(text_buffer *t, const chart *c, int32_t k) {
   text_add(t, "</g>\n");
 }
 
-/* The next device to be drawn, which has no place yet; -1 when all have. Those of a pipeline stand in the order in
- * which data comes to them. */
+/* The next device to draw, without a row yet; -1 if all have one. Those of a pipeline are in the order of the data
+ * flow. */
 static int32_t next_lane(const chart *c) {
   int32_t best = -1;
   for (int32_t d = 0; d < c->p->n_devices; d++) {
@@ -214,7 +214,7 @@ static void draw_chart(text_buffer *t, chart *c) {
   snprintf(line, sizeof line, "%.120s on %.120s", c->p->graph->model, c->p->platform->name);
   draw_text(t, 20, 28, "t", line);
   snprintf(line, sizeof line, "%s part%s%s", grouped(count, c->n), c->n == 1 ? "" : "s",
-           c->n > MOST_NODES ? "; drawn are the 240 with most work" : "");
+           c->n > MOST_NODES ? "; only the 240 with the most work are drawn" : "");
   draw_text(t, 20, 48, "s", line);
   for (int32_t d = 0; d < c->p->n_devices; d++) {
     if (c->rows[d] == 0) continue;

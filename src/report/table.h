@@ -1,4 +1,4 @@
-/* report/table.h - columns for terminals, styles, and the few ways in which numbers are shown. */
+/* report/table.h - tables for terminals, styles, and number formats. */
 #ifndef SITU_REPORT_TABLE_H
 #define SITU_REPORT_TABLE_H
 
@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "situ/report.h"
 
-/* What a cell or a word means; its colour follows from it. */
+/* The meaning of a cell or a word, which determines its colour. */
 typedef enum style { STYLE_PLAIN = 0, STYLE_BOLD, STYLE_DIM, STYLE_GOOD, STYLE_WARN, STYLE_BAD, STYLE_ACCENT } style;
 
 /* `text` in that style. */
@@ -23,7 +23,7 @@ typedef struct table {
   struct {
     const char *title;
     align align;
-    int32_t most; /* greatest width; longer cells are cut with a mark; 0: no limit */
+    int32_t most; /* maximum width; longer cells are truncated with a mark; 0: no limit */
   } columns[TABLE_MAX_COLUMNS];
   int64_t n_cells, capacity;
   struct table_cell {
@@ -39,8 +39,8 @@ void table_column(table *t, const char *title, align a, int32_t most);
 /* The next cell; NULL is an empty one. */
 void table_cell(table *t, style s, const char *text);
 void table_cellf(table *t, style s, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Renders with a header line, two blanks of indentation and two between columns; prose gives way first where that is
- * wider than the terminal. */
+/* Renders with a header line, an indentation of two spaces and two spaces between columns; if that is wider than the
+ * terminal, prose columns shrink first. */
 void table_render(text_buffer *out, const table *t, const situ_report_options *options);
 
 /* "  label   text": one fact below a table, its label padded to `columns`. */
@@ -62,7 +62,7 @@ const char *percent_text(char into[TEXT_UNIT_BYTES], double share);
 
 /* Adds a paragraph, broken at blanks to the width, each line after `first` or `rest`. */
 void text_add_wrapped(text_buffer *t, const char *text, const char *first, const char *rest, int32_t width);
-/* Adds text of a file: control characters and bytes that are no UTF-8 become '?'. */
+/* Adds text from a file: control characters and bytes that are not UTF-8 become '?'. */
 void text_add_clean(text_buffer *t, const char *text);
 
 static inline int32_t report_width(const situ_report_options *o) {

@@ -1,9 +1,9 @@
-/* The calls model: one input, an accelerator runs sub-graphs as single calls (docs/model.md, "calls"; Tarnawski et
- * al., NeurIPS 2020, Appendix).
+/* The calls model: one input, an accelerator runs sub-graphs as single calls (docs/model.md, "calls"; Tarnawski et al.,
+ * NeurIPS 2020, Appendix).
  *
- * A unit is a call or an operator on a host; it is known by its first operator. A run draws the units in topological
- * order: O(V + E) with given calls. Where calls are not given, each device looks at the operators between its first and
- * its last, which is O(V + E) for all together when devices hold neighbouring parts. Nothing is allocated. */
+ * A unit is a call or an operator on a host; it is identified by its first operator. A run processes the units in
+ * topological order: O(V + E) with given calls. If calls are not given, each device examines the operators between its
+ * first and its last, which is O(V + E) in total if devices hold neighbouring parts. Nothing is allocated. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -30,7 +30,7 @@ typedef struct calls {
   int64_t *start_ns, *finish_ns; /* [operator] */
   int64_t *load_ns;              /* [device] */
   int64_t *weight_bytes, *greatest_bytes, *peak_bytes; /* [memory] */
-  int32_t *first_of, *last_of;                         /* [device] least and greatest operator */
+  int32_t *first_of, *last_of;                         /* [device] lowest and highest operator */
 } calls;
 
 static void *make_calls(const situ_problem *p, arena *a) {

@@ -1,4 +1,4 @@
-/* The pipeline model: many inputs in flight, the value is the greatest load of a resource (docs/model.md, "pipeline").
+/* The pipeline model: many inputs in flight, the value is the maximum load of a resource (docs/model.md, "pipeline").
  *
  * A run takes O(V + E + devices) with host-staged communication; with links, each tensor also walks the route to each
  * of its destination memories. Nothing is allocated. */

@@ -36,7 +36,7 @@ simulator *simulator_new(const situ_problem *problem, arena *a) {
   return s->rates ? s : NULL;
 }
 
-/* The period of a stream placement, and what it makes of value and limits. */
+/* The period of a stream placement, and its effect on value and limits. */
 static void add_period(simulator *s, const placement *where, simulation *found) {
   simulation rate = {.value_ns = SITU_NEVER_NS, .worst_device = -1};
   pipeline_model.run(s->rates, where, false, &rate);
@@ -49,7 +49,7 @@ static void add_period(simulator *s, const placement *where, simulation *found) 
   found->worst_device = rate.worst_device;
 }
 
-/* What a placement takes by the other costs. */
+/* The time of a placement by the other costs. */
 static void add_other(simulator *s, const placement *where, simulation *found) {
   simulation other = {.value_ns = SITU_NEVER_NS, .worst_device = -1};
   s->model->run(s->other, where, false, &other);
@@ -125,7 +125,8 @@ static situ_status refuse_placement(const situ_problem *p, const placement *wher
     if (where->replica_of[d] < -1 || where->replica_of[d] >= p->n_devices || where->replica_of[d] == d ||
         (where->replica_of[d] >= 0 && where->replica_of[where->replica_of[d]] >= 0))
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->platform->devices[d].name,
-                       "is the replica of device %d; expected another device that is no replica", where->replica_of[d]);
+                       "is the replica of device %d; expected another device that is not itself a replica",
+                       where->replica_of[d]);
   if (!where->order) return SITU_STATUS_OK;
   bool *seen = ARENA_ZERO(scratch, bool, p->n_operators);
   if (!seen) return fail_no_memory(error);
@@ -133,7 +134,7 @@ static situ_status refuse_placement(const situ_problem *p, const placement *wher
     int32_t v = where->order[i];
     if (v < 0 || v >= p->n_operators || seen[v])
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                       "the order is not a permutation: entry %d is %d, which is out of range or comes twice", i, v);
+                       "the order is not a permutation: entry %d is %d, which is out of range or repeated", i, v);
     seen[v] = true;
   }
   return SITU_STATUS_OK;

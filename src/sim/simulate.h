@@ -1,4 +1,4 @@
-/* sim/simulate.h - from a placement to its value, fast and repeatedly, or once with everything that can be told.
+/* sim/simulate.h - from a placement to its value, fast and repeatedly, or once with every detail.
  *
  * A simulator is made for one problem and used for many placements; it holds all the memory that it needs, so that a
  * run allocates nothing. One per thread. */
@@ -12,21 +12,21 @@ typedef struct simulator simulator;
 /* NULL without memory. Freed with the arena it was made in. */
 simulator *simulator_new(const situ_problem *problem, arena *a);
 
-/* Runs a placement. Pins and colocation are not looked at: the checker does. With memory = false the memory over time
- * is not followed (excess_bytes = 0, peak_bytes NULL), which is faster. */
+/* Runs a placement. Ignores pins and colocation, which the checker covers. With memory = false memory use over time is
+ * not tracked (excess_bytes = 0, peak_bytes NULL), which is faster. */
 simulation simulator_run(simulator *s, const placement *where, bool memory);
 
-/* A run that others, of placements like it, take over what is the same from. It belongs to the one who searches; more
- * than one may be in use. What is found never depends on it, only how soon: docs/theory/models/trial_runs.md. */
+/* A base run, from which runs of similar placements reuse what is the same. It belongs to the search; several may be in
+ * use. It never changes results, only the speed: docs/theory/models/trial_runs.md. */
 typedef struct simulator_base simulator_base;
 
 /* An empty one, in an arena that the simulator outlives. NULL without memory. */
 simulator_base *simulator_base_new(simulator *s, arena *a);
 /* As simulator_run; afterwards the placement is the base. */
 simulation simulator_run_base(simulator *s, simulator_base *b, const placement *where, bool memory);
-/* As simulator_run where the value is below limit_ns. Else it ends as soon as that is sure: `stopped` is set, value_ns
- * is limit_ns or SITU_NEVER_NS, and times, loads and memory are not told. SITU_NEVER_NS as the limit runs all to the
- * end.
+/* Like simulator_run if the value is below limit_ns. Otherwise it ends as soon as that is certain: `stopped` is set,
+ * value_ns is limit_ns or SITU_NEVER_NS, and times, loads and memory are undefined. With SITU_NEVER_NS as the limit
+ * every run is complete.
  */
 simulation simulator_run_below(simulator *s, simulator_base *b, const placement *where, bool memory, int64_t limit_ns);
 

@@ -1,4 +1,4 @@
-/* sim/simulation.h - what a run tells of a placement. */
+/* sim/simulation.h - the results of a simulated run. */
 #ifndef SITU_SIM_SIMULATION_H
 #define SITU_SIM_SIMULATION_H
 
@@ -16,13 +16,13 @@ typedef struct simulation {
   int64_t excess_bytes; /* memory over the limits, summed over memories; 0 when it fits. A search may use it as a
                            penalty; a placement with any excess is infeasible. */
   bool stopped;         /* simulator_run_below: the value is the limit or more, and nothing else is known */
-  int32_t worst_device; /* pipeline: the device of the greatest load; else the last to finish */
+  int32_t worst_device; /* pipeline: the device of maximum load; else the last to finish */
   const int64_t *start_ns, *finish_ns; /* stream, calls: [operator], borrowed until the next run; else NULL */
   const int64_t *load_ns;              /* pipeline: [device], borrowed; stream: busy time */
   const int64_t *peak_bytes;           /* [memory], borrowed */
 } simulation;
 
-/* What a memory holds from a time on. */
+/* The bytes in a memory from a time on. */
 typedef struct memory_change {
   int64_t time_ns, held_bytes;
   int32_t memory;

@@ -30,8 +30,8 @@ void stream_chain(stream *s, const placement *where) {
   }
 }
 
-/* Without contention an operator starts at the greatest of the end of its device's last one and the arrivals of its
- * inputs. */
+/* Without contention an operator starts at the maximum of the end of the previous one on its device and the arrivals of
+ * its inputs. */
 bool stream_run_free(stream *s, const placement *where, int32_t first) {
   REQUIRE(first >= 0 && first <= s->n_operators);
   const situ_problem *p = s->problem;

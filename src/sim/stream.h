@@ -1,21 +1,17 @@
-/* sim/stream.h - the stream model (docs/model.md): the state of a run, by concern, and what its parts build on.
+/* sim/stream.h - the stream model (docs/model.md): the state of a run, by concern, shared by the files of the model.
  *
- *   stream.c         the placement as chains; the single pass without contention
- *   stream_link.c    the event-driven run with contention on channels; sequences by priority
- *   stream_serial.c  the run with overlap none
- *   stream_marks.c   the state of such a run at some instants, to go on from
- *   stream_memory.c  memory over time, after either
- *   stream_run.c     set-up; one run, and what it tells
- *   stream_base.c    runs that take over from a run before them what is the same, and end where they are too long
- *   stream_plan.c    the whole plan
- *   stream_model.c   the row of the model */
+ * stream.c         the placement as chains; the single pass without contention stream_link.c    the event-driven run
+ * with contention on channels; sequences by priority stream_serial.c  the run with overlap none stream_marks.c   the
+ * state of such a run at some instants, to go on from stream_memory.c  memory over time, after either stream_run.c
+ * set-up; one run, and what it tells stream_base.c    runs that take over from a run before them what is the same, and
+ * end where they are too long stream_plan.c    the whole plan stream_model.c   the row of the model */
 #ifndef SITU_SIM_STREAM_H
 #define SITU_SIM_STREAM_H
 
 #include "base/heap.h"
 #include "sim/simulation.h"
 
-/* An input of an operator, with its producer beside it. */
+/* An input of an operator, with its producer. */
 typedef struct stream_input {
   int32_t tensor, producer;
 } stream_input;
@@ -44,7 +40,7 @@ typedef struct stream_memory stream_memory; /* stream_memory.c */
 
 /* The event-driven run with contention link; all NULL without it. */
 typedef struct stream_link_run {
-  stream_hop *hop;   /* beside platform->route_link */
+  stream_hop *hop;   /* parallel to platform->route_link */
   int32_t *waiting;  /* [operator] inputs that are not in its memory yet */
   bool *device_busy; /* [device] */
   int32_t n_ended;   /* operators */
@@ -69,11 +65,11 @@ typedef struct stream_link_run {
   stream_marks *marks;    /* NULL, or where the run leaves its marks */
 } stream_link_run;
 
-/* A run with contention link in which each device takes what it could run by priority. */
+/* A run with contention link in which each device picks a ready operator by priority. */
 typedef struct stream_dispatch {
-  ready_heap *ready; /* [device] what it could run next */
+  ready_heap *ready; /* [device] the operators that it could run next */
   int32_t *room;     /* [operator] where the heaps lie */
-  int64_t *left_ns;  /* [device] the time of what it has not started */
+  int64_t *left_ns;  /* [device] the total time of its operators that have not started */
   int32_t *started;  /* [n_started] operators as they started, the caller's; NULL: the run follows the chains */
   int32_t n_started;
 } stream_dispatch;
@@ -83,21 +79,21 @@ typedef struct stream {
   const situ_graph *graph;
   const situ_platform *platform;
   int32_t n_operators, n_devices, n_memories, n_channels;
-  stream_input *input; /* beside graph->in */
+  stream_input *input; /* parallel to graph->in */
 
-  /* The placement, chained. Behind the operators `next` has an entry for each device: the first operator there. */
+  /* The placement as chains. After the operators `next` has an entry for each device: the first operator there. */
   const int32_t *device; /* [operator], the caller's */
   const int32_t *order;  /* [operator], the caller's; NULL: by number */
   int32_t *position;     /* [operator] in the given order */
   int32_t *next;         /* [operator, then device] the operator after it on its device, or -1 */
-  int32_t *device_at;    /* [device] the entry of `next` that it is at: what it runs or ran last */
+  int32_t *device_at;    /* [device] its current entry of `next`: the operator that it runs or ran last */
 
-  /* What a run finds. */
+  /* The results of a run. */
   int64_t *start_ns, *finish_ns; /* [operator] */
   int64_t *load_ns;              /* [device] */
-  int64_t *free_ns;              /* [device] contention none: when it ends what it has */
+  int64_t *free_ns;              /* [device] contention none: when it finishes its current operators */
 
-  const int64_t *tail_ns; /* NULL, or [operator] least time from its start to the end of everything: then the run */
+  const int64_t *tail_ns; /* NULL, or [operator] minimum time from its start to the end of everything: then the run */
   int64_t limit_ns;       /* ends as soon as it is sure to take this long; a dispatch ends so too, without tails */
   bool stopped;           /* it ended so */
 
@@ -112,8 +108,8 @@ int64_t stream_most_sendings(const stream *s);
 /* Chains the operators of each device in the given order. */
 void stream_chain(stream *s, const placement *where);
 
-/* One pass over the order, contention none, from position `first` on; finish_ns is -1 from there on, and what is before
- * is done. False when an input comes later in the order, a time is SITU_NEVER_NS, or the run is stopped. */
+/* One pass over the order, contention none, from position `first` on; earlier operators are done, later ones have
+ * finish_ns -1. False if an input comes later in the order, a time is SITU_NEVER_NS, or the run is stopped. */
 bool stream_run_free(stream *s, const placement *where, int32_t first);
 
 #endif

@@ -1,9 +1,9 @@
-/* Runs of the stream model that take over from a base run what is the same, and end where they are too long.
+/* Runs of the stream model that reuse the common part of a base run, and end early if they are too long.
  *
- * With contention link the base leaves marks: all that the event-driven run holds at the end of some instants. Another
- * placement is the same up to the instant at which the first event looks at something that differs (`parting`); its
+ * With contention link the base leaves marks: all that the event-driven run holds at the end of some instants. The run
+ * of another placement is identical up to the instant at which the first event depends on a difference (`parting`); its
  * run starts from the last mark before that. Without contention the run starts at the first position that differs; with
- * overlap none, where sums are all that counts, at the beginning.
+ * overlap none, where only sums matter, at the beginning.
  *
  * From its start an operator takes at least its tail to the end of everything, the longest way through operators that
  * follow on the same device and users of its tensors, without contention. A start that is no less than the limit minus
@@ -35,26 +35,19 @@ void *stream_base_new(void *model, arena *a) {
   stream_base *b = ARENA_ZERO(a, stream_base, 1);
   if (!b) return NULL;
   int64_t n = s->n_operators;
-  b->device = ARENA_NEW(a, int32_t, n);
-  b->order = ARENA_NEW(a, int32_t, n);
-  b->start_ns = ARENA_NEW(a, int64_t, n);
-  b->finish_ns = ARENA_NEW(a, int64_t, n);
-  b->tail_ns = ARENA_NEW(a, int64_t, n);
-  b->trial_tail_ns = ARENA_NEW(a, int64_t, n);
-  b->next = ARENA_NEW(a, int32_t, n + s->n_devices);
-  if (!b->device || !b->order || !b->start_ns || !b->finish_ns || !b->tail_ns || !b->trial_tail_ns || !b->next)
+  if (!ARENA_ARRAYS(a, ARRAY(b->device, n), ARRAY(b->order, n), ARRAY(b->start_ns, n), ARRAY(b->finish_ns, n),
+                    ARRAY(b->tail_ns, n), ARRAY(b->trial_tail_ns, n), ARRAY(b->next, n + s->n_devices)))
     return NULL;
   if (s->problem->contention != SITU_CONTENTION_LINK || s->problem->overlap == SITU_OVERLAP_NONE) return b;
-  b->user_next = ARENA_NEW(a, int32_t, s->graph->n_uses);
-  b->first_sending = ARENA_NEW(a, int32_t, s->graph->n_tensors);
-  if (!b->user_next || !b->first_sending) return NULL;
+  if (!ARENA_ARRAYS(a, ARRAY(b->user_next, s->graph->n_uses), ARRAY(b->first_sending, s->graph->n_tensors)))
+    return NULL;
   b->marks = stream_marks_new(s, a);
   return b->marks ? b : NULL;
 }
 
 #define COPY(to, from, count) memcpy((to), (from), (size_t)(count) * sizeof *(to))
 
-/* What was before the mark, after a run to the end. */
+/* Restores the part before the mark, after a complete run. */
 static void take_over(stream *s, const stream_base *b, int64_t mark_ns) {
   for (int32_t v = 0; v < s->n_operators; v++) {
     if (b->start_ns[v] > mark_ns) continue;
@@ -179,7 +172,7 @@ void stream_run_base(void *model, void *base, const placement *where, bool memor
   stream_base *b = base;
   if (!compare(s, b, where)) return;
   const stream_mark *mark = last_mark(s, b, where);
-  if (b->marks) stream_marks_cut(b->marks, mark); /* the others are of what was the base */
+  if (b->marks) stream_marks_cut(b->marks, mark); /* the others belong to the previous base */
   s->link.marks = b->marks;
   bool ran = run_from(s, b, mark, where);
   s->link.marks = NULL;

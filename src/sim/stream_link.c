@@ -16,9 +16,8 @@
 
 /* Chains the hosts of each memory. Returns [memory] the first of them or -1; NULL without memory. */
 static const int32_t *find_hosts(stream *s, arena *a) {
-  int32_t *first = ARENA_NEW(a, int32_t, s->n_memories);
-  s->link.next_host = ARENA_NEW(a, int32_t, s->n_devices);
-  if (!first || !s->link.next_host) return NULL;
+  int32_t *first;
+  if (!ARENA_ARRAYS(a, ARRAY(first, s->n_memories), ARRAY(s->link.next_host, s->n_devices))) return NULL;
   for (int32_t m = 0; m < s->n_memories; m++) first[m] = -1;
   for (int32_t d = s->n_devices - 1; d >= 0; d--) {
     int32_t m = s->problem->memory_of[d];
@@ -116,7 +115,7 @@ static void advance(stream *s, int32_t k, int64_t now) {
   for (int32_t i = x->first_user; i >= 0; i = s->link.user_next[i]) deliver(s, s->graph->use[i]);
 }
 
-/* Tensor t of operator v, which stands at `position` in the order, is ready in memory m. */
+/* Tensor t of operator v, which is at `position` in the order, is ready in memory m. */
 static void send(stream *s, int32_t t, int32_t position, int32_t m, int64_t now) {
   const situ_graph *g = s->graph;
   int32_t first = s->link.n_sendings;
@@ -151,8 +150,8 @@ static void end_operator(stream *s, int32_t d, int64_t now) {
     send(s, t, s->position[v], s->problem->memory_of[d], now);
 }
 
-/* What device d starts next; -1 when it has to wait. A dispatch is stopped where what is left to the device no longer
- * ends before the limit. */
+/* The operator that device d starts next; -1 if it must wait. A dispatch is stopped if the remaining work of the device
+ * cannot end before the limit. */
 static inline int32_t next_operator(stream *s, int32_t d, int64_t now) {
   if (!s->dispatch.started) {
     int32_t next = s->next[s->device_at[d]];
@@ -166,7 +165,7 @@ static inline int32_t next_operator(stream *s, int32_t d, int64_t now) {
   return v;
 }
 
-/* Starts what device d can start; it is idle. It counts as busy meanwhile, so that nobody lists it as runnable. */
+/* Starts what device d can start; it is idle. It counts as busy meanwhile, so that it is not listed as runnable. */
 static void run_device(stream *s, int32_t d, int64_t now) {
   const situ_problem *p = s->problem;
   s->link.device_busy[d] = true;

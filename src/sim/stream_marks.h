@@ -12,7 +12,7 @@ stream_marks *stream_marks_new(const stream *s, arena *a);
 /* Leaves a mark if it is time for one: the instant now_ns is over. */
 void stream_marks_leave(stream *s, int64_t now_ns);
 bool stream_marks_empty(const stream_marks *m);
-/* The last mark before a time, NULL where there is none; when that was. */
+/* The last mark before a time, NULL if there is none; and the time of that mark. */
 const stream_mark *stream_marks_before(const stream_marks *m, int64_t time_ns);
 int64_t stream_mark_ns(const stream_mark *mark);
 /* Forgets all marks after `mark`, or all where it is NULL. */

@@ -103,7 +103,7 @@ static void hold_tensor(stream_memory *f, const stream *s, const placement *wher
   hold(f, s->n_operators + t, s->start_ns[v], local_end);
 }
 
-/* Sorts the events by key: least significant digit first, only as many digits as the greatest key has. */
+/* Sorts the events by key: least significant digit first, only as many digits as the largest key has. */
 static void sort_events(stream_memory *f) {
   enum { BITS = 11, BUCKETS = 1 << BITS };
   uint64_t all = 0;

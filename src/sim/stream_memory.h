@@ -9,10 +9,10 @@ stream_memory *stream_memory_new(const stream *s, arena *a);
 
 /* After a run to the end: finds the peaks and gives the bytes over the limits, summed over memories. */
 int64_t stream_follow_memory(stream *s, const placement *where);
-/* [memory] what it found, borrowed until the next. */
+/* [memory] the result, borrowed until the next call. */
 const int64_t *stream_peak_bytes(const stream *s);
 
-/* Everything that it followed, as simulator_memory tells it; the array lives in the arena. NO_MEMORY or OK. */
+/* The complete history in the form of simulator_memory; the array lives in the arena. NO_MEMORY or OK. */
 situ_status stream_log_memory(stream *s, const placement *where, memory_change **out, int64_t *n, arena *a,
                               situ_error *error);
 

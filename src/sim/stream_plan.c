@@ -1,4 +1,4 @@
-/* A whole stream plan: one run, and everything it can tell. */
+/* A whole stream plan: one run with all details. */
 #include "sim/stream_plan.h"
 
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static situ_status fill_transfers(stream *s, const placement *where, situ_plan *
   if (!sent) return fail_no_memory(error);
   int64_t n = link ? s->link.n_hops : free_hops(s, where, sent, NULL);
   arena_release(plan->arena, mark);
-  if (n > INT32_MAX) return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "a plan of more than 2^31 transfers");
+  if (n > INT32_MAX) return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "a plan with more than 2^31 transfers");
   plan->transfers = ARENA_NEW(plan->arena, situ_transfer, n);
   mark = arena_get_mark(plan->arena);
   hop_row *rows = ARENA_NEW(plan->arena, hop_row, n);

@@ -1,4 +1,4 @@
-/* sim/stream_plan.h - everything that a stream placement tells. */
+/* sim/stream_plan.h - the full plan of a stream placement. */
 #ifndef SITU_SIM_STREAM_PLAN_H
 #define SITU_SIM_STREAM_PLAN_H
 

@@ -1,4 +1,4 @@
-/* Set-up of the stream model; one run, and what it tells. */
+/* Set-up of the stream model; one run and its results. */
 #include "sim/stream_run.h"
 
 #include <string.h>
@@ -17,16 +17,10 @@ void *stream_make(const situ_problem *problem, arena *a) {
   s->n_devices = problem->n_devices;
   s->n_memories = problem->n_memories;
   s->n_channels = problem->platform->n_channels;
-  s->input = ARENA_NEW(a, stream_input, g->n_uses);
-  s->start_ns = ARENA_NEW(a, int64_t, s->n_operators);
-  s->finish_ns = ARENA_NEW(a, int64_t, s->n_operators);
-  s->load_ns = ARENA_NEW(a, int64_t, s->n_devices);
-  s->free_ns = ARENA_NEW(a, int64_t, s->n_devices);
-  s->position = ARENA_NEW(a, int32_t, s->n_operators);
-  s->next = ARENA_NEW(a, int32_t, (int64_t)s->n_operators + s->n_devices);
-  s->device_at = ARENA_NEW(a, int32_t, s->n_devices);
-  if (!s->input || !s->start_ns || !s->finish_ns || !s->load_ns || !s->free_ns || !s->position || !s->next ||
-      !s->device_at)
+  if (!ARENA_ARRAYS(a, ARRAY(s->input, g->n_uses), ARRAY(s->start_ns, s->n_operators),
+                    ARRAY(s->finish_ns, s->n_operators), ARRAY(s->load_ns, s->n_devices),
+                    ARRAY(s->free_ns, s->n_devices), ARRAY(s->position, s->n_operators),
+                    ARRAY(s->next, (int64_t)s->n_operators + s->n_devices), ARRAY(s->device_at, s->n_devices)))
     return NULL;
   for (int64_t i = 0; i < g->n_uses; i++) s->input[i] = (stream_input){g->in[i], g->producer[g->in[i]]};
   if (problem->contention == SITU_CONTENTION_LINK && !stream_link_make(s, a)) return NULL;

@@ -8,7 +8,7 @@
 void *stream_make(const situ_problem *problem, arena *a);
 void stream_run(void *model, const placement *where, bool memory, simulation *out);
 
-/* What a run to the end found. */
+/* The results of a complete run. */
 void stream_tell(stream *s, const placement *where, bool memory, simulation *out);
 
 #endif

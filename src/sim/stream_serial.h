@@ -4,8 +4,8 @@
 
 #include "sim/stream.h"
 
-/* Runs what is chained in its order, each operator followed by the transfers of what it made. Whether it came to its
- * end: false where an input comes later in the order, an operator cannot run where it is, or the run is stopped. Fills
+/* Runs the chains in order, each operator followed by the transfers of its outputs. Returns whether the run completed:
+ * false if an input comes later in the order, an operator cannot run on its device, or the run is stopped. Fills
  * start_ns, finish_ns and the sendings, as stream_run_link does. O(V + E + hops). */
 bool stream_run_serial(stream *s);
 

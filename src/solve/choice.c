@@ -33,10 +33,9 @@ situ_status choice_options(situ_solve_options *o, const situ_problem *p, bool po
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "tolerance and min_gain must be from 0 to 10, max_parts and min_part at least 0");
   if ((chooses || o->uncertainty > 0) && !is_latency(p))
-    return fail_with(
-        error, SITU_STATUS_BAD_ARGUMENT, NULL,
-        "tolerance, min_gain, uncertainty and limits on parts go with the latency of streams only, without "
-        "a limit on the period or by other costs");
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "tolerance, min_gain, uncertainty and limits on parts need objective latency and execution "
+                     "stream, without a limit on the period or by other costs");
   return SITU_STATUS_OK;
 }
 
@@ -227,7 +226,7 @@ situ_status choice_make(choice *out, solve_run *run, const best_single *single, 
   out->best_found_handovers = most.n;
   if (k < 0) {
     out->where.device = NULL;
-    out->reason = "no plan was found that keeps the limits on parts";
+    out->reason = "no plan was found that satisfies the limits on parts";
     return SITU_STATUS_OK;
   }
   out->where = pool.plan[k].where;

@@ -17,16 +17,16 @@ typedef struct choice {
   situ_robustness robustness; /* size 0: not asked for, or nothing to compare */
 } choice;
 
-/* Refuses options out of range, and such as the problem has no use for; fills in what SITU_BY_PURPOSE stands for. */
+/* Rejects options that are out of range or do not apply to the problem; replaces SITU_BY_PURPOSE by its values. */
 situ_status choice_options(situ_solve_options *options, const situ_problem *problem, bool portfolio, situ_error *error);
 
 /* Whether the options ask for a choice: else the incumbent is the answer. */
 bool choice_wanted(const situ_solve_options *options);
-/* What the search for plans with fewer hand-overs has at least where there is a time limit, and the draws too. */
+/* The minimum time of the search for plans with fewer hand-overs if there is a time limit, and of the draws. */
 int64_t choice_least_ns(const situ_solve_options *options);
-/* Chooses. The search for plans with fewer hand-overs and the draws of costs each take at most what the budget has left
- * (half a second or a tenth of the time limit even where it has ended; without a limit the search takes 1 s), and
- * numbers of simulations that fall with the size of the graph. */
+/* Chooses the answer. The search for plans with fewer hand-overs and the draws of costs each use at most the rest of
+ * the budget (half a second or a tenth of the time limit even if it has ended; without a limit the search takes 1 s),
+ * and numbers of simulations that decrease with the size of the graph. */
 situ_status choice_make(choice *out, solve_run *run, const best_single *single, const situ_solve_options *options);
 
 #endif

@@ -168,10 +168,9 @@ bool formed_costs(formed *f, const solve_run *run) {
 
 const char *formed_reason(const formed *f, const solve_run *run) {
   char line[400];
-  snprintf(
-      line, sizeof line,
-      "no plan was found that the writers can hold%s%s; without them there is one of %.10g ms: leave a writer out, or "
-      "take another",
-      f->best.reason ? ": " : "", f->best.reason ? f->best.reason : "", (double)run->incumbent->value_ns / 1e6);
+  snprintf(line, sizeof line,
+           "no plan was found that the writers can represent%s%s; without them the best plan found takes %.10g ms: "
+           "omit a writer, or choose another",
+           f->best.reason ? ": " : "", f->best.reason ? f->best.reason : "", (double)run->incumbent->value_ns / 1e6);
   return arena_string(run->arena, line);
 }

@@ -186,7 +186,7 @@ static situ_status run_portfolio(solve_run *run) {
 
 const solver auto_solver = {
     .name = "auto",
-    .title = "a portfolio of all that serve the problem",
+    .title = "a portfolio of all solvers that support the problem",
     .source = "",
     .models = MODEL_ALL,
     .periods = true,

@@ -73,8 +73,9 @@ static situ_status choose(selection *chosen, const solver *const *rows, const ch
       return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "solver %s is not in this build: %s", name, s->missing);
     char models[64];
     if (!solver_serves(s, problem))
-      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "solver %s cannot solve this %s problem; it serves %s%s",
-                       name, situ_execution_name(problem->execution), served_models(models, s), limits_of(s, problem));
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                       "solver %s cannot solve this %s problem; it supports %s%s", name,
+                       situ_execution_name(problem->execution), served_models(models, s), limits_of(s, problem));
     if (chosen->n == MAX_NAMED)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "more than %d solvers are named", MAX_NAMED);
     chosen->row[chosen->n++] = s;
@@ -145,7 +146,7 @@ static situ_status run_all(const selection *chosen, solve_run *run) {
 static situ_status hold_limit(solve_run *run, const bound_found *least, int64_t limit_ns, const char *what) {
   if (least->lower_ns <= limit_ns) return SITU_STATUS_OK;
   char line[256];
-  snprintf(line, sizeof line, "%s: %s proves that no plan has less than %.10g ms; at most %.10g ms are allowed", what,
+  snprintf(line, sizeof line, "%s: %s proves that no plan takes less than %.10g ms; at most %.10g ms are allowed", what,
            least->name, (double)least->lower_ns / 1e6, (double)limit_ns / 1e6);
   run->incumbent->reason = arena_string(run->arena, line);
   if (!run->incumbent->reason) return fail_no_memory(run->error);
@@ -180,7 +181,7 @@ static situ_status hold_other_limit(solve_run *run, arena *proofs) {
   }
   if (best_ns == SITU_NEVER_NS) return SITU_STATUS_OK;
   char line[400];
-  snprintf(line, sizeof line, "%s; the best plan found has %.10g ms", run->incumbent->reason, (double)best_ns / 1e6);
+  snprintf(line, sizeof line, "%s; the best plan found takes %.10g ms", run->incumbent->reason, (double)best_ns / 1e6);
   run->incumbent->reason = arena_string(run->arena, line);
   return run->incumbent->reason ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
@@ -238,7 +239,7 @@ static situ_outcome outcome_of(const solve_run *run, const choice *chosen, const
   }
   if (found->lower_bound_ns == SITU_NEVER_NS) {
     char line[256];
-    snprintf(line, sizeof line, "%s proved that no plan keeps all constraints", found->bound);
+    snprintf(line, sizeof line, "%s proved that no plan satisfies all constraints", found->bound);
     *reason = arena_string(a, found->reason ? found->reason : line);
     return SITU_OUTCOME_INFEASIBLE;
   }
@@ -309,11 +310,11 @@ static situ_status offer_starts(solve_run *run, const situ_solve_options *o) {
   for (int32_t k = 0; k < o->n_starts; k++) {
     const situ_plan *plan = o->starts[k];
     if (plan->n_operators != run->problem->n_operators || plan->n_devices != run->problem->n_devices)
-      return fail_with(run->error, SITU_STATUS_BAD_ARGUMENT, NULL, "a start plan is of another graph or platform");
+      return fail_with(run->error, SITU_STATUS_BAD_ARGUMENT, NULL, "a start plan belongs to another graph or platform");
     if (!plan->device) continue;
     placement where = {.device = plan->device, .order = plan->order, .call = plan->call};
     if (solve_offer(run, &where) == SITU_NEVER_NS)
-      log_line(run->watch->log, SITU_LOG_WARNING, "start %d breaks a constraint of the problem: left aside", (int)k);
+      log_line(run->watch->log, SITU_LOG_WARNING, "start %d breaks a constraint of the problem and is ignored", (int)k);
   }
   return SITU_STATUS_OK;
 }

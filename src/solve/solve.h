@@ -1,5 +1,5 @@
-/* solve/solve.h - from a problem to a checked plan, by rows of a table: what the public face and the learning wing,
- * which has rows of its own, stand on. */
+/* solve/solve.h - from a problem to a checked plan, by rows of a table: the basis of the public interface and of
+ * learning, which has its own rows. */
 #ifndef SITU_SOLVE_SOLVE_H
 #define SITU_SOLVE_SOLVE_H
 

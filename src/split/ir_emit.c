@@ -23,7 +23,7 @@ typedef struct emitting {
   string_map *copied;    /* where in the .bin -> where in the part's */
   bool *here;            /* [layer] copied into the part */
   bool *gives;           /* [value] an output of the part */
-  int64_t *parameter_id; /* [value] of the Parameter layer that stands for it; -1: none */
+  int64_t *parameter_id; /* [value] of the Parameter layer that represents it; -1: none */
   int64_t next_id;
   situ_error *error;
 } emitting;
@@ -41,7 +41,7 @@ static const char *behind(const char *at, const char *end, const char *mark) {
   return at + n <= end ? at + n : end;
 }
 
-/* The next tag at or behind *at, which moves behind it; comments and the like are passed over. */
+/* The next tag at or after *at, which advances past it; comments and similar are skipped. */
 static bool next_tag(const char **at, const char *end, xml_tag *tag) {
   while (*at < end) {
     const char *open = memchr(*at, '<', (size_t)(end - *at));
@@ -169,7 +169,7 @@ static situ_status copy_data(emitting *e, const ir_net *net, const ir_layer *lay
     text_add_bytes(&e->data, (const char *)made, (size_t)size);
     free(made);
   } else {
-    file_view *view = (file_view *)(uintptr_t)&ir->data; /* reads what was not read yet */
+    file_view *view = (file_view *)(uintptr_t)&ir->data; /* reads a value that was not read yet */
     file_need(view, (size_t)offset, (size_t)size);
     TRY(file_result(view, ir->data_path, e->error));
     text_add_bytes(&e->data, (const char *)ir->data.bytes + offset, (size_t)size);
@@ -284,7 +284,7 @@ static situ_status find_type(emitting *e, int32_t value, model_port *port) {
   TRY(model_parts_port(e->parts, value, port, e->error));
   if (port->type >= (int32_t)(sizeof type_words / sizeof *type_words) || !*type_words[port->type][0] || port->rank < 0)
     return fail_with(e->error, SITU_STATUS_UNSUPPORTED, e->file->values[value].name,
-                     "has a type or a number of dimensions that no cut can hand on");
+                     "has a type or a number of dimensions that cannot cross a cut");
   return SITU_STATUS_OK;
 }
 
@@ -328,7 +328,7 @@ static void add_use(emitting *e, int32_t value, int64_t to, int64_t to_port) {
     add_edge(e, maker->id, maker->outputs[value - e->ir->first_value[layer]].id, to, to_port);
 }
 
-/* A Result for what other parts read. */
+/* A Result for every value that other parts read. */
 static situ_status add_result(emitting *e, int32_t value) {
   model_port port;
   TRY(find_type(e, value, &port));
@@ -383,8 +383,8 @@ static situ_status add_layers(emitting *e) {
 
 /* ---- files ---- */
 
-/* What comes before the lists. Engines give outputs of version 10 other types than the file says (whole numbers of 32
- * bits for those of 64), so that version, which is otherwise the same, becomes 11. */
+/* The text before the lists. Engines give outputs of version 10 different types from the file (32-bit integers instead
+ * of 64-bit ones), so version 10 is written as 11, which is otherwise the same. */
 static void add_head(text_buffer *out, const emitting *e, int64_t end) {
   const char *from = (const char *)e->file->view.bytes, *to = from + end, *at = from;
   xml_tag tag;

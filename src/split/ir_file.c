@@ -52,7 +52,7 @@ static wire_span bytes_of(const model_file *f, ir_place place) {
 static situ_status check_layer(const taking *t, const ir_layer *layer) {
   if (is_type(layer, "ReadValue") || is_type(layer, "Assign"))
     return fail_with(t->error, SITU_STATUS_UNSUPPORTED, t->file->path,
-                     "layer %lld (%s) keeps a state from run to run, so its model can be neither cut nor compared",
+                     "layer %lld (%s) keeps state between runs, so the model can be neither cut nor compared",
                      (long long)layer->id, layer->name);
   return SITU_STATUS_OK;
 }

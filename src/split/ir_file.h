@@ -1,6 +1,6 @@
-/* split/ir_file.h - OpenVINO IR taken apart: layers are nodes, and outputs of layers are values; Const layers are
- * weights, and Parameter and Result layers the inputs and outputs of the model. Nodes are numbered in the order of the
- * file; operators of the reader have the ids of layers. */
+/* split/ir_file.h - OpenVINO IR split into its elements: layers are nodes, outputs of layers are values, Const layers
+ * are weights, and Parameter and Result layers are the inputs and outputs of the model. Nodes are numbered in the order
+ * of the file; the reader's operators have the ids of layers. */
 #ifndef SITU_SPLIT_IR_FILE_H
 #define SITU_SPLIT_IR_FILE_H
 
@@ -30,12 +30,12 @@ void ir_file_close(model_file *file);
 /* Orders ids. */
 int ir_id_compare(const void *x, const void *y);
 
-/* Fills the bytes of a Const layer that the .bin would have. Whole numbers are such that shapes come out as the first
- * reader of the layer has them in the file; floats are small, drawn anew for each layer, the same in every part. `net`
- * is the layer's own. */
+/* Makes up the bytes of a Const layer if the .bin is missing. Integers are chosen so that shapes match those that the
+ * first reader of the layer has in the file; floats are small random numbers, seeded by layer, the same in every part.
+ * `net` is the layer's own. */
 void ir_make_up(unsigned char *into, int64_t bytes, const ir_net *net, const ir_layer *layer);
 
-/* Writes part k as an IR and, where it has data, a .bin beside it, with what its layers read of the model's. */
+/* Writes part k as an IR and, if it has data, a .bin next to it with the data that its layers read. */
 situ_status ir_part_write(const model_parts *parts, int32_t k, const char *folder, bool named, situ_error *error);
 
 #endif

@@ -113,8 +113,8 @@ static int64_t gathered(const ir_net *net, const ir_layer *l, int64_t input) {
   return weights && shape->inputs[0].tensor.rank > 0 ? shape->inputs[0].tensor.rank - 1 : 0;
 }
 
-/* What all elements are where no shape asks for more: axes and beginnings are 0, a size that is to be found is -1,
- * strides and everything else 1. */
+/* The value of all elements unless a shape requires more: axes and starts are 0, a size to be inferred is -1, strides
+ * and everything else 1. */
 static int64_t plain_whole(const ir_net *net, const ir_layer *l, int64_t input) {
   static const char *const at_zero[] = {"GatherElements", "GatherND", "CumSum", NULL};
   if (!l) return 1;

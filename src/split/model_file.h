@@ -1,6 +1,6 @@
-/* split/model_file.h - a model file as the bytes that it is made of: where each node, weight and declared value lies,
- * what nodes read and make, and nothing more. Parts of models are put together from these bytes, so that what situ does
- * not know stays as it is. What differs between formats is a row of the table below. */
+/* split/model_file.h - a model file as its raw bytes: the position of each node, weight and declared value, and the
+ * inputs and outputs of nodes. Parts of models are assembled from these bytes, so that content that situ does not know
+ * is preserved. Each format is a row of the table below. */
 #ifndef SITU_SPLIT_MODEL_FILE_H
 #define SITU_SPLIT_MODEL_FILE_H
 
@@ -55,7 +55,7 @@ typedef struct model_file {
   int32_t n_externals;
   /* Of OpenVINO IR (split/ir_file.h): */
   struct ir_detail *ir;
-  const char *made_up; /* the file of weights that is not there, so that they are made up; NULL: they are there */
+  const char *made_up; /* the missing file of weights, which are made up instead; NULL: no file is missing */
 } model_file;
 
 /* The declared type of a value: number of the element type in ONNX and dimensions (-1 where free, with a name or "").
@@ -76,21 +76,21 @@ struct model_format {
   const char *reader; /* the name of the reader that makes graphs of such files */
   const char *title;  /* "ONNX" */
   const char *suffix; /* of files of parts */
-  /* Whether a file that begins so, and is no shorter than `n`, is one. */
+  /* Whether a file that begins with these bytes, and has at least `n`, has this format. */
   bool (*recognise)(const unsigned char *bytes, size_t n);
   situ_status (*open)(model_file **out, const char *path, situ_error *error); /* all but out->format */
-  void (*close)(model_file *file); /* frees what is not in its arena, `view` and `values`; may be NULL */
-  /* False where there is no type, or it is no tensor; out->rank is -1 where no shape is declared. */
+  void (*close)(model_file *file); /* frees memory outside of its arena, `view` and `values`; may be NULL */
+  /* False if it has no type, or is not a tensor; out->rank is -1 if no shape is declared. */
   bool (*port)(const model_file *file, int32_t value, model_port *out);
   /* Whether a value is declared with any type, that of a tensor or another. */
   bool (*typed)(const model_file *file, int32_t value);
-  /* The node that operators of the reader call `source_id`; -1: there is none. */
+  /* The node with the reader's `source_id`; -1 if there is none. */
   int32_t (*node)(const model_file *file, int64_t source_id);
   /* Writes part k to a file of the folder, named part<k> and the suffix, with what belongs to this part alone. With
    * `named` node i of the file is called "n<i>". UNSUPPORTED as model_parts_port. */
   situ_status (*write_part)(const struct model_parts *parts, int32_t k, const char *folder, bool named,
                             situ_error *error);
-  /* Writes what all parts share beside them; may be NULL. */
+  /* Writes the files that all parts share; may be NULL. */
   situ_status (*write_shared)(const model_file *file, const char *folder, situ_error *error);
 };
 
@@ -100,16 +100,14 @@ struct model_format {
 #define MODEL_FORMAT_DECLARE(NAME) extern const model_format NAME##_format;
 MODEL_FORMAT_ROWS(MODEL_FORMAT_DECLARE)
 
-/* The format of models of a reader; NULL: none that can be cut and run. */
-const model_format *model_format_of(const char *reader);
-
-/* The same; UNSUPPORTED where there is none, of the model at `path`. */
+/* UNSUPPORTED if no model of this reader can be cut and run; the one in question is at `path`. */
 situ_status model_format_need(const char *reader, const char *path, situ_error *error);
 /* The format of a file, by how it begins. */
 situ_status model_format_find(const model_format **out, const char *path, situ_error *error);
 
-/* Reads and takes apart a model, by how it begins. BAD_INPUT where it is no valid one, a value is made twice, a node
- * reads what nobody makes, or data would lie outside the model's folder. Whether nodes form a cycle is seen later. */
+/* Reads and splits a model, whose format is detected from its first bytes. BAD_INPUT if it is invalid, a value is
+ * produced twice, a node reads a value that nothing produces, or data would lie outside the model's folder. Cycles are
+ * detected later. */
 situ_status model_file_open(model_file **out, const char *path, situ_error *error);
 void model_file_free(model_file *file);
 

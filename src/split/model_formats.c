@@ -7,15 +7,10 @@
 #define ADDRESS(NAME) &NAME##_format,
 static const model_format *const formats[] = {MODEL_FORMAT_ROWS(ADDRESS) NULL};
 
-const model_format *model_format_of(const char *reader) {
-  for (int i = 0; formats[i]; i++)
-    if (strcmp(formats[i]->reader, reader) == 0) return formats[i];
-  return NULL;
-}
-
 situ_status model_format_need(const char *reader, const char *path, situ_error *error) {
-  if (model_format_of(reader)) return SITU_STATUS_OK;
-  return fail_with(error, SITU_STATUS_UNSUPPORTED, path, "is no ONNX or OpenVINO model, which alone can be run");
+  for (int i = 0; formats[i]; i++)
+    if (strcmp(formats[i]->reader, reader) == 0) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_UNSUPPORTED, path, "is not an ONNX or OpenVINO model; only these can be run");
 }
 
 situ_status model_format_find(const model_format **out, const char *path, situ_error *error) {

@@ -20,7 +20,7 @@ typedef struct splitting {
   int32_t *queue, *log; /* scratch [n_nodes] and [n_reads] */
 } splitting;
 
-/* Draws numbers, so that it is no weight even where it reads none. */
+/* Draws random numbers, so it is not a weight even if it has no inputs. */
 static bool draws(const char *kind) {
   return strncmp(kind, "Random", 6) == 0 || strcmp(kind, "Multinomial") == 0 || strcmp(kind, "Bernoulli") == 0;
 }
@@ -384,12 +384,11 @@ situ_status model_parts_port(const model_parts *p, int32_t value, model_port *ou
   int64_t t = string_map_get(p->tensor_of, name);
   if (declared && (out->rank >= 0 || t < 0)) return SITU_STATUS_OK;
   if (!declared && p->file->format->typed(p->file, value))
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, name, "is no tensor, so a cut cannot pass it on");
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, name, "is not a tensor, so it cannot cross a cut");
   const situ_graph *g = p->graph;
   int32_t type = t >= 0 ? model_type_number((situ_dtype)g->tensor_dtype[t]) : 0;
   if (!declared && type == 0)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, name,
-                     "has an element type that is not known, so no cut can be there");
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, name, "has an unknown element type, so it cannot cross a cut");
   if (!declared) out->type = type;
   out->rank = g->rank[t] > MODEL_MOST_RANK ? -1 : g->rank[t];
   for (int32_t d = 0; d < out->rank; d++) out->dims[d] = g->dims[g->dims_start[t] + d];

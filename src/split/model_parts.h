@@ -1,10 +1,10 @@
 /* split/model_parts.h - a placed model as parts, each a valid model of its own for one device.
  *
  * Operators that the engine folds (whatever is computed from weights alone) are copied into every part that reads them;
- * all others are in one part each. Parts are numbered so that each needs lower ones only. Without a sequence they are
- * as large as can be: from what is ready, one device runs all that it can, then another; a contiguous placement gives
- * one part for each of its pieces. With a sequence a part ends after a node that another device waits for and begins
- * before one that waits for another device, so that parts run side by side as their nodes would. */
+ * every other operator is in exactly one part. Parts are numbered so that each depends on lower ones only. Without a
+ * sequence they are as large as possible: one device runs all of its nodes that are ready, then another; a contiguous
+ * placement gives one part for each of its pieces. With a sequence a part ends after a node that another device waits
+ * for, and begins before a node that waits for another device, so that parts overlap as their nodes would. */
 #ifndef SITU_SPLIT_MODEL_PARTS_H
 #define SITU_SPLIT_MODEL_PARTS_H
 
@@ -30,8 +30,8 @@ typedef struct model_parts {
   int32_t *value_part; /* [value] that makes it; -1: an input, a weight, or folded */
 } model_parts;
 
-/* device[n_nodes]; -1: wherever what it reads is made. rank[n_nodes]: nodes run in the order of their ranks, as far as
- * their values allow; NULL: without a sequence. BAD_INPUT when nodes form a cycle. */
+/* device[n_nodes]; -1: the device that produces its inputs. rank[n_nodes]: nodes run in the order of their ranks, as
+ * far as dependencies allow; NULL: without a sequence. BAD_INPUT if nodes form a cycle. */
 situ_status model_parts_find(model_parts **out, const model_file *file, const situ_graph *graph, const int32_t *device,
                              const int32_t *rank, situ_error *error);
 void model_parts_free(model_parts *parts);
@@ -40,14 +40,14 @@ void model_parts_free(model_parts *parts);
  * that of their first reader. */
 situ_status model_devices_fill(int32_t *device, const model_file *file, situ_error *error);
 
-/* The type of a value: as declared, else as the graph has it. UNSUPPORTED where neither knows its element type, or it
- * is no tensor. */
+/* The type of a value: as declared, else from the graph. UNSUPPORTED if neither knows its element type, or it is not a
+ * tensor. */
 situ_status model_parts_port(const model_parts *parts, int32_t value, model_port *out, situ_error *error);
 
 /* Writes part k to FOLDER/part<k><suffix of the format>, with what belongs to it alone. With `named` node i of the file
  * is called "n<i>". UNSUPPORTED as model_parts_port. */
 situ_status model_part_write(const model_parts *parts, int32_t k, const char *folder, bool named, situ_error *error);
-/* Writes what all parts share beside them. */
+/* Writes the files that all parts share. */
 situ_status model_shared_write(const model_file *file, const char *folder, situ_error *error);
 
 #endif

@@ -20,7 +20,7 @@ enum {
   GRAPH_SPARSE = 15
 };
 
-/* A ValueInfo: that of the file where it has one with a type, else one made from what is known. */
+/* A ValueInfo: that of the file if it has one with a type, else one made from known types and shapes. */
 static situ_status add_value(text_buffer *out, const model_parts *p, uint32_t field, int32_t value, situ_error *error) {
   model_port port;
   const model_value *v = &p->file->values[value];
@@ -106,7 +106,7 @@ static bool is_here(const emitting *e, wire_span annotation) {
   return false;
 }
 
-/* Fields of the graph that are no lists of what it is made of: name, documentation, whatever later versions add. */
+/* Fields of the graph other than the lists of its elements: name, documentation, whatever later versions add. */
 static void add_rest(emitting *e) {
   wire_span s = e->parts->file->graph;
   wire_field f;

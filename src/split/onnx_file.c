@@ -7,7 +7,7 @@
 #include "base/resize.h"
 
 enum { MOST_NESTING = 64, MOST_LISTED = 1 << 28 };
-/* Fields of the messages of ONNX that are looked at. */
+/* Fields of ONNX messages that are read. */
 enum { MODEL_GRAPH = 7 };
 enum { GRAPH_NODE = 1, GRAPH_WEIGHT = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12, GRAPH_VALUE = 13, GRAPH_SPARSE = 15 };
 enum { NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, NODE_KIND = 4, NODE_ATTRIBUTE = 5 };
@@ -48,7 +48,7 @@ static char *text_of(const taking *t, const wire_field *f) {
   return arena_string_n(t->a, (const char *)f->value.at, (size_t)(f->value.end - f->value.at));
 }
 
-/* Takes the next field; false after it told what is wrong. */
+/* Takes the next field; false after reporting what is wrong. */
 static bool next(const taking *t, wire_span *s, wire_field *f) {
   const char *wrong = wire_next(s, f);
   if (wrong) bad(t, wrong);
@@ -111,7 +111,7 @@ typedef situ_status per_name(taking *t, const char *name, void *context);
 
 static situ_status free_names_of(taking *t, wire_span graph, int depth);
 
-/* Calls for what a node reads (its own inputs first); names that are left out are empty. */
+/* Calls back for each value that a node reads (its own inputs first); omitted names are empty. */
 static situ_status node_reads(taking *t, wire_span node, per_name *each, void *context, int depth) {
   wire_field f, g;
   wire_span s = node;
@@ -150,7 +150,7 @@ static situ_status add_free(taking *t, const char *name, void *context) {
   return SITU_STATUS_OK;
 }
 
-/* What a graph itself provides: inputs, weights, outputs of its nodes. */
+/* Values that a graph itself provides: inputs, weights, outputs of its nodes. */
 static situ_status names_inside(taking *t, wire_span graph, string_map *inside) {
   wire_field f, g;
   WALK(graph, f) {
@@ -295,7 +295,7 @@ static situ_status add_node(taking *t, wire_span node) {
     model_value *value = &file->values[v];
     bool twice = value->maker >= 0 || value->weight >= 0 || value->is_input;
     if (twice && !(value->maker >= 0 && strcmp(file->kind[k], "Constant") == 0))
-      return fail_with(t->error, SITU_STATUS_BAD_INPUT, t->file->path, "value '%s' is made twice", name);
+      return fail_with(t->error, SITU_STATUS_BAD_INPUT, t->file->path, "value '%s' is produced twice", name);
     value->maker = k; /* of two equal Constants the later one counts, as engines take it */
     TRY(push(t, &t->makes, v));
   }
@@ -318,7 +318,7 @@ static situ_status take_nodes(taking *t) {
   for (int64_t i = 0; i < t->reads.n + file->n_outputs; i++) {
     const model_value *v = &file->values[i < t->reads.n ? file->reads.item[i] : file->outputs[i - t->reads.n]];
     if (v->maker < 0 && v->weight < 0 && !v->is_input)
-      return fail_with(t->error, SITU_STATUS_BAD_INPUT, file->path, "value '%s' is read, and nothing makes it",
+      return fail_with(t->error, SITU_STATUS_BAD_INPUT, file->path, "value '%s' is read, but nothing produces it",
                        v->name);
   }
   return SITU_STATUS_OK;

@@ -1,5 +1,5 @@
-/* split/onnx_file.h - ONNX models taken apart, and put together from the bytes of their messages. Numbers of nodes are
- * those of the file, which operators of the reader keep as source_id. */
+/* split/onnx_file.h - splits ONNX models and assembles parts from the bytes of their messages. Node numbers are those
+ * of the file, which the reader's operators keep as source_id. */
 #ifndef SITU_SPLIT_ONNX_FILE_H
 #define SITU_SPLIT_ONNX_FILE_H
 
@@ -25,7 +25,7 @@ typedef struct onnx_edit {
   void *context;
 } onnx_edit;
 
-/* Writes the whole model so changed to FOLDER/model.onnx, and external data beside it. The folder is made. */
+/* Writes the whole modified model to FOLDER/model.onnx, with external data next to it. Creates the folder. */
 situ_status onnx_edit_write(const model_file *file, const onnx_edit *edit, const char *folder, situ_error *error);
 /* Writes a file of a folder. */
 situ_status onnx_joined_write(const char *folder, const char *name, const void *bytes, size_t n, situ_error *error);

@@ -24,7 +24,7 @@ static situ_status read_plan(int32_t *device, int32_t *rank, const model_file *f
     int32_t node = model_file_node(file, g->source_id[v]);
     if (node < 0 || rank[node] >= 0)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v],
-                       "is no node of %s; only plans of forward passes of model files can be split", file->path);
+                       "is not a node of %s; only plans of forward passes of model files can be split", file->path);
     rank[node] = i;
     if (!plan_parts_folded(g, v)) device[node] = plan ? plan->device[v] : 0;
   }

@@ -15,8 +15,8 @@ situ_status plan_parts_find(model_parts **out, const model_file *file, const sit
 situ_status plan_parts_devices(int32_t *device, const model_file *file, const situ_graph *graph, const situ_plan *plan,
                                situ_error *error);
 
-/* Whether the reader folded an operator: it makes nothing that counts, for nobody. Whatever device a plan gives it, it
- * runs where model_devices_fill puts it. */
+/* Whether the reader folded an operator, so that its outputs cost nothing. Whatever its device in the plan, it runs
+ * where model_devices_fill puts it. */
 bool plan_parts_folded(const situ_graph *graph, int32_t op);
 
 /* Writes all parts, their external data and manifest.json (docs/formats/parts.md) to a folder, which is made. */

@@ -1,9 +1,8 @@
 #include "view/contract.h"
 
-#include <stdlib.h>
-
 #include "base/contracts.h"
 #include "base/csr.h"
+#include "base/sort.h"
 #include "graph/components.h"
 
 /* ---- F between operators ---- */
@@ -52,11 +51,6 @@ bool constraint_graph_reverse(constraint_graph *back, const constraint_graph *f,
 
 /* ---- classes ---- */
 
-static int ascending(const void *a, const void *b) {
-  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return (x > y) - (x < y);
-}
-
 /* F between the classes that class_of gives: no self edges, no edge twice. */
 static bool merge_edges(constraint_graph *merged, const constraint_graph *f, const int32_t *class_of, int32_t n,
                         arena *a) {
@@ -72,7 +66,7 @@ static bool merge_edges(constraint_graph *merged, const constraint_graph *f, con
       if (class_of[f->to[i]] != class_of[v]) merged->to[csr_put(start, class_of[v])] = class_of[f->to[i]];
   for (int32_t c = 0, from = 0; c < n; c++) {
     int32_t end = start[c + 1], first = kept;
-    qsort(merged->to + from, (size_t)(end - from), sizeof *merged->to, ascending);
+    sort32(merged->to + from, end - from);
     for (int32_t i = from; i < end; i++)
       if (kept == first || merged->to[kept - 1] != merged->to[i]) merged->to[kept++] = merged->to[i];
     start[c] = first;

@@ -21,7 +21,7 @@ typedef struct constraint_graph {
  * uses. */
 bool constraint_graph_find(constraint_graph *out, const situ_problem *problem, arena *a);
 
-/* The same edges the other way round: predecessors, ascending. False without memory. */
+/* The same edges reversed: predecessors, ascending. False without memory. */
 bool constraint_graph_reverse(constraint_graph *out, const constraint_graph *f, arena *a);
 
 /* Classes, numbered in order of their first operator, and F between them: acyclic once fused, no edge twice. */
@@ -44,10 +44,10 @@ bool contract(contraction *out, const situ_problem *problem, bool fuse, arena *a
  * ([operator]) becomes out->class_of. */
 bool contract_merged(contraction *out, const situ_problem *problem, int32_t *key, int32_t n_keys, bool fuse, arena *a);
 
-/* NULL, or which invariant does not hold (base/contracts.h); whether F is acyclic is left to those who sort it. */
+/* NULL, or the invariant that does not hold (base/contracts.h); does not check that F is acyclic. */
 const char *contraction_check(const contraction *c, int32_t n_operators);
 
-/* The way back: operators take the device of their class. */
+/* The inverse: each operator gets the device of its class. */
 void contraction_expand(const contraction *c, const int32_t *class_device, int32_t *device);
 
 #endif

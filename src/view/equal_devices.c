@@ -5,7 +5,7 @@
 #include "base/csr.h"
 #include "base/hash.h"
 
-/* What a level looks at. */
+/* The properties that a level compares. */
 enum { BYTES = 1, HOST = 2, PAYS = 4, STAGES = 8, SHARES = 16, PINS = 32, ROUTES = 64, CHANNELS = 128 };
 
 static const unsigned compared[] = {
@@ -33,7 +33,7 @@ typedef struct finder {
   /* for channels */
   int64_t *n_uses;           /* [channel] by all routes */
   int64_t *n_here;           /* [channel] by routes that the swap at hand moves */
-  int32_t *image, *preimage; /* [channel] where it goes, and what comes there; -1: not yet known */
+  int32_t *image, *preimage; /* [channel] its destination, and its source; -1: not yet known */
   int32_t one, other;        /* memories that change places */
 } finder;
 

@@ -1,8 +1,8 @@
 /* view/equal_devices.h - which devices are equal, at several levels.
  *
- * Devices of one type may change places. How much must agree for that depends on what is asked: a level promises that
- * some kind of plan has the same value and the same excess of memory when two devices of one type change places in it,
- * and only such devices are of one type. Equality at a level is transitive, so types are well defined. */
+ * Devices of one type may change places. The required agreement depends on the question: a level promises that some
+ * kind of plan has the same value and the same excess of memory when two devices of one type change places in it, and
+ * only such devices are of one type. Equality at a level is transitive, so types are well defined. */
 #ifndef SITU_VIEW_EQUAL_DEVICES_H
 #define SITU_VIEW_EQUAL_DEVICES_H
 
@@ -11,7 +11,7 @@
 
 typedef enum device_equality {
   /* Class, size of memory, host or not, unused or not. For a plan that puts everything on one device, in every
-   * execution model. Pins are not looked at. */
+   * execution model. Pins are ignored. */
   EQUAL_ALONE,
 
   /* From here on types are for plans that keep pins: a device with a pin is alone in its type. */

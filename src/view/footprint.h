@@ -11,13 +11,13 @@ int64_t footprint_bytes(const situ_graph *g, int32_t v);
 /* Of the outputs of a forward operator, those that an operator of another phase uses; 0 for other operators. */
 int64_t footprint_stash_bytes(const situ_graph *g, int32_t v);
 
-/* What operator v takes in the memory of its device in a pipeline: always (weights, and the stash of all inputs in
- * flight), and while it runs (the footprint, for each of these); of all operators there the first adds up, of the
- * second the greatest counts. */
+/* The memory that operator v needs on its device in a pipeline: permanently (weights, and the stash of all inputs in
+ * flight), and while it runs (the footprint, for each of these inputs). Over all operators of a device the first adds
+ * up, and the maximum of the second counts. */
 int64_t footprint_held_bytes(const situ_problem *p, int32_t v);
 int64_t footprint_running_bytes(const situ_problem *p, int32_t v);
 
-/* Whether loads and memory of a pipeline are told by what each device holds alone: accelerators have memories of their
+/* Whether loads and memory of a pipeline follow from what each device holds alone: accelerators have memories of their
  * own, and hosts share one only where it has no limit. Devices that no plan may use do not count. O(V + devices^2). */
 bool footprint_is_told_by_devices(const situ_problem *p);
 

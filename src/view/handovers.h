@@ -1,4 +1,4 @@
-/* view/handovers.h - how often a placement changes devices, and into what it cuts the network. */
+/* view/handovers.h - how often a placement changes devices, and the pieces into which it cuts the network. */
 #ifndef SITU_VIEW_HANDOVERS_H
 #define SITU_VIEW_HANDOVERS_H
 
@@ -12,9 +12,9 @@ typedef struct handovers {
   int32_t n_islands, *island; /* [operator] 0 .. n_islands-1, by first operator */
 } handovers;
 
-/* Islands are what tensors connect on one device: what a search moves as a whole. One without any hand-over belongs to
- * another of its device, if there is one. `island` lives in the arena, with scratch. O(V + E) for each device. False
- * without memory. */
+/* Islands are operators of one device that tensors connect; a search moves an island as a whole. An island without any
+ * hand-over is merged with another of its device, if there is one. `island` lives in the arena, with scratch. O(V + E)
+ * for each device. False without memory. */
 bool handovers_find(handovers *out, const situ_problem *p, const int32_t *device, arena *a);
 
 /* Only n and bytes. stamp: [device] scratch. */

@@ -44,7 +44,7 @@ static bool rank_footprints(hypergraph *h, const int64_t *each, arena *a) {
   return true;
 }
 
-/* Memory that even one device with everything would not fill is no constraint. */
+/* A memory that could hold the whole model is not a constraint. */
 static void see_memory(hypergraph *h) {
   int64_t need = h->n_footprints > 0 ? h->footprint_bytes[h->n_footprints - 1] : 0, least = SITU_UNLIMITED_BYTES;
   for (int32_t u = 0; u < h->n_units; u++) need = sat_add(need, h->bytes[u]);
@@ -52,7 +52,7 @@ static void see_memory(hypergraph *h) {
   h->memory_is_free = need <= least;
 }
 
-/* The device that stands for a row. */
+/* The device that represents a row. */
 static int32_t row_device(const hypergraph *h, int32_t row) { return h->equal.types[row].devices[0]; }
 
 static bool sum_units(hypergraph *h, arena *a) {

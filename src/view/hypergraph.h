@@ -1,19 +1,19 @@
-/* view/hypergraph.h - a pipeline problem without contiguity as a hypergraph to be parted: units that stay together,
+/* view/hypergraph.h - a non-contiguous pipeline problem as a hypergraph to be partitioned: units that stay together,
  * devices, and one hyperedge for each tensor that joins two units or more and costs something.
  *
  * The load of a device that holds the units S is their time, plus for each hyperedge with a pin in S and a pin outside
  * the price of its tensor: on its way out where the producer is in S, else on its way in. Hosts pay nothing; a device
  * that shares its memory counts as if it paid nothing, since what it pays depends on more than S.
  *
- * That is what a host-staged pipeline says. With link communication the load is the greatest of time, prices in and
- * prices out, which are the least ones of view/link_prices.h: no more than the loads of the device and of its channels,
- * and as much in a star of links where each tensor goes to one memory. */
+ * This is the load of a host-staged pipeline. With link communication the load is the maximum of time, prices in and
+ * prices out, with the minimum prices of view/link_prices.h: at most the loads of the device and of its channels, and
+ * equal to them in a star of links where each tensor goes to one memory. */
 #ifndef SITU_VIEW_HYPERGRAPH_H
 #define SITU_VIEW_HYPERGRAPH_H
 
 #include "view/equal_devices.h"
 
-/* What a tensor costs a device. */
+/* The price of a tensor for a device. */
 typedef struct crossing {
   int64_t in_ns, out_ns;
 } crossing;
@@ -28,7 +28,7 @@ typedef struct hypergraph {
   const situ_problem *problem;
   int32_t n_units, n_devices, n_edges, n_rows;
   const int32_t *unit_of; /* [operator] */
-  bool greatest;          /* a load is the greatest of time, in and out; else their sum */
+  bool greatest;          /* a load is the maximum of time, in and out; else their sum */
 
   equal_devices equal;      /* at EQUAL_LOADS: a row for each type, those of unused devices last */
   const int32_t *row_of;    /* [device] devices of one row have the same times and prices */

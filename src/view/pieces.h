@@ -1,4 +1,4 @@
-/* view/pieces.h - the parts of a placement: what an engine can run as one sub-graph. */
+/* view/pieces.h - the parts of a placement, each of which an engine can run as one sub-graph. */
 #ifndef SITU_VIEW_PIECES_H
 #define SITU_VIEW_PIECES_H
 

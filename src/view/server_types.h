@@ -1,4 +1,4 @@
-/* view/server_types.h - servers that no plan can tell apart, and equal devices within them. */
+/* view/server_types.h - servers that are interchangeable in every plan, and equal devices within them. */
 #ifndef SITU_VIEW_SERVER_TYPES_H
 #define SITU_VIEW_SERVER_TYPES_H
 

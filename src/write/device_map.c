@@ -17,7 +17,7 @@ static void add_entry(text_buffer *out, const situ_problem *p, const char *modul
     text_add(out, ": %d", (int)gpu);
 }
 
-/* What has weights outside of the layers, before or behind them. */
+/* Modules with weights outside of the layers, before or after them. */
 static void add_outside(text_buffer *out, const layer_plan *l, const situ_plan *plan, const situ_problem *p,
                         bool before) {
   for (int32_t v = 0; v < p->n_operators; v++)

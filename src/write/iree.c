@@ -1,6 +1,6 @@
-/* Parts for IREE: ONNX models, and a function that calls one after the other and moves what goes from device to device
- * with flow.tensor.transfer. Affinities on operations themselves do not outlive IREE's import, transfers do: what lies
- * between two takes the device of its inputs. docs/run-your-plan.md */
+/* Parts for IREE: ONNX models, and a function that calls them in sequence and moves tensors between devices with
+ * flow.tensor.transfer. Affinities of operations do not survive IREE's import, but transfers do: operations between two
+ * transfers run on the device of their inputs. docs/run-your-plan.md */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +51,8 @@ static situ_status add_flags(text_buffer *out, const model_parts *parts, const s
     bool used = false;
     for (int32_t k = 0; k < parts->n_parts; k++) used |= parts->parts[k].device == d;
     if (!used) continue;
-    if (!word) return fail_with(error, SITU_STATUS_UNSUPPORTED, p->devices[d].name, "is of no kind that IREE has");
+    if (!word)
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, p->devices[d].name, "is of a kind that IREE does not have");
     for (int32_t i = 0; i < d; i++) {
       const char *other = target_word(&p->devices[i]);
       before += other && strcmp(other, word) == 0;
@@ -75,7 +76,7 @@ static situ_status add_type(calling *c, int32_t value, bool torch) {
   const char *word = port.type > 0 && port.type < (int32_t)(sizeof words / sizeof *words) ? words[port.type] : "";
   if (!*word || port.rank < 0)
     return fail_with(c->error, SITU_STATUS_UNSUPPORTED, c->parts->file->values[value].name,
-                     "has a type or a shape that a transfer of IREE cannot have");
+                     "has a type or a shape that IREE cannot transfer");
   if (!torch) word += *word == 's' || *word == 'u'; /* numbers without sign */
   text_add(c->out, torch ? "!torch.vtensor<[" : "tensor<");
   for (int32_t d = 0; d < port.rank; d++) {
@@ -122,7 +123,7 @@ static situ_status add_transfer(calling *c, int32_t value, int32_t device) {
   for (int32_t d = 0; d < port.rank; d++)
     if (port.dims[d] < 0)
       return fail_with(c->error, SITU_STATUS_UNSUPPORTED, c->parts->file->values[value].name,
-                       "has a dimension that is not known, and what goes to another device must have its shape");
+                       "has an unknown dimension; a tensor that goes to another device must have a known shape");
   text_add(c->out, " to #hal.device.promise<@");
   add_symbol(c->out, c->platform, device);
   text_add(c->out, ">\n    ");
@@ -192,7 +193,7 @@ static situ_status add_main(calling *c) {
   for (int32_t i = 0; i < f->n_outputs; i++) {
     const model_value *value = &f->values[f->outputs[i]];
     if (!value->is_input && home_of(p, f->outputs[i]) < 0)
-      return fail_with(c->error, SITU_STATUS_UNSUPPORTED, value->name, "is an output that no part makes");
+      return fail_with(c->error, SITU_STATUS_UNSUPPORTED, value->name, "is an output that no part produces");
     if (i > 0) text_add(c->out, ", ");
     add_name(c, f->outputs[i], -1);
   }
@@ -229,6 +230,6 @@ static situ_status write_folder(const char *folder, const situ_plan *plan, const
 }
 
 const writer iree_writer = {.name = "iree",
-                            .title = "a folder: ONNX parts for IREE, and MLIR that calls them on their devices",
+                            .title = "a folder: ONNX parts for IREE, and MLIR that calls each on its device",
                             .suffix = "",
                             .write_folder = write_folder};

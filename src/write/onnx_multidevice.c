@@ -91,6 +91,6 @@ static situ_status write_folder(const char *folder, const situ_plan *plan, const
 }
 
 const writer onnx_multidevice_writer = {.name = "onnx-multidevice",
-                                        .title = "a folder: the model with the device of each node, as ONNX has it",
+                                        .title = "a folder: the model with ONNX's device configuration of each node",
                                         .suffix = "",
                                         .write_folder = write_folder};

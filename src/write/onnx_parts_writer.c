@@ -1,4 +1,4 @@
-/* Each part of the plan as an ONNX model of its own, with a manifest that says what goes where. */
+/* Each part of the plan as an ONNX model of its own, with a manifest of the tensors between them. */
 #include "split/plan_parts.h"
 #include "write/writer.h"
 

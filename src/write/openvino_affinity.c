@@ -74,6 +74,6 @@ static situ_status write_folder(const char *folder, const situ_plan *plan, const
 }
 
 const writer openvino_affinity_writer = {.name = "openvino-affinity",
-                                         .title = "a folder: the device of each operation for OpenVINO's HETERO",
+                                         .title = "a folder: the device of each operation, for OpenVINO's HETERO",
                                          .suffix = "",
                                          .write_folder = write_folder};

@@ -1,4 +1,4 @@
-/* Each part of the plan as an OpenVINO IR of its own, with a manifest that says what goes where. */
+/* Each part of the plan as an OpenVINO IR of its own, with a manifest of the tensors between them. */
 #include "split/plan_parts.h"
 #include "write/writer.h"
 
@@ -8,7 +8,7 @@ static situ_status write_folder(const char *folder, const situ_plan *plan, const
 }
 
 const writer openvino_parts_writer = {.name = "openvino-parts",
-                                      .title = "a folder: each part of an OpenVINO IR as one, and a manifest",
+                                      .title = "a folder: each part as an OpenVINO IR, and a manifest",
                                       .suffix = "",
                                       .write_folder = write_folder,
                                       .format = &openvino_format};

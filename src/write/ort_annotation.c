@@ -47,7 +47,7 @@ static situ_status write_folder(const char *folder, const situ_plan *plan, const
   placed_nodes nodes;
   onnx_edit edit = {.add = add, .drops = drops, .context = &nodes};
   situ_status status = placed_nodes_open(&nodes, plan, p, model, error);
-  if (status == SITU_STATUS_OK) status = placed_nodes_one_of_each(&nodes, p->platform, "ONNX Runtime", error);
+  if (status == SITU_STATUS_OK) status = placed_nodes_one_of_each(&nodes, p->platform, error);
   if (status == SITU_STATUS_OK) status = onnx_edit_write(nodes.file, &edit, folder, error);
   if (status == SITU_STATUS_OK)
     status = placed_nodes_session(&nodes, p->platform, folder, "session.layer_assignment_settings", list, error);
@@ -55,7 +55,8 @@ static situ_status write_folder(const char *folder, const situ_plan *plan, const
   return status;
 }
 
-const writer ort_annotation_writer = {.name = "ort-annotation",
-                                      .title = "a folder: the model with layer annotations for ONNX Runtime, settings",
-                                      .suffix = "",
-                                      .write_folder = write_folder};
+const writer ort_annotation_writer = {
+    .name = "ort-annotation",
+    .title = "a folder: the model with layer annotations for ONNX Runtime, and settings",
+    .suffix = "",
+    .write_folder = write_folder};

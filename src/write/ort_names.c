@@ -18,7 +18,7 @@ static void list(text_buffer *out, const placed_nodes *nodes, int32_t device) {
   }
 }
 
-/* Nodes without a name, names that are marks of the format, and one name on two devices cannot be said. */
+/* The format cannot express nodes without a name, names with its separators, and one name on two devices. */
 static situ_status check_names(const placed_nodes *nodes, const situ_platform *platform, situ_error *error) {
   string_map *device_of = string_map_new(nodes->arena, nodes->file->n_nodes);
   if (!device_of) return fail_no_memory(error);
@@ -26,7 +26,8 @@ static situ_status check_names(const placed_nodes *nodes, const situ_platform *p
     const char *name = nodes->file->nodes[v].name;
     if (!*name || *name == '=' || strpbrk(name, ",;() \t\r\n"))
       return fail_with(error, SITU_STATUS_UNSUPPORTED, *name ? name : nodes->file->kind[v],
-                       "is a node whose name ONNX Runtime cannot be told; write ort-annotation instead");
+                       "is a node without a name, or with a name that ONNX Runtime's settings cannot express; write "
+                       "ort-annotation instead");
     int64_t d = string_map_put(device_of, name, nodes->device[v]);
     if (d < 0) return fail_no_memory(error);
     if (d != nodes->device[v])
@@ -47,7 +48,7 @@ static situ_status write_folder(const char *folder, const situ_plan *plan, const
                                 situ_error *error) {
   placed_nodes nodes;
   situ_status status = placed_nodes_open(&nodes, plan, p, model, error);
-  if (status == SITU_STATUS_OK) status = placed_nodes_one_of_each(&nodes, p->platform, "ONNX Runtime", error);
+  if (status == SITU_STATUS_OK) status = placed_nodes_one_of_each(&nodes, p->platform, error);
   if (status == SITU_STATUS_OK) status = check_names(&nodes, p->platform, error);
   if (status == SITU_STATUS_OK) status = write_settings(&nodes, p, folder, error);
   placed_nodes_free(&nodes);
@@ -55,6 +56,6 @@ static situ_status write_folder(const char *folder, const situ_plan *plan, const
 }
 
 const writer ort_names_writer = {.name = "ort-names",
-                                 .title = "a folder: settings of ONNX Runtime that place nodes by their names",
+                                 .title = "a folder: settings for ONNX Runtime that place nodes by name",
                                  .suffix = "",
                                  .write_folder = write_folder};

@@ -36,16 +36,16 @@ static bool is_used(const placed_nodes *nodes, int32_t device) {
   return false;
 }
 
-situ_status placed_nodes_one_of_each(const placed_nodes *nodes, const situ_platform *platform, const char *who,
-                                     situ_error *error) {
+situ_status placed_nodes_one_of_each(const placed_nodes *nodes, const situ_platform *platform, situ_error *error) {
   for (int32_t d = 0; d < platform->n_devices; d++)
     for (int32_t e = 0; e < d; e++) {
       const char *word = placed_nodes_word(&platform->devices[d]);
       if (strcmp(word, placed_nodes_word(&platform->devices[e])) != 0 || !is_used(nodes, d) || !is_used(nodes, e))
         continue;
       return fail_with(error, SITU_STATUS_UNSUPPORTED, platform->devices[d].name,
-                       "is a %s beside %s, and a session of %s has one %s; write the parts (onnx-parts) instead", word,
-                       platform->devices[e].name, who, word);
+                       "is a %s like %s, but a session of ONNX Runtime can use only one %s; write the parts "
+                       "(onnx-parts) instead",
+                       word, platform->devices[e].name, word);
     }
   return SITU_STATUS_OK;
 }

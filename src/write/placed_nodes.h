@@ -20,9 +20,8 @@ void placed_nodes_free(placed_nodes *nodes);
 /* "cpu", "gpu" or "npu", by the family of a device. */
 const char *placed_nodes_word(const situ_device *device);
 
-/* UNSUPPORTED where the plan uses two devices of one word: `who` runs on one of each. */
-situ_status placed_nodes_one_of_each(const placed_nodes *nodes, const situ_platform *platform, const char *who,
-                                     situ_error *error);
+/* UNSUPPORTED if the plan uses two devices of one word: ONNX Runtime runs on one of each. */
+situ_status placed_nodes_one_of_each(const placed_nodes *nodes, const situ_platform *platform, situ_error *error);
 
 /* Writes session.json of ONNX Runtime: under `key` "cpu(LIST);gpu(LIST)", where `list` adds what of a device goes into
  * its brackets. */
@@ -31,7 +30,7 @@ situ_status placed_nodes_session(const placed_nodes *nodes, const situ_platform 
                                  void (*list)(text_buffer *out, const placed_nodes *nodes, int32_t device),
                                  situ_error *error);
 
-/* Takes over `root` and writes it. */
+/* Takes ownership of `root` and writes it. */
 situ_status placed_nodes_json(json_value *root, const char *folder, const char *name, situ_error *error);
 
 #endif

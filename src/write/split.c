@@ -24,7 +24,7 @@ static situ_status serves(const situ_problem *p, situ_error *error) {
   for (int32_t v = 0; v < p->n_operators; v++)
     if (p->graph->source_id[v] < 0)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->name[v],
-                       "has no number in its file, and a split names operators by number");
+                       "has no number in its file, but a split names operators by number");
   return SITU_STATUS_OK;
 }
 
@@ -40,7 +40,7 @@ static situ_status write(text_buffer *out, const situ_plan *plan, const situ_pro
 }
 
 const writer split_writer = {.name = "split",
-                             .title = "the published form of splits of workload files",
+                             .title = "a split in the published format of workload files",
                              .suffix = ".json",
                              .write = write,
                              .serves = serves};

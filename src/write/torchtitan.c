@@ -57,7 +57,7 @@ static situ_status write(text_buffer *out, const situ_plan *plan, const situ_pro
 }
 
 const writer torchtitan_writer = {.name = "torchtitan",
-                                  .title = "stages for torchtitan: its [parallelism]",
+                                  .title = "stages for torchtitan: its [parallelism] section",
                                   .suffix = ".toml",
                                   .write = write,
                                   .form = FORM};

@@ -150,7 +150,7 @@ static situ_status draw_calls(trace *t, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-/* The k-th of the devices that share the part of d, in turn. */
+/* The device that runs input k of the part of d: the replicas take turns. */
 static int32_t turn(const situ_plan *plan, int32_t d, int32_t k) {
   int32_t left = k % plan_n_sharing(plan, d), e = d;
   for (int32_t x = 0; x < plan->n_devices && left > 0; x++)
@@ -204,7 +204,7 @@ static situ_status write(text_buffer *out, const situ_plan *plan, const situ_pro
   situ_status status = SITU_STATUS_OK;
   bool pipeline = p->execution == SITU_EXECUTION_PIPELINE;
   if (plan->value_ns >= INT64_MAX / 8192 || (!pipeline && (!plan->start_ns || !plan->finish_ns)))
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, "trace", "the plan has no times that could be drawn");
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, "trace", "the plan has no times to draw");
   text_add(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
   name_rows(&t);
   if (p->execution == SITU_EXECUTION_STREAM) {

@@ -26,7 +26,7 @@ static situ_status write(text_buffer *out, const situ_plan *plan, const situ_pro
 }
 
 const writer vllm_writer = {.name = "vllm",
-                            .title = "stages for vLLM: variables and an option",
+                            .title = "stages for vLLM: environment variables and an option",
                             .suffix = ".txt",
                             .write = write,
                             .form = FORM};

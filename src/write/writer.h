@@ -1,4 +1,4 @@
-/* write/writer.h - what a writer is. Each is one file with one const struct, listed in write/writers.c. */
+/* write/writer.h - writers. Each is one file with one const struct, listed in write/writers.c. */
 #ifndef SITU_WRITE_WRITER_H
 #define SITU_WRITE_WRITER_H
 
@@ -11,7 +11,7 @@ typedef struct writer {
   const char *name, *title, *suffix;
   /* Adds the plan, which has a placement, to `out`. Running out of memory for text is seen by the caller. */
   situ_status (*write)(text_buffer *out, const situ_plan *plan, const situ_problem *problem, situ_error *error);
-  /* The same for formats of several files, made of the model at hand; one of the two is NULL. */
+  /* The same for formats of several files, made from the model; one of the two is NULL. */
   situ_status (*write_folder)(const char *folder, const situ_plan *plan, const situ_problem *problem, const char *model,
                               situ_error *error);
   const model_format *format; /* of that model; NULL: ONNX */
@@ -46,12 +46,9 @@ WRITER_ROWS(WRITER_DECLARE)
 situ_status writer_find(const writer **out, const char *name, const situ_plan *plan, const situ_problem *problem,
                         situ_error *error);
 
-/* Whether plans of the problem, of a model that a reader has read from `path`, can be written by the row at all:
- * UNSUPPORTED where not, BAD_ARGUMENT where there is no such row. It is known before the search. */
+/* Whether the writer can write any plan of the problem, whose model was read from `path`: UNSUPPORTED if not,
+ * BAD_ARGUMENT if there is no such writer. Can be decided before the search. */
 situ_status writer_serves(const writer **out, const char *name, const situ_problem *problem, const char *reader,
                           const char *path, situ_error *error);
-
-/* Ended by NULL. */
-extern const writer *const writers[];
 
 #endif

@@ -10,7 +10,7 @@
 #include "write/writer.h"
 
 #define ADDRESS(NAME) &NAME##_writer,
-const writer *const writers[] = {WRITER_ROWS(ADDRESS) NULL};
+static const writer *const writers[] = {WRITER_ROWS(ADDRESS) NULL};
 
 int32_t situ_writer_count(void) {
   int32_t n = 0;
@@ -60,7 +60,7 @@ situ_status writer_serves(const writer **out, const char *name, const situ_probl
   *out = w;
   const model_format *format = w->format ? w->format : &onnx_format;
   if (w->write_folder && strcmp(reader, format->reader) != 0)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, path, "is no %s model, which %s needs", format->title, name);
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, path, "is not an %s model, which %s needs", format->title, name);
   if (w->serves) TRY(w->serves(problem, error));
   if (!w->form) return SITU_STATUS_OK;
   situ_status status = layer_plan_open(&l, problem, w->form, name, error);
@@ -75,7 +75,8 @@ situ_status situ_write(char **out, const char *name, const situ_plan *plan, cons
   TRY(GIVEN(error, out, name, plan, problem));
   TRY(writer_find(&w, name, plan, problem, error));
   if (!w->write)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "writes a folder from the model; see situ_instance_export");
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name,
+                     "writes a folder made from the model; use situ_instance_export");
   text_buffer text = {0};
   situ_status status = w->write(&text, plan, problem, error);
   if (status != SITU_STATUS_OK) {

@@ -44,7 +44,7 @@ def forge():
 
 def test_simulate_does_not_call_a_claim_a_proof():
     forged = forge()
-    told = situ("simulate", forged, out="claims to be optimal, not proved here")
+    told = situ("simulate", forged, out="claimed optimal, not proved here")
     assert "proved optimal" not in told
     assert "claimed by the plan file" in told
 

@@ -68,13 +68,13 @@ def test_names_are_assigned_by_a_setting_alone():
     assert place("ort-names", "out") is None
     assert settings_of("out", "session.name_based_layer_assignment") == {"cpu": ["a", "d"], "gpu": ["b", "c"]}
     assert not pathlib.Path("out/model.onnx").exists()
-    assert "cannot be told" in place("ort-names", "none", names=False)
+    assert "cannot express" in place("ort-names", "none", names=False)
 
 
 def test_two_devices_of_one_kind_are_refused_where_a_session_has_one():
     for writer in "ort-annotation", "ort-names":
         refused = place(writer, "none", platform="2*cpu")
-        assert "a session of ONNX Runtime has one cpu" in refused, refused
+        assert "a session of ONNX Runtime can use only one cpu" in refused, refused
     assert place("openvino-affinity", "out", platform="2*cpu") is None
 
 
@@ -185,7 +185,7 @@ def test_iree_obeys_transfers():
 def test_other_models_than_onnx_are_refused():
     for writer in "ort-annotation", "ort-names", "openvino-affinity", "onnx-multidevice", "iree":
         refused = subprocess.run([SITU, "place", SMALL, *QUICK, "--write", f"{writer}=none"], capture_output=True, text=True)
-        assert refused.returncode == 6 and "is no ONNX model" in refused.stderr, refused
+        assert refused.returncode == 6 and "is not an ONNX model" in refused.stderr, refused
 
 
 if __name__ == "__main__":

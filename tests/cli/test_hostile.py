@@ -302,12 +302,12 @@ def test_a_run_does_not_overwrite_what_it_reads():
     call = ["place", "m.onnx", *QUICK]
     for option in (["-o", "m.onnx"], ["-o", "./m.onnx"], ["--svg", "also.onnx"], ["--platform", "p.json", "-o", "p.json"],
                    ["--write", "csv=m.onnx"]):
-        assert "is read by this call" in run(*call, *option, codes=(2,)).stderr
+        assert "this file is an input" in run(*call, *option, codes=(2,)).stderr
     assert "two outputs" in run(*call, "-o", "same", "--svg", "same", codes=(2,)).stderr
     assert "two outputs" in run(*call, "--write", "csv=same", "--write", "dot=same", codes=(2,)).stderr
     assert pathlib.Path("m.onnx").read_bytes() == CHAIN and not pathlib.Path("same").exists()
     run(*call, "-o", "plan.json", codes=(0,))
-    assert "is read by this call" in run("simulate", "plan.json", "--trace", "plan.json", codes=(2,)).stderr
+    assert "this file is an input" in run("simulate", "plan.json", "--trace", "plan.json", codes=(2,)).stderr
     run(*call, "--fix", "plan.json", "-o", "plan.json", codes=(0,))  # a plan may take the place of its pins
     run(*call, "-o", "/dev/null", "--svg", "/dev/null", codes=(0,))
 

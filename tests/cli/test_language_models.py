@@ -63,7 +63,7 @@ def test_a_cache_of_another_type_has_its_bytes():
     situ("place", path, "--platform", "cpu+rtx3090", "--granularity", "block", *QUICK, "--kv-type", "q8_0", "--write", "llama.cpp=out")
     assert " -ctk q8_0 -ctv q8_0 -fa on" in pathlib.Path("out").read_text()
     large = situ_json("place", path, "--platform", "rtx3060", "--context", "4096", "--batch", "1000", code=4)
-    assert large["reason"].startswith("memory: the weights and caches take"), large["reason"]  # 25 GB of caches, 0.05 of weights
+    assert large["reason"].startswith("memory: the weights and caches need"), large["reason"]  # 25 GB of caches, 0.05 of weights
     situ("place", path, "--kv-type", "q9_0", code=2)
     situ("place", SMALL, "--kv-type", "q8_0", code=2)  # no language model
 
@@ -102,9 +102,9 @@ def test_one_objective_under_a_limit_on_the_other():
     plan.write_text(tight)
     situ("check", plan, code=7, out="time to first token")
     none = situ_json(*call, "--max-ttft", "1ns", code=4)
-    assert none["outcome"] == "infeasible" and "the best plan found has" in none["reason"], none
+    assert none["outcome"] == "infeasible" and "the best plan found takes" in none["reason"], none
     situ(*call, "--max-ttft", "5", "--min-speed", "5", code=2, err="cannot both be limited")
-    situ("place", "builtin:resnet50", "--max-ttft", "5", code=2, err="for language models")
+    situ("place", "builtin:resnet50", "--max-ttft", "5", code=2, err="needs a language model")
 
 
 def test_measured_hand_overs_count_on_both_sides_of_a_limit():
@@ -122,7 +122,7 @@ def test_measured_hand_overs_count_on_both_sides_of_a_limit():
     table.write_text(json.dumps(measured))
     situ(*call, "--cost-table", table, code=2, err='JSON table whose "operators" is {}')
     pathlib.Path("times.csv").write_text("operator,kernel,cpu\noutput,,1\n")
-    situ(*call, "--cost-table", "times.csv", code=2, err="times of operators of a cost table")
+    situ(*call, "--cost-table", "times.csv", code=2, err="operator times in a cost table")
 
 
 def test_a_machine_of_one_memory_has_one_plan():

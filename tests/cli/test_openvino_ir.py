@@ -173,7 +173,7 @@ def test_parts_are_written_without_an_engine():
     assert manifest["openvino_parts"] == 1 and [part["file"] for part in manifest["parts"]] == ["part0.xml"]
     assert manifest["outputs"] == [{"name": "y", "from": 0}]
     assert pathlib.Path("parts/part0.bin").read_bytes() == bytes(range(16))
-    for model, writer, told in (("n.xml", "onnx-parts", "is no ONNX model"), (SMALL, "openvino-parts", "is no OpenVINO model")):
+    for model, writer, told in (("n.xml", "onnx-parts", "is not an ONNX model"), (SMALL, "openvino-parts", "is not an OpenVINO model")):
         refused = subprocess.run([SITU, "place", model, *QUICK, "--write", f"{writer}=none"], capture_output=True, text=True)
         assert refused.returncode == 6 and f"{told}, which {writer} needs" in refused.stderr, refused
     assert not pathlib.Path("none").exists()
@@ -189,10 +189,10 @@ def test_what_cannot_be_run_says_why():
     pathlib.Path("n.xml").write_text(NET.format("Frob"))
     pathlib.Path("n.bin").unlink()
     situ("place", "n.xml", "--platform", "2*cpu", "--steps", "1", "-o", "plan.json")
-    situ("run", "plan.json", code=3, err="Frob.*weights are made up: there is no n.bin")
+    situ("run", "plan.json", code=3, err="Frob.*random weights: n.bin is missing")
     pathlib.Path("n.xml").write_text(NET.format("Assign"))
     situ("place", "n.xml", "--platform", "2*cpu", "--steps", "1", "-o", "plan.json")
-    situ("run", "plan.json", code=3, err="layer 2 \\(sum\\) keeps a state")
+    situ("run", "plan.json", code=3, err="layer 2 \\(sum\\) keeps state")
 
 
 if __name__ == "__main__":

@@ -49,8 +49,8 @@ def test_pictures_and_other_formats_go_to_standard_output():
 def test_standard_output_takes_one_thing():
     for two in (["-o", "-", "--json"], ["-o", "-", "--svg", "-"], ["--write", "dot=-", "--write", "csv=-"]):
         done = piped("place", SMALL, *QUICK, *two, code=2)
-        assert done.stdout == "" and "takes one of" in done.stderr, done
-    assert "can be read once" in piped("check", "-", "--model", "-", code=2).stderr
+        assert done.stdout == "" and "only one of" in done.stderr, done
+    assert "can be read only once" in piped("check", "-", "--model", "-", code=2).stderr
 
 
 def test_a_model_is_read_from_standard_input():
@@ -70,12 +70,12 @@ def test_json_that_is_no_model_is_said_to_be_none():
     """A graph of TensorFlow.js, which no reader knows, was read as a workload without "maxCPUs"."""
     graph = json.dumps({"format": "graph-model", "modelTopology": {"node": [{"name": "a", "op": "Add"}]}})
     pathlib.Path("model.json").write_text(graph)
-    assert "no reader knows this kind of file" in piped("inspect", "model.json", code=3).stderr
+    assert "no reader recognises this file" in piped("inspect", "model.json", code=3).stderr
 
 
 def test_the_machine_that_is_assumed_is_named_before_the_work():
     assert piped("place", SMALL, "--steps", "5").stderr.splitlines()[0] == (
-        "situ: no platform was named: cpu+2*v100-16g is assumed (this-host is this machine)")
+        "situ: no platform given: assuming cpu+2*v100-16g (this-host is this machine)")
     assert "assumed" not in piped("place", SMALL, *QUICK).stderr
 
 

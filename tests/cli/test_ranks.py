@@ -124,7 +124,7 @@ def hurt(n, rank, which, number, *options):
 
 
 # On a busy machine mpirun, which waits for 1 s, may kill a rank before it has told.
-STOPPED = "situ: rank {} was stopped; where another rank is lost, mpirun stops all and names it"
+STOPPED = "situ: rank {} was stopped; if another rank was lost, mpirun stops all ranks and names that one"
 
 
 def test_a_rank_that_is_killed_ends_all_with_one_line_each():
@@ -155,13 +155,13 @@ def test_ranks_that_do_not_fit_the_plan_are_refused():
     with begun([*local, "-n", "3"]) as process:
         lines = ended(process)
     assert process.returncode == 2 and len(lines) == 3, lines
-    assert all("has 2 servers, each of which needs a rank, and mpirun started 3" in line for line in lines), lines
+    assert all("has 2 servers, each of which needs a rank, but mpirun started 3" in line for line in lines), lines
     pathlib.Path("plan.json").rename("other.json")
     situ("place", path, "--platform", "2*(cpu)", "--steps", "1", "-o", "plan.json")
     with begun([*local, "-n", "1", SITU, "run", "other.json", ":", "-n", "1"]) as process:
         lines = ended(process)
     assert process.returncode == 2 and len(lines) == 2, lines
-    assert all("rank 1 has another plan, model or other options than rank 0" in line for line in lines), lines
+    assert all("rank 1 has a different plan, model or options from rank 0" in line for line in lines), lines
 
 
 def test_a_library_that_is_no_open_mpi_is_refused():

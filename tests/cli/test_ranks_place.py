@@ -70,12 +70,12 @@ def test_with_a_limit_of_time_all_end_by_then():
 def test_ranks_with_other_models_are_refused():
     code, out, err = ran("-n", 1, SITU, "place", *STREAM, ":", "-n", 1, SITU, "place", *CALLS)
     assert code == 2 and out == "", (code, out)
-    assert all("rank 1 has another model, platform or other options than rank 0" in line for line in own_lines(err)), err
+    assert all("rank 1 has a different model, platform or options from rank 0" in line for line in own_lines(err)), err
 
 
 def test_plans_are_measured_in_one_process():
     code, _, err = ran("-n", 2, SITU, "place", "model.onnx", *PLATFORM, "--measure", "2")
-    assert code == 2 and "leave out mpirun" in err, err
+    assert code == 2 and "without mpirun" in err, err
 
 
 def killed(number, *options):
@@ -95,7 +95,7 @@ def killed(number, *options):
 @thorough
 def test_where_mpirun_goes_on_a_killed_rank_costs_time_only():
     code, err = killed(signal.SIGKILL, "--mca", "orte_enable_recovery", "1")
-    assert code == 0 and own_lines(err) == ["situ: 1 of 3 ranks was lost; the others went on"], err
+    assert code == 0 and own_lines(err) == ["situ: 1 of 3 ranks was lost; the others continued"], err
     assert plan("plan.json") == plan("alone.json")
 
 

@@ -266,7 +266,7 @@ def test_a_run_that_is_none_is_refused():
         pathlib.Path("run.json").write_text(text)
         situ("report", "plan.json", "-o", "other.html", "--run", "run.json", code=3)
     situ("report", "plan.json", "-o", "other.html", "--run", "absent.json", code=3)
-    situ("report", "plan.json", "-o", "plan.json", code=2, err="is read by this call")
+    situ("report", "plan.json", "-o", "plan.json", code=2, err="this file is an input")
     assert not pathlib.Path("other.html").exists()
 
 

@@ -30,7 +30,7 @@ def test_a_plan_keeps_to_its_rules_and_remembers_them():
     assert plan["instance"]["rules"] == [json.loads(pathlib.Path("rules.json").read_text())]
     pathlib.Path("rules.json").unlink()
     assert situ_json("check", "plan.json")["valid"]
-    situ("explain", "plan.json", "--steps", "20", out=r"gpu0 may not run \d+ operators")
+    situ("explain", "plan.json", "--steps", "20", out=r"gpu0 must not run \d+ operators")
     for row in plan["operators"]:
         row[1] = "gpu0"
     pathlib.Path("plan.json").write_text(json.dumps(plan))

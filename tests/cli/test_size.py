@@ -54,7 +54,7 @@ def test_a_period_is_about_throughput():
     found = sized(SMALL, "--goal", "period<=1s", "--among", "cpu+2*v100-16g", "--steps", "100")
     placed = situ_json("place", SMALL, "--objective", "throughput", "--platform", "cpu+2*v100-16g", "--steps", "100")
     assert found["rows"][0]["value_ns"] == placed["value_ns"]
-    situ("size", SMALL, "--goal", "period<=1s", "--objective", "latency", code=2, err="is not about the objective latency")
+    situ("size", SMALL, "--goal", "period<=1s", "--objective", "latency", code=2, err="contradicts the objective latency")
 
 
 def test_prices_decide_the_order_and_the_price_of_tokens():
@@ -95,16 +95,16 @@ def test_mistakes_are_told_in_one_line():
         situ("size", SMALL, "--goal", goal, code=2, err="expected one such as latency<=50ms")
     situ("size", SMALL, code=2, err="needs a goal")
     goal = ["--goal", "latency<=5ms"]
-    situ("size", SMALL, *goal, "--platform", "cpu", code=2, err="--among names the platforms")
+    situ("size", SMALL, *goal, "--platform", "cpu", code=2, err="with --among")
     situ("size", SMALL, *goal, "--among", "cpu,cpu+rtx9999", code=2, err='no known device is called "rtx9999"')
     situ("size", SMALL, *goal, "--among", "cpu,,cpu", code=2, err="an empty name")
-    situ("size", SMALL, "--goal", "tokens/s>=5", "--among", "cpu", code=2, err="is for language models")
+    situ("size", SMALL, "--goal", "tokens/s>=5", "--among", "cpu", code=2, err="needs a language model")
     situ("size", SMALL, *goal, "--prices", "no.json", code=3, err="no.json")
-    for text, told in (("[1]", "expected an object"), ('{"cpu": -1}', 'the price of "cpu"'), ('{"cpu": "1"}', "no number"),
+    for text, told in (("[1]", "expected an object"), ('{"cpu": -1}', 'the price of "cpu"'), ('{"cpu": "1"}', "must be a number"),
                        ("{", "prices.json"), ('{"a100-80g": 1}', "no price for"), ("{}", "no price for")):
         pathlib.Path("prices.json").write_text(text)
         situ("size", SMALL, *goal, "--among", "cpu", "--prices", "prices.json", code=3, err=told)
-    situ("size", SMALL, *goal, "--prices", "prices.json", code=3, err="prices of no platform")
+    situ("size", SMALL, *goal, "--prices", "prices.json", code=3, err="prices for none of the built-in platforms")
 
 
 if __name__ == "__main__":

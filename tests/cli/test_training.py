@@ -61,7 +61,7 @@ def test_policies_that_are_none_are_named():
     pathlib.Path("cut.policy").write_bytes(good[:-1000])
     pathlib.Path("bad.policy").write_bytes(good[:5000] + bytes([good[5000] ^ 1]) + good[5001:])
     pathlib.Path("text.policy").write_text("hello\n")
-    for name, what in (("cut", "damaged"), ("bad", "damaged"), ("text", "not a policy file"), ("none-such", "opened")):
+    for name, what in (("cut", "damaged"), ("bad", "damaged"), ("text", "not a situ policy file"), ("none-such", "opened")):
         situ("place", SMALL, *MACHINE, "--solver", "gdp", "--policy", f"{name}.policy", code=3, err=f"{name}.policy: .*{what}")
         situ(*LEARN, "--from", f"{name}.policy", "-o", "b.policy", code=3, err=f"{name}.policy: .*{what}")
     situ("learn", "gdp", SMALL, "-o", "a.policy", "--resume", code=3, err="other problems")

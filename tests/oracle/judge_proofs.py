@@ -8,6 +8,7 @@ what the rule of each kind says, and both have to agree to the nanosecond. Block
 schedule.
 """
 import collections
+import functools
 import itertools
 import json
 import subprocess
@@ -45,6 +46,7 @@ class Judge(JudgeOfVisits):
                         reach.add((key[w], key[u]))
             for k in set(key):
                 reach |= {(a, b) for a in set(key) for b in set(key) if (a, k) in reach and (k, b) in reach}
+        self.key, self.reach = key, reach
         items = {frozenset(v for v in range(p.n) if (key[u], key[v]) in reach and (key[v], key[u]) in reach)
                  for u in range(p.n)}
         return sorted(items, key=min)
@@ -52,10 +54,62 @@ class Judge(JudgeOfVisits):
     def item_time(self, item, d):
         return sum(self.p.p(v, d) for v in item) if all(self.may[v, d] for v in item) else NEVER
 
+    # ---- what is certain to be in memory at one instant of a stream: docs/theory/bounds/alive.md ----
+
+    def reached(self, at, turned):
+        """`at` and all that comes behind it, or before it."""
+        p, found = self.p, {at}
+        for v in reversed(range(p.n)) if turned else range(p.n):
+            near = [w for t in p.makes[v] for w in p.use[t]] if turned else [p.prod[t] for t in p.reads[v]]
+            if found & set(near):
+                found.add(v)
+        return found
+
+    def holders(self, at):
+        """[tensor] items that made or read it by the time `at` runs and have yet to read it, those that read it first
+        behind first; nobody holds anything where `at` may take no time."""
+        p = self.p
+        if any(self.may[at, d] and p.p(at, d) == 0 for d in self.D):
+            return [[] for _ in p.size]
+        before, behind = self.reached(at, True), self.reached(at, False)
+        found = []
+        for t, maker in enumerate(p.prod):
+            had = [i for i in self.items if set(i) & before & {maker, *p.use[t]}]
+            if p.use[t]:
+                found.append(sorted((i for i in had if set(i) & behind & set(p.use[t])),
+                                    key=lambda i: min(set(i) & behind & set(p.use[t]))))
+            else:
+                found.append([i for i in had if maker in i])
+        return found
+
+    def rooms(self, instant):
+        """may-run, without the devices whose memory an item is too large for."""
+        p = self.p
+        if not instant:
+            return self.may
+        may, holders = dict(self.may), self.holders(instant[0])
+        for item in self.items:
+            weight = sum(p.weight[v] for v in item)
+            alive = sum(p.size[t] for t, of in enumerate(holders) if item in of)
+            for d in self.D:
+                runs = [footprint(p, v) for v in item if p.p(v, d) > 0]
+                if weight + max([alive] + runs) > p.capacity[p.mem[d]]:
+                    may.update({(v, d): False for v in item})
+        return may
+
+    def sure_bytes(self, item, holders):
+        """Bytes that a plan holds for an item at one and the same time as for all others."""
+        p = self.p
+        sum_of = sum(p.weight[v] for v in item) + sum(p.size[t] for t, of in enumerate(holders) if of[:1] == [item])
+        if p.execution == "pipeline":
+            sum_of += p.in_flight * sum(p.size[t] for v in item for t in p.makes[v]
+                                        if p.phase[v] == FORWARD and any(p.phase[w] != FORWARD for w in p.use[t]))
+        return sum_of
+
     # ---- prices of time and bytes ----
 
-    def area_price(self, time_prices, byte_prices):
-        p = self.p
+    def area_price(self, time_prices, byte_prices, instant):
+        p, may, holders = self.p, self.rooms(instant), self.holders(instant[0]) if instant else []
         total, rent = sum(time_prices), 0
         for m, y in enumerate(byte_prices):
             if y and p.capacity[m] == NEVER:
@@ -65,9 +119,9 @@ class Judge(JudgeOfVisits):
             return 0
         work = 0
         for item in self.items:
-            weight = sum(p.weight[v] for v in item)
-            prices = [self.item_time(item, d) * time_prices[d] + weight * byte_prices[p.mem[d]]
-                      for d in self.D if self.item_time(item, d) != NEVER]
+            held = self.sure_bytes(item, holders)
+            prices = [self.item_time(item, d) * time_prices[d] + held * byte_prices[p.mem[d]]
+                      for d in self.D if self.item_time(item, d) != NEVER and may[min(item), d]]
             if not prices:
                 return NEVER
             work += min(prices)
@@ -83,6 +137,42 @@ class Judge(JudgeOfVisits):
                     for e in self.D)
             best = min(best, up(self.item_time(item, d), n if p.replicate and n else 1))
         return best
+
+    # ---- runs ----
+
+    def comes_before(self, u, v):
+        return (self.key[u], self.key[v]) in self.reach
+
+    def runs(self, chain):
+        """The least period at which devices in some order cover the chain with runs of it."""
+        p, n = self.p, len(chain)
+        if not p.contiguous or p.replicate:
+            return 0
+        of = {v: item for item in self.items for v in item}
+        if len({of[v] for v in chain}) < n or not all(self.comes_before(a, b) for a, b in zip(chain, chain[1:])):
+            return 0
+        places, between = [of[v] for v in chain], [[] for _ in chain]
+        for item in self.items:
+            some, ahead = min(item), [k for k in range(n) if self.comes_before(chain[k], min(item))]
+            behind = [k for k in range(n) if self.comes_before(some, chain[k])]
+            if item not in places and ahead and behind and min(behind) == max(ahead) + 1:
+                between[max(ahead)].append(item)
+
+        def load(d, i, j):
+            """NEVER where places i to j, and what lies between them, cannot be on d."""
+            inside = places[i:j + 1] + [item for k in range(i, j) for item in between[k]]
+            times = [self.item_time(item, d) for item in inside]
+            held = sum(self.sure_bytes(item, []) for item in inside)
+            return NEVER if NEVER in times or held > p.capacity[p.mem[d]] else sum(times)
+
+        @functools.lru_cache(None)
+        def least(i, used):
+            if i == n:
+                return 0
+            return min((max(load(d, i, j), least(j + 1, used | {d})) for d in self.D if d not in used
+                        for j in range(i, n)), default=NEVER)
+
+        return min(least(0, frozenset()), NEVER)
 
     # ---- packing ----
 
@@ -146,8 +236,8 @@ class Judge(JudgeOfVisits):
                 tail[v, d] = rest if may[v, d] else NEVER
         return head, tail
 
-    def critical_path(self, operator):
-        head, tail = self.chains()
+    def critical_path(self, operator, instant):
+        head, tail = self.chains(may=self.rooms(instant))
         return min(head[operator[0], d] + tail[operator[0], d] for d in self.D)
 
     def arrows(self, x, turned):
@@ -249,8 +339,10 @@ class Judge(JudgeOfVisits):
         head, tail = self.join_ends(window, False), self.join_ends(window, True)
         return head, {key: NEVER if end == NEVER else end - self.p.p(*key) for key, end in tail.items()}
 
-    def join(self, operator, window):
+    def join(self, operator, window, instant):
+        everywhere, self.may = self.may, self.rooms(instant)
         head, tail = self.joins(window[0])
+        self.may = everywhere
         return min(head[operator[0], d] + tail[operator[0], d] for d in self.D)
 
     # ---- the linear program ----
@@ -574,6 +666,8 @@ def well_formed(p, kind, lists):
         return False
     if kind == "packing":
         return bool(lists["operators"]) and all(0 <= v < n // p.copies for v in lists["operators"])
+    if kind == "runs":
+        return 1 <= len(lists["chain"]) <= n and all(0 <= v < n for v in lists["chain"])
     if kind == "linear_relaxation":
         return lists["within_ns"][0] >= 0
     if kind == "join":
@@ -602,7 +696,7 @@ KINDS_OF_DUMP = ("proofs", "cuts", "packings", "chains", "visits")
 
 NEEDED = {"area_price": ["time_prices", "byte_prices"], "largest_operator": ["operator"], "critical_path": ["operator"],
           "join": ["operator", "window"], "cut_vertex": ["deleted", "cuts", "rests"],
-          "packing": ["operators"], "visits": ["chain", "byte_prices", "from", "to"], "unit_chain": ["chain", "byte_prices"],
+          "packing": ["operators"], "runs": ["chain"], "visits": ["chain", "byte_prices", "from", "to"], "unit_chain": ["chain", "byte_prices"],
           "linear_relaxation": ["within_ns", "edge_prices", "tail_prices", "time_prices", "byte_prices", "from_prices",
                                 "to_prices"],
           "destructive": ["rounds", "free_rounds", "prices", "interval", "window"]}
@@ -620,6 +714,10 @@ def judge(j, proof):
     kind = proof["kind"]
     lists = {name: [NEVER if x is None else x for x in proof["lists"][name]] for name in NEEDED[kind]}
     good = well_formed(j.p, kind, lists)
+    if kind in ("area_price", "critical_path", "join"):
+        lists["instant"] = proof["lists"].get("instant", [])
+        good = good and (not lists["instant"] or (j.p.execution == "stream" and len(lists["instant"]) == 1 and
+                                                  0 <= lists["instant"][0] < j.p.n))
     if kind == "unit_chain":
         lists["other_price"] = proof["lists"].get("other_price", [])
         good = good and all(0 <= v < j.p.n for v in lists["chain"]) and j.is_chain(**lists)

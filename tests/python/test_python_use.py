@@ -146,7 +146,7 @@ def test_errors_have_a_class_a_status_and_the_text_of_the_library(tmp_path):
         situ.place(two_matrices(), MACHINE).write("onnx-parts", tmp_path / "parts")
     cycle = two_matrices()
     cycle.connect("b", "a", 1)
-    with pytest.raises(situ.BadInput, match=r"^a: lies on a cycle .*\(in two matrices\)$"):
+    with pytest.raises(situ.BadInput, match=r"^a: is on a cycle .*\(in two matrices\)$"):
         situ.place(cycle, MACHINE)
     twice = two_matrices()
     twice.add_tensor("a", 4, ["nobody"])
@@ -182,7 +182,7 @@ def test_a_plan_without_a_placement_says_why():
 
 
 def test_warnings_of_the_library_are_warnings_of_the_caller():
-    with pytest.warns(situ.SituWarning, match="no platform was named") as caught:
+    with pytest.warns(situ.SituWarning, match="no platform given") as caught:
         situ.place(NET, steps=5)
     assert caught[0].filename == __file__
     with warnings.catch_warnings():

@@ -266,7 +266,7 @@ def test_what_cannot_be_is_said():
     plan = situ.place(module, MACHINE, example_inputs=inputs)
     with pytest.raises(situ.BadArgument, match="no device tpu"):
         plan.to_device_map({"tpu": 0})
-    with pytest.raises(situ.BadArgument, match="not of a torch module"):
+    with pytest.raises(situ.BadArgument, match="not for a torch module"):
         situ.place("builtin:resnet50", MACHINE, steps=5).to_device_map()
 
 

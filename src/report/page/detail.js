@@ -61,7 +61,7 @@ const transferLink = (plan, i) => element(
 
 function waitedFor(plan, number, start) {
   if (number === undefined) return null;
-  if (number === -1) return start > 0 ? 'nothing: the plan lets time pass' : 'nothing: it is at the beginning';
+  if (number === -1) return start > 0 ? 'nothing: the plan is idle before it' : 'nothing: it is the first';
   return number >= 0 ? operatorLink(plan, number) : transferLink(plan, -2 - number);
 }
 

@@ -51,6 +51,6 @@ function differenceSection(a, b) {
                               [where, from, to, grouped(operators.length),
                                timeText(operators.reduce((sum, v) => sum + a.raw.time[v], 0))]),
                       (k, tr) => unfoldRow(tr, 5, () => operatorList(a, rows[k][3]))) :
-                  element('p', {}, 'Every operator is on the same device in both.')
+                  element('p', {}, 'Every operator is on the same device in both plans.')
   ];
 }

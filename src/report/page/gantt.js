@@ -269,5 +269,5 @@ function ganttLegend(plan) {
   if (plan.kindOrder.length > COLOURS.length) rows.push(element('span', {}, swatch(GREY), 'other kinds'));
   if (plan.lanes.some((lane) => lane.link || lane.item.includes(-1)))
     rows.push(element('span', {}, swatch(TRANSFER), 'transfers'));
-  return element('div', {class: 'legend', 'aria-label': 'Colours of kinds of operators'}, rows);
+  return element('div', {class: 'legend', 'aria-label': 'Colours of operator kinds'}, rows);
 }

@@ -95,7 +95,7 @@ function drawParts(plan, pickPart) {
     viewBox: `0 0 ${width} ${y}`,
     preserveAspectRatio: 'xMinYMin meet',
     role: 'group',
-    'aria-label': 'Parts and what goes between them'
+    'aria-label': 'Parts and the tensors between them'
   });
   for (const band of bands) {
     svg.append(drawing('rect', {class: 'band', x: 0, y: band.y, width: width + 4000, height: band.tall, rx: 6}));

@@ -28,16 +28,16 @@ function timelineSection() {
     return made;
   };
   tools.append(
-      press('−', 'Show more time', () => ONE_VIEW.zoom(1 / 0.6)),
-      press('+', 'Show less time', () => ONE_VIEW.zoom(0.6)), press('all', 'Show everything', ONE_VIEW.fit));
+      press('−', 'Zoom out', () => ONE_VIEW.zoom(1 / 0.6)),
+      press('+', 'Zoom in', () => ONE_VIEW.zoom(0.6)), press('all', 'Show everything', ONE_VIEW.fit));
   if (plans.some((one) => one.path.length))
-    tools.append(toggle('critical path', 'Mark what waits for each other', 'path'));
-  tools.append(toggle('patterns', 'Tell kinds by patterns too', 'patterns'));
+    tools.append(toggle('critical path', 'Highlight the critical path', 'path'));
+  tools.append(toggle('patterns', 'Distinguish kinds by patterns too', 'patterns'));
   const words = plan.pipeline ?
-      'How each device and link fills one period: operators one after the other, in the order of the model. It is ' +
-          'no timeline of one input: each input passes the stages one by one, and a new one enters every period.' :
-      plan.calls ? 'Calls on accelerators are one box each, transfers included; hosts run operators side by side.' :
-                   'What runs when, on devices and links. The line under the boxes is the critical path.';
+      'How each device and link fills one period: its operators in the order of the model. This is not the timeline ' +
+          'of one input: each input passes through all stages, and a new one enters every period.' :
+      plan.calls ? 'Each call on an accelerator is one box, including its transfers; hosts run operators in parallel.' :
+                   'The schedule of every device and link. The line under the boxes is the critical path.';
   return [
     element('p', {class: 'lead'}, words), tools,
     plans.map(
@@ -46,12 +46,12 @@ function timelineSection() {
                  element('p', {class: 'caption'}, 'plan ' + letters[k], element('small', {}, exactTime(one.value))) :
                  null,
              makeGantt(one, ONE_VIEW, look), ganttLegend(one),
-             one.lanes.length > MOST_LANES ? element('p', {class: 'hint'}, `The first ${MOST_LANES} lanes are drawn.`) :
+             one.lanes.length > MOST_LANES ? element('p', {class: 'hint'}, `Drawn: the first ${MOST_LANES} lanes.`) :
                                              null]),
     element(
         'p', {class: 'hint'},
         'Drag to move; Ctrl and the wheel, two fingers or a double click to zoom; click for details. With the ' +
-            'keyboard: arrows, + and −, 0, and comma and full stop from operator to operator.',
+            'keyboard: arrows to move, + and − to zoom, 0 for all, comma and full stop to step through operators.',
         plans.some((one) => one.facts.lower_bound_ns > 0 && one.facts.lower_bound_ns < one.span) ?
             ' The dashed line is the lower bound.' :
             '')
@@ -86,7 +86,7 @@ function render(plan) {
   byId('title').replaceChildren(
       element('span', {}, facts.model), element('small', {}, ' on '), element('span', {}, facts.platform));
   byId('subtitle').textContent =
-      `${facts.objective}, ${facts.execution}; ${plural(plan.n, 'operator')}; found by ${facts.solver || 'nobody'}`;
+      `${facts.objective}, ${facts.execution}; ${plural(plan.n, 'operator')}; found by ${facts.solver || 'no solver'}`;
   nav.replaceChildren(...sections.map(([id, title]) => element('a', {href: '#' + id}, title)));
   const shells = sections.map(
       ([id, title]) =>

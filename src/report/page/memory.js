@@ -101,7 +101,7 @@ function memorySection(plan, view) {
   return [
     element(
         'p', {class: 'lead'},
-        'Weights, activations, workspace and copies of tensors that were handed over. Moves with the timeline.'),
+        'Weights, activations, workspace and copies of transferred tensors. Moves with the timeline.'),
     curves.slice(0, 24).map((memory) => drawMemory(plan, memory, view)), curves.length > 24 ? table : null
   ];
 }

@@ -3,11 +3,11 @@
 function cards(plan) {
   const {facts} = plan, period = facts.objective === 'throughput', single = facts.best_single_ns;
   const name = facts.best_single_device, times = plan.value > 0 ? single / plan.value : 1;
-  const ratio = single === null ? 'no device can run it alone' :
+  const ratio = single === null ? 'no single device can run the model' :
       times >= 1.1              ? `${times.toFixed(2)}x as fast as ${name} alone` :
                    times > 1 ? `${percent(times - 1)} faster than ${name} alone` :
                    times === 1 ? `as fast as ${name} alone` :
-                                 `${name} alone is better`;
+                                 `${name} alone is faster`;
   const card = (label, value, rest, kind) => element(
       'div', {class: 'card'}, element('div', {class: 'label'}, label), element('b', {class: kind}, value),
       element('div', {class: 'rest'}, rest));
@@ -20,7 +20,7 @@ function cards(plan) {
           period && plan.value > 0 ? `${(1e9 * copies / plan.value).toPrecision(6)} inputs a second` : ratio),
       card(
           'best single device', exactTime(single),
-          single === null ? 'no device can run it alone' :
+          single === null ? 'no single device can run the model' :
               period      ? ratio :
                             facts.best_single_device + ' alone'),
       card(
@@ -30,10 +30,10 @@ function cards(plan) {
       card('devices in use', `${used} of ${plan.raw.devices.length}`, plural(plan.parts.length, 'part')),
       card(
           'hand-overs', grouped(facts.n_handovers),
-          facts.n_handovers > 0 && !facts.transfer_bytes ? 'sizes are not known' :
-                                                           sizeText(facts.transfer_bytes) + ' in all'),
+          facts.n_handovers > 0 && !facts.transfer_bytes ? 'unknown sizes' :
+                                                           sizeText(facts.transfer_bytes) + ' in total'),
       facts.beats_single !== undefined ?
-          card('chance to beat one device', percent(facts.beats_single), 'where costs are as uncertain as was said') :
+          card('chance to beat best single device', percent(facts.beats_single), 'for the given cost uncertainty') :
           null);
 }
 
@@ -41,7 +41,7 @@ function summarySection(plan) {
   const shares = plan.facts.critical_path || [], total = shares.reduce((sum, share) => sum + share.time_ns, 0);
   return [
     cards(plan), factList(plan.raw.says.map(([label, words]) => [label, element('span', {}, words)])),
-    shares.length ? [element('h3', {}, 'Where the time of the critical path goes'), stackedBar(plan, shares, total)] :
+    shares.length ? [element('h3', {}, 'How the time of the critical path divides'), stackedBar(plan, shares, total)] :
                     null,
     plan.facts.reason ? element('p', {}, plan.facts.reason) : null,
     (plan.facts.notes || []).slice(0, 12).map((note) => element('p', {class: 'hint'}, note)),
@@ -149,8 +149,8 @@ function pathSection(plan) {
   return [
     element(
         'p', {class: 'lead'},
-        plural(steps.length, 'step') + ' that wait for each other, from the start to the end: for data, for their ' +
-            'device or for their link. Shortening anything else alone gains nothing. The longest:'),
+        plural(steps.length, 'step') + ' from start to end, each waiting for the one before: for its data, its device or ' +
+            'its link. Shortening only other operators gains nothing. The longest steps:'),
     tableOf(
         [['step', 'name'], ['on', 'tight'], ['start', 'n'], ['takes', 'n'], ['of the time', 'n']],
         longest.map(
@@ -167,14 +167,14 @@ function transferSection(plan) {
         rows = timed ?
       plan.sent.map((sent, i) => ({i, bytes: plan.size[sent.tensor], op: plan.producer[sent.tensor], sent})) :
       handovers(plan).map((one) => ({bytes: plan.size[one.tensor], op: plan.producer[one.tensor], one}));
-  if (!rows.length) return [element('p', {class: 'lead'}, 'Nothing is handed from one memory to another.')];
+  if (!rows.length) return [element('p', {class: 'lead'}, 'No tensor is sent from one memory to another.')];
   rows.sort((a, b) => b.bytes - a.bytes || a.op - b.op);
   const top = rows.slice(0, 20), name = (d) => plan.raw.devices[d].name;
   return [
     element(
         'p', {class: 'lead'},
         timed ? `The largest of ${plural(rows.length, 'transfer')}, hop by hop.` :
-                `The largest of ${plural(rows.length, 'tensor')} that another memory needs.`),
+                `The largest of ${plural(rows.length, 'tensor')} sent to another memory.`),
     tableOf(
         [
           ['tensor of', 'name'], ['bytes', 'n'], ['way', 'tight'],
@@ -198,7 +198,7 @@ function transferSection(plan) {
 function whatIfSection(plan) {
   const rows = plan.facts.what_if;
   return [
-    element('p', {class: 'lead'}, 'The problem solved again with one thing changed; each change had about a second.'),
+    element('p', {class: 'lead'}, 'The problem solved again with one change at a time, each for about a second.'),
     tableOf([['what if', ''], ['value', 'n'], ['for each input', ''], ['', '']], rows.map((row, k) => {
       const share = row.value_ns === null ? null : row.value_ns / row.inputs / Math.max(1, plan.value);
       return [
@@ -211,7 +211,7 @@ function whatIfSection(plan) {
                                                   GREY)
       ];
     })),
-    element('p', {class: 'hint'}, 'A bar to the middle is as long as the plan takes now.')
+    element('p', {class: 'hint'}, 'A bar that reaches the middle stands for the present value of the plan.')
   ];
 }
 
@@ -234,7 +234,7 @@ function compareSection(plan, data) {
   return [
     element(
         'p', {class: 'lead'},
-        'Solvers on this problem, each by itself with the same limits. A row opens to the loads of its plan.'),
+        'Each solver alone on this problem, with the same limits. Open a row to see the loads of its plan.'),
     tableOf(
         [
           ['solver', 'tight'], ['value', 'n'], ['to best', 'n'], ['to single', 'n'], ['bound', 'n'],
@@ -290,13 +290,13 @@ function partSection(plan) {
         return [String(k + 1), device, grouped(part.working), timeText(part.work), part.name];
       }),
       (k, tr) => unfoldRow(tr, 5, () => unfoldPart(plan, k)));
-  const words = plan.pipeline ? 'Stages of the pipeline: each input passes them from left to right, while others are ' +
-          'in the stages before and behind.' :
-                                'What runs in one piece on one device, from left to right in the order in which ' +
-          'data goes through.';
+  const words = plan.pipeline ? 'Stages of the pipeline: each input passes through them from left to right, while ' +
+          'other inputs are in the other stages.' :
+                                'The parts of the plan, each of which runs as one piece on one device, from left to ' +
+          'right in the order of the data flow.';
   return [
-    element('p', {class: 'lead'}, words + ' A row opens to layers and operators.'),
-    many ? element('p', {class: 'hint'}, `Drawn are the ${MOST_NODES} parts with most work.`) : null,
+    element('p', {class: 'lead'}, words + ' Open a row to see its layers and operators.'),
+    many ? element('p', {class: 'hint'}, `Only the ${MOST_NODES} parts with the most work are drawn.`) : null,
     element('div', {class: 'scroll'}, drawParts(plan, (k) => choose({plan, part: k}))),
     element('div', {class: rows.length > 16 ? 'scroll rows' : null}, table),
     plan.parts.length > rows.length ?
@@ -327,7 +327,7 @@ function searchSection(plan) {
     const time = found.reduce((sum, v) => sum + plan.raw.time[v], 0);
     results.replaceChildren(element(
         'p', {class: 'hint'},
-        words.length ? `${plural(found.length, 'operator')}, ${timeText(time)} in all; the timeline shows them alone` :
+        words.length ? `${plural(found.length, 'operator')}, ${timeText(time)} in total, shown alone in the timeline` :
                        `${plural(plan.n, 'operator')}`));
     const shown =
         (words.length ? found :
@@ -337,7 +337,7 @@ function searchSection(plan) {
       results.append(tableOf(
           [
             ['operator', 'name'], ['kind', 'tight'], ['device', 'tight'], ...(plan.pipeline ? [] : [['start', 'n']]),
-            ['takes', 'n'], ['makes', 'n']
+            ['takes', 'n'], ['output', 'n']
           ],
           shown.map(
               (v) =>

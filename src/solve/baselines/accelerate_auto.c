@@ -65,7 +65,7 @@ static situ_status accelerate_auto_solve(solve_run *run) {
 }
 
 const solver accelerate_auto_solver = {.name = "accelerate_auto",
-                                       .title = "modules in order until a device is full, as accelerate maps them",
+                                       .title = "modules in order until a device is full, as in accelerate",
                                        .source = "accelerate, utils/modeling.py",
                                        .models = MODEL_STREAM,
                                        .serves = peer_layers_serve,

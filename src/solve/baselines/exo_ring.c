@@ -80,7 +80,7 @@ static situ_status exo_ring_solve(solve_run *run) {
 }
 
 const solver exo_ring_solver = {.name = "exo_ring",
-                                .title = "layers in proportion to memory around a ring, as exo places them",
+                                .title = "layers in proportion to memory around a ring, as in exo",
                                 .source = "exo, placement_utils.py",
                                 .models = MODEL_STREAM,
                                 .serves = peer_layers_serve_gpus,

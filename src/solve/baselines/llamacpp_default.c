@@ -30,7 +30,7 @@ static situ_status llamacpp_default_solve(solve_run *run) {
 }
 
 const solver llamacpp_default_solver = {.name = "llamacpp_default",
-                                        .title = "layers by memory, as llama.cpp splits them",
+                                        .title = "layers in proportion to memory, as in llama.cpp",
                                         .source = "llama.cpp, src/llama-model.cpp",
                                         .models = MODEL_STREAM,
                                         .serves = peer_layers_serve,

@@ -91,7 +91,7 @@ static situ_status llamacpp_fit_solve(solve_run *run) {
 }
 
 const solver llamacpp_fit_solver = {.name = "llamacpp_fit",
-                                    .title = "layers as llama.cpp fits them into memory, the rest on the host",
+                                    .title = "layers fitted into memory as in llama.cpp, the rest on the host",
                                     .source = "llama.cpp, common/fit.cpp",
                                     .models = MODEL_STREAM,
                                     .serves = peer_layers_serve,

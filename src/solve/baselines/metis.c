@@ -69,7 +69,7 @@ static situ_status metis_solve(solve_run *run) {
   return parts_offer(&g, part);
 }
 
-_Static_assert(sizeof(idx_t) == sizeof(int32_t), "a METIS of 32 bits is expected");
+_Static_assert(sizeof(idx_t) == sizeof(int32_t), "a 32-bit METIS is expected");
 #endif
 
 const solver metis_solver = {
@@ -80,6 +80,6 @@ const solver metis_solver = {
 #ifdef SITU_METIS
     .solve = metis_solve,
 #else
-    .missing = "it was made without the library METIS (libmetis-dev)",
+    .missing = "situ was built without the library METIS (libmetis-dev)",
 #endif
 };

@@ -53,7 +53,7 @@ static double seconds_left(const budget *b) {
 static void tell_size(const solve_run *run, const program *p) {
   log_to to = run->watch->log;
   if (p->n_columns == 0)
-    log_line(to, SITU_LOG_WARNING, "milp: the program leaves nothing to choose");
+    log_line(to, SITU_LOG_WARNING, "milp: the program has no free variables");
   else if (p->n_entries > MOST_ENTRIES)
     log_line(to, SITU_LOG_WARNING, "milp: the program of %lld coefficients is too large; at most %lld are tried",
              (long long)p->n_entries, (long long)MOST_ENTRIES);
@@ -65,10 +65,10 @@ static void tell_size(const solve_run *run, const program *p) {
 /* Says what the engine did where no plan became better by it. */
 static void tell_search(const solve_run *run, const mip_outcome *found, int64_t before_ns) {
   if (run->incumbent->value_ns < before_ns) return;
-  log_line(run->watch->log, SITU_LOG_WARNING, "milp: no better plan; %lld nodes of branch and cut, %s",
+  log_line(run->watch->log, SITU_LOG_WARNING, "milp: found no better plan; %lld nodes of branch and cut, %s",
            (long long)found->n_nodes,
            found->n_crashes > 0 ? "and the engine crashed"
-           : found->is_ended    ? "which the engine holds for all that there are"
+           : found->is_ended    ? "which the engine considers complete"
                                 : "until a limit");
 }
 
@@ -111,7 +111,7 @@ static situ_status milp_solve(solve_run *run) {
 
 const solver milp_solver = {
     .name = "milp",
-    .title = "mixed-integer program, by branch and cut",
+    .title = "mixed-integer linear program, by branch and cut",
     .source = "Padberg, Rinaldi, SIAM Review 1991; Tarnawski et al., NeurIPS 2020",
     .models = MODEL_STREAM | MODEL_CALLS | MODEL_PIPELINE,
     .anytime = true,
@@ -119,6 +119,6 @@ const solver milp_solver = {
     .starts = {{&single_solver, 1}, {&m_topo_solver, 1}, {&heft_solver, 1}, {&greedy_solver, 1}},
     .solve = milp_solve,
 #ifndef SITU_CBC
-    .missing = "it was made without the library Cbc (coinor-libcbc-dev)",
+    .missing = "situ was built without the library Cbc (coinor-libcbc-dev)",
 #endif
 };

@@ -1,4 +1,4 @@
-/* solve/baselines/milp.h - what the solver milp asks of each of its programs: one row for each kind of problem, each in
+/* solve/baselines/milp.h - the interface of the programs of the solver milp: one row for each kind of problem, each in
  * its own file that exports one const struct; baselines/milp.c lists them. */
 #ifndef SITU_SOLVE_BASELINES_MILP_H
 #define SITU_SOLVE_BASELINES_MILP_H
@@ -8,12 +8,12 @@
 
 typedef struct milp_program {
   bool (*serves)(const situ_problem *problem);
-  /* Writes the program, whose value is that of a placement or less, and what it needs itself, in run->arena; NULL
-   * without memory. Where *out stays empty there is nothing to do. */
+  /* Writes the program, whose value is at most that of the placement, and its own data, in run->arena; NULL without
+   * memory. An empty *out means that there is nothing to do. */
   void *(*write)(program *out, solve_run *run);
-  /* The best plan so far as a solution: x[n_columns], whole columns only. False where it cannot be written so. */
+  /* The best plan so far as a solution: x[n_columns], integer columns only. False if it cannot be expressed. */
   bool (*start)(void *state, int64_t *x);
-  /* Offers the placement that a solution stands for. */
+  /* Offers the placement of a solution. */
   void (*offer)(void *state, const double *x);
   /* NULL, or proves what it can before the engine searches. */
   situ_status (*prove)(solve_run *run);

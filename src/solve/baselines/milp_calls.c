@@ -275,22 +275,18 @@ static int64_t serial_ns(const situ_problem *p) {
 static bool milp_calls_init(milp_calls_state *s) {
   const situ_problem *p = s->problem;
   arena *a = s->run->arena;
-  int32_t *unit_of = ARENA_NEW(a, int32_t, p->n_operators);
-  s->x = ARENA_NEW(a, int32_t, (int64_t)p->n_operators * s->n_slots);
-  s->finish = ARENA_NEW(a, int32_t, p->n_operators);
-  s->call = ARENA_NEW(a, int32_t, p->n_operators);
-  s->device = ARENA_NEW(a, int32_t, p->n_operators);
-  s->head = ARENA_NEW(a, int64_t, (int64_t)p->n_operators * p->n_devices);
-  int64_t *tail = ARENA_NEW(a, int64_t, (int64_t)p->n_operators * p->n_devices);
-  if (!unit_of) return false;
+  int32_t *unit_of;
+  int64_t n = p->n_operators, *tail;
+  if (!ARENA_ARRAYS(a, ARRAY(unit_of, n), ARRAY(s->x, n * s->n_slots), ARRAY(s->finish, n), ARRAY(s->call, n),
+                    ARRAY(s->device, n), ARRAY(s->head, n * p->n_devices), ARRAY(tail, n * p->n_devices)))
+    return false;
   for (int32_t v = 0; v < p->n_operators; v++) unit_of[v] = v;
   s->units.problem = p;
   s->units.n_units = p->n_operators;
   s->units.n_devices = s->n_slots;
   s->units.unit_of = unit_of;
   s->units.x = s->x;
-  return s->x && s->finish && s->call && s->device && s->head && tail && bound_heads_tails(s->head, tail, p) &&
-         milp_units_init(&s->units, a);
+  return bound_heads_tails(s->head, tail, p) && milp_units_init(&s->units, a);
 }
 
 static void *write_program(program *q, solve_run *run) {
@@ -319,9 +315,8 @@ static void *write_program(program *q, solve_run *run) {
   if (q->out_of_memory) return NULL;
   add_slots(s, q);
   add_operators(s, q, makespan);
-  int32_t *in = ARENA_NEW(run->arena, int32_t, p->graph->n_tensors);
-  int32_t *out = ARENA_NEW(run->arena, int32_t, p->graph->n_tensors);
-  if (!in || !out) return NULL;
+  int32_t *in, *out;
+  if (!ARENA_ARRAYS(run->arena, ARRAY(in, p->graph->n_tensors), ARRAY(out, p->graph->n_tensors))) return NULL;
   for (int32_t k = 0; k < s->n_slots; k++)
     if (s->is_call[k]) add_call(s, q, k, in, out);
   add_memories(s, q);

@@ -1,5 +1,5 @@
-/* solve/baselines/milp_units.h - what the programs of milp share: units that stay together, a column of 0 or 1 for each
- * unit and device, and devices that can change places. */
+/* solve/baselines/milp_units.h - shared by the programs of milp: units that stay together, a 0-1 column for each unit
+ * and device, and interchangeable devices. */
 #ifndef SITU_SOLVE_BASELINES_MILP_UNITS_H
 #define SITU_SOLVE_BASELINES_MILP_UNITS_H
 

@@ -26,9 +26,7 @@ static int64_t class_time_ns(const parts *g, int32_t c, int32_t d) {
 
 static bool choose_devices(parts *g, arena *a) {
   const situ_problem *p = g->run->problem;
-  g->device = ARENA_NEW(a, int32_t, p->n_devices);
-  g->share = ARENA_NEW(a, double, p->n_devices);
-  if (!g->device || !g->share) return false;
+  if (!ARENA_ARRAYS(a, ARRAY(g->device, p->n_devices), ARRAY(g->share, p->n_devices))) return false;
   for (int32_t hosts = 0; hosts < 2 && g->n_parts == 0; hosts++)
     for (int32_t d = 0; d < p->n_devices; d++)
       if (!p->unused[d] && (hosts || !problem_is_host(p, d))) g->device[g->n_parts++] = d;
@@ -45,9 +43,7 @@ static bool choose_devices(parts *g, arena *a) {
 
 static bool weigh_classes(parts *g, arena *a) {
   const situ_problem *p = g->run->problem;
-  g->time_ns = ARENA_ZERO(a, int64_t, g->classes.n_classes);
-  g->bytes = ARENA_ZERO(a, int64_t, g->classes.n_classes);
-  if (!g->time_ns || !g->bytes) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(g->time_ns, g->classes.n_classes), ZEROS(g->bytes, g->classes.n_classes))) return false;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t c = g->classes.class_of[v];
     g->bytes[c] = sat_add(g->bytes[c], footprint_held_bytes(p, v));

@@ -1,10 +1,10 @@
-/* solve/baselines/parts.h - a pipeline or a stream as graph partitioners see it, and the way back from their parts to a
+/* solve/baselines/parts.h - a pipeline or a stream as a graph for partitioners, and the conversion of their parts to a
  * plan.
  *
- * Vertices are the classes of view/contract.h, with their time on an accelerator and the bytes that stay there; an
- * edge joins two classes with the time of the tensors between them, each once for a pair of classes. There are as many
- * parts as accelerators that may be used (devices, where there is none). Partitioners know nothing of support, pins,
- * memory limits and contiguity, so their parts are repaired (parts_offer). */
+ * Vertices are the classes of view/contract.h, with their time on an accelerator and the bytes that stay there; an edge
+ * joins two classes with the time of the tensors between them, each once for a pair of classes. There are as many parts
+ * as usable accelerators (usable devices, if there are none). Partitioners know nothing of support, pins, memory limits
+ * and contiguity, so their parts are repaired (parts_offer). */
 #ifndef SITU_SOLVE_BASELINES_PARTS_H
 #define SITU_SOLVE_BASELINES_PARTS_H
 
@@ -31,17 +31,17 @@ void parts_scale(int32_t *scaled, const int64_t *numbers, int64_t n);
 
 /* Offers the plan that gives each class the device of its part, repaired:
  *
- * - free: a class stays where it may run and fits; the others go to the device of least compute time among those
- *   where they may and do.
- * - contiguous: the parts stand in the order of the mean place of their time in a topological order, spare devices
- * behind them. In topological order each class takes the first device from its own on that comes no earlier than those
- * of its predecessors and where it may run and fits; else the last such device before its own. The mirror image of
- * this, from the end, is offered too.
+ * - free: a class stays where it may run and fits; the others go to the device of minimum compute time among those
+ *   where they may run and fit.
+ * - contiguous: the parts are ordered by the mean position of their time in a topological order, with spare devices
+ *   after them. In topological order each class takes the first device from its own on that comes no earlier than those
+ *   of its predecessors and where it may run and fits; else the last such device before its own. The mirror image of
+ *   this, from the end, is offered too.
  *
  * A class that finds no device ends the attempt: then this solver has no plan.
  *
- * - stream: the schedules of list_by_rank, in which an operator stays on the device of its part where that may run it
- * and has room; the others go where they end first. */
+ * - stream: the schedules of list_by_rank, in which an operator stays on the device of its part if that may run it and
+ *   has room; the others go where they finish first. */
 situ_status parts_offer(const parts *g, const int32_t *part);
 
 #endif

@@ -130,7 +130,7 @@ static situ_status pipedream_solve(solve_run *run) {
 
 const solver pipedream_solver = {
     .name = "pipedream",
-    .title = "branches merged, the remaining chain split optimally",
+    .title = "merges branches, then splits the remaining chain optimally",
     .source = "Narayanan et al. (PipeDream), SOSP 2019",
     .models = MODEL_PIPELINE,
     .solve = pipedream_solve,

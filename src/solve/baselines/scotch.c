@@ -66,7 +66,7 @@ static situ_status scotch_solve(solve_run *run) {
   return parts_offer(&g, part);
 }
 
-_Static_assert(sizeof(SCOTCH_Num) == sizeof(int32_t), "a Scotch of 32 bits is expected");
+_Static_assert(sizeof(SCOTCH_Num) == sizeof(int32_t), "a 32-bit Scotch is expected");
 #endif
 
 const solver scotch_solver = {
@@ -77,6 +77,6 @@ const solver scotch_solver = {
 #ifdef SITU_SCOTCH
     .solve = scotch_solve,
 #else
-    .missing = "it was made without the library Scotch (libscotch-dev)",
+    .missing = "situ was built without the library Scotch (libscotch-dev)",
 #endif
 };

@@ -20,7 +20,7 @@ static situ_status vllm_equal_solve(solve_run *run) {
 }
 
 const solver vllm_equal_solver = {.name = "vllm_equal",
-                                  .title = "the same number of layers on each GPU, as vLLM's stages",
+                                  .title = "equally many layers on each GPU, as in vLLM's pipeline stages",
                                   .source = "vLLM, distributed/utils.py",
                                   .models = MODEL_STREAM,
                                   .serves = peer_layers_serve_gpus,

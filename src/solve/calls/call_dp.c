@@ -151,7 +151,7 @@ static bool call_dp_serves(const situ_problem *p) { return p->n_operators <= MOS
 
 const solver call_dp_solver = {
     .name = "call_dp",
-    .title = "dynamic program over ideals, with bounds on what remains",
+    .title = "dynamic programming over ideals, pruned by bounds on the rest",
     .source = "",
     .models = MODEL_CALLS,
     .exact = true,

@@ -1,17 +1,17 @@
 /* solve/calls/call_labels.h - plans of a call graph, grown unit by unit through the lattice of ideals.
  *
- * A label is what the rest needs to know of the units that make up an ideal: when each node that is still needed ends,
- * the bytes in calls, the number of calls where it has a limit, and what the whole will last at least. A label that is
- * no better in any of these than another of its ideal is dropped; one that cannot end below the limit too. So the least
- * label of the full ideal is the optimum of the call graph with its groups all in calls or all on hosts, if no ideal
- * had more labels than `width`. */
+ * A label summarises the units that make up an ideal, as far as the rest depends on them: the end of each node that is
+ * still needed, the bytes in calls, the number of calls if it is limited, and a lower bound on the total time. A label
+ * that is not better in any of these than another of its ideal is dropped, and so is one that cannot end below the
+ * limit. So the minimum label of the full ideal is the optimum of the call graph with its groups entirely in calls or
+ * entirely on hosts, if no ideal had more labels than `width`. */
 #ifndef SITU_SOLVE_CALLS_CALL_LABELS_H
 #define SITU_SOLVE_CALLS_CALL_LABELS_H
 
 #include "bound/call_price.h"
 
 typedef struct call_label {
-  int64_t least_ns;     /* the whole lasts at least this long; in the full ideal, its latency */
+  int64_t least_ns;     /* lower bound on the total time; in the full ideal, the latency */
   int64_t weight_bytes; /* in calls */
   int64_t arrived;      /* flow that ended, by the time when it did */
   uint64_t called;      /* the groups, of those that the ideal cuts, that are in calls */
@@ -21,7 +21,7 @@ typedef struct call_label {
   bool host;      /* the last unit is a node on a host */
 } call_label;
 
-/* What most labels that do not dominate another are told by, side by side. */
+/* The fields that decide most comparisons of labels, stored contiguously. */
 typedef struct call_rank {
   int64_t least_ns, weight_bytes;
   uint64_t called;
@@ -35,20 +35,20 @@ typedef struct call_labels {
   int32_t stride;     /* entries of a label, at most */
   int32_t tie_fields; /* of them for each group that an ideal cuts */
   call_label *label;
-  /* [label * stride] ends of the nodes in the ideal's front; then, for each group that the ideal cuts, fields of what
-   * it ties together (call_labels.c) */
+  /* [label * stride] ends of the nodes in the ideal's front; then, for each group that the ideal cuts, fields of the
+   * calls that it ties together (call_labels.c) */
   int64_t *entry;
   int32_t n, capacity, free;
   int32_t *first, *count; /* [ideal] labels; count grows until it is pruned */
   int64_t *cross;         /* [front position] flow that leaves the ideal */
   int64_t limit_ns;       /* only plans below this */
   int32_t width;
-  int64_t dropped_ns;       /* the least least_ns of labels that were dropped for want of width; or NEVER */
+  int64_t dropped_ns;       /* the minimum least_ns of labels dropped because of the width; or NEVER */
   int32_t *position, *mark; /* [node] scratch */
   call_rank *rank;          /* scratch */
   int32_t ranks;
   call_iterator iterator;
-  int64_t n_made, n_spent; /* labels made and calls looked at; of them counted as steps */
+  int64_t n_made, n_spent; /* labels made and calls examined; those counted as steps */
 } call_labels;
 
 typedef enum call_labels_result { CALL_LABELS_DONE, CALL_LABELS_STOPPED, CALL_LABELS_NO_MEMORY } call_labels_result;
@@ -56,8 +56,8 @@ typedef enum call_labels_result { CALL_LABELS_DONE, CALL_LABELS_STOPPED, CALL_LA
 /* False without memory. Holds heap memory: free it. */
 bool call_labels_make(call_labels *out, const call_price *price, arena *a);
 void call_labels_free(call_labels *l);
-/* Runs for one width and limit. STOPPED when the budget or the room for labels ends. Else first[full] lists what was
- * found, best first. A step is 64 labels made or calls looked at. */
+/* Runs for one width and limit. STOPPED if the budget or the space for labels ends. Otherwise first[full] lists the
+ * results, best first. A step is 64 labels made or calls examined. */
 call_labels_result call_labels_run(call_labels *l, int32_t width, int64_t limit_ns, budget *b);
 
 #endif

@@ -4,10 +4,10 @@
 
 #include "bound/call_graph.h"
 
-/* unit[node] numbers the units in a topological order; host[unit] says that it is a node on a host. Fills device and
- * call, both [operator]: every call on an accelerator that may run it, within the memories, colocation groups together,
- * and no two calls of one device at the same time. False when there is no such packing, when it was not found within a
- * fixed effort, or without memory. */
+/* unit[node] numbers the units in a topological order; host[unit] marks nodes on hosts. Fills device and call, both
+ * [operator]: every call on an accelerator that may run it, within the memories, colocation groups together, and no two
+ * calls of one device at the same time. False if there is no such packing, if none was found within a fixed effort, or
+ * without memory. */
 bool call_pack(const call_graph *g, const int32_t *unit, const bool *host, int32_t n_units, int32_t *device,
                int32_t *call, arena *a);
 

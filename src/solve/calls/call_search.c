@@ -131,7 +131,7 @@ static situ_status call_search_solve(solve_run *run) {
 
 const solver call_search_solver = {
     .name = "call_search",
-    .title = "annealing of the calls on accelerators",
+    .title = "simulated annealing of the calls on accelerators",
     .source = "",
     .models = MODEL_CALLS,
     .anytime = true,

@@ -72,7 +72,7 @@ static situ_status greedy_solve(solve_run *run) {
 
 const solver greedy_solver = {
     .name = "greedy",
-    .title = "accelerators filled one after the other",
+    .title = "fills one accelerator after another",
     .source = "Tarnawski et al., NeurIPS 2020",
     .models = MODEL_CALLS,
     .solve = greedy_solve,

@@ -97,7 +97,7 @@ situ_status exchange_gather(solve_run *run, islands_given *given, exchange_kind 
   TRY(islands_gather(all, given, (int32_t)kind, bytes->bytes, (int64_t)bytes->length, is_stopped, run, run->error));
   for (int32_t r = 0; r < islands_count(all); r++)
     if (before[r] && !islands_is_alive(all, r))
-      log_line(run->watch->log, SITU_LOG_NOTE, "rank %d is lost: the others go on without it", (int)r);
+      log_line(run->watch->log, SITU_LOG_NOTE, "rank %d is lost: the others continue without it", (int)r);
   return SITU_STATUS_OK;
 }
 
@@ -150,7 +150,7 @@ situ_status exchange_meet(solve_run *run, uint64_t more) {
     if (r == 0) mark = theirs;
     if (mark != theirs)
       return fail_with(run->error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                       "rank %d has another model, platform or other options than rank 0", (int)r);
+                       "rank %d has a different model, platform or options from rank 0", (int)r);
     threads += unpack_whole(&from);
   }
   run->at_once = (int32_t)min64(threads, INT32_MAX / 2);

@@ -56,9 +56,8 @@ static int32_t elsewhere(const filling *f, unit_members u, int64_t bytes) {
 /* Accelerators, then hosts; where there are no accelerators the hosts share. */
 static bool order_devices(filling *f, arena *a) {
   const situ_problem *p = f->problem;
-  bool *counted = ARENA_ZERO(a, bool, p->n_memories);
-  f->sequence = ARENA_NEW(a, int32_t, p->n_devices);
-  if (!counted || !f->sequence) return false;
+  bool *counted;
+  if (!ARENA_ARRAYS(a, ZEROS(counted, p->n_memories), ARRAY(f->sequence, p->n_devices))) return false;
   for (int32_t hosts = 0; hosts < 2; hosts++) {
     bool sharing = f->n_sequence == 0;
     for (int32_t d = 0; d < p->n_devices; d++) {
@@ -120,7 +119,7 @@ static situ_status m_topo_solve(solve_run *run) {
 
 const solver m_topo_solver = {
     .name = "m_topo",
-    .title = "topological order, filled device by device",
+    .title = "topological order, filling one device after another",
     .source = "Jeon et al. (Baechi), SoCC 2020",
     .models = MODEL_STREAM | MODEL_CALLS | MODEL_PIPELINE,
     .solve = m_topo_solve,

@@ -4,9 +4,9 @@
 
 #include "solve/common/solver.h"
 
-/* Offers the placement; as long as its memory does not fit, moves operators (colocation groups whole) from the fullest
- * memory to one with room, those first that free the most bytes for the least time, and offers it again, a few times.
- * The device array is changed; the order stays. Returns the value, SITU_NEVER_NS when it did not come to fit. */
+/* Offers the placement. If its memory does not fit, moves operators (whole colocation groups) from the fullest memory
+ * to one with room, first those that free the most bytes for the least time, and offers it again, a few times. Modifies
+ * the device array, not the order. Returns the value, SITU_NEVER_NS if it never fitted. */
 int64_t repair_offer(solve_run *run, placement *where);
 
 #endif

@@ -1,6 +1,6 @@
-/* solve/common/rows.h - the one list of solvers, in the order in which people should read them. A solver is one file
- * that exports one const struct called NAME_solver, and one line here. Whoever builds on another solver names it from
- * here (solver.starts, solver_run, solver_borrow in solve/common/solver.h): there is no other way in. */
+/* solve/common/rows.h - the only list of solvers, in the order in which they should be read. A solver is one file that
+ * exports one const struct called NAME_solver, and one line here. A solver that builds on another names it from here
+ * (solver.starts, solver_run, solver_borrow in solve/common/solver.h); there is no other interface. */
 #ifndef SITU_SOLVE_COMMON_ROWS_H
 #define SITU_SOLVE_COMMON_ROWS_H
 

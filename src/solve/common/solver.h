@@ -1,5 +1,5 @@
-/* solve/common/solver.h - what a solver is and what it works with. Each solver is one file that exports one const
- * struct; solve/common/rows.h lists them. src/solve/README.md tells the whole story. */
+/* solve/common/solver.h - solvers, and the state of a run. Each solver is one file that exports one const struct;
+ * solve/common/rows.h lists them. src/solve/README.md is the introduction. */
 #ifndef SITU_SOLVE_COMMON_SOLVER_H
 #define SITU_SOLVE_COMMON_SOLVER_H
 
@@ -15,7 +15,7 @@
 
 /* The best plan so far and the best bound so far, shared by all solvers of one solve. */
 typedef struct incumbent {
-  placement best; /* device NULL while there is none */
+  placement best; /* device NULL while there is no plan */
   int64_t value_ns, lower_bound_ns;
   const char *solver, *bound;
   const char *reason; /* why there can be no plan, or NULL: in words better than that of the bound alone */
@@ -26,7 +26,7 @@ typedef struct incumbent {
   placement store; /* the arrays that `best` points into */
 } incumbent;
 
-/* What the progress callback is told. */
+/* Data for the progress callback. */
 typedef struct solve_watch {
   situ_progress_callback *callback;
   void *context;
@@ -62,14 +62,14 @@ typedef struct solve_run {
   situ_status (*rounds)(struct solve_run *run, const solver *s);
   const char *policy; /* of learned solvers, as in situ_solve_options */
   int64_t tune_steps;
-  layer_plan *form; /* what plans must look like beside the constraints of the problem; it is filled by each that is
-                       looked at, so one thread looks. NULL: anything */
+  layer_plan *form; /* the required form of plans, in addition to the constraints of the problem; every examined plan
+                       modifies it, so only one thread may use it. NULL: any */
   bool roomy;       /* stream: no plan can exceed a memory, so none is followed */
   arena *arena;     /* scratch: released when the solver returns */
   situ_error *error;
 } solve_run;
 
-/* A row that runs before another, on `share` (0 .. 1) of what is left of the budget then. */
+/* A row that runs before another, with `share` (0 .. 1) of the budget that is then left. */
 typedef struct solver_start {
   const solver *solver;
   double share;
@@ -83,16 +83,16 @@ struct solver {
   bool periods;    /* stream problems whose value is the period too */
   bool exact;
   bool anytime;        /* goes on until it is stopped: gets a time limit when the user gives none */
-  bool multistart;     /* anytime, and needs nothing of what was before but the best plan: several run side by side */
+  bool multistart;     /* anytime, and depends on nothing before it but the best plan: several can run in parallel */
   bool leads;          /* runs others in rounds, among all ranks */
   bool takes_policy;   /* reads policy and tune_steps of situ_solve_options */
   const char *missing; /* NULL, or what this build lacks for it: then it serves nothing */
   /* May be NULL: serves every problem of its execution models. */
   bool (*serves)(const situ_problem *problem);
-  /* Rows that run first where there is no plan yet: those that serve the problem, in turn, until the gap is closed or
+  /* Rows that run first if there is no plan yet: those that support the problem, in order, until the gap is closed or
    * the budget is spent. Ended by a NULL solver. */
   solver_start starts[SOLVER_STARTS + 1];
-  /* May be NULL: what comes once after them and before `solve`, to find a plan to start from; draws nothing. */
+  /* May be NULL: runs once after them and before `solve`, to find a plan to start from; uses no random numbers. */
   situ_status (*start)(solve_run *run);
   situ_status (*solve)(solve_run *run);
 };
@@ -100,15 +100,15 @@ struct solver {
 /* ---- one row ---- */
 
 bool solver_serves(const solver *s, const situ_problem *problem);
-/* Runs one solver on a part of the parent's budget: on `share` (0 .. 1) of what is left of steps and of time, and on at
- * most limit_ns (0: no limit of its own). Deadline and cancellation are the parent's. Its scratch is released. */
+/* Runs one solver on a part of the parent's budget: `share` (0 .. 1) of the remaining steps and time, and at most
+ * limit_ns (0: no limit of its own). Deadline and cancellation are the parent's. Its scratch is released. */
 situ_status solver_run(const solver *s, const solve_run *parent, double share, int64_t limit_ns);
-/* Runs only what comes before its search; only the search. */
+/* Runs only the part before its search; runs only the search. */
 situ_status solver_prepare(const solver *s, const solve_run *parent, double share);
 situ_status solver_search(const solver *s, const solve_run *parent, double share);
-/* Lets a row look at another problem than the parent's, on a part of the parent's budget as in solver_run; *found is an
- * incumbent of its own, in the parent's arena, to be freed by incumbent_free whatever comes back. A row that does not
- * serve the problem finds nothing. */
+/* Runs a row on another problem than the parent's, on a part of the parent's budget as in solver_run. *found is an
+ * incumbent of its own, in the parent's arena, to be freed with incumbent_free whatever the result. A row that does not
+ * support the problem finds nothing. */
 situ_status solver_borrow(incumbent *found, const solver *s, const situ_problem *other, const solve_run *parent,
                           double share, int64_t limit_ns);
 
@@ -121,18 +121,18 @@ void incumbent_free(incumbent *i);
 /* NULL, or which invariant does not hold (base/contracts.h). O(V). */
 const char *incumbent_check(const incumbent *i, const situ_problem *problem);
 
-/* Takes over the plan of another where that is better. */
+/* Adopts the plan of another incumbent if it is better. */
 void incumbent_take(incumbent *i, const incumbent *other, const situ_problem *problem);
 
 /* Simulates a placement, counts a step, and keeps it when it keeps every constraint, has the form, and is better than
  * the best so far. Returns its value, SITU_NEVER_NS when infeasible; that of one without the form too. The arrays are
  * copied. */
 int64_t solve_offer(solve_run *run, const placement *where);
-/* The same, for searches that want to know more: what the simulator found, constraints apart. */
+/* The same, for searches that need more: the simulation, without constraints. */
 simulation solve_try(solve_run *run, const placement *where);
-/* The same, for searches that have no use for a placement which costs `cost` nanoseconds or more: its simulation takes
- * over from the base what is the same, and ends as soon as the value is sure to be no less than the cost and the best
- * so far (simulation.stopped). Still a step. */
+/* The same, for searches that reject placements of `cost` nanoseconds or more: the simulation reuses what it shares
+ * with the base, and ends as soon as the value is certain to be at least the cost and the best so far
+ * (simulation.stopped). Still a step. */
 simulation solve_try_below(solve_run *run, simulator_base *base, const placement *where, double cost);
 /* Whether the placement has the form that the run asks for, if any. */
 static inline bool solve_has_form(const solve_run *run, const int32_t *device) {
@@ -140,10 +140,11 @@ static inline bool solve_has_form(const solve_run *run, const int32_t *device) {
 }
 /* Whether the placement keeps support, pins, unused devices and colocation. */
 bool solve_allows(const situ_problem *problem, const int32_t *device);
-/* Says that no plan of the problem is better than this. `name` is the proof's (static storage). SITU_NEVER_NS says
- * that there is no plan at all. */
+/* Reports that no plan of the problem is better than this. `name` is that of the proof (static storage). SITU_NEVER_NS:
+ * there is no plan at all. */
 void solve_bound(solve_run *run, int64_t lower_bound_ns, const char *name);
-/* The same with a certificate, which is copied; its `bound` (static storage) says who found it. NO_MEMORY or OK. */
+/* The same with a certificate, which is copied; its `bound` (static storage) names the bound that found it. NO_MEMORY
+ * or OK. */
 situ_status solve_prove(solve_run *run, const certificate *proof);
 /* Adds to a counter of the solve; `name` has static storage. Counters beyond MAX_STATISTICS are not kept. */
 void solve_count(solve_run *run, const char *name, int64_t n);

@@ -1,5 +1,5 @@
-/* solve/common/walks.h - searches side by side: independent walks, put together in their order (multiple-walk
- * parallelism: Verhoeven, Aarts, Journal of Heuristics 1995). What comes out is the same on any number of threads.
+/* solve/common/walks.h - parallel searches: independent walks, combined in their order (multiple-walk parallelism:
+ * Verhoeven, Aarts, Journal of Heuristics 1995). The result does not depend on the number of threads.
  * docs/theory/heuristics/walks.md. */
 #ifndef SITU_SOLVE_COMMON_WALKS_H
 #define SITU_SOLVE_COMMON_WALKS_H
@@ -9,11 +9,11 @@
 enum { WALKS_ROWS = 16 };
 
 /* One walk. `run` is its own: simulator, arena, seed, a part of the budget, an incumbent that starts as the best plan
- * of all. It may change what `context` keeps for its number, and look at the rest. */
+ * of all. It may modify the part of `context` for its number, and read the rest. */
 typedef situ_status walk_function(solve_run *run, void *context, int32_t number);
 
-/* Runs n walks on run->threads threads, each on an equal part of `share` (0 .. 1) of what is left of the budget, with a
- * seed drawn from `seeds`. *n_counted: how many count; those behind one that met the bound do not. */
+/* Runs n walks on run->threads threads, each with an equal part of `share` (0 .. 1) of the remaining budget and a seed
+ * drawn from `seeds`. *n_counted: how many count; those after one that met the bound do not. */
 situ_status walks_run(solve_run *run, walk_function *walk, void *context, int32_t n, double share, rng *seeds,
                       int32_t *n_counted);
 

@@ -1,9 +1,9 @@
 /* solve/pipeline/boundary_ranges.h - which ideals can be a boundary of a plan whose period is at most U, state by
  * state.
  *
- * A state says how many devices of each type have been used. Each class has a price, in nanoseconds, so that no device
- * of type t takes more than reach(t) * U of it; transfers that a device must pay shrink its room. An ideal can be the
- * boundary in a state when what it holds fits into the devices used and the rest into the others: when the prices
+ * A state is the number of devices of each type that have been used. Each class has a price, in nanoseconds, so that no
+ * device of type t takes more than reach(t) * U of it; transfers that a device must pay reduce its room. An ideal can
+ * be the boundary in a state if its contents fit into the devices used and the rest into the others: if the prices
  * before and after it are in the range of the state. */
 #ifndef SITU_SOLVE_PIPELINE_BOUNDARY_RANGES_H
 #define SITU_SOLVE_PIPELINE_BOUNDARY_RANGES_H
@@ -12,8 +12,8 @@
 
 enum { BOUNDARY_MOST_STATES = 1 << 14 };
 
-/* What is before a boundary and after it: prices of classes, and of the edges that straddle it, as the devices on each
- * side pay for them; short edges once more. */
+/* Sums before and after a boundary: prices of classes, and of the edges that straddle it, as the devices on each side
+ * pay for them; short edges also separately. */
 typedef struct boundary {
   int64_t before, after;
   int64_t left, right, short_left, short_right;
@@ -35,19 +35,19 @@ typedef struct boundary_ranges {
   int32_t *weight;               /* [type] of its count in the number of a state */
   int64_t *price;                /* [class] */
   int64_t total;                 /* of all classes */
-  int64_t *in_price, *out_price; /* [edge] the least that an accelerator pays */
+  int64_t *in_price, *out_price; /* [edge] the minimum that an accelerator pays */
   int64_t *loose;  /* [edge] price of classes that were folded into it (coarse.h): on either side of a boundary */
   int64_t *span;   /* [edge] the most price of a device that has no pin of the edge but pins before and after it */
   int64_t *reach;  /* [type] in units of 2^-30 */
   int64_t most_ns; /* the period that the ranges are set for */
   bool *is_short;  /* [edge] straddles at most one boundary between accelerators: no device is that small */
-  int64_t slack;   /* what all rooms together leave */
-  int64_t *least_left, *least_right; /* [state] the least that short edges cost at any boundary there */
+  int64_t slack;   /* the slack of all rooms together */
+  int64_t *least_left, *least_right; /* [state] the minimum cost of short edges at any boundary there */
   int64_t *most_before[N_COUNTED], *most_after[N_COUNTED]; /* [state] room by what is counted; -1: does not apply */
   boundary_front fronts[N_COUNTED * N_COUNTED];            /* [counted before * N_COUNTED + counted after] */
 } boundary_ranges;
 
-/* Numbers the states and chooses the prices: those of the balance of work, that is the greatest sum of prices for the
+/* Numbers the states and chooses the prices: those of the balance of work, which maximise the sum of prices for the
  * reach of all devices together. False without memory. */
 bool boundary_ranges_init(boundary_ranges *w, const stages *s, arena *a);
 /* The ranges of a coarser problem with the reaches of a fine one. The arrays are kept. */
@@ -55,7 +55,7 @@ bool boundary_ranges_of(boundary_ranges *w, const stages *s, const boundary_rang
                         int64_t *in_price, int64_t *out_price, int64_t *loose, arena *a);
 /* Sets the ranges for plans of period at most most_ns. */
 void boundary_ranges_set(boundary_ranges *w, int64_t most_ns);
-/* Narrows the ranges by what other boundaries cost at least (least_left, least_right). */
+/* Narrows the ranges by the minimum cost of other boundaries (least_left, least_right). */
 void boundary_ranges_tighten(boundary_ranges *w);
 /* time * reach of a type, rounded down: the price that a device can take in that time. */
 int64_t boundary_ranges_price(const boundary_ranges *w, int32_t type, int64_t time_ns);

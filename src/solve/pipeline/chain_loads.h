@@ -17,7 +17,7 @@ typedef struct chain_loads {
   int32_t *device;  /* [class] -1: not placed */
   int64_t *time_ns; /* [(phase * n + class) * n_device_classes + device class]; SITU_NEVER_NS: cannot run there */
   bool *allowed;    /* [class * n_devices + device] */
-  int64_t *class_bytes, *footprint_bytes; /* [class] always held; greatest while it runs */
+  int64_t *class_bytes, *footprint_bytes; /* [class] bytes always held; maximum while it runs */
   int32_t n_nets, *tensor;                /* [net] a tensor that other classes use than its producer's */
   int32_t *pin_start, *pin;               /* [net] classes that it joins, the producer's first */
   int32_t *touch_start, *touch;           /* nets of each class */
@@ -35,7 +35,7 @@ bool chain_loads_init(chain_loads *out, const situ_problem *problem, const contr
 bool chain_loads_add(chain_loads *l, int32_t class_index, int32_t device);
 /* Takes the class back that was placed last; `mark` is n_changes before that. */
 void chain_loads_undo(chain_loads *l, int32_t class_index, int64_t mark);
-/* The period of what is placed. */
+/* The period of the placed classes. */
 int64_t chain_loads_value(const chain_loads *l);
 
 #endif

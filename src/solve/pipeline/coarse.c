@@ -198,14 +198,11 @@ static bool finish(stages *out, const coarse_graph *d, arena *a) {
                   .pin_start = d->pin_start,
                   .pin = d->pin};
   out->types = ARENA_COPY(a, s->types, device_type, s->n_types);
-  out->predecessors = ARENA_ZERO(a, uint64_t, (int64_t)d->n * out->n_words);
-  out->time_ns = ARENA_NEW(a, int64_t, (int64_t)s->n_types * d->n);
-  out->weight_bytes = ARENA_ZERO(a, int64_t, d->n);
-  out->footprint_bytes = ARENA_ZERO(a, int64_t, d->n);
-  out->in_ns = ARENA_NEW(a, int64_t, (int64_t)s->n_types * d->n_edges);
-  out->out_ns = ARENA_NEW(a, int64_t, (int64_t)s->n_types * d->n_edges);
-  if (!out->types || !out->predecessors || !out->time_ns || !out->weight_bytes || !out->footprint_bytes ||
-      !out->in_ns || !out->out_ns)
+  if (!out->types ||
+      !ARENA_ARRAYS(a, ZEROS(out->predecessors, (int64_t)d->n * out->n_words),
+                    ARRAY(out->time_ns, (int64_t)s->n_types * d->n), ZEROS(out->weight_bytes, d->n),
+                    ZEROS(out->footprint_bytes, d->n), ARRAY(out->in_ns, (int64_t)s->n_types * d->n_edges),
+                    ARRAY(out->out_ns, (int64_t)s->n_types * d->n_edges)))
     return false;
   for (int32_t v = 0; v < d->n; v++)
     for (int32_t k = d->before_start[v]; k < d->before_start[v + 1]; k++)

@@ -1,9 +1,9 @@
-/* solve/pipeline/coarsen.h - which units of a hypergraph to fuse so that a smaller one has much the same good
+/* solve/pipeline/coarsen.h - which units of a hypergraph to merge so that the smaller hypergraph has similar good
  * partitions.
  *
  * Source: the heavy-edge first-choice clustering of multilevel partitioners (Karypis, Kumar, "Multilevel k-way
- * hypergraph partitioning", DAC 1999): units in random order, each joins the neighbour to which the dearest tensors tie
- * it. */
+ * hypergraph partitioning", DAC 1999): units in random order, each joins the neighbour to which the most expensive
+ * tensors connect it. */
 #ifndef SITU_SOLVE_PIPELINE_COARSEN_H
 #define SITU_SOLVE_PIPELINE_COARSEN_H
 

@@ -13,7 +13,7 @@ static situ_status configuration_solve(solve_run *run) {
 }
 
 const solver configuration_solver = {.name = "configuration",
-                                     .title = "proof: prices that no devices can hold together",
+                                     .title = "proof only: prices of operators that the devices cannot hold together",
                                      .source = "Gilmore and Gomory, Operations Research 1961",
                                      .models = MODEL_PIPELINE,
                                      .exact = true,

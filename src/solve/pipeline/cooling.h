@@ -1,8 +1,8 @@
 /* solve/pipeline/cooling.h - simulated annealing of a partition.
  *
- * The energy is a sum over devices: what a load is above a target, plus a small part of the load itself on devices that
- * pay for tensors, plus a price of memory that is missing. The target lies below the best period known, by an amount
- * that shrinks with the temperature: hot, all devices that are nearly full count; cold, the worst ones alone. */
+ * The energy is a sum over devices: the excess of the load over a target, plus a small part of the load itself on
+ * devices that pay for tensors, plus a price of missing memory. The target lies below the best period known, by an
+ * amount that shrinks with the temperature: when hot, all nearly full devices count; when cold, only the worst ones. */
 #ifndef SITU_SOLVE_PIPELINE_COOLING_H
 #define SITU_SOLVE_PIPELINE_COOLING_H
 
@@ -16,13 +16,13 @@ typedef struct cooling {
   budget *budget; /* a step is MOVES_OF_A_STEP tried moves */
   rng *random;
   partition now;
-  int64_t best_ns; /* the least period of a partition that fits, so far; lower it to see only what is better */
+  int64_t best_ns; /* the minimum period of a partition that fits, so far; lower it to accept only better ones */
   int32_t *best;   /* [unit] that partition, once there is one */
   double goal_ns;  /* the period to beat */
 
   double temperature_ns, target_ns;
   double *slope;  /* [device] part of its load that counts at any size */
-  double *energy; /* [device] of what it holds now */
+  double *energy; /* [device] of its current units */
 } cooling;
 
 /* Room for partitions of a hypergraph; the fields down to goal_ns but for `now` are the caller's. False without memory.

@@ -83,9 +83,8 @@ static elimination_made order_tables(elimination *e, wiring *w, int32_t *rank, i
     for (int32_t k = 0; k < w->n_words; k++)
       for (uint64_t left = row[k]; left; left &= left - 1) t->behind[n++] = k * 64 + __builtin_ctzll(left);
     for (int32_t k = 0; k < n; k++) t->n_rows *= e->size[t->behind[k]];
-    t->sum = ARENA_NEW(a, int64_t, t->n_rows * e->size[v]);
-    t->message = ARENA_NEW(a, int64_t, t->n_rows);
-    if (!t->sum || !t->message) return ELIMINATION_NO_MEMORY;
+    if (!ARENA_ARRAYS(a, ARRAY(t->sum, t->n_rows * e->size[v]), ARRAY(t->message, t->n_rows)))
+      return ELIMINATION_NO_MEMORY;
     e->n_entries += t->n_rows * e->size[v];
     most_rows = max64(most_rows, t->n_rows);
     rank[v] = i;

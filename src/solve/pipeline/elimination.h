@@ -1,12 +1,11 @@
-/* solve/pipeline/elimination.h - the least of a sum of functions of one or two variables, each with few values, by
- * eliminating one variable after the other: the sum of the functions that know the variable, at its best value, is a
- * function of the other variables that they know. Exact; the tables stay small where the variables hang together like a
- * tree.
+/* solve/pipeline/elimination.h - minimises a sum of functions of one or two variables, each with few values, by
+ * variable elimination: the sum of the functions of a variable, at its best value, is a function of the other variables
+ * in them. Exact; the tables stay small if the variables are connected like a tree.
  *
- * Source: Bertele and Brioschi, Nonserial Dynamic Programming, 1972. The order is greedy: the least table next.
+ * Source: Bertele and Brioschi, Nonserial Dynamic Programming, 1972. The order is greedy: the smallest table next.
  *
- * Sums are whole numbers. ELIMINATION_NEVER says that values do not go together; all other sums must stay below it in
- * size. */
+ * Sums are integers. ELIMINATION_NEVER marks incompatible values; the magnitude of all other sums must stay below
+ * it. */
 #ifndef SITU_SOLVE_PIPELINE_ELIMINATION_H
 #define SITU_SOLVE_PIPELINE_ELIMINATION_H
 
@@ -28,14 +27,16 @@ typedef struct elimination_term {
   int32_t *at;
 } elimination_term;
 
-/* The table of a variable: of what it and the variables that it leaves behind are, it itself running fastest. */
+/* The table of a variable: indexed by its value and those of its remaining neighbours, its own value varying
+ * fastest. */
 typedef struct elimination_table {
   int32_t variable, n_behind, *behind;     /* by the order in which they are eliminated */
   int32_t n_terms, parent, term_of_parent; /* the table that takes its message in, -1: none; as which of its terms */
-  int64_t n_rows;                          /* values of those behind, together: the size of its message */
+  int64_t n_rows;                          /* number of combined values of the remaining neighbours: the size of its
+                                              message */
   elimination_term *terms;
   int64_t *sum;     /* [n_rows * values] */
-  int64_t *message; /* [n_rows] the least of each row */
+  int64_t *message; /* [n_rows] the minimum of each row */
 } elimination_table;
 
 typedef struct elimination {
@@ -56,9 +57,9 @@ elimination_made elimination_init(elimination *out, int32_t n, const int32_t *si
 /* NULL, or which invariant of the tables does not hold (base/contracts.h). */
 const char *elimination_check(const elimination *e);
 
-/* The least sum, ELIMINATION_NEVER when nothing goes together; else value[v] is that of a solution. */
+/* The minimum sum, ELIMINATION_NEVER if no values are compatible; otherwise value[v] is that of a solution. */
 int64_t elimination_least(elimination *e, int32_t *value);
-/* After it: least[start[v] + a] is the least sum of those solutions in which variable v has value a. Changes the
+/* Call after it: least[start[v] + a] is the minimum sum over solutions in which variable v has value a. Modifies the
  * tables. */
 void elimination_marginals(elimination *e, const int64_t *start, int64_t *least);
 

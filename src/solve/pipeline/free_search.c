@@ -253,7 +253,7 @@ static bool free_search_serves(const situ_problem *p) { return hypergraph_serves
 
 const solver free_search_solver = {
     .name = "free_search",
-    .title = "multilevel annealing of a hypergraph, for pipelines without contiguity",
+    .title = "multilevel annealing of the hypergraph, for non-contiguous pipelines",
     .source = "Karypis, Kumar, DAC 1999; Kirkpatrick, Gelatt, Vecchi, 1983",
     .models = MODEL_PIPELINE,
     .anytime = true,

@@ -1,4 +1,4 @@
-/* ideal_dp: the exact dynamic program over ideals for contiguous, host-staged pipelines.
+/* ideal_dp: the exact dynamic programming over ideals for contiguous, host-staged pipelines.
  *
  * Tarnawski et al., NeurIPS 2020: a contiguous placement is a chain of ideals {} = I_0 < I_1 < ... < I_m = V, device j
  * holding I_j \ I_{j-1}. With D[s][I] the least period of the devices counted in state s (how many of each type are

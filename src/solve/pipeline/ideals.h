@@ -1,10 +1,10 @@
 /* solve/pipeline/ideals.h - ideals (downward closed sets of classes) that can be the boundary between two devices.
  *
- * The classes are decided in rising order, in or out; what follows a class that is out is out. So every ideal is
- * reached exactly once, no table of those seen is needed, and a branch of the enumeration ends where what is decided
- * already fits into no range (boundary_ranges.h). Only ideals inside a range are kept. Each kept ideal carries the sums
- * and the straddling hyperedges from which the cost of a device between two ideals I' and I follows in O(straddling
- * edges):
+ * The classes are decided in rising order, in or out; successors of a class that is out are out. So every ideal is
+ * reached exactly once, no table of visited ideals is needed, and a branch of the enumeration ends as soon as the
+ * decided classes fit into no range (boundary_ranges.h). Only ideals inside a range are kept. Each kept ideal carries
+ * the sums and the straddling hyperedges from which the cost of a device between two ideals I' and I follows in
+ * O(straddling edges):
  *
  *     comm(I \ I') = upper(I) + lower(I') + a correction for each edge that straddles both
  */
@@ -45,8 +45,8 @@ typedef struct ideal_set {
 
 typedef enum ideals_result { IDEALS_ALL, IDEALS_STOPPED, IDEALS_NO_MEMORY } ideals_result;
 
-/* Finds the ideals that some range allows; the empty one always. Spends a step for every 1024 ideals
- * seen; stops beyond most_work classes looked at, or when they take more than most_bytes. */
+/* Finds the ideals that some range allows; always the empty one. Spends a step for every 1024 ideals visited; stops
+ * after most_work classes examined, or if the ideals take more than most_bytes. */
 ideals_result ideals_find(ideal_set *out, const boundary_ranges *open, int64_t most_work, int64_t most_bytes,
                           budget *b);
 /* Finds what boundaries cost at least, for more and more of the slack as long as each takes at most most_work, and

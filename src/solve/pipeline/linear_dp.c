@@ -101,7 +101,7 @@ static situ_status linear_dp_solve(solve_run *run) {
 
 const solver linear_dp_solver = {
     .name = "linear_dp",
-    .title = "best split of many linear orders of the operators",
+    .title = "optimal split of many linear orders of the operators",
     .source = "Tarnawski et al., Efficient Algorithms for Device Placement of DNN Graph Operators, NeurIPS 2020",
     .models = MODEL_PIPELINE,
     .solve = linear_dp_solve,

@@ -218,7 +218,7 @@ static bool local_search_serves(const situ_problem *p) { return loads_serve(p) &
 
 const solver local_search_solver = {
     .name = "local_search",
-    .title = "annealing of a pipeline with incremental loads",
+    .title = "simulated annealing of a pipeline, with incremental loads",
     .source = "Kirkpatrick, Gelatt, Vecchi, 1983",
     .models = MODEL_PIPELINE,
     .anytime = true,

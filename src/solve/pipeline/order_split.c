@@ -131,9 +131,8 @@ static void limit_states(order_split *l, int64_t most) {
 /* Lists the states in which each type is used. */
 static bool list_states(order_split *l) {
   arena *a = l->run->arena;
-  l->with_start = ARENA_ZERO(a, int32_t, l->n_types + 1);
-  l->with = ARENA_NEW(a, int32_t, (int64_t)l->n_types * l->n_states);
-  if (!l->with_start || !l->with) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(l->with_start, l->n_types + 1), ARRAY(l->with, (int64_t)l->n_types * l->n_states)))
+    return false;
   for (int32_t k = 0; k < l->n_types; k++) {
     int32_t n = l->with_start[k];
     for (int32_t s = 0; s < l->n_states; s++)

@@ -4,13 +4,9 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "base/sort.h"
 
 /* ---- the published order ---- */
-
-static int ascending(const void *a, const void *b) {
-  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return (x > y) - (x < y);
-}
 
 typedef struct ranked {
   int64_t id;
@@ -42,7 +38,7 @@ bool order_published(int32_t *order, const contraction *c, const situ_graph *g, 
       to[i] = rank[f->to[i]];
       waiting[f->to[i]]++;
     }
-    qsort(to + f->start[k], (size_t)(f->start[k + 1] - f->start[k]), sizeof *to, ascending);
+    sort32(to + f->start[k], f->start[k + 1] - f->start[k]);
   }
   int32_t n_stack = 0, n_done = 0;
   for (int32_t r = f->n - 1; r >= 0; r--)

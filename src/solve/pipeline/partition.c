@@ -6,14 +6,11 @@
 
 bool partition_init(partition *s, const hypergraph *h, arena *a) {
   *s = (partition){.h = h};
-  s->device = ARENA_ZERO(a, int32_t, h->n_units);
-  s->count = ARENA_NEW(a, int32_t, (int64_t)h->n_edges * h->n_devices);
-  s->sums = ARENA_NEW(a, device_sums, h->n_devices);
-  s->unit = ARENA_NEW(a, int32_t, (int64_t)h->n_devices * h->n_units);
-  s->place = ARENA_NEW(a, int32_t, h->n_units);
-  s->n_units = ARENA_NEW(a, int32_t, h->n_devices);
-  if (!h->memory_is_free) s->footprints = ARENA_NEW(a, int32_t, (int64_t)h->n_devices * h->n_footprints);
-  return s->device && s->count && s->sums && s->unit && s->place && s->n_units && (h->memory_is_free || s->footprints);
+  if (!h->memory_is_free && !ARENA_ARRAYS(a, ARRAY(s->footprints, (int64_t)h->n_devices * h->n_footprints)))
+    return false;
+  return ARENA_ARRAYS(a, ZEROS(s->device, h->n_units), ARRAY(s->count, (int64_t)h->n_edges * h->n_devices),
+                      ARRAY(s->sums, h->n_devices), ARRAY(s->unit, (int64_t)h->n_devices * h->n_units),
+                      ARRAY(s->place, h->n_units), ARRAY(s->n_units, h->n_devices));
 }
 
 static void enter(partition *s, int32_t unit, int32_t d) {

@@ -17,9 +17,7 @@ static int32_t n_prices(const stages *s, const device_sequence *sequence) {
 bool stage_ascent_init(stage_ascent *a, solve_run *run, stage_space *space) {
   const stages *s = space->s;
   *a = (stage_ascent){.run = run, .space = space};
-  a->share = ARENA_NEW(run->arena, double, ((int64_t)s->n + s->n_edges) * STAGE_MOST);
-  a->stage = ARENA_NEW(run->arena, uint8_t, s->n);
-  return a->share && a->stage;
+  return ARENA_ARRAYS(run->arena, ARRAY(a->share, ((int64_t)s->n + s->n_edges) * STAGE_MOST), ARRAY(a->stage, s->n));
 }
 
 void stage_price_start(double *price, const device_sequence *sequence, const int64_t *reach) {
@@ -198,9 +196,8 @@ static situ_status look_once(stage_verdict *verdict, stage_ascent *a, const stag
     if (budget_spend(a->run->budget, 1)) *verdict = STAGE_STOPPED;
     return SITU_STATUS_OK;
   }
-  c.value = ARENA_NEW(scratch, int32_t, c.energy.n_variables);
-  c.marginal = ARENA_NEW(scratch, int64_t, c.energy.n_values);
-  if (!c.value || !c.marginal) return fail_no_memory(a->run->error);
+  if (!ARENA_ARRAYS(scratch, ARRAY(c.value, c.energy.n_variables), ARRAY(c.marginal, c.energy.n_values)))
+    return fail_no_memory(a->run->error);
   TRY(ascend(verdict, a, &c, sub, most_ns, most_passes));
   for (int64_t i = 0; i < n_shares; i++) a->share[i] /= c.n_passes;
   a->lower_ns = (double)c.best_sum / (double)STAGE_PRICE_ONE;

@@ -154,9 +154,7 @@ static elimination_made list_variables(stage_energy *e, arena *a) {
   }
   for (int32_t v = 0; v < e->n_variables; v++) e->start[v + 1] = e->start[v] + e->size[v];
   e->n_values = e->start[e->n_variables];
-  e->maker = ARENA_NEW(a, uint16_t, e->n_values);
-  e->holders = ARENA_ZERO(a, uint16_t, e->n_values);
-  if (!e->maker || !e->holders) return ELIMINATION_NO_MEMORY;
+  if (!ARENA_ARRAYS(a, ARRAY(e->maker, e->n_values), ZEROS(e->holders, e->n_values))) return ELIMINATION_NO_MEMORY;
   for (int32_t v = 0; v < s->n; v++) {
     int32_t x = e->variable_of[v], i = 0;
     for (uint32_t left = e->may[v]; x >= 0 && left; left &= left - 1)
@@ -273,9 +271,8 @@ elimination_made stage_energy_init(stage_energy *e, const stages *s, const stage
   elimination_made made = list_variables(e, a);
   if (made != ELIMINATION_READY) return made;
   int64_t most = (int64_t)s->n + s->n_edges + s->pin_start[s->n_edges] + order->start[s->n];
-  e->factors = ARENA_NEW(a, factor, most);
-  e->source = ARENA_NEW(a, int32_t, most);
-  if (!e->factors || !e->source || !add_priced(e, a) || !add_order(e, a)) return ELIMINATION_NO_MEMORY;
+  if (!ARENA_ARRAYS(a, ARRAY(e->factors, most), ARRAY(e->source, most)) || !add_priced(e, a) || !add_order(e, a))
+    return ELIMINATION_NO_MEMORY;
   return elimination_init(&e->tables, e->n_variables, e->size, e->n_factors, e->factors, most_entries, a);
 }
 

@@ -378,7 +378,7 @@ static situ_status stage_lns_solve(solve_run *run) {
 static bool stage_lns_serves(const situ_problem *p) { return stage_space_serves(p); }
 
 const solver stage_lns_solver = {.name = "stage_lns",
-                                 .title = "large neighbourhoods of a contiguous pipeline",
+                                 .title = "large neighbourhood search for contiguous pipelines",
                                  .source = "Shaw, CP 1998",
                                  .models = MODEL_PIPELINE,
                                  .serves = stage_lns_serves,

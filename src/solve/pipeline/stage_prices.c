@@ -232,9 +232,8 @@ static situ_status stage_prices_solve(solve_run *run) {
   if (!stage_space_init(&g.space, &s, a)) return fail_no_memory(run->error);
   if (g.space.n_sequences == 0) return SITU_STATUS_OK;
   g.s = &s;
-  g.mask = ARENA_NEW(a, uint16_t, n_masks(&g));
-  g.whole = ARENA_NEW(a, uint16_t, n_masks(&g));
-  if (!g.mask || !g.whole || !stage_ascent_init(&g.ascent, run, &g.space) || !boundary_ranges_init(&balance, &s, a))
+  if (!ARENA_ARRAYS(a, ARRAY(g.mask, n_masks(&g)), ARRAY(g.whole, n_masks(&g))) ||
+      !stage_ascent_init(&g.ascent, run, &g.space) || !boundary_ranges_init(&balance, &s, a))
     return fail_no_memory(run->error);
   g.reach = balance.reach;
   situ_status status = close_gap(&g);
@@ -249,7 +248,7 @@ static situ_status stage_prices_solve(solve_run *run) {
 static bool stage_prices_serves(const situ_problem *p) { return stage_space_serves(p); }
 
 const solver stage_prices_solver = {.name = "stage_prices",
-                                    .title = "proof and plans by prices of pipeline stages",
+                                    .title = "branch and bound on pipeline stages, with bounds from prices of stages",
                                     .source = "Held and Karp, Mathematical Programming 1971",
                                     .models = MODEL_PIPELINE,
                                     .exact = true,

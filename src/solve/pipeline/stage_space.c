@@ -71,15 +71,10 @@ bool stage_space_init(stage_space *g, const stages *s, arena *a) {
   for (int32_t t = 0; t < s->n_types; t++) n_stages += s->types[t].n_devices;
   if (n_stages > STAGE_MOST || s->n_types > STAGE_MOST || s->n > STAGE_MOST_CLASSES || s->n < 1 || !fits(s, n_stages))
     return true;
-  g->sequences = ARENA_NEW(a, device_sequence, STAGE_MOST_SEQUENCES);
-  g->before = ARENA_ZERO(a, uint64_t, (int64_t)s->n * s->n_words);
-  g->after = ARENA_ZERO(a, uint64_t, (int64_t)s->n * s->n_words);
-  g->in_word = ARENA_NEW(a, int64_t, s->n_words);
-  g->up = ARENA_NEW(a, int64_t, s->n);
-  g->down = ARENA_NEW(a, int64_t, s->n);
-  g->least = ARENA_NEW(a, int64_t, s->n);
-  if (!stage_order_find(&g->order, s, a) || !g->sequences || !g->before || !g->after || !g->in_word || !g->up ||
-      !g->down || !g->least)
+  int64_t words = (int64_t)s->n * s->n_words;
+  if (!ARENA_ARRAYS(a, ARRAY(g->sequences, STAGE_MOST_SEQUENCES), ZEROS(g->before, words), ZEROS(g->after, words),
+                    ARRAY(g->in_word, s->n_words), ARRAY(g->up, s->n), ARRAY(g->down, s->n), ARRAY(g->least, s->n)) ||
+      !stage_order_find(&g->order, s, a))
     return false;
   for (int32_t t = 0; t < s->n_types; t++) left[t] = s->types[t].n_devices;
   list_sequences(g, &(device_sequence){0}, left);

@@ -19,8 +19,8 @@ typedef struct stages {
   int32_t n_words;        /* of a set of classes as bits */
   uint64_t *predecessors; /* [class * n_words] */
 
-  bool by_links;       /* loads are least loads: see view/link_prices.h */
-  bool greatest;       /* a load is the greatest of compute, in and out, not their sum */
+  bool by_links;       /* loads are minimum loads: see view/link_prices.h */
+  bool greatest;       /* a load is the maximum of compute, in and out, not their sum */
   bool memory_is_free; /* everything fits on any one device */
   int32_t n_types;
   device_type *types;
@@ -29,7 +29,7 @@ typedef struct stages {
   int32_t n_rows, n_phases;
   int64_t *time_ns;         /* [row * n + class]; SITU_NEVER_NS, in all rows of a type: cannot run there */
   int64_t *weight_bytes;    /* [class] weights and stashed activations */
-  int64_t *footprint_bytes; /* [class] greatest footprint of an operator, times in_flight */
+  int64_t *footprint_bytes; /* [class] maximum footprint of an operator, times in_flight */
   int64_t *trained_bytes;   /* [class] weights of forward operators where replicas have to agree on them; else 0 */
 
   /* Hyperedges: tensors whose producer and users lie in two classes or more, and that cost something. The pins of edge

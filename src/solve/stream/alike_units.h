@@ -1,17 +1,16 @@
-/* solve/stream/alike_units.h - units that look alike, as larger units: the same operator of all steps of an unrolled
- * network, of all layers of one that repeats them.
+/* solve/stream/alike_units.h - similar units merged into larger units: the same operator of all steps of an unrolled
+ * network, or of all layers of a repetitive one.
  *
- * Source: colour refinement (Weisfeiler, Leman, "A reduction of a graph to a canonical form", 1968), ended after few
- * rounds: then units are alike whose surroundings are the same up to so many tensors away, wherever in the network they
- * stand. */
+ * Source: colour refinement (Weisfeiler, Leman, "A reduction of a graph to a canonical form", 1968), stopped after a
+ * few rounds: units are then similar if their neighbourhoods are equal up to that many tensors away, wherever they are
+ * in the network. */
 #ifndef SITU_SOLVE_STREAM_ALIKE_UNITS_H
 #define SITU_SOLVE_STREAM_ALIKE_UNITS_H
 
 #include "problem/problem.h"
 
-/* Levels after 1, 2, 4 and 8 rounds, coarsest first, of unions of units of the problem; those that join nothing more
- * than the one before, or less than half of the units, are left out. None at all where the network does not repeat
- * itself. */
+/* Levels after 1, 2, 4 and 8 rounds, coarsest first, of unions of units of the problem; levels that join no more than
+ * the previous one, or less than half of the units, are omitted. None if the network does not repeat itself. */
 enum { ALIKE_LEVELS = 4 };
 typedef struct alike_levels {
   unit_list of[ALIKE_LEVELS];

@@ -2,11 +2,11 @@
  * block to the last, led by what the bound says is still to come. Both are exact while no layer is wider than allowed;
  * each round allows more. The plan holds on links free of contention: the simulator says what it is worth with it.
  * docs/theory/exact/block_dp.md tells it in full. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/sort.h"
 #include "bound/block_chain.h"
 #include "bound/bound.h"
 #include "solve/common/solver.h"
@@ -80,11 +80,6 @@ static situ_status improve_bound(block_dp *s, int32_t width, bool *exact) {
 
 /* ---- forward: a plan ---- */
 
-static int ascending(const void *left, const void *right) {
-  int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
-  return (a > b) - (a < b);
-}
-
 /* Puts v into the order after those of its ancestors that are not there yet: these were deleted. */
 static int32_t append(block_dp *s, int32_t n, int32_t v) {
   const situ_graph *g = s->run->problem->graph;
@@ -98,7 +93,7 @@ static int32_t append(block_dp *s, int32_t n, int32_t v) {
       s->placed[u] = true;
       s->order[n++] = u;
     }
-  qsort(s->order + first, (size_t)(n - first), sizeof *s->order, ascending);
+  sort32(s->order + first, n - first);
   return n;
 }
 
@@ -283,7 +278,7 @@ static bool block_dp_serves(const situ_problem *p) { return block_serves(p) && p
 
 const solver block_dp_solver = {
     .name = "block_dp",
-    .title = "exact search, block by block between the cuts of the graph",
+    .title = "exact search, block by block between operators that separate the graph",
     .source = "",
     .models = MODEL_STREAM,
     .exact = true,

@@ -226,7 +226,7 @@ static bool branch_and_bound_serves(const situ_problem *p) {
 
 const solver branch_and_bound_solver = {
     .name = "branch_and_bound",
-    .title = "every plan of a small problem that bounds do not exclude",
+    .title = "branch and bound over all plans of a small problem",
     .source = "",
     .models = MODEL_STREAM,
     .exact = true,

@@ -2,11 +2,11 @@
  * transformer, the blocks of a residual network, found from the edges alone.
  *
  * The main part is all that lies between the two ends of the longest path. A boundary follows an operator v of it that
- * is ancestor or descendant of every other, where only v's own tensors are used further on. What is no descendant of
- * the path's start (tables of positions, masks) goes to the element of its first consumer, what is no ancestor of its
- * end to that of its last producer; their tensors may cross boundaries. Elements that share a colocation group are one.
- * All edges go forward, so intervals of elements are contiguous parts. On request elements are parted further, where
- * more than one tensor may cross. */
+ * is ancestor or descendant of every other, if only v's own tensors are used later. Operators that are not descendants
+ * of the path's start (tables of positions, masks) go to the element of their first consumer, those that are not
+ * ancestors of its end to that of their last producer; their tensors may cross boundaries. Elements that share a
+ * colocation group are merged. All edges go forward, so intervals of elements are contiguous parts. On request elements
+ * are divided further, at points where more than one tensor may cross. */
 #ifndef SITU_SOLVE_STREAM_CHAIN_H
 #define SITU_SOLVE_STREAM_CHAIN_H
 
@@ -21,10 +21,10 @@ typedef struct chain {
   int32_t *first;   /* [n + 1] into order */
   /* Sums over the elements before k, [n + 1] each; time and never by class: [class * (n + 1) + k]. */
   int64_t *weight_bytes;
-  int64_t *kept_bytes; /* stream: results, which stay from when they are made; pipeline: what is stashed */
+  int64_t *kept_bytes; /* stream: results, which stay once produced; pipeline: stashed activations */
   int64_t *time_ns;
   int32_t *never;      /* elements that the class cannot run */
-  int64_t *peak_bytes; /* [n] stream: most that lives at once inside, own results too; pipeline: greatest footprint */
+  int64_t *peak_bytes; /* [n] stream: maximum live bytes inside, including own results; pipeline: maximum footprint */
   int32_t *pin;        /* [n] device, -1: free, -2: pinned to several */
   /* Tensors that cross the boundary after element k < n - 1: cut[cut_start[k] .. own_end[k]) are those of the main
    * part (of the operator at the boundary, unless elements were parted), .. cut_start[k + 1]) all others. */

@@ -549,7 +549,7 @@ situ_status chain_labels_run(solve_run *run) {
 
 const solver chain_labels_solver = {
     .name = "chain_labels",
-    .title = "labels along a chain of layers, with prices of memory and of a limit",
+    .title = "label setting along a chain of layers, with prices of memory and of a limit",
     .source = "Handler and Zang, Networks 10, 1980; Desrosiers et al., 1995",
     .models = MODEL_STREAM,
     .serves = chain_labels_serves,

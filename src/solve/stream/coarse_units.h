@@ -1,8 +1,9 @@
 /* solve/stream/coarse_units.h - larger units than the problem's, for searches of large stream problems.
  *
  * Source: the heavy-edge first-choice clustering of multilevel partitioners (Karypis, Kumar, "Multilevel k-way
- * hypergraph partitioning", DAC 1999), on operators and tensors: a unit joins the neighbour to which the dearest
- * transfers for its work tie it. The graph stays as it is: a plan of the coarse units is a plan of the problem. */
+ * hypergraph partitioning", DAC 1999), on operators and tensors: a unit joins the neighbour to which the most expensive
+ * transfers relative to its work connect it. The graph stays as it is: a plan of the coarse units is a plan of the
+ * problem. */
 #ifndef SITU_SOLVE_STREAM_COARSE_UNITS_H
 #define SITU_SOLVE_STREAM_COARSE_UNITS_H
 
@@ -29,7 +30,7 @@ typedef struct coarse_levels {
 } coarse_levels;
 bool coarse_levels_find(coarse_levels *out, const situ_problem *p, const rank_costs *costs, arena *a);
 
-/* Puts each unit where most of its work is, as far as that is allowed; else where its first operator is. */
+/* Puts each unit on the device of most of its work if that is allowed, else on that of its first operator. */
 void coarse_units_gather(int32_t *device, const situ_problem *p, const unit_list *units, const rank_costs *costs,
                          double *scratch /* [device] */);
 

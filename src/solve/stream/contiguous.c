@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/sort.h"
 #include "graph/topological.h"
 #include "solve/common/solver.h"
 #include "solve/stream/sequence.h"
@@ -152,11 +153,6 @@ static int by_key(const void *left, const void *right) {
   return (a->index > b->index) - (a->index < b->index);
 }
 
-static int ascending(const void *left, const void *right) {
-  int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
-  return (a > b) - (a < b);
-}
-
 static int64_t most_crossing(const contiguous *c, int32_t i) {
   int64_t most = 0;
   for (int32_t k = 0; k < c->problem->n_kinds; k++)
@@ -166,15 +162,14 @@ static int64_t most_crossing(const contiguous *c, int32_t i) {
 
 static bool choose_cuts(part_search *s, arena *a) {
   const contiguous *c = s->c;
-  ranked *rows = ARENA_NEW(a, ranked, c->n);
-  s->cut = ARENA_NEW(a, int32_t, CONTIGUOUS_CUTS + 2);
-  if (!rows || !s->cut) return false;
+  ranked *rows;
+  if (!ARENA_ARRAYS(a, ARRAY(rows, c->n), ARRAY(s->cut, CONTIGUOUS_CUTS + 2))) return false;
   for (int32_t i = 1; i < c->n; i++) rows[i - 1] = (ranked){most_crossing(c, i), i};
   if (c->n > 1) qsort(rows, (size_t)c->n - 1, sizeof *rows, by_key);
   s->cut[s->n_cuts++] = 0;
   for (int32_t i = 0; i < c->n - 1 && i < CONTIGUOUS_CUTS; i++) s->cut[s->n_cuts++] = rows[i].index;
   s->cut[s->n_cuts++] = c->n;
-  qsort(s->cut, (size_t)s->n_cuts, sizeof *s->cut, ascending);
+  sort32(s->cut, s->n_cuts);
   return true;
 }
 
@@ -278,7 +273,7 @@ static situ_status contiguous_solve(solve_run *run) {
 
 const solver contiguous_solver = {
     .name = "contiguous",
-    .title = "each device one part of the network, taken as a chain",
+    .title = "one contiguous part of the network, as a chain, for each device",
     .source = "",
     .models = MODEL_STREAM,
     .solve = contiguous_solve,

@@ -23,15 +23,16 @@ typedef struct contiguous {
 /* In the arena; O(V + E + n * (devices + kinds)). False without memory. */
 bool contiguous_find(contiguous *out, const situ_problem *problem, arena *a);
 
-/* The devices ([operator]) of the best chain whose every cut costs `price` ns beside its transfers; a device may come
- * again. False where there is none, or without memory. O(n * devices^2). */
+/* The devices ([operator]) of the best chain in which every cut costs `price` ns in addition to its transfers; a device
+ * may occur more than once. False if there is none, or without memory. O(n * devices^2). */
 bool contiguous_by_price(int32_t *device, const contiguous *c, int64_t price, arena *scratch);
 
 enum { CONTIGUOUS_DEVICES = 6, CONTIGUOUS_CUTS = 192 };
 
-/* The best chain on k = 1 .. CONTIGUOUS_DEVICES devices, each of them one part that its memory holds: device[k-1]
- * ([operator]), value_ns[k-1] as the chain has it, SITU_NEVER_NS where there is none. Of more devices the fastest take
- * part, of more cuts those that least crosses. False without memory. O(2^devices * devices^2 * cuts^2). */
+/* The best chain on k = 1 .. CONTIGUOUS_DEVICES devices, each of which holds one part that fits its memory: device[k-1]
+ * ([operator]), value_ns[k-1] by the chain, SITU_NEVER_NS if there is none. If there are more devices, the fastest are
+ * used; if there are more cuts, those crossed by the fewest bytes. False without memory. O(2^devices * devices^2 *
+ * cuts^2). */
 bool contiguous_by_parts(int32_t **device, int64_t *value_ns, const contiguous *c, arena *a);
 
 #endif

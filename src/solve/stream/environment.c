@@ -88,24 +88,16 @@ static int64_t simulate(simulator *s, const placement *where) {
 static bool environment_fill(environment *env, const situ_problem *p, arena *a) {
   int64_t n = p->n_operators;
   *env = (environment){.problem = p, .arena = a, .n_devices = p->n_devices, .best_ns = SITU_NEVER_NS};
-  env->unit_of = ARENA_NEW(a, int32_t, n);
-  env->member_start = ARENA_NEW(a, int32_t, n + 2);
-  env->member = ARENA_NEW(a, int32_t, n);
-  env->sequence = ARENA_NEW(a, int32_t, n);
-  env->device = ARENA_NEW(a, int32_t, n);
-  env->best = ARENA_ZERO(a, int32_t, n);
-  env->held_bytes = ARENA_NEW(a, int64_t, p->n_memories);
-  env->most_bytes = ARENA_NEW(a, int64_t, p->n_memories);
-  if (!env->unit_of || !env->member_start || !env->member || !env->sequence || !env->device || !env->best ||
-      !env->held_bytes || !env->most_bytes)
+  if (!ARENA_ARRAYS(a, ARRAY(env->unit_of, n), ARRAY(env->member_start, n + 2), ARRAY(env->member, n),
+                    ARRAY(env->sequence, n), ARRAY(env->device, n), ZEROS(env->best, n),
+                    ARRAY(env->held_bytes, p->n_memories), ARRAY(env->most_bytes, p->n_memories)))
     return false;
   env->n_units = p->units.n;
   memcpy(env->unit_of, p->units.of, (size_t)n * sizeof *env->unit_of);
   list_members(env);
-  env->allowed = ARENA_NEW(a, bool, (int64_t)env->n_units * p->n_devices);
-  env->weight_bytes = ARENA_NEW(a, int64_t, env->n_units);
-  env->footprint_bytes = ARENA_NEW(a, int64_t, env->n_units);
-  if (!env->allowed || !env->weight_bytes || !env->footprint_bytes) return false;
+  if (!ARENA_ARRAYS(a, ARRAY(env->allowed, (int64_t)env->n_units * p->n_devices),
+                    ARRAY(env->weight_bytes, env->n_units), ARRAY(env->footprint_bytes, env->n_units)))
+    return false;
   describe_units(env);
   env->scale_ns = scale(p);
   CONTRACT(environment_check(env));

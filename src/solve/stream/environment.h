@@ -1,14 +1,14 @@
-/* solve/stream/environment.h - a stream problem as an environment, as the field of learning calls it: units that get a
- * device each (actions), what may go where (masks), and how long the model takes then (rewards). Policies that learn
- * and placements at random draw from the same one.
+/* solve/stream/environment.h - a stream problem as a reinforcement learning environment: units that each get a device
+ * (actions), allowed devices (masks), and the resulting time (rewards). Learned policies and random placements use the
+ * same environment.
  *
  * Units are those of the problem at first (view/unit.h); they are numbered by their first operator, so nearly in
  * topological order. Colocation, support, pins and room for weights are masked, not punished (as GDP does them, Zhou et
- * al., 2019): a draw cannot break them. What a draw cannot see, tensors that live at the same time, makes a trial
- * invalid.
+ * al., 2019): a draw cannot break them. A trial is invalid if tensors that live at the same time do not fit, which a
+ * draw cannot foresee.
  *
- * The sequence on each device is settled by solve/stream/sequence.h, as runtimes with ready queues do, so that policies
- * differ by their devices alone. */
+ * The sequence on each device is determined by solve/stream/sequence.h, as in runtimes with ready queues, so that
+ * policies differ only in their devices. */
 #ifndef SITU_SOLVE_STREAM_ENVIRONMENT_H
 #define SITU_SOLVE_STREAM_ENVIRONMENT_H
 
@@ -35,8 +35,8 @@ typedef struct environment {
   simulator *simulator;
   arena *arena;             /* scratch of a trial is released after it */
   int64_t *weight_bytes;    /* [unit] what stays on its memory */
-  int64_t *footprint_bytes; /* [unit] most that one of its operators needs beside */
-  int64_t scale_ns;         /* the unit of rewards: all work on the device that does it in the least time; at least 1 */
+  int64_t *footprint_bytes; /* [unit] maximum additional memory of one of its operators */
+  int64_t scale_ns;         /* the unit of rewards: all work on the device that does it fastest; at least 1 */
 
   solve_run *run;           /* whose incumbent sees each trial, or NULL */
   environment_judge *judge; /* may be NULL */
@@ -58,7 +58,7 @@ bool environment_init_run(environment *env, solve_run *run);
 /* NULL, or which of the invariants above does not hold (base/contracts.h). O(V). */
 const char *environment_check(const environment *env);
 
-/* Units with the same number of group (0 .. n_units-1) become one unit. Units are numbered anew. */
+/* Units with the same group number (0 .. n_units-1) become one unit. Units are renumbered. */
 void environment_join(environment *env, const int32_t *group);
 
 /* Devices by unit from devices by operator: of those that the unit may use that of most of its time, the first of
@@ -78,8 +78,8 @@ bool environment_over(const environment *env);
  * graphs of all sizes weigh alike in one policy). */
 double environment_reward(const environment *env, int64_t time_ns);
 
-/* An action: memories without anything; which devices are open to unit u (n_devices), by what is allowed and has room
- * left, where none has, those with the most room, device 0 for a unit that cannot run; unit u goes to device d. */
+/* Actions: empty all memories; the devices open to unit u (n_devices), which are those allowed with room left, or the
+ * ones with the most room if none fits, or device 0 for a unit that cannot run; put unit u on device d. */
 void environment_empty(environment *env);
 void environment_open(const environment *env, int32_t u, bool *open);
 void environment_put(environment *env, int32_t u, int32_t d);

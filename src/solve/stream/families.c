@@ -89,7 +89,7 @@ static situ_status families_solve(solve_run *run) {
 
 const solver families_solver = {
     .name = "families",
-    .title = "layers as people place them, equally many of each kind on each device",
+    .title = "human layouts: equally many layers of each kind on each device",
     .source = "Sutskever, Vinyals, Le, NeurIPS 2014; Wu et al., GNMT, 2016",
     .models = MODEL_STREAM,
     .solve = families_solve,

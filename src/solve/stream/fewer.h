@@ -17,7 +17,7 @@ typedef struct fewer_plan {
   placement where; /* arrays in the arena of the run; device NULL: none */
   int64_t value_ns;
   handovers cost;
-  const char *solver; /* who found it */
+  const char *solver; /* the solver that found it */
 } fewer_plan;
 
 enum { FEWER_PLANS = 20 };
@@ -39,7 +39,7 @@ situ_status fewer_search(fewer_pool *out, solve_run *run, const best_single *sin
  * (then parts, bytes, value). Where the limits leave no such plan, the best that keeps them. */
 int32_t fewer_choose(const fewer_pool *pool, const fewer_rules *rules);
 
-/* What a plan may take at most to beat the single device by min_gain; HUGE_VAL where there is none. */
+/* The maximum value of a plan that beats the single device by min_gain; HUGE_VAL if there is no such device. */
 double fewer_enough_ns(const fewer_pool *pool, const fewer_rules *rules);
 
 /* Whether a plan keeps max_parts and least_units. */

@@ -174,13 +174,8 @@ static bool iterated_greedy_init(greedy *s, solve_run *run) {
   const situ_problem *p = run->problem;
   int64_t n = p->n_operators;
   *s = (greedy){.run = run, .problem = p, .random = rng_new(run->seed)};
-  s->key = ARENA_NEW(run->arena, double, n);
-  s->sequence = ARENA_NEW(run->arena, int32_t, n);
-  s->moved = ARENA_NEW(run->arena, int32_t, n);
-  s->forced = ARENA_NEW(run->arena, int32_t, n);
-  s->out = ARENA_NEW(run->arena, int32_t, n);
-  s->tail_ns = ARENA_ZERO(run->arena, int64_t, n * p->n_devices);
-  if (!s->key || !s->sequence || !s->moved || !s->forced || !s->out || !s->tail_ns ||
+  if (!ARENA_ARRAYS(run->arena, ARRAY(s->key, n), ARRAY(s->sequence, n), ARRAY(s->moved, n), ARRAY(s->forced, n),
+                    ARRAY(s->out, n), ZEROS(s->tail_ns, n * p->n_devices)) ||
       !partial_init(&s->partial, p, run->arena) || !present_init(&s->now, run, true))
     return false;
   if (p->contention == SITU_CONTENTION_LINK) partial_follow_links(&s->partial, run->arena);
@@ -207,7 +202,7 @@ static situ_status iterated_greedy_solve(solve_run *run) {
 
 const solver iterated_greedy_solver = {
     .name = "iterated_greedy",
-    .title = "part of the schedule removed and inserted again, repeatedly",
+    .title = "removes part of the schedule and reinserts it, repeatedly",
     .source = "after Ruiz, Stützle, EJOR 2007",
     .models = MODEL_STREAM,
     .anytime = true,

@@ -1,4 +1,4 @@
-/* solve/stream/layouts.h - layouts: parts of a network on devices in turn, the fastest first. */
+/* solve/stream/layouts.h - layouts: consecutive parts of a network on successive devices, the fastest first. */
 #ifndef SITU_SOLVE_STREAM_LAYOUTS_H
 #define SITU_SOLVE_STREAM_LAYOUTS_H
 
@@ -17,9 +17,9 @@ bool layouts_init(layouts *l, solve_run *run);
 /* How many devices are tried after n: one fewer, or half of many. */
 int32_t layouts_fewer(int32_t n);
 
-/* The value of the plan with each operator v where at[of[v]] says: the number of a device in the sequence, or the next
- * in turn that may run it. A step, or more where memory has to be repaired. What takes `enough_ns` or longer even where
- * every memory has room is worth no other look. SITU_NEVER_NS where there is no such plan. */
+/* The value of the plan with each operator v at at[of[v]]: the number of a device in the sequence, or the next one that
+ * may run it. A step, or more if memory must be repaired. A plan that takes `enough_ns` or longer even with unlimited
+ * memory is not examined further. SITU_NEVER_NS if there is no such plan. */
 int64_t layouts_offer(layouts *l, const int32_t *of, const int32_t *at, int64_t enough_ns);
 
 #endif

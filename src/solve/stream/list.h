@@ -10,7 +10,7 @@
 
 typedef struct list_policy {
   const double *priority; /* [operator], the highest first; ties: the lower number */
-  /* NULL, or the operators in that order, where it is at hand: then nothing is sorted and priority may be NULL. */
+  /* NULL, or the operators in that order, if it is available: then nothing is sorted and priority may be NULL. */
   const int32_t *sequence;
   const int64_t *tail_ns; /* [operator * n_devices + device] added to the finish when devices are compared; or NULL */
   const int32_t *forced;  /* [operator] its device if that is a candidate, or -1; or NULL */
@@ -24,9 +24,9 @@ typedef struct list_policy {
 bool list_schedule(partial_schedule *s, const list_policy *policy, budget *b, arena *scratch);
 
 typedef enum list_pair_rule {
-  LIST_EARLIEST_START, /* ETF: the least start, ties by the highest level, then a device that waits for nothing, then
-                          the least finish */
-  LIST_DYNAMIC_LEVEL   /* DLS: the greatest level - start + (mean time - time) */
+  LIST_EARLIEST_START, /* ETF: the earliest start, ties by the highest level, then a device that waits for nothing, then
+                          the earliest finish */
+  LIST_DYNAMIC_LEVEL   /* DLS: the maximum level - start + (mean time - time) */
 } list_pair_rule;
 
 typedef struct list_pair_policy {
@@ -39,12 +39,12 @@ typedef struct list_pair_policy {
 } list_pair_policy;
 
 /* Schedules everything into an empty partial schedule. Only the LIST_SHORTLIST ready operators of highest level are
- * looked at in each turn. False when the budget ended before that, or memory. */
+ * considered in each step. False if the budget or memory ended first. */
 enum { LIST_SHORTLIST = 64 };
 bool list_pairs(partial_schedule *s, const list_pair_policy *policy, budget *b, arena *scratch);
 
-/* Offers what list_schedule makes of upward ranks: one schedule for each way of making ranks out of unlike devices, and
- * where links serve one transfer at a time once more with channels followed. forced: as in list_policy. */
+/* Offers the schedules of list_schedule by upward ranks: one for each way to derive ranks from heterogeneous devices,
+ * and if links serve one transfer at a time another with channels tracked. forced: as in list_policy. */
 situ_status list_by_rank(solve_run *run, const int32_t *forced);
 
 /* Offers a finished schedule to the incumbent, after moving operators off memories that are too full. Returns the

@@ -254,7 +254,7 @@ static situ_status lns_solve(solve_run *run) {
 
 const solver lns_solver = {
     .name = "lns",
-    .title = "windows of the schedule solved exactly, one after the other",
+    .title = "large neighbourhood search: solves one window of the schedule after another",
     .source = "",
     .models = MODEL_STREAM,
     .anytime = true,

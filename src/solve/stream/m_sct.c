@@ -245,12 +245,12 @@ static situ_status m_sct_solve(solve_run *run) { return baechi_solve(run, find);
 
 const solver m_sct_solver = {
     .name = "m_sct",
-    .title = "memory-aware small communication times: devices wait for favourites",
+    .title = "memory-aware small communication times: a device waits for its favourite",
     .source = "Hanen, Munier 1995; Jeon et al. (Baechi), SoCC 2020",
     .models = MODEL_STREAM,
 #ifdef SITU_LP
     .solve = m_sct_solve,
 #else
-    .missing = "it was made without the library Clp (coinor-libcbc-dev)",
+    .missing = "situ was built without the library Clp (coinor-libcbc-dev)",
 #endif
 };

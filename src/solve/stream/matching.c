@@ -110,15 +110,10 @@ bool matching_find(int32_t *mate, const matching_graph *g, arena *scratch) {
           contracts_amounts(g->weight, g->start[g->n_left]));
   arena_mark mark = arena_get_mark(scratch);
   matching_search s = {.g = g, .mate = mate};
-  s.mate_of_right = ARENA_NEW(scratch, int32_t, g->n_right);
-  s.left = ARENA_ZERO(scratch, int64_t, g->n_left);
-  s.right = ARENA_ZERO(scratch, int64_t, g->n_right);
-  s.from = ARENA_NEW(scratch, int32_t, g->n_right);
-  s.distance = ARENA_NEW(scratch, int64_t, g->n_right);
-  s.settled_in = ARENA_NEW(scratch, int32_t, g->n_right);
-  s.settled = ARENA_NEW(scratch, int32_t, g->n_right);
-  s.heap = ARENA_NEW(scratch, label, g->start[g->n_left] + 1);
-  bool room = s.mate_of_right && s.left && s.right && s.from && s.distance && s.settled_in && s.settled && s.heap;
+  bool room =
+      ARENA_ARRAYS(scratch, ARRAY(s.mate_of_right, g->n_right), ZEROS(s.left, g->n_left), ZEROS(s.right, g->n_right),
+                   ARRAY(s.from, g->n_right), ARRAY(s.distance, g->n_right), ARRAY(s.settled_in, g->n_right),
+                   ARRAY(s.settled, g->n_right), ARRAY(s.heap, g->start[g->n_left] + 1));
   for (int32_t v = 0; room && v < g->n_right; v++) s.mate_of_right[v] = s.settled_in[v] = -1;
   for (int32_t u = 0; room && u < g->n_left; u++) {
     mate[u] = -1;

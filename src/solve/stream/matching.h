@@ -16,9 +16,9 @@ typedef struct matching_graph {
   const int64_t *weight;
 } matching_graph;
 
-/* A matching of greatest weight: mate[u] is the right vertex of u, or -1. Exact, in whole numbers: shortest augmenting
- * paths with prices (Kuhn, Naval Research Logistics Quarterly 2, 1955; with Dijkstra's search as in Fredman and Tarjan,
- * J. ACM 34, 1987), O(V E log V) at worst, near linear where components are small. False without memory. */
+/* A matching of maximum weight: mate[u] is the right vertex of u, or -1. Exact, in integers: shortest augmenting paths
+ * with prices (Kuhn, Naval Research Logistics Quarterly 2, 1955; with Dijkstra's search as in Fredman and Tarjan, J.
+ * ACM 34, 1987), O(V E log V) in the worst case, near linear if components are small. False without memory. */
 bool matching_find(int32_t *mate, const matching_graph *g, arena *scratch);
 
 #endif

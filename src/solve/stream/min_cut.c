@@ -231,7 +231,7 @@ static bool min_cut_serves(const situ_problem *p) {
 
 const solver min_cut_solver = {
     .name = "min_cut",
-    .title = "minimum cuts between pairs of devices, where nothing overlaps",
+    .title = "minimum cuts between pairs of devices, if nothing overlaps",
     .source = "Stone 1977",
     .models = MODEL_STREAM,
     .serves = min_cut_serves,

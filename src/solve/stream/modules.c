@@ -111,9 +111,8 @@ static bool aggregate(level *out, const level *g, const int32_t *label, int32_t 
 int32_t modules_communities(int32_t *label, const strand_graph *u, double resolution, int32_t most, arena *a) {
   REQUIRE(most >= 1 && resolution >= 0);
   level g = {.n = u->n, .start = u->near_start, .to = u->near, .weight = u->weight, .strength = u->strength};
-  g.size = ARENA_NEW(a, int32_t, u->n);
-  int32_t *above = ARENA_NEW(a, int32_t, u->n);
-  if (!g.size || !above) return -1;
+  int32_t *above;
+  if (!ARENA_ARRAYS(a, ARRAY(g.size, u->n), ARRAY(above, u->n))) return -1;
   for (int32_t x = 0; x < u->n; x++) {
     g.size[x] = 1;
     label[x] = x;

@@ -3,15 +3,15 @@
  *
  * Modularity (Newman, Girvan 2004) with resolution gamma: Q = 1/2m sum over u, v of (w_uv - gamma k_u k_v / 2m) [same
  * module]. Communities come by local moving and aggregation (Blondel, Guillaume, Lambiotte, Lefebvre, "Fast unfolding
- * of communities in large networks", 2008), with a limit on their size. They know nothing of directions; three ways
- * make modules of them whose quotient is acyclic, which also makes each convex. */
+ * of communities in large networks", 2008), with a limit on their size. They ignore directions; three methods turn them
+ * into modules with an acyclic quotient, which makes each module convex. */
 #ifndef SITU_SOLVE_STREAM_MODULES_H
 #define SITU_SOLVE_STREAM_MODULES_H
 
 #include "solve/stream/strands.h"
 
 typedef enum module_way {
-  MODULES_MERGED, /* communities on a common cycle become one, then what is too large is cut along an order */
+  MODULES_MERGED, /* communities on a common cycle are merged, then those that are too large are cut along an order */
   MODULES_GROWN,  /* strands merge along the heaviest edges, within communities first, where no cycle comes of it */
   MODULES_ORDERED /* the best modularity among divisions of a topological order into segments: dynamic program */
 } module_way;

@@ -1,13 +1,13 @@
-/* solve/stream/partial.h - a partial stream schedule, to which operators are appended one after the other.
+/* solve/stream/partial.h - a partial stream schedule, to which operators are appended one by one.
  *
- * Times hold without contention on the links; or, with partial_follow_links, each channel serves one transfer after the
- * other in the order in which operators are placed, which is near what the simulator does in order of readiness.
+ * Times are without contention on the links; or, with partial_follow_links, each channel serves transfers sequentially
+ * in the order in which operators are placed, which is close to the simulator's order of readiness.
  *
- * Memory is looked at from above, by what never goes away: the weights on a memory and the greatest footprint
- * (workspace, inputs and outputs) of an operator on it. A device whose memory is full in that sense is no candidate.
- * What tensors take while they live is left to the simulator and to common/repair.h. In large problems (SOLVE_SMALL),
- * where repair would take too long, outputs that stay count as weights do: those without users, and those that forward
- * operators keep for operators of other phases. */
+ * Memory is estimated from its permanent part: the weights on a memory and the maximum footprint (workspace, inputs and
+ * outputs) of an operator on it. A device whose memory is full in that sense is not a candidate. The memory of live
+ * tensors is left to the simulator and to common/repair.h. In large problems (SOLVE_SMALL), where repair would take too
+ * long, outputs that stay count as weights do: those without users, and those that forward operators keep for operators
+ * of other phases. */
 #ifndef SITU_SOLVE_STREAM_PARTIAL_H
 #define SITU_SOLVE_STREAM_PARTIAL_H
 
@@ -22,7 +22,7 @@ typedef struct partial_schedule {
   int64_t *start_ns, *finish_ns;
   timeline_pool pool;
   timeline *lines;                        /* [device] */
-  int64_t *arrival_ns;                    /* [memory]: when the inputs of the operator at hand are there */
+  int64_t *arrival_ns;                    /* [memory]: when the inputs of the current operator are available */
   int32_t *candidates;                    /* [device] */
   int64_t *weights, *footprint;           /* [memory] bytes: of weights, and of what counts as they do */
   const unit_list *units;                 /* whose members share a device; borrowed */
@@ -56,15 +56,16 @@ bool partial_follow_links(partial_schedule *s, arena *a);
 void partial_arrive(partial_schedule *s, int32_t v);
 /* The same for the memory of device d alone. */
 void partial_arrive_at(partial_schedule *s, int32_t v, int32_t d);
-/* What the bytes of v's unit that stay cost on device d by byte_ns; 0 where its place is settled or nothing has a
- * price.
+/* The price, by byte_ns, of the permanent bytes of v's unit on device d; 0 if its device is already fixed or there are
+ * no prices.
  */
 int64_t partial_price_ns(const partial_schedule *s, int32_t v, int32_t d);
 
-/* Fills candidates: where v may go by support, pins, its unit and memory; where nothing has room, the device with
- * the most room. Returns how many; 0 only where no device can run v. */
+/* Fills candidates: the devices allowed for v by support, pins, its unit and memory; if none has room, the device with
+ * the most room. Returns how many; 0 only if no device can run v. */
 int32_t partial_candidates(partial_schedule *s, int32_t v);
-/* Whether device d is one of them, seen without looking at others; false where that takes a look at them. */
+/* Whether device d is certainly one of them, decided without examining others; false if that is not enough to
+ * decide. */
 bool partial_takes(const partial_schedule *s, int32_t v, int32_t d);
 /* The earliest start of v on device d after partial_arrive: in a gap, or after everything else. */
 int64_t partial_start(const partial_schedule *s, int32_t v, int32_t d, bool in_gaps);

@@ -37,7 +37,7 @@ static situ_status peft_solve(solve_run *run) {
 
 const solver peft_solver = {
     .name = "peft",
-    .title = "predict earliest finish time",
+    .title = "predicted earliest finish time",
     .source = "Arabnejad, Barbosa, TPDS 2014",
     .models = MODEL_STREAM,
     .serves = peft_serves,

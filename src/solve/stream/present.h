@@ -25,8 +25,8 @@ typedef struct present {
 /* More than any schedule costs; also the cost of a trial that was stopped. */
 #define PRESENT_NONE 1e301
 
-/* What a byte of excess costs: the size of the smallest memory costs ten times value_ns, which is one second where it
- * is SITU_NEVER_NS. */
+/* The price of a byte of excess: as many bytes as the smallest memory cost ten times value_ns (or ten seconds if that
+ * is SITU_NEVER_NS). */
 double present_price(const situ_problem *problem, int64_t value_ns);
 /* No schedule yet; the price is that of the incumbent's value. with_base: present_try and present_go_to are used. False
  * without memory; everything lives in the arena of the run. */

@@ -279,7 +279,7 @@ static situ_status priced_chain_solve(solve_run *run) {
 
 const solver priced_chain_solver = {
     .name = "priced_chain",
-    .title = "a chain of layers at prices of memory, what does not fit spilled",
+    .title = "a chain of layers with prices of memory, spilling what does not fit",
     .source = "Geoffrion, Lagrangean relaxation, 1974",
     .models = MODEL_STREAM,
     .serves = priced_chain_serves,

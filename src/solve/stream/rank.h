@@ -2,8 +2,8 @@
  *
  * Upward rank (Topcuoglu, Hariri, Wu, TPDS 2002, eq. 5): rank_u(v) = w(v) + max over users x of (c(v,x) + rank_u(x)),
  * downward rank (eq. 7): rank_d(v) = max over producers u of (rank_d(u) + w(u) + c(u,v)). w and c are one number per
- * operator and tensor, made of those of all devices in one of the ways below; for a tensor, over the ordered pairs of
- * different devices. */
+ * operator and tensor, derived from those of all devices in one of the ways below; for a tensor, over the ordered pairs
+ * of different devices. */
 #ifndef SITU_SOLVE_STREAM_RANK_H
 #define SITU_SOLVE_STREAM_RANK_H
 
@@ -18,12 +18,12 @@ typedef enum rank_weight {
   N_RANK_WEIGHTS
 } rank_weight;
 
-/* What ranks are made of: w[operator], c[tensor], in nanoseconds. */
+/* The inputs of ranks: w[operator], c[tensor], in nanoseconds. */
 typedef struct rank_costs {
   double *work, *transfer;
 } rank_costs;
 
-/* MEAN: w and c are means. LEAST: the least w and c. MOST: the greatest. SPREAD: w is the standard deviation over the
+/* MEAN: w and c are means. LEAST: the minimum w and c. MOST: the maximum. SPREAD: w is the standard deviation over the
  * devices added to the mean, c the mean. NO_TRANSFER: w is the mean, c is 0. False without memory. */
 bool rank_costs_find(rank_costs *out, arena *a, const situ_problem *problem, rank_weight weight);
 
@@ -33,8 +33,8 @@ void rank_downward(double *rank, const situ_problem *problem, const rank_costs *
 /* The operators by descending rank, ties by number: a topological order when no user outranks its producer. */
 bool rank_order(int32_t *order, arena *scratch, const double *rank, int32_t n);
 
-/* The longest time from the start of each operator to the end of everything, transfers included: the upward rank where
- * devices are known. At least that of each consumer. */
+/* The longest time from the start of each operator to the end of everything, transfers included: the upward rank for
+ * given devices. At least that of each consumer. */
 void rank_tail(double *tail, const situ_problem *problem, const int32_t *device);
 
 #endif

@@ -164,7 +164,7 @@ static bool regions_serves(const situ_problem *p) { return p->n_devices > 1; }
 
 const solver regions_solver = {
     .name = "regions",
-    .title = "whole groups to other devices, everything dispatched anew",
+    .title = "moves whole groups of operators and schedules everything again",
     .source = "",
     .models = MODEL_STREAM,
     .anytime = true,

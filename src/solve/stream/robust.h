@@ -1,5 +1,5 @@
-/* solve/stream/robust.h - what uncertain costs say about a plan. The number of draws is an upper limit: where the
- * budget ends there are fewer, ROBUST_DRAWS at least. */
+/* solve/stream/robust.h - the effect of uncertain costs on a plan. The number of draws is an upper limit: if the budget
+ * ends there are fewer, but at least ROBUST_DRAWS. */
 #ifndef SITU_SOLVE_STREAM_ROBUST_H
 #define SITU_SOLVE_STREAM_ROBUST_H
 

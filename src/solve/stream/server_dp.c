@@ -78,7 +78,7 @@ static bool server_dp_serves(const situ_problem *p) { return !p->training; }
 
 const solver server_dp_solver = {
     .name = "server_dp",
-    .title = "a chain of layers over servers, equal servers and devices counted once",
+    .title = "dynamic programming of a chain of layers over servers, merging equal ones",
     .source = "",
     .models = MODEL_STREAM | MODEL_PIPELINE,
     .serves = server_dp_serves,

@@ -35,9 +35,7 @@ static bool is_used(const spreading *s, const server_type *t, int32_t place) {
 }
 
 static bool make_whole(spreading *s, arena *a) {
-  s->whole = ARENA_ZERO(a, server_type, s->n_types);
-  s->room_bytes = ARENA_ZERO(a, int64_t, s->n_types);
-  if (!s->whole || !s->room_bytes) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(s->whole, s->n_types), ZEROS(s->room_bytes, s->n_types))) return false;
   for (int32_t k = 0; k < s->n_types; k++) {
     const server_type *t = &s->servers[k];
     server_type *w = &s->whole[k];
@@ -142,9 +140,7 @@ static bool spread(spreading *s, arena *a) {
   if (!chain_find(&s->chain, p, server_table_affordable(&t), 0, a)) return false;
   if (s->chain.n < 2) return true;
   if (!server_table_set_chain(&t, &s->chain)) return false;
-  s->time_ns = ARENA_ZERO(a, int64_t *, s->n_types);
-  s->never = ARENA_ZERO(a, int32_t *, s->n_types);
-  if (!s->time_ns || !s->never) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(s->time_ns, s->n_types), ZEROS(s->never, s->n_types))) return false;
   bool limited = s->partial.limited;
   for (int32_t k = 0; k < s->n_types; k++)
     if (!time_server(s, k)) return false;
@@ -161,9 +157,8 @@ static situ_status server_heft_solve(solve_run *run) {
   arena *a = run->arena;
   spreading s = {.run = run, .problem = p};
   server_type *servers;
-  s.only_server = ARENA_NEW(a, int32_t, p->n_operators);
-  s.rank = ARENA_NEW(a, double, p->n_operators);
-  if (!s.only_server || !s.rank || !server_types_find(&servers, &s.n_types, p, a) || !partial_init(&s.partial, p, a))
+  if (!ARENA_ARRAYS(a, ARRAY(s.only_server, p->n_operators), ARRAY(s.rank, p->n_operators)) ||
+      !server_types_find(&servers, &s.n_types, p, a) || !partial_init(&s.partial, p, a))
     return fail_no_memory(run->error);
   s.servers = servers;
   s.partial.only_server = s.only_server;
@@ -177,7 +172,7 @@ static bool server_heft_serves(const situ_problem *p) { return p->platform->n_se
 
 const solver server_heft_solver = {
     .name = "server_heft",
-    .title = "a chain of layers over servers, each spreading its own by list scheduling",
+    .title = "a chain of layers over servers, with list scheduling within each server",
     .source = "",
     .models = MODEL_STREAM,
     .serves = server_heft_serves,

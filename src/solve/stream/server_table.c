@@ -33,9 +33,7 @@ static bool number_states(server_table *t, arena *a) {
   t->n_outer = (int32_t)outer;
   t->n_inner = (int32_t)inner;
   t->n_states = t->n_outer * t->n_inner;
-  t->inner_slot = ARENA_NEW(a, int32_t, inner);
-  t->inner_used = ARENA_NEW(a, int32_t, inner);
-  if (!t->inner_slot || !t->inner_used) return false;
+  if (!ARENA_ARRAYS(a, ARRAY(t->inner_slot, inner), ARRAY(t->inner_used, inner))) return false;
   for (int32_t k = 0, i = 0; k < t->n_server_types; k++) {
     const server_type *s = &t->servers[k];
     int32_t end = k + 1 < t->n_server_types ? t->slots[t->first_slot[k + 1]].first_state : t->n_inner;
@@ -116,9 +114,8 @@ static const int64_t *crossings(server_table *t, int32_t from, int32_t to) {
 static bool stage(server_table *t, server_slot *x) {
   const situ_problem *p = t->problem;
   const chain *c = &t->chain;
-  x->in_ns = ARENA_ZERO(t->run->arena, int64_t, (int64_t)c->n + 1);
-  x->out_ns = ARENA_ZERO(t->run->arena, int64_t, (int64_t)c->n + 1);
-  if (!x->in_ns || !x->out_ns) return false;
+  if (!ARENA_ARRAYS(t->run->arena, ZEROS(x->in_ns, (int64_t)c->n + 1), ZEROS(x->out_ns, (int64_t)c->n + 1)))
+    return false;
   if (problem_is_host(p, x->device)) return true;
   for (int32_t k = 0; k < c->n - 1; k++)
     for (int32_t i = c->cut_start[k]; i < c->cut_start[k + 1]; i++) {

@@ -1,5 +1,5 @@
-/* solve/stream/server_table.h - the dynamic program of docs/theory/heuristics/server_dp.md: the best way of a chain
- * over servers, where each thing that can hold an interval (a device, or a server as a whole) is a slot. */
+/* solve/stream/server_table.h - the dynamic program of docs/theory/heuristics/server_dp.md: the best division of a
+ * chain over servers, where everything that can hold an interval (a device, or a whole server) is a slot. */
 #ifndef SITU_SOLVE_STREAM_SERVER_TABLE_H
 #define SITU_SOLVE_STREAM_SERVER_TABLE_H
 
@@ -7,10 +7,10 @@
 #include "solve/stream/chain.h"
 #include "view/server_types.h"
 
-/* A device type of a server type: what the recursion chooses from. */
+/* A device type of a server type: a choice of the recursion. */
 typedef struct server_slot {
   int32_t server_type, type; /* numbers */
-  int32_t device;            /* the first one, which stands for all */
+  int32_t device;            /* the first one, which represents all */
   const int64_t *time_ns;    /* sums over the elements before k */
   const int32_t *never;      /* likewise: elements that it cannot run */
   int64_t limit_bytes;       /* may be made narrower */
@@ -38,8 +38,8 @@ typedef struct server_table {
   int32_t n_outer, n_inner, n_states;
   int32_t *inner_slot;   /* [inner state] the slot of its last device, -1: no such state */
   int32_t *inner_used;   /* [inner state] number of devices used, mixed radix over the types of its server type */
-  int64_t **crossing_ns; /* [kind of route] -> [boundary] time of what crosses; NULL: not looked at yet */
-  int64_t *rest_ns;      /* [element] latency: least time from there to the end */
+  int64_t **crossing_ns; /* [kind of route] -> [boundary] time of the crossing tensors; NULL: not computed yet */
+  int64_t *rest_ns;      /* [element] latency: minimum time from there to the end */
   server_cell *cells;    /* [state * (elements + 1) + element]: elements before it are done */
   int64_t upper_ns;      /* only plans below this are wanted */
 } server_table;
@@ -51,7 +51,7 @@ bool server_table_init(server_table *t, solve_run *run, server_type *servers, in
 int32_t server_table_affordable(const server_table *t);
 /* Takes the chain in, of so many elements at most. False without memory. */
 bool server_table_set_chain(server_table *t, const chain *c);
-/* The state in which the best plan below t->upper_ns ends; -1 where there is none, or the budget is spent. A step is a
+/* The state in which the best plan below t->upper_ns ends; -1 if there is none, or the budget is spent. A step is a
  * state. False without memory. */
 bool server_table_run(server_table *t, int32_t *best);
 /* The device and the slot of each element in that plan. False without memory. */

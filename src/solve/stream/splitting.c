@@ -429,19 +429,13 @@ static bool splitting_init(splitting *s, solve_run *run) {
   *s = (splitting){.run = run, .problem = p, .graph = p->graph, .random = rng_new(run->seed)};
   for (int32_t grain = 0; grain < 2; grain++)
     if (!strand_graph_find(&s->grains[grain], p, (strand_grain)grain, a)) return false;
-  s->tail_ns = ARENA_NEW(a, int64_t, (int64_t)n * p->n_devices);
-  int64_t *head = ARENA_NEW(a, int64_t, (int64_t)n * p->n_devices);
-  s->order = ARENA_NEW(a, int32_t, n);
-  s->signature = ARENA_NEW(a, uint8_t, WINDOW_SIGNATURE);
-  s->ends_ns = ARENA_NEW(a, int64_t, n);
-  s->on_path = ARENA_ZERO(a, bool, n);
-  s->inside = ARENA_ZERO(a, bool, n);
-  s->ahead = ARENA_NEW(a, bool, n);
-  s->behind = ARENA_NEW(a, bool, n);
-  s->place = ARENA_NEW(a, int32_t, n);
-  return s->tail_ns && head && s->order && s->signature && s->ends_ns && s->on_path && s->inside && s->ahead &&
-         s->behind && s->place && bound_heads_tails(head, s->tail_ns, p) && present_init(&s->now, run, false) &&
-         present_room(&s->trial, run) && critical_init(&s->context, p, a);
+  int64_t *head;
+  return ARENA_ARRAYS(a, ARRAY(s->tail_ns, (int64_t)n * p->n_devices), ARRAY(head, (int64_t)n * p->n_devices),
+                      ARRAY(s->order, n), ARRAY(s->signature, WINDOW_SIGNATURE), ARRAY(s->ends_ns, n),
+                      ZEROS(s->on_path, n), ZEROS(s->inside, n), ARRAY(s->ahead, n), ARRAY(s->behind, n),
+                      ARRAY(s->place, n)) &&
+         bound_heads_tails(head, s->tail_ns, p) && present_init(&s->now, run, false) && present_room(&s->trial, run) &&
+         critical_init(&s->context, p, a);
 }
 
 /* Goes on from what is offered where that is better than the present schedule. */
@@ -496,7 +490,7 @@ static bool splitting_serves(const situ_problem *p) {
 
 const solver splitting_solver = {
     .name = "splitting",
-    .title = "modules by modularity, each solved exactly in its context",
+    .title = "splits the graph into modules and solves each exactly in its context",
     .source = "after the idea of DiviML (Ghannane, Abdelfattah, 2023)",
     .models = MODEL_STREAM,
     .anytime = true,

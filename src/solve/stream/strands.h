@@ -1,5 +1,5 @@
-/* solve/stream/strands.h - the operator graph as modular heuristics see it: chains that are hardly worth parting are
- * one strand, and strands are joined by what it would take to part them. */
+/* solve/stream/strands.h - the operator graph for modular heuristics: a chain that is hardly worth splitting is one
+ * strand, and edges between strands are weighted by the cost of separating them. */
 #ifndef SITU_SOLVE_STREAM_STRANDS_H
 #define SITU_SOLVE_STREAM_STRANDS_H
 
@@ -13,14 +13,15 @@ typedef struct strand_graph {
       *member; /* operators of strand u: member[member_start[u] .. member_start[u + 1]), ascending: a chain */
   int32_t *next_start, *next; /* strands that use what u makes, distinct; they have higher numbers */
   int32_t *near_start, *near; /* both directions */
-  double *weight;             /* beside near: mean time over all pairs of different devices of the tensors between */
+  double *weight;             /* parallel to near: mean time, over all pairs of different devices, of the tensors
+                                 between */
   double *strength;           /* [strand] sum of its weights */
   double total;               /* of all strengths */
 } strand_graph;
 
-/* Two operators are one strand where the one has no other user and the other no other producer, both may run on the
- * same devices, and one of them takes no time; COARSE: also where from no device to any other the transfer is cheaper
- * than what either gains by it (a device may be relieved all the same, so this is no loss-free rule). */
+/* Two operators form one strand if the one has no other user and the other no other producer, both may run on the same
+ * devices, and one of them takes no time; COARSE: also if no transfer between two devices costs less than what either
+ * operator gains by it (separating them could still relieve a device, so this rule can lose solutions). */
 typedef enum strand_grain { STRANDS_FINE, STRANDS_COARSE } strand_grain;
 
 /* Numbers of strands are topological. O((V + E) log E), and devices squared for each chain. False without memory. */

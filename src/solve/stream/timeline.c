@@ -6,9 +6,8 @@
 bool timeline_pool_init(timeline_pool *pool, arena *a, int64_t tasks) {
   REQUIRE(tasks >= 0 && tasks < INT32_MAX - 2);
   *pool = (timeline_pool){.capacity = (int32_t)tasks + 2};
-  pool->gaps = ARENA_NEW(a, timeline_gap, (int64_t)pool->capacity);
-  pool->released = ARENA_NEW(a, int32_t, (int64_t)pool->capacity);
-  if (!pool->gaps || !pool->released) return false;
+  if (!ARENA_ARRAYS(a, ARRAY(pool->gaps, (int64_t)pool->capacity), ARRAY(pool->released, (int64_t)pool->capacity)))
+    return false;
   timeline_pool_clear(pool);
   return true;
 }

@@ -207,7 +207,7 @@ static bool tradeoff_serves(const situ_problem *p) { return problem_has_period(p
 
 const solver tradeoff_solver = {
     .name = "tradeoff",
-    .title = "annealing between minimum latency and minimum period",
+    .title = "simulated annealing between minimum latency and minimum period",
     .source = "",
     .models = MODEL_STREAM,
     .periods = true,

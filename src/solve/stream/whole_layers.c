@@ -275,7 +275,7 @@ static situ_status layers_solve(solve_run *run) {
 
 const solver layers_solver = {
     .name = "layers",
-    .title = "whole layers, an interval for each device or in turn, then part by part",
+    .title = "whole layers, as intervals or round-robin, then improved part by part",
     .source = "Sutskever, Vinyals, Le, NeurIPS 2014; Wu et al., GNMT, 2016",
     .models = MODEL_STREAM,
     .anytime = true,

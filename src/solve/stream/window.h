@@ -1,11 +1,11 @@
-/* solve/stream/window.h - exact search for a few strands while everything else stands: branch and bound over devices
- * and sequence, in the context that the rest of a stream schedule makes.
+/* solve/stream/window.h - exact search for a few strands while everything else is fixed: branch and bound over devices
+ * and sequence, in the context of the rest of a stream schedule.
  *
- * The context is what comes before (when each device is free, when each input from outside is there) and what comes
- * after (from the end of each strand on each device to the end of everything through its users outside, and what each
- * device still has to do). Strands are appended to devices in any topological order; of two partial schedules of the
- * same strands one that is nowhere later makes the other needless. Links are free of contention here: values are exact
- * where nothing contends, and never too late. The search ends by itself or at its limit of nodes. */
+ * The context consists of what comes before (when each device is free, when each external input is available) and what
+ * comes after (the time from the end of each strand on each device to the end of everything through its external users,
+ * and the remaining work of each device). Strands are appended to devices in any topological order; of two partial
+ * schedules of the same strands, one that is nowhere later dominates the other. Links have no contention here: values
+ * are exact without contention, and never too high. The search ends by itself or at its node limit. */
 #ifndef SITU_SOLVE_STREAM_WINDOW_H
 #define SITU_SOLVE_STREAM_WINDOW_H
 
@@ -38,8 +38,9 @@ typedef struct window {
   window_edge in[WINDOW_EDGES];
 } window;
 
-/* Strands (ascending) with what does not depend on the context: times, edges, weights. arrive_ns is 0, leave_ns -1,
- * free_ns and after_ns 0, room_bytes unlimited. False where they are too many, or the edges between them. */
+/* Strands (ascending) with their data that does not depend on the context: times, edges, weights. arrive_ns is 0,
+ * leave_ns -1, free_ns and after_ns 0, room_bytes unlimited. False if there are too many strands, or too many edges
+ * between them. */
 bool window_take(window *w, const situ_problem *problem, const strand_graph *g, const int32_t *strand, int32_t n);
 
 /* A full schedule of the window. */
@@ -49,17 +50,18 @@ typedef struct window_schedule {
   int32_t sequence[WINDOW_STRANDS]; /* indices into strand[], in which they are appended */
 } window_schedule;
 
-/* Told each schedule that ends before `upper_ns`; returns the time below which others are still of interest. */
+/* Called for each schedule that ends before `upper_ns`; returns the time below which further schedules are of
+ * interest. */
 typedef int64_t window_visitor(void *context, const window_schedule *found, int64_t upper_ns);
 
-/* Only schedules with a value below upper_ns are looked for. Returns whether the search went to its end; *n_nodes
- * counts partial schedules. (False without memory too.) */
+/* Searches only for schedules with a value below upper_ns. Returns whether the search was complete; *n_nodes counts
+ * partial schedules. (Also false without memory.) */
 bool window_search(const window *w, int64_t upper_ns, int64_t most_nodes, window_visitor *visit, void *context,
                    int64_t *n_nodes, arena *scratch);
 
-/* What the schedules found depend on, with times counted from the first possible start and tails from the least, for
- * recognising windows that are alike; for windows after which devices have nothing to do. Returns the bytes written
- * into `bytes`, which has room for WINDOW_SIGNATURE; 0 where there are too many kinds of routes for one. */
+/* A signature of everything that the schedules depend on, with times relative to the first possible start and tails
+ * relative to the minimum, to recognise equal windows; for windows after which devices have nothing to do. Returns the
+ * number of bytes written to `bytes`, which has room for WINDOW_SIGNATURE; 0 if there are too many kinds of routes. */
 enum { WINDOW_SIGNATURE = sizeof(window) + WINDOW_EDGES * 16 * sizeof(int64_t) };
 size_t window_signature(const window *w, uint8_t *bytes);
 

@@ -141,21 +141,23 @@ static void what_is_given_up_still_takes_its_longest_way(void **state) {
   scenario_free(&s);
 }
 
-/* Three diamonds in a row on two or three unlike devices. */
-static scenario random_diamonds(uint64_t seed) {
+/* Three diamonds in a row, of so many operators side by side, on two or three unlike devices. */
+static scenario random_diamonds(uint64_t seed, int32_t beside) {
   rng r = rng_new(seed);
   scenario s = scenario_mesh(2 + (int32_t)(seed % 2), SITU_UNLIMITED_BYTES);
-  for (int32_t v = 0; v < 12; v++) {
+  int32_t size = beside + 2, n = 3 * size;
+  for (int32_t v = 0; v < n; v++) {
     char name[8];
     snprintf(name, sizeof name, "%d", (int)v);
     scenario_operator(&s, name, 0, 0, 0);
     for (int32_t d = 0; d < s.n_devices; d++) s.time_ns[v][d] = rng_below(&r, 10);
   }
-  for (int32_t v = 0; v < 12; v += 4) {
+  for (int32_t v = 0; v < n; v += size) {
     if (v > 0) scenario_tensor(&s, v - 1, rng_below(&r, 10), v, -1);
-    scenario_tensor(&s, v, rng_below(&r, 10), v + 1, v + 2, -1);
-    scenario_tensor(&s, v + 1, rng_below(&r, 10), v + 3, -1);
-    scenario_tensor(&s, v + 2, rng_below(&r, 10), v + 3, -1);
+    for (int32_t i = 1; i <= beside; i++) {
+      scenario_tensor(&s, v, rng_below(&r, 10), v + i, -1);
+      scenario_tensor(&s, v + i, rng_below(&r, 10), v + size - 1, -1);
+    }
   }
   scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   return s;
@@ -167,7 +169,7 @@ static void claims_below_a_known_plan_are_proved(void **state) {
   (void)state;
   int32_t n_blocks = 0, n_whole = 0;
   for (uint64_t seed = 1; seed <= 150; seed++) {
-    scenario s = random_diamonds(seed);
+    scenario s = random_diamonds(seed, 2);
     const situ_problem *p = s.problem;
     arena *a = arena_new();
     int64_t cells = (int64_t)p->n_operators * p->n_devices, least = bound_of(p);
@@ -204,9 +206,10 @@ static void claims_below_a_known_plan_are_proved(void **state) {
  * a search of one schedule in a layer found is less than that of many. */
 static void what_a_lesser_search_found_is_not_taken_over(void **state) {
   (void)state;
+  int32_t n_lesser = 0;
   for (uint64_t seed = 1; seed <= 40; seed++) {
     bool narrow = seed % 2;
-    scenario s = random_diamonds(seed);
+    scenario s = random_diamonds(seed, narrow ? 5 : 2);
     const situ_problem *p = s.problem;
     int64_t cells = (int64_t)p->n_operators * p->n_devices;
     int64_t *head_ns = ARENA_NEW(s.arena, int64_t, cells), *tail_ns = ARENA_NEW(s.arena, int64_t, cells);
@@ -227,8 +230,32 @@ static void what_a_lesser_search_found_is_not_taken_over(void **state) {
       assert_true(block_chain_find(&c[k], &m, &g, &limits, s.arena));
     }
     assert_memory_equal(c[1].rest_ns, c[2].rest_ns, (size_t)(c[2].n_blocks * p->n_devices) * sizeof *c[2].rest_ns);
+    n_lesser += narrow && c[0].rest_ns[0] < c[2].rest_ns[0];
     scenario_free(&s);
   }
+  assert_true(n_lesser > 0);
+}
+
+/* x, y, c, p, c', p' follow one another, 1 ns each, then z beside z'; c and c' run on the first device alone, p and p'
+ * on the second. p reads 10 bytes of x and 1 of c, p' both of c': a block of p has the same times and ways as one of
+ * p', but x may be where p is. That takes 1 + 1 + 1 + (1 + 1) to the end of p and 1 + (10 + 1) to that of p', then 1.
+ * Over each cut behind x goes one more tensor, from x to p or from c to z, so that each block is one operator. */
+static void blocks_that_differ_in_what_comes_from_the_cut_are_told_apart(void **state) {
+  (void)state;
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  for (int32_t v = 0; v < 8; v++) {
+    scenario_operator(&s, (const char *[]){"x", "y", "c", "p", "c'", "p'", "z", "z'"}[v], 1, 0, 0);
+    if (v > 1 && v < 6) s.time_ns[v][v % 2 == 0] = SITU_NEVER_NS;
+  }
+  scenario_tensor(&s, 0, 10, 3, -1);
+  scenario_tensor(&s, 4, 10, 5, -1);
+  for (int32_t v = 0; v < 6; v++) scenario_tensor(&s, v, v == 2 || v == 4, v + 1, -1);
+  scenario_tensor(&s, 5, 0, 7, -1);
+  scenario_tensor(&s, 2, 0, 6, -1);
+  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
+  assert_int_equal(bound_of(s.problem), 5 + 12 + 1);
+  assert_int_equal(brute_force(s.problem, NULL), 5 + 12 + 1);
+  scenario_free(&s);
 }
 
 static void it_is_never_above_the_optimum(void **state) {
@@ -265,6 +292,7 @@ int main(void) {
       cmocka_unit_test(what_is_given_up_still_takes_its_longest_way),
       cmocka_unit_test(claims_below_a_known_plan_are_proved),
       cmocka_unit_test(what_a_lesser_search_found_is_not_taken_over),
+      cmocka_unit_test(blocks_that_differ_in_what_comes_from_the_cut_are_told_apart),
       cmocka_unit_test(it_is_never_above_the_optimum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

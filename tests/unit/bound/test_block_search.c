@@ -363,6 +363,120 @@ static void links_are_followed_for_16_tensors(void **state) {
   }
 }
 
+/* What a schedule takes whose operators are appended in this order: the inputs of each are sent, in the order of their
+ * producers, where they are not yet, and each channel carries what it was given first. */
+static int64_t time_over_links(const thin_graph *g, const int32_t *device, const int32_t *order) {
+  const situ_problem *p = g->problem;
+  const situ_platform *q = p->platform;
+  int64_t free_ns[BLOCK_DEVICES] = {0}, channel_ns[64] = {0}, there_ns[64][BLOCK_DEVICES], end_ns = 0;
+  int32_t home[64];
+  assert_true(g->n_tensors <= 64 && q->n_channels <= 64);
+  for (int32_t t = 0; t < g->n_tensors; t++)
+    for (int32_t m = 0; m < p->n_memories; m++) there_ns[t][m] = -1;
+  for (int32_t k = 0; k < g->n; k++) {
+    int32_t x = 0, d = device[order[k]], w = p->memory_of[d];
+    int64_t start = free_ns[d];
+    while (g->operator_of[x] != order[k]) x++;
+    for (int32_t t = 0; t < g->n_tensors; t++) {
+      bool used = false;
+      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) used |= g->use[i] == x;
+      if (!used) continue;
+      int32_t m = home[t];
+      int64_t *there = &there_ns[t][w], now = there_ns[t][m];
+      if (*there < 0 && g->way_ns[t]) *there = now + g->way_ns[t][m * p->n_memories + w];
+      const int32_t *hop = q->route_start + (int64_t)m * p->n_memories + w;
+      for (int32_t i = hop[0]; i < hop[1] && *there < 0; i++) {
+        int64_t takes = p->transfer_ns[g->tensor_of[t]][p->costs->link_kind[q->route_link[i]]];
+        int64_t *channel = &channel_ns[q->links[q->route_link[i]].channel];
+        if (takes > 0) now = *channel = max64(now, *channel) + takes;
+      }
+      if (*there < 0) *there = now;
+      start = max64(start, *there);
+    }
+    free_ns[d] = start + problem_time_ns(p, order[k], d);
+    end_ns = max64(end_ns, free_ns[d]);
+    for (int32_t t = 0; t < g->n_tensors; t++) {
+      if (g->producer[t] != x) continue;
+      home[t] = w;
+      there_ns[t][w] = free_ns[d];
+    }
+  }
+  return end_ns;
+}
+
+/* Random streams, a third of whose operators take no time and are left out: what leads over them goes on no link. */
+static lab draw_with_idle(uint64_t seed, bool *idle) {
+  rng r = rng_new(seed);
+  lab_options o = {.seed = seed,
+                   .n_operators = 6 + (int32_t)(seed % 6),
+                   .n_devices = 2 + (int32_t)(seed % 3),
+                   .density = 0.2 + 0.1 * (double)(seed % 5),
+                   .ways_differ = seed % 2,
+                   .pools = seed % 3 == 0,
+                   .unfused = true,
+                   .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_LINK}};
+  lab l = lab_random(&o);
+  situ_problem *busy = l.problem;
+  situ_problem_options options = problem_options_of(busy);
+  for (int32_t v = 0; v < l.graph->n_operators; v++) {
+    idle[v] = rng_below(&r, 3) == 0;
+    for (int32_t k = 0; k < l.costs->n_classes && idle[v]; k++) l.costs->time_ns[v * l.costs->n_classes + k] = 0;
+  }
+  assert_int_equal(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, &options, NULL), SITU_STATUS_OK);
+  situ_problem_free(busy);
+  return l;
+}
+
+static void what_a_search_with_links_says_is_what_its_schedule_takes(void **state) {
+  (void)state;
+  int32_t n_ways = 0, n_waits = 0;
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(2000); seed++) {
+    bool idle[16], fits;
+    lab l = draw_with_idle(seed, idle);
+    arena *a = arena_new(), *keep = arena_new();
+    block_machine machine;
+    thin_graph whole, thin;
+    block b;
+    block_front end;
+    block_result found;
+    block_step steps[4096];
+    block_trace trace = {.steps = steps, .room = 4096};
+    block_copies nowhere = {0, 0};
+    int64_t zeros[BLOCK_DEVICES] = {0};
+    int32_t none = -1, best = 0, device[16], order[4096];
+    assert_true(block_machine_init(&machine, l.problem, a) && thin_whole(&whole, l.problem, a));
+    assert_true(thin_delete(&thin, &whole, idle, a));
+    budget unlimited = budget_new(0, 0, NULL, NULL);
+    block_limits limits = {
+        .width = 64, .links = true, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX, .budget = &unlimited};
+    if (thin.n > 0) {
+      block_front start = start_of(l.problem, &none, zeros, &nowhere, a);
+      assert_true(block_take(&b, &fits, &machine, &thin, 0, thin.n - 1, false, a));
+      block_set_tails(&b, NULL);
+      assert_true(block_search(&found, &end, &b, &start, &limits, &trace, a, keep));
+    }
+    if (thin.n > 0 && found.finished && end.n > 0) {
+      for (int32_t i = 1; i < end.n; i++)
+        if (end.bound_ns[i] < end.bound_ns[best]) best = i;
+      assert_int_equal(block_trace_read(&trace, end.step[best], &machine, device, order), thin.n);
+      int64_t takes = time_over_links(&thin, device, order);
+      if (takes != found.value_ns)
+        fail_msg("seed %d: the search says %lld, its schedule takes %lld", (int)seed, (long long)found.value_ns,
+                 (long long)takes);
+      for (int32_t t = 0; t < thin.n_tensors; t++) n_ways += thin.way_ns[t] != NULL;
+      limits.links = false;
+      assert_true(block_search(&found, NULL, &b,
+                               &(block_front){.n = 1, .vectors = zeros, .step = &none, .bound_ns = zeros}, &limits,
+                               NULL, a, a));
+      n_waits += found.value_ns < takes;
+    }
+    arena_free(keep);
+    arena_free(a);
+    lab_free(&l);
+  }
+  if (n_ways < rounds_of(1000) || n_waits < rounds_of(100)) fail_msg("%d ways, %d wait", (int)n_ways, (int)n_waits);
+}
+
 static void blocks_are_for_streams_of_8_devices(void **state) {
   (void)state;
   lab l = problem_of(1, 4, 2);
@@ -416,6 +530,7 @@ int main(void) {
       cmocka_unit_test(what_is_there_is_not_sent_again),
       cmocka_unit_test(what_passes_a_cut_is_where_it_was),
       cmocka_unit_test(links_are_followed_for_16_tensors),
+      cmocka_unit_test(what_a_search_with_links_says_is_what_its_schedule_takes),
       cmocka_unit_test(blocks_are_for_streams_of_8_devices),
       cmocka_unit_test(a_second_deletion_keeps_the_ways_of_the_first),
   };

@@ -104,7 +104,7 @@ static void a_broken_call_graph_is_named(void **state) {
   BREAKS(call_graph_check(&g), g.call_ns[0], -1, "times");
   BREAKS(call_graph_check(&g), g.in_ns[0], -1, "transfers");
   BREAKS(call_graph_check(&g), g.weight_bytes[0], -1, "sizes");
-  BREAKS(call_graph_check(&g), g.out_start[1], -1, "out_start");
+  BREAKS(call_graph_check(&g), g.out_start[1], -1, "out_start lists");
   BREAKS(call_graph_check(&g), g.use_start[1], -1, "use_start");
   BREAKS(call_graph_check(&g), g.in_start[1], -1, "in_start");
   BREAKS(call_graph_check(&g), g.use[0], g.n, "users are nodes");
@@ -112,6 +112,9 @@ static void a_broken_call_graph_is_named(void **state) {
   BREAKS(call_graph_check(&g), use[0], use[1], "users ascend");
   BREAKS(call_graph_check(&g), use[0], g.producer[t], "topological");
   BREAKS(call_graph_check(&g), g.in_use[0], g.use_start[g.n_tensors], "a use of in");
+  int32_t i = 0, first = g.use_start[t];
+  while (g.in[i] != t) i++;
+  BREAKS(call_graph_check(&g), g.in_use[i], first + (g.in_use[i] == first), "the node's own");
   arena_free(a);
   lab_free(&l);
 }
@@ -123,7 +126,8 @@ static void broken_items_are_named(void **state) {
   items x;
   assert_int_equal(items_list(&x, l.problem, a, NULL), SITU_STATUS_OK);
   const situ_problem *p = l.problem;
-  BREAKS(items_check(&x, p), x.column_of[0], x.n_columns, "of a sort");
+  BREAKS(items_check(&x, p), x.column_of[0], x.n_columns, "devices are of a sort");
+  BREAKS(items_check(&x, p), x.column_of[0], -2, "devices are of a sort");
   BREAKS(items_check(&x, p), x.room_of[0], x.n_rooms, "has a room");
   BREAKS(items_check(&x, p), x.room_bytes[0], -1, "rooms");
   BREAKS(items_check(&x, p), x.n, x.n - 1, "units of the problem");

@@ -71,6 +71,24 @@ static void what_time_rules_out_for_one_of_a_group_is_so_for_all(void **state) {
   expect(&s, 45);
 }
 
+/* Operators of no transfers on two devices, all of one row before all of the next: four of 5 ns, one of 10, four of 5,
+ * and three that take 4 ns on the first device and 9 on the second. The rows take 10 + 10 + 10, then two of the three
+ * follow one another on the first device beside the third: 39. The rounds see it one by one: that the third row starts
+ * at 20 follows from work, that the last starts at 30 from work after that, and that within 38 ns none of the last can
+ * be on the second device from both; only then is there too much on the first. */
+static void work_goes_on_from_what_work_showed(void **state) {
+  (void)state;
+  static const int32_t rows[] = {0, 4, 5, 9, 12};
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  for (int32_t row = 0; row < 4; row++)
+    for (int32_t v = rows[row]; v < rows[row + 1]; v++) {
+      scenario_operator(&s, NULL, row == 1 ? 10 : row == 3 ? 4 : 5, 0, 0);
+      if (row == 3) s.time_ns[v][1] = 9;
+      for (int32_t u = row ? rows[row - 1] : 0; row && u < rows[row]; u++) scenario_tensor(&s, u, 0, v, -1);
+    }
+  expect(&s, 39);
+}
+
 /* Priced sums fit their numbers up to 2^50 ns of work, whichever operators have it. */
 static void more_work_than_sums_can_hold_is_not_looked_at(void **state) {
   (void)state;
@@ -114,6 +132,7 @@ int main(void) {
       cmocka_unit_test(work_of_one_device_adds_up),
       cmocka_unit_test(work_between_what_is_before_and_what_is_after_adds_up),
       cmocka_unit_test(what_time_rules_out_for_one_of_a_group_is_so_for_all),
+      cmocka_unit_test(work_goes_on_from_what_work_showed),
       cmocka_unit_test(more_work_than_sums_can_hold_is_not_looked_at),
       cmocka_unit_test(it_serves_64_devices),
   };

@@ -143,14 +143,16 @@ static void plan_is_as_told(void *context, const stop_chain *s, int64_t lower_ns
   }
   assert_true(s->plan.value_ns == value_ns && s->plan.other_ns == other_ns);
   __int128 sum = (__int128)value_ns << 32;
-  double priced_ns = (double)value_ns;
+  double priced_ns = (double)value_ns, terms = fabs(priced_ns);
   for (int32_t m = 0; m < p->n_memories; m++) {
     assert_true(s->held[m] == (double)held[m]);
     if (s->byte[m] == 0) continue;
     sum += (__int128)s->byte[m] * (held[m] - p->platform->memory_bytes[m]);
-    priced_ns += ldexp((double)s->byte[m], -32) * (double)(held[m] - p->platform->memory_bytes[m]);
+    double term = ldexp((double)s->byte[m], -32) * (double)(held[m] - p->platform->memory_bytes[m]);
+    priced_ns += term;
+    terms += fabs(term);
   }
-  assert_true(fabs(s->plan.priced_ns - priced_ns) <= 1e-9 * (1 + fabs(priced_ns)));
+  assert_true(fabs(s->plan.priced_ns - priced_ns) <= 1e-13 * terms); /* a price of 2^-32 shows */
   if (s->hurry > 0) sum += (__int128)s->hurry * (other_ns - p->max_other_ns) * (1 << 12);
   assert_true(lower_ns == (sum <= 0 ? 0 : (int64_t)(sum >> 32)));
   all->last_ns = lower_ns;

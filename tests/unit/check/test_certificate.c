@@ -59,10 +59,10 @@ static void prices_of_time_prove_their_sum(void **state) {
   assert_string_equal(said, "the certificate (area_price) claims 5 ns; it proves 4 ns");
   c = prices(&s, 4, 2, 1, 0, 0);
   assert_int_equal(judged(&s, &c, 5, SITU_OUTCOME_LIMIT, said), 0);
-  assert_string_equal(said, "the lower bound of area_price is 5 ns; its certificate is of 4 ns");
+  assert_string_equal(said, "the lower bound of area_price is 5 ns; its certificate is for 4 ns");
   c.bound = "another";
   assert_int_equal(judged(&s, &c, 5, SITU_OUTCOME_LIMIT, said), 4);
-  assert_string_equal(said, "its proof is a search, which left no certificate");
+  assert_string_equal(said, "it was proved by a search, which leaves no certificate");
   assert_int_equal(judged(&s, &c, 3, SITU_OUTCOME_LIMIT, said), 0); /* less said than proved */
   scenario_free(&s);
 }
@@ -138,16 +138,17 @@ enum { MOST_NUMBERS = 8 };
 static const struct form {
   const char *kind, *lists;
 } forms[] = {
-    {"area_price", "time_prices 1 1; byte_prices 0 0"},
+    {"area_price", "time_prices 1 1; byte_prices 0 0; instant 0"},
     {"largest_operator", "operator 0"},
-    {"critical_path", "operator 0"},
-    {"join", "operator 0; window 1"},
+    {"critical_path", "operator 0; instant 0"},
+    {"join", "operator 0; window 1; instant 0"},
     {"destructive", "rounds 1; prices 1 1; interval 0 1 0; window 0; free_rounds 0"},
     {"linear_relaxation",
      "within_ns 9; edge_prices 0 0; tail_prices 1 0 0; time_prices 1 1; byte_prices 0 0; "
      "from_prices 0 0 0 0; to_prices 0 0 0 0"},
     {"memory_cut", "memory 0; byte_prices 0 0; out 0 0; in 0 0"},
     {"packing", "operators 0 1"},
+    {"runs", "chain 0 1 2"},
     {"unit_chain", "chain 0 1 2; byte_prices 0 0; other_price 0"},
     {"visits", "chain 0 1 2; byte_prices 0; from 0; to 2"},
     {"cut_vertex", "deleted 1; cuts 0; rests 0 0 0 0"},
@@ -164,9 +165,12 @@ static const struct limit {
 } limits[] = {
     {"area_price", "time_prices", 1, 0, (int64_t)1 << 52},
     {"area_price", "byte_prices", 1, 0, (int64_t)1 << 52},
+    {"area_price", "instant", 0, 0, 2},
     {"largest_operator", "operator", 0, 0, 2},
     {"critical_path", "operator", 0, 0, 2},
+    {"critical_path", "instant", 0, 0, 2},
     {"join", "operator", 0, 0, 2},
+    {"join", "instant", 0, 0, 2},
     {"join", "window", 0, 1, 256},
     {"destructive", "rounds", 0, 0, 16},
     {"destructive", "free_rounds", 0, 0, 16},
@@ -185,6 +189,7 @@ static const struct limit {
     {"memory_cut", "memory", 0, 0, 1},
     {"memory_cut", "byte_prices", 1, 0, (int64_t)1 << 52},
     {"packing", "operators", 1, 0, 2},
+    {"runs", "chain", 0, 0, 2},       /* one twice is no chain, and proves nothing */
     {"unit_chain", "chain", 0, 0, 0}, /* each makes something for the next */
     {"unit_chain", "chain", 2, 2, 2},
     {"unit_chain", "byte_prices", 1, 0, (int64_t)1 << 52},
@@ -208,7 +213,7 @@ static scenario three(const char *kind, situ_costs **other) {
     scenario_operator(&s, (const char *[]){"a", "b", "c"}[v], 5, 10, 0);
     if (v > 0) scenario_tensor(&s, v - 1, 1, v, -1);
   }
-  bool pipeline = strcmp(kind, "largest_operator") == 0;
+  bool pipeline = strcmp(kind, "largest_operator") == 0 || strcmp(kind, "runs") == 0;
   scenario_pose(&s, NULL);
   situ_problem_free(s.problem);
   assert_non_null(*other = costs_copies(s.costs, 1));
@@ -271,7 +276,8 @@ static void every_number_has_its_limits(void **state) {
   }
 }
 
-/* Of the lists above only the operators of packing and the prices of visits may be longer, and other_price may lack. */
+/* Of the lists above only the operators of packing and the prices of visits may be longer, and other_price and
+ * instant may lack. */
 static void every_list_has_its_length(void **state) {
   (void)state;
   for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
@@ -288,7 +294,7 @@ static void every_list_has_its_length(void **state) {
       is_expected(&s, &c, longer, was.name, was.n + 1);
       *list = was;
       list->name = "another";
-      is_expected(&s, &c, strcmp(was.name, "other_price") == 0, was.name, 0);
+      is_expected(&s, &c, strcmp(was.name, "other_price") == 0 || strcmp(was.name, "instant") == 0, was.name, 0);
     }
     scenario_free(&s);
     situ_costs_free(other);

@@ -66,11 +66,11 @@ static void limits_are_judged_to_the_nanosecond(void **state) {
       expect(s.problem, plan, limit == 6 ? broken : "");
       plan->latency_ns = 8;
       expect_within(s.problem, plan,
-                    "value: the plan says a latency of 8 ns and a period of 7 ns; they are 7 ns and 7 ns\n");
+                    "value: the plan states a latency of 8 ns and a period of 7 ns; they are 7 ns and 7 ns\n");
       plan->latency_ns = 7;
       plan->period_ns = 6;
       expect_within(s.problem, plan,
-                    "value: the plan says a latency of 7 ns and a period of 6 ns; they are 7 ns and 7 ns\n");
+                    "value: the plan states a latency of 7 ns and a period of 6 ns; they are 7 ns and 7 ns\n");
       situ_plan_free(plan);
       scenario_free(&s);
     }
@@ -96,8 +96,8 @@ static void the_value_is_the_objective(void **state) {
     expect(s.problem, plan, "");
     plan->value_ns = throughput ? 10 : 6;
     expect(s.problem, plan,
-           throughput ? "value: the plan says 10 ns; its operators and transfers give 6 ns\n"
-                      : "value: the plan says 6 ns; its operators and transfers give 10 ns\n");
+           throughput ? "value: the plan states 10 ns; its operators and transfers give 6 ns\n"
+                      : "value: the plan states 6 ns; its operators and transfers give 10 ns\n");
     situ_plan_free(plan);
     scenario_free(&s);
   }
@@ -143,7 +143,7 @@ static void memory_counts_what_is_there_at_one_instant(void **state) {
   situ_plan *plan = plan_on(&s, device);
   expect(s.problem, plan, "");
   s.platform->memory_bytes[0] = plan->uses[0].memory_limit_bytes = 13;
-  expect_within(s.problem, plan, "memory: the memory of d0 has to hold 14 bytes; its capacity is 13\n");
+  expect_within(s.problem, plan, "memory: the memory of d0 must hold 14 bytes; its capacity is 13\n");
   situ_plan_free(plan);
   scenario_free(&s);
 }
@@ -161,7 +161,7 @@ static void results_count_at_the_end_itself(void **state) {
   assert_int_equal(run.peak_bytes[0], 9); /* the 3 bytes end with z, at 5; the 9 begin there */
   assert_int_equal(run.excess_bytes, 1);
   situ_plan *plan = plan_on(&s, device);
-  expect_within(s.problem, plan, "memory: the memory of d0 has to hold 9 bytes; its capacity is 8\n");
+  expect_within(s.problem, plan, "memory: the memory of d0 must hold 9 bytes; its capacity is 8\n");
   situ_plan_free(plan);
   scenario_free(&s);
 }
@@ -185,7 +185,7 @@ static void copies_share_their_weights(void **state) {
     assert_int_equal(plan->uses[1].memory_bytes, bytes[i][1]);
     expect(s.problem, plan, "");
     plan->uses[1].memory_bytes++;
-    expect(s.problem, plan, "use: d1: the plan says that 5 bytes of memory are held; it is 4\n");
+    expect(s.problem, plan, "use: d1: the plan states that it uses 5 bytes of memory; it uses 4\n");
     situ_plan_free(plan);
   }
   scenario_free(&s);
@@ -294,7 +294,7 @@ static void copies_take_their_turns_at_a_host(void **state) {
     x->start_ns = x->link == 1 ? 5 : 2;
     x->finish_ns = x->start_ns + 3;
   }
-  expect(s.problem, plan, "queue: a copy on link 1 waits for its host until 5 ns while one on a later channel goes\n");
+  expect(s.problem, plan, "queue: a copy on link 1 waits for its host until 5 ns while one on a later channel runs\n");
   situ_plan_free(plan);
   scenario_free(&s);
 }
@@ -334,7 +334,7 @@ static void the_memory_of_a_host_is_limited_in_calls(void **state) {
     assert_int_equal(run.excess_bytes, 20 - room);
     situ_plan *plan = plan_on(&s, device);
     char expected[160] = "";
-    if (room == 19) strcpy(expected, "memory: the memory of d0 has to hold 20 bytes; its capacity is 19\n");
+    if (room == 19) strcpy(expected, "memory: the memory of d0 must hold 20 bytes; its capacity is 19\n");
     expect(s.problem, plan, expected);
     situ_plan_free(plan);
     scenario_free(&s);
@@ -364,9 +364,9 @@ static void calls_are_numbers_of_one_device(void **state) {
     expect(s.problem, plan, rows[i].expected);
   }
   plan->start_ns = NULL;
-  expect(s.problem, plan, "schedule: the plan does not say which operators form a call, or when they run\n");
+  expect(s.problem, plan, "schedule: the plan does not state which operators form a call, or when they run\n");
   plan->value_ns = SITU_NEVER_NS;
-  expect(s.problem, plan, "schedule: calls wait for each other in a cycle, or are more than allowed\n");
+  expect(s.problem, plan, "schedule: calls wait for each other in a cycle, or there are more than allowed\n");
   situ_plan_free(plan);
   scenario_free(&s);
 }
@@ -388,10 +388,10 @@ static void a_call_pays_once_for_each_tensor(void **state) {
   for (int v = 0; v < 4; v++) assert_true(plan->start_ns[v] == start[v] && plan->finish_ns[v] == finish[v]);
   expect(s.problem, plan, "");
   plan->finish_ns[3] = 16;
-  expect(s.problem, plan, "precedence: e: the plan says 10 to 16 ns; it starts at 10 and ends at 17\n");
+  expect(s.problem, plan, "precedence: e: the plan states 10 to 16 ns; it starts at 10 and ends at 17\n");
   plan->finish_ns[3] = 17;
   plan->uses[1].load_ns = 16;
-  expect(s.problem, plan, "use: d1: the plan says a load of 16 ns; it is 17 ns\n");
+  expect(s.problem, plan, "use: d1: the plan states a load of 16 ns; it is 17 ns\n");
   situ_plan_free(plan);
   scenario_free(&s);
 }
@@ -421,8 +421,8 @@ static void replicas_are_equal_devices(void **state) {
                                     "one of them shares its memory",
                                     "their routes to the host differ",
                                     "their routes to the host differ",
-                                    "one of them has to stay unused",
-                                    "one of them has to stay unused",
+                                    "one of them must stay unused",
+                                    "one of them must stay unused",
                                     "an operator is pinned to one of them",
                                     "an operator is pinned to one of them",
                                     "this problem has no replicas"};
@@ -491,7 +491,7 @@ static void replicas_have_a_leader_and_nothing_else(void **state) {
     else
       expect_within(s.problem, plan, rows[i].expected);
     plan->uses[3].replica_of = 0;
-    expect_within(s.problem, plan, "replication: d3: the plan contradicts itself about whose part it runs\n");
+    expect_within(s.problem, plan, "replication: d3: the plan contradicts itself about which part it replicates\n");
     situ_plan_free(plan);
   }
   scenario_free(&s);
@@ -612,7 +612,7 @@ static void the_best_single_device_is_worked_out_again(void **state) {
           fail_msg("row %d, device %d, %d:\n%s", (int)i, d, (int)off, told);
       }
     plan->best_single_device = 7;
-    expect_within(s.problem, plan, "single: the plan says that the best single device is none with ");
+    expect_within(s.problem, plan, "single: the plan states that the best single device is none with ");
     situ_plan_free(plan);
     scenario_free(&s);
   }
@@ -643,7 +643,7 @@ static void equal_devices_stand_for_each_other(void **state) {
     assert_int_equal(plan->best_single_device, odd == 1 || odd == 3 ? 2 : 1);
     expect(s.problem, plan, "");
     plan->best_single_device = 3;
-    expect_within(s.problem, plan, "single: the plan says that the best single device is d3 with 5 ns; it is d");
+    expect_within(s.problem, plan, "single: the plan states that the best single device is d3 with 5 ns; it is d");
     situ_plan_free(plan);
     scenario_free(&s);
   }
@@ -663,8 +663,8 @@ static void constraints_that_contradict_each_other_are_told(void **state) {
   scenario_pose(&s, &options);
   situ_plan *plan = plan_on(&s, device);
   expect(s.problem, plan,
-         "conflict: no plan can keep a constraint: colocation: u and w must share a device but are pinned to different "
-         "ones\n");
+         "conflict: no plan can satisfy a constraint: colocation: u and w must share a device but are pinned to "
+         "different ones\n");
   situ_plan_free(plan);
   scenario_free(&s);
 }
@@ -686,9 +686,9 @@ static void claims_are_held_to_their_ranges(void **state) {
   plan->outcome = SITU_OUTCOME_OPTIMAL;
   expect(s.problem, plan, "");
   plan->lower_bound_ns = 2;
-  expect(s.problem, plan, "bound: the plan says that it is optimal; its bound is 2 ns, its value 3 ns\n");
+  expect(s.problem, plan, "bound: the plan claims to be optimal; its bound is 2 ns, its value 3 ns\n");
   plan->outcome = SITU_OUTCOME_INFEASIBLE;
-  expect(s.problem, plan, "placement: the plan has a placement; its outcome says infeasible\n");
+  expect(s.problem, plan, "placement: the plan has a placement, but its outcome is infeasible\n");
   plan->outcome = SITU_OUTCOME_FEASIBLE;
   plan->device[0] = 2;
   expect(s.problem, plan, "placement: a? is on device 2; there are devices 0 to 1\n"); /* control characters are '?' */

@@ -310,7 +310,7 @@ static void wrong_rules_are_refused_with_their_place(void **state) {
       {"{'situ_rules': 1, 'cuts_only_after': 'a'}", "must be a list"},
       {"{'situ_rules': 1, 'devices': {'v100': {'reserve': 1}}}", "v100-16g"},
       {"{'situ_rules': 1, 'devices': {'gpu0': {'reserve': '1 parsec'}}}", "must be a size"},
-      {"{'situ_rules': 1, 'devices': {'gpu0': {'reserve': '17 GB'}}}", "holds 16.0 GB only"},
+      {"{'situ_rules': 1, 'devices': {'gpu0': {'reserve': '17 GB'}}}", "holds only 16.0 GB"},
       {"{'situ_rules': 1, 'devices': {'gpu0': {'efficiency': 1.5}}}", "at most 1"},
       {"{'situ_rules': 1, 'devices': {'gpu0': {'precision': 'half'}}}", "no element type is called \"half\""},
   };

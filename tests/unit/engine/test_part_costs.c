@@ -13,7 +13,7 @@ static void number_and_bytes_are_told_apart(void **state) {
   /* 100 ns for each part and 1 ns for each 2 bytes: 100 + 200 = 300, 300 + 100 = 400, 500 + 4000 = 4500 */
   const cut_cost cuts[] = {{1, 400, 300, 0}, {3, 200, 400, 0}, {5, 8000, 4500, 0}};
   part_costs found = {0};
-  part_costs_fit(&found, cuts, 3);
+  part_costs_fit(&found, cuts, 3, cuts, 3);
   assert_int_equal(found.start_ns, 100);
   assert_float_equal(found.bytes_per_s, 2e9, 1);
 }
@@ -23,7 +23,7 @@ static void what_bytes_would_lower_is_laid_to_the_number_alone(void **state) {
   /* More bytes took less: without the bytes (1 * 300 + 1 * 100) / (1 + 1) = 200 a part. */
   const cut_cost cuts[] = {{1, 100, 300, 0}, {1, 900, 100, 0}};
   part_costs found = {0};
-  part_costs_fit(&found, cuts, 2);
+  part_costs_fit(&found, cuts, 2, cuts, 2);
   assert_int_equal(found.start_ns, 200);
   assert_true(found.bytes_per_s == 0);
 }
@@ -34,7 +34,7 @@ static void what_the_number_would_lower_is_laid_to_the_bytes_alone(void **state)
    * (200^2 + 300^2) = 5/13 ns a byte */
   const cut_cost cuts[] = {{1, 200, 100, 0}, {2, 300, 100, 0}};
   part_costs found = {0};
-  part_costs_fit(&found, cuts, 2);
+  part_costs_fit(&found, cuts, 2, cuts, 2);
   assert_int_equal(found.start_ns, 0);
   assert_float_equal(found.bytes_per_s, 13e9 / 5, 1);
 }
@@ -43,7 +43,7 @@ static void parts_that_are_faster_than_the_whole_cost_nothing(void **state) {
   (void)state;
   const cut_cost cuts[] = {{1, 100, -50, -90}, {2, 100, -10, -60}};
   part_costs found = {.start_ns = 7};
-  part_costs_fit(&found, cuts, 2);
+  part_costs_fit(&found, cuts, 2, cuts, 2);
   assert_true(found.start_ns == 0 && found.bytes_per_s == 0);
 }
 
@@ -52,7 +52,7 @@ static void bytes_are_not_slower_than_memory(void **state) {
   /* 10 ns a byte would fit; at 1 ns a byte, the most, the rest is laid to the number: (1000 - 100) / 1. */
   const cut_cost cuts[] = {{1, 100, 1000, 0}};
   part_costs found = {0};
-  part_costs_fit(&found, cuts, 1);
+  part_costs_fit(&found, cuts, 1, cuts, 1);
   assert_true(found.bytes_per_s == 0 || found.bytes_per_s >= 1e9);
   assert_true((double)found.start_ns + (found.bytes_per_s > 0 ? 100e9 / found.bytes_per_s : 0) > 999);
 }
@@ -63,9 +63,24 @@ static void no_way_is_told_to_take_less_than_it_mostly_does(void **state) {
    * The first took 450 and more in most rounds, (450 - 0) / 1; the second is content with 4 * 450. */
   const cut_cost cuts[] = {{1, 0, 500, 450}, {4, 0, 600, 550}};
   part_costs found = {0};
-  part_costs_fit(&found, cuts, 2);
+  part_costs_fit(&found, cuts, 2, cuts, 2);
   assert_int_equal(found.start_ns, 450);
   assert_true(found.bytes_per_s == 0);
+}
+
+static void parts_give_the_fit_and_ways_the_least(void **state) {
+  (void)state;
+  /* Parts: 50 ns at each start and 1 ns for each 4 bytes; the first reads from no other device. The way of all three
+   * took 2 * 100 + 700 / 4 and more in undisturbed rounds, (375 - 175) / 2 = 100; the other is content with that. */
+  const cut_cost parts[] = {{0, 200, 50, 0}, {1, 300, 125, 0}, {1, 200, 100, 0}};
+  const cut_cost ways[] = {{2, 700, 0, 375}, {3, 100, 0, 90}};
+  part_costs found = {0};
+  part_costs_fit(&found, parts, 3, ways, 0);
+  assert_int_equal(found.start_ns, 50);
+  assert_float_equal(found.bytes_per_s, 4e9, 1);
+  part_costs_fit(&found, parts, 3, ways, 2);
+  assert_int_equal(found.start_ns, 100);
+  assert_float_equal(found.bytes_per_s, 4e9, 1);
 }
 
 static void what_varies_about_nothing_raises_nothing(void **state) {
@@ -73,7 +88,7 @@ static void what_varies_about_nothing_raises_nothing(void **state) {
   /* Rounds vary by more than the cut takes: least squares (1 * 10 + 3 * 30) / (1 + 9) = 10. */
   const cut_cost cuts[] = {{1, 0, 10, -500}, {3, 0, 30, -400}};
   part_costs found = {0};
-  part_costs_fit(&found, cuts, 2);
+  part_costs_fit(&found, cuts, 2, cuts, 2);
   assert_int_equal(found.start_ns, 10);
 }
 
@@ -109,6 +124,7 @@ int main(void) {
       cmocka_unit_test(parts_that_are_faster_than_the_whole_cost_nothing),
       cmocka_unit_test(bytes_are_not_slower_than_memory),
       cmocka_unit_test(no_way_is_told_to_take_less_than_it_mostly_does),
+      cmocka_unit_test(parts_give_the_fit_and_ways_the_least),
       cmocka_unit_test(what_varies_about_nothing_raises_nothing),
       cmocka_unit_test(times_follow_what_parts_take),
       cmocka_unit_test(times_within_their_bounds_stay),

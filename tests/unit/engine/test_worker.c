@@ -166,9 +166,9 @@ static void a_worker_that_hangs_is_killed_at_its_limit(void **state) {
   ends_in("hang", 0.3, "gave no answer to \"hang\" within 0.3 s");
 }
 static void nonsense_is_recognised(void **state) {
-  ends_in("garbage", 10, "with what is no message");
-  ends_in("huge", 10, "with what is no message");
-  ends_in("no json", 10, "with what is no message");
+  ends_in("garbage", 10, "malformed answer");
+  ends_in("huge", 10, "malformed answer");
+  ends_in("no json", 10, "malformed answer");
   ends_in("cut", 10, "ended during \"cut\"");
 }
 

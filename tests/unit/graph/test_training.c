@@ -178,7 +178,7 @@ static void a_training_step_is_not_made_twice(void **state) {
   situ_error error;
   assert_int_equal(graph_training(&twice, once, &error), SITU_STATUS_BAD_ARGUMENT);
   assert_null(twice);
-  assert_non_null(strstr(error.text, "training step already"));
+  assert_non_null(strstr(error.text, "already a training step"));
   situ_graph_free(once);
 }
 

@@ -236,7 +236,7 @@ static void other_problems_cannot_be_resumed(void **state) {
   assert_int_equal(situ_learn(&report, NULL, "gdp", NULL, 0, &o, &error), SITU_STATUS_OK);
   o = (situ_learn_options){.size = sizeof(situ_learn_options), .out = two, .resume = true, .steps = 4};
   assert_int_equal(situ_learn(&report, NULL, "gdp", s.problem, N_PROBLEMS, &o, &error), SITU_STATUS_BAD_INPUT);
-  assert_non_null(strstr(error.text, "without the state of its training"));
+  assert_non_null(strstr(error.text, "without its training state"));
   content trained = content_of(one), bare = content_of(two);
   assert_true(5 * bare.n < 2 * trained.n);
   free(trained.bytes);

@@ -156,7 +156,7 @@ static void what_is_no_table_is_refused(void **state) {
   REFUSED("bytes,time_us\n8,9\n9,x\n", "line 3: expected a number");
   REFUSED("bytes,time_us\n8,9\n9\n", "line 3: has too few");
   REFUSED("bytes,time_us\n8,9\n9,-1\n", "line 3: expected a number");
-  REFUSED("bytes,time_us\n8,9\n9,0\n", "line 3: a transfer takes some time");
+  REFUSED("bytes,time_us\n8,9\n9,0\n", "line 3: the time of a transfer must be above 0");
   REFUSED("bytes,time_us\n8,nan\n", "line 2: expected a number");
   REFUSED("bytes,time_s\n8,1e30\n", "line 2: expected a number");
   REFUSED("bytes,time_s\n1e30,1\n", "line 2: expected a number");

@@ -245,10 +245,10 @@ static void a_wrong_name_says_what_is_near(void **state) {
   refused("()", "expected the name");
   refused("cpu,t4-16g", "expected \"+\" at \",t4-16g\"");
   refused("cpu t4-16g", "called \"cpu t4-16g\"");
-  refused("cpu+2*(cpu)", "in brackets");
-  refused("(cpu)+t4-16g", "in brackets");
+  refused("cpu+2*(cpu)", "in parentheses");
+  refused("(cpu)+t4-16g", "in parentheses");
   refused("2*((cpu))", "expected the name");
-  refused("2*(cpu)@nvlink3", "inside the brackets");
+  refused("2*(cpu)@nvlink3", "inside the parentheses");
   refused("2*(cpu)@", "kind of link");
   refused("2*(cpu)@ethernet-9g", "ethernet-");
   refused("4000*(2*t4-16g)", "at most 4096");
@@ -392,8 +392,8 @@ static void what_a_longer_text_names_is_offered(void **state) {
   for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
     if (!strstr(catalogue_nearest_device(hint, said[i][0]), said[i][1])) fail_msg("%s: %s", said[i][0], hint);
   assert_string_equal(catalogue_find("RTX PRO 6000 Blackwell")->name, "rtxpro6000-96g");
-  assert_non_null(strstr(catalogue_nearest_device(hint, "gpu"), "say which one")); /* a kind is no typing error */
-  assert_non_null(strstr(catalogue_nearest_device(hint, "NVIDIA"), "say which one"));
+  assert_non_null(strstr(catalogue_nearest_device(hint, "gpu"), "give the full name")); /* a kind is no typing error */
+  assert_non_null(strstr(catalogue_nearest_device(hint, "NVIDIA"), "give the full name"));
 }
 
 /* Through the host a small tensor takes 20 us there and 10 us back down; directly 12. */

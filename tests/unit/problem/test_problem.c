@@ -101,19 +101,20 @@ static void what_does_not_go_together_is_refused(void **state) {
     asked asked;
     const char *text;
   } rows[] = {
-      {{LATENCY, PIPELINE, 0, 0, 0, 0}, "objective latency does not go with execution pipeline"},
-      {{THROUGHPUT, CALLS, 0, 0, 0, 0}, "objective throughput does not go with execution calls"},
-      {{THROUGHPUT, STREAM, 0, 0, 0, 0}, "objective throughput does not go with execution stream"},
-      {{D, CALLS, 0, 0, 1, 0}, "a limit on period or latency goes with execution stream only, not with calls"},
-      {{D, PIPELINE, 0, 0, 0, 1}, "a limit on period or latency goes with execution stream only, not with pipeline"},
-      {{D, CALLS, 2, 0, 0, 0}, "copies go with execution stream only, not with calls"},
-      {{D, D, 3, 0, 0, 0}, "3 copies cannot have as many operators each of 2"},
-      {{D, STREAM, 0, 1, 0, 0}, "a limit on calls goes with execution calls only, not with stream"},
+      {{LATENCY, PIPELINE, 0, 0, 0, 0}, "objective latency cannot be combined with execution pipeline"},
+      {{THROUGHPUT, CALLS, 0, 0, 0, 0}, "objective throughput cannot be combined with execution calls"},
+      {{THROUGHPUT, STREAM, 0, 0, 0, 0}, "objective throughput cannot be combined with execution stream"},
+      {{D, CALLS, 0, 0, 1, 0}, "a limit on period or latency needs execution stream, not calls"},
+      {{D, PIPELINE, 0, 0, 0, 1}, "a limit on period or latency needs execution stream, not pipeline"},
+      {{D, CALLS, 2, 0, 0, 0}, "copies need execution stream, not calls"},
+      {{D, D, 3, 0, 0, 0}, "3 copies of equal size cannot be made of 2 operators"},
+      {{D, STREAM, 0, 1, 0, 0}, "a limit on calls needs execution calls, not stream"},
       {{THROUGHPUT, STREAM, 0, 0, 1, 0},
-       "the objective needs no limit on itself; latency goes with a limit on the period"},
+       "the objective itself cannot be limited; combine latency with a limit on the period"},
       {{LATENCY, STREAM, 0, 0, 0, 1},
-       "the objective needs no limit on itself; latency goes with a limit on the period"},
-      {{D, D, 0, 0, 1, 1}, "period and latency cannot both be limited, one of them is the objective; latency"},
+       "the objective itself cannot be limited; combine latency with a limit on the period"},
+      {{D, D, 0, 0, 1, 1},
+       "period and latency cannot both be limited, because one of them is the objective; combine latency"},
   };
   scenario s = two(false);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -132,14 +133,14 @@ static void options_of_pipelines_go_with_pipelines_only(void **state) {
     const char *text;
   } rows[] = {
       {{.size = sizeof(situ_problem_options), .free = true},
-       "devices without contiguous parts (free) goes with execution pipeline only, not with stream"},
+       "non-contiguous parts (free): needs execution pipeline, not stream"},
       {{.size = sizeof(situ_problem_options), .async_copies = true},
-       "copies beside operators (async_copies) goes with execution pipeline only"},
-      {{.size = sizeof(situ_problem_options), .replicate = true}, "replicas goes with execution pipeline only"},
+       "copies during computation (async_copies): needs execution pipeline"},
+      {{.size = sizeof(situ_problem_options), .replicate = true}, "replicas: needs execution pipeline"},
       {{.size = sizeof(situ_problem_options), .in_flight = 2},
-       "more than one input in flight goes with execution pipeline only"},
+       "more than one input in flight: needs execution pipeline"},
       {{.size = sizeof(situ_problem_options), .schedule = SITU_SCHEDULE_GPIPE},
-       "a schedule of passes goes with execution pipeline only"},
+       "a schedule of passes: needs execution pipeline"},
   };
   scenario s = two(false);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -221,8 +222,8 @@ static void kernels_and_colocation_groups_join(void **state) {
     const char *conflict;
   } rows[] = {{{0, -1, -1, -1, 1}, NULL},
               {{0, 1, -1, -1, -1},
-               "fusion: a and b are one kernel, that of a, but are pinned to different devices; with "
-               "fusion none they may be apart"},
+               "fusion: a and b are one kernel, that of a, but are pinned to different devices; with fusion none they "
+               "can be placed separately"},
               {{0, -1, -1, 1, -1}, "colocation: a and d must share a device but are pinned to different ones"}};
   for (int k = 0; k < 3; k++) {
     situ_problem_options o = {.size = sizeof o, .pins = rows[k].pins};
@@ -275,22 +276,22 @@ static void constraints_that_no_plan_can_meet_are_named(void **state) {
     const char *expected;
   } cases[] = {
       {{{0, {1, -1}, -1, -1}}, 1, 0, NULL},
-      {{{0, {1, -1}, -1, -1}}, 1, 1, "support: a can run on no device"},
+      {{{0, {1, -1}, -1, -1}}, 1, 1, "support: a can run on no usable device"},
       {{{0, {1, -1}, -1, 0}}, 1, 1, NULL}, /* a pin may use a device that else stays empty */
       {{{0, {1, -1}, -1, 1}}, 1, 0, "support: a is pinned to d1 but cannot run there"},
-      {{{0, {1, 1}, -1, -1}, {0, {-1, -1}, -1, -1}}, 2, 0, "support: b can run on no device"},
-      {{{0, {1, 1}, -1, -1}}, 1, 2, "support: a can run on no device"},
-      {{{0, {1, -1}, 7, -1}, {0, {-1, 1}, 7, -1}}, 2, 0, "colocation: no device can run all of the group of a"},
+      {{{0, {1, 1}, -1, -1}, {0, {-1, -1}, -1, -1}}, 2, 0, "support: b can run on no usable device"},
+      {{{0, {1, 1}, -1, -1}}, 1, 2, "support: a can run on no usable device"},
+      {{{0, {1, -1}, 7, -1}, {0, {-1, 1}, 7, -1}}, 2, 0, "colocation: no device can run the whole group of a"},
       {{{0, {1, 1}, 7, -1}, {0, {-1, 1}, 7, -1}}, 2, 0, NULL},
       {{{10, {1, 1}, -1, -1}, {10, {1, 1}, -1, -1}}, 2, 0, NULL},
       {{{10, {1, 1}, -1, -1}, {11, {1, 1}, -1, -1}},
        2,
        0,
-       "memory: the weights take 21 B (21 bytes), all memories that may be used hold 20 B (20 bytes)"},
+       "memory: the weights need 21 B (21 bytes), all usable memories together hold 20 B (20 bytes)"},
       {{{11, {1, 1}, -1, -1}},
        1,
        1,
-       "memory: the weights take 11 B (11 bytes), all memories that may be used hold 10 B (10 bytes)"},
+       "memory: the weights need 11 B (11 bytes), all usable memories together hold 10 B (10 bytes)"},
       {{{11, {1, 1}, -1, -1}, {0, {1, 1}, -1, 0}}, 2, 1, NULL}, /* the pin opens the host's memory */
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)

@@ -90,7 +90,7 @@ static void assumed_sizes_change_until_all_operators_fit(void **state) {
   /* One of 1000 x 1000 fits into nothing that is tried, so all count as 1. */
   read_with(&options, image_model("1 3 h w", "8 3 1000 1000"));
   assert_int_equal(result.n_dims, 0);
-  assert_true(noted("operator 'conv' does not fit the assumed dimensions") && noted("dimension h = 1 "));
+  assert_true(noted("operator 'conv' does not match the assumed dimensions") && noted("dimension h = 1 "));
   assert_false(noted("dimension h = 224"));
   /* A recording: the window takes 400 samples; the state behind it keeps its one stream. */
   bytes g = {0};

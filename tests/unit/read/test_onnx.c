@@ -152,7 +152,7 @@ static void a_cycle_is_named(void **state) {
 static void values_are_made_exactly_once(void **state) {
   bytes g = small_graph();
   add_node(&g, node("Relu", "again", "x", "y"));
-  read_bad(model(g), "again", "makes value 'y'");
+  read_bad(model(g), "again", "produces value 'y'");
   g = small_graph();
   add_node(&g, node("Relu", "lost", "nowhere", "u"));
   read_bad(model(g), "lost", "reads value 'nowhere'");
@@ -210,7 +210,7 @@ static void an_assumed_size_that_does_not_fit_is_told_and_not_fatal(void **state
   bytes again = {0};
   text_add_bytes(&again, g.bytes, g.length);
   read_good(model(g));
-  assert_true(noted("operator 'mul' does not fit the assumed dimensions"));
+  assert_true(noted("operator 'mul' does not match the assumed dimensions"));
   assert_false(op("mul").inferred);
   assert_int_equal(made_by("mul").size_bytes, 32);
   /* A size that the user gave is meant: there the contradiction is an error. */

@@ -162,7 +162,7 @@ static void expect_best(const char *writer, void (*settings)(search *), uint64_t
     situ_text_free(text);
   } else {
     assert_int_equal(situ_plan_outcome(plan), SITU_OUTCOME_LIMIT);
-    assert_non_null(strstr(situ_plan_reason(plan), "no plan was found that the writers can hold"));
+    assert_non_null(strstr(situ_plan_reason(plan), "no plan was found that the writers can represent"));
   }
   situ_plan_free(plan);
   scenario_free(&m.s);

@@ -236,7 +236,7 @@ static void what_cannot_be_cut_says_why(void **state) {
   (void)state;
   expect(whole, 31, SITU_STATUS_BAD_INPUT, "16 bytes at 16, are not in m.bin, which has 31");
   expect(HEAD LAYERS "<layer id=\"7\" name=\"s\" type=\"ReadValue\"/></layers><edges>" EDGES "</edges></net>", 32,
-         SITU_STATUS_UNSUPPORTED, "keeps a state");
+         SITU_STATUS_UNSUPPORTED, "keeps state");
   expect(HEAD LAYERS "</layers><edges>" EDGES "</edges><edges/></net>", 32, SITU_STATUS_BAD_INPUT, "a second list");
 }
 

@@ -158,10 +158,10 @@ static void hostile_files_are_refused(void **state) {
   writing w;
   start(&w);
   add_node(&w.graph, "E", "nowhere", "e", NULL);
-  refused(&w, "'nowhere' is read, and nothing makes it");
+  refused(&w, "'nowhere' is read, but nothing produces it");
   start(&w);
   add_node(&w.graph, "E", "x", "y", NULL);
-  refused(&w, "value 'y' is made twice");
+  refused(&w, "value 'y' is produced twice");
   start(&w);
   add_weight(&w.graph, "v", "../../etc/passwd");
   refused(&w, "lie outside the model's folder");
@@ -170,7 +170,7 @@ static void hostile_files_are_refused(void **state) {
   refused(&w, "lie outside the model's folder");
   start(&w);
   text_add_bytes(&w.graph, "\x0a\x7f", 2); /* a node of 127 bytes that are not there */
-  refused(&w, "longer than what holds it");
+  refused(&w, "longer than the message that holds it");
 }
 
 static void a_cycle_is_told(void **state) {

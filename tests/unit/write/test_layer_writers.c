@@ -111,9 +111,9 @@ static void what_llamacpp_makes_of_our_flags_is_our_plan(void **state) {
 
 static void what_llamacpp_cannot_hold_is_refused(void **state) {
   (void)state;
-  expect_refused("llama.cpp", "01111110000000", "keeps the first layers on the CPU");
-  expect_refused("llama.cpp", "01122112222222", "do not follow each other");
-  expect_refused("llama.cpp", "20000000000000", "has the embedding and no layer");
+  expect_refused("llama.cpp", "01111110000000", "keep only the first layers on the CPU");
+  expect_refused("llama.cpp", "01122112222222", "are not consecutive");
+  expect_refused("llama.cpp", "20000000000000", "has the embedding but no layer");
   expect_refused("llama.cpp", "01111111111110", "keeps the head with the last device");
   expect_refused("llama.cpp", "01211111111111", "whole layers"); /* experts on another GPU */
 }
@@ -154,7 +154,7 @@ static void pipelining_splits_at_the_first_layer_of_each_stage_but_the_first(voi
   assert_string_equal(text, "{\n  \"split_points\": {},\n  \"devices\": [\"d1\"]\n}\n");
   free(text);
   scenario_free(&s);
-  expect_refused("torch-pipelining", "11122111122222", "do not follow each other");
+  expect_refused("torch-pipelining", "11122111122222", "are not consecutive");
   expect_refused("torch-pipelining", "11111112222221", "another device than the first and the last layer");
 }
 

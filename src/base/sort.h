@@ -1,0 +1,26 @@
+/* base/sort.h - whole numbers in ascending order. */
+#ifndef SITU_BASE_SORT_H
+#define SITU_BASE_SORT_H
+
+#include <stdint.h>
+#include <stdlib.h>
+
+static inline int sort_compare32(const void *left, const void *right) {
+  int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
+  return (a > b) - (a < b);
+}
+
+static inline int sort_compare64(const void *left, const void *right) {
+  int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+  return (a > b) - (a < b);
+}
+
+static inline void sort32(int32_t *numbers, int64_t n) {
+  if (n > 1) qsort(numbers, (size_t)n, sizeof *numbers, sort_compare32);
+}
+
+static inline void sort64(int64_t *numbers, int64_t n) {
+  if (n > 1) qsort(numbers, (size_t)n, sizeof *numbers, sort_compare64);
+}
+
+#endif

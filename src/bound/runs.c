@@ -1,0 +1,311 @@
+/* Runs: in a contiguous pipeline each device has a run of any chain of the graph F, and all that lies between the ends
+ * of that run. A period is refuted when no order of the devices covers the chain with runs that fit it; what is beside
+ * the chain, or between the run of one device and that of the next, is left out. docs/theory/bounds/runs.md
+ *
+ * Tried are the operators of a longest path that little work is beside. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/csr.h"
+#include "base/fail.h"
+#include "bound/bound.h"
+#include "view/contract.h"
+#include "view/footprint.h"
+
+enum { MOST_GROUPS = 64, MOST_STATES = 1 << 12, N_THINNED = 5 };
+static const double MOST_WORK = 4e8;
+
+typedef struct runs {
+  const situ_problem *problem;
+  contraction classes;
+  /* devices that are equal for all operators */
+  int32_t n_groups, *first, *count; /* [group] a device, how many there are */
+  int64_t *capacity;                /* [group] */
+  int64_t *time_ns;                 /* [class * n_groups + group], SITU_NEVER_NS where it may not run */
+  int64_t *bytes;                   /* [class] what it always holds */
+  int32_t *order;                   /* [class] topological */
+  int32_t *path, n_path;            /* a longest path of F by least times */
+  int32_t *chain, n;                /* some of it */
+  int32_t *at, *before, *behind;    /* [class] place in the chain, -1; last of the chain before it, first behind it */
+  /* sums up to place k of the chain, without it, with all between those before: [k * n_groups + group], [k] */
+  int64_t *sum_ns, *sum_bytes;
+  int32_t *sum_never;
+  int64_t *own_ns, *between_ns, *own_bytes, *between_bytes;
+  int32_t *own_never, *between_never;
+  int32_t *reach, *used; /* [state], [group] */
+  int32_t n_states;
+} runs;
+
+/* ---- the problem ---- */
+
+static bool has_pins(const situ_problem *p) {
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (p->pin[v] >= 0) return true;
+  return false;
+}
+
+/* False where there are too many groups or states. */
+static bool find_groups(runs *s) {
+  const situ_problem *p = s->problem;
+  bool apart = has_pins(p);
+  int64_t states = 1;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    int64_t capacity = p->platform->memory_bytes[p->memory_of[d]];
+    int32_t x = 0;
+    if (p->unused[d] && !apart) continue;
+    for (; x < s->n_groups; x++)
+      if (!apart && p->class_of[s->first[x]] == p->class_of[d] && s->capacity[x] == capacity) break;
+    if (x == MOST_GROUPS) return false;
+    if (x == s->n_groups) {
+      s->first[s->n_groups++] = d;
+      s->count[x] = 0;
+      s->capacity[x] = capacity;
+    }
+    s->count[x]++;
+  }
+  for (int32_t x = 0; x < s->n_groups; x++)
+    if ((states *= s->count[x] + 1) > MOST_STATES) return false;
+  s->n_states = (int32_t)states;
+  return s->n_groups > 0;
+}
+
+static void add_up_classes(runs *s) {
+  const situ_problem *p = s->problem;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int32_t k = s->classes.class_of[v];
+    s->bytes[k] = sat_add(s->bytes[k], p->of_stream ? p->graph->weight_bytes[v] : footprint_held_bytes(p, v));
+    for (int32_t x = 0; x < s->n_groups; x++) {
+      int64_t *time = &s->time_ns[(int64_t)k * s->n_groups + x];
+      *time = problem_allows(p, v, s->first[x]) ? sat_add(*time, problem_time_ns(p, v, s->first[x])) : SITU_NEVER_NS;
+    }
+  }
+}
+
+static bool sort_classes(runs *s, arena *a) {
+  const constraint_graph *f = &s->classes.forward;
+  int32_t *waits = ARENA_ZERO(a, int32_t, f->n), n = 0;
+  if (!waits) return false;
+  for (int32_t i = 0; i < f->start[f->n]; i++) waits[f->to[i]]++;
+  for (int32_t k = 0; k < f->n; k++)
+    if (waits[k] == 0) s->order[n++] = k;
+  for (int32_t done = 0; done < n; done++)
+    for (int32_t i = f->start[s->order[done]]; i < f->start[s->order[done] + 1]; i++)
+      if (--waits[f->to[i]] == 0) s->order[n++] = f->to[i];
+  return true;
+}
+
+static int64_t least_ns(const runs *s, int32_t k) {
+  int64_t least = SITU_NEVER_NS;
+  for (int32_t x = 0; x < s->n_groups; x++) least = min64(least, s->time_ns[(int64_t)k * s->n_groups + x]);
+  return least == SITU_NEVER_NS ? 0 : least;
+}
+
+static bool find_path(runs *s, arena *a) {
+  const constraint_graph *f = &s->classes.forward;
+  int64_t *length = ARENA_ZERO(a, int64_t, f->n);
+  int32_t *next = ARENA_NEW(a, int32_t, f->n), first = s->order[0];
+  if (!length || !next) return false;
+  for (int32_t i = f->n - 1; i >= 0; i--) {
+    int32_t k = s->order[i];
+    next[k] = -1;
+    for (int32_t e = f->start[k]; e < f->start[k + 1]; e++)
+      if (next[k] < 0 || length[f->to[e]] > length[next[k]]) next[k] = f->to[e];
+    length[k] = sat_add(next[k] < 0 ? 0 : length[next[k]], least_ns(s, k));
+    if (length[k] >= length[first]) first = k;
+  }
+  for (int32_t k = first; k >= 0; k = next[k]) s->path[s->n_path++] = k;
+  return true;
+}
+
+/* ---- a chain ---- */
+
+static void find_spans(runs *s) {
+  const constraint_graph *f = &s->classes.forward;
+  for (int32_t k = 0; k < f->n; k++) {
+    s->at[k] = s->before[k] = -1;
+    s->behind[k] = s->n;
+  }
+  for (int32_t i = 0; i < s->n; i++) s->at[s->chain[i]] = i;
+  for (int32_t i = 0; i < f->n; i++) {
+    int32_t k = s->order[i], last = s->at[k] >= 0 ? s->at[k] : s->before[k];
+    for (int32_t e = f->start[k]; e < f->start[k + 1]; e++)
+      if (last > s->before[f->to[e]]) s->before[f->to[e]] = last;
+  }
+  for (int32_t i = f->n - 1; i >= 0; i--) {
+    int32_t k = s->order[i];
+    for (int32_t e = f->start[k]; e < f->start[k + 1]; e++) {
+      int32_t soonest = s->at[f->to[e]] >= 0 ? s->at[f->to[e]] : s->behind[f->to[e]];
+      if (soonest < s->behind[k]) s->behind[k] = soonest;
+    }
+  }
+}
+
+/* Adds class k to what is at a place of the chain, or between it and the next. */
+static void add_class(const runs *s, int64_t *time_ns, int64_t *bytes, int32_t *never, int32_t place, int32_t k) {
+  for (int32_t x = 0; x < s->n_groups; x++) {
+    int64_t time = s->time_ns[(int64_t)k * s->n_groups + x], i = (int64_t)place * s->n_groups + x;
+    never[i] += time == SITU_NEVER_NS;
+    if (time != SITU_NEVER_NS) time_ns[i] += time;
+  }
+  bytes[place] += s->bytes[k];
+}
+
+/* Times of all classes together come to at most 2^54 ns, bytes to 2^56: no sum overflows. */
+static void add_up_chain(runs *s) {
+  int64_t cells = (int64_t)(s->n + 1) * s->n_groups;
+  memset(s->own_ns, 0, (size_t)cells * sizeof *s->own_ns);
+  memset(s->between_ns, 0, (size_t)cells * sizeof *s->between_ns);
+  memset(s->own_never, 0, (size_t)cells * sizeof *s->own_never);
+  memset(s->between_never, 0, (size_t)cells * sizeof *s->between_never);
+  memset(s->own_bytes, 0, (size_t)(s->n + 1) * sizeof *s->own_bytes);
+  memset(s->between_bytes, 0, (size_t)(s->n + 1) * sizeof *s->between_bytes);
+  find_spans(s);
+  for (int32_t k = 0; k < s->classes.n_classes; k++)
+    if (s->at[k] >= 0)
+      add_class(s, s->own_ns, s->own_bytes, s->own_never, s->at[k], k);
+    else if (s->before[k] >= 0 && s->behind[k] == s->before[k] + 1 && s->behind[k] < s->n)
+      add_class(s, s->between_ns, s->between_bytes, s->between_never, s->before[k], k);
+  for (int64_t i = 0; i < cells; i++) { /* sum[k]: all at places before k, and between them and the next */
+    int64_t up = i - s->n_groups;
+    s->sum_ns[i] = up < 0 ? 0 : s->sum_ns[up] + s->own_ns[up] + s->between_ns[up];
+    s->sum_never[i] = up < 0 ? 0 : s->sum_never[up] + s->own_never[up] + s->between_never[up];
+  }
+  s->sum_bytes[0] = 0;
+  for (int32_t k = 0; k < s->n; k++) s->sum_bytes[k + 1] = s->sum_bytes[k] + s->own_bytes[k] + s->between_bytes[k];
+}
+
+/* Whether a device of group x may have places i to j of the chain, and what lies between them, within a period. */
+static bool fits(const runs *s, int32_t x, int32_t i, int32_t j, int64_t period_ns) {
+  int64_t from = (int64_t)i * s->n_groups + x, to = (int64_t)j * s->n_groups + x;
+  return s->sum_never[to] - s->sum_never[from] + s->own_never[to] == 0 &&
+         s->sum_ns[to] - s->sum_ns[from] + s->own_ns[to] <= period_ns &&
+         s->sum_bytes[j] - s->sum_bytes[i] + s->own_bytes[j] <= s->capacity[x];
+}
+
+/* The place behind the longest run that a device of group x may have from place i on. */
+static int32_t run_from(const runs *s, int32_t x, int32_t i, int64_t period_ns) {
+  int32_t low = i, high = s->n; /* low is reached */
+  while (low < high) {
+    int32_t middle = low + (high - low + 1) / 2;
+    if (fits(s, x, i, middle - 1, period_ns))
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
+/* Whether the devices can cover the chain. A state says how many of each group have a run: to have come further with
+ * the same devices is never worse. */
+static bool covers(runs *s, int64_t period_ns) {
+  memset(s->reach, 0, (size_t)s->n_states * sizeof *s->reach);
+  memset(s->used, 0, (size_t)s->n_groups * sizeof *s->used);
+  for (int32_t state = 0; state < s->n_states; state++) {
+    int32_t from = s->reach[state];
+    for (int32_t x = 0, step = 1; x < s->n_groups; step *= s->count[x++] + 1) {
+      if (s->used[x] == s->count[x]) continue;
+      int32_t to = run_from(s, x, from, period_ns);
+      if (to == s->n) return true;
+      if (to > s->reach[state + step]) s->reach[state + step] = to;
+    }
+    for (int32_t x = 0; x < s->n_groups && ++s->used[x] > s->count[x]; x++) s->used[x] = 0;
+  }
+  return false;
+}
+
+/* The least period above `low` that the chain does not refute; low where it does not refute that. */
+static int64_t least_period(runs *s, int64_t low, budget *b) {
+  int64_t high = PROBLEM_MOST_NS;
+  if (covers(s, low)) return low;
+  if (!covers(s, high)) return SITU_NEVER_NS;
+  while (high - low > 1 && !budget_over(b)) {
+    int64_t middle = low + (high - low) / 2;
+    if (covers(s, middle))
+      high = middle;
+    else
+      low = middle;
+  }
+  return low + 1; /* refuted up to low */
+}
+
+/* ---- which chains ---- */
+
+/* beside[k]: least times of what is neither before nor behind path[k], between its ends. */
+static void weigh_beside(runs *s, int64_t *beside) {
+  memcpy(s->chain, s->path, (size_t)s->n_path * sizeof *s->chain);
+  s->n = s->n_path;
+  find_spans(s);
+  memset(beside, 0, (size_t)(s->n_path + 1) * sizeof *beside);
+  for (int32_t k = 0; k < s->classes.n_classes; k++) {
+    if (s->at[k] >= 0 || s->before[k] < 0 || s->behind[k] == s->n || s->behind[k] <= s->before[k] + 1) continue;
+    beside[s->before[k] + 1] += least_ns(s, k);
+    beside[s->behind[k]] -= least_ns(s, k);
+  }
+  for (int32_t k = 1; k <= s->n_path; k++) beside[k] += beside[k - 1];
+}
+
+static void thin(runs *s, const int64_t *beside, int64_t most) {
+  s->n = 0;
+  for (int32_t k = 0; k < s->n_path; k++)
+    if (beside[k] <= most) s->chain[s->n++] = s->path[k];
+}
+
+static bool runs_init(runs *s, arena *a) {
+  int64_t n = s->classes.n_classes, cells = (n + 1) * s->n_groups;
+  return ARENA_ARRAYS(a, ZEROS(s->time_ns, n * s->n_groups), ZEROS(s->bytes, n), ARRAY(s->order, n), ARRAY(s->path, n),
+                      ARRAY(s->chain, n), ARRAY(s->at, n), ARRAY(s->before, n), ARRAY(s->behind, n),
+                      ARRAY(s->sum_ns, cells), ARRAY(s->sum_bytes, n + 1), ARRAY(s->sum_never, cells),
+                      ARRAY(s->own_ns, cells), ARRAY(s->between_ns, cells), ARRAY(s->own_bytes, n + 1),
+                      ARRAY(s->between_bytes, n + 1), ARRAY(s->own_never, cells), ARRAY(s->between_never, cells),
+                      ARRAY(s->reach, s->n_states), ARRAY(s->used, s->n_groups));
+}
+
+static bool runs_certify(certificate *proof, const runs *s, const int32_t *best, int32_t n, int64_t lower_ns,
+                         arena *a) {
+  if (lower_ns == 0) return true;
+  certificate_start(proof, "runs", lower_ns);
+  int64_t *chain = certificate_add_operators(proof, "chain", n, a);
+  for (int32_t k = 0; chain && k < n; k++) chain[k] = s->classes.member[s->classes.member_start[best[k]]];
+  return chain;
+}
+
+static situ_status runs_compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
+                                situ_error *error) {
+  runs s = {.problem = p};
+  int64_t *beside, all = 0;
+  int32_t *best, n_best = 0;
+  *lower_ns = 0;
+  if (!p->contiguous || p->replicate || p->n_operators == 0) return SITU_STATUS_OK;
+  if (!ARENA_ARRAYS(scratch, ARRAY(s.first, MOST_GROUPS), ARRAY(s.count, MOST_GROUPS), ARRAY(s.capacity, MOST_GROUPS)))
+    return fail_no_memory(error);
+  if (!find_groups(&s)) return SITU_STATUS_OK;
+  if (!contract(&s.classes, p, true, scratch) || !runs_init(&s, scratch)) return fail_no_memory(error);
+  add_up_classes(&s);
+  if (!sort_classes(&s, scratch) || !find_path(&s, scratch) ||
+      !ARENA_ARRAYS(scratch, ARRAY(beside, s.n_path + 1), ARRAY(best, s.n_path)))
+    return fail_no_memory(error);
+  if ((double)s.n_states * s.n_groups * 64 > MOST_WORK) return SITU_STATUS_OK;
+  weigh_beside(&s, beside);
+  for (int32_t k = 0; k < s.n_path; k++) all = sat_add(all, least_ns(&s, s.path[k]));
+  int64_t most[N_THINNED] = {all, all / 100, all / 1000, all / 10000, 0};
+  for (int32_t i = 0, tried = 0; i < N_THINNED && !budget_over(b); i++) {
+    thin(&s, beside, most[i]);
+    if (s.n == tried || s.n == 0) continue; /* each is a part of the one before */
+    tried = s.n;
+    add_up_chain(&s);
+    int64_t found = least_period(&s, *lower_ns, b);
+    if (found <= *lower_ns) continue;
+    *lower_ns = found;
+    n_best = s.n;
+    memcpy(best, s.chain, (size_t)s.n * sizeof *best);
+  }
+  return runs_certify(proof, &s, best, n_best, *lower_ns, scratch) ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+const bound runs_bound = {
+    .name = "runs",
+    .title = "a contiguous pipeline gives each device a run of a chain",
+    .source = "",
+    .models = MODEL_PIPELINE,
+    .compute = runs_compute,
+};
