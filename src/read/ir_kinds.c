@@ -1,6 +1,6 @@
-/* The costs of a layer of an OpenVINO IR. Shapes are known by then, so a kind only needs a counting rule. Most kinds are
- * counted like the equivalent ONNX operator (ops/ops.h); shapes and attributes in another form are translated first.
- * Recurrent layers count the products with their weights and hidden state. */
+/* The costs of a layer of an OpenVINO IR. Shapes are known by then, so a kind only needs a counting rule. Most kinds
+ * are counted like the equivalent ONNX operator (ops/ops.h); shapes and attributes in another form are translated
+ * first. Recurrent layers count the products with their weights and hidden state. */
 #include <string.h>
 
 #include "base/checked.h"
