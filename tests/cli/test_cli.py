@@ -597,7 +597,7 @@ def test_copies_share_weights_and_are_named():
         assert under["period_ns"] == under["value_ns"] <= found["value_ns"] and under["latency_ns"] <= 1e9
         assert situ_json("check", plan)["valid"]
     situ("place", SMALL, "--copies", "2", "--objective", "throughput", code=2, err="throughput")
-    situ("place", SMALL, "--copies", "2", "--execution", "calls", code=2, err="needs execution stream, not calls")
+    situ("place", SMALL, "--copies", "2", "--execution", "calls", code=2, err="need execution stream, not calls")
 
 
 @thorough
