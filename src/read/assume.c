@@ -3,10 +3,13 @@
  * One is right for a batch, and for a decoder's next token. A picture of one pixel, or a recording of one sample, is
  * not: windows do not fit, and all costs are those of launches. So sides of pictures get a usual size, and where some
  * operator does not fit, larger ones are tried, also for the lengths of other inputs. */
+#include "read/assume.h"
+
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "read/assume.h"
+#include "base/fail.h"
 
 enum { SIDE = 1, LENGTH = 2 };
 
@@ -56,4 +59,23 @@ int64_t assume_size(const assume_input *in, int32_t d, const char *name, int32_t
   if (!in->first || !real || in->rank > 3 || (d == 0 && in->rank > 1) || names_batch(name)) return 1;
   *kinds |= LENGTH;
   return a->length;
+}
+
+situ_status assume_keep(read_result *result, const assumed *sizes, const situ_read_options *options,
+                        situ_error *error) {
+  size_t bytes = 0;
+  int32_t n = 0;
+  for (const assumed *s = sizes; s && options->default_dim < 1; s = s->next)
+    if (s->dim.value != 1) n++, bytes += sizeof s->dim + strlen(s->dim.name) + 1;
+  if (n == 0) return SITU_STATUS_OK;
+  result->dims = malloc(bytes);
+  if (!result->dims) return fail_no_memory(error);
+  result->n_dims = n;
+  char *text = (char *)(result->dims + n);
+  for (const assumed *s = sizes; s; s = s->next) {
+    if (s->dim.value == 1) continue;
+    result->dims[--n] = (situ_dim){strcpy(text, s->dim.name), s->dim.value};
+    text += strlen(text) + 1;
+  }
+  return SITU_STATUS_OK;
 }

@@ -2,9 +2,7 @@
 #ifndef SITU_READ_ASSUME_H
 #define SITU_READ_ASSUME_H
 
-#include <stdbool.h>
-
-#include "situ/types.h"
+#include "read/reader.h"
 
 /* An input of a model. */
 typedef struct assume_input {
@@ -20,5 +18,15 @@ int64_t assume_size(const assume_input *in, int32_t d, const char *name, int32_t
 
 /* The assumption to try after `at`, of those that would change one of the kinds; -1 when there is none. */
 int32_t assume_next(int32_t at, int kinds);
+
+/* A dynamic dimension and the size that it got, since nobody gave one. */
+typedef struct assumed {
+  situ_dim dim;
+  struct assumed *next;
+} assumed;
+
+/* Keeps assumed sizes other than 1 in the result, the last of the list first. Sizes by the caller's default are not
+ * assumed, so none of them is kept. */
+situ_status assume_keep(read_result *result, const assumed *sizes, const situ_read_options *options, situ_error *error);
 
 #endif

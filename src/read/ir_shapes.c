@@ -8,7 +8,6 @@
  * fit keeps what the file states, the next assumption is tried (read/assume.h), and in the end a note says so. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -26,11 +25,6 @@ typedef struct stated {
   ops_tensor tensor;
   struct stated *next;
 } stated;
-
-typedef struct assumed {
-  situ_dim dim;
-  struct assumed *next;
-} assumed;
 
 enum { ASKED_NAMES = 32, CLASHES_SHOWN = 3, MOST_VALUE_BYTES = 512 };
 
@@ -457,26 +451,6 @@ static void note_clashes(const shaping *s) {
            (int)s->clashes.length, s->clashes.bytes ? s->clashes.bytes : "", (long long)s->n_clashes);
 }
 
-/* The assumed sizes other than one, for the result, in the order in which the model has them. */
-static situ_status keep_sizes(const shaping *s) {
-  size_t bytes = 0;
-  int32_t n = 0;
-  for (const assumed *at = s->sizes; at; at = at->next)
-    if (at->dim.value != 1) n++, bytes += sizeof at->dim + strlen(at->dim.name) + 1;
-  if (n == 0) return SITU_STATUS_OK;
-  situ_dim *dims = malloc(bytes);
-  if (!dims) return fail_no_memory(s->error);
-  s->result->dims = dims;
-  s->result->n_dims = n;
-  char *text = (char *)(dims + n);
-  for (const assumed *at = s->sizes; at; at = at->next) {
-    if (at->dim.value == 1) continue;
-    dims[--n] = (situ_dim){strcpy(text, at->dim.name), at->dim.value};
-    text += strlen(text) + 1;
-  }
-  return SITU_STATUS_OK;
-}
-
 static situ_status shape_all(shaping *s, ir_net *net) {
   size_t notes_before = s->result->notes.length;
   TRY(take_given(s));
@@ -491,7 +465,7 @@ static situ_status shape_all(shaping *s, ir_net *net) {
                read_base_name(s->data_path));
   }
   TRY(refuse_unknown(s));
-  return keep_sizes(s);
+  return assume_keep(s->result, s->sizes, s->source->options, s->error);
 }
 
 situ_status ir_shape(ir_net *net, const read_source *source, read_result *result, arena *a, situ_error *error) {

@@ -210,25 +210,6 @@ static situ_status build_with(onnx_reading *r, read_result *result, const char *
   return status;
 }
 
-/* The assumed sizes other than one, for the result, in the order in which the model has them. */
-static situ_status keep_sizes(onnx_reading *r, read_result *result) {
-  size_t bytes = 0;
-  int32_t n = 0;
-  for (const onnx_assumed *s = r->sizes; s; s = s->next)
-    if (s->dim.value != 1) n++, bytes += sizeof s->dim + strlen(s->dim.name) + 1;
-  if (n == 0) return SITU_STATUS_OK;
-  result->dims = malloc(bytes);
-  if (!result->dims) return fail_no_memory(r->error);
-  result->n_dims = n;
-  char *text = (char *)(result->dims + n);
-  for (const onnx_assumed *s = r->sizes; s; s = s->next) {
-    if (s->dim.value == 1) continue;
-    result->dims[--n] = (situ_dim){strcpy(text, s->dim.name), s->dim.value};
-    text += strlen(text) + 1;
-  }
-  return SITU_STATUS_OK;
-}
-
 static situ_status read_into(onnx_reading *r, read_result *result, const read_source *source) {
   onnx_model *model;
   r->noted = string_map_new(r->a, 16);
@@ -241,7 +222,7 @@ static situ_status read_into(onnx_reading *r, read_result *result, const read_so
   do TRY(build_with(r, result, name, assumption, notes_before));
   while (r->n_contradictions > 0 && (assumption = assume_next(assumption, r->assumed_kinds)) >= 0);
   result->n_nested_operators = r->n_nested;
-  return keep_sizes(r, result);
+  return assume_keep(result, r->sizes, r->options, r->error);
 }
 
 static situ_status read_onnx(read_result *result, const read_source *source, situ_error *error) {

@@ -128,12 +128,12 @@ static int64_t declared_dim(onnx_reading *r, const onnx_value *v, int32_t d, boo
   assume_input in = {.dtype = v->dtype, .rank = v->rank, .dims = v->dims, .first = v == r->model->graph->inputs};
   known = r->options->default_dim;
   if (known < 1) known = assume_size(&in, d, v->dim_names[d], r->assumption, &r->assumed_kinds);
-  onnx_assumed *size = ARENA_NEW(r->a, onnx_assumed, 1);
+  assumed *size = ARENA_NEW(r->a, assumed, 1);
   if (!size || string_map_put(r->dims, kept, known) < 0) {
     r->notes->failed = true;
     return known;
   }
-  *size = (onnx_assumed){{kept, known}, r->sizes};
+  *size = (assumed){{kept, known}, r->sizes};
   r->sizes = size;
   onnx_note(r, kept, "dimension %s = %lld (set it with --dim '%s=N')", name, (long long)known, name);
   return known;

@@ -14,6 +14,7 @@
 #define SITU_READ_ONNX_EVAL_H
 
 #include "base/text.h"
+#include "read/assume.h"
 #include "read/node_cost.h"
 #include "read/onnx_model.h"
 #include "situ/read.h"
@@ -53,12 +54,6 @@ typedef struct onnx_scope {
 
 enum { ONNX_ASKED_NAMES = 32 };
 
-/* A dynamic dimension and the size that it got, as nobody gave one. */
-typedef struct onnx_assumed {
-  situ_dim dim;
-  struct onnx_assumed *next;
-} onnx_assumed;
-
 typedef struct onnx_reading {
   arena *a;
   const onnx_model *model;
@@ -75,11 +70,11 @@ typedef struct onnx_reading {
   int32_t *uses;   /* tensors that it reads; free() it */
   int64_t n_uses, uses_capacity;
   int64_t n_nested;
-  bool assumed;        /* some dimension got a size that nobody gave */
-  int32_t assumption;  /* by which of them (read/assume.h) */
-  int assumed_kinds;   /* what of the model depends on that */
-  onnx_assumed *sizes; /* all that were assumed, the last one first */
-  int strict;          /* > 0: a contradiction of shapes is an error even then */
+  bool assumed;       /* some dimension got a size that nobody gave */
+  int32_t assumption; /* by which of them (read/assume.h) */
+  int assumed_kinds;  /* what of the model depends on that */
+  assumed *sizes;     /* all that were assumed, the last one first */
+  int strict;         /* > 0: a contradiction of shapes is an error even then */
   int64_t n_contradictions;
   int64_t weight_bytes, shared_bytes;
 } onnx_reading;

@@ -22,6 +22,7 @@ static situ_error error;
 static void forget(void) {
   situ_graph_free(result.graph);
   text_free(&result.notes);
+  free(result.dims);
   result = (read_result){0};
 }
 
@@ -181,6 +182,7 @@ static void dynamic_dimensions_take_given_or_default_sizes(void **state) {
   assert_true(noted("dimension length = 2 (set it with --dim 'length=N')"));
   assert_true(noted("dimension x[2] = 2"));
   assert_false(noted("batch"));
+  assert_int_equal(result.n_dims, 0); /* given, not assumed */
 }
 
 static void a_size_for_a_dimension_that_is_not_there_is_refused(void **state) {
