@@ -8,6 +8,7 @@
  * fit keeps what the file states, the next assumption is tried (read/assume.h), and in the end a note says so. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
