@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/near_name.h"
 
 enum { SIDE = 1, LENGTH = 2 };
 
@@ -59,6 +60,32 @@ int64_t assume_size(const assume_input *in, int32_t d, const char *name, int32_t
   if (!in->first || !real || in->rank > 3 || (d == 0 && in->rank > 1) || names_batch(name)) return 1;
   *kinds |= LENGTH;
   return a->length;
+}
+
+situ_status assume_given(string_map **out, const situ_read_options *options, arena *a, situ_error *error) {
+  *out = string_map_new(a, 16);
+  if (!*out) return fail_no_memory(error);
+  for (int32_t i = 0; i < options->n_dims; i++) {
+    const situ_dim *dim = &options->dims[i];
+    if (dim->value < 0)
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, dim->name, "has size %lld; a dimension is at least 0",
+                       (long long)dim->value);
+    if (string_map_set(*out, dim->name, dim->value) < 0) return fail_no_memory(error);
+  }
+  return SITU_STATUS_OK;
+}
+
+situ_status assume_refuse_unknown(const situ_read_options *options, const string_map *asked, const char *const *names,
+                                  const char *path, situ_error *error) {
+  char near[256];
+  int32_t n = string_map_count(asked) < ASSUME_NAMES ? (int32_t)string_map_count(asked) : ASSUME_NAMES;
+  for (int32_t i = 0; i < options->n_dims; i++) {
+    const char *name = options->dims[i].name;
+    if (string_map_get(asked, name) >= 0) continue;
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "has no dynamic dimension %s; %s", name,
+                     n ? near_names(near, sizeof near, name, names, n) : "all its sizes are fixed");
+  }
+  return SITU_STATUS_OK;
 }
 
 situ_status assume_keep(read_result *result, const assumed *sizes, const situ_read_options *options,

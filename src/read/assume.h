@@ -2,6 +2,7 @@
 #ifndef SITU_READ_ASSUME_H
 #define SITU_READ_ASSUME_H
 
+#include "base/hash.h"
 #include "read/reader.h"
 
 /* An input of a model. */
@@ -18,6 +19,15 @@ int64_t assume_size(const assume_input *in, int32_t d, const char *name, int32_t
 
 /* The assumption to try after `at`, of those that would change one of the kinds; -1 when there is none. */
 int32_t assume_next(int32_t at, int kinds);
+
+/* The sizes that the caller gives, by the name of the dimension. */
+situ_status assume_given(string_map **out, const situ_read_options *options, arena *a, situ_error *error);
+
+enum { ASSUME_NAMES = 32 };
+/* BAD_ARGUMENT if the caller gives the size of a dimension that is not among `asked`: it was meant for another one.
+ * `names` are the first ASSUME_NAMES of these, to suggest. */
+situ_status assume_refuse_unknown(const situ_read_options *options, const string_map *asked, const char *const *names,
+                                  const char *path, situ_error *error);
 
 /* A dynamic dimension and the size that it got, since nobody gave one. */
 typedef struct assumed {

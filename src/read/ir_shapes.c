@@ -14,7 +14,6 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/hash.h"
-#include "base/near_name.h"
 #include "read/assume.h"
 #include "read/ir_net.h"
 #include "read/onnx_model.h"
@@ -27,7 +26,7 @@ typedef struct stated {
   struct stated *next;
 } stated;
 
-enum { ASKED_NAMES = 32, CLASHES_SHOWN = 3, MOST_VALUE_BYTES = 512 };
+enum { CLASHES_SHOWN = 3, MOST_VALUE_BYTES = 512 };
 
 typedef struct shaping {
   const read_source *source;
@@ -35,13 +34,13 @@ typedef struct shaping {
   arena *a;
   situ_error *error;
   stated *open;
-  string_map *given;              /* dimension -> the size that the caller gives */
-  string_map *asked;              /* the open ones of the model */
-  const char *names[ASKED_NAMES]; /* the first of them, to suggest */
-  int32_t assumption;             /* that is tried, see read/assume.h */
-  int kinds;                      /* what depends on it */
-  assumed *sizes;                 /* the last one first */
-  text_buffer clashes;            /* notes on the first layers that do not fit */
+  string_map *given;               /* dimension -> the size that the caller gives */
+  string_map *asked;               /* the open ones of the model */
+  const char *names[ASSUME_NAMES]; /* the first of them, to suggest */
+  int32_t assumption;              /* that is tried, see read/assume.h */
+  int kinds;                       /* what depends on it */
+  assumed *sizes;                  /* the last one first */
+  text_buffer clashes;             /* notes on the first layers that do not fit */
   int64_t n_clashes;
   const char *data_path;
   file_view data; /* the constants; opened when one is needed */
@@ -346,7 +345,7 @@ static situ_status size_of(shaping *s, const assume_input *of, int32_t d, const 
   const char *name = arena_string(s->a, made);
   int64_t n = string_map_count(s->asked);
   if (!name || string_map_put(s->asked, name, 0) < 0) return fail_no_memory(s->error);
-  if (string_map_count(s->asked) > n && n < ASKED_NAMES) s->names[n] = name;
+  if (string_map_count(s->asked) > n && n < ASSUME_NAMES) s->names[n] = name;
   *size = string_map_get(s->given, name);
   if (*size >= 0) return SITU_STATUS_OK;
   *size = s->source->options->default_dim;
@@ -378,34 +377,6 @@ static situ_status size_inputs(shaping *s, ir_net *net) {
       }
       t->dims = dims;
     }
-  }
-  return SITU_STATUS_OK;
-}
-
-static situ_status take_given(shaping *s) {
-  const situ_read_options *o = s->source->options;
-  s->given = string_map_new(s->a, 16);
-  s->asked = string_map_new(s->a, 16);
-  if (!s->given || !s->asked) return fail_no_memory(s->error);
-  for (int32_t i = 0; i < o->n_dims; i++) {
-    if (o->dims[i].value < 0)
-      return fail_with(s->error, SITU_STATUS_BAD_ARGUMENT, o->dims[i].name, "has size %lld; a dimension is at least 0",
-                       (long long)o->dims[i].value);
-    if (string_map_set(s->given, o->dims[i].name, o->dims[i].value) < 0) return fail_no_memory(s->error);
-  }
-  return SITU_STATUS_OK;
-}
-
-/* A size for a dimension that the model does not have was meant for another name. */
-static situ_status refuse_unknown(const shaping *s) {
-  char near[256];
-  int64_t all = string_map_count(s->asked);
-  int32_t n = all < ASKED_NAMES ? (int32_t)all : ASKED_NAMES;
-  for (int32_t i = 0; i < s->source->options->n_dims; i++) {
-    const char *name = s->source->options->dims[i].name;
-    if (string_map_get(s->asked, name) >= 0) continue;
-    return fail_with(s->error, SITU_STATUS_BAD_ARGUMENT, s->source->path, "has no dynamic dimension %s; %s", name,
-                     n ? near_names(near, sizeof near, name, s->names, n) : "all its sizes are fixed");
   }
   return SITU_STATUS_OK;
 }
@@ -454,7 +425,9 @@ static void note_clashes(const shaping *s) {
 
 static situ_status shape_all(shaping *s, ir_net *net) {
   size_t notes_before = s->result->notes.length;
-  TRY(take_given(s));
+  s->asked = string_map_new(s->a, 16);
+  if (!s->asked) return fail_no_memory(s->error);
+  TRY(assume_given(&s->given, s->source->options, s->a, s->error));
   TRY(find_open(s, net));
   if (s->open) {
     do TRY(try_sizes(s, net, notes_before));
@@ -465,7 +438,7 @@ static situ_status shape_all(shaping *s, ir_net *net) {
       text_add(&s->result->notes, "the constants, which shapes may depend on, are not there: no file %.300s\n",
                read_base_name(s->data_path));
   }
-  TRY(refuse_unknown(s));
+  TRY(assume_refuse_unknown(s->source->options, s->asked, s->names, s->source->path, s->error));
   return assume_keep(s->result, s->sizes, s->source->options, s->error);
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "base/near_name.h"
 #include "graph/builder.h"
 #include "read/assume.h"
 #include "read/onnx_eval.h"
@@ -101,19 +100,6 @@ static situ_status build_node(onnx_reading *r, situ_graph_builder *b, const onnx
   return SITU_STATUS_OK;
 }
 
-/* A size for a dimension that the model does not have was meant for another name. */
-static situ_status refuse_unknown_dims(const onnx_reading *r) {
-  char near[256];
-  int32_t n = string_map_count(r->asked) < ONNX_ASKED_NAMES ? (int32_t)string_map_count(r->asked) : ONNX_ASKED_NAMES;
-  for (int32_t i = 0; i < r->options->n_dims; i++) {
-    const char *name = r->options->dims[i].name;
-    if (string_map_get(r->asked, name) >= 0) continue;
-    return fail_with(r->error, SITU_STATUS_BAD_ARGUMENT, r->path, "has no dynamic dimension %s; %s", name,
-                     n ? near_names(near, sizeof near, name, r->asked_names, n) : "all its sizes are fixed");
-  }
-  return SITU_STATUS_OK;
-}
-
 static situ_status build(onnx_reading *r, situ_graph_builder *b) {
   const onnx_graph *g = r->model->graph;
   const char **names = ARENA_ZERO(r->a, const char *, g->n_nodes);
@@ -146,7 +132,7 @@ static situ_status build(onnx_reading *r, situ_graph_builder *b) {
               "%lld of %lld bytes of weights are read by several operators; the first of them in order "
               "is charged for them",
               (long long)r->shared_bytes, (long long)r->weight_bytes);
-  return refuse_unknown_dims(r);
+  return assume_refuse_unknown(r->options, r->asked, r->asked_names, r->path, r->error);
 }
 
 /* ---- reading ---- */
@@ -160,22 +146,14 @@ static char *model_name(arena *a, const char *path) {
 
 /* The sizes given, and nothing known of the model yet. */
 static situ_status begin(onnx_reading *r) {
-  const situ_read_options *o = r->options;
   r->sizes = NULL;
   r->assumed = false;
   r->n_nested = r->n_contradictions = r->weight_bytes = r->shared_bytes = 0;
   r->assumed_kinds = 0;
   r->noted = string_map_new(r->a, 16);
-  r->dims = string_map_new(r->a, 16);
   r->asked = string_map_new(r->a, 16);
-  if (!r->noted || !r->dims || !r->asked) return fail_no_memory(r->error);
-  for (int32_t i = 0; i < o->n_dims; i++) {
-    if (o->dims[i].value < 0)
-      return fail_with(r->error, SITU_STATUS_BAD_ARGUMENT, o->dims[i].name, "has size %lld; a dimension is at least 0",
-                       (long long)o->dims[i].value);
-    if (string_map_set(r->dims, o->dims[i].name, o->dims[i].value) < 0) return fail_no_memory(r->error);
-  }
-  return SITU_STATUS_OK;
+  if (!r->noted || !r->asked) return fail_no_memory(r->error);
+  return assume_given(&r->dims, r->options, r->a, r->error);
 }
 
 static situ_status read_model(onnx_reading *r, onnx_model **model, const read_source *source) {

@@ -122,7 +122,7 @@ static int64_t declared_dim(onnx_reading *r, const onnx_value *v, int32_t d, boo
   const char *kept = name == made ? arena_string(r->a, made) : name;
   int64_t n = string_map_count(r->asked);
   if (!kept || string_map_put(r->asked, kept, 0) < 0) r->notes->failed = true;
-  if (string_map_count(r->asked) > n && n < ONNX_ASKED_NAMES) r->asked_names[n] = kept;
+  if (string_map_count(r->asked) > n && n < ASSUME_NAMES) r->asked_names[n] = kept;
   if (known >= 0 || r->notes->failed) return known;
   r->assumed = true;
   assume_input in = {.dtype = v->dtype, .rank = v->rank, .dims = v->dims, .first = v == r->model->graph->inputs};

@@ -52,8 +52,6 @@ typedef struct onnx_scope {
   int depth;
 } onnx_scope;
 
-enum { ONNX_ASKED_NAMES = 32 };
-
 typedef struct onnx_reading {
   arena *a;
   const onnx_model *model;
@@ -61,10 +59,10 @@ typedef struct onnx_reading {
   const situ_read_options *options;
   situ_dtype precision; /* UNKNOWN: as stored */
   text_buffer *notes;
-  string_map *noted;                         /* remarks made once */
-  string_map *dims;                          /* dynamic dimension -> its size */
-  string_map *asked;                         /* those of them that the model has */
-  const char *asked_names[ONNX_ASKED_NAMES]; /* the first of them, to suggest */
+  string_map *noted;                     /* remarks made once */
+  string_map *dims;                      /* dynamic dimension -> its size */
+  string_map *asked;                     /* those of them that the model has */
+  const char *asked_names[ASSUME_NAMES]; /* the first of them, to suggest */
   situ_error *error;
   int32_t current; /* current operator of the main graph */
   int32_t *uses;   /* tensors that it reads; free() it */
