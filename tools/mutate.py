@@ -53,6 +53,7 @@ PROGRAMS = [
     ("src/check/check_packing", ["check-packing", "certificate", "second-judge-of-proofs", "oracle-packing"]),
     ("src/check/check_", PROOFS + ["oracle-certificates"]),
     ("src/check/", JUDGE + PROOFS),
+    ("src/sim/engine_parts", ["engine-parts", "fewer", "robust"]),
     ("src/sim/stream", ["simulate", "overlap", "stream", "stream-base", "dispatch", "check", "rules", "second-judge", "report"]),
     ("src/sim/calls", ["simulate", "calls", "check", "rules", "second-judge"]),
     ("src/sim/pipeline", ["simulate", "pipeline", "check", "rules", "second-judge"]),

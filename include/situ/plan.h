@@ -69,6 +69,10 @@ SITU_API int64_t situ_plan_latency_ns(const situ_plan *plan);
 SITU_API int64_t situ_plan_period_ns(const situ_plan *plan);
 /* With a limit by other costs: the latency of the plan by those costs; SITU_NEVER_NS otherwise. */
 SITU_API int64_t situ_plan_other_ns(const situ_plan *plan);
+/* The latency of one input by the parts that an engine cuts the model into, where the costs come from a profile that
+ * knows what a part takes (docs/model.md, "Parts"): what auto compares plans by. Otherwise the value of the plan; that
+ * too for a plan of another problem. SITU_NEVER_NS without a placement or memory. */
+SITU_API int64_t situ_plan_by_parts_ns(const situ_plan *plan, const situ_problem *problem);
 /* A proved lower bound on the value of every plan of the problem; >= 0. */
 SITU_API int64_t situ_plan_lower_bound_ns(const situ_plan *plan);
 /* (value - bound) / value; 0 when both are 0; 1 without a placement. */

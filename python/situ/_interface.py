@@ -500,6 +500,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_plan_best_single_device": (c_int32, [c_void_p]),
     "situ_plan_best_single_ns": (c_int64, [c_void_p]),
     "situ_plan_bound": (c_char_p, [c_void_p]),
+    "situ_plan_by_parts_ns": (c_int64, [c_void_p, c_void_p]),
     "situ_plan_call": (c_int32, [c_void_p, c_int32]),
     "situ_plan_certificate": (c_char_p, [c_void_p]),
     "situ_plan_device": (c_int32, [c_void_p, c_int32]),

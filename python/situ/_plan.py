@@ -170,6 +170,11 @@ class Plan:
         return _time(lib.situ_plan_value_ns(self._pointer))
 
     @property
+    def by_parts_ns(self) -> int | None:
+        """The latency by the parts that an engine runs, if the costs know what these take; else the value."""
+        return _time(lib.situ_plan_by_parts_ns(self._pointer, self._instance.problem))
+
+    @property
     def bound_ns(self) -> int:
         """A proved lower bound on the value of every plan."""
         return int(lib.situ_plan_lower_bound_ns(self._pointer))

@@ -85,11 +85,9 @@ static situ_status describe_transfers(running *r) {
 
 static situ_status predict_by_parts(running *r) {
   situ_run *run = r->run;
-  int64_t *bytes, *time_ns;
-  if (!ARENA_ARRAYS(run->arena, ARRAY(bytes, r->file->n_values), ARRAY(time_ns, run->n_parts)))
-    return fail_no_memory(r->error);
-  for (int32_t v = 0; v < r->file->n_values; v++) bytes[v] = r->split->places[v].bytes;
-  TRY(by_parts_predict(&run->by_parts_ns, time_ns, r->parts, r->problem, bytes, r->error));
+  int64_t *time_ns = ARENA_NEW(run->arena, int64_t, run->n_parts);
+  if (!time_ns) return fail_no_memory(r->error);
+  TRY(by_parts_predict(&run->by_parts_ns, time_ns, r->parts, r->problem, r->error));
   for (int32_t k = 0; k < run->n_parts; k++) run->parts[k].predicted_ns = time_ns[k];
   return SITU_STATUS_OK;
 }

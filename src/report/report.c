@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "plan/plan.h"
+#include "sim/engine_parts.h"
 #include "situ/version.h"
 
 situ_status report_open(char **out, situ_report_options *look, const situ_report_options *options, situ_error *error) {
@@ -161,6 +162,7 @@ bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem
     ok = ok && json_set(o, "latency_ns", report_amount(situ_plan_latency_ns(plan)));
     ok = ok && json_set(o, "period_ns", report_amount(situ_plan_period_ns(plan)));
   }
+  if (exists && parts_known(p)) ok = ok && json_set(o, "by_parts_ns", report_amount(situ_plan_by_parts_ns(plan, p)));
   if (exists && p->other) ok = ok && json_set(o, "other_ns", report_amount(situ_plan_other_ns(plan)));
   ok = ok && json_set(o, "lower_bound_ns", json_new_whole(situ_plan_lower_bound_ns(plan)));
   ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
@@ -226,7 +228,7 @@ bool report_is_unsure(const situ_robustness *r) {
 void report_against_single(char *into, size_t n, const situ_plan *plan, const situ_problem *p) {
   situ_robustness sure = SITU_ROBUSTNESS_INIT;
   int32_t device = situ_plan_best_single_device(plan);
-  int64_t single = situ_plan_best_single_ns(plan), value = situ_plan_value_ns(plan);
+  int64_t single = situ_plan_best_single_ns(plan), value = situ_plan_by_parts_ns(plan, p);
   if (device < 0) {
     snprintf(into, n, "no single device can run the model");
     return;

@@ -5,6 +5,7 @@
 #include "report/rates.h"
 #include "report/report.h"
 #include "report/report_explain.h"
+#include "sim/engine_parts.h"
 
 enum { LABEL_COLUMNS = 11, SHOWN_PARTS = 6 };
 
@@ -144,6 +145,9 @@ static void value_facts(text_buffer *t, const situ_plan *plan, const situ_proble
   bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT, optimal = situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL;
   value_fact(t, o, period, p->n_copies, value, STYLE_BOLD);
   if (p->n_copies > 1) copy_facts(t, o, plan, p);
+  if (parts_known(p) && situ_plan_by_parts_ns(plan, p) != value)
+    fact(t, o, "by parts", STYLE_BOLD, exact_time(a, situ_plan_by_parts_ns(plan, p)),
+         "with the overhead of each part on an engine");
   int64_t other = period ? situ_plan_latency_ns(plan) : situ_plan_period_ns(plan);
   if (other != SITU_NEVER_NS) value_fact(t, o, !period, p->n_copies, other, STYLE_PLAIN);
   if (p->other && situ_plan_other_ns(plan) != SITU_NEVER_NS) {
@@ -173,7 +177,7 @@ static void value_facts(text_buffer *t, const situ_plan *plan, const situ_proble
 static const double USUAL = 0.02;
 
 /* The plan with a better value that was not chosen: it gains too little for its hand-overs, or not reliably. */
-static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {
+static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_problem *p, const situ_report_options *o) {
   char a[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES], rest[256];
   int64_t best = situ_plan_best_found_ns(plan), value = situ_plan_value_ns(plan);
   int32_t n = situ_plan_best_found_handovers(plan);
@@ -181,12 +185,14 @@ static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_report_
   situ_robustness r = SITU_ROBUSTNESS_INIT;
   bool told = situ_plan_robustness(plan, &r), unsure = told && report_is_unsure(&r);
   bool alone = value == situ_plan_best_single_ns(plan), far = told && (double)value > (1 + USUAL) * (double)best;
-  snprintf(rest, sizeof rest, "%s shorter with %d hand-over%s; see --%s",
-           percent_text(percent, 1 - (double)best / (double)value), (int)n, n == 1 ? "" : "s",
-           unsure  ? "uncertainty"
-           : alone ? "min-gain"
-           : far   ? "tolerance, --uncertainty"
-                   : "tolerance");
+  const char *without = parts_known(p) ? " without the overhead of parts," : "";
+  const char *see = parts_known(p) ? ""
+                    : unsure       ? "; see --uncertainty"
+                    : alone        ? "; see --min-gain"
+                    : far          ? "; see --tolerance, --uncertainty"
+                                   : "; see --tolerance";
+  snprintf(rest, sizeof rest, "%s shorter%s with %d hand-over%s%s",
+           percent_text(percent, 1 - (double)best / (double)value), without, (int)n, n == 1 ? "" : "s", see);
   fact(t, o, "set aside", STYLE_PLAIN, exact_time(a, best), rest);
 }
 
@@ -247,7 +253,7 @@ static char *plan_text(const situ_plan *plan, const situ_problem *problem, const
            situ_plan_steps(plan) == 1 ? "" : "s");
   if (situ_plan_exists(plan)) {
     form_fact(&t, plan, options);
-    aside_fact(&t, plan, options);
+    aside_fact(&t, plan, problem, options);
     robust_fact(&t, plan, options);
   }
   if (*situ_plan_solver(plan)) fact(&t, options, "found by", STYLE_PLAIN, situ_plan_solver(plan), rest);

@@ -6,20 +6,16 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "base/fail.h"
+#include "sim/by_start.h"
 #include "sim/stream_link.h"
 #include "sim/stream_memory.h"
 #include "sim/stream_run.h"
 
-/* A hop, or an operator with position in the order, for sorting. */
+/* A hop, for sorting. */
 typedef struct hop_row {
   situ_transfer hop;
   int64_t rank; /* among the hops as they were made */
 } hop_row;
-
-typedef struct operator_row {
-  int64_t start_ns;
-  int32_t position, op;
-} operator_row;
 
 static int by_start(const void *a, const void *b) {
   const hop_row *x = a, *y = b;
@@ -29,25 +25,12 @@ static int by_start(const void *a, const void *b) {
   return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-static int by_start_and_position(const void *a, const void *b) {
-  const operator_row *x = a, *y = b;
-  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
-  return x->position < y->position ? -1 : x->position > y->position;
-}
-
-/* Operators by start; at one instant as in the given order, so that the sequence of every device is kept. */
 static situ_status fill_order(const stream *s, const placement *where, bool timed, situ_plan *plan, situ_error *error) {
-  int32_t n = s->n_operators;
-  plan->order = ARENA_NEW(plan->arena, int32_t, n);
+  plan->order = ARENA_NEW(plan->arena, int32_t, s->n_operators);
   arena_mark mark = arena_get_mark(plan->arena);
-  operator_row *rows = ARENA_NEW(plan->arena, operator_row, n);
+  started *rows = ARENA_NEW(plan->arena, started, s->n_operators);
   if (!plan->order || !rows) return fail_no_memory(error);
-  for (int32_t i = 0; i < n; i++) {
-    int32_t v = where->order ? where->order[i] : i;
-    rows[i] = (operator_row){timed ? s->start_ns[v] : 0, i, v};
-  }
-  qsort(rows, (size_t)n, sizeof *rows, by_start_and_position);
-  for (int32_t i = 0; i < n; i++) plan->order[i] = rows[i].op;
+  order_by_start(plan->order, rows, timed ? s->start_ns : NULL, where->order, s->n_operators);
   arena_release(plan->arena, mark);
   return SITU_STATUS_OK;
 }

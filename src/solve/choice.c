@@ -97,7 +97,7 @@ static situ_status most_robust(int32_t *chosen, const fewer_pool *pool, solve_ru
   bool may[FEWER_PLANS + 1];
   for (int32_t k = 0; k < pool->n; k++) {
     where[k] = pool->plan[k].where;
-    may[k] = fewer_keeps(&pool->plan[k], rules) && (double)pool->plan[k].value_ns <= most_ns;
+    may[k] = fewer_keeps(&pool->plan[k], rules) && (double)pool->plan[k].time_ns <= most_ns;
   }
   int32_t draws = draws_of(run->problem, pool->n);
   const placement *other = &where[pool->single >= 0 ? pool->single : *chosen];
@@ -145,7 +145,7 @@ static situ_status compare(situ_robustness *out, int32_t *chosen, const fewer_po
                            const fewer_rules *rules, double uncertainty, budget *b) {
   int32_t split = *chosen;
   for (int32_t k = 0; *chosen == pool->single && k < pool->n; k++)
-    if (pool->plan[k].value_ns < pool->plan[split].value_ns) split = k;
+    if (pool->plan[k].time_ns < pool->plan[split].time_ns) split = k;
   if (pool->single < 0 || split == pool->single) return SITU_STATUS_OK;
   TRY(compare_one(out, split, pool, run, uncertainty, run->seed, b));
   if (is_unsure(out) && *chosen == split) TRY(find_surer(out, chosen, pool, run, rules, uncertainty, b));
@@ -163,9 +163,12 @@ static situ_status add_layers(fewer_pool *pool, solve_run *run) {
   if (any && (!scratch || !handovers_find(&cost, run->problem, found.best.device, scratch)))
     status = fail_no_memory(run->error);
   cost.island = NULL;
-  if (any)
-    pool->plan[pool->n++] =
-        (fewer_plan){.where = found.best, .value_ns = found.value_ns, .cost = cost, .solver = layers_solver.name};
+  fewer_plan *plan = &pool->plan[pool->n];
+  *plan = (fewer_plan){.where = found.best, .value_ns = found.value_ns, .cost = cost, .solver = layers_solver.name};
+  if (any && status == SITU_STATUS_OK) {
+    status = fewer_time(&plan->time_ns, run, &plan->where);
+    pool->n += status == SITU_STATUS_OK;
+  }
   incumbent_free(&found);
   arena_free(scratch);
   return status;
@@ -184,7 +187,7 @@ static situ_status try_layers(situ_robustness *told, int32_t *chosen, fewer_pool
   extra_end(&extra, run);
   TRY(status);
   if (pool->n == last || !fewer_keeps(&pool->plan[last], rules) ||
-      (double)pool->plan[last].value_ns > fewer_enough_ns(pool, rules))
+      (double)pool->plan[last].time_ns > fewer_enough_ns(pool, rules))
     return SITU_STATUS_OK;
   situ_robustness found;
   budget draws = budget_new(0, time, run->budget->callback, run->budget->context);

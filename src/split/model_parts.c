@@ -150,9 +150,10 @@ static situ_status group_free(splitting *s) {
 
 /* ---- grouping by a sequence ---- */
 
-/* Where in the sequence a part begins, and where it ends because another device waits for it. */
+/* Where in the sequence, and when, a part begins, and ends because another device waits for it. */
 typedef struct stretch {
   int32_t begun, closed;
+  int64_t begun_ns, closed_ns;
 } stretch;
 
 /* Whether node v must begin a part: it waits for a part of another device that had not ended when `part` began. */
@@ -161,7 +162,8 @@ static bool waits_anew(const splitting *s, int32_t v, int32_t part, const stretc
   for (int32_t k = f->reads.start[v]; k < f->reads.start[v + 1]; k++) {
     int32_t maker = f->values[f->reads.item[k]].maker;
     if (maker < 0 || s->folded[maker] || s->device[maker] == s->device[v]) continue;
-    if (at[s->parts->part_of[maker]].closed > at[part].begun) return true;
+    const stretch *other = &at[s->parts->part_of[maker]];
+    if (other->closed > at[part].begun || other->closed_ns > at[part].begun_ns) return true;
   }
   return false;
 }
@@ -172,7 +174,7 @@ static bool is_awaited(const splitting *s, int32_t v) {
   return false;
 }
 
-static situ_status group_by(splitting *s, const int32_t *rank) {
+static situ_status group_by(splitting *s, const node_turn *turn) {
   int32_t n = s->file->n_nodes, most = 0, n_linear = 0;
   for (int32_t v = 0; v < n; v++) most = s->device[v] > most ? s->device[v] : most;
   double *key = ARENA_NEW(s->a, double, n);
@@ -181,7 +183,7 @@ static situ_status group_by(splitting *s, const int32_t *rank) {
   ready_heap heap = {.key = key, .at = s->queue};
   if (!key || !open || !at) return fail_no_memory(s->error);
   for (int32_t d = 0; d <= most; d++) open[d] = -1;
-  for (int32_t v = 0; v < n; v++) key[v] = -(double)rank[v];
+  for (int32_t v = 0; v < n; v++) key[v] = -(double)turn[v].rank;
   count_waits(s);
   for (int32_t v = 0; v < n; v++)
     if (!s->folded[v] && s->n_waits[v] == 0) heap_push(&heap, v);
@@ -189,12 +191,13 @@ static situ_status group_by(splitting *s, const int32_t *rank) {
     int32_t v = heap_pop(&heap), d = s->device[v];
     if (open[d] < 0 || waits_anew(s, v, open[d], at)) {
       open[d] = s->parts->n_parts++;
-      at[open[d]].begun = n_linear;
+      at[open[d]] = (stretch){.begun = n_linear, .begun_ns = turn[v].start_ns};
     }
     s->parts->part_of[v] = open[d];
     n_linear++;
     if (is_awaited(s, v)) {
       at[open[d]].closed = n_linear;
+      at[open[d]].closed_ns = turn[v].finish_ns;
       open[d] = -1;
     }
     for (int32_t k = s->user_start[v]; k < s->user_start[v + 1]; k++)
@@ -330,7 +333,7 @@ situ_status model_devices_fill(int32_t *device, const model_file *file, situ_err
   return status;
 }
 
-static situ_status split(splitting *s, const int32_t *device, const int32_t *rank) {
+static situ_status split(splitting *s, const int32_t *device, const node_turn *turn) {
   model_parts *p = s->parts;
   const model_file *f = s->file;
   int32_t n = f->n_nodes;
@@ -344,12 +347,12 @@ static situ_status split(splitting *s, const int32_t *device, const int32_t *ran
   TRY(order_nodes(s));
   find_folded(s);
   find_devices(s);
-  TRY(rank ? group_by(s, rank) : group_free(s));
+  TRY(turn ? group_by(s, turn) : group_free(s));
   return fill_parts(s);
 }
 
 situ_status model_parts_find(model_parts **out, const model_file *file, const situ_graph *graph, const int32_t *device,
-                             const int32_t *rank, situ_error *error) {
+                             const node_turn *turn, situ_error *error) {
   *out = NULL;
   arena *kept = arena_new(), *scratch = arena_new();
   model_parts *p = kept && scratch ? ARENA_ZERO(kept, model_parts, 1) : NULL;
@@ -363,7 +366,7 @@ situ_status model_parts_find(model_parts **out, const model_file *file, const si
     if (graph->tensor_name[t] && string_map_put(p->tensor_of, graph->tensor_name[t], t) < 0)
       status = fail_no_memory(error);
   splitting s = {.parts = p, .file = file, .a = scratch, .error = error};
-  if (status == SITU_STATUS_OK) status = split(&s, device, rank);
+  if (status == SITU_STATUS_OK) status = split(&s, device, turn);
   arena_free(scratch);
   if (status == SITU_STATUS_OK)
     *out = p;

@@ -4,7 +4,8 @@
  * every other operator is in exactly one part. Parts are numbered so that each depends on lower ones only. Without a
  * sequence they are as large as possible: one device runs all of its nodes that are ready, then another; a contiguous
  * placement gives one part for each of its pieces. With a sequence a part ends after a node that another device waits
- * for, and begins before a node that waits for another device, so that parts overlap as their nodes would. */
+ * for, and begins before a node that waits for what another device has not made when the part begins, so that parts
+ * overlap as their nodes would. */
 #ifndef SITU_SPLIT_MODEL_PARTS_H
 #define SITU_SPLIT_MODEL_PARTS_H
 
@@ -30,10 +31,16 @@ typedef struct model_parts {
   int32_t *value_part; /* [value] that makes it; -1: an input, a weight, or folded */
 } model_parts;
 
-/* device[n_nodes]; -1: the device that produces its inputs. rank[n_nodes]: nodes run in the order of their ranks, as
- * far as dependencies allow; NULL: without a sequence. BAD_INPUT if nodes form a cycle. */
+/* When a node runs: nodes go by their ranks, as far as dependencies allow. Times are those of a plan, or all 0. */
+typedef struct node_turn {
+  int32_t rank;
+  int64_t start_ns, finish_ns;
+} node_turn;
+
+/* device[n_nodes]; -1: the device that produces its inputs. turn[n_nodes]; NULL: without a sequence. BAD_INPUT if nodes
+ * form a cycle. */
 situ_status model_parts_find(model_parts **out, const model_file *file, const situ_graph *graph, const int32_t *device,
-                             const int32_t *rank, situ_error *error);
+                             const node_turn *turn, situ_error *error);
 void model_parts_free(model_parts *parts);
 
 /* Gives a device to nodes that have none (-1), as model_parts_find does: that of the first value that they read, else

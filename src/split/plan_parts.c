@@ -15,17 +15,24 @@ bool plan_parts_folded(const situ_graph *g, int32_t v) {
   return g->in_start[v] == g->in_start[v + 1];
 }
 
-/* device and rank, by node of the file. */
-static situ_status read_plan(int32_t *device, int32_t *rank, const model_file *file, const situ_graph *g,
+/* device and turn, by node of the file. */
+static situ_status read_plan(int32_t *device, node_turn *turn, const model_file *file, const situ_graph *g,
                              const situ_plan *plan, situ_error *error) {
-  for (int32_t i = 0; i < file->n_nodes; i++) device[i] = rank[i] = -1;
+  for (int32_t i = 0; i < file->n_nodes; i++) {
+    device[i] = -1;
+    turn[i] = (node_turn){.rank = -1};
+  }
   for (int32_t i = 0; i < g->n_operators; i++) {
     int32_t v = plan && plan->order ? plan->order[i] : i;
     int32_t node = model_file_node(file, g->source_id[v]);
-    if (node < 0 || rank[node] >= 0)
+    if (node < 0 || turn[node].rank >= 0)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v],
                        "is not a node of %s; only plans of forward passes of model files can be split", file->path);
-    rank[node] = i;
+    turn[node].rank = i;
+    if (plan && plan->start_ns) {
+      turn[node].start_ns = plan->start_ns[v];
+      turn[node].finish_ns = plan->finish_ns[v];
+    }
     if (!plan_parts_folded(g, v)) device[node] = plan ? plan->device[v] : 0;
   }
   return SITU_STATUS_OK;
@@ -36,10 +43,10 @@ situ_status plan_parts_find(model_parts **out, const model_file *file, const sit
   *out = NULL;
   arena *a = arena_new();
   int32_t *device = a ? ARENA_NEW(a, int32_t, file->n_nodes) : NULL;
-  int32_t *rank = device ? ARENA_NEW(a, int32_t, file->n_nodes) : NULL;
-  situ_status status = rank ? read_plan(device, rank, file, graph, plan, error) : fail_no_memory(error);
+  node_turn *turn = device ? ARENA_NEW(a, node_turn, file->n_nodes) : NULL;
+  situ_status status = turn ? read_plan(device, turn, file, graph, plan, error) : fail_no_memory(error);
   if (status == SITU_STATUS_OK)
-    status = model_parts_find(out, file, graph, device, plan && plan->order ? rank : NULL, error);
+    status = model_parts_find(out, file, graph, device, plan && plan->order ? turn : NULL, error);
   arena_free(a);
   return status;
 }
@@ -47,8 +54,8 @@ situ_status plan_parts_find(model_parts **out, const model_file *file, const sit
 situ_status plan_parts_devices(int32_t *device, const model_file *file, const situ_graph *graph, const situ_plan *plan,
                                situ_error *error) {
   arena *a = arena_new();
-  int32_t *rank = a ? ARENA_NEW(a, int32_t, file->n_nodes) : NULL;
-  situ_status status = rank ? read_plan(device, rank, file, graph, plan, error) : fail_no_memory(error);
+  node_turn *turn = a ? ARENA_NEW(a, node_turn, file->n_nodes) : NULL;
+  situ_status status = turn ? read_plan(device, turn, file, graph, plan, error) : fail_no_memory(error);
   arena_free(a);
   return status == SITU_STATUS_OK ? model_devices_fill(device, file, error) : status;
 }

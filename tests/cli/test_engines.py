@@ -445,6 +445,7 @@ def test_a_run_is_predicted_by_its_parts_too():
          "-o", "plan.json", "--write", "onnx-parts=parts")
     parts = json.loads(pathlib.Path("parts/manifest.json").read_text())["parts"]
     ran = situ_json("run", "plan.json", "--items", "3")
+    assert situ_json("simulate", "plan.json")["by_parts_ns"] == ran["by_parts_ns"], ran
     reads = [[given["from"] for given in part["inputs"] if given["from"] is not None] for part in parts]
     others = [[k for k in of if parts[k]["device"] != part["device"]] for of, part in zip(reads, parts)]
     free, ends, capped = {}, [], 0

@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "sim/engine_parts.h"
 #include "solve/stream/contiguous.h"
 #include "solve/stream/sequence.h"
 #include "view/unit.h"
@@ -21,11 +22,12 @@ typedef struct fewer {
   int32_t *device, *order, *trial; /* [operator] */
   int32_t *stamp;                  /* [device] */
   bool *near;                      /* [device] neighbours of an island */
+  parts_model *parts;              /* NULL: the costs do not know of parts */
 } fewer;
 
 /* ---- The pool ---- */
 
-/* Below 0 where a is to be preferred at equal value. */
+/* Below 0 where a is to be preferred at equal time. */
 static int compare_cost(const handovers *a, const handovers *b) {
   if (a->n != b->n) return a->n < b->n ? -1 : 1;
   if (a->n_parts != b->n_parts) return a->n_parts < b->n_parts ? -1 : 1;
@@ -39,32 +41,39 @@ bool fewer_keeps(const fewer_plan *plan, const fewer_rules *rules) {
 
 /* One that keeps the limits is never worse than one that does not. */
 static bool dominates(const fewer *s, const fewer_plan *a, const fewer_plan *b) {
-  return a->value_ns <= b->value_ns && compare_cost(&a->cost, &b->cost) <= 0 &&
+  return a->time_ns <= b->time_ns && compare_cost(&a->cost, &b->cost) <= 0 &&
          fewer_keeps(a, s->rules) >= fewer_keeps(b, s->rules);
 }
 
-/* Makes room: the plan of the highest value goes, but never one with the fewest hand-overs of all. */
+/* Makes room: the plan of the longest time goes, but never one with the fewest hand-overs of all. */
 static void drop_one(fewer_pool *pool) {
   int32_t worst = pool->n - 1;
   for (int32_t k = 1; k < pool->n; k++)
-    if (pool->plan[k].value_ns > pool->plan[worst].value_ns) worst = k;
+    if (pool->plan[k].time_ns > pool->plan[worst].time_ns) worst = k;
   pool->n--;
   for (int32_t k = worst; k < pool->n; k++) pool->plan[k] = pool->plan[k + 1];
 }
 
+/* Gives a placement arrays of its own. */
+static bool copy_arrays(fewer *s, placement *where) {
+  int32_t n = s->problem->n_operators;
+  bool ordered = where->order;
+  where->device = ARENA_COPY(s->run->arena, where->device, int32_t, n);
+  if (ordered) where->order = ARENA_COPY(s->run->arena, where->order, int32_t, n);
+  return where->device && (!ordered || where->order);
+}
+
 /* Adds a plan, whose arrays are copied, unless another is as good in everything. */
-static bool keep(fewer *s, const placement *where, int64_t value_ns, const handovers *cost, const char *who) {
+static bool keep(fewer *s, const placement *where, fewer_plan plan) {
   fewer_pool *pool = s->pool;
-  int32_t n = s->problem->n_operators, at = 0;
-  fewer_plan plan = {.value_ns = value_ns, .cost = *cost, .solver = who};
+  int32_t at = 0;
   for (int32_t k = 0; k < pool->n; k++)
     if (dominates(s, &pool->plan[k], &plan)) return true;
   for (int32_t k = 0; k < pool->n; k++)
     if (!dominates(s, &plan, &pool->plan[k])) pool->plan[at++] = pool->plan[k];
   pool->n = at;
-  plan.where.device = ARENA_COPY(s->run->arena, where->device, int32_t, n);
-  plan.where.order = where->order ? ARENA_COPY(s->run->arena, where->order, int32_t, n) : NULL;
-  if (!plan.where.device || (where->order && !plan.where.order)) return false;
+  plan.where = *where;
+  if (!copy_arrays(s, &plan.where)) return false;
   for (at = pool->n; at > 0 && compare_cost(&plan.cost, &pool->plan[at - 1].cost) < 0; at--)
     pool->plan[at] = pool->plan[at - 1];
   pool->plan[at] = plan;
@@ -72,56 +81,65 @@ static bool keep(fewer *s, const placement *where, int64_t value_ns, const hando
   return true;
 }
 
-/* Simulates a placement, and adds it to the pool if it keeps all constraints. The value is SITU_NEVER_NS otherwise. */
-static bool offer(fewer *s, int64_t *value_ns, const int32_t *device, const int32_t *order, const char *who) {
+/* What the placement, just simulated with that value, takes. */
+static int64_t time_of(const fewer *s, const placement *where, int64_t value_ns) {
+  if (!s->parts) return value_ns;
+  simulation ran = simulator_run(s->run->simulator, where, false);
+  return parts_value_ns(s->parts, where, &ran);
+}
+
+/* Simulates a placement, and adds it to the pool if it keeps all constraints. The time is SITU_NEVER_NS otherwise. */
+static bool offer(fewer *s, int64_t *time_ns, const int32_t *device, const int32_t *order, const char *who) {
   placement where = {.device = (int32_t *)(uintptr_t)device, .order = (int32_t *)(uintptr_t)order};
-  handovers cost;
+  fewer_plan plan = {.solver = who};
   s->run->solver = who;
-  *value_ns = solve_has_form(s->run, device) ? solve_offer(s->run, &where) : SITU_NEVER_NS;
-  if (*value_ns == SITU_NEVER_NS) return true;
+  plan.value_ns = solve_has_form(s->run, device) ? solve_offer(s->run, &where) : SITU_NEVER_NS;
+  *time_ns = plan.value_ns;
+  if (plan.value_ns == SITU_NEVER_NS) return true;
+  *time_ns = plan.time_ns = time_of(s, &where, plan.value_ns);
   arena *scratch = arena_new();
-  bool ok = scratch && handovers_find(&cost, s->problem, device, scratch);
-  cost.island = NULL;
-  ok = ok && keep(s, &where, *value_ns, &cost, who);
+  bool ok = scratch && handovers_find(&plan.cost, s->problem, device, scratch);
+  plan.cost.island = NULL;
+  ok = ok && keep(s, &where, plan);
   arena_free(scratch);
   return ok;
 }
 
 /* The same with an order made for these devices. */
-static bool offer_ordered(fewer *s, int64_t *value_ns, const int32_t *device, const char *who) {
-  *value_ns = SITU_NEVER_NS;
+static bool offer_ordered(fewer *s, int64_t *time_ns, const int32_t *device, const char *who) {
+  *time_ns = SITU_NEVER_NS;
   if (!solve_allows(s->problem, device)) return true;
   return sequence_find(s->order, s->run->simulator, s->problem, device, s->run->arena) &&
-         offer(s, value_ns, device, s->order, who);
+         offer(s, time_ns, device, s->order, who);
 }
 
 /* ---- Single devices and chains ---- */
 
 static bool offer_singles(fewer *s, const best_single *single) {
   for (int32_t d = 0; d < s->problem->n_devices; d++) {
-    int64_t value;
+    int64_t time;
     for (int32_t v = 0; v < s->problem->n_operators; v++) s->trial[v] = d;
     if (d != single->device && budget_over(s->run->budget)) continue;
     if (!solve_allows(s->problem, s->trial)) continue;
-    if (!offer(s, &value, s->trial, NULL, "single")) return false;
+    if (!offer(s, &time, s->trial, NULL, "single")) return false;
   }
   return true;
 }
 
-static bool offer_chains(fewer *s, int64_t value_ns) {
+static bool offer_chains(fewer *s, int64_t best_ns) {
   contiguous c;
   int32_t *device[CONTIGUOUS_DEVICES];
-  int64_t found_ns[CONTIGUOUS_DEVICES], value;
+  int64_t found_ns[CONTIGUOUS_DEVICES], time;
   if (!contiguous_find(&c, s->problem, s->run->arena) || !contiguous_by_parts(device, found_ns, &c, s->run->arena))
     return false;
   for (int32_t k = 1; k < CONTIGUOUS_DEVICES; k++)
     if (found_ns[k] < SITU_NEVER_NS && budget_time_left(s->run->budget) > 0 &&
-        !offer_ordered(s, &value, device[k], "contiguous"))
+        !offer_ordered(s, &time, device[k], "contiguous"))
       return false;
   for (int32_t k = 0; k < 8 && !budget_over(s->run->budget); k++) {
-    int64_t price = value_ns >> (4 + k); /* from a sixteenth of the whole on */
+    int64_t price = best_ns >> (4 + k); /* from a sixteenth of the whole on */
     if (!contiguous_by_price(s->trial, &c, price, s->run->arena)) break;
-    if (!offer_ordered(s, &value, s->trial, "contiguous")) return false;
+    if (!offer_ordered(s, &time, s->trial, "contiguous")) return false;
   }
   return true;
 }
@@ -173,11 +191,11 @@ static bool move_island(fewer *s, const unit_list *list, int32_t k, int32_t d) {
   return true;
 }
 
-/* What a plan costs a search: its value, and a price for each hand-over. */
-static double score(int64_t value_ns, int32_t n, double price) { return (double)value_ns + price * n; }
+/* What a plan costs a search: its time, and a price for each hand-over. */
+static double score(int64_t time_ns, int32_t n, double price) { return (double)time_ns + price * n; }
 
 /* Moves the first island for which it pays; *moved says whether there was one. */
-static bool improve(fewer *s, const int32_t *order, double price, int64_t limit_ns, int64_t *value_ns, bool *moved) {
+static bool improve(fewer *s, const int32_t *order, double price, int64_t limit_ns, int64_t *time_ns, bool *moved) {
   arena *a = arena_new();
   handovers now, then;
   island_row *rows = NULL;
@@ -188,14 +206,14 @@ static bool improve(fewer *s, const int32_t *order, double price, int64_t limit_
   for (int32_t i = 0; ok && now.n_islands > 1 && i < now.n_islands && !*moved && !budget_over(s->run->budget); i++) {
     find_near(s, &list, rows[i].island);
     for (int32_t d = 0; ok && d < s->problem->n_devices && !*moved && !budget_over(s->run->budget); d++) {
-      int64_t value;
+      int64_t time;
       if (!s->near[d] || !move_island(s, &list, rows[i].island, d)) continue;
       handovers_count(&then, s->problem, s->trial, s->stamp);
       if (then.n >= now.n) continue;
-      ok = offer(s, &value, s->trial, order, "fewer");
-      if (!ok || value > limit_ns || score(value, then.n, price) >= score(*value_ns, now.n, price)) continue;
+      ok = offer(s, &time, s->trial, order, "fewer");
+      if (!ok || time > limit_ns || score(time, then.n, price) >= score(*time_ns, now.n, price)) continue;
       memcpy(s->device, s->trial, (size_t)s->problem->n_operators * sizeof *s->device);
-      *value_ns = value;
+      *time_ns = time;
       *moved = true;
     }
   }
@@ -207,7 +225,7 @@ static bool improve(fewer *s, const int32_t *order, double price, int64_t limit_
 static bool merge_islands(fewer *s, const fewer_plan *from, int64_t best_ns) {
   static const double prices[] = {0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02};
   int32_t n = s->problem->n_operators, *order = ARENA_NEW(s->run->arena, int32_t, n);
-  int64_t value = from->value_ns, ordered;
+  int64_t time = from->time_ns, ordered;
   int64_t limit = sat_round((double)best_ns * (1 + 2 * s->rules->tolerance)); /* above it nothing comes back */
   if (s->rules->max_parts > 0 || s->rules->least_units > 0) limit = SITU_NEVER_NS - 1;
   if (!order) return false;
@@ -220,11 +238,11 @@ static bool merge_islands(fewer *s, const fewer_plan *from, int64_t best_ns) {
     double price = limit == SITU_NEVER_NS - 1 && k + 1 == sizeof prices / sizeof *prices ? 1 : prices[k];
     bool moved = true;
     while (moved && !budget_over(s->run->budget))
-      if (!improve(s, order, price * (double)best_ns, limit, &value, &moved)) return false;
+      if (!improve(s, order, price * (double)best_ns, limit, &time, &moved)) return false;
     if (!offer_ordered(s, &ordered, s->device, "fewer")) return false;
-    if (ordered < value) {
+    if (ordered < time) {
       memcpy(order, s->order, (size_t)n * sizeof *order);
-      value = ordered;
+      time = ordered;
     }
   }
   return true;
@@ -242,25 +260,33 @@ static void find_single(fewer_pool *pool, const best_single *single, int32_t n) 
   }
 }
 
+static int64_t best_time_ns(const fewer_pool *pool) {
+  int64_t best_ns = SITU_NEVER_NS;
+  for (int32_t k = 0; k < pool->n; k++) best_ns = min64(best_ns, pool->plan[k].time_ns);
+  return best_ns;
+}
+
 static bool search(fewer *s, const best_single *single) {
   const incumbent *best = s->run->incumbent;
-  int64_t value, left_ns = budget_time_left(s->run->budget), singles_ns;
+  int64_t time, left_ns = budget_time_left(s->run->budget), singles_ns;
   if (!offer_singles(s, single)) return false;
   singles_ns = left_ns - budget_time_left(s->run->budget);
   memcpy(s->device, best->best.device, (size_t)s->problem->n_operators * sizeof *s->device);
-  if (!offer(s, &value, s->device, best->best.order, best->solver)) return false;
+  if (!offer(s, &time, s->device, best->best.order, best->solver)) return false;
   find_single(s->pool, single, s->problem->n_operators);
   bool limited = s->rules->max_parts > 0 || s->rules->least_units > 0;
   bool alone = s->pool->single >= 0 &&
-               (double)s->pool->plan[s->pool->single].value_ns <
+               (double)s->pool->plan[s->pool->single].time_ns <
                    (double)best->value_ns * (1 + fmax(s->rules->min_gain, limited ? 0 : s->rules->tolerance));
   if (alone || (s->rules->tolerance <= 0 && !limited)) return true;
-  fewer_plan first = s->pool->plan[s->pool->n - 1];                      /* the incumbent, of most hand-overs */
+  fewer_plan first = {.where = best->best, .time_ns = time};
+  if (!copy_arrays(s, &first.where)) return false;
   bool chains = budget_time_left(s->run->budget) / CHAINS >= singles_ns; /* their program cannot be stopped */
-  if ((chains && !offer_chains(s, best->value_ns)) || !merge_islands(s, &first, best->value_ns)) return false;
+  if ((chains && !offer_chains(s, best_time_ns(s->pool))) || !merge_islands(s, &first, best_time_ns(s->pool)))
+    return false;
   for (int32_t k = 0; k < s->pool->n && !budget_over(s->run->budget); k++) { /* the chains, improved */
     fewer_plan from = s->pool->plan[k];
-    if (strcmp(from.solver, "contiguous") == 0 && !merge_islands(s, &from, best->value_ns)) return false;
+    if (strcmp(from.solver, "contiguous") == 0 && !merge_islands(s, &from, best_time_ns(s->pool))) return false;
   }
   return true;
 }
@@ -271,23 +297,32 @@ situ_status fewer_search(fewer_pool *pool, solve_run *run, const best_single *si
   *pool = (fewer_pool){.single = -1};
   if (!ARENA_ARRAYS(run->arena, ARRAY(s.device, n), ARRAY(s.order, n), ARRAY(s.trial, n),
                     ARRAY(s.stamp, run->problem->n_devices), ARRAY(s.near, run->problem->n_devices)) ||
-      !search(&s, single))
+      (parts_known(run->problem) && !(s.parts = parts_model_new(run->problem, run->arena))) || !search(&s, single))
     return fail_no_memory(run->error);
   find_single(pool, single, n);
   return SITU_STATUS_OK;
 }
 
+situ_status fewer_time(int64_t *time_ns, solve_run *run, const placement *where) {
+  simulation ran = simulator_run(run->simulator, where, false);
+  arena *scratch = arena_new();
+  parts_model *parts = scratch ? parts_model_new(run->problem, scratch) : NULL;
+  if (parts) *time_ns = parts_value_ns(parts, where, &ran);
+  arena_free(scratch);
+  return parts ? SITU_STATUS_OK : fail_no_memory(run->error);
+}
+
 double fewer_enough_ns(const fewer_pool *pool, const fewer_rules *rules) {
-  return pool->single >= 0 ? (double)pool->plan[pool->single].value_ns / (1 + rules->min_gain) : HUGE_VAL;
+  return pool->single >= 0 ? (double)pool->plan[pool->single].time_ns / (1 + rules->min_gain) : HUGE_VAL;
 }
 
 int32_t fewer_choose(const fewer_pool *pool, const fewer_rules *rules) {
   int64_t best = SITU_NEVER_NS, kept = SITU_NEVER_NS;
   int32_t chosen = -1, fastest = -1;
   for (int32_t k = 0; k < pool->n; k++) {
-    best = min64(best, pool->plan[k].value_ns);
-    if (!fewer_keeps(&pool->plan[k], rules) || pool->plan[k].value_ns >= kept) continue;
-    kept = pool->plan[k].value_ns;
+    best = min64(best, pool->plan[k].time_ns);
+    if (!fewer_keeps(&pool->plan[k], rules) || pool->plan[k].time_ns >= kept) continue;
+    kept = pool->plan[k].time_ns;
     fastest = k;
   }
   if (fastest < 0) return -1;
@@ -295,9 +330,9 @@ int32_t fewer_choose(const fewer_pool *pool, const fewer_rules *rules) {
   if ((double)kept > enough) return pool->single;
   for (int32_t k = 0; k < pool->n; k++) {
     const fewer_plan *plan = &pool->plan[k];
-    if (!fewer_keeps(plan, rules) || (double)plan->value_ns > limit) continue;
+    if (!fewer_keeps(plan, rules) || (double)plan->time_ns > limit) continue;
     int order = chosen < 0 ? -1 : compare_cost(&plan->cost, &pool->plan[chosen].cost);
-    if (order < 0 || (order == 0 && plan->value_ns < pool->plan[chosen].value_ns)) chosen = k;
+    if (order < 0 || (order == 0 && plan->time_ns < pool->plan[chosen].time_ns)) chosen = k;
   }
   return chosen >= 0 ? chosen : fastest;
 }

@@ -14,15 +14,17 @@ typedef struct fewer_rules {
 } fewer_rules;
 
 typedef struct fewer_plan {
-  placement where; /* arrays in the arena of the run; device NULL: none */
-  int64_t value_ns;
+  placement where;  /* arrays in the arena of the run; device NULL: none */
+  int64_t value_ns; /* simulated */
+  int64_t time_ns;  /* by parts where the costs know of parts (sim/engine_parts.h), else the value: what plans are
+                       compared by */
   handovers cost;
   const char *solver; /* the solver that found it */
 } fewer_plan;
 
 enum { FEWER_PLANS = 20 };
 
-/* Plans of which none is better in value, hand-overs, parts and bytes than another; by hand-overs. */
+/* Plans of which none is better in time, hand-overs, parts and bytes than another; by hand-overs. */
 typedef struct fewer_pool {
   fewer_plan plan[FEWER_PLANS + 1];
   int32_t n;
@@ -34,12 +36,15 @@ typedef struct fewer_pool {
  * steps on the budget of the run. NO_MEMORY or OK. */
 situ_status fewer_search(fewer_pool *out, solve_run *run, const best_single *single, const fewer_rules *rules);
 
+/* The time of a placement that runs, as in a pool. NO_MEMORY or OK. */
+situ_status fewer_time(int64_t *time_ns, solve_run *run, const placement *where);
+
 /* The number of the plan to take, -1 where none keeps max_parts and least_units: the single device unless some plan
  * beats it by min_gain; else, of the plans within the tolerance of the best that do, the one with the fewest hand-overs
- * (then parts, bytes, value). Where the limits leave no such plan, the best that keeps them. */
+ * (then parts, bytes, time). Where the limits leave no such plan, the best that keeps them. */
 int32_t fewer_choose(const fewer_pool *pool, const fewer_rules *rules);
 
-/* The maximum value of a plan that beats the single device by min_gain; HUGE_VAL if there is no such device. */
+/* The maximum time of a plan that beats the single device by min_gain; HUGE_VAL if there is no such device. */
 double fewer_enough_ns(const fewer_pool *pool, const fewer_rules *rules);
 
 /* Whether a plan keeps max_parts and least_units. */

@@ -27,7 +27,8 @@ bool worlds_new(worlds *w, const situ_problem *p, arena *a) {
   w->problem.transfer_ns = w->transfer_ns;
   worlds_scale(w, -1, -1, 1);
   w->simulator = simulator_new(&w->problem, a);
-  return w->simulator != NULL;
+  if (parts_known(p)) w->parts = parts_model_new(&w->problem, a);
+  return w->simulator && (w->parts || !parts_known(p));
 }
 
 /* A number of the normal distribution (Box and Muller, 1958). */
@@ -72,5 +73,6 @@ void worlds_scale(worlds *w, int32_t class, int32_t kind, double factor) {
 }
 
 int64_t worlds_value_ns(worlds *w, const placement *where) {
-  return simulator_run(w->simulator, where, false).value_ns;
+  simulation ran = simulator_run(w->simulator, where, false);
+  return w->parts ? parts_value_ns(w->parts, where, &ran) : ran.value_ns;
 }

@@ -58,8 +58,10 @@ static void told(const model_parts *p, int32_t k, char into[256]) {
     n += (size_t)snprintf(into + n, 256 - n, "%s %s", i ? "" : " >", p->file->values[part->outputs[i]].name);
 }
 
-/* Parts of the model of `start` for devices of A, Constant, B, C, D. */
-static void cut(const int32_t *device, const int32_t *rank, const char *const *expected, int32_t n) {
+/* Parts of the model of `start` for devices of A, Constant, B, C, D, which all start at 0 and end at finish_ns (NULL:
+ * 0). */
+static void cut_timed(const int32_t *device, const int32_t *rank, const int64_t *finish_ns, const char *const *expected,
+                      int32_t n) {
   writing w;
   model_file *file;
   model_parts *p;
@@ -67,7 +69,10 @@ static void cut(const int32_t *device, const int32_t *rank, const char *const *e
   char text[256];
   start(&w);
   if (finish(&w, &file, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
-  assert_int_equal(model_parts_find(&p, file, NULL, device, rank, &error), SITU_STATUS_OK);
+  node_turn turn[5] = {{0}};
+  for (int32_t v = 0; rank && v < 5; v++) turn[v].rank = rank[v];
+  for (int32_t v = 0; finish_ns && v < 5; v++) turn[v].finish_ns = finish_ns[v];
+  assert_int_equal(model_parts_find(&p, file, NULL, device, rank ? turn : NULL, &error), SITU_STATUS_OK);
   assert_int_equal(p->n_parts, n);
   for (int32_t k = 0; k < n; k++) {
     told(p, k, text);
@@ -75,6 +80,10 @@ static void cut(const int32_t *device, const int32_t *rank, const char *const *e
   }
   model_parts_free(p);
   model_file_free(file);
+}
+
+static void cut(const int32_t *device, const int32_t *rank, const char *const *expected, int32_t n) {
+  cut_timed(device, rank, NULL, expected, n);
 }
 
 static void parts_are_as_large_as_can_be(void **state) {
@@ -88,6 +97,14 @@ static void a_sequence_ends_parts_where_others_wait(void **state) {
   /* B runs on device 0 while C runs on device 1: the part of A ends where C can begin */
   cut((int32_t[]){0, 0, 0, 1, 0}, (int32_t[]){0, 1, 2, 3, 4},
       (const char *[]){"A: x > a", "B: a > b", "Constant C: a > d", "D: b d > y"}, 4);
+}
+
+static void a_part_does_not_wait_for_what_its_first_nodes_can_run_without(void **state) {
+  /* C comes before B in the order; if it has ended by then, B and D are one part, else B runs meanwhile */
+  cut((int32_t[]){0, 0, 0, 1, 0}, (int32_t[]){0, 1, 3, 2, 4},
+      (const char *[]){"A: x > a", "Constant C: a > d", "B D: a d > y"}, 3);
+  cut_timed((int32_t[]){0, 0, 0, 1, 0}, (int32_t[]){0, 1, 3, 2, 4}, (int64_t[]){0, 0, 0, 9, 9},
+            (const char *[]){"A: x > a", "Constant C: a > d", "B: a > b", "D: b d > y"}, 4);
 }
 
 static void a_node_without_a_device_goes_to_what_it_reads(void **state) {
@@ -211,6 +228,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(parts_are_as_large_as_can_be),
       cmocka_unit_test(a_sequence_ends_parts_where_others_wait),
+      cmocka_unit_test(a_part_does_not_wait_for_what_its_first_nodes_can_run_without),
       cmocka_unit_test(a_node_without_a_device_goes_to_what_it_reads),
       cmocka_unit_test(what_is_not_known_is_kept),
       cmocka_unit_test(what_a_sub_graph_reads_outside_crosses_the_cut),

@@ -156,7 +156,7 @@ static void priced_cuts_of_chains_are_the_best_of_all(void **state) {
 /* ---- the choice ---- */
 
 static fewer_plan plan_of(int64_t value, int32_t n, int32_t parts) {
-  return (fewer_plan){.value_ns = value, .cost = {.n = n, .n_parts = parts, .least_units = 1}};
+  return (fewer_plan){.value_ns = value, .time_ns = value, .cost = {.n = n, .n_parts = parts, .least_units = 1}};
 }
 
 static void the_choice_keeps_its_rules(void **state) {
