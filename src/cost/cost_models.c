@@ -105,8 +105,9 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
     if (!given) return fail_no_memory(error);
     for (int32_t v = 0; v < g->n_operators; v++) given[v] = -1;
     TRY(cost_table_read(&e->table, given, g, path, error));
-    part = ARENA_ZERO(scratch, part_cost, e->platform->n_classes);
-    if (!part) return fail_no_memory(error);
+    bool knows_parts = json_get(e->table, "parts");
+    part = knows_parts ? ARENA_ZERO(scratch, part_cost, e->platform->n_classes) : NULL;
+    if (knows_parts && !part) return fail_no_memory(error);
     TRY(cost_table_links(linked.links, part, e->platform, path, e->table, error));
   }
   if (!fusion_find(&work, g, e->profile->rules, given, e->rules ? e->rules->apart : NULL, scratch))

@@ -52,7 +52,8 @@ situ_status cost_table_read(json_value **root, int32_t *given, const situ_graph 
 /* The same file as CSV in the JSON form. *out is the caller's, also on failure. */
 situ_status cost_csv_read(json_value **out, const char *path, situ_error *error);
 /* Replaces latency and rate of the platform's links ([n_links]) where the table has measured hand-overs between devices
- * of their classes; then stores the table's part costs in part[n_classes]. */
+ * of their classes; then stores the table's part costs, if it has any, in
+ * part[n_classes], which may be NULL if not. */
 situ_status cost_table_links(situ_link *links, part_cost *part, const situ_platform *platform, const char *path,
                              const json_value *root, situ_error *error);
 /* Replaces times by those of the table, and says so in the source. */
