@@ -279,6 +279,12 @@ bool explain_facts_find(explain_facts *out, const situ_explanation *x, const sit
   *out = (explain_facts){0};
   text_add(&words, "%s", exact_time(value, plan->value_ns));
   keep_fact(out, p->objective == SITU_OBJECTIVE_THROUGHPUT ? "period" : "latency", &words);
+  int64_t by_parts_ns = situ_plan_by_parts_ns(plan, p);
+  if (by_parts_ns != plan->value_ns) {
+    text_add(&words, "%s", exact_time(value, by_parts_ns));
+    keep_fact(out, "by parts", &words);
+    expected++;
+  }
   report_against_single(rest, sizeof rest, plan, p);
   int64_t single = situ_plan_best_single_ns(plan);
   text_add(&words, "%s  %s", single == SITU_NEVER_NS ? "none" : exact_time(value, single), rest);
