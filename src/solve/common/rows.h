@@ -43,6 +43,7 @@ typedef struct solver solver;
   ROW(linear_dp)         \
   ROW(local_search)      \
   ROW(free_search)       \
+  ROW(stretched)         \
   ROW(ideal_dp)          \
   ROW(stage_prices)      \
   ROW(stage_lns)         \

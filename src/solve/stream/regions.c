@@ -6,10 +6,10 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/common/solver.h"
-#include "solve/stream/alike_units.h"
 #include "solve/stream/coarse_units.h"
 #include "solve/stream/present.h"
 #include "solve/stream/sequence.h"
+#include "view/alike_units.h"
 
 enum { GROWN = 4 }; /* draws for each unit that a region shall have */
 

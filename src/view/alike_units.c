@@ -1,4 +1,4 @@
-#include "solve/stream/alike_units.h"
+#include "view/alike_units.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Units that look alike: classes that can be counted by hand. */
-#include "../../scenario.h"
-#include "solve/stream/alike_units.h"
+#include "../scenario.h"
+#include "view/alike_units.h"
 
 /* A chain of n operators whose times repeat with a period; paired: operators 2k and 2k + 1 stay together. */
 static scenario chain_of(int32_t n, int32_t period, bool paired) {

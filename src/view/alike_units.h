@@ -1,11 +1,11 @@
-/* solve/stream/alike_units.h - similar units merged into larger units: the same operator of all steps of an unrolled
+/* view/alike_units.h - similar units merged into larger units: the same operator of all steps of an unrolled
  * network, or of all layers of a repetitive one.
  *
  * Source: colour refinement (Weisfeiler, Leman, "A reduction of a graph to a canonical form", 1968), stopped after a
  * few rounds: units are then similar if their neighbourhoods are equal up to that many tensors away, wherever they are
  * in the network. */
-#ifndef SITU_SOLVE_STREAM_ALIKE_UNITS_H
-#define SITU_SOLVE_STREAM_ALIKE_UNITS_H
+#ifndef SITU_VIEW_ALIKE_UNITS_H
+#define SITU_VIEW_ALIKE_UNITS_H
 
 #include "problem/problem.h"
 
