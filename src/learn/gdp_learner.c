@@ -1,6 +1,6 @@
 /* GDP: a policy network over the operator graph, trained by proximal policy optimisation on the simulated time (Zhou et
- * al., "GDP: Generalized device placement for dataflow graphs", 2019). What is theirs and what is ours:
- * docs/theory/learned/gdp.md. */
+ * al., "GDP: Generalized device placement for dataflow graphs", 2019). docs/theory/learned/gdp.md lists what is theirs
+ * and what is ours. */
 #include <math.h>
 #include <string.h>
 
@@ -12,18 +12,18 @@
 #include "learn/softmax_draw.h"
 #include "learn/trial_window.h"
 
-/* Draws of a step among several studies, where there is one, and with the published recipe; windows for each draw;
- * updates of a step. */
+/* Draws in a step: with several cases, with one case, and in the published recipe. Then windows for each draw, and
+ * updates in a step. */
 enum { DRAWS = 8, DRAWS_OF_ONE = 4, PAPER_DRAWS = 16, WINDOWS = 3, EPOCHS = 3 };
 static const double RATE = 1e-3, RATE_STEPS = 1000, CLIP = 0.2, ENTROPY = 0.01, PAPER_ENTROPY = 0.05,
                     ENTROPY_STEPS = 100, MOST_NORM = 0.5, SHOWN = 0.5, MOST_ADVANTAGE = 3, KEPT = 0.7;
-/* numbers that checkpoints keep of a study */
+/* indices of the numbers that checkpoints keep for a case */
 enum { NOTE_STEPS, NOTE_MEAN, NOTE_SQUARE };
 
-/* An environment as the policy sees it, with room for the trials of a step. */
+/* An environment as the policy sees it, with space for the trials of a step. */
 typedef struct outlook {
   gdp_view *view;
-  int32_t most; /* placements at once: drawn and shown */
+  int32_t most; /* maximum placements at once: drawn and shown */
   int32_t *device;
   bool *open;
   nn_real *chance, *advantage, *score, *latent, *firmness;
@@ -63,13 +63,13 @@ static bool vary(lesson *l, const char *word, size_t n) {
 
 /* ---- trials ---- */
 
-/* A number of the normal distribution (Box and Muller, 1958). */
+/* A normally distributed number (Box and Muller, 1958). */
 static nn_real normal(rng *random) {
   double u = 1 - rng_unit(random), v = rng_unit(random);
   return (nn_real)(sqrt(-2 * log(u)) * cos(6.283185307179586 * v));
 }
 
-/* Latent numbers of n placements: those from `plain` on are 0. */
+/* Draws the latent numbers of n placements. Those from `plain` on are 0. */
 static void draw_latent(outlook *o, int32_t n, int32_t plain, rng *random) {
   int64_t of_one = (int64_t)o->view->n_devices * GDP_LATENT;
   for (int64_t i = 0; i < n * of_one; i++) o->latent[i] = i < plain * of_one ? normal(random) : 0;
@@ -83,7 +83,7 @@ static const nn_real *scores_of(outlook *o, nn_matrix all, int32_t k) {
   return o->score;
 }
 
-/* Draws and tries placement k; random NULL takes the likeliest. Returns the time. */
+/* Draws placement k, or with random NULL takes the most likely one, and tries it. Returns its time. */
 static int64_t attempt(study *s, nn_matrix all, int32_t k, rng *random) {
   outlook *o = s->seen;
   int64_t units = o->view->n_units;
@@ -98,8 +98,8 @@ static int64_t attempt(study *s, nn_matrix all, int32_t k, rng *random) {
 
 static double rate_of(const lesson *l) { return RATE / sqrt(1 + (double)l->n_steps / RATE_STEPS); }
 
-/* Equal devices are permuted into their order: a policy for several graphs must not learn which of them a search
- * happened to choose first. */
+/* Permutes equal devices into their order of first use. A policy for several graphs must not learn which of them a
+ * search happened to choose first. */
 static void rename_equals(int32_t *device, const gdp_view *v) {
   int32_t to[SITU_MAX_DEVICES], taken = 0;
   bool is_taken[SITU_MAX_DEVICES] = {false};
@@ -115,7 +115,8 @@ static void rename_equals(int32_t *device, const gdp_view *v) {
   for (int32_t u = 0; u < v->n_units; u++) device[u] = to[device[u]];
 }
 
-/* Placement k becomes a copy of devices by unit, renamed as above; what is open to it is what is allowed. */
+/* Makes placement k a copy of `device` by unit, with equal devices renamed if `renamed`. All allowed devices are open
+ * to it. */
 static void show(study *s, int32_t k, const int32_t *device, bool renamed) {
   outlook *o = s->seen;
   int32_t n = o->view->n_devices;
@@ -126,7 +127,7 @@ static void show(study *s, int32_t k, const int32_t *device, bool renamed) {
   for (int64_t u = 0; u < units; u++) o->open[k * pairs + u * n + o->device[k * units + u]] = true;
 }
 
-/* Tries that need no policy, or little of it: each device alone in a study that had but its first draws, unless a
+/* Trials that hardly need the policy: first each device alone, in a case that has had only its first draws, unless a
  * solver tried them; then windows. */
 static void gdp_search(lesson *l, study *s, int32_t draws, const nn_real *score) {
   outlook *o = s->seen;
@@ -141,7 +142,7 @@ static void gdp_search(lesson *l, study *s, int32_t draws, const nn_real *score)
   }
 }
 
-/* Rewards less the running mean, over the running deviation. */
+/* Advantages: rewards minus the running mean, divided by the running deviation. */
 static void judge(const lesson *l, study *s, int32_t n) {
   outlook *o = s->seen;
   double mean = 0, square = 0, keep = s->note[NOTE_STEPS] > 0 ? KEPT : 0;
@@ -158,7 +159,8 @@ static void judge(const lesson *l, study *s, int32_t n) {
   }
 }
 
-/* The trials of a step: draws, each passed to the study, then windows. False if there was no time for all draws. */
+/* The trials of a step: draws, whose rewards update the case, then windows. False if the time ran out before all
+ * draws. */
 static bool explore(lesson *l, study *s, nn_matrix all, ppo_batch *batch, lesson_step *told) {
   outlook *o = s->seen;
   int32_t n = 0, draws = batch->n_draws;
@@ -178,8 +180,8 @@ static bool explore(lesson *l, study *s, nn_matrix all, ppo_batch *batch, lesson
   return true;
 }
 
-/* One step of imitation: the loss is minus the mean log-likelihood of the teacher's plans, so that chances go to the
- * frequencies in them. Its trial is the likeliest placement. */
+/* One step of imitation. The loss is the negative mean log-likelihood of the teacher's plans, so probabilities move to
+ * the frequencies in them. The one trial is the most likely placement. */
 static bool imitate(lesson *l, study *s, lesson_step *told) {
   outlook *o = s->seen;
   int32_t n = s->n_taught < o->most ? s->n_taught : o->most;
@@ -243,9 +245,9 @@ static bool train(lesson *l, study *s, lesson_step *told) {
 
 /* ---- serving ---- */
 
-/* Most likely placements and draws alternately, with increasing weight of the neighbours' opinion: from the policy as
- * it is to everything on few devices. The first is the most likely placement; from the second pass on latent numbers
- * are drawn. */
+/* Alternates most likely placements and draws, while the weight of the neighbours' preferences grows: from the policy
+ * as it is to everything on few devices. The first is the most likely placement. Latent numbers are drawn from the
+ * second pass on. */
 static bool serve(lesson *l, study *s, int32_t draws, rng *random) {
   outlook *o = s->seen;
   for (int32_t done = 0; done < draws && !environment_over(&s->env);) {

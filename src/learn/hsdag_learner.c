@@ -1,11 +1,11 @@
 /* The learner hsdag (Duan et al., "A Structure-Aware Framework for Learning Device Placements on Computation Graphs",
  * NeurIPS 2024): the graph is coarsened (hsdag_groups.h), described (hsdag_features.h), parsed into clusters and scored
- * (hsdag_net.h), and a cluster's device is drawn; REINFORCE. docs/theory/learned/hsdag.md has the argument, and what
- * differs from the released code.
+ * (hsdag_net.h), and a device is drawn for each cluster. REINFORCE trains it. docs/theory/learned/hsdag.md explains
+ * why, and what differs from the released code.
  *
- * So that one file holds a policy for any model and platform, its shape is the same for all: a column for each of
- * KIND_SLOTS kinds of operators, and MARKS numbers for a device. Which kinds, and the recipe, are parameters that
- * no gradient comes to. */
+ * A policy has the same shape for all models and platforms, so that one file serves them all: a column for each of
+ * KIND_SLOTS kinds of operators, and MARKS numbers for a device. The kinds and the recipe are parameters without
+ * gradients. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +20,11 @@
 
 enum {
   KIND_SLOTS = 64,
-  DEVICE_SLOTS = 16, /* device d has the mark d mod 16 */
+  DEVICE_SLOTS = 16, /* device d has mark d mod 16 */
   MARKS = DEVICE_SLOTS + 3,
-  DRAWS = 10,           /* of a training step, ours */
-  WINDOWS = 11,         /* in addition to them and the most likely placement, in a solver */
-  PUBLISHED_STEPS = 20, /* trials between two updates, each of its own pass */
+  DRAWS = 10,           /* in a training step of ours */
+  WINDOWS = 11,         /* trials added to these and the most likely placement, in a solver */
+  PUBLISHED_STEPS = 20, /* trials between two updates, one pass each */
   MOST_LEVELS = 64
 };
 static const double rate = 3e-3, published_rate = 1e-3, entropy_weight = 0.05, parsing_weight = 0.2, most_norm = 1,
@@ -37,25 +37,25 @@ enum { RECIPE_FEATURES, RECIPE_LEVELS, RECIPE_TARGET, RECIPE_PUBLISHED, RECIPE_D
 
 typedef struct hsdag {
   hsdag_net net;
-  int32_t recipe, kinds; /* numbers of parameters */
-  bool named;            /* every kind of every environment has its own slot while there are slots */
-  bool still;            /* draws and does not learn: random search over the clusters of the first policy */
+  int32_t recipe, kinds; /* indices of parameters */
+  bool named;            /* each kind of every environment has its own slot, as long as there are slots */
+  bool still;            /* draws without learning: random search over the clusters of the initial policy */
 } hsdag;
 
 /* The data derived from an environment. */
 typedef struct seen {
   hsdag_groups groups;
   int32_t n_edges, *from, *to; /* between groups, from < to */
-  int32_t *class_root;         /* [class] a unit of it */
+  int32_t *class_root;         /* [class] one of its units */
   nn_real *mark;               /* [device * MARKS] */
-  nn_real *feature;            /* [group * columns], found at the first pass */
-  nn_real *state;              /* the same: the features as the released code changes them */
+  nn_real *feature;            /* [group * columns], computed in the first pass */
+  nn_real *state;              /* likewise: the features as the released code changes them */
   nn_real *used;               /* [column] */
   int32_t *unit_device;        /* [unit] scratch of trials */
   nn_segments before, after;   /* of each group */
   trial_window *window;
   bool ready;
-  int64_t n_counted; /* clusters that the solver has tried */
+  int64_t n_counted; /* clusters already counted in the solver's statistics */
 } seen;
 
 static int32_t recipe_at(const lesson *l, int column) {
@@ -82,7 +82,7 @@ static void *make(lesson *l) {
   return h;
 }
 
-/* Whether the word is KEY=NUMBER, whole and from 0 up. */
+/* Whether the word is KEY=NUMBER in full, with a number of at least 0. */
 static bool take_number(const char *key, const char *word, size_t n, nn_real *to) {
   size_t used = strlen(key), digits = n - used;
   if (n <= used || memcmp(word, key, used) != 0 || digits > 6 || strspn(word + used, "0123456789") < digits)
@@ -91,7 +91,7 @@ static bool take_number(const char *key, const char *word, size_t n, nn_real *to
   return true;
 }
 
-/* Whether the word is KEY and the name of a feature. */
+/* Whether the word is KEY followed by the name of a feature. */
 static bool take_feature(const char *key, const char *word, size_t n, uint32_t *bit) {
   size_t used = strlen(key);
   if (n <= used || memcmp(word, key, used) != 0) return false;
@@ -125,7 +125,7 @@ static bool vary(lesson *l, const char *word, size_t n) {
 
 /* ---- Kinds ---- */
 
-/* The number of a name in the parameter `kinds`, where 0 is a free slot: a float holds such numbers exactly. */
+/* The number of a name in the parameter `kinds`, where 0 is a free slot. It is one that a float holds exactly. */
 static nn_real number_of(const char *kind) {
   return (nn_real)(hash_bytes(kind, strlen(kind), 0) % ((1u << 24) - 1) + 1);
 }
@@ -138,7 +138,7 @@ static int32_t slot_of(const nn_real *slots, nn_real number) {
 
 static int by_text(const void *x, const void *y) { return strcmp(*(const char *const *)x, *(const char *const *)y); }
 
-/* Gives free slots to the kinds of all environments that have none, in the order of their names. */
+/* Assigns free slots to the kinds of all environments that have none, in the order of their names. */
 static bool name_kinds(lesson *l) {
   hsdag *h = l->own;
   int32_t n = 0, most = 0;
@@ -160,7 +160,7 @@ static bool name_kinds(lesson *l) {
   return true;
 }
 
-/* ---- Worlds ---- */
+/* ---- Cases ---- */
 
 static bool list_edges(seen *s, arena *a) {
   const hsdag_groups *g = &s->groups;
@@ -183,7 +183,7 @@ static bool list_edges(seen *s, arena *a) {
   return true;
 }
 
-/* One mark for each device, and, ours, what it is: a host, how slow, how roomy. */
+/* Marks the devices: an index mark for each and, ours, its properties: a host, how slow, how much memory. */
 static void mark_devices(seen *s, const environment *env, bool slots_only) {
   const situ_problem *p = env->problem;
   int64_t weights = 0;
@@ -229,7 +229,7 @@ static void *see(lesson *l, const environment *env) {
   return s;
 }
 
-/* What depends on the policy: its kinds and its recipe, which may have been read after the environment was seen. */
+/* Fills what depends on the kinds and the recipe of the policy, which may be read after the environment was seen. */
 static bool describe(lesson *l, study *one) {
   seen *s = one->seen;
   const situ_graph *g = one->env.problem->graph;
@@ -247,7 +247,7 @@ static bool describe(lesson *l, study *one) {
 
 /* ---- One pass ---- */
 
-/* Clusters as the units of an environment of their own, so that they are drawn as units are. */
+/* The clusters as units of an environment of their own, so that devices are drawn for them as for units. */
 typedef struct pass_view {
   hsdag_view view;
   environment clusters;
@@ -276,7 +276,7 @@ static bool see_clusters(pass_view *out, const study *one, tape *t) {
   return true;
 }
 
-/* From features to clusters and their scores, on an empty tape. random: of dropout, or NULL. */
+/* Runs one pass, from features to clusters and their scores, on an empty tape. random: for dropout, or NULL. */
 static bool look(lesson *l, study *one, const nn_real *feature, rng *random, pass_view *out) {
   const hsdag *h = l->own;
   const seen *s = one->seen;
@@ -297,25 +297,25 @@ static bool look(lesson *l, study *one, const nn_real *feature, rng *random, pas
   return hsdag_net_run(&out->view, &h->net, &pass, l->tape) && see_clusters(out, one, l->tape);
 }
 
-/* Draws a device for each cluster; random NULL: the likeliest. */
+/* Draws a device for each cluster; random NULL: the most likely. */
 static void draw(const lesson *l, pass_view *v, rng *random, int32_t *device, bool *open) {
   softmax_draw(&v->clusters, tape_at(l->tape, v->view.score).value, random, device, open);
 }
 
-/* Everything on one device, which the released code does not run. */
+/* Whether everything is on one device, which the released code does not run. */
 static bool is_pure(const pass_view *v, const int32_t *device) {
   for (int32_t c = 1; c < v->view.n_clusters; c++)
     if (device[c] != device[0]) return false;
   return true;
 }
 
-/* Tries s->unit_device, which came from the clusters of this pass. */
+/* Tries s->unit_device, which was derived from the clusters of this pass. */
 static int64_t attempt_units(study *one, const pass_view *v) {
   environment *env = &one->env;
   seen *s = one->seen;
   int64_t before = env->best_ns, time = environment_try(env, s->unit_device);
   if (time < before) one->note[STUDY_GROUPS] = v->view.n_clusters;
-  if (env->run && time < before) { /* of the best placement, so the difference to what was told before */
+  if (env->run && time < before) { /* statistics are sums, so the difference is added */
     if (s->n_counted == 0) solve_count(env->run, "coarse_groups", s->groups.n);
     solve_count(env->run, "groups", v->view.n_clusters - s->n_counted);
     s->n_counted = v->view.n_clusters;
@@ -330,7 +330,7 @@ static int64_t attempt(study *one, const pass_view *v, const int32_t *device) {
   return attempt_units(one, v);
 }
 
-/* Tries the best placement but for a window of groups, each of which goes where the policy likes its cluster. */
+/* Tries the best placement with a window of groups changed: each goes where the policy prefers its cluster. */
 static int64_t attempt_window(study *one, const pass_view *v, const nn_real *score, rng *random) {
   const environment *env = &one->env;
   seen *s = one->seen;
@@ -349,14 +349,14 @@ static int64_t attempt_window(study *one, const pass_view *v, const nn_real *sco
   return attempt_units(one, v);
 }
 
-/* The logarithm of the probability of a draw. */
+/* The log probability of a draw. */
 static nn_var log_chance(const lesson *l, const pass_view *v, const int32_t *device, const bool *open) {
   return nn_sum(l->tape, nn_pick(l->tape, nn_log_softmax(l->tape, v->view.score, open), device));
 }
 
 /* ---- Training, ours ---- */
 
-/* What the draws of one pass were; the last one is what we remember. */
+/* The draws of one pass; the last is the best placement recalled. */
 typedef struct draws {
   int32_t n;
   double reward[DRAWS];
@@ -383,7 +383,7 @@ static bool draw_all(lesson *l, study *one, pass_view *v, draws *d, lesson_step 
   return true;
 }
 
-/* Each draw's reward over their mean, by their deviation. */
+/* The advantage of each draw: its reward minus the mean, divided by the deviation. */
 static void find_advantages(const draws *d, double *advantage) {
   double mean = 0, variance = 0;
   for (int32_t k = 0; k < d->n; k++) mean += d->reward[k] / d->n;
@@ -391,8 +391,8 @@ static void find_advantages(const draws *d, double *advantage) {
   for (int32_t k = 0; k < d->n; k++) advantage[k] = variance > 0 ? (d->reward[k] - mean) / sqrt(variance) : 0;
 }
 
-/* The best placement so far as a draw of these clusters: each takes the device of most of its units. False where there
- * is none yet, or where it is not open to a cluster. */
+/* Expresses the best placement so far as a draw of these clusters: each takes the device of most of its units. False
+ * where there is none yet, or a cluster cannot take that device. */
 static bool recall(lesson *l, const study *one, const pass_view *v, int32_t *device, bool *open) {
   const environment *env = &one->env;
   const seen *s = one->seen;
@@ -413,8 +413,8 @@ static bool recall(lesson *l, const study *one, const pass_view *v, int32_t *dev
   return true;
 }
 
-/* The mean square of what the scores of edges are away from: 1 where the best placement so far has both ends on one
- * device, 0 where it parts them. So the parsing learns which edges to decline, by self-imitation too. */
+/* The mean square error of the scores of edges. The target is 1 where the best placement so far has both ends on one
+ * device, and 0 where it separates them. So the parsing learns by self-imitation, too, which edges to decline. */
 static nn_var loss_of_parsing(lesson *l, const study *one, const pass_view *v) {
   tape *t = l->tape;
   const seen *s = one->seen;
@@ -429,9 +429,9 @@ static nn_var loss_of_parsing(lesson *l, const study *one, const pass_view *v) {
   return nn_scale(t, nn_sum(t, nn_multiply(t, off, off)), (nn_real)(parsing_weight / s->n_edges));
 }
 
-/* The mean over clusters of - advantage * log chance of each draw, and of - weight * entropy of the first. The best so
- * far counts as a draw of advantage 1 (self-imitation: Oh et al., ICML 2018): without it one good draw in hundreds is
- * lost. */
+/* The mean over clusters of -advantage * log probability of each draw, and of -weight * entropy of the first. The best
+ * placement so far counts as a draw of advantage 1 (self-imitation: Oh et al., ICML 2018). Without it, one good draw in
+ * hundreds is lost. */
 static nn_var loss_of(lesson *l, const study *one, const pass_view *v, const draws *d) {
   tape *t = l->tape;
   double advantage[DRAWS + 1], by = 1.0 / ((double)d->n * v->view.n_clusters);
@@ -447,7 +447,7 @@ static nn_var loss_of(lesson *l, const study *one, const pass_view *v, const dra
   return parses ? nn_add(t, loss, loss_of_parsing(l, one, v)) : loss;
 }
 
-/* The likeliest placement, without dropout, and in a solver windows of the best. */
+/* Tries the most likely placement, without dropout, and in a solver windows around the best. */
 static bool try_likeliest(lesson *l, study *one, int64_t *time) {
   pass_view v;
   const seen *s = one->seen;
@@ -469,7 +469,7 @@ static bool train_ours(lesson *l, study *one, lesson_step *told) {
   int64_t time = SITU_NEVER_NS;
   const seen *s = one->seen;
   if (!look(l, one, s->feature, &l->random, &v) || !draw_all(l, one, &v, &d, told)) return false;
-  if (d.n < DRAWS || ((const hsdag *)l->own)->still) return true; /* it is over, or its draws must not count */
+  if (d.n < DRAWS || ((const hsdag *)l->own)->still) return true; /* out of time, or learning is off */
   params_clear_gradients(l->params);
   if (!tape_backward(l->tape, loss_of(l, one, &v, &d))) return false;
   params_clip(l->params, most_norm);
@@ -481,7 +481,7 @@ static bool train_ours(lesson *l, study *one, lesson_step *told) {
 
 /* ---- Training, as released ---- */
 
-/* The features of each node grow by the outputs of its cluster. */
+/* Adds the output of its cluster to the features of each node. */
 static void grow_state(const lesson *l, seen *s, const hsdag_view *view) {
   nn_matrix out = tape_at(l->tape, view->state);
   for (int32_t g = 0; g < s->groups.n; g++)
@@ -512,7 +512,7 @@ static bool published_trial(lesson *l, study *one, double *reward, lesson_step *
   return tape_backward(l->tape, nn_scale(l->tape, log_chance(l, &v, device, open), -1));
 }
 
-/* One return for all trials, in which the last weighs most: so it is released. */
+/* One step of the released training: one return for all trials, in which the last has the largest weight. */
 static bool train_published(lesson *l, study *one, lesson_step *told) {
   double whole = 0, reward;
   seen *s = one->seen;
@@ -561,5 +561,5 @@ const learner hsdag_learner = {
     .serve = serve,
     .vary = vary,
     .variants = "levels=N, target=N, declines=0, learns=0, without=FEATURE, with=FEATURE",
-    .most_units = INT32_MAX, /* it has groups of its own */
+    .most_units = INT32_MAX, /* it forms groups itself */
 };

@@ -1,4 +1,4 @@
-/* The face of training: problems in, a policy file out. */
+/* Training: problems in, a policy file out. */
 #include <string.h>
 
 #include "base/arguments.h"
@@ -12,7 +12,7 @@
 #include "solve/solve.h"
 
 enum { SAVE_EVERY = 50, MOST_LEARNERS = 16, TEACHER_STEPS = 2000, TEACHER_PLANS = 3 };
-static const double NEARLY = 1.02; /* times the best plan of a teacher */
+static const double NEARLY = 1.02; /* plans within this factor of the teacher's best are imitated */
 
 typedef struct course {
   lesson *lesson;
@@ -70,7 +70,7 @@ static situ_status train(course *c, bool *stopped) {
   return lesson_write(l, o->out, c->error);
 }
 
-/* The plan of a teacher for a problem, NULL where it found none. */
+/* Asks the teacher for a plan; NULL where it found none. */
 static situ_status ask(situ_plan **plan, const course *c, const situ_problem *problem, uint64_t seed) {
   situ_solve_options how = {
       .size = sizeof how, .solvers = c->options->teacher, .max_steps = TEACHER_STEPS, .seed = seed, .no_bounds = true};
@@ -81,8 +81,8 @@ static situ_status ask(situ_plan **plan, const course *c, const situ_problem *pr
   return SITU_STATUS_OK;
 }
 
-/* Tries the plans of the teacher with several seeds, unless the study has been trained already; the study imitates
- * those nearly as good as the best. */
+/* Runs the teacher with several seeds. The case imitates the plans nearly as good as the best, and tries them unless it
+ * has been trained already. */
 static situ_status teach(course *c, study *s, bool tried) {
   situ_plan *plans[TEACHER_PLANS] = {NULL};
   const int32_t *device[TEACHER_PLANS];

@@ -1,4 +1,4 @@
-/* A build without policies that learn: their rows stay in the table of solvers and say so. */
+/* A build without learned policies. Their rows stay in the table of solvers and report that they are missing. */
 #include "base/arguments.h"
 #include "learn/course.h"
 #include "learn/learned_solvers.h"

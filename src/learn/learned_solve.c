@@ -1,5 +1,5 @@
-/* The solver of a learner: starts that need no policy, then the policy on groups, and on smaller and smaller ones as
- * long as the budget lasts. docs/theory/learned/gdp.md. */
+/* The solver of a learner. It starts from plans that need no policy, then uses the policy on groups, which get smaller
+ * level by level as long as the budget lasts. docs/theory/learned/gdp.md. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "learn/group.h"
@@ -9,24 +9,24 @@
 enum {
   DRAWS = 16,
   STEPS_FROM_NOTHING = 100,
-  LAYOUTS = 16,      /* trials of human layouts in addition to a loaded policy */
-  SERVED_LEVELS = 3, /* of a policy that was read; one for more operators than SERVED_ONCE */
+  LAYOUTS = 16,      /* trials of human layouts when a policy was loaded */
+  SERVED_LEVELS = 3, /* levels for a loaded policy; one above SERVED_ONCE operators */
   SERVED_ONCE = 1 << 15,
   REFINED = 1024,         /* trials near the best placement on each level, fewer for large graphs: */
-  REFINED_WORK = 1 << 20, /* so many operators simulated at most */
-  FINER = 4,              /* a level has so many times the units of the level before */
+  REFINED_WORK = 1 << 20, /* at most this many operators simulated */
+  FINER = 4,              /* factor in the number of units from one level to the next */
   PATIENCE = 20           /* training steps without a better placement that end a level */
 };
 
-/* Training steps: those requested; else none for a loaded policy, and as many as the limits allow from scratch.
- */
+/* The number of training steps: as requested, else none for a loaded policy. From scratch as many as the limits allow,
+ * or STEPS_FROM_NOTHING without limits. */
 static int64_t steps_of(const solve_run *run, bool taken) {
   bool limited = run->budget->max_steps != INT64_MAX || run->budget->deadline_ns != INT64_MAX;
   if (run->tune_steps > 0) return run->tune_steps;
   return taken ? 0 : limited ? INT64_MAX : STEPS_FROM_NOTHING;
 }
 
-/* The best single device: the first trial, so that no budget is too short for it. */
+/* Offers the best single device. It is the first trial, so that every budget has a plan. */
 static situ_status offer_single(solve_run *run) {
   best_single single;
   TRY(best_single_find(&single, run->simulator, run->problem, run->arena, run->error));
@@ -39,7 +39,7 @@ static situ_status offer_single(solve_run *run) {
   return all.device ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
 
-/* Plans of HEFT and the first layouts that the solvers families and layers try. */
+/* Offers the plans of HEFT and the first layouts that the solvers families and layers try. */
 static situ_status offer_starts(solve_run *run) {
   if (solver_serves(&heft_solver, run->problem) && !solve_done(run)) TRY(solver_run(&heft_solver, run, 1, 0));
   if (!solver_serves(&layers_solver, run->problem) || solve_done(run)) return SITU_STATUS_OK;
@@ -55,7 +55,7 @@ static situ_status offer_starts(solve_run *run) {
   return status;
 }
 
-/* Trains until there were so many steps, the run is over, or, on a level that is not the last, nothing better comes.
+/* Trains up to a number of steps, or until the run is over. All levels but the last also end when nothing improves.
  * False without memory. */
 static bool train_level(solve_run *run, lesson *l, study *s, int64_t steps, bool last) {
   int64_t best_ns = s->env.best_ns, since = l->n_steps;
@@ -68,19 +68,19 @@ static bool train_level(solve_run *run, lesson *l, study *s, int64_t steps, bool
   return true;
 }
 
-/* Trials near the best placement on one level. */
+/* The number of trials near the best placement on one level. */
 static int32_t refined(const solve_run *run) {
   return (int32_t)min64(REFINED, REFINED_WORK / run->problem->n_operators);
 }
 
-/* A policy that was read: its placements on a level, then trials near the best by its scores. */
+/* A loaded policy: tries its placements on a level, then trials near the best by its scores. */
 static bool serve_level(solve_run *run, lesson *l, study *s, rng *random) {
   return l->learner->serve(l, s, DRAWS, random) &&
          (!l->learner->refine || l->learner->refine(l, s, refined(run), random));
 }
 
-/* The incumbent is the first trial of each level but, where nobody led, the first: a policy that learns from nothing
- * and is shown one device alone at once would copy it. */
+/* Solves level by level. The incumbent is the first trial of each level. On the first level this needs a loaded policy
+ * or an earlier plan: a policy from scratch that is first shown a single device would copy it. */
 static situ_status solve_levels(solve_run *run, lesson *l, bool taken, bool led) {
   rng random = rng_new(run->seed);
   int64_t steps = steps_of(run, taken);

@@ -8,7 +8,7 @@
 #include "learn/learner.h"
 #include "learn/shipped.h"
 
-/* ---- A lesson and its studies ---- */
+/* ---- A trainer and its cases ---- */
 
 lesson *lesson_new(const learner *row, uint64_t seed, bool paper, arena *a, int32_t most_studies) {
   REQUIRE(row && most_studies >= 0);
@@ -117,8 +117,8 @@ void study_note(study *s, double reward) {
 
 /* ---- Checkpoints ---- */
 
-/* The contents of a checkpoint in addition to the parameters: a header, one row for each study, then their best
- * placements, in the memory layout of a little-endian machine. */
+/* The contents of a checkpoint besides the parameters: a header, one row for each case, then their best placements, in
+ * little-endian memory layout. */
 typedef struct note_head {
   uint64_t random;
   int64_t n_steps, n_studies;
@@ -156,7 +156,7 @@ situ_status lesson_write(const lesson *l, const char *path, situ_error *error) {
     memcpy(best, s->env.best, (size_t)s->env.n_units * sizeof(int32_t));
     best += (size_t)s->env.n_units * sizeof(int32_t);
   }
-  /* a policy that was not trained here has nothing to go on with */
+  /* without training steps there is no training state to save */
   situ_status status =
       params_write(l->params, l->learner->name, notes, l->n_steps > 0 ? (int64_t)size : 0, path, error);
   arena_release(l->arena, mark);

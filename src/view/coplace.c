@@ -5,20 +5,20 @@
 #include "graph/neighbours.h"
 #include "view/footprint.h"
 
-enum { PARTS_OF_MEMORY = 4 }; /* joined units take at most this part of the largest memory */
+enum { PARTS_OF_MEMORY = 4 }; /* joined units take at most 1 / PARTS_OF_MEMORY of the largest memory */
 
-/* All by unit of the problem; sums are those of roots. */
+/* Arrays by unit of the problem. Sums are stored at roots. */
 typedef struct joining {
   const situ_problem *problem;
   int32_t *into;
   int32_t *pin;
-  bool *classes;                /* [unit * n_classes] where all of it may run; by time only */
+  bool *classes;                /* [unit * n_classes] classes that can run all of it; only when joining by time */
   bool *usable;                 /* [class] some device of it may be used */
   int64_t *weights, *footprint; /* bytes */
   int64_t most_bytes;
 } joining;
 
-/* Whether one device may run both, and they are small enough together. */
+/* Whether one device may run both, and both together are small enough. */
 static bool may_join(const joining *j, int32_t a, int32_t b) {
   const situ_problem *p = j->problem;
   if (sat_add(sat_add(j->weights[a], j->weights[b]), max64(j->footprint[a], j->footprint[b])) > j->most_bytes)

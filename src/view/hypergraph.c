@@ -78,12 +78,12 @@ static bool sum_units(hypergraph *h, arena *a) {
 
 /* ---- hyperedges ---- */
 
-/* Hyperedges in the making: equal ones are found by a hash of their pins. */
+/* Hyperedges under construction. A hash of their pins finds equal ones. */
 typedef struct edge_list {
   hypergraph *h;
-  bool merge;             /* else equal edges stay apart */
-  int64_t stride;         /* of a row of prices until closed */
-  int32_t *seen;          /* [unit] edge + 1 that was last gathered there */
+  bool merge;             /* otherwise equal edges stay separate */
+  int64_t stride;         /* length of a row of prices until the list is closed */
+  int32_t *seen;          /* [unit] 1 + the last edge that collected it */
   int32_t *bucket, *next; /* chains of equal hash; -1 ends */
   int64_t n_buckets;
 } edge_list;
@@ -104,7 +104,7 @@ static int compare_units(const void *a, const void *b) {
   return (*x > *y) - (*x < *y);
 }
 
-/* The edge whose pins were just written behind the last one: an earlier equal one, or a new one. */
+/* Closes the edge whose pins were just written at the end. Returns an earlier equal one, or it. */
 static int32_t edge_list_close(edge_list *l, int32_t n_pins) {
   hypergraph *h = l->h;
   int32_t *pins = h->pin + h->pin_start[h->n_edges];
