@@ -9,12 +9,12 @@
 #include "solve/stream/chain_labels.h"
 #include "view/unit.h"
 
-/* Those that come to plans of whole layers at once: where labels along the chain start from. */
+/* Rows that find plans of whole layers quickly: the labels along the chain start from these. */
 static const solver *const first_rows[] = {
     &single_solver,     &contiguous_solver,      &llamacpp_fit_solver, &exo_ring_solver,
     &vllm_equal_solver, &accelerate_auto_solver, &priced_chain_solver, NULL};
 
-/* Of searches that go on until they are stopped, where nothing else limits them. */
+/* Time limit for searches that would not end by themselves, where nothing else limits them. */
 static const int64_t FORMED_LIMIT_NS = 3000000000;
 
 static bool asks(const formed *f, int32_t bits) { return f->form.form & bits; }
@@ -32,8 +32,8 @@ void formed_free(formed *f) {
 
 /* ---- the problem of the form ---- */
 
-/* Which block of the form operator v is in: a layer, the experts of one, what comes before or behind; -1: it is no
- * forward operator, and goes where its group goes. Numbers are below 2 layers + 2. */
+/* The block of the form that operator v is in: a layer, the experts of one, or what precedes or follows the layers.
+ * Numbers are below 2 layers + 2. -1: v is not a forward operator, and goes where its group goes. */
 static int32_t block_of(const formed *f, const situ_graph *g, int32_t v) {
   const layer_list *l = &f->form.layers;
   int32_t k = l->of[v], ends = asks(f, SITU_FORM_ENDS);
@@ -43,7 +43,7 @@ static int32_t block_of(const formed *f, const situ_graph *g, int32_t v) {
   return ends ? l->n - 1 : 2 * l->n + 1;
 }
 
-/* Keys of what every plan of the form keeps together; NULL without memory. */
+/* Keys of what every plan of the form keeps together. NULL without memory. */
 static int32_t *form_keys(const formed *f, const situ_problem *p, arena *a) {
   int32_t n = p->n_operators, *into, *first, n_whole = 2 * f->form.n;
   if (!ARENA_ARRAYS(a, ARRAY(into, n), ARRAY(first, n_whole + 2))) return NULL;
@@ -64,7 +64,8 @@ static int32_t *form_keys(const formed *f, const situ_problem *p, arena *a) {
   return key;
 }
 
-/* What may be used beside what the problem leaves empty; server -1: all. Whether anything is left. */
+/* Marks as unused what the form excludes, besides what the problem leaves empty; server -1: all servers. Whether any
+ * device remains. */
 static bool mark_unused(bool *unused, const formed *f, const situ_problem *p, int32_t server) {
   bool any = false;
   for (int32_t d = 0; d < p->n_devices; d++) {
@@ -90,7 +91,7 @@ static situ_status run_rows(solve_run *run) {
   return solver_serves(last, p) ? solver_run(last, run, 1, FORMED_LIMIT_NS) : SITU_STATUS_OK;
 }
 
-/* Searches the posed problem, and offers what it finds to the run, of the problem itself. */
+/* Searches the posed problem, and offers its plans to the run of the original problem. */
 static situ_status search_posed(solve_run *run, const situ_problem *posed) {
   incumbent found;
   solve_run own = *run;
@@ -128,7 +129,7 @@ static situ_status search_server(formed *f, solve_run *run, int32_t server) {
   return status;
 }
 
-/* Each server where the form wants one, else all at once. */
+/* Searches each server separately if the form wants one server, else all at once. */
 static situ_status search_servers(formed *f, solve_run *run) {
   const situ_problem *p = run->problem;
   const situ_device *devices = p->platform->devices;

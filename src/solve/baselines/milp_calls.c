@@ -1,5 +1,5 @@
-/* The program of one input in calls on accelerators (Tarnawski et al., NeurIPS 2020, latency program), over slots k:
- * each host is one, and each accelerator has a few, one for each call that it may run.
+/* The program for one input in calls on accelerators (Tarnawski et al., NeurIPS 2020, latency program), over slots k:
+ * each host is one slot, and each accelerator has one for each call that it may run.
  *
  *     min C
  *     sum over k of x[v,k] = 1;  sum over k of d of x[u,k] = sum over k of d of x[v,k]       u, v colocated
@@ -10,9 +10,9 @@
  *     begin[k] >= end[k - 1]                                                    both calls of one device
  *     sum of weights[v] x[v,k] + f[m] <= room[m],  f[m] >= footprint[v] x[v,k]  k on memory m
  *
- * A call that waits for itself, through others or through hosts, is cut off because it lasts: hence the 1 in its
- * length, which is one tick, where a nanosecond has more ticks than there are calls, so that they never add up to one.
- * M is the known value, which nothing in a plan of interest exceeds. */
+ * A call cannot wait for itself, through other calls or hosts, because each call has a positive length: that is the
+ * purpose of the 1, which is one tick. A nanosecond has more ticks than there are calls, so these ticks never add up to
+ * one. M is the known value, which nothing in a plan of interest exceeds. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/bound.h"
@@ -36,10 +36,10 @@ typedef struct milp_calls_state {
   int32_t *known;            /* [operator] slots of the best plan; NULL where it has more calls */
   int32_t *call, *device;    /* [operator] scratch */
   int64_t *head;             /* [operator * n_devices + device] */
-  int64_t ticks, most_ticks; /* of a nanosecond, of a plan */
+  int64_t ticks, most_ticks; /* ticks in a nanosecond, in the longest plan */
 } milp_calls_state;
 
-/* Slots of an accelerator: as many as it may have calls, unless that is too many for a program. */
+/* Slots of an accelerator: as many as it may have calls, unless the program would get too large. */
 static int32_t least_calls(const situ_problem *p) { return p->max_calls <= MOST_CALLS ? p->max_calls : LEAST_CALLS; }
 
 static bool milp_calls_serves(const situ_problem *p) {
@@ -50,8 +50,8 @@ static bool milp_calls_serves(const situ_problem *p) {
 
 /* ---- slots ---- */
 
-/* known[v]: how many calls its device runs before that of v. Gives the most of a device. number[call] and used[device],
- * which comes in zero, are scratch. */
+/* known[v]: how many calls its device runs before that of v. Returns the maximum over devices. number[call] and
+ * used[device], which must be zero, are scratch. */
 static int32_t number_calls(int32_t *known, int32_t *number, int32_t *used, const situ_plan *plan) {
   int32_t n = plan->n_operators, most = 0;
   for (int32_t k = 0; k < n; k++) number[k] = -1;
@@ -67,7 +67,7 @@ static int32_t number_calls(int32_t *known, int32_t *number, int32_t *used, cons
   return most;
 }
 
-/* The calls of the best plan by device, and how many the device with the most has. */
+/* Finds the calls of the best plan by device, and the maximum number on one device. */
 static situ_status find_calls(milp_calls_state *s, int32_t *most) {
   const situ_problem *p = s->problem;
   arena *a = s->run->arena;
@@ -83,7 +83,7 @@ static situ_status find_calls(milp_calls_state *s, int32_t *most) {
   return status;
 }
 
-/* Hosts and calls in the order of their devices; known[] becomes slots. */
+/* Makes the slots of hosts and calls in the order of their devices; known[] becomes slots. */
 static bool make_slots(milp_calls_state *s, int32_t calls) {
   const situ_problem *p = s->problem;
   arena *a = s->run->arena;
@@ -127,7 +127,7 @@ static void add_columns(milp_calls_state *s, program *q) {
   for (int32_t j = first; j < q->n_columns; j++) q->unit[j] = unit;
 }
 
-/* left >= right - most (1 - given): what follows from a column of 0 or 1. */
+/* left >= right - most (1 - given): a constraint that holds only if a binary column is 1. */
 static void follow_row(const milp_calls_state *s, program *q, int32_t left, int32_t right, int32_t given) {
   program_row(q, -s->most_ticks, PROGRAM_ANY_HIGH);
   program_add(q, left, 1);
@@ -135,7 +135,7 @@ static void follow_row(const milp_calls_state *s, program *q, int32_t left, int3
   program_add(q, given, -s->most_ticks);
 }
 
-/* A column that is 1 where `inside` is 1 and `outside` is not. */
+/* Adds a column that is 1 where `inside` is 1 and `outside` is not. */
 static void cut_row(program *q, int32_t cut, int32_t inside, int32_t outside) {
   if (inside < 0) return;
   program_row(q, 0, PROGRAM_ANY_HIGH);
@@ -144,7 +144,7 @@ static void cut_row(program *q, int32_t cut, int32_t inside, int32_t outside) {
   program_add(q, outside, 1);
 }
 
-/* Whatever enters or leaves call k, with its price in the row of its length. */
+/* Adds what enters or leaves call k, with its price in the row of its length. */
 static void add_cuts(const milp_calls_state *s, program *q, int32_t k, int32_t *in, int32_t *out) {
   const situ_graph *g = s->problem->graph;
   for (int32_t t = 0; t < g->n_tensors; t++) {
@@ -188,7 +188,7 @@ static void add_operators(const milp_calls_state *s, program *q, int32_t makespa
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
   for (int32_t v = 0; v < p->n_operators; v++) {
-    for (int64_t i = g->in_start[v] - 1; i < g->in_start[v + 1]; i++) { /* and once without an input */
+    for (int64_t i = g->in_start[v] - 1; i < g->in_start[v + 1]; i++) { /* first once without an input */
       program_row(q, 0, PROGRAM_ANY_HIGH);
       program_add(q, s->finish[v], 1);
       if (i >= g->in_start[v]) program_add(q, s->finish[g->producer[g->in[i]]], -1);
@@ -208,7 +208,7 @@ static void add_operators(const milp_calls_state *s, program *q, int32_t makespa
   }
 }
 
-/* Each operator has a slot, and colocated ones have slots of one device. */
+/* Each operator has one slot, and colocated operators have slots of one device. */
 static void add_slots(const milp_calls_state *s, program *q) {
   const situ_problem *p = s->problem;
   for (int32_t v = 0; v < p->n_operators; v++) {
@@ -257,7 +257,7 @@ static void add_memories(const milp_calls_state *s, program *q) {
 
 /* ---- the row ---- */
 
-/* All operators and transfers one after the other: no plan takes longer. */
+/* All operators and transfers in sequence: no plan of interest takes longer. */
 static int64_t serial_ns(const situ_problem *p) {
   int64_t sum = 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
@@ -343,7 +343,7 @@ static void offer(void *context, const double *x) {
     n += used;
   }
   solve_offer(s->run, &(placement){.device = s->device, .call = s->call});
-  solve_offer(s->run, &(placement){.device = s->device}); /* split by the rule, it may be better still */
+  solve_offer(s->run, &(placement){.device = s->device}); /* the splitting rule may improve it further */
 }
 
 const milp_program milp_calls = {

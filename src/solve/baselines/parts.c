@@ -16,7 +16,7 @@ static bool class_allows(const parts *g, int32_t c, int32_t d) {
   return problem_allows_all(g->run->problem, contraction_members(&g->classes, c), d);
 }
 
-/* Time of a class on a device; 0 where it cannot run, pins apart. */
+/* Time of a class on a device; 0 where it cannot run. Pins are ignored. */
 static int64_t class_time_ns(const parts *g, int32_t c, int32_t d) {
   int64_t sum = 0;
   for (int32_t i = g->classes.member_start[c]; i < g->classes.member_start[c + 1]; i++)
@@ -64,8 +64,8 @@ static int by_ends(const void *a, const void *b) {
   return (x->to > y->to) - (x->to < y->to);
 }
 
-/* What tensor t costs between two parts: staged through the host one of its two ways, else from the first to the next.
- */
+/* What tensor t costs between two parts: one of its two ways when staged through the host, else the way from the first
+ * device to the next. */
 static int64_t price_ns(const parts *g, int32_t t) {
   const situ_problem *p = g->run->problem;
   if (g->n_parts < 2) return 0;
@@ -103,7 +103,7 @@ static bool join_classes(parts *g, arena *a) {
   return true;
 }
 
-/* Whether devices must stand in an order that no edge goes against. */
+/* Whether devices must have an order that all edges follow. */
 static bool is_contiguous(const situ_problem *p) { return p->execution == SITU_EXECUTION_PIPELINE && p->contiguous; }
 
 bool parts_find(parts *g, solve_run *run) {
@@ -134,7 +134,7 @@ typedef struct settling {
   int64_t *bytes, *footprint;   /* [memory] */
   int64_t *class_footprint;     /* [class] */
   int32_t *order;               /* topological, of the classes */
-  int32_t *by_place, *place_of; /* devices in their order; [device] */
+  int32_t *by_place, *place_of; /* devices in their order, and the inverse */
   int32_t *class_place, n_places;
   int32_t *device;
 } settling;
@@ -145,7 +145,7 @@ static void clear(settling *s) {
   for (int32_t m = 0; m < p->n_memories; m++) s->bytes[m] = s->footprint[m] = 0;
 }
 
-/* Puts a class on a device when it may run and fits there. */
+/* Puts a class on a device if it may run there and fits. */
 static bool take(settling *s, int32_t c, int32_t d) {
   const situ_problem *p = s->g->run->problem;
   int32_t m = p->memory_of[d];
@@ -163,7 +163,7 @@ static void offer(settling *s) {
   solve_offer(s->g->run, &(placement){.device = s->device});
 }
 
-/* Puts a class on the device of least time among those that can take it. */
+/* Puts a class on the fastest device that can take it. */
 static bool take_least(settling *s, int32_t c) {
   int32_t n = s->g->run->problem->n_devices, last = -1;
   for (int32_t tried = 0; tried < n; tried++) { /* devices by time, then by number */
@@ -188,7 +188,7 @@ static void settle_free(settling *s, const int32_t *part) {
   offer(s);
 }
 
-/* Orders the devices: those with a part by its mean place, the others behind. */
+/* Orders the devices with a part by its mean position. The others follow. */
 static bool order_devices(settling *s, const int32_t *part, bool backward, arena *a) {
   const parts *g = s->g;
   const situ_problem *p = g->run->problem;
@@ -221,7 +221,7 @@ static bool order_devices(settling *s, const int32_t *part, bool backward, arena
   return true;
 }
 
-/* One pass over the classes, from the start or from the end. `before` are the edges of F against that direction. */
+/* One pass over the classes, from the start or from the end. `before` are the edges of F against the direction. */
 static void settle_in_order(settling *s, const int32_t *part, const constraint_graph *before, bool backward) {
   const parts *g = s->g;
   int32_t n = g->classes.n_classes;
@@ -262,7 +262,7 @@ static bool settling_init(settling *s, const parts *g, order_maker *maker, arena
   return true;
 }
 
-/* A stream: the list scheduler leaves an operator on the device of its part where that may run it and has room. */
+/* Streams: the list scheduler keeps an operator on the device of its part, where that may run it and has room. */
 static situ_status schedule_parts(const parts *g, const int32_t *part) {
   const situ_problem *p = g->run->problem;
   int32_t *device = ARENA_NEW(g->run->arena, int32_t, p->n_operators);
