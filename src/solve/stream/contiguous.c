@@ -14,7 +14,7 @@
 
 /* ---- The chain ---- */
 
-/* Units by the place of their last operators in a topological order. */
+/* Orders units by the position of their last operators in a topological order. */
 static bool order_units(contiguous *c, int32_t *element_of, arena *a) {
   const situ_problem *p = c->problem;
   int32_t n = p->n_operators, *order, *left;
@@ -48,7 +48,7 @@ static void add_element(contiguous *c, int32_t i) {
   }
 }
 
-/* Each tensor counts at all boundaries between its producer and its last user. */
+/* Adds each tensor to all boundaries between its producer and its last user. */
 static void add_crossings(contiguous *c, const int32_t *element_of) {
   const situ_problem *p = c->problem;
   const situ_graph *g = p->graph;
@@ -173,7 +173,7 @@ static bool choose_cuts(part_search *s, arena *a) {
   return true;
 }
 
-/* Those that run most, then those that are fastest. */
+/* Chooses the devices that run most, then the fastest of them. */
 static bool choose_devices(part_search *s, arena *a) {
   const contiguous *c = s->c;
   int32_t n = c->problem->n_devices, n_free = 0;
@@ -189,7 +189,7 @@ static bool choose_devices(part_search *s, arena *a) {
   return true;
 }
 
-/* All parts that begin at boundary i on device number d. */
+/* Extends by all parts that begin at boundary i on device number d. */
 static void extend(part_search *s, int32_t i, int32_t d) {
   const contiguous *c = s->c;
   int32_t at = s->device[d], begin = s->cut[i], bits = 1 << s->n_devices;

@@ -13,7 +13,7 @@ static const double INVALID_REWARD = -10;
 
 /* ---- Units ---- */
 
-/* Units from unit_of, whose numbers go by first operators. */
+/* Lists the members of units from unit_of. Units are numbered by their first operators. */
 static void list_members(environment *env) {
   memset(env->member_start, 0, ((size_t)env->n_units + 2) * sizeof *env->member_start);
   csr_fill(env->member_start, env->member, env->unit_of, env->problem->n_operators, env->n_units);
@@ -62,7 +62,7 @@ void environment_follow(const environment *env, const int32_t *device, int32_t *
   }
 }
 
-/* Where no device runs everything, what each operator takes at least. */
+/* The scale of values; where no device runs everything, the sum of each operator's minimum time. */
 static int64_t scale(const situ_problem *p) {
   int64_t best = SITU_NEVER_NS, least_sum = 0;
   for (int32_t d = 0; d < p->n_devices; d++) {
@@ -168,7 +168,7 @@ void environment_report(const environment *env) {
 
 /* ---- Actions ---- */
 
-/* The room that is left on the memory of device d with unit u there; negative when it does not fit. */
+/* The memory left at device d with unit u there; negative when it does not fit. */
 static int64_t room(const environment *env, int32_t u, int32_t d) {
   int32_t m = env->problem->memory_of[d];
   int64_t held =

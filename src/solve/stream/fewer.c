@@ -10,7 +10,7 @@
 #include "solve/stream/sequence.h"
 #include "view/unit.h"
 
-/* Chains take as long as this many rounds of all single devices. */
+/* The time of chains, in rounds of all single devices. */
 enum { CHAINS = 12 };
 
 typedef struct fewer {
@@ -20,12 +20,12 @@ typedef struct fewer {
   fewer_pool *pool;
   int32_t *device, *order, *trial; /* [operator] */
   int32_t *stamp;                  /* [device] */
-  bool *near;                      /* [device] neighbours of an island */
+  bool *near;                      /* [device] that neighbour an island */
 } fewer;
 
 /* ---- The pool ---- */
 
-/* Below 0 where a is to be preferred at equal value. */
+/* Negative where a is preferable at equal value. */
 static int compare_cost(const handovers *a, const handovers *b) {
   if (a->n != b->n) return a->n < b->n ? -1 : 1;
   if (a->n_parts != b->n_parts) return a->n_parts < b->n_parts ? -1 : 1;
@@ -37,13 +37,13 @@ bool fewer_keeps(const fewer_plan *plan, const fewer_rules *rules) {
          (rules->least_units == 0 || plan->cost.least_units >= rules->least_units);
 }
 
-/* One that keeps the limits is never worse than one that does not. */
+/* A plan that keeps the limits is never worse than one that does not. */
 static bool dominates(const fewer *s, const fewer_plan *a, const fewer_plan *b) {
   return a->value_ns <= b->value_ns && compare_cost(&a->cost, &b->cost) <= 0 &&
          fewer_keeps(a, s->rules) >= fewer_keeps(b, s->rules);
 }
 
-/* Makes room: the plan of the highest value goes, but never one with the fewest hand-overs of all. */
+/* Drops the plan with the highest value, but never one with the fewest handovers of all. */
 static void drop_one(fewer_pool *pool) {
   int32_t worst = pool->n - 1;
   for (int32_t k = 1; k < pool->n; k++)
@@ -52,7 +52,7 @@ static void drop_one(fewer_pool *pool) {
   for (int32_t k = worst; k < pool->n; k++) pool->plan[k] = pool->plan[k + 1];
 }
 
-/* Adds a plan, whose arrays are copied, unless another is as good in everything. */
+/* Adds a copy of a plan, unless another is at least as good in everything. */
 static bool keep(fewer *s, const placement *where, int64_t value_ns, const handovers *cost, const char *who) {
   fewer_pool *pool = s->pool;
   int32_t n = s->problem->n_operators, at = 0;
@@ -72,7 +72,7 @@ static bool keep(fewer *s, const placement *where, int64_t value_ns, const hando
   return true;
 }
 
-/* Simulates a placement, and adds it to the pool if it keeps all constraints. The value is SITU_NEVER_NS otherwise. */
+/* Simulates a placement, and adds it to the pool if it keeps all constraints. Otherwise the value is SITU_NEVER_NS. */
 static bool offer(fewer *s, int64_t *value_ns, const int32_t *device, const int32_t *order, const char *who) {
   placement where = {.device = (int32_t *)(uintptr_t)device, .order = (int32_t *)(uintptr_t)order};
   handovers cost;
@@ -87,7 +87,7 @@ static bool offer(fewer *s, int64_t *value_ns, const int32_t *device, const int3
   return ok;
 }
 
-/* The same with an order made for these devices. */
+/* Likewise, with an order made for these devices. */
 static bool offer_ordered(fewer *s, int64_t *value_ns, const int32_t *device, const char *who) {
   *value_ns = SITU_NEVER_NS;
   if (!solve_allows(s->problem, device)) return true;
@@ -119,7 +119,7 @@ static bool offer_chains(fewer *s, int64_t value_ns) {
         !offer_ordered(s, &value, device[k], "contiguous"))
       return false;
   for (int32_t k = 0; k < 8 && !budget_over(s->run->budget); k++) {
-    int64_t price = value_ns >> (4 + k); /* from a sixteenth of the whole on */
+    int64_t price = value_ns >> (4 + k); /* starts at a sixteenth of the value */
     if (!contiguous_by_price(s->trial, &c, price, s->run->arena)) break;
     if (!offer_ordered(s, &value, s->trial, "contiguous")) return false;
   }
@@ -138,7 +138,7 @@ static int by_size(const void *left, const void *right) {
   return (a->island > b->island) - (a->island < b->island);
 }
 
-/* The islands, the smallest first. */
+/* Lists the islands, the smallest first. */
 static island_row *sort_islands(const fewer *s, const handovers *h, arena *a) {
   island_row *rows = ARENA_ZERO(a, island_row, h->n_islands);
   if (!rows) return NULL;
@@ -148,7 +148,7 @@ static island_row *sort_islands(const fewer *s, const handovers *h, arena *a) {
   return rows;
 }
 
-/* The devices with which an island exchanges tensors. */
+/* Finds the devices with which an island exchanges tensors. */
 static void find_near(fewer *s, const unit_list *list, int32_t k) {
   const situ_graph *g = s->problem->graph;
   unit_members m = unit_list_members(list, k);
@@ -164,7 +164,7 @@ static void find_near(fewer *s, const unit_list *list, int32_t k) {
   }
 }
 
-/* Moves island k to device d, with all that share a unit with it; false where some may not go there. */
+/* Moves island k to device d, with all that share a unit with it. False where some of these may not go there. */
 static bool move_island(fewer *s, const unit_list *list, int32_t k, int32_t d) {
   unit_members m = unit_list_members(list, k);
   memcpy(s->trial, s->device, (size_t)s->problem->n_operators * sizeof *s->trial);
@@ -173,10 +173,10 @@ static bool move_island(fewer *s, const unit_list *list, int32_t k, int32_t d) {
   return true;
 }
 
-/* What a plan costs a search: its value, and a price for each hand-over. */
+/* The cost of a plan in a search: its value plus a price for each handover. */
 static double score(int64_t value_ns, int32_t n, double price) { return (double)value_ns + price * n; }
 
-/* Moves the first island for which it pays; *moved says whether there was one. */
+/* Moves the first island for which that pays; *moved says whether there was one. */
 static bool improve(fewer *s, const int32_t *order, double price, int64_t limit_ns, int64_t *value_ns, bool *moved) {
   arena *a = arena_new();
   handovers now, then;
@@ -203,12 +203,12 @@ static bool improve(fewer *s, const int32_t *order, double price, int64_t limit_
   return ok;
 }
 
-/* Merges islands of one plan at rising prices of a hand-over. */
+/* Merges islands of one plan at rising prices of a handover. */
 static bool merge_islands(fewer *s, const fewer_plan *from, int64_t best_ns) {
   static const double prices[] = {0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02};
   int32_t n = s->problem->n_operators, *order = ARENA_NEW(s->run->arena, int32_t, n);
   int64_t value = from->value_ns, ordered;
-  int64_t limit = sat_round((double)best_ns * (1 + 2 * s->rules->tolerance)); /* above it nothing comes back */
+  int64_t limit = sat_round((double)best_ns * (1 + 2 * s->rules->tolerance)); /* searches do not recover from above */
   if (s->rules->max_parts > 0 || s->rules->least_units > 0) limit = SITU_NEVER_NS - 1;
   if (!order) return false;
   memcpy(s->device, from->where.device, (size_t)n * sizeof *s->device);
@@ -232,7 +232,7 @@ static bool merge_islands(fewer *s, const fewer_plan *from, int64_t best_ns) {
 
 /* ---- Both ---- */
 
-/* Which plan is everything on the best single device. */
+/* Finds the plan with everything on the best single device. */
 static void find_single(fewer_pool *pool, const best_single *single, int32_t n) {
   pool->single = -1;
   for (int32_t k = 0; k < pool->n; k++) {
@@ -255,10 +255,10 @@ static bool search(fewer *s, const best_single *single) {
                (double)s->pool->plan[s->pool->single].value_ns <
                    (double)best->value_ns * (1 + fmax(s->rules->min_gain, limited ? 0 : s->rules->tolerance));
   if (alone || (s->rules->tolerance <= 0 && !limited)) return true;
-  fewer_plan first = s->pool->plan[s->pool->n - 1];                      /* the incumbent, of most hand-overs */
-  bool chains = budget_time_left(s->run->budget) / CHAINS >= singles_ns; /* their program cannot be stopped */
+  fewer_plan first = s->pool->plan[s->pool->n - 1];                      /* the incumbent, with the most handovers */
+  bool chains = budget_time_left(s->run->budget) / CHAINS >= singles_ns; /* the chain program cannot be interrupted */
   if ((chains && !offer_chains(s, best->value_ns)) || !merge_islands(s, &first, best->value_ns)) return false;
-  for (int32_t k = 0; k < s->pool->n && !budget_over(s->run->budget); k++) { /* the chains, improved */
+  for (int32_t k = 0; k < s->pool->n && !budget_over(s->run->budget); k++) { /* improves the chains */
     fewer_plan from = s->pool->plan[k];
     if (strcmp(from.solver, "contiguous") == 0 && !merge_islands(s, &from, best->value_ns)) return false;
   }

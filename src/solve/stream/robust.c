@@ -9,14 +9,14 @@
 #include "solve/stream/worlds.h"
 
 enum { HALVINGS = 24 };
-static const double MOST_LOG = 2.772588722239781; /* of 16 */
+static const double MOST_LOG = 2.772588722239781; /* log of 16 */
 
 static int ascending(const void *left, const void *right) {
   double a = *(const double *)left, b = *(const double *)right;
   return (a > b) - (a < b);
 }
 
-/* The value below which that share of a sorted sample lies: the nearest rank. */
+/* The quantile of a sorted sample, by nearest rank. */
 static double quantile_of(const double *sorted, int32_t n, double share) {
   int32_t k = (int32_t)ceil(share * n) - 1;
   return sorted[k < 0 ? 0 : k];
@@ -27,8 +27,8 @@ static double speedup_of(worlds *w, const placement *plan, const placement *othe
   return (double)(yours > 0 ? yours : 1) / (double)(mine > 0 ? mine : 1);
 }
 
-/* The logarithm of the factor nearest to 1, on one side of it, at which the plan is no better; 0 where there is none.
- */
+/* The log of the factor nearest to 1, on one side of it, at which the plan is no longer better; 0 where there is
+ * none. */
 static double flip_at(worlds *w, const placement *plan, const placement *other, int32_t class, int32_t kind,
                       double side) {
   double keeps = 0, flips = side * MOST_LOG;

@@ -30,7 +30,7 @@ bool worlds_new(worlds *w, const situ_problem *p, arena *a) {
   return w->simulator != NULL;
 }
 
-/* A number of the normal distribution (Box and Muller, 1958). */
+/* A normally distributed number (Box and Muller, 1958). */
 static double normal(rng *r) {
   double u = 1 - rng_unit(r), v = rng_unit(r);
   return sqrt(-2 * log(u)) * cos(TWO_PI * v);
@@ -43,7 +43,7 @@ void worlds_draw(worlds *w, double s, uint64_t seed, int32_t index) {
   const situ_graph *g = p->graph;
   const situ_costs *c = p->costs;
   rng start = rng_new(seed), r = rng_new(rng_next(&start) + (uint64_t)index);
-  r = rng_new(rng_next(&r)); /* neighbours in index are far from each other */
+  r = rng_new(rng_next(&r)); /* decorrelates neighbouring indices */
   for (int32_t k = 0; k < p->n_classes; k++) w->of_class[k] = s * normal(&r);
   for (int64_t k = 0; k < (int64_t)p->n_classes * g->n_kinds; k++) w->of_kind[k] = s * normal(&r);
   for (int32_t k = 0; k < c->n_kinds; k++) {
