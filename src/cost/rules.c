@@ -27,7 +27,7 @@ static bool same_rules(const rule_set *r, int32_t a, int32_t b) {
 }
 
 /* The first device in the class of d that the rules treat like d. */
-static int32_t first_alike(const rule_set *r, const situ_platform *p, int32_t d) {
+static int32_t first_equal(const rule_set *r, const situ_platform *p, int32_t d) {
   int32_t e = p->class_device[p->class_of[d]];
   while (p->class_of[e] != p->class_of[d] || !same_rules(r, d, e)) e++;
   return e;
@@ -37,14 +37,14 @@ static bool change_devices(situ_device *devices, const rule_set *r, const situ_p
   bool *split = ARENA_ZERO(a, bool, p->n_classes);
   if (!split) return false;
   for (int32_t d = 0; d < p->n_devices; d++)
-    split[p->class_of[d]] |= first_alike(r, p, d) != p->class_device[p->class_of[d]];
+    split[p->class_of[d]] |= first_equal(r, p, d) != p->class_device[p->class_of[d]];
   for (int32_t d = 0; d < p->n_devices; d++) {
     if (r->efficiency[d] > 0) devices[d].efficiency = r->efficiency[d];
     if (p->memory_bytes[p->memory_of[d]] != SITU_UNLIMITED_BYTES)
       devices[d].memory_bytes = p->memory_bytes[p->memory_of[d]] - r->reserve_bytes[p->memory_of[d]];
     if (!split[p->class_of[d]]) continue;
     char name[512];
-    snprintf(name, sizeof name, "%.250s:%.250s", devices[d].class_name, devices[first_alike(r, p, d)].name);
+    snprintf(name, sizeof name, "%.250s:%.250s", devices[d].class_name, devices[first_equal(r, p, d)].name);
     devices[d].class_name = arena_string(a, name);
     if (!devices[d].class_name) return false;
   }

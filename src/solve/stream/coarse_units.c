@@ -43,7 +43,7 @@ static void rate_near(clustering *c, int32_t u) {
 }
 
 /* Whether the same classes can run both clusters; a first member of each suffices to tell. */
-static bool run_alike(const clustering *c, int32_t u, int32_t w) {
+static bool run_on_same_classes(const clustering *c, int32_t u, int32_t w) {
   const situ_problem *p = c->p;
   int64_t one = (int64_t)unit_list_members(c->fine, u).member[0] * p->n_classes;
   int64_t other = (int64_t)unit_list_members(c->fine, w).member[0] * p->n_classes;
@@ -61,7 +61,7 @@ static int32_t choose(clustering *c, int32_t u, double mean_ns) {
     double both_ns = c->work_ns[u] + c->work_ns[w], rating = c->rating[w] / (both_ns + 0.1 * mean_ns + 1);
     c->rating[w] = 0;
     if (c->pinned[w] || both_ns > c->rules->most_work_ns || sat_add(c->bytes[u], c->bytes[w]) > c->rules->most_bytes ||
-        rating <= most || !run_alike(c, u, w))
+        rating <= most || !run_on_same_classes(c, u, w))
       continue;
     most = rating;
     best = w;

@@ -7,9 +7,9 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/common/solver.h"
-#include "solve/stream/alike_units.h"
 #include "solve/stream/coarse_units.h"
 #include "solve/stream/present.h"
+#include "solve/stream/repeated_units.h"
 #include "solve/stream/sequence.h"
 
 enum { GROWN = 4 }; /* draws for each unit that a region should get */
@@ -22,7 +22,7 @@ typedef struct regions {
   placement trial;
   double *priority; /* [operator] */
   coarse_levels levels;
-  alike_levels alike;
+  repeated_levels repeated;
   const unit_list *units; /* of the current level */
   int32_t *unit, n;       /* units in the region */
   int32_t *in, drawn;     /* [unit] the last region that held it; the number of regions so far */
@@ -63,8 +63,8 @@ static void grow(regions *s, int32_t most) {
 
 /* Draws a level: preferably one of repeated units, where there are any, or coarser units, or those of the problem. */
 static void draw_level(regions *s) {
-  if (s->alike.n > 0 && draw(s, 10) < 7) {
-    s->units = &s->alike.of[draw(s, s->alike.n)];
+  if (s->repeated.n > 0 && draw(s, 10) < 7) {
+    s->units = &s->repeated.of[draw(s, s->repeated.n)];
     return;
   }
   int32_t level = draw(s, s->levels.n + 1);
@@ -147,7 +147,7 @@ static bool regions_init(regions *s, solve_run *run) {
   return ARENA_ARRAYS(run->arena, ARRAY(s->priority, p->n_operators), ARRAY(s->unit, p->units.n),
                       ZEROS(s->in, p->units.n)) &&
          rank_costs_find(&costs, run->arena, p, RANK_MEAN) && coarse_levels_find(&s->levels, p, &costs, run->arena) &&
-         alike_levels_find(&s->alike, p, run->arena) && present_init(&s->now, run, true) &&
+         repeated_levels_find(&s->repeated, p, run->arena) && present_init(&s->now, run, true) &&
          present_room(&s->trial, run);
 }
 

@@ -1,4 +1,4 @@
-#include "solve/stream/alike_units.h"
+#include "solve/stream/repeated_units.h"
 
 #include <stdlib.h>
 
@@ -6,7 +6,7 @@
 
 /* A repetitive network still has at most half as many classes as units after four rounds. After one or two rounds that
  * happens by chance in any network. */
-enum { MOST_ROUNDS = 1 << (ALIKE_LEVELS - 1), TELLING_ROUNDS = 4 };
+enum { MOST_ROUNDS = 1 << (REPEATED_LEVELS - 1), TELLING_ROUNDS = 4 };
 
 typedef struct coloured {
   uint64_t colour;
@@ -71,7 +71,7 @@ static void number_units(colours *c) {
 static bool joins_few(const colours *c) { return c->n > c->p->units.n / 2; }
 
 /* Adds the level of the present colours, unless it is no finer than the last or joins few units. */
-static bool add_level(alike_levels *out, colours *c, arena *a) {
+static bool add_level(repeated_levels *out, colours *c, arena *a) {
   const situ_problem *p = c->p;
   number_units(c);
   if (joins_few(c) || (out->n > 0 && c->n == out->of[out->n - 1].n)) return true;
@@ -81,7 +81,7 @@ static bool add_level(alike_levels *out, colours *c, arena *a) {
   return unit_list_find(&out->of[out->n++], key, p->n_operators, c->n, a);
 }
 
-bool alike_levels_find(alike_levels *out, const situ_problem *p, arena *a) {
+bool repeated_levels_find(repeated_levels *out, const situ_problem *p, arena *a) {
   colours c = {.p = p};
   out->n = 0;
   if (p->n_operators == 0) return true;
