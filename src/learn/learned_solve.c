@@ -57,12 +57,12 @@ static situ_status offer_starts(solve_run *run) {
 
 /* Trains up to a number of steps, or until the run is over. All levels but the last also end when nothing improves.
  * False without memory. */
-static bool train_level(solve_run *run, lesson *l, study *s, int64_t steps, bool last) {
-  int64_t best_ns = s->env.best_ns, since = l->n_steps;
-  lesson_step told;
-  while (l->n_steps < steps && !solve_done(run) && (last || l->n_steps - since < PATIENCE)) {
-    if (!lesson_train(l, &told)) return false;
-    if (s->env.best_ns < best_ns) since = l->n_steps;
+static bool train_level(solve_run *run, trainer *tr, train_case *s, int64_t steps, bool last) {
+  int64_t best_ns = s->env.best_ns, since = tr->n_steps;
+  train_step step;
+  while (tr->n_steps < steps && !solve_done(run) && (last || tr->n_steps - since < PATIENCE)) {
+    if (!trainer_step(tr, &step)) return false;
+    if (s->env.best_ns < best_ns) since = tr->n_steps;
     best_ns = s->env.best_ns;
   }
   return true;
@@ -74,51 +74,51 @@ static int32_t refined(const solve_run *run) {
 }
 
 /* A loaded policy: tries its placements on a level, then trials near the best by its scores. */
-static bool serve_level(solve_run *run, lesson *l, study *s, rng *random) {
-  return l->learner->serve(l, s, DRAWS, random) &&
-         (!l->learner->refine || l->learner->refine(l, s, refined(run), random));
+static bool serve_level(solve_run *run, trainer *tr, train_case *s, rng *random) {
+  return tr->learner->serve(tr, s, DRAWS, random) &&
+         (!tr->learner->refine || tr->learner->refine(tr, s, refined(run), random));
 }
 
 /* Solves level by level. The incumbent is the first trial of each level. On the first level this needs a loaded policy
  * or an earlier plan: a policy from scratch that is first shown a single device would copy it. */
-static situ_status solve_levels(solve_run *run, lesson *l, bool taken, bool led) {
+static situ_status solve_levels(solve_run *run, trainer *tr, bool taken, bool led) {
   rng random = rng_new(run->seed);
   int64_t steps = steps_of(run, taken);
   int32_t served = run->problem->n_operators > SERVED_ONCE ? 1 : SERVED_LEVELS;
-  for (int32_t most = l->learner->most_units;; most = most <= INT32_MAX / FINER ? FINER * most : INT32_MAX) {
-    study *s = lesson_set_run(l, run, most);
+  for (int32_t most = tr->learner->most_units;; most = most <= INT32_MAX / FINER ? FINER * most : INT32_MAX) {
+    train_case *s = trainer_set_run(tr, run, most);
     if (!s) return fail_no_memory(run->error);
     solve_count(run, "learn.levels", 1);
-    bool last = s->env.n_units == run->problem->units.n || (taken && --served <= 0 && l->n_steps >= steps);
+    bool last = s->env.n_units == run->problem->units.n || (taken && --served <= 0 && tr->n_steps >= steps);
     led &= run->incumbent->best.device != NULL;
-    if (led && !solve_done(run) && !study_follow(s, run->incumbent->best.device, l->arena))
+    if (led && !solve_done(run) && !train_case_follow(s, run->incumbent->best.device, tr->arena))
       return fail_no_memory(run->error);
     led = true;
-    int64_t before = l->n_steps;
-    if ((taken || before > 0) && steps > 0 && !l->learner->serve(l, s, DRAWS, &random))
+    int64_t before = tr->n_steps;
+    if ((taken || before > 0) && steps > 0 && !tr->learner->serve(tr, s, DRAWS, &random))
       return fail_no_memory(run->error);
-    if (!train_level(run, l, s, steps, last)) return fail_no_memory(run->error);
-    if (taken ? !serve_level(run, l, s, &random)
-              : l->n_steps > before && !solve_done(run) && !l->learner->serve(l, s, DRAWS, &random))
+    if (!train_level(run, tr, s, steps, last)) return fail_no_memory(run->error);
+    if (taken ? !serve_level(run, tr, s, &random)
+              : tr->n_steps > before && !solve_done(run) && !tr->learner->serve(tr, s, DRAWS, &random))
       return fail_no_memory(run->error);
-    if (last || (!taken && l->n_steps >= steps) || solve_done(run)) return SITU_STATUS_OK;
+    if (last || (!taken && tr->n_steps >= steps) || solve_done(run)) return SITU_STATUS_OK;
   }
 }
 
-static situ_status solve_with(solve_run *run, lesson *l) {
+static situ_status solve_with(solve_run *run, trainer *tr) {
   bool taken = false;
-  TRY(lesson_take(l, run->policy, &taken, run->error));
+  TRY(trainer_load(tr, run->policy, &taken, run->error));
   if (run->problem->n_operators == 0) return SITU_STATUS_OK;
   bool led = taken || run->incumbent->best.device;
   TRY(offer_single(run));
   if (taken) TRY(offer_starts(run));
-  return solve_levels(run, l, taken, led);
+  return solve_levels(run, tr, taken, led);
 }
 
 situ_status learned_solve(solve_run *run, const learner *row) {
-  lesson *l = lesson_new(row, run->seed, false, run->arena, 1);
-  if (!l) return fail_no_memory(run->error);
-  situ_status status = solve_with(run, l);
-  lesson_free(l);
+  trainer *tr = trainer_new(row, run->seed, false, run->arena, 1);
+  if (!tr) return fail_no_memory(run->error);
+  situ_status status = solve_with(run, tr);
+  trainer_free(tr);
   return status;
 }

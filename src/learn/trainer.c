@@ -10,34 +10,34 @@
 
 /* ---- A trainer and its cases ---- */
 
-lesson *lesson_new(const learner *row, uint64_t seed, bool paper, arena *a, int32_t most_studies) {
-  REQUIRE(row && most_studies >= 0);
-  lesson *l = ARENA_ZERO(a, lesson, 1);
-  if (!l) return NULL;
-  *l = (lesson){.learner = row,
-                .paper = paper,
-                .arena = a,
-                .random = rng_new(seed),
-                .room = most_studies,
-                .most_units = row->most_units};
-  l->params = params_new(a);
-  l->studies = ARENA_ZERO(a, study, most_studies);
-  l->tape = tape_new();
-  if (l->params && l->studies && l->tape) l->own = row->make(l);
-  if (l->own) return l;
-  lesson_free(l);
+trainer *trainer_new(const learner *row, uint64_t seed, bool paper, arena *a, int32_t max_cases) {
+  REQUIRE(row && max_cases >= 0);
+  trainer *tr = ARENA_ZERO(a, trainer, 1);
+  if (!tr) return NULL;
+  *tr = (trainer){.learner = row,
+                  .paper = paper,
+                  .arena = a,
+                  .random = rng_new(seed),
+                  .room = max_cases,
+                  .most_units = row->most_units};
+  tr->params = params_new(a);
+  tr->cases = ARENA_ZERO(a, train_case, max_cases);
+  tr->tape = tape_new();
+  if (tr->params && tr->cases && tr->tape) tr->own = row->make(tr);
+  if (tr->own) return tr;
+  trainer_free(tr);
   return NULL;
 }
 
-void lesson_free(lesson *l) {
-  if (l) tape_free(l->tape);
+void trainer_free(trainer *tr) {
+  if (tr) tape_free(tr->tape);
 }
 
-situ_status lesson_vary(lesson *l, const char *words, situ_error *error) {
-  const learner *row = l->learner;
+situ_status trainer_vary(trainer *tr, const char *words, situ_error *error) {
+  const learner *row = tr->learner;
   for (const char *at = words ? words : ""; *at;) {
     size_t n = strcspn(at, ",");
-    if (!row->vary || !row->vary(l, at, n))
+    if (!row->vary || !row->vary(tr, at, n))
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "%s has no variant '%.*s'; it has %s", row->name, (int)n,
                        at, row->variants ? row->variants : "none");
     at += n + (at[n] == ',');
@@ -57,29 +57,29 @@ static uint64_t hash_environment(const environment *env) {
   return hash_bytes(env->allowed, (size_t)env->n_units * (size_t)p->n_devices * sizeof *env->allowed, hash);
 }
 
-static study *add(lesson *l, study *s, int32_t most_units, bool made) {
-  if (!made || !environment_group(&s->env, most_units, l->arena)) return NULL;
-  if (!(s->seen = l->learner->see(l, &s->env))) return NULL;
+static train_case *add(trainer *tr, train_case *s, int32_t most_units, bool made) {
+  if (!made || !environment_group(&s->env, most_units, tr->arena)) return NULL;
+  if (!(s->seen = tr->learner->see(tr, &s->env))) return NULL;
   s->hash = hash_environment(&s->env);
-  l->n_studies++;
+  tr->n_cases++;
   return s;
 }
 
-study *lesson_add(lesson *l, const situ_problem *problem) {
-  if (l->n_studies == l->room) return NULL;
-  study *s = &l->studies[l->n_studies];
-  return add(l, s, l->most_units, environment_init(&s->env, problem, l->arena));
+train_case *trainer_add(trainer *tr, const situ_problem *problem) {
+  if (tr->n_cases == tr->room) return NULL;
+  train_case *s = &tr->cases[tr->n_cases];
+  return add(tr, s, tr->most_units, environment_init(&s->env, problem, tr->arena));
 }
 
-study *lesson_set_run(lesson *l, solve_run *run, int32_t most_units) {
-  REQUIRE(l->room > 0);
-  study *s = l->studies;
-  *s = (study){0};
-  l->n_studies = 0;
-  return add(l, s, most_units, environment_init_run(&s->env, run));
+train_case *trainer_set_run(trainer *tr, solve_run *run, int32_t most_units) {
+  REQUIRE(tr->room > 0);
+  train_case *s = tr->cases;
+  *s = (train_case){0};
+  tr->n_cases = 0;
+  return add(tr, s, most_units, environment_init_run(&s->env, run));
 }
 
-bool study_follow(study *s, const int32_t *device, arena *a) {
+bool train_case_follow(train_case *s, const int32_t *device, arena *a) {
   arena_mark mark = arena_get_mark(a);
   int32_t *of_unit = ARENA_NEW(a, int32_t, s->env.n_units);
   if (of_unit) {
@@ -90,7 +90,7 @@ bool study_follow(study *s, const int32_t *device, arena *a) {
   return of_unit != NULL;
 }
 
-bool study_teach(study *s, const int32_t *const *device, int32_t n, arena *a) {
+bool train_case_teach(train_case *s, const int32_t *const *device, int32_t n, arena *a) {
   int64_t units = s->env.n_units;
   s->taught = ARENA_NEW(a, int32_t, n * units);
   s->n_taught = s->taught ? n : 0;
@@ -98,18 +98,18 @@ bool study_teach(study *s, const int32_t *const *device, int32_t n, arena *a) {
   return s->taught != NULL;
 }
 
-bool lesson_imitates(const lesson *l) { return l->n_steps < (int64_t)IMITATED_STEPS * l->n_studies; }
+bool trainer_imitates(const trainer *tr) { return tr->n_steps < (int64_t)IMITATED_STEPS * tr->n_cases; }
 
-bool lesson_train(lesson *l, lesson_step *told) {
-  REQUIRE(l->n_studies > 0);
-  *told = (lesson_step){.study = (int32_t)(l->n_steps % l->n_studies), .best_ns = SITU_NEVER_NS};
-  study *s = &l->studies[told->study];
-  if (!l->learner->train(l, s, told)) return false;
-  l->n_steps++;
+bool trainer_step(trainer *tr, train_step *step) {
+  REQUIRE(tr->n_cases > 0);
+  *step = (train_step){.index = (int32_t)(tr->n_steps % tr->n_cases), .best_ns = SITU_NEVER_NS};
+  train_case *s = &tr->cases[step->index];
+  if (!tr->learner->train(tr, s, step)) return false;
+  tr->n_steps++;
   return true;
 }
 
-void study_note(study *s, double reward) {
+void train_case_note(train_case *s, double reward) {
   REQUIRE(isfinite(reward));
   s->n_rewards++;
   s->mean_reward += (reward - s->mean_reward) / (double)s->n_rewards;
@@ -121,31 +121,31 @@ void study_note(study *s, double reward) {
  * little-endian memory layout. */
 typedef struct note_head {
   uint64_t random;
-  int64_t n_steps, n_studies;
+  int64_t n_steps, n_cases;
 } note_head;
 
 typedef struct note_row {
   uint64_t hash;
   int64_t n_trials, best_ns, n_rewards;
-  double mean_reward, note[STUDY_NOTES];
+  double mean_reward, note[CASE_NOTES];
 } note_row;
 
-static size_t notes_size(const lesson *l) {
-  size_t size = sizeof(note_head) + (size_t)l->n_studies * sizeof(note_row);
-  for (int32_t k = 0; k < l->n_studies; k++) size += (size_t)l->studies[k].env.n_units * sizeof(int32_t);
+static size_t notes_size(const trainer *tr) {
+  size_t size = sizeof(note_head) + (size_t)tr->n_cases * sizeof(note_row);
+  for (int32_t k = 0; k < tr->n_cases; k++) size += (size_t)tr->cases[k].env.n_units * sizeof(int32_t);
   return size;
 }
 
-situ_status lesson_write(const lesson *l, const char *path, situ_error *error) {
-  size_t size = notes_size(l);
-  arena_mark mark = arena_get_mark(l->arena);
-  unsigned char *notes = ARENA_NEW(l->arena, unsigned char, (int64_t)size);
+situ_status trainer_write(const trainer *tr, const char *path, situ_error *error) {
+  size_t size = notes_size(tr);
+  arena_mark mark = arena_get_mark(tr->arena);
+  unsigned char *notes = ARENA_NEW(tr->arena, unsigned char, (int64_t)size);
   if (!notes) return fail_no_memory(error);
-  note_head head = {.random = l->random.state, .n_steps = l->n_steps, .n_studies = l->n_studies};
+  note_head head = {.random = tr->random.state, .n_steps = tr->n_steps, .n_cases = tr->n_cases};
   memcpy(notes, &head, sizeof head);
-  unsigned char *best = notes + sizeof head + (size_t)l->n_studies * sizeof(note_row);
-  for (int32_t k = 0; k < l->n_studies; k++) {
-    const study *s = &l->studies[k];
+  unsigned char *best = notes + sizeof head + (size_t)tr->n_cases * sizeof(note_row);
+  for (int32_t k = 0; k < tr->n_cases; k++) {
+    const train_case *s = &tr->cases[k];
     note_row row = {.hash = s->hash,
                     .n_trials = s->env.n_trials,
                     .best_ns = s->env.best_ns,
@@ -158,25 +158,25 @@ situ_status lesson_write(const lesson *l, const char *path, situ_error *error) {
   }
   /* without training steps there is no training state to save */
   situ_status status =
-      params_write(l->params, l->learner->name, notes, l->n_steps > 0 ? (int64_t)size : 0, path, error);
-  arena_release(l->arena, mark);
+      params_write(tr->params, tr->learner->name, notes, tr->n_steps > 0 ? (int64_t)size : 0, path, error);
+  arena_release(tr->arena, mark);
   return status;
 }
 
-static situ_status take_notes(lesson *l, const unsigned char *notes, int64_t size, const char *path,
+static situ_status take_notes(trainer *tr, const unsigned char *notes, int64_t size, const char *path,
                               situ_error *error) {
   note_head head;
   if (size < (int64_t)sizeof head)
     return fail_with(error, SITU_STATUS_BAD_INPUT, path,
                      "holds a policy without its training state; start from it (from) instead of resuming");
   memcpy(&head, notes, sizeof head);
-  if (head.n_studies != l->n_studies || size != (int64_t)notes_size(l))
+  if (head.n_cases != tr->n_cases || size != (int64_t)notes_size(tr))
     return fail_with(error, SITU_STATUS_BAD_INPUT, path,
                      "was trained on other problems; resume with the same models "
                      "and platforms");
-  const unsigned char *best = notes + sizeof head + (size_t)l->n_studies * sizeof(note_row);
-  for (int32_t k = 0; k < l->n_studies; k++) {
-    study *s = &l->studies[k];
+  const unsigned char *best = notes + sizeof head + (size_t)tr->n_cases * sizeof(note_row);
+  for (int32_t k = 0; k < tr->n_cases; k++) {
+    train_case *s = &tr->cases[k];
     note_row row;
     memcpy(&row, notes + sizeof head + (size_t)k * sizeof row, sizeof row);
     if (row.hash != s->hash)
@@ -192,18 +192,18 @@ static situ_status take_notes(lesson *l, const unsigned char *notes, int64_t siz
     memcpy(s->env.best, best, (size_t)s->env.n_units * sizeof(int32_t));
     best += (size_t)s->env.n_units * sizeof(int32_t);
   }
-  l->random.state = head.random;
-  l->n_steps = head.n_steps;
+  tr->random.state = head.random;
+  tr->n_steps = head.n_steps;
   return SITU_STATUS_OK;
 }
 
-situ_status lesson_resume(lesson *l, const char *path, situ_error *error) {
+situ_status trainer_resume(trainer *tr, const char *path, situ_error *error) {
   const void *notes = NULL;
   int64_t size = 0;
-  arena_mark mark = arena_get_mark(l->arena);
-  situ_status status = params_read(l->params, l->learner->name, &notes, &size, l->arena, path, error);
-  if (status == SITU_STATUS_OK) status = take_notes(l, notes, size, path, error);
-  arena_release(l->arena, mark);
+  arena_mark mark = arena_get_mark(tr->arena);
+  situ_status status = params_read(tr->params, tr->learner->name, &notes, &size, tr->arena, path, error);
+  if (status == SITU_STATUS_OK) status = take_notes(tr, notes, size, path, error);
+  arena_release(tr->arena, mark);
   return status;
 }
 
@@ -215,20 +215,20 @@ static const shipped_policy *find_shipped(const char *name) {
   return p->name ? p : NULL;
 }
 
-situ_status lesson_take(lesson *l, const char *path, bool *taken, situ_error *error) {
-  const char *name = l->learner->name;
+situ_status trainer_load(trainer *tr, const char *path, bool *taken, situ_error *error) {
+  const char *name = tr->learner->name;
   const shipped_policy *shipped = path ? NULL : find_shipped(name);
   const void *notes = NULL;
   int64_t size = 0;
   if (taken) *taken = false;
   if (path ? strcmp(path, "none") == 0 : !shipped) return SITU_STATUS_OK;
-  arena_mark mark = arena_get_mark(l->arena);
-  situ_status status =
-      shipped ? params_read_bytes(l->params, name, &notes, &size, l->arena, shipped->bytes, shipped->size, name, error)
-              : params_read(l->params, name, &notes, &size, l->arena, path, error);
-  arena_release(l->arena, mark);
+  arena_mark mark = arena_get_mark(tr->arena);
+  situ_status status = shipped ? params_read_bytes(tr->params, name, &notes, &size, tr->arena, shipped->bytes,
+                                                   shipped->size, name, error)
+                               : params_read(tr->params, name, &notes, &size, tr->arena, path, error);
+  arena_release(tr->arena, mark);
   if (status != SITU_STATUS_OK) return status;
-  params_restart(l->params);
+  params_restart(tr->params);
   if (taken) *taken = true;
   return SITU_STATUS_OK;
 }
