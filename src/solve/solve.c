@@ -13,7 +13,7 @@
 #include "solve/common/best_single.h"
 #include "solve/common/exchange.h"
 #include "solve/common/walks.h"
-#include "solve/formed.h"
+#include "solve/form_search.h"
 #include "solve/solve.h"
 #include "view/footprint.h"
 
@@ -348,21 +348,21 @@ static situ_status choose_without(int64_t *value_ns, const choice *with, solve_r
 }
 
 /* Chooses the answer among the plans found, or among those of the form. */
-static situ_status choose_answer(choice *out, formed *form, solve_run *run, const best_single *single,
+static situ_status choose_answer(choice *out, form_search *form, solve_run *run, const best_single *single,
                                  const situ_solve_options *o) {
   if (!form) return choice_make(out, run, single, o);
   solve_run own = *run;
-  bool costs = formed_costs(form, run);
+  bool costs = form_search_costs(form, run);
   own.form = &form->form;
   own.incumbent = &form->best;
   TRY(choice_make(out, &own, single, o));
   if (costs) TRY(choose_without(&out->without_form_ns, out, run, single, o));
   if (form->best.best.device || !costs) return SITU_STATUS_OK;
-  out->reason = formed_reason(form, run);
+  out->reason = form_search_reason(form, run);
   return out->reason ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
 
-static situ_status run_and_write(situ_plan **out, const selection *chosen, solve_run *run, formed *form,
+static situ_status run_and_write(situ_plan **out, const selection *chosen, solve_run *run, form_search *form,
                                  const situ_solve_options *o) {
   best_single single;
   int64_t start_ns = clock_now_ns();
@@ -380,7 +380,7 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
     }
     run->watch->steps_before = 0;
     TRY(offer_starts(run, o));
-    if (form) TRY(formed_search(form, run));
+    if (form) TRY(form_search_run(form, run));
     TRY(run_all(chosen, run));
     bool done;
     TRY(exchange_best(run, &done));
@@ -398,11 +398,11 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
 
 /* Runs with a form, if one is requested. */
 static situ_status run_formed(situ_plan **out, const selection *chosen, solve_run *run, const situ_solve_options *o) {
-  formed form;
+  form_search form;
   if (!o->form) return run_and_write(out, chosen, run, NULL, o);
-  situ_status status = formed_open(&form, run, o->form);
+  situ_status status = form_search_open(&form, run, o->form);
   if (status == SITU_STATUS_OK) status = run_and_write(out, chosen, run, &form, o);
-  formed_free(&form);
+  form_search_free(&form);
   return status;
 }
 

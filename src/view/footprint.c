@@ -29,7 +29,7 @@ int64_t footprint_running_bytes(const situ_problem *p, int32_t v) {
   return sat_mul(p->in_flight, footprint_bytes(p->graph, v));
 }
 
-bool footprint_is_told_by_devices(const situ_problem *p) {
+bool footprint_is_per_device(const situ_problem *p) {
   bool usable[SITU_MAX_DEVICES];
   for (int32_t d = 0; d < p->n_devices; d++) usable[d] = !p->unused[d];
   for (int32_t v = 0; v < p->n_operators; v++)

@@ -15,7 +15,7 @@ static const int64_t TABLE_LIMIT = (int64_t)1 << 25;
 static bool serves(const situ_problem *p, situ_communication communication) {
   if (p->execution != SITU_EXECUTION_PIPELINE || p->communication != communication || p->contiguous || p->n_phases > 1)
     return false;
-  return footprint_is_told_by_devices(p) && p->graph->n_uses <= TABLE_LIMIT &&
+  return footprint_is_per_device(p) && p->graph->n_uses <= TABLE_LIMIT &&
          ((int64_t)p->graph->n_tensors + p->n_operators) * p->n_devices <= TABLE_LIMIT;
 }
 

@@ -164,7 +164,7 @@ static void offer(settling *s) {
 }
 
 /* Puts a class on the fastest device that can take it. */
-static bool take_least(settling *s, int32_t c) {
+static bool take_fastest(settling *s, int32_t c) {
   int32_t n = s->g->run->problem->n_devices, last = -1;
   for (int32_t tried = 0; tried < n; tried++) { /* devices by time, then by number */
     int32_t next = -1;
@@ -184,7 +184,7 @@ static void settle_free(settling *s, const int32_t *part) {
   for (int32_t c = 0; c < n; c++)
     if (!take(s, c, s->g->device[part[c]])) s->class_device[c] = -1;
   for (int32_t c = 0; c < n; c++)
-    if (s->class_device[c] < 0 && !take_least(s, c)) return;
+    if (s->class_device[c] < 0 && !take_fastest(s, c)) return;
   offer(s);
 }
 

@@ -18,7 +18,7 @@ static int32_t n_front(const call_labels *l, int32_t ideal) {
 /* The state of a tie: groups whose calls one device runs in sequence. Smaller is better for all fields but the root. */
 enum tie_field {
   TIE_BYTES, /* weights */
-  TIE_BUSY,  /* time */
+  TIE_LOAD,  /* time */
   TIE_FIRST, /* start of the first */
   TIE_FREE,  /* end of the last */
   TIE_ROOT,  /* the lowest of its groups among those that the ideal cuts */
@@ -91,7 +91,7 @@ static void give_back(call_labels *l, int32_t i) {
   l->free = i;
 }
 
-/* Whether `before`, which precedes `after` in the order of compare_least, is at least as good in everything. */
+/* Whether `before`, which precedes `after` in the order of compare_min_ns, is at least as good in everything. */
 static bool dominates(const call_labels *l, const call_rank *before, const call_rank *after, int32_t ideal) {
   if (before->called != after->called || before->entry > after->entry || before->weight_bytes > after->weight_bytes ||
       before->calls > after->calls)
@@ -105,7 +105,7 @@ static bool dominates(const call_labels *l, const call_rank *before, const call_
   return true;
 }
 
-static int compare_least(const void *left, const void *right) {
+static int compare_min_ns(const void *left, const void *right) {
   const call_rank *a = left, *b = right;
   if (a->least_ns != b->least_ns) return a->least_ns < b->least_ns ? -1 : 1;
   if (a->weight_bytes != b->weight_bytes) return a->weight_bytes < b->weight_bytes ? -1 : 1;
@@ -127,7 +127,7 @@ static bool prune(call_labels *l, int32_t ideal) {
     int64_t entry = n_entries(l, ideal) > 0 ? l->entry[(int64_t)i * l->stride] : 0;
     all[n++] = (call_rank){x->least_ns, x->weight_bytes, x->called, entry, i, x->calls};
   }
-  if (n > 1) qsort(all, (size_t)n, sizeof *all, compare_least);
+  if (n > 1) qsort(all, (size_t)n, sizeof *all, compare_min_ns);
   for (int32_t k = 0; k < n; k++) {
     int32_t i = all[k].label;
     bool good = all[k].least_ns < l->limit_ns;
@@ -195,7 +195,7 @@ static tie find_tie(const call_labels *l, const int64_t *before, const unit *u) 
     if (roots >> old[TIE_ROOT] & 1) continue;
     roots |= 1ull << old[TIE_ROOT];
     found.field[TIE_BYTES] = sat_add(found.field[TIE_BYTES], old[TIE_BYTES]);
-    found.field[TIE_BUSY] += old[TIE_BUSY];
+    found.field[TIE_LOAD] += old[TIE_LOAD];
     if (l->tie_fields == TIE_FIELDS) found.field[TIE_CALLS] += old[TIE_CALLS];
     found.field[TIE_FIRST] = min64(found.field[TIE_FIRST], old[TIE_FIRST]);
     found.field[TIE_FREE] = max64(found.field[TIE_FREE], old[TIE_FREE]);
@@ -203,7 +203,7 @@ static tie find_tie(const call_labels *l, const int64_t *before, const unit *u) 
   for (uint64_t k = roots ? cut : 0; k; k &= k - 1)
     if (roots >> before[entry_of_group(l, u->move.from, __builtin_ctzll(k)) + TIE_ROOT] & 1) found.groups |= k & -k;
   /* Ties that were separate until now run in sequence too. */
-  if (roots) found.field[TIE_FREE] = max64(found.field[TIE_FREE], found.field[TIE_FIRST] + found.field[TIE_BUSY]);
+  if (roots) found.field[TIE_FREE] = max64(found.field[TIE_FREE], found.field[TIE_FIRST] + found.field[TIE_LOAD]);
   return found;
 }
 
@@ -254,7 +254,7 @@ static outcome extend(call_labels *l, int32_t parent, const unit *u) {
     if (l->mark[lattice->front[f]] > 0) start = max64(start, before[f - from]);
   int64_t finish = start + u->lasts_ns;
   if (!u->move.host) {
-    tied.field[TIE_BUSY] += u->lasts_ns;
+    tied.field[TIE_LOAD] += u->lasts_ns;
     tied.field[TIE_FIRST] = min64(tied.field[TIE_FIRST], start);
     tied.field[TIE_FREE] = finish;
   }
