@@ -130,7 +130,7 @@ void parts_scale(int32_t *scaled, const int64_t *numbers, int64_t n) {
 typedef struct settling {
   const parts *g;
   int32_t *class_device;
-  int64_t *busy_ns;             /* [device] */
+  int64_t *load_ns;             /* [device] */
   int64_t *bytes, *footprint;   /* [memory] */
   int64_t *class_footprint;     /* [class] */
   int32_t *order;               /* topological, of the classes */
@@ -141,7 +141,7 @@ typedef struct settling {
 
 static void clear(settling *s) {
   const situ_problem *p = s->g->run->problem;
-  for (int32_t d = 0; d < p->n_devices; d++) s->busy_ns[d] = 0;
+  for (int32_t d = 0; d < p->n_devices; d++) s->load_ns[d] = 0;
   for (int32_t m = 0; m < p->n_memories; m++) s->bytes[m] = s->footprint[m] = 0;
 }
 
@@ -153,7 +153,7 @@ static bool take(settling *s, int32_t c, int32_t d) {
   if (!class_allows(s->g, c, d) || sat_add(bytes, footprint) > p->platform->memory_bytes[m]) return false;
   s->bytes[m] = bytes;
   s->footprint[m] = footprint;
-  s->busy_ns[d] = sat_add(s->busy_ns[d], class_time_ns(s->g, c, d));
+  s->load_ns[d] = sat_add(s->load_ns[d], class_time_ns(s->g, c, d));
   s->class_device[c] = d;
   return true;
 }
@@ -163,14 +163,14 @@ static void offer(settling *s) {
   solve_offer(s->g->run, &(placement){.device = s->device});
 }
 
-/* Puts a class on the fastest device that can take it. */
-static bool take_fastest(settling *s, int32_t c) {
+/* Puts a class on the least loaded device that can take it. */
+static bool take_least_loaded(settling *s, int32_t c) {
   int32_t n = s->g->run->problem->n_devices, last = -1;
   for (int32_t tried = 0; tried < n; tried++) { /* devices by time, then by number */
     int32_t next = -1;
     for (int32_t d = 0; d < n; d++) {
-      bool after = last < 0 || s->busy_ns[d] > s->busy_ns[last] || (s->busy_ns[d] == s->busy_ns[last] && d > last);
-      if (after && (next < 0 || s->busy_ns[d] < s->busy_ns[next])) next = d;
+      bool after = last < 0 || s->load_ns[d] > s->load_ns[last] || (s->load_ns[d] == s->load_ns[last] && d > last);
+      if (after && (next < 0 || s->load_ns[d] < s->load_ns[next])) next = d;
     }
     if (take(s, c, next)) return true;
     last = next;
@@ -184,7 +184,7 @@ static void settle_free(settling *s, const int32_t *part) {
   for (int32_t c = 0; c < n; c++)
     if (!take(s, c, s->g->device[part[c]])) s->class_device[c] = -1;
   for (int32_t c = 0; c < n; c++)
-    if (s->class_device[c] < 0 && !take_fastest(s, c)) return;
+    if (s->class_device[c] < 0 && !take_least_loaded(s, c)) return;
   offer(s);
 }
 
@@ -247,7 +247,7 @@ static bool settling_init(settling *s, const parts *g, order_maker *maker, arena
   const situ_problem *p = g->run->problem;
   int32_t n = g->classes.n_classes;
   *s = (settling){.g = g};
-  if (!ARENA_ARRAYS(a, ARRAY(s->class_device, n), ARRAY(s->busy_ns, p->n_devices), ARRAY(s->bytes, p->n_memories),
+  if (!ARENA_ARRAYS(a, ARRAY(s->class_device, n), ARRAY(s->load_ns, p->n_devices), ARRAY(s->bytes, p->n_memories),
                     ARRAY(s->footprint, p->n_memories), ZEROS(s->class_footprint, n), ARRAY(s->order, n),
                     ARRAY(s->by_place, p->n_devices), ARRAY(s->place_of, p->n_devices), ARRAY(s->class_place, n),
                     ARRAY(s->device, p->n_operators)) ||
