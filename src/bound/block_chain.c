@@ -143,7 +143,7 @@ static bool search_from(finder *f, const block *b, int32_t a, block_finding *mad
   block_limits limits = {.width = f->limits->width / 8 + 8, .upper_ns = upper, .budget = f->limits->budget};
   for (limits.merge = false;; limits.merge = true, limits.width = f->limits->width) {
     block_result found;
-    limits.most_children = f->limits->most_children - f->chain->n_children;
+    limits.max_children = f->limits->max_children - f->chain->n_children;
     if (!block_search(&found, NULL, b, &start, &limits, NULL, f->scratch, f->scratch)) return false;
     f->chain->n_children += found.n_children;
     if (!found.finished) {
@@ -315,7 +315,7 @@ static situ_status cut_vertex_compute(int64_t *lower_ns, certificate *proof, con
   block_chain chain;
   block_finding *findings = NULL;
   chain_limits limits = {.width = FIRST_WIDTH,
-                         .most_children = MOST_CHILDREN,
+                         .max_children = MOST_CHILDREN,
                          .budget = b,
                          .upper_ns = BLOCK_FAR_NS,
                          .findings = &findings};

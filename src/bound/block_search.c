@@ -468,7 +468,7 @@ static bool is_second_twin(const block_run *s, const block_state *from, int32_t 
 }
 
 static bool is_over(block_run *s, int64_t before) {
-  s->stopped |= s->n_children > s->limits->most_children;
+  s->stopped |= s->n_children > s->limits->max_children;
   if (s->n_children / POLL != before / POLL) s->stopped |= budget_over(s->limits->budget);
   return s->stopped || s->failed;
 }

@@ -50,7 +50,7 @@ typedef struct configuration_search {
   int64_t sum;          /* of them */
   bool *taken;          /* [type * n + class] whether the latest sets hold the class */
   double *best, *trial; /* [class] prices that sum to 1: those of the best bound, and the next */
-  int64_t lower_ns, enough_ns, most_ns;
+  int64_t lower_ns, enough_ns, max_ns;
   lp *master;      /* NULL without an engine */
   int32_t *column; /* [n + n_types] scratch for a row */
   double *coefficient;
@@ -121,7 +121,7 @@ static void keep_bound(configuration_search *c, const double *price, int64_t fou
 }
 
 static bool is_done(configuration_search *c) {
-  return c->lower_ns >= c->enough_ns || c->lower_ns > c->most_ns || budget_over(c->budget);
+  return c->lower_ns >= c->enough_ns || c->lower_ns > c->max_ns || budget_over(c->budget);
 }
 
 /* The load allowed for the next sets: a little more than what is refuted. */
@@ -248,14 +248,14 @@ static double seconds_left(const configuration_search *c) {
 }
 
 /* The maximum sum of prices on a curve of type t. Rounding adds up to one half for each class. */
-static int64_t most_top(const configuration_search *c, int32_t t, int64_t grid) {
+static int64_t max_top(const configuration_search *c, int32_t t, int64_t grid) {
   return (grid * c->n_devices + c->s->n / 2 + 1) / c->s->n_devices[t] + 1;
 }
 
 static int64_t cells_of(const configuration_search *c, int64_t grid, bool with_sets) {
   int64_t cells = 0;
   for (int32_t t = 0; t < c->s->n_types; t++) {
-    int64_t top = most_top(c, t, grid);
+    int64_t top = max_top(c, t, grid);
     cells = max64(cells, with_sets ? sweep_best_cells(&c->sweep[t], top) : sweep_curve_cells(&c->sweep[t], top));
   }
   return cells;
@@ -282,7 +282,7 @@ static bool choose_grids(configuration_search *c) {
   c->finest = FINEST_GRID;
   while (c->finest > LEAST_GRID) {
     curves = 0;
-    for (int32_t t = 0; t < c->s->n_types; t++) curves += most_top(c, t, c->finest) + 1;
+    for (int32_t t = 0; t < c->s->n_types; t++) curves += max_top(c, t, c->finest) + 1;
     bool short_work = cells_of(c, c->finest, true) <= MOST_WORK;
     if (short_work && curves <= MOST_CELLS && cells_of(c, c->finest, false) <= MOST_CELLS) break;
     c->finest /= 2;
@@ -291,13 +291,13 @@ static bool choose_grids(configuration_search *c) {
   while (c->grid >= LEAST_GRID && cells_of(c, c->grid, true) > (c->grid > GRID ? SMALL_CELLS : MOST_CELLS))
     c->grid = c->grid * 2 / 3;
   for (int32_t t = 0; t < c->s->n_types; t++)
-    if (!(c->least[t] = ARENA_NEW(c->arena, int32_t, most_top(c, t, c->finest) + 1))) return false;
+    if (!(c->least[t] = ARENA_NEW(c->arena, int32_t, max_top(c, t, c->finest) + 1))) return false;
   return c->grid < LEAST_GRID || reserve(c, max64(cells_of(c, c->grid, true), cells_of(c, c->finest, false)));
 }
 
 /* Column generation until the bound stops rising, or the master program shows that no prices refute the target. */
 static bool generate(configuration_search *c) {
-  int32_t n = c->s->n, most_rows = MOST_SLACK * (n + c->s->n_types);
+  int32_t n = c->s->n, max_rows = MOST_SLACK * (n + c->s->n_types);
   int32_t since = 0; /* rounds since the bound rose */
   double smooth = SMOOTH;
   while (!is_done(c)) {
@@ -315,9 +315,9 @@ static bool generate(configuration_search *c) {
     since = c->lower_ns > before_ns ? 0 : since + 1;
     if ((!cut && smooth == 0) || since == STALL) return true;
     smooth = cut ? SMOOTH : 0;
-    if (lp_n_rows(c->master) > most_rows) {
+    if (lp_n_rows(c->master) > max_rows) {
       lp_drop_slack(c->master, 1, SLACK / c->n_devices);
-      if (lp_n_rows(c->master) * 2 > most_rows) most_rows *= 2;
+      if (lp_n_rows(c->master) * 2 > max_rows) max_rows *= 2;
     }
     if (!add_sets(c) || !add_complements(c)) return false;
   }
@@ -361,7 +361,7 @@ static bool configuration_init(configuration_search *c, arena *a) {
     return false;
   int32_t max_states = MOST_ROWS / s->n < MOST_STATES ? MOST_ROWS / s->n : MOST_STATES;
   for (int32_t t = 0; t < s->n_types; t++)
-    if (!sweep_find(&c->sweep[t], s, t, c->most_ns, max_states, a)) return false;
+    if (!sweep_find(&c->sweep[t], s, t, c->max_ns, max_states, a)) return false;
   if (!choose_grids(c)) return false;
   start_prices(c);
   return true;
@@ -387,8 +387,8 @@ situ_status configuration_raise(int64_t *lower_ns, const situ_problem *problem, 
   shares s;
   if (!shares_find(&s, problem, scratch)) return fail_no_memory(error);
   configuration_search c = {
-      .s = &s, .lower_ns = *lower_ns, .enough_ns = enough_ns, .budget = b, .most_ns = most_of(&s, enough_ns)};
-  if (!shares_fit(&s) || s.n > MOST_CLASSES || s.n_types == 0 || c.most_ns <= 0 || is_done(&c)) return SITU_STATUS_OK;
+      .s = &s, .lower_ns = *lower_ns, .enough_ns = enough_ns, .budget = b, .max_ns = most_of(&s, enough_ns)};
+  if (!shares_fit(&s) || s.n > MOST_CLASSES || s.n_types == 0 || c.max_ns <= 0 || is_done(&c)) return SITU_STATUS_OK;
   if (!configuration_init(&c, scratch)) return fail_no_memory(error);
   bool made = true;
   if (c.grid >= LEAST_GRID) {

@@ -315,7 +315,7 @@ static void choose_prices(destructive_search *s) {
 }
 
 /* All work in sequence on the slowest devices. No longer T can be contradicted, and sums up to it do not overflow. */
-static int64_t most_work(const destructive_search *s) {
+static int64_t max_work(const destructive_search *s) {
   int64_t sum = 0;
   for (int32_t v = 0; v < s->n; v++) {
     int64_t most = 0;
@@ -385,7 +385,7 @@ static situ_status destructive_compute(int64_t *lower_ns, certificate *proof, co
   destructive_search s = {.p = p, .scratch = scratch, .budget = b, .n = p->n_operators, .n_devices = p->n_devices};
   int64_t closed, open = -1; /* every T below `closed` is refuted, `open` is not */
   *lower_ns = 0;
-  if (s.n_devices > MOST_DEVICES || s.n > MOST_OPERATORS || most_work(&s) > MOST_NS) return SITU_STATUS_OK;
+  if (s.n_devices > MOST_DEVICES || s.n > MOST_OPERATORS || max_work(&s) > MOST_NS) return SITU_STATUS_OK;
   if (!destructive_init(&s, scratch)) return fail_no_memory(error);
   choose_prices(&s);
   if (!find_chains(&closed, &s)) return fail_no_memory(error);

@@ -297,7 +297,7 @@ static bool refutes(joins *j, int32_t v, int32_t d, int64_t s) {
 }
 
 /* The minimum s >= `start` that is not refuted. */
-static int64_t least_start(joins *j, int32_t v, int32_t d, int64_t start) {
+static int64_t min_start(joins *j, int32_t v, int32_t d, int64_t start) {
   if (start == SITU_NEVER_NS || !refutes(j, v, d, start)) return start;
   int64_t closed = start, step = start / FIRST_STEP + 1, open;
   for (;; step = sat_mul(step, 2)) {
@@ -352,7 +352,7 @@ static bool find_ends(joins *j, const direction *way, int64_t *end, const bool *
         continue;
       }
       int64_t start = may[at] ? chain_start(j, v, d) : SITU_NEVER_NS;
-      if (j->n_members > 1) start = least_start(j, v, d, start);
+      if (j->n_members > 1) start = min_start(j, v, d, start);
       end[at] = may[at] ? sat_add(start, problem_time_ns(j->p, v, d)) : SITU_NEVER_NS;
     }
     forget(j);

@@ -8,11 +8,11 @@
 /* The limits of the certificate checker (check/check_linear_relaxation.c). */
 static const int64_t LONGEST_NS = (int64_t)1 << 42, HEAVIEST_BYTES = (int64_t)1 << 48;
 
-bool latency_program_fits(const situ_problem *p, int64_t most_entries) {
+bool latency_program_fits(const situ_problem *p, int64_t max_entries) {
   if (problem_serial_ns(p, 0) > LONGEST_NS || p->n_operators == 0) return false;
   int64_t pairs = (int64_t)p->n_memories * p->n_memories,
           each = sat_mul(p->graph->n_uses, 3 * pairs + 2 * p->n_devices);
-  return sat_add(each, sat_mul(p->n_operators, 5 * (int64_t)p->n_devices)) <= most_entries;
+  return sat_add(each, sat_mul(p->n_operators, 5 * (int64_t)p->n_devices)) <= max_entries;
 }
 
 /* ---- columns ---- */

@@ -90,10 +90,10 @@ static bool find_prices(int64_t *price, const program *p, arena *scratch, const 
 }
 
 bool linear_relaxation_find(int64_t *lower_ns, certificate *proof, const situ_problem *problem, int64_t known_ns,
-                            int64_t most_entries, arena *scratch, const budget *b) {
-  REQUIRE(known_ns >= 0 && most_entries > 0);
+                            int64_t max_entries, arena *scratch, const budget *b) {
+  REQUIRE(known_ns >= 0 && max_entries > 0);
   *lower_ns = 0;
-  if (lp_missing() || known_ns == 0 || !latency_program_fits(problem, most_entries)) return true;
+  if (lp_missing() || known_ns == 0 || !latency_program_fits(problem, max_entries)) return true;
   latency_program l;
   program p = program_new(scratch);
   if (!latency_program_write(&l, &p, problem, known_ns == SITU_NEVER_NS ? known_ns : known_ns - 1, false, scratch))

@@ -94,7 +94,7 @@ static bool sort_classes(runs *s, arena *a) {
   return true;
 }
 
-static int64_t least_ns(const runs *s, int32_t k) {
+static int64_t min_ns(const runs *s, int32_t k) {
   int64_t least = SITU_NEVER_NS;
   for (int32_t x = 0; x < s->n_groups; x++) least = min64(least, s->time_ns[(int64_t)k * s->n_groups + x]);
   return least == SITU_NEVER_NS ? 0 : least;
@@ -110,7 +110,7 @@ static bool find_path(runs *s, arena *a) {
     next[k] = -1;
     for (int32_t e = f->start[k]; e < f->start[k + 1]; e++)
       if (next[k] < 0 || length[f->to[e]] > length[next[k]]) next[k] = f->to[e];
-    length[k] = sat_add(next[k] < 0 ? 0 : length[next[k]], least_ns(s, k));
+    length[k] = sat_add(next[k] < 0 ? 0 : length[next[k]], min_ns(s, k));
     if (length[k] >= length[first]) first = k;
   }
   for (int32_t k = first; k >= 0; k = next[k]) s->path[s->n_path++] = k;
@@ -214,7 +214,7 @@ static bool covers(runs *s, int64_t period_ns) {
 }
 
 /* The minimum period above `low` that the chain does not refute; low where it does not refute low itself. */
-static int64_t least_period(runs *s, int64_t low, budget *b) {
+static int64_t min_period(runs *s, int64_t low, budget *b) {
   int64_t high = PROBLEM_MOST_NS;
   if (covers(s, low)) return low;
   if (!covers(s, high)) return SITU_NEVER_NS;
@@ -239,8 +239,8 @@ static void weigh_beside(runs *s, int64_t *beside) {
   memset(beside, 0, (size_t)(s->n_path + 1) * sizeof *beside);
   for (int32_t k = 0; k < s->classes.n_classes; k++) {
     if (s->at[k] >= 0 || s->before[k] < 0 || s->behind[k] == s->n || s->behind[k] <= s->before[k] + 1) continue;
-    beside[s->before[k] + 1] += least_ns(s, k);
-    beside[s->behind[k]] -= least_ns(s, k);
+    beside[s->before[k] + 1] += min_ns(s, k);
+    beside[s->behind[k]] -= min_ns(s, k);
   }
   for (int32_t k = 1; k <= s->n_path; k++) beside[k] += beside[k - 1];
 }
@@ -287,14 +287,14 @@ static situ_status runs_compute(int64_t *lower_ns, certificate *proof, const sit
     return fail_no_memory(error);
   if ((double)s.n_states * s.n_groups * 64 > MOST_WORK) return SITU_STATUS_OK;
   weigh_beside(&s, beside);
-  for (int32_t k = 0; k < s.n_path; k++) all = sat_add(all, least_ns(&s, s.path[k]));
+  for (int32_t k = 0; k < s.n_path; k++) all = sat_add(all, min_ns(&s, s.path[k]));
   int64_t most[N_THINNED] = {all, all / 100, all / 1000, all / 10000, 0};
   for (int32_t i = 0, tried = 0; i < N_THINNED && !budget_over(b); i++) {
     thin(&s, beside, most[i]);
     if (s.n == tried || s.n == 0) continue; /* each chain is contained in the one before */
     tried = s.n;
     add_up_chain(&s);
-    int64_t found = least_period(&s, *lower_ns, b);
+    int64_t found = min_period(&s, *lower_ns, b);
     if (found <= *lower_ns) continue;
     *lower_ns = found;
     n_best = s.n;

@@ -10,7 +10,7 @@ enum { ROUNDS = 600, LINES = 40, LINES_EVERY = 150 };
 static const int64_t DEAREST = (int64_t)1 << 52, HURRY_MOST = (int64_t)1 << 58;
 static const double WORK_LIMIT = 3e8;
 
-static int64_t least_time(const stop_chain *s, int32_t v) {
+static int64_t min_time(const stop_chain *s, int32_t v) {
   const situ_problem *p = s->problem;
   int64_t least = SITU_NEVER_NS;
   for (int32_t k = 0; k < s->n_types; k++)
@@ -35,7 +35,7 @@ static bool find_chain(stop_chain *s) {
       start = end[u];
       before[v] = u;
     }
-    end[v] = sat_add(start, least_time(s, v));
+    end[v] = sat_add(start, min_time(s, v));
     if (end[v] > end[last]) last = v;
   }
   for (int32_t v = last; v >= 0; v = before[v]) s->n_chain++;

@@ -167,11 +167,11 @@ static bool builder_init(builder *b, int32_t max_states, arena *a) {
   return true;
 }
 
-bool sweep_find(sweep *out, const shares *s, int32_t type, int64_t most_ns, int32_t max_states, arena *a) {
-  REQUIRE(type >= 0 && type < s->n_types && most_ns > 0 && max_states > 0);
-  *out = (sweep){.n = s->n, .unit_ns = most_ns / (SWEEP_NEVER - 1) + 1, .first = ARENA_NEW(a, int64_t, s->n + 1)};
+bool sweep_find(sweep *out, const shares *s, int32_t type, int64_t max_ns, int32_t max_states, arena *a) {
+  REQUIRE(type >= 0 && type < s->n_types && max_ns > 0 && max_states > 0);
+  *out = (sweep){.n = s->n, .unit_ns = max_ns / (SWEEP_NEVER - 1) + 1, .first = ARENA_NEW(a, int64_t, s->n + 1)};
   builder b = {.shares = s, .type = type, .out = out};
-  out->limit = (int32_t)(most_ns / out->unit_ns);
+  out->limit = (int32_t)(max_ns / out->unit_ns);
   int32_t *number = ARENA_NEW(a, int32_t, (int64_t)max_states * 2);
   sweep_arc **layer = ARENA_NEW(a, sweep_arc *, s->n + 1);
   if (!out->first || !number || !layer || !builder_init(&b, max_states, a)) return false;

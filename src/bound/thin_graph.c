@@ -99,7 +99,7 @@ static bool ways_make(ways *w, const thin_graph *g, const bool *deleted, arena *
 }
 
 /* The minimum time of an operator on a device of memory m. */
-static int64_t least_time(const situ_problem *p, int32_t v, int32_t m) {
+static int64_t min_time(const situ_problem *p, int32_t v, int32_t m) {
   int64_t least = THIN_FAR_NS;
   for (int32_t d = 0; d < p->n_devices; d++)
     if (p->memory_of[d] == m && problem_allows(p, v, d)) least = min64(least, problem_time_ns(p, v, d));
@@ -142,7 +142,7 @@ static void ways_from(ways *w, int32_t v, int64_t *finish) {
       if (!w->reached[y]) continue;
       for (int32_t m = 0; m < n; m++) {
         int64_t *ready = &w->ready_ns[(int64_t)y * n + m];
-        finish[m] = min64(*ready + least_time(g->problem, g->operator_of[y], m), THIN_FAR_NS);
+        finish[m] = min64(*ready + min_time(g->problem, g->operator_of[y], m), THIN_FAR_NS);
         *ready = 0;
       }
       w->reached[y] = false;

@@ -162,9 +162,9 @@ typedef struct recursion {
   int32_t n_tags;
   int64_t *source;  /* [memory] the end of the first operator of the open bypass */
   __int128 *passed; /* [memory * n_prices + price] sums of `stay` beside the open bypass */
-  visit *open;      /* [n_open], at most most_open */
+  visit *open;      /* [n_open], at most max_open */
   __int128 *sum;    /* [open visit * n_prices + price] */
-  int32_t n_open, most_open;
+  int32_t n_open, max_open;
   int64_t work; /* sums of visits that were extended */
 } recursion;
 
@@ -180,14 +180,14 @@ static part get_part(const recursion *w, int32_t id) {
 
 static bool recursion_init(recursion *w, arena *a) {
   int64_t n_operators = w->s->problem->n_operators, nm = w->s->n_memories, prices = w->c.n_prices;
-  w->most_open = (int32_t)min64(MOST_OPEN, nm * (nm + 1) * w->c.n);
+  w->max_open = (int32_t)min64(MOST_OPEN, nm * (nm + 1) * w->c.n);
   w->n_tags = 1;
   return ARENA_ARRAYS(
       a, ZEROS(w->carried, n_operators), ARRAY(w->part_of, n_operators), ZEROS(w->part_start, (int64_t)n_parts(w) + 2),
       ARRAY(w->member, n_operators), ARRAY(w->ready, n_operators * nm), ARRAY(w->after, n_operators * nm),
       ARRAY(w->here, nm), ARRAY(w->there, nm), ARRAY(w->way, nm * nm), ARRAY(w->partings, n_operators),
       ARRAY(w->stay, nm * prices), ARRAY(w->arrived, nm * nm), ARRAY(w->ended, nm * nm), ARRAY(w->source, nm),
-      ARRAY(w->passed, nm * prices), ARRAY(w->open, w->most_open), ARRAY(w->sum, w->most_open * prices));
+      ARRAY(w->passed, nm * prices), ARRAY(w->open, w->max_open), ARRAY(w->sum, w->max_open * prices));
 }
 
 bool visits_span(int32_t *before, int32_t *behind, const situ_graph *g, const int32_t *chain, int32_t n, arena *a) {
@@ -375,7 +375,7 @@ static void begin_visits(recursion *w, int32_t k) {
     if (!is_limited(w, fresh.memory) || fresh.came_ns == SITU_NEVER_NS) continue;
     if (!take(w, &fresh, w->c.chain[k])) continue;
     w->ended[at] = min64(w->ended[at], fresh.came_ns);
-    if (w->n_open == w->most_open) {
+    if (w->n_open == w->max_open) {
       w->work = MOST_WORK + 1;
       return;
     }

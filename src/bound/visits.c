@@ -39,7 +39,7 @@ typedef struct chooser {
 } chooser;
 
 /* The smallest memory that may be too small for all weights and an operator's tensors. SITU_UNLIMITED_BYTES: none. */
-static int64_t least_room(const visits *v) {
+static int64_t min_room(const visits *v) {
   const situ_problem *p = v->problem;
   int64_t all = 0, most = 0, least = SITU_UNLIMITED_BYTES;
   for (int32_t i = 0; i < p->n_operators; i++) {
@@ -73,15 +73,13 @@ static void choose_prices(chooser *c) {
   for (int32_t q = 1; q < N_PRICES; q++, price *= 2) c->price[q] = (int64_t)(price < dearest ? price : dearest);
 }
 
-static int64_t least_time(const visits *v, int32_t operator_) {
+static int64_t min_time(const visits *v, int32_t operator_) {
   int64_t least = SITU_NEVER_NS;
   for (int32_t m = 0; m < v->n_memories; m++) least = min64(least, v->time_ns[(int64_t)operator_ * v->n_memories + m]);
   return least;
 }
 
-static int64_t least_transfer(const situ_problem *p, int32_t t) {
-  return p->costs->row_least_ns[costs_row(p->costs, t)];
-}
+static int64_t min_transfer(const situ_problem *p, int32_t t) { return p->costs->row_least_ns[costs_row(p->costs, t)]; }
 
 /* The longest path by time + by_weight * weights + by_transfer * minimum transfer times, where a full memory weighs as
  * much as the critical path. Returns its number of operators. */
@@ -95,12 +93,12 @@ static int32_t find_path(chooser *c, double by_weight, double by_transfer) {
     c->next[v] = -1;
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-        double way = c->length[g->use[i]] + by_transfer * (double)least_transfer(p, t);
+        double way = c->length[g->use[i]] + by_transfer * (double)min_transfer(p, t);
         if (way <= c->length[v]) continue;
         c->length[v] = way;
         c->next[v] = g->use[i];
       }
-    c->length[v] += (double)least_time(&c->v, v) + by_byte * (double)c->v.weight_bytes[v];
+    c->length[v] += (double)min_time(&c->v, v) + by_byte * (double)c->v.weight_bytes[v];
     if (c->length[v] >= c->length[first]) first = v;
   }
   for (int32_t v = first; v >= 0; v = c->next[v]) c->path[n++] = v;
@@ -150,7 +148,7 @@ static int32_t list_bypasses(chooser *c, int32_t n) {
       int32_t x = g->use[i], to = c->behind[x];
       bool in_part = (of_chain || c->behind[u] == to) && (c->before[x] == to || c->before[x] == from);
       if (!in_part || to == n || to < from + 2) continue;
-      c->bypasses[found++] = (bypass){from, to, least_transfer(p, t)};
+      c->bypasses[found++] = (bypass){from, to, min_transfer(p, t)};
     }
   }
   qsort(c->bypasses, (size_t)found, sizeof *c->bypasses, by_end);
@@ -258,7 +256,7 @@ static situ_status memory_visits_compute(int64_t *lower_ns, certificate *proof, 
   *lower_ns = 0;
   if ((double)p->graph->n_uses * n_memories * n_memories * n_memories > MOST_STEPS) return SITU_STATUS_OK;
   if (!visits_init(&c.v, p, scratch) || !chooser_init(&c, p, scratch)) return fail_no_memory(error);
-  c.room_bytes = least_room(&c.v);
+  c.room_bytes = min_room(&c.v);
   c.unit_ns = critical_path(&c.v);
   if (c.room_bytes == SITU_UNLIMITED_BYTES || c.unit_ns == SITU_NEVER_NS) return SITU_STATUS_OK;
   choose_prices(&c);

@@ -57,7 +57,7 @@ static bool vary(trainer *tr, const char *word, size_t n) {
     if (strlen(words[k]) == n && memcmp(words[k], word, n) == 0)
       return gdp_net_vary(tr->own, tr->params, &tr->random, (gdp_change)k);
   bool alone = strlen(ungrouped) == n && memcmp(ungrouped, word, n) == 0;
-  if (alone) tr->most_units = INT32_MAX;
+  if (alone) tr->max_units = INT32_MAX;
   return alone;
 }
 
@@ -292,5 +292,5 @@ const learner gdp_learner = {
     .refine = refine,
     .vary = vary,
     .variants = "without=attention, without=superposition, memory=still, segments=short, groups=none",
-    .most_units = GROUP_MOST,
+    .max_units = GROUP_MOST,
 };

@@ -27,7 +27,7 @@ enum {
   PUBLISHED_STEPS = 20, /* trials between two updates, one pass each */
   MOST_LEVELS = 64
 };
-static const double rate = 3e-3, published_rate = 1e-3, entropy_weight = 0.05, parsing_weight = 0.2, most_norm = 1,
+static const double rate = 3e-3, published_rate = 1e-3, entropy_weight = 0.05, parsing_weight = 0.2, max_norm = 1,
                     discount = 0.95, failed_reward = 1e-10;
 
 /* ---- The policy ---- */
@@ -472,7 +472,7 @@ static bool train_ours(trainer *tr, train_case *one, train_step *step) {
   if (d.n < DRAWS || ((const hsdag *)tr->own)->still) return true; /* out of time, or learning is off */
   params_clear_gradients(tr->params);
   if (!tape_backward(tr->tape, loss_of(tr, one, &v, &d))) return false;
-  params_clip(tr->params, most_norm);
+  params_clip(tr->params, max_norm);
   params_step(tr->params, rate);
   if (!environment_over(&one->env) && !try_likeliest(tr, one, &time)) return false;
   step->best_ns = min64(step->best_ns, time);
@@ -561,5 +561,5 @@ const learner hsdag_learner = {
     .serve = serve,
     .vary = vary,
     .variants = "levels=N, target=N, declines=0, learns=0, without=FEATURE, with=FEATURE",
-    .most_units = INT32_MAX, /* it forms groups itself */
+    .max_units = INT32_MAX, /* it forms groups itself */
 };

@@ -47,7 +47,7 @@ typedef struct trainer {
   void *own;       /* of the learner: the numbers of its parameters */
   train_case *cases;
   int32_t n_cases, room;
-  int32_t most_units; /* of a case that is added: the learner's, unless a variant says otherwise */
+  int32_t max_units; /* of a case that is added: the learner's, unless a variant says otherwise */
 } trainer;
 
 struct learner {
@@ -69,7 +69,7 @@ struct learner {
   /* May be NULL: takes one word of a variant (situ_learn_options), n bytes; false when it knows no such word. */
   bool (*vary)(trainer *tr, const char *word, size_t n);
   const char *variants; /* the variants that vary accepts, for messages; NULL: none */
-  int32_t most_units;   /* units are joined until at most so many are left (learn/group.h) */
+  int32_t max_units;    /* units are joined until at most so many are left (learn/group.h) */
 };
 
 /* The table, ended by NULL; the row of that name, or NULL. */
@@ -95,7 +95,7 @@ situ_status trainer_vary(trainer *tr, const char *words, situ_error *error);
 train_case *trainer_add(trainer *tr, const situ_problem *problem);
 /* Makes the environment of a running solver the only case, its units joined to at most so many. NULL without memory.
  */
-train_case *trainer_set_run(trainer *tr, solve_run *run, int32_t most_units);
+train_case *trainer_set_run(trainer *tr, solve_run *run, int32_t max_units);
 /* Tries device[operator] in a case: a start, a teacher's plan. False without memory. */
 bool train_case_follow(train_case *s, const int32_t *device, arena *a);
 /* Makes the plans of a teacher, device[n][operator] with the best first, the ones to imitate. False without memory. */

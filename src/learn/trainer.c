@@ -19,7 +19,7 @@ trainer *trainer_new(const learner *row, uint64_t seed, bool paper, arena *a, in
                   .arena = a,
                   .random = rng_new(seed),
                   .room = max_cases,
-                  .most_units = row->most_units};
+                  .max_units = row->max_units};
   tr->params = params_new(a);
   tr->cases = ARENA_ZERO(a, train_case, max_cases);
   tr->tape = tape_new();
@@ -57,8 +57,8 @@ static uint64_t hash_environment(const environment *env) {
   return hash_bytes(env->allowed, (size_t)env->n_units * (size_t)p->n_devices * sizeof *env->allowed, hash);
 }
 
-static train_case *add(trainer *tr, train_case *s, int32_t most_units, bool made) {
-  if (!made || !environment_group(&s->env, most_units, tr->arena)) return NULL;
+static train_case *add(trainer *tr, train_case *s, int32_t max_units, bool made) {
+  if (!made || !environment_group(&s->env, max_units, tr->arena)) return NULL;
   if (!(s->seen = tr->learner->see(tr, &s->env))) return NULL;
   s->hash = hash_environment(&s->env);
   tr->n_cases++;
@@ -68,15 +68,15 @@ static train_case *add(trainer *tr, train_case *s, int32_t most_units, bool made
 train_case *trainer_add(trainer *tr, const situ_problem *problem) {
   if (tr->n_cases == tr->room) return NULL;
   train_case *s = &tr->cases[tr->n_cases];
-  return add(tr, s, tr->most_units, environment_init(&s->env, problem, tr->arena));
+  return add(tr, s, tr->max_units, environment_init(&s->env, problem, tr->arena));
 }
 
-train_case *trainer_set_run(trainer *tr, solve_run *run, int32_t most_units) {
+train_case *trainer_set_run(trainer *tr, solve_run *run, int32_t max_units) {
   REQUIRE(tr->room > 0);
   train_case *s = tr->cases;
   *s = (train_case){0};
   tr->n_cases = 0;
-  return add(tr, s, most_units, environment_init_run(&s->env, run));
+  return add(tr, s, max_units, environment_init_run(&s->env, run));
 }
 
 bool train_case_follow(train_case *s, const int32_t *device, arena *a) {

@@ -89,15 +89,15 @@ static int32_t draws_of(const situ_problem *p, int32_t n_plans) {
   return (int32_t)max64(LEAST_DRAWS, min64(DRAWS, n));
 }
 
-/* Chooses, among the plans of at most most_ns, the one with the highest 10 % quantile of speed-up over the single
+/* Chooses, among the plans of at most max_ns, the one with the highest 10 % quantile of speed-up over the single
  * device. Among equals the first: plans are sorted by their handovers. */
 static situ_status most_robust(int32_t *chosen, const fewer_pool *pool, solve_run *run, const fewer_rules *rules,
-                               double most_ns, double uncertainty, budget *b) {
+                               double max_ns, double uncertainty, budget *b) {
   placement where[FEWER_PLANS + 1];
   bool may[FEWER_PLANS + 1];
   for (int32_t k = 0; k < pool->n; k++) {
     where[k] = pool->plan[k].where;
-    may[k] = fewer_keeps(&pool->plan[k], rules) && (double)pool->plan[k].value_ns <= most_ns;
+    may[k] = fewer_keeps(&pool->plan[k], rules) && (double)pool->plan[k].value_ns <= max_ns;
   }
   int32_t draws = draws_of(run->problem, pool->n);
   const placement *other = &where[pool->single >= 0 ? pool->single : *chosen];

@@ -77,11 +77,11 @@ static bool find_parts(handovers *out, const situ_problem *p, const int32_t *dev
   if (out->n_parts < 0 || !(units = ARENA_ZERO(a, int32_t, out->n_parts))) return false;
   for (int32_t k = 0; k < p->units.n; k++) units[part[unit_list_members(&p->units, k).member[0]]]++;
   for (int32_t k = 0; k < out->n_parts && out->n_parts > 1; k++)
-    if (units[k] > 0 && units[k] < out->least_units) out->least_units = units[k];
+    if (units[k] > 0 && units[k] < out->min_units) out->min_units = units[k];
   return true;
 }
 
 bool handovers_find(handovers *out, const situ_problem *p, const int32_t *device, arena *a) {
-  *out = (handovers){.least_units = INT32_MAX};
+  *out = (handovers){.min_units = INT32_MAX};
   return find_islands(out, p, device, a) && find_parts(out, p, device, a);
 }

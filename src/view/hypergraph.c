@@ -88,12 +88,12 @@ typedef struct edge_list {
   int64_t n_buckets;
 } edge_list;
 
-static bool edge_list_init(edge_list *l, hypergraph *h, bool merge, int64_t most_edges, int64_t most_pins, arena *a) {
-  *l = (edge_list){.h = h, .merge = merge, .stride = most_edges, .n_buckets = 2 * most_edges + 1};
+static bool edge_list_init(edge_list *l, hypergraph *h, bool merge, int64_t max_edges, int64_t max_pins, arena *a) {
+  *l = (edge_list){.h = h, .merge = merge, .stride = max_edges, .n_buckets = 2 * max_edges + 1};
   h->n_edges = 0;
-  if (!ARENA_ARRAYS(a, ZEROS(h->pin_start, most_edges + 1), ARRAY(h->pin, most_pins),
-                    ZEROS(h->price, h->n_rows * most_edges), ZEROS(l->seen, h->n_units), ARRAY(l->bucket, l->n_buckets),
-                    ARRAY(l->next, most_edges)))
+  if (!ARENA_ARRAYS(a, ZEROS(h->pin_start, max_edges + 1), ARRAY(h->pin, max_pins),
+                    ZEROS(h->price, h->n_rows * max_edges), ZEROS(l->seen, h->n_units), ARRAY(l->bucket, l->n_buckets),
+                    ARRAY(l->next, max_edges)))
     return false;
   for (int64_t i = 0; i < l->n_buckets; i++) l->bucket[i] = -1;
   return true;

@@ -92,7 +92,7 @@ static situ_status milp_solve(solve_run *run) {
   int64_t steps_of_node = p.n_entries / NODES_OF_ROOT + 1, steps_left = b->max_steps - b->steps;
   mip_limits limits = {
       .seconds = seconds_left(b),
-      .most_nodes = b->max_steps == INT64_MAX ? INT64_MAX : (steps_left - p.n_entries) / steps_of_node + 1,
+      .max_nodes = b->max_steps == INT64_MAX ? INT64_MAX : (steps_left - p.n_entries) / steps_of_node + 1,
       .seed = (int32_t)(run->seed & 0x7fffffff),
       .start = known ? start : NULL,
       .stop = stop,

@@ -28,23 +28,23 @@ typedef struct milp_calls_state {
   const situ_problem *problem;
   milp_units units; /* its units are the operators, its devices the slots */
   int32_t n_slots, n_calls;
-  int32_t *device_of;        /* [slot] */
-  bool *is_call;             /* [slot] */
-  int32_t *x;                /* [operator * n_slots + slot] */
-  int32_t *begin, *end;      /* [slot] of calls */
-  int32_t *finish;           /* [operator] lat above */
-  int32_t *known;            /* [operator] slots of the best plan; NULL where it has more calls */
-  int32_t *call, *device;    /* [operator] scratch */
-  int64_t *head;             /* [operator * n_devices + device] */
-  int64_t ticks, most_ticks; /* ticks in a nanosecond, in the longest plan */
+  int32_t *device_of;       /* [slot] */
+  bool *is_call;            /* [slot] */
+  int32_t *x;               /* [operator * n_slots + slot] */
+  int32_t *begin, *end;     /* [slot] of calls */
+  int32_t *finish;          /* [operator] lat above */
+  int32_t *known;           /* [operator] slots of the best plan; NULL where it has more calls */
+  int32_t *call, *device;   /* [operator] scratch */
+  int64_t *head;            /* [operator * n_devices + device] */
+  int64_t ticks, max_ticks; /* ticks in a nanosecond, in the longest plan */
 } milp_calls_state;
 
 /* Slots of an accelerator: as many as it may have calls, unless the program would get too large. */
-static int32_t least_calls(const situ_problem *p) { return p->max_calls <= MOST_CALLS ? p->max_calls : LEAST_CALLS; }
+static int32_t min_calls(const situ_problem *p) { return p->max_calls <= MOST_CALLS ? p->max_calls : LEAST_CALLS; }
 
 static bool milp_calls_serves(const situ_problem *p) {
   if (p->execution != SITU_EXECUTION_CALLS || p->n_operators == 0) return false;
-  int64_t slots = (int64_t)p->n_devices * least_calls(p), uses = sat_add(p->graph->n_uses, p->graph->n_tensors);
+  int64_t slots = (int64_t)p->n_devices * min_calls(p), uses = sat_add(p->graph->n_uses, p->graph->n_tensors);
   return sat_mul(sat_mul(uses, 9), slots) + sat_mul((int64_t)p->n_operators * 8, slots) <= MOST_ENTRIES;
 }
 
@@ -113,26 +113,26 @@ static int32_t x_of(const milp_calls_state *s, int32_t v, int32_t k) { return s-
 
 static void add_columns(milp_calls_state *s, program *q) {
   const situ_problem *p = s->problem;
-  double unit = program_unit_of(s->most_ticks);
+  double unit = program_unit_of(s->max_ticks);
   for (int32_t v = 0; v < p->n_operators; v++)
     for (int32_t k = 0; k < s->n_slots; k++)
       s->x[(int64_t)v * s->n_slots + k] = problem_allows(p, v, s->device_of[k]) ? program_column(q, 0, 1, true) : -1;
   int32_t first = q->n_columns;
-  for (int32_t v = 0; v < p->n_operators; v++) s->finish[v] = program_column(q, 0, s->most_ticks, false);
+  for (int32_t v = 0; v < p->n_operators; v++) s->finish[v] = program_column(q, 0, s->max_ticks, false);
   for (int32_t k = 0; k < s->n_slots; k++) {
     if (!s->is_call[k]) continue;
-    s->begin[k] = program_column(q, 0, s->most_ticks, false);
-    s->end[k] = program_column(q, 0, s->most_ticks, false);
+    s->begin[k] = program_column(q, 0, s->max_ticks, false);
+    s->end[k] = program_column(q, 0, s->max_ticks, false);
   }
   for (int32_t j = first; j < q->n_columns; j++) q->unit[j] = unit;
 }
 
 /* left >= right - most (1 - given): a constraint that holds only if a binary column is 1. */
 static void follow_row(const milp_calls_state *s, program *q, int32_t left, int32_t right, int32_t given) {
-  program_row(q, -s->most_ticks, PROGRAM_ANY_HIGH);
+  program_row(q, -s->max_ticks, PROGRAM_ANY_HIGH);
   program_add(q, left, 1);
   program_add(q, right, -1);
-  program_add(q, given, -s->most_ticks);
+  program_add(q, given, -s->max_ticks);
 }
 
 /* Adds a column that is 1 where `inside` is 1 and `outside` is not. */
@@ -200,7 +200,7 @@ static void add_operators(const milp_calls_state *s, program *q, int32_t makespa
     program_add(q, s->finish[v], 1);
     for (int32_t k = 0; k < s->n_slots; k++) {
       int64_t head = s->head[(int64_t)v * p->n_devices + s->device_of[k]];
-      if (x_of(s, v, k) >= 0) program_add(q, x_of(s, v, k), -s->ticks * min64(head, s->most_ticks / s->ticks));
+      if (x_of(s, v, k) >= 0) program_add(q, x_of(s, v, k), -s->ticks * min64(head, s->max_ticks / s->ticks));
     }
     program_row(q, 0, PROGRAM_ANY_HIGH);
     program_add(q, makespan, 1);
@@ -297,7 +297,7 @@ static void *write_program(program *q, solve_run *run) {
   s->run = run;
   s->problem = p;
   if (find_calls(s, &most) != SITU_STATUS_OK) return NULL;
-  int32_t least = least_calls(p), calls = most < least ? least : most;
+  int32_t least = min_calls(p), calls = most < least ? least : most;
   if (calls > MOST_CALLS) {
     calls = least;
     s->known = NULL;
@@ -306,11 +306,11 @@ static void *write_program(program *q, solve_run *run) {
   s->ticks = s->n_calls + 1;
   int64_t upper_ns = min64(run->incumbent->value_ns, serial_ns(p));
   if (upper_ns > LONGEST_TICKS / s->ticks) return s;
-  s->most_ticks = s->ticks * upper_ns + s->n_calls;
-  int32_t makespan = program_column(q, 0, s->most_ticks, false);
+  s->max_ticks = s->ticks * upper_ns + s->n_calls;
+  int32_t makespan = program_column(q, 0, s->max_ticks, false);
   if (makespan < 0) return NULL;
   q->cost[makespan] = 1;
-  q->unit[makespan] = program_unit_of(s->most_ticks);
+  q->unit[makespan] = program_unit_of(s->max_ticks);
   add_columns(s, q);
   if (q->out_of_memory) return NULL;
   add_slots(s, q);

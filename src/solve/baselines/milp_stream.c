@@ -45,14 +45,14 @@ static bool milp_stream_serves(const situ_problem *p) {
 /* ---- pairs ---- */
 
 /* The minimum tail over the devices that may run v. */
-static int64_t least_tail(const latency_program *l, int32_t v) {
+static int64_t min_tail(const latency_program *l, int32_t v) {
   int64_t least = SITU_NEVER_NS;
   for (int32_t d = 0; d < l->problem->n_devices; d++)
     if (latency_x(l, v, d) >= 0) least = min64(least, l->tail[(int64_t)v * l->problem->n_devices + d]);
   return least;
 }
 
-static int64_t least_start(const latency_program *l, int32_t v) {
+static int64_t min_start(const latency_program *l, int32_t v) {
   int64_t least = SITU_NEVER_NS;
   for (int32_t d = 0; d < l->problem->n_devices; d++)
     if (latency_x(l, v, d) >= 0)
@@ -62,7 +62,7 @@ static int64_t least_start(const latency_program *l, int32_t v) {
 
 /* Row (5): i ends before j starts if `first` is 1. */
 static void order_row(const latency_program *l, program *q, int32_t i, int32_t j, int32_t first) {
-  int64_t slack = l->upper_ns - least_tail(l, i) - least_start(l, j);
+  int64_t slack = l->upper_ns - min_tail(l, i) - min_start(l, j);
   int64_t m = max64(slack, 0);
   program_row(q, -m, PROGRAM_ANY_HIGH);
   program_add(q, l->start[j], 1);

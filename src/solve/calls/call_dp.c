@@ -54,7 +54,7 @@ static found_what try_labels(call_dp *s, int32_t width, int64_t limit) {
   call_labels_result result = call_labels_run(labels, width, limit, run->budget);
   if (result != CALL_LABELS_DONE) return result == CALL_LABELS_STOPPED ? FOUND_STOP : FOUND_NO_MEMORY;
   int32_t best = labels->first[s->lattice.n - 1], n = 0;
-  int64_t found = best >= 0 ? labels->label[best].least_ns : limit;
+  int64_t found = best >= 0 ? labels->label[best].min_ns : limit;
   solve_bound(run, min64(found, labels->dropped_ns), "call_dp");
   for (int32_t i = best; i >= 0 && n < OFFERED && !solve_done(run); i = labels->label[i].next, n++) offer(s, i);
   return labels->dropped_ns >= found ? FOUND_ALL : best >= 0 ? FOUND_PART : FOUND_NOTHING;
@@ -81,7 +81,7 @@ static situ_status call_dp_search(call_dp *s, bool forgets) {
       farther = sat_mul(farther, 2);
     }
     if (what >= FOUND_STOP || (what == FOUND_ALL && is_found(s))) break;
-    if (forgets && is_found(s)) least = s->labels.label[s->labels.first[s->lattice.n - 1]].least_ns + 1;
+    if (forgets && is_found(s)) least = s->labels.label[s->labels.first[s->lattice.n - 1]].min_ns + 1;
     if (what == FOUND_ALL)
       slack = sat_mul(slack, 2);
     else

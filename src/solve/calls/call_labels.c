@@ -107,7 +107,7 @@ static bool dominates(const call_labels *l, const call_rank *before, const call_
 
 static int compare_min_ns(const void *left, const void *right) {
   const call_rank *a = left, *b = right;
-  if (a->least_ns != b->least_ns) return a->least_ns < b->least_ns ? -1 : 1;
+  if (a->min_ns != b->min_ns) return a->min_ns < b->min_ns ? -1 : 1;
   if (a->weight_bytes != b->weight_bytes) return a->weight_bytes < b->weight_bytes ? -1 : 1;
   return (a->label > b->label) - (a->label < b->label);
 }
@@ -125,16 +125,16 @@ static bool prune(call_labels *l, int32_t ideal) {
   for (int32_t i = l->first[ideal]; i >= 0; i = l->label[i].next) {
     const call_label *x = &l->label[i];
     int64_t entry = n_entries(l, ideal) > 0 ? l->entry[(int64_t)i * l->stride] : 0;
-    all[n++] = (call_rank){x->least_ns, x->weight_bytes, x->called, entry, i, x->calls};
+    all[n++] = (call_rank){x->min_ns, x->weight_bytes, x->called, entry, i, x->calls};
   }
   if (n > 1) qsort(all, (size_t)n, sizeof *all, compare_min_ns);
   for (int32_t k = 0; k < n; k++) {
     int32_t i = all[k].label;
-    bool good = all[k].least_ns < l->limit_ns;
+    bool good = all[k].min_ns < l->limit_ns;
     /* At the end only the value can be worse, and another label may be packed where the best is not. */
     for (int32_t j = 0; j < kept && good && ideal != last; j++) good = !dominates(l, &all[j], &all[k], ideal);
     if (good && kept == l->width) {
-      l->dropped_ns = min64(l->dropped_ns, all[k].least_ns);
+      l->dropped_ns = min64(l->dropped_ns, all[k].min_ns);
       good = false;
     }
     if (good)
@@ -267,7 +267,7 @@ static outcome extend(call_labels *l, int32_t parent, const unit *u) {
       .host = u->move.host,
       .called = (u->move.host ? p->called : p->called | u->move.groups) & l->price->lattice->cut[u->move.to],
       .calls = (uint16_t)(p->calls + (!u->move.host && g->all_calls < INT32_MAX)),
-      .least_ns = max64(p->least_ns, finish)};
+      .min_ns = max64(p->min_ns, finish)};
   int64_t crossing = 0;
   for (int64_t f = to; f < lattice->front_start[u->move.to + 1]; f++) {
     int32_t v = lattice->front[f];
@@ -285,11 +285,11 @@ static outcome extend(call_labels *l, int32_t parent, const unit *u) {
   int64_t least = rest == SITU_NEVER_NS ? rest : now.arrived + crossing + rest;
   if (least != SITU_NEVER_NS)
     least += call_price_paid(price, now.weight_bytes, now.calls) - call_price_allowance(price);
-  if (least == SITU_NEVER_NS) now.least_ns = least;
-  if (least > 0) now.least_ns = max64(now.least_ns, least / CALL_PARTS + (least % CALL_PARTS > 0));
+  if (least == SITU_NEVER_NS) now.min_ns = least;
+  if (least > 0) now.min_ns = max64(now.min_ns, least / CALL_PARTS + (least % CALL_PARTS > 0));
   l->n_made++;
   l->label[i] = now;
-  if (now.least_ns >= l->limit_ns || now.weight_bytes > g->all_bytes || now.calls > g->all_calls) {
+  if (now.min_ns >= l->limit_ns || now.weight_bytes > g->all_bytes || now.calls > g->all_calls) {
     give_back(l, i);
     return WENT_ON;
   }

@@ -53,7 +53,7 @@ static void spend(solve_run *run, int64_t n_children) {
 static situ_status improve_bound(block_dp *s, int32_t width, bool *exact) {
   solve_run *run = s->run;
   chain_limits limits = {.width = width,
-                         .most_children = children_left(run),
+                         .max_children = children_left(run),
                          .budget = run->budget,
                          .upper_ns = min64(run->incumbent->value_ns, BLOCK_FAR_NS),
                          .head_ns = s->head_ns,
@@ -194,7 +194,7 @@ static situ_status find_plan(block_dp *s, int32_t width, bool links, bool *exact
     block b;
     block_result found;
     block_limits limits = {
-        .width = width, .links = links, .upper_ns = upper, .most_children = children_left(run), .budget = run->budget};
+        .width = width, .links = links, .upper_ns = upper, .max_children = children_left(run), .budget = run->budget};
     bool fits, closed = k + 1 < c->n_blocks || c->closed;
     if (!block_take(&b, &fits, &s->machine, &s->graph, c->first[k], c->last[k], true, run->arena)) {
       s->hopeless = !fits;

@@ -67,11 +67,11 @@ typedef struct labels {
   int32_t n_main, *main;               /* stops on the chain, in order */
   int32_t *detours, *detour_start;     /* of main k: detours[detour_start[k] .. detour_start[k + 1]) */
   __int128 *before;        /* [measure][main k * devices + device] minimum cost of all before stop k there */
-  __int128 *least_detour;  /* [measure][detour number * devices + device of the stop around it] */
+  __int128 *min_detour;    /* [measure][detour number * devices + device of the stop around it] */
   __int128 base[MEASURES]; /* common to all plans */
-  int32_t n_kept, n_made, n_choices, most_kept; /* most_kept: for each device on the chain */
-  label *kept, *made;                           /* of the last decision; of the current one */
-  choice *choices;                              /* of all labels that were kept */
+  int32_t n_kept, n_made, n_choices, max_kept; /* max_kept: for each device on the chain */
+  label *kept, *made;                          /* of the last decision; of the current one */
+  choice *choices;                             /* of all labels that were kept */
   int64_t upper_ns, dropped_ns;
   part *part;    /* [stop] */
   int64_t *rest; /* [main k] bytes of the layers before it */
@@ -118,7 +118,7 @@ static __int128 *before_at(const labels *s, measure by, int32_t k) {
 }
 
 static __int128 *detour_at(const labels *s, measure by, int32_t i) {
-  return s->least_detour + ((int64_t)by * s->chain->n + i) * s->n_devices;
+  return s->min_detour + ((int64_t)by * s->chain->n + i) * s->n_devices;
 }
 
 /* The cheapest device for each detour, by the device of the stop around it. */
@@ -331,24 +331,24 @@ static int by_promise(const void *a, const void *b) {
   return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Moves the nondominated labels among those made to `kept`, at most most_kept for each device on the chain. False
+/* Moves the nondominated labels among those made to `kept`, at most max_kept for each device on the chain. False
  * without memory. */
 static bool thin_out(labels *s, int32_t k, int32_t next) {
   arena *a = s->run->arena;
   arena_mark mark = arena_get_mark(a);
   int32_t n = s->n_made, *of, n_of[MOST_DEVICES] = {0};
   ranked *list;
-  if (!ARENA_ARRAYS(a, ARRAY(list, n), ARRAY(of, (int64_t)s->n_devices * s->most_kept))) return false;
+  if (!ARENA_ARRAYS(a, ARRAY(list, n), ARRAY(of, (int64_t)s->n_devices * s->max_kept))) return false;
   for (int32_t i = 0; i < n; i++) list[i] = (ranked){promise(s, &s->made[i], k, next), s->made[i].value_ns, i};
   if (n > 1) qsort(list, (size_t)n, sizeof *list, by_promise);
   s->n_kept = 0;
   for (int32_t i = 0; i < n; i++) {
     const label *l = &s->made[list[i].at];
-    int32_t *beside = of + (int64_t)l->stands * s->most_kept, n_beside = n_of[l->stands];
+    int32_t *beside = of + (int64_t)l->stands * s->max_kept, n_beside = n_of[l->stands];
     bool lost = false;
     for (int32_t o = 0; o < n_beside && !lost; o++) lost = dominates(s, &s->kept[beside[o]], l);
     if (lost) continue;
-    if (n_beside == s->most_kept) {
+    if (n_beside == s->max_kept) {
       s->dropped_ns = min64(s->dropped_ns, list[i].promise_ns);
       continue;
     }
@@ -420,13 +420,13 @@ static int by_value(const void *a, const void *b) {
   return (x->choice > y->choice) - (x->choice < y->choice);
 }
 
-/* Labels along the whole chain with each memory reduced by a margin; *least_ns: no plan within that is better. */
-static situ_status search(labels *s, int64_t margin_bytes, int64_t *least_ns) {
+/* Labels along the whole chain with each memory reduced by a margin; *min_ns: no plan within that is better. */
+static situ_status search(labels *s, int64_t margin_bytes, int64_t *min_ns) {
   const situ_problem *p = s->problem;
   s->n_kept = s->n_choices = 0;
   s->dropped_ns = SITU_NEVER_NS;
   s->upper_ns = s->run->incumbent->value_ns;
-  *least_ns = 0;
+  *min_ns = 0;
   for (int32_t d = 0; d < s->n_devices; d++)
     if (s->room_of[d] >= 0) s->room[s->room_of[d]] = p->platform->memory_bytes[p->memory_of[d]] - margin_bytes;
   for (int32_t k = s->n_main - 1; k >= 0; k--) {
@@ -437,10 +437,10 @@ static situ_status search(labels *s, int64_t margin_bytes, int64_t *least_ns) {
     for (int32_t i = first; i < end; i++)
       if (!decide(s, k, i + 1, s->detours[i])) return fail_no_memory(s->run->error);
   }
-  *least_ns = min64(s->dropped_ns, s->upper_ns);
+  *min_ns = min64(s->dropped_ns, s->upper_ns);
   if (s->n_kept == 0) return SITU_STATUS_OK;
   qsort(s->kept, (size_t)s->n_kept, sizeof *s->kept, by_value);
-  *least_ns = min64(*least_ns, (int64_t)s->base[VALUE] + s->kept[0].value_ns);
+  *min_ns = min64(*min_ns, (int64_t)s->base[VALUE] + s->kept[0].value_ns);
   for (int32_t i = 0; i < (s->run->form ? MOST_OFFERED : 1) && i < s->n_kept; i++)
     if (!offer(s, s->kept[i].choice)) return fail_no_memory(s->run->error);
   return SITU_STATUS_OK;
@@ -523,7 +523,7 @@ situ_status chain_labels_run(solve_run *run) {
   s->lower_ns = -1;
   int64_t cells = (int64_t)MEASURES * chain.n * p->n_devices;
   if (!ARENA_ARRAYS(a, ARRAY(s->main, chain.n), ARRAY(s->detours, chain.n), ARRAY(s->detour_start, chain.n + 1),
-                    ZEROS(s->best_byte, p->n_memories), ARRAY(s->before, cells), ARRAY(s->least_detour, cells)))
+                    ZEROS(s->best_byte, p->n_memories), ARRAY(s->before, cells), ARRAY(s->min_detour, cells)))
     return fail_no_memory(run->error);
   if (!find_decisions(s) || !find_rooms(s)) return SITU_STATUS_OK;
   if (!find_needs(s) || !find_form(s)) return fail_no_memory(run->error);
@@ -534,16 +534,16 @@ situ_status chain_labels_run(solve_run *run) {
   measure_base(s);
   int64_t each = (int64_t)chain.n * p->n_devices;
   double work = run->form ? FORM_WORK_LIMIT : WORK_LIMIT;
-  s->most_kept = (int32_t)min64(MOST_KEPT, MOST_CHOICES / each);
-  s->most_kept = (int32_t)min64(s->most_kept, MOST_MADE / ((int64_t)p->n_devices * p->n_devices));
-  s->most_kept = (int32_t)min64(s->most_kept, 1 + (int64_t)sqrt(work / (double)(each * p->n_devices)));
-  if (!ARENA_ARRAYS(a, ARRAY(s->made, MOST_MADE + 1), ARRAY(s->kept, (int64_t)s->most_kept * p->n_devices),
-                    ARRAY(s->choices, s->most_kept * each)))
+  s->max_kept = (int32_t)min64(MOST_KEPT, MOST_CHOICES / each);
+  s->max_kept = (int32_t)min64(s->max_kept, MOST_MADE / ((int64_t)p->n_devices * p->n_devices));
+  s->max_kept = (int32_t)min64(s->max_kept, 1 + (int64_t)sqrt(work / (double)(each * p->n_devices)));
+  if (!ARENA_ARRAYS(a, ARRAY(s->made, MOST_MADE + 1), ARRAY(s->kept, (int64_t)s->max_kept * p->n_devices),
+                    ARRAY(s->choices, s->max_kept * each)))
     return fail_no_memory(run->error);
-  int64_t margin = 0, least_ns, ignored;
+  int64_t margin = 0, min_ns, ignored;
   for (int32_t v = 0; v < p->n_operators; v++) margin = max64(margin, footprint_bytes(p->graph, v));
-  TRY(search(s, 0, &least_ns));
-  if (least_ns > 0) solve_bound(run, least_ns, "chain_labels");
+  TRY(search(s, 0, &min_ns));
+  if (min_ns > 0) solve_bound(run, min_ns, "chain_labels");
   return s->n_rooms == 0 || solve_done(run) ? SITU_STATUS_OK : search(s, margin, &ignored);
 }
 

@@ -60,7 +60,7 @@ static int32_t choose(clustering *c, int32_t u, double mean_ns) {
     int32_t w = c->near[k];
     double both_ns = c->work_ns[u] + c->work_ns[w], rating = c->rating[w] / (both_ns + 0.1 * mean_ns + 1);
     c->rating[w] = 0;
-    if (c->pinned[w] || both_ns > c->rules->most_work_ns || sat_add(c->bytes[u], c->bytes[w]) > c->rules->most_bytes ||
+    if (c->pinned[w] || both_ns > c->rules->max_work_ns || sat_add(c->bytes[u], c->bytes[w]) > c->rules->max_bytes ||
         rating <= most || !run_on_same_classes(c, u, w))
       continue;
     most = rating;
@@ -114,7 +114,7 @@ bool coarse_units_find(unit_list *out, const situ_problem *p, const unit_list *f
 }
 
 /* The smallest memory with a limit. */
-static int64_t least_room(const situ_problem *p) {
+static int64_t min_room(const situ_problem *p) {
   int64_t room = SITU_UNLIMITED_BYTES;
   for (int32_t m = 0; m < p->n_memories; m++) room = min64(room, p->platform->memory_bytes[m]);
   return room;
@@ -133,7 +133,7 @@ bool coarse_levels_find(coarse_levels *out, const situ_problem *p, const rank_co
       wanted /= FACTOR;
       continue;
     }
-    coarse_rules rules = {.most_work_ns = work_ns / wanted, .most_bytes = least_room(p) / PER_DEVICE};
+    coarse_rules rules = {.max_work_ns = work_ns / wanted, .max_bytes = min_room(p) / PER_DEVICE};
     unit_list next;
     if (!coarse_units_find(&next, p, &now, costs, &rules, a)) return false;
     if (next.n > now.n / 20 * 19) wanted /= FACTOR; /* these limits allow few joins */

@@ -153,7 +153,7 @@ static int by_key(const void *left, const void *right) {
   return (a->index > b->index) - (a->index < b->index);
 }
 
-static int64_t most_crossing(const contiguous *c, int32_t i) {
+static int64_t max_crossing(const contiguous *c, int32_t i) {
   int64_t most = 0;
   for (int32_t k = 0; k < c->problem->n_kinds; k++)
     most = max64(most, c->crossing[(int64_t)i * c->problem->n_kinds + k]);
@@ -164,7 +164,7 @@ static bool choose_cuts(part_search *s, arena *a) {
   const contiguous *c = s->c;
   ranked *rows;
   if (!ARENA_ARRAYS(a, ARRAY(rows, c->n), ARRAY(s->cut, CONTIGUOUS_CUTS + 2))) return false;
-  for (int32_t i = 1; i < c->n; i++) rows[i - 1] = (ranked){most_crossing(c, i), i};
+  for (int32_t i = 1; i < c->n; i++) rows[i - 1] = (ranked){max_crossing(c, i), i};
   if (c->n > 1) qsort(rows, (size_t)c->n - 1, sizeof *rows, by_key);
   s->cut[s->n_cuts++] = 0;
   for (int32_t i = 0; i < c->n - 1 && i < CONTIGUOUS_CUTS; i++) s->cut[s->n_cuts++] = rows[i].index;

@@ -34,7 +34,7 @@ static int compare_cost(const handovers *a, const handovers *b) {
 
 bool fewer_keeps(const fewer_plan *plan, const fewer_rules *rules) {
   return (rules->max_parts == 0 || plan->cost.n_parts <= rules->max_parts) &&
-         (rules->least_units == 0 || plan->cost.least_units >= rules->least_units);
+         (rules->min_units == 0 || plan->cost.min_units >= rules->min_units);
 }
 
 /* A plan that keeps the limits is never worse than one that does not. */
@@ -209,7 +209,7 @@ static bool merge_islands(fewer *s, const fewer_plan *from, int64_t best_ns) {
   int32_t n = s->problem->n_operators, *order = ARENA_NEW(s->run->arena, int32_t, n);
   int64_t value = from->value_ns, ordered;
   int64_t limit = sat_round((double)best_ns * (1 + 2 * s->rules->tolerance)); /* searches do not recover from above */
-  if (s->rules->max_parts > 0 || s->rules->least_units > 0) limit = SITU_NEVER_NS - 1;
+  if (s->rules->max_parts > 0 || s->rules->min_units > 0) limit = SITU_NEVER_NS - 1;
   if (!order) return false;
   memcpy(s->device, from->where.device, (size_t)n * sizeof *s->device);
   if (from->where.order)
@@ -250,7 +250,7 @@ static bool search(fewer *s, const best_single *single) {
   memcpy(s->device, best->best.device, (size_t)s->problem->n_operators * sizeof *s->device);
   if (!offer(s, &value, s->device, best->best.order, best->solver)) return false;
   find_single(s->pool, single, s->problem->n_operators);
-  bool limited = s->rules->max_parts > 0 || s->rules->least_units > 0;
+  bool limited = s->rules->max_parts > 0 || s->rules->min_units > 0;
   bool alone = s->pool->single >= 0 &&
                (double)s->pool->plan[s->pool->single].value_ns <
                    (double)best->value_ns * (1 + fmax(s->rules->min_gain, limited ? 0 : s->rules->tolerance));

@@ -194,7 +194,7 @@ static situ_status fill_window(lns *s, int32_t first, int32_t last, bool *found)
   int64_t most = min64(MOST_CHILDREN, sat_mul(budget_steps_left(run->budget), per_step));
   block_limits limits = {.width = WIDTH,
                          .upper_ns = value_ns + (contended ? (int64_t)(SLACK * (double)value_ns) : 0),
-                         .most_children = most,
+                         .max_children = most,
                          .links = links,
                          .budget = run->budget};
   block_result result;

@@ -15,7 +15,7 @@ typedef struct timed {
   int32_t v;
 } timed;
 
-static int64_t least_time(const situ_problem *p, int32_t class) {
+static int64_t min_time(const situ_problem *p, int32_t class) {
   int64_t least = SITU_NEVER_NS;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int64_t time = p->time_ns[(int64_t)v * p->n_classes + class];
@@ -70,7 +70,7 @@ bool partial_init_units(partial_schedule *s, const situ_problem *p, const unit_l
       !timeline_pool_init(&s->pool, a, (int64_t)n + n_devices))
     return false;
   s->sorting = sorting;
-  for (int32_t k = 0; k < p->n_classes; k++) least[k] = least_time(p, k);
+  for (int32_t k = 0; k < p->n_classes; k++) least[k] = min_time(p, k);
   for (int32_t d = 0; d < n_devices; d++) s->lines[d].least = least[p->class_of[d]];
   s->limited = !footprint_fits_always(p);
   sum_units(s);

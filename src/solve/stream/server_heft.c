@@ -104,7 +104,7 @@ static bool time_server(spreading *s, int32_t k) {
 
 /* Finds the best split for servers filled to that fraction, and offers a plan for each way of ranking. False without
  * memory or budget. */
-static bool offer(spreading *s, server_table *t, double fill, int64_t most_peak) {
+static bool offer(spreading *s, server_table *t, double fill, int64_t max_peak) {
   const situ_problem *p = s->problem;
   const chain *c = &s->chain;
   int32_t best, *device_of = ARENA_NEW(s->run->arena, int32_t, c->n),
@@ -116,7 +116,7 @@ static bool offer(spreading *s, server_table *t, double fill, int64_t most_peak)
     x->never = s->never[k];
     x->limit_bytes = s->room_bytes[k];
     if (x->limit_bytes == SITU_UNLIMITED_BYTES) continue;
-    int64_t spare = sat_mul(s->servers[k].n_places - 1, most_peak); /* every device holds its own */
+    int64_t spare = sat_mul(s->servers[k].n_places - 1, max_peak); /* every device holds its own */
     x->limit_bytes = max64(0, (int64_t)((double)x->limit_bytes * fill) - spare);
   }
   t->upper_ns = SITU_NEVER_NS; /* times are estimates */
@@ -146,10 +146,10 @@ static bool spread(spreading *s, arena *a) {
   for (int32_t k = 0; k < s->n_types; k++)
     if (!time_server(s, k)) return false;
   s->partial.limited = limited;
-  int64_t most_peak = 0;
-  for (int32_t e = 0; e < s->chain.n; e++) most_peak = max64(most_peak, s->chain.peak_bytes[e]);
+  int64_t max_peak = 0;
+  for (int32_t e = 0; e < s->chain.n; e++) max_peak = max64(max_peak, s->chain.peak_bytes[e]);
   for (size_t i = 0; i < (limited ? sizeof FILLS / sizeof FILLS[0] : 1) && !solve_done(s->run); i++)
-    if (!offer(s, &t, FILLS[i], most_peak)) return false;
+    if (!offer(s, &t, FILLS[i], max_peak)) return false;
   return true;
 }
 

@@ -70,7 +70,7 @@ typedef struct splitting {
 
 /* The minimum time from the end of v on d to the end of everything, through users outside the window; -1 without
  * any. */
-static int64_t least_leave(const splitting *s, int32_t v, int32_t d) {
+static int64_t min_leave(const splitting *s, int32_t v, int32_t d) {
   const situ_problem *p = s->problem;
   const situ_graph *g = s->graph;
   int64_t leave = -1;
@@ -213,7 +213,7 @@ static bool build(splitting *s, const modules *parts) {
       fill_arrivals(s, i, s->trial.device);
       for (int32_t d = 0; d < p->n_devices; d++)
         for (int32_t q = s->strands->member_start[u]; q < s->strands->member_start[u + 1]; q++)
-          w->leave_ns[i][d] = max64(w->leave_ns[i][d], least_leave(s, s->strands->member[q], d));
+          w->leave_ns[i][d] = max64(w->leave_ns[i][d], min_leave(s, s->strands->member[q], d));
     }
     fix_groups(s, s->trial.device);
     fill_room(s, s->trial.device);

@@ -80,7 +80,7 @@ typedef struct window_run {
   const window *w;
   arena *scratch;
   const situ_problem *problem;
-  int64_t upper_ns, n_nodes, most_nodes;
+  int64_t upper_ns, n_nodes, max_nodes;
   window_visitor *visit;
   void *context;
   int64_t tail_ns[WINDOW_STRANDS][WINDOW_DEVICES]; /* minimum from the end of a strand to the end of everything */
@@ -276,15 +276,15 @@ static bool window_recurse(window_run *s, int32_t depth, int64_t bound_ns) {
   int32_t n = list_branches(s, depth);
   for (int32_t k = 0; k < n; k++) {
     if (s->branches[depth][k].bound_ns >= s->upper_ns) break;
-    if (++s->n_nodes > s->most_nodes) return false;
+    if (++s->n_nodes > s->max_nodes) return false;
     if (!try_branch(s, depth, bound_ns, s->branches[depth][k])) return false;
   }
   return true;
 }
 
-bool window_search(const window *w, int64_t upper_ns, int64_t most_nodes, window_visitor *visit, void *context,
+bool window_search(const window *w, int64_t upper_ns, int64_t max_nodes, window_visitor *visit, void *context,
                    int64_t *n_nodes, arena *scratch) {
-  REQUIRE(w->n >= 1 && w->n <= WINDOW_STRANDS && most_nodes > 0);
+  REQUIRE(w->n >= 1 && w->n <= WINDOW_STRANDS && max_nodes > 0);
   arena_mark mark = arena_get_mark(scratch);
   window_run *s = ARENA_NEW(scratch, window_run, 1);
   *n_nodes = 0;
@@ -294,7 +294,7 @@ bool window_search(const window *w, int64_t upper_ns, int64_t most_nodes, window
   s->problem = w->problem;
   s->upper_ns = upper_ns;
   s->n_nodes = 0;
-  s->most_nodes = most_nodes;
+  s->max_nodes = max_nodes;
   s->visit = visit;
   s->context = context;
   start_run(s);
