@@ -17,7 +17,8 @@
 enum { TIME_BITS = 24, BYTE_BITS = 20, MAX_ROUNDS = 300, POLISH_ROUNDS = 36, BISECTIONS = 40 };
 /* Times and weights are capped here so that no sum overflows. This can only lower the bound. */
 static const int64_t LONGEST = (int64_t)1 << 50, HEAVIEST = (int64_t)1 << 48;
-static const int64_t DEAREST = (int64_t)1 << 52; /* a byte costs at most 256 times the highest price of a nanosecond */
+/* A byte costs at most 256 times the highest price of a nanosecond. */
+static const int64_t MAX_PRICE = (int64_t)1 << 52;
 static const double WORK_LIMIT = 4e8;
 
 typedef struct prices {
@@ -49,7 +50,7 @@ static bool make_whole(prices *s, __int128 *divisor, __int128 *rent) {
   for (int32_t r = 0; r < all->n_rooms; r++) {
     double y = s->price[all->n_columns + r] / most * (1 << TIME_BITS) * (1 << BYTE_BITS);
     bool priced = s->memory && all->room_bytes[r] != SITU_UNLIMITED_BYTES;
-    s->whole[all->n_columns + r] = !priced ? 0 : y < (double)DEAREST ? (int64_t)y : DEAREST;
+    s->whole[all->n_columns + r] = !priced ? 0 : y < (double)MAX_PRICE ? (int64_t)y : MAX_PRICE;
     *rent += (__int128)s->whole[all->n_columns + r] * (priced ? all->room_bytes[r] : 0);
   }
   return *divisor > 0;
@@ -244,9 +245,9 @@ bool area_search(area_prices *out, items *all, arena *a, budget *b) {
   polish(&s);
   if (!needs_memory(&s)) return keep_best(out, &s, a);
   s.memory = true;
-  for (int32_t dear = -1; dear < all->n_columns && dear < 4; dear++) { /* even prices, then each sort dear */
+  for (int32_t d = -1; d < all->n_columns && d < 4; d++) { /* even prices, then one high price */
     area_start(&s);
-    if (dear >= 0) s.price[dear] *= 1000;
+    if (d >= 0) s.price[d] *= 1000;
     fill_rooms(&s);
     improve(&s, all->n_columns + 1);
   }

@@ -7,7 +7,7 @@
  *             start(v) >= a + sum of min over d of u_d p / sum of u over the devices that one of them may use;
  *             likewise descendants after the end of v;
  *   energy    in an interval [a,b] the groups do at least the sum of min over d of u_d psi(d) priced work, where psi is
- *             the least part of an operator within the interval, started as early or as late as can be; the devices
+ *             the minimum part of an operator within the interval, started as early or as late as can be; the devices
  *             have no more than (b - a) sum u.
  *
  * A group without a device, or too much energy, is a contradiction. docs/theory/bounds/destructive.md */
@@ -29,7 +29,7 @@ enum {
   WORK_OPERATORS = 1500, /* maximum for the work rule at each T */
   FREE_OPERATORS = 6000, /* maximum for the rounds for all T together */
   FREE_ROUNDS = 1,
-  DEAREST = 1 << 10,
+  MAX_PRICE = 1 << 10,
   FIRST_STEP = 64,
   PRECISION = 10000
 };
@@ -308,7 +308,7 @@ static void choose_prices(destructive_search *s) {
     for (int32_t d = 0; d < s->n_devices; d++) {
       double relative = 1;
       for (double e = power[k]; e >= 0.5 && total[d] > least; e -= 0.5) relative *= sqrt(least / total[d]);
-      price[d] = (int64_t)(DEAREST * relative + 0.5);
+      price[d] = (int64_t)(MAX_PRICE * relative + 0.5);
     }
     if (k == 0 || memcmp(price, s->price[0], (size_t)s->n_devices * sizeof *price) != 0) s->n_prices++;
   }

@@ -23,7 +23,7 @@
 #include "bound/items.h"
 
 enum { BYTE_BITS = 32, BISECTIONS = 24, MOST_MEMORIES = 16 };
-static const int64_t DEAREST = (int64_t)1 << 52, FAR_NS = (int64_t)1 << 55; /* above every value of a plan */
+static const int64_t MAX_PRICE = (int64_t)1 << 52, FAR_NS = (int64_t)1 << 55; /* above every value of a plan */
 
 typedef struct cutting {
   const situ_problem *problem;
@@ -174,7 +174,7 @@ static void cut_at(cutting *s, int64_t price) {
 
 /* Bisects the price of a byte in a, from 0 to the maximum. */
 static void cut_memory(cutting *s, int32_t memory) {
-  int64_t low = 0, high = DEAREST;
+  int64_t low = 0, high = MAX_PRICE;
   s->memory = memory;
   for (int32_t t = 0; t < s->graph->n_tensors; t++) {
     s->leave_ns[t] = cheapest(s->problem, t, memory, false);

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 
 enum { ROUNDS = 600, LINES = 40, LINES_EVERY = 150 };
-static const int64_t DEAREST = (int64_t)1 << 52, HURRY_MOST = (int64_t)1 << 58;
+static const int64_t MAX_PRICE = (int64_t)1 << 52, HURRY_MOST = (int64_t)1 << 58;
 static const double WORK_LIMIT = 3e8;
 
 static int64_t min_time(const stop_chain *s, int32_t v) {
@@ -374,7 +374,7 @@ static void try_prices(stop_chain *s, stop_chain_visit *visit, void *context) {
   for (int32_t m = 0; m < p->n_memories; m++) {
     double y = s->price[s->type_of[m]] * (double)((int64_t)1 << STOP_CHAIN_BITS);
     bool limited = p->platform->memory_bytes[m] != SITU_UNLIMITED_BYTES;
-    s->byte[m] = !limited ? 0 : y < (double)DEAREST ? (int64_t)y : DEAREST;
+    s->byte[m] = !limited ? 0 : y < (double)MAX_PRICE ? (int64_t)y : MAX_PRICE;
   }
   double hurry = ldexp(s->pace, STOP_CHAIN_OTHER_BITS);
   s->hurry = !p->other ? 0 : hurry < (double)HURRY_MOST ? (int64_t)hurry : HURRY_MOST;

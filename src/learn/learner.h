@@ -18,7 +18,7 @@ enum { CASE_NOTES = 8, CASE_GROUPS = CASE_NOTES - 1 };
 typedef struct train_case {
   environment env;
   void *seen;        /* what the learner made of the environment */
-  uint64_t hash;     /* of the problem: a checkpoint goes on with the same problems only */
+  uint64_t hash;     /* of the problem: a checkpoint continues with the same problems only */
   int64_t n_rewards; /* of all trials of training steps */
   double mean_reward;
   double note[CASE_NOTES]; /* the learner's own numbers; checkpoints keep them, like the fields above; CASE_GROUPS:

@@ -351,7 +351,7 @@ typedef struct fresh {
 } fresh;
 
 /* A walk that starts from the first plan only, with rounds of its own. */
-static situ_status run_afresh(solve_run *run, void *context, int32_t number) {
+static situ_status run_fresh(solve_run *run, void *context, int32_t number) {
   (void)number;
   const fresh *f = context;
   portfolio searches = {f->all->search, f->all->n_searches};
@@ -365,19 +365,19 @@ static situ_status run_afresh(solve_run *run, void *context, int32_t number) {
 
 /* How the searches of a round run. Rank 0 decides for all. */
 typedef struct round_form {
-  int64_t afresh, n_walks; /* 0: none; 1: in turn */
+  int64_t fresh, n_walks; /* 0: none; 1: in turn */
 } round_form;
 
 static situ_status find_form(round_form *out, solve_run *run, const fresh *f, double share) {
   int64_t steps = budget_steps_left(run->budget), wanted, rows = f->all->n_searches;
-  *out = (round_form){.afresh = f->wanted};
+  *out = (round_form){.fresh = f->wanted};
   if (f->wanted) {
     out->n_walks = steps >= FRESH_WALKS ? max64(walks_wanted(run, FRESH_WALKS), FRESH_WALKS) : 0;
   } else {
     wanted = side_by_side(run, share);
     out->n_walks = wanted > 1 ? min64((wanted + rows - 1) / rows * rows, max64(steps, 2)) : 1;
   }
-  TRY(exchange_whole(run, &out->afresh));
+  TRY(exchange_whole(run, &out->fresh));
   return exchange_whole(run, &out->n_walks);
 }
 
@@ -389,10 +389,10 @@ static situ_status search_on(solve_run *run, fresh *f, double share, rng *seeds)
   round_form form;
   int32_t n_counted;
   TRY(find_form(&form, run, f, share));
-  if (form.afresh && form.n_walks > 0)
-    TRY(walks_run(run, run_afresh, f, (int32_t)form.n_walks, share, seeds, &n_counted));
-  if (!form.afresh && form.n_walks == 1) TRY(run_in_turn(run, &searches, share, seeds));
-  if (!form.afresh && form.n_walks > 1)
+  if (form.fresh && form.n_walks > 0)
+    TRY(walks_run(run, run_fresh, f, (int32_t)form.n_walks, share, seeds, &n_counted));
+  if (!form.fresh && form.n_walks == 1) TRY(run_in_turn(run, &searches, share, seeds));
+  if (!form.fresh && form.n_walks > 1)
     TRY(walks_run(run, run_row, &searches, (int32_t)form.n_walks, share, seeds, &n_counted));
   double gain = (double)(before_ns - run->incumbent->value_ns);
   double starts_ns = turns_ns(run, FRESH_WALKS * f->all->n_searches);

@@ -15,7 +15,7 @@
 #include "view/equal_devices.h"
 
 enum { BISECTIONS = 40, BYTE_BITS = 32 };
-static const int64_t FAR_NS = (int64_t)1 << 55, DEAREST = (int64_t)1 << 52;
+static const int64_t FAR_NS = (int64_t)1 << 55, MAX_PRICE = (int64_t)1 << 52;
 
 typedef struct swap {
   solve_run *run;
@@ -157,7 +157,7 @@ static int try_cut(swap *s, const int64_t price[2], simulation *found) {
 
 /* Cuts between a and b. Returns whether that improved the placement; otherwise it is restored. */
 static bool cut_pair(swap *s, int32_t a, int32_t b) {
-  int64_t price[2] = {0, 0}, low = 0, high = DEAREST, before_ns = s->value_ns;
+  int64_t price[2] = {0, 0}, low = 0, high = MAX_PRICE, before_ns = s->value_ns;
   s->a = a;
   s->b = b;
   memcpy(s->before, s->unit_at, (size_t)s->problem->units.n * sizeof *s->before);
