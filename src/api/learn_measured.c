@@ -5,7 +5,7 @@
 #include "api/instance.h"
 #include "base/arguments.h"
 #include "engine/trials.h"
-#include "learn/course.h"
+#include "learn/learn_judged.h"
 #include "read/reader.h"
 #include "sim/simulate.h"
 #include "split/model_file.h"
@@ -57,7 +57,7 @@ static situ_status learn_in(measured_course *c, situ_learn_report *out, situ_tri
   trials *t = &c->trials;
   c->judge = (environment_judge){.time = judge_time, .context = c, .scale_ns = t->single_ns, .over = t->over};
   situ_learn_report learned = SITU_LEARN_REPORT_INIT;
-  situ_status status = learn_course(&learned, NULL, learner, &p, 1, options, &c->judge, error);
+  situ_status status = learn_judged(&learned, NULL, learner, &p, 1, options, &c->judge, error);
   bool stopped = t->status == SITU_STATUS_CANCELLED;
   learned.stopped = learned.stopped && (stopped || !t->over); /* all that was asked for was measured otherwise */
   if (status == SITU_STATUS_OK && !GIVE(out, learned))

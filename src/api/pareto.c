@@ -22,7 +22,7 @@ struct situ_front {
   int32_t n_solved;
   situ_plan **points; /* [n_points] those that no other is better than */
   int32_t n_points;
-  int64_t least_latency_ns, least_period_ns;
+  int64_t min_latency_ns, min_period_ns;
   const char *latency_bound, *period_bound, *reason;
   bool infeasible;
   double seconds;
@@ -85,9 +85,9 @@ static situ_status solve_once(sweep *s, situ_objective objective, int64_t ceilin
 /* The bounds of the two ends, which hold for all points. */
 static void keep_ends(situ_front *f) {
   const situ_plan *latency = f->plans[0], *period = f->plans[1];
-  f->least_latency_ns = latency->lower_bound_ns;
+  f->min_latency_ns = latency->lower_bound_ns;
   f->latency_bound = latency->bound;
-  f->least_period_ns = period->lower_bound_ns;
+  f->min_period_ns = period->lower_bound_ns;
   f->period_bound = period->bound;
   f->reason = latency->reason;
   f->infeasible = latency->outcome == SITU_OUTCOME_INFEASIBLE;
@@ -177,8 +177,8 @@ int32_t situ_front_n_points(const situ_front *f) { return f ? f->n_points : 0; }
 const situ_plan *situ_front_plan(const situ_front *f, int32_t index) {
   return f && index >= 0 && index < f->n_points ? f->points[index] : NULL;
 }
-int64_t situ_front_least_latency_ns(const situ_front *f) { return f ? f->least_latency_ns : 0; }
-int64_t situ_front_least_period_ns(const situ_front *f) { return f ? f->least_period_ns : 0; }
+int64_t situ_front_least_latency_ns(const situ_front *f) { return f ? f->min_latency_ns : 0; }
+int64_t situ_front_least_period_ns(const situ_front *f) { return f ? f->min_period_ns : 0; }
 const char *situ_front_latency_bound(const situ_front *f) { return f ? f->latency_bound : ""; }
 const char *situ_front_period_bound(const situ_front *f) { return f ? f->period_bound : ""; }
 const char *situ_front_reason(const situ_front *f) { return f ? f->reason : ""; }

@@ -76,7 +76,7 @@ static _Noreturn void be_child(child_work *work, child_line *line, void *context
 typedef struct inbox {
   char *bytes;
   size_t n, room;
-  size_t most_bytes;
+  size_t max_bytes;
   bool ended, good; /* the last frame has arrived; the result of the work */
   bool broken;
 } inbox;
@@ -105,7 +105,7 @@ static void tell(inbox *in, const child_limits *limits, void *context) {
     const char *frame = in->bytes + at + sizeof size;
     size_t here = in->n - at - sizeof size;
     memcpy(&size, in->bytes + at, sizeof size);
-    if (size > in->most_bytes) in->broken = true;
+    if (size > in->max_bytes) in->broken = true;
     if (in->broken || here < (size ? size : 1)) break;
     if (size == 0) {
       in->ended = true;
@@ -169,7 +169,7 @@ child_end child_run(child_work *work, const child_limits *limits, void *context)
   }
   close(out[1]);
   close(control[0]);
-  inbox in = {.most_bytes = limits->most_bytes};
+  inbox in = {.max_bytes = limits->max_bytes};
   bool stopped = child > 0 && listen_to(&in, out[0], &control[1], limits, context);
   if (child > 0) reap(child);
   if (control[1] >= 0) close(control[1]);

@@ -36,7 +36,7 @@ typedef enum child_end {
 typedef struct child_limits {
   int64_t deadline_ns; /* time of clock_now_ns at which it is asked to stop; INT64_MAX: none */
   int64_t grace_ns;    /* how long it may take to stop before it is killed */
-  size_t most_bytes;   /* of one message: a child that sends more has crashed */
+  size_t max_bytes;    /* of one message: a child that sends more has crashed */
   child_stop *stop;    /* may be NULL */
   child_told *told;
 } child_limits;

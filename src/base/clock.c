@@ -18,8 +18,8 @@ void clock_condition(pthread_cond_t *out) {
   pthread_condattr_destroy(&steady);
 }
 
-void clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t most_ns) {
-  int64_t until_ns = clock_now_ns() + most_ns;
+void clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t max_ns) {
+  int64_t until_ns = clock_now_ns() + max_ns;
   struct timespec until = {.tv_sec = until_ns / SECOND_NS, .tv_nsec = until_ns % SECOND_NS};
   pthread_cond_timedwait(condition, lock, &until);
 }

@@ -11,6 +11,6 @@ int64_t clock_now_ns(void);
 /* A condition to wait for by this clock; pthread_cond_destroy ends it. */
 void clock_condition(pthread_cond_t *out);
 /* Waits for it at most that long, which may end early as any such wait. The caller holds the lock. */
-void clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t most_ns);
+void clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t max_ns);
 
 #endif

@@ -5,7 +5,7 @@
 
 bool max_flow_new(max_flow *f, int32_t n_nodes, int32_t n_arcs, arena *a) {
   int64_t arcs = 2 * (int64_t)n_arcs;
-  *f = (max_flow){.most_arcs = 2 * n_arcs};
+  *f = (max_flow){.max_arcs = 2 * n_arcs};
   if (arcs > INT32_MAX || !ARENA_ARRAYS(a, ARRAY(f->first, n_nodes), ARRAY(f->next, arcs), ARRAY(f->to, arcs),
                                         ARRAY(f->room, arcs), ARRAY(f->capacity, arcs), ARRAY(f->level, n_nodes),
                                         ARRAY(f->at, n_nodes), ARRAY(f->queue, n_nodes)))
@@ -29,7 +29,7 @@ static void add_half(max_flow *f, int32_t from, int32_t to, int64_t capacity) {
 }
 
 int32_t max_flow_add(max_flow *f, int32_t from, int32_t to, int64_t capacity) {
-  REQUIRE(f->n_arcs + 2 <= f->most_arcs && capacity >= 0 && capacity <= MAX_FLOW_ENDLESS && from != to);
+  REQUIRE(f->n_arcs + 2 <= f->max_arcs && capacity >= 0 && capacity <= MAX_FLOW_ENDLESS && from != to);
   add_half(f, from, to, capacity);
   add_half(f, to, from, 0);
   return f->n_arcs - 2;

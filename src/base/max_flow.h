@@ -11,7 +11,7 @@
 #define MAX_FLOW_ENDLESS ((int64_t)1 << 60)
 
 typedef struct max_flow {
-  int32_t n_nodes, n_arcs, most_arcs;
+  int32_t n_nodes, n_arcs, max_arcs;
   int32_t *first;     /* [node] its first arc, or -1 */
   int32_t *next, *to; /* [arc]; arc ^ 1 goes back */
   int64_t *room;      /* [arc] what more can flow */

@@ -46,14 +46,14 @@ static void list_known(char *into, size_t capacity, const char *const *names, in
 }
 
 /* Half of the letters, and at most 3. */
-static int most_distance(const char *word) {
+static int max_distance(const char *word) {
   size_t half = strnlen(word, LONGEST) / 2;
   return half < 3 ? (int)half : 3;
 }
 
 const char *situ_nearest_name(const char *word, const char *const *names, int32_t n) {
   const char *best = NULL;
-  int below = word ? most_distance(word) + 1 : 0;
+  int below = word ? max_distance(word) + 1 : 0;
   for (int32_t i = 0; word && names && i < n; i++) {
     int distance = names[i] ? name_distance(word, names[i]) : below;
     if (distance >= below) continue;
@@ -65,7 +65,7 @@ const char *situ_nearest_name(const char *word, const char *const *names, int32_
 
 const char *near_names(char *into, size_t capacity, const char *word, const char *const *names, int32_t n) {
   REQUIRE(capacity > 0 && n >= 0);
-  int nearest = most_distance(word);
+  int nearest = max_distance(word);
   size_t at = 0;
   for (int32_t i = 0; i < n; i++) {
     if (name_distance(word, names[i]) > nearest) continue;

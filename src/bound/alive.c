@@ -7,14 +7,14 @@
 
 enum { BEFORE = 1, BEHIND = 2, N_PROBES = 6 };
 
-/* Whether the operator takes time wherever it may run: then an instant is inside. */
+/* Whether the operator takes time on every device that it may use. Only then is there an instant at which it runs. */
 static bool takes_time(const situ_problem *p, int32_t v) {
   for (int32_t d = 0; d < p->n_devices; d++)
     if (problem_allows(p, v, d) && problem_time_ns(p, v, d) == 0) return false;
   return true;
 }
 
-/* Marks what has ended when `at` begins, and what has not begun when it ends; both of them `at` itself. */
+/* Marks the operators that have ended when `at` begins, and those that have not begun when it ends. `at` is both. */
 static void mark_sides(uint8_t *side, const situ_graph *g, int32_t at) {
   memset(side, 0, (size_t)g->n_operators);
   side[at] = BEFORE | BEHIND;
@@ -29,8 +29,8 @@ static void mark_sides(uint8_t *side, const situ_graph *g, int32_t at) {
 typedef struct holders {
   const situ_problem *problem;
   uint8_t *side;    /* [operator] */
-  int32_t *had;     /* [unit] 1 + the last tensor that it has made or read before */
-  int32_t *counted; /* [unit] 1 + the last tensor that was added to it */
+  int32_t *had;     /* [unit] 1 + the last tensor that it is known to have made or read before */
+  int32_t *counted; /* [unit] 1 + the last tensor that was counted for it */
 } holders;
 
 static bool holders_init(holders *h, const situ_problem *p, int32_t at, arena *a) {
@@ -41,8 +41,8 @@ static bool holders_init(holders *h, const situ_problem *p, int32_t at, arena *a
   return true;
 }
 
-/* Adds tensor t to the units that hold it for sure: those that have made or read it before, and read it behind. With
- * `once` to the one with the first of such readers. */
+/* Adds tensor t to the units that certainly hold it: those that have made or read it before `at` and read it after.
+ * With `once`, only the unit of the first such reader. */
 static void add_tensor(int64_t *bytes, holders *h, int32_t t, bool once) {
   const situ_graph *g = h->problem->graph;
   const int32_t *of = h->problem->units.of;
@@ -76,7 +76,7 @@ bool alive_bytes(int64_t *bytes, const situ_problem *p, int32_t at, arena *scrat
   return add_tensors(bytes, p, at, true, scratch);
 }
 
-/* Whether each operator that takes time on device d has room there beside the weights of its unit. */
+/* Whether each operator of the unit that takes time on device d has room there beside the unit's weights. */
 static bool has_room_to_run(const situ_problem *p, unit_members u, int64_t weights, int32_t d) {
   for (int32_t i = 0; i < u.n; i++)
     if (problem_time_ns(p, u.member[i], d) > 0 &&
@@ -108,7 +108,7 @@ bool alive_rooms(bool *may, bool *fewer, const situ_problem *p, int32_t at, aren
   return made;
 }
 
-/* A chain of as many operators as there are, first to last. Returns its length. */
+/* Fills a longest chain of operators, first to last. Returns its length. */
 static int32_t find_chain(int32_t *chain, int32_t *next, int32_t *length, const situ_graph *g) {
   int32_t first = -1, n = 0;
   for (int32_t v = g->n_operators - 1; v >= 0; v--) {
@@ -132,7 +132,7 @@ static int64_t sum_of(const int64_t *bytes, int32_t n) {
   return sum;
 }
 
-/* Probes at even distances, then closer and closer around the best. */
+/* Probes at even distances, then in ever smaller steps around the best. */
 bool alive_find(int32_t *at, const situ_problem *p, arena *scratch) {
   int32_t n = p->n_operators, kept = 0, *chain, *next, *length;
   int64_t *bytes, most = 0;

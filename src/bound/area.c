@@ -3,17 +3,17 @@
  *     T * sum over d of u_d  >=  sum over operators v of min over d of (u_d p(v,d) + y_m(d) w(v))  -  sum over m of y_m
  * cap_m
  *
- * since no device works longer than T and no memory holds more weights than its capacity. Holds for stream (no device
- * runs two operators at once) and for pipelines (a load holds all its compute). Not for calls: calls of one device are
- * not queued. In pipelines the stash counts with the weights, and in streams the tensors that are alive at one instant
- * (bound/alive.h), where that is more. */
+ * since no device works longer than T and no memory holds more bytes of weights than its capacity. It holds for streams
+ * (no device runs two operators at once) and for pipelines (a load includes all compute), but not for calls (calls on
+ * one device are not queued). In pipelines the stash counts with the weights. In streams the tensors alive at one
+ * instant (bound/alive.h) count too, where that gives a higher bound. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/alive.h"
 #include "bound/area_search.h"
 #include "bound/bound.h"
 
-/* The best prices, for each device and memory, in one unit. */
+/* The best prices of devices and memories, in one common unit. */
 static bool area_certify(certificate *proof, const area_prices *s, const items *all, const situ_problem *p, arena *a) {
   if (s->lower_ns == 0) return true;
   certificate_start(proof, "area_price", s->lower_ns);
@@ -29,7 +29,7 @@ static bool area_certify(certificate *proof, const area_prices *s, const items *
   return true;
 }
 
-/* Adds what is alive while `at` runs, and forbids what has no room. */
+/* Adds what is alive while `at` runs, and forbids devices without room for it. */
 static bool add_alive(items *all, const situ_problem *p, int32_t at, arena *a) {
   bool *may, *any, fewer;
   int64_t *alive;

@@ -1,11 +1,11 @@
 /* The search for prices of device time and memory: docs/theory/bounds/area_price.md.
  *
- * The right side is concave; prices are moved by multiplicative updates towards even use of devices and full memories,
- * then the best are polished one by one. Whatever the search does, what it proves is computed from integers, exactly in
- * 128 bits: prices of time are u / 2^24, prices of a byte y / 2^44.
+ * The right side is concave; prices are moved by multiplicative updates towards evenly used devices and full memories.
+ * Then the best prices are polished one by one. Whatever the search does, what it proves is computed from integers,
+ * exactly in 128 bits: prices of time are u / 2^24, prices of a byte y / 2^44.
  *
- * Items with equal times and weights are one that counts for all of them: layers repeat, so that a million operators of
- * a transformer are some fifty items. */
+ * Items with equal times and weights are merged into one with a count. Layers repeat, so a transformer of a million
+ * operators has about fifty items. */
 #include <math.h>
 #include <string.h>
 
@@ -15,9 +15,10 @@
 #include "bound/area_search.h"
 
 enum { TIME_BITS = 24, BYTE_BITS = 20, MAX_ROUNDS = 300, POLISH_ROUNDS = 36, BISECTIONS = 40 };
-/* Times and weights are cut to this, which only lowers the bound, so that no sum overflows. */
+/* Times and weights are capped here so that no sum overflows. This can only lower the bound. */
 static const int64_t LONGEST = (int64_t)1 << 50, HEAVIEST = (int64_t)1 << 48;
-static const int64_t DEAREST = (int64_t)1 << 52; /* 256 times the dearest nanosecond for a byte */
+/* A byte costs at most 256 times the highest price of a nanosecond. */
+static const int64_t MAX_PRICE = (int64_t)1 << 52;
 static const double WORK_LIMIT = 4e8;
 
 typedef struct prices {
@@ -25,16 +26,16 @@ typedef struct prices {
   const int32_t *count; /* [item] how many it stands for */
   budget *budget;
   int32_t n;      /* n_columns prices of time, then n_rooms prices of memory */
-  double *price;  /* [n] as they are tried */
-  double *use;    /* [n] nanoseconds or bytes, with each item at its cheapest sort */
+  double *price;  /* [n] the prices being tried */
+  double *use;    /* [n] nanoseconds or bytes used when each item takes its cheapest sort */
   int64_t *whole; /* [n] the prices as integers */
   double *best;   /* [n] */
-  int64_t *proof; /* [n] the whole prices of best_ns */
+  int64_t *proof; /* [n] the integer prices that gave best_ns */
   int64_t best_ns;
   bool memory; /* memory is priced */
 } prices;
 
-/* Integer prices with the dearest time at 2^24. False when no device has a price. */
+/* Integer prices, scaled so that the highest price of time is 2^24. False when no device has a price. */
 static bool make_whole(prices *s, __int128 *divisor, __int128 *rent) {
   const items *all = s->all;
   double most = 0;
@@ -49,13 +50,13 @@ static bool make_whole(prices *s, __int128 *divisor, __int128 *rent) {
   for (int32_t r = 0; r < all->n_rooms; r++) {
     double y = s->price[all->n_columns + r] / most * (1 << TIME_BITS) * (1 << BYTE_BITS);
     bool priced = s->memory && all->room_bytes[r] != SITU_UNLIMITED_BYTES;
-    s->whole[all->n_columns + r] = !priced ? 0 : y < (double)DEAREST ? (int64_t)y : DEAREST;
+    s->whole[all->n_columns + r] = !priced ? 0 : y < (double)MAX_PRICE ? (int64_t)y : MAX_PRICE;
     *rent += (__int128)s->whole[all->n_columns + r] * (priced ? all->room_bytes[r] : 0);
   }
   return *divisor > 0;
 }
 
-/* The bound of these prices, exactly; and what is then used of each sort and room. */
+/* Computes the bound of these prices exactly, and how much of each sort and room is used at them. */
 static void evaluate(prices *s) {
   const items *all = s->all;
   __int128 divisor, rent, sum = 0;
@@ -74,7 +75,7 @@ static void evaluate(prices *s) {
       least = cost;
       at = k;
     }
-    if (at < 0) continue; /* no plan: another matter */
+    if (at < 0) continue; /* no plan exists; other bounds report that */
     sum += least * s->count[i];
     s->use[at] += (double)row[at] * s->count[i];
     s->use[all->n_columns + all->room_of[at]] += (double)weight * s->count[i];
@@ -92,7 +93,7 @@ static void evaluate(prices *s) {
 
 static double clipped(double x) { return x > 3 ? 3 : x; }
 
-/* Prices of what is used more than evenly, or more than there is, rise; others fall. */
+/* Raises the prices of what is used more than evenly, or beyond its capacity, and lowers the others. */
 static void update(prices *s, double step) {
   const items *all = s->all;
   double even = 0, devices = 0;
@@ -111,7 +112,7 @@ static void update(prices *s, double step) {
         exp(step * clipped(s->use[all->n_columns + r] / ((double)all->room_bytes[r] + 1) - 1));
 }
 
-/* Rounds of updates, as many as the work limit allows for one of `runs` equal runs. */
+/* Rounds of updates: as many as the work limit allows for one of `runs` equal runs. */
 static void improve(prices *s, int32_t runs) {
   double once = ((double)s->all->n * s->all->n_columns + 1) * runs;
   int32_t rounds = once * MAX_ROUNDS > WORK_LIMIT ? (int32_t)(WORK_LIMIT / once) + 1 : MAX_ROUNDS;
@@ -121,7 +122,7 @@ static void improve(prices *s, int32_t runs) {
   }
 }
 
-/* Tries each price up and down from the best, ever closer. */
+/* Tries each of the best prices a little higher and lower, in ever smaller steps. */
 static void polish(prices *s) {
   if ((double)s->all->n * s->all->n_columns * s->n * 2 * POLISH_ROUNDS > WORK_LIMIT || s->n < 2) return;
   double factor = 4;
@@ -133,8 +134,8 @@ static void polish(prices *s) {
     }
 }
 
-/* Time is priced by the inverse of the time of all operators on each sort; a byte by what all operators cost by byte.
- */
+/* Starting prices: time costs the inverse of the total time of all operators on each sort, a byte the cost of all
+ * operators divided by their bytes. */
 static void area_start(prices *s) {
   const items *all = s->all;
   double bytes = 1;
@@ -150,8 +151,8 @@ static void area_start(prices *s) {
   for (int32_t r = 0; r < all->n_rooms; r++) s->price[all->n_columns + r] = s->best[all->n_columns + r] = 1 / bytes;
 }
 
-/* With the present prices of time, one price for all bytes at which the rooms are just full: by bisection, since what
- * goes into rooms with a limit falls with it. */
+/* Finds the one price of all bytes at which the rooms are just full, with the prices of time as they are. Bisection
+ * works because what goes into rooms with a limit falls as the price rises. */
 static void fill_rooms(prices *s) {
   const items *all = s->all;
   double room = 0, high = 0;
@@ -177,7 +178,7 @@ static void fill_rooms(prices *s) {
   }
 }
 
-/* A room that holds all weights is never full: its bytes are free. */
+/* A room that can hold all weights never fills up, so its bytes are free. */
 static void free_large_rooms(items *all) {
   int64_t weights = 0;
   for (int32_t i = 0; i < all->n; i++) weights = sat_add(weights, all->weight_bytes[i]);
@@ -185,8 +186,7 @@ static void free_large_rooms(items *all) {
     if (all->room_bytes[r] >= weights) all->room_bytes[r] = SITU_UNLIMITED_BYTES;
 }
 
-/* Leaves of equal items the first, in the order in which they come; [item] how many it stands for, NULL without memory.
- */
+/* Keeps the first of equal items, in their order. Returns how many each stands for [item]; NULL without memory. */
 static int32_t *merge_equal(items *all, arena *a) {
   size_t row_bytes = (size_t)all->n_columns * sizeof *all->time_ns;
   uint32_t n_slots = 4;
@@ -213,7 +213,7 @@ static int32_t *merge_equal(items *all, arena *a) {
   return count;
 }
 
-/* Whether some room is too small for what the best prices without memory would put there. */
+/* Whether some room is too small for what the best prices without memory would put into it. */
 static bool needs_memory(prices *s) {
   const items *all = s->all;
   for (int32_t i = 0; i < s->n; i++) s->price[i] = s->best[i];
@@ -224,7 +224,7 @@ static bool needs_memory(prices *s) {
   return false;
 }
 
-/* Fills in the best prices, in one unit. */
+/* Fills in the best prices, in one common unit. */
 static bool keep_best(area_prices *out, const prices *s, arena *a) {
   const items *all = s->all;
   *out = (area_prices){.lower_ns = s->best_ns};
@@ -245,9 +245,9 @@ bool area_search(area_prices *out, items *all, arena *a, budget *b) {
   polish(&s);
   if (!needs_memory(&s)) return keep_best(out, &s, a);
   s.memory = true;
-  for (int32_t dear = -1; dear < all->n_columns && dear < 4; dear++) { /* from even prices, then each sort dear */
+  for (int32_t d = -1; d < all->n_columns && d < 4; d++) { /* even prices, then one high price */
     area_start(&s);
-    if (dear >= 0) s.price[dear] *= 1000;
+    if (d >= 0) s.price[d] *= 1000;
     fill_rooms(&s);
     improve(&s, all->n_columns + 1);
   }

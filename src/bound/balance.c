@@ -2,14 +2,15 @@
  * together covers all work. For a class r of devices, let another class k be at most s_k times as fast as r on any
  * item; then
  *
- *     T * (sum over devices of s) >= sum over items of the least of s_k * p(item, k) over the classes that can run it,
+ *     T * (sum over devices of s) >= sum over items of the minimum of s_k * p(item, k) over the classes that can run
+ * it,
  *
  * which is the sum of p(item, r) where r can run everything: sum p / (k + l * max p / q) for k accelerators and l CPUs
- * (Tarnawski et al., NeurIPS 2020). It holds for any factors s >= 0, so that rounding them costs nothing but strength;
- * the ratio of the sums is tried too, since one odd item can spoil the greatest ratio.
- * Items are what every plan keeps on one device: colocation groups, and in contiguous pipelines the classes of
- * view/contract.h; one of them alone is a bound too. Communication, memory and pins only add. Replicas of a part do
- * its work between them, so that the sum stands; an item alone is then divided among all devices of its class. */
+ * (Tarnawski et al., NeurIPS 2020). The inequality holds for any factors s >= 0, so rounding them can only weaken the
+ * bound. The ratio of the sums is tried too, since one odd item can spoil the maximum ratio. Items are what every plan
+ * keeps on one device: colocation groups, and in contiguous pipelines the classes of view/contract.h; a single item is
+ * a bound too. Communication, memory and pins can only add to the load. Replicas of a part share its work, so the sum
+ * still holds; a single item is then divided among all devices of its class. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/bound.h"
@@ -52,15 +53,15 @@ static bool weigh(balance *b, const situ_problem *p, arena *a) {
   return true;
 }
 
-/* a / b in units of 1 / one, rounded up, within 1 and most. */
+/* a / b in units of 1 / one, rounded up and clamped to 1 .. most. */
 static int64_t ratio(__int128 a, __int128 b) {
   if (b == 0) return 1;
   __int128 quotient = (a * one + b - 1) / b; /* a is below 2^63 * 2^26 */
   return quotient > most ? most : quotient < 1 ? 1 : (int64_t)quotient;
 }
 
-/* factor[k]: how many times as fast as class r class k is; at best over the items that both can run, or on the whole.
- */
+/* factor[k]: how many times as fast as class r class k is: the maximum over the items that both can run (`at_best`), or
+ * the ratio of their sums. */
 static void compare_with(balance *b, int32_t r, bool at_best) {
   for (int32_t k = 0; k < b->n_classes; k++) {
     __int128 sum_r = 0, sum_k = 0;
@@ -76,7 +77,7 @@ static void compare_with(balance *b, int32_t r, bool at_best) {
   }
 }
 
-/* The bound of the factors as they are. */
+/* The bound that the present factors give. */
 static int64_t evaluate(const balance *b) {
   __int128 speed = 0, work = 0;
   for (int32_t k = 0; k < b->n_classes; k++) speed += (__int128)b->factor[k] * b->devices[k];
@@ -89,7 +90,7 @@ static int64_t evaluate(const balance *b) {
       __int128 cost = (__int128)row[k] * b->factor[k];
       if (least < 0 || cost < least) least = cost;
     }
-    if (least > 0) work += least; /* an item that runs nowhere leaves no plan to bound */
+    if (least > 0) work += least; /* an item that no class can run means that there is no plan */
   }
   __int128 value = (work + speed - 1) / speed;
   return value >= SITU_NEVER_NS ? SITU_NEVER_NS - 1 : (int64_t)value;
@@ -112,7 +113,7 @@ static int64_t largest_item(const balance *b, int32_t *item) {
   return largest;
 }
 
-/* The largest item alone, or the factors as prices of time. */
+/* Certifies the bound of the largest item, or of the best factors used as prices of time. */
 static bool balance_certify(certificate *proof, const balance *b, const situ_problem *p, int64_t lower_ns, int32_t item,
                             arena *a) {
   if (lower_ns == 0) return true;

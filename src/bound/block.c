@@ -7,7 +7,7 @@
 #include "view/equal_devices.h"
 
 static int64_t capped(int64_t time_ns) { return min64(time_ns, BLOCK_FAR_NS); }
-static int64_t plus(int64_t a, int64_t b) { return capped(a + b); } /* of two capped */
+static int64_t plus(int64_t a, int64_t b) { return capped(a + b); } /* saturating, like its operands */
 
 bool block_serves(const situ_problem *p) {
   return p->n_devices <= BLOCK_DEVICES && p->execution == SITU_EXECUTION_STREAM && p->n_operators > 0;
@@ -17,7 +17,8 @@ int64_t block_children_per_step(const situ_problem *p) { return max64(8, min64(p
 
 /* ---- the machine ---- */
 
-/* Prices near which the work of all operators is even: the inverse of the time that it takes on each class. */
+/* Prices that balance the work of all operators: the inverse of the total time on each device, and flatter and steeper
+ * variants. */
 static void find_prices(block_machine *m) {
   static const double scale[BLOCK_PRICES] = {0, 0.5, 1, 2};
   const situ_problem *p = m->problem;
@@ -54,7 +55,7 @@ typedef struct taking {
   bool carry;
 } taking;
 
-/* Whether tensor t of the thin graph is of use here; what it is to the block. */
+/* Whether the block needs tensor t of the thin graph. Fills its users in the block, and whether it leaves the block. */
 static bool look_at(const taking *s, int32_t t, uint64_t *users, bool *leaves) {
   const thin_graph *g = s->g;
   *users = 0;
@@ -135,7 +136,7 @@ bool block_take(block *out, bool *fits, const block_machine *m, const thin_graph
   fill_operators(&s);
   int32_t j = 0, n_out = 0;
   for (int32_t t = 0; t < g->n_tensors && g->producer[t] <= last; t++) {
-    if (!look_at(&s, t, &users, &leaves)) continue; /* by way of locals: all places may be taken already */
+    if (!look_at(&s, t, &users, &leaves)) continue; /* in local variables first: all places may be taken already */
     int32_t from = g->producer[t] - first;
     out->users[j] = users;
     out->leaves[j] = leaves;
@@ -166,7 +167,7 @@ bool block_take(block *out, bool *fits, const block_machine *m, const thin_graph
 
 /* ---- tails ---- */
 
-/* The least time from a tensor's being in memory m to the end of everything, by its user i. */
+/* The minimum time from when a tensor is in memory m to the end of everything, through its user i. */
 static int64_t way_through(const block *b, int32_t j, int32_t m, int32_t i) {
   const block_machine *machine = b->machine;
   const int64_t *way = b->way_ns + ((int64_t)j * machine->n_memories + m) * machine->n_memories;
@@ -186,7 +187,7 @@ static int64_t way_through_all(const block *b, int32_t j, int32_t m) {
   return longest;
 }
 
-/* Adds the ways through the block to what tail_ns says of what comes behind it. */
+/* Raises tail_ns, which so far covers what comes after the block, by the ways through the block. */
 static void add_ways_through(block *b) {
   const block_machine *m = b->machine;
   for (int32_t i = b->n - 1; i >= 0; i--)

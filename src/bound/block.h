@@ -103,12 +103,12 @@ typedef struct block_front {
 } block_front;
 
 typedef struct block_limits {
-  int32_t width;         /* schedules in a layer */
-  bool merge;            /* merge the worst, or forget them */
-  bool links;            /* channels carry tensors sequentially, in the order in which the operators that need them are
-                            appended: close to the simulator; for plans, not for bounds */
-  int64_t upper_ns;      /* only schedules below this are looked for */
-  int64_t most_children; /* give up beyond */
+  int32_t width;        /* schedules in a layer */
+  bool merge;           /* merge the worst, or forget them */
+  bool links;           /* channels carry tensors sequentially, in the order in which the operators that need them are
+                           appended: close to the simulator; for plans, not for bounds */
+  int64_t upper_ns;     /* only schedules below this are looked for */
+  int64_t max_children; /* give up beyond */
   budget *budget;
 } block_limits;
 

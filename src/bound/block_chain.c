@@ -8,14 +8,14 @@
 #include "base/hash.h"
 #include "bound/bound.h"
 
-/* What was found for a block: the same bytes give the same values. */
+/* What was found for a block. Equal bytes (write_bytes) give equal values. */
 struct block_finding {
   block_finding *next;
   uint64_t hash;
   size_t n_bytes;
   uint8_t *bytes;
-  int64_t rest_ns[BLOCK_DEVICES];  /* above the least of the tails behind the block */
-  int64_t upper_ns[BLOCK_DEVICES]; /* only values below were looked for; rest_ns is BLOCK_FAR_NS where there is none */
+  int64_t rest_ns[BLOCK_DEVICES];  /* beyond the minimum of the tails after the block */
+  int64_t upper_ns[BLOCK_DEVICES]; /* only values below were searched; where there is none, rest_ns is BLOCK_FAR_NS */
   int32_t width;
   bool exact, solved;
 };
@@ -42,7 +42,7 @@ static bool count_crossing(int32_t *crossing, const thin_graph *g) {
   return true;
 }
 
-/* A block ends at the cut that the fewest tensors cross, among those that it can reach; at the nearest of these. */
+/* Ends each block at the reachable cut that the fewest tensors cross; among equals, at the nearest. */
 static bool choose_blocks(block_chain *c, arena *a, arena *scratch) {
   const thin_graph *g = c->graph;
   int32_t *cut = ARENA_NEW(scratch, int32_t, g->n), *crossing = ARENA_NEW(scratch, int32_t, g->n + 1);
@@ -71,7 +71,7 @@ static void put(uint8_t **at, const void *from, size_t n) {
   }
 }
 
-/* Everything that the values depend on, as bytes. */
+/* Writes everything that the values of a block depend on, as bytes. */
 static size_t write_bytes(uint8_t *at, const block *b, const int64_t *end_ns, bool after_cut) {
   int64_t d = b->machine->n_devices, m = b->machine->n_memories, none = -1;
   size_t n = 0;
@@ -92,7 +92,7 @@ static size_t write_bytes(uint8_t *at, const block *b, const int64_t *end_ns, bo
   return n;
 }
 
-/* Whether what was found then says as much as a search now would. */
+/* Whether the old finding says as much as a search would now. */
 static bool serves_as(const finder *f, const block_finding *old, const block_finding *made) {
   if (!old->exact && (old->width < f->limits->width || !old->solved)) return false;
   for (int32_t a = 0; a < f->m->n_devices; a++)
@@ -113,7 +113,7 @@ static block_finding *find_same(finder *f, block_finding *made, const block *b, 
   return made;
 }
 
-/* The vector of the start: the output of the cut is ready at 0 on device a; what crosses is everywhere. */
+/* The starting state: the output of the cut is ready at 0 on device a, and other tensors that cross are everywhere. */
 static void start_at(block_front *start, const block *b, int32_t a, int64_t *vector) {
   const block_machine *m = b->machine;
   int32_t n = m->n_memories, from = a >= 0 ? m->problem->memory_of[a] : 0;
@@ -129,7 +129,7 @@ static void start_at(block_front *start, const block *b, int32_t a, int64_t *vec
   start->bound_ns[0] = 0;
 }
 
-/* First a plan by a narrow search, then what can be better than it. */
+/* Finds a plan by a narrow search first, then searches for anything better. */
 static bool search_from(finder *f, const block *b, int32_t a, block_finding *made, int64_t *value) {
   int32_t none, from = a < 0 ? 0 : a;
   int64_t zero, upper = made->upper_ns[from];
@@ -143,7 +143,7 @@ static bool search_from(finder *f, const block *b, int32_t a, block_finding *mad
   block_limits limits = {.width = f->limits->width / 8 + 8, .upper_ns = upper, .budget = f->limits->budget};
   for (limits.merge = false;; limits.merge = true, limits.width = f->limits->width) {
     block_result found;
-    limits.most_children = f->limits->most_children - f->chain->n_children;
+    limits.max_children = f->limits->max_children - f->chain->n_children;
     if (!block_search(&found, NULL, b, &start, &limits, NULL, f->scratch, f->scratch)) return false;
     f->chain->n_children += found.n_children;
     if (!found.finished) {
@@ -178,7 +178,7 @@ static bool search_all(finder *f, const block *b, bool after_cut, block_finding 
   return true;
 }
 
-/* What is left below the best plan for the rest after the cut before block k, `least` apart. */
+/* Sets how much the rest after the cut before block k may take in plans better than the best, less `least`. */
 static void set_uppers(const finder *f, block_finding *made, int32_t k, int64_t least) {
   const block_chain *c = f->chain;
   for (int32_t a = 0; a < f->m->n_devices; a++) {
@@ -240,7 +240,7 @@ bool block_chain_find(block_chain *out, const block_machine *m, const thin_graph
 
 /* ---- the certificate ---- */
 
-/* What is deleted from the whole graph. */
+/* Writes the operators that were deleted from the whole graph. */
 static bool certify_deleted(certificate *proof, const thin_graph *g, arena *a) {
   int32_t n = g->problem->n_operators, at = 0;
   int64_t *deleted = certificate_add_operators(proof, "deleted", n - g->n, a);
@@ -252,9 +252,9 @@ static bool certify_deleted(certificate *proof, const thin_graph *g, arena *a) {
   return deleted;
 }
 
-/* No rest may be more than what the ways through the block behind it and the claims of the next cut come to: a value
- * that was found knows nothing of devices that were out of the question. Where the next claim is less than the rest
- * that was counted on, the chains of the block stand for its value. */
+/* Limits each claim to what the ways through the block and the claims of the next cut add up to. A value that was found
+ * ignores devices that had been ruled out. Where the next claim is below the rest that the search assumed, the chains
+ * through the block replace its value. */
 static bool limit_claims(int64_t *claims, const block_chain *c, int32_t k, const int64_t *rest_ns, arena *scratch) {
   int32_t n = c->machine->n_devices;
   const int64_t *next = claims + (int64_t)(k + 1) * n, *counted = rest_ns + (int64_t)(k + 1) * n;
@@ -315,7 +315,7 @@ static situ_status cut_vertex_compute(int64_t *lower_ns, certificate *proof, con
   block_chain chain;
   block_finding *findings = NULL;
   chain_limits limits = {.width = FIRST_WIDTH,
-                         .most_children = MOST_CHILDREN,
+                         .max_children = MOST_CHILDREN,
                          .budget = b,
                          .upper_ns = BLOCK_FAR_NS,
                          .findings = &findings};
@@ -333,7 +333,7 @@ static situ_status cut_vertex_compute(int64_t *lower_ns, certificate *proof, con
     if (thin.n > 0 && thinner.rest_ns[0] > *lower_ns) best = &thinner;
     *lower_ns = best->rest_ns[0];
   }
-  if (*lower_ns >= BLOCK_FAR_NS) *lower_ns = 0; /* no plan: not for this bound to say */
+  if (*lower_ns >= BLOCK_FAR_NS) *lower_ns = 0; /* no plan exists; other bounds report that */
   if (*lower_ns == 0 || block_chain_certify(proof, best, best->rest_ns, BLOCK_FAR_NS, NULL, scratch))
     return SITU_STATUS_OK;
   return fail_no_memory(error);

@@ -31,7 +31,7 @@ typedef struct block_finding block_finding;
 
 typedef struct chain_limits {
   int32_t width;          /* of a layer; the search for a first plan takes a part of it */
-  int64_t most_children;  /* in all */
+  int64_t max_children;   /* in all */
   budget *budget;         /* polled, not spent */
   int64_t upper_ns;       /* only plans below this matter: rest_ns is BLOCK_FAR_NS if there are none. BLOCK_FAR_NS: no
                              limit */

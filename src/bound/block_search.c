@@ -12,7 +12,7 @@ typedef struct block_state {
   int32_t before, step;
   uint32_t order;
   int8_t operator_, device;
-  block_copies copies; /* where links are followed */
+  block_copies copies; /* where transfers over links are simulated */
   int64_t vector[];    /* [devices + live tensors * memories] */
 } block_state;
 
@@ -28,14 +28,14 @@ typedef struct bucket {
   int32_t *ready;            /* [n_ready] operators */
   int32_t *in_start, *in_at; /* [n_ready + 1]; positions in live[] */
   int64_t rest[BLOCK_PRICES];
-  int32_t n_left; /* operators that are to come before the last */
+  int32_t n_left; /* operators still to come before the last one */
 } bucket;
 
 enum {
   HASH_SIZE = 4096,
   POLL = 1024,
-  SET_WORK = 8,  /* a set costs as much as so many children, */
-  COMPARED = 64, /* and a child as much as so many comparisons */
+  SET_WORK = 8,  /* one set costs as much as this many children, */
+  COMPARED = 64, /* and one child as much as this many comparisons */
   IN_ORDER = 0x76543210
 };
 
@@ -52,16 +52,16 @@ typedef struct block_run {
   const block_limits *limits;
   const int32_t *memory_of;
   int32_t n_devices, n_memories;
-  int32_t base; /* times of devices, then of channels where they are followed; arrivals come after */
+  int32_t base; /* times of devices, then of channels where links are simulated; then arrivals */
   bool last;    /* values are final: the best so far bounds the rest */
   int64_t upper_ns, best_ns;
   int64_t n_children;
-  int64_t end_ns;           /* least time from the start of the last operator */
+  int64_t end_ns;           /* minimum time from the start of the last operator */
   int64_t *child, *sending; /* scratch vectors */
   block_copies child_copies;
   int64_t arrival[BLOCK_OPERATORS * BLOCK_DEVICES];
   bool exact, failed, stopped;
-  bool merged; /* some layer was */
+  bool merged; /* schedules of some layer were merged */
   uint64_t full;
   block_trace *trace;
 } block_run;
@@ -79,7 +79,7 @@ static bool bucket_arrays(bucket *k, const block *b, arena *a) {
                       ZEROS(k->waits, b->n_tensors));
 }
 
-/* Fills what depends on the set alone. */
+/* Fills the fields that depend on the set alone. */
 static void bucket_fill(bucket *k, const block_run *s) {
   const block *b = s->b;
   int32_t at[BLOCK_TENSORS];
@@ -135,7 +135,7 @@ static bucket *find_bucket(block_run *s, layer *l, uint64_t mask) {
 
 /* ---- one schedule ---- */
 
-/* Work that is left at given prices, after what each device has done; only devices that are still of use do it. */
+/* Bound from the work that is left, at given prices, after what each device has done. Only useful devices share it. */
 static int64_t area_bound(const block_run *s, const bucket *k, const int64_t *vector) {
   int64_t best = 0;
   for (int32_t q = 0; q < s->m->n_prices; q++) {
@@ -152,8 +152,8 @@ static int64_t area_bound(const block_run *s, const bucket *k, const int64_t *ve
   return best + s->end_ns;
 }
 
-/* A device on which nothing that is left could start and still beat the best is no better than one that is busy for
- * ever; and a tensor that nobody could use in a memory might as well never come there. */
+/* Drops useless times. A device on which no remaining operator could start and still beat the best counts as occupied
+ * for ever. A tensor that nobody could use in a memory counts as never arriving there. */
 static void drop_useless(const block_run *s, const bucket *k, int64_t *vector) {
   const block *b = s->b;
   int64_t *there = vector + s->base;
@@ -182,7 +182,7 @@ static void drop_useless(const block_run *s, const bucket *k, int64_t *vector) {
   }
 }
 
-/* No operator that is still to come starts on d before this: times before it are as good as it. */
+/* Raises the time of d to the earliest start of any remaining operator there: all earlier times are equivalent. */
 static void raise_devices(block_run *s, const bucket *k, int64_t *vector, int64_t soonest) {
   for (int32_t d = 0; d < s->n_devices; d++) {
     int64_t first = soonest;
@@ -193,7 +193,7 @@ static void raise_devices(block_run *s, const bucket *k, int64_t *vector, int64_
   }
 }
 
-/* When an operator that is ready could start in memory m as far as its inputs but one go. */
+/* The earliest start of a ready operator in memory m that its inputs allow, one of them left out. */
 static int64_t others_arrive(const block_run *s, const bucket *k, const int64_t *there, int32_t i, int32_t but,
                              int32_t m) {
   int64_t latest = 0;
@@ -217,7 +217,7 @@ static void raise_arrivals(const block_run *s, const bucket *k, int64_t *vector,
     }
 }
 
-/* Brings a vector to its least useful times, and returns a bound on what it can come to. */
+/* Normalises a vector: raises each time as far as that changes no schedule. Returns a bound on what it can lead to. */
 static int64_t settle(block_run *s, const bucket *k, int64_t *vector) {
   const block *b = s->b;
   const int64_t *there = vector + s->base;
@@ -268,7 +268,7 @@ static void swap_devices(const block_run *s, int64_t *vector, int32_t n_live, in
   }
 }
 
-/* Sorts twins; returns which was which. */
+/* Sorts the times of equal devices. Returns the permutation. */
 static uint32_t sort_devices(const block_run *s, int64_t *vector, int32_t n_live) {
   uint32_t order = IN_ORDER;
   for (bool moved = true; moved;) {
@@ -293,9 +293,9 @@ static bool nowhere_later(const int64_t *a, const int64_t *b, int32_t n) {
   return true;
 }
 
-/* Room for a schedule that no kept one makes needless; those that it makes needless go. NULL: it is needless. Where
- * nothing comes after all others, an operator that has ended may be what ends last, though its device is of no more
- * use: then bounds are compared too; and where schedules were merged, whose bounds are true of their parts alone. */
+/* Finds room for a schedule unless a kept one dominates it (NULL), and drops those that it dominates. Where no operator
+ * follows all others, one that has ended may be what ends last although its device is of no more use, so bounds are
+ * compared too. The same goes for merged schedules, whose bounds hold for their parts only. */
 static block_state *make_room(block_run *s, layer *l, bucket *k, int64_t bound_ns, int64_t sum) {
   const int64_t *vector = s->child;
   bool by_vector = s->b->closed && !s->merged;
@@ -332,7 +332,7 @@ static block_state *make_room(block_run *s, layer *l, bucket *k, int64_t bound_n
 
 static int64_t sum_of(const int64_t *vector, int32_t n) {
   int64_t sum = 0;
-  for (int32_t i = 0; i < n; i++) sum += vector[i] >> 8; /* 200 of 2^55 fit */
+  for (int32_t i = 0; i < n; i++) sum += vector[i] >> 8; /* 200 values of 2^55 fit */
   return sum;
 }
 
@@ -353,8 +353,8 @@ static void keep(block_run *s, layer *l, bucket *k, int64_t bound_ns, const bloc
 
 /* ---- links that carry one transfer at a time ---- */
 
-/* Sends a tensor from memory m, where it is at `time`, to memory w, each hop when its channel is free after the
- * transfers so far; returns when it is there. With `keep_channels` the channels stay as they were. */
+/* Sends a tensor from memory m, where it is at `time`, to memory w: each hop starts when its channel is free of earlier
+ * transfers. Returns the arrival. With `keep_channels` the channels are left unchanged. */
 static int64_t links_carry(const block_run *s, int64_t *channel, int32_t j, int32_t m, int32_t w, int64_t time,
                            bool keep_channels) {
   const situ_problem *p = s->m->problem;
@@ -378,7 +378,8 @@ static bool is_there(const block_run *s, block_copies c, int32_t j, int32_t m) {
   return c.there >> (j * s->n_memories + m) & 1;
 }
 
-/* The vector of a schedule after the inputs of the ready operator i were sent to memory m; copies in child_copies. */
+/* The vector of a schedule after the inputs of ready operator i were sent to memory m; the copies go to
+ * child_copies. */
 static const int64_t *links_send(block_run *s, const bucket *k, const block_state *from, int32_t i, int32_t m) {
   int32_t n = s->n_memories;
   int64_t *there = s->sending + s->base;
@@ -393,7 +394,7 @@ static const int64_t *links_send(block_run *s, const bucket *k, const block_stat
   return s->sending;
 }
 
-/* Renumbers the copies for the larger set, and estimates when tensors could be where they are not yet. */
+/* Renumbers the copies for the larger set, and estimates when tensors could arrive where they are not yet. */
 static void links_settle(block_run *s, const bucket *to, const int32_t *map, int32_t m) {
   int32_t n = s->n_memories;
   block_copies old = s->child_copies, now = {0, 0};
@@ -413,7 +414,7 @@ static void links_settle(block_run *s, const bucket *to, const int32_t *map, int
 
 /* ---- growing ---- */
 
-/* Where each live tensor of the larger set stood in the smaller; -1 - j for tensor j that is new. */
+/* Maps each live tensor of the larger set to its place in the smaller; -1 - j for new tensor j. */
 static void map_live(int32_t *map, const bucket *from, const bucket *to) {
   int32_t i = 0;
   for (int32_t j = 0; j < to->n_live; j++) {
@@ -422,7 +423,7 @@ static void map_live(int32_t *map, const bucket *from, const bucket *to) {
   }
 }
 
-/* The vector of the larger set, from that of the smaller, when the operator has ended on a device in memory m. */
+/* Derives the vector of the larger set from that of the smaller, after the operator ended on a device of memory m. */
 static void pass_on(block_run *s, const bucket *to, const int32_t *map, const int64_t *before, int32_t m,
                     int64_t finish) {
   int32_t n = s->n_memories;
@@ -467,7 +468,7 @@ static bool is_second_twin(const block_run *s, const block_state *from, int32_t 
 }
 
 static bool is_over(block_run *s, int64_t before) {
-  s->stopped |= s->n_children > s->limits->most_children;
+  s->stopped |= s->n_children > s->limits->max_children;
   if (s->n_children / POLL != before / POLL) s->stopped |= budget_over(s->limits->budget);
   return s->stopped || s->failed;
 }
@@ -504,7 +505,7 @@ static void expand(block_run *s, layer *l, const bucket *from) {
 
 /* ---- a layer that is too wide ---- */
 
-/* Takes the worst of a set out of its list: those above the threshold, and at it when `ties` are used up. */
+/* Unlinks the worst states of a set: those above the threshold, and those at it once `ties` are used up. */
 static block_state *take_worst(bucket *k, int64_t threshold, int64_t *ties) {
   block_state *worst = NULL;
   for (block_state **at = &k->states; *at;) {
@@ -521,7 +522,7 @@ static block_state *take_worst(bucket *k, int64_t threshold, int64_t *ties) {
   return worst;
 }
 
-/* One schedule that is nowhere later than any of them. */
+/* Replaces states by one schedule that is nowhere later than any of them. */
 static void put_merged(bucket *k, block_state *worst) {
   block_state *merged = worst;
   for (const block_state *one = worst->next; one; one = one->next) {
@@ -556,7 +557,8 @@ static void narrow(block_run *s, layer *l) {
   s->exact = false;
 }
 
-/* Schedules of a layer get their place in the trace only when they are gone on from. */
+/* Writes the states of a layer to the trace. This waits until they are expanded, so that dropped ones are never
+ * written. */
 static void write_steps(block_run *s, layer *l) {
   block_trace *t = s->trace;
   for (bucket *k = l->first; k; k = k->next)

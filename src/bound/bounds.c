@@ -1,4 +1,5 @@
-/* The table of bounds, and how they run: each by itself, on any thread, put together in the order of the table. */
+/* The table of bounds, and how they run: each independently, on any thread. Results are joined in the order of the
+ * table. */
 #include <stdatomic.h>
 
 #include "base/contracts.h"
@@ -14,7 +15,7 @@ typedef struct crew crew;
 
 typedef struct task {
   crew *all;
-  bool here; /* on the thread that called */
+  bool here; /* runs on the caller's thread */
   arena *proof_arena;
   bound_result found;
   budget part;
@@ -25,19 +26,19 @@ typedef struct task {
 struct crew {
   const situ_problem *problem;
   const budget *whole;
-  _Atomic bool stop; /* the user asks for it */
+  _Atomic bool stop; /* the user asked to stop */
   int32_t row[BOUNDS];
   task tasks[BOUNDS];
 };
 
-/* Asks the user. On the thread that called. */
+/* Asks the user's callback, on the caller's thread only. */
 static void watch(void *context) {
   crew *all = context;
   const budget *b = all->whole;
   if (!atomic_load(&all->stop) && b->callback && b->callback(b->context)) atomic_store(&all->stop, true);
 }
 
-/* The callback of the budget of a bound. */
+/* Callback of a bound's budget. */
 static bool look(void *context) {
   task *t = context;
   if (t->here) watch(t->all);
@@ -48,14 +49,14 @@ static situ_status compute(task *t, const bound *row, arena *scratch) {
   certificate proof = {0};
   TRY(row->compute(&t->found.lower_ns, &proof, t->all->problem, scratch, &t->part, &t->error));
   ENSURE(t->found.lower_ns >= 0);
-  ENSURE(!proof.kind || proof.lower_ns <= t->found.lower_ns); /* a bound proves no more than it says */
+  ENSURE(!proof.kind || proof.lower_ns <= t->found.lower_ns); /* a certificate proves at most the bound */
   if (!proof.kind) return SITU_STATUS_OK;
   t->proof_arena = arena_new();
   bool copied = t->proof_arena && certificate_copy(&t->found.proof, &proof, t->proof_arena);
   return copied ? SITU_STATUS_OK : fail_no_memory(&t->error);
 }
 
-/* Gets half of the time that is left, so that those behind it get a turn. */
+/* Runs one bound with half of the remaining time, so that later ones get a turn. */
 static void run_task(void *context, int32_t k, bool here) {
   crew *all = context;
   task *t = &all->tasks[k];
@@ -72,7 +73,7 @@ static void run_task(void *context, int32_t k, bool here) {
   arena_free(scratch);
 }
 
-/* Takes over what a task found. */
+/* Takes over what a task has found. */
 static situ_status join(bound_result *to, task *t, const bound *row, arena *keep, budget *b, situ_error *error) {
   if (t->status != SITU_STATUS_OK && error) *error = t->error;
   TRY(t->status);

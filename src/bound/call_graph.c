@@ -6,7 +6,7 @@
 #include "view/footprint.h"
 #include "view/unit.h"
 
-/* While it is made. root[v] is the operator that v was fused into, v itself, or -1 where v is left out. */
+/* The graph under construction. root[v] is the operator that v was fused into, v itself, or -1 where v is left out. */
 typedef struct maker {
   const situ_problem *p;
   call_graph *g;
@@ -19,7 +19,7 @@ typedef struct maker {
 
 static bool is_accelerator(const situ_problem *p, int32_t d) { return !problem_is_host(p, d); }
 
-/* Takes no time on any device, and may be on all that are used. */
+/* Whether v takes no time on any device and may run on every device in use. */
 static bool is_idle(const situ_problem *p, int32_t v) {
   for (int32_t d = 0; d < p->n_devices; d++)
     if (!p->unused[d] && (!problem_allows(p, v, d) || problem_time_ns(p, v, d) != 0)) return false;
@@ -40,8 +40,8 @@ static void price_tensors(maker *m) {
   }
 }
 
-/* Whether v loses nothing by going where u goes: (next to) no weights and free, or in u's group anyway; and never the
- * operator that needs the most memory while it runs. */
+/* Whether v can follow u without loss: it has no (or almost no) weights and is free to move, or it is in u's group
+ * anyway. Never true for the operator that needs the most memory while it runs. */
 static bool may_follow(const maker *m, int32_t v, int32_t u) {
   const situ_graph *g = m->p->graph;
   bool light = g->colocation[v] < 0 && g->weight_bytes[v] <= m->light_bytes;
@@ -54,7 +54,7 @@ static bool used_by_nobody(const situ_graph *g, int32_t v) {
   return true;
 }
 
-/* The outputs of v cost no more than tensor t, on the way in and on the way out, on every device. */
+/* Whether the outputs of v cost no more than tensor t, both into and out of every device. */
 static bool costs_no_more(const situ_problem *p, int32_t v, int32_t t) {
   const situ_graph *g = p->graph;
   for (int32_t d = 0; d < p->n_devices; d++) {
@@ -73,7 +73,7 @@ static int32_t root_of(const maker *m, int32_t v) {
   return m->root[v];
 }
 
-/* The node that all inputs of v are from, where v may follow it; or -1. */
+/* The node from which all inputs of v come, if v may follow it; else -1. */
 static int32_t only_source(const maker *m, int32_t v) {
   const situ_graph *g = m->p->graph;
   if (!m->idle[v] || m->root[v] != v || g->in_start[v] == g->in_start[v + 1]) return -1;
@@ -88,7 +88,7 @@ static void fuse_sink(maker *m, int32_t v) {
   if (root >= 0) m->root[v] = root;
 }
 
-/* One that hands on: nobody but v, and what is fused with the producer, uses its one input. */
+/* Fuses a relay: an operator whose one input is used by nobody else, apart from what is fused with the producer. */
 static void fuse_relay(maker *m, int32_t v) {
   const situ_graph *g = m->p->graph;
   int32_t root = only_source(m, v);
@@ -99,10 +99,10 @@ static void fuse_relay(maker *m, int32_t v) {
   if (costs_no_more(m->p, v, t)) m->root[v] = root;
 }
 
-/* What a source, with all that was fused into it, has outside. */
+/* What the outputs of a source, with everything fused into it, lead to. */
 typedef struct outlook {
   int32_t user;               /* a node that uses it, or -1 */
-  bool single, free, follows; /* there is no other; it costs nothing; all may follow that one */
+  bool single, free, follows; /* no other node uses it; its outputs are free; all may follow that user */
 } outlook;
 
 static void look_out(const maker *m, int32_t root, int32_t v, outlook *o) {
@@ -122,9 +122,9 @@ static void fuse_source(maker *m, int32_t v) {
   const situ_graph *g = p->graph;
   if (!m->idle[v] || m->root[v] != v) return;
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
-    if (root_of(m, g->producer[g->in[i]]) >= 0) return; /* no source, even without what was left out */
+    if (root_of(m, g->producer[g->in[i]]) >= 0) return; /* not a source, even without the operators left out */
   outlook o = {.user = -1, .single = true, .free = true, .follows = true};
-  bool lonely = true, grouped = false; /* whether nothing was fused into v, or anything of it is in a group */
+  bool lonely = true, grouped = false; /* nothing was fused into v; something of it is in a group */
   for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) lonely &= m->root[g->use[i]] != v;
   int32_t end = lonely ? v + 1 : p->n_operators; /* what is fused into a source comes after it */
@@ -154,9 +154,9 @@ static void weigh_nodes(maker *m) {
         int64_t *least = is_accelerator(p, d) ? &call : &host;
         *least = min64(*least, problem_time_ns(p, v, d));
       }
-    g->call_ns[k] = sat_add(g->call_ns[k], call); /* all but one of a node take no time */
+    g->call_ns[k] = sat_add(g->call_ns[k], call); /* at most one operator of a node takes time */
     g->host_ns[k] = sat_add(g->host_ns[k], host);
-    bool counts = m->root[v] == v || p->graph->colocation[v] >= 0; /* else it may be somewhere else in a better plan */
+    bool counts = m->root[v] == v || p->graph->colocation[v] >= 0; /* else a better plan may have it elsewhere */
     if (counts) g->weight_bytes[k] = sat_add(g->weight_bytes[k], p->graph->weight_bytes[v]);
   }
 }
@@ -178,7 +178,7 @@ static void add_tensor(maker *m, int32_t t, int32_t producer) {
   g->use_start[++g->n_tensors] = end;
 }
 
-/* Tensors of the operators of a node, node by node. `member` lists operators by node. */
+/* Lists the tensors of each node, node by node. `member` lists operators by node. */
 static void list_tensors(maker *m, const int32_t *member, const int32_t *member_start) {
   call_graph *g = m->g;
   const situ_graph *full = m->p->graph;
@@ -220,7 +220,7 @@ static void find_room(call_graph *g) {
   }
 }
 
-/* A greatest number of calls is no limit where there are no more nodes than that. */
+/* A maximum number of calls is no limit where there are no more nodes than that. */
 static void count_calls(call_graph *g) {
   const situ_problem *p = g->problem;
   int64_t all = 0;
@@ -239,7 +239,7 @@ static void number_nodes(maker *m) {
   for (int32_t v = 0; v < n; v++)
     if (m->root[v] == v) m->node[v] = g->n++;
   for (int32_t v = 0; v < n; v++) {
-    int32_t root = root_of(m, v); /* -1 also for what was fused with something that was left out later */
+    int32_t root = root_of(m, v); /* -1 also for what was fused into an operator that was left out later */
     g->node_of[v] = root < 0 ? -1 : m->node[root];
     m->seen[v] = -1;
   }
@@ -265,7 +265,7 @@ bool call_graph_find(call_graph *out, const situ_problem *p, int64_t light_bytes
   for (int32_t v = n - 1; v >= 0; v--) fuse_sink(&m, v);
   for (int32_t v = 0; v < n; v++) fuse_relay(&m, v);
   for (int32_t v = n - 1; v >= 0; v--) fuse_source(&m, v);
-  for (int32_t v = 0; v < n; v++) fuse_source(&m, v); /* what is a source now */
+  for (int32_t v = 0; v < n; v++) fuse_source(&m, v); /* new sources have appeared */
   number_nodes(&m);
   if (!csr_by_key(&member_start, &member, out->node_of, n, out->n, a)) return false;
   weigh_nodes(&m);

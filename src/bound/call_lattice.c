@@ -7,7 +7,7 @@
 
 enum { IDEALS_PER_STEP = 16, MOST_WORDS = 1 << 24 };
 
-/* The ideals seen, by an open table of their numbers. */
+/* Hash table with open addressing: bits of an ideal to its number. */
 typedef struct table {
   call_lattice *l;
   int32_t *slot;
@@ -16,7 +16,7 @@ typedef struct table {
   int32_t limit;
 } table;
 
-/* The number of the ideal of these bits; a new one where it was not seen, -1 where there are too many. */
+/* The number of the ideal with these bits, new if unseen; -1 when there are too many. */
 static int32_t number(table *t, const uint64_t *bits) {
   call_lattice *l = t->l;
   size_t bytes = (size_t)l->n_words * sizeof *bits;
@@ -29,7 +29,7 @@ static int32_t number(table *t, const uint64_t *bits) {
   return l->n++;
 }
 
-/* All producers of v are inside. */
+/* Whether all producers of v are inside the ideal. */
 static bool is_ready(const call_lattice *l, int32_t ideal, int32_t v) {
   const call_graph *g = l->graph;
   for (int32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
@@ -37,7 +37,7 @@ static bool is_ready(const call_lattice *l, int32_t ideal, int32_t v) {
   return true;
 }
 
-/* Ideals are numbered as they are seen, breadth first, so by size. */
+/* Numbers the ideals as they are found, breadth first, hence by size. */
 static call_lattice_result list(table *t, arena *a, budget *b) {
   call_lattice *l = t->l;
   const call_graph *g = l->graph;
@@ -144,7 +144,7 @@ bool call_iterator_make(call_iterator *w, const call_lattice *l, const int64_t *
                       ZEROS(w->left, g->n_tensors), ZEROS(w->feeds, g->n));
 }
 
-/* Takes v into the call, or (sign -1) out of it: the last that came. */
+/* Adds v to the call, or with sign -1 removes it; v must be the latest addition. */
 static void change(call_iterator *w, int32_t v, int32_t sign) {
   const call_lattice *l = w->lattice;
   const call_graph *g = l->graph;
@@ -188,7 +188,7 @@ int32_t call_iterator_next(call_iterator *w, bool deeper) {
   while (true) {
     int32_t top = w->ideal[w->depth];
     int64_t at = w->next[w->depth], end = l->step_start[top + 1];
-    /* Each upper ideal comes once: its nodes are added in rising order. */
+    /* Each upper ideal is visited once, because its nodes are added in ascending order. */
     while (at < end && (l->step[at].node < w->node[w->depth] || g->call_ns[l->step[at].node] == SITU_NEVER_NS ||
                         g->weight_bytes[l->step[at].node] > g->call_bytes - w->weight_bytes))
       at++;

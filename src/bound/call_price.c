@@ -7,7 +7,7 @@ static const int64_t CALLS_PER_STEP = 512, MOST_NS = (int64_t)1 << 49, MOST_PRIC
                      MOST_TOLL = (int64_t)1 << 46;
 enum { ROOM_BITS = 20, ROUNDS = 12, FIRST_TOLL = 64 };
 
-/* Lays the path along the longest way through the nodes, each in its least time. */
+/* Finds the longest path through the nodes, each with its minimum time. */
 static bool find_path(call_price *c, arena *a) {
   const call_graph *g = c->lattice->graph;
   int64_t *reach_ns = ARENA_NEW(a, int64_t, g->n);
@@ -33,7 +33,7 @@ static bool find_path(call_price *c, arena *a) {
   }
 }
 
-/* Groups that fewer than a quarter of the ideals cut: for the others one level of all would say nothing. */
+/* Selects groups that fewer than a quarter of the ideals cut. For the others, one level for all would bound nothing. */
 static void find_ties(call_price *c) {
   const call_lattice *l = c->lattice;
   c->n_levels = 1;
@@ -75,12 +75,12 @@ int32_t call_price_level(const call_price *c, const call_move *move, int32_t lev
   return (int32_t)min64(least, CALL_LEVELS - 1);
 }
 
-/* One way on from an ideal, at all its levels. */
+/* Relaxes one move from an ideal, at all its levels. */
 static void relax(call_price *c, const call_move *move, int64_t cost, int32_t n_levels) {
   int64_t from = (int64_t)move->from * c->n_levels;
   for (int32_t k = 0; k < n_levels; k++) {
     int32_t level = call_price_level(c, move, k);
-    if (level < 0) return; /* nor with more */
+    if (level < 0) return; /* higher levels fail too */
     int64_t to = (int64_t)move->to * c->n_levels + level, next = c->rest[to];
     if (next == SITU_NEVER_NS || cost + next >= c->rest[from + k]) continue;
     c->rest[from + k] = cost + next;
@@ -133,8 +133,8 @@ bool call_price_solve(call_price *c, budget *b) {
   return true;
 }
 
-/* Raises the price while that raises the bound, which is concave as a function of it: up while it rises, in smaller
- * steps when it falls. False when the budget ends, here and below. */
+/* Raises the price while the bound rises. The bound is concave in the price, so the step shrinks once it falls. Like
+ * raise_toll, returns false when the budget ends. */
 static bool raise_price(call_price *c, budget *b) {
   int64_t best_ns = c->lower_ns, best = 0, step = (best_ns >> ROOM_BITS) * CALL_PARTS / 4 + 1;
   for (int32_t round = 0; round < ROUNDS && step > 0 && best + step < MOST_PRICE; round++) {
@@ -152,7 +152,7 @@ static bool raise_price(call_price *c, budget *b) {
   return call_price_solve(c, b);
 }
 
-/* The same for the toll. The bound rises as long as the way that it stands for has more calls than there may be. */
+/* Raises the toll likewise. The bound rises as long as its shortest way has more calls than are allowed. */
 static bool raise_toll(call_price *c, budget *b) {
   int32_t limit = c->lattice->graph->all_calls;
   int64_t best_ns = c->lower_ns, best = 0, low = 0, high = MOST_TOLL, step = best_ns / FIRST_TOLL * CALL_PARTS + 1;
@@ -161,7 +161,7 @@ static bool raise_toll(call_price *c, budget *b) {
       low = c->toll;
     else
       high = c->toll;
-    if (high == 0) return true; /* the number of calls does not bind */
+    if (high == 0) return true; /* the limit on calls is not binding */
     c->toll = high < MOST_TOLL ? low + (high - low) / 2 : min64(low + step, high - 1);
     step *= 2;
     if (!call_price_solve(c, b)) return false;

@@ -6,8 +6,8 @@
  *     T  >=  sum over units of phi(unit) c(unit)  +  y (bytes in calls - bytes of all accelerators)
  *            +  z (calls - the most that all accelerators may run)
  *
- * and the least of the right side over all plans is a shortest path in the lattice of ideals: a bound, for any path and
- * any y and z. rest(I) is the least from ideal I to the end; it also tells a search what is at least to come. Calls
+ * and the minimum of the right side over all plans is a shortest path in the lattice of ideals: a bound, for any path
+ * and any y and z. rest(I) is the least from ideal I to the end; it also tells a search what is at least to come. Calls
  * that a colocation group ties to one device must fit into its memory together: where an ideal cuts groups, rest
  * depends on the bytes held so far. All computations are in integers. docs/theory/exact/call_dp.md. */
 #ifndef SITU_BOUND_CALL_PRICE_H

@@ -1,4 +1,4 @@
-/* For whole prices y >= 0 of the classes let a_t(U) be the most that a device of type t can hold, in prices, with a
+/* For integer prices y >= 0 of the classes, let a_t(U) be the most that a device of type t can hold, in prices, with a
  * load of at most U. Where all n_t devices of all types together hold less than all classes cost,
  *
  *     sum over t of n_t a_t(U) < sum over v of y_v,
@@ -6,10 +6,10 @@
  * no plan has a period of U or less. It is the dual of the configuration program, which covers all classes by n_t sets
  * of load <= U for each type (Gilmore and Gomory, Operations Research 9, 1961).
  *
- * a_t is exact for whole prices (bound/sweep.h), so that any prices are a certificate and finding good ones may be done
- * in floating point: first by multiplicative updates (Plotkin, Shmoys and Tardos, 1995), which lower the price of what
- * is covered too often; then by column generation with smoothed prices (Wentges, 1997), where an engine for linear
- * programs is built in. */
+ * a_t is exact for integer prices (bound/sweep.h), so any prices are a certificate. Good ones are found in floating
+ * point: first by multiplicative updates (Plotkin, Shmoys and Tardos, 1995), which lower the price of what is covered
+ * too often; then by column generation with smoothed prices (Wentges, 1997), where an engine for linear programs is
+ * built in. */
 #include "bound/configuration.h"
 
 #include <math.h>
@@ -23,7 +23,8 @@
 #include "lp/lp.h"
 
 enum { MOST_CLASSES = 20000, MOST_STATES = 1024, MOST_ROWS = 1 << 20 };
-/* Whole prices: about `grid` for each device. First coarse, last fine; fewer where the table would be too large. */
+/* Integer prices: about `grid` for each device. The grid goes from coarse to fine, and stays coarser where the table
+ * would be too large. */
 enum {
   GRID = 250,
   LEAST_GRID = 16,
@@ -35,8 +36,8 @@ enum {
 };
 enum { PATIENCE = 100, STALL = 40, COMPLEMENTS = 6, MOST_SLACK = 3 }; /* rounds without a better bound, ... */
 static const double SMOOTH = 0.7, RATE = 0.02, CLOSE = 1e-4;
-static const double SLACK = 0.1;                    /* of alpha: rows farther away are dropped when there are many */
-static const double AHEAD = 5e-4, FAR_AHEAD = 0.05; /* how far above the bound sets may be, and curves go */
+static const double SLACK = 0.1;                    /* of alpha: rows with more slack are dropped when there are many */
+static const double AHEAD = 5e-4, FAR_AHEAD = 0.05; /* how far beyond the bound sets, and curves, may reach */
 
 typedef struct configuration_search {
   const shares *s;
@@ -45,11 +46,11 @@ typedef struct configuration_search {
   sweep *sweep;         /* [type] */
   int32_t **least;      /* [type] the curve of the last prices */
   int32_t *top;         /* [type] of the curve */
-  int32_t *whole;       /* [class] prices */
+  int32_t *whole;       /* [class] integer prices */
   int64_t sum;          /* of them */
-  bool *taken;          /* [type * n + class] the last sets */
-  double *best, *trial; /* [class] prices that sum to 1: of the best bound, and the next */
-  int64_t lower_ns, enough_ns, most_ns;
+  bool *taken;          /* [type * n + class] whether the latest sets hold the class */
+  double *best, *trial; /* [class] prices that sum to 1: those of the best bound, and the next */
+  int64_t lower_ns, enough_ns, max_ns;
   lp *master;      /* NULL without an engine */
   int32_t *column; /* [n + n_types] scratch for a row */
   double *coefficient;
@@ -57,11 +58,11 @@ typedef struct configuration_search {
   int64_t n_cells;
   arena *arena;
   budget *budget;
-  bool at_end; /* no prices refute more */
+  bool at_end; /* no prices refute a longer period */
 } configuration_search;
 
-/* Whole prices of about `grid` for each device. A set that costs more than its even part refutes nothing, so that no
- * curve goes further. */
+/* Integer prices of about `grid` for each device. Sets that cost more than their even share refute nothing, so curves
+ * stop there. */
 static void make_whole(configuration_search *c, const double *price, int32_t grid) {
   double scale = (double)grid * c->n_devices;
   c->sum = 0;
@@ -73,7 +74,7 @@ static void make_whole(configuration_search *c, const double *price, int32_t gri
   for (int32_t t = 0; t < c->s->n_types; t++) c->top[t] = (int32_t)(c->sum / c->s->n_devices[t]) + 1;
 }
 
-/* The greatest x <= top with least[x] <= units. */
+/* The maximum x <= top with least[x] <= units. */
 static int32_t held_by(const configuration_search *c, int32_t t, int32_t units) {
   int32_t low = 0, high = c->top[t];
   while (low < high) {
@@ -86,14 +87,14 @@ static int32_t held_by(const configuration_search *c, int32_t t, int32_t units) 
   return low;
 }
 
-/* Whether the devices hold everything with loads of at most `units`, as far as the curves tell. */
+/* Whether the curves allow the devices to hold everything with loads of at most `units`. */
 static bool holds_all(const configuration_search *c, int32_t units) {
   int64_t held = 0;
   for (int32_t t = 0; t < c->s->n_types; t++) held += (int64_t)held_by(c, t, units) * c->s->n_devices[t];
   return held >= c->sum;
 }
 
-/* The bound of these curves, which know loads of at most `limit` units. */
+/* The bound that these curves give; they are known for loads of at most `limit` units. */
 static int64_t refute(const configuration_search *c, int32_t limit) {
   int32_t low = 0, high = limit + 1;
   while (low < high) {
@@ -106,7 +107,7 @@ static int64_t refute(const configuration_search *c, int32_t limit) {
   return (int64_t)low * c->sweep[0].unit_ns;
 }
 
-/* ns in units, no more than the sweeps know. */
+/* Converts ns to units, at most the range of the sweeps. */
 static int32_t to_limit(const configuration_search *c, double ns) {
   double most = (double)c->sweep[0].limit;
   double units = floor(ns / (double)c->sweep[0].unit_ns);
@@ -120,16 +121,16 @@ static void keep_bound(configuration_search *c, const double *price, int64_t fou
 }
 
 static bool is_done(configuration_search *c) {
-  return c->lower_ns >= c->enough_ns || c->lower_ns > c->most_ns || budget_over(c->budget);
+  return c->lower_ns >= c->enough_ns || c->lower_ns > c->max_ns || budget_over(c->budget);
 }
 
-/* The load that the next sets may have: a little more than what is refuted. */
+/* The load allowed for the next sets: a little more than what is refuted. */
 static int32_t target(const configuration_search *c) {
   double next = fmin((double)c->lower_ns * (1 + AHEAD), (double)c->enough_ns - 1);
   return to_limit(c, fmax(next, (double)c->lower_ns));
 }
 
-/* The best set of each type at the whole prices, with a load of at most `within`. */
+/* The best set of each type at the integer prices, with a load of at most `within`. */
 static void price_sets(configuration_search *c, int32_t limit, int32_t within) {
   for (int32_t t = 0; t < c->s->n_types; t++) {
     budget_spend(c->budget, 1);
@@ -138,10 +139,10 @@ static void price_sets(configuration_search *c, int32_t limit, int32_t within) {
   }
 }
 
-/* The bound of the best prices as fine as can be, without sets. */
+/* The bound of the best prices on the finest grid, without sets. */
 static void evaluate_fine(configuration_search *c) {
   make_whole(c, c->best, c->finest);
-  for (double ahead = 0.1;; ahead *= 4) { /* further while everything is refuted */
+  for (double ahead = 0.1;; ahead *= 4) { /* reach further while everything is refuted */
     int64_t before_ns = c->lower_ns;
     int32_t limit = to_limit(c, (double)c->lower_ns * (1 + ahead));
     for (int32_t t = 0; t < c->s->n_types; t++)
@@ -151,7 +152,7 @@ static void evaluate_fine(configuration_search *c) {
   }
 }
 
-/* One round: the sets and the bound of the trial prices. */
+/* One round: finds the sets and the bound of the trial prices. */
 static void evaluate_trial(configuration_search *c) {
   int32_t within = target(c), limit = to_limit(c, (double)c->lower_ns * (1 + FAR_AHEAD));
   if (limit < within) limit = within;
@@ -160,7 +161,7 @@ static void evaluate_trial(configuration_search *c) {
   keep_bound(c, c->trial, refute(c, limit));
 }
 
-/* Adds the sets taken to the master program as rows: the prices of the set are at most alpha of its type. */
+/* Adds the sets found to the master program as rows: the prices in a set sum to at most the alpha of its type. */
 static bool add_sets(configuration_search *c) {
   const shares *s = c->s;
   for (int32_t t = 0; t < s->n_types && c->master; t++) {
@@ -177,7 +178,7 @@ static bool add_sets(configuration_search *c) {
   return true;
 }
 
-/* How often the sets of all devices cover class v. */
+/* How many sets of all devices cover class v. */
 static int32_t times_covered(const configuration_search *c, int32_t v) {
   int32_t times = 0;
   for (int32_t t = 0; t < c->s->n_types; t++)
@@ -185,7 +186,7 @@ static int32_t times_covered(const configuration_search *c, int32_t v) {
   return times;
 }
 
-/* Multiplicative updates: the price of a class falls by how much more than once it is covered. */
+/* Multiplicative update: the price of a class falls with how much more than once it is covered. */
 static bool update_prices(configuration_search *c) {
   int32_t n = c->s->n, since = 0;
   memcpy(c->trial, c->best, (size_t)n * sizeof *c->trial);
@@ -204,7 +205,8 @@ static bool update_prices(configuration_search *c) {
   return true;
 }
 
-/* Prices y and the value alpha of a device of each type: minimise the value of all devices, all prices 1 together. */
+/* Starts the master program with prices y and a value alpha for a device of each type: minimise the total value of the
+ * devices, with prices that sum to 1. */
 static bool master_init(configuration_search *c) {
   const shares *s = c->s;
   int32_t n = s->n + s->n_types;
@@ -220,14 +222,15 @@ static bool master_init(configuration_search *c) {
   return c->master && lp_add_row(c->master, s->n, c->column, c->coefficient, 1, 1);
 }
 
-/* Whether the last sets cut off the solution of the master program. */
+/* Whether the latest sets cut off the solution of the master program. */
 static bool cuts_off(const configuration_search *c, const double *price, double value) {
   double held = 0;
   for (int32_t v = 0; v < c->s->n; v++) held += price[v] * times_covered(c, v);
   return held > value + 1e-6;
 }
 
-/* Sets for what the last ones leave: together they come near to a plan, which the master program needs as a whole. */
+/* Adds sets for what the last ones leave. Together they come close to a plan, and the master program needs them
+ * jointly. */
 static bool add_complements(configuration_search *c) {
   int32_t within = target(c);
   for (int32_t k = 1; k < COMPLEMENTS && k < c->n_devices && !is_done(c); k++) {
@@ -244,15 +247,15 @@ static double seconds_left(const configuration_search *c) {
   return fmax(0.001, (double)(c->budget->deadline_ns - clock_now_ns()) / 1e9);
 }
 
-/* The greatest sum of prices that a curve of type t goes to; rounding adds half for each class. */
-static int64_t most_top(const configuration_search *c, int32_t t, int64_t grid) {
+/* The maximum sum of prices on a curve of type t. Rounding adds up to one half for each class. */
+static int64_t max_top(const configuration_search *c, int32_t t, int64_t grid) {
   return (grid * c->n_devices + c->s->n / 2 + 1) / c->s->n_devices[t] + 1;
 }
 
 static int64_t cells_of(const configuration_search *c, int64_t grid, bool with_sets) {
   int64_t cells = 0;
   for (int32_t t = 0; t < c->s->n_types; t++) {
-    int64_t top = most_top(c, t, grid);
+    int64_t top = max_top(c, t, grid);
     cells = max64(cells, with_sets ? sweep_best_cells(&c->sweep[t], top) : sweep_curve_cells(&c->sweep[t], top));
   }
   return cells;
@@ -264,7 +267,7 @@ static bool reserve(configuration_search *c, int64_t cells) {
   return (c->table = ARENA_NEW(c->arena, int32_t, cells)) != NULL;
 }
 
-/* Finer prices, while their tables stay small. *finer says whether there are. False without memory. */
+/* Refines the prices while their tables stay small; *finer says whether it did. False without memory. */
 static bool refine_grid(configuration_search *c, bool *finer) {
   int32_t grid = 2 * c->grid;
   *finer = grid <= c->finest && cells_of(c, grid, true) <= MOST_CELLS;
@@ -273,13 +276,13 @@ static bool refine_grid(configuration_search *c, bool *finer) {
   return reserve(c, cells_of(c, grid, true));
 }
 
-/* The first grid is coarse, because that is fast, but where the table is small anyway. */
+/* The first grid is coarse because that is fast, unless the table is small anyway. */
 static bool choose_grids(configuration_search *c) {
   int64_t curves = 0;
   c->finest = FINEST_GRID;
   while (c->finest > LEAST_GRID) {
     curves = 0;
-    for (int32_t t = 0; t < c->s->n_types; t++) curves += most_top(c, t, c->finest) + 1;
+    for (int32_t t = 0; t < c->s->n_types; t++) curves += max_top(c, t, c->finest) + 1;
     bool short_work = cells_of(c, c->finest, true) <= MOST_WORK;
     if (short_work && curves <= MOST_CELLS && cells_of(c, c->finest, false) <= MOST_CELLS) break;
     c->finest /= 2;
@@ -288,13 +291,13 @@ static bool choose_grids(configuration_search *c) {
   while (c->grid >= LEAST_GRID && cells_of(c, c->grid, true) > (c->grid > GRID ? SMALL_CELLS : MOST_CELLS))
     c->grid = c->grid * 2 / 3;
   for (int32_t t = 0; t < c->s->n_types; t++)
-    if (!(c->least[t] = ARENA_NEW(c->arena, int32_t, most_top(c, t, c->finest) + 1))) return false;
+    if (!(c->least[t] = ARENA_NEW(c->arena, int32_t, max_top(c, t, c->finest) + 1))) return false;
   return c->grid < LEAST_GRID || reserve(c, max64(cells_of(c, c->grid, true), cells_of(c, c->finest, false)));
 }
 
-/* Column generation, until the bound no longer rises or the master program says that no prices refute the target. */
+/* Column generation until the bound stops rising, or the master program shows that no prices refute the target. */
 static bool generate(configuration_search *c) {
-  int32_t n = c->s->n, most_rows = MOST_SLACK * (n + c->s->n_types);
+  int32_t n = c->s->n, max_rows = MOST_SLACK * (n + c->s->n_types);
   int32_t since = 0; /* rounds since the bound rose */
   double smooth = SMOOTH;
   while (!is_done(c)) {
@@ -312,16 +315,16 @@ static bool generate(configuration_search *c) {
     since = c->lower_ns > before_ns ? 0 : since + 1;
     if ((!cut && smooth == 0) || since == STALL) return true;
     smooth = cut ? SMOOTH : 0;
-    if (lp_n_rows(c->master) > most_rows) {
+    if (lp_n_rows(c->master) > max_rows) {
       lp_drop_slack(c->master, 1, SLACK / c->n_devices);
-      if (lp_n_rows(c->master) * 2 > most_rows) most_rows *= 2;
+      if (lp_n_rows(c->master) * 2 > max_rows) max_rows *= 2;
     }
     if (!add_sets(c) || !add_complements(c)) return false;
   }
   return true;
 }
 
-/* Updates and generation by turns, with finer prices each time, until neither helps. */
+/* Alternates updates and generation, with finer prices each time, until neither helps. */
 static bool improve(configuration_search *c) {
   bool finer = true;
   evaluate_fine(c);
@@ -334,7 +337,7 @@ static bool improve(configuration_search *c) {
   return true;
 }
 
-/* Prices in the measure of the least times: those of the balance bound. */
+/* Starting prices: the minimum time of each class over the types. */
 static void start_prices(configuration_search *c) {
   const shares *s = c->s;
   double sum = 0;
@@ -358,19 +361,19 @@ static bool configuration_init(configuration_search *c, arena *a) {
     return false;
   int32_t max_states = MOST_ROWS / s->n < MOST_STATES ? MOST_ROWS / s->n : MOST_STATES;
   for (int32_t t = 0; t < s->n_types; t++)
-    if (!sweep_find(&c->sweep[t], s, t, c->most_ns, max_states, a)) return false;
+    if (!sweep_find(&c->sweep[t], s, t, c->max_ns, max_states, a)) return false;
   if (!choose_grids(c)) return false;
   start_prices(c);
   return true;
 }
 
-/* What is worth bounding: the known plan, or everything in a row where it is fastest. */
+/* The longest period worth refuting: that of the known plan, or of everything in sequence where it is fastest. */
 static int64_t most_of(const shares *s, int64_t enough_ns) {
   int64_t sum = 0;
   for (int32_t v = 0; v < s->n; v++) {
     int64_t least = SITU_NEVER_NS;
     for (int32_t t = 0; t < s->n_types; t++) least = min64(least, s->time_ns[(int64_t)t * s->n + v]);
-    if (least == SITU_NEVER_NS) return 0; /* no plan at all: for others to say */
+    if (least == SITU_NEVER_NS) return 0; /* no plan exists; other bounds report that */
     sum = sat_add(sum, least);
   }
   return enough_ns == SITU_NEVER_NS ? sum : enough_ns;
@@ -384,8 +387,8 @@ situ_status configuration_raise(int64_t *lower_ns, const situ_problem *problem, 
   shares s;
   if (!shares_find(&s, problem, scratch)) return fail_no_memory(error);
   configuration_search c = {
-      .s = &s, .lower_ns = *lower_ns, .enough_ns = enough_ns, .budget = b, .most_ns = most_of(&s, enough_ns)};
-  if (!shares_fit(&s) || s.n > MOST_CLASSES || s.n_types == 0 || c.most_ns <= 0 || is_done(&c)) return SITU_STATUS_OK;
+      .s = &s, .lower_ns = *lower_ns, .enough_ns = enough_ns, .budget = b, .max_ns = most_of(&s, enough_ns)};
+  if (!shares_fit(&s) || s.n > MOST_CLASSES || s.n_types == 0 || c.max_ns <= 0 || is_done(&c)) return SITU_STATUS_OK;
   if (!configuration_init(&c, scratch)) return fail_no_memory(error);
   bool made = true;
   if (c.grid >= LEAST_GRID) {

@@ -1,17 +1,17 @@
-/* Device-indexed critical path: the longest chain of operators, where each link of the chain pays the cheapest pair of
- * devices - but one and the same device for an operator on both sides of it.
+/* Device-indexed critical path: the longest chain of operators. Each link of the chain pays for its cheapest pair of
+ * devices, but an operator is on the same device for its incoming and outgoing link.
  *
  *     head(v,d) = p(v,d) + max over producers u of min over a of (head(u,a) + c(u,a,d))
  *     tail(v,d) = max over users x of min over b of (c(v,d,b) + p(x,b) + tail(x,b))
  *     bound     = max over v of min over d of (head(v,d) + tail(v,d))
  *
- * For stream problems c is the transfer of the tensor without contention. For calls a tensor that leaves an accelerator
- * pays c_out, one that enters pays c_in, and a chain pays the compute of all its members wherever the calls begin and
- * end; within one device nothing is paid. Both are exact integers.
+ * For stream problems c is the transfer of the tensor without contention. For calls, a tensor that leaves an
+ * accelerator pays c_out and one that enters pays c_in; within one device it pays nothing. A chain pays the compute of
+ * all its members wherever calls begin and end. Both bounds are exact integers.
  *
- * Over more than EXACT_MEMORIES memories a transfer to another memory takes the least time of any route: O(devices) for
+ * Over more than EXACT_MEMORIES memories a transfer to another memory takes the minimum over all routes: O(devices) for
  * each use of a tensor instead of O(memories squared). Where even operators x devices are too many, every operator
- * takes its least time and transfers nothing. */
+ * takes its minimum time and transfers take none. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/alive.h"
@@ -22,7 +22,7 @@ static const int64_t CELLS_LIMIT = (int64_t)1 << 24;
 
 typedef struct chains {
   const situ_problem *problem;
-  const bool *may;                /* NULL: where the problem allows */
+  const bool *may;                /* NULL: wherever the problem allows */
   int64_t *here, *there;          /* [device] scratch */
   int64_t *memory, *memory_there; /* [memory] scratch */
 } chains;
@@ -37,7 +37,7 @@ static bool chains_init(chains *s, const situ_problem *p, const bool *may, arena
   return s->here && s->there && s->memory && s->memory_there;
 }
 
-/* calls: there[d] = least over e of here[e] + the way over the host; nothing within a device. Backward, from d to e. */
+/* calls: there[d] = min over e of here[e] + the way through the host; 0 within a device. Backward: from d to e. */
 static void spread_staged(chains *s, int32_t t, bool backward) {
   const situ_problem *p = s->problem;
   int64_t best = SITU_NEVER_NS;
@@ -55,7 +55,7 @@ static void spread_staged(chains *s, int32_t t, bool backward) {
   }
 }
 
-/* stream: there[d] = least over e of here[e] + c(t, e, d); backward, c(t, d, e). */
+/* stream: there[d] = min over e of here[e] + c(t, e, d). Backward: c(t, d, e). */
 static void spread(chains *s, int32_t t, bool backward) {
   const situ_problem *p = s->problem;
   if (p->execution == SITU_EXECUTION_CALLS) {
@@ -145,7 +145,7 @@ bool bound_heads_tails(int64_t *head, int64_t *tail, const situ_problem *problem
   return made;
 }
 
-/* The longest path when each operator takes its least time and transfers take none. */
+/* The longest path when each operator takes its minimum time and transfers take none. */
 static situ_status longest_path(int64_t *lower_ns, const situ_problem *p, arena *scratch, situ_error *error) {
   const situ_graph *g = p->graph;
   int64_t *finish = ARENA_NEW(scratch, int64_t, p->n_operators);

@@ -1,5 +1,5 @@
-/* Destructive bound: suppose that everything ends by T, follow what that forces, and find that it cannot be; then no
- * plan is better than T + 1. Rules, in rounds (the first for all T together, the others for each T):
+/* Destructive bound: suppose that everything ends by T and propagate what follows. A contradiction proves that every
+ * plan takes at least T + 1. The rules run in rounds, the first rule once for all T, the others for each T:
  *
  *   chains    heads and tails by device as in critical_path.c, over the devices that are left, from those of joins.c;
  *   devices   v may not run on d when head(v,d) + tail(v,d) > T; a colocation group runs where all members may;
@@ -7,10 +7,10 @@
  *             start(v) >= a + sum of min over d of u_d p / sum of u over the devices that one of them may use;
  *             likewise descendants after the end of v;
  *   energy    in an interval [a,b] the groups do at least the sum of min over d of u_d psi(d) priced work, where psi is
- *             the least part of an operator within the interval, started as early or as late as can be; the devices
+ *             the minimum part of an operator within the interval, started as early or as late as can be; the devices
  *             have no more than (b - a) sum u.
  *
- * A group without a device, or too much energy, is the contradiction. docs/theory/bounds/destructive.md */
+ * A group without a device, or too much energy, is a contradiction. docs/theory/bounds/destructive.md */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,17 +26,17 @@ enum {
   PRICES = 6,
   ROUNDS = 6,
   MOST_OPERATORS = 12000,
-  WORK_OPERATORS = 1500, /* for every T; at most */
-  FREE_OPERATORS = 6000, /* for all T together */
+  WORK_OPERATORS = 1500, /* maximum for the work rule at each T */
+  FREE_OPERATORS = 6000, /* maximum for the rounds for all T together */
   FREE_ROUNDS = 1,
-  DEAREST = 1 << 10,
+  MAX_PRICE = 1 << 10,
   FIRST_STEP = 64,
   PRECISION = 10000
 };
 static const double INTERVAL_WORK = 3e6, ALL_WORK = 1e8;
-static const int64_t MOST_NS = (int64_t)1 << 50; /* of all work: priced sums fit 63 bits */
+static const int64_t MOST_NS = (int64_t)1 << 50; /* limit on all work, so that priced sums fit 63 bits */
 
-/* An operator and what it is sorted by. */
+/* An operator and its sort key. */
 typedef struct ranked {
   int64_t key;
   int32_t v;
@@ -47,21 +47,21 @@ typedef struct destructive_search {
   arena *scratch;
   budget *budget;
   int32_t n, n_devices;
-  int64_t end_ns;                         /* the T that is tried */
+  int64_t end_ns;                         /* the T being tried */
   bool *may;                              /* [n * devices] */
-  int32_t width;                          /* of the joins; 0: none */
-  int64_t *first, *last;                  /* [n * devices] starts and tails that joins know */
-  int64_t *release0, *after0;             /* [n] what the work rule says whatever T is */
+  int32_t width;                          /* of the join search; 0: none */
+  int64_t *first, *last;                  /* [n * devices] starts and tails from joins */
+  int64_t *release0, *after0;             /* [n] results of the work rule that hold for every T */
   int64_t *head, *tail, *release, *after; /* [n * devices]; [n] from the work rule */
-  bit_rows before;                        /* ancestors of each operator; no bits: too many for the work rule */
-  int64_t price[PRICES][MOST_DEVICES];    /* n_prices lists */
+  bit_rows before; /* ancestors of each operator; empty when there are too many operators for the work rule */
+  int64_t price[PRICES][MOST_DEVICES]; /* n_prices lists */
   int32_t n_prices;
   ranked *order;            /* [n] */
-  int64_t *work;            /* [n * PRICES] least priced work of each operator */
-  uint64_t *devices;        /* [n] that it may use */
+  int64_t *work;            /* [n * PRICES] minimum priced work of each operator */
+  uint64_t *devices;        /* [n] those that it may still use */
   int64_t *ends_a, *ends_b; /* [n] candidates */
   double n_steps;           /* work so far */
-  /* of the last contradiction */
+  /* the latest contradiction: */
   int32_t free_rounds, rounds, price_at; /* price_at -1: a group without a device */
   int64_t from_ns, to_ns;
 } destructive_search;
@@ -71,7 +71,7 @@ static bool is_before(const destructive_search *s, int32_t u, int32_t v) { retur
 
 /* ---- chains and devices ---- */
 
-/* A unit keeps the devices on which all members may run. */
+/* Leaves a unit only the devices on which all members may run. */
 static void keep_together(destructive_search *s) {
   for (int32_t k = 0; k < s->p->units.n; k++) {
     unit_members u = unit_list_members(&s->p->units, k);
@@ -117,7 +117,7 @@ static int by_key(const void *left, const void *right) {
   return a->v < b->v ? -1 : a->v > b->v;
 }
 
-/* The least start (or tail) of each operator, the greatest first. */
+/* Sorts operators by their minimum start (or tail), the largest first. */
 static void rank_by(destructive_search *s, bool tails) {
   for (int32_t v = 0; v < s->n; v++) {
     int64_t least = SITU_NEVER_NS;
@@ -147,7 +147,7 @@ static int64_t sum_prices(const destructive_search *s, const int64_t *price, uin
   return sum;
 }
 
-/* What the prices say of the start of v (or of the time after its end), by the operators in order. */
+/* What the prices prove about the start of v (or the time after its end), adding operators in sorted order. */
 static int64_t work_around(const destructive_search *s, int32_t v, bool tails, int64_t known) {
   int64_t work[PRICES] = {0}, sum[PRICES] = {0};
   uint64_t devices = 0;
@@ -159,7 +159,7 @@ static int64_t work_around(const destructive_search *s, int32_t v, bool tails, i
       for (int32_t k = 0; k < s->n_prices; k++) sum[k] = sum_prices(s, s->price[k], devices);
     }
     for (int32_t k = 0; k < s->n_prices; k++) {
-      int64_t gain = known - s->order[i].key; /* more than this is news */
+      int64_t gain = known - s->order[i].key; /* only more than this improves on what is known */
       work[k] += s->work[(int64_t)x * PRICES + k];
       if (sum[k] > 0 && (gain < 0 || work[k] > (__int128)gain * sum[k]))
         known = sat_add(s->order[i].key, (work[k] + sum[k] - 1) / sum[k]);
@@ -184,14 +184,14 @@ static void follow_work(destructive_search *s, bool *changed) {
 
 /* ---- energy ---- */
 
-/* The part of v on d that lies within [a, b] wherever it starts. */
+/* The part of v on d that lies within [a, b] wherever v starts. */
 static int64_t part_within(const destructive_search *s, int32_t v, int32_t d, int64_t a, int64_t b) {
   int64_t i = (int64_t)v * s->n_devices + d, time = time_of(s, v, d);
   int64_t most = min64(time, b - a), early = s->head[i] - a, late = b - (s->end_ns - s->tail[i] - time);
   return max64(0, min64(most, min64(early, late)));
 }
 
-/* Adds the least priced parts of a unit to energy[]. */
+/* Adds the minimum priced parts of a unit to energy[]. */
 static void add_unit(const destructive_search *s, unit_members u, int64_t a, int64_t b, int64_t *energy) {
   int64_t least[PRICES];
   for (int32_t k = 0; k < s->n_prices; k++) least[k] = INT64_MAX;
@@ -217,7 +217,7 @@ static bool refutes(destructive_search *s, int64_t a, int64_t b, uint64_t device
   return false;
 }
 
-/* `count` of the keys of s->order, evenly, distinct; the ends of intervals. */
+/* Picks about `count` distinct keys of s->order, evenly spaced, as ends of intervals. */
 static int32_t pick_ends(const destructive_search *s, int64_t *ends, int32_t count, bool late) {
   int32_t n = 0;
   for (int32_t i = 0; i < count; i++) {
@@ -248,7 +248,7 @@ static bool too_much_energy(destructive_search *s) {
 
 /* ---- one T ---- */
 
-/* False without memory; *refuted says whether no plan ends by end_ns. */
+/* *refuted says whether no plan ends by end_ns. False without memory. */
 static bool try_end(destructive_search *s, int64_t end_ns, bool *refuted) {
   bool changed = true;
   s->end_ns = end_ns;
@@ -274,7 +274,7 @@ static bool try_end(destructive_search *s, int64_t end_ns, bool *refuted) {
 
 static bool destructive_certify(certificate *proof, const destructive_search *s, arena *a) {
   const situ_problem *p = s->p;
-  certificate_start(proof, "destructive", s->end_ns + 1); /* over the one before */
+  certificate_start(proof, "destructive", s->end_ns + 1); /* replaces the one before */
   int64_t *rounds = certificate_add(proof, "rounds", 1, a);
   int64_t *price = certificate_add(proof, "prices", (int64_t)s->n_prices * p->n_devices, a);
   int64_t *interval = certificate_add(proof, "interval", s->price_at < 0 ? 0 : 3, a);
@@ -293,8 +293,8 @@ static bool destructive_certify(certificate *proof, const destructive_search *s,
   return true;
 }
 
-/* The inverse of the time of all operators on each device, and flatter and steeper; and one device alone. For equal
- * devices all are one list. */
+/* Chooses lists of prices: the inverse of the total time on each device, flatter and steeper variants, and each device
+ * alone. With equal devices these are all one list. */
 static void choose_prices(destructive_search *s) {
   static const double power[PRICES] = {0, 0.5, 1, 1.5, 2, 8};
   double total[MOST_DEVICES] = {0}, least = 0;
@@ -308,14 +308,14 @@ static void choose_prices(destructive_search *s) {
     for (int32_t d = 0; d < s->n_devices; d++) {
       double relative = 1;
       for (double e = power[k]; e >= 0.5 && total[d] > least; e -= 0.5) relative *= sqrt(least / total[d]);
-      price[d] = (int64_t)(DEAREST * relative + 0.5);
+      price[d] = (int64_t)(MAX_PRICE * relative + 0.5);
     }
     if (k == 0 || memcmp(price, s->price[0], (size_t)s->n_devices * sizeof *price) != 0) s->n_prices++;
   }
 }
 
-/* All work one after the other, on the slowest devices: no contradiction beyond, and no sum overflows. */
-static int64_t most_work(const destructive_search *s) {
+/* All work in sequence on the slowest devices. No longer T can be contradicted, and sums up to it do not overflow. */
+static int64_t max_work(const destructive_search *s) {
   int64_t sum = 0;
   for (int32_t v = 0; v < s->n; v++) {
     int64_t most = 0;
@@ -335,7 +335,7 @@ static bool destructive_init(destructive_search *s, arena *a) {
          (s->n > FREE_OPERATORS || ancestors_find(&s->before, s->p->graph, a));
 }
 
-/* Starts and tails that joins know, where may[] is what the problem says. Without time for them *closed. */
+/* Starts and tails from joins, with may[] as the problem allows. *closed says whether time ran out. */
 static bool find_joins(destructive_search *s, bool *closed) {
   *closed = false;
   s->width = joins_width(s->p);
@@ -351,10 +351,10 @@ static bool find_joins(destructive_search *s, bool *closed) {
   return true;
 }
 
-/* What holds for every T: *lower_ns is what the chains come to, 0 when there is no plan or no time to see. */
+/* What holds for every T. *lower_ns is the bound of the chains; 0 when there is no plan or no time left. */
 static bool find_chains(int64_t *lower_ns, destructive_search *s) {
   bool ignored = false, closed;
-  s->end_ns = SITU_NEVER_NS - 1; /* not where an operator cannot end at all */
+  s->end_ns = SITU_NEVER_NS - 1; /* but not where an operator cannot end at all */
   *lower_ns = 0;
   for (int64_t i = 0; i < (int64_t)s->n * s->n_devices; i++)
     s->may[i] = problem_allows(s->p, (int32_t)(i / s->n_devices), (int32_t)(i % s->n_devices));
@@ -379,13 +379,13 @@ static bool find_chains(int64_t *lower_ns, destructive_search *s) {
   return true;
 }
 
-/* From the bound of the chains in growing steps as long as there is a contradiction, then by bisection. */
+/* Raises T from the bound of the chains in growing steps while it is contradicted, then bisects. */
 static situ_status destructive_compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch,
                                        budget *b, situ_error *error) {
   destructive_search s = {.p = p, .scratch = scratch, .budget = b, .n = p->n_operators, .n_devices = p->n_devices};
   int64_t closed, open = -1; /* every T below `closed` is refuted, `open` is not */
   *lower_ns = 0;
-  if (s.n_devices > MOST_DEVICES || s.n > MOST_OPERATORS || most_work(&s) > MOST_NS) return SITU_STATUS_OK;
+  if (s.n_devices > MOST_DEVICES || s.n > MOST_OPERATORS || max_work(&s) > MOST_NS) return SITU_STATUS_OK;
   if (!destructive_init(&s, scratch)) return fail_no_memory(error);
   choose_prices(&s);
   if (!find_chains(&closed, &s)) return fail_no_memory(error);
@@ -402,7 +402,7 @@ static situ_status destructive_compute(int64_t *lower_ns, certificate *proof, co
     end = open < 0 ? closed + step : closed + (open - closed) / 2;
     step *= 2;
   }
-  if (end > 2 * MOST_NS) { /* nothing could be: no plan, which is not for this bound to say */
+  if (end > 2 * MOST_NS) { /* nothing is possible: no plan exists, which other bounds report */
     *lower_ns = 0;
     *proof = (certificate){0};
   }

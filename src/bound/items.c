@@ -12,7 +12,7 @@ static bool has_pins(const situ_problem *p) {
   return false;
 }
 
-/* Joins sorts that share a memory, and adds up what each room holds. */
+/* Joins sorts that share a memory into rooms, and adds up what each room holds. */
 static bool find_rooms(items *out, const situ_problem *p, bool apart, arena *a) {
   int32_t *owner, *into;
   if (!ARENA_ARRAYS(a, ARRAY(owner, p->n_memories), ARRAY(into, out->n_columns), ARRAY(out->room_of, out->n_columns),
@@ -35,7 +35,7 @@ static bool find_rooms(items *out, const situ_problem *p, bool apart, arena *a) 
 
 situ_status items_list(items *out, const situ_problem *p, arena *a, situ_error *error) {
   bool apart = has_pins(p), stash = p->execution == SITU_EXECUTION_PIPELINE && !p->of_stream;
-  int32_t *column_device; /* one that stands for all, -1: none may be used */
+  int32_t *column_device; /* one device that represents the sort; -1: none is usable */
   out->n = p->units.n;
   out->n_columns = apart ? p->n_devices : p->n_classes;
   if (!ARENA_ARRAYS(a, ZEROS(out->devices, out->n_columns), ARRAY(out->column_of, p->n_devices),

@@ -1,4 +1,4 @@
-/* The critical path by heads and tails that know joins: max over v of min over d of (head(v,d) + tail(v,d)).
+/* The critical path with heads and tails strengthened by joins: max over v of min over d of (head(v,d) + tail(v,d)).
  * docs/theory/bounds/joins.md */
 #include "base/checked.h"
 #include "base/fail.h"

@@ -1,16 +1,17 @@
-/* Joins. Suppose that v starts on d by s. Of the operators before v look at those nearest, W. By induction backward
- * from v, an operator u of W on a ends at least
+/* Joins. Suppose that v starts on d by s. Let W be the nearest operators before v. By induction backward from v, an
+ * operator u of W on a ends at least
  *
  *     rest(u,a) = max over users x in W or v of min over b of (c(u,a,b) + p(x,b) + rest(x,b))
  *
- * before v starts, where b is a device on which x can be in time: head(x,b) + rest(x,b) <= s. An operator without
- * such a device refutes s. Those whose such devices all share the memory of d, k devices, are forced there: of them all
- * that start at r or later run between r and s, which refutes s when their work is more than k (s - r).
+ * before v starts, where b is a device on which x is in time: head(x,b) + rest(x,b) <= s. An operator without such a
+ * device refutes s. Operators whose devices in time all share the memory of d, k devices in all, are forced there.
+ * Those among them that start at r or later run between r and s, which refutes s when their work is more than k (s -
+ * r).
  *
- * Then the forks of W, operators that several of W and v wait for, are held on one device after the other: what comes
- * behind a fork ends later for it, and s is refuted when it is so for all devices of one fork.
+ * Then each fork of W, an operator that several of W and v wait for, is fixed on one device at a time. What follows the
+ * fork may end later for that. s is refuted when all devices of one fork refute it.
  *
- * head(v,d) = p(v,d) + the least s that chains allow and this does not refute. More time only gives more devices, so
+ * head(v,d) = p(v,d) + the minimum s that chains allow and joins do not refute. A larger s only admits more devices, so
  * bisection finds it. Tails are the same with all edges reversed. */
 #include "bound/joins.h"
 
@@ -33,7 +34,7 @@ typedef struct candidate {
   int32_t v;
 } candidate;
 
-/* One direction: `before` an operator are its producers, or its users when the arrows are turned round. */
+/* One direction: the operators `before` another are its producers, or its users when edges are reversed. */
 typedef struct direction {
   bool backward;
   int32_t *start, *before, *tensor; /* of v: start[v] .. start[v+1] */
@@ -45,16 +46,16 @@ struct joins {
   direction way[2];
   uint64_t together[MOST_DEVICES];  /* devices that share the memory of d */
   equal_devices equal;              /* at EQUAL_TIMED */
-  int32_t like[MOST_DEVICES];       /* the first device that is as d is: what holds for it holds for d */
+  int32_t like[MOST_DEVICES];       /* the first device equivalent to d: what holds for it holds for d */
   int32_t *slot;                    /* [n] place in W, or -1; -2: a candidate */
-  candidate *candidates;            /* [n] */
-  int32_t *member, n_members;       /* W, those nearest to v first */
+  candidate *candidates;            /* [n] heap or list of candidates for W */
+  int32_t *member, n_members;       /* W, the nearest to v first */
   int32_t *fork, n_forks;           /* [width] places of forks in W */
-  int64_t *local, *rest;            /* [width * n_devices] ends of members, as far as they are known in W; see above */
-  uint64_t *in_time, *in_time_then; /* [width] devices from which a member is in time; with a fork held */
-  bool *moved;                      /* [width] comes after the fork that is held */
+  int64_t *local, *rest;            /* [width * n_devices] ends of members, as far as known within W; see above */
+  uint64_t *in_time, *in_time_then; /* [width] devices on which a member is in time; the same with a fork fixed */
+  bool *moved;                      /* [width] comes after the fixed fork */
   forced *forced;                   /* [width] */
-  /* of the direction in which it looks */
+  /* the direction at hand: */
   const direction *on;
   const bool *may;
   int64_t *end; /* [n * n_devices] known so far */
@@ -116,12 +117,12 @@ joins *joins_new(const situ_problem *p, int32_t width, arena *a) {
   return direction_init(&j->way[0], p, false, a) && direction_init(&j->way[1], p, true, a) ? j : NULL;
 }
 
-/* Of tensor t from a to b, along the arrows as they are turned. */
+/* Time of tensor t from a to b, in the present direction. */
 static int64_t transfer(const joins *j, int32_t t, int32_t a, int32_t b) {
   return j->on->backward ? problem_transfer_ns(j->p, t, b, a) : problem_transfer_ns(j->p, t, a, b);
 }
 
-/* When tensor t can be on d, from its producer's ends by device. */
+/* When tensor t can be on d, given the ends of its producer by device. */
 static int64_t arrival(const joins *j, const int64_t *end, int32_t t, int32_t d) {
   int64_t least = SITU_NEVER_NS;
   for (int32_t a = 0; a < j->n_devices; a++)
@@ -146,7 +147,8 @@ static bool is_better(const joins *j, const candidate *x, const candidate *y) {
   return x->release != y->release ? x->release > y->release : is_nearer(j, x->v, y->v);
 }
 
-/* W of v: time and again the operator before v, or before one that was taken, that starts last. Sorted by nearness. */
+/* Finds W of v by repeatedly taking the latest-starting operator before v or before one already taken. Sorts it by
+ * nearness. */
 static void look_before(joins *j, int32_t v) {
   int32_t n = 0;
   j->n_members = 0;
@@ -173,7 +175,7 @@ static void look_before(joins *j, int32_t v) {
   for (int32_t i = 0; i < j->n_members; i++) j->slot[j->member[i]] = i;
 }
 
-/* The members that several arrows leave to members and v. */
+/* Finds the members with several edges to members and v. */
 static void find_forks(joins *j, int32_t v) {
   const direction *after = &j->way[!j->on->backward];
   j->n_forks = 0;
@@ -191,7 +193,7 @@ static void forget(joins *j) {
 
 /* ---- one s ---- */
 
-/* x leaves from[b] from its start on b to that of v: what that makes of the rests of those before it. */
+/* Raises the rests of the operators before x, given from[b], the time from the start of x on b to that of v. */
 static void raise_rests(joins *j, int32_t x, const int64_t *from) {
   for (int32_t i = j->on->start[x]; i < j->on->start[x + 1]; i++) {
     int32_t at = j->slot[j->on->before[i]];
@@ -205,7 +207,7 @@ static void raise_rests(joins *j, int32_t x, const int64_t *from) {
   }
 }
 
-/* The devices of member i that are in time for s; from[] as above. *where says how it is there if it is forced. */
+/* The devices on which member i is in time for s; from[] as above. *where receives its times there if it is forced. */
 static uint64_t devices_in_time(const joins *j, int32_t i, int64_t s, int64_t *from, forced *where) {
   uint64_t devices = 0;
   *where = (forced){SITU_NEVER_NS, SITU_NEVER_NS};
@@ -227,7 +229,8 @@ static int latest_first(const void *left, const void *right) {
   return a->release != b->release ? (a->release > b->release ? -1 : 1) : (a->work > b->work) - (a->work < b->work);
 }
 
-/* Whether v cannot start on d by s < SITU_NEVER_NS, by the local ends; devices[] of members so far as it came. */
+/* Whether the local ends show that v cannot start on d by s < SITU_NEVER_NS. Fills devices[] of the members
+ * examined. */
 static bool is_late(joins *j, int32_t v, int32_t d, int64_t s, uint64_t *devices) {
   int64_t from[MOST_DEVICES], n_together = __builtin_popcountll(j->together[d]), work = 0;
   int32_t n = 0;
@@ -254,7 +257,7 @@ static void know_ends(joins *j) {
            (size_t)j->n_devices * sizeof *j->local);
 }
 
-/* Raises the local ends of member i by those before it that have moved. */
+/* Raises the local ends of member i through predecessors that have moved. */
 static void follow_moved(joins *j, int32_t i) {
   int32_t u = j->member[i];
   for (int32_t k = j->on->start[u]; k < j->on->start[u + 1]; k++) {
@@ -270,7 +273,7 @@ static void follow_moved(joins *j, int32_t i) {
   }
 }
 
-/* Whether v is late with member x on device b. */
+/* Whether v is late when member x is fixed on device b. */
 static bool is_late_with(joins *j, int32_t v, int32_t d, int64_t s, int32_t x, int32_t b) {
   know_ends(j);
   for (int32_t a = 0; a < j->n_devices; a++)
@@ -293,8 +296,8 @@ static bool refutes(joins *j, int32_t v, int32_t d, int64_t s) {
   return false;
 }
 
-/* The least s from `start` on that is not refuted. */
-static int64_t least_start(joins *j, int32_t v, int32_t d, int64_t start) {
+/* The minimum s >= `start` that is not refuted. */
+static int64_t min_start(joins *j, int32_t v, int32_t d, int64_t start) {
   if (start == SITU_NEVER_NS || !refutes(j, v, d, start)) return start;
   int64_t closed = start, step = start / FIRST_STEP + 1, open;
   for (;; step = sat_mul(step, 2)) {
@@ -314,7 +317,7 @@ static int64_t least_start(joins *j, int32_t v, int32_t d, int64_t start) {
 
 /* ---- all operators ---- */
 
-/* Devices that may change places, by their types and by what may be on them. */
+/* Finds interchangeable devices: equal in type and in which operators may run there. */
 static void find_like(joins *j, const bool *may) {
   for (int32_t d = 0; d < j->n_devices; d++) {
     j->like[d] = d;
@@ -349,7 +352,7 @@ static bool find_ends(joins *j, const direction *way, int64_t *end, const bool *
         continue;
       }
       int64_t start = may[at] ? chain_start(j, v, d) : SITU_NEVER_NS;
-      if (j->n_members > 1) start = least_start(j, v, d, start);
+      if (j->n_members > 1) start = min_start(j, v, d, start);
       end[at] = may[at] ? sat_add(start, problem_time_ns(j->p, v, d)) : SITU_NEVER_NS;
     }
     forget(j);
@@ -360,7 +363,8 @@ static bool find_ends(joins *j, const direction *way, int64_t *end, const bool *
 bool joins_find(joins *j, int64_t *head, int64_t *tail, const bool *may, budget *b) {
   find_like(j, may);
   if (!find_ends(j, &j->way[0], head, may, b) || !find_ends(j, &j->way[1], tail, may, b)) return false;
-  for (int64_t i = 0; i < (int64_t)j->n * j->n_devices; i++) /* from ends with the arrows turned to what is left */
+  /* Ends in the reversed direction include the operator itself; tails do not. */
+  for (int64_t i = 0; i < (int64_t)j->n * j->n_devices; i++)
     if (tail[i] != SITU_NEVER_NS)
       tail[i] -= problem_time_ns(j->p, (int32_t)(i / j->n_devices), (int32_t)(i % j->n_devices));
   return true;

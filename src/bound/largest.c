@@ -1,5 +1,5 @@
-/* A pipeline's period is at least the time of any one operator, or colocation group, where it runs fastest. Replicas
- * would share it, which the balance bound counts. */
+/* A pipeline's period is at least the time of any single operator or colocation group where it runs fastest. Replicas
+ * would share that time; the balance bound covers them. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/bound.h"

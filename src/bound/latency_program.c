@@ -5,19 +5,19 @@
 #include "bound/bound.h"
 #include "view/unit.h"
 
-/* What the judge of certificates takes in full (check/check_linear_relaxation.c). */
+/* The limits of the certificate checker (check/check_linear_relaxation.c). */
 static const int64_t LONGEST_NS = (int64_t)1 << 42, HEAVIEST_BYTES = (int64_t)1 << 48;
 
-bool latency_program_fits(const situ_problem *p, int64_t most_entries) {
+bool latency_program_fits(const situ_problem *p, int64_t max_entries) {
   if (problem_serial_ns(p, 0) > LONGEST_NS || p->n_operators == 0) return false;
   int64_t pairs = (int64_t)p->n_memories * p->n_memories,
           each = sat_mul(p->graph->n_uses, 3 * pairs + 2 * p->n_devices);
-  return sat_add(each, sat_mul(p->n_operators, 5 * (int64_t)p->n_devices)) <= most_entries;
+  return sat_add(each, sat_mul(p->n_operators, 5 * (int64_t)p->n_devices)) <= max_entries;
 }
 
 /* ---- columns ---- */
 
-/* Whether all operators of a unit may run on d in a plan of upper_ns. */
+/* Whether all operators of a unit may run on d in a plan of at most upper_ns. */
 static bool may_run(const latency_program *l, int32_t unit, int32_t d) {
   const situ_problem *p = l->problem;
   for (int32_t k = p->units.start[unit]; k < p->units.start[unit + 1]; k++) {
@@ -52,7 +52,7 @@ static void add_devices(const latency_program *l, program *q) {
   }
 }
 
-/* The longest transfer of the tensors from i to j between two memories; the tensors are uses first .. last-1 of j. */
+/* The longest transfer between two memories of the tensors from i to j, which are uses first .. last-1 of j. */
 static int64_t longest(const situ_problem *p, int32_t i, int64_t first, int64_t last, int32_t m, int32_t w) {
   int32_t kind = p->costs->pair_kind[m * p->n_memories + w];
   int64_t most = 0;
@@ -63,7 +63,7 @@ static int64_t longest(const situ_problem *p, int32_t i, int64_t first, int64_t 
   return most;
 }
 
-/* Rows (2): z of one memory at one end sums up to x there. Gives the first. */
+/* Rows (2): the z of one memory at one end sum to its x. Returns the first row. */
 static int32_t tie_ends(const latency_program *l, program *q, int32_t v, const int32_t *z, bool at_user) {
   const situ_problem *p = l->problem;
   int32_t first = q->n_rows;
@@ -77,7 +77,8 @@ static int32_t tie_ends(const latency_program *l, program *q, int32_t v, const i
   return first;
 }
 
-/* i, whose tensor is a use of j, ends before j starts: rows (2) and (3). z and cost are scratch [memory pair]. */
+/* Rows (2) and (3): operator i, whose tensor is a use of j, ends before j starts. z and cost are scratch [memory
+ * pair]. */
 static void add_edge(const latency_program *l, program *q, int64_t use, int32_t j, int64_t *cost, int32_t *z) {
   const situ_problem *p = l->problem;
   int32_t nm = p->n_memories, i = p->graph->producer[p->graph->in[use]];
@@ -89,7 +90,7 @@ static void add_edge(const latency_program *l, program *q, int64_t use, int32_t 
       costs |= cost[m * nm + w] > 0;
     }
   for (int32_t k = 0; k < nm * nm; k++)
-    z[k] = costs && cost[k] != SITU_NEVER_NS ? program_column(q, 0, 1, false) : -1; /* no route: not there */
+    z[k] = costs && cost[k] != SITU_NEVER_NS ? program_column(q, 0, 1, false) : -1; /* no route, no column */
   if (costs) {
     l->from_row[use] = tie_ends(l, q, i, z, false);
     tie_ends(l, q, j, z, true);
@@ -110,7 +111,7 @@ static bool add_edges(const latency_program *l, program *q, arena *a) {
   for (int32_t j = 0; j < g->n_operators; j++)
     for (int64_t k = g->in_start[j]; k < g->in_start[j + 1]; k++) {
       int32_t i = g->producer[g->in[k]];
-      if (seen[i] != j) add_edge(l, q, k, j, cost, z); /* operator 0 uses nothing */
+      if (seen[i] != j) add_edge(l, q, k, j, cost, z); /* seen[i] starts at 0, but operator 0 uses nothing */
       seen[i] = j;
     }
   return true;

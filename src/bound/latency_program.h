@@ -37,8 +37,8 @@ typedef struct latency_program {
   int32_t *room_row; /* [memory] row (8) */
 } latency_program;
 
-/* Whether times and sizes are moderate, and the program has about `most_entries` at most. */
-bool latency_program_fits(const situ_problem *problem, int64_t most_entries);
+/* Whether times and sizes are moderate, and the program has about `max_entries` at most. */
+bool latency_program_fits(const situ_problem *problem, int64_t max_entries);
 /* Writes rows (1) to (8). Columns of x are whole where asked for. False without memory. */
 bool latency_program_write(latency_program *out, program *p, const situ_problem *problem, int64_t upper_ns, bool whole,
                            arena *a);

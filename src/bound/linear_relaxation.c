@@ -10,15 +10,16 @@
 #include "bound/latency_program.h"
 #include "lp/lp.h"
 
-enum { MOST_ENTRIES = 20000 }; /* of the row of the table, which should be quick */
+enum { MOST_ENTRIES = 20000 }; /* the most for a row of the table, which has to be quick */
 static const double LONGEST_S = 1e9;
 
 static double seconds_left(const budget *b) {
   return b->deadline_ns == INT64_MAX ? LONGEST_S : fmax(0.001, (double)(b->deadline_ns - clock_now_ns()) / 1e9);
 }
 
-/* Rounded prices leave start times a price of their own, which would count with the longest time there is. So what
- * flows into an operator flows out again: the rows of its tail and head take up the difference. flow is scratch. */
+/* Balances prices so that what flows into an operator flows out again. Rounding leaves start times a residual price,
+ * which would be charged at their maximum value. The rows of the operator's tail and head absorb the difference. flow
+ * is scratch. */
 static void balance_flows(const latency_program *l, int64_t *price, int64_t *flow) {
   const situ_graph *g = l->problem->graph;
   for (int32_t v = 0; v < g->n_operators; v++) flow[v] = 0;
@@ -35,7 +36,7 @@ static void balance_flows(const latency_program *l, int64_t *price, int64_t *flo
   }
 }
 
-/* Of the value: what tails and devices are paid for one nanosecond of it. */
+/* Prices of tails and devices for one nanosecond of the value. */
 static int64_t unit_of_value(const latency_program *l, const int64_t *price) {
   int64_t sum = 0;
   for (int32_t v = 0; v < l->problem->n_operators; v++) sum = sat_add(sum, price[l->tail_row[v]]);
@@ -43,8 +44,8 @@ static int64_t unit_of_value(const latency_program *l, const int64_t *price) {
   return sum;
 }
 
-/* Prices of rows (2), which may be of either sign: of all memories of one end of a use, moved up together until none is
- * below 0. That moves nothing, since one of them is taken just once. */
+/* Makes prices of rows (2), which may have either sign, nonnegative: the prices of all memories at one end of a use
+ * move up together. Exactly one of them is used, so the bound is unchanged. */
 static void lift(int64_t *into, const int64_t *price, int32_t n) {
   int64_t least = price[0];
   for (int32_t m = 1; m < n; m++) least = min64(least, price[m]);
@@ -76,23 +77,23 @@ static bool linear_relaxation_certify(certificate *c, const latency_program *l, 
   return true;
 }
 
-/* Prices of the program's rows by the engine. False without memory. */
+/* Gets prices of the program's rows from the engine. False without memory. */
 static bool find_prices(int64_t *price, const program *p, arena *scratch, const budget *b) {
   program_table t;
   int64_t scale;
   lp *model = program_tabulate(&t, p, scratch) ? lp_load(&t, p->n_columns, p->n_rows) : NULL;
   if (!model) return false;
-  lp_solve(model, seconds_left(b)); /* prices prove what they prove, solved to the end or not */
+  lp_solve(model, seconds_left(b)); /* prices are valid even if the solve was cut short */
   program_round_prices(price, &scale, p, &t, lp_prices(model));
   lp_free(model);
   return true;
 }
 
 bool linear_relaxation_find(int64_t *lower_ns, certificate *proof, const situ_problem *problem, int64_t known_ns,
-                            int64_t most_entries, arena *scratch, const budget *b) {
-  REQUIRE(known_ns >= 0 && most_entries > 0);
+                            int64_t max_entries, arena *scratch, const budget *b) {
+  REQUIRE(known_ns >= 0 && max_entries > 0);
   *lower_ns = 0;
-  if (lp_missing() || known_ns == 0 || !latency_program_fits(problem, most_entries)) return true;
+  if (lp_missing() || known_ns == 0 || !latency_program_fits(problem, max_entries)) return true;
   latency_program l;
   program p = program_new(scratch);
   if (!latency_program_write(&l, &p, problem, known_ns == SITU_NEVER_NS ? known_ns : known_ns - 1, false, scratch))

@@ -13,8 +13,8 @@
 
 /* Proves that no plan of a stream problem is better than *lower_ns, or than known_ns (SITU_NEVER_NS: none is known), in
  * which case it is at most that. 0 without an engine, without time, and where the program has more than about
- * `most_entries`. The proof is left in scratch memory. False without memory. */
+ * `max_entries`. The proof is left in scratch memory. False without memory. */
 bool linear_relaxation_find(int64_t *lower_ns, certificate *proof, const situ_problem *problem, int64_t known_ns,
-                            int64_t most_entries, arena *scratch, const budget *b);
+                            int64_t max_entries, arena *scratch, const budget *b);
 
 #endif

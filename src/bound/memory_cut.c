@@ -1,8 +1,8 @@
 /* Minimum cut, for streams with overlap none: the value is the sum of all operators and transfers.
  *
  * Let s_v be 1 where operator v is in memory a, else 0. A tensor whose producer is in a and one of whose users is not
- * costs at least out = the cheapest way from a; one whose producer is not in a and one of whose users is, at least in =
- * the cheapest way to a. So for any f, g >= 0 of the uses i of each tensor with sum f_i <= out and sum g_i <= in
+ * costs at least out = the cheapest way from a. One whose producer is not in a and one of whose users is costs at least
+ * in = the cheapest way to a. So for any f, g >= 0 of the uses i of each tensor with sum f_i <= out and sum g_i <= in
  *
  *     its cost  >=  sum over i of f_i (s_producer - s_i) + g_i (s_i - s_producer),
  *
@@ -23,7 +23,7 @@
 #include "bound/items.h"
 
 enum { BYTE_BITS = 32, BISECTIONS = 24, MOST_MEMORIES = 16 };
-static const int64_t DEAREST = (int64_t)1 << 52, FAR_NS = (int64_t)1 << 55; /* above every value of a plan */
+static const int64_t MAX_PRICE = (int64_t)1 << 52, FAR_NS = (int64_t)1 << 55; /* above every value of a plan */
 
 typedef struct cutting {
   const situ_problem *problem;
@@ -32,21 +32,21 @@ typedef struct cutting {
   budget *budget;
   int32_t memory;               /* a */
   int64_t *byte;                /* [memory] prices, of 2^-32 ns */
-  items all;                    /* units, their times and weights */
+  items all;                    /* units with their times and weights */
   int64_t *leave_ns, *enter_ns; /* [tensor] the cheapest way out of a, and into it */
-  int64_t *in_a, *out_of_a;     /* [unit] its least cost there, prices included; FAR_NS where it cannot be */
+  int64_t *in_a, *out_of_a;     /* [unit] its minimum cost there, prices included; FAR_NS where it cannot be */
   int64_t *shift;               /* [unit] h */
   int32_t *out_arc, *in_arc;    /* [use] */
   int64_t *out, *in;            /* [use] f and g */
   max_flow flow;
-  int64_t best_ns; /* what is proved, and by what: */
+  int64_t best_ns; /* the best bound, and what proves it: */
   int32_t best_memory;
   int64_t *best_byte, *best_out, *best_in;
 } cutting;
 
-/* The cheapest way of tensor t from memory a to another one, or back. */
+/* The cheapest way of tensor t from memory a to another one, or the reverse. */
 static int64_t cheapest(const situ_problem *p, int32_t t, int32_t a, bool back) {
-  int64_t least = FAR_NS; /* where there is no other memory */
+  int64_t least = FAR_NS; /* remains when there is no other memory */
   for (int32_t b = 0; b < p->n_memories; b++)
     if (b != a)
       least = min64(
@@ -56,7 +56,7 @@ static int64_t cheapest(const situ_problem *p, int32_t t, int32_t a, bool back) 
   return least;
 }
 
-/* Costs of units in a and out of it at the present prices. */
+/* Costs of units in a and outside it at the present prices. */
 static void price_units(cutting *s) {
   const situ_problem *p = s->problem;
   for (int32_t u = 0; u < p->units.n; u++) {
@@ -72,14 +72,14 @@ static void price_units(cutting *s) {
   }
 }
 
-/* The network: a unit is with the source where it is in a. */
+/* Builds the network: a unit on the source side is in a. */
 static void build(cutting *s) {
   const situ_problem *p = s->problem;
   const situ_graph *g = s->graph;
   int32_t n = p->units.n, source = n, sink = n + 1;
   max_flow_clear(&s->flow, n + 2 + 2 * g->n_tensors);
   for (int32_t u = 0; u < n; u++) {
-    int64_t least = min64(s->in_a[u], s->out_of_a[u]); /* the same for all cuts */
+    int64_t least = min64(s->in_a[u], s->out_of_a[u]); /* common to all cuts */
     max_flow_add(&s->flow, source, u, s->out_of_a[u] - least);
     max_flow_add(&s->flow, u, sink, s->in_a[u] - least);
   }
@@ -98,7 +98,7 @@ static void build(cutting *s) {
   (void)max_flow_run(&s->flow, source, sink, s->budget);
 }
 
-/* What f and g prove, exactly; fills shift. */
+/* The bound that f and g prove, exactly; fills shift. */
 static int64_t evaluate(cutting *s) {
   const situ_problem *p = s->problem;
   const situ_graph *g = s->graph;
@@ -132,7 +132,7 @@ static int64_t evaluate(cutting *s) {
 
 #define COPY(to, from, count) memcpy((to), (from), (size_t)(count) * sizeof *(to))
 
-/* Keeps what the present flow and prices prove, if it is the most so far. */
+/* Keeps the present flow and prices if their bound is the best so far. */
 static void keep(cutting *s) {
   int64_t lower_ns = evaluate(s);
   if (lower_ns <= s->best_ns) return;
@@ -157,7 +157,7 @@ static bool certify(const cutting *s, certificate *proof) {
   return true;
 }
 
-/* Whether the cut at hand puts more weights in a than there is room for. */
+/* Whether the present cut puts more weights into a than fit. */
 static bool is_too_full(const cutting *s) {
   int64_t sum = 0;
   for (int32_t u = 0; u < s->problem->units.n; u++)
@@ -172,9 +172,9 @@ static void cut_at(cutting *s, int64_t price) {
   keep(s);
 }
 
-/* The prices of bytes in a, from none to the dearest, by bisection. */
+/* Bisects the price of a byte in a, from 0 to the maximum. */
 static void cut_memory(cutting *s, int32_t memory) {
-  int64_t low = 0, high = DEAREST;
+  int64_t low = 0, high = MAX_PRICE;
   s->memory = memory;
   for (int32_t t = 0; t < s->graph->n_tensors; t++) {
     s->leave_ns[t] = cheapest(s->problem, t, memory, false);
@@ -183,7 +183,7 @@ static void cut_memory(cutting *s, int32_t memory) {
   cut_at(s, 0);
   if (s->problem->platform->memory_bytes[memory] != SITU_UNLIMITED_BYTES && is_too_full(s))
     for (int i = 0; i < 2 * BISECTIONS && low + 1 < high && !budget_over(s->budget); i++) {
-      /* by powers of two first: prices lie far apart */
+      /* by powers of two first, since prices span many orders of magnitude */
       int64_t middle = low == 0 ? high >> 2 : low + (high - low) / 2;
       cut_at(s, middle);
       if (is_too_full(s))

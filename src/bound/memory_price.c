@@ -1,6 +1,6 @@
-/* Memory price: where some memories are the only ones that certain items may use, and have less room than these items
- * have weights, there is no plan. For fractional items that is all there is to it (Hall's theorem), so prices of a byte
- * of 0 and 1 are enough: 1 in those memories. Tried are all rooms, and the rooms of each item. */
+/* Memory price: if the only memories that certain items may use have less room than these items have weights, there is
+ * no plan. For fractional items this condition is also sufficient (Hall's theorem), so prices of 0 and 1 for a byte are
+ * enough: 1 in those memories. The sets tried are all rooms together and the rooms of each item. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -17,7 +17,7 @@ static void find_rooms(bool *rooms, const items *all, int32_t item) {
     if (all->time_ns[(int64_t)item * all->n_columns + k] != SITU_NEVER_NS) rooms[all->room_of[k]] = true;
 }
 
-/* Whether the items that may use no other rooms have more weights than these have bytes. */
+/* Whether the items confined to these rooms have more bytes of weights than the rooms hold. */
 static bool is_too_small(const bool *rooms, bool *own, const items *all) {
   int64_t room = 0, weights = 0;
   for (int32_t r = 0; r < all->n_rooms; r++) {
@@ -33,7 +33,7 @@ static bool is_too_small(const bool *rooms, bool *own, const items *all) {
   return weights > room;
 }
 
-/* A certificate of kind area_price without prices of time. */
+/* A certificate of kind area_price with no prices of time. */
 static bool memory_price_certify(certificate *proof, const bool *rooms, const items *all, const situ_problem *p,
                                  arena *a) {
   certificate_start(proof, "area_price", SITU_NEVER_NS);

@@ -1,11 +1,11 @@
-/* Packing: no assignment of what no plan parts to memories keeps what each must hold at once
- * (docs/theory/bounds/packing.md).
+/* Packing: no assignment of items, operators that every plan keeps together, to memories stays within what each can
+ * hold at once (docs/theory/bounds/packing.md).
  *
- * An item always holds its weights and, in a pipeline, the stash of each input in flight; in a stream, in the end, the
- * results that it made too; and while one of its operators runs, the footprint of that one. An item that some memory
- * without a limit may take needs no search. The others are placed by depth-first search, the largest first. Of equal
- * memories in one state only the first is tried, and equal items go to memories in order: the assignment that comes
- * first in lexicographic order keeps both rules. */
+ * An item always holds its weights and, in a pipeline, the stash of each input in flight. While one of its operators
+ * runs it also holds the footprint of that one. In a stream it holds its results at the end. An item that a memory
+ * without a limit may take needs no search. Depth-first search places the others, the largest first. Of equal memories
+ * in equal state only the first is tried, and equal items go to memories in ascending order. The lexicographically
+ * first assignment satisfies both rules, so they lose nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,20 +21,20 @@ static const int64_t MOST_PAIRS = (int64_t)1 << 22, MOST_WORK = (int64_t)1 << 27
                      NOWHERE = -1;
 
 typedef struct item {
-  int64_t held, final;  /* bytes always, and at the end */
-  int64_t size;         /* to sort by */
+  int64_t held, final;  /* bytes always held, and those held at the end */
+  int64_t size;         /* sort key */
   const int64_t *where; /* [memory] bytes while one of its operators runs, or NOWHERE */
-  int32_t operator_;    /* its first */
+  int32_t operator_;    /* its first operator */
 } item;
 
 typedef struct room {
   int64_t held, final, running, limit;
-  int32_t like; /* the memory before it that is equal to it, or -1 */
+  int32_t like; /* an equal memory before it, or -1 */
 } room;
 
 typedef struct packing {
   const situ_problem *problem;
-  bool stream; /* whose memory counts */
+  bool stream; /* a stream whose memory limits apply */
   item *items;
   room *rooms; /* [memory] */
   int32_t n;
@@ -45,8 +45,8 @@ typedef struct packing {
 
 /* ---- what an item takes ---- */
 
-/* What operator v takes beside what it always holds, while it runs on device d. In a stream an operator without
- * duration holds nothing. */
+/* The bytes that operator v takes while it runs on device d, beyond what it always holds. In a stream an operator
+ * without duration holds nothing. */
 static int64_t running_bytes(const packing *s, int32_t v, int32_t d) {
   const situ_problem *p = s->problem;
   if (s->stream && problem_time_ns(p, v, d) == 0) return 0;
@@ -60,8 +60,8 @@ static int64_t result_bytes(const situ_graph *g, int32_t v) {
   return bytes;
 }
 
-/* Fills where[memory]: the least over the devices of the memory that may run all members. Returns false where a memory
- * without a limit is one of them. */
+/* Fills where[memory]: the minimum over the devices of the memory that may run all members. Returns false where one of
+ * them is a memory without a limit. */
 static bool find_places(const packing *s, int64_t *where, unit_members u) {
   const situ_problem *p = s->problem;
   for (int32_t m = 0; m < p->n_memories; m++) where[m] = NOWHERE;
@@ -96,7 +96,7 @@ static int by_size(const void *left, const void *right) {
   return (a->operator_ > b->operator_) - (a->operator_ < b->operator_);
 }
 
-/* Whether each memory with a limit could hold everything at once: then there is nothing to search. */
+/* Whether each limited memory could hold everything at once. Then there is nothing to search. */
 static bool is_loose(const situ_problem *p) {
   int64_t held = 0, running = 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
@@ -108,7 +108,7 @@ static bool is_loose(const situ_problem *p) {
   return true;
 }
 
-/* The items of the first copy that some search must place; more than MOST_ITEMS are too many. */
+/* Lists the items of the first copy that need a search; s->n > MOST_ITEMS means too many. False without memory. */
 static bool list_items(packing *s, arena *a) {
   const situ_problem *p = s->problem;
   contraction c;
@@ -129,7 +129,7 @@ static bool list_items(packing *s, arena *a) {
   return true;
 }
 
-/* Whether memories m and w are equal to all items. */
+/* Whether memories m and w are interchangeable for all items. */
 static bool are_equal(const packing *s, int32_t m, int32_t w) {
   bool equal = s->rooms[m].limit == s->rooms[w].limit;
   for (int32_t i = 0; equal && i < s->n; i++) equal = s->items[i].where[m] == s->items[i].where[w];
@@ -162,7 +162,7 @@ static bool fits(const room *r, const item *x, int64_t running) {
 
 typedef enum outcome { NO_PACKING = 0, PACKED, GIVEN_UP } outcome;
 
-/* Places items from i on. */
+/* Places items i and later. */
 static outcome place_from(packing *s, int32_t i) {
   if (i == s->n) return PACKED;
   if (++s->nodes > MOST_NODES || (s->nodes % LOOK_EVERY == 0 && budget_over(s->budget))) return GIVEN_UP;

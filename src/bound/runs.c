@@ -1,8 +1,8 @@
-/* Runs: in a contiguous pipeline each device has a run of any chain of the graph F, and all that lies between the ends
- * of that run. A period is refuted when no order of the devices covers the chain with runs that fit it; what is beside
- * the chain, or between the run of one device and that of the next, is left out. docs/theory/bounds/runs.md
+/* Runs: in a contiguous pipeline each device has one run of any chain of the graph F, and all that lies between the
+ * ends of that run. A period is refuted when no order of the devices covers the chain with runs that fit it. Work
+ * beside the chain, or between the runs of two devices, is not counted. docs/theory/bounds/runs.md
  *
- * Tried are the operators of a longest path that little work is beside. */
+ * The chains tried consist of the operators of a longest path with little work beside them. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -22,12 +22,12 @@ typedef struct runs {
   int32_t n_groups, *first, *count; /* [group] a device, how many there are */
   int64_t *capacity;                /* [group] */
   int64_t *time_ns;                 /* [class * n_groups + group], SITU_NEVER_NS where it may not run */
-  int64_t *bytes;                   /* [class] what it always holds */
+  int64_t *bytes;                   /* [class] bytes that it always holds */
   int32_t *order;                   /* [class] topological */
-  int32_t *path, n_path;            /* a longest path of F by least times */
-  int32_t *chain, n;                /* some of it */
-  int32_t *at, *before, *behind;    /* [class] place in the chain, -1; last of the chain before it, first behind it */
-  /* sums up to place k of the chain, without it, with all between those before: [k * n_groups + group], [k] */
+  int32_t *path, n_path;            /* a longest path of F by minimum times */
+  int32_t *chain, n;                /* part of the path */
+  int32_t *at, *before, *behind; /* [class] its place in the chain or -1; the last place before it, the first after */
+  /* sums of what lies before place k of the chain, and what lies between those: [k * n_groups + group], [k] */
   int64_t *sum_ns, *sum_bytes;
   int32_t *sum_never;
   int64_t *own_ns, *between_ns, *own_bytes, *between_bytes;
@@ -44,7 +44,7 @@ static bool has_pins(const situ_problem *p) {
   return false;
 }
 
-/* False where there are too many groups or states. */
+/* Groups equal devices. False where there are too many groups or states. */
 static bool find_groups(runs *s) {
   const situ_problem *p = s->problem;
   bool apart = has_pins(p);
@@ -94,7 +94,7 @@ static bool sort_classes(runs *s, arena *a) {
   return true;
 }
 
-static int64_t least_ns(const runs *s, int32_t k) {
+static int64_t min_ns(const runs *s, int32_t k) {
   int64_t least = SITU_NEVER_NS;
   for (int32_t x = 0; x < s->n_groups; x++) least = min64(least, s->time_ns[(int64_t)k * s->n_groups + x]);
   return least == SITU_NEVER_NS ? 0 : least;
@@ -110,7 +110,7 @@ static bool find_path(runs *s, arena *a) {
     next[k] = -1;
     for (int32_t e = f->start[k]; e < f->start[k + 1]; e++)
       if (next[k] < 0 || length[f->to[e]] > length[next[k]]) next[k] = f->to[e];
-    length[k] = sat_add(next[k] < 0 ? 0 : length[next[k]], least_ns(s, k));
+    length[k] = sat_add(next[k] < 0 ? 0 : length[next[k]], min_ns(s, k));
     if (length[k] >= length[first]) first = k;
   }
   for (int32_t k = first; k >= 0; k = next[k]) s->path[s->n_path++] = k;
@@ -140,7 +140,7 @@ static void find_spans(runs *s) {
   }
 }
 
-/* Adds class k to what is at a place of the chain, or between it and the next. */
+/* Adds class k to the place of the chain where it is, or to the space between two places. */
 static void add_class(const runs *s, int64_t *time_ns, int64_t *bytes, int32_t *never, int32_t place, int32_t k) {
   for (int32_t x = 0; x < s->n_groups; x++) {
     int64_t time = s->time_ns[(int64_t)k * s->n_groups + x], i = (int64_t)place * s->n_groups + x;
@@ -150,7 +150,7 @@ static void add_class(const runs *s, int64_t *time_ns, int64_t *bytes, int32_t *
   bytes[place] += s->bytes[k];
 }
 
-/* Times of all classes together come to at most 2^54 ns, bytes to 2^56: no sum overflows. */
+/* Sums along the chain. All times together are at most 2^54 ns and all bytes at most 2^56, so nothing overflows. */
 static void add_up_chain(runs *s) {
   int64_t cells = (int64_t)(s->n + 1) * s->n_groups;
   memset(s->own_ns, 0, (size_t)cells * sizeof *s->own_ns);
@@ -174,7 +174,7 @@ static void add_up_chain(runs *s) {
   for (int32_t k = 0; k < s->n; k++) s->sum_bytes[k + 1] = s->sum_bytes[k] + s->own_bytes[k] + s->between_bytes[k];
 }
 
-/* Whether a device of group x may have places i to j of the chain, and what lies between them, within a period. */
+/* Whether a device of group x can take places i to j of the chain, and what lies between them, within a period. */
 static bool fits(const runs *s, int32_t x, int32_t i, int32_t j, int64_t period_ns) {
   int64_t from = (int64_t)i * s->n_groups + x, to = (int64_t)j * s->n_groups + x;
   return s->sum_never[to] - s->sum_never[from] + s->own_never[to] == 0 &&
@@ -182,9 +182,9 @@ static bool fits(const runs *s, int32_t x, int32_t i, int32_t j, int64_t period_
          s->sum_bytes[j] - s->sum_bytes[i] + s->own_bytes[j] <= s->capacity[x];
 }
 
-/* The place behind the longest run that a device of group x may have from place i on. */
+/* The place after the longest run that starts at place i on a device of group x. */
 static int32_t run_from(const runs *s, int32_t x, int32_t i, int64_t period_ns) {
-  int32_t low = i, high = s->n; /* low is reached */
+  int32_t low = i, high = s->n; /* low is known to be reachable */
   while (low < high) {
     int32_t middle = low + (high - low + 1) / 2;
     if (fits(s, x, i, middle - 1, period_ns))
@@ -195,8 +195,8 @@ static int32_t run_from(const runs *s, int32_t x, int32_t i, int64_t period_ns) 
   return low;
 }
 
-/* Whether the devices can cover the chain. A state says how many of each group have a run: to have come further with
- * the same devices is never worse. */
+/* Whether the devices can cover the chain. A state counts the devices of each group that have a run. For equal states,
+ * getting further along the chain is never worse. */
 static bool covers(runs *s, int64_t period_ns) {
   memset(s->reach, 0, (size_t)s->n_states * sizeof *s->reach);
   memset(s->used, 0, (size_t)s->n_groups * sizeof *s->used);
@@ -213,8 +213,8 @@ static bool covers(runs *s, int64_t period_ns) {
   return false;
 }
 
-/* The least period above `low` that the chain does not refute; low where it does not refute that. */
-static int64_t least_period(runs *s, int64_t low, budget *b) {
+/* The minimum period above `low` that the chain does not refute; low where it does not refute low itself. */
+static int64_t min_period(runs *s, int64_t low, budget *b) {
   int64_t high = PROBLEM_MOST_NS;
   if (covers(s, low)) return low;
   if (!covers(s, high)) return SITU_NEVER_NS;
@@ -230,7 +230,8 @@ static int64_t least_period(runs *s, int64_t low, budget *b) {
 
 /* ---- which chains ---- */
 
-/* beside[k]: least times of what is neither before nor behind path[k], between its ends. */
+/* beside[k]: minimum times of operators that neither precede nor follow path[k], but lie between the ends of the
+ * path. */
 static void weigh_beside(runs *s, int64_t *beside) {
   memcpy(s->chain, s->path, (size_t)s->n_path * sizeof *s->chain);
   s->n = s->n_path;
@@ -238,8 +239,8 @@ static void weigh_beside(runs *s, int64_t *beside) {
   memset(beside, 0, (size_t)(s->n_path + 1) * sizeof *beside);
   for (int32_t k = 0; k < s->classes.n_classes; k++) {
     if (s->at[k] >= 0 || s->before[k] < 0 || s->behind[k] == s->n || s->behind[k] <= s->before[k] + 1) continue;
-    beside[s->before[k] + 1] += least_ns(s, k);
-    beside[s->behind[k]] -= least_ns(s, k);
+    beside[s->before[k] + 1] += min_ns(s, k);
+    beside[s->behind[k]] -= min_ns(s, k);
   }
   for (int32_t k = 1; k <= s->n_path; k++) beside[k] += beside[k - 1];
 }
@@ -286,14 +287,14 @@ static situ_status runs_compute(int64_t *lower_ns, certificate *proof, const sit
     return fail_no_memory(error);
   if ((double)s.n_states * s.n_groups * 64 > MOST_WORK) return SITU_STATUS_OK;
   weigh_beside(&s, beside);
-  for (int32_t k = 0; k < s.n_path; k++) all = sat_add(all, least_ns(&s, s.path[k]));
+  for (int32_t k = 0; k < s.n_path; k++) all = sat_add(all, min_ns(&s, s.path[k]));
   int64_t most[N_THINNED] = {all, all / 100, all / 1000, all / 10000, 0};
   for (int32_t i = 0, tried = 0; i < N_THINNED && !budget_over(b); i++) {
     thin(&s, beside, most[i]);
-    if (s.n == tried || s.n == 0) continue; /* each is a part of the one before */
+    if (s.n == tried || s.n == 0) continue; /* each chain is contained in the one before */
     tried = s.n;
     add_up_chain(&s);
-    int64_t found = least_period(&s, *lower_ns, b);
+    int64_t found = min_period(&s, *lower_ns, b);
     if (found <= *lower_ns) continue;
     *lower_ns = found;
     n_best = s.n;

@@ -15,8 +15,8 @@ bool shares_serve(const situ_problem *p) {
          !p->async_copies && !p->replicate;
 }
 
-/* Puts the unit next that leaves the fewest edges open, ties by number: O(n * pins). First, however, come the hubs, the
- * units that touch so many edges or more. */
+/* Orders units greedily: next comes the one that leaves the fewest edges open, ties by number. Units with at least
+ * `hub` edges come first. O(n * pins). */
 static bool order_units(int32_t *rank, const shares *s, int32_t hub, arena *a) {
   int32_t *left = ARENA_NEW(a, int32_t, s->n_edges + 1), *change = ARENA_NEW(a, int32_t, s->n);
   if (!left || !change) return false;
@@ -35,15 +35,15 @@ static bool order_units(int32_t *rank, const shares *s, int32_t hub, arena *a) {
       int32_t e = s->touch[i], first = s->pin_start[e], n_pins = s->pin_start[e + 1] - first;
       bool opens = left[e]-- == n_pins;
       if (!opens && left[e] != 1) continue;
-      int32_t by = opens + (left[e] == 1); /* no longer opens it; would close it */
+      int32_t by = opens + (left[e] == 1); /* newly opened by this unit, or closed by it */
       for (int32_t k = first; k < first + n_pins; k++) change[s->pin[k]] -= by;
     }
   }
   return true;
 }
 
-/* How many states a sweep in this order has, roughly: edges of which the same pins have passed are in, out or parted
- * together, and each such group may be either. */
+/* Estimates the number of states of a sweep in this order. Open edges with the same pins passed form a group, and each
+ * group is in, out or parted. */
 static bool weigh_order(double *states, const int32_t *rank, const shares *s, arena *a) {
   int32_t *unit_at = ARENA_NEW(a, int32_t, s->n), *left = ARENA_NEW(a, int32_t, s->n_edges + 1);
   uint64_t *passed = ARENA_ZERO(a, uint64_t, s->n_edges + 1);
@@ -58,7 +58,7 @@ static bool weigh_order(double *states, const int32_t *rank, const shares *s, ar
     for (int32_t i = s->touch_start[c]; i < s->touch_start[c + 1]; i++) {
       int32_t e = s->touch[i];
       if (passed[e] == 0) open[n_open++] = e;
-      passed[e] += ((uint64_t)c + 1) * 0x9e3779b97f4a7c15u; /* a sum that names the pins */
+      passed[e] += ((uint64_t)c + 1) * 0x9e3779b97f4a7c15u; /* a hash of the set of pins */
       left[e]--;
     }
     for (int32_t i = 0; i < n_open; i++) {
@@ -90,7 +90,7 @@ static bool list_touches(shares *s, arena *a) {
   return csr_transpose(&s->touch_start, &s->touch, s->pin_start, s->pin, s->n_edges, s->n, a);
 }
 
-/* Takes over pins, prices and times under the new numbers. */
+/* Copies pins, prices and times under the new numbers. */
 static bool renumber(shares *s, const hypergraph *h, const int32_t *rank, arena *a) {
   int64_t n = s->n, n_edges = s->n_edges, n_types = s->n_types;
   if (!ARENA_ARRAYS(a, ARRAY(s->producer, n_edges), ARRAY(s->in_ns, n_types * n_edges),

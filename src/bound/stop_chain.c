@@ -7,10 +7,10 @@
 #include "base/fail.h"
 
 enum { ROUNDS = 600, LINES = 40, LINES_EVERY = 150 };
-static const int64_t DEAREST = (int64_t)1 << 52, HURRY_MOST = (int64_t)1 << 58;
+static const int64_t MAX_PRICE = (int64_t)1 << 52, HURRY_MOST = (int64_t)1 << 58;
 static const double WORK_LIMIT = 3e8;
 
-static int64_t least_time(const stop_chain *s, int32_t v) {
+static int64_t min_time(const stop_chain *s, int32_t v) {
   const situ_problem *p = s->problem;
   int64_t least = SITU_NEVER_NS;
   for (int32_t k = 0; k < s->n_types; k++)
@@ -18,7 +18,7 @@ static int64_t least_time(const stop_chain *s, int32_t v) {
   return least;
 }
 
-/* The longest chain where each operator takes its least time. */
+/* The longest chain when each operator takes its minimum time. */
 static bool find_chain(stop_chain *s) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
@@ -35,7 +35,7 @@ static bool find_chain(stop_chain *s) {
       start = end[u];
       before[v] = u;
     }
-    end[v] = sat_add(start, least_time(s, v));
+    end[v] = sat_add(start, min_time(s, v));
     if (end[v] > end[last]) last = v;
   }
   for (int32_t v = last; v >= 0; v = before[v]) s->n_chain++;
@@ -43,7 +43,7 @@ static bool find_chain(stop_chain *s) {
   return true;
 }
 
-/* Whether w reads all that u makes for v. */
+/* Whether w reads everything that u makes for v. */
 static bool reads_all(const situ_graph *g, int32_t w, int32_t u, int32_t v) {
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
     bool reads = g->producer[g->in[i]] != u;
@@ -53,10 +53,10 @@ static bool reads_all(const situ_graph *g, int32_t w, int32_t u, int32_t v) {
   return true;
 }
 
-/* Marks by 3 what lies between the way into a segment and its end: what depends on its first operator, or on another of
- * its unit that waits for the same tensors of operator `before` (-1: none), and that its last one depends on. Operators
- * are numbered so that only those behind `before` can; returns the lowest. Segments rise, so that nothing behind the
- * last one is marked yet. */
+/* Marks with 3 what lies between the way into a segment and its end: what the last operator of the segment depends on,
+ * and what depends on the first one or on another of its unit that waits for the same tensors of operator `before` (-1:
+ * none). Operators are in topological order, so only those after `before` can; returns the lowest. Segments ascend, so
+ * nothing after the last one is marked yet. */
 static int32_t mark_between(uint8_t *reached, const situ_problem *p, int32_t before, int32_t first, int32_t last) {
   const situ_graph *g = p->graph;
   int32_t lowest = before < 0 ? first : before + 1;
@@ -78,7 +78,7 @@ static int32_t mark_between(uint8_t *reached, const situ_problem *p, int32_t bef
   return lowest;
 }
 
-/* Adds a segment, which `before` goes to, to the times of stop k. */
+/* Adds a segment, which `before` leads to, to the times of stop k. */
 static void time_segment(stop_chain *s, int32_t k, int32_t before, int32_t first, int32_t last, uint8_t *reached) {
   const situ_problem *p = s->problem;
   const chain_stop *x = &s->stops[k];
@@ -98,7 +98,7 @@ static void time_segment(stop_chain *s, int32_t k, int32_t before, int32_t first
   }
 }
 
-/* Takes tensor t into the way *row: the longest counts, and where all transfers follow one another their sum. */
+/* Adds tensor t to the way *row: the maximum counts, or the sum where all transfers run in sequence. */
 static bool take_tensor(const stop_chain *s, const int64_t **row, int64_t **own, const situ_costs *costs, int32_t t) {
   const int64_t *more = costs->transfer_ns[t];
   if (!*row || (*row == more && !s->sums)) {
@@ -112,7 +112,7 @@ static bool take_tensor(const stop_chain *s, const int64_t **row, int64_t **own,
   return true;
 }
 
-/* A way in the making: its rows by all costs, and those that are no row of the costs. */
+/* A way under construction: its rows by all costs, and those that are not yet rows of the costs. */
 typedef struct chain_way {
   const int64_t *row, *other;
   int64_t *own, *other_own;
@@ -124,8 +124,8 @@ static bool take_into(const stop_chain *s, chain_way *way, int32_t t) {
          (!p->other || take_tensor(s, &way->other, &way->other_own, p->other, t));
 }
 
-/* Takes what the operators of unit `from` make and those of unit `to` read, and no way has yet: found from the side of
- * `from` or from the other one. */
+/* Takes the tensors that unit `from` makes and unit `to` reads and that no way has taken yet, found from the side of
+ * `from` or of `to`. */
 static bool take_rest(stop_chain *s, chain_way *way, int32_t from, int32_t to, bool from_side) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
@@ -148,7 +148,7 @@ static bool take_rest(stop_chain *s, chain_way *way, int32_t from, int32_t to, b
   return true;
 }
 
-/* The ways from operator u to operator w, which follows it on the chain in another unit; false without memory. */
+/* The ways from operator u to operator w, which follows it on the chain in another unit. False without memory. */
 static bool find_ways(stop_chain *s, const int64_t **row, const int64_t **other, int32_t u, int32_t w, bool back) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
@@ -161,7 +161,7 @@ static bool find_ways(stop_chain *s, const int64_t **row, const int64_t **other,
   return true;
 }
 
-/* Where all transfers follow one another: the tensors that the chain itself takes from unit to unit are not free. */
+/* Where all transfers run in sequence, reserves the tensors that the chain itself moves from unit to unit. */
 static bool reserve(stop_chain *s) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
@@ -176,8 +176,7 @@ static bool reserve(stop_chain *s) {
   return s->taken;
 }
 
-/* Stops of the chain: a segment between two of one unit becomes a detour. `open` is a stack of stops along the chain.
- */
+/* Finds the stops of the chain. A segment between two of one unit becomes a detour. `open` is a stack of stops. */
 static bool find_stops(stop_chain *s) {
   const situ_problem *p = s->problem;
   int32_t *open, depth = 0;
@@ -211,7 +210,7 @@ static bool find_stops(stop_chain *s) {
   return true;
 }
 
-/* A time and one by the other costs, at the price of these, of 2^-32 ns. */
+/* A time plus a time by the other costs, at their price in units of 2^-32 ns. */
 static __int128 priced(const stop_chain *s, int64_t time_ns, int64_t other_ns) {
   __int128 sum = (__int128)time_ns << STOP_CHAIN_BITS;
   return s->hurry > 0 ? sum + ((__int128)s->hurry * other_ns << (STOP_CHAIN_BITS - STOP_CHAIN_OTHER_BITS)) : sum;
@@ -222,7 +221,7 @@ static __int128 way_cost(const stop_chain *s, const int64_t *way, const int64_t 
   return priced(s, way[kind], other ? other[kind] : 0);
 }
 
-/* Adds the cheapest detour x to the costs of the stop around it. */
+/* Adds the cheapest placement of detour x to the costs of the stop around it. */
 static void take_detour(stop_chain *s, int32_t x) {
   const chain_stop *detour = &s->stops[x];
   const __int128 *there = s->cost + (int64_t)x * s->n_types;
@@ -241,7 +240,7 @@ static void take_detour(stop_chain *s, int32_t x) {
   }
 }
 
-/* Adds the cheapest way to stop k from stop `last` before it on the chain. */
+/* Adds the cheapest way to a stop from stop `last` before it on the chain. */
 static void take_way(stop_chain *s, int32_t stop, int32_t last) {
   const chain_stop *x = &s->stops[stop];
   const __int128 *before = s->cost + (int64_t)last * s->n_types;
@@ -259,7 +258,8 @@ static void take_way(stop_chain *s, int32_t stop, int32_t last) {
   }
 }
 
-/* The dynamic program at the prices: detours first, then along the chain. Fills `at`; the least cost, or -1. */
+/* Runs the dynamic program at the present prices: detours first, then along the chain. Fills `at`; returns the minimum
+ * cost, or -1. */
 static __int128 run_program(stop_chain *s) {
   const situ_problem *p = s->problem;
   int32_t n_types = s->n_types, last = -1;
@@ -285,7 +285,7 @@ static __int128 run_program(stop_chain *s) {
     if (end[k] >= 0 && (best < 0 || end[k] < end[best])) best = k;
   if (best < 0) return -1;
   __int128 least = end[best];
-  for (int32_t x = last, k = best; x >= 0;) { /* `at` of stops along the chain held the stop before */
+  for (int32_t x = last, k = best; x >= 0;) { /* `at` of stops on the chain held the stop before */
     int32_t before = s->at[x];
     s->at[x] = k;
     k = before >= 0 ? s->from[(int64_t)x * n_types + k] : k;
@@ -331,7 +331,8 @@ static void add_stop(stop_chain *s, int32_t x, int32_t before) {
   }
 }
 
-/* What the present prices prove, -1: the program has no plan; fills held and plan, and turns `at` into devices. */
+/* The bound that the present prices prove; -1 when the program has no plan. Fills held and plan, and turns `at` into
+ * devices. */
 static int64_t evaluate(stop_chain *s) {
   const situ_problem *p = s->problem;
   __int128 sum = run_program(s);
@@ -365,7 +366,7 @@ static int64_t evaluate(stop_chain *s) {
   }
   if (s->hurry > 0) sum -= priced(s, 0, p->max_other_ns);
   __int128 lower = sum <= 0 ? 0 : sum >> STOP_CHAIN_BITS;
-  return lower > PROBLEM_MOST_NS ? SITU_NEVER_NS : (int64_t)lower; /* no plan takes so long: there is none */
+  return lower > PROBLEM_MOST_NS ? SITU_NEVER_NS : (int64_t)lower; /* no plan takes this long, so there is none */
 }
 
 static void try_prices(stop_chain *s, stop_chain_visit *visit, void *context) {
@@ -373,7 +374,7 @@ static void try_prices(stop_chain *s, stop_chain_visit *visit, void *context) {
   for (int32_t m = 0; m < p->n_memories; m++) {
     double y = s->price[s->type_of[m]] * (double)((int64_t)1 << STOP_CHAIN_BITS);
     bool limited = p->platform->memory_bytes[m] != SITU_UNLIMITED_BYTES;
-    s->byte[m] = !limited ? 0 : y < (double)DEAREST ? (int64_t)y : DEAREST;
+    s->byte[m] = !limited ? 0 : y < (double)MAX_PRICE ? (int64_t)y : MAX_PRICE;
   }
   double hurry = ldexp(s->pace, STOP_CHAIN_OTHER_BITS);
   s->hurry = !p->other ? 0 : hurry < (double)HURRY_MOST ? (int64_t)hurry : HURRY_MOST;
@@ -388,9 +389,9 @@ void stop_chain_at(stop_chain *s, const int64_t *byte, int64_t hurry, stop_chain
   if (lower_ns >= 0) visit(context, s, lower_ns);
 }
 
-/* The best price of the other costs at the present prices of bytes. A plan is a line over that price, priced_ns + pace
- * (other_ns - limit), and what is proved is the lowest of all lines: where a rising and a falling one meet is tried
- * next, until no other line is below that point. */
+/* Finds the best price of the other costs at the present prices of bytes. Each plan is a line in that price, priced_ns
+ * + pace (other_ns - limit), and the bound is the lower envelope of all lines. The intersection of a rising and a
+ * falling line is tried next, until no other line is below that point. */
 static void find_pace(stop_chain *s, budget *b, stop_chain_visit *visit, void *context) {
   double limit = (double)s->problem->max_other_ns;
   if (!s->problem->other) return;
@@ -413,7 +414,7 @@ static void find_pace(stop_chain *s, budget *b, stop_chain_visit *visit, void *c
   }
 }
 
-/* By how many bytes the plan of the program exceeds the memories of a type; less than 0 where there is room. */
+/* By how many bytes the plan of the program exceeds the memories of a type; negative where there is room. */
 static double excess_of(const stop_chain *s, int32_t type) {
   double sum = 0;
   for (int32_t m = 0; m < s->problem->n_memories; m++)
@@ -422,7 +423,7 @@ static double excess_of(const stop_chain *s, int32_t type) {
   return sum;
 }
 
-/* By how much it exceeds the limit by the other costs, in bytes of all weights: as if the limit were these. */
+/* By how much the plan exceeds the limit by the other costs, scaled to bytes so that the limit equals all weights. */
 static double lateness_of(const stop_chain *s, double weights) {
   const situ_problem *p = s->problem;
   return p->other ? ((double)s->plan.other_ns / (double)p->max_other_ns - 1) * weights : 0;
@@ -455,7 +456,7 @@ void stop_chain_ascend(stop_chain *s, budget *b, stop_chain_visit *visit, void *
       double g = excess_of(s, k);
       if (g > 0 || s->price[k] > 0) norm += g * g;
     }
-    if (norm <= 0) return; /* memories are no matter, and the pace is the best */
+    if (norm <= 0) return; /* memory is not binding, and the pace is optimal already */
     if (late > 0 || s->pace > 0) norm += late * late;
     double length = step * pow(0.985, round) / sqrt(norm);
     for (int32_t k = 0; k < s->n_types; k++) s->price[k] = fmax(0, s->price[k] + length * excess_of(s, k));

@@ -19,7 +19,7 @@ typedef struct builder {
   const shares *shares;
   int32_t type;
   int32_t *slot_of;       /* [edge] -1 while it is not open, or forgotten */
-  int32_t *passed;        /* [edge] pins */
+  int32_t *passed;        /* [edge] pins seen so far */
   int32_t edge_in[SLOTS]; /* [slot] or -1 */
   state_table now, next;
   sweep *out;
@@ -58,7 +58,7 @@ static int64_t price_of(const builder *b, int32_t e) {
   return b->shares->in_ns[at] + b->shares->out_ns[at];
 }
 
-/* One edge sees its next pin, class c, in the set or out of it: its new bits, and what it costs now. */
+/* One edge sees its next pin, class c, in the set or outside: its new bits, and what it costs now. */
 static int32_t see(const builder *b, int32_t e, int32_t c, int32_t bits, int32_t in, int64_t *cost_ns) {
   const shares *s = b->shares;
   int64_t at = (int64_t)b->type * s->n_edges + e, in_ns = s->in_ns[at], out_ns = s->out_ns[at];
@@ -85,7 +85,7 @@ static int32_t to_units(const builder *b, int64_t ns) {
   return units > b->out->limit ? SWEEP_NEVER : (int32_t)units;
 }
 
-/* Gives the edges that begin at c a slot; those that find none are forgotten. */
+/* Assigns slots to the edges that begin at c. Those that get none are forgotten. */
 static void open_edges(builder *b, int32_t c) {
   const shares *s = b->shares;
   for (int32_t i = s->touch_start[c]; i < s->touch_start[c + 1]; i++) {
@@ -104,7 +104,7 @@ static void leave(builder *b, int32_t slot) {
   b->edge_in[slot] = -1;
 }
 
-/* Clears a slot in all states of the next layer and renumbers those that have become one. */
+/* Clears a slot in all states of the next layer and merges those that become equal. */
 static void merge_states(builder *b, sweep_arc *arcs, int32_t n_arcs, int32_t slot, int32_t *number) {
   int32_t n = b->next.n;
   key *keys = b->next.keys;
@@ -128,7 +128,7 @@ static bool forget(builder *b, sweep_arc *arcs, int32_t n_arcs, int32_t *number)
   return true;
 }
 
-/* The arcs of layer c. */
+/* Lists the arcs of layer c. */
 static void pass(builder *b, int32_t c, sweep_arc *arcs) {
   const shares *s = b->shares;
   table_clear(&b->next);
@@ -167,11 +167,11 @@ static bool builder_init(builder *b, int32_t max_states, arena *a) {
   return true;
 }
 
-bool sweep_find(sweep *out, const shares *s, int32_t type, int64_t most_ns, int32_t max_states, arena *a) {
-  REQUIRE(type >= 0 && type < s->n_types && most_ns > 0 && max_states > 0);
-  *out = (sweep){.n = s->n, .unit_ns = most_ns / (SWEEP_NEVER - 1) + 1, .first = ARENA_NEW(a, int64_t, s->n + 1)};
+bool sweep_find(sweep *out, const shares *s, int32_t type, int64_t max_ns, int32_t max_states, arena *a) {
+  REQUIRE(type >= 0 && type < s->n_types && max_ns > 0 && max_states > 0);
+  *out = (sweep){.n = s->n, .unit_ns = max_ns / (SWEEP_NEVER - 1) + 1, .first = ARENA_NEW(a, int64_t, s->n + 1)};
   builder b = {.shares = s, .type = type, .out = out};
-  out->limit = (int32_t)(most_ns / out->unit_ns);
+  out->limit = (int32_t)(max_ns / out->unit_ns);
   int32_t *number = ARENA_NEW(a, int32_t, (int64_t)max_states * 2);
   sweep_arc **layer = ARENA_NEW(a, sweep_arc *, s->n + 1);
   if (!out->first || !number || !layer || !builder_init(&b, max_states, a)) return false;
@@ -199,7 +199,7 @@ bool sweep_find(sweep *out, const shares *s, int32_t type, int64_t most_ns, int3
   return true;
 }
 
-/* A row of the dynamic program: least load by sum of prices; beyond `reach` it is SWEEP_NEVER. */
+/* Relaxes a row of the dynamic program: minimum load by sum of prices. Beyond `reach` it is SWEEP_NEVER. */
 static void relax(int32_t *restrict to, int32_t *to_reach, const int32_t *restrict from, int32_t reach, int32_t units,
                   int32_t price, int32_t top, int32_t limit) {
   if (units > limit || reach < 0) return;
@@ -220,7 +220,7 @@ static int32_t n_states(const sweep *s, int32_t layer) {
   return layer == s->n ? 1 : (int32_t)(s->first[layer + 1] - s->first[layer]);
 }
 
-/* From the rows of one layer to those of the next. */
+/* Computes the rows of the next layer from those of this one. */
 static void sweep_step(int32_t *next, int32_t *next_reach, const int32_t *now, const int32_t *reach, const sweep *s,
                        int32_t c, const int32_t *price, int32_t top, int32_t limit) {
   int64_t width = (int64_t)top + 1;
@@ -260,13 +260,13 @@ void sweep_curve(int32_t *least, const sweep *s, const int32_t *price, int32_t t
   finish(least, now, reach[0], top);
 }
 
-/* The state, the choice and the sum that the row entry x of a state of layer c + 1 came from. */
+/* Finds the state, the choice and the sum from which entry x of a state of layer c + 1 came. */
 static bool came_from(int32_t *state, int32_t *x, const int32_t *now, const int32_t *reach, int32_t load,
                       const sweep *s, int32_t c, int32_t price, int32_t top) {
   int32_t to = *state;
   for (int32_t i = 0; i < n_states(s, c); i++) {
     const sweep_arc *arc = &s->arc[s->first[c] + i];
-    for (int32_t in = 1; in >= 0; in--) { /* rather more than less */
+    for (int32_t in = 1; in >= 0; in--) { /* prefers taking the class */
       int32_t before = in ? (*x > price ? *x - price : 0) : *x;
       if (arc->to[in] != to || before > reach[i]) continue;
       if (now[(int64_t)i * (top + 1) + before] + arc->units[in] != load) continue;

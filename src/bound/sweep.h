@@ -20,7 +20,7 @@ typedef struct sweep_arc {
 typedef struct sweep {
   int32_t n; /* classes; layers 0..n */
   int64_t unit_ns;
-  int32_t limit;  /* most_ns in units: loads beyond are not known */
+  int32_t limit;  /* max_ns in units: loads beyond are not known */
   int64_t *first; /* [n + 1] the arcs of layer i begin here; layer n has one state */
   sweep_arc *arc;
   int32_t n_widest;    /* states of the widest layer */
@@ -29,9 +29,9 @@ typedef struct sweep {
 
 enum { SWEEP_NEVER = (1 << 30) - 1 };
 
-/* The states for devices of one type and limits of at most most_ns. Where a layer has more than max_states states,
+/* The states for devices of one type and limits of at most max_ns. Where a layer has more than max_states states,
  * cheap edges are forgotten, which only lowers loads. False without memory. */
-bool sweep_find(sweep *out, const shares *s, int32_t type, int64_t most_ns, int32_t max_states, arena *a);
+bool sweep_find(sweep *out, const shares *s, int32_t type, int64_t max_ns, int32_t max_states, arena *a);
 
 /* Numbers of scratch that the next two need for prices of at most `top` in sum. */
 int64_t sweep_curve_cells(const sweep *s, int64_t top);

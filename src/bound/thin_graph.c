@@ -16,7 +16,7 @@ static bool make(thin_graph *g, const situ_problem *p, int32_t n, int64_t n_tens
   return true;
 }
 
-/* A tensor is open while its users are added; it stays only if it has some. */
+/* Closes a tensor after its users were added. It stays only if it has some. */
 static void close_tensor(thin_graph *g, int32_t tensor, int32_t producer, int64_t end) {
   if (end == g->use_start[g->n_tensors]) return;
   g->tensor_of[g->n_tensors] = tensor;
@@ -37,7 +37,7 @@ bool thin_whole(thin_graph *out, const situ_problem *p, arena *a) {
   return true;
 }
 
-/* Adds tensor t of the k-th operator, whose users come at `position`. */
+/* Adds tensor t of the k-th operator, whose users follow at `position`. */
 static void add_ordered(thin_graph *out, int32_t t, int32_t k, const int32_t *position) {
   const situ_graph *g = out->problem->graph;
   int64_t first = out->use_start[out->n_tensors], end = first;
@@ -57,13 +57,13 @@ bool thin_ordered(thin_graph *out, const situ_problem *p, const int32_t *order, 
     int32_t v = out->operator_of[k] = order[k];
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) add_ordered(out, t, k, position);
   }
-  CONTRACT(thin_check(out)); /* the order is topological, and position its inverse */
+  CONTRACT(thin_check(out)); /* the order is topological, with `position` its inverse */
   return true;
 }
 
 /* ---- deletion ---- */
 
-/* The kept operators that come right after v, or after deleted ones after v. */
+/* Finds the kept operators directly after each v, or after deleted ones after v. */
 static bool find_bypasses(bit_rows *after, const thin_graph *g, const bool *deleted, arena *a) {
   if (!bit_rows_make(after, g->n, a)) return false;
   for (int32_t t = g->n_tensors - 1; t >= 0; t--) /* producers descend, and users are higher than producers */
@@ -76,7 +76,7 @@ static bool find_bypasses(bit_rows *after, const thin_graph *g, const bool *dele
   return true;
 }
 
-/* Ways from a kept operator v over deleted ones. */
+/* Ways from a kept operator v through deleted ones. */
 typedef struct ways {
   const thin_graph *g;
   const bool *deleted;
@@ -98,16 +98,16 @@ static bool ways_make(ways *w, const thin_graph *g, const bool *deleted, arena *
   return true;
 }
 
-/* Least time of an operator on a device of memory m. */
-static int64_t least_time(const situ_problem *p, int32_t v, int32_t m) {
+/* The minimum time of an operator on a device of memory m. */
+static int64_t min_time(const situ_problem *p, int32_t v, int32_t m) {
   int64_t least = THIN_FAR_NS;
   for (int32_t d = 0; d < p->n_devices; d++)
     if (p->memory_of[d] == m && problem_allows(p, v, d)) least = min64(least, problem_time_ns(p, v, d));
   return least;
 }
 
-/* Operator y ends at finish[memory] there: hands its tensors on. `from` is the memory of v, and y is not v when `over`.
- */
+/* Passes on the tensors of operator y, which ends at finish[memory]. `from` is the memory of v; y is not v when
+ * `over`. */
 static void ways_push(ways *w, int32_t y, const int64_t *finish, int32_t from, bool over) {
   const thin_graph *g = w->g;
   const situ_problem *p = g->problem;
@@ -122,7 +122,7 @@ static void ways_push(ways *w, int32_t y, const int64_t *finish, int32_t from, b
       }
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
         int32_t x = g->use[i];
-        bool stays = unit_joins(p, g->operator_of[y], g->operator_of[x]); /* what one hands to the other */
+        bool stays = unit_joins(p, g->operator_of[y], g->operator_of[x]); /* the two must share a memory */
         int64_t arrival = stays ? finish[m] : there;
         int64_t *at = w->deleted[x] ? &w->ready_ns[(int64_t)x * n + m] : over ? &w->found[x][from * n + m] : NULL;
         if (at) *at = max64(*at, arrival);
@@ -131,7 +131,7 @@ static void ways_push(ways *w, int32_t y, const int64_t *finish, int32_t from, b
     }
 }
 
-/* Fills found[x] for all x that v reaches over deleted operators, the last of which is at most `last`. */
+/* Fills found[x] for all x that v reaches through deleted operators, of which `last` is the highest. */
 static void ways_from(ways *w, int32_t v, int64_t *finish) {
   const thin_graph *g = w->g;
   int32_t n = w->n_memories;
@@ -142,7 +142,7 @@ static void ways_from(ways *w, int32_t v, int64_t *finish) {
       if (!w->reached[y]) continue;
       for (int32_t m = 0; m < n; m++) {
         int64_t *ready = &w->ready_ns[(int64_t)y * n + m];
-        finish[m] = min64(*ready + least_time(g->problem, g->operator_of[y], m), THIN_FAR_NS);
+        finish[m] = min64(*ready + min_time(g->problem, g->operator_of[y], m), THIN_FAR_NS);
         *ready = 0;
       }
       w->reached[y] = false;
@@ -214,8 +214,8 @@ bool thin_first(thin_graph *out, const situ_problem *p, arena *a) {
 
 /* ---- cuts ---- */
 
-/* v is a cut when each lower operator has a user <= v, and each higher one a producer >= v: then there is a way from
- * every lower one to v, and from v to every higher one. */
+/* v is a cut when each lower operator has a user <= v and each higher one a producer >= v. Then a path leads from every
+ * lower operator to v, and from v to every higher one. */
 int32_t thin_cuts(int32_t *cut, const thin_graph *g, arena *a) {
   arena_mark mark = arena_get_mark(a);
   int32_t *first_user = ARENA_NEW(a, int32_t, g->n), *last_producer = ARENA_NEW(a, int32_t, g->n), n = 0;
@@ -230,7 +230,7 @@ int32_t thin_cuts(int32_t *cut, const thin_graph *g, arena *a) {
         if (x < first_user[u]) first_user[u] = x;
         if (u > last_producer[x]) last_producer[x] = u;
       }
-    for (int32_t v = g->n - 2; v >= 0; v--) /* now the least over all w >= v */
+    for (int32_t v = g->n - 2; v >= 0; v--) /* now the minimum over all w >= v */
       if (last_producer[v + 1] < last_producer[v]) last_producer[v] = last_producer[v + 1];
     for (int32_t v = 0, latest = -1; v < g->n; v++) {
       if (latest <= v && (v + 1 == g->n || last_producer[v + 1] >= v)) cut[n++] = v;
@@ -242,7 +242,7 @@ int32_t thin_cuts(int32_t *cut, const thin_graph *g, arena *a) {
   return n;
 }
 
-/* Deletes from the block (first, last) of operators that are left; `rivals` is how many others each has no way to. */
+/* The operator to delete from a block (first, last) of those left. `rivals` counts the operators unordered to each. */
 static int32_t worst_of(const int32_t *left, int32_t first, int32_t last, const int32_t *rivals, const double *work) {
   int32_t worst = -1;
   double score = -1;
@@ -269,7 +269,7 @@ static void weigh(double *work, const thin_graph *g) {
   for (int32_t v = 0; v < g->n && total > 0; v++) work[v] /= total;
 }
 
-/* rivals[v]: operators that are neither before nor after v, by the transitive closure. */
+/* rivals[v]: the number of operators neither before nor after v, by the transitive closure. */
 static bool count_rivals(int32_t *rivals, bit_rows *reach, const thin_graph *g, arena *a) {
   if (!bit_rows_make(reach, g->n, a)) return false;
   for (int32_t t = g->n_tensors - 1; t >= 0; t--)

@@ -1,4 +1,4 @@
-/* A chain of units, for streams: layers that follow one another, and memories too small for all of them.
+/* A chain of units, for streams with layers in sequence and memories too small for all of them.
  *
  * Take a chain of operators w_1, w_2, ..., each with a tensor for the next one. A run of it within one unit, from s to
  * t, is a segment: all operators of the unit that depend on s and that t depends on, these two included, run one after
@@ -6,17 +6,17 @@
  * of them goes a tensor; other operators of the unit that wait for it begin when it is there, so what depends on them
  * and t depends on belongs to the segment too. So the latency is at least the sum over segments of these times on their
  * devices, and of the ways of the tensors between their memories. Where a segment lies between two of one unit, these
- * two are on one device and make one stop of the chain, the one between them a detour from it (experts, from their
+ * two are on one device and form one stop of the chain. The segment between them is a detour (experts, from their
  * layer). With prices y >= 0 of a byte in each memory, whose weights are at most its capacity,
  *
  *     latency  >=  min over devices of stops of (times + ways + detours + y w of their units)
  *                  + sum over other units of min over d of y_m(d) w  -  sum over m of y_m cap_m.
  *
  * With overlap none the value is the sum of all operators and transfers, so units count with all their operators, those
- * off the chain too; a limit on what plans take by other costs then has a price z as well: times and ways become those
- * by both costs, time + z other, and z times the limit goes off. The minimum is a dynamic program along the chain,
- * O(stops * devices^2). The right side is concave in y; prices move along its subgradient, what the plan of the program
- * holds too much of each memory. Equal devices have one price. docs/theory/bounds/unit_chain.md. */
+ * off the chain too; A limit on what plans take by other costs then has a price z as well: times and ways become time +
+ * z other, and z times the limit is subtracted. The minimum is a dynamic program along the chain, O(stops * devices^2).
+ * The right side is concave in y; prices move along its subgradient, what the plan of the program holds too much of
+ * each memory. Equal devices have one price. docs/theory/bounds/unit_chain.md. */
 #include <string.h>
 
 #include "base/fail.h"

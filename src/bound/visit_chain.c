@@ -8,7 +8,7 @@
 #include "view/footprint.h"
 #include "view/unit.h"
 
-enum { MOST_OPEN = 1 << 15, MOST_WORK = 400000000 }; /* visits at once; sums of all */
+enum { MOST_OPEN = 1 << 15, MOST_WORK = 400000000 }; /* maximum visits at once, and sums in all */
 
 /* ---- times in memories ---- */
 
@@ -16,7 +16,7 @@ static int64_t transfer_ns(const situ_problem *p, int32_t t, int32_t from, int32
   return p->transfer_ns[t][p->costs->pair_kind[(int64_t)from * p->n_memories + to]];
 }
 
-/* there[m] = least over k of here[k] + the time of tensor t from k to m; backward, from m to k. */
+/* there[m] = min over k of here[k] + the time of tensor t from k to m; backward: from m to k. */
 static void spread(int64_t *there, const int64_t *here, const situ_problem *p, int32_t t, bool backward) {
   int32_t n = p->n_memories;
   for (int32_t m = 0; m < n; m++) there[m] = here[m];
@@ -27,7 +27,7 @@ static void spread(int64_t *there, const int64_t *here, const situ_problem *p, i
   }
 }
 
-/* What lies between two operators of a chain, to which a search keeps; NULL: the whole graph. */
+/* What lies between two operators of a chain. Searches stay within it; NULL: the whole graph. */
 typedef struct part {
   const int32_t *of;       /* [operator] */
   int32_t id, first, last; /* of[v] == id, after `first` and before `last` */
@@ -35,8 +35,8 @@ typedef struct part {
 
 static bool is_in(const part *s, int32_t v) { return !s || s->of[v] == s->id || v == s->last; }
 
-/* Tells the users of v when its outputs are in each memory; here: its end in each. Members of one group share a memory.
- */
+/* Propagates the outputs of v, whose end in each memory is in here, to its users. Members of one group share a
+ * memory. */
 static void send(const visits *s, int64_t *ready, int32_t v, const int64_t *here, int64_t *there, const part *within) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
@@ -54,7 +54,7 @@ static void send(const visits *s, int64_t *ready, int32_t v, const int64_t *here
   }
 }
 
-/* Tells the producers of x what comes after them; here: its time and what comes after it, in each memory. */
+/* Propagates to the producers of x what follows them; here: the time of x and what follows it, in each memory. */
 static void send_back(const visits *s, int64_t *after, int32_t x, const int64_t *here, int64_t *there,
                       const part *within) {
   const situ_problem *p = s->problem;
@@ -88,7 +88,7 @@ static void find_sizes(visits *s) {
   for (int32_t v = 0; v < p->n_operators; v++) {
     unit_members u = unit_of(p, v);
     s->footprint_bytes[v] = footprint_bytes(g, v);
-    if (u.member[0] != v) continue; /* all of its members below: a unit may be all steps of a layer */
+    if (u.member[0] != v) continue; /* all members are handled below: a unit may be all steps of a layer */
     int64_t bytes = 0;
     for (int32_t i = 0; i < u.n; i++) bytes = sat_add(bytes, g->weight_bytes[u.member[i]]);
     for (int32_t i = 0; i < u.n; i++) s->weight_bytes[u.member[i]] = bytes;
@@ -133,24 +133,24 @@ bool visits_init(visits *v, const situ_problem *problem, arena *a) {
 
 /* ---- one chain ---- */
 
-/* A visit that may go on: the chain came to its memory at came_ns with chain[since]. */
+/* A visit still open: the chain came to its memory at came_ns with chain[since]. */
 typedef struct visit {
   int64_t came_ns, end_ns, weight_bytes, footprint_bytes;
   int32_t memory, tag, since;
 } visit;
 
-/* An operator of a part that may be elsewhere while both ends of the part are in one memory, if it then takes time_ns.
- */
+/* An operator of a part that may be elsewhere while both ends of the part are in one memory, if it then takes
+ * time_ns. */
 typedef struct parting {
   int64_t time_ns, weight_bytes;
 } parting;
 
-/* Part k is block k; part n - 1 + r is bypass r. While a bypass is open, its tag tells in which memory its first
- * operator was; else the tag is 0. */
+/* Part k is block k; part n - 1 + r is bypass r. While a bypass is open, its tag is the memory of its first operator;
+ * else the tag is 0. */
 typedef struct recursion {
   const visits *s;
   visit_chain c;
-  int64_t *carried;             /* [operator] the weights that are counted with it: each group's once */
+  int64_t *carried;             /* [operator] weights that count with it; those of a group count once */
   int32_t *part_of;             /* [operator] -1: in none */
   int32_t *part_start, *member; /* of part i: member[part_start[i] .. part_start[i+1]), ascending */
   int64_t *ready, *after;       /* [operator * n_memories + memory] in the present part */
@@ -162,10 +162,10 @@ typedef struct recursion {
   int32_t n_tags;
   int64_t *source;  /* [memory] the end of the first operator of the open bypass */
   __int128 *passed; /* [memory * n_prices + price] sums of `stay` beside the open bypass */
-  visit *open;      /* [n_open], at most most_open */
+  visit *open;      /* [n_open], at most max_open */
   __int128 *sum;    /* [open visit * n_prices + price] */
-  int32_t n_open, most_open;
-  int64_t work; /* sums of visits that were taken on */
+  int32_t n_open, max_open;
+  int64_t work; /* sums of visits that were extended */
 } recursion;
 
 static int32_t n_parts(const recursion *w) { return w->c.n - 1 + w->c.n_bypasses; }
@@ -180,14 +180,14 @@ static part get_part(const recursion *w, int32_t id) {
 
 static bool recursion_init(recursion *w, arena *a) {
   int64_t n_operators = w->s->problem->n_operators, nm = w->s->n_memories, prices = w->c.n_prices;
-  w->most_open = (int32_t)min64(MOST_OPEN, nm * (nm + 1) * w->c.n);
+  w->max_open = (int32_t)min64(MOST_OPEN, nm * (nm + 1) * w->c.n);
   w->n_tags = 1;
   return ARENA_ARRAYS(
       a, ZEROS(w->carried, n_operators), ARRAY(w->part_of, n_operators), ZEROS(w->part_start, (int64_t)n_parts(w) + 2),
       ARRAY(w->member, n_operators), ARRAY(w->ready, n_operators * nm), ARRAY(w->after, n_operators * nm),
       ARRAY(w->here, nm), ARRAY(w->there, nm), ARRAY(w->way, nm * nm), ARRAY(w->partings, n_operators),
       ARRAY(w->stay, nm * prices), ARRAY(w->arrived, nm * nm), ARRAY(w->ended, nm * nm), ARRAY(w->source, nm),
-      ARRAY(w->passed, nm * prices), ARRAY(w->open, w->most_open), ARRAY(w->sum, w->most_open * prices));
+      ARRAY(w->passed, nm * prices), ARRAY(w->open, w->max_open), ARRAY(w->sum, w->max_open * prices));
 }
 
 bool visits_span(int32_t *before, int32_t *behind, const situ_graph *g, const int32_t *chain, int32_t n, arena *a) {
@@ -214,7 +214,7 @@ bool visits_span(int32_t *before, int32_t *behind, const situ_graph *g, const in
   return true;
 }
 
-/* Finds the parts: an operator is in the one that begins with its last ancestor in the chain and ends with its first
+/* Finds the parts. An operator is in the one that begins with its last ancestor in the chain and ends with its first
  * descendant there. */
 static bool divide(recursion *w, arena *a) {
   int32_t n = w->s->problem->n_operators, chain_n = w->c.n;
@@ -235,7 +235,7 @@ static bool divide(recursion *w, arena *a) {
   return true;
 }
 
-/* Lets one operator carry the weights of its unit: the first of the chain, else the first in a part. */
+/* Assigns the weights of each unit to one operator: its first in the chain, else its first in a part. */
 static bool carry(recursion *w, arena *a) {
   const situ_problem *p = w->s->problem;
   bool *counted = ARENA_ZERO(a, bool, p->units.n);
@@ -249,7 +249,7 @@ static bool carry(recursion *w, arena *a) {
   return true;
 }
 
-/* Ends of the operators of a part, when its first ends at 0 in memory `from`; and the ways through it. */
+/* Ends of the operators of a part whose first operator ends at 0 in memory `from`, and the ways through the part. */
 static void go(recursion *w, int32_t id, int32_t from) {
   const visits *s = w->s;
   int32_t n = s->n_memories;
@@ -272,7 +272,7 @@ static void go(recursion *w, int32_t id, int32_t from) {
   for (int32_t m = 0; m < n; m++) w->way[(int64_t)from * n + m] = w->ready[(int64_t)p.last * n + m];
 }
 
-/* Least times from the end of each operator of a part to that of its last in memory `at`, where its first is too. */
+/* Minimum times from the end of each operator of a part to that of its last in memory `at`, where its first is too. */
 static void come_back(recursion *w, int32_t id, int32_t at) {
   const visits *s = w->s;
   int32_t n = s->n_memories;
@@ -295,7 +295,7 @@ static int longest_first(const void *a, const void *b) {
   return x->time_ns < y->time_ns ? 1 : -(x->time_ns > y->time_ns);
 }
 
-/* What operators of a part leave memory m for, while both ends of the part are there. Returns how many. */
+/* Finds the operators of a part that may leave memory m while both ends of the part are there. Returns how many. */
 static int32_t find_partings(recursion *w, int32_t id, int32_t m) {
   const situ_problem *problem = w->s->problem;
   int32_t n = w->s->n_memories, found = 0;
@@ -319,11 +319,11 @@ static int32_t find_partings(recursion *w, int32_t id, int32_t m) {
 
 static __int128 priced(int64_t price, int64_t bytes) { return (__int128)price * bytes; }
 
-/* stay[m, price]: the least of time + price of what is kept, when a part begins and ends in memory m. */
+/* stay[m, price]: the minimum of time + price of what is kept, when a part begins and ends in memory m. */
 static void price_stay(recursion *w, int32_t id, int32_t m) {
   int32_t n = find_partings(w, id, m);
   __int128 *stay = w->stay + (int64_t)m * w->c.n_prices;
-  int64_t kept = 0; /* by the operators that time does not allow to be elsewhere */
+  int64_t kept = 0; /* by operators that have no time to be elsewhere */
   for (int32_t q = 0; q < w->c.n_prices; q++) stay[q] = -1;
   for (int32_t i = 0; i <= n; i++) {
     int64_t time = i < n ? w->partings[i].time_ns : w->way[(int64_t)m * w->s->n_memories + m];
@@ -341,14 +341,14 @@ static bool is_limited(const recursion *w, int32_t m) {
   return w->s->problem->platform->memory_bytes[m] != SITU_UNLIMITED_BYTES;
 }
 
-/* A sum as time, rounded up. */
+/* A sum converted to time, rounded up. */
 static int64_t as_time(__int128 sum) {
   static const int64_t longest = (int64_t)1 << 60;
   sum = (sum + ((__int128)1 << VISIT_PRICE_BITS) - 1) >> VISIT_PRICE_BITS;
   return sum > longest ? longest : (int64_t)sum;
 }
 
-/* The least end of a visit, by the best of the prices. */
+/* The minimum end of a visit, by the best of the prices. */
 static int64_t end_of(const recursion *w, const visit *v, const __int128 *sum) {
   int64_t room = w->s->problem->platform->memory_bytes[v->memory] - v->footprint_bytes;
   __int128 best = 0;
@@ -359,7 +359,7 @@ static int64_t end_of(const recursion *w, const visit *v, const __int128 *sum) {
   return sat_add(v->came_ns, as_time(best));
 }
 
-/* Adds an operator to a visit. False where it keeps too much. */
+/* Adds an operator to a visit. False where the visit would keep too much. */
 static bool take(const recursion *w, visit *v, int32_t operator_) {
   v->weight_bytes = sat_add(v->weight_bytes, w->carried[operator_]);
   if (w->s->time_ns[(int64_t)operator_ * w->s->n_memories + v->memory] > 0)
@@ -367,7 +367,7 @@ static bool take(const recursion *w, visit *v, int32_t operator_) {
   return sat_add(v->weight_bytes, v->footprint_bytes) <= w->s->problem->platform->memory_bytes[v->memory];
 }
 
-/* Begins the visits of chain[k] behind those that went on. A memory that has no room for it has none that went on. */
+/* Begins the visits of chain[k], after those that were extended. A memory without room for it has none of these. */
 static void begin_visits(recursion *w, int32_t k) {
   int32_t n = w->s->n_memories;
   for (int32_t at = 0; at < w->n_tags * n; at++) {
@@ -375,7 +375,7 @@ static void begin_visits(recursion *w, int32_t k) {
     if (!is_limited(w, fresh.memory) || fresh.came_ns == SITU_NEVER_NS) continue;
     if (!take(w, &fresh, w->c.chain[k])) continue;
     w->ended[at] = min64(w->ended[at], fresh.came_ns);
-    if (w->n_open == w->most_open) {
+    if (w->n_open == w->max_open) {
       w->work = MOST_WORK + 1;
       return;
     }
@@ -384,8 +384,8 @@ static void begin_visits(recursion *w, int32_t k) {
   }
 }
 
-/* Takes the visits on by chain[k], and begins those that begin with it. One that ends no sooner than a new one comes is
- * dropped: the new one keeps less. */
+/* Extends the visits by chain[k], and begins new ones with it. A visit that ends no sooner than a new one arrives is
+ * dropped, since the new one keeps less. */
 static void visit_all(recursion *w, int32_t k) {
   int32_t n = w->n_open, nm = w->s->n_memories, prices = w->c.n_prices;
   for (int32_t at = 0; at < w->n_tags * nm; at++)
@@ -407,7 +407,7 @@ static void visit_all(recursion *w, int32_t k) {
   begin_visits(w, k);
 }
 
-/* The ways through a part from all memories where its first operator may have ended, and what staying costs. */
+/* The ways through a part from all memories where its first operator may have ended, and the cost of staying. */
 static void open_part(recursion *w, int32_t id, const int64_t *ended, int32_t n_tags) {
   int32_t n = w->s->n_memories;
   for (int32_t m = 0; m < n; m++) {
@@ -438,7 +438,7 @@ static void pass_block(recursion *w, int32_t k) {
 
 /* ---- bypasses ---- */
 
-/* Tells the memories of chain[k] apart from now on. */
+/* From here on, distinguishes the memories of chain[k]. */
 static void enter_bypass(recursion *w) {
   int32_t n = w->s->n_memories;
   for (int32_t m = 0; m < n; m++) w->source[m] = w->ended[m];
@@ -448,8 +448,8 @@ static void enter_bypass(recursion *w) {
   w->n_tags = n;
 }
 
-/* Takes a visit over the end of bypass r: it holds both ends and then its share of the bypass too, or it came later and
- * then waits for what the bypass brings. False where neither can be. */
+/* Extends a visit over the end of bypass r: either it holds both ends and then its share of the bypass, or it came
+ * later and waits for what the bypass brings. False where neither is possible. */
 static bool raise_visit(const recursion *w, visit *v, __int128 *sum, int32_t r) {
   int32_t n = w->s->n_memories, prices = w->c.n_prices;
   const __int128 *stay = w->stay + (int64_t)v->memory * prices, *passed = w->passed + (int64_t)v->memory * prices;
@@ -466,11 +466,11 @@ static bool raise_visit(const recursion *w, visit *v, __int128 *sum, int32_t r) 
   return true;
 }
 
-/* Ends bypass r with chain[k], and forgets where it began. Of visits that begin with chain[k] in one memory the first
- * is kept, and what ends sooner than it comes. */
+/* Ends bypass r at chain[k], and forgets where it began. Of the visits that begin with chain[k] in one memory only the
+ * first is kept, along with those that end before it arrives. */
 static void leave_bypass(recursion *w, int32_t r, int32_t k) {
   int32_t n = w->s->n_memories, prices = w->c.n_prices, kept = 0;
-  int64_t *first = w->arrived, *begun = w->there; /* [memory] when the first of them comes; whether it was kept */
+  int64_t *first = w->arrived, *begun = w->there; /* [memory] when the first of them arrives; whether it was kept */
   open_part(w, w->c.n - 1 + r, w->source, 1);
   for (int32_t m = 0; m < n; m++) {
     int64_t least = first[m] = SITU_NEVER_NS;

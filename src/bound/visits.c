@@ -1,9 +1,8 @@
-/* Memory visits: a chain of operators goes from memory to memory, since none holds all of it, and pays a transfer
- * whenever it goes on; or it stays and lets operators beside it go, which takes time as well.
- * docs/theory/bounds/visits.md
+/* Memory visits: a chain of operators moves from memory to memory, since none holds all of it, and pays for a transfer
+ * at each move. Or it stays and operators beside it move away, which takes time as well. docs/theory/bounds/visits.md
  *
- * Tried are paths that are long by several measures, and of each path those operators that little weight is beside:
- * what is between two of them then counts with both branches and not only with the longer. */
+ * The paths tried are long by several measures. Of each path, those operators are taken that have little weight beside
+ * them. What lies between two of them then counts with all branches, not only the longest. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +12,10 @@
 #include "bound/visit_chain.h"
 
 enum { N_PRICES = 14, N_MEASURES = 4, N_THINNED = 5, CHEAPEST = 4 };
-/* Above this, uses of tensors times memories to the third power, nothing is tried. */
+/* Beyond this many uses of tensors times memories cubed, nothing is tried. */
 static const double MOST_STEPS = 4e8;
 
-/* What leads from one place of a chain to another beside it, and what it takes at least when memories change. */
+/* A path beside the chain from one place to another, and its minimum time when the memory changes. */
 typedef struct bypass {
   int32_t from, to;
   int64_t transfer_ns;
@@ -24,23 +23,23 @@ typedef struct bypass {
 
 typedef struct chooser {
   visits v;
-  int64_t unit_ns, room_bytes; /* the critical path, the least memory */
+  int64_t unit_ns, room_bytes; /* the critical path, the minimum memory */
   int64_t price[N_PRICES];
   int32_t *path, *chain, *next, *before, *behind; /* [operator] */
-  int32_t *tried, n_tried;                        /* the path before, which may come again */
+  int32_t *tried, n_tried;                        /* the previous path, which may recur */
   double *length;                                 /* [operator] */
   int64_t *beside;                                /* [place in the path] */
   int32_t *from, *to;                             /* [bypass] places in the chain */
   bypass *bypasses;                               /* [use of a tensor] */
-  int64_t *saved;                                 /* [place in the chain] by the bypasses up to it */
-  int32_t *taken;                                 /* [place in the chain] the last of these, -1: none ends there */
+  int64_t *saved;                                 /* [place in the chain] by the bypasses that end up to it */
+  int32_t *taken;                                 /* [place in the chain] the last of these; -1: none ends there */
   int32_t *best, *best_from, *best_to;            /* the chain of the best bound */
   int32_t n_best, n_best_bypasses;
   int64_t best_ns;
 } chooser;
 
-/* The least memory that may be too small for all weights and an operator's tensors; SITU_UNLIMITED_BYTES: none may. */
-static int64_t least_room(const visits *v) {
+/* The smallest memory that may be too small for all weights and an operator's tensors. SITU_UNLIMITED_BYTES: none. */
+static int64_t min_room(const visits *v) {
   const situ_problem *p = v->problem;
   int64_t all = 0, most = 0, least = SITU_UNLIMITED_BYTES;
   for (int32_t i = 0; i < p->n_operators; i++) {
@@ -65,7 +64,7 @@ static int64_t critical_path(const visits *v) {
   return longest;
 }
 
-/* Prices of a byte from next to nothing to many times what the critical path costs by byte of a memory. */
+/* Prices of a byte, from almost 0 to many times the critical path divided by the bytes of a memory. */
 static void choose_prices(chooser *c) {
   static const double dearest = (double)((int64_t)1 << 40);
   double price = (double)c->unit_ns / (double)max64(c->room_bytes, 1) * (double)((int64_t)1 << VISIT_PRICE_BITS);
@@ -74,18 +73,16 @@ static void choose_prices(chooser *c) {
   for (int32_t q = 1; q < N_PRICES; q++, price *= 2) c->price[q] = (int64_t)(price < dearest ? price : dearest);
 }
 
-static int64_t least_time(const visits *v, int32_t operator_) {
+static int64_t min_time(const visits *v, int32_t operator_) {
   int64_t least = SITU_NEVER_NS;
   for (int32_t m = 0; m < v->n_memories; m++) least = min64(least, v->time_ns[(int64_t)operator_ * v->n_memories + m]);
   return least;
 }
 
-static int64_t least_transfer(const situ_problem *p, int32_t t) {
-  return p->costs->row_least_ns[costs_row(p->costs, t)];
-}
+static int64_t min_transfer(const situ_problem *p, int32_t t) { return p->costs->row_least_ns[costs_row(p->costs, t)]; }
 
-/* The longest path, by time + by_weight of weights, a full memory counting like the critical path, + by_transfer of
- * what transfers take at least. Returns its length in operators. */
+/* The longest path by time + by_weight * weights + by_transfer * minimum transfer times, where a full memory weighs as
+ * much as the critical path. Returns its number of operators. */
 static int32_t find_path(chooser *c, double by_weight, double by_transfer) {
   const situ_problem *p = c->v.problem;
   const situ_graph *g = p->graph;
@@ -96,20 +93,20 @@ static int32_t find_path(chooser *c, double by_weight, double by_transfer) {
     c->next[v] = -1;
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-        double way = c->length[g->use[i]] + by_transfer * (double)least_transfer(p, t);
+        double way = c->length[g->use[i]] + by_transfer * (double)min_transfer(p, t);
         if (way <= c->length[v]) continue;
         c->length[v] = way;
         c->next[v] = g->use[i];
       }
-    c->length[v] += (double)least_time(&c->v, v) + by_byte * (double)c->v.weight_bytes[v];
+    c->length[v] += (double)min_time(&c->v, v) + by_byte * (double)c->v.weight_bytes[v];
     if (c->length[v] >= c->length[first]) first = v;
   }
   for (int32_t v = first; v >= 0; v = c->next[v]) c->path[n++] = v;
   return n;
 }
 
-/* beside[k]: the weights of operators between the ends of the path that neither wait for path[k] nor it for them. Each
- * is beside a run of places: it counts from the first on and no more behind the last. */
+/* beside[k]: weights of operators between the ends of the path that neither precede nor follow path[k]. Each is beside
+ * a run of places: it is added at the first and subtracted after the last. */
 static bool weigh_beside(chooser *c, int32_t n) {
   const situ_graph *g = c->v.problem->graph;
   int64_t heaviest = INT64_MAX / (g->n_operators + 1);
@@ -125,7 +122,7 @@ static bool weigh_beside(chooser *c, int32_t n) {
   return true;
 }
 
-/* The operators of the path that at most `most` is beside, and its ends. */
+/* Keeps the operators of the path with at most `most` beside them, and its ends. */
 static int32_t thin(chooser *c, int32_t n, int64_t most) {
   int32_t kept = 0;
   for (int32_t k = 0; k < n; k++)
@@ -139,7 +136,7 @@ static int by_end(const void *a, const void *b) {
   return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Lists what leads from one place of the chain to another, more than one further, sorted by the end. */
+/* Lists the paths beside the chain from one place to another at least two further on, sorted by their end. */
 static int32_t list_bypasses(chooser *c, int32_t n) {
   const situ_problem *p = c->v.problem;
   const situ_graph *g = p->graph;
@@ -151,14 +148,14 @@ static int32_t list_bypasses(chooser *c, int32_t n) {
       int32_t x = g->use[i], to = c->behind[x];
       bool in_part = (of_chain || c->behind[u] == to) && (c->before[x] == to || c->before[x] == from);
       if (!in_part || to == n || to < from + 2) continue;
-      c->bypasses[found++] = (bypass){from, to, least_transfer(p, t)};
+      c->bypasses[found++] = (bypass){from, to, min_transfer(p, t)};
     }
   }
   qsort(c->bypasses, (size_t)found, sizeof *c->bypasses, by_end);
   return found;
 }
 
-/* Of all bypasses some of which none begins before another has ended, that transfer the most. */
+/* Chooses bypasses that do not overlap and together transfer the most. */
 static bool choose_bypasses(chooser *c, visit_chain *chain) {
   int32_t at = 0, n = 0;
   if (!visits_span(c->before, c->behind, c->v.problem->graph, chain->chain, chain->n, c->v.scratch)) return false;
@@ -219,7 +216,7 @@ static bool try_path(chooser *c, int32_t n, budget *b) {
   if (!weigh_beside(c, n)) return false;
   for (int32_t i = 0, tried = 0; i < N_THINNED && !budget_over(b); i++) {
     int32_t kept = thin(c, n, most[i]);
-    if (kept == tried) continue; /* each is a part of the one before */
+    if (kept == tried) continue; /* each chain is contained in the one before */
     tried = kept;
     if (!try_chain(c, kept, b)) return false;
   }
@@ -259,7 +256,7 @@ static situ_status memory_visits_compute(int64_t *lower_ns, certificate *proof, 
   *lower_ns = 0;
   if ((double)p->graph->n_uses * n_memories * n_memories * n_memories > MOST_STEPS) return SITU_STATUS_OK;
   if (!visits_init(&c.v, p, scratch) || !chooser_init(&c, p, scratch)) return fail_no_memory(error);
-  c.room_bytes = least_room(&c.v);
+  c.room_bytes = min_room(&c.v);
   c.unit_ns = critical_path(&c.v);
   if (c.room_bytes == SITU_UNLIMITED_BYTES || c.unit_ns == SITU_NEVER_NS) return SITU_STATUS_OK;
   choose_prices(&c);

@@ -21,8 +21,8 @@ static bool in_range(const int64_t *prices, int32_t n) {
 }
 
 /* The least price of an item over the devices that can hold it; -1: none can. */
-static __int128 least_price(const judge *j, const check_items *items, int32_t i, const int64_t *time,
-                            const int64_t *byte, int64_t bytes, const bool *may) {
+static __int128 min_price(const judge *j, const check_items *items, int32_t i, const int64_t *time, const int64_t *byte,
+                          int64_t bytes, const bool *may) {
   __int128 least = -1;
   for (int32_t d = 0; d < j->problem->n_devices; d++) {
     int64_t here = check_item_time(items, j, i, d);
@@ -71,7 +71,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   }
   if (sum > 0 && j->problem->execution == SITU_EXECUTION_CALLS) return SITU_STATUS_OK; /* calls are not queued */
   for (int32_t i = 0; i < items.n; i++) {
-    __int128 price = least_price(j, &items, i, time, byte, bytes[i], may), more;
+    __int128 price = min_price(j, &items, i, time, byte, bytes[i], may), more;
     if (price < 0) { /* then there is no plan */
       *proved_ns = SITU_NEVER_NS;
       return SITU_STATUS_OK;

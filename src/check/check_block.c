@@ -42,7 +42,7 @@ typedef struct block {
   way *ways;
   int32_t *in, *over, *node_of; /* node_of[operator - first] or -1 */
   int64_t *p_ns, *tail_ns;      /* [node * devices] */
-  int64_t *least_ns;            /* [node * memories] */
+  int64_t *min_ns;              /* [node * memories] */
   int64_t *need_ns;             /* [way * memories] from there to the end */
   int64_t *scratch, *child;     /* [length] */
   uint64_t full;
@@ -156,11 +156,11 @@ static void find_before(block *b) {
 static void find_times(block *b) {
   const situ_costs *c = b->j->problem->costs;
   for (int32_t i = 0; i < b->n_nodes; i++) {
-    for (int32_t m = 0; m < b->n_memories; m++) b->least_ns[i * b->n_memories + m] = FAR;
+    for (int32_t m = 0; m < b->n_memories; m++) b->min_ns[i * b->n_memories + m] = FAR;
     for (int32_t d = 0; d < b->n_devices; d++) {
       int32_t v = b->nodes[i].op;
       int64_t time = c->time_ns[(int64_t)v * c->n_classes + b->j->platform->class_of[d]];
-      int64_t *least = &b->least_ns[i * b->n_memories + memory_of(b, d)];
+      int64_t *least = &b->min_ns[i * b->n_memories + memory_of(b, d)];
       b->p_ns[i * b->n_devices + d] = check_may_run(b->j, v, d) ? capped(time) : FAR;
       *least = min64(*least, b->p_ns[i * b->n_devices + d]);
     }
@@ -178,7 +178,7 @@ static int64_t time_through(const block *b, int32_t k, int32_t m, int32_t at) {
       int64_t there = w->together && to != m ? FAR : transfer(b, w->tensor, m, to), rest = 0;
       for (int32_t i = 0; i < b->nodes[at].n_out; i++)
         rest = max64(rest, b->need_ns[(b->nodes[at].first_out + i) * b->n_memories + to]);
-      least = min64(least, capped(there + capped(b->least_ns[at * b->n_memories + to] + rest)));
+      least = min64(least, capped(there + capped(b->min_ns[at * b->n_memories + to] + rest)));
     }
     return least;
   }
@@ -241,7 +241,7 @@ static void pass_deleted(const block *b, int64_t *time_ns, int32_t i) {
   int64_t end_ns[BLOCK_MEMORIES];
   const node *x = &b->nodes[i];
   for (int32_t m = 0; m < b->n_memories; m++)
-    end_ns[m] = capped(inputs_at(b, time_ns, x, m) + b->least_ns[i * b->n_memories + m]);
+    end_ns[m] = capped(inputs_at(b, time_ns, x, m) + b->min_ns[i * b->n_memories + m]);
   for (int32_t k = x->first_out; k < x->first_out + x->n_out; k++) hand_on(b, time_ns, k, end_ns);
 }
 
@@ -439,7 +439,7 @@ static bool make_block(block *b) {
   b->length = b->n_devices + b->n_ways * b->n_memories;
   if (!ARENA_ARRAYS(b->arena, ARRAY(b->p_ns, (int64_t)b->n_nodes * b->n_devices),
                     ARRAY(b->tail_ns, (int64_t)b->n_nodes * b->n_devices),
-                    ARRAY(b->least_ns, (int64_t)b->n_nodes * b->n_memories),
+                    ARRAY(b->min_ns, (int64_t)b->n_nodes * b->n_memories),
                     ARRAY(b->need_ns, (int64_t)b->n_ways * b->n_memories), ARRAY(b->scratch, b->length),
                     ARRAY(b->child, b->length)))
     return false;

@@ -190,7 +190,7 @@ static bool can_start_with_all(look *l, int32_t v, int32_t d, int64_t s) {
   return true;
 }
 
-static int64_t least_start(look *l, int32_t v, int32_t d, int64_t chain) {
+static int64_t min_start(look *l, int32_t v, int32_t d, int64_t chain) {
   int64_t no = chain - 1, yes = chain;
   while (yes != SITU_NEVER_NS && !can_start_with_all(l, v, d, yes)) {
     int64_t by = yes - chain;
@@ -246,7 +246,7 @@ static void find_ends(look *l) {
       for (int32_t i = l->to.first[v]; i < l->to.first[v + 1]; i++)
         *own = max64(*own, arrives(l, l->end + (int64_t)l->to.from[i] * l->devices, l->to.tensor[i], d));
       if (l->may[(int64_t)v * l->devices + d])
-        *own = sat_add(least_start(l, v, d, *own), time_of(l, v, d));
+        *own = sat_add(min_start(l, v, d, *own), time_of(l, v, d));
       else
         *own = SITU_NEVER_NS;
     }

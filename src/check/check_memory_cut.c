@@ -43,8 +43,8 @@ static bool shares_are_allowed(const judge *j, const cut *c, int32_t t) {
 }
 
 /* The least cost of an item over the devices that can hold it, of 2^-32 ns; *somewhere: whether one can. */
-static __int128 least_cost(const judge *j, const check_items *items, int32_t i, const cut *c, __int128 gives,
-                           bool *somewhere) {
+static __int128 min_cost(const judge *j, const check_items *items, int32_t i, const cut *c, __int128 gives,
+                         bool *somewhere) {
   int64_t weight = 0;
   __int128 least = 0;
   *somewhere = false;
@@ -77,7 +77,7 @@ static situ_status sum_up(int64_t *proved_ns, const judge *j, const cut *c, situ
   }
   for (int32_t i = 0; i < items.n; i++) {
     bool somewhere;
-    sum += least_cost(j, &items, i, c, gives[i], &somewhere);
+    sum += min_cost(j, &items, i, c, gives[i], &somewhere);
     if (!somewhere) { /* then there is no plan */
       *proved_ns = SITU_NEVER_NS;
       return SITU_STATUS_OK;

@@ -38,8 +38,8 @@ typedef struct trail {
   int64_t *now, *came;    /* [origin * nm + memory] */
   int64_t *origin;        /* [memory] when the open bypass began there */
   __int128 *since_origin; /* [memory * MOST_PRICES + price] sums of cost since then */
-  stay *open, *begun;     /* [n_open], at most most_open; [memory] */
-  int32_t n_open, most_open;
+  stay *open, *begun;     /* [n_open], at most max_open; [memory] */
+  int32_t n_open, max_open;
   int64_t steps;
 } trail;
 
@@ -294,7 +294,7 @@ static void visit(trail *w, int32_t k) {
     stay fresh = {.came_ns = w->came[at], .memory = at % w->nm, .origin = at / w->nm, .since = k};
     if (!is_limited(w, fresh.memory) || fresh.came_ns == SITU_NEVER_NS || !keep(w, &fresh, v)) continue;
     w->now[at] = min64(w->now[at], fresh.came_ns);
-    if (w->n_open == w->most_open)
+    if (w->n_open == w->max_open)
       w->steps = MOST_STEPS + 1;
     else
       w->open[w->n_open++] = fresh;
@@ -442,11 +442,11 @@ static bool init(trail *w) {
   bool made = true;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) made &= (*rows[i] = ARENA_NEW(a, int64_t, n * nm)) != NULL;
   w->n_origins = 1;
-  w->most_open = (int32_t)min64(MOST_OPEN, w->n * nm * (nm + 1));
+  w->max_open = (int32_t)min64(MOST_OPEN, w->n * nm * (nm + 1));
   return made && ARENA_ARRAYS(a, ZEROS(w->carried, n), ARRAY(w->before, n), ARRAY(w->behind, n), ARRAY(w->absent, n),
                               ARRAY(w->way, nm * nm), ARRAY(w->cost, nm * MOST_PRICES), ARRAY(w->now, nm * nm),
                               ARRAY(w->came, nm * nm), ARRAY(w->origin, nm), ARRAY(w->since_origin, nm * MOST_PRICES),
-                              ARRAY(w->open, w->most_open), ARRAY(w->begun, nm));
+                              ARRAY(w->open, w->max_open), ARRAY(w->begun, nm));
 }
 
 static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error) {

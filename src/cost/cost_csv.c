@@ -1,4 +1,4 @@
-/* Cost tables as CSV (RFC 4180), made into the JSON form: docs/formats/costs.md. */
+/* Cost tables as CSV (RFC 4180), converted to the JSON form: docs/formats/costs.md. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -13,11 +13,11 @@ typedef struct csv {
   arena *arena;
   char *at; /* the rest of the text */
   int64_t line;
-  int32_t n_columns, name, kernel; /* columns; -1 where there is none */
+  int32_t n_columns, name, kernel; /* indices of columns; -1: absent */
   const char *title[CSV_COLUMNS];  /* NULL for columns that are not times */
-  const char *cell[CSV_COLUMNS];   /* of the row that was read last */
+  const char *cell[CSV_COLUMNS];   /* of the latest row */
   json_value *operators, *groups;
-  string_map *numbers; /* kernel -> its place among `members` */
+  string_map *numbers; /* kernel -> its index in `members` */
   json_value **members;
   int32_t n_members;
 } csv;
@@ -26,7 +26,7 @@ static situ_status bad(const csv *c, const char *text, situ_error *error) {
   return fail_with(error, SITU_STATUS_BAD_INPUT, c->path, "line %lld: %s", (long long)c->line, text);
 }
 
-/* Takes the next cell, unquoted in place; *last says that its row ends with it. */
+/* Takes the next cell, unquoted in place; *last says whether it ends the row. */
 static const char *take_cell(csv *c, bool *last) {
   char *from = c->at, *to = from;
   bool quoted = *from == '"';
@@ -73,7 +73,7 @@ static situ_status read_titles(csv *c, situ_error *error) {
                       : bad(c, "expected the names of the columns, one of which must be operator", error);
 }
 
-/* A time in ns: a whole number as such, so that none is rounded. */
+/* A time in ns. An integer stays an integer, so that it is not rounded. */
 static json_value *time_of(const char *cell) {
   double value;
   if (strcmp(cell, "never") == 0) return json_new_null();
@@ -83,7 +83,7 @@ static json_value *time_of(const char *cell) {
     return json_new_whole(whole);
   }
   const char *end = text_scan_number(cell, &value);
-  return end && !*end ? json_new_number(value) : json_new_text(cell); /* a text is refused with the rest */
+  return end && !*end ? json_new_number(value) : json_new_text(cell); /* the reader of the JSON form refuses a text */
 }
 
 static json_value *times_of(const csv *c) {
@@ -96,7 +96,7 @@ static json_value *times_of(const csv *c) {
   return NULL;
 }
 
-/* A row of an operator by itself, or of the head of a kernel; rows of other members come in a second pass. */
+/* Reads a row of a single operator, or of the head of a kernel. Rows of other members come in a second pass. */
 static situ_status read_head(csv *c, situ_error *error) {
   const char *name = c->cell[c->name], *kernel = c->kernel >= 0 ? c->cell[c->kernel] : "";
   if (!*kernel) {

@@ -29,7 +29,7 @@ static const cost_model *model_find(const char *name) {
   return NULL;
 }
 
-/* Where the times come from, and how many of them are too low. */
+/* Logs where the times come from, and how many of them are too low. */
 static void tell(const situ_cost_options *o, const situ_costs *costs, const situ_graph *graph) {
   log_to to = {o->log, o->log_context};
   int32_t unknown = 0;
@@ -70,7 +70,7 @@ static situ_status name_fusion(const estimation *e, situ_error *error) {
   return e->costs->source ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
-/* Adds the second step to the costs of the first. The work of both counts by the kernels of the first. */
+/* Adds a second step to the costs of the first. Work of both is counted by the kernels of the first. */
 static situ_status add_step(estimation *e, const situ_platform *linked, const fusion *first, arena *scratch,
                             situ_error *error) {
   fusion work;
@@ -90,7 +90,7 @@ static situ_status add_step(estimation *e, const situ_platform *linked, const fu
 static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   const situ_graph *g = e->graph;
   const char *path = e->options->table_path;
-  situ_platform linked = *e->platform; /* with the links of the table, on the routes of the platform */
+  situ_platform linked = *e->platform; /* routed as the platform, with the link times of the table */
   int32_t *given = NULL;
   part_cost *part = NULL;
   fusion work;

@@ -1,4 +1,4 @@
-/* Costs of several steps, added up. */
+/* Costs of several steps, summed. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -7,7 +7,7 @@
 
 static int64_t weighed(int64_t a, int64_t x, int64_t b, int64_t y) { return sat_add(sat_mul(a, x), sat_mul(b, y)); }
 
-/* The number of each pair of rows that some tensor has, in *pair_of; returns how many there are. */
+/* Numbers the pairs of rows that some tensor has, in *pair_of. Returns how many there are. */
 static int32_t pair_rows(int32_t *pair_of, const situ_costs *a, const situ_costs *b) {
   int32_t n = 0, width = b->n_rows;
   memset(pair_of, -1, (size_t)a->n_rows * (size_t)width * sizeof *pair_of);
@@ -18,7 +18,7 @@ static int32_t pair_rows(int32_t *pair_of, const situ_costs *a, const situ_costs
   return n;
 }
 
-/* As costs_add_up, into new rows for each pair of rows. */
+/* Like costs_add_up, but makes a new row for each pair of rows. */
 static bool add_transfers(situ_costs *c, int64_t x, const situ_costs *more, int64_t y, arena *scratch) {
   int32_t width = more->n_rows;
   int32_t *pair_of = ARENA_NEW(scratch, int32_t, (int64_t)c->n_rows * width);

@@ -30,7 +30,7 @@ typedef struct table {
   int32_t *given;
 } table;
 
-/* BAD_INPUT in the file, at operator `op` unless it is NULL; `word` is the key that the text is about, or "". */
+/* BAD_INPUT in the file, at operator `op` unless that is NULL. `word` is the key in question, or "". */
 static situ_status bad(const table *t, situ_error *error, const char *op, const char *word, const char *text) {
   char where[256];
   snprintf(where, sizeof where, "%.160s%s%.70s", t->path, op ? ": operators: " : "", op ? op : "");
@@ -38,8 +38,8 @@ static situ_status bad(const table *t, situ_error *error, const char *op, const 
                  : fail_with(error, SITU_STATUS_BAD_INPUT, where, "%s", text);
 }
 
-/* Whether the times of a class of that name are those of class k: of that name itself, or split from it by rules
- * (NAME:DEVICE) where no other class is of that name. */
+/* Whether times of the class `name` apply to class k: it has that name, or rules split it off (NAME:DEVICE) and no
+ * other class has that name. */
 static bool is_of_class(const situ_platform *p, int32_t k, const char *name) {
   size_t n = strlen(name);
   bool split = strncmp(p->class_name[k], name, n) == 0 && p->class_name[k][n] == ':';
@@ -47,14 +47,14 @@ static bool is_of_class(const situ_platform *p, int32_t k, const char *name) {
   return split || strcmp(p->class_name[k], name) == 0;
 }
 
-/* Whether the file says, by its list "classes", that it has times of that class. */
+/* Whether the file's list "classes" names this class. */
 static bool listed(const json_value *classes, const char *name) {
   for (size_t i = 0; i < json_size(classes); i++)
     if (strcmp(json_text(json_at(classes, i), ""), name) == 0) return true;
   return false;
 }
 
-/* Times by class for operator or kernel `op`, whose time is stored with operator v. */
+/* Applies times by class for operator or kernel `op`, whose time is stored with operator v. */
 static situ_status apply_times(const table *t, const char *op, int32_t v, const json_value *times, double unit_ns,
                                situ_error *error) {
   if (json_kind_of(times) != JSON_OBJECT_KIND) return bad(t, error, op, "", "must be an object of class: time");
@@ -84,7 +84,7 @@ static bool known_key(const char *key) {
   return false;
 }
 
-/* Nanoseconds of the unit; 0 where there is none of that name. */
+/* Nanoseconds in the unit; 0 for an unknown unit. */
 static double unit_ns(const json_value *root) {
   const char *name = json_text(json_get(root, "unit"), "");
   for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
@@ -110,7 +110,7 @@ static situ_status check_top(const table *t, const json_value *root, situ_error 
   return SITU_STATUS_OK;
 }
 
-/* Notes that the operator belongs to `to`, or to a kernel of its own (-1). */
+/* Notes that the operator belongs to kernel `to`, or to one of its own (-1). */
 static situ_status give(const table *t, const char *op, int32_t to, int32_t *out, situ_error *error) {
   int32_t v = op ? situ_graph_find(t->graph, op) : -1;
   if (v < 0) return bad(t, error, op ? op : "groups", "", "the model has no operator of this name");
@@ -195,7 +195,7 @@ static situ_status apply_part(const table *t, const json_value *entry, double un
                : bad(t, error, "parts", name, "is not a class of the platform, and \"classes\" does not list it");
 }
 
-/* A tensor that is handed over ends a part at the one end and begins one at the other. */
+/* A tensor that is handed over ends a part at one end and begins one at the other. */
 static void add_parts(situ_link *link, const part_cost *from, const part_cost *to) {
   double per_byte = 1 / link->bytes_per_s;
   if (from->bytes_per_s > 0) per_byte += 0.5 / from->bytes_per_s;
@@ -219,7 +219,7 @@ situ_status cost_table_links(situ_link *links, part_cost *part, const situ_platf
   return SITU_STATUS_OK;
 }
 
-/* Scratch memory of operators. That of a kernel is what its members need at most, and its head has it. */
+/* Scratch memory of operators. A kernel needs the maximum over its members, stored with its head. */
 static situ_status apply_workspace(const table *t, const json_value *sizes, situ_error *error) {
   situ_costs *c = t->costs;
   if (json_size(sizes) == 0) return SITU_STATUS_OK;

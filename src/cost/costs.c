@@ -95,7 +95,7 @@ void situ_costs_free(situ_costs *costs) {
 const char *situ_costs_source(const situ_costs *c) { return c ? c->source : ""; }
 int64_t situ_costs_unit_ns(const situ_costs *c) { return c ? c->unit_ns : 0; }
 
-/* Whether the costs are of this platform, and it has such a device. */
+/* Whether the costs are for this platform, and it has this device. */
 static bool is_device(const situ_costs *c, const situ_platform *platform, int32_t d) {
   return c && platform && c->n_classes == platform->n_classes && c->n_memories == platform->n_memories && d >= 0 &&
          d < platform->n_devices;

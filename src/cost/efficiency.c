@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 
-/* How a type is computed: by plain units, by units for half precision, by units for bytes. */
+/* Which units compute with a type: plain ones, those for half precision, or those for bytes. */
 typedef enum unit_kind { PLAIN, HALF, BYTES, UNIT_KINDS } unit_kind;
 
 typedef struct row {
@@ -11,8 +11,8 @@ typedef struct row {
   double memory, conv[UNIT_KINDS], matmul[UNIT_KINDS];
 } row;
 
-/* Parts of the peaks in the catalogue. The sources of each row, and how far fits to them are off, are in
- * docs/theory/models/roofline.md. */
+/* Fractions of the peaks in the catalogue. docs/theory/models/roofline.md gives the source of each row, and the error
+ * of fits to them. */
 static const row rows[] = {
     /*                            memory  conv: plain half bytes  matmul: plain half bytes */
     {SITU_FAMILY_CPU, 0.80, {0.75, 0.60, 0.55}, {0.70, 0.50, 0.35}},
@@ -26,11 +26,11 @@ static const row rows[] = {
     {SITU_FAMILY_NPU, 0.60, {0.50, 0.50, 0.45}, {0.50, 0.30, 0.17}},
 };
 
-/* llama.cpp: parts of the catalogue's peaks, and the time to start an operator. From published speeds, as
- * docs/theory/models/language-models.md says. Server: GPUs with many units for F64 (V100, A100, H100). Wide: others
- * whose peak for F16 is at least three times that for F32 (workstations, Turing); that of GeForce since Ampere is twice
- * it, for sums in F32, while llama.cpp adds up in F16. Old: those without matrix units, before Turing; of AMD before
- * RDNA 2, whose large caches go with less than a byte for FLOPS_OF_A_BYTE. */
+/* llama.cpp: fractions of the catalogue's peaks, and the time to start an operator, from published speeds
+ * (docs/theory/models/language-models.md). SERVER: GPUs with many units for F64 (V100, A100, H100). WIDE: others whose
+ * peak for F16 is at least three times that for F32 (workstations, Turing). For GeForce since Ampere it is twice, for
+ * sums in F32, while llama.cpp sums in F16. OLD: GPUs without matrix units, before Turing; of AMD before RDNA 2, whose
+ * large caches need less than one byte for FLOPS_OF_A_BYTE. */
 typedef enum llama_make { USUAL, WIDE, SERVER, OLD } llama_make;
 enum { FLOPS_OF_A_BYTE = 28 };
 typedef struct llama_row {

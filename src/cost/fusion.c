@@ -1,9 +1,9 @@
 /* Fusion in one pass in topological order.
  *
- * A kernel grows at its exit, the member that was added last and has work: an operator c may follow where all uses of
- * the kernel's tensors by others are by c. So everything that leaves a kernel leaves from its exit, which all members
- * reach, and kernels cannot wait for each other in a circle: the proof is in docs/theory/models/fusion.md. Operators
- * without work whose inputs all come from one kernel join it at any time: they let nothing in from elsewhere. */
+ * A kernel grows at its exit, the member that was added last and has work: an operator c may follow if it is the only
+ * outside user of the kernel's tensors. So everything that leaves a kernel leaves from its exit, which all members
+ * reach, and kernels cannot form a cycle (proof in docs/theory/models/fusion.md). Operators without work whose inputs
+ * all come from one kernel may join it at any time: they add no input from elsewhere. */
 #include "cost/fusion.h"
 
 #include "base/checked.h"
@@ -15,15 +15,15 @@ enum {
   HAS_RESIDUAL = 1, /* a second large tensor was added */
   IS_SCORES = 2,    /* a product of two activations: attention may follow */
   IS_PROBS = 4,     /* ... and its softmax did */
-  IS_FED = 8,       /* what it makes depends on inputs of the model */
-  IS_FIXED = 16,    /* the caller said which operators these are */
-  IS_INT8 = 32      /* the head reads what was quantised */
+  IS_FED = 8,       /* its output depends on inputs of the model */
+  IS_FIXED = 16,    /* the caller chose its members */
+  IS_INT8 = 32      /* the head reads quantised data */
 };
 
 /* The data of a set of operators, stored at its root. */
 typedef struct kernel {
   int32_t exit, head; /* head: -1 where no member has work */
-  int32_t open;       /* uses of its tensors by others */
+  int32_t open;       /* uses of its tensors by other kernels */
   uint8_t flags;
 } kernel;
 
@@ -31,7 +31,7 @@ typedef struct pass {
   const situ_graph *g;
   unsigned rules;
   uint8_t *kind_class;  /* [kind] */
-  int32_t *into;        /* disjoint sets; data at the roots */
+  int32_t *into;        /* disjoint sets, with their data at the roots */
   kernel *of;           /* [root] */
   bool *free, *source;  /* [operator] without work; without work and computed from constants alone */
   bool *done;           /* [operator] taken by a pattern before its turn */
@@ -64,7 +64,7 @@ static int32_t links(pass *p, int32_t v, int32_t root) {
   return n;
 }
 
-/* Whether the operators may share a kernel, apart from the rules of the engine. */
+/* Whether the operators may share a kernel, whatever the engine's rules say. */
 static bool may_share(const pass *p, int32_t u, int32_t v) {
   const situ_graph *g = p->g;
   const int32_t *apart = p->apart;
@@ -77,7 +77,7 @@ static bool is_weightless_product(const pass *p, int32_t v) {
   return class_of(p, v) == FUSION_MATMUL && p->g->weight_bytes[v] == 0;
 }
 
-/* Whether the softmax c ends in a product, with nothing but elementwise operators between. */
+/* Whether a product follows the softmax c, with only elementwise operators between. */
 static bool ends_in_product(const pass *p, int32_t c) {
   for (int32_t step = 0; step < 5; step++) {
     c = neighbours_only_user(p->g, c);
@@ -131,8 +131,8 @@ static bool follows(pass *p, int32_t c, int32_t root) {
   }
 }
 
-/* Whether the kernel, which c alone reads, may run inside that of c: what is dequantised or computed from constants in
- * front of a head, and elementwise operators in front of others. */
+/* Whether the kernel, which only c reads, may run inside that of c. Before a head this may be dequantisation or what
+ * constants determine; before others, elementwise operators. */
 static bool precedes(pass *p, int32_t c, int32_t root) {
   const kernel *k = &p->of[root];
   if (k->head < 0 || ((k->flags | p->of[root_of(p, c)].flags) & IS_FIXED) || !may_share(p, k->exit, c)) return false;
@@ -157,7 +157,7 @@ static void append(pass *p, int32_t c, int32_t root) {
   if (k->head < 0) k->head = last->head;
 }
 
-/* Puts the kernel in front of that of c, which stays its head. */
+/* Puts the kernel before that of c, which remains its head. */
 static void prepend(pass *p, int32_t c, int32_t root) {
   kernel *k = &p->of[root_of(p, c)];
   if (head_class(p, &p->of[root]) == FUSION_DEQUANT && (p->of[root].flags & IS_FED)) k->flags |= IS_INT8;
@@ -167,7 +167,7 @@ static void prepend(pass *p, int32_t c, int32_t root) {
 
 /* ---- operators without work ---- */
 
-/* Lets v join the one kernel from which all its inputs come, those known from constants apart. */
+/* Joins v to the one kernel from which all its inputs come, apart from those computed from constants. */
 static void join_producer(pass *p, int32_t v) {
   const situ_graph *g = p->g;
   int32_t root = -1, n = 0;
@@ -184,8 +184,8 @@ static void join_producer(pass *p, int32_t v) {
   p->of[root].open += p->of[v].open - n;
 }
 
-/* Lets remaining operators without work join the first kernel that reads them: exits come in the order of kernels, so
- * that no cycle arises. */
+/* Joins each remaining operator without work to the first kernel that reads it. Kernels are ordered by their exits, so
+ * no cycle arises. */
 static void join_consumer(pass *p, int32_t v) {
   const situ_graph *g = p->g;
   int32_t first = -1;
@@ -197,14 +197,14 @@ static void join_consumer(pass *p, int32_t v) {
   p->into[v] = first;
 }
 
-/* ---- patterns: a tensor that is read several times inside ---- */
+/* ---- patterns: a tensor read several times inside ---- */
 
 enum { PATTERN_MOST = 16, PATTERN_USES = 8 };
 
 typedef struct pattern {
   int32_t member[PATTERN_MOST], n;
-  int64_t uses;  /* of what members make, by all */
-  int64_t inner; /* of these by members */
+  int64_t uses;  /* all uses of what members make */
+  int64_t inner; /* of these, uses by members */
   bool reduces, diamond;
 } pattern;
 
@@ -222,7 +222,7 @@ static bool is_seed(const pass *p, const pattern *x, int32_t t) {
   return false;
 }
 
-/* Whether v can be the next member: elementwise or a reduction, and reads nothing but the pattern and its seed. */
+/* Whether v can be the next member: it is elementwise or a reduction, and reads only the pattern and its seed. */
 static bool may_grow(pass *p, const pattern *x, int32_t v, int32_t *inner, bool *again) {
   const situ_graph *g = p->g;
   fusion_class class = class_of(p, v);
@@ -241,7 +241,7 @@ static bool may_grow(pass *p, const pattern *x, int32_t v, int32_t *inner, bool 
   return true;
 }
 
-/* The lowest operator above `after` that uses the outputs of the pattern; -1 for none. */
+/* The lowest operator above `after` that uses outputs of the pattern, or -1. */
 static int32_t next_user(const situ_graph *g, const pattern *x, int32_t after) {
   int32_t next = -1;
   for (int32_t m = 0; m < x->n; m++)
@@ -250,7 +250,7 @@ static int32_t next_user(const situ_graph *g, const pattern *x, int32_t after) {
   return next;
 }
 
-/* The largest pattern that starts at c and leaves from its last member only; n = 0 where there is none. */
+/* The largest pattern that starts at c and is left only from its last member. n = 0 when there is none. */
 static pattern pattern_at(pass *p, int32_t c) {
   const situ_graph *g = p->g;
   pattern best = {0}, x = {.member = {c}, .n = 1, .uses = uses_of(g, c), .reduces = class_of(p, c) == FUSION_REDUCE};
@@ -300,7 +300,8 @@ static bool take_pattern(pass *p, int32_t c) {
 
 /* ---- the pass ---- */
 
-/* Whether c moves more than its weights, its outputs and its inputs from operators of the graph. */
+/* Whether c moves more than its weights, its outputs and the inputs that operators produce: the rest is a model
+ * input. */
 static bool reads_model_input(const pass *p, int32_t c) {
   const situ_graph *g = p->g;
   int64_t own = sat_add(g->weight_bytes[c], output_bytes(g, c));
@@ -338,7 +339,7 @@ static void visit(pass *p, int32_t c) {
   }
 }
 
-/* Fills what each operator is by itself; false without memory. */
+/* Fills the properties of each operator alone. False without memory. */
 static bool open_pass(pass *p, fusion *out, const int32_t *given, arena *a) {
   const situ_graph *g = p->g;
   int32_t n = g->n_operators;
@@ -365,7 +366,7 @@ static bool open_pass(pass *p, fusion *out, const int32_t *given, arena *a) {
   return true;
 }
 
-/* Makes the sets that the caller gave ready for the pass: their data is with their roots. */
+/* Prepares the sets that the caller gave: stores their data at their roots. */
 static void close_given(pass *p, const int32_t *given) {
   for (int32_t v = 0; given && v < p->g->n_operators; v++) {
     int32_t root = root_of(p, v);
@@ -378,8 +379,7 @@ static void close_given(pass *p, const int32_t *given) {
 
 /* ---- the work of kernels ---- */
 
-/* Whether each tensor leaves its kernel, and whether it is one that the kernel itself worked out: operators without
- * work pass both on. */
+/* Whether each tensor leaves its kernel, and whether the kernel computed it. Operators without work pass both on. */
 static void follow_tensors(pass *p, bool *leaves, bool *made) {
   const situ_graph *g = p->g;
   for (int32_t v = g->n_operators - 1; v >= 0; v--)
@@ -399,8 +399,8 @@ static void follow_tensors(pass *p, bool *leaves, bool *made) {
   }
 }
 
-/* The bytes that v moves as a member of its kernel: tensors produced by other members are neither written nor read, and
- * tensors that several members read are read once. reader[t] is the last kernel that was seen to read t. */
+/* The bytes that v moves as a member of its kernel. Tensors that other members produce are neither written nor read,
+ * and tensors that several members read are read once. reader[t] is the latest kernel seen to read t. */
 static int64_t bytes_moved(pass *p, int32_t v, const bool *leaves, const bool *made, int32_t *reader) {
   const situ_graph *g = p->g;
   int64_t bytes = g->moved_bytes[v];

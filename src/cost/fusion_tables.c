@@ -64,7 +64,7 @@ const char *situ_cost_engine_at(int32_t index) {
   return index >= 0 && index < COUNT(engines) ? engines[index].name : NULL;
 }
 
-/* The kinds of a class, with a space before and after each. */
+/* The kinds of a class, each with a space before and after it. */
 static const struct {
   fusion_class class;
   const char *kinds;

@@ -16,7 +16,7 @@
 #include "graph/graph.h"
 #include "platform/platform.h"
 
-/* Taken off before rounding up, so that the rounding of doubles does not add a nanosecond to a whole quotient. */
+/* Subtracted before rounding up, so that floating-point error does not add a nanosecond to an exact quotient. */
 static const double SLACK = 1e-12;
 
 static const situ_dtype next_choice[DTYPE_COUNT] = {
@@ -33,7 +33,7 @@ double roofline_peak(const situ_device *device, situ_dtype dtype) {
   REQUIRE((unsigned)dtype < DTYPE_COUNT);
   bool real = dtype == SITU_DTYPE_UNKNOWN || (dtype >= SITU_DTYPE_F64 && dtype <= SITU_DTYPE_F8) ||
               dtype == SITU_DTYPE_C64 || dtype == SITU_DTYPE_C128;
-  /* The longest chain is U8, I8, F16, BF16; F16 and BF16 name each other, so after that only F32 is left. */
+  /* The longest chain of fallbacks is U8, I8, F16, BF16. F16 and BF16 name each other, so only F32 remains. */
   for (int step = 0; step < 4; step++) {
     if (device->peak_flops[dtype] > 0.0) return device->peak_flops[dtype];
     dtype = next_choice[dtype];
@@ -44,7 +44,7 @@ double roofline_peak(const situ_device *device, situ_dtype dtype) {
   return 0.0;
 }
 
-/* Nanoseconds for each operation and for each byte, by what limits the work and by type, on one class. */
+/* Nanoseconds per operation and per byte on one class, by limiting resource and type. */
 typedef struct roof {
   double ns_per_flop[EFFICIENCY_WORKS][DTYPE_COUNT], ns_per_byte[EFFICIENCY_WORKS][DTYPE_COUNT];
   int64_t launch_ns;

@@ -5,8 +5,8 @@
 #include "cost/costs.h"
 #include "platform/platform.h"
 
-/* A kind of several hops is its first link's kind followed by the kind of the rest, which is a route itself: routes
- * towards one memory form a tree, so that the rest of a route is the route from there. */
+/* The kind of a route with several hops is the pair (kind of its first link, kind of the rest). The rest is a route
+ * itself: routes to one memory form a tree. */
 typedef struct finder {
   arena *arena;
   const situ_platform *platform;
@@ -31,7 +31,7 @@ static bool grow(finder *f) {
   return true;
 }
 
-/* The kind that the map has under `key`, made now if it is new; -1 without memory. */
+/* The kind stored under `key`, created if new. -1 without memory. */
 static int32_t intern(finder *f, const char *key, int32_t link, int32_t rest) {
   int64_t found = string_map_get(f->known, key);
   if (found >= 0) return (int32_t)found;
@@ -49,7 +49,7 @@ static int32_t kind_of_link(finder *f, int32_t link) {
   return intern(f, key, link, 0);
 }
 
-/* Seven bits in each character, none of them 0. */
+/* Encodes the pair as a text: seven bits in each character, none of them 0. */
 static int32_t kind_of_hops(finder *f, int32_t link, int32_t link_kind, int32_t rest) {
   if (rest == 0) return link_kind;
   char key[11];
@@ -61,7 +61,7 @@ static int32_t kind_of_hops(finder *f, int32_t link, int32_t link_kind, int32_t 
   return intern(f, key, link, rest);
 }
 
-/* Walks the route back from the first memory on it whose kind is known already. */
+/* Walks the route backward from its first memory whose kind is known already. */
 static bool find_pair(finder *f, route_kinds *out, int32_t from, int32_t to) {
   const situ_platform *p = f->platform;
   int64_t n = p->n_memories, pair = from * n + to;

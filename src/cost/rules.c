@@ -15,7 +15,7 @@ void rules_free(rule_set *r) {
 
 /* ---- the platform ---- */
 
-/* Whether rules change the times of both devices in the same way. */
+/* Whether the rules treat both devices in the same way. */
 static bool same_rules(const rule_set *r, int32_t a, int32_t b) {
   if (r->efficiency[a] != r->efficiency[b] || r->precision[a] != r->precision[b]) return false;
   for (int32_t i = 0; i < r->n_rows; i++) {
@@ -26,8 +26,8 @@ static bool same_rules(const rule_set *r, int32_t a, int32_t b) {
   return true;
 }
 
-/* The first device of the class of d that rules treat as d. */
-static int32_t first_alike(const rule_set *r, const situ_platform *p, int32_t d) {
+/* The first device in the class of d that the rules treat like d. */
+static int32_t first_equal(const rule_set *r, const situ_platform *p, int32_t d) {
   int32_t e = p->class_device[p->class_of[d]];
   while (p->class_of[e] != p->class_of[d] || !same_rules(r, d, e)) e++;
   return e;
@@ -37,14 +37,14 @@ static bool change_devices(situ_device *devices, const rule_set *r, const situ_p
   bool *split = ARENA_ZERO(a, bool, p->n_classes);
   if (!split) return false;
   for (int32_t d = 0; d < p->n_devices; d++)
-    split[p->class_of[d]] |= first_alike(r, p, d) != p->class_device[p->class_of[d]];
+    split[p->class_of[d]] |= first_equal(r, p, d) != p->class_device[p->class_of[d]];
   for (int32_t d = 0; d < p->n_devices; d++) {
     if (r->efficiency[d] > 0) devices[d].efficiency = r->efficiency[d];
     if (p->memory_bytes[p->memory_of[d]] != SITU_UNLIMITED_BYTES)
       devices[d].memory_bytes = p->memory_bytes[p->memory_of[d]] - r->reserve_bytes[p->memory_of[d]];
     if (!split[p->class_of[d]]) continue;
     char name[512];
-    snprintf(name, sizeof name, "%.250s:%.250s", devices[d].class_name, devices[first_alike(r, p, d)].name);
+    snprintf(name, sizeof name, "%.250s:%.250s", devices[d].class_name, devices[first_equal(r, p, d)].name);
     devices[d].class_name = arena_string(a, name);
     if (!devices[d].class_name) return false;
   }
@@ -79,14 +79,14 @@ void rules_scale(const rule_set *r, situ_costs *c, const situ_platform *p) {
   }
 }
 
-/* A kernel runs as a whole: what is forbidden to a member is forbidden to its head. */
+/* A kernel runs as a whole: what is forbidden for a member is forbidden for its head. */
 static void forbid(situ_costs *c, int32_t v, int32_t k) {
   int32_t head = c->group ? c->group[v] : v;
   *time_at(c, v, k) = *time_at(c, head, k) = SITU_NEVER_NS;
   c->ruled[(int64_t)v * c->n_classes + k] = c->ruled[(int64_t)head * c->n_classes + k] = true;
 }
 
-/* Element types of arithmetic; sizes, indices and truths are worked out by every device. */
+/* Element types of arithmetic. Every device can compute with sizes, indices and booleans. */
 static const uint32_t JUDGED = 1u << SITU_DTYPE_F64 | 1u << SITU_DTYPE_F32 | 1u << SITU_DTYPE_F16 |
                                1u << SITU_DTYPE_BF16 | 1u << SITU_DTYPE_F8 | 1u << SITU_DTYPE_I8 | 1u << SITU_DTYPE_U8 |
                                1u << SITU_DTYPE_I4;
@@ -111,7 +111,7 @@ bool rules_forbid(const rule_set *r, situ_costs *c, const situ_platform *p, cons
 
 /* ---- what stays together ---- */
 
-/* Whether results of u may go to another device: those of a kernel where any member of it is a cut point. */
+/* Whether results of u may go to another device. For a kernel, any member that is a cut point suffices. */
 static bool is_cut(const bool *cuts, const situ_costs *c, int32_t u) { return cuts[c->group ? c->group[u] : u]; }
 
 void rules_join(const rule_set *r, int32_t *into, const situ_graph *g, const situ_costs *c) {

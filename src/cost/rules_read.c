@@ -122,8 +122,8 @@ static situ_status no_device(const reader *x, const char *place, const char *wor
   return fields_fail(error, x->where, place, "no device, class or type of devices is called \"%.60s\"; %s", word, near);
 }
 
-/* Marks the devices that a word means: the one of that name, else all whose name or class it matches, or of that type.
- * None is a warning where the word is a type. */
+/* Marks the devices that a word selects: the one of that name, else all whose name or class matches, or all of that
+ * type. A type without devices gives a warning. */
 static situ_status mark_devices(const reader *x, bool *marked, const char *word, const char *place, situ_error *error) {
   const situ_platform *p = x->platform;
   int32_t exact = situ_platform_find(p, word), n = 0;
@@ -152,7 +152,7 @@ static situ_status mark_words(const reader *x, bool *marked, const json_value *w
 
 /* ---- operators ---- */
 
-/* Says that nothing matches, and which kind may be meant. */
+/* Warns that nothing matches, and suggests a kind that may be meant. */
 static void warn_unmatched(const reader *x, const char *place, const json_value *kind) {
   const situ_graph *g = x->graph;
   const char *near = kind ? situ_nearest_name(word_at(kind, 0), g->kind_name, g->n_kinds) : NULL;
@@ -161,7 +161,7 @@ static void warn_unmatched(const reader *x, const char *place, const json_value 
            other ? "; did you mean " : "", other ? near : "", other ? "?" : "");
 }
 
-/* The operators of a kind and a name, either may be absent; false without memory. */
+/* Finds the operators of a kind and a name, either of which may be absent. False without memory. */
 static bool find_members(const reader *x, rule_row *row, const json_value *kind, const json_value *name) {
   const situ_graph *g = x->graph;
   bool *of_kind;
@@ -267,7 +267,7 @@ static situ_status read_cuts(const reader *x, const json_value *cuts, situ_error
 
 /* ---- devices ---- */
 
-/* "1 GiB", "512MB", or a number of bytes; -1 for what is none. */
+/* "1 GiB", "512MB", or a number of bytes; -1 for anything else. */
 static int64_t size_of(const json_value *v) {
   static const struct {
     const char *name;
@@ -357,7 +357,7 @@ static bool forbids_as(const rule_set *r, const rule_row *a, const rule_row *b) 
   return b->forbids && memcmp(a->forbids, b->forbids, (size_t)r->n_devices * sizeof(bool)) == 0;
 }
 
-/* Renumbers, keeping 0, so that every number below the returned n has an operator. */
+/* Renumbers densely and keeps 0: every number below the returned n has an operator. */
 static int32_t renumber(int32_t *key, int32_t *next, int32_t n, int32_t n_operators) {
   int32_t kept = 1;
   for (int32_t k = 1; k < n; k++) next[k] = -1;
@@ -369,8 +369,7 @@ static int32_t renumber(int32_t *key, int32_t *next, int32_t n, int32_t n_operat
   return kept;
 }
 
-/* Numbers the operators by the sets of devices that rows forbid them. Rows that forbid the same devices count as one.
- */
+/* Numbers the operators by the set of devices that rows forbid. Rows that forbid the same devices count as one. */
 static bool find_apart(rule_set *r) {
   bool *in = ARENA_NEW(r->arena, bool, r->n_operators), *done = ARENA_ZERO(r->arena, bool, r->n_rows);
   int32_t *key = ARENA_ZERO(r->arena, int32_t, r->n_operators);
@@ -397,9 +396,9 @@ static bool find_apart(rule_set *r) {
   return true;
 }
 
-/* ---- the face ---- */
+/* ---- entry points ---- */
 
-/* Room for all rows and lists of the sources. */
+/* Reserves space for all rows and lists of the sources. */
 static bool make_room(rule_set *r, const rule_source *sources, int32_t n) {
   int64_t rows = 0, kept = 0;
   for (int32_t i = 0; i < n; i++) {

@@ -20,7 +20,7 @@ static int by_key(const void *left, const void *right) {
   return (a->tensor > b->tensor) - (a->tensor < b->tensor);
 }
 
-/* Sorts the tensors by key; returns how many keys there are. */
+/* Sorts the tensors by key. Returns the number of distinct keys. */
 static int32_t sort_tensors(keyed *all, const int64_t *key, int32_t n) {
   int32_t n_keys = 0;
   for (int32_t t = 0; t < n; t++) all[t] = (keyed){key[t], t};
@@ -29,7 +29,7 @@ static int32_t sort_tensors(keyed *all, const int64_t *key, int32_t n) {
   return n_keys;
 }
 
-/* The kinds of a row in order: a kind of several hops comes after its first hop and its rest. */
+/* Fills the kinds of a row in ascending order: a kind of several hops comes after its first hop and its rest. */
 static void fill_row(int64_t *row, int64_t key, transfer_hop hop, const route_kinds *kinds, const situ_platform *p) {
   row[0] = 0;
   for (int32_t k = 1; k < kinds->n_kinds; k++) {
@@ -76,7 +76,7 @@ situ_status costs_new_with_hops(situ_costs **out, const situ_graph *graph, const
   return status;
 }
 
-/* The key of tensors that are sent nowhere. */
+/* Key of tensors that are never sent. */
 enum { NOT_SENT = -1 };
 
 static int64_t time_on(int64_t size_bytes, const situ_link *link) {

@@ -1,7 +1,8 @@
 /* The cross-entropy method (Rubinstein, Kroese, "The cross-entropy method", 2004; de Boer et al., Annals of Operations
  * Research 134, 2005): placements are drawn from one distribution over devices for each unit, the best of each batch
- * determine how often each device should be drawn, and the distribution moves part of the way towards that. No network,
- * no gradient: what a learned policy must beat. docs/theory/learned/learned_baselines.md. */
+ * determine how often each device should be drawn, and the distribution moves part of the way towards that. It has no
+ * network and no gradient: it is the baseline that a learned policy must beat.
+ * docs/theory/learned/learned_baselines.md. */
 #include <math.h>
 
 #include "base/fail.h"
@@ -9,22 +10,22 @@
 #include "learn/softmax_draw.h"
 
 enum { BATCH = 50, ELITE = 5 };
-static const double PACE = 0.5;   /* of the way to the elite's frequencies */
-static const double LEAST = 0.01; /* of all chances stays spread over the devices */
+static const double PACE = 0.5;   /* step size towards the elite's frequencies */
+static const double LEAST = 0.01; /* part of the probability that stays spread evenly over the devices */
 
 typedef struct sampler {
   environment env;
   rng random;
-  nn_real *score; /* [unit * devices] logarithms of the chances */
+  nn_real *score; /* [unit * devices] log probabilities */
   int32_t *drawn; /* [BATCH * units] devices */
   int64_t time_ns[BATCH];
-  int32_t ranked[BATCH]; /* valid draws by time, then number */
+  int32_t ranked[BATCH]; /* valid draws by time, then by number */
   double *wanted;        /* [devices] frequencies among the elite */
 } sampler;
 
 static int32_t *drawn(const sampler *s, int32_t k) { return s->drawn + (int64_t)k * s->env.n_units; }
 
-/* How many of the batch are valid and among the ELITE first. */
+/* Ranks the batch by time. Returns how many of the ELITE are valid. */
 static int32_t rank_batch(sampler *s, int32_t n) {
   int32_t n_ranked = 0;
   for (int32_t k = 0; k < n; k++) {

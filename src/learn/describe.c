@@ -5,7 +5,7 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 
-/* Adds unit b to the list of a unit unless it is the unit itself or there already. */
+/* Adds unit b to the list of a unit, unless it is that unit or already listed. */
 static void add_unit(int32_t *list, int64_t *n, int32_t b, int32_t *seen_by, int32_t by) {
   if (b == by || seen_by[b] == by) return;
   seen_by[b] = by;

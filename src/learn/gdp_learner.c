@@ -1,6 +1,6 @@
 /* GDP: a policy network over the operator graph, trained by proximal policy optimisation on the simulated time (Zhou et
- * al., "GDP: Generalized device placement for dataflow graphs", 2019). What is theirs and what is ours:
- * docs/theory/learned/gdp.md. */
+ * al., "GDP: Generalized device placement for dataflow graphs", 2019). docs/theory/learned/gdp.md lists what is theirs
+ * and what is ours. */
 #include <math.h>
 #include <string.h>
 
@@ -12,18 +12,18 @@
 #include "learn/softmax_draw.h"
 #include "learn/trial_window.h"
 
-/* Draws of a step among several studies, where there is one, and with the published recipe; windows for each draw;
- * updates of a step. */
+/* Draws in a step: with several cases, with one case, and in the published recipe. Then windows for each draw, and
+ * updates in a step. */
 enum { DRAWS = 8, DRAWS_OF_ONE = 4, PAPER_DRAWS = 16, WINDOWS = 3, EPOCHS = 3 };
 static const double RATE = 1e-3, RATE_STEPS = 1000, CLIP = 0.2, ENTROPY = 0.01, PAPER_ENTROPY = 0.05,
                     ENTROPY_STEPS = 100, MOST_NORM = 0.5, SHOWN = 0.5, MOST_ADVANTAGE = 3, KEPT = 0.7;
-/* numbers that checkpoints keep of a study */
+/* indices of the numbers that checkpoints keep for a case */
 enum { NOTE_STEPS, NOTE_MEAN, NOTE_SQUARE };
 
-/* An environment as the policy sees it, with room for the trials of a step. */
+/* An environment as the policy sees it, with space for the trials of a step. */
 typedef struct outlook {
   gdp_view *view;
-  int32_t most; /* placements at once: drawn and shown */
+  int32_t most; /* maximum placements at once: drawn and shown */
   int32_t *device;
   bool *open;
   nn_real *chance, *advantage, *score, *latent, *firmness;
@@ -31,10 +31,10 @@ typedef struct outlook {
   trial_window *window;
 } outlook;
 
-static void *make(lesson *l) { return gdp_net_make(l->params, &l->random, l->arena); }
+static void *make(trainer *tr) { return gdp_net_make(tr->params, &tr->random, tr->arena); }
 
-static void *see(lesson *l, const environment *env) {
-  arena *a = l->arena;
+static void *see(trainer *tr, const environment *env) {
+  arena *a = tr->arena;
   outlook *o = ARENA_ZERO(a, outlook, 1);
   if (!o || !(o->view = gdp_look(env, a))) return NULL;
   int64_t units = env->n_units, pairs = units * env->n_devices;
@@ -47,7 +47,7 @@ static void *see(lesson *l, const environment *env) {
   return made && o->window ? o : NULL;
 }
 
-static bool vary(lesson *l, const char *word, size_t n) {
+static bool vary(trainer *tr, const char *word, size_t n) {
   static const char *const words[GDP_RECIPE] = {[GDP_WITHOUT_ATTENTION] = "without=attention",
                                                 [GDP_WITHOUT_GATE] = "without=superposition",
                                                 [GDP_STILL_MEMORY] = "memory=still",
@@ -55,21 +55,21 @@ static bool vary(lesson *l, const char *word, size_t n) {
   static const char ungrouped[] = "groups=none";
   for (int k = 0; k < GDP_RECIPE; k++)
     if (strlen(words[k]) == n && memcmp(words[k], word, n) == 0)
-      return gdp_net_vary(l->own, l->params, &l->random, (gdp_change)k);
+      return gdp_net_vary(tr->own, tr->params, &tr->random, (gdp_change)k);
   bool alone = strlen(ungrouped) == n && memcmp(ungrouped, word, n) == 0;
-  if (alone) l->most_units = INT32_MAX;
+  if (alone) tr->max_units = INT32_MAX;
   return alone;
 }
 
 /* ---- trials ---- */
 
-/* A number of the normal distribution (Box and Muller, 1958). */
+/* A normally distributed number (Box and Muller, 1958). */
 static nn_real normal(rng *random) {
   double u = 1 - rng_unit(random), v = rng_unit(random);
   return (nn_real)(sqrt(-2 * log(u)) * cos(6.283185307179586 * v));
 }
 
-/* Latent numbers of n placements: those from `plain` on are 0. */
+/* Draws the latent numbers of n placements. Those from `plain` on are 0. */
 static void draw_latent(outlook *o, int32_t n, int32_t plain, rng *random) {
   int64_t of_one = (int64_t)o->view->n_devices * GDP_LATENT;
   for (int64_t i = 0; i < n * of_one; i++) o->latent[i] = i < plain * of_one ? normal(random) : 0;
@@ -83,8 +83,8 @@ static const nn_real *scores_of(outlook *o, nn_matrix all, int32_t k) {
   return o->score;
 }
 
-/* Draws and tries placement k; random NULL takes the likeliest. Returns the time. */
-static int64_t attempt(study *s, nn_matrix all, int32_t k, rng *random) {
+/* Draws placement k, or with random NULL takes the most likely one, and tries it. Returns its time. */
+static int64_t attempt(train_case *s, nn_matrix all, int32_t k, rng *random) {
   outlook *o = s->seen;
   int64_t units = o->view->n_units;
   int32_t *device = o->device + k * units;
@@ -96,10 +96,10 @@ static int64_t attempt(study *s, nn_matrix all, int32_t k, rng *random) {
 
 /* ---- training ---- */
 
-static double rate_of(const lesson *l) { return RATE / sqrt(1 + (double)l->n_steps / RATE_STEPS); }
+static double rate_of(const trainer *tr) { return RATE / sqrt(1 + (double)tr->n_steps / RATE_STEPS); }
 
-/* Equal devices are permuted into their order: a policy for several graphs must not learn which of them a search
- * happened to choose first. */
+/* Permutes equal devices into their order of first use. A policy for several graphs must not learn which of them a
+ * search happened to choose first. */
 static void rename_equals(int32_t *device, const gdp_view *v) {
   int32_t to[SITU_MAX_DEVICES], taken = 0;
   bool is_taken[SITU_MAX_DEVICES] = {false};
@@ -115,8 +115,9 @@ static void rename_equals(int32_t *device, const gdp_view *v) {
   for (int32_t u = 0; u < v->n_units; u++) device[u] = to[device[u]];
 }
 
-/* Placement k becomes a copy of devices by unit, renamed as above; what is open to it is what is allowed. */
-static void show(study *s, int32_t k, const int32_t *device, bool renamed) {
+/* Makes placement k a copy of `device` by unit, with equal devices renamed if `renamed`. All allowed devices are open
+ * to it. */
+static void show(train_case *s, int32_t k, const int32_t *device, bool renamed) {
   outlook *o = s->seen;
   int32_t n = o->view->n_devices;
   int64_t units = o->view->n_units, pairs = units * n;
@@ -126,9 +127,9 @@ static void show(study *s, int32_t k, const int32_t *device, bool renamed) {
   for (int64_t u = 0; u < units; u++) o->open[k * pairs + u * n + o->device[k * units + u]] = true;
 }
 
-/* Tries that need no policy, or little of it: each device alone in a study that had but its first draws, unless a
+/* Trials that hardly need the policy: first each device alone, in a case that has had only its first draws, unless a
  * solver tried them; then windows. */
-static void gdp_search(lesson *l, study *s, int32_t draws, const nn_real *score) {
+static void gdp_search(trainer *tr, train_case *s, int32_t draws, const nn_real *score) {
   outlook *o = s->seen;
   int32_t *device = o->device + (int64_t)(o->most - 1) * o->view->n_units;
   bool alone = s->note[NOTE_STEPS] == 0 && (!s->env.run || s->env.n_trials == draws);
@@ -136,13 +137,13 @@ static void gdp_search(lesson *l, study *s, int32_t draws, const nn_real *score)
     if (alone && k < o->view->n_devices)
       trial_window_single(device, &s->env, k);
     else
-      trial_window_draw(o->window, device, &s->env, score, &l->random);
+      trial_window_draw(o->window, device, &s->env, score, &tr->random);
     environment_try(&s->env, device);
   }
 }
 
-/* Rewards less the running mean, over the running deviation. */
-static void judge(const lesson *l, study *s, int32_t n) {
+/* Advantages: rewards minus the running mean, divided by the running deviation. */
+static void judge(const trainer *tr, train_case *s, int32_t n) {
   outlook *o = s->seen;
   double mean = 0, square = 0, keep = s->note[NOTE_STEPS] > 0 ? KEPT : 0;
   for (int32_t k = 0; k < n; k++) mean += o->reward[k] / n;
@@ -150,37 +151,38 @@ static void judge(const lesson *l, study *s, int32_t n) {
   s->note[NOTE_MEAN] = keep * s->note[NOTE_MEAN] + (1 - keep) * mean;
   s->note[NOTE_SQUARE] = keep * s->note[NOTE_SQUARE] + (1 - keep) * square;
   double scale = sqrt(s->note[NOTE_SQUARE]) + 1e-4, base = s->note[NOTE_MEAN];
-  if (l->paper && s->n_rewards > 0) base = s->mean_reward;
+  if (tr->paper && s->n_rewards > 0) base = s->mean_reward;
   for (int32_t k = 0; k < n; k++) {
     double a = (o->reward[k] - base) / scale;
     o->advantage[k] = (nn_real)fmin(fmax(a, -MOST_ADVANTAGE), MOST_ADVANTAGE);
-    study_note(s, o->reward[k]);
+    train_case_note(s, o->reward[k]);
   }
 }
 
-/* The trials of a step: draws, each passed to the study, then windows. False if there was no time for all draws. */
-static bool explore(lesson *l, study *s, nn_matrix all, ppo_batch *batch, lesson_step *told) {
+/* The trials of a step: draws, whose rewards update the case, then windows. False if the time ran out before all
+ * draws. */
+static bool explore(trainer *tr, train_case *s, nn_matrix all, ppo_batch *batch, train_step *step) {
   outlook *o = s->seen;
   int32_t n = 0, draws = batch->n_draws;
   for (; n < draws && !environment_over(&s->env); n++) {
-    told->best_ns = min64(told->best_ns, attempt(s, all, n, &l->random));
-    told->reward += o->reward[n] / draws;
+    step->best_ns = min64(step->best_ns, attempt(s, all, n, &tr->random));
+    step->reward += o->reward[n] / draws;
   }
-  told->n_trials = n;
+  step->n_trials = n;
   if (n < draws) return false;
-  judge(l, s, n);
+  judge(tr, s, n);
   if (batch->n_shown) {
-    gdp_search(l, s, draws, scores_of(o, all, draws));
-    show(s, draws, s->env.best, l->n_studies > 1);
+    gdp_search(tr, s, draws, scores_of(o, all, draws));
+    show(s, draws, s->env.best, tr->n_cases > 1);
     o->advantage[draws] = (nn_real)SHOWN;
   }
   ppo_remember(batch, all.value);
   return true;
 }
 
-/* One step of imitation: the loss is minus the mean log-likelihood of the teacher's plans, so that chances go to the
- * frequencies in them. Its trial is the likeliest placement. */
-static bool imitate(lesson *l, study *s, lesson_step *told) {
+/* One step of imitation. The loss is the negative mean log-likelihood of the teacher's plans, so probabilities move to
+ * the frequencies in them. The one trial is the most likely placement. */
+static bool imitate(trainer *tr, train_case *s, train_step *step) {
   outlook *o = s->seen;
   int32_t n = s->n_taught < o->most ? s->n_taught : o->most;
   ppo_batch batch = {.n_units = o->view->n_units,
@@ -190,33 +192,33 @@ static bool imitate(lesson *l, study *s, lesson_step *told) {
                      .open = o->open,
                      .chance = o->chance,
                      .advantage = o->advantage};
-  draw_latent(o, n, 0, &l->random);
-  tape_reset(l->tape);
-  params_clear_gradients(l->params);
-  nn_var scores = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, NULL, n);
+  draw_latent(o, n, 0, &tr->random);
+  tape_reset(tr->tape);
+  params_clear_gradients(tr->params);
+  nn_var scores = gdp_net_scores(tr->own, tr->params, tr->tape, o->view, o->latent, NULL, n);
   if (scores == NN_NONE) return false;
   if (!environment_over(&s->env)) {
-    *told =
-        (lesson_step){.study = told->study, .n_trials = 1, .best_ns = attempt(s, tape_at(l->tape, scores), 0, NULL)};
-    told->reward = o->reward[0];
-    study_note(s, told->reward);
+    *step =
+        (train_step){.index = step->index, .n_trials = 1, .best_ns = attempt(s, tape_at(tr->tape, scores), 0, NULL)};
+    step->reward = o->reward[0];
+    train_case_note(s, step->reward);
   }
   for (int32_t k = 0; k < n; k++) {
     show(s, k, s->taught + (int64_t)k * o->view->n_units, true);
     o->advantage[k] = 1 / (nn_real)n;
   }
-  if (!tape_backward(l->tape, ppo_loss(l->tape, scores, &batch))) return false;
-  params_clip(l->params, MOST_NORM);
-  params_step(l->params, rate_of(l));
+  if (!tape_backward(tr->tape, ppo_loss(tr->tape, scores, &batch))) return false;
+  params_clip(tr->params, MOST_NORM);
+  params_step(tr->params, rate_of(tr));
   return true;
 }
 
-static bool train(lesson *l, study *s, lesson_step *told) {
+static bool train(trainer *tr, train_case *s, train_step *step) {
   outlook *o = s->seen;
-  if (s->n_taught > 0 && !l->paper && lesson_imitates(l)) return imitate(l, s, told);
-  int32_t draws = l->paper ? PAPER_DRAWS : l->n_studies > 1 ? DRAWS : DRAWS_OF_ONE;
-  bool shown = !l->paper && s->env.best_ns < SITU_NEVER_NS;
-  draw_latent(o, draws + shown, l->paper ? 0 : draws, &l->random);
+  if (s->n_taught > 0 && !tr->paper && trainer_imitates(tr)) return imitate(tr, s, step);
+  int32_t draws = tr->paper ? PAPER_DRAWS : tr->n_cases > 1 ? DRAWS : DRAWS_OF_ONE;
+  bool shown = !tr->paper && s->env.best_ns < SITU_NEVER_NS;
+  draw_latent(o, draws + shown, tr->paper ? 0 : draws, &tr->random);
   ppo_batch batch = {.n_units = o->view->n_units,
                      .n_devices = o->view->n_devices,
                      .n_draws = draws,
@@ -226,16 +228,16 @@ static bool train(lesson *l, study *s, lesson_step *told) {
                      .chance = o->chance,
                      .advantage = o->advantage,
                      .clip = CLIP,
-                     .entropy = (l->paper ? PAPER_ENTROPY : ENTROPY) / (1 + s->note[NOTE_STEPS] / ENTROPY_STEPS)};
+                     .entropy = (tr->paper ? PAPER_ENTROPY : ENTROPY) / (1 + s->note[NOTE_STEPS] / ENTROPY_STEPS)};
   for (int epoch = 0; epoch < EPOCHS; epoch++) {
-    tape_reset(l->tape);
-    params_clear_gradients(l->params);
-    nn_var scores = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, NULL, draws + shown);
+    tape_reset(tr->tape);
+    params_clear_gradients(tr->params);
+    nn_var scores = gdp_net_scores(tr->own, tr->params, tr->tape, o->view, o->latent, NULL, draws + shown);
     if (scores == NN_NONE) return false;
-    if (epoch == 0 && !explore(l, s, tape_at(l->tape, scores), &batch, told)) return true;
-    if (!tape_backward(l->tape, ppo_loss(l->tape, scores, &batch))) return false;
-    params_clip(l->params, MOST_NORM);
-    params_step(l->params, rate_of(l));
+    if (epoch == 0 && !explore(tr, s, tape_at(tr->tape, scores), &batch, step)) return true;
+    if (!tape_backward(tr->tape, ppo_loss(tr->tape, scores, &batch))) return false;
+    params_clip(tr->params, MOST_NORM);
+    params_step(tr->params, rate_of(tr));
   }
   s->note[NOTE_STEPS]++;
   return true;
@@ -243,35 +245,35 @@ static bool train(lesson *l, study *s, lesson_step *told) {
 
 /* ---- serving ---- */
 
-/* Most likely placements and draws alternately, with increasing weight of the neighbours' opinion: from the policy as
- * it is to everything on few devices. The first is the most likely placement; from the second pass on latent numbers
- * are drawn. */
-static bool serve(lesson *l, study *s, int32_t draws, rng *random) {
+/* Alternates most likely placements and draws, while the weight of the neighbours' preferences grows: from the policy
+ * as it is to everything on few devices. The first is the most likely placement. Latent numbers are drawn from the
+ * second pass on. */
+static bool serve(trainer *tr, train_case *s, int32_t draws, rng *random) {
   outlook *o = s->seen;
   for (int32_t done = 0; done < draws && !environment_over(&s->env);) {
     int32_t n = draws - done < DRAWS ? draws - done : DRAWS;
     draw_latent(o, n, done == 0 ? 0 : n, random);
     for (int32_t c = 0; c < n * o->view->n_devices; c++)
       o->firmness[c] = (nn_real)(1 << c / o->view->n_devices / 2 % 4);
-    tape_reset(l->tape);
-    nn_var found = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, o->firmness, n);
+    tape_reset(tr->tape);
+    nn_var found = gdp_net_scores(tr->own, tr->params, tr->tape, o->view, o->latent, o->firmness, n);
     if (found == NN_NONE) return false;
     for (int32_t k = 0; k < n && !environment_over(&s->env); k++)
-      attempt(s, tape_at(l->tape, found), k, k % 2 ? random : NULL);
+      attempt(s, tape_at(tr->tape, found), k, k % 2 ? random : NULL);
     done += n;
   }
   return true;
 }
 
-static bool refine(lesson *l, study *s, int32_t trials, rng *random) {
+static bool refine(trainer *tr, train_case *s, int32_t trials, rng *random) {
   outlook *o = s->seen;
   int32_t *device = o->device + o->view->n_units;
   if (s->env.best_ns == SITU_NEVER_NS || trials < 1 || environment_over(&s->env)) return true;
   draw_latent(o, 1, 0, random);
-  tape_reset(l->tape);
-  nn_var found = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, NULL, 1);
+  tape_reset(tr->tape);
+  nn_var found = gdp_net_scores(tr->own, tr->params, tr->tape, o->view, o->latent, NULL, 1);
   if (found == NN_NONE) return false;
-  const nn_real *score = scores_of(o, tape_at(l->tape, found), 0);
+  const nn_real *score = scores_of(o, tape_at(tr->tape, found), 0);
   for (int32_t k = 0; k < trials && !environment_over(&s->env); k++) {
     trial_window_draw(o->window, device, &s->env, score, random);
     environment_try(&s->env, device);
@@ -290,5 +292,5 @@ const learner gdp_learner = {
     .refine = refine,
     .vary = vary,
     .variants = "without=attention, without=superposition, memory=still, segments=short, groups=none",
-    .most_units = GROUP_MOST,
+    .max_units = GROUP_MOST,
 };

@@ -101,7 +101,7 @@ bool gdp_net_vary(gdp_net *net, params *p, rng *random, gdp_change change) {
 typedef struct pass {
   const params *params;
   tape *tape;
-  const nn_real *recipe; /* [GDP_RECIPE] of a variant, or NULL */
+  const nn_real *recipe; /* [GDP_RECIPE] the recipe of a variant, or NULL */
 } pass;
 
 static nn_var dense(const pass *p, nn_var x, gdp_dense by) {
@@ -116,7 +116,7 @@ static nn_var norm(const pass *p, nn_var x, gdp_norm by) {
   return nn_layer_norm(p->tape, x, params_var(p->params, by.gain, p->tape), params_var(p->params, by.shift, p->tape));
 }
 
-/* The elementwise maximum over the neighbours; 0 without neighbours. */
+/* The elementwise maximum over the neighbours, or 0 without neighbours. */
 static nn_var pool(const pass *p, nn_var h, gdp_dense by, const nn_segments *side) {
   nn_segments all = *side;
   all.weight = NULL;
@@ -144,7 +144,7 @@ static nn_var attend(const pass *p, nn_var z, const struct gdp_attention *s) {
   return dense(p, seen, s->out);
 }
 
-/* graph is the mean row of the graph embedding, which gates each layer: superposition. */
+/* One attention layer. graph is the mean row of the graph embedding, which gates each layer (superposition). */
 static nn_var attention_layer(const pass *p, nn_var x, nn_var graph, const struct gdp_attention *s) {
   tape *t = p->tape;
   nn_var z = x;
@@ -171,7 +171,7 @@ static nn_var device_rows(const pass *p, const gdp_net *net, const gdp_view *vie
 
 /* ---- scores ---- */
 
-/* out = scale * x * devices transposed - slope * slowness, that of one draw beside that of the next. */
+/* out = scale * x * devices transposed - slope * slowness. The columns of the draws lie side by side. */
 static void scores_backward(tape *t, nn_matrix out, const nn_matrix *in, const void *extra) {
   const gdp_view *view = extra;
   nn_matrix x = in[0], devices = in[1];
@@ -204,7 +204,7 @@ static nn_var scores(const pass *p, nn_var x, nn_var devices, nn_var slope, cons
   return made;
 }
 
-/* The choice of the neighbours on one side, times a learned factor. */
+/* The preference of the neighbours on one side, times a learned factor. */
 static nn_var opinion(const pass *p, nn_var chances, const nn_segments *side, int32_t strength) {
   nn_var heard = nn_segment_sum(p->tape, chances, side);
   nn_matrix shape = tape_at(p->tape, heard);
@@ -213,8 +213,8 @@ static nn_var opinion(const pass *p, nn_var chances, const nn_segments *side, in
   return nn_reshape(p->tape, matmul(p, column, strength), shape.rows, shape.cols);
 }
 
-/* Rounds in which each unit hears what its neighbours tend to: mean-field inference in a random field in which
- * neighbours would be together. */
+/* Rounds in which each unit hears what its neighbours prefer: mean-field inference in a random field whose neighbours
+ * attract each other. */
 static nn_var agree(const pass *p, const gdp_net *net, nn_var first, const gdp_view *view, const nn_real *firmness) {
   tape *t = p->tape;
   nn_matrix shape = tape_at(t, first);

@@ -8,15 +8,15 @@
 #include "solve/stream/rank.h"
 #include "view/equal_devices.h"
 
-/* Numbers of each operator that features are made of. */
+/* The numbers of each operator that features are computed from. */
 typedef struct measures {
   const situ_problem *problem;
   rank_costs costs;
-  double *up, *down;      /* ranks */
-  int32_t *above, *below; /* operators on the longest way from the start, to the end */
-  int32_t *in_level;      /* how many of its level came before it */
+  double *up, *down;      /* ranks: upward, downward */
+  int32_t *above, *below; /* operators on the longest path from the start, to the end */
+  int32_t *in_level;      /* how many operators of its level precede it */
   int32_t *level_size;    /* [level] */
-  double *place;          /* part of all work that comes before it by upward rank */
+  double *place;          /* the part of all work that precedes it in order of upward rank */
   double critical, mean_work, mean_transfer, all_weights;
   int32_t deepest;
 } measures;
@@ -182,7 +182,7 @@ static void compare_classes(gdp_view *out, const environment *env) {
 
 /* ---- neighbours and kinds ---- */
 
-/* The units next to u on one side, distinct, into `to`; `mark` says which u saw a unit last. */
+/* Lists the distinct units next to u on one side in `to`. `mark` holds the last u that saw each unit. */
 static int64_t list_side(const environment *env, int32_t u, bool producers, int32_t *mark, int32_t *to) {
   const situ_graph *g = env->problem->graph;
   int64_t n = 0;
@@ -201,7 +201,7 @@ static int64_t list_side(const environment *env, int32_t u, bool producers, int3
   return n;
 }
 
-/* Weights of the neighbours of each unit: the logarithm of the time that all tensors between the two take. */
+/* Weights of the neighbours of each unit: the logarithm of the time of all tensors between the two. */
 static nn_real *weigh_neighbours(const nn_segments *side, const environment *env, const measures *m, bool producers,
                                  arena *a) {
   const situ_graph *g = env->problem->graph;
@@ -259,7 +259,7 @@ static bool list_kinds(nn_segments *out, const environment *env, arena *a) {
 
 /* ---- devices ---- */
 
-/* The time that all operators take on d, in what part of them it can run. */
+/* The time of all operators that d can run; *part is the part of the operators that these are. */
 static double work_on(const measures *m, int32_t d, double *part) {
   const situ_problem *p = m->problem;
   double sum = 0, usual = 0, all = 0;
@@ -273,7 +273,7 @@ static double work_on(const measures *m, int32_t d, double *part) {
   return usual > 0 ? at_least(sum, 1) * all / at_least(usual, 1) : HUGE_VAL;
 }
 
-/* Means and extremes of the time of a mean tensor to the other devices and back. */
+/* The mean, minimum and maximum time of a mean tensor to the other devices and back. */
 static void link_times(const measures *m, const double *of_kind, int32_t d, nn_real to[4]) {
   const situ_problem *p = m->problem;
   double out = 0, in = 0, least = HUGE_VAL, most = 0;

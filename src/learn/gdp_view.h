@@ -16,7 +16,7 @@ typedef struct gdp_view {
   nn_real *unit;             /* [n_units * GDP_UNIT_FEATURES] means over the operators of a unit */
   nn_real *device;           /* [n_devices * GDP_DEVICE_FEATURES] */
   const int32_t *equal_to;   /* [device] its type at EQUAL_ALONE (view/equal_devices.h) */
-  nn_real *slowness;         /* [n_units * n_devices] log of the time there over the least; 0 where it cannot run */
+  nn_real *slowness;         /* [n_units * n_devices] log of the time there over the minimum; 0 where it cannot run */
   nn_segments kinds;         /* of each unit: kinds of its operators, hashed by name to 0 .. GDP_KINDS - 1 */
   nn_segments before, after; /* of each unit: those that it reads from, that read from it; distinct, with weights that
                                 rise with what a transfer between them takes and add up to 1 */

@@ -7,7 +7,7 @@
 #include "base/disjoint.h"
 #include "solve/stream/rank.h"
 
-enum { SPARE = 4 }; /* a group leaves room for so many of its size */
+enum { SPARE = 4 }; /* a group's weights fill at most this fraction (1 / SPARE) of a memory */
 
 /* Two units joined by a tensor, and the cost of separating them. */
 typedef struct bond {
@@ -17,7 +17,7 @@ typedef struct bond {
 
 typedef struct grouper {
   environment *env;
-  int32_t *parent; /* [unit] a forest; of roots the rest holds */
+  int32_t *parent; /* [unit] a forest; the arrays below hold for its roots */
   double *work;
   int32_t n_groups, most;
   bond *bonds;
@@ -31,7 +31,7 @@ static int by_cost(const void *x, const void *y) {
   return (a->to > b->to) - (a->to < b->to);
 }
 
-/* Whether some device may run both groups and has room to spare for them. */
+/* Whether some device may run both groups and has space to spare for them. */
 static bool may_share(const grouper *g, int32_t a, int32_t b) {
   const environment *env = g->env;
   const situ_problem *p = env->problem;
@@ -42,7 +42,7 @@ static bool may_share(const grouper *g, int32_t a, int32_t b) {
   return false;
 }
 
-/* Joins the groups of two units where that is allowed and their work is within the limit. */
+/* Joins the groups of two units if that is allowed and their work stays within the limit. */
 static void join(grouper *g, int32_t u, int32_t v, double limit) {
   environment *env = g->env;
   int32_t a = disjoint_root(g->parent, u), b = disjoint_root(g->parent, v);

@@ -1,9 +1,10 @@
 /* learn/group.h - an environment with fewer units, for policies that take one decision after the other.
  *
- * The units whose tensors are the dearest to part become one, by heavy edges (Karypis, Kumar, "A fast and high quality
- * multilevel scheme for partitioning irregular graphs", 1998) and a limit on the work of a group that doubles until few
- * enough are left: 2, 4, 8, ... times an equal share. What no tensor joins is then joined along the numbers of units.
- * Groups keep a device that may run all of them and has four times the room of their weights, so that they still pack.
+ * The units whose tensors are the most expensive to cut are joined, by heavy edges (Karypis, Kumar, "A fast and high
+ * quality multilevel scheme for partitioning irregular graphs", 1998) and a limit on the work of a group that doubles
+ * until few enough are left: 2, 4, 8, ... times an equal share. What no tensor joins is then joined along the numbers
+ * of units. Groups keep a device that may run all of them and has four times the room of their weights, so that they
+ * still pack.
  */
 #ifndef SITU_LEARN_GROUP_H
 #define SITU_LEARN_GROUP_H

@@ -18,15 +18,15 @@ typedef struct hdp {
   params *params;
   seq2seq placer;
   int32_t kinds, first, first_shift, second, second_shift; /* the grouper */
-  int32_t n_groups, width;                                 /* of a row of the placer */
+  int32_t n_groups, width;                                 /* n_groups, and the width of a row of the placer */
   int32_t *drawn;                                          /* [unit] its group */
-  int32_t *place;                                          /* [group] its place among those that have units, or -1 */
-  int32_t *group;                                          /* [unit] the place of its group */
-  nn_real *rows;                                           /* [place * width] the input of the placer */
+  int32_t *place;                                          /* [group] its index among those that have units, or -1 */
+  int32_t *group;                                          /* [unit] the index of its group */
+  nn_real *rows;                                           /* [place * width] input of the placer */
   environment groups;                                      /* the groups as units */
   int32_t *group_device;
   int32_t *device;   /* [unit] */
-  int32_t *fallback; /* [unit] where it goes when it cannot follow its group: its fastest device */
+  int32_t *fallback; /* [unit] its fastest device, for when it cannot follow its group */
 } hdp;
 
 /* ---- the grouper ---- */
@@ -38,7 +38,7 @@ static int32_t draw(const nn_real *log_chance, int32_t n, rng *random) {
   return n - 1;
 }
 
-/* The logarithm of the chance of the groups drawn. */
+/* Draws a group for each unit. Returns the log probability. */
 static nn_var draw_groups(hdp *s, tape *t, rng *random) {
   const params *p = s->params;
   int32_t n = s->env->n_units;
@@ -55,7 +55,7 @@ static nn_var draw_groups(hdp *s, tape *t, rng *random) {
 
 /* ---- the groups ---- */
 
-/* Adds unit u to the group at a place, as the masks see it. */
+/* Adds unit u to group k, including to its mask of allowed devices. */
 static void add_to_group(hdp *s, int32_t k, int32_t u) {
   int32_t n = s->env->n_devices;
   s->groups.weight_bytes[k] = sat_add(s->groups.weight_bytes[k], s->env->weight_bytes[u]);
@@ -63,8 +63,8 @@ static void add_to_group(hdp *s, int32_t k, int32_t u) {
   for (int32_t d = 0; d < n; d++) s->groups.allowed[(int64_t)k * n + d] |= s->env->allowed[(int64_t)u * n + d];
 }
 
-/* Rows of the placer: groups that the group feeds, groups that feed it, kinds and output shapes; each part divided by
- * its maximum + 1. */
+/* Fills the rows of the placer: the groups that the group feeds, the groups that feed it, kinds and output shapes. Each
+ * part is divided by its maximum + 1. */
 static void describe_groups(hdp *s) {
   const situ_problem *p = s->env->problem;
   int32_t m = s->n_groups, kinds = s->told.n_kinds;
@@ -90,7 +90,7 @@ static void describe_groups(hdp *s) {
     }
 }
 
-/* Numbers the groups that have units by their first unit, so that the sequence goes with the data. */
+/* Numbers the groups that have units by their first unit, so that the sequence follows the data flow. */
 static void gather_groups(hdp *s) {
   int32_t n = s->env->n_devices, found = 0;
   for (int32_t g = 0; g < s->n_groups; g++) s->place[g] = -1;
@@ -122,7 +122,7 @@ static decision decide(void *self, tape *t, rng *random, int32_t k) {
     s->device[u] = s->env->allowed[(int64_t)u * s->env->n_devices + d] ? d : s->fallback[u];
   }
   nn_real share =
-      (nn_real)s->groups.n_units / (nn_real)n; /* neither network drowns the other where gradients are clipped */
+      (nn_real)s->groups.n_units / (nn_real)n; /* so that neither network dominates where gradients are clipped */
   placed.log_chance = nn_add(t, placed.log_chance, nn_scale(t, grouped, share));
   return placed;
 }
@@ -147,7 +147,7 @@ static bool hdp_init(hdp *s, uint64_t seed, arena *a) {
   int64_t n = env->n_units;
   s->n_groups = (int32_t)min64(MOST_GROUPS, GROUPS_PER_DEVICE * (int64_t)env->n_devices);
   s->width = 2 * s->n_groups + s->told.n_kinds + DESCRIBE_NUMBERS;
-  s->groups = *env; /* the same memories; its own units */
+  s->groups = *env; /* the same problem, with groups as units */
   s->params = params_new(a);
   if (!s->params || !ARENA_ARRAYS(a, ARRAY(s->groups.allowed, (int64_t)s->n_groups * env->n_devices),
                                   ARRAY(s->groups.weight_bytes, s->n_groups),

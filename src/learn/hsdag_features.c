@@ -19,7 +19,7 @@ const char *const hsdag_feature_names[HSDAG_N_FEATURES] = {
 
 typedef struct searcher {
   const group_lists *next;
-  int32_t *seen, *queue; /* [group] the start that saw it last */
+  int32_t *seen, *queue; /* [group] the search that saw it last */
 } searcher;
 
 static bool searcher_init(searcher *s, const group_lists *next, int32_t n, arena *a) {
@@ -28,8 +28,8 @@ static bool searcher_init(searcher *s, const group_lists *next, int32_t n, arena
   return s->seen && s->queue;
 }
 
-/* Breadth first from a group. Calls for each distance 1, 2, ... with the number of groups there; returns how many were
- * reached, the start not counted. */
+/* Breadth-first search from a group. Calls `at` for each distance 1, 2, ... with the number of groups there. Returns
+ * how many were reached, the start excluded. */
 static int32_t hsdag_features_search(searcher *s, int32_t start, void (*at)(void *context, int32_t distance, int32_t n),
                                      void *context) {
   int32_t first = 0, end = 1, n = 1;
@@ -48,7 +48,7 @@ static int32_t hsdag_features_search(searcher *s, int32_t start, void (*at)(void
   return n - 1;
 }
 
-/* Sums of a line by least squares. */
+/* Sums for a least-squares line. */
 typedef struct line {
   double n, x, y, xx, xy;
   int32_t reached;
@@ -99,10 +99,10 @@ typedef struct maker {
   const hsdag_groups *groups;
   const hsdag_choice *choice;
   double *number;        /* [group] scratch */
-  int32_t device[TIMES]; /* whose times are features, -1: the best for each group */
+  int32_t device[TIMES]; /* whose times are features; -1: the minimum for each group */
 } maker;
 
-/* Calls for each operator of the group; returns their number. */
+/* Calls `at` for each operator of the group. Returns their number. */
 static int32_t each_operator(const maker *m, int32_t group, void (*at)(const maker *m, nn_real *row, int32_t v),
                              nn_real *row) {
   const environment *env = m->env;
@@ -118,7 +118,7 @@ static void add_kind(const maker *m, nn_real *row, int32_t v) {
   if (column >= 0) row[column] += 1;
 }
 
-/* A shape that is not known is 1 x 100 x 100 x 100, as published. */
+/* Adds the shape of v. An unknown shape counts as 1 x 100 x 100 x 100, as published. */
 static void add_shape(const maker *m, nn_real *row, int32_t v) {
   const situ_graph *g = m->env->problem->graph;
   int32_t last = g->out_start[v + 1] - 1;
@@ -168,7 +168,7 @@ static void fill_times(const maker *m, int32_t group, nn_real *row) {
   }
 }
 
-/* The device on which everything takes the least time; the first where none runs everything. */
+/* The device on which all operators together take the minimum time; the first one where none runs all. */
 static int32_t best_device(const situ_problem *p) {
   int32_t best = 0;
   int64_t least = SITU_NEVER_NS;
@@ -213,7 +213,7 @@ int32_t hsdag_features_count(int32_t n_kind_columns) {
   return n;
 }
 
-/* Whether a column of the feature can be other than 0: kinds have columns that no kind of this graph has. */
+/* Whether this column of the feature can be nonzero. Kinds that the graph does not have leave empty columns. */
 static bool is_used(const maker *m, hsdag_feature feature, int32_t column) {
   bool any = feature != HSDAG_KINDS;
   for (int32_t k = 0; k < m->env->problem->graph->n_kinds && !any; k++) any = m->choice->kind_column[k] == column;

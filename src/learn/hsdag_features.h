@@ -41,7 +41,7 @@ bool hsdag_features_find(nn_real *value, nn_real *used, const hsdag_choice *choi
 
 /* The slope of ln N(r) against ln r by least squares, N(r) the number of groups that are r or fewer edges away, for all
  * radii where that number grows; 0 with fewer than two. as_published: groups that cannot be reached count as if at the
- * greatest double, which then makes most of the slope. out[n]. */
+ * largest double, which then makes most of the slope. out[n]. */
 bool hsdag_fractal_dimensions(double *out, const group_lists *next, int32_t n, bool as_published, arena *a);
 /* (m - 1) / (sum of distances from the m - 1 others that reach it) * (m - 1) / (n - 1): closeness as Wasserman and
  * Faust scale it, 0 where nobody reaches it. out[n]. */

@@ -10,7 +10,8 @@ static bool allow_the_same(const environment *env, int32_t u, int32_t v) {
   return memcmp(env->allowed + u * n, env->allowed + v * n, (size_t)n * sizeof *env->allowed) == 0;
 }
 
-/* The only other unit that unit u reads from, or -1: also where it reads weights, which come from constants. */
+/* The only other unit that unit u reads from; -1 if there are several or none, or if u has weights, which come from
+ * constants. */
 static int32_t only_producer(const environment *env, int32_t u) {
   const situ_graph *g = env->problem->graph;
   int32_t only = -1;
@@ -27,7 +28,7 @@ static int32_t only_producer(const environment *env, int32_t u) {
   return only;
 }
 
-/* Numbers groups by their last unit; group_of holds the root of each unit before. number[unit] is scratch. */
+/* Numbers groups by their last unit. Before, group_of holds the root of each unit. number[unit] is scratch. */
 static void number_groups(hsdag_groups *out, int32_t n_units, int32_t *number) {
   int32_t seen = 0;
   for (int32_t u = 0; u < n_units; u++) number[u] = -1;
@@ -42,7 +43,7 @@ static void number_groups(hsdag_groups *out, int32_t n_units, int32_t *number) {
   }
 }
 
-/* The groups that read from each, in the order found. */
+/* Lists the groups that read from each group, in the order found. */
 static bool list_readers(group_lists *out, const hsdag_groups *groups, const environment *env, arena *a) {
   const situ_graph *g = env->problem->graph;
   int32_t *last;
@@ -67,7 +68,7 @@ static bool list_readers(group_lists *out, const hsdag_groups *groups, const env
   return true;
 }
 
-/* Few classes: devices differ in kind, pins are rare. */
+/* Finds the classes by linear search: they are few, since devices differ in kind and pins are rare. */
 static void find_classes(hsdag_groups *out, const environment *env, int32_t *first) {
   int32_t n_classes = 0;
   for (int32_t g = 0; g < out->n; g++) {

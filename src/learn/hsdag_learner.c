@@ -1,11 +1,11 @@
 /* The learner hsdag (Duan et al., "A Structure-Aware Framework for Learning Device Placements on Computation Graphs",
  * NeurIPS 2024): the graph is coarsened (hsdag_groups.h), described (hsdag_features.h), parsed into clusters and scored
- * (hsdag_net.h), and a cluster's device is drawn; REINFORCE. docs/theory/learned/hsdag.md has the argument, and what
- * differs from the released code.
+ * (hsdag_net.h), and a device is drawn for each cluster. REINFORCE trains it. docs/theory/learned/hsdag.md explains
+ * why, and what differs from the released code.
  *
- * So that one file holds a policy for any model and platform, its shape is the same for all: a column for each of
- * KIND_SLOTS kinds of operators, and MARKS numbers for a device. Which kinds, and the recipe, are parameters that
- * no gradient comes to. */
+ * A policy has the same shape for all models and platforms, so that one file serves them all: a column for each of
+ * KIND_SLOTS kinds of operators, and MARKS numbers for a device. The kinds and the recipe are parameters without
+ * gradients. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +20,14 @@
 
 enum {
   KIND_SLOTS = 64,
-  DEVICE_SLOTS = 16, /* device d has the mark d mod 16 */
+  DEVICE_SLOTS = 16, /* device d has mark d mod 16 */
   MARKS = DEVICE_SLOTS + 3,
-  DRAWS = 10,           /* of a training step, ours */
-  WINDOWS = 11,         /* in addition to them and the most likely placement, in a solver */
-  PUBLISHED_STEPS = 20, /* trials between two updates, each of its own pass */
+  DRAWS = 10,           /* in a training step of ours */
+  WINDOWS = 11,         /* trials added to these and the most likely placement, in a solver */
+  PUBLISHED_STEPS = 20, /* trials between two updates, one pass each */
   MOST_LEVELS = 64
 };
-static const double rate = 3e-3, published_rate = 1e-3, entropy_weight = 0.05, parsing_weight = 0.2, most_norm = 1,
+static const double rate = 3e-3, published_rate = 1e-3, entropy_weight = 0.05, parsing_weight = 0.2, max_norm = 1,
                     discount = 0.95, failed_reward = 1e-10;
 
 /* ---- The policy ---- */
@@ -37,52 +37,52 @@ enum { RECIPE_FEATURES, RECIPE_LEVELS, RECIPE_TARGET, RECIPE_PUBLISHED, RECIPE_D
 
 typedef struct hsdag {
   hsdag_net net;
-  int32_t recipe, kinds; /* numbers of parameters */
-  bool named;            /* every kind of every environment has its own slot while there are slots */
-  bool still;            /* draws and does not learn: random search over the clusters of the first policy */
+  int32_t recipe, kinds; /* indices of parameters */
+  bool named;            /* each kind of every environment has its own slot, as long as there are slots */
+  bool still;            /* draws without learning: random search over the clusters of the initial policy */
 } hsdag;
 
 /* The data derived from an environment. */
 typedef struct seen {
   hsdag_groups groups;
   int32_t n_edges, *from, *to; /* between groups, from < to */
-  int32_t *class_root;         /* [class] a unit of it */
+  int32_t *class_root;         /* [class] one of its units */
   nn_real *mark;               /* [device * MARKS] */
-  nn_real *feature;            /* [group * columns], found at the first pass */
-  nn_real *state;              /* the same: the features as the released code changes them */
+  nn_real *feature;            /* [group * columns], computed in the first pass */
+  nn_real *state;              /* likewise: the features as the released code changes them */
   nn_real *used;               /* [column] */
   int32_t *unit_device;        /* [unit] scratch of trials */
   nn_segments before, after;   /* of each group */
   trial_window *window;
   bool ready;
-  int64_t n_counted; /* clusters that the solver has tried */
+  int64_t n_counted; /* clusters already counted in the solver's statistics */
 } seen;
 
-static int32_t recipe_at(const lesson *l, int column) {
-  const hsdag *h = l->own;
-  double x = (double)params_at(l->params, h->recipe).value[column];
+static int32_t recipe_at(const trainer *tr, int column) {
+  const hsdag *h = tr->own;
+  double x = (double)params_at(tr->params, h->recipe).value[column];
   return x <= 0 ? 0 : x >= 1e6 ? 1000000 : (int32_t)x;
 }
 
-static uint32_t feature_set(const lesson *l) { return (uint32_t)recipe_at(l, RECIPE_FEATURES) & HSDAG_ALL; }
-static bool published(const lesson *l) { return recipe_at(l, RECIPE_PUBLISHED) != 0; }
+static uint32_t feature_set(const trainer *tr) { return (uint32_t)recipe_at(tr, RECIPE_FEATURES) & HSDAG_ALL; }
+static bool published(const trainer *tr) { return recipe_at(tr, RECIPE_PUBLISHED) != 0; }
 static int32_t n_columns(void) { return hsdag_features_count(KIND_SLOTS); }
 
-static void *make(lesson *l) {
-  hsdag *h = ARENA_ZERO(l->arena, hsdag, 1);
-  if (!h || !hsdag_net_make(&h->net, l->params, n_columns(), MARKS, &l->random)) return NULL;
-  h->recipe = params_add(l->params, "recipe", 1, RECIPE_COLUMNS, PARAMS_ZERO, &l->random);
-  h->kinds = params_add(l->params, "kinds", 1, KIND_SLOTS, PARAMS_ZERO, &l->random);
+static void *make(trainer *tr) {
+  hsdag *h = ARENA_ZERO(tr->arena, hsdag, 1);
+  if (!h || !hsdag_net_make(&h->net, tr->params, n_columns(), MARKS, &tr->random)) return NULL;
+  h->recipe = params_add(tr->params, "recipe", 1, RECIPE_COLUMNS, PARAMS_ZERO, &tr->random);
+  h->kinds = params_add(tr->params, "kinds", 1, KIND_SLOTS, PARAMS_ZERO, &tr->random);
   if (h->recipe < 0 || h->kinds < 0) return NULL;
-  nn_real *recipe = params_at(l->params, h->recipe).value;
-  recipe[RECIPE_FEATURES] = l->paper ? HSDAG_RELEASED : HSDAG_ALL;
+  nn_real *recipe = params_at(tr->params, h->recipe).value;
+  recipe[RECIPE_FEATURES] = tr->paper ? HSDAG_RELEASED : HSDAG_ALL;
   recipe[RECIPE_LEVELS] = 1;
-  recipe[RECIPE_PUBLISHED] = l->paper;
-  recipe[RECIPE_DECLINES] = !l->paper;
+  recipe[RECIPE_PUBLISHED] = tr->paper;
+  recipe[RECIPE_DECLINES] = !tr->paper;
   return h;
 }
 
-/* Whether the word is KEY=NUMBER, whole and from 0 up. */
+/* Whether the word is KEY=NUMBER in full, with a number of at least 0. */
 static bool take_number(const char *key, const char *word, size_t n, nn_real *to) {
   size_t used = strlen(key), digits = n - used;
   if (n <= used || memcmp(word, key, used) != 0 || digits > 6 || strspn(word + used, "0123456789") < digits)
@@ -91,7 +91,7 @@ static bool take_number(const char *key, const char *word, size_t n, nn_real *to
   return true;
 }
 
-/* Whether the word is KEY and the name of a feature. */
+/* Whether the word is KEY followed by the name of a feature. */
 static bool take_feature(const char *key, const char *word, size_t n, uint32_t *bit) {
   size_t used = strlen(key);
   if (n <= used || memcmp(word, key, used) != 0) return false;
@@ -103,29 +103,29 @@ static bool take_feature(const char *key, const char *word, size_t n, uint32_t *
   return false;
 }
 
-static bool vary(lesson *l, const char *word, size_t n) {
-  nn_real *recipe = params_at(l->params, ((hsdag *)l->own)->recipe).value;
+static bool vary(trainer *tr, const char *word, size_t n) {
+  nn_real *recipe = params_at(tr->params, ((hsdag *)tr->own)->recipe).value;
   uint32_t bit;
   nn_real learns = 1;
   if (take_number("learns=", word, n, &learns)) {
-    ((hsdag *)l->own)->still = learns == 0;
+    ((hsdag *)tr->own)->still = learns == 0;
     return true;
   }
   if (take_number("levels=", word, n, &recipe[RECIPE_LEVELS])) return true;
   if (take_number("target=", word, n, &recipe[RECIPE_TARGET])) return true;
   if (take_number("declines=", word, n, &recipe[RECIPE_DECLINES])) return true;
   if (take_feature("without=", word, n, &bit)) {
-    recipe[RECIPE_FEATURES] = (nn_real)(feature_set(l) & ~bit);
+    recipe[RECIPE_FEATURES] = (nn_real)(feature_set(tr) & ~bit);
     return true;
   }
   if (!take_feature("with=", word, n, &bit)) return false;
-  recipe[RECIPE_FEATURES] = (nn_real)(feature_set(l) | bit);
+  recipe[RECIPE_FEATURES] = (nn_real)(feature_set(tr) | bit);
   return true;
 }
 
 /* ---- Kinds ---- */
 
-/* The number of a name in the parameter `kinds`, where 0 is a free slot: a float holds such numbers exactly. */
+/* The number of a name in the parameter `kinds`, where 0 is a free slot. It is one that a float holds exactly. */
 static nn_real number_of(const char *kind) {
   return (nn_real)(hash_bytes(kind, strlen(kind), 0) % ((1u << 24) - 1) + 1);
 }
@@ -138,20 +138,20 @@ static int32_t slot_of(const nn_real *slots, nn_real number) {
 
 static int by_text(const void *x, const void *y) { return strcmp(*(const char *const *)x, *(const char *const *)y); }
 
-/* Gives free slots to the kinds of all environments that have none, in the order of their names. */
-static bool name_kinds(lesson *l) {
-  hsdag *h = l->own;
+/* Assigns free slots to the kinds of all environments that have none, in the order of their names. */
+static bool name_kinds(trainer *tr) {
+  hsdag *h = tr->own;
   int32_t n = 0, most = 0;
   if (h->named) return true;
-  for (int32_t k = 0; k < l->n_studies; k++) most += l->studies[k].env.problem->graph->n_kinds;
-  const char **name = ARENA_NEW(l->arena, const char *, most);
+  for (int32_t k = 0; k < tr->n_cases; k++) most += tr->cases[k].env.problem->graph->n_kinds;
+  const char **name = ARENA_NEW(tr->arena, const char *, most);
   if (!name) return false;
-  for (int32_t k = 0; k < l->n_studies; k++) {
-    const situ_graph *g = l->studies[k].env.problem->graph;
+  for (int32_t k = 0; k < tr->n_cases; k++) {
+    const situ_graph *g = tr->cases[k].env.problem->graph;
     for (int32_t i = 0; i < g->n_kinds; i++) name[n++] = g->kind_name[i];
   }
   if (n > 1) qsort(name, (size_t)n, sizeof *name, by_text);
-  nn_real *slots = params_at(l->params, h->kinds).value;
+  nn_real *slots = params_at(tr->params, h->kinds).value;
   for (int32_t i = 0; i < n; i++) {
     int32_t free_slot = slot_of(slots, 0);
     if (free_slot >= 0 && slot_of(slots, number_of(name[i])) < 0) slots[free_slot] = number_of(name[i]);
@@ -160,7 +160,7 @@ static bool name_kinds(lesson *l) {
   return true;
 }
 
-/* ---- Worlds ---- */
+/* ---- Cases ---- */
 
 static bool list_edges(seen *s, arena *a) {
   const hsdag_groups *g = &s->groups;
@@ -183,7 +183,7 @@ static bool list_edges(seen *s, arena *a) {
   return true;
 }
 
-/* One mark for each device, and, ours, what it is: a host, how slow, how roomy. */
+/* Marks the devices: an index mark for each and, ours, its properties: a host, how slow, how much memory. */
 static void mark_devices(seen *s, const environment *env, bool slots_only) {
   const situ_problem *p = env->problem;
   int64_t weights = 0;
@@ -216,8 +216,8 @@ static bool see_neighbours(seen *s, arena *a) {
   return s->window != NULL;
 }
 
-static void *see(lesson *l, const environment *env) {
-  arena *a = l->arena;
+static void *see(trainer *tr, const environment *env) {
+  arena *a = tr->arena;
   seen *s = ARENA_ZERO(a, seen, 1);
   if (!s || !hsdag_groups_find(&s->groups, env, a) || !list_edges(s, a) || !see_neighbours(s, a)) return NULL;
   int64_t n = s->groups.n, columns = n_columns();
@@ -229,31 +229,31 @@ static void *see(lesson *l, const environment *env) {
   return s;
 }
 
-/* What depends on the policy: its kinds and its recipe, which may have been read after the environment was seen. */
-static bool describe(lesson *l, study *one) {
+/* Fills what depends on the kinds and the recipe of the policy, which may be read after the environment was seen. */
+static bool describe(trainer *tr, train_case *one) {
   seen *s = one->seen;
   const situ_graph *g = one->env.problem->graph;
   if (s->ready) return true;
-  if (!name_kinds(l)) return false;
-  int32_t *column = ARENA_NEW(l->arena, int32_t, g->n_kinds);
+  if (!name_kinds(tr)) return false;
+  int32_t *column = ARENA_NEW(tr->arena, int32_t, g->n_kinds);
   if (!column) return false;
-  const nn_real *slots = params_at(l->params, ((hsdag *)l->own)->kinds).value;
+  const nn_real *slots = params_at(tr->params, ((hsdag *)tr->own)->kinds).value;
   for (int32_t k = 0; k < g->n_kinds; k++) column[k] = slot_of(slots, number_of(g->kind_name[k]));
-  hsdag_choice choice = {feature_set(l), published(l), KIND_SLOTS, column};
-  mark_devices(s, &one->env, published(l));
-  s->ready = hsdag_features_find(s->feature, s->used, &choice, &one->env, &s->groups, l->arena);
+  hsdag_choice choice = {feature_set(tr), published(tr), KIND_SLOTS, column};
+  mark_devices(s, &one->env, published(tr));
+  s->ready = hsdag_features_find(s->feature, s->used, &choice, &one->env, &s->groups, tr->arena);
   return s->ready;
 }
 
 /* ---- One pass ---- */
 
-/* Clusters as the units of an environment of their own, so that they are drawn as units are. */
+/* The clusters as units of an environment of their own, so that devices are drawn for them as for units. */
 typedef struct pass_view {
   hsdag_view view;
   environment clusters;
 } pass_view;
 
-static bool see_clusters(pass_view *out, const study *one, tape *t) {
+static bool see_clusters(pass_view *out, const train_case *one, tape *t) {
   const environment *env = &one->env;
   const seen *s = one->seen;
   environment *c = &out->clusters;
@@ -276,46 +276,46 @@ static bool see_clusters(pass_view *out, const study *one, tape *t) {
   return true;
 }
 
-/* From features to clusters and their scores, on an empty tape. random: of dropout, or NULL. */
-static bool look(lesson *l, study *one, const nn_real *feature, rng *random, pass_view *out) {
-  const hsdag *h = l->own;
+/* Runs one pass, from features to clusters and their scores, on an empty tape. random: for dropout, or NULL. */
+static bool look(trainer *tr, train_case *one, const nn_real *feature, rng *random, pass_view *out) {
+  const hsdag *h = tr->own;
   const seen *s = one->seen;
-  tape_reset(l->tape);
+  tape_reset(tr->tape);
   parse_graph g = {
       .n = s->groups.n, .n_edges = s->n_edges, .from = s->from, .to = s->to, .class_of = s->groups.class_of};
-  if (!parse_graph_link(&g, l->tape)) return false;
+  if (!parse_graph_link(&g, tr->tape)) return false;
   hsdag_pass pass = {.graph = &g,
                      .feature = feature,
                      .used = s->used,
                      .mark = s->mark,
                      .n_devices = one->env.n_devices,
-                     .levels = (int32_t)min64(recipe_at(l, RECIPE_LEVELS), MOST_LEVELS),
-                     .target = recipe_at(l, RECIPE_TARGET),
-                     .declines = recipe_at(l, RECIPE_DECLINES) != 0 && !published(l),
-                     .published = published(l),
+                     .levels = (int32_t)min64(recipe_at(tr, RECIPE_LEVELS), MOST_LEVELS),
+                     .target = recipe_at(tr, RECIPE_TARGET),
+                     .declines = recipe_at(tr, RECIPE_DECLINES) != 0 && !published(tr),
+                     .published = published(tr),
                      .random = random};
-  return hsdag_net_run(&out->view, &h->net, &pass, l->tape) && see_clusters(out, one, l->tape);
+  return hsdag_net_run(&out->view, &h->net, &pass, tr->tape) && see_clusters(out, one, tr->tape);
 }
 
-/* Draws a device for each cluster; random NULL: the likeliest. */
-static void draw(const lesson *l, pass_view *v, rng *random, int32_t *device, bool *open) {
-  softmax_draw(&v->clusters, tape_at(l->tape, v->view.score).value, random, device, open);
+/* Draws a device for each cluster; random NULL: the most likely. */
+static void draw(const trainer *tr, pass_view *v, rng *random, int32_t *device, bool *open) {
+  softmax_draw(&v->clusters, tape_at(tr->tape, v->view.score).value, random, device, open);
 }
 
-/* Everything on one device, which the released code does not run. */
+/* Whether everything is on one device, which the released code does not run. */
 static bool is_pure(const pass_view *v, const int32_t *device) {
   for (int32_t c = 1; c < v->view.n_clusters; c++)
     if (device[c] != device[0]) return false;
   return true;
 }
 
-/* Tries s->unit_device, which came from the clusters of this pass. */
-static int64_t attempt_units(study *one, const pass_view *v) {
+/* Tries s->unit_device, which was derived from the clusters of this pass. */
+static int64_t attempt_units(train_case *one, const pass_view *v) {
   environment *env = &one->env;
   seen *s = one->seen;
   int64_t before = env->best_ns, time = environment_try(env, s->unit_device);
-  if (time < before) one->note[STUDY_GROUPS] = v->view.n_clusters;
-  if (env->run && time < before) { /* of the best placement, so the difference to what was told before */
+  if (time < before) one->note[CASE_GROUPS] = v->view.n_clusters;
+  if (env->run && time < before) { /* statistics are sums, so the difference is added */
     if (s->n_counted == 0) solve_count(env->run, "coarse_groups", s->groups.n);
     solve_count(env->run, "groups", v->view.n_clusters - s->n_counted);
     s->n_counted = v->view.n_clusters;
@@ -323,15 +323,15 @@ static int64_t attempt_units(study *one, const pass_view *v) {
   return time;
 }
 
-static int64_t attempt(study *one, const pass_view *v, const int32_t *device) {
+static int64_t attempt(train_case *one, const pass_view *v, const int32_t *device) {
   const environment *env = &one->env;
   seen *s = one->seen;
   for (int32_t u = 0; u < env->n_units; u++) s->unit_device[u] = device[v->view.cluster_of[s->groups.group_of[u]]];
   return attempt_units(one, v);
 }
 
-/* Tries the best placement but for a window of groups, each of which goes where the policy likes its cluster. */
-static int64_t attempt_window(study *one, const pass_view *v, const nn_real *score, rng *random) {
+/* Tries the best placement with a window of groups changed: each goes where the policy prefers its cluster. */
+static int64_t attempt_window(train_case *one, const pass_view *v, const nn_real *score, rng *random) {
   const environment *env = &one->env;
   seen *s = one->seen;
   const hsdag_groups *g = &s->groups;
@@ -349,14 +349,14 @@ static int64_t attempt_window(study *one, const pass_view *v, const nn_real *sco
   return attempt_units(one, v);
 }
 
-/* The logarithm of the probability of a draw. */
-static nn_var log_chance(const lesson *l, const pass_view *v, const int32_t *device, const bool *open) {
-  return nn_sum(l->tape, nn_pick(l->tape, nn_log_softmax(l->tape, v->view.score, open), device));
+/* The log probability of a draw. */
+static nn_var log_chance(const trainer *tr, const pass_view *v, const int32_t *device, const bool *open) {
+  return nn_sum(tr->tape, nn_pick(tr->tape, nn_log_softmax(tr->tape, v->view.score, open), device));
 }
 
 /* ---- Training, ours ---- */
 
-/* What the draws of one pass were; the last one is what we remember. */
+/* The draws of one pass; the last is the best placement recalled. */
 typedef struct draws {
   int32_t n;
   double reward[DRAWS];
@@ -364,26 +364,26 @@ typedef struct draws {
   bool *open[DRAWS + 1];      /* [cluster * device] */
 } draws;
 
-static bool draw_all(lesson *l, study *one, pass_view *v, draws *d, lesson_step *told) {
+static bool draw_all(trainer *tr, train_case *one, pass_view *v, draws *d, train_step *step) {
   environment *env = &one->env;
   for (d->n = 0; d->n <= DRAWS; d->n++) {
-    d->device[d->n] = TAPE_NEW(l->tape, int32_t, v->view.n_clusters);
-    d->open[d->n] = TAPE_NEW(l->tape, bool, (int64_t)v->view.n_clusters * env->n_devices);
+    d->device[d->n] = TAPE_NEW(tr->tape, int32_t, v->view.n_clusters);
+    d->open[d->n] = TAPE_NEW(tr->tape, bool, (int64_t)v->view.n_clusters * env->n_devices);
     if (!d->device[d->n] || !d->open[d->n]) return false;
   }
   for (d->n = 0; d->n < DRAWS && !environment_over(env); d->n++) {
-    draw(l, v, &l->random, d->device[d->n], d->open[d->n]);
+    draw(tr, v, &tr->random, d->device[d->n], d->open[d->n]);
     int64_t time = attempt(one, v, d->device[d->n]);
     d->reward[d->n] = environment_reward(env, time);
-    told->best_ns = min64(told->best_ns, time);
-    told->reward += (d->reward[d->n] - told->reward) / (d->n + 1);
+    step->best_ns = min64(step->best_ns, time);
+    step->reward += (d->reward[d->n] - step->reward) / (d->n + 1);
   }
-  told->n_trials = d->n;
-  for (int32_t k = 0; k < d->n; k++) study_note(one, d->reward[k]);
+  step->n_trials = d->n;
+  for (int32_t k = 0; k < d->n; k++) train_case_note(one, d->reward[k]);
   return true;
 }
 
-/* Each draw's reward over their mean, by their deviation. */
+/* The advantage of each draw: its reward minus the mean, divided by the deviation. */
 static void find_advantages(const draws *d, double *advantage) {
   double mean = 0, variance = 0;
   for (int32_t k = 0; k < d->n; k++) mean += d->reward[k] / d->n;
@@ -391,13 +391,13 @@ static void find_advantages(const draws *d, double *advantage) {
   for (int32_t k = 0; k < d->n; k++) advantage[k] = variance > 0 ? (d->reward[k] - mean) / sqrt(variance) : 0;
 }
 
-/* The best placement so far as a draw of these clusters: each takes the device of most of its units. False where there
- * is none yet, or where it is not open to a cluster. */
-static bool recall(lesson *l, const study *one, const pass_view *v, int32_t *device, bool *open) {
+/* Expresses the best placement so far as a draw of these clusters: each takes the device of most of its units. False
+ * where there is none yet, or a cluster cannot take that device. */
+static bool recall(trainer *tr, const train_case *one, const pass_view *v, int32_t *device, bool *open) {
   const environment *env = &one->env;
   const seen *s = one->seen;
   int64_t n = (int64_t)v->view.n_clusters * env->n_devices;
-  int32_t *votes = TAPE_NEW(l->tape, int32_t, n);
+  int32_t *votes = TAPE_NEW(tr->tape, int32_t, n);
   if (!votes || env->best_ns == SITU_NEVER_NS) return false;
   memset(votes, 0, (size_t)n * sizeof *votes);
   memcpy(open, v->clusters.allowed, (size_t)n * sizeof *open);
@@ -413,10 +413,10 @@ static bool recall(lesson *l, const study *one, const pass_view *v, int32_t *dev
   return true;
 }
 
-/* The mean square of what the scores of edges are away from: 1 where the best placement so far has both ends on one
- * device, 0 where it parts them. So the parsing learns which edges to decline, by self-imitation too. */
-static nn_var loss_of_parsing(lesson *l, const study *one, const pass_view *v) {
-  tape *t = l->tape;
+/* The mean square error of the scores of edges. The target is 1 where the best placement so far has both ends on one
+ * device, and 0 where it separates them. So the parsing learns by self-imitation, too, which edges to decline. */
+static nn_var loss_of_parsing(trainer *tr, const train_case *one, const pass_view *v) {
+  tape *t = tr->tape;
   const seen *s = one->seen;
   const hsdag_groups *g = &s->groups;
   nn_real *wanted = TAPE_NEW(t, nn_real, s->n_edges);
@@ -429,75 +429,75 @@ static nn_var loss_of_parsing(lesson *l, const study *one, const pass_view *v) {
   return nn_scale(t, nn_sum(t, nn_multiply(t, off, off)), (nn_real)(parsing_weight / s->n_edges));
 }
 
-/* The mean over clusters of - advantage * log chance of each draw, and of - weight * entropy of the first. The best so
- * far counts as a draw of advantage 1 (self-imitation: Oh et al., ICML 2018): without it one good draw in hundreds is
- * lost. */
-static nn_var loss_of(lesson *l, const study *one, const pass_view *v, const draws *d) {
-  tape *t = l->tape;
+/* The mean over clusters of -advantage * log probability of each draw, and of -weight * entropy of the first. The best
+ * placement so far counts as a draw of advantage 1 (self-imitation: Oh et al., ICML 2018). Without it, one good draw in
+ * hundreds is lost. */
+static nn_var loss_of(trainer *tr, const train_case *one, const pass_view *v, const draws *d) {
+  tape *t = tr->tape;
   double advantage[DRAWS + 1], by = 1.0 / ((double)d->n * v->view.n_clusters);
   find_advantages(d, advantage);
   advantage[d->n] = 1;
-  bool recalled = recall(l, one, v, d->device[d->n], d->open[d->n]);
+  bool recalled = recall(tr, one, v, d->device[d->n], d->open[d->n]);
   nn_var first = nn_log_softmax(t, v->view.score, d->open[0]);
   nn_var entropy = nn_sum(t, nn_multiply(t, nn_exp(t, first), first));
   nn_var loss = nn_scale(t, entropy, (nn_real)(entropy_weight / v->view.n_clusters));
   for (int32_t k = 0; k < d->n + recalled; k++)
-    loss = nn_add(t, loss, nn_scale(t, log_chance(l, v, d->device[k], d->open[k]), (nn_real)(-advantage[k] * by)));
-  bool parses = recipe_at(l, RECIPE_DECLINES) != 0 && v->view.follow != NN_NONE && one->env.best_ns < SITU_NEVER_NS;
-  return parses ? nn_add(t, loss, loss_of_parsing(l, one, v)) : loss;
+    loss = nn_add(t, loss, nn_scale(t, log_chance(tr, v, d->device[k], d->open[k]), (nn_real)(-advantage[k] * by)));
+  bool parses = recipe_at(tr, RECIPE_DECLINES) != 0 && v->view.follow != NN_NONE && one->env.best_ns < SITU_NEVER_NS;
+  return parses ? nn_add(t, loss, loss_of_parsing(tr, one, v)) : loss;
 }
 
-/* The likeliest placement, without dropout, and in a solver windows of the best. */
-static bool try_likeliest(lesson *l, study *one, int64_t *time) {
+/* Tries the most likely placement, without dropout, and in a solver windows around the best. */
+static bool try_likeliest(trainer *tr, train_case *one, int64_t *time) {
   pass_view v;
   const seen *s = one->seen;
-  if (!look(l, one, s->feature, NULL, &v)) return false;
-  int32_t *device = TAPE_NEW(l->tape, int32_t, v.view.n_clusters);
+  if (!look(tr, one, s->feature, NULL, &v)) return false;
+  int32_t *device = TAPE_NEW(tr->tape, int32_t, v.view.n_clusters);
   if (!device) return false;
-  draw(l, &v, NULL, device, NULL);
+  draw(tr, &v, NULL, device, NULL);
   *time = attempt(one, &v, device);
-  const nn_real *score = tape_at(l->tape, v.view.score).value;
+  const nn_real *score = tape_at(tr->tape, v.view.score).value;
   int32_t windows = one->env.run && one->env.best_ns < SITU_NEVER_NS ? WINDOWS : 0;
   for (int32_t k = 0; k < windows && !environment_over(&one->env); k++)
-    *time = min64(*time, attempt_window(one, &v, score, &l->random));
+    *time = min64(*time, attempt_window(one, &v, score, &tr->random));
   return true;
 }
 
-static bool train_ours(lesson *l, study *one, lesson_step *told) {
+static bool train_ours(trainer *tr, train_case *one, train_step *step) {
   pass_view v;
   draws d;
   int64_t time = SITU_NEVER_NS;
   const seen *s = one->seen;
-  if (!look(l, one, s->feature, &l->random, &v) || !draw_all(l, one, &v, &d, told)) return false;
-  if (d.n < DRAWS || ((const hsdag *)l->own)->still) return true; /* it is over, or its draws must not count */
-  params_clear_gradients(l->params);
-  if (!tape_backward(l->tape, loss_of(l, one, &v, &d))) return false;
-  params_clip(l->params, most_norm);
-  params_step(l->params, rate);
-  if (!environment_over(&one->env) && !try_likeliest(l, one, &time)) return false;
-  told->best_ns = min64(told->best_ns, time);
+  if (!look(tr, one, s->feature, &tr->random, &v) || !draw_all(tr, one, &v, &d, step)) return false;
+  if (d.n < DRAWS || ((const hsdag *)tr->own)->still) return true; /* out of time, or learning is off */
+  params_clear_gradients(tr->params);
+  if (!tape_backward(tr->tape, loss_of(tr, one, &v, &d))) return false;
+  params_clip(tr->params, max_norm);
+  params_step(tr->params, rate);
+  if (!environment_over(&one->env) && !try_likeliest(tr, one, &time)) return false;
+  step->best_ns = min64(step->best_ns, time);
   return true;
 }
 
 /* ---- Training, as released ---- */
 
-/* The features of each node grow by the outputs of its cluster. */
-static void grow_state(const lesson *l, seen *s, const hsdag_view *view) {
-  nn_matrix out = tape_at(l->tape, view->state);
+/* Adds the output of its cluster to the features of each node. */
+static void grow_state(const trainer *tr, seen *s, const hsdag_view *view) {
+  nn_matrix out = tape_at(tr->tape, view->state);
   for (int32_t g = 0; g < s->groups.n; g++)
     for (int32_t c = 0; c < out.cols; c++)
       s->state[(int64_t)g * out.cols + c] += out.value[(int64_t)view->cluster_of[g] * out.cols + c];
 }
 
-static bool published_trial(lesson *l, study *one, double *reward, lesson_step *told) {
+static bool published_trial(trainer *tr, train_case *one, double *reward, train_step *step) {
   pass_view v;
   environment *env = &one->env;
   seen *s = one->seen;
-  if (!look(l, one, s->state, &l->random, &v)) return false;
-  int32_t *device = TAPE_NEW(l->tape, int32_t, v.view.n_clusters);
-  bool *open = TAPE_NEW(l->tape, bool, (int64_t)v.view.n_clusters * env->n_devices);
+  if (!look(tr, one, s->state, &tr->random, &v)) return false;
+  int32_t *device = TAPE_NEW(tr->tape, int32_t, v.view.n_clusters);
+  bool *open = TAPE_NEW(tr->tape, bool, (int64_t)v.view.n_clusters * env->n_devices);
   if (!device || !open) return false;
-  draw(l, &v, &l->random, device, open);
+  draw(tr, &v, &tr->random, device, open);
   int64_t time = SITU_NEVER_NS;
   if (!is_pure(&v, device))
     time = attempt(one, &v, device);
@@ -505,47 +505,47 @@ static bool published_trial(lesson *l, study *one, double *reward, lesson_step *
     budget_spend(env->run->budget, 1);
   *reward = time == SITU_NEVER_NS ? failed_reward : (double)env->scale_ns / (double)max64(time, 1);
   double noted = environment_reward(env, time);
-  study_note(one, noted);
-  told->best_ns = min64(told->best_ns, time);
-  told->reward += (noted - told->reward) / ++told->n_trials;
-  grow_state(l, s, &v.view);
-  return tape_backward(l->tape, nn_scale(l->tape, log_chance(l, &v, device, open), -1));
+  train_case_note(one, noted);
+  step->best_ns = min64(step->best_ns, time);
+  step->reward += (noted - step->reward) / ++step->n_trials;
+  grow_state(tr, s, &v.view);
+  return tape_backward(tr->tape, nn_scale(tr->tape, log_chance(tr, &v, device, open), -1));
 }
 
-/* One return for all trials, in which the last weighs most: so it is released. */
-static bool train_published(lesson *l, study *one, lesson_step *told) {
+/* One step of the released training: one return for all trials, in which the last has the largest weight. */
+static bool train_published(trainer *tr, train_case *one, train_step *step) {
   double whole = 0, reward;
   seen *s = one->seen;
   memcpy(s->state, s->feature, (size_t)s->groups.n * (size_t)n_columns() * sizeof *s->state);
-  params_clear_gradients(l->params);
+  params_clear_gradients(tr->params);
   for (int32_t k = 0; k < PUBLISHED_STEPS; k++) {
     if (environment_over(&one->env)) return true;
-    if (!published_trial(l, one, &reward, told)) return false;
+    if (!published_trial(tr, one, &reward, step)) return false;
     whole = discount * whole + reward;
   }
-  for (int32_t k = 0; k < params_count(l->params); k++) {
-    nn_matrix at = params_at(l->params, k);
+  for (int32_t k = 0; k < params_count(tr->params); k++) {
+    nn_matrix at = params_at(tr->params, k);
     for (int64_t i = 0; i < (int64_t)at.rows * at.cols; i++) at.grad[i] *= (nn_real)whole;
   }
-  params_step(l->params, published_rate);
+  params_step(tr->params, published_rate);
   return true;
 }
 
-static bool train(lesson *l, study *one, lesson_step *told) {
-  if (!describe(l, one)) return false;
-  return published(l) ? train_published(l, one, told) : train_ours(l, one, told);
+static bool train(trainer *tr, train_case *one, train_step *step) {
+  if (!describe(tr, one)) return false;
+  return published(tr) ? train_published(tr, one, step) : train_ours(tr, one, step);
 }
 
 /* ---- Serving ---- */
 
-static bool serve(lesson *l, study *one, int32_t n_draws, rng *random) {
+static bool serve(trainer *tr, train_case *one, int32_t n_draws, rng *random) {
   pass_view v;
   const seen *s = one->seen;
-  if (!describe(l, one) || !look(l, one, s->feature, NULL, &v)) return false;
-  int32_t *device = TAPE_NEW(l->tape, int32_t, v.view.n_clusters);
+  if (!describe(tr, one) || !look(tr, one, s->feature, NULL, &v)) return false;
+  int32_t *device = TAPE_NEW(tr->tape, int32_t, v.view.n_clusters);
   if (!device) return false;
   for (int32_t k = 0; k < n_draws && !environment_over(&one->env); k++) {
-    draw(l, &v, k > 0 ? random : NULL, device, NULL);
+    draw(tr, &v, k > 0 ? random : NULL, device, NULL);
     attempt(one, &v, device);
   }
   return true;
@@ -561,5 +561,5 @@ const learner hsdag_learner = {
     .serve = serve,
     .vary = vary,
     .variants = "levels=N, target=N, declines=0, learns=0, without=FEATURE, with=FEATURE",
-    .most_units = INT32_MAX, /* it has groups of its own */
+    .max_units = INT32_MAX, /* it forms groups itself */
 };

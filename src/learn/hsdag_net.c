@@ -62,7 +62,7 @@ static nn_var relu_drop(const runner *r, nn_var x) {
   return r->pass->random ? nn_dropout(r->tape, made, dropout_rate, r->pass->random) : made;
 }
 
-/* The rows of D^-1/2 (A + I) D^-1/2 as segments, D the degrees of A + I (Kipf and Welling, ICLR 2017). */
+/* The rows of D^-1/2 (A + I) D^-1/2 as segments, where D holds the degrees of A + I (Kipf and Welling, ICLR 2017). */
 static bool normalise(nn_segments *out, const parse_graph *g, tape *t) {
   int64_t n = g->n + 2 * (int64_t)g->n_edges, filled = 0, *start = TAPE_NEW(t, int64_t, (int64_t)g->n + 1);
   int32_t *item = TAPE_NEW(t, int32_t, n);
@@ -84,7 +84,7 @@ static bool normalise(nn_segments *out, const parse_graph *g, tape *t) {
   return true;
 }
 
-/* Graph convolutions, with what went in added at the end. */
+/* Graph convolutions, with their input added at the end (residual). */
 static nn_var convolve(const runner *r, nn_var x, const net_dense *layers, int32_t n, net_norm last,
                        const nn_segments *near) {
   const params *p = r->net->params;
@@ -102,7 +102,7 @@ static nn_var deep_set(const runner *r, nn_var x, net_dense layer, net_norm afte
 
 /* ---- One level ---- */
 
-/* A score for each edge, or for each edge and back. */
+/* A score for each edge, or for each edge in both directions. */
 static nn_var score_edges(const runner *r, nn_var z, const parse_graph *g) {
   tape *t = r->tape;
   int32_t ways = r->pass->published ? 2 : 1;
@@ -121,8 +121,8 @@ static nn_var score_edges(const runner *r, nn_var z, const parse_graph *g) {
   return nn_sigmoid(t, dense(r, hidden, r->net->edge[1]));
 }
 
-/* Each cluster's row times the sum of the scores inside it, both directions counted: the mean of the scores times their
- * number. Only here does a gradient come to the scores. A cluster without edges is left as it is. */
+/* Multiplies each cluster's row by the sum of the scores inside it, both directions counted: their mean times their
+ * number. Scores get a gradient only through this. A cluster without edges is unchanged. */
 static nn_var scale_clusters(const runner *r, nn_var y, nn_var score, const parsing *p) {
   tape *t = r->tape;
   int64_t n_inside = p->inside_start[p->n];
@@ -135,8 +135,8 @@ static nn_var scale_clusters(const runner *r, nn_var y, nn_var score, const pars
   return nn_multiply_column(t, y, by);
 }
 
-/* The threshold that the score of a node's edge must exceed to be followed; NULL: none. */
-static bool find_least(const runner *r, const nn_real **out, int32_t n) {
+/* The threshold for each node: it follows an edge only with a higher score. NULL: no threshold. */
+static bool find_thresholds(const runner *r, const nn_real **out, int32_t n) {
   nn_real *least = r->pass->declines ? TAPE_NEW(r->tape, nn_real, n) : NULL;
   for (int32_t v = 0; least && v < n; v++)
     least[v] = r->pass->random ? (nn_real)rng_unit(r->pass->random) : (nn_real)0.5;
@@ -144,7 +144,7 @@ static bool find_least(const runner *r, const nn_real **out, int32_t n) {
   return least || !r->pass->declines;
 }
 
-/* Clusters and their rows from nodes and theirs; *scores is that of the edges. */
+/* Computes clusters and their rows from nodes and theirs; *scores are those of the edges. */
 static bool run_level(const runner *r, nn_var *h, const parse_graph *g, parsing *p, nn_var *scores) {
   tape *t = r->tape;
   nn_segments near;
@@ -154,7 +154,7 @@ static bool run_level(const runner *r, nn_var *h, const parse_graph *g, parsing 
   if (score == NN_NONE) return false;
   const nn_real *value = tape_at(t, score).value, *least;
   *scores = score;
-  if (!find_least(r, &least, g->n)) return false;
+  if (!find_thresholds(r, &least, g->n)) return false;
   if (!(r->pass->published ? parse_level_published(p, g, value, t) : parse_level(p, g, value, least, t))) return false;
   nn_var y = deep_set(r, convolve(r, *h, &net->pool, 1, net->pool_norm, &near), net->before, net->before_norm);
   nn_segments members = {.n = p->n, .start = p->member_start, .item = p->member};
@@ -162,7 +162,7 @@ static bool run_level(const runner *r, nn_var *h, const parse_graph *g, parsing 
   return *h != NN_NONE;
 }
 
-/* ---- All of it ---- */
+/* ---- The whole net ---- */
 
 static bool run_levels(const runner *r, nn_var *h, hsdag_view *out) {
   const parse_graph *first = r->pass->graph;

@@ -28,7 +28,7 @@ bool parse_graph_link(parse_graph *g, tape *t) {
   return true;
 }
 
-/* Where in the near lists the edge is that node v follows, or -1; `ways` is how many scores an edge has. */
+/* The position in the near lists of the edge that node v follows, or -1. `ways` is the number of scores of an edge. */
 static int32_t followed(const parse_graph *g, const nn_real *score, int32_t ways, int32_t v) {
   int32_t best = -1;
   nn_real most = 0;
@@ -106,9 +106,9 @@ static int by_score(const void *left, const void *right) {
 typedef struct grower {
   const parse_graph *g;
   parsing *out;
-  int32_t *to;           /* [node] whom it follows, or -1 */
-  int32_t *heads, *next; /* [node] lists of those that follow a node, -1 ends */
-  bool *left;            /* [node] whether its edge has not been examined yet */
+  int32_t *to;           /* [node] the node that it follows, or -1 */
+  int32_t *heads, *next; /* [node] lists of a node's followers, ended by -1 */
+  bool *left;            /* [node] whether its edge is still unexamined */
   int32_t *set, *stamp;  /* the nodes of the growing cluster; [node] the last cluster it was in */
   int64_t n_inside;
 } grower;
@@ -129,7 +129,7 @@ static bool grower_init(grower *w, const parse_graph *g, parsing *out, tape *t) 
   return true;
 }
 
-/* The cluster of the edge u -> v and all that follow into it. */
+/* Grows the cluster of the edge u -> v by all nodes that follow into it. */
 static void grow(grower *w, int32_t u) {
   parsing *out = w->out;
   int32_t c = out->n++, n = 2, v = w->to[u];
@@ -169,7 +169,7 @@ bool parse_level_published(parsing *out, const parse_graph *g, const nn_real *sc
   for (int32_t v = 0; v < g->n; v++) {
     int32_t at = followed(g, score, 2, v);
     w.left[v] = at >= 0;
-    if (at < 0) { /* alone */
+    if (at < 0) { /* a cluster of one */
       out->cluster_of[v] = out->n++;
       out->inside_start[out->n] = 0;
       continue;
@@ -188,7 +188,7 @@ bool parse_level_published(parsing *out, const parse_graph *g, const nn_real *sc
   return true;
 }
 
-/* ---- the smaller graph ---- */
+/* ---- the coarser graph ---- */
 
 bool parse_pool(parse_graph *out, const parse_graph *g, const parsing *p, tape *t) {
   int32_t *last = TAPE_NEW(t, int32_t, p->n);

@@ -1,4 +1,4 @@
-/* The face of training: problems in, a policy file out. */
+/* Training: problems in, a policy file out. */
 #include <string.h>
 
 #include "base/arguments.h"
@@ -6,21 +6,21 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/near_name.h"
-#include "learn/course.h"
+#include "learn/learn_judged.h"
 #include "learn/learner.h"
 #include "plan/plan.h"
 #include "solve/solve.h"
 
 enum { SAVE_EVERY = 50, MOST_LEARNERS = 16, TEACHER_STEPS = 2000, TEACHER_PLANS = 3 };
-static const double NEARLY = 1.02; /* times the best plan of a teacher */
+static const double NEARLY = 1.02; /* plans within this factor of the teacher's best are imitated */
 
-typedef struct course {
-  lesson *lesson;
+typedef struct train_run {
+  trainer *trainer;
   const situ_learn_options *options;
   environment_judge *judge;
   int64_t start_ns;
   situ_error *error;
-} course;
+} train_run;
 
 static situ_status unknown_learner(const char *name, situ_error *error) {
   const char *names[MOST_LEARNERS];
@@ -31,47 +31,47 @@ static situ_status unknown_learner(const char *name, situ_error *error) {
                    near_names(near, sizeof near, name, names, n));
 }
 
-static int64_t count_trials(const lesson *l) {
+static int64_t count_trials(const trainer *tr) {
   int64_t n = 0;
-  for (int32_t k = 0; k < l->n_studies; k++) n = sat_add(n, l->studies[k].env.n_trials);
+  for (int32_t k = 0; k < tr->n_cases; k++) n = sat_add(n, tr->cases[k].env.n_trials);
   return n;
 }
 
-static double passed_s(const course *c) { return (double)(clock_now_ns() - c->start_ns) / 1e9; }
+static double passed_s(const train_run *c) { return (double)(clock_now_ns() - c->start_ns) / 1e9; }
 
 /* Reports a step; true if the run should stop. */
-static bool tell(const course *c, const lesson_step *told) {
+static bool tell(const train_run *c, const train_step *step) {
   const situ_learn_options *o = c->options;
-  const study *s = &c->lesson->studies[told->study];
+  const train_case *s = &c->trainer->cases[step->index];
   situ_learn_progress now = {.size = sizeof now,
-                             .step = c->lesson->n_steps,
-                             .trials = count_trials(c->lesson),
-                             .problem = told->study,
-                             .reward = told->reward,
+                             .step = c->trainer->n_steps,
+                             .trials = count_trials(c->trainer),
+                             .problem = step->index,
+                             .reward = step->reward,
                              .mean_reward = s->mean_reward,
-                             .value_ns = told->best_ns,
+                             .value_ns = step->best_ns,
                              .best_ns = s->env.best_ns,
                              .seconds = passed_s(c),
-                             .groups = (int64_t)s->note[STUDY_GROUPS]};
+                             .groups = (int64_t)s->note[CASE_GROUPS]};
   bool late = o->time_limit_s > 0 && now.seconds >= o->time_limit_s;
   return (o->progress && o->progress(o->context, &now)) || late;
 }
 
-static situ_status train(course *c, bool *stopped) {
-  lesson *l = c->lesson;
+static situ_status train(train_run *c, bool *stopped) {
+  trainer *tr = c->trainer;
   const situ_learn_options *o = c->options;
   int64_t every = o->save_every > 0 ? o->save_every : SAVE_EVERY;
-  lesson_step told;
-  while (l->n_steps < o->steps && !*stopped) {
-    if (!lesson_train(l, &told)) return fail_no_memory(c->error);
-    *stopped = (tell(c, &told) || environment_over(&l->studies[told.study].env)) && l->n_steps < o->steps;
-    if (l->n_steps % every == 0 && !*stopped && l->n_steps < o->steps) TRY(lesson_write(l, o->out, c->error));
+  train_step step;
+  while (tr->n_steps < o->steps && !*stopped) {
+    if (!trainer_step(tr, &step)) return fail_no_memory(c->error);
+    *stopped = (tell(c, &step) || environment_over(&tr->cases[step.index].env)) && tr->n_steps < o->steps;
+    if (tr->n_steps % every == 0 && !*stopped && tr->n_steps < o->steps) TRY(trainer_write(tr, o->out, c->error));
   }
-  return lesson_write(l, o->out, c->error);
+  return trainer_write(tr, o->out, c->error);
 }
 
-/* The plan of a teacher for a problem, NULL where it found none. */
-static situ_status ask(situ_plan **plan, const course *c, const situ_problem *problem, uint64_t seed) {
+/* Asks the teacher for a plan; NULL where it found none. */
+static situ_status ask(situ_plan **plan, const train_run *c, const situ_problem *problem, uint64_t seed) {
   situ_solve_options how = {
       .size = sizeof how, .solvers = c->options->teacher, .max_steps = TEACHER_STEPS, .seed = seed, .no_bounds = true};
   TRY(solve_problem(plan, solvers, problem, &how, c->error));
@@ -81,9 +81,9 @@ static situ_status ask(situ_plan **plan, const course *c, const situ_problem *pr
   return SITU_STATUS_OK;
 }
 
-/* Tries the plans of the teacher with several seeds, unless the study has been trained already; the study imitates
- * those nearly as good as the best. */
-static situ_status teach(course *c, study *s, bool tried) {
+/* Runs the teacher with several seeds. The case imitates the plans nearly as good as the best, and tries them unless it
+ * has been trained already. */
+static situ_status teach(train_run *c, train_case *s, bool tried) {
   situ_plan *plans[TEACHER_PLANS] = {NULL};
   const int32_t *device[TEACHER_PLANS];
   situ_status status = SITU_STATUS_OK;
@@ -95,24 +95,24 @@ static situ_status teach(course *c, study *s, bool tried) {
   }
   for (int32_t k = 0; k < TEACHER_PLANS; k++)
     if (plans[k] && (double)situ_plan_value_ns(plans[k]) <= NEARLY * (double)best_ns) device[n++] = plans[k]->device;
-  bool done = status != SITU_STATUS_OK || study_teach(s, device, n, c->lesson->arena);
-  for (int32_t k = 0; done && !tried && k < n; k++) done = study_follow(s, device[k], c->lesson->arena);
+  bool done = status != SITU_STATUS_OK || train_case_teach(s, device, n, c->trainer->arena);
+  for (int32_t k = 0; done && !tried && k < n; k++) done = train_case_follow(s, device[k], c->trainer->arena);
   for (int32_t k = 0; k < TEACHER_PLANS; k++) situ_plan_free(plans[k]);
   return done ? status : fail_no_memory(c->error);
 }
 
-static situ_status learn_start(course *c, const situ_problem *const *problems, int32_t n) {
+static situ_status learn_start(train_run *c, const situ_problem *const *problems, int32_t n) {
   const situ_learn_options *o = c->options;
-  TRY(lesson_vary(c->lesson, o->variant, c->error));
+  TRY(trainer_vary(c->trainer, o->variant, c->error));
   for (int32_t k = 0; k < n; k++)
-    if (!lesson_add(c->lesson, problems[k])) return fail_no_memory(c->error);
-  if (c->judge) environment_judge_by(&c->lesson->studies[0].env, c->judge);
+    if (!trainer_add(c->trainer, problems[k])) return fail_no_memory(c->error);
+  if (c->judge) environment_judge_by(&c->trainer->cases[0].env, c->judge);
   bool resumed = o->resume && file_exists(o->out);
-  if (resumed) TRY(lesson_resume(c->lesson, o->out, c->error));
-  for (int32_t k = 0; o->teacher && lesson_imitates(c->lesson) && k < n; k++)
-    TRY(teach(c, &c->lesson->studies[k], resumed));
+  if (resumed) TRY(trainer_resume(c->trainer, o->out, c->error));
+  for (int32_t k = 0; o->teacher && trainer_imitates(c->trainer) && k < n; k++)
+    TRY(teach(c, &c->trainer->cases[k], resumed));
   if (resumed) return SITU_STATUS_OK;
-  return o->from ? lesson_take(c->lesson, o->from, NULL, c->error) : SITU_STATUS_OK;
+  return o->from ? trainer_load(c->trainer, o->from, NULL, c->error) : SITU_STATUS_OK;
 }
 
 static situ_status check_call(const char *name, const situ_problem *const *problems, int32_t n,
@@ -136,25 +136,25 @@ static situ_status check_call(const char *name, const situ_problem *const *probl
   return file_probe(o->out, error);
 }
 
-static situ_status learn_in(situ_learn_report *out, int64_t *best_ns, course *c, const situ_problem *const *problems,
+static situ_status learn_in(situ_learn_report *out, int64_t *best_ns, train_run *c, const situ_problem *const *problems,
                             int32_t n) {
   TRY(learn_start(c, problems, n));
   TRY(train(c, &out->stopped));
-  out->steps = c->lesson->n_steps;
-  out->trials = count_trials(c->lesson);
-  out->n_numbers = params_size(c->lesson->params);
+  out->steps = c->trainer->n_steps;
+  out->trials = count_trials(c->trainer);
+  out->n_numbers = params_size(c->trainer->params);
   out->seconds = passed_s(c);
-  for (int32_t k = 0; best_ns && k < n; k++) best_ns[k] = c->lesson->studies[k].env.best_ns;
+  for (int32_t k = 0; best_ns && k < n; k++) best_ns[k] = c->trainer->cases[k].env.best_ns;
   return SITU_STATUS_OK;
 }
 
 situ_status situ_learn(situ_learn_report *out, int64_t *best_ns, const char *learner_name,
                        const situ_problem *const *problems, int32_t n_problems, const situ_learn_options *options,
                        situ_error *error) {
-  return learn_course(out, best_ns, learner_name, problems, n_problems, options, NULL, error);
+  return learn_judged(out, best_ns, learner_name, problems, n_problems, options, NULL, error);
 }
 
-situ_status learn_course(situ_learn_report *out, int64_t *best_ns, const char *learner_name,
+situ_status learn_judged(situ_learn_report *out, int64_t *best_ns, const char *learner_name,
                          const situ_problem *const *problems, int32_t n_problems, const situ_learn_options *given,
                          environment_judge *judge, situ_error *error) {
   situ_learn_options own, *options = &own;
@@ -167,11 +167,11 @@ situ_status learn_course(situ_learn_report *out, int64_t *best_ns, const char *l
   TRY(check_call(learner_name, problems, n_problems, options, error));
   arena *a = arena_new();
   if (!a) return fail_no_memory(error);
-  course c = {.options = options, .judge = judge, .start_ns = clock_now_ns(), .error = error};
-  c.lesson = lesson_new(learner_find(learner_name), options->seed, options->paper, a, n_problems);
-  situ_status status = c.lesson ? learn_in(&report, best_ns, &c, problems, n_problems) : fail_no_memory(error);
+  train_run c = {.options = options, .judge = judge, .start_ns = clock_now_ns(), .error = error};
+  c.trainer = trainer_new(learner_find(learner_name), options->seed, options->paper, a, n_problems);
+  situ_status status = c.trainer ? learn_in(&report, best_ns, &c, problems, n_problems) : fail_no_memory(error);
   GIVE(out, report);
-  lesson_free(c.lesson);
+  trainer_free(c.trainer);
   arena_free(a);
   return status;
 }

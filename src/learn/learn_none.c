@@ -1,6 +1,6 @@
-/* A build without policies that learn: their rows stay in the table of solvers and say so. */
+/* A build without learned policies. Their rows stay in the table of solvers and report that they are missing. */
 #include "base/arguments.h"
-#include "learn/course.h"
+#include "learn/learn_judged.h"
 #include "learn/learned_solvers.h"
 
 #define MISSING "situ was built without learned policies (meson option learn)"
@@ -21,10 +21,10 @@ bool situ_learner_at(int32_t index, situ_learner_info *out) { return false; }
 situ_status situ_learn(situ_learn_report *out, int64_t *best_ns, const char *learner,
                        const situ_problem *const *problems, int32_t n_problems, const situ_learn_options *options,
                        situ_error *error) {
-  return learn_course(out, best_ns, learner, problems, n_problems, options, NULL, error);
+  return learn_judged(out, best_ns, learner, problems, n_problems, options, NULL, error);
 }
 
-situ_status learn_course(situ_learn_report *out, int64_t *best_ns, const char *learner,
+situ_status learn_judged(situ_learn_report *out, int64_t *best_ns, const char *learner,
                          const situ_problem *const *problems, int32_t n_problems, const situ_learn_options *options,
                          environment_judge *judge, situ_error *error) {
   TRY(GIVEN(error, out, learner));

@@ -1,5 +1,5 @@
-/* The solver of a learner: starts that need no policy, then the policy on groups, and on smaller and smaller ones as
- * long as the budget lasts. docs/theory/learned/gdp.md. */
+/* The solver of a learner. It starts from plans that need no policy, then uses the policy on groups, which get smaller
+ * level by level as long as the budget lasts. docs/theory/learned/gdp.md. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "learn/group.h"
@@ -9,24 +9,24 @@
 enum {
   DRAWS = 16,
   STEPS_FROM_NOTHING = 100,
-  LAYOUTS = 16,      /* trials of human layouts in addition to a loaded policy */
-  SERVED_LEVELS = 3, /* of a policy that was read; one for more operators than SERVED_ONCE */
+  LAYOUTS = 16,      /* trials of human layouts when a policy was loaded */
+  SERVED_LEVELS = 3, /* levels for a loaded policy; one above SERVED_ONCE operators */
   SERVED_ONCE = 1 << 15,
   REFINED = 1024,         /* trials near the best placement on each level, fewer for large graphs: */
-  REFINED_WORK = 1 << 20, /* so many operators simulated at most */
-  FINER = 4,              /* a level has so many times the units of the level before */
+  REFINED_WORK = 1 << 20, /* at most this many operators simulated */
+  FINER = 4,              /* factor in the number of units from one level to the next */
   PATIENCE = 20           /* training steps without a better placement that end a level */
 };
 
-/* Training steps: those requested; else none for a loaded policy, and as many as the limits allow from scratch.
- */
+/* The number of training steps: as requested, else none for a loaded policy. From scratch as many as the limits allow,
+ * or STEPS_FROM_NOTHING without limits. */
 static int64_t steps_of(const solve_run *run, bool taken) {
   bool limited = run->budget->max_steps != INT64_MAX || run->budget->deadline_ns != INT64_MAX;
   if (run->tune_steps > 0) return run->tune_steps;
   return taken ? 0 : limited ? INT64_MAX : STEPS_FROM_NOTHING;
 }
 
-/* The best single device: the first trial, so that no budget is too short for it. */
+/* Offers the best single device. It is the first trial, so that every budget has a plan. */
 static situ_status offer_single(solve_run *run) {
   best_single single;
   TRY(best_single_find(&single, run->simulator, run->problem, run->arena, run->error));
@@ -39,7 +39,7 @@ static situ_status offer_single(solve_run *run) {
   return all.device ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
 
-/* Plans of HEFT and the first layouts that the solvers families and layers try. */
+/* Offers the plans of HEFT and the first layouts that the solvers families and layers try. */
 static situ_status offer_starts(solve_run *run) {
   if (solver_serves(&heft_solver, run->problem) && !solve_done(run)) TRY(solver_run(&heft_solver, run, 1, 0));
   if (!solver_serves(&layers_solver, run->problem) || solve_done(run)) return SITU_STATUS_OK;
@@ -55,70 +55,70 @@ static situ_status offer_starts(solve_run *run) {
   return status;
 }
 
-/* Trains until there were so many steps, the run is over, or, on a level that is not the last, nothing better comes.
+/* Trains up to a number of steps, or until the run is over. All levels but the last also end when nothing improves.
  * False without memory. */
-static bool train_level(solve_run *run, lesson *l, study *s, int64_t steps, bool last) {
-  int64_t best_ns = s->env.best_ns, since = l->n_steps;
-  lesson_step told;
-  while (l->n_steps < steps && !solve_done(run) && (last || l->n_steps - since < PATIENCE)) {
-    if (!lesson_train(l, &told)) return false;
-    if (s->env.best_ns < best_ns) since = l->n_steps;
+static bool train_level(solve_run *run, trainer *tr, train_case *s, int64_t steps, bool last) {
+  int64_t best_ns = s->env.best_ns, since = tr->n_steps;
+  train_step step;
+  while (tr->n_steps < steps && !solve_done(run) && (last || tr->n_steps - since < PATIENCE)) {
+    if (!trainer_step(tr, &step)) return false;
+    if (s->env.best_ns < best_ns) since = tr->n_steps;
     best_ns = s->env.best_ns;
   }
   return true;
 }
 
-/* Trials near the best placement on one level. */
+/* The number of trials near the best placement on one level. */
 static int32_t refined(const solve_run *run) {
   return (int32_t)min64(REFINED, REFINED_WORK / run->problem->n_operators);
 }
 
-/* A policy that was read: its placements on a level, then trials near the best by its scores. */
-static bool serve_level(solve_run *run, lesson *l, study *s, rng *random) {
-  return l->learner->serve(l, s, DRAWS, random) &&
-         (!l->learner->refine || l->learner->refine(l, s, refined(run), random));
+/* A loaded policy: tries its placements on a level, then trials near the best by its scores. */
+static bool serve_level(solve_run *run, trainer *tr, train_case *s, rng *random) {
+  return tr->learner->serve(tr, s, DRAWS, random) &&
+         (!tr->learner->refine || tr->learner->refine(tr, s, refined(run), random));
 }
 
-/* The incumbent is the first trial of each level but, where nobody led, the first: a policy that learns from nothing
- * and is shown one device alone at once would copy it. */
-static situ_status solve_levels(solve_run *run, lesson *l, bool taken, bool led) {
+/* Solves level by level. The incumbent is the first trial of each level. On the first level this needs a loaded policy
+ * or an earlier plan: a policy from scratch that is first shown a single device would copy it. */
+static situ_status solve_levels(solve_run *run, trainer *tr, bool taken, bool led) {
   rng random = rng_new(run->seed);
   int64_t steps = steps_of(run, taken);
   int32_t served = run->problem->n_operators > SERVED_ONCE ? 1 : SERVED_LEVELS;
-  for (int32_t most = l->learner->most_units;; most = most <= INT32_MAX / FINER ? FINER * most : INT32_MAX) {
-    study *s = lesson_set_run(l, run, most);
+  for (int32_t most = tr->learner->max_units;; most = most <= INT32_MAX / FINER ? FINER * most : INT32_MAX) {
+    train_case *s = trainer_set_run(tr, run, most);
     if (!s) return fail_no_memory(run->error);
     solve_count(run, "learn.levels", 1);
-    bool last = s->env.n_units == run->problem->units.n || (taken && --served <= 0 && l->n_steps >= steps);
+    bool last = s->env.n_units == run->problem->units.n || (taken && --served <= 0 && tr->n_steps >= steps);
     led &= run->incumbent->best.device != NULL;
-    if (led && !solve_done(run) && !study_follow(s, run->incumbent->best.device, l->arena))
+    if (led && !solve_done(run) && !train_case_follow(s, run->incumbent->best.device, tr->arena))
       return fail_no_memory(run->error);
     led = true;
-    int64_t before = l->n_steps;
-    if ((taken || before > 0) && steps > 0 && !l->learner->serve(l, s, DRAWS, &random))
+    int64_t before = tr->n_steps;
+    if ((taken || before > 0) && steps > 0 && !tr->learner->serve(tr, s, DRAWS, &random))
       return fail_no_memory(run->error);
-    if (!train_level(run, l, s, steps, last)) return fail_no_memory(run->error);
-    if (taken ? !serve_level(run, l, s, &random)
-              : l->n_steps > before && !solve_done(run) && !l->learner->serve(l, s, DRAWS, &random))
+    if (!train_level(run, tr, s, steps, last)) return fail_no_memory(run->error);
+    if (taken ? !serve_level(run, tr, s, &random)
+              : tr->n_steps > before && !solve_done(run) && !tr->learner->serve(tr, s, DRAWS, &random))
       return fail_no_memory(run->error);
-    if (last || (!taken && l->n_steps >= steps) || solve_done(run)) return SITU_STATUS_OK;
+    if (last || (!taken && tr->n_steps >= steps) || solve_done(run)) return SITU_STATUS_OK;
   }
 }
 
-static situ_status solve_with(solve_run *run, lesson *l) {
+static situ_status solve_with(solve_run *run, trainer *tr) {
   bool taken = false;
-  TRY(lesson_take(l, run->policy, &taken, run->error));
+  TRY(trainer_load(tr, run->policy, &taken, run->error));
   if (run->problem->n_operators == 0) return SITU_STATUS_OK;
   bool led = taken || run->incumbent->best.device;
   TRY(offer_single(run));
   if (taken) TRY(offer_starts(run));
-  return solve_levels(run, l, taken, led);
+  return solve_levels(run, tr, taken, led);
 }
 
 situ_status learned_solve(solve_run *run, const learner *row) {
-  lesson *l = lesson_new(row, run->seed, false, run->arena, 1);
-  if (!l) return fail_no_memory(run->error);
-  situ_status status = solve_with(run, l);
-  lesson_free(l);
+  trainer *tr = trainer_new(row, run->seed, false, run->arena, 1);
+  if (!tr) return fail_no_memory(run->error);
+  situ_status status = solve_with(run, tr);
+  trainer_free(tr);
   return status;
 }

@@ -1,8 +1,8 @@
 /* Placeto (Addanki et al., "Placeto: learning generalizable device placement algorithms for distributed machine
  * learning", NeurIPS 2019): the placement exists from the start, and units may move one by one; each step is a
- * simulation, and the gain of a step is the reduction in time by the end of the sweep. Units know their neighbourhood
- * by rounds of messages along the edges and against them, and the one at hand sees what is before, after and beside it.
- * docs/theory/learned/learned_baselines.md. */
+ * simulation, and the return of a step is the reduction in time by the end of the sweep. Rounds of messages along and
+ * against the edges describe the neighbourhood of each unit. The current unit also sees its ancestors, its descendants
+ * and all others. docs/theory/learned/learned_baselines.md. */
 #include <string.h>
 
 #include "learn/describe.h"
@@ -12,7 +12,7 @@
 
 enum { WIDTH = 16, ROUNDS = 8, OWN_NUMBERS = 3, WAYS = 2, RELATIONS = 3 };
 
-/* The layers of one direction of messages: for outgoing messages, and for processing incoming ones. */
+/* The layers of one direction: for messages that go out, and for those that come in. */
 typedef struct messages {
   int32_t out, out_shift, in, in_shift;
 } messages;
@@ -31,8 +31,7 @@ typedef struct placeto {
 
 /* ---- the network ---- */
 
-/* Rows of all units in step k: features, time, whether it was already visited, whether it is the current one, its
- * device. */
+/* Rows of all units in step k: features, time, whether it was visited, whether it is the current one, its device. */
 static nn_var rows_now(const placeto *s, tape *t, int32_t k) {
   int32_t n = s->env->n_units;
   nn_real *rows = TAPE_NEW(t, nn_real, (int64_t)n * s->width);
@@ -102,7 +101,7 @@ static decision decide(void *self, tape *t, rng *random, int32_t k) {
 
 /* ---- making ---- */
 
-/* Marks what unit u reaches over the segments; list is scratch for all units. */
+/* Marks the units that u reaches over the segments. list is scratch of n_units. */
 static void find_reached(bool *reached, int32_t *list, const nn_segments *next, int32_t u) {
   int32_t n = 0;
   memset(reached, 0, (size_t)next->n * sizeof *reached);
@@ -117,7 +116,7 @@ static void find_reached(bool *reached, int32_t *list, const nn_segments *next, 
   }
 }
 
-/* Lists ancestors, descendants and what is neither. Groups may be on a cycle: then both. */
+/* Lists the ancestors, descendants and others of each unit. Groups may lie on a cycle, and then count as both. */
 static bool relate(placeto *s, arena *a) {
   int32_t n = s->env->n_units, *item[RELATIONS], *list = ARENA_NEW(a, int32_t, n);
   int64_t *start[RELATIONS], filled[RELATIONS] = {0};
@@ -140,7 +139,7 @@ static bool relate(placeto *s, arena *a) {
   return true;
 }
 
-/* Fills `work`: entries of devices on which a unit cannot run are never read. */
+/* Fills `work`. Entries of devices that cannot run a unit are never read. */
 static bool find_work(placeto *s, arena *a) {
   const environment *env = s->env;
   int64_t cells = (int64_t)env->n_units * env->n_devices;
@@ -171,7 +170,7 @@ static bool init_network(placeto *s, rng *random) {
   }
   s->second = params_add(p, "second", seen, hidden, PARAMS_GLOROT, random);
   s->second_shift = params_add(p, "second_shift", 1, hidden, PARAMS_ZERO, random);
-  s->score = params_add(p, "score", hidden, n, PARAMS_ZERO, random); /* all devices alike at first */
+  s->score = params_add(p, "score", hidden, n, PARAMS_ZERO, random); /* uniform at first */
   s->score_shift = params_add(p, "score_shift", 1, n, PARAMS_ZERO, random);
   return s->score_shift >= 0 && s->second >= 0 && s->first >= 0;
 }

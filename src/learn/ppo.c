@@ -5,7 +5,8 @@
 #include "base/contracts.h"
 #include "nn/quick.h"
 
-/* The distribution of one unit in one placement: logarithms over the open devices, into `to`. Returns the entropy. */
+/* The distribution of one unit in one placement: writes log probabilities of the open devices to `to`. Returns the
+ * entropy. */
 static nn_real distribute(nn_real *to, const nn_real *score, const bool *open, int32_t n) {
   nn_real most = 0, sum = 0, inner = 0;
   bool any = false;
@@ -34,7 +35,7 @@ static const bool *open_at(const ppo_batch *b, int32_t placement, int32_t unit) 
   return b->open + ((int64_t)placement * b->n_units + unit) * b->n_devices;
 }
 
-/* The term of one unit in one placement, and its slope by the logarithm of the chance. */
+/* The term of one unit in one placement, and its derivative with respect to the log probability. */
 static nn_real term(const ppo_batch *b, int32_t placement, nn_real chance, nn_real before, nn_real *slope) {
   nn_real a = b->advantage[placement];
   if (placement >= b->n_draws) {
@@ -92,7 +93,7 @@ nn_var ppo_loss(tape *t, nn_var scores, const ppo_batch *b) {
   REQUIRE(tape_at(t, scores).cols == (b->n_draws + b->n_shown) * b->n_devices);
   const nn_real *from = tape_at(t, scores).value;
   nn_real log_chance[SITU_MAX_DEVICES], slope;
-  double loss = 0; /* of many small terms */
+  double loss = 0; /* double: a sum of many small terms */
   for (int32_t k = 0; k < b->n_draws + b->n_shown; k++) {
     double sum = 0, bonus = k < b->n_draws ? b->entropy : 0;
     for (int32_t u = 0; u < b->n_units; u++) {

@@ -5,21 +5,21 @@
 #include "base/contracts.h"
 #include "base/fail.h"
 
-static const double KEPT = 0.9; /* of a moving average */
+static const double KEPT = 0.9; /* weight of the past in moving averages */
 static const double KEPT_SQUARE = 0.95, MOST_DEVIATIONS = 2, LEAST_DEVIATION = 1e-4;
-static const double STEEPEST = 1;  /* norm of a gradient */
-static const double MOST_GAIN = 1; /* of one decision over the baseline: invalid trials would drown all else */
+static const double STEEPEST = 1;  /* maximum norm of a gradient */
+static const double MOST_GAIN = 1; /* of one decision over the baseline: invalid trials must not dominate */
 
 typedef struct learner {
   const reinforce_policy *policy;
   tape *tape;
   rng random;
-  decision *decided; /* [decision] of the episode */
+  decision *decided; /* [decision] of the current episode */
   double *before;    /* [decision] reward before it */
   double *baseline;  /* [decision] */
-  int32_t *n_seen;   /* [decision] episodes that came so far */
-  double square;     /* of what gains were over their baselines, as a moving average; 0 before the first */
-  double started;    /* reward of the start of episodes, once it is known */
+  int32_t *n_seen;   /* [decision] episodes that got this far */
+  double square;     /* moving average of the squared gain over the baseline; 0 before the first */
+  double started;    /* reward at the start of episodes, once known */
   int64_t n_episodes;
 } learner;
 
@@ -27,8 +27,7 @@ nn_var reinforce_entropy(tape *t, nn_var log_chances) {
   return nn_scale(t, nn_sum(t, nn_multiply(t, nn_exp(t, log_chances), log_chances)), -1);
 }
 
-/* Runs an episode of at most n_decisions; returns how many there were, -1 without memory. *reward is that of the last.
- */
+/* Runs an episode of at most n_decisions. Returns its length, or -1 without memory. *reward is the last reward. */
 static int32_t play(learner *l, solve_run *run, double *reward) {
   const reinforce_policy *p = l->policy;
   int32_t k = 0;
@@ -48,7 +47,7 @@ static int32_t play(learner *l, solve_run *run, double *reward) {
   return k;
 }
 
-/* The advantage of a gain over its baseline, in units of the usual deviation. */
+/* A gain over its baseline, in units of the running deviation. */
 static double in_deviations(learner *l, double over) {
   if (over == 0) return 0;
   l->square = l->square > 0 ? KEPT_SQUARE * l->square + (1 - KEPT_SQUARE) * over * over : over * over;

@@ -1,4 +1,4 @@
-/* The RNN placer: groups of operators in, a device for each out, one after the other, by a sequence-to-sequence network
+/* The RNN placer: a sequence-to-sequence network reads groups of operators and writes a device for each, one at a time,
  * with attention (Mirhoseini et al., "Device placement optimization with reinforcement learning", ICML 2017), with what
  * the HSDAG repository's baseline of that name tells it of a group: its kinds, output shape and neighbours. The
  * published baseline praises slow placements; here the sign is right. docs/theory/learned/learned_baselines.md. */
@@ -14,7 +14,7 @@ typedef struct rnn_placer {
   params *params;
   seq2seq net;
   int32_t kinds; /* the embedding of kinds */
-  nn_real *rows; /* [unit * (DESCRIBE_NUMBERS + units)] numbers, and 1 for each neighbour */
+  nn_real *rows; /* [unit * (DESCRIBE_NUMBERS + units)] numbers, then 1 for each neighbour */
   int32_t *device;
 } rnn_placer;
 

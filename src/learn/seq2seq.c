@@ -24,7 +24,7 @@ bool seq2seq_init(seq2seq *s, params *p, int32_t width, int32_t hidden, int32_t 
   s->shift = params_add(p, "decoder.shift", 1, 3 * hidden, PARAMS_ZERO, random);
   s->state = params_add(p, "decoder.state", hidden, 3 * hidden, PARAMS_GLOROT, random);
   s->state_shift = params_add(p, "decoder.state_shift", 1, 3 * hidden, PARAMS_ZERO, random);
-  s->out = params_add(p, "decoder.out", 3 * hidden, n_devices, PARAMS_ZERO, random); /* all devices alike at first */
+  s->out = params_add(p, "decoder.out", 3 * hidden, n_devices, PARAMS_ZERO, random); /* uniform at first */
   s->out_shift = params_add(p, "decoder.out_shift", 1, n_devices, PARAMS_ZERO, random);
   return s->out_shift >= 0;
 }

@@ -9,7 +9,7 @@ struct trial_window {
   int32_t n_units;
   const nn_segments *before, *after;
   int32_t *unit, n;   /* the units in it */
-  int32_t *in, drawn; /* [unit] the number of the last window that it was in; of windows so far */
+  int32_t *in, drawn; /* [unit] the last window that held it; the number of windows so far */
 };
 
 trial_window *trial_window_new(int32_t n, const nn_segments *before, const nn_segments *after, arena *a) {
@@ -29,7 +29,7 @@ static void add(trial_window *w, int32_t u) {
   w->unit[w->n++] = u;
 }
 
-/* About `most` units: a stretch of the order, or what grows from one unit along edges. */
+/* Chooses about `most` units: consecutive ones in the order, or a region grown from one unit along edges. */
 static void choose_units(trial_window *w, int32_t most, rng *random) {
   int32_t first = (int32_t)rng_below(random, w->n_units);
   w->drawn++;
@@ -53,7 +53,7 @@ int32_t trial_window_device(const environment *env, int32_t u, const nn_real *sc
   int32_t chosen = -1;
   for (int32_t d = 0; d < env->n_devices; d++) {
     if (!env->allowed[row + d]) continue;
-    /* of exponential times the least: a draw in proportion to their rates */
+    /* the minimum of exponential times is a draw in proportion to their rates */
     double time = log(-log(1 - rng_unit(random)) + 1e-300) - by * (double)score[row + d];
     if (time >= least) continue;
     least = time;

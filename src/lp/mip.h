@@ -9,7 +9,7 @@
 
 typedef struct mip_limits {
   double seconds;       /* of wall time, roughly kept; INFINITY: none */
-  int64_t most_nodes;   /* of the search tree */
+  int64_t max_nodes;    /* of the search tree */
   int32_t seed;         /* of the engine's random numbers */
   const int64_t *start; /* [n_columns] a solution to start from, or NULL; only integer columns are used */
   bool (*stop)(void *); /* asked about every 10 ms, or NULL */

@@ -90,7 +90,7 @@ static void set_limits(Cbc_Model *model, mip_task *task) {
   cbc.setAllowableGap(model, 0);
   cbc.setAllowableFractionGap(model, 0);
   if (isfinite(limits->seconds)) cbc.setMaximumSeconds(model, fmax(limits->seconds, 0.01));
-  cbc.setMaximumNodes(model, limits->most_nodes < INT_MAX ? (int)limits->most_nodes : INT_MAX);
+  cbc.setMaximumNodes(model, limits->max_nodes < INT_MAX ? (int)limits->max_nodes : INT_MAX);
   cbc.addCutCallback(model, ask_to_stop, "stop", task);
 }
 
@@ -174,7 +174,7 @@ static int64_t deadline_ns(double seconds) {
 
 bool mip_search(mip_outcome *out, const program *p, const mip_limits *limits, mip_found *found, void *context,
                 arena *a) {
-  REQUIRE(!p->out_of_memory && limits->most_nodes > 0);
+  REQUIRE(!p->out_of_memory && limits->max_nodes > 0);
   program_table t;
   mip_task task = {.program = p,
                    .table = &t,
@@ -185,7 +185,7 @@ bool mip_search(mip_outcome *out, const program *p, const mip_limits *limits, mi
                    .preprocess = true};
   child_limits by = {.deadline_ns = deadline_ns(limits->seconds),
                      .grace_ns = GRACE_NS,
-                     .most_bytes = sizeof(mip_message) + (size_t)p->n_columns * sizeof(double),
+                     .max_bytes = sizeof(mip_message) + (size_t)p->n_columns * sizeof(double),
                      .stop = stop,
                      .told = hear};
   *out = (mip_outcome){.n_nodes = 0};

@@ -17,7 +17,7 @@ typedef struct record {
   const void *extra;
 } record;
 
-static const size_t most_block_bytes = (size_t)1 << 40;
+static const size_t max_block_bytes = (size_t)1 << 40;
 
 struct tape {
   unsigned char *block[MOST_BLOCKS]; /* each twice as large as the one before */
@@ -55,7 +55,7 @@ static bool add_block(tape *t, size_t bytes) {
   if (t->n_blocks == MOST_BLOCKS) return false;
   size_t size = t->n_blocks > 0 ? 2 * t->block_bytes[t->n_blocks - 1] : FIRST_BLOCK_BYTES;
   while (size < bytes) {
-    if (size > most_block_bytes / 2) return false;
+    if (size > max_block_bytes / 2) return false;
     size *= 2;
   }
   unsigned char *made = aligned_alloc(ALIGNMENT, size);

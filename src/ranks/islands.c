@@ -252,8 +252,8 @@ static situ_status wait_for(wait *w, look_function *look, situ_error *error) {
 }
 
 static bool in_a_hurry(const wait *w) {
-  int64_t most_ns = w->all->own == HUB ? HURRY_NS : FOLLOWER_HURRY_NS;
-  return w->stopped_ns > 0 && clock_now_ns() - w->stopped_ns > most_ns;
+  int64_t max_ns = w->all->own == HUB ? HURRY_NS : FOLLOWER_HURRY_NS;
+  return w->stopped_ns > 0 && clock_now_ns() - w->stopped_ns > max_ns;
 }
 
 static bool is_silent(const peer *p) { return clock_now_ns() - p->heard_ns > LOST_NS; }

@@ -22,7 +22,7 @@ static const double link_bytes_per_s = 12.6e9;   /* PCIe 3.0 x16, four fifths of
 static const int64_t link_ns = 10000;
 static const double profiled_flops = 15.7e12; /* peak of that V100 in f32 */
 static const double part_of_peak = 0.5;       /* turns times into FLOPs, for other platforms */
-static const double most_ms = 1e12, most_bytes = 4e18;
+static const double max_ms = 1e12, max_bytes = 4e18;
 static const char separator[] = " -- ";
 
 typedef struct profile {
@@ -91,10 +91,10 @@ static situ_status read_node(profile *p, const line *l) {
   *first = *values = '\0';
   const char *description = first + strlen(separator), *text = values + strlen(separator);
   double forward_ms, backward_ms, activation, parameters;
-  TRY(scan_value(p, l, text, "forward_compute_time=", most_ms, &forward_ms));
-  TRY(scan_value(p, l, text, "backward_compute_time=", most_ms, &backward_ms));
-  TRY(scan_value(p, l, text, "activation_size=", most_bytes, &activation));
-  TRY(scan_value(p, l, text, "parameter_size=", most_bytes, &parameters));
+  TRY(scan_value(p, l, text, "forward_compute_time=", max_ms, &forward_ms));
+  TRY(scan_value(p, l, text, "backward_compute_time=", max_ms, &backward_ms));
+  TRY(scan_value(p, l, text, "activation_size=", max_bytes, &activation));
+  TRY(scan_value(p, l, text, "parameter_size=", max_bytes, &parameters));
   char *name = arena_string(p->scratch, l->text);
   int64_t number = p->n_nodes;
   int64_t there = name ? string_map_put(p->nodes, name, number) : -1;

@@ -17,8 +17,8 @@
 #include "read/reader.h"
 
 static const double ns_per_unit = 1e6;
-static const double most_units = 1e12; /* 31 years of milliseconds */
-static const double most_bytes = 4e18;
+static const double max_units = 1e12; /* 31 years of milliseconds */
+static const double max_bytes = 4e18;
 static const double cost_tolerance = 1e-6; /* of the edges of one producer, as the published evaluator has it */
 
 typedef struct workload_node {
@@ -69,7 +69,7 @@ static situ_status read_number(const workload *w, double *out, const json_value 
 static situ_status read_time(const workload *w, int64_t *out_ns, const json_value *object, const char *key,
                              const char *where) {
   double units;
-  TRY(read_number(w, &units, object, key, most_units, where));
+  TRY(read_number(w, &units, object, key, max_units, where));
   *out_ns = sat_round(units * ns_per_unit);
   return SITU_STATUS_OK;
 }
@@ -107,7 +107,7 @@ static situ_status read_machine(workload *w) {
   w->n_hosts = (int32_t)hosts;
   w->n_accelerators = (int32_t)accelerators;
   /* A sum of rounded sizes fits exactly when it is at most the floor of the limit. */
-  w->accelerator_bytes = bytes > most_bytes ? SITU_UNLIMITED_BYTES : (int64_t)floor(bytes);
+  w->accelerator_bytes = bytes > max_bytes ? SITU_UNLIMITED_BYTES : (int64_t)floor(bytes);
   return SITU_STATUS_OK;
 }
 
@@ -143,7 +143,7 @@ static situ_status read_node(workload *w, int32_t index, string_map *names) {
   TRY(read_truth(w, &node->supported, node->json, "supportedOnFpga", where));
   TRY(read_truth(w, &node->backward, node->json, "isBackwardNode", where));
   double bytes = 0;
-  if (json_get(node->json, "size")) TRY(read_number(w, &bytes, node->json, "size", most_bytes, where));
+  if (json_get(node->json, "size")) TRY(read_number(w, &bytes, node->json, "size", max_bytes, where));
   node->size_bytes = sat_round(bytes);
   node->colored = json_get(node->json, "colorClass") != NULL;
   if (node->colored) TRY(read_whole(w, &node->color, node->json, "colorClass", where));
@@ -249,7 +249,7 @@ static situ_status read_edge(workload *w, const json_value *edge, int64_t index)
   double cost;
   TRY(read_end(w, &from, edge, "sourceId", where));
   TRY(read_end(w, &to, edge, "destId", where));
-  TRY(read_number(w, &cost, edge, "cost", most_units, where));
+  TRY(read_number(w, &cost, edge, "cost", max_units, where));
   workload_node *producer = &w->nodes[from];
   if (from == to)
     return fail_with(w->error, SITU_STATUS_BAD_INPUT, w->source->path, "node %lld has an edge to itself",

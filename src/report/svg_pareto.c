@@ -83,17 +83,17 @@ static void draw_points(text_buffer *t, const situ_front *front, axis latency, a
 static char *pareto_svg(const situ_front *front, const situ_problem *p) {
   text_buffer t = {0};
   char line[320];
-  int64_t least_latency = situ_front_least_latency_ns(front), least_period = situ_front_least_period_ns(front);
+  int64_t min_latency = situ_front_least_latency_ns(front), min_period = situ_front_least_period_ns(front);
   int32_t n = situ_front_n_points(front);
-  axis latency = axis_of(front, false, least_latency), period = axis_of(front, true, least_period);
+  axis latency = axis_of(front, false, min_latency), period = axis_of(front, true, min_period);
   draw_open(&t, WIDTH, HEIGHT);
   snprintf(line, sizeof line, "%.120s on %.120s", p->graph->model, p->platform->name);
   draw_text(&t, 20, 30, "t", line);
   snprintf(line, sizeof line, "%d plan%s not dominated by any other; dashed: lower bounds", (int)n, n == 1 ? "" : "s");
   draw_text(&t, 20, 52, "s", line);
   draw_axes(&t, latency, period);
-  draw_bound(&t, latency, least_latency, true);
-  draw_bound(&t, period, least_period, false);
+  draw_bound(&t, latency, min_latency, true);
+  draw_bound(&t, period, min_period, false);
   draw_points(&t, front, latency, period);
   text_add(&t, "</svg>\n");
   return text_take(&t);

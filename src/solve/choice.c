@@ -7,8 +7,8 @@
 #include "solve/stream/fewer.h"
 #include "solve/stream/robust.h"
 
-/* Simulated operators, and limits on simulations: about a second. LEAST_NS is left for it whatever the searches took.
- */
+/* Limits on simulations, MOST_SIMULATED in operators: about a second. LEAST_NS is always left, however long the
+ * searches took. */
 static const int64_t MOST_SIMULATED = 8000000, LEAST_STEPS = 40, MOST_STEPS = 20000, DEFAULT_NS = 1000000000;
 static const int64_t LEAST_NS = 500000000;
 static const double TOLERANCE = 0.02, MIN_GAIN = 0.05, UNCERTAINTY = 0.2, SURE = 0.9;
@@ -41,15 +41,15 @@ situ_status choice_options(situ_solve_options *o, const situ_problem *p, bool po
 
 int64_t choice_least_ns(const situ_solve_options *o) { return min64(LEAST_NS, sat_round(o->time_limit_s * 1e8)); }
 
-/* Nanoseconds, 0 for no limit: what the searches have left of the user's limit without `kept_ns`, but a tenth of the
- * limit or LEAST_NS at least. */
+/* Nanoseconds, or 0 for no limit: what the searches left of the user's limit, minus `kept_ns`, but at least a tenth of
+ * the limit or LEAST_NS. */
 static int64_t time_left(const solve_run *run, const situ_solve_options *o, int64_t kept_ns) {
   if (o->time_limit_s <= 0) return 0;
   return max64(budget_time_left(run->budget) - kept_ns, choice_least_ns(o));
 }
 
-/* A budget beyond that of the searches, which may be spent: the run's own from begin to end, when the steps are
- * counted on that of the searches. */
+/* A budget beyond that of the searches. Between begin and end it is the run's own; its steps are then added to that of
+ * the searches. */
 typedef struct extra_budget {
   budget own, *whole;
 } extra_budget;
@@ -67,7 +67,7 @@ static void extra_end(extra_budget *e, solve_run *run) {
   e->whole->steps = sat_add(e->whole->steps, e->own.steps);
 }
 
-/* Simulations that take about a second. */
+/* The number of simulations that take about a second. */
 static int64_t extra_steps(const situ_problem *p) {
   return max64(LEAST_STEPS, min64(MOST_STEPS, MOST_SIMULATED / p->n_operators));
 }
@@ -83,21 +83,21 @@ static situ_status search(fewer_pool *pool, solve_run *run, const best_single *s
   return status;
 }
 
-/* The most draws that take about a second. */
+/* The number of draws that take about a second. */
 static int32_t draws_of(const situ_problem *p, int32_t n_plans) {
   int64_t n = 5 * MOST_SIMULATED / p->n_operators / (n_plans + 1);
   return (int32_t)max64(LEAST_DRAWS, min64(DRAWS, n));
 }
 
-/* The plan of the highest 10 % quantile of speed-up over the single device, of those that take most_ns at most; the
- * first of equals: they stand in order of their hand-overs. */
+/* Chooses, among the plans of at most max_ns, the one with the highest 10 % quantile of speed-up over the single
+ * device. Among equals the first: plans are sorted by their hand-overs. */
 static situ_status most_robust(int32_t *chosen, const fewer_pool *pool, solve_run *run, const fewer_rules *rules,
-                               double most_ns, double uncertainty, budget *b) {
+                               double max_ns, double uncertainty, budget *b) {
   placement where[FEWER_PLANS + 1];
   bool may[FEWER_PLANS + 1];
   for (int32_t k = 0; k < pool->n; k++) {
     where[k] = pool->plan[k].where;
-    may[k] = fewer_keeps(&pool->plan[k], rules) && (double)pool->plan[k].time_ns <= most_ns;
+    may[k] = fewer_keeps(&pool->plan[k], rules) && (double)pool->plan[k].time_ns <= max_ns;
   }
   int32_t draws = draws_of(run->problem, pool->n);
   const placement *other = &where[pool->single >= 0 ? pool->single : *chosen];
@@ -106,8 +106,8 @@ static situ_status most_robust(int32_t *chosen, const fewer_pool *pool, solve_ru
              : fail_no_memory(run->error);
 }
 
-/* Whether the plan loses in more than one of ten draws, rounded up: a few draws, which is all that large graphs have
- * time for, must not decide by a single loss. */
+/* Whether the plan loses in more than one of ten draws, rounded up. Large graphs have time for a few draws only, and a
+ * single loss among these must not decide. */
 static bool is_unsure(const situ_robustness *r) {
   double draws = r->draws;
   return (1 - r->beats_single) * draws > ceil((1 - SURE) * draws - 1e-9) + 1e-9;
@@ -122,8 +122,8 @@ static situ_status compare_one(situ_robustness *out, int32_t split, const fewer_
              : fail_no_memory(run->error);
 }
 
-/* Of the plans that beat the single device by min_gain, the surest to do so, with what is known of it; the single
- * device where it is not sure either. Draws that did not choose it decide. */
+/* Finds, among the plans that beat the single device by min_gain, the one that does so most surely, and its robustness;
+ * or the single device where even that is unsure. Draws other than those that chose it decide. */
 static situ_status find_surer(situ_robustness *out, int32_t *chosen, const fewer_pool *pool, solve_run *run,
                               const fewer_rules *rules, double uncertainty, budget *b) {
   int32_t split = *chosen, surest = split;
@@ -138,9 +138,8 @@ static situ_status find_surer(situ_robustness *out, int32_t *chosen, const fewer
   return SITU_STATUS_OK;
 }
 
-/* Compares the plan with the single device. Where it is not sure to be better, a surer one of the pool takes its place,
- * else the single device does. Where the single device was chosen already, the fastest plan is the one that is
- * compared. */
+/* Compares the plan with the single device. If it is not surely better, a surer plan of the pool replaces it, or else
+ * the single device. If the single device was chosen already, the fastest plan is compared. */
 static situ_status compare(situ_robustness *out, int32_t *chosen, const fewer_pool *pool, solve_run *run,
                            const fewer_rules *rules, double uncertainty, budget *b) {
   int32_t split = *chosen;
@@ -153,7 +152,7 @@ static situ_status compare(situ_robustness *out, int32_t *chosen, const fewer_po
   return SITU_STATUS_OK;
 }
 
-/* Adds the plan of whole layers, which a full pool would have no room for. */
+/* Adds the plan of whole layers, even to a full pool. */
 static situ_status add_layers(fewer_pool *pool, solve_run *run) {
   incumbent found;
   handovers cost = {0};
@@ -174,12 +173,12 @@ static situ_status add_layers(fewer_pool *pool, solve_run *run) {
   return status;
 }
 
-/* Where no split of the pool is sure, one of whole layers may be: no search for speed alone comes to its few
+/* Where no split of the pool is sure, one of whole layers may be: searches for speed alone do not reach its few
  * hand-overs. */
 static situ_status try_layers(situ_robustness *told, int32_t *chosen, fewer_pool *pool, solve_run *run,
                               const fewer_rules *rules, const situ_solve_options *o) {
   if (run->budget->stop == BUDGET_CANCELLED || solve_is_large(run->problem)) return SITU_STATUS_OK;
-  int64_t time = o->time_limit_s > 0 ? choice_least_ns(o) / 2 : 0; /* of each step: the limit has passed */
+  int64_t time = o->time_limit_s > 0 ? choice_least_ns(o) / 2 : 0; /* for each step: the limit has passed already */
   int32_t last = pool->n;
   extra_budget extra;
   extra_begin(&extra, run, max64(LEAST_STEPS, extra_steps(run->problem) / 8), time);

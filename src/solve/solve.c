@@ -1,4 +1,4 @@
-/* The face of all solvers: names in, a checked plan out. The walk is in README.md beside this file. */
+/* Entry point of all solvers: names in, a checked plan out. README.md in this folder describes the steps. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "solve/common/best_single.h"
 #include "solve/common/exchange.h"
 #include "solve/common/walks.h"
-#include "solve/formed.h"
+#include "solve/form_search.h"
 #include "solve/solve.h"
 #include "view/footprint.h"
 
@@ -31,7 +31,7 @@ static const char *served_models(char into[64], const solver *s) {
   return into[0] ? into + 2 : into;
 }
 
-/* What to add where the execution model is one that the solver serves, but the problem is none. */
+/* An explanation for when the solver serves the execution model but not this problem. */
 static const char *limits_of(const solver *s, const situ_problem *p) {
   return problem_is_of(p, s->models) ? ", but not of this size or with these options" : "";
 }
@@ -54,7 +54,7 @@ static situ_status unknown_name(const solver *const *rows, const char *name, sit
                    near_names(near, sizeof near, name, names, n));
 }
 
-/* Finds the rows of a list of names and sees that each can serve the problem. */
+/* Finds the rows for a list of names, and checks that each serves the problem. */
 static situ_status choose(selection *chosen, const solver *const *rows, const char *names, const situ_problem *problem,
                           situ_error *error) {
   const char *at = names && names[0] ? names : "auto";
@@ -85,7 +85,7 @@ static situ_status choose(selection *chosen, const solver *const *rows, const ch
   }
 }
 
-/* A policy that nobody asks is most likely a solver that was not named. */
+/* Warns of a policy that no chosen solver uses: most likely its solver was not named. */
 static void warn_of_policy(const selection *chosen, const solver *const *rows, const situ_solve_options *o) {
   const char *names[2] = {NULL};
   int32_t n = 0;
@@ -114,7 +114,7 @@ static bool report(void *context) {
   return w->callback(w->context, &now);
 }
 
-/* What is known by now, for the log. */
+/* Logs what is known so far. */
 static void tell(const solve_run *run, const char *who) {
   const incumbent *i = run->incumbent;
   if (i->value_ns == SITU_NEVER_NS)
@@ -125,8 +125,8 @@ static void tell(const solve_run *run, const char *who) {
              (long long)i->value_ns, (long long)i->lower_bound_ns, (long long)run->budget->steps);
 }
 
-/* Each solver in turn: those that end by themselves may use what is left, those that do not share it evenly. The first
- * one is called even where the bounds have used up the limits: most find some plan at once. */
+/* Runs each solver in turn. Those that end by themselves may use all that is left; the others share it evenly. The
+ * first one runs even where the bounds have used up the limits, since most find some plan at once. */
 static situ_status run_all(const selection *chosen, solve_run *run) {
   int32_t anytime_left = chosen->n_anytime;
   bool limited = run->budget->max_steps != INT64_MAX || run->budget->deadline_ns != INT64_MAX;
@@ -142,7 +142,7 @@ static situ_status run_all(const selection *chosen, solve_run *run) {
   return SITU_STATUS_OK;
 }
 
-/* A limit below what is proved for any plan can be kept by none. */
+/* If the limit is below the bound for all plans, no plan keeps it. */
 static situ_status hold_limit(solve_run *run, const bound_found *least, int64_t limit_ns, const char *what) {
   if (least->lower_ns <= limit_ns) return SITU_STATUS_OK;
   char line[256];
@@ -154,7 +154,7 @@ static situ_status hold_limit(solve_run *run, const bound_found *least, int64_t 
   return SITU_STATUS_OK;
 }
 
-/* The best of all bounds of the problem or a view of it, shared out among ranks and threads. */
+/* The best of all bounds of the problem or a view of it, computed by all ranks and threads. */
 static situ_status best_bound(bound_found *out, solve_run *run, const situ_problem *p, arena *proofs) {
   bound_result results[BOUNDS] = {{.known = false}};
   TRY(exchange_bounds(results, run, p, proofs));
@@ -162,7 +162,8 @@ static situ_status best_bound(bound_found *out, solve_run *run, const situ_probl
   return SITU_STATUS_OK;
 }
 
-/* The same for a limit by other costs; where none can keep it, says what the best plan found by these comes to. */
+/* The same for a limit by other costs. If no plan can keep it, reports the value of the best plan found by these
+ * costs. */
 static situ_status hold_other_limit(solve_run *run, arena *proofs) {
   const situ_problem *p = run->problem;
   const solver *const rows[] = {&single_solver, &priced_chain_solver};
@@ -186,7 +187,7 @@ static situ_status hold_other_limit(solve_run *run, arena *proofs) {
   return run->incumbent->reason ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
 
-/* Bounds on the value, and where period and latency both matter on the one that is limited. */
+/* Bounds the value, and where both period and latency matter, also the one that has a limit. */
 static situ_status first_bounds_in(solve_run *run, arena *proofs) {
   const situ_problem *p = run->problem;
   bound_found found;
@@ -199,7 +200,7 @@ static situ_status first_bounds_in(solve_run *run, arena *proofs) {
     situ_problem pipeline, latency;
     problem_view_pipeline(&pipeline, p);
     problem_view_latency(&latency, p);
-    if (limit_ns < SITU_NEVER_NS - 1) { /* else no limit, though both are looked at */
+    if (limit_ns < SITU_NEVER_NS - 1) { /* otherwise there is no limit, although both matter */
       TRY(best_bound(&found, run, rate ? &latency : &pipeline, proofs));
       TRY(hold_limit(run, &found, limit_ns, rate ? "latency" : "period"));
     }
@@ -210,7 +211,7 @@ static situ_status first_bounds_in(solve_run *run, arena *proofs) {
   return SITU_STATUS_OK;
 }
 
-/* Before the solvers, and with a limit of time on no more than a third of it. */
+/* Runs the bounds before the solvers, in at most a third of a time limit. */
 static situ_status first_bounds(solve_run *run) {
   arena *proofs = arena_new();
   if (!proofs) return fail_no_memory(run->error);
@@ -246,7 +247,7 @@ static situ_outcome outcome_of(const solve_run *run, const choice *chosen, const
   return run->budget->stop == BUDGET_CANCELLED ? SITU_OUTCOME_CANCELLED : SITU_OUTCOME_LIMIT;
 }
 
-/* The independent judge has the last word. */
+/* The independent checker decides last. */
 static situ_status judge(const situ_problem *problem, situ_plan *plan, situ_error *error) {
   situ_verdict *verdict = NULL;
   TRY(situ_check(&verdict, problem, plan, error));
@@ -304,7 +305,7 @@ static situ_status write_plan(situ_plan **out, const solve_run *run, const choic
   return SITU_STATUS_OK;
 }
 
-/* Plans that the caller has already. */
+/* Offers the plans that the caller provided. */
 static situ_status offer_starts(solve_run *run, const situ_solve_options *o) {
   run->solver = "start";
   for (int32_t k = 0; k < o->n_starts; k++) {
@@ -319,18 +320,19 @@ static situ_status offer_starts(solve_run *run, const situ_solve_options *o) {
   return SITU_STATUS_OK;
 }
 
-/* What the choice of the answer, its plan and the judge take, in times of the first simulations; and the most of the
- * limit that is held back for them. */
+/* Time for choosing the answer, and for writing and checking its plan, in multiples of the first simulations; at most 1
+ * / MOST_HELD of the limit is reserved for them. */
 enum { CHOICE_TIMES = 20, JUDGE_TIMES = 5, MOST_HELD = 4 };
 
-/* Ends the searches so long before the deadline that what comes after them ends by then. */
+/* The deadline for the searches, so that what follows them ends in time. */
 static int64_t deadline_before(const budget *b, int64_t after_ns) {
   if (b->deadline_ns == INT64_MAX) return INT64_MAX;
   return b->deadline_ns - min64(after_ns, (b->deadline_ns - b->start_ns) / MOST_HELD);
 }
 
-/* The value of what the answer would be without the form, where that is better: chosen by the same rules, but draws of
- * costs. Without time for that, the best found: unless the answer with the form is within the tolerance of it. */
+/* The value of the answer without the form, if that is better. It is chosen by the same rules, except for draws of
+ * costs. Without time for that, it is the best plan found, unless the answer with the form is within the tolerance of
+ * it. */
 static situ_status choose_without(int64_t *value_ns, const choice *with, solve_run *run, const best_single *single,
                                   const situ_solve_options *o) {
   situ_solve_options own = *o;
@@ -345,22 +347,22 @@ static situ_status choose_without(int64_t *value_ns, const choice *with, solve_r
   return SITU_STATUS_OK;
 }
 
-/* The answer among the plans found, or among those of the form. */
-static situ_status choose_answer(choice *out, formed *form, solve_run *run, const best_single *single,
+/* Chooses the answer among the plans found, or among those of the form. */
+static situ_status choose_answer(choice *out, form_search *form, solve_run *run, const best_single *single,
                                  const situ_solve_options *o) {
   if (!form) return choice_make(out, run, single, o);
   solve_run own = *run;
-  bool costs = formed_costs(form, run);
+  bool costs = form_search_costs(form, run);
   own.form = &form->form;
   own.incumbent = &form->best;
   TRY(choice_make(out, &own, single, o));
   if (costs) TRY(choose_without(&out->without_form_ns, out, run, single, o));
   if (form->best.best.device || !costs) return SITU_STATUS_OK;
-  out->reason = formed_reason(form, run);
+  out->reason = form_search_reason(form, run);
   return out->reason ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
 
-static situ_status run_and_write(situ_plan **out, const selection *chosen, solve_run *run, formed *form,
+static situ_status run_and_write(situ_plan **out, const selection *chosen, solve_run *run, form_search *form,
                                  const situ_solve_options *o) {
   best_single single;
   int64_t start_ns = clock_now_ns();
@@ -371,14 +373,14 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
   run->budget->deadline_ns = deadline_before(run->budget, after_ns);
   if (!run->problem->conflict) {
     bool hurry = run->budget->deadline_ns != INT64_MAX && chosen->row[0] == &auto_solver;
-    if (hurry) TRY(solver_run(&single_solver, run, 1, 0)); /* some plan at once */
+    if (hurry) TRY(solver_run(&single_solver, run, 1, 0)); /* to have some plan at once */
     if (!o->no_bounds) {
       TRY(first_bounds(run));
       tell(run, "bounds");
     }
     run->watch->steps_before = 0;
     TRY(offer_starts(run, o));
-    if (form) TRY(formed_search(form, run));
+    if (form) TRY(form_search_run(form, run));
     TRY(run_all(chosen, run));
     bool done;
     TRY(exchange_best(run, &done));
@@ -394,17 +396,17 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
   return write_plan(out, run, &answer, &single);
 }
 
-/* With a form, if one is asked for. */
+/* Runs with a form, if one is requested. */
 static situ_status run_formed(situ_plan **out, const selection *chosen, solve_run *run, const situ_solve_options *o) {
-  formed form;
+  form_search form;
   if (!o->form) return run_and_write(out, chosen, run, NULL, o);
-  situ_status status = formed_open(&form, run, o->form);
+  situ_status status = form_search_open(&form, run, o->form);
   if (status == SITU_STATUS_OK) status = run_and_write(out, chosen, run, &form, o);
-  formed_free(&form);
+  form_search_free(&form);
   return status;
 }
 
-/* What ranks must have in common beside the problem. */
+/* A hash of what ranks must have in common besides the problem. */
 static uint64_t mark_of(const situ_solve_options *o) {
   const char *names = o->solvers ? o->solvers : "";
   double limits[] = {o->time_limit_s, o->tolerance, o->min_gain, o->uncertainty};
@@ -442,7 +444,7 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
   run.simulator = simulator_new(problem, a);
   if (!run.simulator || !incumbent_init(&best, problem, a)) return fail_no_memory(error);
   situ_status status = exchange_meet(&run, mark_of(o));
-  whole = budget_new(o->max_steps, sat_round(o->time_limit_s * 1e9), report, &watch); /* not for waiting for others */
+  whole = budget_new(o->max_steps, sat_round(o->time_limit_s * 1e9), report, &watch); /* waiting for ranks is free */
   watch.start_ns = whole.start_ns;
   if (status == SITU_STATUS_OK) status = run_formed(out, chosen, &run, o);
   incumbent_free(&best);

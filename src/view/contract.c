@@ -7,7 +7,7 @@
 
 /* ---- F between operators ---- */
 
-/* The edge of F that the use of a tensor of `from` by `to` gives; false when it gives none. */
+/* The edge of F for the use of a tensor of `from` by `to`. False when there is none. */
 static bool constrains(const situ_problem *p, const bool *unit_is_forward, int32_t *from, int32_t *to) {
   const situ_graph *g = p->graph;
   if (g->phase[*from] != g->phase[*to] || g->phase[*to] == SITU_PHASE_UPDATE) return false;
@@ -21,7 +21,7 @@ static bool constrains(const situ_problem *p, const bool *unit_is_forward, int32
 
 bool constraint_graph_find(constraint_graph *f, const situ_problem *p, arena *a) {
   const situ_graph *g = p->graph;
-  bool *unit_is_forward = ARENA_ZERO(a, bool, p->units.n); /* some operator of it is */
+  bool *unit_is_forward = ARENA_ZERO(a, bool, p->units.n); /* one of its operators is a forward operator */
   *f = (constraint_graph){.n = g->n_operators, .start = ARENA_ZERO(a, int32_t, (int64_t)g->n_operators + 2)};
   if (!unit_is_forward || !f->start || g->n_uses > INT32_MAX) return false;
   for (int32_t v = 0; v < f->n; v++)
@@ -51,7 +51,7 @@ bool constraint_graph_reverse(constraint_graph *back, const constraint_graph *f,
 
 /* ---- classes ---- */
 
-/* F between the classes that class_of gives: no self edges, no edge twice. */
+/* F between the classes of class_of, without self edges and duplicates. */
 static bool merge_edges(constraint_graph *merged, const constraint_graph *f, const int32_t *class_of, int32_t n,
                         arena *a) {
   merged->n = n;

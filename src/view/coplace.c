@@ -5,23 +5,23 @@
 #include "graph/neighbours.h"
 #include "view/footprint.h"
 
-enum { PARTS_OF_MEMORY = 4 }; /* joined units take at most this part of the largest memory */
+enum { PARTS_OF_MEMORY = 4 }; /* joined units take at most 1 / PARTS_OF_MEMORY of the largest memory */
 
-/* All by unit of the problem; sums are those of roots. */
+/* Arrays by unit of the problem. Sums are stored at roots. */
 typedef struct joining {
   const situ_problem *problem;
   int32_t *into;
   int32_t *pin;
-  bool *classes;                /* [unit * n_classes] where all of it may run; by time only */
+  bool *classes;                /* [unit * n_classes] classes that can run all of it; only when joining by time */
   bool *usable;                 /* [class] some device of it may be used */
   int64_t *weights, *footprint; /* bytes */
-  int64_t most_bytes;
+  int64_t max_bytes;
 } joining;
 
-/* Whether one device may run both, and they are small enough together. */
+/* Whether one device may run both, and both together are small enough. */
 static bool may_join(const joining *j, int32_t a, int32_t b) {
   const situ_problem *p = j->problem;
-  if (sat_add(sat_add(j->weights[a], j->weights[b]), max64(j->footprint[a], j->footprint[b])) > j->most_bytes)
+  if (sat_add(sat_add(j->weights[a], j->weights[b]), max64(j->footprint[a], j->footprint[b])) > j->max_bytes)
     return false;
   int32_t pin = j->pin[a] >= 0 ? j->pin[a] : j->pin[b];
   if (j->pin[a] >= 0 && j->pin[b] >= 0 && j->pin[a] != j->pin[b]) return false;
@@ -50,9 +50,9 @@ static bool joining_init(joining *j, const situ_problem *p, arena *a) {
   for (int32_t d = 0; d < p->n_devices; d++) {
     if (p->unused[d]) continue;
     j->usable[p->class_of[d]] = true;
-    j->most_bytes = max64(j->most_bytes, p->platform->memory_bytes[p->memory_of[d]]);
+    j->max_bytes = max64(j->max_bytes, p->platform->memory_bytes[p->memory_of[d]]);
   }
-  if (j->most_bytes != SITU_UNLIMITED_BYTES) j->most_bytes /= PARTS_OF_MEMORY;
+  if (j->max_bytes != SITU_UNLIMITED_BYTES) j->max_bytes /= PARTS_OF_MEMORY;
   disjoint_init(j->into, n);
   for (int64_t i = 0; i < (int64_t)n * n_classes; i++) j->classes[i] = true;
   for (int32_t v = 0; v < p->n_operators; v++) {

@@ -17,11 +17,12 @@ static const unsigned compared[] = {
     [EQUAL_ALWAYS] = PINS | BYTES | HOST | STAGES | SHARES | ROUTES | CHANNELS,
 };
 
-/* What must agree in two devices as such, 0 where it does not matter; all of one size, so that bytes compare. */
+/* What must agree in two devices, or 0 where it does not matter. All fields have one size, so that memcmp compares
+ * them. */
 typedef struct look {
   int64_t class_index, bytes, pool, host, pays, shares, from_host, to_host;
-  int64_t memory;  /* that it shares, or -1 */
-  uint64_t routes; /* a hash of all, in any order */
+  int64_t memory;  /* the one that it shares, or -1 */
+  uint64_t routes; /* a hash of all routes, in any order */
 } look;
 
 typedef struct finder {
@@ -30,14 +31,14 @@ typedef struct finder {
   bool *usable, *pinned; /* [device] */
   look *looks;           /* [device] */
   int32_t *first;        /* [type] */
-  /* for channels */
+  /* for channels: */
   int64_t *n_uses;           /* [channel] by all routes */
-  int64_t *n_here;           /* [channel] by routes that the swap at hand moves */
-  int32_t *image, *preimage; /* [channel] its destination, and its source; -1: not yet known */
-  int32_t one, other;        /* memories that change places */
+  int64_t *n_here;           /* [channel] by routes that the current swap moves */
+  int32_t *image, *preimage; /* [channel] its destination, its source; -1: not yet known */
+  int32_t one, other;        /* the two memories to swap */
 } finder;
 
-/* The kind of route from one memory to another; 0 from a memory to itself alone. */
+/* The kind of route from one memory to another; 0 only from a memory to itself. */
 static int32_t kind(const situ_problem *p, int32_t m, int32_t w) {
   return p->costs->pair_kind[(int64_t)m * p->n_memories + w];
 }
@@ -50,7 +51,7 @@ static bool shares_memory(const situ_problem *p, const bool *among, int32_t d) {
 
 bool equal_devices_share_memory(const situ_problem *p, int32_t d) { return shares_memory(p, NULL, d); }
 
-/* The pool of a memory, by its last member, or -1 for a memory alone. */
+/* The pool of a memory, named by its last member, or -1 for a memory outside pools. */
 static int32_t pool_of(const situ_platform *q, int32_t m) {
   if (q->heads_pool[m] && q->next_in_pool[m] < 0) return -1;
   while (q->next_in_pool[m] >= 0) m = q->next_in_pool[m];
@@ -103,7 +104,7 @@ static bool same_routes(const situ_problem *p, int32_t a, int32_t b) {
 
 static int32_t swapped(const finder *f, int32_t m) { return m == f->one ? f->other : m == f->other ? f->one : m; }
 
-/* Counts the channels of a route, which the swap moves. */
+/* Counts the channels of a route that the swap moves. */
 static bool count_route(finder *f, int32_t from, int32_t to) {
   const situ_platform *m = f->problem->platform;
   int64_t route = (int64_t)from * m->n_memories + to;
@@ -115,7 +116,7 @@ static bool count_route(finder *f, int32_t from, int32_t to) {
   return true;
 }
 
-/* A channel that other routes use as well stays where it is. */
+/* Keeps a channel in place if other routes use it too. */
 static bool hold_route(finder *f, int32_t from, int32_t to) {
   const situ_platform *m = f->problem->platform;
   int64_t route = (int64_t)from * m->n_memories + to;
@@ -127,7 +128,7 @@ static bool hold_route(finder *f, int32_t from, int32_t to) {
   return true;
 }
 
-/* Whether a route becomes that between the images of its ends. */
+/* Whether the swap maps a route to the route between the images of its ends. */
 static bool map_route(finder *f, int32_t from, int32_t to) {
   const situ_platform *m = f->problem->platform;
   const int32_t *link_kind = f->problem->costs->link_kind;
@@ -147,7 +148,7 @@ static bool map_route(finder *f, int32_t from, int32_t to) {
   return true;
 }
 
-/* Calls visit for each route that begins or ends at one of the two memories; false when one of the calls is. */
+/* Calls visit for each route that begins or ends at one of the two memories. False when a call returns false. */
 static bool each_route(finder *f, bool (*visit)(finder *, int32_t from, int32_t to)) {
   for (int32_t m = 0; m < f->problem->n_memories; m++) {
     if (!visit(f, f->one, m) || !visit(f, f->other, m)) return false;
@@ -194,7 +195,7 @@ static bool look_at_all(finder *f, arena *a) {
   return !(f->looks_at & CHANNELS) || count_channels(f, a);
 }
 
-/* The type of device d: the first whose first device is equal to it, or a new one. */
+/* Finds the type of device d: the first type whose first device equals d, or a new one. */
 static void find_type(equal_devices *out, finder *f, int32_t d) {
   int32_t t = 0;
   while (t < out->n_all && !are_equal(f, d, f->first[t])) t++;

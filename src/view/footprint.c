@@ -29,7 +29,7 @@ int64_t footprint_running_bytes(const situ_problem *p, int32_t v) {
   return sat_mul(p->in_flight, footprint_bytes(p->graph, v));
 }
 
-bool footprint_is_told_by_devices(const situ_problem *p) {
+bool footprint_is_per_device(const situ_problem *p) {
   bool usable[SITU_MAX_DEVICES];
   for (int32_t d = 0; d < p->n_devices; d++) usable[d] = !p->unused[d];
   for (int32_t v = 0; v < p->n_operators; v++)
@@ -37,7 +37,7 @@ bool footprint_is_told_by_devices(const situ_problem *p) {
   for (int32_t a = 0; a < p->n_devices; a++)
     for (int32_t b = 0; b < a; b++) {
       if (p->memory_of[a] != p->memory_of[b] || !usable[a] || !usable[b]) continue;
-      bool hosts = problem_is_host(p, a) && problem_is_host(p, b); /* others would hand tensors over for nothing */
+      bool hosts = problem_is_host(p, a) && problem_is_host(p, b); /* others hand over without a transfer */
       if (!hosts || p->platform->memory_bytes[p->memory_of[a]] != SITU_UNLIMITED_BYTES) return false;
     }
   return true;
@@ -45,7 +45,8 @@ bool footprint_is_told_by_devices(const situ_problem *p) {
 
 bool footprint_pools_bind(const situ_problem *p) {
   const situ_graph *g = p->graph;
-  int64_t weights = 0, each = 0; /* in flight: stash and footprint of one operator are at most all tensors each */
+  /* Per input in flight, stash and footprint of an operator are at most all tensors each. */
+  int64_t weights = 0, each = 0;
   for (int32_t v = 0; v < g->n_operators; v++) {
     weights = sat_add(weights, g->weight_bytes[v]);
     each = sat_add(each, g->workspace_bytes[v]);

@@ -19,7 +19,7 @@ int64_t footprint_running_bytes(const situ_problem *p, int32_t v);
 
 /* Whether loads and memory of a pipeline follow from what each device holds alone: accelerators have memories of their
  * own, and hosts share one only where it has no limit. Devices that no plan may use do not count. O(V + devices^2). */
-bool footprint_is_told_by_devices(const situ_problem *p);
+bool footprint_is_per_device(const situ_problem *p);
 
 /* Whether memories that share a capacity might exceed it together, though each of them fits. O(V + E). */
 bool footprint_pools_bind(const situ_problem *problem);

@@ -24,7 +24,7 @@ void handovers_count(handovers *out, const situ_problem *p, const int32_t *devic
   }
 }
 
-/* Joins the ends of each edge within a device, and notes who has a neighbour elsewhere. */
+/* Joins the ends of each edge within a device, and marks operators with a neighbour on another device. */
 static void join_neighbours(int32_t *into, bool *crosses, const situ_graph *g, const int32_t *device) {
   for (int32_t t = 0; t < g->n_tensors; t++) {
     int32_t v = g->producer[t];
@@ -38,7 +38,7 @@ static void join_neighbours(int32_t *into, bool *crosses, const situ_graph *g, c
   }
 }
 
-/* Pieces that nothing leaves or enters join the first of their device that something does, else each other. */
+/* Joins pieces without edges to other devices to the first piece of their device that has some, else to each other. */
 static void join_lonely(int32_t *into, const bool *crosses, const situ_problem *p, const int32_t *device,
                         int32_t *home) {
   for (int32_t d = 0; d < p->n_devices; d++) home[d] = -1;
@@ -70,18 +70,18 @@ static bool find_islands(handovers *out, const situ_problem *p, const int32_t *d
   return true;
 }
 
-/* A unit counts for the part of its first operator. */
+/* A unit belongs to the part of its first operator. */
 static bool find_parts(handovers *out, const situ_problem *p, const int32_t *device, arena *a) {
   int32_t *part = ARENA_NEW(a, int32_t, p->n_operators), *units = NULL;
   out->n_parts = part ? pieces_find(part, p, device, a) : -1;
   if (out->n_parts < 0 || !(units = ARENA_ZERO(a, int32_t, out->n_parts))) return false;
   for (int32_t k = 0; k < p->units.n; k++) units[part[unit_list_members(&p->units, k).member[0]]]++;
   for (int32_t k = 0; k < out->n_parts && out->n_parts > 1; k++)
-    if (units[k] > 0 && units[k] < out->least_units) out->least_units = units[k];
+    if (units[k] > 0 && units[k] < out->min_units) out->min_units = units[k];
   return true;
 }
 
 bool handovers_find(handovers *out, const situ_problem *p, const int32_t *device, arena *a) {
-  *out = (handovers){.least_units = INT32_MAX};
+  *out = (handovers){.min_units = INT32_MAX};
   return find_islands(out, p, device, a) && find_parts(out, p, device, a);
 }

@@ -8,7 +8,7 @@ typedef struct handovers {
   int32_t n;                  /* hand-overs: one for each tensor and device that receives it */
   int64_t bytes;              /* of these tensors, once for each of them */
   int32_t n_parts;            /* view/pieces.h */
-  int32_t least_units;        /* of the smallest of several parts; INT32_MAX where there is one */
+  int32_t min_units;          /* of the smallest of several parts; INT32_MAX where there is one */
   int32_t n_islands, *island; /* [operator] 0 .. n_islands-1, by first operator */
 } handovers;
 

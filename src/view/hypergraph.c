@@ -15,7 +15,7 @@ static const int64_t TABLE_LIMIT = (int64_t)1 << 25;
 static bool serves(const situ_problem *p, situ_communication communication) {
   if (p->execution != SITU_EXECUTION_PIPELINE || p->communication != communication || p->contiguous || p->n_phases > 1)
     return false;
-  return footprint_is_told_by_devices(p) && p->graph->n_uses <= TABLE_LIMIT &&
+  return footprint_is_per_device(p) && p->graph->n_uses <= TABLE_LIMIT &&
          ((int64_t)p->graph->n_tensors + p->n_operators) * p->n_devices <= TABLE_LIMIT;
 }
 
@@ -78,22 +78,22 @@ static bool sum_units(hypergraph *h, arena *a) {
 
 /* ---- hyperedges ---- */
 
-/* Hyperedges in the making: equal ones are found by a hash of their pins. */
+/* Hyperedges under construction. A hash of their pins finds equal ones. */
 typedef struct edge_list {
   hypergraph *h;
-  bool merge;             /* else equal edges stay apart */
-  int64_t stride;         /* of a row of prices until closed */
-  int32_t *seen;          /* [unit] edge + 1 that was last gathered there */
+  bool merge;             /* otherwise equal edges stay separate */
+  int64_t stride;         /* length of a row of prices until the list is closed */
+  int32_t *seen;          /* [unit] 1 + the last edge that collected it */
   int32_t *bucket, *next; /* chains of equal hash; -1 ends */
   int64_t n_buckets;
 } edge_list;
 
-static bool edge_list_init(edge_list *l, hypergraph *h, bool merge, int64_t most_edges, int64_t most_pins, arena *a) {
-  *l = (edge_list){.h = h, .merge = merge, .stride = most_edges, .n_buckets = 2 * most_edges + 1};
+static bool edge_list_init(edge_list *l, hypergraph *h, bool merge, int64_t max_edges, int64_t max_pins, arena *a) {
+  *l = (edge_list){.h = h, .merge = merge, .stride = max_edges, .n_buckets = 2 * max_edges + 1};
   h->n_edges = 0;
-  if (!ARENA_ARRAYS(a, ZEROS(h->pin_start, most_edges + 1), ARRAY(h->pin, most_pins),
-                    ZEROS(h->price, h->n_rows * most_edges), ZEROS(l->seen, h->n_units), ARRAY(l->bucket, l->n_buckets),
-                    ARRAY(l->next, most_edges)))
+  if (!ARENA_ARRAYS(a, ZEROS(h->pin_start, max_edges + 1), ARRAY(h->pin, max_pins),
+                    ZEROS(h->price, h->n_rows * max_edges), ZEROS(l->seen, h->n_units), ARRAY(l->bucket, l->n_buckets),
+                    ARRAY(l->next, max_edges)))
     return false;
   for (int64_t i = 0; i < l->n_buckets; i++) l->bucket[i] = -1;
   return true;
@@ -104,7 +104,7 @@ static int compare_units(const void *a, const void *b) {
   return (*x > *y) - (*x < *y);
 }
 
-/* The edge whose pins were just written behind the last one: an earlier equal one, or a new one. */
+/* Closes the edge whose pins were just written at the end. Returns an earlier equal one, or it. */
 static int32_t edge_list_close(edge_list *l, int32_t n_pins) {
   hypergraph *h = l->h;
   int32_t *pins = h->pin + h->pin_start[h->n_edges];

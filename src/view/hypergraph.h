@@ -41,7 +41,7 @@ typedef struct hypergraph {
   bool memory_is_free; /* any device could hold everything */
   int64_t *bytes;      /* [unit] weights and stashed activations */
   int32_t n_footprints;
-  int64_t *footprint_bytes; /* greatest operator of a unit, times in_flight: the distinct values, ascending */
+  int64_t *footprint_bytes; /* largest operator of a unit, times in_flight: the distinct values, ascending */
   int32_t *footprint;       /* [unit] index into footprint_bytes */
   int64_t *limit_bytes;     /* [device] */
 } hypergraph;

@@ -6,11 +6,11 @@
 
 typedef struct finder {
   const situ_problem *problem;
-  bool *used;  /* [memory] of a device that may be used */
-  bool *taken; /* [kind] of the type at hand */
+  bool *used;  /* [memory] some usable device has it */
+  bool *taken; /* [kind] of the current type */
 } finder;
 
-/* The first link of a channel on a route, -1: none. */
+/* The first link of a channel on a route, or -1. */
 static int32_t link_on_route(const situ_problem *p, int32_t from, int32_t to, int32_t channel) {
   const situ_platform *f = p->platform;
   int64_t route = (int64_t)from * p->n_memories + to;
@@ -19,12 +19,12 @@ static int32_t link_on_route(const situ_problem *p, int32_t from, int32_t to, in
   return -1;
 }
 
-/* The link of a channel on the way between memory m and another, into m or out of it. */
+/* The link of a channel on the route between memory m and another, into m or out of it. */
 static int32_t link_between(const situ_problem *p, int32_t m, int32_t other, int32_t channel, bool into) {
   return into ? link_on_route(p, other, m, channel) : link_on_route(p, m, other, channel);
 }
 
-/* The least time of 1 MiB on a channel that all ways into (out of) memory m cross; -1 where some do not. */
+/* The minimum time of 1 MiB on a channel that all routes into (out of) memory m use; -1 where some do not. */
 static int64_t weigh_channel(const finder *f, int32_t m, int32_t channel, bool into) {
   const situ_problem *p = f->problem;
   int64_t least = SITU_NEVER_NS;
@@ -38,7 +38,7 @@ static int64_t weigh_channel(const finder *f, int32_t m, int32_t channel, bool i
   return least;
 }
 
-/* The slowest channel that all ways into (out of) memory m cross; -1: there is none. */
+/* The slowest channel that all routes into (out of) memory m use, or -1. */
 static int32_t find_channel(const finder *f, int32_t m, bool into) {
   const situ_problem *p = f->problem;
   const situ_platform *q = p->platform;
@@ -66,7 +66,7 @@ static bool find_kinds(finder *f, link_kinds *out, const device_type *type, bool
   bool known = true;
   for (int32_t i = 0; i < type->n_devices && known; i++) {
     int32_t m = p->memory_of[type->devices[i]], channel = find_channel(f, m, into);
-    for (int32_t d = 0; d < p->n_devices; d++) /* who shares the memory may hand tensors over */
+    for (int32_t d = 0; d < p->n_devices; d++) /* devices that share the memory may hand over tensors within it */
       known &= d == type->devices[i] || p->memory_of[d] != m;
     known &= channel >= 0;
     for (int32_t other = 0; other < p->n_memories && known; other++)

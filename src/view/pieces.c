@@ -1,8 +1,8 @@
 #include "view/pieces.h"
 
-/* The rule of docs/model.md for device d, from its first to its last operator: piece(v) is the maximum over the
- * predecessors u of piece(u) + [u not on d], at least 1, for v on d, and the maximum of piece(u), at least 0, for
- * others. Returns the highest; every number below it occurs, since a path that comes back has left the one before. */
+/* The rule of docs/model.md for device d, from its first to its last operator. On d, piece(v) is the maximum over the
+ * predecessors u of piece(u) + [u not on d], at least 1. Elsewhere it is the maximum of piece(u), at least 0. Returns
+ * the highest number. Every lower number occurs, since a path that returns to d has left the piece before. */
 static int32_t count_pieces(int32_t *piece, const situ_graph *g, const int32_t *device, int32_t d, int32_t first,
                             int32_t last) {
   int32_t highest = 0;

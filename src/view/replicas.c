@@ -5,8 +5,8 @@
 #include "platform/routes.h"
 #include "view/equal_devices.h"
 
-/* Whether device d may share a part with others at all: it may be used, nothing is pinned to it, and its memory is its
- * own. */
+/* Whether device d may share a part with others at all: it is usable, nothing is pinned to it, and it does not share
+ * its memory. */
 static bool may_have(const situ_problem *p, int32_t d) {
   if (!p->replicate || p->unused[d] || equal_devices_share_memory(p, d)) return false;
   for (int32_t v = 0; v < p->n_operators; v++)
@@ -21,7 +21,7 @@ int64_t replicas_sync_bytes(const situ_problem *p, int64_t weight_bytes, int32_t
   return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
 }
 
-/* Time of that many bytes on the way from device a to b; nothing for 0 bytes. O(hops). */
+/* The time to send that many bytes from device a to b; 0 for 0 bytes. O(hops). */
 static int64_t replicas_way_ns(const situ_problem *p, int32_t a, int32_t b, int64_t size_bytes) {
   const situ_platform *f = p->platform;
   int64_t route = (int64_t)p->memory_of[a] * p->n_memories + p->memory_of[b], sum = 0;

@@ -6,7 +6,7 @@
 
 typedef struct finder {
   const situ_problem *problem;
-  int32_t n; /* devices that count */
+  int32_t n; /* devices that are considered */
   int32_t *device;
   bool *pinned;                /* [device of the problem] */
   equal_devices alone, linked; /* at EQUAL_ALONE and EQUAL_LINKED */
@@ -16,8 +16,7 @@ static int32_t kind(const situ_problem *p, int32_t a, int32_t b) {
   return p->device_kind[(int64_t)a * p->n_devices + b];
 }
 
-/* Whether a list of devices may change places with another, one by one: links among them and to all others are equal.
- */
+/* Whether one list of devices can be swapped with another, one by one: links among them and to all others are equal. */
 static bool may_swap(const finder *f, const int32_t *one, const int32_t *other, int32_t n) {
   const situ_problem *p = f->problem;
   for (int32_t i = 0; i < n; i++) {
@@ -69,7 +68,7 @@ static bool sort_places(server_type *t, const finder *f, arena *a) {
   return true;
 }
 
-/* The devices of a server that count; returns how many. */
+/* Lists the devices of a server that are considered. Returns how many. */
 static int32_t list_server(int32_t *into, const finder *f, int32_t server) {
   int32_t n = 0;
   for (int32_t k = 0; k < f->n; k++)

@@ -484,9 +484,7 @@ static void a_plan_is_read_within_its_bounds_only(void **state) {
   assert_false(situ_plan_exists(NULL) || situ_plan_is_claim(NULL));
   assert_true(situ_plan_value_ns(NULL) == SITU_NEVER_NS && situ_plan_best_single_ns(NULL) == SITU_NEVER_NS);
   assert_true(situ_plan_latency_ns(NULL) == SITU_NEVER_NS && situ_plan_period_ns(NULL) == SITU_NEVER_NS &&
-              situ_plan_other_ns(NULL) == SITU_NEVER_NS);
-  assert_true(situ_plan_by_parts_ns(NULL, NULL) == SITU_NEVER_NS &&
-              situ_plan_by_parts_ns(plan, NULL) == situ_plan_value_ns(plan));
+              situ_plan_other_ns(NULL) == SITU_NEVER_NS && situ_plan_by_parts_ns(NULL, NULL) == SITU_NEVER_NS);
   assert_true(situ_plan_lower_bound_ns(NULL) == 0 && situ_plan_verified_ns(NULL) == 0);
   assert_true(situ_plan_gap(NULL) == 1 && situ_plan_seconds(NULL) == 0);
   assert_int_equal(situ_plan_best_single_device(NULL), -1);

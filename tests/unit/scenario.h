@@ -158,7 +158,7 @@ static inline void scenario_free(scenario *s) {
 
 static inline void scenario_random_platform(scenario *s, rng *r) {
   int32_t n = 1 + (int32_t)rng_below(r, 5), own[8], n_own = 0;
-  int64_t most_latency = rng_below(r, 3);
+  int64_t max_latency = rng_below(r, 3);
   for (int32_t d = 0; d < n; d++) {
     bool shares = n_own > 0 && rng_below(r, 4) == 0;
     scenario_device(s, rng_below(r, 2) ? SITU_UNLIMITED_BYTES : 5 + rng_below(r, 40),
@@ -172,7 +172,7 @@ static inline void scenario_random_platform(scenario *s, rng *r) {
       bool there = shape == 0 ? a != b : shape == 1 ? a != b && (a == 0 || b == 0) : n_own > 1 && b == (a + 1) % n_own;
       if (!there) continue;
       int32_t channel = channels && rng_below(r, 2) ? (int32_t)rng_below(r, 2) : -1;
-      scenario_link(s, own[a], own[b], rng_below(r, most_latency + 1), channel);
+      scenario_link(s, own[a], own[b], rng_below(r, max_latency + 1), channel);
       s->links[s->n_links - 1].bytes_per_s = rng_below(r, 2) ? 1e9 : 2e9;
     }
 }

@@ -1,6 +1,6 @@
-/* accelerate with device_map="auto" (utils/modeling.py, July 2026): modules in order fill the GPUs, then the host, by
- * the bytes of their weights alone. Every GPU but the last takes at most an even part and a quarter more than a layer;
- * a single one nine tenths of its memory. The first GPU and the host keep room for the largest layer that is to come.
+/* accelerate with device_map="auto" (utils/modeling.py, July 2026): modules fill the GPUs in order, then the host, by
+ * the bytes of their weights alone. Every GPU but the last takes at most an even share plus 1.25 layers; a single GPU
+ * takes nine tenths of its memory. The first GPU and the host reserve room for the largest layer still to come.
  * docs/theory/baselines/peers.md */
 #include "base/checked.h"
 #include "base/fail.h"
@@ -10,7 +10,7 @@ typedef struct filling {
   const peer_layers *l;
   int32_t *of_layer; /* [n + 1] */
   int64_t limit[SITU_MAX_DEVICES + 1], used[SITU_MAX_DEVICES + 1];
-  int32_t n, at; /* devices, the host last; the one that is being filled */
+  int32_t n, at; /* number of devices, the host last; the one being filled */
 } filling;
 
 static int64_t largest_layer(const peer_layers *l, int32_t from) {
@@ -32,7 +32,7 @@ static void set_limits(filling *f, const situ_problem *p) {
   if (l->host >= 0) f->limit[f->n++] = p->platform->memory_bytes[p->memory_of[l->host]];
 }
 
-/* The device that takes `bytes` next, with `layer` the next layer to come; -1 where none is left. */
+/* The device that takes `bytes` next, where `layer` is the next layer; -1 when none is left. */
 static int32_t take(filling *f, int64_t bytes, int32_t layer) {
   const peer_layers *l = f->l;
   for (; f->at < f->n; f->at++) {

@@ -1,6 +1,6 @@
-/* exo's ring (placement_utils.py, June 2026): the fewest devices whose memory together holds the model, those with most
- * memory first; layers in proportion to memory, rounded down, the rest by the largest fractions, at least one each. It
- * gives up where a device cannot hold its part of the bytes. docs/theory/baselines/peers.md */
+/* exo's ring (placement_utils.py, June 2026): the fewest devices whose memory together holds the model, those with the
+ * most memory first. Layers are split in proportion to memory, rounded down, with the rest by largest fraction and at
+ * least one each. It gives up if a device cannot hold its part of the bytes. docs/theory/baselines/peers.md */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/baselines/peer_layers.h"
@@ -10,7 +10,7 @@ typedef struct ring {
   int64_t *memory;
 } ring;
 
-/* The k devices of most memory; false where these do not hold the model. */
+/* Chooses the k devices with the most memory. False where these cannot hold the model. */
 static bool choose(ring *r, const peer_layers *l, const situ_problem *p, int32_t k, int64_t bytes) {
   int64_t sum = 0;
   r->n = 0;

@@ -1,5 +1,5 @@
 /* llama.cpp without --fit: layers by free memory (src/llama-model.cpp, load_tensors, August 2026). The head counts as
- * one more layer; layer i goes to the first device whose part of the memory, added up, exceeds i / (layers + 1); the
+ * one more layer. Layer i goes to the first device whose cumulative share of memory exceeds i / (layers + 1). The
  * embedding stays on the host. docs/theory/baselines/peers.md */
 #include "base/fail.h"
 #include "solve/baselines/llamacpp.h"

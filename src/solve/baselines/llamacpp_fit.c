@@ -1,8 +1,8 @@
-/* llama.cpp with --fit (common/fit.cpp, August 2026): the split by memory where it fits; else devices are filled from
- * the last to the first, from the last layer down, and the first layers stay on the host. With experts, layers count
- * without them; then, from the first device on, layers become whole again as long as there is room, and all other
- * experts are on the host. No speed enters. Its margin of 1 GiB is contained in the catalogue's sizes, which are in
- * units of 10^9 bytes; layers that part in the middle of their experts are left out. docs/theory/baselines/peers.md */
+/* llama.cpp with --fit (common/fit.cpp, August 2026): the split by memory where it fits. Otherwise devices are filled
+ * from the last to the first, starting with the last layer, and the first layers stay on the host. With experts, layers
+ * first count without them. Then, from the first device on, layers become whole again while there is room, and all
+ * other experts stay on the host. Speed is ignored. The catalogue's sizes, in units of 10^9 bytes, already contain its
+ * margin of 1 GiB. Layers split among their experts are not modelled. docs/theory/baselines/peers.md */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/baselines/llamacpp.h"
@@ -27,7 +27,7 @@ static bool fits_whole(const fitting *f) {
   return true;
 }
 
-/* From the last device to the first as many of the last layers as fit, without experts. */
+/* Fills devices from last to first with as many of the last layers as fit, without experts. */
 static void fill(const fitting *f) {
   const peer_layers *l = f->l;
   int32_t k = l->n + 1;
@@ -39,14 +39,14 @@ static void fill(const fitting *f) {
   }
 }
 
-/* Bytes of layers from .. to-1, those below `whole` with their experts. */
+/* Bytes of layers from .. to-1; those below `whole` include their experts. */
 static int64_t bytes_of(const peer_layers *l, int32_t from, int32_t to, int32_t whole) {
   int64_t sum = 0;
   for (int32_t k = from; k < to; k++) sum = sat_add(sum, k < whole ? l->bytes[k] : lean(l, k));
   return sum;
 }
 
-/* From the first device to the last: whole layers as many as fit, taken from the devices behind it. */
+/* From the first device to the last, makes as many layers whole as fit, taking layers from the devices after it. */
 static void make_whole(const fitting *f) {
   const peer_layers *l = f->l;
   for (int32_t i = 0; i < l->n_gpus; i++) {

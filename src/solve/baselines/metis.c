@@ -1,6 +1,6 @@
 /* metis: multilevel k-way partitioning by the library METIS (Karypis, Kumar, SIAM J. Sci. Comput. 20, 1998), which
- * balances time and memory over the accelerators and keeps the sum of the cut transfers small. It knows nothing of
- * limits, support or contiguity: baselines/parts.h repairs that. */
+ * balances time and memory over the accelerators and keeps the sum of the cut transfers small. It ignores limits,
+ * support and contiguity: baselines/parts.h repairs that. */
 #include "base/fail.h"
 #include "solve/baselines/parts.h"
 
@@ -57,7 +57,7 @@ static situ_status metis_solve(solve_run *run) {
   options[METIS_OPTION_SEED] = (idx_t)(run->seed & 0x7fffffff);
   real_t slack[BALANCED] = {1 + (real_t)TIME_SLACK / 1000, 1 + (real_t)MEMORY_SLACK / 1000};
   int result = METIS_OK;
-  if (n <= n_parts) { /* METIS wants more vertices than parts */
+  if (n <= n_parts) { /* METIS needs more vertices than parts */
     for (idx_t c = 0; c < n; c++) part[c] = c;
   } else if (n_parts > 1) {
     result = METIS_PartGraphKway(&n, &n_balanced, start, to, in.weight, NULL, in.transfer, &n_parts, in.share, slack,

@@ -2,8 +2,8 @@
  * 1991).
  *
  * One program for each kind of problem: milp_pipeline.c, ... Each starts from the best plan so far. The engine works in
- * floating point: what it finds goes to the simulator like any placement, what it proves is not believed. Were the
- * engine to err, a plan would be missed, never a wrong one kept. docs/theory/baselines/milp.md. */
+ * floating point. What it finds goes to the simulator like any placement, and its proofs are not trusted. An error of
+ * the engine could lose a plan, but never keep a wrong one. docs/theory/baselines/milp.md. */
 #include "solve/baselines/milp.h"
 
 #include <math.h>
@@ -13,8 +13,8 @@
 #include "base/fail.h"
 #include "lp/mip.h"
 
-/* A step is a coefficient of the program: all of them for the root, a part of them for each other node. A budget that
- * does not pay for the root begins nothing. */
+/* A step is one coefficient of the program. The root costs all of them, each other node 1 / NODES_OF_ROOT of them. A
+ * budget too small for the root starts nothing. */
 enum { NODES_OF_ROOT = 16 };
 static const int64_t MOST_ENTRIES = 2000000;
 
@@ -49,7 +49,7 @@ static double seconds_left(const budget *b) {
   return b->deadline_ns == INT64_MAX ? (double)INFINITY : fmax(0, (double)(b->deadline_ns - clock_now_ns()) / 1e9);
 }
 
-/* Says why the engine was not asked. */
+/* Logs why the engine was not run. */
 static void tell_size(const solve_run *run, const program *p) {
   log_to to = run->watch->log;
   if (p->n_columns == 0)
@@ -62,7 +62,7 @@ static void tell_size(const solve_run *run, const program *p) {
              (long long)p->n_entries);
 }
 
-/* Says what the engine did where no plan became better by it. */
+/* Logs what the engine did when it improved no plan. */
 static void tell_search(const solve_run *run, const mip_outcome *found, int64_t before_ns) {
   if (run->incumbent->value_ns < before_ns) return;
   log_line(run->watch->log, SITU_LOG_WARNING, "milp: found no better plan; %lld nodes of branch and cut, %s",
@@ -92,7 +92,7 @@ static situ_status milp_solve(solve_run *run) {
   int64_t steps_of_node = p.n_entries / NODES_OF_ROOT + 1, steps_left = b->max_steps - b->steps;
   mip_limits limits = {
       .seconds = seconds_left(b),
-      .most_nodes = b->max_steps == INT64_MAX ? INT64_MAX : (steps_left - p.n_entries) / steps_of_node + 1,
+      .max_nodes = b->max_steps == INT64_MAX ? INT64_MAX : (steps_left - p.n_entries) / steps_of_node + 1,
       .seed = (int32_t)(run->seed & 0x7fffffff),
       .start = known ? start : NULL,
       .stop = stop,

@@ -1,5 +1,5 @@
-/* The program of one input in calls on accelerators (Tarnawski et al., NeurIPS 2020, latency program), over slots k:
- * each host is one, and each accelerator has a few, one for each call that it may run.
+/* The program for one input in calls on accelerators (Tarnawski et al., NeurIPS 2020, latency program), over slots k:
+ * each host is one slot, and each accelerator has one for each call that it may run.
  *
  *     min C
  *     sum over k of x[v,k] = 1;  sum over k of d of x[u,k] = sum over k of d of x[v,k]       u, v colocated
@@ -10,9 +10,9 @@
  *     begin[k] >= end[k - 1]                                                    both calls of one device
  *     sum of weights[v] x[v,k] + f[m] <= room[m],  f[m] >= footprint[v] x[v,k]  k on memory m
  *
- * A call that waits for itself, through others or through hosts, is cut off because it lasts: hence the 1 in its
- * length, which is one tick, where a nanosecond has more ticks than there are calls, so that they never add up to one.
- * M is the known value, which nothing in a plan of interest exceeds. */
+ * A call cannot wait for itself, through other calls or hosts, because each call has a positive length: that is the
+ * purpose of the 1, which is one tick. A nanosecond has more ticks than there are calls, so these ticks never add up to
+ * one. M is the known value, which nothing in a plan of interest exceeds. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/bound.h"
@@ -28,30 +28,30 @@ typedef struct milp_calls_state {
   const situ_problem *problem;
   milp_units units; /* its units are the operators, its devices the slots */
   int32_t n_slots, n_calls;
-  int32_t *device_of;        /* [slot] */
-  bool *is_call;             /* [slot] */
-  int32_t *x;                /* [operator * n_slots + slot] */
-  int32_t *begin, *end;      /* [slot] of calls */
-  int32_t *finish;           /* [operator] lat above */
-  int32_t *known;            /* [operator] slots of the best plan; NULL where it has more calls */
-  int32_t *call, *device;    /* [operator] scratch */
-  int64_t *head;             /* [operator * n_devices + device] */
-  int64_t ticks, most_ticks; /* of a nanosecond, of a plan */
+  int32_t *device_of;       /* [slot] */
+  bool *is_call;            /* [slot] */
+  int32_t *x;               /* [operator * n_slots + slot] */
+  int32_t *begin, *end;     /* [slot] of calls */
+  int32_t *finish;          /* [operator] lat above */
+  int32_t *known;           /* [operator] slots of the best plan; NULL where it has more calls */
+  int32_t *call, *device;   /* [operator] scratch */
+  int64_t *head;            /* [operator * n_devices + device] */
+  int64_t ticks, max_ticks; /* ticks in a nanosecond, in the longest plan */
 } milp_calls_state;
 
-/* Slots of an accelerator: as many as it may have calls, unless that is too many for a program. */
-static int32_t least_calls(const situ_problem *p) { return p->max_calls <= MOST_CALLS ? p->max_calls : LEAST_CALLS; }
+/* Slots of an accelerator: as many as it may have calls, unless the program would get too large. */
+static int32_t min_calls(const situ_problem *p) { return p->max_calls <= MOST_CALLS ? p->max_calls : LEAST_CALLS; }
 
 static bool milp_calls_serves(const situ_problem *p) {
   if (p->execution != SITU_EXECUTION_CALLS || p->n_operators == 0) return false;
-  int64_t slots = (int64_t)p->n_devices * least_calls(p), uses = sat_add(p->graph->n_uses, p->graph->n_tensors);
+  int64_t slots = (int64_t)p->n_devices * min_calls(p), uses = sat_add(p->graph->n_uses, p->graph->n_tensors);
   return sat_mul(sat_mul(uses, 9), slots) + sat_mul((int64_t)p->n_operators * 8, slots) <= MOST_ENTRIES;
 }
 
 /* ---- slots ---- */
 
-/* known[v]: how many calls its device runs before that of v. Gives the most of a device. number[call] and used[device],
- * which comes in zero, are scratch. */
+/* known[v]: how many calls its device runs before that of v. Returns the maximum over devices. number[call] and
+ * used[device], which must be zero, are scratch. */
 static int32_t number_calls(int32_t *known, int32_t *number, int32_t *used, const situ_plan *plan) {
   int32_t n = plan->n_operators, most = 0;
   for (int32_t k = 0; k < n; k++) number[k] = -1;
@@ -67,7 +67,7 @@ static int32_t number_calls(int32_t *known, int32_t *number, int32_t *used, cons
   return most;
 }
 
-/* The calls of the best plan by device, and how many the device with the most has. */
+/* Finds the calls of the best plan by device, and the maximum number on one device. */
 static situ_status find_calls(milp_calls_state *s, int32_t *most) {
   const situ_problem *p = s->problem;
   arena *a = s->run->arena;
@@ -83,7 +83,7 @@ static situ_status find_calls(milp_calls_state *s, int32_t *most) {
   return status;
 }
 
-/* Hosts and calls in the order of their devices; known[] becomes slots. */
+/* Makes the slots of hosts and calls in the order of their devices; known[] becomes slots. */
 static bool make_slots(milp_calls_state *s, int32_t calls) {
   const situ_problem *p = s->problem;
   arena *a = s->run->arena;
@@ -113,29 +113,29 @@ static int32_t x_of(const milp_calls_state *s, int32_t v, int32_t k) { return s-
 
 static void add_columns(milp_calls_state *s, program *q) {
   const situ_problem *p = s->problem;
-  double unit = program_unit_of(s->most_ticks);
+  double unit = program_unit_of(s->max_ticks);
   for (int32_t v = 0; v < p->n_operators; v++)
     for (int32_t k = 0; k < s->n_slots; k++)
       s->x[(int64_t)v * s->n_slots + k] = problem_allows(p, v, s->device_of[k]) ? program_column(q, 0, 1, true) : -1;
   int32_t first = q->n_columns;
-  for (int32_t v = 0; v < p->n_operators; v++) s->finish[v] = program_column(q, 0, s->most_ticks, false);
+  for (int32_t v = 0; v < p->n_operators; v++) s->finish[v] = program_column(q, 0, s->max_ticks, false);
   for (int32_t k = 0; k < s->n_slots; k++) {
     if (!s->is_call[k]) continue;
-    s->begin[k] = program_column(q, 0, s->most_ticks, false);
-    s->end[k] = program_column(q, 0, s->most_ticks, false);
+    s->begin[k] = program_column(q, 0, s->max_ticks, false);
+    s->end[k] = program_column(q, 0, s->max_ticks, false);
   }
   for (int32_t j = first; j < q->n_columns; j++) q->unit[j] = unit;
 }
 
-/* left >= right - most (1 - given): what follows from a column of 0 or 1. */
+/* left >= right - most (1 - given): a constraint that holds only if a binary column is 1. */
 static void follow_row(const milp_calls_state *s, program *q, int32_t left, int32_t right, int32_t given) {
-  program_row(q, -s->most_ticks, PROGRAM_ANY_HIGH);
+  program_row(q, -s->max_ticks, PROGRAM_ANY_HIGH);
   program_add(q, left, 1);
   program_add(q, right, -1);
-  program_add(q, given, -s->most_ticks);
+  program_add(q, given, -s->max_ticks);
 }
 
-/* A column that is 1 where `inside` is 1 and `outside` is not. */
+/* Adds a column that is 1 where `inside` is 1 and `outside` is not. */
 static void cut_row(program *q, int32_t cut, int32_t inside, int32_t outside) {
   if (inside < 0) return;
   program_row(q, 0, PROGRAM_ANY_HIGH);
@@ -144,7 +144,7 @@ static void cut_row(program *q, int32_t cut, int32_t inside, int32_t outside) {
   program_add(q, outside, 1);
 }
 
-/* Whatever enters or leaves call k, with its price in the row of its length. */
+/* Adds what enters or leaves call k, with its price in the row of its length. */
 static void add_cuts(const milp_calls_state *s, program *q, int32_t k, int32_t *in, int32_t *out) {
   const situ_graph *g = s->problem->graph;
   for (int32_t t = 0; t < g->n_tensors; t++) {
@@ -188,7 +188,7 @@ static void add_operators(const milp_calls_state *s, program *q, int32_t makespa
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
   for (int32_t v = 0; v < p->n_operators; v++) {
-    for (int64_t i = g->in_start[v] - 1; i < g->in_start[v + 1]; i++) { /* and once without an input */
+    for (int64_t i = g->in_start[v] - 1; i < g->in_start[v + 1]; i++) { /* first once without an input */
       program_row(q, 0, PROGRAM_ANY_HIGH);
       program_add(q, s->finish[v], 1);
       if (i >= g->in_start[v]) program_add(q, s->finish[g->producer[g->in[i]]], -1);
@@ -200,7 +200,7 @@ static void add_operators(const milp_calls_state *s, program *q, int32_t makespa
     program_add(q, s->finish[v], 1);
     for (int32_t k = 0; k < s->n_slots; k++) {
       int64_t head = s->head[(int64_t)v * p->n_devices + s->device_of[k]];
-      if (x_of(s, v, k) >= 0) program_add(q, x_of(s, v, k), -s->ticks * min64(head, s->most_ticks / s->ticks));
+      if (x_of(s, v, k) >= 0) program_add(q, x_of(s, v, k), -s->ticks * min64(head, s->max_ticks / s->ticks));
     }
     program_row(q, 0, PROGRAM_ANY_HIGH);
     program_add(q, makespan, 1);
@@ -208,7 +208,7 @@ static void add_operators(const milp_calls_state *s, program *q, int32_t makespa
   }
 }
 
-/* Each operator has a slot, and colocated ones have slots of one device. */
+/* Each operator has one slot, and colocated operators have slots of one device. */
 static void add_slots(const milp_calls_state *s, program *q) {
   const situ_problem *p = s->problem;
   for (int32_t v = 0; v < p->n_operators; v++) {
@@ -257,7 +257,7 @@ static void add_memories(const milp_calls_state *s, program *q) {
 
 /* ---- the row ---- */
 
-/* All operators and transfers one after the other: no plan takes longer. */
+/* All operators and transfers in sequence: no plan of interest takes longer. */
 static int64_t serial_ns(const situ_problem *p) {
   int64_t sum = 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
@@ -297,7 +297,7 @@ static void *write_program(program *q, solve_run *run) {
   s->run = run;
   s->problem = p;
   if (find_calls(s, &most) != SITU_STATUS_OK) return NULL;
-  int32_t least = least_calls(p), calls = most < least ? least : most;
+  int32_t least = min_calls(p), calls = most < least ? least : most;
   if (calls > MOST_CALLS) {
     calls = least;
     s->known = NULL;
@@ -306,11 +306,11 @@ static void *write_program(program *q, solve_run *run) {
   s->ticks = s->n_calls + 1;
   int64_t upper_ns = min64(run->incumbent->value_ns, serial_ns(p));
   if (upper_ns > LONGEST_TICKS / s->ticks) return s;
-  s->most_ticks = s->ticks * upper_ns + s->n_calls;
-  int32_t makespan = program_column(q, 0, s->most_ticks, false);
+  s->max_ticks = s->ticks * upper_ns + s->n_calls;
+  int32_t makespan = program_column(q, 0, s->max_ticks, false);
   if (makespan < 0) return NULL;
   q->cost[makespan] = 1;
-  q->unit[makespan] = program_unit_of(s->most_ticks);
+  q->unit[makespan] = program_unit_of(s->max_ticks);
   add_columns(s, q);
   if (q->out_of_memory) return NULL;
   add_slots(s, q);
@@ -343,7 +343,7 @@ static void offer(void *context, const double *x) {
     n += used;
   }
   solve_offer(s->run, &(placement){.device = s->device, .call = s->call});
-  solve_offer(s->run, &(placement){.device = s->device}); /* split by the rule, it may be better still */
+  solve_offer(s->run, &(placement){.device = s->device}); /* the splitting rule may improve it further */
 }
 
 const milp_program milp_calls = {

@@ -130,7 +130,7 @@ static void limit_memory(milp_pipeline_state *s, program *p) {
 /* ---- the row ---- */
 
 /* Everything one after the other where it is slowest. */
-static int64_t greatest_period(const hypergraph *h) {
+static int64_t max_period(const hypergraph *h) {
   int64_t sum_ns = 0;
   for (int32_t u = 0; u < h->n_units; u++) {
     int64_t most = 0;
@@ -149,7 +149,7 @@ static void *write_program(program *p, solve_run *run) {
   if (!s || !milp_pipeline_init(s, run)) return NULL;
   if (!hypergraph_fits(&s->h)) return s;
   const hypergraph *h = &s->h;
-  int64_t upper_ns = min64(run->incumbent->value_ns, greatest_period(h));
+  int64_t upper_ns = min64(run->incumbent->value_ns, max_period(h));
   int32_t period = program_column(p, min64(run->incumbent->lower_bound_ns, upper_ns), upper_ns, false);
   add_columns(s, p);
   if (p->out_of_memory) return NULL;

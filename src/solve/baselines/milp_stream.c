@@ -1,12 +1,13 @@
-/* The program of one input in a stream: bound/latency_program.h, and for operators i, j that neither must precede
+/* The program for one input in a stream: bound/latency_program.h, and for operators i, j of which neither must precede
+ * the other
  *
  *     (4) o[i,j] + o[j,i] <= 1,  o[i,j] + o[j,i] >= x[i,d] + x[j,d] - 1
  *     (5) s[j] >= s[i] + sum over d of p[i,d] x[i,d] - M[i,j] (1 - o[i,j])
  *
- * with o 0 or 1 and M[i,j] = known value - least tail of i - least start of j, so that each pair has the smallest
- * M that cuts no plan off. Where the period is limited, the sum over i of p[i,d] x[i,d] is at most that. Without
- * contention and with room for everything this is the stream model; links that serve one transfer at a time, or have a
- * period of their own, and memory over time are left to the simulator that judges what is found. */
+ * with o 0 or 1 and M[i,j] = known value - minimum tail of i - minimum start of j, the smallest M that cuts off no
+ * plan. Where the period is limited, the sum over i of p[i,d] x[i,d] is at most that limit. Without contention and with
+ * enough memory this is the stream model. Links that serve one transfer at a time or have a period of their own, and
+ * memory over time, are left to the simulator, which judges what is found. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/latency_program.h"
@@ -21,7 +22,7 @@ enum { MOST_OPERATORS = 400, MOST_ENTRIES = 500000 };
 
 typedef struct pair {
   int32_t i, j;   /* i < j */
-  int32_t ij, ji; /* columns: i before j, j before i */
+  int32_t ij, ji; /* columns: i before j; j before i */
 } pair;
 
 typedef struct milp_stream_state {
@@ -30,7 +31,7 @@ typedef struct milp_stream_state {
   milp_units units;
   int32_t n_pairs;
   pair *pairs;
-  int32_t *order;   /* of the last solution read */
+  int32_t *order;   /* of the latest solution read */
   int32_t *waiting; /* scratch [operator] */
   double *when;     /* scratch [operator] */
   bit_rows above;   /* ancestors of each operator */
@@ -43,15 +44,15 @@ static bool milp_stream_serves(const situ_problem *p) {
 
 /* ---- pairs ---- */
 
-/* Over the devices where v may be: the least tail, and the least start. */
-static int64_t least_tail(const latency_program *l, int32_t v) {
+/* The minimum tail over the devices that may run v. */
+static int64_t min_tail(const latency_program *l, int32_t v) {
   int64_t least = SITU_NEVER_NS;
   for (int32_t d = 0; d < l->problem->n_devices; d++)
     if (latency_x(l, v, d) >= 0) least = min64(least, l->tail[(int64_t)v * l->problem->n_devices + d]);
   return least;
 }
 
-static int64_t least_start(const latency_program *l, int32_t v) {
+static int64_t min_start(const latency_program *l, int32_t v) {
   int64_t least = SITU_NEVER_NS;
   for (int32_t d = 0; d < l->problem->n_devices; d++)
     if (latency_x(l, v, d) >= 0)
@@ -59,9 +60,9 @@ static int64_t least_start(const latency_program *l, int32_t v) {
   return least;
 }
 
-/* Row (5): i ends before j starts, if `first` is 1. */
+/* Row (5): i ends before j starts if `first` is 1. */
 static void order_row(const latency_program *l, program *q, int32_t i, int32_t j, int32_t first) {
-  int64_t slack = l->upper_ns - least_tail(l, i) - least_start(l, j);
+  int64_t slack = l->upper_ns - min_tail(l, i) - min_start(l, j);
   int64_t m = max64(slack, 0);
   program_row(q, -m, PROGRAM_ANY_HIGH);
   program_add(q, l->start[j], 1);
@@ -111,7 +112,7 @@ static bool add_pairs(milp_stream_state *s, program *q, arena *a) {
   return true;
 }
 
-/* No device works longer than the period may be; what links carry is left to the simulator. */
+/* No device works longer than the period limit. The simulator checks links. */
 static void limit_period(const latency_program *l, program *q) {
   const situ_problem *p = l->problem;
   for (int32_t d = 0; d < p->n_devices && p->max_period_ns < SITU_NEVER_NS; d++) {
@@ -154,15 +155,14 @@ static bool start_from(void *context, int64_t *x) {
   return true;
 }
 
-/* Whether pair o says that its one end waits for the other on one device: 1 for i first, -1 for j first. */
+/* What pair o says about two operators on one device: 1 for i first, -1 for j first, 0 for nothing. */
 static int first_of(const milp_stream_state *s, const pair *o, const double *x) {
   if (s->units.operator_device[o->i] != s->units.operator_device[o->j]) return 0;
   return x[o->ij] >= x[o->ji] ? 1 : -1;
 }
 
-/* By start, in a topological order that also keeps to the pairs: the engine rounds, so that starts alone would not
- * do.
- * False where they go in a circle. */
+/* Reads the order: by start, but topological and consistent with the pairs, since starts are rounded. False where the
+ * pairs form a cycle. */
 static bool read_order(milp_stream_state *s, const double *x) {
   const situ_graph *g = s->latency.problem->graph;
   int32_t n = g->n_operators;
@@ -199,7 +199,7 @@ static void offer(void *context, const double *x) {
   repair_offer(s->run, &(placement){.device = s->units.operator_device, .order = s->order});
 }
 
-/* The root of the program, with what the best plan so far rules out. */
+/* Bounds the value by the root of the program, given what the best plan so far rules out. */
 static situ_status prove(solve_run *run) {
   certificate proof = {0};
   int64_t lower_ns = 0;

@@ -18,7 +18,7 @@ static int compare_times(const void *a, const void *b) {
   return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-/* By the least time of their operators. */
+/* Orders units by the minimum time of their operators. */
 static bool order_units(milp_units *s, arena *a) {
   const situ_problem *p = s->problem;
   arena_mark mark = arena_get_mark(a);
@@ -68,7 +68,7 @@ static void rename_devices(milp_units *s) {
     const device_type *type = &s->equal.types[t];
     for (int32_t k = 0, n = 0; k < s->n_units && n < type->n_devices; k++) {
       int32_t d = s->unit_device[s->order[k]];
-      bool waits = false; /* for its name */
+      bool waits = false; /* the unit waits for its name */
       for (int32_t i = n; i < type->n_devices; i++) waits |= type->devices[i] == d;
       if (waits) swap_devices(s, d, type->devices[n++]);
     }

@@ -16,7 +16,7 @@ static bool class_allows(const parts *g, int32_t c, int32_t d) {
   return problem_allows_all(g->run->problem, contraction_members(&g->classes, c), d);
 }
 
-/* Time of a class on a device; 0 where it cannot run, pins apart. */
+/* Time of a class on a device; 0 where it cannot run. Pins are ignored. */
 static int64_t class_time_ns(const parts *g, int32_t c, int32_t d) {
   int64_t sum = 0;
   for (int32_t i = g->classes.member_start[c]; i < g->classes.member_start[c + 1]; i++)
@@ -64,8 +64,8 @@ static int by_ends(const void *a, const void *b) {
   return (x->to > y->to) - (x->to < y->to);
 }
 
-/* What tensor t costs between two parts: staged through the host one of its two ways, else from the first to the next.
- */
+/* What tensor t costs between two parts: one of its two ways when staged through the host, else the way from the first
+ * device to the next. */
 static int64_t price_ns(const parts *g, int32_t t) {
   const situ_problem *p = g->run->problem;
   if (g->n_parts < 2) return 0;
@@ -103,7 +103,7 @@ static bool join_classes(parts *g, arena *a) {
   return true;
 }
 
-/* Whether devices must stand in an order that no edge goes against. */
+/* Whether devices must have an order that all edges follow. */
 static bool is_contiguous(const situ_problem *p) { return p->execution == SITU_EXECUTION_PIPELINE && p->contiguous; }
 
 bool parts_find(parts *g, solve_run *run) {
@@ -130,22 +130,22 @@ void parts_scale(int32_t *scaled, const int64_t *numbers, int64_t n) {
 typedef struct settling {
   const parts *g;
   int32_t *class_device;
-  int64_t *busy_ns;             /* [device] */
+  int64_t *load_ns;             /* [device] */
   int64_t *bytes, *footprint;   /* [memory] */
   int64_t *class_footprint;     /* [class] */
   int32_t *order;               /* topological, of the classes */
-  int32_t *by_place, *place_of; /* devices in their order; [device] */
+  int32_t *by_place, *place_of; /* devices in their order, and the inverse */
   int32_t *class_place, n_places;
   int32_t *device;
 } settling;
 
 static void clear(settling *s) {
   const situ_problem *p = s->g->run->problem;
-  for (int32_t d = 0; d < p->n_devices; d++) s->busy_ns[d] = 0;
+  for (int32_t d = 0; d < p->n_devices; d++) s->load_ns[d] = 0;
   for (int32_t m = 0; m < p->n_memories; m++) s->bytes[m] = s->footprint[m] = 0;
 }
 
-/* Puts a class on a device when it may run and fits there. */
+/* Puts a class on a device if it may run there and fits. */
 static bool take(settling *s, int32_t c, int32_t d) {
   const situ_problem *p = s->g->run->problem;
   int32_t m = p->memory_of[d];
@@ -153,7 +153,7 @@ static bool take(settling *s, int32_t c, int32_t d) {
   if (!class_allows(s->g, c, d) || sat_add(bytes, footprint) > p->platform->memory_bytes[m]) return false;
   s->bytes[m] = bytes;
   s->footprint[m] = footprint;
-  s->busy_ns[d] = sat_add(s->busy_ns[d], class_time_ns(s->g, c, d));
+  s->load_ns[d] = sat_add(s->load_ns[d], class_time_ns(s->g, c, d));
   s->class_device[c] = d;
   return true;
 }
@@ -163,14 +163,14 @@ static void offer(settling *s) {
   solve_offer(s->g->run, &(placement){.device = s->device});
 }
 
-/* Puts a class on the device of least time among those that can take it. */
-static bool take_least(settling *s, int32_t c) {
+/* Puts a class on the least loaded device that can take it. */
+static bool take_least_loaded(settling *s, int32_t c) {
   int32_t n = s->g->run->problem->n_devices, last = -1;
   for (int32_t tried = 0; tried < n; tried++) { /* devices by time, then by number */
     int32_t next = -1;
     for (int32_t d = 0; d < n; d++) {
-      bool after = last < 0 || s->busy_ns[d] > s->busy_ns[last] || (s->busy_ns[d] == s->busy_ns[last] && d > last);
-      if (after && (next < 0 || s->busy_ns[d] < s->busy_ns[next])) next = d;
+      bool after = last < 0 || s->load_ns[d] > s->load_ns[last] || (s->load_ns[d] == s->load_ns[last] && d > last);
+      if (after && (next < 0 || s->load_ns[d] < s->load_ns[next])) next = d;
     }
     if (take(s, c, next)) return true;
     last = next;
@@ -184,11 +184,11 @@ static void settle_free(settling *s, const int32_t *part) {
   for (int32_t c = 0; c < n; c++)
     if (!take(s, c, s->g->device[part[c]])) s->class_device[c] = -1;
   for (int32_t c = 0; c < n; c++)
-    if (s->class_device[c] < 0 && !take_least(s, c)) return;
+    if (s->class_device[c] < 0 && !take_least_loaded(s, c)) return;
   offer(s);
 }
 
-/* Orders the devices: those with a part by its mean place, the others behind. */
+/* Orders the devices with a part by its mean position. The others follow. */
 static bool order_devices(settling *s, const int32_t *part, bool backward, arena *a) {
   const parts *g = s->g;
   const situ_problem *p = g->run->problem;
@@ -221,7 +221,7 @@ static bool order_devices(settling *s, const int32_t *part, bool backward, arena
   return true;
 }
 
-/* One pass over the classes, from the start or from the end. `before` are the edges of F against that direction. */
+/* One pass over the classes, from the start or from the end. `before` are the edges of F against the direction. */
 static void settle_in_order(settling *s, const int32_t *part, const constraint_graph *before, bool backward) {
   const parts *g = s->g;
   int32_t n = g->classes.n_classes;
@@ -247,7 +247,7 @@ static bool settling_init(settling *s, const parts *g, order_maker *maker, arena
   const situ_problem *p = g->run->problem;
   int32_t n = g->classes.n_classes;
   *s = (settling){.g = g};
-  if (!ARENA_ARRAYS(a, ARRAY(s->class_device, n), ARRAY(s->busy_ns, p->n_devices), ARRAY(s->bytes, p->n_memories),
+  if (!ARENA_ARRAYS(a, ARRAY(s->class_device, n), ARRAY(s->load_ns, p->n_devices), ARRAY(s->bytes, p->n_memories),
                     ARRAY(s->footprint, p->n_memories), ZEROS(s->class_footprint, n), ARRAY(s->order, n),
                     ARRAY(s->by_place, p->n_devices), ARRAY(s->place_of, p->n_devices), ARRAY(s->class_place, n),
                     ARRAY(s->device, p->n_operators)) ||
@@ -262,7 +262,7 @@ static bool settling_init(settling *s, const parts *g, order_maker *maker, arena
   return true;
 }
 
-/* A stream: the list scheduler leaves an operator on the device of its part where that may run it and has room. */
+/* Streams: the list scheduler keeps an operator on the device of its part, where that may run it and has room. */
 static situ_status schedule_parts(const parts *g, const int32_t *part) {
   const situ_problem *p = g->run->problem;
   int32_t *device = ARENA_NEW(g->run->arena, int32_t, p->n_operators);

@@ -23,7 +23,7 @@ bool peer_layers_serve(const situ_problem *p) {
   return ok;
 }
 
-/* Whether the experts of some layer may be elsewhere than what is before them. */
+/* Whether the experts of some layer may be separated from the operators before them. */
 static bool experts_part(const peer_layers *l, const situ_problem *p) {
   for (int32_t v = 1; v < p->n_operators; v++)
     if (is_expert(p->graph, v) && l->layers.of[v] == l->layers.of[v - 1] && !unit_joins(p, v - 1, v)) return true;

@@ -1,11 +1,11 @@
 /* pipedream: the dynamic program of PipeDream (Narayanan et al., SOSP 2019), which splits a chain of layers, as
- * Tarnawski et al. (NeurIPS 2020) make it run on any graph: parallel branches are merged until a chain is left.
+ * Tarnawski et al. (NeurIPS 2020) apply it to any graph: parallel branches are merged until a chain remains.
  *
- * The units, each parted into its forward operators and the rest, form a graph. In every biconnected component of that
- * graph, taken undirected, the units of all nodes that have an edge leaving within the component become one class: of a
- * fork, its branches and their join all but the join. Then a linear order of these classes is split at best
- * (order_split.h). What branches off the chain leaves that order open: two depth-first orders are tried, one from each
- * end. The published code leaves out the edges of some nodes by number on two of its models; here no model is special.
+ * The units, each divided into its forward operators and the rest, form a graph. In every biconnected component of that
+ * graph, taken as undirected, the units of all nodes with an outgoing edge within the component become one class: of a
+ * fork, its branches and their join, all but the join. Then a linear order of these classes is split optimally
+ * (order_split.h). Branches off the chain leave the order open, so two depth-first orders are tried, one from each end.
+ * The published code drops the edges of some nodes, given by number, in two of its models; here no model is special.
  * docs/theory/baselines/pipedream.md says where that shows. */
 #include "base/disjoint.h"
 #include "base/fail.h"
@@ -47,12 +47,12 @@ static bool find_edges(branches *b, const situ_problem *p, arena *a) {
   return true;
 }
 
-/* Hopcroft and Tarjan's search (CACM 16, 1973) with a stack of its own. */
+/* Hopcroft and Tarjan's search (CACM 16, 1973) with an explicit stack. */
 typedef struct pipedream_search {
   branches *b;
   int32_t *found, *low, *path, n_found, n_path;
-  int64_t *next, *came_by; /* [node] edge to look at next; edge that it was reached by */
-  int64_t *stack, n_stack; /* edges of components that are not complete */
+  int64_t *next, *came_by; /* [node] the next edge to examine; the edge by which it was reached */
+  int64_t *stack, n_stack; /* edges of incomplete components */
 } pipedream_search;
 
 static void enter(pipedream_search *s, int32_t v, int64_t by) {
@@ -62,7 +62,7 @@ static void enter(pipedream_search *s, int32_t v, int64_t by) {
   s->path[s->n_path++] = v;
 }
 
-/* The edges on the stack down to `last` are one component: the units of their tails become one. */
+/* The edges on the stack down to `last` form one component. Merges the units of their tails. */
 static void merge_tails(pipedream_search *s, int64_t last) {
   int32_t *parent = s->b->parent, root = disjoint_root(parent, s->b->tail[last] / 2);
   int64_t e;

@@ -1,6 +1,6 @@
-/* Random placements, the best kept: what any method must beat. Each is one step. Ends after 64 of them, or where the
- * steps are limited with the last step. Streams draw from the environment that learned policies have, so that both
- * have the same trials to choose from. */
+/* Random placements, of which the best is kept: what any method must beat. Each is one step. It ends after 64
+ * placements, or where steps are limited, with the last step. Streams draw from the environment of learned policies, so
+ * that both choose from the same trials. */
 #include "base/fail.h"
 #include "solve/common/repair.h"
 #include "solve/stream/environment.h"
@@ -16,12 +16,12 @@ static int32_t draw(const situ_problem *p, unit_members u, rng *r) {
   return chosen;
 }
 
-/* Whether to draw once more after `draws`. */
+/* Whether to draw again after `draws`. */
 static bool goes_on(solve_run *run, int64_t draws) {
   return (draws < DRAWS || run->budget->max_steps < INT64_MAX) && !solve_done(run);
 }
 
-/* Device by unit, uniform among those that are open to it. */
+/* Draws a device for each unit, uniform among those open to it. */
 static void draw_open(environment *env, rng *r, int32_t *device) {
   int32_t open_device[SITU_MAX_DEVICES];
   bool open[SITU_MAX_DEVICES];

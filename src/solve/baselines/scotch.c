@@ -1,6 +1,6 @@
 /* scotch: the recursive bipartitioning of the library Scotch (Pellegrini, Roman, HPCN Europe 1996), which balances time
- * over the accelerators and keeps the sum of the cut transfers small. It knows nothing of memory, support or
- * contiguity: baselines/parts.h repairs that. */
+ * over the accelerators and keeps the sum of the cut transfers small. It ignores memory, support and contiguity:
+ * baselines/parts.h repairs that. */
 #include "base/fail.h"
 #include "solve/baselines/parts.h"
 
@@ -10,7 +10,7 @@
 
 #include <scotch/scotch.h>
 
-/* The target: a complete graph of parts, weighted where devices differ. */
+/* Describes the target: a complete graph of parts, weighted where devices differ. */
 static int describe(SCOTCH_Arch *arch, const parts *g, SCOTCH_Num *weight) {
   bool equal = true;
   for (int32_t k = 0; k < g->n_parts; k++) {
@@ -20,8 +20,8 @@ static int describe(SCOTCH_Arch *arch, const parts *g, SCOTCH_Num *weight) {
   return equal ? SCOTCH_archCmplt(arch, g->n_parts) : SCOTCH_archCmpltw(arch, g->n_parts, weight);
 }
 
-/* A context keeps random numbers and threads apart from all other users of the library. Returns 0 when all went well.
- */
+/* Maps in a context of its own, which separates random numbers and threads from other users of the library. Returns 0
+ * on success. */
 static int map_graph(const parts *g, SCOTCH_Num *start, SCOTCH_Num *to, SCOTCH_Num *time, SCOTCH_Num *transfer,
                      SCOTCH_Num *weight, SCOTCH_Num *part) {
   SCOTCH_Graph graph, bound;

@@ -1,6 +1,6 @@
-/* vLLM's pipeline stages (distributed/utils.py, get_pp_indices, August 2026): as many layers on each GPU; of what is
- * left over one each to the stages before the last, from the back. The embedding is with the first, the head with the
- * last. docs/theory/baselines/peers.md */
+/* vLLM's pipeline stages (distributed/utils.py, get_pp_indices, August 2026): the same number of layers on each GPU.
+ * The remainder goes one each to the stages before the last, from the back. The embedding is with the first stage, the
+ * head with the last. docs/theory/baselines/peers.md */
 #include "base/fail.h"
 #include "solve/baselines/peer_layers.h"
 

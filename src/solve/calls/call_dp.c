@@ -1,7 +1,7 @@
 /* Calls to proven optimality: a dynamic program over the ideals of the call graph. A flow and a price of memory give a
- * bound and, for each ideal, what is at least to come (bound/call_price.h); labels grow from the empty ideal to the
- * full one (solve/calls/call_labels.h), at first only those that end near the bound, and few for each ideal, then more;
- * and what comes out is packed onto the accelerators (solve/calls/call_pack.h). docs/theory/exact/call_dp.md. */
+ * bound and, for each ideal, the minimum cost still to come (bound/call_price.h). Labels grow from the empty ideal to
+ * the full one (solve/calls/call_labels.h): at first only those that end near the bound, and few for each ideal, then
+ * more. The result is packed onto the accelerators (solve/calls/call_pack.h). docs/theory/exact/call_dp.md. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/calls/call_labels.h"
@@ -47,26 +47,26 @@ static void offer(call_dp *s, int32_t label) {
 
 typedef enum found_what { FOUND_NOTHING, FOUND_PART, FOUND_ALL, FOUND_STOP, FOUND_NO_MEMORY } found_what;
 
-/* One run of labels below `limit`: offers what it finds. ALL: no label was dropped that would matter. */
+/* One run of labels below `limit`: offers what it finds. ALL: no relevant label was dropped. */
 static found_what try_labels(call_dp *s, int32_t width, int64_t limit) {
   solve_run *run = s->run;
   call_labels *labels = &s->labels;
   call_labels_result result = call_labels_run(labels, width, limit, run->budget);
   if (result != CALL_LABELS_DONE) return result == CALL_LABELS_STOPPED ? FOUND_STOP : FOUND_NO_MEMORY;
   int32_t best = labels->first[s->lattice.n - 1], n = 0;
-  int64_t found = best >= 0 ? labels->label[best].least_ns : limit;
+  int64_t found = best >= 0 ? labels->label[best].min_ns : limit;
   solve_bound(run, min64(found, labels->dropped_ns), "call_dp");
   for (int32_t i = best; i >= 0 && n < OFFERED && !solve_done(run); i = labels->label[i].next, n++) offer(s, i);
   return labels->dropped_ns >= found ? FOUND_ALL : best >= 0 ? FOUND_PART : FOUND_NOTHING;
 }
 
-/* Whether the last run found something. */
+/* Whether the latest run found something. */
 static bool is_found(const call_dp *s) { return s->labels.first[s->lattice.n - 1] >= 0; }
 
-/* Rounds for what ends below a limit: the incumbent, where it is near the bound. Else one near the bound, which is
- * cheap and raises it, and a narrow one farther off, to find a plan: what that takes grows fast with the distance.
- * Wider while labels are dropped, farther off while nothing is there. `forgets`: labels do not count calls, so that
- * their plans may break the limit; the best label found is as good a limit as a plan then. */
+/* Rounds of labels that end below a limit: the incumbent, if that is near the bound. Otherwise one limit near the
+ * bound, which is cheap and raises it, and a farther one with few labels, to find a plan: the cost grows fast with the
+ * distance. Rounds get wider while labels are dropped, and go farther while nothing is found. `forgets`: labels do not
+ * count calls, so their plans may break the limit on calls; the best label found is then as good a limit as a plan. */
 static situ_status call_dp_search(call_dp *s, bool forgets) {
   solve_run *run = s->run;
   int64_t slack = s->price.lower_ns / 128 + 1, farther = 2 * slack, least = SITU_NEVER_NS;
@@ -81,7 +81,7 @@ static situ_status call_dp_search(call_dp *s, bool forgets) {
       farther = sat_mul(farther, 2);
     }
     if (what >= FOUND_STOP || (what == FOUND_ALL && is_found(s))) break;
-    if (forgets && is_found(s)) least = s->labels.label[s->labels.first[s->lattice.n - 1]].least_ns + 1;
+    if (forgets && is_found(s)) least = s->labels.label[s->labels.first[s->lattice.n - 1]].min_ns + 1;
     if (what == FOUND_ALL)
       slack = sat_mul(slack, 2);
     else
@@ -90,8 +90,8 @@ static situ_status call_dp_search(call_dp *s, bool forgets) {
   return what == FOUND_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
 }
 
-/* Where the bound does not feel the limit on calls, labels that do not count them come first: they are fewer, and when
- * their plan keeps the limit it is optimal all the same. */
+/* Where the limit on calls does not affect the bound, labels that ignore it come first. They are fewer, and a plan of
+ * theirs that keeps the limit is optimal too. */
 static situ_status search_all(call_dp *s) {
   call_graph *g = &s->graph;
   int32_t device_calls = g->device_calls, all_calls = g->all_calls;
@@ -106,8 +106,8 @@ static situ_status search_all(call_dp *s) {
   return call_dp_search(s, false);
 }
 
-/* The lattice of the problem, or of one in which the lightest idle operators weigh nothing, until it is small enough.
- */
+/* Finds the lattice of the problem, or of one in which the lightest idle operators count no weights, until it is small
+ * enough. */
 static call_lattice_result find_lattice(call_dp *s) {
   static const int64_t light_part[] = {0, 512, 32}; /* of the largest memory */
   solve_run *run = s->run;

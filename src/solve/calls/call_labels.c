@@ -15,14 +15,14 @@ static int32_t n_front(const call_labels *l, int32_t ideal) {
   return (int32_t)(lattice->front_start[ideal + 1] - lattice->front_start[ideal]);
 }
 
-/* What groups tie together: calls that one device runs one after the other. Less is better of all but the root. */
+/* The state of a tie: groups whose calls one device runs in sequence. Smaller is better for all fields but the root. */
 enum tie_field {
   TIE_BYTES, /* weights */
-  TIE_BUSY,  /* time */
+  TIE_LOAD,  /* time */
   TIE_FIRST, /* start of the first */
   TIE_FREE,  /* end of the last */
-  TIE_ROOT,  /* the least of its groups, of those that the ideal cuts */
-  TIE_CALLS, /* how many; left out where their number has no limit */
+  TIE_ROOT,  /* the lowest of its groups among those that the ideal cuts */
+  TIE_CALLS, /* number of calls; left out where that has no limit */
   TIE_FIELDS
 };
 
@@ -30,7 +30,7 @@ static int32_t n_entries(const call_labels *l, int32_t ideal) {
   return n_front(l, ideal) + l->tie_fields * __builtin_popcountll(l->price->lattice->cut[ideal]);
 }
 
-/* Where a label of the ideal has the fields of what group k, which it cuts, is tied to. */
+/* The position of the tie of group k, which the ideal cuts, in the entries of its labels. */
 static int32_t entry_of_group(const call_labels *l, int32_t ideal, int32_t k) {
   return n_front(l, ideal) + l->tie_fields * __builtin_popcountll(l->price->lattice->cut[ideal] & ((1ull << k) - 1));
 }
@@ -62,10 +62,10 @@ void call_labels_free(call_labels *l) {
   l->rank = NULL;
 }
 
-/* What became of an attempt. */
+/* The outcome of an attempt. */
 typedef enum outcome { WENT_ON, OVER, NO_ROOM, NO_MEMORY } outcome;
 
-/* A label of nobody. */
+/* Takes a free label. */
 static outcome take(call_labels *l, int32_t *out) {
   if (l->free >= 0) {
     *out = l->free;
@@ -91,7 +91,7 @@ static void give_back(call_labels *l, int32_t i) {
   l->free = i;
 }
 
-/* `before` stands before `after` in the order of compare_least. */
+/* Whether `before`, which precedes `after` in the order of compare_min_ns, is at least as good in everything. */
 static bool dominates(const call_labels *l, const call_rank *before, const call_rank *after, int32_t ideal) {
   if (before->called != after->called || before->entry > after->entry || before->weight_bytes > after->weight_bytes ||
       before->calls > after->calls)
@@ -105,14 +105,14 @@ static bool dominates(const call_labels *l, const call_rank *before, const call_
   return true;
 }
 
-static int compare_least(const void *left, const void *right) {
+static int compare_min_ns(const void *left, const void *right) {
   const call_rank *a = left, *b = right;
-  if (a->least_ns != b->least_ns) return a->least_ns < b->least_ns ? -1 : 1;
+  if (a->min_ns != b->min_ns) return a->min_ns < b->min_ns ? -1 : 1;
   if (a->weight_bytes != b->weight_bytes) return a->weight_bytes < b->weight_bytes ? -1 : 1;
   return (a->label > b->label) - (a->label < b->label);
 }
 
-/* Drops what is dominated, then what is beyond the width. The list is best first afterwards. False without memory. */
+/* Drops dominated labels, then those beyond the width. The list is then sorted, best first. False without memory. */
 static bool prune(call_labels *l, int32_t ideal) {
   int32_t n = 0, kept = 0, last = l->price->lattice->n - 1;
   if (l->count[ideal] > l->ranks) {
@@ -125,16 +125,16 @@ static bool prune(call_labels *l, int32_t ideal) {
   for (int32_t i = l->first[ideal]; i >= 0; i = l->label[i].next) {
     const call_label *x = &l->label[i];
     int64_t entry = n_entries(l, ideal) > 0 ? l->entry[(int64_t)i * l->stride] : 0;
-    all[n++] = (call_rank){x->least_ns, x->weight_bytes, x->called, entry, i, x->calls};
+    all[n++] = (call_rank){x->min_ns, x->weight_bytes, x->called, entry, i, x->calls};
   }
-  if (n > 1) qsort(all, (size_t)n, sizeof *all, compare_least);
+  if (n > 1) qsort(all, (size_t)n, sizeof *all, compare_min_ns);
   for (int32_t k = 0; k < n; k++) {
     int32_t i = all[k].label;
-    bool good = all[k].least_ns < l->limit_ns;
-    /* At the end nothing is worse but by its value, and another may be packed where the best is not. */
+    bool good = all[k].min_ns < l->limit_ns;
+    /* At the end only the value can be worse, and another label may be packed where the best is not. */
     for (int32_t j = 0; j < kept && good && ideal != last; j++) good = !dominates(l, &all[j], &all[k], ideal);
     if (good && kept == l->width) {
-      l->dropped_ns = min64(l->dropped_ns, all[k].least_ns);
+      l->dropped_ns = min64(l->dropped_ns, all[k].min_ns);
       good = false;
     }
     if (good)
@@ -151,13 +151,13 @@ static bool prune(call_labels *l, int32_t ideal) {
   return true;
 }
 
-/* What a unit makes of the labels of its ideal. */
+/* A unit that extends the labels of an ideal. */
 typedef struct unit {
   call_move move;
   int64_t lasts_ns;
 } unit;
 
-/* A node cannot be needed before all producers, of those that are there, of some user of it have ended. */
+/* A node is not needed until, for some user of it, all producers inside the ideal have ended. Raises times to that. */
 static void delay(call_labels *l, int32_t ideal, int64_t *time_ns) {
   const call_lattice *lattice = l->price->lattice;
   const call_graph *g = lattice->graph;
@@ -180,7 +180,7 @@ static void delay(call_labels *l, int32_t ideal, int64_t *time_ns) {
   }
 }
 
-/* The tie that a unit comes into: all that its groups are tied to already. */
+/* The tie that a unit joins: everything to which its groups are tied already. */
 typedef struct tie {
   int64_t field[TIE_FIELDS];
   uint64_t groups;
@@ -195,19 +195,19 @@ static tie find_tie(const call_labels *l, const int64_t *before, const unit *u) 
     if (roots >> old[TIE_ROOT] & 1) continue;
     roots |= 1ull << old[TIE_ROOT];
     found.field[TIE_BYTES] = sat_add(found.field[TIE_BYTES], old[TIE_BYTES]);
-    found.field[TIE_BUSY] += old[TIE_BUSY];
+    found.field[TIE_LOAD] += old[TIE_LOAD];
     if (l->tie_fields == TIE_FIELDS) found.field[TIE_CALLS] += old[TIE_CALLS];
     found.field[TIE_FIRST] = min64(found.field[TIE_FIRST], old[TIE_FIRST]);
     found.field[TIE_FREE] = max64(found.field[TIE_FREE], old[TIE_FREE]);
   }
   for (uint64_t k = roots ? cut : 0; k; k &= k - 1)
     if (roots >> before[entry_of_group(l, u->move.from, __builtin_ctzll(k)) + TIE_ROOT] & 1) found.groups |= k & -k;
-  /* Ties that were two until now take turns too. */
-  if (roots) found.field[TIE_FREE] = max64(found.field[TIE_FREE], found.field[TIE_FIRST] + found.field[TIE_BUSY]);
+  /* Ties that were separate until now run in sequence too. */
+  if (roots) found.field[TIE_FREE] = max64(found.field[TIE_FREE], found.field[TIE_FIRST] + found.field[TIE_LOAD]);
   return found;
 }
 
-/* Fields of the groups that the upper ideal cuts. Those of the tie are one; the others stay as they were. */
+/* Fills the ties of the groups that the upper ideal cuts: those of `now` become one, the others stay unchanged. */
 static void fill_ties(const call_labels *l, const int64_t *before, int64_t *after, const unit *u, const tie *now) {
   const call_lattice *lattice = l->price->lattice;
   uint64_t cut = lattice->cut[u->move.to];
@@ -224,7 +224,7 @@ static void fill_ties(const call_labels *l, const int64_t *before, int64_t *afte
   }
 }
 
-/* The level of rest that a label stands on. */
+/* The level of rest that applies to a label. */
 static int32_t level_of(const call_labels *l, int32_t ideal, const int64_t *entry) {
   const call_price *price = l->price;
   uint64_t ties = price->n_levels > 1 ? price->lattice->cut[ideal] & price->ties : 0;
@@ -234,7 +234,8 @@ static int32_t level_of(const call_labels *l, int32_t ideal, const int64_t *entr
   return (int32_t)least;
 }
 
-/* position[v] of nodes of from's front is where they stand there, else -1; mark[v]: the unit takes a tensor of v. */
+/* Extends a label. position[v]: the place of v in the front of the ideal, else -1; mark[v]: the unit uses a tensor of
+ * v. */
 static outcome extend(call_labels *l, int32_t parent, const unit *u) {
   const call_price *price = l->price;
   const call_lattice *lattice = price->lattice;
@@ -253,7 +254,7 @@ static outcome extend(call_labels *l, int32_t parent, const unit *u) {
     if (l->mark[lattice->front[f]] > 0) start = max64(start, before[f - from]);
   int64_t finish = start + u->lasts_ns;
   if (!u->move.host) {
-    tied.field[TIE_BUSY] += u->lasts_ns;
+    tied.field[TIE_LOAD] += u->lasts_ns;
     tied.field[TIE_FIRST] = min64(tied.field[TIE_FIRST], start);
     tied.field[TIE_FREE] = finish;
   }
@@ -266,7 +267,7 @@ static outcome extend(call_labels *l, int32_t parent, const unit *u) {
       .host = u->move.host,
       .called = (u->move.host ? p->called : p->called | u->move.groups) & l->price->lattice->cut[u->move.to],
       .calls = (uint16_t)(p->calls + (!u->move.host && g->all_calls < INT32_MAX)),
-      .least_ns = max64(p->least_ns, finish)};
+      .min_ns = max64(p->min_ns, finish)};
   int64_t crossing = 0;
   for (int64_t f = to; f < lattice->front_start[u->move.to + 1]; f++) {
     int32_t v = lattice->front[f];
@@ -284,11 +285,11 @@ static outcome extend(call_labels *l, int32_t parent, const unit *u) {
   int64_t least = rest == SITU_NEVER_NS ? rest : now.arrived + crossing + rest;
   if (least != SITU_NEVER_NS)
     least += call_price_paid(price, now.weight_bytes, now.calls) - call_price_allowance(price);
-  if (least == SITU_NEVER_NS) now.least_ns = least;
-  if (least > 0) now.least_ns = max64(now.least_ns, least / CALL_PARTS + (least % CALL_PARTS > 0));
+  if (least == SITU_NEVER_NS) now.min_ns = least;
+  if (least > 0) now.min_ns = max64(now.min_ns, least / CALL_PARTS + (least % CALL_PARTS > 0));
   l->n_made++;
   l->label[i] = now;
-  if (now.least_ns >= l->limit_ns || now.weight_bytes > g->all_bytes || now.calls > g->all_calls) {
+  if (now.min_ns >= l->limit_ns || now.weight_bytes > g->all_bytes || now.calls > g->all_calls) {
     give_back(l, i);
     return WENT_ON;
   }
@@ -298,7 +299,7 @@ static outcome extend(call_labels *l, int32_t parent, const unit *u) {
   return WENT_ON;
 }
 
-/* All labels of `from` with one unit more. */
+/* Extends all labels of `from` by the unit. */
 static outcome extend_all(call_labels *l, const unit *u) {
   uint64_t bound_groups = u->move.groups & l->price->lattice->begun[u->move.from];
   for (int32_t i = l->first[u->move.from]; i >= 0; i = l->label[i].next) {
@@ -316,7 +317,7 @@ static outcome spend(call_labels *l, budget *b) {
   return budget_spend(b, steps) ? OVER : WENT_ON;
 }
 
-/* The least that any label of the ideal comes to, without what is to come. */
+/* The minimum cost of any label of the ideal so far, without the cost still to come. */
 static int64_t least_so_far(const call_labels *l, int32_t ideal) {
   const call_price *price = l->price;
   int64_t begin = price->lattice->front_start[ideal], end = price->lattice->front_start[ideal + 1], least = INT64_MAX;
@@ -328,7 +329,7 @@ static int64_t least_so_far(const call_labels *l, int32_t ideal) {
   return least;
 }
 
-/* Nodes go to hosts. `most`: what a unit and the rest may come to. */
+/* Extends labels by nodes on hosts. `most`: the limit on the cost of a unit and the rest. */
 static outcome leave_by_hosts(call_labels *l, int32_t from, int64_t most) {
   const call_price *price = l->price;
   const call_lattice *lattice = price->lattice;
@@ -357,7 +358,7 @@ static outcome leave_by_calls(call_labels *l, int32_t from, int64_t most, budget
   call_iterator_start(w, from);
   l->mark = w->feeds;
   for (int32_t to; went == WENT_ON && (to = call_iterator_next(w, deeper)) >= 0;) {
-    l->n_made++; /* a call looked at is work too */
+    l->n_made++; /* examining a call is work too */
     if (l->n_made - l->n_spent > POLLED && spend(l, b) != WENT_ON) went = OVER;
     int64_t charge = call_price_paid(price, w->weight_bytes, 1);
     deeper = w->flow * (w->compute_ns + w->in_ns) + charge <= most;
@@ -369,11 +370,11 @@ static outcome leave_by_calls(call_labels *l, int32_t from, int64_t most, budget
     went = extend_all(l, &called);
   }
   l->mark = mark;
-  call_iterator_start(w, from); /* takes the last call apart again */
+  call_iterator_start(w, from); /* undoes the last call */
   return went;
 }
 
-/* The labels of an ideal go where a unit takes them. */
+/* Extends the labels of an ideal by all units. */
 static outcome leave(call_labels *l, int32_t from, budget *b) {
   const call_price *price = l->price;
   const call_lattice *lattice = price->lattice;
@@ -386,7 +387,7 @@ static outcome leave(call_labels *l, int32_t from, budget *b) {
   return went == WENT_ON ? spend(l, b) : went;
 }
 
-/* How much a label takes: no count of calls where that has no limit. */
+/* Sets the size of a label; it counts calls only if their number has a limit. */
 static void choose_stride(call_labels *l) {
   const call_lattice *lattice = l->price->lattice;
   int32_t before = l->stride;

@@ -11,7 +11,7 @@
 #include "bound/call_price.h"
 
 typedef struct call_label {
-  int64_t least_ns;     /* lower bound on the total time; in the full ideal, the latency */
+  int64_t min_ns;       /* lower bound on the total time; in the full ideal, the latency */
   int64_t weight_bytes; /* in calls */
   int64_t arrived;      /* flow that ended, by the time when it did */
   uint64_t called;      /* the groups, of those that the ideal cuts, that are in calls */
@@ -23,7 +23,7 @@ typedef struct call_label {
 
 /* The fields that decide most comparisons of labels, stored contiguously. */
 typedef struct call_rank {
-  int64_t least_ns, weight_bytes;
+  int64_t min_ns, weight_bytes;
   uint64_t called;
   int64_t entry; /* the first */
   int32_t label;
@@ -43,7 +43,7 @@ typedef struct call_labels {
   int64_t *cross;         /* [front position] flow that leaves the ideal */
   int64_t limit_ns;       /* only plans below this */
   int32_t width;
-  int64_t dropped_ns;       /* the minimum least_ns of labels dropped because of the width; or NEVER */
+  int64_t dropped_ns;       /* the minimum min_ns of labels dropped because of the width; or NEVER */
   int32_t *position, *mark; /* [node] scratch */
   call_rank *rank;          /* scratch */
   int32_t ranks;

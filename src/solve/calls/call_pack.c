@@ -45,7 +45,7 @@ static int32_t pack_of(const packing *k, int32_t v) {
   return node < 0 ? -1 : k->unit[node];
 }
 
-/* How long each unit lasts. */
+/* Finds the duration of each unit. */
 static void time_units(packing *k, int64_t *lasts_ns) {
   const call_graph *g = k->g;
   for (int32_t u = 0; u < k->n_units; u++) k->start_ns[u] = lasts_ns[u] = 0;
@@ -69,8 +69,8 @@ static int compare_node_units(const void *left, const void *right) {
   return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
 }
 
-/* Start and end of each unit when all start as soon as they can, those that are tied to one device in order of number.
- */
+/* Start and end of each unit when all start as early as possible, and those tied to one device run in order of
+ * number. */
 static bool find_times(packing *k, arena *a) {
   const call_graph *g = k->g;
   int64_t *lasts_ns = ARENA_NEW(a, int64_t, k->n_units);
@@ -97,7 +97,7 @@ static bool find_times(packing *k, arena *a) {
   return true;
 }
 
-/* Joins the calls that share a unit of the problem; false where one is in calls and on hosts. */
+/* Joins the calls that share a unit of the problem. False where such a unit is both in calls and on hosts. */
 static bool join_units(packing *k) {
   const situ_problem *p = k->p;
   for (int32_t c = 0; c < p->units.n; c++) {
@@ -127,7 +127,7 @@ static int compare_starts(const void *left, const void *right) {
 
 static void list_items(packing *k) {
   const situ_problem *p = k->p;
-  int32_t *item_of = k->device_of; /* not in use yet */
+  int32_t *item_of = k->device_of; /* not otherwise in use yet */
   for (int32_t u = 0; u < k->n_units; u++) {
     if (k->host[u]) continue;
     int32_t r = disjoint_root(k->root, u);
@@ -153,7 +153,7 @@ static void list_items(packing *k) {
   qsort(k->items, (size_t)k->n_items, sizeof *k->items, compare_items);
 }
 
-/* Nothing of the item runs while another call of the device does. */
+/* Whether nothing of the item overlaps another call of the device. */
 static bool is_free(const packing *k, const item *it, int32_t d) {
   for (int32_t u = it->first; u >= 0; u = k->next[u]) {
     if (!k->allowed[(int64_t)u * k->p->n_devices + d]) return false;
@@ -172,7 +172,7 @@ static bool is_empty(const packing *k, int32_t d) {
   return k->weight_bytes[m] == 0 && k->footprint_bytes[m] == 0 && k->n_calls[d] == 0;
 }
 
-/* An earlier device of its type is as empty: no use in trying this one too. */
+/* Whether an earlier device of the same type is equally empty, so that this one need not be tried. */
 static bool is_same_as_before(const packing *k, int32_t d) {
   const device_type *type = &k->equal.types[k->equal.type_of[d]];
   bool found = false;
@@ -180,7 +180,7 @@ static bool is_same_as_before(const packing *k, int32_t d) {
   return found && is_empty(k, d);
 }
 
-/* Places items from `at` on: best fit first would be as good; devices are tried in order. */
+/* Places items from `at` on. Devices are tried in order; best fit would do as well. */
 static bool place(packing *k, int32_t at) {
   const situ_problem *p = k->p;
   if (at == k->n_items) return true;
@@ -207,7 +207,7 @@ static bool place(packing *k, int32_t at) {
   return false;
 }
 
-/* The fastest host that may run v, and its whole group. */
+/* The fastest host that may run v and its whole group. */
 static int32_t best_host(const situ_problem *p, int32_t v) {
   int32_t best = -1;
   for (int32_t d = 0; d < p->n_devices; d++) {
@@ -217,7 +217,7 @@ static int32_t best_host(const situ_problem *p, int32_t v) {
   return best;
 }
 
-/* Numbers the units by start, so that calls of a device are in the order in which they run. */
+/* Numbers the units by start, so that the calls of a device are numbered in the order in which they run. */
 static bool number_calls(const packing *k, int32_t *number, arena *a) {
   span *order = ARENA_NEW(a, span, k->n_units);
   if (!order) return false;
@@ -244,7 +244,7 @@ bool call_pack(const call_graph *g, const int32_t *unit, const bool *host, int32
   if (!join_units(&k) || !find_times(&k, a)) return false;
   list_items(&k);
   for (int32_t u = 0; u < n_units; u++) k.device_of[u] = -1;
-  if (!place(&k, 0) || !number_calls(&k, k.root, a)) return false; /* roots are done with */
+  if (!place(&k, 0) || !number_calls(&k, k.root, a)) return false; /* k.root is no longer needed */
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t u = pack_of(&k, v);
     bool called = u >= 0 && !host[u];

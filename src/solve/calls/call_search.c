@@ -1,7 +1,7 @@
 /* Simulated annealing of which operators become calls on which accelerator. A move takes an interval of a depth-first
- * topological order - a piece of a branch, a block, or a single operator - or only those of its operators that sit on
- * one device, to another device; the calls simulator judges. Starts are the best plan so far, the split that
- * linear_dp makes for a pipeline, and all on the host. docs/theory/heuristics/call_search.md. */
+ * topological order (a piece of a branch, a block, or a single operator), or only those of its operators that are on
+ * one device, to another device. The calls simulator judges. Starts are the best plan so far, the split that linear_dp
+ * makes for a pipeline, and all on the host. docs/theory/heuristics/call_search.md. */
 #include <math.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static bool propose(calls_search *s) {
   if (first + length > n) length = n - first;
   int32_t from = rng_below(&s->random, 2) ? s->now[order[first]] : -1;
   int32_t to = (int32_t)rng_below(&s->random, p->n_devices);
-  if (rng_below(&s->random, 2)) { /* where the interval's neighbour is */
+  if (rng_below(&s->random, 2)) { /* to the device of the interval's neighbour */
     int32_t beside = rng_below(&s->random, 2) && first > 0 ? first - 1 : first + length < n ? first + length : first;
     to = s->now[order[beside]];
   }
@@ -62,7 +62,7 @@ static bool propose(calls_search *s) {
   return changed;
 }
 
-/* A move that changes nothing costs a step too: where nothing can move, steps must run out all the same. */
+/* Tries a move. One that changes nothing costs a step too, so that steps run out even where nothing can move. */
 static void try_move(calls_search *s, double temperature) {
   if (!propose(s)) {
     budget_spend(s->run->budget, 1);
@@ -98,7 +98,7 @@ static bool can_move(const situ_problem *p) {
   return false;
 }
 
-/* The best split of the same graph as a pipeline; no harm where there is none. */
+/* Starts from the best split of the same graph as a pipeline. It is no failure if there is none. */
 static situ_status call_search_start(solve_run *run) {
   const situ_problem *p = run->problem;
   if (solve_done(run)) return SITU_STATUS_OK;
@@ -123,7 +123,7 @@ static situ_status call_search_solve(solve_run *run) {
       s->value_ns = run->incumbent->value_ns;
     }
     int64_t left = budget_steps_left(run->budget);
-    cool(s, left / 2 < moves ? left : moves); /* so that it ends cold */
+    cool(s, left / 2 < moves ? left : moves); /* so that the cooling completes */
     if (cycle % 2 && moves < LAST_CYCLE) moves *= 2;
   }
   return SITU_STATUS_OK;

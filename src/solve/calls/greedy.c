@@ -1,15 +1,15 @@
 /* The greedy split of the published evaluation: operators in a depth-first topological order fill one accelerator after
- * the other up to its memory; what is too large for any, or comes after the last, stays on the host (Tarnawski et al.,
- * NeurIPS 2020). It looks at neither time nor transfers. An operator that the accelerator at hand cannot run goes to
- * the host without closing it, unless the number of calls is limited: then each accelerator has an interval of the
- * order, which is one call. */
+ * another up to its memory. What fits on none, or comes after the last is full, stays on the host (Tarnawski et al.,
+ * NeurIPS 2020). Time and transfers are ignored. An operator that the current accelerator cannot run goes to the host
+ * without closing it, unless the number of calls is limited. Then each accelerator has an interval of the order, which
+ * is one call. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "graph/topological.h"
 #include "solve/common/solver.h"
 #include "view/unit.h"
 
-/* The device for a unit off the accelerators: the first host, or else the first device, that may run it. */
+/* The device for a unit off the accelerators: the first host that may run it, else the first device. */
 static int32_t fallback(const situ_problem *p, unit_members u) {
   int32_t any = -1;
   for (int32_t d = p->n_devices - 1; d >= 0; d--)
@@ -26,7 +26,7 @@ static int32_t next_accelerator(const situ_problem *p, int32_t d) {
 static bool fill(const situ_problem *p, const int32_t *order, int32_t *device) {
   int32_t current = next_accelerator(p, -1);
   int64_t used = 0;
-  bool begun = false; /* the accelerator at hand has an operator */
+  bool begun = false; /* the current accelerator has an operator */
   for (int32_t v = 0; v < p->n_operators; v++) device[v] = -1;
   for (int32_t k = 0; k < p->n_operators; k++) {
     int32_t d = -1;

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 
-enum { CANCELLED = 2 }; /* told instead of 1: the budget is spent, or the gap closed */
+enum { CANCELLED = 2 }; /* sent instead of 1: the budget is spent, or the gap is closed */
 
 /* ---- an incumbent as bytes ---- */
 
@@ -37,7 +37,7 @@ static void unpack_numbers(int32_t **best, unpack *from, int32_t *store, int32_t
   *best = unpack_into(from, store, n, sizeof *store) ? store : NULL;
 }
 
-/* A text that stays: names of solvers and bounds have static storage elsewhere. */
+/* A text that outlives the message: names of solvers and bounds are static on the rank that sent them. */
 static const char *unpack_name(unpack *from, islands *all, arena *scratch) {
   const char *text = unpack_text(from, scratch);
   if (text) text = islands_name(all, text);
@@ -77,7 +77,7 @@ situ_status exchange_unpack(incumbent *i, unpack *from, const situ_problem *p, i
 
 /* ---- gathers ---- */
 
-/* Rank 0 waits for nobody who is late by so much. */
+/* Rank 0 waits no longer than this for a late rank. */
 static const int64_t LATE_NS = 2000000000;
 
 static bool is_stopped(void *context) {
@@ -157,7 +157,7 @@ situ_status exchange_meet(solve_run *run, uint64_t more) {
   return SITU_STATUS_OK;
 }
 
-/* Takes what a rank has where that is better. */
+/* Takes over what a rank has if it is better. */
 static situ_status take(solve_run *run, unpack *from, incumbent *theirs) {
   TRY(exchange_unpack(theirs, from, run->problem, run->islands, run->error));
   incumbent_take(run->incumbent, theirs, run->problem);
@@ -194,15 +194,15 @@ situ_status exchange_best(solve_run *run, bool *done) {
   exchange_pack(&mine, run->incumbent, run->problem);
   TRY(gather(run, given, EXCHANGE_BEST, &mine));
   situ_status status = take_all(run, given, done);
-  *done |=
-      run->incumbent->value_ns <= run->incumbent->lower_bound_ns; /* what a rank has learned since is for the next */
+  *done |= run->incumbent->value_ns <=
+           run->incumbent->lower_bound_ns; /* what a rank has learned since then is for the next exchange */
   arena_release(run->arena, mark);
   return status;
 }
 
 /* ---- bounds ---- */
 
-/* Those that nobody has run yet, rank by rank in turn; false where there are none. */
+/* Shares out the bounds that nobody has run yet, rank by rank in turn. False where there are none. */
 static bool share_out(bool mine[BOUNDS], const bound_result results[BOUNDS], const islands *all) {
   int32_t n = 0;
   for (int32_t i = 0; i < BOUNDS; i++) mine[i] = !results[i].known && n++ % islands_alive(all) == islands_place(all);

@@ -49,7 +49,7 @@ void incumbent_take(incumbent *i, const incumbent *other, const situ_problem *p)
   if (other->value_ns < i->value_ns) keep(i, &other->best, other->value_ns, other->solver, p);
 }
 
-/* Counts a step, and keeps what was simulated where it is better and allowed. */
+/* Counts a step, and keeps the simulated plan if it is better and allowed. */
 static void judge(solve_run *run, const placement *where, const simulation *found) {
   incumbent *best = run->incumbent;
   budget_spend(run->budget, 1);

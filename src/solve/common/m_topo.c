@@ -1,8 +1,8 @@
-/* m-TOPO: operators in topological order fill one device after the other up to an even share of all memory (Jeon et
- * al., "Baechi: fast device placement of machine learning graphs", SoCC 2020). A device's own limit bounds its share;
- * an operator that the current device cannot run goes to the first that can. Units go whole, and count the same when
- * they are tested and when they are charged (in the published program they do not). Hosts come after all accelerators,
- * which alone share. Made once for the units of the problem and once for co-placed ones. */
+/* m-TOPO: operators in topological order fill one device after another up to an even share of all memory (Jeon et al.,
+ * "Baechi: fast device placement of machine learning graphs", SoCC 2020). A device's own limit bounds its share; an
+ * operator that the current device cannot run goes to the first that can. Units are placed whole, and count the same
+ * when tested and when charged (in the published program they do not). Hosts come after all accelerators, and only
+ * these share. It runs once with the units of the problem and once with co-placed ones. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/common/repair.h"
@@ -36,8 +36,8 @@ static bool fits(const filling *f, int32_t d, int64_t bytes, bool own_share) {
   return sat_add(f->used[m], bytes) <= limit;
 }
 
-/* The device for a unit when the one at hand is no choice: the first with room, else the first allowed. Pins may name a
- * device that is left empty otherwise. */
+/* The device for a unit that cannot go on the current one: the first with room, else the first allowed. Pins may name a
+ * device that is otherwise left empty. */
 static int32_t elsewhere(const filling *f, unit_members u, int64_t bytes) {
   int32_t otherwise = -1;
   for (int32_t i = 0; i < u.n; i++) {
@@ -53,7 +53,7 @@ static int32_t elsewhere(const filling *f, unit_members u, int64_t bytes) {
   return otherwise;
 }
 
-/* Accelerators, then hosts; where there are no accelerators the hosts share. */
+/* Orders accelerators, then hosts. Without accelerators the hosts share. */
 static bool order_devices(filling *f, arena *a) {
   const situ_problem *p = f->problem;
   bool *counted;
@@ -70,7 +70,7 @@ static bool order_devices(filling *f, arena *a) {
   return true;
 }
 
-/* The even share, and the largest unit: then no unit is left over when all devices have had theirs. */
+/* The even share plus the largest unit: then no unit remains once all devices are full. */
 static void find_share(filling *f) {
   int64_t sum = 0, most = 0;
   for (int32_t k = 0; k < f->units.n; k++) {

@@ -31,7 +31,7 @@ static int64_t unit_bytes(const situ_problem *p, unit_members u) {
   return bytes;
 }
 
-/* What it costs to run the unit on d: its time and the transfers of its inputs; NEVER where it may not run. */
+/* The cost of the unit on d: its time and the transfers of its inputs; NEVER where it may not run. */
 static int64_t unit_cost(const situ_problem *p, const int32_t *device, unit_members u, int32_t d) {
   const situ_graph *g = p->graph;
   int64_t cost = 0;
@@ -48,14 +48,14 @@ static int64_t unit_cost(const situ_problem *p, const int32_t *device, unit_memb
   return cost;
 }
 
-/* Lists what could leave memory `full`, each to where it would cost least among the memories with room. */
+/* Lists the units that could leave memory `full`, each with its cheapest destination among the memories with room. */
 static int32_t list_candidates(candidate *list, const situ_problem *p, const int32_t *device, int32_t full,
                                const int64_t *room) {
   int32_t n = 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
     if (p->memory_of[device[v]] != full || p->pin[v] >= 0) continue;
     unit_members u = unit_of(p, v);
-    if (u.member[0] != v) continue; /* once for each unit, which may be all steps of a layer */
+    if (u.member[0] != v) continue; /* once for each unit, which may contain all steps of a layer */
     int64_t bytes = unit_bytes(p, u), least = SITU_NEVER_NS;
     if (bytes == 0) continue;
     int32_t to = -1;
@@ -73,7 +73,7 @@ static int32_t list_candidates(candidate *list, const situ_problem *p, const int
   return n;
 }
 
-/* Moves enough off the memory with the greatest excess. False when nothing can go. */
+/* Moves enough off the memory with the largest excess. False when nothing can move. */
 static bool relieve(const situ_problem *p, int32_t *device, const int64_t *peak, int64_t *room, candidate *list) {
   int32_t full = -1;
   int64_t worst = 0;
@@ -105,7 +105,7 @@ int64_t repair_offer(solve_run *run, placement *where) {
   candidate *list = NULL;
   int64_t *room = NULL;
   simulation found = solve_try(run, where);
-  int64_t before = INT64_MAX; /* a large problem has no time for rounds that gain little */
+  int64_t before = INT64_MAX; /* a large problem has no time for rounds with little gain */
   for (int32_t round = 0; round < MAX_ROUNDS && found.excess_bytes > 0 && !budget_over(run->budget); round++) {
     if (solve_is_large(p) && found.excess_bytes > before / 10 * 9) break;
     before = found.excess_bytes;

@@ -1,4 +1,4 @@
-/* The door through which every row is run: on a part of somebody's budget. */
+/* Runs a row of the table on a part of its parent's budget. */
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/contracts.h"
@@ -8,7 +8,7 @@
 
 bool solver_serves(const solver *s, const situ_problem *problem) {
   if (s->missing || !problem_is_of(problem, s->models)) return false;
-  /* They count memories one by one: with pools that bind they could prove what is not so. */
+  /* These solvers count memories one by one. Where pools bind, their proofs could be wrong. */
   if (s->exact && problem->execution != SITU_EXECUTION_STREAM && footprint_pools_bind(problem)) return false;
   bool period = problem->execution == SITU_EXECUTION_STREAM && problem->objective == SITU_OBJECTIVE_THROUGHPUT;
   return (!period || s->periods) && (!s->serves || s->serves(problem));
@@ -22,11 +22,11 @@ static int64_t part_of(int64_t rest, double share) {
 
 static situ_status prepare_and_search(solve_run *run, const solver *s);
 
-/* `what` of a solver on a part of the parent's budget. Other ranks take part only where what is done among them is the
- * same for all: in rounds, and what leads to these. */
+/* Runs `what` of a solver on a part of the parent's budget. Other ranks take part only where all ranks do the same: in
+ * rounds, and in what leads to them. */
 static situ_status run_part(situ_status (*what)(solve_run *run, const solver *s), const solver *s,
                             const solve_run *parent, double share, int64_t limit_ns) {
-  REQUIRE(share >= 0 && share < 1 + 1e-9 && limit_ns >= 0 && !s->missing); /* sums of shares are rounded */
+  REQUIRE(share >= 0 && share < 1 + 1e-9 && limit_ns >= 0 && !s->missing); /* sums of shares may be rounded up */
   budget *whole = parent->budget;
   int64_t steps = whole->max_steps == INT64_MAX ? 0 : part_of(whole->max_steps - whole->steps, share);
   int64_t time = whole->deadline_ns == INT64_MAX ? 0 : part_of(whole->deadline_ns - clock_now_ns(), share);

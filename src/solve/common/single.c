@@ -1,4 +1,4 @@
-/* Everything on one device: the yardstick of every other plan. */
+/* Everything on one device: the reference for every other plan. */
 #include "base/fail.h"
 #include "solve/common/solver.h"
 #include "view/equal_devices.h"
@@ -8,7 +8,7 @@ static situ_status single_solve(solve_run *run) {
   placement all = {.device = ARENA_NEW(run->arena, int32_t, p->n_operators)};
   equal_devices equal;
   if (!all.device || !equal_devices_find(&equal, p, EQUAL_ALONE, run->arena)) return fail_no_memory(run->error);
-  bool bound = false; /* by pins: then equal devices differ */
+  bool bound = false; /* by pins, which tell equal devices apart */
   for (int32_t v = 0; v < p->n_operators; v++) bound |= p->pin[v] >= 0;
   for (int32_t d = 0; d < p->n_devices; d++) {
     if (p->unused[d] || (!bound && !equal_devices_first(&equal, d))) continue;

@@ -10,14 +10,14 @@
 #include "solve/common/exchange.h"
 
 enum { FIXED_WALKS = 4, MOST_WALKS = 256, LEAST_STEPS = 1 << 14 };
-enum { GROWTH = 4, FIRST_STEPS = 1 << 10, FIRST_NS = 100000000 }; /* of rounds: the first is at least so long */
+enum { GROWTH = 4, FIRST_STEPS = 1 << 10, FIRST_NS = 100000000 }; /* of rounds; the first is at least this long */
 enum { FRESH_WALKS = 4 };
-/* The least of a turn where each search has two in a round; of its time TURN_NS, or so much for each operator. */
+/* The minimum length of a turn when each search gets two per round: steps, and time in all or for each operator. */
 enum { TURN_STEPS = 32, TURN_NS = 20000000, TURN_OPERATOR_NS = 2000 };
-static const double FIRST_TURN = 0.5;               /* of a round, before gains decide */
-static const double NO_GAIN = 0.0001;               /* a part of the value that does not count */
+static const double FIRST_TURN = 0.5;               /* part of a round before gains decide */
+static const double NO_GAIN = 0.0001;               /* fraction of the value that does not count as a gain */
 static const double PROOFS = 1.0 / 3, STARTS = 0.2; /* shares of a round, and of all */
-/* The steps of proofs are the shorter ones. */
+/* Proofs need fewer steps where steps are limited, and fewer still while value and bound are far apart. */
 static const double PROOFS_BY_STEPS = 0.5, PROOFS_WHEN_FAR = 0.2, NEAR = 0.05;
 
 typedef struct team team;
@@ -25,14 +25,14 @@ typedef struct team team;
 typedef struct walker {
   team *all;
   int32_t number;
-  bool here;  /* on the thread that called */
-  bool ended; /* here or on another rank: what it found is here */
+  bool here;  /* on the caller's thread */
+  bool ended; /* here or on another rank: its result is available here */
   uint64_t seed;
   budget budget;
   incumbent incumbent;
   situ_error error;
   situ_status status;
-  _Atomic int64_t n_steps, value_ns; /* as of its last look, for the thread that called */
+  _Atomic int64_t n_steps, value_ns; /* as of its latest poll, for the caller's thread */
 } walker;
 
 struct team {
@@ -41,17 +41,17 @@ struct team {
   void *context;
   walker *walker;
   int32_t n;
-  int32_t *mine, n_mine;        /* those to run here */
+  int32_t *mine, n_mine;        /* walks to run on this rank */
   int64_t most_steps, limit_ns; /* of each; 0: none */
-  _Atomic bool stop;            /* the user asks for it */
-  _Atomic int32_t closed;       /* the least number of a walk that has met the bound; n while there is none */
-  incumbent shown;              /* what the progress callback is told */
+  _Atomic bool stop;            /* the user asked to stop */
+  _Atomic int32_t closed;       /* the lowest number of a walk that met the bound; n while there is none */
+  incumbent shown;              /* what the progress callback gets */
   budget counted;
 };
 
 /* ---- one walk ---- */
 
-/* Tells the progress callback of all walks. On the thread that called. */
+/* Reports the progress of all walks. On the caller's thread. */
 static void watch_all(void *context) {
   team *all = context;
   solve_run *run = all->run;
@@ -64,7 +64,7 @@ static void watch_all(void *context) {
   if (run->budget->callback && run->budget->callback(run->budget->context)) atomic_store(&all->stop, true);
 }
 
-/* The callback of a walk's budget. */
+/* Callback of a walk's budget. */
 static bool look(void *context) {
   walker *w = context;
   atomic_store(&w->n_steps, w->budget.steps);
@@ -73,7 +73,7 @@ static bool look(void *context) {
   return atomic_load(&w->all->stop) || atomic_load(&w->all->closed) < w->number;
 }
 
-/* Notes that this walk has met the bound. */
+/* Records that this walk has met the bound. */
 static void close_behind(walker *w) {
   int32_t least = atomic_load(&w->all->closed);
   while (w->number < least && !atomic_compare_exchange_weak(&w->all->closed, &least, w->number)) continue;
@@ -120,9 +120,9 @@ static situ_status join(solve_run *run, const walker *w) {
   return SITU_STATUS_OK;
 }
 
-/* ---- of all ranks ---- */
+/* ---- among all ranks ---- */
 
-/* The walks that still wait, rank by rank in turn. False where there are none. */
+/* Shares out the waiting walks, rank by rank in turn. False where there are none. */
 static bool share_out(team *all) {
   int32_t n_waiting = 0, closed = atomic_load(&all->closed);
   islands *ranks = all->run->islands;
@@ -133,7 +133,7 @@ static bool share_out(team *all) {
   return n_waiting > 0;
 }
 
-/* What a rank tells of the walks that it ran. */
+/* Packs what this rank's walks found. */
 static void pack_walks(text_buffer *to, const team *all) {
   pack_whole(to, atomic_load(&all->stop));
   pack_whole(to, all->n_mine);
@@ -161,7 +161,7 @@ static situ_status unpack_walks(team *all, unpack *from) {
   return SITU_STATUS_OK;
 }
 
-/* All ranks tell each other what their walks found. */
+/* Exchanges among all ranks what their walks found. */
 static situ_status tell_walks(team *all) {
   islands *ranks = all->run->islands;
   islands_given given[ISLANDS_MOST];
@@ -181,8 +181,8 @@ static situ_status tell_walks(team *all) {
   return status;
 }
 
-/* Runs each walk on one rank. Where a rank is lost, and nothing depends on the clock, others run what it did not tell,
- * so that the answer stays the same. */
+/* Runs each walk on one rank. If a rank is lost and nothing depends on the clock, others rerun the walks that it did
+ * not report, so that the answer stays the same. */
 static situ_status run_shared(team *all) {
   bool repeats = all->run->budget->deadline_ns == INT64_MAX;
   while (share_out(all)) {
@@ -195,7 +195,7 @@ static situ_status run_shared(team *all) {
 
 /* ---- all of them ---- */
 
-/* Each walk gets an equal part of the steps, and of the time as much as all threads at once leave it. */
+/* Gives each walk an equal part of the steps, and of the time its part when all threads run at once. */
 static void set_parts(team *all, double share) {
   int64_t steps = budget_steps_left(all->run->budget), time_ns = budget_time_left(all->run->budget);
   int32_t turns = (all->n + all->run->at_once - 1) / all->run->at_once;
@@ -239,7 +239,7 @@ static situ_status run_team(team *all, int32_t *n_counted) {
 
 situ_status walks_run(solve_run *run, walk_function *walk, void *context, int32_t n, double share, rng *seeds,
                       int32_t *n_counted) {
-  REQUIRE(n >= 1 && share >= 0 && share < 1 + 1e-9); /* sums of shares are rounded */
+  REQUIRE(n >= 1 && share >= 0 && share < 1 + 1e-9); /* sums of shares may be rounded up */
   arena_mark mark = arena_get_mark(run->arena);
   team all = {.run = run, .walk = walk, .context = context, .n = n, .walker = ARENA_ZERO(run->arena, walker, n)};
   all.mine = ARENA_NEW(run->arena, int32_t, n);
@@ -276,11 +276,11 @@ static situ_status run_row(solve_run *run, void *context, int32_t number) {
 
 static bool is_stream(const solve_run *run) { return run->problem->execution == SITU_EXECUTION_STREAM; }
 
-/* Searches one after the other, each from what those before it left, on `share` of what is left at first. */
+/* Searches in sequence, each from the results of those before it, on `share` of what was left at first. */
 typedef struct turns {
   solve_run run;
   const portfolio *of;
-  double share, used; /* used: the part of it that is over */
+  double share, used; /* used: the part of it already spent */
   rng *seeds;
   double gain_ns[WALKS_ROWS]; /* of each search so far */
 } turns;
@@ -295,20 +295,20 @@ static situ_status take_turn(turns *t, int32_t i, double part) {
   return SITU_STATUS_OK;
 }
 
-/* What the starts of searches ask of n turns: each costs some simulations. */
+/* The time that n turns need at least: each costs some simulations at its start. */
 static double turns_ns(const solve_run *run, int32_t n) {
   return (double)n * TURN_OPERATOR_NS * run->problem->n_operators;
 }
 
-/* Whether each search gets enough for two turns to pay. */
+/* Whether the budget is large enough for each search to have two turns. */
 static bool twice_pays(const solve_run *run, const portfolio *of, double share) {
   int32_t n = 2 * of->n_rows;
   return n > 2 && is_stream(run) && share * (double)budget_steps_left(run->budget) >= (double)n * TURN_STEPS &&
          share * (double)budget_time_left(run->budget) >= fmax((double)n * TURN_NS, turns_ns(run, n));
 }
 
-/* Where that pays half of the round goes to all alike, and half to those that have found something better in the first,
- * by how much it was. */
+/* Runs one turn of each search, or if twice_pays, two: the first half of the round is divided equally, and the second
+ * by how much each search gained in the first. */
 static situ_status run_in_turn(const solve_run *run, const portfolio *of, double share, rng *seeds) {
   turns t = {.run = *run, .of = of, .share = share, .seeds = seeds};
   double first = twice_pays(run, of, share) ? FIRST_TURN : 1, all_ns = 0;
@@ -321,15 +321,15 @@ static situ_status run_in_turn(const solve_run *run, const portfolio *of, double
   return SITU_STATUS_OK;
 }
 
-/* How many walks on `share` of what is left: as many as its steps pay for, or one for each thread. */
+/* The number of walks on `share` of what is left: as many as its steps allow, or one for each thread. */
 static int32_t side_by_side(const solve_run *run, double share) {
   double steps = share * (double)budget_steps_left(run->budget);
   return walks_wanted(run, steps < 2 * LEAST_STEPS ? 1 : (int32_t)fmin(FIXED_WALKS, steps / LEAST_STEPS));
 }
 
-/* The parts of all rounds together, the first being 1. Streams: 1, 1 + 4, 1 + 4 + 16, ... of as many rounds as the
- * budget pays, where the first has time for two turns of each search. Else annealing needs its steps in one piece: one
- * round; side by side 1 + 2 + 4. */
+/* The length of all rounds together, where the first has length 1. For streams 1, 1 + 4, 1 + 4 + 16, ...: as many
+ * rounds as the budget allows if the first has time for two turns of each search. Otherwise there is one round, since
+ * annealing needs its steps in one piece; side by side there are three, 1 + 2 + 4. */
 static int64_t parts_paid(const solve_run *run, const walks_cast *all) {
   const budget *b = run->budget;
   int64_t first_ns = max64(FIRST_NS, (int64_t)turns_ns(run, 2 * all->n_searches));
@@ -341,17 +341,17 @@ static int64_t parts_paid(const solve_run *run, const walks_cast *all) {
 
 static int64_t parts_left(const solve_run *run, int64_t parts) { return parts / (is_stream(run) ? GROWTH : 2); }
 
-/* ---- afresh ---- */
+/* ---- fresh starts ---- */
 
 typedef struct fresh {
   const walks_cast *all;
   incumbent first; /* the plan before the rounds */
-  bool wanted;     /* the last round has brought nothing */
-  bool raised;     /* its proofs have raised the bound */
+  bool wanted;     /* the latest round found nothing */
+  bool raised;     /* its proofs raised the bound */
 } fresh;
 
-/* A walk that knows the first plan only: rounds of its own. */
-static situ_status run_afresh(solve_run *run, void *context, int32_t number) {
+/* A walk that starts from the first plan only, with rounds of its own. */
+static situ_status run_fresh(solve_run *run, void *context, int32_t number) {
   (void)number;
   const fresh *f = context;
   portfolio searches = {f->all->search, f->all->n_searches};
@@ -363,36 +363,36 @@ static situ_status run_afresh(solve_run *run, void *context, int32_t number) {
   return SITU_STATUS_OK;
 }
 
-/* How the searches of a round run; what is decided by rank 0 is so for all. */
+/* How the searches of a round run. Rank 0 decides for all. */
 typedef struct round_form {
-  int64_t afresh, n_walks; /* 0: none; 1: in turn */
+  int64_t fresh, n_walks; /* 0: none; 1: in turn */
 } round_form;
 
 static situ_status find_form(round_form *out, solve_run *run, const fresh *f, double share) {
   int64_t steps = budget_steps_left(run->budget), wanted, rows = f->all->n_searches;
-  *out = (round_form){.afresh = f->wanted};
+  *out = (round_form){.fresh = f->wanted};
   if (f->wanted) {
     out->n_walks = steps >= FRESH_WALKS ? max64(walks_wanted(run, FRESH_WALKS), FRESH_WALKS) : 0;
   } else {
     wanted = side_by_side(run, share);
     out->n_walks = wanted > 1 ? min64((wanted + rows - 1) / rows * rows, max64(steps, 2)) : 1;
   }
-  TRY(exchange_whole(run, &out->afresh));
+  TRY(exchange_whole(run, &out->fresh));
   return exchange_whole(run, &out->n_walks);
 }
 
-/* Searches on `share` of what is left: from the best plan, in turn or side by side, or afresh where a round has brought
- * nothing. */
+/* Searches on `share` of what is left: from the best plan, in turn or side by side, or from a fresh start after a round
+ * that found nothing. */
 static situ_status search_on(solve_run *run, fresh *f, double share, rng *seeds) {
   int64_t before_ns = run->incumbent->value_ns;
   portfolio searches = {f->all->search, f->all->n_searches};
   round_form form;
   int32_t n_counted;
   TRY(find_form(&form, run, f, share));
-  if (form.afresh && form.n_walks > 0)
-    TRY(walks_run(run, run_afresh, f, (int32_t)form.n_walks, share, seeds, &n_counted));
-  if (!form.afresh && form.n_walks == 1) TRY(run_in_turn(run, &searches, share, seeds));
-  if (!form.afresh && form.n_walks > 1)
+  if (form.fresh && form.n_walks > 0)
+    TRY(walks_run(run, run_fresh, f, (int32_t)form.n_walks, share, seeds, &n_counted));
+  if (!form.fresh && form.n_walks == 1) TRY(run_in_turn(run, &searches, share, seeds));
+  if (!form.fresh && form.n_walks > 1)
     TRY(walks_run(run, run_row, &searches, (int32_t)form.n_walks, share, seeds, &n_counted));
   double gain = (double)(before_ns - run->incumbent->value_ns);
   double starts_ns = turns_ns(run, FRESH_WALKS * f->all->n_searches);
@@ -411,8 +411,8 @@ static situ_status prove_on(solve_run *run, const walks_cast *all, double share,
   return n > 0 ? walks_run(run, run_row, &proofs, (int32_t)n, share, seeds, &n_counted) : SITU_STATUS_OK;
 }
 
-/* The part of a round for proofs: of limited steps little while value and bound are far apart and the last proofs have
- * not moved the bound. */
+/* The part of a round for proofs. Where steps are limited it is small while value and bound are far apart and the
+ * latest proofs did not raise the bound. */
 static double proofs_part(const solve_run *run, const fresh *f) {
   const incumbent *best = run->incumbent;
   if (f->all->n_proofs == 0) return 0;
@@ -421,7 +421,7 @@ static double proofs_part(const solve_run *run, const fresh *f) {
   return near || f->raised ? PROOFS_BY_STEPS : PROOFS_WHEN_FAR;
 }
 
-/* Proofs may end before their time is over: searches have what is left. */
+/* Proofs may end before their time is over. Searches use what is left. */
 static situ_status search_to_the_end(solve_run *run, fresh *f, rng *seeds) {
   int64_t spent = 1;
   for (bool done; is_stream(run) && spent > 0;) {

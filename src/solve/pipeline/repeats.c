@@ -1,7 +1,7 @@
 #include "solve/pipeline/repeats.h"
 
 #include "base/csr.h"
-#include "view/alike_units.h"
+#include "view/repeated_units.h"
 
 /* The size of classes that holds most units; the smallest of these. units_of_size: [n_units + 1], all 0. */
 static int32_t common_size(const int32_t *class_start, int32_t n_classes, int32_t *units_of_size, int32_t n_units) {
@@ -33,9 +33,9 @@ static int32_t add_class(repeats *r, const int32_t *member, int32_t n, int32_t n
 
 bool repeats_find(repeats *out, const situ_problem *p, arena *a) {
   int32_t n = p->units.n, place = 0, *class_of, *class_start, *member, *units_of_size;
-  alike_levels alike;
+  repeated_levels alike;
   *out = (repeats){.problem = p};
-  if (!alike_levels_find(&alike, p, a)) return false;
+  if (!repeated_levels_find(&alike, p, a)) return false;
   if (alike.n == 0) return true;
   const unit_list *classes = &alike.of[alike.n - 1];
   if (!ARENA_ARRAYS(a, ARRAY(out->order, n), ARRAY(out->first, n), ARRAY(out->at, n), ARRAY(out->among, n),

@@ -2,7 +2,7 @@
  * repetition: the same unit of consecutive layers becomes one.
  *
  * A plan of few layers, each stretched over many, is then a plan of few units, and it is a plan of the problem, with
- * its loads, transfers and memory. Which units are the same is found by colour refinement (view/alike_units.h), not
+ * its loads, transfers and memory. Which units are the same is found by colour refinement (view/repeated_units.h), not
  * from names. */
 #ifndef SITU_SOLVE_PIPELINE_REPEATS_H
 #define SITU_SOLVE_PIPELINE_REPEATS_H

@@ -12,7 +12,7 @@
 #include "view/unit.h"
 
 bool stages_serve(const situ_problem *p) {
-  return p->execution == SITU_EXECUTION_PIPELINE && footprint_is_told_by_devices(p);
+  return p->execution == SITU_EXECUTION_PIPELINE && footprint_is_per_device(p);
 }
 
 /* Renumbers the classes so that F goes upwards, by Kahn's algorithm with a stack: a

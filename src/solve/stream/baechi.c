@@ -5,7 +5,7 @@
 #include "solve/stream/rank.h"
 #include "view/coplace.h"
 
-enum { ALL_WAYS_UP_TO = 100000 }; /* operators; above, one schedule is made */
+enum { ALL_WAYS_UP_TO = 100000 }; /* operators; above this, one schedule is made */
 
 static bool has_both_kinds(const situ_problem *p) {
   int32_t hosts = 0, others = 0;
@@ -14,7 +14,7 @@ static bool has_both_kinds(const situ_problem *p) {
   return hosts > 0 && others > 0;
 }
 
-/* All schedules of one choice of units. *going is false when the budget ended. */
+/* Makes all schedules with one choice of units. *going is cleared when the budget ends. */
 static situ_status schedule(bool *going, solve_run *run, const list_pair_policy *policy, const unit_list *units) {
   const situ_problem *p = run->problem;
   bool all_ways = p->n_operators <= ALL_WAYS_UP_TO;

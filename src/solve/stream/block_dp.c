@@ -1,7 +1,7 @@
 /* Block dynamic program: a bound from the last cut back to the first (bound/block_chain.h), then a plan from the first
- * block to the last, led by what the bound says is still to come. Both are exact while no layer is wider than allowed;
- * each round allows more. The plan holds on links free of contention: the simulator says what it is worth with it.
- * docs/theory/exact/block_dp.md tells it in full. */
+ * block to the last, guided by the bound on what is still to come. Both are exact while no layer is wider than allowed;
+ * each round allows more. The plan assumes links without contention; the simulator evaluates it with contention.
+ * Details: docs/theory/exact/block_dp.md. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -34,10 +34,10 @@ typedef struct block_dp {
   double *priority;
   block_finding *findings;
   int64_t *rest_ns;                     /* best of all rounds so far */
-  int32_t *device, *order, *kept_order; /* device: -1 where the schedule at hand says none; kept_order: of graph */
+  int32_t *device, *order, *kept_order; /* device: -1 where the current schedule gives none; kept_order: of graph */
   bool *placed;
   arena *scratch;
-  bool hopeless; /* a block is too large: no plan, and the bound does not grow */
+  bool hopeless; /* a block is too large: no plan can be found, and the bound cannot grow */
 } block_dp;
 
 static int64_t children_left(const solve_run *run) {
@@ -53,7 +53,7 @@ static void spend(solve_run *run, int64_t n_children) {
 static situ_status improve_bound(block_dp *s, int32_t width, bool *exact) {
   solve_run *run = s->run;
   chain_limits limits = {.width = width,
-                         .most_children = children_left(run),
+                         .max_children = children_left(run),
                          .budget = run->budget,
                          .upper_ns = min64(run->incumbent->value_ns, BLOCK_FAR_NS),
                          .head_ns = s->head_ns,
@@ -65,7 +65,7 @@ static situ_status improve_bound(block_dp *s, int32_t width, bool *exact) {
   if (!s->rest_ns) return fail_no_memory(run->error);
   for (int64_t i = 0; i < n; i++) s->rest_ns[i] = max64(s->rest_ns[i], s->chain.rest_ns[i]);
   int64_t lower = min64(s->rest_ns[0], limits.upper_ns);
-  bool checkable = s->chain.exact || width <= CERTIFIED_WIDTH; /* wider ones take the checker too long */
+  bool checkable = s->chain.exact || width <= CERTIFIED_WIDTH; /* the checker takes too long for wider ones */
   if (lower < BLOCK_FAR_NS && lower > run->incumbent->proof.lower_ns && checkable) {
     certificate proof;
     if (!block_chain_certify(&proof, &s->chain, s->rest_ns, limits.upper_ns, s->head_ns, run->arena))
@@ -80,7 +80,7 @@ static situ_status improve_bound(block_dp *s, int32_t width, bool *exact) {
 
 /* ---- forward: a plan ---- */
 
-/* Puts v into the order after those of its ancestors that are not there yet: these were deleted. */
+/* Appends v to the order, after those of its ancestors that are not in it yet, since they were deleted. */
 static int32_t append(block_dp *s, int32_t n, int32_t v) {
   const situ_graph *g = s->run->problem->graph;
   int32_t first = n;
@@ -97,7 +97,7 @@ static int32_t append(block_dp *s, int32_t n, int32_t v) {
   return n;
 }
 
-/* From the operators of the graph to all: deleted ones come right before those that need them. */
+/* Extends the order to all operators: deleted ones come right before those that need them. */
 static void complete_order(block_dp *s, int32_t n_kept) {
   int32_t n = 0;
   memset(s->placed, 0, (size_t)s->run->problem->n_operators * sizeof *s->placed);
@@ -106,7 +106,7 @@ static void complete_order(block_dp *s, int32_t n_kept) {
     if (!s->placed[v]) n = append(s, n, v);
 }
 
-/* A unit goes where the member with most work is. Returns how many members work at all. */
+/* Puts a unit on the device of its member with the most work. Returns how many members have any work. */
 static int32_t gather_unit(block_dp *s, unit_members u) {
   const situ_problem *p = s->run->problem;
   int32_t to = -1, works = 0;
@@ -123,8 +123,8 @@ static int32_t gather_unit(block_dp *s, unit_members u) {
   return works;
 }
 
-/* Offers the schedule in which operators go in the present order to their devices, those without one where they and the
- * rest end first; gaps are filled. With `early`, the latter go as soon as they can. */
+/* Offers the list schedule of the present order, with gaps filled. Operators without a device go where they and the
+ * rest end first; with `early`, they go as early as possible. */
 static void offer_schedule(block_dp *s, bool early) {
   solve_run *run = s->run;
   for (int32_t k = 0; k < run->problem->n_operators; k++) {
@@ -157,7 +157,7 @@ static void offer_schedules(block_dp *s) {
   }
 }
 
-/* The schedules of least bound at the end, each completed. */
+/* Offers the schedules with the lowest bounds at the end, each completed. */
 static void offer_best(block_dp *s, const block_front *end, const block_trace *trace) {
   bool *tried = ARENA_ZERO(s->run->arena, bool, end->n);
   for (int32_t k = 0; tried && k < OFFERED && k < end->n && !solve_done(s->run); k++) {
@@ -180,7 +180,7 @@ static bool start_of_all(block_front *front, const block_dp *s, arena *a) {
   return true;
 }
 
-/* *exact: no better schedule than the bound that is then set exists on free links. */
+/* *exact: without contention no schedule is better than the bound that is then set. */
 static situ_status find_plan(block_dp *s, int32_t width, bool links, bool *exact) {
   solve_run *run = s->run;
   const block_chain *c = &s->chain;
@@ -194,7 +194,7 @@ static situ_status find_plan(block_dp *s, int32_t width, bool links, bool *exact
     block b;
     block_result found;
     block_limits limits = {
-        .width = width, .links = links, .upper_ns = upper, .most_children = children_left(run), .budget = run->budget};
+        .width = width, .links = links, .upper_ns = upper, .max_children = children_left(run), .budget = run->budget};
     bool fits, closed = k + 1 < c->n_blocks || c->closed;
     if (!block_take(&b, &fits, &s->machine, &s->graph, c->first[k], c->last[k], true, run->arena)) {
       s->hopeless = !fits;
@@ -209,7 +209,7 @@ static situ_status find_plan(block_dp *s, int32_t width, bool links, bool *exact
     *exact &= found.exact;
     best = found.value_ns;
     if (!found.finished) *exact = false;
-    if (end.n == 0 && *exact) solve_bound(run, upper, "block_dp"); /* nothing is better than what there is */
+    if (end.n == 0 && *exact) solve_bound(run, upper, "block_dp"); /* nothing is better than the incumbent */
     if (!found.finished || end.n == 0) return SITU_STATUS_OK;
     front = end;
   }
@@ -238,7 +238,7 @@ static situ_status solve_in(block_dp *s) {
   return SITU_STATUS_OK;
 }
 
-/* Deletes operators where some block would be too large for a search. */
+/* Deletes operators where some block would otherwise be too large to search. */
 static bool make_graph(block_dp *s, const situ_problem *p, arena *a) {
   thin_graph whole;
   if (!thin_first(&whole, p, a)) return false;

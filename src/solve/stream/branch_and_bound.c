@@ -1,10 +1,9 @@
-/* Branch and bound for whole small stream problems, with all that the model has: contention, memory over time,
- * colocation.
+/* Branch and bound for small stream problems, with the complete model: contention, memory over time, colocation.
  *
  * A plan is a device for each operator and a sequence on each device. Operators are appended in order of their starts
- * on free links, which reaches every plan once but for ties; the simulator gives each full one its value. On free links
- * nothing starts later than under contention, so what free links promise bounds what the simulator says.
- * docs/theory/exact/branch_and_bound.md has the argument. */
+ * without contention, which reaches every plan once, ties aside. The simulator evaluates each complete plan. Without
+ * contention nothing starts later than with it, so values without contention bound those of the simulator.
+ * docs/theory/exact/branch_and_bound.md has the proof. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/block.h"
@@ -21,20 +20,20 @@ typedef struct branching {
   int32_t n, n_devices;
   int64_t *tail_ns;                           /* [operator * devices] of the critical path */
   block_machine machine;                      /* its prices */
-  int64_t rest[MOST_OPERATORS][BLOCK_PRICES]; /* work of an operator where it is cheapest */
+  int64_t rest[MOST_OPERATORS][BLOCK_PRICES]; /* work of an operator at its cheapest */
   int32_t device[MOST_OPERATORS], order[MOST_OPERATORS];
   int64_t finish_ns[MOST_OPERATORS], free_ns[BLOCK_DEVICES];
   int32_t unit_device[MOST_OPERATORS], unit_placed[MOST_OPERATORS]; /* [unit] members placed */
   uint32_t done;
   int64_t nodes;
-  bool symmetric; /* twins may be exchanged */
+  bool symmetric; /* twins can be exchanged */
   bool stopped;
 } branching;
 
-/* One way to go on. */
+/* One way to extend the partial plan. */
 typedef struct branch {
   int32_t v, d;
-  int64_t start_ns, through_ns; /* start, and the end of everything at least */
+  int64_t start_ns, through_ns; /* its start, and a bound on the end of everything */
 } branch;
 
 static bool is_done(const branching *s, int32_t v) { return s->done >> v & 1; }
@@ -47,8 +46,8 @@ static bool may_go(const branching *s, int32_t v, int32_t d) {
 
 /* ---- bounds ---- */
 
-/* The earliest start of v on d: nothing starts before `now` any more. ready_ns: when producers that are still to come
- * end at best. */
+/* The earliest start of v on d: nothing may start before `now` any more. ready_ns: the earliest end of producers still
+ * to come. */
 static int64_t earliest(const branching *s, int32_t v, int32_t d, int64_t now, const int64_t *ready_ns) {
   const situ_graph *g = s->graph;
   int64_t start = max64(now, s->free_ns[d]);
@@ -60,7 +59,7 @@ static int64_t earliest(const branching *s, int32_t v, int32_t d, int64_t now, c
   return start;
 }
 
-/* Work that is left at given prices of device time, after what each device has done. */
+/* Bound from the work that is left at given prices of device time, after what each device has done. */
 static int64_t load_bound(const branching *s, int64_t now) {
   int64_t best = 0;
   for (int32_t q = 0; q < s->machine.n_prices; q++) {
@@ -77,10 +76,10 @@ static int64_t load_bound(const branching *s, int64_t now) {
   return best;
 }
 
-/* No plan that goes on from here ends before this. */
+/* A bound on the end of every plan that extends this one. */
 static int64_t bound_rest(const branching *s, int64_t now) {
   int64_t least = load_bound(s, now), ready_ns[MOST_OPERATORS];
-  for (int32_t v = 0; v < s->n; v++) { /* numbers are topological */
+  for (int32_t v = 0; v < s->n; v++) { /* operators are numbered topologically */
     if (is_done(s, v)) continue;
     int64_t through = SITU_NEVER_NS;
     ready_ns[v] = SITU_NEVER_NS;
@@ -111,14 +110,14 @@ static bool is_empty(const branching *s, int32_t d, int32_t placed) {
   return true;
 }
 
-/* Whether an identical device of lower number is empty as well. */
+/* Whether an identical device with a lower number is also empty. */
 static bool is_repeated(const branching *s, int32_t d, int32_t placed) {
   for (int32_t e = 0; e < d && s->symmetric; e++)
     if (s->machine.twin[e] == d) return is_empty(s, d, placed) && is_empty(s, e, placed);
   return false;
 }
 
-/* Whether v on d could as well have come before the operator that was appended last: then it did, in another branch. */
+/* Whether v on d could equally have come before the last appended operator. Another branch covers that. */
 static bool is_swapped(const branching *s, int32_t v, int32_t d, int64_t start, int64_t now, int32_t placed) {
   if (placed == 0 || start != now) return false;
   const situ_graph *g = s->graph;
@@ -129,7 +128,7 @@ static bool is_swapped(const branching *s, int32_t v, int32_t d, int64_t start, 
   return true;
 }
 
-/* Fills list with the ways to go on, the most promising first. */
+/* Lists the branches, the most promising first. */
 static int32_t list_branches(const branching *s, branch *list, int64_t now, int32_t placed) {
   int32_t n = 0;
   for (int32_t v = 0; v < s->n; v++) {
@@ -160,7 +159,7 @@ static void branch_and_bound_search(branching *s, int32_t placed, int64_t now) {
   int32_t n = list_branches(s, list, now, placed);
   for (int32_t i = 0; i < n && !s->stopped; i++) {
     int32_t v = list[i].v, d = list[i].d, u = s->problem->units.of[v];
-    if (list[i].through_ns >= run->incumbent->value_ns) return; /* and so are all that follow */
+    if (list[i].through_ns >= run->incumbent->value_ns) return; /* and so for all that follow */
     int64_t free_before = s->free_ns[d];
     s->order[placed] = v;
     s->device[v] = d;
@@ -176,7 +175,7 @@ static void branch_and_bound_search(branching *s, int32_t placed, int64_t now) {
 
 /* ---- the row ---- */
 
-/* Exchanging identical devices changes nothing but which is which, when no channel and no memory tells them apart. */
+/* Whether exchanging identical devices only renames them: no channel and no memory tells them apart. */
 static bool is_symmetric(const situ_problem *p) {
   for (int32_t m = 0; m < p->n_memories; m++)
     if (p->platform->memory_bytes[m] != p->platform->memory_bytes[0] && !footprint_fits_always(p)) return false;
@@ -218,7 +217,8 @@ static situ_status branch_and_bound_solve(solve_run *run) {
 }
 
 static bool branch_and_bound_serves(const situ_problem *p) {
-  /* With overlap none the order counts from device to device too, for what memories hold; here it does only on each. */
+  /* With overlap none the order across devices matters too, because of what memories hold. Here only the order on each
+   * device is searched. */
   bool orders = p->overlap != SITU_OVERLAP_NONE || footprint_fits_always(p);
   return block_serves(p) && !problem_has_period(p) && !p->other && p->n_copies == 1 &&
          p->n_operators <= MOST_OPERATORS && orders;

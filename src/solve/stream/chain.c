@@ -8,7 +8,7 @@
 
 enum { MOST_CROSSINGS = 50000000 };
 
-/* Operators between the two ends of the longest path, by least times. */
+/* Marks the operators between the two ends of the longest path, by minimum times. */
 static bool find_main(bool *main_part, const situ_problem *p, const double *work, arena *a) {
   const situ_graph *g = p->graph;
   int32_t n = g->n_operators, end = 0, *before = ARENA_NEW(a, int32_t, n);
@@ -24,7 +24,7 @@ static bool find_main(bool *main_part, const situ_problem *p, const double *work
       most = length[u];
       before[v] = u;
     }
-    length[v] = most + work[v] + 1; /* an operator that takes no time counts a little */
+    length[v] = most + work[v] + 1; /* operators without duration count a little */
     if (length[v] >= length[end]) end = v;
   }
   int32_t start = end;
@@ -33,7 +33,7 @@ static bool find_main(bool *main_part, const situ_problem *p, const double *work
     ahead[v] = v == start;
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) ahead[v] |= ahead[g->producer[g->in[i]]];
   }
-  for (int32_t v = n - 1; v >= 0; v--) { /* main_part: reaches the end */
+  for (int32_t v = n - 1; v >= 0; v--) { /* keeps those from which the end is reachable */
     main_part[v] = v == end;
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) main_part[v] |= main_part[g->use[i]];
@@ -42,7 +42,7 @@ static bool find_main(bool *main_part, const situ_problem *p, const double *work
   return true;
 }
 
-/* The least and the greatest consumer of v in the main part; n and -1 where there is none. */
+/* The lowest and the highest consumer of v in the main part; n and -1 where there is none. */
 static void consumers(const situ_graph *g, const bool *main_part, int32_t v, int32_t *least, int32_t *most) {
   *least = g->n_operators;
   *most = -1;
@@ -55,13 +55,13 @@ static void consumers(const situ_graph *g, const bool *main_part, int32_t v, int
     }
 }
 
-/* Elements of the main part, -1 for all else. With numbers in topological order, v is comparable to all before it when
- * each of them has a consumer up to v, and to all behind it when each of them has a producer from v on; only v's
- * tensors are used behind it when nothing before has a consumer there. */
+/* Finds the elements of the main part, with -1 for all else. Numbers are in topological order, so v is comparable to
+ * all before it if each of them has a consumer up to v, and to all after it if each of them has a producer from v on.
+ * Only v's tensors are used after v if nothing before v has a consumer there. */
 static bool cut_main(int32_t *element, const situ_graph *g, const bool *main_part, arena *a) {
   int32_t n = g->n_operators, *least_from = ARENA_NEW(a, int32_t, (int64_t)n + 1), far = -1, k = 0;
   if (!least_from) return false;
-  least_from[n] = n; /* over w >= v: the greatest producer of w */
+  least_from[n] = n; /* min over w >= v of the highest producer of w */
   int32_t first = 0;
   while (first < n && !main_part[first]) first++;
   for (int32_t v = n - 1; v >= 0; v--) {
@@ -75,7 +75,7 @@ static bool cut_main(int32_t *element, const situ_graph *g, const bool *main_par
     element[v] = -1;
     if (!main_part[v]) continue;
     element[v] = k;
-    /* far <= v: no tensor from before v is used behind it; its makers then have consumers up to v */
+    /* far <= v: no tensor from before v is used after it, so its producer has consumers up to v only */
     int32_t least, most;
     consumers(g, main_part, v, &least, &most);
     bool cut = far <= v && least_from[v + 1] >= v && most > v;
@@ -85,7 +85,8 @@ static bool cut_main(int32_t *element, const situ_graph *g, const bool *main_par
   return true;
 }
 
-/* Elements of what is not in the main part: the least of the consumers, or else the greatest of the producers. */
+/* Finds the elements of operators outside the main part: the lowest of their consumers, or else the highest of their
+ * producers. */
 static void place_others(int32_t *element, const situ_graph *g) {
   for (int32_t v = g->n_operators - 1; v >= 0; v--) {
     if (element[v] >= 0) continue;
@@ -102,7 +103,7 @@ static void place_others(int32_t *element, const situ_graph *g) {
   }
 }
 
-/* Parts elements where the work since the last boundary reaches `grain`, in order of numbers. False without memory. */
+/* Splits elements where the work since the last boundary reaches `grain`, in order of numbers. False without memory. */
 static bool refine(int32_t *element, const situ_problem *p, double grain, const double *work, arena *a) {
   int32_t n = p->n_operators, n_elements = 0, *first, *order;
   for (int32_t v = 0; v < n; v++)
@@ -121,8 +122,7 @@ static bool refine(int32_t *element, const situ_problem *p, double grain, const 
   return true;
 }
 
-/* Joins elements that share a unit, then neighbours until there are at most `most`. Returns their number.
- */
+/* Joins elements that share a unit, then neighbours until at most `most` are left. Returns their number. */
 static int32_t join_elements(int32_t *element, bool *joined_some, const situ_problem *p, int32_t most,
                              const double *of_operator, arena *a) {
   const situ_graph *g = p->graph;
@@ -139,7 +139,7 @@ static int32_t join_elements(int32_t *element, bool *joined_some, const situ_pro
       if (e < least) least = e;
       if (e > greatest) greatest = e;
     }
-    held[least]++; /* no boundary after least .. greatest - 1 */
+    held[least]++; /* no boundary between least and greatest */
     held[greatest]--;
   }
   double total = 0, before = 0;
@@ -162,7 +162,7 @@ static int32_t join_elements(int32_t *element, bool *joined_some, const situ_pro
   return n > 0 ? number[n - 1] + 1 : 0;
 }
 
-/* The last element that uses tensor t, and the last operator there; -1 where nobody does. */
+/* The last element that uses tensor t, and the last operator there; -1 without users. */
 static int32_t last_use(const chain *c, int32_t t, int32_t *user) {
   const situ_graph *g = c->problem->graph;
   int32_t last = -1;
@@ -170,13 +170,13 @@ static int32_t last_use(const chain *c, int32_t t, int32_t *user) {
   for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
     int32_t e = c->element[g->use[i]];
     if (e < last) continue;
-    last = e; /* users ascend */
+    last = e; /* users are in ascending order */
     *user = g->use[i];
   }
   return last;
 }
 
-/* Most bytes that live at once while one device runs element k: what comes in is there from the start. */
+/* The peak of bytes alive while one device runs element k. Its inputs are there from the start. */
 static int64_t live_peak(const chain *c, int32_t k, int32_t *seen) {
   const situ_graph *g = c->problem->graph;
   int64_t live = 0, peak = 0;
@@ -231,7 +231,7 @@ static void weigh_element(chain *c, int32_t k, int32_t *seen) {
   c->peak_bytes[k] = stream ? live_peak(c, k, seen) : footprint;
 }
 
-/* Tensors over boundaries: counted, then listed, those of the main part first. */
+/* Lists the tensors over each boundary, those of the main part first. */
 static bool list_cuts(chain *c, const bool *main_part, arena *a) {
   const situ_graph *g = c->problem->graph;
   int32_t n = c->n, user;

@@ -1,15 +1,14 @@
-/* Chains of layers whose memories are too small, or that have a limit by other costs: labels along the chain, the
- * shortest path with resources (Desrosiers et al., Handbooks in OR 8, 1995). A label is a choice of devices for the
- * last stops: its value, its time by the other costs, what it holds of each memory. It goes where another label on the
- * same device is no worse in all of these, where no memory or limit has room for the rest, and where the price that the
- * bound unit_chain finds proves that its best completion is no better than the best plan known (Handler and Zang,
- * Networks 10, 1980). Where more labels are left than it keeps, those of the lowest bound stay, and the lowest bound of
- * the others is what is proved. docs/theory/exact/chain_labels.md.
+/* Chains of layers for which memories are too small, or that have a limit by other costs: labels along the chain, a
+ * shortest path with resource constraints (Desrosiers et al., Handbooks in OR 8, 1995). A label is a choice of devices
+ * for the last stops, with its value, its time by the other costs, and the bytes it holds in each memory. It is dropped
+ * if another label on the same device is no worse in all of these, if no memory or limit has room for the rest, or if
+ * the prices of the bound unit_chain prove that its best completion is no better than the best plan known (Handler and
+ * Zang, Networks 10, 1980). If too many labels are left, those with the lowest bounds stay, and the lowest bound of the
+ * others is the proved bound. docs/theory/exact/chain_labels.md.
  *
- * Not for more than 32 devices or 8 scarce memories. A step makes up to labels x devices new labels for each device, so
- * that of the 65,536 that are made at once 64 go with each of 32 devices; with each of 64 devices 16 would, of which no
- * proof is to be expected. More than 8 scarce memories leave dominance little to drop. priced_chain takes any number.
- */
+ * Not for more than 32 devices or 8 scarce memories. A step makes up to labels x devices new labels for each device. Of
+ * 65,536 made at once, each of 32 devices can start from 64; each of 64 devices could start from 16 only, which are too
+ * few for a proof. With more than 8 scarce memories dominance drops few labels. priced_chain takes any number. */
 #include "solve/stream/chain_labels.h"
 
 #include <math.h>
@@ -36,24 +35,24 @@ enum {
 static const double WORK_LIMIT = 3e7, FORM_WORK_LIMIT = 3e8; /* comparisons of labels */
 
 typedef struct label {
-  __int128 priced; /* value, other and bytes at their prices */
+  __int128 priced; /* value, other costs and bytes at their prices */
   int64_t value_ns, other_ns;
-  int64_t held[MOST_ROOMS], need[MOST_ROOMS]; /* weights; what some operator takes at least while it runs */
-  int32_t choice; /* its own once it is kept; before, that of the decision behind it, or -1 */
-  int32_t device; /* of this decision */
-  int32_t stands; /* the device of the stop on the chain */
-  uint32_t used;  /* set of devices */
-  uint32_t runs;  /* with a form: those that have layers, as the form counts them */
+  int64_t held[MOST_ROOMS], need[MOST_ROOMS]; /* weights; the maximum that some operator needs while it runs */
+  int32_t choice;                             /* its own once kept; before that, of the decision after it, or -1 */
+  int32_t device;                             /* of this decision */
+  int32_t stands;                             /* device of the stop on the chain */
+  uint32_t used;                              /* set of devices */
+  uint32_t runs; /* with a form: the set of devices that have layers, as the form counts them */
 } label;
 
 typedef struct choice {
-  int32_t behind, device; /* the choice behind it, or -1 */
+  int32_t behind, device; /* the choice after it, or -1 */
 } choice;
 
-/* What a stop is to a form. */
+/* The role of a stop in a form. */
 typedef enum part { PART_ANY, PART_FIRST, PART_LAYER, PART_HEAD, PART_EXPERTS } part;
 
-/* What a completion costs at least. */
+/* Measures of the minimum cost of a completion. */
 typedef enum measure { PRICED, VALUE, OTHER, MEASURES } measure;
 
 typedef struct labels {
@@ -61,18 +60,18 @@ typedef struct labels {
   const situ_problem *problem;
   const stop_chain *chain;
   int32_t n_devices, n_rooms;
-  int32_t room_of[MOST_DEVICES]; /* [device] which of the limited memories, or -1 */
+  int32_t room_of[MOST_DEVICES]; /* [device] index of its limited memory, or -1 */
   int64_t room[MOST_ROOMS], byte[MOST_ROOMS];
-  int64_t *need;                       /* [stop * types + type] what some operator of its unit takes at least */
+  int64_t *need; /* [stop * types + type] the maximum that an operator of its unit needs while it runs */
   int64_t *best_byte, hurry, lower_ns; /* the best prices: [memory] */
   int32_t n_main, *main;               /* stops on the chain, in order */
   int32_t *detours, *detour_start;     /* of main k: detours[detour_start[k] .. detour_start[k + 1]) */
-  __int128 *before;                    /* [measure][main k * devices + device] least cost of all before stop k there */
-  __int128 *least_detour;              /* [measure][detour number * devices + device of the stop around it] */
-  __int128 base[MEASURES];             /* what is the same for all plans */
-  int32_t n_kept, n_made, n_choices, most_kept; /* most_kept: for each device on the chain */
-  label *kept, *made;                           /* of the last decision; of the one at hand */
-  choice *choices;                              /* of all labels that were kept */
+  __int128 *before;        /* [measure][main k * devices + device] minimum cost of all before stop k there */
+  __int128 *min_detour;    /* [measure][detour number * devices + device of the stop around it] */
+  __int128 base[MEASURES]; /* common to all plans */
+  int32_t n_kept, n_made, n_choices, max_kept; /* max_kept: for each device on the chain */
+  label *kept, *made;                          /* of the last decision; of the current one */
+  choice *choices;                             /* of all labels that were kept */
   int64_t upper_ns, dropped_ns;
   part *part;    /* [stop] */
   int64_t *rest; /* [main k] bytes of the layers before it */
@@ -100,7 +99,7 @@ static int64_t on_way(const labels *s, const int64_t *row, int32_t from, int32_t
 
 static int64_t weight(const labels *s, int32_t x) { return s->chain->all.weight_bytes[s->chain->stops[x].unit]; }
 
-/* Stop x on device d, -1 where it cannot be. */
+/* The cost of stop x on device d; -1 where it cannot be. */
 static __int128 stop_cost(const labels *s, measure by, int32_t x, int32_t d) {
   int64_t time = time_on(s, x, d);
   if (time == SITU_NEVER_NS) return -1;
@@ -119,10 +118,10 @@ static __int128 *before_at(const labels *s, measure by, int32_t k) {
 }
 
 static __int128 *detour_at(const labels *s, measure by, int32_t i) {
-  return s->least_detour + ((int64_t)by * s->chain->n + i) * s->n_devices;
+  return s->min_detour + ((int64_t)by * s->chain->n + i) * s->n_devices;
 }
 
-/* The cheapest device for each detour, by where the stop around it is. */
+/* The cheapest device for each detour, by the device of the stop around it. */
 static void measure_detours(labels *s, measure by) {
   for (int32_t i = 0; i < s->detour_start[s->n_main]; i++)
     for (int32_t d = 0; d < s->n_devices; d++) {
@@ -137,7 +136,7 @@ static void measure_detours(labels *s, measure by) {
     }
 }
 
-/* Stop k of the chain with its cheapest detours. */
+/* The cost of stop k of the chain with its cheapest detours. */
 static __int128 whole_cost(const labels *s, measure by, int32_t k, int32_t d) {
   __int128 sum = stop_cost(s, by, s->main[k], d);
   for (int32_t i = s->detour_start[k]; i < s->detour_start[k + 1] && sum >= 0; i++) {
@@ -165,7 +164,7 @@ static void measure_chain(labels *s, measure by) {
   }
 }
 
-/* What all plans pay: units off the chain at least, less what the prices of capacities come to. */
+/* The cost common to all plans: the minimum for units off the chain, minus the capacities at their prices. */
 static void measure_base(labels *s) {
   const situ_problem *p = s->problem;
   const stop_chain *c = s->chain;
@@ -191,7 +190,8 @@ static void measure_base(labels *s) {
 
 /* ---- labels ---- */
 
-/* What is to come for a label on main stop k with detours from `next` on undecided; false where nothing can. */
+/* The minimum cost still to come for a label on main stop k with detours from `next` on undecided. False where no
+ * completion exists. */
 static bool completion(const labels *s, const label *l, int32_t k, int32_t next, __int128 left[MEASURES]) {
   for (measure by = PRICED; by < MEASURES; by++) {
     left[by] = before_at(s, by, k)[l->stands];
@@ -204,7 +204,7 @@ static bool completion(const labels *s, const label *l, int32_t k, int32_t next,
   return true;
 }
 
-/* The least value of a plan that ends in the label, rounded up; SITU_NEVER_NS where none keeps the limit. */
+/* A bound on the value of a plan that completes the label; SITU_NEVER_NS where none keeps the limit. */
 static int64_t promise(const labels *s, const label *l, int32_t k, int32_t next) {
   __int128 left[MEASURES];
   if (!completion(s, l, k, next, left)) return SITU_NEVER_NS;
@@ -215,7 +215,7 @@ static int64_t promise(const labels *s, const label *l, int32_t k, int32_t next)
   return least > PROBLEM_MOST_NS ? SITU_NEVER_NS : (int64_t)least;
 }
 
-/* Of equal devices only the first that is not used yet may be used next. */
+/* Of equal devices only the first unused one may be used next. */
 static bool is_next(const labels *s, const label *l, int32_t d) {
   const device_type *type = &s->chain->equal.types[s->chain->equal.type_of[d]];
   if (l->used >> d & 1) return true;
@@ -228,7 +228,7 @@ static bool is_next(const labels *s, const label *l, int32_t d) {
 
 static bool asks(const labels *s, int32_t bits) { return s->run->form && s->run->form->form & bits; }
 
-/* Whether the form lets stop x be on device d, where the label says what is behind it. */
+/* Whether the form allows stop x on device d, given the label for the stops after it. */
 static bool has_form(const labels *s, const label *l, int32_t x, int32_t d) {
   bool host = problem_is_host(s->problem, d);
   switch (s->part[x]) {
@@ -243,7 +243,7 @@ static bool has_form(const labels *s, const label *l, int32_t x, int32_t d) {
          !(asks(s, SITU_FORM_HOST_FIRST) && problem_is_host(s->problem, l->stands));
 }
 
-/* Whether the memories of the devices that may get more layers have room for those before main stop k. */
+/* Whether the devices that may get more layers have memory for the layers before main stop k. */
 static bool has_rest(const labels *s, const label *l, int32_t k) {
   bool ended = asks(s, SITU_FORM_HOST_FIRST) && l->runs > 0 && problem_is_host(s->problem, l->stands);
   uint32_t rooms = 0;
@@ -259,7 +259,7 @@ static bool has_rest(const labels *s, const label *l, int32_t k) {
   return s->rest[k] <= room;
 }
 
-/* What every stop is to the form, and the bytes of layers before each main stop. False without memory. */
+/* Finds the role of each stop in the form, and the bytes of layers before each main stop. False without memory. */
 static bool find_form(labels *s) {
   const layer_plan *form = s->run->form;
   if (!form) return true;
@@ -282,10 +282,10 @@ static bool find_form(labels *s) {
   return true;
 }
 
-/* ---- more labels ---- */
+/* ---- extending labels ---- */
 
-/* Makes a label of `behind` and stop x on device d, with ways that take so long, unless there is no room for it or
- * nothing better than the best plan can come of it. NULL: the stop is the first on the chain that is decided. */
+/* Extends label `behind` by stop x on device d, with the given times of its ways, unless there is no room or the result
+ * cannot beat the best plan. NULL: x is the first stop on the chain to be decided. */
 static void extend(labels *s, const label *behind, int32_t k, int32_t next, int32_t x, int32_t d, int64_t way_ns,
                    int64_t other_ns) {
   label *made = &s->made[s->n_made];
@@ -331,24 +331,24 @@ static int by_promise(const void *a, const void *b) {
   return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Of the labels made, moves those to `kept` that no other dominates, at most most_kept for each device on the chain.
- * False without memory. */
+/* Moves the nondominated labels among those made to `kept`, at most max_kept for each device on the chain. False
+ * without memory. */
 static bool thin_out(labels *s, int32_t k, int32_t next) {
   arena *a = s->run->arena;
   arena_mark mark = arena_get_mark(a);
   int32_t n = s->n_made, *of, n_of[MOST_DEVICES] = {0};
   ranked *list;
-  if (!ARENA_ARRAYS(a, ARRAY(list, n), ARRAY(of, (int64_t)s->n_devices * s->most_kept))) return false;
+  if (!ARENA_ARRAYS(a, ARRAY(list, n), ARRAY(of, (int64_t)s->n_devices * s->max_kept))) return false;
   for (int32_t i = 0; i < n; i++) list[i] = (ranked){promise(s, &s->made[i], k, next), s->made[i].value_ns, i};
   if (n > 1) qsort(list, (size_t)n, sizeof *list, by_promise);
   s->n_kept = 0;
   for (int32_t i = 0; i < n; i++) {
     const label *l = &s->made[list[i].at];
-    int32_t *beside = of + (int64_t)l->stands * s->most_kept, n_beside = n_of[l->stands];
+    int32_t *beside = of + (int64_t)l->stands * s->max_kept, n_beside = n_of[l->stands];
     bool lost = false;
     for (int32_t o = 0; o < n_beside && !lost; o++) lost = dominates(s, &s->kept[beside[o]], l);
     if (lost) continue;
-    if (n_beside == s->most_kept) {
+    if (n_beside == s->max_kept) {
       s->dropped_ns = min64(s->dropped_ns, list[i].promise_ns);
       continue;
     }
@@ -362,8 +362,8 @@ static bool thin_out(labels *s, int32_t k, int32_t next) {
   return true;
 }
 
-/* Decides stop x of main stop k, itself or a detour from it, for each label kept; false without memory. `next` is the
- * first detour that is not decided then. */
+/* Decides stop x, which is main stop k or a detour from it, for each label kept. `next` is then the first undecided
+ * detour. False without memory. */
 static bool decide(labels *s, int32_t k, int32_t next, int32_t x) {
   bool last = k + 1 == s->n_main, detour = x != s->main[k];
   const chain_stop *way = &s->chain->stops[detour ? x : last ? x : s->main[k + 1]];
@@ -392,7 +392,7 @@ static void take_prices(void *context, const stop_chain *chain, int64_t lower_ns
   memcpy(s->best_byte, chain->byte, (size_t)s->problem->n_memories * sizeof *s->best_byte);
 }
 
-/* Offers the plan of a label: stops as it says, units off the chain where they are cheapest. */
+/* Offers the plan of a label: its stops, and units off the chain where they are cheapest. */
 static bool offer(labels *s, int32_t at) {
   const situ_problem *p = s->problem;
   int32_t *device, *order;
@@ -402,7 +402,7 @@ static bool offer(labels *s, int32_t at) {
     if (s->chain->on_chain[u] || stop_chain_off(s->chain, u, &d) < 0) continue;
     unit_members_put(unit_list_members(&p->units, u), device, d);
   }
-  for (int32_t k = 0; k < s->n_main; k++) { /* choices were made from the end on */
+  for (int32_t k = 0; k < s->n_main; k++) { /* decisions were made backward */
     for (int32_t i = s->detour_start[k + 1] - 1; i >= s->detour_start[k]; i--, at = s->choices[at].behind)
       unit_members_put(unit_list_members(&p->units, s->chain->stops[s->detours[i]].unit), device,
                        s->choices[at].device);
@@ -420,13 +420,13 @@ static int by_value(const void *a, const void *b) {
   return (x->choice > y->choice) - (x->choice < y->choice);
 }
 
-/* Labels along the whole chain where each memory has so much less room; *least_ns: no plan within it is better. */
-static situ_status search(labels *s, int64_t margin_bytes, int64_t *least_ns) {
+/* Labels along the whole chain with each memory reduced by a margin; *min_ns: no plan within that is better. */
+static situ_status search(labels *s, int64_t margin_bytes, int64_t *min_ns) {
   const situ_problem *p = s->problem;
   s->n_kept = s->n_choices = 0;
   s->dropped_ns = SITU_NEVER_NS;
   s->upper_ns = s->run->incumbent->value_ns;
-  *least_ns = 0;
+  *min_ns = 0;
   for (int32_t d = 0; d < s->n_devices; d++)
     if (s->room_of[d] >= 0) s->room[s->room_of[d]] = p->platform->memory_bytes[p->memory_of[d]] - margin_bytes;
   for (int32_t k = s->n_main - 1; k >= 0; k--) {
@@ -437,16 +437,16 @@ static situ_status search(labels *s, int64_t margin_bytes, int64_t *least_ns) {
     for (int32_t i = first; i < end; i++)
       if (!decide(s, k, i + 1, s->detours[i])) return fail_no_memory(s->run->error);
   }
-  *least_ns = min64(s->dropped_ns, s->upper_ns);
+  *min_ns = min64(s->dropped_ns, s->upper_ns);
   if (s->n_kept == 0) return SITU_STATUS_OK;
   qsort(s->kept, (size_t)s->n_kept, sizeof *s->kept, by_value);
-  *least_ns = min64(*least_ns, (int64_t)s->base[VALUE] + s->kept[0].value_ns);
+  *min_ns = min64(*min_ns, (int64_t)s->base[VALUE] + s->kept[0].value_ns);
   for (int32_t i = 0; i < (s->run->form ? MOST_OFFERED : 1) && i < s->n_kept; i++)
     if (!offer(s, s->kept[i].choice)) return fail_no_memory(s->run->error);
   return SITU_STATUS_OK;
 }
 
-/* While an operator runs, its memory holds its workspace and outputs beside all weights. */
+/* While an operator runs, its memory holds its workspace and outputs in addition to all weights. */
 static bool find_needs(labels *s) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
@@ -465,7 +465,7 @@ static bool find_needs(labels *s) {
   return true;
 }
 
-/* Memories that may be too small for all weights. False where there are more than labels have room for. */
+/* Finds the memories that may be too small for all weights. False where there are more than labels can hold. */
 static bool find_rooms(labels *s) {
   const situ_problem *p = s->problem;
   int64_t weights = 0, most = 0;
@@ -483,7 +483,7 @@ static bool find_rooms(labels *s) {
   return true;
 }
 
-/* Stops on the chain and their detours; false where detours have detours. */
+/* Lists the stops on the chain and their detours. False where detours have detours. */
 static bool find_decisions(labels *s) {
   const stop_chain *c = s->chain;
   int32_t n = 0;
@@ -523,7 +523,7 @@ situ_status chain_labels_run(solve_run *run) {
   s->lower_ns = -1;
   int64_t cells = (int64_t)MEASURES * chain.n * p->n_devices;
   if (!ARENA_ARRAYS(a, ARRAY(s->main, chain.n), ARRAY(s->detours, chain.n), ARRAY(s->detour_start, chain.n + 1),
-                    ZEROS(s->best_byte, p->n_memories), ARRAY(s->before, cells), ARRAY(s->least_detour, cells)))
+                    ZEROS(s->best_byte, p->n_memories), ARRAY(s->before, cells), ARRAY(s->min_detour, cells)))
     return fail_no_memory(run->error);
   if (!find_decisions(s) || !find_rooms(s)) return SITU_STATUS_OK;
   if (!find_needs(s) || !find_form(s)) return fail_no_memory(run->error);
@@ -534,16 +534,16 @@ situ_status chain_labels_run(solve_run *run) {
   measure_base(s);
   int64_t each = (int64_t)chain.n * p->n_devices;
   double work = run->form ? FORM_WORK_LIMIT : WORK_LIMIT;
-  s->most_kept = (int32_t)min64(MOST_KEPT, MOST_CHOICES / each);
-  s->most_kept = (int32_t)min64(s->most_kept, MOST_MADE / ((int64_t)p->n_devices * p->n_devices));
-  s->most_kept = (int32_t)min64(s->most_kept, 1 + (int64_t)sqrt(work / (double)(each * p->n_devices)));
-  if (!ARENA_ARRAYS(a, ARRAY(s->made, MOST_MADE + 1), ARRAY(s->kept, (int64_t)s->most_kept * p->n_devices),
-                    ARRAY(s->choices, s->most_kept * each)))
+  s->max_kept = (int32_t)min64(MOST_KEPT, MOST_CHOICES / each);
+  s->max_kept = (int32_t)min64(s->max_kept, MOST_MADE / ((int64_t)p->n_devices * p->n_devices));
+  s->max_kept = (int32_t)min64(s->max_kept, 1 + (int64_t)sqrt(work / (double)(each * p->n_devices)));
+  if (!ARENA_ARRAYS(a, ARRAY(s->made, MOST_MADE + 1), ARRAY(s->kept, (int64_t)s->max_kept * p->n_devices),
+                    ARRAY(s->choices, s->max_kept * each)))
     return fail_no_memory(run->error);
-  int64_t margin = 0, least_ns, ignored;
+  int64_t margin = 0, min_ns, ignored;
   for (int32_t v = 0; v < p->n_operators; v++) margin = max64(margin, footprint_bytes(p->graph, v));
-  TRY(search(s, 0, &least_ns));
-  if (least_ns > 0) solve_bound(run, least_ns, "chain_labels");
+  TRY(search(s, 0, &min_ns));
+  if (min_ns > 0) solve_bound(run, min_ns, "chain_labels");
   return s->n_rooms == 0 || solve_done(run) ? SITU_STATUS_OK : search(s, margin, &ignored);
 }
 

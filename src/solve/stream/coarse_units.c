@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "base/disjoint.h"
 
-enum { MOST_USERS = 64 }; /* tensors of more tie nothing together */
+enum { MOST_USERS = 64 }; /* tensors with more users tie nothing together */
 enum { FEWEST = 32, FACTOR = 4, PER_DEVICE = 16, SLACK = 2, MOST_PASSES = 64 };
 
 typedef struct clustering {
@@ -12,10 +12,10 @@ typedef struct clustering {
   const rank_costs *costs;
   const coarse_rules *rules;
   int32_t *into;   /* [unit] the unit it joined, or itself */
-  double *work_ns; /* [unit] of the cluster that it leads */
+  double *work_ns; /* [unit] of the cluster that it represents */
   int64_t *bytes;  /* likewise */
   bool *pinned;    /* [unit] */
-  double *rating;  /* [unit] of the clusters near the unit at hand; else 0 */
+  double *rating;  /* [unit] of the clusters near the current unit; 0 elsewhere */
   int32_t *near, n_near;
 } clustering;
 
@@ -26,7 +26,7 @@ static void rate(clustering *c, int32_t u, int32_t v, double transfer_ns) {
   c->rating[w] += 1e-9 + transfer_ns;
 }
 
-/* Rates the clusters near unit u by what the tensors between them cost. */
+/* Rates the clusters near unit u by the cost of the tensors between them. */
 static void rate_near(clustering *c, int32_t u) {
   const situ_graph *g = c->p->graph;
   unit_members m = unit_list_members(c->fine, u);
@@ -42,8 +42,8 @@ static void rate_near(clustering *c, int32_t u) {
   }
 }
 
-/* Whether the same classes run both, which a first member tells of each cluster. */
-static bool run_alike(const clustering *c, int32_t u, int32_t w) {
+/* Whether the same classes can run both clusters; a first member of each suffices to tell. */
+static bool run_on_same_classes(const clustering *c, int32_t u, int32_t w) {
   const situ_problem *p = c->p;
   int64_t one = (int64_t)unit_list_members(c->fine, u).member[0] * p->n_classes;
   int64_t other = (int64_t)unit_list_members(c->fine, w).member[0] * p->n_classes;
@@ -52,7 +52,7 @@ static bool run_alike(const clustering *c, int32_t u, int32_t w) {
   return true;
 }
 
-/* The near cluster of best rating for its work; -1 for none. */
+/* The near cluster with the best rating for its work; -1 for none. */
 static int32_t choose(clustering *c, int32_t u, double mean_ns) {
   int32_t best = -1;
   double most = 0;
@@ -60,8 +60,8 @@ static int32_t choose(clustering *c, int32_t u, double mean_ns) {
     int32_t w = c->near[k];
     double both_ns = c->work_ns[u] + c->work_ns[w], rating = c->rating[w] / (both_ns + 0.1 * mean_ns + 1);
     c->rating[w] = 0;
-    if (c->pinned[w] || both_ns > c->rules->most_work_ns || sat_add(c->bytes[u], c->bytes[w]) > c->rules->most_bytes ||
-        rating <= most || !run_alike(c, u, w))
+    if (c->pinned[w] || both_ns > c->rules->max_work_ns || sat_add(c->bytes[u], c->bytes[w]) > c->rules->max_bytes ||
+        rating <= most || !run_on_same_classes(c, u, w))
       continue;
     most = rating;
     best = w;
@@ -69,7 +69,7 @@ static int32_t choose(clustering *c, int32_t u, double mean_ns) {
   return best;
 }
 
-/* Sums up unit u; a unit with members that not the same classes run counts as pinned. */
+/* Sums up unit u. If its members run on different classes, it counts as pinned. */
 static void sum_unit(clustering *c, int32_t u) {
   const situ_problem *p = c->p;
   const situ_graph *g = p->graph;
@@ -114,7 +114,7 @@ bool coarse_units_find(unit_list *out, const situ_problem *p, const unit_list *f
 }
 
 /* The smallest memory with a limit. */
-static int64_t least_room(const situ_problem *p) {
+static int64_t min_room(const situ_problem *p) {
   int64_t room = SITU_UNLIMITED_BYTES;
   for (int32_t m = 0; m < p->n_memories; m++) room = min64(room, p->platform->memory_bytes[m]);
   return room;
@@ -133,10 +133,10 @@ bool coarse_levels_find(coarse_levels *out, const situ_problem *p, const rank_co
       wanted /= FACTOR;
       continue;
     }
-    coarse_rules rules = {.most_work_ns = work_ns / wanted, .most_bytes = least_room(p) / PER_DEVICE};
+    coarse_rules rules = {.max_work_ns = work_ns / wanted, .max_bytes = min_room(p) / PER_DEVICE};
     unit_list next;
     if (!coarse_units_find(&next, p, &now, costs, &rules, a)) return false;
-    if (next.n > now.n / 20 * 19) wanted /= FACTOR; /* little joins under these limits */
+    if (next.n > now.n / 20 * 19) wanted /= FACTOR; /* these limits allow few joins */
     now = next;
   }
   return true;

@@ -11,8 +11,8 @@
 #include "solve/stream/rank.h"
 
 typedef struct coarse_rules {
-  double most_work_ns; /* of a joined unit, mean times */
-  int64_t most_bytes;  /* of its weights and outputs */
+  double max_work_ns; /* of a joined unit, mean times */
+  int64_t max_bytes;  /* of its weights and outputs */
 } coarse_rules;
 
 /* Joins units of `fine` (unions of units of p) that all classes of devices treat alike; those with pins stay as they

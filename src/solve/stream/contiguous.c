@@ -14,7 +14,7 @@
 
 /* ---- The chain ---- */
 
-/* Units by the place of their last operators in a topological order. */
+/* Orders units by the position of their last operators in a topological order. */
 static bool order_units(contiguous *c, int32_t *element_of, arena *a) {
   const situ_problem *p = c->problem;
   int32_t n = p->n_operators, *order, *left;
@@ -48,7 +48,7 @@ static void add_element(contiguous *c, int32_t i) {
   }
 }
 
-/* Each tensor counts at all boundaries between its producer and its last user. */
+/* Adds each tensor to all boundaries between its producer and its last user. */
 static void add_crossings(contiguous *c, const int32_t *element_of) {
   const situ_problem *p = c->problem;
   const situ_graph *g = p->graph;
@@ -153,7 +153,7 @@ static int by_key(const void *left, const void *right) {
   return (a->index > b->index) - (a->index < b->index);
 }
 
-static int64_t most_crossing(const contiguous *c, int32_t i) {
+static int64_t max_crossing(const contiguous *c, int32_t i) {
   int64_t most = 0;
   for (int32_t k = 0; k < c->problem->n_kinds; k++)
     most = max64(most, c->crossing[(int64_t)i * c->problem->n_kinds + k]);
@@ -164,7 +164,7 @@ static bool choose_cuts(part_search *s, arena *a) {
   const contiguous *c = s->c;
   ranked *rows;
   if (!ARENA_ARRAYS(a, ARRAY(rows, c->n), ARRAY(s->cut, CONTIGUOUS_CUTS + 2))) return false;
-  for (int32_t i = 1; i < c->n; i++) rows[i - 1] = (ranked){most_crossing(c, i), i};
+  for (int32_t i = 1; i < c->n; i++) rows[i - 1] = (ranked){max_crossing(c, i), i};
   if (c->n > 1) qsort(rows, (size_t)c->n - 1, sizeof *rows, by_key);
   s->cut[s->n_cuts++] = 0;
   for (int32_t i = 0; i < c->n - 1 && i < CONTIGUOUS_CUTS; i++) s->cut[s->n_cuts++] = rows[i].index;
@@ -173,7 +173,7 @@ static bool choose_cuts(part_search *s, arena *a) {
   return true;
 }
 
-/* Those that run most, then those that are fastest. */
+/* Chooses the devices that run most, then the fastest of them. */
 static bool choose_devices(part_search *s, arena *a) {
   const contiguous *c = s->c;
   int32_t n = c->problem->n_devices, n_free = 0;
@@ -189,7 +189,7 @@ static bool choose_devices(part_search *s, arena *a) {
   return true;
 }
 
-/* All parts that begin at boundary i on device number d. */
+/* Extends by all parts that begin at boundary i on device number d. */
 static void extend(part_search *s, int32_t i, int32_t d) {
   const contiguous *c = s->c;
   int32_t at = s->device[d], begin = s->cut[i], bits = 1 << s->n_devices;

@@ -1,5 +1,5 @@
 /* CPOP: the operators of one critical path all on the device that runs them fastest, the others where they end first,
- * by upward plus downward rank (Topcuoglu, Hariri, Wu, TPDS 2002). */
+ * in order of upward plus downward rank (Topcuoglu, Hariri, Wu, TPDS 2002). */
 #include <math.h>
 
 #include "base/checked.h"
@@ -7,10 +7,10 @@
 #include "solve/stream/list.h"
 #include "solve/stream/rank.h"
 
-/* Ranks are sums in floating point: equal up to this part of them. */
+/* Ranks are floating-point sums; they count as equal within this relative difference. */
 static const double EQUAL = 1e-9;
 
-/* The critical path: from the entry of greatest rank, always to a user of the same rank. Its entries of
+/* Marks the critical path: from the entry of maximum rank, always on to a user of the same rank. Their entries in
  * forced[] become `onto`. */
 static void mark_path(int32_t *forced, const situ_problem *p, const double *rank, int32_t onto) {
   const situ_graph *g = p->graph;
@@ -30,7 +30,7 @@ static void mark_path(int32_t *forced, const situ_problem *p, const double *rank
   }
 }
 
-/* The device that runs the whole path in the least time, or most of it where none can run it all. */
+/* The device that runs the whole path in minimum time, or most of it where none can run it all. */
 static int32_t path_device(const situ_problem *p, const int32_t *forced) {
   int64_t best_time = SITU_NEVER_NS;
   int32_t best = -1, best_served = -1;

@@ -54,7 +54,7 @@ static void find_neighbours(critical *c, const placement *where) {
   }
 }
 
-/* The operator that v had to wait for, or -1. */
+/* The operator that v waited for, or -1. */
 static int32_t blocker(const critical *c, const int32_t *device, const int64_t *start_ns, const int64_t *finish_ns,
                        int32_t v) {
   const situ_problem *p = c->problem;

@@ -1,5 +1,5 @@
-/* DLS: always the ready operator and device of greatest dynamic level: static level - earliest start + (mean time -
- * time there) (Sih, Lee, TPDS 1993, eq. 5). */
+/* DLS: always takes the ready operator and device with the maximum dynamic level: static level - earliest start + (mean
+ * time - time there) (Sih, Lee, TPDS 1993, eq. 5). */
 #include "base/fail.h"
 #include "solve/stream/list.h"
 #include "solve/stream/rank.h"

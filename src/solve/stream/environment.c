@@ -13,7 +13,7 @@ static const double INVALID_REWARD = -10;
 
 /* ---- Units ---- */
 
-/* Units from unit_of, whose numbers go by first operators. */
+/* Lists the members of units from unit_of. Units are numbered by their first operators. */
 static void list_members(environment *env) {
   memset(env->member_start, 0, ((size_t)env->n_units + 2) * sizeof *env->member_start);
   csr_fill(env->member_start, env->member, env->unit_of, env->problem->n_operators, env->n_units);
@@ -62,9 +62,9 @@ void environment_follow(const environment *env, const int32_t *device, int32_t *
   }
 }
 
-/* Where no device runs everything, what each operator takes at least. */
+/* The scale of values; where no device runs everything, the sum of each operator's minimum time. */
 static int64_t scale(const situ_problem *p) {
-  int64_t best = SITU_NEVER_NS, least_sum = 0;
+  int64_t best = SITU_NEVER_NS, min_sum = 0;
   for (int32_t d = 0; d < p->n_devices; d++) {
     int64_t sum = 0;
     for (int32_t v = 0; v < p->n_operators; v++) sum = sat_add(sum, problem_time_ns(p, v, d));
@@ -73,9 +73,9 @@ static int64_t scale(const situ_problem *p) {
   for (int32_t v = 0; v < p->n_operators; v++) {
     int64_t least = SITU_NEVER_NS;
     for (int32_t d = 0; d < p->n_devices; d++) least = min64(least, problem_time_ns(p, v, d));
-    least_sum = sat_add(least_sum, least);
+    min_sum = sat_add(min_sum, least);
   }
-  return max64(best < SITU_NEVER_NS ? best : least_sum, 1);
+  return max64(best < SITU_NEVER_NS ? best : min_sum, 1);
 }
 
 /* ---- Trials ---- */
@@ -90,7 +90,7 @@ static bool environment_fill(environment *env, const situ_problem *p, arena *a) 
   *env = (environment){.problem = p, .arena = a, .n_devices = p->n_devices, .best_ns = SITU_NEVER_NS};
   if (!ARENA_ARRAYS(a, ARRAY(env->unit_of, n), ARRAY(env->member_start, n + 2), ARRAY(env->member, n),
                     ARRAY(env->sequence, n), ARRAY(env->device, n), ZEROS(env->best, n),
-                    ARRAY(env->held_bytes, p->n_memories), ARRAY(env->most_bytes, p->n_memories)))
+                    ARRAY(env->held_bytes, p->n_memories), ARRAY(env->max_bytes, p->n_memories)))
     return false;
   env->n_units = p->units.n;
   memcpy(env->unit_of, p->units.of, (size_t)n * sizeof *env->unit_of);
@@ -168,11 +168,11 @@ void environment_report(const environment *env) {
 
 /* ---- Actions ---- */
 
-/* The room that is left on the memory of device d with unit u there; negative when it does not fit. */
+/* The memory left at device d with unit u there; negative when it does not fit. */
 static int64_t room(const environment *env, int32_t u, int32_t d) {
   int32_t m = env->problem->memory_of[d];
   int64_t held =
-      sat_add(sat_add(env->held_bytes[m], env->weight_bytes[u]), max64(env->most_bytes[m], env->footprint_bytes[u]));
+      sat_add(sat_add(env->held_bytes[m], env->weight_bytes[u]), max64(env->max_bytes[m], env->footprint_bytes[u]));
   return env->problem->platform->memory_bytes[m] - held;
 }
 
@@ -190,14 +190,14 @@ void environment_open(const environment *env, int32_t u, bool *open) {
 }
 
 void environment_empty(environment *env) {
-  for (int32_t m = 0; m < env->problem->n_memories; m++) env->held_bytes[m] = env->most_bytes[m] = 0;
+  for (int32_t m = 0; m < env->problem->n_memories; m++) env->held_bytes[m] = env->max_bytes[m] = 0;
 }
 
 void environment_put(environment *env, int32_t u, int32_t d) {
   REQUIRE(u >= 0 && u < env->n_units && d >= 0 && d < env->n_devices);
   int32_t m = env->problem->memory_of[d];
   env->held_bytes[m] = sat_add(env->held_bytes[m], env->weight_bytes[u]);
-  env->most_bytes[m] = max64(env->most_bytes[m], env->footprint_bytes[u]);
+  env->max_bytes[m] = max64(env->max_bytes[m], env->footprint_bytes[u]);
 }
 
 /* ---- Contracts ---- */

@@ -45,8 +45,8 @@ typedef struct environment {
   int64_t best_ns; /* the best valid trial, SITU_NEVER_NS before the first */
   int32_t *best;   /* [unit] its devices */
 
-  int32_t *device, *sequence;       /* [operator] scratch of trials */
-  int64_t *held_bytes, *most_bytes; /* [memory] scratch of draws */
+  int32_t *device, *sequence;      /* [operator] scratch of trials */
+  int64_t *held_bytes, *max_bytes; /* [memory] scratch of draws */
 } environment;
 
 /* Makes the environment of a problem; everything lives in the arena. Trials are simulated. False without memory. */

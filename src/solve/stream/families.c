@@ -7,7 +7,7 @@
 #include "graph/layers.h"
 #include "solve/stream/layouts.h"
 
-/* The length of a layer's name without its number: "encoder.layer3" is of the family "encoder.layer". */
+/* The length of a layer's name without its number: "encoder.layer3" belongs to the family "encoder.layer". */
 static size_t family_length(const char *name) {
   size_t n = strlen(name);
   while (n > 0 && (isdigit((unsigned char)name[n - 1]) || strchr("._/", name[n - 1]))) n--;
@@ -15,10 +15,10 @@ static size_t family_length(const char *name) {
 }
 
 typedef struct family_place {
-  int32_t index, size; /* of the layer in its family: those of all encoders, of all decoders */
+  int32_t index, size; /* of the layer in its family; all encoders form one, and all decoders */
 } family_place;
 
-/* Where each layer stands in its family. False without memory. */
+/* Finds the position of each layer in its family. False without memory. */
 static bool find_families(family_place *place, const layer_list *l, arena *a) {
   string_map *families = string_map_new(a, l->n);
   int32_t *size = ARENA_ZERO(a, int32_t, l->n), *family = ARENA_NEW(a, int32_t, l->n);
@@ -34,14 +34,14 @@ static bool find_families(family_place *place, const layer_list *l, arena *a) {
   return true;
 }
 
-/* The layer by whose name v goes; l->n: none. */
+/* The layer that the name of v belongs to; l->n: none. */
 static int32_t layer_by_name(const layer_list *l, const situ_graph *g, int32_t v) {
   const char *name = l->of[v] >= 0 && l->name ? l->name[l->of[v]] : NULL;
   return l->of[v] >= 0 && (!name || strncmp(g->name[v], name, strlen(name)) == 0) ? l->of[v] : l->n;
 }
 
-/* The layer by whose name v goes, or the lowest that follows from it, if `follow`: attention goes with the first layer
- * of the decoder. l->n: what comes after the layers. */
+/* The layer of each operator by its name, or with `follow` else the lowest layer that depends on it: attention goes
+ * with the first layer of the decoder. l->n: what comes after the layers. */
 static void find_layers(int32_t *layer, const layer_list *l, const situ_graph *g, bool follow) {
   for (int32_t v = g->n_operators - 1; v >= 0; v--) {
     bool free = (layer[v] = layer_by_name(l, g, v)) == l->n && follow;
@@ -50,7 +50,7 @@ static void find_layers(int32_t *layer, const layer_list *l, const situ_graph *g
   }
 }
 
-/* Equally many layers of each family on each of n devices, the rest on device `rest` of the sequence. */
+/* Offers equally many layers of each family on each of n devices, and the rest on device `rest` of the sequence. */
 static int64_t offer_family(layouts *s, const int32_t *layer, const layer_list *l, const family_place *place, int32_t n,
                             int32_t rest, int32_t *at) {
   for (int32_t k = 0; k < l->n; k++) at[k] = (int32_t)((int64_t)place[k].index * n / place[k].size);
@@ -58,9 +58,9 @@ static int64_t offer_family(layouts *s, const int32_t *layer, const layer_list *
   return layouts_offer(s, layer, at, SITU_NEVER_NS);
 }
 
-/* As people place networks of layers, on all devices and on fewer, what comes after the layers on the last. Where that
- * does not fit - the attention of a long training step fills any accelerator - layers go on all but the slowest device,
- * or on all, and the rest on that one. False without memory. */
+/* Tries layered networks as people place them, on all devices and on fewer, with what comes after the layers on the
+ * last one. Where that does not fit (the attention of a long training step fills any accelerator), layers go on all
+ * devices but the slowest, or on all, and the rest on the slowest. False without memory. */
 static bool offer_families(layouts *s) {
   arena *a = s->run->arena;
   layer_list l;

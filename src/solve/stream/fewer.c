@@ -11,7 +11,7 @@
 #include "solve/stream/sequence.h"
 #include "view/unit.h"
 
-/* Chains take as long as this many rounds of all single devices. */
+/* The time of chains, in rounds of all single devices. */
 enum { CHAINS = 12 };
 
 typedef struct fewer {
@@ -36,10 +36,10 @@ static int compare_cost(const handovers *a, const handovers *b) {
 
 bool fewer_keeps(const fewer_plan *plan, const fewer_rules *rules) {
   return (rules->max_parts == 0 || plan->cost.n_parts <= rules->max_parts) &&
-         (rules->least_units == 0 || plan->cost.least_units >= rules->least_units);
+         (rules->min_units == 0 || plan->cost.min_units >= rules->min_units);
 }
 
-/* One that keeps the limits is never worse than one that does not. */
+/* A plan that keeps the limits is never worse than one that does not. */
 static bool dominates(const fewer *s, const fewer_plan *a, const fewer_plan *b) {
   return a->time_ns <= b->time_ns && compare_cost(&a->cost, &b->cost) <= 0 &&
          fewer_keeps(a, s->rules) >= fewer_keeps(b, s->rules);
@@ -156,7 +156,7 @@ static int by_size(const void *left, const void *right) {
   return (a->island > b->island) - (a->island < b->island);
 }
 
-/* The islands, the smallest first. */
+/* Lists the islands, the smallest first. */
 static island_row *sort_islands(const fewer *s, const handovers *h, arena *a) {
   island_row *rows = ARENA_ZERO(a, island_row, h->n_islands);
   if (!rows) return NULL;
@@ -166,7 +166,7 @@ static island_row *sort_islands(const fewer *s, const handovers *h, arena *a) {
   return rows;
 }
 
-/* The devices with which an island exchanges tensors. */
+/* Finds the devices with which an island exchanges tensors. */
 static void find_near(fewer *s, const unit_list *list, int32_t k) {
   const situ_graph *g = s->problem->graph;
   unit_members m = unit_list_members(list, k);
@@ -182,7 +182,7 @@ static void find_near(fewer *s, const unit_list *list, int32_t k) {
   }
 }
 
-/* Moves island k to device d, with all that share a unit with it; false where some may not go there. */
+/* Moves island k to device d, with all that share a unit with it. False where some of these may not go there. */
 static bool move_island(fewer *s, const unit_list *list, int32_t k, int32_t d) {
   unit_members m = unit_list_members(list, k);
   memcpy(s->trial, s->device, (size_t)s->problem->n_operators * sizeof *s->trial);
@@ -227,7 +227,7 @@ static bool merge_islands(fewer *s, const fewer_plan *from, int64_t best_ns) {
   int32_t n = s->problem->n_operators, *order = ARENA_NEW(s->run->arena, int32_t, n);
   int64_t time = from->time_ns, ordered;
   int64_t limit = sat_round((double)best_ns * (1 + 2 * s->rules->tolerance)); /* above it nothing comes back */
-  if (s->rules->max_parts > 0 || s->rules->least_units > 0) limit = SITU_NEVER_NS - 1;
+  if (s->rules->max_parts > 0 || s->rules->min_units > 0) limit = SITU_NEVER_NS - 1;
   if (!order) return false;
   memcpy(s->device, from->where.device, (size_t)n * sizeof *s->device);
   if (from->where.order)
@@ -250,7 +250,7 @@ static bool merge_islands(fewer *s, const fewer_plan *from, int64_t best_ns) {
 
 /* ---- Both ---- */
 
-/* Which plan is everything on the best single device. */
+/* Finds the plan with everything on the best single device. */
 static void find_single(fewer_pool *pool, const best_single *single, int32_t n) {
   pool->single = -1;
   for (int32_t k = 0; k < pool->n; k++) {
@@ -274,7 +274,7 @@ static bool search(fewer *s, const best_single *single) {
   memcpy(s->device, best->best.device, (size_t)s->problem->n_operators * sizeof *s->device);
   if (!offer(s, &time, s->device, best->best.order, best->solver)) return false;
   find_single(s->pool, single, s->problem->n_operators);
-  bool limited = s->rules->max_parts > 0 || s->rules->least_units > 0;
+  bool limited = s->rules->max_parts > 0 || s->rules->min_units > 0;
   bool alone = s->pool->single >= 0 &&
                (double)s->pool->plan[s->pool->single].time_ns <
                    (double)best->value_ns * (1 + fmax(s->rules->min_gain, limited ? 0 : s->rules->tolerance));

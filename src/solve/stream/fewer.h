@@ -10,7 +10,7 @@
 typedef struct fewer_rules {
   double tolerance; /* shares: 0.02 */
   double min_gain;
-  int32_t max_parts, least_units; /* 0: no limit */
+  int32_t max_parts, min_units; /* 0: no limit */
 } fewer_rules;
 
 typedef struct fewer_plan {
@@ -39,7 +39,7 @@ situ_status fewer_search(fewer_pool *out, solve_run *run, const best_single *sin
 /* The time of a placement that runs, as in a pool. NO_MEMORY or OK. */
 situ_status fewer_time(int64_t *time_ns, solve_run *run, const placement *where);
 
-/* The number of the plan to take, -1 where none keeps max_parts and least_units: the single device unless some plan
+/* The number of the plan to take, -1 where none keeps max_parts and min_units: the single device unless some plan
  * beats it by min_gain; else, of the plans within the tolerance of the best that do, the one with the fewest hand-overs
  * (then parts, bytes, time). Where the limits leave no such plan, the best that keeps them. */
 int32_t fewer_choose(const fewer_pool *pool, const fewer_rules *rules);
@@ -47,7 +47,7 @@ int32_t fewer_choose(const fewer_pool *pool, const fewer_rules *rules);
 /* The maximum time of a plan that beats the single device by min_gain; HUGE_VAL if there is no such device. */
 double fewer_enough_ns(const fewer_pool *pool, const fewer_rules *rules);
 
-/* Whether a plan keeps max_parts and least_units. */
+/* Whether a plan keeps max_parts and min_units. */
 bool fewer_keeps(const fewer_plan *plan, const fewer_rules *rules);
 
 #endif

@@ -1,6 +1,6 @@
-/* HEFT: operators by upward rank, each to the device where it ends first, gaps included (Topcuoglu, Hariri, Wu, TPDS
- * 2002). Run once for each way of making ranks out of unlike devices, and where links serve one transfer at a time once
- * more with channels followed; the best by simulation stays. */
+/* HEFT: operators by upward rank, each on the device where it ends first, gaps included (Topcuoglu, Hariri, Wu, TPDS
+ * 2002). It runs once for each way of ranking with unequal devices, and where links serve one transfer at a time, again
+ * with channels simulated. The best plan by simulation is kept. */
 #include "solve/stream/list.h"
 
 static situ_status heft_solve(solve_run *run) { return list_by_rank(run, NULL); }

@@ -1,7 +1,7 @@
-/* Iterated greedy for stream problems: some operators are taken out of the schedule and put back one after the other
- * where they and what follows them end first, the others keep their devices; the simulator judges, and annealing
- * decides whether to go on from there. After Ruiz, Stutzle, EJOR 2007 (there for flow shops), with list scheduling as
- * the greedy part. docs/theory/heuristics/iterated_greedy.md tells it in full. */
+/* Iterated greedy for stream problems: some operators are removed from the schedule and reinserted one at a time where
+ * they and what follows them end first. The others keep their devices. The simulator judges, and annealing decides
+ * whether to continue from the result. After Ruiz, Stutzle, EJOR 2007 (there for flow shops), with list scheduling as
+ * the greedy part. Details: docs/theory/heuristics/iterated_greedy.md. */
 #include <math.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #include "view/unit.h"
 
 enum { LEAST_OUT = 4, MOST_OUT = 64, FIRST_CYCLE = 1000, WALK = 4 };
-static const double OUT = 0.1;                  /* of the operators, at most */
-static const double HOT = 0.003, COLD = 0.0001; /* temperatures as parts of the best cost */
+static const double OUT = 0.1;                  /* maximum fraction of the operators */
+static const double HOT = 0.003, COLD = 0.0001; /* temperatures relative to the best cost */
 
 typedef struct greedy {
   solve_run *run;
@@ -21,16 +21,16 @@ typedef struct greedy {
   partial_schedule partial;
   present now;
   double best_cost;
-  double *key; /* [operator] its place in the sequence to come: its position, or near it */
+  double *key; /* [operator] its position in the next sequence: its present one, or near it */
   int32_t *sequence;
-  int32_t *moved, n_moved; /* those of `out` whose place is another */
-  int32_t *forced;         /* [operator] its device, -1: taken out */
-  int64_t *tail_ns;        /* [operator * devices], of what is taken out */
-  int32_t *out, n_out;     /* taken out */
-  bool together;           /* to be put back on one device */
+  int32_t *moved, n_moved; /* those of `out` with a new position */
+  int32_t *forced;         /* [operator] its device; -1: removed */
+  int64_t *tail_ns;        /* [operator * devices] of removed operators */
+  int32_t *out, n_out;     /* removed operators */
+  bool together;           /* reinsert them on one device */
 } greedy;
 
-/* ---- taking out ---- */
+/* ---- removal ---- */
 
 static void take_out(greedy *s, int32_t v) {
   unit_members u = unit_of(s->problem, v);
@@ -39,7 +39,8 @@ static void take_out(greedy *s, int32_t v) {
   for (int32_t i = 0; i < u.n; i++) s->out[s->n_out++] = u.member[i];
 }
 
-/* A neighbour of v: a producer of an input, a user of an output, or beside it on its device; v where it has none. */
+/* A neighbour of v: a producer of an input, a user of an output, or next to it on its device; v itself where there is
+ * none. */
 static int32_t draw_neighbour(greedy *s, int32_t v) {
   const situ_graph *g = s->problem->graph;
   int64_t inputs = g->in_start[v + 1] - g->in_start[v];
@@ -54,18 +55,18 @@ static int32_t draw_neighbour(greedy *s, int32_t v) {
   return beside >= 0 ? beside : v;
 }
 
-/* Operators around v. */
+/* Removes operators around v. */
 static void choose_around(greedy *s, int32_t v, int32_t wanted) {
   for (int32_t k = 0; k < WALK * wanted && s->n_out < wanted; k++) take_out(s, v = draw_neighbour(s, v));
 }
 
-/* Operators that start at about the time of v. */
+/* Removes operators that start at about the time of v. */
 static void choose_window(greedy *s, int32_t v, int32_t wanted) {
   int32_t n = s->problem->n_operators, first = s->now.critical.position[v] - (int32_t)rng_below(&s->random, wanted);
   for (int32_t k = first < 0 ? 0 : first; k < n && k < first + wanted; k++) take_out(s, s->now.where.order[k]);
 }
 
-/* Operators that follow each other on the critical path on one device. */
+/* Removes consecutive operators of the critical path on one device. */
 static void choose_stretch(greedy *s, int32_t at, int32_t wanted) {
   const int32_t *path = s->now.critical.path, *device = s->now.where.device;
   for (int32_t k = at; k < s->now.critical.n_path && s->n_out < wanted && device[path[k]] == device[path[at]]; k++)
@@ -92,9 +93,9 @@ static void choose_out(greedy *s) {
   }
 }
 
-/* ---- putting back ---- */
+/* ---- reinsertion ---- */
 
-/* What is taken out may come earlier or later than it did, between its producers and its users. */
+/* Draws new positions for removed operators, between their producers and their users. */
 static void set_keys(greedy *s) {
   const int32_t *position = s->now.critical.position, n = s->problem->n_operators;
   s->n_moved = 0;
@@ -114,7 +115,7 @@ static bool comes_before(const greedy *s, int32_t v, int32_t w) {
   return s->key[v] < s->key[w] || (s->key[v] == s->key[w] && v < w);
 }
 
-/* The present order with those that move sorted in by their keys, ties to the lower number. */
+/* The present order with the moved operators sorted in by their keys; ties to the lower number. */
 static void set_sequence(greedy *s) {
   int32_t n = s->problem->n_operators, at = 0, m = 0;
   set_keys(s);
@@ -140,7 +141,7 @@ static void set_tails(greedy *s) {
           critical_rest(&s->now.critical, s->now.where.device, s->out[i], d);
 }
 
-/* Now and then one of them goes to a device by chance, and the others follow it or not; a stretch goes whole. */
+/* Occasionally sends one of them to a random device, which the others follow or not. A stretch moves as a whole. */
 static void force_some(greedy *s) {
   int32_t d = (int32_t)rng_below(&s->random, s->problem->n_devices);
   for (int32_t i = 0; i < s->n_out && s->together; i++) unit_put(s->problem, s->forced, s->out[i], d);
@@ -148,7 +149,7 @@ static void force_some(greedy *s) {
     unit_put(s->problem, s->forced, s->out[rng_below(&s->random, s->n_out)], d);
 }
 
-/* One step. False when the budget ended within. */
+/* One step. False when the budget ended during it. */
 static bool iterated_greedy_step(greedy *s, double temperature) {
   present_explain(&s->now);
   choose_out(s);
@@ -160,7 +161,7 @@ static bool iterated_greedy_step(greedy *s, double temperature) {
   list_policy policy = {.sequence = s->sequence, .tail_ns = s->tail_ns, .forced = s->forced};
   if (!list_schedule(&s->partial, &policy, s->run->budget, s->run->arena)) return false;
   placement where = partial_placement(&s->partial);
-  rng ahead = s->random; /* the draw is made before it is known whether it is needed: a stopped run needs it */
+  rng ahead = s->random; /* a draw now, needed or not: stopped runs would differ otherwise */
   double slack = -temperature * log(1 - rng_unit(&ahead));
   double cost = present_try(&s->now, &where, s->now.cost + slack + 1), more = cost - s->now.cost;
   if (more > 0) s->random = ahead;
@@ -192,7 +193,7 @@ static situ_status iterated_greedy_solve(solve_run *run) {
   for (int64_t cycle = FIRST_CYCLE; !solve_done(run); cycle *= 2) {
     if (cycle > FIRST_CYCLE) present_go_to(&s->now, &best->best);
     int64_t left = budget_steps_left(run->budget);
-    if (left / 2 < cycle) cycle = left; /* so that it ends cold */
+    if (left / 2 < cycle) cycle = left; /* so that the cooling completes */
     for (int64_t k = 0; k < cycle && !solve_done(run); k++)
       if (!iterated_greedy_step(s, s->best_cost * HOT * pow(COLD / HOT, (double)k / (double)cycle)))
         return SITU_STATUS_OK;

@@ -6,7 +6,7 @@
 #include "solve/stream/contiguous.h"
 #include "solve/stream/sequence.h"
 
-/* The units of a problem with those of each layer joined; false where there are no layers, or without memory. */
+/* The units of a problem, with those of each layer joined. *none: there are no layers. False without memory. */
 static bool join_layers(unit_list *out, bool *none, const situ_problem *p, arena *a) {
   layer_list l;
   int32_t n = p->n_operators, *into, *first;

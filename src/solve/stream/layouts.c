@@ -17,7 +17,7 @@ static double speed_of(const situ_problem *p, int32_t d) {
   return 1 / sum;
 }
 
-/* Those that may be used, the fastest first; hosts that are as fast as others come after them. */
+/* Lists the usable devices, the fastest first. Hosts come after equally fast devices. */
 static void find_sequence(layouts *s) {
   const situ_problem *p = s->run->problem;
   for (int32_t d = 0; d < p->n_devices; d++) {
@@ -44,7 +44,7 @@ bool layouts_init(layouts *l, solve_run *run) {
   return true;
 }
 
-/* That device, or the next in turn that may run the unit of v; -1 where none may. */
+/* The device at this place of the sequence, or the next one in turn that may run the unit of v; -1 where none may. */
 static int32_t allowed_from(const layouts *s, int32_t v, int32_t at) {
   const situ_problem *p = s->run->problem;
   if (p->pin[v] >= 0) return p->pin[v];

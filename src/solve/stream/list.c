@@ -12,7 +12,7 @@ enum { LOOK_EVERY = 256, ALL_WAYS_UP_TO = 200000, MOST_FITS = 3 };
 /* Operators whose producers are all placed, by priority. */
 typedef struct ready_queue {
   ready_heap heap;
-  int32_t *waiting; /* [operator] inputs that are not made yet */
+  int32_t *waiting; /* [operator] number of inputs not made yet */
 } ready_queue;
 
 static bool queue_init(ready_queue *q, const situ_graph *g, const double *priority, arena *scratch) {
@@ -32,7 +32,7 @@ static void queue_release(ready_queue *q, const situ_graph *g, int32_t v) {
       if (--q->waiting[g->use[i]] == 0) heap_push(&q->heap, g->use[i]);
 }
 
-/* The forced device of v if that is a candidate, or -1. Fills the candidates where it is not seen at once. */
+/* The forced device of v if it is a candidate, else -1. Fills the candidates unless it is seen at once. */
 static int32_t forced_device(partial_schedule *s, int32_t v, const list_policy *policy, int32_t *n) {
   int32_t forced = policy->forced ? policy->forced[v] : -1;
   if (forced >= 0 && partial_takes(s, v, forced)) return forced;
@@ -42,13 +42,13 @@ static int32_t forced_device(partial_schedule *s, int32_t v, const list_policy *
   return -1;
 }
 
-/* Where finish + tail is least, ties to the device listed first; -1 where no device can run it. */
+/* The device that minimises finish + tail, ties to the device listed first; -1 where no device can run v. */
 static int32_t best_device(partial_schedule *s, int32_t v, const list_policy *policy) {
   const situ_problem *p = s->problem;
   int32_t n = 0, best = forced_device(s, v, policy, &n);
   int64_t best_key = 0;
   if (best >= 0) {
-    if (!s->links) partial_arrive_at(s, v, best); /* partial_send does it else */
+    if (!s->links) partial_arrive_at(s, v, best); /* otherwise partial_send does it */
     return best;
   }
   partial_arrive(s, v);
@@ -81,8 +81,8 @@ static int64_t ready_ns(const partial_schedule *s, int32_t v) {
   return ready;
 }
 
-/* Forgets gaps before the least time at which any operator that is left could be ready: those in the queue wait for
- * their producers at least, all others for one of these. */
+/* Forgets gaps before the earliest time at which any remaining operator could be ready: those in the queue wait for
+ * their producers, all others for one of these. */
 static void forget_gaps(partial_schedule *s, const ready_queue *q) {
   int64_t least = SITU_NEVER_NS;
   for (int32_t k = 0; k < q->heap.n && least > 0; k++) least = min64(least, ready_ns(s, q->heap.at[k]));
@@ -96,11 +96,11 @@ static bool producers_are_placed(const partial_schedule *s, int32_t v) {
   return true;
 }
 
-/* list_schedule where the sequence is at hand: the first in it that is ready comes next. Nearly always that is the
- * first that is left. */
+/* list_schedule for a given sequence: the first ready operator in it comes next, which is nearly always the first one
+ * left. */
 static bool schedule_sequence(partial_schedule *s, const list_policy *policy, budget *b, arena *scratch) {
   int32_t n = s->problem->n_operators;
-  int32_t *next = ARENA_NEW(scratch, int32_t, (int64_t)n + 1); /* [position + 1] of what is left, n: none */
+  int32_t *next = ARENA_NEW(scratch, int32_t, (int64_t)n + 1); /* [position + 1] the next one left; n: none */
   bool going = next != NULL;
   for (int32_t k = 0; going && k <= n; k++) next[k] = k;
   for (int32_t placed = 1; going && next[0] < n; placed++) {
@@ -145,15 +145,15 @@ typedef struct pair {
   bool disturbs; /* the device waits for another operator */
 } pair;
 
-/* The pairs of one schedule: the ready operators that are looked at, and which devices wait for a favourite. */
+/* The pairs of one schedule: the ready operators considered, and the devices that wait for a favourite. */
 typedef struct pairing {
   partial_schedule *partial;
   const list_pair_policy *policy;
   int32_t shortlist[LIST_SHORTLIST], n;
-  bool *in_shortlist;   /* [operator]; this and the next three only where there are favourites */
+  bool *in_shortlist;   /* [operator]; like the next three, only where there are favourites */
   int32_t *last;        /* [device] the operator placed there last, or -1 */
   int32_t *awaited;     /* [device] the favourite it waits for, or -1 */
-  int64_t *awaits_from; /* [device] the time from which it does */
+  int64_t *awaits_from; /* [device] since when it waits */
 } pairing;
 
 static bool pairing_init(pairing *x, partial_schedule *s, const list_pair_policy *policy, arena *scratch) {
@@ -174,8 +174,8 @@ static void fill_shortlist(pairing *x, ready_queue *q) {
   }
 }
 
-/* A device waits for the favourite of the operator that it ran last, from when that is ready on, where no other device
- * could start it earlier. */
+/* Finds the devices that wait: for the favourite of the operator that ran there last, from when that is ready, unless
+ * another device could start it earlier. */
 static void find_awaited(pairing *x) {
   partial_schedule *s = x->partial;
   for (int32_t d = 0; d < s->problem->n_devices; d++) {
@@ -204,7 +204,7 @@ static bool is_better(const pair *a, const pair *b) {
   return a->finish_ns < b->finish_ns;
 }
 
-/* The best device of operator v under the rule, if that is better than `best`. A device that waits takes another
+/* Replaces `best` by the best device of operator v, if that is better under the rule. A waiting device takes another
  * operator only when that is urgent: when no device could make it wait longer. */
 static void consider(pair *best, pairing *x, int32_t v) {
   partial_schedule *s = x->partial;
@@ -277,13 +277,13 @@ int64_t list_offer(solve_run *run, partial_schedule *s) {
   return repair_offer(run, &where);
 }
 
-/* One schedule by upward rank. False when the budget or memory ended. */
+/* Makes one schedule by upward rank. False when the budget or memory ended. */
 static bool make_schedule(solve_run *run, partial_schedule *s, double *rank, rank_weight way, const int32_t *forced) {
   arena_mark mark = arena_get_mark(run->arena);
   rank_costs costs;
   bool going = rank_costs_find(&costs, run->arena, run->problem, way);
   if (going && !s->byte_ns) rank_upward(rank, run->problem, &costs);
-  if (going && s->byte_ns) { /* in the order of time: what nobody waits for would come last, and hold its inputs */
+  if (going && s->byte_ns) { /* by time: what nobody waits for would come last, and hold its inputs */
     rank_downward(rank, run->problem, &costs);
     for (int32_t v = 0; v < run->problem->n_operators; v++) rank[v] = -rank[v];
   }
@@ -293,7 +293,7 @@ static bool make_schedule(solve_run *run, partial_schedule *s, double *rank, ran
   return list_schedule(s, &(list_policy){.priority = rank, .forced = forced}, run->budget, run->arena);
 }
 
-/* The same, and offers it. */
+/* Likewise, and offers it. */
 static bool schedule_by_rank(solve_run *run, partial_schedule *s, double *rank, rank_weight way,
                              const int32_t *forced) {
   bool made = make_schedule(run, s, rank, way, forced);
@@ -303,7 +303,7 @@ static bool schedule_by_rank(solve_run *run, partial_schedule *s, double *rank, 
 
 /* ---- Prices of memory ---- */
 
-/* All of a limited memory costs `share` of the time of everything. */
+/* Sets prices such that all of a limited memory costs `share` of the total time. */
 static void set_prices(double *byte_ns, const situ_problem *p, double share, int64_t time_ns) {
   for (int32_t m = 0; m < p->n_memories; m++) {
     int64_t limit = p->platform->memory_bytes[m];
@@ -311,8 +311,8 @@ static void set_prices(double *byte_ns, const situ_problem *p, double share, int
   }
 }
 
-/* Keeps as much free as what lives for a while took on each memory in the schedule at hand. Whether that is more than
- * before on a memory that was too full. */
+/* Reserves on each memory as much as temporary tensors took in the current schedule. Whether that is more than before
+ * on a memory that was too full. */
 static bool spare_more(solve_run *run, partial_schedule *s, int64_t *spare_bytes) {
   const situ_problem *p = run->problem;
   placement where = partial_placement(s);
@@ -335,8 +335,8 @@ typedef struct price_search {
   double best_share;
 } price_search;
 
-/* One schedule, made again with more memory kept free as long as what lives for a while does not fit. False when the
- * budget or memory ended. */
+/* Makes a schedule, and while temporary tensors do not fit, repeats it with more memory reserved. False when the budget
+ * or memory ended. */
 static bool schedule_to_fit(solve_run *run, partial_schedule *s, const price_search *x, rank_weight way,
                             int64_t *value_ns) {
   *value_ns = SITU_NEVER_NS;
@@ -348,7 +348,7 @@ static bool schedule_to_fit(solve_run *run, partial_schedule *s, const price_sea
   return true;
 }
 
-/* The share becomes the best, where it is. */
+/* Tries a share, and keeps it as the best if it is. */
 static bool try_price(solve_run *run, partial_schedule *s, price_search *x, double share) {
   int64_t value_ns;
   set_prices(x->byte_ns, run->problem, share, x->time_ns);
@@ -359,8 +359,8 @@ static bool try_price(solve_run *run, partial_schedule *s, price_search *x, doub
   return true;
 }
 
-/* Schedules of a large problem that memory binds, at prices of memory: without them the fastest devices are filled by
- * what comes first, and all that comes later has to do without them. Then the other ways of ranks at the best price. */
+/* Schedules of a large problem with binding memory, at prices of memory. Without prices, what comes first fills the
+ * fastest devices, and everything later has to do without them. Then the other ways of ranking at the best price. */
 static situ_status list_at_prices(solve_run *run, partial_schedule *s, double *rank, const int32_t *forced) {
   const situ_problem *p = run->problem;
   price_search x = {.rank = rank, .forced = forced, .best_ns = SITU_NEVER_NS};
@@ -370,7 +370,7 @@ static situ_status list_at_prices(solve_run *run, partial_schedule *s, double *r
   if (p->contention != SITU_CONTENTION_NONE) partial_follow_links(s, run->arena);
   s->byte_ns = x.byte_ns;
   s->spare_bytes = x.spare_bytes;
-  static const double shares[] = {8, 1, 64}; /* the best on most comes first */
+  static const double shares[] = {8, 1, 64}; /* the one that is best most often comes first */
   for (size_t k = 0; k < sizeof shares / sizeof *shares && (k == 0 || !solve_done(run)); k++)
     if (!try_price(run, s, &x, shares[k])) return SITU_STATUS_OK;
   set_prices(x.byte_ns, p, x.best_share, x.time_ns);
@@ -380,8 +380,8 @@ static situ_status list_at_prices(solve_run *run, partial_schedule *s, double *r
   return SITU_STATUS_OK;
 }
 
-/* Schedules without the memory that was exceeded most, then without one more, until some plan fits: what tensors take
- * while they live is not known before. */
+/* Schedules without the memory that was exceeded most, then without one more, until a plan fits. The bytes of live
+ * tensors are not known in advance. */
 static situ_status leave_out_full(solve_run *run, partial_schedule *s, double *rank) {
   const situ_problem *p = run->problem;
   bool *closed = ARENA_ZERO(run->arena, bool, p->n_memories);

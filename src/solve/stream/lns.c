@@ -1,8 +1,8 @@
-/* Large neighbourhood search for stream problems: a window of the schedule is solved anew by the exact search of
- * bound/block.h, the rest stays as it is. Before the window that is when devices are free and inputs arrive, behind it
- * the tails of what follows: on free links nothing else about the rest matters, so the best filling of a window is
- * found, as long as no layer of the search is too wide. The simulator judges the whole. docs/theory/heuristics/lns.md.
- */
+/* Large neighbourhood search for stream problems: the exact search of bound/block.h solves a window of the schedule
+ * again, and the rest stays as it is. Before the window this means when devices are free and inputs arrive, after it
+ * the tails of what follows. Without contention nothing else about the rest matters, so the search finds the best
+ * window, as long as none of its layers is too wide. The simulator judges the whole schedule.
+ * docs/theory/heuristics/lns.md. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -18,9 +18,9 @@ enum {
   WIDTH = 256,
   MOST_CHILDREN = 1 << 17,
   TRACE_ROOM = 1 << 15,
-  MOST_COPIES = 16 /* as many as links can be followed for */
+  MOST_COPIES = 16 /* the most for which links can be simulated */
 };
-static const double SLACK = 0.01; /* with contention estimates may be this much worse than what is there */
+static const double SLACK = 0.01; /* with contention, estimates may exceed the present value by this */
 
 typedef struct lns {
   solve_run *run;
@@ -29,7 +29,7 @@ typedef struct lns {
   block_machine machine;
   present now;
   placement trial;
-  int32_t longest;  /* windows that the search masters at present */
+  int32_t longest;  /* the longest windows that the search can solve at present */
   thin_graph graph; /* in the order of now */
   arena *ordered;   /* of graph */
   arena_mark empty;
@@ -39,7 +39,7 @@ typedef struct lns {
 
 /* ---- the present schedule ---- */
 
-/* Makes the trial, just simulated, the present schedule, with the operators in the order of their starts. */
+/* Makes the trial, just simulated, the present schedule, with the operators in order of their starts. */
 static bool settle(lns *s, const simulation *found) {
   int32_t *order = s->trial.order;
   for (int32_t k = 1; k < s->problem->n_operators; k++) { /* nearly sorted; stable, so that it stays topological */
@@ -55,7 +55,7 @@ static bool settle(lns *s, const simulation *found) {
 
 /* ---- a window ---- */
 
-/* Whether v may move: all that it is colocated with, but itself, takes no time anywhere. */
+/* Whether v may move: everything else colocated with it takes no time anywhere. */
 static bool moves_alone(const situ_problem *p, int32_t v) {
   unit_members u = unit_of(p, v);
   if (p->pin[v] >= 0) return false;
@@ -76,7 +76,7 @@ static void fix_devices(const lns *s, block *b) {
   }
 }
 
-/* A tensor between members of a group stays where they are. */
+/* Tensors between members of a group need no transfer. */
 static void free_groups(const lns *s, block *b) {
   const int32_t *group = s->problem->graph->colocation;
   int32_t cells = s->problem->n_memories * s->problem->n_memories;
@@ -89,8 +89,8 @@ static void free_groups(const lns *s, block *b) {
   }
 }
 
-/* When devices are free and inputs arrive; with `copies` where links are followed, channels being idle. Inputs are in
- * their producers' memories and where somebody used them before. */
+/* Fills when devices are free and inputs arrive; with `copies` links are simulated, with channels idle at first. Inputs
+ * are in their producers' memories, and where they were used before. */
 static void start_vector(const lns *s, const block *b, int64_t *vector, block_copies *copies) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
@@ -114,7 +114,8 @@ static void start_vector(const lns *s, const block *b, int64_t *vector, block_co
   }
 }
 
-/* The least time from the end of each operator on each device to the end of everything by what follows the window. */
+/* The minimum time from the end of each operator on each device to the end of everything, through what follows the
+ * window. */
 static void tails_behind(const lns *s, const block *b, int64_t *behind_ns) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
@@ -137,7 +138,7 @@ static void tails_behind(const lns *s, const block *b, int64_t *behind_ns) {
     }
 }
 
-/* What the window comes to now, by the same account as in the search. */
+/* The present value of the window, computed as in the search. */
 static int64_t window_value(const lns *s, const block *b) {
   int64_t value = 0;
   for (int32_t i = 0; i < b->n; i++) {
@@ -147,7 +148,7 @@ static int64_t window_value(const lns *s, const block *b) {
   return value;
 }
 
-/* Puts the best filling found into the trial. */
+/* Puts the best result into the trial. */
 static void read_filling(lns *s, const block *b, const block_front *end) {
   const situ_problem *p = s->problem;
   int32_t best = 0;
@@ -161,7 +162,7 @@ static void read_filling(lns *s, const block *b, const block_front *end) {
   }
 }
 
-/* Fills a window anew. *found: there is another filling, in the trial. */
+/* Solves a window again. *found: a different result is in the trial. */
 static situ_status fill_window(lns *s, int32_t first, int32_t last, bool *found) {
   solve_run *run = s->run;
   block b;
@@ -193,7 +194,7 @@ static situ_status fill_window(lns *s, int32_t first, int32_t last, bool *found)
   int64_t most = min64(MOST_CHILDREN, sat_mul(budget_steps_left(run->budget), per_step));
   block_limits limits = {.width = WIDTH,
                          .upper_ns = value_ns + (contended ? (int64_t)(SLACK * (double)value_ns) : 0),
-                         .most_children = most,
+                         .max_children = most,
                          .links = links,
                          .budget = run->budget};
   block_result result;
@@ -230,7 +231,7 @@ static bool lns_init(lns *s, solve_run *run) {
   if (!s->trace.steps || !present_init(&s->now, run, false) || !present_room(&s->trial, run) ||
       !block_machine_init(&s->machine, p, run->arena))
     return false;
-  for (int32_t d = 0; d < p->n_devices; d++) s->machine.twin[d] = -1; /* the rest of the schedule tells them apart */
+  for (int32_t d = 0; d < p->n_devices; d++) s->machine.twin[d] = -1; /* the rest tells equal devices apart */
   s->empty = arena_get_mark(s->ordered);
   present_copy(&s->trial, &run->incumbent->best, p->n_operators);
   simulation found = simulator_run(run->simulator, &s->trial, !run->roomy);

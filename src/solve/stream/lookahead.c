@@ -1,18 +1,18 @@
-/* Lookahead: HEFT that asks of each device what it does to the children. An operator goes where the last of its
- * children would end first, each child being put, by falling rank, where it ends first (Bittencourt, Sakellariou,
- * Madeira, "DAG scheduling using a lookahead variant of the heterogeneous earliest finish time algorithm", PDP 2010,
- * without change of the priority list). Producers of a child that are neither placed nor on trial are left out.
- * docs/theory/heuristics/list_schedulers.md. */
+/* Lookahead: HEFT that considers, for each device, the effect on the children. An operator goes where the last of its
+ * children would end first, with each child placed, in order of falling rank, where it ends first (Bittencourt,
+ * Sakellariou, Madeira, "DAG scheduling using a lookahead variant of the heterogeneous earliest finish time algorithm",
+ * PDP 2010, without change of the priority list). Producers of a child that are neither placed nor on trial are
+ * ignored. docs/theory/heuristics/list_schedulers.md. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/stream/list.h"
 #include "solve/stream/rank.h"
 
-/* Of more children those of highest rank count. */
+/* If there are more children, those of highest rank count. */
 enum { MOST_CHILDREN = 32 };
-static const int64_t MOST_WORK = (int64_t)1 << 27; /* transfers to children that are looked at */
+static const int64_t MOST_WORK = (int64_t)1 << 27; /* transfers to children that are examined */
 
-/* A child, and where it is put on trial. */
+/* A child and its trial placement. */
 typedef struct child {
   int32_t v, n;                 /* n candidates */
   int32_t first_edge, end_edge; /* its inputs from children before it */
@@ -25,8 +25,7 @@ typedef struct child_edge {
   int32_t tensor, producer; /* producer: a child */
 } child_edge;
 
-/* What is known of the operator at hand: its candidates, and for each child and candidate of that when inputs arrive.
- */
+/* The current operator: its candidates, and for each child and each candidate of it, when inputs arrive. */
 typedef struct lookahead {
   const double *rank;
   child children[MOST_CHILDREN];
@@ -35,11 +34,11 @@ typedef struct lookahead {
   int64_t *start_ns;   /* [device] starts there */
   int32_t *candidates; /* [child * devices] */
   child_edge *edges;
-  int64_t *arrival_ns; /* [child * devices] from the producers that are placed */
-  int64_t *way_ns;     /* [(own * MOST_CHILDREN + child) * devices] from the operator at hand */
+  int64_t *arrival_ns; /* [child * devices] from placed producers */
+  int64_t *way_ns;     /* [(own * MOST_CHILDREN + child) * devices] from the current operator */
 } lookahead;
 
-/* Keeps the list sorted by falling rank, each child once. */
+/* Adds a child once, and keeps the list sorted by falling rank. */
 static void add_child(lookahead *s, int32_t x) {
   for (int32_t i = 0; i < s->n_children; i++)
     if (s->children[i].v == x) return;
@@ -59,7 +58,7 @@ static void find_own(lookahead *s, partial_schedule *d, int32_t v) {
   }
 }
 
-/* Candidates of a child, and the arrivals of its inputs there. */
+/* Finds the candidates of a child, and when its inputs arrive there. */
 static void find_arrivals(lookahead *s, partial_schedule *d, int32_t v, int32_t c) {
   const situ_problem *p = d->problem;
   const situ_graph *g = p->graph;
@@ -109,7 +108,7 @@ static int64_t start_of_child(const lookahead *s, const partial_schedule *d, int
   }
 }
 
-/* When the inputs of child c from children before it come to a device. */
+/* When the inputs of child c from children before it arrive on a device. */
 static int64_t arrival_on_trial(const lookahead *s, const partial_schedule *d, int32_t c, int32_t device) {
   int64_t latest = 0;
   for (const child_edge *e = s->edges + s->children[c].first_edge; e < s->edges + s->children[c].end_edge; e++) {
@@ -120,7 +119,7 @@ static int64_t arrival_on_trial(const lookahead *s, const partial_schedule *d, i
   return latest;
 }
 
-/* When the last child would end with v on its i-th candidate; the end of v where it has none. */
+/* When the last child would end with v on its i-th candidate; the end of v itself without children. */
 static int64_t end_of_children(lookahead *s, const partial_schedule *d, int32_t v, int32_t i) {
   const situ_problem *p = d->problem;
   int32_t unit = d->units->of[v];
@@ -146,7 +145,7 @@ static int64_t end_of_children(lookahead *s, const partial_schedule *d, int32_t 
   return last;
 }
 
-/* Ties: the earlier end of v itself, then the device listed first. */
+/* Chooses the device; ties go to the earlier end of v itself, then to the device listed first. */
 static int32_t choose(void *context, partial_schedule *d, int32_t v) {
   lookahead *s = context;
   int32_t best = -1;
@@ -193,7 +192,8 @@ static situ_status lookahead_solve(solve_run *run) {
   return SITU_STATUS_OK;
 }
 
-/* Each operator looks at the inputs of its children, and tries each of its devices with each of theirs. */
+/* Whether the work is acceptable: each operator examines the inputs of its children, on each pair of its and their
+ * devices. */
 static bool lookahead_serves(const situ_problem *p) {
   const situ_graph *g = p->graph;
   int64_t n = p->n_devices, work = 0;

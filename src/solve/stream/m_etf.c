@@ -1,5 +1,5 @@
-/* m-ETF: always the ready operator and device of earliest start, among devices whose memory has room (Hwang et al.
- * 1989; with memory as in Baechi, SoCC 2020: groups are placed, and their weights counted, whole). */
+/* m-ETF: always takes the ready operator and device with the earliest start, among devices whose memory has room (Hwang
+ * et al. 1989; with memory as in Baechi, SoCC 2020: groups are placed, and their weights counted, whole). */
 #include "solve/stream/baechi.h"
 
 static situ_status m_etf_solve(solve_run *run) { return baechi_solve(run, NULL); }

@@ -1,14 +1,14 @@
 /* m-SCT: small communication times with memory (Hanen, Munier, "An approximation algorithm for scheduling dependent
  * tasks on m processors with small communication delays", 1995; Jeon et al., "Baechi", SoCC 2020). A linear program
- * chooses for each operator a favourite consumer, which takes its output without a transfer; then operators start as
- * early as they can, but a device waits for a favourite (solve/stream/list.h).
+ * chooses for each operator a favourite consumer, which takes its output without a transfer. Then operators start as
+ * early as possible, except that a device waits for a favourite (solve/stream/list.h).
  *
  * The program: minimise W over x of each edge (0: favourite, 1: the transfer is paid) and start times s with
  *     s_u + p_u + c_uv x_uv <= s_v,   s_u + p_u <= W,   0 <= x <= 1,
  *     sum over consumers v of (1 - x_uv) <= 1,   sum over producers u of (1 - x_uv) <= 1.
- * On unlike devices p is the least time of the operator and c the least time of the transfer between two devices.
- * Operators in a chain are one, and so are those of a unit that lead to one consumer in it (Baechi's fusion). x is
- * rounded by the heaviest matching on 1 - x, so that the last two kinds of rows hold. */
+ * With unequal devices p is the minimum time of the operator, and c the minimum time of the transfer between two
+ * devices. Operators in a chain form one node, and so do those of a unit that lead to one consumer in it (Baechi's
+ * fusion). x is rounded by the maximum-weight matching on 1 - x, so that the last two kinds of rows hold. */
 #include "base/fail.h"
 #include "lp/lp.h"
 #include "solve/stream/baechi.h"
@@ -27,9 +27,9 @@
 
 enum {
   MOST_PIVOTS = 20000,
-  MOST_EDGES = 50000, /* of the program; above, nobody has a favourite */
-  PARTS_OF_TIME = 8,  /* of what is left, for one program */
-  WHOLE = 1 << 30     /* of the weights of the matching: 1 - x = 1 */
+  MOST_EDGES = 50000, /* of the program; above this, no operator has a favourite */
+  PARTS_OF_TIME = 8,  /* one program gets this fraction of the time left */
+  WHOLE = 1 << 30     /* weight in the matching for 1 - x = 1 */
 };
 
 /* An edge between two nodes of the program, and the largest of its tensors. */
@@ -44,12 +44,12 @@ typedef struct favourites {
   int32_t *node; /* [operator] */
   int32_t n_nodes, n_edges;
   double *work_ns; /* [node] */
-  edge *edges;     /* by ends */
-  double scale;    /* nanoseconds of a unit of time */
+  edge *edges;     /* sorted by ends */
+  double scale;    /* nanoseconds in a unit of time */
 } favourites;
 
-/* An operator with one consumer is one node with it when that has no other producer, or is in the same unit. No other
- * path leads from the one to the other, so nodes form no cycle. */
+/* Finds the nodes. An operator with one consumer forms one node with it if that has no other producer, or is in the
+ * same unit. No other path connects the two, so nodes form no cycle. */
 static void find_nodes(favourites *x, const unit_list *units) {
   const situ_graph *g = x->problem->graph;
   for (int32_t v = g->n_operators - 1; v >= 0; v--) {
@@ -67,7 +67,7 @@ static int by_ends(const void *left, const void *right) {
   return (a->consumer > b->consumer) - (a->consumer < b->consumer);
 }
 
-/* Edges between the same nodes become one: what its tensors cost together, between the ends of the dearest. */
+/* Merges edges between the same nodes: sums the cost of their tensors, and keeps the ends of the most expensive one. */
 static void merge_edges(favourites *x) {
   int32_t n = 0;
   if (x->n_edges > 0) qsort(x->edges, (size_t)x->n_edges, sizeof *x->edges, by_ends);
@@ -188,7 +188,8 @@ static lp *make_model(const favourites *x, arena *a) {
   return NULL;
 }
 
-/* Favourites from x: the heaviest matching on 1 - x; among equals the one that saves most transfer time. */
+/* Rounds x to favourites: the maximum-weight matching on 1 - x; among equals, the one that saves the most transfer
+ * time. */
 static bool round_edges(int32_t *favourite, const favourites *x, const double *values, arena *a) {
   int32_t m = x->n_edges, n = x->n_nodes;
   double dearest = 1;
@@ -216,11 +217,11 @@ static bool round_edges(int32_t *favourite, const favourites *x, const double *v
 }
 
 static double seconds_for(const budget *b) {
-  if (b->deadline_ns == INT64_MAX) return 1e9; /* the pivots are counted */
+  if (b->deadline_ns == INT64_MAX) return 1e9; /* pivots are counted instead */
   return fmax(0.001, (double)(b->deadline_ns - clock_now_ns()) / (1e9 * PARTS_OF_TIME));
 }
 
-/* Favourites of chains, then those that the program chooses. */
+/* Finds the favourites of chains, then those that the program chooses. */
 static situ_status find(int32_t *favourite, solve_run *run, const unit_list *units) {
   const situ_problem *p = run->problem;
   favourites x;

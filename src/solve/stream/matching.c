@@ -2,8 +2,9 @@
 
 #include "base/contracts.h"
 
-/* Prices left[u], right[v] >= 0 with left[u] + right[v] >= weight, equal on matched edges; right vertices without mate
- * and left vertices that were tried and stayed without cost 0. That proves the matching heaviest (Egervary). */
+/* Prices left[u], right[v] >= 0 with left[u] + right[v] >= weight, equal on matched edges. Unmatched right vertices,
+ * and left vertices that were tried and stayed unmatched, have price 0. This proves that the matching has maximum
+ * weight (Egervary). */
 typedef struct label {
   int64_t distance;
   int32_t v;
@@ -17,7 +18,7 @@ typedef struct matching_search {
   int64_t *distance;   /* [right] final where settled */
   int32_t *settled_in; /* [right] the last root that reached it */
   int32_t *settled, n_settled;
-  label *heap; /* one entry for each edge of the tree at most */
+  label *heap; /* at most one entry for each edge of the tree */
   int64_t n_heap;
 } matching_search;
 
@@ -54,7 +55,7 @@ static void reach_from(matching_search *s, int32_t root, int32_t u, int64_t dist
   }
 }
 
-/* Takes the path that ends in right vertex v back to the root: each left vertex on it changes its mate. */
+/* Augments along the path from right vertex v back to the root: each left vertex on it changes its mate. */
 static void augment(matching_search *s, int32_t root, int32_t v) {
   for (;;) {
     int32_t u = s->from[v], next = s->mate[u];
@@ -65,9 +66,9 @@ static void augment(matching_search *s, int32_t root, int32_t v) {
   }
 }
 
-/* Matches `root`, or finds that someone stays without a mate. */
+/* Matches `root`, or finds a vertex that stays unmatched. */
 static void add(matching_search *s, int32_t root) {
-  int64_t length = s->left[root]; /* of the best way found: the root stays without */
+  int64_t length = s->left[root]; /* of the best way so far: the root stays unmatched */
   int32_t loser = root, winner = -1;
   s->n_heap = s->n_settled = 0;
   reach_from(s, root, root, 0);

@@ -1,11 +1,10 @@
 /* Minimum cuts, for streams with overlap none, whose value is the sum of all operators and transfers.
  *
- * Of all that stands on two devices a minimum cut finds who should change places (Stone, "Multiprocessor scheduling
- * with the aid of network flow algorithms", IEEE Trans. Software Eng. 3, 1977); what stands elsewhere only adds to its
- * costs. With two devices that is the optimum, with more the pairs take turns until none brings anything (a swap move
- * in the sense of Boykov, Veksler, Zabih, "Fast approximate energy minimization via graph cuts", IEEE Trans. PAMI 23,
- * 2001). Where a memory has too little room, a byte there is given a price, found by bisection.
- * docs/theory/exact/min_cut.md. */
+ * For all units on two devices, a minimum cut finds which should change places (Stone, "Multiprocessor scheduling with
+ * the aid of network flow algorithms", IEEE Trans. Software Eng. 3, 1977); units elsewhere only contribute costs. With
+ * two devices the result is optimal. With more, pairs take turns until none improves (a swap move in the sense of
+ * Boykov, Veksler, Zabih, "Fast approximate energy minimization via graph cuts", IEEE Trans. PAMI 23, 2001). Where a
+ * memory has too little room, a byte there gets a price, found by bisection. docs/theory/exact/min_cut.md. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -16,21 +15,21 @@
 #include "view/equal_devices.h"
 
 enum { BISECTIONS = 40, BYTE_BITS = 32 };
-static const int64_t FAR_NS = (int64_t)1 << 55, DEAREST = (int64_t)1 << 52;
+static const int64_t FAR_NS = (int64_t)1 << 55, MAX_PRICE = (int64_t)1 << 52;
 
 typedef struct swap {
   solve_run *run;
   const situ_problem *problem;
   const situ_graph *graph;
-  int32_t a, b;     /* devices: a unit is with the source where it is on a */
-  int32_t *device;  /* [operator] the placement at hand */
-  int32_t *unit_at; /* [unit] its device there */
-  int32_t *before;  /* [unit] likewise, as the swap found it */
-  items all;        /* units, their times and weights */
-  int64_t *on[2];   /* [unit] what it costs on a and on b beside its tensors between movable units */
-  int32_t *seen;    /* [memory] the last tensor that was counted as sent there */
+  int32_t a, b;     /* devices; a unit on the source side is on a */
+  int32_t *device;  /* [operator] the present placement */
+  int32_t *unit_at; /* [unit] its device in it */
+  int32_t *before;  /* [unit] likewise, before the swap */
+  items all;        /* units with their times and weights */
+  int64_t *on[2];   /* [unit] its cost on a and on b, apart from tensors between movable units */
+  int32_t *seen;    /* [memory] the last tensor counted as sent there */
   max_flow flow;
-  int64_t value_ns; /* of the placement at hand */
+  int64_t value_ns; /* of the present placement */
   int64_t cuts;
 } swap;
 
@@ -44,7 +43,8 @@ static int64_t way_ns(const swap *s, int32_t t, int32_t from, int32_t to) {
   return p->transfer_ns[t][p->costs->pair_kind[(int64_t)from * p->n_memories + to]];
 }
 
-/* Time and rent of the movable units on a and b; prices: of a byte in the memories of a and b, of 2^-32 ns. */
+/* Time plus price of bytes of the movable units on a and b. price: of a byte in the memories of a and b, in 2^-32
+ * ns. */
 static void price_units(swap *s, const int64_t price[2]) {
   const situ_problem *p = s->problem;
   const int32_t devices[2] = {s->a, s->b};
@@ -57,13 +57,13 @@ static void price_units(swap *s, const int64_t price[2]) {
     }
 }
 
-/* A tensor whose producer stays where it is, in memory m: movable users in the memory of a or b pay for its way once,
- * unless another user there has paid. */
+/* A tensor whose producer stays in memory m: movable users in the memory of a or b pay for its way once, unless a fixed
+ * user there has paid. */
 static void add_arrivals(swap *s, int32_t t, int32_t m, int32_t *node, const bool paid[2]) {
   const situ_graph *g = s->graph;
   const int32_t memory[2] = {s->problem->memory_of[s->a], s->problem->memory_of[s->b]};
   int32_t source = s->problem->units.n, sink = source + 1;
-  for (int k = 0; k < 2 && memory[0] != memory[1]; k++) { /* else it comes anyway */
+  for (int k = 0; k < 2 && memory[0] != memory[1]; k++) { /* otherwise it comes there anyway */
     if (memory[k] == m || paid[k]) continue;
     int32_t meet = (*node)++;
     if (k == 0)
@@ -77,7 +77,7 @@ static void add_arrivals(swap *s, int32_t t, int32_t m, int32_t *node, const boo
   }
 }
 
-/* A tensor whose producer may move: its way to those that stay depends on the producer alone, that between a and b on
+/* A tensor whose producer may move. Its way to fixed users depends on the producer alone; between a and b it depends on
  * whether some user is on the other side. */
 static void add_departures(swap *s, int32_t t, int32_t from, int32_t *node, const bool paid[2]) {
   const situ_graph *g = s->graph;
@@ -122,7 +122,7 @@ static void add_tensors(swap *s) {
   }
 }
 
-/* The best places of what is on a and b, at these prices. */
+/* Finds the best places for what is on a and b, at these prices. */
 static void cut(swap *s, const int64_t price[2]) {
   const situ_problem *p = s->problem;
   int32_t n = p->units.n, source = n, sink = n + 1;
@@ -145,7 +145,7 @@ static void cut(swap *s, const int64_t price[2]) {
   }
 }
 
-/* Tries the cut at some prices; which of the two memories has too little room: 0, 1, or -1. */
+/* Tries the cut at some prices. Returns which of the two memories has too little room: 0, 1, or -1 for none. */
 static int try_cut(swap *s, const int64_t price[2], simulation *found) {
   const int32_t memory[2] = {s->problem->memory_of[s->a], s->problem->memory_of[s->b]};
   cut(s, price);
@@ -155,16 +155,16 @@ static int try_cut(swap *s, const int64_t price[2], simulation *found) {
   return -1;
 }
 
-/* Cuts between a and b; whether that brought something. What stands is as it was where it did not. */
+/* Cuts between a and b. Returns whether that improved the placement; otherwise it is restored. */
 static bool cut_pair(swap *s, int32_t a, int32_t b) {
-  int64_t price[2] = {0, 0}, low = 0, high = DEAREST, before_ns = s->value_ns;
+  int64_t price[2] = {0, 0}, low = 0, high = MAX_PRICE, before_ns = s->value_ns;
   s->a = a;
   s->b = b;
   memcpy(s->before, s->unit_at, (size_t)s->problem->units.n * sizeof *s->before);
   simulation found;
   int full = try_cut(s, price, &found);
   for (int i = 0; full >= 0 && i < BISECTIONS && low + 1 < high && !s->run->budget->stop; i++) {
-    price[full] = low == 0 ? high >> 2 : low + (high - low) / 2; /* prices lie far apart */
+    price[full] = low == 0 ? high >> 2 : low + (high - low) / 2; /* prices span many orders of magnitude */
     bool fits = try_cut(s, price, &found) != full;
     if (fits)
       high = price[full];
@@ -182,7 +182,7 @@ static bool cut_pair(swap *s, int32_t a, int32_t b) {
   return better;
 }
 
-/* Pairs in turn until a whole round brings nothing. Of equal devices that hold nothing one is enough. */
+/* Cuts pairs in turn until a whole round improves nothing. Of equal empty devices, one is enough. */
 static void cut_all_pairs(swap *s, const equal_devices *equal) {
   bool better = true;
   while (better && !solve_done(s->run)) {

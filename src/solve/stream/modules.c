@@ -13,18 +13,18 @@ enum { MOVING_PASSES = 20, SEARCHED = 5000 };
 
 /* ---- communities ---- */
 
-/* One level of aggregation: nodes are communities of the level before. */
+/* One level of aggregation: its nodes are the communities of the level before. */
 typedef struct level {
   int32_t n;
-  int32_t *start, *to; /* neighbours, without itself */
+  int32_t *start, *to; /* neighbours, without the node itself */
   double *weight, *strength;
-  int32_t *size; /* strands */
+  int32_t *size; /* number of strands */
 } level;
 
 typedef struct moving {
   const level *g;
   int32_t *label, *size;
-  double *strength, *reach; /* [label]; reach: weight from the node at hand */
+  double *strength, *reach; /* [label]; reach: weight from the current node */
   int32_t *reached;
 } moving;
 
@@ -54,7 +54,7 @@ static bool move_node(moving *s, int32_t x, double price, int32_t most) {
   return best != old;
 }
 
-/* Local moving; labels end as 0 .. n-1 by first node. Returns n, -1 without memory. */
+/* Local moving. Labels end as 0 .. n-1 in order of first node. Returns n, or -1 without memory. */
 static int32_t move_all(int32_t *label, const level *g, double price, int32_t most, arena *a) {
   moving s = {.g = g, .label = label};
   s.size = ARENA_COPY(a, g->size, int32_t, g->n);
@@ -72,7 +72,7 @@ static int32_t move_all(int32_t *label, const level *g, double price, int32_t mo
   return csr_number_keys(label, label, g->n, number, g->n);
 }
 
-/* The level above: labels become nodes. */
+/* Builds the level above: labels become nodes. */
 static bool aggregate(level *out, const level *g, const int32_t *label, int32_t n, arena *a) {
   int32_t *first = ARENA_NEW(a, int32_t, n), *chain = ARENA_NEW(a, int32_t, g->n), *at = ARENA_NEW(a, int32_t, n);
   *out = (level){.n = n,
@@ -134,11 +134,11 @@ int32_t modules_communities(int32_t *label, const strand_graph *u, double resolu
 typedef struct growing {
   const strand_graph *g;
   int32_t *piece_of, *first, *last, *chain; /* [strand] its piece; [piece] its strands, chained */
-  int32_t *size;                            /* [piece] strands */
+  int32_t *size;                            /* [piece] number of strands */
   int32_t *seen, *stack, stamp;
 } growing;
 
-/* Whether some way leads from piece a over a third to piece b, or is too long to look for. */
+/* Whether a path leads from piece a through a third one to piece b, or the search for one is too long. */
 static bool leads_around(growing *s, int32_t a, int32_t b) {
   const strand_graph *g = s->g;
   int32_t n = 0, searched = 0;
@@ -179,7 +179,7 @@ static int by_weight(const void *left, const void *right) {
   return (x->to > y->to) - (x->to < y->to);
 }
 
-/* All directed edges, heaviest first. Returns how many. */
+/* Lists all directed edges, the heaviest first. Returns how many. */
 static int32_t list_edges(heavy_edge *edges, const strand_graph *g) {
   int32_t n = 0;
   for (int32_t u = 0; u < g->n; u++)
@@ -220,8 +220,8 @@ static bool grow(int32_t *label, const strand_graph *g, const int32_t *community
 
 /* ---- segments of an order ---- */
 
-/* F(j) = max over i of F(i) + W(i, j) - gamma K(i, j)^2 / 2 total, W the weight inside, K the strength of a segment.
- * Strands of different `apart` stand in different segments; NULL: none do. */
+/* F(j) = max over i of F(i) + W(i, j) - gamma K(i, j)^2 / 2 total, where W is the weight inside a segment and K its
+ * strength. Strands with different `apart` are in different segments; NULL: no such constraint. */
 static bool divide(int32_t *label, const strand_graph *g, const int32_t *order, const int32_t *apart,
                    const module_rules *rules, arena *a) {
   double *best;
@@ -251,9 +251,9 @@ static bool divide(int32_t *label, const strand_graph *g, const int32_t *order, 
   return true;
 }
 
-/* ---- what every way ends with ---- */
+/* ---- final steps of every method ---- */
 
-/* The graph of labels: the strands of each, chained, and how many edges come in from others. */
+/* The graph of labels: the strands of each, chained, and how many edges come in from other labels. */
 typedef struct quotient {
   const strand_graph *g;
   int32_t n;
@@ -277,7 +277,7 @@ static bool quotient_find(quotient *q, const strand_graph *g, const int32_t *lab
   return true;
 }
 
-/* Renumbers labels, whose quotient is acyclic, so that edges go up, ties by first strand. *n: how many there are. */
+/* Renumbers labels, whose quotient is acyclic, so that edges ascend, ties by first strand. *n: their number. */
 static bool number_up(int32_t *label, const strand_graph *g, int32_t *n, arena *a) {
   quotient q;
   double *key = ARENA_NEW(a, double, g->n);
@@ -302,7 +302,7 @@ static bool number_up(int32_t *label, const strand_graph *g, int32_t *n, arena *
   return true;
 }
 
-/* Labels on a common cycle of the quotient become one. */
+/* Merges labels on a common cycle of the quotient. */
 static bool merge_cycles(int32_t *label, const strand_graph *g, arena *a) {
   int32_t *start, *to, *component, n;
   if (!ARENA_ARRAYS(a, ZEROS(start, (int64_t)g->n + 2), ARRAY(to, g->next_start[g->n]), ARRAY(component, g->n)))
@@ -316,13 +316,13 @@ static bool merge_cycles(int32_t *label, const strand_graph *g, arena *a) {
   return true;
 }
 
-/* Acyclic labels that are too large are cut along the order of numbers: edges stay ahead. */
+/* Cuts labels that are too large along the order of numbers. The quotient stays acyclic: edges still ascend. */
 static bool cut_to_size(int32_t *label, const strand_graph *g, const module_rules *rules, arena *a) {
   int32_t n, *start, *order, *whole;
   if (!number_up(label, g, &n, a) || !csr_by_key(&start, &order, label, g->n, n, a)) return false;
   if (!(whole = ARENA_COPY(a, label, int32_t, g->n))) return false;
   module_rules loose = *rules;
-  loose.resolution = 0; /* what fits stays whole */
+  loose.resolution = 0; /* labels that fit stay whole */
   return divide(label, g, order, whole, &loose, a);
 }
 

@@ -1,8 +1,8 @@
-/* Multilevel search of large streams: units that exchange much are joined, level by level, until few are left; a search
- * moves the coarsest units first, then those of each finer level from what came of the one before (Hendrickson, Leland,
- * "A multilevel algorithm for partitioning graphs", 1995; Karypis, Kumar, 1998). Only units are coarse, not the graph:
- * every trial is a run of the problem itself, with its memory, links and order, so a plan of any level is a plan of
- * the problem. docs/theory/heuristics/multilevel.md. */
+/* Multilevel search of large streams: units that exchange much are joined, level by level, until few are left. A search
+ * moves the coarsest units first, then those of each finer level, starting from the result of the level before
+ * (Hendrickson, Leland, "A multilevel algorithm for partitioning graphs", 1995; Karypis, Kumar, 1998). Only units are
+ * coarse, not the graph: every trial is a run of the problem itself, with its memory, links and order, so a plan of any
+ * level is a plan of the problem. docs/theory/heuristics/multilevel.md. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/stream/coarse_units.h"
@@ -16,7 +16,7 @@ typedef struct multilevel {
   double *scratch;
 } multilevel;
 
-/* Searches among the units of one level, from the best plan put where most of each unit is. */
+/* Searches among the units of one level, from the best plan with each unit on the device of most of its members. */
 static situ_status search_level(multilevel *x, const unit_list *units, double share) {
   solve_run *parent = x->run;
   situ_problem view = *parent->problem;

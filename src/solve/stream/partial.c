@@ -15,7 +15,7 @@ typedef struct timed {
   int32_t v;
 } timed;
 
-static int64_t least_time(const situ_problem *p, int32_t class) {
+static int64_t min_time(const situ_problem *p, int32_t class) {
   int64_t least = SITU_NEVER_NS;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int64_t time = p->time_ns[(int64_t)v * p->n_classes + class];
@@ -24,7 +24,7 @@ static int64_t least_time(const situ_problem *p, int32_t class) {
   return least;
 }
 
-/* Bytes of outputs that stay: without users, or kept for another phase. */
+/* Bytes of outputs that stay: unused ones, and those kept for another phase. */
 static int64_t staying_bytes(const situ_graph *g, int32_t v) {
   int64_t bytes = footprint_stash_bytes(g, v);
   for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
@@ -70,7 +70,7 @@ bool partial_init_units(partial_schedule *s, const situ_problem *p, const unit_l
       !timeline_pool_init(&s->pool, a, (int64_t)n + n_devices))
     return false;
   s->sorting = sorting;
-  for (int32_t k = 0; k < p->n_classes; k++) least[k] = least_time(p, k);
+  for (int32_t k = 0; k < p->n_classes; k++) least[k] = min_time(p, k);
   for (int32_t d = 0; d < n_devices; d++) s->lines[d].least = least[p->class_of[d]];
   s->limited = !footprint_fits_always(p);
   sum_units(s);
@@ -106,8 +106,8 @@ bool partial_follow_links(partial_schedule *s, arena *a) {
   return s->links;
 }
 
-/* When tensor t, sent from memory a at `ready`, comes to memory m over channels as busy as they are now. With `commit`
- * they are then busy until that. */
+/* When tensor t, sent from memory a at `ready`, arrives in memory m over channels as they are occupied now. With
+ * `commit` the transfer then occupies them. */
 static int64_t arrival_over_links(partial_schedule *s, int32_t t, int32_t a, int32_t m, int64_t ready, bool commit) {
   const situ_problem *p = s->problem;
   const situ_platform *f = p->platform;
@@ -173,7 +173,7 @@ void partial_arrive_at(partial_schedule *s, int32_t v, int32_t d) {
   arrive(s, v, m, m);
 }
 
-/* Bytes that would be free on d's memory with the unit of v there; negative when it is too small. */
+/* Bytes free on d's memory with the unit of v there; negative when it is too small. */
 static int64_t room_with(const partial_schedule *s, int32_t v, int32_t d) {
   const situ_problem *p = s->problem;
   int32_t m = p->memory_of[d], u = s->units->of[v];
@@ -183,7 +183,7 @@ static int64_t room_with(const partial_schedule *s, int32_t v, int32_t d) {
   return limit - sat_add(sat_add(s->weights[m], s->unit_weights[u]), max64(s->footprint[m], s->unit_footprint[u]));
 }
 
-/* Keeps the candidates that are no hosts, if there are any. Returns how many are left. */
+/* Keeps the candidates that are not hosts, if there are any. Returns how many remain. */
 static int32_t leave_out_hosts(partial_schedule *s, int32_t n) {
   int32_t kept = 0;
   for (int32_t i = 0; i < n; i++)
@@ -191,7 +191,7 @@ static int32_t leave_out_hosts(partial_schedule *s, int32_t n) {
   return kept > 0 ? kept : n;
 }
 
-/* Support and pins of the unit of v, and the server that v must stay in. */
+/* Whether v may run on d: support and pins of its unit, and the server that v must stay in. */
 static bool allows(const partial_schedule *s, int32_t v, int32_t d) {
   const situ_problem *p = s->problem;
   int32_t u = s->units->of[v], pin = s->unit_pin[u], server = s->only_server ? s->only_server[v] : -1;
@@ -264,11 +264,10 @@ static int by_end(const void *left, const void *right) {
   return (a->v > b->v) - (a->v < b->v);
 }
 
-/* Sorts by start: least significant digits first, in linear time; `spare` has room for as many. Returns which of the
- * two arrays holds the result. */
+/* Radix sort by start, in linear time; `spare` has the same size. Returns the array that holds the result. */
 static timed *sort_by_start(timed *all, timed *spare, int32_t n) {
   enum { FEW = 1024, MOST_DIGITS = 1 << 11 };
-  int32_t bits = n < FEW ? 8 : 11, digits = 1 << bits; /* few operators are sorted sooner with few digits */
+  int32_t bits = n < FEW ? 8 : 11, digits = 1 << bits; /* few operators sort faster with small digits */
   int64_t most = 0;
   for (int32_t k = 0; k < n; k++) most = max64(most, all[k].start_ns);
   for (int32_t shift = 0; shift < 63 && most >> shift > 0; shift += bits) {
@@ -284,8 +283,8 @@ static timed *sort_by_start(timed *all, timed *spare, int32_t n) {
   return all;
 }
 
-/* A consumer starts no earlier than its producer ends, and where both have no duration its number is higher: sorting
- * by start, end and number gives a topological order. */
+/* A consumer starts no earlier than its producer ends, and if both have no duration its number is higher. So sorting by
+ * start, end and number gives a topological order. */
 placement partial_placement(partial_schedule *s) {
   int32_t n = s->problem->n_operators;
   REQUIRE(contracts_within(s->device, n, 0, s->problem->n_devices));

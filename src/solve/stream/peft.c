@@ -1,6 +1,6 @@
-/* PEFT: HEFT with a look ahead by the optimistic cost table (Arabnejad, Barbosa, TPDS 2014). The table is made of the
- * true transfer between each two devices instead of the mean: then it is the tail of the device-indexed critical
- * path (bound/bound.h), and equal to the paper's where all links are alike. */
+/* PEFT: HEFT with lookahead by the optimistic cost table (Arabnejad, Barbosa, TPDS 2014). The table uses the actual
+ * transfer between two devices instead of the mean. It is then the tail of the device-indexed critical path
+ * (bound/bound.h), and equals the paper's table where all links are equal. */
 #include "base/fail.h"
 #include "bound/bound.h"
 #include "solve/stream/list.h"

@@ -1,8 +1,8 @@
-/* Chains of layers on memories too small for all of them, with what may part from its layer (experts): which layers are
- * where, and what spills. Prices of bytes, as the bound unit_chain finds them, make plans that are the best for what
- * they hold but hold too much or too little of some memory. Each is made to fit by the moves that free the most for the
- * least time, and improved by moves of one stop and of two, all told by the chain alone; the simulator has
- * the last word. docs/theory/heuristics/priced_chain.md. */
+/* Chains of layers on memories too small for all of them, with parts that may be separated from their layer (experts):
+ * which layers go where, and what spills. The bound unit_chain finds prices of bytes. Plans at these prices are optimal
+ * for the bytes they hold, but hold too many or too few in some memory. Each plan is made to fit by the moves that free
+ * the most bytes for the least time, and improved by moves of one or two stops. All this is evaluated on the chain
+ * alone; the simulator decides. docs/theory/heuristics/priced_chain.md. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -27,9 +27,9 @@ typedef struct priced {
   solve_run *run;
   const situ_problem *problem;
   const stop_chain *chain;
-  int32_t *before, *after; /* [stop] beside it along the chain, or -1 */
-  int32_t *first, *next;   /* [stop] its first detour, the next detour from the same stop; or -1 */
-  int32_t *at;             /* [stop] of the plan in the making */
+  int32_t *before, *after; /* [stop] its neighbours along the chain, or -1 */
+  int32_t *first, *next;   /* [stop] its first detour; the next detour from the same stop; -1: none */
+  int32_t *at;             /* [stop] of the plan under construction */
   int32_t *device, *order; /* [operator] */
   int64_t *room, *held;    /* [memory] */
   int64_t workspace_bytes;
@@ -39,7 +39,7 @@ typedef struct priced {
 
 static int64_t weight(const priced *s, int32_t k) { return s->chain->all.weight_bytes[s->chain->stops[k].unit]; }
 
-/* A time, and one by the other costs at their price. */
+/* A time plus a time by the other costs at their price. */
 static int64_t at_pace(const priced *s, int64_t time_ns, int64_t other_ns) {
   __int128 more = (__int128)s->chain->hurry * other_ns >> STOP_CHAIN_OTHER_BITS;
   return sat_add(time_ns, more > PROBLEM_MOST_NS ? PROBLEM_MOST_NS : (int64_t)more);
@@ -57,7 +57,7 @@ static int64_t way_between(const priced *s, const int64_t *way, const int64_t *o
   return other ? at_pace(s, way[kind], other[kind]) : way[kind];
 }
 
-/* What stop k on device d costs beside what is fixed by the others; a limit by other costs counts at its price. */
+/* The cost of stop k on device d, given all other stops. With a limit by other costs these count at their price. */
 static int64_t cost_at(const priced *s, int32_t k, int32_t d) {
   const chain_stop *x = &s->chain->stops[k];
   int64_t sum = time_on(s, k, d);
@@ -87,7 +87,7 @@ static void move(priced *s, int32_t k, int32_t d) {
   s->at[k] = d;
 }
 
-/* Moves stops off the memories that hold too much, those first that lose the least time for a byte. */
+/* Moves stops off memories that hold too much, those first that lose the least time per byte. */
 static bool make_fit(priced *s) {
   const situ_problem *p = s->problem;
   for (int32_t m = 0; m < p->n_memories; m++)
@@ -113,7 +113,7 @@ static bool make_fit(priced *s) {
   return true;
 }
 
-/* Whether stop k has a better device with room for it; takes the best. */
+/* Whether stop k has a better device with room for it; moves it to the best. */
 static bool improve_alone(priced *s, int32_t k) {
   const situ_problem *p = s->problem;
   int32_t to = -1, own = p->memory_of[s->at[k]];
@@ -129,7 +129,7 @@ static bool improve_alone(priced *s, int32_t k) {
   return to >= 0;
 }
 
-/* Whether stop a is better off on the device of b, and b on device e then; two that do not meet. */
+/* Whether moving stop a to the device of b, and b to device e, is better. For two stops that are not adjacent. */
 static bool evict(priced *s, int32_t a, int32_t b, int32_t e) {
   const situ_problem *p = s->problem;
   const chain_stop *stops = s->chain->stops;
@@ -146,7 +146,7 @@ static bool evict(priced *s, int32_t a, int32_t b, int32_t e) {
   return false;
 }
 
-/* Whether an exchange of a and b helps, or where there are few stops, any way to make room for a where b is. */
+/* Whether exchanging a and b helps, or with few stops, any other way to make room for a at the device of b. */
 static bool exchange(priced *s, int32_t a, int32_t b) {
   int32_t n_devices = s->problem->n_devices;
   if ((int64_t)s->chain->n * s->chain->n * n_devices > MOST_TRIALS) return evict(s, a, b, s->at[a]);
@@ -155,14 +155,14 @@ static bool exchange(priced *s, int32_t a, int32_t b) {
   return false;
 }
 
-/* What stop k and its detours cost beside what is fixed by the others. */
+/* The cost of stop k and its detours, given all other stops. */
 static int64_t cost_with_detours(const priced *s, int32_t k) {
   int64_t sum = cost_at(s, k, s->at[k]);
   for (int32_t i = s->first[k]; i >= 0; i = s->next[i]) sum = sat_add(sum, time_on(s, i, s->at[i]));
   return sum;
 }
 
-/* Whether stop k is better off on device d together with its detours. */
+/* Whether stop k is better on device d together with its detours. */
 static bool improve_together(priced *s, int32_t k, int32_t d) {
   int32_t was[MOST_DETOURS], n = 0, own = s->at[k];
   bool possible = time_on(s, k, d) != SITU_NEVER_NS;
@@ -193,7 +193,7 @@ static void improve(priced *s) {
   }
 }
 
-/* Offers the plan of the program at its prices, made to fit and improved. */
+/* Offers the plan of the program at its prices, after making it fit and improving it. */
 static void take_plan(void *context, const stop_chain *chain, int64_t lower_ns) {
   priced *s = context;
   const situ_problem *p = s->problem;
@@ -270,7 +270,7 @@ static situ_status priced_chain_solve(solve_run *run) {
   s->problem = p;
   TRY(stop_chain_find(&chain, p, run->arena, run->error));
   for (int32_t k = 0; k < chain.n; k++)
-    if (!chain.stops[k].counts) return SITU_STATUS_OK; /* a unit with two stops would be in two places */
+    if (!chain.stops[k].counts) return SITU_STATUS_OK; /* a unit with two stops could end up in two places */
   if (chain.n < 2 || chain.n > MOST_STOPS) return SITU_STATUS_OK;
   if (!priced_init(s, &chain, run->arena)) return fail_no_memory(run->error);
   stop_chain_ascend(&chain, run->budget, take_plan, s);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* How many ordered pairs of different devices have each kind of route; pairs that share a memory have kind 0. */
+/* Counts the ordered pairs of different devices for each kind of route; pairs that share a memory have kind 0. */
 static bool count_pairs(double *pairs, const situ_problem *p) {
   double all = 0;
   for (int32_t a = 0; a < p->n_devices; a++)
@@ -37,7 +37,7 @@ static double work_of(const situ_problem *p, const double *devices, int32_t v, r
   return mean + (variance > 0 ? sqrt(variance) : 0);
 }
 
-/* Of the tensors of one row of the table. */
+/* The mean transfer time of tensors of one row of the table. */
 static double transfer_of(const situ_problem *p, const double *pairs, const int64_t *row, rank_weight weight) {
   if (weight == RANK_NO_TRANSFER) return 0;
   double sum = 0, least = HUGE_VAL, most = 0;

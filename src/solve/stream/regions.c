@@ -1,6 +1,7 @@
-/* Regions: whole groups of operators to other devices, and everything dispatched anew. Searches that move single
- * operators, or parts of the critical path, keep the coarse shape of the plan that they start from; here a connected
- * piece or a stretch of the sequence, of any size, goes at once. docs/theory/heuristics/regions.md tells it in full. */
+/* Regions: whole groups of operators move to other devices, and everything is dispatched again. Searches that move
+ * single operators, or parts of the critical path, keep the coarse structure of the plan that they start from. Here a
+ * connected piece or a stretch of the sequence, of any size, moves at once. Details:
+ * docs/theory/heuristics/regions.md. */
 #include <math.h>
 
 #include "base/checked.h"
@@ -9,9 +10,9 @@
 #include "solve/stream/coarse_units.h"
 #include "solve/stream/present.h"
 #include "solve/stream/sequence.h"
-#include "view/alike_units.h"
+#include "view/repeated_units.h"
 
-enum { GROWN = 4 }; /* draws for each unit that a region shall have */
+enum { GROWN = 4 }; /* draws for each unit that a region should get */
 
 typedef struct regions {
   solve_run *run;
@@ -21,11 +22,11 @@ typedef struct regions {
   placement trial;
   double *priority; /* [operator] */
   coarse_levels levels;
-  alike_levels alike;
-  const unit_list *units; /* of the level at hand */
-  int32_t *unit, n;       /* those in the region */
-  int32_t *in, drawn;     /* [unit] the number of the last region that it was in; of regions so far */
-  int32_t beside;         /* the device of a unit next to the region, -1: none is known */
+  repeated_levels repeated;
+  const unit_list *units; /* of the current level */
+  int32_t *unit, n;       /* units in the region */
+  int32_t *in, drawn;     /* [unit] the last region that held it; the number of regions so far */
+  int32_t beside;         /* the device of a unit next to the region; -1: none known */
 } regions;
 
 static int32_t draw(regions *s, int64_t n) { return (int32_t)rng_below(&s->random, n); }
@@ -38,7 +39,7 @@ static void add(regions *s, int32_t u) {
   s->unit[s->n++] = u;
 }
 
-/* A unit that a tensor joins to unit u; u itself where the draw hits none. */
+/* A unit that a tensor connects to unit u; u itself if the draw finds none. */
 static int32_t draw_neighbour(regions *s, int32_t u) {
   const situ_graph *g = s->problem->graph;
   unit_members m = unit_list_members(s->units, u);
@@ -51,7 +52,7 @@ static int32_t draw_neighbour(regions *s, int32_t u) {
   return users > 0 ? s->units->of[g->use[g->use_start[t] + draw(s, users)]] : u;
 }
 
-/* Adds neighbours until there are so many units and one beside them is known. */
+/* Adds neighbours until the region has `most` units and the device of one next to it is known. */
 static void grow(regions *s, int32_t most) {
   for (int32_t k = 0; k < GROWN * most && (s->n < most || s->beside < 0); k++) {
     int32_t u = draw_neighbour(s, s->unit[draw(s, s->n)]);
@@ -60,17 +61,18 @@ static void grow(regions *s, int32_t most) {
   }
 }
 
-/* Units that look alike, more often where there are any, coarser ones, or those of the problem. */
+/* Draws a level: preferably one of repeated units, where there are any, or coarser units, or those of the problem. */
 static void draw_level(regions *s) {
-  if (s->alike.n > 0 && draw(s, 10) < 7) {
-    s->units = &s->alike.of[draw(s, s->alike.n)];
+  if (s->repeated.n > 0 && draw(s, 10) < 7) {
+    s->units = &s->repeated.of[draw(s, s->repeated.n)];
     return;
   }
   int32_t level = draw(s, s->levels.n + 1);
   s->units = level == 0 ? &s->problem->units : &s->levels.of[level - 1];
 }
 
-/* A level, a size up to a third of its units, smaller ones more often, and a place, the critical path more often. */
+/* Draws a level, a size of up to a third of its units, preferably small, and a place, preferably on the critical
+ * path. */
 static void choose_region(regions *s) {
   const situ_problem *p = s->problem;
   int32_t most = 1;
@@ -96,7 +98,7 @@ static int32_t draw_device(regions *s) {
   return s->beside >= 0 && draw(s, 2) ? s->beside : draw(s, s->problem->n_devices);
 }
 
-/* The present devices, but for the region: all of it to one device, now and then each unit to one of its own. */
+/* Takes the present devices, with the region moved: all of it to one device, or occasionally each unit to its own. */
 static void move_region(regions *s) {
   const situ_problem *p = s->problem;
   bool together = draw(s, 4) != 0;
@@ -110,8 +112,7 @@ static void move_region(regions *s) {
   }
 }
 
-/* What runs first of what could run: as in the present sequence, what is longest before the end of everything, or what
- * is first in the graph. */
+/* Sets what runs first among ready operators: as in the present sequence, by longest time to the end, or by number. */
 static void set_priority(regions *s) {
   int32_t n = s->problem->n_operators, by = draw(s, 20);
   if (by < 11)
@@ -122,8 +123,8 @@ static void set_priority(regions *s) {
     for (int32_t v = 0; v < n; v++) s->priority[v] = -(double)v;
 }
 
-/* One trial, which is kept where it is better. Its dispatch is a step; what seems better is simulated with memory,
- * which is another. False without memory. */
+/* One trial, kept if it is better. Its dispatch is one step; if it seems better it is simulated with memory, which is
+ * another. False without memory. */
 static bool try_region(regions *s) {
   choose_region(s);
   move_region(s);
@@ -138,7 +139,7 @@ static bool try_region(regions *s) {
   return true;
 }
 
-/* Operators have places on levels by their numbers, so the room for the finest serves all. */
+/* Levels are indexed by operator numbers, so the space for the finest serves all. */
 static bool regions_init(regions *s, solve_run *run) {
   const situ_problem *p = run->problem;
   rank_costs costs;
@@ -146,7 +147,7 @@ static bool regions_init(regions *s, solve_run *run) {
   return ARENA_ARRAYS(run->arena, ARRAY(s->priority, p->n_operators), ARRAY(s->unit, p->units.n),
                       ZEROS(s->in, p->units.n)) &&
          rank_costs_find(&costs, run->arena, p, RANK_MEAN) && coarse_levels_find(&s->levels, p, &costs, run->arena) &&
-         alike_levels_find(&s->alike, p, run->arena) && present_init(&s->now, run, true) &&
+         repeated_levels_find(&s->repeated, p, run->arena) && present_init(&s->now, run, true) &&
          present_room(&s->trial, run);
 }
 

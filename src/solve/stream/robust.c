@@ -6,37 +6,37 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "solve/stream/worlds.h"
+#include "solve/stream/cost_sample.h"
 
 enum { HALVINGS = 24 };
-static const double MOST_LOG = 2.772588722239781; /* of 16 */
+static const double MOST_LOG = 2.772588722239781; /* log of 16 */
 
 static int ascending(const void *left, const void *right) {
   double a = *(const double *)left, b = *(const double *)right;
   return (a > b) - (a < b);
 }
 
-/* The value below which that share of a sorted sample lies: the nearest rank. */
+/* The quantile of a sorted sample, by nearest rank. */
 static double quantile_of(const double *sorted, int32_t n, double share) {
   int32_t k = (int32_t)ceil(share * n) - 1;
   return sorted[k < 0 ? 0 : k];
 }
 
-static double speedup_of(worlds *w, const placement *plan, const placement *other) {
-  int64_t mine = worlds_value_ns(w, plan), yours = worlds_value_ns(w, other);
+static double speedup_of(cost_sample *w, const placement *plan, const placement *other) {
+  int64_t mine = cost_sample_value_ns(w, plan), yours = cost_sample_value_ns(w, other);
   return (double)(yours > 0 ? yours : 1) / (double)(mine > 0 ? mine : 1);
 }
 
-/* The logarithm of the factor nearest to 1, on one side of it, at which the plan is no better; 0 where there is none.
- */
-static double flip_at(worlds *w, const placement *plan, const placement *other, int32_t class, int32_t kind,
+/* The log of the factor nearest to 1, on one side of it, at which the plan is no longer better; 0 where there is
+ * none. */
+static double flip_at(cost_sample *w, const placement *plan, const placement *other, int32_t class, int32_t kind,
                       double side) {
   double keeps = 0, flips = side * MOST_LOG;
-  worlds_scale(w, class, kind, exp(flips));
+  cost_sample_scale(w, class, kind, exp(flips));
   if (speedup_of(w, plan, other) > 1) return 0;
   for (int32_t i = 0; i < HALVINGS; i++) {
     double middle = (keeps + flips) / 2;
-    worlds_scale(w, class, kind, exp(middle));
+    cost_sample_scale(w, class, kind, exp(middle));
     if (speedup_of(w, plan, other) > 1)
       keeps = middle;
     else
@@ -48,7 +48,7 @@ static double flip_at(worlds *w, const placement *plan, const placement *other, 
 /* Whether there is no time for another draw after n of them. */
 static bool is_enough(int32_t n, budget *b) { return n >= ROBUST_DRAWS && budget_over(b); }
 
-static void look_at(situ_robustness *out, worlds *w, const placement *plan, const placement *other, int32_t class,
+static void look_at(situ_robustness *out, cost_sample *w, const placement *plan, const placement *other, int32_t class,
                     int32_t kind, const char *name) {
   for (int side = -1; side <= 1; side += 2) {
     double at = flip_at(w, plan, other, class, kind, side);
@@ -58,9 +58,9 @@ static void look_at(situ_robustness *out, worlds *w, const placement *plan, cons
   }
 }
 
-static void find_flip(situ_robustness *out, worlds *w, const placement *plan, const placement *other, budget *b) {
+static void find_flip(situ_robustness *out, cost_sample *w, const placement *plan, const placement *other, budget *b) {
   const situ_problem *p = w->from;
-  worlds_scale(w, -1, -1, 1);
+  cost_sample_scale(w, -1, -1, 1);
   if (speedup_of(w, plan, other) <= 1) return;
   for (int32_t k = 0; k < p->n_classes && !budget_over(b); k++)
     look_at(out, w, plan, other, k, -1, p->platform->class_name[k]);
@@ -78,13 +78,13 @@ static void find_flip(situ_robustness *out, worlds *w, const placement *plan, co
 
 bool robust_compare(situ_robustness *out, const situ_problem *p, const placement *plan, const placement *other,
                     double uncertainty, int32_t most, uint64_t seed, budget *b, arena *a) {
-  worlds w;
+  cost_sample w;
   double *speedup = ARENA_NEW(a, double, most), regret = 0;
   int32_t n_better = 0, draws = 0;
-  if (!speedup || !worlds_new(&w, p, a)) return false;
+  if (!speedup || !cost_sample_new(&w, p, a)) return false;
   for (int32_t i = 0; i < most && !is_enough(i, b); i++, draws++) {
-    worlds_draw(&w, uncertainty, seed, i);
-    int64_t mine = worlds_value_ns(&w, plan), yours = worlds_value_ns(&w, other);
+    cost_sample_draw(&w, uncertainty, seed, i);
+    int64_t mine = cost_sample_value_ns(&w, plan), yours = cost_sample_value_ns(&w, other);
     n_better += mine < yours;
     regret += (double)(mine - min64(mine, yours));
     speedup[i] = (double)(yours > 0 ? yours : 1) / (double)(mine > 0 ? mine : 1);
@@ -102,15 +102,15 @@ bool robust_compare(situ_robustness *out, const situ_problem *p, const placement
 
 bool robust_quantiles(double *quantile, const situ_problem *p, const placement *plans, int32_t n,
                       const placement *other, double uncertainty, int32_t most, uint64_t seed, budget *b, arena *a) {
-  worlds w;
+  cost_sample w;
   int32_t draws = 0;
   double *speedup = ARENA_NEW(a, double, (int64_t)most *n);
-  if (!speedup || !worlds_new(&w, p, a)) return false;
+  if (!speedup || !cost_sample_new(&w, p, a)) return false;
   for (int32_t i = 0; i < most && !is_enough(i, b); i++, draws++) {
-    worlds_draw(&w, uncertainty, seed, i);
-    double yours = (double)worlds_value_ns(&w, other);
+    cost_sample_draw(&w, uncertainty, seed, i);
+    double yours = (double)cost_sample_value_ns(&w, other);
     for (int32_t k = 0; k < n; k++)
-      speedup[(int64_t)k * most + i] = yours / (double)max64(1, worlds_value_ns(&w, &plans[k]));
+      speedup[(int64_t)k * most + i] = yours / (double)max64(1, cost_sample_value_ns(&w, &plans[k]));
   }
   for (int32_t k = 0; k < n; k++) {
     qsort(speedup + (int64_t)k * most, (size_t)draws, sizeof *speedup, ascending);

@@ -1,9 +1,9 @@
 /* server_dp: the best plan of a chain over servers, in which each device holds one interval of the chain and the
- * devices of a server follow each other. Exact among such plans where only the tensors of the operator at a boundary
- * cross it and links are not shared; docs/theory/heuristics/server_dp.md has the recursion and the argument.
+ * devices of a server are consecutive. It is exact among such plans if only the tensors of the operator at a boundary
+ * cross it and links are not shared. docs/theory/heuristics/server_dp.md has the recursion and the proof.
  *
- * Equal servers, and equal devices within one, count once: a state says how many of each type are used, so orders of
- * types are tried and not orders of devices. A step is one state with all its continuations. */
+ * Equal servers, and equal devices within one, are interchangeable: a state counts how many of each type are used, so
+ * only orders of types are tried. A step is one state with all its continuations. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/common/repair.h"
@@ -12,11 +12,11 @@
 enum {
   LEAST_ELEMENTS = 8,
   COARSE = 64,
-  PARTS_OF_DEVICE = 64, /* throughput: elements for each device, at least */
-  MOST_ROUNDS = 6       /* of making the limits of memory narrower */
+  PARTS_OF_DEVICE = 64, /* throughput: minimum number of elements for each device */
+  MOST_ROUNDS = 6       /* of tightening the limits of memory */
 };
 
-/* Offers plans; as long as one takes too much memory by simulation, with narrower limits. */
+/* Offers plans, and while one takes too much memory in simulation, tightens the limits. */
 static bool offer(server_table *t) {
   const situ_problem *p = t->problem;
   const chain *c = &t->chain;
@@ -52,7 +52,7 @@ static bool offer(server_table *t) {
   return true;
 }
 
-/* A coarse chain first, so that there is a plan early; its value then cuts the fine one short. */
+/* Solves a coarse chain first, for an early plan. Its value then prunes the fine one. */
 static situ_status server_dp_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   server_type *servers;

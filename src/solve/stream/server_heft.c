@@ -1,7 +1,8 @@
-/* server_heft: a chain over servers for one input, where a server spreads the layers that it holds over all of its
- * devices (docs/theory/heuristics/server_dp.md). Each type of server is timed by a list schedule of the whole chain on
- * one of them, without limits of memory; the dynamic program of server_dp splits the chain over whole servers by these
- * times and the sum of their memories; a list schedule in which each operator stays in its server makes the plan. */
+/* server_heft: a chain over servers for one input, where a server spreads its layers over all of its devices
+ * (docs/theory/heuristics/server_dp.md). First, a list schedule of the whole chain on one server of each type, without
+ * memory limits, gives its times. Then the dynamic program of server_dp splits the chain over whole servers, by these
+ * times and the sum of their memories. Finally, a list schedule in which each operator stays in its server makes the
+ * plan. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/stream/list.h"
@@ -9,7 +10,7 @@
 #include "solve/stream/server_table.h"
 
 enum { LEAST_ELEMENTS = 8 };
-/* How full servers may be: what does not fit a list schedule at first may fit when the servers are left some room. */
+/* How full servers may be. What does not fit a list schedule at first may fit when servers keep some room. */
 static const double FILLS[] = {1, 0.95, 0.9, 0.8};
 
 typedef struct spreading {
@@ -27,7 +28,7 @@ typedef struct spreading {
   partial_schedule partial;
 } spreading;
 
-/* The devices of a server that are to be used: its accelerators, or its hosts where it has none. */
+/* Whether device of a server is used: its accelerators are, or its hosts if it has none. */
 static bool is_used(const spreading *s, const server_type *t, int32_t place) {
   bool accelerators = false;
   for (int32_t i = 0; i < t->n_places; i++) accelerators |= !problem_is_host(s->problem, t->device[i]);
@@ -58,7 +59,7 @@ static bool make_whole(spreading *s, arena *a) {
   return true;
 }
 
-/* Whether some device of the server may run v; pins are looked at when the chain is split. */
+/* Whether some device of the server may run v. Pins are checked when the chain is split. */
 static bool runs_there(const spreading *s, const server_type *t, int32_t v) {
   bool runs = false;
   for (int32_t place = 0; place < t->n_places; place++)
@@ -66,7 +67,7 @@ static bool runs_there(const spreading *s, const server_type *t, int32_t v) {
   return runs;
 }
 
-/* A list schedule in which operators stay in their servers. False where the budget or memory ended before. */
+/* A list schedule in which operators stay in their servers. False where the budget or memory ended first. */
 static bool schedule(spreading *s, rank_weight way) {
   arena_mark mark = arena_get_mark(s->run->arena);
   rank_costs costs;
@@ -77,7 +78,7 @@ static bool schedule(spreading *s, rank_weight way) {
   return going && list_schedule(&s->partial, &(list_policy){.priority = s->rank}, s->run->budget, s->run->arena);
 }
 
-/* How long a server of type k takes from element to element. */
+/* Measures how long a server of type k takes from element to element. */
 static bool time_server(spreading *s, int32_t k) {
   const chain *c = &s->chain;
   const server_type *t = &s->servers[k];
@@ -101,9 +102,9 @@ static bool time_server(spreading *s, int32_t k) {
   return true;
 }
 
-/* The best split for servers that are full to that part; a plan for each way of ranking. False without memory or
- * budget. */
-static bool offer(spreading *s, server_table *t, double fill, int64_t most_peak) {
+/* Finds the best split for servers filled to that fraction, and offers a plan for each way of ranking. False without
+ * memory or budget. */
+static bool offer(spreading *s, server_table *t, double fill, int64_t max_peak) {
   const situ_problem *p = s->problem;
   const chain *c = &s->chain;
   int32_t best, *device_of = ARENA_NEW(s->run->arena, int32_t, c->n),
@@ -115,7 +116,7 @@ static bool offer(spreading *s, server_table *t, double fill, int64_t most_peak)
     x->never = s->never[k];
     x->limit_bytes = s->room_bytes[k];
     if (x->limit_bytes == SITU_UNLIMITED_BYTES) continue;
-    int64_t spare = sat_mul(s->servers[k].n_places - 1, most_peak); /* every device has its own */
+    int64_t spare = sat_mul(s->servers[k].n_places - 1, max_peak); /* every device holds its own */
     x->limit_bytes = max64(0, (int64_t)((double)x->limit_bytes * fill) - spare);
   }
   t->upper_ns = SITU_NEVER_NS; /* times are estimates */
@@ -145,10 +146,10 @@ static bool spread(spreading *s, arena *a) {
   for (int32_t k = 0; k < s->n_types; k++)
     if (!time_server(s, k)) return false;
   s->partial.limited = limited;
-  int64_t most_peak = 0;
-  for (int32_t e = 0; e < s->chain.n; e++) most_peak = max64(most_peak, s->chain.peak_bytes[e]);
+  int64_t max_peak = 0;
+  for (int32_t e = 0; e < s->chain.n; e++) max_peak = max64(max_peak, s->chain.peak_bytes[e]);
   for (size_t i = 0; i < (limited ? sizeof FILLS / sizeof FILLS[0] : 1) && !solve_done(s->run); i++)
-    if (!offer(s, &t, FILLS[i], most_peak)) return false;
+    if (!offer(s, &t, FILLS[i], max_peak)) return false;
   return true;
 }
 
@@ -164,7 +165,7 @@ static situ_status server_heft_solve(solve_run *run) {
   s.partial.only_server = s.only_server;
   s.partial.spare_hosts = true;
   if (!make_whole(&s, a)) return fail_no_memory(run->error);
-  spread(&s, a); /* what ended for want of time, memory or a device that has room offers nothing more */
+  spread(&s, a); /* if time, memory or room ran out, there is nothing more to offer */
   return SITU_STATUS_OK;
 }
 

@@ -10,8 +10,8 @@ static const double MOST_WORK = 4e9;
 
 /* ---- numbers of states ---- */
 
-/* An inner state: which devices of the current server are used, and the last one. An outer state: servers of each type
- * that are used, the current one included. */
+/* Numbers the states. An inner state is the set of used devices of the current server and the last one. An outer state
+ * is the number of used servers of each type, the current one included. */
 static bool number_states(server_table *t, arena *a) {
   int64_t outer = 1, inner = 0;
   t->outer_stride = ARENA_NEW(a, int32_t, t->n_server_types);
@@ -48,7 +48,7 @@ static bool number_states(server_table *t, arena *a) {
   return true;
 }
 
-/* The state after `state` when slot x of the same server is next, or of a new server; -1 where none is left. */
+/* The state after `state` when slot x comes next, in the same server or a new one; -1 where none is left. */
 static int32_t next_state(const server_table *t, int32_t state, int32_t x, bool new_server) {
   const server_slot *to = &t->slots[x];
   const server_type *s = &t->servers[to->server_type];
@@ -66,7 +66,7 @@ static int32_t next_state(const server_table *t, int32_t state, int32_t x, bool 
 
 /* ---- costs ---- */
 
-/* Two devices that stand for slots x and y: of one server, or of two. */
+/* Two devices that represent slots x and y, in one server or in two. */
 static void stand_for(const server_table *t, int32_t x, int32_t y, bool new_server, int32_t *from, int32_t *to) {
   const server_slot *a = &t->slots[x], *b = &t->slots[y];
   const server_type *s = &t->servers[b->server_type];
@@ -76,8 +76,8 @@ static void stand_for(const server_table *t, int32_t x, int32_t y, bool new_serv
   *to = s->device[(second_server ? s->n_places : 0) + s->place[(int64_t)b->type * s->n_places + place]];
 }
 
-/* What crosses boundary k from one device to another: in all, or on its slowest hop where each is a resource. Tensors
- * from farther back count as if they came the same way; in a single input they come early. */
+/* The time of what crosses boundary k from one device to another: in total, or on its slowest hop where each hop is a
+ * resource. Tensors from earlier elements count as if they took the same way; with a single input they come early. */
 static int64_t cross(const server_table *t, int32_t k, int32_t from, int32_t to) {
   const situ_problem *p = t->problem;
   const chain *c = &t->chain;
@@ -134,14 +134,14 @@ static int64_t load_of(const server_table *t, const server_slot *x, int64_t comp
   return t->problem->async_copies ? max64(compute, max64(in, out)) : sat_add(compute, sat_add(in, out));
 }
 
-/* Whether slot x has what element k is pinned to, if that is anything. */
+/* Whether slot x has the device that element k is pinned to, if any. */
 static bool keeps_pin(const server_table *t, const server_slot *x, int32_t k) {
   int32_t pin = t->chain.pin[k];
   const situ_device *devices = t->problem->platform->devices;
   return pin == -1 || (pin >= 0 && (t->whole ? devices[pin].server == devices[x->device].server : pin == x->device));
 }
 
-/* All intervals that begin at element j, on a device of slot x, after `before` (the value so far) and a crossing. */
+/* Extends by all intervals that begin at element j on a device of slot x, given the value so far and a crossing. */
 static void extend(server_table *t, int32_t state, int32_t j, int32_t to_state, const server_slot *x, int64_t before,
                    int64_t crossing) {
   const chain *c = &t->chain;
@@ -229,7 +229,7 @@ bool server_table_run(server_table *t, int32_t *best) {
 
 /* ---- from states to devices ---- */
 
-/* The intervals of the best plan, from the end to the beginning, then devices from the beginning on. */
+/* Finds the intervals of the best plan from the end to the beginning, then assigns devices from the beginning on. */
 bool server_table_expand(const server_table *t, int32_t best, int32_t *device_of_element, int32_t *slot_of_element) {
   REQUIRE(best >= 0 && best < t->n_states);
   const chain *c = &t->chain;

@@ -1,7 +1,7 @@
-/* Splitting: the graph is split into modules of much inner traffic (stream/modules.h), which are solved exactly one
- * after the other in the context of what was decided before them (stream/window.h); then windows of one or two modules
- * are solved anew while everything else stands. The word is that of DiviML (Ghannane, Abdelfattah, 2023), of which only
- * the abstract could be read; the method is told in docs/theory/heuristics/splitting.md. */
+/* Splitting: the graph is split into modules with much inner traffic (stream/modules.h). These are solved exactly, one
+ * at a time, in the context of earlier decisions (stream/window.h). Then windows of one or two modules are solved again
+ * while everything else is fixed. The word is from DiviML (Ghannane, Abdelfattah, 2023), of which only the abstract was
+ * available. docs/theory/heuristics/splitting.md describes the method. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -31,7 +31,7 @@ enum {
   OPERATORS_LIMIT = 20000
 };
 
-/* A module that was solved: equal signatures have equal solutions. */
+/* A module that was solved. Equal signatures have equal solutions. */
 typedef struct finding {
   struct finding *next;
   uint64_t hash;
@@ -56,20 +56,21 @@ typedef struct splitting {
 
   present now;
   placement trial;
-  int64_t *ends_ns;              /* [operator] that the window sees: of what is built so far, or of trial */
+  int64_t *ends_ns;              /* [operator] as the window sees them: of what is built so far, or of trial */
   bool *on_path;                 /* [operator] on the critical path of now */
   critical context;              /* of trial */
-  bool *inside, *ahead, *behind; /* [operator] of the window; its ancestors; its descendants */
+  bool *inside, *ahead, *behind; /* [operator] in the window; its ancestors; its descendants */
   int32_t *place;                /* scratch [operator] */
-  int32_t n_inside, at;          /* operators of the window stand at trial.order[at .. at + n_inside) */
+  int32_t n_inside, at;          /* operators of the window are trial.order[at .. at + n_inside) */
   int32_t n_tried;
   bool gained;
 } splitting;
 
-/* ---- building: module after module ---- */
+/* ---- building one module at a time ---- */
 
-/* The least time from the end of v on d to the end of everything, through users outside the window; -1 without any. */
-static int64_t least_leave(const splitting *s, int32_t v, int32_t d) {
+/* The minimum time from the end of v on d to the end of everything, through users outside the window; -1 without
+ * any. */
+static int64_t min_leave(const splitting *s, int32_t v, int32_t d) {
   const situ_problem *p = s->problem;
   const situ_graph *g = s->graph;
   int64_t leave = -1;
@@ -88,7 +89,7 @@ static int64_t least_leave(const splitting *s, int32_t v, int32_t d) {
   return leave;
 }
 
-/* Inputs of the strand from outside the window. */
+/* Fills the inputs of the strand from outside the window. */
 static void fill_arrivals(splitting *s, int32_t i, const int32_t *device) {
   const situ_problem *p = s->problem;
   const situ_graph *g = s->graph;
@@ -111,7 +112,7 @@ static void mark_inside(splitting *s, bool inside) {
   }
 }
 
-/* A group with a member outside the window that is placed already leaves no choice. */
+/* Fixes groups with a member outside the window that is already placed. */
 static void fix_groups(splitting *s, const int32_t *device) {
   const situ_problem *p = s->problem;
   window *w = &s->window;
@@ -125,7 +126,7 @@ static void fix_groups(splitting *s, const int32_t *device) {
   }
 }
 
-/* Room for weights of the window beside those of operators that are placed outside. */
+/* Fills the room for weights of the window, beside those of operators placed outside. */
 static void fill_room(splitting *s, const int32_t *device) {
   const situ_problem *p = s->problem;
   for (int32_t m = 0; m < p->n_memories; m++)
@@ -160,7 +161,8 @@ static bool keep_finding(splitting *s, uint64_t hash, size_t n, const window_sch
   return f->bytes;
 }
 
-/* The best schedule of the window; memory is let go where nothing fits. False without any (or without memory). */
+/* The best schedule of the window; memory limits are ignored where nothing fits. False without any, or without
+ * memory. */
 static bool solve_window(splitting *s, window_schedule *best) {
   size_t n = window_signature(&s->window, s->signature);
   uint64_t hash = hash_bytes(s->signature, n, 0);
@@ -193,7 +195,7 @@ static int32_t append_strand(splitting *s, int32_t u, int32_t d, int32_t placed)
   return placed;
 }
 
-/* All modules in order, each exactly in the context of those before. False where some module has no place. */
+/* Solves all modules in order, each exactly in the context of those before. False where some module has no place. */
 static bool build(splitting *s, const modules *parts) {
   const situ_problem *p = s->problem;
   int64_t free_ns[WINDOW_DEVICES] = {0};
@@ -211,7 +213,7 @@ static bool build(splitting *s, const modules *parts) {
       fill_arrivals(s, i, s->trial.device);
       for (int32_t d = 0; d < p->n_devices; d++)
         for (int32_t q = s->strands->member_start[u]; q < s->strands->member_start[u + 1]; q++)
-          w->leave_ns[i][d] = max64(w->leave_ns[i][d], least_leave(s, s->strands->member[q], d));
+          w->leave_ns[i][d] = max64(w->leave_ns[i][d], min_leave(s, s->strands->member[q], d));
     }
     fix_groups(s, s->trial.device);
     fill_room(s, s->trial.device);
@@ -226,8 +228,8 @@ static bool build(splitting *s, const modules *parts) {
 
 /* ---- windows ---- */
 
-/* Fills trial with the present schedule, the window's operators side by side: before them their ancestors and what
- * starts before the middle of the window and needs nothing of it. */
+/* Fills trial with the present schedule, the window's operators made consecutive. Before them come their ancestors, and
+ * what starts before the middle of the window and does not depend on it. */
 static void part_order(splitting *s) {
   const situ_graph *g = s->graph;
   int32_t n = s->problem->n_operators, n_ahead = 0;
@@ -262,7 +264,7 @@ static void part_order(splitting *s) {
   memcpy(s->trial.device, s->now.where.device, (size_t)n * sizeof(int32_t));
 }
 
-/* What the schedule of trial, just simulated, is to the window. */
+/* Fills the context of the window from the schedule of trial, just simulated. */
 static void fill_context(splitting *s, const simulation *found) {
   const situ_problem *p = s->problem;
   const situ_graph *g = s->graph;
@@ -295,7 +297,7 @@ static void fill_context(splitting *s, const simulation *found) {
   fill_room(s, s->trial.device);
 }
 
-/* Simulates a schedule of the window in its context, and takes it where it is better than the present one. */
+/* Simulates a schedule of the window in its context, and takes it if it is better than the present one. */
 static int64_t try_schedule(void *context, const window_schedule *found, int64_t upper_ns) {
   splitting *s = context;
   int32_t n = s->at;
@@ -313,13 +315,14 @@ static int64_t try_schedule(void *context, const window_schedule *found, int64_t
     s->n_tried = 0;
   }
   if (++s->n_tried > TRIED || solve_done(s->run)) return 0;
-  /* Schedules alike fail alike where links contend: after some, only one that is better without contention is worth a
-   * run. */
+  /* Similar schedules fail similarly where links contend. After some failures, only a schedule that is better without
+   * contention is worth a run. */
   if (s->n_tried > FAILED && simulated.excess_bytes == 0) upper_ns = min64(upper_ns, found->value_ns);
   return min64(upper_ns, s->now.cost < (double)WINDOW_FAR_NS ? (int64_t)s->now.cost : WINDOW_FAR_NS);
 }
 
-/* Whether an operator of the window is on the critical path, or limits are broken: then what helps may be anywhere. */
+/* Whether the window is promising: an operator of it is on the critical path, or limits are broken, in which case any
+ * change may help. */
 static bool is_worth_it(splitting *s) {
   if (s->now.excess_bytes > 0 || s->now.over_ns > 0) return true;
   if (!s->now.explained) {
@@ -335,13 +338,13 @@ static bool is_worth_it(splitting *s) {
   return false;
 }
 
-/* Of a window that is solved anew, at least one. */
+/* The nodes left for a window, at least one. */
 static int64_t nodes_left(const solve_run *run) {
   int64_t steps = budget_steps_left(run->budget);
   return steps < NODES_TO_IMPROVE / NODES_PER_STEP ? steps * NODES_PER_STEP + 1 : NODES_TO_IMPROVE;
 }
 
-/* Solves modules first .. last of the division anew, everything else staying where it is. */
+/* Solves modules first .. last of the division again, with everything else fixed. */
 static void improve(splitting *s, const modules *parts, int32_t first, int32_t last) {
   int32_t strand[WINDOW_STRANDS], n = 0;
   if (parts->start[last + 1] - parts->start[first] > WINDOW_STRANDS) return;
@@ -367,7 +370,7 @@ static void improve(splitting *s, const modules *parts, int32_t first, int32_t l
   mark_inside(s, false);
 }
 
-/* All windows of a division until none gains. */
+/* Improves all windows of a division until none gains. */
 static void improve_all(splitting *s, const modules *parts) {
   do {
     s->gained = false;
@@ -380,7 +383,7 @@ static void improve_all(splitting *s, const modules *parts) {
 
 /* ---- divisions ---- */
 
-/* A topological order of strands from one of operators: by first member. */
+/* A topological order of strands from one of operators, by their first members. */
 static void order_strands(splitting *s, const int32_t *order) {
   int32_t n = 0;
   for (int32_t k = 0; k < s->problem->n_operators; k++) {
@@ -397,7 +400,7 @@ static bool order_by_rank(splitting *s, arena *a) {
   return rank_order(s->place, a, rank, s->problem->n_operators);
 }
 
-/* The k-th of the first divisions: each way, the last on three orders. Later ones are drawn. */
+/* Makes the k-th of the initial divisions: each method, the last one with three orders. Later divisions are drawn. */
 static bool divide(splitting *s, modules *out, int32_t k, arena *a) {
   const situ_problem *p = s->problem;
   bool drawn = k >= N_FIRST;
@@ -438,14 +441,14 @@ static bool splitting_init(splitting *s, solve_run *run) {
          critical_init(&s->context, p, a);
 }
 
-/* Goes on from what is offered where that is better than the present schedule. */
+/* Continues from the offered schedule if it is better than the present one. */
 static void take(splitting *s, const placement *where) {
   simulation found = simulator_run(s->run->simulator, where, true);
   if (found.value_ns != SITU_NEVER_NS && present_cost(&s->now, &found) < s->now.cost)
     present_settle(&s->now, where, &found);
 }
 
-/* Builds from nothing, by each of the first divisions. */
+/* Builds from scratch, with each of the initial divisions. */
 static bool build_all(splitting *s, arena *a) {
   bool ok = true;
   arena_mark empty = arena_get_mark(a);
@@ -458,7 +461,7 @@ static bool build_all(splitting *s, arena *a) {
   return ok;
 }
 
-/* Windows of one division after the other, from the best plan so far. */
+/* Improves windows of one division after another, from the best plan so far. */
 static bool improve_best(splitting *s, arena *a) {
   arena_mark empty = arena_get_mark(a);
   bool ok = s->run->incumbent->best.device || build_all(s, a); /* one that does not fit is better than none */

@@ -22,7 +22,7 @@ static bool takes_no_time(const situ_problem *p, int32_t v) {
   return true;
 }
 
-/* Whether to keep u and v, its only user, on one device. */
+/* Whether to keep u and its only user v on one device. */
 static bool belong_together(const situ_problem *p, int32_t u, int32_t v, strand_grain grain) {
   const situ_graph *g = p->graph;
   if (!run_on_the_same(p, u, v)) return false;
@@ -40,7 +40,7 @@ static bool belong_together(const situ_problem *p, int32_t u, int32_t v, strand_
   return true;
 }
 
-/* Numbers strands by their first operator. */
+/* Numbers strands by their first operators. */
 static bool number_strands(strand_graph *out, const situ_problem *p, strand_grain grain, arena *a) {
   const situ_graph *g = p->graph;
   int32_t n = p->n_operators;
@@ -65,7 +65,7 @@ static int by_ends(const void *left, const void *right) {
   return (x->to > y->to) - (x->to < y->to);
 }
 
-/* Sorts, adds up what joins the same pair, and returns how many are left. */
+/* Sorts joints, sums those of the same pair, and returns how many are left. */
 static int64_t merge_joints(joint *all, int64_t n) {
   int64_t kept = 0;
   if (n > 0) qsort(all, (size_t)n, sizeof *all, by_ends);
@@ -119,7 +119,7 @@ bool strand_graph_find(strand_graph *out, const situ_problem *p, strand_grain gr
   joint *all = ARENA_NEW(a, joint, p->graph->n_uses);
   if (!all) return false;
   int64_t n = list_joints(all, out, p->graph, &costs);
-  for (int64_t i = 0; i < n; i++) all[i].weight += 1; /* a nanosecond, so that free links join too */
+  for (int64_t i = 0; i < n; i++) all[i].weight += 1; /* add a nanosecond, so that free links join too */
   if (!list_near(out, all, n, a)) return false;
   CONTRACT(strand_graph_check(out, p->n_operators));
   return true;

@@ -1,8 +1,8 @@
 /* Tabu search over (device, order) for stream problems: moves on the critical path only, chosen by an estimate from
  * heads and tails, judged by the simulator (contention, memory and all). After Davidovic, Hansen, Mladenovic, "Variable
  * neighborhood search for multiprocessor scheduling problem with communication delays" (2001) in spirit, with moves of
- * whole same-device stretches of the path, which is what escapes the local optima of list schedules where transfers
- * are dear. docs/theory/heuristics/tabu.md tells it in full. */
+ * whole same-device stretches of the path. These escape the local optima of list schedules where transfers are
+ * expensive. Details: docs/theory/heuristics/tabu.md. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/common/solver.h"
@@ -13,8 +13,8 @@ enum { MAX_MOVES = 384, TRIED = 6, SAMPLED = 96, STALE_ROUNDS = 60, SHAKEN = 4 }
 
 typedef enum move_kind { MOVE_UNIT, MOVE_STRETCH, MOVE_EARLIER } move_kind;
 
-/* UNIT: operator `first` with its group goes to `to`. STRETCH: path[first .. last] with their groups go to `to`.
- * EARLIER: `first` goes before the neighbour ahead of it on its device. */
+/* UNIT: operator `first` with its group moves to `to`. STRETCH: path[first .. last] with their groups move to `to`.
+ * EARLIER: `first` moves before the operator ahead of it on its device. */
 typedef struct move {
   move_kind kind;
   int32_t first, last, to;
@@ -28,7 +28,7 @@ typedef struct tabu {
   rng random;
   present now;
   placement trial, chosen;
-  int64_t *forbidden; /* [operator * devices + device] until that round; or NULL where that is too large */
+  int64_t *forbidden; /* [operator * devices + device] until that round; NULL where that is too large */
   int64_t round;
   double best_cost;
   move moves[MAX_MOVES];
@@ -45,8 +45,8 @@ static void add_move(tabu *s, move m) {
   if (s->n_moves < MAX_MOVES) s->moves[s->n_moves++] = m;
 }
 
-/* The length of the longest way through v on d, from heads and tails of the present schedule; at least the work that d
- * would have. */
+/* The length of the longest path through v on d, from heads and tails of the present schedule, or if greater, the work
+ * that d would have. */
 static int64_t estimate_unit(const tabu *s, int32_t v, int32_t d) {
   const situ_problem *p = s->problem;
   int64_t time = problem_time_ns(p, v, d);
@@ -66,7 +66,7 @@ static void list_unit_moves(tabu *s, int32_t v) {
   }
 }
 
-/* path[first .. last], all of one device, to `to`: as if they ran one after the other there. */
+/* Adds the move of path[first .. last], all on one device, to `to`, estimated as if they ran there in sequence. */
 static void add_stretch(tabu *s, int32_t first, int32_t last, int32_t to) {
   const situ_problem *p = s->problem;
   const int32_t *path = s->now.critical.path;
@@ -85,7 +85,8 @@ static void add_stretch(tabu *s, int32_t first, int32_t last, int32_t to) {
                      .estimate_ns = max64(way, sat_add(s->now.critical.busy_ns[to], work))});
 }
 
-/* Stretches of the path on one device go to the device before or after them, or to any; also their halves. */
+/* Lists moves of stretches of the path on one device to the device before or after them, or to any; and of their
+ * halves. */
 static void list_stretch_moves(tabu *s) {
   const situ_problem *p = s->problem;
   const critical *c = &s->now.critical;
@@ -107,7 +108,7 @@ static void list_stretch_moves(tabu *s) {
   }
 }
 
-/* Swaps two neighbours on a device, both on the path, where the later needs nothing from the earlier on. */
+/* Lists swaps of two neighbours on a device, both on the path, where the later does not depend on the earlier. */
 static void list_swaps(tabu *s) {
   const critical *c = &s->now.critical;
   for (int32_t i = 1; i < c->n_path && s->n_moves < MAX_MOVES; i++) {
@@ -123,7 +124,7 @@ static void list_swaps(tabu *s) {
   }
 }
 
-/* Operators with weights on memories that are too full, drawn at random. */
+/* Lists operators with weights on memories that are too full, drawn at random. */
 static void list_reliefs(tabu *s) {
   const situ_problem *p = s->problem;
   for (int32_t k = 0; s->now.excess_bytes > 0 && k < SAMPLED; k++) {
@@ -145,7 +146,7 @@ static void list_moves(tabu *s) {
 
 /* ---- making a move ---- */
 
-/* Puts v where its inputs have come to its new device, between its producers and its users. */
+/* Puts v where its inputs have arrived on its new device, between its producers and its users. */
 static void reposition(tabu *s, int32_t v, int32_t d) {
   int32_t from = s->now.critical.position[v], to = from, low, high;
   present_range(&s->now, v, &low, &high);
@@ -169,7 +170,7 @@ static void make(tabu *s, const move *m) {
   }
 }
 
-/* Whether any operator of the move may not go back yet. */
+/* Whether some operator of the move may not return yet. */
 static bool move_is_forbidden(const tabu *s, const move *m) {
   if (m->kind == MOVE_UNIT) return is_forbidden(s, m->first, m->to);
   if (m->kind == MOVE_EARLIER) return is_forbidden(s, m->first, s->now.where.device[m->first]);
@@ -206,13 +207,13 @@ static int32_t select_moves(tabu *s) {
   return n;
 }
 
-/* One round: the best of the tried moves is made, better or not. False when there was none. */
+/* One round: makes the best of the tried moves, even if it is worse. False when there was none. */
 static bool tabu_step(tabu *s) {
   double best_cost = PRESENT_NONE;
   int32_t best = -1, n = 0, drop = 0;
   present_explain(&s->now);
   list_moves(s);
-  for (int32_t i = 0; i < s->n_moves; i++) /* one in eight is left out, so that rounds differ */
+  for (int32_t i = 0; i < s->n_moves; i++) /* skips one in eight, so that rounds differ */
     if (rng_below(&s->random, 8) != 0) s->moves[drop++] = s->moves[i];
   s->n_moves = drop;
   n = select_moves(s);
@@ -233,7 +234,7 @@ static bool tabu_step(tabu *s) {
   return true;
 }
 
-/* A few random operators of the path, or their neighbours, go to random devices. */
+/* Moves a few random operators of the path, or their neighbours, to random devices. */
 static void shake(tabu *s) {
   if (s->run->incumbent->best.device) present_go_to(&s->now, &s->run->incumbent->best);
   int32_t times = 1 + (int32_t)rng_below(&s->random, SHAKEN);
@@ -259,7 +260,7 @@ static bool tabu_init(tabu *s, solve_run *run) {
   return present_init(&s->now, run, true) && present_room(&s->trial, run) && present_room(&s->chosen, run);
 }
 
-/* Where to start without any plan: everything on the first device that may run it, operator by operator. */
+/* A start without any plan: each operator on the first device that may run it. */
 static bool anywhere(tabu *s, placement *where) {
   for (int32_t v = 0; v < s->problem->n_operators; v++) {
     int32_t d = 0;
@@ -290,7 +291,7 @@ static situ_status tabu_solve(solve_run *run) {
     if (moved && stale < STALE_ROUNDS) continue;
     shake(s);
     stale = 0;
-    if (run->budget->steps == steps) budget_spend(run->budget, 1); /* where nothing may move it ends all the same */
+    if (run->budget->steps == steps) budget_spend(run->budget, 1); /* ends even where nothing can move */
   }
   return SITU_STATUS_OK;
 }

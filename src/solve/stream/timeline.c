@@ -29,7 +29,8 @@ static void pull(timeline_gap *gaps, int32_t node) {
   g->longest = max64(g->length, max64(gaps[g->left].longest, gaps[g->right].longest));
 }
 
-/* Splits a tree into the gaps that start before `at` and the rest. Depth is that of a treap: O(log n) by hashing. */
+/* Splits a tree into the gaps that start before `at` and the rest. The tree is a treap with hashed priorities: O(log
+ * n). */
 static void split(timeline_gap *gaps, int32_t node, int64_t at, int32_t *low, int32_t *high) {
   if (!node) {
     *low = *high = 0;
@@ -63,7 +64,7 @@ static void release(timeline_pool *pool, int32_t tree) {
   if (tree) pool->released[pool->n_released++] = tree;
 }
 
-/* Takes a node from the released ones, or a fresh one; 0 when there is none. */
+/* Takes a released node, or a fresh one; 0 when there is none. */
 static int32_t take_node(timeline_pool *pool) {
   if (pool->n_released == 0) return pool->used + 1 < pool->capacity ? ++pool->used : 0;
   int32_t node = pool->released[--pool->n_released];
@@ -75,7 +76,7 @@ static int32_t take_node(timeline_pool *pool) {
 static void add_gap(timeline_pool *pool, timeline *t, int64_t start, int64_t length) {
   if (length <= 0 || length < t->least) return;
   int32_t node = take_node(pool);
-  if (!node) return; /* a forgotten gap costs quality, not truth */
+  if (!node) return; /* a forgotten gap loses quality, not correctness */
   pool->gaps[node] =
       (timeline_gap){.start = start, .length = length, .longest = length, .priority = mixed((uint32_t)node)};
   int32_t low, high;
@@ -83,7 +84,7 @@ static void add_gap(timeline_pool *pool, timeline *t, int64_t start, int64_t len
   t->root = merge(pool->gaps, merge(pool->gaps, low, node), high);
 }
 
-/* The gap with the greatest start <= at, or 0. */
+/* The last gap that starts at or before `at`, or 0. */
 static int32_t gap_at(const timeline_gap *gaps, int32_t node, int64_t at) {
   int32_t found = 0;
   while (node) {
@@ -108,7 +109,7 @@ static int32_t first_long(const timeline_gap *gaps, int32_t node, int64_t length
 
 /* The first gap that starts after `after` and has at least that length, or 0. */
 static int32_t gap_after(const timeline_gap *gaps, int32_t node, int64_t after, int64_t length) {
-  int32_t best = 0; /* the lowest node on the way, itself or in its right tree, that holds one */
+  int32_t best = 0; /* the lowest node on the way that holds one, itself or in its right tree */
   bool itself = false;
   while (node) {
     if (gaps[node].start <= after) {

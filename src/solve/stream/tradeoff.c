@@ -1,7 +1,7 @@
-/* Stream problems in which latency and period both matter, and those of several copies, whose time is nearly their
- * greatest load: annealing over (device, order), each placement judged by the simulator in both. It starts from the
- * best of both worlds: a placement of least latency that splitting finds, and one of least period that the pipeline
- * solvers find, put into an order by upward rank. docs/theory/models/tradeoff.md. */
+/* Stream problems in which latency and period both matter, and those of several copies, whose time is close to their
+ * maximum load: annealing over (device, order), where the simulator judges both for each placement. It starts from a
+ * placement of low latency that splitting finds, and from one of low period that the pipeline solvers find, ordered by
+ * upward rank. docs/theory/models/tradeoff.md. */
 #include <math.h>
 
 #include "base/checked.h"
@@ -12,7 +12,7 @@
 #include "solve/stream/rank.h"
 #include "view/unit.h"
 
-enum { UNLIMITED_NS = 1000000000 }; /* what an anytime row gets where the user gives no limit */
+enum { UNLIMITED_NS = 1000000000 }; /* limit of an anytime row when the user gives none */
 enum { FIRST_ROUND = 400, LONGEST_STRETCH = 12 };
 
 typedef struct tradeoff {
@@ -20,7 +20,7 @@ typedef struct tradeoff {
   const situ_problem *problem;
   rng random;
   present now;
-  placement trial, best; /* best: of minimum cost, limits kept or not */
+  placement trial, best; /* best: of minimum cost, within the limits or not */
   double best_cost;
   int32_t *rank_order;
 } tradeoff;
@@ -29,8 +29,8 @@ static void copy(const tradeoff *s, placement *to, const placement *from) {
   present_copy(to, from, s->problem->n_operators);
 }
 
-/* Offers a placement by ranks, by index (copy after copy) and by its own order, and starts from it where it is the best
- * so far. */
+/* Offers a placement in three orders: by ranks, by index (copy after copy) and its own. The search starts from it if it
+ * is the best so far. */
 static void offer(tradeoff *s, const placement *where) {
   int32_t *orders[] = {s->rank_order, NULL, where->order};
   for (int32_t k = 0; k < (where->order ? 3 : 2); k++) {
@@ -43,8 +43,7 @@ static void offer(tradeoff *s, const placement *where) {
   }
 }
 
-/* Every copy as the one that is given: copy after copy by falling rank, each in the gaps that those before have left.
- */
+/* Repeats one copy's plan: copy after copy by falling rank, each in the gaps left by those before. */
 static void repeat(tradeoff *s, const placement *one) {
   solve_run *run = s->run;
   int32_t all = s->problem->n_operators, n = all / s->problem->n_copies;
@@ -65,7 +64,7 @@ static void repeat(tradeoff *s, const placement *one) {
   arena_release(run->arena, mark);
 }
 
-/* Data parallelism alone: each copy whole to the device that ends it first. */
+/* Data parallelism alone: each copy goes whole to the device that ends it first. */
 static void spread_copies(tradeoff *s) {
   const situ_problem *p = s->problem;
   int32_t n = p->n_operators / p->n_copies;
@@ -84,8 +83,8 @@ static void spread_copies(tradeoff *s) {
   offer(s, &(placement){.device = s->now.where.device});
 }
 
-/* Lets another solver look at a view of the problem, and takes over what it finds; for all copies where the view is of
- * the first. */
+/* Lets another solver solve a view of the problem, and takes over its result; for all copies where the view is of the
+ * first. */
 static situ_status borrow(tradeoff *s, const situ_problem *view, const solver *row, double share) {
   solve_run *run = s->run;
   bool limited = run->budget->deadline_ns != INT64_MAX || run->budget->max_steps != INT64_MAX;
@@ -104,7 +103,7 @@ static situ_status borrow(tradeoff *s, const situ_problem *view, const solver *r
 
 /* ---- annealing ---- */
 
-/* The device of an operator that shares a tensor with v, or of nobody. */
+/* The device of an operator that shares a tensor with v, or a random one. */
 static int32_t draw_device(tradeoff *s, int32_t v) {
   const situ_graph *g = s->problem->graph;
   int64_t n_in = g->in_start[v + 1] - g->in_start[v];
@@ -119,7 +118,7 @@ static int32_t draw_device(tradeoff *s, int32_t v) {
   return s->now.where.device[g->use[g->use_start[t] + rng_below(&s->random, g->use_start[t + 1] - g->use_start[t])]];
 }
 
-/* Takes the operator at a place to another place between its producers and its users. */
+/* Moves the operator at one position to another, between its producers and its users. */
 static bool shift(tradeoff *s, int32_t from) {
   int32_t far = 1 + (int32_t)rng_below(&s->random, LONGEST_STRETCH), low, high;
   bool back = rng_below(&s->random, 2);
@@ -130,7 +129,7 @@ static bool shift(tradeoff *s, int32_t from) {
   return to != from;
 }
 
-/* One change of trial, which equals now: an operator, or a stretch of the order, to another device, or a shift. */
+/* One change of trial, which equals now: an operator or a stretch of the order moves to another device, or a shift. */
 static bool change(tradeoff *s) {
   int32_t n = s->problem->n_operators, at = (int32_t)rng_below(&s->random, n), v = s->now.where.order[at];
   int32_t what = (int32_t)rng_below(&s->random, 8);
@@ -145,7 +144,7 @@ static bool change(tradeoff *s) {
   return moved;
 }
 
-/* A round of cooling from a few parts in a hundred of the value to next to nothing, from the best placement. */
+/* A round of cooling from the best placement: from a few percent of the value to almost nothing. */
 static void cool(tradeoff *s, int32_t moves) {
   present_go_to(&s->now, &s->best);
   copy(s, &s->trial, &s->best);
@@ -179,7 +178,7 @@ static bool tradeoff_init(tradeoff *s, solve_run *run) {
       !present_room(&s->best, run) || !rank_costs_find(&costs, run->arena, p, RANK_MEAN))
     return false;
   rank_upward(rank, p, &costs);
-  s->now.price = present_price(p, SITU_NEVER_NS); /* the same with any incumbent */
+  s->now.price = present_price(p, SITU_NEVER_NS); /* the same for any incumbent */
   return rank_order(s->rank_order, run->arena, rank, n);
 }
 

@@ -1,7 +1,7 @@
 /* Layers in turn, as people place networks by hand: whole layers on the devices in the order of the network, in slices
- * or round and round (encoder and decoder of a translation network both over all devices), an even part of the work on
- * each. List schedulers do not find such plans for unrolled networks: where a layer goes is settled at its first step,
- * by what that step alone gains. docs/theory/heuristics/layers.md tells it in full. */
+ * or in several rounds (encoder and decoder of a translation network both over all devices), with an even share of the
+ * work on each. List schedulers do not find such plans for unrolled networks: the first step of a layer decides where
+ * it goes, by the gain of that step alone. Details: docs/theory/heuristics/layers.md. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,15 +27,15 @@ typedef struct layering {
   int32_t n_parts, *part_of; /* [operator] */
   layer_part *parts;         /* by start */
   int64_t best_ns;
-  int32_t *best, *next;     /* [part] number in the sequence */
-  bool *begins;             /* [part] a phase */
+  int32_t *best, *next;     /* [part] index in the sequence of devices */
+  bool *begins;             /* [part] whether it begins a phase */
   uint64_t seen[MOST_SEEN]; /* hashes of layouts */
   int32_t n_seen;
   int64_t start_ns[MOST_STARTS]; /* the best layouts: SITU_NEVER_NS for none */
   int32_t *start[MOST_STARTS];
 } layering;
 
-/* ---- Parts: what has weights, and what follows from it ---- */
+/* ---- Parts: operators with weights, and what depends on them ---- */
 
 static void give(layering *s, int32_t v, int32_t number) {
   unit_members_put(unit_of(s->problem, v), s->part_of, number);
@@ -48,7 +48,7 @@ static bool has_weights(const situ_problem *p, int32_t v) {
   return false;
 }
 
-/* The part of the producer of the largest input, the latest of equals; -1 where there is none. */
+/* The part of the producer of the largest input, the latest among equals; -1 where there is none. */
 static int32_t part_before(const layering *s, int32_t v) {
   const situ_graph *g = s->problem->graph;
   int32_t best = -1;
@@ -114,8 +114,8 @@ static bool sort_parts(layering *s, arena *a) {
 /* How much later part k starts than the one before it. */
 static double wait_before(const layering *s, int32_t k) { return s->parts[k].start - s->parts[k - 1].start; }
 
-/* Fills `next` for parts first .. end-1 with slices on the first n devices in turn, each as full as `most` lets it be,
- * where faster devices hold more. Whether that takes no more slices than there are. */
+/* Fills `next` for parts first .. end-1: slices on the first n devices in turn, each as full as `most` allows; faster
+ * devices hold more. Returns whether there are enough slices. */
 static bool fill_slices(layering *s, int32_t first, int32_t end, int32_t n, int32_t n_slices, double most) {
   int32_t slice = 0;
   double held = 0;
@@ -132,11 +132,11 @@ static bool fill_slices(layering *s, int32_t first, int32_t end, int32_t n, int3
   return true;
 }
 
-/* The same with the fullest slice as small as can be, by bisection. */
+/* Likewise, with the fullest slice as small as possible, by bisection. */
 static void split_evenly(layering *s, int32_t first, int32_t end, int32_t n, int32_t n_slices) {
   double low = 0, high = 1;
   for (int32_t k = first; k < end; k++) high += s->parts[k].work;
-  high /= s->on.speed[s->on.sequence[n - 1]]; /* the slowest could hold it all */
+  high /= s->on.speed[s->on.sequence[n - 1]]; /* the slowest could then hold everything */
   for (int32_t i = 0; i < BISECTIONS; i++) {
     double middle = (low + high) / 2;
     if (fill_slices(s, first, end, n, n_slices, middle))
@@ -147,7 +147,7 @@ static void split_evenly(layering *s, int32_t first, int32_t end, int32_t n, int
   fill_slices(s, first, end, n, n_slices, high);
 }
 
-/* Offers s->next and keeps it as s->best if it is better. */
+/* Offers s->next, and keeps it as s->best if it is better. */
 static bool improves(layering *s) {
   int64_t value = layouts_offer(&s->on, s->part_of, s->next, s->best_ns);
   if (value >= s->best_ns) return false;
@@ -156,7 +156,7 @@ static bool improves(layering *s) {
   return true;
 }
 
-/* Offers s->next as a layout and keeps the best of them, sorted; the same one again is left out. */
+/* Offers s->next as a layout, and keeps the best ones, sorted. Duplicates are skipped. */
 static void propose(layering *s) {
   size_t size = (size_t)s->n_parts * sizeof *s->next;
   uint64_t hash = hash_bytes(s->next, size, 0);
@@ -175,8 +175,8 @@ static void propose(layering *s) {
   memcpy(room, s->next, size);
 }
 
-/* As many layers on each of the first n devices, `rounds` times; parts that start at one time are one layer (the two
- * directions of a bidirectional one). */
+/* Puts equally many layers on each of the first n devices, `rounds` times. Parts that start at the same time form one
+ * layer (the two directions of a bidirectional one). */
 static void split_layers(layering *s, int32_t first, int32_t end, int32_t n, int32_t rounds) {
   int32_t n_layers = 1, layer = 0;
   for (int32_t k = first + 1; k < end; k++) n_layers += wait_before(s, k) > 0;
@@ -186,7 +186,7 @@ static void split_layers(layering *s, int32_t first, int32_t end, int32_t n, int
   }
 }
 
-/* The network over the first n devices, as many times as there are rounds. */
+/* Lays out the network over the first n devices, once in each round. */
 static void lay_out(layering *s, int32_t n, int32_t rounds) {
   split_evenly(s, 0, s->n_parts, n, n * rounds);
   propose(s);
@@ -194,8 +194,8 @@ static void lay_out(layering *s, int32_t n, int32_t rounds) {
   propose(s);
 }
 
-/* Each phase over the first n devices. There is a phase after each of the longest waits: a decoder waits for all of the
- * encoder, a projection for all steps. */
+/* Lays out each phase over the first n devices. A phase begins after each of the longest waits: a decoder waits for the
+ * whole encoder, a projection for all steps. */
 static void lay_out_phases(layering *s, int32_t n, int32_t n_phases) {
   bool *begins = s->begins;
   memset(begins, 0, (size_t)s->n_parts);
@@ -218,7 +218,7 @@ static void lay_out_phases(layering *s, int32_t n, int32_t n_phases) {
   }
 }
 
-/* Whether the best plan gets better with part k on another device. */
+/* Whether the best plan improves with part k on another device. */
 static bool move_part(layering *s, int32_t k) {
   for (int32_t i = 0; i < s->on.n_sequence && !solve_done(s->on.run); i++) {
     bool beside = (k > 0 && s->best[k - 1] == i) || (k + 1 < s->n_parts && s->best[k + 1] == i);
@@ -230,8 +230,8 @@ static bool move_part(layering *s, int32_t k) {
   return false;
 }
 
-/* Moves one part after the other, in small networks to any device, else to that of the part before or after, until no
- * move helps. */
+/* Moves one part at a time until no move helps: in small networks to any device, else to that of the part before or
+ * after. */
 static void move_parts(layering *s) {
   for (int32_t k = 0, last = 0; last < s->n_parts && !solve_done(s->on.run); k = (k + 1) % s->n_parts)
     last = move_part(s, k) ? 0 : last + 1;

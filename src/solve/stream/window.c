@@ -62,14 +62,14 @@ bool window_take(window *w, const situ_problem *p, const strand_graph *g, const 
 
 /* ---- the search ---- */
 
-/* A strand on a device, with the least value that can come of it. */
+/* A strand on a device, with a bound on the value of the result. */
 typedef struct branch {
   int64_t bound_ns, start_ns;
   int8_t strand, device;
 } branch;
 
-/* A partial schedule that was gone on from: when each device is free, when inputs are there for strands that wait for
- * others too, what room is taken, and where groups are (twice, once negative: they have to be equal). */
+/* A partial schedule that was extended: when each device is free, when inputs arrive for strands that also wait for
+ * others, the bytes taken, and where groups are (twice, once negative, so that they must be equal). */
 typedef struct visited {
   struct visited *next;
   uint32_t placed;
@@ -80,10 +80,10 @@ typedef struct window_run {
   const window *w;
   arena *scratch;
   const situ_problem *problem;
-  int64_t upper_ns, n_nodes, most_nodes;
+  int64_t upper_ns, n_nodes, max_nodes;
   window_visitor *visit;
   void *context;
-  int64_t tail_ns[WINDOW_STRANDS][WINDOW_DEVICES]; /* from the end of a strand to the end of everything, at least */
+  int64_t tail_ns[WINDOW_STRANDS][WINDOW_DEVICES]; /* minimum from the end of a strand to the end of everything */
   int32_t out_start[WINDOW_STRANDS + 1], out_to[WINDOW_EDGES], out_tensor[WINDOW_EDGES];
   int32_t waiting[WINDOW_STRANDS];
   uint32_t placed; /* bits */
@@ -141,8 +141,8 @@ static void start_run(window_run *s) {
 
 static bool is_placed(const window_run *s, int32_t i) { return s->placed >> i & 1; }
 
-/* No completion ends before this: each strand that is left at its best device, as if it were alone; each device with
- * what it has and what comes after. */
+/* A bound on the end of every completion: each remaining strand on its best device, as if it were alone; each device
+ * with its work and what comes after. */
 static int64_t bound_rest(const window_run *s, int32_t depth) {
   const window *w = s->w;
   int64_t bound = 0, soonest[WINDOW_STRANDS];
@@ -171,7 +171,7 @@ static int by_bound(const void *left, const void *right) {
   return (x->device > y->device) - (x->device < y->device);
 }
 
-/* Whether strand i may go to device d as far as its group and memory are concerned. */
+/* Whether strand i may go to device d, given its group and the memory. */
 static bool may_go(const window_run *s, int32_t i, int32_t d) {
   const window *w = s->w;
   if (w->weight_bytes[i] > s->room_bytes[s->problem->memory_of[d]]) return false;
@@ -197,7 +197,8 @@ static int32_t list_branches(window_run *s, int32_t depth) {
   return n;
 }
 
-/* Fills what decides what can come of a partial schedule, less being better. Returns how much. */
+/* Fills what determines the possible completions of a partial schedule; smaller is better. Returns the number of
+ * entries. */
 static int32_t describe(int64_t *times, const window_run *s, int32_t depth) {
   const window *w = s->w;
   int32_t n = w->n_devices;
@@ -217,8 +218,8 @@ static int32_t describe(int64_t *times, const window_run *s, int32_t depth) {
   return n;
 }
 
-/* Whether a schedule of the same strands is known that is nowhere later, so that this one is needless; else it is known
- * from now on. */
+/* Whether a known schedule of the same strands is nowhere later, which makes this one needless. Otherwise records this
+ * one. */
 static bool is_needless(window_run *s, int32_t depth) {
   int64_t times[WINDOW_DEVICES * (WINDOW_STRANDS + 2) + 2 * WINDOW_STRANDS];
   int32_t n = describe(times, s, depth);
@@ -275,15 +276,15 @@ static bool window_recurse(window_run *s, int32_t depth, int64_t bound_ns) {
   int32_t n = list_branches(s, depth);
   for (int32_t k = 0; k < n; k++) {
     if (s->branches[depth][k].bound_ns >= s->upper_ns) break;
-    if (++s->n_nodes > s->most_nodes) return false;
+    if (++s->n_nodes > s->max_nodes) return false;
     if (!try_branch(s, depth, bound_ns, s->branches[depth][k])) return false;
   }
   return true;
 }
 
-bool window_search(const window *w, int64_t upper_ns, int64_t most_nodes, window_visitor *visit, void *context,
+bool window_search(const window *w, int64_t upper_ns, int64_t max_nodes, window_visitor *visit, void *context,
                    int64_t *n_nodes, arena *scratch) {
-  REQUIRE(w->n >= 1 && w->n <= WINDOW_STRANDS && most_nodes > 0);
+  REQUIRE(w->n >= 1 && w->n <= WINDOW_STRANDS && max_nodes > 0);
   arena_mark mark = arena_get_mark(scratch);
   window_run *s = ARENA_NEW(scratch, window_run, 1);
   *n_nodes = 0;
@@ -293,7 +294,7 @@ bool window_search(const window *w, int64_t upper_ns, int64_t most_nodes, window
   s->problem = w->problem;
   s->upper_ns = upper_ns;
   s->n_nodes = 0;
-  s->most_nodes = most_nodes;
+  s->max_nodes = max_nodes;
   s->visit = visit;
   s->context = context;
   start_run(s);
@@ -310,7 +311,7 @@ static void put(uint8_t **at, int64_t x) {
   *at += sizeof x;
 }
 
-/* No strand starts before. */
+/* No strand starts before this. */
 static int64_t first_start(const window *w) {
   int64_t first = WINDOW_FAR_NS, inputs = WINDOW_FAR_NS;
   for (int32_t d = 0; d < w->n_devices; d++) first = min64(first, w->free_ns[d]);

@@ -56,7 +56,7 @@ typedef int64_t window_visitor(void *context, const window_schedule *found, int6
 
 /* Searches only for schedules with a value below upper_ns. Returns whether the search was complete; *n_nodes counts
  * partial schedules. (Also false without memory.) */
-bool window_search(const window *w, int64_t upper_ns, int64_t most_nodes, window_visitor *visit, void *context,
+bool window_search(const window *w, int64_t upper_ns, int64_t max_nodes, window_visitor *visit, void *context,
                    int64_t *n_nodes, arena *scratch);
 
 /* A signature of everything that the schedules depend on, with times relative to the first possible start and tails

@@ -209,7 +209,7 @@ typedef struct together {
   const situ_problem *problem;
   const int32_t *key;
   simulator *simulator;
-  int64_t least_ns;
+  int64_t min_ns;
 } together;
 
 static void look(void *context, const placement *where) {
@@ -218,7 +218,7 @@ static void look(void *context, const placement *where) {
     for (int32_t w = 0; w < v; w++)
       if (t->key[v] >= 0 && t->key[v] == t->key[w] && where->device[v] != where->device[w]) return;
   simulation found = simulator_run(t->simulator, where, true);
-  if (found.excess_bytes == 0 && found.value_ns < t->least_ns) t->least_ns = found.value_ns;
+  if (found.excess_bytes == 0 && found.value_ns < t->min_ns) t->min_ns = found.value_ns;
 }
 
 static void exact_search_finds_the_best_plan_that_keeps_keys_together(void **state) {
@@ -250,8 +250,8 @@ static void exact_search_finds_the_best_plan_that_keeps_keys_together(void **sta
     situ_solve_options s = SITU_SOLVE_OPTIONS_INIT;
     s.solvers = "branch_and_bound";
     assert_int_equal(situ_solve(&plan, p, &s, NULL), SITU_STATUS_OK);
-    if (situ_plan_value_ns(plan) != t.least_ns)
-      fail_msg("seed %d: %lld, not %lld", (int)seed, (long long)situ_plan_value_ns(plan), (long long)t.least_ns);
+    if (situ_plan_value_ns(plan) != t.min_ns)
+      fail_msg("seed %d: %lld, not %lld", (int)seed, (long long)situ_plan_value_ns(plan), (long long)t.min_ns);
     situ_plan_free(plan);
     arena_free(a);
     situ_problem_free(p);

@@ -183,7 +183,7 @@ static void claims_below_a_known_plan_are_proved(void **state) {
       block_finding *findings = NULL;
       certificate proof = {0};
       chain_limits limits = {.width = 256,
-                             .most_children = INT64_MAX / 2,
+                             .max_children = INT64_MAX / 2,
                              .budget = &unlimited,
                              .upper_ns = upper_ns,
                              .head_ns = head_ns,
@@ -222,7 +222,7 @@ static void what_a_lesser_search_found_is_not_taken_over(void **state) {
     assert_true(block_machine_init(&m, p, s.arena) && thin_first(&g, p, s.arena));
     for (int k = 0; k < 3; k++) {
       chain_limits limits = {.width = k == 0 && narrow ? 1 : 256,
-                             .most_children = INT64_MAX / 2,
+                             .max_children = INT64_MAX / 2,
                              .budget = &unlimited,
                              .upper_ns = k == 0 && !narrow ? 1 : 1000000000,
                              .head_ns = head_ns,

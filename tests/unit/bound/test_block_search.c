@@ -90,7 +90,7 @@ static block_result search_within(const situ_problem *p, block_limits limits) {
 
 static block_result search_whole(const situ_problem *p, int32_t width, bool merge) {
   return search_within(
-      p, (block_limits){.width = width, .merge = merge, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX});
+      p, (block_limits){.width = width, .merge = merge, .upper_ns = BLOCK_FAR_NS, .max_children = INT64_MAX});
 }
 
 static lab problem_of(uint64_t seed, int32_t n_operators, int32_t n_devices) {
@@ -165,7 +165,7 @@ static void the_best_schedule_is_read_back_from_the_trace(void **state) {
     block_step steps[4096];
     block_trace trace = {.steps = steps, .room = 4096};
     arena *keep = arena_new();
-    block_limits limits = {.width = 64, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX};
+    block_limits limits = {.width = 64, .upper_ns = BLOCK_FAR_NS, .max_children = INT64_MAX};
     block_result found = search_traced(l.problem, limits, &trace, &end, keep);
     int32_t best = 0, device[16], order[4096];
     for (int32_t i = 1; i < end.n; i++)
@@ -186,7 +186,7 @@ static void the_best_schedule_is_read_back_from_the_trace(void **state) {
 
 /* How many children a search has for what is below the value. */
 static int64_t children_below(const situ_problem *p, int64_t upper_ns) {
-  block_limits limits = {.width = 1 << 10, .upper_ns = upper_ns, .most_children = INT64_MAX};
+  block_limits limits = {.width = 1 << 10, .upper_ns = upper_ns, .max_children = INT64_MAX};
   return search_within(p, limits).n_children;
 }
 
@@ -244,7 +244,7 @@ static void a_layer_is_no_wider_than_allowed(void **state) {
   }
   scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
   for (int32_t width = 1; width <= 64; width++) {
-    block_limits limits = {.width = width, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX};
+    block_limits limits = {.width = width, .upper_ns = BLOCK_FAR_NS, .max_children = INT64_MAX};
     int64_t most = 8 * 2;
     for (int32_t k = 1; k < 8; k++) most += (int64_t)width * (8 - k) * 2;
     int64_t children = search_within(s.problem, limits).n_children - children_below(s.problem, 1);
@@ -293,7 +293,7 @@ static scenario two_that_send(void) {
 static void a_link_carries_one_tensor_after_the_other(void **state) {
   (void)state;
   scenario s = two_that_send();
-  block_limits limits = {.width = 1 << 10, .links = true, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX};
+  block_limits limits = {.width = 1 << 10, .links = true, .upper_ns = BLOCK_FAR_NS, .max_children = INT64_MAX};
   assert_int_equal(search_within(s.problem, limits).value_ns, 23);
   scenario_free(&s);
 }
@@ -309,7 +309,7 @@ static void what_is_there_is_not_sent_again(void **state) {
   }
   scenario_tensor(&s, 0, 10, 1, 2, -1);
   scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
-  block_limits limits = {.width = 1 << 10, .links = true, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX};
+  block_limits limits = {.width = 1 << 10, .links = true, .upper_ns = BLOCK_FAR_NS, .max_children = INT64_MAX};
   assert_int_equal(search_within(s.problem, limits).value_ns, 13);
   scenario_free(&s);
 }
@@ -328,7 +328,7 @@ static void what_passes_a_cut_is_where_it_was(void **state) {
   block_front front = start_of(s.problem, &none, zeros, &nowhere, s.arena), end;
   budget unlimited = budget_new(0, 0, NULL, NULL);
   block_limits limits = {
-      .width = 1 << 10, .links = true, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX, .budget = &unlimited};
+      .width = 1 << 10, .links = true, .upper_ns = BLOCK_FAR_NS, .max_children = INT64_MAX, .budget = &unlimited};
   block_result found;
   arena *scratch = arena_new();
   assert_true(block_machine_init(&machine, s.problem, s.arena) && thin_whole(&g, s.problem, s.arena));
@@ -357,7 +357,7 @@ static void links_are_followed_for_16_tensors(void **state) {
     scenario_operator(&s, "b", 1, 0, 0);
     for (int32_t t = 0; t < rows[i].n_tensors; t++) scenario_tensor(&s, 0, 1, 1, -1);
     scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
-    block_limits limits = {.width = 1 << 10, .links = true, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX};
+    block_limits limits = {.width = 1 << 10, .links = true, .upper_ns = BLOCK_FAR_NS, .max_children = INT64_MAX};
     assert_int_equal(search_within(s.problem, limits).finished, rows[i].finished);
     scenario_free(&s);
   }
@@ -448,7 +448,7 @@ static void what_a_search_with_links_says_is_what_its_schedule_takes(void **stat
     assert_true(thin_delete(&thin, &whole, idle, a));
     budget unlimited = budget_new(0, 0, NULL, NULL);
     block_limits limits = {
-        .width = 64, .links = true, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX, .budget = &unlimited};
+        .width = 64, .links = true, .upper_ns = BLOCK_FAR_NS, .max_children = INT64_MAX, .budget = &unlimited};
     if (thin.n > 0) {
       block_front start = start_of(l.problem, &none, zeros, &nowhere, a);
       assert_true(block_take(&b, &fits, &machine, &thin, 0, thin.n - 1, false, a));

@@ -22,10 +22,10 @@
 
 enum { TOP = 40 };
 
-static lab random_lab(uint64_t seed, int32_t most_operators) {
+static lab random_lab(uint64_t seed, int32_t max_operators) {
   rng random = rng_new(seed);
   lab_options options = {.seed = seed,
-                         .n_operators = (int32_t)(2 + rng_below(&random, (uint64_t)most_operators - 1)),
+                         .n_operators = (int32_t)(2 + rng_below(&random, (uint64_t)max_operators - 1)),
                          .n_devices = (int32_t)(2 + rng_below(&random, 3)),
                          .density = 0.2 + 0.6 * rng_unit(&random),
                          .n_colocations = (int32_t)rng_below(&random, 3),

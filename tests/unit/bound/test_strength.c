@@ -24,7 +24,7 @@ enum { NO_PLAN_NS = 1000 }; /* what says that there is no plan counts so much */
 
 typedef struct mark {
   const char *bound;
-  int64_t least_ns, proved_ns; /* sums over the problems of the family: what it says, and what its certificates do */
+  int64_t min_ns, proved_ns; /* sums over the problems of the family: what it says, and what its certificates do */
 } mark;
 
 /* What adds up, for each bound, and for two that are none of the table: of pipelines and of calls. */
@@ -476,7 +476,7 @@ static void add(tally *sum, int32_t i, int64_t lower_ns, const certificate *proo
   if (proof->kind) sum->proved_ns[i] += proof->lower_ns < NO_PLAN_NS ? proof->lower_ns : NO_PLAN_NS;
 }
 
-static void add_bounds(tally *sum, const situ_problem *p, int64_t most_ns, const family *f, uint64_t seed) {
+static void add_bounds(tally *sum, const situ_problem *p, int64_t max_ns, const family *f, uint64_t seed) {
   budget unlimited = budget_new(0, 0, NULL, NULL);
   arena *a = arena_new();
   for (int32_t i = 0; i < SAID; i++) {
@@ -491,9 +491,9 @@ static void add_bounds(tally *sum, const situ_problem *p, int64_t most_ns, const
     else if (i == CONFIGURATION && p->n_operators <= MOST_SETS && configuration_serves(p))
       found = configuration_raise(&lower_ns, p, SITU_NEVER_NS, a, &unlimited, NULL);
     assert_int_equal(found, SITU_STATUS_OK);
-    if (lower_ns > most_ns)
+    if (lower_ns > max_ns)
       fail_msg("%s, seed %d: %s says %" PRId64 ", the optimum is %" PRId64, f->name, (int)seed, name_of(i), lower_ns,
-               most_ns);
+               max_ns);
     add(sum, i, lower_ns, &proof);
     arena_release(a, before);
   }
@@ -548,7 +548,7 @@ static void no_bound_is_weaker_than_it_was(void **state) {
     for (int32_t k = 0; k < f->problems; k++) add_problem(&sum, f, f->first + k);
     for (int32_t b = 0; b < SAID; b++) {
       mark least = least_of(f, b);
-      bool falls = sum.lower_ns[b] < least.least_ns || sum.proved_ns[b] < least.proved_ns;
+      bool falls = sum.lower_ns[b] < least.min_ns || sum.proved_ns[b] < least.proved_ns;
       if (sum.lower_ns[b] > 0 || falls)
         print_message("%-34s {\"%s\", %" PRId64 ", %" PRId64 "}%s\n", f->name, name_of(b), sum.lower_ns[b],
                       sum.proved_ns[b], falls ? " WEAKER" : "");

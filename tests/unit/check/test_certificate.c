@@ -358,20 +358,20 @@ static void what_is_too_large_is_not_judged(void **state) {
               {"cut_vertex", 65, 1, 1, false}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     scenario s = wide(rows[i].n_operators, rows[i].n_devices, rows[i].n_memories);
-    int64_t least_ns = 5 * rows[i].n_operators;
+    int64_t min_ns = 5 * rows[i].n_operators;
     certificate c;
-    certificate_start(&c, rows[i].kind, least_ns);
+    certificate_start(&c, rows[i].kind, min_ns);
     *certificate_add(&c, "operator", 1, s.arena) = 0;
     *certificate_add(&c, "window", 1, s.arena) = 1;
     *certificate_add(&c, "rounds", 1, s.arena) = 1;
     *certificate_add(&c, "free_rounds", 1, s.arena) = 0;
     for (int k = 0; k < 4; k++)
       certificate_add(&c, (const char *[]){"prices", "interval", "deleted", "cuts"}[k], 0, s.arena);
-    *certificate_add(&c, "rests", rows[i].n_devices, s.arena) = least_ns;
+    *certificate_add(&c, "rests", rows[i].n_devices, s.arena) = min_ns;
     char said[512];
-    int64_t found = judged(&s, &c, least_ns, SITU_OUTCOME_LIMIT, said);
+    int64_t found = judged(&s, &c, min_ns, SITU_OUTCOME_LIMIT, said);
     const char *expected = rows[i].served ? "" : "checking its certificate would take too long";
-    if (found != (rows[i].served ? least_ns : 0) || strcmp(said, expected) != 0)
+    if (found != (rows[i].served ? min_ns : 0) || strcmp(said, expected) != 0)
       fail_msg("row %d: %d ns, %s", (int)i, (int)found, said);
     scenario_free(&s);
   }

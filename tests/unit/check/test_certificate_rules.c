@@ -263,16 +263,16 @@ static void deleted_operators_keep_no_device(void **state) {
  * and 80,640 sequences of five of them come to a few states */
 static void blocks_are_searched_no_further_than_need_be(void **state) {
   (void)state;
-  static const int64_t least_ns[] = {300, 30, 12};
+  static const int64_t min_ns[] = {300, 30, 12};
   for (int what = 0; what < 3; what++) {
     scenario s = scenario_mesh(what ? 2 : 1, SITU_UNLIMITED_BYTES);
     int32_t n = what == 0 ? 24 : what == 1 ? 20 : 7;
     for (int32_t v = 0; v < n; v++) scenario_operator(&s, NULL, what ? 3 : v + 1, 0, 0);
     for (int32_t v = 2; v < n && what == 1; v++) scenario_tensor(&s, v - 2, 0, v, -1);
     scenario_pose(&s, &stream);
-    int64_t rests[2] = {least_ns[what], 0};
+    int64_t rests[2] = {min_ns[what], 0};
     certificate claim = cuts(&s, 0, NULL, what ? 2 : 1, rests);
-    assert_int_equal(proved_by(s.problem, &claim), least_ns[what]);
+    assert_int_equal(proved_by(s.problem, &claim), min_ns[what]);
     rests[0]++;
     claim = cuts(&s, 0, NULL, what ? 2 : 1, rests);
     int64_t more =
@@ -291,7 +291,7 @@ static void work_is_priced_even_and_flatter_and_steeper(void **state) {
   (void)state;
   static const struct {
     int32_t either, first_alone;
-    int64_t first_ns, other_ns, least_ns;
+    int64_t first_ns, other_ns, min_ns;
   } rows[] = {{12, 4, 2, 2, 16}, {24, 0, 1, 3, 18}, {10, 10, 1, 4, 16}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
@@ -300,8 +300,8 @@ static void work_is_priced_even_and_flatter_and_steeper(void **state) {
       s.time_ns[v][1] = v < rows[i].either ? rows[i].other_ns : SITU_NEVER_NS;
     }
     scenario_pose(&s, &stream);
-    certificate claim = cuts(&s, 0, NULL, 2, (int64_t[]){rows[i].least_ns, 0});
-    assert_int_equal(proved_by(s.problem, &claim), rows[i].least_ns);
+    certificate claim = cuts(&s, 0, NULL, 2, (int64_t[]){rows[i].min_ns, 0});
+    assert_int_equal(proved_by(s.problem, &claim), rows[i].min_ns);
     scenario_free(&s);
   }
 }

@@ -180,8 +180,8 @@ static void a_taught_policy_comes_to_do_what_its_teacher_does(void **state) {
     o.options.objective = SITU_OBJECTIVE_LATENCY;
     lab l = lab_random(&o);
     arena *a = arena_new();
-    lesson *taught = lesson_new(learner_find("gdp"), seed, false, a, 1);
-    study *s = lesson_add(taught, l.problem);
+    trainer *taught = trainer_new(learner_find("gdp"), seed, false, a, 1);
+    train_case *s = trainer_add(taught, l.problem);
     assert_non_null(s);
     int32_t device[30];
     rng random = rng_new(seed);
@@ -190,15 +190,15 @@ static void a_taught_policy_comes_to_do_what_its_teacher_does(void **state) {
       while (!problem_allows(l.problem, v, device[v])) device[v] = (device[v] + 1) % 3;
     }
     const int32_t *plan = device;
-    lesson_step told;
-    assert_true(study_teach(s, &plan, 1, a));
-    for (int32_t step = 0; lesson_imitates(taught); step++) {
-      assert_true(lesson_train(taught, &told));
+    train_step told;
+    assert_true(train_case_teach(s, &plan, 1, a));
+    for (int32_t step = 0; trainer_imitates(taught); step++) {
+      assert_true(trainer_step(taught, &told));
       assert_int_equal(told.n_trials, 1);
       first += step == 0 ? agreement(&s->env, device) / 5 : 0;
     }
     last += agreement(&s->env, device) / 5;
-    lesson_free(taught);
+    trainer_free(taught);
     arena_free(a);
     lab_free(&l);
   }
@@ -268,12 +268,12 @@ static void a_step_after_the_first_allocates_nothing(void **state) {
   for (int32_t k = 0; learners[k]; k++) {
     school s = open_school(4);
     arena *a = arena_new();
-    lesson *l = lesson_new(learners[k], 1, false, a, N_PROBLEMS);
-    lesson_step told;
-    for (int32_t p = 0; p < N_PROBLEMS; p++) assert_non_null(lesson_add(l, s.problem[p]));
+    trainer *l = trainer_new(learners[k], 1, false, a, N_PROBLEMS);
+    train_step told;
+    for (int32_t p = 0; p < N_PROBLEMS; p++) assert_non_null(trainer_add(l, s.problem[p]));
     size_t tape_bytes = 0, arena_bytes = 0;
     for (int step = 0; step < 20; step++) {
-      assert_true(lesson_train(l, &told));
+      assert_true(trainer_step(l, &told));
       if (step == 3) {
         tape_bytes = tape_held_bytes(l->tape);
         arena_bytes = arena_held_bytes(a);
@@ -281,7 +281,7 @@ static void a_step_after_the_first_allocates_nothing(void **state) {
     }
     assert_int_equal(tape_held_bytes(l->tape), tape_bytes);
     assert_int_equal(arena_held_bytes(a), arena_bytes);
-    lesson_free(l);
+    trainer_free(l);
     arena_free(a);
     close_school(&s);
   }

@@ -99,9 +99,9 @@ static void a_policy_is_served_on_three_levels_at_most(void **state) {
   }
 }
 
-/* A study that follows a plan has tried it: with units of their own its time is that of the same devices, tried anew.
+/* A case that follows a plan has tried it: with units of their own its time is that of the same devices, tried anew.
  */
-static void a_study_that_follows_a_plan_tries_it(void **state) {
+static void a_case_that_follows_a_plan_tries_it(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < 20; seed++) {
     lab_options o = {.seed = seed, .n_operators = 30, .n_devices = 3, .density = 0.1, .n_colocations = 3};
@@ -112,14 +112,14 @@ static void a_study_that_follows_a_plan_tries_it(void **state) {
     situ_error error = {0};
     assert_int_equal(situ_solve(&plan, l.problem, &how, &error), SITU_STATUS_OK);
     arena *a = arena_new();
-    lesson *t = lesson_new(learner_find("gdp"), seed, false, a, 1);
-    study *s = lesson_add(t, l.problem);
+    trainer *t = trainer_new(learner_find("gdp"), seed, false, a, 1);
+    train_case *s = trainer_add(t, l.problem);
     assert_non_null(s);
-    assert_true(study_follow(s, plan->device, a));
+    assert_true(train_case_follow(s, plan->device, a));
     assert_int_equal(s->env.n_trials, 1);
     for (int32_t v = 0; v < l.problem->n_operators; v++)
       assert_int_equal(s->env.best[s->env.unit_of[v]], plan->device[v]);
-    lesson_free(t);
+    trainer_free(t);
     arena_free(a);
     situ_plan_free(plan);
     lab_free(&l);
@@ -184,7 +184,7 @@ int main(void) {
       cmocka_unit_test(no_policy_serves_less_than_the_best_single_device),
       cmocka_unit_test(no_policy_serves_less_than_heft),
       cmocka_unit_test(a_policy_is_served_on_three_levels_at_most),
-      cmocka_unit_test(a_study_that_follows_a_plan_tries_it),
+      cmocka_unit_test(a_case_that_follows_a_plan_tries_it),
       cmocka_unit_test(levels_go_from_groups_to_operators),
       cmocka_unit_test(a_policy_begins_at_the_incumbent),
       cmocka_unit_test(hsdag_looks_near_the_incumbent),

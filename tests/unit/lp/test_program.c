@@ -183,7 +183,7 @@ static void the_engine_finds_the_best_and_prints_nothing(void **state) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(600); seed++) {
     arena *a = arena_new();
     program p = draw(seed, a);
-    mip_limits limits = {.seconds = HUGE_VAL, .most_nodes = INT64_MAX};
+    mip_limits limits = {.seconds = HUGE_VAL, .max_nodes = INT64_MAX};
     mip_outcome found = {0};
     judged j = {&p, INT64_MAX};
     bool made = mip_search(&found, &p, &limits, judge, &j, a);
@@ -232,7 +232,7 @@ static void a_stop_is_heard(void **state) {
     program_add(&p, longest, 1);
     for (int32_t i = 0; i < JOBS; i++) program_add(&p, x[i][m], -time[i]);
   }
-  mip_limits limits = {.seconds = HUGE_VAL, .most_nodes = INT64_MAX, .stop = at_once, .context = &asked};
+  mip_limits limits = {.seconds = HUGE_VAL, .max_nodes = INT64_MAX, .stop = at_once, .context = &asked};
   mip_outcome found;
   assert_true(mip_search(&found, &p, &limits, ignore, NULL, a));
   assert_true(asked > 0);

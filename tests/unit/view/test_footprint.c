@@ -45,7 +45,7 @@ static void loads_are_told_where_nobody_else_is_in_the_memory(void **state) {
     if (kind > 2) o.unused = unused;
     if (kind > 3) o.pins = pins;
     scenario_pose(&s, &o);
-    assert_int_equal(footprint_is_told_by_devices(s.problem), kind == 0 || kind == 3);
+    assert_int_equal(footprint_is_per_device(s.problem), kind == 0 || kind == 3);
     scenario_free(&s);
   }
 }

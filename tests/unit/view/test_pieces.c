@@ -17,10 +17,10 @@
 enum { N = 9, DEVICES = 3 };
 
 /* How often a path that ends at v has entered device d, at most: walks all paths backwards. */
-static int32_t most_entries(const situ_graph *g, const int32_t *device, int32_t d, int32_t v) {
+static int32_t max_entries(const situ_graph *g, const int32_t *device, int32_t d, int32_t v) {
   int32_t most = 0;
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
-    int32_t u = g->producer[g->in[i]], before = most_entries(g, device, d, u);
+    int32_t u = g->producer[g->in[i]], before = max_entries(g, device, d, u);
     bool enters = device[v] == d && device[u] != d;
     if (before > 0 && before + enters > most) most = before + enters;
   }
@@ -39,7 +39,7 @@ static void parts_are_the_entries_of_the_longest_way_back(void **state) {
     arena *a = arena_new();
     int32_t n = pieces_find(of, l.problem, device, a);
     for (int32_t v = 0; v < N; v++) {
-      int32_t entries = most_entries(g, device, device[v], v);
+      int32_t entries = max_entries(g, device, device[v], v);
       if (entries > n_of[device[v]]) n_of[device[v]] = entries;
     }
     for (int32_t d = 0; d < DEVICES; d++) total += n_of[d];

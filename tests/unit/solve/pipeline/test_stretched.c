@@ -21,8 +21,8 @@ static scenario chain_of_two_kinds(int32_t pinned) {
   return s;
 }
 
-/* Eight operators at either end are like no other after eight rounds (test_alike_units.c), twelve of each kind are left
- * between them: 8, 10 .. 30 and 9, 11 .. 31. In four ranges each three of a kind are one. */
+/* Eight operators at either end are like no other after eight rounds (test_repeated_units.c), twelve of each kind are
+ * left between them: 8, 10 .. 30 and 9, 11 .. 31. In four ranges each three of a kind are one. */
 static void ranges_join_the_same_operator_of_neighbouring_layers(void **state) {
   (void)state;
   scenario s = chain_of_two_kinds(-1);

@@ -156,7 +156,7 @@ static void priced_cuts_of_chains_are_the_best_of_all(void **state) {
 /* ---- the choice ---- */
 
 static fewer_plan plan_of(int64_t value, int32_t n, int32_t parts) {
-  return (fewer_plan){.value_ns = value, .time_ns = value, .cost = {.n = n, .n_parts = parts, .least_units = 1}};
+  return (fewer_plan){.value_ns = value, .time_ns = value, .cost = {.n = n, .n_parts = parts, .min_units = 1}};
 }
 
 static void the_choice_keeps_its_rules(void **state) {
@@ -174,8 +174,8 @@ static void the_choice_keeps_its_rules(void **state) {
   assert_int_equal(fewer_choose(&pool, &(fewer_rules){.tolerance = 0.02, .min_gain = 0.185}), 2); /* at most 1012 */
   assert_int_equal(fewer_choose(&pool, &(fewer_rules){.tolerance = 0.3}), 0);
   assert_int_equal(fewer_choose(&pool, &(fewer_rules){.max_parts = 4}), 1);
-  assert_int_equal(fewer_choose(&pool, &(fewer_rules){.least_units = 2}), -1); /* the plans above have parts of one */
-  pool.single = -1;                                                            /* no device can run it all */
+  assert_int_equal(fewer_choose(&pool, &(fewer_rules){.min_units = 2}), -1); /* the plans above have parts of one */
+  pool.single = -1;                                                          /* no device can run it all */
   assert_int_equal(fewer_choose(&pool, &(fewer_rules){.tolerance = 0.02, .min_gain = 5}), 1);
 }
 

@@ -68,7 +68,7 @@ static void coarse_units_are_unions_of_units_within_their_limits(void **state) {
       }
       if (one) continue;
       joined++;
-      assert_true(work <= c.rules.most_work_ns + 1e-6 && bytes <= c.rules.most_bytes);
+      assert_true(work <= c.rules.max_work_ns + 1e-6 && bytes <= c.rules.max_bytes);
       for (int32_t k = 0; k < m.n; k++) {
         assert_int_equal(p->pin[m.member[k]], -1);
         for (int32_t d = 0; d < p->n_devices; d++)

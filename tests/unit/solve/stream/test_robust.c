@@ -15,8 +15,8 @@
 #include "base/rng.h"
 #include "graph/builder.h"
 #include "situ.h"
+#include "solve/stream/cost_sample.h"
 #include "solve/stream/robust.h"
-#include "solve/stream/worlds.h"
 
 /* n operators in a row; transfers take no time. Times of each on the classes cpu, v100-16g, p100-16g. */
 static lab operators_in_a_row(int32_t n, const int64_t times[][3]) {
@@ -101,12 +101,12 @@ static void draws_repeat_by_seed(void **state) {
 /* The speed-up that at least a tenth of the draws do not exceed, and no lower one: by counting, draw by draw. */
 static double tenth_by_counting(const situ_problem *p, placement plan, placement other, int32_t draws, uint64_t seed) {
   arena *a = arena_new();
-  worlds w;
+  cost_sample w;
   double *speedup = malloc(sizeof *speedup * (size_t)draws), lowest = 1e300;
-  assert_true(worlds_new(&w, p, a));
+  assert_true(cost_sample_new(&w, p, a));
   for (int32_t i = 0; i < draws; i++) {
-    worlds_draw(&w, 0.3, seed, i);
-    speedup[i] = (double)worlds_value_ns(&w, &other) / (double)worlds_value_ns(&w, &plan);
+    cost_sample_draw(&w, 0.3, seed, i);
+    speedup[i] = (double)cost_sample_value_ns(&w, &other) / (double)cost_sample_value_ns(&w, &plan);
   }
   for (int32_t i = 0; i < draws; i++) {
     int32_t n = 0;

@@ -1,6 +1,6 @@
 /* Units that look alike: classes that can be counted by hand. */
 #include "../scenario.h"
-#include "view/alike_units.h"
+#include "view/repeated_units.h"
 
 /* A chain of n operators whose times repeat with a period; paired: operators 2k and 2k + 1 stay together. */
 static scenario chain_of(int32_t n, int32_t period, bool paired) {
@@ -20,8 +20,8 @@ static scenario chain_of(int32_t n, int32_t period, bool paired) {
 static void classes_of_a_chain_are_its_kinds_and_its_ends(void **state) {
   (void)state;
   scenario s = chain_of(40, 2, false);
-  alike_levels levels;
-  assert_true(alike_levels_find(&levels, s.problem, s.arena));
+  repeated_levels levels;
+  assert_true(repeated_levels_find(&levels, s.problem, s.arena));
   assert_int_equal(levels.n, 4);
   for (int32_t k = 0; k < levels.n; k++) {
     int32_t rounds = 1 << k;
@@ -40,8 +40,8 @@ static void classes_of_a_chain_are_its_kinds_and_its_ends(void **state) {
 static void units_stay_whole(void **state) {
   (void)state;
   scenario s = chain_of(40, 2, true);
-  alike_levels levels;
-  assert_true(alike_levels_find(&levels, s.problem, s.arena));
+  repeated_levels levels;
+  assert_true(repeated_levels_find(&levels, s.problem, s.arena));
   assert_int_equal(levels.of[0].n, 1 + 2);
   for (int32_t k = 0; k < levels.n; k++)
     for (int32_t v = 0; v < 40; v += 2) assert_int_equal(levels.of[k].of[v], levels.of[k].of[v + 1]);
@@ -51,8 +51,8 @@ static void units_stay_whole(void **state) {
 static void what_does_not_repeat_has_no_levels(void **state) {
   (void)state;
   scenario s = chain_of(40, 40, false);
-  alike_levels levels;
-  assert_true(alike_levels_find(&levels, s.problem, s.arena));
+  repeated_levels levels;
+  assert_true(repeated_levels_find(&levels, s.problem, s.arena));
   assert_int_equal(levels.n, 0);
   scenario_free(&s);
 }
@@ -70,8 +70,8 @@ static void equal_pieces_are_alike_and_sizes_tell_them_apart(void **state) {
     }
     for (int32_t v = 0; v < N; v += 2) scenario_tensor(&s, v, sized && v < N / 2 ? 2 : 1, v + 1, -1);
     scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
-    alike_levels levels;
-    assert_true(alike_levels_find(&levels, s.problem, s.arena));
+    repeated_levels levels;
+    assert_true(repeated_levels_find(&levels, s.problem, s.arena));
     assert_int_equal(levels.n, 1);
     assert_int_equal(levels.of[0].n, sized ? 4 : 2);
     scenario_free(&s);

@@ -1,12 +1,12 @@
-#include "view/alike_units.h"
+#include "view/repeated_units.h"
 
 #include <stdlib.h>
 
 #include "base/hash.h"
 
-/* A network that repeats itself still has half as many classes as units after four rounds: after one or two, that comes
- * about by chance in any. */
-enum { MOST_ROUNDS = 1 << (ALIKE_LEVELS - 1), TELLING_ROUNDS = 4 };
+/* A repetitive network still has at most half as many classes as units after four rounds. After one or two rounds that
+ * happens by chance in any network. */
+enum { MOST_ROUNDS = 1 << (REPEATED_LEVELS - 1), TELLING_ROUNDS = 4 };
 
 typedef struct coloured {
   uint64_t colour;
@@ -21,14 +21,14 @@ typedef struct colours {
   int32_t n;    /* classes */
 } colours;
 
-/* What an operator is by itself: its times, phase and weights. */
+/* A colour from the operator alone: its times, phase and weights. */
 static uint64_t own_colour(const situ_problem *p, int32_t v) {
   const situ_graph *g = p->graph;
   uint64_t of = hash_bytes(p->time_ns + (int64_t)v * p->n_classes, (size_t)p->n_classes * sizeof *p->time_ns, 0);
   return hash_number(hash_number(of, g->weight_bytes[v]), g->phase[v]);
 }
 
-/* Its colour with those of its neighbours, whose order does not count. */
+/* Combines the colour with those of the neighbours, in any order. */
 static uint64_t colour_beside(const colours *c, int32_t v) {
   const situ_graph *g = c->p->graph;
   uint64_t from = 0, to = 0;
@@ -53,7 +53,7 @@ static int by_colour(const void *a, const void *b) {
   return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-/* Numbers the colours of units, each the sum of its members'. */
+/* Numbers the colours of units; each is the sum of its members' colours. */
 static void number_units(colours *c) {
   const unit_list *units = &c->p->units;
   for (int32_t u = 0; u < units->n; u++) {
@@ -70,8 +70,8 @@ static void number_units(colours *c) {
 
 static bool joins_few(const colours *c) { return c->n > c->p->units.n / 2; }
 
-/* The level of the present colours; left out where it is no finer than the last, or joins few. */
-static bool add_level(alike_levels *out, colours *c, arena *a) {
+/* Adds the level of the present colours, unless it is no finer than the last or joins few units. */
+static bool add_level(repeated_levels *out, colours *c, arena *a) {
   const situ_problem *p = c->p;
   number_units(c);
   if (joins_few(c) || (out->n > 0 && c->n == out->of[out->n - 1].n)) return true;
@@ -81,7 +81,7 @@ static bool add_level(alike_levels *out, colours *c, arena *a) {
   return unit_list_find(&out->of[out->n++], key, p->n_operators, c->n, a);
 }
 
-bool alike_levels_find(alike_levels *out, const situ_problem *p, arena *a) {
+bool repeated_levels_find(repeated_levels *out, const situ_problem *p, arena *a) {
   colours c = {.p = p};
   out->n = 0;
   if (p->n_operators == 0) return true;

@@ -1,4 +1,4 @@
-#include "solve/stream/worlds.h"
+#include "solve/stream/cost_sample.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 
 static const double TWO_PI = 6.283185307179586;
 
-bool worlds_new(worlds *w, const situ_problem *p, arena *a) {
+bool cost_sample_new(cost_sample *w, const situ_problem *p, arena *a) {
   const situ_costs *c = p->costs;
   int64_t cells = (int64_t)c->n_rows * c->n_kinds, n_times = (int64_t)p->n_operators * p->n_classes;
-  *w = (worlds){.problem = *p, .from = p};
+  *w = (cost_sample){.problem = *p, .from = p};
   if (!ARENA_ARRAYS(a, ARRAY(w->time_ns, n_times), ARRAY(w->rows, cells), ARRAY(w->transfer_ns, p->graph->n_tensors),
                     ARRAY(w->fixed_ns, c->n_kinds), ARRAY(w->of_class, p->n_classes),
                     ARRAY(w->of_kind, (int64_t)p->n_classes * p->graph->n_kinds), ARRAY(w->fixed_factor, c->n_kinds),
@@ -25,13 +25,13 @@ bool worlds_new(worlds *w, const situ_problem *p, arena *a) {
   }
   w->problem.time_ns = w->time_ns;
   w->problem.transfer_ns = w->transfer_ns;
-  worlds_scale(w, -1, -1, 1);
+  cost_sample_scale(w, -1, -1, 1);
   w->simulator = simulator_new(&w->problem, a);
   if (parts_known(p)) w->parts = parts_model_new(&w->problem, a);
   return w->simulator && (w->parts || !parts_known(p));
 }
 
-/* A number of the normal distribution (Box and Muller, 1958). */
+/* A normally distributed number (Box and Muller, 1958). */
 static double normal(rng *r) {
   double u = 1 - rng_unit(r), v = rng_unit(r);
   return sqrt(-2 * log(u)) * cos(TWO_PI * v);
@@ -39,12 +39,12 @@ static double normal(rng *r) {
 
 static int64_t scaled(int64_t ns, double factor) { return ns == SITU_NEVER_NS ? ns : sat_round((double)ns * factor); }
 
-void worlds_draw(worlds *w, double s, uint64_t seed, int32_t index) {
+void cost_sample_draw(cost_sample *w, double s, uint64_t seed, int32_t index) {
   const situ_problem *p = w->from;
   const situ_graph *g = p->graph;
   const situ_costs *c = p->costs;
   rng start = rng_new(seed), r = rng_new(rng_next(&start) + (uint64_t)index);
-  r = rng_new(rng_next(&r)); /* neighbours in index are far from each other */
+  r = rng_new(rng_next(&r)); /* decorrelates neighbouring indices */
   for (int32_t k = 0; k < p->n_classes; k++) w->of_class[k] = s * normal(&r);
   for (int64_t k = 0; k < (int64_t)p->n_classes * g->n_kinds; k++) w->of_kind[k] = s * normal(&r);
   for (int32_t k = 0; k < c->n_kinds; k++) {
@@ -63,7 +63,7 @@ void worlds_draw(worlds *w, double s, uint64_t seed, int32_t index) {
   }
 }
 
-void worlds_scale(worlds *w, int32_t class, int32_t kind, double factor) {
+void cost_sample_scale(cost_sample *w, int32_t class, int32_t kind, double factor) {
   const situ_problem *p = w->from;
   const situ_costs *c = p->costs;
   for (int64_t i = 0; i < (int64_t)p->n_operators * p->n_classes; i++)
@@ -72,7 +72,7 @@ void worlds_scale(worlds *w, int32_t class, int32_t kind, double factor) {
     w->rows[i] = scaled(c->transfer_rows[i], i % c->n_kinds == kind ? factor : 1);
 }
 
-int64_t worlds_value_ns(worlds *w, const placement *where) {
+int64_t cost_sample_value_ns(cost_sample *w, const placement *where) {
   simulation ran = simulator_run(w->simulator, where, false);
   return w->parts ? parts_value_ns(w->parts, where, &ran) : ran.value_ns;
 }

@@ -1,4 +1,4 @@
-#include "solve/formed.h"
+#include "solve/form_search.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,32 +9,32 @@
 #include "solve/stream/chain_labels.h"
 #include "view/unit.h"
 
-/* Those that come to plans of whole layers at once: where labels along the chain start from. */
+/* Rows that find plans of whole layers quickly: the labels along the chain start from these. */
 static const solver *const first_rows[] = {
     &single_solver,     &contiguous_solver,      &llamacpp_fit_solver, &exo_ring_solver,
     &vllm_equal_solver, &accelerate_auto_solver, &priced_chain_solver, NULL};
 
-/* Of searches that go on until they are stopped, where nothing else limits them. */
-static const int64_t FORMED_LIMIT_NS = 3000000000;
+/* Time limit for searches that would not end by themselves, where nothing else limits them. */
+static const int64_t SEARCH_LIMIT_NS = 3000000000;
 
-static bool asks(const formed *f, int32_t bits) { return f->form.form & bits; }
+static bool asks(const form_search *f, int32_t bits) { return f->form.form & bits; }
 
-situ_status formed_open(formed *out, solve_run *run, int32_t form) {
-  *out = (formed){0};
+situ_status form_search_open(form_search *out, solve_run *run, int32_t form) {
+  *out = (form_search){0};
   TRY(layer_plan_open(&out->form, run->problem, form, NULL, run->error));
   return incumbent_init(&out->best, run->problem, run->arena) ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
 
-void formed_free(formed *f) {
+void form_search_free(form_search *f) {
   layer_plan_free(&f->form);
   incumbent_free(&f->best);
 }
 
 /* ---- the problem of the form ---- */
 
-/* Which block of the form operator v is in: a layer, the experts of one, what comes before or behind; -1: it is no
- * forward operator, and goes where its group goes. Numbers are below 2 layers + 2. */
-static int32_t block_of(const formed *f, const situ_graph *g, int32_t v) {
+/* The block of the form that operator v is in: a layer, the experts of one, or what precedes or follows the layers.
+ * Numbers are below 2 layers + 2. -1: v is not a forward operator, and goes where its group goes. */
+static int32_t block_of(const form_search *f, const situ_graph *g, int32_t v) {
   const layer_list *l = &f->form.layers;
   int32_t k = l->of[v], ends = asks(f, SITU_FORM_ENDS);
   if (g->phase[v] != SITU_PHASE_FORWARD) return -1;
@@ -43,8 +43,8 @@ static int32_t block_of(const formed *f, const situ_graph *g, int32_t v) {
   return ends ? l->n - 1 : 2 * l->n + 1;
 }
 
-/* Keys of what every plan of the form keeps together; NULL without memory. */
-static int32_t *form_keys(const formed *f, const situ_problem *p, arena *a) {
+/* Keys of what every plan of the form keeps together. NULL without memory. */
+static int32_t *form_keys(const form_search *f, const situ_problem *p, arena *a) {
   int32_t n = p->n_operators, *into, *first, n_whole = 2 * f->form.n;
   if (!ARENA_ARRAYS(a, ARRAY(into, n), ARRAY(first, n_whole + 2))) return NULL;
   disjoint_init(into, n);
@@ -64,8 +64,9 @@ static int32_t *form_keys(const formed *f, const situ_problem *p, arena *a) {
   return key;
 }
 
-/* What may be used beside what the problem leaves empty; server -1: all. Whether anything is left. */
-static bool mark_unused(bool *unused, const formed *f, const situ_problem *p, int32_t server) {
+/* Marks as unused what the form excludes, besides what the problem leaves empty; server -1: all servers. Whether any
+ * device remains. */
+static bool mark_unused(bool *unused, const form_search *f, const situ_problem *p, int32_t server) {
   bool any = false;
   for (int32_t d = 0; d < p->n_devices; d++) {
     const situ_device *device = &p->platform->devices[d];
@@ -87,10 +88,10 @@ static situ_status run_rows(solve_run *run) {
   if (chain_labels_takes(p)) TRY(chain_labels_run(run));
   if (stream && run->incumbent->best.device) return SITU_STATUS_OK;
   const solver *last = stream ? &layers_solver : &auto_solver;
-  return solver_serves(last, p) ? solver_run(last, run, 1, FORMED_LIMIT_NS) : SITU_STATUS_OK;
+  return solver_serves(last, p) ? solver_run(last, run, 1, SEARCH_LIMIT_NS) : SITU_STATUS_OK;
 }
 
-/* Searches the posed problem, and offers what it finds to the run, of the problem itself. */
+/* Searches the posed problem, and offers its plans to the run of the original problem. */
 static situ_status search_posed(solve_run *run, const situ_problem *posed) {
   incumbent found;
   solve_run own = *run;
@@ -110,7 +111,7 @@ static situ_status search_posed(solve_run *run, const situ_problem *posed) {
   return status;
 }
 
-static situ_status search_server(formed *f, solve_run *run, int32_t server) {
+static situ_status search_server(form_search *f, solve_run *run, int32_t server) {
   const situ_problem *p = run->problem;
   situ_problem_options o = problem_options_of(p);
   situ_problem *posed = NULL;
@@ -128,8 +129,8 @@ static situ_status search_server(formed *f, solve_run *run, int32_t server) {
   return status;
 }
 
-/* Each server where the form wants one, else all at once. */
-static situ_status search_servers(formed *f, solve_run *run) {
+/* Searches each server separately if the form wants one server, else all at once. */
+static situ_status search_servers(form_search *f, solve_run *run) {
   const situ_problem *p = run->problem;
   const situ_device *devices = p->platform->devices;
   if (!asks(f, SITU_FORM_ONE_SERVER)) return search_server(f, run, -1);
@@ -141,7 +142,7 @@ static situ_status search_servers(formed *f, solve_run *run) {
   return SITU_STATUS_OK;
 }
 
-situ_status formed_search(formed *f, solve_run *run) {
+situ_status form_search_run(form_search *f, solve_run *run) {
   budget *whole = run->budget;
   int64_t steps = budget_steps_left(whole), time = budget_time_left(whole);
   budget part = budget_part(whole, steps == INT64_MAX ? 0 : steps / 2 + 1, time == INT64_MAX ? 0 : time / 2 + 1);
@@ -157,7 +158,7 @@ situ_status formed_search(formed *f, solve_run *run) {
   return status;
 }
 
-bool formed_costs(formed *f, const solve_run *run) {
+bool form_search_costs(form_search *f, const solve_run *run) {
   const incumbent *any = run->incumbent;
   if (any->best.device && layer_plan_take(&f->form, run->problem, any->best.device, NULL, NULL) == SITU_STATUS_OK)
     incumbent_take(&f->best, any, run->problem);
@@ -166,7 +167,7 @@ bool formed_costs(formed *f, const solve_run *run) {
   return any->value_ns < f->best.value_ns;
 }
 
-const char *formed_reason(const formed *f, const solve_run *run) {
+const char *form_search_reason(const form_search *f, const solve_run *run) {
   char line[400];
   snprintf(line, sizeof line,
            "no plan was found that the writers can represent%s%s; without them the best plan found takes %.10g ms: "
