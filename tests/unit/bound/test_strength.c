@@ -1,7 +1,10 @@
 /* How strong bounds are, as a ledger: what each adds up to over fixed sets of random problems of every execution model.
  * A weaker bound is no error and no other test may notice it; here its sum falls. The sums are no theory: where a bound
- * has become stronger, its sum here is raised, and none is lowered without a reason that the change log can tell. On
- * small problems, whose optimum brute force knows, no bound may be above that either, so no sum can be bought. */
+ * has become stronger, its sum here is raised in the same change, and none is lowered without a reason that the change
+ * log can tell. A sum that rises fails as well: below a stale sum a bound could get weaker again, and nobody would see
+ * it. On small problems, whose optimum brute force knows, no bound may be above that either, so no sum can be bought.
+ *
+ * Sums of bounds that ask an engine for linear programs may rise, since engines choose different prices. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,10 +78,10 @@ static const family families[] = {
      .denser = 0.1,
      .drawn = {.memory = 0.35, .unfused = true},
      .options = {STREAM},
-     .marks = {{"critical_path", 1575, 1575},
+     .marks = {{"critical_path", 2584, 2584},
                {"unit_chain", 1581, 1581},
-               {"area_price", 1114, 1114},
-               {"join", 1629, 1629},
+               {"area_price", 2062, 2062},
+               {"join", 2656, 2656},
                {"destructive", 1756, 1756},
                {"cut_vertex", 1692, 1692},
                {"linear_relaxation", 1828, 1828},
@@ -143,10 +146,10 @@ static const family families[] = {
      .drawn = {.memory = 0.3, .unfused = true},
      .options = {STREAM},
      .marks = {{"packing", 3000, 3000},
-               {"critical_path", 2428, 2428},
+               {"critical_path", 5248, 5248},
                {"unit_chain", 2362, 2362},
-               {"area_price", 1794, 1794},
-               {"join", 2528, 2528},
+               {"area_price", 2771, 2771},
+               {"join", 5389, 5389},
                {"destructive", 2645, 2645},
                {"cut_vertex", 2686, 2686},
                {"linear_relaxation", 2648, 2648},
@@ -163,10 +166,10 @@ static const family families[] = {
      .options = {STREAM},
      .marks = {{"memory_price", 2000, 2000},
                {"packing", 22000, 22000},
-               {"critical_path", 2192, 2192},
+               {"critical_path", 12686, 12686},
                {"unit_chain", 3481, 3481},
-               {"area_price", 2825, 2825},
-               {"join", 2250, 2250},
+               {"area_price", 3856, 3856},
+               {"join", 12824, 12824},
                {"destructive", 2421, 2421},
                {"cut_vertex", 2461, 2461},
                {"linear_relaxation", 2513, 2513},
@@ -183,10 +186,10 @@ static const family families[] = {
      .options = {STREAM},
      .marks = {{"memory_price", 1000, 1000},
                {"packing", 39000, 39000},
-               {"critical_path", 2192, 2192},
+               {"critical_path", 37963, 37963},
                {"unit_chain", 3099, 3099},
-               {"area_price", 2697, 2697},
-               {"join", 2250, 2250},
+               {"area_price", 2704, 2704},
+               {"join", 37974, 37974},
                {"destructive", 2421, 2421},
                {"cut_vertex", 2461, 2461},
                {"linear_relaxation", 2420, 2420},
@@ -220,11 +223,11 @@ static const family families[] = {
      .drawn = {.memory = 0.3},
      .options = {STREAM, .overlap = SITU_OVERLAP_NONE},
      .marks = {{"packing", 2000, 2000},
-               {"critical_path", 2050, 2050},
+               {"critical_path", 4837, 4837},
                {"memory_cut", 3867, 3867},
                {"unit_chain", 3476, 3476},
-               {"area_price", 1545, 1545},
-               {"join", 2109, 2109},
+               {"area_price", 2574, 2574},
+               {"join", 4984, 4984},
                {"destructive", 2223, 2223},
                {"cut_vertex", 2243, 2243},
                {"linear_relaxation", 2294, 2294},
@@ -240,9 +243,9 @@ static const family families[] = {
      .denser = 0.06,
      .drawn = {.memory = 0.5},
      .options = {STREAM, .objective = SITU_OBJECTIVE_THROUGHPUT, .max_latency_ns = 200},
-     .marks = {{"critical_path", 1515, 1515},
-               {"area_price", 1221, 1221},
-               {"join", 1570, 1570},
+     .marks = {{"critical_path", 1669, 1669},
+               {"area_price", 1403, 1403},
+               {"join", 1746, 1746},
                {"destructive", 1688, 1688},
                {"cut_vertex", 1745, 1745},
                {"linear_relaxation", 1706, 1706},
@@ -287,6 +290,7 @@ static const family families[] = {
                {"balance", 1676, 1676},
                {"area_price", 1815, 1815},
                {"largest_operator", 1349, 1349},
+               {"runs", 3841, 3841},
                {"configuration", 1080, 0}}},
     {.name = "linked pipelines",
      .problems = 72,
@@ -298,7 +302,8 @@ static const family families[] = {
      .denser = 0.08,
      .drawn = {.equal = true},
      .options = {PERIOD, .communication = SITU_COMMUNICATION_LINK},
-     .marks = {{"balance", 1622, 1622}, {"area_price", 1423, 1423}, {"largest_operator", 1353, 1353}}},
+     .marks =
+         {{"balance", 1622, 1622}, {"area_price", 1423, 1423}, {"largest_operator", 1353, 1353}, {"runs", 1624, 1624}}},
     {.name = "trained pipelines",
      .problems = 72,
      .n = 8,
@@ -312,8 +317,9 @@ static const family families[] = {
      .marks = {{"memory_price", 2000, 2000},
                {"packing", 2000, 2000},
                {"balance", 2705, 2705},
-               {"area_price", 2368, 2368},
+               {"area_price", 2447, 2447},
                {"largest_operator", 2455, 2455},
+               {"runs", 4051, 4051},
                {"configuration", 722, 0}}},
     {.name = "free pipelines",
      .problems = 96,
@@ -366,11 +372,11 @@ static const family families[] = {
      .denser = 0.06,
      .drawn = {.memory = 0.3},
      .options = {STREAM, .overlap = SITU_OVERLAP_NONE},
-     .marks = {{"critical_path", 2830, 2830},
+     .marks = {{"critical_path", 4017, 4017},
                {"memory_cut", 5748, 5748},
                {"unit_chain", 5343, 5343},
-               {"area_price", 2285, 2285},
-               {"join", 2901, 2901},
+               {"area_price", 3572, 3572},
+               {"join", 4107, 4107},
                {"destructive", 3088, 3088},
                {"cut_vertex", 3106, 3106},
                {"linear_relaxation", 3188, 3188},
@@ -403,10 +409,10 @@ static const family families[] = {
      .options = {STREAM},
      .marks = {{"memory_price", 1000, 1000},
                {"packing", 15000, 15000},
-               {"critical_path", 1411, 1411},
+               {"critical_path", 4600, 4600},
                {"unit_chain", 1635, 1635},
-               {"area_price", 1652, 1652},
-               {"join", 1429, 1429},
+               {"area_price", 2026, 2026},
+               {"join", 4604, 4604},
                {"destructive", 1705, 1705},
                {"cut_vertex", 1409, 1409},
                {"linear_relaxation", 1853, 1853},
@@ -424,7 +430,7 @@ static const family families[] = {
      .marks = {{"memory_price", 1000, 1000},
                {"packing", 3000, 3000},
                {"balance", 1928, 1928},
-               {"area_price", 3026, 3026},
+               {"area_price", 3034, 3034},
                {"largest_operator", 1619, 1619}}},
     {.name = "many calls",
      .problems = 60,
@@ -436,10 +442,76 @@ static const family families[] = {
      .denser = 0.05,
      .drawn = {.memory = 0.3, .equal = true, .n_colocations = 2},
      .options = {.execution = SITU_EXECUTION_CALLS, .max_calls = 3},
+     .marks =
+         {{"memory_price", 0, 0}, {"packing", 2000, 2000}, {"critical_path", 2374, 2374}, {"call_price", 2680, 0}}},
+    {.name = "training streams, little memory",
+     .problems = 72,
+     .n = 7,
+     .n_more = 8,
+     .devices = 2,
+     .more = 3,
+     .density = 0.2,
+     .denser = 0.08,
+     .drawn = {.training = true, .memory = 0.5, .n_colocations = 2},
+     .options = {STREAM},
+     .marks = {{"memory_price", 1000, 1000},
+               {"packing", 2000, 2000},
+               {"critical_path", 6479, 6479},
+               {"unit_chain", 4003, 4003},
+               {"area_price", 6975, 6975},
+               {"join", 7101, 7101},
+               {"destructive", 4213, 4213},
+               {"cut_vertex", 3150, 3150},
+               {"linear_relaxation", 4128, 4128},
+               {"visits", 4813, 4813}}},
+    {.name = "training streams, all memories small",
+     .problems = 60,
+     .n = 9,
+     .n_more = 8,
+     .devices = 3,
+     .more = 2,
+     .density = 0.15,
+     .denser = 0.06,
+     .drawn = {.training = true, .memory = 0.55, .host_memory = 0.75, .n_colocations = 1, .unfused = true},
+     .options = {STREAM, .contention = SITU_CONTENTION_NONE},
+     .marks = {{"packing", 17000, 17000},
+               {"critical_path", 17176, 17176},
+               {"unit_chain", 2453, 2453},
+               {"area_price", 3390, 3390},
+               {"join", 17247, 17247},
+               {"destructive", 2956, 2956},
+               {"cut_vertex", 2316, 2316},
+               {"linear_relaxation", 3100, 3100},
+               {"visits", 11989, 11989}}},
+    {.name = "pipelines of groups",
+     .problems = 72,
+     .n = 8,
+     .n_more = 9,
+     .devices = 2,
+     .more = 5,
+     .density = 0.08,
+     .denser = 0.05,
+     .drawn = {.training = true, .memory = 0.6, .n_colocations = 1},
+     .options = {PERIOD, STAGED, .in_flight = 2},
      .marks = {{"memory_price", 1000, 1000},
                {"packing", 3000, 3000},
-               {"critical_path", 2292, 2292},
-               {"call_price", 3692, 0}}},
+               {"balance", 4276, 4276},
+               {"area_price", 3473, 3473},
+               {"largest_operator", 4270, 4270},
+               {"runs", 6314, 6314},
+               {"configuration", 708, 0}}},
+    {.name = "long pipelines",
+     .problems = 60,
+     .n = 24,
+     .n_more = 17,
+     .devices = 3,
+     .more = 4,
+     .density = 0.02,
+     .denser = 0.015,
+     .drawn = {.memory = 0.5, .equal = true},
+     .options = {PERIOD, STAGED},
+     .marks =
+         {{"balance", 2276, 2276}, {"area_price", 2589, 2589}, {"largest_operator", 1352, 1352}, {"runs", 1410, 1410}}},
 };
 
 static const char *name_of(int32_t i) {
@@ -506,7 +578,7 @@ static void add_problem(tally *sum, const family *f, int32_t k) {
   o.n_operators = f->n + k % f->n_more;
   o.n_devices = f->devices + k / 2 % f->more;
   o.density = f->density + f->denser * (k % 5);
-  o.n_colocations = k % 4 == 1 ? 1 : 0;
+  o.n_colocations += k % 4 == 1 ? 1 : 0;
   o.ways_differ = k % 3 == 0;
   o.host_last = k % 5 == 2;
   o.pinned = k % 7 == 3;
@@ -531,34 +603,43 @@ static void add_problem(tally *sum, const family *f, int32_t k) {
   situ_costs_free(other);
 }
 
+static bool asks_engine(int32_t which) {
+  return which == CONFIGURATION || (which < BOUNDS && bounds[which] == &linear_relaxation_bound);
+}
+
 /* What has to add up; where no engine for linear programs is there, nothing of the bounds that ask one. */
-static mark least_of(const family *f, int32_t which) {
-  bool asks = which == CONFIGURATION || (which < BOUNDS && bounds[which] == &linear_relaxation_bound);
-  for (int32_t i = 0; i < MOST_MARKS && f->marks[i].bound && !(asks && lp_missing()); i++)
+static mark mark_of(const family *f, int32_t which) {
+  for (int32_t i = 0; i < MOST_MARKS && f->marks[i].bound && !(asks_engine(which) && lp_missing()); i++)
     if (strcmp(f->marks[i].bound, name_of(which)) == 0) return f->marks[i];
   return (mark){0};
 }
 
-static void no_bound_is_weaker_than_it_was(void **state) {
+/* What is wrong with a sum; NULL where it is as it was. */
+static const char *verdict(const tally *sum, int32_t which, mark m) {
+  if (sum->lower_ns[which] < m.least_ns || sum->proved_ns[which] < m.proved_ns) return "WEAKER";
+  bool rises = sum->lower_ns[which] > m.least_ns || sum->proved_ns[which] > m.proved_ns;
+  return rises && !asks_engine(which) ? "STRONGER: raise it here" : NULL;
+}
+
+static void bounds_are_as_strong_as_they_were(void **state) {
   (void)state;
-  bool weaker = false;
+  bool differs = false;
   for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
     const family *f = &families[i];
     tally sum = {0};
     for (int32_t k = 0; k < f->problems; k++) add_problem(&sum, f, f->first + k);
     for (int32_t b = 0; b < SAID; b++) {
-      mark least = least_of(f, b);
-      bool falls = sum.lower_ns[b] < least.least_ns || sum.proved_ns[b] < least.proved_ns;
-      if (sum.lower_ns[b] > 0 || falls)
-        print_message("%-34s {\"%s\", %" PRId64 ", %" PRId64 "}%s\n", f->name, name_of(b), sum.lower_ns[b],
-                      sum.proved_ns[b], falls ? " WEAKER" : "");
-      weaker |= falls;
+      const char *wrong = verdict(&sum, b, mark_of(f, b));
+      if (sum.lower_ns[b] > 0 || wrong)
+        print_message("%-34s {\"%s\", %" PRId64 ", %" PRId64 "} %s\n", f->name, name_of(b), sum.lower_ns[b],
+                      sum.proved_ns[b], wrong ? wrong : "");
+      differs |= wrong != NULL;
     }
   }
-  assert_false(weaker);
+  assert_false(differs);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(no_bound_is_weaker_than_it_was)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(bounds_are_as_strong_as_they_were)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
