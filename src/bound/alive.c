@@ -23,7 +23,7 @@ static void mark_sides(uint8_t *side, const situ_graph *g, int32_t at) {
       if (side[g->producer[g->in[i]]] & BEHIND) side[v] = BEHIND;
   for (int32_t v = at; v >= 0; v--)
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1] && side[v] & BEFORE; i++)
-      side[g->producer[g->in[i]]] |= BEFORE;
+      side[g->producer[g->in[i]]] = BEFORE;
 }
 
 typedef struct holders {

@@ -1,4 +1,4 @@
-/* Runs of a chain, by hand. */
+/* Runs of a chain, by hand; and which chains are tried, by the judge on each of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,9 +6,12 @@
 
 #include <cmocka.h>
 
+#include "../../lab/lab.h"
 #include "../../lab/proved.h"
+#include "../../lab/tier.h"
 #include "../scenario.h"
 #include "bound/bound.h"
+#include "view/contract.h"
 
 static const situ_problem_options pipeline = {.execution = SITU_EXECUTION_PIPELINE,
                                               .objective = SITU_OBJECTIVE_THROUGHPUT};
@@ -123,6 +126,178 @@ static void the_judge_asks_for_a_chain(void **state) {
   scenario_free(&s);
 }
 
+/* ---- which chains are tried ---- */
+
+enum { MOST = 40 };
+
+/* A contiguous pipeline, with times of 1 ns to 1 ms: no two paths take the same, and some work is a small part of it.
+ */
+static situ_problem *draw(lab *l, situ_costs **wide, uint64_t seed) {
+  rng r = rng_new(seed + 40);
+  *l = lab_random(&(lab_options){
+      .seed = seed + 4000,
+      .n_operators = (int32_t)(4 + rng_below(&r, MOST - 3)),
+      .n_devices = (int32_t)(2 + rng_below(&r, 4)),
+      .density = 0.03 + 0.12 * rng_unit(&r),
+      .n_colocations = rng_below(&r, 4) == 0,
+      .training = rng_below(&r, 3) == 0,
+      .pinned = rng_below(&r, 4) == 0,
+      .unsupported = rng_below(&r, 3) == 0,
+      .equal = rng_below(&r, 2) == 0,
+      .memory = rng_below(&r, 2) ? 0.5 : 0,
+      .options = {.execution = SITU_EXECUTION_PIPELINE, .objective = SITU_OBJECTIVE_THROUGHPUT, .in_flight = 2}});
+  *wide = costs_copies(l->costs, 1);
+  assert_non_null(*wide);
+  for (int32_t v = 0; v < l->graph->n_operators; v++) {
+    int64_t most = 1;
+    for (int64_t k = rng_below(&r, 7); k > 0; k--) most *= 10;
+    int64_t time_ns = most + rng_below(&r, most);
+    for (int32_t c = 0; c < (*wide)->n_classes; c++) {
+      int64_t *t = &(*wide)->time_ns[v * (*wide)->n_classes + c];
+      if (*t != SITU_NEVER_NS) *t = time_ns + rng_below(&r, time_ns);
+    }
+  }
+  costs_find_extremes(*wide);
+  situ_problem_options options = {.size = sizeof options,
+                                  .execution = SITU_EXECUTION_PIPELINE,
+                                  .objective = SITU_OBJECTIVE_THROUGHPUT,
+                                  .in_flight = 2,
+                                  .pins = l->pins,
+                                  .unused = l->unused};
+  situ_problem *p;
+  situ_error error;
+  if (situ_problem_pose(&p, l->graph, l->platform, *wide, &options, &error)) fail_msg("%s", error.text);
+  return p;
+}
+
+typedef struct paths {
+  int64_t least_ns[MOST],
+      length_ns[MOST]; /* [class] its least time, 0 where no device may have it; of a path from it */
+  bool reach[MOST][MOST];
+  int32_t place[MOST], path[MOST], n;
+  int64_t beside_ns[MOST]; /* [place] */
+} paths;
+
+static int64_t measure(paths *w, const contraction *c, int32_t k) {
+  const constraint_graph *f = &c->forward;
+  if (w->length_ns[k] >= 0) return w->length_ns[k];
+  int64_t behind = 0;
+  for (int32_t e = f->start[k]; e < f->start[k + 1]; e++) {
+    int64_t length = measure(w, c, f->to[e]);
+    if (length > behind) behind = length;
+    w->reach[k][f->to[e]] = true;
+    for (int32_t to = 0; to < f->n; to++) w->reach[k][to] |= w->reach[f->to[e]][to];
+  }
+  return w->length_ns[k] = w->least_ns[k] + behind;
+}
+
+static void find_least(paths *w, const contraction *c, const situ_problem *p) {
+  for (int32_t k = 0; k < c->n_classes; k++) {
+    unit_members members = contraction_members(c, k);
+    w->least_ns[k] = SITU_NEVER_NS;
+    for (int32_t d = 0; d < p->n_devices; d++) {
+      int64_t sum = 0;
+      for (int32_t i = 0; i < members.n; i++)
+        sum = problem_allows(p, members.member[i], d) && sum != SITU_NEVER_NS
+                  ? sum + problem_time_ns(p, members.member[i], d)
+                  : SITU_NEVER_NS;
+      if (sum < w->least_ns[k]) w->least_ns[k] = sum;
+    }
+    if (w->least_ns[k] == SITU_NEVER_NS) w->least_ns[k] = 0;
+    w->length_ns[k] = w->place[k] = -1;
+  }
+}
+
+/* The longest path, as long as its first class says, then as the next does. False where two are, or where some class
+ * has no device. */
+static bool walk(paths *w, const contraction *c) {
+  int64_t left = 0;
+  for (int32_t k = 0; k < c->n_classes; k++) {
+    if (w->least_ns[k] == 0) return false;
+    if (measure(w, c, k) > left) left = w->length_ns[k];
+  }
+  for (int32_t last = -1; left > 0;) {
+    int32_t next = -1, n = 0;
+    for (int32_t k = 0; k < c->n_classes; k++) {
+      bool follows = last < 0;
+      for (int32_t e = last < 0 ? 0 : c->forward.start[last]; last >= 0 && e < c->forward.start[last + 1]; e++)
+        follows |= c->forward.to[e] == k;
+      if (!follows || w->length_ns[k] != left) continue;
+      n++;
+      next = k;
+    }
+    if (n != 1) return false;
+    w->place[next] = w->n;
+    w->path[w->n++] = last = next;
+    left -= w->least_ns[next];
+  }
+  return true;
+}
+
+/* What no class of the path at a place comes before or behind, though some of its ends do. */
+static void find_beside(paths *w, const contraction *c) {
+  for (int32_t k = 0; k < c->n_classes; k++) {
+    int32_t before = -1, behind = w->n;
+    if (w->place[k] >= 0) continue;
+    for (int32_t i = 0; i < w->n; i++) {
+      if (w->reach[w->path[i]][k]) before = i;
+      if (w->reach[k][w->path[i]] && behind == w->n) behind = i;
+    }
+    for (int32_t i = before + 1; before >= 0 && behind < w->n && i < behind; i++) w->beside_ns[i] += w->least_ns[k];
+  }
+}
+
+/* The most that the judge accepts of the chains that docs/theory/bounds/runs.md names. */
+static int64_t best_chain(const paths *w, const contraction *c, const situ_problem *p, arena *a) {
+  int64_t best = 0, all = 0;
+  const int64_t part[] = {1, 100, 1000, 10000, INT64_MAX};
+  for (int32_t i = 0; i < w->n; i++) all += w->least_ns[w->path[i]];
+  for (size_t k = 0; k < sizeof part / sizeof part[0]; k++) {
+    certificate proof;
+    int64_t kept[MOST];
+    int32_t n = 0;
+    for (int32_t i = 0; i < w->n; i++)
+      if (w->beside_ns[i] <= all / part[k]) kept[n++] = contraction_members(c, w->path[i]).member[0];
+    if (n == 0) continue;
+    certificate_start(&proof, "runs", 0);
+    memcpy(certificate_add_operators(&proof, "chain", n, a), kept, (size_t)n * sizeof *kept);
+    int64_t proved = proved_by(p, &proof);
+    if (proved > best) best = proved;
+  }
+  return best;
+}
+
+static void the_best_chain_is_found(void **state) {
+  (void)state;
+  int32_t n = 0, rounds = rounds_of(3000);
+  for (uint64_t seed = 0; seed < (uint64_t)rounds; seed++) {
+    lab l;
+    situ_costs *wide;
+    situ_problem *p = draw(&l, &wide, seed);
+    arena *a = arena_new();
+    budget unlimited = budget_new(0, 0, NULL, NULL);
+    certificate proof = {0};
+    contraction c;
+    paths w = {0};
+    int64_t lower = 0;
+    assert_int_equal(runs_bound.compute(&lower, &proof, p, a, &unlimited, NULL), SITU_STATUS_OK);
+    assert_true(contract(&c, p, true, a));
+    find_least(&w, &c, p);
+    if (walk(&w, &c)) {
+      find_beside(&w, &c);
+      int64_t best = best_chain(&w, &c, p, a);
+      if (lower != best) fail_msg("seed %d: %lld, not %lld", (int)seed, (long long)lower, (long long)best);
+      n += w.n > 3;
+    }
+    arena_free(a);
+    situ_problem_free(p);
+    situ_costs_free(wide);
+    lab_free(&l);
+  }
+  print_message("%d of %d problems have a path of more than 3 classes\n", (int)n, (int)rounds);
+  assert_true(n > rounds / 5);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_chain_is_cut_between_operators),
@@ -131,6 +306,7 @@ int main(void) {
       cmocka_unit_test(a_run_has_room_in_memory),
       cmocka_unit_test(only_contiguous_parts_are_runs),
       cmocka_unit_test(the_judge_asks_for_a_chain),
+      cmocka_unit_test(the_best_chain_is_found),
   };
   return cmocka_run_group_tests_name("runs", tests, NULL, NULL);
 }
