@@ -95,9 +95,21 @@ static const portfolio_row contiguous_rows[] = {
 
 /* The bounds of contiguous plans hold for nothing here, so ideal_dp comes once, for its plan. */
 static const portfolio_row free_rows[] = {
+    {&single_solver, END},          {&m_topo_solver, END},
+    {&server_dp_solver, END},       {&potential_solver, TRY},
+    {&stretched_solver, TRY},       {&ideal_dp_solver, PROVE},
+    {&linear_dp_solver, END},       {&stage_lns_solver, END},
+    {&stage_prices_solver, PROVE},  {&configuration_solver, PROVE},
+    {&chain_search_solver, PROVE},  {&free_search_solver, SHARE},
+    {&local_search_solver, SEARCH}, {0},
+};
+
+/* By links: local_search knows the load of each channel. */
+static const portfolio_row linked_rows[] = {
     {&single_solver, END},
     {&m_topo_solver, END},
     {&server_dp_solver, END},
+    {&potential_solver, TRY},
     {&stretched_solver, TRY},
     {&ideal_dp_solver, PROVE},
     {&linear_dp_solver, END},
@@ -105,24 +117,16 @@ static const portfolio_row free_rows[] = {
     {&stage_prices_solver, PROVE},
     {&configuration_solver, PROVE},
     {&chain_search_solver, PROVE},
-    {&free_search_solver, SHARE},
     {&local_search_solver, SEARCH},
     {0},
-};
-
-/* By links: local_search knows the load of each channel. */
-static const portfolio_row linked_rows[] = {
-    {&single_solver, END},         {&m_topo_solver, END},          {&server_dp_solver, END},
-    {&stretched_solver, TRY},      {&ideal_dp_solver, PROVE},      {&linear_dp_solver, END},
-    {&stage_lns_solver, END},      {&stage_prices_solver, PROVE},  {&configuration_solver, PROVE},
-    {&chain_search_solver, PROVE}, {&local_search_solver, SEARCH}, {0},
 };
 
 /* Free problems that are large: what is exact would use up the limits. free_search moves much at once, local_search
  * ends what it leaves. */
 static const portfolio_row large_free_rows[] = {
-    {&single_solver, END},      {&m_topo_solver, END},        {&server_dp_solver, END},       {&linear_dp_solver, END},
-    {&stretched_solver, SHARE}, {&free_search_solver, SHARE}, {&local_search_solver, SEARCH}, {0},
+    {&single_solver, END},        {&m_topo_solver, END},          {&server_dp_solver, END},
+    {&potential_solver, TWICE},   {&linear_dp_solver, TRY},       {&stretched_solver, SHARE},
+    {&free_search_solver, SHARE}, {&local_search_solver, SEARCH}, {0},
 };
 
 static const double TRIED = 0.15, PROVED = 0.5; /* of what is left */

@@ -44,6 +44,7 @@ typedef struct solver solver;
   ROW(local_search)      \
   ROW(free_search)       \
   ROW(stretched)         \
+  ROW(potential)         \
   ROW(ideal_dp)          \
   ROW(stage_prices)      \
   ROW(stage_lns)         \
