@@ -13,23 +13,40 @@
 #include "solve/pipeline/cooling.h"
 #include "solve/pipeline/partition.h"
 
-enum { MAX_TRIED = 6, N_STRANGERS = 2, MIN_SWEEPS = 8, N_SWEEPS = 3, N_MEMORY_TIMES = 3 };
+enum { MAX_TRIED = 6, N_STRANGERS = 2, EXCHANGES = 8, MIN_SWEEPS = 8 };
 static const double MILD = 2, STEEP = 200; /* exponents of the first and of the last sweep of a descent */
-/* Descents: all with few sweeps first. The exponents of memories are so much steeper; each makes another plan. */
-static const int32_t SWEEPS[N_SWEEPS] = {24, 96, 384};
-static const double MEMORY_TIMES[N_MEMORY_TIMES] = {8, 4, 16};
+
+/* Where memories are unlimited only those without exchanges and with `roomy` run. */
+typedef struct descent {
+  int32_t n_sweeps;
+  double memory_times; /* the exponents of memories are so much steeper; each makes another plan */
+  bool exchanges, roomy;
+} descent;
+
+/* What is quick first: a sweep with exchanges takes up to twenty times as long. */
+static const descent DESCENTS[] = {
+    {24, 8, false, true},  {24, 4, false, false}, {24, 16, false, false}, {96, 8, false, true},
+    {24, 16, true, false}, {384, 4, false, true}, {96, 8, true, false},   {384, 16, true, false},
+};
+
+typedef struct cost {
+  int64_t steps, time_ns;
+} cost;
 
 typedef struct potential {
   solve_run *run;
+  rng random;
   hypergraph h;
   partition now;
+  bool exchanges;
   double steepness, memory_steepness; /* of the prices */
   double period_ns;                   /* the load that counts as full */
   double *price;                      /* [device] of all that it holds */
   int32_t *best;                      /* [unit] the best partition that fits */
   int32_t *operator_device;
-  int64_t best_ns, n_moves, n_tried;
-  int64_t n_sweeps, start_ns; /* sweeps so far, since when */
+  int64_t best_ns, n_moves;
+  int64_t n_weighed;          /* moves that no step has been counted for */
+  cost plain, with_exchanges; /* of a sweep; 0: not known yet */
 } potential;
 
 static inline double full(double steepness, double part) { return exp(steepness * (part - 1)); }
@@ -66,29 +83,66 @@ static int32_t candidates(const potential *s, int32_t unit, int32_t *tried) {
   return n;
 }
 
+/* A move: what it makes of its devices and of their prices. */
+typedef struct move {
+  int32_t unit, from, to;
+  partition_change sums;
+  double from_price, to_price;
+  double more; /* what it adds to the sum of all prices */
+} move;
+
+static void weigh(potential *s, int32_t unit, int32_t to, move *m) {
+  s->n_weighed++;
+  m->unit = unit;
+  m->from = s->now.device[unit];
+  m->to = to;
+  partition_weigh(&s->now, unit, to, &m->sums);
+  m->from_price = price_of(s, m->from, &m->sums.from);
+  m->to_price = price_of(s, to, &m->sums.to);
+  m->more = m->from_price + m->to_price - s->price[m->from] - s->price[to];
+}
+
+static void make(potential *s, const move *m) {
+  partition_move(&s->now, m->unit, m->to, &m->sums);
+  s->price[m->from] = m->from_price;
+  s->price[m->to] = m->to_price;
+  s->n_moves++;
+}
+
+/* Makes a move that does not pay, if one of a few units of the other device comes back for less. */
+static void exchange(potential *s, const move *there) {
+  move back, undo = {.unit = there->unit,
+                     .from = there->to,
+                     .to = there->from,
+                     .sums = {.from = s->now.sums[there->to], .to = s->now.sums[there->from]},
+                     .from_price = s->price[there->to],
+                     .to_price = s->price[there->from]};
+  make(s, there);
+  for (int32_t k = 0; k < EXCHANGES; k++) {
+    int64_t place = rng_below(&s->random, partition_n_units(&s->now, there->to));
+    int32_t other = partition_unit(&s->now, there->to, place);
+    if (other == there->unit || !partition_allows(&s->h, other, there->from)) continue;
+    weigh(s, other, there->from, &back);
+    if (there->more + back.more >= 0) continue;
+    make(s, &back);
+    return;
+  }
+  make(s, &undo);
+}
+
 /* Moves a unit to where all prices together are minimum. */
 static void settle(potential *s, int32_t unit) {
-  int32_t from = s->now.device[unit], tried[MAX_TRIED], n = candidates(s, unit, tried), to = from;
-  partition_change change, best_change;
-  double less = 0, from_price = 0, to_price = 0;
+  int32_t tried[MAX_TRIED], n = candidates(s, unit, tried);
+  move best = {.more = HUGE_VAL}, m;
   for (int32_t k = 0; k < n; k++) {
-    int32_t d = tried[k];
-    if (d == from || !partition_allows(&s->h, unit, d)) continue;
-    partition_weigh(&s->now, unit, d, &change);
-    double left = price_of(s, from, &change.from), there = price_of(s, d, &change.to);
-    double more = left + there - s->price[from] - s->price[d];
-    if (more >= less) continue;
-    less = more;
-    to = d;
-    best_change = change;
-    from_price = left;
-    to_price = there;
+    if (tried[k] == s->now.device[unit] || !partition_allows(&s->h, unit, tried[k])) continue;
+    weigh(s, unit, tried[k], &m);
+    if (m.more < best.more) best = m;
   }
-  if (to == from) return;
-  partition_move(&s->now, unit, to, &best_change);
-  s->price[from] = from_price;
-  s->price[to] = to_price;
-  s->n_moves++;
+  if (best.more < 0)
+    make(s, &best);
+  else if (s->exchanges && best.more < HUGE_VAL)
+    exchange(s, &best);
 }
 
 /* ---- sweeps ---- */
@@ -118,47 +172,62 @@ static bool sweep(potential *s, bool back) {
   for (int32_t d = 0; d < s->h.n_devices; d++) s->price[d] = price_of(s, d, &s->now.sums[d]);
   for (int32_t k = 0; k < n; k++) {
     settle(s, back ? n - 1 - k : k);
-    if (++s->n_tried % MOVES_OF_A_STEP == 0 && budget_spend(s->run->budget, 1)) return false;
+    int64_t steps = s->n_weighed / MOVES_OF_A_STEP;
+    s->n_weighed -= steps * MOVES_OF_A_STEP;
+    if (steps > 0 && budget_spend(s->run->budget, steps)) return false;
   }
-  s->n_sweeps++;
+  look(s);
   return true;
 }
 
 /* From mild to steep prices; false when the budget is spent. */
-static bool descend(potential *s, int32_t n_sweeps, double memory_times) {
+static bool descend(potential *s, const descent *of, int32_t n_sweeps) {
+  int64_t start_ns = clock_now_ns(), start_steps = s->run->budget->steps;
+  s->exchanges = of->exchanges;
   for (int32_t k = 0; k < n_sweeps; k++) {
     s->steepness = MILD * pow(STEEP / MILD, (double)k / (n_sweeps - 1));
-    s->memory_steepness = memory_times * s->steepness;
-    bool more = sweep(s, k % 2 == 1);
-    look(s);
-    if (!more) return false;
+    s->memory_steepness = of->memory_times * s->steepness;
+    if (!sweep(s, k % 2 == 1)) return false;
   }
+  *(of->exchanges ? &s->with_exchanges : &s->plain) =
+      (cost){(s->run->budget->steps - start_steps) / n_sweeps, (clock_now_ns() - start_ns) / n_sweeps};
   return true;
 }
 
+/* What a sweep costs: as in the last descent of the kind, else as much as it may. */
+static cost sweep_cost(const potential *s, bool exchanges) {
+  if (exchanges && s->with_exchanges.time_ns > 0) return s->with_exchanges;
+  cost plain = s->plain;
+  if (plain.time_ns == 0) plain.steps = (int64_t)s->h.n_units * min64(s->h.n_devices - 1, MAX_TRIED) / MOVES_OF_A_STEP;
+  int64_t times = exchanges ? 1 + EXCHANGES : 1;
+  return (cost){times * plain.steps, times * plain.time_ns};
+}
+
 /* As many sweeps as are wanted, or as the budget pays for: a descent that ends early is of no use. */
-static int32_t paid_sweeps(const potential *s, int64_t wanted) {
+static int32_t paid_sweeps(const potential *s, const descent *of) {
   const budget *b = s->run->budget;
-  if (b->max_steps < INT64_MAX) wanted = min64(wanted, budget_steps_left(b) * MOVES_OF_A_STEP / max64(1, s->h.n_units));
-  if (b->deadline_ns < INT64_MAX && s->n_sweeps > 0)
-    wanted = min64(wanted, budget_time_left(b) * s->n_sweeps / max64(1, clock_now_ns() - s->start_ns));
-  return (int32_t)wanted;
+  cost one = sweep_cost(s, of->exchanges);
+  int64_t n = of->n_sweeps;
+  if (b->max_steps < INT64_MAX) n = min64(n, budget_steps_left(b) / max64(1, one.steps));
+  if (b->deadline_ns < INT64_MAX) n = min64(n, budget_time_left(b) / max64(1, one.time_ns));
+  return (int32_t)n;
 }
 
 static void run_descents(potential *s) {
-  s->start_ns = clock_now_ns();
-  for (int32_t i = 0; i < N_SWEEPS; i++)
-    for (int32_t k = 0; k < (s->h.memory_is_free ? 1 : N_MEMORY_TIMES); k++) {
-      int32_t n_sweeps = paid_sweeps(s, SWEEPS[i]);
-      bool more = n_sweeps >= MIN_SWEEPS && descend(s, n_sweeps, MEMORY_TIMES[k]);
-      offer(s);
-      if (!more) return;
-    }
+  for (size_t i = 0; i < sizeof DESCENTS / sizeof DESCENTS[0]; i++) {
+    const descent *of = &DESCENTS[i];
+    if (s->h.memory_is_free && !of->roomy) continue;
+    int32_t n_sweeps = paid_sweeps(s, of);
+    if (n_sweeps < MIN_SWEEPS) continue;
+    bool more = descend(s, of, n_sweeps);
+    offer(s);
+    if (!more) return;
+  }
 }
 
 static situ_status potential_solve(solve_run *run) {
   const situ_problem *p = run->problem;
-  potential s = {.run = run, .best_ns = SITU_NEVER_NS};
+  potential s = {.run = run, .random = rng_new(run->seed), .best_ns = SITU_NEVER_NS};
   if (p->n_operators == 0 || solve_done(run) || !run->incumbent->best.device) return SITU_STATUS_OK;
   if (!hypergraph_find(&s.h, p, true, run->arena)) return fail_no_memory(run->error);
   if (!hypergraph_fits(&s.h)) return SITU_STATUS_OK;
