@@ -111,7 +111,7 @@ static void trim(text_buffer *out) {
 }
 
 /* How narrow prose may become, which no title of it is wider than. */
-enum { LEAST_PROSE = 12 };
+enum { MIN_PROSE = 12 };
 
 /* Narrows the widest prose, column by column, until the table fits a terminal of known width, or none can give way. */
 static void fit(size_t *width, const table *t, const situ_report_options *options) {
@@ -122,7 +122,7 @@ static void fit(size_t *width, const table *t, const situ_report_options *option
     int32_t widest = -1;
     for (int32_t c = 0; c < t->n_columns; c++)
       if (t->columns[c].align == ALIGN_PROSE && (widest < 0 || width[c] > width[widest])) widest = c;
-    if (widest < 0 || width[widest] <= LEAST_PROSE) return;
+    if (widest < 0 || width[widest] <= MIN_PROSE) return;
     width[widest]--;
   }
 }
