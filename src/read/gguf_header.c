@@ -1,11 +1,11 @@
 #include "read/gguf_header.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/format.h"
 
 enum {
   MAX_TENSORS = 1 << 20,
@@ -72,10 +72,7 @@ static situ_status cut_off(const cursor *c, const char *what) {
 static situ_status refuse_at(const cursor *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static situ_status refuse_at(const cursor *c, const char *format, ...) {
   char text[300];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
+  FORMAT_INTO(text, format);
   return fail_with(c->error, SITU_STATUS_BAD_INPUT, c->source->path, "is not a valid GGUF file: before byte %zu, %s",
                    c->at, text);
 }

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/format.h"
 #include "graph/builder.h"
 
 enum { MAX_DEPTH = 16, PATH_BYTES = 192, MAX_INPUTS = 4096, OPSET = 17 };
@@ -87,10 +88,7 @@ bool net_ok(const net *n) { return n->status == SITU_STATUS_OK; }
 void net_refuse(net *n, const char *format, ...) {
   if (!net_ok(n)) return;
   char text[400];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
+  FORMAT_INTO(text, format);
   n->status = fail_with(&n->error, SITU_STATUS_BAD_INPUT, NULL, "%s", text);
 }
 

@@ -175,10 +175,7 @@ static void part_rows(text_buffer *t, const situ_explanation *x, const situ_prob
   table rows;
   char count[TEXT_UNIT_BYTES], work[TEXT_UNIT_BYTES];
   int32_t n = situ_explanation_n_parts(x);
-  if (!table_start(&rows)) {
-    t->failed = true;
-    return;
-  }
+  if (!table_begin(&rows, t)) return;
   table_column(&rows, "part", ALIGN_RIGHT, 0);
   table_column(&rows, "device", ALIGN_LEFT, 24);
   table_column(&rows, "kernels", ALIGN_RIGHT, 0);
@@ -234,10 +231,7 @@ static void what_if_rows(text_buffer *t, const situ_what_if_list *what_ifs, cons
   table rows;
   char value[TEXT_UNIT_BYTES], words[64];
   if (situ_what_if_count(what_ifs) == 0) return;
-  if (!table_start(&rows)) {
-    t->failed = true;
-    return;
-  }
+  if (!table_begin(&rows, t)) return;
   table_column(&rows, "what if", ALIGN_LEFT, 0);
   table_column(&rows, "value", ALIGN_RIGHT, 0);
   table_column(&rows, "for each input", ALIGN_LEFT, 0);

@@ -1,11 +1,11 @@
 #include "report/table.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "situ/types.h"
 
 static const char *const style_code[] = {
@@ -36,6 +36,11 @@ void text_add_clean(text_buffer *t, const char *text) {
 
 bool table_start(table *t) {
   *t = (table){.arena = arena_new()};
+  return t->arena != NULL;
+}
+
+bool table_begin(table *t, text_buffer *in) {
+  in->failed |= !table_start(t);
   return t->arena != NULL;
 }
 
@@ -84,10 +89,7 @@ void table_cell(table *t, style s, const char *text) {
 
 void table_cellf(table *t, style s, const char *format, ...) {
   char text[512];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
+  FORMAT_INTO(text, format);
   table_cell(t, s, text);
 }
 

@@ -104,7 +104,7 @@ static void fill_reads(parts_model *m) {
   m->read_start[m->n_parts] = n_reads;
 }
 
-void parts_cut(parts_model *m, const placement *where, const int64_t *start_ns, const int64_t *finish_ns) {
+static void cut_parts(parts_model *m, const placement *where, const int64_t *start_ns, const int64_t *finish_ns) {
   fill_parts(m, where, start_ns, finish_ns);
   fill_reads(m);
 }
@@ -182,7 +182,7 @@ int64_t parts_latency_ns(parts_model *m) {
 
 int64_t parts_value_ns(parts_model *m, const placement *where, const simulation *ran) {
   if (!parts_known(m->problem) || ran->value_ns == SITU_NEVER_NS) return ran->value_ns;
-  parts_cut(m, where, ran->start_ns, ran->finish_ns);
+  cut_parts(m, where, ran->start_ns, ran->finish_ns);
   return m->n_parts < 2 ? ran->value_ns : parts_latency_ns(m);
 }
 

@@ -44,9 +44,6 @@ bool parts_known(const situ_problem *problem);
 /* NULL without memory. */
 parts_model *parts_model_new(const situ_problem *problem, arena *a);
 
-/* Cuts a placement that runs: device, order as in a placement, times as simulated. Fills all but times. */
-void parts_cut(parts_model *m, const placement *where, const int64_t *start_ns, const int64_t *finish_ns);
-
 /* Sets parts that were cut elsewhere, such as those of an engine: part_of and device_of, numbered as above. */
 void parts_set(parts_model *m, const int32_t *part_of, const int32_t *device_of, int32_t n_parts);
 

@@ -27,17 +27,11 @@ static bool allocate(coarse_graph *d, int32_t n, int32_t n_edges, int64_t n_befo
 static bool coarse_start(coarse_graph *d, const boundary_ranges *fine, arena *a) {
   const stages *s = fine->stages;
   *d = (coarse_graph){.fine = fine, .n = s->n, .n_edges = s->n_edges, .n_types = s->n_types};
-  int64_t n_before = 0;
-  for (int64_t k = 0; k < (int64_t)s->n * s->n_words; k++) n_before += __builtin_popcountll(s->predecessors[k]);
-  if (!allocate(d, s->n, s->n_edges, n_before, s->pin_start[s->n_edges], a)) return false;
-  int32_t n = 0;
-  for (int32_t v = 0; v < s->n; v++) {
-    d->class_of[v] = v;
-    for (int32_t k = 0; k < s->n_words; k++)
-      for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1)
-        d->before[n++] = k * 64 + __builtin_ctzll(left);
-    d->before_start[v + 1] = n;
-  }
+  stage_order order;
+  if (!stage_order_find(&order, s, a) || !allocate(d, s->n, s->n_edges, 0, s->pin_start[s->n_edges], a)) return false;
+  d->before_start = order.start;
+  d->before = order.before;
+  for (int32_t v = 0; v < s->n; v++) d->class_of[v] = v;
   memcpy(d->pin_start, s->pin_start, ((size_t)s->n_edges + 1) * sizeof *d->pin_start);
   if (s->n_edges > 0) memcpy(d->pin, s->pin, (size_t)s->pin_start[s->n_edges] * sizeof *d->pin);
   for (int32_t e = 0; e < s->n_edges; e++) {

@@ -7,22 +7,6 @@
 
 enum { MAX_RECEIVERS = 10 }; /* open stages of one tensor: 2^10 values */
 
-bool stage_order_find(stage_order *out, const stages *s, arena *a) {
-  int64_t n = 0, n_words = (int64_t)s->n * s->n_words;
-  for (int64_t i = 0; i < n_words; i++) n += __builtin_popcountll(s->predecessors[i]);
-  *out = (stage_order){ARENA_NEW(a, int32_t, (int64_t)s->n + 1), ARENA_NEW(a, int32_t, n)};
-  if (!out->start || !out->before) return false;
-  out->start[0] = 0;
-  for (int32_t v = 0; v < s->n; v++) {
-    int32_t at = out->start[v];
-    for (int32_t k = 0; k < s->n_words; k++)
-      for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1)
-        out->before[at++] = k * 64 + __builtin_ctzll(left);
-    out->start[v + 1] = at;
-  }
-  return true;
-}
-
 static bool is_before(const stages *s, int32_t u, int32_t v) {
   return s->predecessors[(int64_t)v * s->n_words + u / 64] >> (u % 64) & 1;
 }

@@ -26,11 +26,6 @@ typedef struct stage_price {
 
 #define STAGE_PRICE_ONE ((int64_t)1 << 20)
 
-/* F as lists: the direct predecessors of class v are before[start[v] .. start[v+1]). */
-typedef struct stage_order {
-  int32_t *start, *before;
-} stage_order;
-
 typedef struct stage_energy {
   const stages *s;
   const stage_order *order;
@@ -50,8 +45,6 @@ typedef struct stage_energy {
   int64_t n_values;
   elimination tables;
 } stage_energy;
-
-bool stage_order_find(stage_order *out, const stages *s, arena *a);
 
 /* Sets up the energy of a sequence of devices with the allowed stages of each class (at least one). TOO_WIDE: its
  * tables would have more than max_entries. All lies in the arena; the other arguments are borrowed. */

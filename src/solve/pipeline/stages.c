@@ -351,6 +351,22 @@ bool stages_fit(const stages *s) {
   return weights < max;
 }
 
+bool stage_order_find(stage_order *out, const stages *s, arena *a) {
+  int64_t n = 0, n_words = (int64_t)s->n * s->n_words;
+  for (int64_t i = 0; i < n_words; i++) n += __builtin_popcountll(s->predecessors[i]);
+  *out = (stage_order){ARENA_NEW(a, int32_t, (int64_t)s->n + 1), ARENA_NEW(a, int32_t, n)};
+  if (!out->start || !out->before) return false;
+  out->start[0] = 0;
+  for (int32_t v = 0; v < s->n; v++) {
+    int32_t at = out->start[v];
+    for (int32_t k = 0; k < s->n_words; k++)
+      for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1)
+        out->before[at++] = k * 64 + __builtin_ctzll(left);
+    out->start[v + 1] = at;
+  }
+  return true;
+}
+
 int64_t stages_time_ns(const stages *s, int32_t type, int32_t class_index) {
   int64_t sum = 0;
   for (int32_t row = type; row < s->n_rows; row += s->n_types)

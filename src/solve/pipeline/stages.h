@@ -53,6 +53,12 @@ const char *stages_check(const stages *s);
 bool stages_fit(const stages *s);
 /* Fills touch_start and touch from the pins. False without memory. */
 bool stages_list_touches(stages *s, arena *a);
+/* F as lists: the direct predecessors of class v are before[start[v] .. start[v+1]). */
+typedef struct stage_order {
+  int32_t *start, *before;
+} stage_order;
+/* Lists the predecessors. False without memory. */
+bool stage_order_find(stage_order *out, const stages *s, arena *a);
 /* Time of a class on a type, all phases together; SITU_NEVER_NS: cannot run there. */
 int64_t stages_time_ns(const stages *s, int32_t type, int32_t class_index);
 
