@@ -16,7 +16,7 @@ typedef struct variable_graph {
 
 static uint64_t *row_of(const variable_graph *w, int32_t v) { return w->adjacent + (int64_t)v * w->n_words; }
 
-static void weigh(variable_graph *w, int32_t v) {
+static void update_weight(variable_graph *w, int32_t v) {
   const uint64_t *row = row_of(w, v);
   double weight = w->size[v];
   for (int32_t k = 0; k < w->n_words; k++)
@@ -35,7 +35,7 @@ static bool variable_graph_init(variable_graph *w, int32_t n, const int32_t *siz
     row_of(w, u)[v / 64] |= 1ull << (v % 64);
     row_of(w, v)[u / 64] |= 1ull << (u % 64);
   }
-  for (int32_t v = 0; v < n; v++) weigh(w, v);
+  for (int32_t v = 0; v < n; v++) update_weight(w, v);
   return true;
 }
 
@@ -55,7 +55,7 @@ static int32_t eliminate_next(variable_graph *w) {
       its[v / 64] &= ~(1ull << (v % 64));
     }
   for (int32_t k = 0; k < w->n_words; k++)
-    for (uint64_t left = mine[k]; left; left &= left - 1) weigh(w, k * 64 + __builtin_ctzll(left));
+    for (uint64_t left = mine[k]; left; left &= left - 1) update_weight(w, k * 64 + __builtin_ctzll(left));
   return v;
 }
 

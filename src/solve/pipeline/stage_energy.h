@@ -30,14 +30,15 @@ typedef struct stage_energy {
   const stages *s;
   const stage_order *order;
   const device_sequence *sequence;
-  const uint16_t *may;       /* [class] stages, as bits */
-  const uint16_t *held;      /* [edge] stages that receive or make its tensor whatever is decided, as bits */
-  int32_t n_variables;       /* classes with several stages, and edges with undecided receivers */
-  int32_t *variable_of;      /* [class] -1: decided */
-  int32_t *class_of;         /* [variable] its class, or ~edge */
-  int32_t *size;             /* [variable] */
-  int64_t *start;            /* [variable + 1] its values are start[v] .. start[v+1]-1 */
-  uint16_t *maker, *holders; /* [value] as bits: the stage of the class or producer; who receives the edge's tensor */
+  const uint16_t *may;  /* [class] stages, as bits */
+  const uint16_t *held; /* [edge] stages that receive or make its tensor whatever is decided, as bits */
+  int32_t n_variables;  /* classes with several stages, and edges with undecided receivers */
+  int32_t *variable_of; /* [class] -1: decided */
+  int32_t *class_of;    /* [variable] its class, or ~edge */
+  int32_t *size;        /* [variable] */
+  int64_t *start;       /* [variable + 1] its values are start[v] .. start[v+1]-1 */
+  uint16_t *maker,
+      *holders; /* [value] as bits: the stage of the class or producer; the stages that receive the tensor */
   int32_t n_factors;
   factor *factors;
   int32_t *source;             /* [factor] class, n + edge, or -1: a constraint without a price */

@@ -46,19 +46,20 @@ typedef struct lns {
   stage_cost loads[STAGES_MAX]; /* of it */
   double scale, norm;           /* its period and its norm when last measured */
   double worth[STAGES_MAX];     /* of a nanosecond of each stage: mean prices */
-  int32_t *start, *beside;      /* neighbours of class v in F: beside[start[v] .. start[v+1]) */
+  int32_t *start, *neighbour;   /* neighbours of class v in F: neighbour[start[v] .. start[v+1]) */
   int32_t *region, n_region, *stamp, now;
   uint16_t *may, *held;   /* held: none */
   int32_t *value, *piece; /* [variable] */
   uint8_t *saw, *mixed;   /* [pass * n + class]; [class] */
   column *columns;
-  int32_t n_pieces, n_columns, chosen[MAX_PIECES]; /* column of each piece, or -1: as it is */
+  int32_t n_pieces, n_columns, chosen[MAX_PIECES]; /* column of each piece, or -1: unchanged */
 } lns;
 
 /* Lists the neighbours in F. */
 static bool list_neighbours(lns *l, const stage_order *order, arena *a) {
   int32_t n = l->s->n;
-  if (!ARENA_ARRAYS(a, ZEROS(l->start, (int64_t)n + 2), ARRAY(l->beside, 2 * (int64_t)order->start[n]))) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(l->start, (int64_t)n + 2), ARRAY(l->neighbour, 2 * (int64_t)order->start[n])))
+    return false;
   for (int pass = 0; pass < 2; pass++) { /* counts, then fills */
     for (int32_t v = 0; v < n; v++)
       for (int32_t i = order->start[v]; i < order->start[v + 1]; i++) {
@@ -67,8 +68,8 @@ static bool list_neighbours(lns *l, const stage_order *order, arena *a) {
           csr_count(l->start, u);
           csr_count(l->start, v);
         } else {
-          l->beside[csr_put(l->start, u)] = v;
-          l->beside[csr_put(l->start, v)] = u;
+          l->neighbour[csr_put(l->start, u)] = v;
+          l->neighbour[csr_put(l->start, v)] = u;
         }
       }
     if (pass == 0) csr_sum(l->start, n);
@@ -154,7 +155,7 @@ static void grow(lns *l, int32_t seed, int32_t max) {
     int32_t v = l->region[i], n = l->start[v + 1] - l->start[v];
     int32_t turn = n > 0 ? (int32_t)rng_below(&l->random, n) : 0;
     for (int32_t k = 0; k < n && l->n_region - first < max; k++) {
-      int32_t u = l->beside[l->start[v] + (turn + k) % n];
+      int32_t u = l->neighbour[l->start[v] + (turn + k) % n];
       if (l->stamp[u] == l->now) continue;
       if (l->start[u + 1] - l->start[u] > MANY && rng_below(&l->random, RARELY) > 0) continue;
       l->stamp[u] = l->now;

@@ -59,7 +59,7 @@ typedef struct stage_order {
 } stage_order;
 /* Lists the predecessors. False without memory. */
 bool stage_order_find(stage_order *out, const stages *s, arena *a);
-/* Time of a class on a type, all phases together; SITU_NEVER_NS: cannot run there. */
+/* Time of a class on a type, over all phases; SITU_NEVER_NS: cannot run there. */
 int64_t stages_time_ns(const stages *s, int32_t type, int32_t class_index);
 
 /* What one row of a part costs a device that holds it alone. */
