@@ -28,7 +28,7 @@ COLUMNS = ['model', 'search', 'placements', 'runs', 'searched best ms', 'beside 
            'faster %', '+- %', 'parts', 'replayed', 'note']
 MAP = ['--map', f'cpu1=1/{SLOWER}']
 SEARCHES = {'hsdag': [], 'random': ['--variant', 'learns=0']}
-MOST_PLANS = 16
+MAX_PLANS = 16
 
 
 def measuring(args, *words):
@@ -60,9 +60,9 @@ def by_race(args, folder, model, runs):
     measuring(args, 'profile', model, '--engine', args.engine, '-o', folder / 'one.json')
     (folder / 'unlike.json').write_text(json.dumps(unlike_table(json.loads((folder / 'one.json').read_text()))))
     words = ['place', model, '--platform', folder / 'platform.json', '--cost-table', folder / 'unlike.json', '--steps', 20000, '--min-gain', 0,
-             '--measure', MOST_PLANS, *MAP]
+             '--measure', MAX_PLANS, *MAP]
     log = folder / 'race.json'
-    measuring(args, *words, '--measure-on', args.engine, '--rounds', max(30, runs // MOST_PLANS), '--race-log', log, '-o', folder / 'auto.plan')
+    measuring(args, *words, '--measure-on', args.engine, '--rounds', max(30, runs // MAX_PLANS), '--race-log', log, '-o', folder / 'auto.plan')
     call(args, *words, '--race-from', log, '--race-log', folder / 'again.json', '-o', folder / 'again.plan')
     race = json.loads(log.read_text())
     best = race['plans'][race['winner']]['median_ns']

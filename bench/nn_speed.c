@@ -12,7 +12,7 @@
 #include "learn/softmax_draw.h"
 #include "situ.h"
 
-enum { MOST_RUNS = 50 };
+enum { MAX_RUNS = 50 };
 static const double ENOUGH = 10; /* seconds in all */
 
 typedef struct pass {
@@ -111,7 +111,7 @@ static double gradient_norm(const params *p) {
 static int measure(pass *s, const char *path) {
   tape *t = tape_new();
   double best = (double)HUGE_VAL, loss = 0, spent = 0;
-  for (int k = 0; t && k < MOST_RUNS && spent < ENOUGH; k++) {
+  for (int k = 0; t && k < MAX_RUNS && spent < ENOUGH; k++) {
     double start = cpu_seconds();
     loss = run(s, t);
     double took = cpu_seconds() - start;

@@ -11,7 +11,7 @@ built-in network at that batch and precision, alone on that device. A row is exp
 - Two sockets are one device of twice the rates; a part of a GPU (MIG 1/7) has a seventh of them.
 - A row of a throughput with many requests in flight is predicted at a batch of 8, "large" batches at 128.
 - BERT-large of "variable length" has 178 tokens, the mean of SQuAD; else padded.
-- An engine is --engine, where this build has that option.
+- An engine is --cost-engine, where this build has that option.
 
 Factors are predicted / published; written are their median, the 10th and 90th percentile, and the shares of rows within
 30 % and within 2x, over all and by device and engine. The last line counts pairs of devices for the same network, batch,
@@ -121,7 +121,7 @@ def predict(row, folder, catalogue, options):
     words += ["--precision", "f32" if precision == "tf32" else precision]
     engine = engine_of(row["engine"])
     if options.engines and engine in options.engines:
-        words += ["--engine", engine]
+        words += ["--cost-engine", engine]
         if engine == "onnxruntime" and "CUDA" in row["engine"]:
             words += ["--fusion", "ort-cuda"]
     made = call(words, options)

@@ -69,13 +69,13 @@ typedef enum option_kind {
   OPTION_ON,       /* sets a bool */
   OPTION_OFF,      /* clears it */
   OPTION_TEXT,     /* const char * */
-  OPTION_CHOICE,   /* an enum: `least` + index into `choices` */
-  OPTION_WHOLE,    /* int64_t >= least */
-  OPTION_SMALL,    /* int32_t >= least */
+  OPTION_CHOICE,   /* an enum: `min` + index into `choices` */
+  OPTION_WHOLE,    /* int64_t >= min */
+  OPTION_SMALL,    /* int32_t >= min */
   OPTION_SEED,     /* uint64_t */
   OPTION_MS,       /* int64_t nanoseconds from milliseconds > 0 */
-  OPTION_PERCENT,  /* double >= 0, a share given as a percentage, which is at most `most` */
-  OPTION_REAL,     /* double > 0 (or > least), and <= most unless that is 0 */
+  OPTION_PERCENT,  /* double >= 0, a share given as a percentage, which is at most `max` */
+  OPTION_REAL,     /* double > 0, and <= max */
   OPTION_DIM,      /* NAME=VALUE, repeatable */
   OPTION_UNUSED,   /* NAME, repeatable */
   OPTION_RULES,    /* a path, repeatable */
@@ -92,8 +92,9 @@ typedef struct option {
   const char *value;          /* placeholder of the value in help, or NULL */
   const char *about;          /* a line or two for help */
   const char *const *choices; /* of OPTION_CHOICE, ended by NULL */
-  long long least;
-  double most;
+  long long min;
+  double max;
+  const char *old;    /* an earlier name, which still works but is not shown; or NULL */
   const char *also;   /* other words that users type for it, separated by spaces, so that an error can suggest this
                          option; or NULL */
   const char *family; /* shell completion of the value: the name of a table of the library, "file", or NULL */
@@ -114,7 +115,7 @@ typedef struct command {
   const char *about;    /* a paragraph or more */
   const char *examples; /* lines that work as they are; tests run them */
   const char *operand;  /* shell completion of operands: "model", "file", "family", "shell", "command" or NULL */
-  int least_operands, most_operands;
+  int min_operands, max_operands;
   const option_group *const *groups; /* ended by NULL */
   void (*defaults)(arguments *a);    /* sets fields that differ from the library's defaults, before the line is parsed;
                                         or NULL */

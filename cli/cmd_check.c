@@ -42,8 +42,8 @@ const command check_command = {
         "situ place builtin:resnet50 --steps 1000 -o plan.json\n"
         "situ check plan.json\n",
     .operand = "file",
-    .least_operands = 1,
-    .most_operands = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .run = run,
 };

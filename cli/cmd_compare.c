@@ -54,8 +54,8 @@ const command compare_command = {
         "situ compare builtin:inception-v3 --platform 'cpu+2*v100-16g' --time-limit 0.5\n"
         "situ compare builtin:resnet50 --solver single,heft --json\n",
     .operand = "model",
-    .least_operands = 1,
-    .most_operands = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .run = run,
     .ranks = true,

@@ -129,7 +129,7 @@ static void zsh(void) {
         }
         printf("'");
       }
-    if (c->most_operands > 0) {
+    if (c->max_operands > 0) {
       printf(" \\\n    '1:argument:");
       if (completes_files(c)) {
         printf("{compadd -- ");
@@ -199,8 +199,8 @@ const command completion_command = {
         "puts the scripts where the shells look for them.",
     .examples = "situ completion bash\n",
     .operand = "shell",
-    .least_operands = 1,
-    .most_operands = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .run = run,
 };

@@ -42,8 +42,8 @@ const command costs_command = {
         "situ costs builtin:resnet50 --platform cpu+a100-80g -o costs.csv\n"
         "situ place builtin:resnet50 --platform cpu+a100-80g --cost-table costs.csv\n",
     .operand = "model",
-    .least_operands = 1,
-    .most_operands = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .run = run,
 };

@@ -50,8 +50,8 @@ const command explain_command = {
         "situ place builtin:resnet50 --steps 1000 -o plan.json\n"
         "situ explain plan.json --steps 200\n",
     .operand = "file",
-    .least_operands = 1,
-    .most_operands = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .run = run,
 };

@@ -31,8 +31,8 @@ const command fit_link_command = {
         "situ fit-link transfers.csv --from gpu0 --to gpu1\n"
         "situ fit-link transfers.csv --json\n",
     .operand = "file",
-    .least_operands = 1,
-    .most_operands = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .run = run,
 };

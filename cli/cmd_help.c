@@ -20,7 +20,7 @@ const command help_command = {
     .about = "Shows the description, options and examples of a command; without COMMAND, the list of commands.",
     .examples = "situ help place\n",
     .operand = "command",
-    .most_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .run = run,
 };

@@ -35,8 +35,8 @@ const command inspect_command = {
         "situ inspect builtin:bert-base\n"
         "situ inspect 'builtin:resnet50?batch=8' --platform cpu+a100-80g --json\n",
     .operand = "model",
-    .least_operands = 1,
-    .most_operands = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .run = run,
 };

@@ -149,7 +149,7 @@ static int train(school *s, arguments *a) {
 }
 
 static int run(arguments *a) {
-  int most = n_forms(a) * a->n_operands * (a->n_platforms > 0 ? a->n_platforms : 1);
+  int capacity = n_forms(a) * a->n_operands * (a->n_platforms > 0 ? a->n_platforms : 1);
   if (!a->out) return fail_usage("learn needs -o POLICY, the policy file to write");
   if (a->bare && (!a->learn.from || a->n_operands > 1)) return fail_usage("--bare needs --from POLICY and no MODEL");
   if (!a->bare && a->n_operands < 2) return fail_usage("learn needs a MODEL to train on");
@@ -164,11 +164,11 @@ static int run(arguments *a) {
   school s = {.args = a, .before = -1, .terminal = isatty(STDERR_FILENO) == 1};
   a->learn.progress = tell;
   a->learn.context = &s;
-  s.instances = calloc((size_t)most, sizeof *s.instances);
-  s.problems = calloc((size_t)most, sizeof *s.problems);
-  s.rows = calloc((size_t)most, sizeof *s.rows);
-  s.sums = calloc((size_t)most, sizeof *s.sums);
-  s.counts = calloc((size_t)most, sizeof *s.counts);
+  s.instances = calloc((size_t)capacity, sizeof *s.instances);
+  s.problems = calloc((size_t)capacity, sizeof *s.problems);
+  s.rows = calloc((size_t)capacity, sizeof *s.rows);
+  s.sums = calloc((size_t)capacity, sizeof *s.sums);
+  s.counts = calloc((size_t)capacity, sizeof *s.counts);
   bool room = s.instances && s.problems && s.rows && s.sums && s.counts;
   int code = !room ? EXIT_LIMIT : measures(a) ? train_measured(&s, a) : train(&s, a);
   for (int32_t k = 0; room && k < s.n; k++) situ_instance_free(s.instances[k]);
@@ -199,8 +199,8 @@ const command learn_command = {
         "situ learn hsdag builtin:vgg16 --variant levels=2 --steps 3 -o h.policy\n"
         "situ learn hsdag model.onnx --engine onnxruntime --measurements 9 -o m.policy\n",
     .operand = "model",
-    .least_operands = 1,
-    .most_operands = MAX_OPERANDS,
+    .min_operands = 1,
+    .max_operands = MAX_OPERANDS,
     .groups = groups,
     .run = run,
 };

@@ -4,7 +4,7 @@
 
 static const option_group *const groups[] = {&common_options, NULL};
 
-enum { MOST_FAMILIES = 32 };
+enum { MAX_FAMILIES = 32 };
 static const char *const COMMANDS = "commands";
 
 static void show_families(FILE *to) {
@@ -32,11 +32,11 @@ static int run(arguments *a) {
     show_families(stdout);
     return EXIT_OK;
   }
-  const char *name = a->operands[0], *names[MOST_FAMILIES];
+  const char *name = a->operands[0], *names[MAX_FAMILIES];
   if (strcmp(name, COMMANDS) == 0) return list_commands(a->json);
   int n = 0;
   bool known = false;
-  for (; situ_report_family(n) && n < MOST_FAMILIES - 2; n++) {
+  for (; situ_report_family(n) && n < MAX_FAMILIES - 2; n++) {
     names[n] = situ_report_family(n);
     known |= strcmp(name, names[n]) == 0;
   }
@@ -62,7 +62,7 @@ const command list_command = {
         "models, bounds, engines or commands. Without TABLE, describes each of them.",
     .examples = "situ list solvers\nsitu list devices --json\n",
     .operand = "family",
-    .most_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .run = run,
 };

@@ -63,8 +63,8 @@ const command pareto_command = {
         "situ pareto builtin:resnet50 --platform cpu+v100-16g+t4-16g --steps 4000\n"
         "situ pareto builtin:resnet50 --points 3 --steps 2000 --json\n",
     .operand = "model",
-    .least_operands = 1,
-    .most_operands = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .run = run,
 };

@@ -33,15 +33,15 @@ static void set_defaults(arguments *a) {
 static bool names_solvers(const arguments *a) { return a->solve.solvers && strcmp(a->solve.solvers, "auto") != 0; }
 
 /* Warnings of the search; where it finds no plan, the report says why. */
-enum { MOST_HEARD = 4 };
+enum { MAX_HEARD = 4 };
 typedef struct heard {
   int n;
-  char line[MOST_HEARD][200];
+  char line[MAX_HEARD][200];
 } heard;
 
 static void hear(void *context, situ_log_level level, const char *text) {
   heard *h = context;
-  if (level == SITU_LOG_WARNING && h->n < MOST_HEARD) snprintf(h->line[h->n++], sizeof h->line[0], "%s", text);
+  if (level == SITU_LOG_WARNING && h->n < MAX_HEARD) snprintf(h->line[h->n++], sizeof h->line[0], "%s", text);
 }
 
 /* What a writer can hold no plan of fails as a file that cannot be written does: the model opens without it. */
@@ -116,8 +116,8 @@ const command place_command = {
         "situ place builtin:inception-v3 --threads 2 --time-limit 2\n"
         "situ place 'builtin:resnet50?batch=8' --fix plan.json --json\n",
     .operand = "model",
-    .least_operands = 1,
-    .most_operands = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .defaults = set_defaults,
     .run = run,

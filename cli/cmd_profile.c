@@ -51,8 +51,8 @@ const command profile_command = {
         "situ place model.onnx --platform '2*cpu' --cost-table costs.json\n"
         "situ profile model.onnx --engine openvino --items 50 --json\n",
     .operand = "model",
-    .least_operands = 1,
-    .most_operands = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .run = run,
 };

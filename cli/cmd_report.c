@@ -26,11 +26,11 @@ static void contents_free(contents *of) {
 
 /* Reads the output of `situ run --json` from a file. */
 static situ_status read_run(char **out, const char *path, situ_error *error) {
-  enum { MOST = 64 << 20 };
+  enum { MAX_BYTES = 64 << 20 };
   FILE *file = fopen(path, "rb");
-  char *text = file ? malloc(MOST + 1) : NULL;
-  size_t n = text ? fread(text, 1, MOST + 1, file) : 0;
-  bool whole = text && !ferror(file) && n <= MOST;
+  char *text = file ? malloc(MAX_BYTES + 1) : NULL;
+  size_t n = text ? fread(text, 1, MAX_BYTES + 1, file) : 0;
+  bool whole = text && !ferror(file) && n <= MAX_BYTES;
   if (file) fclose(file);
   *out = NULL;
   if (whole) {
@@ -115,8 +115,8 @@ const command report_command = {
         "situ place builtin:resnet50 --platform cpu+t4-16g --steps 9 -o other.json\n"
         "situ report plan.json other.json -o difference.html\n",
     .operand = "file",
-    .least_operands = 1,
-    .most_operands = 2,
+    .min_operands = 1,
+    .max_operands = 2,
     .groups = groups,
     .run = run,
 };

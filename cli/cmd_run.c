@@ -50,8 +50,8 @@ const command run_command = {
         "situ run plan.json --queue 4\n"
         "situ run plan.json --engine openvino --json\n",
     .operand = "file",
-    .least_operands = 1,
-    .most_operands = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .run = run,
 };

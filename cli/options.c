@@ -25,7 +25,7 @@ static const option model_rows[] = {
      .kind = OPTION_WHOLE,
      .offset = AT(read.default_dim),
      .value = "N",
-     .least = 1,
+     .min = 1,
      .about =
          "Size of all other dynamic dimensions. Default: assumed, with a note: 224 for the sides of images, 1 for all "
          "others, or larger values if operators would not fit."},
@@ -33,14 +33,14 @@ static const option model_rows[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(read.precision),
      .choices = precisions,
-     .least = SITU_PRECISION_F32,
+     .min = SITU_PRECISION_F32,
      .about = "Estimate as if floating-point weights and activations had this type. Weights that are compressed in the "
               "file stay compressed. Default: the types in the file."},
     {.name = "prompt",
      .kind = OPTION_WHOLE,
      .offset = AT(read.prompt),
      .value = "N",
-     .least = 1,
+     .min = 1,
      .about = "Language models: number of tokens in the prompt. Alone: place for processing the prompt; with "
               "--generate: for a whole request."},
     {.name = "generate",
@@ -48,14 +48,14 @@ static const option model_rows[] = {
      .kind = OPTION_WHOLE,
      .offset = AT(read.generate),
      .value = "N",
-     .least = 1,
+     .min = 1,
      .about = "Language models: number of tokens to generate after the prompt. Default: one step of decoding."},
     {.name = "context",
      .also = "ctx ctx-size max-len max-model-len n-ctx",
      .kind = OPTION_WHOLE,
      .offset = AT(read.context),
      .value = "N",
-     .least = 1,
+     .min = 1,
      .about = "Language models: capacity of the KV cache in tokens; without --prompt the cache is full. Default: "
               "prompt plus generated tokens; without either, 4096 or the context that the model was trained for."},
     {.name = "batch",
@@ -63,7 +63,7 @@ static const option model_rows[] = {
      .kind = OPTION_WHOLE,
      .offset = AT(read.batch),
      .value = "N",
-     .least = 1,
+     .min = 1,
      .about = "Language models: number of requests served at once. Default: 1."},
     {.name = "kv-type",
      .kind = OPTION_TEXT,
@@ -75,14 +75,14 @@ static const option model_rows[] = {
      .kind = OPTION_WHOLE,
      .offset = AT(read.draft),
      .value = "N",
-     .least = 1,
+     .min = 1,
      .about = "Language models: speculative decoding; each step also verifies N guessed tokens. The cost of guessing "
               "them is not included. Default: none."},
     {.name = "acceptance",
      .kind = OPTION_REAL,
      .offset = AT(read.acceptance),
      .value = "P",
-     .most = 1,
+     .max = 1,
      .about = "Language models: the probability that a guessed token is right, above 0, at most 1. Default: 0.7."},
     {.name = "training",
      .kind = OPTION_ON,
@@ -92,12 +92,12 @@ static const option model_rows[] = {
     {0}};
 const option_group model_options = {"Model", model_rows};
 
-#define FUSION_ROW                                                                                                  \
-  {                                                                                                                 \
-    .name = "fusion", .kind = OPTION_TEXT, .offset = AT(cost.fusion), .value = "PROFILE", .family = "fusion",       \
-    .about =                                                                                                        \
-        "Which operators the engine fuses into one kernel, which stays on one device (situ list fusion). Default: " \
-        "the profile of --engine."                                                                                  \
+#define FUSION_ROW(FALLBACK)                                                                                  \
+  {                                                                                                           \
+    .name = "fusion", .kind = OPTION_TEXT, .offset = AT(cost.fusion), .value = "PROFILE", .family = "fusion", \
+    .about =                                                                                                  \
+        "Which operators the engine fuses into one kernel, which stays on one device (situ list fusion). "    \
+        "Default: " FALLBACK "."                                                                              \
   }
 static const option problem_rows[] = {
     {.name = "platform",
@@ -114,14 +114,14 @@ static const option problem_rows[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(problem.objective),
      .choices = objectives,
-     .least = SITU_OBJECTIVE_LATENCY,
+     .min = SITU_OBJECTIVE_LATENCY,
      .about = "Minimise the time of one input (latency), or maximise the rate of many (throughput). Default: latency, "
               "or throughput for a workload file."},
     {.name = "execution",
      .kind = OPTION_CHOICE,
      .offset = AT(problem.execution),
      .choices = executions,
-     .least = SITU_EXECUTION_STREAM,
+     .min = SITU_EXECUTION_STREAM,
      .about = "How the machine runs the model: stream, one input with operators in sequence on each device; calls, one "
               "input with whole sub-graphs as single calls; pipeline, many inputs at once. Default: pipeline for "
               "throughput; for latency stream, or calls for a workload file."},
@@ -137,7 +137,7 @@ static const option problem_rows[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(problem.communication),
      .choices = communications,
-     .least = SITU_COMMUNICATION_HOST_STAGED,
+     .min = SITU_COMMUNICATION_HOST_STAGED,
      .about = "pipeline: whether the time of a transfer is charged to the accelerators at both ends (host-staged) or "
               "to the links. Default: link, or host-staged for a workload file."},
     {.name = "contention",
@@ -150,10 +150,10 @@ static const option problem_rows[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(problem.overlap),
      .choices = overlaps,
-     .least = SITU_OVERLAP_FULL,
+     .min = SITU_OVERLAP_FULL,
      .about = "stream: what may happen at the same time. full: all devices and links work at once; host-blocking: the "
               "same, but a copy to a host occupies that host; none: one operator or transfer at a time. Default: that "
-              "of --engine, else full."},
+              "of --cost-engine, else full."},
     {.name = "async-copies",
      .kind = OPTION_ON,
      .offset = AT(problem.async_copies),
@@ -172,46 +172,46 @@ static const option problem_rows[] = {
      .kind = OPTION_SMALL,
      .offset = AT(problem.in_flight),
      .value = "N",
-     .least = 1,
+     .min = 1,
      .about = "pipeline: number of inputs whose activations are in memory at once. Default: 1."},
     {.name = "copies",
      .kind = OPTION_SMALL,
      .offset = AT(problem.copies),
      .value = "N",
-     .least = 1,
+     .min = 1,
      .about = "stream: place N inputs that run at once, each separately, with shared weights. Latency and period are "
               "those of all N together."},
     {.name = "calls",
      .kind = OPTION_SMALL,
      .offset = AT(problem.max_calls),
      .value = "Q",
-     .least = 1,
+     .min = 1,
      .about = "calls: an accelerator runs at most Q sub-graphs (calls) for one input; with 1, a single contiguous "
               "part. Default: any number."},
     {.name = "max-period",
      .kind = OPTION_MS,
      .offset = AT(problem.max_period_ns),
      .value = "MS",
-     .most = 1e9,
+     .max = 1e9,
      .about = "stream: minimise latency with this limit on the period, which is the maximum load of a device or link."},
     {.name = "max-latency",
      .kind = OPTION_MS,
      .offset = AT(problem.max_latency_ns),
      .value = "MS",
-     .most = 1e9,
+     .max = 1e9,
      .about = "stream: minimise the period with this limit on the latency of one input."},
     {.name = "max-ttft",
      .kind = OPTION_MS,
      .offset = AT(instance.max_ttft_ns),
      .value = "MS",
-     .most = 1e9,
+     .max = 1e9,
      .about = "Language models: maximise tokens per second in decoding with this limit on the time to first token (the "
               "time of the prompt), in ms or with a unit (500ms, 2s)."},
     {.name = "min-speed",
      .kind = OPTION_REAL,
      .offset = AT(instance.min_speed),
      .value = "N",
-     .most = 1e12,
+     .max = 1e12,
      .about = "Language models: minimise the time to first token with at least N tokens per second in decoding, summed "
               "over all requests."},
     {.name = "unused", .kind = OPTION_UNUSED, .value = "DEVICE", .about = "Leave this device empty. Repeatable."},
@@ -235,7 +235,7 @@ static const option problem_rows[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(instance.granularity),
      .choices = granularities,
-     .least = SITU_GRANULARITY_FUSED,
+     .min = SITU_GRANULARITY_FUSED,
      .about = "The unit of placement. fused: kernels that the engine fuses; operator: single operators (nothing is "
               "fused); layer: layers of the network, with routed experts as separate units; block: layers, everything "
               "before the first and everything after the last. Default of place: layer for the latency of language "
@@ -252,19 +252,20 @@ static const option problem_rows[] = {
      .value = "FILE",
      .family = "file",
      .about = "A table of measured times that replace estimates (situ costs, situ profile)."},
-    {.name = "engine",
+    {.name = "cost-engine",
+     .old = "engine",
      .kind = OPTION_TEXT,
      .offset = AT(cost.engine),
      .value = "NAME",
      .family = "cost-engines",
-     .about = "The engine that will run the model: sets fusion, launch overhead and overlap (situ list cost-engines). "
-              "Default: llama.cpp for GGUF, else generic."},
-    FUSION_ROW,
+     .about = "The engine whose behaviour the costs assume: its fusion, launch overhead and overlap (situ list "
+              "cost-engines). Nothing runs. Default: llama.cpp for GGUF, else generic."},
+    FUSION_ROW("the profile of --cost-engine"),
     {.name = "efficiency",
      .kind = OPTION_REAL,
      .offset = AT(cost.efficiency),
      .value = "SHARE",
-     .most = 1,
+     .max = 1,
      .about =
          "Share of its peak performance that a device reaches, above 0, at most 1. Default: by cost model and device."},
     {0}};
@@ -283,7 +284,7 @@ static const option solve_rows[] = {
      .kind = OPTION_REAL,
      .offset = AT(solve.time_limit_s),
      .value = "SECONDS",
-     .most = 1e9,
+     .max = 1e9,
      .about = "Stop after this time with the best plan so far. Default: about 10 s; compare: 3 s for each solver; "
               "size: 2 s for each platform."},
     {.name = "steps",
@@ -291,7 +292,7 @@ static const option solve_rows[] = {
      .kind = OPTION_WHOLE,
      .offset = AT(solve.max_steps),
      .value = "N",
-     .least = 1,
+     .min = 1,
      .about =
          "Stop after this many search steps instead of a time: the same seed then gives the same plan, byte for byte."},
     {.name = "seed",
@@ -310,14 +311,14 @@ static const option solve_rows[] = {
      .kind = OPTION_WHOLE,
      .offset = AT(solve.tune_steps),
      .value = "N",
-     .least = 1,
+     .min = 1,
      .about = "Learned solvers: train the policy on MODEL for this many steps first. Default: 0; without a policy, as "
               "many as the limits allow, or 100."},
     {.name = "threads",
      .kind = OPTION_SMALL,
      .offset = AT(solve.threads),
      .value = "N",
-     .least = 1,
+     .min = 1,
      .about = "Threads for bounds and searches. place and compare can also share the work among processes of Open MPI: "
               "mpirun -n 4 situ place MODEL --steps 100000. With --steps and without --time-limit the plan does not "
               "depend on the number of threads or processes. Default: 1."},
@@ -329,35 +330,35 @@ static const option choice_rows[] = {
      .kind = OPTION_PERCENT,
      .offset = AT(solve.tolerance),
      .value = "PERCENT",
-     .most = 1000,
+     .max = 1000,
      .about = "stream, latency: of the plans within this percentage of the best one found, choose the one with the "
               "fewest hand-overs. Default: 2 for auto with estimated costs, else 0."},
     {.name = "min-gain",
      .kind = OPTION_PERCENT,
      .offset = AT(solve.min_gain),
      .value = "PERCENT",
-     .most = 1000,
+     .max = 1000,
      .about = "stream, latency: choose the best single device unless a plan is faster by at least this percentage. "
               "Default: 5 for auto with estimated costs, else 0."},
     {.name = "max-parts",
      .kind = OPTION_SMALL,
      .offset = AT(solve.max_parts),
      .value = "N",
-     .least = 1,
+     .min = 1,
      .about = "stream, latency: maximum number of parts. A part is a set of operators on one device that no path "
               "leaves and enters again (situ explain lists them). Default: any number."},
     {.name = "min-part",
      .kind = OPTION_SMALL,
      .offset = AT(solve.min_part),
      .value = "N",
-     .least = 1,
+     .min = 1,
      .about = "stream, latency: if there are several parts, the minimum number of units (operators, or groups that "
               "stay together) in each. Default: 1."},
     {.name = "uncertainty",
      .kind = OPTION_PERCENT,
      .offset = AT(solve.uncertainty),
      .value = "PERCENT",
-     .most = 200,
+     .max = 200,
      .about = "stream, latency: how uncertain the costs are. Draws random costs, reports how often the plan beats the "
               "best single device, and chooses that device unless the plan beats it in 9 of 10 draws. Default: 20 if "
               "--tolerance or --min-gain apply, else 0."},
@@ -536,7 +537,7 @@ static const option front_rows[] = {
      .kind = OPTION_SMALL,
      .offset = AT(points),
      .value = "N",
-     .least = 2,
+     .min = 2,
      .about = "Number of solves: the two ends of the front, and limits on latency between them. Default: 8."},
     {.name = "svg",
      .kind = OPTION_TEXT,
@@ -605,7 +606,7 @@ static const option learn_rows[] = {
      .kind = OPTION_UNUSED,
      .value = "DEVICE",
      .about = "Leave this device empty on every machine. Repeatable."},
-    FUSION_ROW,
+    FUSION_ROW("none for GGUF, else generic"),
     {.name = "output",
      .letter = 'o',
      .kind = OPTION_TEXT,
@@ -629,14 +630,14 @@ static const option learn_rows[] = {
      .kind = OPTION_WHOLE,
      .offset = AT(learn.steps),
      .value = "N",
-     .least = 1,
+     .min = 1,
      .about = "Total number of training steps, including those before --resume. Default: 1000."},
     {.name = "time-limit",
      .also = "timeout time budget max-time limit",
      .kind = OPTION_REAL,
      .offset = AT(learn.time_limit_s),
      .value = "SECONDS",
-     .most = 1e9,
+     .max = 1e9,
      .about = "Stop after this time and write the policy. Default: no limit."},
     {.name = "seed",
      .kind = OPTION_SEED,

@@ -5,11 +5,19 @@
 
 #include "cli.h"
 
+static bool is_word(const char *word, const char *text, size_t n) {
+  return word && strlen(word) == n && strncmp(word, text, n) == 0;
+}
+
+/* By its name of n bytes, or by its letter unless that is 0. An earlier name yields to the present name of another. */
 static const option *find_option(const command *c, const char *name, size_t n, char letter) {
+  const option *renamed = NULL;
   for (const option_group *const *g = c->groups; *g; g++)
-    for (const option *o = (*g)->rows; o->name; o++)
-      if (letter ? o->letter == letter : strlen(o->name) == n && strncmp(o->name, name, n) == 0) return o;
-  return NULL;
+    for (const option *o = (*g)->rows; o->name; o++) {
+      if (letter ? o->letter == letter : is_word(o->name, name, n)) return o;
+      if (!letter && is_word(o->old, name, n)) renamed = o;
+    }
+  return renamed;
 }
 
 /* Whether one of the words between blanks is this one. */
@@ -53,7 +61,7 @@ static int set_choice(const option *o, int *field, const char *value) {
   char list[256];
   for (int i = 0; o->choices[i]; i++) {
     if (strcmp(o->choices[i], value) != 0) continue;
-    *field = (int)o->least + i;
+    *field = (int)o->min + i;
     return EXIT_OK;
   }
   return bad_value(o, value, choices_text(o, list));
@@ -69,8 +77,8 @@ static bool whole(const char *text, long long *out) {
 static int set_whole(const option *o, void *field, const char *value) {
   long long number;
   char expected[64];
-  snprintf(expected, sizeof expected, "a whole number, at least %lld", o->least);
-  if (!whole(value, &number) || number < o->least) return bad_value(o, value, expected);
+  snprintf(expected, sizeof expected, "a whole number, at least %lld", o->min);
+  if (!whole(value, &number) || number < o->min) return bad_value(o, value, expected);
   if (o->kind == OPTION_SMALL) {
     if (number > INT32_MAX) return bad_value(o, value, "a whole number, at most 2147483647");
     *(int32_t *)field = (int32_t)number;
@@ -93,8 +101,8 @@ static int set_real(const option *o, double *field, const char *value) {
   char *end, expected[64];
   errno = 0;
   double number = strtod(value, &end);
-  snprintf(expected, sizeof expected, "a number above 0, at most %g", o->most);
-  if (errno || end == value || *end || !(number > 0) || number > o->most) return bad_value(o, value, expected);
+  snprintf(expected, sizeof expected, "a number above 0, at most %g", o->max);
+  if (errno || end == value || *end || !(number > 0) || number > o->max) return bad_value(o, value, expected);
   *field = number;
   return EXIT_OK;
 }
@@ -103,8 +111,8 @@ static int set_percent(const option *o, double *field, const char *value) {
   char *end, expected[64];
   errno = 0;
   double number = strtod(value, &end);
-  snprintf(expected, sizeof expected, "a percentage from 0 to %g", o->most);
-  if (errno || end == value || *end || !(number >= 0) || number > o->most) return bad_value(o, value, expected);
+  snprintf(expected, sizeof expected, "a percentage from 0 to %g", o->max);
+  if (errno || end == value || *end || !(number >= 0) || number > o->max) return bad_value(o, value, expected);
   *field = number / 100;
   return EXIT_OK;
 }
@@ -120,13 +128,13 @@ static int set_ms(const option *o, int64_t *field, const char *value) {
   (void)strtod(value, &end);
   for (size_t u = 0; u < sizeof units / sizeof *units; u++)
     if (end > value && strcmp(end, units[u].name) == 0) scale = units[u].ms;
-  snprintf(expected, sizeof expected, "a number above 0, at most %g", o->most);
+  snprintf(expected, sizeof expected, "a number above 0, at most %g", o->max);
   if (*end && scale == 1 && strcmp(end, "ms") != 0) return bad_value(o, value, expected);
   snprintf(number, sizeof number, "%.*s", (int)(end - value), value);
   if ((size_t)(end - value) >= sizeof number || set_real(o, &ms, number) != EXIT_OK)
     return bad_value(o, value, expected);
   ms *= scale;
-  if (ms > o->most) return bad_value(o, value, expected);
+  if (ms > o->max) return bad_value(o, value, expected);
   *field = ms < 1e-6 ? 1 : (int64_t)(ms * 1e6 + 0.5);
   return EXIT_OK;
 }
@@ -267,7 +275,7 @@ int arguments_parse(arguments *a, const command *c, int argc, char **argv) {
     } else if (options && argv[i][0] == '-' && argv[i][1]) {
       int code = parse_option(a, c, argc, argv, &i);
       if (code != EXIT_OK) return code;
-    } else if (a->n_operands == c->most_operands || a->n_operands == MAX_OPERANDS) {
+    } else if (a->n_operands == c->max_operands || a->n_operands == MAX_OPERANDS) {
       return one_too_many(c, argv[i]);
     } else if (!*argv[i]) {
       return fail_usage("%s: an argument is empty; usage: situ %s %s", c->name, c->name, c->usage);
@@ -275,7 +283,7 @@ int arguments_parse(arguments *a, const command *c, int argc, char **argv) {
       a->operands[a->n_operands++] = argv[i];
     }
   }
-  if (!a->help && a->n_operands < c->least_operands)
+  if (!a->help && a->n_operands < c->min_operands)
     return fail_usage("%s needs %s; `situ %s --help` shows examples", c->name, c->usage, c->name);
   return EXIT_OK;
 }

@@ -42,14 +42,14 @@ SITU_API int64_t situ_explanation_transfer_bytes(const situ_explanation *explana
 /* The bottleneck of a plan. */
 typedef enum situ_limit_kind {
   SITU_LIMIT_CHAIN = 0, /* a chain of dependent operators and transfers across several devices */
-  SITU_LIMIT_DEVICE,    /* a device that is busy for nearly all of the time */
-  SITU_LIMIT_LINK       /* a link that is busy for most of the time */
+  SITU_LIMIT_DEVICE,    /* a device whose load is nearly the whole value */
+  SITU_LIMIT_LINK       /* a link whose load is most of the value */
 } situ_limit_kind;
 /* Closed: it never grows. */
 typedef struct situ_limit {
   situ_limit_kind kind;
   int32_t index; /* the device, or a link of the channel; -1 for a chain */
-  double share;  /* busy time as a share of the plan's value; for a chain, that of the busiest device */
+  double share;  /* load as a share of the plan's value; for a chain, the maximum load of a device */
 } situ_limit;
 SITU_API situ_limit situ_explanation_limit(const situ_explanation *explanation);
 /* "chain", "device", "link". */

@@ -42,7 +42,7 @@ SITU_API situ_status situ_report_plan_svg(char **out, const situ_plan *plan, con
  * than 240 parts, the 240 with the most work. BAD_ARGUMENT also if the plan has no placement. */
 SITU_API situ_status situ_report_parts_svg(char **out, const situ_plan *plan, const situ_problem *problem,
                                            situ_error *error);
-/* The plan over time for a terminal: one line for each device and link in use, with marks as high as it is busy; for
+/* The plan over time for a terminal: one line for each device and link in use, with marks as high as its load; for
  * pipeline, the share of the period that each fills. BAD_ARGUMENT also if the plan has no placement. */
 SITU_API situ_status situ_report_gantt(char **out, const situ_plan *plan, const situ_problem *problem,
                                        const situ_report_options *options, situ_error *error);

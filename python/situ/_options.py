@@ -54,7 +54,8 @@ class Options(TypedDict, total=False):
     reserve: str | Sequence[str]  # "DEVICE=SIZE"
     granularity: str
     cost_table: str | os.PathLike[str]
-    engine: str
+    cost_engine: str
+    engine: str  # the earlier name of cost_engine
     fusion: str
     efficiency: float
     solver: str | Sequence[str]
@@ -174,7 +175,7 @@ TABLE: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
     "min_speed": ("instance", "min_speed", _real(1.0, 1e12)),
     "granularity": ("instance", "granularity", _choice("situ_granularity_name")),
     "cost_table": ("cost", "table_path", _text),
-    "engine": ("cost", "engine", _text),
+    "cost_engine": ("cost", "engine", _text),
     "fusion": ("cost", "fusion", _text),
     "efficiency": ("cost", "efficiency", _real(1.0, 1.0)),
     "solver": ("solve", "solvers", _names),
@@ -191,6 +192,8 @@ TABLE: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
     "uncertainty": ("solve", "uncertainty", _real(0.01, 200)),
     "robust": ("solve", "robust", _truth),
 }
+
+_RENAMED = {"engine": "cost_engine"}  # earlier names, which still work
 
 
 def _set_dims(filled: Filled, dims: Mapping[str, int]) -> None:
@@ -244,7 +247,8 @@ def fill(options: Mapping[str, Any], purpose: bool = False) -> Filled:
         layers = options.get("solver") in ("layers", ["layers"], ("layers",))
         how = "layer" if layers else "fused" if named else "default"
         filled.instance.granularity = words("situ_granularity_name")[how]
-    for name, value in options.items():
+    for given, value in options.items():
+        name = _RENAMED.get(given, given)
         if name not in TABLE and name not in _LISTS:
             raise TypeError(f"there is no option {name!r}{nearest(name, [*TABLE, *_LISTS])}")
         if value is None:

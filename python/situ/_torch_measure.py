@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SMALL_BYTES, _BIG_BYTES = 64, 4 << 20  # of the two tensors that measure a hand-over
 _HANDOVERS = 20  # of each size
 _SEGMENTS = 5  # of the inputs of a pipeline: each gives a period
-_LEAST_RUNS = 3
+_MIN_RUNS = 3
 
 
 def _middle(values: Sequence[float]) -> tuple[int, int]:
@@ -133,7 +133,7 @@ def profile(
         for name, device in at.items():
             engine = Engine(source, Lowering(source, dict.fromkeys(times, name), {name: device}), threads)
             try:
-                _profile_class(made, name, engine, args, kwargs, max(repeats, _LEAST_RUNS), warm_up)
+                _profile_class(made, name, engine, args, kwargs, max(repeats, _MIN_RUNS), warm_up)
             finally:
                 engine.stop()
         made["links"] = list(_links(at))
@@ -278,7 +278,7 @@ def measure(
         whole = Engine(source, Lowering(source, dict.fromkeys(placement, best), at), threads)
         split = Engine(source, lowering, threads)
         try:
-            made = _measure(plan, whole, split, args, kwargs, max(repeats, _LEAST_RUNS), max(warm_up, 1), queue)
+            made = _measure(plan, whole, split, args, kwargs, max(repeats, _MIN_RUNS), max(warm_up, 1), queue)
         finally:
             whole.stop()
             split.stop()

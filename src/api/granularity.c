@@ -4,7 +4,7 @@
 
 #include "graph/layers.h"
 
-enum { LEAST_VOCABULARY = 1000 };
+enum { MIN_VOCABULARY = 1000 };
 
 static bool kind_has(const situ_graph *g, int32_t v, const char *word) {
   return strstr(g->kind_name[g->kind[v]], word) != NULL;
@@ -35,7 +35,7 @@ bool granularity_is_decoder(const situ_graph *g, arena *scratch) {
     else if (l.before[v])
       embeds |= kind_has(g, v, "Gather") || kind_has(g, v, "Embed");
     else
-      predicts |= is_product(g, v) && width_of(g, v) >= LEAST_VOCABULARY;
+      predicts |= is_product(g, v) && width_of(g, v) >= MIN_VOCABULARY;
   }
   for (int32_t k = 0; is && k < l.n; k++) is = attends[k];
   arena_release(scratch, mark);

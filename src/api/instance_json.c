@@ -160,7 +160,7 @@ static const char *communication_word(int i) { return situ_communication_name((s
 #define MEMBER(NAME, FORM, ...) \
   { .name = NAME, .form = FORM, __VA_ARGS__ }
 #define AT(FIELD) .offset = offsetof(instance_options, FIELD)
-#define RANGE(LEAST, MOST) .least = LEAST, .most = MOST
+#define RANGE(MIN, MAX) .least = MIN, .most = MAX
 #define REQUIRED .need = FIELD_REQUIRED
 static const field fields[] = {
     MEMBER("model", FIELD_TEXT, REQUIRED),

@@ -24,12 +24,13 @@ static int64_t judge_time(void *context, const placement *where) {
 
 static situ_status check_call(const situ_instance *i, const situ_learn_options *learn, int32_t n_measured,
                               situ_error *error) {
-  enum { MOST = 1 << 20 };
+  enum { MAX_PLACEMENTS = 1 << 20 };
   const char *model = i->options.model;
   if (learn->resume)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "measured training cannot be resumed; replay its log");
-  if (n_measured < 2 || n_measured > MOST)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "from 2 to %d placements can be measured", (int)MOST);
+  if (n_measured < 2 || n_measured > MAX_PLACEMENTS)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "from 2 to %d placements can be measured",
+                     (int)MAX_PLACEMENTS);
   TRY(model_format_need(i->model->reader, model, error));
   if (i->problem->execution != SITU_EXECUTION_STREAM || i->problem->training || i->problem->n_copies > 1)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, model, "can only be measured as a forward pass of a single input");
@@ -65,7 +66,7 @@ static situ_status learn_in(measured_course *c, situ_learn_report *out, situ_tri
         fail_with(error, SITU_STATUS_BAD_ARGUMENT, "SITU_LEARN_REPORT_INIT", "begin the report with this initialiser");
   if (status == SITU_STATUS_OK && t->status != SITU_STATUS_OK && !stopped)
     status = fail_with(error, t->status, t->failure.where, "%s", t->failure.text);
-  if (status == SITU_STATUS_OK && !stopped) status = trials_settle(t, error);
+  if (status == SITU_STATUS_OK && !stopped) status = trials_race(t, error);
   situ_status written = trials_write(t, status == SITU_STATUS_OK ? error : NULL);
   if (status == SITU_STATUS_OK) status = written;
   if (status != SITU_STATUS_OK) return status;

@@ -12,7 +12,7 @@
 #include "base/fail.h"
 #include "plan/plan.h"
 
-enum { DEFAULT_POINTS = 8, MOST_POINTS = 1000 };
+enum { DEFAULT_POINTS = 8, MAX_POINTS = 1000 };
 static const double DEFAULT_SECONDS = 10;
 
 struct situ_front {
@@ -142,8 +142,8 @@ situ_status situ_pareto(situ_front **out, const situ_problem *problem, const sit
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "fronts of latency and period need execution stream, not %s",
                      situ_execution_name(problem->execution));
-  if (s.n_wanted < 2 || s.n_wanted > MOST_POINTS)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a front has 2 to %d points, not %d", (int)MOST_POINTS,
+  if (s.n_wanted < 2 || s.n_wanted > MAX_POINTS)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a front has 2 to %d points, not %d", (int)MAX_POINTS,
                      (int)s.n_wanted);
   arena *a = arena_new();
   s.front = a ? ARENA_ZERO(a, situ_front, 1) : NULL;

@@ -9,7 +9,7 @@
 #include "split/model_file.h"
 #include "view/equal_devices.h"
 
-enum { MOST_PLANS = 16, VARIANT_STEPS = 2000 };
+enum { MAX_PLANS = 16, VARIANT_STEPS = 2000 };
 
 /* The kind of a further candidate: the plan of a solver, or the best plan found by all with a limit on parts. */
 typedef struct variant {
@@ -28,8 +28,8 @@ static const variant variants[] = {{"best single device", "single", 0},
                                    {"layers", "layers", 0}};
 
 typedef struct field {
-  situ_plan *plans[MOST_PLANS];
-  const char *names[MOST_PLANS];
+  situ_plan *plans[MAX_PLANS];
+  const char *names[MAX_PLANS];
   int32_t n;
   const situ_problem *problem;
   equal_devices equal;
@@ -97,8 +97,8 @@ situ_status situ_place_measured(situ_plan **out, situ_instance **instance, situ_
   TRY(GIVEN(error, out, instance, race));
   TRY(TAKE(own, solve, SITU_SOLVE_OPTIONS_INIT, error));
   TRY(TAKE(how, measure, SITU_MEASURE_OPTIONS_INIT, error));
-  if (n_plans < 2 || n_plans > MOST_PLANS)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "from 2 to %d plans can be measured", (int)MOST_PLANS);
+  if (n_plans < 2 || n_plans > MAX_PLANS)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "from 2 to %d plans can be measured", (int)MAX_PLANS);
   TRY(situ_place(&first, instance, options, &own, error));
   const situ_instance *i = *instance;
   bool exists = situ_plan_exists(first);

@@ -21,7 +21,7 @@ struct situ_what_if_list {
 };
 
 /* A class of equal things is asked about once, and of no kind more often than this. */
-enum { MOST_OF_A_KIND = 8, FASTEST = 16 };
+enum { MAX_OF_A_KIND = 8, FASTEST = 16 };
 static const double DEFAULT_LIMIT_S = 1.0, NEARLY_FULL = 0.8;
 
 /* What is other than in the instance; -1 and NULL: as it is. */
@@ -174,7 +174,7 @@ static bool seen_before(const situ_instance *i, const situ_plan *plan, int32_t d
 static situ_status ask_without(inquiry *q) {
   const situ_platform *f = q->instance->platform;
   int32_t asked = 0;
-  for (int32_t d = 0; d < f->n_devices && asked < MOST_OF_A_KIND && !q->stopped; d++) {
+  for (int32_t d = 0; d < f->n_devices && asked < MAX_OF_A_KIND && !q->stopped; d++) {
     char words[128];
     if (!works(q->plan, d) || seen_before(q->instance, q->plan, d) || f->n_devices < 2) continue;
     change c = NO_CHANGE;
@@ -209,7 +209,7 @@ static situ_status ask_links(inquiry *q) {
   mark_links(carries, i, q->plan);
   int32_t asked = 0;
   situ_status status = SITU_STATUS_OK;
-  for (int32_t l = 0; l < f->n_links && asked < MOST_OF_A_KIND && status == SITU_STATUS_OK && !q->stopped; l++) {
+  for (int32_t l = 0; l < f->n_links && asked < MAX_OF_A_KIND && status == SITU_STATUS_OK && !q->stopped; l++) {
     int32_t kind = i->costs->link_kind[l];
     char words[192];
     if (!carries[kind]) continue;
@@ -230,7 +230,7 @@ static situ_status ask_memory(inquiry *q) {
   const situ_platform *f = i->platform;
   bool none_alone = situ_plan_best_single_ns(q->plan) == SITU_NEVER_NS;
   int32_t asked = 0;
-  for (int32_t d = 0; d < f->n_devices && asked < MOST_OF_A_KIND && !q->stopped; d++) {
+  for (int32_t d = 0; d < f->n_devices && asked < MAX_OF_A_KIND && !q->stopped; d++) {
     situ_device_use use = plan_use(q->plan, d);
     char words[128];
     if (f->devices[d].shares_memory_with >= 0 || use.memory_limit_bytes == SITU_UNLIMITED_BYTES ||
@@ -251,7 +251,7 @@ static situ_status ask_idle(inquiry *q) {
   const situ_platform *f = i->platform;
   if (!i->own_costs) return SITU_STATUS_OK;
   int32_t asked = 0;
-  for (int32_t d = 0; d < f->n_devices && asked < MOST_OF_A_KIND && !q->stopped; d++) {
+  for (int32_t d = 0; d < f->n_devices && asked < MAX_OF_A_KIND && !q->stopped; d++) {
     if (works(q->plan, d) || plan_use(q->plan, d).replica_of >= 0 || (i->unused && i->unused[d]) ||
         seen_before(i, q->plan, d))
       continue;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* No struct of any version is as large; a greater size is memory that was never set. */
-enum { MOST_BYTES = 1 << 16 };
+enum { MAX_BYTES = 1 << 16 };
 
 situ_status arguments_given(situ_error *error, const char *function, const char *names, const void *const *pointers,
                             size_t n) {
@@ -19,7 +19,7 @@ situ_status arguments_take(void *own, size_t own_size, const void *given, const 
   memset(own, 0, own_size);
   if (given) {
     memcpy(&size, given, sizeof size);
-    if (size < sizeof size || size > MOST_BYTES)
+    if (size < sizeof size || size > MAX_BYTES)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, initialiser,
                        "the struct has size %zu; use this initialiser, or set size to its sizeof", size);
     for (size_t k = own_size; k < size; k++)
@@ -35,7 +35,7 @@ situ_status arguments_take(void *own, size_t own_size, const void *given, const 
 bool arguments_give(void *to, const void *own, size_t own_size) {
   size_t size = 0;
   if (to) memcpy(&size, to, sizeof size);
-  if (size < sizeof size || size > MOST_BYTES) return false;
+  if (size < sizeof size || size > MAX_BYTES) return false;
   size_t known = size < own_size ? size : own_size;
   memcpy((char *)to + sizeof size, (const char *)own + sizeof size, known - sizeof size);
   memset((char *)to + known, 0, size - known);

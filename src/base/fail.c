@@ -1,20 +1,17 @@
 #include "base/fail.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/dtype.h"
+#include "base/format.h"
 #include "base/text.h"
 
 situ_status fail_with(situ_error *error, situ_status status, const char *where, const char *format, ...) {
   if (!error) return status;
   error->status = status;
   snprintf(error->where, sizeof error->where, "%s", where ? where : "");
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(error->text, sizeof error->text, format, arguments);
-  va_end(arguments);
+  FORMAT_INTO(error->text, format);
   text_make_line(error->where);
   text_make_line(error->text);
   return status;

@@ -154,7 +154,7 @@ static situ_status write_into(const char *path, const void *bytes, size_t n, sit
   return bad ? cannot_write(path, why, error) : SITU_STATUS_OK;
 }
 
-enum { MOST_NAMES = 10000 }; /* that files of other threads, or left by a process that died, may have taken */
+enum { MAX_NAMES = 10000 }; /* that files of other threads, or left by a process that died, may have taken */
 
 /* Creates a file next to `path` (next to the target of a link): its handle, and its name and the target, which the
  * caller frees; -1 on failure.
@@ -167,7 +167,7 @@ static int open_beside(const char *path, char **temporary, char **target) {
   if (!*temporary) return -1;
   errno = ENOENT;
   int handle = -1;
-  for (int k = 0; *path && handle < 0 && k < MOST_NAMES && (k == 0 || errno == EEXIST); k++) {
+  for (int k = 0; *path && handle < 0 && k < MAX_NAMES && (k == 0 || errno == EEXIST); k++) {
     snprintf(*temporary, length, "%s.%ld.%d", *target, (long)getpid(), k);
     handle = open(*temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); /* less the umask, as for any new file */
   }

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/contracts.h"
 
-enum { MOST_THREADS = 256, WATCH_NS = 10000000 };
+enum { MAX_THREADS = 256, WATCH_NS = 10000000 };
 
 typedef struct crew {
   parallel_task *task;
@@ -57,9 +57,9 @@ static void wait_and_watch(crew *c, int32_t n_missing, parallel_watch *watch) {
 void parallel_run(int32_t n, int32_t n_threads, parallel_task *task, parallel_watch *watch, void *context) {
   REQUIRE(n >= 0 && task);
   crew c = {.task = task, .context = context, .n = n};
-  pthread_t thread[MOST_THREADS];
+  pthread_t thread[MAX_THREADS];
   int32_t wanted = n_threads < n ? n_threads : n, started = 0;
-  if (wanted > MOST_THREADS) wanted = MOST_THREADS;
+  if (wanted > MAX_THREADS) wanted = MAX_THREADS;
   if (wanted > 1) {
     pthread_mutex_init(&c.lock, NULL);
     clock_condition(&c.ended);

@@ -6,7 +6,7 @@
 #include "check/check_block.h"
 
 enum { DEVICES = 64 };
-static const int64_t MOST_WORK = 400000000;
+static const int64_t MAX_WORK = 400000000;
 
 /* Whether all kept operators of the block come after its cut and before its last, over deleted ones if need be. */
 static bool is_between(const judge *j, const check_span *s, bool *after, bool *before) {
@@ -87,7 +87,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *proof,
   if (!read_claim(&c, j, proof)) return SITU_STATUS_OK;
   *proved_ns = CERTIFICATE_TOO_LONG;
   if (j->problem->n_devices > DEVICES || j->platform->n_memories > BLOCK_MEMORIES) return SITU_STATUS_OK;
-  check_work work = {.most = MOST_WORK};
+  check_work work = {.most = MAX_WORK};
   for (int32_t k = 0; k < c.n_blocks; k++) {
     check_found found = judge_block(j, &c, k, marks, &work);
     if (found == CHECK_NO_MEMORY) return fail_no_memory(error);

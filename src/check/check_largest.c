@@ -5,7 +5,7 @@
 #include "check/check_certificate.h"
 
 /* How many devices may share a part with device d. */
-static int32_t most_sharing(const judge *j, int32_t d, const bool *pinned) {
+static int32_t max_sharing(const judge *j, int32_t d, const bool *pinned) {
   const situ_problem *p = j->problem;
   int32_t n = 0;
   for (int32_t e = 0; e < p->n_devices; e++)
@@ -25,7 +25,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
     if (j->problem->pin[w] >= 0) pinned[j->problem->pin[w]] = true;
   *proved_ns = SITU_NEVER_NS;
   for (int32_t d = 0; d < j->problem->n_devices; d++) {
-    int64_t time_ns = check_item_time(&items, j, items.of[*v], d), n = most_sharing(j, d, pinned);
+    int64_t time_ns = check_item_time(&items, j, items.of[*v], d), n = max_sharing(j, d, pinned);
     if (time_ns != SITU_NEVER_NS) *proved_ns = min64(*proved_ns, time_ns / n + (time_ns % n > 0));
   }
   return SITU_STATUS_OK;

@@ -22,9 +22,9 @@
 #include "check/check_certificate.h"
 
 /* Longer times and larger weights count as these, which only lowers the sums; with prices of at most DEAREST no product
- * leaves 102 bits, and no sum of MOST_WORK of them 128. */
+ * leaves 102 bits, and no sum of MAX_WORK of them 128. */
 static const int64_t LONGEST = (int64_t)1 << 42, HEAVIEST = (int64_t)1 << 48, DEAREST = (int64_t)1 << 54;
-static const int64_t MOST_WORK = (int64_t)1 << 22;
+static const int64_t MAX_WORK = (int64_t)1 << 22;
 
 typedef struct relaxation {
   const judge *j;
@@ -85,7 +85,7 @@ static int64_t transfer(const relaxation *r, int64_t k, int32_t user, int32_t m,
 }
 
 /* The least of what use k adds by the memories of its ends. */
-static __int128 least_of_use(const relaxation *r, int64_t k, int32_t user) {
+static __int128 min_of_use(const relaxation *r, int64_t k, int32_t user) {
   int32_t nm = r->j->platform->n_memories;
   __int128 least = 0;
   bool any = false;
@@ -111,7 +111,7 @@ static bool add_uses(relaxation *r, __int128 *sum) {
       r->out_price[u] += r->edge[k];
       r->head_price[u] += r->edge[k];
       r->head_price[v] -= r->edge[k];
-      *sum += least_of_use(r, k, v);
+      *sum += min_of_use(r, k, v);
       for (int32_t m = 0; m < nm; m++) {
         r->moved[(int64_t)u * nm + m] += r->from[k * nm + m];
         r->moved[(int64_t)v * nm + m] += r->to[k * nm + m];
@@ -187,7 +187,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   *proved_ns = CERTIFICATE_MALFORMED;
   if (!take_lists(&r, c)) return SITU_STATUS_OK;
   *proved_ns = CERTIFICATE_TOO_LONG;
-  if (j->graph->n_uses * nm * nm > MOST_WORK || j->graph->n_operators * nd > MOST_WORK) return SITU_STATUS_OK;
+  if (j->graph->n_uses * nm * nm > MAX_WORK || j->graph->n_operators * nd > MAX_WORK) return SITU_STATUS_OK;
   if (!init(&r)) return fail_no_memory(error);
   *proved_ns = value_of(&r);
   return SITU_STATUS_OK;

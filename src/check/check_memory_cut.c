@@ -12,7 +12,7 @@
 #include "check/check_certificate.h"
 
 enum { BYTE_BITS = 32 };
-static const int64_t DEAREST = (int64_t)1 << 52, MOST_SHARE = (int64_t)1 << 55;
+static const int64_t DEAREST = (int64_t)1 << 52, MAX_SHARE = (int64_t)1 << 55;
 
 typedef struct cut {
   int32_t memory;
@@ -38,8 +38,8 @@ static bool shares_are_allowed(const judge *j, const cut *c, int32_t t) {
     out += c->out[i];
     in += c->in[i];
   }
-  return out <= cheapest_way(j, t, c->memory, false) && in <= cheapest_way(j, t, c->memory, true) &&
-         out <= MOST_SHARE && in <= MOST_SHARE;
+  return out <= cheapest_way(j, t, c->memory, false) && in <= cheapest_way(j, t, c->memory, true) && out <= MAX_SHARE &&
+         in <= MAX_SHARE;
 }
 
 /* The least cost of an item over the devices that can hold it, of 2^-32 ns; *somewhere: whether one can. */

@@ -5,8 +5,8 @@
 #include "base/fail.h"
 #include "check/check_certificate.h"
 
-static const int64_t MOST_NODES = (int64_t)1 << 21, MOST_CELLS = (int64_t)1 << 23;
-enum { MOST_ITEMS = 8192 };
+static const int64_t MAX_NODES = (int64_t)1 << 21, MAX_CELLS = (int64_t)1 << 23;
+enum { MAX_ITEMS = 8192 };
 
 /* Bytes of a memory: permanent, at the end, and the additional maximum of running operators. */
 typedef struct fill {
@@ -112,7 +112,7 @@ static bool is_short(const packer *x, int32_t i) {
 /* 1: items from i on go in; 0: in no way; -1: too many ways. */
 static int go_in(packer *x, int32_t i) {
   if (i == x->n) return 1;
-  if (++x->nodes > MOST_NODES) return -1;
+  if (++x->nodes > MAX_NODES) return -1;
   if (is_short(x, i)) return 0;
   for (int32_t m = repeats(x, i) ? x->at[i - 1] : 0; m < x->n_memories; m++) {
     int64_t running = x->running[(int64_t)i * x->n_memories + m], limit = x->j->platform->memory_bytes[m];
@@ -143,7 +143,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   for (int64_t i = 0; i < n; i++)
     if (operators[i] < 0 || operators[i] >= most) return SITU_STATUS_OK;
   *proved_ns = CERTIFICATE_TOO_LONG;
-  if (n > MOST_ITEMS || n * (p->n_memories + p->n_devices) > MOST_CELLS) return SITU_STATUS_OK;
+  if (n > MAX_ITEMS || n * (p->n_memories + p->n_devices) > MAX_CELLS) return SITU_STATUS_OK;
   check_items items;
   if (!check_items_find(&items, j)) return fail_no_memory(error);
   bool *listed;

@@ -8,16 +8,16 @@
 #include "base/fail.h"
 #include "check/check_certificate.h"
 
-enum { PRICE_BITS = 32, MOST_PRICES = 16, MOST_OPEN = 1 << 15 };
-static const int64_t DEAREST = (int64_t)1 << 40, LONGEST = (int64_t)1 << 60, MOST_STEPS = 2000000000;
-static const double MOST_CELLS = 3e7;
+enum { PRICE_BITS = 32, MAX_PRICES = 16, MAX_OPEN = 1 << 15 };
+static const int64_t DEAREST = (int64_t)1 << 40, LONGEST = (int64_t)1 << 60, MAX_STEPS = 2000000000;
+static const double MAX_CELLS = 3e7;
 
 /* A visit: its arrival, the bytes it keeps, the maximum additional bytes of a running operator; and for each price the
  * time and the price of the bytes that stay between its operators. */
 typedef struct stay {
   int64_t came_ns, kept_bytes, beside_bytes;
   int32_t memory, origin, since; /* since chain[since]; where the open bypass began, 0 while none is open */
-  __int128 sum[MOST_PRICES];
+  __int128 sum[MAX_PRICES];
 } stay;
 
 typedef struct absence {
@@ -33,11 +33,11 @@ typedef struct trail {
   int32_t *before, *behind;                 /* [operator] places in the chain */
   absence *absent;                          /* [operator] */
   int64_t *way;                             /* [from * nm + to] of the present part */
-  __int128 *cost;                           /* [memory * MOST_PRICES + price] of staying for the present part */
+  __int128 *cost;                           /* [memory * MAX_PRICES + price] of staying for the present part */
   int32_t n_origins;      /* while a bypass is open its origin is known, one for each memory; else 1 */
   int64_t *now, *came;    /* [origin * nm + memory] */
   int64_t *origin;        /* [memory] when the open bypass began there */
-  __int128 *since_origin; /* [memory * MOST_PRICES + price] sums of cost since then */
+  __int128 *since_origin; /* [memory * MAX_PRICES + price] sums of cost since then */
   stay *open, *begun;     /* [n_open], at most max_open; [memory] */
   int32_t n_open, max_open;
   int64_t steps;
@@ -283,7 +283,7 @@ static void visit(trail *w, int32_t k) {
     int32_t at = s->origin * w->nm + s->memory;
     w->steps += w->n_prices;
     if (w->way[(int64_t)s->memory * w->nm + s->memory] == SITU_NEVER_NS || !keep(w, s, v)) continue;
-    for (int32_t q = 0; q < w->n_prices; q++) s->sum[q] += w->cost[s->memory * MOST_PRICES + q];
+    for (int32_t q = 0; q < w->n_prices; q++) s->sum[q] += w->cost[s->memory * MAX_PRICES + q];
     int64_t end = end_of_visit(w, s);
     if (end >= w->came[at]) continue;
     w->now[at] = min64(w->now[at], end);
@@ -295,7 +295,7 @@ static void visit(trail *w, int32_t k) {
     if (!is_limited(w, fresh.memory) || fresh.came_ns == SITU_NEVER_NS || !keep(w, &fresh, v)) continue;
     w->now[at] = min64(w->now[at], fresh.came_ns);
     if (w->n_open == w->max_open)
-      w->steps = MOST_STEPS + 1;
+      w->steps = MAX_STEPS + 1;
     else
       w->open[w->n_open++] = fresh;
   }
@@ -309,7 +309,7 @@ static void look_through(trail *w, int32_t i, int32_t k, const int64_t *now, int
     for (int32_t to = 0; to < w->nm; to++) w->way[(int64_t)m * w->nm + to] = SITU_NEVER_NS;
     if (!may_be) continue;
     go_through(w, i, k, m);
-    if (is_limited(w, m)) cost_of_part(w, i, k, m, w->cost + (int64_t)m * MOST_PRICES);
+    if (is_limited(w, m)) cost_of_part(w, i, k, m, w->cost + (int64_t)m * MAX_PRICES);
   }
 }
 
@@ -327,7 +327,7 @@ static void follow(trail *w, int32_t k) {
   for (int32_t m = 0; m < w->nm && w->n_origins > 1; m++)
     for (int32_t q = 0; q < w->n_prices; q++)
       if (is_limited(w, m) && w->way[(int64_t)m * w->nm + m] != SITU_NEVER_NS)
-        w->since_origin[m * MOST_PRICES + q] += w->cost[m * MOST_PRICES + q];
+        w->since_origin[m * MAX_PRICES + q] += w->cost[m * MAX_PRICES + q];
   visit(w, k + 1);
 }
 
@@ -337,7 +337,7 @@ static void part_ways(trail *w) {
   for (int32_t o = 0; o < w->nm; o++)
     for (int32_t m = 0; m < w->nm; m++) w->now[o * w->nm + m] = m == o ? w->origin[m] : SITU_NEVER_NS;
   for (int32_t i = 0; i < w->n_open; i++) w->open[i].origin = w->open[i].memory;
-  for (int32_t i = 0; i < w->nm * MOST_PRICES; i++) w->since_origin[i] = 0;
+  for (int32_t i = 0; i < w->nm * MAX_PRICES; i++) w->since_origin[i] = 0;
   w->n_origins = w->nm;
 }
 
@@ -348,7 +348,7 @@ static bool wait_for(const trail *w, stay *s, int32_t from) {
   __int128 most = 0;
   if (way == SITU_NEVER_NS) return false;
   for (int32_t q = 0; q < w->n_prices; q++) {
-    __int128 more = w->cost[s->memory * MOST_PRICES + q] - w->since_origin[s->memory * MOST_PRICES + q];
+    __int128 more = w->cost[s->memory * MAX_PRICES + q] - w->since_origin[s->memory * MAX_PRICES + q];
     if (s->since <= from && more > 0) s->sum[q] += more;
     if (s->sum[q] > most) most = s->sum[q];
   }
@@ -405,7 +405,7 @@ static int64_t follow_all(trail *w) {
     if (k > 0) follow(w, k - 1);
     if (r < w->n_bypasses && w->to[r] == k) come_together(w, (int32_t)w->from[r++], k);
     if (r < w->n_bypasses && w->from[r] == k) part_ways(w);
-    if (w->steps > MOST_STEPS) return CERTIFICATE_TOO_LONG;
+    if (w->steps > MAX_STEPS) return CERTIFICATE_TOO_LONG;
   }
   for (int32_t m = 0; m < w->nm; m++) least = min64(least, sat_add(w->now[m], w->tail[(int64_t)last * w->nm + m]));
   return least;
@@ -421,7 +421,7 @@ static bool take_lists(trail *w, const certificate *c) {
   w->from = certificate_get(c, "from", n_bypasses);
   w->to = certificate_get(c, "to", n_bypasses);
   if (!w->chain || !w->price || !w->from || !w->to || n < 1) return false;
-  if (n > w->j->graph->n_operators || n_prices > MOST_PRICES || n_bypasses > n) return false;
+  if (n > w->j->graph->n_operators || n_prices > MAX_PRICES || n_bypasses > n) return false;
   for (int64_t k = 0; k < n; k++)
     if (w->chain[k] < 0 || w->chain[k] >= w->j->graph->n_operators || (k > 0 && w->chain[k] <= w->chain[k - 1]))
       return false;
@@ -442,10 +442,10 @@ static bool init(trail *w) {
   bool made = true;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) made &= (*rows[i] = ARENA_NEW(a, int64_t, n * nm)) != NULL;
   w->n_origins = 1;
-  w->max_open = (int32_t)min64(MOST_OPEN, w->n * nm * (nm + 1));
+  w->max_open = (int32_t)min64(MAX_OPEN, w->n * nm * (nm + 1));
   return made && ARENA_ARRAYS(a, ZEROS(w->carried, n), ARRAY(w->before, n), ARRAY(w->behind, n), ARRAY(w->absent, n),
-                              ARRAY(w->way, nm * nm), ARRAY(w->cost, nm * MOST_PRICES), ARRAY(w->now, nm * nm),
-                              ARRAY(w->came, nm * nm), ARRAY(w->origin, nm), ARRAY(w->since_origin, nm * MOST_PRICES),
+                              ARRAY(w->way, nm * nm), ARRAY(w->cost, nm * MAX_PRICES), ARRAY(w->now, nm * nm),
+                              ARRAY(w->came, nm * nm), ARRAY(w->origin, nm), ARRAY(w->since_origin, nm * MAX_PRICES),
                               ARRAY(w->open, w->max_open), ARRAY(w->begun, nm));
 }
 
@@ -454,7 +454,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   *proved_ns = CERTIFICATE_MALFORMED;
   if (!take_lists(&w, c)) return SITU_STATUS_OK;
   *proved_ns = CERTIFICATE_TOO_LONG;
-  if ((double)w.nm * j->graph->n_operators > MOST_CELLS) return SITU_STATUS_OK;
+  if ((double)w.nm * j->graph->n_operators > MAX_CELLS) return SITU_STATUS_OK;
   if (!init(&w)) return fail_no_memory(error);
   find_times(&w);
   *proved_ns = 0;

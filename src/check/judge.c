@@ -1,9 +1,7 @@
 #include "check/judge.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "base/checked.h"
+#include "base/format.h"
 #include "base/text.h"
 
 void judge_note(judge *j, const char *rule, const char *format, ...) {
@@ -11,10 +9,7 @@ void judge_note(judge *j, const char *rule, const char *format, ...) {
   v->n_found++;
   if (v->n_kept == CHECK_KEPT) return;
   char line[512];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
+  FORMAT_INTO(line, format);
   text_make_line(line);
   const char *text = arena_string(v->arena, line);
   if (text)

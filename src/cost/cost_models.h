@@ -29,7 +29,7 @@ double roofline_peak(const situ_device *device, situ_dtype dtype);
 
 /* New costs with route tables and transfer times, operator times all zero. Tensors of one key (their size, say) share
  * their times: `hop` gives the time of a key over a link, and those of the hops of a route are added up. `key` is
- * [n_tensors]. UNSUPPORTED where keys * kinds of route are above COSTS_MOST_CELLS. */
+ * [n_tensors]. UNSUPPORTED where keys * kinds of route are above COSTS_MAX_CELLS. */
 typedef int64_t (*transfer_hop)(int64_t key, const situ_link *link);
 situ_status costs_new_with_hops(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
                                 const int64_t *key, transfer_hop hop, situ_error *error);

@@ -44,7 +44,7 @@ struct situ_costs {
 };
 
 /* The maximum size of the transfer table: 1 GiB. */
-#define COSTS_MOST_CELLS ((int64_t)1 << 27)
+#define COSTS_MAX_CELLS ((int64_t)1 << 27)
 
 /* New tables for these sizes, all zero; which row a tensor has is for the caller to say. NULL without memory. */
 situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes, int32_t n_memories, int32_t n_links,

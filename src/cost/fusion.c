@@ -199,10 +199,10 @@ static void join_consumer(pass *p, int32_t v) {
 
 /* ---- patterns: a tensor read several times inside ---- */
 
-enum { PATTERN_MOST = 16, PATTERN_USES = 8 };
+enum { PATTERN_MAX = 16, PATTERN_USES = 8 };
 
 typedef struct pattern {
-  int32_t member[PATTERN_MOST], n;
+  int32_t member[PATTERN_MAX], n;
   int64_t uses;  /* all uses of what members make */
   int64_t inner; /* of these, uses by members */
   bool reduces, diamond;
@@ -255,7 +255,7 @@ static pattern pattern_at(pass *p, int32_t c) {
   const situ_graph *g = p->g;
   pattern best = {0}, x = {.member = {c}, .n = 1, .uses = uses_of(g, c), .reduces = class_of(p, c) == FUSION_REDUCE};
   if (x.uses > PATTERN_USES) return best;
-  for (int32_t v = c; x.n < PATTERN_MOST;) {
+  for (int32_t v = c; x.n < PATTERN_MAX;) {
     int32_t inner;
     v = next_user(g, &x, v);
     if (v < 0 || !may_grow(p, &x, v, &inner, &x.diamond)) break;

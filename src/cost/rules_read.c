@@ -14,8 +14,8 @@
 #include "platform/platform.h"
 #include "platform/platform_fields.h"
 
-enum { FORMAT_VERSION = 1, PLACE_BYTES = 96, MOST_NAMES = 64 };
-static const double MOST_FACTOR = 1e6;
+enum { FORMAT_VERSION = 1, PLACE_BYTES = 96, MAX_NAMES = 64 };
+static const double MAX_FACTOR = 1e6;
 
 typedef struct reader {
   rule_set *r;
@@ -104,15 +104,15 @@ static const char *type_of(const situ_device *d) {
   }
 }
 
-static void add_name(const char *names[MOST_NAMES], int32_t *n, const char *name) {
+static void add_name(const char *names[MAX_NAMES], int32_t *n, const char *name) {
   for (int32_t i = 0; i < *n; i++)
     if (strcmp(names[i], name) == 0) return;
-  if (*n < MOST_NAMES) names[(*n)++] = name;
+  if (*n < MAX_NAMES) names[(*n)++] = name;
 }
 
 static situ_status no_device(const reader *x, const char *place, const char *word, situ_error *error) {
   const situ_platform *p = x->platform;
-  const char *names[MOST_NAMES];
+  const char *names[MAX_NAMES];
   char near[160];
   int32_t n = 0;
   for (int i = 0; i < COUNT_OF(types); i++) add_name(names, &n, types[i]);
@@ -198,7 +198,7 @@ static situ_status read_factors(const reader *x, rule_row *row, const json_value
   for (int32_t d = 0; d < n; d++) row->factor[d] = 1;
   for (json_member m = {0}; json_next(factors, &m);) {
     double factor = json_number(m.value, -1);
-    if (!(factor > 0 && factor <= MOST_FACTOR))
+    if (!(factor > 0 && factor <= MAX_FACTOR))
       return fields_fail(error, x->where, place, "the factor of \"%.60s\" must be a number above 0, at most 1e6",
                          m.key);
     memset(marked, 0, (size_t)n * sizeof *marked);

@@ -45,11 +45,11 @@ static situ_status make(situ_costs **out, const situ_graph *g, const situ_platfo
   keyed *all = ARENA_NEW(scratch, keyed, g->n_tensors);
   if (!all || !route_kinds_find(&kinds, scratch, p)) return fail_no_memory(error);
   int32_t n_rows = sort_tensors(all, key, g->n_tensors);
-  if ((int64_t)n_rows * kinds.n_kinds > COSTS_MOST_CELLS)
+  if ((int64_t)n_rows * kinds.n_kinds > COSTS_MAX_CELLS)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, p->name,
                      "tensors of %d sizes on %d kinds of route are too many: expected a product of at most %lld "
                      "(equal links make equal kinds)",
-                     (int)n_rows, (int)kinds.n_kinds, (long long)COSTS_MOST_CELLS);
+                     (int)n_rows, (int)kinds.n_kinds, (long long)COSTS_MAX_CELLS);
   situ_costs *c =
       costs_new(g->n_operators, g->n_tensors, p->n_classes, p->n_memories, p->n_links, kinds.n_kinds, n_rows);
   if (!c) return fail_no_memory(error);

@@ -17,7 +17,7 @@ static bool predict(int64_t *latency_ns, int64_t *time_ns, const model_parts *pa
   if (!parts_known(p) || parts->n_parts < 2) return true;
   parts_model *m = parts_model_new(p, a);
   if (!m) return false;
-  parts_take(m, part_of, device_of, parts->n_parts);
+  parts_set(m, part_of, device_of, parts->n_parts);
   *latency_ns = parts_latency_ns(m);
   memcpy(time_ns, m->time_ns, (size_t)parts->n_parts * sizeof *time_ns);
   return true;

@@ -1,4 +1,4 @@
-/* How far the outputs of two executors are apart. */
+/* Differences between the outputs of two executors. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static double brain_value(uint16_t bits) {
   return (double)f;
 }
 
-/* Element i as a number; types without one of their own are compared as bytes. */
+/* Element i as a number; other types are compared byte by byte. */
 static double element(const unsigned char *at, int32_t type, int64_t i) {
   float f;
   double d;
@@ -45,29 +45,29 @@ static bool is_number(int32_t type) {
 static double difference(const unsigned char *a, const unsigned char *b, const tensor_place *place) {
   int32_t type = place->port.type;
   int64_t n = is_number(type) ? place->bytes / engine_type_bytes(type) : place->bytes;
-  double greatest = 0, apart = 0;
+  double max = 0, apart = 0;
   for (int64_t i = 0; i < n; i++) {
     double x = element(a, type, i), y = element(b, type, i);
     if (isnan(x) != isnan(y) || isinf(x) != isinf(y) || (isinf(x) && x != y)) return (double)INFINITY;
     if (isnan(x) || isinf(x)) continue;
-    greatest = fmax(greatest, fabs(y));
+    max = fmax(max, fabs(y));
     apart = fmax(apart, fabs(x - y));
   }
-  return apart == 0 ? 0 : greatest > 0 ? apart / greatest : (double)INFINITY;
+  return apart == 0 ? 0 : max > 0 ? apart / max : (double)INFINITY;
 }
 
 double executor_difference(const executor *x, const executor *other) {
   const model_file *f = x->parts->file;
-  double most = 0;
+  double max = 0;
   for (int32_t i = 0; i < f->n_outputs; i++) {
     const tensor_place *a = &x->places[f->outputs[i]], *b = &other->places[f->outputs[i]];
     bool same = a->at >= 0 && b->at >= 0 && a->bytes == b->bytes && a->port.type == b->port.type &&
                 a->port.rank == b->port.rank;
     for (int32_t d = 0; same && d < a->port.rank; d++) same = a->port.dims[d] == b->port.dims[d];
     if (!same) return (double)INFINITY;
-    most = fmax(most, difference(x->shared + a->at, other->shared + b->at, a));
+    max = fmax(max, difference(x->shared + a->at, other->shared + b->at, a));
   }
-  return most;
+  return max;
 }
 
 double executor_tolerance(const executor *x) {

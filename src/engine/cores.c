@@ -12,10 +12,10 @@ core_set cores_allowed(void) {
 
 static bool has(const core_set *set, int32_t core) { return set->words[core / 64] >> core % 64 & 1; }
 
-/* The first core of a run of `n`, which is taken; -1 where there is none. */
+/* Removes n consecutive cores from the set and returns the first; -1 if there are none. */
 static int32_t take_run(core_set *set, int32_t n) {
   int32_t length = 0;
-  for (int32_t c = 0; c < CORES_MOST; c++) {
+  for (int32_t c = 0; c < CORES_MAX; c++) {
     length = has(set, c) ? length + 1 : 0;
     if (length < n) continue;
     for (int32_t i = c - n + 1; i <= c; i++) set->words[i / 64] &= ~((uint64_t)1 << i % 64);
@@ -25,11 +25,11 @@ static int32_t take_run(core_set *set, int32_t n) {
 }
 
 void cores_add(core_set *set, const core_set *more) {
-  for (int32_t i = 0; i < CORES_MOST / 64; i++) set->words[i] |= more->words[i];
+  for (int32_t i = 0; i < CORES_MAX / 64; i++) set->words[i] |= more->words[i];
 }
 
 void cores_remove(core_set *set, const core_set *less) {
-  for (int32_t i = 0; i < CORES_MOST / 64; i++) set->words[i] &= ~less->words[i];
+  for (int32_t i = 0; i < CORES_MAX / 64; i++) set->words[i] &= ~less->words[i];
 }
 
 void cores_take(core_set *set, int32_t *first, int32_t n, int32_t each) {

@@ -7,9 +7,9 @@
 #include "engine/profile.h"
 #include "split/plan_parts.h"
 
-enum { WAYS = 4, DEVICES = 2, MOST_ROUNDS = 15, LEAST_ROUNDS = 3 };
-/* Where one input follows another: inputs under way, rounds, and inputs of one, for about so long. */
-enum { COPIES = 4, BUSY_ROUNDS = 5, LEAST_ITEMS = 4, MOST_ITEMS = 64, MOST_GAPS = 4096, BUSY_NS = 20000000 };
+enum { WAYS = 4, DEVICES = 2, MAX_ROUNDS = 15, MIN_ROUNDS = 3 };
+/* For successive inputs: inputs in flight, rounds, and inputs of a round, which takes about BUSY_NS. */
+enum { COPIES = 4, BUSY_ROUNDS = 5, MIN_ITEMS = 4, MAX_ITEMS = 64, MAX_GAPS = 4096, BUSY_NS = 20000000 };
 static const int32_t n_pieces[WAYS] = {2, 4, 7, 11};
 
 /* ---- ways to cut ---- */
@@ -23,10 +23,10 @@ typedef struct cutting {
   arena *arena;
   model_parts *parts[WAYS];
   executor *executors[WAYS];
-  int32_t n_ways, n_gaps, most_gaps;
-  int64_t *gap_ns; /* [most_gaps] of all ways and rounds */
-  int64_t whole_ns[MOST_ROUNDS];
-  int64_t *alone_ns[WAYS]; /* [part * MOST_ROUNDS + round] */
+  int32_t n_ways, n_gaps, max_gaps;
+  int64_t *gap_ns; /* [max_gaps] of all ways and rounds */
+  int64_t whole_ns[MAX_ROUNDS];
+  int64_t *alone_ns[WAYS]; /* [part * MAX_ROUNDS + round] */
 } cutting;
 
 /* Pieces of about equal time, alternating between two devices. */
@@ -67,7 +67,7 @@ static situ_status start_ways(cutting *c, situ_error *error) {
     bool cut = status == SITU_STATUS_OK && (*parts)->n_parts > 1;
     if (cut) status = executor_start(&c->executors[c->n_ways], *parts, &o, &own);
     if (status == SITU_STATUS_OK && cut) {
-      c->most_gaps += MOST_ROUNDS * (*parts)->n_parts;
+      c->max_gaps += MAX_ROUNDS * (*parts)->n_parts;
       c->n_ways++;
       continue;
     }
@@ -81,14 +81,14 @@ static situ_status start_ways(cutting *c, situ_error *error) {
 
 /* ---- measuring ---- */
 
-/* One input by one way; with `round` what its parts take, and gaps before those that waited for another device, are
- * noted. */
+/* Runs one input by one way. With `round` >= 0 it records the times of its parts, and the gaps before those that waited
+ * for another device. */
 static situ_status run_way(cutting *c, int32_t way, run_times *times, int32_t round, situ_error *error) {
   int64_t unused_ns;
   const executor *x = c->executors[way];
   TRY(executor_latency(c->executors[way], &unused_ns, times, error));
   for (int32_t k = 0; k < x->parts->n_parts && round >= 0; k++) {
-    c->alone_ns[way][k * MOST_ROUNDS + round] = times[k].finish_ns - times[k].start_ns;
+    c->alone_ns[way][k * MAX_ROUNDS + round] = times[k].finish_ns - times[k].start_ns;
     int32_t from = executor_awaited(x, times, k);
     if (from >= 0 && x->worker_of[from] != x->worker_of[k])
       c->gap_ns[c->n_gaps++] = times[k].start_ns - times[from].finish_ns;
@@ -96,20 +96,20 @@ static situ_status run_way(cutting *c, int32_t way, run_times *times, int32_t ro
   return SITU_STATUS_OK;
 }
 
-/* Rounds in which the whole and all ways run in turn, so that all see the same machine; each twice, since the first
- * time caches hold the work of others. */
+/* Rounds in which the whole and all ways run in turn, so that all see the same state of the machine; each twice, since
+ * the first time the caches hold data of the others. */
 static situ_status run_rounds(cutting *c, int32_t *n_rounds, situ_error *error) {
   measuring *m = c->m;
-  int32_t most = 1;
+  int32_t max = 1;
   for (int32_t k = 0; k < c->n_ways; k++) {
-    most = c->parts[k]->n_parts > most ? c->parts[k]->n_parts : most;
-    if (!(c->alone_ns[k] = ARENA_NEW(c->arena, int64_t, (int64_t)c->parts[k]->n_parts * MOST_ROUNDS)))
+    max = c->parts[k]->n_parts > max ? c->parts[k]->n_parts : max;
+    if (!(c->alone_ns[k] = ARENA_NEW(c->arena, int64_t, (int64_t)c->parts[k]->n_parts * MAX_ROUNDS)))
       return fail_no_memory(error);
   }
   run_times *times;
-  if (!ARENA_ARRAYS(c->arena, ARRAY(times, most), ARRAY(c->gap_ns, c->most_gaps))) return fail_no_memory(error);
+  if (!ARENA_ARRAYS(c->arena, ARRAY(times, max), ARRAY(c->gap_ns, c->max_gaps))) return fail_no_memory(error);
   m->phase = "cut into parts";
-  m->total = m->options.warm_up + (m->options.items < MOST_ROUNDS ? m->options.items : MOST_ROUNDS);
+  m->total = m->options.warm_up + (m->options.items < MAX_ROUNDS ? m->options.items : MAX_ROUNDS);
   *n_rounds = 0;
   for (m->done = 0; m->done < m->total; m->done++) {
     run_times whole = {0};
@@ -122,7 +122,7 @@ static situ_status run_rounds(cutting *c, int32_t *n_rounds, situ_error *error) 
     }
     if (counts) c->whole_ns[*n_rounds] = whole.finish_ns - whole.start_ns;
     *n_rounds += counts;
-    if (*n_rounds >= LEAST_ROUNDS && measure_is_late(m)) break;
+    if (*n_rounds >= MIN_ROUNDS && measure_is_late(m)) break;
   }
   return SITU_STATUS_OK;
 }
@@ -140,45 +140,45 @@ static situ_status run_busy(const cutting *c, executor *x, int32_t n_items, int3
   return SITU_STATUS_OK;
 }
 
-/* To what operators of a part come at least and at most. A cut only adds time: to this part all that it added to all
- * together, or nothing. */
+/* Bounds on the time of the operators of each part. A cut only adds time: to one part at least nothing, and at most all
+ * that it adds to the parts together. */
 static situ_status find_bounds(cut_times *out, const cutting *c, const model_parts *p, int64_t *part_ns,
                                int64_t whole_ns, int64_t given_ns, situ_error *error) {
   int32_t n = c->graph->n_operators, *part_of;
   double sum_ns = 0;
   *out = (cut_times){.n_parts = p->n_parts};
-  if (!ARENA_ARRAYS(c->arena, ARRAY(part_of, n), ARRAY(out->least_ns, p->n_parts), ARRAY(out->most_ns, p->n_parts)))
+  if (!ARENA_ARRAYS(c->arena, ARRAY(part_of, n), ARRAY(out->min_ns, p->n_parts), ARRAY(out->max_ns, p->n_parts)))
     return fail_no_memory(error);
   for (int32_t v = 0; v < n; v++) {
     int32_t node = model_file_node(p->file, c->graph->source_id[v]);
     part_of[v] = node >= 0 ? p->part_of[node] : -1;
   }
   for (int32_t k = 0; k < p->n_parts; k++)
-    sum_ns += out->most_ns[k] = (double)median_of(part_ns + k * BUSY_ROUNDS, BUSY_ROUNDS, NULL);
+    sum_ns += out->max_ns[k] = (double)median_of(part_ns + k * BUSY_ROUNDS, BUSY_ROUNDS, NULL);
   double scale = (double)given_ns / fmin((double)whole_ns, sum_ns), more_ns = fmax(0, sum_ns - (double)whole_ns);
   for (int32_t k = 0; k < p->n_parts; k++) {
-    out->least_ns[k] = fmax(0, out->most_ns[k] - more_ns) * scale;
-    out->most_ns[k] *= scale;
+    out->min_ns[k] = fmax(0, out->max_ns[k] - more_ns) * scale;
+    out->max_ns[k] *= scale;
   }
   out->part_of = part_of;
   return SITU_STATUS_OK;
 }
 
-/* Profiles count in whole microseconds, cost some themselves, and leave out what is between kernels: parts tell better
- * what all their operators take together, if both workers have cores of their own. The whole and all ways run in turn.
- */
+/* Corrects the times of operators by those of parts. Profiles count whole microseconds, cost time themselves, and omit
+ * the time between kernels: the total time of a part is more exact, if both workers have cores of their own. The whole
+ * and all ways run in turn. */
 static situ_status correct_times(cutting *c, int64_t *dispatch_ns, situ_error *error) {
   cut_times ways[WAYS];
-  run_gaps gaps = {.most = MOST_GAPS};
+  run_gaps gaps = {.max = MAX_GAPS};
   int64_t *part_ns[WAYS], *whole_ns = ARENA_NEW(c->arena, int64_t, BUSY_ROUNDS), given_ns = 0;
   for (int32_t v = 0; v < c->graph->n_operators; v++) given_ns = sat_add(given_ns, c->time_ns[v]);
   bool apart = c->executors[0]->cores[0] >= 0;
   if (!whole_ns || given_ns == 0 || !apart) return whole_ns ? SITU_STATUS_OK : fail_no_memory(error);
-  int32_t n_items = (int32_t)max64(LEAST_ITEMS, min64(MOST_ITEMS, BUSY_NS / given_ns));
+  int32_t n_items = (int32_t)max64(MIN_ITEMS, min64(MAX_ITEMS, BUSY_NS / given_ns));
   for (int32_t k = 0; k < c->n_ways; k++)
     if (!(part_ns[k] = ARENA_NEW(c->arena, int64_t, (int64_t)c->parts[k]->n_parts * BUSY_ROUNDS)))
       return fail_no_memory(error);
-  if (!(gaps.ns = ARENA_NEW(c->arena, int64_t, gaps.most))) return fail_no_memory(error);
+  if (!(gaps.ns = ARENA_NEW(c->arena, int64_t, gaps.max))) return fail_no_memory(error);
   for (int32_t round = 0; round < BUSY_ROUNDS; round++) {
     if (measure_is_late(c->m)) return SITU_STATUS_OK;
     TRY(run_busy(c, c->whole, n_items, round, whole_ns, NULL, error));
@@ -191,26 +191,27 @@ static situ_status correct_times(cutting *c, int64_t *dispatch_ns, situ_error *e
   return part_costs_spread(c->time_ns, c->graph->n_operators, ways, c->n_ways, error);
 }
 
-/* ---- what cuts cost ---- */
+/* ---- the costs of cuts ---- */
 
-/* Of one part in all rounds: what it took beyond the share that its operators have of the whole in the same round. */
-static int64_t more_of_part(const cutting *c, int32_t way, int32_t part, double share, int32_t n_rounds) {
-  int64_t more_ns[MOST_ROUNDS];
+/* The excess time of one part, the median of all rounds: beyond the share of its operators in the whole of the same
+ * round. */
+static int64_t part_excess(const cutting *c, int32_t way, int32_t part, double share, int32_t n_rounds) {
+  int64_t more_ns[MAX_ROUNDS];
   for (int32_t i = 0; i < n_rounds; i++)
-    more_ns[i] = c->alone_ns[way][part * MOST_ROUNDS + i] - sat_round(share * (double)c->whole_ns[i]);
+    more_ns[i] = c->alone_ns[way][part * MAX_ROUNDS + i] - sat_round(share * (double)c->whole_ns[i]);
   return median_of(more_ns, n_rounds, NULL);
 }
 
-/* What all parts of a way took beyond the whole at least, but for rounds that other work disturbed: the lower quartile
- * of the rounds, less the distance of their quartiles. */
-static int64_t least_of_way(const cutting *c, int32_t way, int32_t n_rounds) {
-  int64_t more_ns[MOST_ROUNDS], half_ns;
+/* The minimum excess time of all parts of a way over the whole, except for rounds that other work disturbed: the lower
+ * quartile of the rounds less the interquartile range. */
+static int64_t way_excess(const cutting *c, int32_t way, int32_t n_rounds) {
+  int64_t more_ns[MAX_ROUNDS], half_ns;
   for (int32_t i = 0; i < n_rounds; i++) {
     more_ns[i] = -c->whole_ns[i];
-    for (int32_t k = 0; k < c->parts[way]->n_parts; k++) more_ns[i] += c->alone_ns[way][k * MOST_ROUNDS + i];
+    for (int32_t k = 0; k < c->parts[way]->n_parts; k++) more_ns[i] += c->alone_ns[way][k * MAX_ROUNDS + i];
   }
   median_of(more_ns, n_rounds, &half_ns);
-  return more_ns[(n_rounds - 1) / 4] - 2 * half_ns; /* in order now */
+  return more_ns[(n_rounds - 1) / 4] - 2 * half_ns; /* median_of has sorted them */
 }
 
 /* The rows of one way: one for each part, with what it reads from and makes for others. */
@@ -226,7 +227,7 @@ static situ_status add_rows(cut_cost *rows, cut_cost *way_row, const cutting *c,
   for (int32_t k = 0; k < p->n_parts; k++) sum_ns += ops_ns[k];
   for (int32_t k = 0; k < p->n_parts; k++) {
     double share = sum_ns > 0 ? ops_ns[k] / sum_ns : 0;
-    rows[k].more_ns = (double)more_of_part(c, way, k, share, n_rounds);
+    rows[k].more_ns = (double)part_excess(c, way, k, share, n_rounds);
     for (int32_t i = 0; i < p->parts[k].n_inputs; i++) {
       int32_t value = p->parts[k].inputs[i], from = p->value_part[value];
       if (from < 0) continue;
@@ -238,7 +239,7 @@ static situ_status add_rows(cut_cost *rows, cut_cost *way_row, const cutting *c,
     }
   }
   for (int32_t k = 0; k < p->n_parts; k++) way_row->n_more += rows[k].n_more;
-  way_row->least_ns = (double)least_of_way(c, way, n_rounds);
+  way_row->min_ns = (double)way_excess(c, way, n_rounds);
   return SITU_STATUS_OK;
 }
 
@@ -263,7 +264,7 @@ situ_status cutting_measure(part_costs *out, measuring *m, executor *whole, cons
   int32_t n_rounds = 0;
   *out = (part_costs){0};
   situ_status status = c.arena ? start_ways(&c, error) : fail_no_memory(error);
-  /* Two workers of several threads on the same cores: the idle threads of one spin where those of the other work. */
+  /* With two workers of several threads on the same cores, idle threads of one spin on cores of the other. */
   bool spins = m->options.threads > 1 && c.n_ways > 0 && c.executors[0]->cores[0] < 0;
   if (status == SITU_STATUS_OK && c.n_ways > 0 && !spins) {
     status = run_rounds(&c, &n_rounds, error);

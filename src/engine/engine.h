@@ -9,7 +9,7 @@
 #include "situ/engine.h"
 #include "split/model_file.h"
 
-/* The library that was found, and the memory that worker and caller share. */
+/* The library that was found, and the memory shared by worker and caller. */
 typedef struct engine_context {
   const char *library;
   unsigned char *shared;
@@ -25,14 +25,14 @@ typedef struct engine_context {
  *                                                       -> {binding, outputs: [{type, dims, at, bytes}]}
  *   end_profile {session}                               -> {path, n_first}
  *
- * type: the number of the element type in ONNX; at and bytes: a place in the shared memory; outputs are laid from
+ * type: the number of the element type in ONNX; at and bytes: a place in the shared memory; outputs are placed from
  * `free` on. A bind runs the session once, so that later runs write outputs of known shapes in place. */
 typedef struct engine {
   const char *name, *title;
   const char *variable; /* of the environment: a path to its library or the folder that holds it */
   const char *package;  /* the folder of its library in the folders of a Python installation */
-  const char *file;     /* how the library's name begins */
-  const char *system;   /* the name for the system's loader */
+  const char *file;     /* prefix of the name of the library */
+  const char *system;   /* the name for the dynamic loader of the system */
   const char *reads;    /* the names of the readers of its model formats, separated by spaces; NULL: its driver rejects
                            all */
   driver driver;
@@ -47,13 +47,13 @@ ENGINE_ROWS(ENGINE_DECLARE)
 
 /* Ended by NULL. */
 extern const engine *const engines[];
-/* BAD_ARGUMENT if there is none of that name, UNSUPPORTED if it does not read that format; name NULL: the first that
- * does. format NULL: any. */
+/* BAD_ARGUMENT if there is none of that name, UNSUPPORTED if it does not read that format. name NULL: the first that
+ * reads it; format NULL: any. */
 situ_status engine_find(const engine **out, const char *name, const model_format *format, situ_error *error);
 
-/* Where its library is, in order: `given` where it is not NULL, its environment variable, the Python environment that
- * is active (VIRTUAL_ENV), the folders of packages that python3 names, the system's loader (then *path is a bare name).
- * *path is in the arena or static. ENGINE where a place that was named does not hold it. */
+/* Searches for its library, in this order: `given` unless NULL, its environment variable, the active Python environment
+ * (VIRTUAL_ENV), the package folders of python3, the loader of the system (then *path is a bare name). *path is in the
+ * arena or static. ENGINE if `given` or the variable names a place without it. */
 situ_status engine_locate(const char **path, const engine *e, const char *given, arena *a, situ_error *error);
 
 /* Starts a worker of the engine whose library is at context->library; the context must stay until the worker ends. */
@@ -61,7 +61,7 @@ situ_status engine_start(worker **out, const engine *e, const engine_context *co
                          situ_error *error);
 
 /* The first call to a worker: loads the library, or reports where it was searched for. */
-situ_status engine_hello(json_value **answer, worker *w, const engine *e, const char *library, const patience *wait,
+situ_status engine_hello(json_value **answer, worker *w, const engine *e, const char *library, const wait_limit *wait,
                          situ_error *error);
 
 /* Bytes of an element of an ONNX type; 0 for texts, for types below a byte and for invalid types. */

@@ -1,4 +1,4 @@
-/* The table of engines, and where their libraries are. */
+/* The table of engines, and the search for their libraries. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <stdio.h>
@@ -40,8 +40,8 @@ typedef struct finding {
   const char *path; /* once found */
 } finding;
 
-/* The file in `folder` whose name begins as the library's; of several the last by name. */
-static bool look_in(finding *f, const char *folder) {
+/* The file in `folder` whose name begins like that of the library; of several the last by name. */
+static bool search_folder(finding *f, const char *folder) {
   char best[256] = "";
   size_t n = strlen(f->engine->file);
   DIR *all = opendir(folder);
@@ -57,17 +57,17 @@ static bool look_in(finding *f, const char *folder) {
   return f->path != NULL;
 }
 
-/* The library of a Python package below one of its folders of packages. */
-static bool look_in_packages(finding *f, const char *packages) {
+/* The library in its Python package, below a folder of packages. */
+static bool search_packages(finding *f, const char *packages) {
   text_buffer folder = {0};
   text_add(&folder, "%s/%s", packages, f->engine->package);
-  bool found = folder.bytes && look_in(f, folder.bytes);
+  bool found = folder.bytes && search_folder(f, folder.bytes);
   text_free(&folder);
   return found;
 }
 
 /* VIRTUAL_ENV/lib/pythonX.Y/site-packages, whatever X.Y is. */
-static bool look_in_environment(finding *f, const char *root) {
+static bool search_environment(finding *f, const char *root) {
   text_buffer lib = {0};
   text_add(&lib, "%s/lib", root);
   DIR *all = lib.bytes ? opendir(lib.bytes) : NULL;
@@ -75,7 +75,7 @@ static bool look_in_environment(finding *f, const char *root) {
   for (struct dirent *at; all && !found && (at = readdir(all));) {
     text_buffer packages = {0};
     text_add(&packages, "%s/%s/site-packages", lib.bytes, at->d_name);
-    if (strncmp(at->d_name, "python3", 7) == 0 && packages.bytes) found = look_in_packages(f, packages.bytes);
+    if (strncmp(at->d_name, "python3", 7) == 0 && packages.bytes) found = search_packages(f, packages.bytes);
     text_free(&packages);
   }
   if (all) closedir(all);
@@ -94,29 +94,30 @@ static bool ask_python(finding *f) {
   bool found = false;
   while (answer && fgets(line, sizeof line, answer)) {
     line[strcspn(line, "\n")] = '\0';
-    if (!found && line[0] == '/') found = look_in_packages(f, line);
+    if (!found && line[0] == '/') found = search_packages(f, line);
   }
   if (answer) pclose(answer);
   return found;
 }
 
-/* A path that someone gave: the library, the folder that holds it, or a Python environment. */
-static situ_status take_given(finding *f, const char *given, const char *who, situ_error *error) {
+/* A path given by the caller or a variable: the library, the folder that holds it, or a Python environment. */
+static situ_status use_given_path(finding *f, const char *given, const char *who, situ_error *error) {
   struct stat is;
   bool there = stat(given, &is) == 0;
   if (there && S_ISREG(is.st_mode)) f->path = arena_string(f->arena, given);
-  if (there && S_ISDIR(is.st_mode) && !look_in(f, given) && !look_in_packages(f, given)) look_in_environment(f, given);
+  if (there && S_ISDIR(is.st_mode) && !search_folder(f, given) && !search_packages(f, given))
+    search_environment(f, given);
   if (f->path) return SITU_STATUS_OK;
   return fail_with(error, SITU_STATUS_ENGINE, given, "%s names this path, but %s is not there", who, f->engine->file);
 }
 
 static situ_status locate(finding *f, const char *given, situ_error *error) {
   const char *variable = getenv(f->engine->variable), *environment = getenv("VIRTUAL_ENV");
-  if (given) return take_given(f, given, "the caller", error);
-  if (variable && *variable) return take_given(f, variable, f->engine->variable, error);
-  if (environment && *environment && look_in_environment(f, environment)) return SITU_STATUS_OK;
+  if (given) return use_given_path(f, given, "the caller", error);
+  if (variable && *variable) return use_given_path(f, variable, f->engine->variable, error);
+  if (environment && *environment && search_environment(f, environment)) return SITU_STATUS_OK;
   if (ask_python(f)) return SITU_STATUS_OK;
-  f->path = f->engine->system; /* whether it is there, the worker finds out */
+  f->path = f->engine->system; /* the worker will see whether it exists */
   return SITU_STATUS_OK;
 }
 
@@ -128,7 +129,7 @@ situ_status engine_locate(const char **path, const engine *e, const char *given,
   return status;
 }
 
-situ_status engine_hello(json_value **answer, worker *w, const engine *e, const char *library, const patience *wait,
+situ_status engine_hello(json_value **answer, worker *w, const engine *e, const char *library, const wait_limit *wait,
                          situ_error *error) {
   situ_error own = {0};
   situ_status status = worker_call(answer, w, "hello", json_new_object(), wait, &own);
@@ -144,13 +145,13 @@ situ_status engine_hello(json_value **answer, worker *w, const engine *e, const 
 
 int32_t situ_engine_count(void) { return (int32_t)(sizeof engines / sizeof engines[0]) - 1; }
 
-/* Asks a worker for its version and providers; the texts go into the info. */
-static situ_status greet(situ_engine_info *info, const engine *e, const char *library, situ_error *error) {
+/* Fills version and providers of an info with the answer of a worker. */
+static situ_status fill_info(situ_engine_info *info, const engine *e, const char *library, situ_error *error) {
   worker *w;
   json_value *answer = NULL;
   engine_context context = {.library = library};
   worker_options options = {.name = e->name, .core = -1};
-  patience wait = {.limit_s = 60};
+  wait_limit wait = {.limit_s = 60};
   TRY(engine_start(&w, e, &context, &options, error));
   situ_status status = engine_hello(&answer, w, e, library, &wait, error);
   if (status == SITU_STATUS_OK) {
@@ -174,7 +175,7 @@ bool situ_engine_at(int32_t index, situ_engine_info *out) {
   situ_error error = {0};
   arena *a = arena_new();
   situ_status status = a ? engine_locate(&library, e, NULL, a, &error) : fail_no_memory(&error);
-  if (status == SITU_STATUS_OK) status = greet(&info, e, library, &error);
+  if (status == SITU_STATUS_OK) status = fill_info(&info, e, library, &error);
   if (status == SITU_STATUS_OK)
     snprintf(info.library, sizeof info.library, "%s", library);
   else

@@ -13,7 +13,7 @@
 #include "base/fail.h"
 #include "base/rng.h"
 
-static const int64_t MOST_SHARED_BYTES = (int64_t)1 << 36, LEAST_SHARED_BYTES = (int64_t)1 << 28;
+static const int64_t MAX_SHARED_BYTES = (int64_t)1 << 36, MIN_SHARED_BYTES = (int64_t)1 << 28;
 
 /* ---- the temporary folder ---- */
 
@@ -49,8 +49,8 @@ static situ_status write_parts(executor *x, situ_error *error) {
 
 /* ---- inputs ---- */
 
-/* The size of dimension d of an input: its own, that of its name, or for want of one of "NAME[d]", as the reader has
- * it. */
+/* The size of dimension d of an input: its own, or that given for its name, which is "NAME[d]" if the file has none (as
+ * for the reader). */
 static int64_t dimension(const executor *x, const model_port *port, int32_t d, const char *input) {
   const situ_read_options *o = x->options.read;
   char made[160];
@@ -80,7 +80,7 @@ static void fill(unsigned char *to, int64_t bytes, int32_t type, rng *r) {
   }
 }
 
-static situ_status feed(executor *x, situ_error *error) {
+static situ_status fill_inputs(executor *x, situ_error *error) {
   const model_file *f = x->parts->file;
   rng r = rng_new(x->options.seed);
   for (int32_t i = 0; i < f->n_inputs; i++) {
@@ -121,7 +121,7 @@ static int32_t n_sharing(const executor_options *o, int32_t device) {
   return n;
 }
 
-/* Which device runs the parts of `device` for a copy: that itself, then those that share them by their numbers. */
+/* The device that runs the parts of `device` for a copy: that itself, then its replicas by number, in turn. */
 static int32_t device_in_turn(const executor_options *o, int32_t device, int32_t copy) {
   int32_t turn = copy % n_sharing(o, device), d = device;
   for (int32_t next = 0; turn > 0; next++)
@@ -134,16 +134,16 @@ static int32_t device_in_turn(const executor_options *o, int32_t device, int32_t
 
 void executor_queue(executor_options *o, const model_parts *parts, const int32_t *replica_of, int32_t n_devices,
                     int32_t queue) {
-  enum { MOST_COPIES = 64 };
-  int64_t copies = 0, round = 1; /* of so many inputs each device that shares a part gets as many */
+  enum { MAX_COPIES = 64 };
+  int64_t copies = 0, round = 1; /* inputs that divide evenly among the replicas of each part */
   o->replica_of = replica_of;
   o->n_devices = n_devices;
   for (int32_t k = 0; k < parts->n_parts; k++) {
     int64_t n = n_sharing(o, parts->parts[k].device), each = round;
     copies = sat_add(copies, queue * n);
-    while (round % n > 0 && round <= MOST_COPIES) round += each;
+    while (round % n > 0 && round <= MAX_COPIES) round += each;
   }
-  copies = min64(copies, MOST_COPIES);
+  copies = min64(copies, MAX_COPIES);
   o->n_copies = (int32_t)(round <= copies ? copies / round * round : copies);
 }
 
@@ -166,7 +166,7 @@ static int32_t number_workers(executor *x) {
 }
 
 /* Each worker gets cores of its own for its threads, or none does. */
-static void take_cores(executor *x, int32_t n_used) {
+static void assign_cores(executor *x, int32_t n_used) {
   core_set left = x->options.cores;
   bool enough = true;
   for (int32_t w = 0; w < n_used; w++) {
@@ -178,7 +178,7 @@ static void take_cores(executor *x, int32_t n_used) {
 
 static situ_status start_workers(executor *x, situ_error *error) {
   int32_t n_used = number_workers(x);
-  take_cores(x, n_used);
+  assign_cores(x, n_used);
   engine_context context = {
       .library = x->options.library, .shared = x->shared, .shared_bytes = (size_t)x->shared_bytes};
   for (int32_t w = 0; w < n_used; w++) {
@@ -266,7 +266,7 @@ static bool take_place(executor *x, tensor_place *place, const json_value *told)
   place->at = json_whole(json_get(told, "at"), -1);
   place->bytes = json_whole(json_get(told, "bytes"), -1);
   place->port.type = (int32_t)json_whole(json_get(told, "type"), 0);
-  if (place->at < 0 || place->bytes < 0 || json_size(dims) > MODEL_MOST_RANK) return false;
+  if (place->at < 0 || place->bytes < 0 || json_size(dims) > MODEL_MAX_RANK) return false;
   if (place->at > x->shared_bytes || place->bytes > x->shared_bytes - place->at) return false;
   place->port.rank = (int32_t)json_size(dims);
   for (int32_t d = 0; d < place->port.rank; d++) place->port.dims[d] = json_whole(json_at(dims, (size_t)d), -1);
@@ -298,23 +298,24 @@ static situ_status start(executor *x, situ_error *error) {
   bool room =
       ARENA_ARRAYS(x->arena, ZEROS(x->workers, n), ZEROS(x->devices, n), ZEROS(x->cores, n), ZEROS(x->worker_of, n),
                    ZEROS(x->session, n), ZEROS(x->binding, n), ARRAY(x->places, n_places));
-  for (int64_t bytes = MOST_SHARED_BYTES; room && !x->shared && bytes >= LEAST_SHARED_BYTES; bytes /= 2) {
+  for (int64_t bytes = MAX_SHARED_BYTES; room && !x->shared && bytes >= MIN_SHARED_BYTES; bytes /= 2) {
     x->shared = shared_new((size_t)bytes);
     x->shared_bytes = bytes;
   }
   if (!x->shared) return fail_no_memory(error);
   for (int64_t i = 0; i < n_places; i++) x->places[i].at = -1;
   TRY(write_parts(x, error));
-  TRY(feed(x, error));
+  TRY(fill_inputs(x, error));
   TRY(start_workers(x, error));
   TRY(channels_find(x, error));
   for (int32_t job = 0; job < n; job++)
     if (executor_owns(x, job % p->n_parts)) TRY(open_part(x, job, error));
-  if (!x->options.profile) drop_folder(x); /* sessions are loaded: nothing stays, whoever is killed from now on */
+  if (!x->options.profile)
+    drop_folder(x); /* sessions are loaded: no file is left behind, whoever is killed from now on */
   for (int32_t c = 0; c < x->options.n_copies; c++)
     for (int32_t k = 0; k < p->n_parts; k++) {
       if (executor_owns(x, k)) TRY(bind_part(x, c, k, error));
-      TRY(channels_hand_on(x, c, k, error));
+      TRY(channels_send_part(x, c, k, error));
     }
   return SITU_STATUS_OK;
 }

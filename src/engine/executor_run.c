@@ -7,21 +7,21 @@
 #include "base/fail.h"
 #include "engine/executor.h"
 
-/* How long a process waits for its workers before it looks for messages. A look takes some 20 us of a core: one that a
- * worker leaves idle, or else one that a worker needs; then looks that find nothing become rarer. What comes while all
- * work has to wait for them anyway. */
-static const int64_t ALONE_NS = 10000000, IDLE_NS = 10000, BUSY_LEAST_NS = 100000, BUSY_MOST_NS = 2000000;
+/* How long a process waits for its workers before it polls messages. A poll takes some 20 us of a core. If no worker
+ * leaves a core idle, polls that find nothing become rarer: a message that arrives while all workers are busy must wait
+ * for them anyway. */
+static const int64_t ALONE_NS = 10000000, IDLE_NS = 10000, BUSY_MIN_NS = 100000, BUSY_MAX_NS = 2000000;
 
-/* Inputs on their way: how far each is, by parts that have ended and messages that are done. */
+/* Inputs in flight and their progress: the parts that have ended and the messages that are complete. */
 typedef struct flow {
   executor *x;
   int32_t n_items, n_done;
-  int32_t
-      *item; /* [copy] runs items copy, copy + n_copies, ...: so a message of a copy is of the same item everywhere */
-  int32_t *n_left;      /* [copy] own parts and messages that are not done */
-  bool *asked, *ended;  /* [copy * n_parts + part]; ended of another rank's part: never */
-  bool *passed;         /* [worker] scratch: it has a part that is not asked for yet */
-  int32_t *queue;       /* [worker * room + i]: copy * n_parts + part, in the order in which they were asked for */
+  int32_t *item;   /* [copy] current item; a copy runs items copy, copy + n_copies, ..., so its messages are of the same
+                      item on all ranks */
+  int32_t *n_left; /* [copy] own parts and messages that are not complete */
+  bool *asked, *ended;  /* [copy * n_parts + part] requested; ended: never for parts of other ranks */
+  bool *passed;         /* [worker] scratch: it has a part that is not requested yet */
+  int32_t *queue;       /* [worker * room + i]: copy * n_parts + part, in the order of requests */
   int32_t *head, *tail; /* [worker] */
   int32_t room;
   int32_t *channel_to;     /* [value] channel that brings it here; -1: none. NULL when alone */
@@ -29,9 +29,9 @@ typedef struct flow {
   bool *come;              /* [copy * n_channels + channel] */
   int32_t *done;           /* scratch of ranks_test */
   int32_t n_own_channels;
-  int64_t moved_ns; /* when anything last was done */
-  int64_t busy_ns;  /* until the next look while all workers are busy */
-  /* Results; NULL where they are not asked for. */
+  int64_t moved_ns; /* time of the last progress */
+  int64_t busy_ns;  /* until the next poll while all workers are busy */
+  /* Results; NULL if not wanted. */
   run_times *times;            /* [part] */
   int64_t *finish_ns, *sum_ns; /* [item], [part] */
   int32_t *n_parts_left;       /* [copy] own parts */
@@ -43,7 +43,7 @@ typedef struct flow {
 static bool flow_make(flow *f, executor *x, arena *a, int32_t n_items) {
   int32_t n = x->parts->n_parts, copies = x->options.n_copies, own = ranks_own(x->options.ranks);
   int64_t n_messages = (int64_t)copies * x->n_channels;
-  *f = (flow){.x = x, .n_items = n_items, .room = n * copies, .moved_ns = clock_now_ns(), .busy_ns = BUSY_LEAST_NS};
+  *f = (flow){.x = x, .n_items = n_items, .room = n * copies, .moved_ns = clock_now_ns(), .busy_ns = BUSY_MIN_NS};
   if (!ARENA_ARRAYS(a, ARRAY(f->item, copies), ZEROS(f->n_left, copies), ZEROS(f->n_parts_left, copies),
                     ZEROS(f->asked, (int64_t)n * copies), ZEROS(f->ended, (int64_t)n * copies),
                     ZEROS(f->queue, (int64_t)x->n_workers * f->room), ZEROS(f->head, x->n_workers),
@@ -62,8 +62,8 @@ static bool flow_make(flow *f, executor *x, arena *a, int32_t n_items) {
   return true;
 }
 
-/* Whether part k can be asked for: what it reads is there or, where it may follow, will be by the time that its worker
- * comes to it, which runs parts in the order in which they were asked for. */
+/* Whether part k can be requested: its inputs are here or, if may_follow, will be when its worker starts it, since the
+ * worker runs parts in the order of requests. */
 static bool is_ready(const flow *f, int32_t copy, int32_t k, bool may_follow) {
   const executor *x = f->x;
   const model_part *part = &x->parts->parts[k];
@@ -78,9 +78,9 @@ static bool is_ready(const flow *f, int32_t copy, int32_t k, bool may_follow) {
   return true;
 }
 
-/* Asks for all own parts of an input that can begin. One that waits only for parts before it on its device is asked for
- * with them, so that the device goes on without a word in between; but not past one that comes before it in the plan.
- */
+/* Requests all own parts of an input that can begin. One that waits only for earlier parts on its device is requested
+ * with them, so that the device continues without a message in between, but not before one that precedes it in the
+ * plan. */
 static situ_status advance(flow *f, int32_t copy, situ_error *error) {
   int32_t n = f->x->parts->n_parts;
   memset(f->passed, 0, (size_t)f->x->n_workers * sizeof *f->passed);
@@ -128,10 +128,10 @@ static situ_status begin_item(flow *f, int32_t copy, situ_error *error) {
   return advance(f, copy, error);
 }
 
-/* One part or message of an input is done: when it was the last, the next input takes its place. */
-static situ_status settle(flow *f, int32_t copy, situ_error *error) {
+/* A part or message of an input is complete: if it was the last, the next input begins. */
+static situ_status complete_one(flow *f, int32_t copy, situ_error *error) {
   f->moved_ns = clock_now_ns();
-  f->busy_ns = BUSY_LEAST_NS;
+  f->busy_ns = BUSY_MIN_NS;
   if (--f->n_left[copy] > 0) return SITU_STATUS_OK;
   f->n_done++;
   f->item[copy] += f->x->options.n_copies;
@@ -143,16 +143,16 @@ static situ_status end_part(flow *f, const worker_ran *ran, situ_error *error) {
   f->ended[job] = true;
   if (f->times) f->times[job % n] = (run_times){ran->start_ns, ran->finish_ns};
   if (f->sum_ns) f->sum_ns[job % n] += ran->finish_ns - ran->start_ns;
-  if (f->gaps && f->gaps->n < f->gaps->most && f->asked_ns[job] < f->ended_ns[ran->worker])
+  if (f->gaps && f->gaps->n < f->gaps->max && f->asked_ns[job] < f->ended_ns[ran->worker])
     f->gaps->ns[f->gaps->n++] = ran->start_ns - f->ended_ns[ran->worker];
   f->ended_ns[ran->worker] = ran->finish_ns;
   if (--f->n_parts_left[job / n] == 0 && f->finish_ns) f->finish_ns[f->n_finished++] = ran->finish_ns;
   TRY(exchange(f, job / n, job % n, error));
   TRY(advance(f, job / n, error));
-  return settle(f, job / n, error);
+  return complete_one(f, job / n, error);
 }
 
-/* The other side of the first message that is not done. */
+/* The other side of the first message that is not complete. */
 static int32_t awaited_rank(const flow *f) {
   const executor *x = f->x;
   int32_t i = 0, n = x->options.n_copies * x->n_channels, own = ranks_own(x->options.ranks);
@@ -170,9 +170,9 @@ static situ_status end_messages(flow *f, situ_error *error) {
     int32_t copy = f->done[i] / x->n_channels;
     f->come[f->done[i]] = true;
     TRY(advance(f, copy, error));
-    TRY(settle(f, copy, error));
+    TRY(complete_one(f, copy, error));
   }
-  double limit_s = patience_limit_s(&x->options.wait);
+  double limit_s = wait_limit_s(&x->options.wait);
   return n_done > 0 ? SITU_STATUS_OK : ranks_watch(x->options.ranks, awaited_rank(f), limit_s, f->moved_ns, error);
 }
 
@@ -186,9 +186,9 @@ static situ_status flow_run(flow *f, situ_error *error) {
     bool all_busy = true;
     worker_ran ran;
     for (int32_t w = 0; w < x->n_workers; w++) all_busy &= f->tail[w] > f->head[w];
-    int64_t most_ns = !x->options.ranks ? ALONE_NS : all_busy ? f->busy_ns : IDLE_NS;
-    f->busy_ns = min64(2 * f->busy_ns, BUSY_MOST_NS);
-    TRY(worker_look(&ran, x->workers, x->n_workers, most_ns, &x->options.wait, error));
+    int64_t max_ns = !x->options.ranks ? ALONE_NS : all_busy ? f->busy_ns : IDLE_NS;
+    f->busy_ns = min64(2 * f->busy_ns, BUSY_MAX_NS);
+    TRY(worker_poll(&ran, x->workers, x->n_workers, max_ns, &x->options.wait, error));
     if (ran.worker >= 0) TRY(end_part(f, &ran, error));
     if (x->options.ranks) TRY(end_messages(f, error));
   }

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "engine/torch_trace.h"
 
-/* Adds what ran and for how long; of names that a fusion joined the first counts. */
+/* Adds a kernel and its time; of the joined names of a fusion the first counts. */
 static bool add_kernel(json_value *events, const char *name, size_t n, double ms) {
   static const char *const joints[] = {" + ", " || "};
   text_buffer full = {0};
@@ -71,7 +71,7 @@ static situ_status read_openvino(json_value *events, const char *line, situ_erro
   return end_run(events, ok, error);
 }
 
-/* ---- which form it is ---- */
+/* ---- the format ---- */
 
 static situ_status read_text(foreign_profile *out, const char *path, situ_error *error) {
   char *text;

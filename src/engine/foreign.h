@@ -1,6 +1,6 @@
-/* engine/foreign.h - profiles that were made elsewhere, in the form of engine/profile.h.
+/* engine/foreign.h - profiles of other tools, converted to the form of engine/profile.h.
  *
- * A file is recognised by how it begins, and becomes one list of events. */
+ * A file is recognised by its beginning, and becomes one list of events. */
 #ifndef SITU_ENGINE_FOREIGN_H
 #define SITU_ENGINE_FOREIGN_H
 
@@ -9,8 +9,8 @@
 
 typedef struct foreign_profile {
   json_value *events; /* the caller's, also after failures */
-  const char *title;  /* what it is; static storage */
-  int32_t n_first;    /* how many of its runs warmed up */
+  const char *title;  /* for messages; static storage */
+  int32_t n_first;    /* how many of its runs are warm-up */
   bool named;         /* node i of the file is called "n<i>" */
 } foreign_profile;
 

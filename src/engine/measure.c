@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "platform/platform.h"
 
-static bool tell(void *context) {
+static bool report_progress(void *context) {
   measuring *m = context;
   situ_measure_callback *progress = m->options.progress;
   return progress && progress(m->options.context, m->phase, m->done, m->total);
@@ -18,14 +18,14 @@ static bool tell(void *context) {
 static const int32_t levels[] = {99, 0, 1, 2}; /* of ONNX Runtime, by situ_level */
 
 situ_status measure_options_take(measuring *m, const situ_measure_options *given, situ_error *error) {
-  enum { LIMIT_S = 60, ITEMS = 20, WARM_UP = 3, QUEUE = 2, MOST = 1 << 20 };
+  enum { LIMIT_S = 60, ITEMS = 20, WARM_UP = 3, QUEUE = 2, MAX_COUNT = 1 << 20 };
   *m = (measuring){.phase = "starting", .begun_ns = clock_now_ns()};
   TRY(TAKE(m->options, given, SITU_MEASURE_OPTIONS_INIT, error));
   TRY(TAKE(m->read, m->options.read, SITU_READ_OPTIONS_INIT, error));
   situ_measure_options *o = &m->options;
   if (o->threads < 0 || o->items < 0 || o->warm_up < 0 || o->queue < 0 || !(o->time_limit_s >= 0) ||
-      (unsigned)o->level >= sizeof levels / sizeof *levels || o->items > MOST || o->warm_up > MOST ||
-      o->threads > MOST || o->queue > 64)
+      (unsigned)o->level >= sizeof levels / sizeof *levels || o->items > MAX_COUNT || o->warm_up > MAX_COUNT ||
+      o->threads > MAX_COUNT || o->queue > 64)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a measurement option is out of range");
   if (o->time_limit_s == 0) o->time_limit_s = LIMIT_S;
   if (o->threads == 0) o->threads = 1;
@@ -49,7 +49,7 @@ situ_status measure_begin(measuring *m, const situ_measure_options *given, const
                                    .n_copies = 1,
                                    .cores = cores_allowed(),
                                    .seed = o->seed,
-                                   .wait = {.limit_s = o->time_limit_s, .stop = tell, .context = m}};
+                                   .wait = {.limit_s = o->time_limit_s, .stop = report_progress, .context = m}};
   TRY(engine_find(&m->executor.engine, o->engine, format, error));
   return engine_locate(&m->executor.library, m->executor.engine, o->library, a, error);
 }
@@ -57,12 +57,12 @@ situ_status measure_begin(measuring *m, const situ_measure_options *given, const
 /* One NAME=THREADS[/SLOWER][@DEVICE] of a map, which ends at `end`. */
 static situ_status take_lane(executor_lane *lanes, const char *at, const char *end, const situ_platform *p, arena *a,
                              situ_error *error) {
-  enum { MOST = 1024 };
+  enum { MAX_COUNT = 1024 };
   const char *equals = memchr(at, '=', (size_t)(end - at));
   char *rest = NULL;
   long threads = equals ? strtol(equals + 1, &rest, 10) : 0, slower = 1;
   if (rest && *rest == '/') slower = strtol(rest + 1, &rest, 10);
-  if (threads < 1 || threads > MOST || slower < 1 || slower > MOST || (rest != end && *rest != '@'))
+  if (threads < 1 || threads > MAX_COUNT || slower < 1 || slower > MAX_COUNT || (rest != end && *rest != '@'))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, "map",
                      "must be NAME=THREADS[/SLOWER][@DEVICE],..., not \"%.60s\"", at);
   int32_t d = 0;

@@ -13,26 +13,26 @@ enum { MEASURE_NAME_BYTES = 64 };
 typedef struct measuring {
   situ_measure_options options;
   situ_read_options read;
-  executor_options executor; /* names, copies and what else depends on the call is left to it */
+  executor_options executor; /* each call sets names, copies and other fields of its own */
   arena *arena;
   int64_t begun_ns;
   int32_t done, total; /* for the progress */
   const char *phase;
 } measuring;
 
-/* For the model file at `model`. `arena` is the caller's, and `m` must stay where it is until the measuring ends. */
+/* For the model file at `model`. `arena` is the caller's, and `m` must not move until the measurement ends. */
 situ_status measure_begin(measuring *m, const situ_measure_options *given, const char *model, arena *a,
                           situ_error *error);
-/* The options alone, where no engine is needed. */
+/* Only the options, for calls without an engine. */
 situ_status measure_options_take(measuring *m, const situ_measure_options *given, situ_error *error);
-/* Gives every device of a platform its lane, as options->map says. In the arena. */
+/* Sets the lane of every device of a platform from options->map. In the arena. */
 situ_status measure_lanes(executor_options *x, const measuring *m, const situ_platform *platform, arena *a,
                           situ_error *error);
 /* Identifies a placement: the devices of operators, and their order (NULL: none). */
 uint64_t measure_hash(const int32_t *device, const int32_t *order, int32_t n_operators);
-/* Whether the time limit is over. */
+/* Whether the time limit has passed. */
 bool measure_is_late(const measuring *m);
-/* The version of the engine, asked of a worker. */
+/* The version of the engine, from a worker. */
 situ_status measure_version(char into[MEASURE_NAME_BYTES], const measuring *m, situ_error *error);
 
 /* The contents of a profile. */
@@ -41,16 +41,16 @@ struct situ_profile {
   situ_model *model;
   char engine[2 * MEASURE_NAME_BYTES]; /* "onnxruntime 1.32.0" */
   int32_t threads, level, n_runs;      /* threads 0: not known */
-  int64_t whole_ns, whole_half_ns;     /* of runs without a profile: median, half the distance of the quartiles */
-  int64_t kernels_ns;                  /* sum of all kernels, as the profile has it */
-  int64_t *time_ns;                    /* [operator] so scaled that they sum to whole_ns */
+  int64_t whole_ns, whole_half_ns;     /* of runs without a profile: median, half the interquartile range */
+  int64_t kernels_ns;                  /* sum of all kernels by the profile */
+  int64_t *time_ns;                    /* [operator] scaled to sum to whole_ns */
   double *spread;                      /* [operator] */
-  int32_t *kernel, *next;              /* [operator] first of the kernel that it ran in; the next of it, -1: none */
+  int32_t *kernel, *next;              /* [operator] the first of its kernel; the next one in it, -1: none */
   int32_t n_timed;                     /* operators with a time of their own */
   part_costs cut;                      /* the cost of cutting the model; n_cuts 0: not measured */
   const char *made_up;                 /* the file of weights that is not there; NULL: weights are those of the model */
-  int64_t *workspace_bytes;            /* [operator] what its kernel needs for itself; NULL: not known */
-  int32_t n_memory_rows, n_memory_named; /* of the statistics that say so, and those of nodes of the model */
+  int64_t *workspace_bytes;            /* [operator] scratch memory of its kernel; NULL: not known */
+  int32_t n_memory_rows, n_memory_named; /* rows of the memory statistics; those of nodes of the model */
 };
 
 /* One part of a plan, or one device of a pipeline. */

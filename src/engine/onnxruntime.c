@@ -18,8 +18,8 @@ typedef struct ort_binding {
   ort_value **inputs, **outputs;
 } ort_binding;
 
-/* What runs nodes: its name in the interface, the name that it is listed by, and the option that says which of several
- * devices. CUDA has entries of its own. */
+/* A provider, which runs nodes: its name in the interface, the name in lists, and the option that selects one of
+ * several devices. CUDA has entries of its own. */
 static const struct ort_provider {
   const char *name, *listed, *which;
 } providers[] = {
@@ -42,14 +42,14 @@ static struct {
   ort_allocator *allocator;
 } ort;
 
-/* The message of ONNX Runtime, as an error of the model. */
-static situ_status told(ort_status *status, situ_error *error) {
+/* A failure of ONNX Runtime as an error of the model. */
+static situ_status to_error(ort_status *status, situ_error *error) {
   if (!status) return SITU_STATUS_OK;
   situ_status result = fail_with(error, SITU_STATUS_UNSUPPORTED, "onnxruntime", "%s", ort.f.GetErrorMessage(status));
   ort.f.ReleaseStatus(status);
   return result;
 }
-#define ASK(...) TRY(told(ort.f.__VA_ARGS__, error))
+#define ASK(...) TRY(to_error(ort.f.__VA_ARGS__, error))
 
 static situ_status load(const char *path, situ_error *error) {
   void *library;
@@ -94,8 +94,8 @@ static const struct ort_provider *provider_of(const char *name, size_t length) {
   return NULL;
 }
 
-/* As reported, if the model is not the cause. */
-static situ_status told_of_engine(ort_status *status, situ_error *error) {
+/* The same if the model is not the cause. */
+static situ_status to_engine_error(ort_status *status, situ_error *error) {
   if (!status) return SITU_STATUS_OK;
   situ_status result = fail_with(error, SITU_STATUS_ENGINE, NULL, "%s", ort.f.GetErrorMessage(status));
   ort.f.ReleaseStatus(status);
@@ -105,14 +105,15 @@ static situ_status told_of_engine(ort_status *status, situ_error *error) {
 static situ_status append_cuda(ort_options *options, const char *const *key, const char *const *value, size_t n,
                                situ_error *error) {
   ort_cuda *cuda;
-  TRY(told_of_engine(ort.p.CreateCudaOptions(&cuda), error));
+  TRY(to_engine_error(ort.p.CreateCudaOptions(&cuda), error));
   ort_status *failed = ort.p.UpdateCudaOptions(cuda, key, value, n);
   if (!failed) failed = ort.p.AppendCuda(options, cuda);
   ort.p.ReleaseCudaOptions(cuda);
-  return told_of_engine(failed, error);
+  return to_engine_error(failed, error);
 }
 
-/* What `device` names, NAME or NAME:WHICH, comes before the CPU, which runs what it has no kernels for. */
+/* Puts the provider that `device` names, NAME or NAME:WHICH, before the CPU, which runs nodes without a kernel there.
+ */
 static situ_status append_provider(ort_options *options, const char *device, situ_error *error) {
   const char *which = strchr(device, ':');
   size_t length = which ? (size_t)(which - device) : strlen(device);
@@ -133,7 +134,7 @@ static situ_status append_provider(ort_options *options, const char *device, sit
 #undef FILL
   const char *key[] = {p->which}, *value[] = {which ? which + 1 : NULL};
   if (strcmp(p->name, "CUDA") == 0) return append_cuda(options, key, value, which != NULL, error);
-  return told_of_engine(ort.p.AppendProvider(options, p->name, key, value, which != NULL), error);
+  return to_engine_error(ort.p.AppendProvider(options, p->name, key, value, which != NULL), error);
 }
 
 static situ_status open_session(void **session, const driver_options *o, situ_error *error) {
@@ -173,7 +174,7 @@ static situ_status describe(driver_tensor *t, ort_value *value, situ_error *erro
   ASK(GetTensorTypeAndShape(value, &shape));
   ASK(GetTensorElementType(shape, &type));
   ASK(GetDimensionsCount(shape, &rank));
-  if (rank > DRIVER_MOST_RANK)
+  if (rank > DRIVER_MAX_RANK)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "a tensor has %zu dimensions", rank);
   ASK(GetDimensions(shape, t->dims, rank));
   ort.f.ReleaseTensorTypeAndShapeInfo(shape);

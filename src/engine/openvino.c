@@ -11,15 +11,15 @@
 #include "base/wire.h"
 #include "engine/engine.h"
 
-enum { MOST_TYPES = 21, LEVEL_ALL = 99 };
+enum { MAX_TYPES = 21, LEVEL_ALL = 99 };
 
 static struct {
   ov_functions f;
   ov_core *core;
-  int type_of[MOST_TYPES]; /* [ONNX type] -1: it has none */
+  int type_of[MAX_TYPES]; /* [ONNX type] -1: it has none */
 } ov;
 
-/* A model that was loaded, and what its counters said after the first run. */
+/* A loaded model, and its counters after the first run. */
 typedef struct ov_session {
   ov_compiled *compiled;
   ov_request *request; /* the last that was bound */
@@ -35,8 +35,8 @@ typedef struct ov_binding {
   ov_port **outputs;
 } ov_binding;
 
-/* What OpenVINO says, without the places in its sources where it says so, in one line. */
-static situ_status told(int status, situ_error *error) {
+/* A failure of OpenVINO as an error: its message in one line, without positions in its sources. */
+static situ_status to_error(int status, situ_error *error) {
   char line[400];
   if (status == 0) return SITU_STATUS_OK;
   const char *text = ov.f.get_last_err_msg();
@@ -49,7 +49,7 @@ static situ_status told(int status, situ_error *error) {
   for (char *end = line; (end = strchr(end, '\n'));) *end = ' ';
   return fail_with(error, SITU_STATUS_UNSUPPORTED, "openvino", "%s", line);
 }
-#define ASK(...) TRY(told(ov.f.__VA_ARGS__, error))
+#define ASK(...) TRY(to_error(ov.f.__VA_ARGS__, error))
 
 /* ---- element types ---- */
 
@@ -89,7 +89,7 @@ static int ask_type(int type) {
 }
 
 static int number_of(int32_t type) {
-  if (type < 0 || type >= MOST_TYPES || engine_type_bytes(type) == 0) return -1;
+  if (type < 0 || type >= MAX_TYPES || engine_type_bytes(type) == 0) return -1;
   if (ov.type_of[type] == 0) ov.type_of[type] = ask_type(type);
   return ov.type_of[type];
 }
@@ -126,8 +126,8 @@ static situ_status hello(json_value *answer, situ_error *error) {
   return ok ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
-/* One stream, so that one input has all threads; types of the model are kept, where the default of the device would
- * round them. */
+/* One stream, so that one input has all threads. Types of the model are kept, which some devices would round by
+ * default. */
 static situ_status compile(ov_session *s, const ov_model *model, const driver_options *o, situ_error *error) {
   const char *device = o->device ? o->device : "CPU";
   char threads[16];
@@ -163,13 +163,13 @@ static situ_status new_tensor(const driver_tensor *t, ov_tensor **out, situ_erro
   if (type < 0)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, t->name, "has ONNX type %d, which OpenVINO does not support",
                      (int)t->type);
-  int64_t dims[DRIVER_MOST_RANK];
+  int64_t dims[DRIVER_MAX_RANK];
   memcpy(dims, t->dims, sizeof dims);
   ASK(tensor_create_from_host_ptr(type, (ov_shape){t->rank, dims}, t->data, out));
   return SITU_STATUS_OK;
 }
 
-/* Of a scalar the library gives no shape: it refuses to make one without dimensions. */
+/* The library gives no shape of a scalar, since it rejects shapes without dimensions. */
 static situ_status describe(driver_tensor *t, const ov_tensor *made, situ_error *error) {
   ov_shape shape = {0};
   size_t bytes;
@@ -178,11 +178,11 @@ static situ_status describe(driver_tensor *t, const ov_tensor *made, situ_error 
   ASK(tensor_get_byte_size(made, &bytes));
   ASK(tensor_data(made, &t->data));
   t->type = 1;
-  while (t->type < MOST_TYPES && number_of(t->type) != type) t->type++;
+  while (t->type < MAX_TYPES && number_of(t->type) != type) t->type++;
   bool scalar = bytes == (size_t)engine_type_bytes(t->type) && ov.f.tensor_get_shape(made, &shape) != 0;
   if (scalar) shape.rank = 0;
   if (!scalar && !shape.dims) ASK(tensor_get_shape(made, &shape));
-  if (t->type == MOST_TYPES || shape.rank > DRIVER_MOST_RANK)
+  if (t->type == MAX_TYPES || shape.rank > DRIVER_MAX_RANK)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, t->name, "has type %d of OpenVINO and rank %d", type,
                      (int)shape.rank);
   t->rank = (int32_t)shape.rank;
@@ -191,7 +191,7 @@ static situ_status describe(driver_tensor *t, const ov_tensor *made, situ_error 
   return SITU_STATUS_OK;
 }
 
-/* Notes the counters of the first run, which warms up and is in every mean after it. */
+/* Keeps the counters of the first run, a warm-up that all later means include. */
 static situ_status count_run(ov_session *s, ov_request *request, situ_error *error) {
   ov_counters c;
   s->request = request;
@@ -247,7 +247,7 @@ static situ_status place(void *binding, size_t i, const driver_tensor *output, s
 /* ---- profiles ---- */
 
 static void add_event(text_buffer *t, const char *name, const char *kind, int64_t start_us, int64_t duration_us) {
-  bool convolves = kind && strstr(kind, "Convolution"); /* the one kind that it also calls by numbers of its own */
+  bool convolves = kind && strstr(kind, "Convolution"); /* the only kind that it also names by numbers of its own */
   text_buffer full = {0};
   text_add(&full, "%s_kernel_time", name);
   text_add(t, "{\"cat\":\"Node\",\"name\":");
@@ -257,7 +257,7 @@ static void add_event(text_buffer *t, const char *name, const char *kind, int64_
   text_free(&full);
 }
 
-/* One run for all that were measured: of means, that of those after the first. */
+/* One run that stands for all: of means, the mean of those after the first. */
 static void add_runs(text_buffer *t, const ov_session *s, const ov_counters *c) {
   int64_t at_us = 0, later = s->n_runs - 1;
   for (size_t i = 0; i < c->n; i++) {

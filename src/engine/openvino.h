@@ -24,7 +24,7 @@ typedef struct ov_shape {
   int64_t rank, *dims;
 } ov_shape;
 
-/* How often the node ran on average, in microseconds; on the CPU the mean of all runs so far. */
+/* The time of a node in microseconds; on the CPU the mean of all runs so far. */
 typedef struct ov_counter {
   enum { OV_NOT_RUN, OV_OPTIMIZED_OUT, OV_EXECUTED } status;
   int64_t real_us, cpu_us;
@@ -35,7 +35,7 @@ typedef struct ov_counters {
   size_t n;
 } ov_counters;
 
-/* name after "ov_", arguments; each returns 0 or what went wrong */
+/* name after "ov_", arguments; each returns 0 or a status */
 #define OV_CALLS(CALL)                                                                               \
   CALL(get_openvino_version, (ov_version *))                                                         \
   CALL(core_create, (ov_core **))                                                                    \

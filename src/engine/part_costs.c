@@ -6,8 +6,8 @@
 #include "base/checked.h"
 #include "base/fail.h"
 
-/* What is handed on lies in memory, and is read and written faster than this, whatever a fit says. */
-static const double LEAST_BYTES_PER_S = 1e9;
+/* A tensor between parts is in memory: its rate is at least this, whatever a fit gives. */
+static const double MIN_BYTES_PER_S = 1e9;
 
 static double misfit(const cut_cost *cuts, int32_t n, double start, double per_byte) {
   double sum = 0;
@@ -24,21 +24,21 @@ void part_costs_fit(part_costs *out, const cut_cost *parts, int32_t n, const cut
     ny += parts[c].n_more * parts[c].more_ns;
     by += parts[c].bytes * parts[c].more_ns;
   }
-  double most_per_byte = 1e9 / LEAST_BYTES_PER_S, det = nn * bb - nb * nb, best = misfit(parts, n, 0, 0), start = 0,
+  double max_per_byte = 1e9 / MIN_BYTES_PER_S, det = nn * bb - nb * nb, best = misfit(parts, n, 0, 0), start = 0,
          per_byte = 0;
   double tries[4][2] = {{nn > 0 ? ny / nn : 0, 0},
                         {0, bb > 0 ? by / bb : 0},
                         {det > 0 ? (ny * bb - by * nb) / det : 0, det > 0 ? (by * nn - ny * nb) / det : 0},
-                        {nn > 0 ? (ny - most_per_byte * nb) / nn : 0, most_per_byte}};
+                        {nn > 0 ? (ny - max_per_byte * nb) / nn : 0, max_per_byte}};
   for (int k = 0; k < 4; k++) {
     double of = misfit(parts, n, tries[k][0], tries[k][1]);
-    if (tries[k][0] < 0 || tries[k][1] < 0 || tries[k][1] > most_per_byte || of >= best) continue;
+    if (tries[k][0] < 0 || tries[k][1] < 0 || tries[k][1] > max_per_byte || of >= best) continue;
     best = of;
     start = tries[k][0];
     per_byte = tries[k][1];
   }
   for (int32_t w = 0; w < n_ways; w++)
-    if (ways[w].n_more > 0) start = fmax(start, (ways[w].least_ns - per_byte * ways[w].bytes) / ways[w].n_more);
+    if (ways[w].n_more > 0) start = fmax(start, (ways[w].min_ns - per_byte * ways[w].bytes) / ways[w].n_more);
   out->start_ns = sat_round(start);
   out->bytes_per_s = per_byte > 0 ? 1e9 / per_byte : 0;
 }
@@ -51,18 +51,18 @@ static void approach(double *time_ns, int32_t n, const cut_times *way, double *s
     if (way->part_of[v] >= 0) sum_ns[way->part_of[v]] += time_ns[v];
   for (int32_t v = 0; v < n; v++) {
     int32_t k = way->part_of[v];
-    if (k < 0 || sum_ns[k] <= 0 || way->most_ns[k] <= 0) continue;
-    double wanted_ns = fmin(fmax(sum_ns[k], way->least_ns[k]), way->most_ns[k]);
+    if (k < 0 || sum_ns[k] <= 0 || way->max_ns[k] <= 0) continue;
+    double wanted_ns = fmin(fmax(sum_ns[k], way->min_ns[k]), way->max_ns[k]);
     time_ns[v] *= pow(wanted_ns / sum_ns[k], PACE);
   }
 }
 
 situ_status part_costs_spread(int64_t *time_ns, int32_t n, const cut_times *ways, int32_t n_ways, situ_error *error) {
   enum { SWEEPS = 50 };
-  int32_t most = 1;
-  for (int32_t w = 0; w < n_ways; w++) most = ways[w].n_parts > most ? ways[w].n_parts : most;
+  int32_t max = 1;
+  for (int32_t w = 0; w < n_ways; w++) max = ways[w].n_parts > max ? ways[w].n_parts : max;
   arena *a = arena_new();
-  double *found = a ? ARENA_NEW(a, double, n) : NULL, *sum_ns = found ? ARENA_NEW(a, double, most) : NULL;
+  double *found = a ? ARENA_NEW(a, double, n) : NULL, *sum_ns = found ? ARENA_NEW(a, double, max) : NULL;
   if (sum_ns) {
     double before = 0, after = 0;
     for (int32_t v = 0; v < n; v++) before += found[v] = (double)time_ns[v];

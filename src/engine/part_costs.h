@@ -14,7 +14,8 @@ typedef struct part_costs {
   int64_t start_ns;    /* of a part that reads from another device, in addition to its operators */
   double bytes_per_s;  /* rate of bytes handed to a part: half of the time is spent at the producer; 0: free */
   int64_t handover_ns; /* from the end of a part to the start of one on another device that waited for it */
-  int64_t dispatch_ns; /* from the end of a part to the start of the next on its device, which was asked for before */
+  int64_t dispatch_ns; /* from the end of a part to the start of the next on its device, which was requested before that
+                          end */
   int32_t n_cuts;      /* hand-overs that it was measured with; 0: the model cannot be cut */
 } part_costs;
 
@@ -22,12 +23,12 @@ typedef struct part_costs {
  * end of what parts hand to each other, and the excess time over the operators: the median of some rounds, or the
  * minimum in undisturbed rounds. */
 typedef struct cut_cost {
-  double n_more, bytes, more_ns, least_ns;
+  double n_more, bytes, more_ns, min_ns;
 } cut_cost;
 
 /* start_ns and bytes_per_s by least squares over parts, by their more_ns, both at least 0 (C. L. Lawson, R. J. Hanson,
  * "Solving Least Squares Problems", 1974, chapter 23; with two unknowns every set of bounds is tried). Then start_ns is
- * raised until no way is predicted to take less than its least_ns: the first cut of a model of less than a millisecond
+ * raised until no way is predicted to take less than its min_ns: the first cut of a model of less than a millisecond
  * costs several times as much as a further one, since both devices then work with cold caches, and a plan of few parts
  * must not seem faster than the whole for that reason. */
 void part_costs_fit(part_costs *out, const cut_cost *parts, int32_t n, const cut_cost *ways, int32_t n_ways);
@@ -36,7 +37,7 @@ void part_costs_fit(part_costs *out, const cut_cost *parts, int32_t n, const cut
 typedef struct cut_times {
   const int32_t *part_of; /* [operator]; -1: in none of them */
   int32_t n_parts;
-  double *least_ns, *most_ns; /* [part] */
+  double *min_ns, *max_ns; /* [part] */
 } cut_times;
 
 /* Changes times of operators so that those of each part are between its bounds, as far as all ways are consistent:

@@ -24,10 +24,10 @@ typedef struct reading {
   situ_error *error;
   string_map *by_name; /* node + 1, by its name in the file */
   string_map *known;   /* name of an event -> node + 1; 0: none */
-  kernel *run;         /* of the run under way */
+  kernel *run;         /* of the current run */
   int64_t n_run, run_room;
   int64_t *times_ns; /* [run * n_nodes + node] */
-  int32_t n_runs, n_skipped, n_read, most_runs;
+  int32_t n_runs, n_skipped, n_read, max_runs;
   bool *seen, named;
 } reading;
 
@@ -61,7 +61,7 @@ static int32_t find_node(const reading *r, char *name) {
   }
 }
 
-/* An engine's name for the kernel of a kind, without the marks of fusion. */
+/* Whether an engine's name of a kernel, without the marks of fusion, means this kind. */
 static bool is_kind(const char *kernel_kind, const char *kind) {
   static const char *const marks[] = {"Fused", "Nhwc", "QLinear", ""};
   for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
@@ -74,10 +74,10 @@ static bool is_kind(const char *kernel_kind, const char *kind) {
 /* A fusion named by its last output belongs to the node of the kernel's kind: the first such upstream along nodes with
  * one reader. */
 static int32_t find_kind(const reading *r, int32_t node, const char *kind) {
-  enum { MOST_FUSED = 8 };
+  enum { MAX_FUSED = 8 };
   const model_file *f = r->parts->file;
   int32_t at = node;
-  for (int i = 0; i < MOST_FUSED; i++) {
+  for (int i = 0; i < MAX_FUSED; i++) {
     int32_t next = -1;
     if (is_kind(kind, f->kind[at])) return at;
     for (int32_t k = f->reads.start[at]; k < f->reads.start[at + 1]; k++) {
@@ -116,7 +116,7 @@ static situ_status add_kernel(reading *r, const json_value *event, const char *n
   size_t n = strlen(name), end = strlen(KERNEL);
   if (n < end || strcmp(name + n - end, KERNEL) != 0 || k.duration_ns < 0) return SITU_STATUS_OK;
   TRY(node_of(r, event, name, &k.node));
-  if (k.node >= 0 && r->parts->file->has_body[k.node]) /* what ran within it is in its time */
+  if (k.node >= 0 && r->parts->file->has_body[k.node]) /* its time includes what ran within it */
     while (r->n_run > 0 && r->run[r->n_run - 1].ts_us >= k.ts_us) r->n_run--;
   if (r->n_run == r->run_room) {
     r->run_room = r->run_room ? 2 * r->run_room : 1024;
@@ -144,7 +144,8 @@ static long number_of(const char *name) {
   return at < end && at > 0 && name[at - 1] == '_' ? strtol(name + at, NULL, 10) : -1;
 }
 
-/* The first of a kind with the first node of that kind that no kernel is named after, if there are as many of both. */
+/* Matches the kernels of a kind with the nodes of that kind that no kernel is named after, in order, if there are as
+ * many of both. */
 static situ_status match_kind(reading *r, const numbered_kernel *all, int32_t n, const char *kind, const bool *used) {
   const model_parts *p = r->parts;
   int32_t n_nodes = 0, n_kernels = 0, k = 0;
@@ -161,8 +162,8 @@ static situ_status match_kind(reading *r, const numbered_kernel *all, int32_t n,
   return SITU_STATUS_OK;
 }
 
-/* Nodes that an engine makes anew while it optimises (OpenVINO: a convolution with a normalisation in it) bear numbers,
- * in the order in which it came to them: that of the model. */
+/* Nodes that an engine creates while it optimises (OpenVINO: a convolution with a normalisation in it) have numbers in
+ * the order of the model. */
 static situ_status match_numbered(reading *r, const json_value *events) {
   int32_t n = 0, n_events = (int32_t)json_size(events);
   numbered_kernel *all = ARENA_NEW(r->a, numbered_kernel, n_events);
@@ -188,11 +189,11 @@ static situ_status match_numbered(reading *r, const json_value *events) {
   return SITU_STATUS_OK;
 }
 
-/* Kernels that are not known count to the one before them, the first ones to the first that is known. */
+/* Unknown kernels count to the known one before them, leading ones to the first known one. */
 static void end_run(reading *r) {
   int32_t last = -1, run = r->n_read++ - r->n_skipped;
   for (int64_t i = 0; i < r->n_run && last < 0; i++) last = r->run[i].node;
-  if (run >= 0 && run < r->most_runs) {
+  if (run >= 0 && run < r->max_runs) {
     int64_t *times_ns = r->times_ns + (int64_t)run * r->parts->file->n_nodes;
     for (int64_t i = 0; i < r->n_run && last >= 0; i++) {
       if (r->run[i].node >= 0) last = r->run[i].node;
@@ -239,10 +240,10 @@ situ_status profile_read(node_times *out, const json_value *events, const model_
                          bool named, arena *a, situ_error *error) {
   int32_t n = parts->file->n_nodes;
   reading r = {.parts = parts, .a = a, .error = error, .n_skipped = n_skipped, .named = named};
-  for (size_t i = 0; i < json_size(events) && r.most_runs < (1 << 16); i++)
-    r.most_runs += is_run(json_text(json_get(json_at(events, i), "name"), ""));
-  r.most_runs -= n_skipped;
-  if (r.most_runs <= 0)
+  for (size_t i = 0; i < json_size(events) && r.max_runs < (1 << 16); i++)
+    r.max_runs += is_run(json_text(json_get(json_at(events, i), "name"), ""));
+  r.max_runs -= n_skipped;
+  if (r.max_runs <= 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, "profile", "has no run after the first %d", (int)n_skipped);
   r.known = string_map_new(a, n);
   r.by_name = string_map_new(a, n);
@@ -250,7 +251,7 @@ situ_status profile_read(node_times *out, const json_value *events, const model_
     if (*parts->file->nodes[v].name && string_map_put(r.by_name, parts->file->nodes[v].name, v + 1) < 0)
       return fail_no_memory(error);
   if (!r.known || !r.by_name ||
-      !ARENA_ARRAYS(a, ZEROS(r.times_ns, (int64_t)r.most_runs * n), ZEROS(r.seen, n), ZEROS(out->median_ns, n),
+      !ARENA_ARRAYS(a, ZEROS(r.times_ns, (int64_t)r.max_runs * n), ZEROS(r.seen, n), ZEROS(out->median_ns, n),
                     ZEROS(out->spread, n)))
     return fail_no_memory(error);
   situ_status status = match_numbered(&r, events);

@@ -1,4 +1,4 @@
-/* Operator times of a model, measured. */
+/* Measures the operator times of a model. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "read/reader.h"
 #include "split/plan_parts.h"
 
-enum { LEAST_RUNS = 3 };
+enum { MIN_RUNS = 3 };
 
 /* Runs inputs one by one; whole_ns[i] are the times of those after the warm-up. */
 static situ_status run_all(measuring *m, executor *x, const char *phase, int64_t *whole_ns, int32_t *n,
@@ -26,13 +26,13 @@ static situ_status run_all(measuring *m, executor *x, const char *phase, int64_t
     TRY(executor_latency(x, &latency_ns, &part, error));
     if (m->done < m->options.warm_up) continue;
     whole_ns[(*n)++] = part.finish_ns - part.start_ns;
-    if (*n >= LEAST_RUNS && measure_is_late(m)) break;
+    if (*n >= MIN_RUNS && measure_is_late(m)) break;
   }
   return SITU_STATUS_OK;
 }
 
-/* What the reader folded and the engine runs (shapes that it does not know) runs beside what it reads or what reads it:
- * its time is that operator's, so that a plan counts it where it will be. */
+/* A node that the reader folded but the engine runs (because of unknown shapes) runs on the device of its producer or
+ * consumer: its time counts to that operator. */
 static situ_status move_folded(int64_t *node_ns, const situ_profile *p, const model_file *file, situ_error *error) {
   const situ_graph *g = p->model->graph;
   int32_t *leader = ARENA_NEW(p->arena, int32_t, file->n_nodes);
@@ -51,8 +51,8 @@ static situ_status move_folded(int64_t *node_ns, const situ_profile *p, const mo
   return SITU_STATUS_OK;
 }
 
-/* Operators by the kernel that they ran in: what has no kernel of its own is in that of the last of what it reads. Such
- * groups are convex: along every edge of the graph kernels come in the order of their first nodes. */
+/* Groups operators by kernel: one without a kernel of its own is in that of its last producer. Such groups are convex:
+ * along every edge of the graph kernels are in the order of their first nodes. */
 static situ_status find_kernels(situ_profile *p, const bool *seen, const model_parts *parts, situ_error *error) {
   const situ_graph *g = p->model->graph;
   const model_file *f = parts->file;
@@ -86,7 +86,7 @@ static situ_status find_kernels(situ_profile *p, const bool *seen, const model_p
   return SITU_STATUS_OK;
 }
 
-/* Kernels of nodes as times of operators, so that their sum is that of the whole. */
+/* The times of kernels as times of operators, scaled so that their sum is that of the whole. */
 static situ_status take_times(situ_profile *p, node_times *times, const model_parts *parts, situ_error *error) {
   const situ_graph *g = p->model->graph;
   const model_file *file = parts->file;
@@ -107,8 +107,7 @@ static situ_status take_times(situ_profile *p, node_times *times, const model_pa
     p->spread[v] = times->spread[node];
     p->n_timed += times->seen[node];
   }
-  for (int32_t v = 0; v < g->n_operators; v++) { /* shapes that run together with an operator that has no kernel of its
-                                                    own */
+  for (int32_t v = 0; v < g->n_operators; v++) { /* the time that move_folded gave an operator without a kernel */
     if (p->kernel[v] == v) continue;
     p->time_ns[p->kernel[v]] = sat_add(p->time_ns[p->kernel[v]], p->time_ns[v]);
     p->time_ns[v] = 0;
@@ -116,7 +115,7 @@ static situ_status take_times(situ_profile *p, node_times *times, const model_pa
   return SITU_STATUS_OK;
 }
 
-/* Profiles count in whole microseconds: a kernel that ran in none took about half of one. */
+/* Profiles count whole microseconds: a kernel with 0 took about half of one. */
 static void raise_times(node_times *times, int32_t n_nodes) {
   enum { HALF_NS = 500 };
   for (int32_t v = 0; v < n_nodes; v++)
@@ -151,7 +150,7 @@ static situ_status measure_file(situ_profile *p, measuring *m, const model_parts
   return status;
 }
 
-/* An existing profile: its first run is the warm-up, and the whole time is known only from it. */
+/* Reads an existing profile: its first run is the warm-up, and only it gives the time of the whole. */
 static situ_status read_file(situ_profile *p, const char *path, const model_file *file, const model_parts *parts,
                              situ_error *error) {
   foreign_profile from;
@@ -167,7 +166,7 @@ static situ_status read_file(situ_profile *p, const char *path, const model_file
   return take_times(p, &times, parts, error);
 }
 
-/* What kernels need for themselves, by the operator that has the time of the kernel. */
+/* The scratch memory of kernels, for the operator that has the time of the kernel. */
 static situ_status take_memory(situ_profile *p, const char *path, const model_file *file, situ_error *error) {
   const situ_graph *g = p->model->graph;
   node_memory found;
@@ -189,7 +188,7 @@ static situ_status profile_into(situ_profile *p, const char *model, const char *
   model_parts *parts = NULL;
   char version[MEASURE_NAME_BYTES];
   TRY(measure_options_take(&m, given, error));
-  if (!from) TRY(engine_find(&m.executor.engine, m.options.engine, NULL, error)); /* before anything is read */
+  if (!from) TRY(engine_find(&m.executor.engine, m.options.engine, NULL, error)); /* before any file is read */
   TRY(situ_model_read(&p->model, model, &m.read, error));
   TRY(model_format_need(p->model->reader, model, error));
   if (m.read.training)
@@ -262,7 +261,7 @@ int64_t situ_profile_time_ns(const situ_profile *p, int32_t op) {
 
 /* ---- the cost table ---- */
 
-/* Adds the kernel of `head` with all that ran in it. Takes over `times`. */
+/* Adds the kernel of `head` with all its operators. Takes ownership of `times`. */
 static bool push_group(json_value *groups, const situ_profile *p, int32_t head, json_value *times) {
   json_value *group = json_new_object(), *names = json_new_array();
   bool ok = json_push(groups, group) && names;
@@ -271,7 +270,7 @@ static bool push_group(json_value *groups, const situ_profile *p, int32_t head, 
   return json_set(group, "times", times) && ok;
 }
 
-/* A list of one object. Takes it over. */
+/* A list of one object. Takes ownership of it. */
 static json_value *list_of(json_value *only, bool ok) {
   json_value *list = json_new_array();
   if (json_push(list, only) && ok) return list;
@@ -279,7 +278,7 @@ static json_value *list_of(json_value *only, bool ok) {
   return NULL;
 }
 
-/* Between devices of the class: the tensor lies in shared memory, and what reading it takes is the part's. */
+/* The link between devices of the class: the tensor is in shared memory, and reading it counts to the part. */
 static json_value *link_list(const situ_profile *p, const char *device_class) {
   static const double SHARED_BYTES_PER_S = 1e12;
   json_value *link = json_new_object();
@@ -298,7 +297,7 @@ static json_value *part_list(const situ_profile *p, const char *device_class) {
   return list_of(part, ok);
 }
 
-/* Operators that need any; NULL without memory. */
+/* The workspaces that are not 0; NULL without memory. */
 static json_value *workspaces(const situ_profile *p) {
   json_value *sizes = json_new_object();
   bool ok = sizes;

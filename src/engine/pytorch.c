@@ -35,7 +35,7 @@ static situ_status load(const char *path, situ_error *error) {
   void *library;
   uint64_t (*version)(void) = NULL;
   TRY(library_load(&library, path, false, error));
-  void *symbol = library_entry(library, "aoti_torch_abi_version"); /* its C interface; early releases have none */
+  void *symbol = library_entry(library, "aoti_torch_abi_version"); /* of its C interface, which early releases lack */
   memcpy(&version, &symbol, sizeof symbol);
   found.version = version ? version() : 0;
   found.n_gpus = count_gpus(path);

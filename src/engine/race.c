@@ -5,10 +5,10 @@
 #include "base/fail.h"
 #include "engine/profile.h"
 
-enum { LEAST_ROUNDS = 7 }; /* 1 of 128 is the first chance below 1 of 100 */
+enum { MIN_ROUNDS = 7 }; /* 1 / 2^7 is the first probability below CHANCE */
 static const double CHANCE = 0.01;
 
-/* The chance that of n throws of a coin at least k are heads. */
+/* The probability of at least k heads in n throws of a coin. */
 static double tail(int32_t n, int32_t k) {
   double sum = 0, term = 1;
   for (int32_t i = 0; i < n; i++) term /= 2;
@@ -34,7 +34,7 @@ static int32_t leader(const race_lane *lanes, int32_t n) {
 static void drop_losers(race_lane *lanes, int32_t n, int32_t best) {
   for (int32_t i = 0; i < n; i++) {
     int32_t lost = 0, decided = 0;
-    if (lanes[i].out || i == best || lanes[i].n < LEAST_ROUNDS) continue;
+    if (lanes[i].out || i == best || lanes[i].n < MIN_ROUNDS) continue;
     for (int32_t r = 0; r < lanes[i].n; r++) {
       lost += lanes[i].times_ns[r] > lanes[best].times_ns[r];
       decided += lanes[i].times_ns[r] != lanes[best].times_ns[r];

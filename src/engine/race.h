@@ -12,7 +12,7 @@
 #include "situ/error.h"
 
 typedef struct race_lane {
-  int32_t n;         /* rounds that it was in */
+  int32_t n;         /* rounds that it took part in */
   int64_t *times_ns; /* [n] */
   int64_t median_ns, half_ns;
   bool out; /* dropped */

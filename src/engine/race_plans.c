@@ -1,4 +1,4 @@
-/* Plans that race on an engine, and the log from which the race is run again. */
+/* Races of plans on an engine, and the log from which a race is replayed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +34,12 @@ static situ_status start_plan(racing *r, int32_t i, const situ_plan *plan, const
   return executor_start(&r->executors[i], r->parts[i], &o, error);
 }
 
-/* A latency, or a period: that of a segment of inputs after as many as are under way. */
+/* A latency, or the period of a segment of inputs, after n_copies inputs that fill the pipeline. */
 static situ_status measure_once(racing *r, int32_t i, int64_t *time_ns, situ_error *error) {
   executor *x = r->executors[i];
   if (!r->race->pipeline) return executor_latency(x, time_ns, r->times, error);
-  enum { MOST = SEGMENT + 2 * 64 };
-  int64_t finish_ns[MOST], *sum_ns = ARENA_ZERO(r->race->arena, int64_t, r->parts[i]->n_parts);
+  enum { MAX_RUNS = SEGMENT + 2 * 64 };
+  int64_t finish_ns[MAX_RUNS], *sum_ns = ARENA_ZERO(r->race->arena, int64_t, r->parts[i]->n_parts);
   int32_t first = x->options.n_copies, round = x->options.replica_of ? first : 1;
   int32_t n = (SEGMENT + round - 1) / round * round; /* replicas end a round together */
   if (!sum_ns) return fail_no_memory(error);
@@ -66,7 +66,7 @@ static bool is_late(void *context) {
 static situ_status start_all(racing *r, const situ_plan *const *plans, situ_error *error) {
   situ_race *race = r->race;
   const char **names = ARENA_NEW(race->arena, const char *, r->problem->n_devices);
-  int32_t most_parts = 1, n_in = 0;
+  int32_t max_parts = 1, n_in = 0;
   if (!names) return fail_no_memory(error);
   for (int32_t d = 0; d < r->problem->n_devices; d++) names[d] = r->problem->platform->devices[d].name;
   TRY(measure_lanes(&r->m.executor, &r->m, r->problem->platform, race->arena, error));
@@ -76,11 +76,11 @@ static situ_status start_all(racing *r, const situ_plan *const *plans, situ_erro
     if (status == SITU_STATUS_CANCELLED) return fail_with(error, status, own.where, "%s", own.text);
     race->lanes[i].out = status != SITU_STATUS_OK;
     if (race->lanes[i].out && !(race->why[i] = arena_string(race->arena, own.text))) return fail_no_memory(error);
-    if (r->parts[i] && r->parts[i]->n_parts > most_parts) most_parts = r->parts[i]->n_parts;
+    if (r->parts[i] && r->parts[i]->n_parts > max_parts) max_parts = r->parts[i]->n_parts;
     n_in += !race->lanes[i].out;
     if (i == race->n - 1 && n_in == 0) return fail_with(error, status, own.where, "%s", own.text);
   }
-  r->times = ARENA_NEW(race->arena, run_times, most_parts);
+  r->times = ARENA_NEW(race->arena, run_times, max_parts);
   return r->times ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
@@ -133,7 +133,7 @@ static situ_status write_log(const situ_race *race, const char *path, situ_error
   return status;
 }
 
-/* Plans must be those of the log; how many rounds there were is its too. */
+/* Checks that the log is of these plans, and takes its number of rounds. */
 static situ_status take_log(racing *r, const json_value *log, situ_error *error) {
   const json_value *plans = json_get(log, "plans");
   const char *path = r->m.options.replay;
@@ -177,9 +177,9 @@ static situ_status race_on_engine(racing *r, const situ_plan *const *plans, cons
   r->m.phase = "racing";
   if (status == SITU_STATUS_OK)
     status = race_run(race->lanes, race->n, race->rounds, sample, is_late, r, &race->winner, race->arena, error);
-  int32_t most = 0;
-  for (int32_t i = 0; i < race->n; i++) most = race->lanes[i].n > most ? race->lanes[i].n : most;
-  race->rounds = most;
+  int32_t max = 0;
+  for (int32_t i = 0; i < race->n; i++) max = race->lanes[i].n > max ? race->lanes[i].n : max;
+  race->rounds = max;
   for (int32_t i = 0; i < race->n; i++) {
     executor_stop(r->executors[i]);
     model_parts_free(r->parts[i]);

@@ -12,8 +12,8 @@ static const int64_t SPIN_NS = 1000000, LOOK_NS = 10000000, FAREWELL_NS = 100000
 
 struct ranks {
   mpi_port *port;
-  const patience *wait;
-  int64_t looked_ns; /* when failures were last looked for, and the caller asked whether to stop */
+  const wait_limit *wait;
+  int64_t looked_ns; /* when failures and the callback of the caller were last polled */
   situ_error news;   /* the failure that a rank reported */
   ranks_message listening;
   bool failed; /* this rank or another, and all others were notified */
@@ -27,7 +27,7 @@ static situ_status listen_for_failures(ranks *r, situ_error *error) {
   return ranks_receive(r, &r->listening, MPI_PORT_ANY, TAG_FAILURE, &r->news, sizeof r->news, error);
 }
 
-situ_status ranks_open(ranks **out, const patience *wait, situ_error *error) {
+situ_status ranks_open(ranks **out, const wait_limit *wait, situ_error *error) {
   *out = NULL;
   if (!mpi_port_wanted()) return SITU_STATUS_OK;
   ranks *r = calloc(1, sizeof *r);
@@ -59,15 +59,15 @@ situ_status ranks_test(ranks *r, ranks_message *messages, int32_t n, int32_t *do
   return mpi_port_test(r->port, messages, n, done, n_done, error);
 }
 
-/* Notifies all others, and waits until each has received it or `most_ns` have passed: then the first that has not, else
+/* Notifies all others, and waits until each has received it or `max_ns` have passed. Returns the first that has not, or
  * -1. */
-static int32_t tell_all(ranks *r, const situ_error *told, int64_t most_ns) {
-  ranks_message messages[RANKS_MOST] = {NULL};
-  int32_t done[RANKS_MOST], n_done = 0, n_left = 0, first = 0, own = ranks_own(r), n = ranks_count(r);
+static int32_t notify_all(ranks *r, const situ_error *told, int64_t max_ns) {
+  ranks_message messages[RANKS_MAX] = {NULL};
+  int32_t done[RANKS_MAX], n_done = 0, n_left = 0, first = 0, own = ranks_own(r), n = ranks_count(r);
   for (int32_t to = 0; to < n; to++)
     if (to != own && ranks_send(r, &messages[to], to, TAG_FAILURE, told, sizeof *told, NULL) == SITU_STATUS_OK)
       n_left++;
-  for (int64_t until_ns = clock_now_ns() + most_ns; n_left > 0 && clock_now_ns() < until_ns; mpi_port_nap()) {
+  for (int64_t until_ns = clock_now_ns() + max_ns; n_left > 0 && clock_now_ns() < until_ns; mpi_port_nap()) {
     if (ranks_test(r, messages, n, done, &n_done, NULL) != SITU_STATUS_OK) break;
     n_left -= n_done;
   }
@@ -75,16 +75,16 @@ static int32_t tell_all(ranks *r, const situ_error *told, int64_t most_ns) {
   return first < n ? first : -1;
 }
 
-/* Who waits in vain may wait for one that waits itself: asks all whether they are there. */
+/* The rank that was waited for may itself wait for a lost one: finds out which rank does not answer. */
 static situ_status fail_late(ranks *r, int32_t whom, double limit_s, situ_error *error) {
   static const situ_error nothing;
-  int32_t lost = tell_all(r, &nothing, FAREWELL_NS);
+  int32_t lost = notify_all(r, &nothing, FAREWELL_NS);
   return fail_with(error, SITU_STATUS_ENGINE, NULL, "heard nothing from rank %d for %g s",
                    (int)(lost >= 0 ? lost : whom), limit_s);
 }
 
 /* Receives failures of other ranks; an empty message only checks that this one is alive. */
-static situ_status hear_failures(ranks *r, situ_error *error) {
+static situ_status receive_failures(ranks *r, situ_error *error) {
   int32_t which, n_done;
   TRY(ranks_test(r, &r->listening, 1, &which, &n_done, error));
   if (n_done == 0) return SITU_STATUS_OK;
@@ -98,7 +98,7 @@ situ_status ranks_watch(ranks *r, int32_t whom, double limit_s, int64_t since_ns
   int64_t now_ns = clock_now_ns();
   if (now_ns - r->looked_ns < LOOK_NS) return SITU_STATUS_OK;
   r->looked_ns = now_ns;
-  TRY(hear_failures(r, error));
+  TRY(receive_failures(r, error));
   if (r->wait->stop && r->wait->stop(r->wait->context))
     return fail_with(error, SITU_STATUS_CANCELLED, NULL, "was stopped");
   return (double)(now_ns - since_ns) < limit_s * 1e9 ? SITU_STATUS_OK : fail_late(r, whom, limit_s, error);
@@ -106,7 +106,7 @@ situ_status ranks_watch(ranks *r, int32_t whom, double limit_s, int64_t since_ns
 
 static situ_status await(ranks *r, ranks_message message, int32_t whom, situ_error *error) {
   int64_t begun_ns = clock_now_ns();
-  double limit_s = patience_limit_s(r->wait);
+  double limit_s = wait_limit_s(r->wait);
   for (int32_t which, n_done = 0;;) {
     TRY(ranks_test(r, &message, 1, &which, &n_done, error));
     if (n_done > 0) return SITU_STATUS_OK;
@@ -115,13 +115,13 @@ static situ_status await(ranks *r, ranks_message message, int32_t whom, situ_err
   }
 }
 
-situ_status ranks_tell(ranks *r, int32_t to, const void *bytes, int64_t n, situ_error *error) {
+situ_status ranks_send_wait(ranks *r, int32_t to, const void *bytes, int64_t n, situ_error *error) {
   ranks_message message;
   TRY(ranks_send(r, &message, to, TAG_TALK, bytes, n, error));
   return await(r, message, to, error);
 }
 
-situ_status ranks_hear(ranks *r, int32_t from, void *bytes, int64_t n, situ_error *error) {
+situ_status ranks_receive_wait(ranks *r, int32_t from, void *bytes, int64_t n, situ_error *error) {
   ranks_message message;
   TRY(ranks_receive(r, &message, from, TAG_TALK, bytes, n, error));
   return await(r, message, from, error);
@@ -132,11 +132,12 @@ situ_status ranks_hear(ranks *r, int32_t from, void *bytes, int64_t n, situ_erro
 void ranks_fail(ranks *r, const situ_error *error) {
   if (!r || r->failed) return;
   r->failed = true;
-  if (error->status == SITU_STATUS_CANCELLED) return; /* mpirun stops all, and soon kills; some may be gone already */
+  if (error->status == SITU_STATUS_CANCELLED)
+    return; /* mpirun stops all and soon kills them; some may have ended already */
   situ_error told = *error;
   snprintf(told.where, sizeof told.where, "rank %d%s%.*s", (int)ranks_own(r), *error->where ? ": " : "",
            (int)sizeof told.where - 16, error->where);
-  tell_all(r, &told, FAREWELL_NS);
+  notify_all(r, &told, FAREWELL_NS);
 }
 
 void ranks_close(ranks *r) {

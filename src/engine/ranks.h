@@ -10,15 +10,15 @@
 #include "engine/worker.h"
 #include "ranks/mpi_port.h"
 
-enum { RANKS_MOST = MPI_PORT_MOST, RANKS_TAGS = 1 << 14 /* lowest tag that callers may use */ };
+enum { RANKS_MAX = MPI_PORT_MAX, RANKS_TAGS = 1 << 14 /* lowest tag that callers may use */ };
 
 typedef struct ranks ranks;
 /* A pending message of MPI, or NULL; ranks_test sets it to NULL. */
 typedef mpi_message ranks_message;
 
-/* *out is NULL where this process was not started by mpirun, or as the only one. Otherwise all ranks have to call it.
- * A program that has initialised MPI keeps it. `wait` stays the caller's and must outlive the ranks. */
-situ_status ranks_open(ranks **out, const patience *wait, situ_error *error);
+/* *out is NULL if mpirun did not start this process, or started only it. Otherwise all ranks must call it. If the
+ * caller has initialised MPI, it stays initialised. `wait` stays the caller's and must outlive the ranks. */
+situ_status ranks_open(ranks **out, const wait_limit *wait, situ_error *error);
 /* After a failure: notifies all others, unless one of them reported it or mpirun stopped this one, and waits up to 1 s
  * until they have received it. No message is transferred after that, so call it before freeing memory that messages
  * use.
@@ -36,16 +36,15 @@ situ_status ranks_send(ranks *r, ranks_message *out, int32_t to, int32_t tag, co
                        situ_error *error);
 situ_status ranks_receive(ranks *r, ranks_message *out, int32_t from, int32_t tag, void *bytes, int64_t n,
                           situ_error *error);
-/* Which of some messages, NULL ones left out, are done: their indices. */
+/* The indices of complete messages; NULL ones are skipped. */
 situ_status ranks_test(ranks *r, ranks_message *messages, int32_t n, int32_t *done, int32_t *n_done, situ_error *error);
-/* Whether the run goes on, where nothing has come from rank `whom` since `since_ns` on clock_now_ns: for limit_s at
- * most.
- */
+/* Call it while waiting for rank `whom`, from which nothing has arrived since `since_ns` on clock_now_ns. Fails after
+ * limit_s, after a failure of another rank, or if the caller stops. */
 situ_status ranks_watch(ranks *r, int32_t whom, double limit_s, int64_t since_ns, situ_error *error);
 
-/* One message, with the wait for it; both sides must mean the same one. Waits twice as long as for an answer, since the
- * other may be waiting for one. */
-situ_status ranks_tell(ranks *r, int32_t to, const void *bytes, int64_t n, situ_error *error);
-situ_status ranks_hear(ranks *r, int32_t from, void *bytes, int64_t n, situ_error *error);
+/* Sends or receives one message and waits for it; both sides must make matching calls. Waits twice as long as for an
+ * answer of a worker, since the other side may be waiting for one. */
+situ_status ranks_send_wait(ranks *r, int32_t to, const void *bytes, int64_t n, situ_error *error);
+situ_status ranks_receive_wait(ranks *r, int32_t from, void *bytes, int64_t n, situ_error *error);
 
 #endif

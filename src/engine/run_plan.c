@@ -12,7 +12,7 @@
 #include "situ/version.h"
 #include "split/plan_parts.h"
 
-enum { LEAST_ITEMS = 3, SEGMENTS = 5 };
+enum { MIN_ITEMS = 3, SEGMENTS = 5 };
 
 typedef struct running {
   situ_run *run;
@@ -28,7 +28,7 @@ typedef struct running {
   int64_t *finish_ns, *sum_ns;    /* of the pipeline: [finish], [part] */
   int32_t n_items, n_finish;
   ranks *ranks; /* NULL: alone */
-  run_clock early[RANKS_MOST], late[RANKS_MOST];
+  run_clock early[RANKS_MAX], late[RANKS_MAX];
   situ_error *error;
 } running;
 
@@ -98,7 +98,7 @@ enum { NO_MORE = -1 };
 
 /* Rank 0 sends all others the number of the next input, or NO_MORE. */
 static situ_status lead(running *r, int32_t item) {
-  for (int32_t q = 1; q < ranks_count(r->ranks); q++) TRY(ranks_tell(r->ranks, q, &item, sizeof item, r->error));
+  for (int32_t q = 1; q < ranks_count(r->ranks); q++) TRY(ranks_send_wait(r->ranks, q, &item, sizeof item, r->error));
   return SITU_STATUS_OK;
 }
 
@@ -107,7 +107,8 @@ static situ_status run_split(running *r) {
   int32_t item = r->n_items, done;
   TRY(lead(r, item));
   TRY(executor_latency(r->split, &r->latency_ns[item], r->times + (int64_t)item * r->parts->n_parts, r->error));
-  for (int32_t q = 1; q < ranks_count(r->ranks); q++) TRY(ranks_hear(r->ranks, q, &done, sizeof done, r->error));
+  for (int32_t q = 1; q < ranks_count(r->ranks); q++)
+    TRY(ranks_receive_wait(r->ranks, q, &done, sizeof done, r->error));
   return SITU_STATUS_OK;
 }
 
@@ -115,10 +116,10 @@ static situ_status run_split(running *r) {
 static situ_status follow(running *r) {
   for (int32_t item = 0;; r->n_items = item + 1) {
     int64_t unused_ns;
-    TRY(ranks_hear(r->ranks, 0, &item, sizeof item, r->error));
+    TRY(ranks_receive_wait(r->ranks, 0, &item, sizeof item, r->error));
     if (item < 0 || item >= r->m.options.items) return SITU_STATUS_OK;
     TRY(executor_latency(r->split, &unused_ns, r->times + (int64_t)item * r->parts->n_parts, r->error));
-    TRY(ranks_tell(r->ranks, 0, &item, sizeof item, r->error));
+    TRY(ranks_send_wait(r->ranks, 0, &item, sizeof item, r->error));
   }
 }
 
@@ -127,7 +128,7 @@ static situ_status run_all(running *r, bool whole, bool split) {
   measuring *m = &r->m;
   int64_t unused_ns;
   run_times of_whole = {0};
-  int turns = whole && split ? 2 : 1; /* when alternating, the first one finds caches that hold the work of the other */
+  int turns = whole && split ? 2 : 1; /* when alternating, the first run of each finds caches with data of the other */
   m->total = m->options.warm_up + m->options.items;
   m->phase = "one by one";
   r->n_items = 0;
@@ -136,7 +137,7 @@ static situ_status run_all(running *r, bool whole, bool split) {
     for (int i = 0; split && i < turns; i++) TRY(run_split(r));
     if (m->done < m->options.warm_up) continue;
     if (whole) r->whole_ns[r->n_items] = of_whole.finish_ns - of_whole.start_ns;
-    if (++r->n_items >= LEAST_ITEMS && measure_is_late(m)) break;
+    if (++r->n_items >= MIN_ITEMS && measure_is_late(m)) break;
   }
   return SITU_STATUS_OK;
 }
@@ -145,9 +146,9 @@ static situ_status run_all(running *r, bool whole, bool split) {
  * the other. */
 static situ_status measure_latency(running *r) {
   situ_run *run = r->run;
-  int32_t most = r->m.options.items;
-  if (!ARENA_ARRAYS(run->arena, ZEROS(r->latency_ns, most), ZEROS(r->whole_ns, most), ARRAY(r->values_ns, most),
-                    ZEROS(r->times, (int64_t)most * r->parts->n_parts)))
+  int32_t max = r->m.options.items;
+  if (!ARENA_ARRAYS(run->arena, ZEROS(r->latency_ns, max), ZEROS(r->whole_ns, max), ARRAY(r->values_ns, max),
+                    ZEROS(r->times, (int64_t)max * r->parts->n_parts)))
     return fail_no_memory(r->error);
   if (!leads(r)) return follow(r);
   bool apart = r->m.options.threads > 1 || r->m.options.map;
@@ -183,7 +184,7 @@ static void sum_up_parts(running *r) {
   }
 }
 
-/* Of the inputs in which nothing else was waited for longer; -1 where there are none. */
+/* Times of transfers, from the inputs in which the reader waited for it last; -1 if there are none. */
 static void sum_up_transfers(running *r) {
   for (int32_t x = 0; x < r->run->n_transfers; x++) {
     run_transfer *t = &r->run->transfers[x];
@@ -197,7 +198,7 @@ static void sum_up_transfers(running *r) {
   }
 }
 
-/* Inputs of a segment: as many as were asked for; of replicas, which end them together, whole rounds. */
+/* Inputs of a segment: as many as requested, rounded up to whole rounds of replicas. */
 static int32_t segment_items(const running *r) {
   int32_t round = r->plan->replica_of ? r->split->options.n_copies : 1;
   return (r->n_items + round - 1) / round * round;
@@ -212,7 +213,7 @@ static situ_status measure_period(running *r) {
   return executor_pipeline(r->split, n, r->finish_ns, r->sum_ns, NULL, r->error);
 }
 
-/* The period: of several segments of inputs the median, each from its first end to its last. */
+/* The period: the median over segments of inputs, each from its first end to its last. */
 static void sum_up_period(running *r) {
   situ_run *run = r->run;
   int64_t periods_ns[SEGMENTS];
@@ -269,24 +270,24 @@ static situ_status measure_all(running *r) {
 
 /* ---- the call ---- */
 
-/* The settings that all ranks must share. */
-static uint64_t mark_of(const running *r) {
+/* A hash of the settings that must be the same on all ranks. */
+static uint64_t settings_hash(const running *r) {
   const situ_measure_options *o = &r->m.options;
   const situ_graph *g = r->problem->graph;
   int64_t numbers[] = {SITU_VERSION_NUMBER, o->items, o->warm_up,       o->queue,
                        o->threads,          o->level, (int64_t)o->seed, r->parts->n_parts};
   wire_span bytes = r->file->model;
-  uint64_t mark = hash_bytes(numbers, sizeof numbers, 0);
-  mark = hash_bytes(bytes.at, (size_t)(bytes.end - bytes.at), mark);
-  mark = hash_bytes(r->plan->device, sizeof *r->plan->device * (size_t)g->n_operators, mark);
-  if (r->plan->order) mark = hash_bytes(r->plan->order, sizeof *r->plan->order * (size_t)g->n_operators, mark);
-  return mark;
+  uint64_t hash = hash_bytes(numbers, sizeof numbers, 0);
+  hash = hash_bytes(bytes.at, (size_t)(bytes.end - bytes.at), hash);
+  hash = hash_bytes(r->plan->device, sizeof *r->plan->device * (size_t)g->n_operators, hash);
+  if (r->plan->order) hash = hash_bytes(r->plan->order, sizeof *r->plan->order * (size_t)g->n_operators, hash);
+  return hash;
 }
 
-/* Who runs which devices, and on which cores. */
-static situ_status meet(running *r) {
+/* Decides which rank runs which devices, and on which cores. */
+static situ_status set_up_ranks(running *r) {
   const situ_platform *p = r->problem->platform;
-  int32_t n_workers[RANKS_MOST] = {0}, *rank_of = ARENA_NEW(r->run->arena, int32_t, p->n_devices);
+  int32_t n_workers[RANKS_MAX] = {0}, *rank_of = ARENA_NEW(r->run->arena, int32_t, p->n_devices);
   bool *used = ARENA_ZERO(r->run->arena, bool, p->n_devices);
   if (!rank_of || !used) return fail_no_memory(r->error);
   if (r->plan->replica_of)
@@ -301,7 +302,7 @@ static situ_status meet(running *r) {
   r->run->rank_of = rank_of;
   r->m.executor.rank_of = rank_of;
   r->m.executor.ranks = r->ranks;
-  return run_ranks_meet(&r->m.executor.cores, r->ranks, mark_of(r), n_workers, r->m.options.threads, r->error);
+  return run_ranks_meet(&r->m.executor.cores, r->ranks, settings_hash(r), n_workers, r->m.options.threads, r->error);
 }
 
 static situ_status start_executors(running *r, const char **names) {
@@ -313,7 +314,7 @@ static situ_status start_executors(running *r, const char **names) {
   if (m->options.in_process && (r->run->pipeline || r->ranks))
     return fail_with(r->error, SITU_STATUS_UNSUPPORTED, "in process",
                      "parts run sequentially in one process, so neither pipelines nor ranks can be measured");
-  if (r->ranks) TRY(meet(r));
+  if (r->ranks) TRY(set_up_ranks(r));
   if (leads(r)) TRY(executor_start(&r->whole, r->whole_parts, &whole, r->error));
   m->executor.names = names;
   TRY(measure_lanes(&m->executor, m, r->problem->platform, r->run->arena, r->error));

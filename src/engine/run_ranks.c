@@ -11,7 +11,7 @@
 
 enum { RANK_0 = 0, CLOCK_ROUNDS = 20 };
 enum { LINK_ROUNDS = 21, LINK_BIG_ROUNDS = 3, LINK_LONG_NS = 30000000 };
-enum { LINK_LEAST_BYTES = 1 << 15, LINK_MOST_BYTES = 1 << 24 };
+enum { LINK_MIN_BYTES = 1 << 15, LINK_MAX_BYTES = 1 << 24 };
 
 situ_status run_ranks_map(int32_t *rank_of, const situ_platform *p, int32_t n_ranks, situ_error *error) {
   bool by_device = p->n_servers == 1;
@@ -23,11 +23,11 @@ situ_status run_ranks_map(int32_t *rank_of, const situ_platform *p, int32_t n_ra
                    by_device ? "devices of one server" : "servers", (int)n_ranks);
 }
 
-/* ---- who is who ---- */
+/* ---- machines and cores ---- */
 
 typedef struct introduction {
   uint64_t mark;
-  char machine[64]; /* of the running kernel: containers and namespaces of one machine have the same */
+  char machine[64]; /* id of the running kernel, the same for all containers and namespaces of a machine */
   core_set cores;
 } introduction;
 
@@ -37,23 +37,23 @@ static void read_machine(char *into, size_t n) {
   if (f) fclose(f);
 }
 
-/* Everybody's `bytes` to everybody: all[rank * n]. */
+/* Sends n bytes of each rank to all others: all[rank * n]. */
 static situ_status share(void *all, const void *own, int64_t n, ranks *r, situ_error *error) {
   char *at = all;
   int32_t n_ranks = ranks_count(r), me = ranks_own(r);
   memcpy(at + me * n, own, (size_t)n);
   if (me != RANK_0) {
-    TRY(ranks_tell(r, RANK_0, own, n, error));
-    return ranks_hear(r, RANK_0, all, n * n_ranks, error);
+    TRY(ranks_send_wait(r, RANK_0, own, n, error));
+    return ranks_receive_wait(r, RANK_0, all, n * n_ranks, error);
   }
-  for (int32_t q = 1; q < n_ranks; q++) TRY(ranks_hear(r, q, at + q * n, n, error));
-  for (int32_t q = 1; q < n_ranks; q++) TRY(ranks_tell(r, q, all, n * n_ranks, error));
+  for (int32_t q = 1; q < n_ranks; q++) TRY(ranks_receive_wait(r, q, at + q * n, n, error));
+  for (int32_t q = 1; q < n_ranks; q++) TRY(ranks_send_wait(r, q, all, n * n_ranks, error));
   return SITU_STATUS_OK;
 }
 
 situ_status run_ranks_meet(core_set *cores, ranks *r, uint64_t mark, const int32_t *n_workers, int32_t threads,
                            situ_error *error) {
-  introduction all[RANKS_MOST], own = {.mark = mark, .cores = *cores};
+  introduction all[RANKS_MAX], own = {.mark = mark, .cores = *cores};
   int32_t me = ranks_own(r);
   read_machine(own.machine, sizeof own.machine);
   TRY(share(all, &own, sizeof own, r, error));
@@ -62,7 +62,7 @@ situ_status run_ranks_meet(core_set *cores, ranks *r, uint64_t mark, const int32
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                        "rank %d has a different plan, model or options from rank 0", (int)q);
   core_set taken = {{0}};
-  for (int32_t q = 0; q < me; q++) { /* what lower ranks of the same machine take is theirs */
+  for (int32_t q = 0; q < me; q++) { /* lower ranks of the same machine choose first */
     core_set has = all[q].cores;
     if (strcmp(all[q].machine, own.machine) != 0) continue;
     cores_remove(&has, &taken);
@@ -81,8 +81,8 @@ static situ_status compare_clock(run_clock *out, ranks *r, int32_t q, situ_error
   int64_t shortest_ns = INT64_MAX;
   for (int32_t i = 0; i < CLOCK_ROUNDS; i++) {
     int64_t theirs_ns = 0, begun_ns = clock_now_ns();
-    TRY(ranks_tell(r, q, &theirs_ns, sizeof theirs_ns, error));
-    TRY(ranks_hear(r, q, &theirs_ns, sizeof theirs_ns, error));
+    TRY(ranks_send_wait(r, q, &theirs_ns, sizeof theirs_ns, error));
+    TRY(ranks_receive_wait(r, q, &theirs_ns, sizeof theirs_ns, error));
     int64_t ended_ns = clock_now_ns(), middle_ns = begun_ns + (ended_ns - begun_ns) / 2;
     if (ended_ns - begun_ns >= shortest_ns) continue;
     shortest_ns = ended_ns - begun_ns;
@@ -99,9 +99,9 @@ situ_status run_ranks_clocks(run_clock *clocks, ranks *r, situ_error *error) {
   }
   for (int32_t i = 0; i < CLOCK_ROUNDS; i++) {
     int64_t now_ns;
-    TRY(ranks_hear(r, RANK_0, &now_ns, sizeof now_ns, error));
+    TRY(ranks_receive_wait(r, RANK_0, &now_ns, sizeof now_ns, error));
     now_ns = clock_now_ns();
-    TRY(ranks_tell(r, RANK_0, &now_ns, sizeof now_ns, error));
+    TRY(ranks_send_wait(r, RANK_0, &now_ns, sizeof now_ns, error));
   }
   return SITU_STATUS_OK;
 }
@@ -114,17 +114,17 @@ int64_t run_clock_own_ns(run_clock early, run_clock late, int64_t time_ns) {
 
 /* ---- links ---- */
 
-/* From the one to the other and back; what comes back has 8 bytes. */
+/* A message of n bytes to another rank, and an answer of 8 bytes. */
 static situ_status round_trip(int64_t *out_ns, ranks *r, int32_t to, void *bytes, int64_t n, situ_error *error) {
   int64_t begun_ns = clock_now_ns();
-  TRY(ranks_tell(r, to, &n, sizeof n, error)); /* 0 ends */
-  if (n > 0) TRY(ranks_tell(r, to, bytes, n, error));
-  if (n > 0) TRY(ranks_hear(r, to, &n, sizeof n, error));
+  TRY(ranks_send_wait(r, to, &n, sizeof n, error)); /* 0 ends */
+  if (n > 0) TRY(ranks_send_wait(r, to, bytes, n, error));
+  if (n > 0) TRY(ranks_receive_wait(r, to, &n, sizeof n, error));
   *out_ns = clock_now_ns() - begun_ns;
   return SITU_STATUS_OK;
 }
 
-/* The shortest of several: what else happens on the machines only adds. */
+/* The shortest of several, since other work on the machines only adds time. */
 static situ_status shortest_trip(int64_t *out_ns, ranks *r, int32_t to, void *bytes, int64_t n, int32_t rounds,
                                  situ_error *error) {
   int64_t took_ns;
@@ -136,27 +136,27 @@ static situ_status shortest_trip(int64_t *out_ns, ranks *r, int32_t to, void *by
   return SITU_STATUS_OK;
 }
 
-/* The rate by a message so long that its bytes take most of its time: half of it takes far less. */
+/* Measures the rate by a message so long that half of it takes much less time. */
 static situ_status probe(run_link *link, ranks *r, void *bytes, situ_error *error) {
-  int64_t small_ns, half_ns, big_ns = 0, n = LINK_LEAST_BYTES;
+  int64_t small_ns, half_ns, big_ns = 0, n = LINK_MIN_BYTES;
   TRY(shortest_trip(&small_ns, r, link->to, bytes, 8, LINK_ROUNDS, error));
   TRY(shortest_trip(&half_ns, r, link->to, bytes, n, LINK_BIG_ROUNDS, error));
-  while ((big_ns < LINK_LONG_NS || 2 * big_ns < 3 * half_ns) && n < LINK_MOST_BYTES) {
+  while ((big_ns < LINK_LONG_NS || 2 * big_ns < 3 * half_ns) && n < LINK_MAX_BYTES) {
     if (big_ns > 0) half_ns = big_ns;
     n *= 2;
     TRY(shortest_trip(&big_ns, r, link->to, bytes, n, LINK_BIG_ROUNDS, error));
   }
-  link->latency_ns = small_ns / 4; /* there, its receipt, there, back */
+  link->latency_ns = small_ns / 4; /* two messages, each with its receipt */
   link->bytes_per_s = 1e9 * (double)n / (double)max64(big_ns - small_ns, 1);
   return round_trip(&small_ns, r, link->to, bytes, 0, error);
 }
 
 static situ_status answer(ranks *r, int32_t from, void *bytes, situ_error *error) {
   for (int64_t n = 1;;) {
-    TRY(ranks_hear(r, from, &n, sizeof n, error));
+    TRY(ranks_receive_wait(r, from, &n, sizeof n, error));
     if (n <= 0) return SITU_STATUS_OK;
-    TRY(ranks_hear(r, from, bytes, min64(n, LINK_MOST_BYTES), error));
-    TRY(ranks_tell(r, from, &n, sizeof n, error));
+    TRY(ranks_receive_wait(r, from, bytes, min64(n, LINK_MAX_BYTES), error));
+    TRY(ranks_send_wait(r, from, &n, sizeof n, error));
   }
 }
 
@@ -165,13 +165,13 @@ static situ_status measure_link(run_link *link, ranks *r, void *bytes, situ_erro
   if (me == link->from) TRY(probe(link, r, bytes, error));
   if (me == link->to) TRY(answer(r, link->from, bytes, error));
   if (link->from == RANK_0) return SITU_STATUS_OK;
-  if (me == link->from) return ranks_tell(r, RANK_0, link, sizeof *link, error);
-  return me == RANK_0 ? ranks_hear(r, link->from, link, sizeof *link, error) : SITU_STATUS_OK;
+  if (me == link->from) return ranks_send_wait(r, RANK_0, link, sizeof *link, error);
+  return me == RANK_0 ? ranks_receive_wait(r, link->from, link, sizeof *link, error) : SITU_STATUS_OK;
 }
 
 situ_status run_ranks_links(run_link *links, int32_t *n_links, executor *x, situ_error *error) {
   arena_mark mark = arena_get_mark(x->arena);
-  unsigned char *bytes = ARENA_ZERO(x->arena, unsigned char, LINK_MOST_BYTES);
+  unsigned char *bytes = ARENA_ZERO(x->arena, unsigned char, LINK_MAX_BYTES);
   situ_status status = bytes ? SITU_STATUS_OK : fail_no_memory(error);
   for (int32_t i = 0; i < x->n_channels && status == SITU_STATUS_OK; i++) {
     run_link link = {.from = x->channels[i].from, .to = x->channels[i].to};
@@ -199,7 +199,7 @@ situ_status run_ranks_outputs(executor *x, situ_error *error) {
     int32_t from = executor_rank(x, k);
     for (int32_t i = 0; i < part->n_outputs && from != RANK_0; i++)
       if (x->parts->file->values[part->outputs[i]].is_output && !comes_anyway(x, part->outputs[i]))
-        TRY(channels_pass(x, 0, part->outputs[i], from, RANK_0, error));
+        TRY(channels_send_value(x, 0, part->outputs[i], from, RANK_0, error));
   }
   return SITU_STATUS_OK;
 }
@@ -223,7 +223,7 @@ static void merge(run_results *all, const run_results *theirs, const executor *x
   all->tolerance = fmax(all->tolerance, theirs->tolerance);
 }
 
-/* Each array of the results by ranks_tell or ranks_hear. */
+/* Each array of the results by ranks_send_wait or ranks_receive_wait. */
 static situ_status pass(run_results *p, ranks *r, int32_t n_parts, int32_t to, int32_t from, situ_error *error) {
   struct {
     void *at;
@@ -234,7 +234,8 @@ static situ_status pass(run_results *p, ranks *r, int32_t n_parts, int32_t to, i
              {p->cores, (int64_t)sizeof *p->cores * n_parts},
              {&p->tolerance, sizeof p->tolerance}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    TRY(from < 0 ? ranks_tell(r, to, all[i].at, all[i].n, error) : ranks_hear(r, from, all[i].at, all[i].n, error));
+    TRY(from < 0 ? ranks_send_wait(r, to, all[i].at, all[i].n, error)
+                 : ranks_receive_wait(r, from, all[i].at, all[i].n, error));
   return SITU_STATUS_OK;
 }
 

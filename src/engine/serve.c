@@ -8,13 +8,13 @@
 #include "base/fail.h"
 #include "engine/engine.h"
 
-enum { MOST_SESSIONS = 256, MOST_BINDINGS = 4096, MOST_PORTS = 4096, MOST_LOADED = 16, ALIGNMENT = 64 };
+enum { MAX_SESSIONS = 256, MAX_BINDINGS = 4096, MAX_PORTS = 4096, MAX_LOADED = 16, ALIGNMENT = 64 };
 
 typedef struct server {
   engine_context own;
   const engine_context *given; /* own */
-  void *sessions[MOST_SESSIONS], *bindings[MOST_BINDINGS];
-  int32_t slower[MOST_SESSIONS], session_of[MOST_BINDINGS];
+  void *sessions[MAX_SESSIONS], *bindings[MAX_BINDINGS];
+  int32_t slower[MAX_SESSIONS], session_of[MAX_BINDINGS];
   int32_t n_sessions, n_bindings;
 } server;
 
@@ -22,12 +22,12 @@ typedef struct server {
 static struct {
   const driver *driver;
   char library[512];
-} loaded[MOST_LOADED];
+} loaded[MAX_LOADED];
 
 static situ_status load(server *s, situ_error *error) {
   const char *library = s->given->library;
   int i = 0;
-  while (i < MOST_LOADED - 1 && loaded[i].driver && loaded[i].driver != s->given->driver) i++;
+  while (i < MAX_LOADED - 1 && loaded[i].driver && loaded[i].driver != s->given->driver) i++;
   if (loaded[i].driver == s->given->driver && strcmp(loaded[i].library, library) == 0) return SITU_STATUS_OK;
   if (loaded[i].driver || strlen(library) >= sizeof loaded[i].library)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, library,
@@ -44,8 +44,8 @@ static situ_status open_session(server *s, const json_value *request, json_value
                       .profile = json_text(json_get(request, "profile"), NULL),
                       .level = (int32_t)json_whole(json_get(request, "level"), 99),
                       .threads = (int32_t)json_whole(json_get(request, "threads"), 1)};
-  if (s->n_sessions == MOST_SESSIONS)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "more than %d sessions in one worker", (int)MOST_SESSIONS);
+  if (s->n_sessions == MAX_SESSIONS)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "more than %d sessions in one worker", (int)MAX_SESSIONS);
   TRY(s->given->driver->open(&s->sessions[s->n_sessions], &o, error));
   s->slower[s->n_sessions] = (int32_t)json_whole(json_get(request, "slower"), 0);
   return json_set(answer, "session", json_new_whole(s->n_sessions++)) ? SITU_STATUS_OK : fail_no_memory(error);
@@ -92,7 +92,7 @@ static situ_status name_tensor(driver_tensor *t, const json_value *from, situ_er
 
 static situ_status read_input(const server *s, driver_tensor *t, const json_value *from, situ_error *error) {
   const json_value *dims = json_get(from, "dims");
-  if (json_size(dims) > DRIVER_MOST_RANK)
+  if (json_size(dims) > DRIVER_MAX_RANK)
     return fail_with(error, SITU_STATUS_INTERNAL, NULL, "an input has %zu dimensions", json_size(dims));
   t->rank = (int32_t)json_size(dims);
   for (int32_t i = 0; i < t->rank; i++) t->dims[i] = json_whole(json_at(dims, (size_t)i), -1);
@@ -135,7 +135,7 @@ static situ_status bind_tensors(server *s, void *session, driver_tensor *inputs,
 static situ_status bind(server *s, const json_value *request, json_value *answer, situ_error *error) {
   size_t n_inputs = json_size(json_get(request, "inputs")), n_outputs = json_size(json_get(request, "outputs"));
   void *session;
-  if (s->n_bindings == MOST_BINDINGS || n_inputs > MOST_PORTS || n_outputs > MOST_PORTS)
+  if (s->n_bindings == MAX_BINDINGS || n_inputs > MAX_PORTS || n_outputs > MAX_PORTS)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "too many bindings or tensors");
   TRY(find_session(s, request, &session, error));
   driver_tensor *inputs = calloc(n_inputs + 1, sizeof *inputs), *outputs = calloc(n_outputs + 1, sizeof *outputs);
@@ -149,7 +149,7 @@ static situ_status bind(server *s, const json_value *request, json_value *answer
   return json_set(answer, "binding", json_new_whole(s->n_bindings++)) ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
-/* ---- the duty ---- */
+/* ---- requests ---- */
 
 static situ_status call(void *context, const char *verb, const json_value *request, json_value *answer,
                         situ_error *error) {
@@ -173,7 +173,7 @@ static situ_status run(void *context, int32_t number, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-/* Bindings are closed before the sessions that they are of. */
+/* Bindings are closed before their sessions. */
 static void end(void *context) {
   server *s = context;
   const driver *d = s->given->driver;
@@ -191,8 +191,8 @@ situ_status engine_start(worker **out, const engine *e, const engine_context *co
   s->own = *context;
   s->own.driver = &e->driver;
   s->given = &s->own;
-  worker_duty duty = {.call = call, .run = run, .end = end, .context = s};
-  situ_status status = worker_start(out, &duty, options, error);
+  worker_handler handler = {.call = call, .run = run, .end = end, .context = s};
+  situ_status status = worker_start(out, &handler, options, error);
   if (status != SITU_STATUS_OK || !options->in_process) free(s); /* the fork has a copy */
   return status;
 }

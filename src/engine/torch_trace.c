@@ -42,9 +42,9 @@ static const struct {
     {" gru ", " GRU "},
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds, NO_KIND = -1 };
-static const double MOST_US = 1e15; /* 30 years: anything longer is not a time */
+static const double MAX_US = 1e15; /* 30 years: anything longer is not a time */
 
-/* A call of an operator by no other, or an annotation that names a node. */
+/* A call of an operator outside of any other, or an annotation that names a node. */
 typedef struct top_call {
   double start_us, end_us, time_us;
   int32_t kind, node; /* node: -1 where no annotation names one */
@@ -56,7 +56,7 @@ typedef struct span {
   int64_t id; /* what kernels refer to */
   const char *name;
   bool annotates;
-  int32_t top; /* the top call that it is part of */
+  int32_t top; /* the top call that contains it */
 } span;
 
 typedef struct tracing {
@@ -100,7 +100,7 @@ static int32_t kind_of_call(const char *name) {
 static int by_start(const void *a, const void *b) {
   const span *x = a, *y = b;
   if (x->start_us != y->start_us) return x->start_us < y->start_us ? -1 : 1;
-  return (x->end_us < y->end_us) - (x->end_us > y->end_us); /* what holds the other comes first */
+  return (x->end_us < y->end_us) - (x->end_us > y->end_us); /* the outer one comes first */
 }
 
 static int by_id(const void *a, const void *b) {
@@ -141,7 +141,7 @@ static void take_spans(tracing *t, const json_value *events) {
     const char *name = json_text(json_get(event, "name"), "");
     double start_us = json_number(json_get(event, "ts"), -1), time_us = json_number(json_get(event, "dur"), -1);
     if (!(calls || (annotates && string_map_get(t->by_name, name) >= 0)) || start_us < 0 || time_us < 0 ||
-        time_us > MOST_US)
+        time_us > MAX_US)
       continue;
     if (thread < 0) thread = json_whole(json_get(event, "tid"), 0);
     if (json_whole(json_get(event, "tid"), 0) != thread) continue;
@@ -167,7 +167,7 @@ static void find_calls(tracing *t) {
   }
 }
 
-/* Where anything ran on a GPU, that is what counts. */
+/* If anything ran on a GPU, only kernels there count. */
 static void take_kernels(tracing *t, const json_value *events) {
   bool any = false;
   qsort(t->spans, (size_t)t->n_spans, sizeof *t->spans, by_id);
@@ -180,19 +180,19 @@ static void take_kernels(tracing *t, const json_value *events) {
     span key = {.id = json_whole(json_get(json_get(event, "args"), "External id"), -1)};
     const span *s = key.id < 0 ? NULL : bsearch(&key, t->spans, (size_t)t->n_spans, sizeof key, by_id);
     double time_us = json_number(json_get(event, "dur"), 0);
-    if (s && time_us > 0 && time_us <= MOST_US) t->calls[s->top].time_us += time_us;
+    if (s && time_us > 0 && time_us <= MAX_US) t->calls[s->top].time_us += time_us;
   }
 }
 
 /* ---- matching ---- */
 
-/* How often the model ran: what most nodes agree on. */
+/* How often the model ran: the count of calls per node for the kind with the most nodes. */
 static void count_runs(tracing *t) {
-  int32_t most = 0;
+  int32_t max = 0;
   t->n_runs = 1;
   for (int32_t k = 0; k < N_KINDS; k++) {
-    if (t->n_nodes[k] <= most || t->n_of[k] == 0 || t->n_of[k] % t->n_nodes[k] != 0) continue;
-    most = t->n_nodes[k];
+    if (t->n_nodes[k] <= max || t->n_of[k] == 0 || t->n_of[k] % t->n_nodes[k] != 0) continue;
+    max = t->n_nodes[k];
     t->n_runs = t->n_of[k] / t->n_nodes[k];
   }
 }

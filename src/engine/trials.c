@@ -12,7 +12,7 @@
 #include "engine/profile.h"
 #include "split/plan_parts.h"
 
-enum { ROUNDS = 7, SINGLE_ROUNDS = 15, LEAST_ROUNDS = 3, SETTLE_ROUNDS = 30, LEAST_IDLE = 100, CALM_US = 3000 };
+enum { ROUNDS = 7, SINGLE_ROUNDS = 15, MIN_ROUNDS = 3, SETTLE_ROUNDS = 30, MIN_IDLE = 100, CALM_US = 3000 };
 
 /* ---- running ---- */
 
@@ -24,22 +24,22 @@ static situ_status load_trial(executor **x, model_parts **parts, trials *t, cons
   return executor_start(x, *parts, &o, error);
 }
 
-/* Idle threads of the engine spin for a while, on cores that the next one may use. */
-static void calm(const trials *t) {
+/* Waits until idle threads of the engine have stopped spinning on cores that the next run may use. */
+static void let_threads_idle(const trials *t) {
   if (t->m.options.threads > 1 || t->m.options.map) usleep(CALM_US);
 }
 
 static situ_status run_once(const trials *t, executor *x, int64_t *time_ns, situ_error *error) {
   run_times *times = malloc((size_t)x->parts->n_parts * sizeof *times);
   if (!times) return fail_no_memory(error);
-  calm(t);
+  let_threads_idle(t);
   situ_status status = executor_latency(x, time_ns, times, error);
   free(times);
   return status;
 }
 
 static double median_ratio(const trial *one) {
-  double all[TRIALS_MOST_ROUNDS];
+  double all[TRIALS_MAX_ROUNDS];
   for (int32_t i = 0; i < one->n; i++) {
     double ratio = (double)one->times_ns[i] / (double)one->reference_ns[i];
     int32_t k = i;
@@ -49,9 +49,9 @@ static double median_ratio(const trial *one) {
   return one->n % 2 ? all[one->n / 2] : (all[one->n / 2 - 1] + all[one->n / 2]) / 2;
 }
 
-/* Whether it lost every round so far to the best. */
+/* Whether it has lost every round to the best so far. */
 static bool is_lost(const trials *t, const trial *one) {
-  bool lost = one->n >= LEAST_ROUNDS;
+  bool lost = one->n >= MIN_ROUNDS;
   for (int32_t i = 0; i < one->n && lost; i++)
     lost = (double)one->times_ns[i] > t->all[t->best].ratio * (double)one->reference_ns[i];
   return lost;
@@ -74,7 +74,7 @@ static situ_status measure_trial(trials *t, trial *one, situ_error *error) {
   executor *x = NULL;
   situ_error own = {0};
   situ_status status = load_trial(&x, &parts, t, one, &own);
-  int32_t rounds = t->m.options.items < TRIALS_MOST_ROUNDS ? t->m.options.items : TRIALS_MOST_ROUNDS;
+  int32_t rounds = t->m.options.items < TRIALS_MAX_ROUNDS ? t->m.options.items : TRIALS_MAX_ROUNDS;
   if (status == SITU_STATUS_OK) status = run_rounds(t, one, x, rounds, &own);
   executor_stop(x);
   model_parts_free(parts);
@@ -94,7 +94,7 @@ static situ_status new_trial(trial **out, trials *t, const int32_t *device, cons
   one->device = ARENA_COPY(t->arena, device, int32_t, n);
   one->order = order ? ARENA_COPY(t->arena, order, int32_t, n) : NULL;
   if (!one->device || (order && !one->order) ||
-      !ARENA_ARRAYS(t->arena, ARRAY(one->times_ns, TRIALS_MOST_ROUNDS), ARRAY(one->reference_ns, TRIALS_MOST_ROUNDS)))
+      !ARENA_ARRAYS(t->arena, ARRAY(one->times_ns, TRIALS_MAX_ROUNDS), ARRAY(one->reference_ns, TRIALS_MAX_ROUNDS)))
     return fail_no_memory(error);
   *out = one;
   return SITU_STATUS_OK;
@@ -116,7 +116,7 @@ int64_t trials_time(trials *t, const placement *where) {
   for (int32_t i = 0; i < t->n; i++)
     if (t->all[i].hash == hash) {
       t->n_again++;
-      t->over = t->over || ++t->n_idle >= (t->budget > LEAST_IDLE ? t->budget : LEAST_IDLE);
+      t->over = t->over || ++t->n_idle >= (t->budget > MIN_IDLE ? t->budget : MIN_IDLE);
       return t->all[i].time_ns;
     }
   if (t->over) return SITU_NEVER_NS;
@@ -158,7 +158,7 @@ static situ_status run_single(trials *t, trial *one, executor **x, model_parts *
 static situ_status measure_single(trials *t, trial *one, situ_error *error) {
   executor *x = NULL;
   model_parts *parts = NULL;
-  int64_t scratch_ns[TRIALS_MOST_ROUNDS];
+  int64_t scratch_ns[TRIALS_MAX_ROUNDS];
   situ_error own = {0};
   situ_status status = t->log ? trials_log_take(one, t, t->n, &own) : run_single(t, one, &x, &parts, &own);
   if (status == SITU_STATUS_UNSUPPORTED) {
@@ -265,7 +265,7 @@ static situ_status sample(void *context, int32_t lane, int64_t *time_ns, situ_er
   return run_once(s->t, s->x[lane], time_ns, error);
 }
 
-situ_status trials_settle(trials *t, situ_error *error) {
+situ_status trials_race(trials *t, situ_error *error) {
   settling s = {.t = t};
   model_parts *parts[1 + TRIALS_FINAL] = {NULL};
   situ_status status = SITU_STATUS_OK;

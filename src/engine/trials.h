@@ -13,7 +13,7 @@
 
 #include "engine/measure.h"
 
-enum { TRIALS_MOST_ROUNDS = 64, TRIALS_FINAL = 3 };
+enum { TRIALS_MAX_ROUNDS = 64, TRIALS_FINAL = 3 };
 
 typedef struct trial {
   uint64_t hash;
@@ -22,7 +22,7 @@ typedef struct trial {
   int64_t *times_ns, *reference_ns;
   double ratio;    /* median of times by those of the reference */
   int64_t time_ns; /* ratio * time of the reference; SITU_NEVER_NS: refused */
-  const char *why; /* the engine's words then, else "" */
+  const char *why; /* the message of the engine then, else "" */
 } trial;
 
 typedef struct trials {
@@ -35,25 +35,25 @@ typedef struct trials {
   model_parts *reference_parts;
   executor *reference;
   trial *all;                                       /* [budget]; the first ones are of one device each */
-  int32_t n, budget, n_again, n_idle, single, best; /* n_idle: known ones since the last new one */
+  int32_t n, budget, n_again, n_idle, single, best; /* n_idle: repeated placements since the last new one */
   int64_t single_ns;                                /* of all[single], the reference */
   race_lane *lanes; /* [1 + TRIALS_FINAL] the last race: the reference, then the best distinct others */
   int32_t lane_trial[1 + TRIALS_FINAL], n_lanes;
   json_value *log; /* to replay; NULL: measure */
-  bool over;       /* the budget is spent, nothing new comes any more, or there was a failure */
+  bool over;       /* the budget is spent, no new placements come, or there was a failure */
   situ_error failure;
   situ_status status;
 } trials;
 
 /* Starts the engine (or reads options->replay) and measures the single devices. ENGINE, UNSUPPORTED where none runs.
- * `t` must stay where it is; end it with trials_end, after failures too. */
+ * `t` must not move; end it with trials_end, after failures too. */
 situ_status trials_begin(trials *t, const situ_problem *problem, const char *model, int32_t budget,
                          const situ_measure_options *options, situ_error *error);
 /* The time of a placement that fits its memories. After a failure, or when the budget is spent, SITU_NEVER_NS and
  * `over`. */
 int64_t trials_time(trials *t, const placement *where);
 /* Races the best few against the reference: all[best] is then the fastest. */
-situ_status trials_settle(trials *t, situ_error *error);
+situ_status trials_race(trials *t, situ_error *error);
 /* Writes options->log, whatever happened before. */
 situ_status trials_write(const trials *t, situ_error *error);
 void trials_end(trials *t);

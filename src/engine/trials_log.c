@@ -1,4 +1,4 @@
-/* What trials measured, as JSON, and back. */
+/* The log of trials: writes and reads JSON. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -52,7 +52,7 @@ situ_status trials_log_take(trial *one, const trials *t, int32_t entry, situ_err
   if (!o) return bad(t, "ends before the training", error);
   if (strtoull(json_text(json_get(o, "hash"), "0"), NULL, 16) != one->hash)
     return bad(t, "has another placement at this point; repeat the training with the same options and seed", error);
-  if (json_size(times) > TRIALS_MOST_ROUNDS || json_size(times) != json_size(reference))
+  if (json_size(times) > TRIALS_MAX_ROUNDS || json_size(times) != json_size(reference))
     return bad(t, "has a trial of too many rounds", error);
   one->n = (int32_t)json_size(times);
   for (int32_t i = 0; i < one->n; i++) {

@@ -21,7 +21,7 @@
 #include "base/fail.h"
 #include "base/resize.h"
 
-enum { LOOK_MS = 10, LINE = 3, MOST_FRAME_BYTES = 1 << 26, DOING_BYTES = 96 };
+enum { LOOK_MS = 10, LINE = 3, MAX_FRAME_BYTES = 1 << 26, DOING_BYTES = 96 };
 static const uint32_t MAGIC = 0x75746973; /* "situ" */
 
 typedef enum frame_kind { FRAME_CALL = 1, FRAME_RUN, FRAME_ANSWER, FRAME_RAN, FRAME_FAILED } frame_kind;
@@ -38,10 +38,10 @@ struct worker {
   int line; /* -1: dead */
   int32_t n_under_way;
   bool in_process;
-  worker_duty duty; /* in process, as are: */
-  worker_ran *ran;  /* runs that ended and were not collected */
+  worker_handler handler; /* in process, as are: */
+  worker_ran *ran;        /* runs that ended and were not collected */
   int32_t ran_room;
-  int64_t asked_ns; /* when the oldest request under way was sent or became the oldest */
+  int64_t asked_ns; /* when the oldest pending request was sent or became the oldest */
   char name[96], doing[DOING_BYTES];
 };
 
@@ -56,7 +56,7 @@ void shared_free(void *memory, size_t bytes) {
 
 /* ---- both sides ---- */
 
-/* In one message: each of its own wakes the other side, which takes longer than to send it. */
+/* Sends a frame in one message, since each message wakes the other side, which takes longer than sending it. */
 static bool send_frame(int line, frame_kind kind, const void *bytes, size_t n) {
   frame_head head = {MAGIC, kind, n};
   struct iovec pieces[2] = {{&head, sizeof head}, {(void *)(uintptr_t)bytes, n}};
@@ -97,12 +97,12 @@ static bool send_failure(int line, const situ_error *error) {
   return send_frame(line, FRAME_FAILED, bytes, sizeof status + n);
 }
 
-static bool serve_call(const worker_duty *duty, int line, const char *bytes, size_t n) {
+static bool serve_call(const worker_handler *handler, int line, const char *bytes, size_t n) {
   situ_error error = {0};
   json_value *request = NULL, *answer = json_new_object();
   situ_status status = answer ? json_parse(&request, bytes, n, "request", &error) : fail_no_memory(&error);
   if (status == SITU_STATUS_OK)
-    status = duty->call(duty->context, json_text(json_get(request, "verb"), ""), request, answer, &error);
+    status = handler->call(handler->context, json_text(json_get(request, "verb"), ""), request, answer, &error);
   char *text = status == SITU_STATUS_OK ? json_print(answer, 0) : NULL;
   bool sent = text ? send_frame(line, FRAME_ANSWER, text, strlen(text))
                    : send_failure(line, status == SITU_STATUS_OK ? &(situ_error){.text = "out of memory"} : &error);
@@ -112,35 +112,35 @@ static bool serve_call(const worker_duty *duty, int line, const char *bytes, siz
   return sent;
 }
 
-static bool serve_run(const worker_duty *duty, int line, const char *bytes) {
+static bool serve_run(const worker_handler *handler, int line, const char *bytes) {
   situ_error error = {0};
   int32_t binding;
   memcpy(&binding, bytes, sizeof binding);
   int64_t times_ns[2] = {clock_now_ns()};
-  if (duty->run(duty->context, binding, &error) != SITU_STATUS_OK) return send_failure(line, &error);
+  if (handler->run(handler->context, binding, &error) != SITU_STATUS_OK) return send_failure(line, &error);
   times_ns[1] = clock_now_ns();
   return send_frame(line, FRAME_RAN, times_ns, sizeof times_ns);
 }
 
-static void serve(const worker_duty *duty, int line) {
+static void serve(const worker_handler *handler, int line) {
   frame_head head;
-  while (get_bytes(line, &head, sizeof head) && head.magic == MAGIC && head.size <= MOST_FRAME_BYTES) {
+  while (get_bytes(line, &head, sizeof head) && head.magic == MAGIC && head.size <= MAX_FRAME_BYTES) {
     char *bytes = malloc(head.size + 1);
     bool going = bytes && get_bytes(line, bytes, head.size);
     if (going && head.kind == FRAME_CALL)
-      going = serve_call(duty, line, bytes, head.size);
+      going = serve_call(handler, line, bytes, head.size);
     else if (going)
-      going = head.kind == FRAME_RUN && head.size == sizeof(int32_t) && serve_run(duty, line, bytes);
+      going = head.kind == FRAME_RUN && head.size == sizeof(int32_t) && serve_run(handler, line, bytes);
     free(bytes);
     if (!going) break;
   }
 }
 
 static void pin(const worker_options *o) {
-  unsigned long cores[16] = {0}; /* the kernel's own form of a set of cores */
-  enum { WORD = 8 * (int)sizeof cores[0], MOST = 16 * WORD };
+  unsigned long cores[16] = {0}; /* a set of cores as the kernel represents it */
+  enum { WORD = 8 * (int)sizeof cores[0], MAX_CORES = 16 * WORD };
   int32_t n = o->n_cores > 0 ? o->n_cores : 1;
-  for (int32_t c = o->core; c >= 0 && c < o->core + n && c < MOST; c++) cores[c / WORD] |= 1ul << c % WORD;
+  for (int32_t c = o->core; c >= 0 && c < o->core + n && c < MAX_CORES; c++) cores[c / WORD] |= 1ul << c % WORD;
   if (o->core >= 0) syscall(SYS_sched_setaffinity, 0, sizeof cores, cores);
 }
 
@@ -151,24 +151,25 @@ static void limit_memory(int64_t more_bytes) {
   FILE *own = fopen("/proc/self/statm", "re"); /* total, resident, shared, code, 0, data */
   if (own && fscanf(own, "%*s %*s %*s %*s %*s %lld", &pages) != 1) pages = 0;
   if (own) fclose(own);
-  rlim_t most = (rlim_t)sat_add(sat_mul(pages, page_bytes), more_bytes > 0 ? more_bytes : machine);
-  setrlimit(RLIMIT_DATA, &(struct rlimit){most, most});
+  rlim_t max = (rlim_t)sat_add(sat_mul(pages, page_bytes), more_bytes > 0 ? more_bytes : machine);
+  setrlimit(RLIMIT_DATA, &(struct rlimit){max, max});
 }
 
-static _Noreturn void be_worker(const worker_duty *duty, const worker_options *o, int line, pid_t parent) {
+static _Noreturn void be_worker(const worker_handler *handler, const worker_options *o, int line, pid_t parent) {
   child_settle(parent);
   dup2(line, LINE);
   close_range(LINE + 1, ~0u, 0);
   limit_memory(o->memory_bytes);
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
   pin(o);
-  serve(duty, LINE);
+  serve(handler, LINE);
   _exit(0);
 }
 
 /* ---- the caller ---- */
 
-situ_status worker_start(worker **out, const worker_duty *duty, const worker_options *options, situ_error *error) {
+situ_status worker_start(worker **out, const worker_handler *handler, const worker_options *options,
+                         situ_error *error) {
   int ends[2];
   *out = NULL;
   worker *w = calloc(1, sizeof *w);
@@ -177,7 +178,7 @@ situ_status worker_start(worker **out, const worker_duty *duty, const worker_opt
   if (options->in_process) {
     w->line = -1;
     w->in_process = true;
-    w->duty = *duty;
+    w->handler = *handler;
     *out = w;
     return SITU_STATUS_OK;
   }
@@ -188,7 +189,7 @@ situ_status worker_start(worker **out, const worker_duty *duty, const worker_opt
   }
   pid_t parent = getpid();
   w->process = fork();
-  if (w->process == 0) be_worker(duty, options, ends[1], parent);
+  if (w->process == 0) be_worker(handler, options, ends[1], parent);
   close(ends[1]);
   w->line = ends[0];
   setsockopt(w->line, SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){.tv_sec = 10}, sizeof(struct timeval));
@@ -201,7 +202,7 @@ situ_status worker_start(worker **out, const worker_duty *duty, const worker_opt
   return SITU_STATUS_OK;
 }
 
-/* Kills and reaps; returns the status that wait gives, 0 where there is none. */
+/* Kills and reaps the process; returns its status by wait, or 0. */
 static int end_process(worker *w) {
   int status = 0;
   if (w->line >= 0) close(w->line);
@@ -216,15 +217,15 @@ static int end_process(worker *w) {
 void worker_stop(worker *w) {
   if (!w) return;
   end_process(w);
-  if (w->in_process && w->duty.end) w->duty.end(w->duty.context);
+  if (w->in_process && w->handler.end) w->handler.end(w->handler.context);
   free(w->ran);
   free(w);
 }
 
-/* The line has ended or cannot be written: says how the worker ended, which is told once the process is gone. */
+/* The connection is closed: reports how the worker ended, once the process has exited. */
 static situ_status fail_dead(worker *w, situ_error *error) {
   int status = 0, tries = 0;
-  while (w->process > 0 && tries < 100) { /* it ends by itself: its own exit status says more than ours */
+  while (w->process > 0 && tries < 100) { /* wait for it to exit: its own status is more useful than that of a kill */
     if (waitpid(w->process, &status, WNOHANG) != 0) w->process = 0;
     if (w->process > 0) usleep(1000 * LOOK_MS);
     tries++;
@@ -243,9 +244,9 @@ static situ_status fail_nonsense(worker *w, situ_error *error) {
   return fail_with(error, SITU_STATUS_ENGINE, w->name, "gave a malformed answer to \"%s\"", w->doing);
 }
 
-/* Whether it is time to give up on a worker; kills it then. */
-static situ_status keep_waiting(worker *w, const patience *wait, situ_error *error) {
-  double limit_s = patience_limit_s(wait);
+/* Fails after the time limit of a request or if the caller stops, and kills the worker then. */
+static situ_status keep_waiting(worker *w, const wait_limit *wait, situ_error *error) {
+  double limit_s = wait_limit_s(wait);
   if (wait->stop && wait->stop(wait->context)) {
     end_process(w);
     return fail_with(error, SITU_STATUS_CANCELLED, w->name, "was stopped during \"%s\"", w->doing);
@@ -255,7 +256,7 @@ static situ_status keep_waiting(worker *w, const patience *wait, situ_error *err
   return fail_with(error, SITU_STATUS_ENGINE, w->name, "gave no answer to \"%s\" within %g s", w->doing, limit_s);
 }
 
-static situ_status receive(worker *w, void *into, size_t n, const patience *wait, situ_error *error) {
+static situ_status receive(worker *w, void *into, size_t n, const wait_limit *wait, situ_error *error) {
   for (char *at = into; n > 0;) {
     ssize_t got = recv(w->line, at, n, MSG_DONTWAIT);
     bool later = got < 0 && (errno == EINTR || errno == EAGAIN);
@@ -269,20 +270,20 @@ static situ_status receive(worker *w, void *into, size_t n, const patience *wait
   return SITU_STATUS_OK;
 }
 
-/* The status that a caller has of a failure of the engine. */
-static situ_status fail_told(const worker *w, situ_status status, const char *text, situ_error *error) {
+/* Reports a failure of the engine: statuses about the model are kept, all others become ENGINE. */
+static situ_status fail_reported(const worker *w, situ_status status, const char *text, situ_error *error) {
   bool told = status == SITU_STATUS_UNSUPPORTED || status == SITU_STATUS_BAD_INPUT || status == SITU_STATUS_IO;
   return fail_with(error, told ? status : SITU_STATUS_ENGINE, w->name, "%s", text);
 }
 
-/* The next frame: its bytes are malloc'ed and ended by a zero. A failure that the worker tells of is the caller's. */
-static situ_status receive_frame(worker *w, frame_kind wanted, char **bytes, size_t *n, const patience *wait,
+/* The next frame: its bytes are malloc'ed and end with a zero. Returns a failure that the worker reports. */
+static situ_status receive_frame(worker *w, frame_kind wanted, char **bytes, size_t *n, const wait_limit *wait,
                                  situ_error *error) {
   frame_head head;
   *bytes = NULL;
   TRY(receive(w, &head, sizeof head, wait, error));
   bool known = head.kind == wanted || head.kind == FRAME_FAILED;
-  if (head.magic != MAGIC || !known || head.size > MOST_FRAME_BYTES) return fail_nonsense(w, error);
+  if (head.magic != MAGIC || !known || head.size > MAX_FRAME_BYTES) return fail_nonsense(w, error);
   *bytes = malloc(head.size + 1);
   if (!*bytes) return fail_no_memory(error);
   *n = head.size;
@@ -292,7 +293,7 @@ static situ_status receive_frame(worker *w, frame_kind wanted, char **bytes, siz
   int32_t status = 0;
   if (head.size < sizeof status) return fail_nonsense(w, error);
   memcpy(&status, *bytes, sizeof status);
-  return fail_told(w, (situ_status)status, *bytes + sizeof status, error);
+  return fail_reported(w, (situ_status)status, *bytes + sizeof status, error);
 }
 
 /* ---- in process ---- */
@@ -302,18 +303,18 @@ static situ_status call_here(json_value **answer, worker *w, const char *verb, c
   situ_error own = {0};
   *answer = json_new_object();
   if (!*answer) return fail_no_memory(error);
-  situ_status status = w->duty.call(w->duty.context, verb, request, *answer, &own);
+  situ_status status = w->handler.call(w->handler.context, verb, request, *answer, &own);
   if (status == SITU_STATUS_OK) return status;
   json_free(*answer);
   *answer = NULL;
-  return fail_told(w, status, own.text, error);
+  return fail_reported(w, status, own.text, error);
 }
 
 static situ_status run_here(worker *w, int32_t binding, situ_error *error) {
   situ_error own = {0};
   worker_ran ran = {.start_ns = clock_now_ns()};
-  situ_status status = w->duty.run(w->duty.context, binding, &own);
-  if (status != SITU_STATUS_OK) return fail_told(w, status, own.text, error);
+  situ_status status = w->handler.run(w->handler.context, binding, &own);
+  if (status != SITU_STATUS_OK) return fail_reported(w, status, own.text, error);
   ran.finish_ns = clock_now_ns();
   if (w->n_under_way == w->ran_room) {
     w->ran_room = w->ran_room ? 2 * w->ran_room : 16;
@@ -324,7 +325,7 @@ static situ_status run_here(worker *w, int32_t binding, situ_error *error) {
 }
 
 /* The oldest run of the first worker that has one. */
-static bool look_here(worker_ran *out, worker *const *workers, int32_t n) {
+static bool poll_in_process(worker_ran *out, worker *const *workers, int32_t n) {
   for (int32_t i = 0; i < n; i++) {
     worker *w = workers[i];
     if (!w->in_process || w->n_under_way == 0) continue;
@@ -344,7 +345,7 @@ static void note_request(worker *w, const char *doing) {
   snprintf(w->doing, sizeof w->doing, "%s", doing);
 }
 
-situ_status worker_call(json_value **answer, worker *w, const char *verb, json_value *request, const patience *wait,
+situ_status worker_call(json_value **answer, worker *w, const char *verb, json_value *request, const wait_limit *wait,
                         situ_error *error) {
   REQUIRE(w->n_under_way == 0);
   *answer = NULL;
@@ -377,7 +378,7 @@ situ_status worker_run(worker *w, int32_t binding, situ_error *error) {
   return sent ? SITU_STATUS_OK : fail_dead(w, error);
 }
 
-static situ_status take_run(worker *w, worker_ran *out, const patience *wait, situ_error *error) {
+static situ_status take_run(worker *w, worker_ran *out, const wait_limit *wait, situ_error *error) {
   char *bytes;
   size_t n = 0;
   int64_t times_ns[2] = {0};
@@ -392,20 +393,20 @@ static situ_status take_run(worker *w, worker_ran *out, const patience *wait, si
   return status;
 }
 
-situ_status worker_look(worker_ran *out, worker *const *workers, int32_t n, int64_t most_ns, const patience *wait,
+situ_status worker_poll(worker_ran *out, worker *const *workers, int32_t n, int64_t max_ns, const wait_limit *wait,
                         situ_error *error) {
-  enum { MOST_WORKERS = 256 };
-  struct pollfd news[MOST_WORKERS];
-  int32_t busy[MOST_WORKERS], n_busy = 0;
+  enum { MAX_WORKERS = 256 };
+  struct pollfd news[MAX_WORKERS];
+  int32_t busy[MAX_WORKERS], n_busy = 0;
   out->worker = -1;
-  if (look_here(out, workers, n)) return SITU_STATUS_OK;
+  if (poll_in_process(out, workers, n)) return SITU_STATUS_OK;
   for (int32_t i = 0; i < n; i++) {
     if (workers[i]->n_under_way == 0) continue;
-    if (workers[i]->line < 0 || n_busy == MOST_WORKERS) return fail_dead(workers[i], error);
+    if (workers[i]->line < 0 || n_busy == MAX_WORKERS) return fail_dead(workers[i], error);
     news[n_busy] = (struct pollfd){.fd = workers[i]->line, .events = POLLIN};
     busy[n_busy++] = i;
   }
-  if (ppoll(news, (nfds_t)n_busy, &(struct timespec){.tv_nsec = most_ns}, NULL) <= 0) {
+  if (ppoll(news, (nfds_t)n_busy, &(struct timespec){.tv_nsec = max_ns}, NULL) <= 0) {
     for (int32_t i = 0; i < n_busy; i++) TRY(keep_waiting(workers[busy[i]], wait, error));
     return SITU_STATUS_OK;
   }

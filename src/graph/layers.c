@@ -7,7 +7,7 @@
 #include "base/bit_rows.h"
 #include "graph/topological.h"
 
-enum { MOST_STEPS = 64, MOST_ROUNDS = 64, LONG_LIVED_SHARE = 3, MOST_PERIOD = 64, MOST_WORDS = 1 << 22 };
+enum { MAX_STEPS = 64, MAX_ROUNDS = 64, LONG_LIVED_SHARE = 3, MAX_PERIOD = 64, MAX_WORDS = 1 << 22 };
 
 /* ---- A topological order in which an operator comes just before its first user ---- */
 
@@ -56,10 +56,10 @@ static const char *number_of(const char *begin, const char *end) {
 }
 
 /* The steps of a path but its last, which names the operator itself. */
-static int32_t split_path(path_step steps[MOST_STEPS], const char *name) {
+static int32_t split_path(path_step steps[MAX_STEPS], const char *name) {
   int32_t n = 0;
   const char *at = name;
-  while (n < MOST_STEPS) {
+  while (n < MAX_STEPS) {
     while (separates(*at)) at++;
     const char *begin = at;
     while (*at && !separates(*at)) at++;
@@ -86,7 +86,7 @@ static bool is_part(const path_step *s) {
 
 /* Notes each number in the path of an operator. */
 static bool note_numbers(families *f, const char *name, arena *a) {
-  path_step steps[MOST_STEPS];
+  path_step steps[MAX_STEPS];
   int32_t n = split_path(steps, name);
   for (int32_t i = 0; i < n; i++) {
     if (!steps[i].number) continue;
@@ -107,7 +107,7 @@ static bool note_numbers(families *f, const char *name, arena *a) {
 
 /* How long the beginning of a name is that names its layer; 0 for none. */
 static size_t layer_length(const families *f, const char *name, arena *a) {
-  path_step steps[MOST_STEPS];
+  path_step steps[MAX_STEPS];
   int32_t n = split_path(steps, name);
   for (int32_t i = 0; i < n; i++) {
     if (!steps[i].number) continue;
@@ -127,11 +127,11 @@ static bool read_names(layer_list *out, const situ_graph *g, arena *a) {
   int32_t n = g->n_operators;
   families f = {.map = string_map_new(a, n)};
   string_map *layers = string_map_new(a, n);
-  int64_t most = (int64_t)n * 4 + MOST_STEPS; /* families: more are none of layers */
+  int64_t most = (int64_t)n * 4 + MAX_STEPS; /* families: more are none of layers */
   if (!f.map || !layers ||
       !ARENA_ARRAYS(a, ARRAY(f.number, most), ARRAY(f.length, most), ARRAY(f.several, most), ARRAY(out->name, n)))
     return false;
-  for (int32_t v = 0; v < n && string_map_count(f.map) < most - MOST_STEPS; v++)
+  for (int32_t v = 0; v < n && string_map_count(f.map) < most - MAX_STEPS; v++)
     if (g->phase[v] == SITU_PHASE_FORWARD && !note_numbers(&f, g->name[v], a)) return false;
   for (int32_t v = 0; v < n; v++) {
     size_t length = g->phase[v] == SITU_PHASE_FORWARD ? layer_length(&f, g->name[v], a) : 0;
@@ -255,12 +255,12 @@ static bool drop_wrong_names(layer_list *l, const situ_graph *g, int32_t *above,
   int64_t words = (int64_t)g->n_operators * up.words;
   int32_t *wrong = NULL;
   *agree = false;
-  for (int32_t round = 0; round < MOST_ROUNDS; round++) {
+  for (int32_t round = 0; round < MAX_ROUNDS; round++) {
     bool any = false;
     find_ranges(l, g, above, below);
     for (int32_t v = 0; v < g->n_operators && !any; v++) any = contradicts(l, v, above, below);
     *agree = !any;
-    if (!any || words > MOST_WORDS) return true;
+    if (!any || words > MAX_WORDS) return true;
     if (!wrong && !ARENA_ARRAYS(a, ARRAY(wrong, g->n_operators), ARRAY(up.bits, words), ARRAY(down.bits, words)))
       return false;
     int32_t most = count_contradictions(wrong, l, g, &up, &down);
@@ -334,7 +334,7 @@ static int32_t cut_order(piece *pieces, const situ_graph *g, const late_order *o
 /* The period, in pieces, at which most pieces are like those one period on; the shortest of equals. 0 for none. */
 static int32_t find_period(const piece *pieces, int32_t n) {
   int32_t best = 0, most = 0;
-  for (int32_t q = 1; q <= n / 2 && q <= MOST_PERIOD; q++) {
+  for (int32_t q = 1; q <= n / 2 && q <= MAX_PERIOD; q++) {
     int32_t same = 0;
     for (int32_t i = 0; i + q < n; i++) same += pieces[i].hash == pieces[i + q].hash;
     if (same <= most) continue;

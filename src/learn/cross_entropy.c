@@ -10,8 +10,8 @@
 #include "learn/softmax_draw.h"
 
 enum { BATCH = 50, ELITE = 5 };
-static const double PACE = 0.5;   /* step size towards the elite's frequencies */
-static const double LEAST = 0.01; /* part of the probability that stays spread evenly over the devices */
+static const double PACE = 0.5;     /* step size towards the elite's frequencies */
+static const double UNIFORM = 0.01; /* part of the probability that stays spread evenly over the devices */
 
 typedef struct sampler {
   environment env;
@@ -42,8 +42,8 @@ static void approach(sampler *s, int32_t n_elite) {
   for (int32_t u = 0; u < s->env.n_units && n_elite > 0; u++) {
     nn_real *score = s->score + (int64_t)u * n;
     double sum = 0;
-    for (int32_t d = 0; d < n; d++) s->wanted[d] = LEAST / n;
-    for (int32_t k = 0; k < n_elite; k++) s->wanted[drawn(s, s->ranked[k])[u]] += (1 - LEAST) / n_elite;
+    for (int32_t d = 0; d < n; d++) s->wanted[d] = UNIFORM / n;
+    for (int32_t k = 0; k < n_elite; k++) s->wanted[drawn(s, s->ranked[k])[u]] += (1 - UNIFORM) / n_elite;
     for (int32_t d = 0; d < n; d++) sum += s->wanted[d] = (1 - PACE) * exp((double)score[d]) + PACE * s->wanted[d];
     for (int32_t d = 0; d < n; d++) score[d] = (nn_real)log(s->wanted[d] / sum);
   }
@@ -52,7 +52,7 @@ static void approach(sampler *s, int32_t n_elite) {
 static situ_status cross_entropy_solve(solve_run *run) {
   sampler *s = ARENA_ZERO(run->arena, sampler, 1);
   if (!s || !environment_init_run(&s->env, run)) return fail_no_memory(run->error);
-  if (!environment_group(&s->env, GROUP_MOST, run->arena)) return fail_no_memory(run->error);
+  if (!environment_group(&s->env, GROUP_MAX, run->arena)) return fail_no_memory(run->error);
   int64_t cells = (int64_t)s->env.n_units * s->env.n_devices;
   s->random = rng_new(run->seed);
   if (!ARENA_ARRAYS(run->arena, ARRAY(s->score, cells), ARRAY(s->drawn, (int64_t)BATCH * s->env.n_units),

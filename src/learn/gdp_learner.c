@@ -16,7 +16,7 @@
  * updates in a step. */
 enum { DRAWS = 8, DRAWS_OF_ONE = 4, PAPER_DRAWS = 16, WINDOWS = 3, EPOCHS = 3 };
 static const double RATE = 1e-3, RATE_STEPS = 1000, CLIP = 0.2, ENTROPY = 0.01, PAPER_ENTROPY = 0.05,
-                    ENTROPY_STEPS = 100, MOST_NORM = 0.5, SHOWN = 0.5, MOST_ADVANTAGE = 3, KEPT = 0.7;
+                    ENTROPY_STEPS = 100, MAX_NORM = 0.5, SHOWN = 0.5, MAX_ADVANTAGE = 3, KEPT = 0.7;
 /* indices of the numbers that checkpoints keep for a case */
 enum { NOTE_STEPS, NOTE_MEAN, NOTE_SQUARE };
 
@@ -154,7 +154,7 @@ static void judge(const trainer *tr, train_case *s, int32_t n) {
   if (tr->paper && s->n_rewards > 0) base = s->mean_reward;
   for (int32_t k = 0; k < n; k++) {
     double a = (o->reward[k] - base) / scale;
-    o->advantage[k] = (nn_real)fmin(fmax(a, -MOST_ADVANTAGE), MOST_ADVANTAGE);
+    o->advantage[k] = (nn_real)fmin(fmax(a, -MAX_ADVANTAGE), MAX_ADVANTAGE);
     train_case_note(s, o->reward[k]);
   }
 }
@@ -208,7 +208,7 @@ static bool imitate(trainer *tr, train_case *s, train_step *step) {
     o->advantage[k] = 1 / (nn_real)n;
   }
   if (!tape_backward(tr->tape, ppo_loss(tr->tape, scores, &batch))) return false;
-  params_clip(tr->params, MOST_NORM);
+  params_clip(tr->params, MAX_NORM);
   params_step(tr->params, rate_of(tr));
   return true;
 }
@@ -236,7 +236,7 @@ static bool train(trainer *tr, train_case *s, train_step *step) {
     if (scores == NN_NONE) return false;
     if (epoch == 0 && !explore(tr, s, tape_at(tr->tape, scores), &batch, step)) return true;
     if (!tape_backward(tr->tape, ppo_loss(tr->tape, scores, &batch))) return false;
-    params_clip(tr->params, MOST_NORM);
+    params_clip(tr->params, MAX_NORM);
     params_step(tr->params, rate_of(tr));
   }
   s->note[NOTE_STEPS]++;
@@ -292,5 +292,5 @@ const learner gdp_learner = {
     .refine = refine,
     .vary = vary,
     .variants = "without=attention, without=superposition, memory=still, segments=short, groups=none",
-    .max_units = GROUP_MOST,
+    .max_units = GROUP_MAX,
 };

@@ -12,7 +12,7 @@
 #include "solve/stream/environment.h"
 
 /* As many as the baselines that group at the start learn to place within some thousands of trials. */
-enum { GROUP_MOST = 64 };
+enum { GROUP_MAX = 64 };
 
 /* Joins units until at most `most` are left, or more where constraints keep them apart. O(E log E). False without
  * memory. */

@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 
-enum { MOST_DEGREE = 7, POSITION_COLUMNS = 16, SIDES = 4, TIMES = 3, MOST_REACHED = 4096 };
+enum { MAX_DEGREE = 7, POSITION_COLUMNS = 16, SIDES = 4, TIMES = 3, MAX_REACHED = 4096 };
 
 const char *const hsdag_feature_names[HSDAG_N_FEATURES] = {
     [HSDAG_KINDS] = "kinds",         [HSDAG_DEGREES] = "degrees",   [HSDAG_FRACTAL] = "fractal",
@@ -35,7 +35,7 @@ static int32_t hsdag_features_search(searcher *s, int32_t start, void (*at)(void
   int32_t first = 0, end = 1, n = 1;
   s->queue[0] = start;
   s->seen[start] = start;
-  for (int32_t distance = 1; first < end && n <= MOST_REACHED; distance++, first = end, end = n) {
+  for (int32_t distance = 1; first < end && n <= MAX_REACHED; distance++, first = end, end = n) {
     for (int32_t i = first; i < end; i++)
       for (int32_t k = s->next->start[s->queue[i]]; k < s->next->start[s->queue[i] + 1]; k++) {
         int32_t to = s->next->to[k];
@@ -137,8 +137,8 @@ static void divide(nn_real *row, int32_t columns, int32_t by) {
 }
 
 static void fill_degrees(const hsdag_groups *groups, int32_t g, nn_real *row) {
-  row[min64(groups->before.start[g + 1] - groups->before.start[g], MOST_DEGREE)] = 1;
-  row[MOST_DEGREE + 1 + min64(groups->next.start[g + 1] - groups->next.start[g], MOST_DEGREE)] = 1;
+  row[min64(groups->before.start[g + 1] - groups->before.start[g], MAX_DEGREE)] = 1;
+  row[MAX_DEGREE + 1 + min64(groups->next.start[g + 1] - groups->next.start[g], MAX_DEGREE)] = 1;
 }
 
 static void fill_position(int32_t place, nn_real *row) {
@@ -199,7 +199,7 @@ static void fill_row(const maker *m, hsdag_feature feature, int32_t g, nn_real *
 static int32_t columns_of(hsdag_feature feature, int32_t n_kind_columns) {
   switch (feature) {
     case HSDAG_KINDS: return n_kind_columns;
-    case HSDAG_DEGREES: return 2 * (MOST_DEGREE + 1);
+    case HSDAG_DEGREES: return 2 * (MAX_DEGREE + 1);
     case HSDAG_POSITION: return POSITION_COLUMNS;
     case HSDAG_SHAPE: return SIDES;
     case HSDAG_TIMES: return TIMES;

@@ -25,7 +25,7 @@ enum {
   DRAWS = 10,           /* in a training step of ours */
   WINDOWS = 11,         /* trials added to these and the most likely placement, in a solver */
   PUBLISHED_STEPS = 20, /* trials between two updates, one pass each */
-  MOST_LEVELS = 64
+  MAX_LEVELS = 64
 };
 static const double rate = 3e-3, published_rate = 1e-3, entropy_weight = 0.05, parsing_weight = 0.2, max_norm = 1,
                     discount = 0.95, failed_reward = 1e-10;
@@ -289,7 +289,7 @@ static bool look(trainer *tr, train_case *one, const nn_real *feature, rng *rand
                      .used = s->used,
                      .mark = s->mark,
                      .n_devices = one->env.n_devices,
-                     .levels = (int32_t)min64(recipe_at(tr, RECIPE_LEVELS), MOST_LEVELS),
+                     .levels = (int32_t)min64(recipe_at(tr, RECIPE_LEVELS), MAX_LEVELS),
                      .target = recipe_at(tr, RECIPE_TARGET),
                      .declines = recipe_at(tr, RECIPE_DECLINES) != 0 && !published(tr),
                      .published = published(tr),

@@ -11,7 +11,7 @@
 #include "plan/plan.h"
 #include "solve/solve.h"
 
-enum { SAVE_EVERY = 50, MOST_LEARNERS = 16, TEACHER_STEPS = 2000, TEACHER_PLANS = 3 };
+enum { SAVE_EVERY = 50, MAX_LEARNERS = 16, TEACHER_STEPS = 2000, TEACHER_PLANS = 3 };
 static const double NEARLY = 1.02; /* plans within this factor of the teacher's best are imitated */
 
 typedef struct train_run {
@@ -23,9 +23,9 @@ typedef struct train_run {
 } train_run;
 
 static situ_status unknown_learner(const char *name, situ_error *error) {
-  const char *names[MOST_LEARNERS];
+  const char *names[MAX_LEARNERS];
   int32_t n = 0;
-  for (; learners[n] && n < MOST_LEARNERS; n++) names[n] = learners[n]->name;
+  for (; learners[n] && n < MAX_LEARNERS; n++) names[n] = learners[n]->name;
   char near[256];
   return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "there is no learner '%s'; %s", name,
                    near_names(near, sizeof near, name, names, n));

@@ -6,9 +6,9 @@
 #include "base/fail.h"
 
 static const double KEPT = 0.9; /* weight of the past in moving averages */
-static const double KEPT_SQUARE = 0.95, MOST_DEVIATIONS = 2, LEAST_DEVIATION = 1e-4;
-static const double STEEPEST = 1;  /* maximum norm of a gradient */
-static const double MOST_GAIN = 1; /* of one decision over the baseline: invalid trials must not dominate */
+static const double KEPT_SQUARE = 0.95, MAX_DEVIATIONS = 2, MIN_DEVIATION = 1e-4;
+static const double STEEPEST = 1; /* maximum norm of a gradient */
+static const double MAX_GAIN = 1; /* of one decision over the baseline: invalid trials must not dominate */
 
 typedef struct learner {
   const reinforce_policy *policy;
@@ -51,8 +51,8 @@ static int32_t play(learner *l, solve_run *run, double *reward) {
 static double in_deviations(learner *l, double over) {
   if (over == 0) return 0;
   l->square = l->square > 0 ? KEPT_SQUARE * l->square + (1 - KEPT_SQUARE) * over * over : over * over;
-  double scaled = over / (sqrt(l->square) + LEAST_DEVIATION);
-  return scaled > MOST_DEVIATIONS ? MOST_DEVIATIONS : scaled < -MOST_DEVIATIONS ? -MOST_DEVIATIONS : scaled;
+  double scaled = over / (sqrt(l->square) + MIN_DEVIATION);
+  return scaled > MAX_DEVIATIONS ? MAX_DEVIATIONS : scaled < -MAX_DEVIATIONS ? -MAX_DEVIATIONS : scaled;
 }
 
 /* Adds the gradients of an episode. False without memory. */
@@ -65,9 +65,9 @@ static bool learn(learner *l, int32_t n, double reward) {
   for (int32_t k = 0; k < n; k++) {
     double gain = reward - l->before[k];
     double over = l->n_seen[k] > 0 ? gain - l->baseline[k] : 0;
-    over = over < -MOST_GAIN ? -MOST_GAIN : over;
+    over = over < -MAX_GAIN ? -MAX_GAIN : over;
     l->baseline[k] = l->n_seen[k]++ > 0 ? l->baseline[k] + (1 - KEPT) * over : gain;
-    over = over > MOST_GAIN ? MOST_GAIN : over;
+    over = over > MAX_GAIN ? MAX_GAIN : over;
     if (p->scaled) over = in_deviations(l, over);
     loss = nn_add(t, loss, nn_scale(t, l->decided[k].log_chance, (nn_real)-over));
     loss = nn_add(t, loss, nn_scale(t, l->decided[k].entropy, (nn_real)-warmth));

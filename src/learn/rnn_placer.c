@@ -41,7 +41,7 @@ static void fill_rows(rnn_placer *s) {
 
 static bool rnn_placer_init(rnn_placer *s, uint64_t seed, arena *a) {
   rng random = rng_new(seed);
-  if (!environment_group(s->env, GROUP_MOST, a) || !describe(&s->told, s->env, a)) return false;
+  if (!environment_group(s->env, GROUP_MAX, a) || !describe(&s->told, s->env, a)) return false;
   int32_t n = s->env->n_units, width = DESCRIBE_NUMBERS + n;
   s->params = params_new(a);
   s->rows = ARENA_ZERO(a, nn_real, (int64_t)n * width);

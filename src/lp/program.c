@@ -7,7 +7,7 @@
 #include "base/csr.h"
 
 /* Prices fill 52 bits; more than 40 fractional bits would be finer than times need. */
-enum { PRICE_BITS = 52, MOST_SHIFT = 40 };
+enum { PRICE_BITS = 52, MAX_SHIFT = 40 };
 
 program program_new(arena *a) {
   program p = {.arena = a};
@@ -212,7 +212,7 @@ void program_round_prices(int64_t *price, int64_t *scale, const program *p, cons
   int exponent = 0;
   if (isfinite(greatest)) frexp(greatest, &exponent);
   int shift = PRICE_BITS - exponent;
-  if (shift > MOST_SHIFT) shift = MOST_SHIFT;
+  if (shift > MAX_SHIFT) shift = MAX_SHIFT;
   if (shift < 0) shift = 0;
   *scale = (int64_t)1 << shift;
   for (int32_t i = 0; i < p->n_rows; i++) {

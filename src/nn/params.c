@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 
-enum { MOST_PARAMS = 256, MOST_SIDE = 1 << 20 };
+enum { MAX_PARAMS = 256, MAX_SIDE = 1 << 20 };
 
 typedef struct parameter {
   const char *name;
@@ -19,7 +19,7 @@ typedef struct parameter {
 
 struct params {
   arena *arena;
-  parameter at[MOST_PARAMS];
+  parameter at[MAX_PARAMS];
   int32_t n;
   int64_t n_steps;
 };
@@ -35,7 +35,7 @@ params *params_new(arena *a) {
 int32_t params_add(params *p, const char *name, int32_t rows, int32_t cols, params_start start, rng *random) {
   for (int32_t k = 0; k < p->n; k++) REQUIRE(strcmp(p->at[k].name, name) != 0);
   REQUIRE(start != PARAMS_GLOROT || random);
-  if (p->n == MOST_PARAMS || rows < 1 || cols < 1 || rows > MOST_SIDE || cols > MOST_SIDE) return -1;
+  if (p->n == MAX_PARAMS || rows < 1 || cols < 1 || rows > MAX_SIDE || cols > MAX_SIDE) return -1;
   parameter x = {.name = name, .rows = rows, .cols = cols};
   int64_t n = size_of(&x);
   if (!ARENA_ARRAYS(p->arena, ZEROS(x.value, n), ZEROS(x.grad, n), ZEROS(x.mean, n), ZEROS(x.square, n))) return -1;
@@ -115,7 +115,7 @@ void params_restart(params *p) {
  * Numbers are little-endian: int64 or IEEE binary32. docs/formats/policy.md is the same in words. */
 
 static const char magic[8] = {'s', 'i', 't', 'u', 'n', 'e', 't', '\n'};
-enum { VERSION = 1, MOST_NAME = 256 };
+enum { VERSION = 1, MAX_NAME = 256 };
 
 typedef struct writer {
   text_buffer text;
@@ -205,7 +205,7 @@ static situ_status expect(reader_at *r, const char *text, const char *what) {
   int64_t n;
   const unsigned char *bytes = NULL;
   TRY(take_whole(r, &n));
-  if (n < 0 || n > MOST_NAME) return bad(r, "has a name that does not end");
+  if (n < 0 || n > MAX_NAME) return bad(r, "has a name that does not end");
   TRY(take(r, n, &bytes));
   if ((size_t)n != strlen(text) || memcmp(bytes, text, (size_t)n) != 0)
     return fail_with(r->error, SITU_STATUS_BAD_INPUT, r->path, "%s %s, not %.*s", what, text, (int)n,

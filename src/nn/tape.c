@@ -5,14 +5,14 @@
 
 #include "base/contracts.h"
 
-enum { FIRST_BLOCK_BYTES = 1 << 20, ALIGNMENT = 64, MOST_BLOCKS = 64 };
+enum { FIRST_BLOCK_BYTES = 1 << 20, ALIGNMENT = 64, MAX_BLOCKS = 64 };
 
 typedef struct record {
   int32_t rows, cols;
   nn_real *value, *grad;
   bool wanted, leaf; /* some leaf is below it; it is one */
   int32_t n_inputs;
-  nn_var input[NN_MOST_INPUTS];
+  nn_var input[NN_MAX_INPUTS];
   tape_backward_fn *backward;
   const void *extra;
 } record;
@@ -20,8 +20,8 @@ typedef struct record {
 static const size_t max_block_bytes = (size_t)1 << 40;
 
 struct tape {
-  unsigned char *block[MOST_BLOCKS]; /* each twice as large as the one before */
-  size_t block_bytes[MOST_BLOCKS], used;
+  unsigned char *block[MAX_BLOCKS]; /* each twice as large as the one before */
+  size_t block_bytes[MAX_BLOCKS], used;
   int n_blocks, current;
   record *records;
   int32_t n_records, room;
@@ -52,7 +52,7 @@ size_t tape_held_bytes(const tape *t) {
 
 /* A block of at least `bytes` after the last one. */
 static bool add_block(tape *t, size_t bytes) {
-  if (t->n_blocks == MOST_BLOCKS) return false;
+  if (t->n_blocks == MAX_BLOCKS) return false;
   size_t size = t->n_blocks > 0 ? 2 * t->block_bytes[t->n_blocks - 1] : FIRST_BLOCK_BYTES;
   while (size < bytes) {
     if (size > max_block_bytes / 2) return false;
@@ -168,7 +168,7 @@ bool tape_backward(tape *t, nn_var loss) {
   for (nn_var v = loss; v >= 0; v--) {
     const record *r = &t->records[v];
     if (r->leaf || !r->wanted) continue;
-    nn_matrix in[NN_MOST_INPUTS];
+    nn_matrix in[NN_MAX_INPUTS];
     for (int32_t i = 0; i < r->n_inputs; i++) in[i] = view(&t->records[r->input[i]]);
     r->backward(t, view(r), in, r->extra);
   }

@@ -16,7 +16,7 @@
 
 typedef struct tape tape;
 typedef int32_t nn_var;
-enum { NN_NONE = -1, NN_MOST_INPUTS = 5 };
+enum { NN_NONE = -1, NN_MAX_INPUTS = 5 };
 
 /* A view of a variable. `grad` is NULL where no gradient is wanted (constants, and before tape_backward). */
 typedef struct nn_matrix {

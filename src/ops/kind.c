@@ -1,8 +1,8 @@
 #include "ops/kind.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "base/format.h"
 
 const ops_tensor *kind_in(const ops_node *node, int32_t i) {
   return i >= 0 && i < node->n_inputs && node->inputs[i] && !node->inputs[i]->absent ? node->inputs[i] : NULL;
@@ -93,10 +93,7 @@ static bool is_whole(situ_dtype dtype) { return dtype >= SITU_DTYPE_I64 && dtype
 
 situ_status kind_fail(const kind_call *c, const char *format, ...) {
   char text[400];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
+  FORMAT_INTO(text, format);
   return fail_with(c->error, SITU_STATUS_BAD_INPUT, NULL, "%.80s: %s", c->node->kind ? c->node->kind : "?", text);
 }
 

@@ -133,8 +133,8 @@ static void load_channels(int64_t *load, const situ_plan *plan, const situ_probl
   }
 }
 
-/* A resource that works for this share of the value is what limits it. */
-static const double NEARLY_ALL = 0.95, MOST = 0.5;
+/* A device whose load is NEARLY_ALL of a latency limits it, or a link whose load is HALF of it. */
+static const double NEARLY_ALL = 0.95, HALF = 0.5;
 
 static bool find_limit(situ_explanation *x, const situ_plan *plan, const situ_problem *p, arena *scratch) {
   int32_t device = 0, channel = -1, n_channels = p->platform->n_channels;
@@ -155,7 +155,7 @@ static bool find_limit(situ_explanation *x, const situ_plan *plan, const situ_pr
   x->limit = (situ_limit){SITU_LIMIT_CHAIN, -1, works};
   if (works >= carries && (period || works >= NEARLY_ALL))
     x->limit = (situ_limit){SITU_LIMIT_DEVICE, device, works};
-  else if (carries > works && (period || carries >= MOST))
+  else if (carries > works && (period || carries >= HALF))
     x->limit = (situ_limit){SITU_LIMIT_LINK, link, carries};
   return true;
 }

@@ -112,7 +112,7 @@ static void add_sections(const naming *w, text_buffer *t) {
   }
 }
 
-enum { FEW = 2, MOST_BYTES = 160 };
+enum { FEW = 2, MAX_BYTES = 160 };
 
 /* A few operators, and parts of a graph without layers, by the names of operators. */
 static void add_operators(const naming *w, text_buffer *t) {
@@ -139,10 +139,10 @@ static const char *name_of(const naming *w, arena *a) {
     add_sections(w, &t);
   char *text = text_take(&t);
   if (!text) return NULL;
-  if (strlen(text) > MOST_BYTES) {
-    size_t at = MOST_BYTES;
+  if (strlen(text) > MAX_BYTES) {
+    size_t at = MAX_BYTES;
     while (at > 0 && text[at] != ',' && text[at] != ' ') at--;
-    strcpy(text + (at > 0 ? at : MOST_BYTES), " ...");
+    strcpy(text + (at > 0 ? at : MAX_BYTES), " ...");
   }
   const char *kept = arena_string(a, text);
   free(text);

@@ -6,10 +6,10 @@
 
 /* A node of a split, by its identity in the workload file. */
 static situ_status pin_node(int32_t *pins, const plan_source *s, const json_value *node, const int32_t *by_id,
-                            int64_t least_id, int64_t n_ids, int32_t device, const char *what, situ_error *error) {
+                            int64_t min_id, int64_t n_ids, int32_t device, const char *what, situ_error *error) {
   int64_t id;
   TRY(plan_read_whole(&id, s, node, what, NULL, error));
-  int32_t v = id >= least_id && id - least_id < n_ids ? by_id[id - least_id] : -1;
+  int32_t v = id >= min_id && id - min_id < n_ids ? by_id[id - min_id] : -1;
   if (v < 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: the model %s has no node %lld", what, s->graph->model,
                      (long long)id);
@@ -21,7 +21,7 @@ static situ_status pin_node(int32_t *pins, const plan_source *s, const json_valu
 
 /* The entries of "fpgas" (accelerators) or "cpus" (hosts), each {"nodes": [id, ...]}. Empty entries need no device. */
 static situ_status pin_entries(int32_t *pins, const plan_source *s, const json_value *root, const char *key, bool host,
-                               const int32_t *by_id, int64_t least_id, int64_t n_ids, situ_error *error) {
+                               const int32_t *by_id, int64_t min_id, int64_t n_ids, situ_error *error) {
   const json_value *entries = json_get(root, key);
   int32_t device = -1;
   if (entries && json_kind_of(entries) != JSON_ARRAY_KIND)
@@ -39,7 +39,7 @@ static situ_status pin_entries(int32_t *pins, const plan_source *s, const json_v
       return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: the platform %s has no %s for it", what,
                        s->platform->name, host ? "host" : "accelerator");
     for (size_t i = 0; i < json_size(nodes); i++)
-      TRY(pin_node(pins, s, json_at(nodes, i), by_id, least_id, n_ids, device, what, error));
+      TRY(pin_node(pins, s, json_at(nodes, i), by_id, min_id, n_ids, device, what, error));
   }
   return SITU_STATUS_OK;
 }

@@ -97,7 +97,7 @@ const situ_device_kind_info *catalogue_find(const char *key) {
   return find_called(found, 2, key) == 1 ? found[0] : NULL;
 }
 
-enum { N_NEAREST = 3, MOST_WRONG = 3, MOST_WORDS = 8 };
+enum { N_NEAREST = 3, MAX_WRONG = 3, MAX_WORDS = 8 };
 
 typedef struct nearest {
   const char *best[N_NEAREST];
@@ -110,7 +110,7 @@ typedef struct nearest {
 static void offer(nearest *found, const char *wanted, const char *name, const char *shown) {
   int n = (int)strlen(wanted), same = 0, distance = name_distance(wanted, name);
   while (same < n && tolower((unsigned char)wanted[same]) == tolower((unsigned char)name[same])) same++;
-  bool near = distance <= (n / 2 < MOST_WRONG ? n / 2 : MOST_WRONG) || (same >= 3 && 2 * same >= n);
+  bool near = distance <= (n / 2 < MAX_WRONG ? n / 2 : MAX_WRONG) || (same >= 3 && 2 * same >= n);
   int score = distance - same, at = found->n;
   while (at > 0 && score < found->score[at - 1]) at--;
   for (int k = 0; k < found->n; k++) near = near && found->best[k] != shown;
@@ -137,8 +137,8 @@ static const char *told(char into[CATALOGUE_HINT_BYTES], const nearest *found, c
 /* The rows named by the longest run of words of a text that contains a number: "h100" of "DGX H100". Returns how
  * many. */
 static int find_within(const situ_device_kind_info *called[], const char *text) {
-  size_t begin[MOST_WORDS], end[MOST_WORDS], n = 0, length = strlen(text);
-  for (size_t i = 0; i < length && n < MOST_WORDS;) {
+  size_t begin[MAX_WORDS], end[MAX_WORDS], n = 0, length = strlen(text);
+  for (size_t i = 0; i < length && n < MAX_WORDS;) {
     for (; i < length && isblank((unsigned char)text[i]); i++)
       ;
     begin[n] = i;

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "situ/platform.h"
 
-static const double MOST_BYTES = 1e18, MOST_NS = 1e15;
+static const double MAX_BYTES = 1e18, MAX_NS = 1e15;
 
 struct situ_link_fit {
   arena *arena;
@@ -97,9 +97,9 @@ static situ_status read_row(reader *r, const char *at) {
     const char *text;
     size_t n;
     at = cell(at, &text, &n);
-    if (column == r->bytes_column) TRY(read_number(r, text, n, "bytes", MOST_BYTES, &m.bytes));
+    if (column == r->bytes_column) TRY(read_number(r, text, n, "bytes", MAX_BYTES, &m.bytes));
     if (column == r->time_column) {
-      TRY(read_number(r, text, n, "time", MOST_NS / r->unit_ns, &m.time_ns));
+      TRY(read_number(r, text, n, "time", MAX_NS / r->unit_ns, &m.time_ns));
       m.time_ns *= r->unit_ns;
       if (m.time_ns <= 0) return bad(r, "the time of a transfer must be above 0");
     }

@@ -1,20 +1,17 @@
 #include "platform/platform_fields.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/format.h"
 
 situ_status fields_fail(situ_error *error, const char *where, const char *place, const char *format, ...) {
   char spot[256], text[400];
   snprintf(spot, sizeof spot, "%.160s: %.90s", where, place);
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
+  FORMAT_INTO(text, format);
   return fail_with(error, SITU_STATUS_BAD_INPUT, spot, "%s", text);
 }
 

@@ -1,6 +1,5 @@
 #include "problem/problem.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "base/disjoint.h"
+#include "base/format.h"
 #include "base/text.h"
 
 /* What only pipelines have must not be asked for in vain. */
@@ -198,10 +198,7 @@ static bool is_fused(const situ_problem *p, int32_t u, int32_t v) {
 __attribute__((format(printf, 2, 3))) static void conflict(situ_problem *p, const char *format, ...) {
   if (p->conflict) return;
   char line[512];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
+  FORMAT_INTO(line, format);
   p->conflict = arena_string(p->arena, line);
 }
 

@@ -14,7 +14,7 @@
 #include "base/resize.h"
 #include "ranks/mpi_port.h"
 
-_Static_assert((int)ISLANDS_MOST >= (int)MPI_PORT_MOST, "all ranks have room");
+_Static_assert((int)ISLANDS_MAX >= (int)MPI_PORT_MAX, "all ranks have room");
 enum { HUB = 0, TAG_BEAT = 1, TAG_HEAD = 2, TAG_BODY = 3 };
 static const int64_t BEAT_NS = 200000000, LOST_NS = 10000000000, LOOK_NS = 10000000;
 static const int64_t HURRY_NS = 300000000,
@@ -53,12 +53,12 @@ struct situ_ranks {
   pthread_mutex_t lock; /* of the port, of peers, and of: */
   pthread_cond_t ended;
   bool ending;
-  bool alive[ISLANDS_MOST]; /* as of the last gather */
-  head head;                /* of the gather at hand */
-  unsigned char *answer;    /* of rank 0, to all */
+  bool alive[ISLANDS_MAX]; /* as of the last gather */
+  head head;               /* of the gather at hand */
+  unsigned char *answer;   /* of rank 0, to all */
   int64_t capacity;
   name *names;
-  peer peer[ISLANDS_MOST];
+  peer peer[ISLANDS_MAX];
 };
 
 int32_t islands_own(const islands *all) { return all ? all->own : 0; }

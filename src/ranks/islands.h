@@ -15,7 +15,7 @@
 
 typedef struct situ_ranks islands;
 
-enum { ISLANDS_MOST = 256 };
+enum { ISLANDS_MAX = 256 };
 
 /* The message of a rank: borrowed until the next gather. bytes NULL: it no longer participates. */
 typedef struct islands_given {

@@ -97,9 +97,9 @@ static situ_status begin(mpi_port *p, bool threads, situ_error *error) {
   CALL(p, Comm_set_errhandler, p->comm, errors_return);
   CALL(p, Comm_rank, p->comm, &p->rank);
   CALL(p, Comm_size, p->comm, &p->n);
-  if (p->n > MPI_PORT_MOST)
+  if (p->n > MPI_PORT_MAX)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, "MPI", "started %d ranks; at most %d can work together", p->n,
-                     (int)MPI_PORT_MOST);
+                     (int)MPI_PORT_MAX);
   p->slack = prctl(PR_GET_TIMERSLACK);
   prctl(PR_SET_TIMERSLACK, 1000); /* ns: short naps are short */
   return SITU_STATUS_OK;

@@ -10,7 +10,7 @@
 
 #include "situ/error.h"
 
-enum { MPI_PORT_MOST = 256 /* processes */, MPI_PORT_ANY = -1 /* source */ };
+enum { MPI_PORT_MAX = 256 /* processes */, MPI_PORT_ANY = -1 /* source */ };
 
 typedef struct mpi_port mpi_port;
 /* A pending message of MPI, or NULL; mpi_port_test sets it to NULL. */

@@ -14,7 +14,7 @@ typedef struct builtin_parameter {
   const char *about;
 } builtin_parameter;
 
-enum { BUILTIN_MOST_PARAMETERS = 16 };
+enum { BUILTIN_MAX_PARAMETERS = 16 };
 
 typedef struct builtin {
   const char *name, *title, *source;   /* source: the paper */

@@ -6,16 +6,15 @@
 #include "read/net_cell.h"
 
 enum { BATCH, STEPS, LAYERS, HIDDEN, VOCAB, BITS };
-enum { MOST_LAYERS = 64 };
+enum { MAX_LAYERS = 64 };
 
-static const builtin_parameter parameters[] = {
-    BUILTIN_BATCH,
-    {"steps", 20, 1, 20000, "words per sentence, in both languages"},
-    {"layers", 8, 2, MOST_LAYERS, "layers of the encoder and of the decoder"},
-    {"hidden", 1024, 1, 65536, "width of a cell"},
-    {"vocab", 32000, 1, 10000000, "word pieces of each language"},
-    BUILTIN_BITS,
-    {0}};
+static const builtin_parameter parameters[] = {BUILTIN_BATCH,
+                                               {"steps", 20, 1, 20000, "words per sentence, in both languages"},
+                                               {"layers", 8, 2, MAX_LAYERS, "layers of the encoder and of the decoder"},
+                                               {"hidden", 1024, 1, 65536, "width of a cell"},
+                                               {"vocab", 32000, 1, 10000000, "word pieces of each language"},
+                                               BUILTIN_BITS,
+                                               {0}};
 
 static net_cell cell_of(net *n, int64_t in, const int64_t *v) { return net_cell_new(n, v[BATCH], in, v[HIDDEN]); }
 
@@ -77,7 +76,7 @@ static net_value attend(net *n, const attention *a, int64_t step, net_value h) {
 
 /* Replaces the word vectors in x by the outputs of the top layer. */
 static void decode(net *n, net_value *x, const attention *a, const int64_t *v) {
-  net_cell cells[MOST_LAYERS];
+  net_cell cells[MAX_LAYERS];
   for (int64_t layer = 0; layer < v[LAYERS]; layer++) cells[layer] = cell_of(n, 2 * v[HIDDEN], v);
   for (int64_t i = 0; i < v[STEPS] && net_ok(n); i++) {
     net_value context = attend(n, a, i, cells[0].h); /* the bottom layer's state at the step before */

@@ -6,11 +6,11 @@
 #include "read/builtin.h"
 
 enum { OPERATORS, WIDTH, ROWS, HIDDEN, FAR, SEED, BITS };
-enum { MOST_WIDTH = 65536, LOCALITY = 2 };
+enum { MAX_WIDTH = 65536, LOCALITY = 2 };
 
 static const builtin_parameter parameters[] = {
     {"operators", 10000, 1, 10000000, "total number of operators"},
-    {"width", 16, 1, MOST_WIDTH, "operators per layer"},
+    {"width", 16, 1, MAX_WIDTH, "operators per layer"},
     {"rows", 1024, 1, 65536, "rows of a tensor"},
     {"hidden", 128, 1, 65536, "columns of a tensor"},
     {"far", 5, 0, 100, "percentage of inputs from anywhere in the previous layer"},

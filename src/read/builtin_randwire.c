@@ -12,12 +12,12 @@
 #include "read/builtin.h"
 
 enum { BATCH, NODES, STAGES, CHANNELS, IMAGE, SEED, BITS, SHAPE1, SHAPE2 };
-enum { MOST_NODES = 1024 };
+enum { MAX_NODES = 1024 };
 
-#define COMMON                                                                                          \
-  BUILTIN_BATCH, {"nodes", 32, 4, MOST_NODES, "nodes per stage"}, {"stages", 3, 1, 4, "random stages"}, \
-      {"channels", 78, 2, 4096, "channels of the first stage"},                                         \
-      {"image", 224, 32, 8192, "height and width of the image"},                                        \
+#define COMMON                                                                                         \
+  BUILTIN_BATCH, {"nodes", 32, 4, MAX_NODES, "nodes per stage"}, {"stages", 3, 1, 4, "random stages"}, \
+      {"channels", 78, 2, 4096, "channels of the first stage"},                                        \
+      {"image", 224, 32, 8192, "height and width of the image"},                                       \
       {"seed", 0, 0, INT64_MAX, "seed of the random wiring"}, BUILTIN_BITS
 
 /* Who reads whom: edge[i * n + j] for i < j. */
@@ -57,7 +57,7 @@ static void erdos_renyi(wiring *w, rng *r, const int64_t *v) {
 /* The first m nodes are alone; each later one is joined to m of those before, with chances by their degrees (even ones
  * for the first, which finds no degrees). */
 static void barabasi_albert(wiring *w, rng *r, const int64_t *v) {
-  int64_t m = v[SHAPE1] < w->n - 1 ? v[SHAPE1] : w->n - 1, degrees[MOST_NODES] = {0};
+  int64_t m = v[SHAPE1] < w->n - 1 ? v[SHAPE1] : w->n - 1, degrees[MAX_NODES] = {0};
   for (int64_t j = m; j < w->n; j++)
     for (int64_t made = 0; made < m; made++) {
       int64_t total = 0, i = 0;
@@ -96,7 +96,7 @@ static net_value node(net *n, net_value x, const net_value *made, const wiring *
 }
 
 static net_value stage(net *n, net_value x, const wiring *w, int64_t channels) {
-  net_value made[MOST_NODES], ends[MOST_NODES];
+  net_value made[MAX_NODES], ends[MAX_NODES];
   int32_t n_ends = 0;
   for (int64_t j = 0; j < w->n && net_ok(n); j++) made[j] = node(n, x, made, w, j, channels);
   if (!net_ok(n)) return NET_NONE;
@@ -138,9 +138,9 @@ static void generate_er(net *n, const int64_t *v) { generate(n, v, erdos_renyi);
 static void generate_ba(net *n, const int64_t *v) { generate(n, v, barabasi_albert); }
 
 static const builtin_parameter ws_parameters[] = {
-    COMMON, {"k", 4, 2, MOST_NODES, "neighbours in the ring"}, {"p", 75, 0, 100, "percentage of edges rewired"}, {0}};
+    COMMON, {"k", 4, 2, MAX_NODES, "neighbours in the ring"}, {"p", 75, 0, 100, "percentage of edges rewired"}, {0}};
 static const builtin_parameter er_parameters[] = {COMMON, {"p", 20, 0, 100, "percentage of pairs joined"}, {0}};
-static const builtin_parameter ba_parameters[] = {COMMON, {"m", 5, 1, MOST_NODES, "edges per new node"}, {0}};
+static const builtin_parameter ba_parameters[] = {COMMON, {"m", 5, 1, MAX_NODES, "edges per new node"}, {0}};
 
 static const char paper[] = "Xie, Kirillov, Girshick, He: Exploring Randomly Wired Neural Networks, ICCV 2019";
 

@@ -5,13 +5,13 @@
 #include "read/builtin.h"
 
 enum { BATCH, SEGMENTS, LENGTH, MEMORY, LAYERS, HIDDEN, HEADS, FFN, VOCAB, BITS };
-enum { MOST_LAYERS = 1024 };
+enum { MAX_LAYERS = 1024 };
 
 static const builtin_parameter parameters[] = {BUILTIN_BATCH,
                                                {"segments", 1, 1, 100, "segments in a row"},
                                                {"length", 512, 1, 65536, "tokens per segment"},
                                                {"memory", 512, 0, 65536, "cached tokens of earlier segments"},
-                                               {"layers", 12, 1, MOST_LAYERS, "layers"},
+                                               {"layers", 12, 1, MAX_LAYERS, "layers"},
                                                {"hidden", 512, 2, 65536, "width of a token"},
                                                {"heads", 8, 1, 1024, "attention heads; they divide hidden"},
                                                {"ffn", 2048, 1, 1048576, "inner width of the feed-forward part"},
@@ -140,7 +140,7 @@ static net_value layer_step(net *n, net_value x, net_value far, net_value mask, 
 static void generate(net *n, const int64_t *v) {
   if (v[HIDDEN] % 2 != 0 || v[HIDDEN] % v[HEADS] != 0) net_refuse(n, "hidden must be even and a multiple of heads");
   net_set_bits(n, v[BITS]);
-  layer layers[MOST_LAYERS];
+  layer layers[MAX_LAYERS];
   for (int64_t i = 0; i < v[LAYERS]; i++) layers[i] = layer_new(n, v);
   pair table = pair_new(n, v[VOCAB], v[HIDDEN], false), projection = pair_new(n, v[HIDDEN], v[VOCAB], true);
   net_value mask = net_input(n, NET_SHAPE(v[LENGTH], v[MEMORY] + v[LENGTH]));

@@ -91,7 +91,7 @@ situ_status builtin_generate(situ_graph **out, const char *path, situ_dtype prec
   const char *name = path + sizeof prefix - 1;
   size_t length = strcspn(name, "?");
   const builtin *b = find(name, length);
-  int64_t values[BUILTIN_MOST_PARAMETERS];
+  int64_t values[BUILTIN_MAX_PARAMETERS];
   net *n;
   if (!b) return refuse_name(path, name, length, error);
   TRY(read_values(b, values, path, name + length + (name[length] == '?'), error));

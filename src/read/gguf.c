@@ -14,7 +14,7 @@ static int recognise(const read_source *source) {
   return memcmp(source->bytes, "GGUF", 4) == 0 ? 2 : 0;
 }
 
-enum { MOST_VALUE = 1 << 28 }; /* of a hyper-parameter; others count as absent */
+enum { MAX_VALUE = 1 << 28 }; /* of a hyper-parameter; others count as absent */
 
 typedef struct gguf_model {
   const gguf_header *first;
@@ -31,12 +31,12 @@ static const gguf_key *own_key(const gguf_model *g, const char *name) {
 }
 static int64_t own(const gguf_model *g, const char *name, int64_t otherwise) {
   int64_t value = gguf_whole(own_key(g, name), 0, otherwise);
-  return value < 0 || value > MOST_VALUE ? otherwise : value;
+  return value < 0 || value > MAX_VALUE ? otherwise : value;
 }
 /* The value of a block: an element of a list, or one value for all. */
 static int64_t of_block(const gguf_model *g, const char *name, int32_t block, int64_t otherwise) {
   int64_t value = gguf_whole(own_key(g, name), (uint64_t)block, otherwise);
-  return value < 0 || value > MOST_VALUE ? otherwise : value;
+  return value < 0 || value > MAX_VALUE ? otherwise : value;
 }
 
 /* Every how many blocks one looks back to the beginning where the file has a window and says no more. */
@@ -77,9 +77,9 @@ static lm_layer layer_of(const gguf_model *g, int32_t block) {
 static situ_status describe(const gguf_model *g, situ_error *error) {
   lm *m = g->out;
   int64_t blocks = own(g, "block_count", 0) - own(g, "nextn_predict_layers", 0);
-  if (blocks < 0 || blocks > LM_MOST_BLOCKS)
+  if (blocks < 0 || blocks > LM_MAX_BLOCKS)
     return fail_with(error, SITU_STATUS_BAD_INPUT, m->model, "has %" PRId64 " blocks; expected at most %d", blocks,
-                     LM_MOST_BLOCKS);
+                     LM_MAX_BLOCKS);
   m->n_blocks = (int32_t)blocks;
   m->n_embd = own(g, "embedding_length", 0);
   const gguf_key *tokens = gguf_find(g->first, "tokenizer.ggml.tokens");
@@ -117,7 +117,7 @@ static void add_tensors(lm *m, const gguf_header *h) {
 
 /* ---- parts ---- */
 
-enum { MOST_PARTS = 10000, TAIL = sizeof "-00001-of-00001.gguf" - 1 };
+enum { MAX_PARTS = 10000, TAIL = sizeof "-00001-of-00001.gguf" - 1 };
 
 /* Writes the path of part `no` (from 1) of `count`; false where the path does not end as those of parts do. */
 static bool part_path(char *into, size_t capacity, const char *path, int32_t no, int32_t count) {
@@ -161,9 +161,9 @@ static situ_status read_all(read_result *result, const read_source *source, aren
   gguf_header first;
   TRY(gguf_header_read(&first, source, a, error));
   int64_t n = gguf_whole(gguf_find(&first, "split.count"), 0, 1), no = gguf_whole(gguf_find(&first, "split.no"), 0, 0);
-  if (n < 1 || n > MOST_PARTS || no < 0 || no >= n)
+  if (n < 1 || n > MAX_PARTS || no < 0 || no >= n)
     return fail_with(error, SITU_STATUS_BAD_INPUT, source->path,
-                     "is part %" PRId64 " of %" PRId64 "; expected at most %d", no, n, MOST_PARTS);
+                     "is part %" PRId64 " of %" PRId64 "; expected at most %d", no, n, MAX_PARTS);
   if (no != 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, source->path,
                      "is part %" PRId64 " of %" PRId64 "; expected the first, which describes the model", no + 1, n);

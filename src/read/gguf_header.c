@@ -1,19 +1,19 @@
 #include "read/gguf_header.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/format.h"
 
 enum {
-  MOST_TENSORS = 1 << 20,
-  MOST_KEYS = 1 << 16,
-  MOST_ELEMENTS = 1 << 24,          /* of an array */
-  MOST_TEXT = 200,                  /* of a text that is of interest */
-  MOST_NAME = 1 << 16,              /* bytes of a key */
-  MOST_TENSOR_NAME = 63,            /* as the reference has it */
+  MAX_TENSORS = 1 << 20,
+  MAX_KEYS = 1 << 16,
+  MAX_ELEMENTS = 1 << 24,           /* of an array */
+  MAX_TEXT = 200,                   /* of a text that is of interest */
+  MAX_NAME = 1 << 16,               /* bytes of a key */
+  MAX_TENSOR_NAME = 63,             /* as the reference has it */
   TENSOR_BYTES = 8 + 4 + 8 + 4 + 8, /* of the smallest info */
   KEY_BYTES = 8 + 1 + 4 + 1
 };
@@ -72,10 +72,7 @@ static situ_status cut_off(const cursor *c, const char *what) {
 static situ_status refuse_at(const cursor *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static situ_status refuse_at(const cursor *c, const char *format, ...) {
   char text[300];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
+  FORMAT_INTO(text, format);
   return fail_with(c->error, SITU_STATUS_BAD_INPUT, c->source->path, "is not a valid GGUF file: before byte %zu, %s",
                    c->at, text);
 }
@@ -118,7 +115,7 @@ static situ_status skip_text(cursor *c) {
   uint64_t n;
   TRY(take_number(c, &n, 8, "the length of a text"));
   if (n > left(c)) return cut_off(c, "a text");
-  if (n <= MOST_TEXT) read_need(c->source, c->source->bytes + c->at, (size_t)n);
+  if (n <= MAX_TEXT) read_need(c->source, c->source->bytes + c->at, (size_t)n);
   c->at += (size_t)n;
   return SITU_STATUS_OK;
 }
@@ -138,8 +135,8 @@ static situ_status take_value(cursor *c, gguf_key *key) {
   if (type >= GGUF_TYPES) REFUSE(c, "key %s has a value of type %" PRIu64 "; expected 0 to 12", key->name, type);
   key->type = (gguf_type)type;
   key->at = c->source->bytes + c->at;
-  if (key->count > MOST_ELEMENTS)
-    REFUSE(c, "key %s has %" PRIu64 " elements; expected at most %d", key->name, key->count, MOST_ELEMENTS);
+  if (key->count > MAX_ELEMENTS)
+    REFUSE(c, "key %s has %" PRIu64 " elements; expected at most %d", key->name, key->count, MAX_ELEMENTS);
   uint64_t size = key->type == GGUF_STRING ? 8 : sizes[key->type];
   if (key->count > left(c) / size) return cut_off(c, "an array");
   if (key->type != GGUF_STRING) return take(c, &at, size * key->count, "a value");
@@ -148,15 +145,15 @@ static situ_status take_value(cursor *c, gguf_key *key) {
 }
 
 static situ_status take_keys(cursor *c, gguf_header *h, uint64_t n) {
-  if (n > MOST_KEYS || n > left(c) / KEY_BYTES)
-    REFUSE(c, "it has %" PRIu64 " keys; expected at most %d, and no more than the file has room for", n, MOST_KEYS);
+  if (n > MAX_KEYS || n > left(c) / KEY_BYTES)
+    REFUSE(c, "it has %" PRIu64 " keys; expected at most %d, and no more than the file has room for", n, MAX_KEYS);
   h->keys = ARENA_NEW(c->a, gguf_key, (int64_t)n);
   h->key_by_name = string_map_new(c->a, (int64_t)n);
   if (!h->keys || !h->key_by_name) return fail_no_memory(c->error);
   for (; h->n_keys < (int32_t)n; h->n_keys++) {
     gguf_key *key = &h->keys[h->n_keys];
     *key = (gguf_key){0};
-    TRY(take_name(c, &key->name, MOST_NAME, "the name of a key"));
+    TRY(take_name(c, &key->name, MAX_NAME, "the name of a key"));
     TRY(take_value(c, key));
     if (string_map_put(h->key_by_name, key->name, h->n_keys) != h->n_keys) REFUSE(c, "key %s stands twice", key->name);
   }
@@ -186,7 +183,7 @@ static situ_status measure(const cursor *c, gguf_tensor *t) {
 static situ_status take_tensor(cursor *c, gguf_tensor *t) {
   uint64_t rank, value;
   *t = (gguf_tensor){.dims = {1, 1, 1, 1}};
-  TRY(take_name(c, &t->name, MOST_TENSOR_NAME, "the name of a tensor"));
+  TRY(take_name(c, &t->name, MAX_TENSOR_NAME, "the name of a tensor"));
   TRY(take_number(c, &rank, 4, "a tensor"));
   if (rank > 4) REFUSE(c, "tensor %s has %" PRIu64 " dimensions; expected at most 4", t->name, rank);
   t->rank = (int32_t)rank;
@@ -207,9 +204,9 @@ static int64_t padded(int64_t bytes, int64_t alignment) {
 }
 
 static situ_status take_tensors(cursor *c, gguf_header *h, uint64_t n, int64_t alignment) {
-  if (n > MOST_TENSORS || n > left(c) / TENSOR_BYTES + 1)
+  if (n > MAX_TENSORS || n > left(c) / TENSOR_BYTES + 1)
     REFUSE(c, "it has %" PRIu64 " tensors; expected at most %d, and no more than the file has room for", n,
-           MOST_TENSORS);
+           MAX_TENSORS);
   h->tensors = ARENA_NEW(c->a, gguf_tensor, (int64_t)n);
   string_map *seen = string_map_new(c->a, (int64_t)n);
   if (!h->tensors || !seen) return fail_no_memory(c->error);
@@ -283,6 +280,6 @@ int64_t gguf_whole(const gguf_key *key, uint64_t i, int64_t otherwise) {
 const char *gguf_text(const gguf_key *key, arena *a, const char *otherwise) {
   if (!key || key->is_array || key->type != GGUF_STRING) return otherwise;
   uint64_t n = little(key->at, 8);
-  if (n == 0 || n > MOST_TEXT || memchr(key->at + 8, '\0', (size_t)n)) return otherwise;
+  if (n == 0 || n > MAX_TEXT || memchr(key->at + 8, '\0', (size_t)n)) return otherwise;
   return arena_string_n(a, (const char *)key->at + 8, (size_t)n);
 }

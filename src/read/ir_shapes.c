@@ -26,7 +26,7 @@ typedef struct stated {
   struct stated *next;
 } stated;
 
-enum { CLASHES_SHOWN = 3, MOST_VALUE_BYTES = 512 };
+enum { CLASHES_SHOWN = 3, MAX_VALUE_BYTES = 512 };
 
 typedef struct shaping {
   const read_source *source;
@@ -84,7 +84,7 @@ static situ_status take_value(shaping *s, const ir_layer *layer) {
   int64_t n = ops_elements(t, &exact);
   static const int64_t none[1] = {0};
   if (exact && n == 0 && !is_real(t->dtype)) t->ints = none; /* a list of no axes is known */
-  if (at < 0 || size < 1 || size > MOST_VALUE_BYTES || !exact || bits < 8 || sat_mul(n, bits / 8) != size)
+  if (at < 0 || size < 1 || size > MAX_VALUE_BYTES || !exact || bits < 8 || sat_mul(n, bits / 8) != size)
     return SITU_STATUS_OK;
   if (!s->data_tried && file_exists(s->data_path)) {
     if (file_begin(&s->data, s->data_path, NULL) != SITU_STATUS_OK) s->data = (file_view){0};

@@ -13,10 +13,10 @@
 enum {
   FIRST_VERSION = 6,
   LAST_VERSION = 11,
-  MOST_DEPTH = 200,
-  MOST_BODIES = 16,
+  MAX_DEPTH = 200,
+  MAX_BODIES = 16,
   CHUNK_BYTES = 1 << 20,
-  MOST_LIST = 1 << 28
+  MAX_LIST = 1 << 28
 };
 
 /* The kind of an element, given its parent. */
@@ -45,9 +45,9 @@ typedef struct parser {
   const char *path;
   situ_error *error;
   situ_status status;
-  element stack[MOST_DEPTH];
+  element stack[MAX_DEPTH];
   int depth;
-  ir_net *nets[MOST_BODIES]; /* the main net and the bodies under way */
+  ir_net *nets[MAX_BODIES]; /* the main net and the bodies under way */
   int n_nets;
   ir_net *main;
   bool otherwise; /* the ports under way are those of the else body */
@@ -70,7 +70,7 @@ static void no_memory(parser *p) {
 
 /* An array of n elements with room for one more: it doubles when n is a power of two. NULL after an error. */
 static void *room(parser *p, void *old, int64_t n, size_t size) {
-  if (n >= MOST_LIST) {
+  if (n >= MAX_LIST) {
     refuse(p, "too many elements of one kind", "");
     return NULL;
   }
@@ -147,7 +147,7 @@ static ir_net *net_of(parser *p) { return p->nets[p->n_nets - 1]; }
 static ir_layer *layer_of(parser *p) { return &net_of(p)->layers[net_of(p)->n_layers - 1]; }
 
 static void begin_net(parser *p) {
-  if (p->n_nets == MOST_BODIES) {
+  if (p->n_nets == MAX_BODIES) {
     refuse(p, "bodies are nested too deeply", "");
     return;
   }
@@ -336,7 +336,7 @@ static void XMLCALL on_start(void *data, const char *name, const char **attrs) {
   } else {
     is = element_of(p->stack[p->depth - 1], name);
   }
-  if (p->depth == MOST_DEPTH) refuse(p, "elements are nested too deeply", "");
+  if (p->depth == MAX_DEPTH) refuse(p, "elements are nested too deeply", "");
   if (p->status != SITU_STATUS_OK) return;
   p->stack[p->depth++] = is;
   switch (is) {

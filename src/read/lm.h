@@ -12,14 +12,14 @@
 #include "situ/graph.h"
 #include "situ/read.h"
 
-enum { LM_MOST_RANK = 4, LM_MOST_BLOCKS = 65536 };
+enum { LM_MAX_RANK = 4, LM_MAX_BLOCKS = 65536 };
 
 typedef struct lm_tensor {
   const char *name; /* as in the file */
   int32_t rank;
-  int64_t dims[LM_MOST_RANK]; /* outermost first: [out, in] of a product, [experts, out, in] of a stack */
-  int64_t bytes;              /* as stored */
-  situ_dtype dtype;           /* in which products with it compute: I8 for blocks of few bits */
+  int64_t dims[LM_MAX_RANK]; /* outermost first: [out, in] of a product, [experts, out, in] of a stack */
+  int64_t bytes;             /* as stored */
+  situ_dtype dtype;          /* in which products with it compute: I8 for blocks of few bits */
 } lm_tensor;
 
 /* Of one block; 0 where the file does not say. */

@@ -15,11 +15,11 @@
 #include "graph/graph.h"
 #include "read/lm_operators.h"
 
-enum { PAD_CELLS = 256, STATE_BYTES = 4, MOST_SET = 512 };
+enum { PAD_CELLS = 256, STATE_BYTES = 4, MAX_SET = 512 };
 
 /* Tensors that the next operator reads. */
 typedef struct value_set {
-  int32_t tensor[MOST_SET], n;
+  int32_t tensor[MAX_SET], n;
   int64_t width; /* elements of a row of all of them */
 } value_set;
 
@@ -55,9 +55,9 @@ static situ_status add(building *b, value_set *out, situ_operator op, double row
                       .size_bytes = sat_mul(sat_mul(dims[0], width), element)};
   TRY(builder_add_tensor(b->builder, index, &made, &tensor, b->error));
   if (!out) return SITU_STATUS_OK;
-  if (out->n == MOST_SET)
+  if (out->n == MAX_SET)
     return fail_with(b->error, SITU_STATUS_BAD_INPUT, op.name, "has more than %d operators beside it in a block",
-                     MOST_SET);
+                     MAX_SET);
   out->tensor[out->n++] = tensor;
   out->width = sat_add(out->width, width);
   return SITU_STATUS_OK;
@@ -262,7 +262,7 @@ static int64_t inner_width(const building *b, const block_part *p, lm_group grou
 static situ_status add_residual(building *b, value_set *x, const block_part *p, const char *part, value_set *more) {
   char name[128];
   value_set both = *more;
-  if (both.n < MOST_SET) both.tensor[both.n++] = x->tensor[0];
+  if (both.n < MAX_SET) both.tensor[both.n++] = x->tensor[0];
   both.width = sat_mul(2, b->model->n_embd);
   snprintf(name, sizeof name, "%s.%s_add", p->prefix, part);
   return add_plain(b, x, name, "Add", 0, &both, b->model->n_embd, b->rows);
@@ -337,7 +337,7 @@ static situ_status routed_part(building *b, value_set *ended, const block_part *
   snprintf(name, sizeof name, "%s.experts_sum", p->prefix);
   parts.width = sat_mul(used, width);
   TRY(add_plain(b, &parts, name, "Sum", 0, &parts, width, b->rows));
-  if (ended->n == MOST_SET) return SITU_STATUS_OK;
+  if (ended->n == MAX_SET) return SITU_STATUS_OK;
   ended->tensor[ended->n++] = parts.tensor[0];
   ended->width = sat_add(ended->width, width);
   return SITU_STATUS_OK;

@@ -11,7 +11,7 @@
 #include "base/fail.h"
 #include "graph/graph.h"
 
-enum { USUAL_CONTEXT = 4096, MOST_TOKENS = 1 << 28, MOST_STREAMS = 1 << 20, MOST_DRAFT = 1024 };
+enum { USUAL_CONTEXT = 4096, MAX_TOKENS = 1 << 28, MAX_STREAMS = 1 << 20, MAX_DRAFT = 1024 };
 static const double USUAL_ACCEPTANCE = 0.7;
 
 typedef struct load {
@@ -49,10 +49,9 @@ static situ_status find_cells(load *l, const read_source *source, situ_error *er
 static situ_status find_draft(load *l, const read_source *source, situ_error *error) {
   const situ_read_options *o = source->options;
   double a = o->acceptance > 0 ? o->acceptance : USUAL_ACCEPTANCE;
-  if (o->acceptance < 0 || !(a <= 1) || o->draft > MOST_DRAFT || (o->acceptance > 0 && o->draft == 0))
+  if (o->acceptance < 0 || !(a <= 1) || o->draft > MAX_DRAFT || (o->acceptance > 0 && o->draft == 0))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
-                     "expected a draft of 1 to %d tokens, each right with a probability above 0, at most 1",
-                     MOST_DRAFT);
+                     "expected a draft of 1 to %d tokens, each right with a probability above 0, at most 1", MAX_DRAFT);
   l->draft = o->draft;
   l->gained = a < 1 ? (1 - pow(a, (double)o->draft + 1)) / (1 - a) : (double)o->draft + 1;
   return SITU_STATUS_OK;
@@ -60,11 +59,11 @@ static situ_status find_draft(load *l, const read_source *source, situ_error *er
 
 static situ_status find_load(load *out, const lm *m, const read_source *source, situ_error *error) {
   const situ_read_options *o = source->options;
-  int64_t most = MOST_TOKENS, usual = m->trained_context > 0 ? min64(m->trained_context, USUAL_CONTEXT) : USUAL_CONTEXT;
-  if (o->prompt > most || o->context > most || o->generate > most || o->batch > MOST_STREAMS)
+  int64_t most = MAX_TOKENS, usual = m->trained_context > 0 ? min64(m->trained_context, USUAL_CONTEXT) : USUAL_CONTEXT;
+  if (o->prompt > most || o->context > most || o->generate > most || o->batch > MAX_STREAMS)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
-                     "prompt, context and generate are at most %d tokens, batch at most %d streams", MOST_TOKENS,
-                     MOST_STREAMS);
+                     "prompt, context and generate are at most %d tokens, batch at most %d streams", MAX_TOKENS,
+                     MAX_STREAMS);
   int64_t asked = o->prompt + o->generate;
   if (o->context > 0 && o->context < asked)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
@@ -125,15 +124,15 @@ static void set_precision(const lm *m, situ_dtype dtype) {
 /* An encoder reads whole texts at once, one of each stream, keeps no cache and generates nothing. */
 static situ_status read_encoder(read_result *result, const lm *m, const read_source *source, situ_error *error) {
   const situ_read_options *o = source->options;
-  int64_t most = m->trained_context > 0 ? min64(m->trained_context, MOST_TOKENS) : MOST_TOKENS;
+  int64_t most = m->trained_context > 0 ? min64(m->trained_context, MAX_TOKENS) : MAX_TOKENS;
   if (o->context || o->generate || o->draft || o->acceptance > 0 || o->kv_type)
     return fail_with(
         error, SITU_STATUS_BAD_ARGUMENT, source->path,
         "is an encoder (%.40s), which keeps no cache and generates nothing; expected only prompt and batch",
         m->architecture);
-  if (o->prompt > most || o->batch > MOST_STREAMS)
+  if (o->prompt > most || o->batch > MAX_STREAMS)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
-                     "reads at most %" PRId64 " tokens at once, of at most %d streams", most, MOST_STREAMS);
+                     "reads at most %" PRId64 " tokens at once, of at most %d streams", most, MAX_STREAMS);
   lm_step step = {.streams = max64(o->batch, 1),
                   .tokens = o->prompt > 0 ? o->prompt : min64(LM_MICRO_BATCH, most),
                   .cell_bytes = 2,

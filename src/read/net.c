@@ -8,9 +8,10 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/format.h"
 #include "graph/builder.h"
 
-enum { MOST_DEPTH = 16, PATH_BYTES = 192, MOST_INPUTS = 4096, OPSET = 17 };
+enum { MAX_DEPTH = 16, PATH_BYTES = 192, MAX_INPUTS = 4096, OPSET = 17 };
 
 typedef enum value_role { ROLE_TENSOR, ROLE_INPUT, ROLE_WEIGHT, ROLE_STATE, ROLE_CONSTANT } value_role;
 
@@ -34,7 +35,7 @@ struct net {
   int32_t group, n_groups;
   int64_t n_parameters;
   char path[PATH_BYTES];
-  size_t path_ends[MOST_DEPTH + 1]; /* [i] is the length of the path at depth i */
+  size_t path_ends[MAX_DEPTH + 1]; /* [i] is the length of the path at depth i */
   int32_t depth;
   situ_status status;
   situ_error error;
@@ -51,8 +52,8 @@ situ_status net_new(net **out, const char *model, situ_dtype precision, situ_err
              .work = 1,
              .reading = 1,
              .group = -1};
-  n->inputs = ARENA_NEW(n->arena, const ops_tensor *, MOST_INPUTS);
-  n->outputs = ARENA_NEW(n->arena, ops_tensor, MOST_INPUTS);
+  n->inputs = ARENA_NEW(n->arena, const ops_tensor *, MAX_INPUTS);
+  n->outputs = ARENA_NEW(n->arena, ops_tensor, MAX_INPUTS);
   if (!n->scratch || !n->inputs || !n->outputs || situ_graph_builder_new(&n->builder, model, NULL) != SITU_STATUS_OK) {
     net_free(n);
     return fail_no_memory(error);
@@ -87,10 +88,7 @@ bool net_ok(const net *n) { return n->status == SITU_STATUS_OK; }
 void net_refuse(net *n, const char *format, ...) {
   if (!net_ok(n)) return;
   char text[400];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
+  FORMAT_INTO(text, format);
   n->status = fail_with(&n->error, SITU_STATUS_BAD_INPUT, NULL, "%s", text);
 }
 
@@ -110,7 +108,7 @@ void net_set_bits(net *n, int64_t bits) {
 
 void net_enter(net *n, const char *format, ...) {
   size_t length = n->path_ends[n->depth];
-  if (n->depth == MOST_DEPTH) {
+  if (n->depth == MAX_DEPTH) {
     defect(n, n->path, "nests its layers too deeply");
     return;
   }
@@ -292,8 +290,8 @@ void net_call(net *n, const char *name, const char *kind, const ops_attr *attrs,
   for (int32_t i = 0; outputs && i < n_outputs; i++) outputs[i] = NET_NONE;
   char full[PATH_BYTES + 64]; /* fits the error's place */
   snprintf(full, sizeof full, "%s%s%.60s", n->path, *n->path ? "." : "", name);
-  if (n_inputs > MOST_INPUTS || n_outputs > MOST_INPUTS)
-    net_refuse(n, "'%s' would have more than %d inputs or outputs", full, MOST_INPUTS);
+  if (n_inputs > MAX_INPUTS || n_outputs > MAX_INPUTS)
+    net_refuse(n, "'%s' would have more than %d inputs or outputs", full, MAX_INPUTS);
   if (!net_ok(n)) return;
   arena_mark mark = arena_get_mark(n->scratch);
   for (int32_t i = 0; i < n_inputs; i++) n->inputs[i] = inputs[i] == NET_NONE ? NULL : &n->values[inputs[i]].about;

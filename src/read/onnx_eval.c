@@ -1,21 +1,18 @@
 #include "read/onnx_eval.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/format.h"
 #include "read/assume.h"
 #include "read/onnx_skim.h"
 
 situ_status onnx_fail(const onnx_reading *r, const onnx_node *n, const char *format, ...) {
   char text[384];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
+  FORMAT_INTO(text, format);
   return fail_with(r->error, SITU_STATUS_BAD_INPUT, onnx_node_label(n), "%s (operator %.64s of %s)", text, n->kind,
                    r->path);
 }
@@ -26,10 +23,7 @@ void onnx_note(onnx_reading *r, const char *key, const char *format, ...) {
   const char *kept = arena_string(r->a, key);
   if (!kept || string_map_put(r->noted, kept, 0) < 0) r->notes->failed = true;
   if (r->notes->failed || string_map_count(r->noted) == before) return;
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
+  FORMAT_INTO(text, format);
   for (char *c = text; *c; c++)
     if ((unsigned char)*c < ' ') *c = ' ';
   text_add(r->notes, "%s\n", text);

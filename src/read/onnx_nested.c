@@ -11,7 +11,7 @@
 #include "base/fail.h"
 #include "read/onnx_eval.h"
 
-enum { MOST_NESTED = 1 << 20, MOST_TRIPS = INT32_MAX };
+enum { MAX_NESTED = 1 << 20, MAX_TRIPS = INT32_MAX };
 
 /* Evaluates a body: results[i] is its output i. */
 static situ_status eval_body(onnx_reading *r, const onnx_scope *outer, const onnx_call *call, const onnx_graph *g,
@@ -22,9 +22,9 @@ static situ_status eval_body(onnx_reading *r, const onnx_scope *outer, const onn
   if (!*results) return fail_no_memory(r->error);
   TRY(onnx_scope_open(r, &s, outer, call, g, given, n_given));
   for (int32_t i = 0; i < g->n_nodes; i++) {
-    if (++r->n_nested > MOST_NESTED)
+    if (++r->n_nested > MAX_NESTED)
       return fail_with(r->error, SITU_STATUS_BAD_INPUT, r->path,
-                       "has more than %d operators once functions and sub-graphs are written out", MOST_NESTED);
+                       "has more than %d operators once functions and sub-graphs are written out", MAX_NESTED);
     onnx_held **outs;
     node_cost own;
     TRY(onnx_eval_node(r, &s, &g->nodes[g->order[i]], &outs, &own));
@@ -137,7 +137,7 @@ static situ_status try_branch(onnx_reading *r, const onnx_scope *s, const onnx_n
   r->strict--;
   r->error = kept;
   if (status == SITU_STATUS_OK) return SITU_STATUS_OK;
-  if (status != SITU_STATUS_BAD_INPUT || r->n_nested > MOST_NESTED)
+  if (status != SITU_STATUS_BAD_INPUT || r->n_nested > MAX_NESTED)
     return fail_with(r->error, status, inner.where, "%s", inner.text);
   r->n_nested = max64(r->n_nested, sat_add(before, g->n_all_nodes));
   *results = NULL;
@@ -222,7 +222,7 @@ static situ_status eval_loop(onnx_reading *r, const onnx_scope *s, const onnx_no
     return onnx_fail(r, n, "the body has %d inputs and %d outputs; a Loop of %d inputs needs %d and at least %d",
                      (int)body->n_inputs, (int)body->n_outputs, (int)n->n_inputs, (int)n_carried + 2,
                      (int)n_carried + 1);
-  int64_t trips = scalar(ins[0], MOST_TRIPS);
+  int64_t trips = scalar(ins[0], MAX_TRIPS);
   if (ins[1] && scalar(ins[1], 1) == 0) trips = 0;
   for (int32_t i = n_carried; i < n->n_outputs && trips < 0; i++) trips = dim_of(&shown->outputs[i], 0);
   if (trips < 0) note_trips(r, n);

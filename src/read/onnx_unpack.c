@@ -367,10 +367,9 @@ static situ_status take_layer(const unpacking *u, onnx_node *n, const SituOnnx__
 static const char *domain_of(const char *domain) { return !domain || strcmp(domain, "ai.onnx") == 0 ? "" : domain; }
 
 static situ_status take_node(const unpacking *u, onnx_node *n, const SituOnnx__Node *from) {
-  enum { MOST_VALUES = 1 << 24 };
-  if (from->n_input > MOST_VALUES || from->n_output > MOST_VALUES)
-    return fail_with(u->error, SITU_STATUS_BAD_INPUT, u->path, "a node has more than %d inputs or outputs",
-                     MOST_VALUES);
+  enum { MAX_VALUES = 1 << 24 };
+  if (from->n_input > MAX_VALUES || from->n_output > MAX_VALUES)
+    return fail_with(u->error, SITU_STATUS_BAD_INPUT, u->path, "a node has more than %d inputs or outputs", MAX_VALUES);
   *n = (onnx_node){.name = text_or_empty(from->name),
                    .kind = text_or_empty(from->op_type),
                    .domain = domain_of(from->domain),

@@ -163,11 +163,11 @@ static const char *within_folder(const char *path, char *room, size_t capacity) 
   return path;
 }
 
-enum { MOST_HASHED = 1 << 26 };
+enum { MAX_HASHED = 1 << 26 };
 
-/* Of the header of a file of weights, of the first MOST_HASHED bytes of any other, with the size. */
+/* Of the header of a file of weights, of the first MAX_HASHED bytes of any other, with the size. */
 static situ_status hash_file(situ_model *model, file_view *view, const char *path, situ_error *error) {
-  size_t n = model->header_bytes > 0 ? model->header_bytes : MOST_HASHED;
+  size_t n = model->header_bytes > 0 ? model->header_bytes : MAX_HASHED;
   if (n > view->size_bytes) n = view->size_bytes;
   file_need(view, 0, n);
   TRY(file_result(view, path, error));

@@ -11,7 +11,7 @@
 #include "read/lm_reader.h"
 #include "read/safetensors_config.h"
 
-enum { MOST_HEADER = 100000000, MOST_FILES = 10000, MOST_TENSORS = 1 << 22, MOST_LOOKED_AT = 4096, TOLD = 3 };
+enum { MAX_HEADER = 100000000, MAX_FILES = 10000, MAX_TENSORS = 1 << 22, MAX_LOOKED_AT = 4096, TOLD = 3 };
 
 /* ---- one file ---- */
 
@@ -25,11 +25,11 @@ static uint64_t header_length(const read_source *source) {
 static bool is_file(const read_source *source) {
   if (source->size_bytes < 9) return false;
   read_need(source, source->bytes, 9);
-  return source->bytes[8] == '{' && header_length(source) <= MOST_HEADER;
+  return source->bytes[8] == '{' && header_length(source) <= MAX_HEADER;
 }
 
 static bool is_index(const read_source *source) {
-  size_t n = source->size_bytes < MOST_LOOKED_AT ? source->size_bytes : MOST_LOOKED_AT;
+  size_t n = source->size_bytes < MAX_LOOKED_AT ? source->size_bytes : MAX_LOOKED_AT;
   read_need(source, source->bytes, n);
   for (size_t i = 0; i + 12 <= n; i++)
     if (memcmp(source->bytes + i, "\"weight_map\"", 12) == 0) return source->bytes[0] == '{';
@@ -96,7 +96,7 @@ static void unpack_shape(const gathering *g, lm_tensor *t, const char *type) {
     t->rank = 3;
   } else if (strcmp(type, "U8") == 0 && t->rank == 2) {
     int32_t rank;
-    int64_t dims[LM_MOST_RANK];
+    int64_t dims[LM_MAX_RANK];
     bool flat = t->dims[1] == 1 && g->has_config && hf_config_shape(&rank, dims, &g->config, t->name);
     if (flat) memcpy(t->dims, dims, sizeof dims);
     if (!flat) t->dims[1] = sat_mul(t->dims[1], 2);
@@ -115,7 +115,7 @@ static void unpack_shape(const gathering *g, lm_tensor *t, const char *type) {
 /* Says where the configuration has another shape. */
 static void compare(gathering *g, const lm_tensor *t) {
   int32_t rank;
-  int64_t dims[LM_MOST_RANK] = {0};
+  int64_t dims[LM_MAX_RANK] = {0};
   if (!g->has_config || g->config.bits > 0 || !hf_config_shape(&rank, dims, &g->config, t->name)) return;
   if (rank == t->rank && dims[0] == t->dims[0] && (rank < 2 || dims[1] == t->dims[1])) return;
   if (g->n_unlike++ < TOLD)
@@ -156,10 +156,10 @@ static situ_status read_entry(gathering *g, span *where, const char *path, const
     int64_t n = json_whole(json_at(shape, i), -1);
     if (n < 0) return wrong(g, path, key, "has a dimension that is not a whole number of at least 0");
     elements = sat_mul(elements, n);
-    if (t.rank < LM_MOST_RANK)
+    if (t.rank < LM_MAX_RANK)
       t.dims[t.rank++] = n;
     else
-      t.dims[LM_MOST_RANK - 1] = sat_mul(t.dims[LM_MOST_RANK - 1], n);
+      t.dims[LM_MAX_RANK - 1] = sat_mul(t.dims[LM_MAX_RANK - 1], n);
   }
   *where = (span){json_whole(json_at(offsets, 0), -1), json_whole(json_at(offsets, 1), -1), t.name};
   int64_t bits = sat_mul(elements, types[type].bits);
@@ -266,8 +266,8 @@ static situ_status read_map(gathering *g, const json_value *map) {
                        "names no file for %s; expected the name of one in the same folder", m.key);
     int64_t there = string_map_get(files, shard);
     if (there < 0) {
-      if (++n_files > MOST_FILES)
-        return fail_with(g->error, SITU_STATUS_BAD_INPUT, g->source->path, "names more than %d files", MOST_FILES);
+      if (++n_files > MAX_FILES)
+        return fail_with(g->error, SITU_STATUS_BAD_INPUT, g->source->path, "names more than %d files", MAX_FILES);
       const char *path = beside(g, shard);
       if (!path) return fail_no_memory(g->error);
       there = file_exists(path);
@@ -294,8 +294,8 @@ static situ_status read_index(gathering *g) {
   const json_value *map = json_get(root, "weight_map");
   int64_t n = (int64_t)json_size(map), total = json_whole(json_get(json_get(root, "metadata"), "total_size"), -1);
   situ_status status = SITU_STATUS_OK;
-  if (json_kind_of(map) != JSON_OBJECT_KIND || n == 0 || n > MOST_TENSORS)
-    status = fail_with(g->error, SITU_STATUS_BAD_INPUT, s->path, "has no weight_map of 1 to %d tensors", MOST_TENSORS);
+  if (json_kind_of(map) != JSON_OBJECT_KIND || n == 0 || n > MAX_TENSORS)
+    status = fail_with(g->error, SITU_STATUS_BAD_INPUT, s->path, "has no weight_map of 1 to %d tensors", MAX_TENSORS);
   if (status == SITU_STATUS_OK) {
     g->capacity = (int32_t)n;
     g->model.tensors = ARENA_NEW(g->a, lm_tensor, n);

@@ -5,12 +5,12 @@
 
 #include "base/fail.h"
 
-enum { MOST_VALUE = 1 << 28 }; /* others count as absent */
+enum { MAX_VALUE = 1 << 28 }; /* others count as absent */
 
 static int64_t any_of(const json_value *o, const char *const *keys, int64_t otherwise) {
   for (; *keys; keys++) {
     int64_t value = json_whole(json_get(o, *keys), -1);
-    if (value >= 0 && value <= MOST_VALUE) return value;
+    if (value >= 0 && value <= MAX_VALUE) return value;
   }
   return otherwise;
 }
@@ -62,9 +62,9 @@ situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const 
   if (json_kind_of(o) != JSON_OBJECT_KIND)
     return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is not an object; expected the configuration of a model");
   int64_t blocks = ANY(o, 0, "num_hidden_layers", "n_layer", "num_layers");
-  if (blocks > LM_MOST_BLOCKS)
+  if (blocks > LM_MAX_BLOCKS)
     return fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %" PRId64 " layers; expected at most %d", blocks,
-                     LM_MOST_BLOCKS);
+                     LM_MAX_BLOCKS);
   hf_config c = {.hidden = ANY(o, 0, "hidden_size", "n_embd", "d_model"),
                  .heads = ANY(o, 0, "num_attention_heads", "n_head"),
                  .vocab = ANY(o, 0, "vocab_size"),
@@ -109,7 +109,7 @@ typedef struct shape_row {
   int64_t out, in; /* in 0: a vector */
 } shape_row;
 
-bool hf_config_shape(int32_t *rank, int64_t dims[LM_MOST_RANK], const hf_config *c, const char *name) {
+bool hf_config_shape(int32_t *rank, int64_t dims[LM_MAX_RANK], const hf_config *c, const char *name) {
   bool latent = c->kv_rank > 0, shared = strstr(name, "shared_expert"), routed = strstr(name, "experts.") && !shared;
   int64_t query = c->heads * (latent ? c->nope + c->rope : c->head), value = c->heads * (latent ? c->value : c->head);
   int64_t ff = routed ? c->expert_ff : shared ? c->shared_ff : c->ff, h = c->hidden;

@@ -19,6 +19,6 @@ typedef struct hf_config {
 situ_status hf_config_read(hf_config *out, lm *model, const json_value *root, const char *path, situ_error *error);
 
 /* The shape of tensor `name` by the configuration; false if it does not determine it. */
-bool hf_config_shape(int32_t *rank, int64_t dims[LM_MOST_RANK], const hf_config *config, const char *name);
+bool hf_config_shape(int32_t *rank, int64_t dims[LM_MAX_RANK], const hf_config *config, const char *name);
 
 #endif

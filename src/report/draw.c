@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { MOST_BYTES = 200 };
+enum { MAX_BYTES = 200 };
 
 static const char style_sheet[] =
     "<style>\n"
@@ -31,7 +31,7 @@ void draw_escaped(text_buffer *t, const char *text) {
   for (size_t i = 0; text[i]; i += n ? n : 1) {
     const unsigned char *c = (const unsigned char *)text + i;
     n = text_printable(text + i);
-    if (i > MOST_BYTES) {
+    if (i > MAX_BYTES) {
       text_add(t, "\xe2\x80\xa6");
       return;
     }

@@ -13,7 +13,7 @@
 #include "sim/simulate.h"
 
 /* Bytes of a name that a page keeps; points of a curve of memory. */
-enum { MOST_NAME = 200, MOST_POINTS = 1500 };
+enum { MAX_NAME = 200, MAX_POINTS = 1500 };
 
 typedef struct data {
   text_buffer *t;
@@ -56,11 +56,11 @@ static void list_of(data *d, const char *key, const int32_t *of, int32_t n) {
   end_list(d);
 }
 
-/* A name as a page shows it: at most MOST_NAME bytes, cut between characters. */
-static void cut_name(char into[MOST_NAME + 4], const char *name) {
-  size_t n = strnlen(name, MOST_NAME + 1);
-  if (n > MOST_NAME) {
-    n = MOST_NAME;
+/* A name as a page shows it: at most MAX_NAME bytes, cut between characters. */
+static void cut_name(char into[MAX_NAME + 4], const char *name) {
+  size_t n = strnlen(name, MAX_NAME + 1);
+  if (n > MAX_NAME) {
+    n = MAX_NAME;
     while (n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80) n--;
     memcpy(into, name, n);
     memcpy(into + n, "\xe2\x80\xa6", 4);
@@ -70,7 +70,7 @@ static void cut_name(char into[MOST_NAME + 4], const char *name) {
 }
 
 static void add_name(data *d, const char *name) {
-  char cut[MOST_NAME + 4];
+  char cut[MAX_NAME + 4];
   cut_name(cut, name);
   json_quote(d->t, cut);
 }
@@ -97,7 +97,7 @@ void page_add_tree(text_buffer *t, const char *key, json_value *tree, bool ok) {
 /* Names in order, each without the letters, ASCII alone, that it shares with the one before: "cut" says how many. */
 static void add_names(data *d) {
   int32_t n = d->p->n_operators, *shared = ARENA_NEW(d->arena, int32_t, n);
-  char now[MOST_NAME + 4], before[MOST_NAME + 4] = "";
+  char now[MAX_NAME + 4], before[MAX_NAME + 4] = "";
   if (!shared) {
     d->t->failed = true;
     return;
@@ -277,7 +277,7 @@ static void add_times(data *d, const lane_list *lanes) {
 static void add_curve(data *d, const memory_change *changes, int64_t n, int32_t memory) {
   int64_t mine = 0, stretch = 1;
   for (int64_t i = 0; i < n; i++) mine += changes[i].memory == memory;
-  stretch = mine / MOST_POINTS + 1;
+  stretch = mine / MAX_POINTS + 1;
   for (int pass = 0; pass < 2; pass++) {
     int64_t seen = 0, at_ns = 0, most = 0, before = 0;
     begin_list(d, pass ? "bytes" : "at");
@@ -323,7 +323,7 @@ static void add_memories(data *d) {
 
 /* The members of `place --json`, except those in other members: placement, devices, parts. */
 static bool set_name(json_value *o, const char *key, const char *name) {
-  char cut[MOST_NAME + 4];
+  char cut[MAX_NAME + 4];
   cut_name(cut, name);
   return json_set(o, key, json_new_text(cut));
 }

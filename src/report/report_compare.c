@@ -110,10 +110,7 @@ static void compare_table(text_buffer *t, const situ_compare_row *const *order, 
                           const situ_model *model, const situ_report_options *options) {
   bool language = model && model->steps.other;
   table rows;
-  if (!table_start(&rows)) {
-    t->failed = true;
-    return;
-  }
+  if (!table_begin(&rows, t)) return;
   table_column(&rows, "solver", ALIGN_LEFT, 24);
   table_column(&rows, "value", ALIGN_RIGHT, 0);
   table_column(&rows, "to best", ALIGN_RIGHT, 0);

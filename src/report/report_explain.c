@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 
-enum { LABEL_COLUMNS = 11, MOST_PARTS = 40, MOST_SHARES = 8 };
+enum { LABEL_COLUMNS = 11, MAX_PARTS = 40, MAX_SHARES = 8 };
 
 /* "cpu - gpu0": the ends of a link. */
 static const char *link_text(char into[160], const situ_problem *p, int32_t link) {
@@ -23,13 +23,14 @@ static const char *link_text(char into[160], const situ_problem *p, int32_t link
 static void explain_limit_text(text_buffer *t, const situ_explanation *x, const situ_problem *p) {
   char name[160], share[TEXT_UNIT_BYTES];
   situ_limit limit = situ_explanation_limit(x);
+  const char *whole = p->execution == SITU_EXECUTION_PIPELINE ? "period" : "time";
   percent_text(share, limit.share);
   if (limit.kind == SITU_LIMIT_DEVICE)
-    text_add(t, "%s, busy for %s of the time", p->platform->devices[limit.index].name, share);
+    text_add(t, "%s, whose load is %s of the %s", p->platform->devices[limit.index].name, share, whole);
   else if (limit.kind == SITU_LIMIT_LINK)
-    text_add(t, "the link %s, busy for %s of the time", link_text(name, p, limit.index), share);
+    text_add(t, "the link %s, whose load is %s of the %s", link_text(name, p, limit.index), share, whole);
   else
-    text_add(t, "a chain of dependent parts; the busiest device works for %s of the time", share);
+    text_add(t, "a chain of dependent parts; the maximum load is %s", share);
 }
 
 static void handover_text(text_buffer *t, const situ_explanation *x, const situ_plan *plan) {
@@ -174,16 +175,13 @@ static void part_rows(text_buffer *t, const situ_explanation *x, const situ_prob
   table rows;
   char count[TEXT_UNIT_BYTES], work[TEXT_UNIT_BYTES];
   int32_t n = situ_explanation_n_parts(x);
-  if (!table_start(&rows)) {
-    t->failed = true;
-    return;
-  }
+  if (!table_begin(&rows, t)) return;
   table_column(&rows, "part", ALIGN_RIGHT, 0);
   table_column(&rows, "device", ALIGN_LEFT, 24);
   table_column(&rows, "kernels", ALIGN_RIGHT, 0);
   table_column(&rows, "work", ALIGN_RIGHT, 0);
   table_column(&rows, "holds", ALIGN_PROSE, 0);
-  for (int32_t k = 0; k < n && k < MOST_PARTS; k++) {
+  for (int32_t k = 0; k < n && k < MAX_PARTS; k++) {
     situ_part part = situ_explanation_part(x, k);
     table_cellf(&rows, STYLE_DIM, "%d", (int)(k + 1));
     table_cell(&rows, STYLE_BOLD, p->platform->devices[part.device].name);
@@ -193,13 +191,13 @@ static void part_rows(text_buffer *t, const situ_explanation *x, const situ_prob
   }
   table_render(t, &rows, options);
   table_stop(&rows);
-  if (n > MOST_PARTS) text_add(t, "  and %d more parts; --json lists them all\n", (int)(n - MOST_PARTS));
+  if (n > MAX_PARTS) text_add(t, "  and %d more parts; --json lists them all\n", (int)(n - MAX_PARTS));
 }
 
 static void share_text(text_buffer *t, const situ_explanation *x, const situ_plan *plan, const situ_problem *p) {
   char name[160], share[TEXT_UNIT_BYTES];
   double value = (double)max64(plan->latency_ns != SITU_NEVER_NS ? plan->latency_ns : plan->value_ns, 1);
-  for (int32_t k = 0; k < situ_explanation_n_shares(x) && k < MOST_SHARES; k++) {
+  for (int32_t k = 0; k < situ_explanation_n_shares(x) && k < MAX_SHARES; k++) {
     situ_path_share s = situ_explanation_share(x, k);
     percent_text(share, (double)s.time_ns / value);
     if (k > 0) text_add(t, ", ");
@@ -233,10 +231,7 @@ static void what_if_rows(text_buffer *t, const situ_what_if_list *what_ifs, cons
   table rows;
   char value[TEXT_UNIT_BYTES], words[64];
   if (situ_what_if_count(what_ifs) == 0) return;
-  if (!table_start(&rows)) {
-    t->failed = true;
-    return;
-  }
+  if (!table_begin(&rows, t)) return;
   table_column(&rows, "what if", ALIGN_LEFT, 0);
   table_column(&rows, "value", ALIGN_RIGHT, 0);
   table_column(&rows, "for each input", ALIGN_LEFT, 0);

@@ -9,8 +9,8 @@
 void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *plan, const situ_problem *problem,
                    int32_t most, const situ_report_options *options);
 
-/* What `explain` says below the table of parts: up to EXPLAIN_FACTS facts in words ("limited by": "gpu0, busy ..."), to
- * be freed with explain_facts_free. False without memory. */
+/* What `explain` says below the table of parts: up to EXPLAIN_FACTS facts in words ("limited by": "gpu0, whose ..."),
+ * to be freed with explain_facts_free. False without memory. */
 enum { EXPLAIN_FACTS = 7 };
 typedef struct explain_facts {
   int32_t n;

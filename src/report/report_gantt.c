@@ -5,7 +5,7 @@
 #include "report/lanes.h"
 #include "report/report.h"
 
-enum { LABEL_COLUMNS = 14, SHARE_COLUMNS = 6, MOST_LINES = 40, MOST_COLUMNS = 200 };
+enum { LABEL_COLUMNS = 14, SHARE_COLUMNS = 6, MAX_LINES = 40, MAX_COLUMNS = 200 };
 
 /* Adds the time of a box to the columns that it covers. */
 static void fill_columns(double *busy, int32_t columns, double column_ns, const lane_box *b) {
@@ -52,7 +52,7 @@ static void add_label(text_buffer *t, const situ_report_options *o, const lane *
 
 static void add_line(text_buffer *t, const situ_report_options *o, const lane *l, int32_t columns, int64_t span_ns,
                      int64_t value_ns) {
-  double busy[MOST_COLUMNS] = {0}, column_ns = (double)max64(span_ns, 1) / columns;
+  double busy[MAX_COLUMNS] = {0}, column_ns = (double)max64(span_ns, 1) / columns;
   char share[TEXT_UNIT_BYTES];
   text_buffer marks = {0};
   for (int64_t i = 0; i < l->n; i++) fill_columns(busy, columns, column_ns, &l->boxes[i]);
@@ -80,7 +80,7 @@ static char *gantt_text(const lane_list *lanes, const situ_plan *plan, const sit
   int32_t columns = report_width(o) - LABEL_COLUMNS - SHARE_COLUMNS - 4, lines = 0, left_out = 0;
   for (int32_t i = 0; i < lanes->n; i++) {
     if (lanes->lanes[i].n == 0) continue;
-    if (lines++ < MOST_LINES)
+    if (lines++ < MAX_LINES)
       add_line(&t, o, &lanes->lanes[i], columns, lanes->span_ns, plan->value_ns);
     else
       left_out++;

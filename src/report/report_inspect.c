@@ -191,10 +191,7 @@ static void kind_row(table *t, style st, const char *name, const kind_sum *s, co
 
 static void kinds_table(text_buffer *out, const shape_of_graph *s, const situ_report_options *options) {
   table t;
-  if (!table_start(&t)) {
-    out->failed = true;
-    return;
-  }
+  if (!table_begin(&t, out)) return;
   table_column(&t, "kind", ALIGN_LEFT, 26);
   table_column(&t, "count", ALIGN_RIGHT, 0);
   table_column(&t, "FLOPs", ALIGN_RIGHT, 0);

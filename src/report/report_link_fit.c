@@ -45,10 +45,7 @@ static void sample_table(text_buffer *t, const situ_link_fit *fit, const situ_re
   situ_link_line line = SITU_LINK_LINE_INIT;
   situ_link_fit_line(fit, &line);
   table rows;
-  if (!table_start(&rows)) {
-    t->failed = true;
-    return;
-  }
+  if (!table_begin(&rows, t)) return;
   table_column(&rows, "bytes", ALIGN_RIGHT, 0);
   table_column(&rows, "measured", ALIGN_RIGHT, 0);
   table_column(&rows, "median", ALIGN_RIGHT, 0);

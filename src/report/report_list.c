@@ -200,7 +200,7 @@ static const list_family families[] = {
      {{"name", "name", 0}, {"title", "what it is", 0}},
      fusion_row},
     {"cost-engines",
-     "engines whose fusion, launches and overlap can be estimated (--engine)",
+     "engines whose fusion, launches and overlap can be estimated (--cost-engine)",
      {{"name", "name", 0}, {"fusion", "fusion", 0}, {"launch_factor", "launches x", 0}, {"title", "what it is", 0}},
      cost_engine_row},
     {"devices",

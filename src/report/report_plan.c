@@ -71,7 +71,7 @@ static void device_rows(text_buffer *t, const situ_plan *plan, const situ_proble
   bool pipeline = p->execution == SITU_EXECUTION_PIPELINE;
   table_column(&rows, "device", ALIGN_LEFT, 24);
   table_column(&rows, "operators", ALIGN_RIGHT, 0);
-  table_column(&rows, pipeline ? "load" : "busy", ALIGN_RIGHT, 0);
+  table_column(&rows, "load", ALIGN_RIGHT, 0);
   table_column(&rows, pipeline ? "of the period" : "of the time", ALIGN_LEFT, 0);
   table_column(&rows, "memory", ALIGN_RIGHT, 0);
   table_column(&rows, "of", ALIGN_RIGHT, 0);

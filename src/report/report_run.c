@@ -88,10 +88,7 @@ static void off_cell(table *rows, int64_t predicted_ns, int64_t measured_ns) {
 static void parts_table(text_buffer *t, const situ_run *r, const situ_problem *p, const situ_report_options *options) {
   char a[TEXT_UNIT_BYTES];
   table rows;
-  if (!table_start(&rows)) {
-    t->failed = true;
-    return;
-  }
+  if (!table_begin(&rows, t)) return;
   table_column(&rows, "part", ALIGN_RIGHT, 0);
   table_column(&rows, "device", ALIGN_LEFT, 12);
   table_column(&rows, "core", ALIGN_RIGHT, 0);

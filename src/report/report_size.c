@@ -53,10 +53,7 @@ static void size_table(text_buffer *t, const situ_sizing *s, const situ_report_o
   bool tokens = s->kind == GOAL_TOKENS;
   char a[TEXT_UNIT_BYTES];
   table rows;
-  if (!table_start(&rows)) {
-    t->failed = true;
-    return;
-  }
+  if (!table_begin(&rows, t)) return;
   table_column(&rows, "platform", ALIGN_LEFT, 22);
   table_column(&rows, tokens ? "tokens/s" : "value", ALIGN_RIGHT, 0);
   table_column(&rows, tokens ? "at most" : "bound", ALIGN_RIGHT, 0);

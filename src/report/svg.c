@@ -21,7 +21,7 @@ enum {
   LINK_LANE = 14,
   SPACE = 10,
   N_COLOURS = 8,
-  MOST_LANES = 64
+  MAX_LANES = 64
 };
 #define SPAN ((double)(WIDTH - LEFT - RIGHT))
 
@@ -159,7 +159,7 @@ static void draw(text_buffer *t, picture *g) {
   double bottom = TOP;
   int32_t drawn = 0;
   for (int32_t i = 0; i < g->lanes.n; i++)
-    if (lane_is_drawn(&g->lanes, i) && drawn++ < MOST_LANES)
+    if (lane_is_drawn(&g->lanes, i) && drawn++ < MAX_LANES)
       bottom += (g->lanes.lanes[i].link ? LINK_LANE : LANE) + SPACE;
   double height = bottom + 42;
   draw_open(t, WIDTH, height);
@@ -167,7 +167,7 @@ static void draw(text_buffer *t, picture *g) {
   double y = TOP;
   drawn = 0;
   for (int32_t i = 0; i < g->lanes.n; i++) {
-    if (!lane_is_drawn(&g->lanes, i) || drawn++ >= MOST_LANES) continue;
+    if (!lane_is_drawn(&g->lanes, i) || drawn++ >= MAX_LANES) continue;
     int tall = g->lanes.lanes[i].link ? LINK_LANE : LANE;
     text_add(t, "<rect class=\"l\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"3\"/>\n", LEFT, y, SPAN, tall);
     draw_text(t, LEFT - 12, y + tall / 2.0 + 4, g->lanes.lanes[i].link ? "e" : "r", g->lanes.lanes[i].name);
@@ -177,7 +177,7 @@ static void draw(text_buffer *t, picture *g) {
   y = TOP;
   drawn = 0;
   for (int32_t i = 0; i < g->lanes.n; i++) {
-    if (!lane_is_drawn(&g->lanes, i) || drawn++ >= MOST_LANES) continue;
+    if (!lane_is_drawn(&g->lanes, i) || drawn++ >= MAX_LANES) continue;
     int tall = g->lanes.lanes[i].link ? LINK_LANE : LANE;
     lane_boxes(t, g, &g->lanes.lanes[i], y, tall);
     y += tall + SPACE;

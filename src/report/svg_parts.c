@@ -10,7 +10,7 @@
 #include "situ/explain.h"
 
 enum {
-  MOST_NODES = 240,
+  MAX_NODES = 240,
   LEFT = 110,
   TOP = 66,
   WIDE = 150,
@@ -18,7 +18,7 @@ enum {
   TALL = 44,
   SPACE = 12,
   LETTERS = 17,
-  MOST_EDGES = 2000
+  MAX_EDGES = 2000
 };
 
 typedef struct edge {
@@ -119,7 +119,7 @@ static bool place_parts(chart *c, arena *a) {
     c->column[k] = -1;
   }
   qsort(rank, (size_t)c->n, 2 * sizeof *rank, by_work);
-  for (int32_t k = 0; k < c->n && k < MOST_NODES; k++) c->column[rank[2 * k + 1]] = 0;
+  for (int32_t k = 0; k < c->n && k < MAX_NODES; k++) c->column[rank[2 * k + 1]] = 0;
   if (!find_columns(c, a)) return false;
   int32_t used = 0;
   for (int32_t d = 0; d < c->p->n_devices; d++) {
@@ -146,7 +146,7 @@ static double y_of(const chart *c, int32_t k) {
 static void draw_edges(text_buffer *t, const chart *c) {
   int64_t most = 1;
   for (int32_t i = 0; i < c->n_edges; i++) most = max64(most, c->edges[i].bytes);
-  for (int32_t i = 0, drawn = 0; i < c->n_edges && drawn < MOST_EDGES; i++) {
+  for (int32_t i = 0, drawn = 0; i < c->n_edges && drawn < MAX_EDGES; i++) {
     const edge *e = &c->edges[i];
     char size[TEXT_UNIT_BYTES];
     if (!is_shown(c, e)) continue;
@@ -214,7 +214,7 @@ static void draw_chart(text_buffer *t, chart *c) {
   snprintf(line, sizeof line, "%.120s on %.120s", c->p->graph->model, c->p->platform->name);
   draw_text(t, 20, 28, "t", line);
   snprintf(line, sizeof line, "%s part%s%s", grouped(count, c->n), c->n == 1 ? "" : "s",
-           c->n > MOST_NODES ? "; only the 240 with the most work are drawn" : "");
+           c->n > MAX_NODES ? "; only the 240 with the most work are drawn" : "");
   draw_text(t, 20, 48, "s", line);
   for (int32_t d = 0; d < c->p->n_devices; d++) {
     if (c->rows[d] == 0) continue;

@@ -1,11 +1,11 @@
 #include "report/table.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "situ/types.h"
 
 static const char *const style_code[] = {
@@ -36,6 +36,11 @@ void text_add_clean(text_buffer *t, const char *text) {
 
 bool table_start(table *t) {
   *t = (table){.arena = arena_new()};
+  return t->arena != NULL;
+}
+
+bool table_begin(table *t, text_buffer *in) {
+  in->failed |= !table_start(t);
   return t->arena != NULL;
 }
 
@@ -84,10 +89,7 @@ void table_cell(table *t, style s, const char *text) {
 
 void table_cellf(table *t, style s, const char *format, ...) {
   char text[512];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
+  FORMAT_INTO(text, format);
   table_cell(t, s, text);
 }
 
@@ -111,7 +113,7 @@ static void trim(text_buffer *out) {
 }
 
 /* How narrow prose may become, which no title of it is wider than. */
-enum { LEAST_PROSE = 12 };
+enum { MIN_PROSE = 12 };
 
 /* Narrows the widest prose, column by column, until the table fits a terminal of known width, or none can give way. */
 static void fit(size_t *width, const table *t, const situ_report_options *options) {
@@ -122,7 +124,7 @@ static void fit(size_t *width, const table *t, const situ_report_options *option
     int32_t widest = -1;
     for (int32_t c = 0; c < t->n_columns; c++)
       if (t->columns[c].align == ALIGN_PROSE && (widest < 0 || width[c] > width[widest])) widest = c;
-    if (widest < 0 || width[widest] <= LEAST_PROSE) return;
+    if (widest < 0 || width[widest] <= MIN_PROSE) return;
     width[widest]--;
   }
 }

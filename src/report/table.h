@@ -34,6 +34,8 @@ typedef struct table {
 } table;
 
 bool table_start(table *t);
+/* The same for a table in a text, which fails without memory. */
+bool table_begin(table *t, text_buffer *in);
 void table_stop(table *t);
 void table_column(table *t, const char *title, align a, int32_t most);
 /* The next cell; NULL is an empty one. */

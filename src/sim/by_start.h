@@ -9,8 +9,8 @@ typedef struct started {
   int32_t position, op;
 } started;
 
-/* Fills out ([n]) with the operators by start; at one instant as in the given order (NULL: by number), so that the
- * sequence of every device is kept. start_ns NULL: none has started. rows: scratch [n]. */
+/* Fills out ([n]) with the operators by start; ties follow the given order (NULL: by number), so that the sequence of
+ * every device is kept. start_ns NULL: none has started. rows: scratch [n]. */
 void order_by_start(int32_t *out, started *rows, const int64_t *start_ns, const int32_t *order, int32_t n);
 
 #endif

@@ -23,14 +23,14 @@ typedef struct calls {
   int32_t *unit;                 /* [operator] the first operator of its unit */
   int32_t *next, *last;          /* [operator] members of a unit as a list from its first operator; [unit] its end */
   int64_t *cost_ns;              /* [unit] duration */
-  int64_t *waiting;              /* [unit] uses of tensors of other units that are not there yet */
-  int32_t *seen;                 /* [unit] the last tensor that came in */
+  int64_t *waiting;              /* [unit] uses of tensors of other units that have not arrived */
+  int32_t *seen;                 /* [unit] the last tensor that arrived */
   int32_t *queued;               /* [unit] the unit of the next call of its device, or -1 */
-  int32_t *ready;                /* units in the order in which they were drawn */
+  int32_t *ready;                /* units in the order in which they became ready */
   int64_t *start_ns, *finish_ns; /* [operator] */
   int64_t *load_ns;              /* [device] */
-  int64_t *weight_bytes, *greatest_bytes, *peak_bytes; /* [memory] */
-  int32_t *first_of, *last_of;                         /* [device] lowest and highest operator */
+  int64_t *weight_bytes, *max_footprint_bytes, *peak_bytes; /* [memory] */
+  int32_t *first_of, *last_of;                              /* [device] lowest and highest operator */
 } calls;
 
 static void *make_calls(const situ_problem *p, arena *a) {
@@ -46,7 +46,7 @@ static void *make_calls(const situ_problem *p, arena *a) {
       !(m->queued = ARENA_NEW(a, int32_t, n)) || !(m->ready = ARENA_NEW(a, int32_t, n)) ||
       !(m->start_ns = ARENA_NEW(a, int64_t, n)) || !(m->finish_ns = ARENA_NEW(a, int64_t, n)) ||
       !(m->load_ns = ARENA_NEW(a, int64_t, d)) || !(m->weight_bytes = ARENA_NEW(a, int64_t, w)) ||
-      !(m->greatest_bytes = ARENA_NEW(a, int64_t, w)) || !(m->peak_bytes = ARENA_NEW(a, int64_t, w)) ||
+      !(m->max_footprint_bytes = ARENA_NEW(a, int64_t, w)) || !(m->peak_bytes = ARENA_NEW(a, int64_t, w)) ||
       !(m->first_of = ARENA_NEW(a, int32_t, d)) || !(m->last_of = ARENA_NEW(a, int32_t, d)))
     return NULL;
   for (int32_t v = 0; v < n; v++) m->footprint_bytes[v] = footprint_bytes(p->graph, v);
@@ -54,8 +54,8 @@ static void *make_calls(const situ_problem *p, arena *a) {
 }
 
 /* The published rule, for one device d: an operator of d is in the piece that follows all pieces which an input from
- * outside depends on. Pieces count from 1; 0 means that d was not passed yet. Operators before the first one of d are
- * all at 0, those after the last do not matter. Returns the number of pieces. */
+ * outside depends on. Pieces count from 1; 0: no path has passed d. All operators before the
+ * first one of d have 0, those after the last do not matter. Returns the number of pieces. */
 static int32_t split_device(calls *m, const int32_t *device, int32_t d, int32_t first_call) {
   const situ_graph *g = m->problem->graph;
   int32_t from = m->first_of[d], n_pieces = 0;
@@ -88,7 +88,7 @@ static void split_devices(calls *m, const int32_t *device) {
     if (m->first_of[d] >= 0 && !problem_is_host(p, d)) n += split_device(m, device, d, n);
 }
 
-/* Lists the members of each unit; false when a given call is none: out of range, on a host, or on two devices. */
+/* Lists the members of each unit; false if a given call is invalid: out of range, on a host, or on two devices. */
 static bool list_units(calls *m, const int32_t *device) {
   const situ_problem *p = m->problem;
   for (int32_t v = 0; v < p->n_operators; v++) m->head[v] = -1;
@@ -122,8 +122,7 @@ static bool keeps_max_calls(calls *m, const int32_t *device) {
   return true;
 }
 
-/* Given calls of a device run in the order of their numbers. The published rule makes them wait for each other anyway.
- */
+/* Given calls of a device run in the order of their numbers. Calls of the published rule wait for each other anyway. */
 static void queue_calls(calls *m, const int32_t *device) {
   const situ_problem *p = m->problem;
   int32_t *last = m->last_of; /* [device] no longer in use */
@@ -139,7 +138,7 @@ static void queue_calls(calls *m, const int32_t *device) {
   }
 }
 
-/* Durations and numbers of awaited inputs of all units; false when an operator cannot run where it is. */
+/* Durations and numbers of awaited inputs of all units; false if an operator cannot run on its device. */
 static bool weigh_units(calls *m, const int32_t *device) {
   const situ_problem *p = m->problem;
   const situ_graph *g = p->graph;
@@ -171,8 +170,8 @@ static bool weigh_units(calls *m, const int32_t *device) {
   return runs;
 }
 
-/* Times of all units in topological order; false when calls wait for each other in a circle. */
-static bool draw_units(calls *m, const int32_t *device) {
+/* Times of all units in topological order; false if calls wait for each other in a cycle. */
+static bool schedule_units(calls *m, const int32_t *device) {
   const situ_problem *p = m->problem;
   const situ_graph *g = p->graph;
   int32_t n_ready = 0, n_units = 0;
@@ -182,8 +181,8 @@ static bool draw_units(calls *m, const int32_t *device) {
     n_units++;
     if (m->waiting[v] == 0) m->ready[n_ready++] = v;
   }
-  for (int32_t drawn = 0; drawn < n_ready; drawn++) {
-    int32_t unit = m->ready[drawn];
+  for (int32_t done = 0; done < n_ready; done++) {
+    int32_t unit = m->ready[done];
     int64_t start = m->start_ns[unit], finish = sat_add(start, m->cost_ns[unit]);
     int64_t *load_ns = &m->load_ns[device[unit]];
     *load_ns = sat_add(*load_ns, m->cost_ns[unit]);
@@ -210,13 +209,13 @@ static bool draw_units(calls *m, const int32_t *device) {
 
 static int64_t count_memory(calls *m, const int32_t *device) {
   const situ_problem *p = m->problem;
-  for (int32_t w = 0; w < p->n_memories; w++) m->weight_bytes[w] = m->greatest_bytes[w] = 0;
+  for (int32_t w = 0; w < p->n_memories; w++) m->weight_bytes[w] = m->max_footprint_bytes[w] = 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t w = p->memory_of[device[v]];
     m->weight_bytes[w] = sat_add(m->weight_bytes[w], p->graph->weight_bytes[v]);
-    m->greatest_bytes[w] = max64(m->greatest_bytes[w], m->footprint_bytes[v]);
+    m->max_footprint_bytes[w] = max64(m->max_footprint_bytes[w], m->footprint_bytes[v]);
   }
-  for (int32_t w = 0; w < p->n_memories; w++) m->peak_bytes[w] = sat_add(m->weight_bytes[w], m->greatest_bytes[w]);
+  for (int32_t w = 0; w < p->n_memories; w++) m->peak_bytes[w] = sat_add(m->weight_bytes[w], m->max_footprint_bytes[w]);
   return platform_excess_bytes(p->platform, m->peak_bytes);
 }
 
@@ -234,7 +233,7 @@ static void run_calls(void *model, const placement *where, bool memory, simulati
   if (!list_units(m, where->device) || !keeps_max_calls(m, where->device)) return;
   bool runs = weigh_units(m, where->device);
   if (where->call) queue_calls(m, where->device);
-  if (!draw_units(m, where->device)) return;
+  if (!schedule_units(m, where->device)) return;
   out->start_ns = m->start_ns;
   out->finish_ns = m->finish_ns;
   out->load_ns = m->load_ns;

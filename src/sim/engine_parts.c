@@ -31,7 +31,7 @@ parts_model *parts_model_new(const situ_problem *p, arena *a) {
 
 /* ---- the parts ---- */
 
-/* Computed from weights alone, before any run. */
+/* Whether v is computed from weights alone, before any run. */
 static bool is_folded(const situ_graph *g, int32_t v) {
   for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
     if (g->size_bytes[t] > 0 || g->use_start[t] < g->use_start[t + 1]) return false;
@@ -44,8 +44,8 @@ static bool is_awaited(const situ_graph *g, const int32_t *device, int32_t v) {
   return false;
 }
 
-/* Whether v must begin a part: it waits for a part of another device that had not ended when `part` began. */
-static bool waits_anew(const parts_model *m, const int32_t *device, int32_t v, int32_t part) {
+/* Whether v must begin a new part: it waits for a part of another device that had not ended when `part` began. */
+static bool needs_new_part(const parts_model *m, const int32_t *device, int32_t v, int32_t part) {
   const situ_graph *g = m->problem->graph;
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
     int32_t u = g->producer[g->in[i]];
@@ -56,7 +56,7 @@ static bool waits_anew(const parts_model *m, const int32_t *device, int32_t v, i
   return false;
 }
 
-/* Gives every operator its part. */
+/* Assigns every operator to a part. */
 static void fill_parts(parts_model *m, const placement *where, const int64_t *start_ns, const int64_t *finish_ns) {
   const situ_graph *g = m->problem->graph;
   int32_t position = 0;
@@ -67,7 +67,7 @@ static void fill_parts(parts_model *m, const placement *where, const int64_t *st
     int32_t v = m->order[i], d = where->device[v];
     m->part_of[v] = -1;
     if (is_folded(g, v)) continue;
-    if (m->open[d] < 0 || waits_anew(m, where->device, v, m->open[d])) {
+    if (m->open[d] < 0 || needs_new_part(m, where->device, v, m->open[d])) {
       m->begun[m->n_parts] = position;
       m->begun_ns[m->n_parts] = start_ns[v];
       m->closed[m->n_parts] = 0;
@@ -104,12 +104,12 @@ static void fill_reads(parts_model *m) {
   m->read_start[m->n_parts] = n_reads;
 }
 
-void parts_cut(parts_model *m, const placement *where, const int64_t *start_ns, const int64_t *finish_ns) {
+static void cut_parts(parts_model *m, const placement *where, const int64_t *start_ns, const int64_t *finish_ns) {
   fill_parts(m, where, start_ns, finish_ns);
   fill_reads(m);
 }
 
-void parts_take(parts_model *m, const int32_t *part_of, const int32_t *device_of, int32_t n_parts) {
+void parts_set(parts_model *m, const int32_t *part_of, const int32_t *device_of, int32_t n_parts) {
   memcpy(m->part_of, part_of, (size_t)m->problem->n_operators * sizeof *part_of);
   memcpy(m->device_of, device_of, (size_t)n_parts * sizeof *device_of);
   m->n_parts = n_parts;
@@ -122,14 +122,14 @@ static const part_cost *cost_of(const parts_model *m, int32_t part) {
   return &m->problem->costs->part[m->problem->class_of[m->device_of[part]]];
 }
 
-/* Half of the time of handed-over bytes: that of one end. */
+/* Half of the time of the bytes of a hand-over: the part of one end. */
 static int64_t share_ns(const parts_model *m, int32_t part, int32_t t) {
   double rate = cost_of(m, part)->bytes_per_s;
   return rate > 0 ? sat_round(0.5e9 * (double)m->problem->graph->size_bytes[t] / rate) : 0;
 }
 
-/* From the end of a part to the start of one on another device that waited for that tensor alone, without what the
- * parts take. What the plan sends in no time, because it is known before a run, takes a message too. */
+/* From the end of a part to the start of one on another device that waited only for that tensor, without the costs of
+ * the parts. A tensor that the plan sends in no time, because it is known before a run, needs a message too. */
 static int64_t hand_over_ns(const parts_model *m, int32_t t, int32_t from, int32_t to) {
   const situ_problem *p = m->problem;
   int32_t a = m->device_of[from], b = m->device_of[to];
@@ -142,7 +142,7 @@ static int64_t hand_over_ns(const parts_model *m, int32_t t, int32_t from, int32
 
 static int32_t maker_of(const parts_model *m, int32_t t) { return m->part_of[m->problem->graph->producer[t]]; }
 
-/* What parts take, beyond their operators too. */
+/* The times of parts: their operators and their own costs. */
 static void fill_times(parts_model *m) {
   const situ_problem *p = m->problem;
   for (int32_t k = 0; k < m->n_parts; k++) m->time_ns[k] = m->more_ns[k] = 0;
@@ -182,7 +182,7 @@ int64_t parts_latency_ns(parts_model *m) {
 
 int64_t parts_value_ns(parts_model *m, const placement *where, const simulation *ran) {
   if (!parts_known(m->problem) || ran->value_ns == SITU_NEVER_NS) return ran->value_ns;
-  parts_cut(m, where, ran->start_ns, ran->finish_ns);
+  cut_parts(m, where, ran->start_ns, ran->finish_ns);
   return m->n_parts < 2 ? ran->value_ns : parts_latency_ns(m);
 }
 

@@ -7,19 +7,19 @@
 
 typedef struct execution_model {
   situ_execution execution;
-  /* Everything that runs of this problem need, in the arena; NULL without memory. */
+  /* Allocates all that runs of this problem need, in the arena; NULL without memory. */
   void *(*make)(const situ_problem *problem, arena *a);
   /* Runs a placement; `out` comes in zeroed, with value SITU_NEVER_NS and worst_device -1. Allocates nothing.
    * Devices are in range; a given order is a permutation, but may be no topological order. */
   void (*run)(void *model, const placement *where, bool memory, simulation *out);
-  /* simulator_base_new, simulator_run_base, simulator_run_below; NULL for models that always run whole. `out` comes in
-   * as for run; a run of limit_ns or more may leave it so and set `stopped`. */
+  /* simulator_base_new, simulator_run_base, simulator_run_below; NULL for models that always run completely. `out`
+   * comes in as for run; a run of limit_ns or more may leave it so and set `stopped`. */
   void *(*base_new)(void *model, arena *a);
   void (*run_base)(void *model, void *base, const placement *where, bool memory, simulation *out);
   void (*run_below)(void *model, void *base, const placement *where, bool memory, int64_t limit_ns, simulation *out);
   /* Completes a plan, with everything it adds in plan->arena. `plan` comes from plan_new and already has `device`,
    * outcome FEASIBLE, and `uses` with n_operators and memory_limit_bytes filled. The row sets value_ns, the other
-   * fields of `uses`, and what its model knows of order, start_ns, finish_ns, call and transfers. A placement that
+   * fields of `uses`, and order, start_ns, finish_ns, call and transfers as far as its model has them. A placement that
    * breaks the model keeps value SITU_NEVER_NS and no times. */
   situ_status (*plan)(void *model, const placement *where, situ_plan *plan, situ_error *error);
   /* simulator_memory; NULL for models without memory over time. */

@@ -18,18 +18,18 @@ typedef struct pipeline {
   int64_t *stash_bytes;         /* [operator] of its outputs, those that another phase uses */
 
   /* of a run */
-  int64_t *compute_ns, *in_ns, *out_ns;                                /* [phase * n_devices + device] of its part */
-  int64_t *phase_ns;                                                   /* likewise: load for one input */
-  int64_t *load_ns;                                                    /* [device] all phases */
-  int64_t *channel_ns;                                                 /* [phase * n_channels + channel] */
-  int64_t *trained_bytes;                                              /* [device] weights of forward operators */
-  int32_t *n_sharing;                                                  /* [device] that run its part, itself included */
-  int32_t *next_sharing;                                               /* [device] the next of them; -1 ends */
-  int64_t *weight_bytes, *greatest_bytes, *stashed_bytes, *peak_bytes; /* [memory] */
-  int32_t *seen_by_device, *seen_by_memory;                            /* the last tensor that came there */
-  int32_t *first_on, *next_on;                                         /* operators of each device, as lists; -1 ends */
-  int64_t *waiting; /* [device] edges of F that come in from devices not yet drawn */
-  int32_t *ready;   /* [device] */
+  int64_t *compute_ns, *in_ns, *out_ns; /* [phase * n_devices + device] of its part */
+  int64_t *phase_ns;                    /* likewise: load for one input */
+  int64_t *load_ns;                     /* [device] all phases */
+  int64_t *channel_ns;                  /* [phase * n_channels + channel] */
+  int64_t *trained_bytes;               /* [device] weights of forward operators */
+  int32_t *n_sharing;                   /* [device] how many run its part, itself included */
+  int32_t *next_sharing;                /* [device] the next of them; -1 ends */
+  int64_t *weight_bytes, *max_footprint_bytes, *stashed_bytes, *peak_bytes; /* [memory] */
+  int32_t *seen_by_device, *seen_by_memory;                                 /* the last tensor that arrived there */
+  int32_t *first_on, *next_on; /* operators of each device, as lists; -1 ends */
+  int64_t *waiting;            /* [device] edges of F from devices that are not yet done */
+  int32_t *ready;              /* [device] */
 } pipeline;
 
 static void measure_operators(pipeline *m) {
@@ -52,7 +52,7 @@ static void *make_pipeline(const situ_problem *p, arena *a) {
       !(m->load_ns = ARENA_NEW(a, int64_t, d)) || !(m->channel_ns = ARENA_NEW(a, int64_t, channels)) ||
       !(m->trained_bytes = ARENA_NEW(a, int64_t, d)) || !(m->n_sharing = ARENA_NEW(a, int32_t, d)) ||
       !(m->next_sharing = ARENA_NEW(a, int32_t, d)) || !(m->weight_bytes = ARENA_NEW(a, int64_t, w)) ||
-      !(m->greatest_bytes = ARENA_NEW(a, int64_t, w)) || !(m->stashed_bytes = ARENA_NEW(a, int64_t, w)) ||
+      !(m->max_footprint_bytes = ARENA_NEW(a, int64_t, w)) || !(m->stashed_bytes = ARENA_NEW(a, int64_t, w)) ||
       !(m->peak_bytes = ARENA_NEW(a, int64_t, w)) || !(m->seen_by_device = ARENA_NEW(a, int32_t, d)) ||
       !(m->seen_by_memory = ARENA_NEW(a, int32_t, w)) || !(m->first_on = ARENA_NEW(a, int32_t, d)) ||
       !(m->next_on = ARENA_NEW(a, int32_t, n)) || !(m->waiting = ARENA_NEW(a, int64_t, d)) ||
@@ -77,18 +77,18 @@ static bool is_contiguous(pipeline *m, const int32_t *device) {
     for (int64_t i = f->start[v]; i < f->start[v + 1]; i++)
       m->waiting[device[f->to[i]]] += device[f->to[i]] != device[v];
   }
-  int32_t n_ready = 0, n_drawn = 0;
+  int32_t n_ready = 0, n_done = 0;
   for (int32_t d = 0; d < p->n_devices; d++)
     if (m->waiting[d] == 0) m->ready[n_ready++] = d;
-  while (n_drawn < n_ready) {
-    int32_t d = m->ready[n_drawn++];
+  while (n_done < n_ready) {
+    int32_t d = m->ready[n_done++];
     for (int32_t v = m->first_on[d]; v >= 0; v = m->next_on[v])
       for (int64_t i = f->start[v]; i < f->start[v + 1]; i++) {
         int32_t to = device[f->to[i]];
         if (to != d && --m->waiting[to] == 0) m->ready[n_ready++] = to;
       }
   }
-  return n_drawn == p->n_devices;
+  return n_done == p->n_devices;
 }
 
 static void list_sharing(pipeline *m, const int32_t *replica_of) {
@@ -151,7 +151,7 @@ static void charge_route(pipeline *m, int32_t t, int32_t from, int32_t to, int64
   }
 }
 
-/* The ring over which those that share the part of d make their gradients equal, once for each round of inputs. */
+/* The ring by which the replicas of the part of d average their gradients, once for each round of inputs. */
 static void charge_ring(pipeline *m, int32_t d) {
   const situ_problem *p = m->problem;
   const situ_platform *f = p->platform;
@@ -168,8 +168,8 @@ static void charge_ring(pipeline *m, int32_t d) {
   }
 }
 
-/* The channels of a route pay for each tensor once for each destination memory; from and to each of those that share a
- * part with the inputs that the two have in common. */
+/* The channels of a route pay for each tensor once for each destination memory; between two replicas with the share of
+ * inputs that both run. */
 static void charge_links(pipeline *m, const int32_t *device) {
   const situ_problem *p = m->problem;
   const situ_graph *g = p->graph;
@@ -193,25 +193,25 @@ static int64_t count_memory(pipeline *m, const int32_t *device) {
   const situ_problem *p = m->problem;
   size_t size = (size_t)p->n_memories * sizeof(int64_t);
   memset(m->weight_bytes, 0, size);
-  memset(m->greatest_bytes, 0, size);
+  memset(m->max_footprint_bytes, 0, size);
   memset(m->stashed_bytes, 0, size);
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t w = p->memory_of[device[v]];
     m->weight_bytes[w] = sat_add(m->weight_bytes[w], p->graph->weight_bytes[v]);
-    m->greatest_bytes[w] = max64(m->greatest_bytes[w], m->footprint_bytes[v]);
+    m->max_footprint_bytes[w] = max64(m->max_footprint_bytes[w], m->footprint_bytes[v]);
     m->stashed_bytes[w] = sat_add(m->stashed_bytes[w], m->stash_bytes[v]);
   }
   for (int32_t w = 0; w < p->n_memories; w++) {
-    int64_t each = sat_add(m->stashed_bytes[w], m->greatest_bytes[w]);
+    int64_t each = sat_add(m->stashed_bytes[w], m->max_footprint_bytes[w]);
     m->peak_bytes[w] = sat_add(m->weight_bytes[w], sat_mul(p->in_flight, each));
   }
-  for (int32_t d = 0; d < p->n_devices; d++) /* whoever shares a part holds it all */
+  for (int32_t d = 0; d < p->n_devices; d++) /* every replica holds the whole part */
     for (int32_t x = m->n_sharing[d] > 1 ? m->next_sharing[d] : -1; x >= 0; x = m->next_sharing[x])
       m->peak_bytes[p->memory_of[x]] = m->peak_bytes[p->memory_of[d]];
   return platform_excess_bytes(p->platform, m->peak_bytes);
 }
 
-/* Loads for one input, of parts and then of those that run them. */
+/* Loads for one input, of parts and then of their replicas. */
 static void share_loads(pipeline *m) {
   const situ_problem *p = m->problem;
   memset(m->load_ns, 0, (size_t)p->n_devices * sizeof(int64_t));
@@ -227,7 +227,7 @@ static void share_loads(pipeline *m) {
       m->load_ns[x] = m->load_ns[d];
 }
 
-/* Loads and channel loads; false when an operator sits where it cannot run. */
+/* Loads of devices and channels; false if an operator cannot run on its device. */
 static bool charge(pipeline *m, const int32_t *device) {
   const situ_problem *p = m->problem;
   size_t size = (size_t)p->n_devices * sizeof(int64_t), n_phases = (size_t)p->n_phases;
@@ -269,11 +269,11 @@ static void run_pipeline(void *model, const placement *where, bool memory, simul
   if (!valid || (p->contiguous && !is_contiguous(m, where->device))) return;
   out->value_ns = 0;
   for (int32_t phase = 0; phase < p->n_phases; phase++) {
-    int64_t greatest = 0;
-    for (int32_t d = 0; d < p->n_devices; d++) greatest = max64(greatest, m->phase_ns[phase * p->n_devices + d]);
+    int64_t max = 0;
+    for (int32_t d = 0; d < p->n_devices; d++) max = max64(max, m->phase_ns[phase * p->n_devices + d]);
     const int64_t *channel_ns = m->channel_ns + (int64_t)phase * p->platform->n_channels;
-    for (int32_t c = 0; c < p->platform->n_channels; c++) greatest = max64(greatest, channel_ns[c]);
-    out->value_ns = sat_add(out->value_ns, greatest);
+    for (int32_t c = 0; c < p->platform->n_channels; c++) max = max64(max, channel_ns[c]);
+    out->value_ns = sat_add(out->value_ns, max);
   }
 }
 

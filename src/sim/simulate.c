@@ -77,7 +77,7 @@ simulation simulator_run(simulator *s, const placement *where, bool memory) {
 }
 
 struct simulator_base {
-  void *state; /* of the model; NULL for those that always run whole */
+  void *state; /* of the model; NULL for models that always run completely */
 };
 
 simulator_base *simulator_base_new(simulator *s, arena *a) {
@@ -115,7 +115,7 @@ int64_t simulator_dispatch(simulator *s, const int32_t *device, const double *pr
   return s->model->dispatch ? s->model->dispatch(s->state, device, priority, order, limit_ns) : SITU_NEVER_NS;
 }
 
-/* A run trusts its placement; a whole plan may be asked for by anyone. */
+/* A run trusts its placement; the placement of a whole plan may come from a caller. */
 static situ_status refuse_placement(const situ_problem *p, const placement *where, arena *scratch, situ_error *error) {
   for (int32_t v = 0; v < p->n_operators; v++)
     if (where->device[v] < 0 || where->device[v] >= p->n_devices)

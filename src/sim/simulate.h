@@ -16,8 +16,8 @@ simulator *simulator_new(const situ_problem *problem, arena *a);
  * not tracked (excess_bytes = 0, peak_bytes NULL), which is faster. */
 simulation simulator_run(simulator *s, const placement *where, bool memory);
 
-/* A base run, from which runs of similar placements reuse what is the same. It belongs to the search; several may be in
- * use. It never changes results, only the speed: docs/theory/models/trial_runs.md. */
+/* A base run, from which runs of similar placements reuse the common part. It belongs to the search; there may be
+ * several. It never changes results, only the speed: docs/theory/models/trial_runs.md. */
 typedef struct simulator_base simulator_base;
 
 /* An empty one, in an arena that the simulator outlives. NULL without memory. */
@@ -30,11 +30,11 @@ simulation simulator_run_base(simulator *s, simulator_base *b, const placement *
  */
 simulation simulator_run_below(simulator *s, simulator_base *b, const placement *where, bool memory, int64_t limit_ns);
 
-/* Fills order ([operator]) with the sequence that arises where no device waits for one operator while it could run
- * another: of those whose inputs are there it takes the one of highest priority ([operator], ties to the lower number),
- * as the ready queues of runtimes do. Returns how long that takes, at most limit_ns: it ends as soon as it is sure to
- * take so long, or where an operator sits where it cannot run, and order is of no use then. SITU_NEVER_NS for all but
- * stream problems with contention on links. At most as much work as a run. */
+/* Fills order ([operator]) with the sequence of a list schedule: a device never waits for one operator while it could
+ * run another. Of those whose inputs have arrived it takes the one of highest priority ([operator], ties to the lower
+ * number), as the ready queues of runtimes do. Returns how long that takes, at most limit_ns: it ends as soon as it
+ * must take so long, or an operator cannot run on its device; order is undefined then. SITU_NEVER_NS except for stream
+ * problems with contention on links. At most as much work as a run. */
 int64_t simulator_dispatch(simulator *s, const int32_t *device, const double *priority, int32_t *order,
                            int64_t limit_ns);
 

@@ -6,13 +6,13 @@
 
 /* What one run found. */
 typedef struct simulation {
-  int64_t value_ns;              /* makespan or period; SITU_NEVER_NS when an operator sits where it cannot run, or the
+  int64_t value_ns;              /* makespan or period; SITU_NEVER_NS if an operator cannot run on its device, or the
                                     placement breaks a rule of its execution model (an order that is not topological, a
                                     cycle among calls, too many of them, contiguity); stream has no times,
                                     loads or memory then */
   int64_t latency_ns, period_ns; /* stream where the period matters: both; else SITU_NEVER_NS */
   int64_t other_ns;              /* by the other costs, where they limit plans; else SITU_NEVER_NS */
-  int64_t over_ns;               /* by how much a limit of time is exceeded; 0 when it is kept */
+  int64_t over_ns;               /* by how much a limit of time is exceeded; else 0 */
   int64_t excess_bytes; /* memory over the limits, summed over memories; 0 when it fits. A search may use it as a
                            penalty; a placement with any excess is infeasible. */
   bool stopped;         /* simulator_run_below: the value is the limit or more, and nothing else is known */

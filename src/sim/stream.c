@@ -5,11 +5,11 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 
-int64_t stream_most_sendings(const stream *s) {
+int64_t stream_max_sendings(const stream *s) {
   const situ_graph *g = s->graph;
-  int64_t most = 0;
-  for (int32_t t = 0; t < g->n_tensors; t++) most += min64(g->use_start[t + 1] - g->use_start[t], s->n_memories - 1);
-  return most;
+  int64_t max = 0;
+  for (int32_t t = 0; t < g->n_tensors; t++) max += min64(g->use_start[t + 1] - g->use_start[t], s->n_memories - 1);
+  return max;
 }
 
 void stream_chain(stream *s, const placement *where) {

@@ -1,10 +1,14 @@
 /* sim/stream.h - the stream model (docs/model.md): the state of a run, by concern, shared by the files of the model.
  *
- * stream.c         the placement as chains; the single pass without contention stream_link.c    the event-driven run
- * with contention on channels; sequences by priority stream_serial.c  the run with overlap none stream_marks.c   the
- * state of such a run at some instants, to go on from stream_memory.c  memory over time, after either stream_run.c
- * set-up; one run, and what it tells stream_base.c    runs that take over from a run before them what is the same, and
- * end where they are too long stream_plan.c    the whole plan stream_model.c   the row of the model */
+ * - stream.c: the placement as chains; the single pass without contention
+ * - stream_link.c: the event-driven run with contention on channels; sequences by priority
+ * - stream_serial.c: the run with overlap none
+ * - stream_checkpoints.c: the state of an event-driven run at some instants, from which another may continue
+ * - stream_memory.c: memory over time, after any run
+ * - stream_run.c: set-up; one run and its results
+ * - stream_base.c: runs that reuse the common part of an earlier run, and end early if they are too long
+ * - stream_plan.c: the whole plan
+ * - stream_model.c: the row of the model */
 #ifndef SITU_SIM_STREAM_H
 #define SITU_SIM_STREAM_H
 
@@ -19,7 +23,7 @@ typedef struct stream_input {
 /* contention link: a tensor on its way to one memory. */
 typedef struct stream_sending {
   int32_t tensor, to_memory;
-  int32_t hop, end_hop;     /* the present hop and the end of the route, as indices into the routes */
+  int32_t hop, end_hop;     /* the current hop and the end of the route, as indices into the routes */
   int32_t first_user;       /* index into graph->use: its users there, chained by user_next; -1 ends */
   int32_t next_in_queue;    /* of the channel, or -1 */
   int64_t left_ns, came_ns; /* end of its first hop, start of its last; left_ns -1 before */
@@ -35,8 +39,8 @@ typedef struct stream_event {
   int32_t who; /* a device, or n_devices + a channel */
 } stream_event;
 
-typedef struct stream_marks stream_marks;   /* stream_marks.h */
-typedef struct stream_memory stream_memory; /* stream_memory.c */
+typedef struct stream_checkpoints stream_checkpoints; /* stream_checkpoints.h */
+typedef struct stream_memory stream_memory;           /* stream_memory.c */
 
 /* The event-driven run with contention link; all NULL without it. */
 typedef struct stream_link_run {
@@ -50,7 +54,7 @@ typedef struct stream_link_run {
   int32_t n_sendings;
   int32_t *user_next;     /* [use] */
   int32_t *first_sending; /* [tensor] */
-  int32_t *slot;          /* [memory] the sending of the present tensor to it, if not older than the tensor */
+  int32_t *slot;          /* [memory] the sending of the current tensor to it, unless older than the tensor */
   int32_t *channel_now, *queue_first, *queue_last; /* [channel] sending in service, and waiting; -1 for none */
 
   stream_event *heap;
@@ -61,8 +65,8 @@ typedef struct stream_link_run {
   int32_t *freed, n_freed;       /* channels that ended a hop at this instant */
 
   int64_t n_hops;
-  situ_transfer *hop_log; /* NULL, or where each hop is written: n_hops of them */
-  stream_marks *marks;    /* NULL, or where the run leaves its marks */
+  situ_transfer *hop_log;          /* NULL, or where each hop is written: n_hops of them */
+  stream_checkpoints *checkpoints; /* NULL, or where the run saves its checkpoints */
 } stream_link_run;
 
 /* A run with contention link in which each device picks a ready operator by priority. */
@@ -94,16 +98,16 @@ typedef struct stream {
   int64_t *free_ns;              /* [device] contention none: when it finishes its current operators */
 
   const int64_t *tail_ns; /* NULL, or [operator] minimum time from its start to the end of everything: then the run */
-  int64_t limit_ns;       /* ends as soon as it is sure to take this long; a dispatch ends so too, without tails */
-  bool stopped;           /* it ended so */
+  int64_t limit_ns;       /* ends as soon as it must take this long; so does a dispatch, without tails */
+  bool stopped;           /* it has ended early */
 
   stream_link_run link;
   stream_dispatch dispatch;
   stream_memory *memory;
 } stream;
 
-/* The maximum number of copies of tensors in memories of others that any placement needs. */
-int64_t stream_most_sendings(const stream *s);
+/* The maximum number of copies of tensors in other memories that any placement needs. */
+int64_t stream_max_sendings(const stream *s);
 
 /* Chains the operators of each device in the given order. */
 void stream_chain(stream *s, const placement *where);

@@ -1,22 +1,22 @@
 /* Runs of the stream model that reuse the common part of a base run, and end early if they are too long.
  *
- * With contention link the base leaves marks: all that the event-driven run holds at the end of some instants. The run
- * of another placement is identical up to the instant at which the first event depends on a difference (`parting`); its
- * run starts from the last mark before that. Without contention the run starts at the first position that differs; with
- * overlap none, where only sums matter, at the beginning.
+ * With contention link the base saves checkpoints: the state of the event-driven run at the end of some instants. The
+ * run of another placement is identical up to the instant at which the first event depends on a difference
+ * (`divergence`); it starts from the last checkpoint before that. Without contention the run starts at the first
+ * position that differs; with overlap none, where only sums matter, at the beginning.
  *
  * From its start an operator takes at least its tail to the end of everything, the longest way through operators that
- * follow on the same device and users of its tensors, without contention. A start that is no less than the limit minus
- * the tail ends the run. The last operator to end has a tail of its time or more: so a run is stopped exactly where its
- * value is the limit or more. docs/theory/models/trial_runs.md. */
+ * follow on the same device and users of its tensors, without contention. A start at or after the limit minus
+ * the tail ends the run. The tail of the last operator to end is at least its time, so a run is stopped exactly if its
+ * value is at least the limit. docs/theory/models/trial_runs.md. */
 #include "sim/stream_base.h"
 
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "sim/stream_checkpoints.h"
 #include "sim/stream_link.h"
-#include "sim/stream_marks.h"
 #include "sim/stream_run.h"
 
 typedef struct stream_base {
@@ -25,8 +25,8 @@ typedef struct stream_base {
   int64_t *start_ns, *finish_ns, *tail_ns;
   int32_t *next;                      /* as in the stream */
   int32_t *user_next, *first_sending; /* contention link, as in the stream */
-  stream_marks *marks;                /* contention link */
-  int64_t *trial_tail_ns;             /* [operator] of the placement at hand */
+  stream_checkpoints *checkpoints;    /* contention link */
+  int64_t *trial_tail_ns;             /* [operator] of the current placement */
   int32_t low, high;                  /* the first and last position at which that differs; low > high: it does not */
 } stream_base;
 
@@ -41,29 +41,29 @@ void *stream_base_new(void *model, arena *a) {
   if (s->problem->contention != SITU_CONTENTION_LINK || s->problem->overlap == SITU_OVERLAP_NONE) return b;
   if (!ARENA_ARRAYS(a, ARRAY(b->user_next, s->graph->n_uses), ARRAY(b->first_sending, s->graph->n_tensors)))
     return NULL;
-  b->marks = stream_marks_new(s, a);
-  return b->marks ? b : NULL;
+  b->checkpoints = stream_checkpoints_new(s, a);
+  return b->checkpoints ? b : NULL;
 }
 
 #define COPY(to, from, count) memcpy((to), (from), (size_t)(count) * sizeof *(to))
 
-/* Restores the part before the mark, after a complete run. */
-static void take_over(stream *s, const stream_base *b, int64_t mark_ns) {
+/* Restores the results before the checkpoint, after a complete run. */
+static void restore_prefix(stream *s, const stream_base *b, int64_t point_ns) {
   for (int32_t v = 0; v < s->n_operators; v++) {
-    if (b->start_ns[v] > mark_ns) continue;
+    if (b->start_ns[v] > point_ns) continue;
     s->start_ns[v] = b->start_ns[v];
     s->finish_ns[v] = b->finish_ns[v];
   }
   for (int32_t t = 0; t < s->graph->n_tensors; t++)
-    if (b->finish_ns[s->graph->producer[t]] <= mark_ns) s->link.first_sending[t] = b->first_sending[t];
+    if (b->finish_ns[s->graph->producer[t]] <= point_ns) s->link.first_sending[t] = b->first_sending[t];
 }
 
-/* ---- what differs ---- */
+/* ---- differences ---- */
 
 static inline int32_t operator_at(const placement *where, int32_t i) { return where->order ? where->order[i] : i; }
 
-/* Chains the placement and finds where it differs from the base. False when it cannot run: the order, which is
- * topological outside of the range, must be so inside too. */
+/* Chains the placement and finds the range in which it differs from the base. False if it cannot run: the order is
+ * topological outside of the range and must be so inside too. */
 static bool compare(stream *s, stream_base *b, const placement *where) {
   const int64_t *in_start = s->graph->in_start;
   stream_chain(s, where);
@@ -85,7 +85,7 @@ static bool compare(stream *s, stream_base *b, const placement *where) {
   return true;
 }
 
-/* When the last producer of v ended in the base. */
+/* The time at which the last producer of v ended in the base. */
 static int64_t ready_ns(const stream *s, const stream_base *b, int32_t v) {
   int64_t ready = 0;
   for (int64_t k = s->graph->in_start[v]; k < s->graph->in_start[v + 1]; k++)
@@ -93,40 +93,40 @@ static int64_t ready_ns(const stream *s, const stream_base *b, int32_t v) {
   return ready;
 }
 
-/* A time before which all is as in the base. An operator on another device counts from where its first producer ends:
- * then it is asked where it is. Another operator that follows x on its device counts from the end of x, and not before
- * the one that follows in the base starts there, or all producers of the one that follows now have ended. */
-static int64_t parting(const stream *s, const stream_base *b, const placement *where) {
-  int64_t parting = SITU_NEVER_NS;
+/* A time before which the run equals the base. An operator on another device matters from the end of its first
+ * producer, when its device is looked up. A different successor of x on its device matters from the end of x, but not
+ * before the base's successor starts, or all producers of the new one have ended. */
+static int64_t divergence(const stream *s, const stream_base *b, const placement *where) {
+  int64_t diverges = SITU_NEVER_NS;
   const int64_t *in_start = s->graph->in_start;
   for (int32_t i = b->low; i <= b->high; i++) {
     int32_t v = b->order[i];
     if (where->device[v] == b->device[v]) continue;
     for (int64_t k = in_start[v]; k < in_start[v + 1]; k++)
-      parting = min64(parting, b->finish_ns[s->input[k].producer]);
+      diverges = min64(diverges, b->finish_ns[s->input[k].producer]);
   }
   for (int32_t x = 0; x < s->n_operators + s->n_devices; x++) {
     int32_t now = s->next[x], before = b->next[x];
     if (now == before) continue;
     int64_t end = x < s->n_operators ? b->finish_ns[x] : 0;
-    if (end >= parting) continue;
+    if (end >= diverges) continue;
     int64_t starts = before >= 0 ? b->start_ns[before] : SITU_NEVER_NS;
     if (now >= 0) starts = min64(starts, ready_ns(s, b, now));
-    parting = min64(parting, max64(end, starts));
+    diverges = min64(diverges, max64(end, starts));
   }
-  return parting;
+  return diverges;
 }
 
-/* The last mark before the placement, which is chained, parts from the base; NULL: there is none. */
-static const stream_mark *last_mark(const stream *s, const stream_base *b, const placement *where) {
-  if (!b->valid || !b->marks || stream_marks_empty(b->marks)) return NULL;
-  return stream_marks_before(b->marks, parting(s, b, where));
+/* The last checkpoint before the chained placement diverges from the base; NULL: there is none. */
+static const stream_checkpoint *last_checkpoint(const stream *s, const stream_base *b, const placement *where) {
+  if (!b->valid || !b->checkpoints || stream_checkpoints_empty(b->checkpoints)) return NULL;
+  return stream_checkpoints_before(b->checkpoints, divergence(s, b, where));
 }
 
 /* ---- runs ---- */
 
-/* Tails of operators at positions `first` to `last` that start in the base after `after`, or of all where there is
- * none; those behind `last` are there. */
+/* Tails of operators at positions `first` to `last` that start in the base after `after`, or of all if there is no
+ * base; those after `last` are known. */
 static void find_tails(const stream *s, const stream_base *b, const placement *where, int64_t *tail_ns, int32_t first,
                        int32_t last, int64_t after) {
   const situ_problem *p = s->problem;
@@ -135,27 +135,27 @@ static void find_tails(const stream *s, const stream_base *b, const placement *w
     int32_t v = operator_at(where, i), d = where->device[v], next = s->next[v];
     if (b->valid && b->start_ns[v] <= after) continue;
     const int32_t *kind = p->device_kind + (int64_t)d * p->n_devices;
-    int64_t most = next >= 0 ? tail_ns[next] : 0;
+    int64_t max = next >= 0 ? tail_ns[next] : 0;
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
       const int64_t *transfer_ns = p->transfer_ns[t];
       for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) {
         int32_t w = g->use[k], way = kind[where->device[w]];
-        most = max64(most, way ? sat_add(transfer_ns[way], tail_ns[w]) : tail_ns[w]);
+        max = max64(max, way ? sat_add(transfer_ns[way], tail_ns[w]) : tail_ns[w]);
       }
     }
-    tail_ns[v] = sat_add(most, problem_time_ns(p, v, d));
+    tail_ns[v] = sat_add(max, problem_time_ns(p, v, d));
   }
 }
 
-/* Runs what is compared and chained, contention link from the mark on. */
-static bool run_from(stream *s, const stream_base *b, const stream_mark *mark, const placement *where) {
+/* Runs a compared and chained placement, with contention link from the checkpoint on. */
+static bool run_from(stream *s, const stream_base *b, const stream_checkpoint *point, const placement *where) {
   s->stopped = false;
   if (s->problem->contention == SITU_CONTENTION_LINK) {
-    if (!mark) return stream_run_link(s);
-    stream_go_to_mark(s, mark);
+    if (!point) return stream_run_link(s);
+    stream_restore(s, point);
     COPY(s->link.user_next, b->user_next, s->graph->n_uses);
-    if (!stream_go_on(s)) return false;
-    take_over(s, b, stream_mark_ns(mark));
+    if (!stream_continue(s)) return false;
+    restore_prefix(s, b, stream_checkpoint_ns(point));
     return true;
   }
   for (int32_t i = 0; i < s->n_operators; i++) {
@@ -167,15 +167,15 @@ static bool run_from(stream *s, const stream_base *b, const stream_mark *mark, c
 }
 
 void stream_run_base(void *model, void *base, const placement *where, bool memory, simulation *out) {
-  REQUIRE(!((stream *)model)->link.marks);
+  REQUIRE(!((stream *)model)->link.checkpoints);
   stream *s = model;
   stream_base *b = base;
   if (!compare(s, b, where)) return;
-  const stream_mark *mark = last_mark(s, b, where);
-  if (b->marks) stream_marks_cut(b->marks, mark); /* the others belong to the previous base */
-  s->link.marks = b->marks;
-  bool ran = run_from(s, b, mark, where);
-  s->link.marks = NULL;
+  const stream_checkpoint *point = last_checkpoint(s, b, where);
+  if (b->checkpoints) stream_checkpoints_cut(b->checkpoints, point); /* later ones belong to the previous base */
+  s->link.checkpoints = b->checkpoints;
+  bool ran = run_from(s, b, point, where);
+  s->link.checkpoints = NULL;
   b->valid = ran;
   if (!ran) return;
   COPY(b->device, where->device, s->n_operators);
@@ -186,7 +186,7 @@ void stream_run_base(void *model, void *base, const placement *where, bool memor
   if (b->user_next) COPY(b->user_next, s->link.user_next, s->graph->n_uses);
   if (b->user_next) COPY(b->first_sending, s->link.first_sending, s->graph->n_tensors);
   find_tails(s, b, where, b->tail_ns, 0, s->n_operators - 1, -1);
-  stream_tell(s, where, memory, out);
+  stream_report(s, where, memory, out);
 }
 
 void stream_run_below(void *model, void *base, const placement *where, bool memory, int64_t limit_ns, simulation *out) {
@@ -194,16 +194,16 @@ void stream_run_below(void *model, void *base, const placement *where, bool memo
   stream *s = model;
   stream_base *b = base;
   if (!compare(s, b, where)) return;
-  const stream_mark *mark = last_mark(s, b, where);
+  const stream_checkpoint *point = last_checkpoint(s, b, where);
   if (limit_ns != SITU_NEVER_NS) {
     if (b->valid) COPY(b->trial_tail_ns, b->tail_ns, s->n_operators);
     int32_t first = s->problem->contention == SITU_CONTENTION_LINK ? 0 : b->low;
-    find_tails(s, b, where, b->trial_tail_ns, first, b->high, mark ? stream_mark_ns(mark) : -1);
+    find_tails(s, b, where, b->trial_tail_ns, first, b->high, point ? stream_checkpoint_ns(point) : -1);
     s->tail_ns = b->trial_tail_ns;
     s->limit_ns = limit_ns;
   }
-  bool ran = run_from(s, b, mark, where);
+  bool ran = run_from(s, b, point, where);
   out->stopped = s->stopped;
   s->tail_ns = NULL;
-  if (ran) stream_tell(s, where, memory, out);
+  if (ran) stream_report(s, where, memory, out);
 }

@@ -1,17 +1,17 @@
 /* The stream model with contention: a discrete-event run.
  *
- * At most one operator per device and one hop per channel are under way, so the heap of events holds few entries. An
- * instant has two parts. First everything that ends now ends, and all that follows without taking time follows:
- * tensors become ready, hops of no duration pass, operators start, those of no duration end. The outcome of this part
- * does not depend on the order in which it is worked off. Then the tensors that became ready for a hop join the
- * queues, sorted by tensor and destination, and the idle channels take the first of their queues. With overlap
- * host-blocking a copy back takes its hosts as well as its channel: they count as busy devices meanwhile. */
+ * At most one operator per device and one hop per channel are in progress, so the heap of events holds few entries. An
+ * instant has two parts. First all that ends now ends, with its immediate consequences: tensors become ready, hops of
+ * no duration pass, operators start, those of no duration end. The result of this part does not depend on the order of
+ * its events. Then the tensors that became ready for a hop join the queues, sorted by tensor and destination, and idle
+ * channels serve the first of their queues. With overlap host-blocking a copy to a host occupies the host as well as
+ * its channel: it counts as a busy device meanwhile. */
 #include "sim/stream_link.h"
 
 #include <string.h>
 
 #include "base/checked.h"
-#include "sim/stream_marks.h"
+#include "sim/stream_checkpoints.h"
 #include "sim/stream_serial.h"
 
 /* Chains the hosts of each memory. Returns [memory] the first of them or -1; NULL without memory. */
@@ -28,7 +28,7 @@ static const int32_t *find_hosts(stream *s, arena *a) {
 }
 
 bool stream_link_make(stream *s, arena *a) {
-  int64_t most = stream_most_sendings(s);
+  int64_t max = stream_max_sendings(s);
   int32_t n_devices = s->n_devices, n_channels = s->n_channels;
   const situ_platform *q = s->platform;
   int32_t n_hops = q->route_start[(int64_t)s->n_memories * s->n_memories];
@@ -46,14 +46,14 @@ bool stream_link_make(stream *s, arena *a) {
          (s->dispatch.ready = ARENA_NEW(a, ready_heap, n_devices)) &&
          (s->dispatch.room = ARENA_NEW(a, int32_t, s->n_operators)) &&
          (s->dispatch.left_ns = ARENA_NEW(a, int64_t, n_devices)) &&
-         (s->link.sending = ARENA_NEW(a, stream_sending, most)) &&
+         (s->link.sending = ARENA_NEW(a, stream_sending, max)) &&
          (s->link.user_next = ARENA_NEW(a, int32_t, s->graph->n_uses)) &&
          (s->link.slot = ARENA_NEW(a, int32_t, s->n_memories)) &&
          (s->link.channel_now = ARENA_NEW(a, int32_t, n_channels)) &&
          (s->link.queue_first = ARENA_NEW(a, int32_t, n_channels)) &&
          (s->link.queue_last = ARENA_NEW(a, int32_t, n_channels)) &&
          (s->link.heap = ARENA_NEW(a, stream_event, (int64_t)n_devices + n_channels)) &&
-         (s->link.runnable = ARENA_NEW(a, int32_t, n_devices)) && (s->link.fresh = ARENA_NEW(a, int32_t, most)) &&
+         (s->link.runnable = ARENA_NEW(a, int32_t, n_devices)) && (s->link.fresh = ARENA_NEW(a, int32_t, max)) &&
          (s->link.freed = ARENA_NEW(a, int32_t, n_channels)) &&
          (s->link.first_sending = ARENA_NEW(a, int32_t, s->graph->n_tensors));
 }
@@ -77,7 +77,7 @@ static stream_event event_pop(stream *s) {
   return top;
 }
 
-/* One more input of w is in its memory. */
+/* Another input of w has arrived in its memory. */
 static inline void deliver(stream *s, int32_t w) {
   if (--s->link.waiting[w] > 0) return;
   int32_t d = s->device[w];
@@ -102,7 +102,7 @@ static inline void log_hop(stream *s, int32_t k, int64_t start, int64_t finish) 
   s->link.n_hops++;
 }
 
-/* Sending k is ready for its present hop, or has arrived. */
+/* Sending k is ready for its current hop, or has arrived. */
 static void advance(stream *s, int32_t k, int64_t now) {
   stream_sending *x = &s->link.sending[k];
   for (; x->hop < x->end_hop; x->hop++) {
@@ -141,7 +141,7 @@ static void send(stream *s, int32_t t, int32_t position, int32_t m, int64_t now)
   for (int32_t k = first; k < s->link.n_sendings; k++) advance(s, k, now);
 }
 
-/* The operator that device d is at ends. */
+/* The operator that device d runs ends. */
 static void end_operator(stream *s, int32_t d, int64_t now) {
   const situ_graph *g = s->graph;
   int32_t v = s->device_at[d];
@@ -165,7 +165,7 @@ static inline int32_t next_operator(stream *s, int32_t d, int64_t now) {
   return v;
 }
 
-/* Starts what device d can start; it is idle. It counts as busy meanwhile, so that it is not listed as runnable. */
+/* Starts operators of the idle device d. It counts as busy meanwhile, so that it is not listed as runnable. */
 static void run_device(stream *s, int32_t d, int64_t now) {
   const situ_problem *p = s->problem;
   s->link.device_busy[d] = true;
@@ -206,27 +206,28 @@ static void sift_down(stream *s, int32_t i, int32_t n) {
   s->link.fresh[i] = k;
 }
 
-/* Sorts the fresh ones by tensor, then destination: usually they are; else heapsort, for there may be many. */
+/* Sorts the fresh sendings by tensor, then destination. Usually they are sorted; else heapsort, as there may be many.
+ */
 static void sort_fresh(stream *s) {
   int32_t n = s->link.n_fresh, i = 1;
   while (i < n && turn(s, s->link.fresh[i - 1]) < turn(s, s->link.fresh[i])) i++;
   if (i >= n) return;
   for (i = n / 2 - 1; i >= 0; i--) sift_down(s, i, n);
   for (i = n - 1; i > 0; i--) {
-    int32_t greatest = s->link.fresh[0];
+    int32_t max = s->link.fresh[0];
     s->link.fresh[0] = s->link.fresh[i];
-    s->link.fresh[i] = greatest;
+    s->link.fresh[i] = max;
     sift_down(s, 0, i);
   }
 }
 
-/* Whether all hosts of a memory, from the first one on, are idle; none for -1. */
+/* Whether all hosts of a memory, from `host` on, are idle; -1: it has none. */
 static bool hosts_are_idle(const stream *s, int32_t host) {
   while (host >= 0 && !s->link.device_busy[host]) host = s->link.next_host[host];
   return host < 0;
 }
 
-/* An idle channel takes the first of its queue, unless that has to wait for its hosts. */
+/* An idle channel serves the first of its queue, unless that must wait for its hosts. */
 static void serve(stream *s, int32_t c, int64_t now) {
   int32_t k = s->link.queue_first[c];
   if (s->link.channel_now[c] >= 0 || k < 0 || !hosts_are_idle(s, hop_of(s, k).host)) return;
@@ -249,7 +250,7 @@ static void serve_channels(stream *s, int64_t now) {
       s->link.sending[s->link.queue_last[c]].next_in_queue = k;
     s->link.queue_last[c] = k;
   }
-  if (s->problem->overlap == SITU_OVERLAP_HOST_BLOCKING) { /* any of them may have waited for its host */
+  if (s->problem->overlap == SITU_OVERLAP_HOST_BLOCKING) { /* each of them may have waited for its host */
     for (int32_t c = 0; c < s->n_channels; c++) serve(s, c, now);
   } else {
     for (int32_t i = 0; i < s->link.n_fresh; i++) serve(s, hop_of(s, s->link.fresh[i]).channel, now);
@@ -272,7 +273,7 @@ static void end_event(stream *s, int32_t who, int64_t now) {
   for (int32_t h = host; h >= 0; h = s->link.next_host[h]) run_device(s, h, now);
 }
 
-/* Before time 0. */
+/* The state before time 0. */
 static void prepare(stream *s) {
   const int64_t *in_start = s->graph->in_start;
   for (int32_t v = 0; v < s->n_operators; v++) s->link.waiting[v] = (int32_t)(in_start[v + 1] - in_start[v]);
@@ -286,7 +287,7 @@ static void prepare(stream *s) {
   s->link.broken = s->stopped = false;
 }
 
-/* What is ready at time 0. */
+/* Starts what is ready at time 0. */
 static void run_start(stream *s) {
   for (int32_t d = 0; d < s->n_devices; d++) {
     if (!s->link.device_busy[d]) run_device(s, d, 0);
@@ -295,7 +296,7 @@ static void run_start(stream *s) {
   serve_channels(s, 0);
 }
 
-bool stream_go_on(stream *s) {
+bool stream_continue(stream *s) {
   while (s->link.n_heap > 0 && !s->stopped) {
     int64_t now = s->link.heap[0].time_ns;
     if (now == SITU_NEVER_NS) return false;
@@ -304,7 +305,7 @@ bool stream_go_on(stream *s) {
       run_runnable(s, now);
     }
     serve_channels(s, now);
-    if (s->link.marks) stream_marks_leave(s, now);
+    if (s->link.checkpoints) stream_checkpoints_save(s, now);
   }
   return s->link.n_ended == s->n_operators && !s->link.broken && !s->stopped;
 }
@@ -314,10 +315,10 @@ bool stream_run_link(stream *s) {
   s->dispatch.started = NULL;
   prepare(s);
   run_start(s);
-  return stream_go_on(s);
+  return stream_continue(s);
 }
 
-/* Heaps side by side, as large as their devices have operators. */
+/* Heaps in one array, each with room for all operators of its device. */
 static void prepare_heaps(stream *s, const double *priority) {
   int32_t before = 0;
   for (int32_t d = 0; d < s->n_devices; d++) {
@@ -338,7 +339,7 @@ static void prepare_heaps(stream *s, const double *priority) {
     if (s->link.waiting[v] == 0) heap_push(&s->dispatch.ready[s->device[v]], v);
 }
 
-/* With overlap none the run finds the sequence alone, which takes longer than the run: that is not stopped. */
+/* With overlap none the event-driven run only finds the sequence; its times do not matter, so it has no limit. */
 static bool dispatch(stream *s, const double *priority, int32_t *order, int64_t limit_ns) {
   bool serial = s->problem->overlap == SITU_OVERLAP_NONE;
   prepare(s);
@@ -347,7 +348,7 @@ static bool dispatch(stream *s, const double *priority, int32_t *order, int64_t 
   s->dispatch.started = order;
   s->dispatch.n_started = 0;
   run_start(s);
-  if (!stream_go_on(s)) return false;
+  if (!stream_continue(s)) return false;
   if (!serial) return true;
   stream_chain(s, &(placement){.device = (int32_t *)(uintptr_t)s->device, .order = order});
   return stream_run_serial(s);

@@ -1,6 +1,6 @@
-/* Memory over time in the stream model, after a run: every item takes its room at one time and gives it back at
- * another. The events are sorted by time, releases first, and added up; intervals are half open, so that what ends at
- * an instant makes room for what starts there. */
+/* Memory over time in the stream model, after a run: every item is allocated at one time and released at another. The
+ * events are sorted by time, releases first, and summed; intervals are half-open, so that a release at an instant comes
+ * before an allocation. */
 #include "sim/stream_memory.h"
 
 #include <string.h>
@@ -10,19 +10,19 @@
 #include "base/fail.h"
 
 struct stream_memory {
-  /* Items are what takes room for a while: workspace of an operator (its number), a tensor with its producer
-   * (n_operators + its number), then copies elsewhere. */
+  /* Items: the workspace of an operator (its number), a tensor in the memory of its producer (n_operators + its
+   * number), then copies in other memories. */
   int32_t *copy_tensor, *copy_memory; /* [copy] */
   int32_t n_copies;
-  uint64_t *event_key, *event_key_other;  /* 2 * time, + 1 where room is taken, so that releases go first; _other: */
-  int32_t *event_item, *event_item_other; /* room to sort */
+  uint64_t *event_key, *event_key_other;  /* 2 * time, + 1 for allocations, so that releases come first; _other: */
+  int32_t *event_item, *event_item_other; /* buffers of the sort */
   int64_t n_events;
   int64_t *peak_bytes; /* [memory] */
 
   /* scratch, [memory] */
   int64_t *until_ns; /* end of the last user of the tensor there */
   int32_t *reached;  /* memories that have users of the tensor, in order of first user */
-  int32_t *slot;     /* the place of a memory in `reached`, where it is there */
+  int32_t *slot;     /* the index of a memory in `reached`, if it is there */
   __int128 *held_bytes;
 
   memory_change *change_log; /* NULL, or where each change is written: n_changes of them */
@@ -33,7 +33,7 @@ stream_memory *stream_memory_new(const stream *s, arena *a) {
   stream_memory *f = ARENA_ZERO(a, stream_memory, 1);
   if (!f) return NULL;
   const situ_graph *g = s->graph;
-  int64_t copies = stream_most_sendings(s), items = copies;
+  int64_t copies = stream_max_sendings(s), items = copies;
   for (int32_t v = 0; v < s->n_operators; v++) items += g->workspace_bytes[v] > 0;
   for (int32_t t = 0; t < g->n_tensors; t++) items += g->size_bytes[t] > 0;
   bool made =
@@ -46,7 +46,7 @@ stream_memory *stream_memory_new(const stream *s, arena *a) {
   return made ? f : NULL;
 }
 
-/* Item holds its room from start to end; an end of SITU_NEVER_NS means that it stays. */
+/* The item is held from start to end; with an end of SITU_NEVER_NS it is never released. */
 static void hold(stream_memory *f, int32_t item, int64_t start, int64_t end) {
   if (start >= end) return;
   f->event_item[f->n_events] = item;
@@ -130,7 +130,7 @@ static void sort_events(stream_memory *f) {
   }
 }
 
-/* Writes down what memory m holds now; a later change at the same instant takes its place. */
+/* Logs what memory m holds now; a later change at the same instant replaces it. */
 static void log_change(stream_memory *f, int64_t time_ns, int32_t m) {
   int64_t held = f->held_bytes[m] > INT64_MAX ? INT64_MAX : (int64_t)f->held_bytes[m];
   for (int64_t i = f->n_changes - 1; i >= 0 && f->change_log[i].time_ns == time_ns; i--)

@@ -4,10 +4,10 @@
 
 #include "sim/stream.h"
 
-/* Room to follow the memory of runs; NULL without memory. */
+/* Allocates for the memory of runs; NULL without memory. */
 stream_memory *stream_memory_new(const stream *s, arena *a);
 
-/* After a run to the end: finds the peaks and gives the bytes over the limits, summed over memories. */
+/* After a complete run: finds the peaks, and returns the bytes over the limits, summed over memories. */
 int64_t stream_follow_memory(stream *s, const placement *where);
 /* [memory] the result, borrowed until the next call. */
 const int64_t *stream_peak_bytes(const stream *s);

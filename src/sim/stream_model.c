@@ -12,5 +12,5 @@ const execution_model stream_model = {.execution = SITU_EXECUTION_STREAM,
                                       .run_base = stream_run_base,
                                       .run_below = stream_run_below,
                                       .plan = stream_fill_plan,
-                                      .memory = stream_tell_memory,
+                                      .memory = stream_report_memory,
                                       .dispatch = stream_run_dispatch};

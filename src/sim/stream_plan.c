@@ -14,7 +14,7 @@
 /* A hop, for sorting. */
 typedef struct hop_row {
   situ_transfer hop;
-  int64_t rank; /* among the hops as they were made */
+  int64_t rank; /* among the hops in order of creation */
 } hop_row;
 
 static int by_start(const void *a, const void *b) {
@@ -109,8 +109,8 @@ situ_status stream_fill_plan(void *model, const placement *where, situ_plan *pla
   return fill_transfers(s, where, plan, error);
 }
 
-situ_status stream_tell_memory(void *model, const placement *where, memory_change **out, int64_t *n, arena *a,
-                               situ_error *error) {
+situ_status stream_report_memory(void *model, const placement *where, memory_change **out, int64_t *n, arena *a,
+                                 situ_error *error) {
   simulation found = {.value_ns = SITU_NEVER_NS};
   stream_run(model, where, true, &found);
   return found.value_ns == SITU_NEVER_NS ? SITU_STATUS_OK : stream_log_memory(model, where, out, n, a, error);

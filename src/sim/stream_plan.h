@@ -6,7 +6,7 @@
 
 /* execution_model.plan and .memory */
 situ_status stream_fill_plan(void *model, const placement *where, situ_plan *plan, situ_error *error);
-situ_status stream_tell_memory(void *model, const placement *where, memory_change **out, int64_t *n, arena *a,
-                               situ_error *error);
+situ_status stream_report_memory(void *model, const placement *where, memory_change **out, int64_t *n, arena *a,
+                                 situ_error *error);
 
 #endif

@@ -27,7 +27,7 @@ void *stream_make(const situ_problem *problem, arena *a) {
   return (s->memory = stream_memory_new(s, a)) ? s : NULL;
 }
 
-void stream_tell(stream *s, const placement *where, bool memory, simulation *out) {
+void stream_report(stream *s, const placement *where, bool memory, simulation *out) {
   out->value_ns = 0;
   out->worst_device = where->device[0];
   memset(s->load_ns, 0, (size_t)s->n_devices * sizeof *s->load_ns);
@@ -52,8 +52,8 @@ void stream_run(void *model, const placement *where, bool memory, simulation *ou
     stream_chain(s, where);
     ran = stream_run_link(s);
   } else {
-    memset(s->finish_ns, 0xff, (size_t)s->n_operators * sizeof *s->finish_ns); /* -1: not placed yet */
+    memset(s->finish_ns, 0xff, (size_t)s->n_operators * sizeof *s->finish_ns); /* -1: not yet run */
     ran = stream_run_free(s, where, 0);
   }
-  if (ran) stream_tell(s, where, memory, out);
+  if (ran) stream_report(s, where, memory, out);
 }

@@ -9,6 +9,6 @@ void *stream_make(const situ_problem *problem, arena *a);
 void stream_run(void *model, const placement *where, bool memory, simulation *out);
 
 /* The results of a complete run. */
-void stream_tell(stream *s, const placement *where, bool memory, simulation *out);
+void stream_report(stream *s, const placement *where, bool memory, simulation *out);
 
 #endif

@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 
-/* One hop after the other, the first at *now. */
+/* Logs the hops of a sending one after another, the first at *now. */
 static void send_hops(stream *s, stream_sending *x, int64_t *now) {
   for (int32_t hop = x->hop; hop < x->end_hop; hop++) {
     stream_hop h = s->link.hop[hop];

@@ -7,12 +7,12 @@
 #include "solve/stream/fewer.h"
 #include "solve/stream/robust.h"
 
-/* Limits on simulations, MOST_SIMULATED in operators: about a second. LEAST_NS is always left, however long the
+/* Limits on simulations, MAX_SIMULATED in operators: about a second. MIN_NS is always left, however long the
  * searches took. */
-static const int64_t MOST_SIMULATED = 8000000, LEAST_STEPS = 40, MOST_STEPS = 20000, DEFAULT_NS = 1000000000;
-static const int64_t LEAST_NS = 500000000;
+static const int64_t MAX_SIMULATED = 8000000, MIN_STEPS = 40, MAX_STEPS = 20000, DEFAULT_NS = 1000000000;
+static const int64_t MIN_NS = 500000000;
 static const double TOLERANCE = 0.02, MIN_GAIN = 0.05, UNCERTAINTY = 0.2, SURE = 0.9;
-enum { DRAWS = 200, LEAST_DRAWS = 20 };
+enum { DRAWS = 200, MIN_DRAWS = 20 };
 
 static bool is_latency(const situ_problem *p) {
   return p->execution == SITU_EXECUTION_STREAM && p->objective == SITU_OBJECTIVE_LATENCY &&
@@ -39,13 +39,13 @@ situ_status choice_options(situ_solve_options *o, const situ_problem *p, bool po
   return SITU_STATUS_OK;
 }
 
-int64_t choice_least_ns(const situ_solve_options *o) { return min64(LEAST_NS, sat_round(o->time_limit_s * 1e8)); }
+int64_t choice_min_ns(const situ_solve_options *o) { return min64(MIN_NS, sat_round(o->time_limit_s * 1e8)); }
 
 /* Nanoseconds, or 0 for no limit: what the searches left of the user's limit, minus `kept_ns`, but at least a tenth of
- * the limit or LEAST_NS. */
+ * the limit or MIN_NS. */
 static int64_t time_left(const solve_run *run, const situ_solve_options *o, int64_t kept_ns) {
   if (o->time_limit_s <= 0) return 0;
-  return max64(budget_time_left(run->budget) - kept_ns, choice_least_ns(o));
+  return max64(budget_time_left(run->budget) - kept_ns, choice_min_ns(o));
 }
 
 /* A budget beyond that of the searches. Between begin and end it is the run's own; its steps are then added to that of
@@ -69,12 +69,12 @@ static void extra_end(extra_budget *e, solve_run *run) {
 
 /* The number of simulations that take about a second. */
 static int64_t extra_steps(const situ_problem *p) {
-  return max64(LEAST_STEPS, min64(MOST_STEPS, MOST_SIMULATED / p->n_operators));
+  return max64(MIN_STEPS, min64(MAX_STEPS, MAX_SIMULATED / p->n_operators));
 }
 
 static situ_status search(fewer_pool *pool, solve_run *run, const best_single *single, const fewer_rules *rules,
                           const situ_solve_options *o) {
-  int64_t time = time_left(run, o, o->uncertainty > 0 ? choice_least_ns(o) : 0);
+  int64_t time = time_left(run, o, o->uncertainty > 0 ? choice_min_ns(o) : 0);
   if (o->time_limit_s <= 0 && o->max_steps <= 0) time = DEFAULT_NS;
   extra_budget extra;
   extra_begin(&extra, run, run->budget->stop == BUDGET_CANCELLED ? 1 : extra_steps(run->problem), time);
@@ -85,8 +85,8 @@ static situ_status search(fewer_pool *pool, solve_run *run, const best_single *s
 
 /* The number of draws that take about a second. */
 static int32_t draws_of(const situ_problem *p, int32_t n_plans) {
-  int64_t n = 5 * MOST_SIMULATED / p->n_operators / (n_plans + 1);
-  return (int32_t)max64(LEAST_DRAWS, min64(DRAWS, n));
+  int64_t n = 5 * MAX_SIMULATED / p->n_operators / (n_plans + 1);
+  return (int32_t)max64(MIN_DRAWS, min64(DRAWS, n));
 }
 
 /* Chooses, among the plans of at most max_ns, the one with the highest 10 % quantile of speed-up over the single
@@ -178,10 +178,10 @@ static situ_status add_layers(fewer_pool *pool, solve_run *run) {
 static situ_status try_layers(situ_robustness *told, int32_t *chosen, fewer_pool *pool, solve_run *run,
                               const fewer_rules *rules, const situ_solve_options *o) {
   if (run->budget->stop == BUDGET_CANCELLED || solve_is_large(run->problem)) return SITU_STATUS_OK;
-  int64_t time = o->time_limit_s > 0 ? choice_least_ns(o) / 2 : 0; /* for each step: the limit has passed already */
+  int64_t time = o->time_limit_s > 0 ? choice_min_ns(o) / 2 : 0; /* for each step: the limit has passed already */
   int32_t last = pool->n;
   extra_budget extra;
-  extra_begin(&extra, run, max64(LEAST_STEPS, extra_steps(run->problem) / 8), time);
+  extra_begin(&extra, run, max64(MIN_STEPS, extra_steps(run->problem) / 8), time);
   situ_status status = add_layers(pool, run);
   extra_end(&extra, run);
   TRY(status);

@@ -23,7 +23,7 @@ situ_status choice_options(situ_solve_options *options, const situ_problem *prob
 /* Whether the options ask for a choice: else the incumbent is the answer. */
 bool choice_wanted(const situ_solve_options *options);
 /* The minimum time of the search for plans with fewer hand-overs if there is a time limit, and of the draws. */
-int64_t choice_least_ns(const situ_solve_options *options);
+int64_t choice_min_ns(const situ_solve_options *options);
 /* Chooses the answer. The search for plans with fewer hand-overs and the draws of costs each use at most the rest of
  * the budget (half a second or a tenth of the time limit even if it has ended; without a limit the search takes 1 s),
  * and numbers of simulations that decrease with the size of the graph. */

@@ -321,13 +321,13 @@ static situ_status offer_starts(solve_run *run, const situ_solve_options *o) {
 }
 
 /* Time for choosing the answer, and for writing and checking its plan, in multiples of the first simulations; at most 1
- * / MOST_HELD of the limit is reserved for them. */
-enum { CHOICE_TIMES = 20, JUDGE_TIMES = 5, MOST_HELD = 4 };
+ * / MAX_HELD of the limit is reserved for them. */
+enum { CHOICE_TIMES = 20, JUDGE_TIMES = 5, MAX_HELD = 4 };
 
 /* The deadline for the searches, so that what follows them ends in time. */
 static int64_t deadline_before(const budget *b, int64_t after_ns) {
   if (b->deadline_ns == INT64_MAX) return INT64_MAX;
-  return b->deadline_ns - min64(after_ns, (b->deadline_ns - b->start_ns) / MOST_HELD);
+  return b->deadline_ns - min64(after_ns, (b->deadline_ns - b->start_ns) / MAX_HELD);
 }
 
 /* The value of the answer without the form, if that is better. It is chosen by the same rules, except for draws of
@@ -369,7 +369,7 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
   TRY(best_single_find(&single, run->simulator, run->problem, run->arena, run->error));
   int64_t took_ns = clock_now_ns() - start_ns, before_judge = deadline_before(run->budget, JUDGE_TIMES * took_ns);
   int64_t after_ns = (choice_wanted(o) ? CHOICE_TIMES : JUDGE_TIMES) * took_ns;
-  if (choice_wanted(o) && solve_is_large(run->problem)) after_ns = sat_add(after_ns, 2 * choice_least_ns(o));
+  if (choice_wanted(o) && solve_is_large(run->problem)) after_ns = sat_add(after_ns, 2 * choice_min_ns(o));
   run->budget->deadline_ns = deadline_before(run->budget, after_ns);
   if (!run->problem->conflict) {
     bool hurry = run->budget->deadline_ns != INT64_MAX && chosen->row[0] == &auto_solver;

@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "split/ir_file.h"
 
-enum { ALIGNMENT = 64, MOST_DEPTH = 256 };
+enum { ALIGNMENT = 64, MAX_DEPTH = 256 };
 
 typedef struct emitting {
   const model_file *file;
@@ -265,7 +265,7 @@ static situ_status copy_layer(emitting *e, int32_t layer) {
     if (c.depth == 1) c.outputs = is_called(&tag, "output");
     TRY(copy_tag(e, &c, &tag));
     c.depth += !tag.empty;
-    if (c.depth > MOST_DEPTH) return fail_with(e->error, SITU_STATUS_BAD_INPUT, l->name, "is nested too deeply");
+    if (c.depth > MAX_DEPTH) return fail_with(e->error, SITU_STATUS_BAD_INPUT, l->name, "is nested too deeply");
   }
   text_add(&e->layers, "\n");
   return SITU_STATUS_OK;

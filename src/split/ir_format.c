@@ -14,7 +14,7 @@ static bool recognise(const unsigned char *bytes, size_t n) {
 static bool port(const model_file *f, int32_t value, model_port *out) {
   const ir_layer *layer = &f->ir->net->layers[f->ir->layer_of_value[value]];
   const ops_tensor *t = &layer->outputs[value - f->ir->first_value[f->ir->layer_of_value[value]]].tensor;
-  *out = (model_port){.type = model_type_number(t->dtype), .rank = t->rank > MODEL_MOST_RANK ? -1 : t->rank};
+  *out = (model_port){.type = model_type_number(t->dtype), .rank = t->rank > MODEL_MAX_RANK ? -1 : t->rank};
   for (int64_t i = 0; i < layer->n_attrs; i++) /* any rank: the port then has no dimensions */
     if (strcmp(layer->attrs[i].key, "shape") == 0 && strcmp(layer->attrs[i].value, "...") == 0) out->rank = -1;
   for (int32_t d = 0; d < out->rank; d++) out->dims[d] = t->dims[d];

@@ -60,11 +60,11 @@ typedef struct model_file {
 
 /* The declared type of a value: number of the element type in ONNX and dimensions (-1 where free, with a name or "").
  */
-enum { MODEL_MOST_RANK = 64 };
+enum { MODEL_MAX_RANK = 64 };
 typedef struct model_port {
   int32_t type, rank;
-  int64_t dims[MODEL_MOST_RANK];
-  char dim_name[MODEL_MOST_RANK][64];
+  int64_t dims[MODEL_MAX_RANK];
+  char dim_name[MODEL_MAX_RANK][64];
 } model_port;
 
 /* The number of an element type in ONNX (TensorProto.DataType), 0 where it has none or several. */

@@ -157,7 +157,7 @@ typedef struct stretch {
 } stretch;
 
 /* Whether node v must begin a part: it waits for a part of another device that had not ended when `part` began. */
-static bool waits_anew(const splitting *s, int32_t v, int32_t part, const stretch *at) {
+static bool needs_new_part(const splitting *s, int32_t v, int32_t part, const stretch *at) {
   const model_file *f = s->file;
   for (int32_t k = f->reads.start[v]; k < f->reads.start[v + 1]; k++) {
     int32_t maker = f->values[f->reads.item[k]].maker;
@@ -189,7 +189,7 @@ static situ_status group_by(splitting *s, const node_turn *turn) {
     if (!s->folded[v] && s->n_waits[v] == 0) heap_push(&heap, v);
   while (heap.n > 0) {
     int32_t v = heap_pop(&heap), d = s->device[v];
-    if (open[d] < 0 || waits_anew(s, v, open[d], at)) {
+    if (open[d] < 0 || needs_new_part(s, v, open[d], at)) {
       open[d] = s->parts->n_parts++;
       at[open[d]] = (stretch){.begun = n_linear, .begun_ns = turn[v].start_ns};
     }
@@ -393,7 +393,7 @@ situ_status model_parts_port(const model_parts *p, int32_t value, model_port *ou
   if (!declared && type == 0)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, name, "has an unknown element type, so it cannot cross a cut");
   if (!declared) out->type = type;
-  out->rank = g->rank[t] > MODEL_MOST_RANK ? -1 : g->rank[t];
+  out->rank = g->rank[t] > MODEL_MAX_RANK ? -1 : g->rank[t];
   for (int32_t d = 0; d < out->rank; d++) out->dims[d] = g->dims[g->dims_start[t] + d];
   return SITU_STATUS_OK;
 }

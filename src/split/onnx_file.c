@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "base/resize.h"
 
-enum { MOST_NESTING = 64, MOST_LISTED = 1 << 28 };
+enum { MAX_NESTING = 64, MAX_LISTED = 1 << 28 };
 /* Fields of ONNX messages that are read. */
 enum { MODEL_GRAPH = 7 };
 enum { GRAPH_NODE = 1, GRAPH_WEIGHT = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12, GRAPH_VALUE = 13, GRAPH_SPARSE = 15 };
@@ -38,7 +38,7 @@ static situ_status bad(const taking *t, const char *what) {
 static situ_status push(taking *t, growing *g, int32_t value) {
   if (g->n == g->room) {
     g->room = g->room ? 2 * g->room : 256;
-    if (g->room > MOST_LISTED || !array_resize(&g->items, g->room, sizeof value)) return fail_no_memory(t->error);
+    if (g->room > MAX_LISTED || !array_resize(&g->items, g->room, sizeof value)) return fail_no_memory(t->error);
   }
   ((int32_t *)g->items)[g->n++] = value;
   return SITU_STATUS_OK;
@@ -181,7 +181,7 @@ static situ_status names_inside(taking *t, wire_span graph, string_map *inside) 
 /* Adds the names that a sub-graph takes from outside to t->free_names. */
 static situ_status free_names_of(taking *t, wire_span graph, int depth) {
   wire_field f;
-  if (depth > MOST_NESTING) return bad(t, "sub-graphs are nested too deeply");
+  if (depth > MAX_NESTING) return bad(t, "sub-graphs are nested too deeply");
   string_map *inside = string_map_new(t->a, 16);
   if (!inside) return fail_no_memory(t->error);
   TRY(names_inside(t, graph, inside));
@@ -392,7 +392,7 @@ bool onnx_file_port(const model_file *file, int32_t value, model_port *out) {
   out->rank = 0;
   while (shape.at < shape.end && !wire_next(&shape, &f)) {
     if (f.number != 1 || f.wire != WIRE_BYTES) continue;
-    if (out->rank == MODEL_MOST_RANK) return false;
+    if (out->rank == MODEL_MAX_RANK) return false;
     int32_t d = out->rank++;
     out->dims[d] = -1;
     for (wire_span s = f.value; s.at < s.end && !wire_next(&s, &g);) {

@@ -211,7 +211,7 @@ static void describe_types(equal_devices *out, const finder *f, const int32_t *s
                                   .devices = device + start[t],
                                   .is_host = problem_is_host(p, d),
                                   .pays = f->looks[d].pays,
-                                  .most_sharing = f->looks[d].shares ? n : 1,
+                                  .max_sharing = f->looks[d].shares ? n : 1,
                                   .memory_bytes = p->platform->memory_bytes[p->memory_of[d]]};
   }
 }

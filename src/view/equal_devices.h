@@ -21,7 +21,7 @@ typedef enum device_equality {
    * memory may differ. */
   EQUAL_LOADS,
   /* Class, size of memory, host or not, routes from and to the host; with replicas, whether it may share a part. For
-   * host-staged pipelines and for calls, where accelerators have memories of their own. Here most_sharing counts. */
+   * host-staged pipelines and for calls, where accelerators have memories of their own. Here max_sharing counts. */
   EQUAL_STAGED,
   /* Class, routes to and from every other memory; each has a memory of its own, or they share one. For streams without
    * contention, sizes of memory aside. */
@@ -35,10 +35,10 @@ typedef enum device_equality {
 
 typedef struct device_type {
   int32_t n_devices;
-  int32_t *devices;     /* ascending */
-  bool is_host;         /* pays no communication */
-  bool pays;            /* EQUAL_LOADS: see there; else false */
-  int32_t most_sharing; /* of its devices, that may run one part together (view/replicas.h); 1: none */
+  int32_t *devices;    /* ascending */
+  bool is_host;        /* pays no communication */
+  bool pays;           /* EQUAL_LOADS: see there; else false */
+  int32_t max_sharing; /* of its devices, that may run one part together (view/replicas.h); 1: none */
   int64_t memory_bytes;
 } device_type;
 

@@ -175,7 +175,7 @@ static bool find_edges(hypergraph *h, bool merge, arena *a) {
 bool hypergraph_find(hypergraph *h, const situ_problem *p, bool merge, arena *a) {
   REQUIRE(p->execution == SITU_EXECUTION_PIPELINE);
   *h = (hypergraph){.problem = p, .n_units = p->units.n, .n_devices = p->n_devices, .unit_of = p->units.of};
-  h->greatest = p->async_copies || p->communication == SITU_COMMUNICATION_LINK;
+  h->overlaps = p->async_copies || p->communication == SITU_COMMUNICATION_LINK;
   if (!equal_devices_find(&h->equal, p, EQUAL_LOADS, a)) return false;
   h->n_rows = h->equal.n_all;
   h->row_of = h->equal.type_of;

@@ -28,7 +28,7 @@ typedef struct hypergraph {
   const situ_problem *problem;
   int32_t n_units, n_devices, n_edges, n_rows;
   const int32_t *unit_of; /* [operator] */
-  bool greatest;          /* a load is the maximum of time, in and out; else their sum */
+  bool overlaps;          /* a load is the maximum of time, in and out; else their sum */
 
   equal_devices equal;      /* at EQUAL_LOADS: a row for each type, those of unused devices last */
   const int32_t *row_of;    /* [device] devices of one row have the same times and prices */

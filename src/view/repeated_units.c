@@ -6,7 +6,7 @@
 
 /* A repetitive network still has at most half as many classes as units after four rounds. After one or two rounds that
  * happens by chance in any network. */
-enum { MOST_ROUNDS = 1 << (REPEATED_LEVELS - 1), TELLING_ROUNDS = 4 };
+enum { MAX_ROUNDS = 1 << (REPEATED_LEVELS - 1), TELLING_ROUNDS = 4 };
 
 typedef struct coloured {
   uint64_t colour;
@@ -89,7 +89,7 @@ bool repeated_levels_find(repeated_levels *out, const situ_problem *p, arena *a)
                     ARRAY(c.key, p->units.n)))
     return false;
   for (int32_t v = 0; v < p->n_operators; v++) c.of[v] = own_colour(p, v);
-  for (int32_t rounds = 1; rounds <= MOST_ROUNDS; rounds++) {
+  for (int32_t rounds = 1; rounds <= MAX_ROUNDS; rounds++) {
     refine(&c);
     if ((rounds & (rounds - 1)) == 0 && !add_level(out, &c, a)) return false;
     if (rounds == TELLING_ROUNDS && joins_few(&c)) {

@@ -163,10 +163,20 @@ def test_plans_remember_their_fusion():
         made = json.loads(pathlib.Path("plan.json").read_text())
         assert made["instance"]["costs"].get("fusion") == kept
         assert situ_json("check", "plan.json")["valid"]
-    situ("place", SMALL, *QUICK, "--engine", "tensorrt", "-o", "plan.json")
+    situ("place", SMALL, *QUICK, "--cost-engine", "tensorrt", "-o", "plan.json")
     costs = json.loads(pathlib.Path("plan.json").read_text())["instance"]["costs"]
     assert costs["engine"] == costs["fusion"] == "tensorrt"
     assert situ_json("check", "plan.json")["valid"]
+
+
+def test_the_earlier_name_of_cost_engine_still_works():
+    for spelling in ("--cost-engine=eager", "--engine=eager"):
+        situ("place", SMALL, *QUICK, spelling, "-o", f"{spelling[2:5]}.json")
+    assert pathlib.Path("cos.json").read_bytes() == pathlib.Path("eng.json").read_bytes()
+    assert json.loads(pathlib.Path("cos.json").read_text())["instance"]["costs"]["engine"] == "eager"
+    for command, shown in (("place", "--cost-engine"), ("costs", "--cost-engine"), ("run", "--engine"), ("learn", "--engine")):
+        text = situ(command, "--help")
+        assert [name for name in ("--engine", "--cost-engine") if f"  {name} NAME" in text] == [shown], command
 
 
 def test_a_parted_kernel_is_found():
@@ -189,7 +199,7 @@ def test_pins_inside_a_kernel_name_it():
 
 def test_unknown_profiles_and_engines_are_refused():
     situ("place", SMALL, *QUICK, "--fusion", "magic", code=2, err="magic")
-    situ("place", SMALL, *QUICK, "--engine", "steam", code=2, err="steam")
+    situ("place", SMALL, *QUICK, "--cost-engine", "steam", code=2, err="steam")
 
 
 def test_inspect_counts_kernels():

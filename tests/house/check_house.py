@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-MOST_LINES, MOST_FUNCTION_LINES = 800, 80
+MAX_LINES, MAX_FUNCTION_LINES = 800, 80
 FORMAT_VERSION = 14
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 FUNCTION_START = re.compile(r"^[A-Za-z_].*\)\s*\{\s*$|^\{\s*$")
@@ -187,8 +187,8 @@ def check_symbols(root, library, floors, breaches):
 def check_lengths(root, path, breaches):
     lines = path.read_text().splitlines()
     where = path.relative_to(root)
-    if len(lines) > MOST_LINES:
-        breaches.append(f"{where}: {len(lines)} lines; at most {MOST_LINES}")
+    if len(lines) > MAX_LINES:
+        breaches.append(f"{where}: {len(lines)} lines; at most {MAX_LINES}")
     if path.suffix == ".py":
         return
     start = None
@@ -196,8 +196,8 @@ def check_lengths(root, path, breaches):
         if start is None and FUNCTION_START.match(line) and not line.startswith(("typedef", "struct", "enum", "extern")):
             start = number
         elif line.startswith("}"):
-            if start is not None and number - start + 1 > MOST_FUNCTION_LINES:
-                breaches.append(f"{where}:{start}: a function of {number - start + 1} lines; at most {MOST_FUNCTION_LINES}")
+            if start is not None and number - start + 1 > MAX_FUNCTION_LINES:
+                breaches.append(f"{where}:{start}: a function of {number - start + 1} lines; at most {MAX_FUNCTION_LINES}")
             start = None
 
 

@@ -9,7 +9,7 @@
 
 #include "view/replicas.h"
 
-enum { MOST_OPERATORS = 16, MOST_DEVICES = 16 };
+enum { MAX_OPERATORS = 16, MAX_DEVICES = 16 };
 
 /* By what the graph and the costs say, not by what the problem makes of it. */
 static bool kept_together(const situ_problem *p, const int32_t *device) {
@@ -27,10 +27,10 @@ typedef struct walk {
   const situ_problem *problem;
   brute_visitor *visit;
   void *context;
-  int32_t device[MOST_OPERATORS], order[MOST_OPERATORS];
-  bool placed[MOST_OPERATORS];
-  int32_t piece[MOST_OPERATORS], call[MOST_OPERATORS]; /* piece: of the device of the operator */
-  int32_t replica_of[MOST_DEVICES];
+  int32_t device[MAX_OPERATORS], order[MAX_OPERATORS];
+  bool placed[MAX_OPERATORS];
+  int32_t piece[MAX_OPERATORS], call[MAX_OPERATORS]; /* piece: of the device of the operator */
+  int32_t replica_of[MAX_DEVICES];
 } walk;
 
 static void walk_orders(walk *b, int32_t k) {
@@ -119,7 +119,7 @@ static void walk_devices(walk *b, int32_t v) {
 }
 
 void brute_each(const situ_problem *problem, brute_visitor *visit, void *context) {
-  assert_true(problem->n_operators <= MOST_OPERATORS && problem->n_devices <= MOST_DEVICES);
+  assert_true(problem->n_operators <= MAX_OPERATORS && problem->n_devices <= MAX_DEVICES);
   walk b = {.problem = problem, .visit = visit, .context = context};
   walk_devices(&b, 0);
 }

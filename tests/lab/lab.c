@@ -206,10 +206,10 @@ lab lab_of_builder(situ_graph_builder *builder, const char *platform) {
   return l;
 }
 
-lab lab_random_free_pipeline(uint64_t seed, int32_t most_operators) {
+lab lab_random_free_pipeline(uint64_t seed, int32_t max_operators) {
   rng r = rng_new(seed);
   lab_options o = {.seed = seed,
-                   .n_operators = (int32_t)(2 + rng_below(&r, most_operators - 1)),
+                   .n_operators = (int32_t)(2 + rng_below(&r, max_operators - 1)),
                    .n_devices = (int32_t)(2 + rng_below(&r, 3)),
                    .density = 0.2 + 0.6 * rng_unit(&r),
                    .n_colocations = (int32_t)rng_below(&r, 3),

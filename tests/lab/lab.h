@@ -39,8 +39,8 @@ lab lab_random(const lab_options *options);
 /* What a builder holds, which is freed, on a platform by name; costs without fusion, for the caller to change; no
  * problem yet. */
 lab lab_of_builder(situ_graph_builder *builder, const char *platform);
-/* A free, host-staged pipeline of 2 to most_operators operators on 2 to 4 devices, all else drawn too. */
-lab lab_random_free_pipeline(uint64_t seed, int32_t most_operators);
+/* A free, host-staged pipeline of 2 to max_operators operators on 2 to 4 devices, all else drawn too. */
+lab lab_random_free_pipeline(uint64_t seed, int32_t max_operators);
 /* A stream of 4 operators on 2 or 3 devices for its latency, with pins, unused devices, unsupported classes, colocation
  * and memories that are too small, each in some: brute force finds its best plan. */
 lab lab_random_small_stream(uint64_t seed);

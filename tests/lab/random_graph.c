@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "graph/builder.h"
 
-enum { MOST_OPERATORS = 20000, MOST_OUTPUTS = 64 };
+enum { MAX_OPERATORS = 20000, MAX_OUTPUTS = 64 };
 
 /* The outputs of an operator that was drawn: consecutive numbers in the builder. */
 typedef struct drawn {
@@ -147,11 +147,11 @@ static situ_status draw(drawing *d, arena *scratch, situ_error *error) {
 
 situ_status graph_random(situ_graph **out, const graph_random_options *o, situ_error *error) {
   *out = NULL;
-  if (o->n_operators < 1 || o->n_operators > MOST_OPERATORS || !(o->edge_density >= 0 && o->edge_density <= 1) ||
-      o->n_colocations < 0 || o->max_outputs < 0 || o->max_outputs > MOST_OUTPUTS)
+  if (o->n_operators < 1 || o->n_operators > MAX_OPERATORS || !(o->edge_density >= 0 && o->edge_density <= 1) ||
+      o->n_colocations < 0 || o->max_outputs < 0 || o->max_outputs > MAX_OUTPUTS)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, "random graph",
-                     "expected 1 to %d operators, a density in 0 .. 1 and at most %d outputs", MOST_OPERATORS,
-                     MOST_OUTPUTS);
+                     "expected 1 to %d operators, a density in 0 .. 1 and at most %d outputs", MAX_OPERATORS,
+                     MAX_OUTPUTS);
   drawing d = {.options = o, .rng = rng_new(o->seed)};
   arena *scratch = arena_new();
   situ_status status = scratch ? situ_graph_builder_new(&d.builder, "random", error) : fail_no_memory(error);

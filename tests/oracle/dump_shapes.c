@@ -25,11 +25,11 @@ static void print_tensor(const situ_tensor *t) {
 }
 
 int main(int argc, char **argv) {
-  enum { MOST_DIMS = 64 };
-  situ_dim dims[MOST_DIMS];
+  enum { MAX_DIMS = 64 };
+  situ_dim dims[MAX_DIMS];
   situ_read_options options = {.size = sizeof(situ_read_options), .dims = dims, .default_dim = 1};
   if (argc < 2) return 2;
-  for (int i = 2; i < argc && options.n_dims < MOST_DIMS; i++) {
+  for (int i = 2; i < argc && options.n_dims < MAX_DIMS; i++) {
     char *equals = strrchr(argv[i], '=');
     if (!equals) return 2;
     *equals = '\0';

@@ -6,7 +6,7 @@
 
 #include "../unit/ops/ops_text.h"
 
-enum { MOST = 32 };
+enum { MAX_N = 32 };
 
 static void print_tensor(const ops_tensor *t) {
   printf("%s", situ_dtype_name(t->dtype));
@@ -15,9 +15,9 @@ static void print_tensor(const ops_tensor *t) {
 }
 
 static void answer(char *fields[5], arena *a) {
-  ops_attr attrs[MOST];
-  ops_tensor inputs[MOST], outputs[MOST];
-  const ops_tensor *pointers[MOST];
+  ops_attr attrs[MAX_N];
+  ops_tensor inputs[MAX_N], outputs[MAX_N];
+  const ops_tensor *pointers[MAX_N];
   situ_error error = {0};
   ops_node node = {.domain = "",
                    .kind = fields[0],
@@ -26,8 +26,8 @@ static void answer(char *fields[5], arena *a) {
                    .inputs = pointers,
                    .outputs = outputs,
                    .n_outputs = atoi(fields[4])};
-  for (at = fields[2]; *at && node.n_attrs < MOST; take(' ')) attrs[node.n_attrs++] = take_attr(a);
-  for (at = fields[3]; *at && node.n_inputs < MOST; take(' ')) {
+  for (at = fields[2]; *at && node.n_attrs < MAX_N; take(' ')) attrs[node.n_attrs++] = take_attr(a);
+  for (at = fields[3]; *at && node.n_inputs < MAX_N; take(' ')) {
     bool left_out = take('-');
     if (!left_out) inputs[node.n_inputs] = take_tensor(a);
     pointers[node.n_inputs] = left_out ? NULL : &inputs[node.n_inputs];
@@ -48,7 +48,7 @@ int main(void) {
     line[strcspn(line, "\n")] = '\0';
     int n = 0;
     for (; n < 5 && rest; n++) fields[n] = strsep(&rest, "|");
-    if (n < 5 || atoi(fields[4]) > MOST) return 1;
+    if (n < 5 || atoi(fields[4]) > MAX_N) return 1;
     arena *a = arena_new();
     answer(fields, a);
     arena_free(a);

@@ -18,11 +18,11 @@ typedef struct mark {
   double least; /* mean of bound / optimum */
 } mark;
 
-enum { MOST_BOUNDS = 24 };
+enum { MAX_BOUNDS = 24 };
 
 static void measure(const situ_problem_options *options, const lab_options *drawn, int32_t problems,
                     const mark *marks) {
-  double sum[MOST_BOUNDS] = {0};
+  double sum[MAX_BOUNDS] = {0};
   int32_t n = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)problems; seed++) {
     lab_options o = *drawn;

@@ -31,10 +31,10 @@ static void make_real(lab *l, rng *random) {
     }
 }
 
-static lab draw(uint64_t seed, int32_t most_operators) {
+static lab draw(uint64_t seed, int32_t max_operators) {
   rng random = rng_new(seed);
   lab_options options = {.seed = seed,
-                         .n_operators = (int32_t)(4 + rng_below(&random, most_operators - 3)),
+                         .n_operators = (int32_t)(4 + rng_below(&random, max_operators - 3)),
                          .n_devices = (int32_t)(2 + rng_below(&random, 3)),
                          .density = 0.05 + 0.5 * rng_unit(&random),
                          .n_colocations = (int32_t)rng_below(&random, 2),

@@ -47,15 +47,15 @@ static void compare(const lab *l, uint64_t seed, int *n_optimal, int *n_infeasib
   situ_plan_free(plan);
 }
 
-static void run_seeds(bool idle, situ_schedule schedule, bool replicate, uint64_t n_seeds, int32_t most_operators,
-                      int32_t most_devices) {
+static void run_seeds(bool idle, situ_schedule schedule, bool replicate, uint64_t n_seeds, int32_t max_operators,
+                      int32_t max_devices) {
   int n_optimal = 0, n_infeasible = 0, n_unserved = 0, n_replicated = 0;
   n_seeds = (uint64_t)rounds_of((int32_t)n_seeds);
   for (uint64_t seed = 1; seed <= n_seeds; seed++) {
     rng random = rng_new(seed);
     lab_options options = {.seed = seed,
-                           .n_operators = (int32_t)(2 + rng_below(&random, most_operators - 1)),
-                           .n_devices = (int32_t)(2 + rng_below(&random, most_devices - 1)),
+                           .n_operators = (int32_t)(2 + rng_below(&random, max_operators - 1)),
+                           .n_devices = (int32_t)(2 + rng_below(&random, max_devices - 1)),
                            .density = 0.2 + 0.6 * rng_unit(&random),
                            .n_colocations = (int32_t)rng_below(&random, 3),
                            .training = rng_below(&random, 3) == 0 || schedule == SITU_SCHEDULE_GPIPE,

@@ -94,11 +94,11 @@ static lab draw_calls_of(uint64_t seed, int32_t max_calls) {
 static lab draw_calls(uint64_t seed) { return draw_calls_of(seed, 0); }
 static lab draw_few_calls(uint64_t seed) { return draw_calls_of(seed, 1 + (int32_t)(seed % 2)); }
 
-enum { MOST = 8, CALLS = 2 };
+enum { MAX_N = 8, CALLS = 2 };
 typedef struct two_calls {
   const situ_problem *problem;
   simulator *simulator;
-  int32_t device[MOST], call[MOST];
+  int32_t device[MAX_N], call[MAX_N];
   int64_t best_ns;
 } two_calls;
 
@@ -115,7 +115,7 @@ static bool in_turn(const two_calls *b, const simulation *found) {
 static void try_two_calls(two_calls *b, int32_t v) {
   const situ_problem *p = b->problem;
   if (v == p->n_operators) {
-    int32_t number[MOST * CALLS], n = 0, call[MOST];
+    int32_t number[MAX_N * CALLS], n = 0, call[MAX_N];
     memset(number, 0xff, sizeof number);
     for (int32_t w = 0; w < p->n_operators; w++)
       if (b->call[w] >= 0) number[b->device[w] * CALLS + b->call[w]] = 0;

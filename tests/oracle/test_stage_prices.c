@@ -18,10 +18,10 @@
 #include "solve/pipeline/boundary_ranges.h"
 #include "solve/pipeline/stage_ascent.h"
 
-static lab draw(uint64_t seed, int32_t most_operators) {
+static lab draw(uint64_t seed, int32_t max_operators) {
   rng random = rng_new(seed);
   lab_options options = {.seed = seed,
-                         .n_operators = (int32_t)(3 + rng_below(&random, most_operators - 2)),
+                         .n_operators = (int32_t)(3 + rng_below(&random, max_operators - 2)),
                          .n_devices = (int32_t)(2 + rng_below(&random, 3)),
                          .n_hosts = (int32_t)(1 + (rng_below(&random, 6) == 0)),
                          .density = 0.05 + 0.5 * rng_unit(&random),
@@ -109,8 +109,8 @@ static void draw_part(counting *c, rng *r, stage_price *price, uint16_t *may, ui
   int64_t left = STAGE_PRICE_ONE;
   for (int32_t k = 0; k < c->sequence->n; k++) {
     price->compute[k] = rng_below(r, left / 2 + 1);
-    price->in[k] = c->s->greatest ? rng_below(r, left / 3 + 1) : price->compute[k];
-    price->out[k] = c->s->greatest ? rng_below(r, left / 3 + 1) : price->compute[k];
+    price->in[k] = c->s->overlaps ? rng_below(r, left / 3 + 1) : price->compute[k];
+    price->out[k] = c->s->overlaps ? rng_below(r, left / 3 + 1) : price->compute[k];
     left -= max64(price->compute[k], max64(price->in[k], price->out[k]));
   }
   for (int32_t v = 0; v < c->s->n; v++) {
@@ -133,12 +133,12 @@ static void look_at_part(const stage_space *space, const device_sequence *sequen
   uint16_t may[16], held[64];
   uint8_t stage[16];
   counting c = {.s = s, .sequence = sequence, .may = may, .held = held, .price = &price, .least = ELIMINATION_NEVER};
-  stage_space_open(space, sequence, STAGE_MOST_NS, may, held);
+  stage_space_open(space, sequence, STAGE_MAX_NS, may, held);
   draw_part(&c, r, &price, may, held);
   if (stage_space_tighten(space, may, held)) {
     assert_int_equal(stage_energy_init(&e, s, &space->order, sequence, may, held, 1 << 20, a), ELIMINATION_READY);
     int32_t *value = ARENA_NEW(a, int32_t, e.n_variables);
-    int64_t *scratch = ARENA_NEW(a, int64_t, e.n_values), least = stage_energy_least(&e, &price, value, stage);
+    int64_t *scratch = ARENA_NEW(a, int64_t, e.n_values), least = stage_energy_minimise(&e, &price, value, stage);
     count_all(&c, 0, keep_least);
     assert_int_equal(least, c.least);
     n->parts++;

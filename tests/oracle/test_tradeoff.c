@@ -14,12 +14,12 @@
 #include "../lab/tier.h"
 #include "situ/pareto.h"
 
-enum { MOST_POINTS = 64 };
+enum { MAX_POINTS = 64 };
 
 /* The true front: no placement is better than one of these in both. */
 typedef struct truth {
   simulator *simulator;
-  int64_t latency_ns[MOST_POINTS], period_ns[MOST_POINTS];
+  int64_t latency_ns[MAX_POINTS], period_ns[MAX_POINTS];
   int32_t n;
 } truth;
 
@@ -32,7 +32,7 @@ static void add(truth *t, int64_t latency, int64_t period) {
     t->latency_ns[kept] = t->latency_ns[k];
     t->period_ns[kept++] = t->period_ns[k];
   }
-  assert_true(kept < MOST_POINTS);
+  assert_true(kept < MAX_POINTS);
   t->latency_ns[kept] = latency;
   t->period_ns[kept] = period;
   t->n = kept + 1;
@@ -157,13 +157,13 @@ static void solve_under_limits(const lab *l, const truth *t, uint64_t seed, int3
     *equal += solve_limited(l, t->latency_ns[k] ? t->latency_ns[k] : 1, 0, t->period_ns[k], seed);
     *equal += solve_limited(l, 0, t->period_ns[k] ? t->period_ns[k] : 1, t->latency_ns[k], seed);
   }
-  int64_t least_latency = SITU_NEVER_NS, least_period = SITU_NEVER_NS;
+  int64_t min_latency = SITU_NEVER_NS, min_period = SITU_NEVER_NS;
   for (int32_t k = 0; k < t->n; k++) {
-    if (t->latency_ns[k] < least_latency) least_latency = t->latency_ns[k];
-    if (t->period_ns[k] < least_period) least_period = t->period_ns[k];
+    if (t->latency_ns[k] < min_latency) min_latency = t->latency_ns[k];
+    if (t->period_ns[k] < min_period) min_period = t->period_ns[k];
   }
-  if (t->n > 0 && least_latency > 1) solve_limited(l, least_latency - 1, 0, SITU_NEVER_NS, seed);
-  if (t->n > 0 && least_period > 1) solve_limited(l, 0, least_period - 1, SITU_NEVER_NS, seed);
+  if (t->n > 0 && min_latency > 1) solve_limited(l, min_latency - 1, 0, SITU_NEVER_NS, seed);
+  if (t->n > 0 && min_period > 1) solve_limited(l, 0, min_period - 1, SITU_NEVER_NS, seed);
 }
 
 static void limits_are_kept_and_what_is_impossible_is_not_found(void **state) {

@@ -85,7 +85,7 @@ def compare(model, words, folder, monkeypatch):
     ("builtin:resnet50?batch=8", "--platform cpu+2*v100-16g --steps 100 --objective throughput --replicate --in-flight 2"),
     ("builtin:inception-v3", "--platform cpu+v100-16g+p100-16g --steps 300 --seed 7 --solver heft,tabu --granularity operator"),
     ("builtin:bert-base", "--platform cpu+2*a100-80g --steps 100 --precision f16 --tolerance 10 --min-gain 0"),
-    ("builtin:resnet50", "--platform 2*l4-24g --steps 100 --max-period 3 --engine tensorrt --efficiency 0.4"),
+    ("builtin:resnet50", "--platform 2*l4-24g --steps 100 --max-period 3 --cost-engine tensorrt --efficiency 0.4"),
     ("builtin:vgg", "--platform cpu+v100-16g --steps 50 --unused gpu0 --training"),
 ])
 def test_a_plan_is_that_of_the_command_line(model, words, tmp_path, monkeypatch):

@@ -54,4 +54,6 @@ def test_options_bear_the_names_of_the_command_line():
     theirs = {name.replace("-", "_") + "_" * (name == "not") for names in given for name in names} - {"platform", "costs"}  # arguments of their own
     ours = set(_options.TABLE) | set(_options._LISTS)
     assert ours == theirs | {"writers"}  # what --write asks of the plan
-    assert set(situ.Options.__annotations__) == ours
+    earlier = dict(re.findall(r'\.name = "([a-z-]+)",\s*\.old = "([a-z-]+)"', source))
+    assert _options._RENAMED == {old.replace("-", "_"): new.replace("-", "_") for new, old in earlier.items()}
+    assert set(situ.Options.__annotations__) == ours | set(_options._RENAMED)

@@ -159,7 +159,7 @@ function deviceDetail(plan, d) {
     element('h2', {}, swatch(colourOf(plan.deviceColour[d])), device.name), factList([
       ['class', device.class], ['operators', grouped(device.operators)],
       [
-        plan.pipeline ? 'load' : 'busy',
+        'load',
         `${exactTime(device.load_ns)}, ${percent(device.load_ns / Math.max(1, plan.value))}`
       ],
       ['memory', `${sizeText(device.memory_bytes)} of ${sizeText(device.memory_limit_bytes)}`],
@@ -185,7 +185,7 @@ function linkDetail(plan, l) {
   return [
     element('h2', {}, plan.linkName(l)), factList([
       ['carries', sizeText(link.bytes_per_s) + ' a second'], ['latency', exactTime(link.latency_ns)],
-      ['busy', `${exactTime(link.busy_ns)}, ${percent(link.busy_ns / Math.max(1, plan.value))}`]
+      ['load', `${exactTime(link.busy_ns)}, ${percent(link.busy_ns / Math.max(1, plan.value))}`]
     ])
   ];
 }
@@ -210,13 +210,13 @@ function showTip(event, box, plan) {
   if (item === null)
     return lane.link ?
         showWords(
-            event, [['b', lane.name], ['span', 'a link: ' + percent(lane.busy / Math.max(1, plan.value)) + ' busy']]) :
+            event, [['b', lane.name], ['span', 'a link, load ' + percent(lane.busy / Math.max(1, plan.value))]]) :
         showWords(event, [
           ['b', lane.name],
           [
             'span',
-            plural(plan.raw.devices[lane.device].operators, 'operator') + ', ' +
-                percent(plan.raw.devices[lane.device].load_ns / Math.max(1, plan.value)) + ' busy'
+            plural(plan.raw.devices[lane.device].operators, 'operator') + ', load ' +
+                percent(plan.raw.devices[lane.device].load_ns / Math.max(1, plan.value))
           ]
         ]);
   const span = `${plan.pipeline ? '' : exactTime(box.start) + ' to ' + exactTime(box.end) + ', '}${

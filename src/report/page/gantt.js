@@ -242,12 +242,12 @@ function makeGantt(plan, view, look) {
 }
 
 function ganttLabel(plan) {
-  const busiest = plan.raw.devices.filter((device) => device.operators > 0)
+  const loads = plan.raw.devices.filter((device) => device.operators > 0)
                       .map((device) => device.name + ' ' + percent(device.load_ns / Math.max(1, plan.value)))
                       .slice(0, 12)
                       .join(', ');
   return (plan.pipeline ? 'How each device and link fills the period of ' : 'Timeline of ') + exactTime(plan.value) +
-      '. Busy: ' + busiest +
+      '. Loads: ' + loads +
       '. Arrow keys move and zoom, comma and full stop go from operator to operator, 0 shows all.';
 }
 

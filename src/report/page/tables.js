@@ -1,4 +1,4 @@
-// Sections that are tables: devices, links, what limits, transfers, what-ifs, solvers, a run.
+// Sections that are tables: devices, links, what the plan is limited by, transfers, what-ifs, solvers, a run.
 
 function cards(plan) {
   const {facts} = plan, period = facts.objective === 'throughput', single = facts.best_single_ns;
@@ -91,7 +91,7 @@ function deviceSection(plan) {
   const idle = raw.devices.length - order.length, value = Math.max(1, plan.value);
   const table = tableOf(
       [
-        ['device', 'tight'], ['class', 'tight'], ['operators', 'n'], [plan.pipeline ? 'load' : 'busy', 'n'],
+        ['device', 'tight'], ['class', 'tight'], ['operators', 'n'], ['load', 'n'],
         [plan.pipeline ? 'of the period' : 'of the time', ''], ['memory', 'n'], ['of', 'n']
       ],
       order.map((d) => {
@@ -118,7 +118,7 @@ function deviceSection(plan) {
   const linkTable = links.length ?
       tableOf(
           [
-            ['link', 'tight'], ['rate', 'n'], ['latency', 'n'], ['transfers', 'n'], ['bytes', 'n'], ['busy', 'n'],
+            ['link', 'tight'], ['rate', 'n'], ['latency', 'n'], ['transfers', 'n'], ['bytes', 'n'], ['load', 'n'],
             [plan.pipeline ? 'of the period' : 'of the time', '']
           ],
           links.slice(0, 60).map(

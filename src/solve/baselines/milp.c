@@ -16,7 +16,7 @@
 /* A step is one coefficient of the program. The root costs all of them, each other node 1 / NODES_OF_ROOT of them. A
  * budget too small for the root starts nothing. */
 enum { NODES_OF_ROOT = 16 };
-static const int64_t MOST_ENTRIES = 2000000;
+static const int64_t MAX_ENTRIES = 2000000;
 
 #define ADDRESS(NAME) &milp_##NAME,
 static const milp_program *const programs[] = {MILP_ROWS(ADDRESS) NULL};
@@ -54,9 +54,9 @@ static void tell_size(const solve_run *run, const program *p) {
   log_to to = run->watch->log;
   if (p->n_columns == 0)
     log_line(to, SITU_LOG_WARNING, "milp: the program has no free variables");
-  else if (p->n_entries > MOST_ENTRIES)
+  else if (p->n_entries > MAX_ENTRIES)
     log_line(to, SITU_LOG_WARNING, "milp: the program of %lld coefficients is too large; at most %lld are tried",
-             (long long)p->n_entries, (long long)MOST_ENTRIES);
+             (long long)p->n_entries, (long long)MAX_ENTRIES);
   else
     log_line(to, SITU_LOG_WARNING, "milp: the root of the program takes %lld steps, more than are left",
              (long long)p->n_entries);
@@ -81,7 +81,7 @@ static situ_status milp_solve(solve_run *run) {
   milp_search s = {.run = run, .kind = kind};
   s.state = s.kind->write(&p, run);
   if (!s.state || p.out_of_memory) return fail_no_memory(run->error);
-  if (p.n_columns == 0 || p.n_entries > min64(MOST_ENTRIES, run->budget->max_steps - run->budget->steps)) {
+  if (p.n_columns == 0 || p.n_entries > min64(MAX_ENTRIES, run->budget->max_steps - run->budget->steps)) {
     tell_size(run, &p);
     return SITU_STATUS_OK;
   }

@@ -20,8 +20,8 @@
 #include "solve/baselines/milp_units.h"
 #include "view/footprint.h"
 
-enum { LEAST_CALLS = 2, MOST_CALLS = 8 }; /* on each accelerator */
-static const int64_t LONGEST_TICKS = (int64_t)1 << 52, MOST_ENTRIES = 500000;
+enum { MIN_CALLS = 2, MAX_CALLS = 8 }; /* on each accelerator */
+static const int64_t LONGEST_TICKS = (int64_t)1 << 52, MAX_ENTRIES = 500000;
 
 typedef struct milp_calls_state {
   solve_run *run;
@@ -40,12 +40,12 @@ typedef struct milp_calls_state {
 } milp_calls_state;
 
 /* Slots of an accelerator: as many as it may have calls, unless the program would get too large. */
-static int32_t min_calls(const situ_problem *p) { return p->max_calls <= MOST_CALLS ? p->max_calls : LEAST_CALLS; }
+static int32_t min_calls(const situ_problem *p) { return p->max_calls <= MAX_CALLS ? p->max_calls : MIN_CALLS; }
 
 static bool milp_calls_serves(const situ_problem *p) {
   if (p->execution != SITU_EXECUTION_CALLS || p->n_operators == 0) return false;
   int64_t slots = (int64_t)p->n_devices * min_calls(p), uses = sat_add(p->graph->n_uses, p->graph->n_tensors);
-  return sat_mul(sat_mul(uses, 9), slots) + sat_mul((int64_t)p->n_operators * 8, slots) <= MOST_ENTRIES;
+  return sat_mul(sat_mul(uses, 9), slots) + sat_mul((int64_t)p->n_operators * 8, slots) <= MAX_ENTRIES;
 }
 
 /* ---- slots ---- */
@@ -298,7 +298,7 @@ static void *write_program(program *q, solve_run *run) {
   s->problem = p;
   if (find_calls(s, &most) != SITU_STATUS_OK) return NULL;
   int32_t least = min_calls(p), calls = most < least ? least : most;
-  if (calls > MOST_CALLS) {
+  if (calls > MAX_CALLS) {
     calls = least;
     s->known = NULL;
   }

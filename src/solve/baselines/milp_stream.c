@@ -18,7 +18,7 @@
 #include "solve/common/repair.h"
 #include "view/unit.h"
 
-enum { MOST_OPERATORS = 400, MOST_ENTRIES = 500000 };
+enum { MAX_OPERATORS = 400, MAX_ENTRIES = 500000 };
 
 typedef struct pair {
   int32_t i, j;   /* i < j */
@@ -38,8 +38,8 @@ typedef struct milp_stream_state {
 } milp_stream_state;
 
 static bool milp_stream_serves(const situ_problem *p) {
-  return p->execution == SITU_EXECUTION_STREAM && p->n_operators <= MOST_OPERATORS &&
-         latency_program_fits(p, MOST_ENTRIES);
+  return p->execution == SITU_EXECUTION_STREAM && p->n_operators <= MAX_OPERATORS &&
+         latency_program_fits(p, MAX_ENTRIES);
 }
 
 /* ---- pairs ---- */
@@ -204,7 +204,7 @@ static situ_status prove(solve_run *run) {
   certificate proof = {0};
   int64_t lower_ns = 0;
   arena_mark mark = arena_get_mark(run->arena);
-  if (!linear_relaxation_find(&lower_ns, &proof, run->problem, run->incumbent->value_ns, MOST_ENTRIES, run->arena,
+  if (!linear_relaxation_find(&lower_ns, &proof, run->problem, run->incumbent->value_ns, MAX_ENTRIES, run->arena,
                               run->budget))
     return fail_no_memory(run->error);
   proof.bound = "linear_relaxation";

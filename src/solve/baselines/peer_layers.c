@@ -6,7 +6,7 @@
 #include "view/footprint.h"
 #include "view/unit.h"
 
-enum { MOST_OPERATORS = 200000 };
+enum { MAX_OPERATORS = 200000 };
 
 static bool is_state(const situ_graph *g, int32_t v) {
   const char *kind = g->kind_name[g->kind[v]];
@@ -15,7 +15,7 @@ static bool is_state(const situ_graph *g, int32_t v) {
 static bool is_expert(const situ_graph *g, int32_t v) { return strncmp(g->kind_name[g->kind[v]], "Experts", 7) == 0; }
 
 bool peer_layers_serve(const situ_problem *p) {
-  if (p->n_operators > MOST_OPERATORS || p->n_copies > 1 || p->training) return false;
+  if (p->n_operators > MAX_OPERATORS || p->n_copies > 1 || p->training) return false;
   arena *a = arena_new();
   layer_list l;
   bool ok = a && layers_find(&l, p->given, a) && l.n >= 2 && l.name;

@@ -9,8 +9,8 @@
 #include "solve/common/solver.h"
 
 enum {
-  MOST_IDEALS = 1 << 17,
-  MOST_OPERATORS = 1 << 14,
+  MAX_IDEALS = 1 << 17,
+  MAX_OPERATORS = 1 << 14,
   FIRST_WIDTH = 16,
   LAST_WIDTH = 1 << 14,
   WIDTH_FACTOR = 4,
@@ -118,7 +118,7 @@ static call_lattice_result find_lattice(call_dp *s) {
     arena_mark mark = arena_get_mark(run->arena);
     if (!call_graph_find(&s->graph, run->problem, light_bytes, run->arena)) return CALL_LATTICE_NO_MEMORY;
     if (s->graph.n == 0) break;
-    result = call_lattice_find(&s->lattice, &s->graph, MOST_IDEALS, run->arena, run->budget);
+    result = call_lattice_find(&s->lattice, &s->graph, MAX_IDEALS, run->arena, run->budget);
     if (result == CALL_LATTICE_TOO_LARGE) arena_release(run->arena, mark);
   }
   return result;
@@ -147,7 +147,7 @@ static situ_status call_dp_solve(solve_run *run) {
   return status;
 }
 
-static bool call_dp_serves(const situ_problem *p) { return p->n_operators <= MOST_OPERATORS; }
+static bool call_dp_serves(const situ_problem *p) { return p->n_operators <= MAX_OPERATORS; }
 
 const solver call_dp_solver = {
     .name = "call_dp",

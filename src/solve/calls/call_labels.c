@@ -8,7 +8,7 @@
 
 enum { LABELS_PER_STEP = 64, SLACK = 64, POLLED = 1 << 14 };
 /* Labels may take this much memory before a run gives up. */
-static const int64_t MOST_BYTES = (int64_t)1 << 30;
+static const int64_t MAX_BYTES = (int64_t)1 << 30;
 
 static int32_t n_front(const call_labels *l, int32_t ideal) {
   const call_lattice *lattice = l->price->lattice;
@@ -74,7 +74,7 @@ static outcome take(call_labels *l, int32_t *out) {
   }
   if (l->n == l->capacity) {
     int64_t capacity = l->capacity ? (int64_t)l->capacity * 2 : 1024, size = l->stride * (int64_t)sizeof *l->entry;
-    if (capacity * (size + (int64_t)sizeof *l->label) > MOST_BYTES) return NO_ROOM;
+    if (capacity * (size + (int64_t)sizeof *l->label) > MAX_BYTES) return NO_ROOM;
     call_label *label = realloc(l->label, (size_t)capacity * sizeof *label);
     if (label) l->label = label;
     int64_t *entry = realloc(l->entry, (size_t)(capacity * size));
@@ -318,7 +318,7 @@ static outcome spend(call_labels *l, budget *b) {
 }
 
 /* The minimum cost of any label of the ideal so far, without the cost still to come. */
-static int64_t least_so_far(const call_labels *l, int32_t ideal) {
+static int64_t min_so_far(const call_labels *l, int32_t ideal) {
   const call_price *price = l->price;
   int64_t begin = price->lattice->front_start[ideal], end = price->lattice->front_start[ideal + 1], least = INT64_MAX;
   for (int32_t i = l->first[ideal]; i >= 0; i = l->label[i].next) {
@@ -379,7 +379,7 @@ static outcome leave(call_labels *l, int32_t from, budget *b) {
   const call_price *price = l->price;
   const call_lattice *lattice = price->lattice;
   int64_t begin = lattice->front_start[from], most = sat_mul(l->limit_ns - 1, CALL_PARTS);
-  if (most < INT64_MAX) most = sat_add(most, call_price_allowance(price)) - least_so_far(l, from);
+  if (most < INT64_MAX) most = sat_add(most, call_price_allowance(price)) - min_so_far(l, from);
   for (int64_t f = begin; f < lattice->front_start[from + 1]; f++)
     l->position[lattice->front[f]] = (int32_t)(f - begin);
   outcome went = leave_by_hosts(l, from, most);

@@ -9,7 +9,7 @@
 #include "view/footprint.h"
 #include "view/unit.h"
 
-enum { MOST_TRIES = 20000 };
+enum { MAX_TRIES = 20000 };
 
 /* What must be on one device: a call, or several that share a colocation group. */
 typedef struct item {
@@ -187,7 +187,7 @@ static bool place(packing *k, int32_t at) {
   const item *it = &k->items[at];
   for (int32_t d = 0; d < p->n_devices; d++) {
     if (problem_is_host(p, d) || p->unused[d] || is_same_as_before(k, d)) continue;
-    if (k->tries++ > MOST_TRIES) return false;
+    if (k->tries++ > MAX_TRIES) return false;
     int32_t w = p->memory_of[d];
     int64_t weights = sat_add(k->weight_bytes[w], it->weight_bytes), before = k->weight_bytes[w];
     int64_t footprint = max64(k->footprint_bytes[w], it->footprint_bytes), footprint_before = k->footprint_bytes[w];

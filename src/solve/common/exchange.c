@@ -91,7 +91,7 @@ static bool is_stopped(void *context) {
 
 situ_status exchange_gather(solve_run *run, islands_given *given, exchange_kind kind, const text_buffer *bytes) {
   islands *all = run->islands;
-  bool before[ISLANDS_MOST];
+  bool before[ISLANDS_MAX];
   if (bytes->failed) return fail_no_memory(run->error);
   for (int32_t r = 0; r < islands_count(all); r++) before[r] = islands_is_alive(all, r);
   TRY(islands_gather(all, given, (int32_t)kind, bytes->bytes, (int64_t)bytes->length, is_stopped, run, run->error));
@@ -109,7 +109,7 @@ static situ_status gather(solve_run *run, islands_given *given, exchange_kind ki
 }
 
 situ_status exchange_whole(solve_run *run, int64_t *value) {
-  islands_given given[ISLANDS_MOST];
+  islands_given given[ISLANDS_MAX];
   text_buffer mine = {0};
   if (!run->islands) return SITU_STATUS_OK;
   pack_whole(&mine, *value);
@@ -135,7 +135,7 @@ static uint64_t mark_of(const solve_run *run, uint64_t more) {
 }
 
 situ_status exchange_meet(solve_run *run, uint64_t more) {
-  islands_given given[ISLANDS_MOST];
+  islands_given given[ISLANDS_MAX];
   text_buffer mine = {0};
   int64_t mark = (int64_t)mark_of(run, more), threads = 0;
   run->at_once = run->threads;
@@ -185,7 +185,7 @@ static situ_status take_all(solve_run *run, const islands_given *given, bool *do
 }
 
 situ_status exchange_best(solve_run *run, bool *done) {
-  islands_given given[ISLANDS_MOST];
+  islands_given given[ISLANDS_MAX];
   text_buffer mine = {0};
   *done = solve_done(run);
   if (!run->islands) return SITU_STATUS_OK;
@@ -220,7 +220,7 @@ static void unpack_bounds(bound_result results[BOUNDS], unpack *from, arena *pro
 }
 
 static situ_status tell_bounds(bound_result results[BOUNDS], const bool mine[BOUNDS], solve_run *run, arena *proofs) {
-  islands_given given[ISLANDS_MOST];
+  islands_given given[ISLANDS_MAX];
   text_buffer bytes = {0};
   for (int32_t i = 0; i < BOUNDS; i++) {
     pack_whole(&bytes, mine[i]);

@@ -9,7 +9,7 @@
 #include "base/parallel.h"
 #include "solve/common/exchange.h"
 
-enum { FIXED_WALKS = 4, MOST_WALKS = 256, LEAST_STEPS = 1 << 14 };
+enum { FIXED_WALKS = 4, MAX_WALKS = 256, MIN_STEPS = 1 << 14 };
 enum { GROWTH = 4, FIRST_STEPS = 1 << 10, FIRST_NS = 100000000 }; /* of rounds; the first is at least this long */
 enum { FRESH_WALKS = 4 };
 /* The minimum length of a turn when each search gets two per round: steps, and time in all or for each operator. */
@@ -42,7 +42,7 @@ struct team {
   walker *walker;
   int32_t n;
   int32_t *mine, n_mine;        /* walks to run on this rank */
-  int64_t most_steps, limit_ns; /* of each; 0: none */
+  int64_t steps_each, limit_ns; /* of each; 0: none */
   _Atomic bool stop;            /* the user asked to stop */
   _Atomic int32_t closed;       /* the lowest number of a walk that met the bound; n while there is none */
   incumbent shown;              /* what the progress callback gets */
@@ -86,7 +86,7 @@ static void run_walk(void *context, int32_t k, bool here) {
   w->here = here;
   w->ended = true;
   if (look(w)) return;
-  w->budget = budget_new(all->most_steps, all->limit_ns, look, w);
+  w->budget = budget_new(all->steps_each, all->limit_ns, look, w);
   w->budget.deadline_ns = min64(w->budget.deadline_ns, all->run->budget->deadline_ns);
   arena *a = arena_new();
   solve_watch watch = *all->run->watch;
@@ -164,7 +164,7 @@ static situ_status unpack_walks(team *all, unpack *from) {
 /* Exchanges among all ranks what their walks found. */
 static situ_status tell_walks(team *all) {
   islands *ranks = all->run->islands;
-  islands_given given[ISLANDS_MOST];
+  islands_given given[ISLANDS_MAX];
   text_buffer mine = {0};
   if (!ranks) return SITU_STATUS_OK;
   for (int32_t k = 0; k < all->n_mine; k++) {
@@ -199,7 +199,7 @@ static situ_status run_shared(team *all) {
 static void set_parts(team *all, double share) {
   int64_t steps = budget_steps_left(all->run->budget), time_ns = budget_time_left(all->run->budget);
   int32_t turns = (all->n + all->run->at_once - 1) / all->run->at_once;
-  if (steps != INT64_MAX) all->most_steps = max64(1, (int64_t)((double)steps * share) / all->n);
+  if (steps != INT64_MAX) all->steps_each = max64(1, (int64_t)((double)steps * share) / all->n);
   if (time_ns != INT64_MAX) all->limit_ns = max64(1, (int64_t)((double)time_ns * share) / turns);
 }
 
@@ -257,7 +257,7 @@ situ_status walks_run(solve_run *run, walk_function *walk, void *context, int32_
 int32_t walks_wanted(const solve_run *run, int32_t fixed) {
   REQUIRE(fixed >= 1);
   if (run->budget->max_steps != INT64_MAX) return fixed;
-  return run->at_once < MOST_WALKS ? run->at_once : MOST_WALKS;
+  return run->at_once < MAX_WALKS ? run->at_once : MAX_WALKS;
 }
 
 /* ---- rounds ---- */
@@ -324,7 +324,7 @@ static situ_status run_in_turn(const solve_run *run, const portfolio *of, double
 /* The number of walks on `share` of what is left: as many as its steps allow, or one for each thread. */
 static int32_t side_by_side(const solve_run *run, double share) {
   double steps = share * (double)budget_steps_left(run->budget);
-  return walks_wanted(run, steps < 2 * LEAST_STEPS ? 1 : (int32_t)fmin(FIXED_WALKS, steps / LEAST_STEPS));
+  return walks_wanted(run, steps < 2 * MIN_STEPS ? 1 : (int32_t)fmin(FIXED_WALKS, steps / MIN_STEPS));
 }
 
 /* The length of all rounds together, where the first has length 1. For streams 1, 1 + 4, 1 + 4 + 16, ...: as many

@@ -7,32 +7,32 @@
 
 enum { BITS = 30, SWEEPS = 4, BISECTIONS = 48 };
 
-/* time * reach, rounded down. Reaches are at most 1, so that it fits. */
-static int64_t scale(int64_t time_ns, int64_t reach) { return (int64_t)(((__int128)time_ns * reach) >> BITS); }
+/* time * rate, rounded down. Rates are at most 1, so that it fits. */
+static int64_t scale(int64_t time_ns, int64_t rate) { return (int64_t)(((__int128)time_ns * rate) >> BITS); }
 
-/* The sum of prices for the reach of all devices, when type t has reach x and the classes cost `others` at most. */
+/* The sum of prices divided by the rate of all devices, if type t has rate x and no class costs more than `others`. */
 static double worth(const stages *s, int32_t t, double x, const double *others, double rest) {
   double sum = 0;
   for (int32_t i = 0; i < s->n; i++) {
     int64_t time_ns = stages_time_ns(s, t, i);
     double mine = time_ns == SITU_NEVER_NS ? (double)INFINITY : (double)time_ns * x;
-    double least = fmin(mine, others[i]);
-    if (least < (double)INFINITY) sum += least;
+    double min = fmin(mine, others[i]);
+    if (min < (double)INFINITY) sum += min;
   }
   return sum / (rest + x * s->types[t].n_devices);
 }
 
-/* The best reach of type t beside those of the others, by ternary search over its exponent: the sum is concave and what
- * it is divided by is linear, so that the quotient has one peak. */
-static double improve(const stages *s, int32_t t, const double *reach, double *others) {
+/* The best rate of type t for the given rates of the others, by ternary search over its exponent: the numerator is
+ * concave and the denominator linear, so the quotient has one peak. */
+static double improve(const stages *s, int32_t t, const double *rate, double *others) {
   double rest = 0, low = -30, high = 30;
   for (int32_t k = 0; k < s->n_types; k++)
-    if (k != t) rest += reach[k] * s->types[k].n_devices;
+    if (k != t) rest += rate[k] * s->types[k].n_devices;
   for (int32_t i = 0; i < s->n; i++) {
     others[i] = (double)INFINITY;
     for (int32_t k = 0; k < s->n_types; k++) {
       int64_t time_ns = stages_time_ns(s, k, i);
-      if (k != t && time_ns != SITU_NEVER_NS) others[i] = fmin(others[i], (double)time_ns * reach[k]);
+      if (k != t && time_ns != SITU_NEVER_NS) others[i] = fmin(others[i], (double)time_ns * rate[k]);
     }
   }
   for (int32_t k = 0; k < BISECTIONS; k++) {
@@ -52,33 +52,32 @@ static bool runs_some(const stages *s, int32_t t) {
   return false;
 }
 
-/* Any reaches are valid; these make the ranges narrow. */
-static bool choose_reaches(boundary_ranges *w, arena *a) {
+/* Any rates are valid; these make the ranges narrow. */
+static bool choose_rates(boundary_ranges *w, arena *a) {
   const stages *s = w->stages;
-  double *reach = ARENA_NEW(a, double, s->n_types + 1), *others = ARENA_NEW(a, double, s->n + 1), most = 0;
-  if (!reach || !others) return false;
-  for (int32_t t = 0; t < s->n_types; t++) reach[t] = runs_some(s, t) ? 1 : 0;
+  double *rate = ARENA_NEW(a, double, s->n_types + 1), *others = ARENA_NEW(a, double, s->n + 1), max = 0;
+  if (!rate || !others) return false;
+  for (int32_t t = 0; t < s->n_types; t++) rate[t] = runs_some(s, t) ? 1 : 0;
   for (int32_t sweep = 0; sweep < SWEEPS && s->n_types > 1; sweep++)
     for (int32_t t = 0; t < s->n_types; t++)
-      if (reach[t] > 0) reach[t] = improve(s, t, reach, others);
-  for (int32_t t = 0; t < s->n_types; t++) most = fmax(most, reach[t]);
-  for (int32_t t = 0; t < s->n_types; t++)
-    w->reach[t] = reach[t] > 0 ? (int64_t)fmax(1, reach[t] / most * (1 << BITS)) : 0;
+      if (rate[t] > 0) rate[t] = improve(s, t, rate, others);
+  for (int32_t t = 0; t < s->n_types; t++) max = fmax(max, rate[t]);
+  for (int32_t t = 0; t < s->n_types; t++) w->rate[t] = rate[t] > 0 ? (int64_t)fmax(1, rate[t] / max * (1 << BITS)) : 0;
   return true;
 }
 
 static void set_prices(boundary_ranges *w) {
   const stages *s = w->stages;
   for (int32_t i = 0; i < s->n; i++) {
-    int64_t least = SITU_NEVER_NS;
+    int64_t min = SITU_NEVER_NS;
     for (int32_t t = 0; t < s->n_types; t++) {
       int64_t time_ns = stages_time_ns(s, t, i);
-      if (time_ns != SITU_NEVER_NS) least = min64(least, scale(time_ns, w->reach[t]));
+      if (time_ns != SITU_NEVER_NS) min = min64(min, scale(time_ns, w->rate[t]));
     }
-    w->price[i] = least == SITU_NEVER_NS ? 0 : least;
+    w->price[i] = min == SITU_NEVER_NS ? 0 : min;
     w->total += w->price[i];
   }
-  for (int32_t e = 0; e < s->n_edges && !s->greatest; e++) {
+  for (int32_t e = 0; e < s->n_edges && !s->overlaps; e++) {
     int64_t in_ns = SITU_NEVER_NS, out_ns = SITU_NEVER_NS;
     for (int32_t t = 0; t < s->n_types; t++) {
       if (s->types[t].is_host) continue;
@@ -87,8 +86,8 @@ static void set_prices(boundary_ranges *w) {
         in += s->in_ns[(int64_t)row * s->n_edges + e];
         out += s->out_ns[(int64_t)row * s->n_edges + e];
       }
-      in_ns = min64(in_ns, scale(in, w->reach[t]));
-      out_ns = min64(out_ns, scale(out, w->reach[t]));
+      in_ns = min64(in_ns, scale(in, w->rate[t]));
+      out_ns = min64(out_ns, scale(out, w->rate[t]));
     }
     w->in_price[e] = in_ns;
     w->out_price[e] = out_ns;
@@ -100,26 +99,26 @@ static bool allocate(boundary_ranges *w, arena *a) {
   int64_t n = w->n_states;
   bool made = true;
   for (int32_t k = 0; k < N_COUNTED * N_COUNTED; k++) {
-    w->fronts[k].most_before = ARENA_NEW(a, int64_t, n);
-    w->fronts[k].most_after = ARENA_NEW(a, int64_t, n);
-    made &= w->fronts[k].most_before && w->fronts[k].most_after;
+    w->fronts[k].max_before = ARENA_NEW(a, int64_t, n);
+    w->fronts[k].max_after = ARENA_NEW(a, int64_t, n);
+    made &= w->fronts[k].max_before && w->fronts[k].max_after;
   }
   for (int32_t k = 0; k < N_COUNTED; k++) {
-    w->most_before[k] = ARENA_NEW(a, int64_t, n);
-    w->most_after[k] = ARENA_NEW(a, int64_t, n);
-    made &= w->most_before[k] && w->most_after[k];
+    w->max_before[k] = ARENA_NEW(a, int64_t, n);
+    w->max_after[k] = ARENA_NEW(a, int64_t, n);
+    made &= w->max_before[k] && w->max_after[k];
   }
   w->span = ARENA_NEW(a, int64_t, s->n_edges);
   w->is_short = ARENA_NEW(a, bool, s->n_edges);
-  w->least_left = ARENA_NEW(a, int64_t, n);
-  w->least_right = ARENA_NEW(a, int64_t, n);
-  return made && w->span && w->is_short && w->least_left && w->least_right;
+  w->min_left = ARENA_NEW(a, int64_t, n);
+  w->min_right = ARENA_NEW(a, int64_t, n);
+  return made && w->span && w->is_short && w->min_left && w->min_right;
 }
 
 static bool has(const uint64_t *bits, int32_t v) { return bits[v / 64] >> (v % 64) & 1; }
 
 /* The spans of edges of which one pin comes before all others in F, or after all; those of others are unknown. A device
- * between pin x and pin y holds neither what comes before x nor what comes after y. */
+ * between pin x and pin y holds neither predecessors of x nor successors of y. */
 static bool find_spans(boundary_ranges *w, arena *a) {
   const stages *s = w->stages;
   arena_mark mark = arena_get_mark(a);
@@ -177,7 +176,7 @@ static bool number_states(boundary_ranges *w, arena *a) {
   for (int32_t t = 0; t < s->n_types; t++) {
     w->weight[t] = (int32_t)n_states;
     n_states *= s->types[t].n_devices + 1;
-    if (n_states > BOUNDARY_MOST_STATES) n_states = BOUNDARY_MOST_STATES + 1;
+    if (n_states > BOUNDARY_MAX_STATES) n_states = BOUNDARY_MAX_STATES + 1;
   }
   w->n_states = (int32_t)n_states;
   return true;
@@ -187,11 +186,11 @@ bool boundary_ranges_init(boundary_ranges *w, const stages *s, arena *a) {
   REQUIRE(!s->too_large);
   *w = (boundary_ranges){.stages = s};
   if (!number_states(w, a)) return false;
-  if (w->n_states > BOUNDARY_MOST_STATES) return true;
+  if (w->n_states > BOUNDARY_MAX_STATES) return true;
   if (!ARENA_ARRAYS(a, ARRAY(w->price, s->n), ZEROS(w->in_price, s->n_edges), ZEROS(w->out_price, s->n_edges),
-                    ZEROS(w->loose, s->n_edges), ARRAY(w->reach, s->n_types + 1)))
+                    ZEROS(w->loose, s->n_edges), ARRAY(w->rate, s->n_types + 1)))
     return false;
-  if (!allocate(w, a) || !choose_reaches(w, a)) return false;
+  if (!allocate(w, a) || !choose_rates(w, a)) return false;
   set_prices(w);
   ENSURE(contracts_amounts(w->price, s->n) && contracts_amounts(w->in_price, s->n_edges));
   return find_spans(w, a);
@@ -204,103 +203,103 @@ bool boundary_ranges_of(boundary_ranges *w, const stages *s, const boundary_rang
                          .in_price = in_price,
                          .out_price = out_price,
                          .loose = loose,
-                         .reach = fine->reach,
+                         .rate = fine->rate,
                          .total = fine->total};
   return number_states(w, a) && allocate(w, a) && find_spans(w, a);
 }
 
 int64_t boundary_ranges_price(const boundary_ranges *w, int32_t type, int64_t time_ns) {
-  return scale(time_ns, w->reach[type]);
+  return scale(time_ns, w->rate[type]);
 }
 
-/* Puts a state into a front that is sorted by falling room before, without what another state makes needless. */
+/* Inserts a state into a front that is sorted by falling room before and holds no dominated state. */
 static void insert(boundary_front *f, int64_t before, int64_t after) {
   int32_t at = 0;
-  while (at < f->n && f->most_before[at] >= before && f->most_after[at] < after) at++;
-  if (at < f->n && f->most_before[at] >= before) return;
-  int32_t end = at; /* those that the new one makes needless */
-  while (end < f->n && f->most_after[end] <= after) end++;
+  while (at < f->n && f->max_before[at] >= before && f->max_after[at] < after) at++;
+  if (at < f->n && f->max_before[at] >= before) return;
+  int32_t end = at; /* past those that the new one dominates */
+  while (end < f->n && f->max_after[end] <= after) end++;
   int32_t shift = at + 1 - end;
   if (shift > 0)
     for (int32_t i = f->n - 1; i >= end; i--) {
-      f->most_before[i + 1] = f->most_before[i];
-      f->most_after[i + 1] = f->most_after[i];
+      f->max_before[i + 1] = f->max_before[i];
+      f->max_after[i + 1] = f->max_after[i];
     }
   for (int32_t i = end; shift < 0 && i < f->n; i++) {
-    f->most_before[i + shift] = f->most_before[i];
-    f->most_after[i + shift] = f->most_after[i];
+    f->max_before[i + shift] = f->max_before[i];
+    f->max_after[i + shift] = f->max_after[i];
   }
   f->n += shift;
-  f->most_before[at] = before;
-  f->most_after[at] = after;
+  f->max_before[at] = before;
+  f->max_after[at] = after;
 }
 
 static int32_t min32(int32_t a, int32_t b) { return a < b ? a : b; }
 
-/* The most price beside a boundary in a state, after what short edges cost there the devices on the side of `most`. */
-static int64_t room_at(int64_t *const most[N_COUNTED], const int64_t *least, int32_t state) {
-  return max64(most[COUNT_NONE][state], max64(most[COUNT_ALL][state], most[COUNT_SHORT][state]) - least[state]);
+/* The maximum price beside a boundary in a state, less what short edges cost there the devices on the side of `max`. */
+static int64_t room_at(int64_t *const max[N_COUNTED], const int64_t *min, int32_t state) {
+  return max64(max[COUNT_NONE][state], max64(max[COUNT_ALL][state], max[COUNT_SHORT][state]) - min[state]);
 }
 
-/* Room before the boundaries of a state: that of the state with one device less (or several that share a part), what
- * the last device can hold, less what short edges cost it at its other end. Room after, in the same way from the other
+/* Room before the boundaries of a state: that of the state with one device less (or several that share a part), plus
+ * what the last device can hold, less what short edges cost it at its other end. Room after: the same from the other
  * end, where devices may stay unused. */
 static void fill_room(boundary_ranges *w, int32_t state, bool after) {
   const stages *s = w->stages;
-  int64_t *const *room_of = after ? w->most_after : w->most_before;
-  const int64_t *own = after ? w->least_right : w->least_left, *other_end = after ? w->least_left : w->least_right;
-  int64_t most[2] = {after ? 0 : -1, -1}; /* the last device is an accelerator, a host */
+  int64_t *const *room_of = after ? w->max_after : w->max_before;
+  const int64_t *own = after ? w->min_right : w->min_left, *other_end = after ? w->min_left : w->min_right;
+  int64_t max[2] = {after ? 0 : -1, -1}; /* the last device is an accelerator, a host */
   bool hosts = false;
   for (int32_t t = 0; t < s->n_types; t++) {
     bool host = s->types[t].is_host;
     int32_t used = boundary_ranges_used(w, state, t);
-    int32_t most_sharing = min32(after ? s->types[t].n_devices - used : used, s->types[t].most_sharing);
-    for (int32_t r = 1; r <= most_sharing && w->reach[t] > 0; r++) {
+    int32_t max_sharing = min32(after ? s->types[t].n_devices - used : used, s->types[t].max_sharing);
+    for (int32_t r = 1; r <= max_sharing && w->rate[t] > 0; r++) {
       int32_t next = state + (after ? r : -r) * w->weight[t];
       int64_t room = max64(0, room_at(room_of, own, next));
       room = sat_add(room, boundary_ranges_room(w, t, r)) - (host ? 0 : other_end[next]);
-      most[host] = max64(most[host], max64(room, 0));
+      max[host] = max64(max[host], max64(room, 0));
       hosts |= host;
     }
   }
-  room_of[COUNT_ALL][state] = hosts ? -1 : most[0];
-  room_of[COUNT_SHORT][state] = hosts ? most[0] : -1;
-  room_of[COUNT_NONE][state] = most[1];
+  room_of[COUNT_ALL][state] = hosts ? -1 : max[0];
+  room_of[COUNT_SHORT][state] = hosts ? max[0] : -1;
+  room_of[COUNT_NONE][state] = max[1];
 }
 
 static void fill_rooms(boundary_ranges *w) {
   int32_t last = w->n_states - 1;
-  for (int32_t k = 0; k < N_COUNTED; k++) w->most_before[k][0] = w->most_after[k][last] = k == COUNT_ALL ? 0 : -1;
+  for (int32_t k = 0; k < N_COUNTED; k++) w->max_before[k][0] = w->max_after[k][last] = k == COUNT_ALL ? 0 : -1;
   for (int32_t state = 1; state <= last; state++) fill_room(w, state, false);
   for (int32_t state = last - 1; state >= 0; state--) fill_room(w, state, true);
 }
 
 void boundary_ranges_tighten(boundary_ranges *w) {
-  REQUIRE(w->n_states <= BOUNDARY_MOST_STATES);
+  REQUIRE(w->n_states <= BOUNDARY_MAX_STATES);
   fill_rooms(w);
   for (int32_t k = 0; k < N_COUNTED * N_COUNTED; k++) {
     w->fronts[k].n = 0;
-    const int64_t *before = w->most_before[k / N_COUNTED], *after = w->most_after[k % N_COUNTED];
+    const int64_t *before = w->max_before[k / N_COUNTED], *after = w->max_after[k % N_COUNTED];
     for (int32_t state = 0; state < w->n_states; state++)
       if (before[state] >= 0 && after[state] >= 0) insert(&w->fronts[k], before[state], after[state]);
   }
 }
 
-void boundary_ranges_set(boundary_ranges *w, int64_t most_ns) {
-  REQUIRE(most_ns >= 0 && w->n_states <= BOUNDARY_MOST_STATES);
+void boundary_ranges_set(boundary_ranges *w, int64_t max_ns) {
+  REQUIRE(max_ns >= 0 && w->n_states <= BOUNDARY_MAX_STATES);
   const stages *s = w->stages;
-  int64_t rooms = 0, least_room = INT64_MAX;
-  w->most_ns = most_ns;
+  int64_t rooms = 0, min_room = INT64_MAX;
+  w->max_ns = max_ns;
   for (int32_t t = 0; t < s->n_types; t++) {
     int32_t n = s->types[t].n_devices;
-    bool shared = s->types[t].most_sharing > 1;
+    bool shared = s->types[t].max_sharing > 1;
     rooms = sat_add(rooms, shared ? boundary_ranges_room(w, t, n) : sat_mul(boundary_ranges_room(w, t, 1), n));
-    if (!s->types[t].is_host) least_room = min64(least_room, boundary_ranges_room(w, t, 1));
+    if (!s->types[t].is_host) min_room = min64(min_room, boundary_ranges_room(w, t, 1));
   }
   w->slack = rooms - w->total;
-  for (int32_t e = 0; e < s->n_edges; e++) /* an accelerator holds at least what the others leave */
-    w->is_short[e] = rooms < INT64_MAX && w->span[e] < w->total - (rooms - least_room);
-  for (int32_t state = 0; state < w->n_states; state++) w->least_left[state] = w->least_right[state] = 0;
+  for (int32_t e = 0; e < s->n_edges; e++) /* an accelerator holds at least what exceeds the room of the others */
+    w->is_short[e] = rooms < INT64_MAX && w->span[e] < w->total - (rooms - min_room);
+  for (int32_t state = 0; state < w->n_states; state++) w->min_left[state] = w->min_right[state] = 0;
   boundary_ranges_tighten(w);
 }
 
@@ -315,8 +314,8 @@ static int64_t count_after(const boundary *b, int32_t k) {
 bool boundary_ranges_allow(const boundary_ranges *w, int32_t state, const boundary *b) {
   bool before = false, after = false;
   for (int32_t k = 0; k < N_COUNTED; k++) {
-    before |= count_before(b, k) <= w->most_before[k][state];
-    after |= count_after(b, k) <= w->most_after[k][state];
+    before |= count_before(b, k) <= w->max_before[k][state];
+    after |= count_after(b, k) <= w->max_after[k][state];
   }
   return before && after;
 }
@@ -325,15 +324,15 @@ bool boundary_ranges_allow_some(const boundary_ranges *w, const boundary *b) {
   for (int32_t k = 0; k < N_COUNTED * N_COUNTED; k++) {
     const boundary_front *f = &w->fronts[k];
     int64_t before = count_before(b, k / N_COUNTED), after = count_after(b, k % N_COUNTED);
-    int32_t low = 0, high = f->n; /* the states with room before are the first ones; the last has most room after */
+    int32_t low = 0, high = f->n; /* states with room before come first; the last of them has the most room after */
     while (low < high) {
       int32_t middle = (low + high) / 2;
-      if (f->most_before[middle] >= before)
+      if (f->max_before[middle] >= before)
         low = middle + 1;
       else
         high = middle;
     }
-    if (low > 0 && f->most_after[low - 1] >= after) return true;
+    if (low > 0 && f->max_after[low - 1] >= after) return true;
   }
   return false;
 }

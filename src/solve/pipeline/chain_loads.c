@@ -41,9 +41,9 @@ static bool list_tensors(chain_loads *l, arena *a) {
   return csr_transpose(&l->touch_start, &l->touch, l->pin_start, l->pin, l->n_nets, n, a);
 }
 
-/* Cells that change while everything is placed: four for each class and phase, and for each user of a tensor the hops
- * of the longest route, or in and out; each may raise the greatest load too. */
-static int64_t most_changes(const chain_loads *l) {
+/* Upper bound on the changes while everything is placed: four cells for each class and phase, and for each user of a
+ * tensor the hops of the longest route, or in and out; each may raise the maximum load too. */
+static int64_t max_changes(const chain_loads *l) {
   const situ_problem *p = l->problem;
   int64_t longest = 2;
   for (int64_t r = 0; r < (int64_t)p->n_memories * p->n_memories; r++)
@@ -58,8 +58,8 @@ bool chain_loads_init(chain_loads *l, const situ_problem *p, const contraction *
   if (!sum_classes(l, a) || !list_tensors(l, a)) return false;
   if (!ARENA_ARRAYS(a, ARRAY(l->device, classes->n_classes), ZEROS(l->compute_ns, each), ZEROS(l->in_ns, each),
                     ZEROS(l->out_ns, each), ZEROS(l->channel_ns, (int64_t)p->platform->n_channels * p->n_phases),
-                    ZEROS(l->held_bytes, p->n_memories), ZEROS(l->greatest_bytes, p->n_memories),
-                    ARRAY(l->change, most_changes(l))))
+                    ZEROS(l->held_bytes, p->n_memories), ZEROS(l->max_footprint_bytes, p->n_memories),
+                    ARRAY(l->change, max_changes(l))))
     return false;
   for (int32_t c = 0; c < classes->n_classes; c++) l->device[c] = -1;
   return true;
@@ -71,8 +71,8 @@ static void set(chain_loads *l, int64_t *cell, int64_t value) {
   *cell = value;
 }
 
-static void raise_greatest(chain_loads *l, int32_t phase, int64_t load_ns) {
-  if (load_ns > l->greatest_ns[phase]) set(l, &l->greatest_ns[phase], load_ns);
+static void raise_max(chain_loads *l, int32_t phase, int64_t load_ns) {
+  if (load_ns > l->max_load_ns[phase]) set(l, &l->max_load_ns[phase], load_ns);
 }
 
 /* Adds to one of the three sums of a device. */
@@ -80,9 +80,9 @@ static void charge_device(chain_loads *l, int64_t *sums, int32_t phase, int32_t 
   const situ_problem *p = l->problem;
   int32_t i = phase * p->n_devices + d;
   set(l, &sums[i], sat_add(sums[i], time_ns));
-  raise_greatest(l, phase,
-                 p->async_copies ? max64(l->compute_ns[i], max64(l->in_ns[i], l->out_ns[i]))
-                                 : sat_add(l->compute_ns[i], sat_add(l->in_ns[i], l->out_ns[i])));
+  raise_max(l, phase,
+            p->async_copies ? max64(l->compute_ns[i], max64(l->in_ns[i], l->out_ns[i]))
+                            : sat_add(l->compute_ns[i], sat_add(l->in_ns[i], l->out_ns[i])));
 }
 
 /* Tensor t goes from device a to the memory of device b for the first time; `leaves`: it leaves a for the first time.
@@ -101,12 +101,12 @@ static void charge_transfer(chain_loads *l, int32_t t, int32_t a, int32_t b, boo
     int32_t link = f->route_link[k];
     int64_t *cell = &l->channel_ns[phase * f->n_channels + f->links[link].channel];
     set(l, cell, sat_add(*cell, p->transfer_ns[t][p->costs->link_kind[link]]));
-    raise_greatest(l, phase, *cell);
+    raise_max(l, phase, *cell);
   }
 }
 
-/* Whether users of net e before `end` in its list, `apart` left out, are at the place of device b; *left: whether any
- * of them is in another memory than device a. Places are devices, or memories with links. */
+/* Whether a user of net e before `end` in its list, except `apart`, is at the place of device b; *left: whether any of
+ * them is in another memory than device a. Places are devices, or with links memories. */
 static bool is_there(const chain_loads *l, int32_t e, int32_t end, int32_t apart, int32_t a, int32_t b, bool *left) {
   const situ_problem *p = l->problem;
   bool staged = p->communication == SITU_COMMUNICATION_HOST_STAGED, there = false;
@@ -120,7 +120,7 @@ static bool is_there(const chain_loads *l, int32_t e, int32_t end, int32_t apart
   return there;
 }
 
-/* Charges net e now that class c, one of its pins, is placed. */
+/* Charges net e after class c, one of its pins, was placed. */
 static void charge_net(chain_loads *l, int32_t e, int32_t c) {
   const situ_problem *p = l->problem;
   int32_t producer = l->pin[l->pin_start[e]], a = l->device[producer];
@@ -144,8 +144,8 @@ bool chain_loads_add(chain_loads *l, int32_t c, int32_t d) {
                   l->time_ns[((int64_t)phase * l->classes->n_classes + c) * p->n_classes + p->class_of[d]]);
   for (int32_t i = l->touch_start[c]; i < l->touch_start[c + 1]; i++) charge_net(l, l->touch[i], c);
   set(l, &l->held_bytes[m], sat_add(l->held_bytes[m], l->class_bytes[c]));
-  set(l, &l->greatest_bytes[m], max64(l->greatest_bytes[m], l->footprint_bytes[c]));
-  return sat_add(l->held_bytes[m], l->greatest_bytes[m]) <= p->platform->memory_bytes[m];
+  set(l, &l->max_footprint_bytes[m], max64(l->max_footprint_bytes[m], l->footprint_bytes[c]));
+  return sat_add(l->held_bytes[m], l->max_footprint_bytes[m]) <= p->platform->memory_bytes[m];
 }
 
 void chain_loads_undo(chain_loads *l, int32_t c, int64_t mark) {
@@ -157,4 +157,4 @@ void chain_loads_undo(chain_loads *l, int32_t c, int64_t mark) {
   l->device[c] = -1;
 }
 
-int64_t chain_loads_value(const chain_loads *l) { return sat_add(l->greatest_ns[0], l->greatest_ns[1]); }
+int64_t chain_loads_value(const chain_loads *l) { return sat_add(l->max_load_ns[0], l->max_load_ns[1]); }

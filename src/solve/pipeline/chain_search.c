@@ -1,11 +1,11 @@
 /* chain_search: branch and bound over chains of parts on devices, exact for every contiguous pipeline without replicas.
  *
  * A plan is a sequence of devices, each with a part whose producers lie in it or before it. Parts grow by one class at
- * a time in rising order, so that each chain comes up once; devices that no route tells apart are taken in order, and
- * so are neighbours of which neither needs the other. The loads of what is placed are exact (chain_loads.h) and only
- * grow, so that a chain ends where they reach the incumbent, or where the work that is left does not fit into the
- * devices that are left. For what ideal_dp bounds but does not prove: links that more than one device loads, memories
- * that accelerators share. docs/theory/exact/chain_search.md.
+ * a time in rising order, so each chain is enumerated once. Symmetry is broken twice: devices with equal routes are
+ * used in order, and so are consecutive parts of which neither needs the other. The loads of placed classes are exact
+ * (chain_loads.h) and only grow, so a branch ends where they reach the incumbent, or where the remaining work does not
+ * fit into the remaining devices. For problems where ideal_dp has only bounds: links that several devices load,
+ * memories that accelerators share. docs/theory/exact/chain_search.md.
  *
  * A step is 64 classes placed. */
 #include <math.h>
@@ -16,7 +16,7 @@
 #include "solve/pipeline/chain_loads.h"
 #include "view/equal_devices.h"
 
-enum { MOST_CLASSES = 2000, MOST_DEVICES = 64, MOST_PLACED = 1 << 22 };
+enum { MAX_CLASSES = 2000, MAX_DEVICES = 64, MAX_PLACED = 1 << 22 };
 
 typedef struct chain_search {
   solve_run *run;
@@ -28,12 +28,12 @@ typedef struct chain_search {
   constraint_graph before; /* predecessors */
   bool *used;              /* [device] */
   equal_devices equal;     /* at EQUAL_ALWAYS */
-  double *price;           /* [class] its least time on any device */
-  double *reach;           /* [device] most price that it takes in one unit of time */
-  double rest;             /* price of what is not placed */
+  double *price;           /* [class] its minimum time on any device */
+  double *rate;            /* [device] maximum price that it takes in a nanosecond */
+  double rest;             /* price of unplaced classes */
   int32_t n_placed;
   int64_t n_tried;
-  int64_t most_ns; /* of plans that are looked for */
+  int64_t max_ns; /* of plans that are searched for */
   bool stopped;
   int32_t *operator_device;
   situ_status status;
@@ -67,14 +67,14 @@ static int64_t time_on(const chain_search *s, int32_t c, int32_t d) {
 static void price_classes(chain_search *s) {
   int32_t n = s->classes.n_classes;
   for (int32_t c = 0; c < n; c++) {
-    int64_t least = SITU_NEVER_NS;
-    for (int32_t d = 0; d < s->problem->n_devices; d++) least = min64(least, time_on(s, c, d));
-    s->price[c] = least == SITU_NEVER_NS ? 0 : (double)least;
+    int64_t min = SITU_NEVER_NS;
+    for (int32_t d = 0; d < s->problem->n_devices; d++) min = min64(min, time_on(s, c, d));
+    s->price[c] = min == SITU_NEVER_NS ? 0 : (double)min;
     s->rest += s->price[c];
     for (int32_t d = 0; d < s->problem->n_devices; d++) {
       int64_t time_ns = time_on(s, c, d);
       if (time_ns == SITU_NEVER_NS || s->price[c] == 0) continue;
-      s->reach[d] = fmax(s->reach[d], s->price[c] / (double)time_ns);
+      s->rate[d] = fmax(s->rate[d], s->price[c] / (double)time_ns);
     }
   }
 }
@@ -86,18 +86,18 @@ static bool chain_search_init(chain_search *s, solve_run *run) {
   if (!contract(&s->classes, p, true, a) || !order_classes(s, a)) return false;
   if (!chain_loads_init(&s->loads, p, &s->classes, a)) return false;
   if (!ARENA_ARRAYS(a, ZEROS(s->used, p->n_devices), ZEROS(s->price, s->classes.n_classes),
-                    ZEROS(s->reach, p->n_devices), ARRAY(s->operator_device, p->n_operators)) ||
+                    ZEROS(s->rate, p->n_devices), ARRAY(s->operator_device, p->n_operators)) ||
       !equal_devices_find(&s->equal, p, EQUAL_ALWAYS, a))
     return false;
   price_classes(s);
   return true;
 }
 
-/* Whether the rest may fit into device d, which is at work, and those not used. */
+/* Whether the unplaced classes may fit into device d, whose part grows, and the unused devices. */
 static bool rest_fits(const chain_search *s, int32_t d) {
-  double room = ((double)s->most_ns - (double)s->loads.compute_ns[d]) * s->reach[d];
+  double room = ((double)s->max_ns - (double)s->loads.compute_ns[d]) * s->rate[d];
   for (int32_t e = 0; e < s->problem->n_devices; e++)
-    if (!s->used[e]) room += (double)s->most_ns * s->reach[e];
+    if (!s->used[e]) room += (double)s->max_ns * s->rate[e];
   return s->rest <= room * (1 + 1e-9) + 1;
 }
 
@@ -108,16 +108,16 @@ static void offer(chain_search *s) {
   if (value_ns != promised_ns)
     s->status = fail_with(s->run->error, SITU_STATUS_INTERNAL, "chain_search", "promised %lld ns, simulated %lld ns",
                           (long long)promised_ns, (long long)value_ns);
-  s->most_ns = s->run->incumbent->value_ns - 1;
+  s->max_ns = s->run->incumbent->value_ns - 1;
   s->stopped |= s->status != SITU_STATUS_OK || solve_done(s->run);
 }
 
 static bool count(chain_search *s) {
-  if (++s->n_tried % 64 == 0) s->stopped |= budget_spend(s->run->budget, 1) || s->n_tried >= MOST_PLACED;
+  if (++s->n_tried % 64 == 0) s->stopped |= budget_spend(s->run->budget, 1) || s->n_tried >= MAX_PLACED;
   return !s->stopped;
 }
 
-/* Whether a free device is as good as d, and before it. */
+/* Whether an unused device equal to d comes before it. */
 static bool has_free_twin(const chain_search *s, int32_t d) {
   const device_type *type = &s->equal.types[s->equal.type_of[d]];
   for (int32_t i = 0; type->devices[i] < d; i++)
@@ -132,8 +132,8 @@ static bool needs(const chain_search *s, int32_t c, int32_t d) {
   return false;
 }
 
-/* The part that grows: of a device after another (-1: the first). A part in_order has the later number, or needs the
- * one before it: of two neighbours that do not, the other order will do. */
+/* The part that grows: its device and the one before it (-1: none). It is in_order if its device has the higher number
+ * or it needs the part before it; otherwise the two could be exchanged, and only the other order is searched. */
 typedef struct part {
   int32_t device, previous;
   bool in_order;
@@ -154,8 +154,8 @@ static void go_on(chain_search *s, part at, int32_t rank) {
   }
 }
 
-/* Adds each class of at least that rank that may come next to the part, and goes on from there. Ranks that were passed
- * over stay for later parts. */
+/* Adds each class of at least that rank that may be next in the part, and searches on. Skipped ranks are left to later
+ * parts. */
 static void grow(chain_search *s, part at, int32_t first_rank) {
   const constraint_graph *f = &s->classes.forward;
   int32_t d = at.device;
@@ -169,7 +169,7 @@ static void grow(chain_search *s, part at, int32_t first_rank) {
     s->rest -= s->price[c];
     s->n_placed++;
     for (int32_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[f->to[i]]--;
-    if (fits && chain_loads_value(&s->loads) <= s->most_ns && rest_fits(s, d))
+    if (fits && chain_loads_value(&s->loads) <= s->max_ns && rest_fits(s, d))
       go_on(s, (part){d, at.previous, at.in_order || needs(s, c, at.previous)}, rank);
     for (int32_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[f->to[i]]++;
     s->n_placed--;
@@ -181,8 +181,8 @@ static void grow(chain_search *s, part at, int32_t first_rank) {
 static situ_status chain_search_solve(solve_run *run) {
   chain_search *s = ARENA_NEW(run->arena, chain_search, 1);
   if (!s || !chain_search_init(s, run)) return fail_no_memory(run->error);
-  if (s->classes.n_classes > MOST_CLASSES) return SITU_STATUS_OK;
-  s->most_ns = run->incumbent->value_ns - 1;
+  if (s->classes.n_classes > MAX_CLASSES) return SITU_STATUS_OK;
+  s->max_ns = run->incumbent->value_ns - 1;
   if (s->classes.n_classes == 0) return SITU_STATUS_OK;
   for (int32_t d = 0; d < s->problem->n_devices && !s->stopped; d++) {
     if (has_free_twin(s, d)) continue;
@@ -196,7 +196,7 @@ static situ_status chain_search_solve(solve_run *run) {
 }
 
 static bool chain_search_serves(const situ_problem *p) {
-  return p->contiguous && !p->replicate && p->n_devices <= MOST_DEVICES && p->n_operators > 0;
+  return p->contiguous && !p->replicate && p->n_devices <= MAX_DEVICES && p->n_operators > 0;
 }
 
 const solver chain_search_solver = {

@@ -27,17 +27,11 @@ static bool allocate(coarse_graph *d, int32_t n, int32_t n_edges, int64_t n_befo
 static bool coarse_start(coarse_graph *d, const boundary_ranges *fine, arena *a) {
   const stages *s = fine->stages;
   *d = (coarse_graph){.fine = fine, .n = s->n, .n_edges = s->n_edges, .n_types = s->n_types};
-  int64_t n_before = 0;
-  for (int64_t k = 0; k < (int64_t)s->n * s->n_words; k++) n_before += __builtin_popcountll(s->predecessors[k]);
-  if (!allocate(d, s->n, s->n_edges, n_before, s->pin_start[s->n_edges], a)) return false;
-  int32_t n = 0;
-  for (int32_t v = 0; v < s->n; v++) {
-    d->class_of[v] = v;
-    for (int32_t k = 0; k < s->n_words; k++)
-      for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1)
-        d->before[n++] = k * 64 + __builtin_ctzll(left);
-    d->before_start[v + 1] = n;
-  }
+  stage_order order;
+  if (!stage_order_find(&order, s, a) || !allocate(d, s->n, s->n_edges, 0, s->pin_start[s->n_edges], a)) return false;
+  d->before_start = order.start;
+  d->before = order.before;
+  for (int32_t v = 0; v < s->n; v++) d->class_of[v] = v;
   memcpy(d->pin_start, s->pin_start, ((size_t)s->n_edges + 1) * sizeof *d->pin_start);
   if (s->n_edges > 0) memcpy(d->pin, s->pin, (size_t)s->pin_start[s->n_edges] * sizeof *d->pin);
   for (int32_t e = 0; e < s->n_edges; e++) {
@@ -55,7 +49,7 @@ static bool coarse_start(coarse_graph *d, const boundary_ranges *fine, arena *a)
   return true;
 }
 
-/* For each class that can be folded the edge that leads to it and the one that leads on; -1 for the others. */
+/* For each class that can be folded its incoming and its outgoing edge; in_edge is -1 for the others. */
 static bool find_folds(const coarse_graph *d, int32_t *in_edge, int32_t *out_edge, arena *a) {
   int32_t *n_after = ARENA_ZERO(a, int32_t, d->n), *n_touch = ARENA_ZERO(a, int32_t, d->n);
   if (!n_after || !n_touch) return false;
@@ -75,7 +69,7 @@ static bool find_folds(const coarse_graph *d, int32_t *in_edge, int32_t *out_edg
                d->before[d->before_start[v]] == d->pin[d->pin_start[in_edge[v]]];
     if (!one) in_edge[v] = -1;
   }
-  /* The one class after it must be the other end of its edge, too. */
+  /* Its only successor must also be the other end of its outgoing edge. */
   for (int32_t w = 0; w < d->n; w++)
     for (int32_t k = d->before_start[w]; k < d->before_start[w + 1]; k++) {
       int32_t v = d->before[k];
@@ -84,7 +78,7 @@ static bool find_folds(const coarse_graph *d, int32_t *in_edge, int32_t *out_edg
   return true;
 }
 
-/* Copies edge e into `to` and follows it over folded classes: the least cost, all their work. */
+/* Copies edge e into `to`, continued over folded classes: with the minimum cost and all their work. */
 static void copy_edge(coarse_graph *to, const coarse_graph *from, int32_t e, const int32_t *in_edge,
                       const int32_t *out_edge, const int32_t *number) {
   int32_t w = width(from), made = to->n_edges++, at = to->pin_start[made];
@@ -106,7 +100,7 @@ static void copy_edge(coarse_graph *to, const coarse_graph *from, int32_t e, con
   to->pin_start[made + 1] = at;
 }
 
-/* Folds what can be folded. */
+/* One round of folding. */
 static bool fold(coarse_graph *to, const coarse_graph *from, int32_t *n_folded, arena *a) {
   int32_t *in_edge = ARENA_NEW(a, int32_t, from->n), *out_edge = ARENA_NEW(a, int32_t, from->n);
   int32_t *number = ARENA_NEW(a, int32_t, from->n);
@@ -133,7 +127,7 @@ static bool fold(coarse_graph *to, const coarse_graph *from, int32_t *n_folded, 
   return true;
 }
 
-/* One row of the list that finds equal edges. */
+/* A row of the list that finds parallel edges. */
 typedef struct joined {
   int32_t from, to, edge;
 } joined;
@@ -167,8 +161,7 @@ static bool join_edges(coarse_graph *d, arena *a) {
   }
   int32_t kept = 0, pins = 0, first = 0;
   for (int32_t e = 0; e < d->n_edges; e++) {
-    int32_t end = d->pin_start[e + 1],
-            n_pins = end - first; /* kept <= e, so that later starts are still those of old */
+    int32_t end = d->pin_start[e + 1], n_pins = end - first; /* kept <= e, so later starts are still the old ones */
     if (!gone[e]) {
       memmove(d->pin + pins, d->pin + first, (size_t)n_pins * sizeof *d->pin);
       memmove(d->cost + (int64_t)kept * w, d->cost + (int64_t)e * w, (size_t)w * sizeof *d->cost);
@@ -193,7 +186,7 @@ static bool finish(stages *out, const coarse_graph *d, arena *a) {
                   .n_rows = s->n_types,
                   .n_phases = 1,
                   .by_links = s->by_links,
-                  .greatest = s->greatest,
+                  .overlaps = s->overlaps,
                   .n_edges = d->n_edges,
                   .pin_start = d->pin_start,
                   .pin = d->pin};

@@ -1,6 +1,6 @@
-/* The configuration bound as a row: it makes no plan, it proves how good the incumbent is (bound/configuration.h).
- * After the solvers that end by themselves, so that it knows a plan; before the searches, which stop when they reach
- * it. */
+/* The configuration bound as a solver: it finds no plan, it bounds the incumbent from below (bound/configuration.h).
+ * It runs after the solvers that end by themselves, since it needs a plan, and before the searches, which stop when
+ * they reach the bound. */
 #include "bound/configuration.h"
 #include "solve/common/solver.h"
 

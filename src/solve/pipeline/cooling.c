@@ -5,11 +5,11 @@
 
 #include "base/contracts.h"
 
-enum { EXCHANGES = 2, EXCHANGED = 8 }; /* tries of an exchange; sixteenths of the refused moves that get any */
+enum { EXCHANGES = 2, EXCHANGED = 8 }; /* tries of an exchange; sixteenths of the rejected moves that get them */
 static const double PAID_SLOPE = 0.5;  /* of devices that pay for tensors */
-static const double NEVER_MORE = 20;   /* temperatures that no move may add: chance would let one in 5e8 pass */
+static const double MAX_RISE = 20;     /* in temperatures: a move that adds more would be accepted once in 5e8 times */
 static const double LOOK_AHEAD = 2;    /* of the target, in temperatures below the goal */
-static const double NO_ROOM = 0.01, WHOLE_MEMORY_TWICE = 4.0; /* energy of an excess: at all, and of a memory's size */
+static const double ANY_EXCESS = 0.01, MEMORY_EXCESS = 4; /* energy of any excess; added for one of a memory's size */
 
 bool cooling_init(cooling *c, const hypergraph *h, arena *a) {
   if (!ARENA_ARRAYS(a, ARRAY(c->slope, h->n_devices), ARRAY(c->energy, h->n_devices), ZEROS(c->best, h->n_units)) ||
@@ -19,8 +19,8 @@ bool cooling_init(cooling *c, const hypergraph *h, arena *a) {
   return true;
 }
 
-/* Takes note of a better partition. */
-static void look(cooling *c) {
+/* Keeps the current partition if it is the best that fits. */
+static void keep_best(cooling *c) {
   const hypergraph *h = c->now.h;
   for (int32_t d = 0; d < h->n_devices; d++)
     if (partition_load(&c->now, &c->now.sums[d]) >= c->best_ns || partition_excess(&c->now, d, &c->now.sums[d]) > 0)
@@ -31,15 +31,15 @@ static void look(cooling *c) {
 
 void cooling_start(cooling *c, const int32_t *device) {
   partition_set(&c->now, device);
-  look(c);
+  keep_best(c);
 }
 
 /* ---- energy ---- */
 
 static inline double over(const cooling *c, double load) { return load > c->target_ns ? load - c->target_ns : 0; }
 
-/* Of a device whose load is the greatest of three, each of these counts: what is not the greatest now keeps others from
- * being less. Transfers cost little where the way is idle, as much as work where it is full. */
+/* Of a device whose load is the maximum of three sums. Each counts, since one that is below the maximum now limits how
+ * far it can fall. Transfers count little where the link is idle, as much as work where it is full. */
 static inline double energy_of_three(const cooling *c, int32_t d, const device_sums *sums) {
   double compute = (double)sums->compute_ns, in = (double)sums->in_ns, out = (double)sums->out_ns;
   double ways = (in * in + out * out) / (2 * c->target_ns);
@@ -52,14 +52,14 @@ static inline double energy_of_sum(const cooling *c, int32_t d, const device_sum
 }
 
 static inline double energy_of(const cooling *c, int32_t d, const device_sums *sums) {
-  double energy = c->now.h->greatest ? energy_of_three(c, d, sums) : energy_of_sum(c, d, sums);
+  double energy = c->now.h->overlaps ? energy_of_three(c, d, sums) : energy_of_sum(c, d, sums);
   int64_t excess = partition_excess(&c->now, d, sums);
   if (excess == 0) return energy;
   double room = (double)c->now.h->limit_bytes[d] + 1;
-  return energy + c->goal_ns * (NO_ROOM + WHOLE_MEMORY_TWICE * (double)excess / room);
+  return energy + c->goal_ns * (ANY_EXCESS + MEMORY_EXCESS * (double)excess / room);
 }
 
-/* A move, weighed. */
+/* A move and its effect. */
 typedef struct move {
   int32_t unit, from, to;
   partition_change change;
@@ -83,7 +83,7 @@ static inline void make(cooling *c, const move *m) {
   c->energy[m->to] = m->to_energy;
 }
 
-/* What undoes a move that is about to be made. */
+/* The inverse of a move that is about to be made. */
 static inline move reversed(const cooling *c, const move *m) {
   return (move){.unit = m->unit,
                 .from = m->to,
@@ -93,17 +93,17 @@ static inline move reversed(const cooling *c, const move *m) {
                 .to_energy = c->energy[m->from]};
 }
 
-/* The most that may be added to the energy by a move that is accepted (Metropolis), drawn anew. */
-static inline double patience(cooling *c) { return -c->temperature_ns * log(1 - rng_unit(c->random)); }
+/* The maximum rise of the energy that is accepted (Metropolis), drawn for each move. */
+static inline double draw_threshold(cooling *c) { return -c->temperature_ns * log(1 - rng_unit(c->random)); }
 
 static inline bool accepts(cooling *c, double more) {
   if (more <= 0) return true;
-  return more < NEVER_MORE * c->temperature_ns && more < patience(c);
+  return more < MAX_RISE * c->temperature_ns && more < draw_threshold(c);
 }
 
 /* ---- moves ---- */
 
-/* A unit that shares a tensor with this one, maybe itself; -1 where it has none. */
+/* A unit that shares a tensor with this one, possibly itself; -1 if it has no tensor. */
 static inline int32_t draw_neighbour(cooling *c, int32_t unit) {
   const hypergraph *h = c->now.h;
   int32_t first = h->touch_start[unit], n = h->touch_start[unit + 1] - first;
@@ -122,7 +122,7 @@ static inline int32_t draw_device(cooling *c, int32_t unit) {
   return (int32_t)rng_below(c->random, c->now.h->n_devices);
 }
 
-/* Makes a move that is not worth it alone, if a unit comes back for it. */
+/* Makes a move that was rejected alone, if moving another unit back makes it acceptable. */
 static bool exchange(cooling *c, const move *there) {
   move undo = reversed(c, there), back;
   make(c, there);
@@ -138,7 +138,7 @@ static bool exchange(cooling *c, const move *there) {
   return false;
 }
 
-/* Tries one move; says whether the partition is another one now. */
+/* Tries one move. Returns whether the partition has changed. */
 static bool try_move(cooling *c) {
   const hypergraph *h = c->now.h;
   int32_t unit = (int32_t)rng_below(c->random, h->n_units), to = draw_device(c, unit);
@@ -162,7 +162,7 @@ void cooling_run(cooling *c, double hot, double cold, int64_t n_moves) {
   for (int64_t done = 0; done < n_moves; done += MOVES_OF_A_STEP) {
     set_temperature(c, hot * pow(cold / hot, (double)done / (double)n_moves));
     for (int32_t k = 0; k < MOVES_OF_A_STEP; k++)
-      if (try_move(c)) look(c);
+      if (try_move(c)) keep_best(c);
     if (budget_spend(c->budget, 1)) return;
   }
 }

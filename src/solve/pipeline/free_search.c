@@ -1,11 +1,11 @@
-/* free_search: pipelines without contiguity, as the parting of a hypergraph.
+/* free_search: non-contiguous pipelines, as partitions of a hypergraph.
  *
  * A multilevel search, as in hypergraph partitioning (Karypis, Kumar, 1999), with annealing at each level and a small
- * pool of good partitions. One cycle fuses units into ever fewer (pipeline/coarsen.h), anneals the coarsest partition
- * hot, and hands it down level by level while it cools (pipeline/cooling.h): what one unit cannot cross by itself, a
- * fused one can. A cycle either starts from nothing, or fuses only units that lie together in one member of the pool,
- * or in two of them: then what both agree on stays, and the rest is decided anew. docs/theory/heuristics/free_search.md
- * has the details. */
+ * pool of good partitions. One cycle merges units level by level (pipeline/coarsen.h), anneals the coarsest partition
+ * at a high temperature, and projects it to finer and finer levels while it cools (pipeline/cooling.h): merged units
+ * cross barriers that single units cannot. A cycle starts either from a random partition, or from one member of the
+ * pool or two of them; then it merges only units that are on one device in each of them, so that what they agree on is
+ * kept. docs/theory/heuristics/free_search.md has the details. */
 #include <math.h>
 #include <string.h>
 
@@ -16,12 +16,12 @@
 #include "solve/pipeline/coarsen.h"
 #include "solve/pipeline/cooling.h"
 
-enum { POOL = 8, FEW_MEMBERS = 2, MOST_LEVELS = 24, LEAST_UNITS = 30, FIXED_CYCLES = 4, MOST_CYCLES = 64 };
-/* Temperatures as parts of the best period. */
-static const double HOT = 0.1, WARM = 0.005, COLD = 0.0001, COLD_UNIT = 0.1; /* the last one of a mean unit */
-static const double MOST_PART = 0.5; /* of the best period that a fused unit may take */
-/* Tried moves of a level for each of its units and devices: the first cycles are quick. */
-static const double FIRST_EFFORT = 25, LAST_EFFORT = 100, FEW_UNITS = 16384; /* more units have fewer moves each */
+enum { POOL = 8, FEW_MEMBERS = 2, MAX_LEVELS = 24, MIN_UNITS = 30, FIXED_CYCLES = 4, MAX_CYCLES = 64 };
+/* Temperatures as shares of the best period. */
+static const double HOT = 0.1, WARM = 0.005, COLD = 0.0001, COLD_UNIT = 0.1; /* COLD_UNIT: of a unit of mean size */
+static const double MAX_PART = 0.5; /* of the best period: the maximum time of a merged unit */
+/* Tried moves of a level for each of its units and devices: the first cycles are short. */
+static const double FIRST_EFFORT = 25, LAST_EFFORT = 100, FEW_UNITS = 16384; /* with more units each has fewer moves */
 
 typedef struct level {
   hypergraph h;
@@ -34,12 +34,12 @@ typedef struct member {
   int32_t *device; /* [unit] */
 } member;
 
-/* The pool, and the cycles of a generation: these only look at the pool. */
+/* The pool, and the cycles of a generation, which only read the pool. */
 typedef struct free_search {
   solve_run *run;
   hypergraph whole;
   rng random;
-  member pool[POOL], *found; /* found[number]: by that cycle */
+  member pool[POOL], *found; /* found[number]: the result of that cycle */
   int32_t n_pool, n_found;
   int64_t n_cycles; /* of all generations before */
   double goal_ns;
@@ -62,7 +62,7 @@ static bool free_search_init(free_search *s) {
   for (int32_t i = 0; i < POOL; i++)
     if (!(s->pool[i].device = ARENA_NEW(a, int32_t, s->whole.n_units))) return false;
   s->n_found = walks_wanted(s->run, FIXED_CYCLES);
-  if (s->n_found > MOST_CYCLES) s->n_found = MOST_CYCLES;
+  if (s->n_found > MAX_CYCLES) s->n_found = MAX_CYCLES;
   s->found = ARENA_ZERO(a, member, s->n_found);
   for (int32_t i = 0; s->found && i < s->n_found; i++)
     if (!(s->found[i].device = ARENA_ZERO(a, int32_t, s->whole.n_units))) return false;
@@ -79,13 +79,14 @@ static void draw_devices(cycle *s, const hypergraph *h, int32_t *device) {
   }
 }
 
-/* The next coarser level. *shrunk: whether there is one worth having. False without memory. */
+/* The next coarser level. *shrunk: whether it has at most 9/10 of the units; otherwise it is not used. False without
+ * memory. */
 static bool add_level(cycle *s, const level *fine, level *out, bool *shrunk) {
   arena *a = s->run->arena;
   int32_t n = fine->h.n_units;
   coarsen_rules rules = {.label = fine->label,
-                         .n_wanted = n / 2 > LEAST_UNITS ? n / 2 : LEAST_UNITS,
-                         .most_time_ns = MOST_PART * s->all->goal_ns};
+                         .n_wanted = n / 2 > MIN_UNITS ? n / 2 : MIN_UNITS,
+                         .max_time_ns = MAX_PART * s->all->goal_ns};
   *out = (level){.into = ARENA_NEW(a, int32_t, n)};
   int32_t n_left = out->into ? coarsen_units(out->into, &fine->h, &rules, &s->random, a) : -1;
   *shrunk = n_left < n - n / 10;
@@ -110,7 +111,7 @@ static int32_t make_levels(cycle *s, int32_t *label, const int32_t *start) {
     memcpy(finest->device, start, (size_t)n * sizeof *start);
   else
     draw_devices(s, &s->all->whole, finest->device);
-  for (bool shrunk = true; n_levels < MOST_LEVELS && s->levels[n_levels - 1].h.n_units > LEAST_UNITS;) {
+  for (bool shrunk = true; n_levels < MAX_LEVELS && s->levels[n_levels - 1].h.n_units > MIN_UNITS;) {
     if (!add_level(s, &s->levels[n_levels - 1], &s->levels[n_levels], &shrunk)) return 0;
     if (!shrunk) break;
     n_levels++;
@@ -119,7 +120,7 @@ static int32_t make_levels(cycle *s, int32_t *label, const int32_t *start) {
   return n_levels;
 }
 
-/* Keeps the best of the cycle, and offers it when it is the best of all. */
+/* Keeps the best partition of the cycle, and offers it if it is better than the incumbent. */
 static void keep(cycle *s, const level *l, const cooling *c) {
   if (c->best_ns >= s->found->value_ns) return;
   const situ_problem *p = s->run->problem;
@@ -132,8 +133,7 @@ static void keep(cycle *s, const level *l, const cooling *c) {
     s->found->value_ns = solve_offer(s->run, &(placement){.device = s->operator_device});
 }
 
-/* Anneals all levels, the coarsest first. Each hands its best partition down; one that does not fit is better than
- * none. */
+/* Anneals all levels, the coarsest first. Each passes its best partition to the next, or its last one if none fits. */
 static bool cool_levels(cycle *s, int32_t n_levels, double hot) {
   double unit = (double)s->all->whole.n_devices / fmax(1, s->all->whole.n_units);
   double part = pow(fmin(COLD, COLD_UNIT * unit) / hot, 1.0 / n_levels), now = hot;
@@ -164,7 +164,8 @@ static bool run_cycle(cycle *s, int32_t *label, const int32_t *start, double hot
 
 /* ---- the pool ---- */
 
-/* The partition takes the place of one of equal value, or an empty one, or that of the worst. */
+/* Puts a partition into the pool: in place of one of equal value, else into a free place, else in place of the worst.
+ */
 static void join_pool(free_search *s, const member *found) {
   int32_t at = -1, worst = 0;
   if (found->value_ns == SITU_NEVER_NS) return;
@@ -179,13 +180,13 @@ static void join_pool(free_search *s, const member *found) {
   memcpy(s->pool[at].device, found->device, (size_t)s->whole.n_units * sizeof *found->device);
 }
 
-/* Moves for each unit and device in the cycle of that number. */
+/* Tried moves for each unit and device in cycle n. */
 static double effort_of(const free_search *s, int64_t n) {
   double first = FIRST_EFFORT * fmin(1, FEW_UNITS / fmax(1, s->whole.n_units));
   return n < 16 ? fmin(first * (double)(1 << n), LAST_EFFORT) : LAST_EFFORT;
 }
 
-/* A cycle from nothing, around one member, or around two. */
+/* A cycle from a random partition, around one member, or around two. */
 static situ_status one_cycle(solve_run *run, void *context, int32_t number) {
   const free_search *all = context;
   int32_t n = all->whole.n_units;
@@ -194,7 +195,7 @@ static situ_status one_cycle(solve_run *run, void *context, int32_t number) {
              .random = rng_new(run->seed),
              .found = &all->found[number],
              .effort = effort_of(all, all->n_cycles + number)};
-  if (!ARENA_ARRAYS(run->arena, ARRAY(s.levels, MOST_LEVELS), ARRAY(s.label, n),
+  if (!ARENA_ARRAYS(run->arena, ARRAY(s.levels, MAX_LEVELS), ARRAY(s.label, n),
                     ARRAY(s.operator_device, run->problem->n_operators)))
     return fail_no_memory(run->error);
   int64_t kind = all->n_pool < (n > FEW_UNITS ? FEW_MEMBERS : POOL) ? 0 : rng_below(&s.random, 10);
@@ -211,8 +212,8 @@ static situ_status one_cycle(solve_run *run, void *context, int32_t number) {
   return good ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
 
-/* As many cycles side by side as the steps that are left pay for: levels halve, so that a cycle has about two moves for
- * each that its finest level has. */
+/* As many parallel cycles as the remaining steps allow. Levels halve, so a cycle has about twice the moves of its
+ * finest level. */
 static int32_t generation_size(const free_search *s) {
   const budget *b = s->run->budget;
   if (b->max_steps == INT64_MAX) return s->n_found;

@@ -1,15 +1,15 @@
 /* ideal_dp: the exact dynamic programming over ideals for contiguous, host-staged pipelines.
  *
  * Tarnawski et al., NeurIPS 2020: a contiguous placement is a chain of ideals {} = I_0 < I_1 < ... < I_m = V, device j
- * holding I_j \ I_{j-1}. With D[s][I] the least period of the devices counted in state s (how many of each type are
+ * holding I_j \ I_{j-1}. With D[s][I] the minimum period of the devices counted in state s (how many of each type are
  * used) that together hold I,
  *
  *     D[s + e_t][I] = min over I' < I of max(D[s][I'], load_t(I \ I'))          answer: min over s of D[s][V]
  *
- * What makes it fast is ours (docs/theory/exact/ideal_dp.md): a pair costs O(straddling edges); an upper bound U leaves
- * for each state only ideals whose work and transfers fit into what is used and what is left (boundary_ranges.h); only
- * those are visited. A run with U = incumbent - 1 either finds the optimum or proves that the incumbent is it. Where
- * that has too many ideals, runs with a smaller U raise the bound. */
+ * Three ideas of ours make it fast (docs/theory/exact/ideal_dp.md): a pair costs O(straddling edges); an upper bound U
+ * leaves for each state only ideals whose work and transfers fit into the used and the remaining devices
+ * (boundary_ranges.h); only those are visited. A run with U = incumbent - 1 either finds the optimum or proves that the
+ * incumbent is optimal. Where that has too many ideals, runs with a smaller U raise the bound. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,13 +22,13 @@
 #include "solve/pipeline/order_split.h"
 #include "solve/pipeline/relaxed.h"
 
-enum { MOST_CHAIN = 3000, FEW = 20000 };
+enum { MAX_CHAIN = 3000, FEW = 20000 };
 /* Bytes of kept ideals and of layers. Work of the first round and of the last, in classes decided and pairs of ideals
- * looked at. */
-static const int64_t MOST_BYTES = (int64_t)500 << 20, FIRST_EFFORT = (int64_t)1 << 22, LAST_EFFORT = (int64_t)1 << 34;
-static const int64_t NO_PLAN_NS = INT64_MAX / 4, FINE = 400; /* part of the period below which bisection ends */
+ * compared. */
+static const int64_t MAX_BYTES = (int64_t)500 << 20, FIRST_EFFORT = (int64_t)1 << 22, LAST_EFFORT = (int64_t)1 << 34;
+static const int64_t NO_PLAN_NS = INT64_MAX / 4, FINE = 400; /* bisection ends at this fraction of the period */
 
-/* What was added to a state: n_sharing devices of a type, which run one part. */
+/* A transition between states: n_sharing more devices of a type, which run one part. */
 typedef struct step {
   int16_t type, n_sharing;
 } step;
@@ -42,10 +42,10 @@ typedef struct layer {
   step *step;
 } layer;
 
-/* What is looked for. With one phase the value of a chain is its greatest load; with two (GPipe) it is its greatest
- * backward load, among those without a forward load above most_forward_ns. */
+/* Limits of the search. With one phase the value of a chain is its maximum load; with two (GPipe) it is its maximum
+ * backward load, among chains without a forward load above max_forward_ns. */
 typedef struct limits {
-  int64_t most_ns, most_forward_ns;
+  int64_t max_ns, max_forward_ns;
 } limits;
 
 typedef struct program {
@@ -54,21 +54,21 @@ typedef struct program {
   boundary_ranges ranges;
   stages coarse_stages;
   boundary_ranges coarse;
-  bool folded; /* the coarse problem is another one */
+  bool folded; /* the coarse problem is smaller */
   ideal_set set;
   maximal_load maximal;
-  uint64_t *reached; /* [state][ideal] as bits: reached with these devices or less */
+  uint64_t *reached; /* [state][ideal] as bits: reached with these devices or fewer */
   int64_t n_reached_words;
   layer *layers;
-  int64_t n_pairs; /* whose load was computed */
+  int64_t n_pairs; /* whose load has been computed */
   limits limits;
-  /* Whether plans may be changed into others of no greater period (maximal_load.h; fewer devices), so that not all are
-   * looked at: then what is found is not the best. Not with links, where the value is another than the loads promise,
-   * nor with two phases. */
-  bool may_exchange, exchanges; /* ever; in this attempt, which has many ideals */
-  int64_t work, most_work;
-  int64_t lower_ns; /* nothing is better than this */
-  int64_t found_ns; /* least value promised in the last attempt */
+  /* Whether dominated plans are skipped: those that an exchange turns into a plan of no greater period (maximal_load.h,
+   * or fewer devices). Then the plan found need not be the best. Neither with links, where the value differs from the
+   * predicted loads, nor with two phases. */
+  bool may_skip_dominated, skips_dominated; /* at all; in this attempt, if it has many ideals */
+  int64_t work, max_work;
+  int64_t lower_ns; /* lower bound on the period */
+  int64_t found_ns; /* minimum predicted value of the last attempt */
   int64_t layer_bytes;
 } program;
 
@@ -86,7 +86,7 @@ static void free_layers(program *g) {
   }
 }
 
-/* What is sought for one ideal in one state. */
+/* The best way to reach one ideal in one state. */
 typedef struct best_way {
   int64_t value_ns;
   int32_t from;
@@ -131,7 +131,7 @@ static int64_t pair_value(const program *g, int64_t from, int64_t to, step by) {
   if (!ideals_may_hold(set, from, to, by.type)) return SITU_NEVER_NS;
   int64_t trained_bytes = by.n_sharing > 1 ? trained_between(set, from, to) : 0;
   for (int32_t row = by.type; row < s->n_rows; row += s->n_types) {
-    if (row > by.type && load_ns > g->limits.most_forward_ns) return SITU_NEVER_NS;
+    if (row > by.type && load_ns > g->limits.max_forward_ns) return SITU_NEVER_NS;
     stage_cost whole = ideals_cost(set, from, to, row);
     load_ns =
         by.n_sharing == 1 ? stages_load(s, &whole) : stages_shared_load(s, row, &whole, by.n_sharing, trained_bytes);
@@ -139,16 +139,16 @@ static int64_t pair_value(const program *g, int64_t from, int64_t to, step by) {
   return load_ns;
 }
 
-/* Whether the devices between two ideals could take one class more, so that the pair need not be looked at. */
-static bool takes_more(const program *g, int32_t from, int32_t ideal, step by, int64_t most_ns) {
+/* Whether the devices between two ideals could take another class, so that the pair is dominated. */
+static bool takes_more(const program *g, int32_t from, int32_t ideal, step by, int64_t max_ns) {
   for (int64_t i = g->maximal.start[ideal]; i < g->maximal.start[ideal + 1]; i++)
-    if (pair_value(g, from, g->maximal.to[i], by) <= most_ns) return true;
+    if (pair_value(g, from, g->maximal.to[i], by) <= max_ns) return true;
   return false;
 }
 
-/* Tries to reach `ideal` from the ideals of a layer by one step. *low is where its range begins; it only moves up,
- * since ideals come by rising price. */
-static void extend(program *g, const layer *from, int64_t *low, int32_t ideal, step by, int64_t most_ns,
+/* Tries to reach `ideal` from the ideals of a layer by one step. *low is where its range begins; it only rises, since
+ * ideals are visited by rising price. */
+static void extend(program *g, const layer *from, int64_t *low, int32_t ideal, step by, int64_t max_ns,
                    best_way *best) {
   const ideal_set *set = &g->set;
   int64_t price = set->boundaries[ideal].before, room = boundary_ranges_room(&g->ranges, by.type, by.n_sharing);
@@ -159,22 +159,21 @@ static void extend(program *g, const layer *from, int64_t *low, int32_t ideal, s
     if (!ideals_within(set, from->ideal[j], ideal)) continue;
     g->n_pairs++;
     int64_t value_ns = max64(pair_value(g, from->ideal[j], ideal, by), from->value_ns[j]);
-    if (value_ns < best->value_ns && !takes_more(g, from->ideal[j], ideal, by, most_ns))
+    if (value_ns < best->value_ns && !takes_more(g, from->ideal[j], ideal, by, max_ns))
       *best = (best_way){value_ns, (int32_t)j, by};
   }
   g->work += j - *low;
 }
 
 /* All ways to reach an ideal in a state, by one device of each type and by several that share a part. */
-static best_way find_way(program *g, int32_t state, int32_t ideal, int64_t most_ns, int64_t *low) {
+static best_way find_way(program *g, int32_t state, int32_t ideal, int64_t max_ns, int64_t *low) {
   const stages *s = &g->stages;
-  best_way best = {.value_ns = sat_add(most_ns, 1)};
+  best_way best = {.value_ns = sat_add(max_ns, 1)};
   for (int32_t t = 0; t < s->n_types; t++) {
     int32_t used = boundary_ranges_used(&g->ranges, state, t),
-            most = used < s->types[t].most_sharing ? used : s->types[t].most_sharing;
-    for (int32_t r = 1; r <= most; r++, low++)
-      extend(g, &g->layers[state - r * g->ranges.weight[t]], low, ideal, (step){(int16_t)t, (int16_t)r}, most_ns,
-             &best);
+            max = used < s->types[t].max_sharing ? used : s->types[t].max_sharing;
+    for (int32_t r = 1; r <= max; r++, low++)
+      extend(g, &g->layers[state - r * g->ranges.weight[t]], low, ideal, (step){(int16_t)t, (int16_t)r}, max_ns, &best);
   }
   return best;
 }
@@ -183,7 +182,7 @@ static bool is_reached(const program *g, int32_t state, int32_t ideal) {
   return g->reached[state * g->n_reached_words + ideal / 64] >> (ideal % 64) & 1;
 }
 
-/* What is reached with one device less is reached with it. */
+/* Ideals reached with one device less are reached with it too. */
 static void inherit(program *g, int32_t state) {
   uint64_t *to = g->reached + state * g->n_reached_words;
   for (int32_t t = 0; t < g->stages.n_types; t++) {
@@ -193,21 +192,21 @@ static void inherit(program *g, int32_t state) {
   }
 }
 
-/* Fills the layer of one state. `by_price` lists the kept ideals. False when it gives up or without memory (then
- * *status). */
-static bool fill_layer(program *g, const int32_t *by_price, int32_t state, int64_t most_ns, situ_status *status) {
+/* Fills the layer of one state. `by_price` lists the kept ideals. False if it gives up, or without memory (then
+ * with *status). */
+static bool fill_layer(program *g, const int32_t *by_price, int32_t state, int64_t max_ns, situ_status *status) {
   const ideal_set *set = &g->set;
   int64_t *low = calloc((size_t)g->stages.problem->n_devices + 1, sizeof *low);
   bool good = low != NULL, stopped = false;
-  if (g->exchanges) inherit(g, state);
+  if (g->skips_dominated) inherit(g, state);
   for (int64_t i = 0, n = 0; good && !stopped && i < set->n; i++) {
     int32_t ideal = by_price[i];
     if (ideal == 0 || (ideal != set->full && !ideals_in_state(set, ideal, state))) continue;
     if (n++ % 64 == 63)
-      stopped = budget_spend(g->run->budget, 1) || g->work > g->most_work || g->layer_bytes > MOST_BYTES;
+      stopped = budget_spend(g->run->budget, 1) || g->work > g->max_work || g->layer_bytes > MAX_BYTES;
     if (is_reached(g, state, ideal)) continue;
-    best_way best = find_way(g, state, ideal, most_ns, low);
-    if (best.value_ns > most_ns) continue;
+    best_way best = find_way(g, state, ideal, max_ns, low);
+    if (best.value_ns > max_ns) continue;
     good = add_entry(g, &g->layers[state], ideal, &best);
     g->reached[state * g->n_reached_words + ideal / 64] |= 1ull << (ideal % 64);
   }
@@ -226,7 +225,7 @@ static situ_status offer(program *g, int32_t state, int64_t at) {
                     ZEROS(taken, s->n_types + 1), ARRAY(replica_of, s->problem->n_devices)))
     return fail_no_memory(g->run->error);
   for (int32_t d = 0; d < s->problem->n_devices; d++) replica_of[d] = -1;
-  int64_t promised_ns = g->layers[state].value_ns[at];
+  int64_t predicted_ns = g->layers[state].value_ns[at];
   while (state > 0) {
     const layer *l = &g->layers[state];
     int32_t type = l->step[at].type, n_sharing = l->step[at].n_sharing,
@@ -243,35 +242,35 @@ static situ_status offer(program *g, int32_t state, int64_t at) {
   }
   contraction_expand(&s->classes, device_of_class, device);
   int64_t value_ns = solve_offer(g->run, &(placement){.device = device, .replica_of = replica_of});
-  bool kept = s->by_links        ? value_ns >= promised_ns
-              : s->n_phases == 1 ? value_ns == promised_ns
-                                 : value_ns <= sat_add(promised_ns, g->limits.most_forward_ns);
+  bool kept = s->by_links        ? value_ns >= predicted_ns
+              : s->n_phases == 1 ? value_ns == predicted_ns
+                                 : value_ns <= sat_add(predicted_ns, g->limits.max_forward_ns);
   if (!kept)
-    return fail_with(g->run->error, SITU_STATUS_INTERNAL, "ideal_dp", "promised a period of %lld ns, simulated %lld ns",
-                     (long long)promised_ns, (long long)value_ns);
+    return fail_with(g->run->error, SITU_STATUS_INTERNAL, "ideal_dp",
+                     "predicted a period of %lld ns, simulated %lld ns", (long long)predicted_ns, (long long)value_ns);
   return SITU_STATUS_OK;
 }
 
-/* The value of the incumbent. Without a plan it is very great. */
+/* The value of the incumbent; NO_PLAN_NS if there is none. */
 static int64_t value_of(const program *g) { return min64(g->run->incumbent->value_ns, NO_PLAN_NS); }
 
-/* Goes through all states. *found: the least value that was reached, after a plan of it was offered, or SITU_NEVER_NS;
- * *complete: whether all was looked at. */
+/* Visits all states and offers the best plan. *found: the minimum value that was reached, or SITU_NEVER_NS; *complete:
+ * whether all states were visited. */
 static situ_status fill_layers(program *g, const int32_t *by_price, int64_t *found, bool *complete) {
   situ_status status = SITU_STATUS_OK;
-  int64_t best_ns = g->limits.most_ns, best_at = -1;
+  int64_t best_ns = g->limits.max_ns, best_at = -1;
   int32_t best_state = -1;
   *complete = true;
   memset(g->reached, 0, (size_t)(g->n_reached_words * g->ranges.n_states) * sizeof *g->reached);
   g->layer_bytes = 0;
   if (!add_entry(g, &g->layers[0], 0, &(best_way){.from = -1})) return fail_no_memory(g->run->error);
   for (int32_t state = 1; *complete && state < g->ranges.n_states; state++) {
-    /* A better answer shrinks what is worth reaching from here on; the ranges stay valid. */
-    int64_t most = best_state < 0 ? best_ns : best_ns - 1;
-    *complete = fill_layer(g, by_price, state, most, &status);
+    /* A better plan lowers the limit from here on; the ranges stay valid. */
+    int64_t max = best_state < 0 ? best_ns : best_ns - 1;
+    *complete = fill_layer(g, by_price, state, max, &status);
     const layer *l = &g->layers[state];
     for (int64_t i = l->n - 1; i >= 0; i--) {
-      if (l->ideal[i] != g->set.full || l->value_ns[i] > most) continue;
+      if (l->ideal[i] != g->set.full || l->value_ns[i] > max) continue;
       best_ns = l->value_ns[i];
       best_state = state;
       best_at = i;
@@ -281,55 +280,53 @@ static situ_status fill_layers(program *g, const int32_t *by_price, int64_t *fou
   return status == SITU_STATUS_OK && best_state >= 0 ? offer(g, best_state, best_at) : status;
 }
 
-/* The least load of one phase that any plan has: all work, each class where it takes least, over all devices. */
-static int64_t least_phase_ns(const stages *s, int32_t phase) {
+/* A lower bound on the maximum load of one phase: the minimum time of each class, spread evenly over all devices. */
+static int64_t min_phase_ns(const stages *s, int32_t phase) {
   int64_t work_ns = 0, n_devices = 0;
   for (int32_t t = 0; t < s->n_types; t++) n_devices += s->types[t].n_devices;
   for (int32_t i = 0; i < s->n; i++) {
-    int64_t least = SITU_NEVER_NS;
-    for (int32_t t = 0; t < s->n_types; t++)
-      least = min64(least, s->time_ns[((int64_t)phase * s->n_types + t) * s->n + i]);
-    if (least != SITU_NEVER_NS) work_ns += least;
+    int64_t min = SITU_NEVER_NS;
+    for (int32_t t = 0; t < s->n_types; t++) min = min64(min, s->time_ns[((int64_t)phase * s->n_types + t) * s->n + i]);
+    if (min != SITU_NEVER_NS) work_ns += min;
   }
   return n_devices > 0 ? work_ns / n_devices : 0;
 }
 
-/* Runs the program over the kept ideals, for periods of at most most_ns. With two phases of a period: the least
- * backward load B that goes with a forward load of at most F bounds that of all plans with such an F from below, so
- * that a plan of that period or less has a forward load of at most most_ns - B; from there again, until there is none.
- */
-static situ_status run_program(program *g, const int32_t *by_price, int64_t most_ns, attempt *result) {
+/* Runs the program over the kept ideals, for periods of at most max_ns. With two phases: let B be
+ * the minimum backward load among plans with a forward load of at most F. Then a plan of period max_ns or less with
+ * such a forward load has one of at most max_ns - B, which is the next F; until there is no such plan. */
+static situ_status run_program(program *g, const int32_t *by_price, int64_t max_ns, attempt *result) {
   bool apart = g->stages.n_phases == 2, complete = false;
-  int64_t found = 0, first_ns = SITU_NEVER_NS, least_ns = 0, least_forward_ns = 0;
+  int64_t found = 0, first_ns = SITU_NEVER_NS, min_ns = 0, min_forward_ns = 0;
   if (apart) {
-    least_forward_ns = least_phase_ns(&g->stages, 0);
-    least_ns = least_phase_ns(&g->stages, 1);
+    min_forward_ns = min_phase_ns(&g->stages, 0);
+    min_ns = min_phase_ns(&g->stages, 1);
   }
   do {
-    g->limits = (limits){most_ns - least_forward_ns, most_ns - least_ns};
+    g->limits = (limits){max_ns - min_forward_ns, max_ns - min_ns};
     situ_status status = fill_layers(g, by_price, &found, &complete);
     free_layers(g);
     if (status != SITU_STATUS_OK) return status;
     first_ns = min64(first_ns, found);
-    least_ns = found;
-    most_ns = min64(most_ns, value_of(g) - 1);
+    min_ns = found;
+    max_ns = min64(max_ns, value_of(g) - 1);
   } while (apart && complete && found != SITU_NEVER_NS);
   *result = !complete ? GAVE_UP : apart || found == SITU_NEVER_NS ? REFUTED : FOUND;
   g->found_ns = first_ns;
   return SITU_STATUS_OK;
 }
 
-/* The program with all that it needs: maximal loads, and room for what is reached. */
-static situ_status set_up_program(program *g, int64_t most_ns, attempt *result) {
+/* Allocates what the program needs and runs it. */
+static situ_status set_up_program(program *g, int64_t max_ns, attempt *result) {
   situ_status status = SITU_STATUS_OK;
   int32_t *by_price = ideals_by_price(&g->set);
-  g->exchanges = g->may_exchange && g->set.n > FEW;
+  g->skips_dominated = g->may_skip_dominated && g->set.n > FEW;
   g->n_reached_words = g->set.n / 64 + 1;
   g->reached = malloc((size_t)(g->n_reached_words * g->ranges.n_states) * sizeof *g->reached);
-  if (!by_price || !g->reached || !maximal_load_find(&g->maximal, &g->set, g->exchanges))
+  if (!by_price || !g->reached || !maximal_load_find(&g->maximal, &g->set, g->skips_dominated))
     status = fail_no_memory(g->run->error);
   else
-    status = run_program(g, by_price, most_ns, result);
+    status = run_program(g, by_price, max_ns, result);
   free(by_price);
   free(g->reached);
   g->reached = NULL;
@@ -337,16 +334,16 @@ static situ_status set_up_program(program *g, int64_t most_ns, attempt *result) 
   return status;
 }
 
-/* Looks for a plan of period at most most_ns. With FOUND the incumbent is better, not always best. */
-static situ_status try_period(program *g, int64_t most_ns, attempt *result) {
+/* Searches for a plan of period at most max_ns. With FOUND the incumbent is better, but not always optimal. */
+static situ_status try_period(program *g, int64_t max_ns, attempt *result) {
   solve_run *run = g->run;
-  boundary_ranges_set(&g->ranges, most_ns);
+  boundary_ranges_set(&g->ranges, max_ns);
   g->work = 0;
-  if (!ideals_narrow(&g->ranges, g->most_work / 4, run->budget)) return fail_no_memory(run->error);
-  ideals_result ideals = ideals_find(&g->set, &g->ranges, g->most_work, MOST_BYTES, run->budget);
+  if (!ideals_narrow(&g->ranges, g->max_work / 4, run->budget)) return fail_no_memory(run->error);
+  ideals_result ideals = ideals_find(&g->set, &g->ranges, g->max_work, MAX_BYTES, run->budget);
   situ_status status = ideals == IDEALS_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
   *result = ideals == IDEALS_STOPPED ? GAVE_UP : REFUTED;
-  if (ideals == IDEALS_ALL && g->set.full >= 0) status = set_up_program(g, most_ns, result);
+  if (ideals == IDEALS_ALL && g->set.full >= 0) status = set_up_program(g, max_ns, result);
   solve_count(run, "ideal_dp.ideals", g->set.n_seen);
   solve_count(run, "ideal_dp.ideals_kept", g->set.n);
   ideals_free(&g->set);
@@ -356,47 +353,47 @@ static situ_status try_period(program *g, int64_t most_ns, attempt *result) {
 static void raise_bound(program *g, int64_t lower_ns) {
   g->lower_ns = max64(g->lower_ns, lower_ns);
   bool all = g->lower_ns >= value_of(g);
-  /* For a free problem these are plans to start from, and prove nothing. */
+  /* For a free problem contiguous plans are only starts, and prove nothing. */
   if (g->run->problem->contiguous) solve_bound(g->run, all ? g->run->incumbent->value_ns : g->lower_ns, "ideal_dp");
 }
 
 static bool is_closed(program *g) { return g->lower_ns >= value_of(g) || solve_done(g->run); }
 
-/* The full program, for plans of period at most most_ns. */
-static situ_status attempt_exact(program *g, int64_t most_ns, attempt *result) {
-  TRY(try_period(g, most_ns, result));
-  if (*result == REFUTED) raise_bound(g, most_ns + 1);
-  if (*result == FOUND && !g->exchanges) raise_bound(g, g->found_ns);
+/* The exact program, for plans of period at most max_ns. */
+static situ_status attempt_exact(program *g, int64_t max_ns, attempt *result) {
+  TRY(try_period(g, max_ns, result));
+  if (*result == REFUTED) raise_bound(g, max_ns + 1);
+  if (*result == FOUND && !g->skips_dominated) raise_bound(g, g->found_ns);
   return SITU_STATUS_OK;
 }
 
-/* Raises the bound by the coarse problem: bisection between what is refuted and what could not be. */
+/* Raises the bound by the coarse problem: bisection between the last period refuted and the first that was not. */
 static situ_status attempt_coarse(program *g) {
   int64_t high_ns = value_of(g);
   while (!is_closed(g) && high_ns - g->lower_ns > high_ns / FINE) {
-    int64_t most_ns = g->lower_ns + (high_ns - g->lower_ns) / 2;
+    int64_t max_ns = g->lower_ns + (high_ns - g->lower_ns) / 2;
     bool refuted;
-    if (!relaxed_refutes(&refuted, &g->coarse, most_ns, g->most_work / 8, MOST_BYTES, g->run->budget))
+    if (!relaxed_refutes(&refuted, &g->coarse, max_ns, g->max_work / 8, MAX_BYTES, g->run->budget))
       return fail_no_memory(g->run->error);
     if (refuted)
-      raise_bound(g, most_ns + 1);
+      raise_bound(g, max_ns + 1);
     else
-      high_ns = most_ns;
+      high_ns = max_ns;
   }
   return SITU_STATUS_OK;
 }
 
-/* Rounds of growing work: all plans better than the incumbent; the bound of the coarse problem; where both are far
- * apart, half of what is between bound and value. */
+/* Rounds of growing work. Each tries all plans better than the incumbent, then the bound of the coarse problem, then
+ * half the gap. */
 static situ_status close_gap(program *g) {
   attempt result;
   g->lower_ns = g->run->problem->contiguous ? g->run->incumbent->lower_bound_ns : 0;
-  for (g->most_work = FIRST_EFFORT; !is_closed(g) && g->most_work <= LAST_EFFORT; g->most_work *= 16) {
+  for (g->max_work = FIRST_EFFORT; !is_closed(g) && g->max_work <= LAST_EFFORT; g->max_work *= 16) {
     do TRY(attempt_exact(g, value_of(g) - 1, &result));
-    while (result == FOUND && g->exchanges && !is_closed(g));
-    if (result == FOUND && !g->exchanges) break; /* with links, what the loads promise ends here */
+    while (result == FOUND && g->skips_dominated && !is_closed(g));
+    if (result == FOUND && !g->skips_dominated) break; /* with links, predicted loads prove no more */
     if (!is_closed(g)) TRY(attempt_coarse(g));
-    if (!is_closed(g) && g->most_work > FIRST_EFFORT)
+    if (!is_closed(g) && g->max_work > FIRST_EFFORT)
       TRY(attempt_exact(g, g->lower_ns + (value_of(g) - g->lower_ns) / 2, &result));
   }
   return SITU_STATUS_OK;
@@ -407,12 +404,12 @@ static situ_status ideal_dp_solve(solve_run *run) {
   if (!stages_find(&g.stages, run->problem, run->arena)) return fail_no_memory(run->error);
   if (g.stages.too_large || !stages_fit(&g.stages)) return SITU_STATUS_OK;
   if (!boundary_ranges_init(&g.ranges, &g.stages, run->arena)) return fail_no_memory(run->error);
-  if (g.ranges.n_states > BOUNDARY_MOST_STATES) return SITU_STATUS_OK;
-  g.may_exchange = !g.stages.by_links && g.stages.n_phases == 1;
+  if (g.ranges.n_states > BOUNDARY_MAX_STATES) return SITU_STATUS_OK;
+  g.may_skip_dominated = !g.stages.by_links && g.stages.n_phases == 1;
   if (!coarse_find(&g.coarse_stages, &g.coarse, &g.folded, &g.ranges, run->arena)) return fail_no_memory(run->error);
   g.layers = ARENA_ZERO(run->arena, layer, g.ranges.n_states);
   if (!g.layers) return fail_no_memory(run->error);
-  if (g.stages.n <= MOST_CHAIN) {
+  if (g.stages.n <= MAX_CHAIN) {
     order_split *split = order_split_new(run, &g.stages.classes);
     if (!split) return fail_no_memory(run->error);
     order_split_offer(split, g.stages.class_at, NULL);

@@ -8,7 +8,7 @@
 #include "base/csr.h"
 #include "base/resize.h"
 
-enum { MOST_NARROWED = 64 }; /* states */
+enum { MAX_NARROWED = 64 }; /* states */
 
 void ideals_free(ideal_set *set) {
   free(set->bits);
@@ -44,11 +44,11 @@ static int64_t bytes_of(const ideal_set *set) {
          set->straddles_capacity * (int64_t)sizeof(straddle);
 }
 
-/* The enumeration: one frame for each class that is in. */
+/* A frame of the enumeration: one for each class that is in, and one for the empty ideal. */
 typedef struct frame {
   int32_t next;  /* class to try next */
   int32_t added; /* -1 for the empty ideal */
-  int32_t tried; /* class that the last ideal below had, or -1: it is out from now on */
+  int32_t tried; /* class of the branch that ended last, or -1: that class is out from now on */
   int32_t n_out; /* classes that were out when the frame began */
   int64_t weight_bytes;
   int64_t first; /* its straddles start here in the stack of straddles */
@@ -73,19 +73,19 @@ typedef struct enumeration {
   int64_t stack_capacity;
   int32_t *after_start, *after; /* successors of each class */
   bool *is_out;                 /* [class] */
-  int32_t *outs, n_outs;        /* classes that are out, as they came */
+  int32_t *outs, n_outs;        /* classes that are out, in order of decision */
   pins_decided *pins;           /* [edge] */
   int64_t work;                 /* classes decided */
-  boundary certain;             /* what every ideal of this branch has at least */
+  boundary certain;             /* lower bounds for all ideals of this branch */
 } enumeration;
 
 /* Straddles of the ideal with class v added, merged from those without it and the edges that touch v. */
 static bool push_straddles(enumeration *w, const frame *below, frame *top, int32_t v) {
   const stages *s = w->s;
   top->first = below->first + below->n_straddles;
-  int64_t most = top->first + below->n_straddles + s->touch_start[v + 1] - s->touch_start[v];
-  if (most > w->stack_capacity) {
-    w->stack_capacity = most * 2;
+  int64_t max = top->first + below->n_straddles + s->touch_start[v + 1] - s->touch_start[v];
+  if (max > w->stack_capacity) {
+    w->stack_capacity = max * 2;
     if (!array_resize(&w->stack, w->stack_capacity, sizeof *w->stack)) return false;
   }
   const straddle *old = w->stack + below->first, *end = old + below->n_straddles;
@@ -104,7 +104,7 @@ static bool push_straddles(enumeration *w, const frame *below, frame *top, int32
   return true;
 }
 
-/* Adds what edge e costs where it straddles, or takes it off. */
+/* Adds (sign 1) or subtracts (sign -1) the cost of a straddling edge. */
 static void add_edge(boundary *b, const boundary_ranges *w, int32_t e, int64_t left, int64_t right, int sign) {
   b->left += sign * left;
   b->right += sign * right;
@@ -113,7 +113,7 @@ static void add_edge(boundary *b, const boundary_ranges *w, int32_t e, int64_t l
   b->short_right += sign * right;
 }
 
-/* The same for an edge that straddles for certain. */
+/* The same for edge e if the decided classes make it straddle. */
 static void count_edge(enumeration *w, int32_t e, int sign) {
   if (w->pins[e].in == 0 || w->pins[e].out == 0) return;
   int64_t in = w->ranges->in_price[e], out = w->ranges->out_price[e];
@@ -148,7 +148,7 @@ static void decide(enumeration *w, int32_t v, bool in, int sign) {
   }
 }
 
-/* Class v is out, and with it all that follows. */
+/* Decides that class v is out, and with it all its successors. */
 static void leave_out(enumeration *w, int32_t v) {
   int32_t next = w->n_outs;
   w->outs[w->n_outs++] = v;
@@ -214,7 +214,7 @@ static void add_class(enumeration *w, int32_t v, int sign) {
   }
 }
 
-/* Ends the branch that the frame at the top stands for. False at the end of all. */
+/* Ends the branch of the top frame. False if it was the last. */
 static bool leave(enumeration *w) {
   const frame *f = &w->frames[w->depth];
   while (w->n_outs > f->n_out) decide(w, w->outs[--w->n_outs], false, -1);
@@ -224,7 +224,7 @@ static bool leave(enumeration *w) {
   return true;
 }
 
-/* The next class that may be in, -1 when there is none or no range can be met any more. */
+/* The next class that may be in; -1 if there is none or the branch fits into no range any more. */
 static int32_t next_class(enumeration *w, frame *f) {
   if (f->tried >= 0) {
     leave_out(w, f->tried);
@@ -236,7 +236,7 @@ static int32_t next_class(enumeration *w, frame *f) {
   return f->next++;
 }
 
-/* Takes class v in: the frame at the top is that of the ideal with it. False without memory. */
+/* Adds class v: the top frame becomes that of the ideal with it. False without memory. */
 static bool enter(enumeration *w, int32_t v) {
   frame *f = &w->frames[w->depth], *top = f + 1;
   *top = (frame){.next = v + 1,
@@ -250,7 +250,7 @@ static bool enter(enumeration *w, int32_t v) {
   return true;
 }
 
-static ideals_result enumeration_run(enumeration *w, int64_t most_work, int64_t most_bytes, budget *b) {
+static ideals_result enumeration_run(enumeration *w, int64_t max_work, int64_t max_bytes, budget *b) {
   w->frames[0] = (frame){.added = -1, .tried = -1};
   if (!keep(w, &w->frames[0], &(boundary){.after = w->ranges->total})) return IDEALS_NO_MEMORY;
   w->out->n_seen = 1;
@@ -267,36 +267,35 @@ static ideals_result enumeration_run(enumeration *w, int64_t most_work, int64_t 
     bool wanted = boundary_ranges_allow_some(w->ranges, &now);
     if (wanted && !keep(w, top, &now)) return IDEALS_NO_MEMORY;
     bool look = w->out->n_seen % 1024 == 0;
-    if (look && (budget_spend(b, 1) || w->work > most_work || bytes_of(w->out) > most_bytes)) return IDEALS_STOPPED;
+    if (look && (budget_spend(b, 1) || w->work > max_work || bytes_of(w->out) > max_bytes)) return IDEALS_STOPPED;
     if (!wanted && !boundary_ranges_allow_some(w->ranges, &w->certain)) leave(w);
   }
 }
 
-/* The least costs of short edges so far, by state. */
-typedef struct least_costs {
+/* The minimum costs of short edges so far, by state. */
+typedef struct edge_minima {
   int64_t *left, *right;
-} least_costs;
+} edge_minima;
 
-static void lower(const least_costs *least, const boundary_ranges *w, const boundary *b) {
+static void lower(const edge_minima *min, const boundary_ranges *w, const boundary *b) {
   for (int32_t state = 0; state < w->n_states; state++) {
-    if (b->short_left >= least->left[state] && b->short_right >= least->right[state]) continue;
+    if (b->short_left >= min->left[state] && b->short_right >= min->right[state]) continue;
     if (!boundary_ranges_allow(w, state, b)) continue;
-    least->left[state] = min64(least->left[state], b->short_left);
-    least->right[state] = min64(least->right[state], b->short_right);
+    min->left[state] = min64(min->left[state], b->short_left);
+    min->right[state] = min64(min->right[state], b->short_right);
   }
 }
 
-static bool may_lower(const least_costs *least, const boundary_ranges *w, const boundary *b) {
+static bool may_lower(const edge_minima *min, const boundary_ranges *w, const boundary *b) {
   for (int32_t state = 0; state < w->n_states; state++)
-    if ((b->short_left < least->left[state] || b->short_right < least->right[state]) &&
-        boundary_ranges_allow(w, state, b))
+    if ((b->short_left < min->left[state] || b->short_right < min->right[state]) && boundary_ranges_allow(w, state, b))
       return true;
   return false;
 }
 
-static ideals_result run_least(enumeration *w, const least_costs *least, int64_t most_work, budget *b) {
+static ideals_result enumerate_minima(enumeration *w, const edge_minima *min, int64_t max_work, budget *b) {
   w->frames[0] = (frame){.added = -1, .tried = -1};
-  lower(least, w->ranges, &(boundary){.after = w->ranges->total});
+  lower(min, w->ranges, &(boundary){.after = w->ranges->total});
   for (int64_t n_seen = 1;; n_seen++) {
     int32_t v = next_class(w, &w->frames[w->depth]);
     if (v < 0) {
@@ -305,13 +304,13 @@ static ideals_result run_least(enumeration *w, const least_costs *least, int64_t
     }
     if (!enter(w, v)) return IDEALS_NO_MEMORY;
     boundary now = boundary_of(w, &w->frames[w->depth]);
-    lower(least, w->ranges, &now);
-    if (n_seen % 1024 == 0 && (budget_spend(b, 1) || w->work > most_work)) return IDEALS_STOPPED;
-    if (!may_lower(least, w->ranges, &w->certain)) leave(w);
+    lower(min, w->ranges, &now);
+    if (n_seen % 1024 == 0 && (budget_spend(b, 1) || w->work > max_work)) return IDEALS_STOPPED;
+    if (!may_lower(min, w->ranges, &w->certain)) leave(w);
   }
 }
 
-/* Successors by number. */
+/* Lists the successors of each class by number. */
 static bool list_after(enumeration *w) {
   const stages *s = w->s;
   int64_t n = 0, n_bits = (int64_t)s->n * s->n_words;
@@ -363,43 +362,42 @@ static void enumeration_free(enumeration *w) {
   free(w->pins);
 }
 
-ideals_result ideals_find(ideal_set *out, const boundary_ranges *open, int64_t most_work, int64_t most_bytes,
-                          budget *b) {
+ideals_result ideals_find(ideal_set *out, const boundary_ranges *open, int64_t max_work, int64_t max_bytes, budget *b) {
   *out = (ideal_set){.stages = open->stages, .ranges = open, .full = -1};
   enumeration w = {.s = open->stages, .ranges = open, .out = out};
-  ideals_result result = enumeration_init(&w) ? enumeration_run(&w, most_work, most_bytes, b) : IDEALS_NO_MEMORY;
+  ideals_result result = enumeration_init(&w) ? enumeration_run(&w, max_work, max_bytes, b) : IDEALS_NO_MEMORY;
   enumeration_free(&w);
   ENSURE(result != IDEALS_ALL || (out->n >= 1 && out->full < out->n && out->n <= out->capacity));
   return result;
 }
 
-/* Raises the least costs of boundaries as far as they are below at_most, which is enough to be told. */
-static ideals_result find_least(boundary_ranges *open, int64_t at_most, int64_t most_work, budget *b) {
+/* Raises the minimum costs of boundaries to the true ones, or to at_most where these are higher. */
+static ideals_result find_minima(boundary_ranges *open, int64_t at_most, int64_t max_work, budget *b) {
   size_t n = (size_t)open->n_states;
   enumeration w = {.s = open->stages, .ranges = open};
-  least_costs least = {.left = malloc(n * sizeof *least.left), .right = malloc(n * sizeof *least.right)};
+  edge_minima min = {.left = malloc(n * sizeof *min.left), .right = malloc(n * sizeof *min.right)};
   ideals_result result = IDEALS_NO_MEMORY;
-  if (least.left && least.right && enumeration_init(&w)) {
-    for (size_t i = 0; i < n; i++) least.left[i] = least.right[i] = at_most;
-    result = run_least(&w, &least, most_work, b);
+  if (min.left && min.right && enumeration_init(&w)) {
+    for (size_t i = 0; i < n; i++) min.left[i] = min.right[i] = at_most;
+    result = enumerate_minima(&w, &min, max_work, b);
   }
   for (size_t i = 0; i < n && result == IDEALS_ALL; i++) {
-    open->least_left[i] = max64(open->least_left[i], least.left[i]);
-    open->least_right[i] = max64(open->least_right[i], least.right[i]);
+    open->min_left[i] = max64(open->min_left[i], min.left[i]);
+    open->min_right[i] = max64(open->min_right[i], min.right[i]);
   }
   if (result == IDEALS_ALL) boundary_ranges_tighten(open);
-  free(least.left);
-  free(least.right);
+  free(min.left);
+  free(min.right);
   enumeration_free(&w);
   return result;
 }
 
-bool ideals_narrow(boundary_ranges *open, int64_t most_work, budget *b) {
-  if (open->n_states > MOST_NARROWED) return true;
+bool ideals_narrow(boundary_ranges *open, int64_t max_work, budget *b) {
+  if (open->n_states > MAX_NARROWED) return true;
   for (int64_t part = 64; part > 0; part /= 2) {
     int64_t at_most = open->slack / part;
     if (at_most <= 0) continue;
-    ideals_result result = find_least(open, at_most, most_work, b);
+    ideals_result result = find_minima(open, at_most, max_work, b);
     if (result == IDEALS_NO_MEMORY) return false;
     if (result == IDEALS_STOPPED) break;
   }
@@ -444,7 +442,7 @@ bool ideals_in_state(const ideal_set *set, int64_t i, int32_t state) {
   return boundary_ranges_allow(set->ranges, state, &set->boundaries[i]);
 }
 
-/* Whether the classes between two ideals fit into a memory. The sum of weights nearly always decides. */
+/* Whether the classes between two ideals fit into a memory. The sum of weights decides nearly always. */
 static bool fits(const ideal_set *set, int64_t from, int64_t to, int64_t memory_bytes) {
   const stages *s = set->stages;
   int64_t weights = set->weight_bytes[to] - set->weight_bytes[from], footprint = 0;
@@ -480,7 +478,7 @@ stage_cost ideals_cost(const ideal_set *set, int64_t from, int64_t to, int32_t r
         b++;
       continue;
     }
-    /* Both ends counted this edge as if all its inner pins were on this device; say what it really costs. */
+    /* Both sums count this edge as if all its inner pins were on this device; replace them by its true cost. */
     int64_t in_once = edge_in[a->edge], out_once = edge_out[a->edge];
     *(b->producer_inside ? &out_ns : &in_ns) -= b->producer_inside ? out_once : in_once;
     *(a->producer_inside ? &in_ns : &out_ns) -= a->producer_inside ? in_once : out_once;

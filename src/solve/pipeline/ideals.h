@@ -1,10 +1,9 @@
 /* solve/pipeline/ideals.h - ideals (downward closed sets of classes) that can be the boundary between two devices.
  *
- * The classes are decided in rising order, in or out; successors of a class that is out are out. So every ideal is
- * reached exactly once, no table of visited ideals is needed, and a branch of the enumeration ends as soon as the
- * decided classes fit into no range (boundary_ranges.h). Only ideals inside a range are kept. Each kept ideal carries
- * the sums and the straddling hyperedges from which the cost of a device between two ideals I' and I follows in
- * O(straddling edges):
+ * Each class in rising order is decided to be in or out; successors of a class that is out are out. So every ideal is
+ * visited exactly once, no table of visited ideals is needed, and a branch of the enumeration ends as soon as the
+ * decided classes fit into no range (boundary_ranges.h). Only ideals inside a range are kept, each with the sums and
+ * the straddling hyperedges from which the cost of a device between two ideals I' and I follows in O(straddling edges):
  *
  *     comm(I \ I') = upper(I) + lower(I') + a correction for each edge that straddles both
  */
@@ -14,15 +13,15 @@
 #include "base/budget.h"
 #include "solve/pipeline/boundary_ranges.h"
 
-/* A hyperedge with pins on both sides: how many of its pins are inside, and whether its producer is. */
+/* A hyperedge with pins inside and outside an ideal: how many are inside, and whether its producer is. */
 typedef struct straddle {
   int32_t edge;
   int32_t inside : 31;
   uint32_t producer_inside : 1;
 } straddle;
 
-/* The sums of one ideal for one row of costs. Upper: the ideal is the end of a device that starts at the empty set;
- * lower: it is the start of a device that goes on to the end. */
+/* The sums of one ideal for one row of costs. Upper: the ideal is the end of a device that begins at the empty ideal;
+ * lower: it is the beginning of a device that ends at the full one. */
 typedef struct ideal_sums {
   int64_t time_ns;
   int64_t upper_in_ns, upper_out_ns, lower_in_ns, lower_out_ns;
@@ -35,33 +34,32 @@ typedef struct ideal_set {
   int64_t n, capacity, n_straddles, straddles_capacity;
   uint64_t *bits;       /* [ideal * n_words] */
   ideal_sums *sums;     /* [ideal * n_rows] */
-  boundary *boundaries; /* as the ranges see it */
+  boundary *boundaries; /* in the terms of the ranges */
   int64_t *weight_bytes;
   int64_t *straddle_start; /* [n + 1] */
   straddle *straddles;
-  int64_t full;   /* the ideal of all classes, -1: no range allows it; the empty one is ideal 0 */
+  int64_t full;   /* the ideal of all classes, -1: no range allows it. The empty one is ideal 0 */
   int64_t n_seen; /* ideals enumerated */
 } ideal_set;
 
 typedef enum ideals_result { IDEALS_ALL, IDEALS_STOPPED, IDEALS_NO_MEMORY } ideals_result;
 
 /* Finds the ideals that some range allows; always the empty one. Spends a step for every 1024 ideals visited; stops
- * after most_work classes examined, or if the ideals take more than most_bytes. */
-ideals_result ideals_find(ideal_set *out, const boundary_ranges *open, int64_t most_work, int64_t most_bytes,
-                          budget *b);
-/* Finds what boundaries cost at least, for more and more of the slack as long as each takes at most most_work, and
- * narrows the ranges by it. False without memory. */
-bool ideals_narrow(boundary_ranges *open, int64_t most_work, budget *b);
+ * after max_work classes examined, or if the ideals take more than max_bytes. */
+ideals_result ideals_find(ideal_set *out, const boundary_ranges *open, int64_t max_work, int64_t max_bytes, budget *b);
+/* Finds the minimum costs of boundaries, for growing shares of the slack as long as each takes at most max_work, and
+ * narrows the ranges by them. False without memory. */
+bool ideals_narrow(boundary_ranges *open, int64_t max_work, budget *b);
 void ideals_free(ideal_set *set);
 /* Whether ideal i may be the boundary after the devices of a state. */
 bool ideals_in_state(const ideal_set *set, int64_t i, int32_t state);
 /* Whether ideal i is a subset of ideal j. */
 bool ideals_within(const ideal_set *set, int64_t i, int64_t j);
-/* The ideals by rising price before them; to be freed. NULL without memory. */
+/* The ideals by rising price before them; the caller frees the list. NULL without memory. */
 int32_t *ideals_by_price(const ideal_set *set);
 /* Whether a device of the type of a row can hold what lies between ideals `from` (a subset) and `to`. */
 bool ideals_may_hold(const ideal_set *set, int64_t from, int64_t to, int32_t row);
-/* What that costs it, in that row. */
+/* The cost of that, in that row. */
 stage_cost ideals_cost(const ideal_set *set, int64_t from, int64_t to, int32_t row);
 
 #endif

@@ -1,7 +1,7 @@
 /* linear_dp: the best contiguous split of many linear orders (the "linearised" dynamic program of Tarnawski et al.,
  * NeurIPS 2020, section 5, which splits one). The published order comes first: with a limit of one step it is the only
- * one, and the values are those of the published code to the last digit. docs/theory/heuristics/linear_dp.md says which
- * orders follow and why.
+ * one, and values equal those of the published code to the last digit. docs/theory/heuristics/linear_dp.md says which
+ * orders follow, and why.
  *
  * A step is one end of a segment, with all its beginnings (order_split.h). */
 #include "base/checked.h"
@@ -10,10 +10,10 @@
 #include "solve/pipeline/orders.h"
 
 enum {
-  MOST_BARREN = 100,     /* orders in a row that bring nothing */
-  MOST_WORK = 100000000, /* of order_split_work, for all further orders: some tenths of a second */
-  RULES = 3,             /* further orders that need no chance */
-  SHARE_OF_STEPS = 4     /* further orders take at most this part of the steps that are left */
+  MAX_FAILURES = 100,   /* orders in a row without a better split */
+  MAX_WORK = 100000000, /* of order_split_work, for all further orders: some tenths of a second */
+  RULES = 3,            /* further orders that are not random */
+  SHARE_OF_STEPS = 4    /* further orders take at most one in this many of the remaining steps */
 };
 
 typedef struct linear_dp_search {
@@ -36,7 +36,7 @@ static bool linear_dp_init(linear_dp_search *s, solve_run *run) {
          (s->split = order_split_new(run, &s->classes)) && order_maker_init(&s->maker, &s->classes.forward, a);
 }
 
-/* Splits the order at hand. Returns whether that is better than all before. */
+/* Splits the current order. Returns whether that is better than all before. */
 static bool offer(linear_dp_search *s) {
   if (!order_split_offer(s->split, s->order, s->found)) return false;
   s->n_places = 0;
@@ -47,7 +47,7 @@ static bool offer(linear_dp_search *s) {
   return true;
 }
 
-/* The same, to its end whatever the limit of steps; time and stops still count. */
+/* The same without the limit of steps; limits of time and stops still apply. */
 static void offer_whole(linear_dp_search *s) {
   budget *b = s->run->budget;
   int64_t max_steps = b->max_steps;
@@ -57,7 +57,7 @@ static void offer_whole(linear_dp_search *s) {
   b->max_steps = max_steps;
 }
 
-/* Takes the cuts of the best split into `place`, each with that chance in four. */
+/* Fills `place` with the cuts of the best split, each with a probability of `chance` in four. */
 static void loosen(linear_dp_search *s, int32_t chance, order_style *style) {
   int32_t number[64], n = 0;
   for (int32_t k = 0; k < s->n_places && k < 64; k++) {
@@ -69,8 +69,8 @@ static void loosen(linear_dp_search *s, int32_t chance, order_style *style) {
   style->n_places = n + 1;
 }
 
-/* The k-th further order: first the rules, then orders drawn in turn from all, and from those that keep the cuts of the
- * best split or some of them. An order that keeps all cuts never splits worse than that split. */
+/* The k-th further order: first the fixed ones, then orders drawn alternately from all, and from those that keep all or
+ * some cuts of the best split. An order that keeps all cuts never splits worse than that split. */
 static void make_order(linear_dp_search *s, int32_t k) {
   order_style style = {.backward = k % 2 == 0};
   if (k < RULES) {
@@ -89,12 +89,12 @@ static situ_status linear_dp_solve(solve_run *run) {
     return fail_no_memory(run->error);
   offer_whole(s);
   int64_t left = run->budget->max_steps == INT64_MAX ? INT64_MAX : run->budget->max_steps - run->budget->steps;
-  int64_t most_steps = left == INT64_MAX ? left : run->budget->steps + left / SHARE_OF_STEPS;
-  int64_t most_work = sat_add(order_split_work(s->split), MOST_WORK);
-  for (int32_t k = 0, barren = 0; barren < MOST_BARREN && !solve_done(run); k++, barren++) {
-    if (run->budget->steps >= most_steps || order_split_work(s->split) >= most_work) break;
+  int64_t steps_end = left == INT64_MAX ? left : run->budget->steps + left / SHARE_OF_STEPS;
+  int64_t max_work = sat_add(order_split_work(s->split), MAX_WORK);
+  for (int32_t k = 0, failures = 0; failures < MAX_FAILURES && !solve_done(run); k++, failures++) {
+    if (run->budget->steps >= steps_end || order_split_work(s->split) >= max_work) break;
     make_order(s, k);
-    if (offer(s)) barren = 0;
+    if (offer(s)) failures = 0;
   }
   return SITU_STATUS_OK;
 }

@@ -24,7 +24,7 @@ static void measure_operators(loads *s) {
   for (int32_t v = 0; v < g->n_operators; v++) {
     s->operator_footprint[v] = footprint_bytes(g, v);
     s->operator_stash[v] = footprint_stash_bytes(g, v);
-    s->greatest_footprint = max64(s->greatest_footprint, s->operator_footprint[v]);
+    s->max_footprint = max64(s->max_footprint, s->operator_footprint[v]);
   }
 }
 
@@ -60,7 +60,7 @@ static void touch(loads *s, int32_t resource) {
   s->touched[s->n_touched++] = resource;
 }
 
-/* What tensor t costs on its way from device a into a spot; sign +1 charges it, -1 takes it back. */
+/* The cost of tensor t on its way from device a to a spot; sign +1 charges it, -1 undoes that. */
 static void charge_entry(loads *s, int32_t t, int32_t a, int32_t spot, int64_t sign) {
   const situ_problem *p = s->problem;
   if (!is_link(s)) {
@@ -79,7 +79,7 @@ static void charge_entry(loads *s, int32_t t, int32_t a, int32_t spot, int64_t s
   }
 }
 
-/* host-staged: what tensor t costs the accelerator that made it, if some user is in another memory. */
+/* host-staged: the cost of tensor t for the accelerator that made it, if a user is in another memory. */
 static void charge_exit(loads *s, int32_t t, int32_t a, int64_t sign) {
   const situ_problem *p = s->problem;
   if (is_link(s) || problem_is_host(p, a)) return;
@@ -116,7 +116,7 @@ static int64_t loads_of(const loads *s, int32_t r) {
                          : s->compute_ns[r] + s->in_ns[r] + s->out_ns[r];
 }
 
-/* The phase that a resource counts to. */
+/* The phase of a resource. */
 static int32_t phase_of(const loads *s, int32_t r) {
   const situ_problem *p = s->problem;
   if (p->n_phases == 1) return 0;
@@ -124,12 +124,12 @@ static int32_t phase_of(const loads *s, int32_t r) {
 }
 
 int64_t loads_period(const loads *s) {
-  int64_t greatest[2] = {0};
+  int64_t max[2] = {0};
   for (int32_t r = 0; r < s->n_resources; r++) {
-    int64_t *of = &greatest[phase_of(s, r)];
+    int64_t *of = &max[phase_of(s, r)];
     *of = max64(*of, loads_of(s, r));
   }
-  return greatest[0] + greatest[1];
+  return max[0] + max[1];
 }
 
 static double energy_of(const loads *s, int32_t r) {
@@ -147,7 +147,7 @@ double loads_settle(loads *s) {
     s->energy[r] = energy_of(s, r);
   }
   s->n_touched = 0;
-  double power[2] = {0}; /* summed afresh: differences of 16th powers would lose what is small */
+  double power[2] = {0}; /* summed from scratch: differences of 16th powers lose small terms */
   for (int32_t r = 0; r < s->n_resources; r++) power[phase_of(s, r)] += s->energy[r];
   return s->scale * (sqrt(sqrt(sqrt(sqrt(power[0])))) + sqrt(sqrt(sqrt(sqrt(power[1])))));
 }
@@ -204,9 +204,9 @@ bool loads_fit(const loads *s, int32_t m) {
   if (limit == SITU_UNLIMITED_BYTES) return true;
   int64_t fixed = sat_add(s->weights[m], sat_mul(p->in_flight, s->stashed[m]));
   if (fixed > limit) return false;
-  if (sat_add(fixed, sat_mul(p->in_flight, s->greatest_footprint)) <= limit) return true;
-  int64_t greatest = 0;
+  if (sat_add(fixed, sat_mul(p->in_flight, s->max_footprint)) <= limit) return true;
+  int64_t max = 0;
   for (int32_t v = 0; v < p->n_operators; v++)
-    if (p->memory_of[s->device[v]] == m) greatest = max64(greatest, s->operator_footprint[v]);
-  return sat_add(fixed, sat_mul(p->in_flight, greatest)) <= limit;
+    if (p->memory_of[s->device[v]] == m) max = max64(max, s->operator_footprint[v]);
+  return sat_add(fixed, sat_mul(p->in_flight, max)) <= limit;
 }

@@ -1,9 +1,9 @@
 /* Simulated annealing of a pipeline's placement, with loads kept up to date under each move (pipeline/loads.h).
  *
- * A unit is what must stay together: a colocation group, for contiguous problems a class of contract(). The devices of
- * a contiguous placement stand in an order in which no edge of F goes backward; a move to the next device takes along
- * all that depends on the unit there, a move to the device before all that it depends on, so that the order holds. Free
- * problems move single units or connected clusters anywhere. A step is 64 tried moves. */
+ * A unit is a set of operators that stay together: a colocation group, for contiguous problems a class of contract().
+ * The devices of a contiguous placement have an order in which no edge of F goes backward. A move to the next device
+ * takes the dependents of the unit along, a move to the previous one its predecessors, so that the order is kept. Free
+ * problems move single units or connected clusters to any device. A step is 64 tried moves. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #include "view/hypergraph.h"
 
 enum { MOVES_OF_A_STEP = 64, FIRST_CYCLE = 1 << 14, LAST_CYCLE = 1 << 22, LONGEST_MOVE = 4096, CLUSTER = 512 };
-static const double HOT = 0.03, COLD = 0.0002; /* temperature as a part of the period */
+static const double HOT = 0.03, COLD = 0.0002; /* temperatures as shares of the period */
 
 typedef struct annealing {
   solve_run *run;
@@ -27,7 +27,7 @@ typedef struct annealing {
   int32_t *unit_device;
   int32_t *rank;    /* [device] its place in the order; contiguous only */
   int32_t *at_rank; /* [place] device */
-  int32_t *moved;   /* units of the move at hand */
+  int32_t *moved;   /* units of the current move */
   int32_t *seen;    /* [unit] stamp */
   int32_t stamp, n_moved;
   int64_t *waiting; /* [device] scratch */
@@ -49,8 +49,8 @@ static bool local_search_init(annealing *s, solve_run *run) {
                       ARRAY(s->moved, n), ZEROS(s->seen, n), ARRAY(s->waiting, p->n_devices));
 }
 
-/* Draws an order of the devices in which no edge of F goes backward, at random among those possible. False when there
- * is none: the placement is not contiguous. */
+/* Draws a random order of the devices in which no edge of F goes backward. False if there is none: the placement is not
+ * contiguous. */
 static bool order_devices(annealing *s) {
   const constraint_graph *f = &s->units.forward;
   int32_t n = s->problem->n_devices;
@@ -91,7 +91,8 @@ static void add_unit(annealing *s, int32_t unit) {
   s->moved[s->n_moved++] = unit;
 }
 
-/* Free problems: the unit alone, or with a connected part of its device around it, of a size drawn over all scales. */
+/* Free problems: the unit alone, or with a connected cluster of units of its device, of a size drawn over all scales.
+ */
 static void gather_cluster(annealing *s, int32_t unit) {
   const constraint_graph *f = &s->units.forward;
   int32_t size = 1, from = s->unit_device[unit];
@@ -105,9 +106,8 @@ static void gather_cluster(annealing *s, int32_t unit) {
   }
 }
 
-/* The unit and, for a contiguous problem, everything that lies on devices from its own towards `to` in the order and
- * would then be on the wrong side: with to later all that depends on it and stands before `to`, else all it depends
- * on. False when that is too much. */
+/* The unit and, for a contiguous problem, the units that would then be on the wrong side of it: if `to` is later, the
+ * dependents on devices before `to`, else the predecessors on devices after it. False if these are too many. */
 static bool gather(annealing *s, int32_t unit, int32_t to) {
   s->stamp++;
   s->n_moved = 0;
@@ -129,7 +129,7 @@ static bool gather(annealing *s, int32_t unit, int32_t to) {
   return true;
 }
 
-/* A unit and a device for it. Half of the time from the resource of greatest load, else any. */
+/* Draws a unit and a device for it. False if the pair makes no move. */
 static bool propose(annealing *s, int32_t *unit, int32_t *to) {
   const situ_problem *p = s->problem;
   *unit = (int32_t)rng_below(&s->random, s->units.n_classes);
@@ -160,7 +160,7 @@ static void move_units(annealing *s, const int32_t *to_of, int32_t to) {
   }
 }
 
-/* Tries one move at a temperature; keeps it or takes it back. Returns whether it was kept. */
+/* Tries one move at a temperature; keeps or undoes it. Returns whether it was kept. */
 static bool try_move(annealing *s, double temperature, int32_t *from_of) {
   int32_t unit, to;
   if (!propose(s, &unit, &to) || !gather(s, unit, to)) return false;
@@ -181,7 +181,7 @@ static bool try_move(annealing *s, double temperature, int32_t *from_of) {
   return false;
 }
 
-/* One cooling from HOT to COLD over that many moves. */
+/* Cools once from HOT to COLD over that many moves. */
 static void cool(annealing *s, int64_t moves, int32_t *from_of) {
   solve_run *run = s->run;
   double period = (double)max64(run->incumbent->value_ns, 1);

@@ -6,7 +6,7 @@
 #include "base/checked.h"
 #include "base/resize.h"
 
-static const int64_t MOST_WORK = (int64_t)1 << 30; /* words looked at */
+static const int64_t MAX_WORK = (int64_t)1 << 30; /* words of bits visited */
 
 /* A table from the bits of an ideal to its number. */
 typedef struct table {
@@ -48,14 +48,14 @@ static bool make_table(table *t, const ideal_set *set) {
 
 static bool has(const uint64_t *bits, int32_t v) { return bits[v / 64] >> (v % 64) & 1; }
 
-/* The most that edge e, which joins v, can cost a device more when v leaves it, v being in none of the devices before.
- */
+/* The maximum rise of the cost of edge e, a pin of which is v, for the device that v leaves, v being in none of the
+ * devices before. */
 static void leave_edge(const stages *s, const uint64_t *ideal, int32_t v, int32_t e, int64_t in, int64_t out,
                        int64_t *in_more, int64_t *out_more) {
   int32_t producer = s->pin[s->pin_start[e]], n_inside = 0, n_others = s->pin_start[e + 1] - s->pin_start[e] - 1;
   for (int32_t i = s->pin_start[e]; i < s->pin_start[e + 1]; i++) n_inside += has(ideal, s->pin[i]);
   n_others -= n_inside;
-  if (n_inside == 0) { /* it may have joined classes of one device only */
+  if (n_inside == 0) { /* its pins may all have been on one device */
     *(producer == v ? in_more : out_more) += producer == v ? in : out;
   } else if (producer == v) {
     *out_more -= out;
@@ -73,7 +73,7 @@ static bool may_move_forward(const stages *s, const uint64_t *ideal, int32_t v) 
       int64_t at = (int64_t)row * s->n_edges + s->touch[i];
       leave_edge(s, ideal, v, s->touch[i], s->in_ns[at], s->out_ns[at], &in_more, &out_more);
     }
-    if (s->greatest ? in_more > 0 || out_more > 0 : in_more + out_more > time_ns) return false;
+    if (s->overlaps ? in_more > 0 || out_more > 0 : in_more + out_more > time_ns) return false;
   }
   return true;
 }
@@ -118,7 +118,7 @@ bool maximal_load_find(maximal_load *p, const ideal_set *set, bool wanted) {
   const stages *s = set->stages;
   *p = (maximal_load){.start = calloc((size_t)set->n + 2, sizeof *p->start)};
   if (!p->start) return false;
-  if (!wanted || sat_mul(set->n, (int64_t)s->n * (s->n_words + 1)) > MOST_WORK) return true;
+  if (!wanted || sat_mul(set->n, (int64_t)s->n * (s->n_words + 1)) > MAX_WORK) return true;
   table t;
   bool made = make_table(&t, set) && list(p, set, &t);
   free(t.slot);

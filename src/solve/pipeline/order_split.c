@@ -8,15 +8,15 @@
 #include "view/footprint.h"
 
 enum {
-  MOST_SLICES = 4096, /* cut places of an order; above, neighbours are taken together */
-  LEAST_SLICES = 64,
-  MOST_GROWTH = 100000000, /* pins looked at while segments grow */
-  MOST_CELLS = 8000000     /* entries of a table */
+  MAX_SLICES = 4096, /* possible cuts of an order; longer ones have several classes in a slice */
+  MIN_SLICES = 64,
+  MAX_GROWTH = 100000000, /* pins visited while segments grow */
+  MAX_CELLS = 8000000     /* entries of a table */
 };
 
-/* A class of operators as one thing. */
+/* The memory of a class of operators. */
 typedef struct weight {
-  int64_t held_bytes, running_bytes; /* always; greatest while an operator runs */
+  int64_t held_bytes, running_bytes; /* always; maximum while an operator runs */
 } weight;
 
 typedef struct choice {
@@ -24,7 +24,7 @@ typedef struct choice {
   int32_t type; /* -1: as the state with one device less */
 } choice;
 
-/* The segment at hand, grown backwards. Transfers are wide so that they can be taken off again exactly. */
+/* The current segment, grown backwards. Sums of transfers have 128 bits, so that subtraction is exact. */
 typedef struct segment {
   weight sum;
   int64_t *compute_ns;         /* [type] */
@@ -47,9 +47,9 @@ struct order_split {
   int32_t *stride;            /* [type] state number = sum of used * stride */
   int32_t *with, *with_start; /* states that use a type: with[with_start[type] .. with_start[type + 1]) */
 
-  const int32_t *order; /* the order at hand */
-  int32_t most_slices;
-  int32_t n_slices;     /* places between which a cut may lie */
+  const int32_t *order; /* the current order */
+  int32_t max_slices;
+  int32_t n_slices;     /* cuts lie between slices */
   int32_t *slice_start; /* [slice] into order */
   int64_t *best_ns;     /* [slice * n_states + state], before slice */
   choice *choices;      /* likewise */
@@ -80,25 +80,24 @@ static bool weigh_classes(order_split *l) {
   return true;
 }
 
-/* Work of a class for the sake of equal slices: its time on the best type, a little where there is none. */
+/* The weight of a class in a slice: its minimum time, and a little more, so that none is 0. */
 static double work(const order_split *l, int32_t class_index) {
-  int64_t least = SITU_NEVER_NS;
-  for (int32_t k = 0; k < l->n_types; k++) least = min64(least, l->time_ns[(int64_t)class_index * l->n_types + k]);
-  return least == SITU_NEVER_NS ? 1 : 1 + (double)least;
+  int64_t min = SITU_NEVER_NS;
+  for (int32_t k = 0; k < l->n_types; k++) min = min64(min, l->time_ns[(int64_t)class_index * l->n_types + k]);
+  return min == SITU_NEVER_NS ? 1 : 1 + (double)min;
 }
 
 /* ---- slices ---- */
 
-/* Cuts lie between all classes where there are at most `most`; else the order is cut into slices of about equal work.
- */
-static void cut_slices(order_split *l, int32_t most) {
+/* Each class is a slice if there are at most `max`; else slices have about equal work. */
+static void cut_slices(order_split *l, int32_t max) {
   int32_t n = l->classes->n_classes;
   double total = 0, before = 0;
   for (int32_t i = 0; i < n; i++) total += work(l, i);
   l->n_slices = 0;
   int32_t last = -1;
   for (int32_t i = 0; i < n; i++) {
-    int32_t slice = n <= most ? i : (int32_t)(before / total * most);
+    int32_t slice = n <= max ? i : (int32_t)(before / total * max);
     if (slice != last) l->slice_start[l->n_slices++] = i;
     last = slice;
     before += work(l, l->order[i]);
@@ -108,19 +107,19 @@ static void cut_slices(order_split *l, int32_t most) {
 
 /* ---- memory ---- */
 
-/* Leaves out devices, the most numerous types first, until the tables have at most `most` states. */
-static void limit_states(order_split *l, int64_t most) {
+/* Leaves out devices, of the most numerous types first, until the tables have at most `max` states. */
+static void limit_states(order_split *l, int64_t max) {
   for (;;) {
     int64_t n = 1;
     int32_t largest = 0;
     for (int32_t k = 0; k < l->n_types; k++) {
       l->stride[k] = (int32_t)n;
       n = sat_mul(n, l->types[k].n_devices + 1);
-      if (n > most) n = most + 1;
+      if (n > max) n = max + 1;
       if (l->types[k].n_devices > l->types[largest].n_devices) largest = k;
     }
     l->n_states = (int32_t)n;
-    if (n <= most) return;
+    if (n <= max) return;
     if (l->types[largest].n_devices > 1)
       l->types[largest].n_devices -= (l->types[largest].n_devices + 7) / 8;
     else
@@ -163,12 +162,12 @@ static bool allocate(order_split *l) {
   const situ_graph *g = l->problem->graph;
   arena *a = l->run->arena;
   int32_t n = l->classes->n_classes;
-  int64_t affordable = MOST_GROWTH / (g->n_uses + g->n_operators + 1);
-  l->most_slices = (int32_t)min64(n, max64(LEAST_SLICES, min64(affordable, MOST_SLICES)));
-  limit_states(l, MOST_CELLS / (l->most_slices + 1));
-  int64_t n_cells = (int64_t)l->n_states * (l->most_slices + 1);
+  int64_t affordable = MAX_GROWTH / (g->n_uses + g->n_operators + 1);
+  l->max_slices = (int32_t)min64(n, max64(MIN_SLICES, min64(affordable, MAX_SLICES)));
+  limit_states(l, MAX_CELLS / (l->max_slices + 1));
+  int64_t n_cells = (int64_t)l->n_states * (l->max_slices + 1);
   segment *s = &l->part;
-  return list_states(l) && (l->slice_start = ARENA_NEW(a, int32_t, (int64_t)l->most_slices + 2)) &&
+  return list_states(l) && (l->slice_start = ARENA_NEW(a, int32_t, (int64_t)l->max_slices + 2)) &&
          (l->best_ns = ARENA_NEW(a, int64_t, n_cells)) && (l->choices = ARENA_NEW(a, choice, n_cells)) &&
          (s->compute_ns = ARENA_NEW(a, int64_t, l->n_types)) && (s->in_ns = ARENA_NEW(a, __int128, l->n_types)) &&
          (s->out_ns = ARENA_NEW(a, __int128, l->n_types)) && (s->produced = ARENA_ZERO(a, bool, g->n_tensors)) &&
@@ -282,7 +281,7 @@ static void skip_devices(order_split *l, int32_t to) {
     }
 }
 
-/* Only values below `limit_ns` are looked for. False when the budget is spent. */
+/* Finds only values below `limit_ns`. False if the budget is spent. */
 static bool fill_tables(order_split *l, int64_t limit_ns) {
   for (int32_t s = 0; s < l->n_states; s++) l->best_ns[s] = 0;
   for (int32_t to = 1; to <= l->n_slices; to++) {
@@ -291,7 +290,7 @@ static bool fill_tables(order_split *l, int64_t limit_ns) {
     clear_segment(l);
     for (int32_t from = to - 1; from >= 0; from--) {
       for (int32_t i = l->slice_start[from]; i < l->slice_start[from + 1]; i++) grow_segment(l, l->order[i]);
-      bool open = false; /* some type could take an even longer segment */
+      bool open = false; /* some type may hold a longer segment */
       for (int32_t k = 0; k < l->n_types; k++) {
         if (l->part.compute_ns[k] >= limit_ns || !segment_fits(l, k)) continue;
         open = true;
@@ -305,7 +304,7 @@ static bool fill_tables(order_split *l, int64_t limit_ns) {
   return true;
 }
 
-/* Walks back from all devices and all classes; the first segments get the lowest devices of their type. */
+/* Traces the best split back from all devices and all classes; devices of a type are used in order of number. */
 static void read_split(const order_split *l, int32_t *class_device, int32_t *place) {
   int32_t *left = l->left, n_segments = 0;
   for (int32_t k = 0; k < l->n_types; k++) left[k] = 0;
@@ -334,7 +333,7 @@ static void read_split(const order_split *l, int32_t *class_device, int32_t *pla
   }
 }
 
-/* Solves with at most n_slices slices and offers what is better than the incumbent. */
+/* Solves with at most n_slices slices, and offers the split if it is better than the incumbent. */
 static bool split(order_split *l, int32_t n_slices, int32_t *place) {
   solve_run *run = l->run;
   int64_t before_ns = run->incumbent->value_ns;
@@ -357,9 +356,9 @@ order_split *order_split_new(solve_run *run, const contraction *classes) {
 bool order_split_offer(order_split *l, const int32_t *order, int32_t *place) {
   REQUIRE(contracts_permutation(order, l->classes->n_classes));
   l->order = order;
-  /* On a long order a coarse split first: its value bounds the segments of the fine one. */
-  bool coarse = l->most_slices > 8 * LEAST_SLICES && split(l, LEAST_SLICES, place);
-  return split(l, l->most_slices, place) || coarse;
+  /* A long order is split coarsely first: the value limits the segments of the fine split. */
+  bool coarse = l->max_slices > 8 * MIN_SLICES && split(l, MIN_SLICES, place);
+  return split(l, l->max_slices, place) || coarse;
 }
 
 int64_t order_split_work(const order_split *l) { return l->work; }

@@ -1,20 +1,20 @@
 /* solve/pipeline/order_split.h - the best contiguous split of one linear order of classes (the "linearised" dynamic
  * program of Tarnawski et al., NeurIPS 2020).
  *
- * A placement is a sequence of devices, each with a segment of the order. With best(s, j) the least greatest load over
- * the first j classes when s says how many devices of each type were used up,
+ * A placement is a sequence of devices, each with a segment of the order. With best(s, j) the minimum period of
+ * the first j classes on s_k devices of each type k,
  *
  *     best(s, j) = min over types k with s_k > 0 and i <= j of max(best(s - e_k, i), load_k(i .. j)).
  *
- * Loads of all segments that end at j come from growing the segment backwards one class at a time: for each tensor it
- * is counted how many of its ends lie inside, so that all pairs together take O(classes * (V + E)).
+ * The loads of all segments that end at j are found by growing the segment backwards one class at a time, while
+ * counting for each tensor how many of its ends lie inside. All pairs together take O(classes * (V + E)).
  *
  * Exact for its order, among plans with one segment for each device, with host-staged communication where no two
  * accelerators share a memory and no two devices a limited one, and with up to some thousand classes; longer orders
- * are cut at fewer places. With links, a device's load is taken as the greatest of compute, incoming and outgoing
- * transfers, which is the load of its links in a star. The value offered is always the simulator's.
+ * are cut at fewer places. With links, the load of a device is the maximum of compute, incoming and outgoing transfers,
+ * which is the load of its links in a star. The simulator evaluates every split that is offered.
  *
- * A step is one end of a segment, with all its beginnings. */
+ * A step is one end of a segment, with all beginnings. */
 #ifndef SITU_SOLVE_PIPELINE_ORDER_SPLIT_H
 #define SITU_SOLVE_PIPELINE_ORDER_SPLIT_H
 
@@ -25,11 +25,11 @@ typedef struct order_split order_split;
 
 /* For orders of these classes, which are borrowed; all memory comes from the run's arena. NULL without memory. */
 order_split *order_split_new(solve_run *run, const contraction *classes);
-/* Offers the best split of an order (a permutation of the classes in which F goes forward) when it is better than the
- * incumbent. Returns whether the incumbent is better now; then place[class] is the number of its device in the
- * sequence, from 0, unless place is NULL. */
+/* Offers the best split of an order (a permutation of the classes in which F goes forward) if it is better than the
+ * incumbent. Returns whether the incumbent has improved; then place[class] is the number of its device in the sequence,
+ * from 0, unless place is NULL. */
 bool order_split_offer(order_split *s, const int32_t *order, int32_t *place);
-/* Work done so far: a count that follows the time taken, but is the same on every machine. */
+/* Work done so far: proportional to the time taken, but the same on every machine. */
 int64_t order_split_work(const order_split *s);
 
 #endif

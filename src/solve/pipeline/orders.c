@@ -69,7 +69,7 @@ static void swap(int32_t *a, int32_t *b) {
   *b = x;
 }
 
-/* Puts what became ready together, ready[first .. n), into the order of its style. */
+/* Sorts the classes that became ready together, ready[first .. n), as the style says. */
 static void arrange(int32_t *ready, int32_t first, int32_t n, const order_style *style) {
   if (style->random) {
     for (int32_t i = n - 1; i > first; i--) swap(&ready[i], &ready[first + rng_below(style->random, i - first + 1)]);

@@ -30,7 +30,7 @@ void partition_set(partition *s, const int32_t *device) {
   int32_t nd = h->n_devices;
   memset(s->count, 0, (size_t)h->n_edges * (size_t)nd * sizeof *s->count);
   for (int32_t d = 0; d < nd; d++) {
-    s->sums[d] = (device_sums){.greatest = -1};
+    s->sums[d] = (device_sums){.max_footprint = -1};
     s->n_units[d] = 0;
   }
   if (s->footprints) memset(s->footprints, 0, (size_t)nd * (size_t)h->n_footprints * sizeof *s->footprints);
@@ -40,7 +40,7 @@ void partition_set(partition *s, const int32_t *device) {
     enter(s, u, d);
     sums->compute_ns += h->time_ns[(int64_t)h->row_of[d] * h->n_units + u];
     sums->bytes += h->bytes[u];
-    if (h->footprint[u] > sums->greatest) sums->greatest = h->footprint[u];
+    if (h->footprint[u] > sums->max_footprint) sums->max_footprint = h->footprint[u];
     if (s->footprints) s->footprints[(int64_t)d * h->n_footprints + h->footprint[u]]++;
   }
   for (int32_t e = 0; e < h->n_edges; e++) {
@@ -55,17 +55,17 @@ void partition_set(partition *s, const int32_t *device) {
   }
 }
 
-/* The greatest footprint of a device once a unit has left. */
-static int32_t greatest_without(const partition *s, int32_t d, int32_t footprint) {
-  int32_t greatest = s->sums[d].greatest;
+/* The maximum footprint of a device after a unit has left. */
+static int32_t max_footprint_without(const partition *s, int32_t d, int32_t footprint) {
+  int32_t max = s->sums[d].max_footprint;
   const int32_t *units = s->footprints + (int64_t)d * s->h->n_footprints;
-  if (footprint < greatest || units[footprint] > 1) return greatest;
-  for (greatest--; greatest >= 0 && units[greatest] == 0;) greatest--;
-  return greatest;
+  if (footprint < max || units[footprint] > 1) return max;
+  for (max--; max >= 0 && units[max] == 0;) max--;
+  return max;
 }
 
-/* Other devices than the two of the move pay as before: whether they pay for an edge depends only on whether its
- * producer is with them and whether they hold some but not all of its pins. */
+/* Only the two devices of the move are affected: what a device pays for an edge depends only on whether it holds the
+ * producer, and whether it holds some but not all pins. */
 static void weigh_edges(const partition *s, int32_t unit, int32_t from, int32_t to, partition_change *out) {
   const hypergraph *h = s->h;
   const crossing *price_from = h->price + (int64_t)h->row_of[from] * h->n_edges;
@@ -104,8 +104,8 @@ void partition_weigh(const partition *s, int32_t unit, int32_t to, partition_cha
   if (!h->memory_is_free) {
     out->from.bytes -= h->bytes[unit];
     out->to.bytes += h->bytes[unit];
-    out->from.greatest = greatest_without(s, from, h->footprint[unit]);
-    if (h->footprint[unit] > out->to.greatest) out->to.greatest = h->footprint[unit];
+    out->from.max_footprint = max_footprint_without(s, from, h->footprint[unit]);
+    if (h->footprint[unit] > out->to.max_footprint) out->to.max_footprint = h->footprint[unit];
   }
   weigh_edges(s, unit, from, to, out);
 }
@@ -129,10 +129,10 @@ void partition_move(partition *s, int32_t unit, int32_t to, const partition_chan
 }
 
 int64_t partition_period(const partition *s) {
-  int64_t most = 0;
+  int64_t max = 0;
   for (int32_t d = 0; d < s->h->n_devices; d++) {
     int64_t load_ns = partition_load(s, &s->sums[d]);
-    if (load_ns > most) most = load_ns;
+    if (load_ns > max) max = load_ns;
   }
-  return most;
+  return max;
 }

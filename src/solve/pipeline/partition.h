@@ -1,6 +1,7 @@
-/* solve/pipeline/partition.h - a parted hypergraph under moves of single units. The number of pins of each hyperedge on
- * each device is kept, so that a move is weighed and made in O(degree); it changes the loads of its two devices only.
- * Loads are whole nanoseconds and those of the hypergraph, which are the simulator's where it is exact. */
+/* solve/pipeline/partition.h - a partition of a hypergraph under moves of single units. The number of pins of each
+ * hyperedge on each device is kept, so that a move is evaluated and made in O(degree); it changes the loads of its two
+ * devices only. Loads are those of the hypergraph, in whole nanoseconds, which equal the simulator's where the
+ * hypergraph is exact. */
 #ifndef SITU_SOLVE_PIPELINE_PARTITION_H
 #define SITU_SOLVE_PIPELINE_PARTITION_H
 
@@ -8,7 +9,7 @@
 
 typedef struct device_sums {
   int64_t compute_ns, in_ns, out_ns, bytes;
-  int32_t greatest; /* the greatest footprint there, as an index; -1 on an empty device */
+  int32_t max_footprint; /* as an index; -1 on an empty device */
 } device_sums;
 
 typedef struct partition {
@@ -22,16 +23,16 @@ typedef struct partition {
   int32_t *footprints; /* [device * n_footprints + footprint] units; NULL where memory is free */
 } partition;
 
-/* What a move makes of its two devices. */
+/* The sums of the two devices of a move after it. */
 typedef struct partition_change {
   device_sums from, to;
 } partition_change;
 
-/* Room for any partition of a hypergraph. False without memory. */
+/* Allocates for any partition of a hypergraph. False without memory. */
 bool partition_init(partition *s, const hypergraph *h, arena *a);
-/* Starts anew from a device for each unit, which must be allowed there. O(pins). */
+/* Sets the device of each unit, which must be allowed there. O(pins). */
 void partition_set(partition *s, const int32_t *device);
-/* Weighs the move of a unit to another device, and makes it. */
+/* Evaluates the move of a unit to another device; makes it. */
 void partition_weigh(const partition *s, int32_t unit, int32_t to, partition_change *out);
 void partition_move(partition *s, int32_t unit, int32_t to, const partition_change *change);
 
@@ -40,26 +41,26 @@ static inline bool partition_allows(const hypergraph *h, int32_t unit, int32_t d
 }
 
 static inline int64_t partition_load(const partition *s, const device_sums *sums) {
-  if (!s->h->greatest) return sums->compute_ns + sums->in_ns + sums->out_ns;
-  int64_t most = sums->compute_ns > sums->in_ns ? sums->compute_ns : sums->in_ns;
-  return most > sums->out_ns ? most : sums->out_ns;
+  if (!s->h->overlaps) return sums->compute_ns + sums->in_ns + sums->out_ns;
+  int64_t max = sums->compute_ns > sums->in_ns ? sums->compute_ns : sums->in_ns;
+  return max > sums->out_ns ? max : sums->out_ns;
 }
 
 /* Bytes over the limit of device d. */
 static inline int64_t partition_excess(const partition *s, int32_t d, const device_sums *sums) {
   if (s->h->memory_is_free) return 0;
-  int64_t most = sums->greatest < 0 ? 0 : s->h->footprint_bytes[sums->greatest];
-  int64_t excess = sums->bytes + most - s->h->limit_bytes[d];
+  int64_t max = sums->max_footprint < 0 ? 0 : s->h->footprint_bytes[sums->max_footprint];
+  int64_t excess = sums->bytes + max - s->h->limit_bytes[d];
   return excess > 0 ? excess : 0;
 }
 
-/* The units of device d, in no order that means anything. */
+/* The units of device d, in arbitrary order. */
 static inline int32_t partition_n_units(const partition *s, int32_t d) { return s->n_units[d]; }
 static inline int32_t partition_unit(const partition *s, int32_t d, int64_t place) {
   return s->unit[(int64_t)d * s->h->n_units + place];
 }
 
-/* The greatest load. */
+/* The maximum load. */
 int64_t partition_period(const partition *s);
 
 #endif

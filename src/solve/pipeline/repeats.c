@@ -3,7 +3,7 @@
 #include "base/csr.h"
 #include "view/repeated_units.h"
 
-/* The size of classes that holds most units; the smallest of these. units_of_size: [n_units + 1], all 0. */
+/* The size whose classes hold the most units; the smallest of these. units_of_size: [n_units + 1], all 0. */
 static int32_t common_size(const int32_t *class_start, int32_t n_classes, int32_t *units_of_size, int32_t n_units) {
   int32_t best = 0;
   for (int32_t c = 0; c < n_classes; c++) {

@@ -11,13 +11,13 @@
 
 typedef struct repeats {
   const situ_problem *problem;
-  int32_t n;           /* how often the network repeats itself: the size of most classes; 0 if it does not */
+  int32_t n;           /* how often the network repeats itself: the most common size of a class; 0 if it does not */
   int32_t *order;      /* [place] units in runs; a run is a class of alike units, along the network */
   bool *first;         /* [place] whether a run begins, or units whose pins are not those of the unit before */
   int32_t *at, *among; /* [place] the number of the unit in its run; the length of the run */
 } repeats;
 
-/* Finds what repeats among the units of a problem. A class with k times as many members as most (experts of a layer)
+/* Finds what repeats among the units of a problem. A class with k times as many members (experts of a layer)
  * becomes k runs. O(V + E), sorting aside. False without memory. */
 bool repeats_find(repeats *out, const situ_problem *p, arena *a);
 

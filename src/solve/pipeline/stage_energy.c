@@ -5,23 +5,7 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 
-enum { MOST_RECEIVERS = 10 }; /* open stages of one tensor: 2^10 values */
-
-bool stage_order_find(stage_order *out, const stages *s, arena *a) {
-  int64_t n = 0, n_words = (int64_t)s->n * s->n_words;
-  for (int64_t i = 0; i < n_words; i++) n += __builtin_popcountll(s->predecessors[i]);
-  *out = (stage_order){ARENA_NEW(a, int32_t, (int64_t)s->n + 1), ARENA_NEW(a, int32_t, n)};
-  if (!out->start || !out->before) return false;
-  out->start[0] = 0;
-  for (int32_t v = 0; v < s->n; v++) {
-    int32_t at = out->start[v];
-    for (int32_t k = 0; k < s->n_words; k++)
-      for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1)
-        out->before[at++] = k * 64 + __builtin_ctzll(left);
-    out->start[v + 1] = at;
-  }
-  return true;
-}
+enum { MAX_RECEIVERS = 10 }; /* open stages of one tensor: 2^10 values */
 
 static bool is_before(const stages *s, int32_t u, int32_t v) {
   return s->predecessors[(int64_t)v * s->n_words + u / 64] >> (u % 64) & 1;
@@ -29,7 +13,7 @@ static bool is_before(const stages *s, int32_t u, int32_t v) {
 
 static uint16_t stages_upto(int32_t k) { return (uint16_t)((2u << k) - 1); }
 
-/* What an edge makes of a stage that makes it and those that receive it. */
+/* The priced cost of an edge that is made at stage `maker` and received at `holders`. */
 static int64_t price_edge(const stage_energy *e, const stage_price *price, int32_t edge, uint16_t maker,
                           uint16_t holders) {
   const stages *s = e->s;
@@ -66,13 +50,13 @@ void stage_loads(stage_cost *loads, const stages *s, const device_sequence *sequ
   }
 }
 
-/* The users of an edge: those that are decided, and those that are not. */
-typedef struct edge_look {
+/* The users of an edge, by whether their stage is decided. */
+typedef struct edge_users {
   int32_t producer, n_open, first_open;
   uint16_t decided, open; /* stages of users */
-  uint16_t unpaid;        /* stages that receive it for nothing */
+  uint16_t unpaid;        /* stages that receive it at no cost */
   bool forward;           /* F goes from the producer to each open user */
-} edge_look;
+} edge_users;
 
 static uint16_t unpaid_stages(const stage_energy *e, int32_t edge) {
   uint32_t unpaid = 0;
@@ -81,52 +65,52 @@ static uint16_t unpaid_stages(const stage_energy *e, int32_t edge) {
   return (uint16_t)unpaid;
 }
 
-static edge_look look_at(const stage_energy *e, int32_t edge) {
+static edge_users find_users(const stage_energy *e, int32_t edge) {
   const stages *s = e->s;
-  edge_look look = {
+  edge_users users = {
       .producer = s->pin[s->pin_start[edge]], .first_open = -1, .forward = true, .decided = e->held[edge]};
   for (int32_t i = s->pin_start[edge] + 1; i < s->pin_start[edge + 1]; i++) {
     int32_t u = s->pin[i];
     if (e->variable_of[u] < 0) {
-      look.decided |= e->may[u];
+      users.decided |= e->may[u];
       continue;
     }
-    if (look.n_open++ == 0) look.first_open = u;
-    look.open |= e->may[u];
-    look.forward &= is_before(s, look.producer, u);
+    if (users.n_open++ == 0) users.first_open = u;
+    users.open |= e->may[u];
+    users.forward &= is_before(s, users.producer, u);
   }
-  look.unpaid = unpaid_stages(e, edge);
-  return look;
+  users.unpaid = unpaid_stages(e, edge);
+  return users;
 }
 
-/* The stages that may or may not receive the edge when it is made at `maker`. */
-static uint16_t receivers_at(const edge_look *look, uint16_t maker) {
-  uint16_t open = (uint16_t)(look->open & ~look->decided & ~maker);
-  return look->forward ? (uint16_t)(open & ~(maker - 1)) : open;
+/* The undecided stages that may receive the edge if it is made at `maker`. */
+static uint16_t receivers_at(const edge_users *users, uint16_t maker) {
+  uint16_t open = (uint16_t)(users->open & ~users->decided & ~maker);
+  return users->forward ? (uint16_t)(open & ~(maker - 1)) : open;
 }
 
-/* Those of them that pay nothing, when the tensor leaves its producer in any case. */
-static uint16_t free_receivers(const edge_look *look, uint16_t maker) {
-  return look->decided & ~maker ? receivers_at(look, maker) & look->unpaid : 0;
+/* Those of them that pay nothing, if the tensor leaves its producer anyway. */
+static uint16_t free_receivers(const edge_users *users, uint16_t maker) {
+  return users->decided & ~maker ? receivers_at(users, maker) & users->unpaid : 0;
 }
 
-static uint16_t open_receivers(const edge_look *look, uint16_t maker) {
-  return receivers_at(look, maker) & (uint16_t)~free_receivers(look, maker);
+static uint16_t open_receivers(const edge_users *users, uint16_t maker) {
+  return receivers_at(users, maker) & (uint16_t)~free_receivers(users, maker);
 }
 
-/* Whether the receivers of an edge need a variable of their own: several users decide together who they are. */
-static bool needs_variable(const stage_energy *e, const edge_look *look) {
+/* Whether the receivers of an edge need a variable of their own, because they depend on several users. */
+static bool needs_variable(const stage_energy *e, const edge_users *users) {
   bool some = false;
-  for (uint32_t left = e->may[look->producer]; left && look->n_open > 1; left &= left - 1)
-    some |= open_receivers(look, (uint16_t)(left & -left)) != 0;
+  for (uint32_t left = e->may[users->producer]; left && users->n_open > 1; left &= left - 1)
+    some |= open_receivers(users, (uint16_t)(left & -left)) != 0;
   return some;
 }
 
-static int64_t n_values_of(const stage_energy *e, const edge_look *look) {
+static int64_t n_values_of(const stage_energy *e, const edge_users *users) {
   int64_t n = 0;
-  for (uint32_t left = e->may[look->producer]; left; left &= left - 1) {
-    int32_t n_open = __builtin_popcount(open_receivers(look, (uint16_t)(left & -left)));
-    n += (int64_t)1 << (n_open < MOST_RECEIVERS ? n_open : MOST_RECEIVERS + 1);
+  for (uint32_t left = e->may[users->producer]; left; left &= left - 1) {
+    int32_t n_open = __builtin_popcount(open_receivers(users, (uint16_t)(left & -left)));
+    n += (int64_t)1 << (n_open < MAX_RECEIVERS ? n_open : MAX_RECEIVERS + 1);
   }
   return n;
 }
@@ -145,10 +129,10 @@ static elimination_made list_variables(stage_energy *e, arena *a) {
     e->size[e->n_variables++] = n;
   }
   for (int32_t edge = 0; edge < s->n_edges; edge++) {
-    edge_look look = look_at(e, edge);
-    if (!needs_variable(e, &look)) continue;
-    int64_t n = n_values_of(e, &look);
-    if (n > (int64_t)1 << MOST_RECEIVERS) return ELIMINATION_TOO_WIDE;
+    edge_users users = find_users(e, edge);
+    if (!needs_variable(e, &users)) continue;
+    int64_t n = n_values_of(e, &users);
+    if (n > (int64_t)1 << MAX_RECEIVERS) return ELIMINATION_TOO_WIDE;
     e->class_of[e->n_variables] = ~edge;
     e->size[e->n_variables++] = (int32_t)n;
   }
@@ -171,15 +155,15 @@ static factor *add_factor(stage_energy *e, int32_t source, int32_t u, int32_t v,
   return f->value ? f : NULL;
 }
 
-/* Lists the values of the variable x of an edge, and says how they go with producer and users. */
-static bool add_receivers(stage_energy *e, int32_t edge, const edge_look *look, int32_t x, arena *a) {
+/* Lists the values of variable x, that of an edge, and adds constraints that link it to producer and users. */
+static bool add_receivers(stage_energy *e, int32_t edge, const edge_users *users, int32_t x, arena *a) {
   const stages *s = e->s;
   int64_t n = e->start[x];
-  for (uint32_t left = e->may[look->producer]; left; left &= left - 1) {
-    uint16_t maker = (uint16_t)(left & -left), open = open_receivers(look, maker), chosen = 0;
+  for (uint32_t left = e->may[users->producer]; left; left &= left - 1) {
+    uint16_t maker = (uint16_t)(left & -left), open = open_receivers(users, maker), chosen = 0;
     do {
       e->maker[n] = maker;
-      e->holders[n++] = (uint16_t)((chosen | look->decided | free_receivers(look, maker)) & ~maker);
+      e->holders[n++] = (uint16_t)((chosen | users->decided | free_receivers(users, maker)) & ~maker);
       chosen = (uint16_t)((chosen - open) & open); /* the next subset */
     } while (chosen);
   }
@@ -193,14 +177,15 @@ static bool add_receivers(stage_energy *e, int32_t edge, const edge_look *look, 
       for (int32_t k = 0; k < e->size[y]; k++) {
         uint16_t at = e->maker[e->start[y] + k], made = e->maker[e->start[x] + j];
         bool fits = i == s->pin_start[edge] ? at == made : (at & (made | e->holders[e->start[x] + j])) != 0;
-        if (look->forward && at < made && i > s->pin_start[edge]) fits = false; /* held there for others' sake */
+        if (users->forward && at < made && i > s->pin_start[edge])
+          fits = false; /* the tensor may be held there for others */
         if (!fits) f->value[(int64_t)j * e->size[y] + k] = ELIMINATION_NEVER;
       }
   }
   return true;
 }
 
-/* Functions of classes and edges. */
+/* Adds the priced functions of classes and edges. */
 static bool add_priced(stage_energy *e, arena *a) {
   const stages *s = e->s;
   int32_t x = 0;
@@ -213,32 +198,32 @@ static bool add_priced(stage_energy *e, arena *a) {
     e->base[k].compute_ns += s->time_ns[(int64_t)e->sequence->type[k] * s->n + v];
   }
   for (int32_t edge = 0; edge < s->n_edges; edge++) {
-    edge_look look = look_at(e, edge);
-    int32_t maker = e->variable_of[look.producer], user = look.n_open == 1 ? e->variable_of[look.first_open] : -1;
+    edge_users users = find_users(e, edge);
+    int32_t maker = e->variable_of[users.producer], user = users.n_open == 1 ? e->variable_of[users.first_open] : -1;
     bool good = true;
-    if (needs_variable(e, &look))
-      good = add_receivers(e, edge, &look, x++, a);
+    if (needs_variable(e, &users))
+      good = add_receivers(e, edge, &users, x++, a);
     else if (maker >= 0)
       good = add_factor(e, s->n + edge, maker, user, a) != NULL;
     else if (user >= 0)
       good = add_factor(e, s->n + edge, user, -1, a) != NULL;
     else
-      add_edge(e->base, s, e->sequence, edge, __builtin_ctz(e->may[look.producer]), look.decided);
+      add_edge(e->base, s, e->sequence, edge, __builtin_ctz(e->may[users.producer]), users.decided);
     if (!good) return false;
   }
   return true;
 }
 
-/* Marks the classes whose order to class v an edge with a variable of its own sees to already. */
+/* Marks the classes whose order with class v is implied by an edge with a variable of its own. */
 static void mark_ordered(const stage_energy *e, int32_t v, int32_t *mark) {
   const stages *s = e->s;
   for (int32_t i = s->touch_start[v]; i < s->touch_start[v + 1]; i++) {
-    edge_look look = look_at(e, s->touch[i]);
-    if (needs_variable(e, &look) && look.forward && look.producer != v) mark[look.producer] = v + 1;
+    edge_users users = find_users(e, s->touch[i]);
+    if (needs_variable(e, &users) && users.forward && users.producer != v) mark[users.producer] = v + 1;
   }
 }
 
-/* F between classes that are open. */
+/* Adds constraints: F between undecided classes. */
 static bool add_order(stage_energy *e, arena *a) {
   const stages *s = e->s;
   int32_t *mark = ARENA_ZERO(a, int32_t, s->n);
@@ -249,7 +234,7 @@ static bool add_order(stage_energy *e, arena *a) {
     mark_ordered(e, v, mark);
     for (int32_t k = e->order->start[v]; k < e->order->start[v + 1]; k++) {
       int32_t u = e->order->before[k], x = e->variable_of[u];
-      /* Nothing to say where the last stage of u is not after the first of v. */
+      /* Not needed where the last stage of u is not after the first of v. */
       if (x < 0 || mark[u] == v + 1 || stages_upto(__builtin_ctz(e->may[v])) >= e->may[u]) continue;
       factor *f = add_factor(e, -1, x, y, a);
       if (!f) return false;
@@ -264,16 +249,16 @@ static bool add_order(stage_energy *e, arena *a) {
 
 elimination_made stage_energy_init(stage_energy *e, const stages *s, const stage_order *order,
                                    const device_sequence *sequence, const uint16_t *may, const uint16_t *held,
-                                   int64_t most_entries, arena *a) {
-  REQUIRE(sequence->n >= 1 && sequence->n <= STAGE_MOST);
+                                   int64_t max_entries, arena *a) {
+  REQUIRE(sequence->n >= 1 && sequence->n <= STAGES_MAX);
   for (int32_t v = 0; v < s->n; v++) REQUIRE(may[v] != 0 && may[v] >> sequence->n == 0);
   *e = (stage_energy){.s = s, .order = order, .sequence = sequence, .may = may, .held = held};
   elimination_made made = list_variables(e, a);
   if (made != ELIMINATION_READY) return made;
-  int64_t most = (int64_t)s->n + s->n_edges + s->pin_start[s->n_edges] + order->start[s->n];
-  if (!ARENA_ARRAYS(a, ARRAY(e->factors, most), ARRAY(e->source, most)) || !add_priced(e, a) || !add_order(e, a))
+  int64_t max = (int64_t)s->n + s->n_edges + s->pin_start[s->n_edges] + order->start[s->n];
+  if (!ARENA_ARRAYS(a, ARRAY(e->factors, max), ARRAY(e->source, max)) || !add_priced(e, a) || !add_order(e, a))
     return ELIMINATION_NO_MEMORY;
-  return elimination_init(&e->tables, e->n_variables, e->size, e->n_factors, e->factors, most_entries, a);
+  return elimination_init(&e->tables, e->n_variables, e->size, e->n_factors, e->factors, max_entries, a);
 }
 
 /* The values of one priced function. */
@@ -294,16 +279,16 @@ static void price_factor(stage_energy *e, const stage_price *price, int32_t i) {
       f->value[j] = price_edge(e, price, edge, maker[j], e->holders[e->start[x] + j]);
     return;
   }
-  edge_look look = look_at(e, edge);
-  bool made_here = e->class_of[x] == look.producer;
+  edge_users users = find_users(e, edge);
+  bool made_here = e->class_of[x] == users.producer;
   for (int32_t j = 0; j < e->size[x]; j++) {
     if (!made_here)
-      f->value[j] = price_edge(e, price, edge, e->may[look.producer], look.decided | maker[j]);
+      f->value[j] = price_edge(e, price, edge, e->may[users.producer], users.decided | maker[j]);
     else if (y < 0)
-      f->value[j] = price_edge(e, price, edge, maker[j], look.decided);
+      f->value[j] = price_edge(e, price, edge, maker[j], users.decided);
     for (int32_t k = 0; made_here && y >= 0 && k < e->size[y]; k++)
       f->value[(int64_t)j * e->size[y] + k] =
-          price_edge(e, price, edge, maker[j], look.decided | e->maker[e->start[y] + k]);
+          price_edge(e, price, edge, maker[j], users.decided | e->maker[e->start[y] + k]);
   }
 }
 
@@ -315,37 +300,38 @@ static int64_t price_base(const stage_energy *e, const stage_price *price) {
   return sum;
 }
 
-int64_t stage_energy_least(stage_energy *e, const stage_price *price, int32_t *value, uint8_t *stage) {
+int64_t stage_energy_minimise(stage_energy *e, const stage_price *price, int32_t *value, uint8_t *stage) {
   for (int32_t i = 0; i < e->n_factors; i++)
     if (e->source[i] >= 0) price_factor(e, price, i);
-  int64_t least = elimination_least(&e->tables, value);
-  if (least >= ELIMINATION_NEVER) return ELIMINATION_NEVER;
+  int64_t min = elimination_minimise(&e->tables, value);
+  if (min >= ELIMINATION_NEVER) return ELIMINATION_NEVER;
   for (int32_t v = 0; v < e->s->n; v++) {
     int32_t x = e->variable_of[v];
     stage[v] = (uint8_t)__builtin_ctz(x < 0 ? e->may[v] : e->maker[e->start[x] + value[x]]);
   }
-  return least + price_base(e, price);
+  return min + price_base(e, price);
 }
 
-/* Drops stages of a class. */
-static int64_t drop_stages(const stage_energy *e, int32_t x, const int64_t *least, int64_t most, uint16_t *may) {
+/* Drops the stages of a class that cost more than `max`. */
+static int64_t drop_stages(const stage_energy *e, int32_t x, const int64_t *min, int64_t max, uint16_t *may) {
   int64_t n = 0;
   for (int64_t i = e->start[x]; i < e->start[x + 1]; i++) {
-    if (least[i] <= most) continue;
+    if (min[i] <= max) continue;
     n += (*may & e->maker[i]) != 0;
     *may &= (uint16_t)~e->maker[i];
   }
   return n;
 }
 
-/* Says who holds the tensor of an edge, as far as that is certain. */
-static int64_t hold(const stage_energy *e, int32_t x, int32_t edge, const int64_t *least, int64_t most, uint16_t *may,
+/* Adds the stages that hold the tensor of an edge in every assignment of at most `max`, and drops stages of its pins
+ * that hold it in none. */
+static int64_t hold(const stage_energy *e, int32_t x, int32_t edge, const int64_t *min, int64_t max, uint16_t *may,
                     uint16_t *held) {
   const stages *s = e->s;
   uint16_t all = (uint16_t)((1u << e->sequence->n) - 1), some = 0, before = held[edge];
   int64_t n = 0;
   for (int64_t i = e->start[x]; i < e->start[x + 1]; i++) {
-    if (least[i] > most) continue;
+    if (min[i] > max) continue;
     some |= e->maker[i] | e->holders[i];
     all &= e->maker[i] | e->holders[i];
   }
@@ -357,14 +343,14 @@ static int64_t hold(const stage_energy *e, int32_t x, int32_t edge, const int64_
   return n + __builtin_popcount(held[edge] & (uint16_t)~before);
 }
 
-int64_t stage_energy_drop(stage_energy *e, const stage_price *price, int64_t most, uint16_t *may, uint16_t *held,
+int64_t stage_energy_drop(stage_energy *e, const stage_price *price, int64_t max, uint16_t *may, uint16_t *held,
                           int64_t *scratch) {
   int64_t n = 0;
-  most -= price_base(e, price);
+  max -= price_base(e, price);
   elimination_marginals(&e->tables, e->start, scratch);
   for (int32_t x = 0; x < e->n_variables; x++) {
     int32_t c = e->class_of[x];
-    n += c >= 0 ? drop_stages(e, x, scratch, most, &may[c]) : hold(e, x, ~c, scratch, most, may, held);
+    n += c >= 0 ? drop_stages(e, x, scratch, max, &may[c]) : hold(e, x, ~c, scratch, max, may, held);
   }
   return n;
 }

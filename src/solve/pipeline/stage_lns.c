@@ -1,10 +1,10 @@
 /* stage_lns: large neighbourhood search (Shaw, CP 1998) for contiguous pipelines.
  *
- * A few regions of the graph are set free while the rest stays at its stage. What hangs together in them is a piece; at
- * some prices of the stages the best assignment of every piece is found exactly, by elimination
- * (pipeline/stage_energy.h). Each price list gives each piece a column: what the loads change by. Since pieces do not
- * see each other, their columns may be mixed; those are taken that make the loads most even, by exchanges of one or
- * two. A step is one neighbourhood. */
+ * A few regions of the graph are freed while the rest stays at its stage. A connected part of them is a piece. For
+ * given prices of the stages the best assignment of every piece is found exactly, by elimination
+ * (pipeline/stage_energy.h). Each list of prices gives each piece a column: its change of the loads. Pieces are
+ * independent, so columns of different lists can be combined; the combination that balances the loads best is found by
+ * exchanges of one or two columns. A step is one neighbourhood. */
 #include <math.h>
 #include <string.h>
 
@@ -15,26 +15,26 @@
 #include "solve/pipeline/stage_space.h"
 
 enum {
-  MOST_ENTRIES = 1 << 17, /* of the tables of a neighbourhood */
-  PASSES = 12,            /* price lists of a neighbourhood */
-  MOST_PIECES = 32,
-  MOST_SEEDS = 8,
+  MAX_ENTRIES = 1 << 17, /* of the tables of a neighbourhood */
+  PASSES = 12,           /* lists of prices of a neighbourhood */
+  MAX_PIECES = 32,
+  MAX_SEEDS = 8,
   GROWN = 32,    /* classes of a region, or */
   LOG_GROWN = 8, /* up to 2^8 */
-  MANY = 8,      /* neighbours of a class that joins regions: rarely set free */
+  MANY = 8,      /* neighbours above which a class is rarely freed */
   RARELY = 16,
   NORM = 5,       /* loads are measured by their 2^5-norm */
-  IDLE = 1000,    /* neighbourhoods after which it starts again from the best, with a kick */
-  KICKS = 3,      /* columns of a kick */
-  PATIENCE = 8000 /* neighbourhoods in a row without a better plan, in which case it ends */
+  IDLE = 1000,    /* neighbourhoods without a gain before a restart from the best, with a kick */
+  KICKS = 3,      /* random columns of a kick */
+  PATIENCE = 8000 /* neighbourhoods in a row without a better plan that end the search */
 };
 static const double SPREADS[] = {0, 0.04, 0.08, 0.16, 0.32, 0.64}; /* of prices, in turn */
 static const double GAIN = 1e-9;
 
-/* What a piece changes the loads by at one price list. */
+/* The change of the loads by a piece, for one list of prices. */
 typedef struct column {
   int32_t piece, pass;
-  stage_cost change[STAGE_MOST];
+  stage_cost change[STAGES_MAX];
 } column;
 
 typedef struct lns {
@@ -42,23 +42,24 @@ typedef struct lns {
   const stages *s;
   const device_sequence *sequence;
   rng random;
-  uint8_t *stage, *kept;        /* [class] now; the last that was offered and taken */
-  stage_cost loads[STAGE_MOST]; /* of it */
-  double scale, norm;           /* its period, when it was last measured; its norm */
-  double worth[STAGE_MOST];     /* of a nanosecond of each stage, where prices begin */
-  int32_t *start, *beside;      /* neighbours of class v in F: beside[start[v] .. start[v+1]) */
+  uint8_t *stage, *kept;        /* [class] current; the last that was offered and accepted */
+  stage_cost loads[STAGES_MAX]; /* of it */
+  double scale, norm;           /* its period and its norm when last measured */
+  double worth[STAGES_MAX];     /* of a nanosecond of each stage: mean prices */
+  int32_t *start, *neighbour;   /* neighbours of class v in F: neighbour[start[v] .. start[v+1]) */
   int32_t *region, n_region, *stamp, now;
   uint16_t *may, *held;   /* held: none */
   int32_t *value, *piece; /* [variable] */
   uint8_t *saw, *mixed;   /* [pass * n + class]; [class] */
   column *columns;
-  int32_t n_pieces, n_columns, chosen[MOST_PIECES]; /* column of each piece, or -1: as it is */
+  int32_t n_pieces, n_columns, chosen[MAX_PIECES]; /* column of each piece, or -1: unchanged */
 } lns;
 
-/* Neighbours in F. */
+/* Lists the neighbours in F. */
 static bool list_neighbours(lns *l, const stage_order *order, arena *a) {
   int32_t n = l->s->n;
-  if (!ARENA_ARRAYS(a, ZEROS(l->start, (int64_t)n + 2), ARRAY(l->beside, 2 * (int64_t)order->start[n]))) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(l->start, (int64_t)n + 2), ARRAY(l->neighbour, 2 * (int64_t)order->start[n])))
+    return false;
   for (int pass = 0; pass < 2; pass++) { /* counts, then fills */
     for (int32_t v = 0; v < n; v++)
       for (int32_t i = order->start[v]; i < order->start[v + 1]; i++) {
@@ -67,8 +68,8 @@ static bool list_neighbours(lns *l, const stage_order *order, arena *a) {
           csr_count(l->start, u);
           csr_count(l->start, v);
         } else {
-          l->beside[csr_put(l->start, u)] = v;
-          l->beside[csr_put(l->start, v)] = u;
+          l->neighbour[csr_put(l->start, u)] = v;
+          l->neighbour[csr_put(l->start, v)] = u;
         }
       }
     if (pass == 0) csr_sum(l->start, n);
@@ -82,12 +83,12 @@ static bool allocate(lns *l, const stage_space *space, arena *a) {
   return ARENA_ARRAYS(a, ARRAY(l->stage, s->n), ARRAY(l->kept, s->n), ARRAY(l->region, s->n), ZEROS(l->stamp, s->n),
                       ARRAY(l->may, s->n), ZEROS(l->held, s->n_edges), ARRAY(l->value, n_variables),
                       ARRAY(l->piece, n_variables), ARRAY(l->saw, (int64_t)s->n * PASSES), ARRAY(l->mixed, s->n),
-                      ARRAY(l->columns, (int64_t)MOST_PIECES * PASSES)) &&
+                      ARRAY(l->columns, (int64_t)MAX_PIECES * PASSES)) &&
          list_neighbours(l, &space->order, a);
 }
 
-/* Finds the stages of the incumbent: an order of its devices in which F goes forward, and the sequence that it makes.
- * *found: there is one. False without memory. */
+/* Finds the stages of the incumbent: an order of its devices in which F goes forward, and the sequence of that order.
+ * *found: whether there is one. False without memory. */
 static bool start_from_incumbent(lns *l, const stage_space *space, bool *found) {
   const stages *s = l->s;
   int32_t n_devices = s->problem->n_devices, n_stages = 0, *rank = ARENA_NEW(l->run->arena, int32_t, n_devices);
@@ -99,7 +100,7 @@ static bool start_from_incumbent(lns *l, const stage_space *space, bool *found) 
     for (int32_t i = 0; i < s->types[t].n_devices; i++) type[s->types[t].devices[i]] = t;
   for (int32_t v = 0; v < s->n; v++)
     device[v] = l->run->incumbent->best.device[s->classes.member[s->classes.member_start[s->class_at[v]]]];
-  for (bool more = true; more;) { /* the next device that no other has to come before */
+  for (bool more = true; more;) { /* the first device with all its predecessors in the order */
     int32_t next = -1;
     for (int32_t d = n_devices - 1; d >= 0; d--) {
       bool ready = rank[d] < 0 && type[d] >= 0;
@@ -126,26 +127,26 @@ static bool start_from_incumbent(lns *l, const stage_space *space, bool *found) 
   return true;
 }
 
-/* A nanosecond of a stage is worth what it does of the work, in the mean. */
+/* The worth of a nanosecond of a stage: the mean ratio of the minimum time of classes to their time there. */
 static void find_worth(lns *l) {
   const stages *s = l->s;
   for (int32_t k = 0; k < l->sequence->n; k++) {
-    double sum = 0, least = 0;
+    double sum = 0, min = 0;
     for (int32_t v = 0; v < s->n; v++) {
-      int64_t here_ns = s->time_ns[(int64_t)l->sequence->type[k] * s->n + v], least_ns = here_ns;
-      for (int32_t t = 0; t < s->n_types; t++) least_ns = min64(least_ns, s->time_ns[(int64_t)t * s->n + v]);
+      int64_t here_ns = s->time_ns[(int64_t)l->sequence->type[k] * s->n + v], min_ns = here_ns;
+      for (int32_t t = 0; t < s->n_types; t++) min_ns = min64(min_ns, s->time_ns[(int64_t)t * s->n + v]);
       if (here_ns == SITU_NEVER_NS) continue;
       sum += (double)here_ns;
-      least += (double)least_ns;
+      min += (double)min_ns;
     }
-    l->worth[k] = least > 0 ? least / sum : 1;
+    l->worth[k] = min > 0 ? min / sum : 1;
   }
 }
 
 /* --- neighbourhoods --- */
 
-/* Sets free a class and what hangs together with it, but rarely classes with many neighbours. */
-static void grow(lns *l, int32_t seed, int32_t most) {
+/* Frees a class and connected ones, but rarely classes with many neighbours. */
+static void grow(lns *l, int32_t seed, int32_t max) {
   int32_t first = l->n_region;
   if (l->stamp[seed] == l->now) return;
   l->stamp[seed] = l->now;
@@ -153,8 +154,8 @@ static void grow(lns *l, int32_t seed, int32_t most) {
   for (int32_t i = first; i < l->n_region; i++) {
     int32_t v = l->region[i], n = l->start[v + 1] - l->start[v];
     int32_t turn = n > 0 ? (int32_t)rng_below(&l->random, n) : 0;
-    for (int32_t k = 0; k < n && l->n_region - first < most; k++) {
-      int32_t u = l->beside[l->start[v] + (turn + k) % n];
+    for (int32_t k = 0; k < n && l->n_region - first < max; k++) {
+      int32_t u = l->neighbour[l->start[v] + (turn + k) % n];
       if (l->stamp[u] == l->now) continue;
       if (l->start[u + 1] - l->start[u] > MANY && rng_below(&l->random, RARELY) > 0) continue;
       l->stamp[u] = l->now;
@@ -164,14 +165,15 @@ static void grow(lns *l, int32_t seed, int32_t most) {
 }
 
 static void draw_region(lns *l) {
-  int32_t n_seeds = (int32_t)(1 + rng_below(&l->random, MOST_SEEDS)),
+  int32_t n_seeds = (int32_t)(1 + rng_below(&l->random, MAX_SEEDS)),
           log = (int32_t)rng_below(&l->random, 2 * LOG_GROWN);
-  int32_t most = (int32_t)(2 + rng_below(&l->random, log < LOG_GROWN ? (int64_t)2 << log : GROWN));
+  int32_t max = (int32_t)(2 + rng_below(&l->random, log < LOG_GROWN ? (int64_t)2 << log : GROWN));
   l->now++;
   l->n_region = 0;
-  for (int32_t i = 0; i < n_seeds; i++) grow(l, (int32_t)rng_below(&l->random, l->s->n), most);
+  for (int32_t i = 0; i < n_seeds; i++) grow(l, (int32_t)rng_below(&l->random, l->s->n), max);
   for (int32_t v = 0; v < l->s->n; v++) l->may[v] = (uint16_t)(1u << l->stage[v]);
-  bool some = rng_below(&l->random, 2) == 0; /* stages of each class only: prices alone tell no branches apart */
+  bool some =
+      rng_below(&l->random, 2) == 0; /* random stages of each class only: prices alone do not distinguish branches */
   for (int32_t i = 0; i < l->n_region; i++) {
     uint64_t open = some ? rng_next(&l->random) : ~0ull;
     for (int32_t k = 0; k < l->sequence->n; k++)
@@ -180,14 +182,14 @@ static void draw_region(lns *l) {
   }
 }
 
-/* Numbers the pieces: variables that functions join. Those beyond MOST_PIECES stay as they are. */
+/* Numbers the pieces: connected components of variables. Those beyond MAX_PIECES keep their stages. */
 static void find_pieces(lns *l, const stage_energy *e) {
   int32_t *root = l->value; /* not used yet */
   disjoint_init(root, e->n_variables);
   for (int32_t i = 0; i < e->n_factors; i++)
     if (e->factors[i].variable[1] >= 0) disjoint_join(root, e->factors[i].variable[0], e->factors[i].variable[1]);
   l->n_pieces = disjoint_number(l->piece, root, e->n_variables);
-  if (l->n_pieces > MOST_PIECES) l->n_pieces = MOST_PIECES;
+  if (l->n_pieces > MAX_PIECES) l->n_pieces = MAX_PIECES;
 }
 
 /* --- columns --- */
@@ -211,13 +213,13 @@ static double norm_of(const lns *l, const stage_cost *loads) {
 }
 
 static void draw_prices(lns *l, int32_t pass, stage_price *price) {
-  double p[STAGE_MOST], sum = 0, spread = SPREADS[pass % (int32_t)(sizeof SPREADS / sizeof *SPREADS)];
+  double p[STAGES_MAX], sum = 0, spread = SPREADS[pass % (int32_t)(sizeof SPREADS / sizeof *SPREADS)];
   for (int32_t k = 0; k < l->sequence->n; k++) sum += p[k] = l->worth[k] * exp((2 * rng_unit(&l->random) - 1) * spread);
   for (int32_t k = 0; k < l->sequence->n; k++)
     price->compute[k] = price->in[k] = price->out[k] = (int64_t)(p[k] / sum * (double)STAGE_PRICE_ONE);
 }
 
-/* Adds the columns of a pass that are not there yet. */
+/* Adds the new columns of a pass. */
 static void add_columns(lns *l, const stage_energy *e, int32_t pass) {
   const stages *s = l->s;
   const uint8_t *saw = l->saw + (int64_t)pass * s->n;
@@ -252,13 +254,13 @@ static void choose_column(lns *l, stage_cost *loads, int32_t i) {
   l->chosen[piece] = i;
 }
 
-/* Makes the best exchange of one column or two; false when none is a gain. */
+/* Makes the best exchange of one column or two; false if none improves the norm. */
 static bool exchange(lns *l, stage_cost *loads, double *norm) {
   int32_t first = -1, second = -1;
   double best = *norm * (1 - GAIN);
   for (int32_t i = 0; i < l->n_columns; i++) {
     int32_t piece = l->columns[i].piece;
-    stage_cost one[STAGE_MOST], two[STAGE_MOST];
+    stage_cost one[STAGES_MAX], two[STAGES_MAX];
     if (l->chosen[piece] == i) continue;
     memcpy(one, loads, sizeof one);
     add_change(l, one, change_of(l, piece), -1);
@@ -285,7 +287,7 @@ static bool exchange(lns *l, stage_cost *loads, double *norm) {
   return true;
 }
 
-/* Takes the chosen columns. */
+/* Moves the classes of the chosen columns. */
 static void adopt(lns *l, const stage_energy *e) {
   for (int32_t x = 0; x < e->n_variables; x++) {
     int32_t v = e->class_of[x], i = l->piece[x];
@@ -294,7 +296,7 @@ static void adopt(lns *l, const stage_energy *e) {
   }
 }
 
-/* Tries one neighbourhood. A kick takes a few of its columns as they come. */
+/* Tries one neighbourhood. A kick takes a few random columns of it. */
 static situ_status try_one(lns *l, const stage_space *space, bool kick, bool *gained) {
   stage_energy e;
   stage_price price;
@@ -302,17 +304,17 @@ static situ_status try_one(lns *l, const stage_space *space, bool kick, bool *ga
   draw_region(l);
   if (!stage_space_tighten(space, l->may, l->held)) return SITU_STATUS_OK;
   elimination_made made =
-      stage_energy_init(&e, l->s, &space->order, l->sequence, l->may, l->held, MOST_ENTRIES, l->run->arena);
+      stage_energy_init(&e, l->s, &space->order, l->sequence, l->may, l->held, MAX_ENTRIES, l->run->arena);
   if (made == ELIMINATION_NO_MEMORY) return fail_no_memory(l->run->error);
   if (made == ELIMINATION_TOO_WIDE || e.n_variables == 0) return SITU_STATUS_OK;
   find_pieces(l, &e);
   l->n_columns = 0;
   for (int32_t pass = 0; pass < PASSES; pass++) {
     draw_prices(l, pass, &price);
-    if (stage_energy_least(&e, &price, l->value, l->saw + (int64_t)pass * l->s->n) >= ELIMINATION_NEVER) break;
+    if (stage_energy_minimise(&e, &price, l->value, l->saw + (int64_t)pass * l->s->n) >= ELIMINATION_NEVER) break;
     add_columns(l, &e, pass);
   }
-  stage_cost loads[STAGE_MOST];
+  stage_cost loads[STAGES_MAX];
   double norm = l->norm;
   memcpy(loads, l->loads, sizeof loads);
   for (int32_t i = 0; i < l->n_pieces; i++) l->chosen[i] = -1;
@@ -347,7 +349,7 @@ static situ_status stage_lns_search(lns *l, const stage_space *space) {
     bool better = period_ns < run->incumbent->value_ns, taken = true;
     if (better) {
       TRY(stage_offer(run, l->s, l->sequence, l->stage));
-      taken = run->incumbent->value_ns <= period_ns; /* else a memory is too full: back */
+      taken = run->incumbent->value_ns <= period_ns; /* else a memory is too full: undo */
       memcpy(taken ? l->kept : l->stage, taken ? l->stage : l->kept, (size_t)l->s->n);
       measure(l);
     }

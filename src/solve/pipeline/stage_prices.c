@@ -1,11 +1,11 @@
 /* stage_prices: branch and bound (Land and Doig, Econometrica 28, 1960) on the stages of a contiguous pipeline, with
- * bounds from prices of stages: period >= sum of price_k * load_k for prices of 1 in sum, and the least of that over
- * all assignments is found exactly, by elimination (stage_energy.h), at prices that are made better and better
+ * bounds from prices of stages: period >= sum of price_k * load_k for prices with a sum of 1. The minimum of that over
+ * all assignments is found exactly, by elimination (stage_energy.h), for prices improved by subgradient ascent
  * (stage_ascent.h).
  *
- * A round asks whether some plan has a period of U or less, for U between bound and value. A subproblem that is
- * not refuted is split in two: by a class, at a stage or before it, or behind; or by a tensor with many users, whose
- * presence at a stage costs though each user alone hardly matters. docs/theory/exact/stage_prices.md has the argument.
+ * A question is whether some plan has a period of U or less, for U between bound and value. A subproblem that is not
+ * refuted is split in two: by a class, at most at a stage or after it; or by a tensor with many users, which costs a
+ * stage once, so that each user alone hardly matters. docs/theory/exact/stage_prices.md has the argument.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +18,10 @@
 
 /* Work of a question in the first round and in the last, in entries of tables. */
 static const int64_t FIRST_EFFORT = (int64_t)1 << 26, LAST_EFFORT = (int64_t)1 << 34;
-static const int64_t FINE = 4000;     /* part of the value that a round does not look into */
-static const double SLOW = 0.67;      /* of the gap is left after a round: prices do not help here */
-static const double WORTHY = 0.07;    /* of what is missing must come from holding a tensor, to split by it */
-static const double UNDIVIDED = 0.01; /* what a class counts that prices do not divide */
+static const int64_t FINE = 4000;     /* bisection ends at this fraction of the value */
+static const double SLOW = 0.67;      /* of the gap: if more is left after a round, prices do not help */
+static const double WORTHY = 0.07;    /* of the missing bound: minimum contribution of a tensor to split by it */
+static const double UNDIVIDED = 0.01; /* score of a class that is at one stage in all assignments */
 
 /* How a question ended. */
 typedef enum answer { REFUTED, FOUND, GAVE_UP } answer;
@@ -31,15 +31,15 @@ typedef struct tree {
   const stages *s;
   stage_space space;
   stage_ascent ascent;
-  const int64_t *reach; /* [type] */
-  /* Parts that wait, as a stack; each with the stages of classes, then those that hold tensors. */
+  const int64_t *rate; /* [type] */
+  /* Open subproblems, as a stack; masks: the stages of classes, then those that hold tensors. */
   int64_t n_open, capacity, n_parts;
   uint16_t *masks;
   double *prices;
   int32_t *sequence;
-  uint16_t *mask, *whole; /* the subproblem at hand, and before it was split */
+  uint16_t *mask, *whole; /* the current subproblem, and before its split */
   double price[STAGE_PRICES];
-  int64_t lower_ns, most_work;
+  int64_t lower_ns, max_work;
 } tree;
 
 /* A way to split a subproblem: class `what` is at stage k or before it, or not; or, for what >= n, stage k holds the
@@ -51,10 +51,10 @@ typedef struct split {
 
 static int64_t n_masks(const tree *g) { return (int64_t)g->s->n + g->s->n_edges; }
 
-/* The value of the incumbent. Without one, more than any plan has. */
-static int64_t value_of(const tree *g) { return min64(g->run->incumbent->value_ns, STAGE_MOST_NS + 1); }
+/* The value of the incumbent; without one, more than that of any plan. */
+static int64_t value_of(const tree *g) { return min64(g->run->incumbent->value_ns, STAGE_MAX_NS + 1); }
 
-/* Puts the subproblem at hand on the stack. */
+/* Puts the current subproblem on the stack. */
 static situ_status push(tree *g, int32_t sequence) {
   if (g->n_open == g->capacity) {
     int64_t n = g->capacity ? g->capacity * 2 : 64;
@@ -77,33 +77,33 @@ static int32_t pop(tree *g) {
   return g->sequence[g->n_open];
 }
 
-/* All plans of period at most most_ns, a subproblem for each sequence. */
-static situ_status push_sequences(tree *g, int64_t most_ns) {
+/* Puts all plans of period at most max_ns on the stack, as a subproblem for each sequence. */
+static situ_status push_sequences(tree *g, int64_t max_ns) {
   g->n_open = 0;
   for (int32_t c = 0; c < g->space.n_sequences; c++) {
     const device_sequence *sequence = &g->space.sequences[c];
     stage_price price;
-    stage_space_open(&g->space, sequence, most_ns, g->mask, g->mask + g->s->n);
-    stage_price_start(g->price, sequence, g->reach);
+    stage_space_open(&g->space, sequence, max_ns, g->mask, g->mask + g->s->n);
+    stage_price_start(g->price, sequence, g->rate);
     stage_price_round(&price, g->s, sequence, g->price);
     if (!stage_space_tighten(&g->space, g->mask, g->mask + g->s->n) ||
-        !stage_space_drop(&g->space, sequence, &price, most_ns, g->mask, g->mask + g->s->n))
+        !stage_space_drop(&g->space, sequence, &price, max_ns, g->mask, g->mask + g->s->n))
       continue;
     TRY(push(g, c));
   }
   return SITU_STATUS_OK;
 }
 
-/* The best split by a class: where prices divide it, and much that is not decided comes before it and after it. */
+/* The best split by a class: one that assignments put at both sides, with much undecided work before and after it. */
 static split best_class(tree *g, const device_sequence *sequence) {
   const stages *s = g->s;
   split best = {.what = -1, .score = -1};
   stage_space_weigh(&g->space, sequence, g->mask);
   for (int32_t v = 0; v < s->n; v++) {
     double upto = 0;
-    int64_t matter = g->space.least[v] + min64(g->space.up[v], g->space.down[v]) + 1;
+    int64_t matter = g->space.min[v] + min64(g->space.up[v], g->space.down[v]) + 1;
     for (int32_t k = 0; k < sequence->n && g->mask[v] >> (k + 1); k++) {
-      upto += g->ascent.share[(int64_t)v * STAGE_MOST + k];
+      upto += g->ascent.share[(int64_t)v * STAGES_MAX + k];
       if (!(g->mask[v] & ((2u << k) - 1))) continue;
       double score = ((upto < 0.5 ? upto : 1 - upto) + UNDIVIDED) * (double)matter;
       if (score > best.score) best = (split){v, k, score};
@@ -112,7 +112,7 @@ static split best_class(tree *g, const device_sequence *sequence) {
   return best;
 }
 
-/* The best split by a tensor: what it costs its stage, as far as the prices do not tell already. */
+/* The best split by a tensor: one with a high cost at a stage, which only some assignments have there. */
 static split best_tensor(const tree *g, const device_sequence *sequence) {
   const stages *s = g->s;
   split best = {.what = -1, .score = 0};
@@ -126,8 +126,8 @@ static split best_tensor(const tree *g, const device_sequence *sequence) {
     }
     for (uint32_t left = may & ~must; left; left &= left - 1) {
       int32_t k = __builtin_ctz(left);
-      double share = g->ascent.share[((int64_t)s->n + e) * STAGE_MOST + k];
-      double price = g->price[s->greatest ? sequence->n + k : k];
+      double share = g->ascent.share[((int64_t)s->n + e) * STAGES_MAX + k];
+      double price = g->price[s->overlaps ? sequence->n + k : k];
       double score =
           (share < 0.5 ? share : 1 - share) * price * (double)s->in_ns[(int64_t)sequence->type[k] * s->n_edges + e];
       if (score > best.score) best = (split){s->n + e, k, score};
@@ -136,7 +136,7 @@ static split best_tensor(const tree *g, const device_sequence *sequence) {
   return best;
 }
 
-/* Narrows the subproblem at hand to one side of a split. */
+/* Narrows the current subproblem to one side of a split. */
 static void take_side(tree *g, split by, bool low) {
   const stages *s = g->s;
   if (by.what < s->n) {
@@ -150,15 +150,15 @@ static void take_side(tree *g, split by, bool low) {
   for (int32_t i = s->pin_start[e]; !low && i < s->pin_start[e + 1]; i++) g->mask[s->pin[i]] &= (uint16_t)~at;
 }
 
-/* Splits the subproblem at hand. The side that the prices like better comes next. */
-static situ_status branch(tree *g, int32_t c, int64_t most_ns) {
+/* Splits the current subproblem. The side of more assignments is searched first. */
+static situ_status branch(tree *g, int32_t c, int64_t max_ns) {
   const device_sequence *sequence = &g->space.sequences[c];
   split by = best_class(g, sequence), other = best_tensor(g, sequence);
-  if (by.what < 0) return SITU_STATUS_OK; /* nothing is open: cannot be */
-  if (other.score > WORTHY * ((double)most_ns - g->ascent.lower_ns)) by = other;
+  if (by.what < 0) return SITU_STATUS_OK; /* nothing is undecided: impossible */
+  if (other.score > WORTHY * ((double)max_ns - g->ascent.lower_ns)) by = other;
   double low = 0;
   for (int32_t k = by.what < g->s->n ? 0 : by.stage; k <= by.stage; k++)
-    low += g->ascent.share[(int64_t)by.what * STAGE_MOST + k];
+    low += g->ascent.share[(int64_t)by.what * STAGES_MAX + k];
   memcpy(g->whole, g->mask, (size_t)n_masks(g) * sizeof *g->mask);
   take_side(g, by, low < 0.5);
   TRY(push(g, c));
@@ -167,20 +167,20 @@ static situ_status branch(tree *g, int32_t c, int64_t most_ns) {
   return push(g, c);
 }
 
-/* Whether some plan has a period of at most most_ns. */
-static situ_status ask(tree *g, int64_t most_ns, answer *result) {
+/* Whether some plan has a period of at most max_ns. */
+static situ_status ask(tree *g, int64_t max_ns, answer *result) {
   int64_t begun = g->ascent.work;
   *result = REFUTED;
-  TRY(push_sequences(g, most_ns));
+  TRY(push_sequences(g, max_ns));
   while (g->n_open > 0 && *result == REFUTED) {
     int32_t c = pop(g);
     stage_verdict verdict;
     stage_subproblem sub = {&g->space.sequences[c], g->mask, g->mask + g->s->n, g->price};
-    TRY(stage_ascent_look(&verdict, &g->ascent, &sub, most_ns));
+    TRY(stage_ascent_run(&verdict, &g->ascent, &sub, max_ns));
     g->n_parts++;
     if (verdict == STAGE_BETTER) *result = FOUND;
-    if (verdict == STAGE_STOPPED || g->ascent.work - begun > g->most_work) *result = GAVE_UP;
-    if (verdict == STAGE_OPEN && *result == REFUTED) TRY(branch(g, c, most_ns));
+    if (verdict == STAGE_STOPPED || g->ascent.work - begun > g->max_work) *result = GAVE_UP;
+    if (verdict == STAGE_OPEN && *result == REFUTED) TRY(branch(g, c, max_ns));
   }
   return SITU_STATUS_OK;
 }
@@ -193,28 +193,28 @@ static void raise_bound(tree *g, int64_t lower_ns) {
   solve_bound(g->run, all ? g->run->incumbent->value_ns : lower_ns, "stage_prices");
 }
 
-/* Halves what is between bound and value, as far as questions of that work have an answer. */
+/* Bisects the gap between bound and value, as long as questions are answered within max_work. */
 static situ_status bisect(tree *g) {
   int64_t high_ns = value_of(g);
   while (!is_closed(g) && high_ns > g->lower_ns) {
-    int64_t gap_ns = high_ns - g->lower_ns, most_ns = g->lower_ns + gap_ns / 2;
+    int64_t gap_ns = high_ns - g->lower_ns, max_ns = g->lower_ns + gap_ns / 2;
     bool last = gap_ns <= high_ns / FINE;
-    if (last) most_ns = high_ns - 1;
+    if (last) max_ns = high_ns - 1;
     answer result;
-    TRY(ask(g, most_ns, &result));
+    TRY(ask(g, max_ns, &result));
     if (result == REFUTED)
-      raise_bound(g, most_ns + 1);
+      raise_bound(g, max_ns + 1);
     else
-      high_ns = result == FOUND ? value_of(g) : most_ns;
+      high_ns = result == FOUND ? value_of(g) : max_ns;
     if (last && result == GAVE_UP) break;
   }
   return SITU_STATUS_OK;
 }
 
-/* Rounds of growing work, as long as each brings enough. */
+/* Rounds of growing work, as long as each closes enough of the gap. */
 static situ_status close_gap(tree *g) {
   g->lower_ns = g->run->incumbent->lower_bound_ns;
-  for (g->most_work = FIRST_EFFORT; !is_closed(g) && g->most_work <= LAST_EFFORT; g->most_work *= 4) {
+  for (g->max_work = FIRST_EFFORT; !is_closed(g) && g->max_work <= LAST_EFFORT; g->max_work *= 4) {
     double gap = (double)(value_of(g) - g->lower_ns);
     TRY(bisect(g));
     if ((double)(value_of(g) - g->lower_ns) > SLOW * gap) break;
@@ -235,7 +235,7 @@ static situ_status stage_prices_solve(solve_run *run) {
   if (!ARENA_ARRAYS(a, ARRAY(g.mask, n_masks(&g)), ARRAY(g.whole, n_masks(&g))) ||
       !stage_ascent_init(&g.ascent, run, &g.space) || !boundary_ranges_init(&balance, &s, a))
     return fail_no_memory(run->error);
-  g.reach = balance.reach;
+  g.rate = balance.rate;
   situ_status status = close_gap(&g);
   solve_count(run, "stage_prices.parts", g.n_parts);
   solve_count(run, "stage_prices.passes", g.ascent.passes);

@@ -11,7 +11,7 @@ bool stage_space_serves(const situ_problem *p) {
          p->communication == SITU_COMMUNICATION_HOST_STAGED && stages_serve(p);
 }
 
-/* Whether the most that all stages can cost together is small enough. */
+/* Whether the maximum sum of all loads is small enough. */
 static bool fits(const stages *s, int32_t n_stages) {
   for (int32_t t = 0; t < s->n_types; t++) {
     int64_t sum = 0;
@@ -21,12 +21,12 @@ static bool fits(const stages *s, int32_t n_stages) {
       int64_t in_ns = s->in_ns[(int64_t)t * s->n_edges + e], out_ns = s->out_ns[(int64_t)t * s->n_edges + e];
       sum = sat_add(sum, sat_mul(sat_add(in_ns, out_ns), n_stages));
     }
-    if (sum > STAGE_MOST_NS) return false;
+    if (sum > STAGE_MAX_NS) return false;
   }
   return true;
 }
 
-/* All orders of what is left of each type, after those that `now` begins with. */
+/* Lists all sequences that begin with `now` and go on with the devices left of each type. */
 static void list_sequences(stage_space *g, device_sequence *now, int32_t *left) {
   bool complete = true;
   for (int32_t t = 0; t < g->s->n_types; t++) {
@@ -34,12 +34,12 @@ static void list_sequences(stage_space *g, device_sequence *now, int32_t *left) 
     complete = false;
     left[t]--;
     now->type[now->n++] = t;
-    if (g->n_sequences <= STAGE_MOST_SEQUENCES) list_sequences(g, now, left);
+    if (g->n_sequences <= STAGE_MAX_SEQUENCES) list_sequences(g, now, left);
     now->n--;
     left[t]++;
   }
   if (!complete) return;
-  if (g->n_sequences < STAGE_MOST_SEQUENCES) g->sequences[g->n_sequences] = *now;
+  if (g->n_sequences < STAGE_MAX_SEQUENCES) g->sequences[g->n_sequences] = *now;
   g->n_sequences++;
 }
 
@@ -66,31 +66,31 @@ static void find_around(stage_space *g) {
 
 bool stage_space_init(stage_space *g, const stages *s, arena *a) {
   REQUIRE(!s->too_large);
-  int32_t n_stages = 0, left[STAGE_MOST];
+  int32_t n_stages = 0, left[STAGES_MAX];
   *g = (stage_space){.s = s};
   for (int32_t t = 0; t < s->n_types; t++) n_stages += s->types[t].n_devices;
-  if (n_stages > STAGE_MOST || s->n_types > STAGE_MOST || s->n > STAGE_MOST_CLASSES || s->n < 1 || !fits(s, n_stages))
+  if (n_stages > STAGES_MAX || s->n_types > STAGES_MAX || s->n > STAGE_MAX_CLASSES || s->n < 1 || !fits(s, n_stages))
     return true;
   int64_t words = (int64_t)s->n * s->n_words;
-  if (!ARENA_ARRAYS(a, ARRAY(g->sequences, STAGE_MOST_SEQUENCES), ZEROS(g->before, words), ZEROS(g->after, words),
-                    ARRAY(g->in_word, s->n_words), ARRAY(g->up, s->n), ARRAY(g->down, s->n), ARRAY(g->least, s->n)) ||
+  if (!ARENA_ARRAYS(a, ARRAY(g->sequences, STAGE_MAX_SEQUENCES), ZEROS(g->before, words), ZEROS(g->after, words),
+                    ARRAY(g->in_word, s->n_words), ARRAY(g->up, s->n), ARRAY(g->down, s->n), ARRAY(g->min, s->n)) ||
       !stage_order_find(&g->order, s, a))
     return false;
   for (int32_t t = 0; t < s->n_types; t++) left[t] = s->types[t].n_devices;
   list_sequences(g, &(device_sequence){0}, left);
-  if (g->n_sequences > STAGE_MOST_SEQUENCES) g->n_sequences = 0;
+  if (g->n_sequences > STAGE_MAX_SEQUENCES) g->n_sequences = 0;
   find_around(g);
   return true;
 }
 
-void stage_space_open(const stage_space *g, const device_sequence *sequence, int64_t most_ns, uint16_t *may,
+void stage_space_open(const stage_space *g, const device_sequence *sequence, int64_t max_ns, uint16_t *may,
                       uint16_t *held) {
   const stages *s = g->s;
   memset(held, 0, (size_t)s->n_edges * sizeof *held);
   for (int32_t v = 0; v < s->n; v++) {
     may[v] = 0;
     for (int32_t k = 0; k < sequence->n; k++)
-      if (s->time_ns[(int64_t)sequence->type[k] * s->n + v] <= most_ns) may[v] |= (uint16_t)(1u << k);
+      if (s->time_ns[(int64_t)sequence->type[k] * s->n + v] <= max_ns) may[v] |= (uint16_t)(1u << k);
   }
 }
 
@@ -117,26 +117,26 @@ bool stage_space_tighten(const stage_space *g, uint16_t *may, const uint16_t *he
   return true;
 }
 
-/* The sum of least over a set of classes. Whole words are added up once. */
+/* The sum of min over a set of classes, by its complement in words that are mostly set. */
 static int64_t sum_over(const stage_space *g, const uint64_t *set) {
   int64_t sum = 0;
   for (int32_t k = 0; k < g->s->n_words; k++) {
     if (set[k] == 0) continue;
-    bool most = __builtin_popcountll(set[k]) > 32;
-    const int64_t *least = g->least + (int64_t)k * 64;
+    bool dense = __builtin_popcountll(set[k]) > 32;
+    const int64_t *min = g->min + (int64_t)k * 64;
     int64_t part = 0;
     uint64_t all = k + 1 < g->s->n_words || g->s->n % 64 == 0 ? ~0ull : (1ull << (g->s->n % 64)) - 1;
-    for (uint64_t left = most ? all & ~set[k] : set[k]; left; left &= left - 1) part += least[__builtin_ctzll(left)];
-    sum += most ? g->in_word[k] - part : part;
+    for (uint64_t left = dense ? all & ~set[k] : set[k]; left; left &= left - 1) part += min[__builtin_ctzll(left)];
+    sum += dense ? g->in_word[k] - part : part;
   }
   return sum;
 }
 
-/* Adds up over what comes before and after each class that is not decided. */
+/* Sums min over the predecessors and successors of each undecided class. */
 static void sum_around(stage_space *g, const uint16_t *may) {
   const stages *s = g->s;
   for (int32_t k = 0; k < s->n_words; k++) g->in_word[k] = 0;
-  for (int32_t v = 0; v < s->n; v++) g->in_word[v / 64] += g->least[v];
+  for (int32_t v = 0; v < s->n; v++) g->in_word[v / 64] += g->min[v];
   for (int32_t v = 0; v < s->n; v++) {
     if (!(may[v] & (may[v] - 1))) continue;
     g->up[v] = sum_over(g, g->before + (int64_t)v * s->n_words);
@@ -147,23 +147,23 @@ static void sum_around(stage_space *g, const uint16_t *may) {
 void stage_space_weigh(stage_space *g, const device_sequence *sequence, const uint16_t *may) {
   const stages *s = g->s;
   for (int32_t v = 0; v < s->n; v++) {
-    g->least[v] = may[v] & (may[v] - 1) ? INT64_MAX : 0;
+    g->min[v] = may[v] & (may[v] - 1) ? INT64_MAX : 0;
     for (uint32_t left = may[v]; left; left &= left - 1)
-      g->least[v] = min64(g->least[v], s->time_ns[(int64_t)sequence->type[__builtin_ctz(left)] * s->n + v]);
+      g->min[v] = min64(g->min[v], s->time_ns[(int64_t)sequence->type[__builtin_ctz(left)] * s->n + v]);
   }
   sum_around(g, may);
 }
 
-bool stage_space_drop(stage_space *g, const device_sequence *sequence, const stage_price *price, int64_t most_ns,
+bool stage_space_drop(stage_space *g, const device_sequence *sequence, const stage_price *price, int64_t max_ns,
                       uint16_t *may, const uint16_t *held) {
   const stages *s = g->s;
-  int64_t upto[STAGE_MOST + 1] = {0};
-  for (int32_t k = 0; k < sequence->n; k++) upto[k + 1] = upto[k] + price->compute[k] * most_ns;
+  int64_t upto[STAGES_MAX + 1] = {0};
+  for (int32_t k = 0; k < sequence->n; k++) upto[k + 1] = upto[k] + price->compute[k] * max_ns;
   for (int32_t v = 0; v < s->n; v++) {
-    g->least[v] = INT64_MAX;
+    g->min[v] = INT64_MAX;
     for (uint32_t left = may[v]; left; left &= left - 1) {
       int32_t k = __builtin_ctz(left);
-      g->least[v] = min64(g->least[v], price->compute[k] * s->time_ns[(int64_t)sequence->type[k] * s->n + v]);
+      g->min[v] = min64(g->min[v], price->compute[k] * s->time_ns[(int64_t)sequence->type[k] * s->n + v]);
     }
   }
   sum_around(g, may);
@@ -178,15 +178,15 @@ bool stage_space_drop(stage_space *g, const device_sequence *sequence, const sta
 }
 
 int64_t stage_period(const stages *s, const device_sequence *sequence, const stage_cost *loads) {
-  int64_t most_ns = 0;
-  for (int32_t k = 0; k < sequence->n; k++) most_ns = max64(most_ns, stages_load(s, &loads[k]));
-  return most_ns;
+  int64_t max_ns = 0;
+  for (int32_t k = 0; k < sequence->n; k++) max_ns = max64(max_ns, stages_load(s, &loads[k]));
+  return max_ns;
 }
 
 situ_status stage_offer(solve_run *run, const stages *s, const device_sequence *sequence, const uint8_t *stage) {
   for (int32_t v = 0; v < s->n; v++) REQUIRE(stage[v] < sequence->n);
   arena_mark mark = arena_get_mark(run->arena);
-  int32_t device_at[STAGE_MOST], taken[STAGE_MOST] = {0};
+  int32_t device_at[STAGES_MAX], taken[STAGES_MAX] = {0};
   for (int32_t k = 0; k < sequence->n; k++) {
     ENSURE(taken[sequence->type[k]] < s->types[sequence->type[k]].n_devices);
     device_at[k] = s->types[sequence->type[k]].devices[taken[sequence->type[k]]++];

@@ -165,7 +165,7 @@ static void find_neighbours(const stages *s, int32_t *before, int32_t *after) {
       }
 }
 
-/* A class without work: no time on any type that could run something, no weights, no footprint. */
+/* Whether a class has no work: no time on any type, no weights, no footprint. */
 static bool is_idle(const stages *s, int32_t v) {
   for (int32_t row = 0; row < s->n_rows; row++)
     if (s->time_ns[(int64_t)row * s->n + v] != 0) return false;
@@ -173,14 +173,14 @@ static bool is_idle(const stages *s, int32_t v) {
   return s->memory_is_free || (s->weight_bytes[v] == 0 && s->footprint_bytes[v] == 0);
 }
 
-/* What the edges between v and x cost the devices that hold v (here) and x (there) when these are two. Edges with more
- * pins count when `shared`. False when an edge has more pins and is not made by x: then nothing can be said. */
-typedef struct parting {
+/* The cost of the edges between v and x for the devices that hold v (here) and x (there) if these differ. */
+typedef struct edge_costs {
   int64_t here_in_ns, here_out_ns, there_in_ns, there_out_ns;
-} parting;
+} edge_costs;
 
-static bool part(const stages *s, int32_t v, int32_t x, int32_t row, bool shared, parting *out) {
-  *out = (parting){0};
+/* Edges with more pins count if `shared`. False if an edge has more pins and is not made by x: its cost is unknown. */
+static bool cost_between(const stages *s, int32_t v, int32_t x, int32_t row, bool shared, edge_costs *out) {
+  *out = (edge_costs){0};
   for (int32_t i = s->touch_start[v]; i < s->touch_start[v + 1]; i++) {
     int32_t e = s->touch[i], first = s->pin_start[e], n_pins = s->pin_start[e + 1] - first;
     int32_t producer = s->pin[first];
@@ -196,7 +196,7 @@ static bool part(const stages *s, int32_t v, int32_t x, int32_t row, bool shared
   return true;
 }
 
-/* Whether the edges of v join it to x and y only, none of them all three. */
+/* Whether each edge of v joins it to exactly one of x and y. */
 static bool between(const stages *s, int32_t v, int32_t x, int32_t y) {
   for (int32_t i = s->touch_start[v]; i < s->touch_start[v + 1]; i++) {
     int32_t e = s->touch[i];
@@ -210,20 +210,21 @@ static bool between(const stages *s, int32_t v, int32_t x, int32_t y) {
   return true;
 }
 
-/* Whether a device that saves the first and pays the second is never worse off. */
+/* Whether the costs saved cover the costs paid, whatever else the load of the device is. */
 static bool covers(const stages *s, int64_t saved_in, int64_t saved_out, int64_t paid_in, int64_t paid_out) {
-  if (s->greatest) return paid_in <= saved_in && paid_out <= saved_out;
+  if (s->overlaps) return paid_in <= saved_in && paid_out <= saved_out;
   return paid_in + paid_out <= saved_in + saved_out;
 }
 
-/* Whether moving the idle class v to the device of `to` never makes any load greater, its other neighbour being `from`
- * (-1: none): what the edges to `from` may cost then, on either side, must be saved by edges that join v and `to`
- * alone. docs/theory/exact/ideal_dp.md argues it case by case. */
+/* Whether moving the idle class v to the device of `to` never raises any load, its other neighbour being `from`
+ * (-1: none): the possible cost of the edges to `from`, on either side, must be saved by edges between v and `to`
+ * alone. docs/theory/exact/ideal_dp.md proves it case by case. */
 static bool may_join(const stages *s, int32_t v, int32_t to, int32_t from) {
   for (int32_t row = 0; row < s->n_rows; row++) {
-    parting saved, paid = {0};
-    if (!part(s, v, to, row, false, &saved) || (from >= 0 && !part(s, v, from, row, true, &paid))) return false;
-    /* What v pays beside `to` takes the place of what v paid there, and likewise at the other end. */
+    edge_costs saved, paid = {0};
+    if (!cost_between(s, v, to, row, false, &saved) || (from >= 0 && !cost_between(s, v, from, row, true, &paid)))
+      return false;
+    /* The cost of v beside `to` replaces that of v alone, and likewise at the other end. */
     if (!covers(s, saved.here_in_ns, saved.here_out_ns, paid.there_in_ns, paid.there_out_ns) ||
         !covers(s, saved.there_in_ns, saved.there_out_ns, paid.here_in_ns, paid.here_out_ns))
       return false;
@@ -231,7 +232,7 @@ static bool may_join(const stages *s, int32_t v, int32_t to, int32_t from) {
   return between(s, v, to, from);
 }
 
-/* Fuses idle classes with a neighbour where that loses nothing, until none is left. */
+/* Fuses idle classes with a neighbour where that raises no load, until there are none. */
 static bool fuse_idle(stages *s, arena *a) {
   while (true) {
     int32_t *before = ARENA_NEW(a, int32_t, s->n), *after = ARENA_NEW(a, int32_t, s->n), n_fused = 0;
@@ -260,8 +261,8 @@ static bool fuse_idle(stages *s, arena *a) {
   }
 }
 
-/* Idle classes that nothing precedes and that no costly edge touches may as well be on the first device: they become
- * one class that everything else follows, so that they do not multiply the ideals. */
+/* Idle classes without predecessors and without costly edges can be on the first device: they become one class that
+ * precedes all others, so that they do not multiply the ideals. */
 static bool lead_with_free(stages *s, arena *a) {
   int32_t *before = ARENA_NEW(a, int32_t, s->n), *after = ARENA_NEW(a, int32_t, s->n);
   int32_t *into = ARENA_NEW(a, int32_t, s->n), leader = -1, n_sources = 0;
@@ -297,12 +298,12 @@ static bool lead_with_free(stages *s, arena *a) {
   return build(s, a);
 }
 
-/* Memory that even one device with everything would not fill is no constraint. */
+/* Drops memory limits if every device could hold everything. */
 static void forget_idle_memory(stages *s) {
-  int64_t need = 0, least = SITU_UNLIMITED_BYTES;
+  int64_t need = 0, min = SITU_UNLIMITED_BYTES;
   for (int32_t i = 0; i < s->n; i++) need = sat_add(need, sat_add(s->weight_bytes[i], s->footprint_bytes[i]));
-  for (int32_t t = 0; t < s->n_types; t++) least = min64(least, s->types[t].memory_bytes);
-  if (need > least) return;
+  for (int32_t t = 0; t < s->n_types; t++) min = min64(min, s->types[t].memory_bytes);
+  if (need > min) return;
   for (int32_t row = 0; row < s->n_rows; row++) s->types[row].memory_bytes = SITU_UNLIMITED_BYTES;
   s->memory_is_free = true;
 }
@@ -321,22 +322,22 @@ static bool find_rows(stages *s, arena *a) {
 bool stages_find(stages *s, const situ_problem *problem, arena *a) {
   REQUIRE(stages_serve(problem));
   *s = (stages){.problem = problem, .by_links = problem->communication == SITU_COMMUNICATION_LINK};
-  s->greatest = s->by_links || problem->async_copies;
+  s->overlaps = s->by_links || problem->async_copies;
   s->n_phases = s->by_links ? 1 : problem->n_phases;
   if (!contract(&s->classes, problem, true, a)) return false;
   s->n = s->classes.n_classes;
-  s->too_large = s->n > STAGES_MOST_CLASSES;
+  s->too_large = s->n > STAGES_MAX_CLASSES;
   if (s->too_large) return true;
   if (!find_rows(s, a) || !build(s, a)) return false;
   forget_idle_memory(s);
-  /* With links the loads do not tell all, so that nothing may be fused for their sake. */
+  /* With links the loads are only bounds, so they do not justify fusing. */
   if (!s->by_links && (!fuse_idle(s, a) || !lead_with_free(s, a))) return false;
   CONTRACT(stages_check(s));
   return true;
 }
 
 bool stages_fit(const stages *s) {
-  const int64_t most = INT64_MAX / 8;
+  const int64_t max = INT64_MAX / 8;
   int64_t weights = 0;
   for (int32_t row = 0; row < s->n_rows; row++) {
     int64_t sum = 0;
@@ -344,10 +345,26 @@ bool stages_fit(const stages *s) {
       if (s->time_ns[(int64_t)row * s->n + i] != SITU_NEVER_NS) sum = sat_add(sum, s->time_ns[(int64_t)row * s->n + i]);
     for (int32_t e = 0; e < s->n_edges; e++)
       sum = sat_add(sum, sat_add(s->in_ns[(int64_t)row * s->n_edges + e], s->out_ns[(int64_t)row * s->n_edges + e]));
-    if (sum > most) return false;
+    if (sum > max) return false;
   }
   for (int32_t i = 0; i < s->n; i++) weights = sat_add(weights, sat_add(s->weight_bytes[i], s->footprint_bytes[i]));
-  return weights < most;
+  return weights < max;
+}
+
+bool stage_order_find(stage_order *out, const stages *s, arena *a) {
+  int64_t n = 0, n_words = (int64_t)s->n * s->n_words;
+  for (int64_t i = 0; i < n_words; i++) n += __builtin_popcountll(s->predecessors[i]);
+  *out = (stage_order){ARENA_NEW(a, int32_t, (int64_t)s->n + 1), ARENA_NEW(a, int32_t, n)};
+  if (!out->start || !out->before) return false;
+  out->start[0] = 0;
+  for (int32_t v = 0; v < s->n; v++) {
+    int32_t at = out->start[v];
+    for (int32_t k = 0; k < s->n_words; k++)
+      for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1)
+        out->before[at++] = k * 64 + __builtin_ctzll(left);
+    out->start[v + 1] = at;
+  }
+  return true;
 }
 
 int64_t stages_time_ns(const stages *s, int32_t type, int32_t class_index) {
@@ -363,9 +380,9 @@ int64_t stages_shared_load(const stages *s, int32_t row, const stage_cost *whole
   if (row >= s->n_rows - s->n_types && !s->by_links) { /* gradients are exchanged in the last phase */
     int64_t in_ns, out_ns, bytes = replicas_sync_bytes(s->problem, trained_bytes, r);
     replicas_staged_sync(s->problem, s->types[row].devices[0], bytes, &in_ns, &out_ns);
-    const int64_t most = INT64_MAX / 8; /* more than any load; sums stay exact below */
-    each.in_ns += min64(in_ns, most);
-    each.out_ns += min64(out_ns, most);
+    const int64_t max = INT64_MAX / 8; /* more than any load; sums stay exact below */
+    each.in_ns += min64(in_ns, max);
+    each.out_ns += min64(out_ns, max);
   }
   int64_t load_ns = stages_load(s, &each);
   return load_ns / r + (load_ns % r > 0);

@@ -8,7 +8,7 @@
 #include "view/contract.h"
 #include "view/equal_devices.h"
 
-enum { STAGES_MOST_CLASSES = 20000 }; /* sets of classes are kept as bits: beyond this they take too much room */
+enum { STAGES_MAX_CLASSES = 20000 }; /* sets of classes are bits: more take too much memory */
 
 typedef struct stages {
   const situ_problem *problem;
@@ -20,17 +20,17 @@ typedef struct stages {
   uint64_t *predecessors; /* [class * n_words] */
 
   bool by_links;       /* loads are minimum loads: see view/link_prices.h */
-  bool greatest;       /* a load is the maximum of compute, in and out, not their sum */
-  bool memory_is_free; /* everything fits on any one device */
+  bool overlaps;       /* a load is the maximum of compute, in and out, not their sum */
+  bool memory_is_free; /* everything fits on any single device */
   int32_t n_types;
   device_type *types;
-  /* Costs are tabled by row: phase * n_types + type. There are two phases where forward and backward loads are two
-   * numbers (problem_phase) and transfers are staged, else one. types[row] is the type of any row. */
+  /* Costs are tabled by row: phase * n_types + type. There are two phases where forward and backward loads are
+   * separate (problem_phase) and transfers are staged, else one. types[row] is the type of any row. */
   int32_t n_rows, n_phases;
   int64_t *time_ns;         /* [row * n + class]; SITU_NEVER_NS, in all rows of a type: cannot run there */
   int64_t *weight_bytes;    /* [class] weights and stashed activations */
   int64_t *footprint_bytes; /* [class] maximum footprint of an operator, times in_flight */
-  int64_t *trained_bytes;   /* [class] weights of forward operators where replicas have to agree on them; else 0 */
+  int64_t *trained_bytes;   /* [class] weights of forward operators that replicas synchronise; else 0 */
 
   /* Hyperedges: tensors whose producer and users lie in two classes or more, and that cost something. The pins of edge
    * e are pin[pin_start[e] .. pin_start[e+1]), distinct, the producer's class first. */
@@ -40,9 +40,9 @@ typedef struct stages {
   int32_t *touch_start, *touch; /* edges that touch a class, ascending */
 } stages;
 
-/* Whether the dynamic programs serve a problem: every accelerator with a memory of its own and hosts that
- * share one only where it has no limit. Free problems get contiguous plans too, but no bound from them. With links the
- * loads are bounds from below, forward and backward loads are one number, and gradients of replicas cost nothing. */
+/* Whether the dynamic programs serve a problem: every accelerator has a memory of its own, and hosts share
+ * one only if it has no limit. Free problems get contiguous plans too, but no bound from them. With links the
+ * loads are lower bounds, forward and backward loads are one number, and gradients of replicas cost nothing. */
 bool stages_serve(const situ_problem *problem);
 /* O(V + E + classes^2 / 64). False without memory. */
 bool stages_find(stages *out, const situ_problem *problem, arena *a);
@@ -53,7 +53,13 @@ const char *stages_check(const stages *s);
 bool stages_fit(const stages *s);
 /* Fills touch_start and touch from the pins. False without memory. */
 bool stages_list_touches(stages *s, arena *a);
-/* Time of a class on a type, all phases together; SITU_NEVER_NS: cannot run there. */
+/* F as lists: the direct predecessors of class v are before[start[v] .. start[v+1]). */
+typedef struct stage_order {
+  int32_t *start, *before;
+} stage_order;
+/* Lists the predecessors. False without memory. */
+bool stage_order_find(stage_order *out, const stages *s, arena *a);
+/* Time of a class on a type, over all phases; SITU_NEVER_NS: cannot run there. */
 int64_t stages_time_ns(const stages *s, int32_t type, int32_t class_index);
 
 /* What one row of a part costs a device that holds it alone. */
@@ -64,9 +70,9 @@ typedef struct stage_cost {
 /* The load of that row for the device, or for each of r > 1 devices that share the part, whose trained bytes are given.
  */
 static inline int64_t stages_load(const stages *s, const stage_cost *whole) {
-  if (!s->greatest) return whole->compute_ns + whole->in_ns + whole->out_ns;
-  int64_t most = whole->compute_ns > whole->in_ns ? whole->compute_ns : whole->in_ns;
-  return most > whole->out_ns ? most : whole->out_ns;
+  if (!s->overlaps) return whole->compute_ns + whole->in_ns + whole->out_ns;
+  int64_t max = whole->compute_ns > whole->in_ns ? whole->compute_ns : whole->in_ns;
+  return max > whole->out_ns ? max : whole->out_ns;
 }
 int64_t stages_shared_load(const stages *s, int32_t row, const stage_cost *whole, int32_t r, int64_t trained_bytes);
 

@@ -11,19 +11,19 @@
 #include "solve/common/solver.h"
 #include "view/footprint.h"
 
-enum { MOST_OPERATORS = 20, NODES_PER_STEP = 256 };
+enum { MAX_OPERATORS = 20, NODES_PER_STEP = 256 };
 
 typedef struct branching {
   solve_run *run;
   const situ_problem *problem;
   const situ_graph *graph;
   int32_t n, n_devices;
-  int64_t *tail_ns;                           /* [operator * devices] of the critical path */
-  block_machine machine;                      /* its prices */
-  int64_t rest[MOST_OPERATORS][BLOCK_PRICES]; /* work of an operator at its cheapest */
-  int32_t device[MOST_OPERATORS], order[MOST_OPERATORS];
-  int64_t finish_ns[MOST_OPERATORS], free_ns[BLOCK_DEVICES];
-  int32_t unit_device[MOST_OPERATORS], unit_placed[MOST_OPERATORS]; /* [unit] members placed */
+  int64_t *tail_ns;                          /* [operator * devices] of the critical path */
+  block_machine machine;                     /* its prices */
+  int64_t rest[MAX_OPERATORS][BLOCK_PRICES]; /* work of an operator at its cheapest */
+  int32_t device[MAX_OPERATORS], order[MAX_OPERATORS];
+  int64_t finish_ns[MAX_OPERATORS], free_ns[BLOCK_DEVICES];
+  int32_t unit_device[MAX_OPERATORS], unit_placed[MAX_OPERATORS]; /* [unit] members placed */
   uint32_t done;
   int64_t nodes;
   bool symmetric; /* twins can be exchanged */
@@ -78,7 +78,7 @@ static int64_t load_bound(const branching *s, int64_t now) {
 
 /* A bound on the end of every plan that extends this one. */
 static int64_t bound_rest(const branching *s, int64_t now) {
-  int64_t least = load_bound(s, now), ready_ns[MOST_OPERATORS];
+  int64_t least = load_bound(s, now), ready_ns[MAX_OPERATORS];
   for (int32_t v = 0; v < s->n; v++) { /* operators are numbered topologically */
     if (is_done(s, v)) continue;
     int64_t through = SITU_NEVER_NS;
@@ -155,7 +155,7 @@ static void branch_and_bound_search(branching *s, int32_t placed, int64_t now) {
   }
   if (++s->nodes % NODES_PER_STEP == 0) budget_spend(run->budget, 1);
   if ((s->stopped = s->stopped || run->budget->stop) || bound_rest(s, now) >= run->incumbent->value_ns) return;
-  branch list[MOST_OPERATORS * BLOCK_DEVICES];
+  branch list[MAX_OPERATORS * BLOCK_DEVICES];
   int32_t n = list_branches(s, list, now, placed);
   for (int32_t i = 0; i < n && !s->stopped; i++) {
     int32_t v = list[i].v, d = list[i].d, u = s->problem->units.of[v];
@@ -221,7 +221,7 @@ static bool branch_and_bound_serves(const situ_problem *p) {
    * device is searched. */
   bool orders = p->overlap != SITU_OVERLAP_NONE || footprint_fits_always(p);
   return block_serves(p) && !problem_has_period(p) && !p->other && p->n_copies == 1 &&
-         p->n_operators <= MOST_OPERATORS && orders;
+         p->n_operators <= MAX_OPERATORS && orders;
 }
 
 const solver branch_and_bound_solver = {

@@ -6,7 +6,7 @@
 #include "solve/stream/rank.h"
 #include "view/footprint.h"
 
-enum { MOST_CROSSINGS = 50000000 };
+enum { MAX_CROSSINGS = 50000000 };
 
 /* Marks the operators between the two ends of the longest path, by minimum times. */
 static bool find_main(bool *main_part, const situ_problem *p, const double *work, arena *a) {
@@ -59,9 +59,9 @@ static void consumers(const situ_graph *g, const bool *main_part, int32_t v, int
  * all before it if each of them has a consumer up to v, and to all after it if each of them has a producer from v on.
  * Only v's tensors are used after v if nothing before v has a consumer there. */
 static bool cut_main(int32_t *element, const situ_graph *g, const bool *main_part, arena *a) {
-  int32_t n = g->n_operators, *least_from = ARENA_NEW(a, int32_t, (int64_t)n + 1), far = -1, k = 0;
-  if (!least_from) return false;
-  least_from[n] = n; /* min over w >= v of the highest producer of w */
+  int32_t n = g->n_operators, *min_from = ARENA_NEW(a, int32_t, (int64_t)n + 1), far = -1, k = 0;
+  if (!min_from) return false;
+  min_from[n] = n; /* min over w >= v of the highest producer of w */
   int32_t first = 0;
   while (first < n && !main_part[first]) first++;
   for (int32_t v = n - 1; v >= 0; v--) {
@@ -69,7 +69,7 @@ static bool cut_main(int32_t *element, const situ_graph *g, const bool *main_par
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
       if (main_part[g->producer[g->in[i]]] && g->producer[g->in[i]] > greatest) greatest = g->producer[g->in[i]];
     bool counts = main_part[v] && v != first;
-    least_from[v] = counts && greatest < least_from[v + 1] ? greatest : least_from[v + 1];
+    min_from[v] = counts && greatest < min_from[v + 1] ? greatest : min_from[v + 1];
   }
   for (int32_t v = 0; v < n; v++) {
     element[v] = -1;
@@ -78,7 +78,7 @@ static bool cut_main(int32_t *element, const situ_graph *g, const bool *main_par
     /* far <= v: no tensor from before v is used after it, so its producer has consumers up to v only */
     int32_t least, most;
     consumers(g, main_part, v, &least, &most);
-    bool cut = far <= v && least_from[v + 1] >= v && most > v;
+    bool cut = far <= v && min_from[v + 1] >= v && most > v;
     if (most > far) far = most;
     k += cut;
   }
@@ -243,7 +243,7 @@ static bool list_cuts(chain *c, const bool *main_part, arena *a) {
   for (int32_t t = 0; t < g->n_tensors; t++) {
     int32_t from = c->element[g->producer[t]], to = last_use(c, t, &user);
     total += to > from ? to - from : 0;
-    if (total > MOST_CROSSINGS) {
+    if (total > MAX_CROSSINGS) {
       c->n = 0;
       return true;
     }
@@ -268,7 +268,7 @@ bool chain_find(chain *c, const situ_problem *p, int32_t most, int32_t parts, ar
   bool *main_part = ARENA_NEW(a, bool, p->n_operators);
   int32_t *seen = ARENA_NEW(a, int32_t, p->graph->n_tensors);
   rank_costs costs;
-  if (!c->element || !main_part || !seen || !rank_costs_find(&costs, a, p, RANK_LEAST) ||
+  if (!c->element || !main_part || !seen || !rank_costs_find(&costs, a, p, RANK_MIN) ||
       !find_main(main_part, p, costs.work, a) || !cut_main(c->element, p->graph, main_part, a))
     return false;
   place_others(c->element, p->graph);

@@ -23,13 +23,13 @@
 #include "view/unit.h"
 
 enum {
-  MOST_DEVICES = 32,
-  MOST_ROOMS = 8,
-  MOST_STOPS = 2000,
-  MOST_KEPT = 600,
-  MOST_MADE = 1 << 16,
-  MOST_CHOICES = 1 << 22,
-  MOST_OFFERED = 8
+  MAX_DEVICES = 32,
+  MAX_ROOMS = 8,
+  MAX_STOPS = 2000,
+  MAX_KEPT = 600,
+  MAX_MADE = 1 << 16,
+  MAX_CHOICES = 1 << 22,
+  MAX_OFFERED = 8
 };
 
 static const double WORK_LIMIT = 3e7, FORM_WORK_LIMIT = 3e8; /* comparisons of labels */
@@ -37,11 +37,11 @@ static const double WORK_LIMIT = 3e7, FORM_WORK_LIMIT = 3e8; /* comparisons of l
 typedef struct label {
   __int128 priced; /* value, other costs and bytes at their prices */
   int64_t value_ns, other_ns;
-  int64_t held[MOST_ROOMS], need[MOST_ROOMS]; /* weights; the maximum that some operator needs while it runs */
-  int32_t choice;                             /* its own once kept; before that, of the decision after it, or -1 */
-  int32_t device;                             /* of this decision */
-  int32_t stands;                             /* device of the stop on the chain */
-  uint32_t used;                              /* set of devices */
+  int64_t held[MAX_ROOMS], need[MAX_ROOMS]; /* weights; the maximum that some operator needs while it runs */
+  int32_t choice;                           /* its own once kept; before that, of the decision after it, or -1 */
+  int32_t device;                           /* of this decision */
+  int32_t stands;                           /* device of the stop on the chain */
+  uint32_t used;                            /* set of devices */
   uint32_t runs; /* with a form: the set of devices that have layers, as the form counts them */
 } label;
 
@@ -60,8 +60,8 @@ typedef struct labels {
   const situ_problem *problem;
   const stop_chain *chain;
   int32_t n_devices, n_rooms;
-  int32_t room_of[MOST_DEVICES]; /* [device] index of its limited memory, or -1 */
-  int64_t room[MOST_ROOMS], byte[MOST_ROOMS];
+  int32_t room_of[MAX_DEVICES]; /* [device] index of its limited memory, or -1 */
+  int64_t room[MAX_ROOMS], byte[MAX_ROOMS];
   int64_t *need; /* [stop * types + type] the maximum that an operator of its unit needs while it runs */
   int64_t *best_byte, hurry, lower_ns; /* the best prices: [memory] */
   int32_t n_main, *main;               /* stops on the chain, in order */
@@ -336,7 +336,7 @@ static int by_promise(const void *a, const void *b) {
 static bool thin_out(labels *s, int32_t k, int32_t next) {
   arena *a = s->run->arena;
   arena_mark mark = arena_get_mark(a);
-  int32_t n = s->n_made, *of, n_of[MOST_DEVICES] = {0};
+  int32_t n = s->n_made, *of, n_of[MAX_DEVICES] = {0};
   ranked *list;
   if (!ARENA_ARRAYS(a, ARRAY(list, n), ARRAY(of, (int64_t)s->n_devices * s->max_kept))) return false;
   for (int32_t i = 0; i < n; i++) list[i] = (ranked){promise(s, &s->made[i], k, next), s->made[i].value_ns, i};
@@ -441,7 +441,7 @@ static situ_status search(labels *s, int64_t margin_bytes, int64_t *min_ns) {
   if (s->n_kept == 0) return SITU_STATUS_OK;
   qsort(s->kept, (size_t)s->n_kept, sizeof *s->kept, by_value);
   *min_ns = min64(*min_ns, (int64_t)s->base[VALUE] + s->kept[0].value_ns);
-  for (int32_t i = 0; i < (s->run->form ? MOST_OFFERED : 1) && i < s->n_kept; i++)
+  for (int32_t i = 0; i < (s->run->form ? MAX_OFFERED : 1) && i < s->n_kept; i++)
     if (!offer(s, s->kept[i].choice)) return fail_no_memory(s->run->error);
   return SITU_STATUS_OK;
 }
@@ -477,7 +477,7 @@ static bool find_rooms(labels *s) {
     for (int32_t e = 0; e < d; e++)
       if (p->memory_of[e] == p->memory_of[d]) s->room_of[d] = s->room_of[e];
     if (s->room_of[d] >= 0 || p->platform->memory_bytes[p->memory_of[d]] >= weights) continue;
-    if (s->n_rooms == MOST_ROOMS) return false;
+    if (s->n_rooms == MAX_ROOMS) return false;
     s->room_of[d] = s->n_rooms++;
   }
   return true;
@@ -501,7 +501,7 @@ static bool find_decisions(labels *s) {
 }
 
 bool chain_labels_takes(const situ_problem *p) {
-  return p->execution == SITU_EXECUTION_STREAM && !p->training && p->n_devices <= MOST_DEVICES && stop_chain_serves(p);
+  return p->execution == SITU_EXECUTION_STREAM && !p->training && p->n_devices <= MAX_DEVICES && stop_chain_serves(p);
 }
 
 static bool chain_labels_serves(const situ_problem *p) {
@@ -515,7 +515,7 @@ situ_status chain_labels_run(solve_run *run) {
   labels *s = ARENA_ZERO(a, labels, 1);
   if (!s) return fail_no_memory(run->error);
   TRY(stop_chain_find(&chain, p, a, run->error));
-  if (chain.n < 2 || chain.n > MOST_STOPS) return SITU_STATUS_OK;
+  if (chain.n < 2 || chain.n > MAX_STOPS) return SITU_STATUS_OK;
   s->run = run;
   s->problem = p;
   s->chain = &chain;
@@ -534,10 +534,10 @@ situ_status chain_labels_run(solve_run *run) {
   measure_base(s);
   int64_t each = (int64_t)chain.n * p->n_devices;
   double work = run->form ? FORM_WORK_LIMIT : WORK_LIMIT;
-  s->max_kept = (int32_t)min64(MOST_KEPT, MOST_CHOICES / each);
-  s->max_kept = (int32_t)min64(s->max_kept, MOST_MADE / ((int64_t)p->n_devices * p->n_devices));
+  s->max_kept = (int32_t)min64(MAX_KEPT, MAX_CHOICES / each);
+  s->max_kept = (int32_t)min64(s->max_kept, MAX_MADE / ((int64_t)p->n_devices * p->n_devices));
   s->max_kept = (int32_t)min64(s->max_kept, 1 + (int64_t)sqrt(work / (double)(each * p->n_devices)));
-  if (!ARENA_ARRAYS(a, ARRAY(s->made, MOST_MADE + 1), ARRAY(s->kept, (int64_t)s->max_kept * p->n_devices),
+  if (!ARENA_ARRAYS(a, ARRAY(s->made, MAX_MADE + 1), ARRAY(s->kept, (int64_t)s->max_kept * p->n_devices),
                     ARRAY(s->choices, s->max_kept * each)))
     return fail_no_memory(run->error);
   int64_t margin = 0, min_ns, ignored;

@@ -3,8 +3,8 @@
 #include "base/checked.h"
 #include "base/disjoint.h"
 
-enum { MOST_USERS = 64 }; /* tensors with more users tie nothing together */
-enum { FEWEST = 32, FACTOR = 4, PER_DEVICE = 16, SLACK = 2, MOST_PASSES = 64 };
+enum { MAX_USERS = 64 }; /* tensors with more users tie nothing together */
+enum { FEWEST = 32, FACTOR = 4, PER_DEVICE = 16, SLACK = 2, MAX_PASSES = 64 };
 
 typedef struct clustering {
   const situ_problem *p;
@@ -36,7 +36,7 @@ static void rate_near(clustering *c, int32_t u) {
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
       rate(c, u, g->producer[g->in[i]], c->costs->transfer[g->in[i]]);
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
-      if (g->use_start[t + 1] - g->use_start[t] > MOST_USERS) continue;
+      if (g->use_start[t + 1] - g->use_start[t] > MAX_USERS) continue;
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) rate(c, u, g->use[i], c->costs->transfer[t]);
     }
   }
@@ -127,7 +127,7 @@ bool coarse_levels_find(coarse_levels *out, const situ_problem *p, const rank_co
   out->n = 0;
   for (int32_t v = 0; v < p->n_operators; v++) work_ns += costs->work[v];
   for (int32_t k = 1; k < COARSE_LEVELS; k++) wanted *= FACTOR;
-  for (int32_t passes = 0; wanted >= FEWEST && passes < MOST_PASSES; passes++) {
+  for (int32_t passes = 0; wanted >= FEWEST && passes < MAX_PASSES; passes++) {
     if (now.n <= wanted * SLACK) {
       if (now.n < p->units.n && out->n < COARSE_LEVELS) out->of[out->n++] = now;
       wanted /= FACTOR;

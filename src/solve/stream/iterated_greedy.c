@@ -10,7 +10,7 @@
 #include "solve/stream/present.h"
 #include "view/unit.h"
 
-enum { LEAST_OUT = 4, MOST_OUT = 64, FIRST_CYCLE = 1000, WALK = 4 };
+enum { MIN_OUT = 4, MAX_OUT = 64, FIRST_CYCLE = 1000, WALK = 4 };
 static const double OUT = 0.1;                  /* maximum fraction of the operators */
 static const double HOT = 0.003, COLD = 0.0001; /* temperatures relative to the best cost */
 
@@ -78,7 +78,7 @@ static void choose_stretch(greedy *s, int32_t at, int32_t wanted) {
 static void choose_out(greedy *s) {
   int32_t n = s->problem->n_operators, most = (int32_t)(OUT * n),
           at = (int32_t)rng_below(&s->random, s->now.critical.n_path);
-  most = most < LEAST_OUT ? LEAST_OUT : most > MOST_OUT ? MOST_OUT : most;
+  most = most < MIN_OUT ? MIN_OUT : most > MAX_OUT ? MAX_OUT : most;
   int32_t wanted = 1 + (int32_t)rng_below(&s->random, most), v = s->now.critical.path[at];
   memcpy(s->forced, s->now.where.device, (size_t)n * sizeof *s->forced);
   s->n_out = 0;

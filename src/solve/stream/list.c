@@ -7,7 +7,7 @@
 #include "solve/common/repair.h"
 #include "solve/stream/rank.h"
 
-enum { LOOK_EVERY = 256, ALL_WAYS_UP_TO = 200000, MOST_FITS = 3 };
+enum { LOOK_EVERY = 256, ALL_WAYS_UP_TO = 200000, MAX_FITS = 3 };
 
 /* Operators whose producers are all placed, by priority. */
 typedef struct ready_queue {
@@ -340,7 +340,7 @@ typedef struct price_search {
 static bool schedule_to_fit(solve_run *run, partial_schedule *s, const price_search *x, rank_weight way,
                             int64_t *value_ns) {
   *value_ns = SITU_NEVER_NS;
-  for (int32_t k = 0; k < MOST_FITS; k++) {
+  for (int32_t k = 0; k < MAX_FITS; k++) {
     if (!make_schedule(run, s, x->rank, way, x->forced)) return false;
     if (!spare_more(run, s, x->spare_bytes)) break;
   }

@@ -16,9 +16,9 @@ enum {
   LONGEST = 32,
   FIRST_LENGTH = 16,
   WIDTH = 256,
-  MOST_CHILDREN = 1 << 17,
+  MAX_CHILDREN = 1 << 17,
   TRACE_ROOM = 1 << 15,
-  MOST_COPIES = 16 /* the most for which links can be simulated */
+  MAX_COPIES = 16 /* the most for which links can be simulated */
 };
 static const double SLACK = 0.01; /* with contention, estimates may exceed the present value by this */
 
@@ -105,7 +105,7 @@ static void start_vector(const lns *s, const block *b, int64_t *vector, block_co
     int32_t u = s->now.where.order[b->source[j]], m = p->memory_of[s->now.where.device[u]], t = b->real_tensor[j];
     for (int32_t w = 0; w < n; w++)
       there[j * n + w] = min64(s->now.finish_ns[u] + b->way_ns[((int64_t)j * n + m) * n + w], BLOCK_FAR_NS);
-    if (!copies || j >= MOST_COPIES || (j + 1) * n > 64) continue;
+    if (!copies || j >= MAX_COPIES || (j + 1) * n > 64) continue;
     copies->home |= (uint64_t)m << (4 * j);
     copies->there |= (uint64_t)1 << (j * n + m);
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
@@ -191,7 +191,7 @@ static situ_status fill_window(lns *s, int32_t first, int32_t last, bool *found)
                        .copies = &copies},
               end;
   int64_t per_step = block_children_per_step(s->problem);
-  int64_t most = min64(MOST_CHILDREN, sat_mul(budget_steps_left(run->budget), per_step));
+  int64_t most = min64(MAX_CHILDREN, sat_mul(budget_steps_left(run->budget), per_step));
   block_limits limits = {.width = WIDTH,
                          .upper_ns = value_ns + (contended ? (int64_t)(SLACK * (double)value_ns) : 0),
                          .max_children = most,

@@ -9,8 +9,8 @@
 #include "solve/stream/rank.h"
 
 /* If there are more children, those of highest rank count. */
-enum { MOST_CHILDREN = 32 };
-static const int64_t MOST_WORK = (int64_t)1 << 27; /* transfers to children that are examined */
+enum { MAX_CHILDREN = 32 };
+static const int64_t MAX_WORK = (int64_t)1 << 27; /* transfers to children that are examined */
 
 /* A child and its trial placement. */
 typedef struct child {
@@ -28,14 +28,14 @@ typedef struct child_edge {
 /* The current operator: its candidates, and for each child and each candidate of it, when inputs arrive. */
 typedef struct lookahead {
   const double *rank;
-  child children[MOST_CHILDREN];
+  child children[MAX_CHILDREN];
   int32_t n_children, n_own, n_devices;
   int32_t *own;        /* [device] candidates */
   int64_t *start_ns;   /* [device] starts there */
   int32_t *candidates; /* [child * devices] */
   child_edge *edges;
   int64_t *arrival_ns; /* [child * devices] from placed producers */
-  int64_t *way_ns;     /* [(own * MOST_CHILDREN + child) * devices] from the current operator */
+  int64_t *way_ns;     /* [(own * MAX_CHILDREN + child) * devices] from the current operator */
 } lookahead;
 
 /* Adds a child once, and keeps the list sorted by falling rank. */
@@ -43,10 +43,10 @@ static void add_child(lookahead *s, int32_t x) {
   for (int32_t i = 0; i < s->n_children; i++)
     if (s->children[i].v == x) return;
   int32_t at = s->n_children;
-  if (at < MOST_CHILDREN) s->n_children++;
+  if (at < MAX_CHILDREN) s->n_children++;
   for (; at > 0 && s->rank[s->children[at - 1].v] < s->rank[x]; at--)
-    if (at < MOST_CHILDREN) s->children[at] = s->children[at - 1];
-  if (at < MOST_CHILDREN) s->children[at] = (child){.v = x};
+    if (at < MAX_CHILDREN) s->children[at] = s->children[at - 1];
+  if (at < MAX_CHILDREN) s->children[at] = (child){.v = x};
 }
 
 static void find_own(lookahead *s, partial_schedule *d, int32_t v) {
@@ -69,7 +69,7 @@ static void find_arrivals(lookahead *s, partial_schedule *d, int32_t v, int32_t 
   for (int32_t k = 0; k < x->n; k++) {
     s->candidates[first + k] = d->candidates[k];
     s->arrival_ns[first + k] = 0;
-    for (int32_t i = 0; i < s->n_own; i++) s->way_ns[((int64_t)i * MOST_CHILDREN + c) * s->n_devices + k] = 0;
+    for (int32_t i = 0; i < s->n_own; i++) s->way_ns[((int64_t)i * MAX_CHILDREN + c) * s->n_devices + k] = 0;
   }
   for (int64_t e = g->in_start[x->v]; e < g->in_start[x->v + 1]; e++) {
     int32_t t = g->in[e], u = g->producer[t];
@@ -80,7 +80,7 @@ static void find_arrivals(lookahead *s, partial_schedule *d, int32_t v, int32_t 
           max64(s->arrival_ns[first + k],
                 sat_add(d->finish_ns[u], problem_transfer_ns(p, t, d->device[u], d->candidates[k])));
     for (int32_t i = 0; i < s->n_own && u == v; i++) {
-      int64_t *way = s->way_ns + ((int64_t)i * MOST_CHILDREN + c) * s->n_devices;
+      int64_t *way = s->way_ns + ((int64_t)i * MAX_CHILDREN + c) * s->n_devices;
       for (int32_t k = 0; k < x->n; k++) way[k] = max64(way[k], problem_transfer_ns(p, t, s->own[i], d->candidates[k]));
     }
   }
@@ -127,7 +127,7 @@ static int64_t end_of_children(lookahead *s, const partial_schedule *d, int32_t 
   for (int32_t c = 0; c < s->n_children; c++) {
     child *x = &s->children[c];
     const int64_t *arrival = s->arrival_ns + (int64_t)c * s->n_devices;
-    const int64_t *way = s->way_ns + ((int64_t)i * MOST_CHILDREN + c) * s->n_devices;
+    const int64_t *way = s->way_ns + ((int64_t)i * MAX_CHILDREN + c) * s->n_devices;
     x->device = -1;
     for (int32_t k = 0; k < x->n; k++) {
       int32_t e = s->candidates[(int64_t)c * s->n_devices + k];
@@ -163,12 +163,12 @@ static int32_t choose(void *context, partial_schedule *d, int32_t v) {
 }
 
 static bool lookahead_init(lookahead *s, const situ_problem *p, const double *rank, arena *a) {
-  int64_t cells = (int64_t)MOST_CHILDREN * p->n_devices;
+  int64_t cells = (int64_t)MAX_CHILDREN * p->n_devices;
   int64_t inputs = 0;
   for (int32_t v = 0; v < p->n_operators; v++)
     inputs = max64(inputs, p->graph->in_start[v + 1] - p->graph->in_start[v]);
   *s = (lookahead){.rank = rank, .n_devices = p->n_devices};
-  return ARENA_ARRAYS(a, ARRAY(s->edges, MOST_CHILDREN * inputs), ARRAY(s->own, p->n_devices),
+  return ARENA_ARRAYS(a, ARRAY(s->edges, MAX_CHILDREN * inputs), ARRAY(s->own, p->n_devices),
                       ARRAY(s->start_ns, p->n_devices), ARRAY(s->candidates, cells), ARRAY(s->arrival_ns, cells),
                       ARRAY(s->way_ns, cells * p->n_devices));
 }
@@ -201,7 +201,7 @@ static bool lookahead_serves(const situ_problem *p) {
     int64_t inputs = g->in_start[v + 1] - g->in_start[v];
     work = sat_add(work, sat_mul(sat_mul(inputs, inputs), n * n));
   }
-  return work <= MOST_WORK;
+  return work <= MAX_WORK;
 }
 
 const solver lookahead_solver = {

@@ -26,10 +26,10 @@
 #include "solve/stream/rank.h"
 
 enum {
-  MOST_PIVOTS = 20000,
-  MOST_EDGES = 50000, /* of the program; above this, no operator has a favourite */
-  PARTS_OF_TIME = 8,  /* one program gets this fraction of the time left */
-  WHOLE = 1 << 30     /* weight in the matching for 1 - x = 1 */
+  MAX_PIVOTS = 20000,
+  MAX_EDGES = 50000, /* of the program; above this, no operator has a favourite */
+  PARTS_OF_TIME = 8, /* one program gets this fraction of the time left */
+  WHOLE = 1 << 30    /* weight in the matching for 1 - x = 1 */
 };
 
 /* An edge between two nodes of the program, and the largest of its tensors. */
@@ -92,7 +92,7 @@ static bool build(favourites *x, const situ_problem *p, const unit_list *units, 
   *x = (favourites){.problem = p, .node = ARENA_NEW(a, int32_t, p->n_operators)};
   x->work_ns = ARENA_ZERO(a, double, p->n_operators);
   x->edges = ARENA_NEW(a, edge, g->n_uses);
-  if (!x->node || !x->work_ns || !x->edges || !rank_costs_find(&costs, a, p, RANK_LEAST)) return false;
+  if (!x->node || !x->work_ns || !x->edges || !rank_costs_find(&costs, a, p, RANK_MIN)) return false;
   find_nodes(x, units);
   for (int32_t v = 0; v < g->n_operators; v++) {
     x->work_ns[x->node[v]] += costs.work[v];
@@ -230,11 +230,11 @@ static situ_status find(int32_t *favourite, solve_run *run, const unit_list *uni
     int32_t w = neighbours_only_user(p->graph, v);
     favourite[v] = w >= 0 && x.node[v] == x.node[w] ? w : -1;
   }
-  if (x.n_edges == 0 || x.n_edges > MOST_EDGES || lp_missing()) return SITU_STATUS_OK;
+  if (x.n_edges == 0 || x.n_edges > MAX_EDGES || lp_missing()) return SITU_STATUS_OK;
   lp *model = make_model(&x, run->arena);
   if (!model) return fail_no_memory(run->error);
   lp_begin_dual(model);
-  lp_limit_pivots(model, MOST_PIVOTS);
+  lp_limit_pivots(model, MAX_PIVOTS);
   if (lp_solve(model, seconds_for(run->budget))) solve_count(run, "m_sct_programs_solved", 1);
   bool room = round_edges(favourite, &x, lp_values(model), run->arena);
   lp_free(model);

@@ -266,12 +266,12 @@ static int by_end(const void *left, const void *right) {
 
 /* Radix sort by start, in linear time; `spare` has the same size. Returns the array that holds the result. */
 static timed *sort_by_start(timed *all, timed *spare, int32_t n) {
-  enum { FEW = 1024, MOST_DIGITS = 1 << 11 };
+  enum { FEW = 1024, MAX_DIGITS = 1 << 11 };
   int32_t bits = n < FEW ? 8 : 11, digits = 1 << bits; /* few operators sort faster with small digits */
   int64_t most = 0;
   for (int32_t k = 0; k < n; k++) most = max64(most, all[k].start_ns);
   for (int32_t shift = 0; shift < 63 && most >> shift > 0; shift += bits) {
-    int32_t at[MOST_DIGITS + 1];
+    int32_t at[MAX_DIGITS + 1];
     memset(at, 0, (size_t)(digits + 1) * sizeof *at);
     for (int32_t k = 0; k < n; k++) at[((all[k].start_ns >> shift) & (digits - 1)) + 1]++;
     for (int32_t digit = 0; digit < digits; digit++) at[digit + 1] += at[digit];

@@ -14,14 +14,7 @@
 #include "view/footprint.h"
 #include "view/unit.h"
 
-enum {
-  MOST_PLANS = 48,
-  MOST_SEEN = 1024,
-  MOST_STOPS = 2000,
-  MOST_PASSES = 64,
-  MOST_TRIALS = 1000000,
-  MOST_DETOURS = 16
-};
+enum { MAX_PLANS = 48, MAX_SEEN = 1024, MAX_STOPS = 2000, MAX_PASSES = 64, MAX_TRIALS = 1000000, MAX_DETOURS = 16 };
 
 typedef struct priced {
   solve_run *run;
@@ -33,7 +26,7 @@ typedef struct priced {
   int32_t *device, *order; /* [operator] */
   int64_t *room, *held;    /* [memory] */
   int64_t workspace_bytes;
-  uint64_t seen[MOST_SEEN];
+  uint64_t seen[MAX_SEEN];
   int32_t n_seen, n_plans;
 } priced;
 
@@ -149,7 +142,7 @@ static bool evict(priced *s, int32_t a, int32_t b, int32_t e) {
 /* Whether exchanging a and b helps, or with few stops, any other way to make room for a at the device of b. */
 static bool exchange(priced *s, int32_t a, int32_t b) {
   int32_t n_devices = s->problem->n_devices;
-  if ((int64_t)s->chain->n * s->chain->n * n_devices > MOST_TRIALS) return evict(s, a, b, s->at[a]);
+  if ((int64_t)s->chain->n * s->chain->n * n_devices > MAX_TRIALS) return evict(s, a, b, s->at[a]);
   for (int32_t e = 0; e < n_devices; e++)
     if (evict(s, a, b, e)) return true;
   return false;
@@ -164,11 +157,11 @@ static int64_t cost_with_detours(const priced *s, int32_t k) {
 
 /* Whether stop k is better on device d together with its detours. */
 static bool improve_together(priced *s, int32_t k, int32_t d) {
-  int32_t was[MOST_DETOURS], n = 0, own = s->at[k];
+  int32_t was[MAX_DETOURS], n = 0, own = s->at[k];
   bool possible = time_on(s, k, d) != SITU_NEVER_NS;
   int64_t before = cost_with_detours(s, k);
   for (int32_t i = s->first[k]; i >= 0; i = s->next[i]) {
-    possible = possible && n < MOST_DETOURS && time_on(s, i, d) != SITU_NEVER_NS;
+    possible = possible && n < MAX_DETOURS && time_on(s, i, d) != SITU_NEVER_NS;
     if (possible) was[n++] = s->at[i];
   }
   if (!possible || n == 0) return false;
@@ -183,7 +176,7 @@ static bool improve_together(priced *s, int32_t k, int32_t d) {
 
 static void improve(priced *s) {
   bool better = true;
-  for (int pass = 0; better && pass < MOST_PASSES; pass++) {
+  for (int pass = 0; better && pass < MAX_PASSES; pass++) {
     better = false;
     for (int32_t k = 0; k < s->chain->n; k++) better |= improve_alone(s, k);
     for (int32_t k = 0; k < s->chain->n; k++)
@@ -201,7 +194,7 @@ static void take_plan(void *context, const stop_chain *chain, int64_t lower_ns) 
   (void)lower_ns;
   for (int32_t i = 0; i < s->n_seen; i++)
     if (s->seen[i] == hash) return;
-  if (s->n_seen == MOST_SEEN || s->n_plans == MOST_PLANS || solve_done(s->run)) return;
+  if (s->n_seen == MAX_SEEN || s->n_plans == MAX_PLANS || solve_done(s->run)) return;
   s->seen[s->n_seen++] = hash;
   memcpy(s->at, chain->at, (size_t)chain->n * sizeof *s->at);
   memset(s->held, 0, (size_t)p->n_memories * sizeof *s->held);
@@ -220,7 +213,7 @@ static void take_plan(void *context, const stop_chain *chain, int64_t lower_ns) 
   hash = hash_bytes(s->at, (size_t)chain->n * sizeof *s->at, 1);
   for (int32_t i = 0; i < s->n_seen; i++)
     if (s->seen[i] == hash) return;
-  if (s->n_seen < MOST_SEEN) s->seen[s->n_seen++] = hash;
+  if (s->n_seen < MAX_SEEN) s->seen[s->n_seen++] = hash;
   for (int32_t k = 0; k < chain->n; k++)
     unit_members_put(unit_list_members(&p->units, chain->stops[k].unit), s->device, s->at[k]);
   if (!sequence_find(s->order, s->run->simulator, p, s->device, s->run->arena)) return;
@@ -271,7 +264,7 @@ static situ_status priced_chain_solve(solve_run *run) {
   TRY(stop_chain_find(&chain, p, run->arena, run->error));
   for (int32_t k = 0; k < chain.n; k++)
     if (!chain.stops[k].counts) return SITU_STATUS_OK; /* a unit with two stops could end up in two places */
-  if (chain.n < 2 || chain.n > MOST_STOPS) return SITU_STATUS_OK;
+  if (chain.n < 2 || chain.n > MAX_STOPS) return SITU_STATUS_OK;
   if (!priced_init(s, &chain, run->arena)) return fail_no_memory(run->error);
   stop_chain_ascend(&chain, run->budget, take_plan, s);
   return SITU_STATUS_OK;

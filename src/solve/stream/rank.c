@@ -29,8 +29,8 @@ static double work_of(const situ_problem *p, const double *devices, int32_t v, r
     if (w > most) most = w;
   }
   if (n == 0) return 0;
-  if (weight == RANK_LEAST) return least;
-  if (weight == RANK_MOST) return most;
+  if (weight == RANK_MIN) return least;
+  if (weight == RANK_MAX) return most;
   double mean = sum / n;
   if (weight != RANK_SPREAD) return mean;
   double variance = squares / n - mean * mean;
@@ -48,8 +48,8 @@ static double transfer_of(const situ_problem *p, const double *pairs, const int6
     if (c < least) least = c;
     if (c > most) most = c;
   }
-  if (weight == RANK_LEAST) return isinf(least) ? 0 : least;
-  return weight == RANK_MOST ? most : sum;
+  if (weight == RANK_MIN) return isinf(least) ? 0 : least;
+  return weight == RANK_MAX ? most : sum;
 }
 
 bool rank_costs_find(rank_costs *out, arena *a, const situ_problem *p, rank_weight weight) {

@@ -11,8 +11,8 @@
 
 typedef enum rank_weight {
   RANK_MEAN = 0,
-  RANK_LEAST,
-  RANK_MOST,
+  RANK_MIN,
+  RANK_MAX,
   RANK_SPREAD,
   RANK_NO_TRANSFER,
   N_RANK_WEIGHTS
@@ -23,7 +23,7 @@ typedef struct rank_costs {
   double *work, *transfer;
 } rank_costs;
 
-/* MEAN: w and c are means. LEAST: the minimum w and c. MOST: the maximum. SPREAD: w is the standard deviation over the
+/* MEAN: w and c are means. MIN: the minimum w and c. MAX: the maximum. SPREAD: w is the standard deviation over the
  * devices added to the mean, c the mean. NO_TRANSFER: w is the mean, c is 0. False without memory. */
 bool rank_costs_find(rank_costs *out, arena *a, const situ_problem *problem, rank_weight weight);
 

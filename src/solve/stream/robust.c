@@ -9,7 +9,7 @@
 #include "solve/stream/cost_sample.h"
 
 enum { HALVINGS = 24 };
-static const double MOST_LOG = 2.772588722239781; /* log of 16 */
+static const double MAX_LOG = 2.772588722239781; /* log of 16 */
 
 static int ascending(const void *left, const void *right) {
   double a = *(const double *)left, b = *(const double *)right;
@@ -31,7 +31,7 @@ static double speedup_of(cost_sample *w, const placement *plan, const placement 
  * none. */
 static double flip_at(cost_sample *w, const placement *plan, const placement *other, int32_t class, int32_t kind,
                       double side) {
-  double keeps = 0, flips = side * MOST_LOG;
+  double keeps = 0, flips = side * MAX_LOG;
   cost_sample_scale(w, class, kind, exp(flips));
   if (speedup_of(w, plan, other) > 1) return 0;
   for (int32_t i = 0; i < HALVINGS; i++) {

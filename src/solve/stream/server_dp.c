@@ -10,10 +10,10 @@
 #include "solve/stream/server_table.h"
 
 enum {
-  LEAST_ELEMENTS = 8,
+  MIN_ELEMENTS = 8,
   COARSE = 64,
   PARTS_OF_DEVICE = 64, /* throughput: minimum number of elements for each device */
-  MOST_ROUNDS = 6       /* of tightening the limits of memory */
+  MAX_ROUNDS = 6        /* of tightening the limits of memory */
 };
 
 /* Offers plans, and while one takes too much memory in simulation, tightens the limits. */
@@ -27,7 +27,7 @@ static bool offer(server_table *t) {
   for (int32_t x = 0; x < t->n_slots; x++)
     t->slots[x].limit_bytes = p->platform->memory_bytes[p->memory_of[t->slots[x].device]];
   placement where = {.device = device, .order = p->execution == SITU_EXECUTION_STREAM ? order : NULL};
-  for (int32_t round = 0; round < MOST_ROUNDS; round++) {
+  for (int32_t round = 0; round < MAX_ROUNDS; round++) {
     int32_t best;
     t->upper_ns = t->run->incumbent->value_ns;
     if (!server_table_run(t, &best)) return false;
@@ -63,7 +63,7 @@ static situ_status server_dp_solve(solve_run *run) {
     return fail_no_memory(run->error);
   int32_t most = t.n_states > 0 ? server_table_affordable(&t) : 0;
   int32_t parts = t.latency ? 0 : PARTS_OF_DEVICE * p->n_devices;
-  if (most < LEAST_ELEMENTS) return SITU_STATUS_OK;
+  if (most < MIN_ELEMENTS) return SITU_STATUS_OK;
   for (int32_t now = most < COARSE ? most : COARSE;; now = most) {
     if (!chain_find(&c, p, now, parts, run->arena)) return fail_no_memory(run->error);
     if (c.n < 2) return SITU_STATUS_OK;

@@ -9,7 +9,7 @@
 #include "solve/stream/rank.h"
 #include "solve/stream/server_table.h"
 
-enum { LEAST_ELEMENTS = 8 };
+enum { MIN_ELEMENTS = 8 };
 /* How full servers may be. What does not fit a list schedule at first may fit when servers keep some room. */
 static const double FILLS[] = {1, 0.95, 0.9, 0.8};
 
@@ -137,7 +137,7 @@ static bool spread(spreading *s, arena *a) {
   server_table t;
   if (!server_table_init(&t, s->run, s->whole, s->n_types)) return false;
   t.whole = true;
-  if (t.n_states == 0 || server_table_affordable(&t) < LEAST_ELEMENTS) return true;
+  if (t.n_states == 0 || server_table_affordable(&t) < MIN_ELEMENTS) return true;
   if (!chain_find(&s->chain, p, server_table_affordable(&t), 0, a)) return false;
   if (s->chain.n < 2) return true;
   if (!server_table_set_chain(&t, &s->chain)) return false;

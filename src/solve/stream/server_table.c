@@ -5,8 +5,8 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 
-enum { MOST_ELEMENTS = 2048, MOST_STATES = 1 << 16, MOST_CELLS = 1 << 23 };
-static const double MOST_WORK = 4e9;
+enum { MAX_ELEMENTS = 2048, MAX_STATES = 1 << 16, MAX_CELLS = 1 << 23 };
+static const double MAX_WORK = 4e9;
 
 /* ---- numbers of states ---- */
 
@@ -19,17 +19,17 @@ static bool number_states(server_table *t, arena *a) {
   for (int32_t k = 0; k < t->n_server_types; k++) {
     const server_type *s = &t->servers[k];
     t->outer_stride[k] = (int32_t)outer;
-    outer = min64(sat_mul(outer, s->n_servers + 1), MOST_STATES + 1);
+    outer = min64(sat_mul(outer, s->n_servers + 1), MAX_STATES + 1);
     int64_t used = 1;
     for (int32_t i = 0; i < s->n_types; i++) {
       server_slot *x = &t->slots[t->first_slot[k] + i];
       x->stride = (int32_t)used;
       x->first_state = (int32_t)inner;
-      used = min64(sat_mul(used, s->count[i] + 1), MOST_STATES + 1);
+      used = min64(sat_mul(used, s->count[i] + 1), MAX_STATES + 1);
     }
-    inner = min64(inner + sat_mul(used, s->n_types), MOST_STATES + 1);
+    inner = min64(inner + sat_mul(used, s->n_types), MAX_STATES + 1);
   }
-  if (sat_mul(outer, inner) > MOST_STATES) return true; /* n_states stays 0: too many */
+  if (sat_mul(outer, inner) > MAX_STATES) return true; /* n_states stays 0: too many */
   t->n_outer = (int32_t)outer;
   t->n_inner = (int32_t)inner;
   t->n_states = t->n_outer * t->n_inner;
@@ -288,9 +288,9 @@ static bool list_slots(server_table *t, arena *a) {
 }
 
 int32_t server_table_affordable(const server_table *t) {
-  int64_t n = MOST_ELEMENTS;
+  int64_t n = MAX_ELEMENTS;
   while (n > 0 &&
-         ((double)n * (double)n / 2 * t->n_states * (t->n_slots + 1) > MOST_WORK || n * t->n_states > MOST_CELLS))
+         ((double)n * (double)n / 2 * t->n_states * (t->n_slots + 1) > MAX_WORK || n * t->n_states > MAX_CELLS))
     n = n * 3 / 4;
   return (int32_t)n;
 }

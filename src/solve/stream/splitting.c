@@ -22,7 +22,7 @@ enum {
   SMALLEST = 4,
   N_FIRST = 5,
   BUCKETS = 256,
-  MOST_FINDINGS = 4096,
+  MAX_FINDINGS = 4096,
   NODES_PER_STEP = 32,
   NODES_TO_BUILD = 1000,
   NODES_TO_IMPROVE = 6000,
@@ -151,7 +151,7 @@ static finding *find_same(const splitting *s, uint64_t hash, size_t n) {
 }
 
 static bool keep_finding(splitting *s, uint64_t hash, size_t n, const window_schedule *best) {
-  if (n == 0 || s->n_findings == MOST_FINDINGS) return true;
+  if (n == 0 || s->n_findings == MAX_FINDINGS) return true;
   finding *f = ARENA_NEW(s->run->arena, finding, 1);
   if (!f) return false;
   *f = (finding){.next = s->findings[hash % BUCKETS], .hash = hash, .n_bytes = n, .best = *best};

@@ -13,7 +13,7 @@
 #include "solve/stream/rank.h"
 #include "view/unit.h"
 
-enum { MOST_ROUNDS = 8, BISECTIONS = 50, MOST_MOVES = 1000, MOST_SEEN = 256, MOST_STARTS = 4 };
+enum { MAX_ROUNDS = 8, BISECTIONS = 50, MAX_MOVES = 1000, MAX_SEEN = 256, MAX_STARTS = 4 };
 
 typedef struct layer_part {
   double start, work; /* earliest start of a member, sum of mean times */
@@ -27,12 +27,12 @@ typedef struct layering {
   int32_t n_parts, *part_of; /* [operator] */
   layer_part *parts;         /* by start */
   int64_t best_ns;
-  int32_t *best, *next;     /* [part] index in the sequence of devices */
-  bool *begins;             /* [part] whether it begins a phase */
-  uint64_t seen[MOST_SEEN]; /* hashes of layouts */
+  int32_t *best, *next;    /* [part] index in the sequence of devices */
+  bool *begins;            /* [part] whether it begins a phase */
+  uint64_t seen[MAX_SEEN]; /* hashes of layouts */
   int32_t n_seen;
-  int64_t start_ns[MOST_STARTS]; /* the best layouts: SITU_NEVER_NS for none */
-  int32_t *start[MOST_STARTS];
+  int64_t start_ns[MAX_STARTS]; /* the best layouts: SITU_NEVER_NS for none */
+  int32_t *start[MAX_STARTS];
 } layering;
 
 /* ---- Parts: operators with weights, and what depends on them ---- */
@@ -162,8 +162,8 @@ static void propose(layering *s) {
   uint64_t hash = hash_bytes(s->next, size, 0);
   for (int32_t i = 0; i < s->n_seen; i++)
     if (s->seen[i] == hash) return;
-  if (s->n_seen < MOST_SEEN) s->seen[s->n_seen++] = hash;
-  int32_t i = MOST_STARTS - 1, *room = s->start[i];
+  if (s->n_seen < MAX_SEEN) s->seen[s->n_seen++] = hash;
+  int32_t i = MAX_STARTS - 1, *room = s->start[i];
   int64_t value = layouts_offer(&s->on, s->part_of, s->next, s->start_ns[i]);
   if (value >= s->start_ns[i]) return;
   for (; i > 0 && s->start_ns[i - 1] > value; i--) {
@@ -222,7 +222,7 @@ static void lay_out_phases(layering *s, int32_t n, int32_t n_phases) {
 static bool move_part(layering *s, int32_t k) {
   for (int32_t i = 0; i < s->on.n_sequence && !solve_done(s->on.run); i++) {
     bool beside = (k > 0 && s->best[k - 1] == i) || (k + 1 < s->n_parts && s->best[k + 1] == i);
-    if (i == s->best[k] || (!beside && (int64_t)s->n_parts * s->on.n_sequence > MOST_MOVES)) continue;
+    if (i == s->best[k] || (!beside && (int64_t)s->n_parts * s->on.n_sequence > MAX_MOVES)) continue;
     memcpy(s->next, s->best, (size_t)s->n_parts * sizeof *s->next);
     s->next[k] = i;
     if (improves(s)) return true;
@@ -247,7 +247,7 @@ static bool layers_init(layering *s, solve_run *run) {
   s->best = ARENA_NEW(a, int32_t, s->n_parts);
   s->next = ARENA_NEW(a, int32_t, s->n_parts);
   s->begins = ARENA_NEW(a, bool, s->n_parts);
-  for (int32_t i = 0; i < MOST_STARTS; i++) {
+  for (int32_t i = 0; i < MAX_STARTS; i++) {
     s->start_ns[i] = SITU_NEVER_NS;
     if (!(s->start[i] = ARENA_NEW(a, int32_t, s->n_parts))) return false;
   }
@@ -260,12 +260,12 @@ static situ_status layers_solve(solve_run *run) {
   if (!s || !layers_init(s, run)) return fail_no_memory(run->error);
   TRY(layer_chain_offer(run));
   for (int32_t n = s->on.n_sequence; n >= 2; n = layouts_fewer(n))
-    for (int32_t k = 1; k <= MOST_ROUNDS && k <= s->n_parts; k++) {
+    for (int32_t k = 1; k <= MAX_ROUNDS && k <= s->n_parts; k++) {
       if (solve_done(run)) return SITU_STATUS_OK;
       if (k == 1 || (int64_t)k * n <= s->n_parts) lay_out(s, n, k);
       if (k > 1) lay_out_phases(s, n, k);
     }
-  for (int32_t i = 0; i < MOST_STARTS && s->start_ns[i] < SITU_NEVER_NS; i++) {
+  for (int32_t i = 0; i < MAX_STARTS && s->start_ns[i] < SITU_NEVER_NS; i++) {
     s->best_ns = s->start_ns[i];
     memcpy(s->best, s->start[i], (size_t)s->n_parts * sizeof *s->best);
     move_parts(s);

@@ -6,7 +6,7 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 
-enum { MOST_KINDS = 15, TABLE = 1024 };
+enum { MAX_KINDS = 15, TABLE = 1024 };
 
 static int64_t capped(int64_t time_ns) { return min64(time_ns, WINDOW_FAR_NS); }
 
@@ -328,7 +328,7 @@ size_t window_signature(const window *w, uint8_t *bytes) {
   for (int32_t i = 0; i < w->n; i++)
     for (int32_t d = 0; d < w->n_devices; d++)
       if (w->leave_ns[i][d] >= 0) least = min64(least, w->leave_ns[i][d]);
-  if (p->n_kinds > MOST_KINDS) return 0;
+  if (p->n_kinds > MAX_KINDS) return 0;
   put(&at, w->n);
   for (int32_t d = 0; d < w->n_devices; d++) put(&at, max64(w->free_ns[d], first) - first);
   for (int32_t m = 0; m < p->n_memories; m++) put(&at, w->room_bytes[m]);

@@ -9,14 +9,14 @@
 #include "base/csr.h"
 #include "base/rng.h"
 
-enum { MOST = 30 };
+enum { MAX_N = 30 };
 
 static void items_are_listed_by_key_in_rising_order(void **state) {
   (void)state;
   arena *a = arena_new();
   for (uint64_t seed = 0; seed < 1000; seed++) {
     rng r = rng_new(seed);
-    int32_t n_items = (int32_t)rng_below(&r, MOST), n = 1 + (int32_t)rng_below(&r, MOST), key[MOST], *start, *item;
+    int32_t n_items = (int32_t)rng_below(&r, MAX_N), n = 1 + (int32_t)rng_below(&r, MAX_N), key[MAX_N], *start, *item;
     for (int32_t i = 0; i < n_items; i++) key[i] = (int32_t)rng_below(&r, n + 1) - 1;
     assert_true(csr_by_key(&start, &item, key, n_items, n, a));
     int32_t at = 0;
@@ -35,9 +35,9 @@ static void the_transpose_lists_who_lists_whom(void **state) {
   arena *a = arena_new();
   for (uint64_t seed = 0; seed < 1000; seed++) {
     rng r = rng_new(seed);
-    int32_t n_lists = 1 + (int32_t)rng_below(&r, 8), n = 1 + (int32_t)rng_below(&r, 8), start[9] = {0}, item[9 * MOST];
+    int32_t n_lists = 1 + (int32_t)rng_below(&r, 8), n = 1 + (int32_t)rng_below(&r, 8), start[9] = {0}, item[9 * MAX_N];
     for (int32_t k = 0; k < n_lists; k++) {
-      start[k + 1] = start[k] + (int32_t)rng_below(&r, MOST);
+      start[k + 1] = start[k] + (int32_t)rng_below(&r, MAX_N);
       for (int32_t i = start[k]; i < start[k + 1]; i++) item[i] = (int32_t)rng_below(&r, n);
     }
     int32_t *back_start, *back, at = 0;

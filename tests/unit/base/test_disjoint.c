@@ -9,13 +9,14 @@
 #include "base/disjoint.h"
 #include "base/rng.h"
 
-enum { MOST = 40 };
+enum { MAX_N = 40 };
 
 static void joined_sets_are_those_of_rewritten_labels(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < 2000; seed++) {
     rng r = rng_new(seed);
-    int32_t n = 1 + (int32_t)rng_below(&r, MOST), into[MOST], label[MOST], number[MOST], of_label[MOST], n_sets = 0;
+    int32_t n = 1 + (int32_t)rng_below(&r, MAX_N), into[MAX_N], label[MAX_N], number[MAX_N], of_label[MAX_N],
+            n_sets = 0;
     disjoint_init(into, n);
     for (int32_t x = 0; x < n; x++) label[x] = x;
     for (int64_t joins = rng_below(&r, 2 * n); joins > 0; joins--) {

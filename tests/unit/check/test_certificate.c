@@ -132,7 +132,7 @@ static void one_operator_bounds_a_pipeline(void **state) {
 
 /* ---- forms ---- */
 
-enum { MOST_NUMBERS = 8 };
+enum { MAX_NUMBERS = 8 };
 
 /* A certificate of each kind for `three`, whose lists have the length and hold numbers that their rule expects. */
 static const struct form {
@@ -233,7 +233,7 @@ static certificate of_form(const struct form *f, arena *a) {
   int used;
   certificate_start(&c, f->kind, 0);
   for (const char *at = f->lists; *at;) {
-    int64_t values[MOST_NUMBERS], n = 0;
+    int64_t values[MAX_NUMBERS], n = 0;
     assert_int_equal(sscanf(at, "%31s%n", name, &used), 1);
     char *end;
     for (at += used; *at && *at != ';'; at = end) values[n++] = strtoll(at, &end, 10);
@@ -288,7 +288,7 @@ static void every_list_has_its_length(void **state) {
       certificate c = of_form(&forms[f], s.arena);
       certificate_list *list = &c.list[i], was = *list;
       bool longer = packing || (visits && strcmp(list->name, "byte_prices") == 0);
-      int64_t more[MOST_NUMBERS + 1] = {0};
+      int64_t more[MAX_NUMBERS + 1] = {0};
       memcpy(more, list->values, (size_t)list->n * sizeof *more);
       *list = (certificate_list){.name = was.name, .n = was.n + 1, .values = more};
       is_expected(&s, &c, longer, was.name, was.n + 1);

@@ -19,14 +19,14 @@
 #include "platform/platform.h"
 #include "situ/read.h"
 
-enum { MOST = 64 };
+enum { MAX_N = 64 };
 
 /* A network by hand: an operator makes one tensor, and moves its inputs, its weights and its output. */
 typedef struct net {
   situ_graph_builder *b;
   situ_graph *g;
-  int64_t out[MOST];
-  int32_t n, tensor[MOST];
+  int64_t out[MAX_N];
+  int32_t n, tensor[MAX_N];
   arena *a;
 } net;
 
@@ -93,7 +93,7 @@ static void net_free(net *n) {
 
 /* Kernels as a text: the letter of each operator's head. */
 static void assert_kernels(const fusion *f, int32_t n, const char *expected) {
-  char letters[MOST + 1] = "";
+  char letters[MAX_N + 1] = "";
   for (int32_t v = 0; v < n; v++) letters[v] = (char)('a' + f->group[v]);
   assert_string_equal(letters, expected);
 }
@@ -473,7 +473,7 @@ static void random_graphs_have_no_circle(void **state) {
   for (uint64_t seed = 1; seed <= 3000; seed++) {
     rng r = rng_new(seed);
     net n = net_new();
-    int32_t size = 2 + (int32_t)rng_below(&r, MOST - 2), near = 1 + (int32_t)rng_below(&r, 6);
+    int32_t size = 2 + (int32_t)rng_below(&r, MAX_N - 2), near = 1 + (int32_t)rng_below(&r, 6);
     for (int32_t v = 0; v < size; v++) {
       int32_t kind = (int32_t)rng_below(&r, 15), in[2] = {-1, -1};
       bool free = kind == 8 || kind == 12 || kind == 14;

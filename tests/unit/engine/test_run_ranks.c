@@ -76,7 +76,7 @@ static void clocks_that_drift_are_read_on_the_line_between_two_comparisons(void 
 /* Without mpirun there is one rank, and what concerns ranks is left out. */
 static void a_process_alone_is_rank_0_of_1(void **state) {
   ranks *r;
-  patience wait = {0};
+  wait_limit wait = {0};
   unsetenv("OMPI_COMM_WORLD_SIZE");
   assert_int_equal(ranks_open(&r, &wait, NULL), SITU_STATUS_OK);
   assert_null(r);

@@ -63,7 +63,7 @@ static void a_trial_has_the_median_of_its_times_by_those_of_the_reference(void *
   assert_true(trials_time(&t, &(placement){.device = ba}) == SITU_NEVER_NS);
   assert_true(t.over && t.n == 4 && strcmp(t.all[3].why, "it was refused") == 0 && t.status == SITU_STATUS_OK);
   /* The last race: device 1 (200 ns), then the best others, device 0 and ab, both of 300 ns by their trials. */
-  assert_int_equal(trials_settle(&t, NULL), SITU_STATUS_BAD_INPUT); /* lane 2 has one time only */
+  assert_int_equal(trials_race(&t, NULL), SITU_STATUS_BAD_INPUT); /* lane 2 has one time only */
   trials_end(&t);
   lab_free(&l);
 }
@@ -101,7 +101,7 @@ static void the_winner_of_the_last_race_is_the_best(void **state) {
   assert_int_equal(trials_begin(&t, l.problem, "two.onnx", 3, &o, NULL), SITU_STATUS_OK);
   assert_int_equal(trials_time(&t, &(placement){.device = ab}), 100);
   assert_int_equal(t.best, 2);
-  assert_int_equal(trials_settle(&t, NULL), SITU_STATUS_OK);
+  assert_int_equal(trials_race(&t, NULL), SITU_STATUS_OK);
   assert_int_equal(t.best, 1);
   trials_end(&t);
   lab_free(&l);

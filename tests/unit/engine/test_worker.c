@@ -24,9 +24,9 @@ typedef struct scene {
 } scene;
 
 /* Waits until a run of one of them has ended. */
-static situ_status await_run(worker_ran *out, worker *const *workers, int32_t n, const patience *wait,
+static situ_status await_run(worker_ran *out, worker *const *workers, int32_t n, const wait_limit *wait,
                              situ_error *error) {
-  do TRY(worker_look(out, workers, n, 20000000, wait, error));
+  do TRY(worker_poll(out, workers, n, 20000000, wait, error));
   while (out->worker < 0);
   return SITU_STATUS_OK;
 }
@@ -80,13 +80,13 @@ static situ_status fake_run(void *context, int32_t binding, situ_error *error) {
 }
 
 static void start(scene *s, int64_t memory_bytes) {
-  worker_duty duty = {.call = fake_call, .run = fake_run};
+  worker_handler handler = {.call = fake_call, .run = fake_run};
   worker_options options = {.name = "fake on cpu0", .memory_bytes = memory_bytes, .core = 0};
   memset(s, 0, sizeof *s);
   s->shared = shared_new(SHARED_BYTES);
   assert_non_null(s->shared);
-  duty.context = s->shared;
-  assert_int_equal(worker_start(&s->worker, &duty, &options, &s->error), SITU_STATUS_OK);
+  handler.context = s->shared;
+  assert_int_equal(worker_start(&s->worker, &handler, &options, &s->error), SITU_STATUS_OK);
 }
 
 static void stop(scene *s) {
@@ -97,7 +97,7 @@ static void stop(scene *s) {
 
 static situ_status ask(scene *s, const char *verb, double limit_s) {
   json_value *answer = NULL, *request = json_new_object();
-  patience wait = {.limit_s = limit_s};
+  wait_limit wait = {.limit_s = limit_s};
   assert_true(json_set(request, "n", json_new_whole(21)));
   situ_status status = worker_call(&answer, s->worker, verb, request, &wait, &s->error);
   if (status == SITU_STATUS_OK) assert_int_equal(json_whole(json_get(answer, "twice"), 0), 42);
@@ -118,7 +118,7 @@ static void a_worker_answers_and_shares_memory(void **state) {
 static void runs_are_done_in_the_order_in_which_they_were_asked_for(void **state) {
   scene s;
   worker_ran ran;
-  patience wait = {.limit_s = 10};
+  wait_limit wait = {.limit_s = 10};
   int64_t last_ns = 0;
   start(&s, 0);
   for (int32_t k = 0; k < 5; k++) assert_int_equal(worker_run(s.worker, k, &s.error), SITU_STATUS_OK);
@@ -134,7 +134,7 @@ static void runs_are_done_in_the_order_in_which_they_were_asked_for(void **state
 static void what_an_engine_refuses_is_told_and_the_worker_goes_on(void **state) {
   scene s;
   worker_ran ran;
-  patience wait = {.limit_s = 10};
+  wait_limit wait = {.limit_s = 10};
   start(&s, 0);
   assert_int_equal(ask(&s, "refuse", 10), SITU_STATUS_UNSUPPORTED);
   assert_string_equal(s.error.text, "no such operator: Frob");
@@ -196,7 +196,7 @@ static void runs_that_crash_or_hang_end_in_one_error(void **state) {
   for (int32_t binding = -2; binding < 0; binding++) {
     scene s;
     worker_ran ran;
-    patience wait = {.limit_s = 0.3};
+    wait_limit wait = {.limit_s = 0.3};
     start(&s, 0);
     assert_int_equal(worker_run(s.worker, 0, &s.error), SITU_STATUS_OK);
     assert_int_equal(worker_run(s.worker, binding, &s.error), SITU_STATUS_OK);
@@ -217,7 +217,7 @@ static void a_worker_killed_from_outside_is_told_as_such(void **state) {
   kill((pid_t)child, SIGTERM);             /* ignored: only the caller ends a worker */
   kill((pid_t)child, SIGKILL);
   worker_ran ran;
-  patience wait = {.limit_s = 10};
+  wait_limit wait = {.limit_s = 10};
   assert_int_equal(await_run(&ran, &s.worker, 1, &wait, &s.error), SITU_STATUS_ENGINE);
   assert_non_null(strstr(s.error.text, "killed by signal 9"));
   stop(&s);
@@ -229,7 +229,7 @@ static void a_caller_who_asks_to_stop_is_heard(void **state) {
   scene s;
   int asked = 0;
   json_value *answer;
-  patience wait = {.stop = stop_at_third, .context = &asked};
+  wait_limit wait = {.stop = stop_at_third, .context = &asked};
   start(&s, 0);
   assert_int_equal(worker_call(&answer, s.worker, "hang", json_new_object(), &wait, &s.error), SITU_STATUS_CANCELLED);
   assert_null(answer);
@@ -239,7 +239,7 @@ static void a_caller_who_asks_to_stop_is_heard(void **state) {
 static void two_workers_run_side_by_side(void **state) {
   scene a, b;
   worker_ran ran;
-  patience wait = {.limit_s = 10};
+  wait_limit wait = {.limit_s = 10};
   start(&a, 0);
   start(&b, 0);
   worker *both[] = {a.worker, b.worker};
@@ -261,13 +261,13 @@ static void count_end(void *context) { ((int32_t *)context)[20]++; }
 /* The same calls without a process: nothing is left to wait for, and the end is told once. */
 static void in_process_the_same_calls_work_on_the_callers_thread(void **state) {
   scene s = {.shared = shared_new(SHARED_BYTES)};
-  worker_duty duty = {.call = fake_call, .run = fake_run, .end = count_end, .context = s.shared};
+  worker_handler handler = {.call = fake_call, .run = fake_run, .end = count_end, .context = s.shared};
   worker_options options = {.name = "fake here", .core = -1, .in_process = true};
-  patience wait = {.limit_s = 10};
+  wait_limit wait = {.limit_s = 10};
   worker_ran ran;
   int64_t before_ns = clock_now_ns();
   assert_non_null(s.shared);
-  assert_int_equal(worker_start(&s.worker, &duty, &options, &s.error), SITU_STATUS_OK);
+  assert_int_equal(worker_start(&s.worker, &handler, &options, &s.error), SITU_STATUS_OK);
   s.shared[0] = 40;
   s.shared[1] = 2;
   assert_int_equal(ask(&s, "add", 10), SITU_STATUS_OK);

@@ -10,11 +10,11 @@
 #include "../../lab/lab.h"
 #include "learn/hsdag_groups.h"
 
-enum { N_DAGS = 300, MOST = 64 };
+enum { N_DAGS = 300, MAX_N = 64 };
 
 static lab draw_lab(uint64_t seed, bool plain) {
   lab_options o = {.seed = seed,
-                   .n_operators = 1 + (int32_t)(seed % (MOST / 2)),
+                   .n_operators = 1 + (int32_t)(seed % (MAX_N / 2)),
                    .n_devices = 2 + (int32_t)(seed % 3),
                    .density = seed % 2 ? 0.08 : 0.25,
                    .n_colocations = plain ? 0 : (int32_t)(seed % 4),
@@ -27,7 +27,7 @@ static lab draw_lab(uint64_t seed, bool plain) {
 /* The list of groups of the released code: a node that reads from one other joins the group of that, which moves to the
  * end of the list; any other node opens a group there. Nodes: operator v is v; n + v the constant that it reads. */
 typedef struct published {
-  int32_t n, node[2 * MOST][2 * MOST], size[2 * MOST];
+  int32_t n, node[2 * MAX_N][2 * MAX_N], size[2 * MAX_N];
 } published;
 
 static void add_node(published *p, int32_t v, const int32_t *from, int32_t n_from) {
@@ -35,7 +35,7 @@ static void add_node(published *p, int32_t v, const int32_t *from, int32_t n_fro
   for (int32_t g = 0; g < p->n && n_from == 1; g++)
     for (int32_t i = 0; i < p->size[g]; i++)
       if (p->node[g][i] == from[0]) at = g;
-  int32_t kept[2 * MOST], n = at < p->n ? p->size[at] : 0;
+  int32_t kept[2 * MAX_N], n = at < p->n ? p->size[at] : 0;
   memcpy(kept, p->node[at], (size_t)n * sizeof *kept);
   kept[n++] = v;
   if (at < p->n) {
@@ -50,7 +50,7 @@ static void add_node(published *p, int32_t v, const int32_t *from, int32_t n_fro
 static void group_as_published(published *p, const situ_graph *g) {
   p->n = 0;
   for (int32_t v = 0; v < g->n_operators; v++) {
-    int32_t from[MOST + 1], n = 0, constant = g->n_operators + v;
+    int32_t from[MAX_N + 1], n = 0, constant = g->n_operators + v;
     for (int32_t u = 0; u < v; u++)
       for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
         if (g->producer[g->in[i]] == u) {
@@ -108,7 +108,7 @@ static void members_allow_the_same_devices_and_edges_are_those_between_groups(vo
     arena *a = arena_new();
     environment env;
     hsdag_groups g;
-    bool edge[MOST][MOST] = {{false}};
+    bool edge[MAX_N][MAX_N] = {{false}};
     assert_true(environment_init(&env, l.problem, a) && hsdag_groups_find(&g, &env, a));
     for (int32_t u = 0; u < env.n_units; u++) {
       int32_t root = g.member[g.member_start[g.group_of[u]]];

@@ -9,13 +9,13 @@
 
 #include "learn/hsdag_parsing.h"
 
-enum { MOST_NODES = 60, N_GRAPHS = 200 };
+enum { MAX_NODES = 60, N_GRAPHS = 200 };
 
 /* A graph with scores of 1, 2, ... in a random order: for each edge, or for each direction. */
 typedef struct drawn {
   parse_graph g;
-  int32_t from[MOST_NODES * MOST_NODES], to[MOST_NODES * MOST_NODES], class_of[MOST_NODES];
-  nn_real score[2 * MOST_NODES * MOST_NODES];
+  int32_t from[MAX_NODES * MAX_NODES], to[MAX_NODES * MAX_NODES], class_of[MAX_NODES];
+  nn_real score[2 * MAX_NODES * MAX_NODES];
 } drawn;
 
 static void draw_scores(drawn *d, rng *random, bool symmetric) {
@@ -29,7 +29,7 @@ static void draw_scores(drawn *d, rng *random, bool symmetric) {
 
 static void draw_graph(drawn *d, uint64_t seed, bool connected, int32_t n_classes, tape *t) {
   rng random = rng_new(seed);
-  int32_t n = 1 + (int32_t)rng_below(&random, MOST_NODES), n_edges = 0;
+  int32_t n = 1 + (int32_t)rng_below(&random, MAX_NODES), n_edges = 0;
   double density = rng_unit(&random) * 0.2;
   for (int32_t u = 0; u < n; u++) {
     d->class_of[u] = (int32_t)rng_below(&random, n_classes);
@@ -70,10 +70,10 @@ static void one_level_is_one_round_of_boruvka(void **state) {
   for (uint64_t seed = 0; seed < N_GRAPHS; seed++) {
     tape_reset(t);
     draw_graph(&d, seed, false, seed % 2 ? 3 : 1, t);
-    int32_t label[MOST_NODES];
+    int32_t label[MAX_NODES];
     parsing p;
     rng random = rng_new(seed);
-    nn_real drawn_least[MOST_NODES], *least = seed % 3 ? drawn_least : NULL;
+    nn_real drawn_least[MAX_NODES], *least = seed % 3 ? drawn_least : NULL;
     for (int32_t v = 0; v < d.g.n; v++) drawn_least[v] = (nn_real)rng_unit(&random);
     best_edge_components(&d, least, label);
     assert_true(parse_level(&p, &d.g, d.score, least, t));
@@ -103,7 +103,7 @@ static void the_smaller_graph_has_an_edge_for_each_pair_of_clusters_that_touch(v
     draw_graph(&d, seed, false, 1, t);
     parsing p;
     parse_graph small;
-    bool touch[MOST_NODES][MOST_NODES] = {{false}};
+    bool touch[MAX_NODES][MAX_NODES] = {{false}};
     int32_t n = 0;
     assert_true(parse_level(&p, &d.g, d.score, NULL, t) && parse_pool(&small, &d.g, &p, t));
     for (int32_t e = 0; e < d.g.n_edges; e++) {
@@ -129,7 +129,7 @@ static void mirror(drawn *d, const nn_real *score) {
 static void the_released_procedure_is_the_same_where_both_directions_agree(void **state) {
   (void)state;
   static drawn d;
-  static nn_real score[MOST_NODES * MOST_NODES];
+  static nn_real score[MAX_NODES * MAX_NODES];
   tape *t = tape_new();
   for (uint64_t seed = 0; seed < N_GRAPHS; seed++) {
     tape_reset(t);
@@ -153,7 +153,7 @@ static void the_released_procedure_is_the_same_where_both_directions_agree(void 
 static int32_t parse_to_the_end(drawn *d, uint64_t seed, bool symmetric, tape *t) {
   rng random = rng_new(seed);
   for (;;) {
-    static nn_real score[MOST_NODES * MOST_NODES];
+    static nn_real score[MAX_NODES * MAX_NODES];
     parsing p;
     parse_graph small;
     draw_scores(d, &random, symmetric);

@@ -16,17 +16,17 @@
 #include "nn/gemm.h"
 #include "nn/params.h"
 
-enum { MOST = 5 };
+enum { MAX_N = 5 };
 
 /* What a function gets in a test: inputs of these shapes, drawn from -1 .. 1. */
 typedef struct setting {
   tape *t;
-  nn_var in[MOST];
+  nn_var in[MAX_N];
 } setting;
 
 typedef struct function_case {
   const char *name;
-  int32_t rows[MOST], cols[MOST]; /* 0 ends the inputs */
+  int32_t rows[MAX_N], cols[MAX_N]; /* 0 ends the inputs */
   nn_var (*make)(setting *s);
   /* Number (r, c) of the result by its definition, from the values of the inputs. */
   double (*expected)(const nn_matrix *in, int32_t r, int32_t c);
@@ -261,14 +261,14 @@ enum { N_CASES = sizeof cases / sizeof *cases, ROOM = 64 };
 
 /* Inputs and their gradients of a case, drawn by a seed. */
 typedef struct numbers {
-  nn_real value[MOST][ROOM], grad[MOST][ROOM], by[ROOM];
+  nn_real value[MAX_N][ROOM], grad[MAX_N][ROOM], by[ROOM];
   int32_t n;
 } numbers;
 
 static void draw(numbers *x, const function_case *f, uint64_t seed) {
   rng random = rng_new(seed);
   memset(x, 0, sizeof *x);
-  while (x->n < MOST && f->rows[x->n] > 0) {
+  while (x->n < MAX_N && f->rows[x->n] > 0) {
     for (int32_t i = 0; i < f->rows[x->n] * f->cols[x->n]; i++) x->value[x->n][i] = 2 * rng_unit(&random) - 1;
     x->n++;
   }
@@ -294,7 +294,7 @@ static void every_function_has_the_value_of_its_definition(void **state) {
       nn_var loss;
       draw(&x, &cases[i], seed);
       tape_reset(t);
-      nn_matrix out = tape_at(t, run(&cases[i], &x, t, &loss)), in[MOST];
+      nn_matrix out = tape_at(t, run(&cases[i], &x, t, &loss)), in[MAX_N];
       assert_true(out.rows > 0 && (int64_t)out.rows * out.cols <= ROOM);
       for (int32_t k = 0; k < x.n; k++) in[k] = (nn_matrix){cases[i].rows[k], cases[i].cols[k], x.value[k], NULL};
       for (int32_t r = 0; r < out.rows; r++)

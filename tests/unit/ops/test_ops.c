@@ -28,15 +28,15 @@ static const op_case cases[] = {
 #include "base/dtype.h"
 #include "ops_cases.h"
 };
-enum { N_CASES = sizeof cases / sizeof cases[0], MOST = 32 };
+enum { N_CASES = sizeof cases / sizeof cases[0], MAX_N = 32 };
 
 /* A case made into a node. */
 typedef struct sample {
   ops_node node;
-  ops_attr attrs[MOST];
-  ops_tensor inputs[MOST], outputs[MOST], expected[MOST];
-  const ops_tensor *pointers[MOST];
-  bool looked_at[MOST];
+  ops_attr attrs[MAX_N];
+  ops_tensor inputs[MAX_N], outputs[MAX_N], expected[MAX_N];
+  const ops_tensor *pointers[MAX_N];
+  bool looked_at[MAX_N];
 } sample;
 
 static void build(sample *s, const op_case *c, arena *a) {

@@ -28,10 +28,10 @@ static void check_list(const unit_list *u, int32_t n_operators) {
 
 static void operators_of_one_key_are_one_unit(void **state) {
   (void)state;
-  enum { MOST = 20 };
+  enum { MAX_N = 20 };
   for (uint64_t seed = 0; seed < 1000; seed++) {
     rng r = rng_new(seed);
-    int32_t n = (int32_t)rng_below(&r, MOST), n_keys = 1 + (int32_t)rng_below(&r, MOST), key[MOST], drawn[MOST];
+    int32_t n = (int32_t)rng_below(&r, MAX_N), n_keys = 1 + (int32_t)rng_below(&r, MAX_N), key[MAX_N], drawn[MAX_N];
     arena *a = arena_new();
     for (int32_t v = 0; v < n; v++) drawn[v] = key[v] = (int32_t)rng_below(&r, n_keys);
     unit_list u;

@@ -444,7 +444,7 @@ static void the_reader_and_the_list_agree_with_the_table(void **state) {
     situ_builtin_parameter p = SITU_BUILTIN_PARAMETER_INIT;
     int32_t n = 0;
     for (; situ_builtin_parameter_at(i, n, &p); n++) assert_true(p.least <= p.otherwise && p.otherwise <= p.most);
-    assert_true(n > 0 && n <= BUILTIN_MOST_PARAMETERS);
+    assert_true(n > 0 && n <= BUILTIN_MAX_PARAMETERS);
     assert_true(info.title && info.source && strlen(info.parameters) < sizeof info.parameters - 1);
   }
 }

@@ -15,19 +15,19 @@
 #include "situ/solve.h"
 #include "solve/stream/sequence.h"
 
-enum { N_PROBLEMS = 400, MOST = 16 };
+enum { N_PROBLEMS = 400, MAX_N = 16 };
 
 typedef struct draw {
   lab l;
-  int32_t device[MOST];
-  double priority[MOST];
+  int32_t device[MAX_N];
+  double priority[MAX_N];
 } draw;
 
 /* A stream problem, devices that can run what they are given, and priorities with ties. */
 static draw draw_problem(uint64_t seed) {
   rng random = rng_new(seed);
   lab_options o = {.seed = seed,
-                   .n_operators = 2 + (int32_t)rng_below(&random, MOST - 1),
+                   .n_operators = 2 + (int32_t)rng_below(&random, MAX_N - 1),
                    .n_devices = 2 + (int32_t)rng_below(&random, 3),
                    .density = 0.1 + 0.3 * rng_unit(&random)};
   o.options.objective = SITU_OBJECTIVE_LATENCY;
@@ -70,7 +70,7 @@ static void no_device_waits_for_what_is_ready(void **state) {
     draw x = draw_problem(seed);
     const situ_problem *p = x.l.problem;
     arena *a = arena_new();
-    int32_t order[MOST];
+    int32_t order[MAX_N];
     int64_t time = simulator_dispatch(simulator_new(p, a), x.device, x.priority, order, SITU_NEVER_NS);
     situ_plan *plan;
     situ_error error;
@@ -121,7 +121,7 @@ static void a_limit_ends_what_takes_as_long(void **state) {
     arena *a = arena_new();
     simulator *s = simulator_new(x.l.problem, a);
     rng random = rng_new(seed);
-    int32_t whole[MOST], order[MOST];
+    int32_t whole[MAX_N], order[MAX_N];
     int64_t time = simulator_dispatch(s, x.device, x.priority, whole, SITU_NEVER_NS);
     int64_t limits[] = {0, 1, time / 2, time - 1, time, time + 1, (int64_t)rng_below(&random, time + 1)};
     for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {

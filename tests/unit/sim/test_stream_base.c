@@ -12,19 +12,19 @@
 #include "base/rng.h"
 #include "sim/simulate.h"
 
-enum { N_PROBLEMS = 1500, MOST = 60, TRIALS = 12 };
+enum { N_PROBLEMS = 1500, MAX_N = 60, TRIALS = 12 };
 
 typedef struct draw {
   lab l;
   rng random;
   bool memory;
-  int32_t device[MOST], order[MOST];
+  int32_t device[MAX_N], order[MAX_N];
 } draw;
 
 static draw draw_problem(uint64_t seed) {
   draw x = {.random = rng_new(seed)};
   lab_options o = {.seed = seed,
-                   .n_operators = 2 + (int32_t)rng_below(&x.random, seed % 3 ? MOST / 2 - 1 : MOST / 4 - 1),
+                   .n_operators = 2 + (int32_t)rng_below(&x.random, seed % 3 ? MAX_N / 2 - 1 : MAX_N / 4 - 1),
                    .n_devices = 2 + (int32_t)rng_below(&x.random, 4),
                    .density = 0.02 + 0.3 * rng_unit(&x.random),
                    .unsupported = seed % 5 == 0,
@@ -77,7 +77,7 @@ typedef struct tally {
 } tally;
 
 static void try(draw *x, simulator *plain, simulator *s, simulator_base *base, tally *t) {
-  int32_t device[MOST], order[MOST];
+  int32_t device[MAX_N], order[MAX_N];
   change(x, device, order);
   placement where = {.device = device, .order = order};
   simulation expected = simulator_run(plain, &where, x->memory), found;

@@ -5,14 +5,14 @@
 #include "situ/solve.h"
 #include "situ/write.h"
 
-enum { MOST_LAYERS = 4, MOST_DEVICES = 4, HOST = 0 };
+enum { MAX_LAYERS = 4, MAX_DEVICES = 4, HOST = 0 };
 
 /* An embedding, layers of two operators with routed experts between them, or of three plain ones, and a head; a host
  * with room for everything, and faster devices with random rooms. */
 typedef struct model {
   scenario s;
   int n_layers, n_devices;
-  int32_t embedding, layer[MOST_LAYERS][3], head;
+  int32_t embedding, layer[MAX_LAYERS][3], head;
 } model;
 
 static int32_t add(model *m, rng *r, const char *name, const char *kind, int32_t after, int64_t weight) {
@@ -25,9 +25,9 @@ static int32_t add(model *m, rng *r, const char *name, const char *kind, int32_t
 }
 
 static model random_model(rng *r, int32_t n_servers) {
-  model m = {.s = scenario_new(), .n_layers = 2 + (int)rng_below(r, MOST_LAYERS - 1)};
+  model m = {.s = scenario_new(), .n_layers = 2 + (int)rng_below(r, MAX_LAYERS - 1)};
   bool experts = rng_below(r, 2);
-  m.n_devices = 2 + (int)rng_below(r, MOST_DEVICES - 1);
+  m.n_devices = 2 + (int)rng_below(r, MAX_DEVICES - 1);
   for (int32_t d = 0; d < m.n_devices; d++) {
     scenario_device(&m.s, d == HOST ? SITU_UNLIMITED_BYTES : 1000 + rng_below(r, 12000), -1, d == HOST);
     m.s.devices[d].server = d % n_servers;
@@ -55,7 +55,7 @@ static model random_model(rng *r, int32_t n_servers) {
 typedef struct search {
   model *m;
   int64_t best_ns;
-  int at[MOST_LAYERS + 1]; /* [layer] its device; behind them the head */
+  int at[MAX_LAYERS + 1]; /* [layer] its device; behind them the head */
 } search;
 
 /* The value of one setting: where experts are away (a bit each) they are on the host. */

@@ -61,14 +61,14 @@ static void a_broken_elimination_is_named(void **state) {
   elimination e;
   assert_int_equal(elimination_init(&e, 4, size, 4, factors, 1000, a), ELIMINATION_READY);
   elimination_table *t = e.tables;
-  while (t->n_behind < 2) t++;
+  while (t->n_neighbours < 2) t++;
   BREAKS(elimination_check(&e), t->variable, 4, "of a variable");
-  BREAKS(elimination_check(&e), t->behind[0], -1, "variables behind");
+  BREAKS(elimination_check(&e), t->neighbours[0], -1, "neighbours exist");
   BREAKS(elimination_check(&e), t->parent, -1, "has a parent");
   BREAKS(elimination_check(&e), t->parent, 0, "eliminated later");
-  BREAKS(elimination_check(&e), t->behind[1], t->variable, "leave its variable behind");
-  BREAKS(elimination_check(&e), t->behind[0], t->behind[1], "the first behind");
-  BREAKS(elimination_check(&e), t->n_rows, t->n_rows + 1, "a row for each choice");
+  BREAKS(elimination_check(&e), t->neighbours[1], t->variable, "its own neighbour");
+  BREAKS(elimination_check(&e), t->neighbours[0], t->neighbours[1], "the first neighbour");
+  BREAKS(elimination_check(&e), t->n_rows, t->n_rows + 1, "a row for each combination");
   BREAKS(elimination_check(&e), t->term_of_parent, e.tables[t->parent].n_terms, "a term of the parent");
   arena_free(a);
 }

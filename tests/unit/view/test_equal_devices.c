@@ -16,12 +16,12 @@
 
 static const device_equality levels[] = {EQUAL_ALONE, EQUAL_LOADS,  EQUAL_STAGED,
                                          EQUAL_TIMED, EQUAL_LINKED, EQUAL_ALWAYS};
-enum { N_LEVELS = sizeof levels / sizeof levels[0], MOST = 7 };
+enum { N_LEVELS = sizeof levels / sizeof levels[0], MAX_N = 7 };
 
 /* Few kinds of everything, so that equal devices are common: two classes, two sizes of memory, two kinds of link, two
  * shared channels, shared memories, pins and unused devices. A star, a star and some more links, or all to all. */
 static lab draw(uint64_t seed, const situ_problem_options *options) {
-  static const char *const names[MOST] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6"}, *const classes[2] = {"c0", "c1"};
+  static const char *const names[MAX_N] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6"}, *const classes[2] = {"c0", "c1"};
   rng r = rng_new(seed);
   lab l = {0};
   situ_error error = {0};
@@ -31,9 +31,9 @@ static lab draw(uint64_t seed, const situ_problem_options *options) {
                                  .n_colocations = (int32_t)rng_below(&r, 2),
                                  .max_outputs = 2};
   assert_int_equal(graph_random(&l.graph, &wanted, &error), SITU_STATUS_OK);
-  situ_device devices[MOST] = {0};
-  situ_link links[MOST * MOST];
-  int32_t n = 2 + (int32_t)rng_below(&r, MOST - 1), n_links = 0, shape = (int32_t)rng_below(&r, 3);
+  situ_device devices[MAX_N] = {0};
+  situ_link links[MAX_N * MAX_N];
+  int32_t n = 2 + (int32_t)rng_below(&r, MAX_N - 1), n_links = 0, shape = (int32_t)rng_below(&r, 3);
   int32_t odd = 1 + (int32_t)rng_below(&r, 12); /* one in so many is unlike the others */
   int64_t bytes = 0;
   for (int32_t v = 0; v < l.graph->n_operators; v++) bytes += l.graph->weight_bytes[v];
@@ -171,7 +171,7 @@ static void every_level_is_its_definition(void **state) {
         assert_int_equal(type->memory_bytes, p->platform->memory_bytes[p->memory_of[last]]);
         bool shares = levels[k] == EQUAL_STAGED && p->replicate && is_apart(p, last);
         assert_int_equal(type->pays, levels[k] == EQUAL_LOADS && pays(p, last));
-        if (levels[k] == EQUAL_STAGED) assert_int_equal(type->most_sharing, shares ? type->n_devices : 1);
+        if (levels[k] == EQUAL_STAGED) assert_int_equal(type->max_sharing, shares ? type->n_devices : 1);
         for (int32_t i = 0; i < type->n_devices; i++, n_listed++) {
           int32_t d = type->devices[i];
           assert_true(i == 0 || d > type->devices[i - 1]);

@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "solve/pipeline/boundary_ranges.h"
 
-enum { MOST = 12 };
+enum { MAX_N = 12 };
 
 static bool directly_before(const stages *s, int32_t u, int32_t v) {
   return s->predecessors[(int64_t)v * s->n_words + u / 64] >> (u % 64) & 1;
@@ -48,7 +48,7 @@ static int64_t price_of(const boundary_ranges *w, uint32_t inner, uint32_t outer
 }
 
 /* The most price of the difference of two ideals that holds no pin of the edge but lies between some of them. */
-static int64_t most_between(const boundary_ranges *w, int32_t e) {
+static int64_t max_between(const boundary_ranges *w, int32_t e) {
   const stages *s = w->stages;
   uint32_t pins = 0, all = (1u << s->n) - 1;
   int64_t most = 0;
@@ -78,7 +78,7 @@ static bool is_end(const stages *s, int32_t e, bool first) {
 static void hold_spans(const boundary_ranges *w, int64_t tally[3]) {
   const stages *s = w->stages;
   for (int32_t e = 0; e < s->n_edges; e++) {
-    int64_t most = most_between(w, e);
+    int64_t most = max_between(w, e);
     if (!is_end(s, e, true) && !is_end(s, e, false)) {
       assert_true(w->span[e] == INT64_MAX);
       tally[2]++;
@@ -108,7 +108,7 @@ static void spans_are_what_a_device_between_the_pins_can_hold(void **state) {
     arena *a = arena_new();
     stages s;
     boundary_ranges w, coarse;
-    assert_true(stages_find(&s, l.problem, a) && s.n <= MOST && boundary_ranges_init(&w, &s, a));
+    assert_true(stages_find(&s, l.problem, a) && s.n <= MAX_N && boundary_ranges_init(&w, &s, a));
     hold_spans(&w, tally);
     int64_t *loose = ARENA_ZERO(a, int64_t, s.n_edges + 1);
     for (int32_t e = 0; e < s.n_edges; e++)

@@ -10,22 +10,22 @@
 #include "base/rng.h"
 #include "solve/pipeline/elimination.h"
 
-enum { MOST_VARIABLES = 7, MOST_VALUES = 4, MOST_FACTORS = 16 };
+enum { MAX_VARIABLES = 7, MAX_VALUES = 4, MAX_FACTORS = 16 };
 
 typedef struct question {
-  int32_t n, n_factors, size[MOST_VARIABLES];
-  factor factors[MOST_FACTORS];
-  int64_t values[MOST_FACTORS][MOST_VALUES * MOST_VALUES];
+  int32_t n, n_factors, size[MAX_VARIABLES];
+  factor factors[MAX_FACTORS];
+  int64_t values[MAX_FACTORS][MAX_VALUES * MAX_VALUES];
 } question;
 
 static void draw(question *q, rng *r) {
-  q->n = (int32_t)(1 + rng_below(r, MOST_VARIABLES));
-  q->n_factors = (int32_t)rng_below(r, MOST_FACTORS + 1);
-  for (int32_t v = 0; v < q->n; v++) q->size[v] = (int32_t)(1 + rng_below(r, MOST_VALUES));
+  q->n = (int32_t)(1 + rng_below(r, MAX_VARIABLES));
+  q->n_factors = (int32_t)rng_below(r, MAX_FACTORS + 1);
+  for (int32_t v = 0; v < q->n; v++) q->size[v] = (int32_t)(1 + rng_below(r, MAX_VALUES));
   for (int32_t i = 0; i < q->n_factors; i++) {
     int32_t u = (int32_t)rng_below(r, q->n), v = (int32_t)rng_below(r, q->n);
     q->factors[i] = (factor){.variable = {u, u == v ? -1 : v}, .value = q->values[i]};
-    for (int32_t k = 0; k < MOST_VALUES * MOST_VALUES; k++)
+    for (int32_t k = 0; k < MAX_VALUES * MAX_VALUES; k++)
       q->values[i][k] = rng_below(r, 6) == 0 ? ELIMINATION_NEVER : rng_below(r, 30);
   }
 }
@@ -41,16 +41,16 @@ static int64_t sum_at(const question *q, const int32_t *value) {
   return sum;
 }
 
-/* least[v * MOST_VALUES + a] by counting; returns the least of all. */
+/* least[v * MAX_VALUES + a] by counting; returns the least of all. */
 static int64_t count(const question *q, int64_t *least) {
-  int32_t value[MOST_VARIABLES] = {0};
+  int32_t value[MAX_VARIABLES] = {0};
   int64_t best = ELIMINATION_NEVER;
-  for (int32_t i = 0; i < MOST_VARIABLES * MOST_VALUES; i++) least[i] = ELIMINATION_NEVER;
+  for (int32_t i = 0; i < MAX_VARIABLES * MAX_VALUES; i++) least[i] = ELIMINATION_NEVER;
   while (true) {
     int64_t sum = sum_at(q, value);
     best = min64(best, sum);
     for (int32_t v = 0; v < q->n; v++) {
-      int64_t *at = &least[v * MOST_VALUES + value[v]];
+      int64_t *at = &least[v * MAX_VALUES + value[v]];
       *at = min64(*at, sum);
     }
     int32_t v = 0;
@@ -66,22 +66,22 @@ static void the_least_sum_and_that_of_each_value_are_those_of_counting(void **st
   for (int32_t round = 0; round < 4000; round++) {
     question q;
     elimination e;
-    int32_t value[MOST_VARIABLES];
-    int64_t counted[MOST_VARIABLES * MOST_VALUES], found[MOST_VARIABLES * MOST_VALUES], start[MOST_VARIABLES];
+    int32_t value[MAX_VARIABLES];
+    int64_t counted[MAX_VARIABLES * MAX_VALUES], found[MAX_VARIABLES * MAX_VALUES], start[MAX_VARIABLES];
     arena *a = arena_new();
     draw(&q, &r);
-    for (int32_t v = 0; v < q.n; v++) start[v] = v * MOST_VALUES;
+    for (int32_t v = 0; v < q.n; v++) start[v] = v * MAX_VALUES;
     int64_t best = count(&q, counted);
     assert_int_equal(elimination_init(&e, q.n, q.size, q.n_factors, q.factors, 1 << 20, a), ELIMINATION_READY);
-    assert_int_equal(elimination_least(&e, value), best);
+    assert_int_equal(elimination_minimise(&e, value), best);
     n_never += best == ELIMINATION_NEVER;
     if (best < ELIMINATION_NEVER) {
       assert_int_equal(sum_at(&q, value), best);
       elimination_marginals(&e, start, found);
       for (int32_t v = 0; v < q.n; v++)
         for (int32_t k = 0; k < q.size[v]; k++)
-          assert_int_equal(found[v * MOST_VALUES + k], counted[v * MOST_VALUES + k]);
-      assert_int_equal(elimination_least(&e, value), best); /* the tables are filled afresh */
+          assert_int_equal(found[v * MAX_VALUES + k], counted[v * MAX_VALUES + k]);
+      assert_int_equal(elimination_minimise(&e, value), best); /* the tables are filled afresh */
     }
     arena_free(a);
   }

@@ -26,7 +26,7 @@ static double best_known_ms(const char *name, double highs_ms) {
   return highs_ms;
 }
 
-static void expect_within(const char *folder, const char *name, double most_ms) {
+static void expect_within(const char *folder, const char *name, double max_ms) {
   char path[600];
   snprintf(path, sizeof path, "%s/throughput/%s.json", folder, name);
   situ_plan *plan = NULL;
@@ -41,7 +41,7 @@ static void expect_within(const char *folder, const char *name, double most_ms) 
       .size = sizeof(situ_solve_options), .solvers = "free_search", .max_steps = 60000, .seed = 1};
   if (situ_place(&plan, &instance, &options, &effort, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
   double value_ms = (double)situ_plan_value_ns(plan) / 1e6;
-  if (value_ms > most_ms) fail_msg("%s: %.4f ms, expected at most %.4f ms", name, value_ms, most_ms);
+  if (value_ms > max_ms) fail_msg("%s: %.4f ms, expected at most %.4f ms", name, value_ms, max_ms);
   situ_plan_free(plan);
   situ_instance_free(instance);
 }

@@ -13,10 +13,10 @@
 #include "solve/pipeline/coarsen.h"
 #include "solve/pipeline/partition.h"
 
-static lab draw_lab_of(uint64_t seed, rng *r, int32_t most_devices, situ_communication communication) {
+static lab draw_lab_of(uint64_t seed, rng *r, int32_t max_devices, situ_communication communication) {
   lab_options o = {.seed = seed,
                    .n_operators = (int32_t)(2 + rng_below(r, 20)),
-                   .n_devices = (int32_t)(2 + rng_below(r, most_devices - 1)),
+                   .n_devices = (int32_t)(2 + rng_below(r, max_devices - 1)),
                    .density = 0.1 + 0.5 * rng_unit(r),
                    .n_colocations = (int32_t)rng_below(r, 4),
                    .training = rng_below(r, 3) == 0,
@@ -110,7 +110,7 @@ static void coarse_partitions_are_worth_what_fine_ones_are(void **state) {
       int32_t *into = ARENA_NEW(a, int32_t, fine.n_units), *label = ARENA_NEW(a, int32_t, fine.n_units);
       for (int32_t u = 0; u < fine.n_units; u++) label[u] = (int32_t)rng_below(&r, 2);
       coarsen_rules rules = {
-          .n_wanted = fine.n_units / 2, .most_time_ns = 1e9, .label = rng_below(&r, 2) ? label : NULL};
+          .n_wanted = fine.n_units / 2, .max_time_ns = 1e9, .label = rng_below(&r, 2) ? label : NULL};
       int32_t n = coarsen_units(into, &fine, &rules, &r, a);
       assert_in_range(n, 1, fine.n_units);
       for (int32_t u = 0; u < fine.n_units; u++)
@@ -136,7 +136,7 @@ static void clusters_can_be_placed(void **state) {
     if (hypergraph_serves(l.problem) && !situ_problem_conflict(l.problem)) {
       assert_true(hypergraph_find(&fine, l.problem, true, a));
       int32_t *into = ARENA_NEW(a, int32_t, fine.n_units), *device = ARENA_NEW(a, int32_t, fine.n_units);
-      int32_t n = coarsen_units(into, &fine, &(coarsen_rules){.n_wanted = 1, .most_time_ns = 1e9}, &r, a);
+      int32_t n = coarsen_units(into, &fine, &(coarsen_rules){.n_wanted = 1, .max_time_ns = 1e9}, &r, a);
       assert_true(hypergraph_merge(&coarse, &fine, into, n, a));
       if (draw_devices(&fine, &r, device)) assert_true(draw_devices(&coarse, &r, device));
     }

@@ -23,11 +23,11 @@ extern const solver linear_dp_solver, pipedream_solver, scotch_solver;
 extern const bound balance_bound;
 extern const reader workload_reader;
 
-enum { MOST_FIELDS = 64, MOST_ROWS = 64 };
+enum { MAX_FIELDS = 64, MAX_ROWS = 64 };
 
 /* The table as text; fields of row i at cell[i][..], names in row 0. */
 static char table[65536];
-static char *cell[MOST_ROWS][MOST_FIELDS];
+static char *cell[MAX_ROWS][MAX_FIELDS];
 static int32_t n_rows;
 static char folder[400];
 
@@ -47,14 +47,14 @@ static int open_table(void **state) {
   file_close(&view);
   int32_t field = 0;
   cell[0][field++] = table;
-  for (char *c = table; *c && n_rows < MOST_ROWS; c++) {
+  for (char *c = table; *c && n_rows < MAX_ROWS; c++) {
     if (*c == '\r') *c = '\0';
     if (*c == '\n') {
       *c = '\0';
       field = 0;
       n_rows++;
       if (c[1]) cell[n_rows][field++] = c + 1;
-    } else if (*c == ',' && field < MOST_FIELDS) {
+    } else if (*c == ',' && field < MAX_FIELDS) {
       *c = '\0';
       cell[n_rows][field++] = c + 1;
     }
@@ -63,7 +63,7 @@ static int open_table(void **state) {
 }
 
 static const char *field_of(int32_t row, const char *name) {
-  for (int32_t f = 0; f < MOST_FIELDS && cell[0][f]; f++)
+  for (int32_t f = 0; f < MAX_FIELDS && cell[0][f]; f++)
     if (strcmp(cell[0][f], name) == 0) return cell[row][f] ? cell[row][f] : "";
   fail_msg("the table has no column %s", name);
   return "";

@@ -142,12 +142,12 @@ static void a_name_that_does_not_exist_is_answered_with_near_ones(void **state) 
   lab_free(&l);
 }
 
-enum { DRAWN = 400, MOST_DRAWN = 30 };
+enum { DRAWN = 400, MAX_DRAWN = 30 };
 
 /* A stream problem with groups, sometimes little memory, contention or not. */
 static lab draw_problem(uint64_t seed, rng *random) {
   lab_options o = {.seed = seed,
-                   .n_operators = 2 + (int32_t)rng_below(random, MOST_DRAWN - 1),
+                   .n_operators = 2 + (int32_t)rng_below(random, MAX_DRAWN - 1),
                    .n_devices = 2 + (int32_t)rng_below(random, 4),
                    .density = 0.05 + 0.3 * rng_unit(random),
                    .n_colocations = (int32_t)(seed % 3),
@@ -178,8 +178,8 @@ static void a_sequence_at_hand_is_as_good_as_priorities(void **state) {
     arena *a = arena_new();
     partial_schedule one, other;
     budget b = budget_new(0, 0, NULL, NULL);
-    double priority[MOST_DRAWN];
-    int32_t sequence[MOST_DRAWN], forced[MOST_DRAWN], n = l.problem->n_operators;
+    double priority[MAX_DRAWN];
+    int32_t sequence[MAX_DRAWN], forced[MAX_DRAWN], n = l.problem->n_operators;
     draw_priorities(n, &random, priority, sequence);
     for (int32_t v = 0; v < n; v++) forced[v] = (int32_t)rng_below(&random, l.problem->n_devices + 1) - 1;
     assert_true(partial_init(&one, l.problem, a) && partial_init(&other, l.problem, a));
@@ -221,8 +221,8 @@ static void a_device_that_takes_an_operator_is_a_candidate(void **state) {
     arena *a = arena_new();
     partial_schedule s;
     budget b = budget_new(0, 0, NULL, NULL);
-    double priority[MOST_DRAWN];
-    int32_t sequence[MOST_DRAWN];
+    double priority[MAX_DRAWN];
+    int32_t sequence[MAX_DRAWN];
     draw_priorities(l.problem->n_operators, &random, priority, sequence);
     assert_true(partial_init(&s, l.problem, a));
     s.spare_hosts = seed % 3 == 0;

@@ -15,7 +15,7 @@
 #include "situ/solve.h"
 #include "solve/stream/rank.h"
 
-enum { MOST = 24, DEVICES = 4 };
+enum { MAX_N = 24, DEVICES = 4 };
 
 static situ_plan *plan_of(const situ_problem *p, const char *name) {
   situ_plan *plan;
@@ -90,9 +90,9 @@ static void a_device_far_from_the_child_is_left_aside(void **state) {
 /* ---- the plain way ---- */
 
 typedef struct world {
-  int64_t busy[DEVICES][MOST][2];
-  int32_t n_busy[DEVICES], device[MOST];
-  int64_t finish[MOST];
+  int64_t busy[DEVICES][MAX_N][2];
+  int32_t n_busy[DEVICES], device[MAX_N];
+  int64_t finish[MAX_N];
 } world;
 
 static int64_t arrival(const world *w, const situ_problem *p, int32_t v, int32_t d) {
@@ -143,7 +143,7 @@ static int32_t find_children(int32_t *children, const situ_graph *g, const doubl
 }
 
 static int32_t best_of(const world *w, const situ_problem *p, const double *rank, int32_t v) {
-  int32_t best = -1, children[MOST], n = find_children(children, p->graph, rank, v);
+  int32_t best = -1, children[MAX_N], n = find_children(children, p->graph, rank, v);
   int64_t best_last = 0, best_end = 0;
   for (int32_t d = 0; d < p->n_devices; d++) {
     if (!problem_allows(p, v, d)) continue;
@@ -185,7 +185,7 @@ static void it_places_as_the_rule_says_on_plain_lists(void **state) {
   for (uint64_t seed = 1; seed <= PROBLEMS; seed++) {
     rng r = rng_new(seed);
     lab_options o = {.seed = seed,
-                     .n_operators = 2 + (int32_t)rng_below(&r, MOST - 2),
+                     .n_operators = 2 + (int32_t)rng_below(&r, MAX_N - 2),
                      .n_devices = 2 + (int32_t)rng_below(&r, DEVICES - 1),
                      .density = 0.1 + 0.4 * rng_unit(&r),
                      .pinned = seed % 3 == 0,
@@ -200,7 +200,7 @@ static void it_places_as_the_rule_says_on_plain_lists(void **state) {
     if (!p->conflict && p->graph->n_colocations == 0) {
       arena *a = arena_new();
       rank_costs costs;
-      double rank[MOST];
+      double rank[MAX_N];
       world w = {0};
       memset(w.device, 0xff, sizeof w.device);
       assert_true(rank_costs_find(&costs, a, p, RANK_MEAN));

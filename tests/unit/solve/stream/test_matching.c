@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "solve/stream/matching.h"
 
-enum { MOST = 7, LARGE = 3000, LARGE_EDGES = 12000 };
+enum { MAX_N = 7, LARGE = 3000, LARGE_EDGES = 12000 };
 
 static int64_t best_from(const matching_graph *g, int32_t u, uint32_t taken) {
   if (u == g->n_left) return 0;
@@ -45,11 +45,12 @@ static void it_is_the_heaviest_of_all_matchings(void **state) {
   arena *a = arena_new();
   for (uint64_t seed = 1; seed <= 5000; seed++) {
     rng r = rng_new(seed);
-    int32_t n = 1 + (int32_t)rng_below(&r, MOST), m = 1 + (int32_t)rng_below(&r, MOST), to[MOST * MOST], mate[MOST];
-    int64_t start[MOST + 1] = {0}, weight[MOST * MOST],
-                         range = seed % 3 == 0   ? 3
-                                 : seed % 3 == 1 ? 20
-                                                 : (int64_t)1 << 50;
+    int32_t n = 1 + (int32_t)rng_below(&r, MAX_N), m = 1 + (int32_t)rng_below(&r, MAX_N), to[MAX_N * MAX_N],
+            mate[MAX_N];
+    int64_t start[MAX_N + 1] = {0}, weight[MAX_N * MAX_N],
+                          range = seed % 3 == 0   ? 3
+                                  : seed % 3 == 1 ? 20
+                                                  : (int64_t)1 << 50;
     int64_t edges = 0;
     for (int32_t u = 0; u < n; u++) {
       for (int32_t v = 0; v < m; v++) {

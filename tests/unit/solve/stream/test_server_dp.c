@@ -22,13 +22,13 @@
 #include "solve/stream/chain.h"
 #include "view/server_types.h"
 
-enum { MOST_DEVICES = 6, MOST_OPERATORS = 7 };
+enum { MAX_DEVICES = 6, MAX_OPERATORS = 7 };
 
 /* ---- chains ---- */
 
 static int32_t count_boundaries_slowly(const situ_graph *g) {
-  enum { MOST = 40 };
-  static bool reaches[MOST][MOST];
+  enum { MAX_N = 40 };
+  static bool reaches[MAX_N][MAX_N];
   int32_t n = g->n_operators, cuts = 0;
   memset(reaches, 0, sizeof reaches);
   for (int32_t v = n - 1; v >= 0; v--)
@@ -189,7 +189,7 @@ typedef struct small {
   situ_platform *platform;
   situ_costs *costs;
   situ_problem *problem;
-  int32_t pins[MOST_OPERATORS];
+  int32_t pins[MAX_OPERATORS];
 } small;
 
 static void must(situ_status status, const situ_error *error) {
@@ -198,14 +198,14 @@ static void must(situ_status status, const situ_error *error) {
 
 /* A chain of operators; servers of one or two kinds with one to three devices, all joined. */
 static small small_random(uint64_t seed, situ_problem_options options, bool memory) {
-  static const char *const names[MOST_DEVICES] = {"d0", "d1", "d2", "d3", "d4", "d5"};
+  static const char *const names[MAX_DEVICES] = {"d0", "d1", "d2", "d3", "d4", "d5"};
   static const char *const classes[3] = {"c0", "c1", "c2"};
   small s;
   rng r = rng_new(seed * 77 + 5);
   situ_error error = {0};
   situ_graph_builder *b;
   must(situ_graph_builder_new(&b, "small", &error), &error);
-  int32_t n = 3 + (int32_t)rng_below(&r, MOST_OPERATORS - 3), before = -1;
+  int32_t n = 3 + (int32_t)rng_below(&r, MAX_OPERATORS - 3), before = -1;
   for (int32_t v = 0; v < n; v++) {
     situ_operator op = {.colocation = -1, .weight_bytes = (int64_t)rng_below(&r, 30)};
     must(builder_add_operator(b, &op, NULL, &error), &error);
@@ -215,17 +215,17 @@ static small small_random(uint64_t seed, situ_problem_options options, bool memo
   }
   must(situ_graph_freeze(&s.graph, b, &error), &error);
   situ_graph_builder_free(b);
-  situ_device devices[MOST_DEVICES];
-  situ_link links[MOST_DEVICES * MOST_DEVICES];
+  situ_device devices[MAX_DEVICES];
+  situ_link links[MAX_DEVICES * MAX_DEVICES];
   int32_t n_devices = 0, n_links = 0, server = 0;
-  int32_t kinds = 1 + (int32_t)rng_below(&r, 2), places[2], of_server[MOST_DEVICES];
+  int32_t kinds = 1 + (int32_t)rng_below(&r, 2), places[2], of_server[MAX_DEVICES];
   int32_t class_of[2][3];
   for (int32_t k = 0; k < kinds; k++) {
     places[k] = 1 + (int32_t)rng_below(&r, 3);
     for (int32_t i = 0; i < 3; i++) class_of[k][i] = (int32_t)rng_below(&r, 2 + seed % 2);
   }
   int64_t room = memory ? 30 + (int64_t)rng_below(&r, 60) : SITU_UNLIMITED_BYTES;
-  for (int32_t k = 0; n_devices + places[k] <= MOST_DEVICES; k = (k + 1) % kinds, server++) {
+  for (int32_t k = 0; n_devices + places[k] <= MAX_DEVICES; k = (k + 1) % kinds, server++) {
     for (int32_t i = 0; i < places[k]; i++) {
       of_server[n_devices] = k;
       devices[n_devices] = (situ_device){.name = names[n_devices],

@@ -1,15 +1,15 @@
-#include "sim/stream_marks.h"
+#include "sim/stream_checkpoints.h"
 
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/contracts.h"
 
-enum { MARKS = 16 };
-static const int64_t MARKS_BYTES = (int64_t)1 << 26; /* of all marks together */
+enum { CHECKPOINTS = 16 };
+static const int64_t CHECKPOINTS_BYTES = (int64_t)1 << 26; /* of all checkpoints together */
 
 /* The state of stream_link.c at the end of an instant. */
-struct stream_mark {
+struct stream_checkpoint {
   int64_t now_ns;
   int32_t n_ended, n_sendings, n_heap;
   int32_t *waiting;   /* [operator] */
@@ -20,44 +20,44 @@ struct stream_mark {
   stream_sending *sending;
 };
 
-struct stream_marks {
-  stream_mark mark[MARKS]; /* by time */
-  int32_t n, most, stride; /* stride: operators that end from one mark to the next, at least */
+struct stream_checkpoints {
+  stream_checkpoint at[CHECKPOINTS]; /* by time */
+  int32_t n, max, stride;            /* stride: minimum number of operators that end between two checkpoints */
 };
 
-static bool make_mark(const stream *s, stream_mark *m, arena *a) {
+static bool make_checkpoint(const stream *s, stream_checkpoint *m, arena *a) {
   int32_t n_channels = s->n_channels;
   return (m->waiting = ARENA_NEW(a, int32_t, s->n_operators)) && (m->device_at = ARENA_NEW(a, int32_t, s->n_devices)) &&
          (m->device_busy = ARENA_NEW(a, bool, s->n_devices)) && (m->channel_now = ARENA_NEW(a, int32_t, n_channels)) &&
          (m->queue_first = ARENA_NEW(a, int32_t, n_channels)) && (m->queue_last = ARENA_NEW(a, int32_t, n_channels)) &&
          (m->heap = ARENA_NEW(a, stream_event, (int64_t)s->n_devices + n_channels)) &&
-         (m->sending = ARENA_NEW(a, stream_sending, stream_most_sendings(s)));
+         (m->sending = ARENA_NEW(a, stream_sending, stream_max_sendings(s)));
 }
 
-static int64_t mark_bytes(const stream *s) {
-  return 4 * (int64_t)s->n_operators + (int64_t)sizeof(stream_sending) * stream_most_sendings(s) +
+static int64_t checkpoint_bytes(const stream *s) {
+  return 4 * (int64_t)s->n_operators + (int64_t)sizeof(stream_sending) * stream_max_sendings(s) +
          32 * ((int64_t)s->n_devices + s->n_channels);
 }
 
-stream_marks *stream_marks_new(const stream *s, arena *a) {
-  stream_marks *m = ARENA_ZERO(a, stream_marks, 1);
+stream_checkpoints *stream_checkpoints_new(const stream *s, arena *a) {
+  stream_checkpoints *m = ARENA_ZERO(a, stream_checkpoints, 1);
   if (!m) return NULL;
-  m->most = (int32_t)min64(MARKS, MARKS_BYTES / mark_bytes(s));
-  m->stride = s->n_operators / (MARKS + 1) + 1;
-  for (int32_t i = 0; i < m->most; i++)
-    if (!make_mark(s, &m->mark[i], a)) return NULL;
+  m->max = (int32_t)min64(CHECKPOINTS, CHECKPOINTS_BYTES / checkpoint_bytes(s));
+  m->stride = s->n_operators / (CHECKPOINTS + 1) + 1;
+  for (int32_t i = 0; i < m->max; i++)
+    if (!make_checkpoint(s, &m->at[i], a)) return NULL;
   return m;
 }
 
 #define COPY(to, from, count) memcpy((to), (from), (size_t)(count) * sizeof *(to))
 
-void stream_marks_leave(stream *s, int64_t now_ns) {
+void stream_checkpoints_save(stream *s, int64_t now_ns) {
   const stream_link_run *run = &s->link;
-  stream_marks *marks = run->marks;
-  int32_t last = marks->n > 0 ? marks->mark[marks->n - 1].n_ended : 0;
-  if (marks->n == marks->most || run->n_ended < last + marks->stride) return;
-  ENSURE(marks->n == 0 || marks->mark[marks->n - 1].now_ns < now_ns); /* marks go by time */
-  stream_mark *m = &marks->mark[marks->n++];
+  stream_checkpoints *c = run->checkpoints;
+  int32_t last = c->n > 0 ? c->at[c->n - 1].n_ended : 0;
+  if (c->n == c->max || run->n_ended < last + c->stride) return;
+  ENSURE(c->n == 0 || c->at[c->n - 1].now_ns < now_ns); /* checkpoints rise in time */
+  stream_checkpoint *m = &c->at[c->n++];
   m->now_ns = now_ns;
   m->n_ended = run->n_ended;
   m->n_sendings = run->n_sendings;
@@ -72,22 +72,22 @@ void stream_marks_leave(stream *s, int64_t now_ns) {
   COPY(m->sending, run->sending, run->n_sendings);
 }
 
-bool stream_marks_empty(const stream_marks *marks) { return marks->n == 0; }
+bool stream_checkpoints_empty(const stream_checkpoints *c) { return c->n == 0; }
 
-const stream_mark *stream_marks_before(const stream_marks *marks, int64_t time_ns) {
+const stream_checkpoint *stream_checkpoints_before(const stream_checkpoints *c, int64_t time_ns) {
   int32_t n = 0;
-  while (n < marks->n && marks->mark[n].now_ns < time_ns) n++;
-  return n > 0 ? &marks->mark[n - 1] : NULL;
+  while (n < c->n && c->at[n].now_ns < time_ns) n++;
+  return n > 0 ? &c->at[n - 1] : NULL;
 }
 
-int64_t stream_mark_ns(const stream_mark *mark) { return mark->now_ns; }
+int64_t stream_checkpoint_ns(const stream_checkpoint *point) { return point->now_ns; }
 
-void stream_marks_cut(stream_marks *marks, const stream_mark *mark) {
-  REQUIRE(!mark || (mark >= marks->mark && mark < marks->mark + marks->n));
-  marks->n = mark ? (int32_t)(mark - marks->mark) + 1 : 0;
+void stream_checkpoints_cut(stream_checkpoints *c, const stream_checkpoint *point) {
+  REQUIRE(!point || (point >= c->at && point < c->at + c->n));
+  c->n = point ? (int32_t)(point - c->at) + 1 : 0;
 }
 
-void stream_go_to_mark(stream *s, const stream_mark *m) {
+void stream_restore(stream *s, const stream_checkpoint *m) {
   stream_link_run *run = &s->link;
   s->dispatch.started = NULL;
   s->stopped = run->broken = false;
