@@ -54,12 +54,12 @@ static inline double full(double steepness, double part) { return exp(steepness 
 static double price_of(const potential *s, int32_t d, const device_sums *sums) {
   double compute = (double)sums->compute_ns, in = (double)sums->in_ns, out = (double)sums->out_ns, price;
   double x = s->steepness, period = s->period_ns;
-  if (s->h.greatest)
+  if (s->h.overlaps)
     price = full(x, compute / period) + full(x, in / period) + full(x, out / period);
   else
     price = full(x, (compute + in + out) / period);
   if (s->h.memory_is_free) return price;
-  double bytes = (double)sums->bytes + (sums->greatest < 0 ? 0 : (double)s->h.footprint_bytes[sums->greatest]);
+  double bytes = (double)sums->bytes + (sums->max_footprint < 0 ? 0 : (double)s->h.footprint_bytes[sums->max_footprint]);
   return price + full(s->memory_steepness, bytes / ((double)s->h.limit_bytes[d] + 1));
 }
 
