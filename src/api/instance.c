@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "cost/cost_models.h"
 #include "plan/plan.h"
+#include "platform/platform_sources.h"
 #include "read/reader.h"
 #include "write/writer.h"
 
@@ -97,9 +98,17 @@ static situ_status keep_options(situ_instance *i, const instance_options *option
   bool ok = keep(a, &o->model) && keep(a, &o->read.reader) && keep(a, &o->read.kv_type) && keep(a, &o->platform) &&
             keep(a, &o->cost.model) && keep(a, &o->cost.table_path) && keep(a, &o->cost.fusion) &&
             keep(a, &o->cost.engine) && keep(a, &o->fix) && keep(a, &o->start) && keep(a, &o->rules_text) &&
-            keep_dims(a, &o->read) && keep_names(a, &o->unused, o->n_unused) && keep_names(a, &o->rules, o->n_rules) &&
-            keep_names(a, &o->writers, o->n_writers);
+            keep(a, &o->host_text) && keep_dims(a, &o->read) && keep_names(a, &o->unused, o->n_unused) &&
+            keep_names(a, &o->rules, o->n_rules) && keep_names(a, &o->writers, o->n_writers);
   return ok ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+static situ_status read_host(situ_platform **out, const char *text, const char *where, situ_error *error) {
+  json_value *tree;
+  TRY(json_parse(&tree, text, strlen(text), where, error));
+  situ_status status = platform_from_json(out, tree, where, error);
+  json_free(tree);
+  return status;
 }
 
 static situ_status read_platform(situ_instance *i, situ_error *error) {
@@ -114,7 +123,10 @@ static situ_status read_platform(situ_instance *i, situ_error *error) {
   if (!i->options.platform)
     log_line((log_to){i->options.read.log, i->options.read.log_context}, SITU_LOG_WARNING,
              "no platform given: assuming %s (this-host is this machine)", name);
-  TRY(situ_platform_read(&i->own_platform, name, error));
+  if (i->options.host_text && strcmp(name, "this-host") == 0)
+    TRY(read_host(&i->own_platform, i->options.host_text, "the host of the plan", error));
+  else
+    TRY(situ_platform_read(&i->own_platform, name, error));
   i->platform = i->own_platform;
   return SITU_STATUS_OK;
 }

@@ -27,6 +27,8 @@ typedef struct instance_options {
   const char *const *writers;
   int32_t n_writers;
   const char *rules_text; /* a JSON array of what rules files hold, where no rules are named; or NULL */
+  const char
+      *host_text; /* the platform file of what this-host was when the plan was made; NULL: this machine as it is */
 } instance_options;
 
 /* Takes the options of a caller of any version; texts and arrays are borrowed. BAD_ARGUMENT for invalid options. */

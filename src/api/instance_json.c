@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "platform/platform_sources.h"
 #include "read/reader.h"
 
 const char *instance_hash_text(char into[INSTANCE_HASH_BYTES], uint64_t hash) {
@@ -92,6 +93,7 @@ json_value *instance_to_json(const situ_instance *i) {
   if (read->kv_type) ok = ok && json_set(o, "kv_type", json_new_text(read->kv_type));
   const char *named = i->options.platform ? i->options.platform : i->own_platform ? SITU_DEFAULT_PLATFORM : NULL;
   ok = ok && json_set(o, "platform", named ? json_new_text(named) : json_new_null());
+  if (named && strcmp(named, "this-host") == 0) ok = ok && json_set(o, "host", platform_to_json(i->platform));
   ok = ok && json_set(o, "platform_hash", json_new_text(instance_hash_text(hash, platform_hash(i->platform, true))));
   ok = ok && json_set(o, "costs", costs_json(i));
   ok = ok && json_set(o, "objective", json_new_text(situ_objective_name(p->objective)));
@@ -179,6 +181,7 @@ static const field fields[] = {
     MEMBER("acceptance", FIELD_SHARE, AT(read.acceptance)),
     MEMBER("kv_type", FIELD_TEXT, AT(read.kv_type)),
     MEMBER("platform", FIELD_PATH, AT(platform), .need = FIELD_NULLABLE),
+    MEMBER("host", FIELD_OBJECT),
     MEMBER("platform_hash", FIELD_TEXT, REQUIRED),
     MEMBER("costs", FIELD_OBJECT, REQUIRED),
     MEMBER("objective", FIELD_WORD, AT(problem.objective), RANGE(SITU_OBJECTIVE_LATENCY, SITU_OBJECTIVE_THROUGHPUT),
@@ -352,12 +355,13 @@ static situ_status read_unused(instance_options *o, const json_value *list, cons
   return SITU_STATUS_OK;
 }
 
-static situ_status read_rules(instance_options *o, const json_value *list, arena *a, situ_error *error) {
-  if (!list) return SITU_STATUS_OK;
-  char *text = json_print(list, 0);
-  o->rules_text = arena_string(a, text);
+/* A member as text, or NULL where it is not there. */
+static situ_status read_text_of(const char **out, const json_value *member, arena *a, situ_error *error) {
+  if (!member) return SITU_STATUS_OK;
+  char *text = json_print(member, 0);
+  *out = arena_string(a, text);
   free(text);
-  return o->rules_text ? SITU_STATUS_OK : fail_no_memory(error);
+  return *out ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
 situ_status instance_options_from_json(instance_options *o, const json_value *member, const char *path, arena *a,
@@ -371,7 +375,8 @@ situ_status instance_options_from_json(instance_options *o, const json_value *me
   const json_value *before = json_get(member, "overlap"); /* version 0.1: what async_copies is now */
   if (json_kind_of(before) == JSON_TRUTH) o->problem.async_copies = json_truth(before, false);
   TRY(read_unused(o, json_get(member, "unused"), &at, error));
-  TRY(read_rules(o, json_get(member, "rules"), a, error));
+  TRY(read_text_of(&o->rules_text, json_get(member, "rules"), a, error));
+  TRY(read_text_of(&o->host_text, json_get(member, "host"), a, error));
   at.group = "instance.dims";
   TRY(read_dims(&o->read, json_get(member, "dims"), &at, error));
   at.group = "instance.costs";
@@ -384,6 +389,7 @@ void instance_options_fill(instance_options *o, const instance_options *from) {
   static const field *const tables[] = {fields, cost_fields};
   static const char nothing[sizeof(value)];
   bool own_problem = o->problem.objective || o->problem.execution;
+  if (!o->platform) o->host_text = from->host_text;
   for (int k = 0; k < 2; k++)
     for (const field *f = tables[k]; f->name; f++) {
       size_t bytes = forms[f->form].bytes;

@@ -7,7 +7,7 @@
 #include "base/arguments.h"
 #include "base/clock.h"
 #include "base/hash.h"
-#include "platform/platform.h"
+#include "platform/platform_sources.h"
 
 static bool report_progress(void *context) {
   measuring *m = context;
@@ -28,6 +28,7 @@ situ_status measure_options_take(measuring *m, const situ_measure_options *given
       o->threads > MAX_COUNT || o->queue > 64)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a measurement option is out of range");
   if (o->time_limit_s == 0) o->time_limit_s = LIMIT_S;
+  m->threads_given = o->threads > 0;
   if (o->threads == 0) o->threads = 1;
   if (o->items == 0) o->items = ITEMS;
   if (o->warm_up == 0) o->warm_up = WARM_UP;
@@ -35,10 +36,16 @@ situ_status measure_options_take(measuring *m, const situ_measure_options *given
   return SITU_STATUS_OK;
 }
 
-situ_status measure_begin(measuring *m, const situ_measure_options *given, const char *model, arena *a,
-                          situ_error *error) {
+/* As many as the costs assume: all cores of this-host, unless they were measured. */
+static int32_t threads_planned(const situ_problem *p) {
+  return p->costs->table_hash ? 0 : this_host_threads(p->platform);
+}
+
+situ_status measure_begin(measuring *m, const situ_measure_options *given, const situ_problem *p, const char *model,
+                          arena *a, situ_error *error) {
   const model_format *format;
   TRY(measure_options_take(m, given, error));
+  if (p && !m->threads_given && threads_planned(p) > 0) m->options.threads = threads_planned(p);
   TRY(model_format_find(&format, model, error));
   const situ_measure_options *o = &m->options;
   m->arena = a;

@@ -16,13 +16,16 @@ typedef struct measuring {
   executor_options executor; /* each call sets names, copies and other fields of its own */
   arena *arena;
   int64_t begun_ns;
+  bool threads_given;  /* by the caller, not the default */
   int32_t done, total; /* for the progress */
   const char *phase;
 } measuring;
 
-/* For the model file at `model`. `arena` is the caller's, and `m` must not move until the measurement ends. */
-situ_status measure_begin(measuring *m, const situ_measure_options *given, const char *model, arena *a,
-                          situ_error *error);
+/* For the model file at `model`. Without a number of threads each device gets as many as the costs of the problem
+ * assume, or one (always without a problem). `arena` is the caller's, and `m` must not move until the measurement ends.
+ */
+situ_status measure_begin(measuring *m, const situ_measure_options *given, const situ_problem *problem,
+                          const char *model, arena *a, situ_error *error);
 /* Only the options, for calls without an engine. */
 situ_status measure_options_take(measuring *m, const situ_measure_options *given, situ_error *error);
 /* Sets the lane of every device of a platform from options->map. In the arena. */

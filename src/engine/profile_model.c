@@ -195,7 +195,7 @@ static situ_status profile_into(situ_profile *p, const char *model, const char *
     return fail_with(error, SITU_STATUS_UNSUPPORTED, model,
                      "is requested as a training step; only forward passes can be profiled");
   if (!from) {
-    TRY(measure_begin(&m, given, model, p->arena, error));
+    TRY(measure_begin(&m, given, NULL, model, p->arena, error));
     TRY(read_take_assumed(&m.read, p->model, p->arena, error));
     TRY(measure_version(version, &m, error));
     snprintf(p->engine, sizeof p->engine, "%s %s", m.executor.engine->name, version);

@@ -229,7 +229,7 @@ situ_status race_plans(situ_race **out, const situ_plan *const *plans, const cha
     race->predicted_ns[i] = situ_plan_by_parts_ns(plans[i], problem);
   }
   situ_status status = room ? measure_options_take(&r.m, options, error) : fail_no_memory(error);
-  if (status == SITU_STATUS_OK && !r.m.options.replay) status = measure_begin(&r.m, options, model, a, error);
+  if (status == SITU_STATUS_OK && !r.m.options.replay) status = measure_begin(&r.m, options, problem, model, a, error);
   if (status == SITU_STATUS_OK) status = race_into(&r, plans, model, error);
   if (status == SITU_STATUS_OK)
     *out = race;

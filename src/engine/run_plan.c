@@ -367,7 +367,7 @@ static situ_status begin(running *r, const char *model, const situ_measure_optio
   TRY(ranks_open(&r->ranks, &r->m.executor.wait, r->error));
   r->run->rank = ranks_own(r->ranks);
   r->run->n_ranks = ranks_count(r->ranks);
-  situ_status status = measure_begin(&r->m, options, model, r->run->arena, r->error);
+  situ_status status = measure_begin(&r->m, options, r->problem, model, r->run->arena, r->error);
   if (status == SITU_STATUS_OK) status = run_into(r, model);
   if (status != SITU_STATUS_OK) ranks_fail(r->ranks, r->error);
   if (r->ranks && status == SITU_STATUS_CANCELLED)

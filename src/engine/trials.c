@@ -212,7 +212,8 @@ situ_status trials_begin(trials *t, const situ_problem *problem, const char *mod
   if (own.items == 0) own.items = ROUNDS;
   *t = (trials){.problem = problem, .model = model, .budget = budget, .arena = arena_new()};
   if (!t->arena) return fail_no_memory(error);
-  TRY(own.replay ? measure_options_take(&t->m, &own, error) : measure_begin(&t->m, &own, model, t->arena, error));
+  TRY(own.replay ? measure_options_take(&t->m, &own, error)
+                 : measure_begin(&t->m, &own, problem, model, t->arena, error));
   t->m.phase = "trials";
   t->m.total = budget;
   if (!ARENA_ARRAYS(t->arena, ZEROS(t->all, budget), ARRAY(t->names, problem->n_devices),

@@ -1,6 +1,7 @@
 /* "this-host": the machine that runs situ. Values that the system reports (cores, memories, PCI devices) are used as
  * they are; others are estimated as described in docs/formats/platform.md. The only file that includes hwloc. */
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "platform/catalogue.h"
+#include "platform/host_speed.h"
 #include "platform/platform_sources.h"
 
 #ifdef SITU_HWLOC
@@ -195,19 +197,8 @@ static double clock_rate(void) {
   return khz >= 1e5 && khz <= 1e7 ? 1000.0 * khz : 2.5e9;
 }
 
-/* FP32 operations in one clock of one core: two fused multiply-adds on the widest vectors. Cores of other makers than
- * Intel are taken to split 512-bit vectors. */
-static double flops_per_clock(void) {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_is("intel")) return 64.0;
-  if (__builtin_cpu_supports("fma")) return 32.0;
-  return __builtin_cpu_supports("avx") ? 16.0 : 8.0;
-#elif defined(__aarch64__)
-  return 16.0;
-#else
-  return 4.0;
-#endif
-}
+/* FP32 operations in one clock of one core, where they cannot be measured: a multiplication and an addition. */
+enum { FLOPS_PER_CLOCK = 4 };
 
 static bool has_vnni(void) {
 #if defined(__x86_64__)
@@ -220,11 +211,12 @@ static bool has_vnni(void) {
 /* One node: all its cores run one operator together. */
 static situ_device node_device(const host_node *node, const char *name, const char *class_name, double core_peak) {
   double peak = node->cores * core_peak;
-  double bandwidth = 8e9 * node->cores; /* about one core's share of a channel, up to a socket's worth of channels */
+  double bandwidth = host_bytes_per_s(node->cores);
+  if (bandwidth == 0) bandwidth = fmin(8e9 * node->cores, 160e9); /* shares of channels, up to those of a socket */
   situ_device d = {.name = name,
                    .class_name = class_name,
                    .peak_flops = {[SITU_DTYPE_F32] = peak, [SITU_DTYPE_F64] = peak / 2.0},
-                   .memory_bytes_per_s = bandwidth < 160e9 ? bandwidth : 160e9,
+                   .memory_bytes_per_s = bandwidth,
                    .memory_bytes = node->memory_bytes > 0 ? node->memory_bytes : SITU_UNLIMITED_BYTES,
                    .launch_ns = 1000,
                    .shares_memory_with = -1,
@@ -240,7 +232,7 @@ static situ_status build(situ_platform **out, arena *a, const host_facts *facts,
   char(*names)[32] = arena_alloc(a, n, sizeof *names);
   char(*classes)[32] = arena_alloc(a, n, sizeof *classes);
   if (!devices || !links || !names || !classes) return fail_no_memory(error);
-  const double core_peak = clock_rate() * flops_per_clock(); /* once: the clock may be another when asked again */
+  double measured = host_core_flops(), core_peak = measured > 0 ? measured : clock_rate() * FLOPS_PER_CLOCK;
   const situ_link_kind_info *sockets = link_kind_find("upi");
   for (int i = 0; i < n_nodes; i++) {
     snprintf(names[i], sizeof names[i], n_nodes > 1 ? "cpu%d" : "cpu", i);
@@ -265,6 +257,13 @@ static situ_status build(situ_platform **out, arena *a, const host_facts *facts,
     links[n_links++] = (situ_link){d, gpu->node, bus->to_host_ns, rate, -1};
   }
   return platform_new(out, "this-host", devices, n, links, n_links, error);
+}
+
+int32_t this_host_threads(const situ_platform *p) {
+  int cores = 0, n = 0;
+  if (strcmp(p->name, "this-host") != 0 || sscanf(p->devices[0].class_name, "cpu-%d-cores%n", &cores, &n) != 1)
+    return 0;
+  return p->devices[0].class_name[n] ? 0 : cores;
 }
 
 situ_status platform_from_this_host(situ_platform **out, situ_error *error) {
