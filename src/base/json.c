@@ -173,45 +173,93 @@ static void print_row(text_buffer *out, const json_t *t) {
   text_add(out, "]");
 }
 
+/* Adds a text that needs no escapes, in quotes; false where it needs some. */
+static bool quote_plain(text_buffer *out, const char *text) {
+  size_t n = 0;
+  while (text[n] >= 0x20 && text[n] < 0x7f && text[n] != '"' && text[n] != '\\') n++;
+  if (text[n]) return false;
+  text_add_bytes(out, "\"", 1);
+  text_add_bytes(out, text, n);
+  text_add_bytes(out, "\"", 1);
+  return true;
+}
+
 void json_quote(text_buffer *out, const char *text) {
+  if (text && quote_plain(out, text)) return;
   json_value *value = json_new_text(text);
   print_compact(out, inner(value));
   json_free(value);
 }
 
-static void print_key(text_buffer *out, const char *key) {
-  json_quote(out, key);
-  text_add(out, ": ");
+typedef struct printing {
+  text_buffer out;
+  int indent;
+  const json_listing *listing; /* NULL for none */
+} printing;
+
+/* Ends a line, the first member's without a comma, and begins one at a level. */
+static void next_line(printing *p, bool comma, int level) {
+  static const char blanks[] = "                ";
+  text_add_bytes(&p->out, comma ? ",\n" : "\n", comma ? 2 : 1);
+  for (size_t left = (size_t)p->indent * (size_t)level, n; left > 0; left -= n) {
+    n = left < sizeof blanks - 1 ? left : sizeof blanks - 1;
+    text_add_bytes(&p->out, blanks, n);
+  }
+}
+
+static void print_key(printing *p, const char *key) {
+  json_quote(&p->out, key);
+  text_add_bytes(&p->out, ": ", 2);
+}
+
+static void print_listing(printing *p, int level) {
+  const json_listing *l = p->listing;
+  text_add_bytes(&p->out, "{", 1);
+  for (int64_t k = 0; k < l->n && !p->out.failed; k++) {
+    json_text_member m = l->member(l->context, k);
+    next_line(p, k > 0, level + 1);
+    print_key(p, m.key);
+    json_quote(&p->out, m.text);
+  }
+  next_line(p, false, level);
+  text_add_bytes(&p->out, "}", 1);
 }
 
 /* Trees that were read are at most 2,000 levels deep; those that we make, less than ten. */
-static void print_tree(text_buffer *out, const json_t *t, int indent, int level) {
+static void print_tree(printing *p, const json_t *t, int level) {
   size_t n = json_is_array(t) ? json_array_size(t) : json_object_size(t), i = 0;
+  if (p->listing && outer(t) == p->listing->at && p->listing->n > 0) {
+    print_listing(p, level);
+    return;
+  }
   if (is_row(t)) {
-    print_row(out, t);
+    print_row(&p->out, t);
     return;
   }
   if (n == 0) {
-    print_scalar(out, t);
+    print_scalar(&p->out, t);
     return;
   }
   void *at = json_is_object(t) ? json_object_iter((json_t *)(uintptr_t)t) : NULL;
-  text_add(out, at ? "{" : "[");
-  for (; i < n && !out->failed; i++) {
-    text_add(out, "%s\n%*s", i ? "," : "", indent * (level + 1), "");
-    if (at) print_key(out, json_object_iter_key(at));
-    print_tree(out, at ? json_object_iter_value(at) : json_array_get(t, i), indent, level + 1);
+  text_add_bytes(&p->out, at ? "{" : "[", 1);
+  for (; i < n && !p->out.failed; i++) {
+    next_line(p, i > 0, level + 1);
+    if (at) print_key(p, json_object_iter_key(at));
+    print_tree(p, at ? json_object_iter_value(at) : json_array_get(t, i), level + 1);
     if (at) at = json_object_iter_next((json_t *)(uintptr_t)t, at);
   }
-  text_add(out, "\n%*s%s", indent * level, "", json_is_object(t) ? "}" : "]");
+  next_line(p, false, level);
+  text_add_bytes(&p->out, json_is_object(t) ? "}" : "]", 1);
 }
 
-char *json_print(const json_value *root, int indent) {
-  REQUIRE(indent >= 0);
-  text_buffer out = {0};
+char *json_print_with(const json_value *root, int indent, const json_listing *listing) {
+  REQUIRE(indent > 0 || (indent == 0 && !listing));
+  printing p = {.indent = indent, .listing = listing};
   if (indent > 0)
-    print_tree(&out, inner(root), indent, 0);
+    print_tree(&p, inner(root), 0);
   else
-    print_compact(&out, inner(root));
-  return text_take(&out);
+    print_compact(&p.out, inner(root));
+  return text_take(&p.out);
 }
+
+char *json_print(const json_value *root, int indent) { return json_print_with(root, indent, NULL); }

@@ -65,6 +65,20 @@ bool json_push(json_value *array, json_value *value);
  * them again (17 with indent 0); indent 0 is one line, else every member has its line, and so has every array that
  * holds no other. */
 char *json_print(const json_value *root, int indent);
+
+/* Members that an empty object of a tree, `at`, gets only when the tree is printed: a tree of a million would take
+ * longer to make and to free than to print. Their keys differ and are UTF-8. */
+typedef struct json_text_member {
+  const char *key, *text;
+} json_text_member;
+typedef struct json_listing {
+  const json_value *at;
+  int64_t n;
+  json_text_member (*member)(const void *context, int64_t k); /* 0 <= k < n */
+  const void *context;
+} json_listing;
+/* The same as json_print, with an indent, as if `listing` (NULL for none) were part of the tree. */
+char *json_print_with(const json_value *root, int indent, const json_listing *listing);
 /* Adds `text` in quotes, escaped; bytes that are not UTF-8 are replaced as by json_new_text. */
 void json_quote(text_buffer *out, const char *text);
 

@@ -125,8 +125,8 @@ static size_t layer_length(const families *f, const char *name, arena *a) {
 /* Layers derived from names, not yet ordered. */
 static bool read_names(layer_list *out, const situ_graph *g, arena *a) {
   int32_t n = g->n_operators;
-  families f = {.map = string_map_new(a, n)};
-  string_map *layers = string_map_new(a, n);
+  families f = {.map = string_map_new(a, 64)};
+  string_map *layers = string_map_new(a, 64);
   int64_t most = (int64_t)n * 4 + MAX_STEPS; /* families: more are none of layers */
   if (!f.map || !layers ||
       !ARENA_ARRAYS(a, ARRAY(f.number, most), ARRAY(f.length, most), ARRAY(f.several, most), ARRAY(out->name, n)))

@@ -14,14 +14,6 @@ typedef struct member {
   bool idle;
 } member;
 
-static int by_section(const void *a, const void *b) {
-  const member *x = a, *y = b;
-  if (x->part != y->part) return x->part < y->part ? -1 : 1;
-  if (x->idle != y->idle) return x->idle - y->idle;
-  if (x->section != y->section) return x->section < y->section ? -1 : 1;
-  return (x->op > y->op) - (x->op < y->op);
-}
-
 typedef struct naming {
   const situ_graph *graph;
   layer_list layers;
@@ -149,6 +141,28 @@ static const char *name_of(const naming *w, arena *a) {
   return kept;
 }
 
+/* The key of a member in one of the two passes of sort_members. */
+static int32_t key_of(const member *m, bool by_part, int32_t n_sections) {
+  return by_part ? m->part : m->section + 1 + (m->idle ? n_sections : 0);
+}
+
+/* Sorts members that are in order of operators by part, work, section: by counting, since they may be a million. */
+static bool sort_members(member *all, int32_t n, int32_t n_parts, int32_t n_sections, arena *a) {
+  int32_t n_keys[2] = {2 * n_sections, n_parts};
+  member *from = all, *to = ARENA_NEW(a, member, n);
+  for (int32_t pass = 0; to && pass < 2; pass++) {
+    int32_t *start = ARENA_ZERO(a, int32_t, n_keys[pass] + 1);
+    if (!start) return false;
+    for (int32_t i = 0; i < n; i++) start[key_of(&from[i], pass, n_sections) + 1]++;
+    for (int32_t k = 0; k < n_keys[pass]; k++) start[k + 1] += start[k];
+    for (int32_t i = 0; i < n; i++) to[start[key_of(&from[i], pass, n_sections)]++] = from[i];
+    member *sorted = to;
+    to = from;
+    from = sorted;
+  }
+  return to != NULL;
+}
+
 static bool make_names(const char **out, const part_list *parts, const situ_problem *p, arena *a, arena *scratch) {
   naming w = {.graph = p->graph};
   int32_t n = p->n_operators;
@@ -162,7 +176,7 @@ static bool make_names(const char **out, const part_list *parts, const situ_prob
     w.size[section + 1] += !all[v].idle;
     w.n_all += !all[v].idle;
   }
-  qsort(all, (size_t)n, sizeof *all, by_section);
+  if (!sort_members(all, n, parts->n, w.layers.n + 2, scratch)) return false;
   for (int32_t k = 0, at = 0; k < parts->n; k++) {
     w.member = all + at;
     w.n = 0;

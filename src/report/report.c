@@ -193,16 +193,20 @@ bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem
   return ok && json_set(o, "reason", *reason ? json_new_text(reason) : json_new_null());
 }
 
-char *report_finish(json_value *root, bool ok) {
-  char *text = ok ? json_print(root, 2) : NULL;
+char *report_finish_with(json_value *root, bool ok, const json_listing *listing) {
+  char *text = ok ? json_print_with(root, 2, listing) : NULL;
   json_free(root);
-  if (!text) return NULL;
-  text_buffer t = {0};
-  text_add_bytes(&t, text, strlen(text));
-  text_add_bytes(&t, "\n", 1);
-  free(text);
-  return text_take(&t);
+  size_t n = text ? strlen(text) : 0;
+  char *ended = text ? realloc(text, n + 2) : NULL;
+  if (!ended) {
+    free(text);
+    return NULL;
+  }
+  memcpy(ended + n, "\n", 2);
+  return ended;
 }
+
+char *report_finish(json_value *root, bool ok) { return report_finish_with(root, ok, NULL); }
 
 static void faster_text(char *into, size_t n, const char *device, double ratio) {
   char gain[TEXT_UNIT_BYTES];

@@ -32,6 +32,8 @@ json_value *report_amount(int64_t amount);
 json_value *report_unit_value(int64_t time_ns, const situ_problem *problem);
 /* Prints and frees the tree (NULL and failures included): a text with a line end, or NULL. */
 char *report_finish(json_value *root, bool ok);
+/* The same, with a part of the tree that is only printed (see json_print_with). */
+char *report_finish_with(json_value *root, bool ok, const json_listing *listing);
 
 /* "2.31 times as fast as gpu0 alone", ...; into a buffer of n bytes. */
 void report_against_single(char *into, size_t n, const situ_plan *plan, const situ_problem *problem);

@@ -103,13 +103,20 @@ static json_value *limit_json(const situ_explanation *x, const situ_problem *p) 
   return NULL;
 }
 
-bool explain_fields(json_value *o, const situ_explanation *x, const situ_plan *plan, const situ_problem *p) {
-  json_value *places = json_new_object(), *parts = json_new_array();
-  bool ok = places && parts;
-  for (int32_t v = 0; ok && v < p->n_operators; v++)
-    ok = json_set(places, p->graph->name[v], json_new_text(p->platform->devices[situ_plan_device(plan, v)].name));
+static json_text_member placed_operator(const void *context, int64_t v) {
+  const placement_listing *l = context;
+  int32_t d = situ_plan_device(l->plan, (int32_t)v);
+  return (json_text_member){l->problem->graph->name[v], l->problem->platform->devices[d].name};
+}
+
+bool explain_fields(json_value *o, placement_listing *places, const situ_explanation *x, const situ_plan *plan,
+                    const situ_problem *p) {
+  json_value *members = json_new_object(), *parts = json_new_array();
+  bool ok = members && parts;
+  *places = (placement_listing){.plan = plan, .problem = p};
+  places->listing = (json_listing){members, p->n_operators, placed_operator, places};
   for (int32_t k = 0; ok && k < situ_explanation_n_parts(x); k++) ok = part_json(parts, x, p, k);
-  ok = json_set(o, "placement", places) && ok;
+  ok = json_set(o, "placement", members) && ok;
   ok = json_set(o, "parts", parts) && ok;
   return ok && explain_limit_fields(o, x, plan, p);
 }
@@ -163,9 +170,10 @@ bool explain_path_fields(json_value *o, const situ_explanation *x, const situ_pr
 static char *explain_json(const situ_explanation *x, const situ_plan *plan, const situ_problem *p,
                           const situ_what_if_list *what_ifs) {
   json_value *root = json_new_object();
+  placement_listing places;
   bool ok = root && report_problem_json(root, p, NULL) && report_plan_fields(root, plan, p);
-  ok = ok && explain_fields(root, x, plan, p) && explain_path_fields(root, x, p, what_ifs);
-  return report_finish(root, ok);
+  ok = ok && explain_fields(root, &places, x, plan, p) && explain_path_fields(root, x, p, what_ifs);
+  return report_finish_with(root, ok, &places.listing);
 }
 
 /* ---- tables ---- */

@@ -31,7 +31,16 @@ bool explain_limit_fields(json_value *object, const situ_explanation *x, const s
 bool explain_path_fields(json_value *object, const situ_explanation *x, const situ_problem *problem,
                          const situ_what_if_list *what_ifs);
 
-/* The fields "placement", "parts", and those of explain_limit_fields. False without memory. */
-bool explain_fields(json_value *object, const situ_explanation *x, const situ_plan *plan, const situ_problem *problem);
+/* The devices of all operators by name, for report_finish_with. */
+typedef struct placement_listing {
+  json_listing listing;
+  const situ_plan *plan;
+  const situ_problem *problem;
+} placement_listing;
+
+/* The fields "placement", which is to be printed from the listing, "parts", and those of explain_limit_fields. False
+ * without memory. */
+bool explain_fields(json_value *object, placement_listing *places, const situ_explanation *x, const situ_plan *plan,
+                    const situ_problem *problem);
 
 #endif

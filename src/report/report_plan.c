@@ -26,6 +26,7 @@ static bool device_json(json_value *list, const situ_plan *plan, const situ_prob
 static char *plan_json(const situ_plan *plan, const situ_problem *problem, const situ_model *model,
                        const situ_explanation *why) {
   json_value *root = json_new_object(), *devices = json_new_array();
+  placement_listing places = {.plan = NULL};
   bool ok = root && report_problem_json(root, problem, model) && report_plan_fields(root, plan, problem);
   for (int32_t d = 0; ok && situ_plan_exists(plan) && d < problem->n_devices; d++)
     ok = device_json(devices, plan, problem, d);
@@ -36,9 +37,9 @@ static char *plan_json(const situ_plan *plan, const situ_problem *problem, const
   if (rates.decode > 0) ok = ok && json_set(root, "decode_tokens_per_second", json_new_number(rates.decode));
   if (rates.prefill > 0) ok = ok && json_set(root, "prefill_tokens_per_second", json_new_number(rates.prefill));
   if (rates.ttft_ns > 0) ok = ok && json_set(root, "time_to_first_token_ns", json_new_whole(rates.ttft_ns));
-  if (why) ok = ok && explain_fields(root, why, plan, problem);
+  if (why) ok = ok && explain_fields(root, &places, why, plan, problem);
   ok = ok && report_notes_json(root, model);
-  return report_finish(root, ok);
+  return report_finish_with(root, ok, why ? &places.listing : NULL);
 }
 
 /* Counts the operators with work on each device; returns how many have none. */

@@ -95,30 +95,39 @@ static const portfolio_row contiguous_rows[] = {
 
 /* The bounds of contiguous plans hold for nothing here, so ideal_dp comes once, for its plan. */
 static const portfolio_row free_rows[] = {
-    {&single_solver, END},          {&m_topo_solver, END},
-    {&server_dp_solver, END},       {&potential_solver, TRY},
-    {&stretched_solver, TRY},       {&ideal_dp_solver, PROVE},
-    {&linear_dp_solver, END},       {&stage_lns_solver, END},
-    {&stage_prices_solver, PROVE},  {&configuration_solver, PROVE},
-    {&chain_search_solver, PROVE},  {&free_search_solver, SHARE},
-    {&local_search_solver, SEARCH}, {0},
-};
-
-/* By links: local_search knows the load of each channel. */
-static const portfolio_row linked_rows[] = {
     {&single_solver, END},
     {&m_topo_solver, END},
     {&server_dp_solver, END},
     {&potential_solver, TRY},
-    {&stretched_solver, TRY},
     {&ideal_dp_solver, PROVE},
     {&linear_dp_solver, END},
     {&stage_lns_solver, END},
     {&stage_prices_solver, PROVE},
     {&configuration_solver, PROVE},
     {&chain_search_solver, PROVE},
+    {&free_search_solver, SHARE},
     {&local_search_solver, SEARCH},
     {0},
+};
+
+/* By links: local_search knows the load of each channel. */
+static const portfolio_row linked_rows[] = {
+    {&single_solver, END},         {&m_topo_solver, END},          {&server_dp_solver, END},
+    {&potential_solver, TRY},      {&ideal_dp_solver, PROVE},      {&linear_dp_solver, END},
+    {&stage_lns_solver, END},      {&stage_prices_solver, PROVE},  {&configuration_solver, PROVE},
+    {&chain_search_solver, PROVE}, {&local_search_solver, SEARCH}, {0},
+};
+
+/* Free problems of some thousand operators (SOLVE_FEW): what is exact hardly ends there, and linear_dp would use up
+ * what is left of a short limit. So each of these only has a short try, and the searches have most of it. */
+static const portfolio_row midsize_free_rows[] = {
+    {&single_solver, END},          {&m_topo_solver, END},
+    {&server_dp_solver, END},       {&potential_solver, SHARE},
+    {&stretched_solver, SHARE},     {&linear_dp_solver, TRY},
+    {&ideal_dp_solver, TRY},        {&stage_lns_solver, TRY},
+    {&stage_prices_solver, TRY},    {&configuration_solver, TRY},
+    {&chain_search_solver, TRY},    {&free_search_solver, SHARE},
+    {&local_search_solver, SEARCH}, {0},
 };
 
 /* Free problems that are large: what is exact would use up the limits. free_search moves much at once, local_search
@@ -136,6 +145,7 @@ static const portfolio_row *rows_of(const situ_problem *p) {
   if (p->execution == SITU_EXECUTION_CALLS) return calls_rows;
   if (p->contiguous) return contiguous_rows;
   if (solve_is_large(p)) return large_free_rows;
+  if (p->n_operators > SOLVE_FEW) return midsize_free_rows;
   return p->communication == SITU_COMMUNICATION_LINK ? linked_rows : free_rows;
 }
 

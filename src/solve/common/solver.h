@@ -45,6 +45,9 @@ enum { OVER_PRICE = 4 };
 enum { SOLVE_SMALL = 10000 };
 static inline bool solve_is_large(const situ_problem *p) { return p->n_operators > SOLVE_SMALL; }
 
+/* Up to so many operators exact programs of free pipelines may end, and searches of single operators get everywhere. */
+enum { SOLVE_FEW = 2048 };
+
 /* One running solver. */
 typedef struct solve_run {
   const situ_problem *problem;

@@ -6,7 +6,7 @@
 #include "solve/common/solver.h"
 #include "solve/pipeline/repeats.h"
 
-enum { FEW_RANGES = 16, RANGES_OF_A_DEVICE = 2, FEW_REPEATS = 8, FEW_OPERATORS = 2048 };
+enum { FEW_RANGES = 16, RANGES_OF_A_DEVICE = 2, FEW_REPEATS = 8 };
 
 /* How many ranges of layers: enough for each device to have some, and each of two layers or more. */
 static int32_t ranges_wanted(const situ_problem *p, int32_t n_repeats) {
@@ -44,7 +44,7 @@ static situ_status stretched_solve(solve_run *run) {
 }
 
 static bool stretched_serves(const situ_problem *p) {
-  return p->n_operators > FEW_OPERATORS && p->n_devices > 1 && solver_serves(&free_search_solver, p);
+  return p->n_operators > SOLVE_FEW && p->n_devices > 1 && solver_serves(&free_search_solver, p);
 }
 
 const solver stretched_solver = {

@@ -294,6 +294,48 @@ static void json_survives_a_round_trip(void **state) {
   json_free(root);
 }
 
+/* The library escapes what must be escaped; texts without escapes are written past it. */
+static void texts_are_quoted_as_the_library_quotes_them(void **state) {
+  (void)state;
+  for (int c = 1; c < 0x80; c++) {
+    char text[] = {'a', (char)c, 'b', '\0'};
+    text_buffer quoted = {0};
+    json_value *value = json_new_text(text);
+    char *printed = json_print(value, 0);
+    json_quote(&quoted, text);
+    assert_string_equal(quoted.bytes, printed);
+    text_free(&quoted);
+    free(printed);
+    json_free(value);
+  }
+}
+
+static json_text_member letter(const void *context, int64_t k) {
+  static const char *const keys[] = {"a", "\"b\"", "c"};
+  return (json_text_member){keys[k], context};
+}
+
+static void a_listing_prints_as_the_members_that_it_stands_for(void **state) {
+  (void)state;
+  const char *device = "gpu\xff"; /* not UTF-8, as a platform might name it */
+  for (int64_t n = 0; n <= 3; n++) {
+    json_value *tree = json_new_object(), *own = json_new_object(), *left_out = json_new_object();
+    json_value *with = json_new_object(), *list = json_new_array();
+    for (int64_t k = 0; k < n; k++) assert_true(json_set(own, letter(device, k).key, json_new_text(device)));
+    assert_true(json_set(tree, "before", json_new_whole(1)) && json_set(tree, "here", own));
+    assert_true(json_set(tree, "after", json_new_array()));
+    assert_true(json_set(with, "before", json_new_whole(1)) && json_set(with, "here", left_out));
+    assert_true(json_set(with, "after", list));
+    json_listing listing = {left_out, n, letter, device};
+    char *printed = json_print(tree, 2), *listed = json_print_with(with, 2, &listing);
+    assert_string_equal(listed, printed);
+    free(printed);
+    free(listed);
+    json_free(tree);
+    json_free(with);
+  }
+}
+
 static void errors_stay_on_one_line(void **state) {
   (void)state;
   situ_error error;
@@ -330,6 +372,8 @@ int main(void) {
       cmocka_unit_test(characters_are_those_of_utf8),
       cmocka_unit_test(what_a_terminal_may_obey_is_not_printed),
       cmocka_unit_test(json_survives_a_round_trip),
+      cmocka_unit_test(texts_are_quoted_as_the_library_quotes_them),
+      cmocka_unit_test(a_listing_prints_as_the_members_that_it_stands_for),
       cmocka_unit_test(errors_stay_on_one_line),
       cmocka_unit_test(random_numbers_are_those_of_the_paper),
   };
