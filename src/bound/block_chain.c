@@ -50,6 +50,7 @@ static bool choose_blocks(block_chain *c, arena *a, arena *scratch) {
   c->last = ARENA_NEW(a, int32_t, g->n + 1);
   if (!cut || !crossing || !c->first || !c->last || !count_crossing(crossing, g)) return false;
   int32_t n_cuts = thin_cuts(cut, g, scratch), at = 0;
+  if (n_cuts < 0) return false;
   c->closed = n_cuts > 0 && cut[n_cuts - 1] == g->n - 1;
   for (int32_t first = 0; first < g->n; first = c->last[c->n_blocks++] + 1) {
     int32_t best = -1;
