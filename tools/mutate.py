@@ -307,7 +307,8 @@ class Builder:
         self.tests = {t["name"]: t for t in json.loads(listed.stdout)}
         self.links, self.limits, self.lock = {}, {}, threading.Lock()
         self.sanitized = any("-fsanitize" in " ".join(words) for words in self.compile.values())
-        self.environment = {**os.environ, "ASAN_OPTIONS": "abort_on_error=1:detect_leaks=0", "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1"}
+        self.environment = {**os.environ, "ASAN_OPTIONS": "abort_on_error=1:detect_leaks=0", "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1",
+                            "MALLOC_PERTURB_": "85"}  # as `meson test` does: what nobody has set is no 0
 
     def compile_command(self, path, source, out, flags):
         words, taken = [], iter(self.compile[path])
