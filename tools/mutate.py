@@ -142,6 +142,8 @@ for one, other in NAMES:
 FOLDS = {"max64", "min64", "sat_add"}
 BEFORE_OPERAND = {"(", "[", "{", ",", ";", "?", ":", "=", "return", "&&", "||", "==", "!=", "<", ">", "<=", ">=", "+", "-",
                   "*", "/", "%", "&", "|", "!", "+=", "-=", "|=", "&=", "case", "}"}
+# A dropped contract changes no result: every caller keeps it.
+CONTRACTS = re.compile(r"(REQUIRE|ENSURE|CONTRACT)\(")
 # Only a test that runs out of memory notices these; tests/fault does that for all of the library.
 OF_MEMORY = re.compile(r"fail_no_memory|arena_(free|release)|\b\w*free\(|ARENA_|arena_new")
 
@@ -423,6 +425,8 @@ def judge(builder, mutant, equals, originals, guard):
             outcome, by = "equivalent", "compiler"
         elif mutant.id in equals:
             outcome, by = "equivalent", "listed"
+        elif mutant.kind == "dropped statement" and CONTRACTS.match(mutant.source, mutant.start):
+            outcome, by = "equivalent", "contract"
         else:
             for name in tests_for(mutant.path, builder.tests):
                 if not builder.run(name, [made], folder, builder.limits[name]):
