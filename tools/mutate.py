@@ -76,6 +76,8 @@ PROGRAMS = [
     ("src/solve/calls/call_labels", ["call-dp", "oracle-call_optimum"]),
     ("src/solve/pipeline/boundary_ranges", ["boundary-ranges", "oracle-ideal_bounds"]),
     ("src/api/instance_json", ["api"]),
+    ("src/read/ir", ["read-ir-shapes", "read-openvino", "ir-parts"]),
+    ("src/read/(onnx|assume|net)", ["read-assume", "read-onnx", "read-onnx-files", "onnx-parts", "read-openvino"]),
 ]
 
 # ---- C as tokens ----
@@ -310,7 +312,7 @@ class Builder:
         self.links, self.limits, self.lock = {}, {}, threading.Lock()
         self.sanitized = any("-fsanitize" in " ".join(words) for words in self.compile.values())
         self.environment = {**os.environ, "ASAN_OPTIONS": "abort_on_error=1:detect_leaks=0", "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1",
-                            "MALLOC_PERTURB_": "85"}  # as `meson test` does: what nobody has set is no 0
+                            "MALLOC_PERTURB_": "165"}  # as `meson test` does: what nobody has set is no 0
 
     def compile_command(self, path, source, out, flags):
         words, taken = [], iter(self.compile[path])

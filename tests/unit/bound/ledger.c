@@ -151,8 +151,8 @@ static int64_t factor_of(const lab *l, int32_t k) {
 }
 
 /* The same problem with other numbers. */
-static situ_problem *change_numbers(lab *l, const family *f, int32_t k) {
-  int64_t factor = f->manner == NEAR_LIMITS ? factor_of(l, k) : f->manner == AS_DRAWN ? FINE : 1;
+static situ_problem *change_numbers(lab *l, const family *f, bool fine, int32_t k) {
+  int64_t factor = f->manner == NEAR_LIMITS ? factor_of(l, k) : fine ? FINE : 1;
   if (f->manner == FEW_VALUES) change_times(l, one_of_three, 5);
   if (f->manner == FEW_VALUES) make_small(l);
   if (factor > 1) make_longer(l, factor);
@@ -233,7 +233,8 @@ static void add_problem(tally *sum, const family *f, int32_t k) {
     if (situ_problem_pose(&p, l.graph, l.platform, l.costs, &options, &error)) fail_msg("%s", error.text);
   }
   bool small = o.n_operators <= MOST_BRUTE, fine = f->manner == AS_DRAWN && !other && k % 3 == 1;
-  if (fine || f->manner != AS_DRAWN) p = change_numbers(&l, f, k);
+  for (int32_t v = 0; v < o.n_operators && f->all_pinned; v++) l.pins[v] = v * o.n_devices / o.n_operators;
+  if (fine || f->manner != AS_DRAWN || f->all_pinned) p = change_numbers(&l, f, fine, k);
   if (!situ_problem_conflict(p)) add_bounds(sum, p, small ? brute_force(p, NULL) : SITU_NEVER_NS, f, o.seed, fine);
   if (p != l.problem) situ_problem_free(p);
   lab_free(&l);

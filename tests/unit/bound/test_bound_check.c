@@ -112,6 +112,12 @@ static void a_broken_call_graph_is_named(void **state) {
   BREAKS(call_graph_check(&g), use[0], use[1], "users ascend");
   BREAKS(call_graph_check(&g), use[0], g.producer[t], "topological");
   BREAKS(call_graph_check(&g), g.in_use[0], g.use_start[g.n_tensors], "a use of in");
+  int32_t other = 1; /* whose node uses neither the tensor before nor the one behind */
+  while (g.in[other] + 1 == g.n_tensors || g.use[g.use_start[g.in[other] + 1]] == g.use[g.in_use[other]] ||
+         g.in[other] == 0 || g.use[g.use_start[g.in[other]] - 1] == g.use[g.in_use[other]])
+    other++;
+  BREAKS(call_graph_check(&g), g.in_use[other], g.use_start[g.in[other] + 1], "a use of in");
+  BREAKS(call_graph_check(&g), g.in_use[other], g.use_start[g.in[other]] - 1, "a use of in");
   int32_t i = 0, first = g.use_start[t];
   while (g.in[i] != t) i++;
   BREAKS(call_graph_check(&g), g.in_use[i], first + (g.in_use[i] == first), "the node's own");
