@@ -25,6 +25,7 @@ typedef struct family {
   int32_t problems, first; /* how many, and the number of the first */
   bool other;              /* a limit by other costs */
   manner manner;
+  bool no_host;           /* transfers are staged through the first device */
   bool all_pinned;        /* each operator, those of a device in a row */
   bool stopped;           /* the budget is over at its first look, or a few later */
   int32_t n, n_more;      /* operators: n .. n + n_more - 1 */
