@@ -92,10 +92,9 @@ typedef struct block_copies {
 } block_copies;
 
 /* Schedules at a cut. vectors: devices' times, with links followed those of channels, then
- * n_tensors * memories arrivals in the order of tensors[]. */
+ * n_tensors * memories arrivals, tensors in ascending order of the thin graph. */
 typedef struct block_front {
   int32_t n, n_tensors;
-  int32_t *tensors;     /* of the thin graph, ascending */
   int64_t *vectors;     /* [n * length] */
   int32_t *step;        /* [n] last step, -1 */
   int64_t *bound_ns;    /* [n] no schedule from there ends sooner */
@@ -119,7 +118,7 @@ typedef struct block_result {
   int64_t n_children;
 } block_result;
 
-/* Searches from `start`, whose vectors are of the entry tensors (start->tensors is ignored). `end` may be NULL; its
+/* Searches from `start`, whose vectors are of the entry tensors. `end` may be NULL; its
  * arrays are allocated in `keep`, which must then differ from `scratch`. The trace may be NULL. False without
  * memory. */
 bool block_search(block_result *out, block_front *end, const block *b, const block_front *start,

@@ -50,6 +50,7 @@ static bool choose_blocks(block_chain *c, arena *a, arena *scratch) {
   c->last = ARENA_NEW(a, int32_t, g->n + 1);
   if (!cut || !crossing || !c->first || !c->last || !count_crossing(crossing, g)) return false;
   int32_t n_cuts = thin_cuts(cut, g, scratch), at = 0;
+  if (n_cuts < 0) return false;
   c->closed = n_cuts > 0 && cut[n_cuts - 1] == g->n - 1;
   for (int32_t first = 0; first < g->n; first = c->last[c->n_blocks++] + 1) {
     int32_t best = -1;
@@ -258,9 +259,8 @@ static bool certify_deleted(certificate *proof, const thin_graph *g, arena *a) {
 static bool limit_claims(int64_t *claims, const block_chain *c, int32_t k, const int64_t *rest_ns, arena *scratch) {
   int32_t n = c->machine->n_devices;
   const int64_t *next = claims + (int64_t)(k + 1) * n, *counted = rest_ns + (int64_t)(k + 1) * n;
-  bool fits, closed = k + 1 < c->n_blocks || c->closed;
+  bool fits;
   block b;
-  if (!closed) return true;
   if (!block_take(&b, &fits, c->machine, c->graph, c->first[k], c->last[k], false, scratch)) return !fits;
   for (int32_t e = 0; e < n; e++) {
     int64_t end_ns[BLOCK_DEVICES];

@@ -608,14 +608,11 @@ static void begin(block_run *s, layer *l, const block_front *start) {
 static bool finish(block_front *end, const block_run *s, const layer *l, arena *keep_) {
   const bucket *k = l->first;
   *end = (block_front){.n = k ? k->n_states : 0, .n_tensors = k ? k->n_live : 0};
-  end->tensors = ARENA_NEW(keep_, int32_t, end->n_tensors);
   end->vectors = ARENA_NEW(keep_, int64_t, k ? (int64_t)end->n * k->length : 0);
   end->step = ARENA_NEW(keep_, int32_t, end->n);
   end->bound_ns = ARENA_NEW(keep_, int64_t, end->n);
   end->copies = ARENA_NEW(keep_, block_copies, end->n);
-  if (!end->copies) return false;
-  if (!end->tensors || !end->vectors || !end->step || !end->bound_ns) return false;
-  for (int32_t j = 0; j < end->n_tensors; j++) end->tensors[j] = s->b->tensor_of[k->live[j]];
+  if (!end->vectors || !end->step || !end->bound_ns || !end->copies) return false;
   int32_t i = 0;
   for (const block_state *one = k ? k->states : NULL; one; one = one->next, i++) {
     memcpy(end->vectors + (int64_t)i * k->length, one->vector, (size_t)k->length * sizeof(int64_t));

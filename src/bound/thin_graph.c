@@ -219,23 +219,22 @@ bool thin_first(thin_graph *out, const situ_problem *p, arena *a) {
 int32_t thin_cuts(int32_t *cut, const thin_graph *g, arena *a) {
   arena_mark mark = arena_get_mark(a);
   int32_t *first_user = ARENA_NEW(a, int32_t, g->n), *last_producer = ARENA_NEW(a, int32_t, g->n), n = 0;
-  if (first_user && last_producer) {
-    for (int32_t v = 0; v < g->n; v++) {
-      first_user[v] = INT32_MAX;
-      last_producer[v] = -1;
+  if (!first_user || !last_producer) return -1;
+  for (int32_t v = 0; v < g->n; v++) {
+    first_user[v] = INT32_MAX;
+    last_producer[v] = -1;
+  }
+  for (int32_t t = 0; t < g->n_tensors; t++)
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      int32_t u = g->producer[t], x = g->use[i];
+      if (x < first_user[u]) first_user[u] = x;
+      if (u > last_producer[x]) last_producer[x] = u;
     }
-    for (int32_t t = 0; t < g->n_tensors; t++)
-      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-        int32_t u = g->producer[t], x = g->use[i];
-        if (x < first_user[u]) first_user[u] = x;
-        if (u > last_producer[x]) last_producer[x] = u;
-      }
-    for (int32_t v = g->n - 2; v >= 0; v--) /* now the minimum over all w >= v */
-      if (last_producer[v + 1] < last_producer[v]) last_producer[v] = last_producer[v + 1];
-    for (int32_t v = 0, latest = -1; v < g->n; v++) {
-      if (latest <= v && (v + 1 == g->n || last_producer[v + 1] >= v)) cut[n++] = v;
-      if (first_user[v] > latest) latest = first_user[v];
-    }
+  for (int32_t v = g->n - 2; v >= 0; v--) /* now the minimum over all w >= v */
+    if (last_producer[v + 1] < last_producer[v]) last_producer[v] = last_producer[v + 1];
+  for (int32_t v = 0, latest = -1; v < g->n; v++) {
+    if (latest <= v && (v + 1 == g->n || last_producer[v + 1] >= v)) cut[n++] = v;
+    if (first_user[v] > latest) latest = first_user[v];
   }
   arena_release(a, mark);
   ENSURE(contracts_rise(cut, n));

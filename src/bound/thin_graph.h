@@ -40,7 +40,8 @@ bool thin_delete(thin_graph *out, const thin_graph *from, const bool *deleted, a
  * between two cuts has more than `largest` operators. `deleted` is [from->n]. False without memory. */
 bool thin_until(bool *deleted, const thin_graph *from, int32_t largest, arena *a);
 
-/* The cuts: operators that are ancestor or descendant of every other, ascending. Returns how many; cut is [n]. */
+/* The cuts: operators that are ancestor or descendant of every other, ascending. Returns how many; -1 without
+ * memory. cut is [n]. */
 int32_t thin_cuts(int32_t *cut, const thin_graph *g, arena *a);
 
 #endif

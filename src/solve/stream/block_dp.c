@@ -246,6 +246,7 @@ static bool make_graph(block_dp *s, const situ_problem *p, arena *a) {
   bool *deleted = ARENA_NEW(a, bool, whole.n);
   if (!cut || !deleted) return false;
   int32_t n = thin_cuts(cut, &whole, a), largest = n > 0 ? cut[0] : whole.n;
+  if (n < 0) return false;
   for (int32_t i = 0; i < n; i++) {
     int32_t size = (i + 1 < n ? cut[i + 1] : whole.n) - cut[i];
     if (size > largest) largest = size;

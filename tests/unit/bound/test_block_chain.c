@@ -169,16 +169,17 @@ static void claims_below_a_known_plan_are_proved(void **state) {
   (void)state;
   int32_t n_blocks = 0, n_whole = 0;
   for (uint64_t seed = 1; seed <= 150; seed++) {
-    scenario s = random_diamonds(seed, 2);
+    bool thinned = seed % 2;
+    scenario s = random_diamonds(seed, thinned ? 4 : 2);
     const situ_problem *p = s.problem;
     arena *a = arena_new();
     int64_t cells = (int64_t)p->n_operators * p->n_devices, least = bound_of(p);
     int64_t *head_ns = ARENA_NEW(a, int64_t, cells), *tail_ns = ARENA_NEW(a, int64_t, cells);
     assert_true(head_ns && tail_ns && bound_heads_tails(head_ns, tail_ns, p));
-    for (int64_t upper_ns = least; upper_ns <= least + 1 && least > 0; upper_ns++) {
+    for (int64_t upper_ns = thinned ? least / 2 : least; upper_ns <= least + 1 && least > 0; upper_ns++) {
       budget unlimited = budget_new(0, 0, NULL, NULL);
       block_machine m;
-      thin_graph g;
+      thin_graph whole, g;
       block_chain c;
       block_finding *findings = NULL;
       certificate proof = {0};
@@ -188,7 +189,10 @@ static void claims_below_a_known_plan_are_proved(void **state) {
                              .upper_ns = upper_ns,
                              .head_ns = head_ns,
                              .findings = &findings};
-      assert_true(block_machine_init(&m, p, a) && thin_first(&g, p, a));
+      assert_true(block_machine_init(&m, p, a) && thin_first(&whole, p, a));
+      bool *deleted = ARENA_NEW(a, bool, whole.n);
+      assert_true(thin_until(deleted, &whole, thinned ? 3 : 64, a) && thin_delete(&g, &whole, deleted, a));
+      assert_true((g.n < whole.n) == thinned);
       assert_true(block_chain_find(&c, &m, &g, &limits, a));
       assert_true(block_chain_certify(&proof, &c, c.rest_ns, upper_ns, head_ns, a));
       assert_true(proof.lower_ns <= least);

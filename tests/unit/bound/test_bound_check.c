@@ -29,6 +29,8 @@ static void a_broken_thin_graph_is_named(void **state) {
   BREAKS(thin_check(&g), use[0], g.n, "users are nodes");
   BREAKS(thin_check(&g), g.producer[0], -1, "producers are nodes");
   BREAKS(thin_check(&g), g.tensor_of[0], l.graph->n_tensors, "tensors are the problem's");
+  BREAKS(thin_check(&g), g.tensor_of[0], -2, "tensors are the problem's");
+  BREAKS(thin_check(&g), g.use_start[t + 1], g.use_start[t], "a tensor has users");
   BREAKS(thin_check(&g), use[0], use[1], "which ascend");
   BREAKS(thin_check(&g), use[0], g.producer[t], "topological");
   BREAKS(thin_check(&g), g.producer[0], g.producer[1] + 1, "");
@@ -50,6 +52,19 @@ static void a_broken_block_is_named(void **state) {
   assert_true(block_take(&b, &fits, &m, &g, 6, 20, true, a)); /* tensors come in, and pass through */
   assert_true(b.n_entry > 0 && b.n_tensors > b.n_entry);
   BREAKS(block_check(&b), b.n, BLOCK_OPERATORS + 1, "a block is small");
+  BREAKS(block_check(&b), b.n, -1, "a block is small");
+  BREAKS(block_check(&b), m.n_devices, BLOCK_DEVICES + 1, "a block is small");
+  BREAKS(block_check(&b), b.operator_of[0], -1, "operators are the problem's");
+  BREAKS(block_check(&b), b.in[0], b.n_tensors, "inputs exist");
+  BREAKS(block_check(&b), b.in[0], -1, "inputs exist");
+  BREAKS(block_check(&b), b.out_start[1], -1, "outputs are listed");
+  BREAKS(block_check(&b), b.source[b.n_tensors - 1], b.first + b.n, "come first");
+  BREAKS(block_check(&b), b.before[0], 1, "topological");
+  BREAKS(block_check(&b), b.time_ns[0], -1, "times are at most");
+  BREAKS(block_check(&b), b.time_ns[b.n * m.n_devices - 1], BLOCK_FAR_NS + 1, "BLOCK_FAR_NS");
+  int32_t j = 0;
+  while (b.leaves[j]) j++;
+  BREAKS(block_check(&b), b.users[j], 0, "is of use");
   BREAKS(block_check(&b), b.n_entry, b.n_tensors + 1, "few tensors");
   BREAKS(block_check(&b), b.n_entry, -1, "few tensors");
   BREAKS(block_check(&b), b.n_tensors, BLOCK_TENSORS + 1, "few tensors");
@@ -76,6 +91,8 @@ static void broken_shares_are_named(void **state) {
   while (s.touch_start[c + 1] - s.touch_start[c] < 2) c++;
   int32_t *touch = s.touch + s.touch_start[c];
   BREAKS(shares_check(&s), s.n_devices[0], 0, "has devices");
+  BREAKS(shares_check(&s), s.n_devices[0], SITU_MAX_DEVICES + 1, "has devices");
+  BREAKS(shares_check(&s), s.pin_start[1], 1, "two pins or more");
   BREAKS(shares_check(&s), s.time_ns[0], -1, "times");
   BREAKS(shares_check(&s), s.in_ns[0], -1, "prices");
   BREAKS(shares_check(&s), s.out_ns[0], -1, "prices");
@@ -101,6 +118,12 @@ static void a_broken_call_graph_is_named(void **state) {
   assert_true(t < g.n_tensors);
   int32_t *use = g.use + g.use_start[t];
   BREAKS(call_graph_check(&g), g.node_of[0], g.n, "in nodes");
+  BREAKS(call_graph_check(&g), g.node_of[0], -2, "in nodes");
+  BREAKS(call_graph_check(&g), g.host_ns[0], -1, "times");
+  BREAKS(call_graph_check(&g), g.out_ns[0], -1, "transfers");
+  BREAKS(call_graph_check(&g), g.in[0], g.n_tensors, "a use of in");
+  BREAKS(call_graph_check(&g), g.in[0], -1, "a use of in");
+  BREAKS(call_graph_check(&g), g.use_start[t + 1], g.use_start[t], "leaves its node");
   BREAKS(call_graph_check(&g), g.call_ns[0], -1, "times");
   BREAKS(call_graph_check(&g), g.in_ns[0], -1, "transfers");
   BREAKS(call_graph_check(&g), g.weight_bytes[0], -1, "sizes");
@@ -112,6 +135,12 @@ static void a_broken_call_graph_is_named(void **state) {
   BREAKS(call_graph_check(&g), use[0], use[1], "users ascend");
   BREAKS(call_graph_check(&g), use[0], g.producer[t], "topological");
   BREAKS(call_graph_check(&g), g.in_use[0], g.use_start[g.n_tensors], "a use of in");
+  int32_t other = 1; /* whose node uses neither the tensor before nor the one behind */
+  while (g.in[other] + 1 == g.n_tensors || g.use[g.use_start[g.in[other] + 1]] == g.use[g.in_use[other]] ||
+         g.in[other] == 0 || g.use[g.use_start[g.in[other]] - 1] == g.use[g.in_use[other]])
+    other++;
+  BREAKS(call_graph_check(&g), g.in_use[other], g.use_start[g.in[other] + 1], "a use of in");
+  BREAKS(call_graph_check(&g), g.in_use[other], g.use_start[g.in[other]] - 1, "a use of in");
   int32_t i = 0, first = g.use_start[t];
   while (g.in[i] != t) i++;
   BREAKS(call_graph_check(&g), g.in_use[i], first + (g.in_use[i] == first), "the node's own");
@@ -133,6 +162,7 @@ static void broken_items_are_named(void **state) {
   BREAKS(items_check(&x, p), x.n, x.n - 1, "units of the problem");
   BREAKS(items_check(&x, p), x.weight_bytes[0], -1, "sizes");
   BREAKS(items_check(&x, p), x.time_ns[0], -1, "times");
+  BREAKS(items_check(&x, p), x.time_ns[x.n * x.n_columns - 1], -1, "times");
   BREAKS(items_check(&x, p), x.devices[0], x.devices[0] + 1, "counts those of a sort");
   arena_free(a);
   lab_free(&l);
@@ -147,6 +177,7 @@ static void a_broken_chain_of_visits_is_named(void **state) {
   const situ_problem *p = l.problem;
   BREAKS(visit_chain_check(&c, p), c.n, 0, "has operators");
   BREAKS(visit_chain_check(&c, p), chain[4], 24, "has operators");
+  BREAKS(visit_chain_check(&c, p), chain[0], -1, "has operators");
   BREAKS(visit_chain_check(&c, p), chain[1], 8, "comes before the next");
   BREAKS(visit_chain_check(&c, p), price[1], -1, "prices");
   BREAKS(visit_chain_check(&c, p), from[0], -1, "leaves the chain");

@@ -333,6 +333,24 @@ static void bounds_beside_each_other_are_those_one_after_the_other(void **state)
   }
 }
 
+/* 6,100 operators one after the other, 1 ns each on the fast device and 2 ns on the host: beyond the limits of some
+ * bounds, which then say less, and no more than the 6,100 ns of the fast device alone. Chains see all of it. */
+static void a_chain_beyond_the_limits_of_some_bounds_is_no_longer_than_it_is(void **state) {
+  (void)state;
+  enum { LONG = 6100 };
+  static int64_t times[LONG][2];
+  for (int32_t v = 0; v < LONG; v++) {
+    times[v][0] = 2;
+    times[v][1] = 1;
+  }
+  lab l = two_devices((const int64_t(*)[2])times, NULL, LONG, SITU_UNLIMITED_BYTES, CHAIN);
+  static const char *const seen[] = {"critical_path", "join", "destructive"};
+  for (size_t i = 0; i < sizeof seen / sizeof seen[0]; i++) assert_int_equal(bound_of(l.problem, seen[i]), LONG);
+  static const char *const less[] = {"unit_chain", "area_price", "cut_vertex", "visits", "packing", "memory_price"};
+  for (size_t i = 0; i < sizeof less / sizeof less[0]; i++) assert_true(bound_of(l.problem, less[i]) <= LONG);
+  lab_free(&l);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_chain_pays_the_cheaper_of_moving_and_staying),
@@ -350,6 +368,7 @@ int main(void) {
       cmocka_unit_test(a_user_who_stops_waits_for_no_bound),
       cmocka_unit_test(the_longest_path_serves_where_heads_are_too_many),
       cmocka_unit_test(bounds_beside_each_other_are_those_one_after_the_other),
+      cmocka_unit_test(a_chain_beyond_the_limits_of_some_bounds_is_no_longer_than_it_is),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

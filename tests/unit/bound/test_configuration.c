@@ -99,10 +99,13 @@ static void the_sweep_finds_the_least_load_of_every_sum_of_prices(void **state) 
     for (int32_t c = 0; c < s.n; c++) price[c] = (int32_t)rng_below(&random, seed % 3 == 0 ? 60 : 9);
     for (int32_t t = 0; t < s.n_types; t++) {
       sweep w;
-      assert_true(sweep_find(&w, &s, t, 400, seed % 5 == 0 ? 4 : 4096, a));
+      static const int32_t max_states[] = {4, 16, 64, 4096, 4096};
+      int32_t max_ns = seed % 4 == 0 ? 20 + (int32_t)rng_below(&random, 60) : 400;
+      assert_true(sweep_find(&w, &s, t, max_ns, max_states[seed % 5], a));
       assert_int_equal(w.unit_ns, 1);
+      assert_int_equal(w.limit, max_ns);
       (w.n_forgotten ? n_forgetful++ : n_exact++);
-      check_curve(&s, &w, t, price, (int32_t)rng_below(&random, 400), w.n_forgotten == 0, a);
+      check_curve(&s, &w, t, price, (int32_t)rng_below(&random, (uint64_t)max_ns + 1), w.n_forgotten == 0, a);
     }
     arena_free(a);
     lab_free(&l);

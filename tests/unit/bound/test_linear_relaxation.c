@@ -144,6 +144,24 @@ static void times_are_moderate(void **state) {
   }
 }
 
+/* Rooms count for weights of 2^48 bytes in all, and not for more: sums of prices of bytes would overflow. Nor do they
+ * where everything fits. */
+static void weights_are_moderate(void **state) {
+  (void)state;
+  for (int32_t k = 0; k < 3; k++) {
+    int64_t half = (int64_t)1 << 47;
+    scenario s = scenario_mesh(2, k == 2 ? 2 * half : half);
+    scenario_operator(&s, "a", 1, half, 0);
+    scenario_operator(&s, "b", 1, half + (k == 1), 0);
+    scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+    latency_program about;
+    program q = program_new(s.arena);
+    assert_true(latency_program_write(&about, &q, s.problem, 1000, false, s.arena));
+    assert_int_equal(about.room_row[1] >= 0, k == 0);
+    scenario_free(&s);
+  }
+}
+
 /* What is written is about as large as said, of any number of devices and uses: rows (2) and (3) leave out what is 0,
  * and rows (1), (7) and (8) are not counted, which a tenth more and a third less make up for. */
 static void a_program_is_no_larger_than_said(void **state) {
@@ -170,6 +188,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(it_is_no_weaker_than_critical_path_and_area),
                                      cmocka_unit_test(what_takes_longer_than_the_known_plan_is_left_out),
                                      cmocka_unit_test(times_are_moderate),
+                                     cmocka_unit_test(weights_are_moderate),
                                      cmocka_unit_test(a_program_is_no_larger_than_said),
                                      cmocka_unit_test(it_proves_no_more_than_is_true_and_the_judge_agrees)};
   return cmocka_run_group_tests_name("linear_relaxation", tests, NULL, NULL);

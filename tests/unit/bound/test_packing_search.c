@@ -58,9 +58,22 @@ static void what_runs_takes_room_beside_all_that_is_held(void **state) {
   }
 }
 
+/* b weighs 6 bytes and takes 4 more while it runs, a weighs 2 and leaves a result of 4, c weighs 1 and takes 4 more. At
+ * the end b alone and a alone fill 6 bytes, but only beside a there is room for c to run, before a: 2 + 1 + 4 of 10. */
+static void memories_with_as_much_at_the_end_are_not_alike(void **state) {
+  (void)state;
+  scenario s = scenario_mesh(2, 10);
+  scenario_operator(&s, "b", 1, 6, 4);
+  int32_t a = scenario_operator(&s, "a", 1, 2, 0);
+  scenario_operator(&s, "c", 1, 1, 4);
+  scenario_tensor(&s, a, 4, -1);
+  assert_false(refuted(&s));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_first_choice_is_taken_back),
                                      cmocka_unit_test(weights_and_results_may_fill_a_memory),
-                                     cmocka_unit_test(what_runs_takes_room_beside_all_that_is_held)};
+                                     cmocka_unit_test(what_runs_takes_room_beside_all_that_is_held),
+                                     cmocka_unit_test(memories_with_as_much_at_the_end_are_not_alike)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

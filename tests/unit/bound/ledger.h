@@ -1,0 +1,46 @@
+/* ledger.h - what bounds add up to over fixed sets of random problems, for test_strength.c and test_strength_edges.c.
+ */
+#ifndef SITU_TESTS_BOUND_LEDGER_H
+#define SITU_TESTS_BOUND_LEDGER_H
+
+#include "../../lab/lab.h"
+
+enum { MOST_MARKS = 12 };
+
+typedef struct mark {
+  const char *bound;
+  int64_t min_ns, proved_ns; /* sums over the problems of the family: what it says, and what its certificates do */
+} mark;
+
+/* What is done to the numbers of each problem that is drawn. */
+typedef enum manner {
+  AS_DRAWN,    /* times of 0 .. 40; a third of the problems in units of 1/1000 */
+  NEAR_LIMITS, /* times and bytes whose sums are just within what a problem may have, or what one of the bounds serves
+                */
+  FEW_VALUES   /* times of 0, 5 and 10 and sizes of 0 .. 3: many are equal, and memories are full to the byte */
+} manner;
+
+typedef struct family {
+  const char *name;
+  int32_t problems, first; /* how many, and the number of the first */
+  bool other;              /* a limit by other costs */
+  manner manner;
+  bool no_host;           /* transfers are staged through the first device */
+  bool all_pinned;        /* each operator, those of a device in a row */
+  bool stopped;           /* the budget is over at its first look, or a few later */
+  int32_t n, n_more;      /* operators: n .. n + n_more - 1 */
+  int32_t devices, more;  /* devices: the same */
+  double density, denser; /* chance of an edge, and by how much it differs */
+  lab_options drawn;
+  situ_problem_options options;
+  mark marks[MOST_MARKS];
+} family;
+
+#define STREAM .execution = SITU_EXECUTION_STREAM
+#define PERIOD .objective = SITU_OBJECTIVE_THROUGHPUT, .execution = SITU_EXECUTION_PIPELINE
+#define STAGED .communication = SITU_COMMUNICATION_HOST_STAGED
+
+/* Fails where a sum is not that of its mark, or where a bound is above an optimum that brute force finds. */
+void ledger_holds(const family *families, size_t n);
+
+#endif
