@@ -39,7 +39,8 @@ static const option measure_rows[] = {
      .offset = AT(measure.threads),
      .value = "N",
      .min = 1,
-     .about = "Threads of each device, on separate cores if there are enough. Default: 1."},
+     .about = "Threads of each device, on separate cores if there are enough. Default: 1, or those that the costs of "
+              "this-host assume."},
     {.name = "level",
      .kind = OPTION_CHOICE,
      .offset = AT(measure.level),

@@ -429,6 +429,18 @@ def test_the_latency_of_one_part_is_what_that_part_takes():
     assert ran["measured_ns"] == ran["latency_ns"] == ran["stages"][0]["measured_ns"] and "by_parts_ns" not in ran, ran
 
 
+def test_this_host_runs_with_the_cores_that_its_costs_assume():
+    """Its class is named after them; what is given goes first."""
+    engine()
+    path = need("data/onnx/mnist.onnx")
+    situ("place", path, *QUICK, "--platform", "this-host", "-o", "host.json")
+    host = json.loads(pathlib.Path("host.json").read_text())["instance"]["host"]["devices"][0]
+    assert host["class"] == f"cpu-{situ_json('run', 'host.json')['threads']}-cores"
+    assert situ_json("run", "host.json", "--threads", "1")["threads"] == 1
+    situ("place", path, *QUICK, "--platform", "cpu", "-o", "cpu.json")
+    assert situ_json("run", "cpu.json")["threads"] == 1
+
+
 def test_a_run_is_predicted_by_its_parts_too():
     """Parts of a device follow each other after a dispatch, and wait for hand-overs; each takes its operators, a quarter of
     a nanosecond for each byte of the 4000 of a value that it reads from or makes for another, and where it reads from

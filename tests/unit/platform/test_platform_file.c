@@ -16,6 +16,7 @@
 #include "base/rng.h"
 #include "platform/catalogue.h"
 #include "platform/platform.h"
+#include "platform/host_speed.h"
 #include "platform/platform_sources.h"
 
 static situ_status parse(situ_platform **out, const char *text, situ_error *error) {
@@ -403,6 +404,24 @@ static void this_host_has_a_host_with_its_memory(void **state) {
   situ_platform_free(p);
 }
 
+/* A core of this century makes from one to a thousand floating-point operations a nanosecond, memory gives from a tenth
+ * of a byte to a thousand. */
+static void speeds_are_measured_once_to_two_digits(void **state) {
+  (void)state;
+  double flops = host_core_flops(), rate = host_bytes_per_s(2);
+  assert_true(flops > 1e9 && flops < 1e12);
+  assert_true(rate > 1e8 && rate < 1e12);
+  for (int k = 0; k < 2; k++) {
+    char digits[16];
+    snprintf(digits, sizeof digits, "%.5e", k ? rate : flops);
+    assert_int_equal(strncmp(digits + 3, "0000", 4), 0);
+  }
+  for (int again = 0; again < 100; again++) {
+    assert_true(host_core_flops() == flops);
+    assert_true(host_bytes_per_s(2) == rate);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_entry_takes_from_its_base_what_it_does_not_state),
@@ -416,6 +435,7 @@ int main(void) {
       cmocka_unit_test(a_platform_is_written_to_a_file_and_read_by_its_path),
       cmocka_unit_test(model_names_are_matched_to_the_catalogue),
       cmocka_unit_test(this_host_has_a_host_with_its_memory),
+      cmocka_unit_test(speeds_are_measured_once_to_two_digits),
   };
   return cmocka_run_group_tests_name("platform files", tests, NULL, NULL);
 }
