@@ -14,6 +14,8 @@ static int show(const arguments *a, const situ_plan *plan, const situ_instance *
   situ_report_options look = report_options(to);
   int code = race ? print_report(to, &r, situ_report_race(&r.text, race, &look, &r.error)) : EXIT_OK;
   if (code == EXIT_OK) code = print_report(to, &r, situ_report_plan(&r.text, plan, problem, model, &look, &r.error));
+  if (code == EXIT_OK && interrupted() && situ_plan_outcome(plan) == SITU_OUTCOME_FEASIBLE)
+    fputs("\n  interrupted: this is the best plan so far; a longer search may find a better one\n", to);
   if (code == EXIT_OK && a->gantt && situ_plan_exists(plan))
     code = print_report(to, &r, situ_report_gantt(&r.text, plan, problem, &look, &r.error));
   if (code == EXIT_OK) code = write_outputs(a, plan, instance);

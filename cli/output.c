@@ -140,6 +140,28 @@ static int known_writer(const char *name, bool *folder) {
   return fail_usage("--write %s: there is no such writer; `situ list writers` lists them", name);
 }
 
+/* A writer of several files makes the folder, but not the folders above it. */
+static int probe_folder(const char *writer, const char *path) {
+  situ_error error = {.status = SITU_STATUS_IO, .text = ""};
+  struct stat about;
+  snprintf(error.where, sizeof error.where, "%.255s", path);
+  if (stat(path, &about) == 0) {
+    if (S_ISDIR(about.st_mode)) return EXIT_OK;
+    snprintf(error.text, sizeof error.text, "is a file, but %.60s writes a folder; name another", writer);
+    return fail_writing(&error);
+  }
+  size_t n = strlen(path);
+  while (n > 0 && path[n - 1] == '/') n--;
+  while (n > 0 && path[n - 1] != '/') n--;
+  while (n > 1 && path[n - 1] == '/') n--;
+  char *above = strndup(path, n);
+  bool there = n == 0 || (above && stat(above, &about) == 0 && S_ISDIR(about.st_mode));
+  if (!there)
+    snprintf(error.text, sizeof error.text, "cannot be made: there is no folder \"%.160s\"", above ? above : "");
+  free(above);
+  return there ? EXIT_OK : fail_writing(&error);
+}
+
 /* Whether writing to one path would overwrite the file at the other. Devices and pipes do not count. */
 static bool same_file(const char *one, const char *other) {
   struct stat x, y;
@@ -175,6 +197,8 @@ int probe_outputs(const arguments *a) {
     bool folder = false;
     int code = known_writer(a->writes[i].name, &folder);
     if (code != EXIT_OK) return code;
+    if (folder && !is_stdout(a->writes[i].path)) code = probe_folder(a->writes[i].name, a->writes[i].path);
+    if (code != EXIT_OK) return code;
     paths[ALONE + i] = folder ? NULL : a->writes[i].path;
   }
   if (count_to_stdout(a) > 1)
@@ -187,10 +211,18 @@ int probe_outputs(const arguments *a) {
   return check_clashes(a, paths, n);
 }
 
+/* The width of the column of names: that of the report, or of the longest writer. */
+static int label_columns(const arguments *a) {
+  size_t most = 11;
+  for (int i = 0; i < a->n_writes; i++)
+    if (strlen(a->writes[i].name) > most) most = strlen(a->writes[i].name);
+  return (int)most;
+}
+
 static int written(const arguments *a, situ_status status, const situ_error *error, const char *what,
                    const char *path) {
   if (status != SITU_STATUS_OK) return fail_writing(error);
-  fprintf(people(a), "  %-11s  %s\n", what, is_stdout(path) ? "standard output" : path);
+  fprintf(people(a), "  %-*s  %s\n", label_columns(a), what, is_stdout(path) ? "standard output" : path);
   return EXIT_OK;
 }
 

@@ -77,14 +77,13 @@ static bool whole(const char *text, long long *out) {
 static int set_whole(const option *o, void *field, const char *value) {
   long long number;
   char expected[64];
-  snprintf(expected, sizeof expected, "a whole number, at least %lld", o->min);
-  if (!whole(value, &number) || number < o->min) return bad_value(o, value, expected);
-  if (o->kind == OPTION_SMALL) {
-    if (number > INT32_MAX) return bad_value(o, value, "a whole number, at most 2147483647");
+  long long most = o->kind == OPTION_SMALL ? INT32_MAX : INT64_MAX;
+  snprintf(expected, sizeof expected, "a whole number from %lld to %lld", o->min, most);
+  if (!whole(value, &number) || number < o->min || number > most) return bad_value(o, value, expected);
+  if (o->kind == OPTION_SMALL)
     *(int32_t *)field = (int32_t)number;
-  } else {
+  else
     *(int64_t *)field = number;
-  }
   return EXIT_OK;
 }
 
@@ -92,7 +91,8 @@ static int set_seed(const option *o, uint64_t *field, const char *value) {
   char *end;
   errno = 0;
   unsigned long long number = strtoull(value, &end, 10);
-  if (errno || end == value || *end || value[0] == '-') return bad_value(o, value, "a whole number, at least 0");
+  if (errno || end == value || *end || value[0] == '-')
+    return bad_value(o, value, "a whole number from 0 to 18446744073709551615");
   *field = number;
   return EXIT_OK;
 }

@@ -83,7 +83,9 @@ static situ_status read_source_with(situ_model *model, const read_source *source
                      known_readers(known, sizeof known, ""));
   if (source->options->n_dims > 0 && !r->names_dims)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
-                     "has no dynamic dimension %s; files of the reader %s have no named dimensions",
+                     r == &builtin_reader
+                         ? "has no dynamic dimension %s; its sizes are part of its name, as in builtin:gpt2?batch=8"
+                         : "has no dynamic dimension %s; files of the reader %s have no named dimensions",
                      source->options->dims[0].name, r->name);
   TRY(refuse_load(r, source->options, source->path, error));
   read_result result = {0};
@@ -195,6 +197,12 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
     if (status == SITU_STATUS_IO && access(path, F_OK) != 0 && builtin_lacks_prefix(path))
       status =
           fail_with(error, SITU_STATUS_IO, path, "there is no such file; the built-in network is builtin:%s", path);
+    if (status == SITU_STATUS_IO && file_is_folder(path))
+      status =
+          fail_with(error, SITU_STATUS_IO, path,
+                    "is a folder without model.safetensors or model.safetensors.index.json; name the model's file");
+    if (status == SITU_STATUS_OK && view.size_bytes == 0)
+      status = fail_with(error, SITU_STATUS_BAD_INPUT, path, "is empty; expected a model");
     if (status == SITU_STATUS_OK && filled.max_file_bytes > 0 && view.size_bytes > (size_t)filled.max_file_bytes)
       status = fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %zu bytes; at most %lld are allowed", view.size_bytes,
                          (long long)filled.max_file_bytes);

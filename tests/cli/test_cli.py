@@ -296,7 +296,7 @@ def test_plan_files_keep_their_schema():
     situ("place", "m.onnx", *QUICK, "--dim", "n=4", "-o", "plan.json")
     jsonschema.validate(json.loads(pathlib.Path("plan.json").read_text()), schema)
     situ("place", "m.onnx", *QUICK, "--dim", "m=4", code=2, err="m.onnx: has no dynamic dimension m; known: n")
-    situ("place", SMALL, *QUICK, "--dim", "n=4", code=2, err="has no dynamic dimension n; files of the reader builtin have no named dimensions")
+    situ("place", SMALL, *QUICK, "--dim", "n=4", code=2, err="has no dynamic dimension n; its sizes are part of its name")
 
 
 def test_every_writer_writes():

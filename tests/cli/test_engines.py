@@ -429,6 +429,17 @@ def test_the_latency_of_one_part_is_what_that_part_takes():
     assert ran["measured_ns"] == ran["latency_ns"] == ran["stages"][0]["measured_ns"] and "by_parts_ns" not in ran, ran
 
 
+def test_a_gpu_that_ran_on_the_cpu_is_named():
+    """Its predicted time is that of a GPU, the measured one that of the CPU: neither is wrong."""
+    engine()
+    path = need("data/onnx/mnist.onnx")
+    situ("place", path, "--platform", "cpu+t4-16g", "--unused", "cpu", "-o", "plan.json")
+    situ("run", "plan.json", "--items", "3", out="note: gpu0 ran on the CPU")
+    assert "ran on the CPU" not in situ("run", "plan.json", "--items", "3", "--device", "CPU")
+    situ("place", path, "--platform", "cpu", "-o", "plan.json")
+    assert "ran on the CPU" not in situ("run", "plan.json", "--items", "3")
+
+
 def test_a_run_is_predicted_by_its_parts_too():
     """Parts of a device follow each other after a dispatch, and wait for hand-overs; each takes its operators, a quarter of
     a nanosecond for each byte of the 4000 of a value that it reads from or makes for another, and where it reads from

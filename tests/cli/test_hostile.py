@@ -321,6 +321,34 @@ def test_readers_that_go_away_do_no_harm():
     assert all("plan.json." not in name for name in os.listdir())
 
 
+def test_a_folder_that_cannot_be_made_is_told_before_the_search():
+    """`run` wants nothing on stdout: the plan of a search would be there."""
+    write("chain.onnx", CHAIN)
+    write("file", "x")
+    for folder, told in (("no/such/parts", 'there is no folder "no/such"'), ("no/parts/", 'there is no folder "no"'),
+                         ("file", "is a file, but onnx-parts writes a folder"), ("file/parts", 'no folder "file"')):
+        situ("place", "chain.onnx", *QUICK, "--write", f"onnx-parts={folder}", code=6, err=told)
+    situ("place", TOY, *QUICK, "-o", "no/such/plan.json", code=6, err='cannot be written: there is no folder "no/such"')
+    situ("place", "chain.onnx", *QUICK, "--write", "onnx-parts=parts/")
+    situ("place", "chain.onnx", *QUICK, "--write", f"onnx-parts={pathlib.Path('parts').resolve()}")
+
+
+def test_slips_are_answered_with_what_to_do():
+    write("empty.onnx", "")
+    pathlib.Path("models").mkdir()
+    place = ["place", "builtin:resnet50", *QUICK]
+    situ("place", "empty.onnx", code=3, err="is empty; expected a model")
+    situ("place", "models", code=3, err="is a folder without model.safetensors")
+    situ(*place, "--rules", "models", code=3, err="is a folder; expected a file")
+    situ(*place, "--dim", "batch=4", code=2, err="as in builtin:gpt2[?]batch=8")
+    situ(*place, "--prompt", "100", code=2, err="prompt and context are for builtin:llama")
+    situ(*place, "--platform", "this-hots", code=2, err="did you mean this-host[?]")
+    situ(*place, "--platform", "this-host+rtx3060", code=2, err="stands alone")
+    situ("place", TOY, "--steps", "9" * 20, code=2, err="a whole number from 1 to 9223372036854775807")
+    situ("place", TOY, "--seed", "9" * 20, code=2, err="a whole number from 0 to 18446744073709551615")
+    situ("place", TOY, *QUICK, "--threads", "9" * 10, code=2, err="a whole number from 1 to 2147483647")
+
+
 # ---- interruption ----
 
 

@@ -89,7 +89,9 @@ def best_plan_so_far_at(number):
     if time.monotonic() - start < 0.01 and running.returncode == 0 and json.loads(out)["outcome"] == "optimal":
         raise Skip("solved before it could be interrupted")
     assert running.returncode == 0, err
-    assert json.loads(out)["value_ns"] > 0
+    found = json.loads(out)
+    assert found["value_ns"] > 0
+    assert ("  interrupted: this is the best plan so far" in err) == (found["outcome"] == "feasible"), err
 
 
 def test_ctrl_c_gives_the_best_plan_so_far():

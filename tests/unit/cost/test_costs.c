@@ -288,11 +288,10 @@ static void devices_without_a_time_in_the_table_are_named(void **state) {
   (void)state;
   situ_costs *c;
   situ_error error = {0};
-  situ_status status =
-      with_table(&c,
-                 "{\"situ_costs\": 1, \"unit\": \"ms\", \"source\": \"a stopwatch\","
-                 " \"operators\": {\"op0\": {\"cpu\": 1}, \"op1\": {\"cpu\": 2}}}",
-                 &error);
+  situ_status status = with_table(&c,
+                                  "{\"situ_costs\": 1, \"unit\": \"ms\", \"source\": \"a stopwatch\","
+                                  " \"operators\": {\"op0\": {\"cpu\": 1}, \"op1\": {\"cpu\": 2}}}",
+                                  &error);
   if (status != SITU_STATUS_OK) fail_msg("%s: %s", error.where, error.text);
   assert_string_equal(
       situ_costs_source(c),
