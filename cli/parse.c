@@ -75,11 +75,11 @@ static bool whole(const char *text, long long *out) {
 }
 
 static int set_whole(const option *o, void *field, const char *value) {
-  long long number;
+  long long number, most = o->kind == OPTION_SMALL ? INT32_MAX : INT64_MAX;
   char expected[64];
-  long long most = o->kind == OPTION_SMALL ? INT32_MAX : INT64_MAX;
-  snprintf(expected, sizeof expected, "a whole number from %lld to %lld", o->min, most);
-  if (!whole(value, &number) || number < o->min || number > most) return bad_value(o, value, expected);
+  bool read = whole(value, &number), large = read ? number > most : errno == ERANGE && number > 0;
+  snprintf(expected, sizeof expected, "a whole number, at %s %lld", large ? "most" : "least", large ? most : o->min);
+  if (!read || large || number < o->min) return bad_value(o, value, expected);
   if (o->kind == OPTION_SMALL)
     *(int32_t *)field = (int32_t)number;
   else
@@ -91,8 +91,8 @@ static int set_seed(const option *o, uint64_t *field, const char *value) {
   char *end;
   errno = 0;
   unsigned long long number = strtoull(value, &end, 10);
-  if (errno || end == value || *end || value[0] == '-')
-    return bad_value(o, value, "a whole number from 0 to 18446744073709551615");
+  if (end == value || *end || value[0] == '-') return bad_value(o, value, "a whole number, at least 0");
+  if (errno) return bad_value(o, value, "a whole number, at most 18446744073709551615");
   *field = number;
   return EXIT_OK;
 }

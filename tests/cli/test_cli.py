@@ -192,7 +192,7 @@ def test_double_dash_ends_options():
 
 def test_bad_input_ends_with_3():
     situ("place", "no-such-file.onnx", code=3, err="no-such-file.onnx: cannot be opened")
-    situ("place", ".", code=3, err="regular file")
+    situ("place", ".", code=3, err="is a folder without model.safetensors")
     pathlib.Path("text.txt").write_text("hello\n")
     situ("place", "text.txt", code=3, err="text.txt")
     pathlib.Path("empty.onnx").write_bytes(b"")

@@ -344,9 +344,10 @@ def test_slips_are_answered_with_what_to_do():
     situ(*place, "--prompt", "100", code=2, err="prompt and context are for builtin:llama")
     situ(*place, "--platform", "this-hots", code=2, err="did you mean this-host[?]")
     situ(*place, "--platform", "this-host+rtx3060", code=2, err="stands alone")
-    situ("place", TOY, "--steps", "9" * 20, code=2, err="a whole number from 1 to 9223372036854775807")
-    situ("place", TOY, "--seed", "9" * 20, code=2, err="a whole number from 0 to 18446744073709551615")
-    situ("place", TOY, *QUICK, "--threads", "9" * 10, code=2, err="a whole number from 1 to 2147483647")
+    situ("place", TOY, "--steps", "9" * 20, code=2, err="a whole number, at most 9223372036854775807")
+    situ("place", TOY, *QUICK, "--dim", "batch=" + "9" * 20, code=2, err="expected NAME=VALUE with a whole number")
+    situ("place", TOY, "--seed", "9" * 20, code=2, err="a whole number, at most 18446744073709551615")
+    situ("place", TOY, *QUICK, "--threads", "9" * 10, code=2, err="a whole number, at most 2147483647")
 
 
 # ---- interruption ----

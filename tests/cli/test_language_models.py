@@ -44,7 +44,7 @@ def test_a_request_takes_as_long_as_its_steps():
     situ("check", "plan.json")
     one = situ_json("place", *call)
     assert abs(1e9 / one["value_ns"] - one["tokens_per_second"]) < 1e-6 * one["tokens_per_second"]
-    situ("place", SMALL, "--prompt", "5", code=3)  # no language model
+    situ("place", SMALL, "--prompt", "5", code=2, err="has no tokens to count")
     ours = situ_json("inspect", "builtin:llama?layers=1", "--prompt", "64", "--batch", "2")["total"]
     assert ours == situ_json("inspect", "builtin:llama?layers=1&tokens=64&batch=2")["total"]
 
