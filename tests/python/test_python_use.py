@@ -77,6 +77,20 @@ def test_costs_may_be_a_table_and_leave_estimates_where_they_say_nothing():
     assert table["operators"]["b"] == estimated["operators"]["b"]
 
 
+@pytest.mark.parametrize("cost", [-1, -math.inf, "5 ms", [5]])
+def test_a_cost_that_is_no_time_is_named(cost):
+    """-1 would be rounded to no time at all, and minus infinity would be taken for "cannot run"."""
+    with pytest.raises(situ.BadArgument, match="^the cost of a on cpu is .*; expected nanoseconds, at least 0"):
+        situ.place(two_matrices(), MACHINE, costs=lambda operator, device: cost if device.name == "cpu" else None)
+
+
+def test_a_model_without_a_name_and_a_list_as_a_platform_are_refused():
+    with pytest.raises(situ.BadArgument, match="the name of the model is empty"):
+        situ.place("")
+    with pytest.raises(TypeError, match="a platform is a name .*, not list"):
+        situ.place(two_matrices(), ["cpu"])
+
+
 def test_pins_and_a_start_may_be_mappings():
     plan = situ.place(two_matrices(), MACHINE, fix={"a": "gpu1"})
     assert plan.device_of("a") == "gpu1"
