@@ -154,6 +154,16 @@ def bert(layers, hidden, inner, vocab):
     return end
 
 
+def test_a_model_in_a_folder_has_the_name_of_the_folder():
+    """Every such file is called model.safetensors."""
+    bert(2, 64, 256, 1000)
+    for path in ("bert", "bert/", "bert/model.safetensors", "./bert//model.safetensors"):
+        assert situ_json("inspect", path)["model"] == "bert", path
+    pathlib.Path("model.safetensors").write_bytes(pathlib.Path("bert/model.safetensors").read_bytes())
+    for path in ("model.safetensors", "./model.safetensors", "bert/../model.safetensors"):
+        assert situ_json("inspect", path)["model"] == "model.safetensors", path
+
+
 def test_an_encoder_reads_all_tokens_at_once():
     """Each token meets each other one, 2 FLOP for every element of its key and its value; there is no cache, and no head."""
     layers, hidden, inner, tokens = 3, 64, 256, 100
