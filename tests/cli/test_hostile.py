@@ -14,7 +14,8 @@ import subprocess
 import sys
 import time
 
-from test_cli import SITU, environment, let_it_find_a_plan, main, need, rounds_of, situ, situ_json, some, thorough
+from test_cli import (SITU, SMALL, environment, let_it_find_a_plan, main, need, rounds_of, situ, situ_json, small_platform, some,
+                      thorough)
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
 from onnx_writer import field, fields, function, graph, model, nested, node, one_node, tensor, value, whole_numbers
@@ -348,6 +349,13 @@ def test_slips_are_answered_with_what_to_do():
     situ("place", TOY, *QUICK, "--dim", "batch=" + "9" * 20, code=2, err="expected NAME=VALUE with a whole number")
     situ("place", TOY, "--seed", "9" * 20, code=2, err="a whole number, at most 18446744073709551615")
     situ("place", TOY, *QUICK, "--threads", "9" * 10, code=2, err="a whole number, at most 2147483647")
+
+
+def test_sizes_that_would_read_the_same_are_told_in_bytes():
+    weights = situ_json("inspect", SMALL)["weight_bytes"]
+    small_platform(weights - 1)
+    found = situ_json("place", SMALL, "--platform", "small.json", "--unused", "cpu", *QUICK, code=4)
+    assert f"need {weights} bytes, all usable memories together hold {weights - 1} bytes" in found["reason"], found["reason"]
 
 
 # ---- interruption ----
