@@ -59,7 +59,8 @@ static double price_of(const potential *s, int32_t d, const device_sums *sums) {
   else
     price = full(x, (compute + in + out) / period);
   if (s->h.memory_is_free) return price;
-  double bytes = (double)sums->bytes + (sums->max_footprint < 0 ? 0 : (double)s->h.footprint_bytes[sums->max_footprint]);
+  double bytes =
+      (double)sums->bytes + (sums->max_footprint < 0 ? 0 : (double)s->h.footprint_bytes[sums->max_footprint]);
   return price + full(s->memory_steepness, bytes / ((double)s->h.limit_bytes[d] + 1));
 }
 
