@@ -67,6 +67,15 @@ static situ_status refuse_load(const reader *r, const situ_read_options *o, cons
                    "cache type do not apply to it");
 }
 
+/* Whether the file is a plan, which is easily taken for the model. */
+static bool is_plan(const read_source *source) {
+  static const char mark[] = "\"situ_plan\"";
+  size_t n = source->size_bytes < 64 ? source->size_bytes : 64;
+  for (size_t at = 0; source->bytes && at + sizeof mark - 1 <= n; at++)
+    if (memcmp(source->bytes + at, mark, sizeof mark - 1) == 0) return true;
+  return false;
+}
+
 static situ_status read_source_with(situ_model *model, const read_source *source, situ_error *error) {
   const reader *r;
   char known[128];
@@ -78,6 +87,9 @@ static situ_status read_source_with(situ_model *model, const read_source *source
   } else {
     r = source->bytes ? choose(source) : &builtin_reader;
   }
+  if (!r && is_plan(source))
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, source->path,
+                     "is a plan; expected a model (`situ explain` and `situ check` read plans)");
   if (!r)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, source->path, "no reader recognises this file; %s",
                      known_readers(known, sizeof known, ""));

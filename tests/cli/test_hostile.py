@@ -351,6 +351,20 @@ def test_slips_are_answered_with_what_to_do():
     situ("place", TOY, *QUICK, "--threads", "9" * 10, code=2, err="a whole number, at most 2147483647")
 
 
+def test_a_model_and_a_plan_that_are_mixed_up_are_told_apart():
+    write("chain.onnx", CHAIN)
+    situ("place", TOY, *QUICK, "-o", "plan.json")
+    situ("place", "plan.json", code=3, err="is a plan; expected a model")
+    for other in ("chain.onnx", write("costs.json", COSTS), write("text", "text")):
+        situ("explain", other, code=3, err="`situ place MODEL -o FILE` writes")
+    situ("check", TOY, code=3, err="is a model; expected a plan, which `situ place builtin:layered.operators=12 -o FILE` writes")
+
+
+def test_one_operator_is_not_operators():
+    write("one.json", {"situ_graph": 1, "operators": [{"name": "a", "flops": 1000}]})
+    situ("place", "one.json", *QUICK, out="; 1 operator; costs")
+
+
 def test_sizes_that_would_read_the_same_are_told_in_bytes():
     weights = situ_json("inspect", SMALL)["weight_bytes"]
     small_platform(weights - 1)
