@@ -6,7 +6,9 @@
 import json
 import math
 import pathlib
+import re
 import struct
+import subprocess
 import sys
 
 from test_cli import QUICK, SMALL, main, situ, situ_json
@@ -28,6 +30,23 @@ def test_a_language_model_is_written_for_each_engine():
         assert pathlib.Path("out").stat().st_size > 30, name
     situ("place", path, "--platform", "cpu+2*rtx3090", "--granularity", "block", *QUICK, "--unused", "cpu", "--context", "700", "--write", "llama.cpp=out")
     assert " -c 700 --fit off" in pathlib.Path("out").read_text()
+
+
+def test_a_shell_passes_flags_on_as_the_pages_say():
+    """`$(cat FILE)` splits at blanks and keeps quotes, which llama.cpp would take for part of a name; `eval` reads them."""
+    shell = lambda line: subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True).stdout.splitlines()
+    call = ["--unused", "cpu", "--granularity", "layer", *QUICK, "--write", "llama.cpp=flags.txt"]
+    situ("place", language_model(), "--platform", "cpu+2*rtx3090", *call)
+    assert "token_embd.weight=CUDA0" in shell("printf '%s\\n' $(cat flags.txt)")
+    llm_files.write("e.gguf", *llm_files.moe("llama", 4, 256, 4, 2, 64, 1000, 8, 2, 512))
+    found = situ_json("place", "e.gguf", "--platform", "cpu+rtx3090", *QUICK)["placement"]
+    experts = {row.split(",")[0] for row in situ("costs", "e.gguf").splitlines() if re.match("blk.2.*,Experts", row)}
+    pins = {name: "cpu" if name in experts else "gpu0" for name in found}
+    pathlib.Path("pins.json").write_text(json.dumps(pins))
+    situ("place", "e.gguf", "--platform", "cpu+rtx3090", "--fix", "pins.json", *call[4:])
+    flags = pathlib.Path("flags.txt").read_text()
+    assert "exps=CPU" in flags, flags
+    assert not any("'" in word for word in shell(f"eval \"printf '%s\\n' $(cat flags.txt)\"")), flags
 
 
 def test_a_request_takes_as_long_as_its_steps():
