@@ -93,7 +93,10 @@ int fail_usage(const char *format, ...) {
 }
 
 int fail_reading(const situ_error *error) {
-  say(error->where, error->text);
+  if (error->status == SITU_STATUS_CANCELLED && interrupted() && *error->where)
+    say("", "interrupted; nothing was written"); /* which worker it was is nothing to the user who stopped it */
+  else
+    say(error->where, error->text);
   switch (error->status) {
     case SITU_STATUS_BAD_ARGUMENT: return EXIT_USAGE;
     case SITU_STATUS_BAD_INPUT:

@@ -440,6 +440,17 @@ def test_a_gpu_that_ran_on_the_cpu_is_named():
     assert "ran on the CPU" not in situ("run", "plan.json", "--items", "3")
 
 
+def test_ctrl_c_ends_a_measurement_in_one_line():
+    engine()
+    call = [SITU, "profile", need("data/onnx/light_squeezenet.onnx"), "--items", "1000000", "--time-limit", "600", "-o", "costs.json"]
+    with subprocess.Popen(list(map(str, call)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        time.sleep(1.5)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=100)
+    assert (running.returncode, out, err) == (130, "", "situ: interrupted; nothing was written\n"), (running.returncode, out, err)
+    assert not pathlib.Path("costs.json").exists()
+
+
 def test_a_run_is_predicted_by_its_parts_too():
     """Parts of a device follow each other after a dispatch, and wait for hand-overs; each takes its operators, a quarter of
     a nanosecond for each byte of the 4000 of a value that it reads from or makes for another, and where it reads from
