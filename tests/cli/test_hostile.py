@@ -347,6 +347,9 @@ def test_slips_are_answered_with_what_to_do():
     situ(*place, "--platform", "this-host+rtx3060", code=2, err="stands alone")
     situ("place", TOY, "--steps", "9" * 20, code=2, err="a whole number, at most 9223372036854775807")
     situ("place", TOY, *QUICK, "--dim", "batch=" + "9" * 20, code=2, err="expected NAME=VALUE with a whole number")
+    for time in ("-5", "0", "5kg", "1e300s", "nan", ""):
+        situ("place", TOY, "--max-latency", time, code=2, err="a time above 0 in milliseconds" if time else "is empty")
+    situ("place", TOY, "--time-limit", "10s", code=2, err="a number of seconds above 0")
     situ("place", TOY, "--seed", "9" * 20, code=2, err="a whole number, at most 18446744073709551615")
     situ("place", TOY, *QUICK, "--threads", "9" * 10, code=2, err="a whole number, at most 2147483647")
 
