@@ -349,6 +349,8 @@ def test_slips_are_answered_with_what_to_do():
     situ("place", TOY, *QUICK, "--dim", "batch=" + "9" * 20, code=2, err="expected NAME=VALUE with a whole number")
     for time in ("-5", "0", "5kg", "1e300s", "nan", ""):
         situ("place", TOY, "--max-latency", time, code=2, err="a time above 0 in milliseconds" if time else "is empty")
+    situ("place", TOY, *QUICK, "--platform", "cpu+2*t4-16g", "--unused", "gpu", code=2, err="no device gpu; did you mean cpu or gpu0 or gpu1[?]")
+    situ("place", TOY, *QUICK, "--platform", "cpu+t4-16g", "--unused", "elephant", code=2, err="known: cpu, gpu0")
     situ("place", TOY, "--time-limit", "10s", code=2, err="a number of seconds above 0")
     situ("place", TOY, "--seed", "9" * 20, code=2, err="a whole number, at most 18446744073709551615")
     situ("place", TOY, *QUICK, "--threads", "9" * 10, code=2, err="a whole number, at most 2147483647")

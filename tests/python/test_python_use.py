@@ -175,11 +175,21 @@ def test_errors_have_a_class_a_status_and_the_text_of_the_library(tmp_path):
     ("time_limit", "x", "time_limit: expected a number from 0 to .*, not 'x'"),
     ("steps", float("inf"), "steps: expected a whole number from 1 to .*, not inf"),
     ("dim", ["batch=2"], r"dim: expected sizes by name, such as \{'batch': 8\}, not \['batch=2'\]"),
+    ("reserve", "gpu0", "reserve: expected DEVICE=SIZE, as in 'gpu0=2GiB', not 'gpu0'"),
+    ("not_", ["MaxPool"], "not_: expected KIND=DEVICE, as in 'MaxPool=gpu0', not 'MaxPool'"),
     ("dim", {"batch": "x"}, "dim: expected a whole number from 0 to .*, not 'x'"),
 ])
 def test_an_option_of_another_type_is_named(name, value, said):
     with pytest.raises(situ.BadArgument, match=said):
         situ.place("builtin:resnet50", **{name: value})
+
+
+def test_what_is_reserved_may_be_a_mapping():
+    """All but 1 MB of the GPU is reserved: the 102 MB of weights no longer fit there."""
+    call = {"platform": "cpu+v100-16g", "steps": 20}
+    assert set(situ.place("builtin:resnet50", **call).placement.values()) == {"gpu0"}
+    for reserve in ({"gpu0": "15999 MB"}, "gpu0=15999 MB", ["gpu0=15999 MB"]):
+        assert set(situ.place("builtin:resnet50", reserve=reserve, **call).placement.values()) != {"gpu0"}, reserve
 
 
 def test_a_plan_without_a_placement_says_why():
