@@ -440,6 +440,13 @@ def test_a_gpu_that_ran_on_the_cpu_is_named():
     assert "ran on the CPU" not in situ("run", "plan.json", "--items", "3")
 
 
+def test_the_report_of_a_profile_fits_80_columns():
+    engine()
+    text = situ("profile", need("data/onnx/mnist.onnx"), "--items", "3", "-o", "costs.json", out="a cut")
+    assert all(len(line) <= 80 for line in text.splitlines()), text
+    assert "    0 ns " not in text, text  # what is fused into other kernels is only counted
+
+
 def test_ctrl_c_ends_a_measurement_in_one_line():
     engine()
     call = [SITU, "profile", need("data/onnx/light_squeezenet.onnx"), "--items", "1000000", "--time-limit", "600", "-o", "costs.json"]
