@@ -1,27 +1,6 @@
-#include <string.h>
-
 #include "cli.h"
 
 static const option_group *const groups[] = {&measure_options, &map_options, &common_options, NULL};
-
-/* Without --device and --map an accelerator of the plan is a CPU here: its times say nothing of the prediction. */
-static void tell_stand_ins(const arguments *a, FILE *to, const situ_plan *plan, const situ_platform *platform) {
-  char names[200] = "";
-  size_t at = 0;
-  int n = 0;
-  if (a->measure.device || (a->measure.map && strchr(a->measure.map, '@'))) return;
-  situ_device device = SITU_DEVICE_INIT;
-  situ_device_use use = SITU_DEVICE_USE_INIT;
-  for (int32_t d = 0; situ_platform_device(platform, d, &device) && at < sizeof names; d++) {
-    if (device.is_host || !situ_plan_device_use(plan, d, &use) || use.n_operators == 0) continue;
-    at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", n++ ? ", " : "", device.name);
-  }
-  if (n > 0)
-    fprintf(to,
-            "\n  note: %s ran on the CPU, so predicted and measured times differ;\n        --map and --device name "
-            "devices of the engine\n",
-            names);
-}
 
 static int show(const arguments *a, const situ_run *done, const situ_plan *plan, const situ_instance *instance) {
   const situ_problem *problem = situ_instance_problem(instance);
@@ -29,7 +8,9 @@ static int show(const arguments *a, const situ_run *done, const situ_plan *plan,
   report r = {0};
   situ_report_options look = report_options(to);
   int code = print_report(to, &r, situ_report_run(&r.text, done, problem, &look, &r.error));
-  if (code == EXIT_OK) tell_stand_ins(a, to, plan, situ_problem_platform(problem));
+  if (code == EXIT_OK)
+    tell_stand_ins(a, plan, situ_problem_platform(problem),
+                   "so predicted and measured times differ;\n        --map and --device name devices of the engine");
   if (code == EXIT_OK && a->json)
     code = print_report(stdout, &r, situ_report_run_json(&r.text, done, problem, &r.error));
   return code;

@@ -129,6 +129,21 @@ int print_report(FILE *to, report *r, situ_status status) {
   return EXIT_OK;
 }
 
+void tell_stand_ins(const arguments *a, const situ_plan *plan, const situ_platform *platform, const char *meaning) {
+  char names[200] = "";
+  size_t at = 0;
+  int n = 0;
+  if (a->measure.device || (a->measure.map && strchr(a->measure.map, '@'))) return;
+  situ_device device = SITU_DEVICE_INIT;
+  situ_device_use use = SITU_DEVICE_USE_INIT;
+  for (int32_t d = 0; situ_platform_device(platform, d, &device) && at < sizeof names; d++) {
+    if (device.is_host || (plan && (!situ_plan_device_use(plan, d, &use) || use.n_operators == 0))) continue;
+    at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", n++ ? ", " : "", device.name);
+  }
+  if (n > 0)
+    fprintf(people(a), "%s  note: %s ran on the CPU, %s\n%s", plan ? "\n" : "", names, meaning, plan ? "" : "\n");
+}
+
 static int known_writer(const char *name, bool *folder) {
   const char *names[MAX_NAMES];
   int n = 0;

@@ -436,6 +436,9 @@ def test_a_gpu_that_ran_on_the_cpu_is_named():
     situ("place", path, "--platform", "cpu+t4-16g", "--unused", "cpu", "-o", "plan.json")
     situ("run", "plan.json", "--items", "3", out="note: gpu0 ran on the CPU")
     assert "ran on the CPU" not in situ("run", "plan.json", "--items", "3", "--device", "CPU")
+    situ("place", path, "--platform", "cpu+t4-16g", "--measure", "2", "--rounds", "3", "--steps", "20",
+         out="note: gpu0 ran on the CPU, so the race says nothing of them")
+    assert "ran on the CPU" not in situ("place", path, "--platform", "2*cpu", "--measure", "2", "--rounds", "3", "--steps", "20")
     situ("place", path, "--platform", "cpu", "-o", "plan.json")
     assert "ran on the CPU" not in situ("run", "plan.json", "--items", "3")
 
