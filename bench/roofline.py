@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 
 MODELS = ['light_squeezenet', 'light_inception_v2', 'light_resnet50', 'light_densenet121', 'light_vgg19', 'light_bvlc_alexnet',
-          'zigzag_resnet18', 'ppocrv4_det', 'fns_candy', 'TFBertForQuestionAnswering', 'gpt2_past']
+          'ppocrv4_det', 'fns_candy', 'TFBertForQuestionAnswering', 'gpt2_past']
 ENGINES = ['onnxruntime', 'openvino']
 COLUMNS = ['engine', 'model', 'threads', 'predicted ms', 'measured ms', 'off %', 'note']
 

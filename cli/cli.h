@@ -193,6 +193,9 @@ void be_silent(arguments *a, int rank);
  *     report r = {0};
  *     int code = print_report(stdout, &r, situ_report_list_json(&r.text, "solvers", &r.error)); */
 int print_report(FILE *to, report *r, situ_status status);
+/* Names the accelerators of the platform, or those that `plan` uses unless it is NULL, whose work an engine did on its
+ * CPU for want of --device and --map, and what this means. */
+void tell_stand_ins(const arguments *a, const situ_plan *plan, const situ_platform *platform, const char *meaning);
 /* Reports that memory ran out; returns the exit code for it. */
 int fail_memory(void);
 /* Print "situ: where: text" to stderr and return the exit code: for a failure of reading or computing, and of

@@ -10,8 +10,8 @@ static const char *const COMMANDS = "commands";
 static void show_families(FILE *to) {
   fputs("Tables that situ can list:\n", to);
   for (int32_t i = 0; situ_report_family(i); i++)
-    fprintf(to, "  %-10s  %s\n", situ_report_family(i), situ_report_family_about(i));
-  fprintf(to, "  %-10s  the commands of situ\n", COMMANDS);
+    fprintf(to, "  %-12s  %s\n", situ_report_family(i), situ_report_family_about(i));
+  fprintf(to, "  %-12s  the commands of situ\n", COMMANDS);
 }
 
 static int list_commands(bool json) {

@@ -13,7 +13,12 @@ static int show(const arguments *a, const situ_plan *plan, const situ_instance *
   report r = {0};
   situ_report_options look = report_options(to);
   int code = race ? print_report(to, &r, situ_report_race(&r.text, race, &look, &r.error)) : EXIT_OK;
+  if (race && code == EXIT_OK)
+    tell_stand_ins(a, NULL, situ_problem_platform(problem),
+                   "so the race says nothing of them;\n        --map names devices of the engine");
   if (code == EXIT_OK) code = print_report(to, &r, situ_report_plan(&r.text, plan, problem, model, &look, &r.error));
+  if (code == EXIT_OK && interrupted() && situ_plan_outcome(plan) == SITU_OUTCOME_FEASIBLE)
+    fputs("\n  interrupted: this is the best plan so far; a longer search may find a better one\n", to);
   if (code == EXIT_OK && a->gantt && situ_plan_exists(plan))
     code = print_report(to, &r, situ_report_gantt(&r.text, plan, problem, &look, &r.error));
   if (code == EXIT_OK) code = write_outputs(a, plan, instance);

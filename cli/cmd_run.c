@@ -2,12 +2,15 @@
 
 static const option_group *const groups[] = {&measure_options, &map_options, &common_options, NULL};
 
-static int show(const arguments *a, const situ_run *done, const situ_instance *instance) {
+static int show(const arguments *a, const situ_run *done, const situ_plan *plan, const situ_instance *instance) {
   const situ_problem *problem = situ_instance_problem(instance);
   FILE *to = people(a);
   report r = {0};
   situ_report_options look = report_options(to);
   int code = print_report(to, &r, situ_report_run(&r.text, done, problem, &look, &r.error));
+  if (code == EXIT_OK)
+    tell_stand_ins(a, plan, situ_problem_platform(problem),
+                   "so predicted and measured times differ;\n        --map and --device name devices of the engine");
   if (code == EXIT_OK && a->json)
     code = print_report(stdout, &r, situ_report_run_json(&r.text, done, problem, &r.error));
   return code;
@@ -26,7 +29,7 @@ static int run(arguments *a) {
   if (status == SITU_STATUS_OK) status = situ_run_plan(&done, plan, instance, &a->measure, &error);
   progress_stop(&p);
   int code = status != SITU_STATUS_OK ? fail_reading(&error) : EXIT_OK;
-  if (code == EXIT_OK && situ_run_rank(done) == 0) code = show(a, done, instance);
+  if (code == EXIT_OK && situ_run_rank(done) == 0) code = show(a, done, plan, instance);
   situ_run_free(done);
   situ_plan_free(plan);
   situ_instance_free(instance);

@@ -19,6 +19,7 @@ int command_unknown(const char *word) {
   for (; commands[n] && n < 32; n++) names[n] = commands[n]->name;
   bool is_option = word[0] == '-';
   const char *kind = is_option ? "option" : "command", *close = is_option ? NULL : situ_nearest_name(word, names, n);
+  if (strcmp(word, "version") == 0) close = "--version";
   if (close) return fail_usage("there is no %s %s; did you mean `situ %s`?", kind, word, close);
   return fail_usage("there is no %s %s; `situ --help` lists the commands", kind, word);
 }

@@ -93,7 +93,10 @@ int fail_usage(const char *format, ...) {
 }
 
 int fail_reading(const situ_error *error) {
-  say(error->where, error->text);
+  if (error->status == SITU_STATUS_CANCELLED && interrupted() && *error->where)
+    say("", "interrupted; nothing was written"); /* which worker it was is nothing to the user who stopped it */
+  else
+    say(error->where, error->text);
   switch (error->status) {
     case SITU_STATUS_BAD_ARGUMENT: return EXIT_USAGE;
     case SITU_STATUS_BAD_INPUT:
@@ -126,6 +129,21 @@ int print_report(FILE *to, report *r, situ_status status) {
   return EXIT_OK;
 }
 
+void tell_stand_ins(const arguments *a, const situ_plan *plan, const situ_platform *platform, const char *meaning) {
+  char names[200] = "";
+  size_t at = 0;
+  int n = 0;
+  if (a->measure.device || (a->measure.map && strchr(a->measure.map, '@'))) return;
+  situ_device device = SITU_DEVICE_INIT;
+  situ_device_use use = SITU_DEVICE_USE_INIT;
+  for (int32_t d = 0; situ_platform_device(platform, d, &device) && at < sizeof names; d++) {
+    if (device.is_host || (plan && (!situ_plan_device_use(plan, d, &use) || use.n_operators == 0))) continue;
+    at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", n++ ? ", " : "", device.name);
+  }
+  if (n > 0)
+    fprintf(people(a), "%s  note: %s ran on the CPU, %s\n%s", plan ? "\n" : "", names, meaning, plan ? "" : "\n");
+}
+
 static int known_writer(const char *name, bool *folder) {
   const char *names[MAX_NAMES];
   int n = 0;
@@ -138,6 +156,28 @@ static int known_writer(const char *name, bool *folder) {
   const char *close = situ_nearest_name(name, names, n);
   if (close) return fail_usage("--write %s: there is no such writer; did you mean %s?", name, close);
   return fail_usage("--write %s: there is no such writer; `situ list writers` lists them", name);
+}
+
+/* A writer of several files makes the folder, but not the folders above it. */
+static int probe_folder(const char *writer, const char *path) {
+  situ_error error = {.status = SITU_STATUS_IO, .text = ""};
+  struct stat about;
+  snprintf(error.where, sizeof error.where, "%.255s", path);
+  if (stat(path, &about) == 0) {
+    if (S_ISDIR(about.st_mode)) return EXIT_OK;
+    snprintf(error.text, sizeof error.text, "is a file, but %.60s writes a folder; name another", writer);
+    return fail_writing(&error);
+  }
+  size_t n = strlen(path);
+  while (n > 0 && path[n - 1] == '/') n--;
+  while (n > 0 && path[n - 1] != '/') n--;
+  while (n > 1 && path[n - 1] == '/') n--;
+  char *above = strndup(path, n);
+  bool there = n == 0 || (above && stat(above, &about) == 0 && S_ISDIR(about.st_mode));
+  if (!there)
+    snprintf(error.text, sizeof error.text, "cannot be made: there is no folder \"%.160s\"", above ? above : "");
+  free(above);
+  return there ? EXIT_OK : fail_writing(&error);
 }
 
 /* Whether writing to one path would overwrite the file at the other. Devices and pipes do not count. */
@@ -175,6 +215,8 @@ int probe_outputs(const arguments *a) {
     bool folder = false;
     int code = known_writer(a->writes[i].name, &folder);
     if (code != EXIT_OK) return code;
+    if (folder && !is_stdout(a->writes[i].path)) code = probe_folder(a->writes[i].name, a->writes[i].path);
+    if (code != EXIT_OK) return code;
     paths[ALONE + i] = folder ? NULL : a->writes[i].path;
   }
   if (count_to_stdout(a) > 1)
@@ -187,10 +229,18 @@ int probe_outputs(const arguments *a) {
   return check_clashes(a, paths, n);
 }
 
+/* The width of the column of names: that of the report, or of the longest writer. */
+static int label_columns(const arguments *a) {
+  size_t most = 11;
+  for (int i = 0; i < a->n_writes; i++)
+    if (strlen(a->writes[i].name) > most) most = strlen(a->writes[i].name);
+  return (int)most;
+}
+
 static int written(const arguments *a, situ_status status, const situ_error *error, const char *what,
                    const char *path) {
   if (status != SITU_STATUS_OK) return fail_writing(error);
-  fprintf(people(a), "  %-11s  %s\n", what, is_stdout(path) ? "standard output" : path);
+  fprintf(people(a), "  %-*s  %s\n", label_columns(a), what, is_stdout(path) ? "standard output" : path);
   return EXIT_OK;
 }
 

@@ -75,16 +75,15 @@ static bool whole(const char *text, long long *out) {
 }
 
 static int set_whole(const option *o, void *field, const char *value) {
-  long long number;
+  long long number, most = o->kind == OPTION_SMALL ? INT32_MAX : INT64_MAX;
   char expected[64];
-  snprintf(expected, sizeof expected, "a whole number, at least %lld", o->min);
-  if (!whole(value, &number) || number < o->min) return bad_value(o, value, expected);
-  if (o->kind == OPTION_SMALL) {
-    if (number > INT32_MAX) return bad_value(o, value, "a whole number, at most 2147483647");
+  bool read = whole(value, &number), large = read ? number > most : errno == ERANGE && number > 0;
+  snprintf(expected, sizeof expected, "a whole number, at %s %lld", large ? "most" : "least", large ? most : o->min);
+  if (!read || large || number < o->min) return bad_value(o, value, expected);
+  if (o->kind == OPTION_SMALL)
     *(int32_t *)field = (int32_t)number;
-  } else {
+  else
     *(int64_t *)field = number;
-  }
   return EXIT_OK;
 }
 
@@ -92,17 +91,25 @@ static int set_seed(const option *o, uint64_t *field, const char *value) {
   char *end;
   errno = 0;
   unsigned long long number = strtoull(value, &end, 10);
-  if (errno || end == value || *end || value[0] == '-') return bad_value(o, value, "a whole number, at least 0");
+  if (end == value || *end || value[0] == '-') return bad_value(o, value, "a whole number, at least 0");
+  if (errno) return bad_value(o, value, "a whole number, at most 18446744073709551615");
   *field = number;
   return EXIT_OK;
 }
 
-static int set_real(const option *o, double *field, const char *value) {
-  char *end, expected[64];
+static bool real(const char *text, double max, double *out) {
+  char *end;
   errno = 0;
-  double number = strtod(value, &end);
-  snprintf(expected, sizeof expected, "a number above 0, at most %g", o->max);
-  if (errno || end == value || *end || !(number > 0) || number > o->max) return bad_value(o, value, expected);
+  *out = strtod(text, &end);
+  return errno == 0 && end != text && *end == '\0' && *out > 0 && *out <= max;
+}
+
+static int set_real(const option *o, double *field, const char *value) {
+  char expected[64];
+  double number;
+  bool seconds = o->value && strcmp(o->value, "SECONDS") == 0;
+  snprintf(expected, sizeof expected, "a number%s above 0, at most %g", seconds ? " of seconds" : "", o->max);
+  if (!real(value, o->max, &number)) return bad_value(o, value, expected);
   *field = number;
   return EXIT_OK;
 }
@@ -123,16 +130,16 @@ static int set_ms(const option *o, int64_t *field, const char *value) {
     const char *name;
     double ms;
   } units[] = {{"ns", 1e-6}, {"us", 1e-3}, {"ms", 1}, {"s", 1e3}};
-  char *end, expected[64], number[64];
+  char *end, expected[96], number[64];
   double ms, scale = 1;
   (void)strtod(value, &end);
   for (size_t u = 0; u < sizeof units / sizeof *units; u++)
     if (end > value && strcmp(end, units[u].name) == 0) scale = units[u].ms;
-  snprintf(expected, sizeof expected, "a number above 0, at most %g", o->max);
+  snprintf(expected, sizeof expected, "a time above 0 in milliseconds, or with a unit, as in 500us; at most %g ms",
+           o->max);
   if (*end && scale == 1 && strcmp(end, "ms") != 0) return bad_value(o, value, expected);
   snprintf(number, sizeof number, "%.*s", (int)(end - value), value);
-  if ((size_t)(end - value) >= sizeof number || set_real(o, &ms, number) != EXIT_OK)
-    return bad_value(o, value, expected);
+  if ((size_t)(end - value) >= sizeof number || !real(number, o->max, &ms)) return bad_value(o, value, expected);
   ms *= scale;
   if (ms > o->max) return bad_value(o, value, expected);
   *field = ms < 1e-6 ? 1 : (int64_t)(ms * 1e6 + 0.5);

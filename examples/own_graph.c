@@ -1,6 +1,7 @@
 /* A graph and a machine made by hand, for programs that have their own model format: two branches that can run side by
  * side, on two equal devices joined by a fast link. Expects the branches apart: 3 ms, against 5 ms on one device.
- * Builders keep their first failure, so nothing is checked before freezing. */
+ * Builders keep their first failure, so nothing is checked before freezing. A status says whether a call worked;
+ * whether there is a plan is asked afterwards. */
 #include <situ.h>
 #include <stdio.h>
 
@@ -57,6 +58,21 @@ static situ_status machine(situ_platform **platform, situ_error *error) {
   return status;
 }
 
+/* The schedule in order of the starts, then what is proved. */
+static void show(const situ_problem *problem, const situ_plan *plan) {
+  const situ_graph *graph = situ_problem_graph(problem);
+  const situ_platform *platform = situ_problem_platform(problem);
+  const int32_t *order = NULL;
+  int32_t n = situ_plan_order(plan, &order);
+  for (int32_t i = 0; i < n; i++)
+    printf("%-10s  %-5s  %7lld .. %7lld ns\n", situ_platform_device_name(platform, situ_plan_device(plan, order[i])),
+           situ_graph_operator_name(graph, order[i]), (long long)situ_plan_start_ns(plan, order[i]),
+           (long long)situ_plan_finish_ns(plan, order[i]));
+  printf("%lld ns on both, %lld ns on one; no plan is below %lld ns (%s)\n", (long long)situ_plan_value_ns(plan),
+         (long long)situ_plan_best_single_ns(plan), (long long)situ_plan_lower_bound_ns(plan),
+         situ_outcome_name(situ_plan_outcome(plan)));
+}
+
 int main(void) {
   situ_graph *graph = NULL;
   situ_platform *platform = NULL;
@@ -75,10 +91,12 @@ int main(void) {
   if (status == SITU_STATUS_OK) status = situ_problem_pose(&problem, graph, platform, costs, NULL, &error);
   if (status == SITU_STATUS_OK) status = situ_solve(&plan, problem, &effort, &error);
   int64_t value_ns = situ_plan_value_ns(plan), single_ns = situ_plan_best_single_ns(plan);
-  if (status == SITU_STATUS_OK)
-    printf("%lld ns on both, %lld ns on one\n", (long long)value_ns, (long long)single_ns);
+  if (status != SITU_STATUS_OK)
+    fprintf(stderr, "%s: %s: %s\n", situ_status_name(status), error.where, error.text);
+  else if (!situ_plan_exists(plan))
+    fprintf(stderr, "no plan (%s): %s\n", situ_outcome_name(situ_plan_outcome(plan)), situ_plan_reason(plan));
   else
-    fprintf(stderr, "%s %s\n", error.where, error.text);
+    show(problem, plan);
   situ_plan_free(plan);
   situ_problem_free(problem);
   situ_costs_free(costs);

@@ -12,7 +12,7 @@ import tempfile
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Union, cast
 
 from ._graph import Graph, Operator
-from ._library import SituError, to_bytes
+from ._library import BadArgument, SituError, to_bytes
 from ._options import Filled
 from ._platform import Device, Platform, read_devices
 
@@ -65,6 +65,8 @@ def as_graph(model: Model, example_inputs: Any = None) -> Graph | None:
     if isinstance(model, Graph):
         return model
     if isinstance(model, (str, os.PathLike)):
+        if not os.fspath(model):
+            raise BadArgument("the name of the model is empty; expected a path or builtin:NAME")
         return None
     if hasattr(model, "named_parameters") or hasattr(model, "graph_signature"):
         from . import torch as situ_torch
@@ -94,8 +96,12 @@ def set_inputs(
     instance.model = to_bytes(cast(str, model)) if graph is None else folder.write("graph", graph.to_json())
     if isinstance(platform, Platform):
         instance.platform = folder.write("platform", platform.to_json())
-    elif platform is not None:
+    elif isinstance(platform, (str, os.PathLike)):
         instance.platform = to_bytes(platform)
+    elif platform is not None:
+        raise TypeError(
+            f"a platform is a name such as 'cpu+2*a100-80g', a path or a Platform, not {type(platform).__name__}"
+        )
     for name, given in (("fix", fix), ("start", start)):
         if isinstance(given, (str, os.PathLike)):
             setattr(instance, name, to_bytes(given))
@@ -105,6 +111,20 @@ def set_inputs(
         filled.cost.model = to_bytes(costs)
     elif costs is not None:
         filled.cost.table_path = folder.write("costs", _cost_table(filled, costs))
+
+
+def _time_ns(time: Any, operator: str, device: Any) -> int | None:
+    """Whole nanoseconds; None where the operator cannot run."""
+    try:
+        good = float(time) >= 0
+    except (TypeError, ValueError):
+        good = False
+    if not good:
+        raise BadArgument(
+            f"the cost of {operator} on {device} is {time!r}; expected nanoseconds, at least 0, infinity where it "
+            "cannot run, or None to keep the estimate"
+        )
+    return None if math.isinf(time) else int(float(time) + 0.5)
 
 
 def _cost_table(filled: Filled, costs: Any) -> str:
@@ -125,11 +145,7 @@ def _cost_table(filled: Filled, costs: Any) -> str:
         source = "a table from Python"
     table: dict[str, dict[str, int | None]] = {}
     for op, times in rows.items():
-        kept = {
-            str(k): None if math.isinf(v) else int(v + 0.5)
-            for k, v in times.items()
-            if v is not None and not math.isnan(v)
-        }
+        kept = {str(k): _time_ns(v, op, k) for k, v in times.items() if v is not None and v == v}  # NaN is not itself
         if kept:
             table[op] = kept
     return json.dumps({"situ_costs": 1, "unit": "ns", "source": source, "operators": table})

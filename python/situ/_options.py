@@ -50,8 +50,8 @@ class Options(TypedDict, total=False):
     unused: Sequence[str]
     writers: str | Sequence[str]  # formats that shall hold the plan, as --write of the command line
     rules: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-    not_: str | Sequence[str]  # "KIND=DEVICE"
-    reserve: str | Sequence[str]  # "DEVICE=SIZE"
+    not_: str | Sequence[str] | Mapping[str, str]  # "KIND=DEVICE"
+    reserve: str | Sequence[str] | Mapping[str, str]  # "DEVICE=SIZE"
     granularity: str
     cost_table: str | os.PathLike[str]
     cost_engine: str
@@ -217,9 +217,13 @@ def _set_writers(filled: Filled, names: str | Sequence[str]) -> None:
     filled.instance.n_writers = len(given)
 
 
-def _add_rules(prefix: str) -> Callable[[Filled, Any], None]:
+def _add_rules(prefix: str, form: str = "") -> Callable[[Filled, Any], None]:
     def add(filled: Filled, given: Any) -> None:
+        if form and isinstance(given, Mapping):
+            given = [f"{key}={value}" for key, value in given.items()]
         for rule in [given] if isinstance(given, (str, os.PathLike)) else given:
+            if form and not (isinstance(rule, str) and "=" in rule):
+                raise BadArgument(f"expected {form}, not {rule!r}")
             filled.rules.append(to_bytes(prefix) + _text(rule))
         filled.instance.rules = (ctypes.c_char_p * len(filled.rules))(*filled.rules)
         filled.instance.n_rules = len(filled.rules)
@@ -232,8 +236,8 @@ _LISTS: dict[str, Callable[[Filled, Any], None]] = {
     "unused": _set_unused,
     "writers": _set_writers,
     "rules": _add_rules(""),
-    "not_": _add_rules("not "),
-    "reserve": _add_rules("reserve "),
+    "not_": _add_rules("not ", "KIND=DEVICE, as in 'MaxPool=gpu0'"),
+    "reserve": _add_rules("reserve ", "DEVICE=SIZE, as in 'gpu0=2GiB'"),
 }
 
 

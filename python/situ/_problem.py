@@ -93,9 +93,23 @@ class Problem:
         try:
             where = numbers(*(self._device[placement[name]] for name in self.operators))
             sequence = None if order is None else numbers(*(self._operator[name] for name in order))
-        except KeyError as unknown:
-            raise BadArgument(f"{unknown} is an operator without a device, or not an operator or device") from None
+        except (KeyError, TypeError):
+            raise BadArgument(self._fault(placement, order)) from None
         return Plan(make("situ_simulate", self._instance.problem, where, sequence), self._instance)
+
+    def _fault(self, placement: Mapping[str, str], order: Sequence[str] | None) -> str:
+        """What is wrong with a placement or an order that names what is not there."""
+        if not isinstance(placement, Mapping):
+            return f"a placement maps names of operators to names of devices; it is of type {type(placement).__name__}"
+        for name in self.operators:
+            if name not in placement:
+                return f"the placement has no device for the operator {name!r}"
+            if placement[name] not in list(self._device):
+                return f"{name!r} is placed on {placement[name]!r}; the devices are {', '.join(self._device)}"
+        return f"the order names {next(name for name in order or () if name not in self._operator)!r}, not an operator"
+
+    def __repr__(self) -> str:
+        return f"<situ.Problem: {len(self.operators)} operators on {', '.join(self._device)}>"
 
     def value_ns(self, placement: Mapping[str, str], order: Sequence[str] | None = None) -> int | None:
         """The value of a placement: the simulated latency or period; None if the checker rejects it."""

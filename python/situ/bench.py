@@ -177,8 +177,8 @@ class Results(list[dict[str, Any]]):
 
 
 def run(
-    solvers: Mapping[str, Solver] | Sequence[str],
-    instances: Mapping[str, Mapping[str, Any] | Problem] | Sequence[str] | None = None,
+    solvers: Mapping[str, Solver] | Sequence[str] | str,
+    instances: Mapping[str, Mapping[str, Any] | Problem] | Sequence[str] | str | None = None,
     *,
     steps: int | None = None,
     time_limit: float | None = None,
@@ -195,9 +195,12 @@ def run(
     it."""
     if steps is None and time_limit is None:
         steps = 1000
+    if isinstance(solvers, str):
+        solvers = [solvers]
     rivals = dict(solvers) if isinstance(solvers, Mapping) else {name: name for name in solvers}
     given = STANDARD if instances is None else instances
     if not isinstance(given, Mapping):
+        given = [given] if isinstance(given, str) else list(given)
         unknown = [name for name in given if name not in STANDARD]
         if unknown:
             raise BadArgument(f"no standard workload is called {unknown[0]!r}; expected one of {', '.join(STANDARD)}")

@@ -176,9 +176,11 @@ static situ_status read_unused(situ_instance *i, situ_error *error) {
   if (!i->unused) return fail_no_memory(error);
   for (int32_t k = 0; k < o->n_unused; k++) {
     int32_t d = situ_platform_find(i->platform, o->unused[k]);
+    char near[160];
     if (d < 0)
-      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "platform %s has no device %s",
-                       situ_platform_name(i->platform), o->unused[k]);
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "platform %s has no device %s; %s",
+                       situ_platform_name(i->platform), o->unused[k],
+                       platform_near_devices(near, sizeof near, i->platform, o->unused[k]));
     i->unused[d] = true;
   }
   return SITU_STATUS_OK;

@@ -369,7 +369,8 @@ situ_status instance_options_from_json(instance_options *o, const json_value *me
   place at = {"instance", path, a};
   *o = (instance_options){0};
   if (json_kind_of(member) != JSON_OBJECT_KIND)
-    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is not a situ plan: expected an object \"instance\"");
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path,
+                     "is not a situ plan: expected an object \"instance\"; `situ place MODEL -o FILE` writes a plan");
   TRY(read_fields(o, fields, member, &at, error));
   o->model = nearby(a, json_text(json_get(member, "model"), ""), path);
   const json_value *before = json_get(member, "overlap"); /* version 0.1: what async_copies is now */

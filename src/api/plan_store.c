@@ -115,12 +115,25 @@ situ_status instance_from_json(situ_instance **out, const instance_options *give
   return status;
 }
 
+/* Who names a model instead of a plan learns how to get one. */
+static situ_status read_plan_json(json_value **root, const char *path, situ_error *error) {
+  situ_error why = {.text = ""};
+  situ_status status = json_read(root, path, &why);
+  if (status == SITU_STATUS_IO && strncmp(path, "builtin:", 8) == 0)
+    return fail_with(error, status, path, "is a model; expected a plan, which `situ place %.100s -o FILE` writes",
+                     path);
+  if (status == SITU_STATUS_BAD_INPUT)
+    return fail_with(error, status, why.where, "%s; expected a plan, which `situ place MODEL -o FILE` writes",
+                     why.text);
+  return status == SITU_STATUS_OK ? status : fail_with(error, status, why.where, "%s", why.text);
+}
+
 situ_status situ_plan_read(situ_plan **out, situ_instance **instance, const char *path, situ_error *error) {
   if (out) *out = NULL;
   if (instance) *instance = NULL;
   TRY(GIVEN(error, out, instance, path));
   json_value *root = NULL;
-  TRY(json_read(&root, path, error));
+  TRY(read_plan_json(&root, path, error));
   situ_status status = instance_from_json(instance, NULL, json_get(root, "instance"), path, error);
   if (status == SITU_STATUS_OK) status = plan_from_json(out, (*instance)->problem, root, path, error);
   json_free(root);

@@ -74,7 +74,8 @@ static situ_status read_goal(situ_sizing *s, const char *text, situ_error *error
     if (scale > 0 && s->amount > 0 && s->amount < 1e18) return s->goal ? SITU_STATUS_OK : fail_no_memory(error);
   }
   return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                   "goal \"%.60s\": expected one such as latency<=50ms, period<=2ms or tokens/s>=20", text);
+                   "goal \"%.60s\": expected one such as latency<=50ms, period<=2ms or tokens/s>=20%s", text,
+                   strpbrk(text, "<>") ? "" : ", in quotes, or the shell takes < and > for files");
 }
 
 static bool meets(const situ_sizing *s, int64_t value_ns) {
@@ -170,6 +171,31 @@ static situ_status add_candidate(sizing_call *q, const char *name, bool named) {
   return status;
 }
 
+static bool is_class_of(const char *key, const char *platform) {
+  situ_platform *f = NULL;
+  bool found = false;
+  if (situ_platform_read(&f, platform, NULL) != SITU_STATUS_OK) return false;
+  for (int32_t k = 0; k < f->n_classes && !found; k++) found = strcmp(f->class_name[k], key) == 0;
+  situ_platform_free(f);
+  return found;
+}
+
+/* Every name in the price file is a device, a platform, or a class of a candidate. A misspelt one would silently take
+ * candidates out of the list. */
+static situ_status check_price_names(sizing_call *q) {
+  json_member m = {0};
+  while (q->prices && json_next(q->prices, &m)) {
+    situ_platform *f = NULL;
+    situ_error why = {.text = ""};
+    bool known = catalogue_find(m.key) || situ_platform_read(&f, m.key, &why) == SITU_STATUS_OK;
+    situ_platform_free(f);
+    for (int32_t i = 0; !known && i < q->into->n_candidates; i++) known = is_class_of(m.key, q->candidates[i].name);
+    if (!known)
+      return fail_with(q->error, SITU_STATUS_BAD_INPUT, q->prices_path, "the price of \"%.60s\": %s", m.key, why.text);
+  }
+  return SITU_STATUS_OK;
+}
+
 static situ_status take_candidates(sizing_call *q, const char *names) {
   arena *a = q->into->arena;
   const char *list = names ? names : BUILT_IN;
@@ -186,6 +212,7 @@ static situ_status take_candidates(sizing_call *q, const char *names) {
     TRY(add_candidate(q, name, names != NULL));
     at += n;
   }
+  TRY(check_price_names(q));
   if (q->into->n_candidates > 0) return SITU_STATUS_OK;
   return fail_with(q->error, SITU_STATUS_BAD_INPUT, q->prices_path, "it has prices for none of the built-in platforms");
 }
@@ -215,7 +242,9 @@ static situ_status know_model(sizing_call *q, const situ_instance *i) {
   if (!s->model) return fail_no_memory(q->error);
   if (s->kind != GOAL_TOKENS || s->tokens > 0) return SITU_STATUS_OK;
   return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                   "the goal %s needs a language model, one copy; name a latency or a period", s->goal);
+                   "the goal %s needs a language model, one copy of it; for others use a goal such as latency<=50ms or "
+                   "period<=2ms",
+                   s->goal);
 }
 
 /* Whether it is proved that no plan meets the goal. */

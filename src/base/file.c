@@ -37,7 +37,8 @@ situ_status file_begin(file_view *out, const char *path, situ_error *error) {
   struct stat about;
   if (fstat(handle, &about) != 0 || !S_ISREG(about.st_mode)) {
     close(handle);
-    return fail_with(error, SITU_STATUS_IO, path, "is not a regular file");
+    return fail_with(error, SITU_STATUS_IO, path, "%s",
+                     file_is_folder(path) ? "is a folder; expected a file" : "is not a regular file");
   }
   *out = (file_view){.bytes = (const unsigned char *)"", .size_bytes = (size_t)about.st_size, .handle = handle};
   situ_status status = out->size_bytes > 0 ? reserve(out, path, error) : SITU_STATUS_OK;
@@ -123,6 +124,11 @@ long long file_size(const char *path) {
   return stat(path, &about) == 0 && S_ISREG(about.st_mode) ? (long long)about.st_size : -1;
 }
 
+bool file_is_folder(const char *path) {
+  struct stat about;
+  return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
 bool file_exists(const char *path) { return file_size(path) >= 0; }
 
 static int write_all(int handle, const char *bytes, size_t n) {
@@ -137,6 +143,10 @@ static int write_all(int handle, const char *bytes, size_t n) {
 }
 
 static situ_status cannot_write(const char *path, int why, situ_error *error) {
+  const char *slash = strrchr(path, '/');
+  if (why == ENOENT && slash)
+    return fail_with(error, SITU_STATUS_IO, path, "cannot be written: there is no folder \"%.*s\"",
+                     (int)(slash - path < 160 ? slash - path : 160), path);
   return fail_with(error, SITU_STATUS_IO, path, "cannot be written: %s", strerror(why));
 }
 

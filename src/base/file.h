@@ -35,6 +35,7 @@ situ_status file_result(const file_view *view, const char *path, situ_error *err
 void file_close(file_view *view);
 
 bool file_exists(const char *path);
+bool file_is_folder(const char *path);
 /* Size of a regular file in bytes, or -1. */
 long long file_size(const char *path);
 

@@ -129,8 +129,8 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   if (e->rules) rules_scale(e->rules, e->costs, e->platform);
   if (path) TRY(cost_table_apply(e->costs, g, e->platform, path, e->table, error));
   if (!e->rules) return SITU_STATUS_OK;
-  char source[400];
-  snprintf(source, sizeof source, "%.380s; under rules", e->costs->source);
+  char source[640];
+  snprintf(source, sizeof source, "%.600s; under rules", e->costs->source);
   e->costs->source = arena_string(e->costs->arena, source);
   bool made = e->costs->source && rules_forbid(e->rules, e->costs, e->platform, &work);
   return made ? SITU_STATUS_OK : fail_no_memory(error);

@@ -9,11 +9,12 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cost/cost_models.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
 
-enum { FORMAT_VERSION = 1 };
+enum { FORMAT_VERSION = 1, CLASSES_NAMED = 3 };
 
 typedef struct unit {
   const char *name;
@@ -28,6 +29,7 @@ typedef struct table {
   const situ_platform *platform;
   const json_value *classes;
   int32_t *given;
+  bool *timed; /* of each class: the table has a time on it */
 } table;
 
 /* BAD_INPUT in the file, at operator `op` unless that is NULL. `word` is the key in question, or "". */
@@ -70,8 +72,11 @@ static situ_status apply_times(const table *t, const char *op, int32_t v, const 
     if (!never && !(isfinite(time) && time >= 0.0))
       return bad(t, error, op, member.key, "must be a time of at least 0, or null for \"cannot run\"");
     int64_t time_ns = never ? SITU_NEVER_NS : whole ? json_whole(member.value, 0) : sat_round(time);
-    for (int32_t k = 0; k < t->platform->n_classes; k++)
-      if (is_of_class(t->platform, k, member.key)) t->costs->time_ns[(int64_t)v * t->costs->n_classes + k] = time_ns;
+    for (int32_t k = 0; k < t->platform->n_classes; k++) {
+      if (!is_of_class(t->platform, k, member.key)) continue;
+      t->costs->time_ns[(int64_t)v * t->costs->n_classes + k] = time_ns;
+      t->timed[k] = true;
+    }
   }
   return SITU_STATUS_OK;
 }
@@ -240,14 +245,33 @@ static situ_status apply_workspace(const table *t, const json_value *sizes, situ
   return SITU_STATUS_OK;
 }
 
+/* Where the costs come from. Devices that the table says nothing of are named: a plan may rest on their estimates. */
+static situ_status name_source(const table *t, size_t n_operators, const json_value *root, situ_error *error) {
+  const char *slash = strrchr(t->path, '/');
+  text_buffer source = {0};
+  text_add(&source, "%.160s; %zu of %d operators by the table \"%.120s\"", t->costs->source, n_operators,
+           (int)t->graph->n_operators, json_text(json_get(root, "source"), slash ? slash + 1 : t->path));
+  int32_t n = 0, left = 0;
+  for (int32_t k = 0; k < t->platform->n_classes; k++) left += !t->timed[k];
+  for (int32_t k = 0; k < t->platform->n_classes && n_operators > 0 && n < CLASSES_NAMED; k++)
+    if (!t->timed[k]) text_add(&source, "%s%.60s", n++ ? ", " : ", estimates for ", t->platform->class_name[k]);
+  if (n > 0 && left > n) text_add(&source, " and %d more", (int)(left - n));
+  char *text = text_take(&source);
+  t->costs->source = text ? arena_string(t->costs->arena, text) : NULL;
+  free(text);
+  return t->costs->source ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
 situ_status cost_table_apply(situ_costs *costs, const situ_graph *graph, const situ_platform *platform,
                              const char *path, const json_value *root, situ_error *error) {
   REQUIRE(path && costs->n_operators == graph->n_operators && costs->group);
-  table t = {path, costs, graph, platform, json_get(root, "classes"), NULL};
+  table t = {path, costs, graph, platform, json_get(root, "classes"), NULL, NULL};
   const json_value *operators = json_get(root, "operators"), *groups = json_get(root, "groups");
   double ns = unit_ns(root);
   size_t n = json_size(operators);
   json_member member = {0};
+  t.timed = ARENA_ZERO(costs->arena, bool, platform->n_classes);
+  if (!t.timed) return fail_no_memory(error);
   while (json_next(operators, &member))
     TRY(apply_times(&t, member.key, costs->group[situ_graph_find(graph, member.key)], member.value, ns, error));
   for (size_t i = 0; i < json_size(groups); i++) {
@@ -257,14 +281,10 @@ situ_status cost_table_apply(situ_costs *costs, const situ_graph *graph, const s
     TRY(apply_times(&t, first, costs->group[situ_graph_find(graph, first)], json_get(group, "times"), ns, error));
   }
   TRY(apply_workspace(&t, json_get(root, "workspace_bytes"), error));
-  const char *slash = strrchr(path, '/');
-  char source[320];
-  snprintf(source, sizeof source, "%.160s; %zu of %d operators by the table \"%.120s\"", costs->source, n,
-           (int)graph->n_operators, json_text(json_get(root, "source"), slash ? slash + 1 : path));
-  costs->source = arena_string(costs->arena, source);
+  TRY(name_source(&t, n, root, error));
   char *text = json_print(root, 0);
   if (text) costs->table_hash = hash_bytes(text, strlen(text), 0);
-  situ_status status = text && costs->source ? SITU_STATUS_OK : fail_no_memory(error);
+  situ_status status = text ? SITU_STATUS_OK : fail_no_memory(error);
   free(text);
   return status;
 }

@@ -293,15 +293,15 @@ static situ_status read_reserve(const reader *x, const bool *marked, const json_
   if (bytes < 0)
     return fields_fail(error, x->where, place, "\"reserve\" must be a size such as \"1 GiB\", or a number of bytes");
   for (int32_t d = 0; d < p->n_devices; d++) {
-    char room[TEXT_UNIT_BYTES];
+    char room[TEXT_UNIT_BYTES], own[TEXT_UNIT_BYTES];
     int32_t m = p->memory_of[d];
     if (!marked[d]) continue;
     if (p->memory_bytes[m] == SITU_UNLIMITED_BYTES)
       log_line(x->log, SITU_LOG_WARNING, "%s: %s: the size of the memory of %s is not known; nothing is reserved",
                x->where, place, p->devices[d].name);
     else if (bytes > p->memory_bytes[m])
-      return fields_fail(error, x->where, place, "\"reserve\": the memory of %.60s holds only %s", p->devices[d].name,
-                         text_size(room, p->memory_bytes[m]));
+      return fields_fail(error, x->where, place, "\"reserve\" is %s; the memory of %.60s holds only %s",
+                         text_size(own, bytes), p->devices[d].name, text_size(room, p->memory_bytes[m]));
     else
       x->r->reserve_bytes[m] = bytes;
   }

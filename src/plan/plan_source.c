@@ -16,9 +16,10 @@ situ_status plan_read_device(int32_t *device, const plan_source *s, const json_v
   if (!text)
     return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: expected the name of a device as a text", what);
   *device = (int32_t)string_map_get(s->device_by_name, text);
+  char near[160];
   if (*device < 0)
-    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: the platform %s has no device '%s'", what,
-                     s->platform->name, text);
+    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: the platform %s has no device '%s'; %s", what,
+                     s->platform->name, text, platform_near_devices(near, sizeof near, s->platform, text));
   return SITU_STATUS_OK;
 }
 

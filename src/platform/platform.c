@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arguments.h"
+#include "base/near_name.h"
 
 void situ_platform_free(situ_platform *platform) {
   if (platform) arena_free(platform->arena);
@@ -46,6 +47,13 @@ int32_t situ_platform_find(const situ_platform *p, const char *name) {
   for (int32_t d = 0; p && name && d < p->n_devices; d++)
     if (strcmp(p->devices[d].name, name) == 0) return d;
   return -1;
+}
+
+const char *platform_near_devices(char *into, size_t capacity, const situ_platform *p, const char *word) {
+  const char *names[64];
+  int32_t n = 0;
+  for (; n < p->n_devices && n < (int32_t)(sizeof names / sizeof *names); n++) names[n] = p->devices[n].name;
+  return near_names(into, capacity, word, names, n);
 }
 
 const char *situ_device_family_name(situ_device_family family) {

@@ -36,6 +36,9 @@ situ_status platform_new(situ_platform **out, const char *name, const situ_devic
 
 /* NULL, or which of the invariants above does not hold (base/contracts.h). O(devices^2 + hops of all routes). */
 const char *platform_check(const situ_platform *platform);
+/* What a wrong name of a device may have meant, of the first devices: "did you mean gpu0 or gpu1?", "known: cpu, gpu0".
+ */
+const char *platform_near_devices(char *into, size_t capacity, const situ_platform *platform, const char *word);
 
 /* By how much what memories hold exceeds their capacities, pools taken together, summed up. */
 int64_t platform_excess_bytes(const situ_platform *platform, const int64_t *held_bytes);

@@ -224,12 +224,15 @@ static void spread_pins(situ_problem *p) {
   }
 }
 
-/* In readable units and exactly, since the two numbers may differ by little. */
+/* In readable units, or in bytes where these would be equal. */
 static void refuse_weights(situ_problem *p, int64_t weights, int64_t room) {
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
-  conflict(p, "memory: the %s need %s (%lld bytes), all usable memories together hold %s (%lld bytes)",
-           p->graph->cache_tokens > 0 ? "weights and caches" : "weights", text_size(a, weights), (long long)weights,
-           text_size(b, room), (long long)room);
+  if (strcmp(text_size(a, weights), text_size(b, room)) == 0) {
+    snprintf(a, sizeof a, "%lld bytes", (long long)weights);
+    snprintf(b, sizeof b, "%lld bytes", (long long)room);
+  }
+  conflict(p, "memory: the %s need %s, all usable memories together hold %s",
+           p->graph->cache_tokens > 0 ? "weights and caches" : "weights", a, b);
 }
 
 /* Whether some device of a memory may be used; a pin may use one that else stays empty. */

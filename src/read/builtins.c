@@ -105,6 +105,14 @@ situ_status builtin_generate(situ_graph **out, const char *path, situ_dtype prec
   return status;
 }
 
+static bool counts_tokens(const char *path) {
+  const char *name = path + sizeof prefix - 1;
+  const builtin *b = find(name, strcspn(name, "?"));
+  for (const builtin_parameter *p = b ? b->parameters : NULL; p && p->name; p++)
+    if (strcmp(p->name, "tokens") == 0) return true;
+  return !b; /* an unknown name is refused as such */
+}
+
 /* Writes the load of a language model as parameters: a prompt is that many tokens with an empty cache, a context one
  * token after that many. */
 static situ_status add_load(text_buffer *to, const read_source *source, situ_error *error) {
@@ -114,6 +122,10 @@ static situ_status add_load(text_buffer *to, const read_source *source, situ_err
     return fail_with(
         error, SITU_STATUS_BAD_ARGUMENT, source->path,
         "is a single step; requests, tokens to generate, drafts and cache types need the file of a language model");
+  if ((o->prompt || o->context) && !counts_tokens(source->path))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
+                     "has no tokens to count; prompt and context are for builtin:llama, builtin:moe and files of "
+                     "language models");
   text_add(to, "%s", source->path);
   if (o->prompt) text_add(to, "%stokens=%lld", separator, (long long)o->prompt);
   if (o->context) text_add(to, "%stokens=1&context=%lld", separator, (long long)o->context);

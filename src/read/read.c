@@ -67,6 +67,15 @@ static situ_status refuse_load(const reader *r, const situ_read_options *o, cons
                    "cache type do not apply to it");
 }
 
+/* Whether the file is a plan, which is easily taken for the model. */
+static bool is_plan(const read_source *source) {
+  static const char mark[] = "\"situ_plan\"";
+  size_t n = source->size_bytes < 64 ? source->size_bytes : 64;
+  for (size_t at = 0; source->bytes && at + sizeof mark - 1 <= n; at++)
+    if (memcmp(source->bytes + at, mark, sizeof mark - 1) == 0) return true;
+  return false;
+}
+
 static situ_status read_source_with(situ_model *model, const read_source *source, situ_error *error) {
   const reader *r;
   char known[128];
@@ -78,12 +87,17 @@ static situ_status read_source_with(situ_model *model, const read_source *source
   } else {
     r = source->bytes ? choose(source) : &builtin_reader;
   }
+  if (!r && is_plan(source))
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, source->path,
+                     "is a plan; expected a model (`situ explain` and `situ check` read plans)");
   if (!r)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, source->path, "no reader recognises this file; %s",
                      known_readers(known, sizeof known, ""));
   if (source->options->n_dims > 0 && !r->names_dims)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
-                     "has no dynamic dimension %s; files of the reader %s have no named dimensions",
+                     r == &builtin_reader
+                         ? "has no dynamic dimension %s; its sizes are part of its name, as in builtin:gpt2?batch=8"
+                         : "has no dynamic dimension %s; files of the reader %s have no named dimensions",
                      source->options->dims[0].name, r->name);
   TRY(refuse_load(r, source->options, source->path, error));
   read_result result = {0};
@@ -195,6 +209,12 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
     if (status == SITU_STATUS_IO && access(path, F_OK) != 0 && builtin_lacks_prefix(path))
       status =
           fail_with(error, SITU_STATUS_IO, path, "there is no such file; the built-in network is builtin:%s", path);
+    if (status == SITU_STATUS_IO && file_is_folder(path))
+      status =
+          fail_with(error, SITU_STATUS_IO, path,
+                    "is a folder without model.safetensors or model.safetensors.index.json; name the model's file");
+    if (status == SITU_STATUS_OK && view.size_bytes == 0)
+      status = fail_with(error, SITU_STATUS_BAD_INPUT, path, "is empty; expected a model");
     if (status == SITU_STATUS_OK && filled.max_file_bytes > 0 && view.size_bytes > (size_t)filled.max_file_bytes)
       status = fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %zu bytes; at most %lld are allowed", view.size_bytes,
                          (long long)filled.max_file_bytes);

@@ -247,8 +247,10 @@ static situ_status assume_tensor(gathering *g, const char *name, const char *sha
   lm_tensor t = {.name = arena_string(g->a, name), .dtype = g->config.dtype};
   if (!t.name) return fail_no_memory(g->error);
   if (!g->has_config || g->config.bits > 0 || !hf_config_shape(&t.rank, t.dims, &g->config, name))
-    return fail_with(g->error, SITU_STATUS_BAD_INPUT, g->source->path,
-                     "names %s in %s, which is absent, and config.json does not give its shape", name, shard);
+    return fail_with(g->error, SITU_STATUS_BAD_INPUT, g->source->path, "names %s in %s, which is absent, and %s", name,
+                     shard,
+                     g->has_config ? "config.json does not give its shape"
+                                   : "so is config.json, which would give its shape; put either next to it");
   t.bytes = situ_dtype_bits(t.dtype) / 8;
   for (int32_t i = 0; i < t.rank; i++) t.bytes = sat_mul(t.bytes, t.dims[i]);
   return add_tensor(g, &t, g->source->path);
@@ -331,11 +333,23 @@ static int64_t width_by_tensors(const lm *m) {
   return m->n_tensors > 0 && m->tensors[0].rank > 0 ? m->tensors[0].dims[m->tensors[0].rank - 1] : 1;
 }
 
+/* That of the file, or of its folder where every model's file has the same name. */
+static const char *name_of_model(arena *a, const char *path) {
+  const char *base = read_base_name(path), *end = base;
+  if (strncmp(base, "model.safetensors", 17) != 0) return arena_string(a, base);
+  while (end > path && end[-1] == '/') end--;
+  const char *start = end;
+  while (start > path && start[-1] != '/') start--;
+  size_t n = (size_t)(end - start);
+  bool named = n > 0 && strspn(start, ".") < n;
+  return named ? arena_string_n(a, start, n) : arena_string(a, base);
+}
+
 static situ_status read_all(gathering *g, read_result *result) {
   const read_source *source = g->source;
   g->by_name = string_map_new(g->a, 1024);
   g->model = (lm){.arena = g->a, .architecture = "unknown", .activation_bytes = 2};
-  g->model.model = arena_string(g->a, read_base_name(source->path));
+  g->model.model = name_of_model(g->a, source->path);
   if (!g->by_name || !g->model.model) return fail_no_memory(g->error);
   TRY(read_config(g));
   TRY(is_file(source) ? read_header(g, source) : read_index(g));

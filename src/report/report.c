@@ -44,7 +44,7 @@ void report_title(text_buffer *t, const situ_problem *p, const situ_report_optio
     if (p->replicate) text_add(&line, ", replicas");
     if (p->in_flight > 1) text_add(&line, ", %d in flight", (int)p->in_flight);
   }
-  text_add(&line, "; %s operators; costs: ", grouped(count, p->n_operators));
+  text_add(&line, "; %s operator%s; costs: ", grouped(count, p->n_operators), p->n_operators == 1 ? "" : "s");
   text_add_clean(&line, p->costs->source ? p->costs->source : "unknown");
   char *words = text_take(&line);
   if (words) text_add_wrapped(t, words, "", "", options && options->width > 0 ? report_width(options) : INT32_MAX);

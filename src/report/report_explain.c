@@ -229,6 +229,8 @@ const char *explain_against_plan(char into[64], const situ_what_if *w, int64_t v
     snprintf(into, 64, "%s longer", percent_text(percent, ratio - 1));
   else if (ratio > 0.9995)
     snprintf(into, 64, "no difference");
+  else if (strncmp(w->change, "without ", 8) == 0) /* another plan is better, as it was before, but was set aside */
+    snprintf(into, 64, "no loss");
   else
     snprintf(into, 64, "%s shorter", percent_text(percent, 1 - ratio));
   return into;

@@ -57,7 +57,13 @@ static int32_t count_working(int32_t *count, const situ_plan *plan, const situ_p
 }
 
 /* Rows of equal, empty devices are folded once there are more than this many devices. */
-enum { ALL_DEVICES = 24, BAR_COLUMNS = 20 };
+enum { ALL_DEVICES = 24, BAR_COLUMNS = 20, ROW_COLUMNS = 76 };
+
+/* On a terminal that is narrower than a row, bars give way: a row that the terminal wraps is no row. */
+static int bar_columns(const situ_report_options *o) {
+  int missing = o && o->width > 0 ? ROW_COLUMNS - (int)o->width : 0;
+  return missing <= 0 ? BAR_COLUMNS : missing < BAR_COLUMNS ? BAR_COLUMNS - missing : 0;
+}
 
 static void device_rows(text_buffer *t, const situ_plan *plan, const situ_problem *p,
                         const situ_report_options *options) {
@@ -77,6 +83,7 @@ static void device_rows(text_buffer *t, const situ_plan *plan, const situ_proble
   table_column(&rows, "memory", ALIGN_RIGHT, 0);
   table_column(&rows, "of", ALIGN_RIGHT, 0);
   int64_t value = situ_plan_value_ns(plan);
+  int columns = bar_columns(options);
   int32_t idle = 0;
   for (int32_t d = 0; d < p->n_devices; d++) {
     situ_device_use use = plan_use(plan, d);
@@ -85,7 +92,7 @@ static void device_rows(text_buffer *t, const situ_plan *plan, const situ_proble
     char count[TEXT_UNIT_BYTES], load[TEXT_UNIT_BYTES], memory[TEXT_UNIT_BYTES], limit[TEXT_UNIT_BYTES];
     char bar[4 * BAR_COLUMNS + 8], cell[sizeof bar + 64];
     double share = value > 0 ? (double)use.load_ns / (double)value : 0;
-    snprintf(cell, sizeof cell, "%3.0f %% %s", share * 100, bar_text(bar, sizeof bar, share, BAR_COLUMNS, options));
+    snprintf(cell, sizeof cell, "%3.0f %% %s", share * 100, bar_text(bar, sizeof bar, share, columns, options));
     style s = use.n_operators ? STYLE_PLAIN : STYLE_DIM;
     char name[64];
     snprintf(name, sizeof name, "%s%s%s", p->platform->devices[d].name, use.replica_of >= 0 ? " = " : "",

@@ -48,6 +48,8 @@ static int32_t next_longest(const situ_profile *p, int32_t after) {
   return best;
 }
 
+static const char REST[] = "             "; /* below the words of a fact */
+
 static void add_memory(text_buffer *t, const situ_profile *p, const situ_report_options *options) {
   char a[TEXT_UNIT_BYTES];
   int64_t most = 0;
@@ -61,6 +63,19 @@ static void add_memory(text_buffer *t, const situ_profile *p, const situ_report_
            (int)p->n_memory_named, (int)p->n_memory_rows);
 }
 
+static void add_cut(text_buffer *t, const situ_profile *p, const situ_report_options *options) {
+  text_buffer line = {0};
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
+  text_add(&line, "%s per hand-over, %s to start a part", text_time(a, p->cut.handover_ns),
+           text_time(b, p->cut.start_ns));
+  if (p->cut.bytes_per_s > 0) text_add(&line, ", bytes at %s/s", text_size(a, (int64_t)p->cut.bytes_per_s));
+  text_add(&line, ", %s between two parts; measured at %d cuts", text_time(b, p->cut.dispatch_ns), (int)p->cut.n_cuts);
+  char *words = text_take(&line);
+  if (words) text_add_wrapped(t, words, "  a cut      ", REST, report_width(options));
+  t->failed |= !words;
+  free(words);
+}
+
 static char *profile_text(const situ_profile *p, const situ_report_options *options) {
   const situ_graph *g = p->model->graph;
   text_buffer t = {0};
@@ -72,7 +87,8 @@ static char *profile_text(const situ_profile *p, const situ_report_options *opti
   table_column(&rows, "time", ALIGN_RIGHT, 0);
   table_column(&rows, "share", ALIGN_RIGHT, 0);
   table_column(&rows, "+-", ALIGN_RIGHT, 0);
-  for (int32_t i = 0, v = next_longest(p, -1); i < ROWS_SHOWN && v >= 0; i++, v = next_longest(p, v)) {
+  for (int32_t i = 0, v = next_longest(p, -1); i < ROWS_SHOWN && v >= 0 && (i == 0 || p->time_ns[v] > 0);
+       i++, v = next_longest(p, v)) {
     table_cell(&rows, STYLE_PLAIN, g->name[v]);
     table_cell(&rows, STYLE_DIM, g->kind_name[g->kind[v]]);
     table_cell(&rows, STYLE_PLAIN, exact_time(a, p->time_ns[v]));
@@ -91,21 +107,13 @@ static char *profile_text(const situ_profile *p, const situ_report_options *opti
   fact_start(&t, options, "kernels", 9);
   text_add(&t, "%s in %d of %d operators; the others are folded or fused\n", exact_time(a, p->kernels_ns),
            (int)p->n_timed, (int)g->n_operators);
-  if (p->kernels_ns < p->whole_ns / 2) {
-    fact_start(&t, options, "note", 9);
-    text_add(
+  if (p->kernels_ns < p->whole_ns / 2)
+    text_add_wrapped(
         &t,
-        "the whole model takes far longer than the profiler reports for its kernels: a GPU runs them after\n           "
-        "  their launch was timed. Operator times are proportional to launch times; the whole time is right\n");
-  }
-  if (p->cut.n_cuts > 0) {
-    char b[TEXT_UNIT_BYTES];
-    fact_start(&t, options, "a cut", 9);
-    text_add(&t, "%s per hand-over, %s to start a part", text_time(a, p->cut.handover_ns),
-             text_time(b, p->cut.start_ns));
-    if (p->cut.bytes_per_s > 0) text_add(&t, ", bytes at %s/s", text_size(a, (int64_t)p->cut.bytes_per_s));
-    text_add(&t, ", %s between two parts; measured at %d cuts\n", text_time(b, p->cut.dispatch_ns), (int)p->cut.n_cuts);
-  }
+        "the whole model takes far longer than the profiler reports for its kernels: a GPU runs them after "
+        "their launch was timed. Operator times are proportional to launch times; the whole time is right",
+        "  note       ", REST, report_width(options));
+  if (p->cut.n_cuts > 0) add_cut(&t, p, options);
   if (p->workspace_bytes) add_memory(&t, p, options);
   if (p->made_up) {
     fact_start(&t, options, "weights", 9);

@@ -197,7 +197,7 @@ const char *bar_text(char *into, size_t n, double share, int columns, const situ
   share = share < 0 ? 0 : share > 1 ? 1 : share;
   bool fine = options && options->unicode;
   int units = (int)floor(share * columns * (fine ? 8 : 1) + 0.5);
-  if (units == 0 && share > 0) units = 1;
+  if (units == 0 && share > 0 && columns > 0) units = 1;
   int whole = fine ? units / 8 : units;
   const char *full = fine ? "█" : "#";
   size_t used = 0;

@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/disjoint.h"
 #include "base/fail.h"
+#include "base/text.h"
 #include "solve/stream/chain_labels.h"
 #include "view/unit.h"
 
@@ -168,10 +169,11 @@ bool form_search_costs(form_search *f, const solve_run *run) {
 }
 
 const char *form_search_reason(const form_search *f, const solve_run *run) {
-  char line[400];
+  char line[400], value[TEXT_UNIT_BYTES];
   snprintf(line, sizeof line,
-           "no plan was found that the writers can represent%s%s; without them the best plan found takes %.10g ms: "
+           "no plan was found that the writers can represent%s%s; without them the best plan found takes %s: "
            "omit a writer, or choose another",
-           f->best.reason ? ": " : "", f->best.reason ? f->best.reason : "", (double)run->incumbent->value_ns / 1e6);
+           f->best.reason ? ": " : "", f->best.reason ? f->best.reason : "",
+           text_time(value, run->incumbent->value_ns));
   return arena_string(run->arena, line);
 }

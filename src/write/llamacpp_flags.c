@@ -62,9 +62,8 @@ static void add_flags(text_buffer *out, const layer_plan *l, const situ_problem 
   if (head_alone) text_add(out, "%s1", n_runs > from ? "," : "");
   text_add(out, " -ngl %d", (int)n_gpu_layers + 1);
   if (l->first >= 0 && !problem_is_host(p, l->first)) {
-    text_add(out, " -ot 'token_embd\\.weight=");
+    text_add(out, " -ot token_embd.weight="); /* no quotes: $(cat FILE) would keep them */
     add_device(out, p, l->first);
-    text_add(out, "'");
   }
   add_spilled(out, l);
 }

@@ -44,8 +44,8 @@ situ_status placed_nodes_one_of_each(const placed_nodes *nodes, const situ_platf
         continue;
       return fail_with(error, SITU_STATUS_UNSUPPORTED, platform->devices[d].name,
                        "is a %s like %s, but a session of ONNX Runtime can use only one %s; write the parts "
-                       "(onnx-parts) instead",
-                       word, platform->devices[e].name, word);
+                       "(onnx-parts) instead, or place without one of them (--unused %s)",
+                       word, platform->devices[e].name, word, platform->devices[e].name);
     }
   return SITU_STATUS_OK;
 }

@@ -441,6 +441,38 @@ def test_this_host_runs_with_the_cores_that_its_costs_assume():
     assert situ_json("run", "cpu.json")["threads"] == 1
 
 
+def test_a_gpu_that_ran_on_the_cpu_is_named():
+    """Its predicted time is that of a GPU, the measured one that of the CPU: neither is wrong."""
+    engine()
+    path = need("data/onnx/mnist.onnx")
+    situ("place", path, "--platform", "cpu+t4-16g", "--unused", "cpu", "-o", "plan.json")
+    situ("run", "plan.json", "--items", "3", out="note: gpu0 ran on the CPU")
+    assert "ran on the CPU" not in situ("run", "plan.json", "--items", "3", "--device", "CPU")
+    situ("place", path, "--platform", "cpu+t4-16g", "--measure", "2", "--rounds", "3", "--steps", "20",
+         out="note: gpu0 ran on the CPU, so the race says nothing of them")
+    assert "ran on the CPU" not in situ("place", path, "--platform", "2*cpu", "--measure", "2", "--rounds", "3", "--steps", "20")
+    situ("place", path, "--platform", "cpu", "-o", "plan.json")
+    assert "ran on the CPU" not in situ("run", "plan.json", "--items", "3")
+
+
+def test_the_report_of_a_profile_fits_80_columns():
+    engine()
+    text = situ("profile", need("data/onnx/mnist.onnx"), "--items", "3", "-o", "costs.json", out="a cut")
+    assert all(len(line) <= 80 for line in text.splitlines()), text
+    assert "    0 ns " not in text, text  # what is fused into other kernels is only counted
+
+
+def test_ctrl_c_ends_a_measurement_in_one_line():
+    engine()
+    call = [SITU, "profile", need("data/onnx/light_squeezenet.onnx"), "--items", "1000000", "--time-limit", "600", "-o", "costs.json"]
+    with subprocess.Popen(list(map(str, call)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        time.sleep(1.5)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=100)
+    assert (running.returncode, out, err) == (130, "", "situ: interrupted; nothing was written\n"), (running.returncode, out, err)
+    assert not pathlib.Path("costs.json").exists()
+
+
 def test_a_run_is_predicted_by_its_parts_too():
     """Parts of a device follow each other after a dispatch, and wait for hand-overs; each takes its operators, a quarter of
     a nanosecond for each byte of the 4000 of a value that it reads from or makes for another, and where it reads from

@@ -14,7 +14,8 @@ import subprocess
 import sys
 import time
 
-from test_cli import SITU, environment, let_it_find_a_plan, main, need, rounds_of, situ, situ_json, some, thorough
+from test_cli import (SITU, SMALL, environment, let_it_find_a_plan, main, need, rounds_of, situ, situ_json, small_platform, some,
+                      thorough)
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
 from onnx_writer import field, fields, function, graph, model, nested, node, one_node, tensor, value, whole_numbers
@@ -319,6 +320,61 @@ def test_readers_that_go_away_do_no_harm():
             running.communicate(timeout=240)
         assert running.returncode in (0, -signal.SIGPIPE, 6), (call, running.returncode)
     assert all("plan.json." not in name for name in os.listdir())
+
+
+def test_a_folder_that_cannot_be_made_is_told_before_the_search():
+    """`run` wants nothing on stdout: the plan of a search would be there."""
+    write("chain.onnx", CHAIN)
+    write("file", "x")
+    for folder, told in (("no/such/parts", 'there is no folder "no/such"'), ("no/parts/", 'there is no folder "no"'),
+                         ("file", "is a file, but onnx-parts writes a folder"), ("file/parts", 'no folder "file"')):
+        situ("place", "chain.onnx", *QUICK, "--write", f"onnx-parts={folder}", code=6, err=told)
+    situ("place", TOY, *QUICK, "-o", "no/such/plan.json", code=6, err='cannot be written: there is no folder "no/such"')
+    situ("place", "chain.onnx", *QUICK, "--write", "onnx-parts=parts/")
+    situ("place", "chain.onnx", *QUICK, "--write", f"onnx-parts={pathlib.Path('parts').resolve()}")
+
+
+def test_slips_are_answered_with_what_to_do():
+    write("empty.onnx", "")
+    pathlib.Path("models").mkdir()
+    place = ["place", "builtin:resnet50", *QUICK]
+    situ("place", "empty.onnx", code=3, err="is empty; expected a model")
+    situ("place", "models", code=3, err="is a folder without model.safetensors")
+    situ(*place, "--rules", "models", code=3, err="is a folder; expected a file")
+    situ(*place, "--dim", "batch=4", code=2, err="as in builtin:gpt2[?]batch=8")
+    situ(*place, "--prompt", "100", code=2, err="prompt and context are for builtin:llama")
+    situ(*place, "--platform", "this-hots", code=2, err="did you mean this-host[?]")
+    situ(*place, "--platform", "this-host+rtx3060", code=2, err="stands alone")
+    situ("place", TOY, "--steps", "9" * 20, code=2, err="a whole number, at most 9223372036854775807")
+    situ("place", TOY, *QUICK, "--dim", "batch=" + "9" * 20, code=2, err="expected NAME=VALUE with a whole number")
+    for time in ("-5", "0", "5kg", "1e300s", "nan", ""):
+        situ("place", TOY, "--max-latency", time, code=2, err="a time above 0 in milliseconds" if time else "is empty")
+    situ("place", TOY, *QUICK, "--platform", "cpu+2*t4-16g", "--unused", "gpu", code=2, err="no device gpu; did you mean cpu or gpu0 or gpu1[?]")
+    situ("place", TOY, *QUICK, "--platform", "cpu+t4-16g", "--unused", "elephant", code=2, err="known: cpu, gpu0")
+    situ("place", TOY, "--time-limit", "10s", code=2, err="a number of seconds above 0")
+    situ("place", TOY, "--seed", "9" * 20, code=2, err="a whole number, at most 18446744073709551615")
+    situ("place", TOY, *QUICK, "--threads", "9" * 10, code=2, err="a whole number, at most 2147483647")
+
+
+def test_a_model_and_a_plan_that_are_mixed_up_are_told_apart():
+    write("chain.onnx", CHAIN)
+    situ("place", TOY, *QUICK, "-o", "plan.json")
+    situ("place", "plan.json", code=3, err="is a plan; expected a model")
+    for other in ("chain.onnx", write("costs.json", COSTS), write("text", "text")):
+        situ("explain", other, code=3, err="`situ place MODEL -o FILE` writes")
+    situ("check", TOY, code=3, err="is a model; expected a plan, which `situ place builtin:layered.operators=12 -o FILE` writes")
+
+
+def test_one_operator_is_not_operators():
+    write("one.json", {"situ_graph": 1, "operators": [{"name": "a", "flops": 1000}]})
+    situ("place", "one.json", *QUICK, out="; 1 operator; costs")
+
+
+def test_sizes_that_would_read_the_same_are_told_in_bytes():
+    weights = situ_json("inspect", SMALL)["weight_bytes"]
+    small_platform(weights - 1)
+    found = situ_json("place", SMALL, "--platform", "small.json", "--unused", "cpu", *QUICK, code=4)
+    assert f"need {weights} bytes, all usable memories together hold {weights - 1} bytes" in found["reason"], found["reason"]
 
 
 # ---- interruption ----

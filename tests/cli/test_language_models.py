@@ -6,7 +6,9 @@
 import json
 import math
 import pathlib
+import re
 import struct
+import subprocess
 import sys
 
 from test_cli import QUICK, SMALL, main, situ, situ_json
@@ -30,6 +32,23 @@ def test_a_language_model_is_written_for_each_engine():
     assert " -c 700 --fit off" in pathlib.Path("out").read_text()
 
 
+def test_a_shell_passes_flags_on_as_the_pages_say():
+    """`$(cat FILE)` splits at blanks and keeps quotes, which llama.cpp would take for part of a name; `eval` reads them."""
+    shell = lambda line: subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True).stdout.splitlines()
+    call = ["--unused", "cpu", "--granularity", "layer", *QUICK, "--write", "llama.cpp=flags.txt"]
+    situ("place", language_model(), "--platform", "cpu+2*rtx3090", *call)
+    assert "token_embd.weight=CUDA0" in shell("printf '%s\\n' $(cat flags.txt)")
+    llm_files.write("e.gguf", *llm_files.moe("llama", 4, 256, 4, 2, 64, 1000, 8, 2, 512))
+    found = situ_json("place", "e.gguf", "--platform", "cpu+rtx3090", *QUICK)["placement"]
+    experts = {row.split(",")[0] for row in situ("costs", "e.gguf").splitlines() if re.match("blk.2.*,Experts", row)}
+    pins = {name: "cpu" if name in experts else "gpu0" for name in found}
+    pathlib.Path("pins.json").write_text(json.dumps(pins))
+    situ("place", "e.gguf", "--platform", "cpu+rtx3090", "--fix", "pins.json", *call[4:])
+    flags = pathlib.Path("flags.txt").read_text()
+    assert "exps=CPU" in flags, flags
+    assert not any("'" in word for word in shell(f"eval \"printf '%s\\n' $(cat flags.txt)\"")), flags
+
+
 def test_a_request_takes_as_long_as_its_steps():
     """A prompt of 600 tokens is two micro-batches of 300; 10 steps of decoding follow, behind 600 .. 609 tokens. On one
     device, a step at the mean, 604.5, costs what the steps cost on average: attention grows linearly."""
@@ -44,7 +63,7 @@ def test_a_request_takes_as_long_as_its_steps():
     situ("check", "plan.json")
     one = situ_json("place", *call)
     assert abs(1e9 / one["value_ns"] - one["tokens_per_second"]) < 1e-6 * one["tokens_per_second"]
-    situ("place", SMALL, "--prompt", "5", code=3)  # no language model
+    situ("place", SMALL, "--prompt", "5", code=2, err="has no tokens to count")
     ours = situ_json("inspect", "builtin:llama?layers=1", "--prompt", "64", "--batch", "2")["total"]
     assert ours == situ_json("inspect", "builtin:llama?layers=1&tokens=64&batch=2")["total"]
 
@@ -152,6 +171,16 @@ def bert(layers, hidden, inner, vocab):
         "model_type": "bert", "hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": 4,
         "intermediate_size": inner, "vocab_size": vocab, "max_position_embeddings": 256}))
     return end
+
+
+def test_a_model_in_a_folder_has_the_name_of_the_folder():
+    """Every such file is called model.safetensors."""
+    bert(2, 64, 256, 1000)
+    for path in ("bert", "bert/", "bert/model.safetensors", "./bert//model.safetensors"):
+        assert situ_json("inspect", path)["model"] == "bert", path
+    pathlib.Path("model.safetensors").write_bytes(pathlib.Path("bert/model.safetensors").read_bytes())
+    for path in ("model.safetensors", "./model.safetensors", "bert/../model.safetensors"):
+        assert situ_json("inspect", path)["model"] == "model.safetensors", path
 
 
 def test_an_encoder_reads_all_tokens_at_once():

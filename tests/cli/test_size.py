@@ -105,6 +105,22 @@ def test_mistakes_are_told_in_one_line():
         pathlib.Path("prices.json").write_text(text)
         situ("size", SMALL, *goal, "--among", "cpu", "--prices", "prices.json", code=3, err=told)
     situ("size", SMALL, *goal, "--prices", "prices.json", code=3, err="prices for none of the built-in platforms")
+    situ("size", SMALL, "--goal", "tokens/s", code=2, err="in quotes")  # what a shell leaves of tokens/s>=20
+
+
+def test_a_misspelt_name_among_the_prices_is_an_error():
+    """It would take every candidate with that device out of the list, without a word."""
+    call = ["size", SMALL, "--goal", "latency<=1s", "--steps", "20", "--prices", "prices.json"]
+    write = lambda prices: pathlib.Path("prices.json").write_text(json.dumps(prices))
+    write({"cpu": 1, "rtx409": 1})
+    situ(*call, code=3, err='the price of "rtx409": no known device is called "rtx409"; did you mean rtx4090')
+    write({"cpu": 1, "cpu+2*rtx409": 1})
+    situ(*call, code=3, err='the price of "cpu.2.rtx409"')
+    write({"cpu": 1, "4090": 1, "a100-80g": 2, "2*cpu": 1})
+    situ(*call, out="answer  cpu")
+    pathlib.Path("own.json").write_text(json.dumps({"situ_platform": 1, "devices": [{"name": "box", "base": "cpu", "class": "box"}]}))
+    write({"box": 1})
+    situ(*call, "--among", "own.json", out="answer  own.json")
 
 
 if __name__ == "__main__":

@@ -19,13 +19,13 @@ import time
 from test_cli import QUICK, SITU, SMALL, Skip, environment, let_it_find_a_plan, main, situ, situ_json, small_platform, thorough
 
 
-def on_terminal(*arguments, **more):
-    """Runs the tool with a terminal of 80 columns for stdout and stderr."""
+def on_terminal(*arguments, columns=80, **more):
+    """Runs the tool with a terminal of so many columns for stdout and stderr."""
     try:
         leader, follower = pty.openpty()
     except OSError as why:
         raise Skip(f"no terminal can be opened here: {why}") from why
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 25, 80, 0, 0))
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
     with subprocess.Popen([SITU, *arguments], stdout=follower, stderr=follower, env=environment(TERM="xterm", **more)) as run:
         os.close(follower)
         text = b""
@@ -70,6 +70,16 @@ def test_tables_fit_a_terminal_of_80_columns():
         assert not long, (call, long)
 
 
+def test_the_rows_of_a_plan_fit_a_narrow_terminal():
+    """Bars give way. A row that the terminal wraps is no row."""
+    for columns in (60, 66, 72):
+        text = on_terminal("place", "builtin:bert-base", "--platform", "cpu+v100-16g+p100-16g", "--objective", "throughput", *QUICK,
+                           columns=columns)
+        lines = [line.split("\r")[-1] for line in re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text.replace("\r\n", "\n")).split("\n")]
+        rows = [line for line in lines if " % " in line and "GB" in line or "of the period " in line]
+        assert len(rows) >= 4 and all(len(line) <= columns for line in rows), (columns, rows)
+
+
 def test_progress_shows_on_a_terminal_only():
     text = on_terminal("place", "builtin:inception-v3", "--platform", "cpu+2*v100-16g", "--time-limit", "1.2")
     assert re.search(r"\r\033\[K  1\.\d s  \w+  value ", text), repr(text[:400])
@@ -89,7 +99,9 @@ def best_plan_so_far_at(number):
     if time.monotonic() - start < 0.01 and running.returncode == 0 and json.loads(out)["outcome"] == "optimal":
         raise Skip("solved before it could be interrupted")
     assert running.returncode == 0, err
-    assert json.loads(out)["value_ns"] > 0
+    found = json.loads(out)
+    assert found["value_ns"] > 0
+    assert ("  interrupted: this is the best plan so far" in err) == (found["outcome"] == "feasible"), err
 
 
 def test_ctrl_c_gives_the_best_plan_so_far():

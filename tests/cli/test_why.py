@@ -40,6 +40,13 @@ def test_explain_of_a_proved_plan_says_that_nothing_is_better():
     assert not re.search(r"no split is\s+better", situ("explain", "open.json", "--no-what-if"))
 
 
+def test_nothing_is_gained_by_leaving_a_device_out():
+    """A plan without the device is one with it too. Here the one found is a split of the kind that was set aside."""
+    situ("place", "builtin:inception-v3", "--platform", "cpu+2*v100-16g", "--steps", "300", "-o", "plan.json", out="set aside")
+    text = situ("explain", "plan.json", "--steps", "100", out="without gpu0 +[0-9.]+ ms +no loss")
+    assert not re.search("without .* shorter", text), text
+
+
 def test_a_split_that_is_sure_but_small_is_set_aside_for_min_gain():
     """The split beats the best single device in every draw, so it is the gain that decides, not the uncertainty."""
     call = ("place", "builtin:bert-base", "--platform", "cpu+2*v100-16g", "--steps", "2000")

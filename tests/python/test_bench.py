@@ -98,6 +98,24 @@ def test_placements_that_name_no_device_are_refused():
         problem.value_ns(dict.fromkeys("abcd", "gpu7"))
 
 
+def test_what_is_wrong_with_a_placement_is_said():
+    problem = diamond()
+    alone = dict.fromkeys("abcd", "host")
+    for placement, order, told in (({"a": "host"}, None, "has no device for the operator 'b'"),
+                                   ({**alone, "c": "gpu0"}, None, "'c' is placed on 'gpu0'; the devices are host, acc"),
+                                   ({**alone, "c": ["acc"]}, None, "the devices are host, acc"),
+                                   ("host", None, "it is of type str"), (7, None, "it is of type int"),
+                                   (alone, "abcx", "the order names 'x', not an operator")):
+        with pytest.raises(situ.BadArgument, match=told):
+            problem.evaluate(placement, order)
+    assert repr(problem) == "<situ.Problem: 4 operators on host, acc>"
+
+
+def test_one_solver_and_one_workload_may_be_names_alone():
+    rows = situ.bench.run("heft", "inception-v3/latency", steps=5, seeds=1)
+    assert [(row["solver"], row["instance"]) for row in rows] == [("heft", "inception-v3/latency")]
+
+
 def test_kernels_that_costs_fuse_are_one_unit():
     problem = situ.Problem("builtin:resnet50", "cpu+v100-16g")
     assert sorted(itertools.chain(*problem.units)) == sorted(problem.operators)

@@ -77,6 +77,20 @@ def test_costs_may_be_a_table_and_leave_estimates_where_they_say_nothing():
     assert table["operators"]["b"] == estimated["operators"]["b"]
 
 
+@pytest.mark.parametrize("cost", [-1, -math.inf, "5 ms", [5]])
+def test_a_cost_that_is_no_time_is_named(cost):
+    """-1 would be rounded to no time at all, and minus infinity would be taken for "cannot run"."""
+    with pytest.raises(situ.BadArgument, match="^the cost of a on cpu is .*; expected nanoseconds, at least 0"):
+        situ.place(two_matrices(), MACHINE, costs=lambda operator, device: cost if device.name == "cpu" else None)
+
+
+def test_a_model_without_a_name_and_a_list_as_a_platform_are_refused():
+    with pytest.raises(situ.BadArgument, match="the name of the model is empty"):
+        situ.place("")
+    with pytest.raises(TypeError, match="a platform is a name .*, not list"):
+        situ.place(two_matrices(), ["cpu"])
+
+
 def test_pins_and_a_start_may_be_mappings():
     plan = situ.place(two_matrices(), MACHINE, fix={"a": "gpu1"})
     assert plan.device_of("a") == "gpu1"
@@ -161,11 +175,21 @@ def test_errors_have_a_class_a_status_and_the_text_of_the_library(tmp_path):
     ("time_limit", "x", "time_limit: expected a number from 0 to .*, not 'x'"),
     ("steps", float("inf"), "steps: expected a whole number from 1 to .*, not inf"),
     ("dim", ["batch=2"], r"dim: expected sizes by name, such as \{'batch': 8\}, not \['batch=2'\]"),
+    ("reserve", "gpu0", "reserve: expected DEVICE=SIZE, as in 'gpu0=2GiB', not 'gpu0'"),
+    ("not_", ["MaxPool"], "not_: expected KIND=DEVICE, as in 'MaxPool=gpu0', not 'MaxPool'"),
     ("dim", {"batch": "x"}, "dim: expected a whole number from 0 to .*, not 'x'"),
 ])
 def test_an_option_of_another_type_is_named(name, value, said):
     with pytest.raises(situ.BadArgument, match=said):
         situ.place("builtin:resnet50", **{name: value})
+
+
+def test_what_is_reserved_may_be_a_mapping():
+    """All but 1 MB of the GPU is reserved: the 102 MB of weights no longer fit there."""
+    call = {"platform": "cpu+v100-16g", "steps": 20}
+    assert set(situ.place("builtin:resnet50", **call).placement.values()) == {"gpu0"}
+    for reserve in ({"gpu0": "15999 MB"}, "gpu0=15999 MB", ["gpu0=15999 MB"]):
+        assert set(situ.place("builtin:resnet50", reserve=reserve, **call).placement.values()) != {"gpu0"}, reserve
 
 
 def test_a_plan_without_a_placement_says_why():

@@ -283,6 +283,22 @@ static void measured_times_replace_estimates(void **state) {
   situ_costs_free(c);
 }
 
+/* Who measured one device must see that the times of the other are still estimates. */
+static void devices_without_a_time_in_the_table_are_named(void **state) {
+  (void)state;
+  situ_costs *c;
+  situ_error error = {0};
+  situ_status status = with_table(&c,
+                                  "{\"situ_costs\": 1, \"unit\": \"ms\", \"source\": \"a stopwatch\","
+                                  " \"operators\": {\"op0\": {\"cpu\": 1}, \"op1\": {\"cpu\": 2}}}",
+                                  &error);
+  if (status != SITU_STATUS_OK) fail_msg("%s: %s", error.where, error.text);
+  assert_string_equal(
+      situ_costs_source(c),
+      "roofline at usual efficiencies; 2 of 2 operators by the table \"a stopwatch\", estimates for t4-16g");
+  situ_costs_free(c);
+}
+
 static void measured_hand_overs_replace_those_of_the_platforms_links(void **state) {
   (void)state;
   situ_costs *c;
@@ -402,6 +418,7 @@ int main(void) {
       cmocka_unit_test(wrong_options_are_refused),
       cmocka_unit_test(tables_of_another_graph_are_found_out),
       cmocka_unit_test(measured_times_replace_estimates),
+      cmocka_unit_test(devices_without_a_time_in_the_table_are_named),
       cmocka_unit_test(measured_hand_overs_replace_those_of_the_platforms_links),
       cmocka_unit_test(malformed_tables_are_refused),
       cmocka_unit_test(operators_that_were_not_understood_are_a_warning),
