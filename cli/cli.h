@@ -60,6 +60,7 @@ typedef struct arguments {
   const char *link_from, *link_to;
   bool absolute;
   bool require_proof, no_what_if, what_if, compare, gantt;
+  bool describes; /* an option of the model, the machine or the objective was given */
   bool json, help;
   const char *operands[MAX_OPERANDS];
   int n_operands;

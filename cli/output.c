@@ -331,6 +331,6 @@ int finish(int code) {
 
 situ_status open_plan(situ_plan **plan, situ_instance **instance, const arguments *a, situ_error *error) {
   const char *path = a->operands[0];
-  return a->instance.model ? situ_plan_import(plan, instance, &a->instance, path, error)
-                           : situ_plan_read(plan, instance, path, error);
+  return a->instance.model || a->describes ? situ_plan_import(plan, instance, &a->instance, path, error)
+                                           : situ_plan_read(plan, instance, path, error);
 }

@@ -20,6 +20,12 @@ static const option *find_option(const command *c, const char *name, size_t n, c
   return renamed;
 }
 
+static bool is_row_of(const option_group *g, const option *row) {
+  for (const option *o = g->rows; o->name; o++)
+    if (o == row) return true;
+  return false;
+}
+
 /* Whether one of the words between blanks is this one. */
 static bool has_word(const char *words, const char *word) {
   size_t n = strlen(word);
@@ -248,6 +254,7 @@ static int parse_option(arguments *a, const command *c, int argc, char **argv, i
     value = argv[++*at];
   }
   if (takes && !*value) return fail_usage("--%s: the value is empty", o->name);
+  a->describes |= is_row_of(&model_options, o) || is_row_of(&problem_options, o);
   return set_option(a, o, value);
 }
 

@@ -216,5 +216,38 @@ def test_a_plan_for_another_model_file_keeps_its_constraints():
     assert "unused" in {v["rule"] for v in json.loads(text)["violations"]}
 
 
+def test_a_plan_of_this_host_keeps_what_that_was():
+    """The plan of a machine with half the speed, that called itself this-host: it is judged by that speed."""
+    situ("place", SMALL, *QUICK, "--platform", "this-host", "-o", "here.json")
+    host = json.loads(pathlib.Path("here.json").read_text())["instance"]["host"]
+    for device in host["devices"]:
+        device["peak_flops"] = {kind: rate / 2 for kind, rate in device["peak_flops"].items()}
+    pathlib.Path("slow.json").write_text(json.dumps(host))
+    situ("place", SMALL, *QUICK, "--platform", "slow.json", "-o", "there.json")
+    plan = json.loads(pathlib.Path("there.json").read_text())
+    plan["instance"] |= {"platform": "this-host", "host": host}
+    pathlib.Path("there.json").write_text(json.dumps(plan))
+    situ("check", "here.json")
+    assert situ_json("check", "there.json")["value_ns"] == plan["value_ns"]
+    del plan["instance"]["host"]
+    pathlib.Path("there.json").write_text(json.dumps(plan))
+    situ("check", "there.json", code=3, err="platform")
+
+
+def test_a_plan_is_judged_as_options_say():
+    """Three operators on a device that its own platform has twice as fast."""
+    graph = {"situ_graph": 1, "operators": [{"name": n, "flops": 2e9} for n in "abc"],
+             "tensors": [{"from": a, "to": [b], "bytes": 0} for a, b in ("ab", "bc")]}
+    pathlib.Path("abc.json").write_text(json.dumps(graph))
+    for name, rate in ("fast", 2e12), ("slow", 1e12):
+        device = {"name": "d", "host": True, "peak_flops": {"f32": rate}, "memory_bytes_per_s": 1e12}
+        pathlib.Path(f"{name}.json").write_text(json.dumps({"situ_platform": 1, "devices": [device]}))
+    made = plan("--platform", "fast.json", "--efficiency", "1", model="abc.json", quick=[])
+    for command in "check", "explain", "simulate":
+        assert situ_json(command, "plan.json")["value_ns"] == made["value_ns"], command
+        other = situ_json(command, "plan.json", "--platform", "slow.json")["value_ns"]
+        assert other == 2 * made["value_ns"], (command, other, made["value_ns"])
+
+
 if __name__ == "__main__":
     sys.exit(main(globals()))

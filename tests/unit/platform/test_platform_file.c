@@ -15,8 +15,8 @@
 #include "base/json.h"
 #include "base/rng.h"
 #include "platform/catalogue.h"
-#include "platform/platform.h"
 #include "platform/host_speed.h"
+#include "platform/platform.h"
 #include "platform/platform_sources.h"
 
 static situ_status parse(situ_platform **out, const char *text, situ_error *error) {
