@@ -93,7 +93,7 @@ int fail_usage(const char *format, ...) {
 }
 
 int fail_reading(const situ_error *error) {
-  if (error->status == SITU_STATUS_CANCELLED && interrupted() && *error->where)
+  if (error->status == SITU_STATUS_CANCELLED && *error->where)
     say("", "interrupted; nothing was written"); /* which worker it was is nothing to the user who stopped it */
   else
     say(error->where, error->text);
