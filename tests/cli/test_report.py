@@ -494,8 +494,9 @@ def test_the_timeline_zooms_by_keyboard_and_finds_what_is_under_the_pointer():
         const next = text("#detail h2");
         const before = canvas.toDataURL();
         for (const key of ["+", "+", "ArrowRight"]) press(canvas, key);
-        await pause(200);
-        return {first, next, changed: canvas.toDataURL() !== before};""",
+        const changed = () => canvas.toDataURL() !== before;
+        for (let k = 0; k < 50 && !changed(); k++) await pause(100);
+        return {first, next, changed: changed()};""",
     )
     names, boxes = names_of(plan), boxes_of(plan)[1]
     near = [names[item] for item, start, _ in boxes if start <= plan["facts"]["value_ns"] * 0.01]
