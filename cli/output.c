@@ -162,7 +162,7 @@ static int known_writer(const char *name, bool *folder) {
 static int probe_folder(const char *writer, const char *path) {
   situ_error error = {.status = SITU_STATUS_IO, .text = ""};
   struct stat about;
-  snprintf(error.where, sizeof error.where, "%.255s", path);
+  snprintf(error.where, sizeof error.where, "%.255s", path ? path : "");
   if (stat(path, &about) == 0) {
     if (S_ISDIR(about.st_mode)) return EXIT_OK;
     snprintf(error.text, sizeof error.text, "is a file, but %.60s writes a folder; name another", writer);
