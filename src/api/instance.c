@@ -123,7 +123,7 @@ static situ_status read_platform(situ_instance *i, situ_error *error) {
   if (!i->options.platform)
     log_line((log_to){i->options.read.log, i->options.read.log_context}, SITU_LOG_WARNING,
              "no platform given: assuming %s (this-host is this machine)", name);
-  if (i->options.host_text && strcmp(name, "this-host") == 0)
+  if (i->options.host_text && strcmp(name, THIS_HOST) == 0)
     TRY(read_host(&i->own_platform, i->options.host_text, "the host of the plan", error));
   else
     TRY(situ_platform_read(&i->own_platform, name, error));

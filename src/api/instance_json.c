@@ -93,7 +93,7 @@ json_value *instance_to_json(const situ_instance *i) {
   if (read->kv_type) ok = ok && json_set(o, "kv_type", json_new_text(read->kv_type));
   const char *named = i->options.platform ? i->options.platform : i->own_platform ? SITU_DEFAULT_PLATFORM : NULL;
   ok = ok && json_set(o, "platform", named ? json_new_text(named) : json_new_null());
-  if (named && strcmp(named, "this-host") == 0) ok = ok && json_set(o, "host", platform_to_json(i->platform));
+  if (named && strcmp(named, THIS_HOST) == 0) ok = ok && json_set(o, "host", platform_to_json(i->platform));
   ok = ok && json_set(o, "platform_hash", json_new_text(instance_hash_text(hash, platform_hash(i->platform, true))));
   ok = ok && json_set(o, "costs", costs_json(i));
   ok = ok && json_set(o, "objective", json_new_text(situ_objective_name(p->objective)));

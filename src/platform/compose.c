@@ -195,12 +195,12 @@ static situ_status take_term(composer *c, const char **at, situ_error *error) {
   if (!take_word(word, at, "+@(),;")) return bad_name(c, error, "expected the name of a device at", *at);
   t.row = find_with_sign(&t, word, at);
   if (!t.row) t.row = find_row(&t, word);
-  if (!t.row && strcmp(word, "this-host") == 0)
+  if (!t.row && strcmp(word, THIS_HOST) == 0)
     return fail_with(
         error, SITU_STATUS_BAD_ARGUMENT, c->name,
         "this-host is the whole machine with its GPUs and stands alone; to add devices, name its parts, as "
         "in cpu+2*a100-80g");
-  if (!t.row && situ_nearest_name(word, (const char *const[]){"this-host"}, 1) && strchr(word, '-'))
+  if (!t.row && situ_nearest_name(word, (const char *const[]){THIS_HOST}, 1) && strchr(word, '-'))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
                      "no known device is called \"%s\"; did you mean this-host?", word);
   if (!t.row) {

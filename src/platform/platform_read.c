@@ -20,6 +20,6 @@ situ_status situ_platform_read(situ_platform **out, const char *name_or_path, si
   size_t n = strlen(name_or_path);
   bool looks_like_a_file = strchr(name_or_path, '/') || (n >= 5 && strcmp(name_or_path + n - 5, ".json") == 0);
   if (looks_like_a_file || file_exists(name_or_path)) return read_file(out, name_or_path, error);
-  if (strcmp(name_or_path, "this-host") == 0) return platform_from_this_host(out, error);
+  if (strcmp(name_or_path, THIS_HOST) == 0) return platform_from_this_host(out, error);
   return platform_from_name(out, name_or_path, error);
 }

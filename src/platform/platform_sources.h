@@ -20,6 +20,7 @@ json_value *platform_to_json(const situ_platform *platform);
 /* The catalogue's row for an accelerator that a system calls `model` ("NVIDIA A100-SXM4-80GB"), or NULL. */
 const situ_device_kind_info *this_host_match(const char *model);
 
+#define THIS_HOST "this-host" /* the name of the platform below */
 /* Describes the machine that runs situ: each NUMA node with cores is a host device, and each PCI display or processing
  * device in the catalogue is an accelerator at its node. */
 situ_status platform_from_this_host(situ_platform **out, situ_error *error);

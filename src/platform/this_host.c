@@ -256,13 +256,12 @@ static situ_status build(situ_platform **out, arena *a, const host_facts *facts,
     links[n_links++] = (situ_link){gpu->node, d, bus->latency_ns, rate, -1};
     links[n_links++] = (situ_link){d, gpu->node, bus->to_host_ns, rate, -1};
   }
-  return platform_new(out, "this-host", devices, n, links, n_links, error);
+  return platform_new(out, THIS_HOST, devices, n, links, n_links, error);
 }
 
 int32_t this_host_threads(const situ_platform *p) {
   int cores = 0, n = 0;
-  if (strcmp(p->name, "this-host") != 0 || sscanf(p->devices[0].class_name, "cpu-%d-cores%n", &cores, &n) != 1)
-    return 0;
+  if (strcmp(p->name, THIS_HOST) != 0 || sscanf(p->devices[0].class_name, "cpu-%d-cores%n", &cores, &n) != 1) return 0;
   return p->devices[0].class_name[n] ? 0 : cores;
 }
 
@@ -274,7 +273,7 @@ situ_status platform_from_this_host(situ_platform **out, situ_error *error) {
   if (!facts) {
     status = fail_no_memory(error);
   } else if (!look_around(facts)) {
-    status = fail_with(error, SITU_STATUS_UNSUPPORTED, "this-host", "the topology of this machine cannot be read");
+    status = fail_with(error, SITU_STATUS_UNSUPPORTED, THIS_HOST, "the topology of this machine cannot be read");
   } else {
     if (facts->n_nodes == 1) facts->nodes[0].memory_bytes = max64(facts->nodes[0].memory_bytes, installed_bytes());
     status = build(out, a, facts, error);

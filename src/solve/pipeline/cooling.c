@@ -59,38 +59,15 @@ static inline double energy_of(const cooling *c, int32_t d, const device_sums *s
   return energy + c->goal_ns * (ANY_EXCESS + MEMORY_EXCESS * (double)excess / room);
 }
 
-/* A move and its effect. */
-typedef struct move {
-  int32_t unit, from, to;
-  partition_change change;
-  double from_energy, to_energy; /* after it */
-  double more;                   /* energy that it adds */
-} move;
-
-static inline void weigh(const cooling *c, int32_t unit, int32_t to, move *m) {
+/* Prices are energies here. */
+static inline void weigh(const cooling *c, int32_t unit, int32_t to, priced_move *m) {
   m->unit = unit;
   m->from = c->now.device[unit];
   m->to = to;
   partition_weigh(&c->now, unit, to, &m->change);
-  m->from_energy = energy_of(c, m->from, &m->change.from);
-  m->to_energy = energy_of(c, to, &m->change.to);
-  m->more = m->from_energy - c->energy[m->from] + m->to_energy - c->energy[to];
-}
-
-static inline void make(cooling *c, const move *m) {
-  partition_move(&c->now, m->unit, m->to, &m->change);
-  c->energy[m->from] = m->from_energy;
-  c->energy[m->to] = m->to_energy;
-}
-
-/* The inverse of a move that is about to be made. */
-static inline move reversed(const cooling *c, const move *m) {
-  return (move){.unit = m->unit,
-                .from = m->to,
-                .to = m->from,
-                .change = {.from = c->now.sums[m->to], .to = c->now.sums[m->from]},
-                .from_energy = c->energy[m->to],
-                .to_energy = c->energy[m->from]};
+  m->from_price = energy_of(c, m->from, &m->change.from);
+  m->to_price = energy_of(c, to, &m->change.to);
+  m->more = m->from_price - c->energy[m->from] + m->to_price - c->energy[to];
 }
 
 /* The maximum rise of the energy that is accepted (Metropolis), drawn for each move. */
@@ -123,18 +100,18 @@ static inline int32_t draw_device(cooling *c, int32_t unit) {
 }
 
 /* Makes a move that was rejected alone, if moving another unit back makes it acceptable. */
-static bool exchange(cooling *c, const move *there) {
-  move undo = reversed(c, there), back;
-  make(c, there);
+static bool exchange(cooling *c, const priced_move *there) {
+  priced_move undo = partition_inverse(&c->now, c->energy, there), back;
+  partition_make(&c->now, c->energy, there);
   for (int32_t k = 0; k < EXCHANGES; k++) {
     int32_t other = partition_unit(&c->now, there->to, rng_below(c->random, partition_n_units(&c->now, there->to)));
     if (other == there->unit || !partition_allows(c->now.h, other, there->from)) continue;
     weigh(c, other, there->from, &back);
     if (!accepts(c, there->more + back.more)) continue;
-    make(c, &back);
+    partition_make(&c->now, c->energy, &back);
     return true;
   }
-  make(c, &undo);
+  partition_make(&c->now, c->energy, &undo);
   return false;
 }
 
@@ -143,10 +120,10 @@ static bool try_move(cooling *c) {
   const hypergraph *h = c->now.h;
   int32_t unit = (int32_t)rng_below(c->random, h->n_units), to = draw_device(c, unit);
   if (to == c->now.device[unit] || !partition_allows(h, unit, to)) return false;
-  move m;
+  priced_move m;
   weigh(c, unit, to, &m);
   if (!accepts(c, m.more)) return rng_below(c->random, 16) < EXCHANGED && exchange(c, &m);
-  make(c, &m);
+  partition_make(&c->now, c->energy, &m);
   return true;
 }
 

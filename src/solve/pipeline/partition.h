@@ -60,6 +60,31 @@ static inline int32_t partition_unit(const partition *s, int32_t d, int64_t plac
   return s->unit[(int64_t)d * s->h->n_units + place];
 }
 
+/* A weighed move in a search that prices what each device holds: the prices of its two devices after it, and what it
+ * adds to the sum of all prices. */
+typedef struct priced_move {
+  int32_t unit, from, to;
+  partition_change change;
+  double from_price, to_price, more;
+} priced_move;
+
+/* `price` is that of each device now. */
+static inline void partition_make(partition *s, double *price, const priced_move *m) {
+  partition_move(s, m->unit, m->to, &m->change);
+  price[m->from] = m->from_price;
+  price[m->to] = m->to_price;
+}
+
+/* The inverse of a move that is about to be made. */
+static inline priced_move partition_inverse(const partition *s, const double *price, const priced_move *m) {
+  return (priced_move){.unit = m->unit,
+                       .from = m->to,
+                       .to = m->from,
+                       .change = {.from = s->sums[m->to], .to = s->sums[m->from]},
+                       .from_price = price[m->to],
+                       .to_price = price[m->from]};
+}
+
 /* The maximum load. */
 int64_t partition_period(const partition *s);
 

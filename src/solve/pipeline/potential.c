@@ -84,40 +84,25 @@ static int32_t candidates(const potential *s, int32_t unit, int32_t *tried) {
   return n;
 }
 
-/* A move: what it makes of its devices and of their prices. */
-typedef struct move {
-  int32_t unit, from, to;
-  partition_change sums;
-  double from_price, to_price;
-  double more; /* what it adds to the sum of all prices */
-} move;
-
-static void weigh(potential *s, int32_t unit, int32_t to, move *m) {
+static void weigh(potential *s, int32_t unit, int32_t to, priced_move *m) {
   s->n_weighed++;
   m->unit = unit;
   m->from = s->now.device[unit];
   m->to = to;
-  partition_weigh(&s->now, unit, to, &m->sums);
-  m->from_price = price_of(s, m->from, &m->sums.from);
-  m->to_price = price_of(s, to, &m->sums.to);
+  partition_weigh(&s->now, unit, to, &m->change);
+  m->from_price = price_of(s, m->from, &m->change.from);
+  m->to_price = price_of(s, to, &m->change.to);
   m->more = m->from_price + m->to_price - s->price[m->from] - s->price[to];
 }
 
-static void make(potential *s, const move *m) {
-  partition_move(&s->now, m->unit, m->to, &m->sums);
-  s->price[m->from] = m->from_price;
-  s->price[m->to] = m->to_price;
+static void make(potential *s, const priced_move *m) {
+  partition_make(&s->now, s->price, m);
   s->n_moves++;
 }
 
 /* Makes a move that does not pay, if one of a few units of the other device comes back for less. */
-static void exchange(potential *s, const move *there) {
-  move back, undo = {.unit = there->unit,
-                     .from = there->to,
-                     .to = there->from,
-                     .sums = {.from = s->now.sums[there->to], .to = s->now.sums[there->from]},
-                     .from_price = s->price[there->to],
-                     .to_price = s->price[there->from]};
+static void exchange(potential *s, const priced_move *there) {
+  priced_move back, undo = partition_inverse(&s->now, s->price, there);
   make(s, there);
   for (int32_t k = 0; k < EXCHANGES; k++) {
     int64_t place = rng_below(&s->random, partition_n_units(&s->now, there->to));
@@ -134,7 +119,7 @@ static void exchange(potential *s, const move *there) {
 /* Moves a unit to where all prices together are minimum. */
 static void settle(potential *s, int32_t unit) {
   int32_t tried[MAX_TRIED], n = candidates(s, unit, tried);
-  move best = {.more = HUGE_VAL}, m;
+  priced_move best = {.more = HUGE_VAL}, m;
   for (int32_t k = 0; k < n; k++) {
     if (tried[k] == s->now.device[unit] || !partition_allows(&s->h, unit, tried[k])) continue;
     weigh(s, unit, tried[k], &m);
