@@ -36,8 +36,7 @@ static int teller;
 
 void be_silent(arguments *a, int rank) {
   teller = rank;
-  a->out = a->svg = a->graph_svg = a->page = a->trace = a->trajectory = NULL;
-  a->n_writes = 0;
+  a->out = a->svg = a->graph_svg = a->page = a->trace = a->trajectory = NULL; /* writers still say what plans may be */
   if (!freopen("/dev/null", "w", stdout)) fclose(stdout);
 }
 
@@ -211,6 +210,7 @@ int probe_outputs(const arguments *a) {
   const char *paths[MAX_WRITES + ALONE] = {a->out, a->svg, a->graph_svg, a->page, a->trace, a->trajectory};
   int n = ALONE + a->n_writes;
   situ_error error = {0};
+  if (teller != 0) return EXIT_OK;
   for (int i = 0; i < a->n_writes; i++) {
     bool folder = false;
     int code = known_writer(a->writes[i].name, &folder);
@@ -291,7 +291,7 @@ int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance
   situ_error error = {0};
   char *text = NULL;
   int code = EXIT_OK;
-  if (!a->out && !a->svg && !a->graph_svg && !a->page && !a->trace && a->n_writes == 0) return code;
+  if (teller != 0 || (!a->out && !a->svg && !a->graph_svg && !a->page && !a->trace && a->n_writes == 0)) return code;
   bool exists = situ_plan_exists(plan);
   bool proved = situ_plan_outcome(plan) == SITU_OUTCOME_INFEASIBLE && /* and `check` will see it too */
                 (situ_plan_verified_ns(plan) == SITU_NEVER_NS || situ_problem_conflict(problem));

@@ -98,13 +98,11 @@ static situ_status fill_context(situ_plan *plan, const situ_problem *p, const be
   plan->steps = 1;
   if (p->conflict) return SITU_STATUS_OK;
   budget b = budget_new(0, 0, NULL, NULL);
+  situ_problem view;
   bound_found found;
-  TRY(bound_best(&found, p, plan->arena, &b, error));
-  plan->lower_bound_ns = found.lower_ns;
-  plan->bound = found.name;
-  plan->proof = found.proof;
+  TRY(bound_best(&found, problem_of_value(&view, p), a, &b, error));
+  TRY(plan_set_bound(plan, found.lower_ns, found.name, &found.proof, error));
   if (!situ_plan_exists(plan)) return SITU_STATUS_OK;
-  plan->outcome = plan->lower_bound_ns == plan->value_ns ? SITU_OUTCOME_OPTIMAL : SITU_OUTCOME_FEASIBLE;
   situ_verdict *verdict;
   TRY(situ_check(&verdict, p, plan, error));
   plan->verified_ns = situ_verdict_verified_ns(verdict);
@@ -279,18 +277,20 @@ situ_status situ_replay(situ_plan **out, const situ_instance *instance, const si
   arena_free(a);
   if (status != SITU_STATUS_OK) return status;
   situ_plan *again = *out;
+  bool holds = plan->lower_bound_ns <= again->value_ns; /* a file may say anything */
   bool optimal = plan->outcome == SITU_OUTCOME_OPTIMAL && again->value_ns == plan->lower_bound_ns;
   again->outcome = optimal ? SITU_OUTCOME_OPTIMAL : SITU_OUTCOME_FEASIBLE;
   again->claimed = plan->claimed;
-  again->lower_bound_ns = plan->lower_bound_ns;
+  again->lower_bound_ns = holds ? plan->lower_bound_ns : 0;
   again->best_single_ns = plan->best_single_ns;
   again->best_single_device = plan->best_single_device;
   again->steps = plan->steps;
   again->seed = plan->seed;
   again->seconds = plan->seconds;
   again->solver = arena_string(again->arena, plan->solver);
-  again->bound = arena_string(again->arena, plan->bound);
-  if (again->solver && again->bound && certificate_copy(&again->proof, &plan->proof, again->arena)) return status;
+  again->bound = arena_string(again->arena, holds ? plan->bound : "");
+  if (again->solver && again->bound && (!holds || certificate_copy(&again->proof, &plan->proof, again->arena)))
+    return status;
   situ_plan_free(again);
   *out = NULL;
   return fail_no_memory(error);

@@ -61,18 +61,13 @@ static situ_status solve_once(sweep *s, situ_objective objective, int64_t ceilin
   situ_front *f = s->front;
   const situ_problem *p = s->base;
   bool latency = objective == SITU_OBJECTIVE_LATENCY;
-  situ_problem_options posed = {.size = sizeof posed,
-                                .objective = objective,
-                                .execution = SITU_EXECUTION_STREAM,
-                                .contention = p->contention,
-                                .copies = p->n_copies,
-                                .max_period_ns = latency ? ceiling_ns : 0,
-                                .max_latency_ns = latency ? 0 : ceiling_ns,
-                                .pins = p->pin,
-                                .unused = p->unused};
+  situ_problem_options posed = problem_options_of(p);
+  posed.objective = objective;
+  posed.max_period_ns = latency ? ceiling_ns : 0;
+  posed.max_latency_ns = latency ? 0 : ceiling_ns;
   situ_solve_options how = limits(s);
   situ_problem *problem = NULL;
-  TRY(situ_problem_pose(&problem, p->graph, p->platform, p->costs, &posed, s->error));
+  TRY(situ_problem_pose(&problem, p->given, p->platform, p->costs, &posed, s->error));
   f->problems[f->n_solved] = problem;
   situ_status status = situ_solve(&f->plans[f->n_solved], problem, &how, s->error);
   if (status == SITU_STATUS_OK)

@@ -52,6 +52,7 @@ typedef struct bound_result {
 
 /* The results of all bounds. */
 typedef struct bound_found {
+  const situ_problem *of; /* the problem that they bound, which a view of another may be */
   int64_t lower_ns;
   const char *name;  /* of the best */
   certificate proof; /* the strongest, of at most lower_ns */
@@ -62,8 +63,8 @@ typedef struct bound_found {
  * the results do not depend on the number of threads. Proofs are in `keep`. */
 situ_status bound_compute(bound_result results[BOUNDS], const bool *wanted, const situ_problem *problem,
                           int32_t n_threads, arena *keep, budget *b, situ_error *error);
-/* The best of them, of equal ones the first of the table. */
-void bound_pick(bound_found *out, const bound_result results[BOUNDS]);
+/* The best of them, of equal ones the first of the table; `problem` is the one that they were computed for. */
+void bound_pick(bound_found *out, const bound_result results[BOUNDS], const situ_problem *problem);
 /* The best of all bounds, on one thread. */
 situ_status bound_best(bound_found *out, const situ_problem *problem, arena *keep, budget *b, situ_error *error);
 

@@ -109,8 +109,8 @@ situ_status bound_compute(bound_result results[BOUNDS], const bool *wanted, cons
   return status;
 }
 
-void bound_pick(bound_found *out, const bound_result results[BOUNDS]) {
-  *out = (bound_found){.name = ""};
+void bound_pick(bound_found *out, const bound_result results[BOUNDS], const situ_problem *problem) {
+  *out = (bound_found){.of = problem, .name = ""};
   for (int32_t i = 0; i < BOUNDS; i++) {
     const bound_result *found = &results[i];
     if (found->proof.kind && found->proof.lower_ns > out->proof.lower_ns) out->proof = found->proof;
@@ -124,6 +124,6 @@ situ_status bound_best(bound_found *out, const situ_problem *problem, arena *kee
   bound_result results[BOUNDS];
   *out = (bound_found){.name = ""};
   TRY(bound_compute(results, NULL, problem, 1, keep, b, error));
-  bound_pick(out, results);
+  bound_pick(out, results, problem);
   return SITU_STATUS_OK;
 }

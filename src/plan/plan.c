@@ -50,6 +50,23 @@ situ_device_use plan_use(const situ_plan *p, int32_t device) {
   return p->uses ? p->uses[device] : (situ_device_use){.size = sizeof(situ_device_use), .replica_of = -1};
 }
 
+situ_status plan_set_bound(situ_plan *plan, int64_t lower_ns, const char *name, const certificate *proof,
+                           situ_error *error) {
+  REQUIRE(lower_ns >= 0 && name);
+  if (plan->device && lower_ns > plan->value_ns)
+    return fail_with(error, SITU_STATUS_INTERNAL, NULL,
+                     "a defect of situ: the bound %s of %lld ns is above the value %lld ns of the plan of %s; please "
+                     "report it with this call and its files",
+                     name, (long long)lower_ns, (long long)plan->value_ns, plan->solver);
+  plan->lower_bound_ns = lower_ns;
+  plan->bound = arena_string(plan->arena, name);
+  if (!plan->bound) plan->bound = "";
+  if (!*plan->bound && *name) return fail_no_memory(error);
+  if (!certificate_copy(&plan->proof, proof, plan->arena)) return fail_no_memory(error);
+  if (plan->device) plan->outcome = plan->value_ns == lower_ns ? SITU_OUTCOME_OPTIMAL : SITU_OUTCOME_FEASIBLE;
+  return SITU_STATUS_OK;
+}
+
 situ_status plan_belongs(const situ_plan *p, const situ_problem *problem, situ_error *error) {
   if (p->n_operators == problem->n_operators && p->n_devices == problem->n_devices) return SITU_STATUS_OK;
   return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,

@@ -71,6 +71,11 @@ bool plan_count_handovers(situ_plan *plan, const situ_problem *problem);
 /* The use of a device; all 0, and replica_of -1, without a placement. */
 situ_device_use plan_use(const situ_plan *plan, int32_t device);
 
+/* The one place where a proved bound meets the value of a plan: sets lower bound, its name, its proof and, where there
+ * is a placement, the outcome. A bound above the value is a defect of situ: INTERNAL, and the plan keeps the bound 0. */
+situ_status plan_set_bound(situ_plan *plan, int64_t lower_ns, const char *name, const certificate *proof,
+                           situ_error *error);
+
 /* BAD_ARGUMENT unless the plan has as many operators and devices as the problem. */
 situ_status plan_belongs(const situ_plan *plan, const situ_problem *problem, situ_error *error);
 

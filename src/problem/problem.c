@@ -202,7 +202,8 @@ __attribute__((format(printf, 2, 3))) static void conflict(situ_problem *p, cons
   p->conflict = arena_string(p->arena, line);
 }
 
-/* Gives every member of a unit the pin of those that have one. */
+/* Gives every member of a unit the pin of those that have one. Pins that contradict each other stay as they are, so
+ * that a variant of the problem has the same conflict. */
 static void spread_pins(situ_problem *p) {
   for (int32_t k = 0; k < p->units.n; k++) {
     unit_members u = unit_list_members(&p->units, k);
@@ -220,7 +221,7 @@ static void spread_pins(situ_problem *p) {
                  p->graph->name[pinned], p->graph->name[v]);
       if (pinned < 0) pinned = v;
     }
-    for (int32_t i = 0; pinned >= 0 && i < u.n; i++) p->pin[u.member[i]] = p->pin[pinned];
+    for (int32_t i = 0; pinned >= 0 && !p->conflict && i < u.n; i++) p->pin[u.member[i]] = p->pin[pinned];
   }
 }
 

@@ -129,8 +129,20 @@ static inline int64_t problem_other_time_ns(const situ_problem *p, int32_t v, in
   return p->other->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
 }
 
-/* The options that pose the same problem of its graph (`given`), platform and costs; they borrow its arrays. */
+/* A variant of a problem is posed from these: the options that pose the same problem of its graph (`given`), platform
+ * and costs, with what is to be different changed. They borrow the arrays of p. */
 situ_problem_options problem_options_of(const situ_problem *p);
+
+/* A number for everything that the problem is: graph, platform, costs, objective and constraints. Processes that solve
+ * together compare it. O(V + E + devices^2 + costs). */
+uint64_t problem_hash(const situ_problem *p);
+
+/* Whether every plan of p is a plan of r, of at most the same value there, as far as the definitions of both show: a
+ * lower bound for r then holds for p. True for p itself and for its views below that keep its objective. O(V). */
+bool problem_is_relaxation(const situ_problem *r, const situ_problem *p);
+/* The problem whose bounds are bounds on the value of p: p itself, or where period and latency both matter a view of
+ * it without limits, which `view` becomes. */
+const situ_problem *problem_of_value(situ_problem *view, const situ_problem *p);
 
 /* Views of a problem as another problem: they borrow everything and are not freed.
  *

@@ -158,7 +158,7 @@ static situ_status hold_limit(solve_run *run, const bound_found *least, int64_t 
 static situ_status best_bound(bound_found *out, solve_run *run, const situ_problem *p, arena *proofs) {
   bound_result results[BOUNDS] = {{.known = false}};
   TRY(exchange_bounds(results, run, p, proofs));
-  bound_pick(out, results);
+  bound_pick(out, results, p);
   return SITU_STATUS_OK;
 }
 
@@ -190,25 +190,18 @@ static situ_status hold_other_limit(solve_run *run, arena *proofs) {
 /* Bounds the value, and where both period and latency matter, also the one that has a limit. */
 static situ_status first_bounds_in(solve_run *run, arena *proofs) {
   const situ_problem *p = run->problem;
+  situ_problem view;
   bound_found found;
   if (p->other) TRY(hold_other_limit(run, proofs));
-  if (!problem_has_period(p)) {
-    TRY(best_bound(&found, run, p, proofs));
-  } else {
-    bool rate = p->objective == SITU_OBJECTIVE_THROUGHPUT;
-    int64_t limit_ns = rate ? p->max_latency_ns : p->max_period_ns;
-    situ_problem pipeline, latency;
-    problem_view_pipeline(&pipeline, p);
-    problem_view_latency(&latency, p);
-    if (limit_ns < SITU_NEVER_NS - 1) { /* otherwise there is no limit, although both matter */
-      TRY(best_bound(&found, run, rate ? &latency : &pipeline, proofs));
-      TRY(hold_limit(run, &found, limit_ns, rate ? "latency" : "period"));
-    }
-    TRY(best_bound(&found, run, rate ? &pipeline : &latency, proofs));
+  bool rate = p->objective == SITU_OBJECTIVE_THROUGHPUT;
+  int64_t limit_ns = rate ? p->max_latency_ns : p->max_period_ns;
+  if (limit_ns < SITU_NEVER_NS - 1) { /* otherwise there is no limit, although both may matter */
+    (rate ? problem_view_latency : problem_view_pipeline)(&view, p);
+    TRY(best_bound(&found, run, &view, proofs));
+    TRY(hold_limit(run, &found, limit_ns, rate ? "latency" : "period"));
   }
-  TRY(solve_prove(run, &found.proof));
-  solve_bound(run, found.lower_ns, found.name);
-  return SITU_STATUS_OK;
+  TRY(best_bound(&found, run, problem_of_value(&view, p), proofs));
+  return solve_adopt(run, &found);
 }
 
 /* Runs the bounds before the solvers, in at most a third of a time limit. */
@@ -226,10 +219,9 @@ static situ_status first_bounds(solve_run *run) {
   return status;
 }
 
-static situ_outcome outcome_of(const solve_run *run, const choice *chosen, const char **reason, arena *a) {
+/* The outcome where there is no plan, and the reason. */
+static situ_outcome outcome_without(const solve_run *run, const choice *chosen, const char **reason, arena *a) {
   const incumbent *found = run->incumbent;
-  if (chosen->where.device)
-    return chosen->value_ns == found->lower_bound_ns ? SITU_OUTCOME_OPTIMAL : SITU_OUTCOME_FEASIBLE;
   if (*chosen->reason) {
     *reason = arena_string(a, chosen->reason);
     return SITU_OUTCOME_LIMIT;
@@ -270,29 +262,26 @@ static situ_status write_plan(situ_plan **out, const solve_run *run, const choic
   } else if (!(plan = plan_new(run->problem))) {
     return fail_no_memory(run->error);
   }
-  situ_status status = SITU_STATUS_OK;
-  if (chosen->where.device && (plan->value_ns != chosen->value_ns || plan->value_ns < found->lower_bound_ns))
-    status = fail_with(run->error, SITU_STATUS_INTERNAL, NULL,
-                       "the value %lld ns of solver %s is now %lld ns, with the bound %lld ns of %s",
-                       (long long)chosen->value_ns, chosen->solver, (long long)plan->value_ns,
-                       (long long)found->lower_bound_ns, found->bound);
-  plan->outcome = outcome_of(run, chosen, &plan->reason, plan->arena);
-  plan->lower_bound_ns = found->lower_bound_ns;
-  if (!certificate_copy(&plan->proof, &found->proof, plan->arena)) status = fail_no_memory(run->error);
+  plan->solver = arena_string(plan->arena, chosen->solver);
+  situ_status status = plan->solver ? SITU_STATUS_OK : fail_no_memory(run->error);
+  if (status == SITU_STATUS_OK && chosen->where.device && plan->value_ns != chosen->value_ns)
+    status = fail_with(run->error, SITU_STATUS_INTERNAL, NULL, "the value %lld ns of solver %s is now %lld ns",
+                       (long long)chosen->value_ns, chosen->solver, (long long)plan->value_ns);
+  if (status == SITU_STATUS_OK)
+    status = plan_set_bound(plan, found->lower_bound_ns, found->bound, &found->proof, run->error);
+  if (!plan->device) plan->outcome = outcome_without(run, chosen, &plan->reason, plan->arena);
   plan->best_single_ns = single->value_ns;
   plan->best_single_device = single->device;
   plan->best_found_ns = chosen->best_found_ns;
   plan->best_found_handovers = chosen->best_found_handovers;
   plan->without_form_ns = chosen->where.device ? chosen->without_form_ns : SITU_NEVER_NS;
   plan->robustness = chosen->robustness;
-  plan->solver = arena_string(plan->arena, chosen->solver);
-  plan->bound = arena_string(plan->arena, found->bound);
   memcpy(plan->statistics, found->statistics, sizeof plan->statistics);
   plan->n_statistics = found->n_statistics;
   plan->steps = run->budget->steps;
   plan->seed = run->seed;
   plan->seconds = (double)(clock_now_ns() - run->watch->start_ns) / 1e9;
-  if (!plan->solver || !plan->bound || !plan->reason) status = fail_no_memory(run->error);
+  if (status == SITU_STATUS_OK && !plan->reason) status = fail_no_memory(run->error);
   bool proved = plan->outcome == SITU_OUTCOME_INFEASIBLE && plan->proof.lower_ns == SITU_NEVER_NS;
   if (status == SITU_STATUS_OK && (chosen->where.device || proved)) status = judge(run->problem, plan, run->error);
   if (status != SITU_STATUS_OK) {
@@ -313,7 +302,7 @@ static situ_status offer_starts(solve_run *run, const situ_solve_options *o) {
     if (plan->n_operators != run->problem->n_operators || plan->n_devices != run->problem->n_devices)
       return fail_with(run->error, SITU_STATUS_BAD_ARGUMENT, NULL, "a start plan belongs to another graph or platform");
     if (!plan->device) continue;
-    placement where = {.device = plan->device, .order = plan->order, .call = plan->call};
+    placement where = {plan->device, plan->order, plan->call, run->problem->replicate ? plan->replica_of : NULL};
     if (solve_offer(run, &where) == SITU_NEVER_NS)
       log_line(run->watch->log, SITU_LOG_WARNING, "start %d breaks a constraint of the problem and is ignored", (int)k);
   }
@@ -406,14 +395,26 @@ static situ_status run_formed(situ_plan **out, const selection *chosen, solve_ru
   return status;
 }
 
-/* A hash of what ranks must have in common besides the problem. */
+static uint64_t mix_text(uint64_t h, const char *text) {
+  return hash_bytes(text ? text : "", text ? strlen(text) : 0, h);
+}
+
+/* A hash of what ranks must have in common besides the problem: every option but the number of threads and who is told.
+ * A policy counts by its name. */
 static uint64_t mark_of(const situ_solve_options *o) {
-  const char *names = o->solvers ? o->solvers : "";
   double limits[] = {o->time_limit_s, o->tolerance, o->min_gain, o->uncertainty};
-  int64_t counts[] = {o->max_steps, o->n_starts, o->no_bounds, o->tune_steps,
-                      o->max_parts, o->min_part, o->robust,    o->form};
-  uint64_t mark = hash_bytes(names, strlen(names), 0);
-  return hash_bytes(counts, sizeof counts, hash_bytes(limits, sizeof limits, mark));
+  int64_t counts[] = {o->max_steps, o->n_starts, o->no_bounds, o->tune_steps,   o->max_parts,
+                      o->min_part,  o->robust,   o->form,      (int64_t)o->seed};
+  uint64_t mark = mix_text(mix_text(0, o->solvers), o->policy);
+  mark = hash_bytes(counts, sizeof counts, hash_bytes(limits, sizeof limits, mark));
+  for (int32_t k = 0; k < o->n_starts; k++) {
+    const situ_plan *start = o->starts[k];
+    if (start->device) mark = hash_bytes(start->device, sizeof *start->device * (size_t)start->n_operators, mark);
+    if (start->order) mark = hash_bytes(start->order, sizeof *start->order * (size_t)start->n_operators, mark);
+    if (start->replica_of) mark = hash_bytes(start->replica_of, sizeof(int32_t) * (size_t)start->n_devices, mark);
+    if (start->call) mark = hash_bytes(start->call, sizeof *start->call * (size_t)start->n_operators, mark);
+  }
+  return mark;
 }
 
 static situ_status solve_in(situ_plan **out, const selection *chosen, const situ_problem *problem,

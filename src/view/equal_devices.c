@@ -4,17 +4,18 @@
 
 #include "base/csr.h"
 #include "base/hash.h"
+#include "view/footprint.h"
 
 /* The properties that a level compares. */
-enum { BYTES = 1, HOST = 2, PAYS = 4, STAGES = 8, SHARES = 16, PINS = 32, ROUTES = 64, CHANNELS = 128 };
+enum { BYTES = 1, HOST = 2, PAYS = 4, STAGES = 8, SHARES = 16, PINS = 32, ROUTES = 64, CHANNELS = 128, POOL = 256 };
 
 static const unsigned compared[] = {
-    [EQUAL_ALONE] = BYTES | HOST,
+    [EQUAL_ALONE] = BYTES | POOL | HOST,
     [EQUAL_LOADS] = PINS | PAYS,
-    [EQUAL_STAGED] = PINS | BYTES | HOST | STAGES | SHARES,
+    [EQUAL_STAGED] = PINS | BYTES | HOST | STAGES | SHARES, /* and POOL where pools bind */
     [EQUAL_TIMED] = PINS | ROUTES,
-    [EQUAL_LINKED] = PINS | BYTES | HOST | ROUTES,
-    [EQUAL_ALWAYS] = PINS | BYTES | HOST | STAGES | SHARES | ROUTES | CHANNELS,
+    [EQUAL_LINKED] = PINS | BYTES | POOL | HOST | ROUTES,
+    [EQUAL_ALWAYS] = PINS | BYTES | POOL | HOST | STAGES | SHARES | ROUTES | CHANNELS,
 };
 
 /* What must agree in two devices, or 0 where it does not matter. All fields have one size, so that memcmp compares
@@ -62,7 +63,7 @@ static look look_at(const situ_problem *p, unsigned looks_at, const bool *usable
   look l = {.class_index = p->class_of[d]};
   bool apart = !shares_memory(p, looks_at & PAYS ? usable : NULL, d);
   if (looks_at & BYTES) l.bytes = p->platform->memory_bytes[p->memory_of[d]];
-  if (looks_at & BYTES) l.pool = pool_of(p->platform, p->memory_of[d]);
+  if (looks_at & POOL) l.pool = pool_of(p->platform, p->memory_of[d]);
   if (looks_at & HOST) l.host = problem_is_host(p, d);
   if (looks_at & PAYS) l.pays = !problem_is_host(p, d) && apart;
   if (looks_at & SHARES) l.shares = p->replicate && apart;
@@ -218,6 +219,7 @@ static void describe_types(equal_devices *out, const finder *f, const int32_t *s
 
 bool equal_devices_find(equal_devices *out, const situ_problem *p, device_equality level, arena *a) {
   finder f = {.problem = p, .looks_at = compared[level]};
+  if (level == EQUAL_STAGED && footprint_pools_bind(p)) f.looks_at |= POOL;
   int32_t n = p->n_devices, *start, *device;
   *out = (equal_devices){0};
   if (!ARENA_ARRAYS(a, ARRAY(out->types, n), ARRAY(out->type_of, n), ARRAY(device, n))) return false;

@@ -20,8 +20,9 @@ typedef enum device_equality {
    * routes from and to the host if it pays. For the load of a set of operators in a host-staged pipeline. Sizes of
    * memory may differ. */
   EQUAL_LOADS,
-  /* Class, size of memory, host or not, routes from and to the host; with replicas, whether it may share a part. For
-   * host-staged pipelines and for calls, where accelerators have memories of their own. Here max_sharing counts. */
+  /* Class, size of memory, host or not, routes from and to the host; with replicas, whether it may share a part; its
+   * pool, where memories that share a capacity might exceed it. For host-staged pipelines and for calls, where
+   * accelerators have memories of their own. Here max_sharing counts. */
   EQUAL_STAGED,
   /* Class, routes to and from every other memory; each has a memory of its own, or they share one. For streams without
    * contention, sizes of memory aside. */
@@ -57,7 +58,8 @@ static inline bool equal_devices_first(const equal_devices *e, int32_t d) {
   return e->types[e->type_of[d]].devices[0] == d;
 }
 
-/* Whether two devices are equal at level EQUAL_STAGED, pins and unused devices aside. O(devices). */
+/* Whether two devices are equal as docs/model.md, "Replication", defines it: at level EQUAL_STAGED, pins, unused
+ * devices and pools aside. O(devices). */
 bool equal_devices_staged(const situ_problem *problem, int32_t a, int32_t b);
 
 /* Whether another device uses the memory of d. O(devices). */

@@ -118,28 +118,12 @@ situ_status exchange_whole(solve_run *run, int64_t *value) {
   return SITU_STATUS_OK;
 }
 
-static uint64_t mark_of(const solve_run *run, uint64_t more) {
-  const situ_problem *p = run->problem;
-  const situ_graph *g = p->graph;
-  int64_t sizes[] = {p->n_operators, p->n_devices,     p->n_memories, g->n_tensors,      p->objective,
-                     p->execution,   p->max_period_ns, p->contention, p->max_latency_ns, p->contiguous,
-                     p->n_copies,    p->max_calls,     p->overlap,    p->training,       (int64_t)run->seed};
-  uint64_t mark = hash_bytes(sizes, sizeof sizes, more);
-  mark = hash_bytes(p->time_ns, sizeof *p->time_ns * (size_t)p->n_operators * (size_t)p->n_classes, mark);
-  mark = hash_bytes(p->pin, sizeof *p->pin * (size_t)p->n_operators, mark);
-  mark = hash_bytes(g->size_bytes, sizeof *g->size_bytes * (size_t)g->n_tensors, mark);
-  mark = hash_bytes(p->platform->memory_bytes, sizeof(int64_t) * (size_t)p->n_memories, mark);
-  for (int32_t t = 0; t < g->n_tensors; t++)
-    mark = hash_bytes(p->transfer_ns[t], sizeof(int64_t) * (size_t)p->n_kinds, mark);
-  return mark;
-}
-
 situ_status exchange_meet(solve_run *run, uint64_t more) {
   islands_given given[ISLANDS_MAX];
   text_buffer mine = {0};
-  int64_t mark = (int64_t)mark_of(run, more), threads = 0;
   run->at_once = run->threads;
   if (!run->islands) return SITU_STATUS_OK;
+  int64_t mark = (int64_t)hash_number(problem_hash(run->problem), (int64_t)more), threads = 0;
   pack_whole(&mine, mark);
   pack_whole(&mine, run->threads);
   TRY(gather(run, given, EXCHANGE_MEET, &mine));

@@ -103,6 +103,13 @@ situ_status solve_prove(solve_run *run, const certificate *proof) {
   return SITU_STATUS_OK;
 }
 
+situ_status solve_adopt(solve_run *run, const bound_found *found) {
+  REQUIRE(problem_is_relaxation(found->of, run->problem));
+  TRY(solve_prove(run, &found->proof));
+  solve_bound(run, found->lower_ns, found->name);
+  return SITU_STATUS_OK;
+}
+
 void solve_count(solve_run *run, const char *name, int64_t n) {
   REQUIRE(name);
   incumbent *i = run->incumbent;

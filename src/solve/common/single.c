@@ -8,10 +8,10 @@ static situ_status single_solve(solve_run *run) {
   placement all = {.device = ARENA_NEW(run->arena, int32_t, p->n_operators)};
   equal_devices equal;
   if (!all.device || !equal_devices_find(&equal, p, EQUAL_ALONE, run->arena)) return fail_no_memory(run->error);
-  bool bound = false; /* by pins, which tell equal devices apart */
-  for (int32_t v = 0; v < p->n_operators; v++) bound |= p->pin[v] >= 0;
+  bool pinned = false; /* by pins, which tell equal devices apart */
+  for (int32_t v = 0; v < p->n_operators; v++) pinned |= p->pin[v] >= 0;
   for (int32_t d = 0; d < p->n_devices; d++) {
-    if (p->unused[d] || (!bound && !equal_devices_first(&equal, d))) continue;
+    if (p->unused[d] || (!pinned && !equal_devices_first(&equal, d))) continue;
     for (int32_t v = 0; v < p->n_operators; v++) all.device[v] = d;
     solve_offer(run, &all);
     if (d + 1 < p->n_devices && solve_done(run)) break;

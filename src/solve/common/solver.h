@@ -6,6 +6,7 @@
 #include "base/budget.h"
 #include "base/log.h"
 #include "base/rng.h"
+#include "bound/bound.h"
 #include "plan/layer_plan.h"
 #include "problem/certificate.h"
 #include "ranks/islands.h"
@@ -146,7 +147,10 @@ bool solve_allows(const situ_problem *problem, const int32_t *device);
 /* Reports that no plan of the problem is better than this. `name` is that of the proof (static storage). SITU_NEVER_NS:
  * there is no plan at all. */
 void solve_bound(solve_run *run, int64_t lower_bound_ns, const char *name);
-/* The same with a certificate, which is copied; its `bound` (static storage) names the bound that found it. NO_MEMORY
+/* Adopts the bounds that were computed for the problem of the run, or for a relaxation of it (a contract). NO_MEMORY or
+ * OK. */
+situ_status solve_adopt(solve_run *run, const bound_found *found);
+/* The same as solve_bound with a certificate, which is copied; its `bound` (static storage) names the bound that found it. NO_MEMORY
  * or OK. */
 situ_status solve_prove(solve_run *run, const certificate *proof);
 /* Adds to a counter of the solve; `name` has static storage. Counters beyond MAX_STATISTICS are not kept. */

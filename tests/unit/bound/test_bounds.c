@@ -245,7 +245,7 @@ static void a_bound_comes_with_its_proof(void **state) {
   bound_found best;
   budget b = budget_new(1, 0, NULL, NULL);
   assert_int_equal(bound_compute(results, NULL, l.problem, 1, a, &b, NULL), SITU_STATUS_OK);
-  bound_pick(&best, results);
+  bound_pick(&best, results, l.problem);
   assert_int_equal(best.lower_ns, 40);
   assert_non_null(best.proof.kind);
   assert_int_equal(proved_by(l.problem, &best.proof), 40);
@@ -268,7 +268,7 @@ static void a_user_who_stops_waits_for_no_bound(void **state) {
       bound_found best;
       budget b = budget_new(0, 0, stops, &asked);
       assert_int_equal(bound_compute(results, NULL, l.problem, threads, a, &b, NULL), SITU_STATUS_OK);
-      bound_pick(&best, results);
+      bound_pick(&best, results, l.problem);
       assert_int_equal(b.stop == BUDGET_CANCELLED, stop);
       if (!stop) assert_int_equal(best.lower_ns, 40);
       if (stop && threads == 1) assert_int_equal(best.lower_ns, 0);

@@ -11,8 +11,10 @@
 #include <cmocka.h>
 
 #include "../../lab/lab.h"
+#include "../scenario.h"
 #include "base/rng.h"
 #include "sim/simulate.h"
+#include "situ/solve.h"
 #include "view/replicas.h"
 
 static lab draw(uint64_t seed, rng *r) {
@@ -24,6 +26,7 @@ static lab draw(uint64_t seed, rng *r) {
                    .host_last = seed % 4 == 1,
                    .training = rng_below(r, 2),
                    .pinned = rng_below(r, 3) == 0,
+                   .pools = seed % 5 == 0,
                    .equal = rng_below(r, 4) > 0,
                    .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .free = true, .replicate = rng_below(r, 8) > 0}};
   o.options.communication = rng_below(r, 2) ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED;
@@ -109,10 +112,48 @@ static void leaders_that_do_not_exist_are_refused(void **state) {
   lab_free(&l);
 }
 
+/* Two accelerators of one class share an operator of 10 ns, though one of them shares its capacity with the host: 5 ns.
+ * Solver, bound and judge agree. With a capacity that holds the weights of 6 bytes once only, replicas still fit on two
+ * devices, of which each holds them, but not where all three share it. */
+static void a_shared_capacity_does_not_keep_devices_from_sharing_a_part(void **state) {
+  (void)state;
+  for (int k = 0; k < 3; k++) {
+    scenario s = scenario_new();
+    situ_problem_options o = SITU_PROBLEM_OPTIONS_INIT;
+    situ_plan *plan;
+    situ_verdict *verdict;
+    int64_t bytes = k == 0 ? SITU_UNLIMITED_BYTES : 11;
+    o.objective = SITU_OBJECTIVE_THROUGHPUT;
+    o.replicate = true;
+    scenario_device(&s, bytes, -1, true);
+    for (int32_t d = 1; d < 3; d++) {
+      bool pooled = d == 1 || k == 2;
+      scenario_device(&s, bytes, pooled ? 0 : -1, false);
+      s.devices[d].apart = pooled;
+      scenario_link(&s, 0, d, 0, -1);
+      scenario_link(&s, d, 0, 0, -1);
+    }
+    s.alike = true;
+    int32_t v = scenario_operator(&s, "a", 10, 6, 0);
+    s.time_ns[v][0] = 100;
+    scenario_pose(&s, &o);
+    assert_int_equal(situ_solve(&plan, s.problem, &(situ_solve_options){.size = sizeof(situ_solve_options)}, NULL),
+                     SITU_STATUS_OK);
+    assert_int_equal(situ_plan_value_ns(plan), k == 2 ? 10 : 5);
+    assert_true(situ_plan_lower_bound_ns(plan) <= situ_plan_value_ns(plan));
+    assert_int_equal(situ_check(&verdict, s.problem, plan, NULL), SITU_STATUS_OK);
+    assert_int_equal(situ_verdict_n_found(verdict), 0);
+    situ_verdict_free(verdict);
+    situ_plan_free(plan);
+    scenario_free(&s);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(simulator_rules_and_judge_agree),
       cmocka_unit_test(leaders_that_do_not_exist_are_refused),
+      cmocka_unit_test(a_shared_capacity_does_not_keep_devices_from_sharing_a_part),
   };
   return cmocka_run_group_tests_name("replicas", tests, NULL, NULL);
 }
