@@ -131,11 +131,11 @@ static situ_status read_platform(situ_instance *i, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-situ_status instance_estimate(situ_costs **out, const situ_instance *i, const situ_platform *platform,
-                              situ_error *error) {
+static situ_status estimate(situ_instance *i, situ_error *error) {
   const read_steps *s = &i->model->steps;
   const cost_step steps[] = {{i->model->graph, s->other ? s->repeats[0] : 1}, {s->other, s->repeats[1]}};
-  return costs_estimate(out, steps, s->other ? 2 : 1, platform, &i->options.cost, i->rules, error);
+  TRY(costs_estimate(&i->own_costs, steps, s->other ? 2 : 1, i->platform, &i->options.cost, i->rules, error));
+  return instance_estimate_other(&i->other_costs, i, i->platform, error);
 }
 
 static situ_status read_costs(situ_instance *i, situ_error *error) {
@@ -151,9 +151,9 @@ static situ_status read_costs(situ_instance *i, situ_error *error) {
   if (i->options.granularity == SITU_GRANULARITY_OPERATOR && !i->options.cost.fusion && !i->options.cost.engine)
     i->options.cost.fusion = "none";
   if (!i->options.cost.engine) i->options.cost.engine = i->model->steps.engine;
-  TRY(instance_estimate(&i->own_costs, i, i->platform, error));
+  TRY(estimate(i, error));
   i->costs = i->own_costs;
-  return instance_estimate_other(&i->other_costs, i, i->platform, error);
+  return SITU_STATUS_OK;
 }
 
 static situ_status make_copies(situ_instance *i, situ_error *error) {
@@ -225,17 +225,12 @@ static situ_status read_granularity(situ_instance *i, situ_error *error) {
   return instance_join_rules(i, error);
 }
 
-situ_problem_options instance_problem_options(const situ_instance *i) {
+situ_status instance_pose(situ_instance *i, situ_error *error) {
   situ_problem_options posed = i->options.problem;
   posed.pins = i->pins;
   posed.unused = i->unused;
   posed.keep_together = i->together;
   instance_limit(&posed, i, i->other_costs);
-  return posed;
-}
-
-situ_status instance_pose(situ_instance *i, situ_error *error) {
-  situ_problem_options posed = instance_problem_options(i);
   situ_problem_free(i->problem);
   i->problem = NULL;
   return situ_problem_pose(&i->problem, i->graph, i->platform, i->costs, &posed, error);

@@ -73,15 +73,8 @@ situ_status instance_estimate_other(situ_costs **out, const situ_instance *insta
 /* Puts the limit, if any, with these costs into options of a problem. */
 void instance_limit(situ_problem_options *posed, const situ_instance *instance, const situ_costs *other);
 
-/* The options with which the problem is posed: those given, plus the pins, empty devices and groups of the instance. */
-situ_problem_options instance_problem_options(const situ_instance *instance);
-
 /* Poses the problem of an instance whose other members are there. */
 situ_status instance_pose(situ_instance *instance, situ_error *error);
-
-/* The costs of an instance, whose model has been read, on a platform. */
-situ_status instance_estimate(situ_costs **out, const situ_instance *instance, const situ_platform *platform,
-                              situ_error *error);
 
 /* As situ_instance_open. */
 situ_status instance_open(situ_instance **out, const instance_options *options, situ_error *error);

@@ -1,5 +1,6 @@
-/* What a plan would gain or lose on a changed machine. A change is a copy of the platform with other figures, an
- * excluded device, or another model; costs are estimated again, and the problem is posed and solved again. */
+/* What a plan would gain or lose on a changed machine. A change is an excluded device, a copy of the platform with
+ * other figures, on which the costs of the instance, estimated or measured, are scaled, or another model. The problem
+ * is posed from the options of the one it varies, and solved again. */
 #include "situ/what_if.h"
 
 #include <stdio.h>
@@ -21,7 +22,8 @@ struct situ_what_if_list {
 };
 
 /* A class of equal things is asked about once, and of no kind more often than this. */
-enum { MAX_OF_A_KIND = 8, FASTEST = 16 };
+enum { MAX_OF_A_KIND = 8, FASTEST = 16, LINK_FACTOR = 2 };
+static const char FASTER_CLASS[] = "faster "; /* no name of a class ends with a space */
 static const double DEFAULT_LIMIT_S = 1.0, NEARLY_FULL = 0.8;
 
 /* What is other than in the instance; -1 and NULL: as it is. */
@@ -48,12 +50,6 @@ typedef struct inquiry {
 
 /* ---- posing a change ---- */
 
-static void speed_up(situ_device *device, double factor) {
-  for (int t = 0; t < SITU_DTYPE_ROOM; t++) device->peak_flops[t] *= factor;
-  device->memory_bytes_per_s *= factor;
-  device->launch_ns = (int64_t)((double)device->launch_ns / factor);
-}
-
 static situ_status change_platform(situ_platform **out, const situ_instance *i, const change *c, situ_error *error) {
   const situ_platform *f = i->platform;
   arena *scratch = arena_new();
@@ -63,30 +59,28 @@ static situ_status change_platform(situ_platform **out, const situ_instance *i, 
   for (int32_t d = 0; status == SITU_STATUS_OK && d < f->n_devices; d++) {
     if (f->memory_of[d] == c->memory) devices[d].memory_bytes = sat_mul(devices[d].memory_bytes, 2);
     if (d != c->device) continue;
-    devices[d].class_name = "changed";
-    speed_up(&devices[d], c->factor);
+    devices[d].class_name = FASTER_CLASS; /* alone in it; its times are the costs' */
   }
   for (int32_t l = 0; status == SITU_STATUS_OK && l < f->n_links; l++) {
     if (c->link_kind < 0 || i->costs->link_kind[l] != c->link_kind) continue;
-    links[l].latency_ns /= 2;
-    links[l].bytes_per_s *= 2;
+    links[l].latency_ns /= LINK_FACTOR;
+    links[l].bytes_per_s *= LINK_FACTOR;
   }
   if (status == SITU_STATUS_OK) status = platform_new(out, f->name, devices, f->n_devices, links, f->n_links, error);
   arena_free(scratch);
   return status;
 }
 
-/* The instance with another platform or one device less; data borrowed from `i` is not freed with it. */
+/* The problem with another platform or one device less. */
 typedef struct variant {
   situ_platform *platform;
-  situ_costs *costs, *copied_costs, *other_costs;
+  situ_costs *costs, *other_costs;
   situ_problem *problem;
   bool *unused;
 } variant;
 
 static void variant_free(variant *v) {
   situ_problem_free(v->problem);
-  situ_costs_free(v->copied_costs);
   situ_costs_free(v->costs);
   situ_costs_free(v->other_costs);
   situ_platform_free(v->platform);
@@ -94,26 +88,22 @@ static void variant_free(variant *v) {
 }
 
 static situ_status variant_pose(variant *v, const situ_instance *i, const change *c, situ_error *error) {
-  const situ_costs *costs = i->costs;
-  situ_problem_options posed = instance_problem_options(i);
+  const situ_problem *p = i->problem;
+  situ_problem_options posed = problem_options_of(p);
   *v = (variant){0};
   if (c->without >= 0) {
-    v->unused = calloc((size_t)i->platform->n_devices, sizeof *v->unused);
+    v->unused = calloc((size_t)p->n_devices, sizeof *v->unused);
     if (!v->unused) return fail_no_memory(error);
-    for (int32_t d = 0; d < i->platform->n_devices; d++) v->unused[d] = d == c->without || (i->unused && i->unused[d]);
+    for (int32_t d = 0; d < p->n_devices; d++) v->unused[d] = d == c->without || p->unused[d];
     posed.unused = v->unused;
-    return situ_problem_pose(&v->problem, i->graph, i->platform, costs, &posed, error);
+    return situ_problem_pose(&v->problem, p->given, p->platform, p->costs, &posed, error);
   }
   TRY(change_platform(&v->platform, i, c, error));
-  if (i->own_costs) {
-    TRY(instance_estimate(&v->costs, i, v->platform, error));
-    costs = v->costs;
-    if (i->copied_costs) costs = v->copied_costs = costs_copies(v->costs, i->options.problem.copies);
-    if (!costs) return fail_no_memory(error);
-    TRY(instance_estimate_other(&v->other_costs, i, v->platform, error));
-    instance_limit(&posed, i, v->other_costs);
-  }
-  return situ_problem_pose(&v->problem, i->graph, v->platform, costs, &posed, error);
+  cost_change faster = {v->platform, c->device, c->link_kind, c->device >= 0 ? c->factor : LINK_FACTOR};
+  v->costs = costs_changed(p->costs, p->platform, &faster);
+  if (p->other) posed.other_costs = v->other_costs = costs_changed(p->other, p->platform, &faster);
+  if (!v->costs || (p->other && !v->other_costs)) return fail_no_memory(error);
+  return situ_problem_pose(&v->problem, p->given, v->platform, v->costs, &posed, error);
 }
 
 /* ---- asking ---- */
@@ -297,7 +287,8 @@ static situ_status ask_batch(inquiry *q) {
   situ_error unread = {0};
   options.model = model;
   options.read.log = options.cost.log = NULL;
-  if (options.fix || instance_open(&other, &options, &unread) != SITU_STATUS_OK) return SITU_STATUS_OK; /* no batch */
+  if (options.fix || options.cost.table_path) return SITU_STATUS_OK; /* measured times are those of this batch */
+  if (instance_open(&other, &options, &unread) != SITU_STATUS_OK) return SITU_STATUS_OK; /* no batch */
   situ_solve_options solve = q->solve;
   if (other->problem->n_operators != q->instance->problem->n_operators) solve.n_starts = 0;
   snprintf(words, sizeof words, "batch %d", (int)(2 * batch));

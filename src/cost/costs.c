@@ -35,45 +35,6 @@ situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes,
   return NULL;
 }
 
-situ_costs *costs_copies(const situ_costs *c, int32_t n) {
-  REQUIRE(n >= 1);
-  situ_costs *out =
-      costs_new(c->n_operators * n, c->n_tensors * n, c->n_classes, c->n_memories, c->n_links, c->n_kinds, c->n_rows);
-  if (!out) return NULL;
-  int64_t times = (int64_t)c->n_operators * c->n_classes;
-  memcpy(out->transfer_rows, c->transfer_rows, (size_t)c->n_rows * (size_t)c->n_kinds * sizeof(int64_t));
-  for (int32_t k = 0; k < n; k++) memcpy(out->time_ns + k * times, c->time_ns, (size_t)times * sizeof(int64_t));
-  if (c->part && !(out->part = ARENA_COPY(out->arena, c->part, part_cost, c->n_classes))) {
-    situ_costs_free(out);
-    return NULL;
-  }
-  int64_t *workspace = c->workspace_bytes ? ARENA_NEW(out->arena, int64_t, out->n_operators) : NULL;
-  for (int32_t v = 0; workspace && v < out->n_operators; v++) workspace[v] = c->workspace_bytes[v % c->n_operators];
-  out->workspace_bytes = workspace;
-  if (c->ruled) out->ruled = ARENA_NEW(out->arena, bool, times *n);
-  for (int32_t k = 0; out->ruled && k < n; k++) memcpy(out->ruled + k * times, c->ruled, (size_t)times * sizeof(bool));
-  if (c->group) out->group = ARENA_NEW(out->arena, int32_t, out->n_operators);
-  for (int32_t v = 0; out->group && v < out->n_operators; v++)
-    out->group[v] = c->group[v % c->n_operators] + v / c->n_operators * c->n_operators;
-  for (int32_t t = 0; t < out->n_tensors; t++)
-    out->transfer_ns[t] = out->transfer_rows + (int64_t)costs_row(c, t % c->n_tensors) * c->n_kinds;
-  costs_find_extremes(out);
-  memcpy(out->pair_kind, c->pair_kind, (size_t)c->n_memories * (size_t)c->n_memories * sizeof(int32_t));
-  memcpy(out->link_kind, c->link_kind, (size_t)c->n_links * sizeof(int32_t));
-  if (c->n_links > 0) memcpy(out->link, c->link, (size_t)c->n_links * sizeof(situ_link));
-  out->source = arena_string(out->arena, c->source);
-  out->unit_name = arena_string(out->arena, c->unit_name);
-  out->unit_ns = c->unit_ns;
-  out->fusion = c->fusion;
-  out->n_kernels = c->n_kernels * n;
-  out->moved_bytes = sat_mul(c->moved_bytes, n);
-  if (out->source && (out->unit_name || !c->unit_name) && (out->group || !c->group) && (out->ruled || !c->ruled) &&
-      (out->workspace_bytes || !c->workspace_bytes))
-    return out;
-  situ_costs_free(out);
-  return NULL;
-}
-
 void costs_find_extremes(situ_costs *c) {
   for (int32_t r = 0; r < c->n_rows; r++) {
     const int64_t *row = c->transfer_rows + (int64_t)r * c->n_kinds;

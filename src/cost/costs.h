@@ -66,6 +66,17 @@ void costs_find_extremes(situ_costs *costs);
 /* The tables of n copies of a graph (graph_copies). NULL without memory. */
 situ_costs *costs_copies(const situ_costs *costs, int32_t n);
 
+/* What is faster by a factor: a device, which is alone in its class on `platform`, or the links of a kind; -1: none.
+ * `platform` has the same devices, memories and links in the same order; its classes may be more. */
+typedef struct cost_change {
+  const situ_platform *platform;
+  int32_t device, link_kind;
+  double factor;
+} cost_change;
+/* The costs on the changed platform, estimates and measured times alike: times of the device and of the hops over the
+ * links are divided by the factor. `platform` is that of c. NULL without memory. */
+situ_costs *costs_changed(const situ_costs *c, const situ_platform *platform, const cost_change *change);
+
 /* Multiplies times and transfers by x and adds y times those of `more`, which has the same operators and tensors on the
  * same platform. False without memory: they are then unchanged. */
 bool costs_add_up(situ_costs *costs, int64_t x, const situ_costs *more, int64_t y);

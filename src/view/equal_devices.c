@@ -219,7 +219,7 @@ static void describe_types(equal_devices *out, const finder *f, const int32_t *s
 
 bool equal_devices_find(equal_devices *out, const situ_problem *p, device_equality level, arena *a) {
   finder f = {.problem = p, .looks_at = compared[level]};
-  if (level == EQUAL_STAGED && footprint_pools_bind(p)) f.looks_at |= POOL;
+  if (level == EQUAL_STAGED && !p->replicate && footprint_pools_bind(p)) f.looks_at |= POOL;
   int32_t n = p->n_devices, *start, *device;
   *out = (equal_devices){0};
   if (!ARENA_ARRAYS(a, ARRAY(out->types, n), ARRAY(out->type_of, n), ARRAY(device, n))) return false;

@@ -7,8 +7,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+
+#include "situ/report.h"
 
 static const situ_solve_options effort = {.size = sizeof(situ_solve_options), .max_steps = 50};
 
@@ -122,12 +125,46 @@ static void a_callback_that_says_stop_ends_the_list(void **state) {
   asked_free(&a);
 }
 
+/* A table has times by class, and a faster device is of a class that no table knows. Nor does it know twice the batch,
+ * of which nothing is said. */
+static void measured_times_are_changed_too(void **state) {
+  (void)state;
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/situ-what-if-%d.csv", (int)getpid());
+  asked a = {0};
+  situ_error error = {0};
+  situ_cost_options cost = {.size = sizeof cost, .table_path = path};
+  situ_instance_options options = {.size = sizeof options, .model = "builtin:vgg16", .platform = "cpu+v100-16g"};
+  char *table;
+  situ_instance *plain;
+  assert_int_equal(situ_instance_open(&plain, &options, &error), SITU_STATUS_OK);
+  assert_int_equal(situ_report_costs_csv(&table, situ_instance_problem(plain), NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_text_write(table, path, NULL), SITU_STATUS_OK);
+  options.cost = &cost;
+  if (situ_place(&a.plan, &a.instance, &options, &effort, &error) != SITU_STATUS_OK ||
+      situ_what_if_find(&a.list, a.instance, a.plan, &effort, &error) != SITU_STATUS_OK)
+    fail_msg("%s: %s", error.where, error.text);
+  situ_what_if fast = {0};
+  for (int32_t k = 0; k < situ_what_if_count(a.list); k++) {
+    situ_what_if w = situ_what_if_at(a.list, k);
+    if (strncmp(w.change, "cpu ", 4) == 0) fast = w;
+    if (strncmp(w.change, "batch", 5) == 0) fail_msg("%s", w.change);
+  }
+  assert_non_null(fast.change);
+  assert_true(fast.value_ns <= situ_plan_value_ns(a.plan));
+  remove(path);
+  situ_text_free(table);
+  situ_instance_free(plain);
+  asked_free(&a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_device_less_and_twice_the_batch_are_what_is_posed_by_hand),
       cmocka_unit_test(more_memory_and_faster_links_are_never_worse),
       cmocka_unit_test(what_does_not_fit_one_memory_is_asked_with_twice_of_it),
       cmocka_unit_test(an_idle_device_is_asked_until_it_is_of_use),
+      cmocka_unit_test(measured_times_are_changed_too),
       cmocka_unit_test(a_callback_that_says_stop_ends_the_list),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

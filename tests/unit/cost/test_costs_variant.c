@@ -1,0 +1,106 @@
+/* Costs on a machine of which something is faster, against estimates on a platform that has it so, and by hand. */
+#include "../scenario.h"
+#include "read/reader.h"
+
+/* The platform with a device (-1: none) that is faster, and links of a kind (-1: none) twice as fast. */
+static situ_platform *with(const situ_platform *p, const situ_costs *c, int32_t device, double factor, int32_t kind) {
+  situ_device devices[8];
+  situ_link links[64];
+  situ_platform *out;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    devices[d] = p->devices[d];
+    if (d != device) continue;
+    devices[d].class_name = "faster ";
+    for (int k = 0; k < SITU_DTYPE_ROOM; k++) devices[d].peak_flops[k] *= factor;
+    devices[d].memory_bytes_per_s *= factor;
+    devices[d].launch_ns = (int64_t)((double)devices[d].launch_ns / factor);
+  }
+  for (int32_t l = 0; l < p->n_links; l++) {
+    links[l] = p->links[l];
+    if (c->link_kind[l] != kind) continue;
+    links[l].latency_ns /= 2;
+    links[l].bytes_per_s *= 2;
+  }
+  assert_int_equal(platform_new(&out, p->name, devices, p->n_devices, links, p->n_links, NULL), SITU_STATUS_OK);
+  return out;
+}
+
+/* Differences are those of rounding: 1 ns for each hop, and one for an operator's launch and work each. */
+static void check_equal(const situ_costs *c, const situ_costs *other, const situ_platform *p, int64_t most) {
+  for (int32_t v = 0; v < c->n_operators; v++)
+    for (int32_t d = 0; d < p->n_devices; d++)
+      assert_in_range(situ_costs_time_ns(c, p, v, d) - situ_costs_time_ns(other, p, v, d) + most, 0, 2 * most);
+  for (int32_t t = 0; t < c->n_tensors; t++)
+    for (int32_t a = 0; a < p->n_devices; a++)
+      for (int32_t b = 0; b < p->n_devices; b++)
+        assert_in_range(situ_costs_transfer_ns(c, p, t, a, b) - situ_costs_transfer_ns(other, p, t, a, b) + most, 0,
+                        2 * most);
+}
+
+static void estimates_are_those_of_the_faster_machine(void **state) {
+  (void)state;
+  situ_model *model;
+  situ_platform *p;
+  situ_costs *c;
+  assert_int_equal(situ_model_read(&model, "builtin:vgg16", NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_platform_read(&p, "cpu+3*t4-16g", NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_costs_estimate(&c, model->graph, p, NULL, NULL), SITU_STATUS_OK);
+  for (int k = 0; k < 2; k++) {
+    situ_platform *fast = k == 0 ? with(p, c, 2, 4, -1) : with(p, c, -1, 1, c->link_kind[0]);
+    cost_change change = {fast, k == 0 ? 2 : -1, k == 0 ? -1 : c->link_kind[0], k == 0 ? 4 : 2};
+    situ_costs *estimated, *changed = costs_changed(c, p, &change);
+    assert_non_null(changed);
+    assert_int_equal(situ_costs_estimate(&estimated, model->graph, fast, NULL, NULL), SITU_STATUS_OK);
+    assert_int_equal(costs_check(changed, model->graph, fast, NULL), SITU_STATUS_OK);
+    check_equal(changed, estimated, fast, 2);
+    assert_true(situ_costs_time_ns(changed, fast, 5, 1) == situ_costs_time_ns(c, p, 5, 1));
+    situ_costs_free(estimated);
+    situ_costs_free(changed);
+    situ_platform_free(fast);
+  }
+  situ_costs_free(c);
+  situ_platform_free(p);
+  situ_model_free(model);
+}
+
+/* Times that nothing but a table could know: 40 ns on the first GPU become 10, never stays never, the twin keeps its
+ * 40 ns, and a transfer of 8 bytes over both links of a way takes 4 + 8 instead of 8 + 8 ns. */
+static void times_of_a_table_are_divided(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  for (int32_t d = 0; d < 3; d++) scenario_device(&s, 100, -1, d == 0);
+  for (int32_t d = 1; d < 3; d++) {
+    scenario_link(&s, d, 0, 0, -1);
+    scenario_link(&s, 0, d, 0, -1);
+  }
+  for (int l = 0; l < 2; l++) s.links[2 * l + 1].latency_ns = 1; /* to the GPUs: another kind */
+  s.alike = true;
+  scenario_operator(&s, "a", 40, 0, 0);
+  int32_t b = scenario_operator(&s, "b", 40, 0, 0);
+  for (int32_t d = 1; d < 3; d++) s.time_ns[b][d] = SITU_NEVER_NS;
+  scenario_tensor(&s, 0, 8, b, -1);
+  scenario_pose(&s, NULL);
+  situ_platform *fast = with(s.platform, s.costs, 1, 4, -1);
+  cost_change device = {fast, 1, -1, 4}, links = {s.platform, -1, s.costs->link_kind[0], 2};
+  situ_costs *c = costs_changed(s.costs, s.platform, &device), *x = costs_changed(s.costs, s.platform, &links);
+  assert_int_equal(situ_costs_time_ns(c, fast, 0, 1), 10);
+  assert_int_equal(situ_costs_time_ns(c, fast, 0, 2), 40);
+  assert_int_equal(situ_costs_time_ns(c, fast, 0, 0), 40);
+  assert_true(situ_costs_time_ns(c, fast, 1, 1) == SITU_NEVER_NS);
+  assert_int_equal(situ_costs_transfer_ns(s.costs, s.platform, 0, 1, 2), 8 + 9);
+  assert_int_equal(situ_costs_transfer_ns(x, s.platform, 0, 1, 2), 4 + 9);
+  assert_int_equal(situ_costs_transfer_ns(x, s.platform, 0, 1, 0), 4);
+  assert_int_equal(situ_costs_transfer_ns(x, s.platform, 0, 0, 1), 9);
+  situ_costs_free(c);
+  situ_costs_free(x);
+  situ_platform_free(fast);
+  scenario_free(&s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(estimates_are_those_of_the_faster_machine),
+      cmocka_unit_test(times_of_a_table_are_divided),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
