@@ -89,6 +89,7 @@ esac
 case $what in
   check)
     need_command clang clang
+    need_command valgrind valgrind # races between threads
     need_command clang-format clang-format
     need_library simgrid libsimgrid-dev
     need_command mpirun openmpi-bin # plans on several machines

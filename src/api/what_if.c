@@ -3,6 +3,7 @@
  * is posed from the options of the one it varies, and solved again. */
 #include "situ/what_if.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static situ_status change_platform(situ_platform **out, const situ_instance *i, 
   for (int32_t l = 0; status == SITU_STATUS_OK && l < f->n_links; l++) {
     if (c->link_kind < 0 || i->costs->link_kind[l] != c->link_kind) continue;
     links[l].latency_ns /= LINK_FACTOR;
-    links[l].bytes_per_s *= LINK_FACTOR;
+    links[l].bytes_per_s = fmin(links[l].bytes_per_s * LINK_FACTOR, PLATFORM_MAX_RATE);
   }
   if (status == SITU_STATUS_OK) status = platform_new(out, f->name, devices, f->n_devices, links, f->n_links, error);
   arena_free(scratch);

@@ -6,6 +6,9 @@
 #include "base/arena.h"
 #include "situ/platform.h"
 
+/* The maximum of a rate, in units per second: peaks, memories and links. */
+#define PLATFORM_MAX_RATE 1e18
+
 struct situ_platform {
   arena *arena;
   const char *name;

@@ -13,13 +13,12 @@
 /* Bounds that keep every sum of link times along a route of SITU_MAX_DEVICES hops inside int64. */
 #define MAX_LATENCY_NS INT64_C(1000000000000000)
 #define MIN_LINK_RATE 1.0
-#define MAX_RATE 1e18
 
 static situ_status bad_device(situ_error *error, const char *platform, const situ_device *d, const char *text) {
   return fail_with(error, SITU_STATUS_BAD_INPUT, platform, "device \"%.100s\": %s", d->name, text);
 }
 
-static bool rate_is_sane(double rate) { return isfinite(rate) && rate > 0.0 && rate <= MAX_RATE; }
+static bool rate_is_sane(double rate) { return isfinite(rate) && rate > 0.0 && rate <= PLATFORM_MAX_RATE; }
 
 bool device_has_peak(const situ_device *d) {
   return d->peak_flops[SITU_DTYPE_F32] > 0.0 || d->peak_flops[SITU_DTYPE_F16] > 0.0 ||

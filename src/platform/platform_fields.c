@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/format.h"
+#include "platform/platform.h"
 
 situ_status fields_fail(situ_error *error, const char *where, const char *place, const char *format, ...) {
   char spot[256], text[400];
@@ -15,8 +16,6 @@ situ_status fields_fail(situ_error *error, const char *where, const char *place,
   return fail_with(error, SITU_STATUS_BAD_INPUT, spot, "%s", text);
 }
 
-/* As in platform.c: higher values are not rates of a real machine. */
-static const double MAX_RATE = 1e18;
 
 static const field *find_field(const field *fields, int n_fields, const char *key) {
   for (int i = 0; i < n_fields; i++)
@@ -51,7 +50,7 @@ static bool set_value(void *into, const field *f, const json_value *v) {
       if (!number || !isfinite(scaled) || scaled < 0.0) return false;
       *(int64_t *)at = sat_round(scaled);
       return *(int64_t *)at < INT64_MAX;
-    case FIELD_RATE: *(double *)at = scaled; return number && scaled > 0.0 && scaled <= MAX_RATE;
+    case FIELD_RATE: *(double *)at = scaled; return number && scaled > 0.0 && scaled <= PLATFORM_MAX_RATE;
     case FIELD_TREE: *(const json_value **)at = v; return true;
   }
   return false;

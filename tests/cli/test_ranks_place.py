@@ -3,6 +3,7 @@
 
     test_ranks_place.py SITU [NAME...]
 """
+import json
 import os
 import pathlib
 import re
@@ -11,9 +12,10 @@ import signal
 import sys
 import time
 
-from test_cli import SITU, Skip, environment, main, situ, some, thorough
+from test_cli import SHARE, SITU, Skip, environment, main, situ, some, thorough
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "lab"), str(pathlib.Path(__file__).resolve().parents[2] / "bench")]
+import llm_files
 from machines import MPIRUN, own_lines, ranks_of, under_mpirun
 
 # Steps enough for four walks, on networks so small that they take a second.
@@ -71,6 +73,48 @@ def test_ranks_with_other_models_are_refused():
     code, out, err = ran("-n", 1, SITU, "place", *STREAM, ":", "-n", 1, SITU, "place", *CALLS)
     assert code == 2 and out == "", (code, out)
     assert all("rank 1 has a different model, platform or options from rank 0" in line for line in own_lines(err)), err
+
+
+# What one rank has that the other has not, by the problem that may have it.
+NET = "builtin:layered?operators=12"
+OTHERWISE = {
+    "stream": ["--contention none", "--overlap none", "--copies 2", "--max-period 90000", "--unused gpu1", "--fix pins.json",
+               "--granularity operator", "--not Relu=gpu", "--reserve gpu0=1GiB", "--rules rules.json", "--efficiency 0.5",
+               "--fusion none", "--cost-engine onnxruntime", "--precision f16", "--training", "--seed 1",
+               "--steps 301", "--solver tabu", "--tolerance 50", "--min-gain 50", "--uncertainty 50", "--robust",
+               "--max-parts 1", "--min-part 5", "--cost-table times.csv"],
+    "pipeline": ["--free", "--communication host-staged", "--async-copies", "--replicate", "--in-flight 5"],
+    "training": ["--schedule gpipe"],
+    "calls": ["--calls 1"],
+    "limited": ["--max-latency 90000"],
+    "llm": ["--max-ttft 500", "--min-speed 2", "--batch 2", "--prompt 9", "--generate 9", "--context 99", "--kv-type q8_0", "--draft 2",
+            "--write llama.cpp=f.txt"],
+}
+POSED = {"stream": [NET], "pipeline": [NET, "--objective", "throughput"],
+         "training": [NET, "--training", "--objective", "throughput"], "calls": [NET, "--execution", "calls"],
+         "limited": [NET, "--max-latency", "80000"], "llm": ["m.gguf"]}
+
+
+def test_no_option_may_differ_between_ranks():
+    llm_files.write("m.gguf", *llm_files.dense("llama", 4, 256, 8, 4, 512, 1000, kind="Q8_0", out_kind="Q8_0"))
+    pathlib.Path("rules.json").write_text('{"situ_rules": 1, "operators": [{"kind": "MatMul", "not_on": "gpu1"}]}')
+    situ("costs", NET, *PLATFORM, "--efficiency", "0.3", "-o", "times.csv")
+    first = pathlib.Path("times.csv").read_text().splitlines()[1].split(",")[0]
+    pathlib.Path("pins.json").write_text(json.dumps({first: "cpu"}))
+    rows = [(posed, option) for posed, options in OTHERWISE.items() for option in options]
+    for posed, option in rows if SHARE >= 100 else rows[::9]:
+        same = ["place", *POSED[posed], *PLATFORM, *([] if "steps" in option else ["--steps", "300"])]
+        code, out, err = ran("-n", 1, SITU, *same, *(["--steps", "300"] if "steps" in option else []), ":", "-n", 1, SITU,
+                             *same, *option.split())
+        assert code == 2 and out == "", (option, code, out, err)
+        assert "rank 1 has a different model, platform or options from rank 0" in err, (option, err)
+
+
+def test_a_plan_for_another_tool_is_found_by_all_ranks():
+    llm_files.write("m.gguf", *llm_files.dense("llama", 4, 256, 8, 4, 512, 1000, kind="Q8_0", out_kind="Q8_0"))
+    code, out, err = ran("-n", 2, SITU, "place", "m.gguf", *PLATFORM, "--write", "llama.cpp=flags.txt", "--steps", "300")
+    assert code == 0 and "flags.txt" in out, (out, err)
+    assert "-ngl" in pathlib.Path("flags.txt").read_text()
 
 
 def test_plans_are_measured_in_one_process():
