@@ -31,7 +31,7 @@ static situ_status enter(contest *c, const char *name, const situ_problem *probl
   snprintf(c->names[i], sizeof c->names[i], "%s", name);
   one.solvers = c->names[i];
   situ_status status = situ_solve(&plan, problem, &one, error);
-  if (status == SITU_STATUS_BAD_ARGUMENT) return status;
+  if (status == SITU_STATUS_BAD_ARGUMENT || status == SITU_STATUS_INTERNAL) return status;
   if (status != SITU_STATUS_OK) snprintf(c->failures[i], sizeof c->failures[i], "%s", error->text);
   c->rows[c->n++] = (situ_compare_row){c->names[i], plan, plan ? NULL : c->failures[i]};
   return SITU_STATUS_OK;

@@ -104,6 +104,16 @@ static void drop_dominated(situ_front *f) {
       f->points[f->n_points++] = f->points[k];
 }
 
+/* The bounds of the ends hold for all points. */
+static situ_status meet_ends(const situ_front *f, situ_error *error) {
+  for (int32_t k = 0; k < f->n_points; k++) {
+    const situ_plan *plan = f->points[k];
+    TRY(plan_meet_bound(plan->latency_ns, plan->solver, f->min_latency_ns, f->latency_bound, error));
+    TRY(plan_meet_bound(plan->period_ns, plan->solver, f->min_period_ns, f->period_bound, error));
+  }
+  return SITU_STATUS_OK;
+}
+
 static bool cancelled(const situ_front *f) { return f->plans[f->n_solved - 1]->outcome == SITU_OUTCOME_CANCELLED; }
 
 static situ_status run(sweep *s) {
@@ -121,7 +131,7 @@ static situ_status run(sweep *s) {
   }
   drop_dominated(f);
   f->seconds = (double)(clock_now_ns() - s->start_ns) / 1e9;
-  return SITU_STATUS_OK;
+  return meet_ends(f, s->error);
 }
 
 situ_status situ_pareto(situ_front **out, const situ_problem *problem, const situ_pareto_options *given,

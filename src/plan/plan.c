@@ -50,14 +50,19 @@ situ_device_use plan_use(const situ_plan *p, int32_t device) {
   return p->uses ? p->uses[device] : (situ_device_use){.size = sizeof(situ_device_use), .replica_of = -1};
 }
 
+situ_status plan_meet_bound(int64_t value_ns, const char *solver, int64_t lower_ns, const char *bound,
+                            situ_error *error) {
+  if (lower_ns <= value_ns) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_INTERNAL, NULL,
+                   "a defect of situ: the bound %s of %lld ns is above the value %lld ns of the plan of %s; please "
+                   "report it with this call and its files",
+                   bound, (long long)lower_ns, (long long)value_ns, solver);
+}
+
 situ_status plan_set_bound(situ_plan *plan, int64_t lower_ns, const char *name, const certificate *proof,
                            situ_error *error) {
   REQUIRE(lower_ns >= 0 && name);
-  if (plan->device && lower_ns > plan->value_ns)
-    return fail_with(error, SITU_STATUS_INTERNAL, NULL,
-                     "a defect of situ: the bound %s of %lld ns is above the value %lld ns of the plan of %s; please "
-                     "report it with this call and its files",
-                     name, (long long)lower_ns, (long long)plan->value_ns, plan->solver);
+  if (plan->device) TRY(plan_meet_bound(plan->value_ns, plan->solver, lower_ns, name, error));
   plan->lower_bound_ns = lower_ns;
   plan->bound = arena_string(plan->arena, name);
   if (!plan->bound) plan->bound = "";

@@ -71,8 +71,11 @@ bool plan_count_handovers(situ_plan *plan, const situ_problem *problem);
 /* The use of a device; all 0, and replica_of -1, without a placement. */
 situ_device_use plan_use(const situ_plan *plan, int32_t device);
 
-/* The one place where a proved bound meets the value of a plan: sets lower bound, its name, its proof and, where there
- * is a placement, the outcome. A bound above the value is a defect of situ: INTERNAL, and the plan keeps the bound 0. */
+/* Where a proved bound meets the value of a plan of the same problem. A bound above it is a defect of situ, and neither
+ * is shown: INTERNAL. `bound` and `solver` are the names of who made them. */
+situ_status plan_meet_bound(int64_t value_ns, const char *solver, int64_t lower_ns, const char *bound,
+                            situ_error *error);
+/* Sets lower bound, its name, its proof and, where there is a placement, the outcome; INTERNAL as above. */
 situ_status plan_set_bound(situ_plan *plan, int64_t lower_ns, const char *name, const certificate *proof,
                            situ_error *error);
 

@@ -154,6 +154,10 @@ void problem_view_latency(situ_problem *out, const situ_problem *p);
 void problem_view_contiguous(situ_problem *out, const situ_problem *p);
 /* The same problem, without limits, by other costs of its graph and platform. */
 void problem_view_costs(situ_problem *out, const situ_problem *p, const situ_costs *costs);
+/* The problem whose bounds hold for the time by the other costs of every plan of p: the same without limits, by these
+ * costs. Memory is that of a plan by the costs of p. An interval that these make 0 ns long holds nothing; where the
+ * other costs do not, the view has unlimited memories, on a platform in the arena. False without memory. */
+bool problem_view_other(situ_problem *out, const situ_problem *p, arena *a);
 /* Turns a view into one of the first copy alone, whose operators and tensors come first: `graph` is where its graph
  * goes. */
 void problem_view_copy(situ_problem *view, situ_graph *graph);

@@ -1,6 +1,7 @@
 /* What makes a problem the one it is: its hash, and whether one problem is a relaxation of another. */
 #include <string.h>
 
+#include "base/contracts.h"
 #include "base/hash.h"
 #include "problem/problem.h"
 
@@ -112,6 +113,30 @@ bool problem_is_relaxation(const situ_problem *r, const situ_problem *p) {
   return r->contention == p->contention && r->communication == p->communication && r->overlap == p->overlap &&
          r->async_copies == p->async_copies && r->schedule == p->schedule && r->in_flight == p->in_flight &&
          r->n_phases == p->n_phases && (p->contiguous || !r->contiguous) && (r->replicate || !p->replicate);
+}
+
+/* Whether everything that takes 0 ns by the costs takes 0 ns by the other costs. */
+static bool keeps_zeroes(const situ_costs *own, const situ_costs *other, int32_t n_tensors) {
+  for (int64_t i = 0; i < (int64_t)own->n_operators * own->n_classes; i++)
+    if (own->time_ns[i] == 0 && other->time_ns[i] > 0) return false;
+  for (int32_t t = 0; t < n_tensors; t++)
+    for (int32_t k = 0; k < own->n_kinds; k++)
+      if (own->transfer_ns[t][k] == 0 && other->transfer_ns[t][k] > 0) return false;
+  return true;
+}
+
+bool problem_view_other(situ_problem *out, const situ_problem *p, arena *a) {
+  REQUIRE(p->other);
+  problem_view_costs(out, p, p->other);
+  bool comparable = p->other->n_kinds == p->costs->n_kinds && p->other->n_classes == p->costs->n_classes;
+  if (comparable && keeps_zeroes(p->costs, p->other, p->graph->n_tensors)) return true;
+  situ_platform *roomy = ARENA_COPY(a, p->platform, situ_platform, 1);
+  int64_t *bytes = ARENA_NEW(a, int64_t, p->n_memories);
+  if (!roomy || !bytes) return false;
+  for (int32_t m = 0; m < p->n_memories; m++) bytes[m] = SITU_UNLIMITED_BYTES;
+  roomy->memory_bytes = bytes;
+  out->platform = roomy;
+  return true;
 }
 
 const situ_problem *problem_of_value(situ_problem *view, const situ_problem *p) {

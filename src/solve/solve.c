@@ -170,7 +170,7 @@ static situ_status hold_other_limit(solve_run *run, arena *proofs) {
   situ_problem other;
   bound_found least;
   int64_t best_ns = SITU_NEVER_NS;
-  problem_view_costs(&other, p, p->other);
+  if (!problem_view_other(&other, p, proofs)) return fail_no_memory(run->error);
   TRY(best_bound(&least, run, &other, proofs));
   TRY(hold_limit(run, &least, p->max_other_ns, p->other_name));
   for (size_t k = 0; k < sizeof rows / sizeof *rows && run->incumbent->reason; k++) {

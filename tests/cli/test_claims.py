@@ -56,6 +56,40 @@ def test_simulate_calls_no_plan_optimal_that_is_slower_than_its_bound():
     assert situ_json("simulate", write(made))["outcome"] == "feasible"
 
 
+def test_pins_of_all_are_bounded_by_what_is_asked_for():
+    """Two devices of 10 ns each, one after the other: a period of 10 ns, of which no bound on the latency says anything."""
+    files = two_of_ten()
+    write({"a": "d0", "b": "d1"}, "pins.json")
+    situ("place", *files, "--max-latency", "1", "--fix", "pins.json", "-o", "plan.json")
+    made = json.loads(pathlib.Path("plan.json").read_text())
+    assert made["value_ns"] == 10 and made["lower_bound_ns"] == 10 and made["outcome"] == "optimal", made
+    situ("check", "plan.json", "--require-proof")
+
+
+def test_a_front_keeps_every_option_of_its_problem():
+    """Two operators of 10 ns that do not depend on each other: 10 ns on two devices, 20 where nothing overlaps; pins of one
+    group to two devices leave no plan at all."""
+    files = two_of_ten(linked=False)
+    assert situ_json("pareto", *files, "--steps", "100")["points"][0]["latency_ns"] == 10
+    alone = situ_json("pareto", *files, "--steps", "100", "--overlap", "none")
+    assert min(point["latency_ns"] for point in alone["points"]) == alone["latency_lower_bound_ns"] == 20, alone
+    write({"a": "d0", "b": "d1"}, "pins.json")
+    write({"situ_rules": 1, "keep_together": [["a", "b"]]}, "rules.json")
+    for command in ("pareto", "place"):
+        situ(command, *files, "--fix", "pins.json", "--rules", "rules.json", code=4)
+
+
+def two_of_ten(linked=True):
+    """Two operators of 10 ns on two equal devices; b reads from a where they are linked."""
+    write({"situ_graph": 1, "name": "x", "operators": [{"name": "a"}, {"name": "b"}],
+           "tensors": [{"name": "t", "from": "a", "to": ["b"], "bytes": 0}] if linked else []}, "two.json")
+    device = {"class": "g", "peak_tflops": {"f32": 1}, "memory_gb_per_s": 1}
+    write({"situ_platform": 1, "name": "p", "devices": [{"name": "d0", **device}, {"name": "d1", **device}],
+           "links": [{"from": "d0", "to": "d1", "bytes_per_s": 1000000000}]}, "machine.json")
+    write({"situ_costs": 1, "unit": "ns", "operators": {"a": {"g": 10}, "b": {"g": 10}}}, "times.json")
+    return "two.json", "--platform", "machine.json", "--cost-table", "times.json", "--granularity", "operator"
+
+
 def test_check_says_that_a_claim_is_not_proved():
     situ("check", forge(), out="optimal +claimed, not proved")
 

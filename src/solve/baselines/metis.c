@@ -65,7 +65,7 @@ static situ_status metis_solve(solve_run *run) {
   }
   if (result == METIS_ERROR_MEMORY) return fail_no_memory(run->error);
   if (result != METIS_OK)
-    return fail_with(run->error, SITU_STATUS_INTERNAL, NULL, "the library METIS failed with code %d", result);
+    return fail_with(run->error, SITU_STATUS_ENGINE, NULL, "the library METIS failed with code %d", result);
   return parts_offer(&g, part);
 }
 

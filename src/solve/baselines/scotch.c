@@ -62,7 +62,7 @@ static situ_status scotch_solve(solve_run *run) {
   parts_scale(time, g.time_ns, n);
   parts_scale(transfer, g.transfer_ns, g.n_edges);
   if (g.n_parts > 1 && map_graph(&g, start, to, time, transfer, weight, part))
-    return fail_with(run->error, SITU_STATUS_INTERNAL, NULL, "the library Scotch failed; it does not say why");
+    return fail_with(run->error, SITU_STATUS_ENGINE, NULL, "the library Scotch failed; it does not say why");
   return parts_offer(&g, part);
 }
 

@@ -206,6 +206,33 @@ static void views_relax_their_problem_only_for_its_objective(void **state) {
   scenario_free(&s);
 }
 
+/* Memory is that of a plan by its own costs. Where b takes time by the other costs only, its workspace counts in no
+ * interval of the plan, and bounds by the other costs must not count it either. */
+static void by_other_costs_nothing_holds_what_is_held_for_no_time(void **state) {
+  (void)state;
+  scenario s = three(-1, NULL), slower = three(9, NULL);
+  situ_problem_options o = options_of(SITU_OBJECTIVE_LATENCY, SITU_EXECUTION_STREAM);
+  o.overlap = SITU_OVERLAP_NONE;
+  o.other_costs = slower.costs;
+  o.max_other_ns = 40;
+  for (int zero = 0; zero < 2; zero++) {
+    situ_problem *p, view;
+    arena *a = arena_new();
+    if (zero)
+      for (int32_t k = 0; k < s.costs->n_classes; k++) s.costs->time_ns[s.costs->n_classes + k] = 0;
+    hash_posed(&s, &o, &p);
+    assert_true(problem_view_other(&view, p, a));
+    assert_true(view.time_ns == slower.costs->time_ns && view.max_other_ns == SITU_NEVER_NS);
+    for (int32_t m = 0; m < p->n_memories; m++)
+      assert_true(view.platform->memory_bytes[m] == (zero ? SITU_UNLIMITED_BYTES : 100));
+    assert_null(problem_check(&view));
+    situ_problem_free(p);
+    arena_free(a);
+  }
+  scenario_free(&s);
+  scenario_free(&slower);
+}
+
 /* r has one constraint more than p. */
 static void a_problem_with_more_constraints_is_no_relaxation(void **state) {
   (void)state;
@@ -235,6 +262,7 @@ int main(void) {
       cmocka_unit_test(limits_count_and_survive_posing_again),
       cmocka_unit_test(a_conflict_of_pins_survives_posing_again),
       cmocka_unit_test(views_relax_their_problem_only_for_its_objective),
+      cmocka_unit_test(by_other_costs_nothing_holds_what_is_held_for_no_time),
       cmocka_unit_test(a_problem_with_more_constraints_is_no_relaxation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
