@@ -31,7 +31,8 @@ static const double DEFAULT_LIMIT_S = 1.0, NEARLY_FULL = 0.8;
 typedef struct change {
   int32_t without;   /* a device that stays empty */
   int32_t link_kind; /* all links of this kind are twice as fast */
-  int32_t memory;    /* holds twice as much */
+  int32_t memory;    /* that of this device holds twice as much; with replicas, which need equal devices, those of all
+                        devices of its class */
   int32_t device;    /* `factor` times as fast */
   double factor;
   const char *model;
@@ -58,7 +59,9 @@ static situ_status change_platform(situ_platform **out, const situ_instance *i, 
   situ_link *links = scratch ? ARENA_COPY(scratch, f->links, situ_link, f->n_links) : NULL;
   situ_status status = devices && links ? SITU_STATUS_OK : fail_no_memory(error);
   for (int32_t d = 0; status == SITU_STATUS_OK && d < f->n_devices; d++) {
-    if (f->memory_of[d] == c->memory) devices[d].memory_bytes = sat_mul(devices[d].memory_bytes, 2);
+    bool alike = c->memory >= 0 && i->problem->replicate && f->class_of[d] == f->class_of[c->memory];
+    bool larger = c->memory >= 0 && (alike || f->memory_of[d] == f->memory_of[c->memory]);
+    if (larger) devices[d].memory_bytes = sat_mul(devices[d].memory_bytes, 2);
     if (d != c->device) continue;
     devices[d].class_name = FASTER_CLASS; /* alone in it; its times are the costs' */
   }
@@ -229,8 +232,9 @@ static situ_status ask_memory(inquiry *q) {
       continue;
     if (!none_alone && (double)use.memory_bytes < NEARLY_FULL * (double)use.memory_limit_bytes) continue;
     change c = NO_CHANGE;
-    c.memory = f->memory_of[d];
-    snprintf(words, sizeof words, "%.64s with twice the memory", f->devices[d].name);
+    c.memory = d;
+    snprintf(words, sizeof words, "%s%.64s with twice the memory", i->problem->replicate ? "all devices like " : "",
+             f->devices[d].name);
     TRY(ask(q, &c, words, -1, NULL));
     asked++;
   }
