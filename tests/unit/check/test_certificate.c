@@ -126,7 +126,8 @@ static void one_operator_bounds_a_pipeline(void **state) {
   assert_string_equal(said, "the certificate (largest_operator) claims 4 ns; it proves 3 ns");
   *op = 2;
   assert_int_equal(judged(&s, &c, 4, SITU_OUTCOME_LIMIT, said), 0);
-  assert_string_equal(said, "a certificate of kind largest_operator was expected to hold operator, 1 operator; number 1 is 2");
+  assert_string_equal(
+      said, "a certificate of kind largest_operator was expected to hold operator, 1 operator; number 1 is 2");
   scenario_free(&s);
 }
 
