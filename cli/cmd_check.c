@@ -21,6 +21,7 @@ static int run(arguments *a) {
   situ_error error = {0};
   situ_status status = open_plan(&plan, &instance, a, &error);
   if (status == SITU_STATUS_OK) status = situ_check(&verdict, situ_instance_problem(instance), plan, &error);
+  if (status == SITU_STATUS_OK) status = situ_verdict_recompute(verdict, situ_instance_problem(instance), plan, &error);
   if (status == SITU_STATUS_OK && a->require_proof) situ_verdict_require_proof(verdict);
   int code = status == SITU_STATUS_OK ? show(a, verdict, plan, instance) : fail_reading(&error);
   situ_verdict_free(verdict);
@@ -36,7 +37,8 @@ const command check_command = {
     .about =
         "Opens the model and the platform that PLAN names and checks every rule: support, memory, precedence, overlap, "
         "colocation, pins, contiguity, and whether the value and the best single device are correct. Verifies the "
-        "certificate of the lower bound, or reports that there is none. Shares no code with the solvers. With --model, "
+        "certificate of the lower bound, or reports that there is none. Recomputes what the file says of other plans "
+        "and of uncertain costs, or reports that it does not show them. Shares no code with the solvers. With --model, "
         "PLAN may be any file that place --fix accepts, such as a published split. Exit code 7 if a rule is broken.",
     .examples =
         "situ place builtin:resnet50 --steps 1000 -o plan.json\n"

@@ -170,8 +170,18 @@ typedef struct situ_verdict situ_verdict;
 SITU_API situ_status situ_check(situ_verdict **out, const situ_problem *problem, const situ_plan *plan,
                                 situ_error *error);
 SITU_API void situ_verdict_free(situ_verdict *verdict);
-/* Turns a lower bound that its certificate does not prove into a violation, of the rule "proof". Without this call a
- * plan may claim any bound up to its value, and only situ_verdict_unverified reports it. */
+/* Repeats by simulation, for the verdict on a plan, what situ_check cannot recompute: what drawn costs say of it
+ * (situ_robustness). A claim that they do not confirm breaks the rule "claim". Does nothing for a plan with violations.
+ * BAD_ARGUMENT if the plan and the problem differ in the number of operators or devices. */
+SITU_API situ_status situ_verdict_recompute(situ_verdict *verdict, const situ_problem *problem, const situ_plan *plan,
+                                            situ_error *error);
+/* Which optional claims of the plan were recomputed, and which could not be, since the file does not show the plan that
+ * they are of: members of a plan file with commas between, such as "best_found, robustness"; "" for none. */
+SITU_API const char *situ_verdict_recomputed(const situ_verdict *verdict);
+SITU_API const char *situ_verdict_unchecked(const situ_verdict *verdict);
+/* Turns a lower bound that its certificate does not prove into a violation, of the rule "proof", and likewise claims
+ * that could not be recomputed: call situ_verdict_recompute before. Without this call a plan may claim any bound up to
+ * its value, and only situ_verdict_unverified reports it. */
 SITU_API void situ_verdict_require_proof(situ_verdict *verdict);
 SITU_API int32_t situ_verdict_n_violations(const situ_verdict *verdict); /* those kept */
 SITU_API int64_t situ_verdict_n_found(const situ_verdict *verdict);      /* all */

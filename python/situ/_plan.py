@@ -368,6 +368,7 @@ class Plan:
         """Checks the plan with code that shares nothing with solvers and simulator."""
         made = make("situ_check", self._instance.problem, self._pointer)
         try:
+            call("situ_verdict_recompute", made, self._instance.problem, self._pointer)
             arguments = (made, self._pointer, self._instance.problem)
             return Verdict(
                 make_text("situ_report_verdict", *arguments, ctypes.byref(look_of())),

@@ -4,6 +4,7 @@
 #include "base/arguments.h"
 #include "base/disjoint.h"
 #include "check/check_certificate.h"
+#include "check/check_claims.h"
 #include "check/check_single.h"
 
 #define ADDRESS(NAME) &NAME##_model_rule,
@@ -149,6 +150,32 @@ static bool proved_infeasible(judge *j) {
   return j->verdict->verified_ns == SITU_NEVER_NS;
 }
 
+/* Notes what the plan breaks of the problem's constraints and of the rules of its execution model. */
+static situ_status check_rules(judge *j, situ_error *error) {
+  TRY(check_constraints(j, error));
+  for (int32_t i = 0; rules[i]; i++)
+    if (rules[i]->execution == j->problem->execution) return rules[i]->check(j, error);
+  return fail_with(error, SITU_STATUS_INTERNAL, NULL, "a posed problem without an execution model");
+}
+
+/* Judges a plan that a claim is of like any other, and compares it with the claim. */
+static situ_status check_shown(judge *j, const check_shown_plan *shown, situ_error *error) {
+  judge other = *j;
+  other.plan = shown->plan;
+  other.of = shown->name;
+  if (!check_placement(&other)) return SITU_STATUS_OK;
+  TRY(check_rules(&other, error));
+  return check_shown_claim(&other, shown, error);
+}
+
+static situ_status check_all_shown(judge *j, situ_error *error) {
+  check_shown_plan shown[CHECK_SHOWN];
+  check_claims(j, shown);
+  for (int k = 0; k < CHECK_SHOWN; k++)
+    if (shown[k].plan) TRY(check_shown(j, &shown[k], error));
+  return SITU_STATUS_OK;
+}
+
 static situ_status look_at_all(judge *j, situ_error *error) {
   judge bounded = *j; /* what bounds a period is what bounds a pipeline */
   situ_problem view;
@@ -157,14 +184,12 @@ static situ_status look_at_all(judge *j, situ_error *error) {
     bounded.problem = &view;
   }
   TRY(check_certificate(&bounded, error));
+  TRY(check_all_shown(j, error));
   if (proved_infeasible(j) || !check_placement(j)) return SITU_STATUS_OK;
   if (j->problem->conflict) judge_note(j, "conflict", "no plan can satisfy a constraint: %s", j->problem->conflict);
-  TRY(check_constraints(j, error));
   TRY(check_single(j, error));
   check_bound(j);
-  for (int32_t i = 0; rules[i]; i++)
-    if (rules[i]->execution == j->problem->execution) return rules[i]->check(j, error);
-  return fail_with(error, SITU_STATUS_INTERNAL, NULL, "a posed problem without an execution model");
+  return check_rules(j, error);
 }
 
 situ_status situ_check(situ_verdict **out, const situ_problem *problem, const situ_plan *plan, situ_error *error) {
@@ -178,7 +203,7 @@ situ_status situ_check(situ_verdict **out, const situ_problem *problem, const si
     verdict->arena = a;
     verdict->claimed_ns = plan->lower_bound_ns;
     verdict->certificate = verdict->unverified = "";
-    judge j = {problem, problem->graph, problem->platform, plan, verdict, scratch};
+    judge j = {problem, problem->graph, problem->platform, plan, verdict, scratch, NULL};
     situ_graph tied;
     status = tie_graph(&j, &tied, error);
     if (status == SITU_STATUS_OK) status = look_at_all(&j, error);

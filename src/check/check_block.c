@@ -7,8 +7,12 @@
 
 #include "base/checked.h"
 
-enum { DEVICES = 64, BUCKETS = 1024, LAYER = 20000 };
+enum { DEVICES = 64, BUCKETS = 1024, LAYER = 20000, MAX_NODES = 1 << 24, MAX_WAYS = 1 << 27 };
 static const int64_t FAR = (int64_t)1 << 55; /* later than anything: some of these may be added */
+
+/* Times and tails are capped at FAR, and no more than three are added: below 2^57. Of MAX_NODES nodes and MAX_WAYS ways
+ * at most, a number by node and device or by way and memory (BLOCK_MEMORIES) is an int32_t. Prices of devices are at
+ * most 256: see work_left. */
 
 /* One tensor on its way to some of its users. */
 typedef struct way {
@@ -47,6 +51,7 @@ typedef struct block {
   int64_t *scratch, *child;     /* [length] */
   uint64_t full;
   int64_t limit_ns;
+  bool too_large; /* to be searched */
   int64_t price[3][DEVICES];
   arena *arena;
 } block;
@@ -250,7 +255,8 @@ static bool is_needed(const block *b, int32_t k, uint64_t mask) {
 }
 
 /* Work at the given prices that is left, on devices that are free at the times given, before the last operator of a
- * closed block or the end. */
+ * closed block or the end. Of the prices `sum` is of, one is at least 1: what devices have done is at most FAR times
+ * sum, and all operators take at most PROBLEM_MOST_NS, at 256: below 2^63 together, divided by sum. */
 static int64_t work_left(const block *b, const int64_t *time_ns, uint64_t mask) {
   int64_t best = 0, last = b->span->closed ? FAR : 0;
   for (int32_t d = 0; d < b->n_devices && b->span->closed; d++) {
@@ -435,7 +441,11 @@ static void choose_prices(block *b) {
 }
 
 static bool make_block(block *b) {
-  if (!list_nodes(b) || b->n_kept > BLOCK_KEPT || !find_ways(b)) return false;
+  if (!list_nodes(b)) return false;
+  b->too_large = b->n_kept > BLOCK_KEPT || b->n_nodes >= MAX_NODES;
+  if (b->too_large || !find_ways(b)) return false;
+  b->too_large = b->n_ways >= MAX_WAYS;
+  if (b->too_large) return false;
   b->length = b->n_devices + b->n_ways * b->n_memories;
   if (!ARENA_ARRAYS(b->arena, ARRAY(b->p_ns, (int64_t)b->n_nodes * b->n_devices),
                     ARRAY(b->tail_ns, (int64_t)b->n_nodes * b->n_devices),
@@ -473,7 +483,7 @@ check_found check_block(const judge *j, const check_span *span, int32_t from, in
     }
     arena_free(two[0].arena);
     arena_free(two[1].arena);
-  } else if (b.n_kept > BLOCK_KEPT) {
+  } else if (b.too_large) {
     found = CHECK_GAVE_UP;
   }
   arena_release(j->scratch, mark);

@@ -19,7 +19,7 @@ static const certificate_rule *find_rule(const certificate *c, const situ_proble
 static void hold_against(judge *j, const certificate *c, const certificate_rule *rule, int64_t proved_ns) {
   const situ_plan *plan = j->plan;
   if (proved_ns == CERTIFICATE_MALFORMED)
-    judge_note(j, "certificate", "a certificate of kind %s was expected to hold %s", c->kind, rule->lists);
+    judge_note(j, "certificate", "a certificate of kind %s was expected to hold %s", c->kind, rule->form);
   else if (proved_ns < c->lower_ns && c->lower_ns == SITU_NEVER_NS)
     judge_note(j, "certificate", "the certificate (%s) claims that there is no plan; it does not prove that", c->kind);
   else if (proved_ns < c->lower_ns)
@@ -35,11 +35,14 @@ static void hold_against(judge *j, const certificate *c, const certificate_rule 
     j->verdict->verified_ns = c->lower_ns;
 }
 
+static const char refused[] = "its certificate does not prove it";
+
 situ_status check_certificate(judge *j, situ_error *error) {
   const certificate *c = &j->plan->proof;
   situ_verdict *v = j->verdict;
   if (c->fault) {
     judge_note(j, "certificate", "%s", c->fault);
+    v->unverified = refused;
     return SITU_STATUS_OK;
   }
   if (!c->kind) {
@@ -50,6 +53,14 @@ situ_status check_certificate(judge *j, situ_error *error) {
   if (!rule) {
     judge_note(j, "certificate", "certificates of kind '%s' prove nothing for %s problems", c->kind,
                situ_execution_name(j->problem->execution));
+    v->unverified = refused;
+    return SITU_STATUS_OK;
+  }
+  char wrong[256];
+  if (c->lower_ns < 0 || !check_fields(c, j->problem, wrong)) {
+    judge_note(j, "certificate", "a certificate of kind %s was expected to hold %s", c->kind,
+               c->lower_ns < 0 ? "a lower bound of at least 0 ns" : wrong);
+    v->unverified = refused;
     return SITU_STATUS_OK;
   }
   int64_t proved_ns = 0;
@@ -62,9 +73,10 @@ situ_status check_certificate(judge *j, situ_error *error) {
     v->unverified = "checking its certificate would take too long";
     return SITU_STATUS_OK;
   }
+  int64_t before = v->n_found;
   hold_against(j, c, rule, proved_ns);
   if (v->verified_ns < j->plan->lower_bound_ns)
-    v->unverified = "it was proved by a search, which leaves no certificate";
+    v->unverified = v->n_found > before ? refused : "it was proved by a search, which leaves no certificate";
   return SITU_STATUS_OK;
 }
 

@@ -4,6 +4,7 @@
 #ifndef SITU_CHECK_CHECK_CERTIFICATE_H
 #define SITU_CHECK_CHECK_CERTIFICATE_H
 
+#include "check/check_fields.h"
 #include "check/judge.h"
 
 /* Computes what the certificate of the lower bound proves, and reports claims beyond that. */
@@ -11,10 +12,11 @@ situ_status check_certificate(judge *j, situ_error *error);
 
 typedef struct certificate_rule {
   const char *kind;
-  const char *lists; /* the required content of a certificate of the kind, for messages */
-  unsigned models;   /* the execution models it proves something of: MODEL_... */
+  const char *form; /* what its lists must be together, beyond their fields (check_fields.h), for messages; or NULL */
+  unsigned models;  /* the execution models it proves something of: MODEL_... */
   /* *proved_ns: a bound that no plan of the problem beats (SITU_NEVER_NS: there is no plan); 0 if the numbers prove
-   * nothing, -1 if lists are missing or of wrong length, -2 if checking would take too long. NO_MEMORY or OK. */
+   * nothing, -1 if the lists do not have the form, -2 if checking would take too long. All fields are in range.
+   * NO_MEMORY or OK. */
   situ_status (*prove)(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error);
 } certificate_rule;
 
@@ -57,15 +59,16 @@ bool check_edges_find(check_edges *f, int32_t *order, const check_items *items, 
 bool check_is_stashed(const situ_graph *g, int32_t t);
 /* Time of all operators of an item on a device, SITU_NEVER_NS where one may not run. */
 int64_t check_item_time(const check_items *items, const judge *j, int32_t item, int32_t d);
-/* The operator that a certificate names as `instant`: -1 where it names none, CERTIFICATE_MALFORMED - 1 where that is
- * no operator, more than one, or the problem is no stream. */
-int64_t check_alive_instant(const judge *j, const certificate *c);
+/* The operator that a certificate names as `instant`: -1 where it names none. */
+int64_t check_alive_instant(const certificate *c);
 /* Adds to bytes ([item], sums saturate) the tensors that the memory of an item is certain to hold while operator `at`
  * of a stream runs: docs/theory/bounds/alive.md. With `once` each tensor counts with one item. False without memory. */
 bool check_alive_add(int64_t *bytes, const check_items *items, const judge *j, int32_t at, bool once);
 /* may: [operator * n_devices + device] where it may run and its item has room, with what is certain to be there while
  * `at` runs (< 0: that does not matter, nor what room there is). False without memory. */
 bool check_alive_rooms(bool *may, const judge *j, int64_t at);
+/* What the capacities of all memories cost at these prices of a byte, of a field that holds such: at most 2^122. */
+__int128 check_rent(const judge *j, const int64_t *byte_prices);
 /* Whether support, pins and unused devices let the operator run there. */
 bool check_may_run(const judge *j, int32_t v, int32_t d);
 
@@ -78,8 +81,7 @@ bool check_chains(int64_t *head, int64_t *tail, const bool *may, const judge *j)
 /* The same for streams, computed from scratch, where up to `window` operators before an operator (and after it) either
  * share its device sequentially or pay transfers: docs/theory/bounds/joins.md. Never weaker than chains. */
 bool check_joins(int64_t *head, int64_t *tail, const bool *may, int32_t window, const judge *j);
-/* Whether that takes no longer than a judge takes, for 0 <= window <= CHECK_JOINS_WINDOW. */
-enum { CHECK_JOINS_WINDOW = 256 };
+/* Whether that takes no longer than a judge takes, for 0 <= window <= FIELD_WINDOW. */
 bool check_joins_are_short(int64_t window, const judge *j);
 
 #endif

@@ -21,10 +21,11 @@
 #include "base/fail.h"
 #include "check/check_certificate.h"
 
-/* Longer times and larger weights count as these, which only lowers the sums; with prices of at most DEAREST no product
- * leaves 102 bits, and no sum of MAX_WORK of them 128. */
-static const int64_t LONGEST = (int64_t)1 << 42, HEAVIEST = (int64_t)1 << 48, DEAREST = (int64_t)1 << 54;
-static const int64_t MAX_WORK = (int64_t)1 << 22;
+/* Longer times count as this, which only lowers the sums. Prices are at most 2^54 (check_fields.c), and there are at
+ * most MAX_WORK uses, operators and devices: sums of prices are below 2^78. A time at its price is at most 2^96, and
+ * MAX_WORK times five of them are below 2^121; all weights together are at most 2^56, so at their prices below 2^110.
+ * What is moved is a sum of prices, and the rent at most 2^122. All together is below 2^124. */
+static const int64_t LONGEST = (int64_t)1 << 42, DEAREST = (int64_t)1 << 54, MAX_WORK = (int64_t)1 << 22;
 
 typedef struct relaxation {
   const judge *j;
@@ -37,28 +38,14 @@ typedef struct relaxation {
   check_items items;
 } relaxation;
 
-static bool in_range(const int64_t *prices, int64_t n) {
-  for (int64_t i = 0; i < n; i++)
-    if (prices[i] < 0 || prices[i] > DEAREST) return false;
-  return true;
-}
-
-/* False if a list is missing or holds an invalid value. */
-static bool take_lists(relaxation *r, const certificate *c) {
-  const judge *j = r->j;
-  int64_t n = j->graph->n_operators, n_uses = j->graph->n_uses, nm = j->platform->n_memories,
-          nd = j->platform->n_devices;
-  const int64_t *within = certificate_get(c, "within_ns", 1);
-  r->edge = certificate_get(c, "edge_prices", n_uses);
-  r->tail_price = certificate_get(c, "tail_prices", n);
-  r->time = certificate_get(c, "time_prices", nd);
-  r->byte = certificate_get(c, "byte_prices", nm);
-  r->from = certificate_get(c, "from_prices", n_uses * nm);
-  r->to = certificate_get(c, "to_prices", n_uses * nm);
-  if (!within || *within < 0 || !r->edge || !r->tail_price || !r->time || !r->byte || !r->from || !r->to) return false;
-  r->within_ns = *within;
-  return in_range(r->edge, n_uses) && in_range(r->tail_price, n) && in_range(r->time, nd) && in_range(r->byte, nm) &&
-         in_range(r->from, n_uses * nm) && in_range(r->to, n_uses * nm);
+static void take_lists(relaxation *r, const certificate *c) {
+  r->edge = certificate_get(c, "edge_prices", -1);
+  r->tail_price = certificate_get(c, "tail_prices", -1);
+  r->time = certificate_get(c, "time_prices", -1);
+  r->byte = certificate_get(c, "byte_prices", -1);
+  r->from = certificate_get(c, "from_prices", -1);
+  r->to = certificate_get(c, "to_prices", -1);
+  r->within_ns = *certificate_get(c, "within_ns", 1);
 }
 
 static bool init(relaxation *r) {
@@ -122,7 +109,7 @@ static bool add_uses(relaxation *r, __int128 *sum) {
   return true;
 }
 
-static __int128 worth(__int128 price, int64_t amount, int64_t most) { return price * min64(amount, most); }
+static __int128 worth(__int128 price, int64_t time_ns) { return price * min64(time_ns, LONGEST); }
 
 /* The contribution of an item on device d; false if it cannot be there within `within`. */
 static bool worth_of_item(const relaxation *r, int32_t item, int32_t d, __int128 *sum) {
@@ -134,10 +121,9 @@ static bool worth_of_item(const relaxation *r, int32_t item, int32_t d, __int128
     int64_t at = (int64_t)v * j->platform->n_devices + d;
     if (!r->may[at] || sat_add(r->head[at], r->tail[at]) > r->within_ns) return false;
     int64_t time = j->problem->costs->time_ns[(int64_t)v * j->problem->costs->n_classes + j->platform->class_of[d]];
-    *sum += worth(r->out_price[v], time, LONGEST) + worth(r->time[d], time, LONGEST);
-    *sum += worth(r->tail_price[v], sat_add(time, r->tail[at]), LONGEST);
-    *sum += worth(r->head_price[v], r->head[at] - time, LONGEST);
-    *sum += worth(r->byte[m], j->graph->weight_bytes[v], HEAVIEST) + r->moved[(int64_t)v * j->platform->n_memories + m];
+    *sum += worth(r->out_price[v], time) + worth(r->time[d], time);
+    *sum += worth(r->tail_price[v], sat_add(time, r->tail[at])) + worth(r->head_price[v], r->head[at] - time);
+    *sum += (__int128)r->byte[m] * j->graph->weight_bytes[v] + r->moved[(int64_t)v * j->platform->n_memories + m];
   }
   return true;
 }
@@ -158,23 +144,12 @@ static bool add_items(const relaxation *r, __int128 *sum) {
   return true;
 }
 
-/* The rent of all memories. False where it is out of range, or of a memory without a limit. */
-static bool rent_of(const relaxation *r, __int128 *rent) {
-  *rent = 0;
-  for (int32_t m = 0; m < r->j->platform->n_memories; m++) {
-    __int128 more = (__int128)r->byte[m] * r->j->platform->memory_bytes[m];
-    if (r->byte[m] > 0 && r->j->platform->memory_bytes[m] == SITU_UNLIMITED_BYTES) return false;
-    if (__builtin_add_overflow(*rent, more, rent)) return false;
-  }
-  return true;
-}
-
 static int64_t value_of(relaxation *r) {
-  __int128 sum = 0, unit = 0, rent;
+  __int128 sum = 0, unit = 0, rent = check_rent(r->j, r->byte);
   int64_t worse_ns = sat_add(r->within_ns, 1);
   for (int32_t v = 0; v < r->j->graph->n_operators; v++) unit += r->tail_price[v];
   for (int32_t d = 0; d < r->j->platform->n_devices; d++) unit += r->time[d];
-  if (!add_uses(r, &sum) || !rent_of(r, &rent)) return 0;
+  if (!add_uses(r, &sum)) return 0;
   if (!add_items(r, &sum)) return worse_ns;
   if (unit == 0 || sum <= rent) return 0;
   __int128 value = (sum - rent - 1) / unit + 1;
@@ -184,8 +159,7 @@ static int64_t value_of(relaxation *r) {
 static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error) {
   int64_t nm = j->platform->n_memories, nd = j->platform->n_devices;
   relaxation r = {.j = j};
-  *proved_ns = CERTIFICATE_MALFORMED;
-  if (!take_lists(&r, c)) return SITU_STATUS_OK;
+  take_lists(&r, c);
   *proved_ns = CERTIFICATE_TOO_LONG;
   if (j->graph->n_uses * nm * nm > MAX_WORK || j->graph->n_operators * nd > MAX_WORK) return SITU_STATUS_OK;
   if (!init(&r)) return fail_no_memory(error);
@@ -193,10 +167,4 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   return SITU_STATUS_OK;
 }
 
-const certificate_rule linear_relaxation_rule = {
-    .kind = "linear_relaxation",
-    .lists =
-        "within_ns, one; edge_prices of the uses of tensors, tail_prices of the operators, time_prices of the "
-        "devices, byte_prices of the memories, from_prices and to_prices of each use and memory, at most 2^54",
-    .models = MODEL_STREAM,
-    .prove = prove};
+const certificate_rule linear_relaxation_rule = {.kind = "linear_relaxation", .models = MODEL_STREAM, .prove = prove};

@@ -28,9 +28,9 @@ static int by_memory_and_start(const void *a, const void *b) {
 }
 
 /* Joins what is busy, which is sorted; operators have transfer -1 - v. */
-static void join_segments(check_hosts *out, judge *j, const check_back *busy, int32_t n) {
+static void join_segments(check_hosts *out, judge *j, const check_back *busy, int64_t n) {
   int64_t copy_ends = 0;
-  for (int32_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < n; i++) {
     const check_back *x = &busy[i];
     check_segment *last = &out->segments[out->n_segments - 1];
     bool first = i == 0 || busy[i - 1].memory != x->memory;
@@ -48,7 +48,8 @@ static void join_segments(check_hosts *out, judge *j, const check_back *busy, in
 
 situ_status check_hosts_find(check_hosts *out, judge *j, situ_error *error) {
   const situ_plan *plan = j->plan;
-  int32_t n = 0, n_operators = j->graph->n_operators, most = n_operators + plan->n_transfers;
+  int32_t n_operators = j->graph->n_operators;
+  int64_t n = 0, most = (int64_t)n_operators + plan->n_transfers;
   check_back *busy = ARENA_NEW(j->scratch, check_back, most);
   *out = (check_hosts){.backs = ARENA_NEW(j->scratch, check_back, plan->n_transfers),
                        .segments = ARENA_NEW(j->scratch, check_segment, most + 1)};
@@ -91,9 +92,9 @@ int64_t check_hosts_let_go(const check_hosts *h, const judge *j, int32_t d, int6
 
 bool check_hosts_are_busy(const check_hosts *h, int32_t memory, int64_t from_ns, int64_t to_ns) {
   if (from_ns >= to_ns) return true;
-  int32_t low = 0, high = h->n_segments; /* the last segment that starts at from_ns or before */
+  int64_t low = 0, high = h->n_segments; /* the last segment that starts at from_ns or before */
   while (low < high) {
-    int32_t middle = low + (high - low) / 2;
+    int64_t middle = low + (high - low) / 2;
     const check_segment *x = &h->segments[middle];
     if (x->memory != memory ? x->memory < memory : x->start_ns <= from_ns)
       low = middle + 1;
@@ -108,7 +109,7 @@ static int32_t channel_of(const judge *j, const check_back *x) {
 }
 
 /* The highest channel of the copies from one number to another, in a tree of n leaves. */
-static int32_t highest_channel(const int32_t *tree, int32_t n, int32_t from, int32_t to) {
+static int32_t highest_channel(const int32_t *tree, int64_t n, int64_t from, int64_t to) {
   int32_t most = -1;
   for (from += n, to += n; from < to; from /= 2, to /= 2) {
     if (from & 1) {
@@ -124,12 +125,12 @@ static int32_t highest_channel(const int32_t *tree, int32_t n, int32_t from, int
 }
 
 situ_status check_hosts_turns(const check_hosts *h, judge *j, const int64_t *earliest_ns, situ_error *error) {
-  int32_t n = 1;
+  int64_t n = 1; /* at most twice as many as backs, which are fewer than 2^31 */
   while (n < h->n_backs) n *= 2;
-  int32_t *tree = ARENA_NEW(j->scratch, int32_t, 2 * (int64_t)n);
+  int32_t *tree = ARENA_NEW(j->scratch, int32_t, 2 * n);
   if (!tree) return fail_no_memory(error);
-  for (int32_t i = 0; i < n; i++) tree[n + i] = i < h->n_backs ? channel_of(j, &h->backs[i]) : -1;
-  for (int32_t i = n - 1; i > 0; i--) tree[i] = tree[2 * i] > tree[2 * i + 1] ? tree[2 * i] : tree[2 * i + 1];
+  for (int64_t i = 0; i < n; i++) tree[n + i] = i < h->n_backs ? channel_of(j, &h->backs[i]) : -1;
+  for (int64_t i = n - 1; i > 0; i--) tree[i] = tree[2 * i] > tree[2 * i + 1] ? tree[2 * i] : tree[2 * i + 1];
   for (int32_t i = 0; i < h->n_backs; i++) { /* against those that started while it waited */
     const check_back *x = &h->backs[i];
     int32_t most = highest_channel(tree, n, backs_before(h, x->memory, earliest_ns[x->transfer]),
@@ -153,7 +154,7 @@ static int by_way(const void *a, const void *b) {
 
 /* The hops of the sequential walk. */
 typedef struct turns {
-  int32_t n, most;
+  int64_t n, most;
   situ_transfer *hop; /* [most], those of the plan at most: one more means that the plan lacks some */
   int32_t *sent;      /* [memory] the last tensor sent there */
   int64_t now_ns;
@@ -199,7 +200,7 @@ situ_status check_one_at_a_time(judge *j, const int32_t *sequence, situ_error *e
   if (s.n != s.most) return SITU_STATUS_OK; /* some are missing, or too many: that is noted where arrivals are found */
   qsort(s.hop, (size_t)s.n, sizeof *s.hop, by_way);
   qsort(said, (size_t)s.n, sizeof *said, by_way);
-  for (int32_t i = 0; i < s.n; i++)
+  for (int64_t i = 0; i < s.n; i++)
     if (said[i].tensor == s.hop[i].tensor && said[i].start_ns != s.hop[i].start_ns)
       judge_note(j, said[i].start_ns < s.hop[i].start_ns ? "overlap" : "idle",
                  "a tensor of %s is on link %d from %lld ns on; without overlap it must start at %lld ns",

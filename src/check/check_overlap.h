@@ -17,7 +17,8 @@ typedef struct check_segment {
 
 /* overlap host-blocking: what keeps hosts busy. */
 typedef struct check_hosts {
-  int32_t n_backs, n_segments;
+  int32_t n_backs;
+  int64_t n_segments;
   check_back *backs;       /* by memory, then start */
   check_segment *segments; /* times during which some host of a memory works or copies, joined; by memory, then start */
 } check_hosts;

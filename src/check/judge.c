@@ -1,5 +1,7 @@
 #include "check/judge.h"
 
+#include <stdio.h>
+
 #include "base/checked.h"
 #include "base/format.h"
 #include "base/text.h"
@@ -8,14 +10,21 @@ void judge_note(judge *j, const char *rule, const char *format, ...) {
   situ_verdict *v = j->verdict;
   v->n_found++;
   if (v->n_kept == CHECK_KEPT) return;
-  char line[512];
+  char line[512], whole[544];
   FORMAT_INTO(line, format);
-  text_make_line(line);
-  const char *text = arena_string(v->arena, line);
+  snprintf(whole, sizeof whole, "%s%s%s", j->of ? j->of : "", j->of ? ": " : "", line);
+  text_make_line(whole);
+  const char *text = arena_string(v->arena, whole);
   if (text)
     v->kept[v->n_kept++] = (situ_violation){rule, text};
   else
     v->failed = true;
+}
+
+void judge_claim(judge *j, unsigned claim, bool recomputed) {
+  j->verdict->recomputed &= ~claim;
+  j->verdict->unchecked &= ~claim;
+  *(recomputed ? &j->verdict->recomputed : &j->verdict->unchecked) |= claim;
 }
 
 void judge_value(judge *j, int64_t value_ns) {
@@ -93,7 +102,24 @@ void situ_verdict_require_proof(situ_verdict *v) {
   if (v->verified_ns < v->claimed_ns)
     judge_note(&j, "proof", "the lower bound of %lld ns is not proved: %s", (long long)v->claimed_ns,
                *v->unverified ? v->unverified : "its certificate is none");
+  if (v->unchecked)
+    judge_note(&j, "proof", "%s: what the plan file says of it cannot be recomputed", situ_verdict_unchecked(v));
 }
+
+static const char *names_of(unsigned claims) {
+  static const char *const names[] = {"",
+                                      "best_found",
+                                      "without_form_ns",
+                                      "best_found, without_form_ns",
+                                      "robustness",
+                                      "best_found, robustness",
+                                      "without_form_ns, robustness",
+                                      "best_found, without_form_ns, robustness"};
+  return names[claims];
+}
+
+const char *situ_verdict_recomputed(const situ_verdict *v) { return names_of(v ? v->recomputed : 0); }
+const char *situ_verdict_unchecked(const situ_verdict *v) { return names_of(v ? v->unchecked : 0); }
 
 int32_t situ_verdict_n_violations(const situ_verdict *v) { return v ? v->n_kept : 0; }
 int64_t situ_verdict_n_found(const situ_verdict *v) { return v ? v->n_found : 0; }

@@ -18,8 +18,12 @@ struct situ_verdict {
   bool failed;                          /* memory ran out */
   int64_t claimed_ns;                   /* the lower bound of the plan */
   int64_t verified_ns;                  /* the part of its claim that the certificate proves */
+  unsigned recomputed, unchecked;       /* CLAIM_...: what was recomputed, and what could not be */
   const char *certificate, *unverified; /* its kind; why the lower bound was not verified; "", static storage */
 };
+
+/* What a plan says of other plans, and of itself under other costs. */
+enum { CLAIM_BEST_FOUND = 1, CLAIM_WITHOUT_FORM = 2, CLAIM_ROBUSTNESS = 4 };
 
 /* One judgement. Devices of the plan are in range when a model's part is called. */
 typedef struct judge {
@@ -29,6 +33,7 @@ typedef struct judge {
   const situ_plan *plan;
   situ_verdict *verdict;
   arena *scratch;
+  const char *of; /* NULL, or the claim whose plan is judged, for messages */
 } judge;
 
 /* Notes a violation. `rule` is static storage. */
@@ -37,6 +42,8 @@ void judge_note(judge *j, const char *rule, const char *format, ...) __attribute
 /* Compares the plan's use of devices and memories with the recomputed load_ns[device] and memory_bytes[memory], and
  * each memory with its limit. */
 void judge_uses(judge *j, const int64_t *load_ns, const int64_t *memory_bytes);
+/* Notes that a claim, which the plan has, was recomputed or could not be. */
+void judge_claim(judge *j, unsigned claim, bool recomputed);
 /* Compares the value. */
 void judge_value(judge *j, int64_t value_ns);
 

@@ -42,7 +42,11 @@ int32_t plan_n_sharing(const situ_plan *plan, int32_t d) {
   return n;
 }
 
+/* Plans that a plan shows show none. */
 void situ_plan_free(situ_plan *plan) {
+  situ_plan *shown[] = {plan ? plan->best_found : NULL, plan ? plan->without_form : NULL, plan ? plan->compared : NULL};
+  for (int k = 0; k < 3; k++)
+    if (shown[k]) arena_free(shown[k]->arena);
   if (plan) arena_free(plan->arena);
 }
 

@@ -41,6 +41,9 @@ struct situ_plan {
   int32_t best_found_handovers;              /* likewise; else -1 */
   int64_t without_form_ns;                   /* the answer without the form, where that is better; else SITU_NEVER_NS */
   situ_robustness robustness;                /* size 0: not known */
+  /* Plans that the claims above are of, so that they can be checked: of this problem, with a placement, owned. NULL: it
+   * is this plan, there is none, or a file does not show it. */
+  situ_plan *best_found, *without_form, *compared; /* compared: the split to which the single device was preferred */
   const char *solver, *bound, *reason;       /* never NULL */
   certificate proof;                         /* of the lower bound or of a lower one; no kind: none */
   int64_t verified_ns;                       /* what situ_check saw proved after the solve; 0 for a plan from a file */

@@ -37,6 +37,16 @@ static situ_status read_text(const char **out, arena *a, const plan_source *s, c
   return *out ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
+/* Times that a stream under limits has, if there are any. */
+static situ_status read_limited(situ_plan *plan, const plan_source *s, const json_value *o, situ_error *error) {
+  if (json_get(o, "period_ns") || json_get(o, "latency_ns")) {
+    TRY(plan_read_whole(&plan->latency_ns, s, json_get(o, "latency_ns"), "latency_ns", NULL, error));
+    TRY(plan_read_whole(&plan->period_ns, s, json_get(o, "period_ns"), "period_ns", NULL, error));
+  }
+  if (!json_get(o, "other_ns")) return SITU_STATUS_OK;
+  return plan_read_whole(&plan->other_ns, s, json_get(o, "other_ns"), "other_ns", NULL, error);
+}
+
 static situ_status read_seed(uint64_t *out, const plan_source *s, const json_value *v, situ_error *error) {
   int64_t small;
   const char *text = json_text(v, NULL);
@@ -66,9 +76,10 @@ static situ_status read_robustness(situ_plan *plan, const plan_source *s, const 
   if (!o) return SITU_STATUS_OK;
   if (json_kind_of(o) != JSON_OBJECT_KIND) return bad(s, error, "robustness", "an object");
   situ_robustness *r = &plan->robustness;
+  int64_t draws = json_whole(json_get(o, "draws"), 0);
   *r = (situ_robustness){.size = sizeof *r,
                          .uncertainty = json_number(json_get(o, "uncertainty"), 0),
-                         .draws = (int32_t)json_whole(json_get(o, "draws"), 0),
+                         .draws = draws >= 0 && draws <= INT32_MAX ? (int32_t)draws : -1,
                          .preferred = json_truth(json_get(o, "preferred_single"), false),
                          .beats_single = json_number(json_get(o, "beats_single"), 0),
                          .speedup_5 = json_number(json_get(o, "speedup_5"), 0),
@@ -89,12 +100,7 @@ static situ_status read_summary(situ_plan *plan, const plan_source *s, const jso
   TRY(read_text(&plan->solver, plan->arena, s, root, "solver", error));
   TRY(plan_read_whole(&plan->value_ns, s, json_get(root, "value_ns"), "value_ns", &never, error));
   TRY(plan_read_whole(&plan->lower_bound_ns, s, json_get(root, "lower_bound_ns"), "lower_bound_ns", &never, error));
-  if (json_get(root, "period_ns")) {
-    TRY(plan_read_whole(&plan->latency_ns, s, json_get(root, "latency_ns"), "latency_ns", NULL, error));
-    TRY(plan_read_whole(&plan->period_ns, s, json_get(root, "period_ns"), "period_ns", NULL, error));
-  }
-  if (json_get(root, "other_ns"))
-    TRY(plan_read_whole(&plan->other_ns, s, json_get(root, "other_ns"), "other_ns", NULL, error));
+  TRY(read_limited(plan, s, root, error));
   if (json_get(root, "without_form_ns"))
     TRY(plan_read_whole(&plan->without_form_ns, s, json_get(root, "without_form_ns"), "without_form_ns", NULL, error));
   TRY(plan_read_whole(&plan->steps, s, json_get(root, "steps"), "steps", NULL, error));
@@ -255,23 +261,46 @@ static situ_status read_transfers(situ_plan *plan, const plan_source *s, const j
   return SITU_STATUS_OK;
 }
 
+/* Operators, devices and transfers of a plan, or of one that a claim is of; the links are those of the file. */
+static situ_status read_placement(situ_plan *plan, const plan_source *s, const situ_problem *p, const json_value *o,
+                                  const json_value *links, situ_error *error) {
+  const json_value *devices = json_get(o, "devices"), *transfers = json_get(o, "transfers");
+  TRY(read_operators(plan, s, p, json_get(o, "operators"), error));
+  if (!plan_count_handovers(plan, p)) return fail_no_memory(error);
+  if (devices) TRY(read_devices(plan, s, devices, error));
+  if (!transfers) return SITU_STATUS_OK;
+  TRY(check_links(s, links, error));
+  return read_transfers(plan, s, transfers, error);
+}
+
+/* A plan that a claim is of, if the file shows it. */
+static situ_status read_shown(situ_plan **out, const plan_source *s, const situ_problem *p, const json_value *o,
+                              const json_value *links, situ_error *error) {
+  if (!o) return SITU_STATUS_OK;
+  if (json_kind_of(o) != JSON_OBJECT_KIND) return bad(s, error, "plan", "an object");
+  situ_plan *plan = *out = plan_new(p);
+  if (!plan) return fail_no_memory(error);
+  plan->outcome = SITU_OUTCOME_FEASIBLE;
+  plan->claimed = true;
+  TRY(plan_read_whole(&plan->value_ns, s, json_get(o, "value_ns"), "plan, value_ns", NULL, error));
+  TRY(read_limited(plan, s, o, error));
+  return read_placement(plan, s, p, o, links, error);
+}
+
 static situ_status read_all(situ_plan *plan, const situ_problem *p, const json_value *root, const char *where,
                             situ_error *error) {
   plan_source s;
   if (!plan_source_new(&s, p->graph, p->platform, where, plan->arena)) return fail_no_memory(error);
   TRY(check_format(&s, root, error));
   TRY(read_summary(plan, &s, root, error));
-  const json_value *operators = json_get(root, "operators"), *devices = json_get(root, "devices");
-  const json_value *transfers = json_get(root, "transfers");
+  const json_value *operators = json_get(root, "operators"), *links = json_get(root, "links");
   bool placed = plan->outcome == SITU_OUTCOME_OPTIMAL || plan->outcome == SITU_OUTCOME_FEASIBLE;
   if (placed && !operators) return bad(&s, error, "operators", "an array: the outcome says that there is a placement");
   if (!operators) return SITU_STATUS_OK;
-  TRY(read_operators(plan, &s, p, operators, error));
-  if (!plan_count_handovers(plan, p)) return fail_no_memory(error);
-  if (devices) TRY(read_devices(plan, &s, devices, error));
-  if (!transfers) return SITU_STATUS_OK;
-  TRY(check_links(&s, json_get(root, "links"), error));
-  return read_transfers(plan, &s, transfers, error);
+  TRY(read_placement(plan, &s, p, root, links, error));
+  TRY(read_shown(&plan->best_found, &s, p, json_get(json_get(root, "best_found"), "plan"), links, error));
+  TRY(read_shown(&plan->without_form, &s, p, json_get(root, "without_form"), links, error));
+  return read_shown(&plan->compared, &s, p, json_get(json_get(root, "robustness"), "plan"), links, error);
 }
 
 situ_status plan_from_json(situ_plan **out, const situ_problem *problem, const json_value *root, const char *where,

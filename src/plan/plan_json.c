@@ -94,16 +94,43 @@ static json_value *single_json(const situ_plan *plan, const situ_problem *p) {
   return NULL;
 }
 
-static json_value *best_found_json(const situ_plan *plan) {
+/* The placement of a plan, with times: members of its object, and the links that transfers are numbers of. */
+static bool set_placement(json_value *o, const situ_plan *plan, const situ_problem *p, bool links) {
+  return json_set(o, "operators", operators_json(plan, p)) &&
+         (!plan->uses || json_set(o, "devices", devices_json(plan, p))) &&
+         (!plan->transfers || !links || json_set(o, "links", links_json(p))) &&
+         (!plan->transfers || json_set(o, "transfers", transfers_json(plan, p)));
+}
+
+/* What streams have under limits. */
+static bool set_limited(json_value *o, const situ_plan *plan) {
+  return (plan->period_ns == SITU_NEVER_NS || (json_set(o, "latency_ns", plan_whole_json(plan->latency_ns)) &&
+                                               json_set(o, "period_ns", plan_whole_json(plan->period_ns)))) &&
+         (plan->other_ns == SITU_NEVER_NS || json_set(o, "other_ns", plan_whole_json(plan->other_ns)));
+}
+
+/* A plan that a claim is of. */
+static json_value *shown_json(const situ_plan *plan, const situ_problem *p) {
   json_value *o = json_new_object();
-  if (json_set(o, "value_ns", plan_whole_json(plan->best_found_ns)) &&
-      json_set(o, "handovers", json_new_whole(plan->best_found_handovers)))
+  if (json_set(o, "value_ns", plan_whole_json(plan->value_ns)) && set_limited(o, plan) &&
+      set_placement(o, plan, p, false))
     return o;
   json_free(o);
   return NULL;
 }
 
-static json_value *robustness_json(const situ_robustness *r) {
+static json_value *best_found_json(const situ_plan *plan, const situ_problem *p) {
+  json_value *o = json_new_object();
+  if (json_set(o, "value_ns", plan_whole_json(plan->best_found_ns)) &&
+      json_set(o, "handovers", json_new_whole(plan->best_found_handovers)) &&
+      (!plan->best_found || json_set(o, "plan", shown_json(plan->best_found, p))))
+    return o;
+  json_free(o);
+  return NULL;
+}
+
+static json_value *robustness_json(const situ_plan *plan, const situ_problem *p) {
+  const situ_robustness *r = &plan->robustness;
   json_value *o = json_new_object();
   if (json_set(o, "uncertainty", json_new_number(r->uncertainty)) && json_set(o, "draws", json_new_whole(r->draws)) &&
       json_set(o, "preferred_single", json_new_truth(r->preferred)) &&
@@ -113,7 +140,8 @@ static json_value *robustness_json(const situ_robustness *r) {
       json_set(o, "speedup_95", json_new_number(r->speedup_95)) &&
       json_set(o, "regret_ns", json_new_whole(r->regret_ns)) &&
       json_set(o, "flip_factor", json_new_number(r->flip_factor)) &&
-      json_set(o, "flip_what", json_new_text(r->flip_what)))
+      json_set(o, "flip_what", json_new_text(r->flip_what)) &&
+      (!plan->compared || json_set(o, "plan", shown_json(plan->compared, p))))
     return o;
   json_free(o);
   return NULL;
@@ -135,24 +163,17 @@ json_value *plan_to_json(const situ_plan *plan, const situ_problem *p) {
       o && json_set(o, "situ_plan", json_new_whole(1)) &&
       json_set(o, "outcome", json_new_text(situ_outcome_name(plan->outcome))) &&
       json_set(o, "reason", json_new_text(plan->reason)) && json_set(o, "value_ns", plan_whole_json(plan->value_ns)) &&
-      json_set(o, "lower_bound_ns", plan_whole_json(plan->lower_bound_ns)) &&
-      (plan->period_ns == SITU_NEVER_NS || (json_set(o, "latency_ns", plan_whole_json(plan->latency_ns)) &&
-                                            json_set(o, "period_ns", plan_whole_json(plan->period_ns)))) &&
-      (plan->other_ns == SITU_NEVER_NS || json_set(o, "other_ns", plan_whole_json(plan->other_ns))) &&
+      json_set(o, "lower_bound_ns", plan_whole_json(plan->lower_bound_ns)) && set_limited(o, plan) &&
       json_set(o, "gap", json_new_number(situ_plan_gap(plan))) && json_set(o, "bound", json_new_text(plan->bound)) &&
       (!plan->proof.kind || json_set(o, "certificate", certificate_to_json(&plan->proof, p))) &&
       json_set(o, "solver", json_new_text(plan->solver)) && json_set(o, "best_single", single_json(plan, p)) &&
-      (plan->best_found_handovers < 0 || json_set(o, "best_found", best_found_json(plan))) &&
+      (plan->best_found_handovers < 0 || json_set(o, "best_found", best_found_json(plan, p))) &&
       (plan->without_form_ns == SITU_NEVER_NS ||
        json_set(o, "without_form_ns", plan_whole_json(plan->without_form_ns))) &&
-      (plan->robustness.size == 0 || json_set(o, "robustness", robustness_json(&plan->robustness))) &&
+      (!plan->without_form || json_set(o, "without_form", shown_json(plan->without_form, p))) &&
+      (plan->robustness.size == 0 || json_set(o, "robustness", robustness_json(plan, p))) &&
       json_set(o, "steps", json_new_whole(plan->steps)) && json_set(o, "seed", seed_json(plan->seed));
-  if (good && plan->device) {
-    good = json_set(o, "operators", operators_json(plan, p));
-    if (plan->uses) good = good && json_set(o, "devices", devices_json(plan, p));
-    if (plan->transfers)
-      good = good && json_set(o, "links", links_json(p)) && json_set(o, "transfers", transfers_json(plan, p));
-  }
+  if (good && plan->device) good = set_placement(o, plan, p, true);
   if (good) return o;
   json_free(o);
   return NULL;

@@ -1,6 +1,20 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "report/report.h"
+
+/* A text of names with commas between as an array. */
+static json_value *names_json(const char *names) {
+  json_value *list = json_new_array();
+  for (const char *at = names; list && *at;) {
+    char name[64];
+    size_t n = strcspn(at, ",");
+    snprintf(name, sizeof name, "%.*s", (int)n, at);
+    json_push(list, json_new_text(name));
+    at += n + strspn(at + n, ", ");
+  }
+  return list;
+}
 
 static char *verdict_json(const situ_verdict *verdict, const situ_plan *plan, const situ_problem *problem) {
   int64_t found = situ_verdict_n_found(verdict);
@@ -19,6 +33,8 @@ static char *verdict_json(const situ_verdict *verdict, const situ_plan *plan, co
   ok = ok && json_set(root, "verified_ns", report_amount(situ_verdict_verified_ns(verdict)));
   ok = ok && json_set(root, "certificate", *kind ? json_new_text(kind) : json_new_null());
   ok = ok && json_set(root, "unverified", *unverified ? json_new_text(unverified) : json_new_null());
+  ok = ok && json_set(root, "recomputed", names_json(situ_verdict_recomputed(verdict)));
+  ok = ok && json_set(root, "unchecked", names_json(situ_verdict_unchecked(verdict)));
   return report_finish(root, ok);
 }
 
@@ -45,6 +61,13 @@ static void bound_line(text_buffer *t, const situ_verdict *verdict, const situ_p
   text_add(t, "claimed, not proved\n");
 }
 
+/* What the file says beyond the plan, as far as it says more. */
+static void claims_line(text_buffer *t, const char *label, const char *names, const situ_report_options *options) {
+  if (!*names) return;
+  fact_start(t, options, label, 11);
+  text_add(t, "%s\n", names);
+}
+
 static char *verdict_text(const situ_verdict *verdict, const situ_plan *plan, const situ_problem *problem,
                           const situ_report_options *options) {
   int64_t found = situ_verdict_n_found(verdict);
@@ -60,6 +83,8 @@ static char *verdict_text(const situ_verdict *verdict, const situ_plan *plan, co
     else
       text_add(&t, "        verified: no plan exists (%s)\n", situ_verdict_certificate(verdict));
     bound_line(&t, verdict, plan, options);
+    claims_line(&t, "recomputed", situ_verdict_recomputed(verdict), options);
+    claims_line(&t, "not checked", situ_verdict_unchecked(verdict), options);
     return text_take(&t);
   }
   style_add(&t, options, STYLE_BAD, "not valid");

@@ -140,8 +140,8 @@ static situ_status find_surer(situ_robustness *out, int32_t *chosen, const fewer
 
 /* Compares the plan with the single device. If it is not surely better, a surer plan of the pool replaces it, or else
  * the single device. If the single device was chosen already, the fastest plan is compared. */
-static situ_status compare(situ_robustness *out, int32_t *chosen, const fewer_pool *pool, solve_run *run,
-                           const fewer_rules *rules, double uncertainty, budget *b) {
+static situ_status compare(situ_robustness *out, int32_t *chosen, placement *compared, const fewer_pool *pool,
+                           solve_run *run, const fewer_rules *rules, double uncertainty, budget *b) {
   int32_t split = *chosen;
   for (int32_t k = 0; *chosen == pool->single && k < pool->n; k++)
     if (pool->plan[k].time_ns < pool->plan[split].time_ns) split = k;
@@ -149,6 +149,7 @@ static situ_status compare(situ_robustness *out, int32_t *chosen, const fewer_po
   TRY(compare_one(out, split, pool, run, uncertainty, run->seed, b));
   if (is_unsure(out) && *chosen == split) TRY(find_surer(out, chosen, pool, run, rules, uncertainty, b));
   out->preferred = *chosen == pool->single;
+  *compared = pool->plan[split].where;
   return SITU_STATUS_OK;
 }
 
@@ -218,12 +219,15 @@ situ_status choice_make(choice *out, solve_run *run, const best_single *single, 
   budget draws = budget_new(0, time_left(run, o, 0), run->budget->callback, run->budget->context);
   if (k >= 0 && o->robust) TRY(most_robust(&k, &pool, run, &rules, HUGE_VAL, o->uncertainty, &draws));
   int32_t split = k;
-  if (k >= 0 && o->uncertainty > 0) TRY(compare(&out->robustness, &k, &pool, run, &rules, o->uncertainty, &draws));
+  if (k >= 0 && o->uncertainty > 0)
+    TRY(compare(&out->robustness, &k, &out->compared, &pool, run, &rules, o->uncertainty, &draws));
   if (k != split && k == pool.single) TRY(try_layers(&out->robustness, &k, &pool, run, &rules, o));
   handovers most = {0};
   int32_t *stamp = ARENA_NEW(run->arena, int32_t, run->problem->n_devices);
   if (!stamp) return fail_no_memory(run->error);
   handovers_count(&most, run->problem, best->best.device, stamp);
+  if (!out->robustness.preferred) out->compared.device = NULL;
+  out->best_found = best->best;
   out->best_found_ns = best->value_ns;
   out->best_found_handovers = most.n;
   if (k < 0) {
@@ -234,7 +238,9 @@ situ_status choice_make(choice *out, solve_run *run, const best_single *single, 
   out->where = pool.plan[k].where;
   out->value_ns = pool.plan[k].value_ns;
   out->solver = pool.plan[k].solver;
-  if (out->value_ns == best->value_ns && pool.plan[k].cost.n == most.n) {
+  bool is_best = out->value_ns < best->value_ns; /* whole layers, which are searched last, may be */
+  if (is_best || (out->value_ns == best->value_ns && pool.plan[k].cost.n == most.n)) {
+    out->best_found.device = NULL;
     out->best_found_ns = SITU_NEVER_NS;
     out->best_found_handovers = -1;
   }

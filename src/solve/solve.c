@@ -254,6 +254,15 @@ static situ_status judge(const situ_problem *problem, situ_plan *plan, situ_erro
   return status;
 }
 
+/* The plans that claims of the answer are of, if there is an answer. */
+static situ_status show_plans(situ_plan *plan, const solve_run *run, const choice *chosen) {
+  const placement *where[] = {&chosen->best_found, &chosen->without_form, &chosen->compared};
+  situ_plan **shown[] = {&plan->best_found, &plan->without_form, &plan->compared};
+  for (int k = 0; k < 3 && plan->device; k++)
+    if (where[k]->device) TRY(simulator_plan(shown[k], run->simulator, where[k], run->error));
+  return SITU_STATUS_OK;
+}
+
 static situ_status write_plan(situ_plan **out, const solve_run *run, const choice *chosen, const best_single *single) {
   const incumbent *found = run->incumbent;
   situ_plan *plan = NULL;
@@ -276,6 +285,7 @@ static situ_status write_plan(situ_plan **out, const solve_run *run, const choic
   plan->best_found_handovers = chosen->best_found_handovers;
   plan->without_form_ns = chosen->where.device ? chosen->without_form_ns : SITU_NEVER_NS;
   plan->robustness = chosen->robustness;
+  if (status == SITU_STATUS_OK) status = show_plans(plan, run, chosen);
   memcpy(plan->statistics, found->statistics, sizeof plan->statistics);
   plan->n_statistics = found->n_statistics;
   plan->steps = run->budget->steps;
@@ -322,17 +332,19 @@ static int64_t deadline_before(const budget *b, int64_t after_ns) {
 /* The value of the answer without the form, if that is better. It is chosen by the same rules, except for draws of
  * costs. Without time for that, it is the best plan found, unless the answer with the form is within the tolerance of
  * it. */
-static situ_status choose_without(int64_t *value_ns, const choice *with, solve_run *run, const best_single *single,
+static situ_status choose_without(choice *with, solve_run *run, const best_single *single,
                                   const situ_solve_options *o) {
   situ_solve_options own = *o;
-  choice without = {.value_ns = run->incumbent->value_ns};
+  choice without = {.where = run->incumbent->best, .value_ns = run->incumbent->value_ns};
   own.uncertainty = 0;
   own.robust = false;
   if (budget_time_left(run->budget) > 0)
     TRY(choice_make(&without, run, single, &own));
   else if ((double)with->value_ns <= (1 + o->tolerance) * (double)without.value_ns)
     without.value_ns = with->value_ns;
-  *value_ns = without.value_ns < with->value_ns ? without.value_ns : SITU_NEVER_NS;
+  if (without.value_ns >= with->value_ns) return SITU_STATUS_OK;
+  with->without_form_ns = without.value_ns;
+  with->without_form = without.where;
   return SITU_STATUS_OK;
 }
 
@@ -345,7 +357,7 @@ static situ_status choose_answer(choice *out, form_search *form, solve_run *run,
   own.form = &form->form;
   own.incumbent = &form->best;
   TRY(choice_make(out, &own, single, o));
-  if (costs) TRY(choose_without(&out->without_form_ns, out, run, single, o));
+  if (costs) TRY(choose_without(out, run, single, o));
   if (form->best.best.device || !costs) return SITU_STATUS_OK;
   out->reason = form_search_reason(form, run);
   return out->reason ? SITU_STATUS_OK : fail_no_memory(run->error);

@@ -129,6 +129,82 @@ def test_a_yardstick_that_was_bent_is_found_out():
         assert rules(write({**made, "best_single": lie})) == {"single"}
 
 
+# ---- other plans, and other costs ----
+
+
+def set_aside(*options):
+    """A plan on one device, where the file shows the split that was set aside."""
+    made = plan("--min-gain", "0.9", *options, model=BRANCHED)
+    assert made["best_found"]["plan"] and made["robustness"]["preferred_single"]
+    return made
+
+
+def test_what_place_says_of_other_plans_is_recomputed():
+    set_aside()
+    told = situ_json("check", "plan.json")
+    assert told["recomputed"] == ["best_found", "robustness"] and told["unchecked"] == []
+    situ("check", "plan.json", out="recomputed +best_found, robustness")
+
+
+def test_a_plan_that_is_set_aside_is_judged_too():
+    made = set_aside()
+    found = made["best_found"]
+    for lie in ({"value_ns": made["lower_bound_ns"] - 1}, {"value_ns": found["value_ns"] + 1},
+                {"value_ns": made["value_ns"] + 1}, {"handovers": found["handovers"] + 1},
+                {"plan": {**found["plan"], "value_ns": found["value_ns"] - 1}}):
+        assert "claim" in rules(write({**made, "best_found": {**found, **lie}}))
+    shown = found["plan"]
+    moved = [[row[0], shown["operators"][0][1], *row[2:]] for row in shown["operators"]]
+    assert rules(write({**made, "best_found": {**found, "plan": {**shown, "operators": moved}}}))
+    situ("check", write({**made, "best_found": {**found, "plan": {**shown, "operators": moved[1:]}}}), code=3)
+
+
+def test_a_claim_without_its_plan_is_not_checked():
+    made = set_aside()
+    for name in ("best_found", "robustness"):
+        without = {key: value for key, value in made[name].items() if key != "plan"}
+        told = situ_json("check", write({**made, name: without}))
+        assert told["unchecked"] == [name]
+        situ("check", "changed.json", out=f"not checked +{name}")
+        assert "proof" in rules("changed.json", "--require-proof")
+    bare = {key: value for key, value in made.items() if key not in ("best_found", "robustness")}
+    told = situ_json("check", write(bare))
+    assert told["recomputed"] == told["unchecked"] == []
+
+
+def test_draws_of_costs_are_repeated():
+    for made in (set_aside(), plan("--uncertainty", "0.3", model=BRANCHED)):
+        told = made["robustness"]
+        other = told["beats_single"] - 1 / told["draws"] if told["beats_single"] > 0.5 else told["beats_single"] + 1 / told["draws"]
+        for lie in ({"beats_single": other}, {"beats_single": 5}, {"beats_single": -0.5}, {"draws": told["draws"] - 1},
+                    {"regret_ns": told["regret_ns"] + 1}, {"speedup_5": told["speedup_5"] * 0.99},
+                    {"speedup_median": told["speedup_95"] * 1.01}, {"speedup_95": told["speedup_95"] * 1.01},
+                    {"uncertainty": 0}, {"uncertainty": 3}, {"draws": 0}, {"draws": 2**40}, {"regret_ns": -1},
+                    {"flip_what": "" if told["flip_what"] else "gpu"}, {"flip_factor": 17}):
+            assert rules(write({**made, "robustness": {**told, **lie}})) == {"claim"}, lie
+        assert rules(write({**made, "robustness": {"beats_single": 5}})) == {"claim"}
+
+
+def test_a_flip_that_draws_do_not_find_is_not_checked():
+    made = plan("--uncertainty", "0.3", model=BRANCHED)
+    flip = {"flip_factor": 0, "flip_what": ""} if made["robustness"]["flip_factor"] else {"flip_factor": 2, "flip_what": "x"}
+    told = situ_json("check", write({**made, "robustness": {**made["robustness"], **flip}}))
+    assert told["unchecked"] == ["robustness"]
+
+
+def test_a_form_costs_no_more_than_is_proved():
+    made = plan()
+    for lie in (made["lower_bound_ns"] - 1, made["value_ns"], made["value_ns"] + 1):
+        assert "claim" in rules(write({**made, "without_form_ns": lie}))
+
+
+def test_times_of_other_problems_are_refused():
+    made = plan()
+    assert rules(write({**made, "latency_ns": 1, "period_ns": 2})) == {"claim"}
+    assert rules(write({**made, "other_ns": 1})) == {"claim"}
+    refused({**made, "latency_ns": 1}, "period_ns: expected a whole number")
+
+
 # ---- where the problem came from ----
 
 

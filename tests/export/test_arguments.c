@@ -530,6 +530,7 @@ static void a_plan_of_another_problem_is_refused(void **state) {
   REFUSED_OUT(text, situ_report_plan_json(&text, plan, q, NULL, error));
   REFUSED_OUT(text, situ_report_plan_svg(&text, plan, q, error));
   REFUSED_OUT(text, situ_report_verdict(&text, verdict, plan, q, NULL, error));
+  REFUSED(situ_verdict_recompute(verdict, q, plan, error));
   const situ_compare_row row = {"heft", plan, NULL};
   REFUSED_OUT(text, situ_report_compare(&text, &row, 1, q, NULL, NULL, error));
   situ_instance_free(other);
@@ -542,6 +543,11 @@ static void verdicts_are_read_within_their_bounds_only(void **state) {
   REFUSED_OUT(v, situ_check(&v, NULL, plan, error));
   REFUSED_OUT(v, situ_check(&v, problem, NULL, error));
   situ_verdict_require_proof(NULL);
+  REFUSED(situ_verdict_recompute(NULL, problem, plan, error));
+  REFUSED(situ_verdict_recompute(verdict, NULL, plan, error));
+  REFUSED(situ_verdict_recompute(verdict, problem, NULL, error));
+  assert_string_equal(situ_verdict_recomputed(NULL), "");
+  assert_string_equal(situ_verdict_unchecked(NULL), "");
   assert_int_equal(situ_verdict_n_violations(NULL), 0);
   assert_true(situ_verdict_n_found(NULL) == 0 && situ_verdict_verified_ns(NULL) == 0);
   assert_string_equal(situ_verdict_certificate(NULL), "");

@@ -33,6 +33,26 @@ static const char *complaint(const situ_verdict *verdict) {
   return "";
 }
 
+certificate proved_lists(const char *kind, const char *lists, arena *a) {
+  certificate c;
+  char name[32];
+  int used;
+  certificate_start(&c, kind, 0);
+  for (const char *at = lists; *at;) {
+    int64_t values[32], n = 0;
+    assert_int_equal(sscanf(at, "%31[^ ;]%n", name, &used), 1);
+    char *end;
+    for (at += used; *at && *at != ';'; at = end) {
+      assert_true(n < 32);
+      values[n++] = strtoll(at, &end, 10);
+    }
+    at += strspn(at, "; ");
+    int64_t *list = certificate_add(&c, arena_string(a, name), n, a);
+    for (int64_t i = 0; i < n; i++) list[i] = values[i];
+  }
+  return c;
+}
+
 bool proved_claim(const situ_problem *problem, const certificate *c) {
   situ_verdict *verdict = judged(problem, *c, c->lower_ns);
   bool good = situ_verdict_verified_ns(verdict) == c->lower_ns && !*complaint(verdict);

@@ -11,6 +11,9 @@ enum { PROVED_MALFORMED = -1, PROVED_TOO_LONG = -2 };
  * Only for kinds whose rule does not look at the claim: all but destructive. */
 int64_t proved_by(const situ_problem *problem, const certificate *c);
 
+/* A certificate of a kind with lists as text: "chain 0 1 2; byte_prices 0 0". At most 32 numbers in one. */
+certificate proved_lists(const char *kind, const char *lists, arena *a);
+
 /* Whether the claim of the certificate, as it is, is verified. */
 bool proved_claim(const situ_problem *problem, const certificate *c);
 

@@ -112,8 +112,6 @@ class Judge(JudgeOfVisits):
         p, may, holders = self.p, self.rooms(instant), self.holders(instant[0]) if instant else []
         total, rent = sum(time_prices), 0
         for m, y in enumerate(byte_prices):
-            if y and p.capacity[m] == NEVER:
-                return 0
             rent += y * p.capacity[m] if y else 0
         if total and p.execution == "calls":
             return 0
@@ -370,8 +368,6 @@ class Judge(JudgeOfVisits):
         head_price = {v: tail_prices[v] + out_price[v] - into_price[v] for v in range(p.n)}
         rent = 0
         for m, y in enumerate(byte_prices):
-            if y and p.capacity[m] == NEVER:
-                return 0
             rent += y * p.capacity[m] if y else 0
         if min(head_price.values()) < 0:
             return 0
@@ -663,6 +659,9 @@ def well_formed(p, kind, lists):
         return False
     if kind in DEAR and any(not 0 <= x <= DEAR[kind] for name in lists if "price" in name and (name in sizes or kind == "destructive")
                             for x in lists[name]):
+        return False
+    if kind in ("area_price", "linear_relaxation") and any(
+            y and p.capacity[m] == NEVER for m, y in enumerate(lists["byte_prices"])):
         return False
     if kind == "packing":
         return bool(lists["operators"]) and all(0 <= v < n // p.copies for v in lists["operators"])

@@ -1,5 +1,6 @@
 /* What certificates prove, by hand arithmetic; what the checker says of those that do not. */
 #include "../../lab/proved.h"
+#include "../../lab/tier.h"
 #include "../scenario.h"
 
 /* Two operators without a tensor between them: 6 and 4 ns on d0, 3 and 8 ns on d1; 10 bytes of weights each. */
@@ -126,7 +127,8 @@ static void one_operator_bounds_a_pipeline(void **state) {
   assert_string_equal(said, "the certificate (largest_operator) claims 4 ns; it proves 3 ns");
   *op = 2;
   assert_int_equal(judged(&s, &c, 4, SITU_OUTCOME_LIMIT, said), 0);
-  assert_string_equal(said, "a certificate of kind largest_operator was expected to hold operator, one");
+  assert_string_equal(
+      said, "a certificate of kind largest_operator was expected to hold operator, 1 operator; number 1 is 2");
   scenario_free(&s);
 }
 
@@ -188,6 +190,8 @@ static const struct limit {
     {"linear_relaxation", "to_prices", 3, 0, (int64_t)1 << 54},
     {"memory_cut", "memory", 0, 0, 1},
     {"memory_cut", "byte_prices", 1, 0, (int64_t)1 << 52},
+    {"memory_cut", "out", 1, 0, (int64_t)1 << 54}, /* more than a tensor takes proves nothing */
+    {"memory_cut", "in", 0, 0, (int64_t)1 << 54},
     {"packing", "operators", 1, 0, 2},
     {"runs", "chain", 0, 0, 2},       /* one twice is no chain, and proves nothing */
     {"unit_chain", "chain", 0, 0, 0}, /* each makes something for the next */
@@ -227,22 +231,7 @@ static scenario three(const char *kind, situ_costs **other) {
   return s;
 }
 
-static certificate of_form(const struct form *f, arena *a) {
-  certificate c;
-  char name[32];
-  int used;
-  certificate_start(&c, f->kind, 0);
-  for (const char *at = f->lists; *at;) {
-    int64_t values[MAX_NUMBERS], n = 0;
-    assert_int_equal(sscanf(at, "%31s%n", name, &used), 1);
-    char *end;
-    for (at += used; *at && *at != ';'; at = end) values[n++] = strtoll(at, &end, 10);
-    at += strspn(at, "; ");
-    int64_t *list = certificate_add(&c, arena_string(a, name), n, a);
-    for (int64_t i = 0; i < n; i++) list[i] = values[i];
-  }
-  return c;
-}
+static certificate of_form(const struct form *f, arena *a) { return proved_lists(f->kind, f->lists, a); }
 
 static certificate_list *list_of(certificate *c, const char *name) {
   for (int32_t i = 0; i < c->n_lists; i++)
@@ -299,6 +288,34 @@ static void every_list_has_its_length(void **state) {
     scenario_free(&s);
     situ_costs_free(other);
   }
+}
+
+/* Three operators of 5 ns, by the other costs too, so a plan takes 15 ns; the rent of the limit is at least as much as
+ * what the price makes of their times, however large a price and a limit may be. Nothing is proved then, and nothing
+ * overflows. */
+static void the_price_of_a_limit_fits_whatever_the_limit(void **state) {
+  (void)state;
+  const int64_t most[] = {15, 1000, (int64_t)1 << 54, (int64_t)1 << 58, (int64_t)1 << 62, SITU_NEVER_NS - 1};
+  for (size_t i = 0; i < sizeof most / sizeof most[0]; i++)
+    for (int bits = 0; bits <= 58; bits += 29) {
+      situ_costs *other;
+      scenario s = three("unit_chain", &other);
+      situ_problem_free(s.problem);
+      situ_problem_options o = {.size = sizeof o,
+                                .execution = SITU_EXECUTION_STREAM,
+                                .overlap = SITU_OVERLAP_NONE,
+                                .other_costs = other,
+                                .max_other_ns = most[i]};
+      assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, &o, NULL), SITU_STATUS_OK);
+      certificate c = proved_lists("unit_chain", "chain 0 1 2; byte_prices 0 0; other_price 0", s.arena);
+      list_of(&c, "other_price")->values[0] = (int64_t)1 << bits;
+      int64_t found = proved_by(s.problem, &c);
+      /* 15 - (limit - 15) * 2^(bits - 20), rounded down, if that is above 0 */
+      int64_t expected = i == 0 || (i == 1 && bits == 0) ? 15 - (i == 1) : 0;
+      if (found != expected) fail_msg("limit %lld, price 2^%d: %lld", (long long)most[i], bits, (long long)found);
+      scenario_free(&s);
+      situ_costs_free(other);
+    }
 }
 
 /* ---- sizes ---- */
@@ -393,6 +410,31 @@ static void many_memories_count_as_the_least_way(void **state) {
   }
 }
 
+/* 4096 memories of nearly 2^63 bytes at 2^52 each cost nearly 2^127, and a share of a transfer goes off too. A plan
+ * takes 10 ns: what is proved of it may not be more. */
+static void the_rent_of_the_largest_memories_fits(void **state) {
+  (void)state;
+  if (!in_check()) skip(); /* routes between 4096 memories take seconds */
+  scenario s = wide(3, SITU_MAX_DEVICES, SITU_MAX_DEVICES);
+  situ_problem_free(s.problem);
+  situ_problem_options o = {.size = sizeof o, .execution = SITU_EXECUTION_STREAM, .overlap = SITU_OVERLAP_NONE};
+  for (int32_t d = 0; d < SITU_MAX_DEVICES; d++)
+    s.platform->devices[d].memory_bytes = s.platform->memory_bytes[d] = SITU_UNLIMITED_BYTES - 1;
+  assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, &o, NULL), SITU_STATUS_OK);
+  for (int back = 0; back < 2; back++)
+    for (int32_t memory = 0; memory < 2; memory++) {
+      certificate c;
+      certificate_start(&c, "memory_cut", 0);
+      *certificate_add(&c, "memory", 1, s.arena) = memory;
+      int64_t *byte = certificate_add(&c, "byte_prices", SITU_MAX_DEVICES, s.arena);
+      for (int32_t m = 0; m < SITU_MAX_DEVICES; m++) byte[m] = (int64_t)1 << 52;
+      int64_t *out = certificate_add(&c, "out", 2, s.arena), *in = certificate_add(&c, "in", 2, s.arena);
+      (back ? in : out)[0] = (back ? in : out)[1] = 10;
+      assert_int_equal(proved_by(s.problem, &c), 0);
+    }
+  scenario_free(&s);
+}
+
 /* ---- what is said of a bound ---- */
 
 /* What no certificate proves is not verified, and no fault of the plan, unless it has one that cannot be read or is of
@@ -429,6 +471,8 @@ int main(void) {
       cmocka_unit_test(one_operator_bounds_a_pipeline),
       cmocka_unit_test(every_number_has_its_limits),
       cmocka_unit_test(every_list_has_its_length),
+      cmocka_unit_test(the_price_of_a_limit_fits_whatever_the_limit),
+      cmocka_unit_test(the_rent_of_the_largest_memories_fits),
       cmocka_unit_test(what_is_too_large_is_not_judged),
       cmocka_unit_test(many_memories_count_as_the_least_way),
       cmocka_unit_test(a_bound_without_a_certificate_is_not_verified),

@@ -424,13 +424,16 @@ static void the_sum_is_divided_and_rounded_up(void **state) {
     int within, tail, u0, u1, y0, y1;
     int64_t proved;
   } rows[] = {
-      {1000, 0, 2, 1, 1, 0, 1}, {1000, 0, 2, 2, 1, 0, 3}, /* as above */
-      {1000, 0, 2, 2, 1, 1, 0},                           /* a memory without a limit has no price */
-      {1000, 1, 0, 0, 0, 0, 5},                           /* the tail alone: 5 ns on d0 */
-      {6, 0, 0, 1, 0, 0, 0},    {4, 0, 1, 1, 0, 0, 5},    /* within 6 ns d1 is left out; within 4 nothing is left */
-      {4, 0, 0, 0, 0, 0, 5},    {1000, 0, 0, 0, 0, 0, 0}, /* no prices prove nothing, but that all is worse */
-      {1000, 3, 1, 0, 0, 0, 5},                           /* 3 * 5 + 5 over 4, against 3 * 7 on d1 */
-      {1000, 0, 1, 0, 1, 0, 0},                           /* the rent is more than the sum: d1 costs nothing */
+      {1000, 0, 2, 1, 1, 0, 1},
+      {1000, 0, 2, 2, 1, 0, 3},                /* as above */
+      {1000, 0, 2, 2, 1, 1, PROVED_MALFORMED}, /* a memory without a limit has no price */
+      {1000, 1, 0, 0, 0, 0, 5},                /* the tail alone: 5 ns on d0 */
+      {6, 0, 0, 1, 0, 0, 0},
+      {4, 0, 1, 1, 0, 0, 5}, /* within 6 ns d1 is left out; within 4 nothing is left */
+      {4, 0, 0, 0, 0, 0, 5},
+      {1000, 0, 0, 0, 0, 0, 0}, /* no prices prove nothing, but that all is worse */
+      {1000, 3, 1, 0, 0, 0, 5}, /* 3 * 5 + 5 over 4, against 3 * 7 on d1 */
+      {1000, 0, 1, 0, 1, 0, 0}, /* the rent is more than the sum: d1 costs nothing */
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     certificate c = of_kind("linear_relaxation");
@@ -492,8 +495,8 @@ static void shares_of_a_cut_are_no_more_than_its_transfer(void **state) {
               {false, 1, 0, 0, 0, 4, 8},
               {false, 0, 0, 0, 5, 0, 0}, /* more than the transfer costs */
               {false, 1, 0, 0, 0, 5, 0},
-              {false, 0, 0, 0, 4, -1, 0}, /* less than nothing */
-              {false, 1, 0, 0, -1, 4, 0},
+              {false, 0, 0, 0, 4, -1, PROVED_MALFORMED}, /* less than nothing */
+              {false, 1, 0, 0, -1, 4, PROVED_MALFORMED},
               {false, 0, 3, 0, 4, 0, 0},
               {false, 0, 0, 1, 4, 0, PROVED_MALFORMED}, /* a price where there is no limit */
               {false, 2, 0, 0, 4, 0, PROVED_MALFORMED}, /* no such memory */

@@ -1,0 +1,164 @@
+#include "check/check_fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/contracts.h"
+
+#define BITS(N) ((int64_t)1 << (N))
+#define ONE .per = PER_CERTIFICATE, .least_n = 1, .most_n = 1
+#define EACH(WHAT) .per = PER_##WHAT, .least_n = 1, .most_n = 1
+#define SOME(LEAST, MOST) .per = PER_CERTIFICATE, .least_n = (LEAST), .most_n = (MOST)
+#define AMOUNT(LEAST, MOST) .holds = HOLDS_AMOUNTS, .least = (LEAST), .most = (MOST)
+#define BYTE_PRICES(MOST) .per = PER_MEMORY, .least_n = 1, .most_n = 1, .holds = HOLDS_BYTE_PRICES, .most = (MOST)
+#define INSTANT "instant", .need = FIELD_OPTIONAL_OF_STREAMS, ONE, .holds = HOLDS_OPERATORS
+
+static const certificate_field fields[] = {
+    {"area_price", "time_prices", EACH(DEVICE), AMOUNT(0, BITS(52))},
+    {"area_price", "byte_prices", BYTE_PRICES(BITS(52))},
+    {"area_price", INSTANT},
+    {"critical_path", "operator", ONE, .holds = HOLDS_OPERATORS},
+    {"critical_path", INSTANT},
+    {"cut_vertex", "deleted", SOME(0, FIELD_OPERATORS), .holds = HOLDS_OPERATORS},
+    {"cut_vertex", "cuts", SOME(0, FIELD_OPERATORS), .holds = HOLDS_OPERATORS},
+    {"cut_vertex", "rests", .per = PER_DEVICE, .least_n = 1, .most_n = FIELD_MANY, AMOUNT(0, SITU_NEVER_NS)},
+    {"destructive", "rounds", ONE, AMOUNT(0, FIELD_ROUNDS)},
+    {"destructive", "prices", .per = PER_DEVICE, .least_n = 0, .most_n = FIELD_PRICE_LISTS, AMOUNT(0, BITS(20))},
+    {"destructive", "interval", .per = PER_INTERVAL, .least_n = 0, .most_n = 1, AMOUNT(0, SITU_NEVER_NS)},
+    {"destructive", "window", ONE, AMOUNT(0, FIELD_WINDOW)},
+    {"destructive", "free_rounds", ONE, AMOUNT(0, FIELD_ROUNDS)},
+    {"join", "operator", ONE, .holds = HOLDS_OPERATORS},
+    {"join", "window", ONE, AMOUNT(1, FIELD_WINDOW)},
+    {"join", INSTANT},
+    {"largest_operator", "operator", ONE, .holds = HOLDS_OPERATORS},
+    {"linear_relaxation", "within_ns", ONE, AMOUNT(0, SITU_NEVER_NS)},
+    {"linear_relaxation", "edge_prices", EACH(USE), AMOUNT(0, BITS(54))},
+    {"linear_relaxation", "tail_prices", EACH(OPERATOR), AMOUNT(0, BITS(54))},
+    {"linear_relaxation", "time_prices", EACH(DEVICE), AMOUNT(0, BITS(54))},
+    {"linear_relaxation", "byte_prices", BYTE_PRICES(BITS(54))},
+    {"linear_relaxation", "from_prices", EACH(USE_MEMORY), AMOUNT(0, BITS(54))},
+    {"linear_relaxation", "to_prices", EACH(USE_MEMORY), AMOUNT(0, BITS(54))},
+    {"memory_cut", "memory", ONE, .holds = HOLDS_MEMORIES},
+    {"memory_cut", "byte_prices", BYTE_PRICES(BITS(52))},
+    {"memory_cut", "out", EACH(USE), AMOUNT(0, PROBLEM_MOST_NS)},
+    {"memory_cut", "in", EACH(USE), AMOUNT(0, PROBLEM_MOST_NS)},
+    {"packing", "operators", SOME(1, FIELD_MANY), .holds = HOLDS_ORIGINALS},
+    {"runs", "chain", SOME(1, FIELD_OPERATORS), .holds = HOLDS_OPERATORS},
+    {"unit_chain", "chain", SOME(1, FIELD_OPERATORS), .holds = HOLDS_OPERATORS},
+    {"unit_chain", "byte_prices", BYTE_PRICES(BITS(52))},
+    {"unit_chain", "other_price", .need = FIELD_OPTIONAL, ONE, .holds = HOLDS_OTHER_PRICE, .most = BITS(58)},
+    {"visits", "chain", SOME(1, FIELD_OPERATORS), .holds = HOLDS_OPERATORS},
+    {"visits", "from", SOME(0, FIELD_OPERATORS), AMOUNT(0, SITU_MAX_OPERATORS)},
+    {"visits", "to", SOME(0, FIELD_OPERATORS), AMOUNT(0, SITU_MAX_OPERATORS)},
+    {"visits", "byte_prices", SOME(0, FIELD_VISIT_PRICES), AMOUNT(0, BITS(40))},
+};
+
+const certificate_field *check_fields_all(int32_t *n) {
+  *n = (int32_t)(sizeof fields / sizeof fields[0]);
+  return fields;
+}
+
+/* At most SITU_MAX_USES * SITU_MAX_DEVICES < 2^41. */
+static int64_t count_of(field_per per, const situ_problem *p) {
+  switch (per) {
+    case PER_DEVICE: return p->n_devices;
+    case PER_MEMORY: return p->n_memories;
+    case PER_OPERATOR: return p->n_operators;
+    case PER_USE: return p->graph->n_uses;
+    case PER_USE_MEMORY: return p->graph->n_uses * p->n_memories;
+    case PER_INTERVAL: return 3;
+    default: return 1;
+  }
+}
+
+void check_fields_length(int64_t *least, int64_t *most, int64_t *step, const certificate_field *f,
+                         const situ_problem *p) {
+  *step = count_of(f->per, p);
+  *least = f->least_n * *step;
+  *most = f->most_n == FIELD_MANY ? INT64_MAX : f->most_n == FIELD_OPERATORS ? p->n_operators : f->most_n * *step;
+}
+
+void check_fields_range(int64_t *least, int64_t *most, const certificate_field *f, int64_t i, const situ_problem *p) {
+  *least = f->least;
+  *most = f->most;
+  if (f->holds == HOLDS_OPERATORS) *most = p->n_operators - 1;
+  if (f->holds == HOLDS_ORIGINALS) *most = p->n_operators / p->n_copies - 1;
+  if (f->holds == HOLDS_MEMORIES) *most = p->n_memories - 1;
+  if (f->holds == HOLDS_BYTE_PRICES && p->platform->memory_bytes[i] == SITU_UNLIMITED_BYTES) *most = 0;
+  if (f->holds == HOLDS_OTHER_PRICE && !p->other) *most = 0;
+}
+
+/* ---- messages ---- */
+
+static const char *amount(char into[24], int64_t x) {
+  int bits = 0;
+  while (bits < 62 && BITS(bits) < x) bits++;
+  if (x == SITU_NEVER_NS)
+    snprintf(into, 24, "never");
+  else if (bits >= 20 && BITS(bits) == x)
+    snprintf(into, 24, "2^%d", bits);
+  else
+    snprintf(into, 24, "%lld", (long long)x);
+  return into;
+}
+
+/* "2 numbers", "1 to 5 operators", "a multiple of 2 numbers". */
+static void say_length(char into[80], const certificate_field *f, const situ_problem *p) {
+  int64_t least, most, step;
+  check_fields_length(&least, &most, &step, f, p);
+  const char *what = f->holds == HOLDS_OPERATORS || f->holds == HOLDS_ORIGINALS ? "operator" : "number";
+  const char *plural = most == 1 ? "" : "s";
+  if (least == most)
+    snprintf(into, 80, "%lld %s%s", (long long)least, what, plural);
+  else if (step > 1)
+    snprintf(into, 80, "%s multiple of %lld %s%s", least == 0 ? "nothing or a" : "a", (long long)step, what, plural);
+  else if (most == INT64_MAX)
+    snprintf(into, 80, "%lld or more %s%s", (long long)least, what, plural);
+  else
+    snprintf(into, 80, "%lld to %lld %s%s", (long long)least, (long long)most, what, plural);
+}
+
+static bool refuse(char wrong[256], const certificate_field *f, const situ_problem *p, const char *found) {
+  char length[80], from[24], to[24], range[64] = "";
+  say_length(length, f, p);
+  if (f->holds != HOLDS_OPERATORS && f->holds != HOLDS_ORIGINALS) {
+    int64_t most = f->holds == HOLDS_MEMORIES ? p->n_memories - 1 : f->most;
+    snprintf(range, sizeof range, " from %s to %s", amount(from, f->least), amount(to, most));
+  }
+  const char *but = f->holds == HOLDS_BYTE_PRICES          ? ", 0 for a memory without a limit"
+                    : f->holds == HOLDS_OTHER_PRICE        ? ", 0 without a limit by other costs"
+                    : f->need == FIELD_OPTIONAL_OF_STREAMS ? ", of a stream alone"
+                                                           : "";
+  snprintf(wrong, 256, "%s, %s%s%s; %s", f->name, length, range, but, found);
+  return false;
+}
+
+static bool is_right(const certificate_field *f, const certificate *c, const situ_problem *p, char wrong[256]) {
+  int64_t n = certificate_size(c, f->name), least, most, step;
+  const int64_t *values = certificate_get(c, f->name, -1);
+  char found[64], what[24];
+  bool optional =
+      f->need == FIELD_OPTIONAL || (f->need == FIELD_OPTIONAL_OF_STREAMS && p->execution == SITU_EXECUTION_STREAM);
+  if (f->need != FIELD_NEEDED && n == 0) return true;
+  if (f->need != FIELD_NEEDED && !optional) return refuse(wrong, f, p, "this is none");
+  if (!values) return refuse(wrong, f, p, "there is no such list");
+  check_fields_length(&least, &most, &step, f, p);
+  if (n < least || n > most || (step > 0 && n % step != 0)) {
+    snprintf(found, sizeof found, "there are %lld", (long long)n);
+    return refuse(wrong, f, p, found);
+  }
+  for (int64_t i = 0; i < n; i++) {
+    check_fields_range(&least, &most, f, i, p);
+    if (values[i] >= least && values[i] <= most) continue;
+    snprintf(found, sizeof found, "number %lld is %s", (long long)i + 1, amount(what, values[i]));
+    return refuse(wrong, f, p, found);
+  }
+  return true;
+}
+
+bool check_fields(const certificate *c, const situ_problem *p, char wrong[256]) {
+  REQUIRE(c->kind);
+  for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++)
+    if (strcmp(fields[k].kind, c->kind) == 0 && !is_right(&fields[k], c, p, wrong)) return false;
+  return true;
+}
