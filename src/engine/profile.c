@@ -34,7 +34,7 @@ typedef struct reading {
 int64_t median_of(int64_t *values, int32_t n, int64_t *half) {
   sort64(values, n);
   if (half) *half = n > 0 ? (values[3 * (n - 1) / 4] - values[(n - 1) / 4]) / 2 : 0;
-  return n == 0 ? 0 : n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+  return n == 0 ? 0 : n % 2 ? values[n / 2] : values[n / 2 - 1] + (values[n / 2] - values[n / 2 - 1]) / 2;
 }
 
 /* The node called "n<i>". */
@@ -230,7 +230,7 @@ static situ_status sum_up(node_times *out, reading *r) {
   }
   for (int32_t i = 0; i < runs; i++) {
     values[i] = 0;
-    for (int32_t v = 0; v < n; v++) values[i] += r->times_ns[(int64_t)i * n + v];
+    for (int32_t v = 0; v < n; v++) values[i] = sat_add(values[i], r->times_ns[(int64_t)i * n + v]);
   }
   out->total_ns = median_of(values, runs, NULL);
   return SITU_STATUS_OK;

@@ -271,9 +271,9 @@ static situ_status receive(worker *w, void *into, size_t n, const wait_limit *wa
 }
 
 /* Reports a failure of the engine: statuses about the model are kept, all others become ENGINE. */
-static situ_status fail_reported(const worker *w, situ_status status, const char *text, situ_error *error) {
+static situ_status fail_reported(const worker *w, int status, const char *text, situ_error *error) {
   bool told = status == SITU_STATUS_UNSUPPORTED || status == SITU_STATUS_BAD_INPUT || status == SITU_STATUS_IO;
-  return fail_with(error, told ? status : SITU_STATUS_ENGINE, w->name, "%s", text);
+  return fail_with(error, told ? (situ_status)status : SITU_STATUS_ENGINE, w->name, "%s", text);
 }
 
 /* The next frame: its bytes are malloc'ed and end with a zero. Returns a failure that the worker reports. */
@@ -293,7 +293,7 @@ static situ_status receive_frame(worker *w, frame_kind wanted, char **bytes, siz
   int32_t status = 0;
   if (head.size < sizeof status) return fail_nonsense(w, error);
   memcpy(&status, *bytes, sizeof status);
-  return fail_reported(w, (situ_status)status, *bytes + sizeof status, error);
+  return fail_reported(w, status, *bytes + sizeof status, error);
 }
 
 /* ---- in process ---- */
