@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/rng.h"
@@ -40,7 +41,7 @@ static situ_status write_parts(executor *x, situ_error *error) {
   snprintf(x->folder, sizeof x->folder, "%s/situ-XXXXXX", base && *base && strlen(base) < 200 ? base : "/tmp");
   if (!mkdtemp(x->folder)) {
     x->folder[0] = '\0';
-    return fail_with(error, SITU_STATUS_IO, "TMPDIR", "cannot create a temporary folder: %s", strerror(errno));
+    return fail_with(error, SITU_STATUS_IO, "TMPDIR", "cannot create a temporary folder: %s", c_locale_error(errno));
   }
   for (int32_t k = 0; k < x->parts->n_parts; k++)
     if (executor_owns(x, k)) TRY(model_part_write(x->parts, k, x->folder, x->options.named, error));

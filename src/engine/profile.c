@@ -1,9 +1,9 @@
 #include "engine/profile.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/resize.h"
@@ -40,7 +40,7 @@ int64_t median_of(int64_t *values, int32_t n, int64_t *half) {
 /* The node called "n<i>". */
 static int32_t numbered(const reading *r, const char *name) {
   char *end;
-  if (name[0] != 'n' || !isdigit((unsigned char)name[1])) return -1;
+  if (name[0] != 'n' || !ascii_is_digit(name[1])) return -1;
   long i = strtol(name + 1, &end, 10);
   return *end == '\0' && i >= 0 && i < r->parts->file->n_nodes ? (int32_t)i : -1;
 }
@@ -140,7 +140,7 @@ static int by_number(const void *a, const void *b) {
 /* The number before the word that all kernels end with; -1: none. */
 static long number_of(const char *name) {
   size_t end = strlen(name) - strlen(KERNEL), at = end;
-  while (at > 0 && isdigit((unsigned char)name[at - 1])) at--;
+  while (at > 0 && ascii_is_digit(name[at - 1])) at--;
   return at < end && at > 0 && name[at - 1] == '_' ? strtol(name + at, NULL, 10) : -1;
 }
 

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/child.h"
 #include "base/clock.h"
@@ -185,7 +186,7 @@ situ_status worker_start(worker **out, const worker_handler *handler, const work
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     free(w);
     return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "cannot open a connection to a worker: %s",
-                     strerror(errno));
+                     c_locale_error(errno));
   }
   pid_t parent = getpid();
   w->process = fork();
@@ -196,7 +197,8 @@ situ_status worker_start(worker **out, const worker_handler *handler, const work
   if (w->process < 0) {
     close(ends[0]);
     free(w);
-    return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "cannot start a worker process: %s", strerror(errno));
+    return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "cannot start a worker process: %s",
+                     c_locale_error(errno));
   }
   *out = w;
   return SITU_STATUS_OK;
@@ -235,7 +237,7 @@ static situ_status fail_dead(worker *w, situ_error *error) {
   if (lives) return fail_with(error, SITU_STATUS_ENGINE, w->name, "closed its connection during \"%s\"", w->doing);
   if (WIFSIGNALED(status))
     return fail_with(error, SITU_STATUS_ENGINE, w->name, "was killed by signal %d (%s) during \"%s\"", WTERMSIG(status),
-                     strsignal(WTERMSIG(status)), w->doing);
+                     c_locale_signal(WTERMSIG(status)), w->doing);
   return fail_with(error, SITU_STATUS_ENGINE, w->name, "ended during \"%s\"", w->doing);
 }
 
