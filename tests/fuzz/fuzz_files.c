@@ -642,14 +642,15 @@ int main(int argc, char **argv) {
   const char *names = argc > 1 ? argv[1] : "all", *corpus = argc > 2 ? argv[2] : ".";
   int64_t rounds = argc > 3 ? atoll(argv[3]) : 100, first = argc > 5 ? atoll(argv[5]) : 0;
   uint64_t seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
-  char folder[] = "/tmp/situ-fuzz-XXXXXX";
-  bool good = true;
+  char folder[] = "/tmp/situ-fuzz-XXXXXX", clean[64];
+  bool good = true, own = argc < 5; /* with a seed, here: the file of a round that fails stays */
   setvbuf(stdout, NULL, _IOLBF, 0);
-  if (argc < 5 && (!mkdtemp(folder) || chdir(folder) != 0)) return 1; /* with a seed, here: the file stays */
+  if (own && (!mkdtemp(folder) || chdir(folder) != 0)) return 1;
   if (argc < 4) rounds = rounds_of(6000);
   if (argc == 4) rounds = rounds_of((int32_t)rounds);
   for (int k = 0; k < (int)N_TARGETS; k++)
     if (strcmp(names, "all") == 0 || strstr(names, targets[k].name))
       good = run_target(&targets[k], rounds, seed, first, corpus) && good;
-  return good ? 0 : 1;
+  snprintf(clean, sizeof clean, "rm -r %s", folder);
+  return good && (!own || system(clean) == 0) ? 0 : 1;
 }
