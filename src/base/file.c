@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/c_locale.h"
 #include "base/contracts.h"
 #include "base/fail.h"
 
@@ -23,7 +24,7 @@ enum { CHUNK_BYTES = 1 << 16 };
  * access beyond its new end would be SIGBUS. */
 static situ_status reserve(file_view *view, const char *path, situ_error *error) {
   void *at = mmap(NULL, view->size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED) return fail_with(error, SITU_STATUS_IO, path, "cannot be read: %s", strerror(errno));
+  if (at == MAP_FAILED) return fail_with(error, SITU_STATUS_IO, path, "cannot be read: %s", c_locale_error(errno));
   view->bytes = at;
   view->mapped = true;
   view->there = calloc((view->size_bytes - 1) / CHUNK_BYTES + 1, sizeof *view->there);
@@ -33,7 +34,7 @@ static situ_status reserve(file_view *view, const char *path, situ_error *error)
 situ_status file_begin(file_view *out, const char *path, situ_error *error) {
   *out = (file_view){0};
   int handle = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not wait for one */
-  if (handle < 0) return fail_with(error, SITU_STATUS_IO, path, "cannot be opened: %s", strerror(errno));
+  if (handle < 0) return fail_with(error, SITU_STATUS_IO, path, "cannot be opened: %s", c_locale_error(errno));
   struct stat about;
   if (fstat(handle, &about) != 0 || !S_ISREG(about.st_mode)) {
     close(handle);
@@ -73,7 +74,7 @@ void file_need(file_view *view, size_t at, size_t n) {
 situ_status file_result(const file_view *view, const char *path, situ_error *error) {
   if (!view->failed) return SITU_STATUS_OK;
   return fail_with(error, SITU_STATUS_IO, path, "cannot be read: %s",
-                   view->failed == FILE_CUT_OFF ? "it was truncated while it was read" : strerror(view->failed));
+                   view->failed == FILE_CUT_OFF ? "it was truncated while it was read" : c_locale_error(view->failed));
 }
 
 situ_status file_need_text(file_view *view, const char *path, situ_error *error) {
@@ -147,7 +148,7 @@ static situ_status cannot_write(const char *path, int why, situ_error *error) {
   if (why == ENOENT && slash)
     return fail_with(error, SITU_STATUS_IO, path, "cannot be written: there is no folder \"%.*s\"",
                      (int)(slash - path < 160 ? slash - path : 160), path);
-  return fail_with(error, SITU_STATUS_IO, path, "cannot be written: %s", strerror(why));
+  return fail_with(error, SITU_STATUS_IO, path, "cannot be written: %s", c_locale_error(why));
 }
 
 /* Devices, pipes and folders: everything that exists and is not a regular file. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/contracts.h"
 #include "base/fail.h"
 #include "base/file.h"
@@ -13,17 +14,6 @@
 /* A json_value is a json_t seen through a door that does not show it. */
 static json_t *inner(const json_value *v) { return (json_t *)(uintptr_t)v; }
 static json_value *outer(const json_t *v) { return (json_value *)(uintptr_t)v; }
-
-situ_status json_parse(json_value **out, const char *bytes, size_t n, const char *where, situ_error *error) {
-  json_error_t about;
-  json_t *root = json_loadb(bytes, n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &about);
-  *out = outer(root);
-  if (root) return SITU_STATUS_OK;
-  if (json_error_code(&about) == json_error_out_of_memory) return fail_no_memory(error);
-  char place[256];
-  snprintf(place, sizeof place, "%.200s:%d:%d", where, about.line, about.column);
-  return fail_with(error, SITU_STATUS_BAD_INPUT, place, "is not valid JSON: %s", about.text);
-}
 
 situ_status json_read(json_value **out, const char *path, situ_error *error) {
   file_view view;
@@ -141,7 +131,9 @@ static void add_printable(text_buffer *out, const char *json) {
 }
 
 static void print_compact(text_buffer *out, const json_t *t) {
+  c_locale c = c_locale_begin(); /* it prints numbers */
   char *text = json_dumps(t, JSON_COMPACT | JSON_ENCODE_ANY);
+  c_locale_end(&c);
   out->failed |= !text;
   if (text) add_printable(out, text);
   free(text);
@@ -151,8 +143,8 @@ static void print_compact(text_buffer *out, const json_t *t) {
 static void print_real(text_buffer *out, double value) {
   char text[40];
   for (int digits = 15; digits <= 17; digits++) {
-    snprintf(text, sizeof text, "%.*g", digits, value);
-    if (strtod(text, NULL) == value) break;
+    c_locale_print(text, sizeof text, "%.*g", digits, value);
+    if (c_locale_number(text, NULL) == value) break;
   }
   text_add(out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
 }

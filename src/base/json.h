@@ -25,8 +25,9 @@ typedef enum json_kind {
   JSON_NULL_KIND
 } json_kind;
 
-/* Parses bytes; `where` (a file's name) is put before line and column in the message. Duplicate keys, trailing
- * text, bytes that are not UTF-8 and more than 2,000 levels of nesting are errors. */
+/* Parses bytes (base/json_parse.c); `where` (a file's name) is put before line and column in the message. Duplicate
+ * keys, texts with U+0000, trailing text, bytes that are not UTF-8, whole numbers beyond 64 bits and more than 2,048
+ * levels of nesting are errors: BAD_INPUT. NO_MEMORY where memory ran out. */
 situ_status json_parse(json_value **out, const char *bytes, size_t n, const char *where, situ_error *error);
 situ_status json_read(json_value **out, const char *path, situ_error *error);
 void json_free(json_value *root);

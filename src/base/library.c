@@ -3,13 +3,18 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/fail.h"
 
 enum library_state { NOT_TRIED, LOADED, MISSING };
 
 situ_status library_load(void **library, const char *path, bool open, situ_error *error) {
   *library = dlopen(path, RTLD_NOW | (open ? RTLD_GLOBAL : RTLD_LOCAL));
-  return *library ? SITU_STATUS_OK : fail_with(error, SITU_STATUS_ENGINE, path, "cannot be loaded: %s", dlerror());
+  if (*library) return SITU_STATUS_OK;
+  c_locale c = c_locale_begin(); /* dlerror translates */
+  const char *why = dlerror();
+  c_locale_end(&c);
+  return fail_with(error, SITU_STATUS_ENGINE, path, "cannot be loaded: %s", why);
 }
 
 void *library_entry(void *library, const char *name) { return dlsym(library, name); }

@@ -3,18 +3,17 @@
  */
 #include "base/near_name.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/contracts.h"
 #include "situ/types.h"
 
 enum { LONGEST = 64 };
 
 int name_distance(const char *word, const char *name) {
-  if (word[0] && strncasecmp(name, word, strlen(word)) == 0) return 0;
+  if (word[0] && ascii_same_n(name, word, strlen(word))) return 0;
   int row[LONGEST + 1];
   int n = (int)strnlen(name, LONGEST);
   for (int j = 0; j <= n; j++) row[j] = j;
@@ -22,7 +21,7 @@ int name_distance(const char *word, const char *name) {
     int corner = row[0];
     row[0] = i;
     for (int j = 1; j <= n; j++) {
-      int swap = corner + (tolower((unsigned char)word[i - 1]) != tolower((unsigned char)name[j - 1]));
+      int swap = corner + (ascii_lower(word[i - 1]) != ascii_lower(name[j - 1]));
       corner = row[j];
       int step = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
       row[j] = swap < step ? swap : step;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
+#include "base/c_locale.h"
 #include "base/contracts.h"
 
 static bool reserve(text_buffer *t, size_t more) {
@@ -35,10 +37,11 @@ void text_add(text_buffer *t, const char *format, ...) {
   va_list arguments, again;
   va_start(arguments, format);
   va_copy(again, arguments);
-  int n = vsnprintf(NULL, 0, format, arguments);
+  int n = c_locale_vprint(NULL, 0, format, arguments);
   va_end(arguments);
+  t->failed |= n < 0;
   if (n >= 0 && reserve(t, (size_t)n)) {
-    vsnprintf(t->bytes + t->length, (size_t)n + 1, format, again);
+    c_locale_vprint(t->bytes + t->length, (size_t)n + 1, format, again);
     t->length += (size_t)n;
   }
   va_end(again);
@@ -77,7 +80,7 @@ static const char *scaled(char *into, double value, const char *const *units, co
   while (u > 0 && fabs(value) < sizes[u] * 0.9995) u--;
   double v = value / sizes[u];
   int decimals = u == 0 && v == floor(v) ? 0 : fabs(v) < 9.995 ? 2 : fabs(v) < 99.95 ? 1 : 0;
-  snprintf(into, TEXT_UNIT_BYTES, "%.*f%s", decimals, v, units[u]);
+  c_locale_print(into, TEXT_UNIT_BYTES, "%.*f%s", decimals, v, units[u]);
   return into;
 }
 
@@ -166,11 +169,13 @@ const char *text_scan_number(const char *at, double *out) {
   }
   if (digits == 0 || digits > 300) return NULL;
   if (*at == 'e' || *at == 'E') {
-    char *end;
-    long exponent = strtol(at + 1, &end, 10);
-    if (end == at + 1 || exponent > 400 || exponent < -400) return NULL;
-    scale += (int)exponent;
-    at = end;
+    const char *digit = at + 1 + (at[1] == '+' || at[1] == '-');
+    int exponent = 0;
+    if (!ascii_is_digit(*digit)) return NULL;
+    for (; ascii_is_digit(*digit); digit++)
+      if ((exponent = 10 * exponent + (*digit - '0')) > 400) return NULL;
+    scale += at[1] == '-' ? -exponent : exponent;
+    at = digit;
   }
   *out = scale < 0 ? mantissa / pow(10, -scale) : mantissa * pow(10, scale);
   return at;

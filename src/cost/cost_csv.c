@@ -144,7 +144,7 @@ static situ_status read_rows(csv *c, char *text, int64_t n_lines, situ_error *er
 
 situ_status cost_csv_read(json_value **out, const char *path, situ_error *error) {
   file_view file;
-  TRY(file_open(&file, path, error));
+  TRY(file_open_text(&file, path, error));
   arena *a = arena_new();
   csv *c = a ? ARENA_ZERO(a, csv, 1) : NULL;
   char *text = c ? arena_string_n(a, (const char *)file.bytes, file.size_bytes) : NULL;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arguments.h"
+#include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "base/fail.h"
@@ -65,7 +66,7 @@ static situ_status name_fusion(const estimation *e, situ_error *error) {
     n += snprintf(source + n, sizeof source - (size_t)n, ", fused as by %s", e->profile->name);
   if (e->engine->own_rates) snprintf(source + n, sizeof source - (size_t)n, ", rates of %s", e->engine->name);
   if (e->engine->launch != 1.0)
-    snprintf(source + n, sizeof source - (size_t)n, ", launches of %s (x%g)", e->engine->name, e->engine->launch);
+    c_locale_print(source + n, sizeof source - (size_t)n, ", launches of %s (x%g)", e->engine->name, e->engine->launch);
   e->costs->source = arena_string(e->costs->arena, source);
   return e->costs->source ? SITU_STATUS_OK : fail_no_memory(error);
 }

@@ -15,6 +15,9 @@
 #include "platform/platform.h"
 
 enum { FORMAT_VERSION = 1, CLASSES_NAMED = 3 };
+/* The maxima of a problem (docs/model.md, "Limits"); beyond int64_t a time would read as never. */
+static const double MAX_NS = 0x1p54, MAX_RATE = 1e18;
+static const int64_t MAX_BYTES = (int64_t)1 << 56;
 
 typedef struct unit {
   const char *name;
@@ -69,8 +72,8 @@ static situ_status apply_times(const table *t, const char *op, int32_t v, const 
     bool whole = unit_ns == 1.0 && json_kind_of(member.value) == JSON_WHOLE;
     double time = json_number(member.value, -1.0) * unit_ns;
     bool never = json_kind_of(member.value) == JSON_NULL_KIND;
-    if (!never && !(isfinite(time) && time >= 0.0))
-      return bad(t, error, op, member.key, "must be a time of at least 0, or null for \"cannot run\"");
+    if (!never && !(time >= 0.0 && time <= MAX_NS))
+      return bad(t, error, op, member.key, "must be a time from 0 to 2^54 ns, or null for \"cannot run\"");
     int64_t time_ns = never ? SITU_NEVER_NS : whole ? json_whole(member.value, 0) : sat_round(time);
     for (int32_t k = 0; k < t->platform->n_classes; k++) {
       if (!is_of_class(t->platform, k, member.key)) continue;
@@ -165,8 +168,9 @@ static situ_status apply_link(const table *t, const json_value *entry, double un
     if (!known && !listed(t->classes, ends[i]))
       return bad(t, error, "links", ends[i], "is not a class of the platform, and \"classes\" does not list it");
   }
-  if (!(isfinite(latency_ns) && latency_ns >= 0.0 && isfinite(rate) && rate > 0.0))
-    return bad(t, error, "links", "", "must have a \"latency\" of at least 0 and \"bytes_per_s\" above 0");
+  if (!(latency_ns >= 0.0 && latency_ns <= MAX_NS && rate > 0.0 && rate <= MAX_RATE))
+    return bad(t, error, "links", "",
+               "must have a \"latency\" from 0 to 2^54 ns and \"bytes_per_s\" above 0, at most 1e18");
   for (int32_t l = 0; l < t->platform->n_links; l++) {
     if (!is_of_class(t->platform, t->platform->class_of[links[l].from_device], ends[0])) continue;
     if (!is_of_class(t->platform, t->platform->class_of[links[l].to_device], ends[1])) continue;
@@ -187,10 +191,11 @@ static situ_status apply_part(const table *t, const json_value *entry, double un
   const json_value *dispatch = json_get(entry, "dispatch");
   double dispatch_ns = dispatch ? json_number(dispatch, -1.0) * unit_ns : 0.0;
   bool known = listed(t->classes, name);
-  if (!(isfinite(start_ns) && start_ns >= 0.0 && isfinite(rate) && (rate > 0.0 || !bytes_per_s)))
-    return bad(t, error, "parts", "", "must have a \"start\" of at least 0 and, if any, \"bytes_per_s\" above 0");
-  if (!(isfinite(dispatch_ns) && dispatch_ns >= 0.0))
-    return bad(t, error, "parts", "", "must have, if any, a \"dispatch\" of at least 0");
+  if (!(start_ns >= 0.0 && start_ns <= MAX_NS && rate <= MAX_RATE && (rate > 0.0 || !bytes_per_s)))
+    return bad(t, error, "parts", "",
+               "must have a \"start\" from 0 to 2^54 ns and, if any, \"bytes_per_s\" above 0, at most 1e18");
+  if (!(dispatch_ns >= 0.0 && dispatch_ns <= MAX_NS))
+    return bad(t, error, "parts", "", "must have, if any, a \"dispatch\" from 0 to 2^54 ns");
   for (int32_t k = 0; k < t->platform->n_classes; k++) {
     if (!is_of_class(t->platform, k, name)) continue;
     part[k] = (part_cost){sat_round(start_ns), rate, sat_round(dispatch_ns)};
@@ -236,7 +241,8 @@ static situ_status apply_workspace(const table *t, const json_value *sizes, situ
     int32_t v = situ_graph_find(t->graph, member.key);
     int64_t size = json_kind_of(member.value) == JSON_WHOLE ? json_whole(member.value, -1) : -1;
     if (v < 0) return bad(t, error, member.key, "", "the model has no operator of this name");
-    if (size < 0) return bad(t, error, member.key, "workspace_bytes", "must be whole bytes, at least 0");
+    if (size < 0 || size > MAX_BYTES)
+      return bad(t, error, member.key, "workspace_bytes", "must be whole bytes, from 0 to 2^56");
     int32_t head = c->group[v];
     bytes[head] = named[head] ? max64(bytes[head], size) : size;
     named[head] = true;

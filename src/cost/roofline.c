@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "base/dtype.h"
@@ -77,7 +78,7 @@ static situ_status estimate(situ_costs **out, const situ_graph *graph, const sit
   TRY(costs_new_with_transfers(&c, graph, platform, work->known, error));
   char source[96] = "roofline at usual efficiencies";
   if (options->efficiency > 0.0)
-    snprintf(source, sizeof source, "roofline at %g %% of peak and bandwidth", 100.0 * options->efficiency);
+    c_locale_print(source, sizeof source, "roofline at %g %% of peak and bandwidth", 100.0 * options->efficiency);
   c->source = arena_string(c->arena, source);
   roof *roofs = ARENA_NEW(c->arena, roof, c->n_classes);
   uint8_t *kind_work = ARENA_NEW(c->arena, uint8_t, graph->n_kinds);

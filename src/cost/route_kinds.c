@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/hash.h"
 #include "cost/costs.h"
 #include "platform/platform.h"
@@ -45,7 +46,7 @@ static int32_t intern(finder *f, const char *key, int32_t link, int32_t rest) {
 static int32_t kind_of_link(finder *f, int32_t link) {
   char key[64];
   const situ_link *l = &f->platform->links[link];
-  snprintf(key, sizeof key, "%lld ns, %a", (long long)l->latency_ns, l->bytes_per_s);
+  c_locale_print(key, sizeof key, "%lld ns, %a", (long long)l->latency_ns, l->bytes_per_s);
   return intern(f, key, link, 0);
 }
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/checked.h"
 #include "base/dtype.h"
 #include "base/fail.h"
@@ -281,7 +281,7 @@ static int64_t size_of(const json_value *v) {
   if (!unit) return -1;
   while (*unit == ' ') unit++;
   for (int i = 0; i < COUNT_OF(units); i++)
-    if (strcasecmp(units[i].name, unit) == 0)
+    if (ascii_same(units[i].name, unit))
       return number * units[i].bytes < 0x1p62 ? sat_round(number * units[i].bytes) : -1;
   return -1;
 }

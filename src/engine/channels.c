@@ -57,6 +57,10 @@ static situ_status receive_value(executor *x, tensor_place *place, int32_t value
                      "comes from rank %d with %lld bytes, too many", (int)from, (long long)head.bytes);
   *place = (tensor_place){.at = x->used_bytes, .bytes = head.bytes, .port = {.type = head.type, .rank = head.rank}};
   memcpy(place->port.dims, head.dims, sizeof head.dims);
+  for (int32_t d = 0; d < head.rank; d++)
+    if (head.dims[d] < 0)
+      return fail_with(error, SITU_STATUS_ENGINE, x->parts->file->values[value].name,
+                       "comes from rank %d with dimension %lld", (int)from, (long long)head.dims[d]);
   x->used_bytes += (head.bytes + EXECUTOR_ALIGNMENT) / EXECUTOR_ALIGNMENT * EXECUTOR_ALIGNMENT;
   return ranks_receive_wait(x->options.ranks, from, x->shared + place->at, place->bytes, error);
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/rng.h"
@@ -40,7 +41,7 @@ static situ_status write_parts(executor *x, situ_error *error) {
   snprintf(x->folder, sizeof x->folder, "%s/situ-XXXXXX", base && *base && strlen(base) < 200 ? base : "/tmp");
   if (!mkdtemp(x->folder)) {
     x->folder[0] = '\0';
-    return fail_with(error, SITU_STATUS_IO, "TMPDIR", "cannot create a temporary folder: %s", strerror(errno));
+    return fail_with(error, SITU_STATUS_IO, "TMPDIR", "cannot create a temporary folder: %s", c_locale_error(errno));
   }
   for (int32_t k = 0; k < x->parts->n_parts; k++)
     if (executor_owns(x, k)) TRY(model_part_write(x->parts, k, x->folder, x->options.named, error));
@@ -265,11 +266,16 @@ static bool take_place(executor *x, tensor_place *place, const json_value *told)
   const json_value *dims = json_get(told, "dims");
   place->at = json_whole(json_get(told, "at"), -1);
   place->bytes = json_whole(json_get(told, "bytes"), -1);
-  place->port.type = (int32_t)json_whole(json_get(told, "type"), 0);
+  int64_t type = json_whole(json_get(told, "type"), 0);
+  if (type < 0 || type > INT32_MAX) return false;
+  place->port.type = (int32_t)type;
   if (place->at < 0 || place->bytes < 0 || json_size(dims) > MODEL_MAX_RANK) return false;
   if (place->at > x->shared_bytes || place->bytes > x->shared_bytes - place->at) return false;
   place->port.rank = (int32_t)json_size(dims);
-  for (int32_t d = 0; d < place->port.rank; d++) place->port.dims[d] = json_whole(json_at(dims, (size_t)d), -1);
+  for (int32_t d = 0; d < place->port.rank; d++) {
+    place->port.dims[d] = json_whole(json_at(dims, (size_t)d), -1);
+    if (place->port.dims[d] < 0) return false;
+  }
   int64_t end = place->at + place->bytes;
   if (end >= x->used_bytes) x->used_bytes = (end + EXECUTOR_ALIGNMENT) / EXECUTOR_ALIGNMENT * EXECUTOR_ALIGNMENT;
   return true;

@@ -1,8 +1,8 @@
 #include "engine/foreign.h"
 
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "engine/torch_trace.h"
@@ -89,7 +89,7 @@ static bool begins_as_openvino(const char *path) {
   file_view view = {0};
   size_t n = strlen(OPENVINO_HEAD);
   bool same = file_open(&view, path, NULL) == SITU_STATUS_OK && view.size_bytes > n &&
-              strncasecmp((const char *)view.bytes, OPENVINO_HEAD, n) == 0;
+              ascii_same_n((const char *)view.bytes, OPENVINO_HEAD, n);
   file_close(&view);
   return same;
 }

@@ -108,6 +108,11 @@ uint64_t measure_hash(const int32_t *device, const int32_t *order, int32_t n_ope
   return order ? hash_bytes(order, bytes, hash) : hash;
 }
 
+int64_t measure_logged_ns(const json_value *list, int64_t at) {
+  int64_t time_ns = at >= 0 ? json_whole(json_at(list, (size_t)at), -1) : -1;
+  return time_ns <= (int64_t)1 << 54 ? time_ns : -1;
+}
+
 bool measure_is_late(const measuring *m) {
   return (double)(clock_now_ns() - m->begun_ns) > m->options.time_limit_s * 1e9;
 }

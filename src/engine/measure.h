@@ -33,6 +33,9 @@ situ_status measure_lanes(executor_options *x, const measuring *m, const situ_pl
                           situ_error *error);
 /* Identifies a placement: the devices of operators, and their order (NULL: none). */
 uint64_t measure_hash(const int32_t *device, const int32_t *order, int32_t n_operators);
+/* A measured time of a log: item `at` of a list of whole numbers. -1 unless it is from 0 to 2^54 (208 days, the maximum
+ * of a problem). */
+int64_t measure_logged_ns(const json_value *list, int64_t at);
 /* Whether the time limit has passed. */
 bool measure_is_late(const measuring *m);
 /* The version of the engine, from a worker. */

@@ -1,8 +1,8 @@
 /* ONNX Runtime, through its C interface. */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "base/library.h"
 #include "engine/engine.h"
@@ -87,8 +87,8 @@ static situ_status hello(json_value *answer, situ_error *error) {
 static const struct ort_provider *provider_of(const char *name, size_t length) {
   for (size_t i = 0; i < sizeof providers / sizeof *providers; i++) {
     const struct ort_provider *p = &providers[i];
-    if ((strlen(p->name) == length && strncasecmp(p->name, name, length) == 0) ||
-        (strlen(p->listed) == length && strncasecmp(p->listed, name, length) == 0))
+    if ((strlen(p->name) == length && ascii_same_n(p->name, name, length)) ||
+        (strlen(p->listed) == length && ascii_same_n(p->listed, name, length)))
       return p;
   }
   return NULL;

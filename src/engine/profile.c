@@ -1,9 +1,9 @@
 #include "engine/profile.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/resize.h"
@@ -34,13 +34,13 @@ typedef struct reading {
 int64_t median_of(int64_t *values, int32_t n, int64_t *half) {
   sort64(values, n);
   if (half) *half = n > 0 ? (values[3 * (n - 1) / 4] - values[(n - 1) / 4]) / 2 : 0;
-  return n == 0 ? 0 : n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+  return n == 0 ? 0 : n % 2 ? values[n / 2] : values[n / 2 - 1] + (values[n / 2] - values[n / 2 - 1]) / 2;
 }
 
 /* The node called "n<i>". */
 static int32_t numbered(const reading *r, const char *name) {
   char *end;
-  if (name[0] != 'n' || !isdigit((unsigned char)name[1])) return -1;
+  if (name[0] != 'n' || !ascii_is_digit(name[1])) return -1;
   long i = strtol(name + 1, &end, 10);
   return *end == '\0' && i >= 0 && i < r->parts->file->n_nodes ? (int32_t)i : -1;
 }
@@ -140,7 +140,7 @@ static int by_number(const void *a, const void *b) {
 /* The number before the word that all kernels end with; -1: none. */
 static long number_of(const char *name) {
   size_t end = strlen(name) - strlen(KERNEL), at = end;
-  while (at > 0 && isdigit((unsigned char)name[at - 1])) at--;
+  while (at > 0 && ascii_is_digit(name[at - 1])) at--;
   return at < end && at > 0 && name[at - 1] == '_' ? strtol(name + at, NULL, 10) : -1;
 }
 
@@ -230,7 +230,7 @@ static situ_status sum_up(node_times *out, reading *r) {
   }
   for (int32_t i = 0; i < runs; i++) {
     values[i] = 0;
-    for (int32_t v = 0; v < n; v++) values[i] += r->times_ns[(int64_t)i * n + v];
+    for (int32_t v = 0; v < n; v++) values[i] = sat_add(values[i], r->times_ns[(int64_t)i * n + v]);
   }
   out->total_ns = median_of(values, runs, NULL);
   return SITU_STATUS_OK;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "engine/profile.h"
 
@@ -64,5 +65,6 @@ situ_status race_run(race_lane *lanes, int32_t n, int32_t rounds, race_sample *s
     if (late && late(context)) break;
   }
   *winner = leader(lanes, n);
+  ENSURE(*winner >= -1 && *winner < n);
   return SITU_STATUS_OK;
 }

@@ -53,9 +53,12 @@ static situ_status sample(void *context, int32_t i, int64_t *time_ns, situ_error
   r->m.done += i == 0;
   if (!r->log) return measure_once(r, i, time_ns, error);
   const json_value *times = json_get(json_at(json_get(r->log, "plans"), (size_t)i), "times_ns");
-  *time_ns = json_whole(json_at(times, (size_t)r->n_read[i]++), -1);
+  if ((size_t)r->n_read[i] >= json_size(times))
+    return fail_with(error, SITU_STATUS_BAD_INPUT, r->m.options.replay, "ends before the race");
+  *time_ns = measure_logged_ns(times, r->n_read[i]++);
   return *time_ns >= 0 ? SITU_STATUS_OK
-                       : fail_with(error, SITU_STATUS_BAD_INPUT, r->m.options.replay, "ends before the race");
+                       : fail_with(error, SITU_STATUS_BAD_INPUT, r->m.options.replay,
+                                   "has a time of plan %d that is no whole number from 0 to 2^54", (int)i + 1);
 }
 
 static bool is_late(void *context) {
@@ -138,9 +141,9 @@ static situ_status take_log(racing *r, const json_value *log, situ_error *error)
   const json_value *plans = json_get(log, "plans");
   const char *path = r->m.options.replay;
   situ_race *race = r->race;
-  int64_t rounds = json_whole(json_get(log, "rounds"), 0);
-  if (json_whole(json_get(log, "situ_race"), 0) != 1 || json_size(plans) != (size_t)race->n || rounds < 1 ||
-      rounds > (1 << 20))
+  int64_t rounds = json_whole(json_get(log, "rounds"), 0), n_raced = 0;
+  if (json_whole(json_get(log, "situ_race"), 0) != 1 || json_kind_of(plans) != JSON_ARRAY_KIND ||
+      json_size(plans) != (size_t)race->n || rounds < 1 || rounds > (1 << 20))
     return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is not the log of a race of %d plans", (int)race->n);
   for (int32_t i = 0; i < race->n; i++) {
     const json_value *plan = json_at(plans, (size_t)i);
@@ -149,10 +152,18 @@ static situ_status take_log(racing *r, const json_value *log, situ_error *error)
       return fail_with(error, SITU_STATUS_BAD_INPUT, path,
                        "has another plan than \"%s\"; repeat the search with the same options and seed",
                        race->names[i]);
-    race->lanes[i].out = json_size(json_get(plan, "times_ns")) == 0;
+    const json_value *times = json_get(plan, "times_ns");
+    if (json_kind_of(times) != JSON_ARRAY_KIND || json_size(times) > (size_t)rounds)
+      return fail_with(error, SITU_STATUS_BAD_INPUT, path,
+                       "has no list of times of plan %d; expected \"times_ns\" with at most %lld", (int)i + 1,
+                       (long long)rounds);
+    race->lanes[i].out = json_size(times) == 0;
+    n_raced += !race->lanes[i].out;
     race->why[i] = arena_string(race->arena, json_text(json_get(plan, "why"), ""));
     if (!race->why[i]) return fail_no_memory(error);
   }
+  if (n_raced == 0)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "has no time of any plan; expected those of at least one");
   race->rounds = (int32_t)rounds;
   snprintf(race->engine, sizeof race->engine, "%s", json_text(json_get(log, "engine"), "?"));
   r->log = log;
@@ -188,6 +199,12 @@ static situ_status race_on_engine(racing *r, const situ_plan *const *plans, cons
   return status;
 }
 
+/* Lanes that were out from the start leave no winner, however a log came to have none. */
+static situ_status need_winner(const situ_race *race, situ_error *error) {
+  if (race->winner >= 0) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_INTERNAL, NULL, "a race of %d plans has no winner", (int)race->n);
+}
+
 static situ_status race_into(racing *r, const situ_plan *const *plans, const char *model, situ_error *error) {
   situ_race *race = r->race;
   const char *replay = r->m.options.replay;
@@ -203,6 +220,7 @@ static situ_status race_into(racing *r, const situ_plan *const *plans, const cha
     json_free(log);
     TRY(status);
   }
+  TRY(need_winner(race, error));
   return r->m.options.log ? write_log(race, r->m.options.log, error) : SITU_STATUS_OK;
 }
 

@@ -90,6 +90,7 @@ static situ_status receive_failures(ranks *r, situ_error *error) {
   if (n_done == 0) return SITU_STATUS_OK;
   if (r->news.status == SITU_STATUS_OK) return listen_for_failures(r, error);
   r->failed = true;
+  if ((unsigned)r->news.status > SITU_STATUS_CANCELLED) r->news.status = SITU_STATUS_ENGINE;
   r->news.where[sizeof r->news.where - 1] = r->news.text[sizeof r->news.text - 1] = '\0';
   return fail_with(error, r->news.status, r->news.where, "%s", r->news.text);
 }

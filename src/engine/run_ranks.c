@@ -57,6 +57,7 @@ situ_status run_ranks_meet(core_set *cores, ranks *r, uint64_t mark, const int32
   int32_t me = ranks_own(r);
   read_machine(own.machine, sizeof own.machine);
   TRY(share(all, &own, sizeof own, r, error));
+  for (int32_t q = 0; q < ranks_count(r); q++) all[q].machine[sizeof all[q].machine - 1] = '\0';
   for (int32_t q = 0; q < ranks_count(r); q++)
     if (all[q].mark != all[RANK_0].mark)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,

@@ -56,9 +56,10 @@ situ_status trials_log_take(trial *one, const trials *t, int32_t entry, situ_err
     return bad(t, "has a trial of too many rounds", error);
   one->n = (int32_t)json_size(times);
   for (int32_t i = 0; i < one->n; i++) {
-    one->times_ns[i] = json_whole(json_at(times, (size_t)i), -1);
-    one->reference_ns[i] = json_whole(json_at(reference, (size_t)i), -1);
-    if (one->times_ns[i] < 1 || one->reference_ns[i] < 1) return bad(t, "has a time below 1", error);
+    one->times_ns[i] = measure_logged_ns(times, i);
+    one->reference_ns[i] = measure_logged_ns(reference, i);
+    if (one->times_ns[i] < 1 || one->reference_ns[i] < 1)
+      return bad(t, "has a trial with a time that is no whole number from 1 to 2^54", error);
   }
   one->why = arena_string(t->arena, json_text(json_get(o, "why"), ""));
   if (!one->why) return fail_no_memory(error);
@@ -67,6 +68,8 @@ situ_status trials_log_take(trial *one, const trials *t, int32_t entry, situ_err
 
 situ_status trials_log_final(int64_t *time_ns, const trials *t, int32_t lane, int32_t round, situ_error *error) {
   const json_value *times = json_at(json_get(t->log, "final_ns"), (size_t)lane);
-  *time_ns = json_whole(json_at(times, (size_t)round), -1);
-  return *time_ns > 0 ? SITU_STATUS_OK : bad(t, "ends before the final race", error);
+  if (json_size(times) <= (size_t)round) return bad(t, "ends before the final race", error);
+  *time_ns = measure_logged_ns(times, round);
+  return *time_ns > 0 ? SITU_STATUS_OK
+                      : bad(t, "has a time of the final race that is no whole number from 1 to 2^54", error);
 }

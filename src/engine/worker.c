@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/child.h"
 #include "base/clock.h"
@@ -185,7 +186,7 @@ situ_status worker_start(worker **out, const worker_handler *handler, const work
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     free(w);
     return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "cannot open a connection to a worker: %s",
-                     strerror(errno));
+                     c_locale_error(errno));
   }
   pid_t parent = getpid();
   w->process = fork();
@@ -196,7 +197,8 @@ situ_status worker_start(worker **out, const worker_handler *handler, const work
   if (w->process < 0) {
     close(ends[0]);
     free(w);
-    return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "cannot start a worker process: %s", strerror(errno));
+    return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "cannot start a worker process: %s",
+                     c_locale_error(errno));
   }
   *out = w;
   return SITU_STATUS_OK;
@@ -235,7 +237,7 @@ static situ_status fail_dead(worker *w, situ_error *error) {
   if (lives) return fail_with(error, SITU_STATUS_ENGINE, w->name, "closed its connection during \"%s\"", w->doing);
   if (WIFSIGNALED(status))
     return fail_with(error, SITU_STATUS_ENGINE, w->name, "was killed by signal %d (%s) during \"%s\"", WTERMSIG(status),
-                     strsignal(WTERMSIG(status)), w->doing);
+                     c_locale_signal(WTERMSIG(status)), w->doing);
   return fail_with(error, SITU_STATUS_ENGINE, w->name, "ended during \"%s\"", w->doing);
 }
 
@@ -271,9 +273,9 @@ static situ_status receive(worker *w, void *into, size_t n, const wait_limit *wa
 }
 
 /* Reports a failure of the engine: statuses about the model are kept, all others become ENGINE. */
-static situ_status fail_reported(const worker *w, situ_status status, const char *text, situ_error *error) {
+static situ_status fail_reported(const worker *w, int status, const char *text, situ_error *error) {
   bool told = status == SITU_STATUS_UNSUPPORTED || status == SITU_STATUS_BAD_INPUT || status == SITU_STATUS_IO;
-  return fail_with(error, told ? status : SITU_STATUS_ENGINE, w->name, "%s", text);
+  return fail_with(error, told ? (situ_status)status : SITU_STATUS_ENGINE, w->name, "%s", text);
 }
 
 /* The next frame: its bytes are malloc'ed and end with a zero. Returns a failure that the worker reports. */
@@ -293,7 +295,7 @@ static situ_status receive_frame(worker *w, frame_kind wanted, char **bytes, siz
   int32_t status = 0;
   if (head.size < sizeof status) return fail_nonsense(w, error);
   memcpy(&status, *bytes, sizeof status);
-  return fail_reported(w, (situ_status)status, *bytes + sizeof status, error);
+  return fail_reported(w, status, *bytes + sizeof status, error);
 }
 
 /* ---- in process ---- */

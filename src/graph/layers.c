@@ -1,9 +1,9 @@
 #include "graph/layers.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/bit_rows.h"
 #include "graph/topological.h"
 
@@ -38,7 +38,7 @@ static bool counts_other(const char *word, size_t length) {
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     if (strlen(words[i]) != length) continue;
     size_t k = 0;
-    while (k < length && tolower((unsigned char)word[k]) == words[i][k]) k++;
+    while (k < length && ascii_lower(word[k]) == words[i][k]) k++;
     if (k == length) return true;
   }
   return false;
@@ -47,11 +47,11 @@ static bool counts_other(const char *word, size_t length) {
 /* The number at the end of a step, with one letter behind it at most ("Mixed_5d"); the word before has no digits. */
 static const char *number_of(const char *begin, const char *end) {
   const char *at = end;
-  if (at - begin > 1 && isalpha((unsigned char)at[-1]) && isdigit((unsigned char)at[-2])) at--;
-  if (at == begin || !isdigit((unsigned char)at[-1])) return NULL;
-  while (at > begin && isdigit((unsigned char)at[-1])) at--;
+  if (at - begin > 1 && ascii_is_letter(at[-1]) && ascii_is_digit(at[-2])) at--;
+  if (at == begin || !ascii_is_digit(at[-1])) return NULL;
+  while (at > begin && ascii_is_digit(at[-1])) at--;
   for (const char *c = begin; c < at; c++)
-    if (isdigit((unsigned char)*c)) return NULL;
+    if (ascii_is_digit(*c)) return NULL;
   return counts_other(begin, (size_t)(at - begin)) ? NULL : at;
 }
 

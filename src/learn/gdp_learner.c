@@ -293,4 +293,5 @@ const learner gdp_learner = {
     .vary = vary,
     .variants = "without=attention, without=superposition, memory=still, segments=short, groups=none",
     .max_units = GROUP_MAX,
+    .note_min = {[NOTE_MEAN] = -1e9}, /* a mean of rewards */
 };

@@ -68,8 +68,9 @@ struct learner {
   bool (*refine)(trainer *tr, train_case *s, int32_t trials, rng *random);
   /* May be NULL: takes one word of a variant (situ_learn_options), n bytes; false when it knows no such word. */
   bool (*vary)(trainer *tr, const char *word, size_t n);
-  const char *variants; /* the variants that vary accepts, for messages; NULL: none */
-  int32_t max_units;    /* units are joined until at most so many are left (learn/group.h) */
+  const char *variants;        /* the variants that vary accepts, for messages; NULL: none */
+  int32_t max_units;           /* units are joined until at most so many are left (learn/group.h) */
+  double note_min[CASE_NOTES]; /* the minimum of each of a case's numbers: a checkpoint with less is refused */
 };
 
 /* The table, ended by NULL; the row of that name, or NULL. */

@@ -163,6 +163,47 @@ situ_status trainer_write(const trainer *tr, const char *path, situ_error *error
   return status;
 }
 
+/* The maximum of what a checkpoint counts, which a double holds exactly, and of the size of a reward. */
+static const int64_t MAX_COUNTED = (int64_t)1 << 53;
+static const double MAX_REWARD = 1e9; /* -sqrt(time / scale) is at least -sqrt(2^54) */
+
+/* Checks what a checkpoint says of case k. */
+static situ_status check_row(const note_row *row, const learner *l, const train_case *s, int32_t k, const char *path,
+                             situ_error *error) {
+  const char *what = NULL;
+  if (row->n_trials < 0 || row->n_trials > MAX_COUNTED) what = "a number of trials";
+  if (row->n_rewards < 0 || row->n_rewards > MAX_COUNTED) what = "a number of rewards";
+  if (row->best_ns < 0) what = "a best time";
+  if (!(row->mean_reward <= 0 && row->mean_reward >= -MAX_REWARD)) what = "a mean reward";
+  for (int32_t i = 0; i < CASE_NOTES; i++)
+    if (!(row->note[i] >= l->note_min[i] && row->note[i] <= (double)MAX_COUNTED)) what = "a number of the learner";
+  if (!(row->note[CASE_GROUPS] <= s->env.n_units)) what = "a number of groups";
+  if (!what) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %s out of range in the state of problem %d", what,
+                   (int)k + 1);
+}
+
+/* Takes the best placement of case k, whose time must be what the checkpoint says. */
+static situ_status take_best(train_case *s, int64_t best_ns, const unsigned char *bytes, int32_t k, const char *path,
+                             situ_error *error) {
+  environment *env = &s->env;
+  environment before = *env; /* trying counts in it */
+  memcpy(env->best, bytes, (size_t)env->n_units * sizeof *env->best);
+  for (int32_t u = 0; u < env->n_units; u++)
+    if (env->best[u] < 0 || env->best[u] >= env->n_devices)
+      return fail_with(error, SITU_STATUS_BAD_INPUT, path,
+                       "has device %d for unit %d of problem %d, which has %d devices", (int)env->best[u], (int)u,
+                       (int)k + 1, (int)env->n_devices);
+  int64_t found_ns = best_ns < SITU_NEVER_NS ? environment_try(env, env->best) : best_ns;
+  *env = before;
+  env->best_ns = best_ns;
+  if (found_ns == best_ns) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_BAD_INPUT, path,
+                   "has a best time of %lld ns for problem %d; its placement takes %s%lld ns", (long long)best_ns,
+                   (int)k + 1, found_ns == SITU_NEVER_NS ? "more than " : "",
+                   (long long)(found_ns == SITU_NEVER_NS ? best_ns : found_ns));
+}
+
 static situ_status take_notes(trainer *tr, const unsigned char *notes, int64_t size, const char *path,
                               situ_error *error) {
   note_head head;
@@ -174,6 +215,9 @@ static situ_status take_notes(trainer *tr, const unsigned char *notes, int64_t s
     return fail_with(error, SITU_STATUS_BAD_INPUT, path,
                      "was trained on other problems; resume with the same models "
                      "and platforms");
+  if (head.n_steps < 0 || head.n_steps > MAX_COUNTED)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "has done %lld steps; expected 0 to 2^53",
+                     (long long)head.n_steps);
   const unsigned char *best = notes + sizeof head + (size_t)tr->n_cases * sizeof(note_row);
   for (int32_t k = 0; k < tr->n_cases; k++) {
     train_case *s = &tr->cases[k];
@@ -184,12 +228,12 @@ static situ_status take_notes(trainer *tr, const unsigned char *notes, int64_t s
                        "was trained on another problem in place of number %d; resume "
                        "with the same models and platforms",
                        (int)k + 1);
+    TRY(check_row(&row, tr->learner, s, k, path, error));
+    TRY(take_best(s, row.best_ns, best, k, path, error));
     s->env.n_trials = row.n_trials;
-    s->env.best_ns = row.best_ns;
     s->n_rewards = row.n_rewards;
     s->mean_reward = row.mean_reward;
     memcpy(s->note, row.note, sizeof row.note);
-    memcpy(s->env.best, best, (size_t)s->env.n_units * sizeof(int32_t));
     best += (size_t)s->env.n_units * sizeof(int32_t);
   }
   tr->random.state = head.random;

@@ -116,6 +116,7 @@ void params_restart(params *p) {
 
 static const char magic[8] = {'s', 'i', 't', 'u', 'n', 'e', 't', '\n'};
 enum { VERSION = 1, MAX_NAME = 256 };
+static const int64_t MAX_STEPS = (int64_t)1 << 53;
 
 typedef struct writer {
   text_buffer text;
@@ -213,12 +214,15 @@ static situ_status expect(reader_at *r, const char *text, const char *what) {
   return SITU_STATUS_OK;
 }
 
-static bool take_reals(reader_at *r, nn_real *to, int64_t n) {
+/* Numbers from `least` to `most`. No number of a policy comes near MAX_NUMBER. */
+static const double MAX_NUMBER = 1e9;
+
+static bool take_reals(reader_at *r, nn_real *to, int64_t n, double least, double most) {
   for (int64_t i = 0; i < n; i++, r->at += 4) {
     uint32_t bits = (uint32_t)word(r->at, 4);
     float x;
     memcpy(&x, &bits, sizeof x);
-    if (!isfinite(x)) return false;
+    if (!((double)x >= least && (double)x <= most)) return false;
     to[i] = (nn_real)x;
   }
   return true;
@@ -242,6 +246,9 @@ static situ_status take_head(reader_at *r, const char *kind, int64_t *n_steps, c
     return bad(r, "is damaged: its checksum does not match");
   TRY(expect(r, kind, "must hold a policy of kind"));
   TRY(take_whole(r, n_steps));
+  if (*n_steps < 0 || *n_steps > MAX_STEPS)
+    return fail_with(r->error, SITU_STATUS_BAD_INPUT, r->path, "has made %lld steps of training; expected 0 to 2^53",
+                     (long long)*n_steps);
   TRY(take_whole(r, n_notes));
   return take(r, *n_notes, notes);
 }
@@ -263,9 +270,12 @@ static situ_status take_params(reader_at *r, params *p, bool state) {
                        (long long)cols, (int)x->rows, (int)x->cols);
     TRY(take(r, (state ? 12 : 4) * size_of(x), &bytes));
     reader_at inner = {.at = bytes, .end = r->at};
-    if (!take_reals(&inner, x->value, size_of(x)) ||
-        (state && (!take_reals(&inner, x->mean, size_of(x)) || !take_reals(&inner, x->square, size_of(x)))))
-      return bad(r, "has a parameter that is not a number");
+    if (!take_reals(&inner, x->value, size_of(x), -MAX_NUMBER, MAX_NUMBER) ||
+        (state && (!take_reals(&inner, x->mean, size_of(x), -MAX_NUMBER, MAX_NUMBER) ||
+                   !take_reals(&inner, x->square, size_of(x), 0, MAX_NUMBER * MAX_NUMBER))))
+      return fail_with(r->error, SITU_STATUS_BAD_INPUT, r->path,
+                       "parameter %s has a number that is none, or out of range: expected -1e9 to 1e9, squares from 0",
+                       x->name);
   }
   return r->at == r->end ? SITU_STATUS_OK : bad(r, "has bytes after its end");
 }

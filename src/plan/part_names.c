@@ -1,8 +1,8 @@
 /* Parts in words: "the beginning, layers 0-23", "layers 24-31, the end", "the whole model". */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "graph/layers.h"
 #include "plan/part_list.h"
@@ -26,7 +26,7 @@ typedef struct naming {
 /* The number at the end of a name and the bytes before it; false where there is none. */
 static bool number_at_end(const char *name, size_t *prefix, int32_t *number) {
   size_t n = name ? strlen(name) : 0, at = n;
-  while (at > 0 && isdigit((unsigned char)name[at - 1])) at--;
+  while (at > 0 && ascii_is_digit(name[at - 1])) at--;
   *prefix = at;
   if (at == n || n - at > 6) return false;
   *number = (int32_t)strtol(name + at, NULL, 10);

@@ -1,6 +1,7 @@
 /* Pins of a --fix file, in three forms. */
 #include <stdio.h>
 
+#include "base/checked.h"
 #include "base/fail.h"
 #include "plan/plan_source.h"
 
@@ -65,7 +66,7 @@ static situ_status pins_from_split(int32_t *pins, const plan_source *s, const js
     if (g->source_id[v] < least) least = g->source_id[v];
     if (g->source_id[v] > most) most = g->source_id[v];
   }
-  int64_t n_ids = most < 0 ? 0 : most - least + 1;
+  int64_t n_ids = most < 0 ? 0 : sat_add(most - least, 1);
   if (n_ids > 16 * (int64_t)g->n_operators + 1024)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, s->where,
                      "this split names nodes by number, but the numbers of the nodes of %s are too far apart",

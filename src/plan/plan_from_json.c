@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 #include "plan/certificate_json.h"
 #include "plan/plan_source.h"
 
@@ -72,22 +73,37 @@ static situ_status read_best_found(situ_plan *plan, const plan_source *s, const 
   return SITU_STATUS_OK;
 }
 
+/* A number of the robustness from 0 to `most`; 0 where it is absent. */
+static situ_status read_share(double *out, const plan_source *s, const json_value *o, const char *key, double most,
+                              situ_error *error) {
+  const json_value *v = json_get(o, key);
+  char what[64];
+  snprintf(what, sizeof what, "robustness, %s", key);
+  *out = v ? json_number(v, -1) : 0;
+  return *out >= 0 && *out <= most ? SITU_STATUS_OK
+                                   : bad(s, error, what, "a number of at least 0 that is not too large");
+}
+
 static situ_status read_robustness(situ_plan *plan, const plan_source *s, const json_value *o, situ_error *error) {
+  static const double most = 1e18; /* of a ratio of times */
   if (!o) return SITU_STATUS_OK;
   if (json_kind_of(o) != JSON_OBJECT_KIND) return bad(s, error, "robustness", "an object");
   situ_robustness *r = &plan->robustness;
-  int64_t draws = json_whole(json_get(o, "draws"), 0);
+  int64_t draws = json_whole(json_get(o, "draws"), json_get(o, "draws") ? -1 : 0);
   *r = (situ_robustness){.size = sizeof *r,
-                         .uncertainty = json_number(json_get(o, "uncertainty"), 0),
-                         .draws = draws >= 0 && draws <= INT32_MAX ? (int32_t)draws : -1,
+                         .draws = (int32_t)draws,
                          .preferred = json_truth(json_get(o, "preferred_single"), false),
-                         .beats_single = json_number(json_get(o, "beats_single"), 0),
-                         .speedup_5 = json_number(json_get(o, "speedup_5"), 0),
-                         .speedup_median = json_number(json_get(o, "speedup_median"), 0),
-                         .speedup_95 = json_number(json_get(o, "speedup_95"), 0),
-                         .regret_ns = json_whole(json_get(o, "regret_ns"), 0),
-                         .flip_factor = json_number(json_get(o, "flip_factor"), 0)};
+                         .regret_ns = json_whole(json_get(o, "regret_ns"), json_get(o, "regret_ns") ? -1 : 0)};
+  if (draws < 0 || draws > INT32_MAX) return bad(s, error, "robustness, draws", "a whole number below 2^31");
+  if (r->regret_ns < 0) return bad(s, error, "robustness, regret_ns", "a whole number of at least 0");
+  TRY(read_share(&r->uncertainty, s, o, "uncertainty", most, error));
+  TRY(read_share(&r->beats_single, s, o, "beats_single", 1, error));
+  TRY(read_share(&r->speedup_5, s, o, "speedup_5", most, error));
+  TRY(read_share(&r->speedup_median, s, o, "speedup_median", most, error));
+  TRY(read_share(&r->speedup_95, s, o, "speedup_95", most, error));
+  TRY(read_share(&r->flip_factor, s, o, "flip_factor", most, error));
   snprintf(r->flip_what, sizeof r->flip_what, "%s", json_text(json_get(o, "flip_what"), ""));
+  text_make_utf8(r->flip_what); /* it may be cut within a character */
   return SITU_STATUS_OK;
 }
 

@@ -2,9 +2,9 @@
 #include "platform/catalogue.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/arguments.h"
+#include "base/ascii.h"
 #include "platform/catalogue_rows.h"
 
 #define ADDRESS(NAME) &catalogue_##NAME,
@@ -98,7 +98,7 @@ bool situ_link_kind_at(int32_t index, situ_link_kind_info *out) {
 
 const situ_link_kind_info *link_kind_find(const char *key) {
   for (int i = 0; i < N_KINDS; i++)
-    if (strcasecmp(kinds[i].name, key) == 0) return &kinds[i];
+    if (ascii_same(kinds[i].name, key)) return &kinds[i];
   return NULL;
 }
 

@@ -1,10 +1,9 @@
 /* Devices by the names that people use ("RTX 4090", "NVIDIA A100-SXM4-80GB", "Ryzen 9 7950X"), and what is nearest to
  * names that nothing has. */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/near_name.h"
 #include "platform/catalogue.h"
 
@@ -25,7 +24,7 @@ static const struct {
 static bool is_idle(const char *word, const char *before) {
   char padded[PLAIN_BYTES + 2];
   snprintf(padded, sizeof padded, " %s ", word);
-  return strstr(idle_words, padded) || (isdigit((unsigned char)word[0]) && !word[1] && strcmp(before, "ryzen") == 0);
+  return strstr(idle_words, padded) || (ascii_is_digit(word[0]) && !word[1] && strcmp(before, "ryzen") == 0);
 }
 
 /* The letters and digits of the first n bytes of a name, small, "24gb" as "24g", "laptop" as "m"; loose: without idle
@@ -35,12 +34,12 @@ static void make_plain(char out[PLAIN_BYTES], const char *name, size_t n, bool l
   size_t at = 0;
   for (size_t i = 0; i < n;) {
     size_t length = 0;
-    for (; i < n && isalnum((unsigned char)name[i]); i++)
-      if (length + 1 < sizeof word) word[length++] = (char)tolower((unsigned char)name[i]);
-    for (; i < n && !isalnum((unsigned char)name[i]); i++)
+    for (; i < n && ascii_is_alnum(name[i]); i++)
+      if (length + 1 < sizeof word) word[length++] = ascii_lower(name[i]);
+    for (; i < n && !ascii_is_alnum(name[i]); i++)
       ;
     bool size = length >= 2 && strncmp(word + length - 2, "gb", 2) == 0;
-    if (size && (length == 2 ? isdigit((unsigned char)before[0]) : isdigit((unsigned char)word[length - 3]))) length--;
+    if (size && (length == 2 ? ascii_is_digit(before[0]) : ascii_is_digit(word[length - 3]))) length--;
     word[length] = 0;
     if (strcmp(word, "laptop") == 0 || strcmp(word, "mobile") == 0) memcpy(word, "m", (length = 1) + 1);
     if (!(loose && is_idle(word, before)) && at + length < PLAIN_BYTES) {
@@ -63,7 +62,7 @@ static int is_called(const situ_device_kind_info *row, const char *key, bool loo
     bool same = strcmp(stem, key) == 0;
     for (size_t i = 0; loose && !same && i < sizeof makes / sizeof makes[0]; i++) {
       size_t make = strlen(makes[i]);
-      same = strncmp(stem, makes[i], make) == 0 && isdigit((unsigned char)stem[make]) && strcmp(stem + make, key) == 0;
+      same = strncmp(stem, makes[i], make) == 0 && ascii_is_digit(stem[make]) && strcmp(stem + make, key) == 0;
     }
     if (same) return n == whole ? 2 : 1;
   }
@@ -109,7 +108,7 @@ typedef struct nearest {
  * displayed for `name`. */
 static void offer(nearest *found, const char *wanted, const char *name, const char *shown) {
   int n = (int)strlen(wanted), same = 0, distance = name_distance(wanted, name);
-  while (same < n && tolower((unsigned char)wanted[same]) == tolower((unsigned char)name[same])) same++;
+  while (same < n && ascii_lower(wanted[same]) == ascii_lower(name[same])) same++;
   bool near = distance <= (n / 2 < MAX_WRONG ? n / 2 : MAX_WRONG) || (same >= 3 && 2 * same >= n);
   int score = distance - same, at = found->n;
   while (at > 0 && score < found->score[at - 1]) at--;
@@ -139,10 +138,10 @@ static const char *told(char into[CATALOGUE_HINT_BYTES], const nearest *found, c
 static int find_within(const situ_device_kind_info *called[], const char *text) {
   size_t begin[MAX_WORDS], end[MAX_WORDS], n = 0, length = strlen(text);
   for (size_t i = 0; i < length && n < MAX_WORDS;) {
-    for (; i < length && isblank((unsigned char)text[i]); i++)
+    for (; i < length && ascii_is_blank(text[i]); i++)
       ;
     begin[n] = i;
-    for (; i < length && !isblank((unsigned char)text[i]); i++)
+    for (; i < length && !ascii_is_blank(text[i]); i++)
       ;
     end[n] = i;
     n += end[n] > begin[n];
@@ -163,7 +162,7 @@ static int find_within(const situ_device_kind_info *called[], const char *text) 
 static bool is_kind(const char *key) {
   static const char *const kinds[] = {"gpu", "cuda", "nvidia", "amd", "intel", "npu", "tpu"};
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
-    if (strcasecmp(key, kinds[k]) == 0) return true;
+    if (ascii_same(key, kinds[k])) return true;
   return false;
 }
 

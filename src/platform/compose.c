@@ -1,10 +1,9 @@
 /* Composed names: "cpu+2*a100-80g@nvlink", "2*(cpu+8*a100-80g)+4*(cpu+4*v100-16g)@ethernet-25g". */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/near_name.h"
@@ -49,7 +48,7 @@ static situ_status bad_name(const composer *c, situ_error *error, const char *te
 
 /* Skips spaces, which are allowed around every sign. */
 static void skip_blanks(const char **at) {
-  while (isblank((unsigned char)**at)) ++*at;
+  while (ascii_is_blank(**at)) ++*at;
 }
 
 /* Whether `sign` comes next; if so it is passed. */
@@ -64,7 +63,7 @@ static bool take_sign(const char **at, char sign) {
 static bool take_word(char into[MAX_WORD], const char **at, const char *stops) {
   skip_blanks(at);
   size_t n = strcspn(*at, stops), end = n;
-  while (n > 0 && isblank((unsigned char)(*at)[n - 1])) n--;
+  while (n > 0 && ascii_is_blank((*at)[n - 1])) n--;
   if (n == 0 || n >= MAX_WORD) return false;
   memcpy(into, *at, n);
   into[n] = '\0';
@@ -99,13 +98,13 @@ static situ_status take_link(const composer *c, term *t, const char *word, situ_
 /* Cuts "64GB", "64 GB RAM" or "-64g" off the end of a word, unless it is the whole. Returns bytes; 0: there is none. */
 static int64_t cut_memory(char *word) {
   size_t n = strlen(word);
-  if (n > 4 && strcasecmp(word + n - 4, " ram") == 0)
-    for (n -= 4; n > 0 && isblank((unsigned char)word[n - 1]);) n--;
-  if (n > 0 && tolower((unsigned char)word[n - 1]) == 'b') n--;
-  if (n == 0 || tolower((unsigned char)word[n - 1]) != 'g') return 0;
-  for (n--; n > 0 && isblank((unsigned char)word[n - 1]);) n--;
+  if (n > 4 && ascii_same(word + n - 4, " ram"))
+    for (n -= 4; n > 0 && ascii_is_blank(word[n - 1]);) n--;
+  if (n > 0 && ascii_lower(word[n - 1]) == 'b') n--;
+  if (n == 0 || ascii_lower(word[n - 1]) != 'g') return 0;
+  for (n--; n > 0 && ascii_is_blank(word[n - 1]);) n--;
   size_t begin = n;
-  while (begin > 0 && isdigit((unsigned char)word[begin - 1])) begin--;
+  while (begin > 0 && ascii_is_digit(word[begin - 1])) begin--;
   long gb = strtol(word + begin, NULL, 10);
   if (begin < 2 || begin == n || n - begin > 6 || gb < 1 || !strchr(" \t-", word[begin - 1])) return 0;
   while (begin > 0 && strchr(" \t-", word[begin - 1])) begin--;
@@ -116,12 +115,12 @@ static int64_t cut_memory(char *word) {
 /* Cuts "x 2" or "x2" off the end of a word, unless it is the whole; returns the number, 1 without one. */
 static int32_t cut_count(char *word) {
   size_t n = strlen(word), begin = n;
-  while (begin > 0 && isdigit((unsigned char)word[begin - 1])) begin--;
+  while (begin > 0 && ascii_is_digit(word[begin - 1])) begin--;
   size_t end = begin;
-  while (end > 0 && isblank((unsigned char)word[end - 1])) end--;
+  while (end > 0 && ascii_is_blank(word[end - 1])) end--;
   long count = strtol(word + begin, NULL, 10);
   if (begin == n || n - begin > 4 || end < 2 || word[end - 1] != 'x' || count < 1 || count > SITU_MAX_DEVICES) return 1;
-  for (end--; end > 0 && isblank((unsigned char)word[end - 1]);) end--;
+  for (end--; end > 0 && ascii_is_blank(word[end - 1]);) end--;
   word[end] = '\0';
   return (int32_t)count;
 }
@@ -158,7 +157,7 @@ static situ_status take_count(const composer *c, int32_t *count, const char **at
   char word[MAX_WORD];
   *count = 1;
   skip_blanks(at);
-  if (!isdigit((unsigned char)**at)) return SITU_STATUS_OK;
+  if (!ascii_is_digit(**at)) return SITU_STATUS_OK;
   if (take_word(word, &word_at, "+@(),;") && find_row(&(term){.count = 1}, word))
     return SITU_STATUS_OK; /* "7900xtx" is not a count */
   char *end;
@@ -167,8 +166,8 @@ static situ_status take_count(const composer *c, int32_t *count, const char **at
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "a count must be between 1 and %d", SITU_MAX_DEVICES);
   const char *rest = end, *name_at = end;
   bool sign = take_sign(&rest, '*') || take_sign(&rest, 'x');
-  bool blank = !sign && isblank((unsigned char)*end) && take_word(word, &name_at, "+@(),;");
-  bool named = blank && (isalpha((unsigned char)word[0]) || find_row(&(term){.count = 1}, word)); /* "4 T4", "2 3090" */
+  bool blank = !sign && ascii_is_blank(*end) && take_word(word, &name_at, "+@(),;");
+  bool named = blank && (ascii_is_letter(word[0]) || find_row(&(term){.count = 1}, word)); /* "4 T4", "2 3090" */
   if (!sign && !named) return bad_name(c, error, "expected \"*\" after the count of", *at);
   *count = (int32_t)stated;
   *at = sign ? rest : end;
@@ -179,8 +178,7 @@ static situ_status take_count(const composer *c, int32_t *count, const char **at
 static const situ_device_kind_info *find_with_sign(term *t, const char *word, const char **at) {
   char next[MAX_WORD], both[2 * MAX_WORD];
   const char *rest = *at + 1;
-  if (**at != '+' || isblank((unsigned char)(*at)[-1]) || !isblank((unsigned char)*rest) ||
-      !take_word(next, &rest, "+@(),;"))
+  if (**at != '+' || ascii_is_blank((*at)[-1]) || !ascii_is_blank(*rest) || !take_word(next, &rest, "+@(),;"))
     return NULL;
   snprintf(both, sizeof both, "%s %s", word, next);
   const situ_device_kind_info *row = strlen(both) < MAX_WORD ? find_row(t, both) : NULL;

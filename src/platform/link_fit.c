@@ -3,10 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/arena.h"
 #include "base/arguments.h"
+#include "base/ascii.h"
+#include "base/c_locale.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -54,7 +55,7 @@ static const char *cell(const char *at, const char **from, size_t *length) {
 }
 
 static bool is_title(const char *text, size_t n, const char *title) {
-  return n == strlen(title) && strncasecmp(text, title, n) == 0;
+  return n == strlen(title) && ascii_same_n(text, title, n);
 }
 
 static situ_status read_titles(reader *r, const char *at) {
@@ -87,7 +88,7 @@ static situ_status read_number(const reader *r, const char *text, size_t n, cons
   const char *end = n > 0 ? text_scan_number(text, out) : NULL;
   char line[96];
   if (end == text + n && isfinite(*out) && *out <= most) return SITU_STATUS_OK;
-  snprintf(line, sizeof line, "expected a number from 0 to %g as %s", most, what);
+  c_locale_print(line, sizeof line, "expected a number from 0 to %g as %s", most, what);
   return bad(r, line);
 }
 

@@ -1,12 +1,13 @@
 /* "this-host": the machine that runs situ. Values that the system reports (cores, memories, PCI devices) are used as
  * they are; others are estimated as described in docs/formats/platform.md. The only file that includes hwloc. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
+#include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/fail.h"
 #include "platform/catalogue.h"
@@ -48,11 +49,11 @@ static void split_words(word_list *list, const char *text) {
   snprintf(list->text, sizeof list->text, "%s", text);
   bool inside = false;
   for (char *c = list->text; *c; c++) {
-    if (!isalnum((unsigned char)*c)) {
+    if (!ascii_is_alnum(*c)) {
       *c = '\0', inside = false;
       continue;
     }
-    *c = (char)tolower((unsigned char)*c);
+    *c = ascii_lower(*c);
     if (!inside && list->n < MAX_WORDS) list->word[list->n++] = c;
     inside = true;
     if (!c[1]) break;
@@ -182,7 +183,8 @@ static double clock_rate(void) {
   for (int i = 0; i < 2 && khz <= 0.0; i++) {
     FILE *f = fopen(files[i], "r");
     if (!f) continue;
-    if (fscanf(f, "%lf", &khz) != 1) khz = 0.0;
+    char text[64];
+    khz = fgets(text, sizeof text, f) ? c_locale_number(text, NULL) : 0.0;
     fclose(f);
   }
   FILE *f = khz > 0.0 ? NULL : fopen("/proc/cpuinfo", "r");
@@ -190,7 +192,7 @@ static double clock_rate(void) {
   while (f && fgets(line, sizeof line, f)) {
     const char *colon = strncmp(line, "cpu MHz", 7) == 0 ? strchr(line, ':') : NULL;
     if (!colon) continue;
-    khz = 1000.0 * strtod(colon + 1, NULL);
+    khz = 1000.0 * c_locale_number(colon + 1, NULL);
     break;
   }
   if (f) fclose(f);

@@ -19,6 +19,7 @@ enum { HUB = 0, TAG_BEAT = 1, TAG_HEAD = 2, TAG_BODY = 3 };
 static const int64_t BEAT_NS = 200000000, LOST_NS = 10000000000, LOOK_NS = 10000000;
 static const int64_t HURRY_NS = 300000000,
                      FOLLOWER_HURRY_NS = 900000000; /* mpirun kills 1 s after it has stopped all */
+static const int64_t MAX_BYTES = (int64_t)1 << 40;  /* of a gather */
 static const int64_t SPIN_NS = 1000000, SECOND_NS = 1000000000, FAREWELL_NS = 1000000000;
 
 typedef enum peer_state { ALIVE = 0, LEFT, LOST } peer_state;
@@ -286,6 +287,9 @@ static situ_status take_part(islands *all, int32_t rank, situ_error *error) {
   if (p->head.number != all->head.number || p->head.kind != all->head.kind)
     return fail_with(error, SITU_STATUS_INTERNAL, NULL, "rank %d makes another call than rank %d", (int)rank,
                      (int)all->own);
+  if (p->head.n < 0 || p->head.n > MAX_BYTES)
+    return fail_with(error, SITU_STATUS_INTERNAL, NULL, "rank %d announces %lld bytes; expected 0 to %lld", (int)rank,
+                     (long long)p->head.n, (long long)MAX_BYTES);
   if (!make_room(&p->bytes, &p->capacity, p->head.n)) return fail_no_memory(error);
   return mpi_port_receive(all->port, &p->body_in, rank, TAG_BODY, p->bytes, p->head.n, error);
 }
@@ -392,6 +396,18 @@ static situ_status follow(wait *w, const void *bytes, int64_t n, situ_error *err
   return SITU_STATUS_OK;
 }
 
+/* An answer begins with a size for each rank, or minus why it gave nothing; the bytes of all fill the rest. */
+static bool is_answer(const islands *all, const unsigned char *answer, int64_t n) {
+  int64_t left = n - all->n * (int64_t)sizeof(int64_t);
+  for (int32_t r = 0; r < all->n && left >= 0; r++) {
+    int64_t size;
+    memcpy(&size, answer + r * (int64_t)sizeof size, sizeof size);
+    if (size < -(int64_t)LOST || size > left) return false;
+    if (size > 0) left -= size;
+  }
+  return left == 0;
+}
+
 situ_status islands_gather(islands *all, islands_given *given, int32_t kind, const void *bytes, int64_t n,
                            islands_stop *stop, void *context, situ_error *error) {
   REQUIRE(given && n >= 0);
@@ -403,6 +419,8 @@ situ_status islands_gather(islands *all, islands_given *given, int32_t kind, con
   all->head = (head){all->head.number + 1, kind, n};
   TRY(all->own == HUB ? lead(&w, bytes, n, error) : follow(&w, bytes, n, error));
   const unsigned char *answer = all->own == HUB ? all->answer : all->peer[HUB].bytes;
+  if (all->own != HUB && !is_answer(all, answer, all->peer[HUB].head.n))
+    return fail_with(error, SITU_STATUS_INTERNAL, NULL, "rank %d sent an answer whose parts do not fill it", HUB);
   const int64_t *sizes = (const int64_t *)(const void *)answer;
   const unsigned char *at = answer + all->n * (int64_t)sizeof *sizes;
   for (int32_t r = 0; r < all->n; r++) {

@@ -5,10 +5,10 @@
  * operator does not fit, larger ones are tried, also for the lengths of other inputs. */
 #include "read/assume.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "base/near_name.h"
 
@@ -42,7 +42,7 @@ static int32_t first_side(const assume_input *in) {
 static bool names_batch(const char *name) {
   static const char batch[] = "batch";
   for (size_t i = 0; i < sizeof batch - 1; i++)
-    if (!name || tolower((unsigned char)name[i]) != batch[i]) return false;
+    if (!name || ascii_lower(name[i]) != batch[i]) return false;
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "read/gguf_header.h"
+#include "read/lm_known.h"
 #include "read/lm_reader.h"
 
 static int recognise(const read_source *source) {
@@ -176,6 +177,7 @@ static situ_status read_all(read_result *result, const read_source *source, aren
   g.architecture = m.architecture = gguf_text(gguf_find(&first, "general.architecture"), a, "unknown");
   m.model = gguf_text(gguf_find(&first, "general.name"), a, read_base_name(source->path));
   if (!g.architecture || !m.model) return fail_no_memory(error);
+  TRY(lm_check_architecture(&m, source->path, error));
   int64_t n_tensors = 0;
   bool without = false;
   for (int32_t k = 0; k < n; k++) {

@@ -141,6 +141,9 @@ static situ_status take_value(cursor *c, gguf_key *key) {
   if (key->count > left(c) / size) return cut_off(c, "an array");
   if (key->type != GGUF_STRING) return take(c, &at, size * key->count, "a value");
   for (uint64_t i = 0; i < key->count; i++) TRY(skip_text(c));
+  uint64_t n = key->is_array ? 0 : little(key->at, 8); /* a token of a vocabulary may be a zero byte */
+  if (n > 0 && n <= MAX_TEXT && memchr(key->at + 8, '\0', (size_t)n))
+    REFUSE(c, "key %s has a text that holds a zero byte", key->name);
   return SITU_STATUS_OK;
 }
 

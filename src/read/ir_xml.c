@@ -3,8 +3,8 @@
 #include <expat.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/checked.h"
 #include "base/fail.h"
 #include "read/ir_net.h"
@@ -132,7 +132,7 @@ static const struct {
 
 static situ_dtype dtype_of(const char *name) {
   for (size_t i = 0; name && i < sizeof precisions / sizeof *precisions; i++)
-    if (strcasecmp(name, precisions[i].name) == 0) return precisions[i].dtype;
+    if (ascii_same(name, precisions[i].name)) return precisions[i].dtype;
   return SITU_DTYPE_UNKNOWN;
 }
 

@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "graph/builder.h"
 #include "graph/graph.h"
+#include "read/lm_known.h"
 #include "read/lm_operators.h"
 
 enum { PAD_CELLS = 256, STATE_BYTES = 4, MAX_SET = 512 };
@@ -365,11 +366,7 @@ static situ_status feed_forward_part(building *b, value_set *x, const block_part
 
 /* ---- the whole ---- */
 
-static bool is_table(const lm_operator *w) {
-  return lm_has_word(w->name,
-                     " token_embd per_layer_token_embd position_embd embed_tokens embed_tokens_per_layer wte "
-                     "wpe tok_embeddings word_embeddings token_types embed_in ");
-}
+static bool is_table(const lm_operator *w) { return w->block < 0 && w->out > 0 && lm_is_table(w->name); }
 static bool is_head(const lm_operator *w) {
   return strcmp(w->name, "output") == 0 || lm_has_word(w->name, " lm_head embed_out ");
 }

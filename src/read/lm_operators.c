@@ -7,8 +7,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 
-/* Tensors of other inputs than text, by how their names begin. */
-static bool is_of_another_input(const char *name) {
+bool lm_is_of_another_input(const char *name) {
   static const char *const begins[] = {"v.",
                                        "mm.",
                                        "a.",
@@ -20,7 +19,16 @@ static bool is_of_another_input(const char *name) {
                                        "model.visual",
                                        "model.audio",
                                        "model.multi_modal",
-                                       "mtp."};
+                                       "mtp.",
+                                       "mlp1.",
+                                       "image_newline",
+                                       "model.image_newline",
+                                       "connector",
+                                       "model.connector",
+                                       "aligner",
+                                       "mm_projector",
+                                       "model.mm_projector",
+                                       "model.embed_tokens_extend"};
   for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
     if (strncmp(name, begins[i], strlen(begins[i])) == 0) return true;
   return false;
@@ -41,7 +49,7 @@ static const char *main_stack(const folding *f) {
   const char *best = "";
   int64_t most = 0;
   for (int32_t i = 0; seen && i < f->model->n_tensors; i++) {
-    if (f->place[i].block < 0 || is_of_another_input(f->model->tensors[i].name)) continue;
+    if (f->place[i].block < 0 || lm_is_of_another_input(f->model->tensors[i].name)) continue;
     int64_t n = string_map_get(seen, f->place[i].stack) + 1;
     string_map_set(seen, f->place[i].stack, n < 1 ? 1 : n);
     if (n > most || most == 0) {
@@ -77,7 +85,7 @@ static situ_status fold(folding *f, int32_t i, situ_error *error) {
   const lm_place *p = &f->place[i];
   lm_operators *o = f->o;
   bool elsewhere = p->block >= 0 && strcmp(p->stack, f->stack) != 0;
-  if (elsewhere || is_of_another_input(t->name)) {
+  if (elsewhere || lm_is_of_another_input(t->name)) {
     o->skipped_bytes = sat_add(o->skipped_bytes, t->bytes);
     return SITU_STATUS_OK;
   }

@@ -23,6 +23,9 @@ typedef struct lm_operators {
   int64_t skipped_bytes, beyond_bytes; /* of other stacks (images, sound); of blocks after the trunk */
 } lm_operators;
 
+/* Whether a tensor is of another input than text, by how its name begins. */
+bool lm_is_of_another_input(const char *name);
+
 /* Arrays in the arena. BAD_INPUT where the model has no tensors. */
 situ_status lm_operators_find(lm_operators *out, const lm *model, arena *a, situ_error *error);
 

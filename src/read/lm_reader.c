@@ -121,34 +121,35 @@ static void set_precision(const lm *m, situ_dtype dtype) {
   }
 }
 
-/* An encoder reads whole texts at once, one of each stream, keeps no cache and generates nothing. */
-static situ_status read_encoder(read_result *result, const lm *m, const read_source *source, situ_error *error) {
+/* All tokens of a text at once, of each stream: they are read for the first time, and no cache is kept. */
+static situ_status read_whole(read_result *result, const lm *m, const read_source *source, bool both_ways,
+                              situ_error *error) {
   const situ_read_options *o = source->options;
-  int64_t most = m->trained_context > 0 ? min64(m->trained_context, MAX_TOKENS) : MAX_TOKENS;
+  int64_t most = m->trained_context > 0 && both_ways ? min64(m->trained_context, MAX_TOKENS) : MAX_TOKENS;
+  int64_t usual = m->trained_context > 0 ? min64(m->trained_context, LM_MICRO_BATCH) : LM_MICRO_BATCH;
   if (o->context || o->generate || o->draft || o->acceptance > 0 || o->kv_type)
-    return fail_with(
-        error, SITU_STATUS_BAD_ARGUMENT, source->path,
-        "is an encoder (%.40s), which keeps no cache and generates nothing; expected only prompt and batch",
-        m->architecture);
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
+                     "is %s (%.40s), which keeps no cache and generates nothing; expected only prompt and batch",
+                     both_ways ? "an encoder" : "a training step", m->architecture);
   if (o->prompt > most || o->batch > MAX_STREAMS)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
                      "reads at most %" PRId64 " tokens at once, of at most %d streams", most, MAX_STREAMS);
   lm_step step = {.streams = max64(o->batch, 1),
-                  .tokens = o->prompt > 0 ? o->prompt : min64(LM_MICRO_BATCH, most),
+                  .tokens = o->prompt > 0 ? o->prompt : usual,
                   .cell_bytes = 2,
-                  .both_ways = true};
+                  .both_ways = both_ways};
   step.head_rows = (double)step.tokens;
   set_precision(m, read_precision(o->precision));
-  text_add(&result->notes,
-           "architecture %s: an encoder, which reads %" PRId64 " tokens at once (set them with --prompt)\n",
-           m->architecture, step.tokens);
+  text_add(&result->notes, "architecture %s: %s %" PRId64 " tokens at once (set them with --prompt)\n", m->architecture,
+           both_ways ? "an encoder, which reads" : "a training step of", step.tokens);
   return lm_build(&result->graph, m, &step, &result->notes, error);
 }
 
 situ_status lm_read(read_result *result, const lm *m, const read_source *source, situ_error *error) {
   load l = {0};
   int64_t prefills = 1;
-  if (lm_is_encoder(m->architecture)) return read_encoder(result, m, source, error);
+  bool encoder = lm_is_encoder(m->architecture);
+  if (encoder || source->options->training) return read_whole(result, m, source, encoder, error);
   TRY(find_load(&l, m, source, error));
   set_precision(m, read_precision(source->options->precision));
   lm_step prefill = prefill_step(&l, &prefills), decode = decode_step(&l);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/format.h"
@@ -115,7 +116,7 @@ void net_enter(net *n, const char *format, ...) {
   if (length > 0) n->path[length++] = '.';
   va_list arguments;
   va_start(arguments, format);
-  int added = vsnprintf(n->path + length, PATH_BYTES - 1 - length, format, arguments);
+  int added = c_locale_vprint(n->path + length, PATH_BYTES - 1 - length, format, arguments);
   va_end(arguments);
   if (added < 0 || (size_t)added >= PATH_BYTES - 1 - length) {
     defect(n, n->path, "has a layer of a name too long");

@@ -210,6 +210,9 @@ static situ_status skim_message(const skimming *k, message m, wire_span s, int d
     if (r->action == ONE) seen |= (uint32_t)1 << f.number;
     size_t n = (size_t)(f.value.end - f.start);
     if (copy) read_need(k->source, f.start, n);
+    bool is_text = r->action == KEEP && r->wires == BYTES; /* all such fields are strings of the schema */
+    if (is_text && memchr(f.value.at, '\0', (size_t)(f.value.end - f.value.at)))
+      return fail_here(k, f.start, m, "a text holds a zero byte");
     if (copy) text_add_bytes(k->out, (const char *)f.start, n);
     if (inner) TRY(skim_inner(k, &f, (message)r->inner, depth));
   }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/hash.h"
@@ -65,7 +66,7 @@ static situ_status scan_value(const profile *p, const line *l, const char *text,
     at = text_scan_number(at, &one);
     if (!at || !(*out + one <= limit)) {
       char expected[96];
-      snprintf(expected, sizeof expected, "a number from 0 to %g after %s", limit, key);
+      c_locale_print(expected, sizeof expected, "a number from 0 to %g after %s", limit, key);
       return bad_line(p, l, expected);
     }
     *out += one;

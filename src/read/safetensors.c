@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/hash.h"
+#include "read/lm_known.h"
 #include "read/lm_reader.h"
 #include "read/safetensors_config.h"
 
@@ -358,6 +359,7 @@ static situ_status read_all(gathering *g, read_result *result) {
   if (g->without_data) text_add(g->notes, "a file contains only its header; its weights are absent\n");
   if (g->n_unlike > 0 || g->model.n_embd == 0) g->model.n_embd = width_by_tensors(&g->model);
   if (is_file(source)) result->header_bytes = 8 + (size_t)header_length(source);
+  if (!lm_is_encoder(g->model.architecture)) TRY(lm_check_known(&g->model, source->path, g->a, g->error));
   return lm_read(result, &g->model, source, g->error);
 }
 

@@ -81,11 +81,13 @@ situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const 
   c.expert_ff = ANY(o, c.ff, "moe_intermediate_size");
   c.shared_ff = ANY(o, ANY(o, 1, "n_shared_experts") * c.expert_ff, "shared_expert_intermediate_size");
   c.dtype = dtype_of(json_text(json_get(o, "torch_dtype"), json_text(json_get(o, "dtype"), "float16")));
+  const char *class_name = json_text(json_get(root, "_class_name"), "unknown"); /* of diffusers */
+  const char *architecture = json_text(json_get(o, "model_type"), class_name);
   const json_value *q = json_get(root, "quantization_config");
   const char *method = json_text(json_get(q, "quant_method"), "");
   c.bits = q ? ANY(q, 4, "bits") : 0;
   c.packs_out = strcmp(method, "awq") == 0;
-  m->architecture = arena_string(m->arena, json_text(json_get(o, "model_type"), "unknown"));
+  m->architecture = arena_string(m->arena, architecture);
   if (!m->architecture) return fail_no_memory(error);
   m->n_blocks = (int32_t)blocks;
   m->n_embd = c.hidden;

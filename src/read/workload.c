@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/hash.h"
@@ -62,7 +63,7 @@ static situ_status read_number(const workload *w, double *out, const json_value 
   *out = json_number(v, -1);
   if ((kind == JSON_WHOLE || kind == JSON_NUMBER) && *out >= 0 && *out <= most) return SITU_STATUS_OK;
   char expected[64];
-  snprintf(expected, sizeof expected, isinf(most) ? "a number, at least 0" : "a number from 0 to %g", most);
+  c_locale_print(expected, sizeof expected, isinf(most) ? "a number, at least 0" : "a number from 0 to %g", most);
   return bad_field(w, where, key, expected);
 }
 

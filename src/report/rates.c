@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/checked.h"
 #include "report/table.h"
 #include "sim/simulate.h"
@@ -81,6 +82,6 @@ double rates_told(token_rates rates, const situ_model *model) {
 
 const char *rates_text(char into[TEXT_UNIT_BYTES], double rate) {
   if (rate >= 1000 && rate < 1e15) return grouped(into, (int64_t)(rate + 0.5));
-  snprintf(into, TEXT_UNIT_BYTES, "%.4g", rate);
+  c_locale_print(into, TEXT_UNIT_BYTES, "%.4g", rate);
   return into;
 }

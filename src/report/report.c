@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/checked.h"
 #include "plan/plan.h"
 #include "sim/engine_parts.h"
@@ -211,7 +212,7 @@ char *report_finish(json_value *root, bool ok) { return report_finish_with(root,
 static void faster_text(char *into, size_t n, const char *device, double ratio) {
   char gain[TEXT_UNIT_BYTES];
   if (ratio >= 1.1)
-    snprintf(into, n, "%s alone; the plan is %.2fx as fast", device, ratio);
+    c_locale_print(into, n, "%s alone; the plan is %.2fx as fast", device, ratio);
   else
     snprintf(into, n, "%s alone; the plan is %s faster", device, percent_text(gain, ratio - 1));
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/checked.h"
 
 enum { LABEL_COLUMNS = 11, MAX_PARTS = 40, MAX_SHARES = 8 };
@@ -224,7 +225,7 @@ const char *explain_against_plan(char into[64], const situ_what_if *w, int64_t v
   if (w->value_ns == SITU_NEVER_NS)
     snprintf(into, 64, "%s", w->outcome == SITU_OUTCOME_INFEASIBLE ? "impossible" : "no plan found");
   else if (ratio > 1.995)
-    snprintf(into, 64, "%.2fx as long", ratio);
+    c_locale_print(into, 64, "%.2fx as long", ratio);
   else if (ratio >= 1.0005)
     snprintf(into, 64, "%s longer", percent_text(percent, ratio - 1));
   else if (ratio > 0.9995)

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/c_locale.h"
 #include "base/checked.h"
 #include "report/report.h"
 
@@ -184,7 +185,7 @@ static void kind_row(table *t, style st, const char *name, const kind_sum *s, co
   table_cell(t, st, text_size(a, s->moved_bytes));
   table_cell(t, st, text_size(a, s->weight_bytes));
   table_cell(t, st, text_time(a, s->time_ns));
-  snprintf(cell, sizeof cell, "%3.0f %% %s", share * 100, bar_text(bar, sizeof bar, share, 6, o));
+  c_locale_print(cell, sizeof cell, "%3.0f %% %s", share * 100, bar_text(bar, sizeof bar, share, 6, o));
   table_cell(t, st == STYLE_PLAIN ? STYLE_ACCENT : st, s == all ? "" : cell);
   table_cell(t, s->uninferred ? STYLE_WARN : STYLE_DIM, s->uninferred ? grouped(a, s->uninferred) : "-");
 }

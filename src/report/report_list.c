@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "cost/fusion.h"
 #include "engine/engine.h"
 #include "report/report.h"
@@ -160,7 +161,7 @@ static bool cost_engine_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES])
   const char *name = situ_cost_engine_at(i);
   if (!name) return false;
   const cost_engine *e = cost_engine_find(name);
-  snprintf(room, LIST_CELL_BYTES, "%g", e->launch);
+  c_locale_print(room, LIST_CELL_BYTES, "%g", e->launch);
   c[0].text = name;
   c[1].text = e->fusion;
   c[2].text = room;

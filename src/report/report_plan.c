@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/c_locale.h"
 #include "base/checked.h"
 #include "report/rates.h"
 #include "report/report.h"
@@ -92,7 +93,7 @@ static void device_rows(text_buffer *t, const situ_plan *plan, const situ_proble
     char count[TEXT_UNIT_BYTES], load[TEXT_UNIT_BYTES], memory[TEXT_UNIT_BYTES], limit[TEXT_UNIT_BYTES];
     char bar[4 * BAR_COLUMNS + 8], cell[sizeof bar + 64];
     double share = value > 0 ? (double)use.load_ns / (double)value : 0;
-    snprintf(cell, sizeof cell, "%3.0f %% %s", share * 100, bar_text(bar, sizeof bar, share, columns, options));
+    c_locale_print(cell, sizeof cell, "%3.0f %% %s", share * 100, bar_text(bar, sizeof bar, share, columns, options));
     style s = use.n_operators ? STYLE_PLAIN : STYLE_DIM;
     char name[64];
     snprintf(name, sizeof name, "%s%s%s", p->platform->devices[d].name, use.replica_of >= 0 ? " = " : "",
@@ -257,8 +258,8 @@ static char *plan_text(const situ_plan *plan, const situ_problem *problem, const
   report_against_single(rest, sizeof rest, plan, problem);
   int64_t single = situ_plan_best_single_ns(plan);
   fact(&t, options, "best single", STYLE_PLAIN, single == SITU_NEVER_NS ? "none" : exact_time(a, single), rest);
-  snprintf(rest, sizeof rest, "%.2f s, %s step%s", situ_plan_seconds(plan), grouped(steps, situ_plan_steps(plan)),
-           situ_plan_steps(plan) == 1 ? "" : "s");
+  c_locale_print(rest, sizeof rest, "%.2f s, %s step%s", situ_plan_seconds(plan), grouped(steps, situ_plan_steps(plan)),
+                 situ_plan_steps(plan) == 1 ? "" : "s");
   if (situ_plan_exists(plan)) {
     form_fact(&t, plan, options);
     aside_fact(&t, plan, problem, options);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/format.h"
 #include "situ/types.h"
 
@@ -212,11 +213,11 @@ static const char *six_digits(char into[TEXT_UNIT_BYTES], int64_t time_ns, bool 
   double t = (double)time_ns, size = t >= 1e9 ? 1e9 : t >= 1e6 ? 1e6 : t >= 1e3 ? 1e3 : 1;
   const char *unit = t >= 1e9 ? "s" : t >= 1e6 ? "ms" : t >= 1e3 ? "us" : "ns";
   if (size == 1 || t / size >= 1e5)
-    snprintf(into, TEXT_UNIT_BYTES, "%.0f %s", t / size, unit);
+    c_locale_print(into, TEXT_UNIT_BYTES, "%.0f %s", t / size, unit);
   else if (zeros)
-    snprintf(into, TEXT_UNIT_BYTES, "%#.6g %s", t / size, unit);
+    c_locale_print(into, TEXT_UNIT_BYTES, "%#.6g %s", t / size, unit);
   else
-    snprintf(into, TEXT_UNIT_BYTES, "%.6g %s", t / size, unit);
+    c_locale_print(into, TEXT_UNIT_BYTES, "%.6g %s", t / size, unit);
   return into;
 }
 
@@ -225,7 +226,7 @@ const char *round_time(char into[TEXT_UNIT_BYTES], int64_t time_ns) { return six
 
 const char *exact_rate(char into[TEXT_UNIT_BYTES], int32_t n_inputs, int64_t time_ns) {
   double rate = time_ns > 0 ? 1e9 * n_inputs / (double)time_ns : 0;
-  snprintf(into, TEXT_UNIT_BYTES, rate >= 1e5 || rate == 0 ? "%.0f" : "%#.6g", rate);
+  c_locale_print(into, TEXT_UNIT_BYTES, rate >= 1e5 || rate == 0 ? "%.0f" : "%#.6g", rate);
   return into;
 }
 
@@ -244,7 +245,7 @@ const char *percent_text(char into[TEXT_UNIT_BYTES], double share) {
   double percent = share * 100;
   if (percent == 0) return strcpy(into, "0 %");
   if (percent < 0.01) return strcpy(into, "< 0.01 %");
-  snprintf(into, TEXT_UNIT_BYTES, percent < 1 ? "%.2f %%" : percent < 99.95 ? "%.1f %%" : "%.0f %%", percent);
+  c_locale_print(into, TEXT_UNIT_BYTES, percent < 1 ? "%.2f %%" : percent < 99.95 ? "%.1f %%" : "%.0f %%", percent);
   return into;
 }
 

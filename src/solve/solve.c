@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/contracts.h"
@@ -146,8 +147,8 @@ static situ_status run_all(const selection *chosen, solve_run *run) {
 static situ_status hold_limit(solve_run *run, const bound_found *least, int64_t limit_ns, const char *what) {
   if (least->lower_ns <= limit_ns) return SITU_STATUS_OK;
   char line[256];
-  snprintf(line, sizeof line, "%s: %s proves that no plan takes less than %.10g ms; at most %.10g ms are allowed", what,
-           least->name, (double)least->lower_ns / 1e6, (double)limit_ns / 1e6);
+  c_locale_print(line, sizeof line, "%s: %s proves that no plan takes less than %.10g ms; at most %.10g ms are allowed",
+                 what, least->name, (double)least->lower_ns / 1e6, (double)limit_ns / 1e6);
   run->incumbent->reason = arena_string(run->arena, line);
   if (!run->incumbent->reason) return fail_no_memory(run->error);
   solve_bound(run, SITU_NEVER_NS, least->name);
@@ -182,7 +183,8 @@ static situ_status hold_other_limit(solve_run *run, arena *proofs) {
   }
   if (best_ns == SITU_NEVER_NS) return SITU_STATUS_OK;
   char line[400];
-  snprintf(line, sizeof line, "%s; the best plan found takes %.10g ms", run->incumbent->reason, (double)best_ns / 1e6);
+  c_locale_print(line, sizeof line, "%s; the best plan found takes %.10g ms", run->incumbent->reason,
+                 (double)best_ns / 1e6);
   run->incumbent->reason = arena_string(run->arena, line);
   return run->incumbent->reason ? SITU_STATUS_OK : fail_no_memory(run->error);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/c_locale.h"
 #include "base/fail.h"
 #include "split/onnx_file.h"
 
@@ -256,7 +257,7 @@ situ_status onnx_edit_write(const model_file *file, const onnx_edit *edit, const
   wire_field f;
   int32_t v = 0;
   if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-    return fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", strerror(errno));
+    return fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", c_locale_error(errno));
   while (s.at < s.end && !wire_next(&s, &f)) {
     if (f.number == GRAPH_NODE && f.wire == WIRE_BYTES)
       edit_node(&graph, f.value, v++, edit);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/c_locale.h"
 #include "base/fail.h"
 #include "base/json.h"
 
@@ -106,7 +107,7 @@ static json_value *manifest(const model_parts *p, const situ_platform *platform)
 situ_status plan_parts_write(const model_parts *parts, const char *folder, const situ_platform *platform,
                              situ_error *error) {
   if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-    return fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", strerror(errno));
+    return fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", c_locale_error(errno));
   for (int32_t k = 0; k < parts->n_parts; k++) TRY(model_part_write(parts, k, folder, false, error));
   TRY(model_shared_write(parts->file, folder, error));
   json_value *root = manifest(parts, platform);

@@ -1,10 +1,10 @@
 /* Parts for IREE: ONNX models, and a function that calls them in sequence and moves tensors between devices with
  * flow.tensor.transfer. Affinities of operations do not survive IREE's import, but transfers do: operations between two
  * transfers run on the device of their inputs. docs/run-your-plan.md */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "split/onnx_file.h"
 #include "split/plan_parts.h"
@@ -36,8 +36,8 @@ static const char *target_word(const situ_device *d) {
 /* The name of a device as a symbol: its own where it is one. */
 static void add_symbol(text_buffer *out, const situ_platform *p, int32_t device) {
   const char *name = p->devices[device].name;
-  bool plain = isalpha((unsigned char)*name);
-  for (const char *c = name; *c; c++) plain = plain && (isalnum((unsigned char)*c) || *c == '_');
+  bool plain = ascii_is_letter(*name);
+  for (const char *c = name; *c; c++) plain = plain && (ascii_is_alnum(*c) || *c == '_');
   if (plain)
     text_add(out, "%s", name);
   else

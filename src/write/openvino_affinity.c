@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/c_locale.h"
 #include "base/fail.h"
 #include "write/placed_nodes.h"
 #include "write/writer.h"
@@ -66,7 +67,7 @@ static situ_status write_folder(const char *folder, const situ_plan *plan, const
   placed_nodes nodes;
   situ_status status = placed_nodes_open(&nodes, plan, p, model, error);
   if (status == SITU_STATUS_OK && mkdir(folder, 0777) != 0 && errno != EEXIST)
-    status = fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", strerror(errno));
+    status = fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", c_locale_error(errno));
   if (status == SITU_STATUS_OK)
     status = placed_nodes_json(affinities(&nodes, p->platform, model), folder, "affinity.json", error);
   placed_nodes_free(&nodes);

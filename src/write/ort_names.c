@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/c_locale.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "write/placed_nodes.h"
@@ -40,7 +41,7 @@ static situ_status check_names(const placed_nodes *nodes, const situ_platform *p
 static situ_status write_settings(const placed_nodes *nodes, const situ_problem *p, const char *folder,
                                   situ_error *error) {
   if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-    return fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", strerror(errno));
+    return fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", c_locale_error(errno));
   return placed_nodes_session(nodes, p->platform, folder, "session.name_based_layer_assignment", list, error);
 }
 

@@ -117,6 +117,43 @@ def test_damaged_plans_and_pins_are_read_or_refused():
             each_damaged(content, "bad.json", *call, codes=codes)
 
 
+ODD = [None, True, [], {}, "", "x", -1, 0, 0.5, 1e300, 5e-324, 2**31, 2**54 + 1, 2**63 - 1, 2**63, -2**63, [[]], [0] * 1000]
+
+
+def reshaped(text, chance):
+    """JSON with one value of it removed, or another one in its place (tests/fuzz/fuzz_files.c does this in process, thousands of
+    times)."""
+    tree = json.loads(text)
+    lists = [tree]
+    for one in lists:
+        lists += [inner for inner in (one.values() if isinstance(one, dict) else one) if isinstance(inner, (dict, list)) and inner]
+    at = chance.choice(lists)
+    key = chance.choice(list(at)) if isinstance(at, dict) else chance.randrange(len(at))
+    if chance.random() < 0.3:
+        del at[key]
+    elif isinstance(at[key], int) and chance.random() < 0.4:
+        at[key] += chance.choice((-1, 1))
+    else:
+        at[key] = chance.choice(ODD)
+    return json.dumps(tree)
+
+
+def test_files_of_another_structure_are_read_or_refused():
+    rules = {"situ_rules": 1, "operators": [{"kind": "MatMul", "not_on": ["gpu1"], "time_factor": {"gpu0": 1.5}}],
+             "keep_together": ["layer0.*"], "devices": {"gpu0": {"reserve": "1 GiB", "efficiency": 0.5, "precision": ["f32"]}}}
+    situ("place", TOY, *QUICK, "-o", "plan.json")
+    plan, chance = pathlib.Path("plan.json").read_text(), random.Random(7)
+    for content, call, codes in ((plan, ["check", "bad.json"], (0, 3, 7)), (plan, ["report", "bad.json", "-o", "page.html"], (0, 3)),
+                                 (plan, ["place", TOY, "--start", "bad.json", *QUICK], (0, 3, 5)),
+                                 (json.dumps(PLATFORM), ["place", TOY, "--platform", "bad.json", *QUICK], (0, 3, 4, 5)),
+                                 (json.dumps(COSTS), ["place", TOY, "--cost-table", "bad.json", *QUICK], (0, 3, 4, 5)),
+                                 (json.dumps(rules), ["place", TOY, "--rules", "bad.json", *QUICK], (0, 3, 4, 5)),
+                                 (json.dumps(GRAPH), ["inspect", "bad.json"], (0, 3))):
+        for _ in range(rounds_of(80)):
+            write("bad.json", reshaped(content, chance))
+            run(*call, codes=codes)
+
+
 @thorough
 def test_hostile_numbers_in_each_field_of_a_workload():
     odd = [-1, -1e-9, 1e300, 1e18, (1 << 63) - 1, "5", None, [], {}, True, 1e-320, 0.5]

@@ -1,8 +1,8 @@
 /* Layers as people place them by hand: equally many of each family (encoder.layer0, encoder.layer1, ...) on each
  * device. docs/theory/heuristics/layers.md. */
-#include <ctype.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "graph/layers.h"
 #include "solve/stream/layouts.h"
@@ -10,7 +10,7 @@
 /* The length of a layer's name without its number: "encoder.layer3" belongs to the family "encoder.layer". */
 static size_t family_length(const char *name) {
   size_t n = strlen(name);
-  while (n > 0 && (isdigit((unsigned char)name[n - 1]) || strchr("._/", name[n - 1]))) n--;
+  while (n > 0 && (ascii_is_digit(name[n - 1]) || strchr("._/", name[n - 1]))) n--;
   return n;
 }
 

@@ -282,6 +282,89 @@ static void json_errors_name_line_and_column(void **state) {
   assert_non_null(strstr(error.where, "x.json:2:"));
 }
 
+/* What RFC 8259 does not allow, and what situ refuses: texts with U+0000 and keys that are there twice. */
+static void bad_json_is_refused_with_the_reason(void **state) {
+  (void)state;
+  static const char *const bad[][3] = {
+      {"{\"a\": \"b\\u0000c\"}", "U+0000", ":1:9"},
+      {"{\"b\\u0000c\": 1}", "U+0000", ":1:4"},
+      {"", "beginning", ":1:1"},
+      {"12", "beginning", ":1:1"},
+      {"[1,]", "no value", ":1:4"},
+      {"[1 2]", "no ',' or ']'", ":1:4"},
+      {"{\"a\" 1}", "no ':'", ":1:6"},
+      {"{\"a\": 1,}", "no key", ":1:9"},
+      {"{1: 2}", "no key", ":1:2"},
+      {"[1] x", "after its end", ":1:5"},
+      {"[01]", "number that is none", ":1:2"},
+      {"[1.]", "number that is none", ":1:2"},
+      {"[.5]", "no value", ":1:2"},
+      {"[+1]", "no value", ":1:2"},
+      {"[1e]", "number that is none", ":1:2"},
+      {"[-]", "number that is none", ":1:2"},
+      {"[1,5]]", "after its end", ":1:6"},
+      {"[NaN]", "no value", ":1:2"},
+      {"[nullx]", "no value", ":1:2"},
+      {"[9223372036854775808]", "beyond 64 bits", ":1:2"},
+      {"[-9223372036854775809]", "beyond 64 bits", ":1:2"},
+      {"[1e999]", "beyond the range", ":1:2"},
+      {"[\"a", "does not end", ":1:2"},
+      {"[\"a\tb\"]", "control character", ":1:4"},
+      {"[\"\xff\"]", "not UTF-8", ":1:3"},
+      {"[\"\xc3\"]", "not UTF-8", ":1:3"},
+      {"[\"\\x\"]", "unknown escape", ":1:3"},
+      {"[\"\\u12g4\"]", "hexadecimal", ":1:3"},
+      {"[\"\\ud800\"]", "surrogates", ":1:3"},
+      {"[\"\\ude00\"]", "surrogates", ":1:3"},
+      {"[\"\\ud83d\\u0041\"]", "surrogates", ":1:3"},
+      {"[\n \"\xc3\xa4\", x]", "no value", ":2:7"}, /* columns count characters */
+      {"{\"a\": [1}", "no ',' or ']'", ":1:9"},
+      {"{\"a\": 1]", "no ',' or '}'", ":1:8"},
+  };
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    json_value *root = NULL;
+    situ_error error = {0};
+    situ_status status = json_parse(&root, bad[i][0], strlen(bad[i][0]), "x", &error);
+    if (status != SITU_STATUS_BAD_INPUT || root || !strstr(error.text, bad[i][1]) || strcmp(error.where + 1, bad[i][2]))
+      fail_msg("%s: %s: %s; expected %s at %s", bad[i][0], error.where, error.text, bad[i][1], bad[i][2]);
+  }
+  json_value *root = NULL;
+  assert_int_equal(json_parse(&root, "[1]\0", 4, "x", NULL), SITU_STATUS_BAD_INPUT); /* a zero byte is not space */
+}
+
+static void json_is_read_as_it_says(void **state) {
+  (void)state;
+  static const char text[] =
+      " {\"\\u00e4\\ud83d\\ude00\\n\\/\": [0, -0, -9223372036854775808, 0.1, 1E+2, -2.5e-3, 4.9e-324],\r\n\t"
+      "\"\": {}, \"t\": [true, false, null, \"\", []]} ";
+  json_value *root = NULL;
+  situ_error error = {0};
+  if (json_parse(&root, text, strlen(text), "x", &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  const json_value *list = json_get(root, "\xc3\xa4\xf0\x9f\x98\x80\n/");
+  assert_int_equal(json_size(list), 7);
+  assert_int_equal(json_kind_of(json_at(list, 1)), JSON_WHOLE);
+  assert_true(json_whole(json_at(list, 2), 0) == INT64_MIN);
+  assert_true(json_number(json_at(list, 3), 0) == 0.1 && json_number(json_at(list, 4), 0) == 100);
+  assert_true(json_number(json_at(list, 5), 0) == -0.0025 && json_number(json_at(list, 6), 0) == 4.9e-324);
+  assert_int_equal(json_kind_of(json_get(root, "")), JSON_OBJECT_KIND);
+  assert_string_equal(json_text(json_at(json_get(root, "t"), 3), "?"), "");
+  json_free(root);
+}
+
+/* 2,048 levels are read, one more is not. */
+static void nesting_has_a_limit(void **state) {
+  (void)state;
+  for (int n = 2048; n <= 2049; n++) {
+    char deep[2 * 2049];
+    json_value *root = NULL;
+    memset(deep, '[', (size_t)n);
+    memset(deep + n, ']', (size_t)n);
+    assert_int_equal(json_parse(&root, deep, 2 * (size_t)n, "x", NULL),
+                     n == 2048 ? SITU_STATUS_OK : SITU_STATUS_BAD_INPUT);
+    json_free(root);
+  }
+}
+
 static void json_survives_a_round_trip(void **state) {
   (void)state;
   json_value *root = json_new_object();
@@ -369,6 +452,9 @@ int main(void) {
       cmocka_unit_test(a_text_is_read_up_to_its_first_zero_byte),
       cmocka_unit_test(a_pipe_is_no_file_and_nobody_waits_for_it),
       cmocka_unit_test(json_errors_name_line_and_column),
+      cmocka_unit_test(bad_json_is_refused_with_the_reason),
+      cmocka_unit_test(json_is_read_as_it_says),
+      cmocka_unit_test(nesting_has_a_limit),
       cmocka_unit_test(characters_are_those_of_utf8),
       cmocka_unit_test(what_a_terminal_may_obey_is_not_printed),
       cmocka_unit_test(json_survives_a_round_trip),

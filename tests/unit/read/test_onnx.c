@@ -643,6 +643,15 @@ static void sizes_that_lie_are_an_error(void **state) {
   read_bad(model(g), "made.onnx", "dimension of size -1");
 }
 
+/* Texts end at a zero byte in C: a name would be cut, and two names become one. */
+static void a_text_with_a_zero_byte_is_refused(void **state) {
+  bytes g = {0}, n = node("Relu", "relu", "x", "y");
+  add_input(&g, "x", F32, "6");
+  put_bytes(&n, 3, "a\0b", 3);
+  add_node(&g, n);
+  read_bad(model(g), "made.onnx", "in a node, a text holds a zero byte");
+}
+
 static void huge_sizes_saturate(void **state) {
   bytes g = {0};
   add_input(&g, "x", F32, "4611686018427387904 16");
@@ -754,6 +763,7 @@ int main(void) {
       ONE(gradients_are_backward),
       ONE(sequences_take_no_bytes),
       ONE(sizes_that_lie_are_an_error),
+      ONE(a_text_with_a_zero_byte_is_refused),
       ONE(huge_sizes_saturate),
       FILES(external_data_stay_in_their_folder),
       FILES(external_data_may_be_absent_and_small_shapes_are_read),

@@ -1,0 +1,17 @@
+/* read/lm_known.h - whether weights are those of a language model as situ reads them. */
+#ifndef SITU_READ_LM_KNOWN_H
+#define SITU_READ_LM_KNOWN_H
+
+#include "read/lm.h"
+
+/* UNSUPPORTED, naming the architecture and what is missing, unless the weights are those of one decoder: an embedding
+ * of tokens, attention (or a recurrence), feed-forward parts or experts, and a role for every weight by its name. For
+ * formats that hold weights of any network; not for encoders such as BERT. `a` is scratch. */
+situ_status lm_check_known(const lm *model, const char *where, arena *a, situ_error *error);
+/* UNSUPPORTED for architectures of GGUF that are no decoders. Its writers know the architecture, and name weights after
+ * their roles. */
+situ_status lm_check_architecture(const lm *model, const char *where, situ_error *error);
+/* Whether a matrix outside of blocks is a table of which each token takes a row. */
+bool lm_is_table(const char *name);
+
+#endif
