@@ -1,6 +1,7 @@
 #include "problem/problem.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arguments.h"
@@ -9,6 +10,7 @@
 #include "base/disjoint.h"
 #include "base/format.h"
 #include "base/text.h"
+#include "problem/scope.h"
 
 /* What only pipelines have must not be asked for in vain. */
 static situ_status refuse_options_of_pipelines(const situ_problem *p, const situ_problem_options *o,
@@ -154,7 +156,8 @@ static situ_status copy_together(situ_problem *p, const situ_problem_options *o,
                        "its key %d in keep_together is out of range", (int)o->keep_together[v]);
   if (o->keep_together && !(p->together = ARENA_COPY(p->arena, o->keep_together, int32_t, n)))
     return fail_no_memory(error);
-  return SITU_STATUS_OK;
+  p->keep_name = arena_string(p->arena, o->keep_name ? o->keep_name : "given groups");
+  return p->keep_name ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
 /* Finds what must stay together: operators of one key in any of the arrays below ([operator] 0 .. n_operators-1, -1 for
@@ -164,16 +167,20 @@ static bool find_units(situ_problem *p) {
   const int32_t *const keys[] = {p->given->colocation, p->costs->group, p->together};
   int32_t n = p->n_operators, *into = ARENA_NEW(p->arena, int32_t, n), *first = ARENA_NEW(p->arena, int32_t, n);
   if (!into || !first) return false;
+  bool joined[3] = {false};
   disjoint_init(into, n);
   for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
     for (int32_t v = 0; v < n; v++) first[v] = -1;
     for (int32_t v = 0; keys[k] && v < n; v++) {
       int32_t key = keys[k][v];
       if (key < 0) continue;
+      joined[k] |= first[key] >= 0;
       if (first[key] < 0) first[key] = v;
       disjoint_join(into, first[key], v);
     }
   }
+  p->keeps_kernels = joined[1];
+  p->keeps_given = joined[2];
   for (int32_t v = 0; v < n; v++) first[v] = disjoint_root(into, v);
   if (!unit_list_find(&p->units, first, n, n, p->arena)) return false;
   situ_graph *g = ARENA_COPY(p->arena, p->graph, situ_graph, 1);
@@ -235,11 +242,10 @@ static void refuse_weights(situ_problem *p, int64_t weights, int64_t room) {
            p->graph->cache_tokens > 0 ? "weights and caches" : "weights", a, b);
 }
 
-/* Whether some device of a memory may be used; a pin may use one that else stays empty. */
+/* Whether some device of a memory may be used. */
 static bool may_hold_weights(const situ_problem *p, int32_t m) {
   bool used = false;
   for (int32_t d = 0; d < p->n_devices; d++) used |= p->memory_of[d] == m && !p->unused[d];
-  for (int32_t v = 0; v < p->n_operators && !used; v++) used = p->pin[v] >= 0 && p->memory_of[p->pin[v]] == m;
   return used;
 }
 
@@ -293,6 +299,10 @@ static situ_status copy_pins(situ_problem *p, const situ_problem_options *o, sit
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->graph->name[v], "is pinned to a device that does not exist");
   }
   for (int32_t d = 0; o->unused && d < p->n_devices; d++) p->unused[d] = o->unused[d];
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (p->pin[v] >= 0 && p->unused[p->pin[v]])
+      conflict(p, "unused: %s is pinned to %s, which must stay unused", p->graph->name[v],
+               p->platform->devices[p->pin[v]].name);
   return SITU_STATUS_OK;
 }
 
@@ -358,6 +368,17 @@ static situ_status take_workspaces(situ_problem *p, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
+static situ_status name_scope(situ_problem *p, situ_error *error) {
+  text_buffer t = {0};
+  scope found;
+  scope_find(&found, p, 0);
+  scope_add_plans(&t, &found);
+  char *text = text_take(&t);
+  p->scope = text ? arena_string(p->arena, text) : NULL;
+  free(text);
+  return p->scope ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
 static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_error *error) {
   TRY(costs_check(p->costs, p->graph, p->platform, error));
   TRY(take_workspaces(p, error));
@@ -394,7 +415,7 @@ static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_err
   TRY(copy_pins(p, o, error));
   spread_pins(p);
   if (!p->conflict) find_conflicts(p);
-  return SITU_STATUS_OK;
+  return name_scope(p, error);
 }
 
 situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const situ_platform *platform,
@@ -460,6 +481,7 @@ situ_problem_options problem_options_of(const situ_problem *p) {
   o.other_costs = p->other;
   o.max_other_ns = p->other ? p->max_other_ns : 0;
   o.other_name = p->other_name;
+  o.keep_name = p->keep_name;
   return o;
 }
 
@@ -507,6 +529,7 @@ void situ_problem_free(situ_problem *p) {
 }
 
 const char *situ_problem_conflict(const situ_problem *p) { return p ? p->conflict : NULL; }
+const char *situ_problem_scope(const situ_problem *p) { return p ? p->scope : ""; }
 const situ_graph *situ_problem_graph(const situ_problem *p) { return p ? p->given : NULL; }
 const situ_platform *situ_problem_platform(const situ_problem *p) { return p ? p->platform : NULL; }
 const situ_costs *situ_problem_costs(const situ_problem *p) { return p ? p->costs : NULL; }

@@ -15,6 +15,7 @@ struct situ_problem {
   const situ_platform *platform;
   const situ_costs *costs;
   const char *conflict; /* NULL, or why no plan can exist */
+  const char *scope;    /* the plans that proofs speak of (problem/scope.h), in words; of views, that of their problem */
 
   situ_objective objective;
   situ_execution execution;
@@ -39,6 +40,8 @@ struct situ_problem {
   int32_t *pin;            /* [operator] device or -1; the pin of one member of a unit holds for all */
   bool *unused;            /* [device] */
   const int32_t *together; /* [operator] those of one key stay together for the caller's sake, -1 for none; or NULL */
+  const char *keep_name;   /* what these are, for messages; never NULL */
+  bool keeps_given, keeps_kernels; /* some operators share such a key, or a kernel of the costs */
   int32_t host;            /* the first host device, or device 0 if there is none: transfers are staged through it */
   unit_list units;         /* what every plan keeps on one device: colocation groups of `graph`, and operators alone */
 

@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "plan/plan.h"
+#include "plan/scope_json.h"
 #include "sim/engine_parts.h"
 #include "situ/version.h"
 
@@ -132,6 +133,35 @@ void report_copy_times(const situ_plan *plan, const situ_problem *p, int32_t cop
   }
 }
 
+void report_scope_words(text_buffer *t, const situ_problem *p, int32_t form) {
+  scope of;
+  scope_find(&of, p, form);
+  scope_add_plans(t, &of);
+}
+
+bool report_scope_fields(json_value *o, const situ_problem *p, int32_t form) {
+  text_buffer t = {0};
+  scope of;
+  scope_find(&of, p, form);
+  scope_add_plans(&t, &of);
+  char *words = text_take(&t);
+  bool ok = words && json_set(o, "space", json_new_text(words)) && json_set(o, "scope", scope_to_json(&of));
+  free(words);
+  return ok;
+}
+
+void report_scope(text_buffer *t, const situ_problem *p, int32_t form, int columns, const situ_report_options *options) {
+  text_buffer words = {0};
+  char first[32], rest[32];
+  report_scope_words(&words, p, form);
+  snprintf(first, sizeof first, "  %-*s  ", columns, "among");
+  snprintf(rest, sizeof rest, "  %-*s  ", columns, "");
+  char *text = text_take(&words);
+  if (text) text_add_wrapped(t, text, first, rest, report_width(options));
+  t->failed |= !text;
+  free(text);
+}
+
 static bool copies_json(json_value *o, const situ_plan *plan, const situ_problem *p) {
   json_value *list = json_new_array();
   int64_t value = situ_plan_value_ns(plan), start, finish;
@@ -168,6 +198,7 @@ bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem
   ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
   ok = ok && json_set(o, "verified_ns", report_amount(situ_plan_verified_ns(plan)));
   ok = ok && json_set(o, "gap", exists ? json_new_number(situ_plan_gap(plan)) : json_new_null());
+  ok = ok && report_scope_fields(o, p, plan->form);
   ok = ok && json_set(o, "best_single_ns", report_amount(situ_plan_best_single_ns(plan)));
   ok = ok && json_set(o, "best_single", report_unit_value(situ_plan_best_single_ns(plan), p));
   ok = ok && json_set(o, "best_single_device",

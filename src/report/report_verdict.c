@@ -60,6 +60,7 @@ static char *verdict_text(const situ_verdict *verdict, const situ_plan *plan, co
     else
       text_add(&t, "        verified: no plan exists (%s)\n", situ_verdict_certificate(verdict));
     bound_line(&t, verdict, plan, options);
+    report_scope(&t, problem, plan->form, 11, options);
     return text_take(&t);
   }
   style_add(&t, options, STYLE_BAD, "not valid");
