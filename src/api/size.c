@@ -201,7 +201,8 @@ static situ_status take_candidates(sizing_call *q, const char *names) {
   const char *list = names ? names : BUILT_IN;
   int64_t most = 1;
   for (const char *c = list; *c; c++) most += *c == ',';
-  if (!ARENA_ARRAYS(a, ARRAY(q->candidates, most), ZEROS(q->into->rows, most), ZEROS(q->into->scopes, most))) return fail_no_memory(q->error);
+  if (!ARENA_ARRAYS(a, ARRAY(q->candidates, most), ZEROS(q->into->rows, most), ZEROS(q->into->scopes, most)))
+    return fail_no_memory(q->error);
   for (const char *at = list; at; at = *at ? at + 1 : NULL) {
     at += strspn(at, " ");
     size_t n = strcspn(at, ","), end = n;

@@ -1,16 +1,14 @@
 #include "problem/problem.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/arguments.h"
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "base/disjoint.h"
+#include "base/fail.h"
 #include "base/format.h"
 #include "base/text.h"
-#include "problem/scope.h"
 
 /* What only pipelines have must not be asked for in vain. */
 static situ_status refuse_options_of_pipelines(const situ_problem *p, const situ_problem_options *o,
@@ -368,18 +366,7 @@ static situ_status take_workspaces(situ_problem *p, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-static situ_status name_scope(situ_problem *p, situ_error *error) {
-  text_buffer t = {0};
-  scope found;
-  scope_find(&found, p, 0);
-  scope_add_plans(&t, &found);
-  char *text = text_take(&t);
-  p->scope = text ? arena_string(p->arena, text) : NULL;
-  free(text);
-  return p->scope ? SITU_STATUS_OK : fail_no_memory(error);
-}
-
-static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_error *error) {
+situ_status problem_fill(situ_problem *p, const situ_problem_options *o, situ_error *error) {
   TRY(costs_check(p->costs, p->graph, p->platform, error));
   TRY(take_workspaces(p, error));
   TRY(check_values(o, error));
@@ -415,32 +402,6 @@ static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_err
   TRY(copy_pins(p, o, error));
   spread_pins(p);
   if (!p->conflict) find_conflicts(p);
-  return name_scope(p, error);
-}
-
-situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const situ_platform *platform,
-                              const situ_costs *costs, const situ_problem_options *options, situ_error *error) {
-  situ_problem_options own;
-  if (out) *out = NULL;
-  TRY(GIVEN(error, out, graph, platform, costs));
-  TRY(TAKE(own, options, SITU_PROBLEM_OPTIONS_INIT, error));
-  arena *a = arena_new();
-  situ_problem *p = a ? ARENA_ZERO(a, situ_problem, 1) : NULL;
-  if (!p) {
-    arena_free(a);
-    return fail_no_memory(error);
-  }
-  p->arena = a;
-  p->given = p->graph = graph;
-  p->platform = platform;
-  p->costs = costs;
-  situ_status status = fill(p, &own, error);
-  if (status != SITU_STATUS_OK) {
-    arena_free(a);
-    return status;
-  }
-  CONTRACT(problem_check(p));
-  *out = p;
   return SITU_STATUS_OK;
 }
 

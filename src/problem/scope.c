@@ -35,8 +35,8 @@ void scope_find(scope *out, const situ_problem *p, int32_t form) {
 }
 
 const char *scope_name(scope_code code) {
-  static const char *const names[SCOPE_CODES] = {
-      "operators", "granularity", "kernels", "colocation", "rules", "pins",    "unused",     "calls",
-      "contiguous", "replicas",   "limit",      "form",  "overlap", "contention", "copies"};
+  static const char *const names[SCOPE_CODES] = {"operators", "granularity", "kernels", "colocation", "rules",
+                                                 "pins",      "unused",      "calls",   "contiguous", "replicas",
+                                                 "limit",     "form",        "overlap", "contention", "copies"};
   return (unsigned)code < SCOPE_CODES ? names[code] : "unknown";
 }

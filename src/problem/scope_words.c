@@ -87,7 +87,7 @@ static void add_rest(text_buffer *t, const scope *s, scope_code code) {
   }
 }
 
-static const char *const verbs[SCOPE_LIMIT + 1] = {"keep", "keep",  "keep", "keep", "keep", "keep",
+static const char *const verbs[SCOPE_LIMIT + 1] = {"keep",  "keep", "keep", "keep", "keep", "keep",
                                                    "leave", "make", "give", "use",  "stay"};
 
 void scope_add_words(text_buffer *t, const scope *s, scope_code code) {

@@ -150,7 +150,8 @@ bool report_scope_fields(json_value *o, const situ_problem *p, int32_t form) {
   return ok;
 }
 
-void report_scope(text_buffer *t, const situ_problem *p, int32_t form, int columns, const situ_report_options *options) {
+void report_scope(text_buffer *t, const situ_problem *p, int32_t form, int columns,
+                  const situ_report_options *options) {
   text_buffer words = {0};
   char first[32], rest[32];
   report_scope_words(&words, p, form);

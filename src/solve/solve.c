@@ -261,8 +261,8 @@ static situ_outcome outcome_of(const solve_run *run, const choice *chosen, const
   if (found->lower_bound_ns == SITU_NEVER_NS) {
     char before[256];
     snprintf(before, sizeof before, "%s proved that no", found->bound);
-    *reason = found->reason ? arena_string(a, found->reason)
-                            : of_plans(a, run->problem, before, "satisfies all constraints");
+    *reason =
+        found->reason ? arena_string(a, found->reason) : of_plans(a, run->problem, before, "satisfies all constraints");
     return SITU_OUTCOME_INFEASIBLE;
   }
   return run->budget->stop == BUDGET_CANCELLED ? SITU_OUTCOME_CANCELLED : SITU_OUTCOME_LIMIT;
