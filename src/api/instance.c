@@ -275,9 +275,8 @@ situ_status instance_split_layers(situ_instance *i, bool proved, situ_error *err
   TRY(instance_pose(i, error));
   if (i->problem->conflict) return SITU_STATUS_OK; /* which says more */
   return note_default(i,
-                      proved ? "no plan keeps layers whole, so plan and bound may split them (--granularity fused)"
-                             : "no plan was found that keeps layers whole, so plan and bound may split them "
-                               "(--granularity fused)",
+                      proved ? "no plan keeps layers whole, so they may be split (--granularity fused)"
+                             : "no plan was found that keeps layers whole, so they may be split (--granularity fused)",
                       error);
 }
 

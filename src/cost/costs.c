@@ -65,6 +65,7 @@ situ_costs *costs_copies(const situ_costs *c, int32_t n) {
   out->unit_name = arena_string(out->arena, c->unit_name);
   out->unit_ns = c->unit_ns;
   out->fusion = c->fusion;
+  out->reserved_bytes = c->reserved_bytes;
   out->n_kernels = c->n_kernels * n;
   out->moved_bytes = sat_mul(c->moved_bytes, n);
   if (out->source && (out->unit_name || !c->unit_name) && (out->group || !c->group) && (out->ruled || !c->ruled) &&

@@ -24,6 +24,7 @@ void scope_find(scope *out, const situ_problem *p, int32_t form) {
   n[SCOPE_RULES] = count_ruled(p);
   for (int32_t v = 0; v < p->n_operators; v++) n[SCOPE_PINS] += p->pin[v] >= 0;
   for (int32_t d = 0; d < p->n_devices; d++) n[SCOPE_UNUSED] += p->unused[d];
+  n[SCOPE_RESERVE] = p->costs->reserved_bytes > 0;
   n[SCOPE_CALLS] = p->max_calls < INT32_MAX ? p->max_calls : 0;
   n[SCOPE_CONTIGUOUS] = pipeline && p->contiguous;
   n[SCOPE_REPLICAS] = pipeline && !p->replicate;
@@ -35,8 +36,8 @@ void scope_find(scope *out, const situ_problem *p, int32_t form) {
 }
 
 const char *scope_name(scope_code code) {
-  static const char *const names[SCOPE_CODES] = {"operators", "granularity", "kernels", "colocation", "rules",
-                                                 "pins",      "unused",      "calls",   "contiguous", "replicas",
-                                                 "limit",     "form",        "overlap", "contention", "copies"};
+  static const char *const names[SCOPE_CODES] = {
+      "operators", "granularity", "kernels",  "colocation", "rules", "pins",    "unused",     "reserve",
+      "calls",     "contiguous",  "replicas", "limit",      "form",  "overlap", "contention", "copies"};
   return (unsigned)code < SCOPE_CODES ? names[code] : "unknown";
 }

@@ -16,6 +16,7 @@ typedef enum scope_code {
   SCOPE_RULES,         /* rules keep operators off devices */
   SCOPE_PINS,
   SCOPE_UNUSED,
+  SCOPE_RESERVE, /* memory that rules keep free */
   SCOPE_CALLS,
   SCOPE_CONTIGUOUS,
   SCOPE_REPLICAS, /* there are none */

@@ -57,6 +57,7 @@ static void add_form(text_buffer *t, int32_t form) {
 static void add_rest(text_buffer *t, const scope *s, scope_code code) {
   const situ_problem *p = s->problem;
   int32_t n = s->amount[code];
+  char size[TEXT_UNIT_BYTES];
   switch (code) {
     case SCOPE_OPERATORS: text_add(t, "every operator whole on one device"); return;
     case SCOPE_GRANULARITY: text_add(t, "%s whole", p->keep_name); return;
@@ -73,6 +74,7 @@ static void add_rest(text_buffer *t, const scope *s, scope_code code) {
       add_unused(t, p, n);
       text_add(t, " unused");
       return;
+    case SCOPE_RESERVE: text_add(t, "%s of memory free", text_size(size, p->costs->reserved_bytes)); return;
     case SCOPE_CALLS: text_add(t, "at most %d call%s on each accelerator", (int)n, plural(n)); return;
     case SCOPE_CONTIGUOUS: text_add(t, "each device one contiguous part"); return;
     case SCOPE_REPLICAS: text_add(t, "no replicas"); return;
@@ -87,8 +89,8 @@ static void add_rest(text_buffer *t, const scope *s, scope_code code) {
   }
 }
 
-static const char *const verbs[SCOPE_LIMIT + 1] = {"keep",  "keep", "keep", "keep", "keep", "keep",
-                                                   "leave", "make", "give", "use",  "stay"};
+static const char *const verbs[SCOPE_LIMIT + 1] = {"keep",  "keep",  "keep", "keep", "keep", "keep",
+                                                   "leave", "leave", "make", "give", "use",  "stay"};
 
 void scope_add_words(text_buffer *t, const scope *s, scope_code code) {
   if (scope_narrows(code)) text_add(t, "%s ", verbs[code]);

@@ -104,7 +104,7 @@ static void scope_lines(text_buffer *t, const situ_sizing *s, const situ_report_
   }
   for (int32_t i = 0; i < s->n && split; i++) {
     if (!s->scopes[i].split) continue;
-    snprintf(line, sizeof line, "%s: no plan was found that keeps layers whole, so plan and bound may split them",
+    snprintf(line, sizeof line, "%s: no plan was found that keeps layers whole, so they may be split",
              s->rows[i].platform);
     text_add_wrapped(t, line, "  ", "    ", report_width(options));
   }
