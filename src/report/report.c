@@ -133,18 +133,18 @@ void report_copy_times(const situ_plan *plan, const situ_problem *p, int32_t cop
   }
 }
 
-void report_scope_words(text_buffer *t, const situ_problem *p, int32_t form) {
-  scope of;
-  scope_find(&of, p, form);
-  scope_add_plans(t, &of);
-}
-
-bool report_scope_fields(json_value *o, const situ_problem *p, int32_t form) {
+char *report_scope_text(const situ_problem *p, int32_t form) {
   text_buffer t = {0};
   scope of;
   scope_find(&of, p, form);
   scope_add_plans(&t, &of);
-  char *words = text_take(&t);
+  return text_take(&t);
+}
+
+bool report_scope_fields(json_value *o, const situ_problem *p, int32_t form) {
+  scope of;
+  char *words = report_scope_text(p, form);
+  scope_find(&of, p, form);
   bool ok = words && json_set(o, "space", json_new_text(words)) && json_set(o, "scope", scope_to_json(&of));
   free(words);
   return ok;
@@ -152,15 +152,12 @@ bool report_scope_fields(json_value *o, const situ_problem *p, int32_t form) {
 
 void report_scope(text_buffer *t, const situ_problem *p, int32_t form, int columns,
                   const situ_report_options *options) {
-  text_buffer words = {0};
-  char first[32], rest[32];
-  report_scope_words(&words, p, form);
+  char first[32], rest[32], *words = report_scope_text(p, form);
   snprintf(first, sizeof first, "  %-*s  ", columns, "among");
   snprintf(rest, sizeof rest, "  %-*s  ", columns, "");
-  char *text = text_take(&words);
-  if (text) text_add_wrapped(t, text, first, rest, report_width(options));
-  t->failed |= !text;
-  free(text);
+  if (words) text_add_wrapped(t, words, first, rest, report_width(options));
+  t->failed |= !words;
+  free(words);
 }
 
 static bool copies_json(json_value *o, const situ_plan *plan, const situ_problem *p) {

@@ -27,7 +27,8 @@ bool report_plan_fields(json_value *object, const situ_plan *plan, const situ_pr
 /* "space" and "scope": which plans bounds, "optimal" and "infeasible" speak of, in words and in codes; `form` is that
  * of the plan, 0 without one. */
 bool report_scope_fields(json_value *object, const situ_problem *problem, int32_t form);
-void report_scope_words(text_buffer *t, const situ_problem *problem, int32_t form);
+/* The words; free() them. NULL without memory. */
+char *report_scope_text(const situ_problem *problem, int32_t form);
 /* The words as a fact of a table: "  among        plans that keep every operator whole on one device", the label padded
  * to `columns`. */
 void report_scope(text_buffer *t, const situ_problem *problem, int32_t form, int columns,

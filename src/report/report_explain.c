@@ -294,7 +294,10 @@ bool explain_facts_find(explain_facts *out, const situ_explanation *x, const sit
   int64_t single = situ_plan_best_single_ns(plan);
   text_add(&words, "%s  %s", single == SITU_NEVER_NS ? "none" : exact_time(value, single), rest);
   keep_fact(out, "best single", &words);
-  report_scope_words(&words, p, plan->form); /* of "no split can be better" and the lower bound */
+  char *plans = report_scope_text(p, plan->form); /* of "no split can be better" and the lower bound */
+  text_add(&words, "%s", plans ? plans : "");
+  words.failed |= !plans;
+  free(plans);
   keep_fact(out, "among", &words);
   handover_text(&words, x, plan);
   keep_fact(out, "hand-overs", &words);
