@@ -9,6 +9,7 @@
 #include "api/evaluate.h"
 #include "api/instance.h"
 #include "base/arguments.h"
+#include "plan/plan.h"
 #include "solve/common/solver.h"
 
 static bool all_pinned(const situ_problem *p) {
@@ -83,20 +84,25 @@ static situ_status place_split(situ_plan **out, situ_instance *i, const situ_sol
   own.size = sizeof own;
   double whole_s = own.time_limit_s > 0 ? own.time_limit_s : own.max_steps == 0 ? USUAL_S : 0;
   layer_search l = {own.progress, own.context, own.log, own.log_context, SHARE_OF_LAYERS * whole_s, false};
-  if (own.ranks) l.limit_s = 0; /* all ranks must decide alike */
+  if (own.ranks || own.form || i->form) l.limit_s = 0; /* ranks must decide alike; plans of a form are told late */
   situ_solve_options layers = own;
   layers.progress = watch;
   layers.log = pass_on;
   layers.context = layers.log_context = &l;
   TRY(place(out, i, &layers, error));
   situ_outcome outcome = situ_plan_outcome(*out);
-  if (situ_plan_exists(*out) || (outcome == SITU_OUTCOME_CANCELLED && !l.gave_up)) return SITU_STATUS_OK;
-  double left_s = fmax(whole_s - situ_plan_seconds(*out), whole_s / 4);
+  bool none =
+      outcome == SITU_OUTCOME_INFEASIBLE || (outcome == SITU_OUTCOME_CANCELLED && l.gave_up) ||
+      (outcome == SITU_OUTCOME_LIMIT && !*situ_plan_reason(*out)); /* else what is lacking is the form, or parts */
+  if (situ_plan_exists(*out) || !none) return SITU_STATUS_OK;
+  double spent_s = situ_plan_seconds(*out), left_s = fmax(whole_s - spent_s, whole_s / 4);
   if (own.time_limit_s > 0 || l.gave_up) own.time_limit_s = left_s;
   situ_plan_free(*out);
   *out = NULL;
   TRY(instance_split_layers(i, outcome == SITU_OUTCOME_INFEASIBLE, error));
-  return place(out, i, &own, error);
+  TRY(place(out, i, &own, error));
+  (*out)->seconds += spent_s;
+  return SITU_STATUS_OK;
 }
 
 situ_status situ_place(situ_plan **out, situ_instance **instance, const situ_instance_options *options,
