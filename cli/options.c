@@ -239,7 +239,7 @@ static const option problem_rows[] = {
      .about = "The unit of placement. fused: kernels that the engine fuses; operator: single operators (nothing is "
               "fused); layer: layers of the network, with routed experts as separate units; block: layers, everything "
               "before the first and everything after the last. Default of place: layer for the latency of language "
-              "decoders, else fused."},
+              "decoders where whole layers fit, else fused."},
     {.name = "costs",
      .kind = OPTION_TEXT,
      .offset = AT(cost.model),

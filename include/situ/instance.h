@@ -24,8 +24,9 @@ typedef enum situ_granularity {
   SITU_GRANULARITY_LAYER,     /* also layers of the network (src/graph/layers.h describes how they are found) */
   SITU_GRANULARITY_BLOCK,     /* also everything before the first layer, and everything after the last */
   SITU_GRANULARITY_DEFAULT    /* LAYER for what looks like a language decoder (docs/model.md, "Granularity"), unless
-                                 whole layers fit nowhere: only for the latency of one input in the stream model, with
-                                 estimated costs and without pins. Else FUSED */
+                                 some layer fits nowhere: only for the latency of one input in the stream model, with
+                                 estimated costs and without pins. Else FUSED. situ_place and situ_size fall back to
+                                 FUSED where no plan that keeps layers whole is found */
 } situ_granularity;
 
 /* "operator", "layer", ...; static storage. */

@@ -81,6 +81,7 @@ typedef struct situ_problem_options {
   const situ_costs *other_costs;
   int64_t max_other_ns;
   const char *other_name;
+  const char *keep_name; /* what keep_together keeps whole, for messages: "layers"; NULL: "given groups". Copied. */
 } situ_problem_options;
 #define SITU_PROBLEM_OPTIONS_INIT SITU_SIZED(situ_problem_options)
 
@@ -97,6 +98,9 @@ SITU_API void situ_problem_free(situ_problem *problem);
 /* One line naming a constraint that no plan can meet ("operator x can run on no device", "a and b are colocated but
  * pinned apart"), or NULL. */
 SITU_API const char *situ_problem_conflict(const situ_problem *problem);
+/* The space in which bounds, OPTIMAL and INFEASIBLE hold, in words: "plans that keep every operator whole on one device
+ * and leave gpu1 unused". It names every restriction of the problem. "" for NULL. */
+SITU_API const char *situ_problem_scope(const situ_problem *problem);
 
 SITU_API const situ_graph *situ_problem_graph(const situ_problem *problem);
 SITU_API const situ_platform *situ_problem_platform(const situ_problem *problem);

@@ -254,7 +254,7 @@ class situ_problem_options(Structure):
                 ("replicate", c_bool), ("in_flight", c_int32), ("copies", c_int32), ("max_calls", c_int32),
                 ("max_period_ns", c_int64), ("max_latency_ns", c_int64), ("pins", POINTER(c_int32)), ("unused",
                 POINTER(c_bool)), ("keep_together", POINTER(c_int32)), ("other_costs", c_void_p), ("max_other_ns",
-                c_int64), ("other_name", c_char_p)]
+                c_int64), ("other_name", c_char_p), ("keep_name", c_char_p)]
 
 
 class situ_dim(Structure):
@@ -577,6 +577,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_problem_pose": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_problem_options),
         POINTER(situ_error)]),
     "situ_problem_schedule": (c_int, [c_void_p]),
+    "situ_problem_scope": (c_char_p, [c_void_p]),
     "situ_profile_free": (None, [c_void_p]),
     "situ_profile_half_ns": (c_int64, [c_void_p]),
     "situ_profile_model": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_measure_options), POINTER(situ_error)]),

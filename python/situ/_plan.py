@@ -144,7 +144,9 @@ class Plan:
 
     def _need(self) -> None:
         if not self:
-            raise NoPlan(self.reason or "no plan was found within the limits", self.model)
+            reason = self.reason or "no plan was found within the limits"
+            told = self.outcome != "infeasible" or " plan that keeps " in reason  # of a bound; a conflict tells no scope
+            raise NoPlan(reason if told else f"{reason} (among {self.scope})", self.model)
 
     @property
     def model(self) -> str:
@@ -176,13 +178,19 @@ class Plan:
 
     @property
     def bound_ns(self) -> int:
-        """A proved lower bound on the value of every plan."""
+        """A proved lower bound on the value of the plans in `scope`."""
         return int(lib.situ_plan_lower_bound_ns(self._pointer))
 
     @property
     def gap(self) -> float:
-        """(value - bound) / value; 0.0 is proved optimal."""
+        """(value - bound) / value; 0.0 is proved optimal among the plans in `scope`."""
         return float(lib.situ_plan_gap(self._pointer))
+
+    @property
+    def scope(self) -> str:
+        """Which plans `bound_ns`, `gap` and `outcome` speak of: "plans that keep every operator whole on one device",
+        and every other restriction. By codes: `to_dict()["scope"]`."""
+        return to_str(lib.situ_problem_scope(self._instance.problem))
 
     @property
     def best_single_ns(self) -> int | None:
@@ -323,7 +331,7 @@ class Plan:
     def __repr__(self) -> str:
         value = self.value_ns
         times = f"{value} ns, gap {self.gap:.2%}" if value is not None else self.reason
-        return f"<situ.Plan {self.model!r} on {self.platform!r}: {self.outcome}, {times}>"
+        return f"<situ.Plan {self.model!r} on {self.platform!r}: {self.outcome}, {times}, among {self.scope}>"
 
     def _repr_html_(self) -> str:
         return html_of(self.report(), self.svg() if self else "")

@@ -281,6 +281,7 @@ situ_status situ_replay(situ_plan **out, const situ_instance *instance, const si
   bool optimal = plan->outcome == SITU_OUTCOME_OPTIMAL && again->value_ns == plan->lower_bound_ns;
   again->outcome = optimal ? SITU_OUTCOME_OPTIMAL : SITU_OUTCOME_FEASIBLE;
   again->claimed = plan->claimed;
+  again->form = plan->form;
   again->lower_bound_ns = holds ? plan->lower_bound_ns : 0;
   again->best_single_ns = plan->best_single_ns;
   again->best_single_device = plan->best_single_device;

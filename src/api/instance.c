@@ -10,6 +10,7 @@
 
 #include "api/granularity.h"
 #include "base/arguments.h"
+#include "base/contracts.h"
 #include "base/dtype.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -225,21 +226,34 @@ static situ_status read_granularity(situ_instance *i, situ_error *error) {
   return instance_join_rules(i, error);
 }
 
+/* What the keys in `together` keep whole. */
+static const char *keep_name(const situ_instance *i) {
+  static const char *const names[][2] = {{"groups of rules", "groups of rules"},
+                                         {"layers", "layers and groups of rules"},
+                                         {"blocks", "blocks and groups of rules"}};
+  bool rules = i->rules && (i->rules->cuts || i->rules->n_kept > 0);
+  situ_granularity g = i->options.granularity;
+  return names[g == SITU_GRANULARITY_LAYER ? 1 : g == SITU_GRANULARITY_BLOCK ? 2 : 0][rules];
+}
+
 situ_status instance_pose(situ_instance *i, situ_error *error) {
   situ_problem_options posed = i->options.problem;
   posed.pins = i->pins;
   posed.unused = i->unused;
   posed.keep_together = i->together;
+  posed.keep_name = keep_name(i);
   instance_limit(&posed, i, i->other_costs);
   situ_problem_free(i->problem);
   i->problem = NULL;
   return situ_problem_pose(&i->problem, i->graph, i->platform, i->costs, &posed, error);
 }
 
-/* A default that limits the plan, its value and its proof is reported. */
-static situ_status note_layers(situ_model *model, situ_error *error) {
+/* A default that limits the plan, its value and its proof is reported; the note replaces an earlier one. */
+static situ_status note_default(situ_instance *i, const char *note, situ_error *error) {
   text_buffer notes = {0};
-  text_add(&notes, "%splan and bound keep layers whole; use --granularity operator to split them\n", model->notes);
+  situ_model *model = i->model;
+  text_add_bytes(&notes, model->notes, i->own_notes);
+  text_add(&notes, "%s\n", note);
   const char *both = text_take(&notes);
   if (!both) return fail_no_memory(error);
   free((void *)(uintptr_t)model->notes);
@@ -247,15 +261,29 @@ static situ_status note_layers(situ_model *model, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-/* Like instance_pose, but layers that were not requested explicitly are dropped if no device can hold one. */
-static situ_status pose(situ_instance *i, bool by_default, situ_error *error) {
-  TRY(instance_pose(i, error));
-  if (!by_default || i->options.granularity != SITU_GRANULARITY_LAYER) return SITU_STATUS_OK;
-  if (!i->problem->conflict) return i->platform->n_devices > 1 ? note_layers(i->model, error) : SITU_STATUS_OK;
+situ_status instance_split_layers(situ_instance *i, bool proved, situ_error *error) {
+  REQUIRE(i->may_split);
+  i->may_split = false;
   i->options.granularity = SITU_GRANULARITY_FUSED;
   i->together = NULL;
   TRY(instance_join_rules(i, error));
-  return instance_pose(i, error);
+  TRY(instance_pose(i, error));
+  if (i->problem->conflict) return SITU_STATUS_OK; /* which says more */
+  return note_default(i,
+                      proved ? "no plan keeps layers whole, so they may be split (--granularity fused)"
+                             : "no plan was found that keeps layers whole, so they may be split (--granularity fused)",
+                      error);
+}
+
+/* Like instance_pose, but layers that were not requested explicitly are dropped if no device can hold one. */
+static situ_status pose(situ_instance *i, bool by_default, situ_error *error) {
+  TRY(instance_pose(i, error));
+  i->may_split = by_default && i->options.granularity == SITU_GRANULARITY_LAYER;
+  if (!i->may_split) return SITU_STATUS_OK;
+  i->own_notes = strlen(i->model->notes);
+  if (i->problem->conflict) return instance_split_layers(i, true, error);
+  if (i->platform->n_devices == 1) return SITU_STATUS_OK;
+  return note_default(i, "plan and bound keep layers whole; use --granularity operator to split them", error);
 }
 
 /* What is sure to be refused at the end is refused now. */

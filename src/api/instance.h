@@ -52,6 +52,8 @@ struct situ_instance {
   int32_t *together; /* [n_operators] keys of what stays together, or NULL */
   rule_set *rules;   /* of the model's graph; NULL: none */
   int32_t form;      /* of the plans that the targets of all writers can run: situ_form */
+  bool may_split;    /* layers are whole by default, not by request: instance_split_layers may change that */
+  size_t own_notes;  /* bytes of the notes of the model without that of the default */
 };
 
 /* Reads the rules that the options name, if any, resolves them for the model, and applies them to the platform. Their
@@ -75,6 +77,10 @@ void instance_limit(situ_problem_options *posed, const situ_instance *instance, 
 
 /* Poses the problem of an instance whose other members are there. */
 situ_status instance_pose(situ_instance *instance, situ_error *error);
+
+/* A default must not make a problem infeasible: where may_split, drops the layers, so that the granularity is FUSED,
+ * notes why, and poses the problem again; the old one is freed. `proved`: that no plan keeps layers whole. */
+situ_status instance_split_layers(situ_instance *instance, bool proved, situ_error *error);
 
 /* As situ_instance_open. */
 situ_status instance_open(situ_instance **out, const instance_options *options, situ_error *error);

@@ -3,9 +3,13 @@
  *
  *     problem --solve--> plan
  */
+#include <math.h>
+#include <string.h>
+
 #include "api/evaluate.h"
 #include "api/instance.h"
 #include "base/arguments.h"
+#include "plan/plan.h"
 #include "solve/common/solver.h"
 
 static bool all_pinned(const situ_problem *p) {
@@ -41,15 +45,74 @@ static situ_status solve_from(situ_plan **out, const situ_instance *i, const sit
   return status;
 }
 
+static situ_status place(situ_plan **out, const situ_instance *i, const situ_solve_options *solve, situ_error *error) {
+  return all_pinned(i->problem) ? evaluate_pins(out, i, error) : solve_from(out, i, solve, error);
+}
+
+/* ---- layers that are whole by default ---- */
+
+/* What `auto` takes without limits; the share of a time limit in which some plan of whole layers must be found. */
+static const double USUAL_S = 10, SHARE_OF_LAYERS = 0.5;
+
+/* A search for whole layers, which ends where it finds none in time. */
+typedef struct layer_search {
+  situ_progress_callback *progress;
+  void *context;
+  situ_log_callback *log;
+  void *log_context;
+  double limit_s; /* 0: none */
+  bool gave_up;
+} layer_search;
+
+static bool watch(void *context, const situ_progress *news) {
+  layer_search *l = context;
+  if (l->progress && l->progress(l->context, news)) return true;
+  l->gave_up = l->limit_s > 0 && news->value_ns == SITU_NEVER_NS && news->seconds > l->limit_s;
+  return l->gave_up;
+}
+
+/* That whole layers have no plan is not yet the answer. */
+static void pass_on(void *context, situ_log_level level, const char *text) {
+  layer_search *l = context;
+  if (l->log && strncmp(text, "no plan was found", 17) != 0) l->log(l->log_context, level, text);
+}
+
+/* Where no plan keeps layers whole, or none is found, and nobody asked for that, they may be split. */
+static situ_status place_split(situ_plan **out, situ_instance *i, const situ_solve_options *solve, situ_error *error) {
+  situ_solve_options own;
+  TRY(TAKE(own, solve, SITU_SOLVE_OPTIONS_INIT, error));
+  own.size = sizeof own;
+  double whole_s = own.time_limit_s > 0 ? own.time_limit_s : own.max_steps == 0 ? USUAL_S : 0;
+  layer_search l = {own.progress, own.context, own.log, own.log_context, SHARE_OF_LAYERS * whole_s, false};
+  if (own.ranks || own.form || i->form) l.limit_s = 0; /* ranks must decide alike; plans of a form are told late */
+  situ_solve_options layers = own;
+  layers.progress = watch;
+  layers.log = pass_on;
+  layers.context = layers.log_context = &l;
+  TRY(place(out, i, &layers, error));
+  situ_outcome outcome = situ_plan_outcome(*out);
+  bool none =
+      outcome == SITU_OUTCOME_INFEASIBLE || (outcome == SITU_OUTCOME_CANCELLED && l.gave_up) ||
+      (outcome == SITU_OUTCOME_LIMIT && !*situ_plan_reason(*out)); /* else what is lacking is the form, or parts */
+  if (situ_plan_exists(*out) || !none) return SITU_STATUS_OK;
+  double spent_s = situ_plan_seconds(*out), left_s = fmax(whole_s - spent_s, whole_s / 4);
+  if (own.time_limit_s > 0 || l.gave_up) own.time_limit_s = left_s;
+  situ_plan_free(*out);
+  *out = NULL;
+  TRY(instance_split_layers(i, outcome == SITU_OUTCOME_INFEASIBLE, error));
+  TRY(place(out, i, &own, error));
+  (*out)->seconds += spent_s;
+  return SITU_STATUS_OK;
+}
+
 situ_status situ_place(situ_plan **out, situ_instance **instance, const situ_instance_options *options,
                        const situ_solve_options *solve, situ_error *error) {
   if (out) *out = NULL;
   if (instance) *instance = NULL;
   TRY(GIVEN(error, out, instance));
   TRY(situ_instance_open(instance, options, error));
-  const situ_problem *problem = (*instance)->problem;
-  situ_status status =
-      all_pinned(problem) ? evaluate_pins(out, *instance, error) : solve_from(out, *instance, solve, error);
+  situ_instance *i = *instance;
+  situ_status status = i->may_split ? place_split(out, i, solve, error) : place(out, i, solve, error);
   if (status == SITU_STATUS_OK) return status;
   situ_instance_free(*instance);
   *instance = NULL;

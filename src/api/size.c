@@ -201,7 +201,8 @@ static situ_status take_candidates(sizing_call *q, const char *names) {
   const char *list = names ? names : BUILT_IN;
   int64_t most = 1;
   for (const char *c = list; *c; c++) most += *c == ',';
-  if (!ARENA_ARRAYS(a, ARRAY(q->candidates, most), ZEROS(q->into->rows, most))) return fail_no_memory(q->error);
+  if (!ARENA_ARRAYS(a, ARRAY(q->candidates, most), ZEROS(q->into->rows, most), ZEROS(q->into->scopes, most)))
+    return fail_no_memory(q->error);
   for (const char *at = list; at; at = *at ? at + 1 : NULL) {
     at += strspn(at, " ");
     size_t n = strcspn(at, ","), end = n;
@@ -269,8 +270,9 @@ static situ_status keep_row(sizing_call *q, const candidate *c, const situ_probl
                          .tokens_per_second = rate,
                          .price = c->price,
                          .price_of_a_million = -1};
+  s->scopes[s->n].plans = arena_string(s->arena, situ_problem_scope(p));
   if (c->price >= 0 && rate > 0) row->price_of_a_million = c->price / (rate * HOUR_NS / 1e9) * 1e6;
-  if (!row->reason) return fail_no_memory(q->error);
+  if (!row->reason || !s->scopes[s->n].plans) return fail_no_memory(q->error);
   if (q->stopped && row->finding == SITU_SIZE_MISSED) return SITU_STATUS_OK; /* it was not tried to the end */
   if (row->finding == SITU_SIZE_MET && s->answer < 0) s->answer = s->n;
   s->n++;
@@ -278,21 +280,36 @@ static situ_status keep_row(sizing_call *q, const candidate *c, const situ_probl
 }
 
 /* First the bounds and the best single device; a search only if they leave the goal open. */
+static situ_status try_posed(sizing_call *q, const situ_problem *p, situ_plan **plan, bool *searched) {
+  situ_solve_options bounds = q->solve;
+  bounds.solvers = "single";
+  *searched = false;
+  if (!q->solve.no_bounds) TRY(situ_solve(plan, p, &bounds, q->error));
+  if (q->stopped || (*plan && is_impossible(q->into, p, *plan))) return SITU_STATUS_OK;
+  situ_plan_free(*plan);
+  *plan = NULL;
+  *searched = true;
+  return situ_solve(plan, p, &q->solve, q->error);
+}
+
+/* Layers that are whole by default make no goal impossible: without them the candidate is tried once more. */
 static situ_status try_candidate(sizing_call *q, const candidate *c) {
   situ_instance *i = NULL;
   situ_plan *plan = NULL;
-  bool searched = false;
-  situ_solve_options bounds = q->solve;
-  bounds.solvers = "single";
+  bool searched = false, split = false;
   q->instance.platform = c->name;
   situ_status status = situ_instance_open(&i, &q->instance, q->error);
   if (status == SITU_STATUS_OK) status = know_model(q, i);
-  if (status == SITU_STATUS_OK && !q->solve.no_bounds) status = situ_solve(&plan, i->problem, &bounds, q->error);
-  if (status == SITU_STATUS_OK && !q->stopped && (!plan || !is_impossible(q->into, i->problem, plan))) {
+  if (status == SITU_STATUS_OK) status = try_posed(q, i->problem, &plan, &searched);
+  bool impossible = status == SITU_STATUS_OK && plan && is_impossible(q->into, i->problem, plan);
+  if (status == SITU_STATUS_OK && i->may_split && !q->stopped && (impossible || !situ_plan_exists(plan))) {
     situ_plan_free(plan);
-    searched = true;
-    status = situ_solve(&plan, i->problem, &q->solve, q->error);
+    plan = NULL;
+    split = true;
+    status = instance_split_layers(i, impossible, q->error);
+    if (status == SITU_STATUS_OK) status = try_posed(q, i->problem, &plan, &searched);
   }
+  q->into->scopes[q->into->n].split = split;
   if (status == SITU_STATUS_OK) status = keep_row(q, c, i->problem, plan, searched);
   situ_plan_free(plan);
   situ_instance_free(i);

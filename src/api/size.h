@@ -15,6 +15,10 @@ struct situ_sizing {
   double tokens; /* that the value of a plan is the time of; 0: no language model */
   bool priced;
   situ_size_row *rows;
+  struct size_scope {
+    const char *plans;                 /* situ_problem_scope of the row */
+    bool split;                        /* layers are whole by default, but no such plan was found */
+  } * scopes;                          /* [row] */
   int32_t n, n_candidates, n_unpriced; /* tried; to try; left out, since they have no price */
   int32_t answer;
 };

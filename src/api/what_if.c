@@ -36,6 +36,7 @@ typedef struct change {
   int32_t device;    /* `factor` times as fast */
   double factor;
   const char *model;
+  bool split; /* layers and blocks need not be whole */
 } change;
 static const change NO_CHANGE = {.without = -1, .link_kind = -1, .memory = -1, .device = -1};
 
@@ -95,6 +96,7 @@ static situ_status variant_pose(variant *v, const situ_instance *i, const change
   const situ_problem *p = i->problem;
   situ_problem_options posed = problem_options_of(p);
   *v = (variant){0};
+  if (c->split) posed.keep_together = NULL;
   if (c->without >= 0) {
     v->unused = calloc((size_t)p->n_devices, sizeof *v->unused);
     if (!v->unused) return fail_no_memory(error);
@@ -138,18 +140,33 @@ static situ_status keep_row(inquiry *q, const char *words, const situ_plan *plan
   return SITU_STATUS_OK;
 }
 
+/* A changed machine may have no plan that keeps layers whole although it has others. */
+static situ_status ask_split(variant *v, situ_plan **found, inquiry *q, const change *c) {
+  change split = *c;
+  split.split = true;
+  situ_plan_free(*found);
+  *found = NULL;
+  variant_free(v);
+  TRY(variant_pose(v, q->instance, &split, q->error));
+  return situ_solve(found, v->problem, &q->solve, q->error);
+}
+
 /* The value after the change; *uses says whether `device` has work in the plan found. */
 static situ_status ask(inquiry *q, const change *c, const char *words, int32_t device, bool *uses) {
   variant v;
   situ_plan *found = NULL;
   situ_status status = variant_pose(&v, q->instance, c, q->error);
   if (status == SITU_STATUS_OK) status = situ_solve(&found, v.problem, &q->solve, q->error);
+  const situ_instance *i = q->instance;
+  bool split = status == SITU_STATUS_OK && !q->stopped && !situ_plan_exists(found) && !i->rules &&
+               i->options.granularity >= SITU_GRANULARITY_LAYER;
+  if (split) status = ask_split(&v, &found, q, c);
   bool used = status == SITU_STATUS_OK && device >= 0 && plan_use(found, device).n_operators > 0;
   if (uses) *uses = used;
   /* A device that is still idle is asked about again, faster. */
   bool wanted = !uses || used || c->factor >= FASTEST;
   char line[256];
-  snprintf(line, sizeof line, "%s%s", words, uses && !used ? ", still unused" : "");
+  snprintf(line, sizeof line, "%s%s%s", words, uses && !used ? ", still unused" : "", split ? ", layers split" : "");
   if (status == SITU_STATUS_OK && wanted && !q->stopped) status = keep_row(q, line, found, 1);
   situ_plan_free(found);
   variant_free(&v);

@@ -113,7 +113,7 @@ static situ_status check_constraints(judge *j, situ_error *error) {
                  costs_is_ruled(p->costs, v, p->class_of[d]) ? ", by a rule" : "");
     if (p->pin[v] >= 0 && p->pin[v] != d)
       judge_note(j, "pin", "%s is on %s; it is pinned to %s", g->name[v], name, j->platform->devices[p->pin[v]].name);
-    if (p->pin[v] < 0 && p->unused[d]) judge_note(j, "unused", "%s is on %s, which must stay unused", g->name[v], name);
+    if (p->unused[d]) judge_note(j, "unused", "%s is on %s, which must stay unused", g->name[v], name);
   }
   for (int32_t d = 0; j->plan->uses && d < p->n_devices; d++) {
     int32_t of = j->plan->replica_of ? j->plan->replica_of[d] : -1;

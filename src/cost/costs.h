@@ -32,8 +32,9 @@ struct situ_costs {
   int32_t *group;   /* [operator] the head of its fused kernel: the head has the time of all, the other members 0 ns;
                        NULL: nothing is fused */
   int64_t *workspace_bytes; /* [operator] scratch memory while it runs, as the table has it; NULL: as the graph says */
-  bool *ruled;     /* [operator * n_classes + class] whether it is a rule that forbids it (cost/rules.h); NULL: none */
-  part_cost *part; /* [class] as the table of measured times has it; it is in the transfers too. NULL: unknown */
+  bool *ruled; /* [operator * n_classes + class] whether it is a rule that forbids it (cost/rules.h); NULL: none */
+  int64_t reserved_bytes; /* of all memories, that rules keep free */
+  part_cost *part;        /* [class] as the table of measured times has it; it is in the transfers too. NULL: unknown */
   int32_t n_rows;
   int64_t *transfer_rows;              /* [row * n_kinds + kind]; multi-hop kinds are sums over their hops */
   int64_t **transfer_ns;               /* [tensor] its row: transfer_ns[t][kind] */

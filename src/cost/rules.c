@@ -95,6 +95,7 @@ bool rules_forbid(const rule_set *r, situ_costs *c, const situ_platform *p, cons
   REQUIRE(r->n_operators == c->n_operators);
   c->ruled = ARENA_ZERO(c->arena, bool, (int64_t)c->n_operators * c->n_classes);
   if (!c->ruled) return false;
+  for (int32_t m = 0; m < c->n_memories; m++) c->reserved_bytes = sat_add(c->reserved_bytes, r->reserve_bytes[m]);
   for (int32_t k = 0; k < c->n_classes; k++) {
     int32_t d = p->class_device[k];
     for (int32_t i = 0; i < r->n_rows; i++)

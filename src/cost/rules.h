@@ -50,8 +50,8 @@ situ_status rules_platform(situ_platform **out, const rule_set *r, const situ_pl
 
 /* Multiplies estimated times by the factors of rules, each kernel by those of its head. */
 void rules_scale(const rule_set *r, situ_costs *costs, const situ_platform *platform);
-/* Sets the times that rules forbid to SITU_NEVER_NS and marks them in costs->ruled. `work` holds the estimates. False
- * without memory. */
+/* Sets the times that rules forbid to SITU_NEVER_NS, marks them in costs->ruled and adds up what rules reserve. `work`
+ * holds the estimates. False without memory. */
 bool rules_forbid(const rule_set *r, situ_costs *costs, const situ_platform *platform, const fusion *work);
 
 /* Joins operators that rules keep together, by lists and by cut points, in disjoint sets of [operator]

@@ -40,6 +40,7 @@ struct situ_plan {
   int64_t best_found_ns;                     /* of the best plan found, where that is another; else SITU_NEVER_NS */
   int32_t best_found_handovers;              /* likewise; else -1 */
   int64_t without_form_ns;                   /* the answer without the form, where that is better; else SITU_NEVER_NS */
+  int32_t form;                              /* that was required of it: situ_form */
   situ_robustness robustness;                /* size 0: not known */
   /* Plans that the claims above are of, so that they can be checked: of this problem, with a placement, owned. NULL: it
    * is this plan, there is none, or a file does not show it. */

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "plan/certificate_json.h"
 #include "plan/plan_source.h"
+#include "plan/scope_json.h"
 
 static const int64_t never = INT64_MAX;
 
@@ -119,6 +120,8 @@ static situ_status read_summary(situ_plan *plan, const plan_source *s, const jso
   TRY(read_limited(plan, s, root, error));
   if (json_get(root, "without_form_ns"))
     TRY(plan_read_whole(&plan->without_form_ns, s, json_get(root, "without_form_ns"), "without_form_ns", NULL, error));
+  if (json_get(root, "form") && !form_from_json(&plan->form, json_get(root, "form")))
+    return bad(s, error, "form", "a list of conditions, such as \"layers\"");
   TRY(plan_read_whole(&plan->steps, s, json_get(root, "steps"), "steps", NULL, error));
   TRY(read_seed(&plan->seed, s, json_get(root, "seed"), error));
   TRY(read_robustness(plan, s, json_get(root, "robustness"), error));

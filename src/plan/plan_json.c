@@ -4,6 +4,7 @@
 #include "base/contracts.h"
 #include "plan/certificate_json.h"
 #include "plan/plan_source.h"
+#include "plan/scope_json.h"
 
 static json_value *device_name(const situ_problem *p, int32_t device) {
   return device < 0 || device >= p->n_devices ? json_new_null() : json_new_text(p->platform->devices[device].name);
@@ -159,12 +160,15 @@ static json_value *seed_json(uint64_t seed) {
 json_value *plan_to_json(const situ_plan *plan, const situ_problem *p) {
   REQUIRE(plan->n_operators == p->n_operators && plan->n_devices == p->n_devices);
   json_value *o = json_new_object();
+  scope of;
+  scope_find(&of, p, plan->form);
   bool good =
       o && json_set(o, "situ_plan", json_new_whole(1)) &&
       json_set(o, "outcome", json_new_text(situ_outcome_name(plan->outcome))) &&
       json_set(o, "reason", json_new_text(plan->reason)) && json_set(o, "value_ns", plan_whole_json(plan->value_ns)) &&
       json_set(o, "lower_bound_ns", plan_whole_json(plan->lower_bound_ns)) && set_limited(o, plan) &&
       json_set(o, "gap", json_new_number(situ_plan_gap(plan))) && json_set(o, "bound", json_new_text(plan->bound)) &&
+      json_set(o, "scope", scope_to_json(&of)) && (plan->form == 0 || json_set(o, "form", form_to_json(plan->form))) &&
       (!plan->proof.kind || json_set(o, "certificate", certificate_to_json(&plan->proof, p))) &&
       json_set(o, "solver", json_new_text(plan->solver)) && json_set(o, "best_single", single_json(plan, p)) &&
       (plan->best_found_handovers < 0 || json_set(o, "best_found", best_found_json(plan, p))) &&

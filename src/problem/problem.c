@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/arguments.h"
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "base/disjoint.h"
+#include "base/fail.h"
 #include "base/format.h"
 #include "base/text.h"
 
@@ -154,7 +154,8 @@ static situ_status copy_together(situ_problem *p, const situ_problem_options *o,
                        "its key %d in keep_together is out of range", (int)o->keep_together[v]);
   if (o->keep_together && !(p->together = ARENA_COPY(p->arena, o->keep_together, int32_t, n)))
     return fail_no_memory(error);
-  return SITU_STATUS_OK;
+  p->keep_name = arena_string(p->arena, o->keep_name ? o->keep_name : "given groups");
+  return p->keep_name ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
 /* Finds what must stay together: operators of one key in any of the arrays below ([operator] 0 .. n_operators-1, -1 for
@@ -164,16 +165,20 @@ static bool find_units(situ_problem *p) {
   const int32_t *const keys[] = {p->given->colocation, p->costs->group, p->together};
   int32_t n = p->n_operators, *into = ARENA_NEW(p->arena, int32_t, n), *first = ARENA_NEW(p->arena, int32_t, n);
   if (!into || !first) return false;
+  bool joined[3] = {false};
   disjoint_init(into, n);
   for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
     for (int32_t v = 0; v < n; v++) first[v] = -1;
     for (int32_t v = 0; keys[k] && v < n; v++) {
       int32_t key = keys[k][v];
       if (key < 0) continue;
+      joined[k] |= first[key] >= 0;
       if (first[key] < 0) first[key] = v;
       disjoint_join(into, first[key], v);
     }
   }
+  p->keeps_kernels = joined[1];
+  p->keeps_given = joined[2];
   for (int32_t v = 0; v < n; v++) first[v] = disjoint_root(into, v);
   if (!unit_list_find(&p->units, first, n, n, p->arena)) return false;
   situ_graph *g = ARENA_COPY(p->arena, p->graph, situ_graph, 1);
@@ -236,11 +241,10 @@ static void refuse_weights(situ_problem *p, int64_t weights, int64_t room) {
            p->graph->cache_tokens > 0 ? "weights and caches" : "weights", a, b);
 }
 
-/* Whether some device of a memory may be used; a pin may use one that else stays empty. */
+/* Whether some device of a memory may be used. */
 static bool may_hold_weights(const situ_problem *p, int32_t m) {
   bool used = false;
   for (int32_t d = 0; d < p->n_devices; d++) used |= p->memory_of[d] == m && !p->unused[d];
-  for (int32_t v = 0; v < p->n_operators && !used; v++) used = p->pin[v] >= 0 && p->memory_of[p->pin[v]] == m;
   return used;
 }
 
@@ -294,6 +298,10 @@ static situ_status copy_pins(situ_problem *p, const situ_problem_options *o, sit
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->graph->name[v], "is pinned to a device that does not exist");
   }
   for (int32_t d = 0; o->unused && d < p->n_devices; d++) p->unused[d] = o->unused[d];
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (p->pin[v] >= 0 && p->unused[p->pin[v]])
+      conflict(p, "unused: %s is pinned to %s, which must stay unused", p->graph->name[v],
+               p->platform->devices[p->pin[v]].name);
   return SITU_STATUS_OK;
 }
 
@@ -359,7 +367,7 @@ static situ_status take_workspaces(situ_problem *p, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_error *error) {
+situ_status problem_fill(situ_problem *p, const situ_problem_options *o, situ_error *error) {
   TRY(costs_check(p->costs, p->graph, p->platform, error));
   TRY(take_workspaces(p, error));
   TRY(check_values(o, error));
@@ -395,32 +403,6 @@ static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_err
   TRY(copy_pins(p, o, error));
   spread_pins(p);
   if (!p->conflict) find_conflicts(p);
-  return SITU_STATUS_OK;
-}
-
-situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const situ_platform *platform,
-                              const situ_costs *costs, const situ_problem_options *options, situ_error *error) {
-  situ_problem_options own;
-  if (out) *out = NULL;
-  TRY(GIVEN(error, out, graph, platform, costs));
-  TRY(TAKE(own, options, SITU_PROBLEM_OPTIONS_INIT, error));
-  arena *a = arena_new();
-  situ_problem *p = a ? ARENA_ZERO(a, situ_problem, 1) : NULL;
-  if (!p) {
-    arena_free(a);
-    return fail_no_memory(error);
-  }
-  p->arena = a;
-  p->given = p->graph = graph;
-  p->platform = platform;
-  p->costs = costs;
-  situ_status status = fill(p, &own, error);
-  if (status != SITU_STATUS_OK) {
-    arena_free(a);
-    return status;
-  }
-  CONTRACT(problem_check(p));
-  *out = p;
   return SITU_STATUS_OK;
 }
 
@@ -461,6 +443,7 @@ situ_problem_options problem_options_of(const situ_problem *p) {
   o.other_costs = p->other;
   o.max_other_ns = p->other ? p->max_other_ns : 0;
   o.other_name = p->other_name;
+  o.keep_name = p->keep_name;
   return o;
 }
 
@@ -508,6 +491,7 @@ void situ_problem_free(situ_problem *p) {
 }
 
 const char *situ_problem_conflict(const situ_problem *p) { return p ? p->conflict : NULL; }
+const char *situ_problem_scope(const situ_problem *p) { return p ? p->scope : ""; }
 const situ_graph *situ_problem_graph(const situ_problem *p) { return p ? p->given : NULL; }
 const situ_platform *situ_problem_platform(const situ_problem *p) { return p ? p->platform : NULL; }
 const situ_costs *situ_problem_costs(const situ_problem *p) { return p ? p->costs : NULL; }

@@ -15,6 +15,7 @@ struct situ_problem {
   const situ_platform *platform;
   const situ_costs *costs;
   const char *conflict; /* NULL, or why no plan can exist */
+  const char *scope; /* the plans that proofs speak of (problem/scope.h), in words; of views, that of their problem */
 
   situ_objective objective;
   situ_execution execution;
@@ -39,8 +40,10 @@ struct situ_problem {
   int32_t *pin;            /* [operator] device or -1; the pin of one member of a unit holds for all */
   bool *unused;            /* [device] */
   const int32_t *together; /* [operator] those of one key stay together for the caller's sake, -1 for none; or NULL */
-  int32_t host;            /* the first host device, or device 0 if there is none: transfers are staged through it */
-  unit_list units;         /* what every plan keeps on one device: colocation groups of `graph`, and operators alone */
+  const char *keep_name;   /* what these are, for messages; never NULL */
+  bool keeps_given, keeps_kernels; /* some operators share such a key, or a kernel of the costs */
+  int32_t host;    /* the first host device, or device 0 if there is none: transfers are staged through it */
+  unit_list units; /* what every plan keeps on one device: colocation groups of `graph`, and operators alone */
 
   /* borrowed from costs and platform, copied here for fast loops */
   const int64_t *time_ns;      /* [operator * n_classes + class] */
@@ -55,6 +58,9 @@ struct situ_problem {
  * into 64 bits, and constants that mean "later than everything" (2^55 ns and up) exceed every time. */
 #define PROBLEM_MOST_NS ((int64_t)1 << 54)
 #define PROBLEM_MOST_BYTES ((int64_t)1 << 56)
+
+/* Fills a problem that has its arena, graph, platform and costs, from options of this version; all but the scope. */
+situ_status problem_fill(situ_problem *p, const situ_problem_options *options, situ_error *error);
 
 /* NULL, or which of the invariants above does not hold, of a problem or of a view (base/contracts.h); graph, platform
  * and costs have checks of their own. O(V + devices^2). */

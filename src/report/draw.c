@@ -1,7 +1,11 @@
 #include "report/draw.h"
 
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "report/report.h"
 
 enum { MAX_BYTES = 200 };
 
@@ -42,6 +46,21 @@ void draw_escaped(text_buffer *t, const char *text) {
     else
       text_add_bytes(t, text + i, n);
   }
+}
+
+void draw_scope(text_buffer *t, const situ_problem *problem, int32_t form) {
+  char *plans = report_scope_text(problem, form);
+  text_add(t, "<text class=\"s\" x=\"20\" y=\"66\">among");
+  for (const char *at = plans ? plans : ""; *at;) { /* word by word: nothing of it is cut */
+    size_t n = strcspn(at, " ");
+    char word[MAX_BYTES];
+    snprintf(word, sizeof word, " %.*s", (int)n, at);
+    draw_escaped(t, word);
+    at += n + (at[n] == ' ');
+  }
+  text_add(t, "</text>\n");
+  t->failed |= !plans;
+  free(plans);
 }
 
 void draw_text(text_buffer *t, double x, double y, const char *class_name, const char *text) {

@@ -8,6 +8,7 @@
 #include "base/c_locale.h"
 #include "base/checked.h"
 #include "plan/plan.h"
+#include "plan/scope_json.h"
 #include "sim/engine_parts.h"
 #include "situ/version.h"
 
@@ -133,6 +134,33 @@ void report_copy_times(const situ_plan *plan, const situ_problem *p, int32_t cop
   }
 }
 
+char *report_scope_text(const situ_problem *p, int32_t form) {
+  text_buffer t = {0};
+  scope of;
+  scope_find(&of, p, form);
+  scope_add_plans(&t, &of);
+  return text_take(&t);
+}
+
+bool report_scope_fields(json_value *o, const situ_problem *p, int32_t form) {
+  scope of;
+  char *words = report_scope_text(p, form);
+  scope_find(&of, p, form);
+  bool ok = words && json_set(o, "space", json_new_text(words)) && json_set(o, "scope", scope_to_json(&of));
+  free(words);
+  return ok;
+}
+
+void report_scope(text_buffer *t, const situ_problem *p, int32_t form, int columns,
+                  const situ_report_options *options) {
+  char first[32], rest[32], *words = report_scope_text(p, form);
+  snprintf(first, sizeof first, "  %-*s  ", columns, "among");
+  snprintf(rest, sizeof rest, "  %-*s  ", columns, "");
+  if (words) text_add_wrapped(t, words, first, rest, report_width(options));
+  t->failed |= !words;
+  free(words);
+}
+
 static bool copies_json(json_value *o, const situ_plan *plan, const situ_problem *p) {
   json_value *list = json_new_array();
   int64_t value = situ_plan_value_ns(plan), start, finish;
@@ -169,6 +197,7 @@ bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem
   ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
   ok = ok && json_set(o, "verified_ns", report_amount(situ_plan_verified_ns(plan)));
   ok = ok && json_set(o, "gap", exists ? json_new_number(situ_plan_gap(plan)) : json_new_null());
+  ok = ok && report_scope_fields(o, p, plan->form);
   ok = ok && json_set(o, "best_single_ns", report_amount(situ_plan_best_single_ns(plan)));
   ok = ok && json_set(o, "best_single", report_unit_value(situ_plan_best_single_ns(plan), p));
   ok = ok && json_set(o, "best_single_device",

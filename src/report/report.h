@@ -24,6 +24,15 @@ void report_notes(text_buffer *t, const situ_model *model, const situ_report_opt
 bool report_problem_json(json_value *object, const situ_problem *problem, const situ_model *model);
 /* The fields of a plan: outcome, value_ns, value, unit, lower_bound_ns, gap, best_single_ns, solver, ... */
 bool report_plan_fields(json_value *object, const situ_plan *plan, const situ_problem *problem);
+/* "space" and "scope": which plans bounds, "optimal" and "infeasible" speak of, in words and in codes; `form` is that
+ * of the plan, 0 without one. */
+bool report_scope_fields(json_value *object, const situ_problem *problem, int32_t form);
+/* The words; free() them. NULL without memory. */
+char *report_scope_text(const situ_problem *problem, int32_t form);
+/* The words as a fact of a table: "  among        plans that keep every operator whole on one device", the label padded
+ * to `columns`. */
+void report_scope(text_buffer *t, const situ_problem *problem, int32_t form, int columns,
+                  const situ_report_options *options);
 /* "notes": the remarks as a list of texts. */
 bool report_notes_json(json_value *object, const situ_model *model);
 /* A time, or null for SITU_NEVER_NS; bytes, or null for SITU_UNLIMITED_BYTES. */

@@ -68,6 +68,7 @@ static char *compare_json(const situ_compare_row *rows, int32_t n_rows, const si
   ok = ok && json_set(root, "best_single_device",
                       single >= 0 ? json_new_text(problem->platform->devices[single].name) : json_new_null());
   ok = ok && json_set(root, "lower_bound_ns", json_new_whole(any ? situ_plan_lower_bound_ns(any) : 0));
+  ok = ok && report_scope_fields(root, problem, 0);
   for (int32_t i = 0; ok && i < n_rows; i++) ok = row_json(list, order[i], problem, model);
   ok = json_set(root, "rows", list) && ok;
   ok = ok && report_notes_json(root, model);
@@ -154,6 +155,7 @@ static char *compare_text(const situ_compare_row *rows, int32_t n_rows, const si
       text_add(&t, "%s  %s\n", exact_time(a, situ_plan_lower_bound_ns(plan)), situ_plan_bound(plan));
     else
       text_add(&t, "none\n");
+    report_scope(&t, problem, 0, 11, options);
   }
   for (int32_t i = 0; i < n_rows; i++) {
     const char *why = order[i]->failure ? order[i]->failure : order[i]->plan ? situ_plan_reason(order[i]->plan) : "";

@@ -281,7 +281,7 @@ bool explain_facts_find(explain_facts *out, const situ_explanation *x, const sit
   text_buffer words = {0};
   char value[TEXT_UNIT_BYTES], rest[256];
   bool shares = situ_explanation_n_shares(x) > 0;
-  int32_t expected = 4;
+  int32_t expected = 5;
   *out = (explain_facts){0};
   text_add(&words, "%s", exact_time(value, plan->value_ns));
   keep_fact(out, p->objective == SITU_OBJECTIVE_THROUGHPUT ? "period" : "latency", &words);
@@ -295,6 +295,11 @@ bool explain_facts_find(explain_facts *out, const situ_explanation *x, const sit
   int64_t single = situ_plan_best_single_ns(plan);
   text_add(&words, "%s  %s", single == SITU_NEVER_NS ? "none" : exact_time(value, single), rest);
   keep_fact(out, "best single", &words);
+  char *plans = report_scope_text(p, plan->form); /* of "no split can be better" and the lower bound */
+  text_add(&words, "%s", plans ? plans : "");
+  words.failed |= !plans;
+  free(plans);
+  keep_fact(out, "among", &words);
   handover_text(&words, x, plan);
   keep_fact(out, "hand-overs", &words);
   explain_limit_text(&words, x, p);

@@ -11,7 +11,7 @@ void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *p
 
 /* What `explain` says below the table of parts: up to EXPLAIN_FACTS facts in words ("limited by": "gpu0, whose ..."),
  * to be freed with explain_facts_free. False without memory. */
-enum { EXPLAIN_FACTS = 7 };
+enum { EXPLAIN_FACTS = 8 };
 typedef struct explain_facts {
   int32_t n;
   const char *label[EXPLAIN_FACTS];

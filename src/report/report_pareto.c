@@ -32,6 +32,7 @@ static char *pareto_json(const situ_front *front, const situ_problem *problem, c
   ok = ok && json_set(root, "latency_bound", json_new_text(situ_front_latency_bound(front)));
   ok = ok && json_set(root, "period_lower_bound_ns", report_amount(situ_front_least_period_ns(front)));
   ok = ok && json_set(root, "period_bound", json_new_text(situ_front_period_bound(front)));
+  ok = ok && report_scope_fields(root, problem, 0);
   ok = ok && json_set(root, "best_single_ns", any ? report_amount(situ_plan_best_single_ns(any)) : json_new_null());
   ok = ok && json_set(root, "best_single_device",
                       single >= 0 ? json_new_text(problem->platform->devices[single].name) : json_new_null());
@@ -97,6 +98,7 @@ static char *pareto_text(const situ_front *front, const situ_problem *problem, c
                      report_width(options));
   bound_fact(&t, options, "min latency", situ_front_least_latency_ns(front), situ_front_latency_bound(front));
   bound_fact(&t, options, "min period", situ_front_least_period_ns(front), situ_front_period_bound(front));
+  report_scope(&t, problem, 0, 13, options);
   const situ_plan *any = any_point(front);
   int32_t device = any ? situ_plan_best_single_device(any) : -1;
   fact_start(&t, options, "best single", 13);

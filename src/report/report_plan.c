@@ -180,6 +180,7 @@ static void value_facts(text_buffer *t, const situ_plan *plan, const situ_proble
                    : "proved optimal for these costs");
   else if (bound > 0)
     fact(t, o, "gap", STYLE_WARN, percent_text(a, situ_plan_gap(plan)), "maximum possible improvement for these costs");
+  if (optimal || bound > 0) report_scope(t, p, plan->form, LABEL_COLUMNS, o);
 }
 
 /* The tolerance of the portfolio: a plan that is worse by more than this was chosen for its reliability. */
@@ -245,6 +246,7 @@ static char *plan_text(const situ_plan *plan, const situ_problem *problem, const
     const char *reason = no_plan_reason(plan);
     fact(&t, options, "no plan", STYLE_BAD, situ_outcome_name(situ_plan_outcome(plan)), "");
     if (*reason) text_add_wrapped(&t, reason, "  reason       ", "               ", report_width(options));
+    report_scope(&t, problem, plan->form, LABEL_COLUMNS, options);
   }
   token_rates rates = rates_of(plan, problem, model);
   if (rates.decode > 0 || rates.prefill > 0) {

@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/size.h"
 #include "report/rates.h"
@@ -33,6 +34,8 @@ static bool row_json(json_value *list, const situ_sizing *s, const situ_size_row
   ok = ok && json_set(o, "price_per_million_tokens",
                       r->price_of_a_million < 0 ? json_new_null() : json_new_number(r->price_of_a_million));
   ok = ok && json_set(o, "reason", *r->reason ? json_new_text(r->reason) : json_new_null());
+  ok = ok && json_set(o, "space", json_new_text(s->scopes[r - s->rows].plans));
+  if (s->scopes[r - s->rows].split) ok = ok && json_set(o, "layers_split", json_new_truth(true));
   return json_push(list, o) && ok;
 }
 
@@ -87,6 +90,26 @@ static void answer_line(text_buffer *t, const situ_sizing *s, const situ_report_
   }
 }
 
+/* The plans that bounds and findings speak of: once where all candidates have the same. */
+static void scope_lines(text_buffer *t, const situ_sizing *s, const situ_report_options *options) {
+  bool same = true, split = false;
+  char line[1024];
+  for (int32_t i = 0; i < s->n; i++) {
+    same &= strcmp(s->scopes[i].plans, s->scopes[0].plans) == 0;
+    split |= s->scopes[i].split;
+  }
+  for (int32_t i = 0; i < s->n && (i == 0 || !same); i++) {
+    snprintf(line, sizeof line, "%s%s%s", same ? "" : s->rows[i].platform, same ? "" : ": ", s->scopes[i].plans);
+    text_add_wrapped(t, line, "  among   ", "          ", report_width(options));
+  }
+  for (int32_t i = 0; i < s->n && split; i++) {
+    if (!s->scopes[i].split) continue;
+    snprintf(line, sizeof line, "%s: no plan was found that keeps layers whole, so they may be split",
+             s->rows[i].platform);
+    text_add_wrapped(t, line, "  ", "    ", report_width(options));
+  }
+}
+
 static char *size_text(const situ_sizing *s, const situ_report_options *options) {
   text_buffer t = {0};
   bool proved = false;
@@ -97,6 +120,7 @@ static char *size_text(const situ_sizing *s, const situ_report_options *options)
   answer_line(&t, s, options);
   for (int32_t i = 0; i < s->n; i++) proved |= s->rows[i].finding == SITU_SIZE_IMPOSSIBLE;
   if (proved) text_add(&t, "  impossible: proved that no plan meets the goal\n");
+  scope_lines(&t, s, options);
   if (s->n < s->n_candidates)
     text_add(&t, "  not tried: %d of %d candidates\n", (int)(s->n_candidates - s->n), (int)s->n_candidates);
   if (s->n_unpriced > 0) text_add(&t, "  skipped, no price: %d\n", (int)s->n_unpriced);

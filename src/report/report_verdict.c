@@ -85,6 +85,7 @@ static char *verdict_text(const situ_verdict *verdict, const situ_plan *plan, co
     bound_line(&t, verdict, plan, options);
     claims_line(&t, "recomputed", situ_verdict_recomputed(verdict), options);
     claims_line(&t, "not checked", situ_verdict_unchecked(verdict), options);
+    report_scope(&t, problem, plan->form, 11, options);
     return text_take(&t);
   }
   style_add(&t, options, STYLE_BAD, "not valid");

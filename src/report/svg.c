@@ -151,8 +151,9 @@ static void draw_head(text_buffer *t, const picture *g) {
            p->execution == SITU_EXECUTION_PIPELINE ? "period" : "latency",
            exact_time(value, situ_plan_value_ns(g->plan)), lower > 0 ? exact_time(bound, lower) : "none",
            percent_text(gap, situ_plan_gap(g->plan)), one == SITU_NEVER_NS ? "none" : exact_time(single, one));
-  draw_text(t, 20, 52, "s", line);
-  draw_legend(t, g, 78);
+  draw_text(t, 20, 50, "s", line);
+  draw_scope(t, p, g->plan->form);
+  draw_legend(t, g, 82);
 }
 
 static void draw(text_buffer *t, picture *g) {

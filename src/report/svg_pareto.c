@@ -90,7 +90,8 @@ static char *pareto_svg(const situ_front *front, const situ_problem *p) {
   snprintf(line, sizeof line, "%.120s on %.120s", p->graph->model, p->platform->name);
   draw_text(&t, 20, 30, "t", line);
   snprintf(line, sizeof line, "%d plan%s not dominated by any other; dashed: lower bounds", (int)n, n == 1 ? "" : "s");
-  draw_text(&t, 20, 52, "s", line);
+  draw_text(&t, 20, 50, "s", line);
+  draw_scope(&t, p, 0);
   draw_axes(&t, latency, period);
   draw_bound(&t, latency, min_latency, true);
   draw_bound(&t, period, min_period, false);

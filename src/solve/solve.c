@@ -1,5 +1,6 @@
 /* Entry point of all solvers: names in, a checked plan out. README.md in this folder describes the steps. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/c_locale.h"
@@ -9,7 +10,9 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/near_name.h"
+#include "base/text.h"
 #include "bound/bound.h"
+#include "problem/scope.h"
 #include "solve/choice.h"
 #include "solve/common/best_single.h"
 #include "solve/common/exchange.h"
@@ -143,13 +146,30 @@ static situ_status run_all(const selection *chosen, solve_run *run) {
   return SITU_STATUS_OK;
 }
 
+/* "BEFORE plan that keeps ... AFTER": what is proved says of which plans. NULL without memory. */
+static const char *of_plans(arena *a, const situ_problem *p, const char *before, const char *after) {
+  text_buffer t = {0};
+  scope found;
+  scope_find(&found, p, 0);
+  text_add(&t, "%s ", before);
+  scope_add_plan(&t, &found);
+  text_add(&t, " %s", after);
+  char *text = text_take(&t);
+  const char *kept = text ? arena_string(a, text) : NULL;
+  free(text);
+  return kept;
+}
+
 /* If the limit is below the bound for all plans, no plan keeps it. */
 static situ_status hold_limit(solve_run *run, const bound_found *least, int64_t limit_ns, const char *what) {
   if (least->lower_ns <= limit_ns) return SITU_STATUS_OK;
-  char line[256];
-  c_locale_print(line, sizeof line, "%s: %s proves that no plan takes less than %.10g ms; at most %.10g ms are allowed",
-                 what, least->name, (double)least->lower_ns / 1e6, (double)limit_ns / 1e6);
-  run->incumbent->reason = arena_string(run->arena, line);
+  char before[256], after[128];
+  c_locale_print(before, sizeof before, "%s: %s proves that no", what, least->name);
+  c_locale_print(after, sizeof after, "takes less than %.10g ms; at most %.10g ms are allowed",
+                 (double)least->lower_ns / 1e6, (double)limit_ns / 1e6);
+  situ_problem without; /* the limit is what is judged */
+  problem_view_latency(&without, run->problem);
+  run->incumbent->reason = of_plans(run->arena, &without, before, after);
   if (!run->incumbent->reason) return fail_no_memory(run->error);
   solve_bound(run, SITU_NEVER_NS, least->name);
   return SITU_STATUS_OK;
@@ -182,7 +202,7 @@ static situ_status hold_other_limit(solve_run *run, arena *proofs) {
     TRY(status);
   }
   if (best_ns == SITU_NEVER_NS) return SITU_STATUS_OK;
-  char line[400];
+  char line[1024];
   c_locale_print(line, sizeof line, "%s; the best plan found takes %.10g ms", run->incumbent->reason,
                  (double)best_ns / 1e6);
   run->incumbent->reason = arena_string(run->arena, line);
@@ -233,9 +253,10 @@ static situ_outcome outcome_without(const solve_run *run, const choice *chosen, 
     return SITU_OUTCOME_INFEASIBLE;
   }
   if (found->lower_bound_ns == SITU_NEVER_NS) {
-    char line[256];
-    snprintf(line, sizeof line, "%s proved that no plan satisfies all constraints", found->bound);
-    *reason = arena_string(a, found->reason ? found->reason : line);
+    char before[256];
+    snprintf(before, sizeof before, "%s proved that no", found->bound);
+    *reason =
+        found->reason ? arena_string(a, found->reason) : of_plans(a, run->problem, before, "satisfies all constraints");
     return SITU_OUTCOME_INFEASIBLE;
   }
   return run->budget->stop == BUDGET_CANCELLED ? SITU_OUTCOME_CANCELLED : SITU_OUTCOME_LIMIT;
@@ -396,7 +417,9 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
   run->islands = NULL;
   choice answer;
   TRY(choose_answer(&answer, form, run, &single, o));
-  return write_plan(out, run, &answer, &single);
+  TRY(write_plan(out, run, &answer, &single));
+  (*out)->form = o->form;
+  return SITU_STATUS_OK;
 }
 
 /* Runs with a form, if one is requested. */

@@ -443,7 +443,7 @@ static void a_problem_needs_its_nouns_and_options_that_exist(void **state) {
     if (f == 4) wrong.max_latency_ns = -1;
     REFUSED_OUT(posed, situ_problem_pose(&posed, graph, platform, costs, &wrong, error));
   }
-  assert_null(situ_problem_conflict(NULL));
+  assert_true(!situ_problem_conflict(NULL) && !*situ_problem_scope(NULL));
   assert_null(situ_problem_graph(NULL));
   assert_null(situ_problem_platform(NULL));
   assert_null(situ_problem_costs(NULL));

@@ -129,7 +129,10 @@ lab lab_random(const lab_options *o) {
   assert_non_null(l.pins);
   assert_non_null(l.unused);
   for (int32_t v = 0; v < n; v++) l.pins[v] = o->pinned && rng_below(&r, 8) == 0 ? (int32_t)rng_below(&r, 2) : -1;
-  if (o->pinned && o->n_devices > 2) l.unused[first_host > 0 ? 0 : o->n_devices - 1] = rng_below(&r, 3) == 0;
+  int32_t spare = first_host > 0 ? 0 : o->n_devices - 1;
+  if (o->pinned && o->n_devices > 2) l.unused[spare] = rng_below(&r, 3) == 0;
+  for (int32_t v = 0; v < n; v++)
+    if (l.pins[v] == spare && l.unused[spare]) l.pins[v] = 1; /* a pin on a device that stays unused is a conflict */
   situ_problem_options posed = o->options;
   posed.size = sizeof posed;
   posed.pins = l.pins;

@@ -507,7 +507,7 @@ def broken(p, plan):
             wrong.add("support")
         if p.pin[v] >= 0 and p.pin[v] != d:
             wrong.add("pin")
-        if p.pin[v] < 0 and p.devices[d]["unused"]:
+        if p.devices[d]["unused"]:
             wrong.add("unused")
         if p.group[v] >= 0 and any(p.group[w] == p.group[v] and device[w] != d for w in range(p.n)):
             wrong.add("colocation")

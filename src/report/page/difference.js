@@ -27,7 +27,9 @@ function differenceSection(a, b) {
   const values = tableOf([['', ''], ['A', 'n'], ['B', 'n'], ['change', 'n']], [
     row(a.facts.objective === 'throughput' ? 'period' : 'latency', (p) => p.value, exactTime),
     row('best single device', (p) => p.facts.best_single_ns, exactTime),
-    row('lower bound', (p) => p.facts.lower_bound_ns, exactTime), row('parts', (p) => p.parts.length, grouped),
+    row('lower bound', (p) => p.facts.lower_bound_ns, exactTime),
+    ['among', a.facts.space, b.facts.space, a.facts.space === b.facts.space ? 'same' : 'other'],
+    row('parts', (p) => p.parts.length, grouped),
     row('hand-overs', (p) => p.facts.n_handovers, grouped),
     row('bytes handed over', (p) => p.facts.transfer_bytes, sizeText),
     ...a.raw.devices.map((device, d) => [device, b.raw.devices.find((other) => other.name === device.name)])

@@ -25,7 +25,8 @@ function cards(plan) {
                             facts.best_single_device + ' alone'),
       card(
           'gap to the lower bound', facts.lower_bound_ns > 0 ? percent(facts.gap) : 'unknown',
-          facts.lower_bound_ns > 0 ? 'no plan is below ' + exactTime(facts.lower_bound_ns) : 'no lower bound',
+          facts.lower_bound_ns > 0 ? `none of the ${facts.space} is below ${exactTime(facts.lower_bound_ns)}` :
+                                     'no lower bound',
           proved ? 'good' : null),
       card('devices in use', `${used} of ${plan.raw.devices.length}`, plural(plan.parts.length, 'part')),
       card(

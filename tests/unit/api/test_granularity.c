@@ -153,6 +153,69 @@ static void a_plan_file_remembers_its_granularity(void **state) {
   unlink(path);
 }
 
+/* Two devices, each with the memory of one and a half of three layers: 2 * (4 * 256^2 + 3 * 256 * 11008) bytes each. */
+static void write_narrow_platform(const char *path) {
+  FILE *file = fopen(path, "w");
+  long long bytes = 2LL * (4 * 256 * 256 + 3 * 256 * 11008) * 7 / 4;
+  assert_non_null(file);
+  fprintf(file,
+          "{\"situ_platform\": 1, \"devices\": [{\"name\": \"cpu\", \"base\": \"cpu\", \"memory_bytes\": %lld}, "
+          "{\"name\": \"gpu\", \"base\": \"v100-16g\", \"memory_bytes\": %lld}], "
+          "\"links\": [{\"from\": \"cpu\", \"to\": \"gpu\", \"kind\": \"pcie4\"}]}",
+          bytes, bytes);
+  fclose(file);
+}
+
+static bool stop_at_once(void *context, const situ_progress *news) {
+  (void)news;
+  ++*(int *)context;
+  return true;
+}
+
+/* Proved by a bound, or, without bounds, since no search finds one: the default gives way; what was asked for does not,
+ * and a search that the caller stops is over. */
+static void layers_that_nobody_asked_for_are_split_where_they_have_no_plan(void **state) {
+  (void)state;
+  char path[] = "/tmp/situ-narrow-XXXXXX";
+  int file = mkstemp(path), stops = 0;
+  assert_true(file >= 0);
+  close(file);
+  write_narrow_platform(path);
+  for (int k = 0; k < 4; k++) {
+    bool asked = k == 2, stopped = k == 3;
+    situ_plan *plan;
+    situ_instance *i;
+    situ_error error;
+    situ_instance_options o = SITU_INSTANCE_OPTIONS_INIT;
+    situ_solve_options solve = SITU_SOLVE_OPTIONS_INIT;
+    o.model = "builtin:llama?layers=3&hidden=256&vocab=1000&tokens=16";
+    o.platform = path;
+    o.granularity = asked ? SITU_GRANULARITY_LAYER : SITU_GRANULARITY_DEFAULT;
+    solve.max_steps = 200;
+    solve.no_bounds = k == 1 || stopped;
+    if (stopped) solve.progress = stop_at_once, solve.context = &stops;
+    if (situ_place(&plan, &i, &o, &solve, &error) != SITU_STATUS_OK) fail_msg("%s %s", error.where, error.text);
+    const char *notes = situ_model_notes(situ_instance_model(i));
+    if (stopped && stops > 0) {
+      assert_int_equal(situ_plan_outcome(plan), SITU_OUTCOME_CANCELLED);
+    } else if (asked) {
+      assert_int_equal(situ_plan_outcome(plan), SITU_OUTCOME_INFEASIBLE);
+      assert_non_null(strstr(situ_plan_reason(plan), "no plan that keeps layers whole"));
+      assert_non_null(strstr(situ_problem_scope(situ_instance_problem(i)), "layers whole"));
+    } else {
+      assert_true(situ_plan_exists(plan));
+      assert_int_equal(situ_instance_granularity(i), SITU_GRANULARITY_FUSED);
+      assert_null(strstr(situ_problem_scope(situ_instance_problem(i)), "layers"));
+      assert_non_null(
+          strstr(notes, k == 0 ? "no plan keeps layers whole" : "no plan was found that keeps layers whole"));
+      assert_null(strstr(notes, "use --granularity operator"));
+    }
+    situ_plan_free(plan);
+    situ_instance_free(i);
+  }
+  unlink(path);
+}
+
 static void a_search_starts_from_the_plan_of_a_file(void **state) {
   (void)state;
   char path[] = "/tmp/situ-start-XXXXXX";
@@ -266,6 +329,7 @@ int main(void) {
       cmocka_unit_test(whole_layers_are_units),
       cmocka_unit_test(routed_experts_may_leave_their_layer),
       cmocka_unit_test(a_plan_file_remembers_its_granularity),
+      cmocka_unit_test(layers_that_nobody_asked_for_are_split_where_they_have_no_plan),
       cmocka_unit_test(a_search_starts_from_the_plan_of_a_file),
       cmocka_unit_test(the_checker_names_a_layer_that_is_split),
       cmocka_unit_test(exact_search_finds_the_best_plan_that_keeps_keys_together),

@@ -234,6 +234,7 @@ static void add_problem(tally *sum, const family *f, int32_t k) {
   }
   bool small = o.n_operators <= MOST_BRUTE, fine = f->manner == AS_DRAWN && !other && k % 3 == 1;
   for (int32_t v = 0; v < o.n_operators && f->all_pinned; v++) l.pins[v] = v * o.n_devices / o.n_operators;
+  for (int32_t d = 0; d < o.n_devices && f->all_pinned; d++) l.unused[d] = false;
   for (int32_t d = 0; d < o.n_devices && f->no_host; d++) l.platform->devices[d].is_host = false;
   if (fine || f->manner != AS_DRAWN || f->all_pinned || f->no_host) p = change_numbers(&l, f, fine, k);
   if (!situ_problem_conflict(p)) add_bounds(sum, p, small ? brute_force(p, NULL) : SITU_NEVER_NS, f, o.seed, fine);

@@ -269,7 +269,7 @@ static const family families[] = {
      .drawn = {.memory = 0.4},
      .options = {.execution = SITU_EXECUTION_CALLS, .max_calls = 3},
      .marks = {{"packing", 18014398509481984, 18014398509481984},
-               {"critical_path", 26576332117237697, 26576332117237697},
+               {"critical_path", 26501892453975439, 26501892453975439},
                {"call_price", 466491970156066, 0}}},
     {.name = "streams, stopped",
      .problems = 80,

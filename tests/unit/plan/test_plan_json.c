@@ -52,7 +52,7 @@ static void same_plan(const situ_plan *a, const situ_plan *b) {
   assert_string_equal(a->solver, b->solver);
   assert_string_equal(a->bound, b->bound);
   assert_string_equal(a->reason, b->reason);
-  assert_true(a->steps == b->steps && a->seed == b->seed);
+  assert_true(a->steps == b->steps && a->seed == b->seed && a->form == b->form);
   assert_true((a->proof.kind == NULL) == (b->proof.kind == NULL) && !b->proof.fault);
   if (!a->proof.kind) return;
   assert_string_equal(a->proof.kind, b->proof.kind);
@@ -82,6 +82,7 @@ static void what_is_written_is_read_back(void **state) {
     plan->steps = rng_below(&r, 1000);
     plan->solver = "tabu \"x\"";
     plan->bound = "balance";
+    plan->form = (int32_t)rng_below(&r, 2048);
     plan->lower_bound_ns = rng_below(&r, 9);
     if (seed % 3) {
       certificate_start(&plan->proof, "some_kind", seed % 2 ? SITU_NEVER_NS : rng_below(&r, 100));

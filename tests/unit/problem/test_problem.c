@@ -277,7 +277,7 @@ static void constraints_that_no_plan_can_meet_are_named(void **state) {
   } cases[] = {
       {{{0, {1, -1}, -1, -1}}, 1, 0, NULL},
       {{{0, {1, -1}, -1, -1}}, 1, 1, "support: a can run on no usable device"},
-      {{{0, {1, -1}, -1, 0}}, 1, 1, NULL}, /* a pin may use a device that else stays empty */
+      {{{0, {1, -1}, -1, 0}}, 1, 1, "unused: a is pinned to d0, which must stay unused"},
       {{{0, {1, -1}, -1, 1}}, 1, 0, "support: a is pinned to d1 but cannot run there"},
       {{{0, {1, 1}, -1, -1}, {0, {-1, -1}, -1, -1}}, 2, 0, "support: b can run on no usable device"},
       {{{0, {1, 1}, -1, -1}}, 1, 2, "support: a can run on no usable device"},
@@ -289,7 +289,7 @@ static void constraints_that_no_plan_can_meet_are_named(void **state) {
        0,
        "memory: the weights need 21 B, all usable memories together hold 20 B"},
       {{{11, {1, 1}, -1, -1}}, 1, 1, "memory: the weights need 11 B, all usable memories together hold 10 B"},
-      {{{11, {1, 1}, -1, -1}, {0, {1, 1}, -1, 0}}, 2, 1, NULL}, /* the pin opens the host's memory */
+      {{{11, {1, 1}, -1, -1}, {0, {1, 1}, -1, 0}}, 2, 1, "unused: b is pinned to d0, which must stay unused"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     hold_conflict(cases[i].rows, cases[i].n,
