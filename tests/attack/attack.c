@@ -42,10 +42,11 @@ static void report(attack_run *run, int64_t number, const attack_problem *p, con
   attack_problem smallest = *p;
   trial_shrink(&smallest, failure, trial);
   printf("FAILED %lld, %s, solver %s: %s: %s\n", (long long)number,
-         trial->kind == TRIAL_LAW     ? law_name(trial->law)
-         : trial->kind == TRIAL_FILES ? "files"
-         : trial->call.pareto         ? "front"
-                                      : "solve",
+         trial->kind == TRIAL_LAW        ? law_name(trial->law)
+         : trial->kind == TRIAL_FILES    ? "files"
+         : trial->kind == TRIAL_SIMULATE ? "simulate"
+         : trial->call.pareto            ? "front"
+                                         : "solve",
          trial->call.solver, failure->kind, failure->text);
   problem_print(stdout, &smallest);
   if (run->folder) {
@@ -140,6 +141,12 @@ static void attack_one(attack_run *run, int64_t number) {
     attack_trial front = trial;
     front.call.pareto = true;
     attempt(run, number, &p, &front);
+  }
+  if (dice_chance(&dice, 50)) {
+    attack_trial simulate = trial;
+    simulate.kind = TRIAL_SIMULATE;
+    simulate.call.steps = 6;
+    attempt(run, number, &p, &simulate);
   }
   if (dice_chance(&dice, 2)) {
     trial.kind = TRIAL_FILES;

@@ -24,7 +24,8 @@ static int64_t small(attack_dice *dice, int32_t zero_percent) {
 
 static void draw_devices(attack_problem *p, attack_dice *dice) {
   int32_t n_classes = 1 + dice_below(dice, p->n_devices);
-  bool sharing = dice_chance(dice, 40), limited = dice_chance(dice, 60), equal = dice_chance(dice, 30);
+  bool servers = dice_chance(dice, 25), sharing = dice_chance(dice, 40), limited = dice_chance(dice, 60),
+       equal = dice_chance(dice, 30);
   int64_t scale = p->n > 7 ? 5 : 1 + dice_below(dice, 2), usual = (5 + dice_below(dice, 40)) * scale;
   for (int32_t d = 0; d < p->n_devices; d++) {
     attack_device *x = &p->device[d];
@@ -37,6 +38,7 @@ static void draw_devices(attack_problem *p, attack_dice *dice) {
       x->apart = dice_chance(dice, 50);
     }
     x->unused = dice_chance(dice, 4);
+    if (servers) x->server = dice_below(dice, 2);
   }
   if (dice_chance(dice, 20)) /* the host is not always the first */
     for (int32_t d = 0; d < p->n_devices; d++) p->device[d].is_host = d == p->n_devices - 1;
@@ -59,6 +61,25 @@ static int32_t owner_of(const attack_problem *p, int32_t d) {
   return d;
 }
 
+/* A machine whose accelerators, and the links to them, are all alike: what breaks symmetry is tried here. */
+static void draw_alike(attack_problem *p, attack_dice *dice) {
+  attack_device usual = {.class_index = 1, .shares = -1, .capacity_bytes = SITU_UNLIMITED_BYTES};
+  if (dice_chance(dice, 50)) usual.capacity_bytes = 5 + dice_below(dice, 40);
+  int32_t channels = dice_below(dice, 3), hosts = p->n_devices > 3 && dice_chance(dice, 30) ? 2 : 1;
+  int64_t latency = small(dice, 50);
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    p->device[d] = usual;
+    p->device[d].class_index = d >= hosts;
+    p->device[d].is_host = d < hosts;
+    p->device[d].server = hosts == 2 ? d % 2 : 0;
+    if (d < hosts) p->device[d].capacity_bytes = SITU_UNLIMITED_BYTES;
+    int32_t hub = hosts == 2 && d >= hosts ? d % 2 : 0;
+    if (d == 0) continue;
+    p->link[p->n_links++] = (situ_link){hub, d, latency, 1e9, channels == 1 ? 0 : channels == 2 ? d : -1};
+    p->link[p->n_links++] = (situ_link){d, hub, latency, 1e9, channels == 1 ? 0 : channels == 2 ? d : -1};
+  }
+}
+
 static void draw_links(attack_problem *p, attack_dice *dice) {
   int32_t owner[MAX_DEVICES], n = 0, shape = dice_below(dice, 4);
   bool equal = dice_chance(dice, 25);
@@ -78,6 +99,22 @@ static void draw_links(attack_problem *p, attack_dice *dice) {
   }
   for (int32_t more = dice_below(dice, 3); more > 0 && n > 1; more--)
     add_link(p, dice, owner[dice_below(dice, n)], owner[dice_below(dice, n)], equal);
+}
+
+static void draw_machine(attack_problem *p, attack_dice *dice) {
+  static const double rates[] = {1e9, 5e8, 2e9, 3e8};
+  if (p->n_devices > 1 && dice_chance(dice, 20)) {
+    draw_alike(p, dice);
+  } else {
+    draw_devices(p, dice);
+    draw_links(p, dice);
+  }
+  p->from_class = -1;
+  if (!dice_chance(dice, 10)) return;
+  p->from_class = p->device[dice_below(dice, p->n_devices)].class_index;
+  p->to_class = p->device[dice_below(dice, p->n_devices)].class_index;
+  p->measured_ns = small(dice, 30);
+  p->measured_bytes_per_s = rates[dice_below(dice, 4)];
 }
 
 /* ---- the graph ---- */
@@ -207,13 +244,18 @@ static void draw_any(attack_problem *p, attack_dice *dice, bool large) {
   bool copied = p->execution == SITU_EXECUTION_STREAM && dice_chance(dice, 10);
   int32_t max = large ? MAX_OPS - 1 : max_operators(p);
   p->n = copied ? 1 + dice_below(dice, max / 2) : large ? 5 + dice_below(dice, max - 5) : 1 + dice_below(dice, max);
-  draw_devices(p, dice);
-  draw_links(p, dice);
+  draw_machine(p, dice);
   int32_t never = dice_chance(dice, 30) ? 20 : 0;
   bool weighty = dice_chance(dice, 70);
-  for (int32_t v = 0; v < p->n; v++) draw_operator(p, dice, v, never, weighty);
+  bool alike = dice_chance(dice, 10), constants = dice_chance(dice, 8);
+  for (int32_t v = 0; v < p->n; v++) {
+    draw_operator(p, dice, v, never, weighty);
+    if (alike && v > 0) p->op[v] = p->op[0];
+  }
   if (p->execution == SITU_EXECUTION_PIPELINE || dice_chance(dice, 10)) draw_phases(p, dice);
   draw_tensors(p, dice, p->n);
+  for (int32_t v = 0; v < p->n && constants; v++)
+    p->op[v].constant = p->op[v].phase == SITU_PHASE_FORWARD && dice_chance(dice, 30);
   if (copied && p->n_tensors * 2 <= MAX_TENSORS)
     copy_all(p, 2);
   else
@@ -238,6 +280,7 @@ void problem_draw_equal(attack_problem *p, uint64_t seed) {
   attack_dice dice = {.state = seed * 0xd1342543de82ef95ULL + 7};
   memset(p, 0, sizeof *p);
   p->copies = 1;
+  p->from_class = -1;
   p->execution = SITU_EXECUTION_PIPELINE;
   p->n_devices = 2 + dice_below(&dice, MAX_DEVICES - 2);
   p->n = 1 + dice_below(&dice, 4);

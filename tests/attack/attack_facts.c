@@ -76,10 +76,25 @@ static void walk(attack_facts *f, path *now, path *best, int32_t at, int32_t to,
   }
 }
 
+/* A measured link changes what links of its classes take, not the routes. */
+static void find_hops(attack_facts *f) {
+  const attack_problem *p = f->p;
+  for (int32_t i = 0; i < p->n_links; i++) {
+    situ_link *x = &f->link[i];
+    *x = p->link[i];
+    const attack_device *from = &p->device[x->from_device], *to = &p->device[x->to_device];
+    if (from->class_index == p->from_class && to->class_index == p->to_class && from->server == to->server) {
+      x->latency_ns = p->measured_ns;
+      x->bytes_per_s = p->measured_bytes_per_s;
+    }
+    for (int32_t t = 0; t < p->n_tensors; t++)
+      f->hop_ns[t][i] = p->op[p->tensor[t].from].constant ? 0 : link_ns(x, p->tensor[t].size_bytes);
+  }
+}
+
 static void find_routes(attack_facts *f) {
   const attack_problem *p = f->p;
-  for (int32_t t = 0; t < p->n_tensors; t++)
-    for (int32_t i = 0; i < p->n_links; i++) f->hop_ns[t][i] = link_ns(&p->link[i], p->tensor[t].size_bytes);
+  find_hops(f);
   for (int32_t a = 0; a < f->n_memories; a++)
     for (int32_t b = 0; b < f->n_memories; b++) {
       path now = {.n = 0}, best = {.n = -1};
@@ -142,7 +157,7 @@ void facts_find(attack_facts *f, const attack_problem *p) {
 static bool same_route(const attack_facts *f, int32_t a, int32_t b, int32_t c, int32_t d) {
   if (f->n_hops[a][b] != f->n_hops[c][d]) return false;
   for (int32_t k = 0; k < f->n_hops[a][b]; k++) {
-    const situ_link *x = &f->p->link[f->route[a][b][k]], *y = &f->p->link[f->route[c][d][k]];
+    const situ_link *x = &f->link[f->route[a][b][k]], *y = &f->link[f->route[c][d][k]];
     if (x->latency_ns != y->latency_ns || x->bytes_per_s != y->bytes_per_s) return false;
   }
   return true;

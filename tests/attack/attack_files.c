@@ -19,9 +19,11 @@ static bool write_graph(const attack_problem *p, const char *folder) {
   fputs("{\"situ_graph\": 1, \"name\": \"attack\", \"operators\": [\n", f);
   for (int32_t v = 0; v < n_named(p); v++) {
     const attack_operator *x = &p->op[v];
-    fprintf(f,
-            "%s {\"name\": \"o%d\", \"kind\": \"Kind%d\", \"flops\": 1000, \"moved_bytes\": 100, \"dtype\": \"f32\", ",
-            v ? ",\n" : "", (int)v, (int)v);
+    fprintf(f, "%s {\"name\": \"o%d\", \"dtype\": \"f32\", ", v ? ",\n" : "", (int)v);
+    if (x->constant)
+      fputs("\"kind\": \"Constant\", ", f);
+    else
+      fprintf(f, "\"kind\": \"Kind%d\", \"flops\": 1000, \"moved_bytes\": 100, ", (int)v);
     if (x->colocation >= 0) fprintf(f, "\"colocation\": %d, ", (int)x->colocation);
     fprintf(f, "\"phase\": \"%s\", \"weight_bytes\": %lld, \"workspace_bytes\": %lld}", situ_phase_name(x->phase),
             (long long)x->weight_bytes, (long long)x->workspace_bytes);
@@ -50,6 +52,7 @@ static bool write_platform(const attack_problem *p, const char *folder) {
     const attack_device *x = &p->device[d];
     fprintf(f, "%s {\"name\": \"d%d\", \"class\": \"c%d\", \"host\": %s, ", d ? ",\n" : "", (int)d, (int)x->class_index,
             x->is_host ? "true" : "false");
+    fprintf(f, "\"server\": \"s%d\", ", (int)x->server);
     if (x->shares >= 0)
       fprintf(f, "\"shares_%s_with\": \"d%d\", ", x->apart ? "capacity" : "memory", (int)x->shares);
     else if (x->capacity_bytes != SITU_UNLIMITED_BYTES)
@@ -134,8 +137,8 @@ bool problem_write(const attack_problem *p, const char *folder, const attack_cal
   if (!f) return false;
   problem_print(f, p);
   if (fclose(f) != 0 || !(f = open_in(folder, "cmd.txt"))) return false;
-  fprintf(f, "situ %s graph.json --platform platform.json --cost-table costs.json --granularity operator --fusion none",
-          call->pareto ? "pareto" : "place");
+  fprintf(f, "situ %s graph.json --platform platform.json --cost-table costs.json --granularity operator --fusion %s",
+          call->pareto ? "pareto" : "place", problem_fusion(p));
   if (!call->pareto)
     fprintf(f, " --objective %s --execution %s", situ_objective_name(p->objective), situ_execution_name(p->execution));
   print_model(f, p);
@@ -168,7 +171,7 @@ void problem_print(FILE *f, const attack_problem *p) {
           (long long)p->max_period_ns, (long long)p->max_latency_ns, (long long)p->max_other_ns);
   for (int32_t d = 0; d < p->n_devices; d++) {
     const attack_device *x = &p->device[d];
-    fprintf(f, "d%d: class %d, %s%s, shares %s of %d, capacity", (int)d, (int)x->class_index,
+    fprintf(f, "d%d: class %d, server %d, %s%s, shares %s of %d, capacity", (int)d, (int)x->class_index, (int)x->server,
             x->is_host ? "host" : "accelerator", x->unused ? ", unused" : "", x->apart ? "capacity" : "memory",
             (int)x->shares);
     print_time(f, x->capacity_bytes);
@@ -178,11 +181,14 @@ void problem_print(FILE *f, const attack_problem *p) {
     fprintf(f, "link d%d to d%d: %lld ns, %.17g B/s, channel %d\n", (int)p->link[i].from_device,
             (int)p->link[i].to_device, (long long)p->link[i].latency_ns, p->link[i].bytes_per_s,
             (int)p->link[i].channel);
+  if (p->from_class >= 0)
+    fprintf(f, "measured from class %d to %d: %lld ns, %.17g B/s\n", (int)p->from_class, (int)p->to_class,
+            (long long)p->measured_ns, p->measured_bytes_per_s);
   for (int32_t v = 0; v < p->n; v++) {
     const attack_operator *x = &p->op[v];
-    fprintf(f, "o%d: %s, weights %lld, workspace %lld, group %d, kernel %d, together %d, pin %d, times", (int)v,
-            situ_phase_name(x->phase), (long long)x->weight_bytes, (long long)x->workspace_bytes, (int)x->colocation,
-            (int)x->kernel, (int)x->together, (int)x->pin);
+    fprintf(f, "o%d: %s%s, weights %lld, workspace %lld, group %d, kernel %d, together %d, pin %d, times", (int)v,
+            situ_phase_name(x->phase), x->constant ? ", constant" : "", (long long)x->weight_bytes,
+            (long long)x->workspace_bytes, (int)x->colocation, (int)x->kernel, (int)x->together, (int)x->pin);
     for (int32_t k = 0; k < p->n_devices; k++) print_time(f, x->time_ns[k]);
     fputs(", other", f);
     for (int32_t k = 0; k < p->n_devices; k++) print_time(f, x->other_ns[k]);

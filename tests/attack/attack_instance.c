@@ -36,7 +36,7 @@ static void ask(asked *a, const attack_problem *p, const char *folder) {
   a->cost = (situ_cost_options)SITU_COST_OPTIONS_INIT;
   a->rule = a->rules;
   a->cost.table_path = a->table;
-  a->cost.fusion = "none";
+  a->cost.fusion = problem_fusion(p);
   a->instance.model = a->model;
   a->instance.platform = a->platform;
   a->instance.cost = &a->cost;

@@ -146,6 +146,8 @@ static bool larger_units(const attack_problem *p, attack_problem *easier, attack
   }
   for (int32_t t = 0; t < p->n_tensors; t++) easier->tensor[t].size_bytes *= k;
   for (int32_t i = 0; i < p->n_links; i++) easier->link[i].latency_ns *= k;
+  harder->measured_bytes_per_s = easier->measured_bytes_per_s = 1e9;
+  easier->measured_ns *= k;
   for (int32_t d = 0; d < p->n_devices; d++)
     if (p->device[d].capacity_bytes != SITU_UNLIMITED_BYTES) easier->device[d].capacity_bytes *= k;
   easier->max_period_ns *= k;

@@ -15,6 +15,7 @@ typedef struct attack_facts {
   uint32_t hosts_of[MAX_DEVICES];                       /* [memory] bits of its host devices */
   int32_t host;                                         /* transfers are staged through it */
   int32_t channel_of[MAX_LINKS];
+  situ_link link[MAX_LINKS]; /* with the latencies and rates of the cost table */
   int32_t route[MAX_DEVICES][MAX_DEVICES][MAX_DEVICES], n_hops[MAX_DEVICES][MAX_DEVICES]; /* [memory][memory] links */
   int64_t hop_ns[MAX_TENSORS][MAX_LINKS];
   int64_t route_ns[MAX_TENSORS][MAX_DEVICES][MAX_DEVICES]; /* c(t, a, b) by memories */
@@ -60,6 +61,8 @@ static inline bool value_valid(const attack_value *x) { return x->runs && x->fit
 void stream_evaluate(attack_value *out, const attack_facts *f, const attack_placement *at, bool memory);
 void calls_evaluate(attack_value *out, const attack_facts *f, const attack_placement *at);
 void pipeline_evaluate(attack_value *out, const attack_facts *f, const attack_placement *at);
+/* The calls of the published rule, for the devices of a placement. */
+void calls_by_rule(attack_placement *at, const attack_facts *f);
 /* The period of a stream placement: that of the free pipeline by links. */
 int64_t stream_period_ns(const attack_facts *f, const attack_placement *at);
 void value_find(attack_value *out, const attack_facts *f, const attack_placement *at, bool memory);

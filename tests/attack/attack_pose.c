@@ -33,6 +33,12 @@ static void write_kernel(FILE *f, const attack_problem *p, const int64_t *time_n
   fputs("}}", f);
 }
 
+const char *problem_fusion(const attack_problem *p) {
+  for (int32_t v = 0; v < p->n; v++)
+    if (p->op[v].constant) return "generic";
+  return "none";
+}
+
 char *problem_costs_text(const attack_problem *p, bool other, int32_t n_named) {
   char *text = NULL;
   size_t size = 0;
@@ -56,7 +62,11 @@ char *problem_costs_text(const attack_problem *p, bool other, int32_t n_named) {
     write_kernel(f, p, other ? p->op[v].other_ns : p->op[v].time_ns, v, n_named);
     comma = ", ";
   }
-  fputs("]}\n", f);
+  fputs("]", f);
+  if (p->from_class >= 0)
+    fprintf(f, ", \"links\": [{\"from\": \"c%d\", \"to\": \"c%d\", \"latency\": %lld, \"bytes_per_s\": %.17g}]",
+            (int)p->from_class, (int)p->to_class, (long long)p->measured_ns, p->measured_bytes_per_s);
+  fputs("}\n", f);
   return fclose(f) == 0 ? text : NULL;
 }
 
@@ -69,7 +79,7 @@ static situ_status estimate(situ_costs **out, const attack_problem *p, const att
   situ_cost_options o = SITU_COST_OPTIONS_INIT;
   snprintf(path, sizeof path, "/proc/self/fd/%d", file);
   o.table_path = path;
-  o.fusion = "none";
+  o.fusion = problem_fusion(p);
   if (text && file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text))
     status = situ_costs_estimate(out, posed->graph, posed->platform, &o, error);
   if (file >= 0) close(file);
@@ -88,8 +98,9 @@ static situ_status make_graph(attack_posed *out, const attack_problem *p, situ_e
     op.name = name;
     op.phase = p->op[v].phase;
     op.dtype = SITU_DTYPE_F32;
-    op.flops = 1000;
-    op.moved_bytes = 100;
+    op.kind = p->op[v].constant ? "Constant" : NULL;
+    op.flops = p->op[v].constant ? 0 : 1000;
+    op.moved_bytes = p->op[v].constant ? 0 : 100;
     op.weight_bytes = p->op[v].weight_bytes;
     op.workspace_bytes = p->op[v].workspace_bytes;
     op.colocation = p->op[v].colocation;
@@ -122,6 +133,7 @@ static situ_status make_platform(attack_posed *out, const attack_problem *p, sit
     device.peak_flops[SITU_DTYPE_F32] = 1e12;
     device.memory_bytes_per_s = 1e9;
     device.is_host = p->device[d].is_host;
+    device.server = p->device[d].server;
     device.shares_memory_with = p->device[d].shares;
     device.apart = p->device[d].apart;
     if (device.shares_memory_with < 0) device.memory_bytes = p->device[d].capacity_bytes;

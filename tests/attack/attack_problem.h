@@ -28,6 +28,7 @@ typedef struct attack_operator {
   situ_phase phase;
   int32_t colocation, kernel, together; /* keys of what shares a device; -1: none */
   int32_t pin;                          /* a device or -1 */
+  bool constant;                        /* known before a run: its tensors take no time to send */
 } attack_operator;
 
 typedef struct attack_tensor {
@@ -39,6 +40,7 @@ typedef struct attack_tensor {
 typedef struct attack_device {
   int32_t class_index;
   bool is_host, unused;
+  int32_t server;
   int32_t shares;         /* an earlier device whose memory it uses, or -1 */
   bool apart;             /* with shares: only the capacity is shared */
   int64_t capacity_bytes; /* that of its own memory; SITU_UNLIMITED_BYTES: none */
@@ -50,6 +52,10 @@ typedef struct attack_problem {
   attack_tensor tensor[MAX_TENSORS];        /* by producer */
   attack_device device[MAX_DEVICES];
   situ_link link[MAX_LINKS];
+  /* A measured link of the cost table: between these classes, within a server; from_class -1: none. */
+  int32_t from_class, to_class;
+  int64_t measured_ns;
+  double measured_bytes_per_s;
 
   situ_execution execution;
   situ_objective objective;
@@ -79,6 +85,9 @@ typedef struct attack_posed {
 situ_status problem_pose(attack_posed *out, const attack_problem *p, situ_error *error);
 void posed_free(attack_posed *posed);
 
+/* The profile of fusion by which a problem is posed: constants are known only where there is fusion. With a time of its
+ * own in the table each operator is a kernel of its own all the same. */
+const char *problem_fusion(const attack_problem *p);
 /* The text of a cost table, into memory that the caller frees with free. `other`: the second costs. */
 char *problem_costs_text(const attack_problem *p, bool other, int32_t n_named);
 

@@ -8,6 +8,7 @@ bool trial_run(attack_failure *failure, const attack_problem *p, const attack_tr
   failure->kind = NULL;
   switch (trial->kind) {
     case TRIAL_LAW: return verify_law(failure, p, trial->law, &trial->call);
+    case TRIAL_SIMULATE: return verify_simulated(failure, p, &trial->call);
     case TRIAL_FILES: return verify_files(failure, p, &trial->call);
     default: return verify_call(failure, p, &trial->call, NULL);
   }
@@ -87,6 +88,7 @@ static void plain_operators(edit *e) {
     reset(e, &x->kernel, -1);
     reset(e, &x->pin, -1);
     if (x->phase != SITU_PHASE_FORWARD && turn(e)) x->phase = SITU_PHASE_FORWARD;
+    clear(e, &x->constant);
     lower(e, &x->weight_bytes, 0);
     lower(e, &x->workspace_bytes, 0);
     for (int32_t k = 0; k < p->n_devices; k++) {
@@ -101,6 +103,8 @@ static void plain_operators(edit *e) {
 
 static void plain_machine(edit *e) {
   attack_problem *p = e->p;
+  reset(e, &p->from_class, -1);
+  lower(e, &p->measured_ns, 0);
   for (int32_t d = 0; d < p->n_devices; d++) {
     attack_device *x = &p->device[d];
     if (x->shares >= 0 && turn(e)) {
@@ -108,6 +112,7 @@ static void plain_machine(edit *e) {
       x->apart = false;
     }
     clear(e, &x->unused);
+    reset(e, &x->server, 0);
     clear(e, &x->is_host);
     if (x->class_index > 0 && turn(e)) x->class_index = 0;
     if (x->capacity_bytes != SITU_UNLIMITED_BYTES && turn(e)) x->capacity_bytes = SITU_UNLIMITED_BYTES;

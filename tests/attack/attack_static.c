@@ -51,6 +51,23 @@ static int64_t call_ns(const attack_facts *f, uint32_t members, int32_t d) {
   return sum;
 }
 
+void calls_by_rule(attack_placement *at, const attack_facts *f) {
+  int32_t n = 0;
+  for (int32_t d = 0; d < f->p->n_devices; d++) {
+    int32_t piece[MAX_OPS] = {0}, most = 0;
+    for (int32_t v = 0; v < f->p->n; v++) {
+      bool here = at->device[v] == d;
+      piece[v] = here;
+      for (int32_t u = 0; u < v; u++)
+        if (f->before[v] >> u & 1) piece[v] = (int32_t)max_of(piece[v], piece[u] + (here && at->device[u] != d));
+      if (!here) continue;
+      at->call[v] = f->p->device[d].is_host ? -1 : n + piece[v] - 1;
+      most = f->p->device[d].is_host ? 0 : (int32_t)max_of(most, piece[v]);
+    }
+    n += most;
+  }
+}
+
 static void calls_memory(attack_value *out, const attack_facts *f, const attack_placement *at) {
   int64_t largest[MAX_DEVICES] = {0};
   for (int32_t v = 0; v < f->p->n; v++) {
@@ -135,7 +152,7 @@ static int64_t gradient_bytes(const attack_facts *f, const attack_placement *at,
 /* c(bytes, a, b) of the gradients; nothing is sent where there are none. */
 static int64_t way_ns(const attack_facts *f, int32_t a, int32_t b, int64_t bytes) {
   int64_t sum = 0;
-  for (int32_t k = 0; k < f->n_hops[a][b] && bytes > 0; k++) sum += link_ns(&f->p->link[f->route[a][b][k]], bytes);
+  for (int32_t k = 0; k < f->n_hops[a][b] && bytes > 0; k++) sum += link_ns(&f->link[f->route[a][b][k]], bytes);
   return sum;
 }
 
@@ -194,7 +211,7 @@ static void charge_links(loads *l, const attack_facts *f, const attack_placement
       int32_t x = f->memory_of[from[i]], y = f->memory_of[from[(i + 1) % n]];
       for (int32_t k = 0; k < f->n_hops[x][y]; k++) {
         int32_t link = f->route[x][y][k];
-        l->channel[BACKWARD][f->channel_of[link]] += share(link_ns(&f->p->link[link], bytes), n);
+        l->channel[BACKWARD][f->channel_of[link]] += share(link_ns(&f->link[link], bytes), n);
       }
     }
   }

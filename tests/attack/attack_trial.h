@@ -6,7 +6,7 @@
 
 #include "attack_verify.h"
 
-typedef enum attack_trial_kind { TRIAL_CALL = 0, TRIAL_LAW, TRIAL_FILES } attack_trial_kind;
+typedef enum attack_trial_kind { TRIAL_CALL = 0, TRIAL_LAW, TRIAL_FILES, TRIAL_SIMULATE } attack_trial_kind;
 
 typedef struct attack_trial {
   attack_trial_kind kind;
@@ -27,6 +27,9 @@ bool problem_write(const attack_problem *p, const char *folder, const attack_cal
 /* Asks through files and situ_place, as the command line does, then situ_what_if and situ_size; compares with the
  * truth. The files lie in a folder of their own below TMPDIR and go. */
 bool verify_files(attack_failure *failure, const attack_problem *p, const attack_call *call);
+
+/* Simulates and judges `steps` random placements. */
+bool verify_simulated(attack_failure *failure, const attack_problem *p, const attack_call *call);
 
 /* ---- laws ---- */
 

@@ -149,12 +149,12 @@ static bool verify_outcome(attack_failure *failure, const situ_plan *plan, const
 
 /* ---- the choice among near-equal plans ---- */
 
-/* Parts of a placement, by the rule of calls; the minimum number of units in one goes to *least. */
+/* Parts of a placement, by the rule of calls. A unit counts in the part of its first operator; the minimum of these
+ * numbers, among the parts in which some unit begins, goes to *least. */
 static int32_t count_parts(const attack_facts *f, const attack_placement *at, int32_t *least) {
-  int32_t n = 0, units[MAX_DEVICES][MAX_OPS + 1] = {{0}};
+  int32_t n = 0, members[MAX_DEVICES][MAX_OPS + 1] = {{0}}, units[MAX_DEVICES][MAX_OPS + 1] = {{0}};
   for (int32_t d = 0; d < f->p->n_devices; d++) {
     int32_t piece[MAX_OPS];
-    uint32_t seen[MAX_OPS + 1] = {0};
     for (int32_t v = 0; v < f->p->n; v++) {
       bool here = at->device[v] == d;
       piece[v] = here;
@@ -163,17 +163,15 @@ static int32_t count_parts(const attack_facts *f, const attack_placement *at, in
         int32_t reached = piece[u] + (here && at->device[u] != d);
         if (reached > piece[v]) piece[v] = reached;
       }
-      if (!here) continue;
-      if (!(seen[piece[v]] >> f->unit_of[v] & 1)) units[d][piece[v]]++;
-      seen[piece[v]] |= 1U << f->unit_of[v];
+      members[d][piece[v]] += here;
+      units[d][piece[v]] += here && f->unit_of[v] == v;
     }
   }
   *least = MAX_OPS;
   for (int32_t d = 0; d < f->p->n_devices; d++)
     for (int32_t k = 0; k <= MAX_OPS; k++) {
-      if (units[d][k] == 0) continue;
-      n++;
-      if (units[d][k] < *least) *least = units[d][k];
+      n += members[d][k] > 0;
+      if (units[d][k] > 0 && units[d][k] < *least) *least = units[d][k];
     }
   return n;
 }
