@@ -228,6 +228,15 @@ static void draw_pipeline(attack_problem *p, attack_dice *dice) {
   p->in_flight = 1 + (dice_chance(dice, 30) ? dice_below(dice, 3) : 0);
 }
 
+/* A workload file now and then, which brings its own machine and times. */
+static void make_workload(attack_problem *p, attack_dice *dice) {
+  if (p->execution == SITU_EXECUTION_STREAM || !dice_chance(dice, 15)) return;
+  p->n_hosts = dice_chance(dice, 70) ? 1 : 2;
+  for (int32_t t = 0; t < p->n_tensors; t++) p->tensor[t].hop_ns = small(dice, 20);
+  for (int32_t v = 0; v < p->n; v++) p->op[v].pin = -1;
+  workload_normal(p);
+}
+
 /* The most operators for which all plans can be counted. */
 static int32_t max_operators(const attack_problem *p) {
   if (p->execution == SITU_EXECUTION_PIPELINE) return p->n_devices > 3 ? 6 : 7;
@@ -263,6 +272,7 @@ static void draw_any(attack_problem *p, attack_dice *dice, bool large) {
   if (p->execution == SITU_EXECUTION_STREAM) draw_stream(p, dice);
   if (p->execution == SITU_EXECUTION_PIPELINE) draw_pipeline(p, dice);
   if (p->execution == SITU_EXECUTION_CALLS && dice_chance(dice, 40)) p->max_calls = 1 + dice_below(dice, 2);
+  if (!large) make_workload(p, dice);
 }
 
 void problem_draw(attack_problem *p, uint64_t seed) {

@@ -88,7 +88,9 @@ static void find_hops(attack_facts *f) {
       x->bytes_per_s = p->measured_bytes_per_s;
     }
     for (int32_t t = 0; t < p->n_tensors; t++)
-      f->hop_ns[t][i] = p->op[p->tensor[t].from].constant ? 0 : link_ns(x, p->tensor[t].size_bytes);
+      f->hop_ns[t][i] = p->n_hosts > 0                      ? p->tensor[t].hop_ns
+                        : p->op[p->tensor[t].from].constant ? 0
+                                                            : link_ns(x, p->tensor[t].size_bytes);
   }
 }
 

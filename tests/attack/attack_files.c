@@ -127,18 +127,33 @@ static void print_model(FILE *f, const attack_problem *p) {
     if (p->device[d].unused) fprintf(f, " --unused d%d", (int)d);
 }
 
+static bool write_workload(const attack_problem *p, const char *folder) {
+  FILE *f = open_in(folder, "workload.json");
+  char *text = workload_text(p);
+  bool good = f && text && fputs(text, f) >= 0;
+  free(text);
+  return f && fclose(f) == 0 && good;
+}
+
+static bool write_inputs(const attack_problem *p, const char *folder) {
+  if (p->n_hosts > 0) return write_workload(p, folder);
+  return write_graph(p, folder) && write_platform(p, folder) && write_costs(p, folder, "costs.json", false) &&
+         (p->max_other_ns == 0 || write_costs(p, folder, "other_costs.json", true));
+}
+
 bool problem_write(const attack_problem *p, const char *folder, const attack_call *call) {
   bool rules, pins;
-  if (!write_graph(p, folder) || !write_platform(p, folder) || !write_costs(p, folder, "costs.json", false) ||
-      (p->max_other_ns > 0 && !write_costs(p, folder, "other_costs.json", true)) || !write_rules(p, folder, &rules) ||
-      !write_pins(p, folder, &pins))
-    return false;
+  if (!write_inputs(p, folder) || !write_rules(p, folder, &rules) || !write_pins(p, folder, &pins)) return false;
   FILE *f = open_in(folder, "problem.txt");
   if (!f) return false;
   problem_print(f, p);
   if (fclose(f) != 0 || !(f = open_in(folder, "cmd.txt"))) return false;
-  fprintf(f, "situ %s graph.json --platform platform.json --cost-table costs.json --granularity operator --fusion %s",
-          call->pareto ? "pareto" : "place", problem_fusion(p));
+  fprintf(f, "situ %s ", call->pareto ? "pareto" : "place");
+  if (p->n_hosts > 0)
+    fputs("workload.json", f);
+  else
+    fprintf(f, "graph.json --platform platform.json --cost-table costs.json --granularity operator --fusion %s",
+            problem_fusion(p));
   if (!call->pareto)
     fprintf(f, " --objective %s --execution %s", situ_objective_name(p->objective), situ_execution_name(p->execution));
   print_model(f, p);
@@ -194,10 +209,11 @@ void problem_print(FILE *f, const attack_problem *p) {
     for (int32_t k = 0; k < p->n_devices; k++) print_time(f, x->other_ns[k]);
     fputs("\n", f);
   }
+  if (p->n_hosts > 0) fprintf(f, "a workload file with %d hosts\n", (int)p->n_hosts);
   for (int32_t t = 0; t < p->n_tensors; t++) {
     fprintf(f, "t%d: o%d to", (int)t, (int)p->tensor[t].from);
     for (int32_t v = 0; v < p->n; v++)
       if (p->tensor[t].users >> v & 1) fprintf(f, " o%d", (int)v);
-    fprintf(f, ", %lld bytes\n", (long long)p->tensor[t].size_bytes);
+    fprintf(f, ", %lld bytes, %lld ns\n", (long long)p->tensor[t].size_bytes, (long long)p->tensor[t].hop_ns);
   }
 }

@@ -168,7 +168,7 @@ bool verify_files(attack_failure *failure, const attack_problem *p, const attack
   const char *parent = getenv("TMPDIR");
   char folder[400];
   failure->kind = NULL;
-  if (p->max_other_ns > 0) return true;
+  if (p->max_other_ns > 0 || p->n_hosts > 0) return true;
   bool posing = problem_pose(&posed, p, &error) == SITU_STATUS_OK;
   posed_free(&posed);
   if (!posing) return failure_set(failure, "pose", "%s: %s", situ_status_name(error.status), error.text);

@@ -230,6 +230,7 @@ int32_t laws_count(void) { return (int32_t)(sizeof laws / sizeof laws[0]); }
 const char *law_name(int32_t law) { return laws[law].name; }
 
 bool law_derive(int32_t law, const attack_problem *p, attack_problem *easier, attack_problem *harder, bool *both) {
+  if (p->n_hosts > 0) return false;
   *easier = *harder = *p;
   *both = laws[law].both;
   return laws[law].derive(p, easier, harder);

@@ -70,20 +70,27 @@ char *problem_costs_text(const attack_problem *p, bool other, int32_t n_named) {
   return fclose(f) == 0 ? text : NULL;
 }
 
-/* Costs from a table that never reaches a disk. */
+/* A file that never reaches a disk; -1 where that fails. */
+static int file_of(const char *text, char path[64]) {
+  int file = memfd_create("attack", 0);
+  snprintf(path, 64, "/proc/self/fd/%d", file);
+  if (file < 0 || !text || write(file, text, strlen(text)) == (ssize_t)strlen(text)) return file;
+  close(file);
+  return -1;
+}
+
 static situ_status estimate(situ_costs **out, const attack_problem *p, const attack_posed *posed, bool other,
                             situ_error *error) {
   char *text = problem_costs_text(p, other, p->n), path[64];
-  int file = memfd_create("costs", 0);
+  int file = text ? file_of(text, path) : -1;
   situ_status status = SITU_STATUS_IO;
   situ_cost_options o = SITU_COST_OPTIONS_INIT;
-  snprintf(path, sizeof path, "/proc/self/fd/%d", file);
   o.table_path = path;
   o.fusion = problem_fusion(p);
-  if (text && file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text))
-    status = situ_costs_estimate(out, posed->graph, posed->platform, &o, error);
-  if (file >= 0) close(file);
   free(text);
+  if (file < 0) return status;
+  status = situ_costs_estimate(out, posed->graph, posed->platform, &o, error);
+  close(file);
   return status;
 }
 
@@ -145,14 +152,26 @@ static situ_status make_platform(attack_posed *out, const attack_problem *p, sit
   return status;
 }
 
+static situ_status read_workload(attack_posed *out, const attack_problem *p, situ_error *error) {
+  char *text = workload_text(p), path[64];
+  int file = text ? file_of(text, path) : -1;
+  situ_status status = SITU_STATUS_IO;
+  free(text);
+  if (file < 0) return status;
+  status = situ_model_read(&out->model, path, NULL, error);
+  close(file);
+  return status;
+}
+
 situ_status problem_pose(attack_posed *out, const attack_problem *p, situ_error *error) {
   situ_status status;
   bool unused[MAX_DEVICES];
   int32_t pins[MAX_OPS], together[MAX_OPS];
   *out = (attack_posed){0};
-  if ((status = make_graph(out, p, error)) || (status = make_platform(out, p, error)) ||
-      (status = estimate(&out->costs, p, out, false, error)) ||
-      (p->max_other_ns > 0 && (status = estimate(&out->other, p, out, true, error))))
+  if (p->n_hosts > 0 && (status = read_workload(out, p, error))) return status;
+  if (p->n_hosts == 0 && ((status = make_graph(out, p, error)) || (status = make_platform(out, p, error)) ||
+                          (status = estimate(&out->costs, p, out, false, error)) ||
+                          (p->max_other_ns > 0 && (status = estimate(&out->other, p, out, true, error)))))
     return status;
   for (int32_t d = 0; d < p->n_devices; d++) unused[d] = p->device[d].unused;
   for (int32_t v = 0; v < p->n; v++) {
@@ -179,11 +198,15 @@ situ_status problem_pose(attack_posed *out, const attack_problem *p, situ_error 
   o.keep_together = together;
   o.other_costs = out->other;
   o.max_other_ns = p->max_other_ns;
-  return situ_problem_pose(&out->problem, out->graph, out->platform, out->costs, &o, error);
+  bool owned = p->n_hosts > 0;
+  return situ_problem_pose(&out->problem, owned ? situ_model_graph(out->model) : out->graph,
+                           owned ? situ_model_platform(out->model) : out->platform,
+                           owned ? situ_model_costs(out->model) : out->costs, &o, error);
 }
 
 void posed_free(attack_posed *posed) {
   situ_problem_free(posed->problem);
+  situ_model_free(posed->model);
   situ_costs_free(posed->other);
   situ_costs_free(posed->costs);
   situ_platform_free(posed->platform);

@@ -35,6 +35,7 @@ typedef struct attack_tensor {
   int32_t from;
   uint32_t users; /* bit v: operator v */
   int64_t size_bytes;
+  int64_t hop_ns; /* workload files: what each hop takes, whatever the size */
 } attack_tensor;
 
 typedef struct attack_device {
@@ -47,6 +48,7 @@ typedef struct attack_device {
 } attack_device;
 
 typedef struct attack_problem {
+  int32_t n_hosts; /* above 0: a workload file, with that many hosts and the form of attack_workload.c */
   int32_t n, n_devices, n_tensors, n_links; /* n counts the operators of all copies */
   attack_operator op[MAX_OPS];              /* in a topological order */
   attack_tensor tensor[MAX_TENSORS];        /* by producer */
@@ -77,6 +79,7 @@ void problem_draw_equal(attack_problem *p, uint64_t seed);
 
 /* The problem through the public interface. */
 typedef struct attack_posed {
+  situ_model *model; /* of a workload file, which then owns graph, platform and costs */
   situ_graph *graph;
   situ_platform *platform;
   situ_costs *costs, *other;
@@ -84,6 +87,11 @@ typedef struct attack_posed {
 } attack_posed;
 situ_status problem_pose(attack_posed *out, const attack_problem *p, situ_error *error);
 void posed_free(attack_posed *posed);
+
+/* Gives a problem with n_hosts the form that workload files have. */
+void workload_normal(attack_problem *p);
+/* The text of its file, into memory that the caller frees with free. */
+char *workload_text(const attack_problem *p);
 
 /* The profile of fusion by which a problem is posed: constants are known only where there is fusion. With a time of its
  * own in the table each operator is a kernel of its own all the same. */

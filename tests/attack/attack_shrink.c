@@ -98,7 +98,10 @@ static void plain_operators(edit *e) {
       if (p->max_other_ns > 0) lower(e, &x->other_ns[k], 0);
     }
   }
-  for (int32_t t = 0; t < p->n_tensors && p->copies == 1; t++) lower(e, &p->tensor[t].size_bytes, 0);
+  for (int32_t t = 0; t < p->n_tensors && p->copies == 1; t++) {
+    lower(e, &p->tensor[t].size_bytes, 0);
+    lower(e, &p->tensor[t].hop_ns, 0);
+  }
 }
 
 static void plain_machine(edit *e) {
@@ -131,6 +134,7 @@ static bool make_edit(attack_problem *p, int32_t number) {
   if (!e.made) plain_question(&e);
   if (!e.made) plain_operators(&e);
   if (!e.made) plain_machine(&e);
+  if (e.made && p->n_hosts > 0) workload_normal(p);
   return e.made;
 }
 
@@ -140,6 +144,7 @@ void trial_shrink(attack_problem *p, attack_failure *failure, const attack_trial
     attack_problem smaller = *p;
     for (int32_t k = 0; make_edit(&smaller, k); k++, smaller = *p) {
       attack_failure now;
+      if (memcmp(&smaller, p, sizeof smaller) == 0) continue; /* a workload takes its form back */
       if (trial_run(&now, &smaller, trial) || strcmp(now.kind, failure->kind) != 0) continue;
       *p = smaller;
       *failure = now;
