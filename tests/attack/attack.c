@@ -133,6 +133,8 @@ static void attack_one(attack_run *run, int64_t number) {
     attack_trial choice = trial;
     choice.call.tolerance = dice_below(&dice, 3) * 0.1;
     choice.call.min_gain = dice_below(&dice, 3) * 0.1;
+    if (dice_chance(&dice, 30)) choice.call.uncertainty = 0.2;
+    choice.call.robust = choice.call.uncertainty > 0 && dice_chance(&dice, 50);
     if (dice_chance(&dice, 20)) choice.call.max_parts = 1 + dice_below(&dice, 3);
     if (dice_chance(&dice, 20)) choice.call.min_part = 1 + dice_below(&dice, 2);
     attempt(run, number, &p, &choice);

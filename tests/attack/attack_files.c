@@ -160,6 +160,7 @@ bool problem_write(const attack_problem *p, const char *folder, const attack_cal
   fprintf(f, " --solver %s --steps %lld --seed %llu --json%s%s", call->solver, (long long)call->steps,
           (unsigned long long)call->seed, rules ? " --rules rules.json" : "", pins ? " --fix fix.json" : "");
   if (!call->pareto) fprintf(f, " --tolerance %g --min-gain %g", call->tolerance, call->min_gain);
+  if (call->uncertainty > 0) fprintf(f, " --uncertainty %g%s", call->uncertainty, call->robust ? " --robust" : "");
   if (call->max_parts > 0) fprintf(f, " --max-parts %d", (int)call->max_parts);
   if (call->min_part > 0) fprintf(f, " --min-part %d", (int)call->min_part);
   fputs("\n", f);

@@ -21,6 +21,8 @@ bool attack_is_known(const attack_problem *p, const attack_trial *trial) {
   /* A limit by other costs is bounded with a memory that depends on their times. */
   for (int32_t d = 0; d < p->n_devices && p->max_other_ns > 0; d++)
     if (p->device[d].capacity_bytes != SITU_UNLIMITED_BYTES && has_instants(p)) return true;
+  /* explain made a class of its own of a faster device, which links of the cost table did not know. */
+  if (trial->kind == TRIAL_FILES && p->from_class >= 0) return true;
   /* explain asks for plans without a device that pins name: pin_on_unused. */
   for (int32_t v = 0; v < p->n && trial->kind == TRIAL_FILES; v++)
     if (p->op[v].pin >= 0) return true;

@@ -188,7 +188,7 @@ static bool verify_choice(attack_failure *failure, const attack_facts *f, const 
   if (call->min_part > 0 && n > 1 && least < call->min_part)
     return failure_set(failure, "min-part", "a part of %d, at least %d", (int)least, (int)call->min_part);
   if (best > value) return failure_set(failure, "best-found", "%lld above %lld", (long long)best, (long long)value);
-  if (call->max_parts > 0 || call->min_part > 0 || single == SITU_NEVER_NS) return true;
+  if (call->max_parts > 0 || call->min_part > 0 || call->uncertainty > 0 || single == SITU_NEVER_NS) return true;
   bool gains = (double)value <= (double)single / (1 + call->min_gain) + 1;
   bool near = (double)value <= (double)best * (1 + call->tolerance) + 1;
   if (alone && value == single && !near && (double)best < (double)single / (1 + call->min_gain) - 1)
@@ -224,6 +224,8 @@ static situ_solve_options options_of(const attack_call *call) {
   o.min_gain = call->min_gain;
   o.max_parts = call->max_parts;
   o.min_part = call->min_part;
+  o.uncertainty = call->uncertainty;
+  o.robust = call->robust;
   return o;
 }
 
@@ -236,7 +238,8 @@ bool verify_posed(attack_failure *failure, const attack_facts *f, const attack_p
   if (!situ_solver_serves(call->solver, posed->problem) && strcmp(call->solver, "auto") != 0) return true;
   if (situ_solve(&plan, posed->problem, &o, &error))
     return failure_set(failure, "status", "%s: %s", situ_status_name(error.status), error.text);
-  bool choosing = call->tolerance > 0 || call->min_gain > 0 || call->max_parts > 0 || call->min_part > 0;
+  bool choosing =
+      call->tolerance > 0 || call->min_gain > 0 || call->max_parts > 0 || call->min_part > 0 || call->uncertainty > 0;
   bool good = (!situ_plan_exists(plan) || verify_plan(failure, f, plan, &at)) &&
               verify_outcome(failure, plan, optimum) && verify_verdict(failure, posed, plan, optimum) &&
               (!choosing || !situ_plan_exists(plan) || verify_choice(failure, f, call, plan, &at));

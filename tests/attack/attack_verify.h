@@ -11,6 +11,8 @@ typedef struct attack_call {
   uint64_t seed;
   double tolerance, min_gain; /* 0 unless answers are chosen among near-equal plans */
   int32_t max_parts, min_part;
+  double uncertainty;
+  bool robust;
   bool pareto; /* situ_pareto instead of situ_solve */
 } attack_call;
 
