@@ -89,7 +89,6 @@ static void attack_solvers(attack_run *run, int64_t number, const attack_problem
   attack_failure failure = {.kind = NULL};
   situ_error error;
   attack_trial first = {.call = {.solver = "auto", .steps = number % 50 ? 40 : 1000, .seed = (uint64_t)number}};
-  attack_trial second = first;
   if (problem_pose(&posed, p, &error)) {
     failure_set(&failure, "pose", "%s: %s", situ_status_name(error.status), error.text);
     report(run, number, p, &first, &failure);
@@ -102,8 +101,13 @@ static void attack_solvers(attack_run *run, int64_t number, const attack_problem
   run->counting_s += now_s() - start;
   run->plans += optimum.n_plans;
   run->feasible += optimum.value_ns != SITU_NEVER_NS;
+  attack_trial second = first;
   second.call.solver = solver_in_turn(&posed, number);
-  second.call.steps = 60;
+  second.call.steps = number % 7 ? 60 : 2000;
+  second.call.no_bounds = number % 3 == 0;
+  second.call.start = number % 5 == 0;
+  second.call.threads = number % 11 == 0 ? 2 : 1;
+  first.call.start = number % 13 == 0;
   const attack_trial *const trials[] = {&first, &second};
   for (int32_t k = 0; k < 2 && optimum.complete; k++) {
     if (!run->known_too && attack_is_known(p, trials[k])) {

@@ -96,7 +96,7 @@ static bool contiguous_or_free(const attack_problem *p, attack_problem *easier, 
 static bool gpipe_or_1f1b(const attack_problem *p, attack_problem *easier, attack_problem *harder) {
   harder->schedule = SITU_SCHEDULE_GPIPE;
   easier->schedule = SITU_SCHEDULE_1F1B;
-  return p->execution == SITU_EXECUTION_PIPELINE && !p->replicate; /* shares of phases are rounded apart */
+  return p->execution == SITU_EXECUTION_PIPELINE;
 }
 
 static bool links_without_contention(const attack_problem *p, attack_problem *easier, attack_problem *harder) {

@@ -226,7 +226,21 @@ static situ_solve_options options_of(const attack_call *call) {
   o.min_part = call->min_part;
   o.uncertainty = call->uncertainty;
   o.robust = call->robust;
+  o.no_bounds = call->no_bounds;
+  o.threads = call->threads;
   return o;
+}
+
+/* A plan to start from: a placement by chance, in the order of the numbers. NULL where there is none. */
+static situ_plan *draw_start(const attack_facts *f, const situ_problem *problem, uint64_t seed) {
+  attack_dice dice = {.state = seed};
+  int32_t device[MAX_OPS];
+  situ_plan *start = NULL;
+  for (int32_t v = 0; v < f->p->n; v++) {
+    device[v] = dice_below(&dice, f->p->n_devices);
+    if (f->unit_of[v] != v && dice_chance(&dice, 95)) device[v] = device[f->unit_of[v]];
+  }
+  return situ_simulate(&start, problem, device, NULL, NULL) == SITU_STATUS_OK ? start : NULL;
 }
 
 bool verify_posed(attack_failure *failure, const attack_facts *f, const attack_posed *posed,
@@ -236,8 +250,13 @@ bool verify_posed(attack_failure *failure, const attack_facts *f, const attack_p
   attack_placement at;
   situ_solve_options o = options_of(call);
   if (!situ_solver_serves(call->solver, posed->problem) && strcmp(call->solver, "auto") != 0) return true;
-  if (situ_solve(&plan, posed->problem, &o, &error))
-    return failure_set(failure, "status", "%s: %s", situ_status_name(error.status), error.text);
+  situ_plan *start = call->start ? draw_start(f, posed->problem, call->seed) : NULL;
+  const situ_plan *const starts[] = {start};
+  o.starts = start ? starts : NULL;
+  o.n_starts = start != NULL;
+  situ_status status = situ_solve(&plan, posed->problem, &o, &error);
+  situ_plan_free(start);
+  if (status) return failure_set(failure, "status", "%s: %s", situ_status_name(error.status), error.text);
   bool choosing =
       call->tolerance > 0 || call->min_gain > 0 || call->max_parts > 0 || call->min_part > 0 || call->uncertainty > 0;
   bool good = (!situ_plan_exists(plan) || verify_plan(failure, f, plan, &at)) &&

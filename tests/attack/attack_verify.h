@@ -12,7 +12,9 @@ typedef struct attack_call {
   double tolerance, min_gain; /* 0 unless answers are chosen among near-equal plans */
   int32_t max_parts, min_part;
   double uncertainty;
-  bool robust;
+  bool robust, no_bounds;
+  int32_t threads;
+  bool start;  /* from a placement by chance, which may break rules */
   bool pareto; /* situ_pareto instead of situ_solve */
 } attack_call;
 
