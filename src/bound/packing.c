@@ -34,7 +34,8 @@ typedef struct room {
 
 typedef struct packing {
   const situ_problem *problem;
-  bool stream; /* a stream whose memory limits apply */
+  bool stream;  /* a stream whose memory limits apply */
+  bool stashes; /* a pipeline: what other phases use stays */
   item *items;
   room *rooms; /* [memory] */
   int32_t n;
@@ -81,7 +82,7 @@ static item item_of(const packing *s, const int64_t *where, unit_members u) {
   item x = {.where = where, .operator_ = u.member[0]};
   for (int32_t i = 0; i < u.n; i++) {
     int32_t v = u.member[i];
-    x.held = sat_add(x.held, s->stream ? p->graph->weight_bytes[v] : footprint_held_bytes(p, v));
+    x.held = sat_add(x.held, s->stashes ? footprint_held_bytes(p, v) : p->graph->weight_bytes[v]);
     if (s->stream) x.final = sat_add(x.final, result_bytes(p->graph, v));
     x.size = max64(x.size, sat_mul(p->in_flight, footprint_bytes(p->graph, v)));
   }
@@ -200,6 +201,7 @@ static outcome search(packing *s) {
 static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
                            situ_error *error) {
   packing s = {.problem = p, .stream = p->execution == SITU_EXECUTION_STREAM || p->of_stream, .budget = b};
+  s.stashes = p->execution == SITU_EXECUTION_PIPELINE && !p->of_stream;
   *lower_ns = 0;
   if ((int64_t)p->n_operators * p->n_devices > MOST_WORK || is_loose(p)) return SITU_STATUS_OK;
   if (!(s.rooms = ARENA_ZERO(scratch, room, p->n_memories))) return fail_no_memory(error);
