@@ -664,7 +664,8 @@ static void constraints_that_contradict_each_other_are_told(void **state) {
   situ_plan *plan = plan_on(&s, device);
   expect(s.problem, plan,
          "conflict: no plan can satisfy a constraint: colocation: u and w must share a device but are pinned to "
-         "different ones\n");
+         "different ones\n"
+         "pin: w is on d0; it is pinned to d1\n");
   situ_plan_free(plan);
   scenario_free(&s);
 }
