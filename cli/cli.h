@@ -1,6 +1,7 @@
 /* cli/cli.h - the tool around the library: a table of commands, tables of options, and what they share.
  *
- * Options are written once, in cli/options.c: parsing, --help and shell completion unfold from those rows. A command is
+ * Options are written once, in the library's table or, those of the tool alone, in cli/options.c: parsing, --help and
+ * shell completion unfold from these rows. A command is
  * one file cmd_NAME.c with one const struct that cli/main.c lists. The tool sees public headers only. */
 #ifndef SITU_CLI_H
 #define SITU_CLI_H
@@ -158,6 +159,8 @@ extern const option_group model_options, problem_options, solve_options, fewer_o
     trace_outputs, front_options, size_options, fit_options, learn_options, measure_options, map_options, race_options,
     trial_options, profile_inputs, profile_outputs, common_options, help_options;
 
+/* Fills the groups of options that the library has; once, before anything else. */
+void options_load(void);
 /* Everything at its default. */
 void arguments_init(arguments *a);
 /* Parses a command line (without the names of tool and command). Prints one line and returns EXIT_USAGE if it is

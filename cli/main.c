@@ -46,6 +46,7 @@ static int carry_out(const command *c, arguments *a) {
 }
 
 int main(int argc, char **argv) {
+  options_load();
   if (argc < 2) {
     help_tool(stderr);
     return EXIT_USAGE;

@@ -20,6 +20,7 @@
 #include "situ/graph.h"
 #include "situ/instance.h"
 #include "situ/learn.h"
+#include "situ/options.h"
 #include "situ/pareto.h"
 #include "situ/plan.h"
 #include "situ/platform.h"
