@@ -81,7 +81,7 @@ static bool whole(const char *text, long long *out) {
 }
 
 static int set_whole(const option *o, void *field, const char *value) {
-  long long number, most = o->kind == OPTION_SMALL ? INT32_MAX : INT64_MAX;
+  long long number, most = o->kind != OPTION_SMALL ? INT64_MAX : o->max > 0 ? (long long)o->max : INT32_MAX;
   char expected[64];
   bool read = whole(value, &number), large = read ? number > most : errno == ERANGE && number > 0;
   snprintf(expected, sizeof expected, "a whole number, at %s %lld", large ? "most" : "least", large ? most : o->min);

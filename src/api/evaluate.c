@@ -122,7 +122,7 @@ static situ_status evaluate(situ_plan **out, const situ_instance *i, arena *a, s
   } else {
     placement where = {.device = p->pin};
     situ_plan *kept = NULL, *plan = NULL;
-    take_sequence(&kept, &where, p, i->options.fix);
+    take_sequence(&kept, &where, p, i->options.call.fix);
     where.replica_of = NULL; /* a pinned operator has none */
     status = choose_order(&where, i, s, a, error);
     if (status == SITU_STATUS_OK) status = simulator_plan(&plan, s, &where, error);

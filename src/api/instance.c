@@ -20,90 +20,6 @@
 #include "read/reader.h"
 #include "write/writer.h"
 
-static bool keep(arena *a, const char **text) {
-  if (!*text) return true;
-  *text = arena_string(a, *text);
-  return *text != NULL;
-}
-
-static bool keep_dims(arena *a, situ_read_options *read) {
-  if (read->n_dims <= 0) return true;
-  situ_dim *dims = ARENA_COPY(a, read->dims, situ_dim, read->n_dims);
-  read->dims = dims;
-  for (int32_t i = 0; dims && i < read->n_dims; i++)
-    if (!keep(a, &dims[i].name)) return false;
-  return dims != NULL;
-}
-
-static bool keep_names(arena *a, const char *const **list, int32_t n) {
-  if (n <= 0) return true;
-  const char **names = ARENA_COPY(a, *list, const char *, n);
-  *list = names;
-  for (int32_t i = 0; names && i < n; i++)
-    if (!keep(a, &names[i])) return false;
-  return names != NULL;
-}
-
-static bool all_named(const char *const *list, int32_t n) {
-  bool named = n == 0 || (n > 0 && list);
-  for (int32_t k = 0; named && k < n; k++) named = list[k];
-  return named;
-}
-
-situ_status instance_options_take(instance_options *own, const situ_instance_options *given, situ_error *error) {
-  situ_instance_options o;
-  TRY(GIVEN(error, given));
-  TRY(TAKE(o, given, SITU_INSTANCE_OPTIONS_INIT, error));
-  *own = (instance_options){.model = o.model,
-                            .platform = o.platform,
-                            .fix = o.fix,
-                            .unused = o.unused,
-                            .n_unused = o.n_unused,
-                            .start = o.start,
-                            .rules = o.rules,
-                            .n_rules = o.n_rules,
-                            .granularity = o.granularity,
-                            .max_ttft_ns = o.max_ttft_ns,
-                            .min_speed = o.min_speed,
-                            .writers = o.writers,
-                            .n_writers = o.n_writers};
-  if (o.max_ttft_ns < 0 || !(o.min_speed >= 0 && o.min_speed <= 1e18))
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option %s has an invalid value",
-                     o.max_ttft_ns < 0 ? "max_ttft_ns" : "min_speed");
-  if ((unsigned)o.granularity > SITU_GRANULARITY_DEFAULT)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option granularity has an invalid value");
-  TRY(TAKE(own->read, o.read, SITU_READ_OPTIONS_INIT, error));
-  TRY(TAKE(own->cost, o.cost, SITU_COST_OPTIONS_INIT, error));
-  TRY(TAKE(own->problem, o.problem, SITU_PROBLEM_OPTIONS_INIT, error));
-  if (!all_named(o.unused, o.n_unused))
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_unused is not the number of names in unused");
-  if (!all_named(o.rules, o.n_rules))
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_rules is not the number of texts in rules");
-  if (!all_named(o.writers, o.n_writers))
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_writers is not the number of names in writers");
-  TRY(read_check_dims(&own->read, error));
-  if (!own->read.log) own->read.log = o.log, own->read.log_context = o.log_context;
-  if (!own->cost.log) own->cost.log = o.log, own->cost.log_context = o.log_context;
-  return SITU_STATUS_OK;
-}
-
-static situ_status keep_options(situ_instance *i, const instance_options *options, situ_error *error) {
-  if (!options || !options->model)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no model was given; expected a file or builtin:NAME");
-  i->options = *options;
-  instance_options *o = &i->options;
-  o->read.size = sizeof o->read;
-  o->cost.size = sizeof o->cost;
-  o->problem.size = sizeof o->problem;
-  arena *a = i->arena;
-  bool ok = keep(a, &o->model) && keep(a, &o->read.reader) && keep(a, &o->read.kv_type) && keep(a, &o->platform) &&
-            keep(a, &o->cost.model) && keep(a, &o->cost.table_path) && keep(a, &o->cost.fusion) &&
-            keep(a, &o->cost.engine) && keep(a, &o->fix) && keep(a, &o->start) && keep(a, &o->rules_text) &&
-            keep(a, &o->host_text) && keep_dims(a, &o->read) && keep_names(a, &o->unused, o->n_unused) &&
-            keep_names(a, &o->rules, o->n_rules) && keep_names(a, &o->writers, o->n_writers);
-  return ok ? SITU_STATUS_OK : fail_no_memory(error);
-}
-
 static situ_status read_host(situ_platform **out, const char *text, const char *where, situ_error *error) {
   json_value *tree;
   TRY(json_parse(&tree, text, strlen(text), where, error));
@@ -113,15 +29,15 @@ static situ_status read_host(situ_platform **out, const char *text, const char *
 }
 
 static situ_status read_platform(situ_instance *i, situ_error *error) {
-  if (i->model->costs && i->model->platform && i->options.platform)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.model,
-                     "has its own platform and measured times; omit the platform %s", i->options.platform);
-  if (!i->options.platform && i->model->platform) {
+  if (i->model->costs && i->model->platform && i->options.call.platform)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.call.model,
+                     "has its own platform and measured times; omit the platform %s", i->options.call.platform);
+  if (!i->options.call.platform && i->model->platform) {
     i->platform = i->model->platform;
     return SITU_STATUS_OK;
   }
-  const char *name = i->options.platform ? i->options.platform : SITU_DEFAULT_PLATFORM;
-  if (!i->options.platform)
+  const char *name = i->options.call.platform ? i->options.call.platform : SITU_DEFAULT_PLATFORM;
+  if (!i->options.call.platform)
     log_line((log_to){i->options.read.log, i->options.read.log_context}, SITU_LOG_WARNING,
              "no platform given: assuming %s (this-host is this machine)", name);
   if (i->options.host_text && strcmp(name, THIS_HOST) == 0)
@@ -144,12 +60,12 @@ static situ_status read_costs(situ_instance *i, situ_error *error) {
     const situ_cost_options *o = &i->options.cost;
     bool fused = o->fusion && strcmp(o->fusion, "none") != 0;
     if (o->model || o->table_path || o->efficiency > 0 || o->engine || fused)
-      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.model,
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.call.model,
                        "has its own measured times; options of the cost estimate cannot be used with it");
     i->costs = i->model->costs;
     return SITU_STATUS_OK;
   }
-  if (i->options.granularity == SITU_GRANULARITY_OPERATOR && !i->options.cost.fusion && !i->options.cost.engine)
+  if (i->options.call.granularity == SITU_GRANULARITY_OPERATOR && !i->options.cost.fusion && !i->options.cost.engine)
     i->options.cost.fusion = "none";
   if (!i->options.cost.engine) i->options.cost.engine = i->model->steps.engine;
   TRY(estimate(i, error));
@@ -172,16 +88,16 @@ static situ_status make_copies(situ_instance *i, situ_error *error) {
 static situ_status read_unused(situ_instance *i, situ_error *error) {
   const instance_options *o = &i->options;
   int32_t n = situ_platform_n_devices(i->platform);
-  if (!o->problem.unused && o->n_unused == 0) return SITU_STATUS_OK;
+  if (!o->problem.unused && o->call.n_unused == 0) return SITU_STATUS_OK;
   i->unused = o->problem.unused ? ARENA_COPY(i->arena, o->problem.unused, bool, n) : ARENA_ZERO(i->arena, bool, n);
   if (!i->unused) return fail_no_memory(error);
-  for (int32_t k = 0; k < o->n_unused; k++) {
-    int32_t d = situ_platform_find(i->platform, o->unused[k]);
+  for (int32_t k = 0; k < o->call.n_unused; k++) {
+    int32_t d = situ_platform_find(i->platform, o->call.unused[k]);
     char near[160];
     if (d < 0)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "platform %s has no device %s; %s",
-                       situ_platform_name(i->platform), o->unused[k],
-                       platform_near_devices(near, sizeof near, i->platform, o->unused[k]));
+                       situ_platform_name(i->platform), o->call.unused[k],
+                       platform_near_devices(near, sizeof near, i->platform, o->call.unused[k]));
     i->unused[d] = true;
   }
   return SITU_STATUS_OK;
@@ -191,11 +107,11 @@ static situ_status read_constraints(situ_instance *i, situ_error *error) {
   const situ_graph *graph = i->graph;
   int32_t n = situ_graph_n_operators(graph);
   const int32_t *given = i->options.problem.pins;
-  if (i->options.fix || given) {
+  if (i->options.call.fix || given) {
     i->pins = given ? ARENA_COPY(i->arena, given, int32_t, n) : ARENA_NEW(i->arena, int32_t, n);
     if (!i->pins) return fail_no_memory(error);
   }
-  if (i->options.fix) TRY(plan_read_pins(i->pins, graph, i->platform, i->options.fix, error));
+  if (i->options.call.fix) TRY(plan_read_pins(i->pins, graph, i->platform, i->options.call.fix, error));
   return read_unused(i, error);
 }
 
@@ -214,7 +130,7 @@ static situ_granularity default_granularity(const situ_instance *i) {
 
 /* What stays together in each copy of the graph. */
 static situ_status read_granularity(situ_instance *i, situ_error *error) {
-  situ_granularity *which = &i->options.granularity;
+  situ_granularity *which = &i->options.call.granularity;
   const situ_graph *g = i->model->graph;
   int32_t n = g->n_operators, n_copies = n > 0 ? i->graph->n_operators / n : 1;
   if (*which == SITU_GRANULARITY_DEFAULT) *which = default_granularity(i);
@@ -232,7 +148,7 @@ static const char *keep_name(const situ_instance *i) {
                                          {"layers", "layers and groups of rules"},
                                          {"blocks", "blocks and groups of rules"}};
   bool rules = i->rules && (i->rules->cuts || i->rules->n_kept > 0);
-  situ_granularity g = i->options.granularity;
+  situ_granularity g = i->options.call.granularity;
   return names[g == SITU_GRANULARITY_LAYER ? 1 : g == SITU_GRANULARITY_BLOCK ? 2 : 0][rules];
 }
 
@@ -264,7 +180,7 @@ static situ_status note_default(situ_instance *i, const char *note, situ_error *
 situ_status instance_split_layers(situ_instance *i, bool proved, situ_error *error) {
   REQUIRE(i->may_split);
   i->may_split = false;
-  i->options.granularity = SITU_GRANULARITY_FUSED;
+  i->options.call.granularity = SITU_GRANULARITY_FUSED;
   i->together = NULL;
   TRY(instance_join_rules(i, error));
   TRY(instance_pose(i, error));
@@ -278,7 +194,7 @@ situ_status instance_split_layers(situ_instance *i, bool proved, situ_error *err
 /* Like instance_pose, but layers that were not requested explicitly are dropped if no device can hold one. */
 static situ_status pose(situ_instance *i, bool by_default, situ_error *error) {
   TRY(instance_pose(i, error));
-  i->may_split = by_default && i->options.granularity == SITU_GRANULARITY_LAYER;
+  i->may_split = by_default && i->options.call.granularity == SITU_GRANULARITY_LAYER;
   if (!i->may_split) return SITU_STATUS_OK;
   i->own_notes = strlen(i->model->notes);
   if (i->problem->conflict) return instance_split_layers(i, true, error);
@@ -289,41 +205,19 @@ static situ_status pose(situ_instance *i, bool by_default, situ_error *error) {
 /* What is sure to be refused at the end is refused now. */
 static situ_status read_writers(situ_instance *i, situ_error *error) {
   const instance_options *o = &i->options;
-  for (int32_t k = 0; k < o->n_writers; k++) {
+  for (int32_t k = 0; k < o->call.n_writers; k++) {
     const writer *w;
-    TRY(writer_serves(&w, o->writers[k], i->problem, i->model->reader, o->model, error));
+    TRY(writer_serves(&w, o->call.writers[k], i->problem, i->model->reader, o->call.model, error));
     i->form |= w->form;
   }
   return SITU_STATUS_OK;
 }
 
-static uint64_t mix_real(uint64_t h, double value) { return hash_bytes(&value, sizeof value, h); }
-
-uint64_t platform_hash(const situ_platform *f, bool with_servers) {
-  uint64_t h = hash_number(hash_number(0, f->n_devices), f->n_links);
-  for (int32_t d = 0; d < f->n_devices; d++) {
-    const situ_device *device = &f->devices[d];
-    h = hash_bytes(device->name, strlen(device->name), h);
-    h = hash_bytes(device->class_name, strlen(device->class_name), h);
-    for (int k = 0; k < DTYPE_COUNT; k++) h = mix_real(h, device->peak_flops[k]);
-    h = mix_real(h, device->memory_bytes_per_s);
-    h = hash_number(hash_number(h, device->memory_bytes), device->launch_ns);
-    h = hash_number(hash_number(h, device->shares_memory_with), device->is_host);
-    if (device->family || device->efficiency > 0.0) h = mix_real(hash_number(h, device->family), device->efficiency);
-    if (device->apart) h = hash_number(h, 1);
-    if (with_servers && device->server != 0) h = hash_number(h, device->server);
-  }
-  for (int32_t l = 0; l < f->n_links; l++) {
-    const situ_link *link = &f->links[l];
-    h = hash_number(hash_number(h, link->from_device), link->to_device);
-    h = hash_number(mix_real(hash_number(h, link->latency_ns), link->bytes_per_s), link->channel);
-  }
-  return h;
-}
-
 static situ_status open_steps(situ_instance *i, const instance_options *options, situ_error *error) {
-  TRY(keep_options(i, options, error));
-  TRY(situ_model_read(&i->model, i->options.model, &i->options.read, error));
+  if (!options || !options->call.model)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no model was given; expected a file or builtin:NAME");
+  if (!instance_options_keep(&i->options, options, i->arena)) return fail_no_memory(error);
+  TRY(situ_model_read(&i->model, i->options.call.model, &i->options.read, error));
   TRY(read_take_assumed(&i->options.read, i->model, i->arena, error));
   TRY(instance_take_limits(i, error));
   TRY(read_platform(i, error));
@@ -332,7 +226,7 @@ static situ_status open_steps(situ_instance *i, const instance_options *options,
   TRY(make_copies(i, error));
   TRY(read_constraints(i, error));
   TRY(read_granularity(i, error));
-  TRY(pose(i, options->granularity == SITU_GRANULARITY_DEFAULT, error));
+  TRY(pose(i, options->call.granularity == SITU_GRANULARITY_DEFAULT, error));
   return read_writers(i, error);
 }
 
@@ -377,5 +271,5 @@ void situ_instance_free(situ_instance *i) {
 const situ_problem *situ_instance_problem(const situ_instance *i) { return i ? i->problem : NULL; }
 const situ_model *situ_instance_model(const situ_instance *i) { return i ? i->model : NULL; }
 situ_granularity situ_instance_granularity(const situ_instance *i) {
-  return i ? i->options.granularity : SITU_GRANULARITY_FUSED;
+  return i ? i->options.call.granularity : SITU_GRANULARITY_FUSED;
 }

@@ -2,37 +2,12 @@
 #ifndef SITU_API_INSTANCE_H
 #define SITU_API_INSTANCE_H
 
+#include "api/instance_options.h"
 #include "base/arena.h"
 #include "base/json.h"
 #include "cost/rules.h"
 #include "problem/problem.h"
 #include "situ/instance.h"
-
-/* situ_instance_options of this version, with the options that they point to. */
-typedef struct instance_options {
-  const char *model;
-  situ_read_options read;
-  const char *platform;
-  situ_cost_options cost;
-  situ_problem_options problem;
-  const char *fix;
-  const char *const *unused;
-  int32_t n_unused;
-  situ_granularity granularity;
-  const char *start;
-  const char *const *rules;
-  int32_t n_rules;
-  int64_t max_ttft_ns;
-  double min_speed;
-  const char *const *writers;
-  int32_t n_writers;
-  const char *rules_text; /* a JSON array of what rules files hold, where no rules are named; or NULL */
-  const char
-      *host_text; /* the platform file of what this-host was when the plan was made; NULL: this machine as it is */
-} instance_options;
-
-/* Takes the options of a caller of any version; texts and arrays are borrowed. BAD_ARGUMENT for invalid options. */
-situ_status instance_options_take(instance_options *own, const situ_instance_options *given, situ_error *error);
 
 struct situ_instance {
   arena *arena;
@@ -61,10 +36,6 @@ struct situ_instance {
 situ_status instance_read_rules(situ_instance *instance, situ_error *error);
 /* Adds the groups that rules keep together to the keys of the instance, which are created if there are none. */
 situ_status instance_join_rules(situ_instance *instance, situ_error *error);
-
-/* A number for everything that a platform says: equal platforms have equal hashes, on every machine. Version 0.1 left
- * the servers of the devices out: with_servers = false gives its hash, which is the same where there is one server. */
-uint64_t platform_hash(const situ_platform *platform, bool with_servers);
 
 /* Language models, if options limit one kind of step: the other kind becomes the objective. BAD_ARGUMENT if the model
  * has no such steps, and for two limits. */

@@ -29,18 +29,54 @@ static json_value *dims_json(const situ_read_options *read) {
   return NULL;
 }
 
-static json_value *costs_json(const situ_instance *i) {
-  const situ_cost_options *c = &i->options.cost;
+/* The value of an option as a member; NULL where it is at its default and need not be said, or without memory. */
+static json_value *option_json(const option *row, const void *part) {
+  const void *at = option_value(row, part);
+  bool given = option_is_given(row, part);
+  switch (row->kind) {
+    case SITU_OPTION_ON: return given || row->part == SITU_OPTION_PROBLEM ? json_new_truth(given) : NULL;
+    case SITU_OPTION_OFF: return json_new_truth(!given);
+    case SITU_OPTION_TEXT:
+    case SITU_OPTION_PATH: return given ? json_new_text(*(const char *const *)at) : NULL;
+    case SITU_OPTION_CHOICE:
+      return *(const int *)at >= row->min ? json_new_text(row->choices[*(const int *)at - row->min]) : NULL;
+    case SITU_OPTION_SMALL: return given ? json_new_whole(*(const int32_t *)at) : NULL;
+    case SITU_OPTION_WHOLE:
+    case SITU_OPTION_MS: return given ? json_new_whole(*(const int64_t *)at) : NULL;
+    case SITU_OPTION_REAL: return given ? json_new_number(*(const double *)at) : NULL;
+    default: return NULL; /* lists; options of the search */
+  }
+}
+
+/* Sets the members of all options of a part. */
+static bool options_json(json_value *o, situ_option_part which, const void *part) {
+  bool ok = true;
+  for (int32_t k = 0; ok && k < option_n_rows; k++) {
+    const option *row = &option_rows[k];
+    if (row->part != which || !row->json || strcmp(row->json, "platform") == 0) continue;
+    json_value *value = option_json(row, part);
+    if (value) ok = json_set(o, row->json, value);
+  }
+  return ok;
+}
+
+/* The options of an instance with what their defaults turned out to be. */
+static instance_options resolved(const situ_instance *i) {
+  instance_options o = i->options;
+  o.problem = problem_options_of(i->problem);
+  o.read.reader = i->model->reader;
+  if (o.read.default_dim == 0) o.read.default_dim = 1;
+  o.cost.fusion = i->own_costs ? i->own_costs->fusion : NULL;
+  return o;
+}
+
+static json_value *costs_json(const situ_instance *i, const instance_options *said) {
   char hash[INSTANCE_HASH_BYTES];
   json_value *o = json_new_object();
   bool ok = o && json_set(o, "source", json_new_text(i->costs->source));
-  if (c->model) ok = ok && json_set(o, "model", json_new_text(c->model));
-  if (c->efficiency > 0) ok = ok && json_set(o, "efficiency", json_new_number(c->efficiency));
-  if (c->engine) ok = ok && json_set(o, "engine", json_new_text(c->engine));
-  if (i->own_costs && i->own_costs->fusion) ok = ok && json_set(o, "fusion", json_new_text(i->own_costs->fusion));
-  if (c->table_path)
-    ok = ok && json_set(o, "table", json_new_text(c->table_path)) &&
-         json_set(o, "table_hash", json_new_text(instance_hash_text(hash, i->own_costs->table_hash)));
+  ok = ok && options_json(o, SITU_OPTION_COST, &said->cost);
+  if (said->cost.table_path)
+    ok = ok && json_set(o, "table_hash", json_new_text(instance_hash_text(hash, i->own_costs->table_hash)));
   if (ok) return o;
   json_free(o);
   return NULL;
@@ -71,50 +107,21 @@ static bool constraints_json(json_value *o, const situ_instance *i) {
 }
 
 json_value *instance_to_json(const situ_instance *i) {
-  const situ_problem *p = i->problem;
   char hash[INSTANCE_HASH_BYTES];
+  instance_options said = resolved(i);
   json_value *o = json_new_object();
-  bool ok = o && json_set(o, "model", json_new_text(i->options.model));
+  bool ok = o && json_set(o, "model", json_new_text(said.call.model));
   ok = ok && json_set(o, "model_hash", json_new_text(instance_hash_text(hash, i->model->hash)));
-  ok = ok && json_set(o, "reader", json_new_text(i->model->reader));
-  ok = ok && json_set(o, "dims", dims_json(&i->options.read));
-  ok = ok &&
-       json_set(o, "default_dim", json_new_whole(i->options.read.default_dim > 0 ? i->options.read.default_dim : 1));
-  if (i->options.read.precision)
-    ok = ok && json_set(o, "precision", json_new_text(situ_precision_name(i->options.read.precision)));
-  if (i->options.read.training) ok = ok && json_set(o, "training", json_new_truth(true));
-  const situ_read_options *read = &i->options.read;
-  if (read->prompt) ok = ok && json_set(o, "prompt", json_new_whole(read->prompt));
-  if (read->context) ok = ok && json_set(o, "context", json_new_whole(read->context));
-  if (read->batch) ok = ok && json_set(o, "batch", json_new_whole(read->batch));
-  if (read->generate) ok = ok && json_set(o, "generate", json_new_whole(read->generate));
-  if (read->draft) ok = ok && json_set(o, "draft", json_new_whole(read->draft));
-  if (read->acceptance > 0) ok = ok && json_set(o, "acceptance", json_new_number(read->acceptance));
-  if (read->kv_type) ok = ok && json_set(o, "kv_type", json_new_text(read->kv_type));
-  const char *named = i->options.platform ? i->options.platform : i->own_platform ? SITU_DEFAULT_PLATFORM : NULL;
+  ok = ok && options_json(o, SITU_OPTION_READ, &said.read);
+  ok = ok && json_set(o, "dims", dims_json(&said.read));
+  const char *named = said.call.platform ? said.call.platform : i->own_platform ? SITU_DEFAULT_PLATFORM : NULL;
   ok = ok && json_set(o, "platform", named ? json_new_text(named) : json_new_null());
   if (named && strcmp(named, THIS_HOST) == 0) ok = ok && json_set(o, "host", platform_to_json(i->platform));
   ok = ok && json_set(o, "platform_hash", json_new_text(instance_hash_text(hash, platform_hash(i->platform, true))));
-  ok = ok && json_set(o, "costs", costs_json(i));
-  ok = ok && json_set(o, "objective", json_new_text(situ_objective_name(p->objective)));
-  ok = ok && json_set(o, "execution", json_new_text(situ_execution_name(p->execution)));
-  ok = ok && json_set(o, "contention", json_new_text(situ_contention_name(p->contention)));
-  ok = ok && json_set(o, "communication", json_new_text(situ_communication_name(p->communication)));
-  ok = ok && json_set(o, "contiguous", json_new_truth(p->contiguous));
-  ok = ok && json_set(o, "overlap", json_new_text(situ_overlap_name(p->overlap)));
-  ok = ok && json_set(o, "async_copies", json_new_truth(p->async_copies));
-  ok = ok && json_set(o, "schedule", json_new_text(situ_schedule_name(p->schedule)));
-  ok = ok && json_set(o, "replicate", json_new_truth(p->replicate));
-  ok = ok && json_set(o, "in_flight", json_new_whole(p->in_flight));
-  if (p->n_copies > 1) ok = ok && json_set(o, "copies", json_new_whole(p->n_copies));
-  if (p->max_calls < INT32_MAX) ok = ok && json_set(o, "max_calls", json_new_whole(p->max_calls));
-  if (p->max_period_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_period_ns", json_new_whole(p->max_period_ns));
-  if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_whole(p->max_latency_ns));
-  if (i->options.max_ttft_ns > 0) ok = ok && json_set(o, "max_ttft_ns", json_new_whole(i->options.max_ttft_ns));
-  if (i->options.min_speed > 0) ok = ok && json_set(o, "min_speed", json_new_number(i->options.min_speed));
-  if (i->options.granularity >= SITU_GRANULARITY_LAYER)
-    ok = ok && json_set(o, "granularity", json_new_text(situ_granularity_name(i->options.granularity)));
-  if (i->options.rules_text) ok = ok && json_set(o, "rules", rules_json(i->options.rules_text));
+  ok = ok && json_set(o, "costs", costs_json(i, &said));
+  ok = ok && options_json(o, SITU_OPTION_PROBLEM, &said.problem);
+  ok = ok && options_json(o, SITU_OPTION_INSTANCE, &said.call);
+  if (said.rules_text) ok = ok && json_set(o, "rules", rules_json(said.rules_text));
   ok = ok && constraints_json(o, i);
   if (ok) return o;
   json_free(o);
@@ -123,120 +130,20 @@ json_value *instance_to_json(const situ_instance *i) {
 
 /* ---- reading ---- */
 
-typedef enum field_form {
-  FIELD_TEXT,
-  FIELD_PATH, /* a text; a relative path may be relative to the plan file */
-  FIELD_WORD, /* a text of a list; the field is an enum */
-  FIELD_SMALL,
-  FIELD_WHOLE,
-  FIELD_SHARE, /* a number above 0, at most 1 */
-  FIELD_REAL,  /* a number above 0, at most `most` */
-  FIELD_TRUTH,
-  FIELD_UNTRUTH, /* the field is the opposite */
-  FIELD_OBJECT,
-  FIELD_LIST
-} field_form;
-
-typedef enum field_need { FIELD_OPTIONAL, FIELD_NULLABLE, FIELD_REQUIRED } field_need; /* NULLABLE: there, or null */
-
-/* A member, and the field of the options that it fills; offset 0: none, for members that are read apart. */
-typedef struct field {
+/* Members that are no options, or are read apart from them. */
+typedef struct member {
   const char *name;
-  field_form form;
-  field_need need;
-  size_t offset;
-  int64_t least, most;
-  const char *(*word)(int); /* of FIELD_WORD: the words are word(least) .. word(most) */
-  bool was_truth;           /* files of version 0.1 have a truth there of another meaning, which is read apart */
-} field;
-
-static const char *precision_word(int i) { return situ_precision_name((situ_precision)i); }
-static const char *objective_word(int i) { return situ_objective_name((situ_objective)i); }
-static const char *execution_word(int i) { return situ_execution_name((situ_execution)i); }
-static const char *contention_word(int i) { return situ_contention_name((situ_contention)i); }
-static const char *overlap_word(int i) { return situ_overlap_name((situ_overlap)i); }
-static const char *schedule_word(int i) { return situ_schedule_name((situ_schedule)i); }
-static const char *granularity_word(int i) { return situ_granularity_name((situ_granularity)i); }
-static const char *communication_word(int i) { return situ_communication_name((situ_communication)i); }
-
-#define MEMBER(NAME, FORM, ...) \
-  { .name = NAME, .form = FORM, __VA_ARGS__ }
-#define AT(FIELD) .offset = offsetof(instance_options, FIELD)
-#define RANGE(MIN, MAX) .least = MIN, .most = MAX
-#define REQUIRED .need = FIELD_REQUIRED
-static const field fields[] = {
-    MEMBER("model", FIELD_TEXT, REQUIRED),
-    MEMBER("model_hash", FIELD_TEXT, REQUIRED),
-    MEMBER("reader", FIELD_TEXT, AT(read.reader)),
-    MEMBER("dims", FIELD_OBJECT),
-    MEMBER("default_dim", FIELD_WHOLE, AT(read.default_dim), RANGE(1, INT64_MAX)),
-    MEMBER("precision", FIELD_WORD, AT(read.precision), RANGE(SITU_PRECISION_F32, SITU_PRECISION_I8),
-           .word = precision_word),
-    MEMBER("training", FIELD_TRUTH, AT(read.training)),
-    MEMBER("prompt", FIELD_WHOLE, AT(read.prompt), RANGE(1, INT64_MAX)),
-    MEMBER("context", FIELD_WHOLE, AT(read.context), RANGE(1, INT64_MAX)),
-    MEMBER("batch", FIELD_WHOLE, AT(read.batch), RANGE(1, INT64_MAX)),
-    MEMBER("generate", FIELD_WHOLE, AT(read.generate), RANGE(1, INT64_MAX)),
-    MEMBER("draft", FIELD_WHOLE, AT(read.draft), RANGE(1, INT64_MAX)),
-    MEMBER("acceptance", FIELD_SHARE, AT(read.acceptance)),
-    MEMBER("kv_type", FIELD_TEXT, AT(read.kv_type)),
-    MEMBER("platform", FIELD_PATH, AT(platform), .need = FIELD_NULLABLE),
-    MEMBER("host", FIELD_OBJECT),
-    MEMBER("platform_hash", FIELD_TEXT, REQUIRED),
-    MEMBER("costs", FIELD_OBJECT, REQUIRED),
-    MEMBER("objective", FIELD_WORD, AT(problem.objective), RANGE(SITU_OBJECTIVE_LATENCY, SITU_OBJECTIVE_THROUGHPUT),
-           REQUIRED, .word = objective_word),
-    MEMBER("execution", FIELD_WORD, AT(problem.execution), RANGE(SITU_EXECUTION_STREAM, SITU_EXECUTION_PIPELINE),
-           REQUIRED, .word = execution_word),
-    MEMBER("contention", FIELD_WORD, AT(problem.contention), RANGE(SITU_CONTENTION_LINK, SITU_CONTENTION_NONE),
-           .word = contention_word),
-    MEMBER("communication", FIELD_WORD, AT(problem.communication),
-           RANGE(SITU_COMMUNICATION_HOST_STAGED, SITU_COMMUNICATION_LINK), .word = communication_word),
-    MEMBER("contiguous", FIELD_UNTRUTH, AT(problem.free)),
-    MEMBER("overlap", FIELD_WORD, AT(problem.overlap), RANGE(SITU_OVERLAP_FULL, SITU_OVERLAP_NONE),
-           .word = overlap_word, .was_truth = true),
-    MEMBER("async_copies", FIELD_TRUTH, AT(problem.async_copies)),
-    MEMBER("schedule", FIELD_WORD, AT(problem.schedule), RANGE(SITU_SCHEDULE_1F1B, SITU_SCHEDULE_GPIPE),
-           .word = schedule_word),
-    MEMBER("replicate", FIELD_TRUTH, AT(problem.replicate)),
-    MEMBER("in_flight", FIELD_SMALL, AT(problem.in_flight), RANGE(1, INT32_MAX)),
-    MEMBER("copies", FIELD_SMALL, AT(problem.copies), RANGE(1, INT32_MAX)),
-    MEMBER("max_calls", FIELD_SMALL, AT(problem.max_calls), RANGE(1, INT32_MAX - 1)),
-    MEMBER("max_period_ns", FIELD_WHOLE, AT(problem.max_period_ns), RANGE(1, SITU_NEVER_NS - 1)),
-    MEMBER("max_latency_ns", FIELD_WHOLE, AT(problem.max_latency_ns), RANGE(1, SITU_NEVER_NS - 1)),
-    MEMBER("max_ttft_ns", FIELD_WHOLE, AT(max_ttft_ns), RANGE(1, SITU_NEVER_NS - 1)),
-    MEMBER("min_speed", FIELD_REAL, AT(min_speed), RANGE(0, INT64_C(1000000000000000000))),
-    MEMBER("granularity", FIELD_WORD, AT(granularity), RANGE(SITU_GRANULARITY_FUSED, SITU_GRANULARITY_BLOCK),
-           .word = granularity_word),
-    MEMBER("pins", FIELD_OBJECT),
-    MEMBER("unused", FIELD_LIST),
-    MEMBER("rules", FIELD_LIST),
-    {0}};
-static const field cost_fields[] = {MEMBER("source", FIELD_TEXT),
-                                    MEMBER("model", FIELD_TEXT, AT(cost.model)),
-                                    MEMBER("efficiency", FIELD_SHARE, AT(cost.efficiency)),
-                                    MEMBER("engine", FIELD_TEXT, AT(cost.engine)),
-                                    MEMBER("fusion", FIELD_TEXT, AT(cost.fusion)),
-                                    MEMBER("table", FIELD_PATH, AT(cost.table_path)),
-                                    MEMBER("table_hash", FIELD_TEXT), /* files of version 0.1 have none */
-                                    {0}};
-
-typedef struct form {
   json_kind kind;
-  const char *words;
-  size_t bytes; /* of the field */
-} form;
-static const form forms[] = {[FIELD_TEXT] = {JSON_TEXT, "a text", sizeof(char *)},
-                             [FIELD_PATH] = {JSON_TEXT, "a text", sizeof(char *)},
-                             [FIELD_WORD] = {JSON_TEXT, "", sizeof(int)},
-                             [FIELD_SMALL] = {JSON_WHOLE, "", sizeof(int32_t)},
-                             [FIELD_WHOLE] = {JSON_WHOLE, "", sizeof(int64_t)},
-                             [FIELD_SHARE] = {JSON_NUMBER, "a number above 0, at most 1", sizeof(double)},
-                             [FIELD_REAL] = {JSON_NUMBER, "a number above 0", sizeof(double)},
-                             [FIELD_TRUTH] = {JSON_TRUTH, "true or false", sizeof(bool)},
-                             [FIELD_UNTRUTH] = {JSON_TRUTH, "true or false", sizeof(bool)},
-                             [FIELD_OBJECT] = {JSON_OBJECT_KIND, "an object", 0},
-                             [FIELD_LIST] = {JSON_ARRAY_KIND, "a list", 0}};
+  bool required;
+} member;
+static const member members[] = {{"model", JSON_TEXT, true},         {"model_hash", JSON_TEXT, true},
+                                 {"dims", JSON_OBJECT_KIND, false},  {"host", JSON_OBJECT_KIND, false},
+                                 {"platform_hash", JSON_TEXT, true}, {"costs", JSON_OBJECT_KIND, true},
+                                 {"pins", JSON_OBJECT_KIND, false},  {"unused", JSON_ARRAY_KIND, false},
+                                 {"rules", JSON_ARRAY_KIND, false},  {NULL, JSON_NULL_KIND, false}};
+static const member cost_members[] = {{"source", JSON_TEXT, false},
+                                      {"table_hash", JSON_TEXT, false} /* files of version 0.1 have none */,
+                                      {NULL, JSON_NULL_KIND, false}};
 
 /* The position of a member, for messages: "instance" or "instance.costs" in a file. */
 typedef struct place {
@@ -248,18 +155,30 @@ static situ_status bad(const place *at, const char *name, const char *expected, 
   return fail_with(error, SITU_STATUS_BAD_INPUT, at->path, "%s.%.60s: expected %s", at->group, name, expected);
 }
 
-static situ_status bad_field(const place *at, const field *f, situ_error *error) {
-  char expected[128];
-  snprintf(expected, sizeof expected, "%s", forms[f->form].words);
-  if (f->form == FIELD_SMALL || f->form == FIELD_WHOLE)
-    snprintf(expected, sizeof expected, "a whole number from %lld to %lld", (long long)f->least, (long long)f->most);
-  if (f->form == FIELD_WORD) {
-    size_t n = 0;
-    for (int64_t i = f->least; i <= f->most; i++)
-      n += (size_t)snprintf(expected + n, sizeof expected - n, "%s%s", i == f->least ? "" : " or ", f->word((int)i));
-  }
-  if (f->need == FIELD_NULLABLE) strcat(expected, " or null");
-  return bad(at, f->name, expected, error);
+static bool is_named(const option *row, const char *name) { return row->json && strcmp(row->json, name) == 0; }
+/* What a plan is for has to be said; a model may have a platform of its own. */
+static bool is_required(const option *row) { return is_named(row, "objective") || is_named(row, "execution"); }
+static bool is_nullable(const option *row) { return is_named(row, "platform"); }
+
+static int64_t max_of(const option *row) {
+  if (row->kind == SITU_OPTION_SMALL) return row->max > 0 ? (int64_t)row->max : INT32_MAX;
+  return row->kind == SITU_OPTION_MS ? SITU_NEVER_NS - 1 : INT64_MAX;
+}
+
+static situ_status bad_option(const place *at, const option *row, situ_error *error) {
+  char expected[160] = "a text";
+  int64_t min = row->kind == SITU_OPTION_MS ? 1 : row->min;
+  if (row->kind == SITU_OPTION_SMALL || row->kind == SITU_OPTION_WHOLE || row->kind == SITU_OPTION_MS)
+    snprintf(expected, sizeof expected, "a whole number from %lld to %lld", (long long)min, (long long)max_of(row));
+  if (row->kind == SITU_OPTION_REAL)
+    c_locale_print(expected, sizeof expected, row->max <= 1 ? "a number above 0, at most %g" : "a number above 0",
+                   row->max);
+  if (row->kind == SITU_OPTION_ON || row->kind == SITU_OPTION_OFF) snprintf(expected, sizeof expected, "true or false");
+  size_t n = 0;
+  for (int k = 0; row->kind == SITU_OPTION_CHOICE && row->choices[k]; k++)
+    n += (size_t)snprintf(expected + n, sizeof expected - n, "%s%s", k == 0 ? "" : " or ", row->choices[k]);
+  if (is_nullable(row)) strcat(expected, " or null");
+  return bad(at, row->json, expected, error);
 }
 
 /* The path as it is when that exists from here, else from the folder of the plan file. */
@@ -273,57 +192,87 @@ static const char *nearby(arena *a, const char *path, const char *plan_path) {
   return file_exists(joined) ? joined : path;
 }
 
-/* The value of a member in the form of its field. */
-typedef union value {
-  const char *text;
-  int word;
-  int32_t small;
-  int64_t whole;
-  double share;
-  bool truth;
-} value;
-
-/* False where the member is not as it should be. */
-static bool take_value(value *out, const field *f, const json_value *v, const place *at) {
-  json_kind kind = json_kind_of(v);
-  if (kind != forms[f->form].kind && !((f->form == FIELD_SHARE || f->form == FIELD_REAL) && kind == JSON_WHOLE))
-    return false;
-  switch (f->form) {
-    case FIELD_TEXT: out->text = json_text(v, ""); return true;
-    case FIELD_PATH: out->text = nearby(at->arena, json_text(v, ""), at->path); return true;
-    case FIELD_WORD:
-      for (out->word = (int)f->least; out->word <= f->most; out->word++)
-        if (strcmp(json_text(v, ""), f->word(out->word)) == 0) return true;
-      return false;
-    case FIELD_SMALL: out->small = (int32_t)json_whole(v, 0); break;
-    case FIELD_WHOLE: out->whole = json_whole(v, 0); break;
-    case FIELD_SHARE: out->share = json_number(v, 0); return out->share > 0 && out->share <= 1;
-    case FIELD_REAL: out->share = json_number(v, 0); return out->share > 0 && out->share <= (double)f->most;
-    case FIELD_TRUTH: out->truth = json_truth(v, false); return true;
-    case FIELD_UNTRUTH: out->truth = !json_truth(v, false); return true;
-    case FIELD_OBJECT:
-    case FIELD_LIST: return true;
+static bool take_choice(int *field, const option *row, const json_value *v) {
+  for (int k = 0; json_kind_of(v) == JSON_TEXT && row->choices[k]; k++) {
+    if (strcmp(json_text(v, ""), row->choices[k]) != 0) continue;
+    *field = (int)row->min + k;
+    return true;
   }
-  return json_whole(v, f->least - 1) >= f->least && json_whole(v, 0) <= f->most;
+  return false;
 }
 
-/* Reads the members of one object; unknown members are rejected, since they may be constraints. */
-static situ_status read_fields(instance_options *o, const field *rows, const json_value *object, const place *at,
-                               situ_error *error) {
+static bool take_whole(void *field, const option *row, const json_value *v) {
+  int64_t min = row->kind == SITU_OPTION_MS ? 1 : row->min, number = json_whole(v, min - 1);
+  if (json_kind_of(v) != JSON_WHOLE || number < min || number > max_of(row)) return false;
+  if (row->kind == SITU_OPTION_SMALL)
+    *(int32_t *)field = (int32_t)number;
+  else
+    *(int64_t *)field = number;
+  return true;
+}
+
+/* False where the member is not as it should be. */
+static bool take_value(void *field, const option *row, const json_value *v, const place *at) {
+  switch (row->kind) {
+    case SITU_OPTION_ON: *(bool *)field = json_truth(v, false); return json_kind_of(v) == JSON_TRUTH;
+    case SITU_OPTION_OFF: *(bool *)field = !json_truth(v, false); return json_kind_of(v) == JSON_TRUTH;
+    case SITU_OPTION_TEXT: *(const char **)field = json_text(v, NULL); return json_kind_of(v) == JSON_TEXT;
+    case SITU_OPTION_PATH:
+      *(const char **)field = nearby(at->arena, json_text(v, ""), at->path);
+      return json_kind_of(v) == JSON_TEXT;
+    case SITU_OPTION_CHOICE: return take_choice(field, row, v);
+    case SITU_OPTION_SMALL:
+    case SITU_OPTION_WHOLE:
+    case SITU_OPTION_MS: return take_whole(field, row, v);
+    case SITU_OPTION_REAL:
+      *(double *)field = json_number(v, 0);
+      return *(double *)field > 0 && *(double *)field <= (row->max <= 1 ? row->max : 1e18);
+    default: return false;
+  }
+}
+
+/* The option, or the other member, of that name; *rest says which. */
+static const option *find_option(const char *name, bool of_costs) {
+  for (int32_t k = 0; k < option_n_rows; k++) {
+    const option *row = &option_rows[k];
+    if (is_named(row, name) && (row->part == SITU_OPTION_COST) == of_costs) return row;
+  }
+  return NULL;
+}
+
+/* Unknown members are rejected, since they may be constraints. */
+static situ_status check_members(const json_value *object, const member *rest, bool of_costs, const place *at,
+                                 situ_error *error) {
   json_member m = {0};
   while (json_next(object, &m)) {
-    const field *f = rows;
-    while (f->name && strcmp(f->name, m.key) != 0) f++;
-    if (!f->name) return bad(at, m.key, "no such member; is the file from a later version?", error);
+    const member *other = rest;
+    while (other->name && strcmp(other->name, m.key) != 0) other++;
+    if (!other->name && !find_option(m.key, of_costs))
+      return bad(at, m.key, "no such member; is the file from a later version?", error);
   }
-  for (const field *f = rows; f->name; f++) {
-    const json_value *v = json_get(object, f->name);
-    value read = {0};
-    if (json_kind_of(v) == JSON_NULL_KIND && f->need == FIELD_NULLABLE) continue;
-    if (!v && f->need == FIELD_OPTIONAL) continue;
-    if (f->was_truth && json_kind_of(v) == JSON_TRUTH) continue;
-    if (!v || !take_value(&read, f, v, at)) return bad_field(at, f, error);
-    if (f->offset > 0) memcpy((char *)o + f->offset, &read, forms[f->form].bytes);
+  for (const member *other = rest; other->name; other++) {
+    const json_value *v = json_get(object, other->name);
+    const char *expected = other->kind == JSON_TEXT         ? "a text"
+                           : other->kind == JSON_ARRAY_KIND ? "a list"
+                                                            : "an object";
+    if (v ? json_kind_of(v) != other->kind : other->required) return bad(at, other->name, expected, error);
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Reads the options that are members of one object. */
+static situ_status read_members(instance_options *o, const json_value *object, bool of_costs, const place *at,
+                                situ_error *error) {
+  TRY(check_members(object, of_costs ? cost_members : members, of_costs, at, error));
+  for (int32_t k = 0; k < option_n_rows; k++) {
+    const option *row = &option_rows[k];
+    void *part = instance_options_part(o, row->part);
+    if (!part || !row->json || (row->part == SITU_OPTION_COST) != of_costs) continue;
+    const json_value *v = json_get(object, row->json);
+    if (!v && !is_required(row) && !is_nullable(row)) continue;
+    if (v && is_nullable(row) && json_kind_of(v) == JSON_NULL_KIND) continue;
+    if (is_named(row, "overlap") && json_kind_of(v) == JSON_TRUTH) continue; /* version 0.1, see below */
+    if (!v || !take_value(option_field(row, part), row, v, at)) return bad_option(at, row, error);
   }
   return SITU_STATUS_OK;
 }
@@ -350,8 +299,8 @@ static situ_status read_unused(instance_options *o, const json_value *list, cons
     names[i] = json_text(json_at(list, i), NULL);
     if (!names[i]) return bad(at, "unused", "names of devices", error);
   }
-  o->unused = names;
-  o->n_unused = (int32_t)n;
+  o->call.unused = names;
+  o->call.n_unused = (int32_t)n;
   return SITU_STATUS_OK;
 }
 
@@ -364,51 +313,24 @@ static situ_status read_text_of(const char **out, const json_value *member, aren
   return *out ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
-situ_status instance_options_from_json(instance_options *o, const json_value *member, const char *path, arena *a,
+situ_status instance_options_from_json(instance_options *o, const json_value *object, const char *path, arena *a,
                                        situ_error *error) {
   place at = {"instance", path, a};
   *o = (instance_options){0};
-  if (json_kind_of(member) != JSON_OBJECT_KIND)
+  if (json_kind_of(object) != JSON_OBJECT_KIND)
     return fail_with(error, SITU_STATUS_BAD_INPUT, path,
                      "is not a situ plan: expected an object \"instance\"; `situ place MODEL -o FILE` writes a plan");
-  TRY(read_fields(o, fields, member, &at, error));
-  o->model = nearby(a, json_text(json_get(member, "model"), ""), path);
-  const json_value *before = json_get(member, "overlap"); /* version 0.1: what async_copies is now */
+  TRY(read_members(o, object, false, &at, error));
+  o->call.model = nearby(a, json_text(json_get(object, "model"), ""), path);
+  const json_value *before = json_get(object, "overlap"); /* version 0.1: what async_copies is now */
   if (json_kind_of(before) == JSON_TRUTH) o->problem.async_copies = json_truth(before, false);
-  TRY(read_unused(o, json_get(member, "unused"), &at, error));
-  TRY(read_text_of(&o->rules_text, json_get(member, "rules"), a, error));
-  TRY(read_text_of(&o->host_text, json_get(member, "host"), a, error));
+  TRY(read_unused(o, json_get(object, "unused"), &at, error));
+  TRY(read_text_of(&o->rules_text, json_get(object, "rules"), a, error));
+  TRY(read_text_of(&o->host_text, json_get(object, "host"), a, error));
   at.group = "instance.dims";
-  TRY(read_dims(&o->read, json_get(member, "dims"), &at, error));
+  TRY(read_dims(&o->read, json_get(object, "dims"), &at, error));
   at.group = "instance.costs";
-  TRY(read_fields(o, cost_fields, json_get(member, "costs"), &at, error));
+  TRY(read_members(o, json_get(object, "costs"), true, &at, error));
   if (!o->cost.fusion) o->cost.fusion = "none"; /* so it is where nothing says otherwise, as in files of version 0.1 */
   return SITU_STATUS_OK;
-}
-
-void instance_options_fill(instance_options *o, const instance_options *from) {
-  static const field *const tables[] = {fields, cost_fields};
-  static const char nothing[sizeof(value)];
-  bool own_problem = o->problem.objective || o->problem.execution;
-  if (!o->platform) o->host_text = from->host_text;
-  for (int k = 0; k < 2; k++)
-    for (const field *f = tables[k]; f->name; f++) {
-      size_t bytes = forms[f->form].bytes;
-      bool of_problem = f->offset - offsetof(instance_options, problem) < sizeof o->problem ||
-                        f->offset == offsetof(instance_options, max_ttft_ns) ||
-                        f->offset == offsetof(instance_options, min_speed);
-      if (f->offset == 0 || (of_problem && own_problem)) continue;
-      if (memcmp((char *)o + f->offset, nothing, bytes) == 0)
-        memcpy((char *)o + f->offset, (const char *)from + f->offset, bytes);
-    }
-  if (!o->model) o->model = from->model;
-  if (o->read.n_dims == 0) {
-    o->read.dims = from->read.dims;
-    o->read.n_dims = from->read.n_dims;
-  }
-  if (o->n_unused == 0 && !o->problem.unused) {
-    o->unused = from->unused;
-    o->n_unused = from->n_unused;
-  }
-  if (o->n_rules == 0 && !o->rules_text) o->rules_text = from->rules_text;
 }

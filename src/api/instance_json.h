@@ -14,11 +14,7 @@ json_value *instance_to_json(const situ_instance *instance);
 /* The options in the member, without pins, for which the caller needs the graph. Texts are borrowed from `member`, the
  * rest is in the arena. A member that is missing, unknown, of a wrong type or out of range is BAD_INPUT, with its name.
  * `path` is the plan file, for messages and relative paths. */
-situ_status instance_options_from_json(instance_options *options, const json_value *member, const char *path, arena *a,
+situ_status instance_options_from_json(instance_options *options, const json_value *object, const char *path, arena *a,
                                        situ_error *error);
-
-/* Sets what `options` leave at its default (0, false or NULL) to what `from` says; of the problem only where `options`
- * name neither objective nor execution model, since other constraints belong to those. */
-void instance_options_fill(instance_options *options, const instance_options *from);
 
 #endif

@@ -13,7 +13,7 @@
 /* Which steps the limit is on: 0, those of the model's graph, or 1; -1: there is none. */
 static int limited_kind(const situ_instance *i) {
   int prefill = i->model->steps.prefill_first ? 0 : 1;
-  return i->options.max_ttft_ns > 0 ? prefill : i->options.min_speed > 0 ? 1 - prefill : -1;
+  return i->options.call.max_ttft_ns > 0 ? prefill : i->options.call.min_speed > 0 ? 1 - prefill : -1;
 }
 
 /* Hand-overs that were measured are those of both kinds of steps, times of operators those of one. */
@@ -34,13 +34,13 @@ static situ_status refuse_times(const char *path, const char *name, situ_error *
 
 static situ_status refuse(const situ_instance *i, situ_error *error) {
   const instance_options *o = &i->options;
-  const char *name = o->max_ttft_ns > 0 ? "a limit on time to first token" : "a minimum speed";
-  if (o->max_ttft_ns > 0 && o->min_speed > 0)
+  const char *name = o->call.max_ttft_ns > 0 ? "a limit on time to first token" : "a minimum speed";
+  if (o->call.max_ttft_ns > 0 && o->call.min_speed > 0)
     return fail_with(
         error, SITU_STATUS_BAD_ARGUMENT, NULL,
         "time to first token and speed of decoding cannot both be limited, because one of them is the objective");
   if (!i->model->steps.other)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, o->model, "%s needs a language model", name);
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, o->call.model, "%s needs a language model", name);
   return o->cost.table_path ? refuse_times(o->cost.table_path, name, error) : SITU_STATUS_OK;
 }
 
@@ -61,7 +61,7 @@ situ_status instance_estimate_other(situ_costs **out, const situ_instance *i, co
   int limited = limited_kind(i);
   *out = NULL;
   if (limited < 0) return SITU_STATUS_OK;
-  int64_t repeats = i->options.max_ttft_ns > 0 ? s->whole[limited] : 1;
+  int64_t repeats = i->options.call.max_ttft_ns > 0 ? s->whole[limited] : 1;
   const cost_step steps[] = {{i->model->graph, limited == 0 ? repeats : 0}, {s->other, limited == 1 ? repeats : 0}};
   return costs_estimate(out, steps, 2, platform, &i->options.cost, i->rules, error);
 }
@@ -70,8 +70,8 @@ void instance_limit(situ_problem_options *posed, const situ_instance *i, const s
   int limited = limited_kind(i);
   if (limited < 0) return;
   const instance_options *o = &i->options;
-  double step_ns = o->min_speed > 0 ? 1e9 * i->model->steps.tokens[limited] / o->min_speed : 0;
+  double step_ns = o->call.min_speed > 0 ? 1e9 * i->model->steps.tokens[limited] / o->call.min_speed : 0;
   posed->other_costs = other;
-  posed->max_other_ns = o->max_ttft_ns > 0 ? o->max_ttft_ns : max64(1, sat_round(step_ns - 0.5));
-  posed->other_name = o->max_ttft_ns > 0 ? "time to first token" : "time of a decoding step";
+  posed->max_other_ns = o->call.max_ttft_ns > 0 ? o->call.max_ttft_ns : max64(1, sat_round(step_ns - 0.5));
+  posed->other_name = o->call.max_ttft_ns > 0 ? "time to first token" : "time of a decoding step";
 }

@@ -43,10 +43,10 @@ static situ_status add_rules(text_buffer *t, const char *text, situ_error *error
 static situ_status gather(instance_options *o, arena *a, situ_error *error) {
   text_buffer t = {0};
   situ_status status = SITU_STATUS_OK;
-  if (o->n_rules == 0 || o->rules_text) return SITU_STATUS_OK;
-  for (int32_t k = 0; k < o->n_rules && status == SITU_STATUS_OK; k++) {
+  if (o->call.n_rules == 0 || o->rules_text) return SITU_STATUS_OK;
+  for (int32_t k = 0; k < o->call.n_rules && status == SITU_STATUS_OK; k++) {
     text_add(&t, "%s", k == 0 ? "[" : ",");
-    status = add_rules(&t, o->rules[k], error);
+    status = add_rules(&t, o->call.rules[k], error);
   }
   text_add(&t, "]");
   char *text = status == SITU_STATUS_OK ? text_take(&t) : NULL;
@@ -63,7 +63,8 @@ static situ_status resolve(situ_instance *i, const json_value *list, situ_error 
   rule_source *sources = ARENA_NEW(i->arena, rule_source, n);
   if (!sources) return fail_no_memory(error);
   for (int32_t k = 0; k < n; k++)
-    sources[k] = (rule_source){k < o->n_rules ? o->rules[k] : "the rules of the plan", json_at(list, (size_t)k)};
+    sources[k] =
+        (rule_source){k < o->call.n_rules ? o->call.rules[k] : "the rules of the plan", json_at(list, (size_t)k)};
   log_to log = {o->cost.log, o->cost.log_context};
   return rules_read(&i->rules, sources, n, i->model->graph, i->platform, log, error);
 }
@@ -75,7 +76,7 @@ situ_status instance_read_rules(situ_instance *i, situ_error *error) {
   const char *text = i->options.rules_text;
   if (!text) return SITU_STATUS_OK;
   if (i->model->costs && i->platform == i->model->platform)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.model,
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.call.model,
                      "has its own measured times; rules apply to estimated costs only");
   TRY(json_parse(&list, text, strlen(text), "rules", error));
   situ_status status = resolve(i, list, error);

@@ -25,7 +25,7 @@ static int64_t judge_time(void *context, const placement *where) {
 static situ_status check_call(const situ_instance *i, const situ_learn_options *learn, int32_t n_measured,
                               situ_error *error) {
   enum { MAX_PLACEMENTS = 1 << 20 };
-  const char *model = i->options.model;
+  const char *model = i->options.call.model;
   if (learn->resume)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "measured training cannot be resumed; replay its log");
   if (n_measured < 2 || n_measured > MAX_PLACEMENTS)
@@ -90,7 +90,8 @@ situ_status situ_learn_measured(situ_learn_report *out, situ_trials_report *told
   TRY(check_call(instance, &learn, n_measured, error));
   how.size = sizeof how;
   how.read = &instance->options.read;
-  situ_status status = trials_begin(&c.trials, instance->problem, instance->options.model, n_measured, &how, error);
+  situ_status status =
+      trials_begin(&c.trials, instance->problem, instance->options.call.model, n_measured, &how, error);
   if (status == SITU_STATUS_OK) status = learn_in(&c, out, &own, plan, learner, instance->problem, options, error);
   trials_end(&c.trials);
   if (status == SITU_STATUS_OK && !GIVE(told, own))

@@ -26,13 +26,13 @@ static situ_status solve_from(situ_plan **out, const situ_instance *i, const sit
   TRY(TAKE(own, solve, SITU_SOLVE_OPTIONS_INIT, error));
   own.size = sizeof own;
   own.form |= i->form;
-  if (!i->options.start || own.n_starts < 0 || (own.n_starts > 0 && !own.starts))
+  if (!i->options.call.start || own.n_starts < 0 || (own.n_starts > 0 && !own.starts))
     return situ_solve(out, i->problem, &own, error);
   situ_plan *start = NULL;
   const situ_plan **starts = NULL;
   arena *a = arena_new();
   situ_status status = a && (starts = ARENA_NEW(a, const situ_plan *, (int64_t)own.n_starts + 1))
-                           ? evaluate_file(&start, i, i->options.start, error)
+                           ? evaluate_file(&start, i, i->options.call.start, error)
                            : fail_no_memory(error);
   if (status == SITU_STATUS_OK) {
     for (int32_t k = 0; k < own.n_starts; k++) starts[k] = own.starts[k];

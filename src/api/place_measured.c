@@ -106,7 +106,7 @@ situ_status situ_place_measured(situ_plan **out, situ_instance **instance, situ_
   f.problem = i->problem;
   situ_status status =
       a && equal_devices_find(&f.equal, f.problem, EQUAL_ALWAYS, a) ? SITU_STATUS_OK : fail_no_memory(error);
-  if (status == SITU_STATUS_OK) status = model_format_need(i->model->reader, i->options.model, error);
+  if (status == SITU_STATUS_OK) status = model_format_need(i->model->reader, i->options.call.model, error);
   if (exists)
     enter(&f, first, "the answer");
   else
@@ -117,8 +117,8 @@ situ_status situ_place_measured(situ_plan **out, situ_instance **instance, situ_
   how.size = sizeof how;
   how.read = &i->options.read;
   if (exists && status == SITU_STATUS_OK)
-    status =
-        race_plans(race, (const situ_plan *const *)f.plans, f.names, f.n, i->problem, i->options.model, &how, error);
+    status = race_plans(race, (const situ_plan *const *)f.plans, f.names, f.n, i->problem, i->options.call.model, &how,
+                        error);
   int32_t kept = status == SITU_STATUS_OK && *race ? (*race)->winner : 0;
   if (status == SITU_STATUS_OK && f.n > 0) *out = f.plans[kept];
   for (int32_t k = 0; k < f.n; k++)

@@ -42,8 +42,8 @@ situ_status situ_instance_export(const situ_instance *instance, const situ_plan 
   TRY(GIVEN(error, instance, plan, name, path));
   TRY(writer_find(&w, name, plan, instance->problem, error));
   if (w->write) return situ_plan_export(plan, instance->problem, name, path, error);
-  TRY(writer_serves(&w, name, instance->problem, instance->model->reader, instance->options.model, error));
-  return w->write_folder(path, plan, instance->problem, instance->options.model, error);
+  TRY(writer_serves(&w, name, instance->problem, instance->model->reader, instance->options.call.model, error));
+  return w->write_folder(path, plan, instance->problem, instance->options.call.model, error);
 }
 
 /* Poses the problem of an open instance again, with the pins of the plan file. */
@@ -81,22 +81,22 @@ static situ_status reopen(situ_instance **out, const instance_options *given, ar
   TRY(instance_options_from_json(&said, m, path, a, error));
   if (given) o = *given;
   instance_options_fill(&o, &said);
-  if (!given && strncmp(o.model, READ_UNNAMED, sizeof READ_UNNAMED - 1) == 0)
+  if (!given && strncmp(o.call.model, READ_UNNAMED, sizeof READ_UNNAMED - 1) == 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, path,
                      "its model came from standard input; give the model as well (--model MODEL)");
   TRY(instance_open(out, &o, error));
   situ_instance *i = *out;
   const json_value *table_hash = json_get(json_get(m, "costs"), "table_hash");
   uint64_t model = i->model->hash, platform = platform_hash(i->platform, true);
-  if (!given) TRY(same_hash(json_get(m, "model_hash"), model, model, "model", o.model, path, error));
-  if (!given || (!given->platform && said.platform))
+  if (!given) TRY(same_hash(json_get(m, "model_hash"), model, model, "model", o.call.model, path, error));
+  if (!given || (!given->call.platform && said.call.platform))
     TRY(same_hash(json_get(m, "platform_hash"), platform, platform_hash(i->platform, false), "platform",
                   situ_platform_name(i->platform), path, error));
   if (table_hash && o.cost.table_path == said.cost.table_path && i->own_costs)
     TRY(same_hash(table_hash, i->own_costs->table_hash, i->own_costs->table_hash, "cost table", o.cost.table_path, path,
                   error));
   const json_value *pins = json_get(m, "pins");
-  return pins && !o.fix ? pose_with_pins(i, pins, path, error) : SITU_STATUS_OK;
+  return pins && !o.call.fix ? pose_with_pins(i, pins, path, error) : SITU_STATUS_OK;
 }
 
 situ_status instance_from_json(situ_instance **out, const instance_options *given, const json_value *member,

@@ -13,8 +13,8 @@ situ_status situ_run_plan(situ_run **out, const situ_plan *plan, const situ_inst
   if (out) *out = NULL;
   TRY(GIVEN(error, out, plan, instance));
   TRY(TAKE(options, given, SITU_MEASURE_OPTIONS_INIT, error));
-  TRY(model_format_need(instance->model->reader, instance->options.model, error));
+  TRY(model_format_need(instance->model->reader, instance->options.call.model, error));
   options.size = sizeof options;
   options.read = &instance->options.read;
-  return run_plan(out, plan, instance->problem, instance->options.model, &options, error);
+  return run_plan(out, plan, instance->problem, instance->options.call.model, &options, error);
 }

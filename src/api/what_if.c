@@ -159,7 +159,7 @@ static situ_status ask(inquiry *q, const change *c, const char *words, int32_t d
   if (status == SITU_STATUS_OK) status = situ_solve(&found, v.problem, &q->solve, q->error);
   const situ_instance *i = q->instance;
   bool split = status == SITU_STATUS_OK && !q->stopped && !situ_plan_exists(found) && !i->rules &&
-               i->options.granularity >= SITU_GRANULARITY_LAYER;
+               i->options.call.granularity >= SITU_GRANULARITY_LAYER;
   if (split) status = ask_split(&v, &found, q, c);
   bool used = status == SITU_STATUS_OK && device >= 0 && plan_use(found, device).n_operators > 0;
   if (uses) *uses = used;
@@ -302,14 +302,14 @@ static bool doubled_batch(char *into, size_t n, const char *model, int32_t *batc
 static situ_status ask_batch(inquiry *q) {
   char model[1024], words[128];
   int32_t batch;
-  if (q->stopped || !doubled_batch(model, sizeof model, q->instance->options.model, &batch)) return SITU_STATUS_OK;
+  if (q->stopped || !doubled_batch(model, sizeof model, q->instance->options.call.model, &batch)) return SITU_STATUS_OK;
   instance_options options = q->instance->options;
   situ_instance *other = NULL;
   situ_plan *found = NULL;
   situ_error unread = {0};
-  options.model = model;
+  options.call.model = model;
   options.read.log = options.cost.log = NULL;
-  if (options.fix || options.cost.table_path) return SITU_STATUS_OK; /* measured times are those of this batch */
+  if (options.call.fix || options.cost.table_path) return SITU_STATUS_OK; /* measured times are those of this batch */
   if (instance_open(&other, &options, &unread) != SITU_STATUS_OK) return SITU_STATUS_OK; /* no batch */
   situ_solve_options solve = q->solve;
   if (other->problem->n_operators != q->instance->problem->n_operators) solve.n_starts = 0;

@@ -102,7 +102,7 @@ const option option_rows[] = {
     {ROW("copies", PROBLEM, SMALL, copies), .json = "copies", .value = "N", .min = 1,
      .about = "stream: place N inputs that run at once, each separately, with shared weights. Latency and period are "
               "those of all N together."},
-    {ROW("calls", PROBLEM, SMALL, max_calls), .json = "max_calls", .value = "Q", .min = 1,
+    {ROW("calls", PROBLEM, SMALL, max_calls), .json = "max_calls", .value = "Q", .min = 1, .max = INT32_MAX - 1,
      .about = "calls: an accelerator runs at most Q sub-graphs (calls) for one input; with 1, a single contiguous "
               "part. Default: any number."},
     {ROW("max-period", PROBLEM, MS, max_period_ns), .json = "max_period_ns", .value = "MS", .max = 1e9,

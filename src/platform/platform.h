@@ -37,6 +37,10 @@ struct situ_platform {
 situ_status platform_new(situ_platform **out, const char *name, const situ_device *devices, int32_t n_devices,
                          const situ_link *links, int32_t n_links, situ_error *error);
 
+/* A number for everything that a platform says: equal platforms have equal hashes, on every machine. Version 0.1 left
+ * the servers of the devices out: with_servers = false gives its hash, which is the same where there is one server. */
+uint64_t platform_hash(const situ_platform *platform, bool with_servers);
+
 /* NULL, or which of the invariants above does not hold (base/contracts.h). O(devices^2 + hops of all routes). */
 const char *platform_check(const situ_platform *platform);
 /* What a wrong name of a device may have meant, of the first devices: "did you mean gpu0 or gpu1?", "known: cpu, gpu0".

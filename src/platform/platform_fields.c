@@ -16,7 +16,6 @@ situ_status fields_fail(situ_error *error, const char *where, const char *place,
   return fail_with(error, SITU_STATUS_BAD_INPUT, spot, "%s", text);
 }
 
-
 static const field *find_field(const field *fields, int n_fields, const char *key) {
   for (int i = 0; i < n_fields; i++)
     if (strcmp(fields[i].key, key) == 0) return &fields[i];

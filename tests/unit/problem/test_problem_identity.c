@@ -86,10 +86,10 @@ static const change changes[] = {
     FIELD(pins, STREAM, .pointer = pin_a),
     FIELD(unused, STREAM, .pointer = no_last),
     FIELD(keep_together, STREAM, .pointer = together),
-    FIELD(keep_name, -1), /* words of messages */
     FIELD(other_costs, -1),
     FIELD(max_other_ns, -1),
     FIELD(other_name, -1),
+    FIELD(keep_name, -1), /* words of messages */
 };
 enum { CHANGES = sizeof changes / sizeof changes[0] };
 

@@ -1,0 +1,29 @@
+#include <string.h>
+
+#include "base/dtype.h"
+#include "base/hash.h"
+#include "platform/platform.h"
+
+static uint64_t mix_real(uint64_t h, double value) { return hash_bytes(&value, sizeof value, h); }
+
+uint64_t platform_hash(const situ_platform *f, bool with_servers) {
+  uint64_t h = hash_number(hash_number(0, f->n_devices), f->n_links);
+  for (int32_t d = 0; d < f->n_devices; d++) {
+    const situ_device *device = &f->devices[d];
+    h = hash_bytes(device->name, strlen(device->name), h);
+    h = hash_bytes(device->class_name, strlen(device->class_name), h);
+    for (int k = 0; k < DTYPE_COUNT; k++) h = mix_real(h, device->peak_flops[k]);
+    h = mix_real(h, device->memory_bytes_per_s);
+    h = hash_number(hash_number(h, device->memory_bytes), device->launch_ns);
+    h = hash_number(hash_number(h, device->shares_memory_with), device->is_host);
+    if (device->family || device->efficiency > 0.0) h = mix_real(hash_number(h, device->family), device->efficiency);
+    if (device->apart) h = hash_number(h, 1);
+    if (with_servers && device->server != 0) h = hash_number(h, device->server);
+  }
+  for (int32_t l = 0; l < f->n_links; l++) {
+    const situ_link *link = &f->links[l];
+    h = hash_number(hash_number(h, link->from_device), link->to_device);
+    h = hash_number(mix_real(hash_number(h, link->latency_ns), link->bytes_per_s), link->channel);
+  }
+  return h;
+}
