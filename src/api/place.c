@@ -96,7 +96,7 @@ static situ_status place_split(situ_plan **out, situ_instance *i, const situ_sol
       (outcome == SITU_OUTCOME_LIMIT && !*situ_plan_reason(*out)); /* else what is lacking is the form, or parts */
   if (situ_plan_exists(*out) || !none) return SITU_STATUS_OK;
   double spent_s = situ_plan_seconds(*out), left_s = fmax(whole_s - spent_s, whole_s / 4);
-  if (own.time_limit_s > 0 || l.gave_up) own.time_limit_s = left_s;
+  if (l.gave_up || (own.time_limit_s > 0 && !own.ranks)) own.time_limit_s = left_s; /* ranks have one limit */
   situ_plan_free(*out);
   *out = NULL;
   TRY(instance_split_layers(i, outcome == SITU_OUTCOME_INFEASIBLE, error));

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/instance.h"
@@ -14,6 +15,7 @@
 #include "plan/plan.h"
 #include "platform/catalogue.h"
 #include "platform/platform.h"
+#include "problem/scope.h"
 #include "read/reader.h"
 
 static const double DEFAULT_LIMIT_S = 2, HOUR_NS = 3600e9;
@@ -253,6 +255,19 @@ static bool is_impossible(const situ_sizing *s, const situ_problem *p, const sit
   return situ_problem_conflict(p) || !meets(s, situ_plan_verified_ns(plan));
 }
 
+/* NULL without memory. */
+static const char *name_scope(arena *a, const situ_problem *p) {
+  text_buffer t = {0};
+  scope of;
+  scope_find(&of, p, 0);
+  scope_add_plans(&t, &of);
+  scope_add_machine(&t, &of);
+  char *text = text_take(&t);
+  const char *kept = text ? arena_string(a, text) : NULL;
+  free(text);
+  return kept;
+}
+
 /* The result of a candidate. A value counts only after a search: the best single device says little about a machine. */
 static situ_status keep_row(sizing_call *q, const candidate *c, const situ_problem *p, const situ_plan *plan,
                             bool searched) {
@@ -270,7 +285,7 @@ static situ_status keep_row(sizing_call *q, const candidate *c, const situ_probl
                          .tokens_per_second = rate,
                          .price = c->price,
                          .price_of_a_million = -1};
-  s->scopes[s->n].plans = arena_string(s->arena, situ_problem_scope(p));
+  s->scopes[s->n].plans = name_scope(s->arena, p);
   if (c->price >= 0 && rate > 0) row->price_of_a_million = c->price / (rate * HOUR_NS / 1e9) * 1e6;
   if (!row->reason || !s->scopes[s->n].plans) return fail_no_memory(q->error);
   if (q->stopped && row->finding == SITU_SIZE_MISSED) return SITU_STATUS_OK; /* it was not tried to the end */

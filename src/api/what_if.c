@@ -315,6 +315,14 @@ static situ_status ask_batch(inquiry *q) {
   if (other->problem->n_operators != q->instance->problem->n_operators) solve.n_starts = 0;
   snprintf(words, sizeof words, "batch %d", (int)(2 * batch));
   situ_status status = situ_solve(&found, other->problem, &solve, q->error);
+  other->may_split = other->options.granularity >= SITU_GRANULARITY_LAYER;
+  if (status == SITU_STATUS_OK && !q->stopped && !situ_plan_exists(found) && other->may_split) {
+    situ_plan_free(found);
+    found = NULL;
+    snprintf(words, sizeof words, "batch %d, layers split", (int)(2 * batch));
+    status = instance_split_layers(other, false, q->error);
+    if (status == SITU_STATUS_OK) status = situ_solve(&found, other->problem, &solve, q->error);
+  }
   if (status == SITU_STATUS_OK && !q->stopped) status = keep_row(q, words, found, 2);
   situ_plan_free(found);
   situ_instance_free(other);

@@ -46,8 +46,11 @@ static inline bool scope_narrows(scope_code code) { return code <= SCOPE_LIMIT; 
 void scope_add_words(text_buffer *t, const scope *s, scope_code code);
 /* All that narrows: "plans that keep every operator whole on one device and leave gpu1 unused", and the form. */
 void scope_add_plans(text_buffer *t, const scope *s);
-/* The same of one plan, what is special first: "plan that leaves gpu1 unused and keeps every operator whole on one
- * device". */
+/* What the machine is taken to do, for outputs that tell it nowhere else: " (overlap none, 2 copies)"; nothing where
+ * that is the default. */
+void scope_add_machine(text_buffer *t, const scope *s);
+/* The same as scope_add_plans of one plan, what is special first: "plan that leaves gpu1 unused and keeps every
+ * operator whole on one device". */
 void scope_add_plan(text_buffer *t, const scope *s);
 
 #endif

@@ -130,3 +130,13 @@ void scope_add_plan(text_buffer *t, const scope *s) {
   text_add(t, "plan that ");
   add_list(t, s, codes, n, true);
 }
+
+void scope_add_machine(text_buffer *t, const scope *s) {
+  int n = 0;
+  for (int k = SCOPE_OVERLAP; k < SCOPE_CODES; k++) {
+    if (s->amount[k] == 0) continue;
+    text_add(t, "%s", n++ == 0 ? " (" : ", ");
+    add_rest(t, s, (scope_code)k);
+  }
+  if (n > 0) text_add(t, ")");
+}

@@ -165,6 +165,8 @@ def test_what_the_machine_is_taken_for_is_told_apart():
     for options, code in ((["--overlap", "none"], "overlap"), (["--contention", "none"], "contention"), (["--copies", "2"], "copies")):
         placed = every_output([*call, *options], WHOLE, ["operators", code])
         assert [row["narrows"] for row in placed["scope"]] == [True, False], placed["scope"]
+        words = f"{WHOLE} ({placed['scope'][1]['words']})"  # it has no title that says so
+        assert f"among {words}" in squeeze(situ("size", *call, *options, *SIZED, "latency<=1ns", code=4))
 
 
 def test_the_form_of_writers_is_told_of_the_plan():

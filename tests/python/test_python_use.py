@@ -98,6 +98,38 @@ def test_pins_and_a_start_may_be_mappings():
     assert situ.place(two_matrices(), MACHINE, fix={"a": "gpu1", "b": "gpu1"}).solver == "fix"
 
 
+def test_a_plan_says_among_which_plans_its_claims_hold():
+    whole = "plans that keep every operator whole on one device"
+    plan = situ.place(two_matrices(), MACHINE)
+    assert plan.scope == whole and plan.scope in repr(plan) and f"among        {whole}" in str(plan)
+    assert [row["code"] for row in plan.to_dict()["scope"]] == ["operators"]
+    plan = situ.place(two_matrices(), MACHINE, fix={"a": "gpu1"}, unused="gpu0")
+    assert plan.scope == f"{whole}, 1 of 2 operators pinned and leave gpu0 unused"
+    assert plan.check()["space"] == plan.explain()["space"] == plan.scope
+    assert situ.compare(two_matrices(), MACHINE, solver=["single"], unused="gpu0")["space"] == f"{whole} and leave gpu0 unused"
+
+
+def test_a_pin_on_an_unused_device_is_a_conflict():
+    plan = situ.place(two_matrices(), MACHINE, fix={"a": "gpu1"}, unused="gpu1")
+    assert plan.outcome == "infeasible"
+    words = r"unused: a is pinned to gpu1, which must stay unused \(among plans that keep every operator whole on one device, "
+    with pytest.raises(situ.NoPlan, match=words):
+        plan.placement
+
+
+def test_whole_layers_are_only_a_default(tmp_path):
+    """Two devices hold one layer and three quarters each, of three."""
+    layer = 2 * (4 * 256 * 256 + 3 * 256 * 11008)
+    devices = [{"name": "cpu", "base": "cpu", "memory_bytes": layer * 7 // 4}, {"name": "gpu", "base": "v100-16g", "memory_bytes": layer * 7 // 4}]
+    links = [{"from": "cpu", "to": "gpu", "kind": "pcie4"}]
+    (tmp_path / "p.json").write_text(json.dumps({"situ_platform": 1, "devices": devices, "links": links}))
+    call = ["builtin:llama?layers=3&hidden=256&vocab=1000&tokens=16", str(tmp_path / "p.json")]
+    assert "layers" not in situ.place(*call, steps=200).scope
+    refused = situ.place(*call, steps=200, granularity="layer")
+    with pytest.raises(situ.NoPlan, match="no plan that keeps layers whole"):
+        refused.placement
+
+
 def test_a_plan_is_one_that_the_writers_can_hold(tmp_path):
     model = "builtin:llama?layers=6&hidden=256&heads=4&kv_heads=4&ffn=512&tokens=1&context=64"
     plan = situ.place(model, platform="cpu+2*v100-16g", steps=100, writers=["vllm", "torchtitan"])

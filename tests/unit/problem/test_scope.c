@@ -5,7 +5,7 @@
 #include "situ/plan.h"
 
 /* a, b, c, d on a host d0 and on d1, d2, alike. */
-static scenario four_operators(int64_t group) {
+static scenario four_operators(int32_t group) {
   scenario s = scenario_mesh(3, 1000);
   s.alike = true;
   for (int32_t v = 0; v < 4; v++) {
@@ -15,7 +15,7 @@ static scenario four_operators(int64_t group) {
   return s;
 }
 
-static void expect_scope(int64_t group, situ_problem_options options, const char *plans, const char *plan,
+static void expect_scope(int32_t group, situ_problem_options options, const char *plans, const char *plan,
                          int narrowing) {
   scenario s = four_operators(group);
   text_buffer t = {0};
@@ -81,6 +81,11 @@ static void what_narrows_nothing_is_not_among_the_words(void **state) {
   scope_find(&of, s.problem, SITU_FORM_LAYERS | SITU_FORM_ONE_SERVER);
   assert_int_equal(of.amount[SCOPE_COPIES], 2);
   assert_int_equal(of.amount[SCOPE_CONTENTION], 1);
+  text_buffer t = {0};
+  scope_add_machine(&t, &of);
+  char *machine = text_take(&t);
+  assert_string_equal(machine, " (links without contention, 2 copies)");
+  free(machine);
   json_value *list = scope_to_json(&of);
   assert_int_equal(json_size(list), 4);
   for (size_t i = 0; i < 4; i++) assert_true(json_truth(json_get(json_at(list, i), "narrows"), false) == (i == 0));
