@@ -55,7 +55,7 @@ PROGRAMS = [
     ("src/check/check_claims", ["check-claims", "claims"]),
     ("src/check/check_(fields|rent)", ["check-fields", "certificate", "certificate-rules", "oracle-forged_certificates"]),
     ("src/check/check_", PROOFS + ["oracle-certificates"]),
-    ("src/check/", ["check-claims", "check-fields"] + JUDGE + PROOFS),
+    ("src/check/", ["check-claims", "check-fields", "arguments-why"] + JUDGE + PROOFS),
     ("src/sim/engine_parts", ["engine-parts", "fewer", "robust"]),
     ("src/sim/stream", ["simulate", "overlap", "stream", "stream-base", "dispatch", "check", "rules", "second-judge", "report"]),
     ("src/sim/calls", ["simulate", "calls", "check", "rules", "second-judge"]),

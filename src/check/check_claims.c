@@ -67,18 +67,17 @@ void check_claims(judge *j, check_shown_plan shown[CHECK_SHOWN]) {
 static situ_status count_handovers(int32_t *n, const judge *j, situ_error *error) {
   const situ_graph *g = j->graph;
   const situ_costs *c = j->problem->costs;
-  int32_t *has = ARENA_NEW(j->scratch, int32_t, j->problem->n_devices);
+  int32_t *has = ARENA_ZERO(j->scratch, int32_t, j->problem->n_devices); /* [device] 1 + the last tensor there */
   if (!has) return fail_no_memory(error);
   *n = 0;
-  for (int32_t d = 0; d < j->problem->n_devices; d++) has[d] = -1;
   for (int32_t t = 0; t < g->n_tensors; t++) {
     bool known = c->n_kinds > 1 && g->size_bytes[t] > 0;
     for (int32_t kind = 1; kind < c->n_kinds && known; kind++) known = c->transfer_ns[t][kind] == 0;
-    has[j->plan->device[g->producer[t]]] = t;
+    has[j->plan->device[g->producer[t]]] = t + 1;
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1] && !known; i++) {
       int32_t *at = &has[j->plan->device[g->use[i]]];
-      *n += *at != t;
-      *at = t;
+      *n += *at != t + 1;
+      *at = t + 1;
     }
   }
   return SITU_STATUS_OK;
