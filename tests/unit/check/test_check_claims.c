@@ -62,6 +62,8 @@ static void a_plan_that_is_shown_is_compared_with_the_claim(void **state) {
   assert_int_equal(judged(&s, plan, true, said, "best_found", ""), 0);
   plan->best_found_handovers = 1;
   is_said(&s, plan, "claim: best_found: 1 hand-overs are said; that plan has 2");
+  plan->best_found_handovers = 0;
+  is_said(&s, plan, "claim: best_found: 0 hand-overs are said; that plan has 2");
   plan->best_found_handovers = 2;
   plan->best_found_ns = 21;
   is_said(&s, plan, "claim: best_found: the value is said to be 21 ns; that plan has 20 ns");
@@ -100,10 +102,34 @@ static void a_plan_that_is_shown_keeps_the_pins(void **state) {
   scenario_free(&s);
 }
 
+/* Two devices that share their memory hand tensors over too. */
+static void devices_of_one_memory_hand_over(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  for (int32_t d = 0; d < 2; d++) scenario_device(&s, 1000, d - 1, d == 0);
+  scenario_operator(&s, "a", 5, 0, 0);
+  scenario_operator(&s, "b", 5, 0, 0);
+  scenario_tensor(&s, 0, 10, 1, -1);
+  scenario_pose(&s, NULL);
+  situ_plan *plan = scenario_plan(&s, &(placement){.device = (int32_t[]){0, 0}});
+  plan->outcome = SITU_OUTCOME_FEASIBLE;
+  plan->best_found = scenario_plan(&s, &(placement){.device = (int32_t[]){0, 1}});
+  plan->best_found_ns = 10;
+  plan->best_found_handovers = 1;
+  is_said(&s, plan, "");
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
 /* A tensor that takes no time on any route is known everywhere, and not handed over. */
 static void what_takes_no_time_is_not_handed_over(void **state) {
   (void)state;
-  scenario s = two_ways(NULL);
+  scenario s = scenario_mesh(2, 1000);
+  scenario_operator(&s, "a", 5, 10, 0);
+  for (int k = 1; k < 4; k++) scenario_operator(&s, (const char *[]){"b", "c", "d"}[k - 1], k == 1 ? 5 : 0, 0, 0);
+  scenario_tensor(&s, 0, 1, 1, 2, -1);
+  scenario_tensor(&s, 0, 0, 3, -1);
+  scenario_pose(&s, NULL);
   for (int64_t i = 0; i < (int64_t)s.costs->n_rows * s.costs->n_kinds; i++) s.costs->transfer_rows[i] = 0;
   costs_find_extremes(s.costs);
   situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
@@ -190,7 +216,22 @@ static void times_are_those_of_the_problem(void **state) {
   plan->other_ns = 55;
   is_said(&s, plan, "claim: other_ns is of a limit by other costs; there is none");
   situ_plan_free(plan);
+  situ_problem *own = s.problem;
+  situ_costs *other = costs_copies(s.costs, 1);
+  situ_problem_options limited = {.size = sizeof limited,
+                                  .execution = SITU_EXECUTION_STREAM,
+                                  .overlap = SITU_OVERLAP_NONE,
+                                  .other_costs = other,
+                                  .max_other_ns = 60};
+  assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, &limited, NULL), SITU_STATUS_OK);
+  s.simulator = simulator_new(s.problem, s.arena);
+  plan = plan_on(&s, 0, 0, 0, 0);
+  assert_int_equal(plan->other_ns, 55);
+  is_said(&s, plan, "");
+  situ_plan_free(plan);
+  situ_problem_free(own);
   scenario_free(&s);
+  situ_costs_free(other);
   s = two_ways(&(situ_problem_options){.max_period_ns = 55});
   plan = plan_on(&s, 0, 0, 0, 0);
   is_said(&s, plan, "");
@@ -300,6 +341,17 @@ static void a_single_device_is_preferred_to_a_split(void **state) {
   is_said(&s, plan, "");
   plan->compared->value_ns = 21;
   is_said(&s, plan, "value: robustness: the plan states 21 ns; its operators and transfers give 20 ns");
+  for (int32_t v = 0; v < 4; v++) { /* whichever of them is elsewhere */
+    situ_plan *split = plan_on(&s, v == 0, v == 1, v == 2, v == 3);
+    split->robustness = plan->robustness;
+    is_said(&s, split, "claim: robustness: expected a plan on one device, which was preferred");
+    situ_plan_free(split);
+  }
+  situ_plan *none = plan_new(s.problem);
+  none->robustness = plan->robustness;
+  none->best_single_device = 0;
+  is_said(&s, none, "placement: the plan has no placement; its outcome is limit");
+  situ_plan_free(none);
   plan->best_single_device = -1;
   assert_int_not_equal(judged(&s, plan, false, said, "", "robustness"), 0);
   assert_string_equal(said, "claim: robustness: expected a single device to compare with");
@@ -341,6 +393,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_plan_that_is_shown_is_compared_with_the_claim),
       cmocka_unit_test(a_plan_that_is_shown_keeps_the_pins),
+      cmocka_unit_test(devices_of_one_memory_hand_over),
       cmocka_unit_test(what_takes_no_time_is_not_handed_over),
       cmocka_unit_test(a_claim_that_is_not_shown_is_not_checked),
       cmocka_unit_test(values_of_other_plans_are_between_bound_and_value),
