@@ -14,12 +14,14 @@ static const option judged_rows[] = {
     {0}};
 const option_group judged_options = {"Placement", judged_rows};
 
-static const option proof_rows[] = {{.name = "require-proof",
-                                     .kind = OPTION_ON,
-                                     .offset = AT(require_proof),
-                                     .about = "Count a lower bound that its certificate does not prove as a violation, "
-                                              "of the rule `proof`. Default: only report it."},
-                                    {0}};
+static const option proof_rows[] = {
+    {.name = "require-proof",
+     .kind = OPTION_ON,
+     .offset = AT(require_proof),
+     .about = "Count a lower bound that its certificate does not prove, and a claim that "
+              "cannot be recomputed, as a violation of the rule `proof`. Default: only "
+              "report it."},
+    {0}};
 const option_group proof_options = {"Proof", proof_rows};
 
 static const option explain_rows[] = {{.name = "no-what-if",

@@ -37,7 +37,7 @@ WAIT = 20  # a test that neither computes nor ends is waited for so many times i
 
 # Which tests, by their names in `meson test`, judge which files; the quick ones first. The first row that fits is taken.
 JUDGE = ["rules", "check", "second-judge"]
-PROOFS = ["certificate-rules", "certificate", "second-judge-of-proofs"]
+PROOFS = ["certificate-rules", "certificate", "check-fields", "oracle-forged_certificates", "second-judge-of-proofs"]
 BOUND = ["bound-check", "bound-allocation", "bound-strength", "bound-edges"]
 PROGRAMS = [
     ("src/check/check_(cut_vertex|block)", PROOFS + ["oracle-certificates"]),
@@ -52,8 +52,10 @@ PROGRAMS = [
     ("src/check/check_alive", ["alive", "certificate", "oracle-certain", "second-judge-of-proofs"]),
     ("src/check/check_runs", ["runs", "certificate", "second-judge-of-proofs", "oracle-certificates"]),
     ("src/check/check_packing", ["check-packing", "certificate", "second-judge-of-proofs", "oracle-packing"]),
+    ("src/check/check_claims", ["check-claims", "claims"]),
+    ("src/check/check_(fields|rent)", ["check-fields", "certificate", "certificate-rules", "oracle-forged_certificates"]),
     ("src/check/check_", PROOFS + ["oracle-certificates"]),
-    ("src/check/", JUDGE + PROOFS),
+    ("src/check/", ["check-claims", "check-fields", "arguments-why"] + JUDGE + PROOFS),
     ("src/sim/engine_parts", ["engine-parts", "fewer", "robust"]),
     ("src/sim/stream", ["simulate", "overlap", "stream", "stream-base", "dispatch", "check", "rules", "second-judge", "report"]),
     ("src/sim/calls", ["simulate", "calls", "check", "rules", "second-judge"]),

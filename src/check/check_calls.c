@@ -1,4 +1,4 @@
-/* The judge of calls: the latency recurrence, from the calls that the plan gives. */
+/* The judge of calls: the latency recurrence, from the calls that the plan gives. Sums of times saturate. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "check/check_pipeline.h"

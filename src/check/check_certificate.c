@@ -56,10 +56,10 @@ situ_status check_certificate(judge *j, situ_error *error) {
     v->unverified = refused;
     return SITU_STATUS_OK;
   }
-  char wrong[256];
-  if (c->lower_ns < 0 || !check_fields(c, j->problem, wrong)) {
+  field_words wrong;
+  if (c->lower_ns < 0 || !check_fields(c, j->problem, &wrong)) {
     judge_note(j, "certificate", "a certificate of kind %s was expected to hold %s", c->kind,
-               c->lower_ns < 0 ? "a lower bound of at least 0 ns" : wrong);
+               c->lower_ns < 0 ? "a lower bound of at least 0 ns" : wrong.text);
     v->unverified = refused;
     return SITU_STATUS_OK;
   }

@@ -1,5 +1,6 @@
 /* The judge of the device-indexed critical path: everything that one operator waits for and everything that waits for
- * it, with the operator on one and the same device. */
+ * it, with the operator on one and the same device. Sums of times saturate: SITU_NEVER_NS stays what it is. Numbers of
+ * operators and devices are below SITU_MAX_OPERATORS * SITU_MAX_DEVICES, 2^38. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "check/check_certificate.h"

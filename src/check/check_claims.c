@@ -11,7 +11,7 @@ static void check_value(judge *j, const char *name, int64_t value_ns, bool below
   if (value_ns < plan->lower_bound_ns)
     judge_note(j, "claim", "%s is %lld ns; no plan is below the lower bound, %lld ns", name, (long long)value_ns,
                (long long)plan->lower_bound_ns);
-  if (plan->device && (below ? value_ns >= plan->value_ns : value_ns > plan->value_ns))
+  if (below ? value_ns >= plan->value_ns : value_ns > plan->value_ns)
     judge_note(j, "claim", "%s is %lld ns; expected %s than the value of the plan, %lld ns", name, (long long)value_ns,
                below ? "less" : "no more", (long long)plan->value_ns);
 }
@@ -43,8 +43,8 @@ static const char *wrong_robustness(const situ_plan *plan) {
 void check_claims(judge *j, check_shown_plan shown[CHECK_SHOWN]) {
   const situ_plan *plan = j->plan;
   shown[0] = (check_shown_plan){"best_found", plan->best_found, plan->best_found_ns, plan->best_found_handovers};
-  shown[1] = (check_shown_plan){"without_form_ns", plan->without_form, plan->without_form_ns, -1};
-  shown[2] = (check_shown_plan){"robustness", plan->compared, SITU_NEVER_NS, -1};
+  shown[1] = (check_shown_plan){"without_form_ns", plan->without_form, plan->without_form_ns, CHECK_NO_HANDOVERS};
+  shown[2] = (check_shown_plan){"robustness", plan->compared, SITU_NEVER_NS, CHECK_NO_HANDOVERS};
   if (!problem_has_period(j->problem) && (plan->latency_ns != SITU_NEVER_NS || plan->period_ns != SITU_NEVER_NS))
     judge_note(j, "claim", "latency_ns and period_ns are of streams under a limit of one of them; this is none");
   if (!j->problem->other && plan->other_ns != SITU_NEVER_NS)
@@ -67,18 +67,16 @@ void check_claims(judge *j, check_shown_plan shown[CHECK_SHOWN]) {
 static situ_status count_handovers(int32_t *n, const judge *j, situ_error *error) {
   const situ_graph *g = j->graph;
   const situ_costs *c = j->problem->costs;
-  int32_t *has = ARENA_NEW(j->scratch, int32_t, j->problem->n_devices);
+  int32_t *has = ARENA_ZERO(j->scratch, int32_t, j->problem->n_devices); /* [device] 1 + the last tensor there */
   if (!has) return fail_no_memory(error);
   *n = 0;
-  for (int32_t d = 0; d < j->problem->n_devices; d++) has[d] = -1;
   for (int32_t t = 0; t < g->n_tensors; t++) {
-    bool known = c->n_kinds > 1 && g->size_bytes[t] > 0;
-    for (int32_t kind = 1; kind < c->n_kinds && known; kind++) known = c->transfer_ns[t][kind] == 0;
-    has[j->plan->device[g->producer[t]]] = t;
+    bool known = c->n_kinds > 1 && g->size_bytes[t] > 0 && c->row_most_ns[costs_row(c, t)] == 0;
+    has[j->plan->device[g->producer[t]]] = t + 1;
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1] && !known; i++) {
       int32_t *at = &has[j->plan->device[g->use[i]]];
-      *n += *at != t;
-      *at = t;
+      *n += *at != t + 1;
+      *at = t + 1;
     }
   }
   return SITU_STATUS_OK;

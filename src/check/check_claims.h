@@ -7,14 +7,14 @@
 
 #include "check/judge.h"
 
-enum { CHECK_SHOWN = 3 };
+enum { CHECK_SHOWN = 3, CHECK_NO_HANDOVERS = -1 };
 
 /* A plan that a claim is of; plan: NULL where there is none. */
 typedef struct check_shown_plan {
   const char *name;
   const situ_plan *plan;
   int64_t value_ns;  /* that is claimed; SITU_NEVER_NS: none is */
-  int32_t handovers; /* likewise; -1: none are */
+  int32_t handovers; /* likewise; CHECK_NO_HANDOVERS: none are */
 } check_shown_plan;
 
 /* Notes claims that cannot be true, and which can be recomputed; lists the plans to be judged. */

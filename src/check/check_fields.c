@@ -53,8 +53,10 @@ static const certificate_field fields[] = {
     {"visits", "byte_prices", SOME(0, FIELD_VISIT_PRICES), AMOUNT(0, BITS(40))},
 };
 
+enum { N_FIELDS = sizeof fields / sizeof *fields };
+
 const certificate_field *check_fields_all(int32_t *n) {
-  *n = (int32_t)(sizeof fields / sizeof fields[0]);
+  *n = N_FIELDS;
   return fields;
 }
 
@@ -90,75 +92,86 @@ void check_fields_range(int64_t *least, int64_t *most, const certificate_field *
 
 /* ---- messages ---- */
 
-static const char *amount(char into[24], int64_t x) {
-  int bits = 0;
-  while (bits < 62 && BITS(bits) < x) bits++;
+static bool is_power_of_two(int64_t x) { return x >= BITS(20) && (x & (x - 1)) == 0; }
+
+static field_words amount(int64_t x) {
+  field_words w;
   if (x == SITU_NEVER_NS)
-    snprintf(into, 24, "never");
-  else if (bits >= 20 && BITS(bits) == x)
-    snprintf(into, 24, "2^%d", bits);
+    snprintf(w.text, sizeof w.text, "never");
+  else if (is_power_of_two(x))
+    snprintf(w.text, sizeof w.text, "2^%d", __builtin_ctzll((unsigned long long)x));
   else
-    snprintf(into, 24, "%lld", (long long)x);
-  return into;
+    snprintf(w.text, sizeof w.text, "%lld", (long long)x);
+  return w;
+}
+
+static bool holds_operators(const certificate_field *f) {
+  return f->holds == HOLDS_OPERATORS || f->holds == HOLDS_ORIGINALS;
 }
 
 /* "2 numbers", "1 to 5 operators", "a multiple of 2 numbers". */
-static void say_length(char into[80], const certificate_field *f, const situ_problem *p) {
+static field_words length_of(const certificate_field *f, const situ_problem *p) {
+  field_words w;
   int64_t least, most, step;
   check_fields_length(&least, &most, &step, f, p);
-  const char *what = f->holds == HOLDS_OPERATORS || f->holds == HOLDS_ORIGINALS ? "operator" : "number";
-  const char *plural = most == 1 ? "" : "s";
+  const char *what = holds_operators(f) ? "operator" : "number", *plural = most == 1 ? "" : "s";
   if (least == most)
-    snprintf(into, 80, "%lld %s%s", (long long)least, what, plural);
+    snprintf(w.text, sizeof w.text, "%lld %s%s", (long long)least, what, plural);
   else if (step > 1)
-    snprintf(into, 80, "%s multiple of %lld %s%s", least == 0 ? "nothing or a" : "a", (long long)step, what, plural);
+    snprintf(w.text, sizeof w.text, "%s multiple of %lld %s%s", least == 0 ? "nothing or a" : "a", (long long)step,
+             what, plural);
   else if (most == INT64_MAX)
-    snprintf(into, 80, "%lld or more %s%s", (long long)least, what, plural);
+    snprintf(w.text, sizeof w.text, "%lld or more %s%s", (long long)least, what, plural);
   else
-    snprintf(into, 80, "%lld to %lld %s%s", (long long)least, (long long)most, what, plural);
+    snprintf(w.text, sizeof w.text, "%lld to %lld %s%s", (long long)least, (long long)most, what, plural);
+  return w;
 }
 
-static bool refuse(char wrong[256], const certificate_field *f, const situ_problem *p, const char *found) {
-  char length[80], from[24], to[24], range[64] = "";
-  say_length(length, f, p);
-  if (f->holds != HOLDS_OPERATORS && f->holds != HOLDS_ORIGINALS) {
-    int64_t most = f->holds == HOLDS_MEMORIES ? p->n_memories - 1 : f->most;
-    snprintf(range, sizeof range, " from %s to %s", amount(from, f->least), amount(to, most));
-  }
+/* " from 0 to 2^52", nothing for operators. */
+static field_words range_of(const certificate_field *f, const situ_problem *p) {
+  field_words w = {""}, from = amount(f->least);
+  field_words to = amount(f->holds == HOLDS_MEMORIES ? p->n_memories - 1 : f->most);
+  if (!holds_operators(f)) snprintf(w.text, sizeof w.text, " from %.24s to %.24s", from.text, to.text);
+  return w;
+}
+
+static bool refuse(field_words *wrong, const certificate_field *f, const situ_problem *p, field_words found) {
   const char *but = f->holds == HOLDS_BYTE_PRICES          ? ", 0 for a memory without a limit"
                     : f->holds == HOLDS_OTHER_PRICE        ? ", 0 without a limit by other costs"
                     : f->need == FIELD_OPTIONAL_OF_STREAMS ? ", of a stream alone"
                                                            : "";
-  snprintf(wrong, 256, "%s, %s%s%s; %s", f->name, length, range, but, found);
+  field_words length = length_of(f, p), range = range_of(f, p);
+  snprintf(wrong->text, sizeof wrong->text, "%s, %.80s%.64s%s; %.64s", f->name, length.text, range.text, but,
+           found.text);
   return false;
 }
 
-static bool is_right(const certificate_field *f, const certificate *c, const situ_problem *p, char wrong[256]) {
+static bool is_right(const certificate_field *f, const certificate *c, const situ_problem *p, field_words *wrong) {
   int64_t n = certificate_size(c, f->name), least, most, step;
   const int64_t *values = certificate_get(c, f->name, -1);
-  char found[64], what[24];
+  field_words found = {"there is no such list"};
   bool optional =
       f->need == FIELD_OPTIONAL || (f->need == FIELD_OPTIONAL_OF_STREAMS && p->execution == SITU_EXECUTION_STREAM);
   if (f->need != FIELD_NEEDED && n == 0) return true;
-  if (f->need != FIELD_NEEDED && !optional) return refuse(wrong, f, p, "this is none");
-  if (!values) return refuse(wrong, f, p, "there is no such list");
+  if (f->need != FIELD_NEEDED && !optional) return refuse(wrong, f, p, (field_words){"this is none"});
+  if (!values) return refuse(wrong, f, p, found);
   check_fields_length(&least, &most, &step, f, p);
   if (n < least || n > most || (step > 0 && n % step != 0)) {
-    snprintf(found, sizeof found, "there are %lld", (long long)n);
+    snprintf(found.text, sizeof found.text, "there are %lld", (long long)n);
     return refuse(wrong, f, p, found);
   }
   for (int64_t i = 0; i < n; i++) {
     check_fields_range(&least, &most, f, i, p);
     if (values[i] >= least && values[i] <= most) continue;
-    snprintf(found, sizeof found, "number %lld is %s", (long long)i + 1, amount(what, values[i]));
+    snprintf(found.text, sizeof found.text, "number %lld is %.24s", (long long)i + 1, amount(values[i]).text);
     return refuse(wrong, f, p, found);
   }
   return true;
 }
 
-bool check_fields(const certificate *c, const situ_problem *p, char wrong[256]) {
+bool check_fields(const certificate *c, const situ_problem *p, field_words *wrong) {
   REQUIRE(c->kind);
-  for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++)
+  for (int32_t k = 0; k < N_FIELDS; k++)
     if (strcmp(fields[k].kind, c->kind) == 0 && !is_right(&fields[k], c, p, wrong)) return false;
   return true;
 }

@@ -57,8 +57,13 @@ void check_fields_length(int64_t *least, int64_t *most, int64_t *step, const cer
 /* The range of number i of the list, for a problem. */
 void check_fields_range(int64_t *least, int64_t *most, const certificate_field *f, int64_t i, const situ_problem *p);
 
+/* A piece of a message, cut where it would be longer. */
+typedef struct field_words {
+  char text[256];
+} field_words;
+
 /* Whether the certificate, of a kind that is known, has every list that its kind needs, in its length, and no number
  * out of range. If not, `wrong` says what was expected and what was found. Lists of other names do not count. */
-bool check_fields(const certificate *c, const situ_problem *p, char wrong[256]);
+bool check_fields(const certificate *c, const situ_problem *p, field_words *wrong);
 
 #endif

@@ -1,6 +1,7 @@
 /* Items: operators that no allowed plan parts. Colocation groups; and in a contiguous pipeline groups that lie on one
  * circle of the graph F of docs/model.md, since F with the devices merged must not have a cycle. The circles are
- * found by two searches (S. R. Kosaraju 1978, in Aho, Hopcroft, Ullman, Data Structures and Algorithms, 1983). */
+ * found by two searches (S. R. Kosaraju 1978, in Aho, Hopcroft, Ullman, Data Structures and Algorithms, 1983). Groups
+ * are fewer than 2 * SITU_MAX_OPERATORS and edges at most SITU_MAX_USES, so int32_t counts them; times saturate. */
 #include "base/checked.h"
 #include "check/check_certificate.h"
 

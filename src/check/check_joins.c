@@ -1,6 +1,7 @@
 /* The judge of joins: an operator that starts on d by s has those before it on devices from which they are in time,
  * and those that must share d's memory take turns there. What is so for no smaller s is the least start; both ways.
- * docs/theory/bounds/joins.md */
+ * docs/theory/bounds/joins.md. Sums of times saturate. What is subtracted is part of what it is taken from: an end that
+ * is not never is a sum with the time that goes off, and a release is not after the start that is tried. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "check/check_certificate.h"

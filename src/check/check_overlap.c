@@ -1,4 +1,6 @@
-/* The overlap rules of a stream: copies back occupy a host, or everything is sequential. */
+/* The overlap rules of a stream: copies back occupy a host, or everything is sequential. Times of a plan are compared,
+ * and sums of them saturate; there may be as many transfers as a file has rows, so numbers of what is busy are int64_t.
+ */
 #include "check/check_overlap.h"
 
 #include <stdlib.h>

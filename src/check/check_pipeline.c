@@ -1,4 +1,5 @@
-/* The judge of pipelines: loads, contiguity and memory. */
+/* The judge of pipelines: loads, contiguity and memory. Sums of times and bytes saturate; numbers of two devices or
+ * memories are below SITU_MAX_DEVICES squared, 2^24. */
 #include "check/check_pipeline.h"
 
 #include "base/checked.h"

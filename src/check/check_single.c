@@ -1,5 +1,5 @@
 /* The judge of the yardstick: the best value of a device that runs everything alone. Pins and limits are left aside;
- * support, memory and devices that have to stay unused count. docs/model.md, "Best single device" */
+ * support, memory and devices that have to stay unused count. Times saturate. docs/model.md, "Best single device" */
 #include "check/check_single.h"
 
 #include "base/checked.h"

@@ -1,6 +1,6 @@
 /* The judge of stream schedules: every operator and every hop must be at the time that the model determines. Only the
  * sequences of a schedule are free: whatever could start earlier must do so, and channels serve in order of readiness,
- * as the machine does. */
+ * as the machine does. Times of a plan are what its file says, up to 2^63 - 1: they are compared, and sums saturate. */
 #include <stdlib.h>
 
 #include "base/checked.h"

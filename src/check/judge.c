@@ -51,7 +51,7 @@ static void judge_pools(judge *j, const int64_t *memory_bytes) {
   for (int32_t o = 0; o < j->problem->n_devices; o++) {
     int32_t before = -1, n = 0; /* memories are numbered in order of their first devices */
     int64_t sum = 0;
-    for (int32_t d = o; owner_of(j, o) == o && d < j->problem->n_devices; d++) {
+    for (int32_t d = o; d < j->problem->n_devices; d++) {
       int32_t m = j->problem->memory_of[d];
       if (owner_of(j, d) != o || m <= before) continue;
       sum = sat_add(sum, memory_bytes[m]);

@@ -198,6 +198,16 @@ def test_a_form_costs_no_more_than_is_proved():
         assert "claim" in rules(write({**made, "without_form_ns": lie}))
 
 
+def test_what_a_form_costs_is_recomputed():
+    made = plan("--objective", "throughput", "--write", "vllm=stages", model="builtin:llama?layers=6",
+                quick=["--platform", "cpu+uhd770", "--steps", "300"])
+    without = made["without_form"]
+    assert without["value_ns"] == made["without_form_ns"] < made["value_ns"]
+    assert situ_json("check", "plan.json")["recomputed"] == ["without_form_ns"]
+    assert rules(write({**made, "without_form_ns": without["value_ns"] + 1})) == {"claim"}
+    assert rules(write({**made, "without_form": {**without, "value_ns": without["value_ns"] + 1}})) == {"claim", "value"}
+
+
 def test_times_of_other_problems_are_refused():
     made = plan()
     assert rules(write({**made, "latency_ns": 1, "period_ns": 2})) == {"claim"}

@@ -530,31 +530,9 @@ static void a_plan_of_another_problem_is_refused(void **state) {
   REFUSED_OUT(text, situ_report_plan_json(&text, plan, q, NULL, error));
   REFUSED_OUT(text, situ_report_plan_svg(&text, plan, q, error));
   REFUSED_OUT(text, situ_report_verdict(&text, verdict, plan, q, NULL, error));
-  REFUSED(situ_verdict_recompute(verdict, q, plan, error));
   const situ_compare_row row = {"heft", plan, NULL};
   REFUSED_OUT(text, situ_report_compare(&text, &row, 1, q, NULL, NULL, error));
   situ_instance_free(other);
-}
-
-static void verdicts_are_read_within_their_bounds_only(void **state) {
-  (void)state;
-  situ_verdict *v = NULL;
-  REFUSED(situ_check(NULL, problem, plan, error));
-  REFUSED_OUT(v, situ_check(&v, NULL, plan, error));
-  REFUSED_OUT(v, situ_check(&v, problem, NULL, error));
-  situ_verdict_require_proof(NULL);
-  REFUSED(situ_verdict_recompute(NULL, problem, plan, error));
-  REFUSED(situ_verdict_recompute(verdict, NULL, plan, error));
-  REFUSED(situ_verdict_recompute(verdict, problem, NULL, error));
-  assert_string_equal(situ_verdict_recomputed(NULL), "");
-  assert_string_equal(situ_verdict_unchecked(NULL), "");
-  assert_int_equal(situ_verdict_n_violations(NULL), 0);
-  assert_true(situ_verdict_n_found(NULL) == 0 && situ_verdict_verified_ns(NULL) == 0);
-  assert_string_equal(situ_verdict_certificate(NULL), "");
-  assert_string_equal(situ_verdict_unverified(NULL), "");
-  assert_string_equal(situ_verdict_violation(NULL, 0).rule, "");
-  const int32_t wrong[] = EXTREMES(situ_verdict_n_violations(verdict));
-  for (int k = 0; k < N_EXTREMES; k++) assert_string_equal(situ_verdict_violation(verdict, wrong[k]).text, "");
 }
 
 static void solving_refuses_what_it_cannot_take(void **state) {
@@ -794,7 +772,6 @@ int main(void) {
       cmocka_unit_test(a_problem_needs_its_nouns_and_options_that_exist),
       cmocka_unit_test(a_plan_is_read_within_its_bounds_only),
       cmocka_unit_test(a_plan_of_another_problem_is_refused),
-      cmocka_unit_test(verdicts_are_read_within_their_bounds_only),
       cmocka_unit_test(solving_refuses_what_it_cannot_take),
       cmocka_unit_test(simulating_needs_devices_that_exist),
       cmocka_unit_test(instances_and_plan_files_need_names),

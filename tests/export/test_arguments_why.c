@@ -34,6 +34,37 @@ static int close_all(void **state) {
   return 0;
 }
 
+static void verdicts_are_read_within_their_bounds_only(void **state) {
+  (void)state;
+  situ_verdict *v = NULL, *verdict = NULL;
+  situ_instance *other = NULL;
+  DONE(situ_check(&verdict, problem, plan, error));
+  REFUSED(situ_check(NULL, problem, plan, error));
+  REFUSED_OUT(v, situ_check(&v, NULL, plan, error));
+  REFUSED_OUT(v, situ_check(&v, problem, NULL, error));
+  situ_verdict_require_proof(NULL);
+  REFUSED(situ_verdict_recompute(NULL, problem, plan, error));
+  REFUSED(situ_verdict_recompute(verdict, NULL, plan, error));
+  REFUSED(situ_verdict_recompute(verdict, problem, NULL, error));
+  assert_string_equal(situ_verdict_recomputed(NULL), "");
+  assert_string_equal(situ_verdict_unchecked(NULL), "");
+  assert_int_equal(situ_verdict_n_violations(NULL), 0);
+  assert_true(situ_verdict_n_found(NULL) == 0 && situ_verdict_verified_ns(NULL) == 0);
+  assert_string_equal(situ_verdict_certificate(NULL), "");
+  assert_string_equal(situ_verdict_unverified(NULL), "");
+  assert_string_equal(situ_verdict_violation(NULL, 0).rule, "");
+  situ_instance_options options = SITU_INSTANCE_OPTIONS_INIT;
+  options.model = "builtin:resnet50";
+  options.platform = "cpu+v100-16g";
+  DONE(situ_instance_open(&other, &options, error));
+  REFUSED(situ_verdict_recompute(verdict, situ_instance_problem(other), plan, error));
+  situ_instance_free(other);
+  DONE(situ_verdict_recompute(verdict, problem, plan, error));
+  const int32_t wrong[] = EXTREMES(situ_verdict_n_violations(verdict));
+  for (int k = 0; k < N_EXTREMES; k++) assert_string_equal(situ_verdict_violation(verdict, wrong[k]).text, "");
+  situ_verdict_free(verdict);
+}
+
 static void explanations_are_read_within_their_bounds_only(void **state) {
   (void)state;
   situ_explanation *x = NULL;
@@ -211,6 +242,7 @@ static void ranks_are_none_without_mpirun(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ranks_are_none_without_mpirun),
+      cmocka_unit_test(verdicts_are_read_within_their_bounds_only),
       cmocka_unit_test(explanations_are_read_within_their_bounds_only),
       cmocka_unit_test(sizings_have_a_goal_and_platforms),
       cmocka_unit_test(what_ifs_are_asked_of_a_plan_of_the_instance),

@@ -317,10 +317,10 @@ static void change(forger *f, certificate *c) {
 /* Whether every number is in the range that the table of fields states, and the claim is no less than nothing. */
 static bool in_range(const forger *f, const certificate *c) {
   situ_problem view = *f->problem;
-  char wrong[256];
+  field_words wrong;
   if (view.execution == SITU_EXECUTION_STREAM && view.objective == SITU_OBJECTIVE_THROUGHPUT)
     problem_view_pipeline(&view, f->problem);
-  return c->lower_ns >= 0 && check_fields(c, &view, wrong);
+  return c->lower_ns >= 0 && check_fields(c, &view, &wrong);
 }
 
 static void print_certificate(const certificate *c) {

@@ -21,10 +21,11 @@ static scenario row_of_three(const situ_problem_options *options) {
 }
 
 static void is_said(const scenario *s, const char *kind, const char *lists, const char *expected) {
-  char wrong[256] = "";
+  field_words wrong = {""};
   certificate c = proved_lists(kind, lists, s->arena);
-  bool good = check_fields(&c, s->problem, wrong);
-  if (good != (*expected == '\0') || strcmp(wrong, expected) != 0) fail_msg("%s, %s: '%s'", kind, lists, wrong);
+  bool good = check_fields(&c, s->problem, &wrong);
+  if (good != (*expected == '\0') || strcmp(wrong.text, expected) != 0)
+    fail_msg("%s, %s: '%s'", kind, lists, wrong.text);
 }
 
 static void what_is_wrong_is_said_with_what_was_expected(void **state) {

@@ -702,6 +702,32 @@ static void claims_are_held_to_their_ranges(void **state) {
   scenario_free(&s);
 }
 
+/* d1 draws from the memory of the host, d2 has its own: of 100 bytes the operators on d0 and d1 take 50 and 50, or one
+ * byte more, 40 more on d2 counting nothing. */
+static void memories_that_share_a_capacity_keep_it_together(void **state) {
+  (void)state;
+  for (int more = 0; more < 2; more++) {
+    scenario s = scenario_new();
+    for (int32_t d = 0; d < 3; d++) scenario_device(&s, 100, d == 1 ? 0 : -1, d == 0);
+    s.devices[1].apart = 1;
+    for (int32_t from = 0; from < 3; from++)
+      for (int32_t to = 0; to < 3; to++)
+        if (from != to) scenario_link(&s, from, to, 0, -1);
+    scenario_operator(&s, "a", 3, 50, 0);
+    scenario_operator(&s, "b", 3, 50 + more, 0);
+    scenario_operator(&s, "c", 3, 40, 0);
+    scenario_pose(&s, &stream);
+    int32_t device[] = {0, 1, 2};
+    situ_plan *plan = plan_on(&s, device);
+    expect(
+        s.problem, plan,
+        more ? "memory: the memories that share the capacity of d0 must hold 101 bytes together; the capacity is 100\n"
+             : "");
+    situ_plan_free(plan);
+    scenario_free(&s);
+  }
+}
+
 /* That there is no plan is proved by a conflict of the problem, and then that is all there is to say. */
 static void a_conflict_proves_that_there_is_no_plan(void **state) {
   (void)state;
@@ -750,6 +776,7 @@ int main(void) {
       cmocka_unit_test(equal_devices_stand_for_each_other),
       cmocka_unit_test(constraints_that_contradict_each_other_are_told),
       cmocka_unit_test(claims_are_held_to_their_ranges),
+      cmocka_unit_test(memories_that_share_a_capacity_keep_it_together),
       cmocka_unit_test(a_conflict_proves_that_there_is_no_plan),
   };
   return cmocka_run_group_tests_name("rules", tests, NULL, NULL);
