@@ -8,21 +8,10 @@
 
 #include "base/c_locale.h"
 #include "base/contracts.h"
-#include "base/fail.h"
-#include "base/file.h"
 
 /* A json_value is a json_t seen through a door that does not show it. */
 static json_t *inner(const json_value *v) { return (json_t *)(uintptr_t)v; }
 static json_value *outer(const json_t *v) { return (json_value *)(uintptr_t)v; }
-
-situ_status json_read(json_value **out, const char *path, situ_error *error) {
-  file_view view;
-  *out = NULL;
-  TRY(file_open_text(&view, path, error));
-  situ_status status = json_parse(out, (const char *)view.bytes, view.size_bytes, path, error);
-  file_close(&view);
-  return status;
-}
 
 void json_free(json_value *root) { json_decref(inner(root)); }
 
