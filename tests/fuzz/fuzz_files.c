@@ -150,10 +150,19 @@ static situ_status use_plan(const target *t, situ_error *error) {
   TRY(situ_plan_read(&plan, &instance, t->path, error));
   const situ_problem *p = situ_instance_problem(instance);
   situ_status status = situ_check(&verdict, p, plan, error);
-  bool valid = status == SITU_STATUS_OK && situ_verdict_n_found(verdict) == 0;
-  /* reports are of plans, and say what they say of those that break rules */
-  if (valid) status = tell(plan, p, error);
-  if (valid && status == SITU_STATUS_OK && situ_plan_exists(plan)) status = situ_replay(&again, instance, plan, error);
+  char *text = NULL;
+  if (status == SITU_STATUS_OK) status = situ_report_verdict(&text, verdict, plan, p, NULL, error);
+  situ_text_free(text);
+  /* of plans that break rules too: a program may tell a plan without asking whether it is valid */
+  if (status == SITU_STATUS_OK) status = tell(plan, p, error);
+  if (status == SITU_STATUS_OK && situ_plan_exists(plan)) status = situ_replay(&again, instance, plan, error);
+  for (int32_t w = 0; w < situ_writer_count() && status == SITU_STATUS_OK && situ_plan_exists(plan); w++) {
+    situ_writer_info info = SITU_WRITER_INFO_INIT;
+    char *written = NULL;
+    situ_writer_at(w, &info);
+    if (!info.folder) (void)situ_write(&written, info.name, plan, p, NULL);
+    situ_text_free(written);
+  }
   situ_plan_free(again);
   situ_verdict_free(verdict);
   situ_plan_free(plan);
@@ -553,7 +562,7 @@ static situ_status use_profile(const target *t, situ_error *error) {
 /* ---- the rounds ---- */
 
 static target targets[] = {
-    {.name = "plan", .file = "json", .make = make_plans, .mutate = by_json, .use = use_plan, .share = 100},
+    {.name = "plan", .file = "json", .make = make_plans, .mutate = by_json, .use = use_plan, .share = 40},
     {.name = "fix", .file = "json", .make = make_fixes, .mutate = by_json, .use = use_fix, .share = 100},
     {.name = "costs", .file = "json", .make = make_costs, .mutate = by_json, .use = use_costs, .share = 100},
     {.name = "platform", .file = "json", .make = make_platforms, .mutate = by_json, .use = use_platform, .share = 100},
