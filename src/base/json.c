@@ -8,21 +8,10 @@
 
 #include "base/c_locale.h"
 #include "base/contracts.h"
-#include "base/fail.h"
-#include "base/file.h"
 
 /* A json_value is a json_t seen through a door that does not show it. */
 static json_t *inner(const json_value *v) { return (json_t *)(uintptr_t)v; }
 static json_value *outer(const json_t *v) { return (json_value *)(uintptr_t)v; }
-
-situ_status json_read(json_value **out, const char *path, situ_error *error) {
-  file_view view;
-  *out = NULL;
-  TRY(file_open_text(&view, path, error));
-  situ_status status = json_parse(out, (const char *)view.bytes, view.size_bytes, path, error);
-  file_close(&view);
-  return status;
-}
 
 void json_free(json_value *root) { json_decref(inner(root)); }
 
@@ -116,31 +105,59 @@ static bool is_row(const json_t *t) {
   return true;
 }
 
-/* Adds JSON; control characters that JSON allows in strings, but terminals may obey, become escapes. */
-static void add_printable(text_buffer *out, const char *json) {
-  const char *start = json;
-  for (; *json; json++) {
-    const unsigned char *c = (const unsigned char *)json;
-    if (*c != 0x7f && (*c != 0xc2 || c[1] >= 0xa0)) continue;
-    text_add_bytes(out, start, (size_t)(json - start));
-    text_add(out, "\\u%04x", *c == 0x7f ? 0x7f : c[1]);
-    json += *c != 0x7f;
-    start = json + 1;
+/* A character of a text that needs no escape. */
+static bool is_plain(char c) { return (unsigned char)c >= 0x20 && (unsigned char)c < 0x7f && c != '"' && c != '\\'; }
+
+/* Adds a text in quotes. Escaped is what JSON demands, and control characters that it allows but terminals may obey;
+ * bytes that are not UTF-8 become '?'. */
+static void print_text(text_buffer *out, const char *text) {
+  static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
+  text_add_bytes(out, "\"", 1);
+  while (*text) {
+    size_t n = 0;
+    while (is_plain(text[n])) n++;
+    text_add_bytes(out, text, n);
+    text += n;
+    if (!*text) break;
+    const unsigned char *c = (const unsigned char *)text;
+    const char *known = strchr(from, *text);
+    bool high = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0; /* U+0080 to U+009F */
+    n = text_character(text);
+    if (known)
+      text_add(out, "\\%c", to[known - from]);
+    else if (c[0] < 0x20)
+      text_add(out, "\\u%04X", c[0]);
+    else if (c[0] == 0x7f || high)
+      text_add(out, "\\u%04x", high ? c[1] : c[0]);
+    else
+      text_add_bytes(out, n ? text : "?", n ? n : 1);
+    text += n ? n : 1;
   }
-  text_add_bytes(out, start, (size_t)(json - start));
+  text_add_bytes(out, "\"", 1);
 }
 
-static void print_compact(text_buffer *out, const json_t *t) {
-  c_locale c = c_locale_begin(); /* it prints numbers */
-  char *text = json_dumps(t, JSON_COMPACT | JSON_ENCODE_ANY);
-  c_locale_end(&c);
-  out->failed |= !text;
-  if (text) add_printable(out, text);
-  free(text);
+void json_quote(text_buffer *out, const char *text) {
+  if (text)
+    print_text(out, text);
+  else
+    text_add_bytes(out, "null", 4);
+}
+
+/* With 17 digits, as the library prints (texts of that form are hashed): 1.0, 0.10000000000000001, 1e300, 1e-7. */
+static void print_real(text_buffer *out, double value) {
+  char text[40];
+  c_locale_print(text, sizeof text, "%.17g", value);
+  char *mark = strchr(text, 'e');
+  if (mark) {
+    char *digit = mark + 2;
+    while (*digit == '0') digit++;
+    memmove(mark + (mark[1] == '-' ? 2 : 1), digit, strlen(digit) + 1);
+  }
+  text_add(out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
 }
 
 /* The shortest of 15 to 17 digits that gives the same number again: 0.1, not 0.10000000000000001. */
-static void print_real(text_buffer *out, double value) {
+static void print_short(text_buffer *out, double value) {
   char text[40];
   for (int digits = 15; digits <= 17; digits++) {
     c_locale_print(text, sizeof text, "%.*g", digits, value);
@@ -149,38 +166,46 @@ static void print_real(text_buffer *out, double value) {
   text_add(out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
 }
 
-static void print_scalar(text_buffer *out, const json_t *t) {
-  if (json_is_real(t))
-    print_real(out, json_real_value(t));
-  else
-    print_compact(out, t);
+static void print_scalar(text_buffer *out, const json_t *t, bool is_short) {
+  switch (json_typeof(t)) {
+    case JSON_STRING: print_text(out, json_string_value(t)); break;
+    case JSON_INTEGER: text_add(out, "%lld", (long long)json_integer_value(t)); break;
+    case JSON_REAL: (is_short ? print_short : print_real)(out, json_real_value(t)); break;
+    case JSON_TRUE: text_add(out, "true"); break;
+    case JSON_FALSE: text_add(out, "false"); break;
+    case JSON_ARRAY: text_add(out, "[]"); break; /* only those that are empty come here */
+    case JSON_OBJECT: text_add(out, "{}"); break;
+    default: text_add(out, "null"); break;
+  }
+}
+
+/* In one line, without blanks. Ours, since the library's drops a key where memory runs out. */
+static void print_compact(text_buffer *out, const json_t *t) {
+  size_t n = json_is_array(t) ? json_array_size(t) : json_object_size(t);
+  if (n == 0) {
+    print_scalar(out, t, false);
+    return;
+  }
+  void *at = json_is_object(t) ? json_object_iter((json_t *)(uintptr_t)t) : NULL;
+  bool is_object = at != NULL;
+  text_add_bytes(out, is_object ? "{" : "[", 1);
+  for (size_t i = 0; i < n && !out->failed; i++) {
+    if (i > 0) text_add_bytes(out, ",", 1);
+    if (is_object) print_text(out, json_object_iter_key(at));
+    if (is_object) text_add_bytes(out, ":", 1);
+    print_compact(out, is_object ? json_object_iter_value(at) : json_array_get(t, i));
+    if (is_object) at = json_object_iter_next((json_t *)(uintptr_t)t, at);
+  }
+  text_add_bytes(out, is_object ? "}" : "]", 1);
 }
 
 static void print_row(text_buffer *out, const json_t *t) {
   text_add(out, "[");
   for (size_t i = 0; i < json_array_size(t); i++) {
     if (i) text_add(out, ",");
-    print_scalar(out, json_array_get(t, i));
+    print_scalar(out, json_array_get(t, i), true);
   }
   text_add(out, "]");
-}
-
-/* Adds a text that needs no escapes, in quotes; false where it needs some. */
-static bool quote_plain(text_buffer *out, const char *text) {
-  size_t n = 0;
-  while (text[n] >= 0x20 && text[n] < 0x7f && text[n] != '"' && text[n] != '\\') n++;
-  if (text[n]) return false;
-  text_add_bytes(out, "\"", 1);
-  text_add_bytes(out, text, n);
-  text_add_bytes(out, "\"", 1);
-  return true;
-}
-
-void json_quote(text_buffer *out, const char *text) {
-  if (text && quote_plain(out, text)) return;
-  json_value *value = json_new_text(text);
-  print_compact(out, inner(value));
-  json_free(value);
 }
 
 typedef struct printing {
@@ -229,7 +254,7 @@ static void print_tree(printing *p, const json_t *t, int level) {
     return;
   }
   if (n == 0) {
-    print_scalar(&p->out, t);
+    print_scalar(&p->out, t, true);
     return;
   }
   void *at = json_is_object(t) ? json_object_iter((json_t *)(uintptr_t)t) : NULL;

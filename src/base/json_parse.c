@@ -10,6 +10,7 @@
 #include "base/ascii.h"
 #include "base/c_locale.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/json.h"
 
 enum { MAX_DEPTH = 2048, MAX_NUMBER = 1024, NEAR = 20 };
@@ -288,4 +289,13 @@ situ_status json_parse(json_value **out, const char *bytes, size_t n, const char
   *out = root;
   if (root) return SITU_STATUS_OK;
   return p.wrong ? fail_wrong(&p, where, error) : fail_no_memory(error);
+}
+
+situ_status json_read(json_value **out, const char *path, situ_error *error) {
+  file_view view;
+  *out = NULL;
+  TRY(file_open_text(&view, path, error));
+  situ_status status = json_parse(out, (const char *)view.bytes, view.size_bytes, path, error);
+  file_close(&view);
+  return status;
 }

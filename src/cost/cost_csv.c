@@ -104,8 +104,9 @@ static situ_status read_head(csv *c, situ_error *error) {
     return json_set(c->operators, name, times_of(c)) ? SITU_STATUS_OK : fail_no_memory(error);
   }
   if (strcmp(kernel, name) != 0) return SITU_STATUS_OK;
-  if (string_map_put(c->numbers, name, c->n_members) != c->n_members)
-    return bad(c, "a kernel is in the table twice", error);
+  int64_t there = string_map_put(c->numbers, name, c->n_members);
+  if (there < 0) return fail_no_memory(error);
+  if (there != c->n_members) return bad(c, "a kernel is in the table twice", error);
   json_value *group = json_new_object(), *members = c->members[c->n_members++] = json_new_array();
   bool ok = members && json_push(members, json_new_text(name));
   ok = json_set(group, "operators", members) && ok;

@@ -242,7 +242,7 @@ static situ_status apply_workspace(const table *t, const json_value *sizes, situ
     int64_t size = json_kind_of(member.value) == JSON_WHOLE ? json_whole(member.value, -1) : -1;
     if (v < 0) return bad(t, error, member.key, "", "the model has no operator of this name");
     if (size < 0 || size > MAX_BYTES)
-      return bad(t, error, member.key, "workspace_bytes", "must be whole bytes, from 0 to 2^56");
+      return bad(t, error, member.key, "workspace_bytes", "must be whole bytes, from 0 to 2^56 (64 PiB)");
     int32_t head = c->group[v];
     bytes[head] = named[head] ? max64(bytes[head], size) : size;
     named[head] = true;

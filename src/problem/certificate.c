@@ -74,12 +74,12 @@ void certificate_unpack(certificate *c, unpack *from, arena *a) {
   if (!c->kind) return;
   c->bound = unpack_text(from, a);
   c->lower_ns = unpack_whole(from);
-  int64_t n = unpack_whole(from);
-  from->failed |= n < 0 || n > CERTIFICATE_LISTS;
+  int64_t n = unpack_from_to(from, 0, CERTIFICATE_LISTS);
   for (int64_t i = 0; i < n && !from->failed; i++) {
     certificate_list *list = &c->list[c->n_lists++];
     list->name = unpack_text(from, a);
     list->of_operators = unpack_whole(from) != 0;
     list->values = unpack_array(from, &list->n, sizeof *list->values, a);
+    from->failed |= !list->name;
   }
 }

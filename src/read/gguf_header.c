@@ -158,7 +158,9 @@ static situ_status take_keys(cursor *c, gguf_header *h, uint64_t n) {
     *key = (gguf_key){0};
     TRY(take_name(c, &key->name, MAX_NAME, "the name of a key"));
     TRY(take_value(c, key));
-    if (string_map_put(h->key_by_name, key->name, h->n_keys) != h->n_keys) REFUSE(c, "key %s stands twice", key->name);
+    int64_t there = string_map_put(h->key_by_name, key->name, h->n_keys);
+    if (there < 0) return fail_no_memory(c->error);
+    if (there != h->n_keys) REFUSE(c, "key %s stands twice", key->name);
   }
   return SITU_STATUS_OK;
 }
@@ -216,7 +218,9 @@ static situ_status take_tensors(cursor *c, gguf_header *h, uint64_t n, int64_t a
   for (; h->n_tensors < (int32_t)n; h->n_tensors++) {
     gguf_tensor *t = &h->tensors[h->n_tensors];
     TRY(take_tensor(c, t));
-    if (string_map_put(seen, t->name, h->n_tensors) != h->n_tensors) REFUSE(c, "tensor %s stands twice", t->name);
+    int64_t there = string_map_put(seen, t->name, h->n_tensors);
+    if (there < 0) return fail_no_memory(c->error);
+    if (there != h->n_tensors) REFUSE(c, "tensor %s stands twice", t->name);
     if (t->offset != h->data_bytes)
       REFUSE(c, "tensor %s is at offset %" PRId64 " of the data; expected %" PRId64 ", where the one before it ends",
              t->name, t->offset, h->data_bytes);

@@ -48,7 +48,6 @@ static const char recurrent[] =
 
 /* What has been seen. */
 typedef struct evidence {
-  const lm *model;
   bool embedding, query, key, value, latent, fused, closing, recurrent, feed_forward, crossing, convolution;
   const char *other; /* a second stack of blocks, or NULL */
   const char *stack; /* the first */
@@ -122,7 +121,7 @@ static void list_lacks(text_buffer *t, const evidence *e) {
 }
 
 situ_status lm_check_known(const lm *model, const char *where, arena *a, situ_error *error) {
-  evidence e = {.model = model};
+  evidence e = {0};
   text_buffer why = {0};
   for (int32_t i = 0; i < model->n_tensors; i++) {
     const lm_tensor *t = &model->tensors[i];

@@ -85,7 +85,7 @@ situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const 
   const char *architecture = json_text(json_get(o, "model_type"), class_name);
   const json_value *q = json_get(root, "quantization_config");
   const char *method = json_text(json_get(q, "quant_method"), "");
-  c.bits = q ? ANY(q, 4, "bits") : 0;
+  c.bits = json_kind_of(q) == JSON_OBJECT_KIND ? ANY(q, 4, "bits") : 0; /* it may be null */
   c.packs_out = strcmp(method, "awq") == 0;
   m->architecture = arena_string(m->arena, architecture);
   if (!m->architecture) return fail_no_memory(error);

@@ -45,6 +45,16 @@ typedef struct target {
 static const char model[] = "builtin:layered?operators=10&width=3";
 static const char platform[] = "cpu+2*v100-16g";
 
+static const char workload[] =
+    "{\"maxSizePerFPGA\": 100.5, \"maxCPUs\": 1, \"maxFPGAs\": 2, \"nodes\": [{\"id\": 0, \"cpuLatency\": 5, "
+    "\"fpgaLatency\": 1.5, \"supportedOnFpga\": 1, \"isBackwardNode\": 0, \"size\": 10, \"colorClass\": 0, \"name\": "
+    "\"x\", \"layerId\": 3}, {\"id\": 1, \"cpuLatency\": 5, \"fpgaLatency\": 1.5, \"supportedOnFpga\": 0, "
+    "\"isBackwardNode\": 0, \"size\": 10}, {\"id\": 7, \"cpuLatency\": 5, \"fpgaLatency\": 2, \"supportedOnFpga\": "
+    "1, "
+    "\"isBackwardNode\": 1, \"size\": 1, \"colorClass\": 0}], \"edges\": [{\"sourceId\": 0, \"destId\": 1, \"cost\": "
+    "1},"
+    " {\"sourceId\": 1, \"destId\": 7, \"cost\": 0.25}]}";
+
 static void die(const char *what, const situ_error *error) {
   fprintf(stderr, "fuzz-files: %s: %s: %s\n", what, error ? error->where : "", error ? error->text : "");
   exit(1);
@@ -150,10 +160,19 @@ static situ_status use_plan(const target *t, situ_error *error) {
   TRY(situ_plan_read(&plan, &instance, t->path, error));
   const situ_problem *p = situ_instance_problem(instance);
   situ_status status = situ_check(&verdict, p, plan, error);
-  bool valid = status == SITU_STATUS_OK && situ_verdict_n_found(verdict) == 0;
-  /* reports are of plans, and say what they say of those that break rules */
-  if (valid) status = tell(plan, p, error);
-  if (valid && status == SITU_STATUS_OK && situ_plan_exists(plan)) status = situ_replay(&again, instance, plan, error);
+  char *text = NULL;
+  if (status == SITU_STATUS_OK) status = situ_report_verdict(&text, verdict, plan, p, NULL, error);
+  situ_text_free(text);
+  /* of plans that break rules too: a program may tell a plan without asking whether it is valid */
+  if (status == SITU_STATUS_OK) status = tell(plan, p, error);
+  if (status == SITU_STATUS_OK && situ_plan_exists(plan)) status = situ_replay(&again, instance, plan, error);
+  for (int32_t w = 0; w < situ_writer_count() && status == SITU_STATUS_OK && situ_plan_exists(plan); w++) {
+    situ_writer_info info = SITU_WRITER_INFO_INIT;
+    char *written = NULL;
+    situ_writer_at(w, &info);
+    if (!info.folder) (void)situ_write(&written, info.name, plan, p, NULL);
+    situ_text_free(written);
+  }
   situ_plan_free(again);
   situ_verdict_free(verdict);
   situ_plan_free(plan);
@@ -177,8 +196,25 @@ static situ_status open_with(situ_instance_options o, bool solve, situ_error *er
 static void make_fixes(target *t) {
   situ_instance_options o = {0};
   add_plan(t, o, (situ_problem_options){0}, "heft");
-  add_text(t, "{\"layer0.0.matmul\": \"gpu0\", \"layer0.1.matmul\": \"cpu\", \"layer1.0.matmul\": \"gpu1\"}");
-  add_text(t, "{\"fpgas\": [{\"nodes\": [0, 1, 2]}, {\"nodes\": [3]}], \"cpus\": [{\"nodes\": [4, 5]}]}");
+}
+
+static void make_pins(target *t) {
+  add_text(t, "{\"layer0.0.matmul\": \"gpu0\", \"layer2.0.norm\": \"cpu\", \"layer3.0.matmul\": \"gpu1\"}");
+}
+
+static situ_status use_pins(const target *t, situ_error *error) {
+  return open_with((situ_instance_options){.fix = t->path}, true, error);
+}
+
+static void make_splits(target *t) { add_text(t, "{\"fpgas\": [{\"nodes\": [0, 7]}], \"cpus\": [{\"nodes\": [1]}]}"); }
+
+static situ_status use_split(const target *t, situ_error *error) {
+  situ_instance_options o = {.size = sizeof o, .model = "fuzz-split.model.json", .fix = t->path};
+  situ_instance *instance = NULL;
+  TRY(situ_instance_open(&instance, &o, error));
+  situ_status status = use_problem(instance, error);
+  situ_instance_free(instance);
+  return status;
 }
 
 static situ_status use_fix(const target *t, situ_error *error) {
@@ -207,8 +243,8 @@ static void make_costs(target *t) {
   add_text(
       t,
       "{\"situ_costs\": 1, \"source\": \"s\", \"unit\": \"us\", \"classes\": [\"v100\", \"other\"], \"operators\": "
-      "{\"layer0.0.matmul\": {\"v100-16g\": 12.5, \"cpu\": null}, \"layer0.1.matmul\": {\"cpu\": 3, \"other\": 7}},"
-      " \"groups\": [{\"operators\": [\"layer1.0.matmul\", \"layer1.1.matmul\"], \"times\": {\"cpu\": 9}}], "
+      "{\"layer0.0.matmul\": {\"v100-16g\": 12.5, \"cpu\": null}, \"layer2.0.norm\": {\"cpu\": 3, \"other\": 7}},"
+      " \"groups\": [{\"operators\": [\"layer2.1.matmul\", \"layer2.2.act\"], \"times\": {\"cpu\": 9}}], "
       "\"links\": [{\"from\": \"cpu\", \"to\": \"v100-16g\", \"latency\": 10, \"bytes_per_s\": 1e10}], \"parts\": "
       "[{\"class\": \"v100-16g\", \"start\": 5, \"dispatch\": 2, \"bytes_per_s\": 5e9}, {\"class\": \"cpu\", "
       "\"start\": 0}], \"workspace_bytes\": {\"layer0.0.matmul\": 4096}}");
@@ -224,7 +260,8 @@ static void make_platforms(target *t) {
       t,
       "{\"situ_platform\": 1, \"name\": \"n\", \"devices\": [{\"name\": \"cpu\", \"base\": \"cpu\", \"server\": "
       "\"a\"}, "
-      "{\"name\": \"npu\", \"count\": 2, \"slots\": 2, \"memory_gb\": 8, \"memory_gb_per_s\": 60, \"launch_us\": 20, "
+      "{\"name\": \"npu\", \"count\": 2, \"concurrent_operators\": 2, \"memory_gb\": 8, \"memory_gb_per_s\": 60, "
+      "\"launch_us\": 20, "
       "\"efficiency\": 0.5, \"peak_tflops\": {\"f32\": 1, \"i8\": 32}}, {\"name\": \"gpu\", \"base\": \"v100-16g\", "
       "\"reserve_gb\": 1}], \"links\": [{\"from\": \"cpu\", \"to\": \"npu\", \"kind\": \"pcie4\"}, {\"from\": \"npu\", "
       "\"to\": \"npu\", \"latency_us\": 15, \"gb_per_s\": 6.4, \"channel\": \"bus\"}, {\"from\": \"cpu\", \"to\": "
@@ -273,18 +310,7 @@ static void make_graphs(target *t) {
       "\"bytes\": 4000}, {\"from\": \"b\", \"to\": [\"c\"], \"bytes\": 100}]}");
 }
 
-static void make_workloads(target *t) {
-  add_text(
-      t,
-      "{\"maxSizePerFPGA\": 100.5, \"maxCPUs\": 1, \"maxFPGAs\": 2, \"nodes\": [{\"id\": 0, \"cpuLatency\": 5, "
-      "\"fpgaLatency\": 1.5, \"supportedOnFpga\": 1, \"isBackwardNode\": 0, \"size\": 10, \"colorClass\": 0, \"name\": "
-      "\"x\", \"layerId\": 3}, {\"id\": 1, \"cpuLatency\": 5, \"fpgaLatency\": 1.5, \"supportedOnFpga\": 0, "
-      "\"isBackwardNode\": 0, \"size\": 10}, {\"id\": 7, \"cpuLatency\": 5, \"fpgaLatency\": 2, \"supportedOnFpga\": "
-      "1, "
-      "\"isBackwardNode\": 1, \"size\": 1, \"colorClass\": 0}], \"edges\": [{\"sourceId\": 0, \"destId\": 1, \"cost\": "
-      "1},"
-      " {\"sourceId\": 1, \"destId\": 7, \"cost\": 0.25}]}");
-}
+static void make_workloads(target *t) { add_text(t, workload); }
 
 static situ_status use_model(const target *t, situ_error *error) {
   return open_with((situ_instance_options){.model = t->path}, true, error);
@@ -311,15 +337,19 @@ static void make_weights(target *t) {
 }
 
 /* The header of a file without weights: eight bytes of its length, then JSON. */
-static base by_header(const base *from, rng *random) {
-  base json = by_json(from, random);
-  char *bytes = malloc(json.n + 9);
+static base with_length(const char *json, size_t n_json, rng *random) {
+  char *bytes = malloc(n_json + 9);
   if (!bytes) abort();
-  uint64_t n = rng_below(random, 50) ? json.n : (uint64_t)rng_below(random, INT64_MAX);
+  uint64_t n = rng_below(random, 50) ? n_json : (uint64_t)rng_below(random, INT64_MAX);
   for (int i = 0; i < 8; i++) bytes[i] = (char)(n >> (8 * i));
-  memcpy(bytes + 8, json.bytes, json.n + 1);
+  memcpy(bytes + 8, json, n_json + 1);
+  return (base){bytes, n_json + 8};
+}
+
+static base by_header(const base *from, rng *random) {
+  base json = by_json(from, random), out = with_length(json.bytes, json.n, random);
   free(json.bytes);
-  return (base){bytes, json.n + 8};
+  return out;
 }
 
 static void make_configs(target *t) {
@@ -329,9 +359,7 @@ static void make_configs(target *t) {
            "\"sliding_window\": 5, "
            "\"layer_types\": [\"sliding_attention\"], \"num_local_experts\": 2, \"num_experts_per_tok\": 1, "
            "\"torch_dtype\": "
-           "\"bfloat16\", \"kv_lora_rank\": 0, \"max_position_embeddings\": 100, \"quantization_config\": "
-           "{\"quant_method\": "
-           "\"gptq\", \"bits\": 4}}");
+           "\"bfloat16\", \"kv_lora_rank\": 0, \"max_position_embeddings\": 100, \"quantization_config\": null}");
 }
 
 /* The configuration beside an index whose parts are absent: shapes come from it. */
@@ -553,8 +581,10 @@ static situ_status use_profile(const target *t, situ_error *error) {
 /* ---- the rounds ---- */
 
 static target targets[] = {
-    {.name = "plan", .file = "json", .make = make_plans, .mutate = by_json, .use = use_plan, .share = 100},
+    {.name = "plan", .file = "json", .make = make_plans, .mutate = by_json, .use = use_plan, .share = 40},
     {.name = "fix", .file = "json", .make = make_fixes, .mutate = by_json, .use = use_fix, .share = 100},
+    {.name = "pins", .file = "json", .make = make_pins, .mutate = by_json, .use = use_pins, .share = 100},
+    {.name = "split", .file = "json", .make = make_splits, .mutate = by_json, .use = use_split, .share = 100},
     {.name = "costs", .file = "json", .make = make_costs, .mutate = by_json, .use = use_costs, .share = 100},
     {.name = "platform", .file = "json", .make = make_platforms, .mutate = by_json, .use = use_platform, .share = 100},
     {.name = "rules", .file = "json", .make = make_rules, .mutate = by_json, .use = use_rules, .share = 100},
@@ -593,6 +623,7 @@ static void place_files(target *t, const char *corpus) {
         file_write("fuzz-config/model.safetensors.index.json", index, strlen(index), NULL) != SITU_STATUS_OK)
       die("the folder of a configuration", NULL);
   }
+  if (strcmp(t->name, "split") == 0) put_file("fuzz-split.model.json", workload, strlen(workload));
   if (strcmp(t->name, "profile") == 0) {
     size_t n;
     char from[512];
@@ -621,11 +652,24 @@ static bool one_round(target *t, uint64_t seed, int64_t round, int64_t *counts) 
   return good;
 }
 
+/* Whether a file is what it should be before it is changed: else the rounds would show little. */
+static bool base_is_read(target *t, const base *from) {
+  situ_error error = {0};
+  rng none = rng_new(0);
+  base whole = t->mutate == by_header ? with_length(from->bytes, from->n, &none) : *from;
+  put_file(t->path, whole.bytes, whole.n);
+  if (whole.bytes != from->bytes) free(whole.bytes);
+  situ_status status = t->use(t, &error);
+  if (status != SITU_STATUS_OK) printf("not ok - %s: a base: %s: %s\n", t->name, error.where, error.text);
+  return status == SITU_STATUS_OK;
+}
+
 static bool run_target(target *t, int64_t rounds, uint64_t seed, int64_t first, const char *corpus) {
   int64_t counts[2] = {0};
   bool good = true;
   place_files(t, corpus);
   t->make(t);
+  for (int32_t k = 0; k < t->n_bases; k++) good = base_is_read(t, &t->bases[k]) && good;
   rounds = (rounds * t->share + 99) / 100;
   for (int64_t k = first; k < first + rounds && good; k++) good = one_round(t, seed, k, counts);
   if (good) {

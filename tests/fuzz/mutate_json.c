@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+
 enum { MAX_SPANS = 1 << 16, MAX_DEPTH = 64, DEEP = 3000 };
 
 /* A value, where its member or item begins (a key before it), and whether it is the last of its list. */
@@ -176,7 +178,7 @@ static char *damaged(const char *text, rng *r) {
   return copy;
 }
 
-char *mutate_json(const char *text, rng *r) {
+static char *mutate_once(const char *text, rng *r) {
   spans s = {.text = text, .all = malloc(MAX_SPANS * sizeof(span))};
   if (!s.all) abort();
   skip(&s);
@@ -197,5 +199,23 @@ char *mutate_json(const char *text, rng *r) {
   else
     out = damaged(text, r);
   free(s.all);
+  return out;
+}
+
+/* Whether note() can walk it: JSON, and not as deep as nested() makes it. */
+static bool is_walkable(const char *text) {
+  json_value *root = NULL;
+  bool good = json_parse(&root, text, strlen(text), "again", NULL) == SITU_STATUS_OK && !strstr(text, "[[[[[[[[");
+  json_free(root);
+  return good;
+}
+
+char *mutate_json(const char *text, rng *random) {
+  char *out = mutate_once(text, random);
+  for (int k = 0; k < 3 && rng_below(random, 3) == 0 && is_walkable(out); k++) {
+    char *more = mutate_once(out, random);
+    free(out);
+    out = more;
+  }
   return out;
 }

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "base/text.h"
 
-/* A changed copy of a JSON text (free() it), by one mutation; it need not be JSON any more. */
+/* A changed copy of a JSON text (free() it), by one to four mutations; it need not be JSON any more. */
 char *mutate_json(const char *text, rng *random);
 
 #endif

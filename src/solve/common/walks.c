@@ -148,17 +148,18 @@ static void pack_walks(text_buffer *to, const team *all) {
 
 static situ_status unpack_walks(team *all, unpack *from) {
   if (unpack_whole(from)) atomic_store(&all->stop, true);
-  for (int64_t left = unpack_whole(from); left > 0 && !from->failed; left--) {
-    int64_t number = unpack_whole(from);
-    REQUIRE(number >= 0 && number < all->n);
-    walker *w = &all->walker[number];
-    w->budget = (budget){.steps = unpack_whole(from)};
-    w->budget.stop = (budget_stop)unpack_whole(from);
+  for (int64_t left = unpack_from_to(from, 0, all->n); left > 0 && !from->failed; left--) {
+    walker *w = &all->walker[unpack_from_to(from, 0, all->n - 1)];
+    budget used = {.steps = unpack_from_to(from, 0, INT64_MAX / 2)};
+    used.stop = (budget_stop)unpack_from_to(from, BUDGET_GOING, BUDGET_CANCELLED);
+    if (from->failed) break;
+    w->budget = used;
     TRY(exchange_unpack(&w->incumbent, from, all->run->problem, all->run->islands, all->run->error));
     w->ended = true;
     if (w->incumbent.value_ns <= w->incumbent.lower_bound_ns) close_behind(w);
   }
-  return SITU_STATUS_OK;
+  if (!from->failed) return SITU_STATUS_OK;
+  return fail_with(all->run->error, SITU_STATUS_INTERNAL, NULL, "a rank sent walks that are out of range");
 }
 
 /* Exchanges among all ranks what their walks found. */

@@ -328,7 +328,7 @@ static void malformed_tables_are_refused(void **state) {
       {HEAD "\"operators\": {\"op7\": {}}}", "no operator of this name"},
       {HEAD "\"operators\": {\"op1\": 3}}", "object of class"},
       {HEAD "\"operators\": {\"op1\": {\"t5\": 3}}}", "\"t5\" is not a class"},
-      {HEAD "\"operators\": {\"op1\": {\"cpu\": -3}}}", "time of at least 0"},
+      {HEAD "\"operators\": {\"op1\": {\"cpu\": -3}}}", "time from 0 to 2^54 ns"},
       {HEAD "\"operators\": {}, \"groups\": {}}", "\"groups\" must be a list"},
       {HEAD "\"operators\": {}, \"links\": {}}", "\"links\" must be a list"},
       {HEAD "\"operators\": {}, \"links\": [{\"from\": \"cpu\", \"to\": \"t5\"}]}", "\"t5\" is not a class"},
@@ -338,11 +338,17 @@ static void malformed_tables_are_refused(void **state) {
       {HEAD "\"operators\": {}, \"groups\": [{\"operators\": [\"op9\"], \"times\": {}}]}", "no operator of this name"},
       {HEAD "\"operators\": {}, \"groups\": [{\"operators\": [7], \"times\": {}}]}", "no operator of this name"},
       {HEAD "\"operators\": {}, \"groups\": [{\"operators\": [\"op1\"], \"times\": {\"cpu\": -1}}]}",
-       "time of at least 0"},
+       "time from 0 to 2^54 ns"},
       {HEAD "\"operators\": {\"op1\": {}}, \"groups\": [{\"operators\": [\"op1\"], \"times\": {}}]}",
        "in the table twice"},
-      {HEAD "\"operators\": {\"op1\": {\"cpu\": \"3\"}}}", "time of at least 0"},
+      {HEAD "\"operators\": {\"op1\": {\"cpu\": \"3\"}}}", "time from 0 to 2^54 ns"},
       {HEAD "\"operators\": {\"op1\": {\"cpu\": 1e999}}}", "not valid JSON"},
+      /* 2^63 - 1 ns would read as never */
+      {HEAD "\"operators\": {\"op1\": {\"cpu\": 9223372036854775807}}}", "time from 0 to 2^54 ns"},
+      {HEAD "\"operators\": {\"op1\": {\"cpu\": 1e30}}}", "time from 0 to 2^54 ns"},
+      {HEAD "\"operators\": {}, \"parts\": [{\"class\": \"cpu\", \"start\": 1e300}]}", "from 0 to 2^54 ns"},
+      {HEAD "\"operators\": {}, \"parts\": [{\"class\": \"cpu\", \"start\": 1, \"dispatch\": 1e300}]}", "2^54 ns"},
+      {HEAD "\"operators\": {}, \"workspace_bytes\": {\"op1\": 72057594037927937}}", "64 PiB"}, /* 2^56 + 1 */
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     situ_costs *c;

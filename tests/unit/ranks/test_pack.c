@@ -68,8 +68,33 @@ static void a_certificate_comes_back_and_no_shorter_one_does(void **state) {
   text_free(&bytes);
 }
 
+/* A message may come from anyone who can start a process of the run: an index in it is checked before it is one. */
+static void numbers_out_of_range_are_failures(void **state) {
+  (void)state;
+  static const int32_t rows[][3] = {{0, 1, 2}, {0, -1, 2}, {0, 3, 2}, {INT32_MIN, 0, 0}, {INT32_MAX, 0, 0}};
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    text_buffer bytes = {0};
+    int32_t into[3];
+    pack_array(&bytes, rows[k], 3, sizeof *rows[k]);
+    unpack from = {.at = (unsigned char *)bytes.bytes, .n_left = (int64_t)bytes.length};
+    assert_int_equal(unpack_within(&from, into, 3, 0, 3), k == 0);
+    assert_int_equal(from.failed, k > 0);
+    text_free(&bytes);
+  }
+  for (int64_t value = -2; value <= 4; value++) {
+    text_buffer bytes = {0};
+    pack_whole(&bytes, value);
+    unpack from = {.at = (unsigned char *)bytes.bytes, .n_left = (int64_t)bytes.length};
+    bool good = value >= -1 && value <= 3;
+    assert_int_equal(unpack_from_to(&from, -1, 3), good ? value : -1);
+    assert_int_equal(from.failed, !good);
+    text_free(&bytes);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(values_come_back),
+                                     cmocka_unit_test(numbers_out_of_range_are_failures),
                                      cmocka_unit_test(a_certificate_comes_back_and_no_shorter_one_does)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
