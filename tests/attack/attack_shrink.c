@@ -59,6 +59,7 @@ static void drop_parts(edit *e) {
 
 static void plain_question(edit *e) {
   attack_problem *p = e->p;
+  clear(e, &p->huge);
   clear(e, &p->free);
   clear(e, &p->async_copies);
   clear(e, &p->replicate);
