@@ -1,12 +1,13 @@
 /* attack - random problems of the whole model against the library, checked by counting all plans.
  *
- *     attack [--problems N] [--seed S] [--only N] [--folder DIR] [--quiet] [--known] [--equal]
+ *     attack [--problems N] [--seed S] [--only N] [--folder DIR] [--tool SITU] [--quiet] [--known] [--equal]
  *
  * Problem i is the same for each seed S + i. Each is solved by `auto` and by one named solver in turn; some also with a
  * choice among near-equal plans, as a front, as files, by laws. A failure is made smaller and written to
  * DIR/<kind>-<number>, with the call of the command line that asks the same. Ends with a line of counts; the exit code
- * is 1 if anything failed. --known tries also what is known to fail (attack_known.h); --equal draws only problems about
- * equal devices. SITU_TEST_SHARE takes that share of the problems, in percent. */
+ * is 1 if anything failed. With --tool some are also asked on the command line. --known tries also what is known to
+ * fail (attack_known.h); --equal draws only problems about equal devices. SITU_TEST_SHARE takes that share of the
+ * problems, in percent. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ enum { MAX_REPORTS = 20 };
 typedef struct attack_run {
   int64_t problems, seed;
   int64_t only; /* one problem, or -1 */
-  const char *folder;
+  const char *folder, *tool;
   bool quiet, known_too, equal;
   /* counts */
   int64_t n[SITU_EXECUTION_PIPELINE + 1], feasible, uncounted, trials, known, failures, plans;
@@ -44,6 +45,7 @@ static void report(attack_run *run, int64_t number, const attack_problem *p, con
   printf("FAILED %lld, %s, solver %s: %s: %s\n", (long long)number,
          trial->kind == TRIAL_LAW        ? law_name(trial->law)
          : trial->kind == TRIAL_FILES    ? "files"
+         : trial->kind == TRIAL_TOOL     ? "tool"
          : trial->kind == TRIAL_SIMULATE ? "simulate"
          : trial->call.pareto            ? "front"
                                          : "solve",
@@ -159,6 +161,11 @@ static void attack_one(attack_run *run, int64_t number) {
     trial.kind = TRIAL_FILES;
     attempt(run, number, &p, &trial);
   }
+  if (run->tool && dice_below(&dice, 150) == 0) {
+    trial.kind = TRIAL_TOOL;
+    trial.call.tool = run->tool;
+    attempt(run, number, &p, &trial);
+  }
   if (!dice_chance(&dice, 30)) return;
   trial.kind = TRIAL_LAW;
   trial.law = dice_below(&dice, laws_count());
@@ -188,6 +195,8 @@ static bool take_argument(attack_run *run, const char *name, const char *value) 
     run->only = strtoll(value, NULL, 10);
   else if (strcmp(name, "--folder") == 0)
     run->folder = value;
+  else if (strcmp(name, "--tool") == 0)
+    run->tool = realpath(value, NULL);
   else
     return false;
   return true;
@@ -204,7 +213,8 @@ int main(int argc, char **argv) {
       run.equal = true;
     } else if (i + 1 == argc || !take_argument(&run, argv[i], argv[i + 1])) {
       fprintf(stderr,
-              "usage: attack [--problems N] [--seed S] [--only N] [--folder DIR] [--quiet] [--known] [--equal]\n");
+              "usage: attack [--problems N] [--seed S] [--only N] [--folder DIR] [--tool SITU] [--quiet] [--known] "
+              "[--equal]\n");
       return 2;
     } else {
       i++;

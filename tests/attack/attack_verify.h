@@ -14,8 +14,9 @@ typedef struct attack_call {
   double uncertainty;
   bool robust, no_bounds;
   int32_t threads;
-  bool start;  /* from a placement by chance, which may break rules */
-  bool pareto; /* situ_pareto instead of situ_solve */
+  bool start;       /* from a placement by chance, which may break rules */
+  const char *tool; /* the command, by an absolute path; NULL where it is not asked */
+  bool pareto;      /* situ_pareto instead of situ_solve */
 } attack_call;
 
 /* The first disagreement. */
