@@ -10,7 +10,7 @@ code=0
 say() { printf '\n== %s\n' "$*"; }
 
 say "$n problems from number $seed"
-nice "$build/tests/attack/attack" --problems "$n" --seed "$seed" --folder "$build/attack" || code=1
+nice "$build/tests/attack/attack" --problems "$n" --seed "$seed" --tool "$build/situ" --folder "$build/attack" || code=1
 
 # The forger of certificates: exit code 1 if one of them proves more than is true.
 forge=$build/tests/oracle/test-oracle-forged_certificates

@@ -1,12 +1,13 @@
 /* attack - random problems of the whole model against the library, checked by counting all plans.
  *
- *     attack [--problems N] [--seed S] [--only N] [--folder DIR] [--quiet] [--known] [--equal]
+ *     attack [--problems N] [--seed S] [--only N] [--folder DIR] [--tool SITU] [--quiet] [--known] [--equal]
  *
  * Problem i is the same for each seed S + i. Each is solved by `auto` and by one named solver in turn; some also with a
  * choice among near-equal plans, as a front, as files, by laws. A failure is made smaller and written to
  * DIR/<kind>-<number>, with the call of the command line that asks the same. Ends with a line of counts; the exit code
- * is 1 if anything failed. --known tries also what is known to fail (attack_known.h); --equal draws only problems about
- * equal devices. SITU_TEST_SHARE takes that share of the problems, in percent. */
+ * is 1 if anything failed. With --tool some are also asked on the command line. --known tries also what is known to
+ * fail (attack_known.h); --equal draws only problems about equal devices. SITU_TEST_SHARE takes that share of the
+ * problems, in percent. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +23,10 @@ enum { MAX_REPORTS = 20 };
 typedef struct attack_run {
   int64_t problems, seed;
   int64_t only; /* one problem, or -1 */
-  const char *folder;
+  const char *folder, *tool;
   bool quiet, known_too, equal;
   /* counts */
-  int64_t n[SITU_EXECUTION_PIPELINE + 1], feasible, trials, known, failures, plans;
+  int64_t n[SITU_EXECUTION_PIPELINE + 1], feasible, uncounted, trials, known, failures, plans;
   double counting_s, start_s;
 } attack_run;
 
@@ -44,6 +45,7 @@ static void report(attack_run *run, int64_t number, const attack_problem *p, con
   printf("FAILED %lld, %s, solver %s: %s: %s\n", (long long)number,
          trial->kind == TRIAL_LAW        ? law_name(trial->law)
          : trial->kind == TRIAL_FILES    ? "files"
+         : trial->kind == TRIAL_TOOL     ? "tool"
          : trial->kind == TRIAL_SIMULATE ? "simulate"
          : trial->call.pareto            ? "front"
                                          : "solve",
@@ -91,7 +93,7 @@ static void attack_solvers(attack_run *run, int64_t number, const attack_problem
   attack_trial first = {.call = {.solver = "auto", .steps = number % 50 ? 40 : 1000, .seed = (uint64_t)number}};
   if (problem_pose(&posed, p, &error)) {
     failure_set(&failure, "pose", "%s: %s", situ_status_name(error.status), error.text);
-    report(run, number, p, &first, &failure);
+    if (!pose_may_fail(p, &error)) report(run, number, p, &first, &failure);
     posed_free(&posed);
     return;
   }
@@ -101,6 +103,7 @@ static void attack_solvers(attack_run *run, int64_t number, const attack_problem
   run->counting_s += now_s() - start;
   run->plans += optimum.n_plans;
   run->feasible += optimum.value_ns != SITU_NEVER_NS;
+  run->uncounted += !optimum.complete;
   attack_trial second = first;
   second.call.solver = solver_in_turn(&posed, number);
   second.call.steps = number % 7 ? 60 : 2000;
@@ -158,6 +161,11 @@ static void attack_one(attack_run *run, int64_t number) {
     trial.kind = TRIAL_FILES;
     attempt(run, number, &p, &trial);
   }
+  if (run->tool && dice_below(&dice, 150) == 0) {
+    trial.kind = TRIAL_TOOL;
+    trial.call.tool = run->tool;
+    attempt(run, number, &p, &trial);
+  }
   if (!dice_chance(&dice, 30)) return;
   trial.kind = TRIAL_LAW;
   trial.law = dice_below(&dice, laws_count());
@@ -168,12 +176,13 @@ static void attack_one(attack_run *run, int64_t number) {
 static void print_counts(const attack_run *run, int64_t done) {
   double seconds = now_s() - run->start_s;
   printf(
-      "%lld problems (stream %lld, calls %lld, pipeline %lld; %lld with a plan), %lld trials, %lld left out for known "
+      "%lld problems (stream %lld, calls %lld, pipeline %lld; %lld with a plan, %lld with too many to count), %lld "
+      "trials, %lld left out for known "
       "defects, %lld plans counted, %.1f s (%.1f s counting), %.0f problems/s, %lld failures\n",
       (long long)done, (long long)run->n[SITU_EXECUTION_STREAM], (long long)run->n[SITU_EXECUTION_CALLS],
-      (long long)run->n[SITU_EXECUTION_PIPELINE], (long long)run->feasible, (long long)run->trials,
-      (long long)run->known, (long long)run->plans, seconds, run->counting_s, (double)done / seconds,
-      (long long)run->failures);
+      (long long)run->n[SITU_EXECUTION_PIPELINE], (long long)run->feasible, (long long)run->uncounted,
+      (long long)run->trials, (long long)run->known, (long long)run->plans, seconds, run->counting_s,
+      (double)done / seconds, (long long)run->failures);
   fflush(stdout);
 }
 
@@ -186,6 +195,8 @@ static bool take_argument(attack_run *run, const char *name, const char *value) 
     run->only = strtoll(value, NULL, 10);
   else if (strcmp(name, "--folder") == 0)
     run->folder = value;
+  else if (strcmp(name, "--tool") == 0)
+    run->tool = realpath(value, NULL);
   else
     return false;
   return true;
@@ -202,7 +213,8 @@ int main(int argc, char **argv) {
       run.equal = true;
     } else if (i + 1 == argc || !take_argument(&run, argv[i], argv[i + 1])) {
       fprintf(stderr,
-              "usage: attack [--problems N] [--seed S] [--only N] [--folder DIR] [--quiet] [--known] [--equal]\n");
+              "usage: attack [--problems N] [--seed S] [--only N] [--folder DIR] [--tool SITU] [--quiet] [--known] "
+              "[--equal]\n");
       return 2;
     } else {
       i++;

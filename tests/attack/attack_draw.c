@@ -26,7 +26,7 @@ static void draw_devices(attack_problem *p, attack_dice *dice) {
   int32_t n_classes = 1 + dice_below(dice, p->n_devices);
   bool servers = dice_chance(dice, 25), sharing = dice_chance(dice, 40), limited = dice_chance(dice, 60),
        equal = dice_chance(dice, 30);
-  int64_t scale = p->n > 7 ? 5 : 1 + dice_below(dice, 2), usual = (5 + dice_below(dice, 40)) * scale;
+  int64_t scale = p->n > 8 ? 5 : 1 + dice_below(dice, 2), usual = (5 + dice_below(dice, 40)) * scale;
   for (int32_t d = 0; d < p->n_devices; d++) {
     attack_device *x = &p->device[d];
     *x = (attack_device){.class_index = dice_below(dice, n_classes), .shares = -1};
@@ -133,9 +133,33 @@ static void draw_operator(attack_problem *p, attack_dice *dice, int32_t v, int32
   }
 }
 
+/* Shapes of networks, which chance alone seldom makes. */
+typedef enum graph_shape { SHAPE_RANDOM = 0, SHAPE_CHAIN, SHAPE_FORK, SHAPE_LAYERS, SHAPES } graph_shape;
+
+/* Whether w uses what v produces, in a shape other than SHAPE_RANDOM. */
+static bool is_edge(graph_shape shape, int32_t n, int32_t v, int32_t w) {
+  if (shape == SHAPE_CHAIN) return w == v + 1;
+  if (shape == SHAPE_FORK) return v == 0 || w == n - 1;
+  return v / 2 + 1 == w / 2;
+}
+
+static void draw_shape(attack_problem *p, attack_dice *dice, int32_t n, graph_shape shape) {
+  for (int32_t v = 0; v < n && p->n_tensors < MAX_TENSORS; v++) {
+    attack_tensor t = {.from = v, .size_bytes = small(dice, 20)};
+    for (int32_t w = v + 1; w < n; w++)
+      if (is_edge(shape, n, v, w) ? dice_chance(dice, 95) : dice_chance(dice, 5)) t.users |= 1U << w;
+    if (t.users || dice_chance(dice, 25)) p->tensor[p->n_tensors++] = t;
+  }
+}
+
 static void draw_tensors(attack_problem *p, attack_dice *dice, int32_t n) {
-  int32_t max = n <= 7 ? 12 : MAX_TENSORS;
-  int32_t density = n <= 7 ? 15 + dice_below(dice, 60) : 5 + dice_below(dice, 20);
+  graph_shape shape = dice_chance(dice, 60) ? SHAPE_RANDOM : (graph_shape)dice_below(dice, SHAPES);
+  if (shape != SHAPE_RANDOM) {
+    draw_shape(p, dice, n, shape);
+    return;
+  }
+  int32_t max = n <= 8 ? 12 : MAX_TENSORS;
+  int32_t density = n <= 8 ? 15 + dice_below(dice, 60) : 5 + dice_below(dice, 20);
   bool heavy = dice_chance(dice, 80);
   for (int32_t v = 0; v < n && p->n_tensors < max; v++) {
     for (int32_t k = dice_chance(dice, 15) ? 2 : 1; k > 0 && p->n_tensors < max; k--) {
@@ -199,6 +223,80 @@ static void copy_all(attack_problem *p, int32_t copies) {
   p->n = n * copies;
 }
 
+/* A training step as it is derived from a network: gradients in the reverse order, each with its forward operator, and
+ * now and then an update. */
+static void draw_training(attack_problem *p, attack_dice *dice) {
+  int32_t n = p->n < 4 ? p->n : 4, updates = dice_chance(dice, 40);
+  p->n = n * (updates ? 3 : 2);
+  for (int32_t v = 0; v < n; v++) {
+    attack_operator *backward = &p->op[2 * n - 1 - v], *update = &p->op[2 * n + v];
+    p->op[v].phase = SITU_PHASE_FORWARD;
+    p->op[v].colocation = v;
+    *backward = p->op[v];
+    backward->phase = SITU_PHASE_BACKWARD;
+    backward->weight_bytes = 0;
+    for (int32_t k = 0; k < MAX_DEVICES; k++)
+      if (backward->time_ns[k] != SITU_NEVER_NS) backward->time_ns[k] *= 2;
+    if (!updates) continue;
+    *update = *backward;
+    update->phase = SITU_PHASE_UPDATE;
+  }
+  draw_tensors(p, dice, n);
+  for (int32_t t = 0, n_tensors = p->n_tensors; t < n_tensors; t++) {
+    attack_tensor *x = &p->tensor[t], gradient = {.from = -1, .size_bytes = x->size_bytes};
+    for (int32_t w = 0; w < n; w++) {
+      if (!(x->users >> w & 1)) continue;
+      if (dice_chance(dice, 60)) x->users |= 1U << (2 * n - 1 - w); /* kept for the gradient */
+      if (gradient.from < 0) gradient.from = 2 * n - 1 - w;
+    }
+    gradient.users = 1U << (2 * n - 1 - x->from);
+    if (gradient.from >= 0 && p->n_tensors < MAX_TENSORS - n) p->tensor[p->n_tensors++] = gradient;
+  }
+  for (int32_t v = 0; v < n && updates; v++)
+    p->tensor[p->n_tensors++] = (attack_tensor){.from = 2 * n - 1 - v, .users = 1U << (2 * n + v), .size_bytes = 2};
+}
+
+/* Tensors by producer, as a graph numbers them. */
+static void sort_tensors(attack_problem *p) {
+  for (int32_t t = 1; t < p->n_tensors; t++)
+    for (int32_t k = t; k > 0 && p->tensor[k - 1].from > p->tensor[k].from; k--) {
+      attack_tensor x = p->tensor[k];
+      p->tensor[k] = p->tensor[k - 1];
+      p->tensor[k - 1] = x;
+    }
+}
+
+static int64_t times(int64_t x, int64_t k) { return x == INT64_MAX ? x : x * k; }
+
+/* The same in units that bring sums near the limits of problems; rates stay whole numbers. */
+static void enlarge(attack_problem *p, attack_dice *dice) {
+  int32_t longer = dice_below(dice, 45), faster = dice_below(dice, 25) - 8;
+  if (longer + faster < 0 || longer + faster > 48) return;
+  int64_t time = (int64_t)1 << longer, bytes = (int64_t)1 << (longer + faster);
+  p->huge = true;
+  for (int32_t v = 0; v < p->n; v++) {
+    attack_operator *x = &p->op[v];
+    x->weight_bytes *= bytes;
+    x->workspace_bytes *= bytes;
+    for (int32_t k = 0; k < MAX_DEVICES; k++) {
+      x->time_ns[k] = times(x->time_ns[k], time);
+      x->other_ns[k] = times(x->other_ns[k], time);
+    }
+  }
+  for (int32_t t = 0; t < p->n_tensors; t++) p->tensor[t].size_bytes *= bytes;
+  for (int32_t d = 0; d < p->n_devices; d++) p->device[d].capacity_bytes = times(p->device[d].capacity_bytes, bytes);
+  double rate = faster < 0 ? 1.0 / (1 << -faster) : 1 << faster;
+  for (int32_t i = 0; i < p->n_links; i++) {
+    p->link[i].latency_ns *= time;
+    if (p->link[i].bytes_per_s < 1e17) p->link[i].bytes_per_s *= rate;
+  }
+  p->measured_ns *= time;
+  p->measured_bytes_per_s *= rate;
+  p->max_period_ns *= time;
+  p->max_latency_ns *= time;
+  p->max_other_ns *= time;
+}
+
 /* ---- the question ---- */
 
 static void draw_stream(attack_problem *p, attack_dice *dice) {
@@ -239,8 +337,8 @@ static void make_workload(attack_problem *p, attack_dice *dice) {
 
 /* The most operators for which all plans can be counted. */
 static int32_t max_operators(const attack_problem *p) {
-  if (p->execution == SITU_EXECUTION_PIPELINE) return p->n_devices > 3 ? 6 : 7;
-  return p->n_devices > 3 ? 5 : 6;
+  if (p->execution == SITU_EXECUTION_PIPELINE) return p->n_devices > 3 ? 6 : p->n_devices > 2 ? 7 : 8;
+  return p->n_devices > 3 ? 5 : p->n_devices > 2 ? 6 : 7;
 }
 
 static void draw_any(attack_problem *p, attack_dice *dice, bool large) {
@@ -261,18 +359,25 @@ static void draw_any(attack_problem *p, attack_dice *dice, bool large) {
     draw_operator(p, dice, v, never, weighty);
     if (alike && v > 0) p->op[v] = p->op[0];
   }
+  bool training = !copied && dice_chance(dice, p->execution == SITU_EXECUTION_PIPELINE ? 15 : 3);
   if (p->execution == SITU_EXECUTION_PIPELINE || dice_chance(dice, 10)) draw_phases(p, dice);
-  draw_tensors(p, dice, p->n);
+  if (training)
+    draw_training(p, dice);
+  else
+    draw_tensors(p, dice, p->n);
+  sort_tensors(p);
   for (int32_t v = 0; v < p->n && constants; v++)
     p->op[v].constant = p->op[v].phase == SITU_PHASE_FORWARD && dice_chance(dice, 30);
-  if (copied && p->n_tensors * 2 <= MAX_TENSORS)
-    copy_all(p, 2);
-  else
+  int32_t copies = p->n <= 2 && dice_chance(dice, 40) ? 3 : 2;
+  if (copied && p->n_tensors * copies <= MAX_TENSORS)
+    copy_all(p, copies);
+  else if (!training)
     draw_ties(p, dice);
   if (p->execution == SITU_EXECUTION_STREAM) draw_stream(p, dice);
   if (p->execution == SITU_EXECUTION_PIPELINE) draw_pipeline(p, dice);
   if (p->execution == SITU_EXECUTION_CALLS && dice_chance(dice, 40)) p->max_calls = 1 + dice_below(dice, 2);
   if (!large) make_workload(p, dice);
+  if (p->n_hosts == 0 && dice_chance(dice, 5)) enlarge(p, dice);
 }
 
 void problem_draw(attack_problem *p, uint64_t seed) {

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "attack_trial.h"
 
@@ -9,6 +10,18 @@ static FILE *open_in(const char *folder, const char *name) {
   char path[512];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   return fopen(path, "w");
+}
+
+void problem_remove(const char *folder) {
+  static const char *const names[] = {"graph.json",    "platform.json", "costs.json", "other_costs.json",
+                                      "workload.json", "rules.json",    "fix.json",   "cmd.txt",
+                                      "problem.txt",   "plan.json",     "out.json",   "err.txt"};
+  for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, names[k]);
+    unlink(path);
+  }
+  rmdir(folder);
 }
 
 static int32_t n_named(const attack_problem *p) { return p->n / p->copies; }
@@ -124,7 +137,10 @@ static void print_model(FILE *f, const attack_problem *p) {
   if (p->max_period_ns > 0) fprintf(f, " --max-period %.9g", (double)p->max_period_ns / 1e6);
   if (p->max_latency_ns > 0) fprintf(f, " --max-latency %.9g", (double)p->max_latency_ns / 1e6);
   for (int32_t d = 0; d < p->n_devices; d++)
-    if (p->device[d].unused) fprintf(f, " --unused d%d", (int)d);
+    if (p->device[d].unused && p->n_hosts > 0)
+      fprintf(f, " --unused %s%d", d < p->n_hosts ? "cpu" : "acc", (int)(d < p->n_hosts ? d : d - p->n_hosts));
+    else if (p->device[d].unused)
+      fprintf(f, " --unused d%d", (int)d);
 }
 
 static bool write_workload(const attack_problem *p, const char *folder) {

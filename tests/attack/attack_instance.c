@@ -6,18 +6,6 @@
 
 #include "attack_trial.h"
 
-static const char *const names[] = {"graph.json", "platform.json", "costs.json",  "other_costs.json", "rules.json",
-                                    "fix.json",   "cmd.txt",       "problem.txt", "plan.json"};
-
-static void remove_folder(const char *folder) {
-  for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, names[k]);
-    unlink(path);
-  }
-  rmdir(folder);
-}
-
 typedef struct asked {
   char model[512], platform[512], table[512], rules[512], fix[512], plan[512];
   char flag[2][64]; /* rules as on the command line */
@@ -237,7 +225,9 @@ bool verify_files(attack_failure *failure, const attack_problem *p, const attack
   if (p->max_other_ns > 0 || p->n_hosts > 0) return true;
   bool posing = problem_pose(&posed, p, &error) == SITU_STATUS_OK;
   posed_free(&posed);
-  if (!posing) return failure_set(failure, "pose", "%s: %s", situ_status_name(error.status), error.text);
+  if (!posing)
+    return pose_may_fail(p, &error) ||
+           failure_set(failure, "pose", "%s: %s", situ_status_name(error.status), error.text);
   draw_rules(&a, &ruled, call->seed);
   facts_find(&f, &ruled);
   optimum_find(&optimum, &f);
@@ -253,7 +243,7 @@ bool verify_files(attack_failure *failure, const attack_problem *p, const attack
   bool sized = p->max_period_ns == 0 && p->max_latency_ns == 0;
   if (good && sized && goal > 0) good = verify_size(failure, p, &a, &solve, optimum.value_ns, goal);
   if (good && sized && goal > 1) good = verify_size(failure, p, &a, &solve, optimum.value_ns, goal - 1);
-  remove_folder(folder);
+  problem_remove(folder);
   size_t length = strlen(failure->kind ? failure->text : "");
   for (int32_t k = 0; k < 2 && !good; k++)
     if (a.flag[k][0] && length + 80 < sizeof failure->text)

@@ -248,6 +248,10 @@ static bool solve(attack_failure *failure, situ_plan **plan, const attack_proble
   o.seed = call->seed;
   *plan = NULL;
   bool posing = problem_pose(&posed, p, &error) == SITU_STATUS_OK;
+  if (!posing && pose_may_fail(p, &error)) {
+    posed_free(&posed);
+    return true;
+  }
   bool good = posing && situ_solve(plan, posed.problem, &o, &error) == SITU_STATUS_OK;
   if (!good)
     failure_set(failure, posing ? "law-status" : "law-pose", "%s: %s", situ_status_name(error.status), error.text);
@@ -294,6 +298,11 @@ bool verify_law(attack_failure *failure, const attack_problem *p, int32_t law, c
   failure->kind = NULL;
   if (!law_derive(law, p, &easier, &harder, &both)) return true;
   bool good = solve(failure, &a, &easier, call) && solve(failure, &b, &harder, call);
+  if (good && (!a || !b)) { /* one of them is beyond the limits of problems */
+    situ_plan_free(a);
+    situ_plan_free(b);
+    return true;
+  }
   int64_t unit = factor_of(law);
   good = good && verify_truth(failure, law, &easier, &harder, both) && in_order(failure, law, a, unit, b, 1) &&
          (!both || in_order(failure, law, b, 1, a, unit));

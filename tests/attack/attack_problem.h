@@ -48,6 +48,7 @@ typedef struct attack_device {
 } attack_device;
 
 typedef struct attack_problem {
+  bool huge;       /* near the limits of a problem, and perhaps beyond them: it may be refused */
   int32_t n_hosts; /* above 0: a workload file, with that many hosts and the form of attack_workload.c */
   int32_t n, n_devices, n_tensors, n_links; /* n counts the operators of all copies */
   attack_operator op[MAX_OPS];              /* in a topological order */

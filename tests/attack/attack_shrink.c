@@ -8,11 +8,15 @@ bool trial_run(attack_failure *failure, const attack_problem *p, const attack_tr
   failure->kind = NULL;
   switch (trial->kind) {
     case TRIAL_LAW: return verify_law(failure, p, trial->law, &trial->call);
+    case TRIAL_TOOL: return verify_tool(failure, p, &trial->call);
     case TRIAL_SIMULATE: return verify_simulated(failure, p, &trial->call);
     case TRIAL_FILES: return verify_files(failure, p, &trial->call);
     default: return verify_call(failure, p, &trial->call, NULL);
   }
 }
+
+/* How often a problem is made smaller at most. */
+enum { MAX_TRIALS = 20000 };
 
 /* Edits are numbered through; `left` counts down to the one that is made. */
 typedef struct edit {
@@ -30,7 +34,7 @@ static bool turn(edit *e) {
 static void lower(edit *e, int64_t *x, int64_t least) {
   if (*x > least && turn(e)) *x = least;
   if (*x > least + 1 && *x != SITU_UNLIMITED_BYTES && turn(e)) *x = least + (*x - least) / 2;
-  if (*x > least && *x != SITU_UNLIMITED_BYTES && turn(e)) *x -= 1;
+  if (*x > least && *x < least + 100 && turn(e)) *x -= 1;
 }
 
 static void reset(edit *e, int32_t *x, int32_t plain) {
@@ -59,6 +63,7 @@ static void drop_parts(edit *e) {
 
 static void plain_question(edit *e) {
   attack_problem *p = e->p;
+  clear(e, &p->huge);
   clear(e, &p->free);
   clear(e, &p->async_copies);
   clear(e, &p->replicate);
@@ -139,10 +144,11 @@ static bool make_edit(attack_problem *p, int32_t number) {
 }
 
 void trial_shrink(attack_problem *p, attack_failure *failure, const attack_trial *trial) {
+  int32_t left = MAX_TRIALS;
   for (bool again = true; again;) {
     again = false;
     attack_problem smaller = *p;
-    for (int32_t k = 0; make_edit(&smaller, k); k++, smaller = *p) {
+    for (int32_t k = 0; left > 0 && make_edit(&smaller, k); k++, left--, smaller = *p) {
       attack_failure now;
       if (memcmp(&smaller, p, sizeof smaller) == 0) continue; /* a workload takes its form back */
       if (trial_run(&now, &smaller, trial) || strcmp(now.kind, failure->kind) != 0) continue;

@@ -6,7 +6,7 @@
 
 #include "attack_verify.h"
 
-typedef enum attack_trial_kind { TRIAL_CALL = 0, TRIAL_LAW, TRIAL_FILES, TRIAL_SIMULATE } attack_trial_kind;
+typedef enum attack_trial_kind { TRIAL_CALL = 0, TRIAL_LAW, TRIAL_FILES, TRIAL_SIMULATE, TRIAL_TOOL } attack_trial_kind;
 
 typedef struct attack_trial {
   attack_trial_kind kind;
@@ -24,10 +24,14 @@ void problem_print(FILE *f, const attack_problem *p);
 /* graph.json, platform.json, costs.json, and rules.json, fix.json where needed, into a folder that exists, with
  * cmd.txt, the call that asks the same; false if something cannot be written. */
 bool problem_write(const attack_problem *p, const char *folder, const attack_call *call);
+/* Removes such a folder with what calls have left in it. */
+void problem_remove(const char *folder);
 /* Asks through files and situ_place, as the command line does, then situ_what_if and situ_size; compares with the
  * truth. The files lie in a folder of their own below TMPDIR and go. */
 bool verify_files(attack_failure *failure, const attack_problem *p, const attack_call *call);
 
+/* Runs the command line in a folder of its own. */
+bool verify_tool(attack_failure *failure, const attack_problem *p, const attack_call *call);
 /* Simulates and judges `steps` random placements. */
 bool verify_simulated(attack_failure *failure, const attack_problem *p, const attack_call *call);
 

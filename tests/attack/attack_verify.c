@@ -207,6 +207,10 @@ static bool verify_choice(attack_failure *failure, const attack_facts *f, const 
 
 /* ---- calls of the library ---- */
 
+bool pose_may_fail(const attack_problem *p, const situ_error *error) {
+  return p->huge && error->status == SITU_STATUS_BAD_INPUT;
+}
+
 bool verify_conflict(attack_failure *failure, const attack_posed *posed, const attack_optimum *optimum) {
   const char *conflict = situ_problem_conflict(posed->problem);
   if (conflict && optimum->value_ns != SITU_NEVER_NS)
@@ -329,7 +333,8 @@ bool verify_call(attack_failure *failure, const attack_problem *p, const attack_
   failure->kind = NULL;
   bool good = true;
   if (problem_pose(&posed, p, &error)) {
-    good = failure_set(failure, "pose", "%s: %s", situ_status_name(error.status), error.text);
+    good =
+        pose_may_fail(p, &error) || failure_set(failure, "pose", "%s: %s", situ_status_name(error.status), error.text);
   } else if (call->pareto) {
     good = verify_front(failure, p, &posed, call);
   } else {

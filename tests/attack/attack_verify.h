@@ -14,8 +14,9 @@ typedef struct attack_call {
   double uncertainty;
   bool robust, no_bounds;
   int32_t threads;
-  bool start;  /* from a placement by chance, which may break rules */
-  bool pareto; /* situ_pareto instead of situ_solve */
+  bool start;       /* from a placement by chance, which may break rules */
+  const char *tool; /* the command, by an absolute path; NULL where it is not asked */
+  bool pareto;      /* situ_pareto instead of situ_solve */
 } attack_call;
 
 /* The first disagreement. */
@@ -33,6 +34,8 @@ bool verify_call(attack_failure *failure, const attack_problem *p, const attack_
 /* The same for a problem that is posed and counted already. */
 bool verify_posed(attack_failure *failure, const attack_facts *f, const attack_posed *posed,
                   const attack_optimum *optimum, const attack_call *call);
+/* Whether that is an error which posing this problem may give: it is beyond the limits. */
+bool pose_may_fail(const attack_problem *p, const situ_error *error);
 /* The conflict of a posed problem, which must be real. */
 bool verify_conflict(attack_failure *failure, const attack_posed *posed, const attack_optimum *optimum);
 /* A plan with a placement: rules of the problem, value, times, memory. */
