@@ -40,6 +40,26 @@ SITU_GRANULARITY_OPERATOR = 1
 SITU_GRANULARITY_LAYER = 2
 SITU_GRANULARITY_BLOCK = 3
 SITU_GRANULARITY_DEFAULT = 4
+SITU_OPTION_READ = 0
+SITU_OPTION_COST = 1
+SITU_OPTION_PROBLEM = 2
+SITU_OPTION_INSTANCE = 3
+SITU_OPTION_SOLVE = 4
+SITU_OPTION_ON = 0
+SITU_OPTION_OFF = 1
+SITU_OPTION_TEXT = 2
+SITU_OPTION_PATH = 3
+SITU_OPTION_CHOICE = 4
+SITU_OPTION_WHOLE = 5
+SITU_OPTION_SMALL = 6
+SITU_OPTION_SEED = 7
+SITU_OPTION_MS = 8
+SITU_OPTION_PERCENT = 9
+SITU_OPTION_REAL = 10
+SITU_OPTION_DIMS = 11
+SITU_OPTION_NAMES = 12
+SITU_OPTION_RULES = 13
+SITU_OPTION_RULE = 14
 SITU_FORM_LAYERS = 1
 SITU_FORM_EXPERTS = 2
 SITU_FORM_SPILL = 4
@@ -187,6 +207,13 @@ class situ_learn_report(Structure):
 
 class situ_learner_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("source", c_char_p)]
+
+
+class situ_option_info(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("json", c_char_p), ("group", c_char_p), ("part", c_int),
+                ("kind", c_int), ("offset", c_size_t), ("min", c_int64), ("max", c_double), ("choices",
+                POINTER(c_char_p)), ("value", c_char_p), ("about", c_char_p), ("also", c_char_p), ("old", c_char_p),
+                ("family", c_char_p)]
 
 
 class situ_transfer(Structure):
@@ -486,6 +513,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_model_reader": (c_char_p, [c_void_p]),
     "situ_nearest_name": (c_char_p, [c_char_p, POINTER(c_char_p), c_int32]),
     "situ_objective_name": (c_char_p, [c_int]),
+    "situ_option_at": (c_bool, [c_int32, POINTER(situ_option_info)]),
+    "situ_option_count": (c_int32, []),
     "situ_outcome_name": (c_char_p, [c_int]),
     "situ_overlap_name": (c_char_p, [c_int]),
     "situ_pareto": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_pareto_options), POINTER(situ_error)]),

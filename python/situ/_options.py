@@ -1,4 +1,4 @@
-"""The options of the command line as keyword arguments, each named once: `--time-limit 2` is time_limit=2."""
+"""The options of the library's table as keyword arguments: `--time-limit 2` of the command line is time_limit=2."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence, TypedDict
 
 from . import _interface as c
-from ._library import BadArgument, nearest, sized, to_bytes, words
+from ._library import BadArgument, lib, nearest, sized, to_bytes, to_str, words
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack as Unpack
@@ -131,69 +131,74 @@ def _ms(value: Any) -> int:
     return int(_real(1e6, 1e9)(value) + 0.5)
 
 
-def _choice(function: str, first: int = 0) -> Callable[[Any], int]:
+def _choice(names: Sequence[str], first: int) -> Callable[[Any], int]:
     def convert(value: Any) -> int:
-        known = words(function, first)
-        if value not in known:
-            raise BadArgument(f"expected {' or '.join(known)}, not {value!r}")
-        return known[value]
+        if value not in names:
+            raise BadArgument(f"expected {' or '.join(names)}, not {value!r}")
+        return first + names.index(value)
 
     return convert
 
 
-_SMALL, _LARGE = _whole(1, 2**31 - 1), _whole(1, 2**63 - 1)
+class _Row:
+    """An option of the library's table."""
+
+    def __init__(self, info: c.situ_option_info) -> None:
+        self.name, self.group = to_str(info.name).replace("-", "_"), to_str(info.group)
+        self.part, self.kind, self.offset = info.part, info.kind, info.offset
+        self.old = to_str(info.old).replace("-", "_")
+        self.min, self.max = info.min, info.max
+        self.choices: list[str] = []
+        while info.choices and info.choices[len(self.choices)]:
+            self.choices.append(to_str(info.choices[len(self.choices)]))
+
+    def converter(self) -> Callable[[Any], Any] | None:
+        """What its field holds for what Python gives; None for lists."""
+        most = int(self.max) or 2**31 - 1
+        return {
+            c.SITU_OPTION_ON: _truth,
+            c.SITU_OPTION_OFF: lambda value: not _truth(value),
+            c.SITU_OPTION_TEXT: _names if self.name == "solver" else _text,
+            c.SITU_OPTION_PATH: _text,
+            c.SITU_OPTION_CHOICE: _choice(self.choices, self.min),
+            c.SITU_OPTION_WHOLE: _whole(self.min, 2**63 - 1),
+            c.SITU_OPTION_SMALL: _whole(self.min, most),
+            c.SITU_OPTION_SEED: _whole(0, 2**64 - 1),
+            c.SITU_OPTION_MS: _ms,
+            c.SITU_OPTION_PERCENT: _real(0.01, self.max),
+            c.SITU_OPTION_REAL: _real(1.0, self.max),
+        }.get(self.kind)
+
+
+def _rows() -> list[_Row]:
+    info = sized(c.situ_option_info)
+    return [_Row(info) for k in range(lib.situ_option_count()) if lib.situ_option_at(k, ctypes.byref(info))]
+
+
+_PARTS = {
+    c.SITU_OPTION_READ: "read",
+    c.SITU_OPTION_COST: "cost",
+    c.SITU_OPTION_PROBLEM: "problem",
+    c.SITU_OPTION_INSTANCE: "instance",
+    c.SITU_OPTION_SOLVE: "solve",
+}
+# What functions have as parameters of their own: machine, costs, and placements to keep or to start from.
+APART = {"platform", "costs", "fix", "start"}
+ROWS = [row for row in _rows() if row.name not in APART]
+
+
+def _field(row: _Row) -> str:
+    """The field of the struct at the offset of the row."""
+    struct = getattr(c, f"situ_{_PARTS[row.part]}_options")
+    return str(next(name for name, *_ in struct._fields_ if getattr(struct, name).offset == row.offset))
+
 
 # option: (struct, field, conversion)
 TABLE: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
-    "reader": ("read", "reader", _text),
-    "default_dim": ("read", "default_dim", _LARGE),
-    "precision": ("read", "precision", _choice("situ_precision_name", 1)),
-    "training": ("read", "training", _truth),
-    "prompt": ("read", "prompt", _LARGE),
-    "context": ("read", "context", _LARGE),
-    "batch": ("read", "batch", _LARGE),
-    "generate": ("read", "generate", _LARGE),
-    "kv_type": ("read", "kv_type", _text),
-    "draft": ("read", "draft", _LARGE),
-    "acceptance": ("read", "acceptance", _real(1.0, 1.0)),
-    "objective": ("problem", "objective", _choice("situ_objective_name", 1)),
-    "execution": ("problem", "execution", _choice("situ_execution_name", 1)),
-    "contiguous": ("problem", "free", lambda value: not _truth(value)),
-    "free": ("problem", "free", _truth),
-    "communication": ("problem", "communication", _choice("situ_communication_name", 1)),
-    "contention": ("problem", "contention", _choice("situ_contention_name")),
-    "overlap": ("problem", "overlap", _choice("situ_overlap_name", 1)),
-    "async_copies": ("problem", "async_copies", _truth),
-    "schedule": ("problem", "schedule", _choice("situ_schedule_name")),
-    "replicate": ("problem", "replicate", _truth),
-    "in_flight": ("problem", "in_flight", _SMALL),
-    "copies": ("problem", "copies", _SMALL),
-    "calls": ("problem", "max_calls", _SMALL),
-    "max_period": ("problem", "max_period_ns", _ms),
-    "max_latency": ("problem", "max_latency_ns", _ms),
-    "max_ttft": ("instance", "max_ttft_ns", _ms),
-    "min_speed": ("instance", "min_speed", _real(1.0, 1e12)),
-    "granularity": ("instance", "granularity", _choice("situ_granularity_name")),
-    "cost_table": ("cost", "table_path", _text),
-    "cost_engine": ("cost", "engine", _text),
-    "fusion": ("cost", "fusion", _text),
-    "efficiency": ("cost", "efficiency", _real(1.0, 1.0)),
-    "solver": ("solve", "solvers", _names),
-    "time_limit": ("solve", "time_limit_s", _real(1.0, 1e9)),
-    "steps": ("solve", "max_steps", _LARGE),
-    "seed": ("solve", "seed", _whole(0, 2**64 - 1)),
-    "policy": ("solve", "policy", _text),
-    "tune": ("solve", "tune_steps", _LARGE),
-    "threads": ("solve", "threads", _SMALL),
-    "tolerance": ("solve", "tolerance", _real(0.01, 1000)),
-    "min_gain": ("solve", "min_gain", _real(0.01, 1000)),
-    "max_parts": ("solve", "max_parts", _SMALL),
-    "min_part": ("solve", "min_part", _SMALL),
-    "uncertainty": ("solve", "uncertainty", _real(0.01, 200)),
-    "robust": ("solve", "robust", _truth),
+    row.name: (_PARTS[row.part], _field(row), convert) for row in ROWS if (convert := row.converter())
 }
 
-_RENAMED = {"engine": "cost_engine"}  # earlier names, which still work
+_RENAMED = {row.old: row.name for row in ROWS if row.old}  # earlier names, which still work
 
 
 def _set_dims(filled: Filled, dims: Mapping[str, int]) -> None:

@@ -315,7 +315,7 @@ static situ_status ask_batch(inquiry *q) {
   if (other->problem->n_operators != q->instance->problem->n_operators) solve.n_starts = 0;
   snprintf(words, sizeof words, "batch %d", (int)(2 * batch));
   situ_status status = situ_solve(&found, other->problem, &solve, q->error);
-  other->may_split = other->options.granularity >= SITU_GRANULARITY_LAYER;
+  other->may_split = other->options.call.granularity >= SITU_GRANULARITY_LAYER;
   if (status == SITU_STATUS_OK && !q->stopped && !situ_plan_exists(found) && other->may_split) {
     situ_plan_free(found);
     found = NULL;

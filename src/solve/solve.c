@@ -12,6 +12,7 @@
 #include "base/near_name.h"
 #include "base/text.h"
 #include "bound/bound.h"
+#include "option/option.h"
 #include "problem/scope.h"
 #include "solve/choice.h"
 #include "solve/common/best_single.h"
@@ -432,18 +433,13 @@ static situ_status run_formed(situ_plan **out, const selection *chosen, solve_ru
   return status;
 }
 
-static uint64_t mix_text(uint64_t h, const char *text) {
-  return hash_bytes(text ? text : "", text ? strlen(text) : 0, h);
-}
-
 /* A hash of what ranks must have in common besides the problem: every option but the number of threads and who is told.
  * A policy counts by its name. */
 static uint64_t mark_of(const situ_solve_options *o) {
-  double limits[] = {o->time_limit_s, o->tolerance, o->min_gain, o->uncertainty};
-  int64_t counts[] = {o->max_steps, o->n_starts, o->no_bounds, o->tune_steps,   o->max_parts,
-                      o->min_part,  o->robust,   o->form,      (int64_t)o->seed};
-  uint64_t mark = mix_text(mix_text(0, o->solvers), o->policy);
-  mark = hash_bytes(counts, sizeof counts, hash_bytes(limits, sizeof limits, mark));
+  situ_solve_options same = *o;
+  same.threads = 0;
+  int64_t counts[] = {o->n_starts, o->no_bounds, o->form};
+  uint64_t mark = hash_bytes(counts, sizeof counts, options_hash(0, SITU_OPTION_SOLVE, &same));
   for (int32_t k = 0; k < o->n_starts; k++) {
     const situ_plan *start = o->starts[k];
     if (start->device) mark = hash_bytes(start->device, sizeof *start->device * (size_t)start->n_operators, mark);
