@@ -7,6 +7,7 @@ ROOT is the source tree; LIBRARY, if given, is the shared library whose exported
 headers. The object files beside it then say who uses whom: that follows the floors and forms no circles either.
 Prints one line for each breach and exits 1 if there is any.
 """
+import json
 import os
 import pathlib
 import re
@@ -304,6 +305,20 @@ def check_format(root, breaches):
     return "clang-format agrees"
 
 
+def check_options(root, breaches):
+    """The schema of plan files has a member for each option of the table that plan files keep."""
+    rows, schema = root / "src/option/option_rows.c", root / "docs/formats/plan.schema.json"
+    if not rows.exists():
+        return
+    found = re.findall(r"ROW\(\"[a-z-]+\", (\w+), \w+, \w+\),\s*\.json = \"(\w+)\"", rows.read_text())
+    instance = json.loads(schema.read_text())["properties"]["instance"]["properties"]
+    for part, name in found:
+        if name not in (instance["costs"]["properties"] if part == "COST" else instance):
+            breaches.append(f"{schema.relative_to(root)}: instance has no {name}, which {rows.relative_to(root)} has")
+    if len(found) < 30:
+        breaches.append(f"{rows.relative_to(root)}: only {len(found)} rows with members of plan files were found")
+
+
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     breaches, foreign, seen = [], {}, {}
@@ -325,6 +340,7 @@ def main():
     check_circles(root, breaches)
     check_locale(root, breaches)
     check_documents(root, breaches)
+    check_options(root, breaches)
     if len(sys.argv) > 2:
         check_exports(root, sys.argv[2], breaches)
         check_symbols(root, sys.argv[2], floors, breaches)
