@@ -3,6 +3,10 @@
 #ifndef SITU_OPTIONS_H
 #define SITU_OPTIONS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "situ/types.h"
 
 #ifdef __cplusplus

@@ -114,6 +114,7 @@ static void the_version_is_that_of_the_headers(void **state) {
 static void families_are_walked_to_their_ends(void **state) {
   (void)state;
   FAMILY(solver, SITU_SOLVER_INFO_INIT);           /* situ_solver_count situ_solver_at */
+  FAMILY(option, SITU_OPTION_INFO_INIT);           /* situ_option_count situ_option_at */
   FAMILY(bound, SITU_BOUND_INFO_INIT);             /* situ_bound_count situ_bound_at */
   FAMILY(learner, SITU_LEARNER_INFO_INIT);         /* situ_learner_count situ_learner_at */
   FAMILY(reader, SITU_READER_INFO_INIT);           /* situ_reader_count situ_reader_at */
