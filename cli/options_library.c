@@ -40,7 +40,7 @@ static option row_of(const situ_option_info *i) {
                   .kind = kinds[i->kind],
                   .offset = parts[i->part] + i->offset,
                   .value = i->value,
-                  .about = i->about,
+                  .about = i->title,
                   .choices = i->choices,
                   .min = (long long)i->min,
                   .max = i->max,

@@ -53,7 +53,7 @@ typedef struct situ_option_info {
   double max;
   const char *const *choices; /* CHOICE: ended by NULL; else NULL */
   const char *value;          /* placeholder of the value in help, or NULL */
-  const char *about;          /* help: meaning, unit and default */
+  const char *title;          /* help: meaning, unit and default */
   const char *also;           /* words that people type for it, separated by spaces, for suggestions; or NULL */
   const char *old;            /* an earlier name that still works, or NULL */
   const char *family;         /* of its values: a table of situ_report_list_json, "file" or NULL */

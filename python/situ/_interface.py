@@ -212,7 +212,7 @@ class situ_learner_info(Structure):
 class situ_option_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("json", c_char_p), ("group", c_char_p), ("part", c_int),
                 ("kind", c_int), ("offset", c_size_t), ("min", c_int64), ("max", c_double), ("choices",
-                POINTER(c_char_p)), ("value", c_char_p), ("about", c_char_p), ("also", c_char_p), ("old", c_char_p),
+                POINTER(c_char_p)), ("value", c_char_p), ("title", c_char_p), ("also", c_char_p), ("old", c_char_p),
                 ("family", c_char_p)]
 
 

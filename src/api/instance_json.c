@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "platform/platform_sources.h"
@@ -305,9 +306,9 @@ static situ_status read_unused(instance_options *o, const json_value *list, cons
 }
 
 /* A member as text, or NULL where it is not there. */
-static situ_status read_text_of(const char **out, const json_value *member, arena *a, situ_error *error) {
-  if (!member) return SITU_STATUS_OK;
-  char *text = json_print(member, 0);
+static situ_status read_text_of(const char **out, const json_value *value, arena *a, situ_error *error) {
+  if (!value) return SITU_STATUS_OK;
+  char *text = json_print(value, 0);
   *out = arena_string(a, text);
   free(text);
   return *out ? SITU_STATUS_OK : fail_no_memory(error);

@@ -106,8 +106,8 @@ static void rows_are_whole(void **state) {
     bool choice = row->kind == SITU_OPTION_CHOICE;
     bool bounded = row->kind == SITU_OPTION_MS || row->kind == SITU_OPTION_PERCENT || row->kind == SITU_OPTION_REAL;
     bool counted = row->kind == SITU_OPTION_WHOLE || row->kind == SITU_OPTION_SMALL;
-    size_t n = strlen(row->about);
-    if (!row->group || n < 10 || row->about[n - 1] != '.') fail_msg("%s: help is a sentence", row->name);
+    size_t n = strlen(row->title);
+    if (!row->group || n < 10 || row->title[n - 1] != '.') fail_msg("%s: help is a sentence", row->name);
     if (flag == (row->value != NULL) && !choice) fail_msg("%s: a value has a placeholder", row->name);
     if (choice != (row->choices != NULL)) fail_msg("%s: a choice has choices", row->name);
     if ((bounded && !(row->max > 0)) || (counted && row->min < 1)) fail_msg("%s: numbers have limits", row->name);
