@@ -485,7 +485,8 @@ static situ_status use_trials(const target *t, situ_error *error) { return repla
 static base by_policy(const base *from, rng *random) {
   static const int64_t wholes[] = {0,      1, -1, 2, 255, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, (int64_t)1 << 53,
                                    1 << 20};
-  static const double reals[] = {0, -1, 1, 1e9, -1e9, 1e38, NAN, INFINITY, -INFINITY, 5e-324, 1e300, 0.5};
+  static const double reals[] = {0,      -1,    1,  1e9, -1e9, 1e38, (double)NAN, (double)INFINITY, -(double)INFINITY,
+                                 5e-324, 1e300, 0.5};
   unsigned char *copy = malloc(from->n);
   if (!copy) abort();
   memcpy(copy, from->bytes, from->n);
