@@ -16,7 +16,7 @@
 
 enum { FORMAT_VERSION = 1, CLASSES_NAMED = 3 };
 /* The maxima of a problem (docs/model.md, "Limits"); beyond int64_t a time would read as never. */
-static const double MAX_NS = 0x1p54, MAX_RATE = 1e18;
+static const double MAX_NS = 0x1p54, MIN_RATE = 1, MAX_RATE = 1e18;
 static const int64_t MAX_BYTES = (int64_t)1 << 56;
 
 typedef struct unit {
@@ -168,9 +168,8 @@ static situ_status apply_link(const table *t, const json_value *entry, double un
     if (!known && !listed(t->classes, ends[i]))
       return bad(t, error, "links", ends[i], "is not a class of the platform, and \"classes\" does not list it");
   }
-  if (!(latency_ns >= 0.0 && latency_ns <= MAX_NS && rate > 0.0 && rate <= MAX_RATE))
-    return bad(t, error, "links", "",
-               "must have a \"latency\" from 0 to 2^54 ns and \"bytes_per_s\" above 0, at most 1e18");
+  if (!(latency_ns >= 0.0 && latency_ns <= MAX_NS && rate >= MIN_RATE && rate <= MAX_RATE))
+    return bad(t, error, "links", "", "must have a \"latency\" from 0 to 2^54 ns and \"bytes_per_s\" from 1 to 1e18");
   for (int32_t l = 0; l < t->platform->n_links; l++) {
     if (!is_of_class(t->platform, t->platform->class_of[links[l].from_device], ends[0])) continue;
     if (!is_of_class(t->platform, t->platform->class_of[links[l].to_device], ends[1])) continue;
@@ -191,9 +190,9 @@ static situ_status apply_part(const table *t, const json_value *entry, double un
   const json_value *dispatch = json_get(entry, "dispatch");
   double dispatch_ns = dispatch ? json_number(dispatch, -1.0) * unit_ns : 0.0;
   bool known = listed(t->classes, name);
-  if (!(start_ns >= 0.0 && start_ns <= MAX_NS && rate <= MAX_RATE && (rate > 0.0 || !bytes_per_s)))
+  if (!(start_ns >= 0.0 && start_ns <= MAX_NS && rate <= MAX_RATE && (rate >= MIN_RATE || !bytes_per_s)))
     return bad(t, error, "parts", "",
-               "must have a \"start\" from 0 to 2^54 ns and, if any, \"bytes_per_s\" above 0, at most 1e18");
+               "must have a \"start\" from 0 to 2^54 ns and, if any, \"bytes_per_s\" from 1 to 1e18");
   if (!(dispatch_ns >= 0.0 && dispatch_ns <= MAX_NS))
     return bad(t, error, "parts", "", "must have, if any, a \"dispatch\" from 0 to 2^54 ns");
   for (int32_t k = 0; k < t->platform->n_classes; k++) {

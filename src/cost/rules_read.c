@@ -203,8 +203,12 @@ static situ_status read_factors(const reader *x, rule_row *row, const json_value
                          m.key);
     memset(marked, 0, (size_t)n * sizeof *marked);
     TRY(mark_devices(x, marked, m.key, place, error));
-    for (int32_t d = 0; d < n; d++)
+    for (int32_t d = 0; d < n; d++) {
       if (marked[d]) row->factor[d] *= factor;
+      if (row->factor[d] > MAX_FACTOR)
+        return fields_fail(error, x->where, place, "the factors of %.60s together must be at most 1e6",
+                           x->platform->devices[d].name);
+    }
   }
   return SITU_STATUS_OK;
 }

@@ -214,5 +214,88 @@ def test_rules_of_engines_are_no_better_than_ours():
     assert min(values["layers"], values["tabu"]) <= min(values[p] for p in peers), values
 
 
+
+def weights(folder, shapes, architecture):
+    """A file of safetensors without data, with a configuration that names only the architecture."""
+    header, end = {}, 0
+    for name, shape in shapes.items():
+        n = 4 * math.prod(shape)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [end, end + n]}
+        end += n
+    text = json.dumps(header).encode()
+    pathlib.Path(folder).mkdir(exist_ok=True)
+    pathlib.Path(folder, "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text)
+    pathlib.Path(folder, "config.json").write_text(json.dumps({"model_type": architecture, "hidden_size": 64}))
+
+
+H, F, V = 64, 256, 1000
+LLAMA = {"model.embed_tokens.weight": [V, H], "model.norm.weight": [H], "lm_head.weight": [V, H]}
+for k in range(2):
+    LLAMA |= {f"model.layers.{k}.self_attn.{name}_proj.weight": [H, H] for name in "qkvo"}
+    LLAMA |= {f"model.layers.{k}.mlp.{name}_proj.weight": [F, H] for name in ("gate", "up")}
+    LLAMA |= {f"model.layers.{k}.mlp.down_proj.weight": [H, F], f"model.layers.{k}.input_layernorm.weight": [H]}
+
+# The names of one block (of many), by the modelling files of transformers or of the models' authors.
+FAMILIES = {
+    "gpt2": {"wte.weight": [V, H], "wpe.weight": [512, H], "h.0.attn.c_attn.weight": [H, 3 * H], "h.0.attn.c_proj.weight": [H, H],
+             "h.0.mlp.c_fc.weight": [H, F], "h.0.mlp.c_proj.weight": [F, H], "h.0.ln_1.weight": [H], "ln_f.weight": [H]},
+    "falcon": {"transformer.word_embeddings.weight": [V, H], "transformer.h.0.self_attention.query_key_value.weight": [3 * H, H],
+               "transformer.h.0.self_attention.dense.weight": [H, H], "transformer.h.0.mlp.dense_h_to_4h.weight": [F, H],
+               "transformer.h.0.mlp.dense_4h_to_h.weight": [H, F]},
+    "phi": {"model.embed_tokens.weight": [V, H], **{f"model.layers.0.self_attn.{n}_proj.weight": [H, H] for n in "qkv"},
+            "model.layers.0.self_attn.dense.weight": [H, H], "model.layers.0.mlp.fc1.weight": [F, H],
+            "model.layers.0.mlp.fc2.weight": [H, F]},
+    "phi3": {"model.embed_tokens.weight": [V, H], "model.layers.0.self_attn.qkv_proj.weight": [3 * H, H],
+             "model.layers.0.self_attn.o_proj.weight": [H, H], "model.layers.0.mlp.gate_up_proj.weight": [2 * F, H],
+             "model.layers.0.mlp.down_proj.weight": [H, F]},
+    "mixtral": {"model.embed_tokens.weight": [V, H], **{f"model.layers.0.self_attn.{n}_proj.weight": [H, H] for n in "qkvo"},
+                "model.layers.0.block_sparse_moe.gate.weight": [2, H],
+                **{f"model.layers.0.block_sparse_moe.experts.{e}.{w}.weight": [H, F] if w == "w2" else [F, H]
+                   for e in range(2) for w in ("w1", "w2", "w3")}},
+    "deepseek_v3": {"model.embed_tokens.weight": [V, H], "model.layers.0.self_attn.q_a_proj.weight": [32, H],
+                    "model.layers.0.self_attn.q_b_proj.weight": [H, 32], "model.layers.0.self_attn.kv_a_proj_with_mqa.weight": [40, H],
+                    "model.layers.0.self_attn.kv_b_proj.weight": [H, 32], "model.layers.0.self_attn.o_proj.weight": [H, H],
+                    "model.layers.0.mlp.gate.e_score_correction_bias": [2], "model.layers.0.mlp.gate.weight": [2, H],
+                    "model.layers.0.mlp.experts.0.down_proj.weight": [H, F], "model.layers.0.mlp.experts.0.up_proj.weight": [F, H],
+                    "model.layers.0.mlp.shared_experts.up_proj.weight": [F, H]},
+    "internlm2": {"model.tok_embeddings.weight": [V, H], "model.layers.0.attention.wqkv.weight": [3 * H, H],
+                  "model.layers.0.attention.wo.weight": [H, H], "model.layers.0.feed_forward.w1.weight": [F, H],
+                  "model.layers.0.feed_forward.w2.weight": [H, F], "model.layers.0.feed_forward.w3.weight": [F, H], "output.weight": [V, H]},
+    "mamba": {"backbone.embeddings.weight": [V, H], "backbone.layers.0.mixer.in_proj.weight": [2 * F, H],
+              "backbone.layers.0.mixer.conv1d.weight": [F, 1, 4], "backbone.layers.0.mixer.x_proj.weight": [36, F],
+              "backbone.layers.0.mixer.dt_proj.weight": [F, 4], "backbone.layers.0.mixer.A_log": [F, 16],
+              "backbone.layers.0.mixer.out_proj.weight": [H, F], "backbone.norm_f.weight": [H]},
+    "llava": {**{f"language_model.{name}": shape for name, shape in LLAMA.items()}, "multi_modal_projector.linear_1.weight": [H, 32],
+              "vision_tower.vision_model.encoder.layers.0.self_attn.q_proj.weight": [32, 32],
+              "vision_tower.vision_model.embeddings.patch_embedding.weight": [32, 3, 14, 14]},
+    "llama": LLAMA,
+}
+
+
+def test_decoders_of_many_families_are_read():
+    for architecture, shapes in FAMILIES.items():
+        weights("family", shapes, architecture)
+        found = situ_json("inspect", "family")
+        assert found["operators"] > 4, (architecture, found)
+
+
+def test_what_is_no_decoder_is_refused_with_what_is_missing():
+    def without(part):
+        return {name: shape for name, shape in LLAMA.items() if part not in name}
+
+    for shapes, told in ((without("embed_tokens"), "no embedding of tokens"), (without("o_proj"), "no attention"),
+                         (without("v_proj"), "no attention"), (without(".mlp."), "no feed-forward part or experts"),
+                         ({**LLAMA, "model.layers.0.frobnicate.weight": [H, H]}, "without a role: model.layers.0.frobnicate.weight"),
+                         ({**LLAMA, "extra.weight": [H, H]}, "without a role: extra.weight"),
+                         ({**LLAMA, "stem.conv.weight": [H, 3, 7, 7]}, "has convolutions"),
+                         ({**LLAMA, "decoder.layers.0.self_attn.q_proj.weight": [H, H]}, "two stacks of blocks"),
+                         ({**LLAMA, "model.layers.0.encoder_attn.q_proj.weight": [H, H]}, "two stacks of blocks")):
+        weights("other", shapes, "frob")
+        situ("place", "other", "--platform", "cpu", code=3, err=f"[(]architecture frob[)].*{told}")
+    for name in ("t5", "clip"):
+        llm_files.write("other.gguf", *llm_files.dense(name, 1, 64, 2, 1, 96, 100, kind="Q8_0", out_kind="F16"))
+        situ("place", "other.gguf", "--platform", "cpu", code=3, err=f"architecture {name}[)]; expected a decoder")
+
+
 if __name__ == "__main__":
     sys.exit(main(globals()))

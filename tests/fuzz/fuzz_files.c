@@ -478,12 +478,15 @@ static situ_status use_trials(const target *t, situ_error *error) { return repla
 
 /* ---- policies ---- */
 
+#ifdef SITU_LEARN
+
 /* Whole numbers, real numbers and bits at places of the training state and of the parameters; then the right checksum.
  * Now and then a file is cut off, or its checksum is wrong. */
 static base by_policy(const base *from, rng *random) {
   static const int64_t wholes[] = {0,      1, -1, 2, 255, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, (int64_t)1 << 53,
                                    1 << 20};
-  static const double reals[] = {0, -1, 1, 1e9, -1e9, 1e38, NAN, INFINITY, -INFINITY, 5e-324, 1e300, 0.5};
+  static const double reals[] = {0,      -1,    1,  1e9, -1e9, 1e38, (double)NAN, (double)INFINITY, -(double)INFINITY,
+                                 5e-324, 1e300, 0.5};
   unsigned char *copy = malloc(from->n);
   if (!copy) abort();
   memcpy(copy, from->bytes, from->n);
@@ -535,6 +538,8 @@ static situ_status use_policy(const target *t, situ_error *error) {
   situ_plan_free(plan);
   return status == SITU_STATUS_OK ? train(t->name, t, 3, true, error) : status;
 }
+
+#endif
 
 /* ---- profiles ---- */
 
@@ -690,7 +695,7 @@ int main(int argc, char **argv) {
   bool good = true, own = argc < 5; /* with a seed, here: the file of a round that fails stays */
   setvbuf(stdout, NULL, _IOLBF, 0);
   if (own && (!mkdtemp(folder) || chdir(folder) != 0)) return 1;
-  if (argc < 4) rounds = rounds_of(6000);
+  if (argc < 4) rounds = rounds_of(4000);
   if (argc == 4) rounds = rounds_of((int32_t)rounds);
   for (int k = 0; k < (int)N_TARGETS; k++)
     if (strcmp(names, "all") == 0 || strstr(names, targets[k].name))

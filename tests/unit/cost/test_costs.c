@@ -347,6 +347,9 @@ static void malformed_tables_are_refused(void **state) {
       {HEAD "\"operators\": {\"op1\": {\"cpu\": 9223372036854775807}}}", "time from 0 to 2^54 ns"},
       {HEAD "\"operators\": {\"op1\": {\"cpu\": 1e30}}}", "time from 0 to 2^54 ns"},
       {HEAD "\"operators\": {}, \"parts\": [{\"class\": \"cpu\", \"start\": 1e300}]}", "from 0 to 2^54 ns"},
+      {HEAD
+       "\"operators\": {}, \"links\": [{\"from\": \"cpu\", \"to\": \"cpu\", \"latency\": 1, \"bytes_per_s\": 1e-7}]}",
+       "from 1 to 1e18"}, /* a rate of less than 2^-20 was a division by 0 */
       {HEAD "\"operators\": {}, \"parts\": [{\"class\": \"cpu\", \"start\": 1, \"dispatch\": 1e300}]}", "2^54 ns"},
       {HEAD "\"operators\": {}, \"workspace_bytes\": {\"op1\": 72057594037927937}}", "64 PiB"}, /* 2^56 + 1 */
   };

@@ -306,6 +306,7 @@ static void wrong_rules_are_refused_with_their_place(void **state) {
       {"{'situ_rules': 1, 'operators': [{'kind': 'Relu', 'on': 'npu'}]}", "has no such device"},
       {"{'situ_rules': 1, 'operators': [{'kind': 'Relu', 'time_factor': {'cpu': 0}}]}", "above 0"},
       {"{'situ_rules': 1, 'operators': [{'kind': 'Relu', 'time_factor': 2}]}", "an object of device: factor"},
+      {"{'situ_rules': 1, 'operators': [{'kind': 'Relu', 'time_factor': {'cpu': 1e6, 'cpu*': 10}}]}", "at most 1e6"},
       {"{'situ_rules': 1, 'keep_together': ['a', 3]}", "\"keep_together\" must be a text"},
       {"{'situ_rules': 1, 'cuts_only_after': 'a'}", "must be a list"},
       {"{'situ_rules': 1, 'devices': {'v100': {'reserve': 1}}}", "v100-16g"},

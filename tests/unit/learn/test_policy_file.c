@@ -105,9 +105,9 @@ static void every_number_of_the_training_state_is_checked(void **state) {
     refuses_whole(p, name, q, row + 16, whole_at(p, row + 16) - 1, "its placement takes");
     refuses_whole(p, name, q, row + 24, INT64_MAX, "a number of rewards");
     refuses_real(p, name, q, row + 32, 1.0, "a mean reward");
-    refuses_real(p, name, q, row + 32, NAN, "a mean reward");
+    refuses_real(p, name, q, row + 32, (double)NAN, "a mean reward");
     refuses_real(p, name, q, row + 40 + 8 * CASE_GROUPS, 1e9, "a number of groups");
-    refuses_real(p, name, q, row + 40, INFINITY, "a number of the learner");
+    refuses_real(p, name, q, row + 40, (double)INFINITY, "a number of the learner");
     refuses_real(p, name, q, row + 40 + 8 * 2, -1.0, "a number of the learner");
     refuses(p, name, q, best, &device, sizeof device, "has device 3 for unit 0");
     refuses(p, name, q, best + 4, &below, sizeof below, "has device -1 for unit 1");
