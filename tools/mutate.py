@@ -49,7 +49,7 @@ PROGRAMS = [
     ("src/check/check_pipeline", JUDGE + ["replicas"]),
     ("src/check/check_linear_relaxation", PROOFS + ["linear-relaxation", "oracle-certificates"]),
     ("src/check/check_joins", PROOFS + ["joins", "oracle-certificates"]),
-    ("src/check/check_alive", ["alive", "certificate", "oracle-certain", "second-judge-of-proofs"]),
+    ("src/check/check_alive", ["alive", "certificate", "certificate-rules", "oracle-certain", "second-judge-of-proofs"]),
     ("src/check/check_runs", ["runs", "certificate", "second-judge-of-proofs", "oracle-certificates"]),
     ("src/check/check_packing", ["check-packing", "certificate", "second-judge-of-proofs", "oracle-packing"]),
     ("src/check/check_claims", ["check-claims", "claims"]),

@@ -103,7 +103,7 @@ typedef struct situ_robustness {
   double speedup_5, speedup_median, speedup_95; /* percentiles of its speed-up over the single device */
   int64_t regret_ns;                            /* mean loss against the better of the two */
   double flip_factor;  /* the factor nearest to 1, within 1/16 .. 16, on all times of flip_what at which the single
-                          device becomes as good; 0: none */
+                          device becomes as good; 0: none, or none was searched for in time */
   char flip_what[128]; /* a class of devices, or "link A to B" for all equal links; "" for none */
 } situ_robustness;
 #define SITU_ROBUSTNESS_INIT SITU_SIZED(situ_robustness)

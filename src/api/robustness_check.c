@@ -17,8 +17,10 @@ static bool same_draws(const situ_robustness *a, const situ_robustness *b) {
          a->regret_ns == b->regret_ns;
 }
 
-static bool same_flip(const situ_robustness *a, const situ_robustness *b) {
-  return fabs(a->flip_factor - b->flip_factor) <= 1e-6 && strcmp(a->flip_what, b->flip_what) == 0;
+/* A factor of 0 claims nothing: a time limit may have ended the search for one. */
+static bool same_flip(const situ_robustness *told, const situ_robustness *found) {
+  return told->flip_factor == 0 ||
+         (fabs(told->flip_factor - found->flip_factor) <= 1e-6 && strcmp(told->flip_what, found->flip_what) == 0);
 }
 
 static placement placement_of(const situ_plan *plan) {
@@ -43,7 +45,7 @@ static situ_status repeat(judge *j, const placement *mine, const placement *sing
                "robustness: the plan states that it beats the single device in a share of %.6f of %d draws; repeated "
                "they give %.6f, with other speed-ups or regret",
                told->beats_single, (int)told->draws, found[0].beats_single);
-  /* a time limit may end the search for a flip, which says less then */
+  /* a time limit may also end that search at a flip that is not the nearest */
   if (same < 0 || same_flip(told, &found[same])) judge_claim(j, CLAIM_ROBUSTNESS, true);
   return SITU_STATUS_OK;
 }

@@ -150,13 +150,12 @@ static bool is_right(const certificate_field *f, const certificate *c, const sit
   int64_t n = certificate_size(c, f->name), least, most, step;
   const int64_t *values = certificate_get(c, f->name, -1);
   field_words found = {"there is no such list"};
-  bool optional =
-      f->need == FIELD_OPTIONAL || (f->need == FIELD_OPTIONAL_OF_STREAMS && p->execution == SITU_EXECUTION_STREAM);
   if (f->need != FIELD_NEEDED && n == 0) return true;
-  if (f->need != FIELD_NEEDED && !optional) return refuse(wrong, f, p, (field_words){"this is none"});
+  if (f->need == FIELD_OPTIONAL_OF_STREAMS && p->execution != SITU_EXECUTION_STREAM)
+    return refuse(wrong, f, p, (field_words){"this is none"});
   if (!values) return refuse(wrong, f, p, found);
   check_fields_length(&least, &most, &step, f, p);
-  if (n < least || n > most || (step > 0 && n % step != 0)) {
+  if (n < least || n > most || (n > 0 && n % step != 0)) {
     snprintf(found.text, sizeof found.text, "there are %lld", (long long)n);
     return refuse(wrong, f, p, found);
   }

@@ -31,6 +31,25 @@ static int64_t proved_by_operator(const scenario *s, const char *kind, int v) {
   return proved_by(s->problem, &c);
 }
 
+/* While b runs, what a made and nobody reads is in memory too: 10 bytes beside the 5 of b's weights. Either finds room
+ * alone. */
+static void a_result_is_held_while_others_run(void **state) {
+  (void)state;
+  for (int64_t capacity = 14; capacity < 16; capacity++) {
+    scenario s = scenario_mesh(1, capacity);
+    int32_t a = scenario_operator(&s, "a", 3, 0, 0), b = scenario_operator(&s, "b", 3, 5, 0);
+    scenario_tensor(&s, a, 10, -1);
+    scenario_tensor(&s, a, 0, b, -1);
+    scenario_pose(&s, &stream);
+    certificate c = of_kind("area_price");
+    add_list(&c, s.arena, "time_prices", 1, 0);
+    add_list(&c, s.arena, "byte_prices", 1, 1);
+    add_list(&c, s.arena, "instant", 1, situ_graph_find(s.graph, "b"));
+    assert_true(proved_by(s.problem, &c) == (capacity < 15 ? SITU_NEVER_NS : 0));
+    scenario_free(&s);
+  }
+}
+
 /* ---- items and the largest operator ---- */
 
 /* Groups A = {a, x} and B = {b, y}; a before b, both forward, and y before x. Of another phase than forward that means:
@@ -583,6 +602,7 @@ static void judge_and_bounds_agree_to_the_nanosecond(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_result_is_held_while_others_run),
       cmocka_unit_test(groups_on_a_circle_of_f_are_one_item),
       cmocka_unit_test(backward_edges_count_turned_round_where_a_group_has_no_forward_operator),
       cmocka_unit_test(replicas_share_the_largest_operator),

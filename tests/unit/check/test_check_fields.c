@@ -66,6 +66,8 @@ static void what_is_wrong_is_said_with_what_was_expected(void **state) {
       {"destructive", "rounds 0; prices 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1; interval; window 0; free_rounds 0", ""},
       {"destructive", "rounds 0; prices 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1; interval; window 0; free_rounds 0",
        "prices, nothing or a multiple of 2 numbers from 0 to 2^20; there are 18"},
+      {"destructive", "rounds 0; prices 1; interval; window 0; free_rounds 0",
+       "prices, nothing or a multiple of 2 numbers from 0 to 2^20; there are 1"},
       {"destructive", "rounds 0; prices; interval 1 2; window 0; free_rounds 0",
        "interval, nothing or a multiple of 3 numbers from 0 to never; there are 2"},
       {"destructive", "rounds 0; prices; interval 1 2 0 1 2 0; window 0; free_rounds 0",
