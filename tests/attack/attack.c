@@ -128,7 +128,7 @@ static void attack_one(attack_run *run, int64_t number) {
   attack_problem p;
   attack_dice dice = {.state = (uint64_t)number};
   if (run->equal || number % 16 == 15)
-    problem_draw_equal(&p, (uint64_t)number);
+    problem_draw_equal(&p, (uint64_t)(run->equal ? number : number / 16));
   else
     problem_draw(&p, (uint64_t)number);
   run->n[p.execution]++;
@@ -157,7 +157,7 @@ static void attack_one(attack_run *run, int64_t number) {
     simulate.call.steps = 6;
     attempt(run, number, &p, &simulate);
   }
-  if (dice_chance(&dice, 2)) {
+  if (dice_chance(&dice, run->equal ? 20 : 2)) {
     trial.kind = TRIAL_FILES;
     attempt(run, number, &p, &trial);
   }

@@ -4,7 +4,7 @@
 #include "attack_model.h"
 
 /* Beyond so many plans a problem is left alone. */
-enum { MAX_PLANS = 200000 };
+enum { MAX_PLANS = 100000 };
 
 typedef struct count {
   const attack_facts *f;

@@ -390,40 +390,59 @@ void problem_draw_large(attack_problem *p, uint64_t seed) {
   draw_any(p, &dice, true);
 }
 
-/* Each way in which two devices can differ, drawn apart. */
+/* The ways in which devices can differ or be bound to each other, each by a bit of the number of a problem: in 256
+ * numbers in a row each combination occurs. */
+typedef enum device_bit {
+  POOLED = 1,
+  SHARED = 2,
+  SMALLER = 4,
+  RESERVED = 8,
+  PINNED = 16,
+  UNUSED = 32,
+  OTHER_CLASS = 64,
+  OTHER_ROUTE = 128
+} device_bit;
+
+/* Accelerators that are all alike, then one of them by chance for each bit. */
+static void draw_bits(attack_problem *p, attack_dice *dice, uint64_t bits) {
+  int64_t usual = (bits & SMALLER) || dice_chance(dice, 50) ? 8 + dice_below(dice, 30) : SITU_UNLIMITED_BYTES;
+  for (int32_t d = 0; d < p->n_devices; d++)
+    p->device[d] = (attack_device){.class_index = d > 0, .is_host = d == 0, .shares = -1, .capacity_bytes = usual};
+  int32_t last = p->n_devices - 1, some = 1 + dice_below(dice, last);
+  if (bits & POOLED)
+    p->device[some] = (attack_device){.class_index = 1, .shares = dice_below(dice, some), .apart = true};
+  int32_t other = 1 + dice_below(dice, last);
+  if ((bits & SHARED) && p->device[other].shares < 0)
+    p->device[other] = (attack_device){.class_index = 1, .shares = dice_below(dice, other)};
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (p->device[d].shares >= 0) p->device[d].capacity_bytes = usual;
+  if (bits & SMALLER) p->device[1 + dice_below(dice, last)].capacity_bytes = usual - 2;
+  if ((bits & RESERVED) && usual != SITU_UNLIMITED_BYTES) p->device[0].capacity_bytes = usual - 1;
+  if (bits & UNUSED) p->device[1 + dice_below(dice, last)].unused = true;
+  if (bits & OTHER_CLASS) p->device[1 + dice_below(dice, last)].class_index = 2;
+}
+
 void problem_draw_equal(attack_problem *p, uint64_t seed) {
   attack_dice dice = {.state = seed * 0xd1342543de82ef95ULL + 7};
   memset(p, 0, sizeof *p);
   p->copies = 1;
   p->from_class = -1;
   p->execution = SITU_EXECUTION_PIPELINE;
-  p->n_devices = 2 + dice_below(&dice, MAX_DEVICES - 2);
+  p->n_devices = 3 + dice_below(&dice, MAX_DEVICES - 3);
   p->n = 1 + dice_below(&dice, 4);
-  int64_t usual = dice_chance(&dice, 50) ? SITU_UNLIMITED_BYTES : 5 + dice_below(&dice, 30);
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    attack_device *x = &p->device[d];
-    *x = (attack_device){.class_index = d > 0, .is_host = d == 0, .shares = -1, .capacity_bytes = usual};
-    if (d == 0) continue;
-    if (dice_chance(&dice, 10)) x->class_index = 2;
-    if (dice_chance(&dice, 5)) x->is_host = true;
-    if (dice_chance(&dice, 10)) x->capacity_bytes = 5 + dice_below(&dice, 30); /* a reserve */
-    if (dice_chance(&dice, 35)) x->shares = dice_below(&dice, d);
-    x->apart = x->shares >= 0 && dice_chance(&dice, 75);
-    x->unused = dice_chance(&dice, 8);
-  }
-  bool unlike = dice_chance(&dice, 25);
+  draw_bits(p, &dice, seed);
+  int64_t latency = small(&dice, 50);
   for (int32_t d = 1; d < p->n_devices; d++) {
     if (owner_of(p, d) != d) continue;
-    add_link(p, &dice, 0, d, !unlike || dice_chance(&dice, 60));
-    add_link(p, &dice, d, 0, !unlike || dice_chance(&dice, 60));
+    bool other = (seed & OTHER_ROUTE) && dice_chance(&dice, 40);
+    p->link[p->n_links++] = (situ_link){0, d, latency + other, 1e9, -1};
+    p->link[p->n_links++] = (situ_link){d, 0, latency, other && dice_chance(&dice, 50) ? 5e8 : 1e9, -1};
   }
   for (int32_t v = 0; v < p->n; v++) draw_operator(p, &dice, v, dice_chance(&dice, 10) ? 25 : 0, true);
-  if (dice_chance(&dice, 30)) draw_phases(p, &dice);
+  if (dice_chance(&dice, 40)) draw_phases(p, &dice);
   draw_tensors(p, &dice, p->n);
-  for (int32_t v = 0; v < p->n; v++) {
-    int32_t d = dice_below(&dice, p->n_devices);
-    if (dice_chance(&dice, 6) && !p->device[d].unused) p->op[v].pin = d;
-  }
+  int32_t v = dice_below(&dice, p->n), d = 1 + dice_below(&dice, p->n_devices - 1);
+  if ((seed & PINNED) && !p->device[d].unused) p->op[v].pin = d;
   draw_pipeline(p, &dice);
   p->replicate = true;
 }

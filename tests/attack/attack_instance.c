@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attack_import.h"
 #include "attack_trial.h"
 
 typedef struct asked {
@@ -206,6 +207,7 @@ static bool verify_placed(attack_failure *failure, const attack_facts *f, asked 
   else if (situ_plan_exists(plan) && !all_pinned(f->p))
     good = verify_plan(failure, f, plan, &at);
   if (good && situ_plan_exists(plan)) good = verify_file(failure, plan, instance, a->plan, optimum->value_ns);
+  if (good && situ_plan_exists(plan)) good = verify_rows(failure, f, &a->instance, a->plan, call->seed);
   if (good && situ_plan_exists(plan)) good = verify_what_if(failure, instance, plan, &solve);
   situ_plan_free(plan);
   situ_instance_free(instance);

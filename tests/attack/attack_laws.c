@@ -203,6 +203,20 @@ static bool operators_in_another_order(const attack_problem *p, attack_problem *
   return true;
 }
 
+/* Everything, or one operator, pinned to where the best of all plans has it. */
+static bool pins_of_the_optimum(const attack_problem *p, attack_problem *easier, attack_problem *harder) {
+  attack_facts f;
+  attack_optimum optimum;
+  (void)easier;
+  if (p->n > 6 || p->replicate || p->copies > 1) return false; /* pinned devices have no replicas */
+  facts_find(&f, p);
+  optimum_find(&optimum, &f);
+  if (!optimum.complete || optimum.value_ns == SITU_NEVER_NS) return false;
+  for (int32_t v = 0; v < p->n; v++)
+    if (p->n_tensors % 2 || v == p->n / 2) harder->op[v].pin = optimum.best.device[v];
+  return true;
+}
+
 typedef struct law {
   const char *name;
   bool both;
@@ -223,6 +237,7 @@ static const law laws[] = {
     {"an operator without work changes nothing", true, a_new_operator_without_work},
     {"larger units change nothing else", true, larger_units},
     {"the order of devices does not matter", true, devices_in_another_order},
+    {"pins of the optimum change nothing", true, pins_of_the_optimum},
     {"the order of operators does not matter", true, operators_in_another_order},
 };
 

@@ -2,9 +2,9 @@
 #include "../scenario.h"
 #include "bound/bound.h"
 
-/* Whether the bound says that there is no plan. Frees the scenario. */
-static bool refuted(scenario *s) {
-  scenario_pose(s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+/* Whether the bound says that there is no plan in an execution model. Frees the scenario. */
+static bool refuted_in(scenario *s, situ_execution execution) {
+  scenario_pose(s, &(situ_problem_options){.execution = execution});
   budget unlimited = budget_new(0, 0, NULL, NULL);
   certificate proof = {0};
   int64_t lower_ns = -1;
@@ -13,6 +13,8 @@ static bool refuted(scenario *s) {
   scenario_free(s);
   return lower_ns == SITU_NEVER_NS;
 }
+
+static bool refuted(scenario *s) { return refuted_in(s, SITU_EXECUTION_STREAM); }
 
 /* Whether the bound says that operators of these weights, each of which makes a result of `result_bytes`, do not fit
  * into two memories of `room_bytes` each. */
@@ -70,10 +72,24 @@ static void memories_with_as_much_at_the_end_are_not_alike(void **state) {
   assert_false(refuted(&s));
 }
 
+/* A tensor of 2 bytes from a forward to a backward operator: what either of them needs while it runs. Two bytes are
+ * enough for calls, which have no stash. In a pipeline the stash of the forward one comes to that: 2 + 2. */
+static void only_a_pipeline_has_a_stash(void **state) {
+  (void)state;
+  const situ_execution executions[] = {SITU_EXECUTION_CALLS, SITU_EXECUTION_PIPELINE};
+  for (size_t k = 0; k < 2; k++) {
+    scenario s = scenario_mesh(1, 2);
+    int32_t forward = scenario_of_phase(&s, "f", 1, SITU_PHASE_FORWARD, -1);
+    int32_t backward = scenario_of_phase(&s, "b", 1, SITU_PHASE_BACKWARD, -1);
+    scenario_tensor(&s, forward, 2, backward, -1);
+    assert_int_equal(refuted_in(&s, executions[k]), executions[k] == SITU_EXECUTION_PIPELINE);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_first_choice_is_taken_back),
-                                     cmocka_unit_test(weights_and_results_may_fill_a_memory),
-                                     cmocka_unit_test(what_runs_takes_room_beside_all_that_is_held),
-                                     cmocka_unit_test(memories_with_as_much_at_the_end_are_not_alike)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_first_choice_is_taken_back), cmocka_unit_test(weights_and_results_may_fill_a_memory),
+      cmocka_unit_test(what_runs_takes_room_beside_all_that_is_held),
+      cmocka_unit_test(memories_with_as_much_at_the_end_are_not_alike), cmocka_unit_test(only_a_pipeline_has_a_stash)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
