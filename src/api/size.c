@@ -2,13 +2,13 @@
  * the value shows where no plan can meet it. */
 #include "api/size.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/instance.h"
 #include "base/arguments.h"
+#include "base/ascii.h"
 #include "base/checked.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -61,7 +61,7 @@ static situ_status read_goal(situ_sizing *s, const char *text, situ_error *error
   char bare[64];
   size_t n = 0;
   for (const char *c = text; *c && n + 1 < sizeof bare; c++)
-    if (!isspace((unsigned char)*c)) bare[n++] = *c;
+    if (!ascii_is_space(*c)) bare[n++] = *c;
   bare[n] = '\0';
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
     size_t length = strlen(kinds[k].words);

@@ -33,8 +33,9 @@ void exchange_pack(text_buffer *to, const incumbent *i, const situ_problem *p) {
   }
 }
 
-static void unpack_numbers(int32_t **best, unpack *from, int32_t *store, int32_t n) {
-  *best = unpack_into(from, store, n, sizeof *store) ? store : NULL;
+/* Numbers from `least` to below `end`. */
+static void unpack_numbers(int32_t **best, unpack *from, int32_t *store, int32_t n, int32_t least, int32_t end) {
+  *best = unpack_within(from, store, n, least, end) ? store : NULL;
 }
 
 /* A text that outlives the message: names of solvers and bounds are static on the rank that sent them. */
@@ -63,16 +64,20 @@ static void unpack_texts(incumbent *i, unpack *from, islands *all, arena *scratc
 situ_status exchange_unpack(incumbent *i, unpack *from, const situ_problem *p, islands *all, situ_error *error) {
   arena *scratch = arena_new();
   if (!i->proof_arena) i->proof_arena = arena_new();
-  if (!scratch || !i->proof_arena) from->failed = true;
-  unpack_numbers(&i->best.device, from, i->store.device, p->n_operators);
-  unpack_numbers(&i->best.order, from, i->store.order, p->n_operators);
-  unpack_numbers(&i->best.call, from, i->store.call, p->n_operators);
-  unpack_numbers(&i->best.replica_of, from, i->store.replica_of, p->n_devices);
+  if (!scratch || !i->proof_arena) {
+    arena_free(scratch);
+    return fail_no_memory(error);
+  }
+  unpack_numbers(&i->best.device, from, i->store.device, p->n_operators, 0, p->n_devices);
+  unpack_numbers(&i->best.order, from, i->store.order, p->n_operators, 0, p->n_operators);
+  unpack_numbers(&i->best.call, from, i->store.call, p->n_operators, -1, p->n_operators);
+  unpack_numbers(&i->best.replica_of, from, i->store.replica_of, p->n_devices, -1, p->n_devices);
   i->value_ns = unpack_whole(from);
   i->lower_bound_ns = unpack_whole(from);
   if (!from->failed) unpack_texts(i, from, all, scratch);
   arena_free(scratch);
-  return from->failed ? fail_no_memory(error) : SITU_STATUS_OK;
+  if (!from->failed) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_ENGINE, NULL, "a rank sent a plan that is malformed, or memory ran out");
 }
 
 /* ---- gathers ---- */
