@@ -13,6 +13,7 @@
 #include "cost/cost_models.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
+#include "platform/platform_sources.h"
 
 enum { FORMAT_VERSION = 1, CLASSES_NAMED = 3 };
 /* The maxima of a problem (docs/model.md, "Limits"); beyond int64_t a time would read as never. */
@@ -43,11 +44,12 @@ static situ_status bad(const table *t, situ_error *error, const char *op, const 
                  : fail_with(error, SITU_STATUS_BAD_INPUT, where, "%s", text);
 }
 
-/* Whether times of the class `name` apply to class k: it has that name, or rules split it off (NAME:DEVICE) and no
- * other class has that name. */
+/* Whether times of the class `name` apply to class k: it has that name, or no other class has it and k is what rules
+ * split off (NAME:DEVICE), or the CPU of this machine for the name "cpu", under which it is profiled. */
 static bool is_of_class(const situ_platform *p, int32_t k, const char *name) {
   size_t n = strlen(name);
   bool split = strncmp(p->class_name[k], name, n) == 0 && p->class_name[k][n] == ':';
+  split = split || (strcmp(name, "cpu") == 0 && this_host_is_cpu(p, k));
   for (int32_t i = 0; split && i < p->n_classes; i++) split = strcmp(p->class_name[i], name) != 0;
   return split || strcmp(p->class_name[k], name) == 0;
 }
@@ -267,6 +269,31 @@ static situ_status name_source(const table *t, size_t n_operators, const json_va
   return t->costs->source ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
+/* A table that says nothing of this platform is not left out in silence: one of its classes is called otherwise. */
+static situ_status check_timed(const table *t, const json_value *root, situ_error *error) {
+  text_buffer ours = {0}, theirs = {0};
+  bool any = false;
+  json_member op = {0}, time = {0};
+  for (int32_t k = 0; k < t->platform->n_classes; k++) {
+    any |= t->timed[k];
+    if (k < CLASSES_NAMED) text_add(&ours, "%s\"%.60s\"", k ? ", " : "", t->platform->class_name[k]);
+  }
+  const json_value *groups = json_get(root, "groups");
+  const json_value *times =
+      json_next(json_get(root, "operators"), &op) ? op.value : json_get(json_at(groups, 0), "times");
+  for (int k = 0; k < CLASSES_NAMED && json_next(times, &time); k++)
+    text_add(&theirs, "%s\"%.60s\"", k ? ", " : "", time.key);
+  situ_status status = ours.failed || theirs.failed ? fail_no_memory(error) : SITU_STATUS_OK;
+  if (status == SITU_STATUS_OK && !any && theirs.length > 0)
+    status = fail_with(error, SITU_STATUS_BAD_INPUT, t->path,
+                       "has times of %s, but the platform %s has only %s, so no time would be used; give the table the "
+                       "platform's names (situ profile --class NAME), or choose the platform that was measured",
+                       theirs.bytes, t->platform->name, ours.bytes);
+  text_free(&ours);
+  text_free(&theirs);
+  return status;
+}
+
 situ_status cost_table_apply(situ_costs *costs, const situ_graph *graph, const situ_platform *platform,
                              const char *path, const json_value *root, situ_error *error) {
   REQUIRE(path && costs->n_operators == graph->n_operators && costs->group);
@@ -285,6 +312,7 @@ situ_status cost_table_apply(situ_costs *costs, const situ_graph *graph, const s
     n += json_size(names);
     TRY(apply_times(&t, first, costs->group[situ_graph_find(graph, first)], json_get(group, "times"), ns, error));
   }
+  TRY(check_timed(&t, root, error));
   TRY(apply_workspace(&t, json_get(root, "workspace_bytes"), error));
   TRY(name_source(&t, n, root, error));
   char *text = json_print(root, 0);

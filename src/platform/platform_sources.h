@@ -26,6 +26,8 @@ const situ_device_kind_info *this_host_match(const char *model);
 situ_status platform_from_this_host(situ_platform **out, situ_error *error);
 /* The number of cores that its first host device stands for; 0 for any other platform. */
 int32_t this_host_threads(const situ_platform *p);
+/* Whether a class of the platform is the CPU of this machine, "cpu-N-cores". */
+bool this_host_is_cpu(const situ_platform *p, int32_t class_index);
 
 /* Whether some of the rates that others are derived from is stated: f32, f16, bf16 or i8. */
 bool device_has_peak(const situ_device *device);

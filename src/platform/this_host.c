@@ -261,6 +261,11 @@ static situ_status build(situ_platform **out, arena *a, const host_facts *facts,
   return platform_new(out, THIS_HOST, devices, n, links, n_links, error);
 }
 
+bool this_host_is_cpu(const situ_platform *p, int32_t class_index) {
+  const char *name = p->class_name[class_index], *end = strstr(name, "-cores");
+  return strcmp(p->name, THIS_HOST) == 0 && strncmp(name, "cpu-", 4) == 0 && end && (!end[6] || end[6] == ':');
+}
+
 int32_t this_host_threads(const situ_platform *p) {
   int cores = 0, n = 0;
   if (strcmp(p->name, THIS_HOST) != 0 || sscanf(p->devices[0].class_name, "cpu-%d-cores%n", &cores, &n) != 1) return 0;

@@ -5,12 +5,24 @@
 """
 import json
 import pathlib
+import re
 import sys
 
 from test_cli import QUICK, SMALL, main, situ, situ_json
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
 from onnx_writer import graph, model, node, value
+
+
+def test_times_of_the_cpu_count_on_this_machine_and_nowhere_in_silence():
+    """situ profile measures the class cpu; that of this-host is called cpu-N-cores."""
+    situ("costs", SMALL, "--platform", "cpu", "-o", "times.json")
+    told = situ("place", SMALL, "--platform", "this-host", "--cost-table", "times.json", "--steps", "50")
+    costs = re.search(r"costs:.*?by the table", told, re.S).group()
+    n, of = re.search(r"(\d+) of (\d+) operators by", " ".join(costs.split())).groups()
+    assert n == of and "estimates for cpu" not in told, told
+    both = r'times.json: has times of "cpu", but the platform .* has only "v100-16g".*situ profile --class'
+    situ("place", SMALL, "--platform", "2*v100-16g", "--cost-table", "times.json", code=3, err=both)
 
 
 def test_costs_come_back_bit_for_bit():
