@@ -107,12 +107,16 @@ static void warn_of_policy(const selection *chosen, const solver *const *rows, c
              chosen->row[0]->name, names[0], n > 1 ? " or " : "", n > 1 ? names[1] : "");
 }
 
+/* Tells the caller at once, and then as often as solve.h promises. */
 static bool report(void *context) {
+  static const int64_t BETWEEN_NS = 10000000;
   solve_watch *w = context;
-  if (!w->callback) return false;
+  int64_t now_ns = w->callback ? clock_now_ns() : 0;
+  if (!w->callback || (w->told_ns > 0 && now_ns - w->told_ns < BETWEEN_NS)) return false;
+  w->told_ns = now_ns;
   situ_progress now = {.size = sizeof now,
                        .solver = w->solver,
-                       .seconds = (double)(clock_now_ns() - w->start_ns) / 1e9,
+                       .seconds = (double)(now_ns - w->start_ns) / 1e9,
                        .steps = w->steps_before + w->running->steps,
                        .value_ns = w->incumbent->value_ns,
                        .lower_bound_ns = w->incumbent->lower_bound_ns};
