@@ -43,6 +43,7 @@ typedef struct block {
   int32_t n_nodes, n_kept, n_ways, n_devices, n_memories, length;
   int32_t from; /* device of the cut */
   node *nodes;
+  int32_t kept[BLOCK_KEPT]; /* [bit] its node */
   way *ways;
   int32_t *in, *over, *node_of; /* node_of[operator - first] or -1 */
   int64_t *p_ns, *tail_ns;      /* [node * devices] */
@@ -86,6 +87,7 @@ static bool list_nodes(block *b) {
   for (int32_t v = first; v <= b->span->last; v++) {
     if (b->node_of[v - first] < 0) continue;
     b->node_of[v - first] = b->n_nodes;
+    if (!b->span->deleted[v] && b->n_kept < BLOCK_KEPT) b->kept[b->n_kept] = b->n_nodes;
     b->nodes[b->n_nodes++] = (node){.op = v, .bit = b->span->deleted[v] ? -1 : b->n_kept++};
   }
   return true;
@@ -135,9 +137,10 @@ static bool find_ways(block *b) {
     b->nodes[i].n_in = 0;
   }
   for (int32_t k = 0; k < b->n_ways; k++) {
-    for (int32_t i = 0; i < b->n_nodes; i++)
-      if (b->nodes[i].bit >= 0 && b->ways[k].users >> b->nodes[i].bit & 1)
-        b->in[b->nodes[i].first_in + b->nodes[i].n_in++] = k;
+    for (uint64_t left = b->ways[k].users; left; left &= left - 1) {
+      node *x = &b->nodes[b->kept[__builtin_ctzll(left)]];
+      b->in[x->first_in + x->n_in++] = k;
+    }
     for (int32_t i = 0; i < b->ways[k].n_users; i++) {
       node *x = &b->nodes[b->over[b->ways[k].first_user + i]];
       b->in[x->first_in + x->n_in++] = k;
@@ -202,9 +205,8 @@ static void find_tails(block *b) {
       for (int32_t m = 0; m < b->n_memories; m++) {
         int64_t *need = &b->need_ns[k * b->n_memories + m];
         *need = 0;
-        for (int32_t at = i + 1; at < b->n_nodes; at++)
-          if (b->nodes[at].bit >= 0 && b->ways[k].users >> b->nodes[at].bit & 1)
-            *need = max64(*need, time_through(b, k, m, at));
+        for (uint64_t left = b->ways[k].users; left; left &= left - 1)
+          *need = max64(*need, time_through(b, k, m, b->kept[__builtin_ctzll(left)]));
         for (int32_t u = 0; u < b->ways[k].n_users; u++)
           *need = max64(*need, time_through(b, k, m, b->over[b->ways[k].first_user + u]));
       }
