@@ -7,12 +7,12 @@
 
 #include "base/checked.h"
 
-enum { DEVICES = 64, BUCKETS = 1024, LAYER = 20000, MAX_NODES = 1 << 24, MAX_WAYS = 1 << 27 };
+enum { DEVICES = 64, BUCKETS = 1024, LAYER = 20000 };
 static const int64_t FAR = (int64_t)1 << 55; /* later than anything: some of these may be added */
 
-/* Times and tails are capped at FAR, and no more than three are added: below 2^57. Of MAX_NODES nodes and MAX_WAYS ways
- * at most, a number by node and device or by way and memory (BLOCK_MEMORIES) is an int32_t. Prices of devices are at
- * most 256: see work_left. */
+/* Times and tails are capped at FAR, and no more than three are added: below 2^57. Numbers by node and device are
+ * int64_t, as n_devices is. There are at most two ways of a tensor, so those in all memories, `length`, are at most
+ * 2 * SITU_MAX_TENSORS * BLOCK_MEMORIES + DEVICES < 2^31. Prices of devices are at most 256: see work_left. */
 
 /* One tensor on its way to some of its users. */
 typedef struct way {
@@ -40,7 +40,8 @@ typedef struct block {
   const judge *j;
   const check_span *span;
   check_work *work;
-  int32_t n_nodes, n_kept, n_ways, n_devices, n_memories, length;
+  int32_t n_nodes, n_kept, n_ways, length;
+  int64_t n_devices, n_memories;
   int32_t from; /* device of the cut */
   node *nodes;
   int32_t kept[BLOCK_KEPT]; /* [bit] its node */
@@ -52,7 +53,6 @@ typedef struct block {
   int64_t *scratch, *child;     /* [length] */
   uint64_t full;
   int64_t limit_ns;
-  bool too_large; /* to be searched */
   int64_t price[3][DEVICES];
   arena *arena;
 } block;
@@ -443,12 +443,8 @@ static void choose_prices(block *b) {
 }
 
 static bool make_block(block *b) {
-  if (!list_nodes(b)) return false;
-  b->too_large = b->n_kept > BLOCK_KEPT || b->n_nodes >= MAX_NODES;
-  if (b->too_large || !find_ways(b)) return false;
-  b->too_large = b->n_ways >= MAX_WAYS;
-  if (b->too_large) return false;
-  b->length = b->n_devices + b->n_ways * b->n_memories;
+  if (!list_nodes(b) || b->n_kept > BLOCK_KEPT || !find_ways(b)) return false;
+  b->length = (int32_t)(b->n_devices + b->n_ways * b->n_memories);
   if (!ARENA_ARRAYS(b->arena, ARRAY(b->p_ns, (int64_t)b->n_nodes * b->n_devices),
                     ARRAY(b->tail_ns, (int64_t)b->n_nodes * b->n_devices),
                     ARRAY(b->min_ns, (int64_t)b->n_nodes * b->n_memories),
@@ -485,7 +481,7 @@ check_found check_block(const judge *j, const check_span *span, int32_t from, in
     }
     arena_free(two[0].arena);
     arena_free(two[1].arena);
-  } else if (b.too_large) {
+  } else if (b.n_kept > BLOCK_KEPT) {
     found = CHECK_GAVE_UP;
   }
   arena_release(j->scratch, mark);
