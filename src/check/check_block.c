@@ -7,12 +7,12 @@
 
 #include "base/checked.h"
 
-enum { DEVICES = 64, BUCKETS = 1024, LAYER = 20000, MAX_NODES = 1 << 24, MAX_WAYS = 1 << 27 };
+enum { DEVICES = 64, BUCKETS = 1024, LAYER = 20000 };
 static const int64_t FAR = (int64_t)1 << 55; /* later than anything: some of these may be added */
 
-/* Times and tails are capped at FAR, and no more than three are added: below 2^57. Of MAX_NODES nodes and MAX_WAYS ways
- * at most, a number by node and device or by way and memory (BLOCK_MEMORIES) is an int32_t. Prices of devices are at
- * most 256: see work_left. */
+/* Times and tails are capped at FAR, and no more than three are added: below 2^57. Numbers by node and device are
+ * int64_t, as n_devices is. There are at most two ways of a tensor, so those in all memories, `length`, are at most
+ * 2 * SITU_MAX_TENSORS * BLOCK_MEMORIES + DEVICES < 2^31. Prices of devices are at most 256: see work_left. */
 
 /* One tensor on its way to some of its users. */
 typedef struct way {
@@ -40,9 +40,11 @@ typedef struct block {
   const judge *j;
   const check_span *span;
   check_work *work;
-  int32_t n_nodes, n_kept, n_ways, n_devices, n_memories, length;
+  int32_t n_nodes, n_kept, n_ways, length;
+  int64_t n_devices, n_memories;
   int32_t from; /* device of the cut */
   node *nodes;
+  int32_t kept[BLOCK_KEPT]; /* [bit] its node */
   way *ways;
   int32_t *in, *over, *node_of; /* node_of[operator - first] or -1 */
   int64_t *p_ns, *tail_ns;      /* [node * devices] */
@@ -51,7 +53,6 @@ typedef struct block {
   int64_t *scratch, *child;     /* [length] */
   uint64_t full;
   int64_t limit_ns;
-  bool too_large; /* to be searched */
   int64_t price[3][DEVICES];
   arena *arena;
 } block;
@@ -86,6 +87,7 @@ static bool list_nodes(block *b) {
   for (int32_t v = first; v <= b->span->last; v++) {
     if (b->node_of[v - first] < 0) continue;
     b->node_of[v - first] = b->n_nodes;
+    if (!b->span->deleted[v] && b->n_kept < BLOCK_KEPT) b->kept[b->n_kept] = b->n_nodes;
     b->nodes[b->n_nodes++] = (node){.op = v, .bit = b->span->deleted[v] ? -1 : b->n_kept++};
   }
   return true;
@@ -135,9 +137,10 @@ static bool find_ways(block *b) {
     b->nodes[i].n_in = 0;
   }
   for (int32_t k = 0; k < b->n_ways; k++) {
-    for (int32_t i = 0; i < b->n_nodes; i++)
-      if (b->nodes[i].bit >= 0 && b->ways[k].users >> b->nodes[i].bit & 1)
-        b->in[b->nodes[i].first_in + b->nodes[i].n_in++] = k;
+    for (uint64_t left = b->ways[k].users; left; left &= left - 1) {
+      node *x = &b->nodes[b->kept[__builtin_ctzll(left)]];
+      b->in[x->first_in + x->n_in++] = k;
+    }
     for (int32_t i = 0; i < b->ways[k].n_users; i++) {
       node *x = &b->nodes[b->over[b->ways[k].first_user + i]];
       b->in[x->first_in + x->n_in++] = k;
@@ -202,9 +205,8 @@ static void find_tails(block *b) {
       for (int32_t m = 0; m < b->n_memories; m++) {
         int64_t *need = &b->need_ns[k * b->n_memories + m];
         *need = 0;
-        for (int32_t at = i + 1; at < b->n_nodes; at++)
-          if (b->nodes[at].bit >= 0 && b->ways[k].users >> b->nodes[at].bit & 1)
-            *need = max64(*need, time_through(b, k, m, at));
+        for (uint64_t left = b->ways[k].users; left; left &= left - 1)
+          *need = max64(*need, time_through(b, k, m, b->kept[__builtin_ctzll(left)]));
         for (int32_t u = 0; u < b->ways[k].n_users; u++)
           *need = max64(*need, time_through(b, k, m, b->over[b->ways[k].first_user + u]));
       }
@@ -441,12 +443,8 @@ static void choose_prices(block *b) {
 }
 
 static bool make_block(block *b) {
-  if (!list_nodes(b)) return false;
-  b->too_large = b->n_kept > BLOCK_KEPT || b->n_nodes >= MAX_NODES;
-  if (b->too_large || !find_ways(b)) return false;
-  b->too_large = b->n_ways >= MAX_WAYS;
-  if (b->too_large) return false;
-  b->length = b->n_devices + b->n_ways * b->n_memories;
+  if (!list_nodes(b) || b->n_kept > BLOCK_KEPT || !find_ways(b)) return false;
+  b->length = (int32_t)(b->n_devices + b->n_ways * b->n_memories);
   if (!ARENA_ARRAYS(b->arena, ARRAY(b->p_ns, (int64_t)b->n_nodes * b->n_devices),
                     ARRAY(b->tail_ns, (int64_t)b->n_nodes * b->n_devices),
                     ARRAY(b->min_ns, (int64_t)b->n_nodes * b->n_memories),
@@ -483,7 +481,7 @@ check_found check_block(const judge *j, const check_span *span, int32_t from, in
     }
     arena_free(two[0].arena);
     arena_free(two[1].arena);
-  } else if (b.too_large) {
+  } else if (b.n_kept > BLOCK_KEPT) {
     found = CHECK_GAVE_UP;
   }
   arena_release(j->scratch, mark);

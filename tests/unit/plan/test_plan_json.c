@@ -65,6 +65,31 @@ static void same_plan(const situ_plan *a, const situ_plan *b) {
   }
 }
 
+/* Plans that claims are of come back with them: values that run, as a file cannot hold others of these. */
+static void add_shown(situ_plan *plan, scenario *s, int32_t *device, int32_t *order, int32_t which) {
+  situ_plan **shown[] = {&plan->best_found, &plan->without_form, &plan->compared};
+  situ_plan *made = plan_of(s, device, order);
+  if (made->value_ns == SITU_NEVER_NS) {
+    situ_plan_free(made);
+    return;
+  }
+  *shown[which] = made;
+  if (which == 0) plan->best_found_ns = made->value_ns, plan->best_found_handovers = made->n_handovers;
+  if (which == 1) plan->without_form_ns = made->value_ns;
+  if (which == 2) plan->robustness = (situ_robustness){sizeof plan->robustness, .uncertainty = 0.5, .draws = 9};
+}
+
+static void same_shown(const situ_plan *a, const situ_plan *b) {
+  const situ_plan *pairs[][2] = {
+      {a->best_found, b->best_found}, {a->without_form, b->without_form}, {a->compared, b->compared}};
+  for (int k = 0; k < 3; k++) {
+    assert_true((pairs[k][0] == NULL) == (pairs[k][1] == NULL));
+    if (pairs[k][0]) same_plan(pairs[k][0], pairs[k][1]);
+  }
+  assert_true(a->best_found_ns == b->best_found_ns && a->without_form_ns == b->without_form_ns);
+  assert_true(a->best_found_handovers == b->best_found_handovers && a->robustness.draws == b->robustness.draws);
+}
+
 /* Every execution model, random placements, those that cannot run included; through the text of a file. */
 static void what_is_written_is_read_back(void **state) {
   (void)state;
@@ -95,6 +120,8 @@ static void what_is_written_is_read_back(void **state) {
         operators[i] = rng_below(&r, s.problem->n_operators);
     }
     if (seed % 2) plan->best_single_device = 0, plan->best_single_ns = seed % 5 ? 77 : SITU_NEVER_NS;
+    for (int32_t k = 0; k < 3; k++)
+      if (rng_below(&r, 2)) add_shown(plan, &s, device, order, k);
     json_value *root = plan_to_json(plan, s.problem), *parsed;
     assert_non_null(root);
     char *text = json_print(root, (int)(seed % 3));
@@ -103,6 +130,7 @@ static void what_is_written_is_read_back(void **state) {
     if (plan_from_json(&again, s.problem, parsed, "plan", &error) != SITU_STATUS_OK)
       fail_msg("seed %d: %s: %s", (int)seed, error.where, error.text);
     same_plan(plan, again);
+    same_shown(plan, again);
     situ_plan_free(again);
     situ_plan_free(plan);
     json_free(root);
