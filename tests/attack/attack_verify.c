@@ -188,7 +188,9 @@ static bool verify_choice(attack_failure *failure, const attack_facts *f, const 
   if (call->min_part > 0 && n > 1 && least < call->min_part)
     return failure_set(failure, "min-part", "a part of %d, at least %d", (int)least, (int)call->min_part);
   if (best > value) return failure_set(failure, "best-found", "%lld above %lld", (long long)best, (long long)value);
-  if (call->max_parts > 0 || call->min_part > 0 || call->uncertainty > 0 || single == SITU_NEVER_NS) return true;
+  if (call->max_parts > 0 || call->min_part > 0 || call->uncertainty > 0 || single == SITU_NEVER_NS ||
+      f->p->part_class >= 0)
+    return true;
   bool gains = (double)value <= (double)single / (1 + call->min_gain) + 1;
   bool near = (double)value <= (double)best * (1 + call->tolerance) + 1;
   if (alone && value == single && !near && (double)best < (double)single / (1 + call->min_gain) - 1)
