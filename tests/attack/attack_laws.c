@@ -219,13 +219,13 @@ static bool pins_of_the_optimum(const attack_problem *p, attack_problem *easier,
   return true;
 }
 
-typedef struct law {
+typedef struct law_row {
   const char *name;
   bool both;
   bool (*derive)(const attack_problem *p, attack_problem *easier, attack_problem *harder);
-} law;
+} law_row;
 
-static const law laws[] = {
+static const law_row laws[] = {
     {"more memory never hurts", false, more_memory},
     {"faster links never hurt", false, faster_links},
     {"faster operators never hurt", false, faster_operators},
