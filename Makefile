@@ -30,7 +30,7 @@ test: setup-build setup-test $(BUILD)/build.ninja
 check: setup-build setup-test setup-check
 	@tools/check.sh
 
-# N random problems against counting of all plans, and N forged certificates; SEED numbers the first. Hours at 1,000,000.
+# N random problems against counting of all plans, and N forged certificates; SEED numbers the first. About an hour.
 attack: setup-build setup-test $(BUILD)/build.ninja
 	@meson configure $(BUILD) -Dtests=enabled >/dev/null
 	@ninja -C $(BUILD) build.ninja >/dev/null || { cat $(BUILD)/meson-logs/meson-log.txt; exit 1; }

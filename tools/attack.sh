@@ -1,5 +1,5 @@
 #!/bin/sh
-# Attacks a finished build: N random problems checked by counting all plans (default 1,000,000; hours), then N forged
+# Attacks a finished build: N random problems checked by counting all plans (default 1,000,000; an hour or so), then N forged
 # certificates, which the judge must refuse. SEED (default 1) numbers the first. What fails is made small and written to
 # build/attack. Usage: tools/attack.sh BUILD
 set -u

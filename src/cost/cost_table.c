@@ -212,7 +212,8 @@ static void add_parts(situ_link *link, const part_cost *from, const part_cost *t
   if (from->bytes_per_s > 0) per_byte += 0.5 / from->bytes_per_s;
   if (to->bytes_per_s > 0) per_byte += 0.5 / to->bytes_per_s;
   link->latency_ns = sat_add(link->latency_ns, to->start_ns);
-  link->bytes_per_s = 1 / per_byte;
+  bool adds = from->bytes_per_s > 0 || to->bytes_per_s > 0; /* else the rate stays, to the last bit */
+  if (adds) link->bytes_per_s = 1 / per_byte;
 }
 
 situ_status cost_table_links(situ_link *links, part_cost *part, const situ_platform *platform, const char *path,

@@ -109,7 +109,8 @@ static void attack_solvers(attack_run *run, int64_t number, const attack_problem
   second.call.steps = number % 7 ? 60 : 2000;
   second.call.no_bounds = number % 3 == 0;
   second.call.start = number % 5 == 0;
-  second.call.threads = number % 11 == 0 ? 2 : 1;
+  second.call.threads = number % 11 == 0 ? 3 : 1;
+  first.call.threads = number % 23 == 0 ? 2 : 1;
   first.call.start = number % 13 == 0;
   const attack_trial *const trials[] = {&first, &second};
   for (int32_t k = 0; k < 2 && optimum.complete; k++) {

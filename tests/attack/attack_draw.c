@@ -109,7 +109,12 @@ static void draw_machine(attack_problem *p, attack_dice *dice) {
     draw_devices(p, dice);
     draw_links(p, dice);
   }
-  p->from_class = -1;
+  p->from_class = p->part_class = -1;
+  if (dice_chance(dice, 8)) {
+    p->part_class = p->device[dice_below(dice, p->n_devices)].class_index;
+    p->part_start_ns = small(dice, 30);
+    p->part_dispatch_ns = small(dice, 30);
+  }
   if (!dice_chance(dice, 10)) return;
   p->from_class = p->device[dice_below(dice, p->n_devices)].class_index;
   p->to_class = p->device[dice_below(dice, p->n_devices)].class_index;
@@ -121,7 +126,7 @@ static void draw_machine(attack_problem *p, attack_dice *dice) {
 
 static void draw_operator(attack_problem *p, attack_dice *dice, int32_t v, int32_t never_percent, bool weighty) {
   attack_operator *x = &p->op[v];
-  *x = (attack_operator){.colocation = -1, .kernel = -1, .together = -1, .pin = -1};
+  *x = (attack_operator){.colocation = -1, .kernel = -1, .together = -1, .pin = -1, .measured_bytes = -1};
   if (weighty) x->weight_bytes = small(dice, 50);
   if (weighty) x->workspace_bytes = small(dice, 70);
   bool uniform = dice_chance(dice, 20);
@@ -187,6 +192,7 @@ static void draw_ties(attack_problem *p, attack_dice *dice) {
   for (int32_t v = head + 1; v < p->n; v++) {
     if (p->op[v].phase != p->op[head].phase || !dice_chance(dice, 40)) continue;
     p->op[head].kernel = p->op[v].kernel = head;
+    p->op[head].measured_bytes = p->op[v].measured_bytes = -1;
     for (int32_t k = 0; k < MAX_DEVICES; k++) p->op[v].time_ns[k] = p->op[v].other_ns[k] = 0;
   }
 }
@@ -278,6 +284,7 @@ static void enlarge(attack_problem *p, attack_dice *dice) {
     attack_operator *x = &p->op[v];
     x->weight_bytes *= bytes;
     x->workspace_bytes *= bytes;
+    if (x->measured_bytes > 0) x->measured_bytes *= bytes;
     for (int32_t k = 0; k < MAX_DEVICES; k++) {
       x->time_ns[k] = times(x->time_ns[k], time);
       x->other_ns[k] = times(x->other_ns[k], time);
@@ -291,6 +298,8 @@ static void enlarge(attack_problem *p, attack_dice *dice) {
     if (p->link[i].bytes_per_s < 1e17) p->link[i].bytes_per_s *= rate;
   }
   p->measured_ns *= time;
+  p->part_start_ns *= time;
+  p->part_dispatch_ns *= time;
   p->measured_bytes_per_s *= rate;
   p->max_period_ns *= time;
   p->max_latency_ns *= time;
@@ -354,9 +363,10 @@ static void draw_any(attack_problem *p, attack_dice *dice, bool large) {
   draw_machine(p, dice);
   int32_t never = dice_chance(dice, 30) ? 20 : 0;
   bool weighty = dice_chance(dice, 70);
-  bool alike = dice_chance(dice, 10), constants = dice_chance(dice, 8);
+  bool alike = dice_chance(dice, 10), scratch = weighty && dice_chance(dice, 10), constants = dice_chance(dice, 8);
   for (int32_t v = 0; v < p->n; v++) {
     draw_operator(p, dice, v, never, weighty);
+    if (scratch && dice_chance(dice, 50)) p->op[v].measured_bytes = small(dice, 30);
     if (alike && v > 0) p->op[v] = p->op[0];
   }
   bool training = !copied && dice_chance(dice, p->execution == SITU_EXECUTION_PIPELINE ? 15 : 3);
@@ -426,7 +436,7 @@ void problem_draw_equal(attack_problem *p, uint64_t seed) {
   attack_dice dice = {.state = seed * 0xd1342543de82ef95ULL + 7};
   memset(p, 0, sizeof *p);
   p->copies = 1;
-  p->from_class = -1;
+  p->from_class = p->part_class = -1;
   p->execution = SITU_EXECUTION_PIPELINE;
   p->n_devices = 3 + dice_below(&dice, MAX_DEVICES - 3);
   p->n = 1 + dice_below(&dice, 4);

@@ -87,6 +87,7 @@ static void find_hops(attack_facts *f) {
       x->latency_ns = p->measured_ns;
       x->bytes_per_s = p->measured_bytes_per_s;
     }
+    if (to->class_index == p->part_class) x->latency_ns += p->part_start_ns;
     for (int32_t t = 0; t < p->n_tensors; t++)
       f->hop_ns[t][i] = p->n_hosts > 0                      ? p->tensor[t].hop_ns
                         : p->op[p->tensor[t].from].constant ? 0

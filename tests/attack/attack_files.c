@@ -216,8 +216,12 @@ void problem_print(FILE *f, const attack_problem *p) {
   if (p->from_class >= 0)
     fprintf(f, "measured from class %d to %d: %lld ns, %.17g B/s\n", (int)p->from_class, (int)p->to_class,
             (long long)p->measured_ns, p->measured_bytes_per_s);
+  if (p->part_class >= 0)
+    fprintf(f, "parts of class %d: start %lld, dispatch %lld\n", (int)p->part_class, (long long)p->part_start_ns,
+            (long long)p->part_dispatch_ns);
   for (int32_t v = 0; v < p->n; v++) {
     const attack_operator *x = &p->op[v];
+    if (x->measured_bytes >= 0) fprintf(f, "o%d: workspace %lld by the table\n", (int)v, (long long)x->measured_bytes);
     fprintf(f, "o%d: %s%s, weights %lld, workspace %lld, group %d, kernel %d, together %d, pin %d, times", (int)v,
             situ_phase_name(x->phase), x->constant ? ", constant" : "", (long long)x->weight_bytes,
             (long long)x->workspace_bytes, (int)x->colocation, (int)x->kernel, (int)x->together, (int)x->pin);

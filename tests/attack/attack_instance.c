@@ -74,7 +74,8 @@ static void draw_rules(asked *a, attack_problem *p, uint64_t seed) {
     snprintf(a->flag[0], sizeof a->flag[0], "reserve d%d=%lldB", (int)d, (long long)bytes);
     p->device[d].capacity_bytes -= bytes;
   }
-  if (kernels || p->copies > 1 || p->from_class >= 0 || p->device[d].class_index == own || !dice_chance(&dice, 30))
+  if (kernels || p->copies > 1 || p->from_class >= 0 || p->part_class >= 0 || p->device[d].class_index == own ||
+      !dice_chance(&dice, 30))
     return;
   snprintf(a->flag[1], sizeof a->flag[1], "not Kind%d=d%d", (int)v, (int)d);
   for (int32_t w = 0; w < p->n; w++) {

@@ -125,7 +125,7 @@ static bool a_new_operator_without_work(const attack_problem *p, attack_problem 
   (void)harder;
   if (p->n == MAX_OPS || p->copies > 1) return false;
   attack_operator *x = &easier->op[easier->n++];
-  *x = (attack_operator){.colocation = -1, .kernel = -1, .together = -1, .pin = -1};
+  *x = (attack_operator){.colocation = -1, .kernel = -1, .together = -1, .pin = -1, .measured_bytes = -1};
   for (int32_t d = 0; d < p->n_devices; d++)
     if (!p->device[d].unused) return p->execution != SITU_EXECUTION_CALLS || p->max_calls == 0;
   return false;
@@ -139,6 +139,7 @@ static bool larger_units(const attack_problem *p, attack_problem *easier, attack
   for (int32_t v = 0; v < p->n; v++) {
     easier->op[v].weight_bytes *= k;
     easier->op[v].workspace_bytes *= k;
+    if (p->op[v].measured_bytes > 0) easier->op[v].measured_bytes *= k;
     for (int32_t c = 0; c < MAX_DEVICES; c++) {
       if (p->op[v].time_ns[c] != SITU_NEVER_NS) easier->op[v].time_ns[c] *= k;
       if (p->op[v].other_ns[c] != SITU_NEVER_NS) easier->op[v].other_ns[c] *= k;
@@ -148,6 +149,7 @@ static bool larger_units(const attack_problem *p, attack_problem *easier, attack
   for (int32_t i = 0; i < p->n_links; i++) easier->link[i].latency_ns *= k;
   harder->measured_bytes_per_s = easier->measured_bytes_per_s = 1e9;
   easier->measured_ns *= k;
+  easier->part_start_ns *= k;
   for (int32_t d = 0; d < p->n_devices; d++)
     if (p->device[d].capacity_bytes != SITU_UNLIMITED_BYTES) easier->device[d].capacity_bytes *= k;
   easier->max_period_ns *= k;
@@ -217,13 +219,13 @@ static bool pins_of_the_optimum(const attack_problem *p, attack_problem *easier,
   return true;
 }
 
-typedef struct law {
+typedef struct law_row {
   const char *name;
   bool both;
   bool (*derive)(const attack_problem *p, attack_problem *easier, attack_problem *harder);
-} law;
+} law_row;
 
-static const law laws[] = {
+static const law_row laws[] = {
     {"more memory never hurts", false, more_memory},
     {"faster links never hurt", false, faster_links},
     {"faster operators never hurt", false, faster_operators},

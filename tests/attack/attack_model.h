@@ -31,6 +31,11 @@ void facts_find(attack_facts *f, const attack_problem *p);
 static inline int64_t facts_time(const attack_facts *f, int32_t v, int32_t d) {
   return f->p->op[v].time_ns[f->p->device[d].class_index];
 }
+/* Scratch memory of an operator: that of the cost table, where it has one. */
+static inline int64_t facts_workspace(const attack_facts *f, int32_t v) {
+  const attack_operator *x = &f->p->op[v];
+  return x->measured_bytes >= 0 ? x->measured_bytes : x->workspace_bytes;
+}
 /* Bytes to send over a link: latency + bytes / rate, rounded up. */
 int64_t link_ns(const situ_link *link, int64_t bytes);
 /* Whether the devices may run one part of a pipeline together. */

@@ -66,7 +66,17 @@ char *problem_costs_text(const attack_problem *p, bool other, int32_t n_named) {
   if (p->from_class >= 0)
     fprintf(f, ", \"links\": [{\"from\": \"c%d\", \"to\": \"c%d\", \"latency\": %lld, \"bytes_per_s\": %.17g}]",
             (int)p->from_class, (int)p->to_class, (long long)p->measured_ns, p->measured_bytes_per_s);
-  fputs("}\n", f);
+  if (p->part_class >= 0)
+    fprintf(f, ", \"parts\": [{\"class\": \"c%d\", \"start\": %lld, \"dispatch\": %lld}]", (int)p->part_class,
+            (long long)p->part_start_ns, (long long)p->part_dispatch_ns);
+  fputs(", \"workspace_bytes\": {", f);
+  comma = "";
+  for (int32_t v = 0; v < n_named; v++) {
+    if (p->op[v].measured_bytes < 0) continue;
+    fprintf(f, "%s\"o%d\": %lld", comma, (int)v, (long long)p->op[v].measured_bytes);
+    comma = ", ";
+  }
+  fputs("}}\n", f);
   return fclose(f) == 0 ? text : NULL;
 }
 

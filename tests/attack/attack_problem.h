@@ -28,6 +28,7 @@ typedef struct attack_operator {
   situ_phase phase;
   int32_t colocation, kernel, together; /* keys of what shares a device; -1: none */
   int32_t pin;                          /* a device or -1 */
+  int64_t measured_bytes;               /* the workspace by the cost table; -1: as in the graph */
   bool constant;                        /* known before a run: its tensors take no time to send */
 } attack_operator;
 
@@ -59,6 +60,9 @@ typedef struct attack_problem {
   int32_t from_class, to_class;
   int64_t measured_ns;
   double measured_bytes_per_s;
+  /* What parts take by the cost table: a start on devices of this class; -1: it does not know of parts. */
+  int32_t part_class;
+  int64_t part_start_ns, part_dispatch_ns;
 
   situ_execution execution;
   situ_objective objective;

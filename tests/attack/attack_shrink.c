@@ -96,6 +96,8 @@ static void plain_operators(edit *e) {
     clear(e, &x->constant);
     lower(e, &x->weight_bytes, 0);
     lower(e, &x->workspace_bytes, 0);
+    if (x->measured_bytes >= 0 && turn(e)) x->measured_bytes = -1;
+    if (x->measured_bytes >= 0) lower(e, &x->measured_bytes, 0);
     for (int32_t k = 0; k < p->n_devices; k++) {
       if (x->time_ns[k] == SITU_NEVER_NS && turn(e)) x->time_ns[k] = x->other_ns[k] = 0;
       if (x->time_ns[k] == SITU_NEVER_NS) continue;
@@ -112,6 +114,9 @@ static void plain_operators(edit *e) {
 static void plain_machine(edit *e) {
   attack_problem *p = e->p;
   reset(e, &p->from_class, -1);
+  reset(e, &p->part_class, -1);
+  lower(e, &p->part_start_ns, 0);
+  lower(e, &p->part_dispatch_ns, 0);
   lower(e, &p->measured_ns, 0);
   for (int32_t d = 0; d < p->n_devices; d++) {
     attack_device *x = &p->device[d];

@@ -15,7 +15,7 @@ static uint32_t memories_of_users(const attack_facts *f, const attack_placement 
 
 /* Workspace, inputs and outputs. */
 static int64_t footprint(const attack_facts *f, int32_t v) {
-  int64_t bytes = f->p->op[v].workspace_bytes;
+  int64_t bytes = facts_workspace(f, v);
   for (int32_t t = 0; t < f->p->n_tensors; t++)
     if (f->p->tensor[t].from == v || (f->p->tensor[t].users >> v & 1)) bytes += f->p->tensor[t].size_bytes;
   return bytes;

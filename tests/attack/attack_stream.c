@@ -201,7 +201,7 @@ static int32_t list_intervals(const run *r, interval *list) {
   int32_t n = 0;
   for (int32_t v = 0; v < p->n; v++)
     list[n++] = (interval){r->f->memory_of[r->at->device[v]], r->out->start_ns[v], r->out->finish_ns[v],
-                           p->op[v].workspace_bytes};
+                           facts_workspace(r->f, v)};
   for (int32_t t = 0; t < p->n_tensors; t++) {
     int32_t v = p->tensor[t].from, m = r->f->memory_of[r->at->device[v]];
     int64_t until = last_use(r, t, m, r->out->finish_ns[v]);

@@ -188,7 +188,9 @@ static bool verify_choice(attack_failure *failure, const attack_facts *f, const 
   if (call->min_part > 0 && n > 1 && least < call->min_part)
     return failure_set(failure, "min-part", "a part of %d, at least %d", (int)least, (int)call->min_part);
   if (best > value) return failure_set(failure, "best-found", "%lld above %lld", (long long)best, (long long)value);
-  if (call->max_parts > 0 || call->min_part > 0 || call->uncertainty > 0 || single == SITU_NEVER_NS) return true;
+  if (call->max_parts > 0 || call->min_part > 0 || call->uncertainty > 0 || single == SITU_NEVER_NS ||
+      f->p->part_class >= 0)
+    return true;
   bool gains = (double)value <= (double)single / (1 + call->min_gain) + 1;
   bool near = (double)value <= (double)best * (1 + call->tolerance) + 1;
   if (alone && value == single && !near && (double)best < (double)single / (1 + call->min_gain) - 1)
@@ -247,6 +249,31 @@ static situ_plan *draw_start(const attack_facts *f, const situ_problem *problem,
   return situ_simulate(&start, problem, device, NULL, NULL) == SITU_STATUS_OK ? start : NULL;
 }
 
+/* With a limit of steps the answer does not depend on the number of threads, nor on the run. */
+static bool verify_again(attack_failure *failure, const attack_facts *f, const attack_posed *posed,
+                         const situ_solve_options *options, const situ_plan *plan) {
+  situ_solve_options o = *options;
+  situ_plan *again;
+  situ_error error;
+  o.threads = 1;
+  if (situ_solve(&again, posed->problem, &o, &error))
+    return failure_set(failure, "again-status", "%s: %s", situ_status_name(error.status), error.text);
+  bool good = true;
+  if (situ_plan_value_ns(again) != situ_plan_value_ns(plan) ||
+      situ_plan_lower_bound_ns(again) != situ_plan_lower_bound_ns(plan) ||
+      situ_plan_outcome(again) != situ_plan_outcome(plan))
+    good = failure_set(failure, "again", "value %lld and bound %lld with one thread, %lld and %lld with %d",
+                       (long long)situ_plan_value_ns(again), (long long)situ_plan_lower_bound_ns(again),
+                       (long long)situ_plan_value_ns(plan), (long long)situ_plan_lower_bound_ns(plan),
+                       (int)options->threads);
+  for (int32_t v = 0; v < f->p->n && good; v++)
+    if (situ_plan_device(again, v) != situ_plan_device(plan, v))
+      good = failure_set(failure, "again", "o%d is on d%d with one thread, on d%d with %d", (int)v,
+                         (int)situ_plan_device(again, v), (int)situ_plan_device(plan, v), (int)options->threads);
+  situ_plan_free(again);
+  return good;
+}
+
 bool verify_posed(attack_failure *failure, const attack_facts *f, const attack_posed *posed,
                   const attack_optimum *optimum, const attack_call *call) {
   situ_plan *plan;
@@ -259,11 +286,12 @@ bool verify_posed(attack_failure *failure, const attack_facts *f, const attack_p
   o.starts = start ? starts : NULL;
   o.n_starts = start != NULL;
   situ_status status = situ_solve(&plan, posed->problem, &o, &error);
+  bool same = status || call->threads <= 1 || verify_again(failure, f, posed, &o, plan);
   situ_plan_free(start);
   if (status) return failure_set(failure, "status", "%s: %s", situ_status_name(error.status), error.text);
   bool choosing =
       call->tolerance > 0 || call->min_gain > 0 || call->max_parts > 0 || call->min_part > 0 || call->uncertainty > 0;
-  bool good = (!situ_plan_exists(plan) || verify_plan(failure, f, plan, &at)) &&
+  bool good = same && (!situ_plan_exists(plan) || verify_plan(failure, f, plan, &at)) &&
               verify_outcome(failure, plan, optimum) && verify_verdict(failure, posed, plan, optimum) &&
               (!choosing || !situ_plan_exists(plan) || verify_choice(failure, f, call, plan, &at));
   situ_plan_free(plan);

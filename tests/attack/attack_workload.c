@@ -19,7 +19,7 @@ static void normal_machine(attack_problem *p) {
     p->link[p->n_links++] = (situ_link){0, d, 0, 1e10, -1};
     p->link[p->n_links++] = (situ_link){d, 0, 0, 1e10, -1};
   }
-  p->from_class = -1;
+  p->from_class = p->part_class = -1;
 }
 
 void workload_normal(attack_problem *p) {
@@ -29,6 +29,7 @@ void workload_normal(attack_problem *p) {
     if (x->phase == SITU_PHASE_UPDATE) x->phase = SITU_PHASE_BACKWARD;
     if (x->time_ns[0] == SITU_NEVER_NS) x->time_ns[0] = 3; /* a file can forbid accelerators alone */
     x->workspace_bytes = 0;
+    x->measured_bytes = -1;
     x->constant = false;
     x->kernel = x->together = -1;
   }

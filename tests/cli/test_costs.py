@@ -61,6 +61,22 @@ def test_what_is_deleted_from_costs_is_estimated_again():
     assert table[row].split(",") == [*cells[:6], "123"]
 
 
+def test_parts_without_a_rate_leave_that_of_the_link():
+    """5 bytes at 10^9 B/s take 5 ns, and 7 with a start of 2; 1 / (1 / 10^9) in doubles would be below 10^9."""
+    graph = {"situ_graph": 1, "operators": [{"name": "a", "flops": 1}, {"name": "b", "flops": 1}],
+             "tensors": [{"name": "t", "from": "a", "to": ["b"], "bytes": 5}]}
+    pathlib.Path("five.json").write_text(json.dumps(graph))
+    pathlib.Path("five-pins.json").write_text('{"a": "cpu0", "b": "cpu1"}')
+    for start in (0, 2):
+        table = {"situ_costs": 1, "unit": "ns", "operators": {}, "parts": [{"class": "cpu", "start": start}],
+                 "links": [{"from": "cpu", "to": "cpu", "latency": 0, "bytes_per_s": 1e9}]}
+        pathlib.Path("five-parts.json").write_text(json.dumps(table))
+        situ("place", "five.json", "--platform", "2*cpu", "--cost-table", "five-parts.json", "--fix", "five-pins.json",
+             "-o", "five-plan.json")
+        (*_, begun, ended), = json.loads(pathlib.Path("five-plan.json").read_text())["transfers"]
+        assert ended - begun == 5 + start, (begun, ended)
+
+
 def test_what_parts_cost_is_in_the_transfers():
     """A hand-over takes 3 us + 7 us for the part that starts, and each byte 1/2 ns by the link and 1 ns by the parts, of
     which the devices have one half each."""
