@@ -244,17 +244,17 @@ static const law_row laws[] = {
 };
 
 int32_t laws_count(void) { return (int32_t)(sizeof laws / sizeof laws[0]); }
-const char *law_name(int32_t law) { return laws[law].name; }
+const char *law_name(int32_t which) { return laws[which].name; }
 
-bool law_derive(int32_t law, const attack_problem *p, attack_problem *easier, attack_problem *harder, bool *both) {
+bool law_derive(int32_t which, const attack_problem *p, attack_problem *easier, attack_problem *harder, bool *both) {
   if (p->n_hosts > 0) return false;
   *easier = *harder = *p;
-  *both = laws[law].both;
-  return laws[law].derive(p, easier, harder);
+  *both = laws[which].both;
+  return laws[which].derive(p, easier, harder);
 }
 
 /* Times of the larger unit in that of the other. */
-static int64_t factor_of(int32_t law) { return laws[law].derive == larger_units ? 3 : 1; }
+static int64_t factor_of(int32_t which) { return laws[which].derive == larger_units ? 3 : 1; }
 
 static bool solve(attack_failure *failure, situ_plan **plan, const attack_problem *p, const attack_call *call) {
   attack_posed posed;
@@ -277,21 +277,21 @@ static bool solve(attack_failure *failure, situ_plan **plan, const attack_proble
 }
 
 /* Bounds of `easier` against the plan of `harder`, whose times count in units of 1 and `factor`. */
-static bool in_order(attack_failure *failure, int32_t law, const situ_plan *easier, int64_t easier_unit,
+static bool in_order(attack_failure *failure, int32_t which, const situ_plan *easier, int64_t easier_unit,
                      const situ_plan *harder, int64_t harder_unit) {
   int64_t bound = situ_plan_lower_bound_ns(easier), value = situ_plan_value_ns(harder);
   if (!situ_plan_exists(harder)) return true;
   if (situ_plan_outcome(easier) == SITU_OUTCOME_INFEASIBLE)
-    return failure_set(failure, "law-infeasible", "%s: a plan of %lld ns, but also: %s", laws[law].name,
+    return failure_set(failure, "law-infeasible", "%s: a plan of %lld ns, but also: %s", laws[which].name,
                        (long long)value, situ_plan_reason(easier));
   if ((__int128)bound * harder_unit > (__int128)value * easier_unit)
-    return failure_set(failure, "law", "%s: bound %lld (%s) of the easier, value %lld of the harder", laws[law].name,
+    return failure_set(failure, "law", "%s: bound %lld (%s) of the easier, value %lld of the harder", laws[which].name,
                        (long long)bound, situ_plan_bound(easier), (long long)value);
   return true;
 }
 
 /* Counting confirms the law, where counting is possible; a law that is wrong is a defect of these tests. */
-static bool verify_truth(attack_failure *failure, int32_t law, const attack_problem *easier,
+static bool verify_truth(attack_failure *failure, int32_t which, const attack_problem *easier,
                          const attack_problem *harder, bool both) {
   attack_facts a, b;
   attack_optimum x, y;
@@ -300,29 +300,29 @@ static bool verify_truth(attack_failure *failure, int32_t law, const attack_prob
   facts_find(&b, harder);
   optimum_find(&x, &a);
   optimum_find(&y, &b);
-  int64_t unit = factor_of(law);
+  int64_t unit = factor_of(which);
   if (!x.complete || !y.complete || y.value_ns == SITU_NEVER_NS) return true;
   if (x.value_ns > y.value_ns * unit || (both && x.value_ns != y.value_ns * unit))
-    return failure_set(failure, "law-is-wrong", "%s: %lld, %lld", laws[law].name, (long long)x.value_ns,
+    return failure_set(failure, "law-is-wrong", "%s: %lld, %lld", laws[which].name, (long long)x.value_ns,
                        (long long)y.value_ns);
   return true;
 }
 
-bool verify_law(attack_failure *failure, const attack_problem *p, int32_t law, const attack_call *call) {
+bool verify_law(attack_failure *failure, const attack_problem *p, int32_t which, const attack_call *call) {
   attack_problem easier, harder;
   situ_plan *a = NULL, *b = NULL;
   bool both;
   failure->kind = NULL;
-  if (!law_derive(law, p, &easier, &harder, &both)) return true;
+  if (!law_derive(which, p, &easier, &harder, &both)) return true;
   bool good = solve(failure, &a, &easier, call) && solve(failure, &b, &harder, call);
   if (good && (!a || !b)) { /* one of them is beyond the limits of problems */
     situ_plan_free(a);
     situ_plan_free(b);
     return true;
   }
-  int64_t unit = factor_of(law);
-  good = good && verify_truth(failure, law, &easier, &harder, both) && in_order(failure, law, a, unit, b, 1) &&
-         (!both || in_order(failure, law, b, 1, a, unit));
+  int64_t unit = factor_of(which);
+  good = good && verify_truth(failure, which, &easier, &harder, both) && in_order(failure, which, a, unit, b, 1) &&
+         (!both || in_order(failure, which, b, 1, a, unit));
   situ_plan_free(a);
   situ_plan_free(b);
   return good;

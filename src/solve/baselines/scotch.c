@@ -24,12 +24,12 @@ static int describe(SCOTCH_Arch *arch, const parts *g, SCOTCH_Num *weight) {
  * on success. */
 static int map_graph(const parts *g, SCOTCH_Num *start, SCOTCH_Num *to, SCOTCH_Num *time, SCOTCH_Num *transfer,
                      SCOTCH_Num *weight, SCOTCH_Num *part) {
-  SCOTCH_Graph graph, bound;
+  SCOTCH_Graph graph, bound_graph;
   SCOTCH_Context context;
   SCOTCH_Strat strategy;
   SCOTCH_Arch arch;
   SCOTCH_graphInit(&graph);
-  SCOTCH_graphInit(&bound);
+  SCOTCH_graphInit(&bound_graph);
   SCOTCH_contextInit(&context);
   SCOTCH_stratInit(&strategy);
   SCOTCH_archInit(&arch);
@@ -39,10 +39,11 @@ static int map_graph(const parts *g, SCOTCH_Num *start, SCOTCH_Num *to, SCOTCH_N
                SCOTCH_contextThreadSpawn(&context, 1, NULL) || describe(&arch, g, weight) ||
                SCOTCH_graphBuild(&graph, 0, g->classes.n_classes, start, start + 1, time, NULL, (SCOTCH_Num)g->n_edges,
                                  to, transfer) ||
-               SCOTCH_contextBindGraph(&context, &graph, &bound) || SCOTCH_graphMap(&bound, &arch, &strategy, part);
+               SCOTCH_contextBindGraph(&context, &graph, &bound_graph) ||
+               SCOTCH_graphMap(&bound_graph, &arch, &strategy, part);
   SCOTCH_archExit(&arch);
   SCOTCH_stratExit(&strategy);
-  SCOTCH_graphExit(&bound);
+  SCOTCH_graphExit(&bound_graph);
   SCOTCH_contextExit(&context);
   SCOTCH_graphExit(&graph);
   return failed;
