@@ -58,22 +58,33 @@ static void look_at(situ_robustness *out, cost_sample *w, const placement *plan,
   }
 }
 
-static void find_flip(situ_robustness *out, cost_sample *w, const placement *plan, const placement *other, budget *b) {
+/* Looks at all classes and kinds of link; false where the budget ends before, so that another may be nearer. */
+static bool look_at_all(situ_robustness *out, cost_sample *w, const placement *plan, const placement *other,
+                        budget *b) {
   const situ_problem *p = w->from;
-  cost_sample_scale(w, -1, -1, 1);
-  if (speedup_of(w, plan, other) <= 1) return;
-  for (int32_t k = 0; k < p->n_classes && !budget_over(b); k++)
+  for (int32_t k = 0; k < p->n_classes; k++) {
+    if (budget_over(b)) return false;
     look_at(out, w, plan, other, k, -1, p->platform->class_name[k]);
-  for (int32_t l = 0; l < p->platform->n_links && !budget_over(b); l++) {
+  }
+  for (int32_t l = 0; l < p->platform->n_links; l++) {
     const situ_link *link = &p->platform->links[l];
     int32_t kind = p->costs->link_kind[l], first = 0;
     while (p->costs->link_kind[first] != kind) first++;
     if (first < l || kind == 0) continue;
+    if (budget_over(b)) return false;
     char name[sizeof out->flip_what];
     snprintf(name, sizeof name, "link %s to %s", p->platform->devices[link->from_device].name,
              p->platform->devices[link->to_device].name);
     look_at(out, w, plan, other, -1, kind, name);
   }
+  return true;
+}
+
+static void find_flip(situ_robustness *out, cost_sample *w, const placement *plan, const placement *other, budget *b) {
+  cost_sample_scale(w, -1, -1, 1);
+  if (speedup_of(w, plan, other) <= 1 || look_at_all(out, w, plan, other, b)) return;
+  out->flip_factor = 0;
+  out->flip_what[0] = '\0';
 }
 
 bool robust_compare(situ_robustness *out, const situ_problem *p, const placement *plan, const placement *other,

@@ -10,7 +10,7 @@ enum { ROBUST_DRAWS = 4 };
 
 /* Compares a placement with another in `draws` samples of the costs (cost_sample.h) of a seed; out->size is left. The
  * flip is the factor nearest to 1, from 1/16 to 16, on one class of devices or one kind of link at which the other is
- * as good; it is found by bisection, unless the budget has ended. False without memory. */
+ * as good; it is found by bisection; 0 if the budget ends before all are looked at. False without memory. */
 bool robust_compare(situ_robustness *out, const situ_problem *problem, const placement *plan, const placement *other,
                     double uncertainty, int32_t draws, uint64_t seed, budget *b, arena *scratch);
 
