@@ -36,17 +36,17 @@ struct situ_plan {
   int64_t latency_ns, period_ns; /* stream where the period matters; else SITU_NEVER_NS */
   int64_t other_ns;              /* by the other costs, where they limit plans; else SITU_NEVER_NS */
   int32_t best_single_device;
-  int32_t n_handovers;                       /* -1 without a placement */
-  int64_t best_found_ns;                     /* of the best plan found, where that is another; else SITU_NEVER_NS */
-  int32_t best_found_handovers;              /* likewise; else -1 */
-  int64_t without_form_ns;                   /* the answer without the form, where that is better; else SITU_NEVER_NS */
-  int32_t form;                              /* that was required of it: situ_form */
-  situ_robustness robustness;                /* size 0: not known */
+  int32_t n_handovers;          /* -1 without a placement */
+  int64_t best_found_ns;        /* of the best plan found, where that is another; else SITU_NEVER_NS */
+  int32_t best_found_handovers; /* likewise; else -1 */
+  int64_t without_form_ns;      /* the answer without the form, where that is better; else SITU_NEVER_NS */
+  int32_t form;                 /* that was required of it: situ_form */
+  situ_robustness robustness;   /* size 0: not known */
   /* Plans that the claims above are of, so that they can be checked: of this problem, with a placement, owned. NULL: it
    * is this plan, there is none, or a file does not show it. */
   situ_plan *best_found, *without_form, *compared; /* compared: the split to which the single device was preferred */
-  const char *solver, *bound, *reason;       /* never NULL */
-  certificate proof;                         /* of the lower bound or of a lower one; no kind: none */
+  const char *solver, *bound, *reason;             /* never NULL */
+  certificate proof;                               /* of the lower bound or of a lower one; no kind: none */
   int64_t verified_ns;                       /* what situ_check saw proved after the solve; 0 for a plan from a file */
   situ_statistic statistics[MAX_STATISTICS]; /* names have static storage */
   int32_t n_statistics;

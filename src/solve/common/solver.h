@@ -151,8 +151,8 @@ void solve_bound(solve_run *run, int64_t lower_bound_ns, const char *name);
 /* Adopts the bounds that were computed for the problem of the run, or for a relaxation of it (a contract). NO_MEMORY or
  * OK. */
 situ_status solve_adopt(solve_run *run, const bound_found *found);
-/* The same as solve_bound with a certificate, which is copied; its `bound` (static storage) names the bound that found it. NO_MEMORY
- * or OK. */
+/* The same as solve_bound with a certificate, which is copied; its `bound` (static storage) names the bound that found
+ * it. NO_MEMORY or OK. */
 situ_status solve_prove(solve_run *run, const certificate *proof);
 /* Adds to a counter of the solve; `name` has static storage. Counters beyond MAX_STATISTICS are not kept. */
 void solve_count(solve_run *run, const char *name, int64_t n);
