@@ -9,6 +9,7 @@
  * fail (attack_known.h); --equal draws only problems about equal devices. SITU_TEST_SHARE takes that share of the
  * problems, in percent. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ typedef struct attack_run {
   int64_t problems, seed;
   int64_t only; /* one problem, or -1 */
   const char *folder, *tool;
+  char tool_path[PATH_MAX]; /* of tool */
   bool quiet, known_too, equal;
   /* counts */
   int64_t n[SITU_EXECUTION_PIPELINE + 1], feasible, uncounted, trials, known, failures, plans;
@@ -197,7 +199,7 @@ static bool take_argument(attack_run *run, const char *name, const char *value) 
   else if (strcmp(name, "--folder") == 0)
     run->folder = value;
   else if (strcmp(name, "--tool") == 0)
-    run->tool = realpath(value, NULL);
+    run->tool = realpath(value, run->tool_path);
   else
     return false;
   return true;
