@@ -4,7 +4,7 @@
  *     problem --solve--> plan
  */
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "api/evaluate.h"
 #include "api/instance.h"
@@ -62,6 +62,7 @@ typedef struct layer_search {
   void *log_context;
   double limit_s; /* 0: none */
   bool gave_up;
+  char warning[512]; /* the last one, which may be that there is no plan, and then is not the answer; "": none */
 } layer_search;
 
 static bool watch(void *context, const situ_progress *news) {
@@ -71,10 +72,20 @@ static bool watch(void *context, const situ_progress *news) {
   return l->gave_up;
 }
 
-/* That whole layers have no plan is not yet the answer. */
+static void pass_warning(layer_search *l) {
+  if (l->log && *l->warning) l->log(l->log_context, SITU_LOG_WARNING, l->warning);
+  *l->warning = '\0';
+}
+
+/* Keeps the last warning back until the outcome is known. */
 static void pass_on(void *context, situ_log_level level, const char *text) {
   layer_search *l = context;
-  if (l->log && strncmp(text, "no plan was found", 17) != 0) l->log(l->log_context, level, text);
+  if (level == SITU_LOG_WARNING) {
+    pass_warning(l);
+    snprintf(l->warning, sizeof l->warning, "%s", text);
+  } else if (l->log) {
+    l->log(l->log_context, level, text);
+  }
 }
 
 /* Where no plan keeps layers whole, or none is found, and nobody asked for that, they may be split. */
@@ -83,7 +94,7 @@ static situ_status place_split(situ_plan **out, situ_instance *i, const situ_sol
   TRY(TAKE(own, solve, SITU_SOLVE_OPTIONS_INIT, error));
   own.size = sizeof own;
   double whole_s = own.time_limit_s > 0 ? own.time_limit_s : own.max_steps == 0 ? USUAL_S : 0;
-  layer_search l = {own.progress, own.context, own.log, own.log_context, SHARE_OF_LAYERS * whole_s, false};
+  layer_search l = {own.progress, own.context, own.log, own.log_context, SHARE_OF_LAYERS * whole_s, false, ""};
   if (own.ranks || own.form || i->form) l.limit_s = 0; /* ranks must decide alike; plans of a form are told late */
   situ_solve_options layers = own;
   layers.progress = watch;
@@ -94,7 +105,10 @@ static situ_status place_split(situ_plan **out, situ_instance *i, const situ_sol
   bool none =
       outcome == SITU_OUTCOME_INFEASIBLE || (outcome == SITU_OUTCOME_CANCELLED && l.gave_up) ||
       (outcome == SITU_OUTCOME_LIMIT && !*situ_plan_reason(*out)); /* else what is lacking is the form, or parts */
-  if (situ_plan_exists(*out) || !none) return SITU_STATUS_OK;
+  if (situ_plan_exists(*out) || !none) {
+    pass_warning(&l);
+    return SITU_STATUS_OK;
+  }
   double spent_s = situ_plan_seconds(*out), left_s = fmax(whole_s - spent_s, whole_s / 4);
   if (l.gave_up || (own.time_limit_s > 0 && !own.ranks)) own.time_limit_s = left_s; /* ranks have one limit */
   situ_plan_free(*out);

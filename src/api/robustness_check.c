@@ -7,7 +7,7 @@
 #include "check/judge.h"
 #include "solve/stream/robust.h"
 
-enum { MOST_DRAWS = 10000, SEEDS = 2 };
+enum { MAX_DRAWS = 10000, SEEDS = 2 };
 
 static bool is_near(double a, double b) { return fabs(a - b) <= 1e-9 * fmax(1, fabs(b)); }
 
@@ -18,9 +18,9 @@ static bool same_draws(const situ_robustness *a, const situ_robustness *b) {
 }
 
 /* A factor of 0 claims nothing: a time limit may have ended the search for one. */
-static bool same_flip(const situ_robustness *told, const situ_robustness *found) {
-  return told->flip_factor == 0 ||
-         (fabs(told->flip_factor - found->flip_factor) <= 1e-6 && strcmp(told->flip_what, found->flip_what) == 0);
+static bool same_flip(const situ_robustness *claimed, const situ_robustness *found) {
+  return claimed->flip_factor == 0 ||
+         (fabs(claimed->flip_factor - found->flip_factor) <= 1e-6 && strcmp(claimed->flip_what, found->flip_what) == 0);
 }
 
 static placement placement_of(const situ_plan *plan) {
@@ -29,24 +29,24 @@ static placement placement_of(const situ_plan *plan) {
 
 /* A split that was chosen because it is surer than the fastest one was compared by draws of the next seed. */
 static situ_status repeat(judge *j, const placement *mine, const placement *single, situ_error *error) {
-  const situ_robustness *told = &j->plan->robustness;
+  const situ_robustness *claimed = &j->plan->robustness;
   situ_robustness found[SEEDS];
   int same = -1;
   for (int k = 0; k < SEEDS && same < 0; k++) {
     budget unlimited = budget_new(0, 0, NULL, NULL);
     found[k].size = sizeof found[k];
-    if (!robust_compare(&found[k], j->problem, mine, single, told->uncertainty, told->draws,
+    if (!robust_compare(&found[k], j->problem, mine, single, claimed->uncertainty, claimed->draws,
                         j->plan->seed + (uint64_t)k, &unlimited, j->scratch))
       return fail_no_memory(error);
-    if (same_draws(told, &found[k])) same = k;
+    if (same_draws(claimed, &found[k])) same = k;
   }
   if (same < 0)
     judge_note(j, "claim",
                "robustness: the plan states that it beats the single device in a share of %.6f of %d draws; repeated "
                "they give %.6f, with other speed-ups or regret",
-               told->beats_single, (int)told->draws, found[0].beats_single);
+               claimed->beats_single, (int)claimed->draws, found[0].beats_single);
   /* a time limit may also end that search at a flip that is not the nearest */
-  if (same < 0 || same_flip(told, &found[same])) judge_claim(j, CLAIM_ROBUSTNESS, true);
+  if (same < 0 || same_flip(claimed, &found[same])) judge_claim(j, CLAIM_ROBUSTNESS, true);
   return SITU_STATUS_OK;
 }
 
@@ -56,7 +56,7 @@ situ_status situ_verdict_recompute(situ_verdict *verdict, const situ_problem *pr
   TRY(plan_belongs(plan, problem, error));
   const situ_plan *split = plan->robustness.preferred ? plan->compared : plan;
   if (!(verdict->unchecked & CLAIM_ROBUSTNESS) || verdict->n_found > 0 || !split || !split->device ||
-      plan->robustness.draws > MOST_DRAWS || problem->execution != SITU_EXECUTION_STREAM)
+      plan->robustness.draws > MAX_DRAWS || problem->execution != SITU_EXECUTION_STREAM)
     return SITU_STATUS_OK;
   arena *scratch = arena_new();
   placement mine = placement_of(split), single = {0};

@@ -6,11 +6,11 @@
 #include "base/contracts.h"
 
 #define BITS(N) ((int64_t)1 << (N))
-#define ONE .per = PER_CERTIFICATE, .least_n = 1, .most_n = 1
-#define EACH(WHAT) .per = PER_##WHAT, .least_n = 1, .most_n = 1
-#define SOME(LEAST, MOST) .per = PER_CERTIFICATE, .least_n = (LEAST), .most_n = (MOST)
-#define AMOUNT(LEAST, MOST) .holds = HOLDS_AMOUNTS, .least = (LEAST), .most = (MOST)
-#define BYTE_PRICES(MOST) .per = PER_MEMORY, .least_n = 1, .most_n = 1, .holds = HOLDS_BYTE_PRICES, .most = (MOST)
+#define ONE .per = PER_CERTIFICATE, .min_n = 1, .max_n = 1
+#define EACH(WHAT) .per = PER_##WHAT, .min_n = 1, .max_n = 1
+#define SOME(MIN, MAX) .per = PER_CERTIFICATE, .min_n = (MIN), .max_n = (MAX)
+#define AMOUNT(MIN, MAX) .holds = HOLDS_AMOUNTS, .min = (MIN), .max = (MAX)
+#define BYTE_PRICES(MAX) .per = PER_MEMORY, .min_n = 1, .max_n = 1, .holds = HOLDS_BYTE_PRICES, .max = (MAX)
 #define INSTANT "instant", .need = FIELD_OPTIONAL_OF_STREAMS, ONE, .holds = HOLDS_OPERATORS
 
 static const certificate_field fields[] = {
@@ -21,10 +21,10 @@ static const certificate_field fields[] = {
     {"critical_path", INSTANT},
     {"cut_vertex", "deleted", SOME(0, FIELD_OPERATORS), .holds = HOLDS_OPERATORS},
     {"cut_vertex", "cuts", SOME(0, FIELD_OPERATORS), .holds = HOLDS_OPERATORS},
-    {"cut_vertex", "rests", .per = PER_DEVICE, .least_n = 1, .most_n = FIELD_MANY, AMOUNT(0, SITU_NEVER_NS)},
+    {"cut_vertex", "rests", .per = PER_DEVICE, .min_n = 1, .max_n = FIELD_MANY, AMOUNT(0, SITU_NEVER_NS)},
     {"destructive", "rounds", ONE, AMOUNT(0, FIELD_ROUNDS)},
-    {"destructive", "prices", .per = PER_DEVICE, .least_n = 0, .most_n = FIELD_PRICE_LISTS, AMOUNT(0, BITS(20))},
-    {"destructive", "interval", .per = PER_INTERVAL, .least_n = 0, .most_n = 1, AMOUNT(0, SITU_NEVER_NS)},
+    {"destructive", "prices", .per = PER_DEVICE, .min_n = 0, .max_n = FIELD_PRICE_LISTS, AMOUNT(0, BITS(20))},
+    {"destructive", "interval", .per = PER_INTERVAL, .min_n = 0, .max_n = 1, AMOUNT(0, SITU_NEVER_NS)},
     {"destructive", "window", ONE, AMOUNT(0, FIELD_WINDOW)},
     {"destructive", "free_rounds", ONE, AMOUNT(0, FIELD_ROUNDS)},
     {"join", "operator", ONE, .holds = HOLDS_OPERATORS},
@@ -46,7 +46,7 @@ static const certificate_field fields[] = {
     {"runs", "chain", SOME(1, FIELD_OPERATORS), .holds = HOLDS_OPERATORS},
     {"unit_chain", "chain", SOME(1, FIELD_OPERATORS), .holds = HOLDS_OPERATORS},
     {"unit_chain", "byte_prices", BYTE_PRICES(BITS(52))},
-    {"unit_chain", "other_price", .need = FIELD_OPTIONAL, ONE, .holds = HOLDS_OTHER_PRICE, .most = BITS(58)},
+    {"unit_chain", "other_price", .need = FIELD_OPTIONAL, ONE, .holds = HOLDS_OTHER_PRICE, .max = BITS(58)},
     {"visits", "chain", SOME(1, FIELD_OPERATORS), .holds = HOLDS_OPERATORS},
     {"visits", "from", SOME(0, FIELD_OPERATORS), AMOUNT(0, SITU_MAX_OPERATORS)},
     {"visits", "to", SOME(0, FIELD_OPERATORS), AMOUNT(0, SITU_MAX_OPERATORS)},
@@ -73,21 +73,20 @@ static int64_t count_of(field_per per, const situ_problem *p) {
   }
 }
 
-void check_fields_length(int64_t *least, int64_t *most, int64_t *step, const certificate_field *f,
-                         const situ_problem *p) {
+void check_fields_length(int64_t *min, int64_t *max, int64_t *step, const certificate_field *f, const situ_problem *p) {
   *step = count_of(f->per, p);
-  *least = f->least_n * *step;
-  *most = f->most_n == FIELD_MANY ? INT64_MAX : f->most_n == FIELD_OPERATORS ? p->n_operators : f->most_n * *step;
+  *min = f->min_n * *step;
+  *max = f->max_n == FIELD_MANY ? INT64_MAX : f->max_n == FIELD_OPERATORS ? p->n_operators : f->max_n * *step;
 }
 
-void check_fields_range(int64_t *least, int64_t *most, const certificate_field *f, int64_t i, const situ_problem *p) {
-  *least = f->least;
-  *most = f->most;
-  if (f->holds == HOLDS_OPERATORS) *most = p->n_operators - 1;
-  if (f->holds == HOLDS_ORIGINALS) *most = p->n_operators / p->n_copies - 1;
-  if (f->holds == HOLDS_MEMORIES) *most = p->n_memories - 1;
-  if (f->holds == HOLDS_BYTE_PRICES && p->platform->memory_bytes[i] == SITU_UNLIMITED_BYTES) *most = 0;
-  if (f->holds == HOLDS_OTHER_PRICE && !p->other) *most = 0;
+void check_fields_range(int64_t *min, int64_t *max, const certificate_field *f, int64_t i, const situ_problem *p) {
+  *min = f->min;
+  *max = f->max;
+  if (f->holds == HOLDS_OPERATORS) *max = p->n_operators - 1;
+  if (f->holds == HOLDS_ORIGINALS) *max = p->n_operators / p->n_copies - 1;
+  if (f->holds == HOLDS_MEMORIES) *max = p->n_memories - 1;
+  if (f->holds == HOLDS_BYTE_PRICES && p->platform->memory_bytes[i] == SITU_UNLIMITED_BYTES) *max = 0;
+  if (f->holds == HOLDS_OTHER_PRICE && !p->other) *max = 0;
 }
 
 /* ---- messages ---- */
@@ -112,25 +111,25 @@ static bool holds_operators(const certificate_field *f) {
 /* "2 numbers", "1 to 5 operators", "a multiple of 2 numbers". */
 static field_words length_of(const certificate_field *f, const situ_problem *p) {
   field_words w;
-  int64_t least, most, step;
-  check_fields_length(&least, &most, &step, f, p);
-  const char *what = holds_operators(f) ? "operator" : "number", *plural = most == 1 ? "" : "s";
-  if (least == most)
-    snprintf(w.text, sizeof w.text, "%lld %s%s", (long long)least, what, plural);
+  int64_t min, max, step;
+  check_fields_length(&min, &max, &step, f, p);
+  const char *what = holds_operators(f) ? "operator" : "number", *plural = max == 1 ? "" : "s";
+  if (min == max)
+    snprintf(w.text, sizeof w.text, "%lld %s%s", (long long)min, what, plural);
   else if (step > 1)
-    snprintf(w.text, sizeof w.text, "%s multiple of %lld %s%s", least == 0 ? "nothing or a" : "a", (long long)step,
-             what, plural);
-  else if (most == INT64_MAX)
-    snprintf(w.text, sizeof w.text, "%lld or more %s%s", (long long)least, what, plural);
+    snprintf(w.text, sizeof w.text, "%s multiple of %lld %s%s", min == 0 ? "nothing or a" : "a", (long long)step, what,
+             plural);
+  else if (max == INT64_MAX)
+    snprintf(w.text, sizeof w.text, "%lld or more %s%s", (long long)min, what, plural);
   else
-    snprintf(w.text, sizeof w.text, "%lld to %lld %s%s", (long long)least, (long long)most, what, plural);
+    snprintf(w.text, sizeof w.text, "%lld to %lld %s%s", (long long)min, (long long)max, what, plural);
   return w;
 }
 
 /* " from 0 to 2^52", nothing for operators. */
 static field_words range_of(const certificate_field *f, const situ_problem *p) {
-  field_words w = {""}, from = amount(f->least);
-  field_words to = amount(f->holds == HOLDS_MEMORIES ? p->n_memories - 1 : f->most);
+  field_words w = {""}, from = amount(f->min);
+  field_words to = amount(f->holds == HOLDS_MEMORIES ? p->n_memories - 1 : f->max);
   if (!holds_operators(f)) snprintf(w.text, sizeof w.text, " from %.24s to %.24s", from.text, to.text);
   return w;
 }
@@ -147,21 +146,21 @@ static bool refuse(field_words *wrong, const certificate_field *f, const situ_pr
 }
 
 static bool is_right(const certificate_field *f, const certificate *c, const situ_problem *p, field_words *wrong) {
-  int64_t n = certificate_size(c, f->name), least, most, step;
+  int64_t n = certificate_size(c, f->name), min, max, step;
   const int64_t *values = certificate_get(c, f->name, -1);
   field_words found = {"there is no such list"};
   if (f->need != FIELD_NEEDED && n == 0) return true;
   if (f->need == FIELD_OPTIONAL_OF_STREAMS && p->execution != SITU_EXECUTION_STREAM)
     return refuse(wrong, f, p, (field_words){"this is none"});
   if (!values) return refuse(wrong, f, p, found);
-  check_fields_length(&least, &most, &step, f, p);
-  if (n < least || n > most || (n > 0 && n % step != 0)) {
+  check_fields_length(&min, &max, &step, f, p);
+  if (n < min || n > max || (n > 0 && n % step != 0)) {
     snprintf(found.text, sizeof found.text, "there are %lld", (long long)n);
     return refuse(wrong, f, p, found);
   }
   for (int64_t i = 0; i < n; i++) {
-    check_fields_range(&least, &most, f, i, p);
-    if (values[i] >= least && values[i] <= most) continue;
+    check_fields_range(&min, &max, f, i, p);
+    if (values[i] >= min && values[i] <= max) continue;
     snprintf(found.text, sizeof found.text, "number %lld is %.24s", (long long)i + 1, amount(values[i]).text);
     return refuse(wrong, f, p, found);
   }

@@ -21,12 +21,12 @@ typedef enum field_per {
 
 /* What its numbers are: 0 or more each. */
 typedef enum field_holds {
-  HOLDS_AMOUNTS,     /* least .. most */
+  HOLDS_AMOUNTS,     /* min .. max */
   HOLDS_OPERATORS,   /* of the problem */
   HOLDS_ORIGINALS,   /* operators of the first copy */
   HOLDS_MEMORIES,    /* numbers of them */
-  HOLDS_BYTE_PRICES, /* 0 .. most, and 0 of a memory without a limit */
-  HOLDS_OTHER_PRICE  /* 0 .. most, and 0 without a limit by other costs */
+  HOLDS_BYTE_PRICES, /* 0 .. max, and 0 of a memory without a limit */
+  HOLDS_OTHER_PRICE  /* 0 .. max, and 0 without a limit by other costs */
 } field_holds;
 
 typedef enum field_need { FIELD_NEEDED, FIELD_OPTIONAL, FIELD_OPTIONAL_OF_STREAMS } field_need;
@@ -35,9 +35,9 @@ typedef struct certificate_field {
   const char *kind, *name;
   field_need need;
   field_per per;
-  int32_t least_n, most_n; /* how many times that; FIELD_OPERATORS: as many as operators; FIELD_MANY: any number */
+  int32_t min_n, max_n; /* how many times that; FIELD_OPERATORS: as many as operators; FIELD_MANY: any number */
   field_holds holds;
-  int64_t least, most; /* of amounts and prices */
+  int64_t min, max; /* of amounts and prices */
 } certificate_field;
 enum { FIELD_OPERATORS = -1, FIELD_MANY = -2 };
 
@@ -52,10 +52,9 @@ enum {
 /* All fields of all kinds, those of one kind together; *n says how many. */
 const certificate_field *check_fields_all(int32_t *n);
 /* The numbers that the list may have at least and at most, for a problem, and of what its length is a multiple. */
-void check_fields_length(int64_t *least, int64_t *most, int64_t *step, const certificate_field *f,
-                         const situ_problem *p);
+void check_fields_length(int64_t *min, int64_t *max, int64_t *step, const certificate_field *f, const situ_problem *p);
 /* The range of number i of the list, for a problem. */
-void check_fields_range(int64_t *least, int64_t *most, const certificate_field *f, int64_t i, const situ_problem *p);
+void check_fields_range(int64_t *min, int64_t *max, const certificate_field *f, int64_t i, const situ_problem *p);
 
 /* A piece of a message, cut where it would be longer. */
 typedef struct field_words {

@@ -74,19 +74,19 @@ static situ_status read_best_found(situ_plan *plan, const plan_source *s, const 
   return SITU_STATUS_OK;
 }
 
-/* A number of the robustness from 0 to `most`; 0 where it is absent. */
-static situ_status read_share(double *out, const plan_source *s, const json_value *o, const char *key, double most,
+/* A number of the robustness from 0 to `max`; 0 where it is absent. */
+static situ_status read_share(double *out, const plan_source *s, const json_value *o, const char *key, double max,
                               situ_error *error) {
   const json_value *v = json_get(o, key);
   char what[64];
   snprintf(what, sizeof what, "robustness, %s", key);
   *out = v ? json_number(v, -1) : 0;
-  return *out >= 0 && *out <= most ? SITU_STATUS_OK
-                                   : bad(s, error, what, "a number of at least 0 that is not too large");
+  return *out >= 0 && *out <= max ? SITU_STATUS_OK
+                                  : bad(s, error, what, "a number of at least 0 that is not too large");
 }
 
 static situ_status read_robustness(situ_plan *plan, const plan_source *s, const json_value *o, situ_error *error) {
-  static const double most = 1e18; /* of a ratio of times */
+  static const double max = 1e18; /* of a ratio of times */
   if (!o) return SITU_STATUS_OK;
   if (json_kind_of(o) != JSON_OBJECT_KIND) return bad(s, error, "robustness", "an object");
   situ_robustness *r = &plan->robustness;
@@ -97,12 +97,12 @@ static situ_status read_robustness(situ_plan *plan, const plan_source *s, const 
                          .regret_ns = json_whole(json_get(o, "regret_ns"), json_get(o, "regret_ns") ? -1 : 0)};
   if (draws < 0 || draws > INT32_MAX) return bad(s, error, "robustness, draws", "a whole number below 2^31");
   if (r->regret_ns < 0) return bad(s, error, "robustness, regret_ns", "a whole number of at least 0");
-  TRY(read_share(&r->uncertainty, s, o, "uncertainty", most, error));
+  TRY(read_share(&r->uncertainty, s, o, "uncertainty", max, error));
   TRY(read_share(&r->beats_single, s, o, "beats_single", 1, error));
-  TRY(read_share(&r->speedup_5, s, o, "speedup_5", most, error));
-  TRY(read_share(&r->speedup_median, s, o, "speedup_median", most, error));
-  TRY(read_share(&r->speedup_95, s, o, "speedup_95", most, error));
-  TRY(read_share(&r->flip_factor, s, o, "flip_factor", most, error));
+  TRY(read_share(&r->speedup_5, s, o, "speedup_5", max, error));
+  TRY(read_share(&r->speedup_median, s, o, "speedup_median", max, error));
+  TRY(read_share(&r->speedup_95, s, o, "speedup_95", max, error));
+  TRY(read_share(&r->flip_factor, s, o, "flip_factor", max, error));
   snprintf(r->flip_what, sizeof r->flip_what, "%s", json_text(json_get(o, "flip_what"), ""));
   text_make_utf8(r->flip_what); /* it may be cut within a character */
   return SITU_STATUS_OK;

@@ -38,22 +38,6 @@ static uint64_t mix_graph(uint64_t h, const situ_graph *g) {
   return mix_indices(h, g->use, g->n_uses);
 }
 
-static uint64_t mix_platform(uint64_t h, const situ_platform *f) {
-  h = hash_number(hash_number(h, f->n_devices), f->n_links);
-  h = mix_indices(h, f->class_of, f->n_devices);
-  h = mix_indices(h, f->memory_of, f->n_devices);
-  for (int32_t d = 0; d < f->n_devices; d++) {
-    h = mix_text(h, f->devices[d].name);
-    h = hash_number(hash_number(h, f->devices[d].is_host), f->devices[d].server);
-  }
-  h = mix_numbers(h, f->memory_bytes, f->n_memories);
-  h = mix_indices(h, f->next_in_pool, f->n_memories);
-  for (int32_t l = 0; l < f->n_links; l++) h = hash_number(h, f->links[l].channel);
-  int64_t routes = (int64_t)f->n_memories * f->n_memories;
-  h = mix_indices(h, f->route_start, routes + 1);
-  return mix_indices(h, f->route_link, f->route_start[routes]);
-}
-
 static uint64_t mix_costs(uint64_t h, const situ_costs *c) {
   h = hash_number(hash_number(hash_number(h, c->n_classes), c->n_kinds), c->unit_ns);
   h = mix_numbers(h, c->time_ns, (int64_t)c->n_operators * c->n_classes);
@@ -79,7 +63,7 @@ uint64_t problem_hash(const situ_problem *p) {
   h = mix_indices(h, p->pin, p->n_operators);
   for (int32_t d = 0; d < p->n_devices; d++) h = hash_number(h, p->unused[d]);
   h = mix_graph(h, p->graph);
-  h = mix_platform(h, p->platform);
+  h = hash_number(h, (int64_t)platform_hash(p->platform, true));
   h = mix_costs(h, p->costs);
   return p->other ? mix_costs(h, p->other) : h;
 }
@@ -130,12 +114,12 @@ bool problem_view_other(situ_problem *out, const situ_problem *p, arena *a) {
   problem_view_costs(out, p, p->other);
   bool comparable = p->other->n_kinds == p->costs->n_kinds && p->other->n_classes == p->costs->n_classes;
   if (comparable && keeps_zeroes(p->costs, p->other, p->graph->n_tensors)) return true;
-  situ_platform *roomy = ARENA_COPY(a, p->platform, situ_platform, 1);
+  situ_platform *unlimited = ARENA_COPY(a, p->platform, situ_platform, 1);
   int64_t *bytes = ARENA_NEW(a, int64_t, p->n_memories);
-  if (!roomy || !bytes) return false;
+  if (!unlimited || !bytes) return false;
   for (int32_t m = 0; m < p->n_memories; m++) bytes[m] = SITU_UNLIMITED_BYTES;
-  roomy->memory_bytes = bytes;
-  out->platform = roomy;
+  unlimited->memory_bytes = bytes;
+  out->platform = unlimited;
   return true;
 }
 

@@ -56,16 +56,16 @@ bool unpack_into(unpack *from, void *into, int64_t n, size_t size) {
   return true;
 }
 
-bool unpack_within(unpack *from, int32_t *into, int64_t n, int32_t least, int32_t end) {
+bool unpack_within(unpack *from, int32_t *into, int64_t n, int32_t min, int32_t end) {
   bool given = unpack_into(from, into, n, sizeof *into);
-  for (int64_t i = 0; given && i < n; i++) from->failed |= into[i] < least || into[i] >= end;
+  for (int64_t i = 0; given && i < n; i++) from->failed |= into[i] < min || into[i] >= end;
   return given && !from->failed;
 }
 
-int64_t unpack_from_to(unpack *from, int64_t least, int64_t most) {
+int64_t unpack_from_to(unpack *from, int64_t min, int64_t max) {
   int64_t value = unpack_whole(from);
-  from->failed |= value < least || value > most;
-  return from->failed ? least : value;
+  from->failed |= value < min || value > max;
+  return from->failed ? min : value;
 }
 
 char *unpack_text(unpack *from, arena *a) {

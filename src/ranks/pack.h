@@ -23,10 +23,10 @@ int64_t unpack_whole(unpack *from);
 void *unpack_array(unpack *from, int64_t *n, size_t size, arena *a);
 /* The same with exactly n values that go to `into`; whether there were any. */
 bool unpack_into(unpack *from, void *into, int64_t n, size_t size);
-/* The same of numbers that must be at least `least` and below `end`: any other is a failure. */
-bool unpack_within(unpack *from, int32_t *into, int64_t n, int32_t least, int32_t end);
-/* A number from `least` to `most`; any other is a failure, and gives `least`. */
-int64_t unpack_from_to(unpack *from, int64_t least, int64_t most);
+/* The same of numbers that must be at least `min` and below `end`: any other is a failure. */
+bool unpack_within(unpack *from, int32_t *into, int64_t n, int32_t min, int32_t end);
+/* A number from `min` to `max`; any other is a failure, and gives `min`. */
+int64_t unpack_from_to(unpack *from, int64_t min, int64_t max);
 char *unpack_text(unpack *from, arena *a);
 
 #endif

@@ -112,8 +112,8 @@ static bool report(void *context) {
   static const int64_t BETWEEN_NS = 10000000;
   solve_watch *w = context;
   int64_t now_ns = w->callback ? clock_now_ns() : 0;
-  if (!w->callback || (w->told_ns > 0 && now_ns - w->told_ns < BETWEEN_NS)) return false;
-  w->told_ns = now_ns;
+  if (!w->callback || (w->last_report_ns > 0 && now_ns - w->last_report_ns < BETWEEN_NS)) return false;
+  w->last_report_ns = now_ns;
   situ_progress now = {.size = sizeof now,
                        .solver = w->solver,
                        .seconds = (double)(now_ns - w->start_ns) / 1e9,

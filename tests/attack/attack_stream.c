@@ -240,19 +240,22 @@ static void find_peaks(run *r) {
 
 /* ---- values ---- */
 
+/* Whether tensor t goes to memory `to`: another than that of its producer, with a user. */
+static bool is_sent(const attack_facts *f, const attack_placement *at, int32_t t, int32_t to) {
+  if (to == f->memory_of[at->device[f->p->tensor[t].from]]) return false;
+  for (int32_t v = 0; v < f->p->n; v++)
+    if ((f->p->tensor[t].users >> v & 1) && f->memory_of[at->device[v]] == to) return true;
+  return false;
+}
+
 /* The sum of all times by the second costs. */
 static int64_t other_latency_ns(const attack_facts *f, const attack_placement *at) {
   int64_t sum = 0;
   for (int32_t v = 0; v < f->p->n; v++) sum += f->p->op[v].other_ns[f->p->device[at->device[v]].class_index];
   for (int32_t t = 0; t < f->p->n_tensors; t++) {
     int32_t home = f->memory_of[at->device[f->p->tensor[t].from]];
-    uint32_t sent = 1U << home;
-    for (int32_t v = 0; v < f->p->n; v++) {
-      int32_t to = f->memory_of[at->device[v]];
-      if (!(f->p->tensor[t].users >> v & 1) || (sent >> to & 1)) continue;
-      sent |= 1U << to;
-      sum += f->route_ns[t][home][to];
-    }
+    for (int32_t to = 0; to < f->n_memories; to++)
+      if (is_sent(f, at, t, to)) sum += f->route_ns[t][home][to];
   }
   return sum;
 }
@@ -262,14 +265,9 @@ int64_t stream_period_ns(const attack_facts *f, const attack_placement *at) {
   for (int32_t v = 0; v < f->p->n; v++) device[at->device[v]] += facts_time(f, v, at->device[v]);
   for (int32_t t = 0; t < f->p->n_tensors; t++) {
     int32_t home = f->memory_of[at->device[f->p->tensor[t].from]];
-    uint32_t sent = 1U << home;
-    for (int32_t v = 0; v < f->p->n; v++) {
-      int32_t to = f->memory_of[at->device[v]];
-      if (!(f->p->tensor[t].users >> v & 1) || (sent >> to & 1)) continue;
-      sent |= 1U << to;
-      for (int32_t k = 0; k < f->n_hops[home][to]; k++)
+    for (int32_t to = 0; to < f->n_memories; to++)
+      for (int32_t k = 0; is_sent(f, at, t, to) && k < f->n_hops[home][to]; k++)
         channel[f->channel_of[f->route[home][to][k]]] += f->hop_ns[t][f->route[home][to][k]];
-    }
   }
   for (int32_t d = 0; d < f->p->n_devices; d++)
     if (device[d] > period) period = device[d];

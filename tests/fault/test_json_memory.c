@@ -6,25 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *at, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *at, size_t size);
-
-static long countdown = -1; /* allocations left before one fails; -1: none fails */
-static long counted;
-
-static int fails(void) {
-  counted++;
-  return countdown >= 0 && countdown-- == 0;
-}
-
-void *__wrap_malloc(size_t size) { return fails() ? NULL : __real_malloc(size); }
-void *__wrap_calloc(size_t n, size_t size) { return fails() ? NULL : __real_calloc(n, size); }
-void *__wrap_realloc(void *at, size_t size) { return fails() ? NULL : __real_realloc(at, size); }
+#include "failing_malloc.h"
 
 static const char text[] =
     "{\"a key that is longer than sixteen bytes\": [1, -2.5e3, true, null, \"a text that is longer than any first "
@@ -36,7 +18,7 @@ static const char text[] =
 static char *read_and_print(situ_status *status, situ_error *error) {
   json_value *root = NULL;
   *status = json_parse(&root, text, strlen(text), "x", error);
-  long left = countdown;
+  long long left = countdown;
   countdown = -1; /* printing is another matter */
   char *printed = root ? json_print(root, 0) : NULL;
   json_free(root);
@@ -53,19 +35,19 @@ int main(void) {
     printf("not ok - %s\n", error.text);
     return 1;
   }
-  long total = counted, refused = 0;
-  for (long n = 0; n < total; n++) {
+  long long total = counted, refused = 0;
+  for (long long n = 0; n < total; n++) {
     countdown = n;
     char *printed = read_and_print(&status, &error);
     countdown = -1;
     int good = status == SITU_STATUS_NO_MEMORY ? !printed && !strcmp(error.text, "out of memory")
                                                : status == SITU_STATUS_OK && printed && !strcmp(printed, expected);
-    if (!good) printf("not ok - allocation %ld: %s: %s\n", n, situ_status_name(status), error.text);
+    if (!good) printf("not ok - allocation %lld: %s: %s\n", n, situ_status_name(status), error.text);
     if (!good) return 1;
     refused += status == SITU_STATUS_NO_MEMORY;
     free(printed);
   }
   free(expected);
-  printf("ok - %ld allocations, %ld refusals\n", total, refused);
+  printf("ok - %lld allocations, %lld refusals\n", total, refused);
   return refused < 20;
 }

@@ -15,7 +15,7 @@
 #include "check/check_fields.h"
 #include "plan/plan.h"
 
-enum { MOST_REAL = 24, PER_PROBLEM = 256, MOST_CHANGES = 4, LONGEST_LIST = 4096 };
+enum { MAX_REAL = 24, PER_PROBLEM = 256, MAX_CHANGES = 4, LONGEST_LIST = 4096 };
 
 typedef struct forger {
   forger_count *count;
@@ -26,7 +26,7 @@ typedef struct forger {
   int64_t optimum_ns;
   arena *arena;
   int32_t n_real;
-  certificate real[MOST_REAL];
+  certificate real[MAX_REAL];
 } forger;
 
 static int32_t below(forger *f, int64_t n) { return (int32_t)rng_below(&f->rng, (int32_t)min64(n, INT32_MAX)); }
@@ -161,7 +161,7 @@ static void find_real(forger *f) {
     problem_view_pipeline(&view, f->problem);
   budget unlimited = budget_new(0, 0, NULL, NULL);
   f->n_real = 0;
-  for (int32_t i = 0; bounds[i] && f->n_real < MOST_REAL; i++) {
+  for (int32_t i = 0; bounds[i] && f->n_real < MAX_REAL; i++) {
     int64_t lower;
     certificate *c = &f->real[f->n_real];
     *c = (certificate){0};
@@ -174,13 +174,13 @@ static void find_real(forger *f) {
 
 /* ---- forgeries ---- */
 
-static int64_t edge(forger *f, int64_t was, int64_t least, int64_t most) {
+static int64_t edge(forger *f, int64_t was, int64_t min, int64_t max) {
   int64_t power = (int64_t)1 << below(f, 63);
   const int64_t others[] = {0,
                             1,
                             -1,
-                            least,
-                            most,
+                            min,
+                            max,
                             was,
                             (int64_t)((uint64_t)was - 1),
                             (int64_t)((uint64_t)was + 1),
@@ -196,36 +196,35 @@ static int64_t edge(forger *f, int64_t was, int64_t least, int64_t most) {
                             PROBLEM_MOST_BYTES,
                             f->optimum_ns,
                             f->optimum_ns / 2,
-                            most / 2,
-                            most > 1000 ? below(f, 1000) : least};
-  if (one_in(f, 2))
-    return least + (most < 1 ? 0 : (int64_t)(rng_unit(&f->rng) * rng_unit(&f->rng) * (double)(most - least)));
+                            max / 2,
+                            max > 1000 ? below(f, 1000) : min};
+  if (one_in(f, 2)) return min + (max < 1 ? 0 : (int64_t)(rng_unit(&f->rng) * rng_unit(&f->rng) * (double)(max - min)));
   switch (below(f, 28)) {
-    case 0: return most == INT64_MAX ? INT64_MAX : most + 1;
-    case 1: return least - 1;
-    case 2: return most == 0 ? 0 : most - 1;
-    case 3: return most > 0 ? (int64_t)(rng_unit(&f->rng) * (double)most) : most;
+    case 0: return max == INT64_MAX ? INT64_MAX : max + 1;
+    case 1: return min - 1;
+    case 2: return max == 0 ? 0 : max - 1;
+    case 3: return max > 0 ? (int64_t)(rng_unit(&f->rng) * (double)max) : max;
     case 4: return sat_mul(max64(was, 0), 2);
-    case 5: return least + below(f, most - least < 9 ? most - least + 1 : 9);
+    case 5: return min + below(f, max - min < 9 ? max - min + 1 : 9);
     default: return others[below(f, (int64_t)(sizeof others / sizeof others[0]))];
   }
 }
 
-static int64_t within(forger *f, int64_t least, int64_t most) {
+static int64_t within(forger *f, int64_t min, int64_t max) {
   for (int32_t i = 0; i < 9; i++) {
-    int64_t x = edge(f, 1, least, most);
-    if (x >= least && x <= most) return x;
+    int64_t x = edge(f, 1, min, max);
+    if (x >= min && x <= max) return x;
   }
-  return least;
+  return min;
 }
 
 /* A list in the form of its field. */
 static void make_list(forger *f, certificate *c, const certificate_field *field) {
-  int64_t least, most, step, from, to;
-  check_fields_length(&least, &most, &step, field, f->problem);
+  int64_t min, max, step, from, to;
+  check_fields_length(&min, &max, &step, field, f->problem);
   step = max64(step, 1);
-  int64_t times = min64(least / step + below(f, 3), min64(most / step, LONGEST_LIST));
-  int64_t n = max64(times * step, least), *values = certificate_add(c, field->name, n, f->arena);
+  int64_t times = min64(min / step + below(f, 3), min64(max / step, LONGEST_LIST));
+  int64_t n = max64(times * step, min), *values = certificate_add(c, field->name, n, f->arena);
   bool ascending = field->holds == HOLDS_OPERATORS && one_in(f, 2), equal = one_in(f, 3);
   assert_non_null(values);
   for (int64_t i = 0; i < n; i++) {
@@ -258,12 +257,12 @@ static const certificate_field *field_of(const certificate *c, const char *name)
 
 static void change_number(forger *f, const certificate *c, certificate_list *list) {
   const certificate_field *field = field_of(c, list->name);
-  int64_t i = below(f, list->n), least = 0, most = INT64_MAX;
-  int64_t limit, step, least_n;
-  if (field) check_fields_length(&least_n, &limit, &step, field, f->problem);
+  int64_t i = below(f, list->n), min = 0, max = INT64_MAX;
+  int64_t limit, step, min_n;
+  if (field) check_fields_length(&min_n, &limit, &step, field, f->problem);
   if (field && (field->holds != HOLDS_BYTE_PRICES || i < f->problem->n_memories))
-    check_fields_range(&least, &most, field, i, f->problem);
-  list->values[i] = edge(f, list->values[i], least, most);
+    check_fields_range(&min, &max, field, i, f->problem);
+  list->values[i] = edge(f, list->values[i], min, max);
   if (one_in(f, 6))
     for (int64_t k = 0; k < list->n; k++) list->values[k] = list->values[i];
 }
@@ -386,7 +385,7 @@ static void forge(forger *f) {
   arena_mark mark = arena_get_mark(f->arena);
   assert_true(certificate_copy(&c, &from, f->arena));
   int64_t own = c.lower_ns;
-  for (int32_t i = real && one_in(f, 9) ? 0 : 1 + below(f, one_in(f, 3) ? MOST_CHANGES : 1); i > 0; i--) change(f, &c);
+  for (int32_t i = real && one_in(f, 9) ? 0 : 1 + below(f, one_in(f, 3) ? MAX_CHANGES : 1); i > 0; i--) change(f, &c);
   c.lower_ns = claim(f, own);
   judge_forgery(f, &c);
   arena_release(f->arena, mark);

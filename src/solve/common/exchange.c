@@ -33,9 +33,9 @@ void exchange_pack(text_buffer *to, const incumbent *i, const situ_problem *p) {
   }
 }
 
-/* Numbers from `least` to below `end`. */
-static void unpack_numbers(int32_t **best, unpack *from, int32_t *store, int32_t n, int32_t least, int32_t end) {
-  *best = unpack_within(from, store, n, least, end) ? store : NULL;
+/* Numbers from `min` to below `end`. */
+static void unpack_numbers(int32_t **best, unpack *from, int32_t *store, int32_t n, int32_t min, int32_t end) {
+  *best = unpack_within(from, store, n, min, end) ? store : NULL;
 }
 
 /* A text that outlives the message: names of solvers and bounds are static on the rank that sent them. */

@@ -46,7 +46,7 @@ static situ_status run_part(situ_status (*what)(solve_run *run, const solver *s)
   arena_mark mark = arena_get_mark(parent->arena);
   situ_status status = what(&run, s);
   arena_release(parent->arena, mark);
-  before.told_ns = parent->watch->told_ns;
+  before.last_report_ns = parent->watch->last_report_ns;
   *parent->watch = before;
   budget_join(whole, &part);
   return status;

@@ -36,7 +36,7 @@ typedef struct solve_watch {
   const char *solver;
   const budget *running; /* of the solver that runs now */
   int64_t steps_before, start_ns;
-  int64_t told_ns; /* when the callback was last called; 0: not yet */
+  int64_t last_report_ns; /* when the callback was last called; 0: not yet */
 } solve_watch;
 
 /* What searches pay for a nanosecond over a maximum period or latency. */

@@ -227,7 +227,7 @@ static situ_status run_team(team *all, int32_t *n_counted) {
   run->watch->running = &all->counted;
   atomic_store(&all->closed, all->n);
   situ_status status = run_shared(all);
-  before.told_ns = run->watch->told_ns;
+  before.last_report_ns = run->watch->last_report_ns;
   *run->watch = before;
   int32_t closed = atomic_load(&all->closed);
   for (int32_t i = 0; i < all->n; i++) {
