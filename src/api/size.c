@@ -19,6 +19,7 @@
 #include "read/reader.h"
 
 static const double DEFAULT_LIMIT_S = 2, HOUR_NS = 3600e9;
+static const int64_t MAX_GOAL_NS = 1000000000000000000;
 
 /* Candidates where the caller names none: what people put into one machine, from a CPU to eight GPUs. */
 static const char BUILT_IN[] =
@@ -56,8 +57,8 @@ static situ_status read_goal(situ_sizing *s, const char *text, situ_error *error
   } kinds[] = {{"latency<=", GOAL_LATENCY}, {"period<=", GOAL_PERIOD}, {"tokens/s>=", GOAL_TOKENS}};
   static const struct {
     const char *name;
-    double ns;
-  } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    int power; /* of ten, in ns */
+  } units[] = {{"ns", 0}, {"us", 3}, {"ms", 6}, {"s", 9}};
   char bare[64];
   size_t n = 0;
   for (const char *c = text; *c && n + 1 < sizeof bare; c++)
@@ -66,14 +67,15 @@ static situ_status read_goal(situ_sizing *s, const char *text, situ_error *error
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
     size_t length = strlen(kinds[k].words);
     if (strncmp(bare, kinds[k].words, length) != 0) continue;
-    const char *unit = text_scan_number(bare + length, &s->amount);
-    double scale = unit && kinds[k].kind == GOAL_TOKENS && !*unit ? 1 : 0;
-    for (size_t u = 0; unit && kinds[k].kind != GOAL_TOKENS && u < sizeof units / sizeof *units; u++)
-      if (strcmp(unit, units[u].name) == 0) scale = units[u].ns;
-    s->amount *= scale;
+    double number = 0;
+    const char *unit = text_scan_number(bare + length, &number);
+    bool tokens = kinds[k].kind == GOAL_TOKENS, good = tokens && unit && !*unit;
+    for (size_t u = 0; unit && !tokens && u < sizeof units / sizeof *units; u++)
+      if (strcmp(unit, units[u].name) == 0) good = text_scan_whole(bare + length, units[u].power, &s->goal_ns);
+    if (tokens) s->tokens_per_s = number;
     s->kind = kinds[k].kind;
     s->goal = arena_string(s->arena, bare);
-    if (scale > 0 && s->amount > 0 && s->amount < 1e18) return s->goal ? SITU_STATUS_OK : fail_no_memory(error);
+    if (good && number > 0 && number < 1e18 && s->goal_ns < MAX_GOAL_NS) return s->goal ? SITU_STATUS_OK : fail_no_memory(error);
   }
   return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                    "goal \"%.60s\": expected one such as latency<=50ms, period<=2ms or tokens/s>=20%s", text,
@@ -82,7 +84,7 @@ static situ_status read_goal(situ_sizing *s, const char *text, situ_error *error
 
 static bool meets(const situ_sizing *s, int64_t value_ns) {
   if (value_ns == SITU_NEVER_NS) return false;
-  return s->kind == GOAL_TOKENS ? s->amount * (double)value_ns <= 1e9 * s->tokens : (double)value_ns <= s->amount;
+  return s->kind == GOAL_TOKENS ? s->tokens_per_s * (double)value_ns <= 1e9 * s->tokens : value_ns <= s->goal_ns;
 }
 
 /* The objective that the goal is about; the caller's must not be another. */

@@ -11,7 +11,8 @@ struct situ_sizing {
   arena *arena;
   const char *model, *goal; /* the goal without blanks */
   size_goal kind;
-  double amount; /* of the goal: ns, or tokens per second */
+  int64_t goal_ns;     /* of GOAL_LATENCY and GOAL_PERIOD */
+  double tokens_per_s; /* of GOAL_TOKENS */
   double tokens; /* that the value of a plan is the time of; 0: no language model */
   bool priced;
   situ_size_row *rows;

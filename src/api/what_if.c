@@ -14,6 +14,7 @@
 #include "cost/cost_models.h"
 #include "plan/plan.h"
 #include "platform/platform.h"
+#include "platform/routes.h"
 #include "read/reader.h"
 
 struct situ_what_if_list {
@@ -53,6 +54,7 @@ typedef struct inquiry {
 
 /* ---- posing a change ---- */
 
+/* Routes stay: those by faster links are the shortest for 1 MiB, and would make small tensors slower. */
 static situ_status change_platform(situ_platform **out, const situ_instance *i, const change *c, situ_error *error) {
   const situ_platform *f = i->platform;
   arena *scratch = arena_new();
@@ -72,6 +74,7 @@ static situ_status change_platform(situ_platform **out, const situ_instance *i, 
     links[l].bytes_per_s = fmin(links[l].bytes_per_s * LINK_FACTOR, PLATFORM_MAX_RATE);
   }
   if (status == SITU_STATUS_OK) status = platform_new(out, f->name, devices, f->n_devices, links, f->n_links, error);
+  if (status == SITU_STATUS_OK) status = routes_copy(*out, f, error);
   arena_free(scratch);
   return status;
 }

@@ -8,6 +8,7 @@
 
 #include "base/ascii.h"
 #include "base/c_locale.h"
+#include "base/checked.h"
 #include "base/contracts.h"
 
 static bool reserve(text_buffer *t, size_t more) {
@@ -147,21 +148,27 @@ size_t text_columns(const char *utf8) {
   return n;
 }
 
-const char *text_scan_number(const char *at, double *out) {
-  double mantissa = 0;
-  int scale = 0, digits = 0, significant = 0;
+/* digits * 10^scale */
+typedef struct decimal {
+  int64_t digits;
+  int scale;
+} decimal;
+
+static const char *scan_decimal(const char *at, decimal *out) {
+  int digits = 0, significant = 0;
   bool fraction = false;
+  *out = (decimal){0};
   for (;; at++) {
     if (*at == '.' && !fraction) {
       fraction = true;
     } else if (*at >= '0' && *at <= '9') {
       digits++;
-      if (significant < 17) {
-        mantissa = mantissa * 10 + (*at - '0');
-        significant += mantissa > 0;
-        scale -= fraction;
+      if (significant < 18) {
+        out->digits = out->digits * 10 + (*at - '0');
+        significant += out->digits > 0;
+        out->scale -= fraction;
       } else {
-        scale += !fraction;
+        out->scale += !fraction;
       }
     } else {
       break;
@@ -174,11 +181,27 @@ const char *text_scan_number(const char *at, double *out) {
     if (!ascii_is_digit(*digit)) return NULL;
     for (; ascii_is_digit(*digit); digit++)
       if ((exponent = 10 * exponent + (*digit - '0')) > 400) return NULL;
-    scale += at[1] == '-' ? -exponent : exponent;
+    out->scale += at[1] == '-' ? -exponent : exponent;
     at = digit;
   }
-  *out = scale < 0 ? mantissa / pow(10, -scale) : mantissa * pow(10, scale);
   return at;
+}
+
+const char *text_scan_number(const char *at, double *out) {
+  decimal d;
+  const char *end = scan_decimal(at, &d);
+  if (end) *out = d.scale < 0 ? (double)d.digits / pow(10, -d.scale) : (double)d.digits * pow(10, d.scale);
+  return end;
+}
+
+const char *text_scan_whole(const char *at, int power, int64_t *out) {
+  decimal d;
+  const char *end = scan_decimal(at, &d);
+  if (!end) return NULL;
+  for (d.scale += power; d.scale < 0 && d.digits > 0; d.scale++) d.digits /= 10;
+  for (; d.scale > 0 && d.digits > 0 && d.digits < INT64_MAX; d.scale--) d.digits = sat_mul(d.digits, 10);
+  *out = d.digits;
+  return end;
 }
 
 void text_make_line(char *text) {

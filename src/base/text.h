@@ -28,8 +28,10 @@ const char *text_time(char into[TEXT_UNIT_BYTES], int64_t time_ns);
 const char *text_size(char into[TEXT_UNIT_BYTES], int64_t size_bytes);
 const char *text_count(char into[TEXT_UNIT_BYTES], double count);
 /* Reads a decimal number of at least 0, independently of the locale; returns the position after it, NULL if there is no
- * number. Digits beyond the 17th are ignored. */
+ * number. Digits beyond the 18th are ignored. */
 const char *text_scan_number(const char *at, double *out);
+/* The same number times 10^power, exactly, rounded down; INT64_MAX where it does not fit. */
+const char *text_scan_whole(const char *at, int power, int64_t *out);
 /* Replaces control characters, including line ends, and bytes that are not UTF-8 by '?', so that a text is a single
  * line and harmless on a terminal. */
 void text_make_line(char *text);

@@ -180,3 +180,15 @@ situ_status routes_find(situ_platform *p, situ_error *error) {
   arena_free(scratch);
   return status;
 }
+
+situ_status routes_copy(situ_platform *p, const situ_platform *of, situ_error *error) {
+  REQUIRE(p->n_memories == of->n_memories && p->n_links == of->n_links);
+  int64_t n_pairs = (int64_t)of->n_memories * of->n_memories;
+  int32_t *start = ARENA_COPY(p->arena, of->route_start, int32_t, n_pairs + 1);
+  int32_t *link = ARENA_COPY(p->arena, of->route_link, int32_t, of->route_start[n_pairs]);
+  if (!start || !link) return fail_no_memory(error);
+  p->route_start = start;
+  p->route_link = link;
+  CONTRACT(platform_check(p));
+  return SITU_STATUS_OK;
+}

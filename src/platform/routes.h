@@ -15,4 +15,7 @@ int64_t link_time_ns(int64_t latency_ns, double bytes_per_s, int64_t size_bytes)
  * them. */
 situ_status routes_find(situ_platform *platform, situ_error *error);
 
+/* Gives a platform with the same memories and links the routes of `of`. */
+situ_status routes_copy(situ_platform *platform, const situ_platform *of, situ_error *error);
+
 #endif

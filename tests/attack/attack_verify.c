@@ -311,7 +311,7 @@ bool verify_front(attack_failure *failure, const attack_problem *p, const attack
   latency.max_period_ns = latency.max_latency_ns = 0;
   period = latency;
   period.objective = SITU_OBJECTIVE_THROUGHPUT;
-  period.max_latency_ns = (int64_t)1 << 50;
+  period.max_latency_ns = SITU_NEVER_NS - 1;
   facts_find(&fl, &latency);
   facts_find(&fp, &period);
   optimum_find(&ol, &fl);

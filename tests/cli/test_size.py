@@ -50,6 +50,23 @@ def test_a_proof_ends_with_4_and_a_search_in_vain_with_5():
     assert [r["goal"] for r in found["rows"]] == ["missed"], found
 
 
+def test_a_goal_is_exact():
+    """As a double 1.001 * 1000 is less than 1001, and 9024791440785407, which is above 2^53, is 9024791440785408."""
+    pathlib.Path("one.json").write_text(json.dumps({
+        "situ_graph": 1, "tensors": [],
+        "operators": [{"name": "a", "dtype": "f32", "kind": "a", "flops": 1000, "moved_bytes": 100}]}))
+    for time, met, missed in ((1001, "1.001us", "1.000999us"), (1001, "1.001e-3ms", "1000e-6ms"),
+                              (9024791440785408, "9024791440785408ns", "9024791440785407ns")):
+        pathlib.Path("times.json").write_text(json.dumps({
+            "situ_costs": 1, "unit": "ns", "classes": ["cpu"], "operators": {"a": {"cpu": time}}, "groups": [],
+            "workspace_bytes": {}}))
+        call = ["one.json", "--among", "cpu", "--cost-table", "times.json", "--steps", "10", "--granularity", "operator"]
+        found = sized(*call, "--goal", f"latency<={met}")
+        assert found["rows"][0]["goal"] == "met" and found["rows"][0]["value_ns"] == time, found
+        found = sized(*call, "--goal", f"latency<={missed}", code=4)
+        assert found["rows"][0]["goal"] == "impossible", found
+
+
 def test_a_period_is_about_throughput():
     found = sized(SMALL, "--goal", "period<=1s", "--among", "cpu+2*v100-16g", "--steps", "100")
     placed = situ_json("place", SMALL, "--objective", "throughput", "--platform", "cpu+2*v100-16g", "--steps", "100")

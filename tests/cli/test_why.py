@@ -3,10 +3,14 @@
 
     test_why.py SITU [NAME...]
 """
+import json
+import pathlib
 import re
 import sys
 
 from test_cli import QUICK, SMALL, Skip, main, situ, situ_json
+
+EXACT = ["--granularity", "operator", "--fusion", "none", "--tolerance", "0", "--min-gain", "0", "--steps", "300"]
 
 
 def test_place_says_where_every_operator_is():
@@ -45,6 +49,30 @@ def test_nothing_is_gained_by_leaving_a_device_out():
     situ("place", "builtin:inception-v3", "--platform", "cpu+2*v100-16g", "--steps", "300", "-o", "plan.json", out="set aside")
     text = situ("explain", "plan.json", "--steps", "100", out="without gpu0 +[0-9.]+ ms +no loss")
     assert not re.search("without .* shorter", text), text
+
+
+def test_faster_links_keep_their_routes():
+    """The network is as long as the work on d2, to which d1 sends nothing in no time. The shortest route for 1 MiB would
+    be over d0 once d1 - d0 is twice as fast, and adds the latency of d0 - d2 to the work on d2."""
+    link = lambda a, b, latency, rate: {"from": a, "to": b, "latency_ns": latency, "bytes_per_s": rate, "bidirectional": False}
+    names, far = ("d0", "d1", "d2"), 10**6
+    pathlib.Path("three.json").write_text(json.dumps({
+        "situ_platform": 1,
+        "devices": [{"name": d, "class": d, "host": False, "peak_tflops": {"f32": 1}, "memory_gb_per_s": 1} for d in names],
+        "links": [link("d1", "d0", 1000, 0.6e9), link("d0", "d2", 3000, 4e17), link("d1", "d2", 0, 1e9),
+                  link("d2", "d0", 0, 1e9), link("d0", "d1", 0, 1e9)]}))
+    operator = lambda name: {"name": name, "dtype": "f32", "kind": name, "flops": 1000, "moved_bytes": 100}
+    pathlib.Path("fork.json").write_text(json.dumps({
+        "situ_graph": 1, "operators": [operator(v) for v in "abc"],
+        "tensors": [{"name": "t", "from": "a", "to": ["b", "c"], "bytes": 0, "dtype": "f32"}]}))
+    times = {"a": {"d0": far, "d1": 10, "d2": far}, "b": {"d0": 10, "d1": far, "d2": far}, "c": {"d0": far, "d1": far, "d2": 5000}}
+    pathlib.Path("times.json").write_text(json.dumps({
+        "situ_costs": 1, "unit": "ns", "classes": names, "operators": times, "groups": [], "workspace_bytes": {}}))
+    placed = situ_json("place", "fork.json", "--platform", "three.json", "--cost-table", "times.json", *EXACT, "-o", "plan.json")
+    assert placed["value_ns"] == 5010 and list(placed["placement"].values()) == ["d1", "d0", "d2"], placed
+    rows = {w["change"]: w for w in situ_json("explain", "plan.json", "--steps", "100")["what_if"]}
+    assert rows["links like d1 - d0 twice as fast"]["value_ns"] == 5010, rows
+    assert rows["links like d1 - d0 twice as fast"]["lower_bound_ns"] == 5010, rows
 
 
 def test_a_split_that_is_sure_but_small_is_set_aside_for_min_gain():
