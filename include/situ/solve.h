@@ -27,7 +27,8 @@ typedef bool situ_progress_callback(void *context, const situ_progress *progress
 
 typedef struct situ_solve_options {
   size_t size;
-  const char *solvers; /* "auto" (NULL), or names separated by commas, which run in that order within one budget */
+  const char *solvers; /* "auto" (NULL), or names separated by commas, which run in that order within one budget.
+                          A solver or bound after a minus sign takes no part, wherever it is run: "auto,-lns,-join" */
   double time_limit_s; /* 0: auto and the other anytime solvers stop after about 10 s; others run to completion */
   int64_t max_steps;   /* 0: no limit. With a step limit and no time limit the result is reproducible. */
   const situ_plan *const *starts; /* [n_starts] plans of the same graph and platform to start from; those that break a

@@ -75,7 +75,8 @@ static situ_status read_goal(situ_sizing *s, const char *text, situ_error *error
     if (tokens) s->tokens_per_s = number;
     s->kind = kinds[k].kind;
     s->goal = arena_string(s->arena, bare);
-    if (good && number > 0 && number < 1e18 && s->goal_ns < MAX_GOAL_NS) return s->goal ? SITU_STATUS_OK : fail_no_memory(error);
+    if (good && number > 0 && number < 1e18 && s->goal_ns < MAX_GOAL_NS)
+      return s->goal ? SITU_STATUS_OK : fail_no_memory(error);
   }
   return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                    "goal \"%.60s\": expected one such as latency<=50ms, period<=2ms or tokens/s>=20%s", text,

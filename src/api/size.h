@@ -13,7 +13,7 @@ struct situ_sizing {
   size_goal kind;
   int64_t goal_ns;     /* of GOAL_LATENCY and GOAL_PERIOD */
   double tokens_per_s; /* of GOAL_TOKENS */
-  double tokens; /* that the value of a plan is the time of; 0: no language model */
+  double tokens;       /* that the value of a plan is the time of; 0: no language model */
   bool priced;
   situ_size_row *rows;
   struct size_scope {

@@ -149,7 +149,8 @@ const option option_rows[] = {
 #define GROUP "Search"
     {ROW("solver", SOLVE, TEXT, solvers), .also = "algorithm method algo", .value = "NAME[,NAME...]",
      .family = "solvers",
-     .title = "Solvers to run, one after another (situ list solvers). Default: auto, a portfolio."},
+     .title = "Solvers to run, one after another (situ list solvers). Default: auto, a portfolio. A solver or bound "
+              "after a minus sign takes no part, as in auto,-lns."},
     {ROW("time-limit", SOLVE, REAL, time_limit_s), .also = "timeout time budget max-time limit", .value = "SECONDS",
      .max = 1e9,
      .title = "Stop after this time with the best plan so far. Default: about 10 s; compare: 3 s for each solver; "

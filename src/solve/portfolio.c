@@ -1,194 +1,157 @@
-/* The portfolio `auto`: one table for each kind of problem, to be read from top to bottom. Rows that do not serve the
- * problem at hand are passed over. docs/theory/heuristics/auto.md tells why they stand as they do. */
+/* The portfolio `auto`: one matrix, to be read from top to bottom. Rows that do not serve the problem at hand are
+ * passed over. docs/theory/heuristics/auto.md tells why they stand as they do, and what each is worth. */
 #include "base/fail.h"
 #include "solve/common/exchange.h"
 #include "solve/common/solver.h"
 #include "solve/common/walks.h"
 #include "solve/stream/sequence.h"
 
-/* How a row takes part. */
-typedef enum portfolio_part {
-  END = 0, /* ends by itself: may use all that is left */
-  TRY,     /* what may take long, as a short try: its plan or bound helps those behind it */
-  RESCUE,  /* the same, only while there is no plan: what mends plans that do not fit may use up few steps */
-  PROVE,   /* a proof: may take half of what is left */
-  SHARE,   /* goes on until it is stopped: an even part, among all rows that do */
-  TWICE,   /* the same, two parts */
-  SEARCH,  /* the same, in the rounds at the end, from many starts: tables list them behind all others */
-  CERTIFY  /* a proof that takes its turn in each of those rounds */
-} portfolio_part;
+/* The roles of a row in a class of problems. */
+enum {
+  NONE = '.',
+  ENDS = 'e',   /* ends by itself: may use all that is left */
+  BRIEF = 'b',  /* may take long: gets TRIED of what is left; its plan or bound helps those after it */
+  RESCUE = 'r', /* the same, only while there is no plan: repairing plans that do not fit may use up few steps */
+  PROOF = 'p',  /* a proof: gets PROVED of what is left */
+  SHARE = 's',  /* runs until it is stopped: an even part, among all rows that do */
+  DOUBLE = 'd', /* the same, two parts */
+  ROUNDS = 'R', /* the same, in the rounds at the end, from many starts */
+  PROVES = 'P'  /* a proof that takes its turn in each of those rounds */
+};
+
+/* Classes of problems, the columns of the matrix. */
+typedef enum problem_class {
+  STREAM, /* one input at a time, or copies: constructions first, then rounds of searches and proofs */
+  LARGE_STREAM,
+  CALLS,
+  CONTIGUOUS, /* exact programs find the plans too */
+  FREE,       /* host-staged, few operators. Bounds of contiguous plans do not hold: ideal_dp runs for its plan */
+  LINKED,     /* free, with link communication: local_search knows the load of each channel */
+  MIDSIZE,    /* free, more than SOLVE_FEW operators: exact rows rarely finish and get a brief run */
+  LARGE_FREE, /* more than SOLVE_SMALL: exact rows would use up the limits */
+  CLASSES
+} problem_class;
 
 typedef struct portfolio_row {
   const solver *solver;
-  portfolio_part part;
+  char roles[CLASSES + 1];
 } portfolio_row;
 
-/* One input at a time, or many: constructions first, then rounds of searches and proofs. A proof may take for ever
- * here, and what is known without it is poor, so proofs take turns with the searches. */
-static const portfolio_row stream_rows[] = {
-    {&single_solver, END},
-    {&families_solver, RESCUE},
-    {&m_topo_solver, END},
-    {&min_cut_solver, END},
-    {&heft_solver, END},
-    {&peft_solver, END},
-    {&lookahead_solver, END},
-    {&cpop_solver, END},
-    {&dls_solver, END},
-    {&m_etf_solver, END},
-    {&priced_chain_solver, END},
-    {&chain_labels_solver, END},
-    {&families_solver, TRY},
-    {&layers_solver, SHARE},
-    {&server_dp_solver, END},
-    {&server_heft_solver, END},
-    {&m_sct_solver, END},
-    {&tradeoff_solver, SHARE},
-    {&regions_solver, SHARE},
-    {&regions_solver, SEARCH},
-    {&splitting_solver, SEARCH},
-    {&tabu_solver, SEARCH},
-    {&iterated_greedy_solver, SEARCH},
-    {&lns_solver, SEARCH},
-    {&block_dp_solver, CERTIFY},
-    {&branch_and_bound_solver, CERTIFY},
-    {0},
+/* A column for each class, in the order of problem_class. A solver stands twice where classes want it at different
+ * times; ideal_dp comes again for contiguous pipelines once stage_prices and configuration have raised the bound. */
+/* clang-format off */
+static const portfolio_row matrix[] = {
+    /* S stream, L large stream, C calls, = contiguous, F free, K linked, M midsize, G large free
+                                  SLC=FKMG */
+    {&single_solver,              "eeeeeeee"},
+    {&families_solver,            "rr......"},
+    {&m_topo_solver,              "eeeeeeee"},
+    {&min_cut_solver,             "ee......"},
+    {&families_solver,            ".b......"},
+    {&heft_solver,                "ee......"},
+    {&layers_solver,              ".d......"},
+    {&regions_solver,             ".d......"},
+    {&multilevel_solver,          ".s......"},
+    {&server_dp_solver,           ".e......"},
+    {&server_heft_solver,         ".e......"},
+    {&peft_solver,                "ee......"},
+    {&lookahead_solver,           "ee......"},
+    {&cpop_solver,                "ee......"},
+    {&dls_solver,                 "e......."},
+    {&m_etf_solver,               "e......."},
+    {&priced_chain_solver,        "e......."},
+    {&chain_labels_solver,        "e......."},
+    {&families_solver,            "b......."},
+    {&layers_solver,              "s......."},
+    {&server_dp_solver,           "e..eeeee"},
+    {&server_heft_solver,         "e......."},
+    {&m_sct_solver,               "e......."},
+    {&tradeoff_solver,            "ss......"},
+    {&regions_solver,             "s......."},
+    {&greedy_solver,              "..e....."},
+    {&call_dp_solver,             "..p....."},
+    {&potential_solver,           "....bbsd"},
+    {&stretched_solver,           "......s."},
+    {&ideal_dp_solver,            "...bpp.."},
+    {&linear_dp_solver,           "...eeebb"},
+    {&ideal_dp_solver,            "......b."},
+    {&stage_lns_solver,           "...eeeb."},
+    {&stage_prices_solver,        "...pppb."},
+    {&configuration_solver,       "...pppb."},
+    {&ideal_dp_solver,            "...p...."},
+    {&chain_search_solver,        "...pppb."},
+    {&stretched_solver,           ".......s"},
+    {&free_search_solver,         "....s.ss"},
+    {&regions_solver,             "RR......"},
+    {&splitting_solver,           "RR......"},
+    {&tabu_solver,                "RR......"},
+    {&iterated_greedy_solver,     "RR......"},
+    {&lns_solver,                 "RR......"},
+    {&call_search_solver,         "..R....."},
+    {&local_search_solver,        "...RRRRR"},
+    {&block_dp_solver,            "P......."},
+    {&branch_and_bound_solver,    "P......."},
 };
-
-/* The same for large problems (SOLVE_SMALL): the layouts of people before what takes long. */
-static const portfolio_row large_stream_rows[] = {
-    {&single_solver, END},
-    {&families_solver, RESCUE},
-    {&m_topo_solver, END},
-    {&min_cut_solver, END},
-    {&families_solver, TRY},
-    {&heft_solver, END},
-    {&layers_solver, TWICE},
-    {&regions_solver, TWICE},
-    {&multilevel_solver, SHARE},
-    {&server_dp_solver, END},
-    {&server_heft_solver, END},
-    {&peft_solver, END},
-    {&lookahead_solver, END},
-    {&cpop_solver, END},
-    {&tradeoff_solver, SHARE},
-    {&regions_solver, SEARCH},
-    {&splitting_solver, SEARCH},
-    {&tabu_solver, SEARCH},
-    {&iterated_greedy_solver, SEARCH},
-    {&lns_solver, SEARCH},
-    {0},
-};
-
-static const portfolio_row calls_rows[] = {
-    {&single_solver, END},    {&m_topo_solver, END},         {&greedy_solver, END},
-    {&call_dp_solver, PROVE}, {&call_search_solver, SEARCH}, {0},
-};
-
-/* Exact programs find the plans too. ideal_dp comes again once stage_prices and configuration have raised the bound. */
-static const portfolio_row contiguous_rows[] = {
-    {&single_solver, END},         {&m_topo_solver, END},          {&server_dp_solver, END},
-    {&ideal_dp_solver, TRY},       {&linear_dp_solver, END},       {&stage_lns_solver, END},
-    {&stage_prices_solver, PROVE}, {&configuration_solver, PROVE}, {&ideal_dp_solver, PROVE},
-    {&chain_search_solver, PROVE}, {&local_search_solver, SEARCH}, {0},
-};
-
-/* The bounds of contiguous plans hold for nothing here, so ideal_dp comes once, for its plan. */
-static const portfolio_row free_rows[] = {
-    {&single_solver, END},
-    {&m_topo_solver, END},
-    {&server_dp_solver, END},
-    {&potential_solver, TRY},
-    {&ideal_dp_solver, PROVE},
-    {&linear_dp_solver, END},
-    {&stage_lns_solver, END},
-    {&stage_prices_solver, PROVE},
-    {&configuration_solver, PROVE},
-    {&chain_search_solver, PROVE},
-    {&free_search_solver, SHARE},
-    {&local_search_solver, SEARCH},
-    {0},
-};
-
-/* By links: local_search knows the load of each channel. */
-static const portfolio_row linked_rows[] = {
-    {&single_solver, END},         {&m_topo_solver, END},          {&server_dp_solver, END},
-    {&potential_solver, TRY},      {&ideal_dp_solver, PROVE},      {&linear_dp_solver, END},
-    {&stage_lns_solver, END},      {&stage_prices_solver, PROVE},  {&configuration_solver, PROVE},
-    {&chain_search_solver, PROVE}, {&local_search_solver, SEARCH}, {0},
-};
-
-/* Free problems of some thousand operators (SOLVE_FEW): what is exact hardly ends there, and linear_dp would use up
- * what is left of a short limit. So each of these only has a short try, and the searches have most of it. */
-static const portfolio_row midsize_free_rows[] = {
-    {&single_solver, END},          {&m_topo_solver, END},
-    {&server_dp_solver, END},       {&potential_solver, SHARE},
-    {&stretched_solver, SHARE},     {&linear_dp_solver, TRY},
-    {&ideal_dp_solver, TRY},        {&stage_lns_solver, TRY},
-    {&stage_prices_solver, TRY},    {&configuration_solver, TRY},
-    {&chain_search_solver, TRY},    {&free_search_solver, SHARE},
-    {&local_search_solver, SEARCH}, {0},
-};
-
-/* Free problems that are large: what is exact would use up the limits. free_search moves much at once, local_search
- * ends what it leaves. */
-static const portfolio_row large_free_rows[] = {
-    {&single_solver, END},        {&m_topo_solver, END},          {&server_dp_solver, END},
-    {&potential_solver, TWICE},   {&linear_dp_solver, TRY},       {&stretched_solver, SHARE},
-    {&free_search_solver, SHARE}, {&local_search_solver, SEARCH}, {0},
-};
+/* clang-format on */
+enum { MATRIX_ROWS = sizeof matrix / sizeof *matrix };
 
 static const double TRIED = 0.15, PROVED = 0.5; /* of what is left */
 
-static const portfolio_row *rows_of(const situ_problem *p) {
-  if (p->execution == SITU_EXECUTION_STREAM) return solve_is_large(p) ? large_stream_rows : stream_rows;
-  if (p->execution == SITU_EXECUTION_CALLS) return calls_rows;
-  if (p->contiguous) return contiguous_rows;
-  if (solve_is_large(p)) return large_free_rows;
-  if (p->n_operators > SOLVE_FEW) return midsize_free_rows;
-  return p->communication == SITU_COMMUNICATION_LINK ? linked_rows : free_rows;
+static problem_class class_of(const situ_problem *p) {
+  if (p->execution == SITU_EXECUTION_STREAM) return solve_is_large(p) ? LARGE_STREAM : STREAM;
+  if (p->execution == SITU_EXECUTION_CALLS) return CALLS;
+  if (p->contiguous) return CONTIGUOUS;
+  if (solve_is_large(p)) return LARGE_FREE;
+  if (p->n_operators > SOLVE_FEW) return MIDSIZE;
+  return p->communication == SITU_COMMUNICATION_LINK ? LINKED : FREE;
 }
 
-static int32_t parts_of(const portfolio_row *row) {
-  return row->part == TWICE ? 2 : row->part == SHARE || row->part == SEARCH;
+/* The role of a row in a run; NONE where it does not serve the problem or is left out. */
+static char role_of(const portfolio_row *row, const solve_run *run) {
+  char role = row->roles[class_of(run->problem)];
+  bool takes_part = role != NONE && solver_serves(row->solver, run->problem) && solve_includes(run, row->solver->name);
+  return takes_part ? role : NONE;
 }
+
+/* How many even parts of the budget a row gets. */
+static int32_t parts_of(char role) { return role == DOUBLE ? 2 : role == SHARE || role == ROUNDS; }
 
 /* The part of what is left that a row may use. */
-static double share_of(const portfolio_row *row, int32_t n_sharing) {
-  int32_t parts = parts_of(row);
+static double share_of(char role, int32_t n_sharing) {
+  int32_t parts = parts_of(role);
   if (parts > 0) return (double)parts / n_sharing;
-  return row->part == TRY || row->part == RESCUE ? TRIED : row->part == PROVE ? PROVED : 1;
+  return role == BRIEF || role == RESCUE ? TRIED : role == PROOF ? PROVED : 1;
 }
 
 /* Who takes part in the rounds at the end; returns in how many even parts rows share what is left, those included. */
-static int32_t cast_rounds(walks_cast *rounds, const portfolio_row *rows, const situ_problem *p) {
+static int32_t cast_rounds(walks_cast *rounds, const solve_run *run) {
   int32_t n_sharing = 0;
   *rounds = (walks_cast){.n_searches = 0};
-  for (const portfolio_row *row = rows; row->solver; row++) {
-    if (!solver_serves(row->solver, p)) continue;
-    n_sharing += parts_of(row);
-    if (row->part == SEARCH) rounds->search[rounds->n_searches++] = row->solver;
-    if (row->part == CERTIFY) rounds->proof[rounds->n_proofs++] = row->solver;
+  for (int32_t k = 0; k < MATRIX_ROWS; k++) {
+    char role = role_of(&matrix[k], run);
+    n_sharing += parts_of(role);
+    if (role == ROUNDS) rounds->search[rounds->n_searches++] = matrix[k].solver;
+    if (role == PROVES) rounds->proof[rounds->n_proofs++] = matrix[k].solver;
   }
   return n_sharing;
 }
 
 static situ_status run_portfolio(solve_run *run) {
-  const portfolio_row *rows = rows_of(run->problem);
   bool done;
   walks_cast rounds;
-  int32_t n_sharing = cast_rounds(&rounds, rows, run->problem);
+  int32_t n_sharing = cast_rounds(&rounds, run);
   bool started = false;
-  for (const portfolio_row *row = rows; row->solver; row++) {
-    if (row->part == SEARCH || row->part == CERTIFY || !solver_serves(row->solver, run->problem)) continue;
+  for (int32_t k = 0; k < MATRIX_ROWS; k++) {
+    char role = role_of(&matrix[k], run);
+    if (role == NONE || role == ROUNDS || role == PROVES) continue;
     TRY(exchange_best(run, &done));
     if (done && (started || run->budget->stop == BUDGET_CANCELLED)) return SITU_STATUS_OK;
     started = true; /* some plan is found even where the bounds have used up the limits */
-    if (row->part == RESCUE && run->incumbent->best.device) continue;
-    double share = share_of(row, n_sharing);
-    n_sharing -= parts_of(row);
+    if (role == RESCUE && run->incumbent->best.device) continue;
+    double share = share_of(role, n_sharing);
+    n_sharing -= parts_of(role);
     int64_t before_ns = run->incumbent->value_ns;
-    TRY(solver_run(row->solver, run, share, 0));
+    TRY(solver_run(matrix[k].solver, run, share, 0));
     if (run->incumbent->value_ns < before_ns && !solve_done(run)) TRY(sequence_offer(run));
   }
   TRY(exchange_best(run, &done));

@@ -28,6 +28,8 @@ static const int64_t DEFAULT_LIMIT_NS = 10000000000;
 typedef struct selection {
   const solver *row[MAX_NAMED];
   int32_t n, n_anytime;
+  const char *left_out[MAX_NAMED + 1]; /* names of solvers and bounds, ended by NULL */
+  int32_t n_left_out;
 } selection;
 
 static const char *served_models(char into[64], const solver *s) {
@@ -47,47 +49,65 @@ const solver *solver_find(const solver *const *rows, const char *name) {
   return NULL;
 }
 
-static situ_status unknown_name(const solver *const *rows, const char *name, situ_error *error) {
-  const char *names[MAX_NAMED * 4];
+/* The name as the table of solvers or, with `also_bounds`, that of bounds has it. */
+static situ_status find_name(const char **out, const solver *const *rows, bool also_bounds, const char *name,
+                             situ_error *error) {
+  enum { MAX_KNOWN = 4 * MAX_NAMED };
+  const char *names[MAX_KNOWN];
   int32_t n = 0;
-  while (rows[n] && n < MAX_NAMED * 4) {
-    names[n] = rows[n]->name;
-    n++;
-  }
   char near[256];
-  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "there is no solver '%s'; %s", name,
-                   near_names(near, sizeof near, name, names, n));
+  for (int32_t i = 0; rows[i] && n < MAX_KNOWN; i++) names[n++] = rows[i]->name;
+  for (int32_t i = 0; also_bounds && bounds[i] && n < MAX_KNOWN; i++) names[n++] = bounds[i]->name;
+  for (int32_t i = 0; i < n; i++)
+    if (strcmp(name, *out = names[i]) == 0) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "there is no solver%s '%s'; %s",
+                   also_bounds ? " or bound" : "", name, near_names(near, sizeof near, name, names, n));
 }
 
-/* Finds the rows for a list of names, and checks that each serves the problem. */
+static situ_status too_many(situ_error *error) {
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "more than %d solvers are named", MAX_NAMED);
+}
+
+/* Checks that a row serves the problem, and chooses it. */
+static situ_status choose_row(selection *chosen, const solver *s, const situ_problem *problem, situ_error *error) {
+  char models[64];
+  if (s->missing)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "solver %s is not in this build: %s", s->name, s->missing);
+  if (!solver_serves(s, problem))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "solver %s cannot solve this %s problem; it supports %s%s",
+                     s->name, situ_execution_name(problem->execution), served_models(models, s), limits_of(s, problem));
+  if (chosen->n == MAX_NAMED) return too_many(error);
+  chosen->row[chosen->n++] = s;
+  chosen->n_anytime += s->anytime;
+  return SITU_STATUS_OK;
+}
+
+/* Reads a list of names: solvers to run, and solvers and bounds that take no part, each after a '-'. */
 static situ_status choose(selection *chosen, const solver *const *rows, const char *names, const situ_problem *problem,
                           situ_error *error) {
-  const char *at = names && names[0] ? names : "auto";
   *chosen = (selection){.n = 0};
-  for (;;) {
+  for (const char *at = names ? names : ""; *at;) {
     at += strspn(at, " ");
     size_t length = strcspn(at, ","), end = length;
     while (end > 0 && at[end - 1] == ' ') end--;
     char name[NAME_BYTES];
+    const char *known = NULL;
     snprintf(name, sizeof name, "%.*s", (int)(end < NAME_BYTES ? end : NAME_BYTES - 1), at);
-    if (!*name)
+    bool leaves_out = name[0] == '-';
+    if (!name[leaves_out])
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the list of solvers '%s' has an empty name", names);
-    const solver *s = solver_find(rows, name);
-    if (!s) return unknown_name(rows, name, error);
-    if (s->missing)
-      return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "solver %s is not in this build: %s", name, s->missing);
-    char models[64];
-    if (!solver_serves(s, problem))
-      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                       "solver %s cannot solve this %s problem; it supports %s%s", name,
-                       situ_execution_name(problem->execution), served_models(models, s), limits_of(s, problem));
-    if (chosen->n == MAX_NAMED)
-      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "more than %d solvers are named", MAX_NAMED);
-    chosen->row[chosen->n++] = s;
-    chosen->n_anytime += s->anytime;
-    if (!at[length]) return SITU_STATUS_OK;
-    at += length + 1;
+    TRY(find_name(&known, rows, leaves_out, name + leaves_out, error));
+    if (!leaves_out)
+      TRY(choose_row(chosen, solver_find(rows, known), problem, error));
+    else if (chosen->n_left_out == MAX_NAMED)
+      return too_many(error);
+    else
+      chosen->left_out[chosen->n_left_out++] = known;
+    at += length;
+    if (*at && !*++at)
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the list of solvers '%s' has an empty name", names);
   }
+  return chosen->n > 0 ? SITU_STATUS_OK : choose_row(chosen, solver_find(rows, "auto"), problem, error);
 }
 
 /* Warns of a policy that no chosen solver uses: most likely its solver was not named. */
@@ -183,6 +203,7 @@ static situ_status hold_limit(solve_run *run, const bound_found *least, int64_t 
 /* The best of all bounds of the problem or a view of it, computed by all ranks and threads. */
 static situ_status best_bound(bound_found *out, solve_run *run, const situ_problem *p, arena *proofs) {
   bound_result results[BOUNDS] = {{.known = false}};
+  for (int32_t i = 0; i < BOUNDS; i++) results[i].known = !solve_includes(run, bounds[i]->name);
   TRY(exchange_bounds(results, run, p, proofs));
   bound_pick(out, results, p);
   return SITU_STATUS_OK;
@@ -470,6 +491,7 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
                    .incumbent = &best,
                    .watch = &watch,
                    .solver = "",
+                   .left_out = chosen->left_out,
                    .seed = o->seed,
                    .rounds = walks_rounds_of,
                    .threads = o->threads > 0 ? o->threads : 1,

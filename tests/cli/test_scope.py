@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-from test_cli import main, situ, situ_json, some
+from test_cli import SMALL, main, situ, situ_json, some
 from test_language_models import language_model
 
 WHOLE = "plans that keep every operator whole on one device"
@@ -236,6 +236,16 @@ def test_a_pin_on_an_unused_device_is_a_conflict():
         assert "unused: b is pinned to g1, which must stay unused" in told, told
     every = ["--fix", write("every.json", {n: "g1" for n in "abcd"}), "--unused", "g1"]
     situ("place", "g.json", *OPERATOR, "--platform", "p.json", *every, code=4, out="which must stay unused")
+
+
+def test_what_is_left_out_takes_no_part():
+    call = ("place", SMALL, "--granularity", "operator", "--steps", "50", "--solver")
+    for name in (situ_json(*call, "auto")["bound"], "critical_path"):
+        found = situ_json(*call, f"auto,-{name}")
+        assert found["bound"] not in ("", name), found
+    situ(*call, "heft,-heft", code=5)
+    situ(*call, "auto,-hefty", code=2, err="there is no solver or bound 'hefty'; did you mean heft")
+    situ(*call, "auto,-", code=2, err="has an empty name")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
 /* Runs a row of the table on a part of its parent's budget. */
+#include <string.h>
+
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/contracts.h"
@@ -14,6 +16,12 @@ bool solver_serves(const solver *s, const situ_problem *problem) {
   return (!period || s->periods) && (!s->serves || s->serves(problem));
 }
 
+bool solve_includes(const solve_run *run, const char *name) {
+  for (const char *const *out = run->left_out; out && *out; out++)
+    if (strcmp(*out, name) == 0) return false;
+  return true;
+}
+
 static int64_t part_of(int64_t rest, double share) {
   if (rest == INT64_MAX || rest <= 0) return 0;
   int64_t part = share >= 1 ? rest : (int64_t)((double)rest * share);
@@ -27,6 +35,7 @@ static situ_status prepare_and_search(solve_run *run, const solver *s);
 static situ_status run_part(situ_status (*what)(solve_run *run, const solver *s), const solver *s,
                             const solve_run *parent, double share, int64_t limit_ns) {
   REQUIRE(share >= 0 && share < 1 + 1e-9 && limit_ns >= 0 && !s->missing); /* sums of shares may be rounded up */
+  if (!solve_includes(parent, s->name)) return SITU_STATUS_OK;
   budget *whole = parent->budget;
   int64_t steps = whole->max_steps == INT64_MAX ? 0 : part_of(whole->max_steps - whole->steps, share);
   int64_t time = whole->deadline_ns == INT64_MAX ? 0 : part_of(whole->deadline_ns - clock_now_ns(), share);

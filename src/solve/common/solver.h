@@ -57,7 +57,8 @@ typedef struct solve_run {
   budget *budget;
   incumbent *incumbent;
   solve_watch *watch;
-  const char *solver; /* its name */
+  const char *solver;          /* its name */
+  const char *const *left_out; /* names of solvers and bounds that take no part, ended by NULL; NULL: none */
   uint64_t seed;
   int32_t threads;  /* at least 1 */
   int32_t at_once;  /* the threads of all ranks together */
@@ -105,6 +106,8 @@ struct solver {
 /* ---- one row ---- */
 
 bool solver_serves(const solver *s, const situ_problem *problem);
+/* Whether the solver or bound of this name takes part. One that does not finds nothing wherever a row runs it. */
+bool solve_includes(const solve_run *run, const char *name);
 /* Runs one solver on a part of the parent's budget: `share` (0 .. 1) of the remaining steps and time, and at most
  * limit_ns (0: no limit of its own). Deadline and cancellation are the parent's. Its scratch is released. */
 situ_status solver_run(const solver *s, const solve_run *parent, double share, int64_t limit_ns);
