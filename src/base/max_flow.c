@@ -53,15 +53,15 @@ static bool find_levels(max_flow *f, int32_t source, int32_t sink) {
 
 /* Sends along the way of n arcs what fits, and returns how many of them stay passable. */
 static int32_t send(max_flow *f, const int32_t *way, int32_t n, int64_t *total) {
-  int64_t most = INT64_MAX;
+  int64_t max = INT64_MAX;
   int32_t kept = n;
-  for (int32_t i = 0; i < n; i++) most = min64(most, f->room[way[i]]);
+  for (int32_t i = 0; i < n; i++) max = min64(max, f->room[way[i]]);
   for (int32_t i = n - 1; i >= 0; i--) {
-    f->room[way[i]] -= most;
-    f->room[way[i] ^ 1] += most;
+    f->room[way[i]] -= max;
+    f->room[way[i] ^ 1] += max;
     if (f->room[way[i]] == 0) kept = i;
   }
-  *total = sat_add(*total, most);
+  *total = sat_add(*total, max);
   return kept;
 }
 

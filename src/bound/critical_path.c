@@ -70,7 +70,7 @@ static void spread(chains *s, int32_t t, bool backward) {
     best = min64(best, s->here[d]);
   }
   const int64_t *transfer = p->transfer_ns[t];
-  int64_t cheapest = p->n_memories > EXACT_MEMORIES ? sat_add(best, p->costs->row_least_ns[costs_row(p->costs, t)]) : 0;
+  int64_t cheapest = p->n_memories > EXACT_MEMORIES ? sat_add(best, p->costs->row_min_ns[costs_row(p->costs, t)]) : 0;
   for (int32_t m = 0; m < p->n_memories; m++) {
     s->memory_there[m] = p->n_memories > EXACT_MEMORIES ? min64(s->memory[m], cheapest) : SITU_NEVER_NS;
     for (int32_t w = 0; w < p->n_memories && p->n_memories <= EXACT_MEMORIES; w++) {

@@ -79,7 +79,7 @@ static int64_t min_time(const visits *v, int32_t operator_) {
   return least;
 }
 
-static int64_t min_transfer(const situ_problem *p, int32_t t) { return p->costs->row_least_ns[costs_row(p->costs, t)]; }
+static int64_t min_transfer(const situ_problem *p, int32_t t) { return p->costs->row_min_ns[costs_row(p->costs, t)]; }
 
 /* The longest path by time + by_weight * weights + by_transfer * minimum transfer times, where a full memory weighs as
  * much as the critical path. Returns its number of operators. */

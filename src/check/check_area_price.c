@@ -17,14 +17,14 @@
 /* The least price of an item over the devices that can hold it; -1: none can. */
 static __int128 min_price(const judge *j, const check_items *items, int32_t i, const int64_t *time, const int64_t *byte,
                           int64_t bytes, const bool *may) {
-  __int128 least = -1;
+  __int128 min = -1;
   for (int32_t d = 0; d < j->problem->n_devices; d++) {
     int64_t here = check_item_time(items, j, i, d);
     if (here == SITU_NEVER_NS || !may[(int64_t)items->member[items->start[i]] * j->problem->n_devices + d]) continue;
     __int128 price = (__int128)here * time[d] + (__int128)bytes * byte[j->platform->memory_of[d]];
-    if (least < 0 || price < least) least = price;
+    if (min < 0 || price < min) min = price;
   }
-  return least;
+  return min;
 }
 
 /* bytes[item]: what its memory holds whatever else a plan does: weights, in a pipeline the stash of all inputs in

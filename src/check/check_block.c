@@ -116,15 +116,15 @@ static void list_ways(block *b, int32_t u, int32_t producer, int32_t *n_over) {
 
 static bool find_ways(block *b) {
   const situ_graph *g = b->j->graph;
-  int64_t most = 0, uses = 0;
+  int64_t max = 0, uses = 0;
   int32_t n_over = 0, n_in = 0;
   for (int32_t i = -1; i < b->n_nodes; i++) {
     int32_t u = i < 0 ? b->span->cut : b->nodes[i].op;
     if (u < 0) continue;
-    most += 2 * (g->out_start[u + 1] - g->out_start[u]);
+    max += 2 * (g->out_start[u + 1] - g->out_start[u]);
     uses += g->use_start[g->out_start[u + 1]] - g->use_start[g->out_start[u]];
   }
-  if (!ARENA_ARRAYS(b->arena, ARRAY(b->ways, most + 1), ARRAY(b->over, uses), ARRAY(b->in, uses))) return false;
+  if (!ARENA_ARRAYS(b->arena, ARRAY(b->ways, max + 1), ARRAY(b->over, uses), ARRAY(b->in, uses))) return false;
   if (b->span->cut >= 0) list_ways(b, b->span->cut, -1, &n_over);
   for (int32_t i = 0; i < b->n_nodes; i++) {
     b->nodes[i].first_out = b->n_ways;
@@ -168,9 +168,9 @@ static void find_times(block *b) {
     for (int32_t d = 0; d < b->n_devices; d++) {
       int32_t v = b->nodes[i].op;
       int64_t time = c->time_ns[(int64_t)v * c->n_classes + b->j->platform->class_of[d]];
-      int64_t *least = &b->min_ns[i * b->n_memories + memory_of(b, d)];
+      int64_t *min = &b->min_ns[i * b->n_memories + memory_of(b, d)];
       b->p_ns[i * b->n_devices + d] = check_may_run(b->j, v, d) ? capped(time) : FAR;
-      *least = min64(*least, b->p_ns[i * b->n_devices + d]);
+      *min = min64(*min, b->p_ns[i * b->n_devices + d]);
     }
   }
 }
@@ -180,22 +180,22 @@ static void find_times(block *b) {
 /* The least time from way k's being in memory m to the end, by its user `at`. */
 static int64_t time_through(const block *b, int32_t k, int32_t m, int32_t at) {
   const way *w = &b->ways[k];
-  int64_t least = FAR;
+  int64_t min = FAR;
   if (b->nodes[at].bit < 0) {
     for (int32_t to = 0; to < b->n_memories; to++) {
       int64_t there = w->together && to != m ? FAR : transfer(b, w->tensor, m, to), rest = 0;
       for (int32_t i = 0; i < b->nodes[at].n_out; i++)
         rest = max64(rest, b->need_ns[(b->nodes[at].first_out + i) * b->n_memories + to]);
-      least = min64(least, capped(there + capped(b->min_ns[at * b->n_memories + to] + rest)));
+      min = min64(min, capped(there + capped(b->min_ns[at * b->n_memories + to] + rest)));
     }
-    return least;
+    return min;
   }
   for (int32_t d = 0; d < b->n_devices; d++) {
     int32_t to = memory_of(b, d);
     int64_t there = w->together && to != m ? FAR : transfer(b, w->tensor, m, to);
-    least = min64(least, capped(there + capped(b->p_ns[at * b->n_devices + d] + b->tail_ns[at * b->n_devices + d])));
+    min = min64(min, capped(there + capped(b->p_ns[at * b->n_devices + d] + b->tail_ns[at * b->n_devices + d])));
   }
-  return least;
+  return min;
 }
 
 static void find_tails(block *b) {
@@ -276,12 +276,12 @@ static int64_t work_left(const block *b, const int64_t *time_ns, uint64_t mask) 
     for (int32_t i = 0; i < b->n_nodes; i++) {
       if (b->nodes[i].bit < 0 || mask >> b->nodes[i].bit & 1) continue;
       if (b->span->closed && i == b->n_nodes - 1) continue;
-      __int128 least = -1;
+      __int128 min = -1;
       for (int32_t d = 0; d < b->n_devices; d++) {
         __int128 here = (__int128)b->p_ns[i * b->n_devices + d] * b->price[q][d];
-        if (b->p_ns[i * b->n_devices + d] < FAR && (least < 0 || here < least)) least = here;
+        if (b->p_ns[i * b->n_devices + d] < FAR && (min < 0 || here < min)) min = here;
       }
-      work += least < 0 ? 0 : least;
+      work += min < 0 ? 0 : min;
     }
     best = max64(best, (int64_t)((work + sum - 1) / sum));
   }
@@ -388,7 +388,7 @@ static check_found grow_layer(block *b, layer *next, const layer *now) {
         const node *x = &b->nodes[i];
         if (x->bit < 0 || one->mask >> x->bit & 1 || (x->before & ~one->mask)) continue;
         for (int32_t d = 0; d < b->n_devices; d++) {
-          if (b->work->done > b->work->most || next->n > LAYER) return CHECK_GAVE_UP;
+          if (b->work->done > b->work->max || next->n > LAYER) return CHECK_GAVE_UP;
           if (b->p_ns[i * b->n_devices + d] >= FAR || !grow(b, one, i, d)) continue;
           if (!add_state(b, next, one->mask | (uint64_t)1 << x->bit)) return CHECK_NO_MEMORY;
         }
@@ -428,16 +428,16 @@ static check_found search(block *b, layer *two) {
 
 /* Near the inverse of the time of all operators of the block on each device, flatter and steeper. */
 static void choose_prices(block *b) {
-  __int128 total[DEVICES], least = 0;
+  __int128 total[DEVICES], min = 0;
   for (int32_t d = 0; d < b->n_devices; d++) {
     total[d] = 0;
     for (int32_t i = 0; i < b->n_nodes; i++)
       if (b->nodes[i].bit >= 0 && b->p_ns[i * b->n_devices + d] < FAR) total[d] += b->p_ns[i * b->n_devices + d];
-    if (total[d] > 0 && (least == 0 || total[d] < least)) least = total[d];
+    if (total[d] > 0 && (min == 0 || total[d] < min)) min = total[d];
   }
   for (int32_t d = 0; d < b->n_devices; d++) {
     b->price[0][d] = 256;
-    b->price[1][d] = total[d] > 0 ? (int64_t)(256 * least / total[d]) : 256;
+    b->price[1][d] = total[d] > 0 ? (int64_t)(256 * min / total[d]) : 256;
     b->price[2][d] = b->price[1][d] * b->price[1][d] / 256;
   }
 }

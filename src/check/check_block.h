@@ -19,7 +19,7 @@ typedef struct check_span {
 } check_span;
 
 typedef struct check_work {
-  int64_t done, most; /* elementary steps; the search gives up beyond */
+  int64_t done, max; /* elementary steps; the search gives up beyond */
 } check_work;
 
 typedef enum check_found { CHECK_NONE_BELOW, CHECK_SOME_BELOW, CHECK_GAVE_UP, CHECK_NO_MEMORY } check_found;

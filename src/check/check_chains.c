@@ -54,16 +54,16 @@ static void carry(ways *w, int32_t t, bool backward) {
     carry_staged(w, t, backward);
     return;
   }
-  int64_t any = SITU_NEVER_NS, least = SITU_NEVER_NS;
+  int64_t any = SITU_NEVER_NS, min = SITU_NEVER_NS;
   for (int32_t m = 0; m < memories; m++) w->at[m] = SITU_NEVER_NS;
   for (int32_t d = 0; d < j->problem->n_devices; d++) {
     int32_t m = j->platform->memory_of[d];
     w->at[m] = min64(w->at[m], w->here[d]);
     any = min64(any, w->here[d]);
   }
-  if (memories > MEMORIES) least = j->problem->costs->row_least_ns[costs_row(j->problem->costs, t)];
+  if (memories > MEMORIES) min = j->problem->costs->row_min_ns[costs_row(j->problem->costs, t)];
   for (int32_t m = 0; m < memories; m++) {
-    w->ready[m] = memories > MEMORIES ? min64(w->at[m], sat_add(any, least)) : w->at[m];
+    w->ready[m] = memories > MEMORIES ? min64(w->at[m], sat_add(any, min)) : w->at[m];
     for (int32_t from = 0; from < memories && memories <= MEMORIES; from++)
       w->ready[m] =
           min64(w->ready[m], sat_add(w->at[from], backward ? transfer(j, t, m, from) : transfer(j, t, from, m)));

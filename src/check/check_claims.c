@@ -71,7 +71,7 @@ static situ_status count_handovers(int32_t *n, const judge *j, situ_error *error
   if (!has) return fail_no_memory(error);
   *n = 0;
   for (int32_t t = 0; t < g->n_tensors; t++) {
-    bool known = c->n_kinds > 1 && g->size_bytes[t] > 0 && c->row_most_ns[costs_row(c, t)] == 0;
+    bool known = c->n_kinds > 1 && g->size_bytes[t] > 0 && c->row_max_ns[costs_row(c, t)] == 0;
     has[j->plan->device[g->producer[t]]] = t + 1;
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1] && !known; i++) {
       int32_t *at = &has[j->plan->device[g->use[i]]];

@@ -81,7 +81,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *proof,
   if (!read_claim(&c, j, proof)) return SITU_STATUS_OK;
   *proved_ns = CERTIFICATE_TOO_LONG;
   if (j->problem->n_devices > DEVICES || j->platform->n_memories > BLOCK_MEMORIES) return SITU_STATUS_OK;
-  check_work work = {.most = MAX_WORK};
+  check_work work = {.max = MAX_WORK};
   for (int32_t k = 0; k < c.n_blocks; k++) {
     check_found found = judge_block(j, &c, k, marks, &work);
     if (found == CHECK_NO_MEMORY) return fail_no_memory(error);

@@ -81,12 +81,12 @@ static void price_work(case_ *c) {
   for (int64_t i = 0; i < (int64_t)c->n * c->n_lists; i++) {
     const int64_t *price = c->price + i % c->n_lists * c->n_devices;
     int32_t v = (int32_t)(i / c->n_lists);
-    __int128 least = -1;
+    __int128 min = -1;
     for (int32_t d = 0; d < c->n_devices; d++) {
       __int128 here = (__int128)time_of(c, v, d) * price[d];
-      if (c->may[(int64_t)v * c->n_devices + d] && (least < 0 || here < least)) least = here;
+      if (c->may[(int64_t)v * c->n_devices + d] && (min < 0 || here < min)) min = here;
     }
-    c->work[i] = least;
+    c->work[i] = min;
   }
 }
 
@@ -143,7 +143,7 @@ static bool overflows(const case_ *c, int64_t a, int64_t b, const int64_t *price
     sum += used ? price[d] : 0;
   }
   for (int32_t i = 0; i < c->items.n; i++) {
-    __int128 least = -1;
+    __int128 min = -1;
     for (int32_t d = 0; d < c->n_devices; d++) {
       __int128 parts = 0;
       if (!item_may(c, i, d)) continue;
@@ -156,9 +156,9 @@ static bool overflows(const case_ *c, int64_t a, int64_t b, const int64_t *price
         part = part < b - a ? part : b - a;
         parts += part > 0 ? part : 0;
       }
-      if (least < 0 || parts * price[d] < least) least = parts * price[d];
+      if (min < 0 || parts * price[d] < min) min = parts * price[d];
     }
-    if (least > 0) work += least;
+    if (min > 0) work += min;
   }
   return work > (__int128)(b - a) * sum;
 }

@@ -103,9 +103,9 @@ static void count_arrows(look *l, int32_t to) {
 
 /* When tensor t can be on d, by the ends of what makes it. */
 static int64_t arrives(const look *l, const int64_t *ends, int32_t t, int32_t d) {
-  int64_t least = SITU_NEVER_NS;
-  for (int32_t a = 0; a < l->devices; a++) least = min64(least, sat_add(ends[a], sent(l, t, a, d)));
-  return least;
+  int64_t min = SITU_NEVER_NS;
+  for (int32_t a = 0; a < l->devices; a++) min = min64(min, sat_add(ends[a], sent(l, t, a, d)));
+  return min;
 }
 
 /* The ends of those in the window; with the one at `held` on device b, of those nearer to v by what they wait for. */
@@ -134,12 +134,12 @@ static void hand_back(look *l, int32_t x, int32_t only, int64_t s) {
   for (int32_t i = l->to.first[x]; i < l->to.first[x + 1]; i++) {
     int32_t k = l->place[l->to.from[i]];
     for (int32_t a = 0; a < l->devices && k >= 0; a++) {
-      int64_t least = only < 0 ? SITU_NEVER_NS : sent(l, l->to.tensor[i], a, only);
+      int64_t min = only < 0 ? SITU_NEVER_NS : sent(l, l->to.tensor[i], a, only);
       for (int32_t b = 0; b < l->devices && only < 0; b++)
         if (is_in_time(l, l->place[x], b, s))
-          least = min64(least, sat_add(sat_add(sent(l, l->to.tensor[i], a, b), time_of(l, x, b)),
-                                       l->after[l->place[x] * l->devices + b]));
-      l->after[k * l->devices + a] = max64(l->after[k * l->devices + a], least);
+          min = min64(min, sat_add(sat_add(sent(l, l->to.tensor[i], a, b), time_of(l, x, b)),
+                                   l->after[l->place[x] * l->devices + b]));
+      l->after[k * l->devices + a] = max64(l->after[k * l->devices + a], min);
     }
   }
 }

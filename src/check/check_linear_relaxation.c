@@ -74,17 +74,17 @@ static int64_t transfer(const relaxation *r, int64_t k, int32_t user, int32_t m,
 /* The least of what use k adds by the memories of its ends. */
 static __int128 min_of_use(const relaxation *r, int64_t k, int32_t user) {
   int32_t nm = r->j->platform->n_memories;
-  __int128 least = 0;
+  __int128 min = 0;
   bool any = false;
   for (int32_t m = 0; m < nm; m++)
     for (int32_t w = 0; w < nm; w++) {
       int64_t time = transfer(r, k, user, m, w);
       if (time < 0) continue;
       __int128 here = (__int128)r->edge[k] * min64(time, LONGEST) - r->from[k * nm + m] - r->to[k * nm + w];
-      if (!any || here < least) least = here;
+      if (!any || here < min) min = here;
       any = true;
     }
-  return least;
+  return min;
 }
 
 /* The sum over uses; what they move to their ends and the prices of heads on the way. False where one is below 0. */
@@ -131,15 +131,15 @@ static bool worth_of_item(const relaxation *r, int32_t item, int32_t d, __int128
 /* The sum over items. False where one has no device within `within`: then every plan is worse. */
 static bool add_items(const relaxation *r, __int128 *sum) {
   for (int32_t i = 0; i < r->items.n; i++) {
-    __int128 least = 0, here;
+    __int128 min = 0, here;
     bool any = false;
     for (int32_t d = 0; d < r->j->platform->n_devices; d++) {
       if (!worth_of_item(r, i, d, &here)) continue;
-      if (!any || here < least) least = here;
+      if (!any || here < min) min = here;
       any = true;
     }
     if (!any) return false;
-    *sum += least;
+    *sum += min;
   }
   return true;
 }

@@ -77,8 +77,8 @@ situ_status check_stream_memory(judge *j, const check_copy *copies, int32_t n_co
                                 situ_error *error) {
   const situ_graph *g = j->graph;
   int32_t n_memories = j->platform->n_memories;
-  int64_t most = 2 * ((int64_t)g->n_operators + g->n_tensors + n_copies);
-  ledger l = {.changes = ARENA_NEW(j->scratch, change, most)};
+  int64_t max = 2 * ((int64_t)g->n_operators + g->n_tensors + n_copies);
+  ledger l = {.changes = ARENA_NEW(j->scratch, change, max)};
   int64_t *last_ns = ARENA_NEW(j->scratch, int64_t, n_memories);
   int32_t *of_tensor = ARENA_NEW(j->scratch, int32_t, n_memories);
   __int128 *held = ARENA_ZERO(j->scratch, __int128, n_memories);

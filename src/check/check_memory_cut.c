@@ -25,13 +25,13 @@ typedef struct cut {
 /* The cheapest way of a tensor from the memory to another one, or back. */
 static int64_t cheapest_way(const judge *j, int32_t t, int32_t memory, bool back) {
   const situ_costs *c = j->problem->costs;
-  int64_t least = SITU_NEVER_NS;
+  int64_t min = SITU_NEVER_NS;
   for (int32_t m = 0; m < j->platform->n_memories; m++) {
     if (m == memory) continue;
     int64_t pair = back ? (int64_t)m * j->platform->n_memories + memory : (int64_t)memory * j->platform->n_memories + m;
-    least = min64(least, c->transfer_ns[t][c->pair_kind[pair]]);
+    min = min64(min, c->transfer_ns[t][c->pair_kind[pair]]);
   }
-  return least;
+  return min;
 }
 
 static bool shares_are_allowed(const judge *j, const cut *c, int32_t t) {
@@ -47,7 +47,7 @@ static bool shares_are_allowed(const judge *j, const cut *c, int32_t t) {
 static __int128 min_cost(const judge *j, const check_items *items, int32_t i, const cut *c, __int128 gives,
                          bool *somewhere) {
   int64_t weight = 0;
-  __int128 least = 0;
+  __int128 min = 0;
   *somewhere = false;
   for (int32_t k = items->start[i]; k < items->start[i + 1]; k++)
     weight = sat_add(weight, j->graph->weight_bytes[items->member[k]]);
@@ -57,10 +57,10 @@ static __int128 min_cost(const judge *j, const check_items *items, int32_t i, co
     int32_t m = j->platform->memory_of[d];
     __int128 cost = ((__int128)time + (m == c->memory ? gives : 0)) * ((int64_t)1 << BYTE_BITS);
     cost += (__int128)c->byte[m] * weight;
-    if (!*somewhere || cost < least) least = cost;
+    if (!*somewhere || cost < min) min = cost;
     *somewhere = true;
   }
-  return least;
+  return min;
 }
 
 static situ_status sum_up(int64_t *proved_ns, const judge *j, const cut *c, situ_error *error) {

@@ -51,10 +51,10 @@ static void join_segments(check_hosts *out, judge *j, const check_back *busy, in
 situ_status check_hosts_find(check_hosts *out, judge *j, situ_error *error) {
   const situ_plan *plan = j->plan;
   int32_t n_operators = j->graph->n_operators;
-  int64_t n = 0, most = (int64_t)n_operators + plan->n_transfers;
-  check_back *busy = ARENA_NEW(j->scratch, check_back, most);
+  int64_t n = 0, max = (int64_t)n_operators + plan->n_transfers;
+  check_back *busy = ARENA_NEW(j->scratch, check_back, max);
   *out = (check_hosts){.backs = ARENA_NEW(j->scratch, check_back, plan->n_transfers),
-                       .segments = ARENA_NEW(j->scratch, check_segment, most + 1)};
+                       .segments = ARENA_NEW(j->scratch, check_segment, max + 1)};
   if (!busy || !out->backs || !out->segments++) return fail_no_memory(error); /* one in front that is never used */
   for (int32_t i = 0; i < plan->n_transfers; i++) {
     const situ_transfer *x = &plan->transfers[i];
@@ -112,18 +112,18 @@ static int32_t channel_of(const judge *j, const check_back *x) {
 
 /* The highest channel of the copies from one number to another, in a tree of n leaves. */
 static int32_t highest_channel(const int32_t *tree, int64_t n, int64_t from, int64_t to) {
-  int32_t most = -1;
+  int32_t max = -1;
   for (from += n, to += n; from < to; from /= 2, to /= 2) {
     if (from & 1) {
-      if (tree[from] > most) most = tree[from];
+      if (tree[from] > max) max = tree[from];
       from++;
     }
     if (to & 1) {
       to--;
-      if (tree[to] > most) most = tree[to];
+      if (tree[to] > max) max = tree[to];
     }
   }
-  return most;
+  return max;
 }
 
 situ_status check_hosts_turns(const check_hosts *h, judge *j, const int64_t *earliest_ns, situ_error *error) {
@@ -135,9 +135,9 @@ situ_status check_hosts_turns(const check_hosts *h, judge *j, const int64_t *ear
   for (int64_t i = n - 1; i > 0; i--) tree[i] = tree[2 * i] > tree[2 * i + 1] ? tree[2 * i] : tree[2 * i + 1];
   for (int32_t i = 0; i < h->n_backs; i++) { /* against those that started while it waited */
     const check_back *x = &h->backs[i];
-    int32_t most = highest_channel(tree, n, backs_before(h, x->memory, earliest_ns[x->transfer]),
-                                   backs_before(h, x->memory, x->start_ns));
-    if (most > channel_of(j, x))
+    int32_t max = highest_channel(tree, n, backs_before(h, x->memory, earliest_ns[x->transfer]),
+                                  backs_before(h, x->memory, x->start_ns));
+    if (max > channel_of(j, x))
       judge_note(j, "queue", "a copy on link %d waits for its host until %lld ns while one on a later channel runs",
                  (int)j->plan->transfers[x->transfer].link, (long long)x->start_ns);
   }
@@ -156,7 +156,7 @@ static int by_way(const void *a, const void *b) {
 
 /* The hops of the sequential walk. */
 typedef struct turns {
-  int64_t n, most;
+  int64_t n, max;
   situ_transfer *hop; /* [most], those of the plan at most: one more means that the plan lacks some */
   int32_t *sent;      /* [memory] the last tensor sent there */
   int64_t now_ns;
@@ -174,8 +174,8 @@ static void send_in_turn(turns *s, const judge *j, int32_t t) {
     for (int32_t k = q->route_start[pair]; k < q->route_start[pair + 1]; k++) {
       int32_t link = q->route_link[k];
       int64_t end = sat_add(s->now_ns, c->transfer_ns[t][c->link_kind[link]]);
-      if (s->n < s->most) s->hop[s->n] = (situ_transfer){t, link, to, s->now_ns, end};
-      s->n += s->n <= s->most;
+      if (s->n < s->max) s->hop[s->n] = (situ_transfer){t, link, to, s->now_ns, end};
+      s->n += s->n <= s->max;
       s->now_ns = end;
     }
   }
@@ -184,7 +184,7 @@ static void send_in_turn(turns *s, const judge *j, int32_t t) {
 situ_status check_one_at_a_time(judge *j, const int32_t *sequence, situ_error *error) {
   const situ_graph *g = j->graph;
   const situ_plan *plan = j->plan;
-  turns s = {.most = plan->n_transfers,
+  turns s = {.max = plan->n_transfers,
              .hop = ARENA_NEW(j->scratch, situ_transfer, plan->n_transfers),
              .sent = ARENA_NEW(j->scratch, int32_t, j->platform->n_memories)};
   situ_transfer *said = ARENA_COPY(j->scratch, plan->transfers, situ_transfer, plan->n_transfers);
@@ -199,7 +199,7 @@ situ_status check_one_at_a_time(judge *j, const int32_t *sequence, situ_error *e
     s.now_ns = sat_add(s.now_ns, problem_time_ns(j->problem, v, plan->device[v]));
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) send_in_turn(&s, j, t);
   }
-  if (s.n != s.most) return SITU_STATUS_OK; /* some are missing, or too many: that is noted where arrivals are found */
+  if (s.n != s.max) return SITU_STATUS_OK; /* some are missing, or too many: that is noted where arrivals are found */
   qsort(s.hop, (size_t)s.n, sizeof *s.hop, by_way);
   qsort(said, (size_t)s.n, sizeof *said, by_way);
   for (int64_t i = 0; i < s.n; i++)

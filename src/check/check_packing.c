@@ -55,14 +55,14 @@ static void add_operator(const packer *x, fill *of, int32_t v) {
 /* The additional bytes of item i on device d while it runs; -1 if it must not run there. */
 static int64_t running_on(const packer *x, const check_items *items, int32_t i, int32_t d) {
   const situ_problem *p = x->j->problem;
-  int64_t most = 0;
+  int64_t max = 0;
   for (int32_t k = items->start[i]; k < items->start[i + 1]; k++) {
     int32_t v = items->member[k];
     if (!check_may_run(x->j, v, d)) return -1;
     bool instant = x->stream && p->costs->time_ns[(int64_t)v * p->n_classes + x->j->platform->class_of[d]] == 0;
-    if (!instant) most = max64(most, sat_mul(p->in_flight, touched_bytes(x->j->graph, v)));
+    if (!instant) max = max64(max, sat_mul(p->in_flight, touched_bytes(x->j->graph, v)));
   }
-  return most;
+  return max;
 }
 
 static void read_item(packer *x, const check_items *items, int32_t item) {

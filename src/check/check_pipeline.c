@@ -138,9 +138,9 @@ static situ_status find_phase(judge *j, loads *all, int32_t phase, situ_error *e
   int64_t greatest = 0;
   for (int32_t d = 0; d < p->n_devices; d++) {
     int32_t of = all->leader[d];
-    int64_t most = max64(l.compute_ns[of], max64(l.in_ns[of], l.out_ns[of]));
+    int64_t max = max64(l.compute_ns[of], max64(l.in_ns[of], l.out_ns[of]));
     int64_t sum = sat_add(l.compute_ns[of], sat_add(l.in_ns[of], l.out_ns[of]));
-    int64_t load_ns = rounded_up(p->async_copies ? most : sum, all->shared[d]);
+    int64_t load_ns = rounded_up(p->async_copies ? max : sum, all->shared[d]);
     all->load_ns[d] = sat_add(all->load_ns[d], load_ns);
     greatest = max64(greatest, load_ns);
   }

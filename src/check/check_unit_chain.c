@@ -184,13 +184,13 @@ static void fold(walk *w, int64_t next) {
   const frame *x = &w->frames[--w->depth], *below = x - 1;
   int32_t n_devices = w->j->problem->n_devices;
   for (int32_t d = 0; d < n_devices; d++) {
-    __int128 least = -1;
+    __int128 min = -1;
     for (int32_t e = 0; below->cost[d] >= 0 && e < n_devices; e++) {
       if (x->cost[e] < 0) continue;
       __int128 cost = x->cost[e] + way_price(w, x->first, d, e) + way_price(w, next, e, d);
-      if (least < 0 || cost < least) least = cost;
+      if (min < 0 || cost < min) min = cost;
     }
-    below->cost[d] = least < 0 ? -1 : below->cost[d] + least;
+    below->cost[d] = min < 0 ? -1 : below->cost[d] + min;
   }
 }
 
@@ -223,15 +223,15 @@ static bool take_segment(walk *w, int64_t first, int64_t last) {
 static __int128 rent_of_others(const walk *w) {
   __int128 sum = 0;
   for (int32_t i = 0; i < w->items.n; i++) {
-    __int128 least = -1;
+    __int128 min = -1;
     for (int32_t d = 0; !w->seen[i] && d < w->j->problem->n_devices; d++) {
       int64_t time = check_item_time(&w->items, w->j, i, d);
       if (time == SITU_NEVER_NS) continue;
       __int128 rent = (__int128)w->byte[w->j->platform->memory_of[d]] * w->weight[i];
       if (w->sums) rent += at_price(w, time, other_time(w, i, d));
-      if (least < 0 || rent < least) least = rent;
+      if (min < 0 || rent < min) min = rent;
     }
-    if (least > 0) sum += least;
+    if (min > 0) sum += min;
   }
   return sum;
 }
@@ -240,34 +240,34 @@ static __int128 rent_of_others(const walk *w) {
 static __int128 walk_along(walk *w) {
   const judge *j = w->j;
   int32_t n_devices = j->problem->n_devices;
-  __int128 least = -1;
+  __int128 min = -1;
   for (int64_t k = 1; k < w->depth; k++) {
     const frame *x = &w->frames[k], *before = x - 1;
     for (int32_t d = 0; d < n_devices; d++) {
-      least = -1;
+      min = -1;
       for (int32_t e = 0; x->cost[d] >= 0 && e < n_devices; e++) {
         if (before->cost[e] < 0) continue;
         __int128 cost = before->cost[e] + way_price(w, x->first, e, d);
-        if (least < 0 || cost < least) least = cost;
+        if (min < 0 || cost < min) min = cost;
       }
-      x->cost[d] = least < 0 ? -1 : x->cost[d] + least;
+      x->cost[d] = min < 0 ? -1 : x->cost[d] + min;
     }
   }
-  least = -1;
+  min = -1;
   const __int128 *end = w->frames[w->depth - 1].cost;
   for (int32_t d = 0; d < n_devices; d++)
-    if (end[d] >= 0 && (least < 0 || end[d] < least)) least = end[d];
-  return least;
+    if (end[d] >= 0 && (min < 0 || end[d] < min)) min = end[d];
+  return min;
 }
 
 static int64_t add_up(walk *w) {
   const judge *j = w->j;
-  __int128 least = walk_along(w);
-  if (least < 0) return SITU_NEVER_NS; /* some item can run nowhere: there is no plan */
-  least += rent_of_others(w);
-  least -= check_rent(j, w->byte);
-  if (w->other > 0) least -= at_price(w, 0, min64(j->problem->max_other_ns, PROBLEM_MOST_NS)); /* no plan takes more */
-  __int128 value = least <= 0 ? 0 : least >> BYTE_BITS;
+  __int128 min = walk_along(w);
+  if (min < 0) return SITU_NEVER_NS; /* some item can run nowhere: there is no plan */
+  min += rent_of_others(w);
+  min -= check_rent(j, w->byte);
+  if (w->other > 0) min -= at_price(w, 0, min64(j->problem->max_other_ns, PROBLEM_MOST_NS)); /* no plan takes more */
+  __int128 value = min <= 0 ? 0 : min >> BYTE_BITS;
   return value > PROBLEM_MOST_NS ? SITU_NEVER_NS : (int64_t)value; /* no plan takes so long */
 }
 

@@ -69,11 +69,11 @@ static int64_t when_there(trail *w, int32_t t, int32_t x, int32_t m, const int64
 /* The least time that is left for tensor t to operator x from memory m: the way, the operator and what follows. */
 static int64_t what_follows(trail *w, int32_t t, int32_t x, int32_t m, const int64_t *rest) {
   const int64_t *time = w->time + (int64_t)x * w->nm;
-  int64_t least = sat_add(time[m], rest[m]);
-  if (together(w, w->j->graph->producer[t], x)) return least;
-  for (int32_t k = 0; k < w->nm; k++) least = min64(least, sat_add(transfer(w, t, m, k), sat_add(time[k], rest[k])));
+  int64_t min = sat_add(time[m], rest[m]);
+  if (together(w, w->j->graph->producer[t], x)) return min;
+  for (int32_t k = 0; k < w->nm; k++) min = min64(min, sat_add(transfer(w, t, m, k), sat_add(time[k], rest[k])));
   w->steps += w->nm;
-  return least;
+  return min;
 }
 
 /* ---- data computed before the chain is followed ---- */
@@ -103,11 +103,11 @@ static void find_ends(trail *w) {
     }
   for (int32_t v = g->n_operators - 1; v >= w->chain[w->n - 1]; v--)
     for (int32_t m = 0; m < w->nm; m++) {
-      int64_t most = 0;
+      int64_t max = 0;
       for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
         for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
-          most = max64(most, what_follows(w, t, g->use[i], m, w->tail + (int64_t)g->use[i] * w->nm));
-      w->tail[(int64_t)v * w->nm + m] = most;
+          max = max64(max, what_follows(w, t, g->use[i], m, w->tail + (int64_t)g->use[i] * w->nm));
+      w->tail[(int64_t)v * w->nm + m] = max;
     }
 }
 
@@ -204,14 +204,14 @@ static void go_back(trail *w, int32_t i, int32_t k, int32_t home) {
     if (!is_between(w, v, i, k)) continue;
     for (int32_t m = 0; m < w->nm; m++) {
       bool bound = together(w, v, first) || together(w, v, last);
-      int64_t most = bound && m != home ? SITU_NEVER_NS : 0;
+      int64_t max = bound && m != home ? SITU_NEVER_NS : 0;
       for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
         for (int64_t e = g->use_start[t]; e < g->use_start[t + 1]; e++) {
           int32_t x = g->use[e];
           if (x != last && !is_between(w, x, i, k)) continue;
-          most = max64(most, what_follows(w, t, x, m, w->rest + (int64_t)x * w->nm));
+          max = max64(max, what_follows(w, t, x, m, w->rest + (int64_t)x * w->nm));
         }
-      w->rest[(int64_t)v * w->nm + m] = most;
+      w->rest[(int64_t)v * w->nm + m] = max;
     }
   }
 }
@@ -228,10 +228,10 @@ static void cost_of_part(trail *w, int32_t i, int32_t k, int32_t home, __int128 
   go_back(w, i, k, home);
   for (int32_t v = (int32_t)w->chain[i] + 1; v < w->chain[k]; v++) {
     if (!is_between(w, v, i, k) || w->carried[v] == 0) continue;
-    int64_t least = SITU_NEVER_NS;
+    int64_t min = SITU_NEVER_NS;
     for (int32_t m = 0; m < w->nm; m++)
-      if (m != home) least = min64(least, sat_add(w->end[(int64_t)v * w->nm + m], w->rest[(int64_t)v * w->nm + m]));
-    w->absent[n++] = (absence){max64(least, whole), w->carried[v]};
+      if (m != home) min = min64(min, sat_add(w->end[(int64_t)v * w->nm + m], w->rest[(int64_t)v * w->nm + m]));
+    w->absent[n++] = (absence){max64(min, whole), w->carried[v]};
   }
   qsort(w->absent, (size_t)n, sizeof *w->absent, longest_first);
   for (int32_t q = 0; q < w->n_prices; q++) cost[q] = -1;
@@ -267,12 +267,12 @@ static bool keep(const trail *w, stay *s, int32_t v) {
 }
 
 static int64_t end_of_visit(const trail *w, const stay *s) {
-  __int128 most = 0, over = (__int128)s->kept_bytes - w->j->platform->memory_bytes[s->memory] + s->beside_bytes;
+  __int128 max = 0, over = (__int128)s->kept_bytes - w->j->platform->memory_bytes[s->memory] + s->beside_bytes;
   for (int32_t q = 0; q < w->n_prices; q++) {
     __int128 cost = s->sum[q] + w->price[q] * over;
-    if (cost > most) most = cost;
+    if (cost > max) max = cost;
   }
-  return sat_add(s->came_ns, as_time(most));
+  return sat_add(s->came_ns, as_time(max));
 }
 
 /* Fills now[origin, m], the least end of chain[k] in m, from came[origin, m]: visits go on, and new ones begin. A visit
@@ -349,14 +349,14 @@ static void part_ways(trail *w) {
  * arrived later waits for it. False if that is impossible. */
 static bool wait_for(const trail *w, stay *s, int32_t from) {
   int64_t way = w->way[(int64_t)s->origin * w->nm + s->memory];
-  __int128 most = 0;
+  __int128 max = 0;
   if (way == SITU_NEVER_NS) return false;
   for (int32_t q = 0; q < w->n_prices; q++) {
     __int128 more = w->cost[s->memory * MAX_PRICES + q] - w->since_origin[s->memory * MAX_PRICES + q];
     if (s->since <= from && more > 0) s->sum[q] += more;
-    if (s->sum[q] > most) most = s->sum[q];
+    if (s->sum[q] > max) max = s->sum[q];
   }
-  if (s->since > from) s->came_ns = max64(s->came_ns, sat_add(w->origin[s->origin], way) - as_time(most));
+  if (s->since > from) s->came_ns = max64(s->came_ns, sat_add(w->origin[s->origin], way) - as_time(max));
   return true;
 }
 
@@ -368,10 +368,10 @@ static void come_together(trail *w, int32_t from, int32_t k) {
   int32_t kept = 0;
   look_through(w, from, k, w->origin, 1);
   for (int32_t m = 0; m < w->nm; m++) {
-    int64_t least = first[m] = SITU_NEVER_NS;
+    int64_t min = first[m] = SITU_NEVER_NS;
     for (int32_t o = 0; o < w->nm && !is_limited(w, m); o++)
-      least = min64(least, max64(w->now[o * w->nm + m], sat_add(w->origin[o], w->way[(int64_t)o * w->nm + m])));
-    w->now[m] = least; /* the first row has been used up to m */
+      min = min64(min, max64(w->now[o * w->nm + m], sat_add(w->origin[o], w->way[(int64_t)o * w->nm + m])));
+    w->now[m] = min; /* the first row has been used up to m */
   }
   for (int32_t i = 0; i < w->n_open; i++) {
     stay *s = &w->open[i];
@@ -402,7 +402,7 @@ static void come_together(trail *w, int32_t from, int32_t k) {
 
 static int64_t follow_all(trail *w) {
   int32_t first = (int32_t)w->chain[0], last = (int32_t)w->chain[w->n - 1], r = 0;
-  int64_t least = SITU_NEVER_NS;
+  int64_t min = SITU_NEVER_NS;
   for (int32_t m = 0; m < w->nm; m++) w->came[m] = w->head[(int64_t)first * w->nm + m];
   visit(w, 0);
   for (int32_t k = 0; k < w->n; k++) {
@@ -411,8 +411,8 @@ static int64_t follow_all(trail *w) {
     if (r < w->n_bypasses && w->from[r] == k) part_ways(w);
     if (w->steps > MAX_STEPS) return CERTIFICATE_TOO_LONG;
   }
-  for (int32_t m = 0; m < w->nm; m++) least = min64(least, sat_add(w->now[m], w->tail[(int64_t)last * w->nm + m]));
-  return least;
+  for (int32_t m = 0; m < w->nm; m++) min = min64(min, sat_add(w->now[m], w->tail[(int64_t)last * w->nm + m]));
+  return min;
 }
 
 /* The required form of the lists: operators in ascending order; bypasses in sequence, each with positions of the chain

@@ -24,9 +24,9 @@ static bool add_transfers(situ_costs *c, int64_t x, const situ_costs *more, int6
   int32_t *pair_of = ARENA_NEW(scratch, int32_t, (int64_t)c->n_rows * width);
   if (!pair_of) return false;
   int32_t n_rows = pair_rows(pair_of, c, more);
-  int64_t *rows = NULL, **row_of = NULL, *least = NULL, *most = NULL;
+  int64_t *rows = NULL, **row_of = NULL, *min = NULL, *max = NULL;
   if (!ARENA_ARRAYS(c->arena, ARRAY(rows, (int64_t)n_rows * c->n_kinds), ARRAY(row_of, c->n_tensors),
-                    ZEROS(least, n_rows), ZEROS(most, n_rows)))
+                    ZEROS(min, n_rows), ZEROS(max, n_rows)))
     return false;
   for (int32_t t = 0; t < c->n_tensors; t++) {
     int64_t at = (int64_t)costs_row(c, t) * width + costs_row(more, t);
@@ -37,8 +37,8 @@ static bool add_transfers(situ_costs *c, int64_t x, const situ_costs *more, int6
   c->n_rows = n_rows;
   c->transfer_rows = rows;
   c->transfer_ns = row_of;
-  c->row_least_ns = least;
-  c->row_most_ns = most;
+  c->row_min_ns = min;
+  c->row_max_ns = max;
   costs_find_extremes(c);
   return true;
 }

@@ -26,7 +26,7 @@ situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes,
     c->source = "";
     if (ARENA_ARRAYS(a, ZEROS(c->time_ns, (int64_t)n_operators * n_classes),
                      ZEROS(c->transfer_rows, (int64_t)n_rows * n_kinds), ZEROS(c->transfer_ns, n_tensors),
-                     ZEROS(c->row_least_ns, n_rows), ZEROS(c->row_most_ns, n_rows),
+                     ZEROS(c->row_min_ns, n_rows), ZEROS(c->row_max_ns, n_rows),
                      ZEROS(c->pair_kind, (int64_t)n_memories * n_memories), ZEROS(c->link_kind, n_links),
                      ZEROS(c->link, n_links)))
       return c;
@@ -38,11 +38,11 @@ situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes,
 void costs_find_extremes(situ_costs *c) {
   for (int32_t r = 0; r < c->n_rows; r++) {
     const int64_t *row = c->transfer_rows + (int64_t)r * c->n_kinds;
-    c->row_least_ns[r] = c->n_kinds > 1 ? SITU_NEVER_NS : 0;
-    c->row_most_ns[r] = 0;
+    c->row_min_ns[r] = c->n_kinds > 1 ? SITU_NEVER_NS : 0;
+    c->row_max_ns[r] = 0;
     for (int32_t k = 1; k < c->n_kinds; k++) {
-      c->row_least_ns[r] = min64(c->row_least_ns[r], row[k]);
-      c->row_most_ns[r] = max64(c->row_most_ns[r], row[k]);
+      c->row_min_ns[r] = min64(c->row_min_ns[r], row[k]);
+      c->row_max_ns[r] = max64(c->row_max_ns[r], row[k]);
     }
   }
 }

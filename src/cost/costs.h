@@ -38,7 +38,7 @@ struct situ_costs {
   int32_t n_rows;
   int64_t *transfer_rows;              /* [row * n_kinds + kind]; multi-hop kinds are sums over their hops */
   int64_t **transfer_ns;               /* [tensor] its row: transfer_ns[t][kind] */
-  int64_t *row_least_ns, *row_most_ns; /* [row] over all kinds but 0; 0 where there are none */
+  int64_t *row_min_ns, *row_max_ns; /* [row] over all kinds but 0; 0 where there are none */
   int32_t *pair_kind;                  /* [from memory * n_memories + to memory] */
   int32_t *link_kind;                  /* [link] */
   situ_link *link; /* [link] with latency and rate as these costs count them: measured ones, where a table has them */
@@ -61,7 +61,7 @@ static inline bool costs_is_ruled(const situ_costs *c, int32_t v, int32_t class)
   return c->ruled && c->ruled[(int64_t)v * c->n_classes + class];
 }
 
-/* Fills row_least_ns and row_most_ns when all rows are filled. O(rows * kinds + tensors). */
+/* Fills row_min_ns and row_max_ns when all rows are filled. O(rows * kinds + tensors). */
 void costs_find_extremes(situ_costs *costs);
 
 /* The tables of n copies of a graph (graph_copies). NULL without memory. */

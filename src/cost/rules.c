@@ -122,7 +122,7 @@ void rules_join(const rule_set *r, int32_t *into, const situ_graph *g, const sit
   for (int32_t v = 0; c->group && v < g->n_operators; v++) r->cuts[c->group[v]] |= r->cuts[v];
   for (int32_t t = 0; t < g->n_tensors; t++) {
     int32_t u = g->producer[t];
-    bool known = c->n_kinds > 1 && g->size_bytes[t] > 0 && c->row_most_ns[costs_row(c, t)] == 0;
+    bool known = c->n_kinds > 1 && g->size_bytes[t] > 0 && c->row_max_ns[costs_row(c, t)] == 0;
     /* Backward operators stay with their forward operators. */
     if (known || is_cut(r->cuts, c, u) || g->phase[u] != SITU_PHASE_FORWARD) continue;
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)

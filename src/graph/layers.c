@@ -127,11 +127,11 @@ static bool read_names(layer_list *out, const situ_graph *g, arena *a) {
   int32_t n = g->n_operators;
   families f = {.map = string_map_new(a, 64)};
   string_map *layers = string_map_new(a, 64);
-  int64_t most = (int64_t)n * 4 + MAX_STEPS; /* families: more are none of layers */
+  int64_t max = (int64_t)n * 4 + MAX_STEPS; /* families: more are none of layers */
   if (!f.map || !layers ||
-      !ARENA_ARRAYS(a, ARRAY(f.number, most), ARRAY(f.length, most), ARRAY(f.several, most), ARRAY(out->name, n)))
+      !ARENA_ARRAYS(a, ARRAY(f.number, max), ARRAY(f.length, max), ARRAY(f.several, max), ARRAY(out->name, n)))
     return false;
-  for (int32_t v = 0; v < n && string_map_count(f.map) < most - MAX_STEPS; v++)
+  for (int32_t v = 0; v < n && string_map_count(f.map) < max - MAX_STEPS; v++)
     if (g->phase[v] == SITU_PHASE_FORWARD && !note_numbers(&f, g->name[v], a)) return false;
   for (int32_t v = 0; v < n; v++) {
     size_t length = g->phase[v] == SITU_PHASE_FORWARD ? layer_length(&f, g->name[v], a) : 0;
@@ -229,7 +229,7 @@ static void join_words(uint64_t *into, const uint64_t *from, int64_t words) {
 /* For each operator the number of layers on the wrong side of it; returns the maximum. */
 static int32_t count_contradictions(int32_t *wrong, const layer_list *l, const situ_graph *g, bit_rows *up,
                                     bit_rows *down) {
-  int32_t most = 0;
+  int32_t max = 0;
   int64_t words = up->words, all = (int64_t)g->n_operators * words;
   memset(up->bits, 0, (size_t)all * sizeof *up->bits);
   memset(down->bits, 0, (size_t)all * sizeof *down->bits);
@@ -243,9 +243,9 @@ static int32_t count_contradictions(int32_t *wrong, const layer_list *l, const s
       join_words(down->bits + v * words, down->bits + g->use[i] * words, words);
     if (l->of[v] >= 0) bit_rows_add(down, v, l->of[v]);
     wrong[v] = l->of[v] < 0 ? 0 : count_bits(down, v, 0, l->of[v]) + count_bits(up, v, l->of[v] + 1, l->n);
-    if (wrong[v] > most) most = wrong[v];
+    if (wrong[v] > max) max = wrong[v];
   }
-  return most;
+  return max;
 }
 
 /* Takes the layer from those whose names most layers contradict, until none does. False where that takes too long. */
@@ -263,9 +263,9 @@ static bool drop_wrong_names(layer_list *l, const situ_graph *g, int32_t *above,
     if (!any || words > MAX_WORDS) return true;
     if (!wrong && !ARENA_ARRAYS(a, ARRAY(wrong, g->n_operators), ARRAY(up.bits, words), ARRAY(down.bits, words)))
       return false;
-    int32_t most = count_contradictions(wrong, l, g, &up, &down);
+    int32_t max = count_contradictions(wrong, l, g, &up, &down);
     for (int32_t v = 0; v < g->n_operators; v++)
-      if (wrong[v] == most) l->of[v] = -1;
+      if (wrong[v] == max) l->of[v] = -1;
   }
   return true;
 }
@@ -333,12 +333,12 @@ static int32_t cut_order(piece *pieces, const situ_graph *g, const late_order *o
 
 /* The period, in pieces, at which most pieces are like those one period on; the shortest of equals. 0 for none. */
 static int32_t find_period(const piece *pieces, int32_t n) {
-  int32_t best = 0, most = 0;
+  int32_t best = 0, max = 0;
   for (int32_t q = 1; q <= n / 2 && q <= MAX_PERIOD; q++) {
     int32_t same = 0;
     for (int32_t i = 0; i + q < n; i++) same += pieces[i].hash == pieces[i + q].hash;
-    if (same <= most) continue;
-    most = same;
+    if (same <= max) continue;
+    max = same;
     best = q;
   }
   return best;

@@ -91,14 +91,14 @@ bool describe(description *out, const environment *env, arena *a) {
 
 void describe_fastest(int32_t *device, const environment *env) {
   for (int32_t u = 0; u < env->n_units; u++) {
-    int64_t least = INT64_MAX;
+    int64_t min = INT64_MAX;
     device[u] = 0;
     for (int32_t d = 0; d < env->n_devices; d++) {
       int64_t time = 0;
       for (int32_t i = env->member_start[u]; i < env->member_start[u + 1]; i++)
         time = sat_add(time, problem_time_ns(env->problem, env->member[i], d));
-      if (!env->allowed[(int64_t)u * env->n_devices + d] || time >= least) continue;
-      least = time;
+      if (!env->allowed[(int64_t)u * env->n_devices + d] || time >= min) continue;
+      min = time;
       device[u] = d;
     }
   }

@@ -23,7 +23,7 @@ enum { NOTE_STEPS, NOTE_MEAN, NOTE_SQUARE };
 /* An environment as the policy sees it, with space for the trials of a step. */
 typedef struct outlook {
   gdp_view *view;
-  int32_t most; /* maximum placements at once: drawn and shown */
+  int32_t max; /* maximum placements at once: drawn and shown */
   int32_t *device;
   bool *open;
   nn_real *chance, *advantage, *score, *latent, *firmness;
@@ -38,12 +38,12 @@ static void *see(trainer *tr, const environment *env) {
   outlook *o = ARENA_ZERO(a, outlook, 1);
   if (!o || !(o->view = gdp_look(env, a))) return NULL;
   int64_t units = env->n_units, pairs = units * env->n_devices;
-  o->most = PAPER_DRAWS + 1;
+  o->max = PAPER_DRAWS + 1;
   o->window = trial_window_new(o->view->n_units, &o->view->before, &o->view->after, a);
-  bool made = ARENA_ARRAYS(a, ARRAY(o->device, o->most * units), ARRAY(o->open, o->most * pairs),
-                           ARRAY(o->chance, o->most * units), ARRAY(o->advantage, o->most), ARRAY(o->score, pairs),
-                           ARRAY(o->latent, (int64_t)o->most * env->n_devices * GDP_LATENT),
-                           ARRAY(o->firmness, (int64_t)o->most * env->n_devices), ARRAY(o->reward, o->most));
+  bool made = ARENA_ARRAYS(a, ARRAY(o->device, o->max * units), ARRAY(o->open, o->max * pairs),
+                           ARRAY(o->chance, o->max * units), ARRAY(o->advantage, o->max), ARRAY(o->score, pairs),
+                           ARRAY(o->latent, (int64_t)o->max * env->n_devices * GDP_LATENT),
+                           ARRAY(o->firmness, (int64_t)o->max * env->n_devices), ARRAY(o->reward, o->max));
   return made && o->window ? o : NULL;
 }
 
@@ -131,7 +131,7 @@ static void show(train_case *s, int32_t k, const int32_t *device, bool renamed) 
  * solver tried them; then windows. */
 static void gdp_search(trainer *tr, train_case *s, int32_t draws, const nn_real *score) {
   outlook *o = s->seen;
-  int32_t *device = o->device + (int64_t)(o->most - 1) * o->view->n_units;
+  int32_t *device = o->device + (int64_t)(o->max - 1) * o->view->n_units;
   bool alone = s->note[NOTE_STEPS] == 0 && (!s->env.run || s->env.n_trials == draws);
   for (int32_t k = 0; k < WINDOWS * draws && !environment_over(&s->env); k++) {
     if (alone && k < o->view->n_devices)
@@ -184,7 +184,7 @@ static bool explore(trainer *tr, train_case *s, nn_matrix all, ppo_batch *batch,
  * the frequencies in them. The one trial is the most likely placement. */
 static bool imitate(trainer *tr, train_case *s, train_step *step) {
   outlook *o = s->seen;
-  int32_t n = s->n_taught < o->most ? s->n_taught : o->most;
+  int32_t n = s->n_taught < o->max ? s->n_taught : o->max;
   ppo_batch batch = {.n_units = o->view->n_units,
                      .n_devices = o->view->n_devices,
                      .n_shown = n,

@@ -21,7 +21,7 @@ typedef struct measures {
   int32_t deepest;
 } measures;
 
-static double at_least(double x, double least) { return x > least ? x : least; }
+static double at_least(double x, double min) { return x > min ? x : min; }
 
 /* ---- measures ---- */
 
@@ -99,31 +99,31 @@ static nn_real relative(const measures *m, double time_ns) { return (nn_real)(lo
 static nn_real count(double n) { return (nn_real)(log1p(n) / 3); }
 
 /* The minimum and maximum time of an operator over the devices that can run it. */
-static void time_range(const situ_problem *p, int32_t v, double *least, double *most) {
-  *least = HUGE_VAL;
-  *most = 0;
+static void time_range(const situ_problem *p, int32_t v, double *min, double *max) {
+  *min = HUGE_VAL;
+  *max = 0;
   for (int32_t c = 0; c < p->n_classes; c++) {
     int64_t time = p->time_ns[(int64_t)v * p->n_classes + c];
     if (time == SITU_NEVER_NS) continue;
-    *least = fmin(*least, (double)time);
-    *most = fmax(*most, (double)time);
+    *min = fmin(*min, (double)time);
+    *max = fmax(*max, (double)time);
   }
-  if (!isfinite(*least)) *least = 0;
+  if (!isfinite(*min)) *min = 0;
 }
 
 static void describe_operator(nn_real *to, const measures *m, int32_t v) {
   const situ_problem *p = m->problem;
   const situ_graph *g = p->graph;
-  double least, most, out = 0, in = 0, users = 0;
-  time_range(p, v, &least, &most);
+  double min, max, out = 0, in = 0, users = 0;
+  time_range(p, v, &min, &max);
   for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
     out += m->costs.transfer[t];
     users += (double)(g->use_start[t + 1] - g->use_start[t]);
   }
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) in += m->costs.transfer[g->in[i]];
-  *to++ = relative(m, least);
-  *to++ = relative(m, most);
-  *to++ = (nn_real)(log1p(most / at_least(least, 1)) / 4);
+  *to++ = relative(m, min);
+  *to++ = relative(m, max);
+  *to++ = (nn_real)(log1p(max / at_least(min, 1)) / 4);
   *to++ = relative(m, out);
   *to++ = relative(m, in);
   *to++ = (nn_real)(log1p(1000 * (double)g->weight_bytes[v] / m->all_weights) / 4);
@@ -166,7 +166,7 @@ static void compare_classes(gdp_view *out, const environment *env) {
   const situ_problem *p = env->problem;
   for (int32_t u = 0; u < env->n_units; u++) {
     nn_real *row = out->slowness + (int64_t)u * p->n_devices;
-    double least = HUGE_VAL;
+    double min = HUGE_VAL;
     for (int32_t pass = 0; pass < 2; pass++)
       for (int32_t d = 0; d < p->n_devices; d++) {
         double sum = 0;
@@ -174,8 +174,8 @@ static void compare_classes(gdp_view *out, const environment *env) {
         if (!env->allowed[(int64_t)u * p->n_devices + d]) continue;
         for (int32_t i = env->member_start[u]; i < env->member_start[u + 1]; i++)
           sum += (double)problem_time_ns(p, env->member[i], d);
-        least = fmin(least, sum);
-        if (pass) row[d] = (nn_real)log((sum + 1) / (least + 1));
+        min = fmin(min, sum);
+        if (pass) row[d] = (nn_real)log((sum + 1) / (min + 1));
       }
   }
 }
@@ -276,20 +276,20 @@ static double work_on(const measures *m, int32_t d, double *part) {
 /* The mean, minimum and maximum time of a mean tensor to the other devices and back. */
 static void link_times(const measures *m, const double *of_kind, int32_t d, nn_real to[4]) {
   const situ_problem *p = m->problem;
-  double out = 0, in = 0, least = HUGE_VAL, most = 0;
+  double out = 0, in = 0, min = HUGE_VAL, max = 0;
   for (int32_t e = 0; e < p->n_devices; e++) {
     if (e == d) continue;
     double there = of_kind[p->device_kind[(int64_t)d * p->n_devices + e]];
     out += there;
     in += of_kind[p->device_kind[(int64_t)e * p->n_devices + d]];
-    least = fmin(least, there);
-    most = fmax(most, there);
+    min = fmin(min, there);
+    max = fmax(max, there);
   }
   double others = at_least(p->n_devices - 1, 1);
   to[0] = relative(m, out / others);
   to[1] = relative(m, in / others);
-  to[2] = relative(m, isfinite(least) ? least : 0);
-  to[3] = relative(m, most);
+  to[2] = relative(m, isfinite(min) ? min : 0);
+  to[3] = relative(m, max);
 }
 
 static void describe_device(nn_real *row, const measures *m, const double *of_kind, int32_t d, const device_type *type,

@@ -84,9 +84,9 @@ static void describe_groups(hdp *s) {
   int32_t from[] = {0, m, 2 * m, 2 * m + kinds, s->width};
   for (int32_t k = 0; k < s->groups.n_units; k++)
     for (int part = 0; part < 4; part++) {
-      nn_real *row = s->rows + (int64_t)k * s->width, most = 0;
-      for (int32_t i = from[part]; i < from[part + 1]; i++) most = row[i] > most ? row[i] : most;
-      for (int32_t i = from[part]; i < from[part + 1]; i++) row[i] /= most + 1;
+      nn_real *row = s->rows + (int64_t)k * s->width, max = 0;
+      for (int32_t i = from[part]; i < from[part + 1]; i++) max = row[i] > max ? row[i] : max;
+      for (int32_t i = from[part]; i < from[part + 1]; i++) row[i] /= max + 1;
     }
 }
 

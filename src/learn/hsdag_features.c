@@ -171,12 +171,12 @@ static void fill_times(const maker *m, int32_t group, nn_real *row) {
 /* The device on which all operators together take the minimum time; the first one where none runs all. */
 static int32_t best_device(const situ_problem *p) {
   int32_t best = 0;
-  int64_t least = SITU_NEVER_NS;
+  int64_t min = SITU_NEVER_NS;
   for (int32_t d = 0; d < p->n_devices; d++) {
     int64_t sum = 0;
     for (int32_t v = 0; v < p->n_operators; v++) sum = sat_add(sum, problem_time_ns(p, v, d));
-    if (sum >= least) continue;
-    least = sum;
+    if (sum >= min) continue;
+    min = sum;
     best = d;
   }
   return best;

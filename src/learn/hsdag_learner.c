@@ -141,10 +141,10 @@ static int by_text(const void *x, const void *y) { return strcmp(*(const char *c
 /* Assigns free slots to the kinds of all environments that have none, in the order of their names. */
 static bool name_kinds(trainer *tr) {
   hsdag *h = tr->own;
-  int32_t n = 0, most = 0;
+  int32_t n = 0, max = 0;
   if (h->named) return true;
-  for (int32_t k = 0; k < tr->n_cases; k++) most += tr->cases[k].env.problem->graph->n_kinds;
-  const char **name = ARENA_NEW(tr->arena, const char *, most);
+  for (int32_t k = 0; k < tr->n_cases; k++) max += tr->cases[k].env.problem->graph->n_kinds;
+  const char **name = ARENA_NEW(tr->arena, const char *, max);
   if (!name) return false;
   for (int32_t k = 0; k < tr->n_cases; k++) {
     const situ_graph *g = tr->cases[k].env.problem->graph;
@@ -164,9 +164,9 @@ static bool name_kinds(trainer *tr) {
 
 static bool list_edges(seen *s, arena *a) {
   const hsdag_groups *g = &s->groups;
-  int32_t *last = ARENA_NEW(a, int32_t, g->n), most = g->next.start[g->n];
-  s->from = ARENA_NEW(a, int32_t, most);
-  s->to = ARENA_NEW(a, int32_t, most);
+  int32_t *last = ARENA_NEW(a, int32_t, g->n), max = g->next.start[g->n];
+  s->from = ARENA_NEW(a, int32_t, max);
+  s->to = ARENA_NEW(a, int32_t, max);
   if (!last || !s->from || !s->to) return false;
   for (int32_t v = 0; v < g->n; v++) last[v] = -1;
   for (int32_t v = 0; v < g->n; v++)

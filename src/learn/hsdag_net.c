@@ -137,11 +137,10 @@ static nn_var scale_clusters(const runner *r, nn_var y, nn_var score, const pars
 
 /* The threshold for each node: it follows an edge only with a higher score. NULL: no threshold. */
 static bool find_thresholds(const runner *r, const nn_real **out, int32_t n) {
-  nn_real *least = r->pass->declines ? TAPE_NEW(r->tape, nn_real, n) : NULL;
-  for (int32_t v = 0; least && v < n; v++)
-    least[v] = r->pass->random ? (nn_real)rng_unit(r->pass->random) : (nn_real)0.5;
-  *out = least;
-  return least || !r->pass->declines;
+  nn_real *min = r->pass->declines ? TAPE_NEW(r->tape, nn_real, n) : NULL;
+  for (int32_t v = 0; min && v < n; v++) min[v] = r->pass->random ? (nn_real)rng_unit(r->pass->random) : (nn_real)0.5;
+  *out = min;
+  return min || !r->pass->declines;
 }
 
 /* Computes clusters and their rows from nodes and theirs; *scores are those of the edges. */
@@ -152,10 +151,10 @@ static bool run_level(const runner *r, nn_var *h, const parse_graph *g, parsing 
   const hsdag_net *net = r->net;
   nn_var score = score_edges(r, convolve(r, *h, net->embed, 2, net->embed_norm, &near), g);
   if (score == NN_NONE) return false;
-  const nn_real *value = tape_at(t, score).value, *least;
+  const nn_real *value = tape_at(t, score).value, *min;
   *scores = score;
-  if (!find_thresholds(r, &least, g->n)) return false;
-  if (!(r->pass->published ? parse_level_published(p, g, value, t) : parse_level(p, g, value, least, t))) return false;
+  if (!find_thresholds(r, &min, g->n)) return false;
+  if (!(r->pass->published ? parse_level_published(p, g, value, t) : parse_level(p, g, value, min, t))) return false;
   nn_var y = deep_set(r, convolve(r, *h, &net->pool, 1, net->pool_norm, &near), net->before, net->before_norm);
   nn_segments members = {.n = p->n, .start = p->member_start, .item = p->member};
   *h = scale_clusters(r, deep_set(r, nn_segment_sum(t, y, &members), net->after, net->after_norm), score, p);

@@ -31,14 +31,14 @@ bool parse_graph_link(parse_graph *g, tape *t) {
 /* The position in the near lists of the edge that node v follows, or -1. `ways` is the number of scores of an edge. */
 static int32_t followed(const parse_graph *g, const nn_real *score, int32_t ways, int32_t v) {
   int32_t best = -1;
-  nn_real most = 0;
+  nn_real max = 0;
   for (int32_t i = g->near_start[v]; i < g->near_start[v + 1]; i++) {
     if (g->class_of[g->near[i]] != g->class_of[v]) continue;
     int64_t e = g->near_edge[i];
     nn_real here = score[ways == 2 ? 2 * e + (g->to[e] == v) : e];
-    if (best >= 0 && here <= most) continue;
+    if (best >= 0 && here <= max) continue;
     best = i;
-    most = here;
+    max = here;
   }
   return best;
 }
@@ -74,13 +74,13 @@ static void list_inside(parsing *p, const parse_graph *g) {
     if (p->is_inside[e]) p->inside[p->inside_start[p->cluster_of[g->from[e]] + 1]++] = e;
 }
 
-bool parse_level(parsing *out, const parse_graph *g, const nn_real *score, const nn_real *least, tape *t) {
+bool parse_level(parsing *out, const parse_graph *g, const nn_real *score, const nn_real *min, tape *t) {
   int32_t *into = TAPE_NEW(t, int32_t, g->n);
   if (!into || !new_parsing(out, g, 1, t)) return false;
   disjoint_init(into, g->n);
   for (int32_t v = 0; v < g->n; v++) {
     int32_t at = followed(g, score, 1, v);
-    if (at >= 0 && (!least || score[g->near_edge[at]] > least[v]))
+    if (at >= 0 && (!min || score[g->near_edge[at]] > min[v]))
       disjoint_join(into, v, g->near[at]); /* the first node is the root */
   }
   out->n = disjoint_number(out->cluster_of, into, g->n);

@@ -38,7 +38,7 @@ bool parse_graph_link(parse_graph *g, tape *t);
 /* score[edge]. Of equal scores the first edge is followed. least[node], or NULL: a node declines an edge whose score is
  * not above it (ours), so that it may stay alone. Clusters are numbered by their first node. O(E) nearly. False without
  * memory. */
-bool parse_level(parsing *out, const parse_graph *g, const nn_real *score, const nn_real *least, tape *t);
+bool parse_level(parsing *out, const parse_graph *g, const nn_real *score, const nn_real *min, tape *t);
 /* The procedure of the released code, where each direction has its own score: score[2 * edge] from -> to, score[2 *
  * edge
  * + 1] back. It depends on the order of scores, can move a node to a later cluster, and then loses the edge that the

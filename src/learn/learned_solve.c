@@ -85,8 +85,8 @@ static situ_status solve_levels(solve_run *run, trainer *tr, bool taken, bool le
   rng random = rng_new(run->seed);
   int64_t steps = steps_of(run, taken);
   int32_t served = run->problem->n_operators > SERVED_ONCE ? 1 : SERVED_LEVELS;
-  for (int32_t most = tr->learner->max_units;; most = most <= INT32_MAX / FINER ? FINER * most : INT32_MAX) {
-    train_case *s = trainer_set_run(tr, run, most);
+  for (int32_t max = tr->learner->max_units;; max = max <= INT32_MAX / FINER ? FINER * max : INT32_MAX) {
+    train_case *s = trainer_set_run(tr, run, max);
     if (!s) return fail_no_memory(run->error);
     solve_count(run, "learn.levels", 1);
     bool last = s->env.n_units == run->problem->units.n || (taken && --served <= 0 && tr->n_steps >= steps);

@@ -143,15 +143,15 @@ static bool relate(placeto *s, arena *a) {
 static bool find_work(placeto *s, arena *a) {
   const environment *env = s->env;
   int64_t cells = (int64_t)env->n_units * env->n_devices;
-  double most = 1, *time_ns = ARENA_ZERO(a, double, cells);
+  double max = 1, *time_ns = ARENA_ZERO(a, double, cells);
   s->work = ARENA_NEW(a, nn_real, cells);
   if (!time_ns || !s->work) return false;
   for (int32_t v = 0; v < env->problem->n_operators; v++)
     for (int32_t d = 0; d < env->n_devices; d++)
       if (env->allowed[(int64_t)env->unit_of[v] * env->n_devices + d])
         time_ns[(int64_t)env->unit_of[v] * env->n_devices + d] += (double)problem_time_ns(env->problem, v, d);
-  for (int64_t i = 0; i < cells; i++) most = time_ns[i] > most ? time_ns[i] : most;
-  for (int64_t i = 0; i < cells; i++) s->work[i] = (nn_real)(time_ns[i] / most);
+  for (int64_t i = 0; i < cells; i++) max = time_ns[i] > max ? time_ns[i] : max;
+  for (int64_t i = 0; i < cells; i++) s->work[i] = (nn_real)(time_ns[i] / max);
   return true;
 }
 

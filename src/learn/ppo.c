@@ -8,15 +8,15 @@
 /* The distribution of one unit in one placement: writes log probabilities of the open devices to `to`. Returns the
  * entropy. */
 static nn_real distribute(nn_real *to, const nn_real *score, const bool *open, int32_t n) {
-  nn_real most = 0, sum = 0, inner = 0;
+  nn_real max = 0, sum = 0, inner = 0;
   bool any = false;
   for (int32_t d = 0; d < n; d++) {
-    if (!open[d] || (any && score[d] <= most)) continue;
-    most = score[d];
+    if (!open[d] || (any && score[d] <= max)) continue;
+    max = score[d];
     any = true;
   }
   for (int32_t d = 0; d < n; d++) {
-    to[d] = open[d] ? score[d] - most : 0;
+    to[d] = open[d] ? score[d] - max : 0;
     nn_real e = open[d] ? quick_exp(to[d]) : 0;
     sum += e;
     inner += e * to[d];

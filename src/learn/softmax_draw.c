@@ -15,12 +15,12 @@ int32_t softmax_choose(const nn_real *score, const bool *open, int32_t n, rng *r
   int32_t last = best_score(score, open, n);
   ENSURE(last >= 0); /* something is open */
   if (!random) return last;
-  double most = (double)score[last], sum = 0;
-  for (int32_t d = 0; d < n; d++) sum += open[d] ? exp((double)score[d] - most) : 0;
+  double max = (double)score[last], sum = 0;
+  for (int32_t d = 0; d < n; d++) sum += open[d] ? exp((double)score[d] - max) : 0;
   double left = rng_unit(random) * sum;
   for (int32_t d = 0; d < n; d++) {
     if (!open[d]) continue;
-    left -= exp((double)score[d] - most);
+    left -= exp((double)score[d] - max);
     if (left < 0) return d;
   }
   return last;

@@ -30,16 +30,16 @@ static void add(trial_window *w, int32_t u) {
 }
 
 /* Chooses about `most` units: consecutive ones in the order, or a region grown from one unit along edges. */
-static void choose_units(trial_window *w, int32_t most, rng *random) {
+static void choose_units(trial_window *w, int32_t max, rng *random) {
   int32_t first = (int32_t)rng_below(random, w->n_units);
   w->drawn++;
   w->n = 0;
   add(w, first);
   if (rng_below(random, 2) == 0) {
-    for (int32_t u = first + 1; u < w->n_units && w->n < most; u++) add(w, u);
+    for (int32_t u = first + 1; u < w->n_units && w->n < max; u++) add(w, u);
     return;
   }
-  for (int32_t tries = 0; w->n < most && tries < 4 * most; tries++) {
+  for (int32_t tries = 0; w->n < max && tries < 4 * max; tries++) {
     int32_t u = w->unit[rng_below(random, w->n)];
     const nn_segments *side = rng_below(random, 2) ? w->before : w->after;
     int64_t n = side->start[u + 1] - side->start[u];
@@ -49,23 +49,23 @@ static void choose_units(trial_window *w, int32_t most, rng *random) {
 
 int32_t trial_window_device(const environment *env, int32_t u, const nn_real *score, rng *random) {
   int64_t row = (int64_t)u * env->n_devices;
-  double least = HUGE_VAL, by = rng_below(random, 4) == 0 ? 0 : 0.5;
+  double min = HUGE_VAL, by = rng_below(random, 4) == 0 ? 0 : 0.5;
   int32_t chosen = -1;
   for (int32_t d = 0; d < env->n_devices; d++) {
     if (!env->allowed[row + d]) continue;
     /* the minimum of exponential times is a draw in proportion to their rates */
     double time = log(-log(1 - rng_unit(random)) + 1e-300) - by * (double)score[row + d];
-    if (time >= least) continue;
-    least = time;
+    if (time >= min) continue;
+    min = time;
     chosen = d;
   }
   return chosen;
 }
 
 const int32_t *trial_window_choose(trial_window *w, int32_t *n, rng *random) {
-  int32_t most = 1;
-  while (most < w->n_units / 3 && rng_below(random, 4) != 0) most *= 2;
-  choose_units(w, most, random);
+  int32_t max = 1;
+  while (max < w->n_units / 3 && rng_below(random, 4) != 0) max *= 2;
+  choose_units(w, max, random);
   *n = w->n;
   return w->unit;
 }

@@ -31,7 +31,7 @@ bool lp_solve(lp *model, double seconds);
  * the rows. */
 void lp_begin_dual(lp *model);
 /* From now on a solve ends after so many pivots, which is the same on every run. */
-void lp_limit_pivots(lp *model, int32_t most);
+void lp_limit_pivots(lp *model, int32_t max);
 /* x of the last solution, and its cost; valid until the next call. */
 const double *lp_values(const lp *model);
 double lp_cost(const lp *model);

@@ -125,5 +125,5 @@ bool lp_solve(lp *model, double seconds) {
 const double *lp_values(const lp *model) { return clp.getColSolution(model->clp); }
 double lp_cost(const lp *model) { return clp.objectiveValue(model->clp); }
 void lp_begin_dual(lp *model) { model->dual_next = true; }
-void lp_limit_pivots(lp *model, int32_t most) { clp.setMaximumIterations(model->clp, most); }
+void lp_limit_pivots(lp *model, int32_t max) { clp.setMaximumIterations(model->clp, max); }
 const double *lp_prices(const lp *model) { return clp.dualRowSolution(model->clp); }

@@ -21,5 +21,5 @@ bool lp_solve(lp *model, double seconds) { return false; }
 const double *lp_values(const lp *model) { return NULL; }
 double lp_cost(const lp *model) { return 0; }
 void lp_begin_dual(lp *model) {}
-void lp_limit_pivots(lp *model, int32_t most) {}
+void lp_limit_pivots(lp *model, int32_t max) {}
 const double *lp_prices(const lp *model) { return NULL; }

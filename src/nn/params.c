@@ -69,14 +69,14 @@ void params_clear_gradients(params *p) {
   for (int32_t k = 0; k < p->n; k++) memset(p->at[k].grad, 0, (size_t)size_of(&p->at[k]) * sizeof(nn_real));
 }
 
-double params_clip(params *p, double most) {
-  REQUIRE(most > 0);
+double params_clip(params *p, double max) {
+  REQUIRE(max > 0);
   double sum = 0;
   for (int32_t k = 0; k < p->n; k++)
     for (int64_t i = 0; i < size_of(&p->at[k]); i++) sum += (double)p->at[k].grad[i] * (double)p->at[k].grad[i];
   double norm = sqrt(sum);
-  if (!(norm > most)) return norm;
-  nn_real by = (nn_real)(most / norm);
+  if (!(norm > max)) return norm;
+  nn_real by = (nn_real)(max / norm);
   for (int32_t k = 0; k < p->n; k++)
     for (int64_t i = 0; i < size_of(&p->at[k]); i++) p->at[k].grad[i] *= by;
   return norm;
@@ -84,7 +84,7 @@ double params_clip(params *p, double most) {
 
 void params_step(params *p, double rate) {
   REQUIRE(rate > 0);
-  const double keep_mean = 0.9, keep_square = 0.999, least = 1e-8;
+  const double keep_mean = 0.9, keep_square = 0.999, min = 1e-8;
   p->n_steps++;
   double mean_scale = 1 / (1 - pow(keep_mean, (double)p->n_steps)),
          square_scale = 1 / (1 - pow(keep_square, (double)p->n_steps));
@@ -95,7 +95,7 @@ void params_step(params *p, double rate) {
       double square = keep_square * (double)x->square[i] + (1 - keep_square) * g * g;
       x->mean[i] = (nn_real)mean;
       x->square[i] = (nn_real)square;
-      x->value[i] -= (nn_real)(rate * mean * mean_scale / (sqrt(square * square_scale) + least));
+      x->value[i] -= (nn_real)(rate * mean * mean_scale / (sqrt(square * square_scale) + min));
     }
   }
 }
@@ -217,12 +217,12 @@ static situ_status expect(reader_at *r, const char *text, const char *what) {
 /* Numbers from `least` to `most`. No number of a policy comes near MAX_NUMBER. */
 static const double MAX_NUMBER = 1e9;
 
-static bool take_reals(reader_at *r, nn_real *to, int64_t n, double least, double most) {
+static bool take_reals(reader_at *r, nn_real *to, int64_t n, double min, double max) {
   for (int64_t i = 0; i < n; i++, r->at += 4) {
     uint32_t bits = (uint32_t)word(r->at, 4);
     float x;
     memcpy(&x, &bits, sizeof x);
-    if (!((double)x >= least && (double)x <= most)) return false;
+    if (!((double)x >= min && (double)x <= max)) return false;
     to[i] = (nn_real)x;
   }
   return true;

@@ -24,7 +24,7 @@ nn_matrix params_at(const params *p, int32_t number);
 nn_var params_var(const params *p, int32_t number, tape *t);
 void params_clear_gradients(params *p);
 /* Scales all gradients so that their norm together is at most `most`; returns the norm that they had. */
-double params_clip(params *p, double most);
+double params_clip(params *p, double max);
 /* A step of Adam (Kingma and Ba, ICLR 2015; 0.9, 0.999, 1e-8). */
 void params_step(params *p, double rate);
 int64_t params_n_steps(const params *p);

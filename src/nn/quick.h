@@ -16,8 +16,8 @@ static inline nn_real quick_exp(nn_real x) { return exp(x); }
 static inline nn_real quick_tanh(nn_real x) { return tanh(x); }
 #else
 static inline nn_real quick_exp(nn_real x) {
-  const float most = 88.0f, least = -87.0f, magic = 12582912.0f; /* adding 1.5 * 2^23 rounds to a whole number */
-  x = x > most ? most : x < least ? least : x;
+  const float max = 88.0f, min = -87.0f, magic = 12582912.0f; /* adding 1.5 * 2^23 rounds to a whole number */
+  x = x > max ? max : x < min ? min : x;
   float n = (x * 1.44269504088896341f + magic) - magic;
   float r = x - n * 0.693359375f + n * 2.12194440e-4f;
   float p = 1.9875691500e-4f;
@@ -56,20 +56,20 @@ static inline nn_real quick_inner(const nn_real *x, const nn_real *y, int32_t n)
 }
 
 static inline nn_real quick_greatest(const nn_real *x, int32_t n) {
-  nn_real part[8], most = x[0];
+  nn_real part[8], max = x[0];
   int32_t i = 0;
   for (int k = 0; k < 8; k++) part[k] = x[0];
   for (; i + 8 <= n; i += 8)
     for (int k = 0; k < 8; k++) part[k] = x[i + k] > part[k] ? x[i + k] : part[k];
-  for (int k = 0; k < 8; k++) most = part[k] > most ? part[k] : most;
-  for (; i < n; i++) most = x[i] > most ? x[i] : most;
-  return most;
+  for (int k = 0; k < 8; k++) max = part[k] > max ? part[k] : max;
+  for (; i < n; i++) max = x[i] > max ? x[i] : max;
+  return max;
 }
 
 /* A row of n numbers becomes its softmax. */
 static inline void quick_soften(nn_real *restrict to, int32_t n) {
-  nn_real most = quick_greatest(to, n);
-  for (int32_t i = 0; i < n; i++) to[i] = quick_exp(to[i] - most);
+  nn_real max = quick_greatest(to, n);
+  for (int32_t i = 0; i < n; i++) to[i] = quick_exp(to[i] - max);
   nn_real by = 1 / quick_sum(to, n);
   for (int32_t i = 0; i < n; i++) to[i] *= by;
 }

@@ -162,9 +162,9 @@ static situ_status infer_suppression(const kind_call *c) {
 
 /* At most max_output boxes for each class are kept, and each score meets each kept box: 16 for an overlap. */
 static void count_suppression(const ops_node *node, const ops_kind *row, ops_work *work) {
-  int64_t most = 1;
-  if (!kind_scalar_int(kind_in(node, 2), &most) || most < 1) work->exact = false, most = 1;
-  work->flops = kind_mul3(16, most, kind_in_elements(node, 1, work));
+  int64_t max = 1;
+  if (!kind_scalar_int(kind_in(node, 2), &max) || max < 1) work->exact = false, max = 1;
+  work->flops = kind_mul3(16, max, kind_in_elements(node, 1, work));
 }
 
 static situ_status infer_decode(const kind_call *c) {

@@ -71,7 +71,7 @@ static int is_called(const situ_device_kind_info *row, const char *key, bool loo
 
 /* The rows that a name may mean, at most `most` of them, as it is written, else without idle words; a row whose name is
  * all of it is the only one. */
-static int find_called(const situ_device_kind_info *found[], int most, const char *name) {
+static int find_called(const situ_device_kind_info *found[], int max, const char *name) {
   const situ_device_kind_info *row;
   char key[PLAIN_BYTES];
   int n = 0;
@@ -84,7 +84,7 @@ static int find_called(const situ_device_kind_info *found[], int most, const cha
     for (int32_t i = 0; key[0] && (row = catalogue_row(i)); i++) {
       int called = is_called(row, key, loose);
       if (called == 2) n = 0;
-      if (called && n < most) found[n++] = row;
+      if (called && n < max) found[n++] = row;
       if (called == 2) return n;
     }
   }

@@ -83,12 +83,11 @@ static situ_status read_titles(reader *r, const char *at) {
   return SITU_STATUS_OK;
 }
 
-static situ_status read_number(const reader *r, const char *text, size_t n, const char *what, double most,
-                               double *out) {
+static situ_status read_number(const reader *r, const char *text, size_t n, const char *what, double max, double *out) {
   const char *end = n > 0 ? text_scan_number(text, out) : NULL;
   char line[96];
-  if (end == text + n && isfinite(*out) && *out <= most) return SITU_STATUS_OK;
-  c_locale_print(line, sizeof line, "expected a number from 0 to %g as %s", most, what);
+  if (end == text + n && isfinite(*out) && *out <= max) return SITU_STATUS_OK;
+  c_locale_print(line, sizeof line, "expected a number from 0 to %g as %s", max, what);
   return bad(r, line);
 }
 

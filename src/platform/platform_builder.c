@@ -39,9 +39,9 @@ void situ_platform_builder_free(situ_platform_builder *b) {
 }
 
 /* Makes room for one more of at most `most`; false, with the failure kept, where there is none. */
-static bool make_room(situ_platform_builder *b, void *items, int32_t n, int32_t *room, size_t bytes, int32_t most) {
-  if (n >= most) {
-    fail_with(&b->failed, SITU_STATUS_BAD_INPUT, b->name, "has more than %d of a kind; see situ/platform.h", (int)most);
+static bool make_room(situ_platform_builder *b, void *items, int32_t n, int32_t *room, size_t bytes, int32_t max) {
+  if (n >= max) {
+    fail_with(&b->failed, SITU_STATUS_BAD_INPUT, b->name, "has more than %d of a kind; see situ/platform.h", (int)max);
     return false;
   }
   if (n < *room) return true;

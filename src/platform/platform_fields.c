@@ -44,7 +44,7 @@ static bool set_value(void *into, const field *f, const json_value *v) {
       return text[0] != '\0';
     }
     case FIELD_TRUTH: *(int64_t *)at = json_truth(v, false); return json_kind_of(v) == JSON_TRUTH;
-    case FIELD_WHOLE: *(int64_t *)at = json_whole(v, -1); return number && *(int64_t *)at >= f->least;
+    case FIELD_WHOLE: *(int64_t *)at = json_whole(v, -1); return number && *(int64_t *)at >= f->min;
     case FIELD_TIMES:
       if (!number || !isfinite(scaled) || scaled < 0.0) return false;
       *(int64_t *)at = sat_round(scaled);
@@ -57,8 +57,7 @@ static bool set_value(void *into, const field *f, const json_value *v) {
 
 static situ_status wrong_value(const field *f, const char *where, const char *place, situ_error *error) {
   if (f->kind == FIELD_WHOLE)
-    return fields_fail(error, where, place, "\"%s\" must be a whole number, at least %lld", f->key,
-                       (long long)f->least);
+    return fields_fail(error, where, place, "\"%s\" must be a whole number, at least %lld", f->key, (long long)f->min);
   static const char *const expected[] = {[FIELD_TEXT] = "a text that is not empty",
                                          [FIELD_TRUTH] = "true or false",
                                          [FIELD_TIMES] = "a number of at least 0 whose value fits 63 bits",

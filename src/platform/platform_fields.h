@@ -21,7 +21,7 @@ typedef struct field {
   field_kind kind;
   size_t offset; /* of the member; two keys with one offset are two units of one value and exclude each other */
   double scale;
-  int64_t least;
+  int64_t min;
 } field;
 
 /* Reads `object` into the struct at `into`, whose members get their absent values first. BAD_INPUT, with `where` and

@@ -323,7 +323,7 @@ int64_t problem_serial_ns(const situ_problem *p, int32_t more) {
     sum = sat_add(sum, slowest);
   }
   for (int32_t t = 0; t < g->n_tensors; t++) {
-    int64_t users = g->use_start[t + 1] - g->use_start[t], slowest = p->costs->row_most_ns[costs_row(p->costs, t)];
+    int64_t users = g->use_start[t + 1] - g->use_start[t], slowest = p->costs->row_max_ns[costs_row(p->costs, t)];
     if (users > 0) sum = sat_add(sum, sat_mul(slowest, min64(users, p->n_memories) + more));
   }
   return sum;

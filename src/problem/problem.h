@@ -109,7 +109,7 @@ static inline int64_t problem_transfer_ns(const situ_problem *p, int32_t t, int3
 /* Whether sending a tensor takes no time on any route (of a platform that has routes): it is known before the run
  * (constants, shape arithmetic), so every device has it. Such a tensor is not handed over. */
 static inline bool problem_is_everywhere(const situ_problem *p, int32_t t) {
-  return p->n_kinds > 1 && p->graph->size_bytes[t] > 0 && p->costs->row_most_ns[costs_row(p->costs, t)] == 0;
+  return p->n_kinds > 1 && p->graph->size_bytes[t] > 0 && p->costs->row_max_ns[costs_row(p->costs, t)] == 0;
 }
 
 /* The bytes of weights that copies share of operator v: those of the same operator in the first copy, which a memory

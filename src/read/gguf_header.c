@@ -99,12 +99,12 @@ static situ_status take_number(cursor *c, uint64_t *out, size_t n, const char *w
   return SITU_STATUS_OK;
 }
 
-static situ_status take_name(cursor *c, const char **out, uint64_t most, const char *what) {
+static situ_status take_name(cursor *c, const char **out, uint64_t max, const char *what) {
   uint64_t n;
   const unsigned char *at;
   TRY(take_number(c, &n, 8, what));
   if (n == 0) REFUSE(c, "%s is empty", what);
-  if (n > most) REFUSE(c, "%s has %" PRIu64 " bytes; expected at most %" PRIu64, what, n, most);
+  if (n > max) REFUSE(c, "%s has %" PRIu64 " bytes; expected at most %" PRIu64, what, n, max);
   TRY(take(c, &at, n, what));
   if (memchr(at, '\0', (size_t)n)) REFUSE(c, "%s holds a zero byte", what);
   *out = arena_string_n(c->a, (const char *)at, (size_t)n);

@@ -120,10 +120,10 @@ const char *ir_text(const ir_layer *layer, const char *key, const char *otherwis
 }
 
 /* The numbers of a list "3,3" (at most `most`); returns how many, 0 when there is no such list. */
-int32_t ir_ints(const ir_layer *layer, const char *key, int64_t *into, int32_t most) {
+int32_t ir_ints(const ir_layer *layer, const char *key, int64_t *into, int32_t max) {
   int32_t n = 0;
   const char *at = ir_text(layer, key, "");
-  while (n < most) {
+  while (n < max) {
     while (*at == ' ' || *at == ',') at++;
     bool minus = *at == '-';
     at += minus;

@@ -122,7 +122,7 @@ int64_t ir_trips(const ir_layer *layer);
 bool ir_is_boundary(const ir_layer *layer);
 
 /* Whole numbers of an attribute, at most `most`; returns how many. */
-int32_t ir_ints(const ir_layer *layer, const char *key, int64_t *into, int32_t most);
+int32_t ir_ints(const ir_layer *layer, const char *key, int64_t *into, int32_t max);
 /* The value of an attribute, or `otherwise`. */
 int64_t ir_int(const ir_layer *layer, const char *key, int64_t otherwise);
 

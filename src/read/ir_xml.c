@@ -106,10 +106,10 @@ static bool whole(const char *text, int64_t *value) {
 }
 
 /* An attribute that is a whole number of at least `least`; `otherwise` when it is absent. */
-static int64_t number(parser *p, const char **attrs, const char *key, int64_t least, int64_t otherwise) {
+static int64_t number(parser *p, const char **attrs, const char *key, int64_t min, int64_t otherwise) {
   const char *text = find(attrs, key);
   int64_t value = otherwise;
-  if (text && (!whole(text, &value) || value < least)) refuse(p, "a whole number is expected as attribute ", key);
+  if (text && (!whole(text, &value) || value < min)) refuse(p, "a whole number is expected as attribute ", key);
   return value;
 }
 

@@ -47,13 +47,13 @@ typedef struct folding {
 static const char *main_stack(const folding *f) {
   string_map *seen = string_map_new(f->a, 8);
   const char *best = "";
-  int64_t most = 0;
+  int64_t max = 0;
   for (int32_t i = 0; seen && i < f->model->n_tensors; i++) {
     if (f->place[i].block < 0 || lm_is_of_another_input(f->model->tensors[i].name)) continue;
     int64_t n = string_map_get(seen, f->place[i].stack) + 1;
     string_map_set(seen, f->place[i].stack, n < 1 ? 1 : n);
-    if (n > most || most == 0) {
-      most = n < 1 ? 1 : n;
+    if (n > max || max == 0) {
+      max = n < 1 ? 1 : n;
       best = f->place[i].stack;
     }
   }

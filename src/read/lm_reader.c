@@ -59,8 +59,8 @@ static situ_status find_draft(load *l, const read_source *source, situ_error *er
 
 static situ_status find_load(load *out, const lm *m, const read_source *source, situ_error *error) {
   const situ_read_options *o = source->options;
-  int64_t most = MAX_TOKENS, usual = m->trained_context > 0 ? min64(m->trained_context, USUAL_CONTEXT) : USUAL_CONTEXT;
-  if (o->prompt > most || o->context > most || o->generate > most || o->batch > MAX_STREAMS)
+  int64_t max = MAX_TOKENS, usual = m->trained_context > 0 ? min64(m->trained_context, USUAL_CONTEXT) : USUAL_CONTEXT;
+  if (o->prompt > max || o->context > max || o->generate > max || o->batch > MAX_STREAMS)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
                      "prompt, context and generate are at most %d tokens, batch at most %d streams", MAX_TOKENS,
                      MAX_STREAMS);
@@ -125,15 +125,15 @@ static void set_precision(const lm *m, situ_dtype dtype) {
 static situ_status read_whole(read_result *result, const lm *m, const read_source *source, bool both_ways,
                               situ_error *error) {
   const situ_read_options *o = source->options;
-  int64_t most = m->trained_context > 0 && both_ways ? min64(m->trained_context, MAX_TOKENS) : MAX_TOKENS;
+  int64_t max = m->trained_context > 0 && both_ways ? min64(m->trained_context, MAX_TOKENS) : MAX_TOKENS;
   int64_t usual = m->trained_context > 0 ? min64(m->trained_context, LM_MICRO_BATCH) : LM_MICRO_BATCH;
   if (o->context || o->generate || o->draft || o->acceptance > 0 || o->kv_type)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
                      "is %s (%.40s), which keeps no cache and generates nothing; expected only prompt and batch",
                      both_ways ? "an encoder" : "a training step", m->architecture);
-  if (o->prompt > most || o->batch > MAX_STREAMS)
+  if (o->prompt > max || o->batch > MAX_STREAMS)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
-                     "reads at most %" PRId64 " tokens at once, of at most %d streams", most, MAX_STREAMS);
+                     "reads at most %" PRId64 " tokens at once, of at most %d streams", max, MAX_STREAMS);
   lm_step step = {.streams = max64(o->batch, 1),
                   .tokens = o->prompt > 0 ? o->prompt : usual,
                   .cell_bytes = 2,

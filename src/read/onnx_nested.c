@@ -46,9 +46,9 @@ static const onnx_graph *find_body(const onnx_node *n, const char *attr) {
 }
 
 /* A scalar that is known and in 0 .. most, else -1. */
-static int64_t scalar(const onnx_held *h, int64_t most) {
+static int64_t scalar(const onnx_held *h, int64_t max) {
   if (!h || !h->t.ints || ops_elements(&h->t, NULL) != 1) return -1;
-  return h->t.ints[0] >= 0 && h->t.ints[0] <= most ? h->t.ints[0] : -1;
+  return h->t.ints[0] >= 0 && h->t.ints[0] <= max ? h->t.ints[0] : -1;
 }
 
 /* Type and shape of a value, without its content. */

@@ -56,14 +56,14 @@ static situ_status bad_field(const workload *w, const char *where, const char *k
   return fail_with(w->error, SITU_STATUS_BAD_INPUT, w->source->path, "%s: \"%s\" must be %s", where, key, expected);
 }
 
-static situ_status read_number(const workload *w, double *out, const json_value *object, const char *key, double most,
+static situ_status read_number(const workload *w, double *out, const json_value *object, const char *key, double max,
                                const char *where) {
   const json_value *v = json_get(object, key);
   json_kind kind = json_kind_of(v);
   *out = json_number(v, -1);
-  if ((kind == JSON_WHOLE || kind == JSON_NUMBER) && *out >= 0 && *out <= most) return SITU_STATUS_OK;
+  if ((kind == JSON_WHOLE || kind == JSON_NUMBER) && *out >= 0 && *out <= max) return SITU_STATUS_OK;
   char expected[64];
-  c_locale_print(expected, sizeof expected, isinf(most) ? "a number, at least 0" : "a number from 0 to %g", most);
+  c_locale_print(expected, sizeof expected, isinf(max) ? "a number, at least 0" : "a number from 0 to %g", max);
   return bad_field(w, where, key, expected);
 }
 

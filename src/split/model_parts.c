@@ -117,13 +117,13 @@ static void count_waits(splitting *s) {
 
 /* The device that can run all that it has left, else the one that can run most at once. */
 static situ_status group_free(splitting *s) {
-  int32_t n = s->file->n_nodes, most = 0, n_left = 0;
+  int32_t n = s->file->n_nodes, max = 0, n_left = 0;
   for (int32_t v = 0; v < n; v++) {
-    if (s->device[v] > most) most = s->device[v];
+    if (s->device[v] > max) max = s->device[v];
     n_left += !s->folded[v];
   }
-  int32_t *ready = ARENA_NEW(s->a, int32_t, n), *left = ARENA_ZERO(s->a, int32_t, (int64_t)most + 1);
-  bool *tried = ARENA_NEW(s->a, bool, (int64_t)most + 1);
+  int32_t *ready = ARENA_NEW(s->a, int32_t, n), *left = ARENA_ZERO(s->a, int32_t, (int64_t)max + 1);
+  bool *tried = ARENA_NEW(s->a, bool, (int64_t)max + 1);
   if (!ready || !left || !tried) return fail_no_memory(s->error);
   for (int32_t v = 0; v < n; v++) left[s->device[v]] += !s->folded[v];
   count_waits(s);
@@ -131,7 +131,7 @@ static situ_status group_free(splitting *s) {
     int32_t n_ready = 0, best = -1, best_n = -1;
     for (int32_t v = 0; v < n; v++)
       if (!s->folded[v] && s->parts->part_of[v] < 0 && s->n_waits[v] == 0) ready[n_ready++] = v;
-    memset(tried, 0, (size_t)most + 1);
+    memset(tried, 0, (size_t)max + 1);
     for (int32_t i = 0; i < n_ready; i++) {
       int32_t d = s->device[ready[i]];
       if (tried[d]) continue;
@@ -175,14 +175,14 @@ static bool is_awaited(const splitting *s, int32_t v) {
 }
 
 static situ_status group_by(splitting *s, const node_turn *turn) {
-  int32_t n = s->file->n_nodes, most = 0, n_linear = 0;
-  for (int32_t v = 0; v < n; v++) most = s->device[v] > most ? s->device[v] : most;
+  int32_t n = s->file->n_nodes, max = 0, n_linear = 0;
+  for (int32_t v = 0; v < n; v++) max = s->device[v] > max ? s->device[v] : max;
   double *key = ARENA_NEW(s->a, double, n);
-  int32_t *open = ARENA_NEW(s->a, int32_t, (int64_t)most + 1);
+  int32_t *open = ARENA_NEW(s->a, int32_t, (int64_t)max + 1);
   stretch *at = ARENA_ZERO(s->a, stretch, n);
   ready_heap heap = {.key = key, .at = s->queue};
   if (!key || !open || !at) return fail_no_memory(s->error);
-  for (int32_t d = 0; d <= most; d++) open[d] = -1;
+  for (int32_t d = 0; d <= max; d++) open[d] = -1;
   for (int32_t v = 0; v < n; v++) key[v] = -(double)turn[v].rank;
   count_waits(s);
   for (int32_t v = 0; v < n; v++)

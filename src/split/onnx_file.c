@@ -397,8 +397,8 @@ bool onnx_file_port(const model_file *file, int32_t value, model_port *out) {
     out->dims[d] = -1;
     for (wire_span s = f.value; s.at < s.end && !wire_next(&s, &g);) {
       if (g.number == 1 && g.wire == WIRE_VARINT) out->dims[d] = g.varint > INT64_MAX ? -1 : (int64_t)g.varint;
-      size_t n = (size_t)(g.value.end - g.value.at), most = sizeof out->dim_name[d] - 1;
-      if (g.number == 2 && g.wire == WIRE_BYTES) memcpy(out->dim_name[d], g.value.at, n < most ? n : most);
+      size_t n = (size_t)(g.value.end - g.value.at), max = sizeof out->dim_name[d] - 1;
+      if (g.number == 2 && g.wire == WIRE_BYTES) memcpy(out->dim_name[d], g.value.at, n < max ? n : max);
     }
   }
   return out->type > 0;

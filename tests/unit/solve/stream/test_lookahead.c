@@ -33,8 +33,8 @@ static void own_rows(situ_costs *c) {
     c->transfer_ns[t] = memcpy(rows + (int64_t)t * c->n_kinds, c->transfer_ns[t], (size_t)c->n_kinds * sizeof *rows);
   c->transfer_rows = rows;
   c->n_rows = c->n_tensors;
-  c->row_least_ns = ARENA_ZERO(c->arena, int64_t, c->n_rows);
-  c->row_most_ns = ARENA_ZERO(c->arena, int64_t, c->n_rows);
+  c->row_min_ns = ARENA_ZERO(c->arena, int64_t, c->n_rows);
+  c->row_max_ns = ARENA_ZERO(c->arena, int64_t, c->n_rows);
 }
 
 /* The first three tasks of the example of Topcuoglu et al. keep times; the others take none worth naming.
