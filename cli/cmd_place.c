@@ -35,7 +35,14 @@ static void set_defaults(arguments *a) {
 }
 
 /* Who names solvers wants their plan as it is. */
-static bool names_solvers(const arguments *a) { return a->solve.solvers && strcmp(a->solve.solvers, "auto") != 0; }
+static bool names_solvers(const arguments *a) {
+  for (const char *at = a->solve.solvers; at && *at; at += strcspn(at, ",")) {
+    at += strspn(at, ", ");
+    size_t n = strcspn(at, ", ");
+    if (n > 0 && *at != '-' && (n != strlen("auto") || strncmp(at, "auto", n) != 0)) return true;
+  }
+  return false;
+}
 
 /* Warnings of the search; where it finds no plan, the report says why. */
 enum { MAX_HEARD = 4 };

@@ -250,10 +250,12 @@ def fill(options: Mapping[str, Any], purpose: bool = False) -> Filled:
     """The structs for these options. With `purpose`, options that are not given are as in `situ place`: a plan with few
     hand-overs, and whole layers of language decoders, unless solvers are named. TypeError for unknown options."""
     filled = Filled()
-    named = options.get("solver") not in (None, "auto")
+    solvers = options.get("solver") or "auto"
+    solvers = solvers.split(",") if isinstance(solvers, str) else list(solvers)
+    named = any(name.strip() != "auto" and not name.strip().startswith("-") for name in solvers)
     if purpose:
         filled.solve.tolerance = filled.solve.min_gain = filled.solve.uncertainty = BY_PURPOSE
-        layers = options.get("solver") in ("layers", ["layers"], ("layers",))
+        layers = solvers == ["layers"]
         how = "layer" if layers else "fused" if named else "default"
         filled.instance.granularity = words("situ_granularity_name")[how]
     for given, value in options.items():
