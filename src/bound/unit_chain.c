@@ -21,13 +21,13 @@
 
 #include "base/fail.h"
 #include "bound/bound.h"
-#include "bound/stop_chain.h"
+#include "chain/branch_chain.h"
 
 typedef struct proving {
   int64_t best_ns, *best_byte, best_hurry;
 } proving;
 
-static void keep(void *context, const stop_chain *s, int64_t lower_ns) {
+static void keep(void *context, const branch_chain *s, int64_t lower_ns) {
   proving *best = context;
   if (lower_ns <= best->best_ns) return;
   best->best_ns = lower_ns;
@@ -35,7 +35,7 @@ static void keep(void *context, const stop_chain *s, int64_t lower_ns) {
   memcpy(best->best_byte, s->byte, (size_t)s->problem->n_memories * sizeof *s->byte);
 }
 
-static bool certify(const stop_chain *s, const proving *best, certificate *proof) {
+static bool certify(const branch_chain *s, const proving *best, certificate *proof) {
   certificate_start(proof, "unit_chain", best->best_ns);
   int64_t *chain = certificate_add_operators(proof, "chain", s->n_chain, s->arena);
   int64_t *byte = certificate_add(proof, "byte_prices", s->problem->n_memories, s->arena);
@@ -52,13 +52,13 @@ static bool certify(const stop_chain *s, const proving *best, certificate *proof
 
 static situ_status unit_chain_compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch,
                                       budget *b, situ_error *error) {
-  stop_chain s;
+  branch_chain s;
   proving best = {.best_byte = ARENA_ZERO(scratch, int64_t, p->n_memories)};
   *lower_ns = 0;
-  if (!stop_chain_serves(p)) return SITU_STATUS_OK;
+  if (!branch_chain_serves(p)) return SITU_STATUS_OK;
   if (!best.best_byte) return fail_no_memory(error);
-  TRY(stop_chain_find(&s, p, scratch, error));
-  stop_chain_ascend(&s, b, keep, &best);
+  TRY(branch_chain_find(&s, p, scratch, error));
+  branch_chain_ascend(&s, b, keep, &best);
   *lower_ns = best.best_ns;
   return best.best_ns == 0 || certify(&s, &best, proof) ? SITU_STATUS_OK : fail_no_memory(error);
 }

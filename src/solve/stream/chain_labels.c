@@ -17,7 +17,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "bound/stop_chain.h"
+#include "chain/branch_chain.h"
 #include "solve/stream/sequence.h"
 #include "view/footprint.h"
 #include "view/unit.h"
@@ -58,7 +58,7 @@ typedef enum measure { PRICED, VALUE, OTHER, MEASURES } measure;
 typedef struct labels {
   solve_run *run;
   const situ_problem *problem;
-  const stop_chain *chain;
+  const branch_chain *chain;
   int32_t n_devices, n_rooms;
   int32_t room_of[MAX_DEVICES]; /* [device] index of its limited memory, or -1 */
   int64_t room[MAX_ROOMS], byte[MAX_ROOMS];
@@ -82,14 +82,14 @@ typedef struct labels {
 static __int128 cost_of(const labels *s, measure by, int64_t value_ns, int64_t other_ns) {
   if (by == VALUE) return value_ns;
   if (by == OTHER) return other_ns;
-  return ((__int128)value_ns << STOP_CHAIN_BITS) +
-         ((__int128)s->hurry * other_ns << (STOP_CHAIN_BITS - STOP_CHAIN_OTHER_BITS));
+  return ((__int128)value_ns << BRANCH_CHAIN_BITS) +
+         ((__int128)s->hurry * other_ns << (BRANCH_CHAIN_BITS - BRANCH_CHAIN_OTHER_BITS));
 }
 
-static int64_t time_on(const labels *s, int32_t x, int32_t d) { return stop_chain_time_ns(s->chain, x, d); }
+static int64_t time_on(const labels *s, int32_t x, int32_t d) { return branch_chain_time_ns(s->chain, x, d); }
 
 static int64_t other_on(const labels *s, int32_t x, int32_t d) {
-  const stop_chain *c = s->chain;
+  const branch_chain *c = s->chain;
   return c->other_ns ? c->other_ns[(int64_t)x * c->n_types + c->equal.type_of[d]] : 0;
 }
 
@@ -167,7 +167,7 @@ static void measure_chain(labels *s, measure by) {
 /* The cost common to all plans: the minimum for units off the chain, minus the capacities at their prices. */
 static void measure_base(labels *s) {
   const situ_problem *p = s->problem;
-  const stop_chain *c = s->chain;
+  const branch_chain *c = s->chain;
   memset(s->base, 0, sizeof s->base);
   for (int32_t u = 0; u < p->units.n; u++) {
     __int128 least[MEASURES] = {-1, -1, -1};
@@ -209,9 +209,9 @@ static int64_t promise(const labels *s, const label *l, int32_t k, int32_t next)
   __int128 left[MEASURES];
   if (!completion(s, l, k, next, left)) return SITU_NEVER_NS;
   if (s->problem->other && s->base[OTHER] + l->other_ns + left[OTHER] > s->problem->max_other_ns) return SITU_NEVER_NS;
-  __int128 one = (__int128)1 << STOP_CHAIN_BITS, priced = s->base[PRICED] + l->priced + left[PRICED];
+  __int128 one = (__int128)1 << BRANCH_CHAIN_BITS, priced = s->base[PRICED] + l->priced + left[PRICED];
   __int128 least = s->base[VALUE] + l->value_ns + left[VALUE];
-  if (priced > 0 && (priced + one - 1) >> STOP_CHAIN_BITS > least) least = (priced + one - 1) >> STOP_CHAIN_BITS;
+  if (priced > 0 && (priced + one - 1) >> BRANCH_CHAIN_BITS > least) least = (priced + one - 1) >> BRANCH_CHAIN_BITS;
   return least > PROBLEM_MOST_NS ? SITU_NEVER_NS : (int64_t)least;
 }
 
@@ -384,7 +384,7 @@ static bool decide(labels *s, int32_t k, int32_t next, int32_t x) {
 
 /* ---- from prices to plans ---- */
 
-static void take_prices(void *context, const stop_chain *chain, int64_t lower_ns) {
+static void take_prices(void *context, const branch_chain *chain, int64_t lower_ns) {
   labels *s = context;
   if (lower_ns <= s->lower_ns) return;
   s->lower_ns = lower_ns;
@@ -399,7 +399,7 @@ static bool offer(labels *s, int32_t at) {
   if (!ARENA_ARRAYS(s->run->arena, ARRAY(device, p->n_operators), ARRAY(order, p->n_operators))) return false;
   for (int32_t u = 0; u < p->units.n; u++) {
     int32_t d = -1;
-    if (s->chain->on_chain[u] || stop_chain_off(s->chain, u, &d) < 0) continue;
+    if (s->chain->on_chain[u] || branch_chain_off(s->chain, u, &d) < 0) continue;
     unit_members_put(unit_list_members(&p->units, u), device, d);
   }
   for (int32_t k = 0; k < s->n_main; k++) { /* decisions were made backward */
@@ -450,7 +450,7 @@ static situ_status search(labels *s, int64_t margin_bytes, int64_t *min_ns) {
 static bool find_needs(labels *s) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
-  const stop_chain *c = s->chain;
+  const branch_chain *c = s->chain;
   if (!(s->need = ARENA_ZERO(s->run->arena, int64_t, (int64_t)c->n * c->n_types))) return false;
   for (int32_t x = 0; x < c->n; x++) {
     unit_members of = unit_list_members(&p->units, c->stops[x].unit);
@@ -485,7 +485,7 @@ static bool find_rooms(labels *s) {
 
 /* Lists the stops on the chain and their detours. False where detours have detours. */
 static bool find_decisions(labels *s) {
-  const stop_chain *c = s->chain;
+  const branch_chain *c = s->chain;
   int32_t n = 0;
   for (int32_t x = 0; x < c->n; x++) {
     if (!c->stops[x].counts || (c->stops[x].inside >= 0 && c->stops[c->stops[x].inside].inside >= 0)) return false;
@@ -501,7 +501,7 @@ static bool find_decisions(labels *s) {
 }
 
 bool chain_labels_takes(const situ_problem *p) {
-  return p->execution == SITU_EXECUTION_STREAM && !p->training && p->n_devices <= MAX_DEVICES && stop_chain_serves(p);
+  return p->execution == SITU_EXECUTION_STREAM && !p->training && p->n_devices <= MAX_DEVICES && branch_chain_serves(p);
 }
 
 static bool chain_labels_serves(const situ_problem *p) {
@@ -511,10 +511,10 @@ static bool chain_labels_serves(const situ_problem *p) {
 situ_status chain_labels_run(solve_run *run) {
   const situ_problem *p = run->problem;
   arena *a = run->arena;
-  stop_chain chain;
+  branch_chain chain;
   labels *s = ARENA_ZERO(a, labels, 1);
   if (!s) return fail_no_memory(run->error);
-  TRY(stop_chain_find(&chain, p, a, run->error));
+  TRY(branch_chain_find(&chain, p, a, run->error));
   if (chain.n < 2 || chain.n > MAX_STOPS) return SITU_STATUS_OK;
   s->run = run;
   s->problem = p;
@@ -527,9 +527,9 @@ situ_status chain_labels_run(solve_run *run) {
     return fail_no_memory(run->error);
   if (!find_decisions(s) || !find_rooms(s)) return SITU_STATUS_OK;
   if (!find_needs(s) || !find_form(s)) return fail_no_memory(run->error);
-  stop_chain_ascend(&chain, run->budget, take_prices, s);
+  branch_chain_ascend(&chain, run->budget, take_prices, s);
   if (s->lower_ns < 0 || solve_done(run)) return SITU_STATUS_OK;
-  stop_chain_at(&chain, s->best_byte, s->hurry, take_prices, s);
+  branch_chain_at(&chain, s->best_byte, s->hurry, take_prices, s);
   for (measure by = PRICED; by < MEASURES; by++) measure_chain(s, by);
   measure_base(s);
   int64_t each = (int64_t)chain.n * p->n_devices;

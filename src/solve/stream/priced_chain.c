@@ -8,7 +8,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/hash.h"
-#include "bound/stop_chain.h"
+#include "chain/branch_chain.h"
 #include "solve/common/repair.h"
 #include "solve/stream/sequence.h"
 #include "view/footprint.h"
@@ -19,7 +19,7 @@ enum { MAX_PLANS = 48, MAX_SEEN = 1024, MAX_STOPS = 2000, MAX_PASSES = 64, MAX_T
 typedef struct priced {
   solve_run *run;
   const situ_problem *problem;
-  const stop_chain *chain;
+  const branch_chain *chain;
   int32_t *before, *after; /* [stop] its neighbours along the chain, or -1 */
   int32_t *first, *next;   /* [stop] its first detour; the next detour from the same stop; -1: none */
   int32_t *at;             /* [stop] of the plan under construction */
@@ -34,13 +34,13 @@ static int64_t weight(const priced *s, int32_t k) { return s->chain->all.weight_
 
 /* A time plus a time by the other costs at their price. */
 static int64_t at_pace(const priced *s, int64_t time_ns, int64_t other_ns) {
-  __int128 more = (__int128)s->chain->hurry * other_ns >> STOP_CHAIN_OTHER_BITS;
+  __int128 more = (__int128)s->chain->hurry * other_ns >> BRANCH_CHAIN_OTHER_BITS;
   return sat_add(time_ns, more > PROBLEM_MOST_NS ? PROBLEM_MOST_NS : (int64_t)more);
 }
 
 static int64_t time_on(const priced *s, int32_t k, int32_t d) {
-  const stop_chain *c = s->chain;
-  int64_t time = stop_chain_time_ns(c, k, d);
+  const branch_chain *c = s->chain;
+  int64_t time = branch_chain_time_ns(c, k, d);
   if (time == SITU_NEVER_NS || !c->other_ns) return time;
   return at_pace(s, time, c->other_ns[(int64_t)k * c->n_types + c->equal.type_of[d]]);
 }
@@ -187,7 +187,7 @@ static void improve(priced *s) {
 }
 
 /* Offers the plan of the program at its prices, after making it fit and improving it. */
-static void take_plan(void *context, const stop_chain *chain, int64_t lower_ns) {
+static void take_plan(void *context, const branch_chain *chain, int64_t lower_ns) {
   priced *s = context;
   const situ_problem *p = s->problem;
   uint64_t hash = hash_bytes(chain->at, (size_t)chain->n * sizeof *chain->at, 0);
@@ -204,7 +204,7 @@ static void take_plan(void *context, const stop_chain *chain, int64_t lower_ns) 
   }
   for (int32_t u = 0; u < p->units.n; u++) {
     int32_t d = -1;
-    if (chain->on_chain[u] || stop_chain_off(chain, u, &d) < 0) continue;
+    if (chain->on_chain[u] || branch_chain_off(chain, u, &d) < 0) continue;
     unit_members_put(unit_list_members(&p->units, u), s->device, d);
     s->held[p->memory_of[d]] += chain->all.weight_bytes[u];
   }
@@ -221,7 +221,7 @@ static void take_plan(void *context, const stop_chain *chain, int64_t lower_ns) 
   s->n_plans++;
 }
 
-static bool priced_init(priced *s, const stop_chain *chain, arena *a) {
+static bool priced_init(priced *s, const branch_chain *chain, arena *a) {
   const situ_problem *p = s->problem;
   int32_t n = chain->n, last = -1;
   if (!ARENA_ARRAYS(a, ARRAY(s->before, n), ARRAY(s->after, n), ARRAY(s->first, n), ARRAY(s->next, n), ARRAY(s->at, n),
@@ -251,22 +251,22 @@ static bool priced_init(priced *s, const stop_chain *chain, arena *a) {
 }
 
 static bool priced_chain_serves(const situ_problem *p) {
-  return p->overlap == SITU_OVERLAP_NONE && !p->training && stop_chain_serves(p);
+  return p->overlap == SITU_OVERLAP_NONE && !p->training && branch_chain_serves(p);
 }
 
 static situ_status priced_chain_solve(solve_run *run) {
   const situ_problem *p = run->problem;
-  stop_chain chain;
+  branch_chain chain;
   priced *s = ARENA_ZERO(run->arena, priced, 1);
   if (!s) return fail_no_memory(run->error);
   s->run = run;
   s->problem = p;
-  TRY(stop_chain_find(&chain, p, run->arena, run->error));
+  TRY(branch_chain_find(&chain, p, run->arena, run->error));
   for (int32_t k = 0; k < chain.n; k++)
     if (!chain.stops[k].counts) return SITU_STATUS_OK; /* a unit with two stops could end up in two places */
   if (chain.n < 2 || chain.n > MAX_STOPS) return SITU_STATUS_OK;
   if (!priced_init(s, &chain, run->arena)) return fail_no_memory(run->error);
-  stop_chain_ascend(&chain, run->budget, take_plan, s);
+  branch_chain_ascend(&chain, run->budget, take_plan, s);
   return SITU_STATUS_OK;
 }
 

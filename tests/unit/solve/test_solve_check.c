@@ -1,10 +1,10 @@
 /* What the nouns of solvers promise: one broken field is named. */
 #include "../../lab/lab.h"
 #include "../broken.h"
+#include "chain/chain.h"
 #include "solve/common/solver.h"
 #include "solve/pipeline/elimination.h"
 #include "solve/pipeline/stages.h"
-#include "solve/stream/chain.h"
 #include "solve/stream/environment.h"
 #include "solve/stream/modules.h"
 #include "solve/stream/partial.h"

@@ -13,13 +13,13 @@
 #include "../../../lab/lab.h"
 #include "../../../lab/tier.h"
 #include "base/rng.h"
+#include "chain/chain.h"
 #include "cost/cost_models.h"
 #include "graph/builder.h"
 #include "sim/simulate.h"
 #include "situ/instance.h"
 #include "situ/solve.h"
 #include "solve/common/solver.h"
-#include "solve/stream/chain.h"
 #include "view/server_types.h"
 
 enum { MAX_DEVICES = 6, MAX_OPERATORS = 7 };
