@@ -1,11 +1,14 @@
 #include "chain/chain.h"
 
+#include <string.h>
+
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "base/csr.h"
+#include "graph/topological.h"
 #include "view/footprint.h"
-
-enum { MAX_CROSSINGS = 50000000 };
+#include "view/items.h"
+#include "view/unit.h"
 
 /* The minimum time of each operator, in ns; 0 where no device that plans may use runs it. NULL without memory. */
 static double *min_times(const situ_problem *p, arena *a) {
@@ -176,6 +179,8 @@ static int32_t join_elements(int32_t *element, bool *joined_some, const situ_pro
   return n > 0 ? number[n - 1] + 1 : 0;
 }
 
+/* ---- sums along the chain ---- */
+
 /* The last element that uses tensor t, and the last operator there; -1 without users. */
 static int32_t last_use(const chain *c, int32_t t, int32_t *user) {
   const situ_graph *g = c->problem->graph;
@@ -212,93 +217,162 @@ static int64_t live_peak(const chain *c, int32_t k, int32_t *seen) {
   return peak;
 }
 
-static void weigh_element(chain *c, int32_t k, int32_t *seen) {
+static void add_times(chain *c, int32_t k, const int32_t *column_device) {
+  const situ_problem *p = c->problem;
+  for (int32_t column = 0; column < c->n_columns; column++) {
+    int64_t at = (int64_t)column * (c->n + 1) + k, sum = 0;
+    int32_t d = column_device[column];
+    bool runs = d >= 0;
+    for (int32_t x = c->first[k]; x < c->first[k + 1] && runs; x++) {
+      runs = problem_allows(p, c->order[x], d);
+      sum = runs ? sat_add(sum, problem_time_ns(p, c->order[x], d)) : 0;
+    }
+    c->time_ns[at + 1] = sat_add(c->time_ns[at], sum);
+    c->never[at + 1] = c->never[at] + !runs;
+  }
+}
+
+/* Adds the bytes of element k. With `seen` ([tensor] -1), streams keep their results, and peaks are of live bytes. */
+static void add_bytes(chain *c, int32_t k, int32_t *seen) {
   const situ_problem *p = c->problem;
   const situ_graph *g = p->graph;
   bool stream = p->execution == SITU_EXECUTION_STREAM;
-  int32_t user;
-  for (int32_t class = 0; class < p->n_classes; class ++) {
-    int64_t *time = &c->time_ns[(int64_t) class * (c->n + 1) + k], sum = 0;
-    int32_t *never = &c->never[(int64_t) class * (c->n + 1) + k];
-    bool runs = true;
-    for (int32_t x = c->first[k]; x < c->first[k + 1]; x++) {
-      int64_t one = p->time_ns[(int64_t)c->order[x] * p->n_classes + class];
-      runs &= one != SITU_NEVER_NS;
-      if (one != SITU_NEVER_NS) sum = sat_add(sum, one);
-    }
-    time[1] = sat_add(time[0], sum);
-    never[1] = never[0] + !runs;
-  }
   int64_t weights = 0, kept = 0, footprint = 0;
-  c->pin[k] = -1;
+  int32_t user;
   for (int32_t x = c->first[k]; x < c->first[k + 1]; x++) {
     int32_t v = c->order[x];
     weights = sat_add(weights, g->weight_bytes[v]);
-    for (int32_t t = g->out_start[v]; stream && t < g->out_start[v + 1]; t++)
+    for (int32_t t = g->out_start[v]; stream && seen && t < g->out_start[v + 1]; t++)
       if (last_use(c, t, &user) < 0) kept = sat_add(kept, g->size_bytes[t]);
     if (!stream) kept = sat_add(kept, footprint_stash_bytes(g, v));
     footprint = max64(footprint, footprint_bytes(g, v));
-    if (p->pin[v] >= 0) c->pin[k] = c->pin[k] == -1 || c->pin[k] == p->pin[v] ? p->pin[v] : -2;
   }
   c->weight_bytes[k + 1] = sat_add(c->weight_bytes[k], weights);
   c->kept_bytes[k + 1] = sat_add(c->kept_bytes[k], kept);
-  c->peak_bytes[k] = stream ? live_peak(c, k, seen) : footprint;
+  c->peak_bytes[k] = stream && seen ? live_peak(c, k, seen) : footprint;
 }
 
-/* Lists the tensors over each boundary, those of the main part first. */
-static bool list_cuts(chain *c, const bool *main_part, arena *a) {
-  const situ_graph *g = c->problem->graph;
-  int32_t n = c->n, user;
-  int64_t total = 0;
-  int32_t *others;
-  if (!ARENA_ARRAYS(a, ZEROS(c->cut_start, (int64_t)n + 1), ZEROS(c->own_end, (int64_t)n + 1),
-                    ZEROS(others, (int64_t)n + 1)))
+static bool add_up(chain *c, bool live, arena *a) {
+  const situ_problem *p = c->problem;
+  int64_t n = c->n, n_operators = p->n_operators;
+  int32_t *column_device, *seen = NULL;
+  c->n_columns = items_columns(p);
+  if (!ARENA_ARRAYS(a, ZEROS(c->weight_bytes, n + 1), ZEROS(c->kept_bytes, n + 1), ARRAY(c->peak_bytes, n),
+                    ZEROS(c->time_ns, (n + 1) * c->n_columns), ZEROS(c->never, (n + 1) * c->n_columns),
+                    ARRAY(c->column_of, p->n_devices), ARRAY(column_device, c->n_columns), ZEROS(c->first, n + 2),
+                    ARRAY(c->order, n_operators)) ||
+      (live && !(seen = ARENA_NEW(a, int32_t, p->graph->n_tensors))))
     return false;
-  for (int32_t t = 0; t < g->n_tensors; t++) {
-    int32_t from = c->element[g->producer[t]], to = last_use(c, t, &user);
-    total += to > from ? to - from : 0;
-    if (total > MAX_CROSSINGS) {
-      c->n = 0;
-      return true;
-    }
-    for (int32_t k = from; k < to; k++) (main_part[g->producer[t]] ? c->own_end : others)[k]++;
-  }
-  for (int32_t k = 0; k < n; k++) {
-    c->cut_start[k + 1] = c->cut_start[k] + c->own_end[k] + others[k];
-    others[k] = c->cut_start[k] + c->own_end[k];
-    c->own_end[k] = c->cut_start[k];
-  }
-  if (!(c->cut = ARENA_NEW(a, int32_t, total))) return false;
-  for (int32_t t = 0; t < g->n_tensors; t++) {
-    int32_t from = c->element[g->producer[t]], to = last_use(c, t, &user);
-    for (int32_t k = from; k < to; k++) c->cut[(main_part[g->producer[t]] ? c->own_end : others)[k]++] = t;
+  items_sort_devices(c->column_of, column_device, p);
+  csr_fill(c->first, c->order, c->element, p->n_operators, c->n);
+  for (int32_t t = 0; t < p->graph->n_tensors && live; t++) seen[t] = -1;
+  for (int32_t k = 0; k < c->n; k++) {
+    add_times(c, k, column_device);
+    add_bytes(c, k, seen);
   }
   return true;
 }
 
-bool chain_find(chain *c, const situ_problem *p, int32_t most, int32_t parts, arena *a) {
-  REQUIRE(most > 0 && parts >= 0);
+/* Adds a tensor to the boundaries from .. to: differences, which are summed later. */
+static void add_crossing(int64_t *rows, const situ_problem *p, int32_t t, int32_t from, int32_t to) {
+  int64_t n = p->n_kinds;
+  for (int32_t k = 0; k < n; k++) {
+    rows[from * n + k] += p->transfer_ns[t][k];
+    rows[(to + 1) * n + k] -= p->transfer_ns[t][k];
+  }
+}
+
+/* The times of what crosses each boundary. All transfers together are at most PROBLEM_MOST_NS, so no sum overflows.
+ * main_part: NULL for all. */
+static bool add_crossings(chain *c, const bool *main_part, arena *a) {
+  const situ_problem *p = c->problem;
+  const situ_graph *g = p->graph;
+  int64_t kinds = p->n_kinds, cells = (int64_t)(c->n + 1) * kinds;
+  bool together = main_part && p->execution == SITU_EXECUTION_STREAM && p->contention == SITU_CONTENTION_NONE;
+  int32_t user;
+  if (!ARENA_ARRAYS(a, ZEROS(c->crossing_ns, cells + kinds), ZEROS(c->main_ns, cells + kinds))) return false;
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    int32_t from = c->element[g->producer[t]] + 1, to = last_use(c, t, &user);
+    bool is_main = !main_part || main_part[g->producer[t]];
+    if (to < from) continue;
+    add_crossing(c->crossing_ns, p, t, from, to);
+    if (is_main && !together) add_crossing(c->main_ns, p, t, from, to);
+    for (int32_t k = from; k <= to && is_main && together; k++)
+      for (int32_t kind = 0; kind < kinds; kind++)
+        c->main_ns[k * kinds + kind] = max64(c->main_ns[k * kinds + kind], p->transfer_ns[t][kind]);
+  }
+  for (int64_t i = kinds; i < cells; i++) {
+    c->crossing_ns[i] += c->crossing_ns[i - kinds];
+    if (!together) c->main_ns[i] += c->main_ns[i - kinds];
+  }
+  return true;
+}
+
+bool chain_sum(chain *c, const situ_problem *p, int32_t *element, int32_t n, arena *a) {
+  *c = (chain){.problem = p, .element = element, .n = n};
+  return add_up(c, false, a);
+}
+
+bool chain_of_units(chain *c, const situ_problem *p, const unit_list *units, arena *a) {
+  int32_t n = p->n_operators, *order, *left, *element;
+  *c = (chain){.problem = p};
+  if (!ARENA_ARRAYS(a, ARRAY(order, n), ARRAY(left, units->n), ARRAY(element, n)) ||
+      !topological_late(order, p->graph, a))
+    return false;
+  for (int32_t k = 0; k < units->n; k++) left[k] = unit_list_members(units, k).n;
+  for (int32_t i = 0; i < n; i++) {
+    unit_members u = unit_list_members(units, units->of[order[i]]);
+    if (--left[units->of[order[i]]] > 0) continue;
+    unit_members_put(u, element, c->n++);
+  }
+  c->element = element;
+  return add_up(c, false, a) && add_crossings(c, NULL, a);
+}
+
+bool chain_join(chain *c, const chain *of, const int32_t *begin, int32_t n, arena *a) {
+  const situ_problem *p = of->problem;
+  int64_t kinds = p->n_kinds, cells = (int64_t)(n + 1) * of->n_columns;
+  REQUIRE(n > 0 && begin[0] == 0 && of->crossing_ns);
+  *c = *of;
+  c->n = n;
+  if (!ARENA_ARRAYS(a, ARRAY(c->element, p->n_operators), ARRAY(c->first, n + 1), ARRAY(c->weight_bytes, n + 1),
+                    ARRAY(c->kept_bytes, n + 1), ZEROS(c->peak_bytes, n), ARRAY(c->time_ns, cells),
+                    ARRAY(c->never, cells), ARRAY(c->crossing_ns, (n + 1) * kinds), ARRAY(c->main_ns, (n + 1) * kinds)))
+    return false;
+  for (int32_t k = 0; k <= n; k++) {
+    int32_t from = k < n ? begin[k] : of->n, end = k + 1 < n ? begin[k + 1] : of->n;
+    c->first[k] = of->first[from];
+    c->weight_bytes[k] = of->weight_bytes[from];
+    c->kept_bytes[k] = of->kept_bytes[from];
+    memcpy(c->crossing_ns + k * kinds, of->crossing_ns + from * kinds, (size_t)kinds * sizeof *c->crossing_ns);
+    memcpy(c->main_ns + k * kinds, of->main_ns + from * kinds, (size_t)kinds * sizeof *c->main_ns);
+    for (int32_t x = 0; x < c->n_columns; x++) {
+      c->time_ns[(int64_t)x * (n + 1) + k] = of->time_ns[(int64_t)x * (of->n + 1) + from];
+      c->never[(int64_t)x * (n + 1) + k] = of->never[(int64_t)x * (of->n + 1) + from];
+    }
+    for (int32_t e = from; e < end && k < n; e++) {
+      int64_t before = p->execution == SITU_EXECUTION_STREAM ? of->kept_bytes[e] - of->kept_bytes[from] : 0;
+      c->peak_bytes[k] = max64(c->peak_bytes[k], sat_add(before, of->peak_bytes[e]));
+      for (int32_t x = of->first[e]; x < of->first[e + 1]; x++) c->element[of->order[x]] = k;
+    }
+  }
+  return true;
+}
+
+bool chain_find(chain *c, const situ_problem *p, int32_t max, int32_t parts, arena *a) {
+  REQUIRE(max > 0 && parts >= 0);
   *c = (chain){.problem = p, .element = ARENA_NEW(a, int32_t, p->n_operators)};
   bool *main_part = ARENA_NEW(a, bool, p->n_operators);
-  int32_t *seen = ARENA_NEW(a, int32_t, p->graph->n_tensors);
   double *work = min_times(p, a);
-  if (!c->element || !main_part || !seen || !work || !find_main(main_part, p, work, a) ||
+  if (!c->element || !main_part || !work || !find_main(main_part, p, work, a) ||
       !cut_main(c->element, p->graph, main_part, a))
     return false;
   place_others(c->element, p->graph);
   double total = 0;
   for (int32_t v = 0; v < p->n_operators; v++) total += work[v];
   if (parts > 0 && !refine(c->element, p, total / parts, work, a)) return false;
-  c->n = join_elements(c->element, &c->joined, p, most, work, a);
-  if (c->n < 0 || !csr_by_key(&c->first, &c->order, c->element, p->n_operators, c->n, a)) return false;
-  int64_t n = c->n;
-  if (!ARENA_ARRAYS(a, ZEROS(c->weight_bytes, n + 1), ZEROS(c->kept_bytes, n + 1),
-                    ZEROS(c->time_ns, (n + 1) * p->n_classes), ZEROS(c->never, (n + 1) * p->n_classes),
-                    ARRAY(c->peak_bytes, n), ARRAY(c->pin, n)))
-    return false;
-  for (int32_t t = 0; t < p->graph->n_tensors; t++) seen[t] = -1;
-  for (int32_t k = 0; k < c->n; k++) weigh_element(c, k, seen);
-  if (!list_cuts(c, main_part, a)) return false;
+  c->n = join_elements(c->element, &c->joined, p, max, work, a);
+  if (c->n < 0 || !add_up(c, true, a) || !add_crossings(c, main_part, a)) return false;
   CONTRACT(chain_check(c));
   return true;
 }
@@ -306,7 +380,7 @@ bool chain_find(chain *c, const situ_problem *p, int32_t most, int32_t parts, ar
 const char *chain_check(const chain *c) {
   const situ_problem *p = c->problem;
   const situ_graph *g = p->graph;
-  int32_t n = c->n, n_cut = n > 0 ? c->cut_start[n] : 0;
+  int32_t n = c->n;
   if (n == 0) return NULL;
   EXPECT(contracts_within(c->element, p->n_operators, 0, n), "every operator is in an element");
   EXPECT(contracts_lists(c->first, n, p->n_operators), "first lists operators by element");
@@ -315,10 +389,11 @@ const char *chain_check(const chain *c) {
     EXPECT(contracts_rise(c->order + c->first[k], c->first[k + 1] - c->first[k]), "operators of an element ascend");
     for (int32_t x = c->first[k]; x < c->first[k + 1]; x++) EXPECT(c->element[c->order[x]] == k, "order agrees");
     EXPECT(c->weight_bytes[k] <= c->weight_bytes[k + 1] && c->kept_bytes[k] <= c->kept_bytes[k + 1], "sums rise");
-    EXPECT(c->cut_start[k] <= c->own_end[k] && c->own_end[k] <= c->cut_start[k + 1], "own tensors come first");
+    for (int32_t x = 0; x < p->n_kinds; x++)
+      EXPECT(c->main_ns[(int64_t)k * p->n_kinds + x] <= c->crossing_ns[(int64_t)k * p->n_kinds + x],
+             "the main part is a part of what crosses");
   }
-  EXPECT(contracts_within(c->pin, n, -2, p->n_devices), "pins are devices, -1 or -2");
-  EXPECT(contracts_lists(c->cut_start, n, n_cut) && contracts_within(c->cut, n_cut, 0, g->n_tensors), "cuts exist");
+  EXPECT(contracts_within(c->column_of, p->n_devices, -1, c->n_columns), "devices are of a column, or not used");
   for (int32_t t = 0; t < g->n_tensors; t++)
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
       EXPECT(c->element[g->producer[t]] <= c->element[g->use[i]], "all edges go forward");

@@ -59,9 +59,9 @@ static int32_t next_state(const chain_dp *t, int32_t state, int32_t x, bool new_
     outer += stride;
   } else {
     used = t->inner_used[state % t->n_inner];
-    if (used / to->stride % (s->count[to->type] + 1) == s->count[to->type]) return -1;
+    if (used / to->stride % (s->count[to->type] + 1) + to->n_devices > s->count[to->type]) return -1;
   }
-  return outer * t->n_inner + to->first_state + (used + to->stride) * s->n_types + to->type;
+  return outer * t->n_inner + to->first_state + (used + to->n_devices * to->stride) * s->n_types + to->type;
 }
 
 /* ---- costs ---- */
@@ -76,30 +76,18 @@ static void stand_for(const chain_dp *t, int32_t x, int32_t y, bool new_server, 
   *to = s->device[(second_server ? s->n_places : 0) + s->place[(int64_t)b->type * s->n_places + place]];
 }
 
-/* The time of what crosses boundary k from one device to another: in total, or on its slowest hop where each hop is a
- * resource. Tensors from earlier elements count as if they took the same way; with a single input they come early. */
+/* The time of what crosses the boundary before element k from one device to another: that of the main part, or in all
+ * on its slowest hop where each hop is a resource. Tensors from earlier elements count as if they took the same route;
+ * with a single input they come early. */
 static int64_t cross(const chain_dp *t, int32_t k, int32_t from, int32_t to) {
   const situ_problem *p = t->problem;
-  const chain *c = &t->chain;
   const situ_platform *f = p->platform;
-  int64_t most = 0, sum = 0;
-  if (t->latency) {
-    for (int32_t i = c->cut_start[k]; i < c->own_end[k]; i++) {
-      int64_t one = problem_transfer_ns(p, c->cut[i], from, to);
-      most = max64(most, one);
-      sum = sat_add(sum, one);
-    }
-    return p->contention == SITU_CONTENTION_NONE ? most : sum;
-  }
-  int64_t route = (int64_t)p->memory_of[from] * p->n_memories + p->memory_of[to];
-  for (int32_t h = f->route_start[route]; h < f->route_start[route + 1]; h++) {
-    int64_t load = 0;
-    int32_t kind = p->costs->link_kind[f->route_link[h]];
-    for (int32_t i = c->cut_start[k]; i < c->cut_start[k + 1]; i++)
-      load = sat_add(load, p->transfer_ns[c->cut[i]][kind]);
-    most = max64(most, load);
-  }
-  return most;
+  int64_t max = 0, row = (int64_t)k * p->n_kinds,
+          route = (int64_t)p->memory_of[from] * p->n_memories + p->memory_of[to];
+  if (t->latency) return t->chain.main_ns[row + p->device_kind[(int64_t)from * p->n_devices + to]];
+  for (int32_t h = f->route_start[route]; h < f->route_start[route + 1]; h++)
+    max = max64(max, t->chain.crossing_ns[row + p->costs->link_kind[f->route_link[h]]]);
+  return max;
 }
 
 /* The table of crossings for the kind of route between two devices; NULL without memory. */
@@ -107,7 +95,7 @@ static const int64_t *crossings(chain_dp *t, int32_t from, int32_t to) {
   int64_t **of_kind = &t->crossing_ns[t->problem->device_kind[(int64_t)from * t->problem->n_devices + to]];
   if (*of_kind) return *of_kind;
   int64_t *made = ARENA_ZERO(t->arena, int64_t, (int64_t)t->chain.n + 1);
-  for (int32_t k = 0; made && k < t->chain.n - 1; k++) made[k] = t->staged ? 0 : cross(t, k, from, to);
+  for (int32_t k = 1; made && k < t->chain.n; k++) made[k] = t->staged ? 0 : cross(t, k, from, to);
   return *of_kind = made;
 }
 
@@ -116,12 +104,12 @@ static bool stage(chain_dp *t, chain_slot *x) {
   const chain *c = &t->chain;
   if (!ARENA_ARRAYS(t->arena, ZEROS(x->in_ns, (int64_t)c->n + 1), ZEROS(x->out_ns, (int64_t)c->n + 1))) return false;
   if (problem_is_host(p, x->device)) return true;
-  for (int32_t k = 0; k < c->n - 1; k++)
-    for (int32_t i = c->cut_start[k]; i < c->cut_start[k + 1]; i++) {
-      x->in_ns[k] = sat_add(x->in_ns[k], problem_transfer_ns(p, c->cut[i], p->host, x->device));
-      if (i < c->own_end[k])
-        x->out_ns[k] = sat_add(x->out_ns[k], problem_transfer_ns(p, c->cut[i], x->device, p->host));
-    }
+  int32_t in = p->device_kind[(int64_t)p->host * p->n_devices + x->device];
+  int32_t out = p->device_kind[(int64_t)x->device * p->n_devices + p->host];
+  for (int32_t k = 1; k < c->n; k++) {
+    x->in_ns[k] = c->crossing_ns[(int64_t)k * p->n_kinds + in];
+    x->out_ns[k] = c->main_ns[(int64_t)k * p->n_kinds + out];
+  }
   return true;
 }
 
@@ -129,15 +117,8 @@ static bool stage(chain_dp *t, chain_slot *x) {
 
 static int64_t load_of(const chain_dp *t, const chain_slot *x, int64_t compute, int32_t from, int32_t to) {
   if (!t->staged) return compute;
-  int64_t in = from > 0 ? x->in_ns[from - 1] : 0, out = x->out_ns[to - 1];
+  int64_t in = x->in_ns[from], out = x->out_ns[to];
   return t->problem->async_copies ? max64(compute, max64(in, out)) : sat_add(compute, sat_add(in, out));
-}
-
-/* Whether slot x has the device that element k is pinned to, if any. */
-static bool keeps_pin(const chain_dp *t, const chain_slot *x, int32_t k) {
-  int32_t pin = t->chain.pin[k];
-  const situ_device *devices = t->problem->platform->devices;
-  return pin == -1 || (pin >= 0 && (t->whole ? devices[pin].server == devices[x->device].server : pin == x->device));
 }
 
 /* Extends by all intervals that begin at element j on a device of slot x, given the value so far and a crossing. */
@@ -155,7 +136,7 @@ static void extend(chain_dp *t, int32_t state, int32_t j, int32_t to_state, cons
     peak = max64(peak, sat_add(t->latency ? kept : 0, c->peak_bytes[k - 1]));
     int64_t each = sat_add(t->latency ? 0 : kept, peak);
     if (sat_add(c->weight_bytes[k] - c->weight_bytes[j], sat_mul(in_flight, each)) > x->limit_bytes) break;
-    if (never[k] != never[j] || !keeps_pin(t, x, k - 1)) break;
+    if (never[k] != never[j]) break;
     int64_t compute = time[k] - time[j];
     if (compute >= t->upper_ns) break;
     int64_t value = t->latency ? sat_add(start, compute) : max64(start, load_of(t, x, compute, j, k));
@@ -173,7 +154,7 @@ static bool continue_with(chain_dp *t, int32_t state, int32_t y, bool new_server
   if (!crossing) return false;
   const chain_cell *row = t->cells + (int64_t)state * (t->chain.n + 1);
   for (int32_t j = 1; j < t->chain.n; j++)
-    if (row[j].value_ns < t->upper_ns) extend(t, state, j, next, &t->slots[y], row[j].value_ns, crossing[j - 1]);
+    if (row[j].value_ns < t->upper_ns) extend(t, state, j, next, &t->slots[y], row[j].value_ns, crossing[j]);
   return true;
 }
 
@@ -214,16 +195,31 @@ bool chain_dp_run(chain_dp *t, int32_t *best) {
   for (int32_t s = 0; s < t->n_states; s++) {
     if (t->inner_slot[s % t->n_inner] < 0) continue;
     if (!continue_state(t, s)) return false;
-    if (budget_spend(t->budget, 1)) return true;
+    if (t->budget && budget_spend(t->budget, 1)) return true;
   }
-  int64_t least = SITU_NEVER_NS;
-  for (int32_t s = 0; s < t->n_states; s++) {
-    int64_t value = t->cells[(int64_t)s * (c->n + 1) + c->n].value_ns;
-    if (value >= least) continue;
-    least = value;
-    *best = s;
-  }
+  *best = chain_dp_best(t, 0);
   return true;
+}
+
+/* How many devices of its last server state s uses. */
+static int32_t n_used(const chain_dp *t, int32_t s) {
+  const server_type *of = &t->servers[t->slots[t->inner_slot[s % t->n_inner]].server_type];
+  int32_t n = 0;
+  for (int32_t k = 0, used = t->inner_used[s % t->n_inner]; k < of->n_types; used /= of->count[k++] + 1)
+    n += used % (of->count[k] + 1);
+  return n;
+}
+
+int32_t chain_dp_best(const chain_dp *t, int32_t n_devices) {
+  int64_t min = SITU_NEVER_NS;
+  int32_t best = -1;
+  for (int32_t s = 0; s < t->n_states; s++) {
+    int64_t value = chain_dp_value_ns(t, s);
+    if (value >= min || (n_devices > 0 && n_used(t, s) != n_devices)) continue;
+    min = value;
+    best = s;
+  }
+  return best;
 }
 
 /* ---- from states to devices ---- */
@@ -253,7 +249,8 @@ bool chain_dp_expand(const chain_dp *t, int32_t best, int32_t *device_of_element
       memset(used, 0, (size_t)s->n_types * sizeof *used);
     }
     outer = state[i] / t->n_inner;
-    int32_t place = s->place[(int64_t)now->type * s->n_places + used[now->type]++];
+    int32_t place = s->place[(int64_t)now->type * s->n_places + used[now->type]];
+    used[now->type] += now->n_devices;
     for (; e < end[i]; e++) {
       device_of_element[e] = s->device[(int64_t)(server[now->server_type] - 1) * s->n_places + place];
       slot_of_element[e] = x;
@@ -278,6 +275,7 @@ static bool list_slots(chain_dp *t, arena *a) {
       t->slots[t->n_slots++] =
           (chain_slot){.server_type = k,
                        .type = i,
+                       .n_devices = 1,
                        .device = d,
                        .limit_bytes = t->problem->platform->memory_bytes[t->problem->memory_of[d]]};
     }
@@ -311,9 +309,9 @@ bool chain_dp_set_chain(chain_dp *t, const chain *c) {
   arena *a = t->arena;
   t->chain = *c;
   for (int32_t x = 0; x < t->n_slots; x++) {
-    int64_t class = t->problem->class_of[t->slots[x].device];
-    t->slots[x].time_ns = c->time_ns + class * (c->n + 1);
-    t->slots[x].never = c->never + class * (c->n + 1);
+    int64_t column = c->column_of[t->slots[x].device];
+    t->slots[x].time_ns = c->time_ns + column * (c->n + 1);
+    t->slots[x].never = c->never + column * (c->n + 1);
     if (t->staged && !stage(t, &t->slots[x])) return false;
   }
   return ARENA_ARRAYS(a, ARRAY(t->cells, (int64_t)t->n_states * (c->n + 1)), ZEROS(t->crossing_ns, t->problem->n_kinds),

@@ -1,5 +1,11 @@
-/* chain/chain_dp.h - the dynamic program of docs/theory/heuristics/server_dp.md: the best division of a
- * chain over servers, where everything that can hold an interval (a device, or a whole server) is a slot. */
+/* chain/chain_dp.h - the best division of a chain into intervals, each on a slot: a device, a group of equal devices or
+ * a whole server. A state counts what is used: the servers of each type, the devices of each type in the current one,
+ * and the last slot. A label is a state and the elements done, with the minimum value of all ways there,
+ *
+ *     value(state, k) = min over intervals j .. k-1 that the slot may hold of
+ *                         latency: value(before, j) + crossing(j) + time;  period: the maximum of these three.
+ *
+ * docs/theory/chain.md has the proof, and which plans it is exact for. Without servers, all devices are one. */
 #ifndef SITU_CHAIN_CHAIN_DP_H
 #define SITU_CHAIN_CHAIN_DP_H
 
@@ -7,16 +13,17 @@
 #include "chain/chain.h"
 #include "view/server_types.h"
 
-/* A device type of a server type: a choice of the recursion. */
+/* A device type of a server type, or a group of its devices: a choice of the recursion. */
 typedef struct chain_slot {
   int32_t server_type, type; /* numbers */
   int32_t device;            /* the first one, which represents all */
+  int32_t n_devices;         /* of the type, in a group; 1 unless the caller sets it before the run */
   const int64_t *time_ns;    /* sums over the elements before k */
   const int32_t *never;      /* likewise: elements that it cannot run */
   int64_t limit_bytes;       /* may be made narrower */
   int32_t stride;            /* in the numbers of inner states */
   int32_t first_state;       /* of its server type, within the inner states of all types */
-  int64_t *in_ns, *out_ns;   /* [boundary] host-staged: what crossing it costs the device; else NULL */
+  int64_t *in_ns, *out_ns;   /* [boundary, as in the chain] host-staged: what crossing it costs the device; else NULL */
 } chain_slot;
 
 typedef struct chain_cell {
@@ -29,7 +36,6 @@ typedef struct chain_dp {
   arena *arena;
   budget *budget;
   bool latency, staged;
-  bool whole; /* a slot is a server as a whole */
   chain chain;
   server_type *servers;
   int32_t n_server_types, n_slots;
@@ -46,7 +52,8 @@ typedef struct chain_dp {
 } chain_dp;
 
 /* Everything but the chain, from the server types: slots (times are of the chain's class of their device, limits those
- * of the memories) and states; n_states is 0 where they are too many. False without memory. */
+ * of the memories) and states; n_states is 0 where they are too many. The budget is spent, and may be NULL. False
+ * without memory. */
 bool chain_dp_init(chain_dp *t, const situ_problem *problem, server_type *servers, int32_t n_server_types, arena *a,
                    budget *b);
 /* How many elements the tables may have. */
@@ -56,7 +63,13 @@ bool chain_dp_set_chain(chain_dp *t, const chain *c);
 /* The state in which the best plan below t->upper_ns ends; -1 if there is none, or the budget is spent. A step is a
  * state. False without memory. */
 bool chain_dp_run(chain_dp *t, int32_t *best);
-/* The device and the slot of each element in that plan. False without memory. */
+/* The same with so many devices of the last server; 0: any number. */
+int32_t chain_dp_best(const chain_dp *t, int32_t n_devices);
+static inline int64_t chain_dp_value_ns(const chain_dp *t, int32_t state) {
+  return t->cells[(int64_t)state * (t->chain.n + 1) + t->chain.n].value_ns;
+}
+/* The device and the slot of each element in the plan of an end state; of a group its first device. False without
+ * memory. */
 bool chain_dp_expand(const chain_dp *t, int32_t best, int32_t *device_of_element, int32_t *slot_of_element);
 
 #endif

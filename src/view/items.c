@@ -12,6 +12,20 @@ static bool has_pins(const situ_problem *p) {
   return false;
 }
 
+int32_t items_columns(const situ_problem *p) { return has_pins(p) ? p->n_devices : p->n_classes; }
+
+void items_sort_devices(int32_t *column_of, int32_t *column_device, const situ_problem *p) {
+  bool apart = has_pins(p);
+  int32_t n = apart ? p->n_devices : p->n_classes;
+  for (int32_t k = 0; k < n; k++) column_device[k] = apart ? k : -1;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    column_of[d] = -1;
+    if (p->unused[d] && !apart) continue;
+    column_of[d] = apart ? d : p->class_of[d];
+    column_device[column_of[d]] = d;
+  }
+}
+
 /* Joins sorts that share a memory into rooms, and adds up what each room holds. */
 static bool find_rooms(items *out, const situ_problem *p, bool apart, arena *a) {
   int32_t *owner, *into;
@@ -37,21 +51,15 @@ situ_status items_list(items *out, const situ_problem *p, arena *a, situ_error *
   bool apart = has_pins(p), stash = p->execution == SITU_EXECUTION_PIPELINE && !p->of_stream;
   int32_t *column_device; /* one device that represents the sort; -1: none is usable */
   out->n = p->units.n;
-  out->n_columns = apart ? p->n_devices : p->n_classes;
+  out->n_columns = items_columns(p);
   if (!ARENA_ARRAYS(a, ZEROS(out->devices, out->n_columns), ARRAY(out->column_of, p->n_devices),
                     ARRAY(column_device, out->n_columns), ZEROS(out->time_ns, (int64_t)out->n * out->n_columns),
                     ZEROS(out->weight_bytes, out->n)) ||
       !find_rooms(out, p, apart, a))
     return fail_no_memory(error);
-  for (int32_t k = 0; k < out->n_columns; k++) column_device[k] = apart ? k : -1;
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    int32_t k = apart ? d : p->class_of[d];
-    out->column_of[d] = -1;
-    if (p->unused[d] && !apart) continue;
-    out->column_of[d] = k;
-    out->devices[k]++;
-    column_device[k] = d;
-  }
+  items_sort_devices(out->column_of, column_device, p);
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (out->column_of[d] >= 0) out->devices[out->column_of[d]]++;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t u = p->units.of[v];
     int64_t *row = out->time_ns + (int64_t)u * out->n_columns;

@@ -26,6 +26,11 @@ static inline int64_t items_time_ns(const items *x, int32_t i, int32_t d) {
   return k < 0 ? SITU_NEVER_NS : x->time_ns[(int64_t)i * x->n_columns + k];
 }
 
+/* The number of sorts, and their devices: column_of ([device]) as above, column_device ([column]) one device of each;
+ * -1 where plans may use none. */
+int32_t items_columns(const situ_problem *problem);
+void items_sort_devices(int32_t *column_of, int32_t *column_device, const situ_problem *problem);
+
 situ_status items_list(items *out, const situ_problem *problem, arena *a, situ_error *error);
 
 #endif

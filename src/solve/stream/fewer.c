@@ -127,10 +127,11 @@ static bool offer_singles(fewer *s, const best_single *single) {
 }
 
 static bool offer_chains(fewer *s, int64_t best_ns) {
-  contiguous c;
+  chain c;
   int32_t *device[CONTIGUOUS_DEVICES];
   int64_t found_ns[CONTIGUOUS_DEVICES], time;
-  if (!contiguous_find(&c, s->problem, s->run->arena) || !contiguous_by_parts(device, found_ns, &c, s->run->arena))
+  if (!chain_of_units(&c, s->problem, &s->problem->units, s->run->arena) ||
+      !contiguous_by_devices(device, found_ns, &c, s->run->arena))
     return false;
   for (int32_t k = 1; k < CONTIGUOUS_DEVICES; k++)
     if (found_ns[k] < SITU_NEVER_NS && budget_time_left(s->run->budget) > 0 &&

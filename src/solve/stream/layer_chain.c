@@ -30,14 +30,14 @@ static bool join_layers(unit_list *out, bool *none, const situ_problem *p, arena
 
 situ_status layer_chain_offer(solve_run *run) {
   const situ_problem *p = run->problem;
-  situ_problem layered = *p;
-  contiguous c;
+  chain c;
+  unit_list layers;
   int32_t *device[CONTIGUOUS_DEVICES], *order = ARENA_NEW(run->arena, int32_t, p->n_operators);
   int64_t found_ns[CONTIGUOUS_DEVICES];
   bool none = true;
-  if (!order || !join_layers(&layered.units, &none, p, run->arena)) return fail_no_memory(run->error);
+  if (!order || !join_layers(&layers, &none, p, run->arena)) return fail_no_memory(run->error);
   if (none) return SITU_STATUS_OK;
-  if (!contiguous_find(&c, &layered, run->arena) || !contiguous_by_parts(device, found_ns, &c, run->arena))
+  if (!chain_of_units(&c, p, &layers, run->arena) || !contiguous_by_devices(device, found_ns, &c, run->arena))
     return fail_no_memory(run->error);
   for (int32_t k = 0; k < CONTIGUOUS_DEVICES && !solve_done(run); k++) {
     if (found_ns[k] == SITU_NEVER_NS || !solve_allows(p, device[k])) continue;

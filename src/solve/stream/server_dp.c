@@ -1,6 +1,6 @@
 /* server_dp: the best plan of a chain over servers, in which each device holds one interval of the chain and the
  * devices of a server are consecutive. It is exact among such plans if only the tensors of the operator at a boundary
- * cross it and links are not shared. docs/theory/heuristics/server_dp.md has the recursion and the proof.
+ * cross it and links are not shared. docs/theory/chain.md has the recursion and the proof.
  *
  * Equal servers, and equal devices within one, are interchangeable: a state counts how many of each type are used, so
  * only orders of types are tried. A step is one state with all its continuations. */

@@ -1,5 +1,5 @@
 /* server_heft: a chain over servers for one input, where a server spreads its layers over all of its devices
- * (docs/theory/heuristics/server_dp.md). First, a list schedule of the whole chain on one server of each type, without
+ * (docs/theory/chain.md). First, a list schedule of the whole chain on one server of each type, without
  * memory limits, gives its times. Then the dynamic program of server_dp splits the chain over whole servers, by these
  * times and the sum of their memories. Finally, a list schedule in which each operator stays in its server makes the
  * plan. */
@@ -59,8 +59,11 @@ static bool make_whole(spreading *s, arena *a) {
   return true;
 }
 
-/* Whether some device of the server may run v. Pins are checked when the chain is split. */
+/* Whether some device of the server may run v. */
 static bool runs_there(const spreading *s, const server_type *t, int32_t v) {
+  const situ_platform *f = s->problem->platform;
+  int32_t pin = s->problem->pin[v];
+  if (pin >= 0 && f->devices[pin].server != f->devices[t->device[0]].server) return false;
   bool runs = false;
   for (int32_t place = 0; place < t->n_places; place++)
     runs |= problem_time_ns(s->problem, v, t->device[place]) != SITU_NEVER_NS;
@@ -136,7 +139,6 @@ static bool spread(spreading *s, arena *a) {
   const situ_problem *p = s->problem;
   chain_dp t;
   if (!chain_dp_init(&t, s->problem, s->whole, s->n_types, a, s->run->budget)) return false;
-  t.whole = true;
   if (t.n_states == 0 || chain_dp_max_elements(&t) < MIN_ELEMENTS) return true;
   if (!chain_find(&s->chain, p, chain_dp_max_elements(&t), 0, a)) return false;
   if (s->chain.n < 2) return true;
