@@ -6,16 +6,16 @@
 #include "base/fail.h"
 #include "view/footprint.h"
 
-static bool has_pins(const situ_problem *p) {
+bool items_have_pins(const situ_problem *p) {
   for (int32_t v = 0; v < p->n_operators; v++)
     if (p->pin[v] >= 0) return true;
   return false;
 }
 
-int32_t items_columns(const situ_problem *p) { return has_pins(p) ? p->n_devices : p->n_classes; }
+int32_t items_columns(const situ_problem *p) { return items_have_pins(p) ? p->n_devices : p->n_classes; }
 
 void items_sort_devices(int32_t *column_of, int32_t *column_device, const situ_problem *p) {
-  bool apart = has_pins(p);
+  bool apart = items_have_pins(p);
   int32_t n = apart ? p->n_devices : p->n_classes;
   for (int32_t k = 0; k < n; k++) column_device[k] = apart ? k : -1;
   for (int32_t d = 0; d < p->n_devices; d++) {
@@ -48,7 +48,7 @@ static bool find_rooms(items *out, const situ_problem *p, bool apart, arena *a) 
 }
 
 situ_status items_list(items *out, const situ_problem *p, arena *a, situ_error *error) {
-  bool apart = has_pins(p), stash = p->execution == SITU_EXECUTION_PIPELINE && !p->of_stream;
+  bool apart = items_have_pins(p), stash = p->execution == SITU_EXECUTION_PIPELINE && !p->of_stream;
   int32_t *column_device; /* one device that represents the sort; -1: none is usable */
   out->n = p->units.n;
   out->n_columns = items_columns(p);

@@ -26,6 +26,8 @@ static inline int64_t items_time_ns(const items *x, int32_t i, int32_t d) {
   return k < 0 ? SITU_NEVER_NS : x->time_ns[(int64_t)i * x->n_columns + k];
 }
 
+/* Whether some operator is pinned, so that each device is a sort of its own. */
+bool items_have_pins(const situ_problem *problem);
 /* The number of sorts, and their devices: column_of ([device]) as above, column_device ([column]) one device of each;
  * -1 where plans may use none. */
 int32_t items_columns(const situ_problem *problem);
