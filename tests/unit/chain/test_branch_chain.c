@@ -1,5 +1,5 @@
-/* The program of a chain of stops: at any prices it proves what the judge, which is written apart from it, works out of
- * them; its plan comes to what it says; and the price of other costs is the best there is. */
+/* The program of a chain of elements: at any prices it proves what the judge, which is written apart from it, works out
+ * of them; its plan comes to what it says; and the price of other costs is the best there is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,11 +34,11 @@ static situ_costs *other_costs_of(const lab *l, rng *r) {
   return c;
 }
 
-static bool draw(chained *c, uint64_t seed, int32_t least, int32_t most, bool limited, double memory) {
+static bool draw(chained *c, uint64_t seed, int32_t min, int32_t most, bool limited, double memory) {
   rng r = rng_new(seed);
   *c = (chained){0};
   lab_options o = {.seed = seed,
-                   .n_operators = least + (int32_t)rng_below(&r, most - least + 1),
+                   .n_operators = min + (int32_t)rng_below(&r, most - min + 1),
                    .n_devices = 2 + (int32_t)rng_below(&r, 3),
                    .density = 0.2 + 0.6 * rng_unit(&r),
                    .n_colocations = (int32_t)rng_below(&r, 4),
@@ -73,14 +73,14 @@ static void end(chained *c) {
 }
 
 /* What the numbers of a certificate prove. */
-static int64_t judged(const branch_chain *s, const int64_t *byte, int64_t hurry, arena *a) {
+static int64_t judged(const branch_chain *s, const int64_t *byte, int64_t other_price, arena *a) {
   certificate proof = {0};
   certificate_start(&proof, "unit_chain", 1);
   int64_t *chain = certificate_add_operators(&proof, "chain", s->n_chain, a);
   int64_t *price = certificate_add(&proof, "byte_prices", s->problem->n_memories, a);
   for (int32_t i = 0; i < s->n_chain; i++) chain[i] = s->chain[i];
   for (int32_t m = 0; m < s->problem->n_memories; m++) price[m] = byte[m];
-  if (hurry > 0) *certificate_add(&proof, "other_price", 1, a) = hurry;
+  if (other_price > 0) *certificate_add(&proof, "other_price", 1, a) = other_price;
   return proved_by(s->problem, &proof);
 }
 
@@ -89,23 +89,23 @@ typedef struct seen {
   int32_t n;
 } seen;
 
-static int64_t way(const branch_chain *s, const int64_t *row, int32_t from, int32_t to) {
+static int64_t transfer(const branch_chain *s, const int64_t *row, int32_t from, int32_t to) {
   return row[s->problem->device_kind[(int64_t)from * s->problem->n_devices + to]];
 }
 
-/* Times and other times of a choice of a device for each stop. */
-static void sum_stops(const branch_chain *s, const int32_t *at, int64_t *value_ns, int64_t *other_ns) {
+/* Times and other times of a choice of a device for each element. */
+static void sum_elements(const branch_chain *s, const int32_t *at, int64_t *value_ns, int64_t *other_ns) {
   *value_ns = *other_ns = 0;
   for (int32_t x = 0, before = -1; x < s->n; x++) {
-    const chain_stop *stop = &s->stops[x];
-    int32_t from = stop->inside >= 0 ? stop->inside : before;
+    const chain_element *element = &s->elements[x];
+    int32_t from = element->parent >= 0 ? element->parent : before;
     *value_ns += branch_chain_time_ns(s, x, at[x]);
     if (s->other_ns) *other_ns += s->other_ns[(int64_t)x * s->n_types + s->equal.type_of[at[x]]];
-    if (from >= 0) *value_ns += way(s, stop->way_in, at[from], at[x]);
-    if (from >= 0 && stop->other_in) *other_ns += way(s, stop->other_in, at[from], at[x]);
-    if (stop->inside >= 0) *value_ns += way(s, stop->way_out, at[x], at[from]);
-    if (stop->inside >= 0 && stop->other_out) *other_ns += way(s, stop->other_out, at[x], at[from]);
-    if (stop->inside < 0) before = x;
+    if (from >= 0) *value_ns += transfer(s, element->in_ns, at[from], at[x]);
+    if (from >= 0 && element->other_in_ns) *other_ns += transfer(s, element->other_in_ns, at[from], at[x]);
+    if (element->parent >= 0) *value_ns += transfer(s, element->out_ns, at[x], at[from]);
+    if (element->parent >= 0 && element->other_out_ns) *other_ns += transfer(s, element->other_out_ns, at[x], at[from]);
+    if (element->parent < 0) before = x;
   }
 }
 
@@ -130,14 +130,14 @@ static int64_t unit_bytes(const branch_chain *s, int32_t u) {
 static void plan_is_as_told(void *context, const branch_chain *s, int64_t lower_ns) {
   const situ_problem *p = s->problem;
   seen *all = context;
-  int64_t value_ns, other_ns, held[16] = {0};
-  sum_stops(s, s->at, &value_ns, &other_ns);
+  int64_t value_ns, other_ns, used_bytes[16] = {0};
+  sum_elements(s, s->at, &value_ns, &other_ns);
   for (int32_t x = 0; x < s->n; x++)
-    if (s->stops[x].counts) held[p->memory_of[s->at[x]]] += unit_bytes(s, s->stops[x].unit);
+    if (s->elements[x].holds_weights) used_bytes[p->memory_of[s->at[x]]] += unit_bytes(s, s->elements[x].unit);
   for (int32_t u = 0; u < p->units.n; u++) {
     int32_t d = -1;
-    if (s->on_chain[u] || branch_chain_off(s, u, &d) < 0) continue;
-    held[p->memory_of[d]] += unit_bytes(s, u);
+    if (s->on_chain[u] || branch_chain_off_now(s, u, &d) < 0) continue;
+    used_bytes[p->memory_of[d]] += unit_bytes(s, u);
     if (s->sums) value_ns += unit_ns(s, u, d, false);
     if (p->other) other_ns += unit_ns(s, u, d, true);
   }
@@ -145,15 +145,15 @@ static void plan_is_as_told(void *context, const branch_chain *s, int64_t lower_
   __int128 sum = (__int128)value_ns << 32;
   double priced_ns = (double)value_ns, terms = fabs(priced_ns);
   for (int32_t m = 0; m < p->n_memories; m++) {
-    assert_true(s->held[m] == (double)held[m]);
+    assert_true(s->used_bytes[m] == (double)used_bytes[m]);
     if (s->byte[m] == 0) continue;
-    sum += (__int128)s->byte[m] * (held[m] - p->platform->memory_bytes[m]);
-    double term = ldexp((double)s->byte[m], -32) * (double)(held[m] - p->platform->memory_bytes[m]);
+    sum += (__int128)s->byte[m] * (used_bytes[m] - p->platform->memory_bytes[m]);
+    double term = ldexp((double)s->byte[m], -32) * (double)(used_bytes[m] - p->platform->memory_bytes[m]);
     priced_ns += term;
     terms += fabs(term);
   }
   assert_true(fabs(s->plan.priced_ns - priced_ns) <= 1e-13 * terms); /* a price of 2^-32 shows */
-  if (s->hurry > 0) sum += (__int128)s->hurry * (other_ns - p->max_other_ns) * (1 << 12);
+  if (s->by.other > 0) sum += (__int128)s->by.other * (other_ns - p->max_other_ns) * (1 << 12);
   assert_true(lower_ns == (sum <= 0 ? 0 : (int64_t)(sum >> 32)));
   all->last_ns = lower_ns;
   if (lower_ns > all->best_ns) all->best_ns = lower_ns;
@@ -162,31 +162,31 @@ static void plan_is_as_told(void *context, const branch_chain *s, int64_t lower_
 
 static void any_prices_prove_what_the_judge_says(void **state) {
   (void)state;
-  int32_t rounds = rounds_of(4000), n = 0, n_detours = 0, n_hurried = 0;
+  int32_t rounds = rounds_of(4000), n = 0, n_branches = 0, n_priced = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++) {
     chained c;
     rng r = rng_new(seed + 900000);
     bool limited = rng_below(&r, 2) == 0;
     if (draw(&c, seed, 3, 14, limited, rng_below(&r, 3) ? 0.1 + 0.9 * rng_unit(&r) : 0)) {
       int64_t byte[16] = {0}, of_type[16],
-              hurry = limited ? (int64_t)rng_below(&r, INT64_C(1) << rng_below(&r, 27)) : 0;
+              other_price = limited ? (int64_t)rng_below(&r, INT64_C(1) << rng_below(&r, 27)) : 0;
       seen told = {.last_ns = -1};
       for (int32_t k = 0; k < c.chain.equal.n_all; k++)
         of_type[k] = (int64_t)rng_below(&r, INT64_C(1) << (1 + rng_below(&r, 34)));
       for (int32_t m = 0; m < c.p->n_memories; m++)
         if (c.p->platform->memory_bytes[m] != SITU_UNLIMITED_BYTES) byte[m] = of_type[c.chain.type_of[m]];
-      branch_chain_at(&c.chain, byte, hurry, plan_is_as_told, &told);
-      int64_t proved_ns = judged(&c.chain, byte, hurry, c.a);
+      branch_chain_at(&c.chain, byte, other_price, plan_is_as_told, &told);
+      int64_t proved_ns = judged(&c.chain, byte, other_price, c.a);
       if (told.n == 1 && told.last_ns != proved_ns)
         fail_msg("seed %d: proves %lld, %lld says the judge", (int)seed, (long long)told.last_ns, (long long)proved_ns);
       n += proved_ns > 0;
-      n_hurried += proved_ns > 0 && hurry > 0;
-      for (int32_t x = 0; x < c.chain.n; x++) n_detours += proved_ns > 0 && c.chain.stops[x].inside >= 0;
+      n_priced += proved_ns > 0 && other_price > 0;
+      for (int32_t x = 0; x < c.chain.n; x++) n_branches += proved_ns > 0 && c.chain.elements[x].parent >= 0;
     }
     end(&c);
   }
-  if (n < rounds / 3 || n_hurried < rounds / 20 || n_detours < rounds / 40)
-    fail_msg("%d proved, %d with other costs, %d detours", (int)n, (int)n_hurried, (int)n_detours);
+  if (n < rounds / 3 || n_priced < rounds / 20 || n_branches < rounds / 40)
+    fail_msg("%d proved, %d with other costs, %d branches", (int)n, (int)n_priced, (int)n_branches);
 }
 
 /* All plans of the program as lines over the price of other costs: what each comes to, and by how much it exceeds the
@@ -214,7 +214,7 @@ static void list_plans(const chained *c, lines *out) {
       for (int32_t k = 0; k < of.n; k++) may &= problem_allows(c->p, of.member[k], at[s->n + i]);
     }
     if (!may) continue;
-    sum_stops(s, at, &value_ns, &other_ns);
+    sum_elements(s, at, &value_ns, &other_ns);
     for (int32_t i = 0; i < n_off; i++) {
       value_ns += unit_ns(s, off[i], at[s->n + i], false);
       other_ns += unit_ns(s, off[i], at[s->n + i], true);
@@ -224,10 +224,10 @@ static void list_plans(const chained *c, lines *out) {
   }
 }
 
-static double lowest(const lines *all, double pace) {
-  double least = HUGE_VAL;
-  for (int32_t i = 0; i < all->n; i++) least = fmin(least, all->value_ns[i] + pace * all->over_ns[i]);
-  return least;
+static double lowest(const lines *all, double other_multiplier) {
+  double min = HUGE_VAL;
+  for (int32_t i = 0; i < all->n; i++) min = fmin(min, all->value_ns[i] + other_multiplier * all->over_ns[i]);
+  return min;
 }
 
 /* The highest point of the lowest of all lines, which is concave. Prices beyond 4096 change nothing: lines meet where
