@@ -212,14 +212,14 @@ static bool find_elements(branch_chain *s) {
   return true;
 }
 
-static __int128 transfer_cost(const branch_chain *s, const chain_multipliers *by, const int64_t *ns,
-                              const int64_t *other, int32_t from, int32_t to) {
+static inline __int128 transfer_cost(const branch_chain *s, const chain_multipliers *by, const int64_t *ns,
+                                     const int64_t *other, int32_t from, int32_t to) {
   int32_t kind = s->kind[(int64_t)from * s->n_types + to];
   return chain_cost(by, ns[kind], other ? other[kind] : 0);
 }
 
 /* Adds the cheapest placement of branch x to the costs of the element around it. */
-static void take_branch(branch_chain *s, const chain_multipliers *by, int32_t x) {
+static void take_branch(branch_chain *s, chain_multipliers by, int32_t x) {
   const chain_element *branch = &s->elements[x];
   const __int128 *there = s->cost + (int64_t)x * s->n_types;
   __int128 *cost = s->cost + (int64_t)branch->parent * s->n_types;
@@ -227,8 +227,8 @@ static void take_branch(branch_chain *s, const chain_multipliers *by, int32_t x)
     __int128 min = -1;
     for (int32_t e = 0; cost[k] >= 0 && e < s->n_types; e++) {
       if (there[e] < 0 || (min >= 0 && there[e] >= min)) continue;
-      __int128 sum = there[e] + transfer_cost(s, by, branch->in_ns, branch->other_in_ns, k, e) +
-                     transfer_cost(s, by, branch->out_ns, branch->other_out_ns, e, k);
+      __int128 sum = there[e] + transfer_cost(s, &by, branch->in_ns, branch->other_in_ns, k, e) +
+                     transfer_cost(s, &by, branch->out_ns, branch->other_out_ns, e, k);
       if (min >= 0 && sum >= min) continue;
       min = sum;
       s->from[(int64_t)x * s->n_types + k] = e;
@@ -239,7 +239,7 @@ static void take_branch(branch_chain *s, const chain_multipliers *by, int32_t x)
 }
 
 /* Adds the cheapest transfer to an element from element `last` before it on the chain. */
-static void take_transfer(branch_chain *s, const chain_multipliers *by, int32_t element, int32_t last) {
+static void take_transfer(branch_chain *s, chain_multipliers by, int32_t element, int32_t last) {
   const chain_element *x = &s->elements[element];
   const __int128 *before = s->cost + (int64_t)last * s->n_types;
   __int128 *cost = s->cost + (int64_t)element * s->n_types;
@@ -247,7 +247,7 @@ static void take_transfer(branch_chain *s, const chain_multipliers *by, int32_t 
     __int128 min = -1;
     for (int32_t e = 0; cost[k] >= 0 && e < s->n_types; e++) {
       if (before[e] < 0 || (min >= 0 && before[e] >= min)) continue;
-      __int128 sum = before[e] + transfer_cost(s, by, x->in_ns, x->other_in_ns, e, k);
+      __int128 sum = before[e] + transfer_cost(s, &by, x->in_ns, x->other_in_ns, e, k);
       if (min >= 0 && sum >= min) continue;
       min = sum;
       s->from[(int64_t)element * s->n_types + k] = e;
@@ -269,11 +269,11 @@ __int128 branch_chain_run(branch_chain *s, const chain_multipliers *by) {
         *cost += chain_rent(by, p->memory_of[s->first[k]], s->all.weight_bytes[s->elements[x].unit]);
     }
   for (int32_t x = s->n - 1; x >= 0; x--)
-    if (s->elements[x].parent >= 0) take_branch(s, by, x);
+    if (s->elements[x].parent >= 0) take_branch(s, *by, x);
   for (int32_t x = 0; x < s->n; x++) {
     if (s->elements[x].parent >= 0) continue;
     if (last >= 0)
-      take_transfer(s, by, x, last);
+      take_transfer(s, *by, x, last);
     else
       memset(s->before + (int64_t)x * n_types, 0, (size_t)n_types * sizeof *s->before);
     s->at[x] = last;
