@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "chain/chain.h"
 
 enum { ROUNDS = 600, LINES = 40, LINES_EVERY = 150 };
 static const int64_t MAX_PRICE = (int64_t)1 << 52, MAX_OTHER_PRICE = (int64_t)1 << 58;
@@ -218,6 +219,10 @@ static inline __int128 transfer_cost(const branch_chain *s, const chain_multipli
   return chain_cost(by, ns[kind], other ? other[kind] : 0);
 }
 
+static inline __int128 cut_cost(const chain_multipliers *by, int32_t from, int32_t to) {
+  return from == to ? 0 : (__int128)by->cut_ns << CHAIN_PRICE_BITS;
+}
+
 /* Adds the cheapest placement of branch x to the costs of the element around it. */
 static void take_branch(branch_chain *s, chain_multipliers by, int32_t x) {
   const chain_element *branch = &s->elements[x];
@@ -247,7 +252,7 @@ static void take_transfer(branch_chain *s, chain_multipliers by, int32_t element
     __int128 min = -1;
     for (int32_t e = 0; cost[k] >= 0 && e < s->n_types; e++) {
       if (before[e] < 0 || (min >= 0 && before[e] >= min)) continue;
-      __int128 sum = before[e] + transfer_cost(s, &by, x->in_ns, x->other_in_ns, e, k);
+      __int128 sum = before[e] + transfer_cost(s, &by, x->in_ns, x->other_in_ns, e, k) + cut_cost(&by, e, k);
       if (min >= 0 && sum >= min) continue;
       min = sum;
       s->from[(int64_t)element * s->n_types + k] = e;
@@ -311,7 +316,8 @@ __int128 branch_chain_off(const branch_chain *s, const chain_multipliers *by, in
 }
 
 __int128 branch_chain_off_now(const branch_chain *s, int32_t u, int32_t *where) {
-  return branch_chain_off(s, &(chain_multipliers){s->sums, s->sums ? s->by.other : 0, s->byte}, u, where);
+  return branch_chain_off(s, &(chain_multipliers){.time = s->sums, .other = s->sums ? s->by.other : 0, .byte = s->byte},
+                          u, where);
 }
 
 /* Adds element x on the types of `at`, and the transfers to it, to the plan. */
@@ -504,4 +510,20 @@ situ_status branch_chain_find(branch_chain *s, const situ_problem *p, arena *a, 
   if (!find_types(s)) return fail_no_memory(error);
   s->by = (chain_multipliers){.time = true, .byte = s->byte};
   return find_chain(s) && find_elements(s) ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+bool branch_chain_of(branch_chain *s, const chain *c, arena *a) {
+  const situ_problem *p = c->problem;
+  *s = (branch_chain){.problem = p, .arena = a, .n = c->n};
+  if (!find_types(s)) return false;
+  int64_t cells = (int64_t)c->n * s->n_types;
+  if (!ARENA_ARRAYS(a, ZEROS(s->elements, c->n), ARRAY(s->at, c->n), ARRAY(s->time_ns, cells), ARRAY(s->from, cells),
+                    ARRAY(s->cost, cells), ARRAY(s->before, cells)))
+    return false;
+  for (int32_t x = 0; x < c->n; x++) {
+    s->elements[x] = (chain_element){.parent = -1, .in_ns = c->crossing_ns + (int64_t)x * p->n_kinds};
+    for (int32_t k = 0; k < s->n_types; k++)
+      s->time_ns[(int64_t)x * s->n_types + k] = chain_time_ns(c, s->first[k], x, x + 1);
+  }
+  return true;
 }

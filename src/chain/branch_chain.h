@@ -1,9 +1,11 @@
 /* chain/branch_chain.h - a stream as a chain of elements with branches (the experts of a layer), and the shortest path
  * along it at multipliers of memory and of secondary costs: the dynamic program of the bound unit_chain, and what is at
- * least to come for labels along the chain (solve/stream/chain_labels.c). docs/theory/chain.md has the proof.
+ * least to come for labels along the chain (solve/stream/chain_labels.c), and the best cuts at a price
+ * (solve/stream/contiguous.h). docs/theory/chain.md has the proof.
  *
- * Not a chain of chain/chain.h: its elements are the units of one path only, what they take does not add up (two
- * segments of one unit make one element), and it goes into each branch and back. */
+ * branch_chain_find's elements are the units of one path only, what they take does not add up (two segments of one unit
+ * make one element), and it goes into each branch and back: so this is no chain of chain/chain.h, but such a chain is
+ * one of these. */
 #ifndef SITU_CHAIN_BRANCH_CHAIN_H
 #define SITU_CHAIN_BRANCH_CHAIN_H
 
@@ -21,6 +23,7 @@ typedef struct chain_multipliers {
   bool time;           /* whether times count */
   int64_t other;       /* of a nanosecond by the secondary costs, in 2^-20 */
   const int64_t *byte; /* [memory] of a byte of weights, in 2^-32 ns; NULL: 0 */
+  int64_t cut_ns;      /* of each change of type along the chain, in ns */
 } chain_multipliers;
 
 static inline __int128 chain_cost(const chain_multipliers *by, int64_t time_ns, int64_t other_ns) {
@@ -86,6 +89,9 @@ typedef void branch_chain_report(void *context, const branch_chain *chain, int64
 bool branch_chain_serves(const situ_problem *problem);
 /* The longest chain, with the minimum time of each operator, and its elements. In the arena; NO_MEMORY or OK. */
 situ_status branch_chain_find(branch_chain *out, const situ_problem *problem, arena *a, situ_error *error);
+/* A chain without branches, whose elements pay no rent: for branch_chain_run. In the arena; false without memory. */
+struct chain;
+bool branch_chain_of(branch_chain *out, const struct chain *c, arena *a);
 /* The time of an element on a device, SITU_NEVER_NS where it cannot be. */
 static inline int64_t branch_chain_time_ns(const branch_chain *s, int32_t element, int32_t device) {
   int32_t type = s->equal.type_of[device];

@@ -311,7 +311,7 @@ static void take_prices(void *context, const branch_chain *chain, int64_t lower_
   labels *s = context;
   if (lower_ns <= s->lower_ns) return;
   s->lower_ns = lower_ns;
-  s->by = (chain_multipliers){true, chain->by.other, s->byte};
+  s->by = (chain_multipliers){.time = true, .other = chain->by.other, .byte = s->byte};
   memcpy(s->byte, chain->byte, (size_t)s->problem->n_memories * sizeof *s->byte);
 }
 

@@ -1,49 +1,19 @@
 #include "solve/stream/contiguous.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/sort.h"
 #include "chain/chain_dp.h"
-#include "solve/common/solver.h"
 #include "solve/stream/sequence.h"
 
 /* ---- Cuts at a price ---- */
 
-bool contiguous_by_price(int32_t *device, const chain *c, int64_t price, arena *scratch) {
-  const situ_problem *p = c->problem;
-  int32_t m = p->n_devices, *from; /* [(k + 1) * m + d] the device before, of the elements before k + 1 */
-  int64_t *value, *next;
-  arena_mark mark = arena_get_mark(scratch);
-  if (!ARENA_ARRAYS(scratch, ZEROS(value, m), ARRAY(next, m), ARRAY(from, (int64_t)(c->n + 1) * m))) return false;
-  for (int32_t k = 0; k < c->n; k++) {
-    const int64_t *crossing = c->crossing_ns + (int64_t)k * p->n_kinds;
-    for (int32_t d = 0; d < m; d++) {
-      int64_t work = c->column_of[d] < 0 ? SITU_NEVER_NS : chain_time_ns(c, d, k, k + 1), best = value[d];
-      from[(int64_t)k * m + d] = d;
-      for (int32_t b = 0; k > 0 && b < m; b++) {
-        int64_t transfer = crossing[p->device_kind[(int64_t)b * m + d]];
-        int64_t cut = b == d ? SITU_NEVER_NS : sat_add(value[b], sat_add(price, transfer));
-        if (cut >= best) continue;
-        best = cut;
-        from[(int64_t)k * m + d] = b;
-      }
-      next[d] = sat_add(best, work);
-    }
-    memcpy(value, next, (size_t)m * sizeof *value);
-  }
-  int32_t d = 0;
-  for (int32_t b = 1; b < m; b++)
-    if (value[b] < value[d]) d = b;
-  bool found = c->n > 0 && value[d] < SITU_NEVER_NS;
-  for (int32_t k = c->n - 1; found && k >= 0; k--) {
-    for (int32_t x = c->first[k]; x < c->first[k + 1]; x++) device[c->order[x]] = d;
-    d = from[(int64_t)k * m + d];
-  }
-  arena_release(scratch, mark);
-  return found;
+bool contiguous_by_price(int32_t *device, const chain *c, branch_chain *path, int64_t price) {
+  if (c->n == 0 || branch_chain_run(path, &(chain_multipliers){.time = true, .cut_ns = price}) < 0) return false;
+  for (int32_t v = 0; v < c->problem->n_operators; v++) device[v] = path->first[path->at[c->element[v]]];
+  return true;
 }
 
 /* ---- One segment for each device ---- */
@@ -132,20 +102,22 @@ bool contiguous_by_devices(int32_t **device, int64_t *value_ns, const chain *c, 
 
 /* ---- The row ---- */
 
-static situ_status contiguous_solve(solve_run *run) {
+situ_status contiguous_offer(solve_run *run, const unit_list *units) {
+  const situ_problem *p = run->problem;
   chain c;
-  int32_t *device[CONTIGUOUS_DEVICES], *order = ARENA_NEW(run->arena, int32_t, run->problem->n_operators);
+  int32_t *device[CONTIGUOUS_DEVICES], *order = ARENA_NEW(run->arena, int32_t, p->n_operators);
   int64_t value_ns[CONTIGUOUS_DEVICES];
-  if (!order || !chain_of_units(&c, run->problem, &run->problem->units, run->arena) ||
-      !contiguous_by_devices(device, value_ns, &c, run->arena))
+  if (!order || !chain_of_units(&c, p, units, run->arena) || !contiguous_by_devices(device, value_ns, &c, run->arena))
     return fail_no_memory(run->error);
   for (int32_t k = 0; k < CONTIGUOUS_DEVICES; k++) {
-    if (value_ns[k] == SITU_NEVER_NS || (k > 0 && solve_done(run))) continue;
-    if (!sequence_find(order, run->simulator, run->problem, device[k], run->arena)) return fail_no_memory(run->error);
+    if (value_ns[k] == SITU_NEVER_NS || (k > 0 && solve_done(run)) || !solve_allows(p, device[k])) continue;
+    if (!sequence_find(order, run->simulator, p, device[k], run->arena)) return fail_no_memory(run->error);
     solve_offer(run, &(placement){.device = device[k], .order = order});
   }
   return SITU_STATUS_OK;
 }
+
+static situ_status contiguous_solve(solve_run *run) { return contiguous_offer(run, &run->problem->units); }
 
 const solver contiguous_solver = {
     .name = "contiguous",

@@ -128,6 +128,7 @@ static bool offer_singles(fewer *s, const best_single *single) {
 
 static bool offer_chains(fewer *s, int64_t best_ns) {
   chain c;
+  branch_chain path;
   int32_t *device[CONTIGUOUS_DEVICES];
   int64_t found_ns[CONTIGUOUS_DEVICES], time;
   if (!chain_of_units(&c, s->problem, &s->problem->units, s->run->arena) ||
@@ -137,9 +138,10 @@ static bool offer_chains(fewer *s, int64_t best_ns) {
     if (found_ns[k] < SITU_NEVER_NS && budget_time_left(s->run->budget) > 0 &&
         !offer_ordered(s, &time, device[k], "contiguous"))
       return false;
+  if (!branch_chain_of(&path, &c, s->run->arena)) return false;
   for (int32_t k = 0; k < 8 && !budget_over(s->run->budget); k++) {
     int64_t price = best_ns >> (4 + k); /* from a sixteenth of the whole on */
-    if (!contiguous_by_price(s->trial, &c, price, s->run->arena)) break;
+    if (!contiguous_by_price(s->trial, &c, &path, price)) break;
     if (!offer_ordered(s, &time, s->trial, "contiguous")) return false;
   }
   return true;
