@@ -38,13 +38,13 @@ WAIT = 20  # a test that neither computes nor ends is waited for so many times i
 # Which tests, by their names in `meson test`, judge which files; the quick ones first. The first row that fits is taken.
 JUDGE = ["rules", "check", "second-judge"]
 PROOFS = ["certificate-rules", "certificate", "check-fields", "oracle-forged_certificates", "second-judge-of-proofs"]
-BOUND = ["bound-check", "bound-allocation", "bound-strength", "bound-edges"]
+BOUND = ["exact-check", "bound-allocation", "bound-strength", "bound-edges"]
 PROGRAMS = [
     ("src/check/check_(cut_vertex|block)", PROOFS + ["oracle-certificates"]),
     ("src/check/check_visits", ["certificate-rules", "certificate", "visits", "second-judge-of-proofs", "oracle-certificates"]),
     ("src/check/check_overlap", JUDGE + ["overlap"]),
     ("src/check/check_memory_cut", PROOFS + ["oracle-min_cut"]),
-    ("src/check/check_unit_chain", PROOFS + ["unit-chain", "stop-chain"]),
+    ("src/check/check_unit_chain", PROOFS + ["unit-chain", "branch-chain"]),
     ("src/check/check_(stream|memory|calls|single)", JUDGE),
     ("src/check/check_pipeline", JUDGE + ["replicas"]),
     ("src/check/check_linear_relaxation", PROOFS + ["linear-relaxation", "oracle-certificates"]),
@@ -62,16 +62,16 @@ PROGRAMS = [
     ("src/sim/pipeline", ["simulate", "pipeline", "check", "rules", "second-judge"]),
     ("src/sim/", ["simulate", "stream", "stream-base", "calls", "pipeline", "check", "rules", "second-judge", "dispatch"]),
     ("src/problem/", ["problem-check", "problem", "rules", "api", "check", "pipeline", "plan_json", "second-judge", "second-judge-of-proofs"]),
-    ("src/bound/call_", BOUND + ["certificate-rules", "call-lattice", "call-dp", "bounds", "oracle-call_optimum"]),
-    ("src/bound/(configuration|shares|sweep)", BOUND + ["configuration"]),
-    ("src/bound/(visit|area)", BOUND + ["certificate-rules", "oracle-bound_strength", "visits", "bounds", "oracle-certificates"]),
+    ("src/exact/call_", BOUND + ["certificate-rules", "call-lattice", "call-dp", "bounds", "oracle-call_optimum"]),
+    ("src/(bound/configuration|exact/(shares|sweep))", BOUND + ["configuration"]),
+    ("src/(bound/(visit|area)|chain/visit)", BOUND + ["certificate-rules", "oracle-bound_strength", "visits", "bounds", "oracle-certificates"]),
     ("src/bound/(linear|latency)", BOUND + ["certificate-rules", "oracle-bound_strength", "linear-relaxation"]),
-    ("src/bound/(block|thin)", BOUND + ["thin-blocks", "certificate-rules", "oracle-bound_strength", "block-chain", "block-search", "block-dp", "bounds", "oracle-certificates"]),
+    ("src/exact/(block|thin)", BOUND + ["thin-blocks", "certificate-rules", "oracle-bound_strength", "block-chain", "block-search", "block-dp", "bounds", "oracle-certificates"]),
     ("src/bound/destructive", BOUND + ["destructive", "certificate-rules", "oracle-bound_strength", "bounds"]),
     ("src/bound/alive", ["alive"] + BOUND + ["oracle-certain"]),
     ("src/bound/runs", ["runs"] + BOUND + ["certificate-rules", "oracle-certificates"]),
     ("src/bound/packing", BOUND + ["packing", "oracle-packing"]),
-    ("src/bound/(stop|unit)_chain", BOUND + ["certificate-rules", "unit-chain", "stop-chain", "bounds", "chain-labels", "priced-chain", "oracle-bound_strength", "oracle-certificates"]),
+    ("src/(bound/unit|chain/branch)_chain", BOUND + ["certificate-rules", "unit-chain", "branch-chain", "bounds", "chain-labels", "priced-chain", "oracle-bound_strength", "oracle-certificates"]),
     ("src/bound/memory_cut", BOUND + ["certificate-rules", "oracle-min_cut", "bounds", "oracle-certificates"]),
     ("src/bound/join", BOUND + ["certificate-rules", "oracle-bound_strength", "joins", "bounds"]),
     ("src/bound/", BOUND + ["certificate-rules", "oracle-bound_strength", "bounds", "balance", "oracle-certificates"]),

@@ -3,7 +3,7 @@
 #define SITU_BOUND_AREA_SEARCH_H
 
 #include "base/budget.h"
-#include "bound/items.h"
+#include "view/items.h"
 
 /* Prices in one unit, at least 0. A room that may hold everything has none. */
 typedef struct area_prices {

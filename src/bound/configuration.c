@@ -6,7 +6,7 @@
  * no plan has a period of U or less. It is the dual of the configuration program, which covers all classes by n_t sets
  * of load <= U for each type (Gilmore and Gomory, Operations Research 9, 1961).
  *
- * a_t is exact for integer prices (bound/sweep.h), so any prices are a certificate. Good ones are found in floating
+ * a_t is exact for integer prices (exact/sweep.h), so any prices are a certificate. Good ones are found in floating
  * point: first by multiplicative updates (Plotkin, Shmoys and Tardos, 1995), which lower the price of what is covered
  * too often; then by column generation with smoothed prices (Wentges, 1997), where an engine for linear programs is
  * built in. */
@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "base/contracts.h"
 #include "base/fail.h"
-#include "bound/sweep.h"
+#include "exact/sweep.h"
 #include "lp/lp.h"
 
 enum { MOST_CLASSES = 20000, MOST_STATES = 1024, MOST_ROWS = 1 << 20 };

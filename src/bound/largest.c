@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/bound.h"
-#include "bound/items.h"
+#include "view/items.h"
 
 static situ_status largest_compute(int64_t *lower_ns, certificate *proof, const situ_problem *problem, arena *scratch,
                                    budget *b, situ_error *error) {

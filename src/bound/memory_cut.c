@@ -20,7 +20,7 @@
 #include "base/fail.h"
 #include "base/max_flow.h"
 #include "bound/bound.h"
-#include "bound/items.h"
+#include "view/items.h"
 
 enum { BYTE_BITS = 32, BISECTIONS = 24, MOST_MEMORIES = 16 };
 static const int64_t MAX_PRICE = (int64_t)1 << 52, FAR_NS = (int64_t)1 << 55; /* above every value of a plan */

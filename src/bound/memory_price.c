@@ -6,7 +6,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/bound.h"
-#include "bound/items.h"
+#include "view/items.h"
 
 enum { MOST_TRIED = 64 };
 

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/csr.h"
 #include "base/fail.h"
 #include "bound/bound.h"
+#include "chain/chain.h"
 #include "view/contract.h"
-#include "view/footprint.h"
+#include "view/items.h"
 
 enum { MOST_GROUPS = 64, MOST_STATES = 1 << 12, N_THINNED = 5 };
 static const double MOST_WORK = 4e8;
@@ -21,33 +21,23 @@ typedef struct runs {
   /* devices that are equal for all operators */
   int32_t n_groups, *first, *count; /* [group] a device, how many there are */
   int64_t *capacity;                /* [group] */
-  int64_t *time_ns;                 /* [class * n_groups + group], SITU_NEVER_NS where it may not run */
-  int64_t *bytes;                   /* [class] bytes that it always holds */
+  chain each;                       /* its elements are the classes */
   int32_t *order;                   /* [class] topological */
   int32_t *path, n_path;            /* a longest path of F by minimum times */
   int32_t *chain, n;                /* part of the path */
   int32_t *at, *before, *behind; /* [class] its place in the chain or -1; the last place before it, the first after */
-  /* sums of what lies before place k of the chain, and what lies between those: [k * n_groups + group], [k] */
-  int64_t *sum_ns, *sum_bytes;
-  int32_t *sum_never;
-  int64_t *own_ns, *between_ns, *own_bytes, *between_bytes;
-  int32_t *own_never, *between_never;
-  int32_t *reach, *used; /* [state], [group] */
+  int32_t *element;              /* [operator] 2 * its place; 2 * place + 1 between that and the next; -1 elsewhere */
+  chain sums;                    /* along the places and what lies between them */
+  int32_t *reach, *used;         /* [state], [group] */
   int32_t n_states;
 } runs;
 
 /* ---- the problem ---- */
 
-static bool has_pins(const situ_problem *p) {
-  for (int32_t v = 0; v < p->n_operators; v++)
-    if (p->pin[v] >= 0) return true;
-  return false;
-}
-
 /* Groups equal devices. False where there are too many groups or states. */
 static bool find_groups(runs *s) {
   const situ_problem *p = s->problem;
-  bool apart = has_pins(p);
+  bool apart = items_have_pins(p);
   int64_t states = 1;
   for (int32_t d = 0; d < p->n_devices; d++) {
     int64_t capacity = p->platform->memory_bytes[p->memory_of[d]];
@@ -69,18 +59,6 @@ static bool find_groups(runs *s) {
   return s->n_groups > 0;
 }
 
-static void add_up_classes(runs *s) {
-  const situ_problem *p = s->problem;
-  for (int32_t v = 0; v < p->n_operators; v++) {
-    int32_t k = s->classes.class_of[v];
-    s->bytes[k] = sat_add(s->bytes[k], p->of_stream ? p->graph->weight_bytes[v] : footprint_held_bytes(p, v));
-    for (int32_t x = 0; x < s->n_groups; x++) {
-      int64_t *time = &s->time_ns[(int64_t)k * s->n_groups + x];
-      *time = problem_allows(p, v, s->first[x]) ? sat_add(*time, problem_time_ns(p, v, s->first[x])) : SITU_NEVER_NS;
-    }
-  }
-}
-
 static bool sort_classes(runs *s, arena *a) {
   const constraint_graph *f = &s->classes.forward;
   int32_t *waits = ARENA_ZERO(a, int32_t, f->n), n = 0;
@@ -96,7 +74,7 @@ static bool sort_classes(runs *s, arena *a) {
 
 static int64_t min_ns(const runs *s, int32_t k) {
   int64_t least = SITU_NEVER_NS;
-  for (int32_t x = 0; x < s->n_groups; x++) least = min64(least, s->time_ns[(int64_t)k * s->n_groups + x]);
+  for (int32_t x = 0; x < s->n_groups; x++) least = min64(least, chain_time_ns(&s->each, s->first[x], k, k + 1));
   return least == SITU_NEVER_NS ? 0 : least;
 }
 
@@ -140,46 +118,22 @@ static void find_spans(runs *s) {
   }
 }
 
-/* Adds class k to the place of the chain where it is, or to the space between two places. */
-static void add_class(const runs *s, int64_t *time_ns, int64_t *bytes, int32_t *never, int32_t place, int32_t k) {
-  for (int32_t x = 0; x < s->n_groups; x++) {
-    int64_t time = s->time_ns[(int64_t)k * s->n_groups + x], i = (int64_t)place * s->n_groups + x;
-    never[i] += time == SITU_NEVER_NS;
-    if (time != SITU_NEVER_NS) time_ns[i] += time;
-  }
-  bytes[place] += s->bytes[k];
-}
-
-/* Sums along the chain. All times together are at most 2^54 ns and all bytes at most 2^56, so nothing overflows. */
-static void add_up_chain(runs *s) {
-  int64_t cells = (int64_t)(s->n + 1) * s->n_groups;
-  memset(s->own_ns, 0, (size_t)cells * sizeof *s->own_ns);
-  memset(s->between_ns, 0, (size_t)cells * sizeof *s->between_ns);
-  memset(s->own_never, 0, (size_t)cells * sizeof *s->own_never);
-  memset(s->between_never, 0, (size_t)cells * sizeof *s->between_never);
-  memset(s->own_bytes, 0, (size_t)(s->n + 1) * sizeof *s->own_bytes);
-  memset(s->between_bytes, 0, (size_t)(s->n + 1) * sizeof *s->between_bytes);
+static bool add_up_chain(runs *s, arena *a) {
   find_spans(s);
-  for (int32_t k = 0; k < s->classes.n_classes; k++)
-    if (s->at[k] >= 0)
-      add_class(s, s->own_ns, s->own_bytes, s->own_never, s->at[k], k);
-    else if (s->before[k] >= 0 && s->behind[k] == s->before[k] + 1 && s->behind[k] < s->n)
-      add_class(s, s->between_ns, s->between_bytes, s->between_never, s->before[k], k);
-  for (int64_t i = 0; i < cells; i++) { /* sum[k]: all at places before k, and between them and the next */
-    int64_t up = i - s->n_groups;
-    s->sum_ns[i] = up < 0 ? 0 : s->sum_ns[up] + s->own_ns[up] + s->between_ns[up];
-    s->sum_never[i] = up < 0 ? 0 : s->sum_never[up] + s->own_never[up] + s->between_never[up];
+  for (int32_t v = 0; v < s->problem->n_operators; v++) {
+    int32_t k = s->classes.class_of[v];
+    bool between = s->at[k] < 0 && s->before[k] >= 0 && s->behind[k] == s->before[k] + 1 && s->behind[k] < s->n;
+    s->element[v] = s->at[k] >= 0 ? 2 * s->at[k] : between ? 2 * s->before[k] + 1 : -1;
   }
-  s->sum_bytes[0] = 0;
-  for (int32_t k = 0; k < s->n; k++) s->sum_bytes[k + 1] = s->sum_bytes[k] + s->own_bytes[k] + s->between_bytes[k];
+  return chain_sum(&s->sums, s->problem, s->element, 2 * s->n - 1, a);
 }
 
 /* Whether a device of group x can take places i to j of the chain, and what lies between them, within a period. */
 static bool fits(const runs *s, int32_t x, int32_t i, int32_t j, int64_t period_ns) {
-  int64_t from = (int64_t)i * s->n_groups + x, to = (int64_t)j * s->n_groups + x;
-  return s->sum_never[to] - s->sum_never[from] + s->own_never[to] == 0 &&
-         s->sum_ns[to] - s->sum_ns[from] + s->own_ns[to] <= period_ns &&
-         s->sum_bytes[j] - s->sum_bytes[i] + s->own_bytes[j] <= s->capacity[x];
+  const chain *c = &s->sums;
+  int64_t kept = s->problem->of_stream ? 0 : c->kept_bytes[2 * j + 1] - c->kept_bytes[2 * i];
+  return chain_time_ns(c, s->first[x], 2 * i, 2 * j + 1) <= period_ns &&
+         c->weight_bytes[2 * j + 1] - c->weight_bytes[2 * i] + kept * s->problem->in_flight <= s->capacity[x];
 }
 
 /* The place after the longest run that starts at place i on a device of group x. */
@@ -252,12 +206,9 @@ static void thin(runs *s, const int64_t *beside, int64_t most) {
 }
 
 static bool runs_init(runs *s, arena *a) {
-  int64_t n = s->classes.n_classes, cells = (n + 1) * s->n_groups;
-  return ARENA_ARRAYS(a, ZEROS(s->time_ns, n * s->n_groups), ZEROS(s->bytes, n), ARRAY(s->order, n), ARRAY(s->path, n),
-                      ARRAY(s->chain, n), ARRAY(s->at, n), ARRAY(s->before, n), ARRAY(s->behind, n),
-                      ARRAY(s->sum_ns, cells), ARRAY(s->sum_bytes, n + 1), ARRAY(s->sum_never, cells),
-                      ARRAY(s->own_ns, cells), ARRAY(s->between_ns, cells), ARRAY(s->own_bytes, n + 1),
-                      ARRAY(s->between_bytes, n + 1), ARRAY(s->own_never, cells), ARRAY(s->between_never, cells),
+  int64_t n = s->classes.n_classes;
+  return ARENA_ARRAYS(a, ARRAY(s->order, n), ARRAY(s->path, n), ARRAY(s->chain, n), ARRAY(s->at, n),
+                      ARRAY(s->before, n), ARRAY(s->behind, n), ARRAY(s->element, s->problem->n_operators),
                       ARRAY(s->reach, s->n_states), ARRAY(s->used, s->n_groups));
 }
 
@@ -265,9 +216,9 @@ static bool runs_certify(certificate *proof, const runs *s, const int32_t *best,
                          arena *a) {
   if (lower_ns == 0) return true;
   certificate_start(proof, "runs", lower_ns);
-  int64_t *chain = certificate_add_operators(proof, "chain", n, a);
-  for (int32_t k = 0; chain && k < n; k++) chain[k] = s->classes.member[s->classes.member_start[best[k]]];
-  return chain;
+  int64_t *operators = certificate_add_operators(proof, "chain", n, a);
+  for (int32_t k = 0; operators && k < n; k++) operators[k] = s->classes.member[s->classes.member_start[best[k]]];
+  return operators;
 }
 
 static situ_status runs_compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
@@ -280,8 +231,9 @@ static situ_status runs_compute(int64_t *lower_ns, certificate *proof, const sit
   if (!ARENA_ARRAYS(scratch, ARRAY(s.first, MOST_GROUPS), ARRAY(s.count, MOST_GROUPS), ARRAY(s.capacity, MOST_GROUPS)))
     return fail_no_memory(error);
   if (!find_groups(&s)) return SITU_STATUS_OK;
-  if (!contract(&s.classes, p, true, scratch) || !runs_init(&s, scratch)) return fail_no_memory(error);
-  add_up_classes(&s);
+  if (!contract(&s.classes, p, true, scratch) || !runs_init(&s, scratch) ||
+      !chain_sum(&s.each, p, s.classes.class_of, s.classes.n_classes, scratch))
+    return fail_no_memory(error);
   if (!sort_classes(&s, scratch) || !find_path(&s, scratch) ||
       !ARENA_ARRAYS(scratch, ARRAY(beside, s.n_path + 1), ARRAY(best, s.n_path)))
     return fail_no_memory(error);
@@ -293,8 +245,10 @@ static situ_status runs_compute(int64_t *lower_ns, certificate *proof, const sit
     thin(&s, beside, most[i]);
     if (s.n == tried || s.n == 0) continue; /* each chain is contained in the one before */
     tried = s.n;
-    add_up_chain(&s);
+    arena_mark mark = arena_get_mark(scratch);
+    if (!add_up_chain(&s, scratch)) return fail_no_memory(error);
     int64_t found = min_period(&s, *lower_ns, b);
+    arena_release(scratch, mark);
     if (found <= *lower_ns) continue;
     *lower_ns = found;
     n_best = s.n;

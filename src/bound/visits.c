@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/bound.h"
-#include "bound/visit_chain.h"
+#include "chain/visit_chain.h"
 
 enum { N_PRICES = 14, N_MEASURES = 4, N_THINNED = 5, CHEAPEST = 4 };
 /* Beyond this many uses of tensors times memories cubed, nothing is tried. */

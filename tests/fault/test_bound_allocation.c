@@ -11,8 +11,8 @@
 
 #include "../lab/lab.h"
 #include "bound/bound.h"
-#include "bound/call_price.h"
 #include "bound/configuration.h"
+#include "exact/call_price.h"
 
 enum { ALL_FIRST = 150, MOST_LATER = 50 }; /* requests that fail: each of the first, and some of all others */
 

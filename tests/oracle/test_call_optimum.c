@@ -11,7 +11,7 @@
 #include "../lab/brute.h"
 #include "../lab/lab.h"
 #include "../lab/tier.h"
-#include "bound/call_price.h"
+#include "exact/call_price.h"
 #include "situ/solve.h"
 
 typedef struct tally {

@@ -1,5 +1,5 @@
 /* Calls to proven optimality: a dynamic program over the ideals of the call graph. A flow and a price of memory give a
- * bound and, for each ideal, the minimum cost still to come (bound/call_price.h). Labels grow from the empty ideal to
+ * bound and, for each ideal, the minimum cost still to come (exact/call_price.h). Labels grow from the empty ideal to
  * the full one (solve/calls/call_labels.h): at first only those that end near the bound, and few for each ideal, then
  * more. The result is packed onto the accelerators (solve/calls/call_pack.h). docs/theory/exact/call_dp.md. */
 #include "base/checked.h"

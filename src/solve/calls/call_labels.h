@@ -8,7 +8,7 @@
 #ifndef SITU_SOLVE_CALLS_CALL_LABELS_H
 #define SITU_SOLVE_CALLS_CALL_LABELS_H
 
-#include "bound/call_price.h"
+#include "exact/call_price.h"
 
 typedef struct call_label {
   int64_t min_ns;       /* lower bound on the total time; in the full ideal, the latency */

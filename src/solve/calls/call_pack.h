@@ -2,7 +2,7 @@
 #ifndef SITU_SOLVE_CALLS_CALL_PACK_H
 #define SITU_SOLVE_CALLS_CALL_PACK_H
 
-#include "bound/call_graph.h"
+#include "exact/call_graph.h"
 
 /* unit[node] numbers the units in a topological order; host[unit] marks nodes on hosts. Fills device and call, both
  * [operator]: every call on an accelerator that may run it, within the memories, colocation groups together, and no two

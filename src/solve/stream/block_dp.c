@@ -1,4 +1,4 @@
-/* Block dynamic program: a bound from the last cut back to the first (bound/block_chain.h), then a plan from the first
+/* Block dynamic program: a bound from the last cut back to the first (exact/block_chain.h), then a plan from the first
  * block to the last, guided by the bound on what is still to come. Both are exact while no layer is wider than allowed;
  * each round allows more. The plan assumes links without contention; the simulator evaluates it with contention.
  * Details: docs/theory/exact/block_dp.md. */
@@ -7,8 +7,8 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/sort.h"
-#include "bound/block_chain.h"
 #include "bound/bound.h"
+#include "exact/block_chain.h"
 #include "solve/common/solver.h"
 #include "solve/stream/list.h"
 #include "view/unit.h"

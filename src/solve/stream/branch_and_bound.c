@@ -6,8 +6,8 @@
  * docs/theory/exact/branch_and_bound.md has the proof. */
 #include "base/checked.h"
 #include "base/fail.h"
-#include "bound/block.h"
 #include "bound/bound.h"
+#include "exact/block.h"
 #include "solve/common/solver.h"
 #include "view/footprint.h"
 

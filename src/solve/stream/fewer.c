@@ -127,18 +127,21 @@ static bool offer_singles(fewer *s, const best_single *single) {
 }
 
 static bool offer_chains(fewer *s, int64_t best_ns) {
-  contiguous c;
+  chain c;
+  branch_chain path;
   int32_t *device[CONTIGUOUS_DEVICES];
   int64_t found_ns[CONTIGUOUS_DEVICES], time;
-  if (!contiguous_find(&c, s->problem, s->run->arena) || !contiguous_by_parts(device, found_ns, &c, s->run->arena))
+  if (!chain_of_units(&c, s->problem, &s->problem->units, s->run->arena) ||
+      !contiguous_by_devices(device, found_ns, &c, s->run->arena))
     return false;
   for (int32_t k = 1; k < CONTIGUOUS_DEVICES; k++)
     if (found_ns[k] < SITU_NEVER_NS && budget_time_left(s->run->budget) > 0 &&
         !offer_ordered(s, &time, device[k], "contiguous"))
       return false;
+  if (!branch_chain_of(&path, &c, s->run->arena)) return false;
   for (int32_t k = 0; k < 8 && !budget_over(s->run->budget); k++) {
     int64_t price = best_ns >> (4 + k); /* from a sixteenth of the whole on */
-    if (!contiguous_by_price(s->trial, &c, price, s->run->arena)) break;
+    if (!contiguous_by_price(s->trial, &c, &path, price)) break;
     if (!offer_ordered(s, &time, s->trial, "contiguous")) return false;
   }
   return true;

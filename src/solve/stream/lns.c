@@ -1,4 +1,4 @@
-/* Large neighbourhood search for stream problems: the exact search of bound/block.h solves a window of the schedule
+/* Large neighbourhood search for stream problems: the exact search of exact/block.h solves a window of the schedule
  * again, and the rest stays as it is. Before the window this means when devices are free and inputs arrive, after it
  * the tails of what follows. Without contention nothing else about the rest matters, so the search finds the best
  * window, as long as none of its layers is too wide. The simulator judges the whole schedule.
@@ -7,7 +7,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "bound/block.h"
+#include "exact/block.h"
 #include "solve/stream/present.h"
 #include "view/unit.h"
 

@@ -10,9 +10,9 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/max_flow.h"
-#include "bound/items.h"
 #include "solve/common/solver.h"
 #include "view/equal_devices.h"
+#include "view/items.h"
 
 enum { BISECTIONS = 40, BYTE_BITS = 32 };
 static const int64_t FAR_NS = (int64_t)1 << 55, MAX_PRICE = (int64_t)1 << 52;

@@ -1,92 +1,96 @@
 /* Chains of layers on memories too small for all of them, with parts that may be separated from their layer (experts):
  * which layers go where, and what spills. The bound unit_chain finds prices of bytes. Plans at these prices are optimal
  * for the bytes they hold, but hold too many or too few in some memory. Each plan is made to fit by the moves that free
- * the most bytes for the least time, and improved by moves of one or two stops. All this is evaluated on the chain
+ * the most bytes for the min time, and improved by moves of one or two elements. All this is evaluated on the chain
  * alone; the simulator decides. docs/theory/heuristics/priced_chain.md. */
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/hash.h"
-#include "bound/stop_chain.h"
+#include "chain/branch_chain.h"
 #include "solve/common/repair.h"
 #include "solve/stream/sequence.h"
 #include "view/footprint.h"
 #include "view/unit.h"
 
-enum { MAX_PLANS = 48, MAX_SEEN = 1024, MAX_STOPS = 2000, MAX_PASSES = 64, MAX_TRIALS = 1000000, MAX_DETOURS = 16 };
+enum { MAX_PLANS = 48, MAX_SEEN = 1024, MAX_ELEMENTS = 2000, MAX_PASSES = 64, MAX_TRIALS = 1000000, MAX_BRANCHES = 16 };
 
 typedef struct priced {
   solve_run *run;
   const situ_problem *problem;
-  const stop_chain *chain;
-  int32_t *before, *after; /* [stop] its neighbours along the chain, or -1 */
-  int32_t *first, *next;   /* [stop] its first detour; the next detour from the same stop; -1: none */
-  int32_t *at;             /* [stop] of the plan under construction */
-  int32_t *device, *order; /* [operator] */
-  int64_t *room, *held;    /* [memory] */
+  const branch_chain *chain;
+  int32_t *before, *after;        /* [element] its neighbours along the chain, or -1 */
+  int32_t *first, *next;          /* [element] its first branch; the next branch from the same element; -1: none */
+  int32_t *at;                    /* [element] of the plan under construction */
+  int32_t *device, *order;        /* [operator] */
+  int64_t *capacity, *used_bytes; /* [memory] */
   int64_t workspace_bytes;
   uint64_t seen[MAX_SEEN];
   int32_t n_seen, n_plans;
 } priced;
 
-static int64_t weight(const priced *s, int32_t k) { return s->chain->all.weight_bytes[s->chain->stops[k].unit]; }
+static int64_t weight(const priced *s, int32_t k) { return s->chain->all.weight_bytes[s->chain->elements[k].unit]; }
 
-/* A time plus a time by the other costs at their price. */
-static int64_t at_pace(const priced *s, int64_t time_ns, int64_t other_ns) {
-  __int128 more = (__int128)s->chain->hurry * other_ns >> STOP_CHAIN_OTHER_BITS;
+/* A time plus a time by the secondary costs at their price. */
+static int64_t with_other(const priced *s, int64_t time_ns, int64_t other_ns) {
+  __int128 more = (__int128)s->chain->by.other * other_ns >> CHAIN_OTHER_BITS;
   return sat_add(time_ns, more > PROBLEM_MOST_NS ? PROBLEM_MOST_NS : (int64_t)more);
 }
 
 static int64_t time_on(const priced *s, int32_t k, int32_t d) {
-  const stop_chain *c = s->chain;
-  int64_t time = stop_chain_time_ns(c, k, d);
+  const branch_chain *c = s->chain;
+  int64_t time = branch_chain_time_ns(c, k, d);
   if (time == SITU_NEVER_NS || !c->other_ns) return time;
-  return at_pace(s, time, c->other_ns[(int64_t)k * c->n_types + c->equal.type_of[d]]);
+  return with_other(s, time, c->other_ns[(int64_t)k * c->n_types + c->equal.type_of[d]]);
 }
 
-static int64_t way_between(const priced *s, const int64_t *way, const int64_t *other, int32_t from, int32_t to) {
+static int64_t transfer_between(const priced *s, const int64_t *transfer, const int64_t *other, int32_t from,
+                                int32_t to) {
   int32_t kind = s->problem->device_kind[(int64_t)from * s->problem->n_devices + to];
-  return other ? at_pace(s, way[kind], other[kind]) : way[kind];
+  return other ? with_other(s, transfer[kind], other[kind]) : transfer[kind];
 }
 
-/* The cost of stop k on device d, given all other stops. With a limit by other costs these count at their price. */
+/* The cost of element k on device d, given all other elements. With a limit by secondary costs these count at their price.
+ */
 static int64_t cost_at(const priced *s, int32_t k, int32_t d) {
-  const chain_stop *x = &s->chain->stops[k];
+  const chain_element *x = &s->chain->elements[k];
   int64_t sum = time_on(s, k, d);
   if (sum == SITU_NEVER_NS) return sum;
-  if (x->inside >= 0) {
-    sum = sat_add(sum, way_between(s, x->way_in, x->other_in, s->at[x->inside], d));
-    sum = sat_add(sum, way_between(s, x->way_out, x->other_out, d, s->at[x->inside]));
+  if (x->parent >= 0) {
+    sum = sat_add(sum, transfer_between(s, x->in_ns, x->other_in_ns, s->at[x->parent], d));
+    sum = sat_add(sum, transfer_between(s, x->out_ns, x->other_out_ns, d, s->at[x->parent]));
   }
-  if (s->before[k] >= 0) sum = sat_add(sum, way_between(s, x->way_in, x->other_in, s->at[s->before[k]], d));
+  if (s->before[k] >= 0) sum = sat_add(sum, transfer_between(s, x->in_ns, x->other_in_ns, s->at[s->before[k]], d));
   if (s->after[k] >= 0) {
-    const chain_stop *after = &s->chain->stops[s->after[k]];
-    sum = sat_add(sum, way_between(s, after->way_in, after->other_in, d, s->at[s->after[k]]));
+    const chain_element *after = &s->chain->elements[s->after[k]];
+    sum = sat_add(sum, transfer_between(s, after->in_ns, after->other_in_ns, d, s->at[s->after[k]]));
   }
   for (int32_t i = s->first[k]; i >= 0; i = s->next[i]) {
-    const chain_stop *detour = &s->chain->stops[i];
-    sum = sat_add(sum, way_between(s, detour->way_in, detour->other_in, d, s->at[i]));
-    sum = sat_add(sum, way_between(s, detour->way_out, detour->other_out, s->at[i], d));
+    const chain_element *branch = &s->chain->elements[i];
+    sum = sat_add(sum, transfer_between(s, branch->in_ns, branch->other_in_ns, d, s->at[i]));
+    sum = sat_add(sum, transfer_between(s, branch->out_ns, branch->other_out_ns, s->at[i], d));
   }
   return sum;
 }
 
-static bool fits(const priced *s, int32_t memory, int64_t more) { return s->held[memory] + more <= s->room[memory]; }
+static bool fits(const priced *s, int32_t memory, int64_t more) {
+  return s->used_bytes[memory] + more <= s->capacity[memory];
+}
 
 static void move(priced *s, int32_t k, int32_t d) {
-  s->held[s->problem->memory_of[s->at[k]]] -= weight(s, k);
-  s->held[s->problem->memory_of[d]] += weight(s, k);
+  s->used_bytes[s->problem->memory_of[s->at[k]]] -= weight(s, k);
+  s->used_bytes[s->problem->memory_of[d]] += weight(s, k);
   s->at[k] = d;
 }
 
-/* Moves stops off memories that hold too much, those first that lose the least time per byte. */
+/* Moves elements off memories that hold too much, those first that lose the min time per byte. */
 static bool make_fit(priced *s) {
   const situ_problem *p = s->problem;
   for (int32_t m = 0; m < p->n_memories; m++)
     while (!fits(s, m, 0)) {
       int32_t best = -1, to = -1;
-      double least = 0;
+      double min = 0;
       for (int32_t k = 0; k < s->chain->n; k++) {
         if (p->memory_of[s->at[k]] != m || weight(s, k) == 0) continue;
         int64_t now = cost_at(s, k, s->at[k]);
@@ -94,8 +98,8 @@ static bool make_fit(priced *s) {
           if (p->memory_of[d] == m || time_on(s, k, d) == SITU_NEVER_NS || !fits(s, p->memory_of[d], weight(s, k)))
             continue;
           double loss = (double)(cost_at(s, k, d) - now) / (double)weight(s, k);
-          if (best >= 0 && loss >= least) continue;
-          least = loss;
+          if (best >= 0 && loss >= min) continue;
+          min = loss;
           best = k;
           to = d;
         }
@@ -106,28 +110,29 @@ static bool make_fit(priced *s) {
   return true;
 }
 
-/* Whether stop k has a better device with room for it; moves it to the best. */
+/* Whether element k has a better device with capacity for it; moves it to the best. */
 static bool improve_alone(priced *s, int32_t k) {
   const situ_problem *p = s->problem;
   int32_t to = -1, own = p->memory_of[s->at[k]];
-  int64_t least = cost_at(s, k, s->at[k]);
+  int64_t min = cost_at(s, k, s->at[k]);
   for (int32_t d = 0; d < p->n_devices; d++) {
     if (d == s->at[k] || (p->memory_of[d] != own && !fits(s, p->memory_of[d], weight(s, k)))) continue;
     int64_t cost = cost_at(s, k, d);
-    if (cost >= least) continue;
-    least = cost;
+    if (cost >= min) continue;
+    min = cost;
     to = d;
   }
   if (to >= 0) move(s, k, to);
   return to >= 0;
 }
 
-/* Whether moving stop a to the device of b, and b to device e, is better. For two stops that are not adjacent. */
+/* Whether moving element a to the device of b, and b to device e, is better. For two elements that are not adjacent. */
 static bool evict(priced *s, int32_t a, int32_t b, int32_t e) {
   const situ_problem *p = s->problem;
-  const chain_stop *stops = s->chain->stops;
+  const chain_element *elements = s->chain->elements;
   int32_t da = s->at[a], db = s->at[b], ma = p->memory_of[da], mb = p->memory_of[db], me = p->memory_of[e];
-  if (da == db || e == db || s->after[a] == b || s->before[a] == b || stops[a].inside == b || stops[b].inside == a)
+  if (da == db || e == db || s->after[a] == b || s->before[a] == b || elements[a].parent == b ||
+      elements[b].parent == a)
     return false;
   if (time_on(s, a, db) == SITU_NEVER_NS || time_on(s, b, e) == SITU_NEVER_NS) return false;
   if (cost_at(s, a, db) + cost_at(s, b, e) >= cost_at(s, a, da) + cost_at(s, b, db)) return false;
@@ -139,7 +144,8 @@ static bool evict(priced *s, int32_t a, int32_t b, int32_t e) {
   return false;
 }
 
-/* Whether exchanging a and b helps, or with few stops, any other way to make room for a at the device of b. */
+/* Whether exchanging a and b helps, or with few elements, any other transfer to make capacity for a at the device of b.
+ */
 static bool exchange(priced *s, int32_t a, int32_t b) {
   int32_t n_devices = s->problem->n_devices;
   if ((int64_t)s->chain->n * s->chain->n * n_devices > MAX_TRIALS) return evict(s, a, b, s->at[a]);
@@ -148,26 +154,26 @@ static bool exchange(priced *s, int32_t a, int32_t b) {
   return false;
 }
 
-/* The cost of stop k and its detours, given all other stops. */
-static int64_t cost_with_detours(const priced *s, int32_t k) {
+/* The cost of element k and its branches, given all other elements. */
+static int64_t cost_with_branches(const priced *s, int32_t k) {
   int64_t sum = cost_at(s, k, s->at[k]);
   for (int32_t i = s->first[k]; i >= 0; i = s->next[i]) sum = sat_add(sum, time_on(s, i, s->at[i]));
   return sum;
 }
 
-/* Whether stop k is better on device d together with its detours. */
+/* Whether element k is better on device d together with its branches. */
 static bool improve_together(priced *s, int32_t k, int32_t d) {
-  int32_t was[MAX_DETOURS], n = 0, own = s->at[k];
+  int32_t was[MAX_BRANCHES], n = 0, own = s->at[k];
   bool possible = time_on(s, k, d) != SITU_NEVER_NS;
-  int64_t before = cost_with_detours(s, k);
+  int64_t before = cost_with_branches(s, k);
   for (int32_t i = s->first[k]; i >= 0; i = s->next[i]) {
-    possible = possible && n < MAX_DETOURS && time_on(s, i, d) != SITU_NEVER_NS;
+    possible = possible && n < MAX_BRANCHES && time_on(s, i, d) != SITU_NEVER_NS;
     if (possible) was[n++] = s->at[i];
   }
   if (!possible || n == 0) return false;
   move(s, k, d);
   for (int32_t i = s->first[k]; i >= 0; i = s->next[i]) move(s, i, d);
-  if (fits(s, s->problem->memory_of[d], 0) && cost_with_detours(s, k) < before) return true;
+  if (fits(s, s->problem->memory_of[d], 0) && cost_with_branches(s, k) < before) return true;
   move(s, k, own);
   n = 0;
   for (int32_t i = s->first[k]; i >= 0; i = s->next[i]) move(s, i, was[n++]);
@@ -187,7 +193,7 @@ static void improve(priced *s) {
 }
 
 /* Offers the plan of the program at its prices, after making it fit and improving it. */
-static void take_plan(void *context, const stop_chain *chain, int64_t lower_ns) {
+static void take_plan(void *context, const branch_chain *chain, int64_t lower_ns) {
   priced *s = context;
   const situ_problem *p = s->problem;
   uint64_t hash = hash_bytes(chain->at, (size_t)chain->n * sizeof *chain->at, 0);
@@ -197,16 +203,16 @@ static void take_plan(void *context, const stop_chain *chain, int64_t lower_ns) 
   if (s->n_seen == MAX_SEEN || s->n_plans == MAX_PLANS || solve_done(s->run)) return;
   s->seen[s->n_seen++] = hash;
   memcpy(s->at, chain->at, (size_t)chain->n * sizeof *s->at);
-  memset(s->held, 0, (size_t)p->n_memories * sizeof *s->held);
+  memset(s->used_bytes, 0, (size_t)p->n_memories * sizeof *s->used_bytes);
   for (int32_t k = 0; k < chain->n; k++) {
-    unit_members_put(unit_list_members(&p->units, chain->stops[k].unit), s->device, s->at[k]);
-    s->held[p->memory_of[s->at[k]]] += weight(s, k);
+    unit_members_put(unit_list_members(&p->units, chain->elements[k].unit), s->device, s->at[k]);
+    s->used_bytes[p->memory_of[s->at[k]]] += weight(s, k);
   }
   for (int32_t u = 0; u < p->units.n; u++) {
     int32_t d = -1;
-    if (chain->on_chain[u] || stop_chain_off(chain, u, &d) < 0) continue;
+    if (chain->on_chain[u] || branch_chain_off_now(chain, u, &d) < 0) continue;
     unit_members_put(unit_list_members(&p->units, u), s->device, d);
-    s->held[p->memory_of[d]] += chain->all.weight_bytes[u];
+    s->used_bytes[p->memory_of[d]] += chain->all.weight_bytes[u];
   }
   if (!make_fit(s)) return;
   improve(s);
@@ -215,26 +221,26 @@ static void take_plan(void *context, const stop_chain *chain, int64_t lower_ns) 
     if (s->seen[i] == hash) return;
   if (s->n_seen < MAX_SEEN) s->seen[s->n_seen++] = hash;
   for (int32_t k = 0; k < chain->n; k++)
-    unit_members_put(unit_list_members(&p->units, chain->stops[k].unit), s->device, s->at[k]);
+    unit_members_put(unit_list_members(&p->units, chain->elements[k].unit), s->device, s->at[k]);
   if (!sequence_find(s->order, s->run->simulator, p, s->device, s->run->arena)) return;
   repair_offer(s->run, &(placement){.device = s->device, .order = s->order});
   s->n_plans++;
 }
 
-static bool priced_init(priced *s, const stop_chain *chain, arena *a) {
+static bool priced_init(priced *s, const branch_chain *chain, arena *a) {
   const situ_problem *p = s->problem;
   int32_t n = chain->n, last = -1;
   if (!ARENA_ARRAYS(a, ARRAY(s->before, n), ARRAY(s->after, n), ARRAY(s->first, n), ARRAY(s->next, n), ARRAY(s->at, n),
-                    ARRAY(s->device, p->n_operators), ARRAY(s->order, p->n_operators), ARRAY(s->room, p->n_memories),
-                    ARRAY(s->held, p->n_memories)))
+                    ARRAY(s->device, p->n_operators), ARRAY(s->order, p->n_operators),
+                    ARRAY(s->capacity, p->n_memories), ARRAY(s->used_bytes, p->n_memories)))
     return false;
   s->chain = chain;
   for (int32_t k = 0; k < n; k++) s->before[k] = s->after[k] = s->first[k] = s->next[k] = -1;
   for (int32_t k = 0; k < n; k++) {
-    int32_t inside = chain->stops[k].inside;
-    if (inside >= 0) {
-      s->next[k] = s->first[inside];
-      s->first[inside] = k;
+    int32_t parent = chain->elements[k].parent;
+    if (parent >= 0) {
+      s->next[k] = s->first[parent];
+      s->first[parent] = k;
       continue;
     }
     s->before[k] = last;
@@ -244,29 +250,30 @@ static bool priced_init(priced *s, const stop_chain *chain, arena *a) {
   for (int32_t v = 0; v < p->n_operators; v++)
     s->workspace_bytes = max64(s->workspace_bytes, footprint_bytes(p->graph, v));
   for (int32_t m = 0; m < p->n_memories; m++)
-    s->room[m] = p->platform->memory_bytes[m] == SITU_UNLIMITED_BYTES
-                     ? SITU_UNLIMITED_BYTES / 4
-                     : max64(0, p->platform->memory_bytes[m] - s->workspace_bytes);
+    s->capacity[m] = p->platform->memory_bytes[m] == SITU_UNLIMITED_BYTES
+                         ? SITU_UNLIMITED_BYTES / 4
+                         : max64(0, p->platform->memory_bytes[m] - s->workspace_bytes);
   return true;
 }
 
 static bool priced_chain_serves(const situ_problem *p) {
-  return p->overlap == SITU_OVERLAP_NONE && !p->training && stop_chain_serves(p);
+  return p->overlap == SITU_OVERLAP_NONE && !p->training && branch_chain_serves(p);
 }
 
 static situ_status priced_chain_solve(solve_run *run) {
   const situ_problem *p = run->problem;
-  stop_chain chain;
+  branch_chain chain;
   priced *s = ARENA_ZERO(run->arena, priced, 1);
   if (!s) return fail_no_memory(run->error);
   s->run = run;
   s->problem = p;
-  TRY(stop_chain_find(&chain, p, run->arena, run->error));
+  TRY(branch_chain_find(&chain, p, run->arena, run->error));
   for (int32_t k = 0; k < chain.n; k++)
-    if (!chain.stops[k].counts) return SITU_STATUS_OK; /* a unit with two stops could end up in two places */
-  if (chain.n < 2 || chain.n > MAX_STOPS) return SITU_STATUS_OK;
+    if (!chain.elements[k].holds_weights)
+      return SITU_STATUS_OK; /* a unit with two elements could end up in two places */
+  if (chain.n < 2 || chain.n > MAX_ELEMENTS) return SITU_STATUS_OK;
   if (!priced_init(s, &chain, run->arena)) return fail_no_memory(run->error);
-  stop_chain_ascend(&chain, run->budget, take_plan, s);
+  branch_chain_ascend(&chain, run->budget, take_plan, s);
   return SITU_STATUS_OK;
 }
 

@@ -1,13 +1,13 @@
 /* server_heft: a chain over servers for one input, where a server spreads its layers over all of its devices
- * (docs/theory/heuristics/server_dp.md). First, a list schedule of the whole chain on one server of each type, without
+ * (docs/theory/chain.md). First, a list schedule of the whole chain on one server of each type, without
  * memory limits, gives its times. Then the dynamic program of server_dp splits the chain over whole servers, by these
  * times and the sum of their memories. Finally, a list schedule in which each operator stays in its server makes the
  * plan. */
 #include "base/checked.h"
 #include "base/fail.h"
+#include "chain/chain_dp.h"
 #include "solve/stream/list.h"
 #include "solve/stream/rank.h"
-#include "solve/stream/server_table.h"
 
 enum { MIN_ELEMENTS = 8 };
 /* How full servers may be. What does not fit a list schedule at first may fit when servers keep some room. */
@@ -59,8 +59,11 @@ static bool make_whole(spreading *s, arena *a) {
   return true;
 }
 
-/* Whether some device of the server may run v. Pins are checked when the chain is split. */
+/* Whether some device of the server may run v. */
 static bool runs_there(const spreading *s, const server_type *t, int32_t v) {
+  const situ_platform *f = s->problem->platform;
+  int32_t pin = s->problem->pin[v];
+  if (pin >= 0 && f->devices[pin].server != f->devices[t->device[0]].server) return false;
   bool runs = false;
   for (int32_t place = 0; place < t->n_places; place++)
     runs |= problem_time_ns(s->problem, v, t->device[place]) != SITU_NEVER_NS;
@@ -104,14 +107,14 @@ static bool time_server(spreading *s, int32_t k) {
 
 /* Finds the best split for servers filled to that fraction, and offers a plan for each way of ranking. False without
  * memory or budget. */
-static bool offer(spreading *s, server_table *t, double fill, int64_t max_peak) {
+static bool offer(spreading *s, chain_dp *t, double fill, int64_t max_peak) {
   const situ_problem *p = s->problem;
   const chain *c = &s->chain;
   int32_t best, *device_of = ARENA_NEW(s->run->arena, int32_t, c->n),
                 *slot_of = ARENA_NEW(s->run->arena, int32_t, c->n);
   if (!device_of || !slot_of) return false;
   for (int32_t k = 0; k < s->n_types; k++) {
-    server_slot *x = &t->slots[k]; /* one for each type */
+    chain_slot *x = &t->slots[k]; /* one for each type */
     x->time_ns = s->time_ns[k];
     x->never = s->never[k];
     x->limit_bytes = s->room_bytes[k];
@@ -120,9 +123,9 @@ static bool offer(spreading *s, server_table *t, double fill, int64_t max_peak) 
     x->limit_bytes = max64(0, (int64_t)((double)x->limit_bytes * fill) - spare);
   }
   t->upper_ns = SITU_NEVER_NS; /* times are estimates */
-  if (!server_table_run(t, &best)) return false;
+  if (!chain_dp_run(t, &best)) return false;
   if (best < 0) return true;
-  if (!server_table_expand(t, best, device_of, slot_of)) return false;
+  if (!chain_dp_expand(t, best, device_of, slot_of)) return false;
   for (int32_t v = 0; v < p->n_operators; v++)
     s->only_server[v] = p->pin[v] >= 0 ? -1 : p->platform->devices[device_of[c->element[v]]].server;
   for (int32_t way = 0; way < N_RANK_WEIGHTS && !solve_done(s->run); way++) {
@@ -134,13 +137,12 @@ static bool offer(spreading *s, server_table *t, double fill, int64_t max_peak) 
 
 static bool spread(spreading *s, arena *a) {
   const situ_problem *p = s->problem;
-  server_table t;
-  if (!server_table_init(&t, s->run, s->whole, s->n_types)) return false;
-  t.whole = true;
-  if (t.n_states == 0 || server_table_affordable(&t) < MIN_ELEMENTS) return true;
-  if (!chain_find(&s->chain, p, server_table_affordable(&t), 0, a)) return false;
+  chain_dp t;
+  if (!chain_dp_init(&t, s->problem, s->whole, s->n_types, a, s->run->budget)) return false;
+  if (t.n_states == 0 || chain_dp_max_elements(&t) < MIN_ELEMENTS) return true;
+  if (!chain_find(&s->chain, p, chain_dp_max_elements(&t), 0, a)) return false;
   if (s->chain.n < 2) return true;
-  if (!server_table_set_chain(&t, &s->chain)) return false;
+  if (!chain_dp_set_chain(&t, &s->chain)) return false;
   if (!ARENA_ARRAYS(a, ZEROS(s->time_ns, s->n_types), ZEROS(s->never, s->n_types))) return false;
   bool limited = s->partial.limited;
   for (int32_t k = 0; k < s->n_types; k++)

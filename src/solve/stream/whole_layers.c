@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/disjoint.h"
 #include "base/fail.h"
 #include "base/hash.h"
-#include "solve/stream/layer_chain.h"
+#include "graph/layers.h"
+#include "solve/stream/contiguous.h"
 #include "solve/stream/layouts.h"
 #include "solve/stream/rank.h"
 #include "view/unit.h"
@@ -254,11 +256,38 @@ static bool layers_init(layering *s, solve_run *run) {
   return s->best && s->next && s->begins && sort_parts(s, a);
 }
 
+/* ---- One interval of whole layers for each device ---- */
+
+/* The units of a problem, with those of each layer joined. *none: there are no layers. False without memory. */
+static bool join_layers(unit_list *out, bool *none, const situ_problem *p, arena *a) {
+  layer_list l;
+  int32_t n = p->n_operators, *into, *first;
+  if (!ARENA_ARRAYS(a, ARRAY(into, n), ARRAY(first, n)) || !layers_find(&l, p->graph, a)) return false;
+  *none = l.n < 2;
+  if (*none) return true;
+  disjoint_init(into, n);
+  for (int32_t k = 0; k < p->units.n; k++) {
+    unit_members u = unit_list_members(&p->units, k);
+    for (int32_t i = 1; i < u.n; i++) disjoint_join(into, u.member[0], u.member[i]);
+  }
+  for (int32_t k = 0; k < l.n; k++) first[k] = -1;
+  for (int32_t v = 0; v < n; v++) {
+    if (l.of[v] < 0) continue;
+    if (first[l.of[v]] < 0) first[l.of[v]] = v;
+    disjoint_join(into, first[l.of[v]], v);
+  }
+  for (int32_t v = 0; v < n; v++) first[v] = disjoint_root(into, v);
+  return unit_list_find(out, first, n, n, a);
+}
+
 static situ_status layers_solve(solve_run *run) {
   layering *s = ARENA_ZERO(run->arena, layering, 1);
+  unit_list layers;
+  bool none = true;
   if (run->problem->n_operators == 0) return SITU_STATUS_OK;
   if (!s || !layers_init(s, run)) return fail_no_memory(run->error);
-  TRY(layer_chain_offer(run));
+  if (!join_layers(&layers, &none, run->problem, run->arena)) return fail_no_memory(run->error);
+  if (!none && !solve_done(run)) TRY(contiguous_offer(run, &layers));
   for (int32_t n = s->on.n_sequence; n >= 2; n = layouts_fewer(n))
     for (int32_t k = 1; k <= MAX_ROUNDS && k <= s->n_parts; k++) {
       if (solve_done(run)) return SITU_STATUS_OK;

@@ -10,9 +10,9 @@
 
 #include "../../lab/brute.h"
 #include "bound/bound.h"
-#include "bound/call_price.h"
 #include "bound/configuration.h"
 #include "cost/costs.h"
+#include "exact/call_price.h"
 #include "ledger.h"
 #include "lp/lp.h"
 

@@ -16,7 +16,7 @@
 #include "base/checked.h"
 #include "base/rng.h"
 #include "bound/configuration.h"
-#include "bound/sweep.h"
+#include "exact/sweep.h"
 #include "lp/lp.h"
 #include "situ/instance.h"
 

@@ -14,7 +14,7 @@
 #include "base/checked.h"
 #include "base/rng.h"
 #include "bound/bound.h"
-#include "bound/visit_chain.h"
+#include "chain/visit_chain.h"
 #include "cost/cost_models.h"
 #include "graph/builder.h"
 #include "situ/plan.h"

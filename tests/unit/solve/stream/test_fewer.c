@@ -112,10 +112,10 @@ static void contiguous_plans_of_chains_are_the_best_of_all(void **state) {
   for (uint64_t seed = 0; seed < 60; seed++) {
     lab l = random_chain(seed, 7);
     arena *a = arena_new();
-    contiguous c;
+    chain c;
     int32_t *device[CONTIGUOUS_DEVICES];
     int64_t value[CONTIGUOUS_DEVICES], best[3];
-    assert_true(contiguous_find(&c, l.problem, a) && contiguous_by_parts(device, value, &c, a));
+    assert_true(chain_of_units(&c, l.problem, &l.problem->units, a) && contiguous_by_devices(device, value, &c, a));
     all_contiguous(best, l.problem);
     simulator *s = simulator_new(l.problem, a);
     for (int32_t k = 0; k < 3; k++) {
@@ -134,11 +134,13 @@ static void priced_cuts_of_chains_are_the_best_of_all(void **state) {
   for (uint64_t seed = 0; seed < 40; seed++) {
     lab l = random_chain(seed, 6);
     arena *a = arena_new();
-    contiguous c;
+    chain c;
+    branch_chain path;
     int32_t found[6], device[6];
     int64_t price = (int64_t)(seed % 5) * 50000, least = SITU_NEVER_NS, value = 0;
     simulator *s = simulator_new(l.problem, a);
-    assert_true(contiguous_find(&c, l.problem, a) && contiguous_by_price(found, &c, price, a));
+    assert_true(chain_of_units(&c, l.problem, &l.problem->units, a) && branch_chain_of(&path, &c, a) &&
+                contiguous_by_price(found, &c, &path, price));
     for (int32_t code = 0; code < 729; code++) {
       int64_t cuts = 0;
       for (int32_t v = 0, rest = code; v < 6; v++, rest /= 3) device[v] = rest % 3;
