@@ -17,14 +17,11 @@ static int32_t ranges_wanted(const situ_problem *p, int32_t n_repeats) {
 /* Searches plans in which the units of a range are one. The search alone, from nothing: it then aims at the lower
  * bound, which is nearer than any plan found at once. */
 static situ_status search_ranges(solve_run *parent, const unit_list *units) {
-  situ_problem view = *parent->problem;
-  view.units = *units;
   solve_run run = *parent;
   incumbent found;
-  run.problem = &view;
+  run.units = units;
   run.incumbent = &found;
-  run.simulator = simulator_new(&view, parent->arena);
-  if (!run.simulator || !incumbent_init(&found, &view, parent->arena)) return fail_no_memory(parent->error);
+  if (!incumbent_init(&found, run.problem, parent->arena)) return fail_no_memory(parent->error);
   found.lower_bound_ns = parent->incumbent->lower_bound_ns;
   situ_status status = solver_search(&free_search_solver, &run, 1);
   if (status == SITU_STATUS_OK && found.value_ns < parent->incumbent->value_ns) solve_offer(parent, &found.best);

@@ -6,7 +6,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/stream/coarse_units.h"
-#include "solve/stream/present.h"
+#include "solve/stream/current.h"
 #include "solve/stream/sequence.h"
 
 typedef struct multilevel {
@@ -19,28 +19,26 @@ typedef struct multilevel {
 /* Searches among the units of one level, from the best plan with each unit on the device of most of its members. */
 static situ_status search_level(multilevel *x, const unit_list *units, double share) {
   solve_run *parent = x->run;
-  situ_problem view = *parent->problem;
-  view.units = *units;
+  const situ_problem *p = parent->problem;
   solve_run run = *parent;
   incumbent found;
-  run.problem = &view;
-  run.incumbent = &found;
-  run.simulator = simulator_new(&view, parent->arena);
   placement start;
-  if (!run.simulator || !incumbent_init(&found, &view, parent->arena) || !present_room(&start, parent))
+  run.units = units;
+  run.incumbent = &found;
+  run.rounds = NULL;
+  if (!incumbent_init(&found, p, parent->arena) || !current_new_placement(&start, parent))
     return fail_no_memory(parent->error);
   situ_status status = SITU_STATUS_OK;
   found.lower_bound_ns = parent->incumbent->lower_bound_ns;
   if (parent->incumbent->best.device) {
-    present_copy(&start, &parent->incumbent->best, view.n_operators);
-    coarse_units_gather(start.device, &view, units, &x->costs, x->scratch);
+    current_copy(&start, &parent->incumbent->best, p->n_operators);
+    coarse_units_gather(start.device, p, units, &x->costs, x->scratch);
     solve_offer(&run, &start);
-    if (!sequence_find(start.order, run.simulator, &view, start.device, parent->arena))
+    if (!sequence_find(start.order, run.simulator, p, start.device, parent->arena))
       status = fail_no_memory(parent->error);
     else
       solve_offer(&run, &start);
   }
-  run.rounds = NULL;
   if (status == SITU_STATUS_OK) status = solver_run(&tabu_solver, &run, share, 0);
   if (found.value_ns < parent->incumbent->value_ns) solve_offer(parent, &found.best);
   incumbent_free(&found);
