@@ -1,7 +1,7 @@
 /* Simulated annealing of which operators become calls on which accelerator. A move takes an interval of a depth-first
  * topological order (a piece of a branch, a block, or a single operator), or only those of its operators that are on
  * one device, to another device. The calls simulator judges. Starts are the best plan so far, the split that linear_dp
- * makes for a pipeline, and all on the host. docs/theory/heuristics/call_search.md. */
+ * makes for a pipeline, and all on the host. docs/theory/search.md. */
 #include <string.h>
 
 #include "base/checked.h"

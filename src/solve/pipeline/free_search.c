@@ -5,7 +5,7 @@
  * at a high temperature, and projects it to finer and finer levels while it cools (pipeline/cooling.h): merged units
  * cross barriers that single units cannot. A cycle starts either from a random partition, or from one member of the
  * pool or two of them; then it merges only units that are on one device in each of them, so that what they agree on is
- * kept. docs/theory/heuristics/free_search.md has the details. */
+ * kept. docs/theory/search.md has the details. */
 #include <math.h>
 #include <string.h>
 

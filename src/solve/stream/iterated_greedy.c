@@ -1,7 +1,7 @@
 /* Iterated greedy for stream problems: some operators are removed from the schedule and reinserted one at a time where
  * they and what follows them end first. The others keep their devices. The simulator judges, and annealing decides
  * whether to continue from the result. After Ruiz, Stutzle, EJOR 2007 (there for flow shops), with list scheduling as
- * the greedy part. Details: docs/theory/heuristics/iterated_greedy.md. */
+ * the greedy part. Details: docs/theory/search.md. */
 #include <math.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * again, and the rest stays as it is. Before the window this means when devices are free and inputs arrive, after it
  * the tails of what follows. Without contention nothing else about the rest matters, so the search finds the best
  * window, as long as none of its layers is too wide. The simulator judges the whole schedule.
- * docs/theory/heuristics/lns.md. */
+ * docs/theory/search.md. */
 #include <string.h>
 
 #include "base/checked.h"

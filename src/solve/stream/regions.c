@@ -1,13 +1,13 @@
 /* Regions: whole groups of operators move to other devices, and everything is dispatched again. Searches that move
  * single operators, or parts of the critical path, keep the coarse structure of the plan that they start from. Here a
  * connected piece or a stretch of the sequence, of any size, moves at once. Details:
- * docs/theory/heuristics/regions.md. */
+ * docs/theory/search.md. */
 #include "base/checked.h"
 #include "base/fail.h"
-#include "solve/stream/coarse_units.h"
 #include "solve/stream/current.h"
+#include "solve/stream/rank.h"
 #include "solve/stream/sequence.h"
-#include "view/repeated_units.h"
+#include "view/level.h"
 
 enum { DRAWS, REPEATED, PATH, CONNECTED, TOGETHER, BY_SEQUENCE, BY_TAIL, N_PARAMETERS };
 static const solver_parameter REGIONS_PARAMETERS[N_PARAMETERS] = {
@@ -23,8 +23,7 @@ static const solver_parameter REGIONS_PARAMETERS[N_PARAMETERS] = {
 typedef struct regions {
   stream_search base;
   double *priority; /* [operator] */
-  coarse_levels levels;
-  repeated_levels repeated;
+  level_list levels, repeated;
   const unit_list *units; /* of the current level */
   int32_t *unit, n;       /* units in the region */
   int32_t *in, drawn;     /* [unit] the last region that held it; the number of regions so far */
@@ -150,8 +149,10 @@ static situ_status regions_init(search *s) {
   arena *a = s->run->arena;
   rank_costs costs;
   if (!ARENA_ARRAYS(a, ARRAY(x->priority, p->n_operators), ARRAY(x->unit, p->units.n), ZEROS(x->in, p->units.n)) ||
-      !rank_costs_find(&costs, a, p, RANK_MEAN) || !coarse_levels_find(&x->levels, p, &costs, a) ||
-      !repeated_levels_find(&x->repeated, p, a))
+      !rank_costs_find(&costs, a, p, RANK_MEAN))
+    return fail_no_memory(s->run->error);
+  level_request request = {.fine = s->units, .work_ns = costs.work, .transfer_ns = costs.transfer};
+  if (!level_traffic.find(&x->levels, p, &request, a) || !level_repeats.find(&x->repeated, p, &request, a))
     return fail_no_memory(s->run->error);
   return stream_search_init(s, true);
 }

@@ -2,7 +2,7 @@
  * heads and tails, judged by the simulator (contention, memory and all). After Davidovic, Hansen, Mladenovic, "Variable
  * neighborhood search for multiprocessor scheduling problem with communication delays" (2001) in spirit, with moves of
  * whole same-device stretches of the path. These escape the local optima of list schedules where transfers are
- * expensive. Details: docs/theory/heuristics/tabu.md. */
+ * expensive. Details: docs/theory/search.md. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/stream/current.h"
