@@ -1,5 +1,5 @@
-/* The chain of blocks of a stream (exact/block_chain.h), each searched from the last to the first: the time that remains
- * from the start is a bound. Where a block is too large, operators are deleted until the largest is small.
+/* The chain of blocks of a stream (exact/block_chain.h), each searched from the last to the first: the time that
+ * remains from the start is a bound. Where a block is too large, operators are deleted until the largest is small.
  * docs/theory/bounds/cut_vertex.md. */
 #include "base/fail.h"
 #include "bound/bound.h"

@@ -36,11 +36,11 @@ struct situ_costs {
   int64_t reserved_bytes; /* of all memories, that rules keep free */
   part_cost *part;        /* [class] as the table of measured times has it; it is in the transfers too. NULL: unknown */
   int32_t n_rows;
-  int64_t *transfer_rows;              /* [row * n_kinds + kind]; multi-hop kinds are sums over their hops */
-  int64_t **transfer_ns;               /* [tensor] its row: transfer_ns[t][kind] */
+  int64_t *transfer_rows;           /* [row * n_kinds + kind]; multi-hop kinds are sums over their hops */
+  int64_t **transfer_ns;            /* [tensor] its row: transfer_ns[t][kind] */
   int64_t *row_min_ns, *row_max_ns; /* [row] over all kinds but 0; 0 where there are none */
-  int32_t *pair_kind;                  /* [from memory * n_memories + to memory] */
-  int32_t *link_kind;                  /* [link] */
+  int32_t *pair_kind;               /* [from memory * n_memories + to memory] */
+  int32_t *link_kind;               /* [link] */
   situ_link *link; /* [link] with latency and rate as these costs count them: measured ones, where a table has them */
 };
 

@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "base/fail.h"
-#include "learn/group.h"
 #include "learn/softmax_draw.h"
 
 enum { BATCH = 50, ELITE = 5 };
@@ -52,7 +51,7 @@ static void approach(sampler *s, int32_t n_elite) {
 static situ_status cross_entropy_solve(solve_run *run) {
   sampler *s = ARENA_ZERO(run->arena, sampler, 1);
   if (!s || !environment_init_run(&s->env, run)) return fail_no_memory(run->error);
-  if (!environment_group(&s->env, GROUP_MAX, run->arena)) return fail_no_memory(run->error);
+  if (!environment_group(&s->env, ENVIRONMENT_GROUPS, run->arena)) return fail_no_memory(run->error);
   int64_t cells = (int64_t)s->env.n_units * s->env.n_devices;
   s->random = rng_new(run->seed);
   if (!ARENA_ARRAYS(run->arena, ARRAY(s->score, cells), ARRAY(s->drawn, (int64_t)BATCH * s->env.n_units),

@@ -6,7 +6,6 @@
 
 #include "base/checked.h"
 #include "learn/gdp_net.h"
-#include "learn/group.h"
 #include "learn/learner.h"
 #include "learn/ppo.h"
 #include "learn/softmax_draw.h"
@@ -292,6 +291,6 @@ const learner gdp_learner = {
     .refine = refine,
     .vary = vary,
     .variants = "without=attention, without=superposition, memory=still, segments=short, groups=none",
-    .max_units = GROUP_MAX,
+    .max_units = ENVIRONMENT_GROUPS,
     .note_min = {[NOTE_MEAN] = -1e9}, /* a mean of rewards */
 };

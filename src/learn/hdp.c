@@ -7,7 +7,6 @@
 
 #include "base/checked.h"
 #include "learn/describe.h"
-#include "learn/group.h"
 #include "learn/seq2seq.h"
 
 enum { MAX_GROUPS = 256, GROUPS_PER_DEVICE = 20, KIND_WIDTH = 32, GROUPER = 64, HIDDEN = 64, BATCH = 10 };
@@ -142,7 +141,7 @@ static bool init_networks(hdp *s, rng *random) {
 
 static bool hdp_init(hdp *s, uint64_t seed, arena *a) {
   rng random = rng_new(seed);
-  if (!environment_group(s->env, GROUP_MAX, a) || !describe(&s->told, s->env, a)) return false;
+  if (!environment_group(s->env, ENVIRONMENT_GROUPS, a) || !describe(&s->told, s->env, a)) return false;
   const environment *env = s->env;
   int64_t n = env->n_units;
   s->n_groups = (int32_t)min64(MAX_GROUPS, GROUPS_PER_DEVICE * (int64_t)env->n_devices);

@@ -2,7 +2,6 @@
  * level by level as long as the budget lasts. docs/theory/learned/gdp.md. */
 #include "base/checked.h"
 #include "base/fail.h"
-#include "learn/group.h"
 #include "learn/learner.h"
 #include "solve/common/best_single.h"
 

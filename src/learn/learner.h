@@ -69,7 +69,7 @@ struct learner {
   /* May be NULL: takes one word of a variant (situ_learn_options), n bytes; false when it knows no such word. */
   bool (*vary)(trainer *tr, const char *word, size_t n);
   const char *variants;        /* the variants that vary accepts, for messages; NULL: none */
-  int32_t max_units;           /* units are joined until at most so many are left (learn/group.h) */
+  int32_t max_units;           /* units are joined until at most so many are left (environment_group) */
   double note_min[CASE_NOTES]; /* the minimum of each of a case's numbers: a checkpoint with less is refused */
 };
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "learn/describe.h"
-#include "learn/group.h"
 #include "learn/reinforce.h"
 #include "learn/softmax_draw.h"
 
@@ -177,7 +176,7 @@ static bool init_network(placeto *s, rng *random) {
 
 static bool placeto_init(placeto *s, uint64_t seed, arena *a) {
   rng random = rng_new(seed);
-  if (!environment_group(s->env, GROUP_MAX, a) || !describe(&s->told, s->env, a)) return false;
+  if (!environment_group(s->env, ENVIRONMENT_GROUPS, a) || !describe(&s->told, s->env, a)) return false;
   s->width = DESCRIBE_NUMBERS + OWN_NUMBERS + s->env->n_devices;
   s->params = params_new(a);
   s->device = ARENA_NEW(a, int32_t, s->env->n_units);

@@ -3,7 +3,6 @@
  * the HSDAG repository's baseline of that name tells it of a group: its kinds, output shape and neighbours. The
  * published baseline praises slow placements; here the sign is right. docs/theory/learned/learned_baselines.md. */
 #include "learn/describe.h"
-#include "learn/group.h"
 #include "learn/seq2seq.h"
 
 enum { KIND_WIDTH = 32, HIDDEN = 64, BATCH = 10 };
@@ -41,7 +40,7 @@ static void fill_rows(rnn_placer *s) {
 
 static bool rnn_placer_init(rnn_placer *s, uint64_t seed, arena *a) {
   rng random = rng_new(seed);
-  if (!environment_group(s->env, GROUP_MAX, a) || !describe(&s->told, s->env, a)) return false;
+  if (!environment_group(s->env, ENVIRONMENT_GROUPS, a) || !describe(&s->told, s->env, a)) return false;
   int32_t n = s->env->n_units, width = DESCRIBE_NUMBERS + n;
   s->params = params_new(a);
   s->rows = ARENA_ZERO(a, nn_real, (int64_t)n * width);

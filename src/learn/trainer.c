@@ -4,7 +4,6 @@
 #include "base/contracts.h"
 #include "base/fail.h"
 #include "base/file.h"
-#include "learn/group.h"
 #include "learn/learner.h"
 #include "learn/shipped.h"
 

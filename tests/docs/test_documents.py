@@ -9,13 +9,13 @@ import sys
 import tempfile
 
 CHECK = pathlib.Path(sys.argv[1]).resolve()
-PAGE = "docs/theory/heuristics/tabu.md"
+PAGE = "docs/theory/heuristics/single.md"
 TREE = {
     "docs/ARCHITECTURE.md": "# Architecture\n\nAfter this page you know the floors.\n\n"
                             "| 0 | `base/` | arena |\n\n## Where to add: `rows`, and more\n",
-    PAGE: "# tabu\n\nAfter this page you know "
+    PAGE: "# single\n\nAfter this page you know "
           "[the floors](../../ARCHITECTURE.md#where-to-add-rows-and-more), `base/arena` and `arena.c`.\n",
-    "src/base/arena.c": "/* docs/theory/heuristics/tabu.md has the argument. */\nint arena;\n",
+    "src/base/arena.c": "/* docs/theory/heuristics/single.md has the argument. */\nint arena;\n",
 }
 
 
@@ -52,7 +52,7 @@ def test_a_link_to_a_heading_that_is_not_there_is_named():
 
 
 def test_a_page_that_a_source_names_has_to_be_there():
-    names("src/base/arena.c:1: names docs/theory/heuristics/lns.md", "src/base/arena.c", "tabu.md", "lns.md")
+    names("src/base/arena.c:1: names docs/theory/heuristics/m_topo.md", "src/base/arena.c", "single.md", "m_topo.md")
 
 
 def test_a_file_that_a_page_names_has_to_be_there():

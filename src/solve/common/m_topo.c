@@ -6,7 +6,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/common/repair.h"
-#include "view/coplace.h"
+#include "view/level.h"
 #include "view/unit.h"
 
 typedef struct filling {
@@ -108,10 +108,11 @@ static situ_status m_topo_solve(solve_run *run) {
   if (!f.device || !f.used || !order_devices(&f, run->arena)) return fail_no_memory(run->error);
   find_share(&f);
   if (fill(&f)) repair_offer(run, &(placement){.device = f.device});
-  bool larger;
+  level_list coplaced;
   if (solve_done(run)) return SITU_STATUS_OK;
-  if (!coplace_find(&f.units, &larger, p, run->arena)) return fail_no_memory(run->error);
-  if (!larger) return SITU_STATUS_OK;
+  if (!level_coplaced.find(&coplaced, p, &(level_request){0}, run->arena)) return fail_no_memory(run->error);
+  if (coplaced.n == 0) return SITU_STATUS_OK;
+  f.units = coplaced.of[0];
   find_share(&f);
   if (fill(&f)) repair_offer(run, &(placement){.device = f.device});
   return SITU_STATUS_OK;

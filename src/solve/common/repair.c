@@ -49,12 +49,14 @@ static int64_t unit_cost(const situ_problem *p, const int32_t *device, unit_memb
 }
 
 /* Lists the units that could leave memory `full`, each with its cheapest destination among the memories with room. */
-static int32_t list_candidates(candidate *list, const situ_problem *p, const int32_t *device, int32_t full,
+static int32_t list_candidates(candidate *list, const solve_run *run, const int32_t *device, int32_t full,
                                const int64_t *room) {
+  const situ_problem *p = run->problem;
+  const unit_list *units = solve_units(run);
   int32_t n = 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
     if (p->memory_of[device[v]] != full || p->pin[v] >= 0) continue;
-    unit_members u = unit_of(p, v);
+    unit_members u = unit_list_members(units, units->of[v]);
     if (u.member[0] != v) continue; /* once for each unit, which may contain all steps of a layer */
     int64_t bytes = unit_bytes(p, u), least = SITU_NEVER_NS;
     if (bytes == 0) continue;
@@ -74,7 +76,9 @@ static int32_t list_candidates(candidate *list, const situ_problem *p, const int
 }
 
 /* Moves enough off the memory with the largest excess. False when nothing can move. */
-static bool relieve(const situ_problem *p, int32_t *device, const int64_t *peak, int64_t *room, candidate *list) {
+static bool relieve(const solve_run *run, int32_t *device, const int64_t *peak, int64_t *room, candidate *list) {
+  const situ_problem *p = run->problem;
+  const unit_list *units = solve_units(run);
   int32_t full = -1;
   int64_t worst = 0;
   for (int32_t m = 0; m < p->n_memories; m++) {
@@ -85,7 +89,7 @@ static bool relieve(const situ_problem *p, int32_t *device, const int64_t *peak,
     full = m;
   }
   if (full < 0) return false;
-  int32_t n = list_candidates(list, p, device, full, room);
+  int32_t n = list_candidates(list, run, device, full, room);
   if (n > 0) qsort(list, (size_t)n, sizeof *list, by_merit);
   int64_t freed = 0;
   for (int32_t i = 0; i < n && freed < worst; i++) {
@@ -93,7 +97,7 @@ static bool relieve(const situ_problem *p, int32_t *device, const int64_t *peak,
     if (*there < list[i].bytes) continue;
     if (*there != SITU_UNLIMITED_BYTES) *there -= list[i].bytes;
     freed = sat_add(freed, list[i].bytes);
-    unit_members_put(unit_of(p, list[i].v), device, list[i].to);
+    unit_members_put(unit_list_members(units, units->of[list[i].v]), device, list[i].to);
   }
   return freed > 0;
 }
@@ -113,7 +117,7 @@ int64_t repair_offer(solve_run *run, placement *where) {
       list = ARENA_NEW(run->arena, candidate, p->n_operators);
       room = ARENA_NEW(run->arena, int64_t, p->n_memories);
     }
-    if (!list || !room || !relieve(p, where->device, found.peak_bytes, room, list)) break;
+    if (!list || !room || !relieve(run, where->device, found.peak_bytes, room, list)) break;
     found = solve_try(run, where);
   }
   arena_release(run->arena, mark);

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/contracts.h"
 #include "base/fail.h"
-#include "solve/common/solver.h"
+#include "solve/common/search.h"
 #include "view/footprint.h"
 
 bool solver_serves(const solver *s, const situ_problem *problem) {
@@ -61,7 +61,12 @@ static situ_status run_part(situ_status (*what)(solve_run *run, const solver *s)
   return status;
 }
 
-static situ_status run_search(solve_run *run, const solver *s) { return s->solve(run); }
+situ_status solver_solve(const solver *s, solve_run *run) {
+  REQUIRE(!s->solve != !s->search);
+  return s->search ? search_run(run, s->search) : s->solve(run);
+}
+
+static situ_status run_search(solve_run *run, const solver *s) { return solver_solve(s, run); }
 
 static situ_status run_starts(solve_run *run, const solver *s) {
   if (run->incumbent->best.device) return SITU_STATUS_OK;
@@ -80,7 +85,7 @@ static situ_status prepare(solve_run *run, const solver *s) {
 static situ_status prepare_and_search(solve_run *run, const solver *s) {
   if (s->multistart && run->rounds) return run->rounds(run, s);
   TRY(prepare(run, s));
-  return s->solve(run);
+  return solver_solve(s, run);
 }
 
 situ_status solver_run(const solver *s, const solve_run *parent, double share, int64_t limit_ns) {
@@ -99,6 +104,7 @@ situ_status solver_borrow(incumbent *found, const solver *s, const situ_problem 
                           double share, int64_t limit_ns) {
   solve_run run = *parent;
   run.problem = other;
+  run.units = NULL;
   run.incumbent = found;
   run.simulator = simulator_new(other, parent->arena);
   if (!incumbent_init(found, other, parent->arena) || !run.simulator) return fail_no_memory(parent->error);

@@ -50,9 +50,24 @@ static inline bool solve_is_large(const situ_problem *p) { return p->n_operators
 /* Up to so many operators exact programs of free pipelines may end, and searches of single operators get everywhere. */
 enum { SOLVE_FEW = 2048 };
 
+/* A number that a solver depends on. Everything that is a matter of judgement is one, so that tests and benchmarks can
+ * change it. */
+typedef struct solver_parameter {
+  const char *name;
+  double default_value, min, max;
+  const char *text; /* what it is, with its unit */
+} solver_parameter;
+
+/* A value other than the default. */
+typedef struct solver_setting {
+  const char *solver, *parameter;
+  double value; /* within the limits of the parameter (a contract) */
+} solver_setting;
+
 /* One running solver. */
 typedef struct solve_run {
   const situ_problem *problem;
+  const unit_list *units; /* NULL: those of the problem; else unions of them, which searches move as one */
   simulator *simulator;
   budget *budget;
   incumbent *incumbent;
@@ -70,10 +85,16 @@ typedef struct solve_run {
   int64_t tune_steps;
   layer_plan *form; /* the required form of plans, in addition to the constraints of the problem; every examined plan
                        modifies it, so only one thread may use it. NULL: any */
-  bool roomy;       /* stream: no plan can exceed a memory, so none is followed */
-  arena *arena;     /* scratch: released when the solver returns */
+  const solver_setting *settings; /* ended by a NULL solver; NULL: all defaults */
+  bool roomy;                     /* stream: no plan can exceed a memory, so none is followed */
+  arena *arena;                   /* scratch: released when the solver returns */
   situ_error *error;
 } solve_run;
+
+/* The units of a run. */
+static inline const unit_list *solve_units(const solve_run *run) {
+  return run->units ? run->units : &run->problem->units;
+}
 
 /* A row that runs before another, with `share` (0 .. 1) of the budget that is then left. */
 typedef struct solver_start {
@@ -100,10 +121,18 @@ struct solver {
   solver_start starts[SOLVER_STARTS + 1];
   /* May be NULL: runs once after them and before `solve`, to find a plan to start from; uses no random numbers. */
   situ_status (*start)(solve_run *run);
+  /* One of the two. */
   situ_status (*solve)(solve_run *run);
+  const struct search_row *search; /* solve/common/search.h */
+  /* Parameters other than those of `search`. */
+  const solver_parameter *parameters;
+  int32_t n_parameters;
 };
 
 /* ---- one row ---- */
+
+/* Calls solve, or runs the search. */
+situ_status solver_solve(const solver *s, solve_run *run);
 
 bool solver_serves(const solver *s, const situ_problem *problem);
 /* Whether the solver or bound of this name takes part. One that does not finds nothing wherever a row runs it. */

@@ -273,7 +273,7 @@ static situ_status run_row(solve_run *run, void *context, int32_t number) {
   const portfolio *p = context;
   const solver *s = p->rows[number % p->n_rows];
   run->solver = run->watch->solver = s->name;
-  return s->solve(run);
+  return solver_solve(s, run);
 }
 
 static bool is_stream(const solve_run *run) { return run->problem->execution == SITU_EXECUTION_STREAM; }

@@ -1,23 +1,20 @@
 #include "solve/pipeline/cooling.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "base/contracts.h"
+#include "base/fail.h"
 
-enum { EXCHANGES = 2, EXCHANGED = 8 }; /* tries of an exchange; sixteenths of the rejected moves that get them */
-static const double PAID_SLOPE = 0.5;  /* of devices that pay for tensors */
-static const double MAX_RISE = 20;     /* in temperatures: a move that adds more would be accepted once in 5e8 times */
-static const double LOOK_AHEAD = 2;    /* of the target, in temperatures below the goal */
-static const double ANY_EXCESS = 0.01, MEMORY_EXCESS = 4; /* energy of any excess; added for one of a memory's size */
-
-bool cooling_init(cooling *c, const hypergraph *h, arena *a) {
-  if (!ARENA_ARRAYS(a, ARRAY(c->slope, h->n_devices), ARRAY(c->energy, h->n_devices), ZEROS(c->best, h->n_units)) ||
-      !partition_init(&c->now, h, a))
-    return false;
-  for (int32_t d = 0; d < h->n_devices; d++) c->slope[d] = problem_is_host(h->problem, d) ? 0 : PAID_SLOPE;
-  return true;
-}
+enum { EXCHANGES, EXCHANGED, SLOPE, MAX_RISE, LOOK_AHEAD, ANY_EXCESS, MEMORY_EXCESS, N_PARAMETERS };
+static const solver_parameter COOLING_PARAMETERS[N_PARAMETERS] = {
+    [EXCHANGES] = {"exchanges", 2, 0, 1000, "tries of an exchange"},
+    [EXCHANGED] = {"exchanged", 8, 0, 16, "sixteenths of the rejected moves that get them"},
+    [SLOPE] = {"slope", 0.5, 0, 10, "energy for a nanosecond below the target, of devices that pay for tensors"},
+    [MAX_RISE] = {"max_rise", 20, 1, 1000,
+                  "in temperatures: what adds more is not drawn for (once in 5e8 times at 20)"},
+    [LOOK_AHEAD] = {"look_ahead", 2, 0, 100, "how far the target is below the period to beat, in temperatures"},
+    [ANY_EXCESS] = {"any_excess", 0.01, 0, 100, "energy of any excess of memory, in periods to beat"},
+    [MEMORY_EXCESS] = {"memory_excess", 4, 0, 1000, "energy added for an excess of a memory's size"},
+};
 
 /* Keeps the current partition if it is the best that fits. */
 static void keep_best(cooling *c) {
@@ -56,7 +53,7 @@ static inline double energy_of(const cooling *c, int32_t d, const device_sums *s
   int64_t excess = partition_excess(&c->now, d, sums);
   if (excess == 0) return energy;
   double room = (double)c->now.h->limit_bytes[d] + 1;
-  return energy + c->goal_ns * (ANY_EXCESS + MEMORY_EXCESS * (double)excess / room);
+  return energy + c->base.scale * (c->base.set[ANY_EXCESS] + c->base.set[MEMORY_EXCESS] * (double)excess / room);
 }
 
 /* Prices are energies here. */
@@ -70,12 +67,10 @@ static inline void weigh(const cooling *c, int32_t unit, int32_t to, priced_move
   m->more = m->from_price - c->energy[m->from] + m->to_price - c->energy[to];
 }
 
-/* The maximum rise of the energy that is accepted (Metropolis), drawn for each move. */
-static inline double draw_threshold(cooling *c) { return -c->temperature_ns * log(1 - rng_unit(c->random)); }
-
-static inline bool accepts(cooling *c, double more) {
-  if (more <= 0) return true;
-  return more < MAX_RISE * c->temperature_ns && more < draw_threshold(c);
+static inline bool accepts(cooling *c, double rise) {
+  search *s = &c->base;
+  if (rise <= 0) return true;
+  return rise < s->set[MAX_RISE] * s->temperature && rise < search_threshold(&s->random, s->temperature);
 }
 
 /* ---- moves ---- */
@@ -85,26 +80,27 @@ static inline int32_t draw_neighbour(cooling *c, int32_t unit) {
   const hypergraph *h = c->now.h;
   int32_t first = h->touch_start[unit], n = h->touch_start[unit + 1] - first;
   if (n == 0) return -1;
-  int32_t e = h->touch[first + rng_below(c->random, n)].edge;
-  return h->pin[h->pin_start[e] + rng_below(c->random, h->pin_start[e + 1] - h->pin_start[e])];
+  int32_t e = h->touch[first + rng_below(&c->base.random, n)].edge;
+  return h->pin[h->pin_start[e] + rng_below(&c->base.random, h->pin_start[e + 1] - h->pin_start[e])];
 }
 
 /* A device for a unit: mostly that of a neighbour. */
 static inline int32_t draw_device(cooling *c, int32_t unit) {
   int32_t from = c->now.device[unit];
-  if (rng_below(c->random, 4) != 0) {
+  if (rng_below(&c->base.random, 4) != 0) {
     int32_t w = draw_neighbour(c, unit);
     if (w >= 0 && c->now.device[w] != from) return c->now.device[w];
   }
-  return (int32_t)rng_below(c->random, c->now.h->n_devices);
+  return (int32_t)rng_below(&c->base.random, c->now.h->n_devices);
 }
 
 /* Makes a move that was rejected alone, if moving another unit back makes it acceptable. */
 static bool exchange(cooling *c, const priced_move *there) {
   priced_move undo = partition_inverse(&c->now, c->energy, there), back;
   partition_make(&c->now, c->energy, there);
-  for (int32_t k = 0; k < EXCHANGES; k++) {
-    int32_t other = partition_unit(&c->now, there->to, rng_below(c->random, partition_n_units(&c->now, there->to)));
+  for (int32_t k = 0; k < search_get(&c->base, EXCHANGES); k++) {
+    int32_t other =
+        partition_unit(&c->now, there->to, rng_below(&c->base.random, partition_n_units(&c->now, there->to)));
     if (other == there->unit || !partition_allows(c->now.h, other, there->from)) continue;
     weigh(c, other, there->from, &back);
     if (!accepts(c, there->more + back.more)) continue;
@@ -118,28 +114,48 @@ static bool exchange(cooling *c, const priced_move *there) {
 /* Tries one move. Returns whether the partition has changed. */
 static bool try_move(cooling *c) {
   const hypergraph *h = c->now.h;
-  int32_t unit = (int32_t)rng_below(c->random, h->n_units), to = draw_device(c, unit);
+  int32_t unit = (int32_t)rng_below(&c->base.random, h->n_units), to = draw_device(c, unit);
   if (to == c->now.device[unit] || !partition_allows(h, unit, to)) return false;
   priced_move m;
   weigh(c, unit, to, &m);
-  if (!accepts(c, m.more)) return rng_below(c->random, 16) < EXCHANGED && exchange(c, &m);
+  if (!accepts(c, m.more)) return rng_below(&c->base.random, 16) < search_get(&c->base, EXCHANGED) && exchange(c, &m);
   partition_make(&c->now, c->energy, &m);
   return true;
 }
 
-static void set_temperature(cooling *c, double part) {
-  c->temperature_ns = c->goal_ns * part;
-  c->target_ns = c->goal_ns - LOOK_AHEAD * c->temperature_ns;
+static void cooling_sweep(search *s) {
+  cooling *c = (cooling *)s;
+  c->target_ns = s->scale - s->set[LOOK_AHEAD] * s->temperature;
   for (int32_t d = 0; d < c->now.h->n_devices; d++) c->energy[d] = energy_of(c, d, &c->now.sums[d]);
+  for (int32_t k = 0; k < SEARCH_SWEEP; k++)
+    if (try_move(c)) keep_best(c);
+  budget_spend(s->run->budget, 1);
 }
 
-void cooling_run(cooling *c, double hot, double cold, int64_t n_moves) {
-  REQUIRE(hot > 0 && cold > 0 && n_moves >= 0);
-  if (c->now.h->n_units == 0) return;
-  for (int64_t done = 0; done < n_moves; done += MOVES_OF_A_STEP) {
-    set_temperature(c, hot * pow(cold / hot, (double)done / (double)n_moves));
-    for (int32_t k = 0; k < MOVES_OF_A_STEP; k++)
-      if (try_move(c)) keep_best(c);
-    if (budget_spend(c->budget, 1)) return;
-  }
+static situ_status cooling_prepare(search *s) {
+  cooling *c = (cooling *)s;
+  const hypergraph *h = c->now.h;
+  arena *a = s->run->arena;
+  if (!ARENA_ARRAYS(a, ARRAY(c->slope, h->n_devices), ARRAY(c->energy, h->n_devices), ZEROS(c->best, h->n_units)) ||
+      !partition_init(&c->now, h, a))
+    return fail_no_memory(s->run->error);
+  for (int32_t d = 0; d < h->n_devices; d++) c->slope[d] = problem_is_host(h->problem, d) ? 0 : s->set[SLOPE];
+  s->ended = h->n_units == 0;
+  return SITU_STATUS_OK;
+}
+
+static const search_row COOLING = {
+    .size = sizeof(cooling),
+    .rule = SEARCH_THRESHOLD,
+    .parameters = COOLING_PARAMETERS,
+    .n_parameters = N_PARAMETERS,
+    .init = cooling_prepare,
+    .sweep = cooling_sweep,
+};
+
+situ_status cooling_init(cooling *c, const hypergraph *h, solve_run *run, rng random, double scale) {
+  *c = (cooling){.now = {.h = h}, .best_ns = SITU_NEVER_NS};
+  TRY(search_init(&c->base, &COOLING, run, random));
+  c->base.scale = scale;
+  return SITU_STATUS_OK;
 }

@@ -7,33 +7,25 @@
 #ifndef SITU_SOLVE_PIPELINE_COOLING_H
 #define SITU_SOLVE_PIPELINE_COOLING_H
 
-#include "base/budget.h"
-#include "base/rng.h"
+#include "solve/common/search.h"
 #include "solve/pipeline/partition.h"
 
-enum { MOVES_OF_A_STEP = 64 };
-
 typedef struct cooling {
-  budget *budget; /* a step is MOVES_OF_A_STEP tried moves */
-  rng *random;
+  search base; /* scale: the period to beat, in nanoseconds, which the caller sets; rng and schedule too */
   partition now;
-  int64_t
-      best_ns; /* the minimum period of a partition that fits, so far; a caller lowers it to accept only better ones */
-  int32_t *best;  /* [unit] that partition, if there is one */
-  double goal_ns; /* the period to beat */
-
-  double temperature_ns, target_ns;
+  int64_t best_ns; /* the minimum period of a partition that fits, so far; a caller lowers it to accept only better
+                      ones */
+  int32_t *best;   /* [unit] that partition, if there is one */
+  double target_ns;
   double *slope;  /* [device] share of its load that counts below the target too */
   double *energy; /* [device] with its current units */
 } cooling;
 
-/* Allocates for partitions of a hypergraph; the caller sets the fields down to goal_ns except `now`. False without
- * memory. */
-bool cooling_init(cooling *c, const hypergraph *h, arena *a);
+/* Makes a search of partitions of h, from no partition yet, at temperatures from hot to cold in units of scale.
+ * NO_MEMORY or OK. */
+situ_status cooling_init(cooling *c, const hypergraph *h, solve_run *run, rng random, double scale);
 /* Starts from a partition, which may be the best one. */
 void cooling_start(cooling *c, const int32_t *device);
-/* Cools from one temperature to another, both as multiples of goal_ns, for n_moves tried moves or until the budget is
- * spent. */
-void cooling_run(cooling *c, double hot, double cold, int64_t n_moves);
+/* Then search_cycle cools from base.schedule.hot to cold. */
 
 #endif

@@ -5,13 +5,12 @@
  * at a high temperature, and projects it to finer and finer levels while it cools (pipeline/cooling.h): merged units
  * cross barriers that single units cannot. A cycle starts either from a random partition, or from one member of the
  * pool or two of them; then it merges only units that are on one device in each of them, so that what they agree on is
- * kept. docs/theory/heuristics/free_search.md has the details. */
+ * kept. docs/theory/search.md has the details. */
 #include <math.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "solve/common/solver.h"
 #include "solve/common/walks.h"
 #include "solve/pipeline/coarsen.h"
 #include "solve/pipeline/cooling.h"
@@ -140,10 +139,12 @@ static bool cool_levels(cycle *s, int32_t n_levels, double hot) {
   for (int32_t k = n_levels - 1; k >= 0; k--, now *= part) {
     level *l = &s->levels[k];
     arena_mark mark = arena_get_mark(s->run->arena);
-    cooling c = {.budget = s->run->budget, .random = &s->random, .best_ns = SITU_NEVER_NS, .goal_ns = s->all->goal_ns};
-    if (!cooling_init(&c, &l->h, s->run->arena)) return false;
+    cooling c;
+    if (cooling_init(&c, &l->h, s->run, s->random, s->all->goal_ns) != SITU_STATUS_OK) return false;
+    c.base.schedule = (search_schedule){.hot = now, .cold = now * part};
     cooling_start(&c, l->device);
-    cooling_run(&c, now, now * part, (int64_t)(s->effort * l->h.n_units * l->h.n_devices));
+    search_cycle(&c.base, (int64_t)(s->effort * l->h.n_units * l->h.n_devices));
+    s->random = c.base.random;
     keep(s, l, &c);
     const int32_t *device = c.best_ns < SITU_NEVER_NS ? c.best : c.now.device;
     for (int32_t u = 0; k > 0 && u < l[-1].h.n_units; u++) l[-1].device[u] = device[l->into[u]];
@@ -218,7 +219,7 @@ static int32_t generation_size(const free_search *s) {
   const budget *b = s->run->budget;
   if (b->max_steps == INT64_MAX) return s->n_found;
   double moves = 2 * effort_of(s, s->n_cycles + s->n_found) * s->whole.n_units * s->whole.n_devices;
-  double paid = (double)budget_steps_left(b) * MOVES_OF_A_STEP / fmax(moves, 1);
+  double paid = (double)budget_steps_left(b) * SEARCH_SWEEP / fmax(moves, 1);
   return paid >= s->n_found ? s->n_found : paid > 1 ? (int32_t)paid : 1;
 }
 
@@ -238,7 +239,7 @@ static situ_status free_search_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   if (p->n_operators == 0 || solve_done(run)) return SITU_STATUS_OK;
   free_search s = {.run = run, .random = rng_new(run->seed)};
-  if (!hypergraph_find(&s.whole, p, true, run->arena)) return fail_no_memory(run->error);
+  if (!hypergraph_find_units(&s.whole, p, solve_units(run), true, run->arena)) return fail_no_memory(run->error);
   if (!hypergraph_fits(&s.whole)) return SITU_STATUS_OK;
   if (!free_search_init(&s)) return fail_no_memory(run->error);
   if (run->incumbent->best.device) {

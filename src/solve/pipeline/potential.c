@@ -9,8 +9,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/fail.h"
-#include "solve/common/solver.h"
-#include "solve/pipeline/cooling.h"
+#include "solve/common/search.h"
 #include "solve/pipeline/partition.h"
 
 enum { MAX_TRIED = 6, N_STRANGERS = 2, EXCHANGES = 8, MIN_SWEEPS = 8 };
@@ -158,8 +157,8 @@ static bool sweep(potential *s, bool back) {
   for (int32_t d = 0; d < s->h.n_devices; d++) s->price[d] = price_of(s, d, &s->now.sums[d]);
   for (int32_t k = 0; k < n; k++) {
     settle(s, back ? n - 1 - k : k);
-    int64_t steps = s->n_weighed / MOVES_OF_A_STEP;
-    s->n_weighed -= steps * MOVES_OF_A_STEP;
+    int64_t steps = s->n_weighed / SEARCH_SWEEP;
+    s->n_weighed -= steps * SEARCH_SWEEP;
     if (steps > 0 && budget_spend(s->run->budget, steps)) return false;
   }
   look(s);
@@ -184,7 +183,7 @@ static bool descend(potential *s, const descent *of, int32_t n_sweeps) {
 static cost sweep_cost(const potential *s, bool exchanges) {
   if (exchanges && s->with_exchanges.time_ns > 0) return s->with_exchanges;
   cost plain = s->plain;
-  if (plain.time_ns == 0) plain.steps = (int64_t)s->h.n_units * min64(s->h.n_devices - 1, MAX_TRIED) / MOVES_OF_A_STEP;
+  if (plain.time_ns == 0) plain.steps = (int64_t)s->h.n_units * min64(s->h.n_devices - 1, MAX_TRIED) / SEARCH_SWEEP;
   int64_t times = exchanges ? 1 + EXCHANGES : 1;
   return (cost){times * plain.steps, times * plain.time_ns};
 }

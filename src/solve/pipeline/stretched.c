@@ -1,30 +1,25 @@
 /* stretched: free pipelines of networks that repeat themselves. The same unit of many consecutive layers is one
- * (pipeline/repeats.h), so that few units are left, and free_search can search them well: a good plan of few layers,
- * each stretched over many. docs/theory/heuristics/stretched.md. */
+ * (view/level.h, ranges), so that few units are left, and free_search can search them well: a good plan of few layers,
+ * each stretched over many. docs/theory/level.md. */
 #include "base/checked.h"
 #include "base/fail.h"
-#include "solve/common/solver.h"
-#include "solve/pipeline/repeats.h"
+#include "solve/common/search.h"
+#include "view/level.h"
 
-enum { FEW_RANGES = 16, RANGES_OF_A_DEVICE = 2, FEW_REPEATS = 8 };
-
-/* How many ranges of layers: enough for each device to have some, and each of two layers or more. */
-static int32_t ranges_wanted(const situ_problem *p, int32_t n_repeats) {
-  int64_t wanted = max64(FEW_RANGES, RANGES_OF_A_DEVICE * (int64_t)p->n_devices);
-  return (int32_t)min64(wanted, n_repeats / 2);
-}
+enum { RANGES, RANGES_OF_A_DEVICE, N_PARAMETERS };
+static const solver_parameter STRETCHED_PARAMETERS[N_PARAMETERS] = {
+    [RANGES] = {"ranges", 16, 1, 1e6, "ranges of layers, where there are so many, or more for many devices"},
+    [RANGES_OF_A_DEVICE] = {"ranges_of_a_device", 2, 0, 1e6, "ranges for each device, at least"},
+};
 
 /* Searches plans in which the units of a range are one. The search alone, from nothing: it then aims at the lower
  * bound, which is nearer than any plan found at once. */
 static situ_status search_ranges(solve_run *parent, const unit_list *units) {
-  situ_problem view = *parent->problem;
-  view.units = *units;
   solve_run run = *parent;
   incumbent found;
-  run.problem = &view;
+  run.units = units;
   run.incumbent = &found;
-  run.simulator = simulator_new(&view, parent->arena);
-  if (!run.simulator || !incumbent_init(&found, &view, parent->arena)) return fail_no_memory(parent->error);
+  if (!incumbent_init(&found, run.problem, parent->arena)) return fail_no_memory(parent->error);
   found.lower_bound_ns = parent->incumbent->lower_bound_ns;
   situ_status status = solver_search(&free_search_solver, &run, 1);
   if (status == SITU_STATUS_OK && found.value_ns < parent->incumbent->value_ns) solve_offer(parent, &found.best);
@@ -34,13 +29,15 @@ static situ_status search_ranges(solve_run *parent, const unit_list *units) {
 
 static situ_status stretched_solve(solve_run *run) {
   const situ_problem *p = run->problem;
-  repeats layers;
-  unit_list units;
+  level_list ranges;
+  double set[N_PARAMETERS];
   if (p->n_operators == 0 || solve_done(run)) return SITU_STATUS_OK;
-  if (!repeats_find(&layers, p, run->arena)) return fail_no_memory(run->error);
-  if (layers.n < FEW_REPEATS) return SITU_STATUS_OK;
-  if (!repeats_merge(&units, &layers, ranges_wanted(p, layers.n), run->arena)) return fail_no_memory(run->error);
-  return units.n <= p->units.n / 2 ? search_ranges(run, &units) : SITU_STATUS_OK;
+  search_parameters_get(set, run, STRETCHED_PARAMETERS, N_PARAMETERS);
+  int64_t wanted = max64((int64_t)set[RANGES], (int64_t)set[RANGES_OF_A_DEVICE] * p->n_devices);
+  if (!level_ranges.find(&ranges, p, &(level_request){.n_wanted = (int32_t)wanted}, run->arena))
+    return fail_no_memory(run->error);
+  bool few = ranges.n > 0 && ranges.of[0].n <= p->units.n / 2;
+  return few ? search_ranges(run, &ranges.of[0]) : SITU_STATUS_OK;
 }
 
 static bool stretched_serves(const situ_problem *p) {
@@ -56,4 +53,6 @@ const solver stretched_solver = {
     .serves = stretched_serves,
     .starts = {{&single_solver, 1}, {&m_topo_solver, 1}},
     .solve = stretched_solve,
+    .parameters = STRETCHED_PARAMETERS,
+    .n_parameters = N_PARAMETERS,
 };

@@ -3,7 +3,7 @@
 #include "base/fail.h"
 #include "solve/stream/list.h"
 #include "solve/stream/rank.h"
-#include "view/coplace.h"
+#include "view/level.h"
 
 enum { ALL_WAYS_UP_TO = 100000 }; /* operators; above this, one schedule is made */
 
@@ -45,13 +45,15 @@ situ_status baechi_solve(solve_run *run, favourites_finder *find) {
   rank_upward(level, p, &costs);
   list_pair_policy policy = {.rule = LIST_EARLIEST_START, .level = level, .favourite = favourite};
   bool going = true;
-  for (int32_t coplaced = 0; coplaced < 2 && going; coplaced++) {
-    unit_list units = p->units;
-    bool larger = p->n_operators <= ALL_WAYS_UP_TO;
-    if (coplaced && larger && !coplace_find(&units, &larger, p, run->arena)) return fail_no_memory(run->error);
-    if (coplaced && !larger) break;
-    if (find) TRY(find(favourite, run, &units));
-    TRY(schedule(&going, run, &policy, &units));
+  level_list coplaced = {.n = 0};
+  for (int32_t joined = 0; joined < 2 && going; joined++) {
+    if (joined && p->n_operators <= ALL_WAYS_UP_TO &&
+        !level_coplaced.find(&coplaced, p, &(level_request){0}, run->arena))
+      return fail_no_memory(run->error);
+    if (joined && coplaced.n == 0) break;
+    const unit_list *units = joined ? &coplaced.of[0] : &p->units;
+    if (find) TRY(find(favourite, run, units));
+    TRY(schedule(&going, run, &policy, units));
   }
   return SITU_STATUS_OK;
 }

@@ -2,7 +2,7 @@
  * share.
  *
  * The schedule is made once for each choice of three, and the best by simulation stays: units are those of the problem
- * or co-placed ones (view/coplace.h); hosts are devices like others, or only take what nothing else can (Baechi knows
+ * or co-placed ones (view/level.h); hosts are devices like others, or only take what nothing else can (Baechi knows
  * accelerators only, and earliest start fills slow devices like fast ones); where links serve one transfer
  * at a time, transfers wait for their channels or do not. */
 #ifndef SITU_SOLVE_STREAM_BAECHI_H

@@ -6,8 +6,10 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "base/csr.h"
+#include "solve/stream/rank.h"
 #include "solve/stream/sequence.h"
 #include "view/footprint.h"
+#include "view/level.h"
 
 static const double INVALID_REWARD = -10;
 
@@ -44,6 +46,28 @@ void environment_join(environment *env, const int32_t *group) {
   list_members(env);
   describe_units(env);
   CONTRACT(environment_check(env));
+}
+
+static bool join_groups(environment *env, int32_t max_units, arena *a) {
+  rank_costs costs;
+  level_list groups;
+  unit_list units = {env->n_units, env->unit_of, env->member_start, env->member};
+  int32_t *group = ARENA_NEW(a, int32_t, env->n_units);
+  if (!group || !rank_costs_find(&costs, a, env->problem, RANK_MEAN)) return false;
+  level_request request = {.fine = &units, .n_wanted = max_units, .work_ns = costs.work, .transfer_ns = costs.transfer};
+  if (!level_groups.find(&groups, env->problem, &request, a)) return false;
+  for (int32_t u = 0; u < env->n_units; u++) group[u] = groups.of[0].of[env->member[env->member_start[u]]];
+  environment_join(env, group);
+  return true;
+}
+
+bool environment_group(environment *env, int32_t max_units, arena *a) {
+  REQUIRE(max_units >= 1);
+  if (env->n_units <= max_units) return true;
+  arena_mark mark = arena_get_mark(a);
+  bool done = join_groups(env, max_units, a);
+  arena_release(a, mark);
+  return done;
 }
 
 void environment_follow(const environment *env, const int32_t *device, int32_t *of_unit) {

@@ -60,6 +60,11 @@ const char *environment_check(const environment *env);
 
 /* Units with the same group number (0 .. n_units-1) become one unit. Units are renumbered. */
 void environment_join(environment *env, const int32_t *group);
+/* Joins units (level_groups of view/level.h) until at most max_units are left, or more where constraints keep them
+ * separate. O(E log E). False without memory. */
+bool environment_group(environment *env, int32_t max_units, arena *a);
+/* As many as the baselines that group at the start learn to place within some thousands of trials. */
+enum { ENVIRONMENT_GROUPS = 64 };
 
 /* Devices by unit from devices by operator: of those that the unit may use that of most of its time, the first of
  * equals; 0 where it can run nowhere. */

@@ -1,27 +1,30 @@
 /* Iterated greedy for stream problems: some operators are removed from the schedule and reinserted one at a time where
  * they and what follows them end first. The others keep their devices. The simulator judges, and annealing decides
  * whether to continue from the result. After Ruiz, Stutzle, EJOR 2007 (there for flow shops), with list scheduling as
- * the greedy part. Details: docs/theory/heuristics/iterated_greedy.md. */
+ * the greedy part. Details: docs/theory/search.md. */
 #include <math.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/fail.h"
+#include "solve/stream/current.h"
 #include "solve/stream/list.h"
-#include "solve/stream/present.h"
-#include "view/unit.h"
 
-enum { MIN_OUT = 4, MAX_OUT = 64, FIRST_CYCLE = 1000, WALK = 4 };
-static const double OUT = 0.1;                  /* maximum fraction of the operators */
-static const double HOT = 0.003, COLD = 0.0001; /* temperatures relative to the best cost */
+enum { MIN_OUT, MAX_OUT, PART_OUT, WALK, FIRST_CYCLE, HOT, COLD, N_PARAMETERS };
+static const solver_parameter ITERATED_GREEDY_PARAMETERS[N_PARAMETERS] = {
+    [MIN_OUT] = {"min_out", 4, 1, 1000000, "operators that may be removed at least"},
+    [MAX_OUT] = {"max_out", 64, 1, 1000000, "operators that are removed at most"},
+    [PART_OUT] = {"part_out", 0.1, 0, 1, "maximum fraction of the operators that is removed"},
+    [WALK] = {"walk", 4, 1, 100, "steps of the walk among neighbours for each operator to remove"},
+    [FIRST_CYCLE] = {"first_cycle", 1000, 1, 1e9, "moves of the first cycle; each next one has twice as many"},
+    [HOT] = {"hot", 0.003, 1e-9, 10, "first temperature of a cycle, as a fraction of the best cost"},
+    [COLD] = {"cold", 0.0001, 1e-9, 10, "last temperature of a cycle"},
+};
 
 typedef struct greedy {
-  solve_run *run;
-  const situ_problem *problem;
-  rng random;
+  stream_search base;
   partial_schedule partial;
-  present now;
-  double best_cost;
-  double *key; /* [operator] its position in the next sequence: its present one, or near it */
+  double *key; /* [operator] its position in the next sequence: its current one, or near it */
   int32_t *sequence;
   int32_t *moved, n_moved; /* those of `out` with a new position */
   int32_t *forced;         /* [operator] its device; -1: removed */
@@ -32,174 +35,183 @@ typedef struct greedy {
 
 /* ---- removal ---- */
 
-static void take_out(greedy *s, int32_t v) {
-  unit_members u = unit_of(s->problem, v);
-  if (s->forced[v] < 0 || s->problem->pin[v] >= 0) return;
-  unit_members_put(u, s->forced, -1);
-  for (int32_t i = 0; i < u.n; i++) s->out[s->n_out++] = u.member[i];
+static void take_out(greedy *x, int32_t v) {
+  const search *s = &x->base.search;
+  unit_members u = search_unit(s, v);
+  if (x->forced[v] < 0 || s->problem->pin[v] >= 0) return;
+  for (int32_t i = 0; i < u.n; i++) {
+    x->forced[u.member[i]] = -1;
+    x->out[x->n_out++] = u.member[i];
+  }
 }
 
 /* A neighbour of v: a producer of an input, a user of an output, or next to it on its device; v itself where there is
  * none. */
-static int32_t draw_neighbour(greedy *s, int32_t v) {
-  const situ_graph *g = s->problem->graph;
-  int64_t inputs = g->in_start[v + 1] - g->in_start[v];
-  int32_t outputs = g->out_start[v + 1] - g->out_start[v], beside = -1;
-  int64_t k = rng_below(&s->random, 3);
-  if (k == 0 && inputs > 0) return g->producer[g->in[g->in_start[v] + rng_below(&s->random, inputs)]];
-  if (k == 1 && outputs > 0) {
-    int64_t t = g->out_start[v] + rng_below(&s->random, outputs), users = g->use_start[t + 1] - g->use_start[t];
-    if (users > 0) return g->use[g->use_start[t] + rng_below(&s->random, users)];
-  }
-  if (k == 2) beside = rng_below(&s->random, 2) ? s->now.critical.before[v] : s->now.critical.after[v];
-  return beside >= 0 ? beside : v;
+static int32_t draw_neighbour(greedy *x, int32_t v) {
+  search *s = &x->base.search;
+  const critical *c = &x->base.now.critical;
+  int32_t kind = search_draw(s, 3), w;
+  if (kind == 0)
+    w = search_draw_producer(s, v);
+  else if (kind == 1)
+    w = search_draw_user(s, v);
+  else
+    w = search_draw(s, 2) ? c->before[v] : c->after[v];
+  return w >= 0 ? w : v;
 }
 
 /* Removes operators around v. */
-static void choose_around(greedy *s, int32_t v, int32_t wanted) {
-  for (int32_t k = 0; k < WALK * wanted && s->n_out < wanted; k++) take_out(s, v = draw_neighbour(s, v));
+static void choose_around(greedy *x, int32_t v, int32_t wanted) {
+  int64_t draws = search_get(&x->base.search, WALK) * wanted;
+  for (int64_t k = 0; k < draws && x->n_out < wanted; k++) take_out(x, v = draw_neighbour(x, v));
 }
 
 /* Removes operators that start at about the time of v. */
-static void choose_window(greedy *s, int32_t v, int32_t wanted) {
-  int32_t n = s->problem->n_operators, first = s->now.critical.position[v] - (int32_t)rng_below(&s->random, wanted);
-  for (int32_t k = first < 0 ? 0 : first; k < n && k < first + wanted; k++) take_out(s, s->now.where.order[k]);
+static void choose_window(greedy *x, int32_t v, int32_t wanted) {
+  const current *now = &x->base.now;
+  search *s = &x->base.search;
+  int32_t n = s->problem->n_operators, first = now->critical.position[v] - search_draw(s, wanted);
+  for (int32_t k = first < 0 ? 0 : first; k < n && k < first + wanted; k++) take_out(x, now->where.order[k]);
 }
 
 /* Removes consecutive operators of the critical path on one device. */
-static void choose_stretch(greedy *s, int32_t at, int32_t wanted) {
-  const int32_t *path = s->now.critical.path, *device = s->now.where.device;
-  for (int32_t k = at; k < s->now.critical.n_path && s->n_out < wanted && device[path[k]] == device[path[at]]; k++)
-    take_out(s, path[k]);
-  for (int32_t k = at - 1; k >= 0 && s->n_out < wanted && device[path[k]] == device[path[at]]; k--)
-    take_out(s, path[k]);
+static void choose_stretch(greedy *x, int32_t at, int32_t wanted) {
+  const current *now = &x->base.now;
+  const critical *c = &now->critical;
+  const int32_t *path = c->path, *device = now->where.device;
+  for (int32_t k = at; k < c->n_path && x->n_out < wanted && device[path[k]] == device[path[at]]; k++)
+    take_out(x, path[k]);
+  for (int32_t k = at - 1; k >= 0 && x->n_out < wanted && device[path[k]] == device[path[at]]; k--)
+    take_out(x, path[k]);
 }
 
-static void choose_out(greedy *s) {
-  int32_t n = s->problem->n_operators, most = (int32_t)(OUT * n),
-          at = (int32_t)rng_below(&s->random, s->now.critical.n_path);
-  most = most < MIN_OUT ? MIN_OUT : most > MAX_OUT ? MAX_OUT : most;
-  int32_t wanted = 1 + (int32_t)rng_below(&s->random, most), v = s->now.critical.path[at];
-  memcpy(s->forced, s->now.where.device, (size_t)n * sizeof *s->forced);
-  s->n_out = 0;
-  s->together = false;
-  switch (rng_below(&s->random, 4)) {
-    case 0: choose_window(s, v, wanted); break;
+static void choose_out(greedy *x) {
+  const current *now = &x->base.now;
+  search *s = &x->base.search;
+  const critical *c = &now->critical;
+  int32_t n = s->problem->n_operators, at = search_draw(s, c->n_path);
+  int64_t max_out = (int32_t)(s->set[PART_OUT] * n);
+  max_out = max64(search_get(s, MIN_OUT), min64(search_get(s, MAX_OUT), max_out));
+  int32_t wanted = 1 + search_draw(s, max_out), v = c->path[at];
+  memcpy(x->forced, now->where.device, (size_t)n * sizeof *x->forced);
+  x->n_out = 0;
+  x->together = false;
+  switch (search_draw(s, 4)) {
+    case 0: choose_window(x, v, wanted); break;
     case 1:
-      choose_stretch(s, at, wanted);
-      s->together = true;
+      choose_stretch(x, at, wanted);
+      x->together = true;
       break;
-    default: choose_around(s, v, wanted);
+    default: choose_around(x, v, wanted);
   }
 }
 
 /* ---- reinsertion ---- */
 
 /* Draws new positions for removed operators, between their producers and their users. */
-static void set_keys(greedy *s) {
-  const int32_t *position = s->now.critical.position, n = s->problem->n_operators;
-  s->n_moved = 0;
-  for (int32_t v = 0; v < n; v++) s->key[v] = position[v];
-  for (int32_t i = 0; i < s->n_out; i++) {
-    int32_t v = s->out[i], low, high;
-    if (rng_below(&s->random, 2)) continue;
-    present_range(&s->now, v, &low, &high);
+static void set_keys(greedy *x) {
+  search *s = &x->base.search;
+  const current *now = &x->base.now;
+  const int32_t *position = now->critical.position, n = s->problem->n_operators;
+  x->n_moved = 0;
+  for (int32_t v = 0; v < n; v++) x->key[v] = position[v];
+  for (int32_t i = 0; i < x->n_out; i++) {
+    int32_t v = x->out[i], low, high;
+    if (search_draw(s, 2)) continue;
+    current_range(now, v, &low, &high);
     low = low > 0 ? low - 1 : 0; /* keys lie between the positions of the last producer and the first user */
     high = high < n - 1 ? high + 1 : n - 1;
-    s->key[v] = low + rng_unit(&s->random) * (high - low);
-    if (s->key[v] != position[v]) s->moved[s->n_moved++] = v;
+    x->key[v] = low + rng_unit(&s->random) * (high - low);
+    if (x->key[v] != position[v]) x->moved[x->n_moved++] = v;
   }
 }
 
-static bool comes_before(const greedy *s, int32_t v, int32_t w) {
-  return s->key[v] < s->key[w] || (s->key[v] == s->key[w] && v < w);
+static bool comes_before(const greedy *x, int32_t v, int32_t w) {
+  return x->key[v] < x->key[w] || (x->key[v] == x->key[w] && v < w);
 }
 
-/* The present order with the moved operators sorted in by their keys; ties to the lower number. */
-static void set_sequence(greedy *s) {
-  int32_t n = s->problem->n_operators, at = 0, m = 0;
-  set_keys(s);
-  for (int32_t i = 1; i < s->n_moved; i++) {
-    int32_t v = s->moved[i], k = i;
-    for (; k > 0 && comes_before(s, v, s->moved[k - 1]); k--) s->moved[k] = s->moved[k - 1];
-    s->moved[k] = v;
+/* The current order with the moved operators sorted in by their keys; ties to the lower number. */
+static void set_sequence(greedy *x) {
+  int32_t n = x->base.search.problem->n_operators, at = 0, m = 0;
+  set_keys(x);
+  for (int32_t i = 1; i < x->n_moved; i++) {
+    int32_t v = x->moved[i], k = i;
+    for (; k > 0 && comes_before(x, v, x->moved[k - 1]); k--) x->moved[k] = x->moved[k - 1];
+    x->moved[k] = v;
   }
   for (int32_t i = 0; i < n; i++) {
-    int32_t v = s->now.where.order[i];
-    if (s->key[v] != i) continue;
-    while (m < s->n_moved && comes_before(s, s->moved[m], v)) s->sequence[at++] = s->moved[m++];
-    s->sequence[at++] = v;
+    int32_t v = x->base.now.where.order[i];
+    if (x->key[v] != i) continue;
+    while (m < x->n_moved && comes_before(x, x->moved[m], v)) x->sequence[at++] = x->moved[m++];
+    x->sequence[at++] = v;
   }
-  while (m < s->n_moved) s->sequence[at++] = s->moved[m++];
+  while (m < x->n_moved) x->sequence[at++] = x->moved[m++];
 }
 
-static void set_tails(greedy *s) {
-  const situ_problem *p = s->problem;
-  for (int32_t i = 0; i < s->n_out; i++)
+static void set_tails(greedy *x) {
+  const current *now = &x->base.now;
+  const situ_problem *p = x->base.search.problem;
+  for (int32_t i = 0; i < x->n_out; i++)
     for (int32_t d = 0; d < p->n_devices; d++)
-      s->tail_ns[(int64_t)s->out[i] * p->n_devices + d] =
-          critical_rest(&s->now.critical, s->now.where.device, s->out[i], d);
+      x->tail_ns[(int64_t)x->out[i] * p->n_devices + d] =
+          critical_rest(&now->critical, now->where.device, x->out[i], d);
 }
 
 /* Occasionally sends one of them to a random device, which the others follow or not. A stretch moves as a whole. */
-static void force_some(greedy *s) {
-  int32_t d = (int32_t)rng_below(&s->random, s->problem->n_devices);
-  for (int32_t i = 0; i < s->n_out && s->together; i++) unit_put(s->problem, s->forced, s->out[i], d);
-  if (!s->together && rng_below(&s->random, 2))
-    unit_put(s->problem, s->forced, s->out[rng_below(&s->random, s->n_out)], d);
+static void force_some(greedy *x) {
+  search *s = &x->base.search;
+  int32_t d = search_draw(s, s->problem->n_devices);
+  for (int32_t i = 0; i < x->n_out && x->together; i++) search_put(s, x->forced, x->out[i], d);
+  if (!x->together && search_draw(s, 2)) search_put(s, x->forced, x->out[search_draw(s, x->n_out)], d);
 }
 
-/* One step. False when the budget ended during it. */
-static bool iterated_greedy_step(greedy *s, double temperature) {
-  present_explain(&s->now);
-  choose_out(s);
-  if (s->n_out == 0) return !budget_spend(s->run->budget, 1);
-  set_sequence(s);
-  set_tails(s);
-  force_some(s);
-  partial_clear(&s->partial);
-  list_policy policy = {.sequence = s->sequence, .tail_ns = s->tail_ns, .forced = s->forced};
-  if (!list_schedule(&s->partial, &policy, s->run->budget, s->run->arena)) return false;
-  placement where = partial_placement(&s->partial);
-  rng ahead = s->random; /* a draw now, needed or not: stopped runs would differ otherwise */
-  double slack = -temperature * log(1 - rng_unit(&ahead));
-  double cost = present_try(&s->now, &where, s->now.cost + slack + 1), more = cost - s->now.cost;
-  if (more > 0) s->random = ahead;
-  if (more > 0 && more >= slack) return true;
-  present_go_to(&s->now, &where);
-  if (cost < s->best_cost) s->best_cost = cost;
-  return true;
+static bool iterated_greedy_propose(search *s, int32_t i) {
+  greedy *x = (greedy *)s;
+  current_explain(&x->base.now);
+  choose_out(x);
+  if (x->n_out == 0) return false;
+  set_sequence(x);
+  set_tails(x);
+  force_some(x);
+  partial_clear(&x->partial);
+  list_policy policy = {.sequence = x->sequence, .tail_ns = x->tail_ns, .forced = x->forced};
+  s->ended = !list_schedule(&x->partial, &policy, s->run->budget, s->run->arena);
+  x->base.trial = partial_placement(&x->partial);
+  return !s->ended;
 }
 
-static bool iterated_greedy_init(greedy *s, solve_run *run) {
-  const situ_problem *p = run->problem;
+/* Temperatures follow the best cost at once. */
+static void iterated_greedy_accept(search *s, double cost) {
+  stream_search_go_to(s, cost);
+  s->scale = fmin(s->scale, cost);
+}
+
+static situ_status iterated_greedy_init(search *s) {
+  greedy *x = (greedy *)s;
+  const situ_problem *p = s->problem;
+  arena *a = s->run->arena;
   int64_t n = p->n_operators;
-  *s = (greedy){.run = run, .problem = p, .random = rng_new(run->seed)};
-  if (!ARENA_ARRAYS(run->arena, ARRAY(s->key, n), ARRAY(s->sequence, n), ARRAY(s->moved, n), ARRAY(s->forced, n),
-                    ARRAY(s->out, n), ZEROS(s->tail_ns, n * p->n_devices)) ||
-      !partial_init(&s->partial, p, run->arena) || !present_init(&s->now, run, true))
-    return false;
-  if (p->contention == SITU_CONTENTION_LINK) partial_follow_links(&s->partial, run->arena);
-  return true;
+  if (!ARENA_ARRAYS(a, ARRAY(x->key, n), ARRAY(x->sequence, n), ARRAY(x->moved, n), ARRAY(x->forced, n),
+                    ARRAY(x->out, n), ZEROS(x->tail_ns, n * p->n_devices)) ||
+      !partial_init_units(&x->partial, p, s->units, a))
+    return fail_no_memory(s->run->error);
+  if (p->contention == SITU_CONTENTION_LINK) partial_follow_links(&x->partial, a);
+  s->schedule = (search_schedule){
+      .first = search_get(s, FIRST_CYCLE), .growth = 2, .fills = true, .hot = s->set[HOT], .cold = s->set[COLD]};
+  return stream_search_init(s, true);
 }
 
-static situ_status iterated_greedy_solve(solve_run *run) {
-  const incumbent *best = run->incumbent;
-  if (solve_done(run) || run->problem->n_operators == 0 || !best->best.device) return SITU_STATUS_OK;
-  greedy *s = ARENA_ZERO(run->arena, greedy, 1);
-  if (!s || !iterated_greedy_init(s, run)) return fail_no_memory(run->error);
-  present_go_to(&s->now, &best->best);
-  s->best_cost = s->now.cost;
-  for (int64_t cycle = FIRST_CYCLE; !solve_done(run); cycle *= 2) {
-    if (cycle > FIRST_CYCLE) present_go_to(&s->now, &best->best);
-    int64_t left = budget_steps_left(run->budget);
-    if (left / 2 < cycle) cycle = left; /* so that the cooling completes */
-    for (int64_t k = 0; k < cycle && !solve_done(run); k++)
-      if (!iterated_greedy_step(s, s->best_cost * HOT * pow(COLD / HOT, (double)k / (double)cycle)))
-        return SITU_STATUS_OK;
-  }
-  return SITU_STATUS_OK;
-}
+static const search_row ITERATED_GREEDY = {
+    .size = sizeof(greedy),
+    .rule = SEARCH_THRESHOLD,
+    .parameters = ITERATED_GREEDY_PARAMETERS,
+    .n_parameters = N_PARAMETERS,
+    .init = iterated_greedy_init,
+    .begin = stream_search_begin,
+    .propose = iterated_greedy_propose,
+    .evaluate = stream_search_try,
+    .accept = iterated_greedy_accept,
+};
 
 const solver iterated_greedy_solver = {
     .name = "iterated_greedy",
@@ -209,5 +221,5 @@ const solver iterated_greedy_solver = {
     .anytime = true,
     .multistart = true,
     .starts = {{&heft_solver, 1}, {&single_solver, 1}},
-    .solve = iterated_greedy_solve,
+    .search = &ITERATED_GREEDY,
 };

@@ -409,7 +409,7 @@ situ_status list_by_rank(solve_run *run, const int32_t *forced) {
   const situ_problem *p = run->problem;
   double *rank = ARENA_NEW(run->arena, double, p->n_operators);
   partial_schedule s;
-  if (!rank || !partial_init(&s, p, run->arena)) return fail_no_memory(run->error);
+  if (!rank || !partial_init_units(&s, p, solve_units(run), run->arena)) return fail_no_memory(run->error);
   int32_t ways = p->n_operators <= ALL_WAYS_UP_TO ? N_RANK_WEIGHTS : 1;
   for (int32_t way = 0; way < ways && (way == 0 || !solve_done(run)); way++) {
     if (!schedule_by_rank(run, &s, rank, (rank_weight)way, forced)) return SITU_STATUS_OK;

@@ -2,55 +2,54 @@
  * again, and the rest stays as it is. Before the window this means when devices are free and inputs arrive, after it
  * the tails of what follows. Without contention nothing else about the rest matters, so the search finds the best
  * window, as long as none of its layers is too wide. The simulator judges the whole schedule.
- * docs/theory/heuristics/lns.md. */
+ * docs/theory/search.md. */
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
 #include "exact/block.h"
-#include "solve/stream/present.h"
+#include "solve/stream/current.h"
 #include "view/unit.h"
 
-enum {
-  SHORTEST = 4,
-  LONGEST = 32,
-  FIRST_LENGTH = 16,
-  WIDTH = 256,
-  MAX_CHILDREN = 1 << 17,
-  TRACE_ROOM = 1 << 15,
-  MAX_COPIES = 16 /* the most for which links can be simulated */
+enum { TRACE_ROOM = 1 << 15, MAX_COPIES = 16 /* the most for which links can be simulated */ };
+
+enum { SHORTEST, LONGEST, FIRST_LENGTH, WIDTH, MAX_CHILDREN, SLACK, N_PARAMETERS };
+static const solver_parameter LNS_PARAMETERS[N_PARAMETERS] = {
+    [SHORTEST] = {"shortest", 4, 1, 64, "operators in a window, at least"},
+    [LONGEST] = {"longest", 32, 1, 64, "operators in a window, at most"},
+    [FIRST_LENGTH] = {"first_length", 16, 1, 64, "maximum length at first: it grows while windows are solved"},
+    [WIDTH] = {"width", 256, 1, 65536, "partial schedules kept in each layer of a window"},
+    [MAX_CHILDREN] = {"max_children", 1 << 17, 1, 1e9, "partial schedules made for a window before it is given up"},
+    [SLACK] = {"slack", 0.01, 0, 1, "with contention, estimates may exceed the current value by this fraction"},
 };
-static const double SLACK = 0.01; /* with contention, estimates may exceed the present value by this */
 
 typedef struct lns {
-  solve_run *run;
-  const situ_problem *problem;
-  rng random;
+  stream_search base;
   block_machine machine;
-  present now;
-  placement trial;
-  int32_t longest;  /* the longest windows that the search can solve at present */
-  thin_graph graph; /* in the order of now */
+  int32_t longest;  /* the longest windows that the search can solve by now */
+  thin_graph graph; /* in the order of the current schedule */
   arena *ordered;   /* of graph */
   arena_mark empty;
   arena *scratch;
   block_trace trace;
 } lns;
 
-/* ---- the present schedule ---- */
+/* ---- the current schedule ---- */
 
-/* Makes the trial, just simulated, the present schedule, with the operators in order of their starts. */
-static bool settle(lns *s, const simulation *found) {
-  int32_t *order = s->trial.order;
+/* Makes the trial, just simulated, the current schedule, with the operators in order of their starts. */
+static bool take_over(lns *x, const simulation *found) {
+  const search *s = &x->base.search;
+  current *now = &x->base.now;
+  int32_t *order = x->base.trial.order;
   for (int32_t k = 1; k < s->problem->n_operators; k++) { /* nearly sorted; stable, so that it stays topological */
     int32_t v = order[k], at = k;
     for (; at > 0 && found->start_ns[order[at - 1]] > found->start_ns[v]; at--) order[at] = order[at - 1];
     order[at] = v;
   }
-  present_settle(&s->now, &s->trial, found);
-  present_explain(&s->now);
-  arena_release(s->ordered, s->empty);
-  return thin_ordered(&s->graph, s->problem, order, s->now.critical.position, s->ordered);
+  current_settle(now, &x->base.trial, found);
+  current_explain(now);
+  arena_release(x->ordered, x->empty);
+  return thin_ordered(&x->graph, s->problem, order, now->critical.position, x->ordered);
 }
 
 /* ---- a window ---- */
@@ -65,23 +64,25 @@ static bool moves_alone(const situ_problem *p, int32_t v) {
   return true;
 }
 
-static void fix_devices(const lns *s, block *b) {
+static void fix_devices(const lns *x, block *b) {
+  const search *s = &x->base.search;
   int32_t n = s->problem->n_devices;
   for (int32_t i = 0; i < b->n; i++) {
     int32_t v = b->operator_of[i];
     bool free = moves_alone(s->problem, v);
     for (int32_t d = 0; d < n; d++)
-      if (d != s->now.where.device[v] && (!free || !unit_allows(s->problem, v, d)))
+      if (d != x->base.now.where.device[v] && (!free || !unit_allows(s->problem, v, d)))
         b->time_ns[(int64_t)i * n + d] = BLOCK_FAR_NS;
   }
 }
 
 /* Tensors between members of a group need no transfer. */
-static void free_groups(const lns *s, block *b) {
+static void free_groups(const lns *x, block *b) {
+  const search *s = &x->base.search;
   const int32_t *group = s->problem->graph->colocation;
   int32_t cells = s->problem->n_memories * s->problem->n_memories;
   for (int32_t j = 0; j < b->n_tensors; j++) {
-    int32_t k = group[s->graph.operator_of[b->source[j]]];
+    int32_t k = group[x->graph.operator_of[b->source[j]]];
     bool inside = k >= 0;
     for (uint64_t users = b->users[j]; users; users &= users - 1)
       inside &= group[b->operator_of[__builtin_ctzll(users)]] == k;
@@ -91,98 +92,102 @@ static void free_groups(const lns *s, block *b) {
 
 /* Fills when devices are free and inputs arrive; with `copies` links are simulated, with channels idle at first. Inputs
  * are in their producers' memories, and where they were used before. */
-static void start_vector(const lns *s, const block *b, int64_t *vector, block_copies *copies) {
-  const situ_problem *p = s->problem;
+static void start_vector(const lns *x, const block *b, int64_t *vector, block_copies *copies) {
+  const current *now = &x->base.now;
+  const situ_problem *p = x->base.search.problem;
   const situ_graph *g = p->graph;
   int32_t n = p->n_memories, base = p->n_devices + (copies ? p->platform->n_channels : 0);
   for (int32_t d = 0; d < base; d++) vector[d] = 0;
   for (int32_t k = 0; k < b->first; k++) {
-    int32_t v = s->now.where.order[k];
-    vector[s->now.where.device[v]] = max64(vector[s->now.where.device[v]], s->now.finish_ns[v]);
+    int32_t v = now->where.order[k];
+    vector[now->where.device[v]] = max64(vector[now->where.device[v]], now->finish_ns[v]);
   }
   int64_t *there = vector + base;
   for (int32_t j = 0; j < b->n_entry; j++) {
-    int32_t u = s->now.where.order[b->source[j]], m = p->memory_of[s->now.where.device[u]], t = b->real_tensor[j];
+    int32_t u = now->where.order[b->source[j]], m = p->memory_of[now->where.device[u]], t = b->real_tensor[j];
     for (int32_t w = 0; w < n; w++)
-      there[j * n + w] = min64(s->now.finish_ns[u] + b->way_ns[((int64_t)j * n + m) * n + w], BLOCK_FAR_NS);
+      there[j * n + w] = min64(now->finish_ns[u] + b->way_ns[((int64_t)j * n + m) * n + w], BLOCK_FAR_NS);
     if (!copies || j >= MAX_COPIES || (j + 1) * n > 64) continue;
     copies->home |= (uint64_t)m << (4 * j);
     copies->there |= (uint64_t)1 << (j * n + m);
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
-      if (s->now.critical.position[g->use[i]] < b->first)
-        copies->there |= (uint64_t)1 << (j * n + p->memory_of[s->now.where.device[g->use[i]]]);
+      if (now->critical.position[g->use[i]] < b->first)
+        copies->there |= (uint64_t)1 << (j * n + p->memory_of[now->where.device[g->use[i]]]);
   }
 }
 
 /* The minimum time from the end of each operator on each device to the end of everything, through what follows the
  * window. */
-static void tails_behind(const lns *s, const block *b, int64_t *behind_ns) {
-  const situ_problem *p = s->problem;
+static void tails_behind(const lns *x, const block *b, int64_t *behind_ns) {
+  const current *now = &x->base.now;
+  const situ_problem *p = x->base.search.problem;
   const situ_graph *g = p->graph;
   int32_t last = b->first + b->n - 1;
   int64_t next_ns[BLOCK_DEVICES] = {0};
   for (int32_t k = p->n_operators - 1; k > last; k--)
-    next_ns[s->now.where.device[s->now.where.order[k]]] = s->now.critical.tail_ns[s->now.where.order[k]];
+    next_ns[now->where.device[now->where.order[k]]] = now->critical.tail_ns[now->where.order[k]];
   for (int32_t i = 0; i < b->n; i++)
     for (int32_t d = 0; d < p->n_devices; d++) {
       int32_t v = b->operator_of[i];
       int64_t most = next_ns[d];
       for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
         for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) {
-          int32_t x = g->use[k];
-          if (s->now.critical.position[x] > last)
-            most =
-                max64(most, sat_add(problem_transfer_ns(p, t, d, s->now.where.device[x]), s->now.critical.tail_ns[x]));
+          int32_t user = g->use[k];
+          if (now->critical.position[user] > last)
+            most = max64(most,
+                         sat_add(problem_transfer_ns(p, t, d, now->where.device[user]), now->critical.tail_ns[user]));
         }
       behind_ns[(int64_t)i * p->n_devices + d] = most;
     }
 }
 
-/* The present value of the window, computed as in the search. */
-static int64_t window_value(const lns *s, const block *b) {
+/* The current value of the window, computed as in the search. */
+static int64_t window_value(const lns *x, const block *b) {
+  const current *now = &x->base.now;
   int64_t value = 0;
   for (int32_t i = 0; i < b->n; i++) {
-    int32_t v = b->operator_of[i], d = s->now.where.device[v];
-    value = max64(value, s->now.finish_ns[v] + b->tail_ns[(int64_t)i * s->problem->n_devices + d]);
+    int32_t v = b->operator_of[i], d = now->where.device[v];
+    value = max64(value, now->finish_ns[v] + b->tail_ns[(int64_t)i * x->base.search.problem->n_devices + d]);
   }
   return value;
 }
 
 /* Puts the best result into the trial. */
-static void read_filling(lns *s, const block *b, const block_front *end) {
-  const situ_problem *p = s->problem;
+static void read_filling(lns *x, const block *b, const block_front *end) {
+  const situ_problem *p = x->base.search.problem;
   int32_t best = 0;
   for (int32_t i = 1; i < end->n; i++)
     if (end->bound_ns[i] < end->bound_ns[best]) best = i;
-  present_copy(&s->trial, &s->now.where, p->n_operators);
-  block_trace_read(&s->trace, end->step[best], &s->machine, s->trial.device, s->trial.order + b->first);
+  current_copy(&x->base.trial, &x->base.now.where, p->n_operators);
+  block_trace_read(&x->trace, end->step[best], &x->machine, x->base.trial.device, x->base.trial.order + b->first);
   for (int32_t i = 0; i < b->n; i++) {
     int32_t v = b->operator_of[i];
-    if (moves_alone(p, v)) unit_members_put(unit_of(p, v), s->trial.device, s->trial.device[v]);
+    if (moves_alone(p, v)) unit_members_put(unit_of(p, v), x->base.trial.device, x->base.trial.device[v]);
   }
 }
 
 /* Solves a window again. *found: a different result is in the trial. */
-static situ_status fill_window(lns *s, int32_t first, int32_t last, bool *found) {
+static situ_status fill_window(lns *x, int32_t first, int32_t last, bool *found) {
+  search *s = &x->base.search;
   solve_run *run = s->run;
   block b;
   bool fits;
   *found = false;
-  if (!block_take(&b, &fits, &s->machine, &s->graph, first, last, false, s->scratch))
+  if (!block_take(&b, &fits, &x->machine, &x->graph, first, last, false, x->scratch))
     return fits ? fail_no_memory(run->error) : SITU_STATUS_OK;
   int32_t none = -1, n = s->problem->n_devices;
-  int64_t zero = 0, *behind_ns = ARENA_NEW(s->scratch, int64_t, (int64_t)b.n * n);
-  bool contended = s->problem->contention == SITU_CONTENTION_LINK, links = contended && rng_below(&s->random, 2);
+  int64_t zero = 0, *behind_ns = ARENA_NEW(x->scratch, int64_t, (int64_t)b.n * n);
+  bool contended = s->problem->contention == SITU_CONTENTION_LINK, links = contended && search_draw(s, 2);
   block_copies copies = {0, 0};
-  int64_t *vector = ARENA_NEW(s->scratch, int64_t,
+  int64_t *vector = ARENA_NEW(x->scratch, int64_t,
                               n + s->problem->platform->n_channels + (int64_t)b.n_entry * s->problem->n_memories);
   if (!behind_ns || !vector) return fail_no_memory(run->error);
-  fix_devices(s, &b);
-  free_groups(s, &b);
-  tails_behind(s, &b, behind_ns);
+  fix_devices(x, &b);
+  free_groups(x, &b);
+  tails_behind(x, &b, behind_ns);
   block_set_open_tails(&b, behind_ns);
-  start_vector(s, &b, vector, links ? &copies : NULL);
-  int64_t value_ns = window_value(s, &b);
+  start_vector(x, &b, vector, links ? &copies : NULL);
+  int64_t value_ns = window_value(x, &b);
   block_front start = {.n = 1,
                        .n_tensors = b.n_entry,
                        .vectors = vector,
@@ -191,67 +196,86 @@ static situ_status fill_window(lns *s, int32_t first, int32_t last, bool *found)
                        .copies = &copies},
               end;
   int64_t per_step = block_children_per_step(s->problem);
-  int64_t most = min64(MAX_CHILDREN, sat_mul(budget_steps_left(run->budget), per_step));
-  block_limits limits = {.width = WIDTH,
-                         .upper_ns = value_ns + (contended ? (int64_t)(SLACK * (double)value_ns) : 0),
+  int64_t most = min64(search_get(s, MAX_CHILDREN), sat_mul(budget_steps_left(run->budget), per_step));
+  block_limits limits = {.width = (int32_t)search_get(s, WIDTH),
+                         .upper_ns = value_ns + (contended ? (int64_t)(s->set[SLACK] * (double)value_ns) : 0),
                          .max_children = most,
                          .links = links,
                          .budget = run->budget};
   block_result result;
-  s->trace.n = 0;
-  if (!block_search(&result, &end, &b, &start, &limits, &s->trace, s->scratch, run->arena))
+  x->trace.n = 0;
+  if (!block_search(&result, &end, &b, &start, &limits, &x->trace, x->scratch, run->arena))
     return fail_no_memory(run->error);
   budget_spend(run->budget, result.n_children / per_step);
-  if (result.finished && b.n == s->longest && s->longest < LONGEST) s->longest++;
-  if (!result.finished && s->longest > SHORTEST) s->longest--;
+  if (result.finished && b.n == x->longest && x->longest < search_get(s, LONGEST)) x->longest++;
+  if (!result.finished && x->longest > search_get(s, SHORTEST)) x->longest--;
   *found = result.finished && end.n > 0;
-  if (*found) read_filling(s, &b, &end);
+  if (*found) read_filling(x, &b, &end);
   return SITU_STATUS_OK;
 }
 
-static situ_status lns_step(lns *s) {
-  int32_t n = s->problem->n_operators, length = SHORTEST + (int32_t)rng_below(&s->random, s->longest - SHORTEST + 1);
+static bool lns_propose(search *s, int32_t i) {
+  lns *x = (lns *)s;
+  int32_t n = s->problem->n_operators, shortest = (int32_t)search_get(s, SHORTEST);
+  int32_t length = shortest + search_draw(s, x->longest - shortest + 1);
   if (length > n) length = n;
-  int32_t first = (int32_t)rng_below(&s->random, n - length + 1);
+  int32_t first = search_draw(s, n - length + 1);
   bool found;
-  arena_mark mark = arena_get_mark(s->scratch), kept = arena_get_mark(s->run->arena);
-  situ_status status = fill_window(s, first, first + length - 1, &found);
-  arena_release(s->scratch, mark);
+  arena_mark mark = arena_get_mark(x->scratch), kept = arena_get_mark(s->run->arena);
+  s->status = fill_window(x, first, first + length - 1, &found);
+  arena_release(x->scratch, mark);
   arena_release(s->run->arena, kept);
   budget_spend(s->run->budget, 1);
-  if (status != SITU_STATUS_OK || !found) return status;
-  simulation result = solve_try(s->run, &s->trial);
-  if (present_cost(&s->now, &result) > s->now.cost) return SITU_STATUS_OK;
-  return settle(s, &result) ? SITU_STATUS_OK : fail_no_memory(s->run->error);
+  return s->status == SITU_STATUS_OK && found;
 }
 
-static bool lns_init(lns *s, solve_run *run) {
-  const situ_problem *p = run->problem;
-  s->trace = (block_trace){.room = TRACE_ROOM, .steps = ARENA_NEW(run->arena, block_step, TRACE_ROOM)};
-  if (!s->trace.steps || !present_init(&s->now, run, false) || !present_room(&s->trial, run) ||
-      !block_machine_init(&s->machine, p, run->arena))
-    return false;
-  for (int32_t d = 0; d < p->n_devices; d++) s->machine.twin[d] = -1; /* the rest tells equal devices apart */
-  s->empty = arena_get_mark(s->ordered);
-  present_copy(&s->trial, &run->incumbent->best, p->n_operators);
-  simulation found = simulator_run(run->simulator, &s->trial, !run->roomy);
-  return settle(s, &found);
+static void lns_accept(search *s, double cost) {
+  lns *x = (lns *)s;
+  if (!take_over(x, &x->base.found)) s->status = fail_no_memory(s->run->error);
 }
 
-static situ_status lns_solve(solve_run *run) {
-  if (solve_done(run) || run->problem->n_operators == 0 || !run->incumbent->best.device) return SITU_STATUS_OK;
-  lns s = {.run = run,
-           .problem = run->problem,
-           .random = rng_new(run->seed),
-           .longest = FIRST_LENGTH,
-           .ordered = arena_new(),
-           .scratch = arena_new()};
-  situ_status status = s.ordered && s.scratch && lns_init(&s, run) ? SITU_STATUS_OK : fail_no_memory(run->error);
-  while (status == SITU_STATUS_OK && !solve_done(run)) status = lns_step(&s);
-  arena_free(s.ordered);
-  arena_free(s.scratch);
-  return status;
+static situ_status lns_init(search *s) {
+  lns *x = (lns *)s;
+  const situ_problem *p = s->problem;
+  x->ordered = arena_new();
+  x->scratch = arena_new();
+  x->trace = (block_trace){.room = TRACE_ROOM, .steps = ARENA_NEW(s->run->arena, block_step, TRACE_ROOM)};
+  x->longest = (int32_t)search_get(s, FIRST_LENGTH);
+  TRY(stream_search_init(s, false));
+  if (!x->ordered || !x->scratch || !x->trace.steps || !block_machine_init(&x->machine, p, s->run->arena))
+    return fail_no_memory(s->run->error);
+  for (int32_t d = 0; d < p->n_devices; d++) x->machine.twin[d] = -1; /* the rest tells equal devices apart */
+  x->empty = arena_get_mark(x->ordered);
+  return SITU_STATUS_OK;
 }
+
+static bool lns_begin(search *s, bool restart) {
+  lns *x = (lns *)s;
+  current_copy(&x->base.trial, &s->run->incumbent->best, s->problem->n_operators);
+  simulation found = simulator_run(s->run->simulator, &x->base.trial, !s->run->roomy);
+  if (!take_over(x, &found)) s->status = fail_no_memory(s->run->error);
+  s->cost = x->base.now.cost;
+  return s->status == SITU_STATUS_OK;
+}
+
+static void lns_finish(search *s) {
+  lns *x = (lns *)s;
+  arena_free(x->ordered);
+  arena_free(x->scratch);
+}
+
+static const search_row LNS = {
+    .size = sizeof(lns),
+    .rule = SEARCH_NOT_WORSE,
+    .parameters = LNS_PARAMETERS,
+    .n_parameters = N_PARAMETERS,
+    .init = lns_init,
+    .begin = lns_begin,
+    .propose = lns_propose,
+    .evaluate = stream_search_simulate,
+    .accept = lns_accept,
+    .finish = lns_finish,
+};
 
 const solver lns_solver = {
     .name = "lns",
@@ -262,5 +286,5 @@ const solver lns_solver = {
     .multistart = true,
     .serves = block_serves,
     .starts = {{&heft_solver, 1}, {&single_solver, 1}},
-    .solve = lns_solve,
+    .search = &LNS,
 };

@@ -2,45 +2,44 @@
  * moves the coarsest units first, then those of each finer level, starting from the result of the level before
  * (Hendrickson, Leland, "A multilevel algorithm for partitioning graphs", 1995; Karypis, Kumar, 1998). Only units are
  * coarse, not the graph: every trial is a run of the problem itself, with its memory, links and order, so a plan of any
- * level is a plan of the problem. docs/theory/heuristics/multilevel.md. */
+ * level is a plan of the problem. docs/theory/level.md. */
 #include "base/checked.h"
 #include "base/fail.h"
-#include "solve/stream/coarse_units.h"
-#include "solve/stream/present.h"
+#include "solve/stream/current.h"
+#include "solve/stream/rank.h"
 #include "solve/stream/sequence.h"
+#include "view/level.h"
 
 typedef struct multilevel {
   solve_run *run;
   rank_costs costs;
-  coarse_levels levels;
+  level_list levels;
   double *scratch;
 } multilevel;
 
 /* Searches among the units of one level, from the best plan with each unit on the device of most of its members. */
 static situ_status search_level(multilevel *x, const unit_list *units, double share) {
   solve_run *parent = x->run;
-  situ_problem view = *parent->problem;
-  view.units = *units;
+  const situ_problem *p = parent->problem;
   solve_run run = *parent;
   incumbent found;
-  run.problem = &view;
-  run.incumbent = &found;
-  run.simulator = simulator_new(&view, parent->arena);
   placement start;
-  if (!run.simulator || !incumbent_init(&found, &view, parent->arena) || !present_room(&start, parent))
+  run.units = units;
+  run.incumbent = &found;
+  run.rounds = NULL;
+  if (!incumbent_init(&found, p, parent->arena) || !current_new_placement(&start, parent))
     return fail_no_memory(parent->error);
   situ_status status = SITU_STATUS_OK;
   found.lower_bound_ns = parent->incumbent->lower_bound_ns;
   if (parent->incumbent->best.device) {
-    present_copy(&start, &parent->incumbent->best, view.n_operators);
-    coarse_units_gather(start.device, &view, units, &x->costs, x->scratch);
+    current_copy(&start, &parent->incumbent->best, p->n_operators);
+    level_gather(start.device, p, units, x->costs.work, x->scratch);
     solve_offer(&run, &start);
-    if (!sequence_find(start.order, run.simulator, &view, start.device, parent->arena))
+    if (!sequence_find(start.order, run.simulator, p, start.device, parent->arena))
       status = fail_no_memory(parent->error);
     else
       solve_offer(&run, &start);
   }
-  run.rounds = NULL;
   if (status == SITU_STATUS_OK) status = solver_run(&tabu_solver, &run, share, 0);
   if (found.value_ns < parent->incumbent->value_ns) solve_offer(parent, &found.best);
   incumbent_free(&found);
@@ -50,9 +49,9 @@ static situ_status search_level(multilevel *x, const unit_list *units, double sh
 static situ_status multilevel_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   multilevel x = {.run = run, .scratch = ARENA_NEW(run->arena, double, p->n_devices)};
-  if (!x.scratch || !rank_costs_find(&x.costs, run->arena, p, RANK_MEAN) ||
-      !coarse_levels_find(&x.levels, p, &x.costs, run->arena))
-    return fail_no_memory(run->error);
+  if (!x.scratch || !rank_costs_find(&x.costs, run->arena, p, RANK_MEAN)) return fail_no_memory(run->error);
+  level_request request = {.work_ns = x.costs.work, .transfer_ns = x.costs.transfer};
+  if (!level_traffic.find(&x.levels, p, &request, run->arena)) return fail_no_memory(run->error);
   TRY(sequence_offer(run));
   for (int32_t k = x.levels.n - 1; k >= 0 && !solve_done(run); k--) {
     arena_mark mark = arena_get_mark(run->arena);

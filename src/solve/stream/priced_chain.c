@@ -51,7 +51,8 @@ static int64_t transfer_between(const priced *s, const int64_t *transfer, const 
   return other ? with_other(s, transfer[kind], other[kind]) : transfer[kind];
 }
 
-/* The cost of element k on device d, given all other elements. With a limit by secondary costs these count at their price.
+/* The cost of element k on device d, given all other elements. With a limit by secondary costs these count at their
+ * price.
  */
 static int64_t cost_at(const priced *s, int32_t k, int32_t d) {
   const chain_element *x = &s->chain->elements[k];

@@ -11,8 +11,8 @@
 #include "graph/topological.h"
 #include "solve/common/repair.h"
 #include "solve/common/solver.h"
+#include "solve/stream/current.h"
 #include "solve/stream/modules.h"
-#include "solve/stream/present.h"
 #include "solve/stream/rank.h"
 #include "solve/stream/window.h"
 #include "view/unit.h"
@@ -54,7 +54,7 @@ typedef struct splitting {
   finding *findings[BUCKETS];
   int32_t n_findings;
 
-  present now;
+  current now;
   placement trial;
   int64_t *ends_ns;              /* [operator] as the window sees them: of what is built so far, or of trial */
   bool *on_path;                 /* [operator] on the critical path of now */
@@ -228,7 +228,7 @@ static bool build(splitting *s, const modules *parts) {
 
 /* ---- windows ---- */
 
-/* Fills trial with the present schedule, the window's operators made consecutive. Before them come their ancestors, and
+/* Fills trial with the current schedule, the window's operators made consecutive. Before them come their ancestors, and
  * what starts before the middle of the window and does not depend on it. */
 static void part_order(splitting *s) {
   const situ_graph *g = s->graph;
@@ -297,7 +297,7 @@ static void fill_context(splitting *s, const simulation *found) {
   fill_room(s, s->trial.device);
 }
 
-/* Simulates a schedule of the window in its context, and takes it if it is better than the present one. */
+/* Simulates a schedule of the window in its context, and takes it if it is better than the current one. */
 static int64_t try_schedule(void *context, const window_schedule *found, int64_t upper_ns) {
   splitting *s = context;
   int32_t n = s->at;
@@ -309,8 +309,8 @@ static int64_t try_schedule(void *context, const window_schedule *found, int64_t
     }
   }
   simulation simulated = solve_try(s->run, &s->trial);
-  if (present_cost(&s->now, &simulated) < s->now.cost) {
-    present_settle(&s->now, &s->trial, &simulated);
+  if (current_cost(&s->now, &simulated) < s->now.cost) {
+    current_settle(&s->now, &s->trial, &simulated);
     s->gained = true;
     s->n_tried = 0;
   }
@@ -326,7 +326,7 @@ static int64_t try_schedule(void *context, const window_schedule *found, int64_t
 static bool is_worth_it(splitting *s) {
   if (s->now.excess_bytes > 0 || s->now.over_ns > 0) return true;
   if (!s->now.explained) {
-    present_explain(&s->now);
+    current_explain(&s->now);
     memset(s->on_path, false, (size_t)s->problem->n_operators * sizeof *s->on_path);
     for (int32_t i = 0; i < s->now.critical.n_path; i++) s->on_path[s->now.critical.path[i]] = true;
   }
@@ -361,7 +361,7 @@ static void improve(splitting *s, const modules *parts, int32_t first, int32_t l
     int64_t nodes;
     s->n_tried = 0;
     fill_context(s, &found);
-    if (present_cost(&s->now, &found) < s->now.cost) present_settle(&s->now, &s->trial, &found);
+    if (current_cost(&s->now, &found) < s->now.cost) current_settle(&s->now, &s->trial, &found);
     int64_t upper = s->now.cost < (double)WINDOW_FAR_NS ? (int64_t)s->now.cost : WINDOW_FAR_NS;
     window_search(&s->window, upper, nodes_left(s->run), try_schedule, s, &nodes, s->run->arena);
     budget_spend(s->run->budget, nodes / NODES_PER_STEP);
@@ -437,15 +437,15 @@ static bool splitting_init(splitting *s, solve_run *run) {
                       ARRAY(s->order, n), ARRAY(s->signature, WINDOW_SIGNATURE), ARRAY(s->ends_ns, n),
                       ZEROS(s->on_path, n), ZEROS(s->inside, n), ARRAY(s->ahead, n), ARRAY(s->behind, n),
                       ARRAY(s->place, n)) &&
-         bound_heads_tails(head, s->tail_ns, p) && present_init(&s->now, run, false) && present_room(&s->trial, run) &&
-         critical_init(&s->context, p, a);
+         bound_heads_tails(head, s->tail_ns, p) && current_init(&s->now, run, false) &&
+         current_new_placement(&s->trial, run) && critical_init(&s->context, p, a);
 }
 
-/* Continues from the offered schedule if it is better than the present one. */
+/* Continues from the offered schedule if it is better than the current one. */
 static void take(splitting *s, const placement *where) {
   simulation found = simulator_run(s->run->simulator, where, true);
-  if (found.value_ns != SITU_NEVER_NS && present_cost(&s->now, &found) < s->now.cost)
-    present_settle(&s->now, where, &found);
+  if (found.value_ns != SITU_NEVER_NS && current_cost(&s->now, &found) < s->now.cost)
+    current_settle(&s->now, where, &found);
 }
 
 /* Builds from scratch, with each of the initial divisions. */
@@ -466,7 +466,7 @@ static bool improve_best(splitting *s, arena *a) {
   arena_mark empty = arena_get_mark(a);
   bool ok = s->run->incumbent->best.device || build_all(s, a); /* one that does not fit is better than none */
   if (s->run->incumbent->best.device) take(s, &s->run->incumbent->best);
-  for (int32_t k = N_FIRST; ok && s->now.cost < PRESENT_NONE && !solve_done(s->run); k++, arena_release(a, empty)) {
+  for (int32_t k = N_FIRST; ok && s->now.cost < SEARCH_NONE && !solve_done(s->run); k++, arena_release(a, empty)) {
     modules parts;
     if ((ok = divide(s, &parts, k, a))) improve_all(s, &parts);
     budget_spend(s->run->budget, 1);

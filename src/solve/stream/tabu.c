@@ -2,14 +2,25 @@
  * heads and tails, judged by the simulator (contention, memory and all). After Davidovic, Hansen, Mladenovic, "Variable
  * neighborhood search for multiprocessor scheduling problem with communication delays" (2001) in spirit, with moves of
  * whole same-device stretches of the path. These escape the local optima of list schedules where transfers are
- * expensive. Details: docs/theory/heuristics/tabu.md. */
+ * expensive. Details: docs/theory/search.md. */
 #include "base/checked.h"
 #include "base/fail.h"
-#include "solve/common/solver.h"
-#include "solve/stream/present.h"
+#include "solve/stream/current.h"
 #include "view/unit.h"
 
-enum { MAX_MOVES = 384, TRIED = 6, SAMPLED = 96, STALE_ROUNDS = 60, SHAKEN = 4 };
+enum { MAX_MOVES = 384 };
+
+enum { TRIED, SAMPLED, SKIPPED, TENURE, DRAWN_TENURE, PATIENCE, SHAKEN, N_PARAMETERS };
+static const solver_parameter TABU_PARAMETERS[N_PARAMETERS] = {
+    [TRIED] = {"tried", 6, 1, MAX_MOVES, "moves of a step that are simulated"},
+    [SAMPLED] = {"sampled", 96, 4, MAX_MOVES,
+                 "operators of the path whose moves are listed, at most about twice as many"},
+    [SKIPPED] = {"skipped", 8, 1, 1000, "one in so many listed moves is dropped, so that steps differ"},
+    [TENURE] = {"tenure", 7, 0, 1e6, "steps for which a move may not be undone, at least"},
+    [DRAWN_TENURE] = {"drawn_tenure", 8, 1, 1e6, "as many more may be drawn, and a tenth of the length of the path"},
+    [PATIENCE] = {"patience", 60, 1, 1e9, "steps without a new best cost before a restart"},
+    [SHAKEN] = {"shaken", 4, 1, 1000, "operators that a restart moves at most"},
+};
 
 typedef enum move_kind { MOVE_UNIT, MOVE_STRETCH, MOVE_EARLIER } move_kind;
 
@@ -22,279 +33,307 @@ typedef struct move {
 } move;
 
 typedef struct tabu {
-  solve_run *run;
-  const situ_problem *problem;
-  const situ_graph *graph;
-  rng random;
-  present now;
-  placement trial, chosen;
-  int64_t *forbidden; /* [operator * devices + device] until that round; NULL where that is too large */
-  int64_t round;
-  double best_cost;
+  stream_search base;
+  placement chosen;   /* the best candidate of this step */
+  int32_t best;       /* its number */
+  int64_t *forbidden; /* [operator * devices + device] until that step; NULL where that is too large */
   move moves[MAX_MOVES];
   int32_t n_moves;
 } tabu;
 
-static bool is_forbidden(const tabu *s, int32_t v, int32_t d) {
-  return s->forbidden && s->forbidden[(int64_t)v * s->problem->n_devices + d] > s->round;
+static bool is_forbidden(const tabu *x, int32_t v, int32_t d) {
+  const search *s = &x->base.search;
+  return x->forbidden && x->forbidden[(int64_t)v * s->problem->n_devices + d] > s->n_steps;
+}
+
+/* Whether v and what moves with it may be on d. */
+static bool may_go(const tabu *x, int32_t v, int32_t d) {
+  const search *s = &x->base.search;
+  return problem_allows_all(s->problem, search_unit(s, v), d);
 }
 
 /* ---- candidates ---- */
 
-static void add_move(tabu *s, move m) {
-  if (s->n_moves < MAX_MOVES) s->moves[s->n_moves++] = m;
+static void add_move(tabu *x, move m) {
+  if (x->n_moves < MAX_MOVES) x->moves[x->n_moves++] = m;
 }
 
-/* The length of the longest path through v on d, from heads and tails of the present schedule, or if greater, the work
+/* The length of the longest path through v on d, from heads and tails of the current schedule, or if greater, the work
  * that d would have. */
-static int64_t estimate_unit(const tabu *s, int32_t v, int32_t d) {
-  const situ_problem *p = s->problem;
+static int64_t estimate_unit(const tabu *x, int32_t v, int32_t d) {
+  const current *now = &x->base.now;
+  const situ_problem *p = x->base.search.problem;
   int64_t time = problem_time_ns(p, v, d);
-  int64_t way = sat_add(critical_arrival(p, s->now.where.device, s->now.finish_ns, v, d), time);
-  way = sat_add(way, critical_rest(&s->now.critical, s->now.where.device, v, d));
-  return max64(way, sat_add(s->now.critical.busy_ns[d], time));
+  int64_t way = sat_add(critical_arrival(p, now->where.device, now->finish_ns, v, d), time);
+  way = sat_add(way, critical_rest(&now->critical, now->where.device, v, d));
+  return max64(way, sat_add(now->critical.busy_ns[d], time));
 }
 
-static void list_unit_moves(tabu *s, int32_t v) {
+static void list_unit_moves(tabu *x, int32_t v) {
+  search *s = &x->base.search;
   const situ_problem *p = s->problem;
   if (p->pin[v] >= 0) return;
-  int32_t skip = p->n_devices > 16 ? (int32_t)rng_below(&s->random, p->n_devices) : 0;
+  int32_t skip = p->n_devices > 16 ? search_draw(s, p->n_devices) : 0;
   for (int32_t k = 0; k < p->n_devices && k < 16; k++) {
     int32_t d = (k + skip) % p->n_devices;
-    if (d == s->now.where.device[v] || !unit_allows(p, v, d)) continue;
-    add_move(s, (move){.kind = MOVE_UNIT, .first = v, .to = d, .estimate_ns = estimate_unit(s, v, d)});
+    if (d == x->base.now.where.device[v] || !may_go(x, v, d)) continue;
+    add_move(x, (move){.kind = MOVE_UNIT, .first = v, .to = d, .estimate_ns = estimate_unit(x, v, d)});
   }
 }
 
 /* Adds the move of path[first .. last], all on one device, to `to`, estimated as if they ran there in sequence. */
-static void add_stretch(tabu *s, int32_t first, int32_t last, int32_t to) {
-  const situ_problem *p = s->problem;
-  const int32_t *path = s->now.critical.path;
-  if (to == s->now.where.device[path[first]]) return;
+static void add_stretch(tabu *x, int32_t first, int32_t last, int32_t to) {
+  const current *now = &x->base.now;
+  const situ_problem *p = x->base.search.problem;
+  const int32_t *path = now->critical.path;
+  if (to == now->where.device[path[first]]) return;
   int64_t work = 0;
   for (int32_t i = first; i <= last; i++) {
-    if (!unit_allows(p, path[i], to)) return;
+    if (!may_go(x, path[i], to)) return;
     work = sat_add(work, problem_time_ns(p, path[i], to));
   }
-  int64_t way = sat_add(critical_arrival(p, s->now.where.device, s->now.finish_ns, path[first], to), work);
-  way = sat_add(way, critical_rest(&s->now.critical, s->now.where.device, path[last], to));
-  add_move(s, (move){.kind = MOVE_STRETCH,
+  int64_t way = sat_add(critical_arrival(p, now->where.device, now->finish_ns, path[first], to), work);
+  way = sat_add(way, critical_rest(&now->critical, now->where.device, path[last], to));
+  add_move(x, (move){.kind = MOVE_STRETCH,
                      .first = first,
                      .last = last,
                      .to = to,
-                     .estimate_ns = max64(way, sat_add(s->now.critical.busy_ns[to], work))});
+                     .estimate_ns = max64(way, sat_add(now->critical.busy_ns[to], work))});
 }
 
 /* Lists moves of stretches of the path on one device to the device before or after them, or to any; and of their
  * halves. */
-static void list_stretch_moves(tabu *s) {
+static void list_stretch_moves(tabu *x) {
+  search *s = &x->base.search;
+  const current *now = &x->base.now;
   const situ_problem *p = s->problem;
-  const critical *c = &s->now.critical;
-  int32_t stretches = 0;
-  for (int32_t first = 0, last; first < c->n_path && stretches < SAMPLED / 4; first = last + 1) {
-    int32_t d = s->now.where.device[c->path[first]];
-    for (last = first; last + 1 < c->n_path && s->now.where.device[c->path[last + 1]] == d;) last++;
+  const critical *c = &now->critical;
+  int64_t stretches = 0, sampled = search_get(s, SAMPLED);
+  for (int32_t first = 0, last; first < c->n_path && stretches < sampled / 4; first = last + 1) {
+    int32_t d = now->where.device[c->path[first]];
+    for (last = first; last + 1 < c->n_path && now->where.device[c->path[last + 1]] == d;) last++;
     if (last == first) continue;
     stretches++;
-    int32_t cut = first + (int32_t)rng_below(&s->random, last - first);
-    int32_t any = (int32_t)rng_below(&s->random, p->n_devices);
-    int32_t to_before = first > 0 ? s->now.where.device[c->path[first - 1]] : any;
-    int32_t to_after = last + 1 < c->n_path ? s->now.where.device[c->path[last + 1]] : any;
-    add_stretch(s, first, last, to_before);
-    if (to_after != to_before) add_stretch(s, first, last, to_after);
-    if (any != to_before && any != to_after) add_stretch(s, first, last, any);
-    add_stretch(s, first, cut, to_before);
-    add_stretch(s, cut + 1, last, to_after);
+    int32_t cut = first + search_draw(s, last - first);
+    int32_t any = search_draw(s, p->n_devices);
+    int32_t to_before = first > 0 ? now->where.device[c->path[first - 1]] : any;
+    int32_t to_after = last + 1 < c->n_path ? now->where.device[c->path[last + 1]] : any;
+    add_stretch(x, first, last, to_before);
+    if (to_after != to_before) add_stretch(x, first, last, to_after);
+    if (any != to_before && any != to_after) add_stretch(x, first, last, any);
+    add_stretch(x, first, cut, to_before);
+    add_stretch(x, cut + 1, last, to_after);
   }
 }
 
 /* Lists swaps of two neighbours on a device, both on the path, where the later does not depend on the earlier. */
-static void list_swaps(tabu *s) {
-  const critical *c = &s->now.critical;
-  for (int32_t i = 1; i < c->n_path && s->n_moves < MAX_MOVES; i++) {
+static void list_swaps(tabu *x) {
+  const search *s = &x->base.search;
+  const current *now = &x->base.now;
+  const critical *c = &now->critical;
+  for (int32_t i = 1; i < c->n_path && x->n_moves < MAX_MOVES; i++) {
     int32_t u = c->path[i - 1], v = c->path[i];
     if (c->before[v] != u) continue;
     int32_t low, high;
-    present_range(&s->now, v, &low, &high);
+    current_range(now, v, &low, &high);
     if (low > c->position[u]) continue;
-    int64_t arrival = critical_arrival(s->problem, s->now.where.device, s->now.finish_ns, v, s->now.where.device[v]);
-    int64_t begin = max64(arrival, c->before[u] >= 0 ? s->now.finish_ns[c->before[u]] : 0);
-    int64_t way = sat_add(begin, problem_time_ns(s->problem, v, s->now.where.device[v]) + c->tail_ns[u]);
-    add_move(s, (move){.kind = MOVE_EARLIER, .first = v, .estimate_ns = way});
+    int64_t arrival = critical_arrival(s->problem, now->where.device, now->finish_ns, v, now->where.device[v]);
+    int64_t begin = max64(arrival, c->before[u] >= 0 ? now->finish_ns[c->before[u]] : 0);
+    int64_t way = sat_add(begin, problem_time_ns(s->problem, v, now->where.device[v]) + c->tail_ns[u]);
+    add_move(x, (move){.kind = MOVE_EARLIER, .first = v, .estimate_ns = way});
   }
 }
 
 /* Lists operators with weights on memories that are too full, drawn at random. */
-static void list_reliefs(tabu *s) {
+static void list_reliefs(tabu *x) {
+  search *s = &x->base.search;
+  const current *now = &x->base.now;
   const situ_problem *p = s->problem;
-  for (int32_t k = 0; s->now.excess_bytes > 0 && k < SAMPLED; k++) {
-    int32_t v = (int32_t)rng_below(&s->random, p->n_operators), m = p->memory_of[s->now.where.device[v]];
-    if (s->now.peak_bytes[m] > p->platform->memory_bytes[m] && s->graph->weight_bytes[v] > 0) list_unit_moves(s, v);
+  for (int32_t k = 0; now->excess_bytes > 0 && k < search_get(s, SAMPLED); k++) {
+    int32_t v = search_draw(s, p->n_operators), m = p->memory_of[now->where.device[v]];
+    if (now->peak_bytes[m] > p->platform->memory_bytes[m] && s->problem->graph->weight_bytes[v] > 0)
+      list_unit_moves(x, v);
   }
 }
 
-static void list_moves(tabu *s) {
-  const critical *c = &s->now.critical;
-  s->n_moves = 0;
-  list_stretch_moves(s);
-  list_reliefs(s);
-  int32_t every = c->n_path > SAMPLED ? c->n_path / SAMPLED : 1;
-  int32_t first = (int32_t)rng_below(&s->random, every);
-  for (int32_t i = first; i < c->n_path && s->n_moves < MAX_MOVES; i += every) list_unit_moves(s, c->path[i]);
-  list_swaps(s);
+static void list_moves(tabu *x) {
+  search *s = &x->base.search;
+  const critical *c = &x->base.now.critical;
+  x->n_moves = 0;
+  list_stretch_moves(x);
+  list_reliefs(x);
+  int32_t sampled = (int32_t)search_get(s, SAMPLED), every = c->n_path > sampled ? c->n_path / sampled : 1;
+  int32_t first = search_draw(s, every);
+  for (int32_t i = first; i < c->n_path && x->n_moves < MAX_MOVES; i += every) list_unit_moves(x, c->path[i]);
+  list_swaps(x);
 }
 
 /* ---- making a move ---- */
 
 /* Puts v where its inputs have arrived on its new device, between its producers and its users. */
-static void reposition(tabu *s, int32_t v, int32_t d) {
-  int32_t from = s->now.critical.position[v], to = from, low, high;
-  present_range(&s->now, v, &low, &high);
-  int64_t arrival = critical_arrival(s->problem, s->now.where.device, s->now.finish_ns, v, d);
-  while (to < high && s->now.start_ns[s->now.where.order[to + 1]] < arrival) to++;
-  while (to > low && to <= from && s->now.start_ns[s->now.where.order[to - 1]] > arrival) to--;
-  present_shift(s->trial.order, from, to);
+static void reposition(tabu *x, int32_t v, int32_t d) {
+  const current *now = &x->base.now;
+  int32_t from = now->critical.position[v], to = from, low, high;
+  current_range(now, v, &low, &high);
+  int64_t arrival = critical_arrival(x->base.search.problem, now->where.device, now->finish_ns, v, d);
+  while (to < high && now->start_ns[now->where.order[to + 1]] < arrival) to++;
+  while (to > low && to <= from && now->start_ns[now->where.order[to - 1]] > arrival) to--;
+  current_shift(x->base.trial.order, from, to);
 }
 
-static void make(tabu *s, const move *m) {
-  const critical *c = &s->now.critical;
-  present_copy(&s->trial, &s->now.where, s->problem->n_operators);
+static void make(tabu *x, const move *m) {
+  const search *s = &x->base.search;
+  const current *now = &x->base.now;
+  const critical *c = &now->critical;
+  current_copy(&x->base.trial, &now->where, s->problem->n_operators);
   if (m->kind == MOVE_EARLIER) {
-    present_shift(s->trial.order, c->position[m->first], c->position[c->before[m->first]]);
+    current_shift(x->base.trial.order, c->position[m->first], c->position[c->before[m->first]]);
   } else if (m->kind == MOVE_UNIT) {
-    unit_members_put(unit_of(s->problem, m->first), s->trial.device, m->to);
-    if (s->graph->colocation[m->first] < 0) reposition(s, m->first, m->to);
+    unit_members_put(search_unit(s, m->first), x->base.trial.device, m->to);
+    if (s->problem->graph->colocation[m->first] < 0) reposition(x, m->first, m->to);
   } else {
     for (int32_t i = m->first; i <= m->last; i++)
-      unit_members_put(unit_of(s->problem, c->path[i]), s->trial.device, m->to);
+      unit_members_put(search_unit(s, c->path[i]), x->base.trial.device, m->to);
   }
 }
 
 /* Whether some operator of the move may not return yet. */
-static bool move_is_forbidden(const tabu *s, const move *m) {
-  if (m->kind == MOVE_UNIT) return is_forbidden(s, m->first, m->to);
-  if (m->kind == MOVE_EARLIER) return is_forbidden(s, m->first, s->now.where.device[m->first]);
+static bool move_is_forbidden(const tabu *x, const move *m) {
+  const current *now = &x->base.now;
+  if (m->kind == MOVE_UNIT) return is_forbidden(x, m->first, m->to);
+  if (m->kind == MOVE_EARLIER) return is_forbidden(x, m->first, now->where.device[m->first]);
   for (int32_t i = m->first; i <= m->last; i++)
-    if (is_forbidden(s, s->now.critical.path[i], m->to)) return true;
+    if (is_forbidden(x, now->critical.path[i], m->to)) return true;
   return false;
 }
 
-static void forbid(tabu *s, const move *m) {
-  if (!s->forbidden) return;
-  int64_t until = s->round + 7 + rng_below(&s->random, 8 + s->now.critical.n_path / 10);
+static void forbid(tabu *x, const move *m) {
+  const current *now = &x->base.now;
+  if (!x->forbidden) return;
+  search *s = &x->base.search;
+  int64_t until =
+      s->n_steps + search_get(s, TENURE) + search_draw(s, search_get(s, DRAWN_TENURE) + now->critical.n_path / 10);
   int32_t first = m->kind == MOVE_STRETCH ? m->first : 0, last = m->kind == MOVE_STRETCH ? m->last : 0;
   for (int32_t i = first; i <= last; i++) {
-    int32_t v = m->kind == MOVE_STRETCH ? s->now.critical.path[i]
+    int32_t v = m->kind == MOVE_STRETCH ? now->critical.path[i]
                 : m->kind == MOVE_UNIT  ? m->first
-                                        : s->now.critical.before[m->first];
-    s->forbidden[(int64_t)v * s->problem->n_devices + s->now.where.device[v]] = until;
+                                        : now->critical.before[m->first];
+    x->forbidden[(int64_t)v * x->base.search.problem->n_devices + now->where.device[v]] = until;
   }
 }
 
 /* ---- the search ---- */
 
-/* Moves the `TRIED` most promising moves to the front, in order. */
-static int32_t select_moves(tabu *s) {
-  int32_t n = 0;
-  for (; n < TRIED && n < s->n_moves; n++) {
+/* Moves the most promising moves to the front, in order. */
+static int32_t select_moves(tabu *x) {
+  int32_t n = 0, tried = (int32_t)search_get(&x->base.search, TRIED);
+  for (; n < tried && n < x->n_moves; n++) {
     int32_t best = n;
-    for (int32_t i = n + 1; i < s->n_moves; i++)
-      if (s->moves[i].estimate_ns < s->moves[best].estimate_ns) best = i;
-    move swap = s->moves[n];
-    s->moves[n] = s->moves[best];
-    s->moves[best] = swap;
+    for (int32_t i = n + 1; i < x->n_moves; i++)
+      if (x->moves[i].estimate_ns < x->moves[best].estimate_ns) best = i;
+    move swap = x->moves[n];
+    x->moves[n] = x->moves[best];
+    x->moves[best] = swap;
   }
   return n;
 }
 
-/* One round: makes the best of the tried moves, even if it is worse. False when there was none. */
-static bool tabu_step(tabu *s) {
-  double best_cost = PRESENT_NONE;
-  int32_t best = -1, n = 0, drop = 0;
-  present_explain(&s->now);
-  list_moves(s);
-  for (int32_t i = 0; i < s->n_moves; i++) /* skips one in eight, so that rounds differ */
-    if (rng_below(&s->random, 8) != 0) s->moves[drop++] = s->moves[i];
-  s->n_moves = drop;
-  n = select_moves(s);
-  for (int32_t i = 0; i < n && !solve_done(s->run); i++) {
-    make(s, &s->moves[i]);
-    double most = move_is_forbidden(s, &s->moves[i]) && s->best_cost < best_cost ? s->best_cost : best_cost;
-    double cost = present_try(&s->now, &s->trial, most);
-    if (cost >= most) continue;
-    best = i;
-    best_cost = cost;
-    placement swap = s->chosen;
-    s->chosen = s->trial;
-    s->trial = swap;
-  }
-  if (best < 0) return false;
-  forbid(s, &s->moves[best]);
-  present_go_to(&s->now, &s->chosen);
+static int32_t tabu_list(search *s) {
+  tabu *x = (tabu *)s;
+  int32_t kept = 0;
+  current_explain(&x->base.now);
+  list_moves(x);
+  for (int32_t i = 0; i < x->n_moves; i++)
+    if (search_draw(s, search_get(s, SKIPPED)) != 0) x->moves[kept++] = x->moves[i];
+  x->n_moves = kept;
+  return select_moves(x);
+}
+
+static bool tabu_propose(search *s, int32_t i) {
+  tabu *x = (tabu *)s;
+  make(x, &x->moves[i]);
   return true;
 }
 
-/* Moves a few random operators of the path, or their neighbours, to random devices. */
-static void shake(tabu *s) {
-  if (s->run->incumbent->best.device) present_go_to(&s->now, &s->run->incumbent->best);
-  int32_t times = 1 + (int32_t)rng_below(&s->random, SHAKEN);
+static bool tabu_is_tabu(search *s, int32_t i) {
+  tabu *x = (tabu *)s;
+  return move_is_forbidden(x, &x->moves[i]);
+}
+
+static void tabu_choose(search *s, int32_t i) {
+  tabu *x = (tabu *)s;
+  placement swap = x->chosen;
+  x->chosen = x->base.trial;
+  x->base.trial = swap;
+  x->best = i;
+}
+
+static void tabu_accept(search *s, double cost) {
+  tabu *x = (tabu *)s;
+  forbid(x, &x->moves[x->best]);
+  current_go_to(&x->base.now, &x->chosen);
+}
+
+/* Moves a few random operators of the path of the best plan, or others, to random devices. */
+static void tabu_perturb(search *s) {
+  tabu *x = (tabu *)s;
+  current *now = &x->base.now;
+  if (s->run->incumbent->best.device) current_go_to(now, &s->run->incumbent->best);
+  int32_t times = 1 + search_draw(s, search_get(s, SHAKEN));
   for (int32_t k = 0; k < times; k++) {
-    present_explain(&s->now);
-    int32_t v = k % 2 ? (int32_t)rng_below(&s->random, s->problem->n_operators)
-                      : s->now.critical.path[rng_below(&s->random, s->now.critical.n_path)];
-    int32_t d = (int32_t)rng_below(&s->random, s->problem->n_devices);
-    if (s->problem->pin[v] >= 0 || !unit_allows(s->problem, v, d)) continue;
-    move m = {.kind = MOVE_UNIT, .first = v, .to = d};
-    make(s, &m);
-    simulation found = solve_try(s->run, &s->trial);
-    if (found.value_ns != SITU_NEVER_NS) present_settle(&s->now, &s->trial, &found);
+    current_explain(now);
+    int32_t v =
+        k % 2 ? search_draw(s, s->problem->n_operators) : now->critical.path[search_draw(s, now->critical.n_path)];
+    int32_t d = search_draw(s, s->problem->n_devices);
+    if (s->problem->pin[v] >= 0 || !may_go(x, v, d)) continue;
+    make(x, &(move){.kind = MOVE_UNIT, .first = v, .to = d});
+    x->base.found = solve_try(s->run, &x->base.trial);
+    if (x->base.found.value_ns != SITU_NEVER_NS) current_settle(now, &x->base.trial, &x->base.found);
   }
+  s->cost = now->cost;
 }
 
-static bool tabu_init(tabu *s, solve_run *run) {
-  const situ_problem *p = run->problem;
-  int32_t n = p->n_operators;
-  *s = (tabu){.run = run, .problem = p, .graph = p->graph, .random = rng_new(run->seed)};
-  if ((int64_t)n * p->n_devices <= (int64_t)1 << 25)
-    s->forbidden = ARENA_ZERO(run->arena, int64_t, (int64_t)n * p->n_devices);
-  return present_init(&s->now, run, true) && present_room(&s->trial, run) && present_room(&s->chosen, run);
+static situ_status tabu_init(search *s) {
+  tabu *x = (tabu *)s;
+  int64_t n_cells = (int64_t)s->problem->n_operators * s->problem->n_devices;
+  if (n_cells <= (int64_t)1 << 25) x->forbidden = ARENA_ZERO(s->run->arena, int64_t, n_cells);
+  s->patience = search_get(s, PATIENCE);
+  TRY(stream_search_init(s, true));
+  return current_new_placement(&x->chosen, s->run) ? SITU_STATUS_OK : fail_no_memory(s->run->error);
 }
 
-/* A start without any plan: each operator on the first device that may run it. */
-static bool anywhere(tabu *s, placement *where) {
+/* From the best plan; without any each operator goes to the first device that may run it. */
+static bool tabu_begin(search *s, bool restart) {
+  tabu *x = (tabu *)s;
+  current *now = &x->base.now;
+  if (s->run->incumbent->best.device) return stream_search_begin(s, restart);
   for (int32_t v = 0; v < s->problem->n_operators; v++) {
     int32_t d = 0;
-    while (d < s->problem->n_devices && !unit_allows(s->problem, v, d)) d++;
+    while (d < s->problem->n_devices && !may_go(x, v, d)) d++;
     if (d == s->problem->n_devices) return false;
-    where->device[v] = d;
+    x->chosen.device[v] = d;
   }
+  current_go_to(now, &(placement){.device = x->chosen.device});
+  s->cost = now->cost;
   return true;
 }
 
-static situ_status tabu_solve(solve_run *run) {
-  if (solve_done(run) || run->problem->n_operators == 0) return SITU_STATUS_OK;
-  tabu *s = ARENA_ZERO(run->arena, tabu, 1);
-  if (!s || !tabu_init(s, run)) return fail_no_memory(run->error);
-  if (run->incumbent->best.device) {
-    present_go_to(&s->now, &run->incumbent->best);
-  } else {
-    if (!anywhere(s, &s->chosen)) return SITU_STATUS_OK;
-    present_go_to(&s->now, &(placement){.device = s->chosen.device});
-  }
-  s->best_cost = s->now.cost;
-  int32_t stale = 0;
-  for (; !solve_done(run); s->round++) {
-    int64_t steps = run->budget->steps;
-    bool moved = tabu_step(s);
-    stale = s->now.cost < s->best_cost ? 0 : stale + 1;
-    if (s->now.cost < s->best_cost) s->best_cost = s->now.cost;
-    if (moved && stale < STALE_ROUNDS) continue;
-    shake(s);
-    stale = 0;
-    if (run->budget->steps == steps) budget_spend(run->budget, 1); /* ends even where nothing can move */
-  }
-  return SITU_STATUS_OK;
-}
+static const search_row TABU = {
+    .size = sizeof(tabu),
+    .rule = SEARCH_BEST,
+    .parameters = TABU_PARAMETERS,
+    .n_parameters = N_PARAMETERS,
+    .constructs = true,
+    .init = tabu_init,
+    .begin = tabu_begin,
+    .list = tabu_list,
+    .propose = tabu_propose,
+    .evaluate = stream_search_try,
+    .accept = tabu_accept,
+    .is_tabu = tabu_is_tabu,
+    .choose = tabu_choose,
+    .perturb = tabu_perturb,
+};
 
 const solver tabu_solver = {
     .name = "tabu",
@@ -304,5 +343,5 @@ const solver tabu_solver = {
     .anytime = true,
     .multistart = true,
     .starts = {{&heft_solver, 1}, {&single_solver, 1}},
-    .solve = tabu_solve,
+    .search = &TABU,
 };

@@ -12,8 +12,8 @@
 #include "../../lab/lab.h"
 #include "../../lab/tier.h"
 #include "base/checked.h"
-#include "learn/group.h"
 #include "plan/plan.h"
+#include "solve/stream/environment.h"
 
 /* What learns, and the trials that it gets: an episode of placeto is as many as there are groups. */
 typedef struct learner_case {

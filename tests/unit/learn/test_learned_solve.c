@@ -10,7 +10,6 @@
 
 #include "../../lab/lab.h"
 #include "../../lab/tier.h"
-#include "learn/group.h"
 #include "learn/learner.h"
 #include "plan/plan.h"
 #include "situ/instance.h"

@@ -4,7 +4,7 @@
 #include "../../solved.h"
 #include "base/rng.h"
 #include "solve/common/solver.h"
-#include "solve/pipeline/repeats.h"
+#include "view/level.h"
 
 /* A chain of 40 operators of two kinds by turns, one of them pinned unless pinned < 0. */
 static scenario chain_of_two_kinds(int32_t pinned) {
@@ -22,16 +22,15 @@ static scenario chain_of_two_kinds(int32_t pinned) {
   return s;
 }
 
-/* Eight operators at either end are like no other after eight rounds (test_repeated_units.c), twelve of each kind are
+/* Eight operators at either end are like no other after eight rounds (test_level.c), twelve of each kind are
  * left between them: 8, 10 .. 30 and 9, 11 .. 31. In four ranges each three of a kind are one. */
 static void ranges_join_the_same_operator_of_neighbouring_layers(void **state) {
   (void)state;
   scenario s = chain_of_two_kinds(-1);
-  repeats r;
-  unit_list units;
-  assert_true(repeats_find(&r, s.problem, s.arena));
-  assert_int_equal(r.n, 12);
-  assert_true(repeats_merge(&units, &r, 4, s.arena));
+  level_list ranges;
+  assert_true(level_ranges.find(&ranges, s.problem, &(level_request){.n_wanted = 4}, s.arena));
+  assert_int_equal(ranges.n, 1);
+  unit_list units = ranges.of[0];
   assert_null(unit_list_check(&units, 40));
   assert_int_equal(units.n, 16 + 2 * 4);
   for (int32_t v = 8; v < 32; v++) {
@@ -47,10 +46,9 @@ static void ranges_join_the_same_operator_of_neighbouring_layers(void **state) {
 static void a_pinned_operator_stays_alone(void **state) {
   (void)state;
   scenario s = chain_of_two_kinds(16);
-  repeats r;
-  unit_list units;
-  assert_true(repeats_find(&r, s.problem, s.arena));
-  assert_true(repeats_merge(&units, &r, 4, s.arena));
+  level_list ranges;
+  assert_true(level_ranges.find(&ranges, s.problem, &(level_request){.n_wanted = 4}, s.arena));
+  unit_list units = ranges.of[0];
   assert_int_equal(units.n, 16 + 2 * 4 + 2);
   for (int32_t v = 14; v <= 18; v += 2) assert_int_equal(unit_list_members(&units, units.of[v]).n, 1);
   scenario_free(&s);

@@ -6,7 +6,15 @@
 #include "situ/instance.h"
 #include "solve/common/solver.h"
 #include "solve/stream/list.h"
-#include "view/coplace.h"
+#include "view/level.h"
+
+static bool coplaced(unit_list *units, bool *larger, const situ_problem *p, arena *a) {
+  level_list found;
+  if (!level_coplaced.find(&found, p, &(level_request){0}, a)) return false;
+  *larger = found.n > 0;
+  *units = *larger ? found.of[0] : p->units;
+  return true;
+}
 
 /* a -> b -> d, a -> c -> d, d -> e, d -> f */
 typedef struct diamond {
@@ -44,7 +52,7 @@ static void an_operator_with_one_consumer_goes_where_that_goes(void **state) {
   const situ_graph *g = x.s.graph;
   unit_list units;
   bool larger;
-  assert_true(coplace_find(&units, &larger, x.s.problem, x.s.arena));
+  assert_true(coplaced(&units, &larger, x.s.problem, x.s.arena));
   assert_true(larger);
   /* b and c have d as their only consumer; a and d have two, e and f have none */
   assert_int_equal(units.n, 4);
@@ -63,7 +71,7 @@ static void units_stay_small_beside_the_memory(void **state) {
   scenario_pose(&x.s, NULL);
   unit_list units;
   bool larger;
-  assert_true(coplace_find(&units, &larger, x.s.problem, x.s.arena));
+  assert_true(coplaced(&units, &larger, x.s.problem, x.s.arena));
   assert_int_equal(units.n, 5);
   assert_int_equal(unit_list_members(&units, units.of[find(x.s.graph, "d")]).n, 2);
   scenario_free(&x.s);
@@ -78,7 +86,7 @@ static void operators_pinned_apart_are_not_joined(void **state) {
   scenario_pose(&x.s, &(situ_problem_options){.size = sizeof(situ_problem_options), .pins = pins});
   unit_list units;
   bool larger;
-  assert_true(coplace_find(&units, &larger, x.s.problem, x.s.arena));
+  assert_true(coplaced(&units, &larger, x.s.problem, x.s.arena));
   assert_true(larger);
   assert_int_equal(unit_list_members(&units, units.of[1]).n, 1);
   assert_int_equal(units.of[2], units.of[3]);
@@ -103,7 +111,7 @@ static void every_unit_can_run_somewhere(void **state) {
     arena *a = arena_new();
     unit_list units;
     bool larger;
-    assert_true(coplace_find(&units, &larger, p, a));
+    assert_true(coplaced(&units, &larger, p, a));
     for (int32_t k = 0; k < units.n && !p->conflict; k++) {
       bool somewhere = false;
       for (int32_t d = 0; d < p->n_devices && !somewhere; d++) {

@@ -1,7 +1,7 @@
-/* The present schedule of a search: cost, moves in its order, trials. */
+/* The current solution of a search of streams: cost, moves in its order, trials. */
 #include "../../scenario.h"
 #include "solve/common/solver.h"
-#include "solve/stream/present.h"
+#include "solve/stream/current.h"
 
 /* a (4 ns) sends 3 bytes to b (5 ns), b sends to c (6 ns); d (7 ns) stands alone. Two equal devices with memories of
  * 100 and 50 bytes, a byte a nanosecond between them. Indices as built: a 0, b 1, c 2, d 3. */
@@ -11,7 +11,7 @@ typedef struct small {
   budget budget;
   incumbent best;
   solve_run run;
-  present now;
+  current now;
 } small;
 
 static void make(small *x, int64_t incumbent_ns) {
@@ -33,9 +33,9 @@ static void make(small *x, int64_t incumbent_ns) {
                        .simulator = s->simulator,
                        .budget = &x->budget,
                        .incumbent = &x->best,
-                       .solver = "present",
+                       .solver = "current",
                        .arena = x->arena};
-  assert_true(present_init(&x->now, &x->run, true));
+  assert_true(current_init(&x->now, &x->run, true));
 }
 
 static void discard(small *x) {
@@ -50,9 +50,9 @@ static void a_byte_over_the_smallest_memory_costs_ten_values_in_proportion(void 
   small x;
   make(&x, 20);
   assert_true(x.now.price > 4.0009 && x.now.price < 4.0011);
-  assert_true(x.now.cost == PRESENT_NONE);
+  assert_true(x.now.cost == SEARCH_NONE);
   int32_t device[] = {1, 1, 1, 1};
-  present_go_to(&x.now, &(placement){.device = device});
+  current_go_to(&x.now, &(placement){.device = device});
   assert_true(x.now.excess_bytes >= 20 && x.now.excess_bytes <= 26);
   double expected = 22 + 4.001 * (double)x.now.excess_bytes;
   assert_true(x.now.cost > expected - 1e-6 && x.now.cost < expected + 1e-6);
@@ -71,15 +71,15 @@ static void a_schedule_is_explained_anew_after_each_change(void **state) {
   small x;
   make(&x, 30);
   int32_t together[] = {0, 0, 0, 0}, apart[] = {0, 0, 0, 1}, d_first[] = {3, 0, 1, 2};
-  present_go_to(&x.now, &(placement){.device = together, .order = d_first});
-  present_explain(&x.now);
+  current_go_to(&x.now, &(placement){.device = together, .order = d_first});
+  current_explain(&x.now);
   assert_int_equal(x.now.critical.n_path, 4);
   assert_int_equal(x.now.critical.path[0], 3);
   assert_int_equal(x.now.start_ns[0], 7);
   simulation found = simulator_run(x.s.simulator, &(placement){.device = apart}, true);
-  present_settle(&x.now, &(placement){.device = apart}, &found);
+  current_settle(&x.now, &(placement){.device = apart}, &found);
   assert_false(x.now.explained);
-  present_explain(&x.now);
+  current_explain(&x.now);
   assert_int_equal(x.now.critical.n_path, 3);
   assert_int_equal(x.now.critical.path[0], 0);
   assert_int_equal(x.now.finish_ns[2], 15);
@@ -94,20 +94,20 @@ static void an_operator_may_move_between_its_producers_and_its_users(void **stat
   small x;
   make(&x, 30);
   int32_t device[] = {0, 0, 0, 0}, order[] = {3, 0, 1, 2}, expected[][2] = {{0, 1}, {2, 2}, {3, 3}, {0, 3}};
-  present_go_to(&x.now, &(placement){.device = device, .order = order});
-  present_explain(&x.now);
+  current_go_to(&x.now, &(placement){.device = device, .order = order});
+  current_explain(&x.now);
   for (int32_t v = 0; v < 4; v++) {
     int32_t low, high;
-    present_range(&x.now, v, &low, &high);
+    current_range(&x.now, v, &low, &high);
     assert_int_equal(low, expected[v][0]);
     assert_int_equal(high, expected[v][1]);
   }
   int32_t later[] = {0, 1, 3, 2}, back[] = {3, 0, 1, 2};
-  present_shift(order, 0, 2);
+  current_shift(order, 0, 2);
   assert_memory_equal(order, later, sizeof later);
-  present_shift(order, 2, 0);
+  current_shift(order, 2, 0);
   assert_memory_equal(order, back, sizeof back);
-  present_shift(order, 1, 1);
+  current_shift(order, 1, 1);
   assert_memory_equal(order, back, sizeof back);
   discard(&x);
 }
@@ -120,14 +120,14 @@ static void a_trial_tells_its_cost_only_below_a_limit(void **state) {
   make(&x, 30);
   int32_t together[] = {0, 0, 0, 0}, d_apart[] = {0, 0, 0, 1}, b_apart[] = {0, 1, 0, 0};
   int32_t abdc[] = {0, 1, 3, 2};
-  present_go_to(&x.now, &(placement){.device = together});
+  current_go_to(&x.now, &(placement){.device = together});
   assert_true(x.now.cost == 22);
-  double cost = present_try(&x.now, &(placement){.device = d_apart}, 1e300);
+  double cost = current_try(&x.now, &(placement){.device = d_apart}, 1e300);
   assert_true(cost > 135.0199 && cost < 135.0201);
   assert_int_equal(x.best.value_ns, 30); /* what breaks a limit is no plan */
-  assert_true(present_try(&x.now, &(placement){.device = b_apart, .order = abdc}, 22) == 21);
+  assert_true(current_try(&x.now, &(placement){.device = b_apart, .order = abdc}, 22) == 21);
   assert_int_equal(x.best.value_ns, 21);
-  assert_true(present_try(&x.now, &(placement){.device = together}, 22) == PRESENT_NONE);
+  assert_true(current_try(&x.now, &(placement){.device = together}, 22) == SEARCH_NONE);
   assert_int_equal(x.budget.steps, 3);
   assert_true(x.now.cost == 22); /* trials change nothing */
   discard(&x);

@@ -1,12 +1,13 @@
-#include "view/repeated_units.h"
-
+/* Repeats: similar units, by colour refinement (Weisfeiler, Leman, 1968) stopped after a few rounds. Units are then
+ * similar if their neighbourhoods are equal up to that many tensors away, wherever they are in the network. */
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "view/level.h"
 
 /* A repetitive network still has at most half as many classes as units after four rounds. After one or two rounds that
  * happens by chance in any network. */
-enum { MAX_ROUNDS = 1 << (REPEATED_LEVELS - 1), TELLING_ROUNDS = 4 };
+enum { MAX_ROUNDS = 8, TELLING_ROUNDS = 4 };
 
 typedef struct coloured {
   uint64_t colour;
@@ -15,6 +16,7 @@ typedef struct coloured {
 
 typedef struct colours {
   const situ_problem *p;
+  const unit_list *fine;
   uint64_t *of, *next; /* [operator] */
   coloured *unit;
   int32_t *key; /* [unit] */
@@ -55,7 +57,7 @@ static int by_colour(const void *a, const void *b) {
 
 /* Numbers the colours of units; each is the sum of its members' colours. */
 static void number_units(colours *c) {
-  const unit_list *units = &c->p->units;
+  const unit_list *units = c->fine;
   for (int32_t u = 0; u < units->n; u++) {
     unit_members m = unit_list_members(units, u);
     c->unit[u] = (coloured){.unit = u};
@@ -68,25 +70,27 @@ static void number_units(colours *c) {
   c->n = n + 1;
 }
 
-static bool joins_few(const colours *c) { return c->n > c->p->units.n / 2; }
+static bool joins_few(const colours *c) { return c->n > c->fine->n / 2; }
 
 /* Adds the level of the present colours, unless it is no finer than the last or joins few units. */
-static bool add_level(repeated_levels *out, colours *c, arena *a) {
+static bool add_level(level_list *out, colours *c, arena *a) {
   const situ_problem *p = c->p;
   number_units(c);
   if (joins_few(c) || (out->n > 0 && c->n == out->of[out->n - 1].n)) return true;
   int32_t *key = ARENA_NEW(a, int32_t, p->n_operators);
   if (!key) return false;
-  for (int32_t v = 0; v < p->n_operators; v++) key[v] = c->key[p->units.of[v]];
+  for (int32_t v = 0; v < p->n_operators; v++) key[v] = c->key[c->fine->of[v]];
   return unit_list_find(&out->of[out->n++], key, p->n_operators, c->n, a);
 }
 
-bool repeated_levels_find(repeated_levels *out, const situ_problem *p, arena *a) {
-  colours c = {.p = p};
+/* Levels after 1, 2, 4 and 8 rounds; those that join no more than the previous one, or less than half of the units, are
+ * omitted. O(rounds (V + E) + V log V). */
+static bool repeats_find(level_list *out, const situ_problem *p, const level_request *request, arena *a) {
+  colours c = {.p = p, .fine = request->fine ? request->fine : &p->units};
   out->n = 0;
   if (p->n_operators == 0) return true;
-  if (!ARENA_ARRAYS(a, ARRAY(c.of, p->n_operators), ARRAY(c.next, p->n_operators), ARRAY(c.unit, p->units.n),
-                    ARRAY(c.key, p->units.n)))
+  if (!ARENA_ARRAYS(a, ARRAY(c.of, p->n_operators), ARRAY(c.next, p->n_operators), ARRAY(c.unit, c.fine->n),
+                    ARRAY(c.key, c.fine->n)))
     return false;
   for (int32_t v = 0; v < p->n_operators; v++) c.of[v] = own_colour(p, v);
   for (int32_t rounds = 1; rounds <= MAX_ROUNDS; rounds++) {
@@ -99,3 +103,10 @@ bool repeated_levels_find(repeated_levels *out, const situ_problem *p, arena *a)
   }
   return true;
 }
+
+const level_row level_repeats = {
+    .name = "repeats",
+    .title = "similar units, wherever they are in the network",
+    .source = "Weisfeiler, Leman, 1968",
+    .find = repeats_find,
+};
