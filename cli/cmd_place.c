@@ -16,15 +16,14 @@ static int show(const arguments *a, const situ_plan *plan, const situ_instance *
   if (race && code == EXIT_OK)
     tell_stand_ins(a, NULL, situ_problem_platform(problem),
                    "so the race says nothing of them;\n        --map names devices of the engine");
-  if (code == EXIT_OK) code = print_report(to, &r, situ_report_plan(&r.text, plan, problem, model, &look, &r.error));
+  if (code == EXIT_OK) code = print_report(to, &r, situ_report_plan(&r.text, plan, model, &look, &r.error));
   if (code == EXIT_OK && interrupted() && situ_plan_outcome(plan) == SITU_OUTCOME_FEASIBLE)
     fputs("\n  interrupted: this is the best plan so far; a longer search may find a better one\n", to);
   if (code == EXIT_OK && a->gantt && situ_plan_exists(plan))
-    code = print_report(to, &r, situ_report_gantt(&r.text, plan, problem, &look, &r.error));
+    code = print_report(to, &r, situ_report_gantt(&r.text, plan, &look, &r.error));
   if (code == EXIT_OK) code = write_outputs(a, plan, instance);
   /* A file that could not be written takes nothing from the answer. */
-  int printed =
-      a->json ? print_report(stdout, &r, situ_report_plan_json(&r.text, plan, problem, model, &r.error)) : EXIT_OK;
+  int printed = a->json ? print_report(stdout, &r, situ_report_plan_json(&r.text, plan, model, &r.error)) : EXIT_OK;
   if (code == EXIT_OK) code = printed;
   return code == EXIT_OK ? outcome_code(plan) : code;
 }

@@ -7,12 +7,11 @@ static int show(const arguments *a, const situ_run *done, const situ_plan *plan,
   FILE *to = people(a);
   report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, &r, situ_report_run(&r.text, done, problem, &look, &r.error));
+  int code = print_report(to, &r, situ_report_run(&r.text, done, &look, &r.error));
   if (code == EXIT_OK)
     tell_stand_ins(a, plan, situ_problem_platform(problem),
                    "so predicted and measured times differ;\n        --map and --device name devices of the engine");
-  if (code == EXIT_OK && a->json)
-    code = print_report(stdout, &r, situ_report_run_json(&r.text, done, problem, &r.error));
+  if (code == EXIT_OK && a->json) code = print_report(stdout, &r, situ_report_run_json(&r.text, done, &r.error));
   return code;
 }
 

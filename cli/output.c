@@ -256,20 +256,19 @@ int write_text(const arguments *a, char *text, situ_status status, situ_error *e
 
 /* The pictures of a plan: timeline, parts, page. */
 static int write_drawings(const arguments *a, const situ_plan *plan, const situ_instance *instance) {
-  const situ_problem *problem = situ_instance_problem(instance);
   situ_error error = {.status = SITU_STATUS_OK};
   char *text = NULL;
   int code = EXIT_OK;
   if (a->svg) {
-    situ_status status = situ_report_plan_svg(&text, plan, problem, &error);
+    situ_status status = situ_report_plan_svg(&text, plan, &error);
     code = write_text(a, text, status, &error, "picture", a->svg);
   }
   if (a->graph_svg && code == EXIT_OK) {
-    situ_status status = situ_report_parts_svg(&text, plan, problem, &error);
+    situ_status status = situ_report_parts_svg(&text, plan, &error);
     code = write_text(a, text, status, &error, "parts", a->graph_svg);
   }
   if (a->page && code == EXIT_OK) {
-    situ_status status = situ_report_page(&text, plan, problem, situ_instance_model(instance), NULL, &error);
+    situ_status status = situ_report_page(&text, plan, situ_instance_model(instance), NULL, &error);
     code = write_text(a, text, status, &error, "page", a->page);
   }
   return code;
@@ -282,7 +281,7 @@ static int write_format(const arguments *a, const situ_plan *plan, const situ_in
   char *text = NULL;
   if (!is_stdout(path)) /* a writer of folders makes no text */
     return written(a, situ_instance_export(instance, plan, writer, path, &error), &error, writer, path);
-  situ_status status = situ_write(&text, writer, plan, situ_instance_problem(instance), &error);
+  situ_status status = situ_write(&text, writer, plan, &error);
   return write_text(a, text, status, &error, writer, path);
 }
 

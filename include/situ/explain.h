@@ -1,7 +1,7 @@
 /* situ/explain.h - why a plan takes as long as it does: its parts, its bottleneck, the stages of a pipeline, the
  * critical path of a stream.
  *
- * An explanation is frozen: any number of threads may read it. It does not refer to the plan or the problem. */
+ * An explanation is frozen: any number of threads may read it. It does not refer to the plan. */
 #ifndef SITU_EXPLAIN_H
 #define SITU_EXPLAIN_H
 
@@ -13,10 +13,9 @@ extern "C" {
 
 typedef struct situ_explanation situ_explanation;
 
-/* Computes everything that the accessors below return. BAD_ARGUMENT if the plan has no placement or belongs to another
- * problem. O(used devices * (V + E)), plus sorting the transfers. */
-SITU_API situ_status situ_explain(situ_explanation **out, const situ_plan *plan, const situ_problem *problem,
-                                  situ_error *error);
+/* Computes everything that the accessors below return. BAD_ARGUMENT if the plan has no placement.
+ * O(used devices * (V + E)), plus sorting the transfers. */
+SITU_API situ_status situ_explain(situ_explanation **out, const situ_plan *plan, situ_error *error);
 SITU_API void situ_explanation_free(situ_explanation *explanation);
 
 /* A part: operators of one device that an engine can run as one piece, because no path leaves them and enters them

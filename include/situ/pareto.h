@@ -23,10 +23,12 @@ typedef struct situ_pareto_options {
 
 /* Finds the front of a stream problem. The problem's limits on period and latency are ignored; everything else holds.
  * Every point is a plan that situ_solve found and checked. BAD_ARGUMENT for other execution models. options may be
- * NULL. `problem` and everything it borrows must outlive *out. */
+ * NULL. */
 SITU_API situ_status situ_pareto(situ_front **out, const situ_problem *problem, const situ_pareto_options *options,
                                  situ_error *error);
 SITU_API void situ_front_free(situ_front *front);
+/* The problem that it is a front of, borrowed: it lives as long as the front. */
+SITU_API const situ_problem *situ_front_problem(const situ_front *front);
 /* The number of points, which are sorted by rising latency and falling period; 0 if no plan was found. */
 SITU_API int32_t situ_front_n_points(const situ_front *front);
 /* The plan of a point, borrowed; NULL past the end. situ_plan_latency_ns and situ_plan_period_ns give its latency and

@@ -1,5 +1,8 @@
 /* situ/plan.h - the answer: which device runs each operator, when, and how good that is.
  *
+ * A plan knows its problem and keeps it alive: the program may free problem, costs, platform, graph and instance before
+ * the plan.
+ *
  * A plan is frozen: any number of threads may read it. Texts and arrays belong to the plan or the verdict. For a NULL
  * plan or an index out of range, accessors return -1 for a device or call, SITU_NEVER_NS for a value, "" for a text and
  * 0 otherwise. */
@@ -59,6 +62,8 @@ typedef struct situ_device_use {
 #define SITU_DEVICE_USE_INIT SITU_SIZED(situ_device_use)
 
 SITU_API void situ_plan_free(situ_plan *plan);
+/* The problem that it is a plan of, borrowed: it lives as long as the plan. NULL for NULL. */
+SITU_API const situ_problem *situ_plan_problem(const situ_plan *plan);
 SITU_API situ_outcome situ_plan_outcome(const situ_plan *plan);
 /* Whether there is a placement (outcome OPTIMAL or FEASIBLE). The accessors of devices and times need one. */
 SITU_API bool situ_plan_exists(const situ_plan *plan);
@@ -70,9 +75,9 @@ SITU_API int64_t situ_plan_period_ns(const situ_plan *plan);
 /* With a limit by other costs: the latency of the plan by those costs; SITU_NEVER_NS otherwise. */
 SITU_API int64_t situ_plan_other_ns(const situ_plan *plan);
 /* The latency of one input by the parts that an engine cuts the model into, where the costs come from a profile that
- * knows what a part takes (docs/model.md, "Parts"): what auto compares plans by. Otherwise the value of the plan; that
- * too for a plan of another problem. SITU_NEVER_NS without a placement or memory. */
-SITU_API int64_t situ_plan_by_parts_ns(const situ_plan *plan, const situ_problem *problem);
+ * knows what a part takes (docs/model.md, "Parts"): what auto compares plans by. Otherwise the value of the plan.
+ * SITU_NEVER_NS without a placement or memory. */
+SITU_API int64_t situ_plan_by_parts_ns(const situ_plan *plan);
 /* A proved lower bound on the value of every plan of the problem; >= 0. */
 SITU_API int64_t situ_plan_lower_bound_ns(const situ_plan *plan);
 /* (value - bound) / value; 0 when both are 0; 1 without a placement. */
@@ -165,16 +170,14 @@ typedef struct situ_verdict situ_verdict;
 /* Checks a plan against its problem, independently of solvers and simulator. It checks every rule of docs/model.md and
  * keeps at most 100 violations. A plan without a placement breaks the rule "placement", unless its certificate, or a
  * conflict of the problem (situ_problem_conflict), proves that no plan exists. The bound that the certificate proves is
- * recomputed in integers; a certificate that does not prove its claim breaks the rule "certificate". BAD_ARGUMENT if
- * the plan and the problem differ in the number of operators or devices. */
-SITU_API situ_status situ_check(situ_verdict **out, const situ_problem *problem, const situ_plan *plan,
-                                situ_error *error);
+ * recomputed in integers; a certificate that does not prove its claim breaks the rule "certificate". The verdict keeps
+ * the plan alive. */
+SITU_API situ_status situ_check(situ_verdict **out, const situ_plan *plan, situ_error *error);
 SITU_API void situ_verdict_free(situ_verdict *verdict);
 /* Repeats by simulation, for the verdict on a plan, what situ_check cannot recompute: what drawn costs say of it
  * (situ_robustness). A claim that they do not confirm breaks the rule "claim". Does nothing for a plan with violations.
- * BAD_ARGUMENT if the plan and the problem differ in the number of operators or devices. */
-SITU_API situ_status situ_verdict_recompute(situ_verdict *verdict, const situ_problem *problem, const situ_plan *plan,
-                                            situ_error *error);
+ */
+SITU_API situ_status situ_verdict_recompute(situ_verdict *verdict, situ_error *error);
 /* Which optional claims of the plan were recomputed, and which could not be, since the file does not show the plan that
  * they are of: members of a plan file with commas between, such as "best_found, robustness"; "" for none. */
 SITU_API const char *situ_verdict_recomputed(const situ_verdict *verdict);

@@ -1,8 +1,8 @@
 /* situ/problem.h - the question: a graph on a platform with costs, an objective and constraints. docs/model.md defines
  * the execution models, loads and memory rules named below.
  *
- * A problem is frozen: any number of threads may read and solve it. It borrows graph, platform and costs, which must
- * outlive it. */
+ * A problem is frozen: any number of threads may read and solve it. It keeps its graph, platform and costs alive: the
+ * program may free them before the problem. */
 #ifndef SITU_PROBLEM_H
 #define SITU_PROBLEM_H
 
@@ -76,8 +76,8 @@ typedef struct situ_problem_options {
                                    addition to colocation groups and fused kernels; -1: no key; NULL: no keys at all.
                                    Copied. */
   /* stream, latency, one copy, overlap none: a limit on the latency of a plan by a second set of costs of the same
-   * graph and platform, such as those of another step of the same model. The problem borrows other_costs. NULL and 0:
-   * no limit. other_name says in messages what the limit applies to; NULL: "latency by the other costs". Copied. */
+   * graph and platform, such as those of another step of the same model. NULL and 0: no limit. other_name says in
+   * messages what the limit applies to; NULL: "latency by the other costs". Copied. */
   const situ_costs *other_costs;
   int64_t max_other_ns;
   const char *other_name;

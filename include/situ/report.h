@@ -29,32 +29,29 @@ typedef struct situ_report_options {
 
 /* A plan: one row for each device, then value, bound, gap, and the best single device for comparison. JSON: the fields
  * of `situ place --json` (docs/formats/json.md). */
-SITU_API situ_status situ_report_plan(char **out, const situ_plan *plan, const situ_problem *problem,
-                                      const situ_model *model, const situ_report_options *options, situ_error *error);
-SITU_API situ_status situ_report_plan_json(char **out, const situ_plan *plan, const situ_problem *problem,
-                                           const situ_model *model, situ_error *error);
+SITU_API situ_status situ_report_plan(char **out, const situ_plan *plan, const situ_model *model,
+                                      const situ_report_options *options, situ_error *error);
+SITU_API situ_status situ_report_plan_json(char **out, const situ_plan *plan, const situ_model *model,
+                                           situ_error *error);
 /* The plan as a self-contained SVG: operators and transfers over time for stream and calls, stacked loads for
  * pipeline. BAD_ARGUMENT also when the plan has no placement. */
-SITU_API situ_status situ_report_plan_svg(char **out, const situ_plan *plan, const situ_problem *problem,
-                                          situ_error *error);
+SITU_API situ_status situ_report_plan_svg(char **out, const situ_plan *plan, situ_error *error);
 
 /* The parts of a plan as boxes, one row for each device, with the tensors handed from part to part. If there are more
  * than 240 parts, the 240 with the most work. BAD_ARGUMENT also if the plan has no placement. */
-SITU_API situ_status situ_report_parts_svg(char **out, const situ_plan *plan, const situ_problem *problem,
-                                           situ_error *error);
+SITU_API situ_status situ_report_parts_svg(char **out, const situ_plan *plan, situ_error *error);
 /* The plan over time for a terminal: one line for each device and link in use, with marks as high as its load; for
  * pipeline, the share of the period that each fills. BAD_ARGUMENT also if the plan has no placement. */
-SITU_API situ_status situ_report_gantt(char **out, const situ_plan *plan, const situ_problem *problem,
-                                       const situ_report_options *options, situ_error *error);
+SITU_API situ_status situ_report_gantt(char **out, const situ_plan *plan, const situ_report_options *options,
+                                       situ_error *error);
 
 /* Why a plan takes as long as it does: its parts in order, the data transferred between them, its bottleneck, how the
  * time of the critical path divides, and which changes of the machine would help (`what_ifs`; NULL: omitted). JSON: the
  * fields of `situ explain --json`. */
-SITU_API situ_status situ_report_explain(char **out, const situ_plan *plan, const situ_problem *problem,
-                                         const situ_what_if_list *what_ifs, const situ_report_options *options,
-                                         situ_error *error);
-SITU_API situ_status situ_report_explain_json(char **out, const situ_plan *plan, const situ_problem *problem,
-                                              const situ_what_if_list *what_ifs, situ_error *error);
+SITU_API situ_status situ_report_explain(char **out, const situ_plan *plan, const situ_what_if_list *what_ifs,
+                                         const situ_report_options *options, situ_error *error);
+SITU_API situ_status situ_report_explain_json(char **out, const situ_plan *plan, const situ_what_if_list *what_ifs,
+                                              situ_error *error);
 
 /* The result of one solver on a problem. Closed: it never grows. */
 typedef struct situ_compare_row {
@@ -77,25 +74,23 @@ typedef struct situ_page_options {
   int32_t n_rows;
   int32_t reserved;       /* 0 */
   const char *run_json;   /* a run of the plan, as written by situ_report_run_json */
-  const situ_plan *other; /* another plan to compare with, and its problem: give both or neither */
-  const situ_problem *other_problem;
+  const situ_plan *other; /* another plan to compare with, of any problem */
 } situ_page_options;
 #define SITU_PAGE_OPTIONS_INIT SITU_SIZED(situ_page_options)
 /* A plan as one self-contained HTML page that needs no other files and no network: explanation, timeline, parts, memory
  * over time, operators (docs/report.md). Names longer than 200 bytes are cut. BAD_ARGUMENT also if a plan has no
  * placement, BAD_INPUT if run_json is not a run. */
-SITU_API situ_status situ_report_page(char **out, const situ_plan *plan, const situ_problem *problem,
-                                      const situ_model *model, const situ_page_options *options, situ_error *error);
+SITU_API situ_status situ_report_page(char **out, const situ_plan *plan, const situ_model *model,
+                                      const situ_page_options *options, situ_error *error);
 
 /* A front: one row for each point, the bounds of both ends, and the best single device. */
-SITU_API situ_status situ_report_pareto(char **out, const situ_front *front, const situ_problem *problem,
-                                        const situ_model *model, const situ_report_options *options, situ_error *error);
-SITU_API situ_status situ_report_pareto_json(char **out, const situ_front *front, const situ_problem *problem,
-                                             const situ_model *model, situ_error *error);
+SITU_API situ_status situ_report_pareto(char **out, const situ_front *front, const situ_model *model,
+                                        const situ_report_options *options, situ_error *error);
+SITU_API situ_status situ_report_pareto_json(char **out, const situ_front *front, const situ_model *model,
+                                             situ_error *error);
 
 /* The front as a self-contained SVG: period over latency, with the bounds of both. */
-SITU_API situ_status situ_report_pareto_svg(char **out, const situ_front *front, const situ_problem *problem,
-                                            situ_error *error);
+SITU_API situ_status situ_report_pareto_svg(char **out, const situ_front *front, situ_error *error);
 
 /* The platforms tried for a goal, the cheapest first, and the answer. */
 SITU_API situ_status situ_report_size(char **out, const situ_sizing *sizing, const situ_report_options *options,
@@ -115,11 +110,9 @@ SITU_API situ_status situ_report_costs_json(char **out, const situ_problem *prob
 SITU_API situ_status situ_report_costs_csv(char **out, const situ_problem *problem, situ_error *error);
 
 /* The result of a check. */
-SITU_API situ_status situ_report_verdict(char **out, const situ_verdict *verdict, const situ_plan *plan,
-                                         const situ_problem *problem, const situ_report_options *options,
+SITU_API situ_status situ_report_verdict(char **out, const situ_verdict *verdict, const situ_report_options *options,
                                          situ_error *error);
-SITU_API situ_status situ_report_verdict_json(char **out, const situ_verdict *verdict, const situ_plan *plan,
-                                              const situ_problem *problem, situ_error *error);
+SITU_API situ_status situ_report_verdict_json(char **out, const situ_verdict *verdict, situ_error *error);
 
 /* A link fitted to measured transfers, and its entry for a platform file between the given devices. */
 SITU_API situ_status situ_report_link_fit(char **out, const situ_link_fit *fit, const char *from, const char *to,
@@ -159,10 +152,9 @@ SITU_API situ_status situ_report_race(char **out, const situ_race *race, const s
                                       situ_error *error);
 SITU_API situ_status situ_report_race_json(char **out, const situ_race *race, situ_error *error);
 /* A run compared with its prediction: one row for each part, then transfers, then the whole. */
-SITU_API situ_status situ_report_run(char **out, const situ_run *run, const situ_problem *problem,
-                                     const situ_report_options *options, situ_error *error);
-SITU_API situ_status situ_report_run_json(char **out, const situ_run *run, const situ_problem *problem,
-                                          situ_error *error);
+SITU_API situ_status situ_report_run(char **out, const situ_run *run, const situ_report_options *options,
+                                     situ_error *error);
+SITU_API situ_status situ_report_run_json(char **out, const situ_run *run, situ_error *error);
 
 /* The tables of the library: "solvers", "learners", "readers", "writers", "costs", "devices", "links", "models",
  * "bounds", "engines". situ_report_family returns their names by index, NULL past the end. The other functions fail

@@ -14,7 +14,7 @@ from . import _interface as c
 from ._graph import Graph, _of_pointer, names_of
 from ._html import html_of
 from ._inputs import Folder
-from ._library import NEVER_NS, NoPlan, call, lib, make, make_text, own, sized, to_bytes, to_str
+from ._library import NEVER_NS, Frozen, NoPlan, call, lib, make, make_text, own, sized, to_bytes, to_str
 from ._options import Filled, fill
 from ._platform import Device, devices_of
 from ._png import png_of
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from ._torch_measure import Measured
 
 
-class Instance:
+class Instance(Frozen):
     """A posed problem with its model, platform and costs; shared by plans."""
 
     def __init__(self, pointer: int, folder: Folder):
         self.pointer, self.folder = pointer, folder
-        own(self, pointer, "situ_instance_free", folder)
+        own(self, pointer, "situ_instance_free")
         self.problem = lib.situ_instance_problem(pointer)
         self.model = lib.situ_instance_model(pointer)
         self.graph = lib.situ_problem_graph(self.problem)
@@ -121,15 +121,17 @@ def _time(value: int) -> int | None:
     return None if value == NEVER_NS else value
 
 
-class Plan:
+class Plan(Frozen):
     """Which device runs each operator, when, and how good that is. Frozen: any number of threads may read it.
 
     A plan without a placement (`bool(plan)` is False) says why in `reason`; accessors that need a placement raise
     NoPlan."""
 
+    _instead = "; save it by plan.save(path) and read it by situ.load_plan(path)"
+
     def __init__(self, pointer: int, instance: Instance, interrupted: bool = False):
         self._pointer, self._instance = pointer, instance
-        own(self, pointer, "situ_plan_free", instance)
+        own(self, pointer, "situ_plan_free")
         self.interrupted = interrupted  #: whether Ctrl-C or the end of the program cut the search short
 
     # ---- what it says ----
@@ -174,7 +176,7 @@ class Plan:
     @property
     def by_parts_ns(self) -> int | None:
         """The latency by the parts that an engine runs, if the costs know what these take; else the value."""
-        return _time(lib.situ_plan_by_parts_ns(self._pointer, self._instance.problem))
+        return _time(lib.situ_plan_by_parts_ns(self._pointer))
 
     @property
     def bound_ns(self) -> int:
@@ -319,7 +321,7 @@ class Plan:
 
     def report(self) -> Report:
         """The report of `situ place`; its members are those of `situ place --json`."""
-        return report("situ_report_plan", self._pointer, self._instance.problem, self._instance.model)
+        return report("situ_report_plan", self._pointer, self._instance.model)
 
     def to_dict(self) -> dict[str, Any]:
         """The members of `situ place --json` (docs/formats/json.md)."""
@@ -339,7 +341,7 @@ class Plan:
     def svg(self) -> str:
         """A picture: operators and transfers over time, or the loads of a pipeline. Self-contained SVG."""
         self._need()
-        return make_text("situ_report_plan_svg", self._pointer, self._instance.problem)
+        return make_text("situ_report_plan_svg", self._pointer)
 
     def png(self, path: str | os.PathLike[str] | None = None, *, zoom: float = 2.0) -> bytes:
         """The picture of svg() as PNG, also written to `path`; `zoom` pixels for each unit. Needs resvg-py."""
@@ -366,7 +368,7 @@ class Plan:
                 lib.situ_what_if_free(found)
 
     def _explain(self, what_ifs: int | None) -> Explanation:
-        arguments = (self._pointer, self._instance.problem, what_ifs)
+        arguments = (self._pointer, what_ifs)
         return Explanation(
             make_text("situ_report_explain", *arguments, ctypes.byref(look_of())),
             make_text("situ_report_explain_json", *arguments),
@@ -374,13 +376,12 @@ class Plan:
 
     def check(self) -> Verdict:
         """Checks the plan with code that shares nothing with solvers and simulator."""
-        made = make("situ_check", self._instance.problem, self._pointer)
+        made = make("situ_check", self._pointer)
         try:
-            call("situ_verdict_recompute", made, self._instance.problem, self._pointer)
-            arguments = (made, self._pointer, self._instance.problem)
+            call("situ_verdict_recompute", made)
             return Verdict(
-                make_text("situ_report_verdict", *arguments, ctypes.byref(look_of())),
-                make_text("situ_report_verdict_json", *arguments),
+                make_text("situ_report_verdict", made, ctypes.byref(look_of())),
+                make_text("situ_report_verdict_json", made),
             )
         finally:
             lib.situ_verdict_free(made)
@@ -452,7 +453,7 @@ class Plan:
 
     def replay(self) -> Plan:
         """The same placement, simulated again."""
-        return Plan(make("situ_replay", self._instance.pointer, self._pointer), self._instance)
+        return Plan(make("situ_replay", self._pointer), self._instance)
 
 
 def _write(path: pathlib.Path, text: str) -> None:

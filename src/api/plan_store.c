@@ -14,7 +14,7 @@ situ_status situ_plan_text(char **out, const situ_plan *plan, const situ_instanc
   if (out) *out = NULL;
   TRY(GIVEN(error, out, plan, instance));
   TRY(plan_belongs(plan, instance->problem, error));
-  json_value *root = plan_to_json(plan, instance->problem);
+  json_value *root = plan_to_json(plan);
   char *text = root && json_set(root, "instance", instance_to_json(instance)) ? json_print(root, 1) : NULL;
   json_free(root);
   text_buffer t = {0};
@@ -40,10 +40,11 @@ situ_status situ_instance_export(const situ_instance *instance, const situ_plan 
                                  const char *path, situ_error *error) {
   const writer *w;
   TRY(GIVEN(error, instance, plan, name, path));
-  TRY(writer_find(&w, name, plan, instance->problem, error));
-  if (w->write) return situ_plan_export(plan, instance->problem, name, path, error);
+  TRY(plan_belongs(plan, instance->problem, error));
+  TRY(writer_find(&w, name, plan, error));
+  if (w->write) return situ_plan_export(plan, name, path, error);
   TRY(writer_serves(&w, name, instance->problem, instance->model->reader, instance->options.call.model, error));
-  return w->write_folder(path, plan, instance->problem, instance->options.call.model, error);
+  return w->write_folder(path, plan, instance->options.call.model, error);
 }
 
 /* Poses the problem of an open instance again, with the pins of the plan file. */

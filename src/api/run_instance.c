@@ -16,5 +16,6 @@ situ_status situ_run_plan(situ_run **out, const situ_plan *plan, const situ_inst
   TRY(model_format_need(instance->model->reader, instance->options.call.model, error));
   options.size = sizeof options;
   options.read = &instance->options.read;
-  return run_plan(out, plan, instance->problem, instance->options.call.model, &options, error);
+  TRY(plan_belongs(plan, instance->problem, error));
+  return run_plan(out, plan, instance->options.call.model, &options, error);
 }

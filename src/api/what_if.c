@@ -347,7 +347,7 @@ situ_status situ_what_if_find(situ_what_if_list **out, const situ_instance *inst
   TRY(GIVEN(error, out, instance, plan));
   TRY(TAKE(q.solve, solve, SITU_SOLVE_OPTIONS_INIT, error));
   TRY(plan_belongs(plan, instance->problem, error));
-  if (!plan->device || plan_check_shape(plan, instance->problem))
+  if (!plan->device || plan_check_shape(plan))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to compare with");
   arena *a = arena_new();
   q.list = a ? ARENA_ZERO(a, situ_what_if_list, 1) : NULL;

@@ -11,7 +11,8 @@
 enum { CHECK_KEPT = 100 };
 
 struct situ_verdict {
-  arena *arena;
+  arena *arena; /* holds that of the plan */
+  const situ_plan *plan;
   situ_violation kept[CHECK_KEPT];
   int32_t n_kept;
   int64_t n_found;

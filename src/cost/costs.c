@@ -48,9 +48,7 @@ void costs_find_extremes(situ_costs *c) {
 }
 
 void situ_costs_free(situ_costs *costs) {
-  if (!costs) return;
-  for (int k = 0; k < 2; k++) situ_costs_free(costs->step[k]);
-  arena_free(costs->arena);
+  if (costs) arena_free(costs->arena);
 }
 
 const char *situ_costs_source(const situ_costs *c) { return c ? c->source : ""; }

@@ -80,7 +80,8 @@ typedef struct run_link {
 } run_link;
 
 struct situ_run {
-  arena *arena;
+  arena *arena; /* holds that of the problem */
+  const situ_problem *problem;
   int32_t rank, n_ranks; /* results are on rank 0 */
   char engine[2 * MEASURE_NAME_BYTES];
   int32_t threads, level, n_items;
@@ -119,7 +120,7 @@ situ_status race_plans(situ_race **out, const situ_plan *const *plans, const cha
 json_value *race_log(const situ_race *race);
 
 /* situ_run_plan for a problem of a model file at `model`; dimensions as options->read has them. */
-situ_status run_plan(situ_run **out, const situ_plan *plan, const situ_problem *problem, const char *model,
-                     const situ_measure_options *options, situ_error *error);
+situ_status run_plan(situ_run **out, const situ_plan *plan, const char *model, const situ_measure_options *options,
+                     situ_error *error);
 
 #endif

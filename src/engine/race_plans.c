@@ -244,7 +244,7 @@ situ_status race_plans(situ_race **out, const situ_plan *const *plans, const cha
     race->hash[i] = measure_hash(plans[i]->device, plans[i]->order, plans[i]->n_operators);
     if (plans[i]->replica_of)
       race->hash[i] = hash_bytes(plans[i]->replica_of, sizeof(int32_t) * (size_t)problem->n_devices, race->hash[i]);
-    race->predicted_ns[i] = situ_plan_by_parts_ns(plans[i], problem);
+    race->predicted_ns[i] = situ_plan_by_parts_ns(plans[i]);
   }
   situ_status status = room ? measure_options_take(&r.m, options, error) : fail_no_memory(error);
   if (status == SITU_STATUS_OK && !r.m.options.replay) status = measure_begin(&r.m, options, problem, model, a, error);

@@ -323,8 +323,8 @@ static situ_status start_executors(running *r, const char **names) {
   return executor_start(&r->split, r->parts, &m->executor, r->error);
 }
 
-static situ_status check_plan(const situ_plan *plan, const situ_problem *p, situ_error *error) {
-  TRY(plan_belongs(plan, p, error));
+static situ_status check_plan(const situ_plan *plan, situ_error *error) {
+  const situ_problem *p = plan->problem;
   if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to run");
   if (p->training || p->n_copies > 1)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
@@ -378,19 +378,20 @@ static situ_status begin(running *r, const char *model, const situ_measure_optio
   return status;
 }
 
-situ_status run_plan(situ_run **out, const situ_plan *plan, const situ_problem *problem, const char *model,
-                     const situ_measure_options *options, situ_error *error) {
+situ_status run_plan(situ_run **out, const situ_plan *plan, const char *model, const situ_measure_options *options,
+                     situ_error *error) {
   situ_error own = {0};
-  TRY(check_plan(plan, problem, error));
+  TRY(check_plan(plan, error));
   arena *a = arena_new();
-  situ_run *run = a ? ARENA_ZERO(a, situ_run, 1) : NULL;
+  situ_run *run = a && arena_hold(a, plan->problem->arena) ? ARENA_ZERO(a, situ_run, 1) : NULL;
   running *r = run ? ARENA_ZERO(a, running, 1) : NULL;
   if (!r) {
     arena_free(a);
     return fail_no_memory(error);
   }
   run->arena = a;
-  *r = (running){.run = run, .plan = plan, .problem = problem, .error = error ? error : &own};
+  run->problem = plan->problem;
+  *r = (running){.run = run, .plan = plan, .problem = plan->problem, .error = error ? error : &own};
   situ_status status = begin(r, model, options);
   if (status == SITU_STATUS_OK)
     *out = run;

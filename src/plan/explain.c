@@ -50,7 +50,8 @@ static bool lift(ranked_stage *rows, const situ_plan *plan, const situ_graph *g)
   return lifted;
 }
 
-static bool find_stages(situ_explanation *x, const situ_plan *plan, const situ_problem *p) {
+static bool find_stages(situ_explanation *x, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   ranked_stage *rows;
   if (!ARENA_ARRAYS(x->arena, ZEROS(rows, p->n_devices), ARRAY(x->stages, p->n_devices))) return false;
   for (int32_t v = 0; v < p->n_operators; v++) {
@@ -85,7 +86,8 @@ static int by_length(const void *a, const void *b) {
 }
 
 /* Adds up the steps of the path by device and by link; what is left between them is waiting. */
-static bool share_path(situ_explanation *x, const situ_plan *plan, const situ_problem *p) {
+static bool share_path(situ_explanation *x, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   int32_t n = p->n_devices + p->platform->n_links + 1, kept = 0;
   situ_path_share *all = ARENA_ZERO(x->arena, situ_path_share, n);
   if (!all) return false;
@@ -110,7 +112,8 @@ static bool share_path(situ_explanation *x, const situ_plan *plan, const situ_pr
 }
 
 /* Busy times of the channels: of the hops of a stream, of the loads of a pipeline by links (replicas left out). */
-static void load_channels(int64_t *load, const situ_plan *plan, const situ_problem *p, int32_t *held) {
+static void load_channels(int64_t *load, const situ_plan *plan, int32_t *held) {
+  const situ_problem *p = plan->problem;
   const situ_platform *f = p->platform;
   const situ_graph *g = p->graph;
   for (int32_t i = 0; i < plan->n_transfers; i++) {
@@ -136,12 +139,13 @@ static void load_channels(int64_t *load, const situ_plan *plan, const situ_probl
 /* A device whose load is NEARLY_ALL of a latency limits it, or a link whose load is HALF of it. */
 static const double NEARLY_ALL = 0.95, HALF = 0.5;
 
-static bool find_limit(situ_explanation *x, const situ_plan *plan, const situ_problem *p, arena *scratch) {
+static bool find_limit(situ_explanation *x, const situ_plan *plan, arena *scratch) {
+  const situ_problem *p = plan->problem;
   int32_t device = 0, channel = -1, n_channels = p->platform->n_channels;
   int64_t *load = ARENA_ZERO(scratch, int64_t, n_channels);
   int32_t *held = ARENA_ZERO(scratch, int32_t, p->n_memories);
   if (!load || !held) return false;
-  load_channels(load, plan, p, held);
+  load_channels(load, plan, held);
   for (int32_t d = 1; d < p->n_devices; d++)
     if (plan_use(plan, d).load_ns > plan_use(plan, device).load_ns) device = d;
   for (int32_t c = 0; c < n_channels; c++)
@@ -162,23 +166,22 @@ static bool find_limit(situ_explanation *x, const situ_plan *plan, const situ_pr
 
 /* ---- the face ---- */
 
-static bool fill(situ_explanation *x, const situ_plan *plan, const situ_problem *p, arena *scratch) {
-  return find_stages(x, plan, p) && path_find(&x->path, plan, p, x->arena, scratch) && share_path(x, plan, p) &&
-         find_limit(x, plan, p, scratch) && part_list_find(&x->parts, p, plan->device, plan->start_ns, x->arena) &&
+static bool fill(situ_explanation *x, const situ_plan *plan, arena *scratch) {
+  const situ_problem *p = plan->problem;
+  return find_stages(x, plan) && path_find(&x->path, plan, x->arena, scratch) && share_path(x, plan) &&
+         find_limit(x, plan, scratch) && part_list_find(&x->parts, p, plan->device, plan->start_ns, x->arena) &&
          part_list_name(&x->part_name, &x->parts, p, x->arena);
 }
 
-situ_status situ_explain(situ_explanation **out, const situ_plan *plan, const situ_problem *problem,
-                         situ_error *error) {
+situ_status situ_explain(situ_explanation **out, const situ_plan *plan, situ_error *error) {
   if (out) *out = NULL;
-  TRY(GIVEN(error, out, plan, problem));
-  TRY(plan_belongs(plan, problem, error));
-  if (!plan->device || plan_check_shape(plan, problem))
+  TRY(GIVEN(error, out, plan));
+  if (!plan->device || plan_check_shape(plan))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to explain");
   arena *a = arena_new(), *scratch = arena_new();
   situ_explanation *x = a ? ARENA_ZERO(a, situ_explanation, 1) : NULL;
-  if (x) x->arena = a, x->n_operators = problem->n_operators;
-  bool made = x && scratch && fill(x, plan, problem, scratch);
+  if (x) x->arena = a, x->n_operators = plan->n_operators;
+  bool made = x && scratch && fill(x, plan, scratch);
   arena_free(scratch);
   if (made) {
     *out = x;

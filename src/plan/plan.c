@@ -8,12 +8,13 @@
 
 situ_plan *plan_new(const situ_problem *problem) {
   arena *a = arena_new();
-  situ_plan *plan = a ? ARENA_ZERO(a, situ_plan, 1) : NULL;
+  situ_plan *plan = a && arena_hold(a, problem->arena) ? ARENA_ZERO(a, situ_plan, 1) : NULL;
   if (!plan) {
     arena_free(a);
     return NULL;
   }
   plan->arena = a;
+  plan->problem = problem;
   plan->n_operators = problem->n_operators;
   plan->n_devices = problem->n_devices;
   plan->outcome = SITU_OUTCOME_LIMIT;
@@ -24,7 +25,8 @@ situ_plan *plan_new(const situ_problem *problem) {
   return plan;
 }
 
-bool plan_count_handovers(situ_plan *plan, const situ_problem *problem) {
+bool plan_count_handovers(situ_plan *plan) {
+  const situ_problem *problem = plan->problem;
   int32_t *stamp = malloc(sizeof *stamp * (size_t)problem->n_devices);
   handovers h;
   if (!stamp) return false;
@@ -42,11 +44,14 @@ int32_t plan_n_sharing(const situ_plan *plan, int32_t d) {
   return n;
 }
 
-/* Plans that a plan shows show none. */
+situ_status plan_show(situ_plan *plan, situ_plan **slot, situ_plan *shown, situ_error *error) {
+  bool held = arena_hold(plan->arena, shown->arena);
+  *slot = held ? shown : NULL;
+  situ_plan_free(shown);
+  return held ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
 void situ_plan_free(situ_plan *plan) {
-  situ_plan *shown[] = {plan ? plan->best_found : NULL, plan ? plan->without_form : NULL, plan ? plan->compared : NULL};
-  for (int k = 0; k < 3; k++)
-    if (shown[k]) arena_free(shown[k]->arena);
   if (plan) arena_free(plan->arena);
 }
 
@@ -82,6 +87,8 @@ situ_status plan_belongs(const situ_plan *p, const situ_problem *problem, situ_e
                    "the plan has %d operators on %d devices; the problem has %d on %d", (int)p->n_operators,
                    (int)p->n_devices, (int)problem->n_operators, (int)problem->n_devices);
 }
+
+const situ_problem *situ_plan_problem(const situ_plan *p) { return p ? p->problem : NULL; }
 
 static bool is_operator(const situ_plan *p, int32_t v) { return p && v >= 0 && v < p->n_operators; }
 

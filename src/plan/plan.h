@@ -18,7 +18,8 @@ typedef struct placement {
 enum { MAX_STATISTICS = 32 };
 
 struct situ_plan {
-  arena *arena;
+  arena *arena; /* holds that of the problem */
+  const situ_problem *problem;
   int32_t n_operators, n_devices;
   situ_outcome outcome;
   bool claimed; /* it comes from a file, whose word outcome and bound are */
@@ -42,8 +43,8 @@ struct situ_plan {
   int64_t without_form_ns;      /* the answer without the form, where that is better; else SITU_NEVER_NS */
   int32_t form;                 /* that was required of it: situ_form */
   situ_robustness robustness;   /* size 0: not known */
-  /* Plans that the claims above are of, so that they can be checked: of this problem, with a placement, owned. NULL: it
-   * is this plan, there is none, or a file does not show it. */
+  /* Plans that the claims above are of, so that they can be checked: of this problem, with a placement, set by
+   * plan_show. NULL: it is this plan, there is none, or a file does not show it. */
   situ_plan *best_found, *without_form, *compared; /* compared: the split to which the single device was preferred */
   const char *solver, *bound, *reason;             /* never NULL */
   certificate proof;                               /* of the lower bound or of a lower one; no kind: none */
@@ -59,7 +60,7 @@ struct situ_plan {
  * permutations, arrays that belong together. Whether a plan is correct is decided by check/. O(V + devices +
  * transfers). */
 const char *placement_check(const placement *where, const situ_problem *problem);
-const char *plan_check_shape(const situ_plan *plan, const situ_problem *problem);
+const char *plan_check_shape(const situ_plan *plan);
 
 /* The device whose part device d runs: d itself unless it is a replica. */
 static inline int32_t plan_leader(const situ_plan *plan, int32_t d) {
@@ -70,7 +71,7 @@ static inline int32_t plan_leader(const situ_plan *plan, int32_t d) {
 int32_t plan_n_sharing(const situ_plan *plan, int32_t d);
 
 /* Fills n_handovers from the placement. False without memory. */
-bool plan_count_handovers(situ_plan *plan, const situ_problem *problem);
+bool plan_count_handovers(situ_plan *plan);
 
 /* The use of a device; all 0, and replica_of -1, without a placement. */
 situ_device_use plan_use(const situ_plan *plan, int32_t device);
@@ -83,16 +84,21 @@ situ_status plan_meet_bound(int64_t value_ns, const char *solver, int64_t lower_
 situ_status plan_set_bound(situ_plan *plan, int64_t lower_ns, const char *name, const certificate *proof,
                            situ_error *error);
 
-/* BAD_ARGUMENT unless the plan has as many operators and devices as the problem. */
+/* BAD_ARGUMENT unless the plan has as many operators and devices as the problem, which is that of an instance. */
 situ_status plan_belongs(const situ_plan *plan, const situ_problem *problem, situ_error *error);
 
-/* A plan with nothing in it yet: no placement, value SITU_NEVER_NS, bound 0, empty strings. NULL without memory. */
+/* A plan with nothing in it yet: no placement, value SITU_NEVER_NS, bound 0, empty strings. It holds the problem, which
+ * lives as long; that of a view is the problem that it is a view of, so such a plan must go before the view does. NULL
+ * without memory. */
 situ_plan *plan_new(const situ_problem *problem);
+/* Sets one of the plans that a plan shows. The reference of the caller to it passes to the plan, or is dropped without
+ * memory: NO_MEMORY. */
+situ_status plan_show(situ_plan *plan, situ_plan **slot, situ_plan *shown, situ_error *error);
 
 /* Plan files (docs/formats/plan.md): the content of a plan without the origin of its problem, which the caller adds as
  * the member "instance". Operators are stored by name, so that a plan survives renumbering. */
 struct json_value;
-struct json_value *plan_to_json(const situ_plan *plan, const situ_problem *problem);
+struct json_value *plan_to_json(const situ_plan *plan);
 situ_status plan_from_json(situ_plan **out, const situ_problem *problem, const struct json_value *root,
                            const char *where, situ_error *error);
 

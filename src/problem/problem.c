@@ -141,6 +141,7 @@ static situ_status take_other(situ_problem *p, const situ_problem_options *o, si
   if (!fits)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "other_costs have other routes, or allow operators on other devices, than the costs");
+  if (!arena_hold(p->arena, other->arena)) return fail_no_memory(error);
   p->other = other;
   p->max_other_ns = o->max_other_ns;
   return SITU_STATUS_OK;

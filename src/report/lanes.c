@@ -118,7 +118,8 @@ static bool fill_loads(filling *f, arena *a) {
   return true;
 }
 
-bool lanes_find(lane_list *out, const situ_plan *plan, const situ_problem *p, arena *a) {
+bool lanes_find(lane_list *out, const situ_plan *plan, arena *a) {
+  const situ_problem *p = plan->problem;
   *out = (lane_list){.span_ns = situ_plan_value_ns(plan)};
   filling f = {.list = out, .plan = plan, .p = p};
   if (!name_lanes(out, p, a)) return false;

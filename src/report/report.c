@@ -123,8 +123,8 @@ bool report_problem_json(json_value *o, const situ_problem *p, const situ_model 
   return ok && json_set(o, "in_flight", json_new_whole(p->in_flight));
 }
 
-void report_copy_times(const situ_plan *plan, const situ_problem *p, int32_t copy, int64_t *start_ns,
-                       int64_t *finish_ns) {
+void report_copy_times(const situ_plan *plan, int32_t copy, int64_t *start_ns, int64_t *finish_ns) {
+  const situ_problem *p = plan->problem;
   int32_t n = p->n_operators / p->n_copies;
   *start_ns = SITU_NEVER_NS;
   *finish_ns = 0;
@@ -161,14 +161,15 @@ void report_scope(text_buffer *t, const situ_problem *p, int32_t form, int colum
   free(words);
 }
 
-static bool copies_json(json_value *o, const situ_plan *plan, const situ_problem *p) {
+static bool copies_json(json_value *o, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   json_value *list = json_new_array();
   int64_t value = situ_plan_value_ns(plan), start, finish;
   bool ok =
       list && json_set(o, "inputs_per_second", json_new_number(value > 0 ? 1e9 * p->n_copies / (double)value : 0));
   for (int32_t k = 0; ok && k < p->n_copies; k++) {
     json_value *copy = json_new_object();
-    report_copy_times(plan, p, k, &start, &finish);
+    report_copy_times(plan, k, &start, &finish);
     ok = copy && json_set(copy, "start_ns", json_new_whole(start)) &&
          json_set(copy, "finish_ns", json_new_whole(finish));
     ok = json_push(list, copy) && ok;
@@ -176,7 +177,8 @@ static bool copies_json(json_value *o, const situ_plan *plan, const situ_problem
   return json_set(o, "copy_times", list) && ok;
 }
 
-bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem *p) {
+bool report_plan_fields(json_value *o, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   bool exists = situ_plan_exists(plan);
   int64_t value = situ_plan_value_ns(plan);
   int32_t single = situ_plan_best_single_device(plan);
@@ -186,12 +188,12 @@ bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem
   ok = ok && json_set(o, "value", exists ? report_unit_value(value, p) : json_new_null());
   ok = ok && json_set(o, "unit", json_new_text(p->costs->unit_ns > 0 ? p->costs->unit_name : NULL));
   ok = ok && json_set(o, "unit_ns", p->costs->unit_ns > 0 ? json_new_whole(p->costs->unit_ns) : json_new_null());
-  if (exists && p->n_copies > 1) ok = ok && copies_json(o, plan, p);
+  if (exists && p->n_copies > 1) ok = ok && copies_json(o, plan);
   if (exists && problem_has_period(p)) {
     ok = ok && json_set(o, "latency_ns", report_amount(situ_plan_latency_ns(plan)));
     ok = ok && json_set(o, "period_ns", report_amount(situ_plan_period_ns(plan)));
   }
-  if (exists && parts_known(p)) ok = ok && json_set(o, "by_parts_ns", report_amount(situ_plan_by_parts_ns(plan, p)));
+  if (exists && parts_known(p)) ok = ok && json_set(o, "by_parts_ns", report_amount(situ_plan_by_parts_ns(plan)));
   if (exists && p->other) ok = ok && json_set(o, "other_ns", report_amount(situ_plan_other_ns(plan)));
   ok = ok && json_set(o, "lower_bound_ns", json_new_whole(situ_plan_lower_bound_ns(plan)));
   ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
@@ -259,10 +261,11 @@ bool report_is_unsure(const situ_robustness *r) {
   return r->preferred && lost > ceil(0.1 * r->draws - 1e-9) + 1e-9;
 }
 
-void report_against_single(char *into, size_t n, const situ_plan *plan, const situ_problem *p) {
+void report_against_single(char *into, size_t n, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   situ_robustness sure = SITU_ROBUSTNESS_INIT;
   int32_t device = situ_plan_best_single_device(plan);
-  int64_t single = situ_plan_best_single_ns(plan), value = situ_plan_by_parts_ns(plan, p);
+  int64_t single = situ_plan_best_single_ns(plan), value = situ_plan_by_parts_ns(plan);
   if (device < 0) {
     snprintf(into, n, "no single device can run the model");
     return;

@@ -23,7 +23,7 @@ void report_notes(text_buffer *t, const situ_model *model, const situ_report_opt
  * Each of these returns false without memory. */
 bool report_problem_json(json_value *object, const situ_problem *problem, const situ_model *model);
 /* The fields of a plan: outcome, value_ns, value, unit, lower_bound_ns, gap, best_single_ns, solver, ... */
-bool report_plan_fields(json_value *object, const situ_plan *plan, const situ_problem *problem);
+bool report_plan_fields(json_value *object, const situ_plan *plan);
 /* "space" and "scope": which plans bounds, "optimal" and "infeasible" speak of, in words and in codes; `form` is that
  * of the plan, 0 without one. */
 bool report_scope_fields(json_value *object, const situ_problem *problem, int32_t form);
@@ -45,14 +45,13 @@ char *report_finish(json_value *root, bool ok);
 char *report_finish_with(json_value *root, bool ok, const json_listing *listing);
 
 /* "2.31 times as fast as gpu0 alone", ...; into a buffer of n bytes. */
-void report_against_single(char *into, size_t n, const situ_plan *plan, const situ_problem *problem);
+void report_against_single(char *into, size_t n, const situ_plan *plan);
 
 /* Whether the single device is the answer because the split loses in more than one of ten draws (rounded up), as
  * solve/choice.c decides; otherwise the split gains too little. */
 bool report_is_unsure(const situ_robustness *r);
 
 /* When the first operator of a copy (0 .. n_copies-1) starts and its last ends. */
-void report_copy_times(const situ_plan *plan, const situ_problem *p, int32_t copy, int64_t *start_ns,
-                       int64_t *finish_ns);
+void report_copy_times(const situ_plan *plan, int32_t copy, int64_t *start_ns, int64_t *finish_ns);
 
 #endif

@@ -43,7 +43,7 @@ static bool row_json(json_value *list, const situ_compare_row *r, const situ_pro
     ok = ok && json_set(o, "value", report_unit_value(value, p));
     ok = ok && json_set(o, "lower_bound_ns", json_new_whole(situ_plan_lower_bound_ns(r->plan)));
     ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
-    double tokens = exists ? rates_told(rates_of(r->plan, p, model), model) : 0;
+    double tokens = exists ? rates_told(rates_of(r->plan, model), model) : 0;
     if (tokens > 0) ok = ok && json_set(o, "tokens_per_second", json_new_number(tokens));
     ok = ok && json_set(o, "gap", exists ? json_new_number(situ_plan_gap(r->plan)) : json_new_null());
     ok = ok && json_set(o, "seconds", json_new_number(situ_plan_seconds(r->plan)));
@@ -107,8 +107,8 @@ static void compare_cells(table *t, const situ_compare_row *r, int64_t best, int
   table_cellf(t, STYLE_DIM, "%.2f", r->plan ? situ_plan_seconds(r->plan) : 0.0);
 }
 
-static void compare_table(text_buffer *t, const situ_compare_row *const *order, int32_t n, const situ_problem *problem,
-                          const situ_model *model, const situ_report_options *options) {
+static void compare_table(text_buffer *t, const situ_compare_row *const *order, int32_t n, const situ_model *model,
+                          const situ_report_options *options) {
   bool language = model && model->steps.other;
   table rows;
   if (!table_begin(&rows, t)) return;
@@ -125,7 +125,7 @@ static void compare_table(text_buffer *t, const situ_compare_row *const *order, 
     if (order[i]->plan) single = situ_plan_best_single_ns(order[i]->plan);
   for (int32_t i = 0; i < n; i++) {
     bool told = language && row_value(order[i]) != SITU_NEVER_NS;
-    double tokens = told ? rates_told(rates_of(order[i]->plan, problem, model), model) : 0;
+    double tokens = told ? rates_told(rates_of(order[i]->plan, model), model) : 0;
     compare_cells(&rows, order[i], best, single, language ? &tokens : NULL);
   }
   table_render(t, &rows, options);
@@ -139,7 +139,7 @@ static char *compare_text(const situ_compare_row *rows, int32_t n_rows, const si
   text_buffer t = {0};
   char a[TEXT_UNIT_BYTES];
   report_title(&t, problem, options);
-  compare_table(&t, order, n_rows, problem, model, options);
+  compare_table(&t, order, n_rows, model, options);
   text_add_bytes(&t, "\n", 1);
   if (bound) {
     const situ_plan *plan = bound->plan;

@@ -3,7 +3,8 @@
 #include "plan/plan.h"
 #include "report/report.h"
 
-static bool point_json(json_value *list, const situ_plan *plan, const situ_problem *p) {
+static bool point_json(json_value *list, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   json_value *o = json_new_object(), *devices = json_new_array();
   bool ok = o && devices && json_set(o, "latency_ns", json_new_whole(situ_plan_latency_ns(plan)));
   ok = ok && json_set(o, "period_ns", json_new_whole(situ_plan_period_ns(plan)));
@@ -17,7 +18,8 @@ static bool point_json(json_value *list, const situ_plan *plan, const situ_probl
 /* Every point knows the best single device: there period and latency are one, since it does everything. */
 static const situ_plan *any_point(const situ_front *front) { return situ_front_plan(front, 0); }
 
-static char *pareto_json(const situ_front *front, const situ_problem *problem, const situ_model *model) {
+static char *pareto_json(const situ_front *front, const situ_model *model) {
+  const situ_problem *problem = situ_front_problem(front);
   json_value *root = json_new_object(), *list = json_new_array();
   const situ_plan *any = any_point(front);
   const char *reason = situ_front_reason(front);
@@ -37,8 +39,7 @@ static char *pareto_json(const situ_front *front, const situ_problem *problem, c
   ok = ok && json_set(root, "best_single_device",
                       single >= 0 ? json_new_text(problem->platform->devices[single].name) : json_new_null());
   ok = ok && json_set(root, "seconds", json_new_number(situ_front_seconds(front)));
-  for (int32_t i = 0; ok && i < situ_front_n_points(front); i++)
-    ok = point_json(list, situ_front_plan(front, i), problem);
+  for (int32_t i = 0; ok && i < situ_front_n_points(front); i++) ok = point_json(list, situ_front_plan(front, i));
   ok = json_set(root, "points", list) && ok;
   ok = ok && report_notes_json(root, model);
   return report_finish(root, ok);
@@ -53,7 +54,8 @@ static void ratio_cell(table *t, const situ_plan *plan, int64_t value_ns) {
     table_cellf(t, STYLE_PLAIN, "%.2fx", (double)single / (double)value_ns);
 }
 
-static void point_cells(table *t, const situ_plan *plan, const situ_problem *p) {
+static void point_cells(table *t, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   char a[TEXT_UNIT_BYTES];
   int64_t latency = situ_plan_latency_ns(plan), period = situ_plan_period_ns(plan);
   int32_t used = 0;
@@ -74,8 +76,8 @@ static void bound_fact(text_buffer *t, const situ_report_options *o, const char 
   text_add(t, "%s  %s\n", bound > 0 && bound < SITU_NEVER_NS ? exact_time(a, bound) : "none", name);
 }
 
-static char *pareto_text(const situ_front *front, const situ_problem *problem, const situ_model *model,
-                         const situ_report_options *options) {
+static char *pareto_text(const situ_front *front, const situ_model *model, const situ_report_options *options) {
+  const situ_problem *problem = situ_front_problem(front);
   text_buffer t = {0};
   char a[TEXT_UNIT_BYTES];
   table rows;
@@ -88,7 +90,7 @@ static char *pareto_text(const situ_front *front, const situ_problem *problem, c
   table_column(&rows, "inputs/s", ALIGN_RIGHT, 0);
   table_column(&rows, "devices", ALIGN_RIGHT, 0);
   table_column(&rows, "solver", ALIGN_LEFT, 24);
-  for (int32_t i = 0; i < situ_front_n_points(front); i++) point_cells(&rows, situ_front_plan(front, i), problem);
+  for (int32_t i = 0; i < situ_front_n_points(front); i++) point_cells(&rows, situ_front_plan(front, i));
   table_render(&t, &rows, options);
   table_stop(&rows);
   text_add_bytes(&t, "\n", 1);
@@ -111,19 +113,16 @@ static char *pareto_text(const situ_front *front, const situ_problem *problem, c
   return text_take(&t);
 }
 
-situ_status situ_report_pareto_json(char **out, const situ_front *front, const situ_problem *problem,
-                                    const situ_model *model, situ_error *error) {
+situ_status situ_report_pareto_json(char **out, const situ_front *front, const situ_model *model, situ_error *error) {
   TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, front, problem));
-  for (int32_t k = 0; k < situ_front_n_points(front); k++) TRY(plan_belongs(situ_front_plan(front, k), problem, error));
-  return report_close(out, pareto_json(front, problem, model), error);
+  TRY(GIVEN(error, front));
+  return report_close(out, pareto_json(front, model), error);
 }
 
-situ_status situ_report_pareto(char **out, const situ_front *front, const situ_problem *problem,
-                               const situ_model *model, const situ_report_options *options, situ_error *error) {
+situ_status situ_report_pareto(char **out, const situ_front *front, const situ_model *model,
+                               const situ_report_options *options, situ_error *error) {
   situ_report_options look;
   TRY(report_open(out, &look, options, error));
-  TRY(GIVEN(error, front, problem));
-  for (int32_t k = 0; k < situ_front_n_points(front); k++) TRY(plan_belongs(situ_front_plan(front, k), problem, error));
-  return report_close(out, pareto_text(front, problem, model, &look), error);
+  TRY(GIVEN(error, front));
+  return report_close(out, pareto_text(front, model, &look), error);
 }

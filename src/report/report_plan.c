@@ -10,7 +10,8 @@
 
 enum { LABEL_COLUMNS = 11, SHOWN_PARTS = 6 };
 
-static bool device_json(json_value *list, const situ_plan *plan, const situ_problem *p, int32_t d) {
+static bool device_json(json_value *list, const situ_plan *plan, int32_t d) {
+  const situ_problem *p = plan->problem;
   situ_device_use use = plan_use(plan, d);
   json_value *o = json_new_object();
   bool ok = o && json_set(o, "name", json_new_text(p->platform->devices[d].name));
@@ -24,27 +25,27 @@ static bool device_json(json_value *list, const situ_plan *plan, const situ_prob
   return json_push(list, o) && ok;
 }
 
-static char *plan_json(const situ_plan *plan, const situ_problem *problem, const situ_model *model,
-                       const situ_explanation *why) {
+static char *plan_json(const situ_plan *plan, const situ_model *model, const situ_explanation *why) {
+  const situ_problem *problem = plan->problem;
   json_value *root = json_new_object(), *devices = json_new_array();
   placement_listing places = {.plan = NULL};
-  bool ok = root && report_problem_json(root, problem, model) && report_plan_fields(root, plan, problem);
-  for (int32_t d = 0; ok && situ_plan_exists(plan) && d < problem->n_devices; d++)
-    ok = device_json(devices, plan, problem, d);
+  bool ok = root && report_problem_json(root, problem, model) && report_plan_fields(root, plan);
+  for (int32_t d = 0; ok && situ_plan_exists(plan) && d < problem->n_devices; d++) ok = device_json(devices, plan, d);
   ok = json_set(root, "devices", devices) && ok;
-  token_rates rates = rates_of(plan, problem, model);
+  token_rates rates = rates_of(plan, model);
   double told = rates_told(rates, model);
   if (told > 0) ok = ok && json_set(root, "tokens_per_second", json_new_number(told));
   if (rates.decode > 0) ok = ok && json_set(root, "decode_tokens_per_second", json_new_number(rates.decode));
   if (rates.prefill > 0) ok = ok && json_set(root, "prefill_tokens_per_second", json_new_number(rates.prefill));
   if (rates.ttft_ns > 0) ok = ok && json_set(root, "time_to_first_token_ns", json_new_whole(rates.ttft_ns));
-  if (why) ok = ok && explain_fields(root, &places, why, plan, problem);
+  if (why) ok = ok && explain_fields(root, &places, why, plan);
   ok = ok && report_notes_json(root, model);
   return report_finish_with(root, ok, why ? &places.listing : NULL);
 }
 
 /* Counts the operators with work on each device; returns how many have none. */
-static int32_t count_working(int32_t *count, const situ_plan *plan, const situ_problem *p) {
+static int32_t count_working(int32_t *count, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   int32_t idle = 0;
   for (int32_t v = 0; plan->device && v < p->n_operators; v++) {
     bool works = problem_works(p, v);
@@ -66,8 +67,8 @@ static int bar_columns(const situ_report_options *o) {
   return missing <= 0 ? BAR_COLUMNS : missing < BAR_COLUMNS ? BAR_COLUMNS - missing : 0;
 }
 
-static void device_rows(text_buffer *t, const situ_plan *plan, const situ_problem *p,
-                        const situ_report_options *options) {
+static void device_rows(text_buffer *t, const situ_plan *plan, const situ_report_options *options) {
+  const situ_problem *p = plan->problem;
   table rows;
   int32_t *working = calloc((size_t)p->n_devices, sizeof *working);
   if (!working || !table_start(&rows)) {
@@ -75,7 +76,7 @@ static void device_rows(text_buffer *t, const situ_plan *plan, const situ_proble
     free(working);
     return;
   }
-  int32_t without = count_working(working, plan, p);
+  int32_t without = count_working(working, plan);
   bool pipeline = p->execution == SITU_EXECUTION_PIPELINE;
   table_column(&rows, "device", ALIGN_LEFT, 24);
   table_column(&rows, "operators", ALIGN_RIGHT, 0);
@@ -133,11 +134,12 @@ static void value_fact(text_buffer *t, const situ_report_options *o, bool period
 }
 
 /* The time of all copies, the time per input, and the minimum and maximum time of one copy. */
-static void copy_facts(text_buffer *t, const situ_report_options *o, const situ_plan *plan, const situ_problem *p) {
+static void copy_facts(text_buffer *t, const situ_report_options *o, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], rest[96];
   int64_t least = SITU_NEVER_NS, most = 0, start, finish, value = situ_plan_value_ns(plan);
   for (int32_t k = 0; k < p->n_copies; k++) {
-    report_copy_times(plan, p, k, &start, &finish);
+    report_copy_times(plan, k, &start, &finish);
     least = min64(least, finish - start);
     most = max64(most, finish - start);
   }
@@ -148,14 +150,15 @@ static void copy_facts(text_buffer *t, const situ_report_options *o, const situ_
   fact(t, o, "a copy", STYLE_PLAIN, exact_time(a, least), rest);
 }
 
-static void value_facts(text_buffer *t, const situ_plan *plan, const situ_problem *p, const situ_report_options *o) {
+static void value_facts(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {
+  const situ_problem *p = plan->problem;
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], rest[256];
   int64_t value = situ_plan_value_ns(plan), bound = situ_plan_lower_bound_ns(plan);
   bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT, optimal = situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL;
   value_fact(t, o, period, p->n_copies, value, STYLE_BOLD);
-  if (p->n_copies > 1) copy_facts(t, o, plan, p);
-  if (parts_known(p) && situ_plan_by_parts_ns(plan, p) != value)
-    fact(t, o, "by parts", STYLE_BOLD, exact_time(a, situ_plan_by_parts_ns(plan, p)),
+  if (p->n_copies > 1) copy_facts(t, o, plan);
+  if (parts_known(p) && situ_plan_by_parts_ns(plan) != value)
+    fact(t, o, "by parts", STYLE_BOLD, exact_time(a, situ_plan_by_parts_ns(plan)),
          "with the overhead of each part on an engine");
   int64_t other = period ? situ_plan_latency_ns(plan) : situ_plan_period_ns(plan);
   if (other != SITU_NEVER_NS) value_fact(t, o, !period, p->n_copies, other, STYLE_PLAIN);
@@ -187,7 +190,8 @@ static void value_facts(text_buffer *t, const situ_plan *plan, const situ_proble
 static const double USUAL = 0.02;
 
 /* The plan with a better value that was not chosen: it gains too little for its hand-overs, or not reliably. */
-static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_problem *p, const situ_report_options *o) {
+static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {
+  const situ_problem *p = plan->problem;
   char a[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES], rest[256];
   int64_t best = situ_plan_best_found_ns(plan), value = situ_plan_value_ns(plan);
   int32_t n = situ_plan_best_found_handovers(plan);
@@ -233,22 +237,23 @@ static const char *no_plan_reason(const situ_plan *plan) {
                                                              : "";
 }
 
-static char *plan_text(const situ_plan *plan, const situ_problem *problem, const situ_model *model,
-                       const situ_explanation *why, const situ_report_options *options) {
+static char *plan_text(const situ_plan *plan, const situ_model *model, const situ_explanation *why,
+                       const situ_report_options *options) {
+  const situ_problem *problem = plan->problem;
   text_buffer t = {0};
   char a[TEXT_UNIT_BYTES], steps[TEXT_UNIT_BYTES], rest[256];
   report_title(&t, problem, options);
   if (situ_plan_exists(plan)) {
-    device_rows(&t, plan, problem, options);
+    device_rows(&t, plan, options);
     text_add_bytes(&t, "\n", 1);
-    value_facts(&t, plan, problem, options);
+    value_facts(&t, plan, options);
   } else {
     const char *reason = no_plan_reason(plan);
     fact(&t, options, "no plan", STYLE_BAD, situ_outcome_name(situ_plan_outcome(plan)), "");
     if (*reason) text_add_wrapped(&t, reason, "  reason       ", "               ", report_width(options));
     report_scope(&t, problem, plan->form, LABEL_COLUMNS, options);
   }
-  token_rates rates = rates_of(plan, problem, model);
+  token_rates rates = rates_of(plan, model);
   if (rates.decode > 0 || rates.prefill > 0) {
     fact_start(&t, options, "tokens/s", LABEL_COLUMNS);
     if (rates.decode > 0) text_add(&t, "%s in decoding", rates_text(a, rates.decode));
@@ -256,15 +261,15 @@ static char *plan_text(const situ_plan *plan, const situ_problem *problem, const
     if (rates.ttft_ns > 0) text_add(&t, "; first token after %s", round_time(a, rates.ttft_ns));
     text_add(&t, "\n");
   }
-  if (why) explain_short(&t, why, plan, problem, SHOWN_PARTS, options);
-  report_against_single(rest, sizeof rest, plan, problem);
+  if (why) explain_short(&t, why, plan, SHOWN_PARTS, options);
+  report_against_single(rest, sizeof rest, plan);
   int64_t single = situ_plan_best_single_ns(plan);
   fact(&t, options, "best single", STYLE_PLAIN, single == SITU_NEVER_NS ? "none" : exact_time(a, single), rest);
   c_locale_print(rest, sizeof rest, "%.2f s, %s step%s", situ_plan_seconds(plan), grouped(steps, situ_plan_steps(plan)),
                  situ_plan_steps(plan) == 1 ? "" : "s");
   if (situ_plan_exists(plan)) {
     form_fact(&t, plan, options);
-    aside_fact(&t, plan, problem, options);
+    aside_fact(&t, plan, options);
     robust_fact(&t, plan, options);
   }
   if (*situ_plan_solver(plan)) fact(&t, options, "found by", STYLE_PLAIN, situ_plan_solver(plan), rest);
@@ -273,31 +278,28 @@ static char *plan_text(const situ_plan *plan, const situ_problem *problem, const
 }
 
 /* NULL if there is no placement to explain. */
-static situ_status explained(situ_explanation **why, const situ_plan *plan, const situ_problem *problem,
-                             situ_error *error) {
+static situ_status explained(situ_explanation **why, const situ_plan *plan, situ_error *error) {
   *why = NULL;
-  TRY(GIVEN(error, plan, problem));
-  TRY(plan_belongs(plan, problem, error));
-  return situ_plan_exists(plan) ? situ_explain(why, plan, problem, error) : SITU_STATUS_OK;
+  TRY(GIVEN(error, plan));
+  return situ_plan_exists(plan) ? situ_explain(why, plan, error) : SITU_STATUS_OK;
 }
 
-situ_status situ_report_plan_json(char **out, const situ_plan *plan, const situ_problem *problem,
-                                  const situ_model *model, situ_error *error) {
+situ_status situ_report_plan_json(char **out, const situ_plan *plan, const situ_model *model, situ_error *error) {
   situ_explanation *why;
   TRY(report_open(out, NULL, NULL, error));
-  TRY(explained(&why, plan, problem, error));
-  char *text = plan_json(plan, problem, model, why);
+  TRY(explained(&why, plan, error));
+  char *text = plan_json(plan, model, why);
   situ_explanation_free(why);
   return report_close(out, text, error);
 }
 
-situ_status situ_report_plan(char **out, const situ_plan *plan, const situ_problem *problem, const situ_model *model,
+situ_status situ_report_plan(char **out, const situ_plan *plan, const situ_model *model,
                              const situ_report_options *options, situ_error *error) {
   situ_report_options look;
   situ_explanation *why;
   TRY(report_open(out, &look, options, error));
-  TRY(explained(&why, plan, problem, error));
-  char *text = plan_text(plan, problem, model, why, &look);
+  TRY(explained(&why, plan, error));
+  char *text = plan_text(plan, model, why, &look);
   situ_explanation_free(why);
   return report_close(out, text, error);
 }

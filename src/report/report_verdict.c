@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check/judge.h"
 #include "report/report.h"
 
 /* A text of names with commas between as an array. */
@@ -16,7 +17,8 @@ static json_value *names_json(const char *names) {
   return list;
 }
 
-static char *verdict_json(const situ_verdict *verdict, const situ_plan *plan, const situ_problem *problem) {
+static char *verdict_json(const situ_verdict *verdict) {
+  const situ_plan *plan = verdict->plan;
   int64_t found = situ_verdict_n_found(verdict);
   json_value *root = json_new_object(), *list = json_new_array();
   bool ok = root && list && json_set(root, "valid", json_new_truth(found == 0));
@@ -28,7 +30,7 @@ static char *verdict_json(const situ_verdict *verdict, const situ_plan *plan, co
     ok = json_push(list, o) && ok;
   }
   ok = json_set(root, "violations", list) && ok;
-  ok = ok && report_problem_json(root, problem, NULL) && report_plan_fields(root, plan, problem);
+  ok = ok && report_problem_json(root, plan->problem, NULL) && report_plan_fields(root, plan);
   const char *kind = situ_verdict_certificate(verdict), *unverified = situ_verdict_unverified(verdict);
   ok = ok && json_set(root, "verified_ns", report_amount(situ_verdict_verified_ns(verdict)));
   ok = ok && json_set(root, "certificate", *kind ? json_new_text(kind) : json_new_null());
@@ -68,8 +70,9 @@ static void claims_line(text_buffer *t, const char *label, const char *names, co
   text_add(t, "%s\n", names);
 }
 
-static char *verdict_text(const situ_verdict *verdict, const situ_plan *plan, const situ_problem *problem,
-                          const situ_report_options *options) {
+static char *verdict_text(const situ_verdict *verdict, const situ_report_options *options) {
+  const situ_plan *plan = verdict->plan;
+  const situ_problem *problem = plan->problem;
   int64_t found = situ_verdict_n_found(verdict);
   int32_t kept = situ_verdict_n_violations(verdict);
   text_buffer t = {0};
@@ -100,19 +103,16 @@ static char *verdict_text(const situ_verdict *verdict, const situ_plan *plan, co
   return text_take(&t);
 }
 
-situ_status situ_report_verdict_json(char **out, const situ_verdict *verdict, const situ_plan *plan,
-                                     const situ_problem *problem, situ_error *error) {
+situ_status situ_report_verdict_json(char **out, const situ_verdict *verdict, situ_error *error) {
   TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, verdict, plan, problem));
-  TRY(plan_belongs(plan, problem, error));
-  return report_close(out, verdict_json(verdict, plan, problem), error);
+  TRY(GIVEN(error, verdict));
+  return report_close(out, verdict_json(verdict), error);
 }
 
-situ_status situ_report_verdict(char **out, const situ_verdict *verdict, const situ_plan *plan,
-                                const situ_problem *problem, const situ_report_options *options, situ_error *error) {
+situ_status situ_report_verdict(char **out, const situ_verdict *verdict, const situ_report_options *options,
+                                situ_error *error) {
   situ_report_options look;
   TRY(report_open(out, &look, options, error));
-  TRY(GIVEN(error, verdict, plan, problem));
-  TRY(plan_belongs(plan, problem, error));
-  return report_close(out, verdict_text(verdict, plan, problem, &look), error);
+  TRY(GIVEN(error, verdict));
+  return report_close(out, verdict_text(verdict, &look), error);
 }

@@ -192,11 +192,12 @@ static void draw(text_buffer *t, picture *g) {
   text_add(t, "</svg>\n");
 }
 
-static char *plan_svg(const situ_plan *plan, const situ_problem *problem) {
+static char *plan_svg(const situ_plan *plan) {
+  const situ_problem *problem = plan->problem;
   if (!situ_plan_exists(plan)) return NULL;
   picture g = {.plan = plan, .p = problem, .arena = arena_new()};
   text_buffer t = {0};
-  bool ok = g.arena && choose_colours(&g) && lanes_find(&g.lanes, plan, problem, g.arena);
+  bool ok = g.arena && choose_colours(&g) && lanes_find(&g.lanes, plan, g.arena);
   if (ok) draw(&t, &g);
   lanes_free(&g.lanes);
   arena_free(g.arena);
@@ -205,10 +206,9 @@ static char *plan_svg(const situ_plan *plan, const situ_problem *problem) {
   return NULL;
 }
 
-situ_status situ_report_plan_svg(char **out, const situ_plan *plan, const situ_problem *problem, situ_error *error) {
+situ_status situ_report_plan_svg(char **out, const situ_plan *plan, situ_error *error) {
   TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, plan, problem));
-  TRY(plan_belongs(plan, problem, error));
+  TRY(GIVEN(error, plan));
   if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to draw");
-  return report_close(out, plan_svg(plan, problem), error);
+  return report_close(out, plan_svg(plan), error);
 }

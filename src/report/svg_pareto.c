@@ -80,7 +80,8 @@ static void draw_points(text_buffer *t, const situ_front *front, axis latency, a
   }
 }
 
-static char *pareto_svg(const situ_front *front, const situ_problem *p) {
+static char *pareto_svg(const situ_front *front) {
+  const situ_problem *p = situ_front_problem(front);
   text_buffer t = {0};
   char line[320];
   int64_t min_latency = situ_front_least_latency_ns(front), min_period = situ_front_least_period_ns(front);
@@ -100,10 +101,8 @@ static char *pareto_svg(const situ_front *front, const situ_problem *p) {
   return text_take(&t);
 }
 
-situ_status situ_report_pareto_svg(char **out, const situ_front *front, const situ_problem *problem,
-                                   situ_error *error) {
+situ_status situ_report_pareto_svg(char **out, const situ_front *front, situ_error *error) {
   TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, front, problem));
-  for (int32_t k = 0; k < situ_front_n_points(front); k++) TRY(plan_belongs(situ_front_plan(front, k), problem, error));
-  return report_close(out, pareto_svg(front, problem), error);
+  TRY(GIVEN(error, front));
+  return report_close(out, pareto_svg(front), error);
 }

@@ -229,7 +229,8 @@ static void draw_chart(text_buffer *t, chart *c) {
   text_add(t, "</svg>\n");
 }
 
-static char *parts_svg(const situ_explanation *why, const situ_plan *plan, const situ_problem *p) {
+static char *parts_svg(const situ_explanation *why, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   arena *a = arena_new();
   chart c = {.plan = plan, .p = p, .why = why, .n = situ_explanation_n_parts(why)};
   text_buffer t = {0};
@@ -242,12 +243,11 @@ static char *parts_svg(const situ_explanation *why, const situ_plan *plan, const
   return made ? text_take(&t) : NULL;
 }
 
-situ_status situ_report_parts_svg(char **out, const situ_plan *plan, const situ_problem *problem, situ_error *error) {
+situ_status situ_report_parts_svg(char **out, const situ_plan *plan, situ_error *error) {
   situ_explanation *why = NULL;
   TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, plan, problem));
-  TRY(situ_explain(&why, plan, problem, error));
-  char *text = parts_svg(why, plan, problem);
+  TRY(situ_explain(&why, plan, error));
+  char *text = parts_svg(why, plan);
   situ_explanation_free(why);
   return report_close(out, text, error);
 }

@@ -289,9 +289,9 @@ static situ_outcome outcome_without(const solve_run *run, const choice *chosen, 
 }
 
 /* The independent checker decides last. */
-static situ_status judge(const situ_problem *problem, situ_plan *plan, situ_error *error) {
+static situ_status judge(situ_plan *plan, situ_error *error) {
   situ_verdict *verdict = NULL;
-  TRY(situ_check(&verdict, problem, plan, error));
+  TRY(situ_check(&verdict, plan, error));
   situ_status status = SITU_STATUS_OK;
   if (situ_verdict_n_found(verdict) > 0) {
     situ_violation first = situ_verdict_violation(verdict, 0);
@@ -308,7 +308,11 @@ static situ_status show_plans(situ_plan *plan, const solve_run *run, const choic
   const placement *where[] = {&chosen->best_found, &chosen->without_form, &chosen->compared};
   situ_plan **shown[] = {&plan->best_found, &plan->without_form, &plan->compared};
   for (int k = 0; k < 3 && plan->device; k++)
-    if (where[k]->device) TRY(simulator_plan(shown[k], run->simulator, where[k], run->error));
+    if (where[k]->device) {
+      situ_plan *made;
+      TRY(simulator_plan(&made, run->simulator, where[k], run->error));
+      TRY(plan_show(plan, shown[k], made, run->error));
+    }
   return SITU_STATUS_OK;
 }
 
@@ -342,13 +346,13 @@ static situ_status write_plan(situ_plan **out, const solve_run *run, const choic
   plan->seconds = (double)(clock_now_ns() - run->watch->start_ns) / 1e9;
   if (status == SITU_STATUS_OK && !plan->reason) status = fail_no_memory(run->error);
   bool proved = plan->outcome == SITU_OUTCOME_INFEASIBLE && plan->proof.lower_ns == SITU_NEVER_NS;
-  if (status == SITU_STATUS_OK && (chosen->where.device || proved)) status = judge(run->problem, plan, run->error);
+  if (status == SITU_STATUS_OK && (chosen->where.device || proved)) status = judge(plan, run->error);
   if (status != SITU_STATUS_OK) {
     situ_plan_free(plan);
     return status;
   }
   CONTRACT(incumbent_check(found, run->problem));
-  CONTRACT(plan_check_shape(plan, run->problem));
+  CONTRACT(plan_check_shape(plan));
   *out = plan;
   return SITU_STATUS_OK;
 }

@@ -117,7 +117,7 @@ static bool verify_imported(attack_failure *failure, const attack_facts *f, cons
   if (valid && situ_plan_value_ns(plan) != mine.value_ns) {
     good = failure_set(failure, "import-value", "the plan takes %lld ns, not %lld", (long long)mine.value_ns,
                        (long long)situ_plan_value_ns(plan));
-  } else if (situ_check(&verdict, situ_instance_problem(instance), plan, &error)) {
+  } else if (situ_check(&verdict, plan, &error)) {
     good = failure_set(failure, "import-check", "%s: %s", situ_status_name(error.status), error.text);
   } else {
     situ_violation first = situ_verdict_violation(verdict, 0);

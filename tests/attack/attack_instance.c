@@ -163,7 +163,7 @@ static bool verify_file(attack_failure *failure, const situ_plan *plan, const si
   if (situ_plan_read(&again, &other, path, &error))
     return failure_set(failure, "read-status", "%s: %s", situ_status_name(error.status), error.text);
   bool good = true;
-  if (situ_check(&verdict, situ_instance_problem(other), again, &error))
+  if (situ_check(&verdict, again, &error))
     good = failure_set(failure, "file-status", "%s: %s", situ_status_name(error.status), error.text);
   else if (situ_verdict_n_found(verdict) > 0)
     good = failure_set(failure, "file-check", "%s: %s", situ_verdict_violation(verdict, 0).rule,

@@ -50,7 +50,7 @@ static bool verify_one(attack_failure *failure, const attack_facts *f, const sit
     good = failure_set(failure, "simulate-never", "the placement never ends, but takes %lld ns", (long long)value);
   else if (valid)
     good = verify_plan(failure, f, plan, &again);
-  if (good && situ_check(&verdict, problem, plan, &error)) {
+  if (good && situ_check(&verdict, plan, &error)) {
     good = failure_set(failure, "simulate-check", "%s: %s", situ_status_name(error.status), error.text);
   } else if (good) {
     bool accepted = situ_verdict_n_found(verdict) == 0;

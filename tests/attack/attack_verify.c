@@ -101,7 +101,7 @@ static bool verify_verdict(attack_failure *failure, const attack_posed *posed, c
                            const attack_optimum *optimum) {
   situ_verdict *verdict;
   situ_error error;
-  if (situ_check(&verdict, posed->problem, plan, &error)) return failure_set(failure, "check-status", "%s", error.text);
+  if (situ_check(&verdict, plan, &error)) return failure_set(failure, "check-status", "%s", error.text);
   int64_t verified = situ_verdict_verified_ns(verdict);
   bool proved =
       situ_plan_exists(plan) || situ_plan_outcome(plan) != SITU_OUTCOME_INFEASIBLE || verified == SITU_NEVER_NS;

@@ -37,7 +37,7 @@ static int open_all(void **state) {
   graph = situ_problem_graph(problem);
   platform = situ_problem_platform(problem);
   costs = situ_problem_costs(problem);
-  DONE(situ_check(&verdict, problem, plan, error));
+  DONE(situ_check(&verdict, plan, error));
   return 0;
 }
 
@@ -481,11 +481,12 @@ static void a_plan_is_read_within_its_bounds_only(void **state) {
   assert_false(situ_plan_device_use(plan, 0, NULL));
   assert_int_equal(situ_plan_order(NULL, &order), 0);
   assert_null(order);
+  assert_null(situ_plan_problem(NULL));
   assert_int_equal(situ_plan_outcome(NULL), SITU_OUTCOME_LIMIT);
   assert_false(situ_plan_exists(NULL) || situ_plan_is_claim(NULL));
   assert_true(situ_plan_value_ns(NULL) == SITU_NEVER_NS && situ_plan_best_single_ns(NULL) == SITU_NEVER_NS);
   assert_true(situ_plan_latency_ns(NULL) == SITU_NEVER_NS && situ_plan_period_ns(NULL) == SITU_NEVER_NS &&
-              situ_plan_other_ns(NULL) == SITU_NEVER_NS && situ_plan_by_parts_ns(NULL, NULL) == SITU_NEVER_NS);
+              situ_plan_other_ns(NULL) == SITU_NEVER_NS && situ_plan_by_parts_ns(NULL) == SITU_NEVER_NS);
   assert_true(situ_plan_lower_bound_ns(NULL) == 0 && situ_plan_verified_ns(NULL) == 0);
   assert_true(situ_plan_gap(NULL) == 1 && situ_plan_seconds(NULL) == 0);
   assert_int_equal(situ_plan_best_single_device(NULL), -1);
@@ -514,23 +515,16 @@ static void a_plan_of_another_problem_is_refused(void **state) {
   (void)state;
   situ_instance *other = NULL;
   const situ_problem *q = other_problem(&other);
-  situ_verdict *v = NULL;
   situ_plan *again = NULL;
   char *text = NULL;
   const situ_plan *starts[] = {plan};
   situ_solve_options from = SITU_SOLVE_OPTIONS_INIT;
   from.starts = starts;
   from.n_starts = 1;
-  REFUSED_OUT(v, situ_check(&v, q, plan, error));
-  REFUSED_OUT(again, situ_replay(&again, other, plan, error));
   REFUSED_OUT(again, situ_solve(&again, q, &from, error));
   REFUSED(situ_plan_write(plan, other, "x.json", error));
-  REFUSED(situ_plan_export(plan, q, "csv", "x.csv", error));
-  REFUSED_OUT(text, situ_write(&text, "csv", plan, q, error));
-  REFUSED_OUT(text, situ_report_plan(&text, plan, q, NULL, NULL, error));
-  REFUSED_OUT(text, situ_report_plan_json(&text, plan, q, NULL, error));
-  REFUSED_OUT(text, situ_report_plan_svg(&text, plan, q, error));
-  REFUSED_OUT(text, situ_report_verdict(&text, verdict, plan, q, NULL, error));
+  REFUSED_OUT(text, situ_plan_text(&text, plan, other, error));
+  REFUSED(situ_instance_export(other, plan, "csv", "x.csv", error));
   const situ_compare_row row = {"heft", plan, NULL};
   REFUSED_OUT(text, situ_report_compare(&text, &row, 1, q, NULL, NULL, error));
   situ_instance_free(other);
@@ -573,6 +567,7 @@ static void solving_refuses_what_it_cannot_take(void **state) {
   wrong.max_steps = -1;
   points.solve = &wrong;
   REFUSED_OUT(front, situ_pareto(&front, problem, &points, error));
+  assert_null(situ_front_problem(NULL));
   assert_null(situ_front_plan(NULL, 0));
   assert_int_equal(situ_front_n_points(NULL), 0);
   assert_true(situ_front_least_latency_ns(NULL) == 0 && situ_front_least_period_ns(NULL) == 0);
@@ -622,9 +617,8 @@ static void instances_and_plan_files_need_names(void **state) {
   REFUSED(situ_place(NULL, &i, &o, NULL, error));
   REFUSED(situ_place(&p, NULL, &o, NULL, error));
   REFUSED_OUT(p, situ_place(&p, &i, NULL, NULL, error));
-  REFUSED(situ_replay(NULL, instance, plan, error));
-  REFUSED_OUT(p, situ_replay(&p, NULL, plan, error));
-  REFUSED_OUT(p, situ_replay(&p, instance, NULL, error));
+  REFUSED(situ_replay(NULL, plan, error));
+  REFUSED_OUT(p, situ_replay(&p, NULL, error));
   REFUSED(situ_plan_write(NULL, instance, "x", error));
   REFUSED(situ_plan_write(plan, NULL, "x", error));
   REFUSED(situ_plan_write(plan, instance, NULL, error));
@@ -671,43 +665,42 @@ static void writers_and_reports_need_their_nouns(void **state) {
   char *text = NULL;
   situ_report_options look = SITU_REPORT_OPTIONS_INIT;
   const situ_compare_row row = {NULL, plan, NULL};
-  REFUSED_OUT(text, situ_write(&text, NULL, plan, problem, error));
-  REFUSED_OUT(text, situ_write(&text, "", plan, problem, error));
-  REFUSED_OUT(text, situ_write(&text, "csv", NULL, problem, error));
-  REFUSED_OUT(text, situ_write(&text, "csv", plan, NULL, error));
-  REFUSED(situ_write(NULL, "csv", plan, problem, error));
-  REFUSED(situ_plan_export(plan, problem, "csv", NULL, error));
+  REFUSED_OUT(text, situ_write(&text, NULL, plan, error));
+  REFUSED_OUT(text, situ_write(&text, "", plan, error));
+  REFUSED_OUT(text, situ_write(&text, "csv", NULL, error));
+  REFUSED(situ_write(NULL, "csv", plan, error));
+  REFUSED(situ_plan_export(plan, "csv", NULL, error));
   REFUSED(situ_instance_export(instance, plan, "csv", NULL, error));
   REFUSED(situ_instance_export(NULL, plan, "csv", "x", error));
   REFUSED(situ_instance_export(instance, NULL, "csv", "x", error));
   REFUSED(situ_instance_export(instance, plan, "no such", "x", error));
-  REFUSED(situ_plan_export(NULL, problem, "csv", "x", error));
-  REFUSED(situ_report_plan(NULL, plan, problem, model, &look, error));
-  REFUSED_OUT(text, situ_report_plan(&text, NULL, problem, model, &look, error));
-  REFUSED_OUT(text, situ_report_plan_json(&text, plan, NULL, model, error));
-  REFUSED_OUT(text, situ_report_plan_svg(&text, NULL, problem, error));
+  REFUSED(situ_plan_export(NULL, "csv", "x", error));
+  REFUSED(situ_report_plan(NULL, plan, model, &look, error));
+  REFUSED_OUT(text, situ_report_plan(&text, NULL, model, &look, error));
+  REFUSED_OUT(text, situ_report_plan_json(&text, NULL, model, error));
+  REFUSED_OUT(text, situ_report_plan_svg(&text, NULL, error));
   REFUSED_OUT(text, situ_report_compare(&text, &row, 1, problem, NULL, NULL, error));
   REFUSED_OUT(text, situ_report_compare(&text, NULL, 1, problem, NULL, NULL, error));
   REFUSED_OUT(text, situ_report_compare_json(&text, NULL, INT32_MIN, problem, NULL, error));
   REFUSED_OUT(text, situ_report_compare_json(&text, NULL, 0, NULL, NULL, error));
-  REFUSED_OUT(text, situ_report_pareto(&text, NULL, problem, NULL, NULL, error));
-  REFUSED_OUT(text, situ_report_pareto_json(&text, NULL, problem, NULL, error));
+  REFUSED_OUT(text, situ_report_pareto(&text, NULL, NULL, NULL, error));
+  REFUSED_OUT(text, situ_report_pareto_json(&text, NULL, NULL, error));
   REFUSED_OUT(text, situ_report_inspect(&text, NULL, NULL, NULL, error));
   REFUSED_OUT(text, situ_report_inspect_json(&text, NULL, NULL, error));
   REFUSED_OUT(text, situ_report_costs_json(&text, NULL, error));
   REFUSED_OUT(text, situ_report_costs_csv(&text, NULL, error));
-  REFUSED_OUT(text, situ_report_verdict(&text, NULL, plan, problem, NULL, error));
-  REFUSED_OUT(text, situ_report_verdict_json(&text, verdict, NULL, problem, error));
+  REFUSED_OUT(text, situ_report_verdict(&text, NULL, NULL, error));
+  REFUSED_OUT(text, situ_report_verdict_json(&text, NULL, error));
   REFUSED_OUT(text, situ_report_list(&text, NULL, NULL, error));
   REFUSED_OUT(text, situ_report_list_json(&text, "", error));
   REFUSED_OUT(text, situ_report_names(&text, "nothing", error));
   look.size = 1;
-  REFUSED_OUT(text, situ_report_plan(&text, plan, problem, NULL, &look, error));
+  REFUSED_OUT(text, situ_report_plan(&text, plan, NULL, &look, error));
   const int32_t widths[] = EXTREMES(1);
   look.size = sizeof look;
   for (int k = 0; k < N_EXTREMES; k++) { /* kept within what can be read */
     look.width = widths[k];
-    DONE(situ_report_plan(&text, plan, problem, NULL, &look, error));
+    DONE(situ_report_plan(&text, plan, NULL, &look, error));
     situ_text_free(text);
   }
 }

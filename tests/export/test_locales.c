@@ -62,25 +62,25 @@ static bool still_own(void *context, const situ_progress *news) {
     text = NULL;                         \
   } while (0)
 
-static void tell_plan(output *o, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+static void tell_plan(output *o, const situ_plan *plan, situ_error *error) {
   char *text = NULL;
   situ_verdict *verdict = NULL;
-  TAKE("table", situ_report_plan(&text, plan, p, NULL, NULL, error));
-  TAKE("json", situ_report_plan_json(&text, plan, p, NULL, error));
-  TAKE("svg", situ_report_plan_svg(&text, plan, p, error));
-  TAKE("parts", situ_report_parts_svg(&text, plan, p, error));
-  TAKE("page", situ_report_page(&text, plan, p, NULL, NULL, error));
-  TAKE("gantt", situ_report_gantt(&text, plan, p, NULL, error));
-  TAKE("explain", situ_report_explain(&text, plan, p, NULL, NULL, error));
-  TAKE("explain json", situ_report_explain_json(&text, plan, p, NULL, error));
-  assert_int_equal(situ_check(&verdict, p, plan, error), SITU_STATUS_OK);
-  TAKE("verdict", situ_report_verdict(&text, verdict, plan, p, NULL, error));
-  TAKE("verdict json", situ_report_verdict_json(&text, verdict, plan, p, error));
+  TAKE("table", situ_report_plan(&text, plan, NULL, NULL, error));
+  TAKE("json", situ_report_plan_json(&text, plan, NULL, error));
+  TAKE("svg", situ_report_plan_svg(&text, plan, error));
+  TAKE("parts", situ_report_parts_svg(&text, plan, error));
+  TAKE("page", situ_report_page(&text, plan, NULL, NULL, error));
+  TAKE("gantt", situ_report_gantt(&text, plan, NULL, error));
+  TAKE("explain", situ_report_explain(&text, plan, NULL, NULL, error));
+  TAKE("explain json", situ_report_explain_json(&text, plan, NULL, error));
+  assert_int_equal(situ_check(&verdict, plan, error), SITU_STATUS_OK);
+  TAKE("verdict", situ_report_verdict(&text, verdict, NULL, error));
+  TAKE("verdict json", situ_report_verdict_json(&text, verdict, error));
   situ_verdict_free(verdict);
   for (int32_t w = 0; w < situ_writer_count(); w++) {
     situ_writer_info info = SITU_WRITER_INFO_INIT;
     situ_writer_at(w, &info);
-    if (!info.folder) TAKE(info.name, situ_write(&text, info.name, plan, p, error));
+    if (!info.folder) TAKE(info.name, situ_write(&text, info.name, plan, error));
   }
 }
 
@@ -165,7 +165,7 @@ static output tell_all(situ_plan *plans[3], int *calls) {
       plans[k] = plan;
     else
       situ_plan_free(plan);
-    tell_plan(&o, plans[k], situ_instance_problem(instance), &error);
+    tell_plan(&o, plans[k], &error);
     tell_instance(&o, instance, &error);
     situ_plan_free(read_back);
     situ_instance_free(instance);

@@ -43,15 +43,15 @@ static situ_status build(situ_error *error) {
 }
 
 /* What is told of a plan. */
-static situ_status tell(const situ_plan *plan, const situ_problem *problem, situ_error *error) {
+static situ_status tell(const situ_plan *plan, situ_error *error) {
   situ_explanation *x = NULL;
   char *text = NULL, *json = NULL, *page = NULL, *lines = NULL, *parts = NULL;
-  situ_status status = situ_explain(&x, plan, problem, error);
-  if (status == SITU_STATUS_OK) status = situ_report_plan(&text, plan, problem, NULL, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_plan_json(&json, plan, problem, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_page(&page, plan, problem, NULL, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_gantt(&lines, plan, problem, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_parts_svg(&parts, plan, problem, error);
+  situ_status status = situ_explain(&x, plan, error);
+  if (status == SITU_STATUS_OK) status = situ_report_plan(&text, plan, NULL, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_plan_json(&json, plan, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_page(&page, plan, NULL, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_gantt(&lines, plan, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_parts_svg(&parts, plan, error);
   situ_text_free(text);
   situ_text_free(json);
   situ_text_free(page);
@@ -73,7 +73,7 @@ static situ_status run(const char *model, const char *plan_path, int64_t *value_
   if (status == SITU_STATUS_OK) status = situ_solve(&plan, situ_instance_problem(instance), &effort, &error);
   if (status == SITU_STATUS_OK) status = situ_plan_write(plan, instance, plan_path, &error);
   if (status == SITU_STATUS_OK) status = situ_plan_read(&read_back, &again, plan_path, &error);
-  if (status == SITU_STATUS_OK) status = tell(read_back, situ_instance_problem(again), &error);
+  if (status == SITU_STATUS_OK) status = tell(read_back, &error);
   if (status == SITU_STATUS_OK) status = build(&error);
   if (status == SITU_STATUS_OK) *value_ns = situ_plan_value_ns(read_back);
   situ_plan_free(plan);

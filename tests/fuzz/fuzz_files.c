@@ -138,16 +138,16 @@ static void make_plans(target *t) {
   add_plan(t, (situ_instance_options){.rules = rules, .n_rules = 1}, (situ_problem_options){0}, "heft");
 }
 
-static situ_status tell(const situ_plan *plan, const situ_problem *p, situ_error *error) {
+static situ_status tell(const situ_plan *plan, situ_error *error) {
   char *text[6] = {NULL};
   situ_explanation *x = NULL;
-  situ_status status = situ_report_plan(&text[0], plan, p, NULL, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_plan_json(&text[1], plan, p, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_plan_svg(&text[2], plan, p, error);
-  if (status == SITU_STATUS_OK) status = situ_report_parts_svg(&text[3], plan, p, error);
-  if (status == SITU_STATUS_OK) status = situ_report_page(&text[4], plan, p, NULL, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_gantt(&text[5], plan, p, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_explain(&x, plan, p, error);
+  situ_status status = situ_report_plan(&text[0], plan, NULL, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_plan_json(&text[1], plan, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_plan_svg(&text[2], plan, error);
+  if (status == SITU_STATUS_OK) status = situ_report_parts_svg(&text[3], plan, error);
+  if (status == SITU_STATUS_OK) status = situ_report_page(&text[4], plan, NULL, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_gantt(&text[5], plan, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_explain(&x, plan, error);
   situ_explanation_free(x);
   for (int k = 0; k < 6; k++) situ_text_free(text[k]);
   return status;
@@ -158,19 +158,18 @@ static situ_status use_plan(const target *t, situ_error *error) {
   situ_instance *instance = NULL;
   situ_verdict *verdict = NULL;
   TRY(situ_plan_read(&plan, &instance, t->path, error));
-  const situ_problem *p = situ_instance_problem(instance);
-  situ_status status = situ_check(&verdict, p, plan, error);
+  situ_status status = situ_check(&verdict, plan, error);
   char *text = NULL;
-  if (status == SITU_STATUS_OK) status = situ_report_verdict(&text, verdict, plan, p, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_verdict(&text, verdict, NULL, error);
   situ_text_free(text);
   /* of plans that break rules too: a program may tell a plan without asking whether it is valid */
-  if (status == SITU_STATUS_OK) status = tell(plan, p, error);
-  if (status == SITU_STATUS_OK && situ_plan_exists(plan)) status = situ_replay(&again, instance, plan, error);
+  if (status == SITU_STATUS_OK) status = tell(plan, error);
+  if (status == SITU_STATUS_OK && situ_plan_exists(plan)) status = situ_replay(&again, plan, error);
   for (int32_t w = 0; w < situ_writer_count() && status == SITU_STATUS_OK && situ_plan_exists(plan); w++) {
     situ_writer_info info = SITU_WRITER_INFO_INIT;
     char *written = NULL;
     situ_writer_at(w, &info);
-    if (!info.folder) (void)situ_write(&written, info.name, plan, p, NULL);
+    if (!info.folder) (void)situ_write(&written, info.name, plan, NULL);
     situ_text_free(written);
   }
   situ_plan_free(again);

@@ -336,7 +336,7 @@ static void judge_forgery(forger *f, const certificate *c) {
   f->plan->proof = *c;
   f->plan->lower_bound_ns = c->lower_ns;
   f->plan->bound = "another";
-  assert_int_equal(situ_check(&verdict, f->problem, f->plan, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_check(&verdict, f->plan, NULL), SITU_STATUS_OK);
   int64_t verified = situ_verdict_verified_ns(verdict);
   bool objected = false, refused = false, too_long = strstr(situ_verdict_unverified(verdict), "too long");
   for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++) {

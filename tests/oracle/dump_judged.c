@@ -375,11 +375,11 @@ static situ_plan *draw_plan(const situ_problem *p, rng *r, arena *a) {
 /* Through the text of a file, so that reading is judged too. */
 static json_value *judged(const draw *x, const situ_plan *plan) {
   situ_error error = {0};
-  json_value *said = plan_to_json(plan, x->problem), *line = json_new_object(), *rules = json_new_array();
+  json_value *said = plan_to_json(plan), *line = json_new_object(), *rules = json_new_array();
   situ_plan *again;
   situ_verdict *verdict;
   must(plan_from_json(&again, x->problem, said, "plan", &error), &error);
-  must(situ_check(&verdict, x->problem, again, &error), &error);
+  must(situ_check(&verdict, again, &error), &error);
   for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++)
     json_push(rules, json_new_text(situ_verdict_violation(verdict, i).rule));
   json_set(line, "problem", problem_json(x));

@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
   situ_error error = {0};
   situ_status status = make(&plan, &s, argv[1], &error);
   if (status == SITU_STATUS_OK) {
-    json_value *root = plan_to_json(plan, s.problem);
+    json_value *root = plan_to_json(plan);
     char *text = json_print(root, 1);
     if (text) puts(text);
     free(text);

@@ -34,7 +34,7 @@ static int64_t verified(const trial *t, const certificate *c, bool *objected) {
   plan->proof = *c;
   plan->lower_bound_ns = c->lower_ns;
   plan->bound = c->bound;
-  assert_int_equal(situ_check(&verdict, t->problem, plan, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
   int64_t found = situ_verdict_verified_ns(verdict);
   *objected = false;
   for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++)

@@ -1,4 +1,5 @@
 /* The one-call face: opening, placing, pins, and plans to files and back. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,9 +107,9 @@ static void a_plan_file_brings_its_problem_back(void **state) {
     assert_int_equal(situ_problem_contention(p), kinds[k].contention);
     assert_int_equal(situ_problem_is_free(p), kinds[k].free);
     same_question(p, situ_instance_problem(first));
-    assert_int_equal(situ_check(&verdict, p, again, &error), SITU_STATUS_OK);
+    assert_int_equal(situ_check(&verdict, again, &error), SITU_STATUS_OK);
     assert_int_equal(situ_verdict_n_found(verdict), 0);
-    assert_int_equal(situ_replay(&replayed, second, again, &error), SITU_STATUS_OK);
+    assert_int_equal(situ_replay(&replayed, again, &error), SITU_STATUS_OK);
     assert_int_equal(situ_plan_value_ns(replayed), situ_plan_value_ns(plan));
     situ_verdict_free(verdict);
     situ_plan_free(replayed);
@@ -309,6 +310,157 @@ static void a_question_without_an_answer_is_a_warning(void **state) {
   situ_instance_free(instance);
 }
 
+/* ---- lifetimes ---- */
+
+/* A chain of three operators on a host and a device; every noun is freed as soon as another was made of it. */
+static situ_problem *pose_alone(const situ_problem_options *options) {
+  situ_graph_builder *g;
+  situ_platform_builder *f;
+  situ_graph *graph;
+  situ_platform *machine;
+  situ_costs *costs;
+  situ_problem *problem;
+  situ_operator op = SITU_OPERATOR_INIT;
+  situ_tensor tensor = SITU_TENSOR_INIT;
+  assert_int_equal(situ_graph_builder_new(&g, "chain", NULL), SITU_STATUS_OK);
+  op.dtype = SITU_DTYPE_F32;
+  op.flops = 1000000000;
+  tensor.size_bytes = 1000;
+  for (int32_t v = 0; v < 3; v++) {
+    situ_graph_builder_add_operator(g, &op);
+    if (v > 0) situ_graph_builder_add_use(g, v, situ_graph_builder_add_tensor(g, v - 1, &tensor));
+  }
+  assert_int_equal(situ_graph_freeze(&graph, g, NULL), SITU_STATUS_OK);
+  situ_graph_builder_free(g);
+  assert_int_equal(situ_platform_builder_new(&f, "machine", NULL), SITU_STATUS_OK);
+  for (int32_t d = 0; d < 2; d++) {
+    situ_device device = SITU_DEVICE_INIT;
+    device.name = device.class_name = d == 0 ? "cpu" : "gpu";
+    device.peak_flops[SITU_DTYPE_F32] = d == 0 ? 1e11 : 1e13;
+    device.memory_bytes_per_s = 1e11;
+    device.is_host = d == 0;
+    situ_platform_builder_add_device(f, &device);
+    situ_platform_builder_add_link(f, &(situ_link){d, 1 - d, 1000, 1e10, -1});
+  }
+  assert_int_equal(situ_platform_freeze(&machine, f, NULL), SITU_STATUS_OK);
+  situ_platform_builder_free(f);
+  assert_int_equal(situ_costs_estimate(&costs, graph, machine, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_problem_pose(&problem, graph, machine, costs, options, NULL), SITU_STATUS_OK);
+  situ_costs_free(costs);
+  situ_platform_free(machine);
+  situ_graph_free(graph);
+  return problem;
+}
+
+/* Everything that reads the problem of a plan, which the caller has freed. */
+static void use_all(const situ_plan *plan) {
+  situ_verdict *verdict;
+  situ_explanation *why;
+  situ_plan *again;
+  char *text;
+  assert_string_equal(situ_platform_device_name(situ_problem_platform(situ_plan_problem(plan)), 1), "gpu");
+  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_verdict_n_found(verdict), 0);
+  assert_int_equal(situ_explain(&why, plan, NULL), SITU_STATUS_OK);
+  situ_explanation_free(why);
+  assert_int_equal(situ_report_plan(&text, plan, NULL, NULL, NULL), SITU_STATUS_OK);
+  assert_non_null(strstr(text, "chain on machine"));
+  situ_text_free(text);
+  assert_int_equal(situ_write(&text, "csv", plan, NULL), SITU_STATUS_OK);
+  situ_text_free(text);
+  assert_int_equal(situ_replay(&again, plan, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_plan_value_ns(again), situ_plan_value_ns(plan));
+  situ_plan_free(again);
+  assert_int_equal(situ_report_verdict(&text, verdict, NULL, NULL), SITU_STATUS_OK);
+  situ_text_free(text);
+  situ_verdict_free(verdict);
+}
+
+static void a_plan_outlives_all_that_it_was_made_of(void **state) {
+  (void)state;
+  situ_problem *problem = pose_alone(NULL);
+  situ_plan *plan, *given;
+  situ_verdict *verdict;
+  char *text;
+  const int32_t device[] = {0, 1, 1};
+  assert_int_equal(situ_solve(&plan, problem, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_simulate(&given, problem, device, NULL, NULL), SITU_STATUS_OK);
+  situ_problem_free(problem);
+  use_all(plan);
+  situ_plan_free(plan);
+  use_all(given);
+  assert_int_equal(situ_check(&verdict, given, NULL), SITU_STATUS_OK);
+  situ_plan_free(given);
+  assert_int_equal(situ_report_verdict(&text, verdict, NULL, NULL), SITU_STATUS_OK); /* tells of the plan */
+  assert_non_null(strstr(text, "chain on machine"));
+  situ_text_free(text);
+  situ_verdict_free(verdict);
+}
+
+static void a_front_outlives_its_problem(void **state) {
+  (void)state;
+  situ_problem_options options = SITU_PROBLEM_OPTIONS_INIT;
+  options.execution = SITU_EXECUTION_STREAM;
+  situ_problem *problem = pose_alone(&options);
+  situ_front *front;
+  char *text;
+  situ_solve_options few = {.size = sizeof few, .max_steps = 100};
+  situ_pareto_options points = {.size = sizeof points, .points = 3, .solve = &few};
+  assert_int_equal(situ_pareto(&front, problem, &points, NULL), SITU_STATUS_OK);
+  situ_problem_free(problem);
+  assert_true(situ_front_n_points(front) > 0);
+  use_all(situ_front_plan(front, 0));
+  assert_int_equal(situ_report_pareto(&text, front, NULL, NULL, NULL), SITU_STATUS_OK);
+  situ_text_free(text);
+  situ_front_free(front);
+}
+
+static void a_plan_of_an_instance_outlives_it(void **state) {
+  (void)state;
+  situ_instance_options o = {.size = sizeof o, .model = model, .platform = platform};
+  situ_instance *instance;
+  situ_plan *plan = place(&instance, &o, "heft"), *read;
+  situ_verdict *verdict;
+  assert_int_equal(situ_plan_write(plan, instance, "lives.json", NULL), SITU_STATUS_OK);
+  situ_instance_free(instance);
+  situ_plan_free(plan);
+  assert_int_equal(situ_plan_read(&read, &instance, "lives.json", NULL), SITU_STATUS_OK);
+  assert_ptr_equal(situ_plan_problem(read), situ_instance_problem(instance));
+  situ_instance_free(instance);
+  assert_int_equal(situ_check(&verdict, read, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_verdict_n_found(verdict), 0);
+  situ_verdict_free(verdict);
+  situ_plan_free(read);
+}
+
+/* Plans of one problem that come and go in threads, the last of which frees it. */
+enum { THREADS = 4, ROUNDS = 50 };
+
+static void *come_and_go(void *at) {
+  const int32_t device[] = {0, 1, 1};
+  for (int k = 0; k < ROUNDS; k++) {
+    situ_plan *plan = NULL;
+    if (situ_simulate(&plan, at, device, NULL, NULL) != SITU_STATUS_OK) return at;
+    situ_plan_free(plan);
+  }
+  situ_plan *kept = NULL;
+  return situ_simulate(&kept, at, device, NULL, NULL) == SITU_STATUS_OK ? kept : NULL;
+}
+
+static void plans_of_one_problem_go_in_any_thread(void **state) {
+  (void)state;
+  situ_problem *problem = pose_alone(NULL);
+  pthread_t threads[THREADS];
+  void *kept[THREADS];
+  for (int k = 0; k < THREADS; k++) assert_int_equal(pthread_create(&threads[k], NULL, come_and_go, problem), 0);
+  for (int k = 0; k < THREADS; k++) assert_int_equal(pthread_join(threads[k], &kept[k]), 0);
+  situ_problem_free(problem);
+  for (int k = 0; k < THREADS; k++) {
+    use_all(kept[k]);
+    situ_plan_free(kept[k]);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_call_tells_what_it_finds),
@@ -319,6 +471,10 @@ int main(void) {
       cmocka_unit_test(what_is_wrong_in_a_plan_file_is_input),
       cmocka_unit_test(options_that_contradict_are_arguments),
       cmocka_unit_test(outputs_are_probed_without_a_trace),
+      cmocka_unit_test(a_plan_outlives_all_that_it_was_made_of),
+      cmocka_unit_test(a_front_outlives_its_problem),
+      cmocka_unit_test(a_plan_of_an_instance_outlives_it),
+      cmocka_unit_test(plans_of_one_problem_go_in_any_thread),
   };
   return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -251,16 +251,18 @@ static void the_checker_names_a_layer_that_is_split(void **state) {
   const situ_problem *p = situ_instance_problem(i);
   int32_t *device = calloc((size_t)p->n_operators, sizeof *device);
   for (int32_t v = p->n_operators / 2; v < p->n_operators; v++) device[v] = 1; /* in the midst of a layer */
-  situ_plan *plan;
+  situ_plan *plan, *bound;
   situ_verdict *verdict;
   assert_int_equal(situ_simulate(&plan, situ_instance_problem(loose), device, NULL, NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_check(&verdict, situ_instance_problem(loose), plan, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
   assert_int_equal(situ_verdict_n_found(verdict), 0);
   situ_verdict_free(verdict);
-  assert_int_equal(situ_check(&verdict, p, plan, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_simulate(&bound, p, device, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_check(&verdict, bound, NULL), SITU_STATUS_OK);
   assert_true(situ_verdict_n_found(verdict) > 0);
   assert_string_equal(situ_verdict_violation(verdict, 0).rule, "granularity");
   situ_verdict_free(verdict);
+  situ_plan_free(bound);
   situ_plan_free(plan);
   free(device);
   situ_instance_free(i);

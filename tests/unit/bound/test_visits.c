@@ -40,7 +40,7 @@ static int64_t judged(const situ_problem *p, const certificate *proof, bool *obj
   plan->proof = *proof;
   plan->proof.bound = plan->bound = "visits";
   plan->lower_bound_ns = proof->lower_ns;
-  assert_int_equal(situ_check(&verdict, p, plan, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
   int64_t found = situ_verdict_verified_ns(verdict);
   *objected = false;
   for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++)

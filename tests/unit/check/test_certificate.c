@@ -25,7 +25,7 @@ static int64_t judged(const scenario *s, const certificate *c, int64_t lower_ns,
   plan->lower_bound_ns = lower_ns;
   plan->bound = "area_price";
   plan->outcome = outcome;
-  assert_int_equal(situ_check(&verdict, s->problem, plan, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
   snprintf(said, 512, "%s", situ_verdict_unverified(verdict));
   for (int32_t i = situ_verdict_n_violations(verdict) - 1; i >= 0; i--) {
     situ_violation v = situ_verdict_violation(verdict, i);

@@ -130,7 +130,7 @@ static void a_claim_below_nothing_is_refused(void **state) {
   for (int64_t claim = -1; claim < 2; claim++) { /* the three take 15 ns */
     plan->proof.lower_ns = plan->lower_bound_ns = claim;
     plan->bound = plan->proof.bound = "critical_path";
-    assert_int_equal(situ_check(&verdict, s.problem, plan, NULL), SITU_STATUS_OK);
+    assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
     situ_violation first = situ_verdict_violation(verdict, 0);
     assert_true((strcmp(first.rule, "certificate") == 0) == (claim < 0));
     assert_int_equal(situ_verdict_verified_ns(verdict), claim < 0 ? 0 : claim);
@@ -165,7 +165,7 @@ static void what_is_refused_is_called_unproved(void **state) {
     plan->proof.fault = rows[i].proof.fault;
     plan->proof.lower_ns = plan->lower_bound_ns = rows[i].lower_ns;
     plan->bound = plan->proof.bound = "nobody";
-    assert_int_equal(situ_check(&verdict, s.problem, plan, NULL), SITU_STATUS_OK);
+    assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
     assert_string_equal(situ_verdict_unverified(verdict), rows[i].unverified);
     assert_int_equal(situ_verdict_verified_ns(verdict), *rows[i].unverified ? 0 : rows[i].lower_ns);
     situ_verdict_free(verdict);

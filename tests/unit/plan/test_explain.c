@@ -15,10 +15,10 @@
 #include "plan/plan.h"
 #include "situ/solve.h"
 
-static situ_explanation *explained(const situ_plan *plan, const situ_problem *p) {
+static situ_explanation *explained(const situ_plan *plan) {
   situ_explanation *x = NULL;
   situ_error error = {0};
-  if (situ_explain(&x, plan, p, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  if (situ_explain(&x, plan, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   return x;
 }
 
@@ -34,7 +34,7 @@ static void the_path_of_heft_is_that_of_the_paper(void **state) {
   situ_solve_options options = {.size = sizeof(situ_solve_options), .solvers = "heft", .max_steps = 100};
   assert_int_equal(situ_solve(&plan, l.problem, &options, NULL), SITU_STATUS_OK);
   assert_int_equal(situ_plan_value_ns(plan), 80);
-  situ_explanation *x = explained(plan, l.problem);
+  situ_explanation *x = explained(plan);
   assert_int_equal(situ_explanation_n_steps(x), 8);
   for (int32_t k = 0; k < 8; k++) {
     situ_path_step s = situ_explanation_step(x, k);
@@ -61,7 +61,7 @@ static void a_path_leads_from_the_beginning_to_the_end_without_a_hole(void **sta
     for (int32_t v = 0; v < 30; v++) device[v] = (int32_t)((seed + (uint64_t)v * (seed % 7 + 1)) % 4);
     situ_plan *plan = NULL;
     assert_int_equal(situ_simulate(&plan, l.problem, device, NULL, NULL), SITU_STATUS_OK);
-    situ_explanation *x = explained(plan, l.problem);
+    situ_explanation *x = explained(plan);
     int64_t now = 0;
     for (int32_t k = 0; k < situ_explanation_n_steps(x); k++) {
       situ_path_step s = situ_explanation_step(x, k);
@@ -92,7 +92,7 @@ static void stages_are_in_the_order_of_their_data(void **state) {
   const int32_t device[] = {1, 2, 0, 0, 1};
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, device, NULL, NULL), SITU_STATUS_OK);
-  situ_explanation *x = explained(plan, s.problem);
+  situ_explanation *x = explained(plan);
   assert_int_equal(situ_explanation_n_stages(x), 3);
   static const int32_t expected[3][4] = {{2, 1, 1, 1}, {0, 2, 2, 3}, {1, 2, 0, 4}}; /* device, operators, first, last */
   for (int32_t k = 0; k < 3; k++) {
@@ -123,7 +123,7 @@ static void stages_in_a_circle_are_in_the_order_of_their_first_operators(void **
   const int32_t device[] = {1, 0, 1};
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, device, NULL, NULL), SITU_STATUS_OK);
-  situ_explanation *x = explained(plan, s.problem);
+  situ_explanation *x = explained(plan);
   assert_int_equal(situ_explanation_n_stages(x), 2);
   assert_int_equal(situ_explanation_stage(x, 0).device, 1);
   assert_int_equal(situ_explanation_stage(x, 1).device, 0);
@@ -150,7 +150,7 @@ static void a_path_that_comes_back_begins_another_part(void **state) {
   const int32_t device[] = {1, 0, 1};
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, device, NULL, NULL), SITU_STATUS_OK);
-  situ_explanation *x = explained(plan, s.problem);
+  situ_explanation *x = explained(plan);
   assert_int_equal(situ_explanation_n_parts(x), 3);
   for (int32_t k = 0; k < 3; k++) {
     situ_part part = situ_explanation_part(x, k);
@@ -203,7 +203,7 @@ static void a_busy_resource_is_the_limit(void **state) {
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, split, NULL, NULL), SITU_STATUS_OK);
   assert_int_equal(situ_plan_value_ns(plan), 100);
-  situ_explanation *x = explained(plan, s.problem);
+  situ_explanation *x = explained(plan);
   assert_int_equal(situ_plan_n_handovers(plan), 2);
   assert_int_equal(situ_explanation_transfer_bytes(x), 90);
   assert_int_equal(situ_explanation_limit(x).kind, SITU_LIMIT_LINK);
@@ -212,7 +212,7 @@ static void a_busy_resource_is_the_limit(void **state) {
   situ_explanation_free(x);
   situ_plan_free(plan);
   assert_int_equal(situ_simulate(&plan, s.problem, alone, NULL, NULL), SITU_STATUS_OK);
-  x = explained(plan, s.problem);
+  x = explained(plan);
   assert_int_equal(situ_explanation_n_parts(x), 1);
   assert_int_equal(situ_explanation_part(x, 0).n_operators, 3);
   assert_string_equal(situ_explanation_part_name(x, 0), "the whole model");
@@ -241,7 +241,7 @@ static void parts_are_named_by_their_layers(void **state) {
   static const int32_t cut[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0};
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, cut, NULL, NULL), SITU_STATUS_OK);
-  situ_explanation *x = explained(plan, s.problem);
+  situ_explanation *x = explained(plan);
   assert_int_equal(situ_explanation_n_parts(x), 2);
   assert_string_equal(situ_explanation_part_name(x, 0), "the beginning, layers 0-1, some of layer 2");
   assert_string_equal(situ_explanation_part_name(x, 1), "layer2.v, layer 3, the end");
@@ -266,7 +266,7 @@ static void parts_come_in_the_order_of_their_work(void **state) {
   static const int32_t cut[] = {1, 0, 0, 1, 1};
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, cut, NULL, NULL), SITU_STATUS_OK);
-  situ_explanation *x = explained(plan, s.problem);
+  situ_explanation *x = explained(plan);
   assert_int_equal(situ_explanation_n_parts(x), 2);
   assert_string_equal(situ_explanation_part_name(x, 0), "a, b");
   assert_string_equal(situ_explanation_part_name(x, 1), "c, d");
@@ -300,7 +300,7 @@ static void parts_are_convex_and_cover_the_graph(void **state) {
     scenario_random_placement(&s, &r, device, order);
     situ_plan *plan = NULL;
     assert_int_equal(situ_simulate(&plan, s.problem, device, order, NULL), SITU_STATUS_OK);
-    situ_explanation *x = explained(plan, s.problem);
+    situ_explanation *x = explained(plan);
     for (int32_t k = 0; k < situ_explanation_n_parts(x); k++) n += situ_explanation_part(x, k).n_operators;
     assert_int_equal(n, g->n_operators);
     for (int32_t v = 0; v < g->n_operators; v++) {

@@ -122,7 +122,7 @@ static void what_is_written_is_read_back(void **state) {
     if (seed % 2) plan->best_single_device = 0, plan->best_single_ns = seed % 5 ? 77 : SITU_NEVER_NS;
     for (int32_t k = 0; k < 3; k++)
       if (rng_below(&r, 2)) add_shown(plan, &s, device, order, k);
-    json_value *root = plan_to_json(plan, s.problem), *parsed;
+    json_value *root = plan_to_json(plan), *parsed;
     assert_non_null(root);
     char *text = json_print(root, (int)(seed % 3));
     situ_error error = {0};
@@ -147,7 +147,7 @@ static void a_plan_without_a_placement_survives(void **state) {
   situ_plan *plan = plan_new(s.problem), *again;
   plan->outcome = SITU_OUTCOME_INFEASIBLE;
   plan->reason = "memory: the weights take more than there is";
-  json_value *root = plan_to_json(plan, s.problem);
+  json_value *root = plan_to_json(plan);
   assert_int_equal(plan_from_json(&again, s.problem, root, "plan", NULL), SITU_STATUS_OK);
   same_plan(plan, again);
   assert_false(situ_plan_exists(again));
@@ -202,7 +202,7 @@ static void bad_files_are_one_clear_line(void **state) {
   scenario s = pair();
   int32_t device[] = {0, 1};
   situ_plan *plan = plan_of(&s, device, NULL), *again;
-  json_value *root = plan_to_json(plan, s.problem);
+  json_value *root = plan_to_json(plan);
   char *text = json_print(root, 1);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     const char *at = strstr(text, rows[i].from);
@@ -252,7 +252,7 @@ static void pins_come_in_three_forms(void **state) {
   assert_int_equal(pins[1], 1);
   int32_t device[] = {1, 0};
   situ_plan *plan = plan_of(&s, device, NULL);
-  json_value *root = plan_to_json(plan, s.problem);
+  json_value *root = plan_to_json(plan);
   char *text = json_print(root, 1);
   assert_int_equal(pins_of(pins, &s, text, NULL), SITU_STATUS_OK);
   assert_int_equal(pins[0], 1);

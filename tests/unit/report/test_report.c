@@ -145,15 +145,15 @@ static void a_plan_tells_its_story(void **state) {
   situ_solve_options options = {.size = sizeof(situ_solve_options), .solvers = "heft", .max_steps = 100};
   assert_int_equal(situ_solve(&plan, l.problem, &options, &error), SITU_STATUS_OK);
   char *text = NULL;
-  assert_int_equal(situ_report_plan(&text, plan, l.problem, NULL, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_report_plan(&text, plan, NULL, NULL, NULL), SITU_STATUS_OK);
   assert_non_null(strstr(text, "latency      80 ns"));
   assert_null(strchr(text, '\033'));
   situ_text_free(text);
   situ_report_options colour = {.size = sizeof(situ_report_options), .colour = true};
-  assert_int_equal(situ_report_plan(&text, plan, l.problem, NULL, &colour, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_report_plan(&text, plan, NULL, &colour, NULL), SITU_STATUS_OK);
   assert_non_null(strstr(text, "\033[1m80 ns\033[0m"));
   situ_text_free(text);
-  assert_int_equal(situ_report_plan_json(&text, plan, l.problem, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_report_plan_json(&text, plan, NULL, NULL), SITU_STATUS_OK);
   json_value *root = NULL;
   assert_int_equal(json_parse(&root, text, strlen(text), "report", &error), SITU_STATUS_OK);
   assert_int_equal(json_whole(json_get(root, "value_ns"), -1), 80);
@@ -161,7 +161,7 @@ static void a_plan_tells_its_story(void **state) {
   assert_int_equal(json_kind_of(json_get(root, "value")), JSON_NULL_KIND);
   json_free(root);
   situ_text_free(text);
-  assert_int_equal(situ_report_plan_svg(&text, plan, l.problem, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_report_plan_svg(&text, plan, NULL), SITU_STATUS_OK);
   assert_non_null(strstr(text, "<svg "));
   assert_non_null(strstr(text, "latency 80 ns"));
   situ_text_free(text);
@@ -211,7 +211,7 @@ static void every_execution_has_a_picture(void **state) {
       situ_plan *plan = NULL;
       assert_int_equal(situ_simulate(&plan, l.problem, device, NULL, NULL), SITU_STATUS_OK);
       char *text = NULL;
-      assert_int_equal(situ_report_plan_svg(&text, plan, l.problem, NULL), SITU_STATUS_OK);
+      assert_int_equal(situ_report_plan_svg(&text, plan, NULL), SITU_STATUS_OK);
       assert_true(!situ_plan_exists(plan) || (text && strstr(text, "</svg>")));
       situ_text_free(text);
       situ_plan_free(plan);

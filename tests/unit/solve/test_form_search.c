@@ -158,7 +158,7 @@ static void expect_best(const char *writer, void (*settings)(search *), uint64_t
   if (s.best_ns < SITU_NEVER_NS) {
     assert_true(situ_plan_lower_bound_ns(plan) <= situ_plan_without_form_ns(plan));
     assert_true(situ_plan_without_form_ns(plan) <= s.best_ns);
-    if (situ_write(&text, writer, plan, m.s.problem, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+    if (situ_write(&text, writer, plan, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
     situ_text_free(text);
   } else {
     assert_int_equal(situ_plan_outcome(plan), SITU_OUTCOME_LIMIT);
@@ -195,7 +195,7 @@ static void forms_add_up(void **state) {
     for (int k = 0; k < 3 && situ_plan_exists(plan); k++) {
       char *text;
       situ_error error = {0};
-      if (situ_write(&text, names[k], plan, m.s.problem, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+      if (situ_write(&text, names[k], plan, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
       situ_text_free(text);
     }
     situ_plan_free(plan);
@@ -217,7 +217,7 @@ static void one_machine_is_one_server(void **state) {
     o.form = form_of("llama.cpp");
     assert_int_equal(situ_solve(&plan, m.s.problem, &o, NULL), SITU_STATUS_OK);
     assert_true(situ_plan_exists(plan)); /* the host alone is one */
-    assert_int_equal(situ_write(&text, "llama.cpp", plan, m.s.problem, NULL), SITU_STATUS_OK);
+    assert_int_equal(situ_write(&text, "llama.cpp", plan, NULL), SITU_STATUS_OK);
     situ_text_free(text);
     for (int32_t v = 1; v < m.s.graph->n_operators; v++)
       assert_int_equal(situ_plan_device(plan, v) % 2, situ_plan_device(plan, 0) % 2);

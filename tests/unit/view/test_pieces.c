@@ -55,7 +55,7 @@ static void parts_are_the_entries_of_the_longest_way_back(void **state) {
     assert_true(handovers_find(&h, l.problem, device, a));
     assert_int_equal(h.n_parts, n);
     assert_int_equal(situ_simulate(&plan, l.problem, device, NULL, NULL), SITU_STATUS_OK);
-    assert_int_equal(situ_explain(&x, plan, l.problem, NULL), SITU_STATUS_OK);
+    assert_int_equal(situ_explain(&x, plan, NULL), SITU_STATUS_OK);
     assert_int_equal(situ_explanation_n_parts(x), n);
     situ_explanation_free(x);
     situ_plan_free(plan);

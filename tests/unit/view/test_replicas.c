@@ -35,10 +35,10 @@ static lab draw(uint64_t seed, rng *r) {
   return lab_random(&o);
 }
 
-static bool judged_good(const situ_problem *p, const situ_plan *plan, uint64_t seed) {
+static bool judged_good(const situ_plan *plan, uint64_t seed) {
   situ_verdict *verdict;
   bool good = true;
-  assert_int_equal(situ_check(&verdict, p, plan, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
   for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++) {
     situ_violation v = situ_verdict_violation(verdict, i);
     bool replicas = strcmp(v.rule, "replication") == 0;
@@ -79,7 +79,7 @@ static void simulator_rules_and_judge_agree(void **state) {
     situ_plan *plan;
     placement where = {.device = device, .replica_of = replica_of};
     assert_int_equal(simulator_plan(&plan, s, &where, NULL), SITU_STATUS_OK);
-    bool good = judged_good(p, plan, seed);
+    bool good = judged_good(plan, seed);
     if (good != replicas_keep_rules(p, device, replica_of)) fail_msg("seed %d: the judge says %d", (int)seed, good);
     bool any = false;
     for (int32_t d = 0; d < p->n_devices; d++) any |= replica_of[d] >= 0;
@@ -144,7 +144,7 @@ static void a_shared_capacity_does_not_keep_devices_from_sharing_a_part(void **s
     int64_t best = k == 2 ? 10 : 5;
     assert_true(situ_plan_lower_bound_ns(plan) <= best && situ_plan_value_ns(plan) >= best);
     if (k == 0) assert_int_equal(situ_plan_outcome(plan), SITU_OUTCOME_OPTIMAL);
-    assert_int_equal(situ_check(&verdict, s.problem, plan, NULL), SITU_STATUS_OK);
+    assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
     assert_int_equal(situ_verdict_n_found(verdict), 0);
     situ_verdict_free(verdict);
     situ_plan_free(plan);
