@@ -7,9 +7,12 @@ static int show(const arguments *a, const situ_verdict *verdict) {
   FILE *to = people(a);
   report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, &r, situ_report_verdict(&r.text, verdict, &look, &r.error));
-  if (code == EXIT_OK && a->json) code = print_report(stdout, &r, situ_report_verdict_json(&r.text, verdict, &r.error));
-  return code != EXIT_OK ? code : situ_verdict_n_found(verdict) > 0 ? EXIT_VIOLATIONS : EXIT_OK;
+  int code = print_report(to, &r, situ_report_verdict(&r.text, verdict, SITU_REPORT_TABLE, &look, &r.error));
+  if (code == EXIT_OK && a->json)
+    code = print_report(stdout, &r, situ_report_verdict(&r.text, verdict, SITU_REPORT_JSON, NULL, &r.error));
+  situ_verdict_summary summary = SITU_VERDICT_SUMMARY_INIT;
+  situ_verdict_get_summary(verdict, &summary);
+  return code != EXIT_OK ? code : summary.n_found > 0 ? EXIT_VIOLATIONS : EXIT_OK;
 }
 
 static int run(arguments *a) {

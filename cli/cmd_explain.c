@@ -7,9 +7,9 @@ static int show(const arguments *a, const situ_plan *plan, const situ_what_if_li
   FILE *to = people(a);
   report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, &r, situ_report_explain(&r.text, plan, what_ifs, &look, &r.error));
+  int code = print_report(to, &r, situ_report_explain(&r.text, plan, what_ifs, SITU_REPORT_TABLE, &look, &r.error));
   if (code == EXIT_OK && a->json)
-    code = print_report(stdout, &r, situ_report_explain_json(&r.text, plan, what_ifs, &r.error));
+    code = print_report(stdout, &r, situ_report_explain(&r.text, plan, what_ifs, SITU_REPORT_JSON, NULL, &r.error));
   return code;
 }
 
@@ -23,7 +23,7 @@ static int run(arguments *a) {
   situ_status status = open_plan(&plan, &instance, a, &error);
   a->solve.progress = progress_tell;
   a->solve.context = &p;
-  if (status == SITU_STATUS_OK && !a->no_what_if && situ_plan_exists(plan))
+  if (status == SITU_STATUS_OK && !a->no_what_if && plan_summary(plan).exists)
     status = situ_what_if_find(&what_ifs, instance, plan, &a->solve, &error);
   progress_stop(&p);
   int code = status == SITU_STATUS_OK ? show(a, plan, what_ifs) : fail_reading(&error);

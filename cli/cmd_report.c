@@ -54,7 +54,7 @@ static situ_status gather(contents *of, arguments *a, progress *p, situ_error *e
   if (status == SITU_STATUS_OK && a->run_result) status = read_run(&of->run, a->run_result, error);
   situ_solve_options search = a->solve;
   if (a->compare) search.solvers = NULL; /* --solver names those of the comparison */
-  if (status == SITU_STATUS_OK && a->what_if && situ_plan_exists(of->plan))
+  if (status == SITU_STATUS_OK && a->what_if && plan_summary(of->plan).exists)
     status = situ_what_if_find(&of->what_ifs, of->instance, of->plan, &search, error);
   if (status == SITU_STATUS_OK && a->compare)
     status = contest_hold(&of->c, a, situ_instance_problem(of->instance), p, error);

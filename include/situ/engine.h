@@ -65,7 +65,6 @@ typedef struct situ_measure_options {
    * crashes takes the caller down with it. Pipeline plans, MPI ranks and a second library of the same engine are
    * UNSUPPORTED. */
   bool in_process;
-  bool reserved[3];
   /* Profiles: a file of memory statistics per node written by ONNX Runtime (session.collect_node_memory_stats_to_file),
    * from which the scratch memory of each kernel is read. May be NULL. */
   const char *memory;
@@ -86,9 +85,13 @@ SITU_API situ_status situ_profile_model(situ_profile **out, const char *model, c
 SITU_API situ_status situ_profile_read(situ_profile **out, const char *model, const char *path,
                                        const situ_measure_options *options, situ_error *error);
 SITU_API void situ_profile_free(situ_profile *profile);
-/* Latency of the whole model: the median, and half the interquartile range. */
-SITU_API int64_t situ_profile_whole_ns(const situ_profile *profile);
-SITU_API int64_t situ_profile_half_ns(const situ_profile *profile);
+typedef struct situ_profile_summary {
+  size_t size;
+  int64_t whole_ns, half_ns; /* latency of the whole model: the median, and half the interquartile range */
+} situ_profile_summary;
+#define SITU_PROFILE_SUMMARY_INIT SITU_SIZED(situ_profile_summary)
+/* False, and nothing is written, if the profile or `out` is NULL or `out` has no size. */
+SITU_API bool situ_profile_get_summary(const situ_profile *profile, situ_profile_summary *out);
 /* The time of operator `op` of the model; 0 if there is no such operator. */
 SITU_API int64_t situ_profile_time_ns(const situ_profile *profile, int32_t op);
 /* Writes the times as a cost table (docs/formats/costs.md) for a class of devices. */
@@ -109,14 +112,16 @@ typedef struct situ_run situ_run;
 SITU_API situ_status situ_run_plan(situ_run **out, const situ_plan *plan, const situ_instance *instance,
                                    const situ_measure_options *options, situ_error *error);
 SITU_API void situ_run_free(situ_run *run);
-/* The rank of this process if mpirun started several, else 0. Only rank 0 has the results. */
-SITU_API int32_t situ_run_rank(const situ_run *run);
-/* The latency or the period: the plan's prediction, and the measured median. */
-SITU_API int64_t situ_run_predicted_ns(const situ_run *run);
-SITU_API int64_t situ_run_measured_ns(const situ_run *run);
-/* The maximum difference of an output from that of the whole model, relative to the maximum magnitude of that
- * output. */
-SITU_API double situ_run_difference(const situ_run *run);
+typedef struct situ_run_summary {
+  size_t size;
+  int32_t rank; /* of this process if mpirun started several, else 0. Only rank 0 has the results */
+  int64_t predicted_ns, measured_ns; /* the latency or the period: the plan's prediction, and the measured median */
+  double difference; /* the maximum difference of an output from that of the whole model, relative to the maximum
+                        magnitude of that output */
+} situ_run_summary;
+#define SITU_RUN_SUMMARY_INIT SITU_SIZED(situ_run_summary)
+/* False, and nothing is written, if the run or `out` is NULL or `out` has no size. */
+SITU_API bool situ_run_get_summary(const situ_run *run, situ_run_summary *out);
 
 /* A race: several plans measured side by side. */
 typedef struct situ_race situ_race;
@@ -129,8 +134,13 @@ SITU_API situ_status situ_place_measured(situ_plan **out, situ_instance **instan
                                          const situ_instance_options *options, const situ_solve_options *solve,
                                          int32_t n_plans, const situ_measure_options *measure, situ_error *error);
 SITU_API void situ_race_free(situ_race *race);
-SITU_API int32_t situ_race_n_plans(const situ_race *race);
-SITU_API int32_t situ_race_winner(const situ_race *race);
+typedef struct situ_race_summary {
+  size_t size;
+  int32_t n_plans, winner;
+} situ_race_summary;
+#define SITU_RACE_SUMMARY_INIT SITU_SIZED(situ_race_summary)
+/* False, and nothing is written, if the race or `out` is NULL or `out` has no size. */
+SITU_API bool situ_race_get_summary(const situ_race *race, situ_race_summary *out);
 /* The median of plan `plan`; SITU_NEVER_NS if it was not measured. */
 SITU_API int64_t situ_race_measured_ns(const situ_race *race, int32_t plan);
 
@@ -138,8 +148,8 @@ SITU_API int64_t situ_race_measured_ns(const situ_race *race, int32_t plan);
 typedef struct situ_trials_report {
   size_t size;
   int32_t measured; /* distinct placements, including single devices */
-  int32_t again;    /* trials of a placement that had already been measured */
-  int32_t refused;  /* placements that the engine rejected */
+  int32_t repeated; /* trials of a placement that had already been measured */
+  int32_t rejected; /* placements that the engine rejected */
   int32_t single_device;
   int64_t single_ns, best_ns; /* the best single device and the best placement: medians of the final race */
   char engine[128];
@@ -153,7 +163,7 @@ typedef struct situ_trials_report {
  * it repeats the training bit by bit. In each round the best single device runs too; the result of a trial is the
  * median of the ratios of their times. A trial that loses every round to the best so far ends after 3. If the engine
  * fails, training ends with the status ENGINE; the log is still written. */
-SITU_API situ_status situ_learn_measured(situ_learn_report *out, situ_trials_report *told, situ_plan **plan,
+SITU_API situ_status situ_learn_measured(situ_learn_report *out, situ_trials_report *trials_report, situ_plan **plan,
                                          const char *learner, const situ_instance *instance,
                                          const situ_learn_options *options, int32_t n_measured,
                                          const situ_measure_options *measure, situ_error *error);

@@ -58,9 +58,8 @@ typedef struct situ_instance_options {
   double min_speed;
   /* Names of writers (situ/write.h) that must be able to represent the plan. situ_place finds the best plan that all
    * their targets can run (situ_solve_options.form). UNSUPPORTED if one of them can represent no plan of this model. */
-  const char *const *writers;
   int32_t n_writers;
-  int32_t reserved; /* 0 */
+  const char *const *writers;
 } situ_instance_options;
 #define SITU_INSTANCE_OPTIONS_INIT SITU_SIZED(situ_instance_options)
 

@@ -29,9 +29,6 @@ SITU_API bool situ_writer_at(int32_t index, situ_writer_info *out);
  * placement; UNSUPPORTED if the format cannot represent the plan. */
 SITU_API situ_status situ_write(char **out, const char *writer, const situ_plan *plan, situ_error *error);
 
-/* The same, to a file, completely or not at all. */
-SITU_API situ_status situ_plan_export(const situ_plan *plan, const char *writer, const char *path, situ_error *error);
-
 #ifdef __cplusplus
 }
 #endif

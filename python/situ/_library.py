@@ -188,6 +188,13 @@ def sized(kind: Any) -> Any:
     return kind(size=ctypes.sizeof(kind))
 
 
+def summary(noun: str, pointer: int) -> Any:
+    """What an object of the library says as a whole; its texts live as long as that."""
+    made = sized(getattr(c, f"situ_{noun}_summary"))
+    getattr(lib, f"situ_{noun}_get_summary")(pointer, ctypes.byref(made))
+    return made
+
+
 def words(function: str, first: int = 0) -> dict[str, int]:
     """{name: enumerator} of an enum, by the function that names its values."""
     found: dict[str, int] = {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Mapping, Sequence
 from . import _interface as c
 from ._graph import Graph, _of_pointer, names_of
 from ._inputs import Costs, Folder, Machine, Model, Placement, set_inputs
-from ._library import NEVER_NS, BadArgument, Frozen, lib, make, sized, to_bytes
+from ._library import NEVER_NS, BadArgument, Frozen, lib, make, sized, summary, to_bytes
 from ._options import fill
 from ._plan import Instance, Plan
 from ._platform import Device, devices_of
@@ -116,7 +116,7 @@ class Problem(Frozen):
         plan = self.evaluate(placement, order)
         verdict = make("situ_check", plan._pointer)
         try:
-            return None if lib.situ_verdict_n_violations(verdict) else plan.value_ns
+            return None if summary("verdict", verdict).n_found else plan.value_ns
         finally:
             lib.situ_verdict_free(verdict)
 

@@ -172,14 +172,19 @@ void situ_front_free(situ_front *f) {
 }
 
 const situ_problem *situ_front_problem(const situ_front *f) { return f ? f->problem : NULL; }
-int32_t situ_front_n_points(const situ_front *f) { return f ? f->n_points : 0; }
 const situ_plan *situ_front_plan(const situ_front *f, int32_t index) {
   return f && index >= 0 && index < f->n_points ? f->points[index] : NULL;
 }
-int64_t situ_front_least_latency_ns(const situ_front *f) { return f ? f->min_latency_ns : 0; }
-int64_t situ_front_least_period_ns(const situ_front *f) { return f ? f->min_period_ns : 0; }
-const char *situ_front_latency_bound(const situ_front *f) { return f ? f->latency_bound : ""; }
-const char *situ_front_period_bound(const situ_front *f) { return f ? f->period_bound : ""; }
-const char *situ_front_reason(const situ_front *f) { return f ? f->reason : ""; }
-bool situ_front_infeasible(const situ_front *f) { return f && f->infeasible; }
-double situ_front_seconds(const situ_front *f) { return f ? f->seconds : 0; }
+
+bool situ_front_get_summary(const situ_front *f, situ_front_summary *out) {
+  if (!f) return false;
+  situ_front_summary summary = {.n_points = f->n_points,
+                                .infeasible = f->infeasible,
+                                .min_latency_ns = f->min_latency_ns,
+                                .min_period_ns = f->min_period_ns,
+                                .latency_bound = f->latency_bound,
+                                .period_bound = f->period_bound,
+                                .reason = f->reason,
+                                .seconds = f->seconds};
+  return GIVE(out, summary);
+}

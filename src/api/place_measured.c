@@ -101,7 +101,7 @@ situ_status situ_place_measured(situ_plan **out, situ_instance **instance, situ_
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "from 2 to %d plans can be measured", (int)MAX_PLANS);
   TRY(situ_place(&first, instance, options, &own, error));
   const situ_instance *i = *instance;
-  bool exists = situ_plan_exists(first);
+  bool exists = plan_exists(first);
   arena *a = arena_new();
   f.problem = i->problem;
   situ_status status =

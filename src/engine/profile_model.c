@@ -251,10 +251,6 @@ void situ_profile_free(situ_profile *profile) {
   arena_free(profile->arena);
 }
 
-int64_t situ_profile_whole_ns(const situ_profile *profile) { return profile ? profile->whole_ns : 0; }
-
-int64_t situ_profile_half_ns(const situ_profile *profile) { return profile ? profile->whole_half_ns : 0; }
-
 int64_t situ_profile_time_ns(const situ_profile *p, int32_t op) {
   return p && op >= 0 && op < p->model->graph->n_operators ? p->time_ns[op] : 0;
 }
@@ -353,4 +349,10 @@ situ_status situ_profile_write(const situ_profile *profile, const char *device_c
   situ_status status = file_write(path, text, strlen(text), error);
   free(text);
   return status;
+}
+
+bool situ_profile_get_summary(const situ_profile *p, situ_profile_summary *out) {
+  if (!p) return false;
+  situ_profile_summary summary = {.whole_ns = p->whole_ns, .half_ns = p->whole_half_ns};
+  return GIVE(out, summary);
 }

@@ -260,8 +260,12 @@ void situ_race_free(situ_race *race) {
   if (race) arena_free(race->arena);
 }
 
-int32_t situ_race_n_plans(const situ_race *race) { return race ? race->n : 0; }
-int32_t situ_race_winner(const situ_race *race) { return race ? race->winner : -1; }
 int64_t situ_race_measured_ns(const situ_race *race, int32_t plan) {
   return race && plan >= 0 && plan < race->n && race->lanes[plan].n > 0 ? race->lanes[plan].median_ns : SITU_NEVER_NS;
+}
+
+bool situ_race_get_summary(const situ_race *race, situ_race_summary *out) {
+  if (!race) return false;
+  situ_race_summary summary = {.n_plans = race->n, .winner = race->winner};
+  return GIVE(out, summary);
 }

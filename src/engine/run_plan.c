@@ -404,10 +404,11 @@ void situ_run_free(situ_run *run) {
   if (run) arena_free(run->arena);
 }
 
-int32_t situ_run_rank(const situ_run *run) { return run ? run->rank : 0; }
-
-int64_t situ_run_predicted_ns(const situ_run *run) { return run ? run->predicted_ns : SITU_NEVER_NS; }
-
-int64_t situ_run_measured_ns(const situ_run *run) { return run ? run->measured_ns : SITU_NEVER_NS; }
-
-double situ_run_difference(const situ_run *run) { return run ? run->difference : 0; }
+bool situ_run_get_summary(const situ_run *run, situ_run_summary *out) {
+  if (!run) return false;
+  situ_run_summary summary = {.rank = run->rank,
+                              .predicted_ns = run->predicted_ns,
+                              .measured_ns = run->measured_ns,
+                              .difference = run->difference};
+  return GIVE(out, summary);
+}

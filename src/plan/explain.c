@@ -195,8 +195,6 @@ void situ_explanation_free(situ_explanation *x) {
   if (x) arena_free(x->arena);
 }
 
-int32_t situ_explanation_n_parts(const situ_explanation *x) { return x ? x->parts.n : 0; }
-
 situ_part situ_explanation_part(const situ_explanation *x, int32_t k) {
   return x && k >= 0 && k < x->parts.n ? x->parts.part[k] : (situ_part){.device = -1};
 }
@@ -209,31 +207,30 @@ const char *situ_explanation_part_name(const situ_explanation *x, int32_t k) {
   return x && k >= 0 && k < x->parts.n ? x->part_name[k] : "";
 }
 
-int64_t situ_explanation_transfer_bytes(const situ_explanation *x) { return x ? x->parts.handed_bytes : 0; }
-
-situ_limit situ_explanation_limit(const situ_explanation *x) {
-  return x ? x->limit : (situ_limit){SITU_LIMIT_CHAIN, -1, 0};
-}
-
 const char *situ_limit_name(situ_limit_kind kind) {
   static const char *const names[] = {"chain", "device", "link"};
   return (unsigned)kind < sizeof names / sizeof names[0] ? names[kind] : "unknown";
 }
 
-int32_t situ_explanation_n_shares(const situ_explanation *x) { return x ? x->n_shares : 0; }
-
 situ_path_share situ_explanation_share(const situ_explanation *x, int32_t k) {
   return x && k >= 0 && k < x->n_shares ? x->shares[k] : (situ_path_share){.device = -1, .link = -1};
 }
-
-int32_t situ_explanation_n_stages(const situ_explanation *x) { return x ? x->n_stages : 0; }
 
 situ_stage situ_explanation_stage(const situ_explanation *x, int32_t k) {
   return x && k >= 0 && k < x->n_stages ? x->stages[k] : (situ_stage){.device = -1};
 }
 
-int32_t situ_explanation_n_steps(const situ_explanation *x) { return x ? x->path.n : 0; }
-
 situ_path_step situ_explanation_step(const situ_explanation *x, int32_t k) {
   return x && k >= 0 && k < x->path.n ? x->path.step[k] : (situ_path_step){.op = -1, .transfer = -1};
+}
+
+bool situ_explanation_get_summary(const situ_explanation *x, situ_explanation_summary *out) {
+  if (!x) return false;
+  situ_explanation_summary summary = {.n_parts = x->parts.n,
+                                      .n_shares = x->n_shares,
+                                      .n_stages = x->n_stages,
+                                      .n_steps = x->path.n,
+                                      .transfer_bytes = x->parts.handed_bytes,
+                                      .limit = x->limit};
+  return GIVE(out, summary);
 }

@@ -35,17 +35,17 @@ struct situ_plan {
 
   int64_t value_ns, lower_bound_ns, best_single_ns;
   int64_t latency_ns, period_ns; /* stream where the period matters; else SITU_NEVER_NS */
-  int64_t other_ns;              /* by the other costs, where they limit plans; else SITU_NEVER_NS */
+  int64_t secondary_ns;          /* by the secondary costs, where they limit plans; else SITU_NEVER_NS */
   int32_t best_single_device;
   int32_t n_handovers;          /* -1 without a placement */
   int64_t best_found_ns;        /* of the best plan found, where that is another; else SITU_NEVER_NS */
   int32_t best_found_handovers; /* likewise; else -1 */
-  int64_t without_form_ns;      /* the answer without the form, where that is better; else SITU_NEVER_NS */
+  int64_t unrestricted_ns;      /* the answer without the form, where that is better; else SITU_NEVER_NS */
   int32_t form;                 /* that was required of it: situ_form */
   situ_robustness robustness;   /* size 0: not known */
   /* Plans that the claims above are of, so that they can be checked: of this problem, with a placement, set by
    * plan_show. NULL: it is this plan, there is none, or a file does not show it. */
-  situ_plan *best_found, *without_form, *compared; /* compared: the split to which the single device was preferred */
+  situ_plan *best_found, *unrestricted, *compared; /* compared: the split to which the single device was preferred */
   const char *solver, *bound, *reason;             /* never NULL */
   certificate proof;                               /* of the lower bound or of a lower one; no kind: none */
   int64_t verified_ns;                       /* what situ_check saw proved after the solve; 0 for a plan from a file */
@@ -67,6 +67,21 @@ static inline int32_t plan_leader(const situ_plan *plan, int32_t d) {
   return plan->replica_of && plan->replica_of[d] >= 0 ? plan->replica_of[d] : d;
 }
 
+/* Whether there is a plan with a placement. */
+static inline bool plan_exists(const situ_plan *plan) { return plan && plan->device; }
+/* What situ_plan_summary says of a plan. */
+double plan_gap(const situ_plan *plan);
+static inline int64_t plan_best_found_ns(const situ_plan *plan) {
+  return plan->best_found_ns < SITU_NEVER_NS ? plan->best_found_ns : plan->value_ns;
+}
+static inline int32_t plan_best_found_handovers(const situ_plan *plan) {
+  return plan->best_found_handovers >= 0 ? plan->best_found_handovers : plan->n_handovers;
+}
+static inline int64_t plan_unrestricted_ns(const situ_plan *plan) {
+  return plan->unrestricted_ns < SITU_NEVER_NS ? plan->unrestricted_ns : plan->value_ns;
+}
+static inline const char *plan_certificate(const situ_plan *plan) { return plan->proof.kind ? plan->proof.kind : ""; }
+
 /* How many devices run the part of device d: 1 without replicas. O(devices) with them. */
 int32_t plan_n_sharing(const situ_plan *plan, int32_t d);
 
@@ -87,9 +102,8 @@ situ_status plan_set_bound(situ_plan *plan, int64_t lower_ns, const char *name, 
 /* BAD_ARGUMENT unless the plan has as many operators and devices as the problem, which is that of an instance. */
 situ_status plan_belongs(const situ_plan *plan, const situ_problem *problem, situ_error *error);
 
-/* A plan with nothing in it yet: no placement, value SITU_NEVER_NS, bound 0, empty strings. It holds the problem, which
- * lives as long; that of a view is the problem that it is a view of, so such a plan must go before the view does. NULL
- * without memory. */
+/* A plan with nothing in it yet: no placement, value SITU_NEVER_NS, bound 0, empty strings. It keeps the problem alive.
+ * A plan of a view keeps the problem behind the view, but must be freed before the view goes. NULL without memory. */
 situ_plan *plan_new(const situ_problem *problem);
 /* Sets one of the plans that a plan shows. The reference of the caller to it passes to the plan, or is dropped without
  * memory: NO_MEMORY. */

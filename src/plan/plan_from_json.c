@@ -46,7 +46,7 @@ static situ_status read_limited(situ_plan *plan, const plan_source *s, const jso
     TRY(plan_read_whole(&plan->period_ns, s, json_get(o, "period_ns"), "period_ns", NULL, error));
   }
   if (!json_get(o, "other_ns")) return SITU_STATUS_OK;
-  return plan_read_whole(&plan->other_ns, s, json_get(o, "other_ns"), "other_ns", NULL, error);
+  return plan_read_whole(&plan->secondary_ns, s, json_get(o, "other_ns"), "other_ns", NULL, error);
 }
 
 static situ_status read_seed(uint64_t *out, const plan_source *s, const json_value *v, situ_error *error) {
@@ -119,7 +119,7 @@ static situ_status read_summary(situ_plan *plan, const plan_source *s, const jso
   TRY(plan_read_whole(&plan->lower_bound_ns, s, json_get(root, "lower_bound_ns"), "lower_bound_ns", &never, error));
   TRY(read_limited(plan, s, root, error));
   if (json_get(root, "without_form_ns"))
-    TRY(plan_read_whole(&plan->without_form_ns, s, json_get(root, "without_form_ns"), "without_form_ns", NULL, error));
+    TRY(plan_read_whole(&plan->unrestricted_ns, s, json_get(root, "without_form_ns"), "without_form_ns", NULL, error));
   if (json_get(root, "form") && !form_from_json(&plan->form, json_get(root, "form")))
     return bad(s, error, "form", "a list of conditions, such as \"layers\"");
   TRY(plan_read_whole(&plan->steps, s, json_get(root, "steps"), "steps", NULL, error));
@@ -319,7 +319,7 @@ static situ_status read_all(situ_plan *plan, const json_value *root, const char 
   if (!operators) return SITU_STATUS_OK;
   TRY(read_placement(plan, &s, root, links, error));
   TRY(read_shown(plan, &plan->best_found, &s, json_get(json_get(root, "best_found"), "plan"), links, error));
-  TRY(read_shown(plan, &plan->without_form, &s, json_get(root, "without_form"), links, error));
+  TRY(read_shown(plan, &plan->unrestricted, &s, json_get(root, "without_form"), links, error));
   return read_shown(plan, &plan->compared, &s, json_get(json_get(root, "robustness"), "plan"), links, error);
 }
 

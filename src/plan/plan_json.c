@@ -112,7 +112,7 @@ static bool set_placement(json_value *o, const situ_plan *plan, bool links) {
 static bool set_limited(json_value *o, const situ_plan *plan) {
   return (plan->period_ns == SITU_NEVER_NS || (json_set(o, "latency_ns", plan_whole_json(plan->latency_ns)) &&
                                                json_set(o, "period_ns", plan_whole_json(plan->period_ns)))) &&
-         (plan->other_ns == SITU_NEVER_NS || json_set(o, "other_ns", plan_whole_json(plan->other_ns)));
+         (plan->secondary_ns == SITU_NEVER_NS || json_set(o, "other_ns", plan_whole_json(plan->secondary_ns)));
 }
 
 /* A plan that a claim is of. */
@@ -172,14 +172,14 @@ json_value *plan_to_json(const situ_plan *plan) {
       json_set(o, "outcome", json_new_text(situ_outcome_name(plan->outcome))) &&
       json_set(o, "reason", json_new_text(plan->reason)) && json_set(o, "value_ns", plan_whole_json(plan->value_ns)) &&
       json_set(o, "lower_bound_ns", plan_whole_json(plan->lower_bound_ns)) && set_limited(o, plan) &&
-      json_set(o, "gap", json_new_number(situ_plan_gap(plan))) && json_set(o, "bound", json_new_text(plan->bound)) &&
+      json_set(o, "gap", json_new_number(plan_gap(plan))) && json_set(o, "bound", json_new_text(plan->bound)) &&
       json_set(o, "scope", scope_to_json(&of)) && (plan->form == 0 || json_set(o, "form", form_to_json(plan->form))) &&
       (!plan->proof.kind || json_set(o, "certificate", certificate_to_json(&plan->proof, p))) &&
       json_set(o, "solver", json_new_text(plan->solver)) && json_set(o, "best_single", single_json(plan)) &&
       (plan->best_found_handovers < 0 || json_set(o, "best_found", best_found_json(plan))) &&
-      (plan->without_form_ns == SITU_NEVER_NS ||
-       json_set(o, "without_form_ns", plan_whole_json(plan->without_form_ns))) &&
-      (!plan->without_form || json_set(o, "without_form", shown_json(plan->without_form))) &&
+      (plan->unrestricted_ns == SITU_NEVER_NS ||
+       json_set(o, "without_form_ns", plan_whole_json(plan->unrestricted_ns))) &&
+      (!plan->unrestricted || json_set(o, "without_form", shown_json(plan->unrestricted))) &&
       (plan->robustness.size == 0 || json_set(o, "robustness", robustness_json(plan))) &&
       json_set(o, "steps", json_new_whole(plan->steps)) && json_set(o, "seed", seed_json(plan->seed));
   if (good && plan->device) good = set_placement(o, plan, true);

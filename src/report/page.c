@@ -25,7 +25,7 @@ static void add_embedded(text_buffer *out, const text_buffer *json) {
 
 static void add_row(text_buffer *t, const situ_compare_row *row, const situ_problem *p) {
   text_add(t, "[");
-  for (int32_t d = 0; row->plan && situ_plan_exists(row->plan) && d < p->n_devices; d++) {
+  for (int32_t d = 0; row->plan && plan_exists(row->plan) && d < p->n_devices; d++) {
     situ_device_use use = plan_use(row->plan, d);
     text_add(t, "%s[%d,%lld,%lld]", d ? "," : "", (int)use.n_operators, (long long)use.load_ns,
              (long long)use.memory_bytes);
@@ -36,7 +36,7 @@ static void add_row(text_buffer *t, const situ_compare_row *row, const situ_prob
 /* The table of `compare --json`, and for each of its rows, in the order given, the use of each device. */
 static situ_status add_rows(text_buffer *t, const situ_page_options *o, const situ_problem *p, situ_error *error) {
   char *text;
-  TRY(situ_report_compare_json(&text, o->rows, o->n_rows, p, NULL, error));
+  TRY(situ_report_compare(&text, o->rows, o->n_rows, p, NULL, SITU_REPORT_JSON, NULL, error));
   text_add(t, ",\"compare\":%s,\"compare_uses\":{", text);
   free(text);
   for (int32_t k = 0; k < o->n_rows; k++) {
@@ -91,7 +91,8 @@ situ_status situ_report_page(char **out, const situ_plan *plan, const situ_model
                              const situ_page_options *options, situ_error *error) {
   situ_page_options o;
   text_buffer data = {0}, page = {0};
-  TRY(report_open(out, NULL, NULL, error));
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out));
   TRY(TAKE(o, options, SITU_PAGE_OPTIONS_INIT, error));
   TRY(drawable(plan, error));
   if (o.other) TRY(drawable(o.other, error));

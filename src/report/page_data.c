@@ -174,7 +174,8 @@ static void add_tensors(data *d) {
 /* ---- parts ---- */
 
 static void add_parts(data *d) {
-  int32_t n = situ_explanation_n_parts(d->why);
+  const situ_explanation_summary of = report_explanation(d->why);
+  int32_t n = of.n_parts;
   begin_list(d, "parts");
   for (int32_t k = 0; k < n; k++) {
     situ_part part = situ_explanation_part(d->why, k);
@@ -244,6 +245,7 @@ static void add_lane(data *d, const lane *l, int32_t number) {
 }
 
 static void add_times(data *d, const lane_list *lanes) {
+  const situ_explanation_summary of = report_explanation(d->why);
   const situ_plan *plan = d->plan;
   path_waits waits;
   text_add(d->t, ",\"span_ns\":%lld", (long long)lanes->span_ns);
@@ -266,7 +268,7 @@ static void add_times(data *d, const lane_list *lanes) {
     list_of(d, "transfer_waited", waits.of_transfer, plan->n_transfers);
   }
   begin_list(d, "path");
-  for (int32_t k = 0; k < situ_explanation_n_steps(d->why); k++) {
+  for (int32_t k = 0; k < of.n_steps; k++) {
     situ_path_step s = situ_explanation_step(d->why, k);
     add_number(d, s.op >= 0 ? s.op : -2 - s.transfer);
   }
@@ -359,8 +361,8 @@ static void add_texts(data *d, const situ_model *model, const situ_what_if_list 
   char *text[2] = {NULL, NULL};
   look.unicode = true;
   look.width = 100;
-  if (situ_report_plan(&text[0], d->plan, model, &look, NULL) != SITU_STATUS_OK ||
-      situ_report_explain(&text[1], d->plan, what_ifs, &look, NULL) != SITU_STATUS_OK)
+  if (situ_report_plan(&text[0], d->plan, model, SITU_REPORT_TABLE, &look, NULL) != SITU_STATUS_OK ||
+      situ_report_explain(&text[1], d->plan, what_ifs, SITU_REPORT_TABLE, &look, NULL) != SITU_STATUS_OK)
     d->t->failed = true;
   for (int k = 0; k < 2 && text[k]; k++) {
     text_add(d->t, ",\"%s\":", k ? "explained" : "placed");

@@ -59,13 +59,13 @@ token_rates rates_of(const situ_plan *plan, const situ_model *model) {
   const situ_problem *p = plan->problem;
   token_rates out = {0};
   const read_steps *s = model ? &model->steps : NULL;
-  if (!s || !s->other || !situ_plan_exists(plan) || p->n_copies > 1) return out;
+  if (!s || !s->other || !plan_exists(plan) || p->n_copies > 1) return out;
   for (int k = 0; k < 2; k++) {
     bool alone = s->repeats[1 - k] == 0, prefill = (k == 0) == s->prefill_first;
     const situ_costs *step = p->costs->table_hash == 0 ? p->costs->step[k] : NULL;
     int64_t repeats = s->whole[k], value_ns;
     if (alone && s->repeats[k] > 0)
-      value_ns = situ_plan_value_ns(plan);
+      value_ns = plan->value_ns;
     else if (step)
       value_ns = sat_mul(repeats, step_value(plan, step));
     else

@@ -8,10 +8,22 @@
 #include "problem/problem.h"
 #include "read/reader.h"
 #include "report/table.h"
+#include "situ/explain.h"
+#include "situ/report.h"
 
-/* What every public report begins and ends with: *out becomes NULL and `look` the options of the caller (both `look`
- * and `options` NULL: the report takes none); *out becomes the text, NO_MEMORY where that is NULL. */
-situ_status report_open(char **out, situ_report_options *look, const situ_report_options *options, situ_error *error);
+/* What every public report begins and ends with: *out becomes NULL and `look` the options of the caller, BAD_ARGUMENT
+ * unless the format is in a set of them; *out becomes the text, NO_MEMORY where that is NULL. */
+enum {
+  REPORT_TABLE = 1 << SITU_REPORT_TABLE,
+  REPORT_JSON = 1 << SITU_REPORT_JSON,
+  REPORT_SVG = 1 << SITU_REPORT_SVG,
+  REPORT_PARTS = 1 << SITU_REPORT_PARTS,
+  REPORT_GANTT = 1 << SITU_REPORT_GANTT,
+  REPORT_CSV = 1 << SITU_REPORT_CSV,
+  REPORT_NAMES = 1 << SITU_REPORT_NAMES
+};
+situ_status report_open(char **out, situ_report_options *look, situ_report_format format, unsigned formats,
+                        const situ_report_options *options, situ_error *error);
 situ_status report_close(char **out, char *text, situ_error *error);
 
 /* The first line: "inception-v3 on cpu+2*v100-16g: latency, stream, 326 operators". */
@@ -53,5 +65,15 @@ bool report_is_unsure(const situ_robustness *r);
 
 /* When the first operator of a copy (0 .. n_copies-1) starts and its last ends. */
 void report_copy_times(const situ_plan *plan, int32_t copy, int64_t *start_ns, int64_t *finish_ns);
+
+/* Pictures of a plan with a placement and of a front, and the lines of a plan over time. NULL without memory. */
+char *report_plan_svg(const situ_plan *plan);
+char *report_parts_svg(const situ_explanation *why, const situ_plan *plan);
+char *report_gantt(const situ_plan *plan, const situ_report_options *options);
+char *report_front_svg(const situ_front *front);
+
+/* What an explanation, or a front, says as a whole. */
+situ_explanation_summary report_explanation(const situ_explanation *why);
+situ_front_summary report_front(const situ_front *front);
 
 #endif

@@ -22,8 +22,9 @@ static const char *link_text(char into[160], const situ_problem *p, int32_t link
 }
 
 static void explain_limit_text(text_buffer *t, const situ_explanation *x, const situ_problem *p) {
+  const situ_explanation_summary of = report_explanation(x);
   char name[160], share[TEXT_UNIT_BYTES];
-  situ_limit limit = situ_explanation_limit(x);
+  situ_limit limit = of.limit;
   const char *whole = p->execution == SITU_EXECUTION_PIPELINE ? "period" : "time";
   percent_text(share, limit.share);
   if (limit.kind == SITU_LIMIT_DEVICE)
@@ -35,10 +36,11 @@ static void explain_limit_text(text_buffer *t, const situ_explanation *x, const 
 }
 
 static void handover_text(text_buffer *t, const situ_explanation *x, const situ_plan *plan) {
+  const situ_explanation_summary of = report_explanation(x);
   char count[TEXT_UNIT_BYTES], size[TEXT_UNIT_BYTES];
-  int32_t n = situ_plan_n_handovers(plan);
+  int32_t n = plan->n_handovers;
   text_add(t, "%s%s%s", n > 0 ? grouped(count, n) : "none", n > 0 ? ", " : "",
-           n > 0 ? text_size(size, situ_explanation_transfer_bytes(x)) : "");
+           n > 0 ? text_size(size, of.transfer_bytes) : "");
 }
 
 /* A fact whose text may be long: broken at blanks. */
@@ -56,8 +58,9 @@ static void long_fact(text_buffer *t, const situ_report_options *o, const char *
 
 void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *plan, int32_t most,
                    const situ_report_options *o) {
+  const situ_explanation_summary of = report_explanation(x);
   const situ_problem *p = plan->problem;
-  int32_t n = situ_explanation_n_parts(x);
+  int32_t n = of.n_parts;
   for (int32_t k = 0; k < n && k < most; k++) {
     situ_part part = situ_explanation_part(x, k);
     text_buffer words = {0};
@@ -91,7 +94,8 @@ static bool part_json(json_value *list, const situ_explanation *x, const situ_pr
 }
 
 static json_value *limit_json(const situ_explanation *x, const situ_problem *p) {
-  situ_limit limit = situ_explanation_limit(x);
+  const situ_explanation_summary of = report_explanation(x);
+  situ_limit limit = of.limit;
   char name[160];
   const char *which = limit.kind == SITU_LIMIT_DEVICE ? p->platform->devices[limit.index].name
                       : limit.kind == SITU_LIMIT_LINK ? link_text(name, p, limit.index)
@@ -112,29 +116,32 @@ static json_text_member placed_operator(const void *context, int64_t v) {
 }
 
 bool explain_fields(json_value *o, placement_listing *places, const situ_explanation *x, const situ_plan *plan) {
+  const situ_explanation_summary of = report_explanation(x);
   const situ_problem *p = plan->problem;
   json_value *members = json_new_object(), *parts = json_new_array();
   bool ok = members && parts;
   *places = (placement_listing){.plan = plan, .problem = p};
   places->listing = (json_listing){members, p->n_operators, placed_operator, places};
-  for (int32_t k = 0; ok && k < situ_explanation_n_parts(x); k++) ok = part_json(parts, x, p, k);
+  for (int32_t k = 0; ok && k < of.n_parts; k++) ok = part_json(parts, x, p, k);
   ok = json_set(o, "placement", members) && ok;
   ok = json_set(o, "parts", parts) && ok;
   return ok && explain_limit_fields(o, x, plan);
 }
 
 bool explain_limit_fields(json_value *o, const situ_explanation *x, const situ_plan *plan) {
+  const situ_explanation_summary of = report_explanation(x);
   const situ_problem *p = plan->problem;
-  bool ok = json_set(o, "n_parts", json_new_whole(situ_explanation_n_parts(x)));
-  ok = ok && json_set(o, "n_handovers", json_new_whole(situ_plan_n_handovers(plan)));
-  ok = ok && json_set(o, "transfer_bytes", json_new_whole(situ_explanation_transfer_bytes(x)));
+  bool ok = json_set(o, "n_parts", json_new_whole(of.n_parts));
+  ok = ok && json_set(o, "n_handovers", json_new_whole(plan->n_handovers));
+  ok = ok && json_set(o, "transfer_bytes", json_new_whole(of.transfer_bytes));
   return ok && json_set(o, "limit", limit_json(x, p));
 }
 
 static bool path_json(json_value *root, const situ_explanation *x, const situ_problem *p) {
+  const situ_explanation_summary of = report_explanation(x);
   json_value *list = json_new_array();
   bool ok = list != NULL;
-  for (int32_t k = 0; ok && k < situ_explanation_n_shares(x); k++) {
+  for (int32_t k = 0; ok && k < of.n_shares; k++) {
     situ_path_share s = situ_explanation_share(x, k);
     char name[160];
     json_value *o = json_new_object();
@@ -183,9 +190,10 @@ static char *explain_json(const situ_explanation *x, const situ_plan *plan, cons
 
 static void part_rows(text_buffer *t, const situ_explanation *x, const situ_problem *p,
                       const situ_report_options *options) {
+  const situ_explanation_summary of = report_explanation(x);
   table rows;
   char count[TEXT_UNIT_BYTES], work[TEXT_UNIT_BYTES];
-  int32_t n = situ_explanation_n_parts(x);
+  int32_t n = of.n_parts;
   if (!table_begin(&rows, t)) return;
   table_column(&rows, "part", ALIGN_RIGHT, 0);
   table_column(&rows, "device", ALIGN_LEFT, 24);
@@ -206,10 +214,11 @@ static void part_rows(text_buffer *t, const situ_explanation *x, const situ_prob
 }
 
 static void share_text(text_buffer *t, const situ_explanation *x, const situ_plan *plan) {
+  const situ_explanation_summary of = report_explanation(x);
   const situ_problem *p = plan->problem;
   char name[160], share[TEXT_UNIT_BYTES];
   double value = (double)max64(plan->latency_ns != SITU_NEVER_NS ? plan->latency_ns : plan->value_ns, 1);
-  for (int32_t k = 0; k < situ_explanation_n_shares(x) && k < MAX_SHARES; k++) {
+  for (int32_t k = 0; k < of.n_shares && k < MAX_SHARES; k++) {
     situ_path_share s = situ_explanation_share(x, k);
     percent_text(share, (double)s.time_ns / value);
     if (k > 0) text_add(t, ", ");
@@ -281,10 +290,11 @@ static void keep_fact(explain_facts *f, const char *label, text_buffer *words) {
 }
 
 bool explain_facts_find(explain_facts *out, const situ_explanation *x, const situ_plan *plan) {
+  const situ_explanation_summary of = report_explanation(x);
   const situ_problem *p = plan->problem;
   text_buffer words = {0};
   char value[TEXT_UNIT_BYTES], rest[256];
-  bool shares = situ_explanation_n_shares(x) > 0;
+  bool shares = of.n_shares > 0;
   int32_t expected = 5;
   *out = (explain_facts){0};
   text_add(&words, "%s", exact_time(value, plan->value_ns));
@@ -296,7 +306,7 @@ bool explain_facts_find(explain_facts *out, const situ_explanation *x, const sit
     expected++;
   }
   report_against_single(rest, sizeof rest, plan);
-  int64_t single = situ_plan_best_single_ns(plan);
+  int64_t single = plan->best_single_ns;
   text_add(&words, "%s  %s", single == SITU_NEVER_NS ? "none" : exact_time(value, single), rest);
   keep_fact(out, "best single", &words);
   char *plans = report_scope_text(p, plan->form); /* of "no split can be better" and the lower bound */
@@ -346,22 +356,12 @@ static char *explain_text(const situ_explanation *x, const situ_plan *plan, cons
 /* ---- the face ---- */
 
 situ_status situ_report_explain(char **out, const situ_plan *plan, const situ_what_if_list *what_ifs,
-                                const situ_report_options *options, situ_error *error) {
+                                situ_report_format format, const situ_report_options *options, situ_error *error) {
   situ_report_options look;
   situ_explanation *x = NULL;
-  TRY(report_open(out, &look, options, error));
+  TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
   TRY(situ_explain(&x, plan, error));
-  char *text = explain_text(x, plan, what_ifs, &look);
-  situ_explanation_free(x);
-  return report_close(out, text, error);
-}
-
-situ_status situ_report_explain_json(char **out, const situ_plan *plan, const situ_what_if_list *what_ifs,
-                                     situ_error *error) {
-  situ_explanation *x = NULL;
-  TRY(report_open(out, NULL, NULL, error));
-  TRY(situ_explain(&x, plan, error));
-  char *text = explain_json(x, plan, what_ifs);
+  char *text = format == SITU_REPORT_JSON ? explain_json(x, plan, what_ifs) : explain_text(x, plan, what_ifs, &look);
   situ_explanation_free(x);
   return report_close(out, text, error);
 }

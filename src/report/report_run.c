@@ -178,15 +178,10 @@ static char *run_text(const situ_run *r, const situ_report_options *options) {
   return text_take(&t);
 }
 
-situ_status situ_report_run(char **out, const situ_run *run, const situ_report_options *options, situ_error *error) {
+situ_status situ_report_run(char **out, const situ_run *run, situ_report_format format,
+                            const situ_report_options *options, situ_error *error) {
   situ_report_options look;
-  TRY(report_open(out, &look, options, error));
+  TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
   TRY(GIVEN(error, run));
-  return report_close(out, run_text(run, &look), error);
-}
-
-situ_status situ_report_run_json(char **out, const situ_run *run, situ_error *error) {
-  TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, run));
-  return report_close(out, run_json(run), error);
+  return report_close(out, format == SITU_REPORT_JSON ? run_json(run) : run_text(run, &look), error);
 }

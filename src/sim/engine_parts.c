@@ -187,7 +187,7 @@ int64_t parts_value_ns(parts_model *m, const placement *where, const simulation 
 }
 
 int64_t situ_plan_by_parts_ns(const situ_plan *plan) {
-  int64_t value_ns = situ_plan_value_ns(plan);
+  int64_t value_ns = plan->value_ns;
   if (!plan || !plan->start_ns || !parts_known(plan->problem)) return value_ns;
   placement where = {.device = plan->device, .order = plan->order};
   simulation ran = {.value_ns = value_ns, .start_ns = plan->start_ns, .finish_ns = plan->finish_ns};

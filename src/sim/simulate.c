@@ -167,7 +167,7 @@ static situ_status fill(situ_plan *plan, simulator *s, const placement *where, s
   plan->value_ns = found.value_ns;
   plan->latency_ns = found.latency_ns;
   plan->period_ns = found.period_ns;
-  plan->other_ns = found.other_ns;
+  plan->secondary_ns = found.other_ns;
   return SITU_STATUS_OK;
 }
 

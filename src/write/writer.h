@@ -41,6 +41,9 @@ typedef struct writer {
 #define WRITER_DECLARE(NAME) extern const writer NAME##_writer;
 WRITER_ROWS(WRITER_DECLARE)
 
+/* The same as situ_write, to a file, completely or not at all. */
+situ_status writer_write_file(const writer *w, const situ_plan *plan, const char *path, situ_error *error);
+
 /* The row of that name, of a plan of the problem that has a placement; BAD_ARGUMENT otherwise. */
 situ_status writer_find(const writer **out, const char *name, const situ_plan *plan, situ_error *error);
 

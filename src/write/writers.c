@@ -84,10 +84,9 @@ situ_status situ_write(char **out, const char *name, const situ_plan *plan, situ
   return *out ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
-situ_status situ_plan_export(const situ_plan *plan, const char *name, const char *path, situ_error *error) {
+situ_status writer_write_file(const writer *w, const situ_plan *plan, const char *path, situ_error *error) {
   char *text;
-  TRY(GIVEN(error, path));
-  TRY(situ_write(&text, name, plan, error));
+  TRY(situ_write(&text, w->name, plan, error));
   situ_status status = file_write(path, text, strlen(text), error);
   free(text);
   return status;

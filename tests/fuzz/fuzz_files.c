@@ -20,6 +20,7 @@
 #include "engine/trials.h"
 #include "learn/learner.h"
 #include "mutate_json.h"
+#include "plan/plan.h"
 #include "situ.h"
 
 enum { MAX_BASES = 8, MANY = 1 << 16 };
@@ -141,12 +142,12 @@ static void make_plans(target *t) {
 static situ_status tell(const situ_plan *plan, situ_error *error) {
   char *text[6] = {NULL};
   situ_explanation *x = NULL;
-  situ_status status = situ_report_plan(&text[0], plan, NULL, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_plan_json(&text[1], plan, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_plan_svg(&text[2], plan, error);
-  if (status == SITU_STATUS_OK) status = situ_report_parts_svg(&text[3], plan, error);
+  situ_status status = situ_report_plan(&text[0], plan, NULL, SITU_REPORT_TABLE, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_plan(&text[1], plan, NULL, SITU_REPORT_JSON, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_plan(&text[2], plan, NULL, SITU_REPORT_SVG, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_plan(&text[3], plan, NULL, SITU_REPORT_PARTS, NULL, error);
   if (status == SITU_STATUS_OK) status = situ_report_page(&text[4], plan, NULL, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_gantt(&text[5], plan, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_plan(&text[5], plan, NULL, SITU_REPORT_GANTT, NULL, error);
   if (status == SITU_STATUS_OK) status = situ_explain(&x, plan, error);
   situ_explanation_free(x);
   for (int k = 0; k < 6; k++) situ_text_free(text[k]);
@@ -160,12 +161,12 @@ static situ_status use_plan(const target *t, situ_error *error) {
   TRY(situ_plan_read(&plan, &instance, t->path, error));
   situ_status status = situ_check(&verdict, plan, error);
   char *text = NULL;
-  if (status == SITU_STATUS_OK) status = situ_report_verdict(&text, verdict, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_verdict(&text, verdict, SITU_REPORT_TABLE, NULL, error);
   situ_text_free(text);
   /* of plans that break rules too: a program may tell a plan without asking whether it is valid */
   if (status == SITU_STATUS_OK) status = tell(plan, error);
-  if (status == SITU_STATUS_OK && situ_plan_exists(plan)) status = situ_replay(&again, plan, error);
-  for (int32_t w = 0; w < situ_writer_count() && status == SITU_STATUS_OK && situ_plan_exists(plan); w++) {
+  if (status == SITU_STATUS_OK && plan_exists(plan)) status = situ_replay(&again, plan, error);
+  for (int32_t w = 0; w < situ_writer_count() && status == SITU_STATUS_OK && plan_exists(plan); w++) {
     situ_writer_info info = SITU_WRITER_INFO_INIT;
     char *written = NULL;
     situ_writer_at(w, &info);
@@ -234,7 +235,7 @@ static void make_costs(target *t) {
   situ_error error = {0};
   char *text = NULL;
   if (situ_instance_open(&instance, &o, &error) != SITU_STATUS_OK ||
-      situ_report_costs_json(&text, situ_instance_problem(instance), &error) != SITU_STATUS_OK)
+      situ_report_costs(&text, situ_instance_problem(instance), SITU_REPORT_JSON, NULL, &error) != SITU_STATUS_OK)
     die("a cost table", &error);
   situ_instance_free(instance);
   if (strstr(text, "\"situ_costs\"")) add_text(t, text);
@@ -388,9 +389,9 @@ static situ_status race(const target *t, const char *from, const char *to, situ_
   char *text = NULL, *json = NULL;
   TRY(race_plans(&r, (const situ_plan *const *)t->plans, names, 2, situ_instance_problem(t->instance), "none.onnx", &o,
                  error));
-  if (situ_race_winner(r) < 0 || situ_race_winner(r) > 1) die("a race without a winner", NULL);
-  situ_status status = situ_report_race(&text, r, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_race_json(&json, r, error);
+  if (r->winner < 0 || r->winner > 1) die("a race without a winner", NULL);
+  situ_status status = situ_report_race(&text, r, SITU_REPORT_TABLE, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_race(&json, r, SITU_REPORT_JSON, NULL, error);
   situ_text_free(text);
   situ_text_free(json);
   situ_race_free(r);
@@ -574,7 +575,7 @@ static situ_status use_profile(const target *t, situ_error *error) {
   situ_measure_options o = {.size = sizeof o};
   char *text = NULL;
   TRY(situ_profile_read(&profile, "fuzz-chain.onnx", t->path, &o, error));
-  situ_status status = situ_report_profile(&text, profile, NULL, error);
+  situ_status status = situ_report_profile(&text, profile, SITU_REPORT_TABLE, NULL, error);
   if (status == SITU_STATUS_OK && situ_profile_time_ns(profile, 0) % 16 == 0) /* its fsync is slow */
     status = situ_profile_write(profile, "cpu", "fuzz-profile.costs", error);
   situ_text_free(text);

@@ -1,5 +1,6 @@
 /* The judge: simulated plans pass, and each kind of damage is found under its rule. */
 #include "../scenario.h"
+#include "check/judge.h"
 #include "graph/builder.h"
 
 static const situ_problem_options stream_link = {.size = sizeof(situ_problem_options),
@@ -12,7 +13,7 @@ static const char *broken_rules(char into[256], const situ_plan *plan) {
   situ_verdict *verdict;
   into[0] = '\0';
   assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
-  for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++) {
+  for (int32_t i = 0; i < verdict->n_kept; i++) {
     const char *rule = situ_verdict_violation(verdict, i).rule;
     assert_true(strlen(situ_verdict_violation(verdict, i).text) > 10);
     if (strstr(into, rule)) continue;
@@ -284,8 +285,8 @@ static void violations_are_counted_beyond_those_kept(void **state) {
   situ_plan *plan = plan_of(&s, device, NULL);
   situ_verdict *verdict;
   assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_verdict_n_violations(verdict), 100);
-  assert_int_equal(situ_verdict_n_found(verdict), 300);
+  assert_int_equal(verdict->n_kept, 100);
+  assert_int_equal(verdict->n_found, 300);
   assert_string_equal(situ_verdict_violation(verdict, 0).rule, "pin");
   situ_verdict_free(verdict);
   situ_plan_free(plan);

@@ -1,5 +1,6 @@
 /* What a plan says of other plans and of uncertain costs: what is recomputed of it, what cannot be true. */
 #include "check/check_claims.h"
+#include "check/judge.h"
 
 #include <math.h>
 
@@ -33,12 +34,12 @@ static int64_t judged(const situ_plan *plan, bool strictly, char said[600], cons
                       const char *unchecked) {
   situ_verdict *verdict;
   assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
-  if (recomputed) assert_string_equal(situ_verdict_recomputed(verdict), recomputed);
-  if (unchecked) assert_string_equal(situ_verdict_unchecked(verdict), unchecked);
+  if (recomputed) assert_string_equal(judge_claims(verdict->recomputed), recomputed);
+  if (unchecked) assert_string_equal(judge_claims(verdict->unchecked), unchecked);
   if (strictly) situ_verdict_require_proof(verdict);
   situ_violation first = situ_verdict_violation(verdict, 0);
   snprintf(said, 600, "%s%s%s", first.rule, *first.rule ? ": " : "", first.text);
-  int64_t n = situ_verdict_n_found(verdict);
+  int64_t n = verdict->n_found;
   situ_verdict_free(verdict);
   return n;
 }
@@ -79,10 +80,10 @@ static void a_plan_that_is_shown_is_compared_with_the_claim(void **state) {
   plan->best_found->device[1] = 2;
   is_said(plan, "placement: best_found: b is on device 2; there are devices 0 to 1");
   plan->best_found->device[1] = 1;
-  plan->without_form = plan_on(&s, 0, 1, 0, 0);
-  plan->without_form_ns = 20;
+  plan->unrestricted = plan_on(&s, 0, 1, 0, 0);
+  plan->unrestricted_ns = 20;
   assert_int_equal(judged(plan, true, said, "best_found, without_form_ns", ""), 0);
-  plan->without_form_ns = 22;
+  plan->unrestricted_ns = 22;
   is_said(plan, "claim: without_form_ns: the value is said to be 22 ns; that plan has 20 ns");
   situ_plan_free(plan);
   scenario_free(&s);
@@ -154,13 +155,13 @@ static void a_claim_that_is_not_shown_is_not_checked(void **state) {
   assert_int_equal(judged(plan, false, said, "", "best_found"), 0);
   assert_int_equal(judged(plan, true, said, NULL, NULL), 1);
   assert_string_equal(said, "proof: best_found: what the plan file says of it cannot be recomputed");
-  plan->without_form_ns = 54;
+  plan->unrestricted_ns = 54;
   assert_int_equal(judged(plan, false, said, "", "best_found, without_form_ns"), 0);
   plan->robustness.size = sizeof plan->robustness;
   judged(plan, false, said, "", "best_found, without_form_ns, robustness");
   plan->best_found_handovers = -1;
   judged(plan, false, said, "", "without_form_ns, robustness");
-  plan->without_form_ns = SITU_NEVER_NS;
+  plan->unrestricted_ns = SITU_NEVER_NS;
   judged(plan, false, said, "", "robustness");
   plan->best_found_handovers = 0;
   judged(plan, false, said, "", "best_found, robustness");
@@ -184,13 +185,13 @@ static void values_of_other_plans_are_between_bound_and_value(void **state) {
   is_said(plan, "claim: best_found is 56 ns; expected no more than the value of the plan, 55 ns");
   plan->best_found_handovers = -1;
   is_said(plan, "");
-  plan->without_form_ns = 10;
+  plan->unrestricted_ns = 10;
   is_said(plan, "");
-  plan->without_form_ns = 9;
+  plan->unrestricted_ns = 9;
   is_said(plan, "claim: without_form_ns is 9 ns; no plan is below the lower bound, 10 ns");
-  plan->without_form_ns = 54;
+  plan->unrestricted_ns = 54;
   is_said(plan, "");
-  plan->without_form_ns = 55; /* then the form costs nothing, and there is nothing to say */
+  plan->unrestricted_ns = 55; /* then the form costs nothing, and there is nothing to say */
   is_said(plan, "claim: without_form_ns is 55 ns; expected less than the value of the plan, 55 ns");
   situ_plan_free(plan);
   plan = plan_new(s.problem); /* no plan was found: nothing to compare with */
@@ -213,7 +214,7 @@ static void times_are_those_of_the_problem(void **state) {
   plan->period_ns = 55;
   is_said(plan, period);
   plan->period_ns = SITU_NEVER_NS;
-  plan->other_ns = 55;
+  plan->secondary_ns = 55;
   is_said(plan, "claim: other_ns is of a limit by other costs; there is none");
   situ_plan_free(plan);
   situ_problem *own = s.problem;
@@ -221,12 +222,12 @@ static void times_are_those_of_the_problem(void **state) {
   situ_problem_options limited = {.size = sizeof limited,
                                   .execution = SITU_EXECUTION_STREAM,
                                   .overlap = SITU_OVERLAP_NONE,
-                                  .other_costs = other,
-                                  .max_other_ns = 60};
+                                  .secondary_costs = other,
+                                  .max_secondary_ns = 60};
   assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, &limited, NULL), SITU_STATUS_OK);
   s.simulator = simulator_new(s.problem, s.arena);
   plan = plan_on(&s, 0, 0, 0, 0);
-  assert_int_equal(plan->other_ns, 55);
+  assert_int_equal(plan->secondary_ns, 55);
   is_said(plan, "");
   situ_plan_free(plan);
   situ_problem_free(own);
@@ -377,12 +378,12 @@ static void draws_are_repeated_from_the_seed(void **state) {
                                  &(placement){.device = single}, 1.5, 50, 5 + ahead, &b, s.arena));
       plan->robustness.regret_ns += spoilt;
       assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
-      assert_int_equal(situ_verdict_n_found(verdict), 0);
+      assert_int_equal(verdict->n_found, 0);
       assert_int_equal(situ_verdict_recompute(verdict, NULL), SITU_STATUS_OK);
       bool same = ahead < 2 && !spoilt;
-      assert_int_equal(situ_verdict_n_found(verdict), !same);
-      assert_string_equal(situ_verdict_recomputed(verdict), "robustness");
-      assert_string_equal(situ_verdict_unchecked(verdict), "");
+      assert_int_equal(verdict->n_found, !same);
+      assert_string_equal(judge_claims(verdict->recomputed), "robustness");
+      assert_string_equal(judge_claims(verdict->unchecked), "");
       situ_verdict_free(verdict);
       situ_plan_free(plan);
       scenario_free(&s);

@@ -1,6 +1,7 @@
 /* The rules of the judge one by one, on problems small enough to work out by hand: each has a plan that just keeps it
  * and one that just does not. */
 #include "../scenario.h"
+#include "check/judge.h"
 #include "graph/builder.h"
 
 static const situ_problem_options stream = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
@@ -12,7 +13,7 @@ static const char *found(char into[4096], const situ_plan *plan) {
   size_t n = 0;
   into[0] = '\0';
   assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
-  for (int32_t i = 0; i < situ_verdict_n_violations(verdict) && n < 4096; i++)
+  for (int32_t i = 0; i < verdict->n_kept && n < 4096; i++)
     n += (size_t)snprintf(into + n, 4096 - n, "%s: %s\n", situ_verdict_violation(verdict, i).rule,
                           situ_verdict_violation(verdict, i).text);
   situ_verdict_free(verdict);
@@ -706,7 +707,7 @@ static void memories_that_share_a_capacity_keep_it_together(void **state) {
   for (int more = 0; more < 2; more++) {
     scenario s = scenario_new();
     for (int32_t d = 0; d < 3; d++) scenario_device(&s, 100, d == 1 ? 0 : -1, d == 0);
-    s.devices[1].apart = 1;
+    s.devices[1].separate_address_space = 1;
     for (int32_t from = 0; from < 3; from++)
       for (int32_t to = 0; to < 3; to++)
         if (from != to) scenario_link(&s, from, to, 0, -1);
@@ -737,11 +738,11 @@ static void a_conflict_proves_that_there_is_no_plan(void **state) {
   plan->lower_bound_ns = SITU_NEVER_NS;
   situ_verdict *verdict;
   assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_verdict_n_found(verdict), 0);
-  assert_true(situ_verdict_verified_ns(verdict) == SITU_NEVER_NS);
-  assert_string_equal(situ_verdict_certificate(verdict), "conflict");
+  assert_int_equal(verdict->n_found, 0);
+  assert_true(verdict->verified_ns == SITU_NEVER_NS);
+  assert_string_equal(verdict->certificate, "conflict");
   situ_verdict_require_proof(verdict);
-  assert_int_equal(situ_verdict_n_found(verdict), 0);
+  assert_int_equal(verdict->n_found, 0);
   situ_verdict_free(verdict);
   plan->outcome = SITU_OUTCOME_LIMIT; /* says nothing of that kind */
   expect(plan, "placement: the plan has no placement; its outcome is limit\n");
