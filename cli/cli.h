@@ -52,6 +52,9 @@ typedef struct arguments {
   int32_t points;
   situ_learn_options learn;
   situ_measure_options measure;
+  situ_profile_options profile;
+  situ_run_options run;
+  situ_race_options race;
   situ_size_options size;
   int32_t n_measured;
   const char *device_class, *profile_from, *measured_plan;

@@ -92,8 +92,7 @@ static int show(const school *s, const situ_learn_report *learned) {
 }
 
 static bool measures(const arguments *a) {
-  return a->measure.engine || a->measure.replay || a->measure.log || a->measure.map || a->measured_plan ||
-         a->n_measured;
+  return a->measure.engine || a->race.replay || a->race.log || a->run.map || a->measured_plan || a->n_measured;
 }
 
 static bool stop_measuring(void *context, const char *phase, int32_t done, int32_t total) {
@@ -131,7 +130,7 @@ static int train_measured(school *s, arguments *a) {
   interrupt_catch();
   if (status == SITU_STATUS_OK)
     status = situ_learn_measured(&learned, &trials, &plan, a->operands[0], s->instances[0], &a->learn,
-                                 a->n_measured ? a->n_measured : DEFAULT_MEASUREMENTS, &a->measure, &error);
+                                 a->n_measured ? a->n_measured : DEFAULT_MEASUREMENTS, &a->race, &error);
   if (s->shown) fputs("\r\033[K", stderr);
   int code = status == SITU_STATUS_OK ? show_trials(s, &learned, &trials, plan) : fail_reading(&error);
   situ_plan_free(plan);

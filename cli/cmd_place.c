@@ -97,7 +97,7 @@ static int run(arguments *a) {
   a->measure.progress = progress_measure;
   a->measure.context = &p;
   situ_status status = a->n_measured ? situ_place_measured(&plan, &instance, &race, &a->instance, &a->solve,
-                                                           a->n_measured, &a->measure, &error)
+                                                           a->n_measured, &a->race, &error)
                                      : situ_place(&plan, &instance, &a->instance, &a->solve, &error);
   progress_stop(&p);
   if (plan_summary(plan).exists)

@@ -28,8 +28,8 @@ static int run(arguments *a) {
   a->measure.context = &p;
   interrupt_catch();
   situ_status status = a->profile_from
-                           ? situ_profile_read(&profile, a->operands[0], a->profile_from, &a->measure, &error)
-                           : situ_profile_model(&profile, a->operands[0], &a->measure, &error);
+                           ? situ_profile_read(&profile, a->operands[0], a->profile_from, &a->profile, &error)
+                           : situ_profile_model(&profile, a->operands[0], &a->profile, &error);
   progress_stop(&p);
   code = status == SITU_STATUS_OK ? show(a, profile) : fail_reading(&error);
   situ_profile_free(profile);

@@ -26,7 +26,7 @@ static int run(arguments *a) {
   a->measure.context = &p;
   interrupt_catch();
   situ_status status = open_plan(&plan, &instance, a, &error);
-  if (status == SITU_STATUS_OK) status = situ_run_plan(&done, plan, instance, &a->measure, &error);
+  if (status == SITU_STATUS_OK) status = situ_run_plan(&done, plan, instance, &a->run, &error);
   progress_stop(&p);
   situ_run_summary summary = SITU_RUN_SUMMARY_INIT;
   situ_run_get_summary(done, &summary);

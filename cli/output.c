@@ -132,7 +132,7 @@ void tell_stand_ins(const arguments *a, const situ_plan *plan, const situ_platfo
   char names[200] = "";
   size_t at = 0;
   int n = 0;
-  if (a->measure.device || (a->measure.map && strchr(a->measure.map, '@'))) return;
+  if (a->measure.device || (a->run.map && strchr(a->run.map, '@'))) return;
   situ_device device = SITU_DEVICE_INIT;
   situ_device_use use = SITU_DEVICE_USE_INIT;
   for (int32_t d = 0; situ_platform_device(platform, d, &device) && at < sizeof names; d++) {

@@ -163,13 +163,28 @@ class situ_engine_info(Structure):
                 c_char * 512), ("providers", c_char * 512), ("missing", c_char * 1024)]
 
 
+class situ_measure_options(Structure):
+    _fields_ = [("size", c_size_t), ("engine", c_char_p), ("library", c_char_p), ("device", c_char_p),
+                ("time_limit_s", c_double), ("progress", situ_measure_callback), ("context", c_void_p), ("seed",
+                c_uint64), ("level", c_int), ("threads", c_int32), ("items", c_int32), ("warm_up", c_int32)]
+
+
 class situ_profile_summary(Structure):
     _fields_ = [("size", c_size_t), ("whole_ns", c_int64), ("half_ns", c_int64)]
+
+
+class situ_run_options(Structure):
+    _fields_ = [("size", c_size_t), ("measure", POINTER(situ_measure_options)), ("queue", c_int32), ("in_process",
+                c_bool), ("map", c_char_p)]
 
 
 class situ_run_summary(Structure):
     _fields_ = [("size", c_size_t), ("rank", c_int32), ("predicted_ns", c_int64), ("measured_ns", c_int64),
                 ("difference", c_double)]
+
+
+class situ_race_options(Structure):
+    _fields_ = [("size", c_size_t), ("run", POINTER(situ_run_options)), ("log", c_char_p), ("replay", c_char_p)]
 
 
 class situ_race_summary(Structure):
@@ -437,12 +452,9 @@ situ_learn_callback = CFUNCTYPE(c_bool, c_void_p, POINTER(situ_learn_progress))
 situ_progress_callback = CFUNCTYPE(c_bool, c_void_p, POINTER(situ_progress))
 
 
-class situ_measure_options(Structure):
-    _fields_ = [("size", c_size_t), ("engine", c_char_p), ("library", c_char_p), ("device", c_char_p), ("read",
-                POINTER(situ_read_options)), ("time_limit_s", c_double), ("progress", situ_measure_callback),
-                ("context", c_void_p), ("seed", c_uint64), ("level", c_int), ("threads", c_int32), ("items", c_int32),
-                ("warm_up", c_int32), ("log", c_char_p), ("replay", c_char_p), ("map", c_char_p), ("queue", c_int32),
-                ("in_process", c_bool), ("memory", c_char_p)]
+class situ_profile_options(Structure):
+    _fields_ = [("size", c_size_t), ("measure", POINTER(situ_measure_options)), ("read", POINTER(situ_read_options)),
+                ("memory", c_char_p)]
 
 
 class situ_instance_options(Structure):
@@ -547,8 +559,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_learn": (c_int, [POINTER(situ_learn_report), POINTER(c_int64), c_char_p, POINTER(c_void_p), c_int32,
         POINTER(situ_learn_options), POINTER(situ_error)]),
     "situ_learn_measured": (c_int, [POINTER(situ_learn_report), POINTER(situ_trials_report), POINTER(c_void_p),
-        c_char_p, c_void_p, POINTER(situ_learn_options), c_int32, POINTER(situ_measure_options),
-        POINTER(situ_error)]),
+        c_char_p, c_void_p, POINTER(situ_learn_options), c_int32, POINTER(situ_race_options), POINTER(situ_error)]),
     "situ_learner_at": (c_bool, [c_int32, POINTER(situ_learner_info)]),
     "situ_learner_count": (c_int32, []),
     "situ_limit_name": (c_char_p, [c_int]),
@@ -577,7 +588,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_place": (c_int, [POINTER(c_void_p), POINTER(c_void_p), POINTER(situ_instance_options),
         POINTER(situ_solve_options), POINTER(situ_error)]),
     "situ_place_measured": (c_int, [POINTER(c_void_p), POINTER(c_void_p), POINTER(c_void_p),
-        POINTER(situ_instance_options), POINTER(situ_solve_options), c_int32, POINTER(situ_measure_options),
+        POINTER(situ_instance_options), POINTER(situ_solve_options), c_int32, POINTER(situ_race_options),
         POINTER(situ_error)]),
     "situ_plan_by_parts_ns": (c_int64, [c_void_p]),
     "situ_plan_call": (c_int32, [c_void_p, c_int32]),
@@ -624,8 +635,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
         POINTER(situ_error)]),
     "situ_profile_free": (None, [c_void_p]),
     "situ_profile_get_summary": (c_bool, [c_void_p, POINTER(situ_profile_summary)]),
-    "situ_profile_model": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_measure_options), POINTER(situ_error)]),
-    "situ_profile_read": (c_int, [POINTER(c_void_p), c_char_p, c_char_p, POINTER(situ_measure_options),
+    "situ_profile_model": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_profile_options), POINTER(situ_error)]),
+    "situ_profile_read": (c_int, [POINTER(c_void_p), c_char_p, c_char_p, POINTER(situ_profile_options),
         POINTER(situ_error)]),
     "situ_profile_time_ns": (c_int64, [c_void_p, c_int32]),
     "situ_profile_write": (c_int, [c_void_p, c_char_p, c_char_p, POINTER(situ_error)]),
@@ -676,8 +687,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
         POINTER(situ_error)]),
     "situ_run_free": (None, [c_void_p]),
     "situ_run_get_summary": (c_bool, [c_void_p, POINTER(situ_run_summary)]),
-    "situ_run_plan": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_measure_options),
-        POINTER(situ_error)]),
+    "situ_run_plan": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_run_options), POINTER(situ_error)]),
     "situ_schedule_name": (c_char_p, [c_int]),
     "situ_simulate": (c_int, [POINTER(c_void_p), c_void_p, POINTER(c_int32), POINTER(c_int32), POINTER(situ_error)]),
     "situ_size": (c_int, [POINTER(c_void_p), POINTER(situ_instance_options), POINTER(situ_size_options),

@@ -78,17 +78,16 @@ static situ_status learn_in(measured_course *c, situ_learn_report *out, situ_tri
 
 situ_status situ_learn_measured(situ_learn_report *out, situ_trials_report *trials_report, situ_plan **plan,
                                 const char *learner, const situ_instance *instance, const situ_learn_options *options,
-                                int32_t n_measured, const situ_measure_options *measure, situ_error *error) {
+                                int32_t n_measured, const situ_race_options *race_options, situ_error *error) {
   situ_learn_options learn;
-  situ_measure_options how;
+  measure_options how;
   situ_trials_report own = {0};
   measured_course c;
   if (plan) *plan = NULL;
   TRY(GIVEN(error, out, trials_report, plan, learner, instance, options));
   TRY(TAKE(learn, options, SITU_LEARN_OPTIONS_INIT, error));
-  TRY(TAKE(how, measure, SITU_MEASURE_OPTIONS_INIT, error));
+  TRY(measure_take_race(&how, race_options, error));
   TRY(check_call(instance, &learn, n_measured, error));
-  how.size = sizeof how;
   how.read = &instance->options.read;
   situ_status status =
       trials_begin(&c.trials, instance->problem, instance->options.call.model, n_measured, &how, error);

@@ -225,7 +225,7 @@ static situ_status race_into(racing *r, const situ_plan *const *plans, const cha
 }
 
 situ_status race_plans(situ_race **out, const situ_plan *const *plans, const char *const *names, int32_t n,
-                       const situ_problem *problem, const char *model, const situ_measure_options *options,
+                       const situ_problem *problem, const char *model, const measure_options *options,
                        situ_error *error) {
   *out = NULL;
   arena *a = arena_new();

@@ -272,7 +272,7 @@ static situ_status measure_all(running *r) {
 
 /* A hash of the settings that must be the same on all ranks. */
 static uint64_t settings_hash(const running *r) {
-  const situ_measure_options *o = &r->m.options;
+  const measure_options *o = &r->m.options;
   const situ_graph *g = r->problem->graph;
   int64_t numbers[] = {SITU_VERSION_NUMBER, o->items, o->warm_up,       o->queue,
                        o->threads,          o->level, (int64_t)o->seed, r->parts->n_parts};
@@ -363,7 +363,7 @@ static situ_status run_into(running *r, const char *model) {
 }
 
 /* Ranks first, so that any later failure is reported to all. */
-static situ_status begin(running *r, const char *model, const situ_measure_options *options) {
+static situ_status begin(running *r, const char *model, const measure_options *options) {
   TRY(ranks_open(&r->ranks, &r->m.executor.wait, r->error));
   r->run->rank = ranks_own(r->ranks);
   r->run->n_ranks = ranks_count(r->ranks);
@@ -378,7 +378,7 @@ static situ_status begin(running *r, const char *model, const situ_measure_optio
   return status;
 }
 
-situ_status run_plan(situ_run **out, const situ_plan *plan, const char *model, const situ_measure_options *options,
+situ_status run_plan(situ_run **out, const situ_plan *plan, const char *model, const measure_options *options,
                      situ_error *error) {
   situ_error own = {0};
   TRY(check_plan(plan, error));

@@ -384,7 +384,7 @@ static void open_instance(target *t) {
 
 static situ_status race(const target *t, const char *from, const char *to, situ_error *error) {
   static const char *const names[] = {"first", "second"};
-  situ_measure_options o = {.size = sizeof o, .replay = from, .log = to};
+  measure_options o = {.replay = from, .log = to};
   situ_race *r = NULL;
   char *text = NULL, *json = NULL;
   TRY(race_plans(&r, (const situ_plan *const *)t->plans, names, 2, situ_instance_problem(t->instance), "none.onnx", &o,
@@ -427,7 +427,7 @@ static situ_status use_race(const target *t, situ_error *error) { return race(t,
 static situ_status replay_trials(const target *t, const char *from, const char *to, situ_error *error) {
   trials r;
   const situ_problem *p = situ_instance_problem(t->instance);
-  situ_measure_options o = {.size = sizeof o, .replay = from, .log = to};
+  measure_options o = {.replay = from, .log = to};
   situ_status status = trials_begin(&r, p, "none.onnx", 5, &o, error);
   for (int k = 0; k < 2 && status == SITU_STATUS_OK; k++)
     (void)trials_time(&r, &(placement){.device = t->plans[k]->device, .order = t->plans[k]->order});
@@ -572,7 +572,7 @@ static void make_profiles(target *t) {
 
 static situ_status use_profile(const target *t, situ_error *error) {
   situ_profile *profile = NULL;
-  situ_measure_options o = {.size = sizeof o};
+  situ_profile_options o = SITU_PROFILE_OPTIONS_INIT;
   char *text = NULL;
   TRY(situ_profile_read(&profile, "fuzz-chain.onnx", t->path, &o, error));
   situ_status status = situ_report_profile(&text, profile, SITU_REPORT_TABLE, NULL, error);

@@ -44,7 +44,7 @@ static situ_status replay(const field *f, const char *rounds, const char *first,
                           situ_error *error) {
   static const char *const names[N_PLANS] = {"first", "second"};
   const char *times[N_PLANS] = {first, second};
-  situ_measure_options o = {.size = sizeof o, .replay = "race-log.json"};
+  measure_options o = {.replay = "race-log.json"};
   situ_race *race = NULL;
   text_buffer t = {0};
   text_add(&t, "{\"situ_race\": 1, \"engine\": \"made up\", \"rounds\": %s, \"plans\": [", rounds);
