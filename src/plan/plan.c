@@ -1,6 +1,7 @@
 #include "plan/plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arguments.h"
 #include "base/contracts.h"
@@ -81,11 +82,23 @@ situ_status plan_set_bound(situ_plan *plan, int64_t lower_ns, const char *name, 
   return SITU_STATUS_OK;
 }
 
+/* The first operator that is not the same in both graphs, which are of one size: -1 for none. */
+static int32_t first_other(const situ_graph *a, const situ_graph *b) {
+  for (int32_t v = 0; a != b && v < a->n_operators; v++)
+    if (a->source_id[v] != b->source_id[v] || strcmp(a->name[v], b->name[v]) != 0) return v;
+  return -1;
+}
+
 situ_status plan_belongs(const situ_plan *p, const situ_problem *problem, situ_error *error) {
-  if (p->n_operators == problem->n_operators && p->n_devices == problem->n_devices) return SITU_STATUS_OK;
-  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                   "the plan has %d operators on %d devices; the problem has %d on %d", (int)p->n_operators,
-                   (int)p->n_devices, (int)problem->n_operators, (int)problem->n_devices);
+  if (p->n_operators != problem->n_operators || p->n_devices != problem->n_devices)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "the plan has %d operators on %d devices; the problem has %d on %d", (int)p->n_operators,
+                     (int)p->n_devices, (int)problem->n_operators, (int)problem->n_devices);
+  int32_t other = first_other(p->problem->given, problem->given);
+  if (other < 0) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, problem->given->name[other],
+                   "is another operator in the plan: %s; expected a plan of the same model",
+                   p->problem->given->name[other]);
 }
 
 const situ_problem *situ_plan_problem(const situ_plan *p) { return p ? p->problem : NULL; }

@@ -99,7 +99,8 @@ situ_status plan_meet_bound(int64_t value_ns, const char *solver, int64_t lower_
 situ_status plan_set_bound(situ_plan *plan, int64_t lower_ns, const char *name, const certificate *proof,
                            situ_error *error);
 
-/* BAD_ARGUMENT unless the plan has as many operators and devices as the problem, which is that of an instance. */
+/* BAD_ARGUMENT unless the plan has the operators of the problem, which is that of an instance, and as many devices.
+ * O(V) where the graphs are two. */
 situ_status plan_belongs(const situ_plan *plan, const situ_problem *problem, situ_error *error);
 
 /* A plan with nothing in it yet: no placement, value SITU_NEVER_NS, bound 0, empty strings. It keeps the problem alive.

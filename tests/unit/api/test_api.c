@@ -469,6 +469,27 @@ static void a_plan_of_an_instance_outlives_it(void **state) {
   }
 }
 
+/* Two models of one size: the numbers of one mean other nodes in the file of the other. */
+static void a_plan_of_another_model_of_its_size_is_refused(void **state) {
+  (void)state;
+  static const char one[] = "{\"situ_graph\": 1, \"operators\": [{\"name\": \"a\", \"flops\": 1000}], \"tensors\": []}";
+  static const char two[] = "{\"situ_graph\": 1, \"operators\": [{\"name\": \"b\", \"flops\": 1000}], \"tensors\": []}";
+  situ_error error = {0};
+  assert_int_equal(situ_text_write(one, "one.json", NULL) + situ_text_write(two, "two.json", NULL), SITU_STATUS_OK);
+  situ_instance *a, *b;
+  situ_plan *plan =
+      place(&a, &(situ_instance_options){.size = sizeof(situ_instance_options), .model = "one.json"}, "single");
+  situ_plan *other =
+      place(&b, &(situ_instance_options){.size = sizeof(situ_instance_options), .model = "two.json"}, "single");
+  assert_int_equal(situ_plan_write(plan, b, "wrong.json", &error), SITU_STATUS_BAD_ARGUMENT);
+  assert_string_equal(error.where, "b");
+  assert_int_equal(situ_plan_write(plan, a, "right.json", &error), SITU_STATUS_OK);
+  situ_plan_free(plan);
+  situ_plan_free(other);
+  situ_instance_free(a);
+  situ_instance_free(b);
+}
+
 /* Plans of one problem that come and go in threads, the last of which frees it. */
 enum { THREADS = 4, ROUNDS = 50 };
 
@@ -511,6 +532,7 @@ int main(void) {
       cmocka_unit_test(secondary_costs_live_as_long_as_a_plan),
       cmocka_unit_test(a_front_outlives_its_problem),
       cmocka_unit_test(a_plan_of_an_instance_outlives_it),
+      cmocka_unit_test(a_plan_of_another_model_of_its_size_is_refused),
       cmocka_unit_test(plans_of_one_problem_go_in_any_thread),
   };
   return cmocka_run_group_tests(tests, enter_folder, leave_folder);
