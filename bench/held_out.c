@@ -22,7 +22,7 @@ static const char *const way_name[WAYS] = {"best found", "default", "robust"};
 static situ_solve_options options_of(way w) {
   situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
   o.max_steps = STEPS;
-  o.tolerance = o.min_gain = o.uncertainty = w == BEST_FOUND ? 0 : SITU_BY_PURPOSE;
+  o.tolerance = o.min_gain = o.uncertainty = w == BEST_FOUND ? 0 : SITU_AUTO;
   o.robust = w == ROBUST;
   return o;
 }
@@ -47,14 +47,14 @@ static situ_status row(const char *network, const situ_problem *p, way w, int32_
   situ_status status = situ_solve(&plan, p, &o, error);
   if (status == SITU_STATUS_OK) {
     placement where = placed(plan, n, a), single = {.device = ARENA_NEW(a, int32_t, n)};
-    for (int32_t v = 0; v < n; v++) single.device[v] = situ_plan_best_single_device(plan);
+    for (int32_t v = 0; v < n; v++) single.device[v] = plan->best_single_device;
     budget free = budget_new(0, 0, NULL, NULL);
     bool made = robust_compare(&r, p, &where, &single, UNCERTAINTY, draws, HELD_OUT_SEED, &free, a) &&
                 robust_quantiles(&quantile, p, &where, 1, &single, UNCERTAINTY, draws, HELD_OUT_SEED, &free, a);
     if (!made) return SITU_STATUS_NO_MEMORY;
-    printf("%s,%s,%.4f,%d,%.3f,%.3f,%.3f,%.3f,%.3f\n", network, way_name[w], (double)situ_plan_value_ns(plan) / 1e6,
-           (int)situ_plan_n_handovers(plan), (double)situ_plan_best_single_ns(plan) / (double)situ_plan_value_ns(plan),
-           quantile, r.speedup_median, r.beats_single, (double)r.regret_ns / 1e6);
+    printf("%s,%s,%.4f,%d,%.3f,%.3f,%.3f,%.3f,%.3f\n", network, way_name[w], (double)plan->value_ns / 1e6,
+           (int)plan->n_handovers, (double)plan->best_single_ns / (double)plan->value_ns, quantile, r.speedup_median,
+           r.beats_single, (double)r.regret_ns / 1e6);
     fflush(stdout);
   }
   situ_plan_free(plan);

@@ -12,6 +12,7 @@
 #include "bound/linear_relaxation.h"
 #include "cost/cost_models.h"
 #include "graph/builder.h"
+#include "plan/plan.h"
 #include "situ.h"
 
 enum { DEVICES = 3 };
@@ -101,7 +102,7 @@ static int64_t print_solver(const world *w, const char *names, double seconds) {
   situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = names, .time_limit_s = seconds};
   double before = user_seconds();
   must(situ_solve(&plan, w->problem, &o, &error), &error);
-  int64_t value = situ_plan_value_ns(plan), lower = situ_plan_lower_bound_ns(plan);
+  int64_t value = plan->value_ns, lower = plan->lower_bound_ns;
   printf(",%.1f%s (%.1f)", (double)value / 1e3, value == lower ? " proved" : "", user_seconds() - before);
   situ_plan_free(plan);
   return value;
@@ -139,7 +140,7 @@ int main(int argc, char **argv) {
       situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = "heft,block_dp", .time_limit_s = seconds};
       must(situ_solve(&plan, w.problem, &o, &error), &error);
       printf("%d,%d", (int)sizes[k], (int)seed);
-      print_bounds(&w, situ_plan_value_ns(plan));
+      print_bounds(&w, plan->value_ns);
       print_solver(&w, "heft", seconds);
       print_solver(&w, "heft,tabu", seconds / 3);
       print_solver(&w, "heft,milp", seconds);

@@ -47,7 +47,7 @@ static int simulate(const char *model, const char *platform, const char *costs, 
   if (open_model(&instance, model, platform, costs, contention, &error) != SITU_STATUS_OK) return failed(model, &error);
   const situ_problem *problem = situ_instance_problem(instance);
   const situ_graph *graph = situ_problem_graph(problem);
-  int32_t n = situ_graph_n_operators(graph);
+  int32_t n = graph->n_operators;
   arena *a = arena_new();
   simulator *s = simulator_new(problem, a);
   placement where = {.device = ARENA_NEW(a, int32_t, n)};
@@ -64,10 +64,9 @@ static int simulate(const char *model, const char *platform, const char *costs, 
     int64_t took_ns = clock_now_ns() - start_ns;
     if (took_ns < best_ns) best_ns = took_ns;
   }
-  double items = (double)n + (double)situ_graph_n_edges(graph);
+  double items = (double)n + (double)graph->n_edges;
   printf("| %s | %s | %s | %d | %lld | %.1f | %.3f |\n", model, contention == SITU_CONTENTION_LINK ? "link" : "none",
-         memory ? "yes" : "no", n, (long long)situ_graph_n_edges(graph), items / (double)best_ns * 1e3,
-         (double)value_ns / 1e6);
+         memory ? "yes" : "no", n, (long long)graph->n_edges, items / (double)best_ns * 1e3, (double)value_ns / 1e6);
   arena_free(a);
   situ_instance_free(instance);
   return 0;
@@ -105,10 +104,9 @@ static int heft(const char *model, const char *platform) {
   situ_solve_options options = {.size = sizeof(situ_solve_options), .solvers = "heft", .time_limit_s = 600};
   if (situ_solve(&plan, problem, &options, &error) != SITU_STATUS_OK) return failed(model, &error);
   int64_t whole_ns = clock_now_ns() - start_ns, alone_ns = schedule_ns(problem);
-  double items = (double)situ_graph_n_operators(graph) + (double)situ_graph_n_edges(graph);
-  printf("| %d | %lld | %.3f | %.4f | %.0f | %ld |\n", situ_graph_n_operators(graph),
-         (long long)situ_graph_n_edges(graph), (double)whole_ns / 1e9, (double)alone_ns / 1e9, (double)alone_ns / items,
-         peak_megabytes());
+  double items = (double)graph->n_operators + (double)graph->n_edges;
+  printf("| %d | %lld | %.3f | %.4f | %.0f | %ld |\n", graph->n_operators, (long long)graph->n_edges,
+         (double)whole_ns / 1e9, (double)alone_ns / 1e9, (double)alone_ns / items, peak_megabytes());
   situ_plan_free(plan);
   situ_instance_free(instance);
   return 0;
@@ -124,7 +122,7 @@ static int read_file(const char *path) {
     if (situ_model_read(&model, path, NULL, &error) != SITU_STATUS_OK) return failed(path, &error);
     int64_t took_ns = clock_now_ns() - start_ns;
     if (took_ns < best_ns) best_ns = took_ns;
-    n = situ_graph_n_operators(model->graph);
+    n = model->graph->n_operators;
     situ_model_free(model);
   }
   const char *name = strrchr(path, '/');

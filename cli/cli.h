@@ -52,6 +52,9 @@ typedef struct arguments {
   int32_t points;
   situ_learn_options learn;
   situ_measure_options measure;
+  situ_profile_options profile;
+  situ_run_options run;
+  situ_race_options race;
   situ_size_options size;
   int32_t n_measured;
   const char *device_class, *profile_from, *measured_plan;
@@ -195,7 +198,7 @@ void be_silent(arguments *a, int rank);
 /* Prints a report that was made with `status` and frees it, or prints the failure. Returns EXIT_OK or the exit code:
  *
  *     report r = {0};
- *     int code = print_report(stdout, &r, situ_report_list_json(&r.text, "solvers", &r.error)); */
+ *     int code = print_report(stdout, &r, situ_report_list(&r.text, "solvers", SITU_REPORT_JSON, NULL, &r.error)); */
 int print_report(FILE *to, report *r, situ_status status);
 /* Names the accelerators of the platform, or those that `plan` uses unless it is NULL, whose work an engine did on its
  * CPU for want of --device and --map, and what this means. */
@@ -214,6 +217,10 @@ int probe_outputs(const arguments *a);
  * failure, which `status` and `error` describe. */
 int write_text(const arguments *a, char *text, situ_status status, situ_error *error, const char *what,
                const char *path);
+/* What a plan says as a whole; outcome LIMIT and no placement for NULL. */
+situ_plan_summary plan_summary(const situ_plan *plan);
+/* This process among those that mpirun started. */
+situ_ranks_summary ranks_summary(const arguments *a);
 /* Writes all outputs and reports each. */
 int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance *instance);
 /* Opens the first operand: a plan file or, with --model, any placement of that model. */

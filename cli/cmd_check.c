@@ -3,15 +3,16 @@
 static const option_group *const groups[] = {&proof_options,   &judged_options, &model_options,
                                              &problem_options, &common_options, NULL};
 
-static int show(const arguments *a, const situ_verdict *verdict, const situ_plan *plan, const situ_instance *instance) {
-  const situ_problem *problem = situ_instance_problem(instance);
+static int show(const arguments *a, const situ_verdict *verdict) {
   FILE *to = people(a);
   report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, &r, situ_report_verdict(&r.text, verdict, plan, problem, &look, &r.error));
+  int code = print_report(to, &r, situ_report_verdict(&r.text, verdict, SITU_REPORT_TABLE, &look, &r.error));
   if (code == EXIT_OK && a->json)
-    code = print_report(stdout, &r, situ_report_verdict_json(&r.text, verdict, plan, problem, &r.error));
-  return code != EXIT_OK ? code : situ_verdict_n_found(verdict) > 0 ? EXIT_VIOLATIONS : EXIT_OK;
+    code = print_report(stdout, &r, situ_report_verdict(&r.text, verdict, SITU_REPORT_JSON, NULL, &r.error));
+  situ_verdict_summary summary = SITU_VERDICT_SUMMARY_INIT;
+  situ_verdict_get_summary(verdict, &summary);
+  return code != EXIT_OK ? code : summary.n_found > 0 ? EXIT_VIOLATIONS : EXIT_OK;
 }
 
 static int run(arguments *a) {
@@ -20,10 +21,10 @@ static int run(arguments *a) {
   situ_verdict *verdict = NULL;
   situ_error error = {0};
   situ_status status = open_plan(&plan, &instance, a, &error);
-  if (status == SITU_STATUS_OK) status = situ_check(&verdict, situ_instance_problem(instance), plan, &error);
-  if (status == SITU_STATUS_OK) status = situ_verdict_recompute(verdict, situ_instance_problem(instance), plan, &error);
+  if (status == SITU_STATUS_OK) status = situ_check(&verdict, plan, &error);
+  if (status == SITU_STATUS_OK) status = situ_verdict_recompute(verdict, &error);
   if (status == SITU_STATUS_OK && a->require_proof) situ_verdict_require_proof(verdict);
-  int code = status == SITU_STATUS_OK ? show(a, verdict, plan, instance) : fail_reading(&error);
+  int code = status == SITU_STATUS_OK ? show(a, verdict) : fail_reading(&error);
   situ_verdict_free(verdict);
   situ_plan_free(plan);
   situ_instance_free(instance);

@@ -19,9 +19,11 @@ static int show(const arguments *a, const contest *c, const situ_instance *insta
   FILE *to = people(a);
   report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, &r, situ_report_compare(&r.text, c->rows, c->n, problem, model, &look, &r.error));
+  int code = print_report(
+      to, &r, situ_report_compare(&r.text, c->rows, c->n, problem, model, SITU_REPORT_TABLE, &look, &r.error));
   if (code == EXIT_OK && a->json)
-    code = print_report(stdout, &r, situ_report_compare_json(&r.text, c->rows, c->n, problem, model, &r.error));
+    code = print_report(stdout, &r,
+                        situ_report_compare(&r.text, c->rows, c->n, problem, model, SITU_REPORT_JSON, NULL, &r.error));
   if (c->cut_short) fputs("\n  interrupted: the remaining solvers were not run\n", to);
   return code == EXIT_OK ? verdict_of(c) : code;
 }

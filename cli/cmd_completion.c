@@ -9,7 +9,7 @@ static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 /* Prints the names of a table of the library, each after `before` and followed by a space. */
 static void print_names(const char *family, const char *before) {
   char *text = NULL;
-  situ_report_names(&text, family, NULL);
+  situ_report_list(&text, family, SITU_REPORT_NAMES, NULL, NULL);
   for (const char *line = text ? text : ""; *line;) {
     int n = (int)strcspn(line, "\n");
     printf("%s%.*s ", before, n, line);

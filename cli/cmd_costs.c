@@ -9,8 +9,8 @@ static int write_costs(const arguments *a, const situ_problem *problem) {
   report r = {0};
   size_t n = a->out ? strlen(a->out) : 0;
   bool json = a->json || (n > 5 && strcmp(a->out + n - 5, ".json") == 0);
-  situ_status status =
-      json ? situ_report_costs_json(&r.text, problem, &r.error) : situ_report_costs_csv(&r.text, problem, &r.error);
+  situ_status status = json ? situ_report_costs(&r.text, problem, SITU_REPORT_JSON, NULL, &r.error)
+                            : situ_report_costs(&r.text, problem, SITU_REPORT_CSV, NULL, &r.error);
   if (status != SITU_STATUS_OK || !a->out) return print_report(stdout, &r, status);
   status = situ_text_write(r.text, a->out, &r.error);
   situ_text_free(r.text);

@@ -3,15 +3,13 @@
 static const option_group *const groups[] = {
     &explain_options, &judged_options, &model_options, &problem_options, &solve_options, &common_options, NULL};
 
-static int show(const arguments *a, const situ_plan *plan, const situ_instance *instance,
-                const situ_what_if_list *what_ifs) {
-  const situ_problem *problem = situ_instance_problem(instance);
+static int show(const arguments *a, const situ_plan *plan, const situ_what_if_list *what_ifs) {
   FILE *to = people(a);
   report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, &r, situ_report_explain(&r.text, plan, problem, what_ifs, &look, &r.error));
+  int code = print_report(to, &r, situ_report_explain(&r.text, plan, what_ifs, SITU_REPORT_TABLE, &look, &r.error));
   if (code == EXIT_OK && a->json)
-    code = print_report(stdout, &r, situ_report_explain_json(&r.text, plan, problem, what_ifs, &r.error));
+    code = print_report(stdout, &r, situ_report_explain(&r.text, plan, what_ifs, SITU_REPORT_JSON, NULL, &r.error));
   return code;
 }
 
@@ -25,10 +23,10 @@ static int run(arguments *a) {
   situ_status status = open_plan(&plan, &instance, a, &error);
   a->solve.progress = progress_tell;
   a->solve.context = &p;
-  if (status == SITU_STATUS_OK && !a->no_what_if && situ_plan_exists(plan))
+  if (status == SITU_STATUS_OK && !a->no_what_if && plan_summary(plan).exists)
     status = situ_what_if_find(&what_ifs, instance, plan, &a->solve, &error);
   progress_stop(&p);
-  int code = status == SITU_STATUS_OK ? show(a, plan, instance, what_ifs) : fail_reading(&error);
+  int code = status == SITU_STATUS_OK ? show(a, plan, what_ifs) : fail_reading(&error);
   situ_what_if_free(what_ifs);
   situ_plan_free(plan);
   situ_instance_free(instance);

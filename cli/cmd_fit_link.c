@@ -10,9 +10,9 @@ static int run(arguments *a) {
   FILE *stream = people(a);
   report r = {0};
   situ_report_options look = report_options(stream);
-  int code = print_report(stream, &r, situ_report_link_fit(&r.text, fit, from, to, &look, &r.error));
+  int code = print_report(stream, &r, situ_report_link_fit(&r.text, fit, from, to, SITU_REPORT_TABLE, &look, &r.error));
   if (code == EXIT_OK && a->json)
-    code = print_report(stdout, &r, situ_report_link_fit_json(&r.text, fit, from, to, &r.error));
+    code = print_report(stdout, &r, situ_report_link_fit(&r.text, fit, from, to, SITU_REPORT_JSON, NULL, &r.error));
   situ_link_fit_free(fit);
   return code;
 }

@@ -8,9 +8,9 @@ static int show(const arguments *a, const situ_instance *instance) {
   FILE *to = people(a);
   report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, &r, situ_report_inspect(&r.text, problem, model, &look, &r.error));
+  int code = print_report(to, &r, situ_report_inspect(&r.text, problem, model, SITU_REPORT_TABLE, &look, &r.error));
   if (code == EXIT_OK && a->json)
-    code = print_report(stdout, &r, situ_report_inspect_json(&r.text, problem, model, &r.error));
+    code = print_report(stdout, &r, situ_report_inspect(&r.text, problem, model, SITU_REPORT_JSON, NULL, &r.error));
   return code;
 }
 

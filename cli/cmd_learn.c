@@ -40,6 +40,8 @@ static bool tell(void *context, const situ_learn_progress *now) {
   school *s = context;
   const situ_problem *problem = s->problems[now->problem];
   report r = {0};
+  situ_graph_summary of = SITU_GRAPH_SUMMARY_INIT;
+  situ_graph_get_summary(situ_problem_graph(problem), &of);
   add_to_curve(s, now);
   if (s->before < 0) s->before = now->step - 1;
   if (s->args->json &&
@@ -47,8 +49,7 @@ static bool tell(void *context, const situ_learn_progress *now) {
     return true;
   if (s->terminal && now->seconds >= 1 && now->seconds - s->shown_s >= 0.1) {
     fprintf(stderr, "\r\033[K  %.0f s, %.0f s left  step %lld of %lld  %.20s  mean reward %.3f", now->seconds,
-            expected_s(s, now), (long long)now->step, (long long)s->args->learn.steps,
-            situ_graph_model(situ_problem_graph(problem)), now->mean_reward);
+            expected_s(s, now), (long long)now->step, (long long)s->args->learn.steps, of.model, now->mean_reward);
     fflush(stderr);
     s->shown = true;
     s->shown_s = now->seconds;
@@ -82,15 +83,16 @@ static int show(const school *s, const situ_learn_report *learned) {
   FILE *to = people(s->args);
   report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, &r, situ_report_learn(&r.text, learned, s->rows, s->n, s->args->out, &look, &r.error));
+  int code = print_report(
+      to, &r, situ_report_learn(&r.text, learned, s->rows, s->n, s->args->out, SITU_REPORT_TABLE, &look, &r.error));
   if (code == EXIT_OK && s->args->json)
-    code = print_report(stdout, &r, situ_report_learn_json(&r.text, learned, s->rows, s->n, s->args->out, &r.error));
+    code = print_report(
+        stdout, &r, situ_report_learn(&r.text, learned, s->rows, s->n, s->args->out, SITU_REPORT_JSON, NULL, &r.error));
   return code;
 }
 
 static bool measures(const arguments *a) {
-  return a->measure.engine || a->measure.replay || a->measure.log || a->measure.map || a->measured_plan ||
-         a->n_measured;
+  return a->measure.engine || a->race.replay || a->race.log || a->run.map || a->measured_plan || a->n_measured;
 }
 
 static bool stop_measuring(void *context, const char *phase, int32_t done, int32_t total) {
@@ -110,9 +112,11 @@ static int show_trials(const school *s, const situ_learn_report *learned, const 
   s->rows[0].best_ns = trials->best_ns;
   int code = show(s, learned);
   if (code == EXIT_OK)
-    code = print_report(to, &r, situ_report_trials(&r.text, trials, s->problems[0], &look, &r.error));
+    code =
+        print_report(to, &r, situ_report_trials(&r.text, trials, s->problems[0], SITU_REPORT_TABLE, &look, &r.error));
   if (code == EXIT_OK && a->json)
-    code = print_report(stdout, &r, situ_report_trials_json(&r.text, trials, s->problems[0], &r.error));
+    code =
+        print_report(stdout, &r, situ_report_trials(&r.text, trials, s->problems[0], SITU_REPORT_JSON, NULL, &r.error));
   return code;
 }
 
@@ -126,7 +130,7 @@ static int train_measured(school *s, arguments *a) {
   interrupt_catch();
   if (status == SITU_STATUS_OK)
     status = situ_learn_measured(&learned, &trials, &plan, a->operands[0], s->instances[0], &a->learn,
-                                 a->n_measured ? a->n_measured : DEFAULT_MEASUREMENTS, &a->measure, &error);
+                                 a->n_measured ? a->n_measured : DEFAULT_MEASUREMENTS, &a->race, &error);
   if (s->shown) fputs("\r\033[K", stderr);
   int code = status == SITU_STATUS_OK ? show_trials(s, &learned, &trials, plan) : fail_reading(&error);
   situ_plan_free(plan);
@@ -158,7 +162,7 @@ static int run(arguments *a) {
         "training with --engine needs exactly one MODEL and at most one --platform, without --resume, --bare or "
         "--forward");
   situ_error error = {0};
-  if (situ_text_probe(a->out, &error) != SITU_STATUS_OK) return fail_writing(&error);
+  if (situ_path_check_writable(a->out, &error) != SITU_STATUS_OK) return fail_writing(&error);
   a->learn.out = a->out;
   a->learn.steps = a->bare ? 0 : a->learn.steps > 0 ? a->learn.steps : DEFAULT_STEPS;
   school s = {.args = a, .before = -1, .terminal = isatty(STDERR_FILENO) == 1};

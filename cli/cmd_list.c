@@ -48,9 +48,9 @@ static int run(arguments *a) {
   }
   report r = {0};
   situ_report_options look = report_options(stdout);
-  return print_report(
-      stdout, &r,
-      a->json ? situ_report_list_json(&r.text, name, &r.error) : situ_report_list(&r.text, name, &look, &r.error));
+  return print_report(stdout, &r,
+                      a->json ? situ_report_list(&r.text, name, SITU_REPORT_JSON, NULL, &r.error)
+                              : situ_report_list(&r.text, name, SITU_REPORT_TABLE, &look, &r.error));
 }
 
 const command list_command = {

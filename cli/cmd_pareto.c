@@ -4,21 +4,22 @@ static const option_group *const groups[] = {&model_options, &problem_options, &
                                              &front_options, &common_options,  NULL};
 
 static int show(const arguments *a, const situ_front *front, const situ_instance *instance) {
-  const situ_problem *problem = situ_instance_problem(instance);
   const situ_model *model = situ_instance_model(instance);
   FILE *to = people(a);
+  situ_front_summary summary = SITU_FRONT_SUMMARY_INIT;
+  situ_front_get_summary(front, &summary);
   report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, &r, situ_report_pareto(&r.text, front, problem, model, &look, &r.error));
+  int code = print_report(to, &r, situ_report_pareto(&r.text, front, model, SITU_REPORT_TABLE, &look, &r.error));
   if (interrupted()) fputs("\n  interrupted: the remaining points were not searched\n", to);
   if (code == EXIT_OK && a->json)
-    code = print_report(stdout, &r, situ_report_pareto_json(&r.text, front, problem, model, &r.error));
-  if (code == EXIT_OK && a->svg && situ_front_n_points(front) > 0) {
-    situ_status status = situ_report_pareto_svg(&r.text, front, problem, &r.error);
+    code = print_report(stdout, &r, situ_report_pareto(&r.text, front, model, SITU_REPORT_JSON, NULL, &r.error));
+  if (code == EXIT_OK && a->svg && summary.n_points > 0) {
+    situ_status status = situ_report_pareto(&r.text, front, NULL, SITU_REPORT_SVG, NULL, &r.error);
     code = write_text(a, r.text, status, &r.error, "picture", a->svg);
   }
-  if (code != EXIT_OK || situ_front_n_points(front) > 0) return code;
-  return situ_front_infeasible(front) ? EXIT_INFEASIBLE : interrupted() ? EXIT_INTERRUPTED : EXIT_LIMIT;
+  if (code != EXIT_OK || summary.n_points > 0) return code;
+  return summary.infeasible ? EXIT_INFEASIBLE : interrupted() ? EXIT_INTERRUPTED : EXIT_LIMIT;
 }
 
 static int run(arguments *a) {

@@ -12,26 +12,28 @@ static int show(const arguments *a, const situ_plan *plan, const situ_instance *
   FILE *to = people(a);
   report r = {0};
   situ_report_options look = report_options(to);
-  int code = race ? print_report(to, &r, situ_report_race(&r.text, race, &look, &r.error)) : EXIT_OK;
+  int code = race ? print_report(to, &r, situ_report_race(&r.text, race, SITU_REPORT_TABLE, &look, &r.error)) : EXIT_OK;
   if (race && code == EXIT_OK)
     tell_stand_ins(a, NULL, situ_problem_platform(problem),
                    "so the race says nothing of them;\n        --map names devices of the engine");
-  if (code == EXIT_OK) code = print_report(to, &r, situ_report_plan(&r.text, plan, problem, model, &look, &r.error));
-  if (code == EXIT_OK && interrupted() && situ_plan_outcome(plan) == SITU_OUTCOME_FEASIBLE)
+  if (code == EXIT_OK)
+    code = print_report(to, &r, situ_report_plan(&r.text, plan, model, SITU_REPORT_TABLE, &look, &r.error));
+  if (code == EXIT_OK && interrupted() && plan_summary(plan).outcome == SITU_OUTCOME_FEASIBLE)
     fputs("\n  interrupted: this is the best plan so far; a longer search may find a better one\n", to);
-  if (code == EXIT_OK && a->gantt && situ_plan_exists(plan))
-    code = print_report(to, &r, situ_report_gantt(&r.text, plan, problem, &look, &r.error));
+  if (code == EXIT_OK && a->gantt && plan_summary(plan).exists)
+    code = print_report(to, &r, situ_report_plan(&r.text, plan, NULL, SITU_REPORT_GANTT, &look, &r.error));
   if (code == EXIT_OK) code = write_outputs(a, plan, instance);
   /* A file that could not be written takes nothing from the answer. */
-  int printed =
-      a->json ? print_report(stdout, &r, situ_report_plan_json(&r.text, plan, problem, model, &r.error)) : EXIT_OK;
+  int printed = a->json
+                    ? print_report(stdout, &r, situ_report_plan(&r.text, plan, model, SITU_REPORT_JSON, NULL, &r.error))
+                    : EXIT_OK;
   if (code == EXIT_OK) code = printed;
   return code == EXIT_OK ? outcome_code(plan) : code;
 }
 
 static void set_defaults(arguments *a) {
   a->instance.granularity = SITU_GRANULARITY_DEFAULT;
-  a->solve.tolerance = a->solve.min_gain = a->solve.uncertainty = SITU_BY_PURPOSE;
+  a->solve.tolerance = a->solve.min_gain = a->solve.uncertainty = SITU_AUTO;
 }
 
 /* Who names solvers wants their plan as it is. */
@@ -71,7 +73,7 @@ static int run(arguments *a) {
   a->instance.model = a->operands[0];
   if (a->instance.granularity == SITU_GRANULARITY_DEFAULT && names_solvers(a))
     a->instance.granularity = strcmp(a->solve.solvers, "layers") == 0 ? SITU_GRANULARITY_LAYER : SITU_GRANULARITY_FUSED;
-  if (a->n_measured && situ_ranks_count(a->solve.ranks) > 1)
+  if (a->n_measured && ranks_summary(a).count > 1)
     return fail_usage("--measure runs plans on the devices of one machine; start situ without mpirun");
   int code = probe_outputs(a);
   if (code != EXIT_OK) return code;
@@ -95,10 +97,10 @@ static int run(arguments *a) {
   a->measure.progress = progress_measure;
   a->measure.context = &p;
   situ_status status = a->n_measured ? situ_place_measured(&plan, &instance, &race, &a->instance, &a->solve,
-                                                           a->n_measured, &a->measure, &error)
+                                                           a->n_measured, &a->race, &error)
                                      : situ_place(&plan, &instance, &a->instance, &a->solve, &error);
   progress_stop(&p);
-  if (situ_plan_exists(plan))
+  if (plan_summary(plan).exists)
     for (int k = 0; k < said.n; k++) tell_warning(NULL, SITU_LOG_WARNING, said.line[k]);
   if (status == SITU_STATUS_OK) print_warnings();
   code = status == SITU_STATUS_OK ? show(a, plan, instance, race) : fail_placing(a, &error);

@@ -8,12 +8,13 @@ static int show(const arguments *a, const situ_profile *profile) {
   report r = {0};
   situ_error error = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, &r, situ_report_profile(&r.text, profile, &look, &r.error));
+  int code = print_report(to, &r, situ_report_profile(&r.text, profile, SITU_REPORT_TABLE, &look, &r.error));
   if (code == EXIT_OK && a->out) {
     if (situ_profile_write(profile, a->device_class, a->out, &error) != SITU_STATUS_OK) return fail_writing(&error);
     fprintf(to, "  %-9s  %s\n", "costs", a->out);
   }
-  if (code == EXIT_OK && a->json) code = print_report(stdout, &r, situ_report_profile_json(&r.text, profile, &r.error));
+  if (code == EXIT_OK && a->json)
+    code = print_report(stdout, &r, situ_report_profile(&r.text, profile, SITU_REPORT_JSON, NULL, &r.error));
   return code;
 }
 
@@ -27,8 +28,8 @@ static int run(arguments *a) {
   a->measure.context = &p;
   interrupt_catch();
   situ_status status = a->profile_from
-                           ? situ_profile_read(&profile, a->operands[0], a->profile_from, &a->measure, &error)
-                           : situ_profile_model(&profile, a->operands[0], &a->measure, &error);
+                           ? situ_profile_read(&profile, a->operands[0], a->profile_from, &a->profile, &error)
+                           : situ_profile_model(&profile, a->operands[0], &a->profile, &error);
   progress_stop(&p);
   code = status == SITU_STATUS_OK ? show(a, profile) : fail_reading(&error);
   situ_profile_free(profile);

@@ -54,7 +54,7 @@ static situ_status gather(contents *of, arguments *a, progress *p, situ_error *e
   if (status == SITU_STATUS_OK && a->run_result) status = read_run(&of->run, a->run_result, error);
   situ_solve_options search = a->solve;
   if (a->compare) search.solvers = NULL; /* --solver names those of the comparison */
-  if (status == SITU_STATUS_OK && a->what_if && situ_plan_exists(of->plan))
+  if (status == SITU_STATUS_OK && a->what_if && plan_summary(of->plan).exists)
     status = situ_what_if_find(&of->what_ifs, of->instance, of->plan, &search, error);
   if (status == SITU_STATUS_OK && a->compare)
     status = contest_hold(&of->c, a, situ_instance_problem(of->instance), p, error);
@@ -62,7 +62,6 @@ static situ_status gather(contents *of, arguments *a, progress *p, situ_error *e
 }
 
 static int write_page(const arguments *a, const contents *of) {
-  const situ_problem *problem = situ_instance_problem(of->instance);
   situ_page_options options = SITU_PAGE_OPTIONS_INIT;
   situ_error error = {0};
   char *text = NULL;
@@ -71,8 +70,7 @@ static int write_page(const arguments *a, const contents *of) {
   options.n_rows = of->c.n;
   options.run_json = of->run;
   options.other = of->other;
-  options.other_problem = of->other_instance ? situ_instance_problem(of->other_instance) : NULL;
-  situ_status status = situ_report_page(&text, of->plan, problem, situ_instance_model(of->instance), &options, &error);
+  situ_status status = situ_report_page(&text, of->plan, situ_instance_model(of->instance), &options, &error);
   if (status == SITU_STATUS_BAD_ARGUMENT) error.status = SITU_STATUS_BAD_INPUT; /* a plan file without a placement */
   return status == SITU_STATUS_OK ? write_text(a, text, status, &error, "page", a->page) : fail_reading(&error);
 }

@@ -7,12 +7,12 @@ static int show(const arguments *a, const situ_run *done, const situ_plan *plan,
   FILE *to = people(a);
   report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, &r, situ_report_run(&r.text, done, problem, &look, &r.error));
+  int code = print_report(to, &r, situ_report_run(&r.text, done, SITU_REPORT_TABLE, &look, &r.error));
   if (code == EXIT_OK)
     tell_stand_ins(a, plan, situ_problem_platform(problem),
                    "so predicted and measured times differ;\n        --map and --device name devices of the engine");
   if (code == EXIT_OK && a->json)
-    code = print_report(stdout, &r, situ_report_run_json(&r.text, done, problem, &r.error));
+    code = print_report(stdout, &r, situ_report_run(&r.text, done, SITU_REPORT_JSON, NULL, &r.error));
   return code;
 }
 
@@ -26,10 +26,12 @@ static int run(arguments *a) {
   a->measure.context = &p;
   interrupt_catch();
   situ_status status = open_plan(&plan, &instance, a, &error);
-  if (status == SITU_STATUS_OK) status = situ_run_plan(&done, plan, instance, &a->measure, &error);
+  if (status == SITU_STATUS_OK) status = situ_run_plan(&done, plan, instance, &a->run, &error);
   progress_stop(&p);
+  situ_run_summary summary = SITU_RUN_SUMMARY_INIT;
+  situ_run_get_summary(done, &summary);
   int code = status != SITU_STATUS_OK ? fail_reading(&error) : EXIT_OK;
-  if (code == EXIT_OK && situ_run_rank(done) == 0) code = show(a, done, plan, instance);
+  if (code == EXIT_OK && summary.rank == 0) code = show(a, done, plan, instance);
   situ_run_free(done);
   situ_plan_free(plan);
   situ_instance_free(instance);

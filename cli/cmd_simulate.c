@@ -4,21 +4,21 @@ static const option_group *const groups[] = {&trace_outputs,   &judged_options, 
                                              &problem_options, &common_options, NULL};
 
 static int show(const arguments *a, const situ_plan *again, const situ_plan *plan, const situ_instance *instance) {
-  const situ_problem *problem = situ_instance_problem(instance);
   FILE *to = people(a);
   report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, &r, situ_report_plan(&r.text, again, problem, NULL, &look, &r.error));
-  long long found = (long long)situ_plan_value_ns(again), stated = (long long)situ_plan_value_ns(plan);
+  int code = print_report(to, &r, situ_report_plan(&r.text, again, NULL, SITU_REPORT_TABLE, &look, &r.error));
+  long long found = (long long)plan_summary(again).value_ns, stated = (long long)plan_summary(plan).value_ns;
   if (code == EXIT_OK && found != stated)
     fprintf(stderr,
             "situ: the plan file states %lld ns, the simulation gives %lld ns; run `situ check` to find the cause\n",
             stated, found);
-  if (code == EXIT_OK && a->gantt && situ_plan_exists(again))
-    code = print_report(to, &r, situ_report_gantt(&r.text, again, problem, &look, &r.error));
+  if (code == EXIT_OK && a->gantt && plan_summary(again).exists)
+    code = print_report(to, &r, situ_report_plan(&r.text, again, NULL, SITU_REPORT_GANTT, &look, &r.error));
   if (code == EXIT_OK) code = write_outputs(a, again, instance);
-  int printed =
-      a->json ? print_report(stdout, &r, situ_report_plan_json(&r.text, again, problem, NULL, &r.error)) : EXIT_OK;
+  int printed = a->json
+                    ? print_report(stdout, &r, situ_report_plan(&r.text, again, NULL, SITU_REPORT_JSON, NULL, &r.error))
+                    : EXIT_OK;
   return code == EXIT_OK ? printed : code;
 }
 
@@ -29,7 +29,7 @@ static int run(arguments *a) {
   int code = probe_outputs(a);
   if (code != EXIT_OK) return code;
   situ_status status = open_plan(&plan, &instance, a, &error);
-  if (status == SITU_STATUS_OK) status = situ_replay(&again, instance, plan, &error);
+  if (status == SITU_STATUS_OK) status = situ_replay(&again, plan, &error);
   if (status == SITU_STATUS_BAD_ARGUMENT) error.status = SITU_STATUS_BAD_INPUT;
   code = status == SITU_STATUS_OK ? show(a, again, plan, instance) : fail_reading(&error);
   situ_plan_free(again);

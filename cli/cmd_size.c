@@ -17,8 +17,9 @@ static int show(const arguments *a, const situ_sizing *sizing) {
   FILE *to = people(a);
   report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, &r, situ_report_size(&r.text, sizing, &look, &r.error));
-  if (code == EXIT_OK && a->json) code = print_report(stdout, &r, situ_report_size_json(&r.text, sizing, &r.error));
+  int code = print_report(to, &r, situ_report_size(&r.text, sizing, SITU_REPORT_TABLE, &look, &r.error));
+  if (code == EXIT_OK && a->json)
+    code = print_report(stdout, &r, situ_report_size(&r.text, sizing, SITU_REPORT_JSON, NULL, &r.error));
   return code == EXIT_OK ? verdict_of(sizing) : code;
 }
 

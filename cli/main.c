@@ -35,11 +35,12 @@ static int options_first(char **words, int n) {
 static int carry_out(const command *c, arguments *a) {
   situ_error error;
   if (c->ranks && situ_ranks_open(&a->solve.ranks, &error) != SITU_STATUS_OK) return fail_reading(&error);
-  int own = situ_ranks_own(a->solve.ranks);
-  if (own > 0) be_silent(a, own);
-  int code = finish(c->run(a)), lost = situ_ranks_lost(a->solve.ranks);
-  if (own == 0 && lost > 0)
-    fprintf(stderr, "situ: %d of %d ranks %s lost; the others continued\n", lost, situ_ranks_count(a->solve.ranks),
+  situ_ranks_summary ranks = ranks_summary(a);
+  if (ranks.own > 0) be_silent(a, ranks.own);
+  int code = finish(c->run(a));
+  int lost = (int)ranks_summary(a).lost;
+  if (ranks.own == 0 && lost > 0)
+    fprintf(stderr, "situ: %d of %d ranks %s lost; the others continued\n", lost, ranks.count,
             lost > 1 ? "were" : "was");
   situ_ranks_free(a->solve.ranks);
   return code;

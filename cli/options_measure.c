@@ -5,7 +5,7 @@ static const char *const levels[] = {"all", "none", "basic", "extended", NULL};
 
 #define MAP_ROW                                                                                                      \
   {                                                                                                                  \
-    .name = "map", .kind = OPTION_TEXT, .offset = AT(measure.map), .value = "NAME=THREADS[/SLOWER][@DEVICE],...",    \
+    .name = "map", .kind = OPTION_TEXT, .offset = AT(run.map), .value = "NAME=THREADS[/SLOWER][@DEVICE],...",        \
     .about =                                                                                                         \
         "How devices of the platform map to the engine: number of threads, a factor that slows the device down by "  \
         "waiting (to try devices of different speed on one machine), and the name of the engine's device. Default: " \
@@ -61,7 +61,7 @@ static const option measure_rows[] = {
      .about = "Number of unmeasured inputs that run first. Default: 3."},
     {.name = "queue",
      .kind = OPTION_SMALL,
-     .offset = AT(measure.queue),
+     .offset = AT(run.queue),
      .value = "N",
      .min = 1,
      .about = "Pipelines: number of inputs in flight for each part. Default: 2."},
@@ -78,7 +78,7 @@ static const option measure_rows[] = {
      .about = "Seed of the random inputs. Default: 0."},
     {.name = "in-process",
      .kind = OPTION_ON,
-     .offset = AT(measure.in_process),
+     .offset = AT(run.in_process),
      .about = "Run engines inside the situ process, one part at a time, to measure the overhead of worker processes. A "
               "crash of an engine then ends situ. Not for pipelines."},
     {0}};
@@ -107,13 +107,13 @@ static const option race_rows[] = {
      .about = "Maximum number of rounds of the race. Default: 20."},
     {.name = "race-log",
      .kind = OPTION_TEXT,
-     .offset = AT(measure.log),
+     .offset = AT(race.log),
      .value = "FILE.json",
      .family = "file",
      .about = "Write the measurements to this file."},
     {.name = "race-from",
      .kind = OPTION_TEXT,
-     .offset = AT(measure.replay),
+     .offset = AT(race.replay),
      .value = "FILE.json",
      .family = "file",
      .about = "Measure nothing: replay the measurements that --race-log wrote for the same search, which gives the "
@@ -157,13 +157,13 @@ static const option trial_rows[] = {
      .about = "Number of inputs that each placement runs, alternating with the best single device. Default: 7."},
     {.name = "trials-log",
      .kind = OPTION_TEXT,
-     .offset = AT(measure.log),
+     .offset = AT(race.log),
      .value = "FILE.json",
      .family = "file",
      .about = "Write the measurements to this file."},
     {.name = "trials-from",
      .kind = OPTION_TEXT,
-     .offset = AT(measure.replay),
+     .offset = AT(race.replay),
      .value = "FILE.json",
      .family = "file",
      .about = "Measure nothing: replay the measurements that --trials-log wrote for the same training, which gives the "
@@ -185,7 +185,7 @@ static const option profile_rows[] = {{.name = "from",
                                        .about = "Run nothing: read the times from this existing profile."},
                                       {.name = "memory",
                                        .kind = OPTION_TEXT,
-                                       .offset = AT(measure.memory),
+                                       .offset = AT(profile.memory),
                                        .value = "FILE.csv",
                                        .family = "file",
                                        .about = "Read the scratch memory of kernels from ONNX Runtime's statistics per "

@@ -132,7 +132,7 @@ void tell_stand_ins(const arguments *a, const situ_plan *plan, const situ_platfo
   char names[200] = "";
   size_t at = 0;
   int n = 0;
-  if (a->measure.device || (a->measure.map && strchr(a->measure.map, '@'))) return;
+  if (a->measure.device || (a->run.map && strchr(a->run.map, '@'))) return;
   situ_device device = SITU_DEVICE_INIT;
   situ_device_use use = SITU_DEVICE_USE_INIT;
   for (int32_t d = 0; situ_platform_device(platform, d, &device) && at < sizeof names; d++) {
@@ -224,7 +224,7 @@ int probe_outputs(const arguments *a) {
         "only one of --json and the outputs named \"-\" can go to standard output; name a file for the others");
   for (int i = 0; i < n; i++) {
     if (is_stdout(paths[i])) paths[i] = NULL;
-    if (paths[i] && situ_text_probe(paths[i], &error) != SITU_STATUS_OK) return fail_writing(&error);
+    if (paths[i] && situ_path_check_writable(paths[i], &error) != SITU_STATUS_OK) return fail_writing(&error);
   }
   return check_clashes(a, paths, n);
 }
@@ -256,20 +256,19 @@ int write_text(const arguments *a, char *text, situ_status status, situ_error *e
 
 /* The pictures of a plan: timeline, parts, page. */
 static int write_drawings(const arguments *a, const situ_plan *plan, const situ_instance *instance) {
-  const situ_problem *problem = situ_instance_problem(instance);
   situ_error error = {.status = SITU_STATUS_OK};
   char *text = NULL;
   int code = EXIT_OK;
   if (a->svg) {
-    situ_status status = situ_report_plan_svg(&text, plan, problem, &error);
+    situ_status status = situ_report_plan(&text, plan, NULL, SITU_REPORT_SVG, NULL, &error);
     code = write_text(a, text, status, &error, "picture", a->svg);
   }
   if (a->graph_svg && code == EXIT_OK) {
-    situ_status status = situ_report_parts_svg(&text, plan, problem, &error);
+    situ_status status = situ_report_plan(&text, plan, NULL, SITU_REPORT_PARTS, NULL, &error);
     code = write_text(a, text, status, &error, "parts", a->graph_svg);
   }
   if (a->page && code == EXIT_OK) {
-    situ_status status = situ_report_page(&text, plan, problem, situ_instance_model(instance), NULL, &error);
+    situ_status status = situ_report_page(&text, plan, situ_instance_model(instance), NULL, &error);
     code = write_text(a, text, status, &error, "page", a->page);
   }
   return code;
@@ -282,19 +281,34 @@ static int write_format(const arguments *a, const situ_plan *plan, const situ_in
   char *text = NULL;
   if (!is_stdout(path)) /* a writer of folders makes no text */
     return written(a, situ_instance_export(instance, plan, writer, path, &error), &error, writer, path);
-  situ_status status = situ_write(&text, writer, plan, situ_instance_problem(instance), &error);
+  situ_status status = situ_write(&text, writer, plan, &error);
   return write_text(a, text, status, &error, writer, path);
 }
 
+situ_plan_summary plan_summary(const situ_plan *plan) {
+  situ_plan_summary summary = SITU_PLAN_SUMMARY_INIT;
+  summary.outcome = SITU_OUTCOME_LIMIT;
+  situ_plan_get_summary(plan, &summary);
+  return summary;
+}
+
+situ_ranks_summary ranks_summary(const arguments *a) {
+  situ_ranks_summary summary = SITU_RANKS_SUMMARY_INIT;
+  situ_ranks_get_summary(a->solve.ranks, &summary);
+  return summary;
+}
+
 int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance *instance) {
-  const situ_problem *problem = situ_instance_problem(instance);
   situ_error error = {0};
   char *text = NULL;
   int code = EXIT_OK;
   if (teller != 0 || (!a->out && !a->svg && !a->graph_svg && !a->page && !a->trace && a->n_writes == 0)) return code;
-  bool exists = situ_plan_exists(plan);
-  bool proved = situ_plan_outcome(plan) == SITU_OUTCOME_INFEASIBLE && /* and `check` will see it too */
-                (situ_plan_verified_ns(plan) == SITU_NEVER_NS || situ_problem_conflict(problem));
+  situ_plan_summary summary = plan_summary(plan);
+  situ_problem_summary problem = SITU_PROBLEM_SUMMARY_INIT;
+  situ_problem_get_summary(situ_plan_problem(plan), &problem);
+  bool exists = summary.exists;
+  bool proved = summary.outcome == SITU_OUTCOME_INFEASIBLE && /* and `check` will see it too */
+                (summary.verified_ns == SITU_NEVER_NS || problem.conflict);
   if (!exists && !(proved && a->out)) {
     fputs("situ: there is no plan, so no file was written\n", stderr);
     return code;
@@ -313,7 +327,7 @@ int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance
 }
 
 int outcome_code(const situ_plan *plan) {
-  switch (situ_plan_outcome(plan)) {
+  switch (plan_summary(plan).outcome) {
     case SITU_OUTCOME_OPTIMAL:
     case SITU_OUTCOME_FEASIBLE: return EXIT_OK;
     case SITU_OUTCOME_INFEASIBLE: return EXIT_INFEASIBLE;

@@ -266,9 +266,14 @@ void arguments_init(arguments *a) {
                    .solve = SITU_SOLVE_OPTIONS_INIT,
                    .learn = SITU_LEARN_OPTIONS_INIT,
                    .measure = SITU_MEASURE_OPTIONS_INIT,
+                   .profile = SITU_PROFILE_OPTIONS_INIT,
+                   .run = SITU_RUN_OPTIONS_INIT,
+                   .race = SITU_RACE_OPTIONS_INIT,
                    .size = SITU_SIZE_OPTIONS_INIT,
                    .device_class = "cpu"};
-  a->measure.read = &a->read;
+  a->profile.measure = a->run.measure = &a->measure;
+  a->profile.read = &a->read;
+  a->race.run = &a->run;
   a->instance.read = &a->read;
   a->instance.cost = &a->cost;
   a->instance.problem = &a->problem;

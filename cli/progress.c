@@ -62,12 +62,13 @@ int progress_record(progress *p) {
 }
 
 int progress_write(progress *p, const situ_plan *plan, const char *path) {
+  situ_plan_summary found = plan_summary(plan);
   if (plan)
-    add_row(p, &(situ_progress){.solver = situ_plan_solver(plan),
-                                .seconds = situ_plan_seconds(plan),
-                                .steps = situ_plan_steps(plan),
-                                .value_ns = situ_plan_value_ns(plan),
-                                .lower_bound_ns = situ_plan_lower_bound_ns(plan)});
+    add_row(p, &(situ_progress){.solver = found.solver,
+                                .seconds = found.seconds,
+                                .steps = found.steps,
+                                .value_ns = found.value_ns,
+                                .lower_bound_ns = found.lower_bound_ns});
   situ_error error = {0};
   bool whole = ferror(p->rows) == 0;
   whole &= fclose(p->rows) == 0;

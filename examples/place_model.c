@@ -19,14 +19,16 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s %s\n", error.where, error.text);
     return 1;
   }
-  const situ_problem *problem = situ_instance_problem(instance);
+  const situ_problem *problem = situ_plan_problem(plan);
   const situ_graph *graph = situ_problem_graph(problem);
   const situ_platform *platform = situ_problem_platform(problem);
-  for (int32_t v = 0; situ_plan_exists(plan) && v < situ_graph_n_operators(graph); v++)
+  situ_plan_summary found = SITU_PLAN_SUMMARY_INIT;
+  situ_plan_get_summary(plan, &found);
+  for (int32_t v = 0; found.exists && v < found.n_operators; v++)
     printf("%s\t%s\n", situ_platform_device_name(platform, situ_plan_device(plan, v)),
            situ_graph_operator_name(graph, v));
-  fprintf(stderr, "%lld ns, never below %lld ns, one device alone %lld ns\n", (long long)situ_plan_value_ns(plan),
-          (long long)situ_plan_lower_bound_ns(plan), (long long)situ_plan_best_single_ns(plan));
+  fprintf(stderr, "%lld ns, never below %lld ns, one device alone %lld ns\n", (long long)found.value_ns,
+          (long long)found.lower_bound_ns, (long long)found.best_single_ns);
   situ_plan_free(plan);
   situ_instance_free(instance);
   return 0;

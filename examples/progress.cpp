@@ -49,7 +49,9 @@ int main() {
     std::fprintf(stderr, "%s %s\n", error.where, error.text);
     return 1;
   }
-  std::printf("%s by %s: %lld ns\n", situ_outcome_name(situ_plan_outcome(found)), situ_plan_solver(found),
-              static_cast<long long>(situ_plan_value_ns(found)));
-  return situ_plan_exists(found) && watch.calls > 0 ? 0 : 1;
+  situ_plan_summary summary = SITU_PLAN_SUMMARY_INIT;
+  situ_plan_get_summary(found, &summary);
+  std::printf("%s by %s: %lld ns\n", situ_outcome_name(summary.outcome), summary.solver,
+              static_cast<long long>(summary.value_ns));
+  return summary.exists && watch.calls > 0 ? 0 : 1;
 }

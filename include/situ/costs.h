@@ -52,10 +52,15 @@ SITU_API void situ_costs_free(situ_costs *costs);
 /* The operator that carries the time of the fused kernel that `op` belongs to. All other operators of the kernel have 0
  * ns and share its device. Returns `op` itself if it is not fused, -1 if there is no such operator. */
 SITU_API int32_t situ_costs_kernel(const situ_costs *costs, int32_t op);
-/* Where the costs come from, in words ("roofline at 50 % of peak", "workload file"). */
-SITU_API const char *situ_costs_source(const situ_costs *costs);
-/* Nanoseconds in one time unit of the file that the costs were read from (1,000,000 for a workload in ms), or 0. */
-SITU_API int64_t situ_costs_unit_ns(const situ_costs *costs);
+typedef struct situ_costs_summary {
+  size_t size;
+  const char *source; /* where the costs come from, in words ("roofline at 50 % of peak", "workload file") */
+  int64_t unit_ns;    /* nanoseconds in one time unit of the file that the costs were read from (1,000,000 for a
+                         workload in ms), or 0 */
+} situ_costs_summary;
+#define SITU_COSTS_SUMMARY_INIT SITU_SIZED(situ_costs_summary)
+/* False, and nothing is written, if the costs or `out` are NULL or `out` has no size. */
+SITU_API bool situ_costs_get_summary(const situ_costs *costs, situ_costs_summary *out);
 /* Time of operator `op` on `device`: SITU_NEVER_NS if it cannot run there, or if there is no such operator or
  * device. */
 SITU_API int64_t situ_costs_time_ns(const situ_costs *costs, const situ_platform *platform, int32_t op, int32_t device);

@@ -1,7 +1,7 @@
 /* situ/explain.h - why a plan takes as long as it does: its parts, its bottleneck, the stages of a pipeline, the
  * critical path of a stream.
  *
- * An explanation is frozen: any number of threads may read it. It does not refer to the plan or the problem. */
+ * An explanation is frozen: any number of threads may read it. It does not refer to the plan. */
 #ifndef SITU_EXPLAIN_H
 #define SITU_EXPLAIN_H
 
@@ -13,10 +13,9 @@ extern "C" {
 
 typedef struct situ_explanation situ_explanation;
 
-/* Computes everything that the accessors below return. BAD_ARGUMENT if the plan has no placement or belongs to another
- * problem. O(used devices * (V + E)), plus sorting the transfers. */
-SITU_API situ_status situ_explain(situ_explanation **out, const situ_plan *plan, const situ_problem *problem,
-                                  situ_error *error);
+/* Computes everything that the accessors below return. BAD_ARGUMENT if the plan has no placement.
+ * O(used devices * (V + E)), plus sorting the transfers. */
+SITU_API situ_status situ_explain(situ_explanation **out, const situ_plan *plan, situ_error *error);
 SITU_API void situ_explanation_free(situ_explanation *explanation);
 
 /* A part: operators of one device that an engine can run as one piece, because no path leaves them and enters them
@@ -30,14 +29,11 @@ typedef struct situ_part {
 } situ_part;
 
 /* Parts in order of their start times; if the plan has no times, in order of their first operators. */
-SITU_API int32_t situ_explanation_n_parts(const situ_explanation *explanation);
 SITU_API situ_part situ_explanation_part(const situ_explanation *explanation, int32_t index);
 /* The part that an operator belongs to; -1 if there is no such operator. */
 SITU_API int32_t situ_explanation_part_of(const situ_explanation *explanation, int32_t op);
 /* The contents of a part in words ("layers 0-23, lm_head"); "" past the end. */
 SITU_API const char *situ_explanation_part_name(const situ_explanation *explanation, int32_t index);
-/* Bytes sent to another memory, counted once for each tensor and receiving memory. */
-SITU_API int64_t situ_explanation_transfer_bytes(const situ_explanation *explanation);
 
 /* The bottleneck of a plan. */
 typedef enum situ_limit_kind {
@@ -51,7 +47,6 @@ typedef struct situ_limit {
   int32_t index; /* the device, or a link of the channel; -1 for a chain */
   double share;  /* load as a share of the plan's value; for a chain, the maximum load of a device */
 } situ_limit;
-SITU_API situ_limit situ_explanation_limit(const situ_explanation *explanation);
 /* "chain", "device", "link". */
 SITU_API const char *situ_limit_name(situ_limit_kind kind);
 
@@ -61,7 +56,6 @@ typedef struct situ_path_share {
   int32_t link;   /* the link that transfers; -1 for computing and waiting */
   int64_t time_ns;
 } situ_path_share;
-SITU_API int32_t situ_explanation_n_shares(const situ_explanation *explanation);
 SITU_API situ_path_share situ_explanation_share(const situ_explanation *explanation, int32_t index);
 
 /* A stage: all operators of one device. A replica of another device has no stage of its own. Closed: it never grows. */
@@ -75,7 +69,6 @@ typedef struct situ_stage {
 
 /* Stages in the order of the data flow. If data goes back and forth between devices, which cannot happen in contiguous
  * pipelines, in order of their first operators. */
-SITU_API int32_t situ_explanation_n_stages(const situ_explanation *explanation);
 SITU_API situ_stage situ_explanation_stage(const situ_explanation *explanation, int32_t index);
 
 /* A step of the critical path: an operator or a transfer. Closed: it never grows. */
@@ -88,8 +81,17 @@ typedef struct situ_path_step {
 /* stream: a chain of operators and transfers from time 0 to the end of the plan. Each waits for the one before it: for
  * its data, its device or its link. Where a step starts after the previous one ends, the plan is idle in between. 0
  * steps for other execution models and for plans without times. */
-SITU_API int32_t situ_explanation_n_steps(const situ_explanation *explanation);
 SITU_API situ_path_step situ_explanation_step(const situ_explanation *explanation, int32_t index);
+
+typedef struct situ_explanation_summary {
+  size_t size;
+  int32_t n_parts, n_shares, n_stages, n_steps;
+  int64_t transfer_bytes; /* sent to another memory, counted once for each tensor and receiving memory */
+  situ_limit limit;
+} situ_explanation_summary;
+#define SITU_EXPLANATION_SUMMARY_INIT SITU_SIZED(situ_explanation_summary)
+/* False, and nothing is written, if the explanation or `out` is NULL or `out` has no size. */
+SITU_API bool situ_explanation_get_summary(const situ_explanation *explanation, situ_explanation_summary *out);
 
 #ifdef __cplusplus
 }

@@ -103,13 +103,16 @@ SITU_API situ_status situ_graph_builder_status(const situ_graph_builder *builder
 SITU_API situ_status situ_graph_freeze(situ_graph **out, const situ_graph_builder *builder, situ_error *error);
 SITU_API void situ_graph_free(situ_graph *graph);
 
-SITU_API const char *situ_graph_model(const situ_graph *graph);
-SITU_API int32_t situ_graph_n_operators(const situ_graph *graph);
-SITU_API int32_t situ_graph_n_tensors(const situ_graph *graph);
-/* The number of (tensor, consumer) pairs. */
-SITU_API int64_t situ_graph_n_uses(const situ_graph *graph);
-/* The number of distinct (producer, consumer) pairs. */
-SITU_API int64_t situ_graph_n_edges(const situ_graph *graph);
+typedef struct situ_graph_summary {
+  size_t size;
+  const char *model; /* its name */
+  int32_t n_operators, n_tensors;
+  int64_t n_uses;  /* (tensor, consumer) pairs */
+  int64_t n_edges; /* distinct (producer, consumer) pairs */
+} situ_graph_summary;
+#define SITU_GRAPH_SUMMARY_INIT SITU_SIZED(situ_graph_summary)
+/* False, and nothing is written, if the graph or `out` is NULL or `out` has no size. */
+SITU_API bool situ_graph_get_summary(const situ_graph *graph, situ_graph_summary *out);
 
 /* The description of operator `index` and of tensor `index`; false when there is none. */
 SITU_API bool situ_graph_operator(const situ_graph *graph, int32_t index, situ_operator *out);

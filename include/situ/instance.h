@@ -1,8 +1,8 @@
 /* situ/instance.h - the one-call interface: from names to a posed problem, and plan files that record their model,
  * platform and options.
  *
- * An instance is frozen: any number of threads may read it. It owns its problem and its model. Everything that options
- * point to is copied if it is needed after the call. */
+ * An instance is frozen: any number of threads may read it. It owns its problem and its model; plans of it may outlive
+ * it. Everything that options point to is copied if it is needed after the call. */
 #ifndef SITU_INSTANCE_H
 #define SITU_INSTANCE_H
 
@@ -58,9 +58,8 @@ typedef struct situ_instance_options {
   double min_speed;
   /* Names of writers (situ/write.h) that must be able to represent the plan. situ_place finds the best plan that all
    * their targets can run (situ_solve_options.form). UNSUPPORTED if one of them can represent no plan of this model. */
-  const char *const *writers;
   int32_t n_writers;
-  int32_t reserved; /* 0 */
+  const char *const *writers;
 } situ_instance_options;
 #define SITU_INSTANCE_OPTIONS_INIT SITU_SIZED(situ_instance_options)
 
@@ -76,15 +75,14 @@ SITU_API situ_granularity situ_instance_granularity(const situ_instance *instanc
 
 /* The main path in one call: opens the instance and solves it. If every operator is pinned, the placement is only
  * evaluated (the plan's solver is "fix"). Pins that break a constraint give the outcome INFEASIBLE, and the reason
- * names the rule. *instance must outlive *out: free it after *out. */
+ * names the rule. */
 SITU_API situ_status situ_place(situ_plan **out, situ_instance **instance, const situ_instance_options *options,
                                 const situ_solve_options *solve, situ_error *error);
 
 /* Simulates the placement, order and calls of `plan` again. The new plan has the simulated value and times. Its bound
  * and best single device are copied from `plan`, and its outcome is OPTIMAL if the value still equals the bound. If
  * `plan` was read from a file, these are claims, which situ_check verifies. BAD_ARGUMENT if it has no placement. */
-SITU_API situ_status situ_replay(situ_plan **out, const situ_instance *instance, const situ_plan *plan,
-                                 situ_error *error);
+SITU_API situ_status situ_replay(situ_plan **out, const situ_plan *plan, situ_error *error);
 
 /* The content of a plan file for `plan`; free it with situ_text_free. */
 SITU_API situ_status situ_plan_text(char **out, const situ_plan *plan, const situ_instance *instance,
@@ -104,9 +102,7 @@ SITU_API situ_status situ_plan_read(situ_plan **out, situ_instance **instance, c
  * (a published split, an object from operator to device, a plan). If the file is a plan, its sequence, calls and
  * replicas are used too, and everything that `options` leave at its default is taken from the plan: platform, costs,
  * objective, execution model, constraints. Every operator must be placed. Constraints are not enforced; situ_check
- * names those that are broken. BAD_INPUT if the file is malformed or omits an operator. *instance must outlive *out:
- * free it after *out.
- */
+ * names those that are broken. BAD_INPUT if the file is malformed or omits an operator. */
 SITU_API situ_status situ_plan_import(situ_plan **out, situ_instance **instance, const situ_instance_options *options,
                                       const char *path, situ_error *error);
 

@@ -56,7 +56,7 @@ typedef struct situ_option_info {
   const char *title;          /* help: meaning, unit and default */
   const char *also;           /* words that people type for it, separated by spaces, for suggestions; or NULL */
   const char *old;            /* an earlier name that still works, or NULL */
-  const char *family;         /* of its values: a table of situ_report_list_json, "file" or NULL */
+  const char *family;         /* of its values: a table of situ_report_list, "file" or NULL */
 } situ_option_info;
 #define SITU_OPTION_INFO_INIT SITU_SIZED(situ_option_info)
 

@@ -23,26 +23,27 @@ typedef struct situ_pareto_options {
 
 /* Finds the front of a stream problem. The problem's limits on period and latency are ignored; everything else holds.
  * Every point is a plan that situ_solve found and checked. BAD_ARGUMENT for other execution models. options may be
- * NULL. `problem` and everything it borrows must outlive *out. */
+ * NULL. */
 SITU_API situ_status situ_pareto(situ_front **out, const situ_problem *problem, const situ_pareto_options *options,
                                  situ_error *error);
 SITU_API void situ_front_free(situ_front *front);
-/* The number of points, which are sorted by rising latency and falling period; 0 if no plan was found. */
-SITU_API int32_t situ_front_n_points(const situ_front *front);
-/* The plan of a point, borrowed; NULL past the end. situ_plan_latency_ns and situ_plan_period_ns give its latency and
- * period. */
+/* The problem that it is a front of, borrowed: it lives as long as the front. */
+SITU_API const situ_problem *situ_front_problem(const situ_front *front);
+/* The plan of a point, by rising latency and falling period; borrowed. NULL past the end. */
 SITU_API const situ_plan *situ_front_plan(const situ_front *front, int32_t index);
-/* Proved lower bounds on the latency and on the period of every plan. */
-SITU_API int64_t situ_front_least_latency_ns(const situ_front *front);
-SITU_API int64_t situ_front_least_period_ns(const situ_front *front);
-/* The names of these bounds, "" for none. */
-SITU_API const char *situ_front_latency_bound(const situ_front *front);
-SITU_API const char *situ_front_period_bound(const situ_front *front);
-/* Why there is no plan at all, or "". */
-SITU_API const char *situ_front_reason(const situ_front *front);
-/* Whether it is proved that there is no plan. */
-SITU_API bool situ_front_infeasible(const situ_front *front);
-SITU_API double situ_front_seconds(const situ_front *front);
+
+typedef struct situ_front_summary {
+  size_t size;
+  int32_t n_points;                         /* 0 if no plan was found */
+  bool infeasible;                          /* it is proved that there is no plan */
+  int64_t min_latency_ns, min_period_ns;    /* proved lower bounds on the latency and on the period of every plan */
+  const char *latency_bound, *period_bound; /* the names of these bounds, "" for none */
+  const char *reason;                       /* why there is no plan at all, or "" */
+  double seconds;
+} situ_front_summary;
+#define SITU_FRONT_SUMMARY_INIT SITU_SIZED(situ_front_summary)
+/* False, and nothing is written, if the front or `out` is NULL or `out` has no size. */
+SITU_API bool situ_front_get_summary(const situ_front *front, situ_front_summary *out);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,11 @@
 /* situ/plan.h - the answer: which device runs each operator, when, and how good that is.
  *
+ * A plan knows its problem and keeps it alive: the program may free problem, costs, platform, graph and instance before
+ * the plan.
+ *
  * A plan is frozen: any number of threads may read it. Texts and arrays belong to the plan or the verdict. For a NULL
  * plan or an index out of range, accessors return -1 for a device or call, SITU_NEVER_NS for a value, "" for a text and
- * 0 otherwise. */
+ * 0 otherwise. Indices are below the counts of situ_plan_summary, those of operators in the order of the graph. */
 #ifndef SITU_PLAN_H
 #define SITU_PLAN_H
 
@@ -36,7 +39,7 @@ typedef enum situ_form {
 typedef enum situ_outcome {
   SITU_OUTCOME_OPTIMAL = 0, /* a plan whose value equals a proved lower bound */
   SITU_OUTCOME_FEASIBLE,    /* a plan, with a gap */
-  SITU_OUTCOME_INFEASIBLE,  /* it is proved that there is no plan; situ_plan_reason says why */
+  SITU_OUTCOME_INFEASIBLE,  /* it is proved that there is no plan; the reason of the summary says why */
   SITU_OUTCOME_LIMIT,       /* no plan was found within the budget */
   SITU_OUTCOME_CANCELLED    /* a callback stopped the solve before a plan was found */
 } situ_outcome;
@@ -59,38 +62,52 @@ typedef struct situ_device_use {
 #define SITU_DEVICE_USE_INIT SITU_SIZED(situ_device_use)
 
 SITU_API void situ_plan_free(situ_plan *plan);
-SITU_API situ_outcome situ_plan_outcome(const situ_plan *plan);
-/* Whether there is a placement (outcome OPTIMAL or FEASIBLE). The accessors of devices and times need one. */
-SITU_API bool situ_plan_exists(const situ_plan *plan);
-/* The makespan or the period; SITU_NEVER_NS without a placement. */
-SITU_API int64_t situ_plan_value_ns(const situ_plan *plan);
-/* stream with a limit on period or latency: both, one of which is the value; SITU_NEVER_NS otherwise. */
-SITU_API int64_t situ_plan_latency_ns(const situ_plan *plan);
-SITU_API int64_t situ_plan_period_ns(const situ_plan *plan);
-/* With a limit by other costs: the latency of the plan by those costs; SITU_NEVER_NS otherwise. */
-SITU_API int64_t situ_plan_other_ns(const situ_plan *plan);
+/* The problem that it is a plan of, borrowed: it lives as long as the plan. NULL for NULL. */
+SITU_API const situ_problem *situ_plan_problem(const situ_plan *plan);
+
+/* What a plan says as a whole. Times are SITU_NEVER_NS where nothing is known. */
+typedef struct situ_plan_summary {
+  size_t size;
+  situ_outcome outcome;
+  bool exists;  /* there is a placement (outcome OPTIMAL or FEASIBLE): functions of devices and times need one */
+  bool claimed; /* outcome and bound are claims from a plan file that have not been checked */
+  int32_t n_operators, n_devices, n_transfers;
+  int32_t n_statistics;          /* 0 for a plan read from a file */
+  int64_t value_ns;              /* the makespan or the period */
+  int64_t latency_ns, period_ns; /* stream with a limit on period or latency: both, one of which is the value */
+  int64_t secondary_ns;          /* with a limit by secondary costs: the latency by those */
+  int64_t lower_bound_ns;        /* proved for the value of every plan of the problem; >= 0 */
+  int64_t verified_ns; /* what situ_check verified of that bound from a certificate after the solve; 0 for a plan read
+                          from a file */
+  double gap;          /* (value - bound) / value; 0 when both are 0; 1 without a placement */
+  int64_t best_single_ns;     /* the best value that a single device reaches alone */
+  int32_t best_single_device; /* that device; -1 if no device can run everything */
+  int32_t n_handovers;        /* how often data changes devices, counted once for each tensor and receiving device; -1
+                                 without a placement */
+  /* The best plan found, if one with fewer hand-overs was chosen instead (situ_solve_options.tolerance, min_gain,
+   * max_parts); else this plan. */
+  int64_t best_found_ns;
+  int32_t best_found_handovers; /* -1 without a placement */
+  /* If a form was required (situ_solve_options.form): the value of the answer without that form, if it is better.
+   * Otherwise the value of this plan. */
+  int64_t unrestricted_ns;
+  const char *solver;      /* that found it */
+  const char *bound;       /* the name of the bound behind the lower bound; "" for none */
+  const char *reason;      /* why there is no placement; "" otherwise */
+  const char *certificate; /* the kind of the one that the plan carries ("area_price",
+                              docs/theory/bounds/certificates.md), or "" */
+  int64_t steps;           /* of the solve that found the plan, like the next two */
+  uint64_t seed;
+  double seconds;
+} situ_plan_summary;
+#define SITU_PLAN_SUMMARY_INIT SITU_SIZED(situ_plan_summary)
+/* False, and nothing is written, if the plan or `out` is NULL or `out` has no size. */
+SITU_API bool situ_plan_get_summary(const situ_plan *plan, situ_plan_summary *out);
+
 /* The latency of one input by the parts that an engine cuts the model into, where the costs come from a profile that
- * knows what a part takes (docs/model.md, "Parts"): what auto compares plans by. Otherwise the value of the plan; that
- * too for a plan of another problem. SITU_NEVER_NS without a placement or memory. */
-SITU_API int64_t situ_plan_by_parts_ns(const situ_plan *plan, const situ_problem *problem);
-/* A proved lower bound on the value of every plan of the problem; >= 0. */
-SITU_API int64_t situ_plan_lower_bound_ns(const situ_plan *plan);
-/* (value - bound) / value; 0 when both are 0; 1 without a placement. */
-SITU_API double situ_plan_gap(const situ_plan *plan);
-/* The best value that a single device reaches alone, and that device; SITU_NEVER_NS and -1 if no device can run
- * everything. */
-SITU_API int64_t situ_plan_best_single_ns(const situ_plan *plan);
-SITU_API int32_t situ_plan_best_single_device(const situ_plan *plan);
-/* The value and hand-overs of the best plan found, if a plan with fewer hand-overs was chosen instead
- * (situ_solve_options.tolerance, min_gain, max_parts); else those of this plan. SITU_NEVER_NS and -1 without a
- * placement. */
-SITU_API int64_t situ_plan_best_found_ns(const situ_plan *plan);
-SITU_API int32_t situ_plan_best_found_handovers(const situ_plan *plan);
-/* If a form was required (situ_solve_options.form): the value of the answer without that form, if it is better.
- * Otherwise the value of this plan. SITU_NEVER_NS without a placement. */
-SITU_API int64_t situ_plan_without_form_ns(const situ_plan *plan);
-/* How often data changes devices, counted once for each tensor and receiving device; -1 without a placement. */
-SITU_API int32_t situ_plan_n_handovers(const situ_plan *plan);
+ * knows what a part takes (docs/model.md, "Parts"): what auto compares plans by. Otherwise the value of the plan.
+ * SITU_NEVER_NS without a placement or memory. */
+SITU_API int64_t situ_plan_by_parts_ns(const situ_plan *plan);
 /* The effect of uncertain costs (docs/theory/models/uncertainty.md). It compares this plan with the best single device
  * or, if that device is the answer, the split that was rejected in its favour. */
 typedef struct situ_robustness {
@@ -98,7 +115,6 @@ typedef struct situ_robustness {
   double uncertainty;                           /* the uncertainty given, such as 0.2 */
   int32_t draws;                                /* number of random draws of the costs */
   bool preferred;                               /* the single device is the answer */
-  bool reserved[3];                             /* false */
   double beats_single;                          /* the share of draws in which the plan is faster */
   double speedup_5, speedup_median, speedup_95; /* percentiles of its speed-up over the single device */
   int64_t regret_ns;                            /* mean loss against the better of the two */
@@ -109,32 +125,13 @@ typedef struct situ_robustness {
 #define SITU_ROBUSTNESS_INIT SITU_SIZED(situ_robustness)
 /* False if it was not requested, or if there is no split or no single device to compare. */
 SITU_API bool situ_plan_robustness(const situ_plan *plan, situ_robustness *out);
-SITU_API const char *situ_plan_solver(const situ_plan *plan); /* the solver that found it */
-SITU_API const char *situ_plan_bound(const situ_plan *plan);  /* the name of the bound behind the lower bound; "" for
-                                                                 none */
-/* Whether outcome and bound are claims from a plan file that have not been checked. */
-SITU_API bool situ_plan_is_claim(const situ_plan *plan);
-/* The lower bound that situ_check verified from a certificate after the solve; at most the lower bound above. 0 for a
- * plan read from a file. */
-SITU_API int64_t situ_plan_verified_ns(const situ_plan *plan);
-SITU_API const char *situ_plan_reason(const situ_plan *plan); /* of infeasibility; "" otherwise */
-/* The kind of the certificate that the plan carries ("area_price", docs/theory/bounds/certificates.md), or "". */
-SITU_API const char *situ_plan_certificate(const situ_plan *plan);
 /* A counter that a solver kept, such as the number of ideals enumerated. Closed: it never grows. */
 typedef struct situ_statistic {
   const char *name; /* "ideal_dp.pairs": solver and counter; "" past the end */
   int64_t value;
 } situ_statistic;
-
-SITU_API int32_t situ_plan_n_statistics(const situ_plan *plan); /* 0 for a plan read from a file */
 SITU_API situ_statistic situ_plan_statistic(const situ_plan *plan, int32_t index);
-/* The steps, seed and seconds of the solve that found the plan. */
-SITU_API int64_t situ_plan_steps(const situ_plan *plan);
-SITU_API uint64_t situ_plan_seed(const situ_plan *plan);
-SITU_API double situ_plan_seconds(const situ_plan *plan);
 
-SITU_API int32_t situ_plan_n_operators(const situ_plan *plan);
-SITU_API int32_t situ_plan_n_devices(const situ_plan *plan);
 SITU_API int32_t situ_plan_device(const situ_plan *plan, int32_t op);
 /* stream: the operators in order of their start times; *operators is borrowed. Returns their number; 0 and NULL for
  * other execution models. */
@@ -144,7 +141,6 @@ SITU_API int64_t situ_plan_start_ns(const situ_plan *plan, int32_t op);
 SITU_API int64_t situ_plan_finish_ns(const situ_plan *plan, int32_t op);
 /* calls: the number of the call that runs the operator, or -1 on a host. */
 SITU_API int32_t situ_plan_call(const situ_plan *plan, int32_t op);
-SITU_API int32_t situ_plan_n_transfers(const situ_plan *plan);
 SITU_API situ_transfer situ_plan_transfer(const situ_plan *plan, int32_t index);
 /* The use of a device; false if there is no such device or no placement. */
 SITU_API bool situ_plan_device_use(const situ_plan *plan, int32_t device, situ_device_use *out);
@@ -164,35 +160,41 @@ typedef struct situ_verdict situ_verdict;
 
 /* Checks a plan against its problem, independently of solvers and simulator. It checks every rule of docs/model.md and
  * keeps at most 100 violations. A plan without a placement breaks the rule "placement", unless its certificate, or a
- * conflict of the problem (situ_problem_conflict), proves that no plan exists. The bound that the certificate proves is
- * recomputed in integers; a certificate that does not prove its claim breaks the rule "certificate". BAD_ARGUMENT if
- * the plan and the problem differ in the number of operators or devices. */
-SITU_API situ_status situ_check(situ_verdict **out, const situ_problem *problem, const situ_plan *plan,
-                                situ_error *error);
+ * conflict of the problem, proves that no plan exists. The bound that the certificate proves is
+ * recomputed in integers; a certificate that does not prove its claim breaks the rule "certificate". The verdict keeps
+ * the plan alive. */
+SITU_API situ_status situ_check(situ_verdict **out, const situ_plan *plan, situ_error *error);
 SITU_API void situ_verdict_free(situ_verdict *verdict);
 /* Repeats by simulation, for the verdict on a plan, what situ_check cannot recompute: what drawn costs say of it
  * (situ_robustness). A claim that they do not confirm breaks the rule "claim". Does nothing for a plan with violations.
- * BAD_ARGUMENT if the plan and the problem differ in the number of operators or devices. */
-SITU_API situ_status situ_verdict_recompute(situ_verdict *verdict, const situ_problem *problem, const situ_plan *plan,
-                                            situ_error *error);
-/* Which optional claims of the plan were recomputed, and which could not be, since the file does not show the plan that
- * they are of: members of a plan file with commas between, such as "best_found, robustness"; "" for none. */
-SITU_API const char *situ_verdict_recomputed(const situ_verdict *verdict);
-SITU_API const char *situ_verdict_unchecked(const situ_verdict *verdict);
+ */
+SITU_API situ_status situ_verdict_recompute(situ_verdict *verdict, situ_error *error);
 /* Turns a lower bound that its certificate does not prove into a violation, of the rule "proof", and likewise claims
  * that could not be recomputed: call situ_verdict_recompute before. Without this call a plan may claim any bound up to
- * its value, and only situ_verdict_unverified reports it. */
+ * its value, and only `unverified` of the summary reports it. */
 SITU_API void situ_verdict_require_proof(situ_verdict *verdict);
-SITU_API int32_t situ_verdict_n_violations(const situ_verdict *verdict); /* those kept */
-SITU_API int64_t situ_verdict_n_found(const situ_verdict *verdict);      /* all */
+
+typedef struct situ_verdict_summary {
+  size_t size;
+  int32_t n_violations; /* those kept */
+  int64_t n_found;      /* all violations */
+  /* The lower bound that the plan's certificate proves; 0 for none, SITU_NEVER_NS if it proves that there is no plan.
+   */
+  int64_t verified_ns;
+  /* The kind of the certificate that was checked ("area_price", docs/theory/bounds/certificates.md); "conflict" if a
+   * conflict of the problem rules out every plan; or "". */
+  const char *certificate;
+  /* "" if the plan's lower bound is verified; otherwise the reason why it is not, in words. Not a violation by itself.
+   */
+  const char *unverified;
+  /* Which optional claims of the plan were recomputed, and which could not be, since the file does not show the plan
+   * that they are of: members of a plan file with commas between, such as "best_found, robustness"; "" for none. */
+  const char *recomputed, *unchecked;
+} situ_verdict_summary;
+#define SITU_VERDICT_SUMMARY_INIT SITU_SIZED(situ_verdict_summary)
+/* False, and nothing is written, if the verdict or `out` is NULL or `out` has no size. */
+SITU_API bool situ_verdict_get_summary(const situ_verdict *verdict, situ_verdict_summary *out);
 SITU_API situ_violation situ_verdict_violation(const situ_verdict *verdict, int32_t index);
-/* The lower bound that the plan's certificate proves; 0 for none, SITU_NEVER_NS if it proves that there is no plan. */
-SITU_API int64_t situ_verdict_verified_ns(const situ_verdict *verdict);
-/* The kind of the certificate that was checked ("area_price", docs/theory/bounds/certificates.md); "conflict" if a
- * conflict of the problem rules out every plan; or "". */
-SITU_API const char *situ_verdict_certificate(const situ_verdict *verdict);
-/* "" if the plan's lower bound is verified; otherwise the reason why it is not, in words. Not a violation by itself. */
-SITU_API const char *situ_verdict_unverified(const situ_verdict *verdict);
 
 #ifdef __cplusplus
 }

@@ -40,22 +40,22 @@ typedef enum situ_device_family {
 
 typedef struct situ_device {
   size_t size;
-  const char *name;                   /* unique: "cpu", "gpu0" */
-  const char *class_name;             /* devices of one class run each operator in the same time */
-  double peak_flops[SITU_DTYPE_ROOM]; /* operations per second by element type, 0: not stated; at least one of F32, F16,
+  const char *name;                  /* unique: "cpu", "gpu0" */
+  const char *class_name;            /* devices of one class run each operator in the same time */
+  double peak_flops[SITU_DTYPE_MAX]; /* operations per second by element type, 0: not stated; at least one of F32, F16,
                                          BF16, I8 must be > 0 */
-  double memory_bytes_per_s;          /* bandwidth to its memory; > 0 */
-  int64_t memory_bytes;               /* capacity; SITU_UNLIMITED_BYTES if unknown; that of the owner if shared */
-  int64_t launch_ns;                  /* overhead of starting an operator */
-  int32_t shares_memory_with;         /* index of an earlier device whose memory it uses, or -1 for its own */
-  bool is_host;                       /* holds the inputs of the model; transfers are staged through hosts */
+  double memory_bytes_per_s;         /* bandwidth to its memory; > 0 */
+  int64_t memory_bytes;              /* capacity; SITU_UNLIMITED_BYTES if unknown; that of the owner if shared */
+  int64_t launch_ns;                 /* overhead of starting an operator */
+  int32_t shares_memory_with;        /* index of an earlier device whose memory it uses, or -1 for its own */
+  bool is_host;                      /* holds the inputs of the model; transfers are staged through hosts */
+  /* Only with shares_memory_with: tensors are still transferred by links, as if it had a memory of its own; only the
+   * capacity is shared, so both together must not exceed it. */
+  bool separate_address_space;
   int32_t server; /* the machine that it belongs to, any number >= 0: devices with equal numbers are in
                      one machine */
   situ_device_family family;
   double efficiency; /* share of peak rate and bandwidth that it reaches, at most 1; 0: the default of the cost model */
-  int32_t apart;    /* 1, only with shares_memory_with: tensors are still transferred by links, as if it had a memory of
-                       its own; only the capacity is shared, so both together must not exceed it. Else 0 */
-  int32_t reserved; /* 0 */
 } situ_device;
 /* "gpu-intel", ...; "" for NONE and for any other value. */
 SITU_API const char *situ_device_family_name(situ_device_family family);
@@ -104,9 +104,16 @@ SITU_API void situ_platform_free(situ_platform *platform);
  * "2*(cpu+8*a100-80g)" of devices in the catalogue (situ list devices). */
 SITU_API situ_status situ_platform_read(situ_platform **out, const char *name_or_path, situ_error *error);
 
-SITU_API const char *situ_platform_name(const situ_platform *platform);
-SITU_API int32_t situ_platform_n_devices(const situ_platform *platform);
-SITU_API int32_t situ_platform_n_links(const situ_platform *platform);
+typedef struct situ_platform_summary {
+  size_t size;
+  const char *name;
+  int32_t n_devices, n_links;
+  int32_t n_classes;  /* of devices that run each operator in the same time */
+  int32_t n_memories; /* numbered 0 .. n-1 in order of the first device that uses them, as in situ_transfer.to_memory */
+} situ_platform_summary;
+#define SITU_PLATFORM_SUMMARY_INIT SITU_SIZED(situ_platform_summary)
+/* False, and nothing is written, if the platform or `out` is NULL or `out` has no size. */
+SITU_API bool situ_platform_get_summary(const situ_platform *platform, situ_platform_summary *out);
 /* Device `index`; false when there is none. */
 SITU_API bool situ_platform_device(const situ_platform *platform, int32_t index, situ_device *out);
 /* The name of device `index`; "" if there is none. */
@@ -114,10 +121,6 @@ SITU_API const char *situ_platform_device_name(const situ_platform *platform, in
 /* Link `index`; devices and channel -1 when there is none. */
 SITU_API situ_link situ_platform_link(const situ_platform *platform, int32_t index);
 
-/* Memories are numbered 0 .. n-1 in order of the first device that uses them. situ_transfer.to_memory is one of these
- * numbers.
- */
-SITU_API int32_t situ_platform_n_memories(const situ_platform *platform);
 /* The memory that a device uses; -1 if there is no such device. */
 SITU_API int32_t situ_platform_memory_of(const situ_platform *platform, int32_t device);
 /* The name of the first device that uses it; "" when there is no such memory. */
@@ -139,14 +142,13 @@ typedef struct situ_device_kind_info {
   const char *kind;  /* "cpu", "gpu" or "npu" */
   int64_t memory_bytes;
   double memory_bytes_per_s;
-  double peak_flops[SITU_DTYPE_ROOM];
+  double peak_flops[SITU_DTYPE_MAX];
   int64_t launch_ns;
+  situ_device_family family;
   bool integrated;    /* shares the memory of its host */
   const char *bus;    /* the kind of link to its host ("pcie4"), or for a host to other hosts */
   const char *fabric; /* the kind of link that "@nvlink" and similar suffixes mean for it, or NULL */
   const char *source; /* the datasheet */
-  situ_device_family family;
-  int32_t reserved; /* 0 */
 } situ_device_kind_info;
 #define SITU_DEVICE_KIND_INFO_INIT SITU_SIZED(situ_device_kind_info)
 SITU_API int32_t situ_device_kind_count(void);

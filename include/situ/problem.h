@@ -1,8 +1,8 @@
 /* situ/problem.h - the question: a graph on a platform with costs, an objective and constraints. docs/model.md defines
  * the execution models, loads and memory rules named below.
  *
- * A problem is frozen: any number of threads may read and solve it. It borrows graph, platform and costs, which must
- * outlive it. */
+ * A problem is frozen: any number of threads may read and solve it. It keeps its graph, platform and costs alive: the
+ * program may free them before the problem. */
 #ifndef SITU_PROBLEM_H
 #define SITU_PROBLEM_H
 
@@ -17,7 +17,7 @@ extern "C" {
 typedef struct situ_problem situ_problem;
 
 /* What is minimised. DEFAULT follows the execution model if one is given; else it is throughput if the costs come from
- * a workload file (situ_costs_unit_ns > 0), else latency. */
+ * a workload file (situ_costs_summary.unit_ns > 0), else latency. */
 typedef enum situ_objective {
   SITU_OBJECTIVE_DEFAULT = 0,
   SITU_OBJECTIVE_LATENCY,
@@ -25,7 +25,7 @@ typedef enum situ_objective {
 } situ_objective;
 
 /* How the machine runs the model. DEFAULT is stream if there is a limit on period or latency; else pipeline for
- * throughput; for latency it is calls if the costs come from a workload file (situ_costs_unit_ns > 0), else stream. */
+ * throughput; for latency it is calls if the costs come from a workload file (unit_ns > 0), else stream. */
 typedef enum situ_execution {
   SITU_EXECUTION_DEFAULT = 0,
   SITU_EXECUTION_STREAM,  /* one input; operators and transfers run in order on devices and links */
@@ -76,11 +76,11 @@ typedef struct situ_problem_options {
                                    addition to colocation groups and fused kernels; -1: no key; NULL: no keys at all.
                                    Copied. */
   /* stream, latency, one copy, overlap none: a limit on the latency of a plan by a second set of costs of the same
-   * graph and platform, such as those of another step of the same model. The problem borrows other_costs. NULL and 0:
-   * no limit. other_name says in messages what the limit applies to; NULL: "latency by the other costs". Copied. */
-  const situ_costs *other_costs;
-  int64_t max_other_ns;
-  const char *other_name;
+   * graph and platform, such as those of another step of the same model. NULL and 0: no limit. secondary_name says in
+   * messages what the limit applies to; NULL: "latency by the secondary costs". Copied. */
+  const situ_costs *secondary_costs;
+  int64_t max_secondary_ns;
+  const char *secondary_name;
   const char *keep_name; /* what keep_together keeps whole, for messages: "layers"; NULL: "given groups". Copied. */
 } situ_problem_options;
 #define SITU_PROBLEM_OPTIONS_INIT SITU_SIZED(situ_problem_options)
@@ -88,33 +88,39 @@ typedef struct situ_problem_options {
 /* Poses the problem. options may be NULL (all defaults). BAD_ARGUMENT if graph, platform and costs do not belong
  * together, if objective and execution model cannot be combined (latency with pipeline; throughput with calls or,
  * without a limit on latency, with stream), if an option of pipelines is given for another execution model, or if
- * other_costs allow an operator on other devices than the costs do. BAD_INPUT if all times add up to more than 2^54 ns
- * or all sizes to more than 2^56 bytes (docs/model.md, "Limits"). Constraints that cannot be met are not an error here:
- * see situ_problem_conflict. */
+ * secondary_costs allow an operator on other devices than the costs do. BAD_INPUT if all times add up to more than 2^54
+ * ns or all sizes to more than 2^56 bytes (docs/model.md, "Limits"). Constraints that cannot be met are not an error
+ * here: see `conflict` of situ_problem_summary. */
 SITU_API situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const situ_platform *platform,
                                        const situ_costs *costs, const situ_problem_options *options, situ_error *error);
 SITU_API void situ_problem_free(situ_problem *problem);
 
-/* One line naming a constraint that no plan can meet ("operator x can run on no device", "a and b are colocated but
- * pinned apart"), or NULL. */
-SITU_API const char *situ_problem_conflict(const situ_problem *problem);
-/* The space in which bounds, OPTIMAL and INFEASIBLE hold, in words: "plans that keep every operator whole on one device
- * and leave gpu1 unused". It names every restriction of the problem. "" for NULL. */
-SITU_API const char *situ_problem_scope(const situ_problem *problem);
+typedef struct situ_problem_summary {
+  size_t size;
+  situ_objective objective; /* this and the next three are never DEFAULT */
+  situ_execution execution;
+  situ_communication communication;
+  situ_overlap overlap;
+  situ_contention contention;
+  situ_schedule schedule;
+  int32_t copies;    /* at least 1 */
+  int32_t max_calls; /* 0: no limit */
+  bool free, replicate;
+  /* One line naming a constraint that no plan can meet ("operator x can run on no device", "a and b are colocated but
+   * pinned apart"), or NULL. */
+  const char *conflict;
+  /* The space in which bounds, OPTIMAL and INFEASIBLE hold, in words: "plans that keep every operator whole on one
+   * device and leave gpu1 unused". It names every restriction of the problem. */
+  const char *scope;
+} situ_problem_summary;
+#define SITU_PROBLEM_SUMMARY_INIT SITU_SIZED(situ_problem_summary)
+/* False, and nothing is written, if the problem or `out` is NULL or `out` has no size. Texts belong to the problem. */
+SITU_API bool situ_problem_get_summary(const situ_problem *problem, situ_problem_summary *out);
 
+/* What it was posed of: borrowed, and alive as long as the problem. */
 SITU_API const situ_graph *situ_problem_graph(const situ_problem *problem);
 SITU_API const situ_platform *situ_problem_platform(const situ_problem *problem);
 SITU_API const situ_costs *situ_problem_costs(const situ_problem *problem);
-SITU_API situ_objective situ_problem_objective(const situ_problem *problem);         /* never DEFAULT */
-SITU_API situ_execution situ_problem_execution(const situ_problem *problem);         /* never DEFAULT */
-SITU_API situ_communication situ_problem_communication(const situ_problem *problem); /* never DEFAULT */
-SITU_API situ_contention situ_problem_contention(const situ_problem *problem);
-SITU_API situ_overlap situ_problem_overlap(const situ_problem *problem); /* never DEFAULT */
-SITU_API int32_t situ_problem_copies(const situ_problem *problem);       /* at least 1 */
-SITU_API int32_t situ_problem_max_calls(const situ_problem *problem);    /* 0: no limit */
-SITU_API bool situ_problem_is_free(const situ_problem *problem);
-SITU_API situ_schedule situ_problem_schedule(const situ_problem *problem);
-SITU_API bool situ_problem_may_replicate(const situ_problem *problem);
 
 /* "latency", "stream", "host-staged", "link", ...; static storage. */
 SITU_API const char *situ_objective_name(situ_objective objective);

@@ -5,9 +5,9 @@
 #ifndef SITU_RANKS_H
 #define SITU_RANKS_H
 
-#include <stdint.h>
+#include <stdbool.h>
 
-#include "situ/error.h"
+#include "situ/types.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,11 +23,15 @@ SITU_API situ_status situ_ranks_open(situ_ranks **out, situ_error *error);
 /* Disconnects from the other processes, and waits for them unless one was lost. NULL is allowed. */
 SITU_API void situ_ranks_free(situ_ranks *ranks);
 
-/* The rank of this process, from 0; the number of processes at the start, at least 1; how many were lost. NULL: 0, 1,
- * 0. */
-SITU_API int32_t situ_ranks_own(const situ_ranks *ranks);
-SITU_API int32_t situ_ranks_count(const situ_ranks *ranks);
-SITU_API int32_t situ_ranks_lost(const situ_ranks *ranks);
+typedef struct situ_ranks_summary {
+  size_t size;
+  int32_t own;   /* the rank of this process, from 0 */
+  int32_t count; /* processes at the start, at least 1 */
+  int64_t lost;  /* of these */
+} situ_ranks_summary;
+#define SITU_RANKS_SUMMARY_INIT SITU_SIZED(situ_ranks_summary)
+/* NULL: one process, which is none of several. False, and nothing is written, if `out` is NULL or has no size. */
+SITU_API bool situ_ranks_get_summary(const situ_ranks *ranks, situ_ranks_summary *out);
 
 #ifdef __cplusplus
 }

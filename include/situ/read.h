@@ -44,7 +44,6 @@ typedef struct situ_read_options {
   /* Count floating-point weights and activations in this type: it sets their size and the peak rate of the operators
    * that compute with them. Weights that are compressed in the file keep their size. */
   situ_precision precision;
-  int32_t reserved; /* 0 */
   /* Language models (docs/formats/language-models.md): tokens of the prompt, capacity of the cache in tokens, number of
    * parallel streams, tokens to generate; 0 means not given. With `prompt` the graph is the prefill, with `generate`
    * that many steps of decoding, with both a whole request, with neither one step of decoding with a full cache. */
@@ -71,17 +70,21 @@ SITU_API void situ_model_free(situ_model *model);
 SITU_API const situ_graph *situ_model_graph(const situ_model *model);
 SITU_API const situ_platform *situ_model_platform(const situ_model *model); /* or NULL */
 SITU_API const situ_costs *situ_model_costs(const situ_model *model);       /* or NULL */
-SITU_API const char *situ_model_reader(const situ_model *model);            /* the name of the reader */
-/* Notes, one per line (assumed dimensions, unknown kinds); "" if there are none. */
-SITU_API const char *situ_model_notes(const situ_model *model);
-/* A hash of the bytes of the file, or of the text that names a built-in. */
-SITU_API uint64_t situ_model_hash(const situ_model *model);
-/* The number of operators inside sub-graphs and function bodies, whose costs are included in those of their owners. */
-SITU_API int64_t situ_model_n_nested_operators(const situ_model *model);
 
-/* The number of dynamic dimensions with an assumed size other than 1 (options: default_dim). */
-SITU_API int32_t situ_model_n_assumed_dims(const situ_model *model);
-/* One of them; false if there is none of this index. The name is borrowed from the model. */
+typedef struct situ_model_summary {
+  size_t size;
+  const char *reader;         /* the name of the reader */
+  const char *notes;          /* one per line (assumed dimensions, unknown kinds); "" if there are none */
+  uint64_t hash;              /* of the bytes of the file, or of the text that names a built-in */
+  int32_t n_assumed_dims;     /* dynamic dimensions with an assumed size other than 1 (options: default_dim) */
+  int64_t n_nested_operators; /* operators inside sub-graphs and function bodies, whose costs are included in those of
+                                 their owners */
+} situ_model_summary;
+#define SITU_MODEL_SUMMARY_INIT SITU_SIZED(situ_model_summary)
+/* False, and nothing is written, if the model or `out` is NULL or `out` has no size. Texts belong to the model. */
+SITU_API bool situ_model_get_summary(const situ_model *model, situ_model_summary *out);
+
+/* An assumed dimension; false if there is none of this index. The name is borrowed from the model. */
 SITU_API bool situ_model_assumed_dim(const situ_model *model, int32_t index, situ_dim *out);
 
 /* The table of readers. */
@@ -112,7 +115,7 @@ SITU_API bool situ_builtin_at(int32_t index, situ_builtin_info *out);
 typedef struct situ_builtin_parameter {
   size_t size;
   const char *name, *about;
-  int64_t otherwise, least, most; /* the default and the range */
+  int64_t default_value, min, max;
 } situ_builtin_parameter;
 #define SITU_BUILTIN_PARAMETER_INIT SITU_SIZED(situ_builtin_parameter)
 /* Parameter number `parameter` of built-in `index`; false when there is none. */

@@ -1,9 +1,10 @@
 /* situ/report.h - output for people and programs: tables for terminals, JSON, HTML pages and SVG pictures.
  *
- * Every function makes a text that the caller frees with situ_text_free. Errors: NO_MEMORY, or BAD_ARGUMENT if the
- * objects do not belong together. Nothing is printed. Tables end with a newline; a JSON text is one object, indented by
- * two spaces, with a final newline. `model` may be NULL everywhere: its reader and notes are then omitted. `options`
- * may be NULL. Any number of threads may report at once. */
+ * Every function makes a text that the caller frees with situ_text_free, in the format asked for: TABLE or JSON where
+ * its comment names no others. Errors: NO_MEMORY, or BAD_ARGUMENT if the objects do not belong together, or for a
+ * format that the report does not have. Nothing is printed. Tables end with a newline; a JSON text is one object,
+ * indented by two spaces, with a final newline. `model` may be NULL everywhere: its reader and notes are then omitted.
+ * `options` may be NULL. Any number of threads may report at once. */
 #ifndef SITU_REPORT_H
 #define SITU_REPORT_H
 
@@ -27,34 +28,32 @@ typedef struct situ_report_options {
 } situ_report_options;
 #define SITU_REPORT_OPTIONS_INIT SITU_SIZED(situ_report_options)
 
-/* A plan: one row for each device, then value, bound, gap, and the best single device for comparison. JSON: the fields
- * of `situ place --json` (docs/formats/json.md). */
-SITU_API situ_status situ_report_plan(char **out, const situ_plan *plan, const situ_problem *problem,
-                                      const situ_model *model, const situ_report_options *options, situ_error *error);
-SITU_API situ_status situ_report_plan_json(char **out, const situ_plan *plan, const situ_problem *problem,
-                                           const situ_model *model, situ_error *error);
-/* The plan as a self-contained SVG: operators and transfers over time for stream and calls, stacked loads for
- * pipeline. BAD_ARGUMENT also when the plan has no placement. */
-SITU_API situ_status situ_report_plan_svg(char **out, const situ_plan *plan, const situ_problem *problem,
-                                          situ_error *error);
+/* What a report is made as. Each report says which of these it has; BAD_ARGUMENT for the others. */
+typedef enum situ_report_format {
+  SITU_REPORT_TABLE = 0, /* for a terminal */
+  SITU_REPORT_JSON,
+  SITU_REPORT_SVG,   /* a self-contained picture */
+  SITU_REPORT_PARTS, /* another picture: the parts of a plan */
+  SITU_REPORT_GANTT, /* a plan over time, for a terminal */
+  SITU_REPORT_CSV,
+  SITU_REPORT_NAMES /* only the names of a list, one per line */
+} situ_report_format;
 
-/* The parts of a plan as boxes, one row for each device, with the tensors handed from part to part. If there are more
- * than 240 parts, the 240 with the most work. BAD_ARGUMENT also if the plan has no placement. */
-SITU_API situ_status situ_report_parts_svg(char **out, const situ_plan *plan, const situ_problem *problem,
-                                           situ_error *error);
-/* The plan over time for a terminal: one line for each device and link in use, with marks as high as its load; for
- * pipeline, the share of the period that each fills. BAD_ARGUMENT also if the plan has no placement. */
-SITU_API situ_status situ_report_gantt(char **out, const situ_plan *plan, const situ_problem *problem,
-                                       const situ_report_options *options, situ_error *error);
+/* A plan. TABLE: one row for each device, then value, bound, gap, and the best single device for comparison. JSON: the
+ * fields of `situ place --json` (docs/formats/json.md). SVG: operators and transfers over time for stream and calls,
+ * stacked loads for pipeline. PARTS: its parts as boxes, one row for each device, with the tensors handed from part to
+ * part; if there are more than 240 parts, the 240 with the most work. GANTT: one line for each device and link in use,
+ * with marks as high as its load; for pipeline, the share of the period that each fills. BAD_ARGUMENT also for a
+ * picture or GANTT of a plan without a placement. */
+SITU_API situ_status situ_report_plan(char **out, const situ_plan *plan, const situ_model *model,
+                                      situ_report_format format, const situ_report_options *options, situ_error *error);
 
 /* Why a plan takes as long as it does: its parts in order, the data transferred between them, its bottleneck, how the
  * time of the critical path divides, and which changes of the machine would help (`what_ifs`; NULL: omitted). JSON: the
  * fields of `situ explain --json`. */
-SITU_API situ_status situ_report_explain(char **out, const situ_plan *plan, const situ_problem *problem,
-                                         const situ_what_if_list *what_ifs, const situ_report_options *options,
+SITU_API situ_status situ_report_explain(char **out, const situ_plan *plan, const situ_what_if_list *what_ifs,
+                                         situ_report_format format, const situ_report_options *options,
                                          situ_error *error);
-SITU_API situ_status situ_report_explain_json(char **out, const situ_plan *plan, const situ_problem *problem,
-                                              const situ_what_if_list *what_ifs, situ_error *error);
 
 /* The result of one solver on a problem. Closed: it never grows. */
 typedef struct situ_compare_row {
@@ -65,67 +64,54 @@ typedef struct situ_compare_row {
 /* Several solvers on one problem, one row each, sorted by value (rows of equal value stay in the given order). */
 SITU_API situ_status situ_report_compare(char **out, const situ_compare_row *rows, int32_t n_rows,
                                          const situ_problem *problem, const situ_model *model,
-                                         const situ_report_options *options, situ_error *error);
-SITU_API situ_status situ_report_compare_json(char **out, const situ_compare_row *rows, int32_t n_rows,
-                                              const situ_problem *problem, const situ_model *model, situ_error *error);
+                                         situ_report_format format, const situ_report_options *options,
+                                         situ_error *error);
 
 /* Optional content of a page in addition to its plan; any of it may be NULL. */
 typedef struct situ_page_options {
   size_t size;
   const situ_what_if_list *what_ifs;
-  const situ_compare_row *rows; /* solvers on the same problem */
   int32_t n_rows;
-  int32_t reserved;       /* 0 */
-  const char *run_json;   /* a run of the plan, as written by situ_report_run_json */
-  const situ_plan *other; /* another plan to compare with, and its problem: give both or neither */
-  const situ_problem *other_problem;
+  const situ_compare_row *rows; /* solvers on the same problem */
+  const char *run_json;         /* a run of the plan, as written by situ_report_run as JSON */
+  const situ_plan *other;       /* another plan to compare with, of any problem */
 } situ_page_options;
 #define SITU_PAGE_OPTIONS_INIT SITU_SIZED(situ_page_options)
 /* A plan as one self-contained HTML page that needs no other files and no network: explanation, timeline, parts, memory
  * over time, operators (docs/report.md). Names longer than 200 bytes are cut. BAD_ARGUMENT also if a plan has no
  * placement, BAD_INPUT if run_json is not a run. */
-SITU_API situ_status situ_report_page(char **out, const situ_plan *plan, const situ_problem *problem,
-                                      const situ_model *model, const situ_page_options *options, situ_error *error);
+SITU_API situ_status situ_report_page(char **out, const situ_plan *plan, const situ_model *model,
+                                      const situ_page_options *options, situ_error *error);
 
-/* A front: one row for each point, the bounds of both ends, and the best single device. */
-SITU_API situ_status situ_report_pareto(char **out, const situ_front *front, const situ_problem *problem,
-                                        const situ_model *model, const situ_report_options *options, situ_error *error);
-SITU_API situ_status situ_report_pareto_json(char **out, const situ_front *front, const situ_problem *problem,
-                                             const situ_model *model, situ_error *error);
-
-/* The front as a self-contained SVG: period over latency, with the bounds of both. */
-SITU_API situ_status situ_report_pareto_svg(char **out, const situ_front *front, const situ_problem *problem,
-                                            situ_error *error);
+/* A front. TABLE: one row for each point, the bounds of both ends, and the best single device. JSON. SVG: period over
+ * latency, with the bounds of both. */
+SITU_API situ_status situ_report_pareto(char **out, const situ_front *front, const situ_model *model,
+                                        situ_report_format format, const situ_report_options *options,
+                                        situ_error *error);
 
 /* The platforms tried for a goal, the cheapest first, and the answer. */
-SITU_API situ_status situ_report_size(char **out, const situ_sizing *sizing, const situ_report_options *options,
-                                      situ_error *error);
-SITU_API situ_status situ_report_size_json(char **out, const situ_sizing *sizing, situ_error *error);
+SITU_API situ_status situ_report_size(char **out, const situ_sizing *sizing, situ_report_format format,
+                                      const situ_report_options *options, situ_error *error);
 
 /* A model: operators by kind, totals, depth, width, critical path, and the operators whose costs could not be
  * inferred. */
 SITU_API situ_status situ_report_inspect(char **out, const situ_problem *problem, const situ_model *model,
-                                         const situ_report_options *options, situ_error *error);
-SITU_API situ_status situ_report_inspect_json(char **out, const situ_problem *problem, const situ_model *model,
-                                              situ_error *error);
+                                         situ_report_format format, const situ_report_options *options,
+                                         situ_error *error);
 
 /* All times of operators on classes of devices, as a table that cost estimation reads back
- * (situ_cost_options.table_path, docs/formats/costs.md), in either of its forms. */
-SITU_API situ_status situ_report_costs_json(char **out, const situ_problem *problem, situ_error *error);
-SITU_API situ_status situ_report_costs_csv(char **out, const situ_problem *problem, situ_error *error);
+ * (situ_cost_options.table_path, docs/formats/costs.md). JSON or CSV, its two forms. */
+SITU_API situ_status situ_report_costs(char **out, const situ_problem *problem, situ_report_format format,
+                                       const situ_report_options *options, situ_error *error);
 
 /* The result of a check. */
-SITU_API situ_status situ_report_verdict(char **out, const situ_verdict *verdict, const situ_plan *plan,
-                                         const situ_problem *problem, const situ_report_options *options,
-                                         situ_error *error);
-SITU_API situ_status situ_report_verdict_json(char **out, const situ_verdict *verdict, const situ_plan *plan,
-                                              const situ_problem *problem, situ_error *error);
+SITU_API situ_status situ_report_verdict(char **out, const situ_verdict *verdict, situ_report_format format,
+                                         const situ_report_options *options, situ_error *error);
 
 /* A link fitted to measured transfers, and its entry for a platform file between the given devices. */
 SITU_API situ_status situ_report_link_fit(char **out, const situ_link_fit *fit, const char *from, const char *to,
-                                          const situ_report_options *options, situ_error *error);
-SITU_API situ_status situ_report_link_fit_json(char **out, const situ_link_fit *fit, const char *from, const char *to,
-                                               situ_error *error);
+                                          situ_report_format format, const situ_report_options *options,
+                                          situ_error *error);
 
 /* The result for one problem of a training run. Closed: it never grows. */
 enum { SITU_LEARN_CURVE = 16 };
@@ -137,43 +123,33 @@ typedef struct situ_learn_row {
 /* A training run: one row for each problem, and the policy file `path`. The JSON, here and for a step, is a single
  * line. */
 SITU_API situ_status situ_report_learn(char **out, const situ_learn_report *report, const situ_learn_row *rows,
-                                       int32_t n_rows, const char *path, const situ_report_options *options,
-                                       situ_error *error);
-SITU_API situ_status situ_report_learn_json(char **out, const situ_learn_report *report, const situ_learn_row *rows,
-                                            int32_t n_rows, const char *path, situ_error *error);
+                                       int32_t n_rows, const char *path, situ_report_format format,
+                                       const situ_report_options *options, situ_error *error);
 SITU_API situ_status situ_report_learn_step_json(char **out, const situ_learn_progress *step,
                                                  const situ_problem *problem, situ_error *error);
 
 /* Measured operator times: the slowest operators, and the time of the whole model. JSON: all operators. */
-SITU_API situ_status situ_report_profile(char **out, const situ_profile *profile, const situ_report_options *options,
-                                         situ_error *error);
-SITU_API situ_status situ_report_profile_json(char **out, const situ_profile *profile, situ_error *error);
+SITU_API situ_status situ_report_profile(char **out, const situ_profile *profile, situ_report_format format,
+                                         const situ_report_options *options, situ_error *error);
 /* Statistics of measurements during the training of a policy on this problem. */
 SITU_API situ_status situ_report_trials(char **out, const situ_trials_report *trials, const situ_problem *problem,
-                                        const situ_report_options *options, situ_error *error);
-SITU_API situ_status situ_report_trials_json(char **out, const situ_trials_report *trials, const situ_problem *problem,
-                                             situ_error *error);
+                                        situ_report_format format, const situ_report_options *options,
+                                        situ_error *error);
 
 /* A race of plans measured side by side, one row for each; the JSON is the log of the race. */
-SITU_API situ_status situ_report_race(char **out, const situ_race *race, const situ_report_options *options,
-                                      situ_error *error);
-SITU_API situ_status situ_report_race_json(char **out, const situ_race *race, situ_error *error);
+SITU_API situ_status situ_report_race(char **out, const situ_race *race, situ_report_format format,
+                                      const situ_report_options *options, situ_error *error);
 /* A run compared with its prediction: one row for each part, then transfers, then the whole. */
-SITU_API situ_status situ_report_run(char **out, const situ_run *run, const situ_problem *problem,
+SITU_API situ_status situ_report_run(char **out, const situ_run *run, situ_report_format format,
                                      const situ_report_options *options, situ_error *error);
-SITU_API situ_status situ_report_run_json(char **out, const situ_run *run, const situ_problem *problem,
-                                          situ_error *error);
 
 /* The tables of the library: "solvers", "learners", "readers", "writers", "costs", "devices", "links", "models",
- * "bounds", "engines". situ_report_family returns their names by index, NULL past the end. The other functions fail
- * with BAD_ARGUMENT for an unknown name. */
+ * "bounds", "engines". situ_report_family returns their names by index, NULL past the end. TABLE, JSON or NAMES of one;
+ * BAD_ARGUMENT for an unknown name. */
 SITU_API const char *situ_report_family(int32_t index);
 SITU_API const char *situ_report_family_about(int32_t index);
-SITU_API situ_status situ_report_list(char **out, const char *family, const situ_report_options *options,
-                                      situ_error *error);
-SITU_API situ_status situ_report_list_json(char **out, const char *family, situ_error *error);
-/* Only the names, one per line. */
-SITU_API situ_status situ_report_names(char **out, const char *family, situ_error *error);
+SITU_API situ_status situ_report_list(char **out, const char *family, situ_report_format format,
+                                      const situ_report_options *options, situ_error *error);
 
 #ifdef __cplusplus
 }

@@ -18,9 +18,8 @@ typedef struct situ_size_options {
   const char *platforms; /* the candidates: names as for situ_platform_read, separated by commas; NULL: a built-in
                             list */
   const char *prices;    /* a file of prices per hour (docs/size.md), or NULL */
+  bool all;              /* continue after the first that meets the goal */
   const situ_solve_options *solve; /* for each candidate; about 2 s each if NULL or without limits */
-  bool all;                        /* continue after the first that meets the goal */
-  bool reserved[7];                /* false */
 } situ_size_options;
 #define SITU_SIZE_OPTIONS_INIT SITU_SIZED(situ_size_options)
 

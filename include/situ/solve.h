@@ -47,23 +47,22 @@ typedef struct situ_solve_options {
   situ_log_callback *log; /* receives the result of each bound and solver when it ends; may be NULL */
   void *log_context;
   /* stream, latency: which of the plans found is the answer (docs/theory/heuristics/fewer.md). Fractions, such as 0.02.
-   * With 0, the default of the library, the answer is the best plan found. SITU_BY_PURPOSE selects the defaults of
+   * With 0, the default of the library, the answer is the best plan found. SITU_AUTO selects the defaults of
    * `situ place`: 0.02 and 0.05 if `auto` minimises latency with estimated costs, else 0. */
   double tolerance;  /* prefer fewest hand-overs among plans within this fraction of the best plan found */
   double min_gain;   /* use the best single device, unless some plan is faster by at least this fraction */
   int32_t max_parts; /* hard limit on the number of parts; 0: none */
   int32_t min_part;  /* hard limit: minimum number of units (operators, or groups that stay together) in each part if
                         there are several; 0: none */
-  /* The relative uncertainty of costs; 0: not considered. SITU_BY_PURPOSE: 0.2 if tolerance or min_gain apply, else 0.
+  /* The relative uncertainty of costs; 0: not considered. SITU_AUTO: 0.2 if tolerance or min_gain apply, else 0.
    * With uncertainty the answer is the best single device unless a plan beats it in 9 of 10 random draws of the
    * costs. */
   double uncertainty;
-  bool robust;      /* of up to 20 plans found, choose the one whose speed-up has the highest 10th percentile */
-  bool reserved[3]; /* false */
+  bool robust; /* of up to 20 plans found, choose the one whose speed-up has the highest 10th percentile */
   /* The form that the target requires: a sum of situ_form values (situ/plan.h); situ_writer_info has that of each
    * format. 0: any plan. A hard limit like max_parts: the lower bound remains that of all plans, and
-   * situ_plan_without_form_ns shows the cost of the form. UNSUPPORTED if the graph lacks the layers that the form
-   * refers to. */
+   * situ_plan_summary.unrestricted_ns shows the cost of the form. UNSUPPORTED if the graph lacks the layers that the
+   * form refers to. */
   int32_t form;
   /* Processes that solve together; each must make the same call. NULL: this process alone. The searches are distributed
    * among them. With a step limit and no time limit the plan does not depend on their number; otherwise the plan of
@@ -71,7 +70,7 @@ typedef struct situ_solve_options {
    * problem or the options differ. */
   situ_ranks *ranks;
 } situ_solve_options;
-#define SITU_BY_PURPOSE (-1.0)
+#define SITU_AUTO (-1.0)
 #define SITU_SOLVE_OPTIONS_INIT SITU_SIZED(situ_solve_options)
 
 /* Solves the problem. options may be NULL. The plan always carries the best single device and has passed situ_check; a
@@ -102,9 +101,8 @@ SITU_API bool situ_solver_at(int32_t index, situ_solver_info *out);
 /* The table of lower bounds that situ can prove. */
 typedef struct situ_bound_info {
   size_t size;
-  const char *name, *title, *source;
   bool stream, calls, pipeline; /* the execution models that it is valid for */
-  bool reserved[5];             /* false */
+  const char *name, *title, *source;
 } situ_bound_info;
 #define SITU_BOUND_INFO_INIT SITU_SIZED(situ_bound_info)
 SITU_API int32_t situ_bound_count(void);

@@ -63,7 +63,7 @@ typedef enum situ_dtype {
   SITU_DTYPE_C128 /* two F64 */
 } situ_dtype;
 /* Arrays by element type have this many entries; later versions may name more types, never more than this. */
-#define SITU_DTYPE_ROOM 32
+#define SITU_DTYPE_MAX 32
 
 /* The part of a training step that an operator belongs to; inference graphs are all forward. */
 typedef enum situ_phase { SITU_PHASE_FORWARD = 0, SITU_PHASE_BACKWARD, SITU_PHASE_UPDATE } situ_phase;
@@ -90,7 +90,7 @@ SITU_API void situ_text_free(char *text);
 /* Writes a text to a file, completely or not at all. IO, with the reason, if it fails. */
 SITU_API situ_status situ_text_write(const char *text, const char *path, situ_error *error);
 /* Tests whether a file could be written at `path` now, without changing anything. IO, with the reason, if not. */
-SITU_API situ_status situ_text_probe(const char *path, situ_error *error);
+SITU_API situ_status situ_path_check_writable(const char *path, situ_error *error);
 
 #ifdef __cplusplus
 }

@@ -14,16 +14,16 @@ extern "C" {
 #endif
 
 #define SITU_VERSION_MAJOR 0
-#define SITU_VERSION_MINOR 2
+#define SITU_VERSION_MINOR 3
 #define SITU_VERSION_PATCH 0
 
-/* The version as one number: 200 for 0.2.0. */
+/* The version as one number: 300 for 0.3.0. */
 #define SITU_VERSION_NUMBER_OF(major, minor, patch) ((major)*10000 + (minor)*100 + (patch))
 #define SITU_VERSION_NUMBER SITU_VERSION_NUMBER_OF(SITU_VERSION_MAJOR, SITU_VERSION_MINOR, SITU_VERSION_PATCH)
 /* Whether the headers have this version or a later one; for use in #if. */
 #define SITU_VERSION_AT_LEAST(major, minor, patch) (SITU_VERSION_NUMBER >= SITU_VERSION_NUMBER_OF(major, minor, patch))
 
-/* The version of the running library: as text ("0.2.0"), and as a number. */
+/* The version of the running library: as text ("0.3.0"), and as a number. */
 SITU_API const char *situ_version(void);
 SITU_API int32_t situ_version_number(void);
 

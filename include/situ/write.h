@@ -27,12 +27,7 @@ SITU_API bool situ_writer_at(int32_t index, situ_writer_info *out);
 
 /* Writes a plan as text; free *out with situ_text_free. BAD_ARGUMENT if there is no such writer or the plan has no
  * placement; UNSUPPORTED if the format cannot represent the plan. */
-SITU_API situ_status situ_write(char **out, const char *writer, const situ_plan *plan, const situ_problem *problem,
-                                situ_error *error);
-
-/* The same, to a file, completely or not at all. */
-SITU_API situ_status situ_plan_export(const situ_plan *plan, const situ_problem *problem, const char *writer,
-                                      const char *path, situ_error *error);
+SITU_API situ_status situ_write(char **out, const char *writer, const situ_plan *plan, situ_error *error);
 
 #ifdef __cplusplus
 }

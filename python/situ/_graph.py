@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Iterator, Sequence, Union
 
 from . import _interface as c
-from ._library import BadInput, lib, make, to_bytes, to_str, words
+from ._library import BadInput, lib, make, summary, to_bytes, to_str, words
 
 if TYPE_CHECKING:
     import networkx
@@ -204,12 +204,13 @@ def _plain(value: Any) -> Any:
 
 def _of_pointer(pointer: int) -> Graph:
     """A graph of the library as Python objects."""
-    made = Graph(to_str(lib.situ_graph_model(pointer)))
+    has = summary("graph", pointer)
+    made = Graph(to_str(has.model))
     for op in operators_of(pointer):
         made.operators[op.name] = op
     names = list(made.operators)
     t, users = c.situ_tensor(size=ctypes.sizeof(c.situ_tensor)), ctypes.POINTER(ctypes.c_int32)()
-    for i in range(lib.situ_graph_n_tensors(pointer)):
+    for i in range(has.n_tensors):
         lib.situ_graph_tensor(pointer, i, ctypes.byref(t))
         n = lib.situ_graph_users(pointer, i, ctypes.byref(users))
         shape = tuple(None if d < 0 else d for d in t.dims[: t.rank]) if t.dims and t.rank >= 0 else None
@@ -229,7 +230,7 @@ def _of_pointer(pointer: int) -> Graph:
 def operators_of(pointer: int) -> Iterator[Operator]:
     """The operators of a graph of the library, in its order."""
     op = c.situ_operator(size=ctypes.sizeof(c.situ_operator))
-    for i in range(lib.situ_graph_n_operators(pointer)):
+    for i in range(summary("graph", pointer).n_operators):
         lib.situ_graph_operator(pointer, i, ctypes.byref(op))
         yield Operator(
             to_str(op.name),
@@ -248,4 +249,4 @@ def operators_of(pointer: int) -> Iterator[Operator]:
 
 def names_of(pointer: int) -> list[str]:
     """The names of the operators of a graph of the library."""
-    return [to_str(lib.situ_graph_operator_name(pointer, i)) for i in range(lib.situ_graph_n_operators(pointer))]
+    return [to_str(lib.situ_graph_operator_name(pointer, i)) for i in range(summary("graph", pointer).n_operators)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_int64,
                     c_size_t, c_uint64, c_void_p)
 
-SITU_DTYPE_ROOM = 32
+SITU_DTYPE_MAX = 32
 SITU_LEARN_CURVE = 16
 SITU_MAX_DEVICES = 4096
 SITU_MAX_LINKS = 1048576
@@ -13,7 +13,7 @@ SITU_MAX_OPERATORS = 50000000
 SITU_MAX_TENSORS = 100000000
 SITU_MAX_USES = 500000000
 SITU_VERSION_MAJOR = 0
-SITU_VERSION_MINOR = 2
+SITU_VERSION_MINOR = 3
 SITU_VERSION_PATCH = 0
 SITU_OVERLAP_DEFAULT = 0
 SITU_OVERLAP_FULL = 1
@@ -105,6 +105,13 @@ SITU_PRECISION_F32 = 1
 SITU_PRECISION_F16 = 2
 SITU_PRECISION_BF16 = 3
 SITU_PRECISION_I8 = 4
+SITU_REPORT_TABLE = 0
+SITU_REPORT_JSON = 1
+SITU_REPORT_SVG = 2
+SITU_REPORT_PARTS = 3
+SITU_REPORT_GANTT = 4
+SITU_REPORT_CSV = 5
+SITU_REPORT_NAMES = 6
 SITU_SIZE_MET = 0
 SITU_SIZE_MISSED = 1
 SITU_SIZE_IMPOSSIBLE = 2
@@ -143,6 +150,10 @@ class situ_cost_options(Structure):
                 situ_log_callback), ("log_context", c_void_p), ("fusion", c_char_p), ("engine", c_char_p)]
 
 
+class situ_costs_summary(Structure):
+    _fields_ = [("size", c_size_t), ("source", c_char_p), ("unit_ns", c_int64)]
+
+
 class situ_cost_model_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("source", c_char_p)]
 
@@ -152,9 +163,37 @@ class situ_engine_info(Structure):
                 c_char * 512), ("providers", c_char * 512), ("missing", c_char * 1024)]
 
 
+class situ_measure_options(Structure):
+    _fields_ = [("size", c_size_t), ("engine", c_char_p), ("library", c_char_p), ("device", c_char_p),
+                ("time_limit_s", c_double), ("progress", situ_measure_callback), ("context", c_void_p), ("seed",
+                c_uint64), ("level", c_int), ("threads", c_int32), ("items", c_int32), ("warm_up", c_int32)]
+
+
+class situ_profile_summary(Structure):
+    _fields_ = [("size", c_size_t), ("whole_ns", c_int64), ("half_ns", c_int64)]
+
+
+class situ_run_options(Structure):
+    _fields_ = [("size", c_size_t), ("measure", POINTER(situ_measure_options)), ("queue", c_int32), ("in_process",
+                c_bool), ("map", c_char_p)]
+
+
+class situ_run_summary(Structure):
+    _fields_ = [("size", c_size_t), ("rank", c_int32), ("predicted_ns", c_int64), ("measured_ns", c_int64),
+                ("difference", c_double)]
+
+
+class situ_race_options(Structure):
+    _fields_ = [("size", c_size_t), ("run", POINTER(situ_run_options)), ("log", c_char_p), ("replay", c_char_p)]
+
+
+class situ_race_summary(Structure):
+    _fields_ = [("size", c_size_t), ("n_plans", c_int32), ("winner", c_int32)]
+
+
 class situ_trials_report(Structure):
-    _fields_ = [("size", c_size_t), ("measured", c_int32), ("again", c_int32), ("refused", c_int32), ("single_device",
-                c_int32), ("single_ns", c_int64), ("best_ns", c_int64), ("engine", c_char * 128)]
+    _fields_ = [("size", c_size_t), ("measured", c_int32), ("repeated", c_int32), ("rejected", c_int32),
+                ("single_device", c_int32), ("single_ns", c_int64), ("best_ns", c_int64), ("engine", c_char * 128)]
 
 
 class situ_error(Structure):
@@ -183,6 +222,11 @@ class situ_path_step(Structure):
     _fields_ = [("op", c_int32), ("transfer", c_int32), ("start_ns", c_int64), ("finish_ns", c_int64)]
 
 
+class situ_explanation_summary(Structure):
+    _fields_ = [("size", c_size_t), ("n_parts", c_int32), ("n_shares", c_int32), ("n_stages", c_int32), ("n_steps",
+                c_int32), ("transfer_bytes", c_int64), ("limit", situ_limit)]
+
+
 class situ_operator(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("kind", c_char_p), ("layer", c_char_p), ("phase", c_int),
                 ("dtype", c_int), ("weight_bytes", c_int64), ("workspace_bytes", c_int64), ("flops", c_int64),
@@ -192,6 +236,11 @@ class situ_operator(Structure):
 class situ_tensor(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("dtype", c_int), ("rank", c_int32), ("dims",
                 POINTER(c_int64)), ("size_bytes", c_int64)]
+
+
+class situ_graph_summary(Structure):
+    _fields_ = [("size", c_size_t), ("model", c_char_p), ("n_operators", c_int32), ("n_tensors", c_int32), ("n_uses",
+                c_int64), ("n_edges", c_int64)]
 
 
 class situ_learn_progress(Structure):
@@ -216,6 +265,12 @@ class situ_option_info(Structure):
                 ("family", c_char_p)]
 
 
+class situ_front_summary(Structure):
+    _fields_ = [("size", c_size_t), ("n_points", c_int32), ("infeasible", c_bool), ("min_latency_ns", c_int64),
+                ("min_period_ns", c_int64), ("latency_bound", c_char_p), ("period_bound", c_char_p), ("reason",
+                c_char_p), ("seconds", c_double)]
+
+
 class situ_transfer(Structure):
     _fields_ = [("tensor", c_int32), ("link", c_int32), ("to_memory", c_int32), ("start_ns", c_int64), ("finish_ns",
                 c_int64)]
@@ -226,11 +281,21 @@ class situ_device_use(Structure):
                 ("memory_bytes", c_int64), ("memory_limit_bytes", c_int64)]
 
 
+class situ_plan_summary(Structure):
+    _fields_ = [("size", c_size_t), ("outcome", c_int), ("exists", c_bool), ("claimed", c_bool), ("n_operators",
+                c_int32), ("n_devices", c_int32), ("n_transfers", c_int32), ("n_statistics", c_int32), ("value_ns",
+                c_int64), ("latency_ns", c_int64), ("period_ns", c_int64), ("secondary_ns", c_int64),
+                ("lower_bound_ns", c_int64), ("verified_ns", c_int64), ("gap", c_double), ("best_single_ns", c_int64),
+                ("best_single_device", c_int32), ("n_handovers", c_int32), ("best_found_ns", c_int64),
+                ("best_found_handovers", c_int32), ("unrestricted_ns", c_int64), ("solver", c_char_p), ("bound",
+                c_char_p), ("reason", c_char_p), ("certificate", c_char_p), ("steps", c_int64), ("seed", c_uint64),
+                ("seconds", c_double)]
+
+
 class situ_robustness(Structure):
-    _fields_ = [("size", c_size_t), ("uncertainty", c_double), ("draws", c_int32), ("preferred", c_bool), ("reserved",
-                c_bool * 3), ("beats_single", c_double), ("speedup_5", c_double), ("speedup_median", c_double),
-                ("speedup_95", c_double), ("regret_ns", c_int64), ("flip_factor", c_double), ("flip_what", c_char *
-                128)]
+    _fields_ = [("size", c_size_t), ("uncertainty", c_double), ("draws", c_int32), ("preferred", c_bool),
+                ("beats_single", c_double), ("speedup_5", c_double), ("speedup_median", c_double), ("speedup_95",
+                c_double), ("regret_ns", c_int64), ("flip_factor", c_double), ("flip_what", c_char * 128)]
 
 
 class situ_statistic(Structure):
@@ -241,11 +306,17 @@ class situ_violation(Structure):
     _fields_ = [("rule", c_char_p), ("text", c_char_p)]
 
 
+class situ_verdict_summary(Structure):
+    _fields_ = [("size", c_size_t), ("n_violations", c_int32), ("n_found", c_int64), ("verified_ns", c_int64),
+                ("certificate", c_char_p), ("unverified", c_char_p), ("recomputed", c_char_p), ("unchecked",
+                c_char_p)]
+
+
 class situ_device(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("class_name", c_char_p), ("peak_flops", c_double * 32),
                 ("memory_bytes_per_s", c_double), ("memory_bytes", c_int64), ("launch_ns", c_int64),
-                ("shares_memory_with", c_int32), ("is_host", c_bool), ("server", c_int32), ("family", c_int),
-                ("efficiency", c_double), ("apart", c_int32), ("reserved", c_int32)]
+                ("shares_memory_with", c_int32), ("is_host", c_bool), ("separate_address_space", c_bool), ("server",
+                c_int32), ("family", c_int), ("efficiency", c_double)]
 
 
 class situ_link(Structure):
@@ -253,11 +324,16 @@ class situ_link(Structure):
                 ("channel", c_int32)]
 
 
+class situ_platform_summary(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("n_devices", c_int32), ("n_links", c_int32), ("n_classes",
+                c_int32), ("n_memories", c_int32)]
+
+
 class situ_device_kind_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("kind", c_char_p), ("memory_bytes",
                 c_int64), ("memory_bytes_per_s", c_double), ("peak_flops", c_double * 32), ("launch_ns", c_int64),
-                ("integrated", c_bool), ("bus", c_char_p), ("fabric", c_char_p), ("source", c_char_p), ("family",
-                c_int), ("reserved", c_int32)]
+                ("family", c_int), ("integrated", c_bool), ("bus", c_char_p), ("fabric", c_char_p), ("source",
+                c_char_p)]
 
 
 class situ_link_kind_info(Structure):
@@ -280,8 +356,18 @@ class situ_problem_options(Structure):
                 c_int), ("communication", c_int), ("free", c_bool), ("async_copies", c_bool), ("schedule", c_int),
                 ("replicate", c_bool), ("in_flight", c_int32), ("copies", c_int32), ("max_calls", c_int32),
                 ("max_period_ns", c_int64), ("max_latency_ns", c_int64), ("pins", POINTER(c_int32)), ("unused",
-                POINTER(c_bool)), ("keep_together", POINTER(c_int32)), ("other_costs", c_void_p), ("max_other_ns",
-                c_int64), ("other_name", c_char_p), ("keep_name", c_char_p)]
+                POINTER(c_bool)), ("keep_together", POINTER(c_int32)), ("secondary_costs", c_void_p),
+                ("max_secondary_ns", c_int64), ("secondary_name", c_char_p), ("keep_name", c_char_p)]
+
+
+class situ_problem_summary(Structure):
+    _fields_ = [("size", c_size_t), ("objective", c_int), ("execution", c_int), ("communication", c_int), ("overlap",
+                c_int), ("contention", c_int), ("schedule", c_int), ("copies", c_int32), ("max_calls", c_int32),
+                ("free", c_bool), ("replicate", c_bool), ("conflict", c_char_p), ("scope", c_char_p)]
+
+
+class situ_ranks_summary(Structure):
+    _fields_ = [("size", c_size_t), ("own", c_int32), ("count", c_int32), ("lost", c_int64)]
 
 
 class situ_dim(Structure):
@@ -291,9 +377,13 @@ class situ_dim(Structure):
 class situ_read_options(Structure):
     _fields_ = [("size", c_size_t), ("reader", c_char_p), ("dims", POINTER(situ_dim)), ("default_dim", c_int64),
                 ("max_file_bytes", c_int64), ("training", c_bool), ("n_dims", c_int32), ("log", situ_log_callback),
-                ("log_context", c_void_p), ("precision", c_int), ("reserved", c_int32), ("prompt", c_int64),
-                ("context", c_int64), ("batch", c_int64), ("generate", c_int64), ("draft", c_int64), ("acceptance",
-                c_double), ("kv_type", c_char_p)]
+                ("log_context", c_void_p), ("precision", c_int), ("prompt", c_int64), ("context", c_int64), ("batch",
+                c_int64), ("generate", c_int64), ("draft", c_int64), ("acceptance", c_double), ("kv_type", c_char_p)]
+
+
+class situ_model_summary(Structure):
+    _fields_ = [("size", c_size_t), ("reader", c_char_p), ("notes", c_char_p), ("hash", c_uint64), ("n_assumed_dims",
+                c_int32), ("n_nested_operators", c_int64)]
 
 
 class situ_reader_info(Structure):
@@ -306,8 +396,8 @@ class situ_builtin_info(Structure):
 
 
 class situ_builtin_parameter(Structure):
-    _fields_ = [("size", c_size_t), ("name", c_char_p), ("about", c_char_p), ("otherwise", c_int64), ("least",
-                c_int64), ("most", c_int64)]
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("about", c_char_p), ("default_value", c_int64), ("min",
+                c_int64), ("max", c_int64)]
 
 
 class situ_report_options(Structure):
@@ -319,8 +409,8 @@ class situ_compare_row(Structure):
 
 
 class situ_page_options(Structure):
-    _fields_ = [("size", c_size_t), ("what_ifs", c_void_p), ("rows", POINTER(situ_compare_row)), ("n_rows", c_int32),
-                ("reserved", c_int32), ("run_json", c_char_p), ("other", c_void_p), ("other_problem", c_void_p)]
+    _fields_ = [("size", c_size_t), ("what_ifs", c_void_p), ("n_rows", c_int32), ("rows", POINTER(situ_compare_row)),
+                ("run_json", c_char_p), ("other", c_void_p)]
 
 
 class situ_learn_row(Structure):
@@ -344,8 +434,8 @@ class situ_solver_info(Structure):
 
 
 class situ_bound_info(Structure):
-    _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("source", c_char_p), ("stream", c_bool),
-                ("calls", c_bool), ("pipeline", c_bool), ("reserved", c_bool * 5)]
+    _fields_ = [("size", c_size_t), ("stream", c_bool), ("calls", c_bool), ("pipeline", c_bool), ("name", c_char_p),
+                ("title", c_char_p), ("source", c_char_p)]
 
 
 class situ_what_if(Structure):
@@ -362,12 +452,9 @@ situ_learn_callback = CFUNCTYPE(c_bool, c_void_p, POINTER(situ_learn_progress))
 situ_progress_callback = CFUNCTYPE(c_bool, c_void_p, POINTER(situ_progress))
 
 
-class situ_measure_options(Structure):
-    _fields_ = [("size", c_size_t), ("engine", c_char_p), ("library", c_char_p), ("device", c_char_p), ("read",
-                POINTER(situ_read_options)), ("time_limit_s", c_double), ("progress", situ_measure_callback),
-                ("context", c_void_p), ("seed", c_uint64), ("level", c_int), ("threads", c_int32), ("items", c_int32),
-                ("warm_up", c_int32), ("log", c_char_p), ("replay", c_char_p), ("map", c_char_p), ("queue", c_int32),
-                ("in_process", c_bool), ("reserved", c_bool * 3), ("memory", c_char_p)]
+class situ_profile_options(Structure):
+    _fields_ = [("size", c_size_t), ("measure", POINTER(situ_measure_options)), ("read", POINTER(situ_read_options)),
+                ("memory", c_char_p)]
 
 
 class situ_instance_options(Structure):
@@ -375,8 +462,8 @@ class situ_instance_options(Structure):
                 ("cost", POINTER(situ_cost_options)), ("problem", POINTER(situ_problem_options)), ("fix", c_char_p),
                 ("unused", POINTER(c_char_p)), ("n_unused", c_int32), ("log", situ_log_callback), ("log_context",
                 c_void_p), ("start", c_char_p), ("granularity", c_int), ("n_rules", c_int32), ("rules",
-                POINTER(c_char_p)), ("max_ttft_ns", c_int64), ("min_speed", c_double), ("writers", POINTER(c_char_p)),
-                ("n_writers", c_int32), ("reserved", c_int32)]
+                POINTER(c_char_p)), ("max_ttft_ns", c_int64), ("min_speed", c_double), ("n_writers", c_int32),
+                ("writers", POINTER(c_char_p))]
 
 
 class situ_learn_options(Structure):
@@ -391,8 +478,7 @@ class situ_solve_options(Structure):
                 ("threads", c_int32), ("progress", situ_progress_callback), ("context", c_void_p), ("policy",
                 c_char_p), ("tune_steps", c_int64), ("log", situ_log_callback), ("log_context", c_void_p),
                 ("tolerance", c_double), ("min_gain", c_double), ("max_parts", c_int32), ("min_part", c_int32),
-                ("uncertainty", c_double), ("robust", c_bool), ("reserved", c_bool * 3), ("form", c_int32), ("ranks",
-                c_void_p)]
+                ("uncertainty", c_double), ("robust", c_bool), ("form", c_int32), ("ranks", c_void_p)]
 
 
 class situ_pareto_options(Structure):
@@ -400,8 +486,8 @@ class situ_pareto_options(Structure):
 
 
 class situ_size_options(Structure):
-    _fields_ = [("size", c_size_t), ("goal", c_char_p), ("platforms", c_char_p), ("prices", c_char_p), ("solve",
-                POINTER(situ_solve_options)), ("all", c_bool), ("reserved", c_bool * 7)]
+    _fields_ = [("size", c_size_t), ("goal", c_char_p), ("platforms", c_char_p), ("prices", c_char_p), ("all",
+                c_bool), ("solve", POINTER(situ_solve_options))]
 
 
 # function: (result, arguments)
@@ -411,7 +497,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_builtin_at": (c_bool, [c_int32, POINTER(situ_builtin_info)]),
     "situ_builtin_count": (c_int32, []),
     "situ_builtin_parameter_at": (c_bool, [c_int32, c_int32, POINTER(situ_builtin_parameter)]),
-    "situ_check": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
+    "situ_check": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
     "situ_communication_name": (c_char_p, [c_int]),
     "situ_contention_name": (c_char_p, [c_int]),
     "situ_cost_engine_at": (c_char_p, [c_int32]),
@@ -420,11 +506,10 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_costs_estimate": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_cost_options),
         POINTER(situ_error)]),
     "situ_costs_free": (None, [c_void_p]),
+    "situ_costs_get_summary": (c_bool, [c_void_p, POINTER(situ_costs_summary)]),
     "situ_costs_kernel": (c_int32, [c_void_p, c_int32]),
-    "situ_costs_source": (c_char_p, [c_void_p]),
     "situ_costs_time_ns": (c_int64, [c_void_p, c_void_p, c_int32, c_int32]),
     "situ_costs_transfer_ns": (c_int64, [c_void_p, c_void_p, c_int32, c_int32, c_int32]),
-    "situ_costs_unit_ns": (c_int64, [c_void_p]),
     "situ_device_family_name": (c_char_p, [c_int]),
     "situ_device_kind_at": (c_bool, [c_int32, POINTER(situ_device_kind_info)]),
     "situ_device_kind_count": (c_int32, []),
@@ -433,30 +518,19 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_engine_at": (c_bool, [c_int32, POINTER(situ_engine_info)]),
     "situ_engine_count": (c_int32, []),
     "situ_execution_name": (c_char_p, [c_int]),
-    "situ_explain": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
+    "situ_explain": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
     "situ_explanation_free": (None, [c_void_p]),
-    "situ_explanation_limit": (situ_limit, [c_void_p]),
-    "situ_explanation_n_parts": (c_int32, [c_void_p]),
-    "situ_explanation_n_shares": (c_int32, [c_void_p]),
-    "situ_explanation_n_stages": (c_int32, [c_void_p]),
-    "situ_explanation_n_steps": (c_int32, [c_void_p]),
+    "situ_explanation_get_summary": (c_bool, [c_void_p, POINTER(situ_explanation_summary)]),
     "situ_explanation_part": (situ_part, [c_void_p, c_int32]),
     "situ_explanation_part_name": (c_char_p, [c_void_p, c_int32]),
     "situ_explanation_part_of": (c_int32, [c_void_p, c_int32]),
     "situ_explanation_share": (situ_path_share, [c_void_p, c_int32]),
     "situ_explanation_stage": (situ_stage, [c_void_p, c_int32]),
     "situ_explanation_step": (situ_path_step, [c_void_p, c_int32]),
-    "situ_explanation_transfer_bytes": (c_int64, [c_void_p]),
     "situ_front_free": (None, [c_void_p]),
-    "situ_front_infeasible": (c_bool, [c_void_p]),
-    "situ_front_latency_bound": (c_char_p, [c_void_p]),
-    "situ_front_least_latency_ns": (c_int64, [c_void_p]),
-    "situ_front_least_period_ns": (c_int64, [c_void_p]),
-    "situ_front_n_points": (c_int32, [c_void_p]),
-    "situ_front_period_bound": (c_char_p, [c_void_p]),
+    "situ_front_get_summary": (c_bool, [c_void_p, POINTER(situ_front_summary)]),
     "situ_front_plan": (c_void_p, [c_void_p, c_int32]),
-    "situ_front_reason": (c_char_p, [c_void_p]),
-    "situ_front_seconds": (c_double, [c_void_p]),
+    "situ_front_problem": (c_void_p, [c_void_p]),
     "situ_fusion_profile_at": (c_char_p, [c_int32]),
     "situ_granularity_name": (c_char_p, [c_int]),
     "situ_graph_builder_add_operator": (c_int32, [c_void_p, POINTER(situ_operator)]),
@@ -468,12 +542,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_graph_find": (c_int32, [c_void_p, c_char_p]),
     "situ_graph_free": (None, [c_void_p]),
     "situ_graph_freeze": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
+    "situ_graph_get_summary": (c_bool, [c_void_p, POINTER(situ_graph_summary)]),
     "situ_graph_inputs": (c_int32, [c_void_p, c_int32, POINTER(POINTER(c_int32))]),
-    "situ_graph_model": (c_char_p, [c_void_p]),
-    "situ_graph_n_edges": (c_int64, [c_void_p]),
-    "situ_graph_n_operators": (c_int32, [c_void_p]),
-    "situ_graph_n_tensors": (c_int32, [c_void_p]),
-    "situ_graph_n_uses": (c_int64, [c_void_p]),
     "situ_graph_operator": (c_bool, [c_void_p, c_int32, POINTER(situ_operator)]),
     "situ_graph_operator_name": (c_char_p, [c_void_p, c_int32]),
     "situ_graph_outputs": (c_int32, [c_void_p, c_int32, POINTER(c_int32)]),
@@ -489,8 +559,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_learn": (c_int, [POINTER(situ_learn_report), POINTER(c_int64), c_char_p, POINTER(c_void_p), c_int32,
         POINTER(situ_learn_options), POINTER(situ_error)]),
     "situ_learn_measured": (c_int, [POINTER(situ_learn_report), POINTER(situ_trials_report), POINTER(c_void_p),
-        c_char_p, c_void_p, POINTER(situ_learn_options), c_int32, POINTER(situ_measure_options),
-        POINTER(situ_error)]),
+        c_char_p, c_void_p, POINTER(situ_learn_options), c_int32, POINTER(situ_race_options), POINTER(situ_error)]),
     "situ_learner_at": (c_bool, [c_int32, POINTER(situ_learner_info)]),
     "situ_learner_count": (c_int32, []),
     "situ_limit_name": (c_char_p, [c_int]),
@@ -503,14 +572,10 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_model_assumed_dim": (c_bool, [c_void_p, c_int32, POINTER(situ_dim)]),
     "situ_model_costs": (c_void_p, [c_void_p]),
     "situ_model_free": (None, [c_void_p]),
+    "situ_model_get_summary": (c_bool, [c_void_p, POINTER(situ_model_summary)]),
     "situ_model_graph": (c_void_p, [c_void_p]),
-    "situ_model_hash": (c_uint64, [c_void_p]),
-    "situ_model_n_assumed_dims": (c_int32, [c_void_p]),
-    "situ_model_n_nested_operators": (c_int64, [c_void_p]),
-    "situ_model_notes": (c_char_p, [c_void_p]),
     "situ_model_platform": (c_void_p, [c_void_p]),
     "situ_model_read": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_read_options), POINTER(situ_error)]),
-    "situ_model_reader": (c_char_p, [c_void_p]),
     "situ_nearest_name": (c_char_p, [c_char_p, POINTER(c_char_p), c_int32]),
     "situ_objective_name": (c_char_p, [c_int]),
     "situ_option_at": (c_bool, [c_int32, POINTER(situ_option_info)]),
@@ -518,55 +583,30 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_outcome_name": (c_char_p, [c_int]),
     "situ_overlap_name": (c_char_p, [c_int]),
     "situ_pareto": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_pareto_options), POINTER(situ_error)]),
+    "situ_path_check_writable": (c_int, [c_char_p, POINTER(situ_error)]),
     "situ_phase_name": (c_char_p, [c_int]),
     "situ_place": (c_int, [POINTER(c_void_p), POINTER(c_void_p), POINTER(situ_instance_options),
         POINTER(situ_solve_options), POINTER(situ_error)]),
     "situ_place_measured": (c_int, [POINTER(c_void_p), POINTER(c_void_p), POINTER(c_void_p),
-        POINTER(situ_instance_options), POINTER(situ_solve_options), c_int32, POINTER(situ_measure_options),
+        POINTER(situ_instance_options), POINTER(situ_solve_options), c_int32, POINTER(situ_race_options),
         POINTER(situ_error)]),
-    "situ_plan_best_found_handovers": (c_int32, [c_void_p]),
-    "situ_plan_best_found_ns": (c_int64, [c_void_p]),
-    "situ_plan_best_single_device": (c_int32, [c_void_p]),
-    "situ_plan_best_single_ns": (c_int64, [c_void_p]),
-    "situ_plan_bound": (c_char_p, [c_void_p]),
-    "situ_plan_by_parts_ns": (c_int64, [c_void_p, c_void_p]),
+    "situ_plan_by_parts_ns": (c_int64, [c_void_p]),
     "situ_plan_call": (c_int32, [c_void_p, c_int32]),
-    "situ_plan_certificate": (c_char_p, [c_void_p]),
     "situ_plan_device": (c_int32, [c_void_p, c_int32]),
     "situ_plan_device_use": (c_bool, [c_void_p, c_int32, POINTER(situ_device_use)]),
-    "situ_plan_exists": (c_bool, [c_void_p]),
-    "situ_plan_export": (c_int, [c_void_p, c_void_p, c_char_p, c_char_p, POINTER(situ_error)]),
     "situ_plan_finish_ns": (c_int64, [c_void_p, c_int32]),
     "situ_plan_free": (None, [c_void_p]),
-    "situ_plan_gap": (c_double, [c_void_p]),
+    "situ_plan_get_summary": (c_bool, [c_void_p, POINTER(situ_plan_summary)]),
     "situ_plan_import": (c_int, [POINTER(c_void_p), POINTER(c_void_p), POINTER(situ_instance_options), c_char_p,
         POINTER(situ_error)]),
-    "situ_plan_is_claim": (c_bool, [c_void_p]),
-    "situ_plan_latency_ns": (c_int64, [c_void_p]),
-    "situ_plan_lower_bound_ns": (c_int64, [c_void_p]),
-    "situ_plan_n_devices": (c_int32, [c_void_p]),
-    "situ_plan_n_handovers": (c_int32, [c_void_p]),
-    "situ_plan_n_operators": (c_int32, [c_void_p]),
-    "situ_plan_n_statistics": (c_int32, [c_void_p]),
-    "situ_plan_n_transfers": (c_int32, [c_void_p]),
     "situ_plan_order": (c_int32, [c_void_p, POINTER(POINTER(c_int32))]),
-    "situ_plan_other_ns": (c_int64, [c_void_p]),
-    "situ_plan_outcome": (c_int, [c_void_p]),
-    "situ_plan_period_ns": (c_int64, [c_void_p]),
+    "situ_plan_problem": (c_void_p, [c_void_p]),
     "situ_plan_read": (c_int, [POINTER(c_void_p), POINTER(c_void_p), c_char_p, POINTER(situ_error)]),
-    "situ_plan_reason": (c_char_p, [c_void_p]),
     "situ_plan_robustness": (c_bool, [c_void_p, POINTER(situ_robustness)]),
-    "situ_plan_seconds": (c_double, [c_void_p]),
-    "situ_plan_seed": (c_uint64, [c_void_p]),
-    "situ_plan_solver": (c_char_p, [c_void_p]),
     "situ_plan_start_ns": (c_int64, [c_void_p, c_int32]),
     "situ_plan_statistic": (situ_statistic, [c_void_p, c_int32]),
-    "situ_plan_steps": (c_int64, [c_void_p]),
     "situ_plan_text": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
     "situ_plan_transfer": (situ_transfer, [c_void_p, c_int32]),
-    "situ_plan_value_ns": (c_int64, [c_void_p]),
-    "situ_plan_verified_ns": (c_int64, [c_void_p]),
-    "situ_plan_without_form_ns": (c_int64, [c_void_p]),
     "situ_plan_write": (c_int, [c_void_p, c_void_p, c_char_p, POINTER(situ_error)]),
     "situ_platform_builder_add_device": (c_int32, [c_void_p, POINTER(situ_device)]),
     "situ_platform_builder_add_link": (c_int32, [c_void_p, POINTER(situ_link)]),
@@ -578,117 +618,76 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_platform_find": (c_int32, [c_void_p, c_char_p]),
     "situ_platform_free": (None, [c_void_p]),
     "situ_platform_freeze": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
+    "situ_platform_get_summary": (c_bool, [c_void_p, POINTER(situ_platform_summary)]),
     "situ_platform_link": (situ_link, [c_void_p, c_int32]),
     "situ_platform_memory_bytes": (c_int64, [c_void_p, c_int32]),
     "situ_platform_memory_name": (c_char_p, [c_void_p, c_int32]),
     "situ_platform_memory_of": (c_int32, [c_void_p, c_int32]),
-    "situ_platform_n_devices": (c_int32, [c_void_p]),
-    "situ_platform_n_links": (c_int32, [c_void_p]),
-    "situ_platform_n_memories": (c_int32, [c_void_p]),
-    "situ_platform_name": (c_char_p, [c_void_p]),
     "situ_platform_read": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_error)]),
     "situ_platform_write": (c_int, [c_void_p, c_char_p, POINTER(situ_error)]),
     "situ_precision_name": (c_char_p, [c_int]),
-    "situ_problem_communication": (c_int, [c_void_p]),
-    "situ_problem_conflict": (c_char_p, [c_void_p]),
-    "situ_problem_contention": (c_int, [c_void_p]),
-    "situ_problem_copies": (c_int32, [c_void_p]),
     "situ_problem_costs": (c_void_p, [c_void_p]),
-    "situ_problem_execution": (c_int, [c_void_p]),
     "situ_problem_free": (None, [c_void_p]),
+    "situ_problem_get_summary": (c_bool, [c_void_p, POINTER(situ_problem_summary)]),
     "situ_problem_graph": (c_void_p, [c_void_p]),
-    "situ_problem_is_free": (c_bool, [c_void_p]),
-    "situ_problem_max_calls": (c_int32, [c_void_p]),
-    "situ_problem_may_replicate": (c_bool, [c_void_p]),
-    "situ_problem_objective": (c_int, [c_void_p]),
-    "situ_problem_overlap": (c_int, [c_void_p]),
     "situ_problem_platform": (c_void_p, [c_void_p]),
     "situ_problem_pose": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_problem_options),
         POINTER(situ_error)]),
-    "situ_problem_schedule": (c_int, [c_void_p]),
-    "situ_problem_scope": (c_char_p, [c_void_p]),
     "situ_profile_free": (None, [c_void_p]),
-    "situ_profile_half_ns": (c_int64, [c_void_p]),
-    "situ_profile_model": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_measure_options), POINTER(situ_error)]),
-    "situ_profile_read": (c_int, [POINTER(c_void_p), c_char_p, c_char_p, POINTER(situ_measure_options),
+    "situ_profile_get_summary": (c_bool, [c_void_p, POINTER(situ_profile_summary)]),
+    "situ_profile_model": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_profile_options), POINTER(situ_error)]),
+    "situ_profile_read": (c_int, [POINTER(c_void_p), c_char_p, c_char_p, POINTER(situ_profile_options),
         POINTER(situ_error)]),
     "situ_profile_time_ns": (c_int64, [c_void_p, c_int32]),
-    "situ_profile_whole_ns": (c_int64, [c_void_p]),
     "situ_profile_write": (c_int, [c_void_p, c_char_p, c_char_p, POINTER(situ_error)]),
     "situ_race_free": (None, [c_void_p]),
+    "situ_race_get_summary": (c_bool, [c_void_p, POINTER(situ_race_summary)]),
     "situ_race_measured_ns": (c_int64, [c_void_p, c_int32]),
-    "situ_race_n_plans": (c_int32, [c_void_p]),
-    "situ_race_winner": (c_int32, [c_void_p]),
-    "situ_ranks_count": (c_int32, [c_void_p]),
     "situ_ranks_free": (None, [c_void_p]),
-    "situ_ranks_lost": (c_int32, [c_void_p]),
+    "situ_ranks_get_summary": (c_bool, [c_void_p, POINTER(situ_ranks_summary)]),
     "situ_ranks_open": (c_int, [POINTER(c_void_p), POINTER(situ_error)]),
-    "situ_ranks_own": (c_int32, [c_void_p]),
     "situ_reader_at": (c_bool, [c_int32, POINTER(situ_reader_info)]),
     "situ_reader_count": (c_int32, []),
-    "situ_replay": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
-    "situ_report_compare": (c_int, [POINTER(c_void_p), POINTER(situ_compare_row), c_int32, c_void_p, c_void_p,
+    "situ_replay": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
+    "situ_report_compare": (c_int, [POINTER(c_void_p), POINTER(situ_compare_row), c_int32, c_void_p, c_void_p, c_int,
         POINTER(situ_report_options), POINTER(situ_error)]),
-    "situ_report_compare_json": (c_int, [POINTER(c_void_p), POINTER(situ_compare_row), c_int32, c_void_p, c_void_p,
+    "situ_report_costs": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
         POINTER(situ_error)]),
-    "situ_report_costs_csv": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
-    "situ_report_costs_json": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
-    "situ_report_explain": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_report_options),
+    "situ_report_explain": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_int, POINTER(situ_report_options),
         POINTER(situ_error)]),
-    "situ_report_explain_json": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_error)]),
     "situ_report_family": (c_char_p, [c_int32]),
     "situ_report_family_about": (c_char_p, [c_int32]),
-    "situ_report_gantt": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_report_options),
+    "situ_report_inspect": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_int, POINTER(situ_report_options),
         POINTER(situ_error)]),
-    "situ_report_inspect": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_report_options),
-        POINTER(situ_error)]),
-    "situ_report_inspect_json": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
     "situ_report_learn": (c_int, [POINTER(c_void_p), POINTER(situ_learn_report), POINTER(situ_learn_row), c_int32,
-        c_char_p, POINTER(situ_report_options), POINTER(situ_error)]),
-    "situ_report_learn_json": (c_int, [POINTER(c_void_p), POINTER(situ_learn_report), POINTER(situ_learn_row),
-        c_int32, c_char_p, POINTER(situ_error)]),
+        c_char_p, c_int, POINTER(situ_report_options), POINTER(situ_error)]),
     "situ_report_learn_step_json": (c_int, [POINTER(c_void_p), POINTER(situ_learn_progress), c_void_p,
         POINTER(situ_error)]),
-    "situ_report_link_fit": (c_int, [POINTER(c_void_p), c_void_p, c_char_p, c_char_p, POINTER(situ_report_options),
-        POINTER(situ_error)]),
-    "situ_report_link_fit_json": (c_int, [POINTER(c_void_p), c_void_p, c_char_p, c_char_p, POINTER(situ_error)]),
-    "situ_report_list": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_report_options), POINTER(situ_error)]),
-    "situ_report_list_json": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_error)]),
-    "situ_report_names": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_error)]),
-    "situ_report_page": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_page_options),
-        POINTER(situ_error)]),
-    "situ_report_pareto": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_report_options),
-        POINTER(situ_error)]),
-    "situ_report_pareto_json": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_error)]),
-    "situ_report_pareto_svg": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
-    "situ_report_parts_svg": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
-    "situ_report_plan": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_report_options),
-        POINTER(situ_error)]),
-    "situ_report_plan_json": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_error)]),
-    "situ_report_plan_svg": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
-    "situ_report_profile": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_report_options), POINTER(situ_error)]),
-    "situ_report_profile_json": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
-    "situ_report_race": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_report_options), POINTER(situ_error)]),
-    "situ_report_race_json": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
-    "situ_report_run": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_report_options),
-        POINTER(situ_error)]),
-    "situ_report_run_json": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
-    "situ_report_size": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_report_options), POINTER(situ_error)]),
-    "situ_report_size_json": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
-    "situ_report_trials": (c_int, [POINTER(c_void_p), POINTER(situ_trials_report), c_void_p,
+    "situ_report_link_fit": (c_int, [POINTER(c_void_p), c_void_p, c_char_p, c_char_p, c_int,
         POINTER(situ_report_options), POINTER(situ_error)]),
-    "situ_report_trials_json": (c_int, [POINTER(c_void_p), POINTER(situ_trials_report), c_void_p,
+    "situ_report_list": (c_int, [POINTER(c_void_p), c_char_p, c_int, POINTER(situ_report_options),
         POINTER(situ_error)]),
-    "situ_report_verdict": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_report_options),
+    "situ_report_page": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_page_options),
         POINTER(situ_error)]),
-    "situ_report_verdict_json": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_error)]),
-    "situ_run_difference": (c_double, [c_void_p]),
+    "situ_report_pareto": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_int, POINTER(situ_report_options),
+        POINTER(situ_error)]),
+    "situ_report_plan": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_int, POINTER(situ_report_options),
+        POINTER(situ_error)]),
+    "situ_report_profile": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
+        POINTER(situ_error)]),
+    "situ_report_race": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
+        POINTER(situ_error)]),
+    "situ_report_run": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
+        POINTER(situ_error)]),
+    "situ_report_size": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
+        POINTER(situ_error)]),
+    "situ_report_trials": (c_int, [POINTER(c_void_p), POINTER(situ_trials_report), c_void_p, c_int,
+        POINTER(situ_report_options), POINTER(situ_error)]),
+    "situ_report_verdict": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
+        POINTER(situ_error)]),
     "situ_run_free": (None, [c_void_p]),
-    "situ_run_measured_ns": (c_int64, [c_void_p]),
-    "situ_run_plan": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_measure_options),
-        POINTER(situ_error)]),
-    "situ_run_predicted_ns": (c_int64, [c_void_p]),
-    "situ_run_rank": (c_int32, [c_void_p]),
+    "situ_run_get_summary": (c_bool, [c_void_p, POINTER(situ_run_summary)]),
+    "situ_run_plan": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_run_options), POINTER(situ_error)]),
     "situ_schedule_name": (c_char_p, [c_int]),
     "situ_simulate": (c_int, [POINTER(c_void_p), c_void_p, POINTER(c_int32), POINTER(c_int32), POINTER(situ_error)]),
     "situ_size": (c_int, [POINTER(c_void_p), POINTER(situ_instance_options), POINTER(situ_size_options),
@@ -703,18 +702,11 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_solver_serves": (c_bool, [c_char_p, c_void_p]),
     "situ_status_name": (c_char_p, [c_int]),
     "situ_text_free": (None, [c_void_p]),
-    "situ_text_probe": (c_int, [c_char_p, POINTER(situ_error)]),
     "situ_text_write": (c_int, [c_char_p, c_char_p, POINTER(situ_error)]),
-    "situ_verdict_certificate": (c_char_p, [c_void_p]),
     "situ_verdict_free": (None, [c_void_p]),
-    "situ_verdict_n_found": (c_int64, [c_void_p]),
-    "situ_verdict_n_violations": (c_int32, [c_void_p]),
-    "situ_verdict_recompute": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(situ_error)]),
-    "situ_verdict_recomputed": (c_char_p, [c_void_p]),
+    "situ_verdict_get_summary": (c_bool, [c_void_p, POINTER(situ_verdict_summary)]),
+    "situ_verdict_recompute": (c_int, [c_void_p, POINTER(situ_error)]),
     "situ_verdict_require_proof": (None, [c_void_p]),
-    "situ_verdict_unchecked": (c_char_p, [c_void_p]),
-    "situ_verdict_unverified": (c_char_p, [c_void_p]),
-    "situ_verdict_verified_ns": (c_int64, [c_void_p]),
     "situ_verdict_violation": (situ_violation, [c_void_p, c_int32]),
     "situ_version": (c_char_p, []),
     "situ_version_number": (c_int32, []),
@@ -723,7 +715,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_what_if_find": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_solve_options),
         POINTER(situ_error)]),
     "situ_what_if_free": (None, [c_void_p]),
-    "situ_write": (c_int, [POINTER(c_void_p), c_char_p, c_void_p, c_void_p, POINTER(situ_error)]),
+    "situ_write": (c_int, [POINTER(c_void_p), c_char_p, c_void_p, POINTER(situ_error)]),
     "situ_writer_at": (c_bool, [c_int32, POINTER(situ_writer_info)]),
     "situ_writer_count": (c_int32, []),
 }

@@ -6,7 +6,7 @@ import ctypes
 import os
 import pathlib
 import weakref
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from . import _interface as c
 
@@ -159,19 +159,40 @@ def make_text(name: str, *arguments: Any) -> str:
         lib.situ_text_free(made)
 
 
-def own(owner: object, pointer: int, free: str, *kept: object) -> None:
-    """Frees `pointer` when `owner` goes, and only then lets go of what it needs. Not at the exit of the interpreter: a
-    thread may still be at work on it, and the system takes all back."""
-    weakref.finalize(owner, _free, free, pointer, kept).atexit = False
+Self = TypeVar("Self", bound="Frozen")
 
 
-def _free(name: str, pointer: int, kept: object) -> None:
-    getattr(lib, name)(pointer)
+class Frozen:
+    """What owns an object of the library. That never changes, so a copy is the object itself."""
+
+    def __copy__(self: Self) -> Self:
+        return self
+
+    def __deepcopy__(self: Self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} belongs to this process and cannot be pickled{self._instead}")
+
+    _instead = ""  # what to do, as the end of that message
+
+
+def own(owner: Frozen, pointer: int, free: str) -> None:
+    """Frees `pointer` when `owner` goes. Not at the exit of the interpreter: a thread may still be at work on it, and
+    the system takes all back."""
+    weakref.finalize(owner, getattr(lib, free), pointer).atexit = False
 
 
 def sized(kind: Any) -> Any:
     """A struct of the interface with its size."""
     return kind(size=ctypes.sizeof(kind))
+
+
+def summary(noun: str, pointer: int) -> Any:
+    """What an object of the library says as a whole; its texts live as long as that."""
+    made = sized(getattr(c, f"situ_{noun}_summary"))
+    getattr(lib, f"situ_{noun}_get_summary")(pointer, ctypes.byref(made))
+    return made
 
 
 def words(function: str, first: int = 0) -> dict[str, int]:

@@ -12,7 +12,7 @@ from ._library import BadArgument, lib, nearest, sized, to_bytes, to_str, words
 if TYPE_CHECKING:
     from typing_extensions import Unpack as Unpack
 
-BY_PURPOSE = -1.0  # SITU_BY_PURPOSE: the defaults of `situ place`
+AUTO = -1.0  # SITU_AUTO: the defaults of `situ place`
 
 
 class Options(TypedDict, total=False):
@@ -254,7 +254,7 @@ def fill(options: Mapping[str, Any], purpose: bool = False) -> Filled:
     solvers = solvers.split(",") if isinstance(solvers, str) else list(solvers)
     named = any(name.strip() != "auto" and not name.strip().startswith("-") for name in solvers)
     if purpose:
-        filled.solve.tolerance = filled.solve.min_gain = filled.solve.uncertainty = BY_PURPOSE
+        filled.solve.tolerance = filled.solve.min_gain = filled.solve.uncertainty = AUTO
         layers = solvers == ["layers"]
         how = "layer" if layers else "fused" if named else "default"
         filled.instance.granularity = words("situ_granularity_name")[how]

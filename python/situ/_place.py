@@ -11,7 +11,7 @@ from . import _interface as c
 from ._inputs import Costs, Folder, Machine, Model, Placement, set_inputs
 from ._library import Cancelled, SituError, call, lib, make, make_text, to_bytes, to_str
 from ._options import Filled, fill
-from ._plan import Instance, Plan, Report, look_of, report
+from ._plan import Instance, Plan, Report, both, report
 from ._watch import ProgressOption, Watch
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def inspect(model: Model, platform: Machine = None, *, costs: Costs = None, **op
 def costs(model: Model, platform: Machine = None, *, costs: Costs = None, **options: Unpack[Options]) -> dict[str, Any]:
     """All times of operators on classes of devices, as a cost table (docs/formats/costs.md)."""
     instance, _ = _open(model, platform, costs, None, options)
-    found: dict[str, Any] = json.loads(make_text("situ_report_costs_json", instance.problem))
+    found: dict[str, Any] = json.loads(make_text("situ_report_costs", instance.problem, c.SITU_REPORT_JSON, None))
     return found
 
 
@@ -174,18 +174,14 @@ def compare(
             row.failure = to_bytes(failures[name])
     if not ran:
         raise Cancelled("interrupted before the first solver ran")
-    arguments = (rows, len(ran), instance.problem, instance.model)
-    made = Comparison(
-        make_text("situ_report_compare", *arguments, ctypes.byref(look_of())),
-        make_text("situ_report_compare_json", *arguments),
-    )
+    made = Comparison(*both("situ_report_compare", rows, len(ran), instance.problem, instance.model))
     made.plans = plans
     return made
 
 
 def list_family(family: str) -> list[dict[str, Any]]:
     """A table of the library, as in `situ list FAMILY --json`."""
-    found = json.loads(make_text("situ_report_list_json", to_bytes(family)))
+    found = json.loads(make_text("situ_report_list", to_bytes(family), c.SITU_REPORT_JSON, None))
     rows: list[dict[str, Any]] = found[family] if isinstance(found, dict) else found
     return rows
 

@@ -14,7 +14,7 @@ from . import _interface as c
 from ._graph import Graph, _of_pointer, names_of
 from ._html import html_of
 from ._inputs import Folder
-from ._library import NEVER_NS, NoPlan, call, lib, make, make_text, own, sized, to_bytes, to_str
+from ._library import NEVER_NS, Frozen, NoPlan, call, lib, make, make_text, own, sized, summary, to_bytes, to_str
 from ._options import Filled, fill
 from ._platform import Device, devices_of
 from ._png import png_of
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from ._torch_measure import Measured
 
 
-class Instance:
+class Instance(Frozen):
     """A posed problem with its model, platform and costs; shared by plans."""
 
     def __init__(self, pointer: int, folder: Folder):
         self.pointer, self.folder = pointer, folder
-        own(self, pointer, "situ_instance_free", folder)
+        own(self, pointer, "situ_instance_free")
         self.problem = lib.situ_instance_problem(pointer)
         self.model = lib.situ_instance_model(pointer)
         self.graph = lib.situ_problem_graph(self.problem)
@@ -57,10 +57,14 @@ class Report(dict[str, Any]):
         return self.text
 
 
-def report(name: str, *arguments: Any, options: bool = True) -> Report:
-    """Both forms of a report function of the library; the last argument of its table form are its options."""
-    look = [ctypes.byref(look_of())] if options else []
-    return Report(make_text(name, *arguments, *look), make_text(name + "_json", *arguments))
+def both(name: str, *arguments: Any) -> tuple[str, str]:
+    """A report of the library as a table and as JSON."""
+    table = make_text(name, *arguments, c.SITU_REPORT_TABLE, ctypes.byref(look_of()))
+    return table, make_text(name, *arguments, c.SITU_REPORT_JSON, None)
+
+
+def report(name: str, *arguments: Any) -> Report:
+    return Report(*both(name, *arguments))
 
 
 def look_of() -> Any:
@@ -121,15 +125,19 @@ def _time(value: int) -> int | None:
     return None if value == NEVER_NS else value
 
 
-class Plan:
+class Plan(Frozen):
     """Which device runs each operator, when, and how good that is. Frozen: any number of threads may read it.
 
     A plan without a placement (`bool(plan)` is False) says why in `reason`; accessors that need a placement raise
     NoPlan."""
 
+    _instead = "; save it by plan.save(path) and read it by situ.load_plan(path)"
+
     def __init__(self, pointer: int, instance: Instance, interrupted: bool = False):
         self._pointer, self._instance = pointer, instance
-        own(self, pointer, "situ_plan_free", instance)
+        own(self, pointer, "situ_plan_free")
+        self._says = summary("plan", pointer)
+        self._asked = summary("problem", lib.situ_plan_problem(pointer))
         self.interrupted = interrupted  #: whether Ctrl-C or the end of the program cut the search short
 
     # ---- what it says ----
@@ -137,10 +145,10 @@ class Plan:
     @property
     def outcome(self) -> str:
         """optimal, feasible, infeasible, limit or cancelled."""
-        return to_str(lib.situ_outcome_name(lib.situ_plan_outcome(self._pointer)))
+        return to_str(lib.situ_outcome_name(self._says.outcome))
 
     def __bool__(self) -> bool:
-        return bool(lib.situ_plan_exists(self._pointer))
+        return bool(self._says.exists)
 
     def _need(self) -> None:
         if not self:
@@ -151,55 +159,55 @@ class Plan:
     @property
     def model(self) -> str:
         """The name of the model."""
-        return to_str(lib.situ_graph_model(self._instance.graph))
+        return to_str(summary("graph", self._instance.graph).model)
 
     @property
     def platform(self) -> str:
         """The name of the platform."""
-        return to_str(lib.situ_platform_name(self._instance.platform))
+        return to_str(summary("platform", self._instance.platform).name)
 
     @property
     def objective(self) -> str:
-        return to_str(lib.situ_objective_name(lib.situ_problem_objective(self._instance.problem)))
+        return to_str(lib.situ_objective_name(self._asked.objective))
 
     @property
     def execution(self) -> str:
-        return to_str(lib.situ_execution_name(lib.situ_problem_execution(self._instance.problem)))
+        return to_str(lib.situ_execution_name(self._asked.execution))
 
     @property
     def value_ns(self) -> int | None:
         """The latency of one input, or the period of a pipeline; None without a placement."""
-        return _time(lib.situ_plan_value_ns(self._pointer))
+        return _time(self._says.value_ns)
 
     @property
     def by_parts_ns(self) -> int | None:
         """The latency by the parts that an engine runs, if the costs know what these take; else the value."""
-        return _time(lib.situ_plan_by_parts_ns(self._pointer, self._instance.problem))
+        return _time(lib.situ_plan_by_parts_ns(self._pointer))
 
     @property
     def bound_ns(self) -> int:
         """A proved lower bound on the value of the plans in `scope`."""
-        return int(lib.situ_plan_lower_bound_ns(self._pointer))
+        return int(self._says.lower_bound_ns)
 
     @property
     def gap(self) -> float:
         """(value - bound) / value; 0.0 is proved optimal among the plans in `scope`."""
-        return float(lib.situ_plan_gap(self._pointer))
+        return float(self._says.gap)
 
     @property
     def scope(self) -> str:
         """Which plans `bound_ns`, `gap` and `outcome` speak of: "plans that keep every operator whole on one device",
         and every other restriction. By codes: `to_dict()["scope"]`."""
-        return to_str(lib.situ_problem_scope(self._instance.problem))
+        return to_str(self._asked.scope)
 
     @property
     def best_single_ns(self) -> int | None:
         """The best value of a single device; None if no device can run everything."""
-        return _time(lib.situ_plan_best_single_ns(self._pointer))
+        return _time(self._says.best_single_ns)
 
     @property
     def best_single_device(self) -> str | None:
-        device = lib.situ_plan_best_single_device(self._pointer)
+        device = self._says.best_single_device
         return None if device < 0 else self._device_name(device)
 
     @property
@@ -212,36 +220,36 @@ class Plan:
     @property
     def solver(self) -> str:
         """The solver that found it."""
-        return to_str(lib.situ_plan_solver(self._pointer))
+        return to_str(self._says.solver)
 
     @property
     def bound(self) -> str:
         """The name of the bound behind the lower bound."""
-        return to_str(lib.situ_plan_bound(self._pointer))
+        return to_str(self._says.bound)
 
     @property
     def reason(self) -> str:
         """Why there is no placement; "" if there is one."""
-        return to_str(lib.situ_plan_reason(self._pointer))
+        return to_str(self._says.reason)
 
     @property
     def steps(self) -> int:
-        return int(lib.situ_plan_steps(self._pointer))
+        return int(self._says.steps)
 
     @property
     def seconds(self) -> float:
-        return float(lib.situ_plan_seconds(self._pointer))
+        return float(self._says.seconds)
 
     @property
     def n_handovers(self) -> int:
         """Tensors handed to another device, counted once for each tensor and receiving device."""
         self._need()
-        return int(lib.situ_plan_n_handovers(self._pointer))
+        return int(self._says.n_handovers)
 
     @property
     def statistics(self) -> dict[str, int]:
         """Counters of the solvers."""
-        rows = [lib.situ_plan_statistic(self._pointer, i) for i in range(lib.situ_plan_n_statistics(self._pointer))]
+        rows = [lib.situ_plan_statistic(self._pointer, i) for i in range(self._says.n_statistics)]
         return {to_str(row.name): row.value for row in rows}
 
     @property
@@ -297,7 +305,7 @@ class Plan:
         """Every hop of every transfer, in a stream plan."""
         i, found = self._instance, []
         tensor = sized(c.situ_tensor)
-        for k in range(lib.situ_plan_n_transfers(self._pointer)):
+        for k in range(self._says.n_transfers):
             t = lib.situ_plan_transfer(self._pointer, k)
             link = lib.situ_platform_link(i.platform, t.link)
             lib.situ_graph_tensor(i.graph, t.tensor, ctypes.byref(tensor))
@@ -319,7 +327,7 @@ class Plan:
 
     def report(self) -> Report:
         """The report of `situ place`; its members are those of `situ place --json`."""
-        return report("situ_report_plan", self._pointer, self._instance.problem, self._instance.model)
+        return report("situ_report_plan", self._pointer, self._instance.model)
 
     def to_dict(self) -> dict[str, Any]:
         """The members of `situ place --json` (docs/formats/json.md)."""
@@ -339,7 +347,7 @@ class Plan:
     def svg(self) -> str:
         """A picture: operators and transfers over time, or the loads of a pipeline. Self-contained SVG."""
         self._need()
-        return make_text("situ_report_plan_svg", self._pointer, self._instance.problem)
+        return make_text("situ_report_plan", self._pointer, None, c.SITU_REPORT_SVG, None)
 
     def png(self, path: str | os.PathLike[str] | None = None, *, zoom: float = 2.0) -> bytes:
         """The picture of svg() as PNG, also written to `path`; `zoom` pixels for each unit. Needs resvg-py."""
@@ -366,22 +374,14 @@ class Plan:
                 lib.situ_what_if_free(found)
 
     def _explain(self, what_ifs: int | None) -> Explanation:
-        arguments = (self._pointer, self._instance.problem, what_ifs)
-        return Explanation(
-            make_text("situ_report_explain", *arguments, ctypes.byref(look_of())),
-            make_text("situ_report_explain_json", *arguments),
-        )
+        return Explanation(*both("situ_report_explain", self._pointer, what_ifs))
 
     def check(self) -> Verdict:
         """Checks the plan with code that shares nothing with solvers and simulator."""
-        made = make("situ_check", self._instance.problem, self._pointer)
+        made = make("situ_check", self._pointer)
         try:
-            call("situ_verdict_recompute", made, self._instance.problem, self._pointer)
-            arguments = (made, self._pointer, self._instance.problem)
-            return Verdict(
-                make_text("situ_report_verdict", *arguments, ctypes.byref(look_of())),
-                make_text("situ_report_verdict_json", *arguments),
-            )
+            call("situ_verdict_recompute", made)
+            return Verdict(*both("situ_report_verdict", made))
         finally:
             lib.situ_verdict_free(made)
 
@@ -452,7 +452,7 @@ class Plan:
 
     def replay(self) -> Plan:
         """The same placement, simulated again."""
-        return Plan(make("situ_replay", self._instance.pointer, self._pointer), self._instance)
+        return Plan(make("situ_replay", self._pointer), self._instance)
 
 
 def _write(path: pathlib.Path, text: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from . import _interface as c
 from ._graph import DTYPES
-from ._library import lib, make, to_bytes, to_str
+from ._library import lib, make, summary, to_bytes, to_str
 
 UNLIMITED_BYTES = 2**63 - 1
 
@@ -68,7 +68,7 @@ class Platform:
 def devices_of(pointer: int) -> list[Device]:
     """The devices of a platform of the library, in its order."""
     d, found = c.situ_device(size=ctypes.sizeof(c.situ_device)), []
-    for i in range(lib.situ_platform_n_devices(pointer)):
+    for i in range(summary("platform", pointer).n_devices):
         lib.situ_platform_device(pointer, i, ctypes.byref(d))
         peaks = {name: d.peak_flops[k] for name, k in DTYPES.items() if d.peak_flops[k] > 0}
         found.append(

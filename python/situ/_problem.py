@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Mapping, Sequence
 from . import _interface as c
 from ._graph import Graph, _of_pointer, names_of
 from ._inputs import Costs, Folder, Machine, Model, Placement, set_inputs
-from ._library import NEVER_NS, BadArgument, lib, make, sized, to_bytes
+from ._library import NEVER_NS, BadArgument, Frozen, lib, make, sized, summary, to_bytes
 from ._options import fill
 from ._plan import Instance, Plan
 from ._platform import Device, devices_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ._options import Options, Unpack
 
 
-class Problem:
+class Problem(Frozen):
     """A model on a machine with its costs, before anything is placed. Frozen: any number of threads may use it.
 
     model, platform, costs, fix and options are those of situ.place. Constraints that `units` does not show
@@ -114,9 +114,9 @@ class Problem:
     def value_ns(self, placement: Mapping[str, str], order: Sequence[str] | None = None) -> int | None:
         """The value of a placement: the simulated latency or period; None if the checker rejects it."""
         plan = self.evaluate(placement, order)
-        verdict = make("situ_check", self._instance.problem, plan._pointer)
+        verdict = make("situ_check", plan._pointer)
         try:
-            return None if lib.situ_verdict_n_violations(verdict) else plan.value_ns
+            return None if summary("verdict", verdict).n_found else plan.value_ns
         finally:
             lib.situ_verdict_free(verdict)
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "bound/bound.h"
+#include "check/judge.h"
 #include "plan/plan.h"
 #include "sim/simulate.h"
 #include "solve/common/best_single.h"
@@ -58,7 +59,7 @@ static situ_status choose_order(placement *where, const situ_instance *i, simula
 
 /* The first violation of a constraint; one of the value only when there is no other: it follows from them. */
 static situ_violation telling_violation(const situ_verdict *verdict) {
-  for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++) {
+  for (int32_t i = 0; i < verdict->n_kept; i++) {
     situ_violation v = situ_verdict_violation(verdict, i);
     if (strcmp(v.rule, "value") != 0) return v;
   }
@@ -66,13 +67,14 @@ static situ_violation telling_violation(const situ_verdict *verdict) {
 }
 
 /* Checks `plan`; when a rule is broken, *out becomes an infeasible plan that names it, else `plan` itself. */
-static situ_status judge(situ_plan **out, situ_plan *plan, const situ_problem *p, situ_error *error) {
+static situ_status judge_plan(situ_plan **out, situ_plan *plan, situ_error *error) {
+  const situ_problem *p = plan->problem;
   situ_verdict *verdict = NULL;
-  situ_status status = situ_check(&verdict, p, plan, error);
+  situ_status status = situ_check(&verdict, plan, error);
   char reason[1024] = "";
-  if (status == SITU_STATUS_OK && situ_verdict_n_found(verdict) > 0) {
+  if (status == SITU_STATUS_OK && verdict->n_found > 0) {
     situ_violation first = telling_violation(verdict);
-    long long more = (long long)situ_verdict_n_found(verdict) - 1;
+    long long more = (long long)verdict->n_found - 1;
     int n = snprintf(reason, sizeof reason, "%s: %s", first.rule, first.text);
     if (more > 0 && n > 0 && (size_t)n < sizeof reason)
       snprintf(reason + n, sizeof reason - (size_t)n, " (and %lld more violation%s)", more, more == 1 ? "" : "s");
@@ -91,8 +93,8 @@ static void set_single(situ_plan *plan, const best_single *single) {
   plan->best_single_device = single->device;
 }
 
-static situ_status fill_context(situ_plan *plan, const situ_problem *p, const best_single *single, arena *a,
-                                situ_error *error) {
+static situ_status fill_context(situ_plan *plan, const best_single *single, arena *a, situ_error *error) {
+  const situ_problem *p = plan->problem;
   set_single(plan, single);
   plan->solver = "fix";
   plan->steps = 1;
@@ -102,10 +104,10 @@ static situ_status fill_context(situ_plan *plan, const situ_problem *p, const be
   bound_found found;
   TRY(bound_best(&found, problem_of_value(&view, p), a, &b, error));
   TRY(plan_set_bound(plan, found.lower_ns, found.name, &found.proof, error));
-  if (!situ_plan_exists(plan)) return SITU_STATUS_OK;
+  if (!plan_exists(plan)) return SITU_STATUS_OK;
   situ_verdict *verdict;
-  TRY(situ_check(&verdict, p, plan, error));
-  plan->verified_ns = situ_verdict_verified_ns(verdict);
+  TRY(situ_check(&verdict, plan, error));
+  plan->verified_ns = verdict->verified_ns;
   situ_verdict_free(verdict);
   return SITU_STATUS_OK;
 }
@@ -129,10 +131,10 @@ static situ_status evaluate(situ_plan **out, const situ_instance *i, arena *a, s
     situ_plan_free(kept);
     if (status == SITU_STATUS_OK) {
       set_single(plan, &single);
-      status = judge(out, plan, p, error);
+      status = judge_plan(out, plan, error);
     }
   }
-  return status == SITU_STATUS_OK ? fill_context(*out, p, &single, a, error) : status;
+  return status == SITU_STATUS_OK ? fill_context(*out, &single, a, error) : status;
 }
 
 situ_status evaluate_pins(situ_plan **out, const situ_instance *instance, situ_error *error) {
@@ -265,13 +267,12 @@ situ_status situ_simulate(situ_plan **out, const situ_problem *problem, const in
   return status;
 }
 
-situ_status situ_replay(situ_plan **out, const situ_instance *instance, const situ_plan *plan, situ_error *error) {
+situ_status situ_replay(situ_plan **out, const situ_plan *plan, situ_error *error) {
   if (out) *out = NULL;
-  TRY(GIVEN(error, out, instance, plan));
-  TRY(plan_belongs(plan, instance->problem, error));
+  TRY(GIVEN(error, out, plan));
   if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to simulate");
   arena *a = arena_new();
-  simulator *s = a ? simulator_new(instance->problem, a) : NULL;
+  simulator *s = a ? simulator_new(plan->problem, a) : NULL;
   placement where = {.device = plan->device, .order = plan->order, .call = plan->call, .replica_of = plan->replica_of};
   situ_status status = s ? simulator_plan(out, s, &where, error) : fail_no_memory(error);
   arena_free(a);

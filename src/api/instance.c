@@ -87,7 +87,7 @@ static situ_status make_copies(situ_instance *i, situ_error *error) {
 
 static situ_status read_unused(situ_instance *i, situ_error *error) {
   const instance_options *o = &i->options;
-  int32_t n = situ_platform_n_devices(i->platform);
+  int32_t n = i->platform->n_devices;
   if (!o->problem.unused && o->call.n_unused == 0) return SITU_STATUS_OK;
   i->unused = o->problem.unused ? ARENA_COPY(i->arena, o->problem.unused, bool, n) : ARENA_ZERO(i->arena, bool, n);
   if (!i->unused) return fail_no_memory(error);
@@ -95,9 +95,8 @@ static situ_status read_unused(situ_instance *i, situ_error *error) {
     int32_t d = situ_platform_find(i->platform, o->call.unused[k]);
     char near[160];
     if (d < 0)
-      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "platform %s has no device %s; %s",
-                       situ_platform_name(i->platform), o->call.unused[k],
-                       platform_near_devices(near, sizeof near, i->platform, o->call.unused[k]));
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "platform %s has no device %s; %s", i->platform->name,
+                       o->call.unused[k], platform_near_devices(near, sizeof near, i->platform, o->call.unused[k]));
     i->unused[d] = true;
   }
   return SITU_STATUS_OK;
@@ -105,7 +104,7 @@ static situ_status read_unused(situ_instance *i, situ_error *error) {
 
 static situ_status read_constraints(situ_instance *i, situ_error *error) {
   const situ_graph *graph = i->graph;
-  int32_t n = situ_graph_n_operators(graph);
+  int32_t n = graph->n_operators;
   const int32_t *given = i->options.problem.pins;
   if (i->options.call.fix || given) {
     i->pins = given ? ARENA_COPY(i->arena, given, int32_t, n) : ARENA_NEW(i->arena, int32_t, n);

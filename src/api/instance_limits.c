@@ -71,7 +71,7 @@ void instance_limit(situ_problem_options *posed, const situ_instance *i, const s
   if (limited < 0) return;
   const instance_options *o = &i->options;
   double step_ns = o->call.min_speed > 0 ? 1e9 * i->model->steps.tokens[limited] / o->call.min_speed : 0;
-  posed->other_costs = other;
-  posed->max_other_ns = o->call.max_ttft_ns > 0 ? o->call.max_ttft_ns : max64(1, sat_round(step_ns - 0.5));
-  posed->other_name = o->call.max_ttft_ns > 0 ? "time to first token" : "time of a decoding step";
+  posed->secondary_costs = other;
+  posed->max_secondary_ns = o->call.max_ttft_ns > 0 ? o->call.max_ttft_ns : max64(1, sat_round(step_ns - 0.5));
+  posed->secondary_name = o->call.max_ttft_ns > 0 ? "time to first token" : "time of a decoding step";
 }

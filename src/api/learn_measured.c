@@ -40,11 +40,11 @@ static situ_status check_call(const situ_instance *i, const situ_learn_options *
 static situ_trials_report tell(const trials *t) {
   situ_trials_report r = {.size = sizeof r,
                           .measured = t->n,
-                          .again = t->n_again,
+                          .repeated = t->n_again,
                           .single_device = t->all[t->single].device[0],
                           .single_ns = t->lanes[0].n > 0 ? t->lanes[0].median_ns : t->single_ns,
                           .best_ns = t->all[t->best].time_ns};
-  for (int32_t i = 0; i < t->n; i++) r.refused += t->all[i].n == 0;
+  for (int32_t i = 0; i < t->n; i++) r.rejected += t->all[i].n == 0;
   for (int32_t k = 0; k < t->n_lanes; k++)
     if (t->lane_trial[k] == t->best && t->lanes[k].n > 0) r.best_ns = t->lanes[k].median_ns;
   snprintf(r.engine, sizeof r.engine, "%s", t->engine);
@@ -52,9 +52,9 @@ static situ_trials_report tell(const trials *t) {
 }
 
 /* Measurements are written whatever happens afterwards. If a callback stops the training, the best so far remains. */
-static situ_status learn_in(measured_course *c, situ_learn_report *out, situ_trials_report *told, situ_plan **plan,
-                            const char *learner, const situ_problem *p, const situ_learn_options *options,
-                            situ_error *error) {
+static situ_status learn_in(measured_course *c, situ_learn_report *out, situ_trials_report *trials_report,
+                            situ_plan **plan, const char *learner, const situ_problem *p,
+                            const situ_learn_options *options, situ_error *error) {
   trials *t = &c->trials;
   c->judge = (environment_judge){.time = judge_time, .context = c, .scale_ns = t->single_ns, .over = t->over};
   situ_learn_report learned = SITU_LEARN_REPORT_INIT;
@@ -70,31 +70,30 @@ static situ_status learn_in(measured_course *c, situ_learn_report *out, situ_tri
   situ_status written = trials_write(t, status == SITU_STATUS_OK ? error : NULL);
   if (status == SITU_STATUS_OK) status = written;
   if (status != SITU_STATUS_OK) return status;
-  *told = tell(t);
+  *trials_report = tell(t);
   simulator *s = simulator_new(p, t->arena);
   if (!s) return fail_no_memory(error);
   return simulator_plan(plan, s, &(placement){.device = t->all[t->best].device, .order = t->all[t->best].order}, error);
 }
 
-situ_status situ_learn_measured(situ_learn_report *out, situ_trials_report *told, situ_plan **plan, const char *learner,
-                                const situ_instance *instance, const situ_learn_options *options, int32_t n_measured,
-                                const situ_measure_options *measure, situ_error *error) {
+situ_status situ_learn_measured(situ_learn_report *out, situ_trials_report *trials_report, situ_plan **plan,
+                                const char *learner, const situ_instance *instance, const situ_learn_options *options,
+                                int32_t n_measured, const situ_race_options *race_options, situ_error *error) {
   situ_learn_options learn;
-  situ_measure_options how;
+  measure_options how;
   situ_trials_report own = {0};
   measured_course c;
   if (plan) *plan = NULL;
-  TRY(GIVEN(error, out, told, plan, learner, instance, options));
+  TRY(GIVEN(error, out, trials_report, plan, learner, instance, options));
   TRY(TAKE(learn, options, SITU_LEARN_OPTIONS_INIT, error));
-  TRY(TAKE(how, measure, SITU_MEASURE_OPTIONS_INIT, error));
+  TRY(measure_take_race(&how, race_options, error));
   TRY(check_call(instance, &learn, n_measured, error));
-  how.size = sizeof how;
   how.read = &instance->options.read;
   situ_status status =
       trials_begin(&c.trials, instance->problem, instance->options.call.model, n_measured, &how, error);
   if (status == SITU_STATUS_OK) status = learn_in(&c, out, &own, plan, learner, instance->problem, options, error);
   trials_end(&c.trials);
-  if (status == SITU_STATUS_OK && !GIVE(told, own))
+  if (status == SITU_STATUS_OK && !GIVE(trials_report, own))
     status =
         fail_with(error, SITU_STATUS_BAD_ARGUMENT, "SITU_TRIALS_REPORT_INIT", "begin the report with this initialiser");
   return status;

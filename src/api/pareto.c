@@ -16,9 +16,9 @@ enum { DEFAULT_POINTS = 8, MAX_POINTS = 1000 };
 static const double DEFAULT_SECONDS = 10;
 
 struct situ_front {
-  arena *arena;
-  situ_problem **problems; /* [n_solved] posed for each solve */
-  situ_plan **plans;       /* [n_solved] */
+  arena *arena; /* holds that of the problem */
+  const situ_problem *problem;
+  situ_plan **plans; /* [n_solved] of problems posed for each solve */
   int32_t n_solved;
   situ_plan **points; /* [n_points] those that no other is better than */
   int32_t n_points;
@@ -68,12 +68,9 @@ static situ_status solve_once(sweep *s, situ_objective objective, int64_t ceilin
   situ_solve_options how = limits(s);
   situ_problem *problem = NULL;
   TRY(situ_problem_pose(&problem, p->given, p->platform, p->costs, &posed, s->error));
-  f->problems[f->n_solved] = problem;
   situ_status status = situ_solve(&f->plans[f->n_solved], problem, &how, s->error);
-  if (status == SITU_STATUS_OK)
-    f->n_solved++;
-  else
-    situ_problem_free(problem);
+  situ_problem_free(problem);
+  f->n_solved += status == SITU_STATUS_OK;
   return status;
 }
 
@@ -151,17 +148,16 @@ situ_status situ_pareto(situ_front **out, const situ_problem *problem, const sit
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a front has 2 to %d points, not %d", (int)MAX_POINTS,
                      (int)s.n_wanted);
   arena *a = arena_new();
-  s.front = a ? ARENA_ZERO(a, situ_front, 1) : NULL;
+  s.front = a && arena_hold(a, problem->arena) ? ARENA_ZERO(a, situ_front, 1) : NULL;
   if (!s.front) {
     arena_free(a);
     return fail_no_memory(error);
   }
   situ_front *f = s.front;
-  *f = (situ_front){.arena = a, .latency_bound = "", .period_bound = "", .reason = ""};
-  f->problems = ARENA_ZERO(a, situ_problem *, s.n_wanted);
+  *f = (situ_front){.arena = a, .problem = problem, .latency_bound = "", .period_bound = "", .reason = ""};
   f->plans = ARENA_ZERO(a, situ_plan *, s.n_wanted);
   f->points = ARENA_ZERO(a, situ_plan *, s.n_wanted);
-  situ_status status = f->problems && f->plans && f->points ? run(&s) : fail_no_memory(error);
+  situ_status status = f->plans && f->points ? run(&s) : fail_no_memory(error);
   if (status == SITU_STATUS_OK)
     *out = f;
   else
@@ -171,21 +167,24 @@ situ_status situ_pareto(situ_front **out, const situ_problem *problem, const sit
 
 void situ_front_free(situ_front *f) {
   if (!f) return;
-  for (int32_t k = 0; k < f->n_solved; k++) {
-    situ_plan_free(f->plans[k]);
-    situ_problem_free(f->problems[k]);
-  }
+  for (int32_t k = 0; k < f->n_solved; k++) situ_plan_free(f->plans[k]);
   arena_free(f->arena);
 }
 
-int32_t situ_front_n_points(const situ_front *f) { return f ? f->n_points : 0; }
+const situ_problem *situ_front_problem(const situ_front *f) { return f ? f->problem : NULL; }
 const situ_plan *situ_front_plan(const situ_front *f, int32_t index) {
   return f && index >= 0 && index < f->n_points ? f->points[index] : NULL;
 }
-int64_t situ_front_least_latency_ns(const situ_front *f) { return f ? f->min_latency_ns : 0; }
-int64_t situ_front_least_period_ns(const situ_front *f) { return f ? f->min_period_ns : 0; }
-const char *situ_front_latency_bound(const situ_front *f) { return f ? f->latency_bound : ""; }
-const char *situ_front_period_bound(const situ_front *f) { return f ? f->period_bound : ""; }
-const char *situ_front_reason(const situ_front *f) { return f ? f->reason : ""; }
-bool situ_front_infeasible(const situ_front *f) { return f && f->infeasible; }
-double situ_front_seconds(const situ_front *f) { return f ? f->seconds : 0; }
+
+bool situ_front_get_summary(const situ_front *f, situ_front_summary *out) {
+  if (!f) return false;
+  situ_front_summary summary = {.n_points = f->n_points,
+                                .infeasible = f->infeasible,
+                                .min_latency_ns = f->min_latency_ns,
+                                .min_period_ns = f->min_period_ns,
+                                .latency_bound = f->latency_bound,
+                                .period_bound = f->period_bound,
+                                .reason = f->reason,
+                                .seconds = f->seconds};
+  return GIVE(out, summary);
+}

@@ -101,15 +101,14 @@ static situ_status place_split(situ_plan **out, situ_instance *i, const situ_sol
   layers.log = pass_on;
   layers.context = layers.log_context = &l;
   TRY(place(out, i, &layers, error));
-  situ_outcome outcome = situ_plan_outcome(*out);
-  bool none =
-      outcome == SITU_OUTCOME_INFEASIBLE || (outcome == SITU_OUTCOME_CANCELLED && l.gave_up) ||
-      (outcome == SITU_OUTCOME_LIMIT && !*situ_plan_reason(*out)); /* else what is lacking is the form, or parts */
-  if (situ_plan_exists(*out) || !none) {
+  situ_outcome outcome = (*out)->outcome;
+  bool none = outcome == SITU_OUTCOME_INFEASIBLE || (outcome == SITU_OUTCOME_CANCELLED && l.gave_up) ||
+              (outcome == SITU_OUTCOME_LIMIT && !*(*out)->reason); /* else what is lacking is the form, or parts */
+  if (plan_exists(*out) || !none) {
     pass_warning(&l);
     return SITU_STATUS_OK;
   }
-  double spent_s = situ_plan_seconds(*out), left_s = fmax(whole_s - spent_s, whole_s / 4);
+  double spent_s = (*out)->seconds, left_s = fmax(whole_s - spent_s, whole_s / 4);
   if (l.gave_up || (own.time_limit_s > 0 && !own.ranks)) own.time_limit_s = left_s; /* ranks have one limit */
   situ_plan_free(*out);
   *out = NULL;

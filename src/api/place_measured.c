@@ -86,9 +86,9 @@ static void add_variant(field *f, const variant *v, const situ_solve_options *so
 
 situ_status situ_place_measured(situ_plan **out, situ_instance **instance, situ_race **race,
                                 const situ_instance_options *options, const situ_solve_options *solve, int32_t n_plans,
-                                const situ_measure_options *measure, situ_error *error) {
+                                const situ_race_options *race_options, situ_error *error) {
   situ_solve_options own;
-  situ_measure_options how;
+  measure_options how;
   field f = {.n = 0};
   situ_plan *first = NULL;
   if (out) *out = NULL;
@@ -96,12 +96,12 @@ situ_status situ_place_measured(situ_plan **out, situ_instance **instance, situ_
   if (race) *race = NULL;
   TRY(GIVEN(error, out, instance, race));
   TRY(TAKE(own, solve, SITU_SOLVE_OPTIONS_INIT, error));
-  TRY(TAKE(how, measure, SITU_MEASURE_OPTIONS_INIT, error));
+  TRY(measure_take_race(&how, race_options, error));
   if (n_plans < 2 || n_plans > MAX_PLANS)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "from 2 to %d plans can be measured", (int)MAX_PLANS);
   TRY(situ_place(&first, instance, options, &own, error));
   const situ_instance *i = *instance;
-  bool exists = situ_plan_exists(first);
+  bool exists = plan_exists(first);
   arena *a = arena_new();
   f.problem = i->problem;
   situ_status status =
@@ -114,7 +114,6 @@ situ_status situ_place_measured(situ_plan **out, situ_instance **instance, situ_
   for (size_t k = 0; k < sizeof variants / sizeof *variants && exists && f.n < n_plans && status == SITU_STATUS_OK; k++)
     add_variant(&f, &variants[k], &own, own.form | i->form);
   arena_free(a);
-  how.size = sizeof how;
   how.read = &i->options.read;
   if (exists && status == SITU_STATUS_OK)
     status = race_plans(race, (const situ_plan *const *)f.plans, f.names, f.n, i->problem, i->options.call.model, &how,

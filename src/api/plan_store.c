@@ -14,7 +14,7 @@ situ_status situ_plan_text(char **out, const situ_plan *plan, const situ_instanc
   if (out) *out = NULL;
   TRY(GIVEN(error, out, plan, instance));
   TRY(plan_belongs(plan, instance->problem, error));
-  json_value *root = plan_to_json(plan, instance->problem);
+  json_value *root = plan_to_json(plan);
   char *text = root && json_set(root, "instance", instance_to_json(instance)) ? json_print(root, 1) : NULL;
   json_free(root);
   text_buffer t = {0};
@@ -40,16 +40,17 @@ situ_status situ_instance_export(const situ_instance *instance, const situ_plan 
                                  const char *path, situ_error *error) {
   const writer *w;
   TRY(GIVEN(error, instance, plan, name, path));
-  TRY(writer_find(&w, name, plan, instance->problem, error));
-  if (w->write) return situ_plan_export(plan, instance->problem, name, path, error);
+  TRY(plan_belongs(plan, instance->problem, error));
+  TRY(writer_find(&w, name, plan, error));
+  if (w->write) return writer_write_file(w, plan, path, error);
   TRY(writer_serves(&w, name, instance->problem, instance->model->reader, instance->options.call.model, error));
-  return w->write_folder(path, plan, instance->problem, instance->options.call.model, error);
+  return w->write_folder(path, plan, instance->options.call.model, error);
 }
 
 /* Poses the problem of an open instance again, with the pins of the plan file. */
 static situ_status pose_with_pins(situ_instance *i, const json_value *pins, const char *path, situ_error *error) {
   const situ_graph *graph = i->graph;
-  int32_t n = situ_graph_n_operators(graph);
+  int32_t n = graph->n_operators;
   i->pins = ARENA_NEW(i->arena, int32_t, n);
   if (!i->pins) return fail_no_memory(error);
   for (int32_t v = 0; v < n; v++) i->pins[v] = -1;
@@ -91,7 +92,7 @@ static situ_status reopen(situ_instance **out, const instance_options *given, ar
   if (!given) TRY(same_hash(json_get(m, "model_hash"), model, model, "model", o.call.model, path, error));
   if (!given || (!given->call.platform && said.call.platform))
     TRY(same_hash(json_get(m, "platform_hash"), platform, platform_hash(i->platform, false), "platform",
-                  situ_platform_name(i->platform), path, error));
+                  i->platform->name, path, error));
   if (table_hash && o.cost.table_path == said.cost.table_path && i->own_costs)
     TRY(same_hash(table_hash, i->own_costs->table_hash, i->own_costs->table_hash, "cost table", o.cost.table_path, path,
                   error));

@@ -50,10 +50,10 @@ static situ_status repeat(judge *j, const placement *mine, const placement *sing
   return SITU_STATUS_OK;
 }
 
-situ_status situ_verdict_recompute(situ_verdict *verdict, const situ_problem *problem, const situ_plan *plan,
-                                   situ_error *error) {
-  TRY(GIVEN(error, verdict, problem, plan));
-  TRY(plan_belongs(plan, problem, error));
+situ_status situ_verdict_recompute(situ_verdict *verdict, situ_error *error) {
+  TRY(GIVEN(error, verdict));
+  const situ_plan *plan = verdict->plan;
+  const situ_problem *problem = plan->problem;
   const situ_plan *split = plan->robustness.preferred ? plan->compared : plan;
   if (!(verdict->unchecked & CLAIM_ROBUSTNESS) || verdict->n_found > 0 || !split || !split->device ||
       plan->robustness.draws > MAX_DRAWS || problem->execution != SITU_EXECUTION_STREAM)

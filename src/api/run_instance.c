@@ -8,13 +8,13 @@
 #include "split/model_file.h"
 
 situ_status situ_run_plan(situ_run **out, const situ_plan *plan, const situ_instance *instance,
-                          const situ_measure_options *given, situ_error *error) {
-  situ_measure_options options;
+                          const situ_run_options *given, situ_error *error) {
+  measure_options options;
   if (out) *out = NULL;
   TRY(GIVEN(error, out, plan, instance));
-  TRY(TAKE(options, given, SITU_MEASURE_OPTIONS_INIT, error));
+  TRY(measure_take_run(&options, given, error));
   TRY(model_format_need(instance->model->reader, instance->options.call.model, error));
-  options.size = sizeof options;
   options.read = &instance->options.read;
-  return run_plan(out, plan, instance->problem, instance->options.call.model, &options, error);
+  TRY(plan_belongs(plan, instance->problem, error));
+  return run_plan(out, plan, instance->options.call.model, &options, error);
 }

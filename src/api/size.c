@@ -255,7 +255,7 @@ static situ_status know_model(sizing_call *q, const situ_instance *i) {
 
 /* Whether it is proved that no plan meets the goal. */
 static bool is_impossible(const situ_sizing *s, const situ_problem *p, const situ_plan *plan) {
-  return situ_problem_conflict(p) || !meets(s, situ_plan_verified_ns(plan));
+  return p->conflict || !meets(s, plan ? plan->verified_ns : 0);
 }
 
 /* NULL without memory. */
@@ -276,15 +276,15 @@ static situ_status keep_row(sizing_call *q, const candidate *c, const situ_probl
                             bool searched) {
   situ_sizing *s = q->into;
   situ_size_row *row = &s->rows[s->n];
-  int64_t value = searched && situ_plan_exists(plan) ? situ_plan_value_ns(plan) : SITU_NEVER_NS;
+  int64_t value = searched && plan_exists(plan) ? plan->value_ns : SITU_NEVER_NS;
   double rate = s->tokens > 0 && value > 0 && value != SITU_NEVER_NS ? s->tokens * 1e9 / (double)value : 0;
   *row = (situ_size_row){.platform = c->name,
-                         .reason = arena_string(s->arena, situ_plan_exists(plan) ? "" : situ_plan_reason(plan)),
+                         .reason = arena_string(s->arena, plan ? plan->reason : ""),
                          .finding = meets(s, value)             ? SITU_SIZE_MET
                                     : is_impossible(s, p, plan) ? SITU_SIZE_IMPOSSIBLE
                                                                 : SITU_SIZE_MISSED,
                          .value_ns = value,
-                         .lower_bound_ns = situ_plan_lower_bound_ns(plan),
+                         .lower_bound_ns = plan ? plan->lower_bound_ns : 0,
                          .tokens_per_second = rate,
                          .price = c->price,
                          .price_of_a_million = -1};
@@ -320,7 +320,7 @@ static situ_status try_candidate(sizing_call *q, const candidate *c) {
   if (status == SITU_STATUS_OK) status = know_model(q, i);
   if (status == SITU_STATUS_OK) status = try_posed(q, i->problem, &plan, &searched);
   bool impossible = status == SITU_STATUS_OK && plan && is_impossible(q->into, i->problem, plan);
-  if (status == SITU_STATUS_OK && i->may_split && !q->stopped && (impossible || !situ_plan_exists(plan))) {
+  if (status == SITU_STATUS_OK && i->may_split && !q->stopped && (impossible || !plan_exists(plan))) {
     situ_plan_free(plan);
     plan = NULL;
     split = true;

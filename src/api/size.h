@@ -17,7 +17,7 @@ struct situ_sizing {
   bool priced;
   situ_size_row *rows;
   struct size_scope {
-    const char *plans;                 /* situ_problem_scope of the row, and what its machine is taken to do */
+    const char *plans;                 /* the scope of the row, and what its machine is taken to do */
     bool split;                        /* layers are whole by default, but no such plan was found */
   } * scopes;                          /* [row] */
   int32_t n, n_candidates, n_unpriced; /* tried; to try; left out, since they have no price */

@@ -110,7 +110,7 @@ static situ_status variant_pose(variant *v, const situ_instance *i, const change
   TRY(change_platform(&v->platform, i, c, error));
   cost_change faster = {v->platform, c->device, c->link_kind, c->device >= 0 ? c->factor : LINK_FACTOR};
   v->costs = costs_changed(p->costs, p->platform, &faster);
-  if (p->other) posed.other_costs = v->other_costs = costs_changed(p->other, p->platform, &faster);
+  if (p->other) posed.secondary_costs = v->other_costs = costs_changed(p->other, p->platform, &faster);
   if (!v->costs || (p->other && !v->other_costs)) return fail_no_memory(error);
   return situ_problem_pose(&v->problem, p->given, v->platform, v->costs, &posed, error);
 }
@@ -135,8 +135,8 @@ static situ_status keep_row(inquiry *q, const char *words, const situ_plan *plan
   }
   situ_what_if row = {.change = arena_string(list->arena, words),
                       .outcome = plan->outcome,
-                      .value_ns = situ_plan_value_ns(plan),
-                      .lower_bound_ns = situ_plan_lower_bound_ns(plan),
+                      .value_ns = plan->value_ns,
+                      .lower_bound_ns = plan->lower_bound_ns,
                       .inputs = inputs};
   if (!row.change) return fail_no_memory(q->error);
   list->rows[list->n++] = row;
@@ -161,7 +161,7 @@ static situ_status ask(inquiry *q, const change *c, const char *words, int32_t d
   situ_status status = variant_pose(&v, q->instance, c, q->error);
   if (status == SITU_STATUS_OK) status = situ_solve(&found, v.problem, &q->solve, q->error);
   const situ_instance *i = q->instance;
-  bool split = status == SITU_STATUS_OK && !q->stopped && !situ_plan_exists(found) && !i->rules &&
+  bool split = status == SITU_STATUS_OK && !q->stopped && !plan_exists(found) && !i->rules &&
                i->options.call.granularity >= SITU_GRANULARITY_LAYER;
   if (split) status = ask_split(&v, &found, q, c);
   bool used = status == SITU_STATUS_OK && device >= 0 && plan_use(found, device).n_operators > 0;
@@ -242,7 +242,7 @@ static situ_status ask_links(inquiry *q) {
 static situ_status ask_memory(inquiry *q) {
   const situ_instance *i = q->instance;
   const situ_platform *f = i->platform;
-  bool none_alone = situ_plan_best_single_ns(q->plan) == SITU_NEVER_NS;
+  bool none_alone = q->plan->best_single_ns == SITU_NEVER_NS;
   int32_t asked = 0;
   for (int32_t d = 0; d < f->n_devices && asked < MAX_OF_A_KIND && !q->stopped; d++) {
     situ_device_use use = plan_use(q->plan, d);
@@ -319,7 +319,7 @@ static situ_status ask_batch(inquiry *q) {
   snprintf(words, sizeof words, "batch %d", (int)(2 * batch));
   situ_status status = situ_solve(&found, other->problem, &solve, q->error);
   other->may_split = other->options.call.granularity >= SITU_GRANULARITY_LAYER;
-  if (status == SITU_STATUS_OK && !q->stopped && !situ_plan_exists(found) && other->may_split) {
+  if (status == SITU_STATUS_OK && !q->stopped && !plan_exists(found) && other->may_split) {
     situ_plan_free(found);
     found = NULL;
     snprintf(words, sizeof words, "batch %d, layers split", (int)(2 * batch));
@@ -347,7 +347,7 @@ situ_status situ_what_if_find(situ_what_if_list **out, const situ_instance *inst
   TRY(GIVEN(error, out, instance, plan));
   TRY(TAKE(q.solve, solve, SITU_SOLVE_OPTIONS_INIT, error));
   TRY(plan_belongs(plan, instance->problem, error));
-  if (!plan->device || plan_check_shape(plan, instance->problem))
+  if (!plan->device || plan_check_shape(plan))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to compare with");
   arena *a = arena_new();
   q.list = a ? ARENA_ZERO(a, situ_what_if_list, 1) : NULL;

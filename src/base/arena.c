@@ -1,6 +1,7 @@
 #include "base/arena.h"
 
 #include <stdalign.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,19 +13,41 @@ typedef struct block {
   alignas(max_align_t) unsigned char bytes[];
 } block;
 
+typedef struct held_arena {
+  struct held_arena *next;
+  arena *arena;
+} held_arena;
+
 struct arena {
   block *top;
   size_t held_bytes;
+  held_arena *others; /* in its own memory */
+  atomic_int n_references;
 };
 
 enum { FIRST_BLOCK_BYTES = 1 << 12, LARGEST_STEP_BYTES = 1 << 24 };
 
-arena *arena_new(void) { return calloc(1, sizeof(arena)); }
+arena *arena_new(void) {
+  arena *a = calloc(1, sizeof *a);
+  if (a) atomic_init(&a->n_references, 1);
+  return a;
+}
 
 void arena_free(arena *a) {
-  if (!a) return;
+  if (!a || atomic_fetch_sub_explicit(&a->n_references, 1, memory_order_acq_rel) > 1) return;
+  for (held_arena *h = a->others; h; h = h->next) arena_free(h->arena);
   arena_release(a, (arena_mark){NULL, 0});
   free(a);
+}
+
+bool arena_hold(arena *a, arena *other) {
+  REQUIRE(other && other != a);
+  held_arena *h = ARENA_NEW(a, held_arena, 1);
+  if (!h) return false;
+  *h = (held_arena){a->others, other};
+  a->others = h;
+  atomic_fetch_add_explicit(&other->n_references, 1, memory_order_relaxed);
+  return true;
 }
 
 static block *push_block(arena *a, size_t need) {

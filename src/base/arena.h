@@ -4,7 +4,10 @@
  * or the size is negative or overflows; a request for 0 bytes gives a valid, unique pointer.
  *
  * In debug mode (built with -Darena_debug=true) each object is allocated separately, so that AddressSanitizer sees
- * overruns. */
+ * overruns.
+ *
+ * An arena counts its references, so that a frozen noun lives as long as something needs it: the arena of a noun holds
+ * those of the nouns that it points to. Holding and freeing are safe in any thread. */
 #ifndef SITU_BASE_ARENA_H
 #define SITU_BASE_ARENA_H
 
@@ -19,9 +22,13 @@ typedef struct arena_mark {
   size_t used;
 } arena_mark;
 
-/* A new arena, or NULL. */
+/* A new arena with one reference, or NULL. */
 arena *arena_new(void);
+/* Drops a reference. The last one frees the arena and drops those that it holds. NULL is allowed. */
 void arena_free(arena *a);
+/* From now on `a` holds a reference to `other`, until it is freed. Not between a mark of `a` and its release. False
+ * without memory. */
+bool arena_hold(arena *a, arena *other);
 /* `count` objects of `size` bytes, uninitialised / all zero. */
 void *arena_alloc(arena *a, int64_t count, size_t size);
 void *arena_zero(arena *a, int64_t count, size_t size);

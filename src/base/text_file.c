@@ -13,7 +13,7 @@ situ_status situ_text_write(const char *text, const char *path, situ_error *erro
   return file_write(path, text, strlen(text), error);
 }
 
-situ_status situ_text_probe(const char *path, situ_error *error) {
+situ_status situ_path_check_writable(const char *path, situ_error *error) {
   TRY(GIVEN(error, path));
   return file_probe(path, error);
 }

@@ -192,15 +192,16 @@ static situ_status look_at_all(judge *j, situ_error *error) {
   return check_rules(j, error);
 }
 
-situ_status situ_check(situ_verdict **out, const situ_problem *problem, const situ_plan *plan, situ_error *error) {
+situ_status situ_check(situ_verdict **out, const situ_plan *plan, situ_error *error) {
   if (out) *out = NULL;
-  TRY(GIVEN(error, out, problem, plan));
-  TRY(plan_belongs(plan, problem, error));
+  TRY(GIVEN(error, out, plan));
+  const situ_problem *problem = plan->problem;
   arena *a = arena_new(), *scratch = arena_new();
-  situ_verdict *verdict = a ? ARENA_ZERO(a, situ_verdict, 1) : NULL;
+  situ_verdict *verdict = a && arena_hold(a, plan->arena) ? ARENA_ZERO(a, situ_verdict, 1) : NULL;
   situ_status status = SITU_STATUS_NO_MEMORY;
   if (verdict && scratch) {
     verdict->arena = a;
+    verdict->plan = plan;
     verdict->claimed_ns = plan->lower_bound_ns;
     verdict->certificate = verdict->unverified = "";
     judge j = {problem, problem->graph, problem->platform, plan, verdict, scratch, NULL};

@@ -79,7 +79,3 @@ situ_status check_certificate(judge *j, situ_error *error) {
     v->unverified = v->n_found > before ? refused : "it was proved by a search, which leaves no certificate";
   return SITU_STATUS_OK;
 }
-
-int64_t situ_verdict_verified_ns(const situ_verdict *v) { return v ? v->verified_ns : 0; }
-const char *situ_verdict_certificate(const situ_verdict *v) { return v ? v->certificate : ""; }
-const char *situ_verdict_unverified(const situ_verdict *v) { return v ? v->unverified : ""; }

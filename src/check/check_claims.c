@@ -43,19 +43,19 @@ static const char *wrong_robustness(const situ_plan *plan) {
 void check_claims(judge *j, check_shown_plan shown[CHECK_SHOWN]) {
   const situ_plan *plan = j->plan;
   shown[0] = (check_shown_plan){"best_found", plan->best_found, plan->best_found_ns, plan->best_found_handovers};
-  shown[1] = (check_shown_plan){"without_form_ns", plan->without_form, plan->without_form_ns, CHECK_NO_HANDOVERS};
+  shown[1] = (check_shown_plan){"without_form_ns", plan->unrestricted, plan->unrestricted_ns, CHECK_NO_HANDOVERS};
   shown[2] = (check_shown_plan){"robustness", plan->compared, SITU_NEVER_NS, CHECK_NO_HANDOVERS};
   if (!problem_has_period(j->problem) && (plan->latency_ns != SITU_NEVER_NS || plan->period_ns != SITU_NEVER_NS))
     judge_note(j, "claim", "latency_ns and period_ns are of streams under a limit of one of them; this is none");
-  if (!j->problem->other && plan->other_ns != SITU_NEVER_NS)
+  if (!j->problem->other && plan->secondary_ns != SITU_NEVER_NS)
     judge_note(j, "claim", "other_ns is of a limit by other costs; there is none");
   if (plan->best_found_handovers >= 0) {
     check_value(j, "best_found", plan->best_found_ns, false);
     judge_claim(j, CLAIM_BEST_FOUND, plan->best_found != NULL);
   }
-  if (plan->without_form_ns != SITU_NEVER_NS) {
-    check_value(j, "without_form_ns", plan->without_form_ns, true);
-    judge_claim(j, CLAIM_WITHOUT_FORM, plan->without_form != NULL);
+  if (plan->unrestricted_ns != SITU_NEVER_NS) {
+    check_value(j, "without_form_ns", plan->unrestricted_ns, true);
+    judge_claim(j, CLAIM_UNRESTRICTED, plan->unrestricted != NULL);
   }
   if (plan->robustness.size == 0) return;
   const char *expected = wrong_robustness(plan);

@@ -321,9 +321,9 @@ static situ_status check_other(judge *j, situ_error *error) {
       sum = sat_add(sum, c->transfer_ns[t][c->pair_kind[(int64_t)home * n_memories + to]]);
     }
   }
-  if (j->plan->other_ns != sum)
+  if (j->plan->secondary_ns != sum)
     judge_note(j, "value", "the plan states that the %s is %lld ns; it is %lld ns", p->other_name,
-               (long long)j->plan->other_ns, (long long)sum);
+               (long long)j->plan->secondary_ns, (long long)sum);
   if (sum > p->max_other_ns)
     judge_note(j, "other", "the plan has a %s of %lld ns; at most %lld ns are allowed", p->other_name, (long long)sum,
                (long long)p->max_other_ns);

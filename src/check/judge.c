@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/arguments.h"
 #include "base/checked.h"
 #include "base/format.h"
 #include "base/text.h"
@@ -96,17 +97,7 @@ void situ_verdict_free(situ_verdict *verdict) {
   if (verdict) arena_free(verdict->arena);
 }
 
-void situ_verdict_require_proof(situ_verdict *v) {
-  if (!v) return;
-  judge j = {.verdict = v};
-  if (v->verified_ns < v->claimed_ns)
-    judge_note(&j, "proof", "the lower bound of %lld ns is not proved: %s", (long long)v->claimed_ns,
-               *v->unverified ? v->unverified : "its certificate is none");
-  if (v->unchecked)
-    judge_note(&j, "proof", "%s: what the plan file says of it cannot be recomputed", situ_verdict_unchecked(v));
-}
-
-static const char *names_of(unsigned claims) {
+const char *judge_claims(unsigned claims) {
   static const char *const names[] = {"",
                                       "best_found",
                                       "without_form_ns",
@@ -118,11 +109,27 @@ static const char *names_of(unsigned claims) {
   return names[claims];
 }
 
-const char *situ_verdict_recomputed(const situ_verdict *v) { return names_of(v ? v->recomputed : 0); }
-const char *situ_verdict_unchecked(const situ_verdict *v) { return names_of(v ? v->unchecked : 0); }
+void situ_verdict_require_proof(situ_verdict *v) {
+  if (!v) return;
+  judge j = {.verdict = v};
+  if (v->verified_ns < v->claimed_ns)
+    judge_note(&j, "proof", "the lower bound of %lld ns is not proved: %s", (long long)v->claimed_ns,
+               *v->unverified ? v->unverified : "its certificate is none");
+  if (v->unchecked)
+    judge_note(&j, "proof", "%s: what the plan file says of it cannot be recomputed", judge_claims(v->unchecked));
+}
 
-int32_t situ_verdict_n_violations(const situ_verdict *v) { return v ? v->n_kept : 0; }
-int64_t situ_verdict_n_found(const situ_verdict *v) { return v ? v->n_found : 0; }
+bool situ_verdict_get_summary(const situ_verdict *v, situ_verdict_summary *out) {
+  if (!v) return false;
+  situ_verdict_summary summary = {.n_violations = v->n_kept,
+                                  .n_found = v->n_found,
+                                  .verified_ns = v->verified_ns,
+                                  .certificate = v->certificate,
+                                  .unverified = v->unverified,
+                                  .recomputed = judge_claims(v->recomputed),
+                                  .unchecked = judge_claims(v->unchecked)};
+  return GIVE(out, summary);
+}
 
 situ_violation situ_verdict_violation(const situ_verdict *v, int32_t index) {
   return v && index >= 0 && index < v->n_kept ? v->kept[index] : (situ_violation){.rule = "", .text = ""};

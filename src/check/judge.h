@@ -11,7 +11,8 @@
 enum { CHECK_KEPT = 100 };
 
 struct situ_verdict {
-  arena *arena;
+  arena *arena; /* holds that of the plan */
+  const situ_plan *plan;
   situ_violation kept[CHECK_KEPT];
   int32_t n_kept;
   int64_t n_found;
@@ -23,7 +24,7 @@ struct situ_verdict {
 };
 
 /* What a plan says of other plans, and of itself under other costs. */
-enum { CLAIM_BEST_FOUND = 1, CLAIM_WITHOUT_FORM = 2, CLAIM_ROBUSTNESS = 4 };
+enum { CLAIM_BEST_FOUND = 1, CLAIM_UNRESTRICTED = 2, CLAIM_ROBUSTNESS = 4 };
 
 /* One judgement. Devices of the plan are in range when a model's part is called. */
 typedef struct judge {
@@ -36,6 +37,8 @@ typedef struct judge {
   const char *of; /* NULL, or the claim whose plan is judged, for messages */
 } judge;
 
+/* Claims as members of a plan file, with commas between; "" for none. */
+const char *judge_claims(unsigned claims);
 /* Notes a violation. `rule` is static storage. */
 void judge_note(judge *j, const char *rule, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

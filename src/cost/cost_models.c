@@ -79,11 +79,17 @@ static situ_status add_step(estimation *e, const situ_platform *linked, const fu
   situ_costs *sum = costs_copies(e->costs, 1);
   if (!sum) return fail_no_memory(error);
   sum->step[0] = e->costs;
+  bool held = arena_hold(sum->arena, e->costs->arena);
+  situ_costs_free(e->costs);
   e->costs = sum;
+  if (!held) return fail_no_memory(error);
   if (!fusion_find(&work, e->steps[1].graph, e->profile->rules, first->group, e->rules ? e->rules->apart : NULL,
                    scratch))
     return fail_no_memory(error);
   TRY(e->model->estimate(&sum->step[1], e->steps[1].graph, linked, &work, e->options, error));
+  held = arena_hold(sum->arena, sum->step[1]->arena);
+  situ_costs_free(sum->step[1]);
+  if (!held) return fail_no_memory(error);
   return costs_add_up(sum, e->steps[0].repeats, sum->step[1], e->steps[1].repeats) ? SITU_STATUS_OK
                                                                                    : fail_no_memory(error);
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "base/fail.h"
@@ -48,13 +49,14 @@ void costs_find_extremes(situ_costs *c) {
 }
 
 void situ_costs_free(situ_costs *costs) {
-  if (!costs) return;
-  for (int k = 0; k < 2; k++) situ_costs_free(costs->step[k]);
-  arena_free(costs->arena);
+  if (costs) arena_free(costs->arena);
 }
 
-const char *situ_costs_source(const situ_costs *c) { return c ? c->source : ""; }
-int64_t situ_costs_unit_ns(const situ_costs *c) { return c ? c->unit_ns : 0; }
+bool situ_costs_get_summary(const situ_costs *c, situ_costs_summary *out) {
+  if (!c) return false;
+  situ_costs_summary summary = {.source = c->source, .unit_ns = c->unit_ns};
+  return GIVE(out, summary);
+}
 
 /* Whether the costs are for this platform, and it has this device. */
 static bool is_device(const situ_costs *c, const situ_platform *platform, int32_t d) {

@@ -15,14 +15,59 @@ static bool report_progress(void *context) {
   return progress && progress(m->options.context, m->phase, m->done, m->total);
 }
 
+static situ_status take_measure(measure_options *out, const situ_measure_options *given, situ_error *error) {
+  situ_measure_options o;
+  TRY(TAKE(o, given, SITU_MEASURE_OPTIONS_INIT, error));
+  *out = (measure_options){.engine = o.engine,
+                           .library = o.library,
+                           .device = o.device,
+                           .time_limit_s = o.time_limit_s,
+                           .progress = o.progress,
+                           .context = o.context,
+                           .seed = o.seed,
+                           .level = o.level,
+                           .threads = o.threads,
+                           .items = o.items,
+                           .warm_up = o.warm_up};
+  return SITU_STATUS_OK;
+}
+
+situ_status measure_take_profile(measure_options *out, const situ_profile_options *given, situ_error *error) {
+  situ_profile_options o;
+  TRY(TAKE(o, given, SITU_PROFILE_OPTIONS_INIT, error));
+  TRY(take_measure(out, o.measure, error));
+  out->read = o.read;
+  out->memory = o.memory;
+  return SITU_STATUS_OK;
+}
+
+situ_status measure_take_run(measure_options *out, const situ_run_options *given, situ_error *error) {
+  situ_run_options o;
+  TRY(TAKE(o, given, SITU_RUN_OPTIONS_INIT, error));
+  TRY(take_measure(out, o.measure, error));
+  out->queue = o.queue;
+  out->in_process = o.in_process;
+  out->map = o.map;
+  return SITU_STATUS_OK;
+}
+
+situ_status measure_take_race(measure_options *out, const situ_race_options *given, situ_error *error) {
+  situ_race_options o;
+  TRY(TAKE(o, given, SITU_RACE_OPTIONS_INIT, error));
+  TRY(measure_take_run(out, o.run, error));
+  out->log = o.log;
+  out->replay = o.replay;
+  return SITU_STATUS_OK;
+}
+
 static const int32_t levels[] = {99, 0, 1, 2}; /* of ONNX Runtime, by situ_level */
 
-situ_status measure_options_take(measuring *m, const situ_measure_options *given, situ_error *error) {
+situ_status measure_options_take(measuring *m, const measure_options *given, situ_error *error) {
   enum { LIMIT_S = 60, ITEMS = 20, WARM_UP = 3, QUEUE = 2, MAX_COUNT = 1 << 20 };
   *m = (measuring){.phase = "starting", .begun_ns = clock_now_ns()};
-  TRY(TAKE(m->options, given, SITU_MEASURE_OPTIONS_INIT, error));
+  m->options = *given;
   TRY(TAKE(m->read, m->options.read, SITU_READ_OPTIONS_INIT, error));
-  situ_measure_options *o = &m->options;
+  measure_options *o = &m->options;
   if (o->threads < 0 || o->items < 0 || o->warm_up < 0 || o->queue < 0 || !(o->time_limit_s >= 0) ||
       (unsigned)o->level >= sizeof levels / sizeof *levels || o->items > MAX_COUNT || o->warm_up > MAX_COUNT ||
       o->threads > MAX_COUNT || o->queue > 64)
@@ -41,13 +86,13 @@ static int32_t threads_planned(const situ_problem *p) {
   return p->costs->table_hash ? 0 : this_host_threads(p->platform);
 }
 
-situ_status measure_begin(measuring *m, const situ_measure_options *given, const situ_problem *p, const char *model,
+situ_status measure_begin(measuring *m, const measure_options *given, const situ_problem *p, const char *model,
                           arena *a, situ_error *error) {
   const model_format *format;
   TRY(measure_options_take(m, given, error));
   if (p && !m->threads_given && threads_planned(p) > 0) m->options.threads = threads_planned(p);
   TRY(model_format_find(&format, model, error));
-  const situ_measure_options *o = &m->options;
+  const measure_options *o = &m->options;
   m->arena = a;
   m->executor = (executor_options){.read = &m->read,
                                    .lane = {.threads = o->threads, .device = o->device},

@@ -9,9 +9,28 @@
 
 enum { MEASURE_NAME_BYTES = 64 };
 
+/* What a measuring call asks for: the options of all such calls. */
+typedef struct measure_options {
+  const char *engine, *library, *device;
+  const situ_read_options *read; /* NULL: defaults */
+  double time_limit_s;
+  situ_measure_callback *progress;
+  void *context;
+  uint64_t seed;
+  situ_level level;
+  int32_t threads, items, warm_up, queue;
+  bool in_process;
+  const char *map, *log, *replay, *memory;
+} measure_options;
+
+/* From the options of callers, which may be NULL. */
+situ_status measure_take_profile(measure_options *out, const situ_profile_options *given, situ_error *error);
+situ_status measure_take_run(measure_options *out, const situ_run_options *given, situ_error *error);
+situ_status measure_take_race(measure_options *out, const situ_race_options *given, situ_error *error);
+
 /* Options with all defaults filled in, and the engine that was found. */
 typedef struct measuring {
-  situ_measure_options options;
+  measure_options options;
   situ_read_options read;
   executor_options executor; /* each call sets names, copies and other fields of its own */
   arena *arena;
@@ -24,10 +43,10 @@ typedef struct measuring {
 /* For the model file at `model`. Without a number of threads each device gets as many as the costs of the problem
  * assume, or one (always without a problem). `arena` is the caller's, and `m` must not move until the measurement ends.
  */
-situ_status measure_begin(measuring *m, const situ_measure_options *given, const situ_problem *problem,
-                          const char *model, arena *a, situ_error *error);
+situ_status measure_begin(measuring *m, const measure_options *given, const situ_problem *problem, const char *model,
+                          arena *a, situ_error *error);
 /* Only the options, for calls without an engine. */
-situ_status measure_options_take(measuring *m, const situ_measure_options *given, situ_error *error);
+situ_status measure_options_take(measuring *m, const measure_options *given, situ_error *error);
 /* Sets the lane of every device of a platform from options->map. In the arena. */
 situ_status measure_lanes(executor_options *x, const measuring *m, const situ_platform *platform, arena *a,
                           situ_error *error);
@@ -80,7 +99,8 @@ typedef struct run_link {
 } run_link;
 
 struct situ_run {
-  arena *arena;
+  arena *arena; /* holds that of the problem */
+  const situ_problem *problem;
   int32_t rank, n_ranks; /* results are on rank 0 */
   char engine[2 * MEASURE_NAME_BYTES];
   int32_t threads, level, n_items;
@@ -113,13 +133,13 @@ struct situ_race {
 
 /* The race of plans of one problem of a model file at `model`. ENGINE or UNSUPPORTED where none of them runs. */
 situ_status race_plans(situ_race **out, const situ_plan *const *plans, const char *const *names, int32_t n,
-                       const situ_problem *problem, const char *model, const situ_measure_options *options,
+                       const situ_problem *problem, const char *model, const measure_options *options,
                        situ_error *error);
 /* The measurements as JSON; NULL without memory. */
 json_value *race_log(const situ_race *race);
 
 /* situ_run_plan for a problem of a model file at `model`; dimensions as options->read has them. */
-situ_status run_plan(situ_run **out, const situ_plan *plan, const situ_problem *problem, const char *model,
-                     const situ_measure_options *options, situ_error *error);
+situ_status run_plan(situ_run **out, const situ_plan *plan, const char *model, const measure_options *options,
+                     situ_error *error);
 
 #endif

@@ -181,7 +181,7 @@ static situ_status take_memory(situ_profile *p, const char *path, const model_fi
   return SITU_STATUS_OK;
 }
 
-static situ_status profile_into(situ_profile *p, const char *model, const char *from, const situ_measure_options *given,
+static situ_status profile_into(situ_profile *p, const char *model, const char *from, const measure_options *given,
                                 situ_error *error) {
   measuring m;
   model_file *file = NULL;
@@ -214,8 +214,8 @@ static situ_status profile_into(situ_profile *p, const char *model, const char *
   return status;
 }
 
-static situ_status profile_new(situ_profile **out, const char *model, const char *from,
-                               const situ_measure_options *options, situ_error *error) {
+static situ_status profile_new(situ_profile **out, const char *model, const char *from, const measure_options *options,
+                               situ_error *error) {
   arena *a = arena_new();
   situ_profile *p = a ? ARENA_ZERO(a, situ_profile, 1) : NULL;
   if (!p) {
@@ -231,18 +231,22 @@ static situ_status profile_new(situ_profile **out, const char *model, const char
   return status;
 }
 
-situ_status situ_profile_model(situ_profile **out, const char *model, const situ_measure_options *options,
+situ_status situ_profile_model(situ_profile **out, const char *model, const situ_profile_options *options,
                                situ_error *error) {
+  measure_options own;
   if (out) *out = NULL;
   TRY(GIVEN(error, out, model));
-  return profile_new(out, model, NULL, options, error);
+  TRY(measure_take_profile(&own, options, error));
+  return profile_new(out, model, NULL, &own, error);
 }
 
 situ_status situ_profile_read(situ_profile **out, const char *model, const char *path,
-                              const situ_measure_options *options, situ_error *error) {
+                              const situ_profile_options *options, situ_error *error) {
+  measure_options own;
   if (out) *out = NULL;
   TRY(GIVEN(error, out, model, path));
-  return profile_new(out, model, path, options, error);
+  TRY(measure_take_profile(&own, options, error));
+  return profile_new(out, model, path, &own, error);
 }
 
 void situ_profile_free(situ_profile *profile) {
@@ -250,10 +254,6 @@ void situ_profile_free(situ_profile *profile) {
   situ_model_free(profile->model);
   arena_free(profile->arena);
 }
-
-int64_t situ_profile_whole_ns(const situ_profile *profile) { return profile ? profile->whole_ns : 0; }
-
-int64_t situ_profile_half_ns(const situ_profile *profile) { return profile ? profile->whole_half_ns : 0; }
 
 int64_t situ_profile_time_ns(const situ_profile *p, int32_t op) {
   return p && op >= 0 && op < p->model->graph->n_operators ? p->time_ns[op] : 0;
@@ -353,4 +353,10 @@ situ_status situ_profile_write(const situ_profile *profile, const char *device_c
   situ_status status = file_write(path, text, strlen(text), error);
   free(text);
   return status;
+}
+
+bool situ_profile_get_summary(const situ_profile *p, situ_profile_summary *out) {
+  if (!p) return false;
+  situ_profile_summary summary = {.whole_ns = p->whole_ns, .half_ns = p->whole_half_ns};
+  return GIVE(out, summary);
 }

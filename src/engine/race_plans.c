@@ -225,7 +225,7 @@ static situ_status race_into(racing *r, const situ_plan *const *plans, const cha
 }
 
 situ_status race_plans(situ_race **out, const situ_plan *const *plans, const char *const *names, int32_t n,
-                       const situ_problem *problem, const char *model, const situ_measure_options *options,
+                       const situ_problem *problem, const char *model, const measure_options *options,
                        situ_error *error) {
   *out = NULL;
   arena *a = arena_new();
@@ -244,7 +244,7 @@ situ_status race_plans(situ_race **out, const situ_plan *const *plans, const cha
     race->hash[i] = measure_hash(plans[i]->device, plans[i]->order, plans[i]->n_operators);
     if (plans[i]->replica_of)
       race->hash[i] = hash_bytes(plans[i]->replica_of, sizeof(int32_t) * (size_t)problem->n_devices, race->hash[i]);
-    race->predicted_ns[i] = situ_plan_by_parts_ns(plans[i], problem);
+    race->predicted_ns[i] = situ_plan_by_parts_ns(plans[i]);
   }
   situ_status status = room ? measure_options_take(&r.m, options, error) : fail_no_memory(error);
   if (status == SITU_STATUS_OK && !r.m.options.replay) status = measure_begin(&r.m, options, problem, model, a, error);
@@ -260,8 +260,12 @@ void situ_race_free(situ_race *race) {
   if (race) arena_free(race->arena);
 }
 
-int32_t situ_race_n_plans(const situ_race *race) { return race ? race->n : 0; }
-int32_t situ_race_winner(const situ_race *race) { return race ? race->winner : -1; }
 int64_t situ_race_measured_ns(const situ_race *race, int32_t plan) {
   return race && plan >= 0 && plan < race->n && race->lanes[plan].n > 0 ? race->lanes[plan].median_ns : SITU_NEVER_NS;
+}
+
+bool situ_race_get_summary(const situ_race *race, situ_race_summary *out) {
+  if (!race) return false;
+  situ_race_summary summary = {.n_plans = race->n, .winner = race->winner};
+  return GIVE(out, summary);
 }

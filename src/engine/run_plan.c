@@ -272,7 +272,7 @@ static situ_status measure_all(running *r) {
 
 /* A hash of the settings that must be the same on all ranks. */
 static uint64_t settings_hash(const running *r) {
-  const situ_measure_options *o = &r->m.options;
+  const measure_options *o = &r->m.options;
   const situ_graph *g = r->problem->graph;
   int64_t numbers[] = {SITU_VERSION_NUMBER, o->items, o->warm_up,       o->queue,
                        o->threads,          o->level, (int64_t)o->seed, r->parts->n_parts};
@@ -323,8 +323,8 @@ static situ_status start_executors(running *r, const char **names) {
   return executor_start(&r->split, r->parts, &m->executor, r->error);
 }
 
-static situ_status check_plan(const situ_plan *plan, const situ_problem *p, situ_error *error) {
-  TRY(plan_belongs(plan, p, error));
+static situ_status check_plan(const situ_plan *plan, situ_error *error) {
+  const situ_problem *p = plan->problem;
   if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to run");
   if (p->training || p->n_copies > 1)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
@@ -363,7 +363,7 @@ static situ_status run_into(running *r, const char *model) {
 }
 
 /* Ranks first, so that any later failure is reported to all. */
-static situ_status begin(running *r, const char *model, const situ_measure_options *options) {
+static situ_status begin(running *r, const char *model, const measure_options *options) {
   TRY(ranks_open(&r->ranks, &r->m.executor.wait, r->error));
   r->run->rank = ranks_own(r->ranks);
   r->run->n_ranks = ranks_count(r->ranks);
@@ -378,19 +378,20 @@ static situ_status begin(running *r, const char *model, const situ_measure_optio
   return status;
 }
 
-situ_status run_plan(situ_run **out, const situ_plan *plan, const situ_problem *problem, const char *model,
-                     const situ_measure_options *options, situ_error *error) {
+situ_status run_plan(situ_run **out, const situ_plan *plan, const char *model, const measure_options *options,
+                     situ_error *error) {
   situ_error own = {0};
-  TRY(check_plan(plan, problem, error));
+  TRY(check_plan(plan, error));
   arena *a = arena_new();
-  situ_run *run = a ? ARENA_ZERO(a, situ_run, 1) : NULL;
+  situ_run *run = a && arena_hold(a, plan->problem->arena) ? ARENA_ZERO(a, situ_run, 1) : NULL;
   running *r = run ? ARENA_ZERO(a, running, 1) : NULL;
   if (!r) {
     arena_free(a);
     return fail_no_memory(error);
   }
   run->arena = a;
-  *r = (running){.run = run, .plan = plan, .problem = problem, .error = error ? error : &own};
+  run->problem = plan->problem;
+  *r = (running){.run = run, .plan = plan, .problem = plan->problem, .error = error ? error : &own};
   situ_status status = begin(r, model, options);
   if (status == SITU_STATUS_OK)
     *out = run;
@@ -403,10 +404,11 @@ void situ_run_free(situ_run *run) {
   if (run) arena_free(run->arena);
 }
 
-int32_t situ_run_rank(const situ_run *run) { return run ? run->rank : 0; }
-
-int64_t situ_run_predicted_ns(const situ_run *run) { return run ? run->predicted_ns : SITU_NEVER_NS; }
-
-int64_t situ_run_measured_ns(const situ_run *run) { return run ? run->measured_ns : SITU_NEVER_NS; }
-
-double situ_run_difference(const situ_run *run) { return run ? run->difference : 0; }
+bool situ_run_get_summary(const situ_run *run, situ_run_summary *out) {
+  if (!run) return false;
+  situ_run_summary summary = {.rank = run->rank,
+                              .predicted_ns = run->predicted_ns,
+                              .measured_ns = run->measured_ns,
+                              .difference = run->difference};
+  return GIVE(out, summary);
+}

@@ -207,8 +207,8 @@ static situ_status measure_singles(trials *t, situ_error *error) {
 }
 
 situ_status trials_begin(trials *t, const situ_problem *problem, const char *model, int32_t budget,
-                         const situ_measure_options *options, situ_error *error) {
-  situ_measure_options own = *options;
+                         const measure_options *options, situ_error *error) {
+  measure_options own = *options;
   if (own.items == 0) own.items = ROUNDS;
   *t = (trials){.problem = problem, .model = model, .budget = budget, .arena = arena_new()};
   if (!t->arena) return fail_no_memory(error);

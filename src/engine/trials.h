@@ -48,7 +48,7 @@ typedef struct trials {
 /* Starts the engine (or reads options->replay) and measures the single devices. ENGINE, UNSUPPORTED where none runs.
  * `t` must not move; end it with trials_end, after failures too. */
 situ_status trials_begin(trials *t, const situ_problem *problem, const char *model, int32_t budget,
-                         const situ_measure_options *options, situ_error *error);
+                         const measure_options *options, situ_error *error);
 /* The time of a placement that fits its memories. After a failure, or when the budget is spent, SITU_NEVER_NS and
  * `over`. */
 int64_t trials_time(trials *t, const placement *where);

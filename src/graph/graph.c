@@ -9,11 +9,15 @@ void situ_graph_free(situ_graph *graph) {
 static bool is_operator(const situ_graph *g, int32_t v) { return g && v >= 0 && v < g->n_operators; }
 static bool is_tensor(const situ_graph *g, int32_t t) { return g && t >= 0 && t < g->n_tensors; }
 
-const char *situ_graph_model(const situ_graph *g) { return g ? g->model : ""; }
-int32_t situ_graph_n_operators(const situ_graph *g) { return g ? g->n_operators : 0; }
-int32_t situ_graph_n_tensors(const situ_graph *g) { return g ? g->n_tensors : 0; }
-int64_t situ_graph_n_uses(const situ_graph *g) { return g ? g->n_uses : 0; }
-int64_t situ_graph_n_edges(const situ_graph *g) { return g ? g->n_edges : 0; }
+bool situ_graph_get_summary(const situ_graph *g, situ_graph_summary *out) {
+  if (!g) return false;
+  situ_graph_summary summary = {.model = g->model,
+                                .n_operators = g->n_operators,
+                                .n_tensors = g->n_tensors,
+                                .n_uses = g->n_uses,
+                                .n_edges = g->n_edges};
+  return GIVE(out, summary);
+}
 
 situ_operator graph_operator(const situ_graph *g, int32_t v) {
   return (situ_operator){.size = sizeof(situ_operator),

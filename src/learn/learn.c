@@ -91,10 +91,10 @@ static situ_status teach(train_run *c, train_case *s, bool tried) {
   int32_t n = 0;
   for (int32_t k = 0; status == SITU_STATUS_OK && k < TEACHER_PLANS; k++) {
     status = ask(&plans[k], c, s->env.problem, c->options->seed + (uint64_t)k);
-    if (plans[k]) best_ns = min64(best_ns, situ_plan_value_ns(plans[k]));
+    if (plans[k]) best_ns = min64(best_ns, plans[k]->value_ns);
   }
   for (int32_t k = 0; k < TEACHER_PLANS; k++)
-    if (plans[k] && (double)situ_plan_value_ns(plans[k]) <= NEARLY * (double)best_ns) device[n++] = plans[k]->device;
+    if (plans[k] && (double)plans[k]->value_ns <= NEARLY * (double)best_ns) device[n++] = plans[k]->device;
   bool done = status != SITU_STATUS_OK || train_case_teach(s, device, n, c->trainer->arena);
   for (int32_t k = 0; done && !tried && k < n; k++) done = train_case_follow(s, device[k], c->trainer->arena);
   for (int32_t k = 0; k < TEACHER_PLANS; k++) situ_plan_free(plans[k]);

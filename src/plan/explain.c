@@ -50,7 +50,8 @@ static bool lift(ranked_stage *rows, const situ_plan *plan, const situ_graph *g)
   return lifted;
 }
 
-static bool find_stages(situ_explanation *x, const situ_plan *plan, const situ_problem *p) {
+static bool find_stages(situ_explanation *x, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   ranked_stage *rows;
   if (!ARENA_ARRAYS(x->arena, ZEROS(rows, p->n_devices), ARRAY(x->stages, p->n_devices))) return false;
   for (int32_t v = 0; v < p->n_operators; v++) {
@@ -85,7 +86,8 @@ static int by_length(const void *a, const void *b) {
 }
 
 /* Adds up the steps of the path by device and by link; what is left between them is waiting. */
-static bool share_path(situ_explanation *x, const situ_plan *plan, const situ_problem *p) {
+static bool share_path(situ_explanation *x, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   int32_t n = p->n_devices + p->platform->n_links + 1, kept = 0;
   situ_path_share *all = ARENA_ZERO(x->arena, situ_path_share, n);
   if (!all) return false;
@@ -110,7 +112,8 @@ static bool share_path(situ_explanation *x, const situ_plan *plan, const situ_pr
 }
 
 /* Busy times of the channels: of the hops of a stream, of the loads of a pipeline by links (replicas left out). */
-static void load_channels(int64_t *load, const situ_plan *plan, const situ_problem *p, int32_t *held) {
+static void load_channels(int64_t *load, const situ_plan *plan, int32_t *held) {
+  const situ_problem *p = plan->problem;
   const situ_platform *f = p->platform;
   const situ_graph *g = p->graph;
   for (int32_t i = 0; i < plan->n_transfers; i++) {
@@ -136,12 +139,13 @@ static void load_channels(int64_t *load, const situ_plan *plan, const situ_probl
 /* A device whose load is NEARLY_ALL of a latency limits it, or a link whose load is HALF of it. */
 static const double NEARLY_ALL = 0.95, HALF = 0.5;
 
-static bool find_limit(situ_explanation *x, const situ_plan *plan, const situ_problem *p, arena *scratch) {
+static bool find_limit(situ_explanation *x, const situ_plan *plan, arena *scratch) {
+  const situ_problem *p = plan->problem;
   int32_t device = 0, channel = -1, n_channels = p->platform->n_channels;
   int64_t *load = ARENA_ZERO(scratch, int64_t, n_channels);
   int32_t *held = ARENA_ZERO(scratch, int32_t, p->n_memories);
   if (!load || !held) return false;
-  load_channels(load, plan, p, held);
+  load_channels(load, plan, held);
   for (int32_t d = 1; d < p->n_devices; d++)
     if (plan_use(plan, d).load_ns > plan_use(plan, device).load_ns) device = d;
   for (int32_t c = 0; c < n_channels; c++)
@@ -162,23 +166,22 @@ static bool find_limit(situ_explanation *x, const situ_plan *plan, const situ_pr
 
 /* ---- the face ---- */
 
-static bool fill(situ_explanation *x, const situ_plan *plan, const situ_problem *p, arena *scratch) {
-  return find_stages(x, plan, p) && path_find(&x->path, plan, p, x->arena, scratch) && share_path(x, plan, p) &&
-         find_limit(x, plan, p, scratch) && part_list_find(&x->parts, p, plan->device, plan->start_ns, x->arena) &&
+static bool fill(situ_explanation *x, const situ_plan *plan, arena *scratch) {
+  const situ_problem *p = plan->problem;
+  return find_stages(x, plan) && path_find(&x->path, plan, x->arena, scratch) && share_path(x, plan) &&
+         find_limit(x, plan, scratch) && part_list_find(&x->parts, p, plan->device, plan->start_ns, x->arena) &&
          part_list_name(&x->part_name, &x->parts, p, x->arena);
 }
 
-situ_status situ_explain(situ_explanation **out, const situ_plan *plan, const situ_problem *problem,
-                         situ_error *error) {
+situ_status situ_explain(situ_explanation **out, const situ_plan *plan, situ_error *error) {
   if (out) *out = NULL;
-  TRY(GIVEN(error, out, plan, problem));
-  TRY(plan_belongs(plan, problem, error));
-  if (!plan->device || plan_check_shape(plan, problem))
+  TRY(GIVEN(error, out, plan));
+  if (!plan->device || plan_check_shape(plan))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to explain");
   arena *a = arena_new(), *scratch = arena_new();
   situ_explanation *x = a ? ARENA_ZERO(a, situ_explanation, 1) : NULL;
-  if (x) x->arena = a, x->n_operators = problem->n_operators;
-  bool made = x && scratch && fill(x, plan, problem, scratch);
+  if (x) x->arena = a, x->n_operators = plan->n_operators;
+  bool made = x && scratch && fill(x, plan, scratch);
   arena_free(scratch);
   if (made) {
     *out = x;
@@ -192,8 +195,6 @@ void situ_explanation_free(situ_explanation *x) {
   if (x) arena_free(x->arena);
 }
 
-int32_t situ_explanation_n_parts(const situ_explanation *x) { return x ? x->parts.n : 0; }
-
 situ_part situ_explanation_part(const situ_explanation *x, int32_t k) {
   return x && k >= 0 && k < x->parts.n ? x->parts.part[k] : (situ_part){.device = -1};
 }
@@ -206,31 +207,30 @@ const char *situ_explanation_part_name(const situ_explanation *x, int32_t k) {
   return x && k >= 0 && k < x->parts.n ? x->part_name[k] : "";
 }
 
-int64_t situ_explanation_transfer_bytes(const situ_explanation *x) { return x ? x->parts.handed_bytes : 0; }
-
-situ_limit situ_explanation_limit(const situ_explanation *x) {
-  return x ? x->limit : (situ_limit){SITU_LIMIT_CHAIN, -1, 0};
-}
-
 const char *situ_limit_name(situ_limit_kind kind) {
   static const char *const names[] = {"chain", "device", "link"};
   return (unsigned)kind < sizeof names / sizeof names[0] ? names[kind] : "unknown";
 }
 
-int32_t situ_explanation_n_shares(const situ_explanation *x) { return x ? x->n_shares : 0; }
-
 situ_path_share situ_explanation_share(const situ_explanation *x, int32_t k) {
   return x && k >= 0 && k < x->n_shares ? x->shares[k] : (situ_path_share){.device = -1, .link = -1};
 }
-
-int32_t situ_explanation_n_stages(const situ_explanation *x) { return x ? x->n_stages : 0; }
 
 situ_stage situ_explanation_stage(const situ_explanation *x, int32_t k) {
   return x && k >= 0 && k < x->n_stages ? x->stages[k] : (situ_stage){.device = -1};
 }
 
-int32_t situ_explanation_n_steps(const situ_explanation *x) { return x ? x->path.n : 0; }
-
 situ_path_step situ_explanation_step(const situ_explanation *x, int32_t k) {
   return x && k >= 0 && k < x->path.n ? x->path.step[k] : (situ_path_step){.op = -1, .transfer = -1};
+}
+
+bool situ_explanation_get_summary(const situ_explanation *x, situ_explanation_summary *out) {
+  if (!x) return false;
+  situ_explanation_summary summary = {.n_parts = x->parts.n,
+                                      .n_shares = x->n_shares,
+                                      .n_stages = x->n_stages,
+                                      .n_steps = x->path.n,
+                                      .transfer_bytes = x->parts.handed_bytes,
+                                      .limit = x->limit};
+  return GIVE(out, summary);
 }

@@ -143,8 +143,9 @@ situ_status layer_plan_take(layer_plan *l, const situ_problem *p, const int32_t 
   return asks(l, SITU_FORM_ONE_SERVER) ? check_server(p, device, format, error) : SITU_STATUS_OK;
 }
 
-situ_status layer_plan_find(layer_plan *out, const situ_plan *plan, const situ_problem *p, int32_t form,
-                            const char *format, situ_error *error) {
+situ_status layer_plan_find(layer_plan *out, const situ_plan *plan, int32_t form, const char *format,
+                            situ_error *error) {
+  const situ_problem *p = plan->problem;
   TRY(layer_plan_open(out, p, form, format, error));
   return layer_plan_take(out, p, plan->device, format, error);
 }

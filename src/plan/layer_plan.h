@@ -33,7 +33,7 @@ situ_status layer_plan_take(layer_plan *l, const situ_problem *problem, const in
                             situ_error *error);
 
 /* Both. */
-situ_status layer_plan_find(layer_plan *out, const situ_plan *plan, const situ_problem *problem, int32_t form,
-                            const char *format, situ_error *error);
+situ_status layer_plan_find(layer_plan *out, const situ_plan *plan, int32_t form, const char *format,
+                            situ_error *error);
 
 #endif

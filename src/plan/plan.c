@@ -1,6 +1,7 @@
 #include "plan/plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arguments.h"
 #include "base/contracts.h"
@@ -8,23 +9,25 @@
 
 situ_plan *plan_new(const situ_problem *problem) {
   arena *a = arena_new();
-  situ_plan *plan = a ? ARENA_ZERO(a, situ_plan, 1) : NULL;
+  situ_plan *plan = a && arena_hold(a, problem->arena) ? ARENA_ZERO(a, situ_plan, 1) : NULL;
   if (!plan) {
     arena_free(a);
     return NULL;
   }
   plan->arena = a;
+  plan->problem = problem;
   plan->n_operators = problem->n_operators;
   plan->n_devices = problem->n_devices;
   plan->outcome = SITU_OUTCOME_LIMIT;
-  plan->value_ns = plan->best_single_ns = plan->latency_ns = plan->period_ns = plan->other_ns = SITU_NEVER_NS;
+  plan->value_ns = plan->best_single_ns = plan->latency_ns = plan->period_ns = plan->secondary_ns = SITU_NEVER_NS;
   plan->best_single_device = plan->n_handovers = plan->best_found_handovers = -1;
-  plan->best_found_ns = plan->without_form_ns = SITU_NEVER_NS;
+  plan->best_found_ns = plan->unrestricted_ns = SITU_NEVER_NS;
   plan->solver = plan->bound = plan->reason = "";
   return plan;
 }
 
-bool plan_count_handovers(situ_plan *plan, const situ_problem *problem) {
+bool plan_count_handovers(situ_plan *plan) {
+  const situ_problem *problem = plan->problem;
   int32_t *stamp = malloc(sizeof *stamp * (size_t)problem->n_devices);
   handovers h;
   if (!stamp) return false;
@@ -42,11 +45,14 @@ int32_t plan_n_sharing(const situ_plan *plan, int32_t d) {
   return n;
 }
 
-/* Plans that a plan shows show none. */
+situ_status plan_show(situ_plan *plan, situ_plan **slot, situ_plan *shown, situ_error *error) {
+  bool held = arena_hold(plan->arena, shown->arena);
+  *slot = held ? shown : NULL;
+  situ_plan_free(shown);
+  return held ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
 void situ_plan_free(situ_plan *plan) {
-  situ_plan *shown[] = {plan ? plan->best_found : NULL, plan ? plan->without_form : NULL, plan ? plan->compared : NULL};
-  for (int k = 0; k < 3; k++)
-    if (shown[k]) arena_free(shown[k]->arena);
   if (plan) arena_free(plan->arena);
 }
 
@@ -76,69 +82,75 @@ situ_status plan_set_bound(situ_plan *plan, int64_t lower_ns, const char *name, 
   return SITU_STATUS_OK;
 }
 
-situ_status plan_belongs(const situ_plan *p, const situ_problem *problem, situ_error *error) {
-  if (p->n_operators == problem->n_operators && p->n_devices == problem->n_devices) return SITU_STATUS_OK;
-  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                   "the plan has %d operators on %d devices; the problem has %d on %d", (int)p->n_operators,
-                   (int)p->n_devices, (int)problem->n_operators, (int)problem->n_devices);
+/* The first operator that is not the same in both graphs, which are of one size: -1 for none. */
+static int32_t first_other(const situ_graph *a, const situ_graph *b) {
+  for (int32_t v = 0; a != b && v < a->n_operators; v++)
+    if (a->source_id[v] != b->source_id[v] || strcmp(a->name[v], b->name[v]) != 0) return v;
+  return -1;
 }
+
+situ_status plan_belongs(const situ_plan *p, const situ_problem *problem, situ_error *error) {
+  if (p->n_operators != problem->n_operators || p->n_devices != problem->n_devices)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "the plan has %d operators on %d devices; the problem has %d on %d", (int)p->n_operators,
+                     (int)p->n_devices, (int)problem->n_operators, (int)problem->n_devices);
+  int32_t other = first_other(p->problem->given, problem->given);
+  if (other < 0) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, problem->given->name[other],
+                   "is another operator in the plan: %s; expected a plan of the same model",
+                   p->problem->given->name[other]);
+}
+
+const situ_problem *situ_plan_problem(const situ_plan *p) { return p ? p->problem : NULL; }
 
 static bool is_operator(const situ_plan *p, int32_t v) { return p && v >= 0 && v < p->n_operators; }
 
-situ_outcome situ_plan_outcome(const situ_plan *p) { return p ? p->outcome : SITU_OUTCOME_LIMIT; }
-bool situ_plan_exists(const situ_plan *p) { return p && p->device; }
-int64_t situ_plan_value_ns(const situ_plan *p) { return p ? p->value_ns : SITU_NEVER_NS; }
-int64_t situ_plan_lower_bound_ns(const situ_plan *p) { return p ? p->lower_bound_ns : 0; }
-
-int64_t situ_plan_latency_ns(const situ_plan *p) { return p ? p->latency_ns : SITU_NEVER_NS; }
-int64_t situ_plan_other_ns(const situ_plan *p) { return p ? p->other_ns : SITU_NEVER_NS; }
-int64_t situ_plan_period_ns(const situ_plan *p) { return p ? p->period_ns : SITU_NEVER_NS; }
-
-bool situ_plan_is_claim(const situ_plan *p) { return p && p->claimed; }
-int64_t situ_plan_verified_ns(const situ_plan *p) { return p ? p->verified_ns : 0; }
-
-double situ_plan_gap(const situ_plan *p) {
-  if (!p || !p->device || p->value_ns == SITU_NEVER_NS) return 1;
+double plan_gap(const situ_plan *p) {
+  if (!p->device || p->value_ns == SITU_NEVER_NS) return 1;
   if (p->value_ns <= p->lower_bound_ns) return 0;
   return ((double)p->value_ns - (double)p->lower_bound_ns) / (double)p->value_ns;
 }
 
-int64_t situ_plan_best_single_ns(const situ_plan *p) { return p ? p->best_single_ns : SITU_NEVER_NS; }
-int32_t situ_plan_best_single_device(const situ_plan *p) { return p ? p->best_single_device : -1; }
-int32_t situ_plan_n_handovers(const situ_plan *p) { return p ? p->n_handovers : -1; }
-
-int64_t situ_plan_best_found_ns(const situ_plan *p) {
-  return p && p->best_found_ns < SITU_NEVER_NS ? p->best_found_ns : situ_plan_value_ns(p);
-}
-
-int64_t situ_plan_without_form_ns(const situ_plan *p) {
-  return p && p->without_form_ns < SITU_NEVER_NS ? p->without_form_ns : situ_plan_value_ns(p);
-}
-
-int32_t situ_plan_best_found_handovers(const situ_plan *p) {
-  return p && p->best_found_handovers >= 0 ? p->best_found_handovers : situ_plan_n_handovers(p);
+bool situ_plan_get_summary(const situ_plan *p, situ_plan_summary *out) {
+  if (!p) return false;
+  situ_plan_summary summary = {.outcome = p->outcome,
+                               .exists = plan_exists(p),
+                               .claimed = p->claimed,
+                               .n_operators = p->n_operators,
+                               .n_devices = p->n_devices,
+                               .n_transfers = p->n_transfers,
+                               .n_statistics = p->n_statistics,
+                               .value_ns = p->value_ns,
+                               .latency_ns = p->latency_ns,
+                               .period_ns = p->period_ns,
+                               .secondary_ns = p->secondary_ns,
+                               .lower_bound_ns = p->lower_bound_ns,
+                               .verified_ns = p->verified_ns,
+                               .gap = plan_gap(p),
+                               .best_single_ns = p->best_single_ns,
+                               .best_single_device = p->best_single_device,
+                               .n_handovers = p->n_handovers,
+                               .best_found_ns = plan_best_found_ns(p),
+                               .best_found_handovers = plan_best_found_handovers(p),
+                               .unrestricted_ns = plan_unrestricted_ns(p),
+                               .solver = p->solver,
+                               .bound = p->bound,
+                               .reason = p->reason,
+                               .certificate = plan_certificate(p),
+                               .steps = p->steps,
+                               .seed = p->seed,
+                               .seconds = p->seconds};
+  return GIVE(out, summary);
 }
 
 bool situ_plan_robustness(const situ_plan *p, situ_robustness *out) {
   return p && p->robustness.size > 0 && GIVE(out, p->robustness);
 }
 
-const char *situ_plan_solver(const situ_plan *p) { return p ? p->solver : ""; }
-const char *situ_plan_bound(const situ_plan *p) { return p ? p->bound : ""; }
-const char *situ_plan_reason(const situ_plan *p) { return p ? p->reason : ""; }
-const char *situ_plan_certificate(const situ_plan *p) { return p && p->proof.kind ? p->proof.kind : ""; }
-int32_t situ_plan_n_statistics(const situ_plan *p) { return p ? p->n_statistics : 0; }
-
 situ_statistic situ_plan_statistic(const situ_plan *p, int32_t i) {
   return p && i >= 0 && i < p->n_statistics ? p->statistics[i] : (situ_statistic){.name = ""};
 }
 
-int64_t situ_plan_steps(const situ_plan *p) { return p ? p->steps : 0; }
-uint64_t situ_plan_seed(const situ_plan *p) { return p ? p->seed : 0; }
-double situ_plan_seconds(const situ_plan *p) { return p ? p->seconds : 0; }
-
-int32_t situ_plan_n_operators(const situ_plan *p) { return p ? p->n_operators : 0; }
-int32_t situ_plan_n_devices(const situ_plan *p) { return p ? p->n_devices : 0; }
 int32_t situ_plan_device(const situ_plan *p, int32_t v) { return is_operator(p, v) && p->device ? p->device[v] : -1; }
 
 int32_t situ_plan_order(const situ_plan *p, const int32_t **operators) {
@@ -156,8 +168,6 @@ int64_t situ_plan_finish_ns(const situ_plan *p, int32_t v) {
 }
 
 int32_t situ_plan_call(const situ_plan *p, int32_t v) { return is_operator(p, v) && p->call ? p->call[v] : -1; }
-int32_t situ_plan_n_transfers(const situ_plan *p) { return p ? p->n_transfers : 0; }
-
 situ_transfer situ_plan_transfer(const situ_plan *p, int32_t i) {
   return p && i >= 0 && i < p->n_transfers ? p->transfers[i]
                                            : (situ_transfer){.tensor = -1, .link = -1, .to_memory = -1};

@@ -15,7 +15,8 @@ const char *placement_check(const placement *w, const situ_problem *p) {
   return NULL;
 }
 
-static const char *check_schedule(const situ_plan *plan, const situ_problem *p) {
+static const char *check_schedule(const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   EXPECT(!plan->start_ns == !plan->finish_ns, "starts and ends come together");
   EXPECT(!plan->start_ns ||
              (contracts_amounts(plan->start_ns, p->n_operators) && contracts_amounts(plan->finish_ns, p->n_operators)),
@@ -30,7 +31,8 @@ static const char *check_schedule(const situ_plan *plan, const situ_problem *p) 
   return NULL;
 }
 
-const char *plan_check_shape(const situ_plan *plan, const situ_problem *p) {
+const char *plan_check_shape(const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   EXPECT(plan && plan->arena, "a plan has an arena");
   EXPECT(plan->n_operators == p->n_operators && plan->n_devices == p->n_devices, "a plan is of its problem's size");
   EXPECT(plan->solver && plan->bound && plan->reason, "names and reasons of a plan are texts");
@@ -44,5 +46,5 @@ const char *plan_check_shape(const situ_plan *plan, const situ_problem *p) {
   }
   placement where = {plan->device, plan->order, plan->call, plan->replica_of};
   EXPECT_CHECK(placement_check(&where, p));
-  return check_schedule(plan, p);
+  return check_schedule(plan);
 }

@@ -46,7 +46,7 @@ static situ_status read_limited(situ_plan *plan, const plan_source *s, const jso
     TRY(plan_read_whole(&plan->period_ns, s, json_get(o, "period_ns"), "period_ns", NULL, error));
   }
   if (!json_get(o, "other_ns")) return SITU_STATUS_OK;
-  return plan_read_whole(&plan->other_ns, s, json_get(o, "other_ns"), "other_ns", NULL, error);
+  return plan_read_whole(&plan->secondary_ns, s, json_get(o, "other_ns"), "other_ns", NULL, error);
 }
 
 static situ_status read_seed(uint64_t *out, const plan_source *s, const json_value *v, situ_error *error) {
@@ -119,7 +119,7 @@ static situ_status read_summary(situ_plan *plan, const plan_source *s, const jso
   TRY(plan_read_whole(&plan->lower_bound_ns, s, json_get(root, "lower_bound_ns"), "lower_bound_ns", &never, error));
   TRY(read_limited(plan, s, root, error));
   if (json_get(root, "without_form_ns"))
-    TRY(plan_read_whole(&plan->without_form_ns, s, json_get(root, "without_form_ns"), "without_form_ns", NULL, error));
+    TRY(plan_read_whole(&plan->unrestricted_ns, s, json_get(root, "without_form_ns"), "without_form_ns", NULL, error));
   if (json_get(root, "form") && !form_from_json(&plan->form, json_get(root, "form")))
     return bad(s, error, "form", "a list of conditions, such as \"layers\"");
   TRY(plan_read_whole(&plan->steps, s, json_get(root, "steps"), "steps", NULL, error));
@@ -159,8 +159,8 @@ static situ_status read_operator_row(situ_plan *plan, const plan_source *s, cons
   return SITU_STATUS_OK;
 }
 
-static situ_status read_operators(situ_plan *plan, const plan_source *s, const situ_problem *p, const json_value *rows,
-                                  situ_error *error) {
+static situ_status read_operators(situ_plan *plan, const plan_source *s, const json_value *rows, situ_error *error) {
+  const situ_problem *p = plan->problem;
   if (json_kind_of(rows) != JSON_ARRAY_KIND) return bad(s, error, "operators", "an array");
   int32_t n = plan->n_operators;
   if (json_size(rows) != (size_t)n) {
@@ -281,11 +281,11 @@ static situ_status read_transfers(situ_plan *plan, const plan_source *s, const j
 }
 
 /* Operators, devices and transfers of a plan, or of one that a claim is of; the links are those of the file. */
-static situ_status read_placement(situ_plan *plan, const plan_source *s, const situ_problem *p, const json_value *o,
-                                  const json_value *links, situ_error *error) {
+static situ_status read_placement(situ_plan *plan, const plan_source *s, const json_value *o, const json_value *links,
+                                  situ_error *error) {
   const json_value *devices = json_get(o, "devices"), *transfers = json_get(o, "transfers");
-  TRY(read_operators(plan, s, p, json_get(o, "operators"), error));
-  if (!plan_count_handovers(plan, p)) return fail_no_memory(error);
+  TRY(read_operators(plan, s, json_get(o, "operators"), error));
+  if (!plan_count_handovers(plan)) return fail_no_memory(error);
   if (devices) TRY(read_devices(plan, s, devices, error));
   if (!transfers) return SITU_STATUS_OK;
   TRY(check_links(s, links, error));
@@ -293,21 +293,22 @@ static situ_status read_placement(situ_plan *plan, const plan_source *s, const s
 }
 
 /* A plan that a claim is of, if the file shows it. */
-static situ_status read_shown(situ_plan **out, const plan_source *s, const situ_problem *p, const json_value *o,
+static situ_status read_shown(situ_plan *of, situ_plan **slot, const plan_source *s, const json_value *o,
                               const json_value *links, situ_error *error) {
   if (!o) return SITU_STATUS_OK;
   if (json_kind_of(o) != JSON_OBJECT_KIND) return bad(s, error, "plan", "an object");
-  situ_plan *plan = *out = plan_new(p);
+  situ_plan *plan = plan_new(of->problem);
   if (!plan) return fail_no_memory(error);
+  TRY(plan_show(of, slot, plan, error));
   plan->outcome = SITU_OUTCOME_FEASIBLE;
   plan->claimed = true;
   TRY(plan_read_whole(&plan->value_ns, s, json_get(o, "value_ns"), "plan, value_ns", NULL, error));
   TRY(read_limited(plan, s, o, error));
-  return read_placement(plan, s, p, o, links, error);
+  return read_placement(plan, s, o, links, error);
 }
 
-static situ_status read_all(situ_plan *plan, const situ_problem *p, const json_value *root, const char *where,
-                            situ_error *error) {
+static situ_status read_all(situ_plan *plan, const json_value *root, const char *where, situ_error *error) {
+  const situ_problem *p = plan->problem;
   plan_source s;
   if (!plan_source_new(&s, p->graph, p->platform, where, plan->arena)) return fail_no_memory(error);
   TRY(check_format(&s, root, error));
@@ -316,10 +317,10 @@ static situ_status read_all(situ_plan *plan, const situ_problem *p, const json_v
   bool placed = plan->outcome == SITU_OUTCOME_OPTIMAL || plan->outcome == SITU_OUTCOME_FEASIBLE;
   if (placed && !operators) return bad(&s, error, "operators", "an array: the outcome says that there is a placement");
   if (!operators) return SITU_STATUS_OK;
-  TRY(read_placement(plan, &s, p, root, links, error));
-  TRY(read_shown(&plan->best_found, &s, p, json_get(json_get(root, "best_found"), "plan"), links, error));
-  TRY(read_shown(&plan->without_form, &s, p, json_get(root, "without_form"), links, error));
-  return read_shown(&plan->compared, &s, p, json_get(json_get(root, "robustness"), "plan"), links, error);
+  TRY(read_placement(plan, &s, root, links, error));
+  TRY(read_shown(plan, &plan->best_found, &s, json_get(json_get(root, "best_found"), "plan"), links, error));
+  TRY(read_shown(plan, &plan->unrestricted, &s, json_get(root, "without_form"), links, error));
+  return read_shown(plan, &plan->compared, &s, json_get(json_get(root, "robustness"), "plan"), links, error);
 }
 
 situ_status plan_from_json(situ_plan **out, const situ_problem *problem, const json_value *root, const char *where,
@@ -328,7 +329,7 @@ situ_status plan_from_json(situ_plan **out, const situ_problem *problem, const j
   situ_plan *plan = plan_new(problem);
   if (!plan) return fail_no_memory(error);
   plan->claimed = true;
-  situ_status status = read_all(plan, problem, root, where, error);
+  situ_status status = read_all(plan, root, where, error);
   if (status == SITU_STATUS_OK)
     *out = plan;
   else

@@ -10,7 +10,8 @@ static json_value *device_name(const situ_problem *p, int32_t device) {
   return device < 0 || device >= p->n_devices ? json_new_null() : json_new_text(p->platform->devices[device].name);
 }
 
-static json_value *devices_json(const situ_plan *plan, const situ_problem *p) {
+static json_value *devices_json(const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   json_value *rows = json_new_array();
   bool good = rows != NULL;
   for (int32_t d = 0; good && d < p->n_devices; d++) {
@@ -28,7 +29,8 @@ static json_value *devices_json(const situ_plan *plan, const situ_problem *p) {
   return NULL;
 }
 
-static json_value *operators_json(const situ_plan *plan, const situ_problem *p) {
+static json_value *operators_json(const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   json_value *rows = json_new_array();
   bool good = rows != NULL;
   for (int32_t i = 0; good && i < p->n_operators; i++) {
@@ -66,7 +68,8 @@ static int32_t device_of_memory(const situ_problem *p, int32_t m) {
   return d;
 }
 
-static json_value *transfers_json(const situ_plan *plan, const situ_problem *p) {
+static json_value *transfers_json(const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   json_value *rows = json_new_array();
   bool good = rows != NULL;
   for (int32_t i = 0; good && i < plan->n_transfers; i++) {
@@ -85,7 +88,8 @@ static json_value *transfers_json(const situ_plan *plan, const situ_problem *p) 
   return NULL;
 }
 
-static json_value *single_json(const situ_plan *plan, const situ_problem *p) {
+static json_value *single_json(const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   if (plan->best_single_device < 0) return json_new_null();
   json_value *o = json_new_object();
   if (json_set(o, "device", device_name(p, plan->best_single_device)) &&
@@ -96,41 +100,41 @@ static json_value *single_json(const situ_plan *plan, const situ_problem *p) {
 }
 
 /* The placement of a plan, with times: members of its object, and the links that transfers are numbers of. */
-static bool set_placement(json_value *o, const situ_plan *plan, const situ_problem *p, bool links) {
-  return json_set(o, "operators", operators_json(plan, p)) &&
-         (!plan->uses || json_set(o, "devices", devices_json(plan, p))) &&
+static bool set_placement(json_value *o, const situ_plan *plan, bool links) {
+  const situ_problem *p = plan->problem;
+  return json_set(o, "operators", operators_json(plan)) &&
+         (!plan->uses || json_set(o, "devices", devices_json(plan))) &&
          (!plan->transfers || !links || json_set(o, "links", links_json(p))) &&
-         (!plan->transfers || json_set(o, "transfers", transfers_json(plan, p)));
+         (!plan->transfers || json_set(o, "transfers", transfers_json(plan)));
 }
 
 /* What streams have under limits. */
 static bool set_limited(json_value *o, const situ_plan *plan) {
   return (plan->period_ns == SITU_NEVER_NS || (json_set(o, "latency_ns", plan_whole_json(plan->latency_ns)) &&
                                                json_set(o, "period_ns", plan_whole_json(plan->period_ns)))) &&
-         (plan->other_ns == SITU_NEVER_NS || json_set(o, "other_ns", plan_whole_json(plan->other_ns)));
+         (plan->secondary_ns == SITU_NEVER_NS || json_set(o, "other_ns", plan_whole_json(plan->secondary_ns)));
 }
 
 /* A plan that a claim is of. */
-static json_value *shown_json(const situ_plan *plan, const situ_problem *p) {
+static json_value *shown_json(const situ_plan *plan) {
   json_value *o = json_new_object();
-  if (json_set(o, "value_ns", plan_whole_json(plan->value_ns)) && set_limited(o, plan) &&
-      set_placement(o, plan, p, false))
+  if (json_set(o, "value_ns", plan_whole_json(plan->value_ns)) && set_limited(o, plan) && set_placement(o, plan, false))
     return o;
   json_free(o);
   return NULL;
 }
 
-static json_value *best_found_json(const situ_plan *plan, const situ_problem *p) {
+static json_value *best_found_json(const situ_plan *plan) {
   json_value *o = json_new_object();
   if (json_set(o, "value_ns", plan_whole_json(plan->best_found_ns)) &&
       json_set(o, "handovers", json_new_whole(plan->best_found_handovers)) &&
-      (!plan->best_found || json_set(o, "plan", shown_json(plan->best_found, p))))
+      (!plan->best_found || json_set(o, "plan", shown_json(plan->best_found))))
     return o;
   json_free(o);
   return NULL;
 }
 
-static json_value *robustness_json(const situ_plan *plan, const situ_problem *p) {
+static json_value *robustness_json(const situ_plan *plan) {
   const situ_robustness *r = &plan->robustness;
   json_value *o = json_new_object();
   if (json_set(o, "uncertainty", json_new_number(r->uncertainty)) && json_set(o, "draws", json_new_whole(r->draws)) &&
@@ -142,7 +146,7 @@ static json_value *robustness_json(const situ_plan *plan, const situ_problem *p)
       json_set(o, "regret_ns", json_new_whole(r->regret_ns)) &&
       json_set(o, "flip_factor", json_new_number(r->flip_factor)) &&
       json_set(o, "flip_what", json_new_text(r->flip_what)) &&
-      (!plan->compared || json_set(o, "plan", shown_json(plan->compared, p))))
+      (!plan->compared || json_set(o, "plan", shown_json(plan->compared))))
     return o;
   json_free(o);
   return NULL;
@@ -157,7 +161,8 @@ static json_value *seed_json(uint64_t seed) {
 }
 
 /* The seconds of the search stay out: one seed and one number of steps give one file, byte for byte. */
-json_value *plan_to_json(const situ_plan *plan, const situ_problem *p) {
+json_value *plan_to_json(const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   REQUIRE(plan->n_operators == p->n_operators && plan->n_devices == p->n_devices);
   json_value *o = json_new_object();
   scope of;
@@ -167,17 +172,17 @@ json_value *plan_to_json(const situ_plan *plan, const situ_problem *p) {
       json_set(o, "outcome", json_new_text(situ_outcome_name(plan->outcome))) &&
       json_set(o, "reason", json_new_text(plan->reason)) && json_set(o, "value_ns", plan_whole_json(plan->value_ns)) &&
       json_set(o, "lower_bound_ns", plan_whole_json(plan->lower_bound_ns)) && set_limited(o, plan) &&
-      json_set(o, "gap", json_new_number(situ_plan_gap(plan))) && json_set(o, "bound", json_new_text(plan->bound)) &&
+      json_set(o, "gap", json_new_number(plan_gap(plan))) && json_set(o, "bound", json_new_text(plan->bound)) &&
       json_set(o, "scope", scope_to_json(&of)) && (plan->form == 0 || json_set(o, "form", form_to_json(plan->form))) &&
       (!plan->proof.kind || json_set(o, "certificate", certificate_to_json(&plan->proof, p))) &&
-      json_set(o, "solver", json_new_text(plan->solver)) && json_set(o, "best_single", single_json(plan, p)) &&
-      (plan->best_found_handovers < 0 || json_set(o, "best_found", best_found_json(plan, p))) &&
-      (plan->without_form_ns == SITU_NEVER_NS ||
-       json_set(o, "without_form_ns", plan_whole_json(plan->without_form_ns))) &&
-      (!plan->without_form || json_set(o, "without_form", shown_json(plan->without_form, p))) &&
-      (plan->robustness.size == 0 || json_set(o, "robustness", robustness_json(plan, p))) &&
+      json_set(o, "solver", json_new_text(plan->solver)) && json_set(o, "best_single", single_json(plan)) &&
+      (plan->best_found_handovers < 0 || json_set(o, "best_found", best_found_json(plan))) &&
+      (plan->unrestricted_ns == SITU_NEVER_NS ||
+       json_set(o, "without_form_ns", plan_whole_json(plan->unrestricted_ns))) &&
+      (!plan->unrestricted || json_set(o, "without_form", shown_json(plan->unrestricted))) &&
+      (plan->robustness.size == 0 || json_set(o, "robustness", robustness_json(plan))) &&
       json_set(o, "steps", json_new_whole(plan->steps)) && json_set(o, "seed", seed_json(plan->seed));
-  if (good && plan->device) good = set_placement(o, plan, p, true);
+  if (good && plan->device) good = set_placement(o, plan, true);
   if (good) return o;
   json_free(o);
   return NULL;

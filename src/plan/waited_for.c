@@ -60,7 +60,8 @@ static bool list_ended(path_walk *w, arena *a) {
   return true;
 }
 
-static bool walk_start(path_walk *w, const situ_plan *plan, const situ_problem *p, arena *a) {
+static bool walk_start(path_walk *w, const situ_plan *plan, arena *a) {
+  const situ_problem *p = plan->problem;
   int32_t n = plan->n_transfers, *last = ARENA_NEW(a, int32_t, p->n_devices + p->platform->n_channels);
   sort_key *keys = ARENA_NEW(a, sort_key, n);
   *w = (path_walk){.problem = p, .plan = plan};
@@ -153,15 +154,17 @@ static situ_path_step before(const path_walk *w, const situ_path_step *next) {
   return found;
 }
 
-static bool has_times(const situ_plan *plan, const situ_problem *p) {
+static bool has_times(const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   return p->execution == SITU_EXECUTION_STREAM && plan->order && plan->start_ns && plan->finish_ns;
 }
 
-bool path_find(path_steps *out, const situ_plan *plan, const situ_problem *p, arena *a, arena *scratch) {
+bool path_find(path_steps *out, const situ_plan *plan, arena *a, arena *scratch) {
+  const situ_problem *p = plan->problem;
   *out = (path_steps){0};
-  if (!has_times(plan, p)) return true;
+  if (!has_times(plan)) return true;
   path_walk w;
-  if (!walk_start(&w, plan, p, scratch)) return false;
+  if (!walk_start(&w, plan, scratch)) return false;
   int32_t last = 0, most = p->n_operators + plan->n_transfers, n = 0;
   for (int32_t v = 1; v < p->n_operators; v++)
     if (plan->finish_ns[v] > plan->finish_ns[last]) last = v;
@@ -177,11 +180,12 @@ bool path_find(path_steps *out, const situ_plan *plan, const situ_problem *p, ar
 
 static int32_t number_of(situ_path_step s) { return s.op >= 0 ? s.op : s.transfer >= 0 ? -2 - s.transfer : -1; }
 
-bool path_find_waits(path_waits *out, const situ_plan *plan, const situ_problem *p, arena *a, arena *scratch) {
+bool path_find_waits(path_waits *out, const situ_plan *plan, arena *a, arena *scratch) {
+  const situ_problem *p = plan->problem;
   *out = (path_waits){0};
-  if (!has_times(plan, p)) return true;
+  if (!has_times(plan)) return true;
   path_walk w;
-  if (!walk_start(&w, plan, p, scratch) ||
+  if (!walk_start(&w, plan, scratch) ||
       !ARENA_ARRAYS(a, ARRAY(out->of_op, p->n_operators), ARRAY(out->of_transfer, plan->n_transfers)))
     return false;
   for (int32_t v = 0; v < p->n_operators; v++) {

@@ -12,7 +12,7 @@ typedef struct path_steps {
 } path_steps;
 
 /* Steps in the arena a. O(V + E), and the sorting of transfers. False without memory. */
-bool path_find(path_steps *out, const situ_plan *plan, const situ_problem *problem, arena *a, arena *scratch);
+bool path_find(path_steps *out, const situ_plan *plan, arena *a, arena *scratch);
 
 /* For each operator ([operator]) and each transfer ([transfer]) the one that it waited for: an operator by its number,
  * transfer i as -2 - i, -1 for nothing. Arrays in the arena; NULL as in path_find without times. False without memory.
@@ -20,6 +20,6 @@ bool path_find(path_steps *out, const situ_plan *plan, const situ_problem *probl
 typedef struct path_waits {
   int32_t *of_op, *of_transfer;
 } path_waits;
-bool path_find_waits(path_waits *out, const situ_plan *plan, const situ_problem *problem, arena *a, arena *scratch);
+bool path_find_waits(path_waits *out, const situ_plan *plan, arena *a, arena *scratch);
 
 #endif

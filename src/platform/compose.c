@@ -293,7 +293,7 @@ static situ_status make_devices(composer *c, situ_error *error) {
         if (t->memory_bytes > 0 && t->row->integrated && s->host >= 0)
           return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
                            "%s shares the memory of its host: specify the memory after the host", t->row->name);
-        c->devices[n].apart = t->row->integrated && s->host >= 0;
+        c->devices[n].separate_address_space = t->row->integrated && s->host >= 0;
         if (t->row->integrated) c->devices[n].shares_memory_with = s->host;
         c->devices[n].server = t->server;
         c->term_of[n] = t;
@@ -340,7 +340,7 @@ static situ_status join_term(composer *c, const term *t, situ_error *error) {
 }
 
 static bool owns_memory(const composer *c, int32_t d) {
-  return c->devices[d].shares_memory_with < 0 || c->devices[d].apart;
+  return c->devices[d].shares_memory_with < 0 || c->devices[d].separate_address_space;
 }
 
 /* Whether devices d and e are in the same server. */

@@ -14,9 +14,15 @@ void situ_platform_free(situ_platform *platform) {
 static bool is_device(const situ_platform *p, int32_t d) { return p && d >= 0 && d < p->n_devices; }
 static bool is_memory(const situ_platform *p, int32_t m) { return p && m >= 0 && m < p->n_memories; }
 
-const char *situ_platform_name(const situ_platform *p) { return p ? p->name : ""; }
-int32_t situ_platform_n_devices(const situ_platform *p) { return p ? p->n_devices : 0; }
-int32_t situ_platform_n_links(const situ_platform *p) { return p ? p->n_links : 0; }
+bool situ_platform_get_summary(const situ_platform *p, situ_platform_summary *out) {
+  if (!p) return false;
+  situ_platform_summary summary = {.name = p->name,
+                                   .n_devices = p->n_devices,
+                                   .n_links = p->n_links,
+                                   .n_classes = p->n_classes,
+                                   .n_memories = p->n_memories};
+  return GIVE(out, summary);
+}
 
 bool situ_platform_device(const situ_platform *p, int32_t d, situ_device *out) {
   return is_device(p, d) && GIVE(out, p->devices[d]);
@@ -30,7 +36,6 @@ situ_link situ_platform_link(const situ_platform *p, int32_t l) {
   return p && l >= 0 && l < p->n_links ? p->links[l] : (situ_link){.from_device = -1, .to_device = -1, .channel = -1};
 }
 
-int32_t situ_platform_n_memories(const situ_platform *p) { return p ? p->n_memories : 0; }
 int32_t situ_platform_memory_of(const situ_platform *p, int32_t d) { return is_device(p, d) ? p->memory_of[d] : -1; }
 
 const char *situ_platform_memory_name(const situ_platform *p, int32_t m) {

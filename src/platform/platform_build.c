@@ -41,8 +41,8 @@ static situ_status check_device(const char *platform, const situ_device *d, int3
   if (d->memory_bytes < 0) return bad_device(error, platform, d, "memory_bytes must be at least 0");
   if (d->launch_ns < 0 || d->launch_ns > MAX_LATENCY_NS)
     return bad_device(error, platform, d, "launch_ns must be between 0 and 1e15");
-  if (d->apart != 0 && d->apart != 1) return bad_device(error, platform, d, "apart must be 0 or 1");
-  if (d->apart && d->shares_memory_with < 0) return bad_device(error, platform, d, "apart needs shares_memory_with");
+  if (d->separate_address_space && d->shares_memory_with < 0)
+    return bad_device(error, platform, d, "separate_address_space needs shares_memory_with");
   if (d->shares_memory_with < -1 || d->shares_memory_with >= index)
     return bad_device(error, platform, d, "shares_memory_with must be -1 or the number of an earlier device");
   return SITU_STATUS_OK;
@@ -92,15 +92,16 @@ static situ_status add_devices(situ_platform *p, const situ_device *devices, sit
     }
     p->class_of[d] = (int32_t) class;
 
-    if (mine->shares_memory_with >= 0 && !mine->apart) {
+    if (mine->shares_memory_with >= 0 && !mine->separate_address_space) {
       p->memory_of[d] = p->memory_of[mine->shares_memory_with];
       mine->memory_bytes = p->memory_bytes[p->memory_of[d]];
       continue;
     }
     int32_t m = p->memory_of[d] = p->n_memories++;
-    p->heads_pool[m] = !mine->apart;
+    p->heads_pool[m] = !mine->separate_address_space;
     p->next_in_pool[m] = -1;
-    if (mine->apart) mine->memory_bytes = p->memory_bytes[join_pool(p, p->memory_of[mine->shares_memory_with], m)];
+    if (mine->separate_address_space)
+      mine->memory_bytes = p->memory_bytes[join_pool(p, p->memory_of[mine->shares_memory_with], m)];
     p->memory_bytes[m] = mine->memory_bytes;
   }
   return SITU_STATUS_OK;

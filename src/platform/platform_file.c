@@ -192,7 +192,7 @@ static situ_status describe(situ_device *d, const loader *f, const file_device *
     if (entry->memory_bytes >= 0 || entry->reserve_bytes >= 0)
       return fields_fail(error, f->where, spot, "the memory belongs to \"%.100s\"; state its size there", shares);
     d->shares_memory_with = owner->first;
-    d->apart = entry->shares_capacity != NULL;
+    d->separate_address_space = entry->shares_capacity != NULL;
   }
   if (entry->reserve_bytes > d->memory_bytes)
     return fields_fail(error, f->where, spot, "\"reserve_bytes\" exceeds the memory");
@@ -214,8 +214,8 @@ static situ_status add_slots(loader *f, const char *spot, const char *name, situ
     if (!model.name) return fail_no_memory(error);
     if (slots > 1) TRY(add_place(f, spot, model.name, (place){f->n_devices, 1, 1}, error));
     f->devices[f->n_devices++] = model;
-    if (model.shares_memory_with < 0 || model.apart) model.shares_memory_with = first;
-    model.apart = false;
+    if (model.shares_memory_with < 0 || model.separate_address_space) model.shares_memory_with = first;
+    model.separate_address_space = false;
   }
   return SITU_STATUS_OK;
 }

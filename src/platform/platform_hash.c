@@ -17,7 +17,7 @@ uint64_t platform_hash(const situ_platform *f, bool with_servers) {
     h = hash_number(hash_number(h, device->memory_bytes), device->launch_ns);
     h = hash_number(hash_number(h, device->shares_memory_with), device->is_host);
     if (device->family || device->efficiency > 0.0) h = mix_real(hash_number(h, device->family), device->efficiency);
-    if (device->apart) h = hash_number(h, 1);
+    if (device->separate_address_space) h = hash_number(h, 1);
     if (with_servers && device->server != 0) h = hash_number(h, device->server);
   }
   for (int32_t l = 0; l < f->n_links; l++) {

@@ -17,7 +17,7 @@ static json_value *device_tree(const situ_platform *p, int32_t index) {
   ok = ok && json_set(o, "class", json_new_text(d->class_name));
   ok = ok && json_set(o, "host", json_new_truth(d->is_host));
   if (ok && d->shares_memory_with >= 0)
-    ok = json_set(o, d->apart ? "shares_capacity_with" : "shares_memory_with",
+    ok = json_set(o, d->separate_address_space ? "shares_capacity_with" : "shares_memory_with",
                   json_new_text(p->devices[d->shares_memory_with].name));
   else if (ok && d->memory_bytes != SITU_UNLIMITED_BYTES)
     ok = json_set(o, "memory_bytes", json_new_whole(d->memory_bytes));

@@ -251,7 +251,7 @@ static situ_status build(situ_platform **out, arena *a, const host_facts *facts,
     devices[d].name = names[d];
     if (gpu->row->integrated) {
       devices[d].shares_memory_with = gpu->node;
-      devices[d].apart = true;
+      devices[d].separate_address_space = true;
     }
     const situ_link_kind_info *bus = link_kind_find(gpu->row->bus);
     double rate = gpu->link_bytes_per_s > 0.0 ? gpu->link_bytes_per_s : bus->bytes_per_s;

@@ -24,7 +24,8 @@ situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const
   TRY(GIVEN(error, out, graph, platform, costs));
   TRY(TAKE(own, options, SITU_PROBLEM_OPTIONS_INIT, error));
   arena *a = arena_new();
-  situ_problem *p = a ? ARENA_ZERO(a, situ_problem, 1) : NULL;
+  bool held = a && arena_hold(a, graph->arena) && arena_hold(a, platform->arena) && arena_hold(a, costs->arena);
+  situ_problem *p = held ? ARENA_ZERO(a, situ_problem, 1) : NULL;
   if (!p) {
     arena_free(a);
     return fail_no_memory(error);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "base/disjoint.h"
@@ -37,7 +38,7 @@ static situ_status check_values(const situ_problem_options *o, situ_error *error
                       : o->max_calls < 0                                     ? "max_calls"
                       : o->max_period_ns < 0                                 ? "max_period_ns"
                       : o->max_latency_ns < 0                                ? "max_latency_ns"
-                      : o->max_other_ns < 0                                  ? "max_other_ns"
+                      : o->max_secondary_ns < 0                              ? "max_secondary_ns"
                                                                              : NULL;
   return wrong ? fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option %s has an invalid value", wrong)
                : SITU_STATUS_OK;
@@ -120,12 +121,13 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
 
 /* The limit by other costs, and whether these are of the same graph and platform. */
 static situ_status take_other(situ_problem *p, const situ_problem_options *o, situ_error *error) {
-  const situ_costs *other = o->other_costs, *own = p->costs;
+  const situ_costs *other = o->secondary_costs, *own = p->costs;
   p->max_other_ns = SITU_NEVER_NS;
-  p->other_name = arena_string(p->arena, o->other_name ? o->other_name : "latency by the other costs");
+  p->other_name = arena_string(p->arena, o->secondary_name ? o->secondary_name : "latency by the secondary costs");
   if (!p->other_name) return fail_no_memory(error);
-  if ((o->max_other_ns > 0) != (other != NULL))
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "other_costs and max_other_ns must be given together");
+  if ((o->max_secondary_ns > 0) != (other != NULL))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "secondary_costs and max_secondary_ns must be given together");
   if (!other) return SITU_STATUS_OK;
   if (p->execution != SITU_EXECUTION_STREAM || p->objective != SITU_OBJECTIVE_LATENCY || p->n_copies > 1 ||
       p->overlap != SITU_OVERLAP_NONE || o->max_period_ns > 0)
@@ -140,9 +142,10 @@ static situ_status take_other(situ_problem *p, const situ_problem_options *o, si
     fits = (own->time_ns[i] == SITU_NEVER_NS) == (other->time_ns[i] == SITU_NEVER_NS);
   if (!fits)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "other_costs have other routes, or allow operators on other devices, than the costs");
+                     "secondary_costs have other routes, or allow operators on other devices, than the costs");
+  if (!arena_hold(p->arena, other->arena)) return fail_no_memory(error);
   p->other = other;
-  p->max_other_ns = o->max_other_ns;
+  p->max_other_ns = o->max_secondary_ns;
   return SITU_STATUS_OK;
 }
 
@@ -440,9 +443,9 @@ situ_problem_options problem_options_of(const situ_problem *p) {
   o.pins = p->pin;
   o.unused = p->unused;
   o.keep_together = p->together;
-  o.other_costs = p->other;
-  o.max_other_ns = p->other ? p->max_other_ns : 0;
-  o.other_name = p->other_name;
+  o.secondary_costs = p->other;
+  o.max_secondary_ns = p->other ? p->max_other_ns : 0;
+  o.secondary_name = p->other_name;
   o.keep_name = p->keep_name;
   return o;
 }
@@ -490,24 +493,9 @@ void situ_problem_free(situ_problem *p) {
   if (p) arena_free(p->arena);
 }
 
-const char *situ_problem_conflict(const situ_problem *p) { return p ? p->conflict : NULL; }
-const char *situ_problem_scope(const situ_problem *p) { return p ? p->scope : ""; }
 const situ_graph *situ_problem_graph(const situ_problem *p) { return p ? p->given : NULL; }
 const situ_platform *situ_problem_platform(const situ_problem *p) { return p ? p->platform : NULL; }
 const situ_costs *situ_problem_costs(const situ_problem *p) { return p ? p->costs : NULL; }
-situ_objective situ_problem_objective(const situ_problem *p) { return p ? p->objective : SITU_OBJECTIVE_DEFAULT; }
-situ_execution situ_problem_execution(const situ_problem *p) { return p ? p->execution : SITU_EXECUTION_DEFAULT; }
-situ_communication situ_problem_communication(const situ_problem *p) {
-  return p ? p->communication : SITU_COMMUNICATION_DEFAULT;
-}
-situ_contention situ_problem_contention(const situ_problem *p) { return p ? p->contention : SITU_CONTENTION_LINK; }
-situ_overlap situ_problem_overlap(const situ_problem *p) { return p ? p->overlap : SITU_OVERLAP_FULL; }
-int32_t situ_problem_copies(const situ_problem *p) { return p ? p->n_copies : 1; }
-int32_t situ_problem_max_calls(const situ_problem *p) { return !p || p->max_calls == INT32_MAX ? 0 : p->max_calls; }
-bool situ_problem_is_free(const situ_problem *p) { return p && !p->contiguous; }
-situ_schedule situ_problem_schedule(const situ_problem *p) { return p ? p->schedule : SITU_SCHEDULE_1F1B; }
-bool situ_problem_may_replicate(const situ_problem *p) { return p && p->replicate; }
-
 const char *situ_objective_name(situ_objective o) {
   static const char *const names[] = {"default", "latency", "throughput"};
   return (unsigned)o < 3 ? names[o] : "unknown";
@@ -531,4 +519,21 @@ const char *situ_schedule_name(situ_schedule s) {
 const char *situ_contention_name(situ_contention c) {
   static const char *const names[] = {"link", "none"};
   return (unsigned)c < 2 ? names[c] : "unknown";
+}
+
+bool situ_problem_get_summary(const situ_problem *p, situ_problem_summary *out) {
+  if (!p) return false;
+  situ_problem_summary summary = {.conflict = p->conflict,
+                                  .scope = p->scope,
+                                  .objective = p->objective,
+                                  .execution = p->execution,
+                                  .communication = p->communication,
+                                  .overlap = p->overlap,
+                                  .contention = p->contention,
+                                  .schedule = p->schedule,
+                                  .copies = p->n_copies,
+                                  .max_calls = p->max_calls == INT32_MAX ? 0 : p->max_calls,
+                                  .free = !p->contiguous,
+                                  .replicate = p->replicate};
+  return GIVE(out, summary);
 }

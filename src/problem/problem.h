@@ -9,8 +9,8 @@
 #include "situ/problem.h"
 
 struct situ_problem {
-  arena *arena;
-  const situ_graph *given; /* borrowed, like the platform and the costs */
+  arena *arena; /* holds those of graph, platform and costs */
+  const situ_graph *given;
   const situ_graph *graph; /* the same, but its colocation groups are everything that must stay together */
   const situ_platform *platform;
   const situ_costs *costs;
@@ -32,7 +32,7 @@ struct situ_problem {
                         are 0 */
   int32_t max_calls; /* of an accelerator; INT32_MAX: no limit */
   int64_t max_period_ns, max_latency_ns; /* SITU_NEVER_NS: no limit */
-  const situ_costs *other;               /* borrowed; a plan takes at most max_other_ns by these; NULL: no such limit */
+  const situ_costs *other;               /* held; a plan takes at most max_other_ns by these; NULL: no such limit */
   int64_t max_other_ns;                  /* SITU_NEVER_NS without one */
   const char *other_name;                /* what that is, for messages; never NULL */
 

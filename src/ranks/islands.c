@@ -195,11 +195,17 @@ static void leave(islands *all) {
   }
 }
 
+static int32_t n_lost(const situ_ranks *ranks) {
+  int32_t n = 0;
+  for (int32_t r = 0; r < islands_count(ranks) && ranks; r++) n += ranks->peer[r].state == LOST;
+  return n;
+}
+
 void situ_ranks_free(situ_ranks *ranks) {
   if (!ranks) return;
   stop_beating(ranks);
   leave(ranks);
-  bool broken = situ_ranks_lost(ranks) > 0;
+  bool broken = n_lost(ranks) > 0;
   mpi_port_close(ranks->port, broken);
   for (name *at = ranks->names, *next; at; at = next) {
     next = at->next;
@@ -213,13 +219,9 @@ void situ_ranks_free(situ_ranks *ranks) {
   free(ranks);
 }
 
-int32_t situ_ranks_own(const situ_ranks *ranks) { return islands_own(ranks); }
-int32_t situ_ranks_count(const situ_ranks *ranks) { return islands_count(ranks); }
-
-int32_t situ_ranks_lost(const situ_ranks *ranks) {
-  int32_t n = 0;
-  for (int32_t r = 0; r < islands_count(ranks) && ranks; r++) n += ranks->peer[r].state == LOST;
-  return n;
+bool situ_ranks_get_summary(const situ_ranks *ranks, situ_ranks_summary *out) {
+  situ_ranks_summary summary = {.own = islands_own(ranks), .count = islands_count(ranks), .lost = n_lost(ranks)};
+  return GIVE(out, summary);
 }
 
 /* ---- a gather ---- */

@@ -168,6 +168,6 @@ bool situ_builtin_parameter_at(int32_t index, int32_t parameter, situ_builtin_pa
   for (int32_t i = 0; i < parameter && p->name; i++) p++;
   if (!p->name) return false;
   situ_builtin_parameter about = {
-      .name = p->name, .about = p->about, .otherwise = p->otherwise, .least = p->least, .most = p->most};
+      .name = p->name, .about = p->about, .default_value = p->otherwise, .min = p->least, .max = p->most};
   return GIVE(out, about);
 }

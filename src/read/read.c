@@ -241,13 +241,6 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
 const situ_graph *situ_model_graph(const situ_model *m) { return m ? m->graph : NULL; }
 const situ_platform *situ_model_platform(const situ_model *m) { return m ? m->platform : NULL; }
 const situ_costs *situ_model_costs(const situ_model *m) { return m ? m->costs : NULL; }
-const char *situ_model_reader(const situ_model *m) { return m ? m->reader : ""; }
-const char *situ_model_notes(const situ_model *m) { return m ? m->notes : ""; }
-uint64_t situ_model_hash(const situ_model *m) { return m ? m->hash : 0; }
-int64_t situ_model_n_nested_operators(const situ_model *m) { return m ? m->n_nested_operators : 0; }
-
-int32_t situ_model_n_assumed_dims(const situ_model *m) { return m ? m->n_dims : 0; }
-
 bool situ_model_assumed_dim(const situ_model *m, int32_t index, situ_dim *out) {
   if (!m || !out || index < 0 || index >= m->n_dims) return false;
   *out = m->dims[index];
@@ -272,4 +265,14 @@ void situ_model_free(situ_model *model) {
   free((void *)(uintptr_t)model->notes);
   free(model->dims);
   free(model);
+}
+
+bool situ_model_get_summary(const situ_model *m, situ_model_summary *out) {
+  if (!m) return false;
+  situ_model_summary summary = {.reader = m->reader,
+                                .notes = m->notes,
+                                .hash = m->hash,
+                                .n_nested_operators = m->n_nested_operators,
+                                .n_assumed_dims = m->n_dims};
+  return GIVE(out, summary);
 }

@@ -60,7 +60,7 @@ static void fill_timeline(filling *f) {
   for (int32_t v = 0; v < p->n_operators; v++)
     add_box(f, situ_plan_device(f->plan, v),
             (lane_box){situ_plan_start_ns(f->plan, v), situ_plan_finish_ns(f->plan, v), v, -1});
-  for (int32_t i = 0; i < situ_plan_n_transfers(f->plan); i++) {
+  for (int32_t i = 0; i < f->plan->n_transfers; i++) {
     situ_transfer t = situ_plan_transfer(f->plan, i);
     add_box(f, p->n_devices + t.link, (lane_box){t.start_ns, t.finish_ns, -1, i});
   }
@@ -118,8 +118,9 @@ static bool fill_loads(filling *f, arena *a) {
   return true;
 }
 
-bool lanes_find(lane_list *out, const situ_plan *plan, const situ_problem *p, arena *a) {
-  *out = (lane_list){.span_ns = situ_plan_value_ns(plan)};
+bool lanes_find(lane_list *out, const situ_plan *plan, arena *a) {
+  const situ_problem *p = plan->problem;
+  *out = (lane_list){.span_ns = plan->value_ns};
   filling f = {.list = out, .plan = plan, .p = p};
   if (!name_lanes(out, p, a)) return false;
   if (p->execution != SITU_EXECUTION_PIPELINE)

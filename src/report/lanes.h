@@ -28,7 +28,7 @@ typedef struct lane_list {
 /* stream, calls: when each operator and each transfer runs. pipeline: how each resource fills the period, its operators
  * in the order of their numbers; what replicas share is divided. Freed with lanes_free, after failures too. False
  * without memory. */
-bool lanes_find(lane_list *out, const situ_plan *plan, const situ_problem *problem, arena *a);
+bool lanes_find(lane_list *out, const situ_plan *plan, arena *a);
 void lanes_free(lane_list *list);
 
 /* Lanes that are drawn: devices (all, or those in use where there are many) and links that carry something. */

@@ -25,7 +25,7 @@ static void add_embedded(text_buffer *out, const text_buffer *json) {
 
 static void add_row(text_buffer *t, const situ_compare_row *row, const situ_problem *p) {
   text_add(t, "[");
-  for (int32_t d = 0; row->plan && situ_plan_exists(row->plan) && d < p->n_devices; d++) {
+  for (int32_t d = 0; row->plan && plan_exists(row->plan) && d < p->n_devices; d++) {
     situ_device_use use = plan_use(row->plan, d);
     text_add(t, "%s[%d,%lld,%lld]", d ? "," : "", (int)use.n_operators, (long long)use.load_ns,
              (long long)use.memory_bytes);
@@ -36,7 +36,7 @@ static void add_row(text_buffer *t, const situ_compare_row *row, const situ_prob
 /* The table of `compare --json`, and for each of its rows, in the order given, the use of each device. */
 static situ_status add_rows(text_buffer *t, const situ_page_options *o, const situ_problem *p, situ_error *error) {
   char *text;
-  TRY(situ_report_compare_json(&text, o->rows, o->n_rows, p, NULL, error));
+  TRY(situ_report_compare(&text, o->rows, o->n_rows, p, NULL, SITU_REPORT_JSON, NULL, error));
   text_add(t, ",\"compare\":%s,\"compare_uses\":{", text);
   free(text);
   for (int32_t k = 0; k < o->n_rows; k++) {
@@ -65,13 +65,14 @@ static situ_status add_run(text_buffer *t, const char *text, situ_error *error) 
                    "`situ run --json` prints");
 }
 
-static situ_status add_data(text_buffer *t, const situ_plan *plan, const situ_problem *p, const situ_model *model,
-                            const situ_page_options *o, situ_error *error) {
+static situ_status add_data(text_buffer *t, const situ_plan *plan, const situ_model *model, const situ_page_options *o,
+                            situ_error *error) {
+  const situ_problem *p = plan->problem;
   text_add(t, "{\"situ_report\":1,\"plans\":[");
-  page_add_plan(t, plan, p, model, o->what_ifs);
+  page_add_plan(t, plan, model, o->what_ifs);
   if (o->other) {
     text_add(t, ",");
-    page_add_plan(t, o->other, o->other_problem, NULL, NULL);
+    page_add_plan(t, o->other, NULL, NULL);
   }
   text_add(t, "]");
   if (o->n_rows != 0) TRY(add_rows(t, o, p, error));
@@ -80,22 +81,22 @@ static situ_status add_data(text_buffer *t, const situ_plan *plan, const situ_pr
   return SITU_STATUS_OK;
 }
 
-static situ_status drawable(const situ_plan *plan, const situ_problem *p, situ_error *error) {
-  TRY(GIVEN(error, plan, p));
-  TRY(plan_belongs(plan, p, error));
+static situ_status drawable(const situ_plan *plan, situ_error *error) {
+  TRY(GIVEN(error, plan));
   if (plan->device) return SITU_STATUS_OK;
   return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to report");
 }
 
-situ_status situ_report_page(char **out, const situ_plan *plan, const situ_problem *problem, const situ_model *model,
+situ_status situ_report_page(char **out, const situ_plan *plan, const situ_model *model,
                              const situ_page_options *options, situ_error *error) {
   situ_page_options o;
   text_buffer data = {0}, page = {0};
-  TRY(report_open(out, NULL, NULL, error));
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out));
   TRY(TAKE(o, options, SITU_PAGE_OPTIONS_INIT, error));
-  TRY(drawable(plan, problem, error));
-  if (o.other || o.other_problem) TRY(drawable(o.other, o.other_problem, error));
-  situ_status status = add_data(&data, plan, problem, model, &o, error);
+  TRY(drawable(plan, error));
+  if (o.other) TRY(drawable(o.other, error));
+  situ_status status = add_data(&data, plan, model, &o, error);
   if (status == SITU_STATUS_OK) {
     text_add_bytes(&page, page_before, strlen(page_before));
     if (!data.failed) add_embedded(&page, &data);

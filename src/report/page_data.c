@@ -174,7 +174,8 @@ static void add_tensors(data *d) {
 /* ---- parts ---- */
 
 static void add_parts(data *d) {
-  int32_t n = situ_explanation_n_parts(d->why);
+  const situ_explanation_summary of = report_explanation(d->why);
+  int32_t n = of.n_parts;
   begin_list(d, "parts");
   for (int32_t k = 0; k < n; k++) {
     situ_part part = situ_explanation_part(d->why, k);
@@ -244,6 +245,7 @@ static void add_lane(data *d, const lane *l, int32_t number) {
 }
 
 static void add_times(data *d, const lane_list *lanes) {
+  const situ_explanation_summary of = report_explanation(d->why);
   const situ_plan *plan = d->plan;
   path_waits waits;
   text_add(d->t, ",\"span_ns\":%lld", (long long)lanes->span_ns);
@@ -258,7 +260,7 @@ static void add_times(data *d, const lane_list *lanes) {
   for (int32_t i = 0; i < plan->n_transfers; i++) add_number(d, plan->transfers[i].to_memory);
   end_list(d);
   arena *scratch = arena_new();
-  bool found = scratch && path_find_waits(&waits, plan, d->p, d->arena, scratch);
+  bool found = scratch && path_find_waits(&waits, plan, d->arena, scratch);
   arena_free(scratch);
   d->t->failed |= !found;
   if (found && waits.of_op) {
@@ -266,7 +268,7 @@ static void add_times(data *d, const lane_list *lanes) {
     list_of(d, "transfer_waited", waits.of_transfer, plan->n_transfers);
   }
   begin_list(d, "path");
-  for (int32_t k = 0; k < situ_explanation_n_steps(d->why); k++) {
+  for (int32_t k = 0; k < of.n_steps; k++) {
     situ_path_step s = situ_explanation_step(d->why, k);
     add_number(d, s.op >= 0 ? s.op : -2 - s.transfer);
   }
@@ -332,12 +334,12 @@ static void add_facts(data *d, const situ_model *model, const situ_what_if_list 
   json_value *root = json_new_object(), *says = json_new_array(), *against = json_new_array();
   explain_facts facts;
   char words[64];
-  bool ok = root && report_problem_json(root, d->p, model) && report_plan_fields(root, d->plan, d->p) &&
-            explain_limit_fields(root, d->why, d->plan, d->p) && explain_path_fields(root, d->why, d->p, what_ifs) &&
+  bool ok = root && report_problem_json(root, d->p, model) && report_plan_fields(root, d->plan) &&
+            explain_limit_fields(root, d->why, d->plan) && explain_path_fields(root, d->why, d->p, what_ifs) &&
             report_notes_json(root, model) && set_name(root, "model", d->p->graph->model) &&
             set_name(root, "platform", d->p->platform->name);
   page_add_tree(d->t, "facts", root, ok);
-  bool found = says && explain_facts_find(&facts, d->why, d->plan, d->p);
+  bool found = says && explain_facts_find(&facts, d->why, d->plan);
   for (int32_t k = 0; found && k < facts.n; k++) {
     json_value *pair = json_new_array();
     ok = pair && json_push(pair, json_new_text(facts.label[k])) && json_push(pair, json_new_text(facts.words[k]));
@@ -359,8 +361,8 @@ static void add_texts(data *d, const situ_model *model, const situ_what_if_list 
   char *text[2] = {NULL, NULL};
   look.unicode = true;
   look.width = 100;
-  if (situ_report_plan(&text[0], d->plan, d->p, model, &look, NULL) != SITU_STATUS_OK ||
-      situ_report_explain(&text[1], d->plan, d->p, what_ifs, &look, NULL) != SITU_STATUS_OK)
+  if (situ_report_plan(&text[0], d->plan, model, SITU_REPORT_TABLE, &look, NULL) != SITU_STATUS_OK ||
+      situ_report_explain(&text[1], d->plan, what_ifs, SITU_REPORT_TABLE, &look, NULL) != SITU_STATUS_OK)
     d->t->failed = true;
   for (int k = 0; k < 2 && text[k]; k++) {
     text_add(d->t, ",\"%s\":", k ? "explained" : "placed");
@@ -372,7 +374,7 @@ static void add_texts(data *d, const situ_model *model, const situ_what_if_list 
 
 static bool add_all(data *d, const situ_model *model, const situ_what_if_list *what_ifs) {
   lane_list lanes;
-  bool found = lanes_find(&lanes, d->plan, d->p, d->arena);
+  bool found = lanes_find(&lanes, d->plan, d->arena);
   text_add(d->t, "{\"n\":%d", (int)d->p->n_operators);
   add_facts(d, model, what_ifs);
   add_texts(d, model, what_ifs);
@@ -388,11 +390,11 @@ static bool add_all(data *d, const situ_model *model, const situ_what_if_list *w
   return found;
 }
 
-void page_add_plan(text_buffer *t, const situ_plan *plan, const situ_problem *problem, const situ_model *model,
-                   const situ_what_if_list *what_ifs) {
+void page_add_plan(text_buffer *t, const situ_plan *plan, const situ_model *model, const situ_what_if_list *what_ifs) {
+  const situ_problem *problem = plan->problem;
   situ_explanation *why = NULL;
   data d = {.t = t, .plan = plan, .p = problem, .arena = arena_new()};
-  bool made = d.arena && situ_explain(&why, plan, problem, NULL) == SITU_STATUS_OK;
+  bool made = d.arena && situ_explain(&why, plan, NULL) == SITU_STATUS_OK;
   d.why = why;
   if (!made || !add_all(&d, model, what_ifs)) t->failed = true;
   situ_explanation_free(why);

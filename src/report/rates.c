@@ -14,7 +14,8 @@ static double rate(double tokens, int64_t repeats, int64_t value_ns) {
 }
 
 /* The value of the plan where one step of a kind is all there is. */
-static int64_t step_value(const situ_plan *plan, const situ_problem *p, const situ_costs *step) {
+static int64_t step_value(const situ_plan *plan, const situ_costs *step) {
+  const situ_problem *p = plan->problem;
   situ_problem view;
   problem_view_costs(&view, p, step);
   placement where = {plan->device, plan->order, plan->call, plan->replica_of};
@@ -27,7 +28,8 @@ static int64_t step_value(const situ_plan *plan, const situ_problem *p, const si
 
 /* The work of the busiest device in a step of prefill; 0 where micro-batches do not overlap: llama.cpp overlaps them
  * where several GPUs hold all layers, the host at most the embedding (docs/theory/models/language-models.md). */
-static int64_t overlapped_ns(const situ_plan *plan, const situ_problem *p, const situ_costs *step, arena *a) {
+static int64_t overlapped_ns(const situ_plan *plan, const situ_costs *step, arena *a) {
+  const situ_problem *p = plan->problem;
   int64_t *busy = ARENA_ZERO(a, int64_t, p->n_devices), most = 0;
   int32_t n_busy = 0;
   if (!busy || p->overlap != SITU_OVERLAP_NONE) return 0;
@@ -46,29 +48,29 @@ static int64_t overlapped_ns(const situ_plan *plan, const situ_problem *p, const
 }
 
 /* The time of all micro-batches of the prompt, one of which takes step_ns. */
-static int64_t prefill_ns(const situ_plan *plan, const situ_problem *p, const situ_costs *step, int64_t repeats,
-                          int64_t step_ns) {
+static int64_t prefill_ns(const situ_plan *plan, const situ_costs *step, int64_t repeats, int64_t step_ns) {
   arena *a = arena_new();
-  int64_t most = a && step ? overlapped_ns(plan, p, step, a) : 0;
+  int64_t most = a && step ? overlapped_ns(plan, step, a) : 0;
   arena_free(a);
   return most > 0 ? sat_add(step_ns, sat_mul(repeats - 1, min64(most, step_ns))) : sat_mul(repeats, step_ns);
 }
 
-token_rates rates_of(const situ_plan *plan, const situ_problem *p, const situ_model *model) {
+token_rates rates_of(const situ_plan *plan, const situ_model *model) {
+  const situ_problem *p = plan->problem;
   token_rates out = {0};
   const read_steps *s = model ? &model->steps : NULL;
-  if (!s || !s->other || !situ_plan_exists(plan) || p->n_copies > 1) return out;
+  if (!s || !s->other || !plan_exists(plan) || p->n_copies > 1) return out;
   for (int k = 0; k < 2; k++) {
     bool alone = s->repeats[1 - k] == 0, prefill = (k == 0) == s->prefill_first;
     const situ_costs *step = p->costs->table_hash == 0 ? p->costs->step[k] : NULL;
     int64_t repeats = s->whole[k], value_ns;
     if (alone && s->repeats[k] > 0)
-      value_ns = situ_plan_value_ns(plan);
+      value_ns = plan->value_ns;
     else if (step)
-      value_ns = sat_mul(repeats, step_value(plan, p, step));
+      value_ns = sat_mul(repeats, step_value(plan, step));
     else
       continue;
-    if (prefill && repeats > 1) value_ns = prefill_ns(plan, p, step, repeats, value_ns / repeats);
+    if (prefill && repeats > 1) value_ns = prefill_ns(plan, step, repeats, value_ns / repeats);
     *(prefill ? &out.prefill : &out.decode) = rate(s->tokens[k], repeats, value_ns);
     if (prefill && out.prefill > 0) out.ttft_ns = value_ns;
   }

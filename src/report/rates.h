@@ -20,6 +20,6 @@ double rates_told(token_rates rates, const situ_model *model);
 const char *rates_text(char into[TEXT_UNIT_BYTES], double rate);
 
 /* All 0 if the model is not a language model, and without a plan. */
-token_rates rates_of(const situ_plan *plan, const situ_problem *problem, const situ_model *model);
+token_rates rates_of(const situ_plan *plan, const situ_model *model);
 
 #endif

@@ -12,10 +12,13 @@
 #include "sim/engine_parts.h"
 #include "situ/version.h"
 
-situ_status report_open(char **out, situ_report_options *look, const situ_report_options *options, situ_error *error) {
+situ_status report_open(char **out, situ_report_options *look, situ_report_format format, unsigned formats,
+                        const situ_report_options *options, situ_error *error) {
   if (out) *out = NULL;
   TRY(GIVEN(error, out));
-  return look ? TAKE(*look, options, SITU_REPORT_OPTIONS_INIT, error) : SITU_STATUS_OK;
+  if ((unsigned)format > SITU_REPORT_NAMES || !(formats >> format & 1))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "this report has no such format");
+  return TAKE(*look, options, SITU_REPORT_OPTIONS_INIT, error);
 }
 
 situ_status report_close(char **out, char *text, situ_error *error) {
@@ -123,8 +126,8 @@ bool report_problem_json(json_value *o, const situ_problem *p, const situ_model 
   return ok && json_set(o, "in_flight", json_new_whole(p->in_flight));
 }
 
-void report_copy_times(const situ_plan *plan, const situ_problem *p, int32_t copy, int64_t *start_ns,
-                       int64_t *finish_ns) {
+void report_copy_times(const situ_plan *plan, int32_t copy, int64_t *start_ns, int64_t *finish_ns) {
+  const situ_problem *p = plan->problem;
   int32_t n = p->n_operators / p->n_copies;
   *start_ns = SITU_NEVER_NS;
   *finish_ns = 0;
@@ -161,14 +164,15 @@ void report_scope(text_buffer *t, const situ_problem *p, int32_t form, int colum
   free(words);
 }
 
-static bool copies_json(json_value *o, const situ_plan *plan, const situ_problem *p) {
+static bool copies_json(json_value *o, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   json_value *list = json_new_array();
-  int64_t value = situ_plan_value_ns(plan), start, finish;
+  int64_t value = plan->value_ns, start, finish;
   bool ok =
       list && json_set(o, "inputs_per_second", json_new_number(value > 0 ? 1e9 * p->n_copies / (double)value : 0));
   for (int32_t k = 0; ok && k < p->n_copies; k++) {
     json_value *copy = json_new_object();
-    report_copy_times(plan, p, k, &start, &finish);
+    report_copy_times(plan, k, &start, &finish);
     ok = copy && json_set(copy, "start_ns", json_new_whole(start)) &&
          json_set(copy, "finish_ns", json_new_whole(finish));
     ok = json_push(list, copy) && ok;
@@ -176,45 +180,46 @@ static bool copies_json(json_value *o, const situ_plan *plan, const situ_problem
   return json_set(o, "copy_times", list) && ok;
 }
 
-bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem *p) {
-  bool exists = situ_plan_exists(plan);
-  int64_t value = situ_plan_value_ns(plan);
-  int32_t single = situ_plan_best_single_device(plan);
-  const char *bound = situ_plan_bound(plan), *reason = situ_plan_reason(plan);
-  bool ok = json_set(o, "outcome", json_new_text(situ_outcome_name(situ_plan_outcome(plan))));
+bool report_plan_fields(json_value *o, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
+  bool exists = plan_exists(plan);
+  int64_t value = plan->value_ns;
+  int32_t single = plan->best_single_device;
+  const char *bound = plan->bound, *reason = plan->reason;
+  bool ok = json_set(o, "outcome", json_new_text(situ_outcome_name(plan->outcome)));
   ok = ok && json_set(o, "value_ns", exists ? report_amount(value) : json_new_null());
   ok = ok && json_set(o, "value", exists ? report_unit_value(value, p) : json_new_null());
   ok = ok && json_set(o, "unit", json_new_text(p->costs->unit_ns > 0 ? p->costs->unit_name : NULL));
   ok = ok && json_set(o, "unit_ns", p->costs->unit_ns > 0 ? json_new_whole(p->costs->unit_ns) : json_new_null());
-  if (exists && p->n_copies > 1) ok = ok && copies_json(o, plan, p);
+  if (exists && p->n_copies > 1) ok = ok && copies_json(o, plan);
   if (exists && problem_has_period(p)) {
-    ok = ok && json_set(o, "latency_ns", report_amount(situ_plan_latency_ns(plan)));
-    ok = ok && json_set(o, "period_ns", report_amount(situ_plan_period_ns(plan)));
+    ok = ok && json_set(o, "latency_ns", report_amount(plan->latency_ns));
+    ok = ok && json_set(o, "period_ns", report_amount(plan->period_ns));
   }
-  if (exists && parts_known(p)) ok = ok && json_set(o, "by_parts_ns", report_amount(situ_plan_by_parts_ns(plan, p)));
-  if (exists && p->other) ok = ok && json_set(o, "other_ns", report_amount(situ_plan_other_ns(plan)));
-  ok = ok && json_set(o, "lower_bound_ns", json_new_whole(situ_plan_lower_bound_ns(plan)));
+  if (exists && parts_known(p)) ok = ok && json_set(o, "by_parts_ns", report_amount(situ_plan_by_parts_ns(plan)));
+  if (exists && p->other) ok = ok && json_set(o, "other_ns", report_amount(plan->secondary_ns));
+  ok = ok && json_set(o, "lower_bound_ns", json_new_whole(plan->lower_bound_ns));
   ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
-  ok = ok && json_set(o, "verified_ns", report_amount(situ_plan_verified_ns(plan)));
-  ok = ok && json_set(o, "gap", exists ? json_new_number(situ_plan_gap(plan)) : json_new_null());
+  ok = ok && json_set(o, "verified_ns", report_amount(plan->verified_ns));
+  ok = ok && json_set(o, "gap", exists ? json_new_number(plan_gap(plan)) : json_new_null());
   ok = ok && report_scope_fields(o, p, plan->form);
-  ok = ok && json_set(o, "best_single_ns", report_amount(situ_plan_best_single_ns(plan)));
-  ok = ok && json_set(o, "best_single", report_unit_value(situ_plan_best_single_ns(plan), p));
+  ok = ok && json_set(o, "best_single_ns", report_amount(plan->best_single_ns));
+  ok = ok && json_set(o, "best_single", report_unit_value(plan->best_single_ns, p));
   ok = ok && json_set(o, "best_single_device",
                       single >= 0 ? json_new_text(p->platform->devices[single].name) : json_new_null());
   if (exists) {
     situ_robustness robust = SITU_ROBUSTNESS_INIT;
-    ok = ok && json_set(o, "best_found_ns", report_amount(situ_plan_best_found_ns(plan)));
-    ok = ok && json_set(o, "best_found_handovers", json_new_whole(situ_plan_best_found_handovers(plan)));
-    ok = ok && json_set(o, "without_form_ns", report_amount(situ_plan_without_form_ns(plan)));
+    ok = ok && json_set(o, "best_found_ns", report_amount(plan_best_found_ns(plan)));
+    ok = ok && json_set(o, "best_found_handovers", json_new_whole(plan_best_found_handovers(plan)));
+    ok = ok && json_set(o, "without_form_ns", report_amount(plan_unrestricted_ns(plan)));
     if (situ_plan_robustness(plan, &robust))
       ok = ok && json_set(o, "beats_single", json_new_number(robust.beats_single));
   }
-  ok = ok && json_set(o, "solver", *situ_plan_solver(plan) ? json_new_text(situ_plan_solver(plan)) : json_new_null());
-  ok = ok && json_set(o, "seconds", json_new_number(situ_plan_seconds(plan)));
-  ok = ok && json_set(o, "steps", json_new_whole(situ_plan_steps(plan)));
+  ok = ok && json_set(o, "solver", *plan->solver ? json_new_text(plan->solver) : json_new_null());
+  ok = ok && json_set(o, "seconds", json_new_number(plan->seconds));
+  ok = ok && json_set(o, "steps", json_new_whole(plan->steps));
   json_value *counters = json_new_object();
-  for (int32_t i = 0; counters && i < situ_plan_n_statistics(plan); i++) {
+  for (int32_t i = 0; counters && i < plan->n_statistics; i++) {
     situ_statistic s = situ_plan_statistic(plan, i);
     ok = ok && json_set(counters, s.name, json_new_whole(s.value));
   }
@@ -259,31 +264,44 @@ bool report_is_unsure(const situ_robustness *r) {
   return r->preferred && lost > ceil(0.1 * r->draws - 1e-9) + 1e-9;
 }
 
-void report_against_single(char *into, size_t n, const situ_plan *plan, const situ_problem *p) {
+void report_against_single(char *into, size_t n, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   situ_robustness sure = SITU_ROBUSTNESS_INIT;
-  int32_t device = situ_plan_best_single_device(plan);
-  int64_t single = situ_plan_best_single_ns(plan), value = situ_plan_by_parts_ns(plan, p);
+  int32_t device = plan->best_single_device;
+  int64_t single = plan->best_single_ns, value = situ_plan_by_parts_ns(plan);
   if (device < 0) {
     snprintf(into, n, "no single device can run the model");
     return;
   }
   const char *name = p->platform->devices[device].name;
-  if (!situ_plan_exists(plan))
+  if (!plan_exists(plan))
     snprintf(into, n, "%s alone", name);
   else if (single_exceeds(p, device, single))
     snprintf(into, n, "%s alone, which exceeds the limit", name);
   else if (value == single)
     snprintf(into, n,
-             situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL
-                 ? situ_plan_is_claim(plan) ? "%s alone; no split is better for these costs, as the plan claims"
-                                            : "%s alone; no split can be better"
-             : situ_plan_best_found_ns(plan) < value ? situ_plan_robustness(plan, &sure) && report_is_unsure(&sure)
-                                                           ? "%s alone; no split is reliably faster, see below"
-                                                           : "%s alone; a split gains too little, see below"
-                                                     : "%s alone; no better split was found",
+             plan->outcome == SITU_OUTCOME_OPTIMAL
+                 ? plan->claimed ? "%s alone; no split is better for these costs, as the plan claims"
+                                 : "%s alone; no split can be better"
+             : plan_best_found_ns(plan) < value ? situ_plan_robustness(plan, &sure) && report_is_unsure(&sure)
+                                                      ? "%s alone; no split is reliably faster, see below"
+                                                      : "%s alone; a split gains too little, see below"
+                                                : "%s alone; no better split was found",
              name);
   else if (value < single && value > 0)
     faster_text(into, n, name, (double)single / (double)value);
   else
     snprintf(into, n, "%s alone; faster than this plan", name);
+}
+
+situ_explanation_summary report_explanation(const situ_explanation *why) {
+  situ_explanation_summary summary = SITU_EXPLANATION_SUMMARY_INIT;
+  situ_explanation_get_summary(why, &summary);
+  return summary;
+}
+
+situ_front_summary report_front(const situ_front *front) {
+  situ_front_summary summary = SITU_FRONT_SUMMARY_INIT;
+  situ_front_get_summary(front, &summary);
+  return summary;
 }

@@ -8,10 +8,22 @@
 #include "problem/problem.h"
 #include "read/reader.h"
 #include "report/table.h"
+#include "situ/explain.h"
+#include "situ/report.h"
 
-/* What every public report begins and ends with: *out becomes NULL and `look` the options of the caller (both `look`
- * and `options` NULL: the report takes none); *out becomes the text, NO_MEMORY where that is NULL. */
-situ_status report_open(char **out, situ_report_options *look, const situ_report_options *options, situ_error *error);
+/* What every public report begins and ends with: *out becomes NULL and `look` the options of the caller, BAD_ARGUMENT
+ * unless the format is in a set of them; *out becomes the text, NO_MEMORY where that is NULL. */
+enum {
+  REPORT_TABLE = 1 << SITU_REPORT_TABLE,
+  REPORT_JSON = 1 << SITU_REPORT_JSON,
+  REPORT_SVG = 1 << SITU_REPORT_SVG,
+  REPORT_PARTS = 1 << SITU_REPORT_PARTS,
+  REPORT_GANTT = 1 << SITU_REPORT_GANTT,
+  REPORT_CSV = 1 << SITU_REPORT_CSV,
+  REPORT_NAMES = 1 << SITU_REPORT_NAMES
+};
+situ_status report_open(char **out, situ_report_options *look, situ_report_format format, unsigned formats,
+                        const situ_report_options *options, situ_error *error);
 situ_status report_close(char **out, char *text, situ_error *error);
 
 /* The first line: "inception-v3 on cpu+2*v100-16g: latency, stream, 326 operators". */
@@ -23,7 +35,7 @@ void report_notes(text_buffer *t, const situ_model *model, const situ_report_opt
  * Each of these returns false without memory. */
 bool report_problem_json(json_value *object, const situ_problem *problem, const situ_model *model);
 /* The fields of a plan: outcome, value_ns, value, unit, lower_bound_ns, gap, best_single_ns, solver, ... */
-bool report_plan_fields(json_value *object, const situ_plan *plan, const situ_problem *problem);
+bool report_plan_fields(json_value *object, const situ_plan *plan);
 /* "space" and "scope": which plans bounds, "optimal" and "infeasible" speak of, in words and in codes; `form` is that
  * of the plan, 0 without one. */
 bool report_scope_fields(json_value *object, const situ_problem *problem, int32_t form);
@@ -45,14 +57,23 @@ char *report_finish(json_value *root, bool ok);
 char *report_finish_with(json_value *root, bool ok, const json_listing *listing);
 
 /* "2.31 times as fast as gpu0 alone", ...; into a buffer of n bytes. */
-void report_against_single(char *into, size_t n, const situ_plan *plan, const situ_problem *problem);
+void report_against_single(char *into, size_t n, const situ_plan *plan);
 
 /* Whether the single device is the answer because the split loses in more than one of ten draws (rounded up), as
  * solve/choice.c decides; otherwise the split gains too little. */
 bool report_is_unsure(const situ_robustness *r);
 
 /* When the first operator of a copy (0 .. n_copies-1) starts and its last ends. */
-void report_copy_times(const situ_plan *plan, const situ_problem *p, int32_t copy, int64_t *start_ns,
-                       int64_t *finish_ns);
+void report_copy_times(const situ_plan *plan, int32_t copy, int64_t *start_ns, int64_t *finish_ns);
+
+/* Pictures of a plan with a placement and of a front, and the lines of a plan over time. NULL without memory. */
+char *report_plan_svg(const situ_plan *plan);
+char *report_parts_svg(const situ_explanation *why, const situ_plan *plan);
+char *report_gantt(const situ_plan *plan, const situ_report_options *options);
+char *report_front_svg(const situ_front *front);
+
+/* What an explanation, or a front, says as a whole. */
+situ_explanation_summary report_explanation(const situ_explanation *why);
+situ_front_summary report_front(const situ_front *front);
 
 #endif

@@ -5,7 +5,7 @@
 #include "report/report.h"
 
 static int64_t row_value(const situ_compare_row *r) {
-  return r->plan && situ_plan_exists(r->plan) ? situ_plan_value_ns(r->plan) : SITU_NEVER_NS;
+  return r->plan && plan_exists(r->plan) ? r->plan->value_ns : SITU_NEVER_NS;
 }
 
 static int by_value(const void *a, const void *b) {
@@ -26,8 +26,7 @@ static const situ_compare_row **sorted(const situ_compare_row *rows, int32_t n) 
 static const situ_compare_row *best_bound(const situ_compare_row *rows, int32_t n) {
   const situ_compare_row *best = NULL;
   for (int32_t i = 0; i < n; i++)
-    if (rows[i].plan && (!best || situ_plan_lower_bound_ns(rows[i].plan) > situ_plan_lower_bound_ns(best->plan)))
-      best = &rows[i];
+    if (rows[i].plan && (!best || rows[i].plan->lower_bound_ns > best->plan->lower_bound_ns)) best = &rows[i];
   return best;
 }
 
@@ -35,19 +34,19 @@ static bool row_json(json_value *list, const situ_compare_row *r, const situ_pro
   json_value *o = json_new_object();
   bool ok = o && json_set(o, "solver", json_new_text(r->solver));
   if (r->plan) {
-    const char *bound = situ_plan_bound(r->plan), *reason = situ_plan_reason(r->plan);
-    bool exists = situ_plan_exists(r->plan);
+    const char *bound = r->plan->bound, *reason = r->plan->reason;
+    bool exists = plan_exists(r->plan);
     int64_t value = row_value(r);
-    ok = ok && json_set(o, "outcome", json_new_text(situ_outcome_name(situ_plan_outcome(r->plan))));
+    ok = ok && json_set(o, "outcome", json_new_text(situ_outcome_name(r->plan->outcome)));
     ok = ok && json_set(o, "value_ns", report_amount(value));
     ok = ok && json_set(o, "value", report_unit_value(value, p));
-    ok = ok && json_set(o, "lower_bound_ns", json_new_whole(situ_plan_lower_bound_ns(r->plan)));
+    ok = ok && json_set(o, "lower_bound_ns", json_new_whole(r->plan->lower_bound_ns));
     ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
-    double tokens = exists ? rates_told(rates_of(r->plan, p, model), model) : 0;
+    double tokens = exists ? rates_told(rates_of(r->plan, model), model) : 0;
     if (tokens > 0) ok = ok && json_set(o, "tokens_per_second", json_new_number(tokens));
-    ok = ok && json_set(o, "gap", exists ? json_new_number(situ_plan_gap(r->plan)) : json_new_null());
-    ok = ok && json_set(o, "seconds", json_new_number(situ_plan_seconds(r->plan)));
-    ok = ok && json_set(o, "steps", json_new_whole(situ_plan_steps(r->plan)));
+    ok = ok && json_set(o, "gap", exists ? json_new_number(plan_gap(r->plan)) : json_new_null());
+    ok = ok && json_set(o, "seconds", json_new_number(r->plan->seconds));
+    ok = ok && json_set(o, "steps", json_new_whole(r->plan->steps));
     ok = ok && json_set(o, "reason", *reason ? json_new_text(reason) : json_new_null());
   } else {
     ok = ok && json_set(o, "outcome", json_new_text("limit")) && json_set(o, "value_ns", json_new_null());
@@ -63,11 +62,11 @@ static char *compare_json(const situ_compare_row *rows, int32_t n_rows, const si
   json_value *root = json_new_object(), *list = json_new_array();
   bool ok = order && root && list && report_problem_json(root, problem, model);
   const situ_plan *any = bound ? bound->plan : NULL;
-  int32_t single = any ? situ_plan_best_single_device(any) : -1;
-  ok = ok && json_set(root, "best_single_ns", any ? report_amount(situ_plan_best_single_ns(any)) : json_new_null());
+  int32_t single = any ? any->best_single_device : -1;
+  ok = ok && json_set(root, "best_single_ns", any ? report_amount(any->best_single_ns) : json_new_null());
   ok = ok && json_set(root, "best_single_device",
                       single >= 0 ? json_new_text(problem->platform->devices[single].name) : json_new_null());
-  ok = ok && json_set(root, "lower_bound_ns", json_new_whole(any ? situ_plan_lower_bound_ns(any) : 0));
+  ok = ok && json_set(root, "lower_bound_ns", json_new_whole(any ? any->lower_bound_ns : 0));
   ok = ok && report_scope_fields(root, problem, 0);
   for (int32_t i = 0; ok && i < n_rows; i++) ok = row_json(list, order[i], problem, model);
   ok = json_set(root, "rows", list) && ok;
@@ -96,19 +95,19 @@ static void compare_cells(table *t, const situ_compare_row *r, int64_t best, int
     table_cellf(t, STYLE_PLAIN, "%.2fx", (double)single / (double)value);
   else
     table_cell(t, STYLE_PLAIN, "");
-  bool bounded = r->plan && situ_plan_lower_bound_ns(r->plan) > 0;
-  table_cell(t, STYLE_PLAIN, bounded ? exact_time(b, situ_plan_lower_bound_ns(r->plan)) : "-");
-  bool optimal = r->plan && situ_plan_outcome(r->plan) == SITU_OUTCOME_OPTIMAL;
+  bool bounded = r->plan && r->plan->lower_bound_ns > 0;
+  table_cell(t, STYLE_PLAIN, bounded ? exact_time(b, r->plan->lower_bound_ns) : "-");
+  bool optimal = r->plan && r->plan->outcome == SITU_OUTCOME_OPTIMAL;
   table_cell(t,
              optimal  ? STYLE_GOOD
              : exists ? STYLE_PLAIN
                       : STYLE_WARN,
-             r->plan ? situ_outcome_name(situ_plan_outcome(r->plan)) : "failed");
-  table_cellf(t, STYLE_DIM, "%.2f", r->plan ? situ_plan_seconds(r->plan) : 0.0);
+             r->plan ? situ_outcome_name(r->plan->outcome) : "failed");
+  table_cellf(t, STYLE_DIM, "%.2f", r->plan ? r->plan->seconds : 0.0);
 }
 
-static void compare_table(text_buffer *t, const situ_compare_row *const *order, int32_t n, const situ_problem *problem,
-                          const situ_model *model, const situ_report_options *options) {
+static void compare_table(text_buffer *t, const situ_compare_row *const *order, int32_t n, const situ_model *model,
+                          const situ_report_options *options) {
   bool language = model && model->steps.other;
   table rows;
   if (!table_begin(&rows, t)) return;
@@ -122,10 +121,10 @@ static void compare_table(text_buffer *t, const situ_compare_row *const *order, 
   table_column(&rows, "seconds", ALIGN_RIGHT, 0);
   int64_t best = n ? row_value(order[0]) : SITU_NEVER_NS, single = SITU_NEVER_NS;
   for (int32_t i = 0; i < n; i++)
-    if (order[i]->plan) single = situ_plan_best_single_ns(order[i]->plan);
+    if (order[i]->plan) single = order[i]->plan->best_single_ns;
   for (int32_t i = 0; i < n; i++) {
     bool told = language && row_value(order[i]) != SITU_NEVER_NS;
-    double tokens = told ? rates_told(rates_of(order[i]->plan, problem, model), model) : 0;
+    double tokens = told ? rates_told(rates_of(order[i]->plan, model), model) : 0;
     compare_cells(&rows, order[i], best, single, language ? &tokens : NULL);
   }
   table_render(t, &rows, options);
@@ -139,26 +138,25 @@ static char *compare_text(const situ_compare_row *rows, int32_t n_rows, const si
   text_buffer t = {0};
   char a[TEXT_UNIT_BYTES];
   report_title(&t, problem, options);
-  compare_table(&t, order, n_rows, problem, model, options);
+  compare_table(&t, order, n_rows, model, options);
   text_add_bytes(&t, "\n", 1);
   if (bound) {
     const situ_plan *plan = bound->plan;
-    int32_t device = situ_plan_best_single_device(plan);
+    int32_t device = plan->best_single_device;
     fact_start(&t, options, "best single", 11);
     if (device < 0)
       text_add(&t, "none: no single device can run the model\n");
     else
-      text_add(&t, "%s  %s alone\n", exact_time(a, situ_plan_best_single_ns(plan)),
-               problem->platform->devices[device].name);
+      text_add(&t, "%s  %s alone\n", exact_time(a, plan->best_single_ns), problem->platform->devices[device].name);
     fact_start(&t, options, "best bound", 11);
-    if (situ_plan_lower_bound_ns(plan) > 0)
-      text_add(&t, "%s  %s\n", exact_time(a, situ_plan_lower_bound_ns(plan)), situ_plan_bound(plan));
+    if (plan->lower_bound_ns > 0)
+      text_add(&t, "%s  %s\n", exact_time(a, plan->lower_bound_ns), plan->bound);
     else
       text_add(&t, "none\n");
     report_scope(&t, problem, 0, 11, options);
   }
   for (int32_t i = 0; i < n_rows; i++) {
-    const char *why = order[i]->failure ? order[i]->failure : order[i]->plan ? situ_plan_reason(order[i]->plan) : "";
+    const char *why = order[i]->failure ? order[i]->failure : order[i]->plan ? order[i]->plan->reason : "";
     if (!*why) continue;
     char line[640];
     snprintf(line, sizeof line, "%s: %s", order[i]->solver, why);
@@ -185,19 +183,15 @@ static situ_status check_rows(const situ_compare_row *rows, int32_t n, const sit
   return SITU_STATUS_OK;
 }
 
-situ_status situ_report_compare_json(char **out, const situ_compare_row *rows, int32_t n_rows,
-                                     const situ_problem *problem, const situ_model *model, situ_error *error) {
-  TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, problem));
-  TRY(check_rows(rows, n_rows, problem, error));
-  return report_close(out, compare_json(rows, n_rows, problem, model), error);
-}
-
 situ_status situ_report_compare(char **out, const situ_compare_row *rows, int32_t n_rows, const situ_problem *problem,
-                                const situ_model *model, const situ_report_options *options, situ_error *error) {
+                                const situ_model *model, situ_report_format format, const situ_report_options *options,
+                                situ_error *error) {
   situ_report_options look;
-  TRY(report_open(out, &look, options, error));
+  TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
   TRY(GIVEN(error, problem));
   TRY(check_rows(rows, n_rows, problem, error));
-  return report_close(out, compare_text(rows, n_rows, problem, model, &look), error);
+  return report_close(out,
+                      format == SITU_REPORT_JSON ? compare_json(rows, n_rows, problem, model)
+                                                 : compare_text(rows, n_rows, problem, model, &look),
+                      error);
 }

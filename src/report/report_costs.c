@@ -99,14 +99,10 @@ static char *costs_csv(const situ_problem *p) {
   return text_take(&t);
 }
 
-situ_status situ_report_costs_json(char **out, const situ_problem *problem, situ_error *error) {
-  TRY(report_open(out, NULL, NULL, error));
+situ_status situ_report_costs(char **out, const situ_problem *problem, situ_report_format format,
+                              const situ_report_options *options, situ_error *error) {
+  situ_report_options look;
+  TRY(report_open(out, &look, format, REPORT_JSON | REPORT_CSV, options, error));
   TRY(GIVEN(error, problem));
-  return report_close(out, costs_json(problem), error);
-}
-
-situ_status situ_report_costs_csv(char **out, const situ_problem *problem, situ_error *error) {
-  TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, problem));
-  return report_close(out, costs_csv(problem), error);
+  return report_close(out, format == SITU_REPORT_JSON ? costs_json(problem) : costs_csv(problem), error);
 }

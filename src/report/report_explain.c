@@ -22,8 +22,9 @@ static const char *link_text(char into[160], const situ_problem *p, int32_t link
 }
 
 static void explain_limit_text(text_buffer *t, const situ_explanation *x, const situ_problem *p) {
+  const situ_explanation_summary of = report_explanation(x);
   char name[160], share[TEXT_UNIT_BYTES];
-  situ_limit limit = situ_explanation_limit(x);
+  situ_limit limit = of.limit;
   const char *whole = p->execution == SITU_EXECUTION_PIPELINE ? "period" : "time";
   percent_text(share, limit.share);
   if (limit.kind == SITU_LIMIT_DEVICE)
@@ -35,10 +36,11 @@ static void explain_limit_text(text_buffer *t, const situ_explanation *x, const 
 }
 
 static void handover_text(text_buffer *t, const situ_explanation *x, const situ_plan *plan) {
+  const situ_explanation_summary of = report_explanation(x);
   char count[TEXT_UNIT_BYTES], size[TEXT_UNIT_BYTES];
-  int32_t n = situ_plan_n_handovers(plan);
+  int32_t n = plan->n_handovers;
   text_add(t, "%s%s%s", n > 0 ? grouped(count, n) : "none", n > 0 ? ", " : "",
-           n > 0 ? text_size(size, situ_explanation_transfer_bytes(x)) : "");
+           n > 0 ? text_size(size, of.transfer_bytes) : "");
 }
 
 /* A fact whose text may be long: broken at blanks. */
@@ -54,9 +56,11 @@ static void long_fact(text_buffer *t, const situ_report_options *o, const char *
   free(text);
 }
 
-void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *plan, const situ_problem *p,
-                   int32_t most, const situ_report_options *o) {
-  int32_t n = situ_explanation_n_parts(x);
+void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *plan, int32_t most,
+                   const situ_report_options *o) {
+  const situ_explanation_summary of = report_explanation(x);
+  const situ_problem *p = plan->problem;
+  int32_t n = of.n_parts;
   for (int32_t k = 0; k < n && k < most; k++) {
     situ_part part = situ_explanation_part(x, k);
     text_buffer words = {0};
@@ -90,7 +94,8 @@ static bool part_json(json_value *list, const situ_explanation *x, const situ_pr
 }
 
 static json_value *limit_json(const situ_explanation *x, const situ_problem *p) {
-  situ_limit limit = situ_explanation_limit(x);
+  const situ_explanation_summary of = report_explanation(x);
+  situ_limit limit = of.limit;
   char name[160];
   const char *which = limit.kind == SITU_LIMIT_DEVICE ? p->platform->devices[limit.index].name
                       : limit.kind == SITU_LIMIT_LINK ? link_text(name, p, limit.index)
@@ -110,29 +115,33 @@ static json_text_member placed_operator(const void *context, int64_t v) {
   return (json_text_member){l->problem->graph->name[v], l->problem->platform->devices[d].name};
 }
 
-bool explain_fields(json_value *o, placement_listing *places, const situ_explanation *x, const situ_plan *plan,
-                    const situ_problem *p) {
+bool explain_fields(json_value *o, placement_listing *places, const situ_explanation *x, const situ_plan *plan) {
+  const situ_explanation_summary of = report_explanation(x);
+  const situ_problem *p = plan->problem;
   json_value *members = json_new_object(), *parts = json_new_array();
   bool ok = members && parts;
   *places = (placement_listing){.plan = plan, .problem = p};
   places->listing = (json_listing){members, p->n_operators, placed_operator, places};
-  for (int32_t k = 0; ok && k < situ_explanation_n_parts(x); k++) ok = part_json(parts, x, p, k);
+  for (int32_t k = 0; ok && k < of.n_parts; k++) ok = part_json(parts, x, p, k);
   ok = json_set(o, "placement", members) && ok;
   ok = json_set(o, "parts", parts) && ok;
-  return ok && explain_limit_fields(o, x, plan, p);
+  return ok && explain_limit_fields(o, x, plan);
 }
 
-bool explain_limit_fields(json_value *o, const situ_explanation *x, const situ_plan *plan, const situ_problem *p) {
-  bool ok = json_set(o, "n_parts", json_new_whole(situ_explanation_n_parts(x)));
-  ok = ok && json_set(o, "n_handovers", json_new_whole(situ_plan_n_handovers(plan)));
-  ok = ok && json_set(o, "transfer_bytes", json_new_whole(situ_explanation_transfer_bytes(x)));
+bool explain_limit_fields(json_value *o, const situ_explanation *x, const situ_plan *plan) {
+  const situ_explanation_summary of = report_explanation(x);
+  const situ_problem *p = plan->problem;
+  bool ok = json_set(o, "n_parts", json_new_whole(of.n_parts));
+  ok = ok && json_set(o, "n_handovers", json_new_whole(plan->n_handovers));
+  ok = ok && json_set(o, "transfer_bytes", json_new_whole(of.transfer_bytes));
   return ok && json_set(o, "limit", limit_json(x, p));
 }
 
 static bool path_json(json_value *root, const situ_explanation *x, const situ_problem *p) {
+  const situ_explanation_summary of = report_explanation(x);
   json_value *list = json_new_array();
   bool ok = list != NULL;
-  for (int32_t k = 0; ok && k < situ_explanation_n_shares(x); k++) {
+  for (int32_t k = 0; ok && k < of.n_shares; k++) {
     situ_path_share s = situ_explanation_share(x, k);
     char name[160];
     json_value *o = json_new_object();
@@ -168,12 +177,12 @@ bool explain_path_fields(json_value *o, const situ_explanation *x, const situ_pr
   return path_json(o, x, p) && (!what_ifs || what_if_json(o, what_ifs));
 }
 
-static char *explain_json(const situ_explanation *x, const situ_plan *plan, const situ_problem *p,
-                          const situ_what_if_list *what_ifs) {
+static char *explain_json(const situ_explanation *x, const situ_plan *plan, const situ_what_if_list *what_ifs) {
+  const situ_problem *p = plan->problem;
   json_value *root = json_new_object();
   placement_listing places;
-  bool ok = root && report_problem_json(root, p, NULL) && report_plan_fields(root, plan, p);
-  ok = ok && explain_fields(root, &places, x, plan, p) && explain_path_fields(root, x, p, what_ifs);
+  bool ok = root && report_problem_json(root, p, NULL) && report_plan_fields(root, plan);
+  ok = ok && explain_fields(root, &places, x, plan) && explain_path_fields(root, x, p, what_ifs);
   return report_finish_with(root, ok, &places.listing);
 }
 
@@ -181,9 +190,10 @@ static char *explain_json(const situ_explanation *x, const situ_plan *plan, cons
 
 static void part_rows(text_buffer *t, const situ_explanation *x, const situ_problem *p,
                       const situ_report_options *options) {
+  const situ_explanation_summary of = report_explanation(x);
   table rows;
   char count[TEXT_UNIT_BYTES], work[TEXT_UNIT_BYTES];
-  int32_t n = situ_explanation_n_parts(x);
+  int32_t n = of.n_parts;
   if (!table_begin(&rows, t)) return;
   table_column(&rows, "part", ALIGN_RIGHT, 0);
   table_column(&rows, "device", ALIGN_LEFT, 24);
@@ -203,10 +213,12 @@ static void part_rows(text_buffer *t, const situ_explanation *x, const situ_prob
   if (n > MAX_PARTS) text_add(t, "  and %d more parts; --json lists them all\n", (int)(n - MAX_PARTS));
 }
 
-static void share_text(text_buffer *t, const situ_explanation *x, const situ_plan *plan, const situ_problem *p) {
+static void share_text(text_buffer *t, const situ_explanation *x, const situ_plan *plan) {
+  const situ_explanation_summary of = report_explanation(x);
+  const situ_problem *p = plan->problem;
   char name[160], share[TEXT_UNIT_BYTES];
   double value = (double)max64(plan->latency_ns != SITU_NEVER_NS ? plan->latency_ns : plan->value_ns, 1);
-  for (int32_t k = 0; k < situ_explanation_n_shares(x) && k < MAX_SHARES; k++) {
+  for (int32_t k = 0; k < of.n_shares && k < MAX_SHARES; k++) {
     situ_path_share s = situ_explanation_share(x, k);
     percent_text(share, (double)s.time_ns / value);
     if (k > 0) text_add(t, ", ");
@@ -277,22 +289,24 @@ static void keep_fact(explain_facts *f, const char *label, text_buffer *words) {
   f->n += f->words[f->n] != NULL;
 }
 
-bool explain_facts_find(explain_facts *out, const situ_explanation *x, const situ_plan *plan, const situ_problem *p) {
+bool explain_facts_find(explain_facts *out, const situ_explanation *x, const situ_plan *plan) {
+  const situ_explanation_summary of = report_explanation(x);
+  const situ_problem *p = plan->problem;
   text_buffer words = {0};
   char value[TEXT_UNIT_BYTES], rest[256];
-  bool shares = situ_explanation_n_shares(x) > 0;
+  bool shares = of.n_shares > 0;
   int32_t expected = 5;
   *out = (explain_facts){0};
   text_add(&words, "%s", exact_time(value, plan->value_ns));
   keep_fact(out, p->objective == SITU_OBJECTIVE_THROUGHPUT ? "period" : "latency", &words);
-  int64_t by_parts_ns = situ_plan_by_parts_ns(plan, p);
+  int64_t by_parts_ns = situ_plan_by_parts_ns(plan);
   if (by_parts_ns != plan->value_ns) {
     text_add(&words, "%s", exact_time(value, by_parts_ns));
     keep_fact(out, "by parts", &words);
     expected++;
   }
-  report_against_single(rest, sizeof rest, plan, p);
-  int64_t single = situ_plan_best_single_ns(plan);
+  report_against_single(rest, sizeof rest, plan);
+  int64_t single = plan->best_single_ns;
   text_add(&words, "%s  %s", single == SITU_NEVER_NS ? "none" : exact_time(value, single), rest);
   keep_fact(out, "best single", &words);
   char *plans = report_scope_text(p, plan->form); /* of "no split can be better" and the lower bound */
@@ -305,7 +319,7 @@ bool explain_facts_find(explain_facts *out, const situ_explanation *x, const sit
   explain_limit_text(&words, x, p);
   keep_fact(out, "limited by", &words);
   if (shares) {
-    share_text(&words, x, plan, p);
+    share_text(&words, x, plan);
     keep_fact(out, "time spent", &words);
     expected++;
   }
@@ -320,14 +334,15 @@ void explain_facts_free(explain_facts *facts) {
   for (int32_t k = 0; k < facts->n; k++) free(facts->words[k]);
 }
 
-static char *explain_text(const situ_explanation *x, const situ_plan *plan, const situ_problem *p,
-                          const situ_what_if_list *what_ifs, const situ_report_options *options) {
+static char *explain_text(const situ_explanation *x, const situ_plan *plan, const situ_what_if_list *what_ifs,
+                          const situ_report_options *options) {
+  const situ_problem *p = plan->problem;
   text_buffer t = {0};
   explain_facts facts;
   report_title(&t, p, options);
   part_rows(&t, x, p, options);
   text_add(&t, "\n");
-  t.failed |= !explain_facts_find(&facts, x, plan, p);
+  t.failed |= !explain_facts_find(&facts, x, plan);
   for (int32_t k = 0; k < facts.n; k++) {
     text_buffer words = {0};
     text_add_bytes(&words, facts.words[k], strlen(facts.words[k]));
@@ -340,30 +355,13 @@ static char *explain_text(const situ_explanation *x, const situ_plan *plan, cons
 
 /* ---- the face ---- */
 
-static situ_status explained(situ_explanation **x, const situ_plan *plan, const situ_problem *problem,
-                             situ_error *error) {
-  TRY(GIVEN(error, plan, problem));
-  return situ_explain(x, plan, problem, error);
-}
-
-situ_status situ_report_explain(char **out, const situ_plan *plan, const situ_problem *problem,
-                                const situ_what_if_list *what_ifs, const situ_report_options *options,
-                                situ_error *error) {
+situ_status situ_report_explain(char **out, const situ_plan *plan, const situ_what_if_list *what_ifs,
+                                situ_report_format format, const situ_report_options *options, situ_error *error) {
   situ_report_options look;
   situ_explanation *x = NULL;
-  TRY(report_open(out, &look, options, error));
-  TRY(explained(&x, plan, problem, error));
-  char *text = explain_text(x, plan, problem, what_ifs, &look);
-  situ_explanation_free(x);
-  return report_close(out, text, error);
-}
-
-situ_status situ_report_explain_json(char **out, const situ_plan *plan, const situ_problem *problem,
-                                     const situ_what_if_list *what_ifs, situ_error *error) {
-  situ_explanation *x = NULL;
-  TRY(report_open(out, NULL, NULL, error));
-  TRY(explained(&x, plan, problem, error));
-  char *text = explain_json(x, plan, problem, what_ifs);
+  TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
+  TRY(situ_explain(&x, plan, error));
+  char *text = format == SITU_REPORT_JSON ? explain_json(x, plan, what_ifs) : explain_text(x, plan, what_ifs, &look);
   situ_explanation_free(x);
   return report_close(out, text, error);
 }

@@ -6,8 +6,8 @@
 #include "situ/explain.h"
 
 /* One line for each part ("gpu0   layers 0-23, lm_head"), at most `most` of them, then hand-overs and limit. */
-void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *plan, const situ_problem *problem,
-                   int32_t most, const situ_report_options *options);
+void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *plan, int32_t most,
+                   const situ_report_options *options);
 
 /* What `explain` says below the table of parts: up to EXPLAIN_FACTS facts in words ("limited by": "gpu0, whose ..."),
  * to be freed with explain_facts_free. False without memory. */
@@ -17,8 +17,7 @@ typedef struct explain_facts {
   const char *label[EXPLAIN_FACTS];
   char *words[EXPLAIN_FACTS];
 } explain_facts;
-bool explain_facts_find(explain_facts *out, const situ_explanation *x, const situ_plan *plan,
-                        const situ_problem *problem);
+bool explain_facts_find(explain_facts *out, const situ_explanation *x, const situ_plan *plan);
 void explain_facts_free(explain_facts *facts);
 
 /* "12 % shorter", "1.84x as long": a changed machine against the plan, for each input. */
@@ -26,8 +25,7 @@ const char *explain_against_plan(char into[64], const situ_what_if *w, int64_t v
 
 /* The fields "n_parts", "n_handovers", "transfer_bytes", "limit" and, below them, "critical_path" and "what_if" (NULL:
  * left out). False without memory. */
-bool explain_limit_fields(json_value *object, const situ_explanation *x, const situ_plan *plan,
-                          const situ_problem *problem);
+bool explain_limit_fields(json_value *object, const situ_explanation *x, const situ_plan *plan);
 bool explain_path_fields(json_value *object, const situ_explanation *x, const situ_problem *problem,
                          const situ_what_if_list *what_ifs);
 
@@ -40,7 +38,6 @@ typedef struct placement_listing {
 
 /* The fields "placement", which is to be printed from the listing, "parts", and those of explain_limit_fields. False
  * without memory. */
-bool explain_fields(json_value *object, placement_listing *places, const situ_explanation *x, const situ_plan *plan,
-                    const situ_problem *problem);
+bool explain_fields(json_value *object, placement_listing *places, const situ_explanation *x, const situ_plan *plan);
 
 #endif

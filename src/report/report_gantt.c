@@ -90,18 +90,11 @@ static char *gantt_text(const lane_list *lanes, const situ_plan *plan, const sit
   return text_take(&t);
 }
 
-situ_status situ_report_gantt(char **out, const situ_plan *plan, const situ_problem *problem,
-                              const situ_report_options *options, situ_error *error) {
-  situ_report_options look;
-  lane_list lanes;
-  TRY(report_open(out, &look, options, error));
-  TRY(GIVEN(error, plan, problem));
-  TRY(plan_belongs(plan, problem, error));
-  if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to show");
+char *report_gantt(const situ_plan *plan, const situ_report_options *options) {
+  lane_list lanes = {0};
   arena *a = arena_new();
-  if (!a) return fail_no_memory(error);
-  char *text = lanes_find(&lanes, plan, problem, a) ? gantt_text(&lanes, plan, &look) : NULL;
+  char *text = a && lanes_find(&lanes, plan, a) ? gantt_text(&lanes, plan, options) : NULL;
   lanes_free(&lanes);
   arena_free(a);
-  return report_close(out, text, error);
+  return text;
 }

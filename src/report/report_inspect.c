@@ -295,17 +295,11 @@ static char *inspect_text(const situ_problem *problem, const situ_model *model, 
   return text_take(&t);
 }
 
-situ_status situ_report_inspect_json(char **out, const situ_problem *problem, const situ_model *model,
-                                     situ_error *error) {
-  TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, problem));
-  return report_close(out, whole_json(problem, model), error);
-}
-
 situ_status situ_report_inspect(char **out, const situ_problem *problem, const situ_model *model,
-                                const situ_report_options *options, situ_error *error) {
+                                situ_report_format format, const situ_report_options *options, situ_error *error) {
   situ_report_options look;
-  TRY(report_open(out, &look, options, error));
+  TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
   TRY(GIVEN(error, problem));
-  return report_close(out, inspect_text(problem, model, &look), error);
+  return report_close(
+      out, format == SITU_REPORT_JSON ? whole_json(problem, model) : inspect_text(problem, model, &look), error);
 }

@@ -132,32 +132,27 @@ static situ_status check_rows(const situ_learn_row *rows, int32_t n, situ_error 
               : fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_rows is not the number of rows with a problem");
 }
 
-situ_status situ_report_learn_json(char **out, const situ_learn_report *report, const situ_learn_row *rows,
-                                   int32_t n_rows, const char *path, situ_error *error) {
-  TRY(report_open(out, NULL, NULL, error));
-  situ_learn_report own;
-  TRY(GIVEN(error, report, path));
-  TRY(TAKE(own, report, SITU_LEARN_REPORT_INIT, error));
-  TRY(check_rows(rows, n_rows, error));
-  return report_close(out, learn_json(&own, rows, n_rows, path), error);
-}
-
-situ_status situ_report_learn(char **out, const situ_learn_report *report, const situ_learn_row *rows, int32_t n_rows,
-                              const char *path, const situ_report_options *options, situ_error *error) {
-  situ_report_options look;
-  TRY(report_open(out, &look, options, error));
-  situ_learn_report own;
-  TRY(GIVEN(error, report, path));
-  TRY(TAKE(own, report, SITU_LEARN_REPORT_INIT, error));
-  TRY(check_rows(rows, n_rows, error));
-  return report_close(out, learn_text(&own, rows, n_rows, path, &look), error);
-}
-
 situ_status situ_report_learn_step_json(char **out, const situ_learn_progress *step, const situ_problem *problem,
                                         situ_error *error) {
-  TRY(report_open(out, NULL, NULL, error));
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out));
   situ_learn_progress own;
   TRY(GIVEN(error, step, problem));
   TRY(TAKE(own, step, situ_learn_progress, error));
   return report_close(out, learn_step_json(&own, problem), error);
+}
+
+situ_status situ_report_learn(char **out, const situ_learn_report *report, const situ_learn_row *rows, int32_t n_rows,
+                              const char *path, situ_report_format format, const situ_report_options *options,
+                              situ_error *error) {
+  situ_report_options look;
+  situ_learn_report own;
+  TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
+  TRY(GIVEN(error, report, path));
+  TRY(TAKE(own, report, SITU_LEARN_REPORT_INIT, error));
+  TRY(check_rows(rows, n_rows, error));
+  return report_close(
+      out,
+      format == SITU_REPORT_JSON ? learn_json(&own, rows, n_rows, path) : learn_text(&own, rows, n_rows, path, &look),
+      error);
 }

@@ -98,17 +98,11 @@ static char *link_fit_text(const situ_link_fit *fit, const char *from, const cha
   return text_take(&t);
 }
 
-situ_status situ_report_link_fit_json(char **out, const situ_link_fit *fit, const char *from, const char *to,
-                                      situ_error *error) {
-  TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, fit, from, to));
-  return report_close(out, link_fit_json(fit, from, to), error);
-}
-
 situ_status situ_report_link_fit(char **out, const situ_link_fit *fit, const char *from, const char *to,
-                                 const situ_report_options *options, situ_error *error) {
+                                 situ_report_format format, const situ_report_options *options, situ_error *error) {
   situ_report_options look;
-  TRY(report_open(out, &look, options, error));
+  TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
   TRY(GIVEN(error, fit, from, to));
-  return report_close(out, link_fit_text(fit, from, to, &look), error);
+  return report_close(
+      out, format == SITU_REPORT_JSON ? link_fit_json(fit, from, to) : link_fit_text(fit, from, to, &look), error);
 }

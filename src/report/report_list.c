@@ -341,24 +341,14 @@ static situ_status unknown_family(const char *family, situ_error *error) {
                    "there is no table of this name; situ_report_family returns the names");
 }
 
-situ_status situ_report_list_json(char **out, const char *family, situ_error *error) {
-  TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, family));
-  if (!find_family(family)) return unknown_family(family, error);
-  return report_close(out, list_json(family), error);
-}
-
-situ_status situ_report_list(char **out, const char *family, const situ_report_options *options, situ_error *error) {
+situ_status situ_report_list(char **out, const char *family, situ_report_format format,
+                             const situ_report_options *options, situ_error *error) {
   situ_report_options look;
-  TRY(report_open(out, &look, options, error));
+  TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON | REPORT_NAMES, options, error));
   TRY(GIVEN(error, family));
   if (!find_family(family)) return unknown_family(family, error);
-  return report_close(out, list_text(family, &look), error);
-}
-
-situ_status situ_report_names(char **out, const char *family, situ_error *error) {
-  TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, family));
-  if (!find_family(family)) return unknown_family(family, error);
-  return report_close(out, list_names(family), error);
+  char *text = format == SITU_REPORT_JSON    ? list_json(family)
+               : format == SITU_REPORT_NAMES ? list_names(family)
+                                             : list_text(family, &look);
+  return report_close(out, text, error);
 }

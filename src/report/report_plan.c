@@ -10,7 +10,8 @@
 
 enum { LABEL_COLUMNS = 11, SHOWN_PARTS = 6 };
 
-static bool device_json(json_value *list, const situ_plan *plan, const situ_problem *p, int32_t d) {
+static bool device_json(json_value *list, const situ_plan *plan, int32_t d) {
+  const situ_problem *p = plan->problem;
   situ_device_use use = plan_use(plan, d);
   json_value *o = json_new_object();
   bool ok = o && json_set(o, "name", json_new_text(p->platform->devices[d].name));
@@ -24,27 +25,27 @@ static bool device_json(json_value *list, const situ_plan *plan, const situ_prob
   return json_push(list, o) && ok;
 }
 
-static char *plan_json(const situ_plan *plan, const situ_problem *problem, const situ_model *model,
-                       const situ_explanation *why) {
+static char *plan_json(const situ_plan *plan, const situ_model *model, const situ_explanation *why) {
+  const situ_problem *problem = plan->problem;
   json_value *root = json_new_object(), *devices = json_new_array();
   placement_listing places = {.plan = NULL};
-  bool ok = root && report_problem_json(root, problem, model) && report_plan_fields(root, plan, problem);
-  for (int32_t d = 0; ok && situ_plan_exists(plan) && d < problem->n_devices; d++)
-    ok = device_json(devices, plan, problem, d);
+  bool ok = root && report_problem_json(root, problem, model) && report_plan_fields(root, plan);
+  for (int32_t d = 0; ok && plan_exists(plan) && d < problem->n_devices; d++) ok = device_json(devices, plan, d);
   ok = json_set(root, "devices", devices) && ok;
-  token_rates rates = rates_of(plan, problem, model);
+  token_rates rates = rates_of(plan, model);
   double told = rates_told(rates, model);
   if (told > 0) ok = ok && json_set(root, "tokens_per_second", json_new_number(told));
   if (rates.decode > 0) ok = ok && json_set(root, "decode_tokens_per_second", json_new_number(rates.decode));
   if (rates.prefill > 0) ok = ok && json_set(root, "prefill_tokens_per_second", json_new_number(rates.prefill));
   if (rates.ttft_ns > 0) ok = ok && json_set(root, "time_to_first_token_ns", json_new_whole(rates.ttft_ns));
-  if (why) ok = ok && explain_fields(root, &places, why, plan, problem);
+  if (why) ok = ok && explain_fields(root, &places, why, plan);
   ok = ok && report_notes_json(root, model);
   return report_finish_with(root, ok, why ? &places.listing : NULL);
 }
 
 /* Counts the operators with work on each device; returns how many have none. */
-static int32_t count_working(int32_t *count, const situ_plan *plan, const situ_problem *p) {
+static int32_t count_working(int32_t *count, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   int32_t idle = 0;
   for (int32_t v = 0; plan->device && v < p->n_operators; v++) {
     bool works = problem_works(p, v);
@@ -66,8 +67,8 @@ static int bar_columns(const situ_report_options *o) {
   return missing <= 0 ? BAR_COLUMNS : missing < BAR_COLUMNS ? BAR_COLUMNS - missing : 0;
 }
 
-static void device_rows(text_buffer *t, const situ_plan *plan, const situ_problem *p,
-                        const situ_report_options *options) {
+static void device_rows(text_buffer *t, const situ_plan *plan, const situ_report_options *options) {
+  const situ_problem *p = plan->problem;
   table rows;
   int32_t *working = calloc((size_t)p->n_devices, sizeof *working);
   if (!working || !table_start(&rows)) {
@@ -75,7 +76,7 @@ static void device_rows(text_buffer *t, const situ_plan *plan, const situ_proble
     free(working);
     return;
   }
-  int32_t without = count_working(working, plan, p);
+  int32_t without = count_working(working, plan);
   bool pipeline = p->execution == SITU_EXECUTION_PIPELINE;
   table_column(&rows, "device", ALIGN_LEFT, 24);
   table_column(&rows, "operators", ALIGN_RIGHT, 0);
@@ -83,7 +84,7 @@ static void device_rows(text_buffer *t, const situ_plan *plan, const situ_proble
   table_column(&rows, pipeline ? "of the period" : "of the time", ALIGN_LEFT, 0);
   table_column(&rows, "memory", ALIGN_RIGHT, 0);
   table_column(&rows, "of", ALIGN_RIGHT, 0);
-  int64_t value = situ_plan_value_ns(plan);
+  int64_t value = plan->value_ns;
   int columns = bar_columns(options);
   int32_t idle = 0;
   for (int32_t d = 0; d < p->n_devices; d++) {
@@ -133,11 +134,12 @@ static void value_fact(text_buffer *t, const situ_report_options *o, bool period
 }
 
 /* The time of all copies, the time per input, and the minimum and maximum time of one copy. */
-static void copy_facts(text_buffer *t, const situ_report_options *o, const situ_plan *plan, const situ_problem *p) {
+static void copy_facts(text_buffer *t, const situ_report_options *o, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], rest[96];
-  int64_t least = SITU_NEVER_NS, most = 0, start, finish, value = situ_plan_value_ns(plan);
+  int64_t least = SITU_NEVER_NS, most = 0, start, finish, value = plan->value_ns;
   for (int32_t k = 0; k < p->n_copies; k++) {
-    report_copy_times(plan, p, k, &start, &finish);
+    report_copy_times(plan, k, &start, &finish);
     least = min64(least, finish - start);
     most = max64(most, finish - start);
   }
@@ -148,30 +150,31 @@ static void copy_facts(text_buffer *t, const situ_report_options *o, const situ_
   fact(t, o, "a copy", STYLE_PLAIN, exact_time(a, least), rest);
 }
 
-static void value_facts(text_buffer *t, const situ_plan *plan, const situ_problem *p, const situ_report_options *o) {
+static void value_facts(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {
+  const situ_problem *p = plan->problem;
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], rest[256];
-  int64_t value = situ_plan_value_ns(plan), bound = situ_plan_lower_bound_ns(plan);
-  bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT, optimal = situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL;
+  int64_t value = plan->value_ns, bound = plan->lower_bound_ns;
+  bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT, optimal = plan->outcome == SITU_OUTCOME_OPTIMAL;
   value_fact(t, o, period, p->n_copies, value, STYLE_BOLD);
-  if (p->n_copies > 1) copy_facts(t, o, plan, p);
-  if (parts_known(p) && situ_plan_by_parts_ns(plan, p) != value)
-    fact(t, o, "by parts", STYLE_BOLD, exact_time(a, situ_plan_by_parts_ns(plan, p)),
+  if (p->n_copies > 1) copy_facts(t, o, plan);
+  if (parts_known(p) && situ_plan_by_parts_ns(plan) != value)
+    fact(t, o, "by parts", STYLE_BOLD, exact_time(a, situ_plan_by_parts_ns(plan)),
          "with the overhead of each part on an engine");
-  int64_t other = period ? situ_plan_latency_ns(plan) : situ_plan_period_ns(plan);
+  int64_t other = period ? plan->latency_ns : plan->period_ns;
   if (other != SITU_NEVER_NS) value_fact(t, o, !period, p->n_copies, other, STYLE_PLAIN);
-  if (p->other && situ_plan_other_ns(plan) != SITU_NEVER_NS) {
+  if (p->other && plan->secondary_ns != SITU_NEVER_NS) {
     snprintf(rest, sizeof rest, "%s; at most %s allowed", p->other_name, exact_time(a, p->max_other_ns));
-    fact(t, o, "limit", STYLE_PLAIN, exact_time(b, situ_plan_other_ns(plan)), rest);
+    fact(t, o, "limit", STYLE_PLAIN, exact_time(b, plan->secondary_ns), rest);
   }
-  int64_t verified = situ_plan_verified_ns(plan);
-  bool whole = verified > 0 && verified >= bound, claimed = situ_plan_is_claim(plan) && !whole;
+  int64_t verified = plan->verified_ns;
+  bool whole = verified > 0 && verified >= bound, claimed = plan->claimed && !whole;
   if (whole || verified == 0)
-    snprintf(rest, sizeof rest, "%s%s", situ_plan_bound(plan),
+    snprintf(rest, sizeof rest, "%s%s", plan->bound,
              whole                  ? ", certificate verified"
              : claimed && bound > 0 ? ", claimed by the plan file"
                                     : "");
   else
-    snprintf(rest, sizeof rest, "%s; certificate verified up to %s", situ_plan_bound(plan), exact_time(a, verified));
+    snprintf(rest, sizeof rest, "%s; certificate verified up to %s", plan->bound, exact_time(a, verified));
   fact(t, o, "lower bound", STYLE_PLAIN, bound > 0 ? exact_time(a, bound) : "none", rest);
   if (optimal)
     fact(t, o, "gap", claimed ? STYLE_WARN : STYLE_GOOD, "0 %",
@@ -179,7 +182,7 @@ static void value_facts(text_buffer *t, const situ_plan *plan, const situ_proble
          : claimed ? "claimed optimal, not proved here; see situ check --require-proof"
                    : "proved optimal for these costs");
   else if (bound > 0)
-    fact(t, o, "gap", STYLE_WARN, percent_text(a, situ_plan_gap(plan)), "maximum possible improvement for these costs");
+    fact(t, o, "gap", STYLE_WARN, percent_text(a, plan_gap(plan)), "maximum possible improvement for these costs");
   if (optimal || bound > 0) report_scope(t, p, plan->form, LABEL_COLUMNS, o);
 }
 
@@ -187,14 +190,15 @@ static void value_facts(text_buffer *t, const situ_plan *plan, const situ_proble
 static const double USUAL = 0.02;
 
 /* The plan with a better value that was not chosen: it gains too little for its hand-overs, or not reliably. */
-static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_problem *p, const situ_report_options *o) {
+static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {
+  const situ_problem *p = plan->problem;
   char a[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES], rest[256];
-  int64_t best = situ_plan_best_found_ns(plan), value = situ_plan_value_ns(plan);
-  int32_t n = situ_plan_best_found_handovers(plan);
+  int64_t best = plan_best_found_ns(plan), value = plan->value_ns;
+  int32_t n = plan_best_found_handovers(plan);
   if (best >= value || best <= 0) return;
   situ_robustness r = SITU_ROBUSTNESS_INIT;
   bool told = situ_plan_robustness(plan, &r), unsure = told && report_is_unsure(&r);
-  bool alone = value == situ_plan_best_single_ns(plan), far = told && (double)value > (1 + USUAL) * (double)best;
+  bool alone = value == plan->best_single_ns, far = told && (double)value > (1 + USUAL) * (double)best;
   const char *without = parts_known(p) ? " without the overhead of parts," : "";
   const char *see = parts_known(p) ? ""
                     : unsure       ? "; see --uncertainty"
@@ -209,7 +213,7 @@ static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_problem
 /* The cost of a plan that the targets of all writers can run. */
 static void form_fact(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {
   char a[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES], rest[256];
-  int64_t without = situ_plan_without_form_ns(plan), value = situ_plan_value_ns(plan);
+  int64_t without = plan_unrestricted_ns(plan), value = plan->value_ns;
   if (without >= value || without <= 0) return;
   snprintf(rest, sizeof rest, "longer, to fit the formats of --write; %s without them", exact_time(a, without));
   fact(t, o, "form", STYLE_PLAIN, percent_text(percent, (double)value / (double)without - 1), rest);
@@ -225,30 +229,31 @@ static void robust_fact(text_buffer *t, const situ_plan *plan, const situ_report
 }
 
 static const char *no_plan_reason(const situ_plan *plan) {
-  const char *why = situ_plan_reason(plan);
+  const char *why = plan->reason;
   if (*why) return why;
-  return situ_plan_outcome(plan) == SITU_OUTCOME_LIMIT
+  return plan->outcome == SITU_OUTCOME_LIMIT
              ? "no plan was found within the limits; try more time, more steps or another solver"
-         : situ_plan_outcome(plan) == SITU_OUTCOME_CANCELLED ? "stopped before a plan was found"
-                                                             : "";
+         : plan->outcome == SITU_OUTCOME_CANCELLED ? "stopped before a plan was found"
+                                                   : "";
 }
 
-static char *plan_text(const situ_plan *plan, const situ_problem *problem, const situ_model *model,
-                       const situ_explanation *why, const situ_report_options *options) {
+static char *plan_text(const situ_plan *plan, const situ_model *model, const situ_explanation *why,
+                       const situ_report_options *options) {
+  const situ_problem *problem = plan->problem;
   text_buffer t = {0};
   char a[TEXT_UNIT_BYTES], steps[TEXT_UNIT_BYTES], rest[256];
   report_title(&t, problem, options);
-  if (situ_plan_exists(plan)) {
-    device_rows(&t, plan, problem, options);
+  if (plan_exists(plan)) {
+    device_rows(&t, plan, options);
     text_add_bytes(&t, "\n", 1);
-    value_facts(&t, plan, problem, options);
+    value_facts(&t, plan, options);
   } else {
     const char *reason = no_plan_reason(plan);
-    fact(&t, options, "no plan", STYLE_BAD, situ_outcome_name(situ_plan_outcome(plan)), "");
+    fact(&t, options, "no plan", STYLE_BAD, situ_outcome_name(plan->outcome), "");
     if (*reason) text_add_wrapped(&t, reason, "  reason       ", "               ", report_width(options));
     report_scope(&t, problem, plan->form, LABEL_COLUMNS, options);
   }
-  token_rates rates = rates_of(plan, problem, model);
+  token_rates rates = rates_of(plan, model);
   if (rates.decode > 0 || rates.prefill > 0) {
     fact_start(&t, options, "tokens/s", LABEL_COLUMNS);
     if (rates.decode > 0) text_add(&t, "%s in decoding", rates_text(a, rates.decode));
@@ -256,48 +261,45 @@ static char *plan_text(const situ_plan *plan, const situ_problem *problem, const
     if (rates.ttft_ns > 0) text_add(&t, "; first token after %s", round_time(a, rates.ttft_ns));
     text_add(&t, "\n");
   }
-  if (why) explain_short(&t, why, plan, problem, SHOWN_PARTS, options);
-  report_against_single(rest, sizeof rest, plan, problem);
-  int64_t single = situ_plan_best_single_ns(plan);
+  if (why) explain_short(&t, why, plan, SHOWN_PARTS, options);
+  report_against_single(rest, sizeof rest, plan);
+  int64_t single = plan->best_single_ns;
   fact(&t, options, "best single", STYLE_PLAIN, single == SITU_NEVER_NS ? "none" : exact_time(a, single), rest);
-  c_locale_print(rest, sizeof rest, "%.2f s, %s step%s", situ_plan_seconds(plan), grouped(steps, situ_plan_steps(plan)),
-                 situ_plan_steps(plan) == 1 ? "" : "s");
-  if (situ_plan_exists(plan)) {
+  c_locale_print(rest, sizeof rest, "%.2f s, %s step%s", plan->seconds, grouped(steps, plan->steps),
+                 plan->steps == 1 ? "" : "s");
+  if (plan_exists(plan)) {
     form_fact(&t, plan, options);
-    aside_fact(&t, plan, problem, options);
+    aside_fact(&t, plan, options);
     robust_fact(&t, plan, options);
   }
-  if (*situ_plan_solver(plan)) fact(&t, options, "found by", STYLE_PLAIN, situ_plan_solver(plan), rest);
+  if (*plan->solver) fact(&t, options, "found by", STYLE_PLAIN, plan->solver, rest);
   report_notes(&t, model, options);
   return text_take(&t);
 }
 
-/* NULL if there is no placement to explain. */
-static situ_status explained(situ_explanation **why, const situ_plan *plan, const situ_problem *problem,
-                             situ_error *error) {
-  *why = NULL;
-  TRY(GIVEN(error, plan, problem));
-  TRY(plan_belongs(plan, problem, error));
-  return situ_plan_exists(plan) ? situ_explain(why, plan, problem, error) : SITU_STATUS_OK;
+/* `why` is NULL if there is no placement to explain. */
+static char *plan_as(situ_report_format format, const situ_plan *plan, const situ_model *model,
+                     const situ_explanation *why, const situ_report_options *options) {
+  switch (format) {
+    case SITU_REPORT_JSON: return plan_json(plan, model, why);
+    case SITU_REPORT_SVG: return report_plan_svg(plan);
+    case SITU_REPORT_PARTS: return report_parts_svg(why, plan);
+    case SITU_REPORT_GANTT: return report_gantt(plan, options);
+    default: return plan_text(plan, model, why, options);
+  }
 }
 
-situ_status situ_report_plan_json(char **out, const situ_plan *plan, const situ_problem *problem,
-                                  const situ_model *model, situ_error *error) {
-  situ_explanation *why;
-  TRY(report_open(out, NULL, NULL, error));
-  TRY(explained(&why, plan, problem, error));
-  char *text = plan_json(plan, problem, model, why);
-  situ_explanation_free(why);
-  return report_close(out, text, error);
-}
-
-situ_status situ_report_plan(char **out, const situ_plan *plan, const situ_problem *problem, const situ_model *model,
+situ_status situ_report_plan(char **out, const situ_plan *plan, const situ_model *model, situ_report_format format,
                              const situ_report_options *options, situ_error *error) {
+  const unsigned pictures = REPORT_SVG | REPORT_PARTS | REPORT_GANTT;
   situ_report_options look;
-  situ_explanation *why;
-  TRY(report_open(out, &look, options, error));
-  TRY(explained(&why, plan, problem, error));
-  char *text = plan_text(plan, problem, model, why, &look);
+  situ_explanation *why = NULL;
+  TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON | pictures, options, error));
+  TRY(GIVEN(error, plan));
+  if (!plan->device && pictures >> format & 1)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to draw");
+  if (plan->device && !(format == SITU_REPORT_SVG || format == SITU_REPORT_GANTT)) TRY(situ_explain(&why, plan, error));
+  char *text = plan_as(format, plan, model, why, &look);
   situ_explanation_free(why);
   return report_close(out, text, error);
 }

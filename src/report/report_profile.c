@@ -127,16 +127,10 @@ static char *profile_text(const situ_profile *p, const situ_report_options *opti
   return text_take(&t);
 }
 
-situ_status situ_report_profile(char **out, const situ_profile *profile, const situ_report_options *options,
-                                situ_error *error) {
+situ_status situ_report_profile(char **out, const situ_profile *profile, situ_report_format format,
+                                const situ_report_options *options, situ_error *error) {
   situ_report_options look;
-  TRY(report_open(out, &look, options, error));
+  TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
   TRY(GIVEN(error, profile));
-  return report_close(out, profile_text(profile, &look), error);
-}
-
-situ_status situ_report_profile_json(char **out, const situ_profile *profile, situ_error *error) {
-  TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, profile));
-  return report_close(out, profile_json(profile), error);
+  return report_close(out, format == SITU_REPORT_JSON ? profile_json(profile) : profile_text(profile, &look), error);
 }

@@ -31,16 +31,15 @@ static char *race_text(const situ_race *r, const situ_report_options *options) {
   return text_take(&t);
 }
 
-situ_status situ_report_race(char **out, const situ_race *race, const situ_report_options *options, situ_error *error) {
-  situ_report_options look;
-  TRY(report_open(out, &look, options, error));
-  TRY(GIVEN(error, race));
-  return report_close(out, race_text(race, &look), error);
+static char *race_json(const situ_race *race) {
+  json_value *root = race_log(race);
+  return report_finish(root, root != NULL);
 }
 
-situ_status situ_report_race_json(char **out, const situ_race *race, situ_error *error) {
-  TRY(report_open(out, NULL, NULL, error));
+situ_status situ_report_race(char **out, const situ_race *race, situ_report_format format,
+                             const situ_report_options *options, situ_error *error) {
+  situ_report_options look;
+  TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
   TRY(GIVEN(error, race));
-  json_value *root = race_log(race);
-  return report_close(out, report_finish(root, root != NULL), error);
+  return report_close(out, format == SITU_REPORT_JSON ? race_json(race) : race_text(race, &look), error);
 }

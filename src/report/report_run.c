@@ -55,7 +55,8 @@ static bool add_ranks(json_value *root, const situ_run *r, const situ_problem *p
   return json_set(root, "links", links) && ok;
 }
 
-static char *run_json(const situ_run *r, const situ_problem *p) {
+static char *run_json(const situ_run *r) {
+  const situ_problem *p = r->problem;
   json_value *root = json_new_object(), *stages = json_new_array(), *transfers = json_new_array();
   bool ok =
       root && stages && transfers && json_set(root, "model", json_new_text(p->graph->model)) &&
@@ -133,7 +134,8 @@ static void transfers_fact(text_buffer *t, const situ_run *r, const situ_report_
   text_add(t, ", measured %s\n", text_time(a, measured_ns));
 }
 
-static char *run_text(const situ_run *r, const situ_problem *p, const situ_report_options *options) {
+static char *run_text(const situ_run *r, const situ_report_options *options) {
+  const situ_problem *p = r->problem;
   text_buffer t = {0};
   char a[TEXT_UNIT_BYTES];
   double off = r->measured_ns > 0 ? (double)(r->predicted_ns - r->measured_ns) / (double)r->measured_ns : 0;
@@ -176,16 +178,10 @@ static char *run_text(const situ_run *r, const situ_problem *p, const situ_repor
   return text_take(&t);
 }
 
-situ_status situ_report_run(char **out, const situ_run *run, const situ_problem *problem,
+situ_status situ_report_run(char **out, const situ_run *run, situ_report_format format,
                             const situ_report_options *options, situ_error *error) {
   situ_report_options look;
-  TRY(report_open(out, &look, options, error));
-  TRY(GIVEN(error, run, problem));
-  return report_close(out, run_text(run, problem, &look), error);
-}
-
-situ_status situ_report_run_json(char **out, const situ_run *run, const situ_problem *problem, situ_error *error) {
-  TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, run, problem));
-  return report_close(out, run_json(run, problem), error);
+  TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
+  TRY(GIVEN(error, run));
+  return report_close(out, format == SITU_REPORT_JSON ? run_json(run) : run_text(run, &look), error);
 }

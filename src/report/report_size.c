@@ -133,16 +133,10 @@ static char *size_text(const situ_sizing *s, const situ_report_options *options)
   return text_take(&t);
 }
 
-situ_status situ_report_size(char **out, const situ_sizing *sizing, const situ_report_options *options,
-                             situ_error *error) {
+situ_status situ_report_size(char **out, const situ_sizing *sizing, situ_report_format format,
+                             const situ_report_options *options, situ_error *error) {
   situ_report_options look;
-  TRY(report_open(out, &look, options, error));
+  TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
   TRY(GIVEN(error, sizing));
-  return report_close(out, size_text(sizing, &look), error);
-}
-
-situ_status situ_report_size_json(char **out, const situ_sizing *sizing, situ_error *error) {
-  TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, sizing));
-  return report_close(out, size_json(sizing), error);
+  return report_close(out, format == SITU_REPORT_JSON ? size_json(sizing) : size_text(sizing, &look), error);
 }

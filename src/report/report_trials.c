@@ -11,7 +11,7 @@ static char *trials_text(const situ_trials_report *r, const situ_problem *p, con
   double gain = r->best_ns > 0 ? (double)r->single_ns / (double)r->best_ns - 1 : 0;
   fact_start(&t, options, "measured", 12);
   text_add(&t, "%d placements measured on %s; %d rejected, %d repeated trials\n", (int)r->measured, r->engine,
-           (int)r->refused, (int)r->again);
+           (int)r->rejected, (int)r->repeated);
   fact_start(&t, options, "best single", 12);
   text_add(&t, "%s  %s alone\n", exact_time(a, r->single_ns), p->platform->devices[r->single_device].name);
   fact_start(&t, options, "best", 12);
@@ -25,8 +25,8 @@ static char *trials_json(const situ_trials_report *r, const situ_problem *p) {
   json_value *root = json_new_object();
   bool ok = root && json_set(root, "engine", json_new_text(r->engine)) &&
             json_set(root, "measured", json_new_whole(r->measured)) &&
-            json_set(root, "refused", json_new_whole(r->refused)) &&
-            json_set(root, "again", json_new_whole(r->again)) &&
+            json_set(root, "refused", json_new_whole(r->rejected)) &&
+            json_set(root, "again", json_new_whole(r->repeated)) &&
             json_set(root, "single_device", json_new_text(p->platform->devices[r->single_device].name)) &&
             json_set(root, "single_ns", json_new_whole(r->single_ns)) &&
             json_set(root, "best_ns", json_new_whole(r->best_ns));
@@ -43,18 +43,11 @@ static situ_status check(situ_trials_report *own, const situ_trials_report *give
 }
 
 situ_status situ_report_trials(char **out, const situ_trials_report *trials, const situ_problem *problem,
-                               const situ_report_options *options, situ_error *error) {
+                               situ_report_format format, const situ_report_options *options, situ_error *error) {
   situ_report_options look;
   situ_trials_report own;
-  TRY(report_open(out, &look, options, error));
+  TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
   TRY(check(&own, trials, problem, error));
-  return report_close(out, trials_text(&own, problem, &look), error);
-}
-
-situ_status situ_report_trials_json(char **out, const situ_trials_report *trials, const situ_problem *problem,
-                                    situ_error *error) {
-  situ_trials_report own;
-  TRY(report_open(out, NULL, NULL, error));
-  TRY(check(&own, trials, problem, error));
-  return report_close(out, trials_json(&own, problem), error);
+  return report_close(out, format == SITU_REPORT_JSON ? trials_json(&own, problem) : trials_text(&own, problem, &look),
+                      error);
 }

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check/judge.h"
 #include "report/report.h"
 
 /* A text of names with commas between as an array. */
@@ -16,25 +17,26 @@ static json_value *names_json(const char *names) {
   return list;
 }
 
-static char *verdict_json(const situ_verdict *verdict, const situ_plan *plan, const situ_problem *problem) {
-  int64_t found = situ_verdict_n_found(verdict);
+static char *verdict_json(const situ_verdict *verdict) {
+  const situ_plan *plan = verdict->plan;
+  int64_t found = verdict->n_found;
   json_value *root = json_new_object(), *list = json_new_array();
   bool ok = root && list && json_set(root, "valid", json_new_truth(found == 0));
   ok = ok && json_set(root, "n_violations", json_new_whole(found));
-  for (int32_t i = 0; ok && i < situ_verdict_n_violations(verdict); i++) {
+  for (int32_t i = 0; ok && i < verdict->n_kept; i++) {
     situ_violation v = situ_verdict_violation(verdict, i);
     json_value *o = json_new_object();
     ok = o && json_set(o, "rule", json_new_text(v.rule)) && json_set(o, "text", json_new_text(v.text));
     ok = json_push(list, o) && ok;
   }
   ok = json_set(root, "violations", list) && ok;
-  ok = ok && report_problem_json(root, problem, NULL) && report_plan_fields(root, plan, problem);
-  const char *kind = situ_verdict_certificate(verdict), *unverified = situ_verdict_unverified(verdict);
-  ok = ok && json_set(root, "verified_ns", report_amount(situ_verdict_verified_ns(verdict)));
+  ok = ok && report_problem_json(root, plan->problem, NULL) && report_plan_fields(root, plan);
+  const char *kind = verdict->certificate, *unverified = verdict->unverified;
+  ok = ok && json_set(root, "verified_ns", report_amount(verdict->verified_ns));
   ok = ok && json_set(root, "certificate", *kind ? json_new_text(kind) : json_new_null());
   ok = ok && json_set(root, "unverified", *unverified ? json_new_text(unverified) : json_new_null());
-  ok = ok && json_set(root, "recomputed", names_json(situ_verdict_recomputed(verdict)));
-  ok = ok && json_set(root, "unchecked", names_json(situ_verdict_unchecked(verdict)));
+  ok = ok && json_set(root, "recomputed", names_json(judge_claims(verdict->recomputed)));
+  ok = ok && json_set(root, "unchecked", names_json(judge_claims(verdict->unchecked)));
   return report_finish(root, ok);
 }
 
@@ -42,8 +44,8 @@ static char *verdict_json(const situ_verdict *verdict, const situ_plan *plan, co
 static void bound_line(text_buffer *t, const situ_verdict *verdict, const situ_plan *plan,
                        const situ_report_options *options) {
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
-  int64_t bound = situ_plan_lower_bound_ns(plan), verified = situ_verdict_verified_ns(verdict);
-  const char *kind = situ_verdict_certificate(verdict);
+  int64_t bound = plan->lower_bound_ns, verified = verdict->verified_ns;
+  const char *kind = verdict->certificate;
   if (bound == 0 || bound == SITU_NEVER_NS) return;
   fact_start(t, options, "lower bound", 11);
   text_add(t, "%s: ", exact_time(a, bound));
@@ -52,11 +54,11 @@ static void bound_line(text_buffer *t, const situ_verdict *verdict, const situ_p
     text_add(t, " (%s)\n", kind);
     return;
   }
-  text_add(t, "not verified (%s: ", situ_plan_bound(plan));
-  text_add(t, "%s)", situ_verdict_unverified(verdict));
+  text_add(t, "not verified (%s: ", plan->bound);
+  text_add(t, "%s)", verdict->unverified);
   if (verified > 0) text_add(t, "; %s verified (%s)", exact_time(b, verified), kind);
   text_add_bytes(t, "\n", 1);
-  if (situ_plan_outcome(plan) != SITU_OUTCOME_OPTIMAL) return;
+  if (plan->outcome != SITU_OUTCOME_OPTIMAL) return;
   fact_start(t, options, "optimal", 11);
   text_add(t, "claimed, not proved\n");
 }
@@ -68,23 +70,24 @@ static void claims_line(text_buffer *t, const char *label, const char *names, co
   text_add(t, "%s\n", names);
 }
 
-static char *verdict_text(const situ_verdict *verdict, const situ_plan *plan, const situ_problem *problem,
-                          const situ_report_options *options) {
-  int64_t found = situ_verdict_n_found(verdict);
-  int32_t kept = situ_verdict_n_violations(verdict);
+static char *verdict_text(const situ_verdict *verdict, const situ_report_options *options) {
+  const situ_plan *plan = verdict->plan;
+  const situ_problem *problem = plan->problem;
+  int64_t found = verdict->n_found;
+  int32_t kept = verdict->n_kept;
   text_buffer t = {0};
   char a[TEXT_UNIT_BYTES];
   report_title(&t, problem, options);
   text_add_bytes(&t, "  ", 2);
   if (found == 0) {
     style_add(&t, options, STYLE_GOOD, "valid");
-    if (situ_plan_exists(plan))
-      text_add(&t, "        every rule holds; the value is %s\n", exact_time(a, situ_plan_value_ns(plan)));
+    if (plan_exists(plan))
+      text_add(&t, "        every rule holds; the value is %s\n", exact_time(a, plan->value_ns));
     else
-      text_add(&t, "        verified: no plan exists (%s)\n", situ_verdict_certificate(verdict));
+      text_add(&t, "        verified: no plan exists (%s)\n", verdict->certificate);
     bound_line(&t, verdict, plan, options);
-    claims_line(&t, "recomputed", situ_verdict_recomputed(verdict), options);
-    claims_line(&t, "not checked", situ_verdict_unchecked(verdict), options);
+    claims_line(&t, "recomputed", judge_claims(verdict->recomputed), options);
+    claims_line(&t, "not checked", judge_claims(verdict->unchecked), options);
     report_scope(&t, problem, plan->form, 11, options);
     return text_take(&t);
   }
@@ -100,19 +103,10 @@ static char *verdict_text(const situ_verdict *verdict, const situ_plan *plan, co
   return text_take(&t);
 }
 
-situ_status situ_report_verdict_json(char **out, const situ_verdict *verdict, const situ_plan *plan,
-                                     const situ_problem *problem, situ_error *error) {
-  TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, verdict, plan, problem));
-  TRY(plan_belongs(plan, problem, error));
-  return report_close(out, verdict_json(verdict, plan, problem), error);
-}
-
-situ_status situ_report_verdict(char **out, const situ_verdict *verdict, const situ_plan *plan,
-                                const situ_problem *problem, const situ_report_options *options, situ_error *error) {
+situ_status situ_report_verdict(char **out, const situ_verdict *verdict, situ_report_format format,
+                                const situ_report_options *options, situ_error *error) {
   situ_report_options look;
-  TRY(report_open(out, &look, options, error));
-  TRY(GIVEN(error, verdict, plan, problem));
-  TRY(plan_belongs(plan, problem, error));
-  return report_close(out, verdict_text(verdict, plan, problem, &look), error);
+  TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
+  TRY(GIVEN(error, verdict));
+  return report_close(out, format == SITU_REPORT_JSON ? verdict_json(verdict) : verdict_text(verdict, &look), error);
 }

@@ -146,11 +146,11 @@ static void draw_head(text_buffer *t, const picture *g) {
   char line[512], value[TEXT_UNIT_BYTES], bound[TEXT_UNIT_BYTES], gap[TEXT_UNIT_BYTES], single[TEXT_UNIT_BYTES];
   snprintf(line, sizeof line, "%.120s on %.120s", p->graph->model, p->platform->name);
   draw_text(t, 20, 30, "t", line);
-  int64_t lower = situ_plan_lower_bound_ns(g->plan), one = situ_plan_best_single_ns(g->plan);
+  int64_t lower = g->plan->lower_bound_ns, one = g->plan->best_single_ns;
   snprintf(line, sizeof line, "%s %s  \xc2\xb7  lower bound %s (gap %s)  \xc2\xb7  best single device %s",
-           p->execution == SITU_EXECUTION_PIPELINE ? "period" : "latency",
-           exact_time(value, situ_plan_value_ns(g->plan)), lower > 0 ? exact_time(bound, lower) : "none",
-           percent_text(gap, situ_plan_gap(g->plan)), one == SITU_NEVER_NS ? "none" : exact_time(single, one));
+           p->execution == SITU_EXECUTION_PIPELINE ? "period" : "latency", exact_time(value, g->plan->value_ns),
+           lower > 0 ? exact_time(bound, lower) : "none", percent_text(gap, plan_gap(g->plan)),
+           one == SITU_NEVER_NS ? "none" : exact_time(single, one));
   draw_text(t, 20, 50, "s", line);
   draw_scope(t, p, g->plan->form);
   draw_legend(t, g, 82);
@@ -183,7 +183,7 @@ static void draw(text_buffer *t, picture *g) {
     lane_boxes(t, g, &g->lanes.lanes[i], y, tall);
     y += tall + SPACE;
   }
-  int64_t lower = situ_plan_lower_bound_ns(g->plan);
+  int64_t lower = g->plan->lower_bound_ns;
   if (lower > 0) {
     double x = at_x(g, lower);
     text_add(t, "<line class=\"b\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%.1f\"/>\n", x, x, TOP - 6, bottom + 20);
@@ -192,23 +192,16 @@ static void draw(text_buffer *t, picture *g) {
   text_add(t, "</svg>\n");
 }
 
-static char *plan_svg(const situ_plan *plan, const situ_problem *problem) {
-  if (!situ_plan_exists(plan)) return NULL;
+char *report_plan_svg(const situ_plan *plan) {
+  const situ_problem *problem = plan->problem;
+  if (!plan_exists(plan)) return NULL;
   picture g = {.plan = plan, .p = problem, .arena = arena_new()};
   text_buffer t = {0};
-  bool ok = g.arena && choose_colours(&g) && lanes_find(&g.lanes, plan, problem, g.arena);
+  bool ok = g.arena && choose_colours(&g) && lanes_find(&g.lanes, plan, g.arena);
   if (ok) draw(&t, &g);
   lanes_free(&g.lanes);
   arena_free(g.arena);
   if (ok) return text_take(&t);
   text_free(&t);
   return NULL;
-}
-
-situ_status situ_report_plan_svg(char **out, const situ_plan *plan, const situ_problem *problem, situ_error *error) {
-  TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, plan, problem));
-  TRY(plan_belongs(plan, problem, error));
-  if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to draw");
-  return report_close(out, plan_svg(plan, problem), error);
 }

@@ -14,10 +14,11 @@ typedef struct axis {
 } axis;
 
 static axis axis_of(const situ_front *front, bool period, int64_t bound) {
+  const situ_front_summary of = report_front(front);
   double low = bound > 0 ? (double)bound : -1, high = 0;
-  for (int32_t i = 0; i < situ_front_n_points(front); i++) {
+  for (int32_t i = 0; i < of.n_points; i++) {
     const situ_plan *plan = situ_front_plan(front, i);
-    double at = (double)(period ? situ_plan_period_ns(plan) : situ_plan_latency_ns(plan));
+    double at = (double)(period ? plan->period_ns : plan->latency_ns);
     if (low < 0 || at < low) low = at;
     if (at > high) high = at;
   }
@@ -64,27 +65,29 @@ static void draw_bound(text_buffer *t, axis a, int64_t bound, bool upright) {
 }
 
 static void draw_points(text_buffer *t, const situ_front *front, axis latency, axis period) {
+  const situ_front_summary of = report_front(front);
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
   double y_before = TOP;
-  for (int32_t i = 0; i < situ_front_n_points(front); i++) {
+  for (int32_t i = 0; i < of.n_points; i++) {
     const situ_plan *plan = situ_front_plan(front, i);
-    double x = x_at(latency, (double)situ_plan_latency_ns(plan)), y = y_at(period, (double)situ_plan_period_ns(plan));
-    double next = i + 1 < situ_front_n_points(front)
-                      ? x_at(latency, (double)situ_plan_latency_ns(situ_front_plan(front, i + 1)))
-                      : WIDTH - RIGHT;
+    double x = x_at(latency, (double)plan->latency_ns), y = y_at(period, (double)plan->period_ns);
+    double next =
+        i + 1 < of.n_points ? x_at(latency, (double)(situ_front_plan(front, i + 1))->latency_ns) : WIDTH - RIGHT;
     text_add(t, "<path class=\"w\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n", x, i == 0 ? (double)TOP : y_before, y, next);
     text_add(t, "<circle class=\"k0\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"><title>latency %s, ", x, y,
-             exact_time(a, situ_plan_latency_ns(plan)));
-    text_add(t, "period %s</title></circle>\n", exact_time(b, situ_plan_period_ns(plan)));
+             exact_time(a, plan->latency_ns));
+    text_add(t, "period %s</title></circle>\n", exact_time(b, plan->period_ns));
     y_before = y;
   }
 }
 
-static char *pareto_svg(const situ_front *front, const situ_problem *p) {
+char *report_front_svg(const situ_front *front) {
+  const situ_front_summary of = report_front(front);
+  const situ_problem *p = situ_front_problem(front);
   text_buffer t = {0};
   char line[320];
-  int64_t min_latency = situ_front_least_latency_ns(front), min_period = situ_front_least_period_ns(front);
-  int32_t n = situ_front_n_points(front);
+  int64_t min_latency = of.min_latency_ns, min_period = of.min_period_ns;
+  int32_t n = of.n_points;
   axis latency = axis_of(front, false, min_latency), period = axis_of(front, true, min_period);
   draw_open(&t, WIDTH, HEIGHT);
   snprintf(line, sizeof line, "%.120s on %.120s", p->graph->model, p->platform->name);
@@ -98,12 +101,4 @@ static char *pareto_svg(const situ_front *front, const situ_problem *p) {
   draw_points(&t, front, latency, period);
   text_add(&t, "</svg>\n");
   return text_take(&t);
-}
-
-situ_status situ_report_pareto_svg(char **out, const situ_front *front, const situ_problem *problem,
-                                   situ_error *error) {
-  TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, front, problem));
-  for (int32_t k = 0; k < situ_front_n_points(front); k++) TRY(plan_belongs(situ_front_plan(front, k), problem, error));
-  return report_close(out, pareto_svg(front, problem), error);
 }

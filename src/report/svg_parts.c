@@ -229,9 +229,11 @@ static void draw_chart(text_buffer *t, chart *c) {
   text_add(t, "</svg>\n");
 }
 
-static char *parts_svg(const situ_explanation *why, const situ_plan *plan, const situ_problem *p) {
+char *report_parts_svg(const situ_explanation *why, const situ_plan *plan) {
+  const situ_explanation_summary of = report_explanation(why);
+  const situ_problem *p = plan->problem;
   arena *a = arena_new();
-  chart c = {.plan = plan, .p = p, .why = why, .n = situ_explanation_n_parts(why)};
+  chart c = {.plan = plan, .p = p, .why = why, .n = of.n_parts};
   text_buffer t = {0};
   bool made = a && (c.column = ARENA_ZERO(a, int32_t, c.n)) && (c.row = ARENA_ZERO(a, int32_t, c.n)) &&
               (c.rows = ARENA_ZERO(a, int32_t, p->n_devices)) && (c.colour = ARENA_ZERO(a, int32_t, p->n_devices)) &&
@@ -240,14 +242,4 @@ static char *parts_svg(const situ_explanation *why, const situ_plan *plan, const
   if (made) draw_chart(&t, &c);
   arena_free(a);
   return made ? text_take(&t) : NULL;
-}
-
-situ_status situ_report_parts_svg(char **out, const situ_plan *plan, const situ_problem *problem, situ_error *error) {
-  situ_explanation *why = NULL;
-  TRY(report_open(out, NULL, NULL, error));
-  TRY(GIVEN(error, plan, problem));
-  TRY(situ_explain(&why, plan, problem, error));
-  char *text = parts_svg(why, plan, problem);
-  situ_explanation_free(why);
-  return report_close(out, text, error);
 }

@@ -186,14 +186,13 @@ int64_t parts_value_ns(parts_model *m, const placement *where, const simulation 
   return m->n_parts < 2 ? ran->value_ns : parts_latency_ns(m);
 }
 
-int64_t situ_plan_by_parts_ns(const situ_plan *plan, const situ_problem *problem) {
-  int64_t value_ns = situ_plan_value_ns(plan);
-  if (!problem || !plan || !plan->start_ns || !parts_known(problem) || plan_belongs(plan, problem, NULL))
-    return value_ns;
+int64_t situ_plan_by_parts_ns(const situ_plan *plan) {
+  int64_t value_ns = plan->value_ns;
+  if (!plan || !plan->start_ns || !parts_known(plan->problem)) return value_ns;
   placement where = {.device = plan->device, .order = plan->order};
   simulation ran = {.value_ns = value_ns, .start_ns = plan->start_ns, .finish_ns = plan->finish_ns};
   arena *a = arena_new();
-  parts_model *m = a ? parts_model_new(problem, a) : NULL;
+  parts_model *m = a ? parts_model_new(plan->problem, a) : NULL;
   int64_t ns = m ? parts_value_ns(m, &where, &ran) : SITU_NEVER_NS;
   arena_free(a);
   return ns;

@@ -148,7 +148,7 @@ static situ_status fill(situ_plan *plan, simulator *s, const placement *where, s
   if (status != SITU_STATUS_OK) return status;
   plan->device = ARENA_COPY(plan->arena, where->device, int32_t, p->n_operators);
   plan->uses = ARENA_ZERO(plan->arena, situ_device_use, p->n_devices);
-  if (!plan->device || !plan->uses || !plan_count_handovers(plan, p)) return fail_no_memory(error);
+  if (!plan->device || !plan->uses || !plan_count_handovers(plan)) return fail_no_memory(error);
   bool replicas = false;
   for (int32_t d = 0; where->replica_of && d < p->n_devices; d++) replicas |= where->replica_of[d] >= 0;
   if (replicas && p->execution == SITU_EXECUTION_PIPELINE) {
@@ -167,7 +167,7 @@ static situ_status fill(situ_plan *plan, simulator *s, const placement *where, s
   plan->value_ns = found.value_ns;
   plan->latency_ns = found.latency_ns;
   plan->period_ns = found.period_ns;
-  plan->other_ns = found.other_ns;
+  plan->secondary_ns = found.other_ns;
   return SITU_STATUS_OK;
 }
 
@@ -180,7 +180,7 @@ situ_status simulator_plan(situ_plan **out, simulator *s, const placement *where
     situ_plan_free(plan);
     return status;
   }
-  CONTRACT(plan_check_shape(plan, s->problem));
+  CONTRACT(plan_check_shape(plan));
   *out = plan;
   return SITU_STATUS_OK;
 }

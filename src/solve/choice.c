@@ -21,10 +21,10 @@ static bool is_latency(const situ_problem *p) {
 
 situ_status choice_options(situ_solve_options *o, const situ_problem *p, bool portfolio, situ_error *error) {
   bool purpose = portfolio && is_latency(p) && p->costs->unit_ns == 0;
-  if (o->tolerance == SITU_BY_PURPOSE) o->tolerance = purpose ? TOLERANCE : 0;
-  if (o->min_gain == SITU_BY_PURPOSE) o->min_gain = purpose ? MIN_GAIN : 0;
+  if (o->tolerance == SITU_AUTO) o->tolerance = purpose ? TOLERANCE : 0;
+  if (o->min_gain == SITU_AUTO) o->min_gain = purpose ? MIN_GAIN : 0;
   bool chooses = o->tolerance > 0 || o->min_gain > 0 || o->max_parts > 0 || o->min_part > 0;
-  if (o->uncertainty == SITU_BY_PURPOSE) o->uncertainty = purpose && (chooses || o->robust) ? UNCERTAINTY : 0;
+  if (o->uncertainty == SITU_AUTO) o->uncertainty = purpose && (chooses || o->robust) ? UNCERTAINTY : 0;
   if (o->robust && o->uncertainty == 0) o->uncertainty = UNCERTAINTY;
   if (!(o->uncertainty >= 0 && o->uncertainty <= 2))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "uncertainty must be from 0 to 2");
@@ -211,7 +211,7 @@ situ_status choice_make(choice *out, solve_run *run, const best_single *single, 
                   .reason = "",
                   .best_found_ns = SITU_NEVER_NS,
                   .best_found_handovers = -1,
-                  .without_form_ns = SITU_NEVER_NS};
+                  .unrestricted_ns = SITU_NEVER_NS};
   if (!choice_wanted(o) || !best->best.device) return SITU_STATUS_OK;
   fewer_pool pool;
   TRY(search(&pool, run, single, &rules, o));

@@ -13,13 +13,13 @@ typedef struct choice {
   const char *solver, *reason; /* reason: why none was chosen, or "" */
   int64_t best_found_ns;       /* SITU_NEVER_NS where the incumbent is the answer */
   int32_t best_found_handovers;
-  int64_t without_form_ns; /* of the answer without the form that is asked for, where it is better; else NEVER */
-  placement best_found, without_form; /* of these two; no device where the answer has them */
+  int64_t unrestricted_ns; /* of the answer without the form that is asked for, where it is better; else NEVER */
+  placement best_found, unrestricted; /* of these two; no device where the answer has them */
   placement compared;                 /* the split to which the single device was preferred, likewise */
   situ_robustness robustness;         /* size 0: not asked for, or nothing to compare */
 } choice;
 
-/* Rejects options that are out of range or do not apply to the problem; replaces SITU_BY_PURPOSE by its values. */
+/* Rejects options that are out of range or do not apply to the problem; replaces SITU_AUTO by its values. */
 situ_status choice_options(situ_solve_options *options, const situ_problem *problem, bool portfolio, situ_error *error);
 
 /* Whether the options ask for a choice: else the incumbent is the answer. */

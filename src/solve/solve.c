@@ -12,6 +12,7 @@
 #include "base/near_name.h"
 #include "base/text.h"
 #include "bound/bound.h"
+#include "check/judge.h"
 #include "option/option.h"
 #include "problem/scope.h"
 #include "solve/choice.h"
@@ -289,26 +290,30 @@ static situ_outcome outcome_without(const solve_run *run, const choice *chosen, 
 }
 
 /* The independent checker decides last. */
-static situ_status judge(const situ_problem *problem, situ_plan *plan, situ_error *error) {
+static situ_status judge_plan(situ_plan *plan, situ_error *error) {
   situ_verdict *verdict = NULL;
-  TRY(situ_check(&verdict, problem, plan, error));
+  TRY(situ_check(&verdict, plan, error));
   situ_status status = SITU_STATUS_OK;
-  if (situ_verdict_n_found(verdict) > 0) {
+  if (verdict->n_found > 0) {
     situ_violation first = situ_verdict_violation(verdict, 0);
     status = fail_with(error, SITU_STATUS_INTERNAL, NULL, "the plan of solver %s breaks the rule %s: %s", plan->solver,
                        first.rule, first.text);
   }
-  plan->verified_ns = situ_verdict_verified_ns(verdict);
+  plan->verified_ns = verdict->verified_ns;
   situ_verdict_free(verdict);
   return status;
 }
 
 /* The plans that claims of the answer are of, if there is an answer. */
 static situ_status show_plans(situ_plan *plan, const solve_run *run, const choice *chosen) {
-  const placement *where[] = {&chosen->best_found, &chosen->without_form, &chosen->compared};
-  situ_plan **shown[] = {&plan->best_found, &plan->without_form, &plan->compared};
+  const placement *where[] = {&chosen->best_found, &chosen->unrestricted, &chosen->compared};
+  situ_plan **shown[] = {&plan->best_found, &plan->unrestricted, &plan->compared};
   for (int k = 0; k < 3 && plan->device; k++)
-    if (where[k]->device) TRY(simulator_plan(shown[k], run->simulator, where[k], run->error));
+    if (where[k]->device) {
+      situ_plan *made;
+      TRY(simulator_plan(&made, run->simulator, where[k], run->error));
+      TRY(plan_show(plan, shown[k], made, run->error));
+    }
   return SITU_STATUS_OK;
 }
 
@@ -332,7 +337,7 @@ static situ_status write_plan(situ_plan **out, const solve_run *run, const choic
   plan->best_single_device = single->device;
   plan->best_found_ns = chosen->best_found_ns;
   plan->best_found_handovers = chosen->best_found_handovers;
-  plan->without_form_ns = chosen->where.device ? chosen->without_form_ns : SITU_NEVER_NS;
+  plan->unrestricted_ns = chosen->where.device ? chosen->unrestricted_ns : SITU_NEVER_NS;
   plan->robustness = chosen->robustness;
   if (status == SITU_STATUS_OK) status = show_plans(plan, run, chosen);
   memcpy(plan->statistics, found->statistics, sizeof plan->statistics);
@@ -342,13 +347,13 @@ static situ_status write_plan(situ_plan **out, const solve_run *run, const choic
   plan->seconds = (double)(clock_now_ns() - run->watch->start_ns) / 1e9;
   if (status == SITU_STATUS_OK && !plan->reason) status = fail_no_memory(run->error);
   bool proved = plan->outcome == SITU_OUTCOME_INFEASIBLE && plan->proof.lower_ns == SITU_NEVER_NS;
-  if (status == SITU_STATUS_OK && (chosen->where.device || proved)) status = judge(run->problem, plan, run->error);
+  if (status == SITU_STATUS_OK && (chosen->where.device || proved)) status = judge_plan(plan, run->error);
   if (status != SITU_STATUS_OK) {
     situ_plan_free(plan);
     return status;
   }
   CONTRACT(incumbent_check(found, run->problem));
-  CONTRACT(plan_check_shape(plan, run->problem));
+  CONTRACT(plan_check_shape(plan));
   *out = plan;
   return SITU_STATUS_OK;
 }
@@ -392,8 +397,8 @@ static situ_status choose_without(choice *with, solve_run *run, const best_singl
   else if ((double)with->value_ns <= (1 + o->tolerance) * (double)without.value_ns)
     without.value_ns = with->value_ns;
   if (without.value_ns >= with->value_ns) return SITU_STATUS_OK;
-  with->without_form_ns = without.value_ns;
-  with->without_form = without.where;
+  with->unrestricted_ns = without.value_ns;
+  with->unrestricted = without.where;
   return SITU_STATUS_OK;
 }
 

@@ -123,8 +123,8 @@ situ_status plan_parts_write(const model_parts *parts, const char *folder, const
 
 situ_status plan_parts_write_by(situ_status (*write)(const model_parts *parts, const char *folder,
                                                      const situ_platform *platform, situ_error *error),
-                                const char *folder, const situ_plan *plan, const situ_problem *p, const char *path,
-                                situ_error *error) {
+                                const char *folder, const situ_plan *plan, const char *path, situ_error *error) {
+  const situ_problem *p = plan->problem;
   model_file *file;
   model_parts *parts;
   TRY(model_file_open(&file, path, error));

@@ -26,7 +26,6 @@ situ_status plan_parts_write(const model_parts *parts, const char *folder, const
 /* Finds the parts of a plan in the model file at `path`, and writes them to a folder by `write`. */
 situ_status plan_parts_write_by(situ_status (*write)(const model_parts *parts, const char *folder,
                                                      const situ_platform *platform, situ_error *error),
-                                const char *folder, const situ_plan *plan, const situ_problem *p, const char *path,
-                                situ_error *error);
+                                const char *folder, const situ_plan *plan, const char *path, situ_error *error);
 
 #endif

@@ -1,7 +1,8 @@
 /* One row for each operator (RFC 4180), in the order of the plan. */
 #include "write/writer.h"
 
-static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
+  const situ_problem *p = plan->problem;
   (void)error;
   text_add(out, "operator,device,start_ns,finish_ns,call\r\n");
   for (int32_t i = 0; i < p->n_operators; i++) {

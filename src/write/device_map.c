@@ -18,21 +18,22 @@ static void add_entry(text_buffer *out, const situ_problem *p, const char *modul
 }
 
 /* Modules with weights outside of the layers, before or after them. */
-static void add_outside(text_buffer *out, const layer_plan *l, const situ_plan *plan, const situ_problem *p,
-                        bool before) {
+static void add_outside(text_buffer *out, const layer_plan *l, const situ_plan *plan, bool before) {
+  const situ_problem *p = plan->problem;
   for (int32_t v = 0; v < p->n_operators; v++)
     if (l->layers.of[v] < 0 && l->layers.before[v] == before && p->graph->weight_bytes[v] > 0)
       add_entry(out, p, p->graph->name[v], plan->device[v]);
 }
 
-static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
+  const situ_problem *p = plan->problem;
   layer_plan l;
-  situ_status status = layer_plan_find(&l, plan, p, FORM, "device-map", error);
+  situ_status status = layer_plan_find(&l, plan, FORM, "device-map", error);
   if (status == SITU_STATUS_OK) {
     text_add(out, "{\n");
-    add_outside(out, &l, plan, p, true);
+    add_outside(out, &l, plan, true);
     for (int32_t k = 0; k < l.n; k++) add_entry(out, p, l.layers.name[k], l.device[k]);
-    add_outside(out, &l, plan, p, false);
+    add_outside(out, &l, plan, false);
     text_add(out, "\n}\n");
   }
   layer_plan_free(&l);

@@ -6,7 +6,8 @@ static const char *const colours[] = {"#8dd3c7", "#ffffb3", "#bebada", "#fb8072"
                                       "#b3de69", "#fccde5", "#d9d9d9", "#bc80bd", "#ccebc5", "#ffed6f"};
 enum { N_COLOURS = sizeof colours / sizeof colours[0] };
 
-static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
+  const situ_problem *p = plan->problem;
   (void)error;
   const situ_graph *g = p->graph;
   text_add(out, "digraph ");

@@ -224,9 +224,8 @@ static situ_status write_parts(const model_parts *parts, const char *folder, con
   return status;
 }
 
-static situ_status write_folder(const char *folder, const situ_plan *plan, const situ_problem *p, const char *model,
-                                situ_error *error) {
-  return plan_parts_write_by(write_parts, folder, plan, p, model, error);
+static situ_status write_folder(const char *folder, const situ_plan *plan, const char *model, situ_error *error) {
+  return plan_parts_write_by(write_parts, folder, plan, model, error);
 }
 
 const writer iree_writer = {.name = "iree",

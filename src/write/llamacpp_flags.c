@@ -68,9 +68,10 @@ static void add_flags(text_buffer *out, const layer_plan *l, const situ_problem 
   add_spilled(out, l);
 }
 
-static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
+  const situ_problem *p = plan->problem;
   layer_plan l;
-  situ_status status = layer_plan_find(&l, plan, p, FORM, "llama.cpp", error);
+  situ_status status = layer_plan_find(&l, plan, FORM, "llama.cpp", error);
   if (status == SITU_STATUS_OK) add_flags(out, &l, p);
   layer_plan_free(&l);
   if (status != SITU_STATUS_OK) return status;

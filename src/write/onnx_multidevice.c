@@ -63,7 +63,8 @@ static void add_to_model(text_buffer *out, const model_file *file, const situ_pl
 }
 
 /* Stages in the order in which devices first appear. */
-static situ_status find_stages(multidevice *m, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+static situ_status find_stages(multidevice *m, const situ_plan *plan, situ_error *error) {
+  const situ_problem *p = plan->problem;
   int32_t n = 0;
   if (p->execution != SITU_EXECUTION_PIPELINE) return SITU_STATUS_OK;
   m->stage = ARENA_NEW(m->nodes.arena, int32_t, p->n_devices);
@@ -74,13 +75,13 @@ static situ_status find_stages(multidevice *m, const situ_plan *plan, const situ
   return SITU_STATUS_OK;
 }
 
-static situ_status write_folder(const char *folder, const situ_plan *plan, const situ_problem *p, const char *model,
-                                situ_error *error) {
+static situ_status write_folder(const char *folder, const situ_plan *plan, const char *model, situ_error *error) {
+  const situ_problem *p = plan->problem;
   multidevice m = {.stage = NULL};
   text_buffer fields = {0};
   onnx_edit edit = {.add = add, .drops = drops, .model_drops = model_drops, .model = &fields, .context = &m};
-  situ_status status = placed_nodes_open(&m.nodes, plan, p, model, error);
-  if (status == SITU_STATUS_OK) status = find_stages(&m, plan, p, error);
+  situ_status status = placed_nodes_open(&m.nodes, plan, model, error);
+  if (status == SITU_STATUS_OK) status = find_stages(&m, plan, error);
   if (status == SITU_STATUS_OK) {
     add_to_model(&fields, m.nodes.file, p->platform);
     status = fields.failed ? fail_no_memory(error) : onnx_edit_write(m.nodes.file, &edit, folder, error);

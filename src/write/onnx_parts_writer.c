@@ -2,9 +2,8 @@
 #include "split/plan_parts.h"
 #include "write/writer.h"
 
-static situ_status write_folder(const char *folder, const situ_plan *plan, const situ_problem *p, const char *model,
-                                situ_error *error) {
-  return plan_parts_write_by(plan_parts_write, folder, plan, p, model, error);
+static situ_status write_folder(const char *folder, const situ_plan *plan, const char *model, situ_error *error) {
+  return plan_parts_write_by(plan_parts_write, folder, plan, model, error);
 }
 
 const writer onnx_parts_writer = {.name = "onnx-parts",

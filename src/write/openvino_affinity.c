@@ -62,10 +62,10 @@ static json_value *affinities(const placed_nodes *nodes, const situ_platform *p,
   return NULL;
 }
 
-static situ_status write_folder(const char *folder, const situ_plan *plan, const situ_problem *p, const char *model,
-                                situ_error *error) {
+static situ_status write_folder(const char *folder, const situ_plan *plan, const char *model, situ_error *error) {
+  const situ_problem *p = plan->problem;
   placed_nodes nodes;
-  situ_status status = placed_nodes_open(&nodes, plan, p, model, error);
+  situ_status status = placed_nodes_open(&nodes, plan, model, error);
   if (status == SITU_STATUS_OK && mkdir(folder, 0777) != 0 && errno != EEXIST)
     status = fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", c_locale_error(errno));
   if (status == SITU_STATUS_OK)

@@ -42,11 +42,11 @@ static void list(text_buffer *out, const placed_nodes *nodes, int32_t device) {
   text_add(out, "=%s", name);
 }
 
-static situ_status write_folder(const char *folder, const situ_plan *plan, const situ_problem *p, const char *model,
-                                situ_error *error) {
+static situ_status write_folder(const char *folder, const situ_plan *plan, const char *model, situ_error *error) {
+  const situ_problem *p = plan->problem;
   placed_nodes nodes;
   onnx_edit edit = {.add = add, .drops = drops, .context = &nodes};
-  situ_status status = placed_nodes_open(&nodes, plan, p, model, error);
+  situ_status status = placed_nodes_open(&nodes, plan, model, error);
   if (status == SITU_STATUS_OK) status = placed_nodes_one_of_each(&nodes, p->platform, error);
   if (status == SITU_STATUS_OK) status = onnx_edit_write(nodes.file, &edit, folder, error);
   if (status == SITU_STATUS_OK)

@@ -45,10 +45,10 @@ static situ_status write_settings(const placed_nodes *nodes, const situ_problem 
   return placed_nodes_session(nodes, p->platform, folder, "session.name_based_layer_assignment", list, error);
 }
 
-static situ_status write_folder(const char *folder, const situ_plan *plan, const situ_problem *p, const char *model,
-                                situ_error *error) {
+static situ_status write_folder(const char *folder, const situ_plan *plan, const char *model, situ_error *error) {
+  const situ_problem *p = plan->problem;
   placed_nodes nodes;
-  situ_status status = placed_nodes_open(&nodes, plan, p, model, error);
+  situ_status status = placed_nodes_open(&nodes, plan, model, error);
   if (status == SITU_STATUS_OK) status = placed_nodes_one_of_each(&nodes, p->platform, error);
   if (status == SITU_STATUS_OK) status = check_names(&nodes, p->platform, error);
   if (status == SITU_STATUS_OK) status = write_settings(&nodes, p, folder, error);

@@ -5,8 +5,8 @@
 
 #include "base/fail.h"
 
-situ_status placed_nodes_open(placed_nodes *out, const situ_plan *plan, const situ_problem *problem, const char *model,
-                              situ_error *error) {
+situ_status placed_nodes_open(placed_nodes *out, const situ_plan *plan, const char *model, situ_error *error) {
+  const situ_problem *problem = plan->problem;
   *out = (placed_nodes){.arena = arena_new()};
   if (!out->arena) return fail_no_memory(error);
   TRY(model_file_open(&out->file, model, error));

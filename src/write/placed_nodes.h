@@ -13,8 +13,7 @@ typedef struct placed_nodes {
 } placed_nodes;
 
 /* Stop it with placed_nodes_free, after failures too. */
-situ_status placed_nodes_open(placed_nodes *out, const situ_plan *plan, const situ_problem *problem, const char *model,
-                              situ_error *error);
+situ_status placed_nodes_open(placed_nodes *out, const situ_plan *plan, const char *model, situ_error *error);
 void placed_nodes_free(placed_nodes *nodes);
 
 /* "cpu", "gpu" or "npu", by the family of a device. */

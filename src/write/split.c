@@ -3,7 +3,8 @@
 #include "base/fail.h"
 #include "write/writer.h"
 
-static void write_entries(text_buffer *out, const situ_plan *plan, const situ_problem *p, bool host, double unit_ns) {
+static void write_entries(text_buffer *out, const situ_plan *plan, bool host, double unit_ns) {
+  const situ_problem *p = plan->problem;
   bool first = true;
   for (int32_t d = 0; d < p->n_devices; d++) {
     if (p->platform->devices[d].is_host != host) continue;
@@ -28,13 +29,14 @@ static situ_status serves(const situ_problem *p, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
+  const situ_problem *p = plan->problem;
   TRY(serves(p, error));
   double unit_ns = p->costs->unit_ns > 0 ? (double)p->costs->unit_ns : 1e6;
   text_add(out, "{\n  \"maxLoad\": %.17g,\n  \"fpgas\": [", (double)plan->value_ns / unit_ns);
-  write_entries(out, plan, p, false, unit_ns);
+  write_entries(out, plan, false, unit_ns);
   text_add(out, "\n  ],\n  \"cpus\": [");
-  write_entries(out, plan, p, true, unit_ns);
+  write_entries(out, plan, true, unit_ns);
   text_add(out, "\n  ]\n}\n");
   return SITU_STATUS_OK;
 }

@@ -23,9 +23,10 @@ static void add_stages(text_buffer *out, const layer_plan *l, const situ_problem
   text_add(out, "]\n}\n");
 }
 
-static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
+  const situ_problem *p = plan->problem;
   layer_plan l;
-  situ_status status = layer_plan_find(&l, plan, p, FORM, "torch.distributed.pipelining", error);
+  situ_status status = layer_plan_find(&l, plan, FORM, "torch.distributed.pipelining", error);
   if (status == SITU_STATUS_OK) add_stages(out, &l, p);
   layer_plan_free(&l);
   return status;

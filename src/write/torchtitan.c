@@ -48,9 +48,10 @@ static situ_status add_stages(text_buffer *out, const layer_plan *l, const situ_
   return ok ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
-static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
+  const situ_problem *p = plan->problem;
   layer_plan l;
-  situ_status status = layer_plan_find(&l, plan, p, FORM, "torchtitan", error);
+  situ_status status = layer_plan_find(&l, plan, FORM, "torchtitan", error);
   if (status == SITU_STATUS_OK) status = add_stages(out, &l, p, error);
   layer_plan_free(&l);
   return status;

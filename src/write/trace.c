@@ -199,7 +199,8 @@ static situ_status draw_pipeline(trace *t, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
+  const situ_problem *p = plan->problem;
   trace t = {out, plan, p, false};
   situ_status status = SITU_STATUS_OK;
   bool pipeline = p->execution == SITU_EXECUTION_PIPELINE;

@@ -17,9 +17,10 @@ static void add_stages(text_buffer *out, const layer_plan *l, const situ_problem
   text_add(out, "\n--pipeline-parallel-size %d\n", (int)l->n_runs);
 }
 
-static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
+  const situ_problem *p = plan->problem;
   layer_plan l;
-  situ_status status = layer_plan_find(&l, plan, p, FORM, "vLLM", error);
+  situ_status status = layer_plan_find(&l, plan, FORM, "vLLM", error);
   if (status == SITU_STATUS_OK) add_stages(out, &l, p);
   layer_plan_free(&l);
   return status;

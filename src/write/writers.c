@@ -44,9 +44,7 @@ static situ_status row_find(const writer **out, const char *name, situ_error *er
   return SITU_STATUS_OK;
 }
 
-situ_status writer_find(const writer **out, const char *name, const situ_plan *plan, const situ_problem *problem,
-                        situ_error *error) {
-  TRY(plan_belongs(plan, problem, error));
+situ_status writer_find(const writer **out, const char *name, const situ_plan *plan, situ_error *error) {
   TRY(row_find(out, name, error));
   if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "the plan has no placement to write");
   return SITU_STATUS_OK;
@@ -68,17 +66,16 @@ situ_status writer_serves(const writer **out, const char *name, const situ_probl
   return status;
 }
 
-situ_status situ_write(char **out, const char *name, const situ_plan *plan, const situ_problem *problem,
-                       situ_error *error) {
+situ_status situ_write(char **out, const char *name, const situ_plan *plan, situ_error *error) {
   const writer *w;
   if (out) *out = NULL;
-  TRY(GIVEN(error, out, name, plan, problem));
-  TRY(writer_find(&w, name, plan, problem, error));
+  TRY(GIVEN(error, out, name, plan));
+  TRY(writer_find(&w, name, plan, error));
   if (!w->write)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name,
                      "writes a folder made from the model; use situ_instance_export");
   text_buffer text = {0};
-  situ_status status = w->write(&text, plan, problem, error);
+  situ_status status = w->write(&text, plan, error);
   if (status != SITU_STATUS_OK) {
     text_free(&text);
     return status;
@@ -87,11 +84,9 @@ situ_status situ_write(char **out, const char *name, const situ_plan *plan, cons
   return *out ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
-situ_status situ_plan_export(const situ_plan *plan, const situ_problem *problem, const char *name, const char *path,
-                             situ_error *error) {
+situ_status writer_write_file(const writer *w, const situ_plan *plan, const char *path, situ_error *error) {
   char *text;
-  TRY(GIVEN(error, path));
-  TRY(situ_write(&text, name, plan, problem, error));
+  TRY(situ_write(&text, w->name, plan, error));
   situ_status status = file_write(path, text, strlen(text), error);
   free(text);
   return status;

@@ -114,14 +114,14 @@ static bool verify_imported(attack_failure *failure, const attack_facts *f, cons
   bool valid = allowed && value_valid(&mine);
   if (situ_plan_import(&plan, &instance, options, path, &error))
     return !valid || failure_set(failure, "import-status", "%s: %s", situ_status_name(error.status), error.text);
-  if (valid && situ_plan_value_ns(plan) != mine.value_ns) {
+  if (valid && plan_says(plan).value_ns != mine.value_ns) {
     good = failure_set(failure, "import-value", "the plan takes %lld ns, not %lld", (long long)mine.value_ns,
-                       (long long)situ_plan_value_ns(plan));
-  } else if (situ_check(&verdict, situ_instance_problem(instance), plan, &error)) {
+                       (long long)plan_says(plan).value_ns);
+  } else if (situ_check(&verdict, plan, &error)) {
     good = failure_set(failure, "import-check", "%s: %s", situ_status_name(error.status), error.text);
   } else {
     situ_violation first = situ_verdict_violation(verdict, 0);
-    bool accepted = situ_verdict_n_found(verdict) == 0;
+    bool accepted = verdict_says(verdict).n_found == 0;
     if (accepted != valid)
       good = failure_set(failure, accepted ? "import-accepted" : "import-rejected",
                          "runs %d, fits %d, keeps %d, allowed %d; %s: %s", mine.runs, mine.fits, mine.keeps, allowed,

@@ -106,16 +106,16 @@ static bool verify_what_if(attack_failure *failure, const situ_instance *instanc
   for (int32_t i = 0; i < situ_what_if_count(list) && good; i++) {
     situ_what_if x = situ_what_if_at(list, i);
     bool without = strncmp(x.change, "without", 7) == 0, memory = strstr(x.change, "memory");
-    bool unequal = memory && situ_problem_may_replicate(situ_instance_problem(instance));
+    bool unequal = memory && problem_says(situ_instance_problem(instance)).replicate;
     if (x.value_ns != SITU_NEVER_NS && x.lower_bound_ns > x.value_ns)
       good = failure_set(failure, "what-if-bound", "%s: bound %lld above value %lld", x.change,
                          (long long)x.lower_bound_ns, (long long)x.value_ns);
-    else if (without && x.value_ns < situ_plan_lower_bound_ns(plan))
+    else if (without && x.value_ns < plan_says(plan).lower_bound_ns)
       good = failure_set(failure, "what-if-without", "%s: value %lld below the bound %lld with it", x.change,
-                         (long long)x.value_ns, (long long)situ_plan_lower_bound_ns(plan));
-    else if (!without && !unequal && x.inputs == 1 && x.lower_bound_ns > situ_plan_value_ns(plan))
+                         (long long)x.value_ns, (long long)plan_says(plan).lower_bound_ns);
+    else if (!without && !unequal && x.inputs == 1 && x.lower_bound_ns > plan_says(plan).value_ns)
       good = failure_set(failure, "what-if-better", "%s: bound %lld above the value %lld without it", x.change,
-                         (long long)x.lower_bound_ns, (long long)situ_plan_value_ns(plan));
+                         (long long)x.lower_bound_ns, (long long)plan_says(plan).value_ns);
   }
   situ_what_if_free(list);
   return good;
@@ -163,22 +163,22 @@ static bool verify_file(attack_failure *failure, const situ_plan *plan, const si
   if (situ_plan_read(&again, &other, path, &error))
     return failure_set(failure, "read-status", "%s: %s", situ_status_name(error.status), error.text);
   bool good = true;
-  if (situ_check(&verdict, situ_instance_problem(other), again, &error))
+  if (situ_check(&verdict, again, &error))
     good = failure_set(failure, "file-status", "%s: %s", situ_status_name(error.status), error.text);
-  else if (situ_verdict_n_found(verdict) > 0)
+  else if (verdict_says(verdict).n_found > 0)
     good = failure_set(failure, "file-check", "%s: %s", situ_verdict_violation(verdict, 0).rule,
                        situ_verdict_violation(verdict, 0).text);
-  else if (situ_verdict_verified_ns(verdict) > optimum ||
-           situ_verdict_verified_ns(verdict) < situ_plan_verified_ns(plan))
+  else if (verdict_says(verdict).verified_ns > optimum ||
+           verdict_says(verdict).verified_ns < plan_says(plan).verified_ns)
     good = failure_set(failure, "file-verified", "verified %lld, before %lld, optimum %lld",
-                       (long long)situ_verdict_verified_ns(verdict), (long long)situ_plan_verified_ns(plan),
+                       (long long)verdict_says(verdict).verified_ns, (long long)plan_says(plan).verified_ns,
                        (long long)optimum);
-  else if (situ_plan_value_ns(again) != situ_plan_value_ns(plan) ||
-           situ_plan_lower_bound_ns(again) != situ_plan_lower_bound_ns(plan) ||
-           situ_plan_outcome(again) != situ_plan_outcome(plan))
+  else if (plan_says(again).value_ns != plan_says(plan).value_ns ||
+           plan_says(again).lower_bound_ns != plan_says(plan).lower_bound_ns ||
+           plan_says(again).outcome != plan_says(plan).outcome)
     good = failure_set(failure, "file-claims", "value %lld, bound %lld are read as %lld, %lld",
-                       (long long)situ_plan_value_ns(plan), (long long)situ_plan_lower_bound_ns(plan),
-                       (long long)situ_plan_value_ns(again), (long long)situ_plan_lower_bound_ns(again));
+                       (long long)plan_says(plan).value_ns, (long long)plan_says(plan).lower_bound_ns,
+                       (long long)plan_says(again).value_ns, (long long)plan_says(again).lower_bound_ns);
   if (verdict) situ_verdict_free(verdict);
   situ_plan_free(again);
   situ_instance_free(other);
@@ -198,18 +198,18 @@ static bool verify_placed(attack_failure *failure, const attack_facts *f, asked 
   if (situ_place(&plan, &instance, &a->instance, &solve, &error))
     return failure_set(failure, "files-status", "%s: %s", situ_status_name(error.status), error.text);
   bool good = true;
-  if (situ_plan_outcome(plan) == SITU_OUTCOME_INFEASIBLE && optimum->value_ns != SITU_NEVER_NS)
+  if (plan_says(plan).outcome == SITU_OUTCOME_INFEASIBLE && optimum->value_ns != SITU_NEVER_NS)
     good = failure_set(failure, "files-infeasible", "there is a plan of %lld ns; told: %s",
-                       (long long)optimum->value_ns, situ_plan_reason(plan));
-  else if (situ_plan_lower_bound_ns(plan) > optimum->value_ns || situ_plan_value_ns(plan) < optimum->value_ns)
+                       (long long)optimum->value_ns, plan_says(plan).reason);
+  else if (plan_says(plan).lower_bound_ns > optimum->value_ns || plan_says(plan).value_ns < optimum->value_ns)
     good = failure_set(failure, "files-value", "bound %lld, value %lld, optimum %lld",
-                       (long long)situ_plan_lower_bound_ns(plan), (long long)situ_plan_value_ns(plan),
+                       (long long)plan_says(plan).lower_bound_ns, (long long)plan_says(plan).value_ns,
                        (long long)optimum->value_ns);
-  else if (situ_plan_exists(plan) && !all_pinned(f->p))
+  else if (plan_says(plan).exists && !all_pinned(f->p))
     good = verify_plan(failure, f, plan, &at);
-  if (good && situ_plan_exists(plan)) good = verify_file(failure, plan, instance, a->plan, optimum->value_ns);
-  if (good && situ_plan_exists(plan)) good = verify_rows(failure, f, &a->instance, a->plan, call->seed);
-  if (good && situ_plan_exists(plan)) good = verify_what_if(failure, instance, plan, &solve);
+  if (good && plan_says(plan).exists) good = verify_file(failure, plan, instance, a->plan, optimum->value_ns);
+  if (good && plan_says(plan).exists) good = verify_rows(failure, f, &a->instance, a->plan, call->seed);
+  if (good && plan_says(plan).exists) good = verify_what_if(failure, instance, plan, &solve);
   situ_plan_free(plan);
   situ_instance_free(instance);
   return good;

@@ -279,14 +279,14 @@ static bool solve(attack_failure *failure, situ_plan **plan, const attack_proble
 /* Bounds of `easier` against the plan of `harder`, whose times count in units of 1 and `factor`. */
 static bool in_order(attack_failure *failure, int32_t which, const situ_plan *easier, int64_t easier_unit,
                      const situ_plan *harder, int64_t harder_unit) {
-  int64_t bound = situ_plan_lower_bound_ns(easier), value = situ_plan_value_ns(harder);
-  if (!situ_plan_exists(harder)) return true;
-  if (situ_plan_outcome(easier) == SITU_OUTCOME_INFEASIBLE)
+  int64_t bound = plan_says(easier).lower_bound_ns, value = plan_says(harder).value_ns;
+  if (!plan_says(harder).exists) return true;
+  if (plan_says(easier).outcome == SITU_OUTCOME_INFEASIBLE)
     return failure_set(failure, "law-infeasible", "%s: a plan of %lld ns, but also: %s", laws[which].name,
-                       (long long)value, situ_plan_reason(easier));
+                       (long long)value, plan_says(easier).reason);
   if ((__int128)bound * harder_unit > (__int128)value * easier_unit)
     return failure_set(failure, "law", "%s: bound %lld (%s) of the easier, value %lld of the harder", laws[which].name,
-                       (long long)bound, situ_plan_bound(easier), (long long)value);
+                       (long long)bound, plan_says(easier).bound, (long long)value);
   return true;
 }
 

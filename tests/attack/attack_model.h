@@ -5,7 +5,7 @@
 #include "attack_problem.h"
 
 /* What follows from a problem before anything is placed. A memory has the number of its first device in order, as in
- * situ_platform_n_memories. */
+ * situ_platform_summary.n_memories. */
 typedef struct attack_facts {
   const attack_problem *p;
   int32_t n_memories, n_channels, n_pools;
@@ -85,5 +85,22 @@ typedef struct attack_optimum {
 void optimum_find(attack_optimum *out, const attack_facts *f);
 /* Everything on one device in the order of the numbers; SITU_NEVER_NS if it does not run there. */
 int64_t single_value_ns(const attack_facts *f, int32_t d);
+
+/* What a plan, a verdict and a problem say as a whole. */
+static inline situ_plan_summary plan_says(const situ_plan *plan) {
+  situ_plan_summary summary = SITU_PLAN_SUMMARY_INIT;
+  situ_plan_get_summary(plan, &summary);
+  return summary;
+}
+static inline situ_verdict_summary verdict_says(const situ_verdict *verdict) {
+  situ_verdict_summary summary = SITU_VERDICT_SUMMARY_INIT;
+  situ_verdict_get_summary(verdict, &summary);
+  return summary;
+}
+static inline situ_problem_summary problem_says(const situ_problem *problem) {
+  situ_problem_summary summary = SITU_PROBLEM_SUMMARY_INIT;
+  situ_problem_get_summary(problem, &summary);
+  return summary;
+}
 
 #endif

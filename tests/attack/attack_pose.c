@@ -152,7 +152,7 @@ static situ_status make_platform(attack_posed *out, const attack_problem *p, sit
     device.is_host = p->device[d].is_host;
     device.server = p->device[d].server;
     device.shares_memory_with = p->device[d].shares;
-    device.apart = p->device[d].apart;
+    device.separate_address_space = p->device[d].apart;
     if (device.shares_memory_with < 0) device.memory_bytes = p->device[d].capacity_bytes;
     situ_platform_builder_add_device(b, &device);
   }
@@ -206,8 +206,8 @@ situ_status problem_pose(attack_posed *out, const attack_problem *p, situ_error 
   o.pins = pins;
   o.unused = unused;
   o.keep_together = together;
-  o.other_costs = out->other;
-  o.max_other_ns = p->max_other_ns;
+  o.secondary_costs = out->other;
+  o.max_secondary_ns = p->max_other_ns;
   bool owned = p->n_hosts > 0;
   return situ_problem_pose(&out->problem, owned ? situ_model_graph(out->model) : out->graph,
                            owned ? situ_model_platform(out->model) : out->platform,

@@ -42,7 +42,7 @@ static bool verify_one(attack_failure *failure, const attack_facts *f, const sit
     return failure_set(failure, "simulate-status", "%s: %s", situ_status_name(error.status), error.text);
   value_find(&mine, f, at, true);
   bool valid = value_valid(&mine) && places_are_allowed(f, at), good = true;
-  int64_t value = situ_plan_value_ns(plan);
+  int64_t value = plan_says(plan).value_ns;
   if (mine.runs && mine.keeps && value != mine.value_ns)
     good = failure_set(failure, "simulate", "the placement takes %lld ns, not %lld", (long long)mine.value_ns,
                        (long long)value);
@@ -50,10 +50,10 @@ static bool verify_one(attack_failure *failure, const attack_facts *f, const sit
     good = failure_set(failure, "simulate-never", "the placement never ends, but takes %lld ns", (long long)value);
   else if (valid)
     good = verify_plan(failure, f, plan, &again);
-  if (good && situ_check(&verdict, problem, plan, &error)) {
+  if (good && situ_check(&verdict, plan, &error)) {
     good = failure_set(failure, "simulate-check", "%s: %s", situ_status_name(error.status), error.text);
   } else if (good) {
-    bool accepted = situ_verdict_n_found(verdict) == 0;
+    bool accepted = verdict_says(verdict).n_found == 0;
     situ_violation first = situ_verdict_violation(verdict, 0);
     if (accepted != valid)
       good = failure_set(failure, accepted ? "accepted" : "rejected", "runs %d, fits %d, keeps %d, allowed %d; %s: %s",
@@ -75,7 +75,7 @@ bool verify_simulated(attack_failure *failure, const attack_problem *p, const at
   if (problem_pose(&posed, p, &error)) {
     good =
         pose_may_fail(p, &error) || failure_set(failure, "pose", "%s: %s", situ_status_name(error.status), error.text);
-  } else if (!situ_problem_conflict(posed.problem)) {
+  } else if (!problem_says(posed.problem).conflict) {
     facts_find(&f, p);
     for (int64_t k = 0; k < call->steps && good; k++) {
       draw_placement(&at, &f, &dice);

@@ -71,12 +71,12 @@ static bool verify_claims(attack_failure *failure, const attack_facts *f, const 
                          (long long)mine->peak_bytes[f->memory_of[d]]);
   }
   bool limited = f->p->max_period_ns > 0 || f->p->max_latency_ns > 0;
-  if (limited && (situ_plan_latency_ns(plan) != mine->latency_ns || situ_plan_period_ns(plan) != mine->period_ns))
+  if (limited && (plan_says(plan).latency_ns != mine->latency_ns || plan_says(plan).period_ns != mine->period_ns))
     return failure_set(failure, "limited", "latency %lld, period %lld, not %lld, %lld",
-                       (long long)situ_plan_latency_ns(plan), (long long)situ_plan_period_ns(plan),
+                       (long long)plan_says(plan).latency_ns, (long long)plan_says(plan).period_ns,
                        (long long)mine->latency_ns, (long long)mine->period_ns);
-  if (f->p->max_other_ns > 0 && situ_plan_other_ns(plan) != mine->other_ns)
-    return failure_set(failure, "other", "%lld by the other costs, not %lld", (long long)situ_plan_other_ns(plan),
+  if (f->p->max_other_ns > 0 && plan_says(plan).secondary_ns != mine->other_ns)
+    return failure_set(failure, "other", "%lld by the other costs, not %lld", (long long)plan_says(plan).secondary_ns,
                        (long long)mine->other_ns);
   return true;
 }
@@ -87,12 +87,12 @@ bool verify_plan(attack_failure *failure, const attack_facts *f, const situ_plan
   if (!verify_places(failure, f, at)) return false;
   value_find(&mine, f, at, true);
   if (!mine.runs)
-    return failure_set(failure, "runs", "a plan of %lld ns never ends", (long long)situ_plan_value_ns(plan));
+    return failure_set(failure, "runs", "a plan of %lld ns never ends", (long long)plan_says(plan).value_ns);
   if (!mine.fits) return failure_set(failure, "memory", "a plan does not fit its memories");
   if (!mine.keeps) return failure_set(failure, "limit", "a plan breaks a limit or contiguity");
-  if (mine.value_ns != situ_plan_value_ns(plan))
+  if (mine.value_ns != plan_says(plan).value_ns)
     return failure_set(failure, "value", "the plan takes %lld ns, not %lld", (long long)mine.value_ns,
-                       (long long)situ_plan_value_ns(plan));
+                       (long long)plan_says(plan).value_ns);
   return verify_claims(failure, f, plan, &mine);
 }
 
@@ -101,39 +101,39 @@ static bool verify_verdict(attack_failure *failure, const attack_posed *posed, c
                            const attack_optimum *optimum) {
   situ_verdict *verdict;
   situ_error error;
-  if (situ_check(&verdict, posed->problem, plan, &error)) return failure_set(failure, "check-status", "%s", error.text);
-  int64_t verified = situ_verdict_verified_ns(verdict);
+  if (situ_check(&verdict, plan, &error)) return failure_set(failure, "check-status", "%s", error.text);
+  int64_t verified = verdict_says(verdict).verified_ns;
   bool proved =
-      situ_plan_exists(plan) || situ_plan_outcome(plan) != SITU_OUTCOME_INFEASIBLE || verified == SITU_NEVER_NS;
+      plan_says(plan).exists || plan_says(plan).outcome != SITU_OUTCOME_INFEASIBLE || verified == SITU_NEVER_NS;
   bool good = true;
-  if (proved && situ_verdict_n_found(verdict) > 0 &&
-      (situ_plan_exists(plan) || situ_plan_outcome(plan) == SITU_OUTCOME_INFEASIBLE))
+  if (proved && verdict_says(verdict).n_found > 0 &&
+      (plan_says(plan).exists || plan_says(plan).outcome == SITU_OUTCOME_INFEASIBLE))
     good = failure_set(failure, "check", "%s: %s", situ_verdict_violation(verdict, 0).rule,
                        situ_verdict_violation(verdict, 0).text);
   else if (verified > optimum->value_ns)
     good = failure_set(failure, "verified", "the judge verified %lld ns (%s), but %lld is possible",
-                       (long long)verified, situ_verdict_certificate(verdict), (long long)optimum->value_ns);
-  else if (situ_plan_verified_ns(plan) > situ_plan_lower_bound_ns(plan))
+                       (long long)verified, verdict_says(verdict).certificate, (long long)optimum->value_ns);
+  else if (plan_says(plan).verified_ns > plan_says(plan).lower_bound_ns)
     good = failure_set(failure, "verified-bound", "verified %lld above the bound %lld",
-                       (long long)situ_plan_verified_ns(plan), (long long)situ_plan_lower_bound_ns(plan));
+                       (long long)plan_says(plan).verified_ns, (long long)plan_says(plan).lower_bound_ns);
   situ_verdict_free(verdict);
   return good;
 }
 
 static bool verify_outcome(attack_failure *failure, const situ_plan *plan, const attack_optimum *optimum) {
-  situ_outcome outcome = situ_plan_outcome(plan);
-  int64_t value = situ_plan_value_ns(plan), bound = situ_plan_lower_bound_ns(plan);
+  situ_outcome outcome = plan_says(plan).outcome;
+  int64_t value = plan_says(plan).value_ns, bound = plan_says(plan).lower_bound_ns;
   bool exists = outcome == SITU_OUTCOME_OPTIMAL || outcome == SITU_OUTCOME_FEASIBLE;
-  if (exists != situ_plan_exists(plan)) return failure_set(failure, "exists", "%s", situ_outcome_name(outcome));
+  if (exists != plan_says(plan).exists) return failure_set(failure, "exists", "%s", situ_outcome_name(outcome));
   if (outcome == SITU_OUTCOME_CANCELLED) return failure_set(failure, "cancelled", "nobody stopped it");
   if (outcome == SITU_OUTCOME_INFEASIBLE && optimum->value_ns != SITU_NEVER_NS)
     return failure_set(failure, "infeasible", "there is a plan of %lld ns; told: %s", (long long)optimum->value_ns,
-                       situ_plan_reason(plan));
-  if (outcome == SITU_OUTCOME_INFEASIBLE && !*situ_plan_reason(plan))
+                       plan_says(plan).reason);
+  if (outcome == SITU_OUTCOME_INFEASIBLE && !*plan_says(plan).reason)
     return failure_set(failure, "reason", "infeasible without a reason");
   if (bound > optimum->value_ns)
     return failure_set(failure, "bound", "the bound %lld (%s) is above the optimum %lld", (long long)bound,
-                       situ_plan_bound(plan), (long long)optimum->value_ns);
+                       plan_says(plan).bound, (long long)optimum->value_ns);
   if (!exists) return true;
   if (value < optimum->value_ns)
     return failure_set(failure, "below", "the value %lld is below the optimum %lld", (long long)value,
@@ -141,9 +141,9 @@ static bool verify_outcome(attack_failure *failure, const situ_plan *plan, const
   if ((outcome == SITU_OUTCOME_OPTIMAL) != (value == bound))
     return failure_set(failure, "optimal", "%s at value %lld and bound %lld", situ_outcome_name(outcome),
                        (long long)value, (long long)bound);
-  if (situ_plan_best_single_ns(plan) != optimum->single_ns)
+  if (plan_says(plan).best_single_ns != optimum->single_ns)
     return failure_set(failure, "single", "the best single device takes %lld, not %lld",
-                       (long long)situ_plan_best_single_ns(plan), (long long)optimum->single_ns);
+                       (long long)plan_says(plan).best_single_ns, (long long)optimum->single_ns);
   return true;
 }
 
@@ -179,8 +179,8 @@ static int32_t count_parts(const attack_facts *f, const attack_placement *at, in
 static bool verify_choice(attack_failure *failure, const attack_facts *f, const attack_call *call,
                           const situ_plan *plan, const attack_placement *at) {
   int32_t least, n = count_parts(f, at, &least);
-  int64_t value = situ_plan_value_ns(plan), single = situ_plan_best_single_ns(plan);
-  int64_t best = situ_plan_best_found_ns(plan);
+  int64_t value = plan_says(plan).value_ns, single = plan_says(plan).best_single_ns;
+  int64_t best = plan_says(plan).best_found_ns;
   bool alone = true;
   for (int32_t v = 1; v < f->p->n; v++) alone = alone && at->device[v] == at->device[0];
   if (call->max_parts > 0 && n > call->max_parts)
@@ -214,7 +214,7 @@ bool pose_may_fail(const attack_problem *p, const situ_error *error) {
 }
 
 bool verify_conflict(attack_failure *failure, const attack_posed *posed, const attack_optimum *optimum) {
-  const char *conflict = situ_problem_conflict(posed->problem);
+  const char *conflict = problem_says(posed->problem).conflict;
   if (conflict && optimum->value_ns != SITU_NEVER_NS)
     return failure_set(failure, "conflict", "there is a plan of %lld ns; told: %s", (long long)optimum->value_ns,
                        conflict);
@@ -259,12 +259,12 @@ static bool verify_again(attack_failure *failure, const attack_facts *f, const a
   if (situ_solve(&again, posed->problem, &o, &error))
     return failure_set(failure, "again-status", "%s: %s", situ_status_name(error.status), error.text);
   bool good = true;
-  if (situ_plan_value_ns(again) != situ_plan_value_ns(plan) ||
-      situ_plan_lower_bound_ns(again) != situ_plan_lower_bound_ns(plan) ||
-      situ_plan_outcome(again) != situ_plan_outcome(plan))
+  if (plan_says(again).value_ns != plan_says(plan).value_ns ||
+      plan_says(again).lower_bound_ns != plan_says(plan).lower_bound_ns ||
+      plan_says(again).outcome != plan_says(plan).outcome)
     good = failure_set(failure, "again", "value %lld and bound %lld with one thread, %lld and %lld with %d",
-                       (long long)situ_plan_value_ns(again), (long long)situ_plan_lower_bound_ns(again),
-                       (long long)situ_plan_value_ns(plan), (long long)situ_plan_lower_bound_ns(plan),
+                       (long long)plan_says(again).value_ns, (long long)plan_says(again).lower_bound_ns,
+                       (long long)plan_says(plan).value_ns, (long long)plan_says(plan).lower_bound_ns,
                        (int)options->threads);
   for (int32_t v = 0; v < f->p->n && good; v++)
     if (situ_plan_device(again, v) != situ_plan_device(plan, v))
@@ -291,9 +291,9 @@ bool verify_posed(attack_failure *failure, const attack_facts *f, const attack_p
   if (status) return failure_set(failure, "status", "%s: %s", situ_status_name(error.status), error.text);
   bool choosing =
       call->tolerance > 0 || call->min_gain > 0 || call->max_parts > 0 || call->min_part > 0 || call->uncertainty > 0;
-  bool good = same && (!situ_plan_exists(plan) || verify_plan(failure, f, plan, &at)) &&
+  bool good = same && (!plan_says(plan).exists || verify_plan(failure, f, plan, &at)) &&
               verify_outcome(failure, plan, optimum) && verify_verdict(failure, posed, plan, optimum) &&
-              (!choosing || !situ_plan_exists(plan) || verify_choice(failure, f, call, plan, &at));
+              (!choosing || !plan_says(plan).exists || verify_choice(failure, f, call, plan, &at));
   situ_plan_free(plan);
   return good;
 }
@@ -321,8 +321,9 @@ bool verify_front(attack_failure *failure, const attack_problem *p, const attack
   po.solve = &o;
   if (situ_pareto(&front, posed->problem, &po, &error))
     return failure_set(failure, "front-status", "%s: %s", situ_status_name(error.status), error.text);
-  bool good = true;
-  for (int32_t i = 0; i < situ_front_n_points(front) && good; i++) {
+  situ_front_summary says = SITU_FRONT_SUMMARY_INIT;
+  bool good = situ_front_get_summary(front, &says);
+  for (int32_t i = 0; i < says.n_points && good; i++) {
     const situ_plan *plan = situ_front_plan(front, i);
     attack_placement at;
     attack_value mine;
@@ -332,21 +333,21 @@ bool verify_front(attack_failure *failure, const attack_problem *p, const attack
     value_find(&mine, &fl, &at, true);
     if (!value_valid(&mine))
       good = failure_set(failure, "front-valid", "point %d breaks a rule", (int)i);
-    else if (mine.latency_ns != situ_plan_latency_ns(plan) || mine.period_ns != situ_plan_period_ns(plan))
+    else if (mine.latency_ns != plan_says(plan).latency_ns || mine.period_ns != plan_says(plan).period_ns)
       good = failure_set(failure, "front-value", "point %d has latency %lld and period %lld, not %lld and %lld", (int)i,
-                         (long long)mine.latency_ns, (long long)mine.period_ns, (long long)situ_plan_latency_ns(plan),
-                         (long long)situ_plan_period_ns(plan));
+                         (long long)mine.latency_ns, (long long)mine.period_ns, (long long)plan_says(plan).latency_ns,
+                         (long long)plan_says(plan).period_ns);
     else if (mine.latency_ns < ol.value_ns || mine.period_ns < op.value_ns)
       good = failure_set(failure, "front-below", "point %d is below the optimum", (int)i);
-    else if (situ_plan_lower_bound_ns(plan) > situ_plan_value_ns(plan))
+    else if (plan_says(plan).lower_bound_ns > plan_says(plan).value_ns)
       good = failure_set(failure, "front-bound", "point %d has bound %lld above its value %lld", (int)i,
-                         (long long)situ_plan_lower_bound_ns(plan), (long long)situ_plan_value_ns(plan));
+                         (long long)plan_says(plan).lower_bound_ns, (long long)plan_says(plan).value_ns);
   }
-  if (good && (situ_front_least_latency_ns(front) > ol.value_ns || situ_front_least_period_ns(front) > op.value_ns))
+  if (good && (says.min_latency_ns > ol.value_ns || says.min_period_ns > op.value_ns))
     good = failure_set(failure, "front-least", "bounds %lld, %lld above the optima %lld, %lld",
-                       (long long)situ_front_least_latency_ns(front), (long long)situ_front_least_period_ns(front),
-                       (long long)ol.value_ns, (long long)op.value_ns);
-  if (good && situ_front_infeasible(front) && ol.value_ns != SITU_NEVER_NS)
+                       (long long)says.min_latency_ns, (long long)says.min_period_ns, (long long)ol.value_ns,
+                       (long long)op.value_ns);
+  if (good && says.infeasible && ol.value_ns != SITU_NEVER_NS)
     good = failure_set(failure, "front-infeasible", "there is a plan of %lld ns", (long long)ol.value_ns);
   situ_front_free(front);
   return good;

@@ -85,7 +85,7 @@ def describe(include, compiler):
         out += ["", f"# struct {name}: {value[name]} bytes, {'grows' if grows else 'closed'}"]
         out += [f"{offset:>4} {size:>4} {field}" for _, field, offset, size in rows]
         if grows and int(rows[-1][2]) + int(rows[-1][3]) != int(value[name]):
-            broken.append(f"{name} ends with padding, where a later field would go unseen: add a field `reserved`")
+            broken.append(f"{name} ends with padding, where a later field would go unseen: order its fields otherwise")
     return "\n".join(out) + "\n", broken
 
 

@@ -32,4 +32,15 @@ enum { N_EXTREMES = 4 };
     if ((CALL) != SITU_STATUS_OK) fail_msg("%s %s", e_.where, e_.text); \
   } while (0)
 
+/* A summary of NULL, into NULL or into a struct without its size is none; that of a noun is `into`. */
+#define SUMMARY(type, GET, noun, into)    \
+  type into = SITU_SIZED(type);           \
+  do {                                    \
+    type unsized_ = {0};                  \
+    assert_false(GET(NULL, &(into)));     \
+    assert_false(GET((noun), NULL));      \
+    assert_false(GET((noun), &unsized_)); \
+    assert_true(GET((noun), &(into)));    \
+  } while (0)
+
 #endif

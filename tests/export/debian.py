@@ -14,7 +14,7 @@ import tempfile
 
 SOURCE, BUILD = (pathlib.Path(a).resolve() for a in sys.argv[1:3])
 MIRROR = os.environ.get("SITU_DEBIAN_MIRROR", "http://deb.debian.org/debian")
-NAMES = ["libsitu0.2", "libsitu-dev", "python3-situ", "situ"]
+NAMES = ["libsitu0.3", "libsitu-dev", "python3-situ", "situ"]
 OWN_STATE = ("dev", "packages", "proc", "root", "sys", "tmp", "var/cache", "var/lib/apt", "var/lib/dpkg", "var/log")
 
 

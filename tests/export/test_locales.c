@@ -62,37 +62,37 @@ static bool still_own(void *context, const situ_progress *news) {
     text = NULL;                         \
   } while (0)
 
-static void tell_plan(output *o, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+static void tell_plan(output *o, const situ_plan *plan, situ_error *error) {
   char *text = NULL;
   situ_verdict *verdict = NULL;
-  TAKE("table", situ_report_plan(&text, plan, p, NULL, NULL, error));
-  TAKE("json", situ_report_plan_json(&text, plan, p, NULL, error));
-  TAKE("svg", situ_report_plan_svg(&text, plan, p, error));
-  TAKE("parts", situ_report_parts_svg(&text, plan, p, error));
-  TAKE("page", situ_report_page(&text, plan, p, NULL, NULL, error));
-  TAKE("gantt", situ_report_gantt(&text, plan, p, NULL, error));
-  TAKE("explain", situ_report_explain(&text, plan, p, NULL, NULL, error));
-  TAKE("explain json", situ_report_explain_json(&text, plan, p, NULL, error));
-  assert_int_equal(situ_check(&verdict, p, plan, error), SITU_STATUS_OK);
-  TAKE("verdict", situ_report_verdict(&text, verdict, plan, p, NULL, error));
-  TAKE("verdict json", situ_report_verdict_json(&text, verdict, plan, p, error));
+  TAKE("table", situ_report_plan(&text, plan, NULL, SITU_REPORT_TABLE, NULL, error));
+  TAKE("json", situ_report_plan(&text, plan, NULL, SITU_REPORT_JSON, NULL, error));
+  TAKE("svg", situ_report_plan(&text, plan, NULL, SITU_REPORT_SVG, NULL, error));
+  TAKE("parts", situ_report_plan(&text, plan, NULL, SITU_REPORT_PARTS, NULL, error));
+  TAKE("page", situ_report_page(&text, plan, NULL, NULL, error));
+  TAKE("gantt", situ_report_plan(&text, plan, NULL, SITU_REPORT_GANTT, NULL, error));
+  TAKE("explain", situ_report_explain(&text, plan, NULL, SITU_REPORT_TABLE, NULL, error));
+  TAKE("explain json", situ_report_explain(&text, plan, NULL, SITU_REPORT_JSON, NULL, error));
+  assert_int_equal(situ_check(&verdict, plan, error), SITU_STATUS_OK);
+  TAKE("verdict", situ_report_verdict(&text, verdict, SITU_REPORT_TABLE, NULL, error));
+  TAKE("verdict json", situ_report_verdict(&text, verdict, SITU_REPORT_JSON, NULL, error));
   situ_verdict_free(verdict);
   for (int32_t w = 0; w < situ_writer_count(); w++) {
     situ_writer_info info = SITU_WRITER_INFO_INIT;
     situ_writer_at(w, &info);
-    if (!info.folder) TAKE(info.name, situ_write(&text, info.name, plan, p, error));
+    if (!info.folder) TAKE(info.name, situ_write(&text, info.name, plan, error));
   }
 }
 
 static void tell_instance(output *o, const situ_instance *i, situ_error *error) {
   const situ_problem *p = situ_instance_problem(i);
   char *text = NULL;
-  TAKE("costs json", situ_report_costs_json(&text, p, error));
-  TAKE("costs csv", situ_report_costs_csv(&text, p, error));
-  TAKE("inspect", situ_report_inspect(&text, p, situ_instance_model(i), NULL, error));
-  TAKE("inspect json", situ_report_inspect_json(&text, p, situ_instance_model(i), error));
+  TAKE("costs json", situ_report_costs(&text, p, SITU_REPORT_JSON, NULL, error));
+  TAKE("costs csv", situ_report_costs(&text, p, SITU_REPORT_CSV, NULL, error));
+  TAKE("inspect", situ_report_inspect(&text, p, situ_instance_model(i), SITU_REPORT_TABLE, NULL, error));
+  TAKE("inspect json", situ_report_inspect(&text, p, situ_instance_model(i), SITU_REPORT_JSON, NULL, error));
   for (int32_t k = 0; situ_report_family(k); k++)
-    TAKE(situ_report_family(k), situ_report_list_json(&text, situ_report_family(k), error));
+    TAKE(situ_report_family(k), situ_report_list(&text, situ_report_family(k), SITU_REPORT_JSON, NULL, error));
 }
 
 /* ---- the inputs, with numbers and capitals that locales read otherwise ---- */
@@ -165,7 +165,7 @@ static output tell_all(situ_plan *plans[3], int *calls) {
       plans[k] = plan;
     else
       situ_plan_free(plan);
-    tell_plan(&o, plans[k], situ_instance_problem(instance), &error);
+    tell_plan(&o, plans[k], &error);
     tell_instance(&o, instance, &error);
     situ_plan_free(read_back);
     situ_instance_free(instance);

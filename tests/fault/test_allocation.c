@@ -43,15 +43,15 @@ static situ_status build(situ_error *error) {
 }
 
 /* What is told of a plan. */
-static situ_status tell(const situ_plan *plan, const situ_problem *problem, situ_error *error) {
+static situ_status tell(const situ_plan *plan, situ_error *error) {
   situ_explanation *x = NULL;
   char *text = NULL, *json = NULL, *page = NULL, *lines = NULL, *parts = NULL;
-  situ_status status = situ_explain(&x, plan, problem, error);
-  if (status == SITU_STATUS_OK) status = situ_report_plan(&text, plan, problem, NULL, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_plan_json(&json, plan, problem, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_page(&page, plan, problem, NULL, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_gantt(&lines, plan, problem, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_parts_svg(&parts, plan, problem, error);
+  situ_status status = situ_explain(&x, plan, error);
+  if (status == SITU_STATUS_OK) status = situ_report_plan(&text, plan, NULL, SITU_REPORT_TABLE, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_plan(&json, plan, NULL, SITU_REPORT_JSON, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_page(&page, plan, NULL, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_plan(&lines, plan, NULL, SITU_REPORT_GANTT, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_plan(&parts, plan, NULL, SITU_REPORT_PARTS, NULL, error);
   situ_text_free(text);
   situ_text_free(json);
   situ_text_free(page);
@@ -73,9 +73,10 @@ static situ_status run(const char *model, const char *plan_path, int64_t *value_
   if (status == SITU_STATUS_OK) status = situ_solve(&plan, situ_instance_problem(instance), &effort, &error);
   if (status == SITU_STATUS_OK) status = situ_plan_write(plan, instance, plan_path, &error);
   if (status == SITU_STATUS_OK) status = situ_plan_read(&read_back, &again, plan_path, &error);
-  if (status == SITU_STATUS_OK) status = tell(read_back, situ_instance_problem(again), &error);
+  if (status == SITU_STATUS_OK) status = tell(read_back, &error);
   if (status == SITU_STATUS_OK) status = build(&error);
-  if (status == SITU_STATUS_OK) *value_ns = situ_plan_value_ns(read_back);
+  situ_plan_summary summary = SITU_PLAN_SUMMARY_INIT;
+  if (situ_plan_get_summary(read_back, &summary)) *value_ns = summary.value_ns;
   situ_plan_free(plan);
   situ_plan_free(read_back);
   situ_instance_free(instance);

@@ -20,6 +20,7 @@
 #include "engine/trials.h"
 #include "learn/learner.h"
 #include "mutate_json.h"
+#include "plan/plan.h"
 #include "situ.h"
 
 enum { MAX_BASES = 8, MANY = 1 << 16 };
@@ -138,16 +139,16 @@ static void make_plans(target *t) {
   add_plan(t, (situ_instance_options){.rules = rules, .n_rules = 1}, (situ_problem_options){0}, "heft");
 }
 
-static situ_status tell(const situ_plan *plan, const situ_problem *p, situ_error *error) {
+static situ_status tell(const situ_plan *plan, situ_error *error) {
   char *text[6] = {NULL};
   situ_explanation *x = NULL;
-  situ_status status = situ_report_plan(&text[0], plan, p, NULL, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_plan_json(&text[1], plan, p, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_plan_svg(&text[2], plan, p, error);
-  if (status == SITU_STATUS_OK) status = situ_report_parts_svg(&text[3], plan, p, error);
-  if (status == SITU_STATUS_OK) status = situ_report_page(&text[4], plan, p, NULL, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_gantt(&text[5], plan, p, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_explain(&x, plan, p, error);
+  situ_status status = situ_report_plan(&text[0], plan, NULL, SITU_REPORT_TABLE, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_plan(&text[1], plan, NULL, SITU_REPORT_JSON, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_plan(&text[2], plan, NULL, SITU_REPORT_SVG, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_plan(&text[3], plan, NULL, SITU_REPORT_PARTS, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_page(&text[4], plan, NULL, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_plan(&text[5], plan, NULL, SITU_REPORT_GANTT, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_explain(&x, plan, error);
   situ_explanation_free(x);
   for (int k = 0; k < 6; k++) situ_text_free(text[k]);
   return status;
@@ -158,19 +159,18 @@ static situ_status use_plan(const target *t, situ_error *error) {
   situ_instance *instance = NULL;
   situ_verdict *verdict = NULL;
   TRY(situ_plan_read(&plan, &instance, t->path, error));
-  const situ_problem *p = situ_instance_problem(instance);
-  situ_status status = situ_check(&verdict, p, plan, error);
+  situ_status status = situ_check(&verdict, plan, error);
   char *text = NULL;
-  if (status == SITU_STATUS_OK) status = situ_report_verdict(&text, verdict, plan, p, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_verdict(&text, verdict, SITU_REPORT_TABLE, NULL, error);
   situ_text_free(text);
   /* of plans that break rules too: a program may tell a plan without asking whether it is valid */
-  if (status == SITU_STATUS_OK) status = tell(plan, p, error);
-  if (status == SITU_STATUS_OK && situ_plan_exists(plan)) status = situ_replay(&again, instance, plan, error);
-  for (int32_t w = 0; w < situ_writer_count() && status == SITU_STATUS_OK && situ_plan_exists(plan); w++) {
+  if (status == SITU_STATUS_OK) status = tell(plan, error);
+  if (status == SITU_STATUS_OK && plan_exists(plan)) status = situ_replay(&again, plan, error);
+  for (int32_t w = 0; w < situ_writer_count() && status == SITU_STATUS_OK && plan_exists(plan); w++) {
     situ_writer_info info = SITU_WRITER_INFO_INIT;
     char *written = NULL;
     situ_writer_at(w, &info);
-    if (!info.folder) (void)situ_write(&written, info.name, plan, p, NULL);
+    if (!info.folder) (void)situ_write(&written, info.name, plan, NULL);
     situ_text_free(written);
   }
   situ_plan_free(again);
@@ -235,7 +235,7 @@ static void make_costs(target *t) {
   situ_error error = {0};
   char *text = NULL;
   if (situ_instance_open(&instance, &o, &error) != SITU_STATUS_OK ||
-      situ_report_costs_json(&text, situ_instance_problem(instance), &error) != SITU_STATUS_OK)
+      situ_report_costs(&text, situ_instance_problem(instance), SITU_REPORT_JSON, NULL, &error) != SITU_STATUS_OK)
     die("a cost table", &error);
   situ_instance_free(instance);
   if (strstr(text, "\"situ_costs\"")) add_text(t, text);
@@ -384,14 +384,14 @@ static void open_instance(target *t) {
 
 static situ_status race(const target *t, const char *from, const char *to, situ_error *error) {
   static const char *const names[] = {"first", "second"};
-  situ_measure_options o = {.size = sizeof o, .replay = from, .log = to};
+  measure_options o = {.replay = from, .log = to};
   situ_race *r = NULL;
   char *text = NULL, *json = NULL;
   TRY(race_plans(&r, (const situ_plan *const *)t->plans, names, 2, situ_instance_problem(t->instance), "none.onnx", &o,
                  error));
-  if (situ_race_winner(r) < 0 || situ_race_winner(r) > 1) die("a race without a winner", NULL);
-  situ_status status = situ_report_race(&text, r, NULL, error);
-  if (status == SITU_STATUS_OK) status = situ_report_race_json(&json, r, error);
+  if (r->winner < 0 || r->winner > 1) die("a race without a winner", NULL);
+  situ_status status = situ_report_race(&text, r, SITU_REPORT_TABLE, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_race(&json, r, SITU_REPORT_JSON, NULL, error);
   situ_text_free(text);
   situ_text_free(json);
   situ_race_free(r);
@@ -427,7 +427,7 @@ static situ_status use_race(const target *t, situ_error *error) { return race(t,
 static situ_status replay_trials(const target *t, const char *from, const char *to, situ_error *error) {
   trials r;
   const situ_problem *p = situ_instance_problem(t->instance);
-  situ_measure_options o = {.size = sizeof o, .replay = from, .log = to};
+  measure_options o = {.replay = from, .log = to};
   situ_status status = trials_begin(&r, p, "none.onnx", 5, &o, error);
   for (int k = 0; k < 2 && status == SITU_STATUS_OK; k++)
     (void)trials_time(&r, &(placement){.device = t->plans[k]->device, .order = t->plans[k]->order});
@@ -572,10 +572,10 @@ static void make_profiles(target *t) {
 
 static situ_status use_profile(const target *t, situ_error *error) {
   situ_profile *profile = NULL;
-  situ_measure_options o = {.size = sizeof o};
+  situ_profile_options o = SITU_PROFILE_OPTIONS_INIT;
   char *text = NULL;
   TRY(situ_profile_read(&profile, "fuzz-chain.onnx", t->path, &o, error));
-  situ_status status = situ_report_profile(&text, profile, NULL, error);
+  situ_status status = situ_report_profile(&text, profile, SITU_REPORT_TABLE, NULL, error);
   if (status == SITU_STATUS_OK && situ_profile_time_ns(profile, 0) % 16 == 0) /* its fsync is slow */
     status = situ_profile_write(profile, "cpu", "fuzz-profile.costs", error);
   situ_text_free(text);

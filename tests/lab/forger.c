@@ -1,4 +1,5 @@
 #include "forger.h"
+#include "check/judge.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,8 +88,8 @@ static void limit_by_others(forger *f, lab *l, situ_costs **other, situ_problem_
       sum += (*other)->time_ns[i] / l->costs->n_classes;
     }
   const int64_t limits[] = {sum, 2 * sum, sum / 2 + 1, PROBLEM_MOST_NS, (int64_t)1 << 62, SITU_NEVER_NS - 1};
-  o->other_costs = *other;
-  o->max_other_ns = limits[below(f, 6)];
+  o->secondary_costs = *other;
+  o->max_secondary_ns = limits[below(f, 6)];
 }
 
 static void draw_options(forger *f, lab_options *o) {
@@ -336,10 +337,10 @@ static void judge_forgery(forger *f, const certificate *c) {
   f->plan->proof = *c;
   f->plan->lower_bound_ns = c->lower_ns;
   f->plan->bound = "another";
-  assert_int_equal(situ_check(&verdict, f->problem, f->plan, NULL), SITU_STATUS_OK);
-  int64_t verified = situ_verdict_verified_ns(verdict);
-  bool objected = false, refused = false, too_long = strstr(situ_verdict_unverified(verdict), "too long");
-  for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++) {
+  assert_int_equal(situ_check(&verdict, f->plan, NULL), SITU_STATUS_OK);
+  int64_t verified = verdict->verified_ns;
+  bool objected = false, refused = false, too_long = strstr(verdict->unverified, "too long");
+  for (int32_t i = 0; i < verdict->n_kept; i++) {
     situ_violation v = situ_verdict_violation(verdict, i);
     objected |= strcmp(v.rule, "certificate") == 0;
     refused |= strstr(v.text, "was expected to hold") || strstr(v.text, "prove nothing for");

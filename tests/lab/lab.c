@@ -30,7 +30,7 @@ static int64_t all_bytes(const situ_graph *g) {
 }
 
 /* Whether links end at the device. */
-static bool is_linked(const situ_device *d) { return d->shares_memory_with < 0 || d->apart; }
+static bool is_linked(const situ_device *d) { return d->shares_memory_with < 0 || d->separate_address_space; }
 
 /* Links from the host to each device and back; between accelerators sometimes too. Rates such that the largest
  * tensor takes about 20 ns. */
@@ -55,7 +55,7 @@ static void make_platform(lab *l, const lab_options *o, rng *r) {
                                .is_host = host,
                                .server = o->seed / 2 % 3 == 0 ? 0 : d / 2};
     if (host && d > 0) devices[d].shares_memory_with = 0;
-    devices[d].apart = o->pools && !host && devices[d].shares_memory_with > 0 && rng_below(&pools, 2);
+    devices[d].separate_address_space = o->pools && !host && devices[d].shares_memory_with > 0 && rng_below(&pools, 2);
     if (n == 2 && !host) devices[d].class_name = class_names[d];
     devices[d].peak_flops[SITU_DTYPE_F32] = 1e9;
     double part = host ? o->host_memory : o->memory;

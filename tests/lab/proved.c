@@ -1,4 +1,5 @@
 #include "proved.h"
+#include "check/judge.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,13 +22,13 @@ static situ_verdict *judged(const situ_problem *problem, certificate c, int64_t 
   plan->proof = c;
   plan->lower_bound_ns = claim_ns;
   plan->bound = "another";
-  assert_int_equal(situ_check(&verdict, problem, plan, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
   situ_plan_free(plan);
   return verdict;
 }
 
 static const char *complaint(const situ_verdict *verdict) {
-  for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++)
+  for (int32_t i = 0; i < verdict->n_kept; i++)
     if (strcmp(situ_verdict_violation(verdict, i).rule, "certificate") == 0)
       return situ_verdict_violation(verdict, i).text;
   return "";
@@ -55,7 +56,7 @@ certificate proved_lists(const char *kind, const char *lists, arena *a) {
 
 bool proved_claim(const situ_problem *problem, const certificate *c) {
   situ_verdict *verdict = judged(problem, *c, c->lower_ns);
-  bool good = situ_verdict_verified_ns(verdict) == c->lower_ns && !*complaint(verdict);
+  bool good = verdict->verified_ns == c->lower_ns && !*complaint(verdict);
   situ_verdict_free(verdict);
   return good;
 }
@@ -63,15 +64,15 @@ bool proved_claim(const situ_problem *problem, const certificate *c) {
 int64_t proved_by(const situ_problem *problem, const certificate *c) {
   static const char says[] = "it proves ";
   situ_verdict *verdict = judged(problem, *c, SITU_NEVER_NS);
-  bool none = situ_verdict_verified_ns(verdict) == SITU_NEVER_NS;
+  bool none = verdict->verified_ns == SITU_NEVER_NS;
   situ_verdict_free(verdict);
   if (none) return SITU_NEVER_NS;
   verdict = judged(problem, *c, SITU_NEVER_NS - 1);
   const char *text = complaint(verdict), *at = strstr(text, says);
-  int64_t found = at                                                 ? strtoll(at + strlen(says), NULL, 10)
-                  : strstr(text, "was expected to hold")             ? PROVED_MALFORMED
-                  : strstr(situ_verdict_unverified(verdict), "long") ? PROVED_TOO_LONG
-                                                                     : situ_verdict_verified_ns(verdict);
+  int64_t found = at                                     ? strtoll(at + strlen(says), NULL, 10)
+                  : strstr(text, "was expected to hold") ? PROVED_MALFORMED
+                  : strstr(verdict->unverified, "long")  ? PROVED_TOO_LONG
+                                                         : verdict->verified_ns;
   situ_verdict_free(verdict);
   return found;
 }

@@ -12,6 +12,7 @@
 #include "../lab/relabel.h"
 #include "../lab/tier.h"
 #include "base/rng.h"
+#include "plan/plan.h"
 #include "situ/solve.h"
 
 enum { N_SEEDS = 250 };
@@ -39,17 +40,17 @@ static lab_options draw(uint64_t seed) {
 static int64_t optimum_by(const char *solver, const situ_problem *p) {
   situ_plan *plan;
   situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = solver};
-  if (!situ_solver_serves(solver, p) || situ_problem_conflict(p)) return -1;
+  if (!situ_solver_serves(solver, p) || p->conflict) return -1;
   assert_int_equal(situ_solve(&plan, p, &with, NULL), SITU_STATUS_OK);
-  situ_outcome outcome = situ_plan_outcome(plan);
+  situ_outcome outcome = plan->outcome;
   assert_true(outcome == SITU_OUTCOME_OPTIMAL || outcome == SITU_OUTCOME_INFEASIBLE);
-  int64_t value = situ_plan_value_ns(plan);
+  int64_t value = plan->value_ns;
   situ_plan_free(plan);
   return value;
 }
 
 static int64_t optimum(const situ_problem *p) {
-  return optimum_by(situ_problem_communication(p) == SITU_COMMUNICATION_LINK ? "chain_search" : "ideal_dp", p);
+  return optimum_by(p->communication == SITU_COMMUNICATION_LINK ? "chain_search" : "ideal_dp", p);
 }
 
 static int64_t optimum_of(const lab_options *o) {

@@ -94,7 +94,7 @@ static situ_plan *solve_with(const situ_problem *p, const char *name, uint64_t s
                           .seed = seed,
                           .no_bounds = !bounded};
   if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK)
-    fail_msg("%s, seed %d, solver %s: %s", situ_execution_name(situ_problem_execution(p)), (int)seed, name, error.text);
+    fail_msg("%s, seed %d, solver %s: %s", situ_execution_name(p->execution), (int)seed, name, error.text);
   return plan;
 }
 
@@ -110,9 +110,9 @@ static void plans_keep_all_rules_and_runs_repeat(void **state) {
         const char *name = info.name;
         if (!situ_solver_serves(name, l.problem)) continue;
         situ_plan *first = solve_with(l.problem, name, seed), *second = solve_with(l.problem, name, seed);
-        assert_int_equal(situ_plan_value_ns(first), situ_plan_value_ns(second));
-        assert_int_equal(situ_plan_steps(first), situ_plan_steps(second));
-        if (situ_plan_exists(first)) assert_memory_equal(first->device, second->device, (size_t)n * sizeof(int32_t));
+        assert_int_equal(first->value_ns, second->value_ns);
+        assert_int_equal(first->steps, second->steps);
+        if (plan_exists(first)) assert_memory_equal(first->device, second->device, (size_t)n * sizeof(int32_t));
         situ_plan_free(first);
         situ_plan_free(second);
       }
@@ -127,7 +127,7 @@ static void the_portfolio_is_never_worse_than_one_device(void **state) {
       lab l = draw(index, seed);
       situ_plan *plan = solve_with(l.problem, "auto", seed);
       bool bound_by_pins = seed % 3 == 1;
-      if (!bound_by_pins) assert_true(situ_plan_value_ns(plan) <= situ_plan_best_single_ns(plan));
+      if (!bound_by_pins) assert_true(plan->value_ns <= plan->best_single_ns);
       situ_plan_free(plan);
       lab_free(&l);
     }
@@ -172,8 +172,8 @@ static void a_stop_returns_the_best_so_far(void **state) {
       .size = sizeof(situ_solve_options), .progress = stop_at_first_plan, .context = &calls, .time_limit_s = 60};
   assert_int_equal(situ_solve(&plan, l.problem, &options, &error), SITU_STATUS_OK);
   assert_true(calls > 0);
-  assert_true(situ_plan_exists(plan));
-  assert_true(situ_plan_seconds(plan) < 10);
+  assert_true(plan_exists(plan));
+  assert_true(plan->seconds < 10);
   situ_plan_free(plan);
   lab_free(&l);
 }
@@ -192,8 +192,8 @@ static void a_stop_before_any_plan_is_cancelled(void **state) {
   situ_error error;
   situ_solve_options options = {.size = sizeof(situ_solve_options), .progress = stop_at_once};
   assert_int_equal(situ_solve(&plan, l.problem, &options, &error), SITU_STATUS_OK);
-  assert_int_equal(situ_plan_outcome(plan), SITU_OUTCOME_CANCELLED);
-  assert_false(situ_plan_exists(plan));
+  assert_int_equal(plan->outcome, SITU_OUTCOME_CANCELLED);
+  assert_false(plan_exists(plan));
   situ_plan_free(plan);
   lab_free(&l);
 }

@@ -19,6 +19,7 @@
 #include "base/json.h"
 #include "base/rng.h"
 #include "bound/bound.h"
+#include "check/judge.h"
 #include "plan/plan.h"
 #include "sim/simulate.h"
 #include "solve/common/best_single.h"
@@ -132,8 +133,8 @@ static draw draw_limited(uint64_t seed, rng *r) {
   posed.size = sizeof posed;
   posed.pins = x.l.pins;
   posed.unused = x.l.unused;
-  posed.other_costs = c;
-  posed.max_other_ns = 1 + rng_below(r, 60 * o.n_operators);
+  posed.secondary_costs = c;
+  posed.max_secondary_ns = 1 + rng_below(r, 60 * o.n_operators);
   must(situ_problem_pose(&x.posed, x.l.graph, x.l.platform, x.l.costs, &posed, &error), &error);
   x.problem = x.posed;
   return x;
@@ -367,7 +368,8 @@ static situ_plan *draw_plan(const situ_problem *p, rng *r, arena *a) {
   must(simulator_plan(&plan, s, &where, &error), &error);
   plan->best_single_ns = single.value_ns;
   plan->best_single_device = single.device;
-  if (p->other && rng_below(r, 8) == 0 && plan->other_ns != SITU_NEVER_NS) plan->other_ns = other(r, plan->other_ns);
+  if (p->other && rng_below(r, 8) == 0 && plan->secondary_ns != SITU_NEVER_NS)
+    plan->secondary_ns = other(r, plan->secondary_ns);
   if (rng_below(r, 2) && plan->value_ns != SITU_NEVER_NS) damage(plan, p, r);
   return plan;
 }
@@ -375,12 +377,12 @@ static situ_plan *draw_plan(const situ_problem *p, rng *r, arena *a) {
 /* Through the text of a file, so that reading is judged too. */
 static json_value *judged(const draw *x, const situ_plan *plan) {
   situ_error error = {0};
-  json_value *said = plan_to_json(plan, x->problem), *line = json_new_object(), *rules = json_new_array();
+  json_value *said = plan_to_json(plan), *line = json_new_object(), *rules = json_new_array();
   situ_plan *again;
   situ_verdict *verdict;
   must(plan_from_json(&again, x->problem, said, "plan", &error), &error);
-  must(situ_check(&verdict, x->problem, again, &error), &error);
-  for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++)
+  must(situ_check(&verdict, again, &error), &error);
+  for (int32_t i = 0; i < verdict->n_kept; i++)
     json_push(rules, json_new_text(situ_verdict_violation(verdict, i).rule));
   json_set(line, "problem", problem_json(x));
   json_set(line, "plan", said);

@@ -20,9 +20,9 @@ static situ_status make(situ_plan **plan, const scenario *s, const char *what, s
   }
   if (strcmp(what, "shown") == 0) { /* with all that a plan tells of others */
     TRY(simulator_plan(plan, s->simulator, &(placement){.device = (int32_t[]){1, 1}}, error));
-    situ_plan *made = *plan, **shown[] = {&made->best_found, &made->without_form, &made->compared};
+    situ_plan *made = *plan, **shown[] = {&made->best_found, &made->unrestricted, &made->compared};
     for (int k = 0; k < 3; k++) TRY(simulator_plan(shown[k], s->simulator, &(placement){.device = device}, error));
-    made->best_found_ns = made->without_form_ns = made->best_found->value_ns;
+    made->best_found_ns = made->unrestricted_ns = made->best_found->value_ns;
     made->best_found_handovers = 1;
     made->robustness = (situ_robustness){sizeof made->robustness, .draws = 4, .uncertainty = 0.2, .beats_single = 0.5};
     return SITU_STATUS_OK;
@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
   situ_error error = {0};
   situ_status status = make(&plan, &s, argv[1], &error);
   if (status == SITU_STATUS_OK) {
-    json_value *root = plan_to_json(plan, s.problem);
+    json_value *root = plan_to_json(plan);
     char *text = json_print(root, 1);
     if (text) puts(text);
     free(text);

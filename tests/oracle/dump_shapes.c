@@ -43,20 +43,20 @@ int main(int argc, char **argv) {
     return status == SITU_STATUS_BAD_INPUT ? 3 : 1;
   }
   const situ_graph *g = model->graph;
-  for (int32_t i = 0; i < situ_graph_n_tensors(g); i++) {
+  for (int32_t i = 0; i < g->n_tensors; i++) {
     situ_tensor t = graph_tensor(g, i);
     print_tensor(&t);
   }
   double flops = 0, weights = 0;
   int32_t n_floors = 0;
-  for (int32_t i = 0; i < situ_graph_n_operators(g); i++) {
+  for (int32_t i = 0; i < g->n_operators; i++) {
     situ_operator op = graph_operator(g, i);
     flops += (double)op.flops;
     weights += (double)op.weight_bytes;
     n_floors += !op.inferred;
   }
-  printf("model\t%d\t%" PRId64 "\t%.0f\t%.0f\t%" PRId64 "\t%d\n", (int)situ_graph_n_operators(g),
-         model->n_nested_operators, flops, weights, situ_graph_n_edges(g), (int)n_floors);
+  printf("model\t%d\t%" PRId64 "\t%.0f\t%.0f\t%" PRId64 "\t%d\n", (int)g->n_operators, model->n_nested_operators, flops,
+         weights, g->n_edges, (int)n_floors);
   fputs(model->notes, stderr);
   situ_model_free(model);
   return 0;

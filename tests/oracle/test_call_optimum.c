@@ -60,7 +60,7 @@ static void judge(tally *t, const lab_options *o) {
   situ_error error;
   situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "call_dp"};
   if (situ_solve(&plan, l.problem, &with, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)o->seed, error.text);
-  int64_t value = situ_plan_value_ns(plan), lower = situ_plan_lower_bound_ns(plan);
+  int64_t value = plan->value_ns, lower = plan->lower_bound_ns;
   if (lower > optimum || value < optimum)
     fail_msg("seed %d: the optimum is %lld; found %lld, bound %lld", (int)o->seed, (long long)optimum, (long long)value,
              (long long)lower);

@@ -13,6 +13,7 @@
 #include "../lab/tier.h"
 #include "base/rng.h"
 #include "bound/bound.h"
+#include "check/judge.h"
 #include "plan/plan.h"
 #include "situ/solve.h"
 
@@ -34,10 +35,10 @@ static int64_t verified(const trial *t, const certificate *c, bool *objected) {
   plan->proof = *c;
   plan->lower_bound_ns = c->lower_ns;
   plan->bound = c->bound;
-  assert_int_equal(situ_check(&verdict, t->problem, plan, NULL), SITU_STATUS_OK);
-  int64_t found = situ_verdict_verified_ns(verdict);
+  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
+  int64_t found = verdict->verified_ns;
   *objected = false;
-  for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++)
+  for (int32_t i = 0; i < verdict->n_kept; i++)
     *objected |= strcmp(situ_verdict_violation(verdict, i).rule, "certificate") == 0;
   situ_verdict_free(verdict);
   situ_plan_free(plan);
@@ -225,11 +226,11 @@ static void the_judge_of_blocks_knows_the_optimum(void **state) {
     situ_plan *plan;
     situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "block_dp"};
     assert_int_equal(situ_solve(&plan, l.problem, &with, NULL), SITU_STATUS_OK);
-    if (situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL && situ_plan_value_ns(plan) > 0) {
+    if (plan->outcome == SITU_OUTCOME_OPTIMAL && plan->value_ns > 0) {
       arena *a = arena_new();
       certificate c;
       bool objected;
-      t.optimum_ns = situ_plan_value_ns(plan);
+      t.optimum_ns = plan->value_ns;
       certificate_start(&c, "cut_vertex", t.optimum_ns);
       c.bound = "nobody";
       assert_non_null(certificate_add_operators(&c, "deleted", 0, a));

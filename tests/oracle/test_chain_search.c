@@ -39,16 +39,16 @@ static void compare(situ_communication communication, uint64_t n_seeds) {
     situ_plan *plan;
     situ_error error = {0};
     situ_solve_options effort = {.size = sizeof(situ_solve_options), .solvers = "chain_search"};
-    if (situ_problem_conflict(l.problem)) {
+    if (l.problem->conflict) {
       lab_free(&l);
       continue;
     }
     if (situ_solve(&plan, l.problem, &effort, &error) != SITU_STATUS_OK)
       fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
     int64_t expected_ns = brute_force(l.problem, NULL);
-    if (situ_plan_value_ns(plan) != expected_ns || situ_plan_lower_bound_ns(plan) != expected_ns)
+    if (plan->value_ns != expected_ns || plan->lower_bound_ns != expected_ns)
       fail_msg("seed %llu: found %lld, bound %lld, brute force %lld", (unsigned long long)seed,
-               (long long)situ_plan_value_ns(plan), (long long)situ_plan_lower_bound_ns(plan), (long long)expected_ns);
+               (long long)plan->value_ns, (long long)plan->lower_bound_ns, (long long)expected_ns);
     ++*(expected_ns == SITU_NEVER_NS ? &n_infeasible : &n_optimal);
     situ_plan_free(plan);
     lab_free(&l);

@@ -13,6 +13,7 @@
 #include "../lab/lab.h"
 #include "../lab/tier.h"
 #include "base/rng.h"
+#include "check/judge.h"
 #include "situ/plan.h"
 #include "situ/solve.h"
 
@@ -26,11 +27,11 @@ static situ_plan *search(const situ_problem *problem, uint64_t seed, int64_t ste
   return plan;
 }
 
-static void expect_no_violation(const situ_problem *problem, const situ_plan *plan, uint64_t seed) {
+static void expect_no_violation(const situ_plan *plan, uint64_t seed) {
   situ_verdict *verdict = NULL;
   situ_error error = {0};
-  assert_int_equal(situ_check(&verdict, problem, plan, &error), SITU_STATUS_OK);
-  if (situ_verdict_n_found(verdict) > 0)
+  assert_int_equal(situ_check(&verdict, plan, &error), SITU_STATUS_OK);
+  if (verdict->n_found > 0)
     fail_msg("seed %llu: %s", (unsigned long long)seed, situ_verdict_violation(verdict, 0).text);
   situ_verdict_free(verdict);
 }
@@ -41,15 +42,14 @@ static void small_problems_are_solved(void **state) {
   int n_served = 0, n_optimal = 0, n_missed = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(SEEDS); seed++) {
     lab l = lab_random_free_pipeline(seed, 7);
-    if (situ_solver_serves("free_search", l.problem) && !situ_problem_conflict(l.problem)) {
+    if (situ_solver_serves("free_search", l.problem) && !l.problem->conflict) {
       int64_t expected = brute_force(l.problem, NULL);
       situ_plan *plan = search(l.problem, seed, STEPS);
-      bool there = situ_plan_exists(plan);
-      int64_t value = there ? situ_plan_value_ns(plan) : SITU_NEVER_NS;
-      if (there) expect_no_violation(l.problem, plan, seed);
+      bool there = plan_exists(plan);
+      int64_t value = there ? plan->value_ns : SITU_NEVER_NS;
+      if (there) expect_no_violation(plan, seed);
       if (value < expected) fail_msg("seed %llu: %lld, below the optimum", (unsigned long long)seed, (long long)value);
-      if (situ_plan_lower_bound_ns(plan) > expected)
-        fail_msg("seed %llu: bound above the optimum", (unsigned long long)seed);
+      if (plan->lower_bound_ns > expected) fail_msg("seed %llu: bound above the optimum", (unsigned long long)seed);
       n_served++;
       n_optimal += value == expected;
       n_missed += !there && expected != SITU_NEVER_NS;
@@ -79,14 +79,13 @@ static void small_problems_by_links_are_nearly_solved(void **state) {
         .memory = rng_below(&r, 2) ? 0.3 + 0.6 * rng_unit(&r) : 0,
         .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_LINK, .free = true}};
     lab l = lab_random(&o);
-    if (situ_solver_serves("free_search", l.problem) && !situ_problem_conflict(l.problem)) {
+    if (situ_solver_serves("free_search", l.problem) && !l.problem->conflict) {
       int64_t expected = brute_force(l.problem, NULL);
       situ_plan *plan = search(l.problem, seed, STEPS);
-      int64_t value = situ_plan_exists(plan) ? situ_plan_value_ns(plan) : SITU_NEVER_NS;
-      if (value != SITU_NEVER_NS) expect_no_violation(l.problem, plan, seed);
+      int64_t value = plan_exists(plan) ? plan->value_ns : SITU_NEVER_NS;
+      if (value != SITU_NEVER_NS) expect_no_violation(plan, seed);
       if (value < expected) fail_msg("seed %llu: %lld, below the optimum", (unsigned long long)seed, (long long)value);
-      if (situ_plan_lower_bound_ns(plan) > expected)
-        fail_msg("seed %llu: bound above the optimum", (unsigned long long)seed);
+      if (plan->lower_bound_ns > expected) fail_msg("seed %llu: bound above the optimum", (unsigned long long)seed);
       n_served++;
       n_near += (double)value <= 1.1 * (double)expected;
       n_missed += value == SITU_NEVER_NS && expected != SITU_NEVER_NS;
@@ -104,11 +103,11 @@ static void a_seed_and_a_number_of_steps_make_the_plan(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(40); seed++) {
     lab l = lab_random_free_pipeline(seed, 40);
-    if (situ_solver_serves("free_search", l.problem) && !situ_problem_conflict(l.problem)) {
+    if (situ_solver_serves("free_search", l.problem) && !l.problem->conflict) {
       situ_plan *one = search(l.problem, seed, 300), *other = search(l.problem, seed, 300);
-      assert_int_equal(situ_plan_steps(one), situ_plan_steps(other));
-      assert_int_equal(situ_plan_value_ns(one), situ_plan_value_ns(other));
-      for (int32_t v = 0; situ_plan_exists(one) && v < l.problem->n_operators; v++)
+      assert_int_equal(one->steps, other->steps);
+      assert_int_equal(one->value_ns, other->value_ns);
+      for (int32_t v = 0; plan_exists(one) && v < l.problem->n_operators; v++)
         assert_int_equal(situ_plan_device(one, v), situ_plan_device(other, v));
       situ_plan_free(one);
       situ_plan_free(other);

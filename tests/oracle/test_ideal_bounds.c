@@ -50,9 +50,7 @@ static lab draw(uint64_t seed, int32_t max_operators) {
   return l;
 }
 
-static bool serves(const lab *l) {
-  return situ_solver_serves("ideal_dp", l->problem) && !situ_problem_conflict(l->problem);
-}
+static bool serves(const lab *l) { return situ_solver_serves("ideal_dp", l->problem) && !l->problem->conflict; }
 
 /* Counts of what the draws had, so that the test is known to test something. */
 typedef struct tally {
@@ -114,7 +112,7 @@ static void a_solve_that_is_stopped_brackets_the_optimum(void **state) {
       situ_solve_options effort = {.size = sizeof(situ_solve_options), .solvers = "ideal_dp", .max_steps = steps};
       if (situ_solve(&plan, l.problem, &effort, &error) != SITU_STATUS_OK)
         fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
-      int64_t value_ns = situ_plan_value_ns(plan), bound_ns = situ_plan_lower_bound_ns(plan);
+      int64_t value_ns = plan->value_ns, bound_ns = plan->lower_bound_ns;
       if (bound_ns > best_ns || value_ns < best_ns)
         fail_msg("seed %llu, %lld steps: %lld <= %lld <= %lld is wrong", (unsigned long long)seed, (long long)steps,
                  (long long)bound_ns, (long long)best_ns, (long long)value_ns);

@@ -36,12 +36,12 @@ static void compare(const lab *l, uint64_t seed, int *n_optimal, int *n_infeasib
   if (situ_solve(&plan, l->problem, &effort, &error) != SITU_STATUS_OK)
     fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
   int64_t expected_ns = brute_force(l->problem, NULL);
-  if (situ_plan_value_ns(plan) != expected_ns)
-    fail_msg("seed %llu: ideal_dp found %lld, brute force %lld", (unsigned long long)seed,
-             (long long)situ_plan_value_ns(plan), (long long)expected_ns);
+  if (plan->value_ns != expected_ns)
+    fail_msg("seed %llu: ideal_dp found %lld, brute force %lld", (unsigned long long)seed, (long long)plan->value_ns,
+             (long long)expected_ns);
   bool possible = expected_ns != SITU_NEVER_NS;
-  assert_int_equal(situ_plan_outcome(plan), possible ? SITU_OUTCOME_OPTIMAL : SITU_OUTCOME_INFEASIBLE);
-  if (possible) assert_int_equal(situ_plan_lower_bound_ns(plan), expected_ns);
+  assert_int_equal(plan->outcome, possible ? SITU_OUTCOME_OPTIMAL : SITU_OUTCOME_INFEASIBLE);
+  if (possible) assert_int_equal(plan->lower_bound_ns, expected_ns);
   *n_replicated += has_replicas(l, plan);
   ++*(possible ? n_optimal : n_infeasible);
   situ_plan_free(plan);
@@ -72,7 +72,7 @@ static void run_seeds(bool idle, situ_schedule schedule, bool replicate, uint64_
                                        .in_flight = (int32_t)rng_below(&random, 3)}};
     lab l = lab_random(&options);
     if (idle) make_idle(&l, &random);
-    if (situ_solver_serves("ideal_dp", l.problem) && !situ_problem_conflict(l.problem))
+    if (situ_solver_serves("ideal_dp", l.problem) && !l.problem->conflict)
       compare(&l, seed, &n_optimal, &n_infeasible, &n_replicated);
     else
       n_unserved++;
@@ -124,13 +124,13 @@ static void holds_against_brute_force_with_links(void **state) {
     lab l = lab_random(&options);
     situ_plan *plan;
     situ_solve_options effort = {.size = sizeof(situ_solve_options), .solvers = "ideal_dp"};
-    if (situ_solver_serves("ideal_dp", l.problem) && !situ_problem_conflict(l.problem)) {
+    if (situ_solver_serves("ideal_dp", l.problem) && !l.problem->conflict) {
       assert_int_equal(situ_solve(&plan, l.problem, &effort, NULL), SITU_STATUS_OK);
-      int64_t expected_ns = brute_force(l.problem, NULL), lower_ns = situ_plan_lower_bound_ns(plan);
-      if (lower_ns > expected_ns || situ_plan_value_ns(plan) < expected_ns)
+      int64_t expected_ns = brute_force(l.problem, NULL), lower_ns = plan->lower_bound_ns;
+      if (lower_ns > expected_ns || plan->value_ns < expected_ns)
         fail_msg("seed %d: bound %lld, optimum %lld, plan %lld", (int)seed, (long long)lower_ns, (long long)expected_ns,
-                 (long long)situ_plan_value_ns(plan));
-      assert_true((situ_plan_outcome(plan) == SITU_OUTCOME_INFEASIBLE) == (expected_ns == SITU_NEVER_NS));
+                 (long long)plan->value_ns);
+      assert_true((plan->outcome == SITU_OUTCOME_INFEASIBLE) == (expected_ns == SITU_NEVER_NS));
       ++*(lower_ns == expected_ns ? &n_optimal : &n_feasible);
       situ_plan_free(plan);
     }

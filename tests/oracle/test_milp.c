@@ -13,22 +13,23 @@
 #include "../lab/lab.h"
 #include "../lab/tier.h"
 #include "base/rng.h"
+#include "check/judge.h"
 #include "situ/plan.h"
 #include "solve/common/solver.h"
 
 static int n_crashed; /* problems on which the engine died */
 
 static int64_t statistic(const situ_plan *plan, const char *name) {
-  for (int32_t i = 0; i < situ_plan_n_statistics(plan); i++)
+  for (int32_t i = 0; i < plan->n_statistics; i++)
     if (strcmp(situ_plan_statistic(plan, i).name, name) == 0) return situ_plan_statistic(plan, i).value;
   return 0;
 }
 
-static void expect_no_violation(const situ_problem *problem, const situ_plan *plan, uint64_t seed) {
+static void expect_no_violation(const situ_plan *plan, uint64_t seed) {
   situ_verdict *verdict = NULL;
   situ_error error = {0};
-  assert_int_equal(situ_check(&verdict, problem, plan, &error), SITU_STATUS_OK);
-  if (situ_verdict_n_found(verdict) > 0)
+  assert_int_equal(situ_check(&verdict, plan, &error), SITU_STATUS_OK);
+  if (verdict->n_found > 0)
     fail_msg("seed %llu: %s", (unsigned long long)seed, situ_verdict_violation(verdict, 0).text);
   situ_verdict_free(verdict);
 }
@@ -40,17 +41,17 @@ static bool expect_between(const situ_problem *p, int64_t least, int64_t expecte
   situ_solve_options effort = {.size = sizeof(situ_solve_options), .solvers = "milp", .time_limit_s = 20, .seed = seed};
   if (situ_solve(&plan, p, &effort, &error) != SITU_STATUS_OK)
     fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
-  int64_t value = situ_plan_exists(plan) ? situ_plan_value_ns(plan) : SITU_NEVER_NS;
-  if (situ_plan_exists(plan)) expect_no_violation(p, plan, seed);
-  if (situ_plan_lower_bound_ns(plan) > least || value < least)
+  int64_t value = plan_exists(plan) ? plan->value_ns : SITU_NEVER_NS;
+  if (plan_exists(plan)) expect_no_violation(plan, seed);
+  if (plan->lower_bound_ns > least || value < least)
     fail_msg("seed %llu: %lld, bound %lld, and the optimum is %lld", (unsigned long long)seed, (long long)value,
-             (long long)situ_plan_lower_bound_ns(plan), (long long)least);
+             (long long)plan->lower_bound_ns, (long long)least);
   bool ended = statistic(plan, "milp.ended") > 0;
   n_crashed += statistic(plan, "milp.crashes") > 0;
   if (ended && value > expected)
     fail_msg("seed %llu: ended with %lld, but %lld is possible", (unsigned long long)seed, (long long)value,
              (long long)expected);
-  bool solved = ended || value == situ_plan_lower_bound_ns(plan);
+  bool solved = ended || value == plan->lower_bound_ns;
   situ_plan_free(plan);
   return solved;
 }
@@ -152,7 +153,7 @@ static void try_seeds(lab (*draw)(uint64_t), bool (*expect)(const situ_problem *
   int n_served = 0, n_solved = 0;
   for (uint64_t seed = 1; seed <= seeds; seed++) {
     lab l = draw(seed);
-    if (situ_solver_serves("milp", l.problem) && !situ_problem_conflict(l.problem)) {
+    if (situ_solver_serves("milp", l.problem) && !l.problem->conflict) {
       n_served++;
       n_solved += expect(l.problem, seed);
     }

@@ -44,10 +44,10 @@ static void with_two_memories_the_cut_is_the_optimum(void **state) {
     int64_t optimum = brute_force(l.problem, NULL);
     situ_plan *plan = solved(&l, "min_cut");
     if (!l.problem->conflict && optimum != SITU_NEVER_NS &&
-        (situ_plan_value_ns(plan) != optimum || situ_plan_lower_bound_ns(plan) != optimum))
+        (plan->value_ns != optimum || plan->lower_bound_ns != optimum))
       fail_msg("seed %d: the optimum is %lld; found %lld, bound %lld", (int)seed, (long long)optimum,
-               (long long)situ_plan_value_ns(plan), (long long)situ_plan_lower_bound_ns(plan));
-    crossing += situ_plan_n_transfers(plan) > 0;
+               (long long)plan->value_ns, (long long)plan->lower_bound_ns);
+    crossing += plan->n_transfers > 0;
     situ_plan_free(plan);
     lab_free(&l);
   }
@@ -68,7 +68,7 @@ static void no_bound_is_above_the_optimum(void **state) {
     if (!l.problem->conflict && lower_ns > optimum)
       fail_msg("seed %d: the optimum is %lld; bound %lld", (int)seed, (long long)optimum, (long long)lower_ns);
     situ_plan *plan = solved(&l, "min_cut");
-    if (!l.problem->conflict && situ_plan_value_ns(plan) < optimum) fail_msg("seed %d: better than all", (int)seed);
+    if (!l.problem->conflict && plan->value_ns < optimum) fail_msg("seed %d: better than all", (int)seed);
     situ_plan_free(plan);
     arena_free(a);
     lab_free(&l);
@@ -110,8 +110,8 @@ static void hand_overs_never_grow_with_their_price(void **state) {
       costs_find_extremes(l.costs);
       if (!l.problem->conflict) {
         situ_plan *plan = solved(&l, "min_cut");
-        int32_t n = situ_plan_n_transfers(plan);
-        assert_int_equal(situ_plan_value_ns(plan), brute_force(l.problem, NULL));
+        int32_t n = plan->n_transfers;
+        assert_int_equal(plan->value_ns, brute_force(l.problem, NULL));
         if (n > before)
           fail_msg("seed %d: %d hand-overs at %d ns more, %d before", (int)seed, n, (int)price_ns, before);
         fewer += n < before && before < INT32_MAX;

@@ -44,11 +44,11 @@ static void hold_solvers(const situ_problem *p, int64_t optimum, uint64_t seed) 
     situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = name, .max_steps = 200, .seed = seed};
     if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK)
       fail_msg("%s, seed %d, solver %s: %s", situ_execution_name(p->execution), (int)seed, name, error.text);
-    int64_t value = situ_plan_value_ns(plan);
+    int64_t value = plan->value_ns;
     if (value < optimum)
       fail_msg("seed %d: %s found %lld, below the optimum %lld", (int)seed, name, (long long)value, (long long)optimum);
-    if (optimum == SITU_NEVER_NS) assert_false(situ_plan_exists(plan));
-    assert_true(situ_plan_lower_bound_ns(plan) <= optimum);
+    if (optimum == SITU_NEVER_NS) assert_false(plan_exists(plan));
+    assert_true(plan->lower_bound_ns <= optimum);
     if (i == 0) portfolio = value;
     if (strcmp(name, "single") == 0) single = value;
     situ_plan_free(plan);
@@ -137,9 +137,9 @@ static void the_block_dp_finds_and_proves_the_optimum_on_free_links(void **state
     situ_error error;
     situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "block_dp"};
     assert_int_equal(situ_solve(&plan, l.problem, &with, &error), SITU_STATUS_OK);
-    if (optimum != SITU_NEVER_NS && (situ_plan_value_ns(plan) != optimum || situ_plan_lower_bound_ns(plan) != optimum))
+    if (optimum != SITU_NEVER_NS && (plan->value_ns != optimum || plan->lower_bound_ns != optimum))
       fail_msg("seed %d: the optimum is %lld; found %lld, bound %lld", (int)seed, (long long)optimum,
-               (long long)situ_plan_value_ns(plan), (long long)situ_plan_lower_bound_ns(plan));
+               (long long)plan->value_ns, (long long)plan->lower_bound_ns);
     situ_plan_free(plan);
     lab_free(&l);
   }
@@ -168,9 +168,9 @@ static void branch_and_bound_finds_and_proves_the_optimum(void **state) {
     situ_error error;
     situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "branch_and_bound"};
     assert_int_equal(situ_solve(&plan, l.problem, &with, &error), SITU_STATUS_OK);
-    if (!l.problem->conflict && (situ_plan_value_ns(plan) != optimum || situ_plan_lower_bound_ns(plan) != optimum))
+    if (!l.problem->conflict && (plan->value_ns != optimum || plan->lower_bound_ns != optimum))
       fail_msg("seed %d: the optimum is %lld; found %lld, bound %lld", (int)seed, (long long)optimum,
-               (long long)situ_plan_value_ns(plan), (long long)situ_plan_lower_bound_ns(plan));
+               (long long)plan->value_ns, (long long)plan->lower_bound_ns);
     situ_plan_free(plan);
     lab_free(&l);
   }

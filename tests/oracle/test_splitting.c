@@ -35,7 +35,7 @@ static int32_t count_optima(double memory, situ_contention contention, int32_t s
     situ_solve_options with = {
         .size = sizeof(situ_solve_options), .solvers = "splitting", .max_steps = 400, .seed = seed};
     if (situ_solve(&plan, l.problem, &with, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)seed, error.text);
-    int64_t value = situ_plan_value_ns(plan);
+    int64_t value = plan->value_ns;
     if (value < optimum)
       fail_msg("seed %d: %lld is below the optimum %lld", (int)seed, (long long)value, (long long)optimum);
     *n_possible += optimum != SITU_NEVER_NS;

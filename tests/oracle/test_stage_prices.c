@@ -37,9 +37,7 @@ static lab draw(uint64_t seed, int32_t max_operators) {
   return lab_random(&options);
 }
 
-static bool serves(const lab *l) {
-  return situ_solver_serves("stage_prices", l->problem) && !situ_problem_conflict(l->problem);
-}
+static bool serves(const lab *l) { return situ_solver_serves("stage_prices", l->problem) && !l->problem->conflict; }
 
 /* All assignments of the classes to the stages of `may` in which no edge of F goes back. */
 typedef struct counting {
@@ -188,7 +186,7 @@ static situ_plan *solve(const lab *l, const char *names, int64_t steps, uint64_t
 }
 
 static void hold(const situ_plan *plan, int64_t best_ns, uint64_t seed) {
-  int64_t value_ns = situ_plan_value_ns(plan), bound_ns = situ_plan_lower_bound_ns(plan);
+  int64_t value_ns = plan->value_ns, bound_ns = plan->lower_bound_ns;
   if (bound_ns > best_ns || value_ns < best_ns)
     fail_msg("seed %llu: %lld <= %lld <= %lld is wrong", (unsigned long long)seed, (long long)bound_ns,
              (long long)best_ns, (long long)value_ns);
@@ -205,7 +203,7 @@ static void what_it_ends_with_brackets_the_optimum_and_mostly_meets_it(void **st
       hold(plan, best_ns, seed);
       n_served++;
       n_none += best_ns == SITU_NEVER_NS;
-      n_proved += situ_plan_lower_bound_ns(plan) == best_ns && situ_plan_value_ns(plan) == best_ns;
+      n_proved += plan->lower_bound_ns == best_ns && plan->value_ns == best_ns;
       situ_plan_free(plan);
     }
     lab_free(&l);
@@ -223,7 +221,7 @@ static void a_search_that_is_stopped_brackets_the_optimum(void **state) {
     for (int64_t steps = 1; best_ns != SITU_NEVER_NS && steps < 100; steps += 1 + steps / 4) {
       situ_plan *plan = solve(&l, "single,stage_prices,stage_lns", steps, seed);
       hold(plan, best_ns, seed);
-      n_open += situ_plan_lower_bound_ns(plan) < situ_plan_value_ns(plan);
+      n_open += plan->lower_bound_ns < plan->value_ns;
       situ_plan_free(plan);
     }
     lab_free(&l);
@@ -242,7 +240,7 @@ static void large_neighbourhoods_keep_every_rule_and_never_beat_the_optimum(void
       situ_plan *plan = solve(&l, "single,stage_lns", 60, seed);
       hold(plan, best_ns, seed);
       n++;
-      n_met += situ_plan_value_ns(plan) == best_ns;
+      n_met += plan->value_ns == best_ns;
       situ_plan_free(plan);
     }
     lab_free(&l);

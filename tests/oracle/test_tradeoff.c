@@ -73,22 +73,23 @@ static bool front_is_true(const lab *l, const truth *t, uint64_t seed) {
       .points = 8,
       .solve = &(situ_solve_options){.size = sizeof(situ_solve_options), .max_steps = 8000, .seed = seed}};
   if (situ_pareto(&front, l->problem, &o, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)seed, error.text);
-  int32_t n = situ_front_n_points(front), found = 0;
+  situ_front_summary says = SITU_FRONT_SUMMARY_INIT;
+  assert_true(situ_front_get_summary(front, &says));
+  int32_t n = says.n_points, found = 0;
   assert_true(t->n > 0 || n == 0);
   for (int32_t k = 0; k < n; k++) {
-    int64_t latency = situ_plan_latency_ns(situ_front_plan(front, k)),
-            period = situ_plan_period_ns(situ_front_plan(front, k));
+    int64_t latency = situ_front_plan(front, k)->latency_ns, period = situ_front_plan(front, k)->period_ns;
     bool possible_point = false;
     for (int32_t i = 0; i < t->n; i++) {
       possible_point |= t->latency_ns[i] <= latency && t->period_ns[i] <= period;
       found += t->latency_ns[i] == latency && t->period_ns[i] == period;
-      assert_true(t->latency_ns[i] >= situ_front_least_latency_ns(front));
-      assert_true(t->period_ns[i] >= situ_front_least_period_ns(front));
+      assert_true(t->latency_ns[i] >= says.min_latency_ns);
+      assert_true(t->period_ns[i] >= says.min_period_ns);
     }
     if (!possible_point)
       fail_msg("seed %d: (%lld, %lld) is impossible", (int)seed, (long long)latency, (long long)period);
-    if (k > 0) assert_true(latency > situ_plan_latency_ns(situ_front_plan(front, k - 1)));
-    if (k > 0) assert_true(period < situ_plan_period_ns(situ_front_plan(front, k - 1)));
+    if (k > 0) assert_true(latency > (situ_front_plan(front, k - 1))->latency_ns);
+    if (k > 0) assert_true(period < (situ_front_plan(front, k - 1))->period_ns);
   }
   situ_front_free(front);
   return found == t->n && n == t->n;
@@ -117,17 +118,17 @@ static void no_front_is_better_than_the_truth_and_most_are_it(void **state) {
 static situ_problem *limited(const lab *l, int64_t max_latency_ns, int64_t max_period_ns) {
   situ_problem *p;
   situ_error error;
-  int32_t copies = situ_problem_copies(l->problem);
+  int32_t copies = l->problem->n_copies;
   situ_problem_options o = {.size = sizeof(situ_problem_options),
                             .objective = max_latency_ns ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY,
                             .max_latency_ns = max_latency_ns,
                             .max_period_ns = max_period_ns,
-                            .contention = situ_problem_contention(l->problem),
+                            .contention = l->problem->contention,
                             .copies = copies,
                             .pins = copies > 1 ? NULL : l->pins, /* those are of the first copy */
                             .unused = l->unused};
   if (situ_problem_pose(&p, l->graph, l->platform, l->costs, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
-  assert_int_equal(situ_problem_execution(p), SITU_EXECUTION_STREAM);
+  assert_int_equal(p->execution, SITU_EXECUTION_STREAM);
   return p;
 }
 
@@ -138,14 +139,14 @@ static bool solve_limited(const lab *l, int64_t max_latency_ns, int64_t max_peri
   situ_error error;
   situ_solve_options o = {.size = sizeof(situ_solve_options), .max_steps = 1500, .seed = seed};
   if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)seed, error.text);
-  int64_t value = situ_plan_value_ns(plan);
+  int64_t value = plan->value_ns;
   assert_true(value >= best);
-  assert_true(situ_plan_lower_bound_ns(plan) <= best);
-  if (situ_plan_exists(plan)) {
-    assert_true(max_latency_ns == 0 || situ_plan_latency_ns(plan) <= max_latency_ns);
-    assert_true(max_period_ns == 0 || situ_plan_period_ns(plan) <= max_period_ns);
+  assert_true(plan->lower_bound_ns <= best);
+  if (plan_exists(plan)) {
+    assert_true(max_latency_ns == 0 || plan->latency_ns <= max_latency_ns);
+    assert_true(max_period_ns == 0 || plan->period_ns <= max_period_ns);
   }
-  if (situ_plan_outcome(plan) == SITU_OUTCOME_INFEASIBLE) assert_true(best == SITU_NEVER_NS && *situ_plan_reason(plan));
+  if (plan->outcome == SITU_OUTCOME_INFEASIBLE) assert_true(best == SITU_NEVER_NS && *plan->reason);
   situ_plan_free(plan);
   situ_problem_free(p);
   return value == best;
@@ -223,10 +224,10 @@ static void copies_are_placed_as_by_brute_force(void **state) {
       situ_solve_options o = {
           .size = sizeof(situ_solve_options), .solvers = which ? "tradeoff" : "auto", .max_steps = 1200, .seed = seed};
       if (situ_solve(&plan, l.problem, &o, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)seed, error.text);
-      assert_true(situ_plan_value_ns(plan) >= optimum);
-      assert_true(situ_plan_lower_bound_ns(plan) <= optimum);
+      assert_true(plan->value_ns >= optimum);
+      assert_true(plan->lower_bound_ns <= optimum);
       possible += optimum != SITU_NEVER_NS;
-      equal += optimum != SITU_NEVER_NS && situ_plan_value_ns(plan) == optimum;
+      equal += optimum != SITU_NEVER_NS && plan->value_ns == optimum;
       situ_plan_free(plan);
     }
     lab_free(&l);

@@ -1,9 +1,11 @@
 """What only Python has: graphs, platforms and costs as objects, data frames, notebooks, errors, threads, Ctrl-C, exit."""
+import copy
 import gc
 import json
 import math
 import os
 import pathlib
+import pickle
 import re
 import signal
 import subprocess
@@ -82,6 +84,29 @@ def test_a_cost_that_is_no_time_is_named(cost):
     """-1 would be rounded to no time at all, and minus infinity would be taken for "cannot run"."""
     with pytest.raises(situ.BadArgument, match="^the cost of a on cpu is .*; expected nanoseconds, at least 0"):
         situ.place(two_matrices(), MACHINE, costs=lambda operator, device: cost if device.name == "cpu" else None)
+
+
+def test_a_plan_outlives_its_problem_and_its_copies():
+    problem = situ.Problem(two_matrices(), MACHINE)
+    plan = problem.solve()
+    value, text = plan.value_ns, str(plan)
+    copies = [copy.copy(plan), copy.deepcopy(plan), copy.deepcopy({"plans": [plan]})["plans"][0], copy.copy(problem).solve()]
+    del problem, plan
+    gc.collect()
+    while copies:
+        assert copies[-1].value_ns == value and copies[-1].check().valid
+        assert str(copies[-1]).splitlines()[0] == text.splitlines()[0]
+        copies.pop()
+        gc.collect()
+    assert situ.Problem(two_matrices(), MACHINE).solve().replay().check().valid  # whose problem is gone already
+
+
+@pytest.mark.parametrize("made", [lambda: situ.place(two_matrices(), MACHINE), lambda: situ.Problem(two_matrices(), MACHINE),
+                                  lambda: situ.compare(two_matrices(), MACHINE, solver=["heft"])])
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_a_plan_cannot_be_pickled_and_says_so(made, protocol):
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(made(), protocol)
 
 
 def test_a_model_without_a_name_and_a_list_as_a_platform_are_refused():

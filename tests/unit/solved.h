@@ -28,7 +28,7 @@ static inline int64_t solved_value(const situ_problem *problem, const char *solv
                           .starts = starts,
                           .n_starts = device ? 1 : 0};
   if (situ_solve(&plan, problem, &o, &e) != SITU_STATUS_OK) fail_msg("%s: %s", solvers, e.text);
-  int64_t value = situ_plan_value_ns(plan);
+  int64_t value = plan->value_ns;
   situ_plan_free(plan);
   situ_plan_free(start);
   return value;

@@ -1,4 +1,5 @@
 /* The one-call face: opening, placing, pins, and plans to files and back. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,8 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "check/judge.h"
+#include "plan/plan.h"
 #include "problem/problem.h"
 #include "situ.h"
 
@@ -99,17 +102,17 @@ static void a_plan_file_brings_its_problem_back(void **state) {
     assert_int_equal(situ_plan_write(plan, first, "plan.json", &error), SITU_STATUS_OK);
     if (situ_plan_read(&again, &second, "plan.json", &error) != SITU_STATUS_OK)
       fail_msg("%s %s", error.where, error.text);
-    assert_int_equal(situ_plan_value_ns(again), situ_plan_value_ns(plan));
+    assert_int_equal(again->value_ns, plan->value_ns);
     const situ_problem *p = situ_instance_problem(second);
-    assert_int_equal(situ_problem_objective(p), situ_problem_objective(situ_instance_problem(first)));
-    assert_int_equal(situ_problem_execution(p), situ_problem_execution(situ_instance_problem(first)));
-    assert_int_equal(situ_problem_contention(p), kinds[k].contention);
-    assert_int_equal(situ_problem_is_free(p), kinds[k].free);
+    assert_int_equal(p->objective, situ_instance_problem(first)->objective);
+    assert_int_equal(p->execution, situ_instance_problem(first)->execution);
+    assert_int_equal(p->contention, kinds[k].contention);
+    assert_int_equal(!p->contiguous, kinds[k].free);
     same_question(p, situ_instance_problem(first));
-    assert_int_equal(situ_check(&verdict, p, again, &error), SITU_STATUS_OK);
-    assert_int_equal(situ_verdict_n_found(verdict), 0);
-    assert_int_equal(situ_replay(&replayed, second, again, &error), SITU_STATUS_OK);
-    assert_int_equal(situ_plan_value_ns(replayed), situ_plan_value_ns(plan));
+    assert_int_equal(situ_check(&verdict, again, &error), SITU_STATUS_OK);
+    assert_int_equal(verdict->n_found, 0);
+    assert_int_equal(situ_replay(&replayed, again, &error), SITU_STATUS_OK);
+    assert_int_equal(replayed->value_ns, plan->value_ns);
     situ_verdict_free(verdict);
     situ_plan_free(replayed);
     situ_plan_free(again);
@@ -136,7 +139,7 @@ static void pins_come_back_too(void **state) {
   situ_plan *single = NULL; /* with the pin in force, one device alone is no plan */
   situ_solve_options solve = {.size = sizeof(situ_solve_options), .solvers = "single"};
   assert_int_equal(situ_solve(&single, situ_instance_problem(second), &solve, &error), SITU_STATUS_OK);
-  assert_true(!situ_plan_exists(single) || situ_plan_device(single, fc) == 2);
+  assert_true(!plan_exists(single) || situ_plan_device(single, fc) == 2);
   situ_plan_free(single);
   situ_plan_free(again);
   situ_plan_free(plan);
@@ -245,10 +248,10 @@ static void options_that_contradict_are_arguments(void **state) {
 static void outputs_are_probed_without_a_trace(void **state) {
   (void)state;
   situ_error error = {0};
-  assert_int_equal(situ_text_probe("new.json", &error), SITU_STATUS_OK);
+  assert_int_equal(situ_path_check_writable("new.json", &error), SITU_STATUS_OK);
   assert_false(file_exists("new.json"));
-  assert_int_equal(situ_text_probe("no/new.json", &error), SITU_STATUS_IO);
-  assert_int_equal(situ_text_probe(".", &error), SITU_STATUS_IO);
+  assert_int_equal(situ_path_check_writable("no/new.json", &error), SITU_STATUS_IO);
+  assert_int_equal(situ_path_check_writable(".", &error), SITU_STATUS_IO);
   assert_int_equal(mkdir("taken.json", 0700), 0);
   assert_int_equal(situ_text_write("x", "taken.json", &error), SITU_STATUS_IO);
 }
@@ -284,7 +287,7 @@ static void a_call_tells_what_it_finds(void **state) {
   situ_plan *plan = NULL;
   assert_int_equal(situ_place(&plan, &instance, &o, &solve, NULL), SITU_STATUS_OK);
   assert_string_equal(t.levels, "nnnn");
-  assert_non_null(strstr(t.lines[0], situ_costs_source(situ_problem_costs(situ_instance_problem(instance)))));
+  assert_non_null(strstr(t.lines[0], (situ_problem_costs(situ_instance_problem(instance)))->source));
   assert_ptr_equal(strstr(t.lines[1], "bounds: "), t.lines[1]);
   assert_ptr_equal(strstr(t.lines[2], "single: value "), t.lines[2]);
   assert_ptr_equal(strstr(t.lines[3], "heft: value "), t.lines[3]);
@@ -302,11 +305,217 @@ static void a_question_without_an_answer_is_a_warning(void **state) {
   situ_instance *instance = NULL;
   situ_plan *plan = NULL;
   assert_int_equal(situ_place(&plan, &instance, &o, &solve, NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_plan_outcome(plan), SITU_OUTCOME_INFEASIBLE);
+  assert_int_equal(plan->outcome, SITU_OUTCOME_INFEASIBLE);
   assert_string_equal(t.levels, "w");
-  assert_non_null(strstr(t.lines[0], situ_plan_reason(plan)));
+  assert_non_null(strstr(t.lines[0], plan->reason));
   situ_plan_free(plan);
   situ_instance_free(instance);
+}
+
+/* ---- lifetimes ---- */
+
+/* A chain of three operators on a host and a device; every noun is freed as soon as another was made of it. */
+static situ_problem *pose_alone(const situ_problem_options *options) {
+  situ_graph_builder *g;
+  situ_platform_builder *f;
+  situ_graph *graph;
+  situ_platform *machine;
+  situ_costs *costs;
+  situ_problem *problem;
+  situ_operator op = SITU_OPERATOR_INIT;
+  situ_tensor tensor = SITU_TENSOR_INIT;
+  assert_int_equal(situ_graph_builder_new(&g, "chain", NULL), SITU_STATUS_OK);
+  op.dtype = SITU_DTYPE_F32;
+  op.flops = 1000000000;
+  tensor.size_bytes = 1000;
+  for (int32_t v = 0; v < 3; v++) {
+    situ_graph_builder_add_operator(g, &op);
+    if (v > 0) situ_graph_builder_add_use(g, v, situ_graph_builder_add_tensor(g, v - 1, &tensor));
+  }
+  assert_int_equal(situ_graph_freeze(&graph, g, NULL), SITU_STATUS_OK);
+  situ_graph_builder_free(g);
+  assert_int_equal(situ_platform_builder_new(&f, "machine", NULL), SITU_STATUS_OK);
+  for (int32_t d = 0; d < 2; d++) {
+    situ_device device = SITU_DEVICE_INIT;
+    device.name = device.class_name = d == 0 ? "cpu" : "gpu";
+    device.peak_flops[SITU_DTYPE_F32] = d == 0 ? 1e11 : 1e13;
+    device.memory_bytes_per_s = 1e11;
+    device.is_host = d == 0;
+    situ_platform_builder_add_device(f, &device);
+    situ_platform_builder_add_link(f, &(situ_link){d, 1 - d, 1000, 1e10, -1});
+  }
+  assert_int_equal(situ_platform_freeze(&machine, f, NULL), SITU_STATUS_OK);
+  situ_platform_builder_free(f);
+  assert_int_equal(situ_costs_estimate(&costs, graph, machine, NULL, NULL), SITU_STATUS_OK);
+  situ_problem_options own = options ? *options : (situ_problem_options)SITU_PROBLEM_OPTIONS_INIT;
+  situ_costs *secondary = NULL;
+  if (own.max_secondary_ns > 0)
+    assert_int_equal(situ_costs_estimate(&secondary, graph, machine, NULL, NULL), SITU_STATUS_OK);
+  own.secondary_costs = secondary;
+  assert_int_equal(situ_problem_pose(&problem, graph, machine, costs, &own, NULL), SITU_STATUS_OK);
+  situ_costs_free(secondary);
+  situ_costs_free(costs);
+  situ_platform_free(machine);
+  situ_graph_free(graph);
+  return problem;
+}
+
+/* Everything that reads the problem of a plan, which the caller has freed. */
+static void use_all(const situ_plan *plan) {
+  situ_verdict *verdict;
+  situ_explanation *why;
+  situ_plan *again;
+  char *text;
+  assert_string_equal(situ_platform_device_name(situ_problem_platform(situ_plan_problem(plan)), 1), "gpu");
+  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
+  assert_int_equal(verdict->n_found, 0);
+  assert_int_equal(situ_explain(&why, plan, NULL), SITU_STATUS_OK);
+  situ_explanation_free(why);
+  assert_int_equal(situ_report_plan(&text, plan, NULL, SITU_REPORT_TABLE, NULL, NULL), SITU_STATUS_OK);
+  assert_non_null(strstr(text, "chain on machine"));
+  situ_text_free(text);
+  assert_int_equal(situ_write(&text, "csv", plan, NULL), SITU_STATUS_OK);
+  situ_text_free(text);
+  assert_int_equal(situ_replay(&again, plan, NULL), SITU_STATUS_OK);
+  assert_int_equal(again->value_ns, plan->value_ns);
+  situ_plan_free(again);
+  assert_int_equal(situ_report_verdict(&text, verdict, SITU_REPORT_TABLE, NULL, NULL), SITU_STATUS_OK);
+  situ_text_free(text);
+  situ_verdict_free(verdict);
+}
+
+static void a_plan_outlives_all_that_it_was_made_of(void **state) {
+  (void)state;
+  situ_problem *problem = pose_alone(NULL);
+  situ_plan *plan, *given;
+  situ_verdict *verdict;
+  char *text;
+  const int32_t device[] = {0, 1, 1};
+  assert_int_equal(situ_solve(&plan, problem, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_simulate(&given, problem, device, NULL, NULL), SITU_STATUS_OK);
+  situ_problem_free(problem);
+  use_all(plan);
+  situ_plan_free(plan);
+  use_all(given);
+  assert_int_equal(situ_check(&verdict, given, NULL), SITU_STATUS_OK);
+  situ_plan_free(given);
+  assert_int_equal(situ_report_verdict(&text, verdict, SITU_REPORT_TABLE, NULL, NULL),
+                   SITU_STATUS_OK); /* tells of the plan */
+  assert_non_null(strstr(text, "chain on machine"));
+  situ_text_free(text);
+  situ_verdict_free(verdict);
+}
+
+static void secondary_costs_live_as_long_as_a_plan(void **state) {
+  (void)state;
+  situ_problem_options options = SITU_PROBLEM_OPTIONS_INIT;
+  options.execution = SITU_EXECUTION_STREAM;
+  options.overlap = SITU_OVERLAP_NONE;
+  options.max_secondary_ns = 1000000000000;
+  situ_problem *problem = pose_alone(&options);
+  situ_plan *plan;
+  assert_int_equal(situ_solve(&plan, problem, NULL, NULL), SITU_STATUS_OK);
+  situ_problem_free(problem);
+  assert_int_equal(plan->secondary_ns, plan->value_ns); /* the costs are the same */
+  use_all(plan);
+  situ_plan_free(plan);
+}
+
+static void a_front_outlives_its_problem(void **state) {
+  (void)state;
+  situ_problem_options options = SITU_PROBLEM_OPTIONS_INIT;
+  options.execution = SITU_EXECUTION_STREAM;
+  situ_problem *problem = pose_alone(&options);
+  situ_front *front;
+  char *text;
+  situ_solve_options few = {.size = sizeof few, .max_steps = 100};
+  situ_pareto_options points = {.size = sizeof points, .points = 3, .solve = &few};
+  assert_int_equal(situ_pareto(&front, problem, &points, NULL), SITU_STATUS_OK);
+  situ_problem_free(problem);
+  situ_front_summary says = SITU_FRONT_SUMMARY_INIT;
+  assert_true(situ_front_get_summary(front, &says) && says.n_points > 0);
+  use_all(situ_front_plan(front, 0));
+  assert_int_equal(situ_report_pareto(&text, front, NULL, SITU_REPORT_TABLE, NULL, NULL), SITU_STATUS_OK);
+  situ_text_free(text);
+  situ_front_free(front);
+}
+
+static void a_plan_of_an_instance_outlives_it(void **state) {
+  (void)state;
+  static const char *const rules[] = {"not MaxPool=gpu0", "reserve gpu1=1GB"};
+  const situ_problem_options copies = {
+      .size = sizeof copies, .copies = 2, .objective = SITU_OBJECTIVE_THROUGHPUT, .max_latency_ns = INT64_C(1) << 40};
+  const situ_cost_options engine = {.size = sizeof engine, .engine = "onnxruntime", .efficiency = 0.5};
+  const situ_instance_options kinds[] = {{.model = model, .platform = platform},
+                                         {.model = model, .platform = platform, .rules = rules, .n_rules = 2},
+                                         {.model = model, .problem = &copies},
+                                         {.model = model, .cost = &engine, .granularity = SITU_GRANULARITY_LAYER}};
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    situ_instance_options o = kinds[k];
+    o.size = sizeof o;
+    situ_instance *instance;
+    situ_plan *plan = place(&instance, &o, k == 2 ? "tradeoff" : "heft"), *read;
+    situ_verdict *verdict;
+    assert_int_equal(situ_plan_write(plan, instance, "lives.json", NULL), SITU_STATUS_OK);
+    situ_instance_free(instance);
+    situ_plan_free(plan);
+    assert_int_equal(situ_plan_read(&read, &instance, "lives.json", NULL), SITU_STATUS_OK);
+    assert_ptr_equal(situ_plan_problem(read), situ_instance_problem(instance));
+    situ_instance_free(instance);
+    assert_int_equal(situ_check(&verdict, read, NULL), SITU_STATUS_OK);
+    if (verdict->n_found > 0) fail_msg("kind %d: %s", (int)k, situ_verdict_violation(verdict, 0).text);
+    situ_verdict_free(verdict);
+    situ_plan_free(read);
+  }
+}
+
+/* Two models of one size: the numbers of one mean other nodes in the file of the other. */
+static void a_plan_of_another_model_of_its_size_is_refused(void **state) {
+  (void)state;
+  static const char one[] = "{\"situ_graph\": 1, \"operators\": [{\"name\": \"a\", \"flops\": 1000}], \"tensors\": []}";
+  static const char two[] = "{\"situ_graph\": 1, \"operators\": [{\"name\": \"b\", \"flops\": 1000}], \"tensors\": []}";
+  situ_error error = {0};
+  assert_int_equal(situ_text_write(one, "one.json", NULL) + situ_text_write(two, "two.json", NULL), SITU_STATUS_OK);
+  situ_instance *a, *b;
+  situ_plan *plan =
+      place(&a, &(situ_instance_options){.size = sizeof(situ_instance_options), .model = "one.json"}, "single");
+  situ_plan *other =
+      place(&b, &(situ_instance_options){.size = sizeof(situ_instance_options), .model = "two.json"}, "single");
+  assert_int_equal(situ_plan_write(plan, b, "wrong.json", &error), SITU_STATUS_BAD_ARGUMENT);
+  assert_string_equal(error.where, "b");
+  assert_int_equal(situ_plan_write(plan, a, "right.json", &error), SITU_STATUS_OK);
+  situ_plan_free(plan);
+  situ_plan_free(other);
+  situ_instance_free(a);
+  situ_instance_free(b);
+}
+
+/* Plans of one problem that come and go in threads, the last of which frees it. */
+enum { THREADS = 4, ROUNDS = 50 };
+
+static void *come_and_go(void *at) {
+  const int32_t device[] = {0, 1, 1};
+  for (int k = 0; k < ROUNDS; k++) {
+    situ_plan *plan = NULL;
+    if (situ_simulate(&plan, at, device, NULL, NULL) != SITU_STATUS_OK) return at;
+    situ_plan_free(plan);
+  }
+  situ_plan *kept = NULL;
+  return situ_simulate(&kept, at, device, NULL, NULL) == SITU_STATUS_OK ? kept : NULL;
+}
+
+static void plans_of_one_problem_go_in_any_thread(void **state) {
+  (void)state;
+  situ_problem *problem = pose_alone(NULL);
+  pthread_t threads[THREADS];
+  void *kept[THREADS];
+  for (int k = 0; k < THREADS; k++) assert_int_equal(pthread_create(&threads[k], NULL, come_and_go, problem), 0);
+  for (int k = 0; k < THREADS; k++) assert_int_equal(pthread_join(threads[k], &kept[k]), 0);
+  situ_problem_free(problem);
+  for (int k = 0; k < THREADS; k++) {
+    use_all(kept[k]);
+    situ_plan_free(kept[k]);
+  }
 }
 
 int main(void) {
@@ -319,6 +528,12 @@ int main(void) {
       cmocka_unit_test(what_is_wrong_in_a_plan_file_is_input),
       cmocka_unit_test(options_that_contradict_are_arguments),
       cmocka_unit_test(outputs_are_probed_without_a_trace),
+      cmocka_unit_test(a_plan_outlives_all_that_it_was_made_of),
+      cmocka_unit_test(secondary_costs_live_as_long_as_a_plan),
+      cmocka_unit_test(a_front_outlives_its_problem),
+      cmocka_unit_test(a_plan_of_an_instance_outlives_it),
+      cmocka_unit_test(a_plan_of_another_model_of_its_size_is_refused),
+      cmocka_unit_test(plans_of_one_problem_go_in_any_thread),
   };
   return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -14,8 +14,10 @@
 #include "../../lab/lab.h"
 #include "api/granularity.h"
 #include "base/rng.h"
+#include "check/judge.h"
 #include "graph/layers.h"
 #include "read/builtin.h"
+#include "read/reader.h"
 #include "situ.h"
 
 static const char decoder[] =
@@ -195,17 +197,17 @@ static void layers_that_nobody_asked_for_are_split_where_they_have_no_plan(void 
     solve.no_bounds = k == 1 || stopped;
     if (stopped) solve.progress = stop_at_once, solve.context = &stops;
     if (situ_place(&plan, &i, &o, &solve, &error) != SITU_STATUS_OK) fail_msg("%s %s", error.where, error.text);
-    const char *notes = situ_model_notes(situ_instance_model(i));
+    const char *notes = situ_instance_model(i)->notes;
     if (stopped && stops > 0) {
-      assert_int_equal(situ_plan_outcome(plan), SITU_OUTCOME_CANCELLED);
+      assert_int_equal(plan->outcome, SITU_OUTCOME_CANCELLED);
     } else if (asked) {
-      assert_int_equal(situ_plan_outcome(plan), SITU_OUTCOME_INFEASIBLE);
-      assert_non_null(strstr(situ_plan_reason(plan), "no plan that keeps layers whole"));
-      assert_non_null(strstr(situ_problem_scope(situ_instance_problem(i)), "layers whole"));
+      assert_int_equal(plan->outcome, SITU_OUTCOME_INFEASIBLE);
+      assert_non_null(strstr(plan->reason, "no plan that keeps layers whole"));
+      assert_non_null(strstr(situ_instance_problem(i)->scope, "layers whole"));
     } else {
-      assert_true(situ_plan_exists(plan));
+      assert_true(plan_exists(plan));
       assert_int_equal(situ_instance_granularity(i), SITU_GRANULARITY_FUSED);
-      assert_null(strstr(situ_problem_scope(situ_instance_problem(i)), "layers"));
+      assert_null(strstr(situ_instance_problem(i)->scope, "layers"));
       assert_non_null(
           strstr(notes, k == 0 ? "no plan keeps layers whole" : "no plan was found that keeps layers whole"));
       assert_null(strstr(notes, "use --granularity operator"));
@@ -236,9 +238,9 @@ static void a_search_starts_from_the_plan_of_a_file(void **state) {
   solve.solvers = "single"; /* finds nothing better by itself */
   o.start = path;
   assert_int_equal(situ_place(&again, &i, &o, &solve, NULL), SITU_STATUS_OK);
-  assert_true(situ_plan_value_ns(again) == situ_plan_value_ns(good));
-  assert_string_equal(situ_plan_solver(again), "start");
-  assert_true(situ_plan_value_ns(good) < situ_plan_best_single_ns(good));
+  assert_true(again->value_ns == good->value_ns);
+  assert_string_equal(again->solver, "start");
+  assert_true(good->value_ns < good->best_single_ns);
   situ_plan_free(good);
   situ_plan_free(again);
   situ_instance_free(i);
@@ -251,16 +253,18 @@ static void the_checker_names_a_layer_that_is_split(void **state) {
   const situ_problem *p = situ_instance_problem(i);
   int32_t *device = calloc((size_t)p->n_operators, sizeof *device);
   for (int32_t v = p->n_operators / 2; v < p->n_operators; v++) device[v] = 1; /* in the midst of a layer */
-  situ_plan *plan;
+  situ_plan *plan, *bound;
   situ_verdict *verdict;
   assert_int_equal(situ_simulate(&plan, situ_instance_problem(loose), device, NULL, NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_check(&verdict, situ_instance_problem(loose), plan, NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_verdict_n_found(verdict), 0);
+  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
+  assert_int_equal(verdict->n_found, 0);
   situ_verdict_free(verdict);
-  assert_int_equal(situ_check(&verdict, p, plan, NULL), SITU_STATUS_OK);
-  assert_true(situ_verdict_n_found(verdict) > 0);
+  assert_int_equal(situ_simulate(&bound, p, device, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_check(&verdict, bound, NULL), SITU_STATUS_OK);
+  assert_true(verdict->n_found > 0);
   assert_string_equal(situ_verdict_violation(verdict, 0).rule, "granularity");
   situ_verdict_free(verdict);
+  situ_plan_free(bound);
   situ_plan_free(plan);
   free(device);
   situ_instance_free(i);
@@ -313,8 +317,8 @@ static void exact_search_finds_the_best_plan_that_keeps_keys_together(void **sta
     situ_solve_options s = SITU_SOLVE_OPTIONS_INIT;
     s.solvers = "branch_and_bound";
     assert_int_equal(situ_solve(&plan, p, &s, NULL), SITU_STATUS_OK);
-    if (situ_plan_value_ns(plan) != t.min_ns)
-      fail_msg("seed %d: %lld, not %lld", (int)seed, (long long)situ_plan_value_ns(plan), (long long)t.min_ns);
+    if (plan->value_ns != t.min_ns)
+      fail_msg("seed %d: %lld, not %lld", (int)seed, (long long)plan->value_ns, (long long)t.min_ns);
     situ_plan_free(plan);
     arena_free(a);
     situ_problem_free(p);

@@ -1,4 +1,5 @@
 /* What-ifs against problems that are posed by hand with the same change. */
+#include "plan/plan.h"
 #include "situ/what_if.h"
 
 #include <setjmp.h>
@@ -52,7 +53,7 @@ static int64_t value_of(const char *model, const char *platform, const char *unu
   options.unused = &unused;
   options.n_unused = unused != NULL;
   assert_int_equal(situ_place(&plan, &instance, &options, &effort, NULL), SITU_STATUS_OK);
-  int64_t value = situ_plan_value_ns(plan);
+  int64_t value = plan->value_ns;
   situ_plan_free(plan);
   situ_instance_free(instance);
   return value;
@@ -65,7 +66,7 @@ static void a_device_less_and_twice_the_batch_are_what_is_posed_by_hand(void **s
   situ_what_if without = row_of(&a, "without gpu0"), batch = row_of(&a, "batch 2");
   assert_int_equal(without.value_ns, value_of("builtin:vgg16", "cpu+v100-16g", "gpu0"));
   assert_int_equal(without.value_ns, value_of("builtin:vgg16", "cpu", NULL));
-  assert_true(without.value_ns > situ_plan_value_ns(a.plan));
+  assert_true(without.value_ns > a.plan->value_ns);
   assert_int_equal(without.inputs, 1);
   assert_int_equal(batch.value_ns, value_of("builtin:vgg16?batch=2", "cpu+v100-16g", NULL));
   assert_int_equal(batch.inputs, 2);
@@ -79,7 +80,7 @@ static void more_memory_and_faster_links_are_never_worse(void **state) {
   for (int32_t k = 0; k < situ_what_if_count(a.list); k++) {
     situ_what_if w = situ_what_if_at(a.list, k);
     if (strncmp(w.change, "without", 7) == 0 || strncmp(w.change, "batch", 5) == 0) continue;
-    assert_true(w.value_ns <= situ_plan_value_ns(a.plan));
+    assert_true(w.value_ns <= a.plan->value_ns);
     assert_true(w.lower_bound_ns <= w.value_ns);
   }
   asked_free(&a);
@@ -88,9 +89,9 @@ static void more_memory_and_faster_links_are_never_worse(void **state) {
 static void what_does_not_fit_one_memory_is_asked_with_twice_of_it(void **state) {
   (void)state;
   asked a = ask("builtin:llama?layers=2&tokens=1&context=1&ffn=316000", "2*t4-16g"); /* 16.3 GB of weights */
-  assert_true(situ_plan_best_single_ns(a.plan) == SITU_NEVER_NS);
+  assert_true(a.plan->best_single_ns == SITU_NEVER_NS);
   situ_what_if more = row_of(&a, "gpu0 with twice the memory"), without = row_of(&a, "without gpu0");
-  assert_true(more.value_ns <= situ_plan_value_ns(a.plan));
+  assert_true(more.value_ns <= a.plan->value_ns);
   assert_int_equal(without.outcome, SITU_OUTCOME_INFEASIBLE);
   assert_true(without.value_ns == SITU_NEVER_NS);
   asked_free(&a);
@@ -138,7 +139,8 @@ static void measured_times_are_changed_too(void **state) {
   char *table;
   situ_instance *plain;
   assert_int_equal(situ_instance_open(&plain, &options, &error), SITU_STATUS_OK);
-  assert_int_equal(situ_report_costs_csv(&table, situ_instance_problem(plain), NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_report_costs(&table, situ_instance_problem(plain), SITU_REPORT_CSV, NULL, NULL),
+                   SITU_STATUS_OK);
   assert_int_equal(situ_text_write(table, path, NULL), SITU_STATUS_OK);
   options.cost = &cost;
   if (situ_place(&a.plan, &a.instance, &options, &effort, &error) != SITU_STATUS_OK ||
@@ -151,7 +153,7 @@ static void measured_times_are_changed_too(void **state) {
     if (strncmp(w.change, "batch", 5) == 0) fail_msg("%s", w.change);
   }
   assert_non_null(fast.change);
-  assert_true(fast.value_ns <= situ_plan_value_ns(a.plan));
+  assert_true(fast.value_ns <= a.plan->value_ns);
   remove(path);
   situ_text_free(table);
   situ_instance_free(plain);

@@ -53,6 +53,17 @@ static void many_arrays_are_made_at_once_or_the_first_that_fails_is_told(void **
   arena_free(a);
 }
 
+static void an_arena_lives_as_long_as_one_that_holds_it(void **state) {
+  (void)state;
+  arena *a = arena_new(), *b = arena_new(), *c = arena_new();
+  char *text = arena_string(a, "held");
+  assert_true(arena_hold(b, a) && arena_hold(c, a) && arena_hold(c, b));
+  arena_free(a);
+  arena_free(b);
+  assert_string_equal(text, "held");
+  arena_free(c); /* leak checks and AddressSanitizer see that nothing is left, or freed twice */
+}
+
 static void arena_refuses_sizes_that_overflow(void **state) {
   (void)state;
   arena *a = arena_new();
@@ -438,6 +449,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(arena_releases_to_its_mark),
       cmocka_unit_test(many_arrays_are_made_at_once_or_the_first_that_fails_is_told),
+      cmocka_unit_test(an_arena_lives_as_long_as_one_that_holds_it),
       cmocka_unit_test(arena_refuses_sizes_that_overflow),
       cmocka_unit_test(map_finds_what_was_put_and_nothing_else),
       cmocka_unit_test(saturation_holds_at_the_edges),

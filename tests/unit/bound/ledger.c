@@ -228,8 +228,8 @@ static void add_problem(tally *sum, const family *f, int32_t k) {
   if (other) {
     situ_problem_options options = f->options;
     options.size = sizeof options;
-    options.other_costs = other;
-    options.max_other_ns = 12 * l.graph->n_operators;
+    options.secondary_costs = other;
+    options.max_secondary_ns = 12 * l.graph->n_operators;
     situ_error error;
     if (situ_problem_pose(&p, l.graph, l.platform, l.costs, &options, &error)) fail_msg("%s", error.text);
   }
@@ -238,7 +238,7 @@ static void add_problem(tally *sum, const family *f, int32_t k) {
   for (int32_t d = 0; d < o.n_devices && f->all_pinned; d++) l.unused[d] = false;
   for (int32_t d = 0; d < o.n_devices && f->no_host; d++) l.platform->devices[d].is_host = false;
   if (fine || f->manner != AS_DRAWN || f->all_pinned || f->no_host) p = change_numbers(&l, f, fine, k);
-  if (!situ_problem_conflict(p)) add_bounds(sum, p, small ? brute_force(p, NULL) : SITU_NEVER_NS, f, o.seed, fine);
+  if (!p->conflict) add_bounds(sum, p, small ? brute_force(p, NULL) : SITU_NEVER_NS, f, o.seed, fine);
   if (p != l.problem) situ_problem_free(p);
   lab_free(&l);
   situ_costs_free(other);

@@ -118,7 +118,7 @@ static void the_bound_is_never_above_the_optimum(void **state) {
   int32_t n_equal = 0, n_held = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
     lab l = random_lab(seed, 6);
-    if (!situ_problem_conflict(l.problem)) {
+    if (!l.problem->conflict) {
       int64_t optimum_ns = brute_force(l.problem, NULL);
       for (int32_t known = 0; known < 2; known++) { /* without and with a plan to prove */
         arena *a = arena_new();

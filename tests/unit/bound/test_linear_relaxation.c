@@ -17,6 +17,7 @@
 #include "bound/bound.h"
 #include "bound/latency_program.h"
 #include "bound/linear_relaxation.h"
+#include "check/judge.h"
 #include "lp/lp.h"
 #include "situ/plan.h"
 #include "situ/solve.h"
@@ -95,10 +96,10 @@ static void expect_verified(const situ_problem *p, const int32_t *device, const 
   assert_true(certificate_copy(&plan->proof, proof, plan->arena));
   plan->proof.bound = plan->bound = "linear_relaxation";
   plan->lower_bound_ns = proof->lower_ns;
-  assert_int_equal(situ_check(&verdict, p, plan, NULL), SITU_STATUS_OK);
-  if (situ_verdict_verified_ns(verdict) != proof->lower_ns)
-    fail_msg("seed %llu: %lld of %lld ns verified", (unsigned long long)seed,
-             (long long)situ_verdict_verified_ns(verdict), (long long)proof->lower_ns);
+  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
+  if (verdict->verified_ns != proof->lower_ns)
+    fail_msg("seed %llu: %lld of %lld ns verified", (unsigned long long)seed, (long long)verdict->verified_ns,
+             (long long)proof->lower_ns);
   situ_verdict_free(verdict);
   situ_plan_free(plan);
 }

@@ -208,8 +208,8 @@ static void a_limit_by_other_costs_prices_a_detour(void **state) {
                             .execution = SITU_EXECUTION_STREAM,
                             .overlap = SITU_OVERLAP_NONE,
                             .keep_together = together,
-                            .other_costs = other,
-                            .max_other_ns = 50};
+                            .secondary_costs = other,
+                            .max_secondary_ns = 50};
   situ_problem *p;
   assert_int_equal(situ_problem_pose(&p, s.graph, s.platform, s.costs, &o, NULL), SITU_STATUS_OK);
   bound_is(p, 53);

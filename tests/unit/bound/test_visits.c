@@ -15,6 +15,7 @@
 #include "base/rng.h"
 #include "bound/bound.h"
 #include "chain/visit_chain.h"
+#include "check/judge.h"
 #include "cost/cost_models.h"
 #include "graph/builder.h"
 #include "situ/plan.h"
@@ -40,10 +41,10 @@ static int64_t judged(const situ_problem *p, const certificate *proof, bool *obj
   plan->proof = *proof;
   plan->proof.bound = plan->bound = "visits";
   plan->lower_bound_ns = proof->lower_ns;
-  assert_int_equal(situ_check(&verdict, p, plan, NULL), SITU_STATUS_OK);
-  int64_t found = situ_verdict_verified_ns(verdict);
+  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
+  int64_t found = verdict->verified_ns;
   *objected = false;
-  for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++)
+  for (int32_t i = 0; i < verdict->n_kept; i++)
     *objected |= strcmp(situ_verdict_violation(verdict, i).rule, "certificate") == 0;
   situ_verdict_free(verdict);
   situ_plan_free(plan);

@@ -55,11 +55,11 @@ static bool draw(chained *c, uint64_t seed, int32_t min, int32_t most, bool limi
   if (limited) {
     situ_problem_options options = problem_options_of(c->l.problem);
     c->other = other_costs_of(&c->l, &r);
-    options.other_costs = c->other;
-    options.max_other_ns = 1 + (int64_t)rng_below(&r, 15 * c->l.graph->n_operators);
+    options.secondary_costs = c->other;
+    options.max_secondary_ns = 1 + (int64_t)rng_below(&r, 15 * c->l.graph->n_operators);
     assert_int_equal(situ_problem_pose(&c->p, c->l.graph, c->l.platform, c->l.costs, &options, NULL), SITU_STATUS_OK);
   }
-  if (situ_problem_conflict(c->p)) return false;
+  if (c->p->conflict) return false;
   c->a = arena_new();
   assert_int_equal(branch_chain_find(&c->chain, c->p, c->a, NULL), SITU_STATUS_OK);
   return true;

@@ -2,6 +2,7 @@
 #include "../../lab/proved.h"
 #include "../../lab/tier.h"
 #include "../scenario.h"
+#include "check/judge.h"
 
 /* Two operators without a tensor between them: 6 and 4 ns on d0, 3 and 8 ns on d1; 10 bytes of weights each. */
 static scenario two(situ_execution execution, int64_t room_bytes) {
@@ -25,13 +26,13 @@ static int64_t judged(const scenario *s, const certificate *c, int64_t lower_ns,
   plan->lower_bound_ns = lower_ns;
   plan->bound = "area_price";
   plan->outcome = outcome;
-  assert_int_equal(situ_check(&verdict, s->problem, plan, NULL), SITU_STATUS_OK);
-  snprintf(said, 512, "%s", situ_verdict_unverified(verdict));
-  for (int32_t i = situ_verdict_n_violations(verdict) - 1; i >= 0; i--) {
+  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
+  snprintf(said, 512, "%s", verdict->unverified);
+  for (int32_t i = verdict->n_kept - 1; i >= 0; i--) {
     situ_violation v = situ_verdict_violation(verdict, i);
     if (strcmp(v.rule, "certificate") == 0 || outcome == SITU_OUTCOME_INFEASIBLE) snprintf(said, 512, "%s", v.text);
   }
-  int64_t found = situ_verdict_verified_ns(verdict);
+  int64_t found = verdict->verified_ns;
   situ_verdict_free(verdict);
   situ_plan_free(plan);
   return found;
@@ -225,8 +226,8 @@ static scenario three(const char *kind, situ_costs **other) {
                             .execution = pipeline ? SITU_EXECUTION_PIPELINE : SITU_EXECUTION_STREAM,
                             .objective = pipeline ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY,
                             .overlap = pipeline ? SITU_OVERLAP_DEFAULT : SITU_OVERLAP_NONE,
-                            .other_costs = pipeline ? NULL : *other,
-                            .max_other_ns = pipeline ? 0 : 1000};
+                            .secondary_costs = pipeline ? NULL : *other,
+                            .max_secondary_ns = pipeline ? 0 : 1000};
   assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, &o, NULL), SITU_STATUS_OK);
   return s;
 }
@@ -304,8 +305,8 @@ static void the_price_of_a_limit_fits_whatever_the_limit(void **state) {
       situ_problem_options o = {.size = sizeof o,
                                 .execution = SITU_EXECUTION_STREAM,
                                 .overlap = SITU_OVERLAP_NONE,
-                                .other_costs = other,
-                                .max_other_ns = most[i]};
+                                .secondary_costs = other,
+                                .max_secondary_ns = most[i]};
       assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, &o, NULL), SITU_STATUS_OK);
       certificate c = proved_lists("unit_chain", "chain 0 1 2; byte_prices 0 0; other_price 0", s.arena);
       list_of(&c, "other_price")->values[0] = (int64_t)1 << bits;

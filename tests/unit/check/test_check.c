@@ -1,5 +1,6 @@
 /* The judge: simulated plans pass, and each kind of damage is found under its rule. */
 #include "../scenario.h"
+#include "check/judge.h"
 #include "graph/builder.h"
 
 static const situ_problem_options stream_link = {.size = sizeof(situ_problem_options),
@@ -8,11 +9,11 @@ static const situ_problem_options stream_none = {
     .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
 
 /* The rules that a plan breaks, joined by blanks, each once, in order of appearance. */
-static const char *broken_rules(char into[256], const situ_problem *problem, const situ_plan *plan) {
+static const char *broken_rules(char into[256], const situ_plan *plan) {
   situ_verdict *verdict;
   into[0] = '\0';
-  assert_int_equal(situ_check(&verdict, problem, plan, NULL), SITU_STATUS_OK);
-  for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++) {
+  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
+  for (int32_t i = 0; i < verdict->n_kept; i++) {
     const char *rule = situ_verdict_violation(verdict, i).rule;
     assert_true(strlen(situ_verdict_violation(verdict, i).text) > 10);
     if (strstr(into, rule)) continue;
@@ -56,7 +57,7 @@ static void simulated_plans_pass(void **state) {
       situ_plan *plan = plan_of(&s, device, order);
       simulation found = simulator_run(s.simulator, &(placement){.device = device, .order = order}, true);
       char rules[256];
-      broken_rules(rules, s.problem, plan);
+      broken_rules(rules, plan);
       if (plan->value_ns == SITU_NEVER_NS) {
         assert_true(strstr(rules, "contiguity") || strstr(rules, "schedule") || strstr(rules, "call"));
         broken++;
@@ -93,7 +94,7 @@ static scenario damaged(const situ_problem_options *options, situ_plan **plan) {
   int32_t device[] = {0, 1, 2, 0};
   *plan = plan_of(&s, device, NULL);
   char rules[256];
-  assert_string_equal(broken_rules(rules, s.problem, *plan), "");
+  assert_string_equal(broken_rules(rules, *plan), "");
   assert_int_equal((*plan)->value_ns, 16);
   assert_int_equal((*plan)->n_transfers, 3);
   return s;
@@ -147,7 +148,7 @@ static void damage_is_found_under_its_rule(void **state) {
     scenario s = damaged(i % 2 ? &stream_link : &stream_none, &plan);
     char rules[256];
     rows[i / 2].damage(plan);
-    if (!strstr(broken_rules(rules, s.problem, plan), rows[i / 2].rule))
+    if (!strstr(broken_rules(rules, plan), rows[i / 2].rule))
       fail_msg("damage %d: '%s' is broken, expected '%s'", (int)(i / 2), rules, rows[i / 2].rule);
     situ_plan_free(plan);
     scenario_free(&s);
@@ -170,17 +171,17 @@ static void links_are_watched(void **state) {
   situ_plan *plan = plan_of(&s, device, NULL); /* 1..4 and 4..7 */
   plan->transfers[1].start_ns = 1;
   plan->transfers[1].finish_ns = 4;
-  broken_rules(rules, s.problem, plan);
+  broken_rules(rules, plan);
   assert_non_null(strstr(rules, "overlap"));
   plan->transfers[0].start_ns = 4;
   plan->transfers[0].finish_ns = 7;
-  assert_string_equal(broken_rules(rules, s.problem, plan), "queue");
+  assert_string_equal(broken_rules(rules, plan), "queue");
   situ_plan_free(plan);
   int32_t together[] = {0, 0};
   plan = plan_of(&s, together, NULL);
   plan->n_transfers = 1;
   plan->transfers = &(situ_transfer){.tensor = 0, .link = 0, .to_memory = 1, .start_ns = 1, .finish_ns = 4};
-  broken_rules(rules, s.problem, plan);
+  broken_rules(rules, plan);
   assert_non_null(strstr(rules, "transfer"));
   situ_plan_free(plan);
   scenario_free(&s);
@@ -196,7 +197,7 @@ static void memory_over_its_capacity_is_found(void **state) {
   char rules[256];
   situ_plan *plan = plan_of(&s, device, NULL);
   assert_int_equal(plan->uses[0].memory_bytes, 12);
-  assert_string_equal(broken_rules(rules, s.problem, plan), "memory");
+  assert_string_equal(broken_rules(rules, plan), "memory");
   situ_plan_free(plan);
   scenario_free(&s);
 }
@@ -227,7 +228,7 @@ static void wishes_are_watched(void **state) {
   const char *expected[] = {"", "pin", "unused", "colocation"};
   for (int i = 0; i < 4; i++) {
     situ_plan *plan = plan_of(&s, device[i], NULL);
-    assert_string_equal(broken_rules(rules, s.problem, plan), expected[i]);
+    assert_string_equal(broken_rules(rules, plan), expected[i]);
     situ_plan_free(plan);
   }
   scenario_free(&s);
@@ -253,7 +254,7 @@ static void parted_kernels_are_found(void **state) {
   char rules[256];
   for (int i = 0; i < 4; i++) {
     situ_plan *plan = plan_of(&s, device[i], NULL);
-    assert_string_equal(broken_rules(rules, s.problem, plan), expected[i]);
+    assert_string_equal(broken_rules(rules, plan), expected[i]);
     situ_plan_free(plan);
   }
   scenario_free(&s);
@@ -283,9 +284,9 @@ static void violations_are_counted_beyond_those_kept(void **state) {
   s.simulator = simulator_new(s.problem, s.arena);
   situ_plan *plan = plan_of(&s, device, NULL);
   situ_verdict *verdict;
-  assert_int_equal(situ_check(&verdict, s.problem, plan, NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_verdict_n_violations(verdict), 100);
-  assert_int_equal(situ_verdict_n_found(verdict), 300);
+  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
+  assert_int_equal(verdict->n_kept, 100);
+  assert_int_equal(verdict->n_found, 300);
   assert_string_equal(situ_verdict_violation(verdict, 0).rule, "pin");
   situ_verdict_free(verdict);
   situ_plan_free(plan);
@@ -308,21 +309,21 @@ static void calls_are_watched(void **state) {
   char rules[256];
   situ_plan *plan = scenario_plan(&s, &(placement){.device = device, .call = call});
   assert_int_equal(plan->value_ns, 8); /* 2 operators + 2 bytes out, 2 bytes in + 2 operators */
-  assert_string_equal(broken_rules(rules, s.problem, plan), "");
+  assert_string_equal(broken_rules(rules, plan), "");
   s.problem->max_calls = 2;
-  assert_string_equal(broken_rules(rules, s.problem, plan), "");
+  assert_string_equal(broken_rules(rules, plan), "");
   s.problem->max_calls = 1;
-  assert_string_equal(broken_rules(rules, s.problem, plan), "call");
+  assert_string_equal(broken_rules(rules, plan), "call");
   s.problem->max_calls = INT32_MAX;
   plan->start_ns[2] = 3;
-  assert_string_equal(broken_rules(rules, s.problem, plan), "precedence");
+  assert_string_equal(broken_rules(rules, plan), "precedence");
   plan->call[1] = 1;
   plan->call[2] = 0;
-  assert_string_equal(broken_rules(rules, s.problem, plan), "call");
+  assert_string_equal(broken_rules(rules, plan), "call");
   plan->call[0] = -1;
-  assert_string_equal(broken_rules(rules, s.problem, plan), "call");
+  assert_string_equal(broken_rules(rules, plan), "call");
   plan->call = NULL;
-  assert_string_equal(broken_rules(rules, s.problem, plan), "schedule");
+  assert_string_equal(broken_rules(rules, plan), "schedule");
   situ_plan_free(plan);
   scenario_free(&s);
 }
@@ -346,9 +347,9 @@ static void contiguity_is_watched(void **state) {
     char rules[256];
     situ_plan *plan = plan_of(&s, device, NULL);
     plan->value_ns = 5;
-    assert_string_equal(broken_rules(rules, s.problem, plan), is_free ? "" : "contiguity");
+    assert_string_equal(broken_rules(rules, plan), is_free ? "" : "contiguity");
     plan->value_ns = 6;
-    assert_non_null(strstr(broken_rules(rules, s.problem, plan), "value"));
+    assert_non_null(strstr(broken_rules(rules, plan), "value"));
     situ_plan_free(plan);
     scenario_free(&s);
   }

@@ -1,5 +1,6 @@
 /* What a plan says of other plans and of uncertain costs: what is recomputed of it, what cannot be true. */
 #include "check/check_claims.h"
+#include "check/judge.h"
 
 #include <math.h>
 
@@ -29,23 +30,23 @@ static situ_plan *plan_on(scenario *s, int32_t a, int32_t b, int32_t c, int32_t 
 }
 
 /* The first violation, "RULE: TEXT", "" for none; how many there are. */
-static int64_t judged(const scenario *s, const situ_plan *plan, bool strictly, char said[600], const char *recomputed,
+static int64_t judged(const situ_plan *plan, bool strictly, char said[600], const char *recomputed,
                       const char *unchecked) {
   situ_verdict *verdict;
-  assert_int_equal(situ_check(&verdict, s->problem, plan, NULL), SITU_STATUS_OK);
-  if (recomputed) assert_string_equal(situ_verdict_recomputed(verdict), recomputed);
-  if (unchecked) assert_string_equal(situ_verdict_unchecked(verdict), unchecked);
+  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
+  if (recomputed) assert_string_equal(judge_claims(verdict->recomputed), recomputed);
+  if (unchecked) assert_string_equal(judge_claims(verdict->unchecked), unchecked);
   if (strictly) situ_verdict_require_proof(verdict);
   situ_violation first = situ_verdict_violation(verdict, 0);
   snprintf(said, 600, "%s%s%s", first.rule, *first.rule ? ": " : "", first.text);
-  int64_t n = situ_verdict_n_found(verdict);
+  int64_t n = verdict->n_found;
   situ_verdict_free(verdict);
   return n;
 }
 
-static void is_said(const scenario *s, const situ_plan *plan, const char *expected) {
+static void is_said(const situ_plan *plan, const char *expected) {
   char said[600];
-  judged(s, plan, false, said, NULL, NULL);
+  judged(plan, false, said, NULL, NULL);
   if (strcmp(said, expected) != 0) fail_msg("'%s' instead of '%s'", said, expected);
 }
 
@@ -54,36 +55,36 @@ static void a_plan_that_is_shown_is_compared_with_the_claim(void **state) {
   scenario s = two_ways(NULL);
   char said[600];
   situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
-  is_said(&s, plan, "");
-  assert_int_equal(judged(&s, plan, true, said, "", ""), 0);
+  is_said(plan, "");
+  assert_int_equal(judged(plan, true, said, "", ""), 0);
   plan->best_found = plan_on(&s, 0, 1, 1, 1); /* two tensors go to d1, one of no bytes */
   plan->best_found_ns = 20;
   plan->best_found_handovers = 2;
-  assert_int_equal(judged(&s, plan, true, said, "best_found", ""), 0);
+  assert_int_equal(judged(plan, true, said, "best_found", ""), 0);
   plan->best_found_handovers = 1;
-  is_said(&s, plan, "claim: best_found: 1 hand-overs are said; that plan has 2");
+  is_said(plan, "claim: best_found: 1 hand-overs are said; that plan has 2");
   plan->best_found_handovers = 0;
-  is_said(&s, plan, "claim: best_found: 0 hand-overs are said; that plan has 2");
+  is_said(plan, "claim: best_found: 0 hand-overs are said; that plan has 2");
   plan->best_found_handovers = 2;
   plan->best_found_ns = 21;
-  is_said(&s, plan, "claim: best_found: the value is said to be 21 ns; that plan has 20 ns");
+  is_said(plan, "claim: best_found: the value is said to be 21 ns; that plan has 20 ns");
   plan->best_found_ns = 20;
   plan->best_found->value_ns = 19; /* the judge of values says so too */
-  assert_int_equal(judged(&s, plan, false, said, "best_found", ""), 2);
+  assert_int_equal(judged(plan, false, said, "best_found", ""), 2);
   assert_string_equal(said, "value: best_found: the plan states 19 ns; its operators and transfers give 20 ns");
   plan->best_found->value_ns = 20;
   plan->best_found->start_ns[3]++;
-  assert_int_not_equal(judged(&s, plan, false, said, "best_found", ""), 0);
+  assert_int_not_equal(judged(plan, false, said, "best_found", ""), 0);
   assert_non_null(strstr(said, ": best_found: "));
   plan->best_found->start_ns[3]--;
   plan->best_found->device[1] = 2;
-  is_said(&s, plan, "placement: best_found: b is on device 2; there are devices 0 to 1");
+  is_said(plan, "placement: best_found: b is on device 2; there are devices 0 to 1");
   plan->best_found->device[1] = 1;
-  plan->without_form = plan_on(&s, 0, 1, 0, 0);
-  plan->without_form_ns = 20;
-  assert_int_equal(judged(&s, plan, true, said, "best_found, without_form_ns", ""), 0);
-  plan->without_form_ns = 22;
-  is_said(&s, plan, "claim: without_form_ns: the value is said to be 22 ns; that plan has 20 ns");
+  plan->unrestricted = plan_on(&s, 0, 1, 0, 0);
+  plan->unrestricted_ns = 20;
+  assert_int_equal(judged(plan, true, said, "best_found, without_form_ns", ""), 0);
+  plan->unrestricted_ns = 22;
+  is_said(plan, "claim: without_form_ns: the value is said to be 22 ns; that plan has 20 ns");
   situ_plan_free(plan);
   scenario_free(&s);
 }
@@ -97,7 +98,7 @@ static void a_plan_that_is_shown_keeps_the_pins(void **state) {
   plan->best_found = plan_on(&s, 0, 1, 0, 0);
   plan->best_found_ns = 20;
   plan->best_found_handovers = 1;
-  is_said(&s, plan, "pin: best_found: b is on d1; it is pinned to d0");
+  is_said(plan, "pin: best_found: b is on d1; it is pinned to d0");
   situ_plan_free(plan);
   scenario_free(&s);
 }
@@ -116,7 +117,7 @@ static void devices_of_one_memory_hand_over(void **state) {
   plan->best_found = scenario_plan(&s, &(placement){.device = (int32_t[]){0, 1}});
   plan->best_found_ns = 10;
   plan->best_found_handovers = 1;
-  is_said(&s, plan, "");
+  is_said(plan, "");
   situ_plan_free(plan);
   scenario_free(&s);
 }
@@ -138,7 +139,7 @@ static void what_takes_no_time_is_not_handed_over(void **state) {
   for (int32_t n = 0; n < 3; n++) { /* the one of no bytes remains */
     char said[600];
     plan->best_found_handovers = n;
-    assert_int_equal(judged(&s, plan, false, said, "best_found", ""), n != 1);
+    assert_int_equal(judged(plan, false, said, "best_found", ""), n != 1);
   }
   situ_plan_free(plan);
   scenario_free(&s);
@@ -151,19 +152,19 @@ static void a_claim_that_is_not_shown_is_not_checked(void **state) {
   situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
   plan->best_found_ns = 40;
   plan->best_found_handovers = 7;
-  assert_int_equal(judged(&s, plan, false, said, "", "best_found"), 0);
-  assert_int_equal(judged(&s, plan, true, said, NULL, NULL), 1);
+  assert_int_equal(judged(plan, false, said, "", "best_found"), 0);
+  assert_int_equal(judged(plan, true, said, NULL, NULL), 1);
   assert_string_equal(said, "proof: best_found: what the plan file says of it cannot be recomputed");
-  plan->without_form_ns = 54;
-  assert_int_equal(judged(&s, plan, false, said, "", "best_found, without_form_ns"), 0);
+  plan->unrestricted_ns = 54;
+  assert_int_equal(judged(plan, false, said, "", "best_found, without_form_ns"), 0);
   plan->robustness.size = sizeof plan->robustness;
-  judged(&s, plan, false, said, "", "best_found, without_form_ns, robustness");
+  judged(plan, false, said, "", "best_found, without_form_ns, robustness");
   plan->best_found_handovers = -1;
-  judged(&s, plan, false, said, "", "without_form_ns, robustness");
-  plan->without_form_ns = SITU_NEVER_NS;
-  judged(&s, plan, false, said, "", "robustness");
+  judged(plan, false, said, "", "without_form_ns, robustness");
+  plan->unrestricted_ns = SITU_NEVER_NS;
+  judged(plan, false, said, "", "robustness");
   plan->best_found_handovers = 0;
-  judged(&s, plan, false, said, "", "best_found, robustness");
+  judged(plan, false, said, "", "best_found, robustness");
   situ_plan_free(plan);
   scenario_free(&s);
 }
@@ -175,28 +176,28 @@ static void values_of_other_plans_are_between_bound_and_value(void **state) {
   plan->lower_bound_ns = 10;
   plan->best_found_handovers = 1;
   plan->best_found_ns = 10;
-  is_said(&s, plan, "");
+  is_said(plan, "");
   plan->best_found_ns = 9;
-  is_said(&s, plan, "claim: best_found is 9 ns; no plan is below the lower bound, 10 ns");
+  is_said(plan, "claim: best_found is 9 ns; no plan is below the lower bound, 10 ns");
   plan->best_found_ns = 55; /* the same value with more hand-overs */
-  is_said(&s, plan, "");
+  is_said(plan, "");
   plan->best_found_ns = 56;
-  is_said(&s, plan, "claim: best_found is 56 ns; expected no more than the value of the plan, 55 ns");
+  is_said(plan, "claim: best_found is 56 ns; expected no more than the value of the plan, 55 ns");
   plan->best_found_handovers = -1;
-  is_said(&s, plan, "");
-  plan->without_form_ns = 10;
-  is_said(&s, plan, "");
-  plan->without_form_ns = 9;
-  is_said(&s, plan, "claim: without_form_ns is 9 ns; no plan is below the lower bound, 10 ns");
-  plan->without_form_ns = 54;
-  is_said(&s, plan, "");
-  plan->without_form_ns = 55; /* then the form costs nothing, and there is nothing to say */
-  is_said(&s, plan, "claim: without_form_ns is 55 ns; expected less than the value of the plan, 55 ns");
+  is_said(plan, "");
+  plan->unrestricted_ns = 10;
+  is_said(plan, "");
+  plan->unrestricted_ns = 9;
+  is_said(plan, "claim: without_form_ns is 9 ns; no plan is below the lower bound, 10 ns");
+  plan->unrestricted_ns = 54;
+  is_said(plan, "");
+  plan->unrestricted_ns = 55; /* then the form costs nothing, and there is nothing to say */
+  is_said(plan, "claim: without_form_ns is 55 ns; expected less than the value of the plan, 55 ns");
   situ_plan_free(plan);
   plan = plan_new(s.problem); /* no plan was found: nothing to compare with */
   plan->best_found_handovers = 0;
   plan->best_found_ns = 56;
-  is_said(&s, plan, "placement: the plan has no placement; its outcome is limit");
+  is_said(plan, "placement: the plan has no placement; its outcome is limit");
   situ_plan_free(plan);
   scenario_free(&s);
 }
@@ -208,33 +209,33 @@ static void times_are_those_of_the_problem(void **state) {
   scenario s = two_ways(NULL);
   situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
   plan->latency_ns = 55;
-  is_said(&s, plan, period);
+  is_said(plan, period);
   plan->latency_ns = SITU_NEVER_NS;
   plan->period_ns = 55;
-  is_said(&s, plan, period);
+  is_said(plan, period);
   plan->period_ns = SITU_NEVER_NS;
-  plan->other_ns = 55;
-  is_said(&s, plan, "claim: other_ns is of a limit by other costs; there is none");
+  plan->secondary_ns = 55;
+  is_said(plan, "claim: other_ns is of a limit by other costs; there is none");
   situ_plan_free(plan);
   situ_problem *own = s.problem;
   situ_costs *other = costs_copies(s.costs, 1);
   situ_problem_options limited = {.size = sizeof limited,
                                   .execution = SITU_EXECUTION_STREAM,
                                   .overlap = SITU_OVERLAP_NONE,
-                                  .other_costs = other,
-                                  .max_other_ns = 60};
+                                  .secondary_costs = other,
+                                  .max_secondary_ns = 60};
   assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, &limited, NULL), SITU_STATUS_OK);
   s.simulator = simulator_new(s.problem, s.arena);
   plan = plan_on(&s, 0, 0, 0, 0);
-  assert_int_equal(plan->other_ns, 55);
-  is_said(&s, plan, "");
+  assert_int_equal(plan->secondary_ns, 55);
+  is_said(plan, "");
   situ_plan_free(plan);
   situ_problem_free(own);
   scenario_free(&s);
   situ_costs_free(other);
   s = two_ways(&(situ_problem_options){.max_period_ns = 55});
   plan = plan_on(&s, 0, 0, 0, 0);
-  is_said(&s, plan, "");
+  is_said(plan, "");
   situ_plan_free(plan);
   scenario_free(&s);
 }
@@ -311,15 +312,15 @@ static void draws_say_what_draws_can(void **state) {
       r->regret_ns = (int64_t)rows[i].value;
     else
       *of[rows[i].what] = rows[i].value;
-    judged(&s, plan, false, said, "", "robustness");
+    judged(plan, false, said, "", "robustness");
     if (*rows[i].expected) snprintf(expected, sizeof expected, "claim: robustness: expected %s", rows[i].expected);
     if (strcmp(said, expected) != 0) fail_msg("row %d: '%s'", (int)i, said);
   }
   plan->robustness = good;
   plan->robustness.flip_what[0] = 0;
-  is_said(&s, plan, "claim: robustness: expected a flip_factor from 1/16 to 16 and its flip_what, or neither");
+  is_said(plan, "claim: robustness: expected a flip_factor from 1/16 to 16 and its flip_what, or neither");
   plan->robustness.flip_factor = 0;
-  is_said(&s, plan, "");
+  is_said(plan, "");
   situ_plan_free(plan);
   scenario_free(&s);
 }
@@ -331,29 +332,29 @@ static void a_single_device_is_preferred_to_a_split(void **state) {
   situ_plan *plan = plan_on(&s, 0, 1, 0, 0);
   plan->robustness = good;
   plan->robustness.preferred = true;
-  is_said(&s, plan, "claim: robustness: expected a plan on one device, which was preferred");
+  is_said(plan, "claim: robustness: expected a plan on one device, which was preferred");
   situ_plan_free(plan);
   plan = plan_on(&s, 0, 0, 0, 0);
   plan->robustness = good;
   plan->robustness.preferred = true;
-  is_said(&s, plan, "");
+  is_said(plan, "");
   plan->compared = plan_on(&s, 0, 1, 0, 0);
-  is_said(&s, plan, "");
+  is_said(plan, "");
   plan->compared->value_ns = 21;
-  is_said(&s, plan, "value: robustness: the plan states 21 ns; its operators and transfers give 20 ns");
+  is_said(plan, "value: robustness: the plan states 21 ns; its operators and transfers give 20 ns");
   for (int32_t v = 0; v < 4; v++) { /* whichever of them is elsewhere */
     situ_plan *split = plan_on(&s, v == 0, v == 1, v == 2, v == 3);
     split->robustness = plan->robustness;
-    is_said(&s, split, "claim: robustness: expected a plan on one device, which was preferred");
+    is_said(split, "claim: robustness: expected a plan on one device, which was preferred");
     situ_plan_free(split);
   }
   situ_plan *none = plan_new(s.problem);
   none->robustness = plan->robustness;
   none->best_single_device = 0;
-  is_said(&s, none, "placement: the plan has no placement; its outcome is limit");
+  is_said(none, "placement: the plan has no placement; its outcome is limit");
   situ_plan_free(none);
   plan->best_single_device = -1;
-  assert_int_not_equal(judged(&s, plan, false, said, "", "robustness"), 0);
+  assert_int_not_equal(judged(plan, false, said, "", "robustness"), 0);
   assert_string_equal(said, "claim: robustness: expected a single device to compare with");
   situ_plan_free(plan);
   scenario_free(&s);
@@ -376,13 +377,13 @@ static void draws_are_repeated_from_the_seed(void **state) {
                                  &(placement){.device = plan->device, .order = plan->order},
                                  &(placement){.device = single}, 1.5, 50, 5 + ahead, &b, s.arena));
       plan->robustness.regret_ns += spoilt;
-      assert_int_equal(situ_check(&verdict, s.problem, plan, NULL), SITU_STATUS_OK);
-      assert_int_equal(situ_verdict_n_found(verdict), 0);
-      assert_int_equal(situ_verdict_recompute(verdict, s.problem, plan, NULL), SITU_STATUS_OK);
+      assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
+      assert_int_equal(verdict->n_found, 0);
+      assert_int_equal(situ_verdict_recompute(verdict, NULL), SITU_STATUS_OK);
       bool same = ahead < 2 && !spoilt;
-      assert_int_equal(situ_verdict_n_found(verdict), !same);
-      assert_string_equal(situ_verdict_recomputed(verdict), "robustness");
-      assert_string_equal(situ_verdict_unchecked(verdict), "");
+      assert_int_equal(verdict->n_found, !same);
+      assert_string_equal(judge_claims(verdict->recomputed), "robustness");
+      assert_string_equal(judge_claims(verdict->unchecked), "");
       situ_verdict_free(verdict);
       situ_plan_free(plan);
       scenario_free(&s);

@@ -130,10 +130,10 @@ static void a_claim_below_nothing_is_refused(void **state) {
   for (int64_t claim = -1; claim < 2; claim++) { /* the three take 15 ns */
     plan->proof.lower_ns = plan->lower_bound_ns = claim;
     plan->bound = plan->proof.bound = "critical_path";
-    assert_int_equal(situ_check(&verdict, s.problem, plan, NULL), SITU_STATUS_OK);
+    assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
     situ_violation first = situ_verdict_violation(verdict, 0);
     assert_true((strcmp(first.rule, "certificate") == 0) == (claim < 0));
-    assert_int_equal(situ_verdict_verified_ns(verdict), claim < 0 ? 0 : claim);
+    assert_int_equal(verdict->verified_ns, claim < 0 ? 0 : claim);
     if (claim < 0)
       assert_string_equal(first.text,
                           "a certificate of kind critical_path was expected to hold a lower bound of at least 0 ns");
@@ -165,9 +165,9 @@ static void what_is_refused_is_called_unproved(void **state) {
     plan->proof.fault = rows[i].proof.fault;
     plan->proof.lower_ns = plan->lower_bound_ns = rows[i].lower_ns;
     plan->bound = plan->proof.bound = "nobody";
-    assert_int_equal(situ_check(&verdict, s.problem, plan, NULL), SITU_STATUS_OK);
-    assert_string_equal(situ_verdict_unverified(verdict), rows[i].unverified);
-    assert_int_equal(situ_verdict_verified_ns(verdict), *rows[i].unverified ? 0 : rows[i].lower_ns);
+    assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
+    assert_string_equal(verdict->unverified, rows[i].unverified);
+    assert_int_equal(verdict->verified_ns, *rows[i].unverified ? 0 : rows[i].lower_ns);
     situ_verdict_free(verdict);
     plan->proof = (certificate){0};
     situ_plan_free(plan);

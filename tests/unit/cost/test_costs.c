@@ -90,8 +90,8 @@ static void roofline_takes_the_slower_of_arithmetic_and_traffic(void **state) {
   assert_int_equal(situ_costs_time_ns(c, p, 5, 1) / 1000000000, 6031304);
   /* The CPU: 19.5 G / (0.7 * 2.6624 T) = 10.4631695 ms, and 8 us of launch. */
   assert_int_equal(situ_costs_time_ns(c, p, 0, 0), 10463170 + 8000);
-  assert_string_equal(situ_costs_source(c), "roofline at usual efficiencies");
-  assert_int_equal(situ_costs_unit_ns(c), 0);
+  assert_string_equal(c->source, "roofline at usual efficiencies");
+  assert_int_equal(c->unit_ns, 0);
   situ_costs_free(c);
 
   c = costs_of(g, p, &(situ_cost_options){.size = sizeof(situ_cost_options), .model = "roofline", .efficiency = 1.0});
@@ -278,8 +278,7 @@ static void measured_times_replace_estimates(void **state) {
   assert_int_equal(c->time_ns[0 * 2 + 1], 8001); /* still the roofline: 8 us and 1000 / 4.05e12 s */
   assert_int_equal(c->time_ns[1 * 2 + 1], 2500); /* 0.0025 ms */
   assert_true(c->time_ns[1 * 2 + 0] == SITU_NEVER_NS);
-  assert_string_equal(situ_costs_source(c),
-                      "roofline at usual efficiencies; 1 of 2 operators by the table \"a stopwatch\"");
+  assert_string_equal(c->source, "roofline at usual efficiencies; 1 of 2 operators by the table \"a stopwatch\"");
   situ_costs_free(c);
 }
 
@@ -294,8 +293,7 @@ static void devices_without_a_time_in_the_table_are_named(void **state) {
                                   &error);
   if (status != SITU_STATUS_OK) fail_msg("%s: %s", error.where, error.text);
   assert_string_equal(
-      situ_costs_source(c),
-      "roofline at usual efficiencies; 2 of 2 operators by the table \"a stopwatch\", estimates for t4-16g");
+      c->source, "roofline at usual efficiencies; 2 of 2 operators by the table \"a stopwatch\", estimates for t4-16g");
   situ_costs_free(c);
 }
 

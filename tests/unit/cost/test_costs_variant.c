@@ -11,7 +11,7 @@ static situ_platform *with(const situ_platform *p, const situ_costs *c, int32_t 
     devices[d] = p->devices[d];
     if (d != device) continue;
     devices[d].class_name = "faster ";
-    for (int k = 0; k < SITU_DTYPE_ROOM; k++) devices[d].peak_flops[k] *= factor;
+    for (int k = 0; k < SITU_DTYPE_MAX; k++) devices[d].peak_flops[k] *= factor;
     devices[d].memory_bytes_per_s *= factor;
     devices[d].launch_ns = (int64_t)((double)devices[d].launch_ns / factor);
   }

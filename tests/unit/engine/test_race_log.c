@@ -44,7 +44,7 @@ static situ_status replay(const field *f, const char *rounds, const char *first,
                           situ_error *error) {
   static const char *const names[N_PLANS] = {"first", "second"};
   const char *times[N_PLANS] = {first, second};
-  situ_measure_options o = {.size = sizeof o, .replay = "race-log.json"};
+  measure_options o = {.replay = "race-log.json"};
   situ_race *race = NULL;
   text_buffer t = {0};
   text_add(&t, "{\"situ_race\": 1, \"engine\": \"made up\", \"rounds\": %s, \"plans\": [", rounds);
@@ -59,7 +59,7 @@ static situ_status replay(const field *f, const char *rounds, const char *first,
   text_free(&t);
   situ_status status =
       race_plans(&race, (const situ_plan *const *)f->plans, names, N_PLANS, f->lab.problem, "no.onnx", &o, error);
-  *winner = situ_race_winner(race);
+  *winner = race->winner;
   situ_race_free(race);
   unlink(o.replay);
   return status;

@@ -43,15 +43,13 @@ static void write_log(const char *path) {
   text_free(&t);
 }
 
-static situ_measure_options replay(const char *path) {
-  return (situ_measure_options){.size = sizeof(situ_measure_options), .replay = path};
-}
+static measure_options replay(const char *path) { return (measure_options){.replay = path}; }
 
 static void a_trial_has_the_median_of_its_times_by_those_of_the_reference(void **state) {
   (void)state;
   lab l = two_operators();
   trials t;
-  situ_measure_options o = replay("trials.json");
+  measure_options o = replay("trials.json");
   write_log("trials.json");
   assert_int_equal(trials_begin(&t, l.problem, "two.onnx", 4, &o, NULL), SITU_STATUS_OK);
   assert_int_equal(t.single, 1);
@@ -73,7 +71,7 @@ static void another_search_than_that_of_the_log_is_refused(void **state) {
   lab l = two_operators();
   trials t;
   situ_error error = {0};
-  situ_measure_options o = replay("trials.json");
+  measure_options o = replay("trials.json");
   write_log("trials.json");
   assert_int_equal(trials_begin(&t, l.problem, "two.onnx", 4, &o, &error), SITU_STATUS_OK);
   assert_true(trials_time(&t, &(placement){.device = ba}) == SITU_NEVER_NS);
@@ -97,7 +95,7 @@ static void the_winner_of_the_last_race_is_the_best(void **state) {
            "[300,300,300,300,300,300,300]]}");
   assert_int_equal(file_write("trials.json", log.bytes, log.length, NULL), SITU_STATUS_OK);
   text_free(&log);
-  situ_measure_options o = replay("trials.json");
+  measure_options o = replay("trials.json");
   assert_int_equal(trials_begin(&t, l.problem, "two.onnx", 3, &o, NULL), SITU_STATUS_OK);
   assert_int_equal(trials_time(&t, &(placement){.device = ab}), 100);
   assert_int_equal(t.best, 2);

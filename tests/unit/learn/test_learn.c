@@ -329,8 +329,8 @@ static void a_policy_learns_from_nothing(void **state) {
   situ_plan *plan = NULL;
   situ_error error = {0};
   if (situ_place(&plan, &instance, &at, &how, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
-  assert_true(situ_plan_value_ns(plan) < situ_plan_best_single_ns(plan));
-  assert_true(situ_plan_steps(plan) <= 600);
+  assert_true(plan->value_ns < plan->best_single_ns);
+  assert_true(plan->steps <= 600);
   situ_plan_free(plan);
   situ_instance_free(instance);
 }
@@ -348,9 +348,9 @@ static void the_shipped_policy_places_what_it_has_not_seen(void **state) {
     situ_plan *plan = NULL, *again = NULL;
     situ_error error = {0};
     if (situ_place(&plan, &instance, &at, &how, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
-    assert_true(situ_plan_exists(plan));
+    assert_true(plan_exists(plan));
     assert_int_equal(situ_solve(&again, situ_instance_problem(instance), &how, &error), SITU_STATUS_OK);
-    assert_int_equal(situ_plan_value_ns(again), situ_plan_value_ns(plan));
+    assert_int_equal(again->value_ns, plan->value_ns);
     environment env;
     arena *a = arena_new();
     assert_true(environment_init(&env, situ_instance_problem(instance), a));
@@ -362,7 +362,7 @@ static void the_shipped_policy_places_what_it_has_not_seen(void **state) {
       softmax_draw(&env, score, &random, device, NULL);
       mean += (double)environment_try(&env, device) / 10;
     }
-    assert_true((double)situ_plan_value_ns(plan) < mean);
+    assert_true((double)plan->value_ns < mean);
     arena_free(a);
     situ_plan_free(plan);
     situ_plan_free(again);

@@ -47,10 +47,10 @@ static void no_policy_serves_less_than_the_best_single_device(void **state) {
     situ_plan *plan =
         place(model, platform,
               (situ_solve_options){.solvers = learned[k % 3 == 0], .max_steps = k % 2 ? 12 : 1, .no_bounds = true});
-    int64_t single = situ_plan_best_single_ns(plan);
+    int64_t single = plan->best_single_ns;
     judged += single < SITU_NEVER_NS;
-    if (single < SITU_NEVER_NS && (!situ_plan_exists(plan) || situ_plan_value_ns(plan) > single))
-      fail_msg("%s on %s: %lld, the best single device %lld", model, platform, (long long)situ_plan_value_ns(plan),
+    if (single < SITU_NEVER_NS && (!plan_exists(plan) || plan->value_ns > single))
+      fail_msg("%s on %s: %lld, the best single device %lld", model, platform, (long long)plan->value_ns,
                (long long)single);
     situ_plan_free(plan);
   }
@@ -72,8 +72,8 @@ static void no_policy_serves_less_than_heft(void **state) {
   for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
     situ_plan *heft = place(models[k], "3*p100-16g", (situ_solve_options){.solvers = "heft", .no_bounds = true});
     situ_plan *served = place(models[k], "3*p100-16g", (situ_solve_options){.solvers = "gdp", .no_bounds = true});
-    assert_true(situ_plan_value_ns(served) <= situ_plan_value_ns(heft));
-    better += situ_plan_value_ns(served) < situ_plan_value_ns(heft);
+    assert_true(served->value_ns <= heft->value_ns);
+    better += served->value_ns < heft->value_ns;
     situ_plan_free(served);
     situ_plan_free(heft);
   }
@@ -139,7 +139,7 @@ static void levels_go_from_groups_to_operators(void **state) {
     situ_plan *plan = place(cases[k].model, "4*p100-16g",
                             (situ_solve_options){.solvers = "gdp", .policy = "none", .max_steps = cases[k].steps});
     assert_int_equal(statistic(plan, "learn.levels"), cases[k].levels);
-    assert_true(situ_plan_steps(plan) <= cases[k].steps);
+    assert_true(plan->steps <= cases[k].steps);
     situ_plan_free(plan);
   }
 }
@@ -152,8 +152,8 @@ static void a_policy_begins_at_the_incumbent(void **state) {
   situ_plan *plan =
       place(model, platform, (situ_solve_options){.solvers = "layers,gdp", .policy = "none", .max_steps = 400});
   situ_plan *cold = place(model, platform, (situ_solve_options){.solvers = "gdp", .policy = "none", .max_steps = 300});
-  assert_true(situ_plan_value_ns(plan) <= situ_plan_value_ns(before));
-  assert_true(situ_plan_value_ns(plan) < situ_plan_value_ns(cold));
+  assert_true(plan->value_ns <= before->value_ns);
+  assert_true(plan->value_ns < cold->value_ns);
   situ_plan_free(before);
   situ_plan_free(plan);
   situ_plan_free(cold);
@@ -169,9 +169,9 @@ static void hsdag_looks_near_the_incumbent(void **state) {
     snprintf(model, sizeof model, "builtin:layered?operators=60&width=8&seed=%d", seed);
     situ_plan *heft = place(model, "2*p100-16g", (situ_solve_options){.solvers = "heft"});
     situ_plan *plan = place(model, "2*p100-16g", (situ_solve_options){.solvers = "heft,hsdag", .max_steps = 200});
-    assert_true(situ_plan_value_ns(plan) <= situ_plan_value_ns(heft));
-    assert_true(situ_plan_steps(plan) <= 200);
-    better += situ_plan_value_ns(plan) < situ_plan_value_ns(heft);
+    assert_true(plan->value_ns <= heft->value_ns);
+    assert_true(plan->steps <= 200);
+    better += plan->value_ns < heft->value_ns;
     situ_plan_free(heft);
     situ_plan_free(plan);
   }

@@ -97,7 +97,7 @@ static void the_gradient_of_each_policy_is_that_of_differences(void **state) {
       environment env;
       reinforce_policy p;
       assert_true(environment_init(&env, l.problem, a));
-      if (!situ_problem_conflict(l.problem)) {
+      if (!l.problem->conflict) {
         assert_true(cases[i].make(&p, &env, seed, a));
         stir(p.params, seed);
         assert_true(hold_gradient(&cases[i], &p, t, seed) > NUMBERS_OF_EACH * params_count(p.params) * 9 / 10);
@@ -121,7 +121,7 @@ static void a_decision_keeps_support_pins_and_colocation(void **state) {
       assert_true(environment_init(&env, l.problem, a));
       assert_true(cases[i].make(&p, &env, seed, a));
       if (p.start) p.start(p.self);
-      for (int32_t k = 0; k < p.n_decisions && !situ_problem_conflict(l.problem); k++) {
+      for (int32_t k = 0; k < p.n_decisions && !l.problem->conflict; k++) {
         decision made = p.decide(p.self, t, &random, k);
         assert_true(tape_number(t, made.log_chance) <= 1e-12);
         assert_true(tape_number(t, made.entropy) >= -1e-12);

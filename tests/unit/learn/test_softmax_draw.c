@@ -39,7 +39,7 @@ static void a_draw_takes_what_is_open_and_allowed(void **state) {
     nn_real *score = ARENA_NEW(a, nn_real, (int64_t)env.n_units * env.n_devices);
     int32_t *device = ARENA_NEW(a, int32_t, env.n_units);
     bool *open = ARENA_NEW(a, bool, (int64_t)env.n_units *env.n_devices);
-    for (int32_t k = 0; k < N_DRAWS && !situ_problem_conflict(l.problem); k++) {
+    for (int32_t k = 0; k < N_DRAWS && !l.problem->conflict; k++) {
       for (int64_t i = 0; i < (int64_t)env.n_units * env.n_devices; i++)
         score[i] = (nn_real)(6 * rng_unit(&random) - 3);
       softmax_draw(&env, score, k % 4 ? &random : NULL, device, open);

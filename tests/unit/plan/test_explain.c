@@ -15,10 +15,16 @@
 #include "plan/plan.h"
 #include "situ/solve.h"
 
-static situ_explanation *explained(const situ_plan *plan, const situ_problem *p) {
+static situ_explanation_summary summary_of(const situ_explanation *x) {
+  situ_explanation_summary summary = SITU_EXPLANATION_SUMMARY_INIT;
+  assert_true(situ_explanation_get_summary(x, &summary));
+  return summary;
+}
+
+static situ_explanation *explained(const situ_plan *plan) {
   situ_explanation *x = NULL;
   situ_error error = {0};
-  if (situ_explain(&x, plan, p, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  if (situ_explain(&x, plan, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   return x;
 }
 
@@ -33,9 +39,9 @@ static void the_path_of_heft_is_that_of_the_paper(void **state) {
   situ_plan *plan = NULL;
   situ_solve_options options = {.size = sizeof(situ_solve_options), .solvers = "heft", .max_steps = 100};
   assert_int_equal(situ_solve(&plan, l.problem, &options, NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_plan_value_ns(plan), 80);
-  situ_explanation *x = explained(plan, l.problem);
-  assert_int_equal(situ_explanation_n_steps(x), 8);
+  assert_int_equal(plan->value_ns, 80);
+  situ_explanation *x = explained(plan);
+  assert_int_equal(summary_of(x).n_steps, 8);
   for (int32_t k = 0; k < 8; k++) {
     situ_path_step s = situ_explanation_step(x, k);
     assert_int_equal(s.op >= 0 ? l.graph->source_id[s.op] : 0, expected[k][0]);
@@ -43,7 +49,7 @@ static void the_path_of_heft_is_that_of_the_paper(void **state) {
     assert_int_equal(s.start_ns, expected[k][1]);
     assert_int_equal(s.finish_ns, expected[k][2]);
   }
-  assert_int_equal(situ_explanation_n_stages(x), 3);
+  assert_int_equal(summary_of(x).n_stages, 3);
   situ_explanation_free(x);
   situ_plan_free(plan);
   lab_free(&l);
@@ -61,14 +67,14 @@ static void a_path_leads_from_the_beginning_to_the_end_without_a_hole(void **sta
     for (int32_t v = 0; v < 30; v++) device[v] = (int32_t)((seed + (uint64_t)v * (seed % 7 + 1)) % 4);
     situ_plan *plan = NULL;
     assert_int_equal(situ_simulate(&plan, l.problem, device, NULL, NULL), SITU_STATUS_OK);
-    situ_explanation *x = explained(plan, l.problem);
+    situ_explanation *x = explained(plan);
     int64_t now = 0;
-    for (int32_t k = 0; k < situ_explanation_n_steps(x); k++) {
+    for (int32_t k = 0; k < summary_of(x).n_steps; k++) {
       situ_path_step s = situ_explanation_step(x, k);
       if (s.start_ns != now) fail_msg("seed %d: a step starts at %d, not %d", (int)seed, (int)s.start_ns, (int)now);
       now = s.finish_ns;
     }
-    assert_int_equal(now, situ_plan_value_ns(plan));
+    assert_int_equal(now, plan->value_ns);
     situ_explanation_free(x);
     situ_plan_free(plan);
     lab_free(&l);
@@ -92,8 +98,8 @@ static void stages_are_in_the_order_of_their_data(void **state) {
   const int32_t device[] = {1, 2, 0, 0, 1};
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, device, NULL, NULL), SITU_STATUS_OK);
-  situ_explanation *x = explained(plan, s.problem);
-  assert_int_equal(situ_explanation_n_stages(x), 3);
+  situ_explanation *x = explained(plan);
+  assert_int_equal(summary_of(x).n_stages, 3);
   static const int32_t expected[3][4] = {{2, 1, 1, 1}, {0, 2, 2, 3}, {1, 2, 0, 4}}; /* device, operators, first, last */
   for (int32_t k = 0; k < 3; k++) {
     situ_stage stage = situ_explanation_stage(x, k);
@@ -104,7 +110,7 @@ static void stages_are_in_the_order_of_their_data(void **state) {
     assert_int_equal(stage.n_devices, 1);
     assert_int_equal(stage.load_ns, plan->uses[stage.device].load_ns);
   }
-  assert_int_equal(situ_explanation_n_steps(x), 0); /* a pipeline has no times */
+  assert_int_equal(summary_of(x).n_steps, 0); /* a pipeline has no times */
   situ_explanation_free(x);
   situ_plan_free(plan);
   scenario_free(&s);
@@ -123,11 +129,11 @@ static void stages_in_a_circle_are_in_the_order_of_their_first_operators(void **
   const int32_t device[] = {1, 0, 1};
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, device, NULL, NULL), SITU_STATUS_OK);
-  situ_explanation *x = explained(plan, s.problem);
-  assert_int_equal(situ_explanation_n_stages(x), 2);
+  situ_explanation *x = explained(plan);
+  assert_int_equal(summary_of(x).n_stages, 2);
   assert_int_equal(situ_explanation_stage(x, 0).device, 1);
   assert_int_equal(situ_explanation_stage(x, 1).device, 0);
-  assert_int_equal(situ_explanation_n_steps(x), 5); /* a, its tensor, b, its tensor, c */
+  assert_int_equal(summary_of(x).n_steps, 5); /* a, its tensor, b, its tensor, c */
   situ_explanation_free(x);
   situ_plan_free(plan);
   scenario_free(&s);
@@ -150,8 +156,8 @@ static void a_path_that_comes_back_begins_another_part(void **state) {
   const int32_t device[] = {1, 0, 1};
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, device, NULL, NULL), SITU_STATUS_OK);
-  situ_explanation *x = explained(plan, s.problem);
-  assert_int_equal(situ_explanation_n_parts(x), 3);
+  situ_explanation *x = explained(plan);
+  assert_int_equal(summary_of(x).n_parts, 3);
   for (int32_t k = 0; k < 3; k++) {
     situ_part part = situ_explanation_part(x, k);
     assert_int_equal(part.device, device[k]);
@@ -162,13 +168,13 @@ static void a_path_that_comes_back_begins_another_part(void **state) {
     assert_int_equal(situ_explanation_part_of(x, k), k);
     assert_string_equal(situ_explanation_part_name(x, k), names[k]);
   }
-  assert_int_equal(situ_plan_n_handovers(plan), 2);
-  assert_int_equal(situ_explanation_transfer_bytes(x), 12);
+  assert_int_equal(plan->n_handovers, 2);
+  assert_int_equal(summary_of(x).transfer_bytes, 12);
   /* a 0-10, its tensor 10-16, b 16-26, its tensor 26-34, c 34-44. */
-  assert_int_equal(situ_plan_value_ns(plan), 44);
-  assert_int_equal(situ_explanation_limit(x).kind, SITU_LIMIT_CHAIN);
-  assert_true(situ_explanation_limit(x).share == 20.0 / 44.0);
-  assert_int_equal(situ_explanation_n_shares(x), 4);
+  assert_int_equal(plan->value_ns, 44);
+  assert_int_equal(summary_of(x).limit.kind, SITU_LIMIT_CHAIN);
+  assert_true(summary_of(x).limit.share == 20.0 / 44.0);
+  assert_int_equal(summary_of(x).n_shares, 4);
   static const int64_t expected[4][3] = {{1, -1, 20}, {0, -1, 10}, {-1, 1, 8}, {-1, 0, 6}}; /* device, link, time */
   int64_t sum = 0;
   for (int32_t k = 0; k < 4; k++) {
@@ -202,23 +208,23 @@ static void a_busy_resource_is_the_limit(void **state) {
   static const int32_t split[] = {0, 1, 2}, alone[] = {0, 0, 0};
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, split, NULL, NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_plan_value_ns(plan), 100);
-  situ_explanation *x = explained(plan, s.problem);
-  assert_int_equal(situ_plan_n_handovers(plan), 2);
-  assert_int_equal(situ_explanation_transfer_bytes(x), 90);
-  assert_int_equal(situ_explanation_limit(x).kind, SITU_LIMIT_LINK);
-  assert_int_equal(situ_explanation_limit(x).index, 0);
-  assert_true(situ_explanation_limit(x).share == 0.91);
+  assert_int_equal(plan->value_ns, 100);
+  situ_explanation *x = explained(plan);
+  assert_int_equal(plan->n_handovers, 2);
+  assert_int_equal(summary_of(x).transfer_bytes, 90);
+  assert_int_equal(summary_of(x).limit.kind, SITU_LIMIT_LINK);
+  assert_int_equal(summary_of(x).limit.index, 0);
+  assert_true(summary_of(x).limit.share == 0.91);
   situ_explanation_free(x);
   situ_plan_free(plan);
   assert_int_equal(situ_simulate(&plan, s.problem, alone, NULL, NULL), SITU_STATUS_OK);
-  x = explained(plan, s.problem);
-  assert_int_equal(situ_explanation_n_parts(x), 1);
+  x = explained(plan);
+  assert_int_equal(summary_of(x).n_parts, 1);
   assert_int_equal(situ_explanation_part(x, 0).n_operators, 3);
   assert_string_equal(situ_explanation_part_name(x, 0), "the whole model");
-  assert_int_equal(situ_plan_n_handovers(plan), 0);
-  assert_int_equal(situ_explanation_limit(x).kind, SITU_LIMIT_DEVICE);
-  assert_int_equal(situ_explanation_limit(x).index, 0);
+  assert_int_equal(plan->n_handovers, 0);
+  assert_int_equal(summary_of(x).limit.kind, SITU_LIMIT_DEVICE);
+  assert_int_equal(summary_of(x).limit.index, 0);
   situ_explanation_free(x);
   situ_plan_free(plan);
   scenario_free(&s);
@@ -241,8 +247,8 @@ static void parts_are_named_by_their_layers(void **state) {
   static const int32_t cut[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0};
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, cut, NULL, NULL), SITU_STATUS_OK);
-  situ_explanation *x = explained(plan, s.problem);
-  assert_int_equal(situ_explanation_n_parts(x), 2);
+  situ_explanation *x = explained(plan);
+  assert_int_equal(summary_of(x).n_parts, 2);
   assert_string_equal(situ_explanation_part_name(x, 0), "the beginning, layers 0-1, some of layer 2");
   assert_string_equal(situ_explanation_part_name(x, 1), "layer2.v, layer 3, the end");
   situ_explanation_free(x);
@@ -266,8 +272,8 @@ static void parts_come_in_the_order_of_their_work(void **state) {
   static const int32_t cut[] = {1, 0, 0, 1, 1};
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, cut, NULL, NULL), SITU_STATUS_OK);
-  situ_explanation *x = explained(plan, s.problem);
-  assert_int_equal(situ_explanation_n_parts(x), 2);
+  situ_explanation *x = explained(plan);
+  assert_int_equal(summary_of(x).n_parts, 2);
   assert_string_equal(situ_explanation_part_name(x, 0), "a, b");
   assert_string_equal(situ_explanation_part_name(x, 1), "c, d");
   situ_explanation_free(x);
@@ -300,8 +306,8 @@ static void parts_are_convex_and_cover_the_graph(void **state) {
     scenario_random_placement(&s, &r, device, order);
     situ_plan *plan = NULL;
     assert_int_equal(situ_simulate(&plan, s.problem, device, order, NULL), SITU_STATUS_OK);
-    situ_explanation *x = explained(plan, s.problem);
-    for (int32_t k = 0; k < situ_explanation_n_parts(x); k++) n += situ_explanation_part(x, k).n_operators;
+    situ_explanation *x = explained(plan);
+    for (int32_t k = 0; k < summary_of(x).n_parts; k++) n += situ_explanation_part(x, k).n_operators;
     assert_int_equal(n, g->n_operators);
     for (int32_t v = 0; v < g->n_operators; v++) {
       assert_int_equal(situ_explanation_part(x, situ_explanation_part_of(x, v)).device, device[v]);

@@ -37,20 +37,20 @@ static void a_broken_plan_is_named(void **state) {
   situ_plan *plan = m.plan;
   const situ_problem *p = m.l.problem;
   assert_true(plan->n_transfers > 0 && plan->order && plan->start_ns);
-  BREAKS(plan_check_shape(plan, p), plan->n_operators, N - 1, "problem's size");
-  BREAKS(plan_check_shape(plan, p), plan->solver, NULL, "texts");
-  BREAKS(plan_check_shape(plan, p), plan->value_ns, -1, "values");
-  BREAKS(plan_check_shape(plan, p), plan->n_statistics, MAX_STATISTICS + 1, "statistics");
-  BREAKS(plan_check_shape(plan, p), plan->device, NULL, "nothing of one");
-  BREAKS(plan_check_shape(plan, p), plan->device[2], 3, "on a device");
-  BREAKS(plan_check_shape(plan, p), plan->device[2], -1, "on a device");
-  BREAKS(plan_check_shape(plan, p), plan->order[2], plan->order[3], "permutation");
-  BREAKS(plan_check_shape(plan, p), plan->start_ns, NULL, "come together");
-  BREAKS(plan_check_shape(plan, p), plan->finish_ns[2], -1, "times");
-  BREAKS(plan_check_shape(plan, p), plan->transfers, NULL, "transfers are there");
-  BREAKS(plan_check_shape(plan, p), plan->transfers[0].tensor, p->graph->n_tensors, "of a tensor");
-  BREAKS(plan_check_shape(plan, p), plan->transfers[0].link, -1, "over a link");
-  BREAKS(plan_check_shape(plan, p), plan->transfers[0].to_memory, p->n_memories, "to a memory");
+  BREAKS(plan_check_shape(plan), plan->n_operators, N - 1, "problem's size");
+  BREAKS(plan_check_shape(plan), plan->solver, NULL, "texts");
+  BREAKS(plan_check_shape(plan), plan->value_ns, -1, "values");
+  BREAKS(plan_check_shape(plan), plan->n_statistics, MAX_STATISTICS + 1, "statistics");
+  BREAKS(plan_check_shape(plan), plan->device, NULL, "nothing of one");
+  BREAKS(plan_check_shape(plan), plan->device[2], 3, "on a device");
+  BREAKS(plan_check_shape(plan), plan->device[2], -1, "on a device");
+  BREAKS(plan_check_shape(plan), plan->order[2], plan->order[3], "permutation");
+  BREAKS(plan_check_shape(plan), plan->start_ns, NULL, "come together");
+  BREAKS(plan_check_shape(plan), plan->finish_ns[2], -1, "times");
+  BREAKS(plan_check_shape(plan), plan->transfers, NULL, "transfers are there");
+  BREAKS(plan_check_shape(plan), plan->transfers[0].tensor, p->graph->n_tensors, "of a tensor");
+  BREAKS(plan_check_shape(plan), plan->transfers[0].link, -1, "over a link");
+  BREAKS(plan_check_shape(plan), plan->transfers[0].to_memory, p->n_memories, "to a memory");
   drop(&m);
 }
 
@@ -77,8 +77,8 @@ static void a_plan_without_a_placement_has_nothing_of_one(void **state) {
   (void)state;
   made m = make(SITU_EXECUTION_STREAM);
   situ_plan *plan = plan_new(m.l.problem);
-  BREAKS(plan_check_shape(plan, m.l.problem), plan->order, m.plan->order, "nothing of one");
-  BREAKS(plan_check_shape(plan, m.l.problem), plan->n_transfers, 1, "nothing of one");
+  BREAKS(plan_check_shape(plan), plan->order, m.plan->order, "nothing of one");
+  BREAKS(plan_check_shape(plan), plan->n_transfers, 1, "nothing of one");
   situ_plan_free(plan);
   drop(&m);
 }

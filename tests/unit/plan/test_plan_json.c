@@ -67,7 +67,7 @@ static void same_plan(const situ_plan *a, const situ_plan *b) {
 
 /* Plans that claims are of come back with them: values that run, as a file cannot hold others of these. */
 static void add_shown(situ_plan *plan, scenario *s, int32_t *device, int32_t *order, int32_t which) {
-  situ_plan **shown[] = {&plan->best_found, &plan->without_form, &plan->compared};
+  situ_plan **shown[] = {&plan->best_found, &plan->unrestricted, &plan->compared};
   situ_plan *made = plan_of(s, device, order);
   if (made->value_ns == SITU_NEVER_NS) {
     situ_plan_free(made);
@@ -75,18 +75,18 @@ static void add_shown(situ_plan *plan, scenario *s, int32_t *device, int32_t *or
   }
   *shown[which] = made;
   if (which == 0) plan->best_found_ns = made->value_ns, plan->best_found_handovers = made->n_handovers;
-  if (which == 1) plan->without_form_ns = made->value_ns;
+  if (which == 1) plan->unrestricted_ns = made->value_ns;
   if (which == 2) plan->robustness = (situ_robustness){sizeof plan->robustness, .uncertainty = 0.5, .draws = 9};
 }
 
 static void same_shown(const situ_plan *a, const situ_plan *b) {
   const situ_plan *pairs[][2] = {
-      {a->best_found, b->best_found}, {a->without_form, b->without_form}, {a->compared, b->compared}};
+      {a->best_found, b->best_found}, {a->unrestricted, b->unrestricted}, {a->compared, b->compared}};
   for (int k = 0; k < 3; k++) {
     assert_true((pairs[k][0] == NULL) == (pairs[k][1] == NULL));
     if (pairs[k][0]) same_plan(pairs[k][0], pairs[k][1]);
   }
-  assert_true(a->best_found_ns == b->best_found_ns && a->without_form_ns == b->without_form_ns);
+  assert_true(a->best_found_ns == b->best_found_ns && a->unrestricted_ns == b->unrestricted_ns);
   assert_true(a->best_found_handovers == b->best_found_handovers && a->robustness.draws == b->robustness.draws);
 }
 
@@ -122,7 +122,7 @@ static void what_is_written_is_read_back(void **state) {
     if (seed % 2) plan->best_single_device = 0, plan->best_single_ns = seed % 5 ? 77 : SITU_NEVER_NS;
     for (int32_t k = 0; k < 3; k++)
       if (rng_below(&r, 2)) add_shown(plan, &s, device, order, k);
-    json_value *root = plan_to_json(plan, s.problem), *parsed;
+    json_value *root = plan_to_json(plan), *parsed;
     assert_non_null(root);
     char *text = json_print(root, (int)(seed % 3));
     situ_error error = {0};
@@ -147,10 +147,10 @@ static void a_plan_without_a_placement_survives(void **state) {
   situ_plan *plan = plan_new(s.problem), *again;
   plan->outcome = SITU_OUTCOME_INFEASIBLE;
   plan->reason = "memory: the weights take more than there is";
-  json_value *root = plan_to_json(plan, s.problem);
+  json_value *root = plan_to_json(plan);
   assert_int_equal(plan_from_json(&again, s.problem, root, "plan", NULL), SITU_STATUS_OK);
   same_plan(plan, again);
-  assert_false(situ_plan_exists(again));
+  assert_false(plan_exists(again));
   situ_plan_free(again);
   situ_plan_free(plan);
   json_free(root);
@@ -202,7 +202,7 @@ static void bad_files_are_one_clear_line(void **state) {
   scenario s = pair();
   int32_t device[] = {0, 1};
   situ_plan *plan = plan_of(&s, device, NULL), *again;
-  json_value *root = plan_to_json(plan, s.problem);
+  json_value *root = plan_to_json(plan);
   char *text = json_print(root, 1);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     const char *at = strstr(text, rows[i].from);
@@ -252,7 +252,7 @@ static void pins_come_in_three_forms(void **state) {
   assert_int_equal(pins[1], 1);
   int32_t device[] = {1, 0};
   situ_plan *plan = plan_of(&s, device, NULL);
-  json_value *root = plan_to_json(plan, s.problem);
+  json_value *root = plan_to_json(plan);
   char *text = json_print(root, 1);
   assert_int_equal(pins_of(pins, &s, text, NULL), SITU_STATUS_OK);
   assert_int_equal(pins[0], 1);
@@ -308,7 +308,7 @@ static void expert_splits_cover_their_workloads(void **state) {
     situ_model *model;
     situ_error error = {0};
     if (situ_model_read(&model, graph, NULL, &error) != SITU_STATUS_OK) fail_msg("%s: %s", error.where, error.text);
-    int32_t n = situ_graph_n_operators(model->graph), *pins = calloc((size_t)n, sizeof *pins);
+    int32_t n = model->graph->n_operators, *pins = calloc((size_t)n, sizeof *pins);
     assert_non_null(pins);
     if (plan_read_pins(pins, model->graph, model->platform, split, &error) != SITU_STATUS_OK)
       fail_msg("%s: %s", error.where, error.text);

@@ -64,8 +64,8 @@ static void link_time_is_latency_plus_bytes_over_rate_rounded_up(void **state) {
 static void gpus_reach_each_other_over_the_host_in_two_hops(void **state) {
   (void)state;
   situ_platform *p = named("cpu+2*a100-80g");
-  assert_int_equal(situ_platform_n_devices(p), 3);
-  assert_int_equal(situ_platform_n_links(p), 4);
+  assert_int_equal(p->n_devices, 3);
+  assert_int_equal(p->n_links, 4);
   assert_string_equal(p->devices[0].name, "cpu");
   assert_string_equal(p->devices[2].name, "gpu1");
   assert_string_equal(p->devices[1].class_name, "a100-80g");
@@ -90,12 +90,12 @@ static void nvlink_joins_the_gpus_of_its_term(void **state) {
   situ_platform *p = named("cpu+4xv100-16g@nvlink+a100-40g");
   assert_int_equal(hops(p, 1, 4), 1);
   assert_int_equal(hops(p, 1, 5), 2);
-  assert_int_equal(situ_platform_n_links(p), 2 * 5 + 4 * 3);
+  assert_int_equal(p->n_links, 2 * 5 + 4 * 3);
   assert_true(situ_platform_link(p, hop(p, 1, 4, 0)).bytes_per_s == 40e9); /* two links of 25 GB/s, x 0.8 */
   assert_int_equal(p->n_channels, 22);
   situ_platform_free(p);
   p = named("4*a100-40g@nvlink"); /* through a switch: one channel for what each GPU sends */
-  assert_int_equal(situ_platform_n_links(p), 12);
+  assert_int_equal(p->n_links, 12);
   assert_int_equal(p->n_channels, 4);
   for (int l = 0; l < 12; l++) assert_int_equal(p->links[l].channel, p->link_from[l]);
   situ_platform_free(p);
@@ -144,7 +144,7 @@ static void memories_of_a_pool_exceed_their_capacity_together(void **state) {
   devices[0].memory_bytes = 10;
   devices[1].memory_bytes = 5;
   devices[2].shares_memory_with = 0;
-  devices[2].apart = 1;
+  devices[2].separate_address_space = 1;
   assert_int_equal(platform_new(&p, "pool", devices, 3, links, 4, &error), SITU_STATUS_OK);
   assert_int_equal(p->devices[2].memory_bytes, 10);
   assert_int_equal(platform_excess_bytes(p, (int64_t[]){4, 5, 6}), 0);

@@ -91,7 +91,7 @@ static void an_entry_takes_from_its_base_what_it_does_not_state(void **state) {
       "{\"name\": \"slow\", \"base\": \"a100-80g\", \"peak_tflops\": {\"f16\": 100}, \"launch_us\": 7.5}],"
       "\"links\": [{\"from\": \"host\", \"to\": \"gpu\", \"kind\": \"pcie4\"},"
       "{\"from\": \"slow\", \"to\": \"host\", \"kind\": \"pcie4\", \"latency_us\": 2, \"gb_per_s\": 3}]}");
-  assert_string_equal(situ_platform_name(p), "mine");
+  assert_string_equal(p->name, "mine");
   assert_int_equal(p->n_devices, 4);
   assert_int_equal(p->n_links, 6);
   assert_int_equal(situ_platform_find(p, "gpu1"), 2);

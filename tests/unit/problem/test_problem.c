@@ -76,16 +76,15 @@ static void defaults_follow_what_is_asked_for(void **state) {
     situ_error error = {0};
     if (situ_problem_pose(&p, s.graph, s.platform, s.costs, &options, &error) != SITU_STATUS_OK)
       fail_msg("row %d: %s", (int)i, error.text);
-    if ((int)situ_problem_objective(p) != rows[i].objective || (int)situ_problem_execution(p) != rows[i].execution)
+    if ((int)p->objective != rows[i].objective || (int)p->execution != rows[i].execution)
       fail_msg("row %d: %s, %s", (int)i, situ_objective_name(p->objective), situ_execution_name(p->execution));
-    assert_int_equal(situ_problem_communication(p),
-                     rows[i].unit ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK);
-    assert_int_equal(situ_problem_copies(p), rows[i].asked.copies == 2 ? 2 : 1);
-    assert_int_equal(situ_problem_max_calls(p), rows[i].asked.calls);
+    assert_int_equal(p->communication, rows[i].unit ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK);
+    assert_int_equal(p->n_copies, rows[i].asked.copies == 2 ? 2 : 1);
+    assert_int_equal(p->max_calls, rows[i].asked.calls);
     assert_true(p->max_period_ns == (rows[i].asked.period_ns ? rows[i].asked.period_ns : SITU_NEVER_NS));
     assert_true(p->max_latency_ns == (rows[i].asked.latency_ns ? rows[i].asked.latency_ns : SITU_NEVER_NS));
-    assert_true(situ_problem_contention(p) == SITU_CONTENTION_LINK && situ_problem_schedule(p) == SITU_SCHEDULE_1F1B);
-    assert_false(situ_problem_is_free(p) || situ_problem_may_replicate(p) || p->async_copies || p->training);
+    assert_true(p->contention == SITU_CONTENTION_LINK && p->schedule == SITU_SCHEDULE_1F1B);
+    assert_false(!p->contiguous || p->replicate || p->async_copies || p->training);
     assert_int_equal(p->in_flight, 1);
     assert_int_equal(problem_has_period(p), rows[i].asked.period_ns || rows[i].asked.latency_ns);
     assert_true(situ_problem_graph(p) == s.graph && situ_problem_platform(p) == s.platform);
@@ -183,7 +182,7 @@ static void hold_conflict(const group *rows, int32_t n, const bool unused[2], co
   }
   situ_problem_options options = {.size = sizeof(situ_problem_options), .pins = asked_pins, .unused = unused};
   scenario_pose(&s, &options);
-  const char *found = situ_problem_conflict(s.problem);
+  const char *found = s.problem->conflict;
   if ((found == NULL) != (expected == NULL) || (found && strncmp(found, expected, strlen(expected)) != 0))
     fail_msg("found '%s', expected '%s'", found ? found : "", expected ? expected : "");
   for (int32_t v = 0; pins && v < n; v++) assert_int_equal(s.problem->pin[v], pins[v]);
@@ -213,7 +212,7 @@ static void kernels_and_colocation_groups_join(void **state) {
   assert_memory_equal(s.problem->graph->colocation, groups, sizeof groups);
   assert_int_equal(s.problem->graph->n_colocations, 1);
   assert_ptr_equal(situ_problem_graph(s.problem), s.graph);
-  assert_null(situ_problem_conflict(s.problem));
+  assert_null(s.problem->conflict);
   situ_problem_free(s.problem);
 
   /* Pins part what is one kernel, directly or through a colocation group. */
@@ -228,7 +227,7 @@ static void kernels_and_colocation_groups_join(void **state) {
   for (int k = 0; k < 3; k++) {
     situ_problem_options o = {.size = sizeof o, .pins = rows[k].pins};
     assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, &o, NULL), SITU_STATUS_OK);
-    const char *found = situ_problem_conflict(s.problem);
+    const char *found = s.problem->conflict;
     if (!rows[k].conflict) assert_null(found);
     if (rows[k].conflict) assert_string_equal(found, rows[k].conflict);
     for (int32_t v = 1; k == 0 && v < 4; v++) assert_int_equal(s.problem->pin[v], 0);
@@ -255,13 +254,13 @@ static void a_pool_counts_once(void **state) {
     scenario s = scenario_new();
     scenario_device(&s, 100, -1, true);
     scenario_device(&s, 100, apart ? 0 : -1, false);
-    s.devices[1].apart = apart;
+    s.devices[1].separate_address_space = apart;
     scenario_link(&s, 0, 1, 0, -1);
     scenario_link(&s, 1, 0, 0, -1);
     scenario_operator(&s, "a", 1, 75, 0);
     scenario_operator(&s, "b", 1, 75, 0);
     scenario_pose(&s, NULL);
-    assert_true((situ_problem_conflict(s.problem) != NULL) == (apart == 1));
+    assert_true((s.problem->conflict != NULL) == (apart == 1));
     scenario_free(&s);
   }
 }

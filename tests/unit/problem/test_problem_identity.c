@@ -86,9 +86,9 @@ static const change changes[] = {
     FIELD(pins, STREAM, .pointer = pin_a),
     FIELD(unused, STREAM, .pointer = no_last),
     FIELD(keep_together, STREAM, .pointer = together),
-    FIELD(other_costs, -1),
-    FIELD(max_other_ns, -1),
-    FIELD(other_name, -1),
+    FIELD(secondary_costs, -1),
+    FIELD(max_secondary_ns, -1),
+    FIELD(secondary_name, -1),
     FIELD(keep_name, -1), /* words of messages */
 };
 enum { CHANGES = sizeof changes / sizeof changes[0] };
@@ -153,8 +153,8 @@ static void limits_count_and_survive_posing_again(void **state) {
   }
   for (int k = 2; k < 5; k++) {
     o[k].overlap = SITU_OVERLAP_NONE;
-    o[k].other_costs = k < 4 ? s.costs : slower.costs;
-    o[k].max_other_ns = k == 2 ? 30 : 40;
+    o[k].secondary_costs = k < 4 ? s.costs : slower.costs;
+    o[k].max_secondary_ns = k == 2 ? 30 : 40;
   }
   for (int k = 0; k < 6; k++) {
     situ_problem *p;
@@ -176,7 +176,7 @@ static void a_conflict_of_pins_survives_posing_again(void **state) {
   o.keep_together = together;
   situ_problem *p;
   hash_posed(&s, &o, &p);
-  assert_non_null(situ_problem_conflict(p));
+  assert_non_null(p->conflict);
   check_variant(&s, p, "pins that contradict each other");
   situ_problem_free(p);
   scenario_free(&s);
@@ -214,8 +214,8 @@ static void by_other_costs_nothing_holds_what_is_held_for_no_time(void **state) 
   scenario s = three(-1, NULL), slower = three(9, NULL);
   situ_problem_options o = options_of(SITU_OBJECTIVE_LATENCY, SITU_EXECUTION_STREAM);
   o.overlap = SITU_OVERLAP_NONE;
-  o.other_costs = slower.costs;
-  o.max_other_ns = 40;
+  o.secondary_costs = slower.costs;
+  o.max_secondary_ns = 40;
   for (int zero = 0; zero < 2; zero++) {
     situ_problem *p, view;
     arena *a = arena_new();

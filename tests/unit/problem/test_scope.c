@@ -21,7 +21,7 @@ static void expect_scope(int32_t group, situ_problem_options options, const char
   text_buffer t = {0};
   scope of;
   scenario_pose(&s, &options);
-  assert_string_equal(situ_problem_scope(s.problem), plans);
+  assert_string_equal(s.problem->scope, plans);
   scope_find(&of, s.problem, 0);
   scope_add_plan(&t, &of);
   char *found = text_take(&t);
@@ -107,9 +107,9 @@ static void what_costs_know_is_named(void **state) {
   s.costs->reserved_bytes = 2000;
   assert_int_equal(s.costs->n_classes, 2);
   assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, NULL, NULL), SITU_STATUS_OK);
-  assert_string_equal(situ_problem_scope(s.problem), "plans that keep " WHOLE
-                                                     ", kernels whole, 2 operators where rules allow and leave 2.00 KB "
-                                                     "of memory free");
+  assert_string_equal(s.problem->scope, "plans that keep " WHOLE
+                                        ", kernels whole, 2 operators where rules allow and leave 2.00 KB "
+                                        "of memory free");
   scenario_free(&s);
 }
 

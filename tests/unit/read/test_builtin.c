@@ -432,7 +432,7 @@ static void the_reader_and_the_list_agree_with_the_table(void **state) {
   situ_read_options options = {.size = sizeof(situ_read_options), .default_dim = 1};
   read_source source = {.path = "builtin:resnet50?image=64", .options = &options};
   assert_int_equal(builtin_reader.read(&result, &source, NULL), SITU_STATUS_OK);
-  assert_string_equal(situ_graph_model(result.graph), "resnet50");
+  assert_string_equal(result.graph->model, "resnet50");
   situ_graph_free(result.graph);
   situ_builtin_info info = SITU_BUILTIN_INFO_INIT;
   assert_false(situ_builtin_at(situ_builtin_count(), &info));
@@ -443,7 +443,7 @@ static void the_reader_and_the_list_agree_with_the_table(void **state) {
   for (int32_t i = 0; situ_builtin_at(i, &info); i++) {
     situ_builtin_parameter p = SITU_BUILTIN_PARAMETER_INIT;
     int32_t n = 0;
-    for (; situ_builtin_parameter_at(i, n, &p); n++) assert_true(p.least <= p.otherwise && p.otherwise <= p.most);
+    for (; situ_builtin_parameter_at(i, n, &p); n++) assert_true(p.min <= p.default_value && p.default_value <= p.max);
     assert_true(n > 0 && n <= BUILTIN_MAX_PARAMETERS);
     assert_true(info.title && info.source && strlen(info.parameters) < sizeof info.parameters - 1);
   }

@@ -88,9 +88,9 @@ static bytes small_graph(void) {
 
 static void a_small_graph_is_read(void **state) {
   read_good(model(small_graph()));
-  assert_int_equal(situ_graph_n_operators(result.graph), 2);
-  assert_int_equal(situ_graph_n_edges(result.graph), 1);
-  assert_string_equal(situ_graph_model(result.graph), "made");
+  assert_int_equal(result.graph->n_operators, 2);
+  assert_int_equal(result.graph->n_edges, 1);
+  assert_string_equal(result.graph->model, "made");
   situ_operator mul = op("mul");
   assert_string_equal(mul.kind, "MatMul");
   assert_int_equal(mul.flops, 2 * 2 * 3 * 4);
@@ -261,7 +261,7 @@ static void made_weights_cost_as_weights(void **state) {
   assert_int_equal(op("make").weight_bytes, 0);
   assert_int_equal(op("make").flops + op("make").moved_bytes, 0);
   assert_int_equal(made_by("make").size_bytes, 0);
-  assert_int_equal(situ_graph_n_uses(result.graph), 0);
+  assert_int_equal(result.graph->n_uses, 0);
 }
 
 static void quantised_weights_stay_quantised(void **state) {
@@ -371,11 +371,11 @@ static bytes choice(bool known, int taken) {
 
 static void an_if_costs_as_its_dearer_branch(void **state) {
   read_good(choice(false, 0));
-  assert_int_equal(situ_graph_n_operators(result.graph), 2);
+  assert_int_equal(result.graph->n_operators, 2);
   assert_int_equal(result.n_nested_operators, 4);
   assert_int_equal(op("choose").flops, 3 * 2 * 4 * 4 * 4);
   assert_int_equal(op("choose").weight_bytes, 2 * 64 + 0);
-  assert_int_equal(situ_graph_n_edges(result.graph), 1); /* x is captured */
+  assert_int_equal(result.graph->n_edges, 1); /* x is captured */
   assert_int_equal(made_by("choose").size_bytes, 64);
 }
 
@@ -490,7 +490,7 @@ static bytes nested(int depth) {
 
 static void deep_nesting_is_an_error(void **state) {
   read_good(nested(60));
-  assert_int_equal(situ_graph_n_operators(result.graph), 1);
+  assert_int_equal(result.graph->n_operators, 1);
   assert_int_equal(result.n_nested_operators, 2 * 60);
   read_bad(nested(100), "made.onnx", "nests sub-graphs more than 64 deep");
   read_bad(nested(5000), "made.onnx", "nests sub-graphs more than 64 deep");
@@ -528,7 +528,7 @@ static void a_function_call_is_one_operator_with_the_work_of_its_body(void **sta
   attr_reference(&concat, "axis", "along");
   add_function(&m, "Twice", "a b", "o", node("Add", "", "a b", "s"), concat);
   read_good(m);
-  assert_int_equal(situ_graph_n_operators(result.graph), 1);
+  assert_int_equal(result.graph->n_operators, 1);
   assert_int_equal(result.n_nested_operators, 2);
   assert_int_equal(op("call").flops, 24);
   assert_int_equal(op("call").weight_bytes, 48);

@@ -99,7 +99,7 @@ static int check_folder(const char *base, const char *folder, const char *index)
     if (invalid) {
       assert_string_equal(error.where, "MatMul_0");
     } else {
-      assert_int_equal(situ_graph_n_operators(result.graph), n_main);
+      assert_int_equal(result.graph->n_operators, n_main);
       if (!has_functions(index, e->d_name)) assert_int_equal(result.n_nested_operators, n_all - n_main);
     }
     drop(&result);
@@ -154,7 +154,7 @@ static void the_light_models_have_their_published_multiply_adds(void **state) {
     assert_int_equal(read_file(path, &result, &error), SITU_STATUS_OK);
     double flops = 0;
     int64_t weight_bytes = 0;
-    for (int32_t v = 0; v < situ_graph_n_operators(result.graph); v++) {
+    for (int32_t v = 0; v < result.graph->n_operators; v++) {
       situ_operator op = graph_operator(result.graph, v);
       weight_bytes += op.weight_bytes;
       if (strcmp(op.kind, "Conv") == 0 || strcmp(op.kind, "Gemm") == 0) flops += (double)op.flops;
@@ -305,7 +305,7 @@ static long peak_of_reading(const char *path, int64_t weight_bytes) {
     situ_status status = read_file(path, &result, &error);
     bool fast = clock_now_ns() - start < 1000000000;
     int64_t sum = 0;
-    for (int32_t i = 0; status == SITU_STATUS_OK && i < situ_graph_n_operators(result.graph); i++)
+    for (int32_t i = 0; status == SITU_STATUS_OK && i < result.graph->n_operators; i++)
       sum += graph_operator(result.graph, i).weight_bytes;
     getrusage(RUSAGE_SELF, &usage);
     peak = status != SITU_STATUS_OK || sum != weight_bytes ? -1 : !fast ? -2 : usage.ru_maxrss;

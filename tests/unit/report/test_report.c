@@ -12,6 +12,7 @@
 
 #include "../../lab/lab.h"
 #include "base/json.h"
+#include "plan/plan.h"
 #include "report/table.h"
 #include "situ/solve.h"
 
@@ -145,15 +146,15 @@ static void a_plan_tells_its_story(void **state) {
   situ_solve_options options = {.size = sizeof(situ_solve_options), .solvers = "heft", .max_steps = 100};
   assert_int_equal(situ_solve(&plan, l.problem, &options, &error), SITU_STATUS_OK);
   char *text = NULL;
-  assert_int_equal(situ_report_plan(&text, plan, l.problem, NULL, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_report_plan(&text, plan, NULL, SITU_REPORT_TABLE, NULL, NULL), SITU_STATUS_OK);
   assert_non_null(strstr(text, "latency      80 ns"));
   assert_null(strchr(text, '\033'));
   situ_text_free(text);
   situ_report_options colour = {.size = sizeof(situ_report_options), .colour = true};
-  assert_int_equal(situ_report_plan(&text, plan, l.problem, NULL, &colour, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_report_plan(&text, plan, NULL, SITU_REPORT_TABLE, &colour, NULL), SITU_STATUS_OK);
   assert_non_null(strstr(text, "\033[1m80 ns\033[0m"));
   situ_text_free(text);
-  assert_int_equal(situ_report_plan_json(&text, plan, l.problem, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_report_plan(&text, plan, NULL, SITU_REPORT_JSON, NULL, NULL), SITU_STATUS_OK);
   json_value *root = NULL;
   assert_int_equal(json_parse(&root, text, strlen(text), "report", &error), SITU_STATUS_OK);
   assert_int_equal(json_whole(json_get(root, "value_ns"), -1), 80);
@@ -161,7 +162,7 @@ static void a_plan_tells_its_story(void **state) {
   assert_int_equal(json_kind_of(json_get(root, "value")), JSON_NULL_KIND);
   json_free(root);
   situ_text_free(text);
-  assert_int_equal(situ_report_plan_svg(&text, plan, l.problem, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_report_plan(&text, plan, NULL, SITU_REPORT_SVG, NULL, NULL), SITU_STATUS_OK);
   assert_non_null(strstr(text, "<svg "));
   assert_non_null(strstr(text, "latency 80 ns"));
   situ_text_free(text);
@@ -174,7 +175,7 @@ static void inspection_measures_chains(void **state) {
   (void)state;
   lab l = lab_topcuoglu();
   char *text = NULL;
-  assert_int_equal(situ_report_inspect_json(&text, l.problem, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_report_inspect(&text, l.problem, NULL, SITU_REPORT_JSON, NULL, NULL), SITU_STATUS_OK);
   situ_error error = {0};
   json_value *root = NULL;
   assert_int_equal(json_parse(&root, text, strlen(text), "report", &error), SITU_STATUS_OK);
@@ -211,8 +212,8 @@ static void every_execution_has_a_picture(void **state) {
       situ_plan *plan = NULL;
       assert_int_equal(situ_simulate(&plan, l.problem, device, NULL, NULL), SITU_STATUS_OK);
       char *text = NULL;
-      assert_int_equal(situ_report_plan_svg(&text, plan, l.problem, NULL), SITU_STATUS_OK);
-      assert_true(!situ_plan_exists(plan) || (text && strstr(text, "</svg>")));
+      assert_int_equal(situ_report_plan(&text, plan, NULL, SITU_REPORT_SVG, NULL, NULL), SITU_STATUS_OK);
+      assert_true(!plan_exists(plan) || (text && strstr(text, "</svg>")));
       situ_text_free(text);
       situ_plan_free(plan);
       lab_free(&l);
@@ -229,7 +230,7 @@ static void comparing_sorts_by_value(void **state) {
   assert_int_equal(situ_solve(&other, l.problem, &heft, NULL), SITU_STATUS_OK);
   situ_compare_row rows[] = {{"single", one, NULL}, {"broken", NULL, "out of luck"}, {"heft", other, NULL}};
   char *text = NULL;
-  assert_int_equal(situ_report_compare_json(&text, rows, 3, l.problem, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_report_compare(&text, rows, 3, l.problem, NULL, SITU_REPORT_JSON, NULL, NULL), SITU_STATUS_OK);
   json_value *root = NULL;
   assert_int_equal(json_parse(&root, text, strlen(text), "report", NULL), SITU_STATUS_OK);
   const json_value *list = json_get(root, "rows");
@@ -237,7 +238,7 @@ static void comparing_sorts_by_value(void **state) {
   for (size_t i = 0; i < 3; i++) assert_string_equal(json_text(json_get(json_at(list, i), "solver"), ""), expected[i]);
   json_free(root);
   situ_text_free(text);
-  assert_int_equal(situ_report_compare(&text, rows, 3, l.problem, NULL, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_report_compare(&text, rows, 3, l.problem, NULL, SITU_REPORT_TABLE, NULL, NULL), SITU_STATUS_OK);
   assert_non_null(strstr(text, "broken: out of luck"));
   situ_text_free(text);
   situ_plan_free(one);
@@ -248,11 +249,11 @@ static void comparing_sorts_by_value(void **state) {
 static void every_family_is_listed(void **state) {
   (void)state;
   char *text = NULL, *names = NULL;
-  assert_int_equal(situ_report_list(&text, "nothing", NULL, NULL), SITU_STATUS_BAD_ARGUMENT);
-  assert_int_equal(situ_report_list_json(&text, "nothing", NULL), SITU_STATUS_BAD_ARGUMENT);
+  assert_int_equal(situ_report_list(&text, "nothing", SITU_REPORT_TABLE, NULL, NULL), SITU_STATUS_BAD_ARGUMENT);
+  assert_int_equal(situ_report_list(&text, "nothing", SITU_REPORT_JSON, NULL, NULL), SITU_STATUS_BAD_ARGUMENT);
   for (int32_t i = 0; situ_report_family(i); i++) {
-    assert_int_equal(situ_report_list(&text, situ_report_family(i), NULL, NULL), SITU_STATUS_OK);
-    assert_int_equal(situ_report_names(&names, situ_report_family(i), NULL), SITU_STATUS_OK);
+    assert_int_equal(situ_report_list(&text, situ_report_family(i), SITU_REPORT_TABLE, NULL, NULL), SITU_STATUS_OK);
+    assert_int_equal(situ_report_list(&names, situ_report_family(i), SITU_REPORT_NAMES, NULL, NULL), SITU_STATUS_OK);
     bool none = strcmp(situ_report_family(i), "learners") == 0 && situ_learner_count() == 0; /* meson option learn */
     assert_true(none || strlen(names) > 0);
     situ_text_free(text);

@@ -77,8 +77,8 @@ static void no_more_calls_run_than_are_allowed(void **state) {
   scenario_tensor(&s, 0, 3, 1, -1);
   scenario_tensor(&s, 1, 5, 2, -1);
   scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .max_calls = 1});
-  assert_int_equal(situ_problem_execution(s.problem), SITU_EXECUTION_CALLS);
-  assert_int_equal(situ_problem_max_calls(s.problem), 1);
+  assert_int_equal(s.problem->execution, SITU_EXECUTION_CALLS);
+  assert_int_equal(s.problem->max_calls, 1);
   int32_t left[3] = {1, 0, 1}, whole[3] = {1, 1, 1}, apart[3] = {0, 0, 1};
   assert_true(simulator_run(s.simulator, &(placement){.device = left}, true).value_ns == SITU_NEVER_NS);
   assert_int_equal(simulator_run(s.simulator, &(placement){.device = whole}, true).value_ns, 3);

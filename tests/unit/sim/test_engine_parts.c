@@ -47,8 +47,8 @@ static void a_fork_by_hand(void **state) {
     assert_int_equal(m->n_parts, 4);
     assert_true(m->part_of[from] != m->part_of[a] && m->part_of[a] != m->part_of[join]);
     situ_plan *plan = scenario_plan(&s, &where);
-    assert_int_equal(situ_plan_by_parts_ns(plan, s.problem), rows[i].latency_ns);
-    assert_int_equal(situ_plan_by_parts_ns(NULL, s.problem), SITU_NEVER_NS);
+    assert_int_equal(situ_plan_by_parts_ns(plan), rows[i].latency_ns);
+    assert_int_equal(situ_plan_by_parts_ns(NULL), SITU_NEVER_NS);
     situ_plan_free(plan);
     int32_t alone[] = {0, 0, 0, 0};
     where.device = alone;

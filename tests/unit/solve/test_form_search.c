@@ -152,17 +152,17 @@ static void expect_best(const char *writer, void (*settings)(search *), uint64_t
   o.max_steps = 2000;
   o.form = form_of(writer);
   if (situ_solve(&plan, m.s.problem, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
-  if (situ_plan_value_ns(plan) != s.best_ns)
-    fail_msg("%s, seed %d: %lld, and %lld is the best", writer, (int)seed, (long long)situ_plan_value_ns(plan),
+  if (plan->value_ns != s.best_ns)
+    fail_msg("%s, seed %d: %lld, and %lld is the best", writer, (int)seed, (long long)plan->value_ns,
              (long long)s.best_ns);
   if (s.best_ns < SITU_NEVER_NS) {
-    assert_true(situ_plan_lower_bound_ns(plan) <= situ_plan_without_form_ns(plan));
-    assert_true(situ_plan_without_form_ns(plan) <= s.best_ns);
-    if (situ_write(&text, writer, plan, m.s.problem, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+    assert_true(plan->lower_bound_ns <= plan_unrestricted_ns(plan));
+    assert_true(plan_unrestricted_ns(plan) <= s.best_ns);
+    if (situ_write(&text, writer, plan, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
     situ_text_free(text);
   } else {
-    assert_int_equal(situ_plan_outcome(plan), SITU_OUTCOME_LIMIT);
-    assert_non_null(strstr(situ_plan_reason(plan), "no plan was found that the writers can represent"));
+    assert_int_equal(plan->outcome, SITU_OUTCOME_LIMIT);
+    assert_non_null(strstr(plan->reason, "no plan was found that the writers can represent"));
   }
   situ_plan_free(plan);
   scenario_free(&m.s);
@@ -192,10 +192,10 @@ static void forms_add_up(void **state) {
     o.max_steps = 500;
     for (int k = 0; k < 3; k++) o.form |= form_of(names[k]);
     assert_int_equal(situ_solve(&plan, m.s.problem, &o, NULL), SITU_STATUS_OK);
-    for (int k = 0; k < 3 && situ_plan_exists(plan); k++) {
+    for (int k = 0; k < 3 && plan_exists(plan); k++) {
       char *text;
       situ_error error = {0};
-      if (situ_write(&text, names[k], plan, m.s.problem, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+      if (situ_write(&text, names[k], plan, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
       situ_text_free(text);
     }
     situ_plan_free(plan);
@@ -216,12 +216,12 @@ static void one_machine_is_one_server(void **state) {
     o.max_steps = 500;
     o.form = form_of("llama.cpp");
     assert_int_equal(situ_solve(&plan, m.s.problem, &o, NULL), SITU_STATUS_OK);
-    assert_true(situ_plan_exists(plan)); /* the host alone is one */
-    assert_int_equal(situ_write(&text, "llama.cpp", plan, m.s.problem, NULL), SITU_STATUS_OK);
+    assert_true(plan_exists(plan)); /* the host alone is one */
+    assert_int_equal(situ_write(&text, "llama.cpp", plan, NULL), SITU_STATUS_OK);
     situ_text_free(text);
     for (int32_t v = 1; v < m.s.graph->n_operators; v++)
       assert_int_equal(situ_plan_device(plan, v) % 2, situ_plan_device(plan, 0) % 2);
-    n_apart += situ_plan_without_form_ns(plan) < situ_plan_value_ns(plan);
+    n_apart += plan_unrestricted_ns(plan) < plan->value_ns;
     situ_plan_free(plan);
     scenario_free(&m.s);
   }
@@ -240,7 +240,7 @@ static void what_is_within_the_tolerance_costs_nothing(void **state) {
     situ_plan *best, *plan;
     o.max_steps = 500;
     assert_int_equal(situ_solve(&best, m.s.problem, &o, NULL), SITU_STATUS_OK);
-    if (situ_plan_exists(best)) {
+    if (plan_exists(best)) {
       const situ_plan *starts[] = {best};
       o.starts = starts;
       o.n_starts = 1;
@@ -249,9 +249,9 @@ static void what_is_within_the_tolerance_costs_nothing(void **state) {
       o.tolerance = 0.5;
       o.form = form_of("llama.cpp");
       assert_int_equal(situ_solve(&plan, m.s.problem, &o, NULL), SITU_STATUS_OK);
-      double value = (double)situ_plan_value_ns(plan), without = (double)situ_plan_without_form_ns(plan);
-      if (situ_plan_exists(plan) && without < value) assert_true(value > 1.5 * (double)situ_plan_value_ns(best));
-      n_within += value > (double)situ_plan_value_ns(best) && value <= 1.5 * (double)situ_plan_value_ns(best);
+      double value = (double)plan->value_ns, without = (double)plan_unrestricted_ns(plan);
+      if (plan_exists(plan) && without < value) assert_true(value > 1.5 * (double)best->value_ns);
+      n_within += value > (double)best->value_ns && value <= 1.5 * (double)best->value_ns;
       situ_plan_free(plan);
     }
     situ_plan_free(best);

@@ -13,6 +13,7 @@
 #include "../../lab/lab.h"
 #include "../scenario.h"
 #include "base/rng.h"
+#include "check/judge.h"
 #include "sim/simulate.h"
 #include "situ/solve.h"
 #include "view/replicas.h"
@@ -35,11 +36,11 @@ static lab draw(uint64_t seed, rng *r) {
   return lab_random(&o);
 }
 
-static bool judged_good(const situ_problem *p, const situ_plan *plan, uint64_t seed) {
+static bool judged_good(const situ_plan *plan, uint64_t seed) {
   situ_verdict *verdict;
   bool good = true;
-  assert_int_equal(situ_check(&verdict, p, plan, NULL), SITU_STATUS_OK);
-  for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++) {
+  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
+  for (int32_t i = 0; i < verdict->n_kept; i++) {
     situ_violation v = situ_verdict_violation(verdict, i);
     bool replicas = strcmp(v.rule, "replication") == 0;
     good &= !replicas;
@@ -79,7 +80,7 @@ static void simulator_rules_and_judge_agree(void **state) {
     situ_plan *plan;
     placement where = {.device = device, .replica_of = replica_of};
     assert_int_equal(simulator_plan(&plan, s, &where, NULL), SITU_STATUS_OK);
-    bool good = judged_good(p, plan, seed);
+    bool good = judged_good(plan, seed);
     if (good != replicas_keep_rules(p, device, replica_of)) fail_msg("seed %d: the judge says %d", (int)seed, good);
     bool any = false;
     for (int32_t d = 0; d < p->n_devices; d++) any |= replica_of[d] >= 0;
@@ -130,7 +131,7 @@ static void a_shared_capacity_does_not_keep_devices_from_sharing_a_part(void **s
     for (int32_t d = 1; d < 3; d++) {
       bool pooled = d == 1 || k == 2;
       scenario_device(&s, bytes, pooled ? 0 : -1, false);
-      s.devices[d].apart = pooled;
+      s.devices[d].separate_address_space = pooled;
       scenario_link(&s, 0, d, 0, -1);
       scenario_link(&s, d, 0, 0, -1);
     }
@@ -142,10 +143,10 @@ static void a_shared_capacity_does_not_keep_devices_from_sharing_a_part(void **s
     how.max_steps = 100;
     assert_int_equal(situ_solve(&plan, s.problem, &how, NULL), SITU_STATUS_OK);
     int64_t best = k == 2 ? 10 : 5;
-    assert_true(situ_plan_lower_bound_ns(plan) <= best && situ_plan_value_ns(plan) >= best);
-    if (k == 0) assert_int_equal(situ_plan_outcome(plan), SITU_OUTCOME_OPTIMAL);
-    assert_int_equal(situ_check(&verdict, s.problem, plan, NULL), SITU_STATUS_OK);
-    assert_int_equal(situ_verdict_n_found(verdict), 0);
+    assert_true(plan->lower_bound_ns <= best && plan->value_ns >= best);
+    if (k == 0) assert_int_equal(plan->outcome, SITU_OUTCOME_OPTIMAL);
+    assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
+    assert_int_equal(verdict->n_found, 0);
     situ_verdict_free(verdict);
     situ_plan_free(plan);
     scenario_free(&s);

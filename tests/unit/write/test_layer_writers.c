@@ -36,7 +36,7 @@ static char *write(const scenario *s, const char *writer, const char *digits, si
   assert_int_equal(strlen(digits), OPERATORS);
   for (int32_t v = 0; v < OPERATORS; v++) device[v] = digits[v] - '0';
   assert_int_equal(simulator_plan(&plan, s->simulator, &(placement){.device = device}, NULL), SITU_STATUS_OK);
-  situ_status status = situ_write(&text, writer, plan, s->problem, error);
+  situ_status status = situ_write(&text, writer, plan, error);
   situ_plan_free(plan);
   assert_true(status == SITU_STATUS_OK || status == SITU_STATUS_UNSUPPORTED);
   return text;
@@ -213,7 +213,7 @@ static void a_graph_without_layers_has_no_such_form(void **state) {
   static const char *const names[] = {"llama.cpp", "vllm", "device-map", "exo", "torch-pipelining", "torchtitan"};
   for (int i = 0; i < 4; i++) {
     char *text;
-    assert_int_equal(situ_write(&text, names[i], plan, s.problem, NULL), SITU_STATUS_UNSUPPORTED);
+    assert_int_equal(situ_write(&text, names[i], plan, NULL), SITU_STATUS_UNSUPPORTED);
     assert_null(text);
   }
   situ_plan_free(plan);

@@ -21,10 +21,10 @@ static scenario pair(const situ_problem_options *options, situ_plan **plan) {
   return s;
 }
 
-static char *written(const char *name, const situ_plan *plan, const scenario *s) {
+static char *written(const char *name, const situ_plan *plan) {
   char *text;
   situ_error error = {0};
-  if (situ_write(&text, name, plan, s->problem, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
+  if (situ_write(&text, name, plan, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
   return text;
 }
 
@@ -34,7 +34,7 @@ static void csv_quotes_what_it_has_to(void **state) {
   (void)state;
   situ_plan *plan;
   scenario s = pair(&stream, &plan);
-  char *text = written("csv", plan, &s);
+  char *text = written("csv", plan);
   assert_string_equal(text, "operator,device,start_ns,finish_ns,call\r\na,d0,0,2,\r\n\"b,\"\"x\"\"\",d1,5,6,\r\n");
   free(text);
   situ_plan_free(plan);
@@ -71,7 +71,7 @@ static void a_trace_has_a_slice_for_each_operator_and_hop(void **state) {
   (void)state;
   situ_plan *plan;
   scenario s = pair(&stream, &plan);
-  json_value *root = parsed(written("trace", plan, &s));
+  json_value *root = parsed(written("trace", plan));
   const json_value *events = json_get(root, "traceEvents");
   assert_int_equal(count_phase(events, "X"), 3); /* two operators, one hop */
   assert_int_equal(count_phase(events, "s"), 1);
@@ -95,7 +95,7 @@ static void a_trace_shows_calls_and_inputs(void **state) {
   for (int i = 0; i < 2; i++) {
     situ_plan *plan;
     scenario s = pair(&options[i], &plan);
-    json_value *root = parsed(written("trace", plan, &s));
+    json_value *root = parsed(written("trace", plan));
     const json_value *events = json_get(root, "traceEvents");
     assert_int_equal(count_phase(events, "X"), slices[i]);
     assert_int_equal(count_phase(events, "b"), asynchronous[i]);
@@ -126,8 +126,8 @@ static void a_trace_deals_inputs_out_to_replicas(void **state) {
   situ_plan *plan;
   placement where = {.device = device, .replica_of = replica_of};
   assert_int_equal(simulator_plan(&plan, s.simulator, &where, NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_plan_value_ns(plan), 1);
-  json_value *root = parsed(written("trace", plan, &s));
+  assert_int_equal(plan->value_ns, 1);
+  json_value *root = parsed(written("trace", plan));
   const json_value *events = json_get(root, "traceEvents");
   int64_t on[3] = {0};
   for (size_t i = 0; i < json_size(events); i++) {
@@ -155,7 +155,9 @@ static void a_split_is_read_back_as_pins(void **state) {
   int file = mkstemp(path);
   assert_true(file >= 0);
   close(file);
-  assert_int_equal(situ_plan_export(plan, s.problem, "split", path, NULL), SITU_STATUS_OK);
+  char *text = written("split", plan);
+  assert_int_equal(situ_text_write(text, path, NULL), SITU_STATUS_OK);
+  situ_text_free(text);
   int32_t pins[2];
   assert_int_equal(plan_read_pins(pins, s.graph, s.platform, path, NULL), SITU_STATUS_OK);
   assert_int_equal(pins[0], 0);
@@ -169,7 +171,7 @@ static void dot_dashes_what_crosses(void **state) {
   (void)state;
   situ_plan *plan;
   scenario s = pair(&stream, &plan);
-  char *text = written("dot", plan, &s);
+  char *text = written("dot", plan);
   assert_non_null(strstr(text, "digraph \"scenario\" {"));
   assert_non_null(strstr(text, "n0 -> n1 [style=dashed];"));
   assert_non_null(strstr(text, "label=\"b,\\\"x\\\"\""));
@@ -184,17 +186,17 @@ static void what_cannot_be_written_is_refused(void **state) {
   scenario s = pair(&stream, &plan);
   char *text;
   situ_error error = {0};
-  assert_int_equal(situ_write(&text, "tracy", plan, s.problem, &error), SITU_STATUS_BAD_ARGUMENT);
+  assert_int_equal(situ_write(&text, "tracy", plan, &error), SITU_STATUS_BAD_ARGUMENT);
   assert_null(text);
-  assert_int_equal(situ_plan_export(plan, s.problem, "csv", "/nowhere/at/all.csv", &error), SITU_STATUS_IO);
+  assert_int_equal(situ_text_write("device,operator\n", "/nowhere/at/all.csv", &error), SITU_STATUS_IO);
   plan->start_ns = NULL;
-  assert_int_equal(situ_write(&text, "trace", plan, s.problem, &error), SITU_STATUS_UNSUPPORTED);
+  assert_int_equal(situ_write(&text, "trace", plan, &error), SITU_STATUS_UNSUPPORTED);
   s.graph->source_id[1] = -1;
-  assert_int_equal(situ_write(&text, "split", plan, s.problem, &error), SITU_STATUS_UNSUPPORTED);
+  assert_int_equal(situ_write(&text, "split", plan, &error), SITU_STATUS_UNSUPPORTED);
   plan->device = NULL;
   situ_writer_info info = SITU_WRITER_INFO_INIT;
   for (int32_t i = 0; situ_writer_at(i, &info); i++)
-    assert_int_equal(situ_write(&text, info.name, plan, s.problem, &error), SITU_STATUS_BAD_ARGUMENT);
+    assert_int_equal(situ_write(&text, info.name, plan, &error), SITU_STATUS_BAD_ARGUMENT);
   situ_plan_free(plan);
   scenario_free(&s);
 }

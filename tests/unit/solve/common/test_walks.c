@@ -44,7 +44,7 @@ static void expect_equal(const situ_plan *one, const situ_plan *other) {
     assert_string_equal(one->statistics[i].name, other->statistics[i].name);
     assert_int_equal(one->statistics[i].value, other->statistics[i].value);
   }
-  if (!situ_plan_exists(one)) return;
+  if (!plan_exists(one)) return;
   assert_memory_equal(one->device, other->device, bytes);
   if (one->order) assert_memory_equal(one->order, other->order, bytes);
   if (one->call) assert_memory_equal(one->call, other->call, bytes);
@@ -54,10 +54,10 @@ static int32_t n_searched; /* of the calls below those that had a plan and went 
 
 static void expect_same(const lab_options *drawn, const char *name, uint64_t seed, int64_t steps) {
   lab l = lab_random(drawn);
-  if (situ_solver_serves(name, l.problem) && !situ_problem_conflict(l.problem)) {
+  if (situ_solver_serves(name, l.problem) && !l.problem->conflict) {
     bool no_bounds = seed % 2; /* then the gap never closes */
     situ_plan *one = solve_with(l.problem, name, seed, 1, steps, no_bounds);
-    n_searched += situ_plan_exists(one) && situ_plan_steps(one) > steps / 2;
+    n_searched += plan_exists(one) && one->steps > steps / 2;
     for (int32_t threads = 2; threads <= 3; threads++) {
       situ_plan *other = solve_with(l.problem, name, seed, threads, steps, no_bounds);
       expect_equal(one, other);
@@ -148,7 +148,7 @@ static void steps_that_proofs_leave_are_searched(void **state) {
   situ_instance *instance = open_network("builtin:rnnlm?layers=2&batch=64&steps=8", true);
   situ_plan *plan = solve_with(situ_instance_problem(instance), "auto", 0, 1, LIMIT, false);
   assert_int_equal(plan->outcome, SITU_OUTCOME_FEASIBLE);
-  assert_true(situ_plan_steps(plan) >= LIMIT);
+  assert_true(plan->steps >= LIMIT);
   situ_plan_free(plan);
   situ_instance_free(instance);
 }
@@ -162,8 +162,7 @@ static void searches_keep_to_their_steps(void **state) {
   situ_instance *instance = open_network("builtin:layered?operators=60&width=6", false);
   for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
     situ_plan *plan = solve_with(situ_instance_problem(instance), names[k], 0, 1, LIMIT, false);
-    if (situ_plan_steps(plan) > LIMIT + BEGUN)
-      fail_msg("%s: %d steps of %d", names[k], (int)situ_plan_steps(plan), LIMIT);
+    if (plan->steps > LIMIT + BEGUN) fail_msg("%s: %d steps of %d", names[k], (int)plan->steps, LIMIT);
     situ_plan_free(plan);
   }
   situ_instance_free(instance);
@@ -200,8 +199,8 @@ static void a_stop_stops_all_walks(void **state) {
                                  .context = &ear};
     situ_plan *plan;
     assert_int_equal(situ_solve(&plan, l.problem, &limits, NULL), SITU_STATUS_OK);
-    assert_true(situ_plan_steps(plan) < limits.max_steps);
-    assert_true(situ_plan_exists(plan));
+    assert_true(plan->steps < limits.max_steps);
+    assert_true(plan_exists(plan));
     assert_int_equal(ear.n_strange, 0);
     assert_true(ear.n >= 20);
     situ_plan_free(plan);
@@ -218,7 +217,7 @@ static void a_time_limit_holds_for_all_walks(void **state) {
       .size = sizeof(situ_solve_options), .solvers = "auto", .time_limit_s = 0.5, .threads = 2, .no_bounds = true};
   situ_plan *plan;
   assert_int_equal(situ_solve(&plan, l.problem, &limits, NULL), SITU_STATUS_OK);
-  assert_true(situ_plan_exists(plan));
+  assert_true(plan_exists(plan));
   assert_true(plan->seconds < 10); /* a busy machine is slow, not that slow */
   situ_plan_free(plan);
   lab_free(&l);
@@ -240,7 +239,7 @@ static void few_steps_find_the_layers_of_people(void **state) {
   assert_int_equal(situ_instance_open(&instance, &what, NULL), SITU_STATUS_OK);
   situ_plan *layers = solve_with(situ_instance_problem(instance), "families", 0, 1, 20, true);
   situ_plan *plan = solve_with(situ_instance_problem(instance), "auto", 0, 1, 20, true);
-  assert_true(situ_plan_exists(layers) && situ_plan_exists(plan));
+  assert_true(plan_exists(layers) && plan_exists(plan));
   situ_plan_free(layers);
   situ_plan_free(plan);
   situ_instance_free(instance);

@@ -83,7 +83,7 @@ static void moves_change_loads_and_memory_as_the_simulator_says(void **state) {
   for (uint64_t seed = 1; seed <= 3000; seed++) {
     rng r = rng_new(seed);
     lab l = draw_lab(seed, &r);
-    if (hypergraph_serves(l.problem) && !situ_problem_conflict(l.problem)) {
+    if (hypergraph_serves(l.problem) && !l.problem->conflict) {
       arena *a = arena_new();
       hypergraph h;
       assert_true(hypergraph_find(&h, l.problem, seed % 2, a)); /* whether equal edges are merged changes no load */
@@ -105,7 +105,7 @@ static void coarse_partitions_are_worth_what_fine_ones_are(void **state) {
     lab l = draw_lab(seed, &r);
     arena *a = arena_new();
     hypergraph fine, coarse;
-    if (hypergraph_serves(l.problem) && !situ_problem_conflict(l.problem)) {
+    if (hypergraph_serves(l.problem) && !l.problem->conflict) {
       assert_true(hypergraph_find(&fine, l.problem, true, a));
       int32_t *into = ARENA_NEW(a, int32_t, fine.n_units), *label = ARENA_NEW(a, int32_t, fine.n_units);
       for (int32_t u = 0; u < fine.n_units; u++) label[u] = (int32_t)rng_below(&r, 2);
@@ -133,7 +133,7 @@ static void clusters_can_be_placed(void **state) {
     lab l = draw_lab(seed, &r);
     arena *a = arena_new();
     hypergraph fine, coarse;
-    if (hypergraph_serves(l.problem) && !situ_problem_conflict(l.problem)) {
+    if (hypergraph_serves(l.problem) && !l.problem->conflict) {
       assert_true(hypergraph_find(&fine, l.problem, true, a));
       int32_t *into = ARENA_NEW(a, int32_t, fine.n_units), *device = ARENA_NEW(a, int32_t, fine.n_units);
       int32_t n = coarsen_units(into, &fine, &(coarsen_rules){.n_wanted = 1, .max_time_ns = 1e9}, &r, a);
@@ -155,7 +155,7 @@ static void loads_by_links_are_those_of_the_simulator_or_less(void **state) {
     rng r = rng_new(seed);
     lab l = draw_lab_of(seed, &r, seed % 2 ? 2 : 6, SITU_COMMUNICATION_LINK);
     const situ_problem *p = l.problem;
-    if (hypergraph_serves_links(p) && !situ_problem_conflict(p)) {
+    if (hypergraph_serves_links(p) && !p->conflict) {
       arena *a = arena_new();
       hypergraph h;
       partition s;

@@ -129,7 +129,7 @@ static double solve_layers(const char *name, double scale, situ_contention conte
   int64_t start = clock_now_ns();
   if (situ_solve(&plan, l.problem, &o, &e) != SITU_STATUS_OK) fail_msg("%s", e.text);
   double seconds = (double)(clock_now_ns() - start) / 1e9;
-  int64_t value = situ_plan_value_ns(plan), lower = situ_plan_lower_bound_ns(plan);
+  int64_t value = plan->value_ns, lower = plan->lower_bound_ns;
   double gap = value > 0 ? (double)(value - lower) / (double)value : 0;
   if (getenv("SITU_TABLE"))
     printf("%-38s %6.3f %-4s %10.4f %10.4f %10.4f %10.4f %10.4f %10.4f %6.2f%% %7.3fs\n", name, scale,
@@ -226,9 +226,9 @@ static void the_example_of_topcuoglu_is_solved_to_proof(void **state) {
   situ_error e;
   situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = "block_dp"};
   assert_int_equal(situ_solve(&plan, l.problem, &o, &e), SITU_STATUS_OK);
-  assert_true(situ_plan_value_ns(plan) < 80);
-  assert_int_equal(situ_plan_value_ns(plan), situ_plan_lower_bound_ns(plan));
-  if (getenv("SITU_TABLE")) printf("topcuoglu: %lld\n", (long long)situ_plan_value_ns(plan));
+  assert_true(plan->value_ns < 80);
+  assert_int_equal(plan->value_ns, plan->lower_bound_ns);
+  if (getenv("SITU_TABLE")) printf("topcuoglu: %lld\n", (long long)plan->value_ns);
   situ_plan_free(plan);
   lab_free(&l);
 }
@@ -248,7 +248,7 @@ static void plans_of_equal_devices_are_as_good_as_the_search_says(void **state) 
     situ_plan *plan;
     situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "block_dp"};
     assert_int_equal(situ_solve(&plan, l.problem, &with, NULL), SITU_STATUS_OK);
-    n_proved += situ_plan_lower_bound_ns(plan) == situ_plan_value_ns(plan);
+    n_proved += plan->lower_bound_ns == plan->value_ns;
     situ_plan_free(plan);
     lab_free(&l);
   }

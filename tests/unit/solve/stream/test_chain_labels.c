@@ -70,8 +70,8 @@ static limited random_layers(rng *r, bool tight, int64_t max_other_ns) {
                             .execution = SITU_EXECUTION_STREAM,
                             .overlap = SITU_OVERLAP_NONE,
                             .keep_together = together,
-                            .other_costs = max_other_ns > 0 ? l.other : NULL,
-                            .max_other_ns = max_other_ns};
+                            .secondary_costs = max_other_ns > 0 ? l.other : NULL,
+                            .max_secondary_ns = max_other_ns};
   situ_error error = {0};
   if (situ_problem_pose(&l.problem, s->graph, s->platform, s->costs, &o, &error) != SITU_STATUS_OK)
     fail_msg("%s", error.text);
@@ -90,12 +90,12 @@ static void solve_and_compare(uint64_t seed, bool tight, int64_t limit_ns, const
   o.solvers = solvers;
   o.max_steps = 4000;
   if (situ_solve(&plan, l.problem, &o, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)seed, error.text);
-  int64_t value = situ_plan_value_ns(plan), bound = situ_plan_lower_bound_ns(plan);
+  int64_t value = plan->value_ns, bound = plan->lower_bound_ns;
   if (bound > optimum || value < optimum)
     fail_msg("seed %d: bound %lld, value %lld; the optimum is %lld", (int)seed, (long long)bound, (long long)value,
              (long long)optimum);
-  if (situ_plan_exists(plan)) assert_true(!l.problem->other || situ_plan_other_ns(plan) <= limit_ns);
-  if (situ_plan_outcome(plan) == SITU_OUTCOME_INFEASIBLE) assert_true(optimum == SITU_NEVER_NS);
+  if (plan_exists(plan)) assert_true(!l.problem->other || plan->secondary_ns <= limit_ns);
+  if (plan->outcome == SITU_OUTCOME_INFEASIBLE) assert_true(optimum == SITU_NEVER_NS);
   *exact += value == optimum && bound == optimum;
   *none += optimum == SITU_NEVER_NS;
   situ_plan_free(plan);
@@ -155,19 +155,18 @@ static void one_objective_under_the_other_by_hand(void **state) {
     situ_problem_options o = {.size = sizeof o,
                               .execution = SITU_EXECUTION_STREAM,
                               .overlap = SITU_OVERLAP_NONE,
-                              .other_costs = other,
-                              .max_other_ns = rows[i].limit_ns,
-                              .other_name = "time of b"};
+                              .secondary_costs = other,
+                              .max_secondary_ns = rows[i].limit_ns,
+                              .secondary_name = "time of b"};
     situ_problem *p;
     situ_plan *plan;
     situ_solve_options how = SITU_SOLVE_OPTIONS_INIT;
     how.solvers = "chain_labels";
     assert_int_equal(situ_problem_pose(&p, s.graph, s.platform, s.costs, &o, NULL), SITU_STATUS_OK);
     assert_int_equal(situ_solve(&plan, p, &how, NULL), SITU_STATUS_OK);
-    assert_true(situ_plan_value_ns(plan) == rows[i].value_ns);
-    assert_int_equal(situ_plan_outcome(plan),
-                     rows[i].value_ns == SITU_NEVER_NS ? SITU_OUTCOME_INFEASIBLE : SITU_OUTCOME_OPTIMAL);
-    if (rows[i].value_ns == SITU_NEVER_NS) assert_non_null(strstr(situ_plan_reason(plan), "time of b"));
+    assert_true(plan->value_ns == rows[i].value_ns);
+    assert_int_equal(plan->outcome, rows[i].value_ns == SITU_NEVER_NS ? SITU_OUTCOME_INFEASIBLE : SITU_OUTCOME_OPTIMAL);
+    if (rows[i].value_ns == SITU_NEVER_NS) assert_non_null(strstr(plan->reason, "time of b"));
     situ_plan_free(plan);
     situ_problem_free(p);
     situ_costs_free(other);

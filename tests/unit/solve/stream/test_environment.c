@@ -38,7 +38,7 @@ static void devices_that_are_open_keep_support_pins_and_colocation(void **state)
     rng random = rng_new(seed);
     int32_t *device = ARENA_NEW(a, int32_t, env.n_units);
     bool *open = ARENA_NEW(a, bool, env.n_devices);
-    for (int32_t k = 0; k < N_DRAWS && !situ_problem_conflict(l.problem); k++) {
+    for (int32_t k = 0; k < N_DRAWS && !l.problem->conflict; k++) {
       environment_empty(&env);
       for (int32_t u = 0; u < env.n_units; u++) {
         environment_open(&env, u, open);

@@ -56,8 +56,8 @@ static int64_t value_of(const situ_problem *p, const char *name) {
   situ_error error;
   situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = name, .no_bounds = true};
   if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
-  int64_t value = situ_plan_value_ns(plan);
-  assert_true(situ_plan_lower_bound_ns(plan) <= value);
+  int64_t value = plan->value_ns;
+  assert_true(plan->lower_bound_ns <= value);
   situ_plan_free(plan);
   return value;
 }
@@ -249,7 +249,7 @@ static double part_of_single(int32_t n_operators, const char *model, int64_t ste
   situ_plan *plan;
   situ_error error;
   if (situ_place(&plan, &instance, &o, &solve, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
-  double part = (double)situ_plan_value_ns(plan) / (double)situ_plan_best_single_ns(plan);
+  double part = (double)plan->value_ns / (double)plan->best_single_ns;
   situ_plan_free(plan);
   situ_instance_free(instance);
   return part;

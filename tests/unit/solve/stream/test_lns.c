@@ -17,8 +17,8 @@ static int64_t value_of(const situ_problem *p, const char *solvers, int64_t step
   situ_error e;
   situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = solvers, .max_steps = steps, .seed = 3};
   if (situ_solve(&plan, p, &o, &e) != SITU_STATUS_OK) fail_msg("%s: %s", solvers, e.text);
-  int64_t value = situ_plan_value_ns(plan);
-  if (lower_ns) *lower_ns = situ_plan_lower_bound_ns(plan);
+  int64_t value = plan->value_ns;
+  if (lower_ns) *lower_ns = plan->lower_bound_ns;
   situ_plan_free(plan);
   return value;
 }

@@ -11,6 +11,7 @@
 #include "../../../lab/lab.h"
 #include "base/arena.h"
 #include "base/rng.h"
+#include "plan/plan.h"
 #include "situ/plan.h"
 #include "situ/solve.h"
 #include "solve/stream/rank.h"
@@ -58,7 +59,7 @@ static void times_by_hand(void **state) {
     int32_t id = l.graph->source_id[v], expected = id == 1 || id == 2 ? 2 : 0;
     if (id <= 3) assert_int_equal(situ_plan_device(plan, v), expected);
   }
-  assert_int_equal(situ_plan_value_ns(plan), 32);
+  assert_int_equal(plan->value_ns, 32);
   situ_plan_free(plan);
   lab_free(&l);
 }
@@ -79,7 +80,7 @@ static void a_device_far_from_the_child_is_left_aside(void **state) {
     }
   for (int32_t k = 0; k < 2; k++) {
     situ_plan *plan = plan_of(l.problem, k ? "lookahead" : "cpop,lookahead");
-    assert_int_equal(situ_plan_value_ns(plan), 21);
+    assert_int_equal(plan->value_ns, 21);
     for (int32_t v = 0; v < 10; v++)
       if (l.graph->source_id[v] <= 2) assert_int_equal(situ_plan_device(plan, v), 1);
     situ_plan_free(plan);
@@ -211,8 +212,8 @@ static void it_places_as_the_rule_says_on_plain_lists(void **state) {
         if (w.finish[v] > value) value = w.finish[v];
       }
       situ_plan *plan = plan_of(p, "lookahead"), *heft = plan_of(p, "heft");
-      if (situ_plan_value_ns(plan) != value)
-        fail_msg("seed %llu: %lld, expected %lld", (unsigned long long)seed, (long long)situ_plan_value_ns(plan),
+      if (plan->value_ns != value)
+        fail_msg("seed %llu: %lld, expected %lld", (unsigned long long)seed, (long long)plan->value_ns,
                  (long long)value);
       bool same = true;
       for (int32_t v = 0; v < p->n_operators; v++) {

@@ -20,7 +20,7 @@ static int64_t value_by(const char *name, const char *rule) {
   situ_plan *plan;
   situ_error error;
   if (situ_place(&plan, &instance, &o, &solve, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
-  int64_t value = situ_plan_value_ns(plan);
+  int64_t value = plan->value_ns;
   situ_plan_free(plan);
   situ_instance_free(instance);
   return value;

@@ -169,8 +169,8 @@ static void a_split_must_win_in_nine_of_ten_draws(void **state) {
     assert_int_equal(situ_solve(&plan, l.problem, &o, NULL), SITU_STATUS_OK);
     assert_true(situ_plan_robustness(plan, &r));
     assert_int_equal(r.preferred, i == 0);
-    assert_int_equal(situ_plan_n_handovers(plan), i);
-    assert_int_equal(situ_plan_best_found_handovers(plan), 1);
+    assert_int_equal(plan->n_handovers, i);
+    assert_int_equal(plan_best_found_handovers(plan), 1);
     situ_plan_free(plan);
     lab_free(&l);
   }
@@ -197,14 +197,14 @@ static void a_split_that_is_sure_comes_before_one_device(void **state) {
   o.uncertainty = 0.2;
   assert_int_equal(situ_solve(&layers, problem, &o, NULL), SITU_STATUS_OK);
   assert_true(situ_plan_robustness(layers, &sure) && sure.beats_single > 0.95);
-  assert_true((double)situ_plan_value_ns(layers) * 1.05 < (double)situ_plan_best_single_ns(layers));
+  assert_true((double)layers->value_ns * 1.05 < (double)layers->best_single_ns);
   o = (situ_solve_options)SITU_SOLVE_OPTIONS_INIT;
   o.max_steps = 300;
   o.tolerance = 0.02;
   o.min_gain = 0.05;
   o.uncertainty = 0.2;
   assert_int_equal(situ_solve(&plan, problem, &o, NULL), SITU_STATUS_OK);
-  assert_true((double)situ_plan_value_ns(plan) * 1.05 < (double)situ_plan_best_single_ns(plan));
+  assert_true((double)plan->value_ns * 1.05 < (double)plan->best_single_ns);
   assert_true(situ_plan_robustness(plan, &r) && r.beats_single >= 0.9 && !r.preferred);
   situ_plan_free(plan);
   situ_plan_free(layers);
@@ -233,7 +233,7 @@ static void a_sure_split_takes_the_place_of_a_faster_unsure_one(void **state) {
     o.min_gain = i * 0.15;
     assert_int_equal(situ_solve(&plan, l.problem, &o, NULL), SITU_STATUS_OK);
     assert_true(situ_plan_robustness(plan, &r));
-    assert_int_equal(situ_plan_value_ns(plan), i == 0 ? 155000000 : 170000000);
+    assert_int_equal(plan->value_ns, i == 0 ? 155000000 : 170000000);
     assert_int_equal(r.preferred, i == 1);
     assert_true((r.beats_single >= 0.9) == (i == 0));
     situ_plan_free(plan);

@@ -325,8 +325,8 @@ static int64_t solved_by(const situ_problem *p, const char *name) {
   situ_error error;
   situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = name};
   must(situ_solve(&plan, p, &o, &error), &error);
-  int64_t value = situ_plan_value_ns(plan);
-  assert_true(situ_plan_lower_bound_ns(plan) <= value);
+  int64_t value = plan->value_ns;
+  assert_true(plan->lower_bound_ns <= value);
   situ_plan_free(plan);
   return value;
 }
@@ -402,7 +402,7 @@ static void a_small_language_model_gets_the_best_plan(void **state) {
     situ_link links[32];
     int64_t weights = 0;
     for (int32_t v = 0; v < whole->n_operators; v++) weights += whole->graph->weight_bytes[v];
-    int32_t n_links = situ_platform_n_links(whole->platform);
+    int32_t n_links = whole->platform->n_links;
     assert_in_range(n_links, 1, 32);
     for (int32_t d = 0; d < 3; d++) devices[d] = whole->platform->devices[d];
     for (int32_t l = 0; l < n_links; l++) links[l] = situ_platform_link(whole->platform, l);
@@ -444,7 +444,7 @@ static void servers_that_spread_their_layers_are_faster_than_chains_of_devices(v
   const situ_problem *whole = situ_instance_problem(instance);
   situ_device devices[8];
   situ_link links[64];
-  int32_t n_links = situ_platform_n_links(whole->platform);
+  int32_t n_links = whole->platform->n_links;
   int64_t weights = 0;
   assert_in_range(n_links, 1, 64);
   for (int32_t v = 0; v < whole->n_operators; v++) weights += whole->graph->weight_bytes[v];

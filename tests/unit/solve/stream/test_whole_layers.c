@@ -32,7 +32,7 @@ static double times_as_fast_as_one_device(const char *model, const char *platfor
   situ_plan *plan;
   situ_error error;
   if (situ_place(&plan, &instance, &o, &solve, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
-  double ratio = (double)situ_plan_best_single_ns(plan) / (double)situ_plan_value_ns(plan);
+  double ratio = (double)plan->best_single_ns / (double)plan->value_ns;
   situ_plan_free(plan);
   situ_instance_free(instance);
   return ratio;
@@ -112,7 +112,7 @@ static void intervals_of_whole_layers_are_the_best_of_all(void **state) {
     situ_plan *plan;
     situ_error error = {0};
     if (situ_solve(&plan, l.problem, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
-    if (situ_plan_value_ns(plan) > best_of_intervals(l.problem)) fail_msg("seed %d", (int)seed);
+    if (plan->value_ns > best_of_intervals(l.problem)) fail_msg("seed %d", (int)seed);
     situ_plan_free(plan);
     lab_free(&l);
   }
@@ -154,7 +154,7 @@ static void auto_is_never_behind_the_layout_of_people_on_a_large_network(void **
   if (situ_place(&plan, &instance, &o, &solve, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   const situ_problem *p = situ_instance_problem(instance);
   assert_true(solve_is_large(p));
-  assert_true(situ_plan_value_ns(plan) <= value_of_people(p, 4));
+  assert_true(plan->value_ns <= value_of_people(p, 4));
   situ_plan_free(plan);
   situ_instance_free(instance);
 }
@@ -198,7 +198,7 @@ static void what_fills_the_accelerators_is_left_to_the_host(void **state) {
   const situ_graph *g = p->given;
   int64_t on_gpus_ns = value_with_attention_on_the_host(p, 4, 2), on_all_ns = value_with_attention_on_the_host(p, 4, 3);
   int32_t n_layers = 0, n_attention = 0, place[4] = {1, 1, 2, 0};
-  assert_true(on_all_ns < on_gpus_ns && situ_plan_value_ns(plan) <= on_all_ns);
+  assert_true(on_all_ns < on_gpus_ns && plan->value_ns <= on_all_ns);
   for (int32_t v = 0; v < g->n_operators; v++) {
     int32_t layer = -1;
     if (sscanf(g->name[v], "encoder.layer%d.", &layer) < 1) sscanf(g->name[v], "decoder.layer%d.", &layer);
