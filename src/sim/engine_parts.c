@@ -187,10 +187,10 @@ int64_t parts_value_ns(parts_model *m, const placement *where, const simulation 
 }
 
 int64_t situ_plan_by_parts_ns(const situ_plan *plan) {
-  int64_t value_ns = plan->value_ns;
-  if (!plan || !plan->start_ns || !parts_known(plan->problem)) return value_ns;
+  if (!plan) return SITU_NEVER_NS;
+  if (!plan->start_ns || !parts_known(plan->problem)) return plan->value_ns;
   placement where = {.device = plan->device, .order = plan->order};
-  simulation ran = {.value_ns = value_ns, .start_ns = plan->start_ns, .finish_ns = plan->finish_ns};
+  simulation ran = {.value_ns = plan->value_ns, .start_ns = plan->start_ns, .finish_ns = plan->finish_ns};
   arena *a = arena_new();
   parts_model *m = a ? parts_model_new(plan->problem, a) : NULL;
   int64_t ns = m ? parts_value_ns(m, &where, &ran) : SITU_NEVER_NS;

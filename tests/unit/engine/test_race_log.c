@@ -59,7 +59,7 @@ static situ_status replay(const field *f, const char *rounds, const char *first,
   text_free(&t);
   situ_status status =
       race_plans(&race, (const situ_plan *const *)f->plans, names, N_PLANS, f->lab.problem, "no.onnx", &o, error);
-  *winner = race->winner;
+  *winner = race ? race->winner : -1;
   situ_race_free(race);
   unlink(o.replay);
   return status;

@@ -80,7 +80,9 @@ static void defaults_follow_what_is_asked_for(void **state) {
       fail_msg("row %d: %s, %s", (int)i, situ_objective_name(p->objective), situ_execution_name(p->execution));
     assert_int_equal(p->communication, rows[i].unit ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK);
     assert_int_equal(p->n_copies, rows[i].asked.copies == 2 ? 2 : 1);
-    assert_int_equal(p->max_calls, rows[i].asked.calls);
+    situ_problem_summary says = SITU_PROBLEM_SUMMARY_INIT;
+    assert_true(situ_problem_get_summary(p, &says));
+    assert_int_equal(says.max_calls, rows[i].asked.calls);
     assert_true(p->max_period_ns == (rows[i].asked.period_ns ? rows[i].asked.period_ns : SITU_NEVER_NS));
     assert_true(p->max_latency_ns == (rows[i].asked.latency_ns ? rows[i].asked.latency_ns : SITU_NEVER_NS));
     assert_true(p->contention == SITU_CONTENTION_LINK && p->schedule == SITU_SCHEDULE_1F1B);
