@@ -123,15 +123,15 @@ static void tails_behind(const lns *x, const block *b, int64_t *behind_ns) {
   for (int32_t i = 0; i < b->n; i++)
     for (int32_t d = 0; d < p->n_devices; d++) {
       int32_t v = b->operator_of[i];
-      int64_t most = next_ns[d];
+      int64_t tail_ns = next_ns[d];
       for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
         for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) {
           int32_t user = g->use[k];
           if (x->now.critical.position[user] > last)
-            most = max64(
-                most, sat_add(problem_transfer_ns(p, t, d, x->now.where.device[user]), x->now.critical.tail_ns[user]));
+            tail_ns = max64(tail_ns, sat_add(problem_transfer_ns(p, t, d, x->now.where.device[user]),
+                                             x->now.critical.tail_ns[user]));
         }
-      behind_ns[(int64_t)i * p->n_devices + d] = most;
+      behind_ns[(int64_t)i * p->n_devices + d] = tail_ns;
     }
 }
 
@@ -188,10 +188,10 @@ static situ_status fill_window(lns *x, int32_t first, int32_t last, bool *found)
                        .copies = &copies},
               end;
   int64_t per_step = block_children_per_step(x->s.problem);
-  int64_t most = min64(search_get(&x->s, MAX_CHILDREN), sat_mul(budget_steps_left(run->budget), per_step));
+  int64_t max_children = min64(search_get(&x->s, MAX_CHILDREN), sat_mul(budget_steps_left(run->budget), per_step));
   block_limits limits = {.width = (int32_t)search_get(&x->s, WIDTH),
                          .upper_ns = value_ns + (contended ? (int64_t)(x->s.set[SLACK] * (double)value_ns) : 0),
-                         .max_children = most,
+                         .max_children = max_children,
                          .links = links,
                          .budget = run->budget};
   block_result result;
