@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/plan.h"
 #include "situ.h"
 #include "solve/common/search.h"
 #include "solve/solve.h"
@@ -75,7 +76,7 @@ int main(int argc, char **argv) {
   if (status == SITU_STATUS_OK)
     status = solve_with_settings(&plan, solvers, situ_instance_problem(instance), &solve, settings, &error);
   if (status != SITU_STATUS_OK) fprintf(stderr, "parameters: %s %s\n", error.where, error.text);
-  if (plan) printf("%lld,%lld\n", (long long)situ_plan_value_ns(plan), (long long)situ_plan_lower_bound_ns(plan));
+  if (plan) printf("%lld,%lld\n", (long long)plan->value_ns, (long long)plan->lower_bound_ns);
   situ_plan_free(plan);
   situ_instance_free(instance);
   return status == SITU_STATUS_OK ? 0 : 1;

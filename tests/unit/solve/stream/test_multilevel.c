@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "plan/plan.h"
 #include "situ/instance.h"
 
 static int64_t value_by(const char *name, const char *rule) {
