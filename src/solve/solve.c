@@ -481,7 +481,7 @@ static uint64_t mark_of(const situ_solve_options *o) {
 }
 
 static situ_status solve_in(situ_plan **out, const selection *chosen, const situ_problem *problem,
-                            const situ_solve_options *o, arena *a, situ_error *error) {
+                            const situ_solve_options *o, const solver_setting *settings, arena *a, situ_error *error) {
   incumbent best = {0};
   solve_watch watch = {.callback = o->progress,
                        .context = o->context,
@@ -497,6 +497,7 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
                    .watch = &watch,
                    .solver = "",
                    .left_out = chosen->left_out,
+                   .settings = settings,
                    .seed = o->seed,
                    .rounds = walks_rounds_of,
                    .threads = o->threads > 0 ? o->threads : 1,
@@ -518,6 +519,11 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
 
 situ_status solve_problem(situ_plan **out, const solver *const *rows, const situ_problem *problem,
                           const situ_solve_options *o, situ_error *error) {
+  return solve_with_settings(out, rows, problem, o, NULL, error);
+}
+
+situ_status solve_with_settings(situ_plan **out, const solver *const *rows, const situ_problem *problem,
+                                const situ_solve_options *o, const solver_setting *settings, situ_error *error) {
   CONTRACT(problem_check(problem));
   *out = NULL;
   if (!(o->time_limit_s >= 0) || o->max_steps < 0 || o->tune_steps < 0)
@@ -532,7 +538,7 @@ situ_status solve_problem(situ_plan **out, const solver *const *rows, const situ
   warn_of_policy(&chosen, rows, &own);
   arena *a = arena_new();
   if (!a) return fail_no_memory(error);
-  situ_status status = solve_in(out, &chosen, problem, &own, a, error);
+  situ_status status = solve_in(out, &chosen, problem, &own, settings, a, error);
   arena_free(a);
   return status;
 }

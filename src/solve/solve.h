@@ -14,5 +14,8 @@ const solver *solver_find(const solver *const *rows, const char *name);
 /* As situ_solve, which documents the options; o->solvers names rows of the table `rows`. */
 situ_status solve_problem(situ_plan **out, const solver *const *rows, const situ_problem *problem,
                           const situ_solve_options *o, situ_error *error);
+/* The same with parameters of solvers other than their defaults, ended by a NULL solver; for tests and bench/. */
+situ_status solve_with_settings(situ_plan **out, const solver *const *rows, const situ_problem *problem,
+                                const situ_solve_options *o, const solver_setting *settings, situ_error *error);
 
 #endif

@@ -12,12 +12,9 @@
 
 enum { ORDERS = 4 };
 
-enum { FIRST_CYCLE, LONGEST_CYCLE, HOT, COLD, SHARE, N_PARAMETERS };
+enum { SHARE = N_SEARCH_CYCLES, N_PARAMETERS };
 static const solver_parameter CALL_SEARCH_PARAMETERS[N_PARAMETERS] = {
-    [FIRST_CYCLE] = {"first_cycle", 2000, 1, 1e9, "moves of the first two cycles; each next pair has twice as many"},
-    [LONGEST_CYCLE] = {"longest_cycle", 1 << 17, 1, 1e9, "cycles of so many moves do not grow"},
-    [HOT] = {"hot", 0.05, 1e-9, 10, "first temperature of a cycle, as a fraction of the value"},
-    [COLD] = {"cold", 0.0005, 1e-9, 10, "last temperature of a cycle"},
+    SEARCH_CYCLES(2000, 1 << 17, 0.05, 0.0005),
     [SHARE] = {"share", 0.25, 0, 1, "part of the budget for the split of a pipeline to start from"},
 };
 
@@ -87,13 +84,6 @@ static situ_status call_search_init(search *s) {
     if (k > 0 && !topological_deep(x->order[k], p->graph, k > 1 ? &s->random : NULL, a))
       return fail_no_memory(s->run->error);
   }
-  s->schedule = (search_schedule){.first = search_get(s, FIRST_CYCLE),
-                                  .longest = search_get(s, LONGEST_CYCLE),
-                                  .growth = 2,
-                                  .per_restart = 2,
-                                  .fills = true,
-                                  .hot = s->set[HOT],
-                                  .cold = s->set[COLD]};
   s->ended = !can_move(p);
   return SITU_STATUS_OK;
 }
@@ -127,6 +117,9 @@ static situ_status call_search_start(solve_run *run) {
 static const search_row CALL_SEARCH = {
     .size = sizeof(calls_search),
     .rule = SEARCH_METROPOLIS,
+    .growth = 2,
+    .per_restart = 2,
+    .fills = true,
     .parameters = CALL_SEARCH_PARAMETERS,
     .n_parameters = N_PARAMETERS,
     .init = call_search_init,

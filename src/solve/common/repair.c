@@ -58,18 +58,18 @@ static int32_t list_candidates(candidate *list, const solve_run *run, const int3
     if (p->memory_of[device[v]] != full || p->pin[v] >= 0) continue;
     unit_members u = unit_list_members(units, units->of[v]);
     if (u.member[0] != v) continue; /* once for each unit, which may contain all steps of a layer */
-    int64_t bytes = unit_bytes(p, u), least = SITU_NEVER_NS;
+    int64_t bytes = unit_bytes(p, u), min_cost = SITU_NEVER_NS;
     if (bytes == 0) continue;
     int32_t to = -1;
     for (int32_t d = 0; d < p->n_devices; d++) {
       if (p->memory_of[d] == full || room[p->memory_of[d]] < bytes) continue;
       int64_t cost = unit_cost(p, device, u, d);
-      if (cost >= least) continue;
-      least = cost;
+      if (cost >= min_cost) continue;
+      min_cost = cost;
       to = d;
     }
     if (to < 0) continue;
-    double loss = (double)least - (double)unit_cost(p, device, u, device[v]);
+    double loss = (double)min_cost - (double)unit_cost(p, device, u, device[v]);
     list[n++] = (candidate){.merit = (double)bytes / (loss > 1 ? loss : 1), .bytes = bytes, .v = v, .to = to};
   }
   return n;

@@ -84,10 +84,9 @@ static void step(search *s, int64_t moves) {
 static int64_t moves_of_a_step(const search *s) { return s->row->sweep ? SEARCH_SWEEP : 1; }
 
 void search_cycle(search *s, int64_t n_moves) {
-  const search_schedule *c = &s->schedule;
-  REQUIRE(n_moves >= 0 && c->hot >= 0 && c->cold >= 0);
+  REQUIRE(n_moves >= 0 && s->hot >= 0 && s->cold >= 0);
   for (int64_t moves = 0; moves < n_moves && !is_over(s); moves += moves_of_a_step(s)) {
-    if (c->hot > 0) s->temperature = s->scale * (c->hot * pow(c->cold / c->hot, (double)moves / (double)n_moves));
+    if (s->hot > 0) s->temperature = s->scale * (s->hot * pow(s->cold / s->hot, (double)moves / (double)n_moves));
     step(s, moves);
   }
 }
@@ -95,24 +94,24 @@ void search_cycle(search *s, int64_t n_moves) {
 /* The length of a cycle, so that it ends cold. */
 static int64_t cycle_length(const search *s, int64_t length) {
   int64_t per_step = moves_of_a_step(s), left = budget_steps_left(s->run->budget);
-  if (!s->schedule.fills || left == INT64_MAX) return length;
+  if (!s->row->fills || left == INT64_MAX) return length;
   left = sat_mul(left, per_step);
   return left / 2 < length ? left : length;
 }
 
-static int64_t grown(const search_schedule *c, int64_t length) {
-  bool grows = c->growth > 1 && length < INT64_MAX / 4 && (c->longest == 0 || length < c->longest);
-  return grows ? (int64_t)((double)length * c->growth) : length;
+static int64_t grown(const search *s, int64_t length) {
+  bool grows = s->row->growth > 1 && length < search_get(s, SEARCH_LONGEST) && length < INT64_MAX / 4;
+  return grows ? (int64_t)((double)length * s->row->growth) : length;
 }
 
 static void run_cycles(search *s) {
-  const search_schedule *c = &s->schedule;
-  int64_t length = c->first > 0 ? c->first : INT64_MAX, per_restart = max64(1, c->per_restart);
+  const search_row *row = s->row;
+  int64_t length = row->growth > 0 ? search_get(s, SEARCH_FIRST) : INT64_MAX, per_restart = max64(1, row->per_restart);
   for (int64_t cycle = 0; !solve_done(s->run) && !is_over(s); cycle++) {
-    if (!s->row->begin(s, cycle % per_restart == 0)) return;
+    if (!row->begin(s, cycle % per_restart == 0)) return;
     if (s->best_cost == SEARCH_NONE) s->best_cost = s->cost;
     search_cycle(s, cycle_length(s, length));
-    if (cycle % per_restart == per_restart - 1) length = grown(c, length);
+    if (cycle % per_restart == per_restart - 1) length = grown(s, length);
   }
 }
 
@@ -137,6 +136,10 @@ situ_status search_init(search *s, const search_row *row, solve_run *run, rng ra
                 .set = set,
                 .cost = SEARCH_NONE,
                 .best_cost = SEARCH_NONE};
+  if (row->growth > 0) {
+    s->hot = set[SEARCH_HOT];
+    s->cold = set[SEARCH_COLD];
+  }
   return row->init(s);
 }
 

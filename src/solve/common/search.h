@@ -25,23 +25,25 @@ typedef enum search_rule {
 
 enum { SEARCH_SWEEP = 64 };
 
-/* Cycles and temperatures; all zero: one cycle that never ends. */
-typedef struct search_schedule {
-  int64_t first, longest; /* moves of the first cycle; cycles of `longest` moves and more do not grow; 0: no limit */
-  double growth;          /* of cycles, from restart to restart */
-  int32_t per_restart;    /* cycles from one restart to the next; 0: one */
-  bool fills;             /* a cycle takes all moves that are left, rather than leave fewer than its own length */
-  double hot, cold;       /* temperatures at the start and the end of a cycle, in units of search.scale */
-} search_schedule;
+/* Where cycles end and temperatures fall these are the first parameters of a row. */
+enum { SEARCH_FIRST, SEARCH_LONGEST, SEARCH_HOT, SEARCH_COLD, N_SEARCH_CYCLES };
+#define SEARCH_CYCLES(FIRST, LONGEST, HOT, COLD)                                                    \
+  [SEARCH_FIRST] = {"first_cycle", FIRST, 1, 1e18, "moves of the first cycle"},                     \
+  [SEARCH_LONGEST] = {"longest_cycle", LONGEST, 1, 1e18, "cycles of so many moves do not grow"},    \
+  [SEARCH_HOT] = {"hot", HOT, 1e-9, 10, "first temperature of a cycle, in units of the best cost"}, \
+  [SEARCH_COLD] = {"cold", COLD, 1e-9, 10, "last temperature of a cycle, in units of the best cost"}
 
 typedef struct search_row {
   size_t size; /* bytes of its state */
   search_rule rule;
-  int32_t unchanged; /* so many moves that evaluate nothing count as a step; 0: one */
+  int32_t unchanged;   /* so many moves that evaluate nothing count as a step; 0: one */
+  double growth;       /* of cycles, from restart to restart; 0: one cycle that never ends */
+  int32_t per_restart; /* cycles from one restart to the next; 0: one */
+  bool fills;          /* a cycle takes all moves that are left, rather than leave fewer than its own length */
   const solver_parameter *parameters;
   int32_t n_parameters;
   bool constructs; /* it needs no plan to start from */
-  /* Allocates, once; the state is zero except for its `search`. Sets `schedule` and `patience` from its parameters. */
+  /* Allocates, once; the state is zero except for its `search`. Sets `patience`. */
   situ_status (*init)(search *s);
   /* Begins a cycle: sets `scale`, and on `restart` (the first cycle included) the current solution and `cost`. False:
    * there is nothing to search. */
@@ -75,11 +77,11 @@ struct search {
   const unit_list *units; /* what moves as one (solve_run.units) */
   rng random;
   const double *set; /* [parameter] values */
-  search_schedule schedule;
-  int64_t patience; /* steps; 0: `perturb` runs only where nothing can move */
-  double cost;      /* of the current solution */
-  double best_cost; /* the lowest after any step, whether within the limits or not; the row sets it in `begin` if that
-                       of the first current solution is not the one to start with */
+  int64_t patience;  /* steps; 0: `perturb` runs only where nothing can move */
+  double cost;       /* of the current solution */
+  double best_cost;  /* the lowest after any step, whether within the limits or not; the row sets it in `begin` if that
+                        of the first current solution is not the one to start with */
+  double hot, cold;  /* temperatures of a cycle, in units of scale; 0: none */
   double scale, temperature; /* temperature: of the current step */
   int64_t n_steps, n_stale;  /* n_stale: without a new best cost */
   situ_status status;        /* anything but OK ends the search */

@@ -75,8 +75,8 @@ static bool look(void *context) {
 
 /* Records that this walk has met the bound. */
 static void close_behind(walker *w) {
-  int32_t least = atomic_load(&w->all->closed);
-  while (w->number < least && !atomic_compare_exchange_weak(&w->all->closed, &least, w->number)) continue;
+  int32_t lowest = atomic_load(&w->all->closed);
+  while (w->number < lowest && !atomic_compare_exchange_weak(&w->all->closed, &lowest, w->number)) continue;
 }
 
 static void run_walk(void *context, int32_t k, bool here) {
@@ -335,9 +335,9 @@ static int32_t side_by_side(const solve_run *run, double share) {
 static int64_t parts_paid(const solve_run *run, const walks_cast *all) {
   const budget *b = run->budget;
   int64_t first_ns = max64(FIRST_NS, (int64_t)turns_ns(run, 2 * all->n_searches));
-  int64_t most = min64(budget_time_left(b) / first_ns, budget_steps_left(b) / FIRST_STEPS), parts = 1;
+  int64_t max_parts = min64(budget_time_left(b) / first_ns, budget_steps_left(b) / FIRST_STEPS), parts = 1;
   if (!is_stream(run)) return side_by_side(run, 1) > 1 ? 1 + 2 + 4 : 1;
-  while (parts < most / GROWTH) parts = parts * GROWTH + 1;
+  while (parts < max_parts / GROWTH) parts = parts * GROWTH + 1;
   return parts;
 }
 

@@ -2,7 +2,7 @@
  *
  * A multilevel search, as in hypergraph partitioning (Karypis, Kumar, 1999), with annealing at each level and a small
  * pool of good partitions. One cycle merges units level by level (pipeline/coarsen.h), anneals the coarsest partition
- * at a high temperature, and projects it to finer and finer levels while it cools (pipeline/cooling.h): merged units
+ * at a high temperature, and projects it to finer and finer levels while it cools: merged units
  * cross barriers that single units cannot. A cycle starts either from a random partition, or from one member of the
  * pool or two of them; then it merges only units that are on one device in each of them, so that what they agree on is
  * kept. docs/theory/search.md has the details. */
@@ -11,16 +11,206 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "solve/common/search.h"
 #include "solve/common/walks.h"
 #include "solve/pipeline/coarsen.h"
-#include "solve/pipeline/cooling.h"
+#include "solve/pipeline/partition.h"
 
-enum { POOL = 8, FEW_MEMBERS = 2, MAX_LEVELS = 24, MIN_UNITS = 30, FIXED_CYCLES = 4, MAX_CYCLES = 64 };
-/* Temperatures as shares of the best period. */
-static const double HOT = 0.1, WARM = 0.005, COLD = 0.0001, COLD_UNIT = 0.1; /* COLD_UNIT: of a unit of mean size */
-static const double MAX_PART = 0.5; /* of the best period: the maximum time of a merged unit */
-/* Tried moves of a level for each of its units and devices: the first cycles are short. */
-static const double FIRST_EFFORT = 25, LAST_EFFORT = 100, FEW_UNITS = 16384; /* with more units each has fewer moves */
+enum { POOL = 8, MAX_LEVELS = 24, FIXED_CYCLES = 4, MAX_CYCLES = 64 };
+
+enum {
+  HOT,
+  WARM,
+  COLD,
+  COLD_UNIT,
+  MAX_PART,
+  MIN_UNITS,
+  FIRST_EFFORT,
+  LAST_EFFORT,
+  FEW_UNITS,
+  FEW_MEMBERS,
+  EXCHANGES,
+  EXCHANGED,
+  SLOPE,
+  MAX_RISE,
+  LOOK_AHEAD,
+  ANY_EXCESS,
+  MEMORY_EXCESS,
+  N_PARAMETERS
+};
+static const solver_parameter FREE_SEARCH_PARAMETERS[N_PARAMETERS] = {
+    [HOT] = {"hot", 0.1, 1e-9, 10, "temperature at the coarsest level of a cycle from scratch, in best periods"},
+    [WARM] = {"warm", 0.005, 1e-9, 10, "the same in a cycle around members of the pool"},
+    [COLD] = {"cold", 0.0001, 1e-9, 10, "last temperature at the finest level"},
+    [COLD_UNIT] = {"cold_unit", 0.1, 1e-9, 10, "it is at most this much of a unit of mean size"},
+    [MAX_PART] = {"max_part", 0.5, 0, 10, "maximum time of a merged unit, in best periods"},
+    [MIN_UNITS] = {"min_units", 30, 1, 1e6, "units of the coarsest level"},
+    [FIRST_EFFORT] = {"first_effort", 25, 0.01, 1e6, "moves of a level for each unit and device, in the first cycle"},
+    [LAST_EFFORT] = {"last_effort", 100, 0.01, 1e6, "the same in later cycles: each has twice as many as the last"},
+    [FEW_UNITS] = {"few_units", 16384, 1, 1e9, "with more units each has fewer moves in the first cycle"},
+    [FEW_MEMBERS] = {"few_members", 2, 1, POOL, "and the pool is full with so many members"},
+    [EXCHANGES] = {"exchanges", 2, 0, 1000, "tries of an exchange"},
+    [EXCHANGED] = {"exchanged", 8, 0, 16, "sixteenths of the rejected moves that get them"},
+    [SLOPE] = {"slope", 0.5, 0, 10, "energy for a nanosecond below the target, of devices that pay for tensors"},
+    [MAX_RISE] = {"max_rise", 20, 1, 1000, "in temperatures: above it no move is accepted (at 20 one in 5e8 would be)"},
+    [LOOK_AHEAD] = {"look_ahead", 2, 0, 100, "how far the target is below the period to beat, in temperatures"},
+    [ANY_EXCESS] = {"any_excess", 0.01, 0, 100, "energy of any excess of memory, in periods to beat"},
+    [MEMORY_EXCESS] = {"memory_excess", 4, 0, 1000, "energy added for an excess of a memory's size"},
+};
+
+/* ---- annealing of a partition ---- */
+
+/* The energy is a sum over devices: the excess of the load over a target, plus a small part of the load itself on
+ * devices that pay for tensors, plus a penalty for missing memory. The target lies below the best known period, by an
+ * amount that shrinks with the temperature: at high temperatures all nearly full devices count, at low ones only the
+ * fullest. */
+typedef struct cooling {
+  search base; /* scale: the period to beat, in nanoseconds */
+  partition now;
+  int64_t best_ns; /* the minimum period of a partition that fits, so far */
+  int32_t *best;   /* [unit] that partition, if there is one */
+  double target_ns;
+  double *slope;  /* [device] share of its load that counts below the target too */
+  double *energy; /* [device] with its current units */
+} cooling;
+
+/* Keeps the current partition if it is the best that fits. */
+static void keep_partition(cooling *c) {
+  const hypergraph *h = c->now.h;
+  for (int32_t d = 0; d < h->n_devices; d++)
+    if (partition_load(&c->now, &c->now.sums[d]) >= c->best_ns || partition_excess(&c->now, d, &c->now.sums[d]) > 0)
+      return;
+  c->best_ns = partition_period(&c->now);
+  memcpy(c->best, c->now.device, (size_t)h->n_units * sizeof *c->best);
+}
+
+static inline double over(const cooling *c, double load) { return load > c->target_ns ? load - c->target_ns : 0; }
+
+/* Of a device whose load is the maximum of three sums. Each counts, since one that is below the maximum now limits how
+ * far it can fall. Transfers count little where the link is idle, as much as work where it is full. */
+static inline double energy_of_three(const cooling *c, int32_t d, const device_sums *sums) {
+  double compute = (double)sums->compute_ns, in = (double)sums->in_ns, out = (double)sums->out_ns;
+  double ways = (in * in + out * out) / (2 * c->target_ns);
+  return c->slope[d] * (compute + ways) + over(c, compute) + over(c, in) + over(c, out);
+}
+
+static inline double energy_of_sum(const cooling *c, int32_t d, const device_sums *sums) {
+  double load = (double)partition_load(&c->now, sums);
+  return c->slope[d] * load + over(c, load);
+}
+
+static inline double energy_of(const cooling *c, int32_t d, const device_sums *sums) {
+  double energy = c->now.h->overlaps ? energy_of_three(c, d, sums) : energy_of_sum(c, d, sums);
+  int64_t excess = partition_excess(&c->now, d, sums);
+  if (excess == 0) return energy;
+  double room = (double)c->now.h->limit_bytes[d] + 1;
+  return energy + c->base.scale * (c->base.set[ANY_EXCESS] + c->base.set[MEMORY_EXCESS] * (double)excess / room);
+}
+
+/* Prices are energies here. */
+static inline void weigh(const cooling *c, int32_t unit, int32_t to, priced_move *m) {
+  m->unit = unit;
+  m->from = c->now.device[unit];
+  m->to = to;
+  partition_weigh(&c->now, unit, to, &m->change);
+  m->from_price = energy_of(c, m->from, &m->change.from);
+  m->to_price = energy_of(c, to, &m->change.to);
+  m->more = m->from_price - c->energy[m->from] + m->to_price - c->energy[to];
+}
+
+static inline bool accepts(cooling *c, double rise) {
+  search *s = &c->base;
+  if (rise <= 0) return true;
+  return rise < s->set[MAX_RISE] * s->temperature && rise < search_threshold(&s->random, s->temperature);
+}
+
+/* A unit that shares a tensor with this one, possibly itself; -1 if it has no tensor. */
+static inline int32_t draw_neighbour(cooling *c, int32_t unit) {
+  const hypergraph *h = c->now.h;
+  int32_t first = h->touch_start[unit], n = h->touch_start[unit + 1] - first;
+  if (n == 0) return -1;
+  int32_t e = h->touch[first + rng_below(&c->base.random, n)].edge;
+  return h->pin[h->pin_start[e] + rng_below(&c->base.random, h->pin_start[e + 1] - h->pin_start[e])];
+}
+
+/* A device for a unit: mostly that of a neighbour. */
+static inline int32_t draw_device(cooling *c, int32_t unit) {
+  int32_t from = c->now.device[unit];
+  if (rng_below(&c->base.random, 4) != 0) {
+    int32_t w = draw_neighbour(c, unit);
+    if (w >= 0 && c->now.device[w] != from) return c->now.device[w];
+  }
+  return (int32_t)rng_below(&c->base.random, c->now.h->n_devices);
+}
+
+/* Makes a move that was rejected alone, if moving another unit back makes it acceptable. */
+static bool exchange(cooling *c, const priced_move *there) {
+  priced_move undo = partition_inverse(&c->now, c->energy, there), back;
+  partition_make(&c->now, c->energy, there);
+  for (int32_t k = 0; k < search_get(&c->base, EXCHANGES); k++) {
+    int32_t other =
+        partition_unit(&c->now, there->to, rng_below(&c->base.random, partition_n_units(&c->now, there->to)));
+    if (other == there->unit || !partition_allows(c->now.h, other, there->from)) continue;
+    weigh(c, other, there->from, &back);
+    if (!accepts(c, there->more + back.more)) continue;
+    partition_make(&c->now, c->energy, &back);
+    return true;
+  }
+  partition_make(&c->now, c->energy, &undo);
+  return false;
+}
+
+/* Tries one move. Returns whether the partition has changed. */
+static bool try_move(cooling *c) {
+  const hypergraph *h = c->now.h;
+  int32_t unit = (int32_t)rng_below(&c->base.random, h->n_units), to = draw_device(c, unit);
+  if (to == c->now.device[unit] || !partition_allows(h, unit, to)) return false;
+  priced_move m;
+  weigh(c, unit, to, &m);
+  if (!accepts(c, m.more)) return rng_below(&c->base.random, 16) < search_get(&c->base, EXCHANGED) && exchange(c, &m);
+  partition_make(&c->now, c->energy, &m);
+  return true;
+}
+
+static void cooling_sweep(search *s) {
+  cooling *c = (cooling *)s;
+  c->target_ns = s->scale - s->set[LOOK_AHEAD] * s->temperature;
+  for (int32_t d = 0; d < c->now.h->n_devices; d++) c->energy[d] = energy_of(c, d, &c->now.sums[d]);
+  for (int32_t k = 0; k < SEARCH_SWEEP; k++)
+    if (try_move(c)) keep_partition(c);
+  budget_spend(s->run->budget, 1);
+}
+
+static situ_status cooling_prepare(search *s) {
+  cooling *c = (cooling *)s;
+  const hypergraph *h = c->now.h;
+  arena *a = s->run->arena;
+  if (!ARENA_ARRAYS(a, ARRAY(c->slope, h->n_devices), ARRAY(c->energy, h->n_devices), ZEROS(c->best, h->n_units)) ||
+      !partition_init(&c->now, h, a))
+    return fail_no_memory(s->run->error);
+  for (int32_t d = 0; d < h->n_devices; d++) c->slope[d] = problem_is_host(h->problem, d) ? 0 : s->set[SLOPE];
+  s->ended = h->n_units == 0;
+  return SITU_STATUS_OK;
+}
+
+static const search_row COOLING = {
+    .size = sizeof(cooling),
+    .rule = SEARCH_THRESHOLD,
+    .parameters = FREE_SEARCH_PARAMETERS,
+    .n_parameters = N_PARAMETERS,
+    .init = cooling_prepare,
+    .sweep = cooling_sweep,
+};
+
+/* A search of partitions of h, which has none yet, for a period below scale. */
+static situ_status cooling_init(cooling *c, const hypergraph *h, solve_run *run, rng random, double scale) {
+  *c = (cooling){.now = {.h = h}, .best_ns = SITU_NEVER_NS};
+  TRY(search_init(&c->base, &COOLING, run, random));
+  c->base.scale = scale;
+  return SITU_STATUS_OK;
+}
+
+/* ---- cycles ---- */
 
 typedef struct level {
   hypergraph h;
@@ -38,6 +228,7 @@ typedef struct free_search {
   solve_run *run;
   hypergraph whole;
   rng random;
+  double set[N_PARAMETERS];
   member pool[POOL], *found; /* found[number]: the result of that cycle */
   int32_t n_pool, n_found;
   int64_t n_cycles; /* of all generations before */
@@ -84,8 +275,8 @@ static bool add_level(cycle *s, const level *fine, level *out, bool *shrunk) {
   arena *a = s->run->arena;
   int32_t n = fine->h.n_units;
   coarsen_rules rules = {.label = fine->label,
-                         .n_wanted = n / 2 > MIN_UNITS ? n / 2 : MIN_UNITS,
-                         .max_time_ns = MAX_PART * s->all->goal_ns};
+                         .n_wanted = (int32_t)max64(n / 2, (int64_t)s->all->set[MIN_UNITS]),
+                         .max_time_ns = s->all->set[MAX_PART] * s->all->goal_ns};
   *out = (level){.into = ARENA_NEW(a, int32_t, n)};
   int32_t n_left = out->into ? coarsen_units(out->into, &fine->h, &rules, &s->random, a) : -1;
   *shrunk = n_left < n - n / 10;
@@ -110,7 +301,7 @@ static int32_t make_levels(cycle *s, int32_t *label, const int32_t *start) {
     memcpy(finest->device, start, (size_t)n * sizeof *start);
   else
     draw_devices(s, &s->all->whole, finest->device);
-  for (bool shrunk = true; n_levels < MAX_LEVELS && s->levels[n_levels - 1].h.n_units > MIN_UNITS;) {
+  for (bool shrunk = true; n_levels < MAX_LEVELS && s->levels[n_levels - 1].h.n_units > s->all->set[MIN_UNITS];) {
     if (!add_level(s, &s->levels[n_levels - 1], &s->levels[n_levels], &shrunk)) return 0;
     if (!shrunk) break;
     n_levels++;
@@ -135,14 +326,16 @@ static void keep(cycle *s, const level *l, const cooling *c) {
 /* Anneals all levels, the coarsest first. Each passes its best partition to the next, or its last one if none fits. */
 static bool cool_levels(cycle *s, int32_t n_levels, double hot) {
   double unit = (double)s->all->whole.n_devices / fmax(1, s->all->whole.n_units);
-  double part = pow(fmin(COLD, COLD_UNIT * unit) / hot, 1.0 / n_levels), now = hot;
+  double part = pow(fmin(s->all->set[COLD], s->all->set[COLD_UNIT] * unit) / hot, 1.0 / n_levels), now = hot;
   for (int32_t k = n_levels - 1; k >= 0; k--, now *= part) {
     level *l = &s->levels[k];
     arena_mark mark = arena_get_mark(s->run->arena);
     cooling c;
     if (cooling_init(&c, &l->h, s->run, s->random, s->all->goal_ns) != SITU_STATUS_OK) return false;
-    c.base.schedule = (search_schedule){.hot = now, .cold = now * part};
-    cooling_start(&c, l->device);
+    c.base.hot = now;
+    c.base.cold = now * part;
+    partition_set(&c.now, l->device);
+    keep_partition(&c);
     search_cycle(&c.base, (int64_t)(s->effort * l->h.n_units * l->h.n_devices));
     s->random = c.base.random;
     keep(s, l, &c);
@@ -183,8 +376,8 @@ static void join_pool(free_search *s, const member *found) {
 
 /* Tried moves for each unit and device in cycle n. */
 static double effort_of(const free_search *s, int64_t n) {
-  double first = FIRST_EFFORT * fmin(1, FEW_UNITS / fmax(1, s->whole.n_units));
-  return n < 16 ? fmin(first * (double)(1 << n), LAST_EFFORT) : LAST_EFFORT;
+  double first = s->set[FIRST_EFFORT] * fmin(1, s->set[FEW_UNITS] / fmax(1, s->whole.n_units));
+  return n < 16 ? fmin(first * (double)(1 << n), s->set[LAST_EFFORT]) : s->set[LAST_EFFORT];
 }
 
 /* A cycle from a random partition, around one member, or around two. */
@@ -199,15 +392,15 @@ static situ_status one_cycle(solve_run *run, void *context, int32_t number) {
   if (!ARENA_ARRAYS(run->arena, ARRAY(s.levels, MAX_LEVELS), ARRAY(s.label, n),
                     ARRAY(s.operator_device, run->problem->n_operators)))
     return fail_no_memory(run->error);
-  int64_t kind = all->n_pool < (n > FEW_UNITS ? FEW_MEMBERS : POOL) ? 0 : rng_below(&s.random, 10);
+  int64_t kind = all->n_pool < (n > all->set[FEW_UNITS] ? all->set[FEW_MEMBERS] : POOL) ? 0 : rng_below(&s.random, 10);
   bool good;
   if (kind < 1) {
-    good = run_cycle(&s, NULL, NULL, HOT);
+    good = run_cycle(&s, NULL, NULL, all->set[HOT]);
   } else {
     int32_t x = (int32_t)rng_below(&s.random, all->n_pool), y = (int32_t)rng_below(&s.random, all->n_pool);
     const member *one = &all->pool[x], *other = &all->pool[kind < 3 ? x : y];
     for (int32_t u = 0; u < n; u++) s.label[u] = one->device[u] * all->whole.n_devices + other->device[u];
-    good = run_cycle(&s, s.label, one->value_ns <= other->value_ns ? one->device : other->device, WARM);
+    good = run_cycle(&s, s.label, one->value_ns <= other->value_ns ? one->device : other->device, all->set[WARM]);
   }
   solve_count(run, "free_search.cycles", 1);
   return good ? SITU_STATUS_OK : fail_no_memory(run->error);
@@ -239,6 +432,7 @@ static situ_status free_search_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   if (p->n_operators == 0 || solve_done(run)) return SITU_STATUS_OK;
   free_search s = {.run = run, .random = rng_new(run->seed)};
+  search_parameters_get(s.set, run, FREE_SEARCH_PARAMETERS, N_PARAMETERS);
   if (!hypergraph_find_units(&s.whole, p, solve_units(run), true, run->arena)) return fail_no_memory(run->error);
   if (!hypergraph_fits(&s.whole)) return SITU_STATUS_OK;
   if (!free_search_init(&s)) return fail_no_memory(run->error);
@@ -262,4 +456,6 @@ const solver free_search_solver = {
     .serves = free_search_serves,
     .starts = {{&single_solver, 1}, {&m_topo_solver, 1}, {&ideal_dp_solver, 0.5}},
     .solve = free_search_solve,
+    .parameters = FREE_SEARCH_PARAMETERS,
+    .n_parameters = N_PARAMETERS,
 };

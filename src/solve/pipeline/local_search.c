@@ -13,14 +13,7 @@
 
 enum { LONGEST_MOVE = 4096, CLUSTER = 512 }; /* units that move at once, at most */
 
-enum { FIRST_CYCLE, LONGEST_CYCLE, HOT, COLD, N_PARAMETERS };
-static const solver_parameter LOCAL_SEARCH_PARAMETERS[N_PARAMETERS] = {
-    [FIRST_CYCLE] = {"first_cycle", 1 << 14, 1, 1e12,
-                     "moves of the first two cycles; each next pair has twice as many"},
-    [LONGEST_CYCLE] = {"longest_cycle", 1 << 22, 1, 1e12, "cycles of so many moves do not grow"},
-    [HOT] = {"hot", 0.03, 1e-9, 10, "first temperature of a cycle, as a fraction of the period"},
-    [COLD] = {"cold", 0.0002, 1e-9, 10, "last temperature of a cycle"},
-};
+static const solver_parameter LOCAL_SEARCH_PARAMETERS[] = {SEARCH_CYCLES(1 << 14, 1 << 22, 0.03, 0.0002)};
 
 typedef struct annealing {
   search base; /* its cost is the soft maximum of now */
@@ -52,13 +45,6 @@ static situ_status local_search_init(search *s) {
       !ARENA_ARRAYS(a, ARRAY(x->unit_device, n), ZEROS(x->rank, p->n_devices), ARRAY(x->at_rank, p->n_devices),
                     ARRAY(x->moved, n), ARRAY(x->from_of, n), ZEROS(x->seen, n), ARRAY(x->waiting, p->n_devices)))
     return fail_no_memory(s->run->error);
-  s->schedule = (search_schedule){.first = search_get(s, FIRST_CYCLE),
-                                  .longest = search_get(s, LONGEST_CYCLE),
-                                  .growth = 2,
-                                  .per_restart = 2,
-                                  .fills = true,
-                                  .hot = s->set[HOT],
-                                  .cold = s->set[COLD]};
   return SITU_STATUS_OK;
 }
 
@@ -210,8 +196,11 @@ static bool local_search_begin(search *s, bool restart) {
 static const search_row LOCAL_SEARCH = {
     .size = sizeof(annealing),
     .rule = SEARCH_METROPOLIS,
+    .growth = 2,
+    .per_restart = 2,
+    .fills = true,
     .parameters = LOCAL_SEARCH_PARAMETERS,
-    .n_parameters = N_PARAMETERS,
+    .n_parameters = N_SEARCH_CYCLES,
     .init = local_search_init,
     .begin = local_search_begin,
     .sweep = local_search_sweep,

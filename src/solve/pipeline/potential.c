@@ -12,8 +12,15 @@
 #include "solve/common/search.h"
 #include "solve/pipeline/partition.h"
 
-enum { MAX_TRIED = 6, N_STRANGERS = 2, EXCHANGES = 8, MIN_SWEEPS = 8 };
-static const double MILD = 2, STEEP = 200; /* exponents of the first and of the last sweep of a descent */
+enum { MAX_TRIED = 6, N_STRANGERS = 2 }; /* devices that a unit tries; of these, not of its neighbours */
+
+enum { MILD, STEEP, EXCHANGES, MIN_SWEEPS, N_PARAMETERS };
+static const solver_parameter POTENTIAL_PARAMETERS[N_PARAMETERS] = {
+    [MILD] = {"mild", 2, 0.01, 1000, "exponent of the first sweep of a descent"},
+    [STEEP] = {"steep", 200, 0.01, 10000, "exponent of the last sweep"},
+    [EXCHANGES] = {"exchanges", 8, 0, 1000, "tries of an exchange"},
+    [MIN_SWEEPS] = {"min_sweeps", 8, 2, 1000, "a descent of fewer sweeps is not begun"},
+};
 
 /* Where memories are unlimited only those without exchanges and with `roomy` run. */
 typedef struct descent {
@@ -35,6 +42,7 @@ typedef struct cost {
 typedef struct potential {
   solve_run *run;
   rng random;
+  double set[N_PARAMETERS];
   hypergraph h;
   partition now;
   bool exchanges;
@@ -103,7 +111,7 @@ static void make(potential *s, const priced_move *m) {
 static void exchange(potential *s, const priced_move *there) {
   priced_move back, undo = partition_inverse(&s->now, s->price, there);
   make(s, there);
-  for (int32_t k = 0; k < EXCHANGES; k++) {
+  for (int32_t k = 0; k < s->set[EXCHANGES]; k++) {
     int64_t place = rng_below(&s->random, partition_n_units(&s->now, there->to));
     int32_t other = partition_unit(&s->now, there->to, place);
     if (other == there->unit || !partition_allows(&s->h, other, there->from)) continue;
@@ -170,7 +178,7 @@ static bool descend(potential *s, const descent *of, int32_t n_sweeps) {
   int64_t start_ns = clock_now_ns(), start_steps = s->run->budget->steps;
   s->exchanges = of->exchanges;
   for (int32_t k = 0; k < n_sweeps; k++) {
-    s->steepness = MILD * pow(STEEP / MILD, (double)k / (n_sweeps - 1));
+    s->steepness = s->set[MILD] * pow(s->set[STEEP] / s->set[MILD], (double)k / (n_sweeps - 1));
     s->memory_steepness = of->memory_times * s->steepness;
     if (!sweep(s, k % 2 == 1)) return false;
   }
@@ -184,7 +192,7 @@ static cost sweep_cost(const potential *s, bool exchanges) {
   if (exchanges && s->with_exchanges.time_ns > 0) return s->with_exchanges;
   cost plain = s->plain;
   if (plain.time_ns == 0) plain.steps = (int64_t)s->h.n_units * min64(s->h.n_devices - 1, MAX_TRIED) / SEARCH_SWEEP;
-  int64_t times = exchanges ? 1 + EXCHANGES : 1;
+  int64_t times = exchanges ? 1 + (int64_t)s->set[EXCHANGES] : 1;
   return (cost){times * plain.steps, times * plain.time_ns};
 }
 
@@ -203,7 +211,7 @@ static void run_descents(potential *s) {
     const descent *of = &DESCENTS[i];
     if (s->h.memory_is_free && !of->roomy) continue;
     int32_t n_sweeps = paid_sweeps(s, of);
-    if (n_sweeps < MIN_SWEEPS) continue;
+    if (n_sweeps < s->set[MIN_SWEEPS]) continue;
     bool more = descend(s, of, n_sweeps);
     offer(s);
     if (!more) return;
@@ -214,6 +222,7 @@ static situ_status potential_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   potential s = {.run = run, .random = rng_new(run->seed), .best_ns = SITU_NEVER_NS};
   if (p->n_operators == 0 || solve_done(run) || !run->incumbent->best.device) return SITU_STATUS_OK;
+  search_parameters_get(s.set, run, POTENTIAL_PARAMETERS, N_PARAMETERS);
   if (!hypergraph_find(&s.h, p, true, run->arena)) return fail_no_memory(run->error);
   if (!hypergraph_fits(&s.h)) return SITU_STATUS_OK;
   if (!partition_init(&s.now, &s.h, run->arena) ||
@@ -236,4 +245,6 @@ const solver potential_solver = {
     .serves = potential_serves,
     .starts = {{&single_solver, 1}, {&m_topo_solver, 1}},
     .solve = potential_solve,
+    .parameters = POTENTIAL_PARAMETERS,
+    .n_parameters = N_PARAMETERS,
 };

@@ -63,6 +63,18 @@ typedef struct stream_search {
   simulation found; /* of the trial, if complete */
 } stream_search;
 
+/* The same members under their own names, for the first member of a state: x->s, x->now, x->trial, x->found. */
+#define STREAM_SEARCH   \
+  union {               \
+    stream_search base; \
+    struct {            \
+      search s;         \
+      current now;      \
+      placement trial;  \
+      simulation found; \
+    };                  \
+  }
+
 /* search_row.init without parameters; with_base: for the second pair of functions below. */
 situ_status stream_search_init(search *s, bool with_base);
 /* search_row.begin: restarts from the incumbent. The scale is the best cost. */

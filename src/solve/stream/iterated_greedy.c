@@ -10,19 +10,17 @@
 #include "solve/stream/current.h"
 #include "solve/stream/list.h"
 
-enum { MIN_OUT, MAX_OUT, PART_OUT, WALK, FIRST_CYCLE, HOT, COLD, N_PARAMETERS };
+enum { MIN_OUT = N_SEARCH_CYCLES, MAX_OUT, PART_OUT, WALK, N_PARAMETERS };
 static const solver_parameter ITERATED_GREEDY_PARAMETERS[N_PARAMETERS] = {
+    SEARCH_CYCLES(1000, 1e18, 0.003, 0.0001),
     [MIN_OUT] = {"min_out", 4, 1, 1000000, "operators that may be removed at least"},
     [MAX_OUT] = {"max_out", 64, 1, 1000000, "operators that are removed at most"},
     [PART_OUT] = {"part_out", 0.1, 0, 1, "maximum fraction of the operators that is removed"},
     [WALK] = {"walk", 4, 1, 100, "steps of the walk among neighbours for each operator to remove"},
-    [FIRST_CYCLE] = {"first_cycle", 1000, 1, 1e9, "moves of the first cycle; each next one has twice as many"},
-    [HOT] = {"hot", 0.003, 1e-9, 10, "first temperature of a cycle, as a fraction of the best cost"},
-    [COLD] = {"cold", 0.0001, 1e-9, 10, "last temperature of a cycle"},
 };
 
 typedef struct greedy {
-  stream_search base;
+  STREAM_SEARCH;
   partial_schedule partial;
   double *key; /* [operator] its position in the next sequence: its current one, or near it */
   int32_t *sequence;
@@ -36,9 +34,8 @@ typedef struct greedy {
 /* ---- removal ---- */
 
 static void take_out(greedy *x, int32_t v) {
-  const search *s = &x->base.search;
-  unit_members u = search_unit(s, v);
-  if (x->forced[v] < 0 || s->problem->pin[v] >= 0) return;
+  unit_members u = search_unit(&x->s, v);
+  if (x->forced[v] < 0 || x->s.problem->pin[v] >= 0) return;
   for (int32_t i = 0; i < u.n; i++) {
     x->forced[u.member[i]] = -1;
     x->out[x->n_out++] = u.member[i];
@@ -48,37 +45,33 @@ static void take_out(greedy *x, int32_t v) {
 /* A neighbour of v: a producer of an input, a user of an output, or next to it on its device; v itself where there is
  * none. */
 static int32_t draw_neighbour(greedy *x, int32_t v) {
-  search *s = &x->base.search;
-  const critical *c = &x->base.now.critical;
-  int32_t kind = search_draw(s, 3), w;
+  const critical *c = &x->now.critical;
+  int32_t kind = search_draw(&x->s, 3), w;
   if (kind == 0)
-    w = search_draw_producer(s, v);
+    w = search_draw_producer(&x->s, v);
   else if (kind == 1)
-    w = search_draw_user(s, v);
+    w = search_draw_user(&x->s, v);
   else
-    w = search_draw(s, 2) ? c->before[v] : c->after[v];
+    w = search_draw(&x->s, 2) ? c->before[v] : c->after[v];
   return w >= 0 ? w : v;
 }
 
 /* Removes operators around v. */
 static void choose_around(greedy *x, int32_t v, int32_t wanted) {
-  int64_t draws = search_get(&x->base.search, WALK) * wanted;
+  int64_t draws = search_get(&x->s, WALK) * wanted;
   for (int64_t k = 0; k < draws && x->n_out < wanted; k++) take_out(x, v = draw_neighbour(x, v));
 }
 
 /* Removes operators that start at about the time of v. */
 static void choose_window(greedy *x, int32_t v, int32_t wanted) {
-  const current *now = &x->base.now;
-  search *s = &x->base.search;
-  int32_t n = s->problem->n_operators, first = now->critical.position[v] - search_draw(s, wanted);
-  for (int32_t k = first < 0 ? 0 : first; k < n && k < first + wanted; k++) take_out(x, now->where.order[k]);
+  int32_t n = x->s.problem->n_operators, first = x->now.critical.position[v] - search_draw(&x->s, wanted);
+  for (int32_t k = first < 0 ? 0 : first; k < n && k < first + wanted; k++) take_out(x, x->now.where.order[k]);
 }
 
 /* Removes consecutive operators of the critical path on one device. */
 static void choose_stretch(greedy *x, int32_t at, int32_t wanted) {
-  const current *now = &x->base.now;
-  const critical *c = &now->critical;
-  const int32_t *path = c->path, *device = now->where.device;
+  const critical *c = &x->now.critical;
+  const int32_t *path = c->path, *device = x->now.where.device;
   for (int32_t k = at; k < c->n_path && x->n_out < wanted && device[path[k]] == device[path[at]]; k++)
     take_out(x, path[k]);
   for (int32_t k = at - 1; k >= 0 && x->n_out < wanted && device[path[k]] == device[path[at]]; k--)
@@ -86,17 +79,15 @@ static void choose_stretch(greedy *x, int32_t at, int32_t wanted) {
 }
 
 static void choose_out(greedy *x) {
-  const current *now = &x->base.now;
-  search *s = &x->base.search;
-  const critical *c = &now->critical;
-  int32_t n = s->problem->n_operators, at = search_draw(s, c->n_path);
-  int64_t max_out = (int32_t)(s->set[PART_OUT] * n);
-  max_out = max64(search_get(s, MIN_OUT), min64(search_get(s, MAX_OUT), max_out));
-  int32_t wanted = 1 + search_draw(s, max_out), v = c->path[at];
-  memcpy(x->forced, now->where.device, (size_t)n * sizeof *x->forced);
+  const critical *c = &x->now.critical;
+  int32_t n = x->s.problem->n_operators, at = search_draw(&x->s, c->n_path);
+  int64_t max_out = (int32_t)(x->s.set[PART_OUT] * n);
+  max_out = max64(search_get(&x->s, MIN_OUT), min64(search_get(&x->s, MAX_OUT), max_out));
+  int32_t wanted = 1 + search_draw(&x->s, max_out), v = c->path[at];
+  memcpy(x->forced, x->now.where.device, (size_t)n * sizeof *x->forced);
   x->n_out = 0;
   x->together = false;
-  switch (search_draw(s, 4)) {
+  switch (search_draw(&x->s, 4)) {
     case 0: choose_window(x, v, wanted); break;
     case 1:
       choose_stretch(x, at, wanted);
@@ -110,18 +101,16 @@ static void choose_out(greedy *x) {
 
 /* Draws new positions for removed operators, between their producers and their users. */
 static void set_keys(greedy *x) {
-  search *s = &x->base.search;
-  const current *now = &x->base.now;
-  const int32_t *position = now->critical.position, n = s->problem->n_operators;
+  const int32_t *position = x->now.critical.position, n = x->s.problem->n_operators;
   x->n_moved = 0;
   for (int32_t v = 0; v < n; v++) x->key[v] = position[v];
   for (int32_t i = 0; i < x->n_out; i++) {
     int32_t v = x->out[i], low, high;
-    if (search_draw(s, 2)) continue;
-    current_range(now, v, &low, &high);
+    if (search_draw(&x->s, 2)) continue;
+    current_range(&x->now, v, &low, &high);
     low = low > 0 ? low - 1 : 0; /* keys lie between the positions of the last producer and the first user */
     high = high < n - 1 ? high + 1 : n - 1;
-    x->key[v] = low + rng_unit(&s->random) * (high - low);
+    x->key[v] = low + rng_unit(&x->s.random) * (high - low);
     if (x->key[v] != position[v]) x->moved[x->n_moved++] = v;
   }
 }
@@ -132,7 +121,7 @@ static bool comes_before(const greedy *x, int32_t v, int32_t w) {
 
 /* The current order with the moved operators sorted in by their keys; ties to the lower number. */
 static void set_sequence(greedy *x) {
-  int32_t n = x->base.search.problem->n_operators, at = 0, m = 0;
+  int32_t n = x->s.problem->n_operators, at = 0, m = 0;
   set_keys(x);
   for (int32_t i = 1; i < x->n_moved; i++) {
     int32_t v = x->moved[i], k = i;
@@ -140,7 +129,7 @@ static void set_sequence(greedy *x) {
     x->moved[k] = v;
   }
   for (int32_t i = 0; i < n; i++) {
-    int32_t v = x->base.now.where.order[i];
+    int32_t v = x->now.where.order[i];
     if (x->key[v] != i) continue;
     while (m < x->n_moved && comes_before(x, x->moved[m], v)) x->sequence[at++] = x->moved[m++];
     x->sequence[at++] = v;
@@ -149,25 +138,23 @@ static void set_sequence(greedy *x) {
 }
 
 static void set_tails(greedy *x) {
-  const current *now = &x->base.now;
-  const situ_problem *p = x->base.search.problem;
+  const situ_problem *p = x->s.problem;
   for (int32_t i = 0; i < x->n_out; i++)
     for (int32_t d = 0; d < p->n_devices; d++)
       x->tail_ns[(int64_t)x->out[i] * p->n_devices + d] =
-          critical_rest(&now->critical, now->where.device, x->out[i], d);
+          critical_rest(&x->now.critical, x->now.where.device, x->out[i], d);
 }
 
 /* Occasionally sends one of them to a random device, which the others follow or not. A stretch moves as a whole. */
 static void force_some(greedy *x) {
-  search *s = &x->base.search;
-  int32_t d = search_draw(s, s->problem->n_devices);
-  for (int32_t i = 0; i < x->n_out && x->together; i++) search_put(s, x->forced, x->out[i], d);
-  if (!x->together && search_draw(s, 2)) search_put(s, x->forced, x->out[search_draw(s, x->n_out)], d);
+  int32_t d = search_draw(&x->s, x->s.problem->n_devices);
+  for (int32_t i = 0; i < x->n_out && x->together; i++) search_put(&x->s, x->forced, x->out[i], d);
+  if (!x->together && search_draw(&x->s, 2)) search_put(&x->s, x->forced, x->out[search_draw(&x->s, x->n_out)], d);
 }
 
 static bool iterated_greedy_propose(search *s, int32_t i) {
   greedy *x = (greedy *)s;
-  current_explain(&x->base.now);
+  current_explain(&x->now);
   choose_out(x);
   if (x->n_out == 0) return false;
   set_sequence(x);
@@ -176,7 +163,7 @@ static bool iterated_greedy_propose(search *s, int32_t i) {
   partial_clear(&x->partial);
   list_policy policy = {.sequence = x->sequence, .tail_ns = x->tail_ns, .forced = x->forced};
   s->ended = !list_schedule(&x->partial, &policy, s->run->budget, s->run->arena);
-  x->base.trial = partial_placement(&x->partial);
+  x->trial = partial_placement(&x->partial);
   return !s->ended;
 }
 
@@ -196,14 +183,14 @@ static situ_status iterated_greedy_init(search *s) {
       !partial_init_units(&x->partial, p, s->units, a))
     return fail_no_memory(s->run->error);
   if (p->contention == SITU_CONTENTION_LINK) partial_follow_links(&x->partial, a);
-  s->schedule = (search_schedule){
-      .first = search_get(s, FIRST_CYCLE), .growth = 2, .fills = true, .hot = s->set[HOT], .cold = s->set[COLD]};
   return stream_search_init(s, true);
 }
 
 static const search_row ITERATED_GREEDY = {
     .size = sizeof(greedy),
     .rule = SEARCH_THRESHOLD,
+    .growth = 2,
+    .fills = true,
     .parameters = ITERATED_GREEDY_PARAMETERS,
     .n_parameters = N_PARAMETERS,
     .init = iterated_greedy_init,

@@ -24,7 +24,7 @@ static const solver_parameter LNS_PARAMETERS[N_PARAMETERS] = {
 };
 
 typedef struct lns {
-  stream_search base;
+  STREAM_SEARCH;
   block_machine machine;
   int32_t longest;  /* the longest windows that the search can solve by now */
   thin_graph graph; /* in the order of the current schedule */
@@ -38,18 +38,16 @@ typedef struct lns {
 
 /* Makes the trial, just simulated, the current schedule, with the operators in order of their starts. */
 static bool take_over(lns *x, const simulation *found) {
-  const search *s = &x->base.search;
-  current *now = &x->base.now;
-  int32_t *order = x->base.trial.order;
-  for (int32_t k = 1; k < s->problem->n_operators; k++) { /* nearly sorted; stable, so that it stays topological */
+  int32_t *order = x->trial.order;
+  for (int32_t k = 1; k < x->s.problem->n_operators; k++) { /* nearly sorted; stable, so that it stays topological */
     int32_t v = order[k], at = k;
     for (; at > 0 && found->start_ns[order[at - 1]] > found->start_ns[v]; at--) order[at] = order[at - 1];
     order[at] = v;
   }
-  current_settle(now, &x->base.trial, found);
-  current_explain(now);
+  current_settle(&x->now, &x->trial, found);
+  current_explain(&x->now);
   arena_release(x->ordered, x->empty);
-  return thin_ordered(&x->graph, s->problem, order, now->critical.position, x->ordered);
+  return thin_ordered(&x->graph, x->s.problem, order, x->now.critical.position, x->ordered);
 }
 
 /* ---- a window ---- */
@@ -65,22 +63,20 @@ static bool moves_alone(const situ_problem *p, int32_t v) {
 }
 
 static void fix_devices(const lns *x, block *b) {
-  const search *s = &x->base.search;
-  int32_t n = s->problem->n_devices;
+  int32_t n = x->s.problem->n_devices;
   for (int32_t i = 0; i < b->n; i++) {
     int32_t v = b->operator_of[i];
-    bool free = moves_alone(s->problem, v);
+    bool free = moves_alone(x->s.problem, v);
     for (int32_t d = 0; d < n; d++)
-      if (d != x->base.now.where.device[v] && (!free || !unit_allows(s->problem, v, d)))
+      if (d != x->now.where.device[v] && (!free || !unit_allows(x->s.problem, v, d)))
         b->time_ns[(int64_t)i * n + d] = BLOCK_FAR_NS;
   }
 }
 
 /* Tensors between members of a group need no transfer. */
 static void free_groups(const lns *x, block *b) {
-  const search *s = &x->base.search;
-  const int32_t *group = s->problem->graph->colocation;
-  int32_t cells = s->problem->n_memories * s->problem->n_memories;
+  const int32_t *group = x->s.problem->graph->colocation;
+  int32_t cells = x->s.problem->n_memories * x->s.problem->n_memories;
   for (int32_t j = 0; j < b->n_tensors; j++) {
     int32_t k = group[x->graph.operator_of[b->source[j]]];
     bool inside = k >= 0;
@@ -93,94 +89,90 @@ static void free_groups(const lns *x, block *b) {
 /* Fills when devices are free and inputs arrive; with `copies` links are simulated, with channels idle at first. Inputs
  * are in their producers' memories, and where they were used before. */
 static void start_vector(const lns *x, const block *b, int64_t *vector, block_copies *copies) {
-  const current *now = &x->base.now;
-  const situ_problem *p = x->base.search.problem;
+  const situ_problem *p = x->s.problem;
   const situ_graph *g = p->graph;
   int32_t n = p->n_memories, base = p->n_devices + (copies ? p->platform->n_channels : 0);
   for (int32_t d = 0; d < base; d++) vector[d] = 0;
   for (int32_t k = 0; k < b->first; k++) {
-    int32_t v = now->where.order[k];
-    vector[now->where.device[v]] = max64(vector[now->where.device[v]], now->finish_ns[v]);
+    int32_t v = x->now.where.order[k];
+    vector[x->now.where.device[v]] = max64(vector[x->now.where.device[v]], x->now.finish_ns[v]);
   }
   int64_t *there = vector + base;
   for (int32_t j = 0; j < b->n_entry; j++) {
-    int32_t u = now->where.order[b->source[j]], m = p->memory_of[now->where.device[u]], t = b->real_tensor[j];
+    int32_t u = x->now.where.order[b->source[j]], m = p->memory_of[x->now.where.device[u]], t = b->real_tensor[j];
     for (int32_t w = 0; w < n; w++)
-      there[j * n + w] = min64(now->finish_ns[u] + b->way_ns[((int64_t)j * n + m) * n + w], BLOCK_FAR_NS);
+      there[j * n + w] = min64(x->now.finish_ns[u] + b->way_ns[((int64_t)j * n + m) * n + w], BLOCK_FAR_NS);
     if (!copies || j >= MAX_COPIES || (j + 1) * n > 64) continue;
     copies->home |= (uint64_t)m << (4 * j);
     copies->there |= (uint64_t)1 << (j * n + m);
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
-      if (now->critical.position[g->use[i]] < b->first)
-        copies->there |= (uint64_t)1 << (j * n + p->memory_of[now->where.device[g->use[i]]]);
+      if (x->now.critical.position[g->use[i]] < b->first)
+        copies->there |= (uint64_t)1 << (j * n + p->memory_of[x->now.where.device[g->use[i]]]);
   }
 }
 
 /* The minimum time from the end of each operator on each device to the end of everything, through what follows the
  * window. */
 static void tails_behind(const lns *x, const block *b, int64_t *behind_ns) {
-  const current *now = &x->base.now;
-  const situ_problem *p = x->base.search.problem;
+  const situ_problem *p = x->s.problem;
   const situ_graph *g = p->graph;
   int32_t last = b->first + b->n - 1;
   int64_t next_ns[BLOCK_DEVICES] = {0};
   for (int32_t k = p->n_operators - 1; k > last; k--)
-    next_ns[now->where.device[now->where.order[k]]] = now->critical.tail_ns[now->where.order[k]];
+    next_ns[x->now.where.device[x->now.where.order[k]]] = x->now.critical.tail_ns[x->now.where.order[k]];
   for (int32_t i = 0; i < b->n; i++)
     for (int32_t d = 0; d < p->n_devices; d++) {
       int32_t v = b->operator_of[i];
-      int64_t most = next_ns[d];
+      int64_t tail_ns = next_ns[d];
       for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
         for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) {
           int32_t user = g->use[k];
-          if (now->critical.position[user] > last)
-            most = max64(most,
-                         sat_add(problem_transfer_ns(p, t, d, now->where.device[user]), now->critical.tail_ns[user]));
+          if (x->now.critical.position[user] > last)
+            tail_ns = max64(tail_ns, sat_add(problem_transfer_ns(p, t, d, x->now.where.device[user]),
+                                             x->now.critical.tail_ns[user]));
         }
-      behind_ns[(int64_t)i * p->n_devices + d] = most;
+      behind_ns[(int64_t)i * p->n_devices + d] = tail_ns;
     }
 }
 
 /* The current value of the window, computed as in the search. */
 static int64_t window_value(const lns *x, const block *b) {
-  const current *now = &x->base.now;
   int64_t value = 0;
   for (int32_t i = 0; i < b->n; i++) {
-    int32_t v = b->operator_of[i], d = now->where.device[v];
-    value = max64(value, now->finish_ns[v] + b->tail_ns[(int64_t)i * x->base.search.problem->n_devices + d]);
+    int32_t v = b->operator_of[i], d = x->now.where.device[v];
+    value = max64(value, x->now.finish_ns[v] + b->tail_ns[(int64_t)i * x->s.problem->n_devices + d]);
   }
   return value;
 }
 
 /* Puts the best result into the trial. */
 static void read_filling(lns *x, const block *b, const block_front *end) {
-  const situ_problem *p = x->base.search.problem;
+  const situ_problem *p = x->s.problem;
   int32_t best = 0;
   for (int32_t i = 1; i < end->n; i++)
     if (end->bound_ns[i] < end->bound_ns[best]) best = i;
-  current_copy(&x->base.trial, &x->base.now.where, p->n_operators);
-  block_trace_read(&x->trace, end->step[best], &x->machine, x->base.trial.device, x->base.trial.order + b->first);
+  current_copy(&x->trial, &x->now.where, p->n_operators);
+  block_trace_read(&x->trace, end->step[best], &x->machine, x->trial.device, x->trial.order + b->first);
   for (int32_t i = 0; i < b->n; i++) {
     int32_t v = b->operator_of[i];
-    if (moves_alone(p, v)) unit_members_put(unit_of(p, v), x->base.trial.device, x->base.trial.device[v]);
+    if (moves_alone(p, v)) unit_members_put(unit_of(p, v), x->trial.device, x->trial.device[v]);
   }
 }
 
 /* Solves a window again. *found: a different result is in the trial. */
 static situ_status fill_window(lns *x, int32_t first, int32_t last, bool *found) {
-  search *s = &x->base.search;
-  solve_run *run = s->run;
+  solve_run *run = x->s.run;
   block b;
   bool fits;
   *found = false;
   if (!block_take(&b, &fits, &x->machine, &x->graph, first, last, false, x->scratch))
     return fits ? fail_no_memory(run->error) : SITU_STATUS_OK;
-  int32_t none = -1, n = s->problem->n_devices;
+  int32_t none = -1, n = x->s.problem->n_devices;
   int64_t zero = 0, *behind_ns = ARENA_NEW(x->scratch, int64_t, (int64_t)b.n * n);
-  bool contended = s->problem->contention == SITU_CONTENTION_LINK, links = contended && search_draw(s, 2);
+  bool contended = x->s.problem->contention == SITU_CONTENTION_LINK, links = contended && search_draw(&x->s, 2);
   block_copies copies = {0, 0};
   int64_t *vector = ARENA_NEW(x->scratch, int64_t,
-                              n + s->problem->platform->n_channels + (int64_t)b.n_entry * s->problem->n_memories);
+                              n + x->s.problem->platform->n_channels + (int64_t)b.n_entry * x->s.problem->n_memories);
   if (!behind_ns || !vector) return fail_no_memory(run->error);
   fix_devices(x, &b);
   free_groups(x, &b);
@@ -195,11 +187,11 @@ static situ_status fill_window(lns *x, int32_t first, int32_t last, bool *found)
                        .bound_ns = &zero,
                        .copies = &copies},
               end;
-  int64_t per_step = block_children_per_step(s->problem);
-  int64_t most = min64(search_get(s, MAX_CHILDREN), sat_mul(budget_steps_left(run->budget), per_step));
-  block_limits limits = {.width = (int32_t)search_get(s, WIDTH),
-                         .upper_ns = value_ns + (contended ? (int64_t)(s->set[SLACK] * (double)value_ns) : 0),
-                         .max_children = most,
+  int64_t per_step = block_children_per_step(x->s.problem);
+  int64_t max_children = min64(search_get(&x->s, MAX_CHILDREN), sat_mul(budget_steps_left(run->budget), per_step));
+  block_limits limits = {.width = (int32_t)search_get(&x->s, WIDTH),
+                         .upper_ns = value_ns + (contended ? (int64_t)(x->s.set[SLACK] * (double)value_ns) : 0),
+                         .max_children = max_children,
                          .links = links,
                          .budget = run->budget};
   block_result result;
@@ -207,8 +199,8 @@ static situ_status fill_window(lns *x, int32_t first, int32_t last, bool *found)
   if (!block_search(&result, &end, &b, &start, &limits, &x->trace, x->scratch, run->arena))
     return fail_no_memory(run->error);
   budget_spend(run->budget, result.n_children / per_step);
-  if (result.finished && b.n == x->longest && x->longest < search_get(s, LONGEST)) x->longest++;
-  if (!result.finished && x->longest > search_get(s, SHORTEST)) x->longest--;
+  if (result.finished && b.n == x->longest && x->longest < search_get(&x->s, LONGEST)) x->longest++;
+  if (!result.finished && x->longest > search_get(&x->s, SHORTEST)) x->longest--;
   *found = result.finished && end.n > 0;
   if (*found) read_filling(x, &b, &end);
   return SITU_STATUS_OK;
@@ -231,7 +223,7 @@ static bool lns_propose(search *s, int32_t i) {
 
 static void lns_accept(search *s, double cost) {
   lns *x = (lns *)s;
-  if (!take_over(x, &x->base.found)) s->status = fail_no_memory(s->run->error);
+  if (!take_over(x, &x->found)) s->status = fail_no_memory(s->run->error);
 }
 
 static situ_status lns_init(search *s) {
@@ -251,10 +243,10 @@ static situ_status lns_init(search *s) {
 
 static bool lns_begin(search *s, bool restart) {
   lns *x = (lns *)s;
-  current_copy(&x->base.trial, &s->run->incumbent->best, s->problem->n_operators);
-  simulation found = simulator_run(s->run->simulator, &x->base.trial, !s->run->roomy);
+  current_copy(&x->trial, &s->run->incumbent->best, s->problem->n_operators);
+  simulation found = simulator_run(s->run->simulator, &x->trial, !s->run->roomy);
   if (!take_over(x, &found)) s->status = fail_no_memory(s->run->error);
-  s->cost = x->base.now.cost;
+  s->cost = x->now.cost;
   return s->status == SITU_STATUS_OK;
 }
 

@@ -28,7 +28,7 @@ typedef struct moving {
   int32_t *reached;
 } moving;
 
-static bool move_node(moving *s, int32_t x, double price, int32_t most) {
+static bool move_node(moving *s, int32_t x, double price, int32_t max_size) {
   const level *g = s->g;
   int32_t old = s->label[x], best = old, n = 0;
   for (int32_t i = g->start[x]; i < g->start[x + 1]; i++) {
@@ -43,7 +43,7 @@ static bool move_node(moving *s, int32_t x, double price, int32_t most) {
     int32_t c = s->reached[k];
     double other = s->reach[c] - price * g->strength[x] * s->strength[c];
     bool better = other > gain + 1e-9 * g->strength[x];
-    if (!better || s->size[c] + g->size[x] > most) continue;
+    if (!better || s->size[c] + g->size[x] > max_size) continue;
     best = c;
     gain = other;
   }
@@ -55,7 +55,7 @@ static bool move_node(moving *s, int32_t x, double price, int32_t most) {
 }
 
 /* Local moving. Labels end as 0 .. n-1 in order of first node. Returns n, or -1 without memory. */
-static int32_t move_all(int32_t *label, const level *g, double price, int32_t most, arena *a) {
+static int32_t move_all(int32_t *label, const level *g, double price, int32_t max_size, arena *a) {
   moving s = {.g = g, .label = label};
   s.size = ARENA_COPY(a, g->size, int32_t, g->n);
   s.strength = ARENA_COPY(a, g->strength, double, g->n);
@@ -67,7 +67,7 @@ static int32_t move_all(int32_t *label, const level *g, double price, int32_t mo
   bool moved = true;
   for (int32_t pass = 0; pass < MOVING_PASSES && moved; pass++) {
     moved = false;
-    for (int32_t x = 0; x < g->n; x++) moved |= move_node(&s, x, price, most);
+    for (int32_t x = 0; x < g->n; x++) moved |= move_node(&s, x, price, max_size);
   }
   return csr_number_keys(label, label, g->n, number, g->n);
 }
@@ -108,8 +108,8 @@ static bool aggregate(level *out, const level *g, const int32_t *label, int32_t 
   return true;
 }
 
-int32_t modules_communities(int32_t *label, const strand_graph *u, double resolution, int32_t most, arena *a) {
-  REQUIRE(most >= 1 && resolution >= 0);
+int32_t modules_communities(int32_t *label, const strand_graph *u, double resolution, int32_t max_size, arena *a) {
+  REQUIRE(max_size >= 1 && resolution >= 0);
   level g = {.n = u->n, .start = u->near_start, .to = u->near, .weight = u->weight, .strength = u->strength};
   int32_t *above;
   if (!ARENA_ARRAYS(a, ARRAY(g.size, u->n), ARRAY(above, u->n))) return -1;
@@ -120,7 +120,7 @@ int32_t modules_communities(int32_t *label, const strand_graph *u, double resolu
   double price = u->total > 0 ? resolution / u->total : 0;
   for (;;) {
     level next;
-    int32_t n = move_all(above, &g, price, most, a);
+    int32_t n = move_all(above, &g, price, max_size, a);
     if (n < 0) return -1;
     for (int32_t x = 0; x < u->n; x++) label[x] = above[label[x]];
     if (n == g.n) return n;
@@ -202,7 +202,7 @@ static bool start_growing(growing *s, const strand_graph *g, arena *a) {
   return true;
 }
 
-static bool grow(int32_t *label, const strand_graph *g, const int32_t *community, int32_t most, arena *a) {
+static bool grow(int32_t *label, const strand_graph *g, const int32_t *community, int32_t max_size, arena *a) {
   growing s;
   heavy_edge *edges = ARENA_NEW(a, heavy_edge, g->near_start[g->n]);
   if (!edges || !start_growing(&s, g, a)) return false;
@@ -211,7 +211,7 @@ static bool grow(int32_t *label, const strand_graph *g, const int32_t *community
     for (int32_t i = 0; i < n; i++) {
       heavy_edge e = edges[i];
       int32_t x = s.piece_of[e.from], y = s.piece_of[e.to];
-      if (x == y || (!across && community[e.from] != community[e.to]) || s.size[x] + s.size[y] > most) continue;
+      if (x == y || (!across && community[e.from] != community[e.to]) || s.size[x] + s.size[y] > max_size) continue;
       if (!leads_around(&s, x, y)) merge_pieces(&s, x, y);
     }
   memcpy(label, s.piece_of, (size_t)g->n * sizeof *label);
@@ -234,7 +234,7 @@ static bool divide(int32_t *label, const strand_graph *g, const int32_t *order, 
   for (int32_t j = 1; j <= g->n; j++) {
     double inside = 0, strength = 0;
     from[j] = -1;
-    for (int32_t i = j - 1; i >= 0 && j - i <= rules->most; i--) {
+    for (int32_t i = j - 1; i >= 0 && j - i <= rules->max_size; i--) {
       int32_t u = order[i];
       if (apart && apart[u] != apart[order[j - 1]]) break;
       strength += g->strength[u];
@@ -327,7 +327,7 @@ static bool cut_to_size(int32_t *label, const strand_graph *g, const module_rule
 }
 
 bool modules_find(modules *out, const strand_graph *g, const module_rules *rules, arena *a) {
-  REQUIRE(rules->most >= 1 && rules->resolution >= 0);
+  REQUIRE(rules->max_size >= 1 && rules->resolution >= 0);
   REQUIRE(rules->way == MODULES_GROWN || (rules->order && contracts_permutation(rules->order, g->n)));
   *out = (modules){.of = ARENA_NEW(a, int32_t, g->n)};
   if (!out->of) return false;
@@ -335,12 +335,12 @@ bool modules_find(modules *out, const strand_graph *g, const module_rules *rules
   if (rules->way == MODULES_ORDERED) {
     made = divide(out->of, g, rules->order, NULL, rules, a);
   } else if (rules->way == MODULES_MERGED) {
-    made = modules_communities(out->of, g, rules->resolution, rules->most, a) >= 0 && merge_cycles(out->of, g, a) &&
+    made = modules_communities(out->of, g, rules->resolution, rules->max_size, a) >= 0 && merge_cycles(out->of, g, a) &&
            cut_to_size(out->of, g, rules, a);
   } else {
     int32_t *community = ARENA_NEW(a, int32_t, g->n);
     made = community && modules_communities(community, g, rules->resolution, g->n, a) >= 0 &&
-           grow(out->of, g, community, rules->most, a);
+           grow(out->of, g, community, rules->max_size, a);
   }
   if (!made || !number_up(out->of, g, &out->n, a) || !csr_by_key(&out->start, &out->strand, out->of, g->n, out->n, a))
     return false;

@@ -24,13 +24,13 @@ typedef struct modules {
 
 typedef struct module_rules {
   module_way way;
-  int32_t most;         /* strands in a module */
+  int32_t max_size;     /* strands in a module */
   double resolution;    /* gamma: greater for smaller modules */
   const int32_t *order; /* [strand] a topological order of the strands, where the way needs one */
 } module_rules;
 
 /* Communities alone, numbered by first strand. Returns how many, -1 without memory. */
-int32_t modules_communities(int32_t *label, const strand_graph *g, double resolution, int32_t most, arena *scratch);
+int32_t modules_communities(int32_t *label, const strand_graph *g, double resolution, int32_t max_size, arena *scratch);
 /* NULL, or which of the invariants above does not hold (base/contracts.h). O(V + E). */
 const char *modules_check(const modules *m, const strand_graph *g);
 /* False without memory. */

@@ -21,7 +21,7 @@ static const solver_parameter REGIONS_PARAMETERS[N_PARAMETERS] = {
 };
 
 typedef struct regions {
-  stream_search base;
+  STREAM_SEARCH;
   double *priority; /* [operator] */
   level_list levels, repeated;
   const unit_list *units; /* of the current level */
@@ -40,85 +40,78 @@ static void add(regions *x, int32_t u) {
 
 /* A unit that a tensor connects to unit u; u itself if the draw finds none. */
 static int32_t draw_neighbour(regions *x, int32_t u) {
-  search *s = &x->base.search;
   unit_members m = unit_list_members(x->units, u);
-  int32_t v = m.member[search_draw(s, m.n)];
-  int32_t w = search_draw(s, 2) == 0 ? search_draw_producer(s, v) : search_draw_user(s, v);
+  int32_t v = m.member[search_draw(&x->s, m.n)];
+  int32_t w = search_draw(&x->s, 2) == 0 ? search_draw_producer(&x->s, v) : search_draw_user(&x->s, v);
   return w >= 0 ? x->units->of[w] : u;
 }
 
 /* Adds neighbours until the region has max_units units and the device of one next to it is known. */
 static void grow(regions *x, int32_t max_units) {
-  search *s = &x->base.search;
-  for (int64_t k = 0; k < search_get(s, DRAWS) * max_units && (x->n < max_units || x->beside < 0); k++) {
-    int32_t u = draw_neighbour(x, x->unit[search_draw(s, x->n)]);
+  for (int64_t k = 0; k < search_get(&x->s, DRAWS) * max_units && (x->n < max_units || x->beside < 0); k++) {
+    int32_t u = draw_neighbour(x, x->unit[search_draw(&x->s, x->n)]);
     if (x->n < max_units) add(x, u);
-    if (x->in[u] != x->drawn) x->beside = x->base.now.where.device[unit_list_members(x->units, u).member[0]];
+    if (x->in[u] != x->drawn) x->beside = x->now.where.device[unit_list_members(x->units, u).member[0]];
   }
 }
 
 /* Draws a level: preferably one of repeated units, where there are any, or coarser units, or those of the problem. */
 static void draw_level(regions *x) {
-  search *s = &x->base.search;
-  if (x->repeated.n > 0 && search_draw(s, 10) < search_get(s, REPEATED)) {
-    x->units = &x->repeated.of[search_draw(s, x->repeated.n)];
+  if (x->repeated.n > 0 && search_draw(&x->s, 10) < search_get(&x->s, REPEATED)) {
+    x->units = &x->repeated.of[search_draw(&x->s, x->repeated.n)];
     return;
   }
-  int32_t level = search_draw(s, x->levels.n + 1);
-  x->units = level == 0 ? s->units : &x->levels.of[level - 1];
+  int32_t level = search_draw(&x->s, x->levels.n + 1);
+  x->units = level == 0 ? x->s.units : &x->levels.of[level - 1];
 }
 
 /* Draws a level, a size of up to a third of its units, preferably small, and a place, sometimes on the critical path.
  */
 static void draw_region(regions *x) {
-  current *now = &x->base.now;
-  search *s = &x->base.search;
-  int32_t n = s->problem->n_operators, max_units = 1;
+  int32_t n = x->s.problem->n_operators, max_units = 1;
   draw_level(x);
-  while (max_units < x->units->n / 3 && search_draw(s, 4) != 0) max_units *= 2;
-  current_explain(now);
-  const critical *c = &now->critical;
-  int32_t v = search_draw(s, search_get(s, PATH)) == 0 ? c->path[search_draw(s, c->n_path)] : search_draw(s, n);
+  while (max_units < x->units->n / 3 && search_draw(&x->s, 4) != 0) max_units *= 2;
+  current_explain(&x->now);
+  const critical *c = &x->now.critical;
+  int32_t v =
+      search_draw(&x->s, search_get(&x->s, PATH)) == 0 ? c->path[search_draw(&x->s, c->n_path)] : search_draw(&x->s, n);
   x->drawn++;
   x->n = 0;
   x->beside = -1;
   add(x, x->units->of[v]);
-  if (search_draw(s, 10) >= 10 - search_get(s, CONNECTED))
+  if (search_draw(&x->s, 10) >= 10 - search_get(&x->s, CONNECTED))
     grow(x, max_units);
   else
-    for (int32_t k = c->position[v]; k < n && x->n < max_units; k++) add(x, x->units->of[now->where.order[k]]);
+    for (int32_t k = c->position[v]; k < n && x->n < max_units; k++) add(x, x->units->of[x->now.where.order[k]]);
 }
 
 /* ---- Neighbours ---- */
 
 static int32_t draw_device(regions *x) {
-  search *s = &x->base.search;
-  return x->beside >= 0 && search_draw(s, 2) ? x->beside : search_draw(s, s->problem->n_devices);
+  return x->beside >= 0 && search_draw(&x->s, 2) ? x->beside : search_draw(&x->s, x->s.problem->n_devices);
 }
 
 /* Takes the current devices, with the region moved: all of it to one device, or occasionally each unit to its own. */
 static void move_region(regions *x) {
-  search *s = &x->base.search;
-  bool together = search_draw(s, search_get(s, TOGETHER)) != 0;
+  bool together = search_draw(&x->s, search_get(&x->s, TOGETHER)) != 0;
   int32_t to = draw_device(x);
-  current_copy(&x->base.trial, &x->base.now.where, s->problem->n_operators);
+  current_copy(&x->trial, &x->now.where, x->s.problem->n_operators);
   for (int32_t i = 0; i < x->n; i++) {
     unit_members m = unit_list_members(x->units, x->unit[i]);
-    if (problem_allows_all(s->problem, m, to))
-      for (int32_t k = 0; k < m.n; k++) x->base.trial.device[m.member[k]] = to;
+    if (problem_allows_all(x->s.problem, m, to))
+      for (int32_t k = 0; k < m.n; k++) x->trial.device[m.member[k]] = to;
     if (!together) to = draw_device(x);
   }
 }
 
 /* Sets what runs first among ready operators: as in the current sequence, by longest time to the end, or by number. */
 static void set_priority(regions *x) {
-  search *s = &x->base.search;
-  int32_t n = s->problem->n_operators, by = search_draw(s, 20);
-  int64_t by_sequence = search_get(s, BY_SEQUENCE);
+  int32_t n = x->s.problem->n_operators, by = search_draw(&x->s, 20);
+  int64_t by_sequence = search_get(&x->s, BY_SEQUENCE);
   if (by < by_sequence)
-    for (int32_t k = 0; k < n; k++) x->priority[x->base.now.where.order[k]] = -(double)k;
-  else if (by < by_sequence + search_get(s, BY_TAIL))
-    rank_tail(x->priority, s->problem, x->base.trial.device);
+    for (int32_t k = 0; k < n; k++) x->priority[x->now.where.order[k]] = -(double)k;
+  else if (by < by_sequence + search_get(&x->s, BY_TAIL))
+    rank_tail(x->priority, x->s.problem, x->trial.device);
   else
     for (int32_t v = 0; v < n; v++) x->priority[v] = -(double)v;
 }
@@ -135,7 +128,7 @@ static bool regions_propose(search *s, int32_t i) {
 static double regions_evaluate(search *s, double below) {
   regions *x = (regions *)s;
   solve_run *run = s->run;
-  int64_t time_ns = sequence_by(x->base.trial.order, x->priority, run->simulator, s->problem, x->base.trial.device,
+  int64_t time_ns = sequence_by(x->trial.order, x->priority, run->simulator, s->problem, x->trial.device,
                                 sat_round(ceil(below)), run->arena);
   if (time_ns < 0) s->status = fail_no_memory(run->error);
   if (time_ns < 0 || budget_spend(run->budget, 1) || (double)time_ns >= below) return SEARCH_NONE;

@@ -88,12 +88,12 @@ static void find_flip(situ_robustness *out, cost_sample *w, const placement *pla
 }
 
 bool robust_compare(situ_robustness *out, const situ_problem *p, const placement *plan, const placement *other,
-                    double uncertainty, int32_t most, uint64_t seed, budget *b, arena *a) {
+                    double uncertainty, int32_t max_draws, uint64_t seed, budget *b, arena *a) {
   cost_sample w;
-  double *speedup = ARENA_NEW(a, double, most), regret = 0;
+  double *speedup = ARENA_NEW(a, double, max_draws), regret = 0;
   int32_t n_better = 0, draws = 0;
   if (!speedup || !cost_sample_new(&w, p, a)) return false;
-  for (int32_t i = 0; i < most && !is_enough(i, b); i++, draws++) {
+  for (int32_t i = 0; i < max_draws && !is_enough(i, b); i++, draws++) {
     cost_sample_draw(&w, uncertainty, seed, i);
     int64_t mine = cost_sample_value_ns(&w, plan), yours = cost_sample_value_ns(&w, other);
     n_better += mine < yours;
@@ -112,20 +112,21 @@ bool robust_compare(situ_robustness *out, const situ_problem *p, const placement
 }
 
 bool robust_quantiles(double *quantile, const situ_problem *p, const placement *plans, int32_t n,
-                      const placement *other, double uncertainty, int32_t most, uint64_t seed, budget *b, arena *a) {
+                      const placement *other, double uncertainty, int32_t max_draws, uint64_t seed, budget *b,
+                      arena *a) {
   cost_sample w;
   int32_t draws = 0;
-  double *speedup = ARENA_NEW(a, double, (int64_t)most *n);
+  double *speedup = ARENA_NEW(a, double, (int64_t)max_draws *n);
   if (!speedup || !cost_sample_new(&w, p, a)) return false;
-  for (int32_t i = 0; i < most && !is_enough(i, b); i++, draws++) {
+  for (int32_t i = 0; i < max_draws && !is_enough(i, b); i++, draws++) {
     cost_sample_draw(&w, uncertainty, seed, i);
     double yours = (double)cost_sample_value_ns(&w, other);
     for (int32_t k = 0; k < n; k++)
-      speedup[(int64_t)k * most + i] = yours / (double)max64(1, cost_sample_value_ns(&w, &plans[k]));
+      speedup[(int64_t)k * max_draws + i] = yours / (double)max64(1, cost_sample_value_ns(&w, &plans[k]));
   }
   for (int32_t k = 0; k < n; k++) {
-    qsort(speedup + (int64_t)k * most, (size_t)draws, sizeof *speedup, ascending);
-    quantile[k] = quantile_of(speedup + (int64_t)k * most, draws, 0.1);
+    qsort(speedup + (int64_t)k * max_draws, (size_t)draws, sizeof *speedup, ascending);
+    quantile[k] = quantile_of(speedup + (int64_t)k * max_draws, draws, 0.1);
   }
   return true;
 }

@@ -77,14 +77,14 @@ static int64_t min_leave(const splitting *s, int32_t v, int32_t d) {
   for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
       int32_t x = g->use[i];
-      int64_t least = WINDOW_FAR_NS;
+      int64_t shortest = WINDOW_FAR_NS;
       if (s->inside[x]) continue;
       for (int32_t e = 0; e < p->n_devices; e++) {
         if (!problem_allows(p, x, e)) continue;
         int64_t way = sat_add(problem_transfer_ns(p, t, d, e), problem_time_ns(p, x, e));
-        least = min64(least, sat_add(way, s->tail_ns[(int64_t)x * p->n_devices + e]));
+        shortest = min64(shortest, sat_add(way, s->tail_ns[(int64_t)x * p->n_devices + e]));
       }
-      leave = max64(leave, least);
+      leave = max64(leave, shortest);
     }
   return leave;
 }
@@ -405,9 +405,9 @@ static bool divide(splitting *s, modules *out, int32_t k, arena *a) {
   const situ_problem *p = s->problem;
   bool drawn = k >= N_FIRST;
   int32_t way = drawn ? (int32_t)rng_below(&s->random, 4) : k, n = p->n_operators;
-  module_rules rules = {.most = FIRST_SIZE, .resolution = 1, .order = s->order};
+  module_rules rules = {.max_size = FIRST_SIZE, .resolution = 1, .order = s->order};
   if (drawn) {
-    rules.most = SMALLEST + (int32_t)rng_below(&s->random, WINDOW_STRANDS - SMALLEST);
+    rules.max_size = SMALLEST + (int32_t)rng_below(&s->random, WINDOW_STRANDS - SMALLEST);
     rules.resolution = 0.25 + 2 * rng_unit(&s->random);
   }
   s->strands = &s->grains[drawn && rng_below(&s->random, 2) ? STRANDS_FINE : STRANDS_COARSE];

@@ -33,7 +33,7 @@ typedef struct move {
 } move;
 
 typedef struct tabu {
-  stream_search base;
+  STREAM_SEARCH;
   placement chosen;   /* the best candidate of this step */
   int32_t best;       /* its number */
   int64_t *forbidden; /* [operator * devices + device] until that step; NULL where that is too large */
@@ -42,14 +42,12 @@ typedef struct tabu {
 } tabu;
 
 static bool is_forbidden(const tabu *x, int32_t v, int32_t d) {
-  const search *s = &x->base.search;
-  return x->forbidden && x->forbidden[(int64_t)v * s->problem->n_devices + d] > s->n_steps;
+  return x->forbidden && x->forbidden[(int64_t)v * x->s.problem->n_devices + d] > x->s.n_steps;
 }
 
 /* Whether v and what moves with it may be on d. */
 static bool may_go(const tabu *x, int32_t v, int32_t d) {
-  const search *s = &x->base.search;
-  return problem_allows_all(s->problem, search_unit(s, v), d);
+  return problem_allows_all(x->s.problem, search_unit(&x->s, v), d);
 }
 
 /* ---- candidates ---- */
@@ -61,63 +59,58 @@ static void add_move(tabu *x, move m) {
 /* The length of the longest path through v on d, from heads and tails of the current schedule, or if greater, the work
  * that d would have. */
 static int64_t estimate_unit(const tabu *x, int32_t v, int32_t d) {
-  const current *now = &x->base.now;
-  const situ_problem *p = x->base.search.problem;
+  const situ_problem *p = x->s.problem;
   int64_t time = problem_time_ns(p, v, d);
-  int64_t way = sat_add(critical_arrival(p, now->where.device, now->finish_ns, v, d), time);
-  way = sat_add(way, critical_rest(&now->critical, now->where.device, v, d));
-  return max64(way, sat_add(now->critical.busy_ns[d], time));
+  int64_t way = sat_add(critical_arrival(p, x->now.where.device, x->now.finish_ns, v, d), time);
+  way = sat_add(way, critical_rest(&x->now.critical, x->now.where.device, v, d));
+  return max64(way, sat_add(x->now.critical.busy_ns[d], time));
 }
 
 static void list_unit_moves(tabu *x, int32_t v) {
-  search *s = &x->base.search;
-  const situ_problem *p = s->problem;
+  const situ_problem *p = x->s.problem;
   if (p->pin[v] >= 0) return;
-  int32_t skip = p->n_devices > 16 ? search_draw(s, p->n_devices) : 0;
+  int32_t skip = p->n_devices > 16 ? search_draw(&x->s, p->n_devices) : 0;
   for (int32_t k = 0; k < p->n_devices && k < 16; k++) {
     int32_t d = (k + skip) % p->n_devices;
-    if (d == x->base.now.where.device[v] || !may_go(x, v, d)) continue;
+    if (d == x->now.where.device[v] || !may_go(x, v, d)) continue;
     add_move(x, (move){.kind = MOVE_UNIT, .first = v, .to = d, .estimate_ns = estimate_unit(x, v, d)});
   }
 }
 
 /* Adds the move of path[first .. last], all on one device, to `to`, estimated as if they ran there in sequence. */
 static void add_stretch(tabu *x, int32_t first, int32_t last, int32_t to) {
-  const current *now = &x->base.now;
-  const situ_problem *p = x->base.search.problem;
-  const int32_t *path = now->critical.path;
-  if (to == now->where.device[path[first]]) return;
+  const situ_problem *p = x->s.problem;
+  const int32_t *path = x->now.critical.path;
+  if (to == x->now.where.device[path[first]]) return;
   int64_t work = 0;
   for (int32_t i = first; i <= last; i++) {
     if (!may_go(x, path[i], to)) return;
     work = sat_add(work, problem_time_ns(p, path[i], to));
   }
-  int64_t way = sat_add(critical_arrival(p, now->where.device, now->finish_ns, path[first], to), work);
-  way = sat_add(way, critical_rest(&now->critical, now->where.device, path[last], to));
+  int64_t way = sat_add(critical_arrival(p, x->now.where.device, x->now.finish_ns, path[first], to), work);
+  way = sat_add(way, critical_rest(&x->now.critical, x->now.where.device, path[last], to));
   add_move(x, (move){.kind = MOVE_STRETCH,
                      .first = first,
                      .last = last,
                      .to = to,
-                     .estimate_ns = max64(way, sat_add(now->critical.busy_ns[to], work))});
+                     .estimate_ns = max64(way, sat_add(x->now.critical.busy_ns[to], work))});
 }
 
 /* Lists moves of stretches of the path on one device to the device before or after them, or to any; and of their
  * halves. */
 static void list_stretch_moves(tabu *x) {
-  search *s = &x->base.search;
-  const current *now = &x->base.now;
-  const situ_problem *p = s->problem;
-  const critical *c = &now->critical;
-  int64_t stretches = 0, sampled = search_get(s, SAMPLED);
+  const situ_problem *p = x->s.problem;
+  const critical *c = &x->now.critical;
+  int64_t stretches = 0, sampled = search_get(&x->s, SAMPLED);
   for (int32_t first = 0, last; first < c->n_path && stretches < sampled / 4; first = last + 1) {
-    int32_t d = now->where.device[c->path[first]];
-    for (last = first; last + 1 < c->n_path && now->where.device[c->path[last + 1]] == d;) last++;
+    int32_t d = x->now.where.device[c->path[first]];
+    for (last = first; last + 1 < c->n_path && x->now.where.device[c->path[last + 1]] == d;) last++;
     if (last == first) continue;
     stretches++;
-    int32_t cut = first + search_draw(s, last - first);
-    int32_t any = search_draw(s, p->n_devices);
-    int32_t to_before = first > 0 ? now->where.device[c->path[first - 1]] : any;
-    int32_t to_after = last + 1 < c->n_path ? now->where.device[c->path[last + 1]] : any;
+    int32_t cut = first + search_draw(&x->s, last - first);
+    int32_t any = search_draw(&x->s, p->n_devices);
+    int32_t to_before = first > 0 ? x->now.where.device[c->path[first - 1]] : any;
+    int32_t to_after = last + 1 < c->n_path ? x->now.where.device[c->path[last + 1]] : any;
     add_stretch(x, first, last, to_before);
     if (to_after != to_before) add_stretch(x, first, last, to_after);
     if (any != to_before && any != to_after) add_stretch(x, first, last, any);
@@ -128,42 +121,37 @@ static void list_stretch_moves(tabu *x) {
 
 /* Lists swaps of two neighbours on a device, both on the path, where the later does not depend on the earlier. */
 static void list_swaps(tabu *x) {
-  const search *s = &x->base.search;
-  const current *now = &x->base.now;
-  const critical *c = &now->critical;
+  const critical *c = &x->now.critical;
   for (int32_t i = 1; i < c->n_path && x->n_moves < MAX_MOVES; i++) {
     int32_t u = c->path[i - 1], v = c->path[i];
     if (c->before[v] != u) continue;
     int32_t low, high;
-    current_range(now, v, &low, &high);
+    current_range(&x->now, v, &low, &high);
     if (low > c->position[u]) continue;
-    int64_t arrival = critical_arrival(s->problem, now->where.device, now->finish_ns, v, now->where.device[v]);
-    int64_t begin = max64(arrival, c->before[u] >= 0 ? now->finish_ns[c->before[u]] : 0);
-    int64_t way = sat_add(begin, problem_time_ns(s->problem, v, now->where.device[v]) + c->tail_ns[u]);
+    int64_t arrival = critical_arrival(x->s.problem, x->now.where.device, x->now.finish_ns, v, x->now.where.device[v]);
+    int64_t begin = max64(arrival, c->before[u] >= 0 ? x->now.finish_ns[c->before[u]] : 0);
+    int64_t way = sat_add(begin, problem_time_ns(x->s.problem, v, x->now.where.device[v]) + c->tail_ns[u]);
     add_move(x, (move){.kind = MOVE_EARLIER, .first = v, .estimate_ns = way});
   }
 }
 
 /* Lists operators with weights on memories that are too full, drawn at random. */
 static void list_reliefs(tabu *x) {
-  search *s = &x->base.search;
-  const current *now = &x->base.now;
-  const situ_problem *p = s->problem;
-  for (int32_t k = 0; now->excess_bytes > 0 && k < search_get(s, SAMPLED); k++) {
-    int32_t v = search_draw(s, p->n_operators), m = p->memory_of[now->where.device[v]];
-    if (now->peak_bytes[m] > p->platform->memory_bytes[m] && s->problem->graph->weight_bytes[v] > 0)
+  const situ_problem *p = x->s.problem;
+  for (int32_t k = 0; x->now.excess_bytes > 0 && k < search_get(&x->s, SAMPLED); k++) {
+    int32_t v = search_draw(&x->s, p->n_operators), m = p->memory_of[x->now.where.device[v]];
+    if (x->now.peak_bytes[m] > p->platform->memory_bytes[m] && x->s.problem->graph->weight_bytes[v] > 0)
       list_unit_moves(x, v);
   }
 }
 
 static void list_moves(tabu *x) {
-  search *s = &x->base.search;
-  const critical *c = &x->base.now.critical;
+  const critical *c = &x->now.critical;
   x->n_moves = 0;
   list_stretch_moves(x);
   list_reliefs(x);
-  int32_t sampled = (int32_t)search_get(s, SAMPLED), every = c->n_path > sampled ? c->n_path / sampled : 1;
-  int32_t first = search_draw(s, every);
+  int32_t sampled = (int32_t)search_get(&x->s, SAMPLED), every = c->n_path > sampled ? c->n_path / sampled : 1;
+  int32_t first = search_draw(&x->s, every);
   for (int32_t i = first; i < c->n_path && x->n_moves < MAX_MOVES; i += every) list_unit_moves(x, c->path[i]);
   list_swaps(x);
 }
@@ -172,53 +160,47 @@ static void list_moves(tabu *x) {
 
 /* Puts v where its inputs have arrived on its new device, between its producers and its users. */
 static void reposition(tabu *x, int32_t v, int32_t d) {
-  const current *now = &x->base.now;
-  int32_t from = now->critical.position[v], to = from, low, high;
-  current_range(now, v, &low, &high);
-  int64_t arrival = critical_arrival(x->base.search.problem, now->where.device, now->finish_ns, v, d);
-  while (to < high && now->start_ns[now->where.order[to + 1]] < arrival) to++;
-  while (to > low && to <= from && now->start_ns[now->where.order[to - 1]] > arrival) to--;
-  current_shift(x->base.trial.order, from, to);
+  int32_t from = x->now.critical.position[v], to = from, low, high;
+  current_range(&x->now, v, &low, &high);
+  int64_t arrival = critical_arrival(x->s.problem, x->now.where.device, x->now.finish_ns, v, d);
+  while (to < high && x->now.start_ns[x->now.where.order[to + 1]] < arrival) to++;
+  while (to > low && to <= from && x->now.start_ns[x->now.where.order[to - 1]] > arrival) to--;
+  current_shift(x->trial.order, from, to);
 }
 
 static void make(tabu *x, const move *m) {
-  const search *s = &x->base.search;
-  const current *now = &x->base.now;
-  const critical *c = &now->critical;
-  current_copy(&x->base.trial, &now->where, s->problem->n_operators);
+  const critical *c = &x->now.critical;
+  current_copy(&x->trial, &x->now.where, x->s.problem->n_operators);
   if (m->kind == MOVE_EARLIER) {
-    current_shift(x->base.trial.order, c->position[m->first], c->position[c->before[m->first]]);
+    current_shift(x->trial.order, c->position[m->first], c->position[c->before[m->first]]);
   } else if (m->kind == MOVE_UNIT) {
-    unit_members_put(search_unit(s, m->first), x->base.trial.device, m->to);
-    if (s->problem->graph->colocation[m->first] < 0) reposition(x, m->first, m->to);
+    unit_members_put(search_unit(&x->s, m->first), x->trial.device, m->to);
+    if (x->s.problem->graph->colocation[m->first] < 0) reposition(x, m->first, m->to);
   } else {
     for (int32_t i = m->first; i <= m->last; i++)
-      unit_members_put(search_unit(s, c->path[i]), x->base.trial.device, m->to);
+      unit_members_put(search_unit(&x->s, c->path[i]), x->trial.device, m->to);
   }
 }
 
 /* Whether some operator of the move may not return yet. */
 static bool move_is_forbidden(const tabu *x, const move *m) {
-  const current *now = &x->base.now;
   if (m->kind == MOVE_UNIT) return is_forbidden(x, m->first, m->to);
-  if (m->kind == MOVE_EARLIER) return is_forbidden(x, m->first, now->where.device[m->first]);
+  if (m->kind == MOVE_EARLIER) return is_forbidden(x, m->first, x->now.where.device[m->first]);
   for (int32_t i = m->first; i <= m->last; i++)
-    if (is_forbidden(x, now->critical.path[i], m->to)) return true;
+    if (is_forbidden(x, x->now.critical.path[i], m->to)) return true;
   return false;
 }
 
 static void forbid(tabu *x, const move *m) {
-  const current *now = &x->base.now;
   if (!x->forbidden) return;
-  search *s = &x->base.search;
-  int64_t until =
-      s->n_steps + search_get(s, TENURE) + search_draw(s, search_get(s, DRAWN_TENURE) + now->critical.n_path / 10);
+  int64_t until = x->s.n_steps + search_get(&x->s, TENURE) +
+                  search_draw(&x->s, search_get(&x->s, DRAWN_TENURE) + x->now.critical.n_path / 10);
   int32_t first = m->kind == MOVE_STRETCH ? m->first : 0, last = m->kind == MOVE_STRETCH ? m->last : 0;
   for (int32_t i = first; i <= last; i++) {
-    int32_t v = m->kind == MOVE_STRETCH ? now->critical.path[i]
+    int32_t v = m->kind == MOVE_STRETCH ? x->now.critical.path[i]
                 : m->kind == MOVE_UNIT  ? m->first
-                                        : now->critical.before[m->first];
-    x->forbidden[(int64_t)v * x->base.search.problem->n_devices + now->where.device[v]] = until;
+                                        : x->now.critical.before[m->first];
+    x->forbidden[(int64_t)v * x->s.problem->n_devices + x->now.where.device[v]] = until;
   }
 }
 
@@ -226,7 +208,7 @@ static void forbid(tabu *x, const move *m) {
 
 /* Moves the most promising moves to the front, in order. */
 static int32_t select_moves(tabu *x) {
-  int32_t n = 0, tried = (int32_t)search_get(&x->base.search, TRIED);
+  int32_t n = 0, tried = (int32_t)search_get(&x->s, TRIED);
   for (; n < tried && n < x->n_moves; n++) {
     int32_t best = n;
     for (int32_t i = n + 1; i < x->n_moves; i++)
@@ -241,7 +223,7 @@ static int32_t select_moves(tabu *x) {
 static int32_t tabu_list(search *s) {
   tabu *x = (tabu *)s;
   int32_t kept = 0;
-  current_explain(&x->base.now);
+  current_explain(&x->now);
   list_moves(x);
   for (int32_t i = 0; i < x->n_moves; i++)
     if (search_draw(s, search_get(s, SKIPPED)) != 0) x->moves[kept++] = x->moves[i];
@@ -263,34 +245,33 @@ static bool tabu_is_tabu(search *s, int32_t i) {
 static void tabu_choose(search *s, int32_t i) {
   tabu *x = (tabu *)s;
   placement swap = x->chosen;
-  x->chosen = x->base.trial;
-  x->base.trial = swap;
+  x->chosen = x->trial;
+  x->trial = swap;
   x->best = i;
 }
 
 static void tabu_accept(search *s, double cost) {
   tabu *x = (tabu *)s;
   forbid(x, &x->moves[x->best]);
-  current_go_to(&x->base.now, &x->chosen);
+  current_go_to(&x->now, &x->chosen);
 }
 
 /* Moves a few random operators of the path of the best plan, or others, to random devices. */
 static void tabu_perturb(search *s) {
   tabu *x = (tabu *)s;
-  current *now = &x->base.now;
-  if (s->run->incumbent->best.device) current_go_to(now, &s->run->incumbent->best);
+  if (s->run->incumbent->best.device) current_go_to(&x->now, &s->run->incumbent->best);
   int32_t times = 1 + search_draw(s, search_get(s, SHAKEN));
   for (int32_t k = 0; k < times; k++) {
-    current_explain(now);
+    current_explain(&x->now);
     int32_t v =
-        k % 2 ? search_draw(s, s->problem->n_operators) : now->critical.path[search_draw(s, now->critical.n_path)];
+        k % 2 ? search_draw(s, s->problem->n_operators) : x->now.critical.path[search_draw(s, x->now.critical.n_path)];
     int32_t d = search_draw(s, s->problem->n_devices);
     if (s->problem->pin[v] >= 0 || !may_go(x, v, d)) continue;
     make(x, &(move){.kind = MOVE_UNIT, .first = v, .to = d});
-    x->base.found = solve_try(s->run, &x->base.trial);
-    if (x->base.found.value_ns != SITU_NEVER_NS) current_settle(now, &x->base.trial, &x->base.found);
+    x->found = solve_try(s->run, &x->trial);
+    if (x->found.value_ns != SITU_NEVER_NS) current_settle(&x->now, &x->trial, &x->found);
   }
-  s->cost = now->cost;
+  s->cost = x->now.cost;
 }
 
 static situ_status tabu_init(search *s) {
@@ -305,7 +286,6 @@ static situ_status tabu_init(search *s) {
 /* From the best plan; without any each operator goes to the first device that may run it. */
 static bool tabu_begin(search *s, bool restart) {
   tabu *x = (tabu *)s;
-  current *now = &x->base.now;
   if (s->run->incumbent->best.device) return stream_search_begin(s, restart);
   for (int32_t v = 0; v < s->problem->n_operators; v++) {
     int32_t d = 0;
@@ -313,8 +293,8 @@ static bool tabu_begin(search *s, bool restart) {
     if (d == s->problem->n_devices) return false;
     x->chosen.device[v] = d;
   }
-  current_go_to(now, &(placement){.device = x->chosen.device});
-  s->cost = now->cost;
+  current_go_to(&x->now, &(placement){.device = x->chosen.device});
+  s->cost = x->now.cost;
   return true;
 }
 

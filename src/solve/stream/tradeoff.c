@@ -10,44 +10,40 @@
 
 enum { UNLIMITED_NS = 1000000000 }; /* limit of an anytime row when the user gives none */
 
-enum { STRETCH, FIRST_CYCLE, GROWTH, HOT, COLD, SHARE, N_PARAMETERS };
+enum { STRETCH = N_SEARCH_CYCLES, SHARE, N_PARAMETERS };
 static const solver_parameter TRADEOFF_PARAMETERS[N_PARAMETERS] = {
+    SEARCH_CYCLES(400, 1e18, 0.03, 0.00003),
     [STRETCH] = {"stretch", 12, 1, 1000000, "operators that a move takes along or passes at most"},
-    [FIRST_CYCLE] = {"first_cycle", 400, 1, 1e9, "moves of the first cycle"},
-    [GROWTH] = {"growth", 1.5, 1, 100, "how much longer each next cycle is"},
-    [HOT] = {"hot", 0.03, 1e-9, 10, "first temperature of a cycle, as a fraction of the best cost"},
-    [COLD] = {"cold", 0.00003, 1e-9, 10, "last temperature of a cycle"},
     [SHARE] = {"share", 0.25, 0, 1, "part of the budget for each of the two searches that find a start"},
 };
 
 typedef struct tradeoff {
-  stream_search base;
+  STREAM_SEARCH;
   placement best; /* of minimum cost, within the limits or not */
   int32_t *rank_order;
 } tradeoff;
 
 static void copy(const tradeoff *x, placement *to, const placement *from) {
-  current_copy(to, from, x->base.search.problem->n_operators);
+  current_copy(to, from, x->s.problem->n_operators);
 }
 
 /* Offers a placement in three orders: by ranks, by index (copy after copy) and its own. The search starts from it if it
  * is the best so far. */
 static void offer(tradeoff *x, const placement *where) {
-  search *s = &x->base.search;
   int32_t *orders[] = {x->rank_order, NULL, where->order};
   for (int32_t k = 0; k < (where->order ? 3 : 2); k++) {
-    copy(x, &x->base.trial, &(placement){.device = where->device, .order = orders[k]});
-    double cost = stream_search_simulate(s, SEARCH_NONE);
-    if (x->base.found.value_ns == SITU_NEVER_NS || cost >= s->best_cost) continue;
-    if (!solve_allows(s->problem, x->base.trial.device)) continue;
-    s->best_cost = cost;
-    copy(x, &x->best, &x->base.trial);
+    copy(x, &x->trial, &(placement){.device = where->device, .order = orders[k]});
+    double cost = stream_search_simulate(&x->s, SEARCH_NONE);
+    if (x->found.value_ns == SITU_NEVER_NS || cost >= x->s.best_cost) continue;
+    if (!solve_allows(x->s.problem, x->trial.device)) continue;
+    x->s.best_cost = cost;
+    copy(x, &x->best, &x->trial);
   }
 }
 
 /* Repeats one copy's plan: copy after copy by falling rank, each in the gaps left by those before. */
 static void repeat(tradeoff *x, const placement *one) {
-  solve_run *run = x->base.search.run;
+  solve_run *run = x->s.run;
   const situ_problem *p = run->problem;
   int32_t all = p->n_operators, n = all / p->n_copies;
   arena_mark mark = arena_get_mark(run->arena);
@@ -69,10 +65,8 @@ static void repeat(tradeoff *x, const placement *one) {
 
 /* Data parallelism alone: each copy goes whole to the device that ends it first. */
 static void spread_copies(tradeoff *x) {
-  const search *s = &x->base.search;
-  const current *now = &x->base.now;
-  const situ_problem *p = s->problem;
-  arena *a = s->run->arena;
+  const situ_problem *p = x->s.problem;
+  arena *a = x->s.run->arena;
   int32_t n = p->n_operators / p->n_copies;
   int64_t *work = ARENA_ZERO(a, int64_t, p->n_devices), *load = ARENA_ZERO(a, int64_t, p->n_devices);
   for (int32_t d = 0; work && load && d < p->n_devices; d++)
@@ -83,15 +77,15 @@ static void spread_copies(tradeoff *x) {
     for (int32_t d = 1; d < p->n_devices; d++)
       if (sat_add(load[d], work[d]) < sat_add(load[best], work[best])) best = d;
     load[best] = sat_add(load[best], work[best]);
-    for (int32_t v = 0; v < n; v++) now->where.device[copy_first + v] = best;
+    for (int32_t v = 0; v < n; v++) x->now.where.device[copy_first + v] = best;
   }
-  offer(x, &(placement){.device = now->where.device});
+  offer(x, &(placement){.device = x->now.where.device});
 }
 
 /* Lets another solver solve a view of the problem, and takes over its result; for all copies where the view is of the
  * first. */
 static situ_status borrow(tradeoff *x, const situ_problem *view, const solver *row, double share) {
-  solve_run *run = x->base.search.run;
+  solve_run *run = x->s.run;
   bool limited = run->budget->deadline_ns != INT64_MAX || run->budget->max_steps != INT64_MAX;
   if (budget_over(run->budget)) return SITU_STATUS_OK;
   arena_mark mark = arena_get_mark(run->arena);
@@ -110,27 +104,24 @@ static situ_status borrow(tradeoff *x, const situ_problem *view, const solver *r
 
 /* The device of an operator that shares a tensor with v, or a random one. */
 static int32_t draw_device(tradeoff *x, int32_t v) {
-  search *s = &x->base.search;
-  const situ_graph *g = s->problem->graph;
+  const situ_graph *g = x->s.problem->graph;
   int32_t w = -1, t = g->out_start[v];
-  if (search_draw(s, 3) == 0) return search_draw(s, s->problem->n_devices);
-  if (g->in_start[v + 1] > g->in_start[v] && search_draw(s, 2))
-    w = search_draw_producer(s, v);
+  if (search_draw(&x->s, 3) == 0) return search_draw(&x->s, x->s.problem->n_devices);
+  if (g->in_start[v + 1] > g->in_start[v] && search_draw(&x->s, 2))
+    w = search_draw_producer(&x->s, v);
   else if (t < g->out_start[v + 1])
-    w = search_draw_user_of(s, t);
-  return w >= 0 ? x->base.now.where.device[w] : search_draw(s, s->problem->n_devices);
+    w = search_draw_user_of(&x->s, t);
+  return w >= 0 ? x->now.where.device[w] : search_draw(&x->s, x->s.problem->n_devices);
 }
 
 /* Moves the operator at one position to another, between its producers and its users. */
 static bool shift(tradeoff *x, int32_t from) {
-  current *now = &x->base.now;
-  search *s = &x->base.search;
-  int32_t far = 1 + search_draw(s, search_get(s, STRETCH)), low, high;
-  bool back = search_draw(s, 2);
-  current_explain(now);
-  current_range(now, now->where.order[from], &low, &high);
+  int32_t far = 1 + search_draw(&x->s, search_get(&x->s, STRETCH)), low, high;
+  bool back = search_draw(&x->s, 2);
+  current_explain(&x->now);
+  current_range(&x->now, x->now.where.order[from], &low, &high);
   int32_t to = back ? (from - far > low ? from - far : low) : (from + far < high ? from + far : high);
-  current_shift(x->base.trial.order, from, to);
+  current_shift(x->trial.order, from, to);
   return to != from;
 }
 
@@ -138,7 +129,7 @@ static bool shift(tradeoff *x, int32_t from) {
  * device, or a shift. */
 static bool tradeoff_propose(search *s, int32_t i) {
   tradeoff *x = (tradeoff *)s;
-  const placement *now = &x->base.now.where;
+  const placement *now = &x->now.where;
   int32_t n = s->problem->n_operators, at = search_draw(s, n), v = now->order[at], what = search_draw(s, 8);
   if (what == 0) return shift(x, at);
   int32_t d = draw_device(x, v), from = now->device[v], last = at;
@@ -146,29 +137,28 @@ static bool tradeoff_propose(search *s, int32_t i) {
   if (what < 3) last = at + search_draw(s, search_get(s, STRETCH));
   bool moved = false;
   for (int32_t k = at; k <= last && k < n; k++)
-    if (now->device[now->order[k]] == from) moved |= search_put(s, x->base.trial.device, now->order[k], d);
+    if (now->device[now->order[k]] == from) moved |= search_put(s, x->trial.device, now->order[k], d);
   return moved;
 }
 
 static void tradeoff_accept(search *s, double cost) {
   tradeoff *x = (tradeoff *)s;
   stream_search_settle(s, cost);
-  if (cost < s->best_cost) copy(x, &x->best, &x->base.trial);
+  if (cost < s->best_cost) copy(x, &x->best, &x->trial);
 }
 
 static void tradeoff_reject(search *s) {
   tradeoff *x = (tradeoff *)s;
-  copy(x, &x->base.trial, &x->base.now.where);
+  copy(x, &x->trial, &x->now.where);
 }
 
 /* Each cycle starts from the best. */
 static bool tradeoff_begin(search *s, bool restart) {
   tradeoff *x = (tradeoff *)s;
-  current *now = &x->base.now;
   if (s->best_cost == SEARCH_NONE) return false;
-  current_go_to(now, &x->best);
-  copy(x, &x->base.trial, &x->best);
-  s->cost = now->cost;
+  current_go_to(&x->now, &x->best);
+  copy(x, &x->trial, &x->best);
+  s->cost = x->now.cost;
   s->scale = s->best_cost;
   return true;
 }
@@ -190,9 +180,7 @@ static situ_status tradeoff_init(search *s) {
   solve_run *run = s->run;
   TRY(stream_search_init(s, true));
   if (!current_new_placement(&x->best, run) || !order_by_rank(x, run)) return fail_no_memory(run->error);
-  x->base.now.price = current_price(s->problem, SITU_NEVER_NS); /* the same for any incumbent */
-  s->schedule = (search_schedule){
-      .first = search_get(s, FIRST_CYCLE), .growth = s->set[GROWTH], .hot = s->set[HOT], .cold = s->set[COLD]};
+  x->now.price = current_price(s->problem, SITU_NEVER_NS); /* the same for any incumbent */
   situ_problem latency, pipeline;
   situ_graph graph;
   problem_view_latency(&latency, run->problem);
@@ -210,6 +198,7 @@ static situ_status tradeoff_init(search *s) {
 static const search_row TRADEOFF = {
     .size = sizeof(tradeoff),
     .rule = SEARCH_METROPOLIS,
+    .growth = 1.5,
     .unchanged = 8,
     .parameters = TRADEOFF_PARAMETERS,
     .n_parameters = N_PARAMETERS,

@@ -104,13 +104,13 @@ static void find_tails(window_run *s) {
       int64_t tail = max64(w->leave_ns[i][d], 0);
       for (int32_t k = s->out_start[i]; k < s->out_start[i + 1]; k++) {
         int32_t to = s->out_to[k];
-        int64_t least = WINDOW_FAR_NS;
+        int64_t shortest = WINDOW_FAR_NS;
         for (int32_t e = 0; e < w->n_devices; e++) {
           int64_t way =
               capped(problem_transfer_ns(s->problem, s->out_tensor[k], d, e)) + w->time_ns[to][e] + s->tail_ns[to][e];
-          least = min64(least, way);
+          shortest = min64(shortest, way);
         }
-        tail = max64(tail, least);
+        tail = max64(tail, shortest);
       }
       s->tail_ns[i][d] = capped(tail);
     }
@@ -324,10 +324,10 @@ static int64_t first_start(const window *w) {
 size_t window_signature(const window *w, uint8_t *bytes) {
   const situ_problem *p = w->problem;
   uint8_t *at = bytes;
-  int64_t first = first_start(w), least = WINDOW_FAR_NS;
+  int64_t first = first_start(w), shortest = WINDOW_FAR_NS;
   for (int32_t i = 0; i < w->n; i++)
     for (int32_t d = 0; d < w->n_devices; d++)
-      if (w->leave_ns[i][d] >= 0) least = min64(least, w->leave_ns[i][d]);
+      if (w->leave_ns[i][d] >= 0) shortest = min64(shortest, w->leave_ns[i][d]);
   if (p->n_kinds > MAX_KINDS) return 0;
   put(&at, w->n);
   for (int32_t d = 0; d < w->n_devices; d++) put(&at, max64(w->free_ns[d], first) - first);
@@ -339,7 +339,7 @@ size_t window_signature(const window *w, uint8_t *bytes) {
     for (int32_t d = 0; d < w->n_devices; d++) {
       put(&at, w->time_ns[i][d]);
       put(&at, max64(w->arrive_ns[i][d], first) - first);
-      put(&at, w->leave_ns[i][d] < 0 ? -1 : w->leave_ns[i][d] - least);
+      put(&at, w->leave_ns[i][d] < 0 ? -1 : w->leave_ns[i][d] - shortest);
     }
   }
   for (int32_t k = 0; k < w->in_start[w->n]; k++) {

@@ -134,7 +134,7 @@ static void broken_strands_and_modules_are_named(void **state) {
     if (u.n < N && u.n > 10) break;
     lab_free(&l);
   }
-  assert_true(modules_find(&m, &u, &(module_rules){.way = MODULES_GROWN, .most = 4, .resolution = 1}, a));
+  assert_true(modules_find(&m, &u, &(module_rules){.way = MODULES_GROWN, .max_size = 4, .resolution = 1}, a));
   int32_t x = 0, k = 0, y = 0;
   while (u.member_start[x + 1] - u.member_start[x] < 2) x++;
   while (u.next_start[y + 1] == u.next_start[y]) y++;

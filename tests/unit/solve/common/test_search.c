@@ -4,8 +4,9 @@
 
 /* Positions 0 .. 9; the neighbours of a position are those beside it. */
 enum { LINE = 10 };
-enum { STRIDE, N_PARAMETERS };
-static const solver_parameter LINE_PARAMETERS[N_PARAMETERS] = {[STRIDE] = {"stride", 1, 1, 9, "length of a move"}};
+enum { STRIDE = N_SEARCH_CYCLES, N_PARAMETERS };
+static const solver_parameter LINE_PARAMETERS[N_PARAMETERS] = {
+    SEARCH_CYCLES(10, 1e9, 0.5, 0.005), [STRIDE] = {"stride", 1, 1, 9, "length of a move"}};
 
 typedef struct line {
   search base;
@@ -13,12 +14,11 @@ typedef struct line {
 } line;
 
 static const double *line_cost;
-static search_schedule line_schedule;
 static int32_t n_begins, n_restarts, n_accepted, n_perturbed;
 static double first_temperature, last_temperature;
 
 static situ_status line_init(search *s) {
-  s->schedule = line_schedule;
+  if (s->row->growth == 0) s->hot = s->cold = 1e-8;
   s->patience = 5;
   return SITU_STATUS_OK;
 }
@@ -99,7 +99,6 @@ static search_row row_of(search_rule rule) {
 static int32_t accepted_by(search_rule rule, const double *cost) {
   run_of x;
   line_cost = cost;
-  line_schedule = (search_schedule){.hot = 1e-6, .cold = 1e-6};
   run_new(&x, 200);
   search_row row = row_of(rule);
   assert_int_equal(search_run(&x.run, &row), SITU_STATUS_OK);
@@ -144,10 +143,11 @@ static void cycles_grow_and_the_last_ends_cold(void **state) {
   const double plain[LINE] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   run_of x;
   line_cost = plain;
-  line_schedule =
-      (search_schedule){.first = 10, .growth = 2, .per_restart = 2, .fills = true, .hot = 0.5, .cold = 0.005};
   run_new(&x, 100);
   search_row row = row_of(SEARCH_METROPOLIS);
+  row.growth = 2;
+  row.per_restart = 2;
+  row.fills = true;
   assert_int_equal(search_run(&x.run, &row), SITU_STATUS_OK);
   assert_int_equal(x.budget.steps, 100);
   assert_int_equal(n_begins, 5);   /* 10, 10, 20, 20, 40 */
@@ -164,7 +164,6 @@ static void the_best_candidate_is_taken_and_patience_ends(void **state) {
   const double up[LINE] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   run_of x;
   line_cost = up;
-  line_schedule = (search_schedule){0};
   run_new(&x, 100);
   search_row row = row_of(SEARCH_BEST);
   row.list = two_sides;

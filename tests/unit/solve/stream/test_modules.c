@@ -90,7 +90,7 @@ static void a_double_diamond_has_two_communities(void **state) {
   static const int32_t order[8] = {0, 1, 2, 3, 4, 5, 6, 7};
   for (module_way way = MODULES_MERGED; way <= MODULES_ORDERED; way++) {
     modules m;
-    module_rules rules = {.way = way, .most = way == MODULES_GROWN ? 4 : 8, .resolution = 1, .order = order};
+    module_rules rules = {.way = way, .max_size = way == MODULES_GROWN ? 4 : 8, .resolution = 1, .order = order};
     assert_true(modules_find(&m, &g, &rules, a));
     assert_int_equal(m.n, 2);
     assert_memory_equal(m.of, expected, sizeof expected);
@@ -126,9 +126,9 @@ static void modules_are_convex_and_not_too_large(void **state) {
     for (module_way way = MODULES_MERGED; way <= MODULES_ORDERED; way++) {
       modules m;
       module_rules rules = {
-          .way = way, .most = 1 + (int32_t)(seed % 12), .resolution = 0.3 * (double)(seed % 6), .order = order};
+          .way = way, .max_size = 1 + (int32_t)(seed % 12), .resolution = 0.3 * (double)(seed % 6), .order = order};
       assert_true(modules_find(&m, &g, &rules, a));
-      hold(&m, &g, rules.most, seed);
+      hold(&m, &g, rules.max_size, seed);
     }
     arena_free(a);
     lab_free(&l);
