@@ -66,7 +66,7 @@ PROGRAMS = [
     ("src/(bound/configuration|exact/(shares|sweep))", BOUND + ["configuration"]),
     ("src/(bound/(visit|area)|chain/visit)", BOUND + ["certificate-rules", "oracle-bound_strength", "visits", "bounds", "oracle-certificates"]),
     ("src/bound/(linear|latency)", BOUND + ["certificate-rules", "oracle-bound_strength", "linear-relaxation"]),
-    ("src/exact/(block|thin)", BOUND + ["thin-blocks", "certificate-rules", "oracle-bound_strength", "block-chain", "block-search", "block-dp", "bounds", "oracle-certificates"]),
+    ("src/exact/(block|thin)", BOUND + ["thin-blocks", "certificate-rules", "oracle-bound_strength", "block-list", "block-search", "block-dp", "bounds", "oracle-certificates"]),
     ("src/bound/destructive", BOUND + ["destructive", "certificate-rules", "oracle-bound_strength", "bounds"]),
     ("src/bound/alive", ["alive"] + BOUND + ["oracle-certain"]),
     ("src/bound/runs", ["runs"] + BOUND + ["certificate-rules", "oracle-certificates"]),

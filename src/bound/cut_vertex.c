@@ -1,9 +1,9 @@
-/* The chain of blocks of a stream (exact/block_chain.h), each searched from the last to the first: the time that
- * remains from the start is a bound. Where a block is too large, operators are deleted until the largest is small.
+/* The chain of blocks of a stream (exact/block_list.h), each searched from the last to the first: the time that remains
+ * from the start is a bound. Where a block is too large, operators are deleted until the largest is small.
  * docs/theory/bounds/cut_vertex.md. */
 #include "base/fail.h"
 #include "bound/bound.h"
-#include "exact/block_chain.h"
+#include "exact/block_list.h"
 
 enum { FIRST_WIDTH = 256, LARGEST_BLOCK = 16 };
 static const int64_t MOST_CHILDREN = 40000, OPERATORS_LIMIT = 4000;
@@ -14,29 +14,29 @@ static situ_status cut_vertex_compute(int64_t *lower_ns, certificate *proof, con
   if (!block_serves(p) || p->n_operators > OPERATORS_LIMIT) return SITU_STATUS_OK;
   block_machine machine;
   thin_graph whole, thin;
-  block_chain chain;
+  block_list chain;
   block_finding *findings = NULL;
-  chain_limits limits = {.width = FIRST_WIDTH,
-                         .max_children = MOST_CHILDREN,
-                         .budget = b,
-                         .upper_ns = BLOCK_FAR_NS,
-                         .findings = &findings};
+  block_list_limits limits = {.width = FIRST_WIDTH,
+                              .max_children = MOST_CHILDREN,
+                              .budget = b,
+                              .upper_ns = BLOCK_FAR_NS,
+                              .findings = &findings};
   if (!block_machine_init(&machine, p, scratch) || !thin_first(&whole, p, scratch) ||
-      !block_chain_find(&chain, &machine, &whole, &limits, scratch))
+      !block_list_find(&chain, &machine, &whole, &limits, scratch))
     return fail_no_memory(error);
   *lower_ns = chain.rest_ns[0];
-  const block_chain *best = &chain;
-  block_chain thinner;
+  const block_list *best = &chain;
+  block_list thinner;
   if (!chain.solved && !budget_over(b)) {
     bool *deleted = ARENA_NEW(scratch, bool, whole.n);
     if (!deleted || !thin_until(deleted, &whole, LARGEST_BLOCK, scratch) ||
-        !thin_delete(&thin, &whole, deleted, scratch) || !block_chain_find(&thinner, &machine, &thin, &limits, scratch))
+        !thin_delete(&thin, &whole, deleted, scratch) || !block_list_find(&thinner, &machine, &thin, &limits, scratch))
       return fail_no_memory(error);
     if (thin.n > 0 && thinner.rest_ns[0] > *lower_ns) best = &thinner;
     *lower_ns = best->rest_ns[0];
   }
   if (*lower_ns >= BLOCK_FAR_NS) *lower_ns = 0; /* no plan exists; other bounds report that */
-  if (*lower_ns == 0 || block_chain_certify(proof, best, best->rest_ns, BLOCK_FAR_NS, NULL, scratch))
+  if (*lower_ns == 0 || block_list_certify(proof, best, best->rest_ns, BLOCK_FAR_NS, NULL, scratch))
     return SITU_STATUS_OK;
   return fail_no_memory(error);
 }

@@ -2,6 +2,9 @@
  * ends of that run. A period is refuted when no order of the devices covers the chain with runs that fit it. Work
  * beside the chain, or between the runs of two devices, is not counted. docs/theory/bounds/runs.md
  *
+ * Not a call of chain_dp: the question is how far devices reach within a period, so a state holds one place, not a value
+ * for each.
+ *
  * The chains tried consist of the operators of a longest path with little work beside them. */
 #include <string.h>
 

@@ -290,10 +290,11 @@ static bool add_crossings(chain *c, const bool *main_part, arena *a) {
   int64_t kinds = p->n_kinds, cells = (int64_t)(c->n + 1) * kinds;
   bool together = main_part && p->execution == SITU_EXECUTION_STREAM && p->contention == SITU_CONTENTION_NONE;
   int32_t user;
-  if (!ARENA_ARRAYS(a, ZEROS(c->crossing_ns, cells + kinds), ZEROS(c->main_ns, cells + kinds))) return false;
+  if (!(c->crossing_ns = ARENA_ZERO(a, int64_t, cells + kinds))) return false;
+  if (!(c->main_ns = main_part ? ARENA_ZERO(a, int64_t, cells + kinds) : c->crossing_ns)) return false;
   for (int32_t t = 0; t < g->n_tensors; t++) {
     int32_t from = c->element[g->producer[t]] + 1, to = last_use(c, t, &user);
-    bool is_main = !main_part || main_part[g->producer[t]];
+    bool is_main = main_part && main_part[g->producer[t]];
     if (to < from) continue;
     add_crossing(c->crossing_ns, p, t, from, to);
     if (is_main && !together) add_crossing(c->main_ns, p, t, from, to);
@@ -303,7 +304,7 @@ static bool add_crossings(chain *c, const bool *main_part, arena *a) {
   }
   for (int64_t i = kinds; i < cells; i++) {
     c->crossing_ns[i] += c->crossing_ns[i - kinds];
-    if (!together) c->main_ns[i] += c->main_ns[i - kinds];
+    if (main_part && !together) c->main_ns[i] += c->main_ns[i - kinds];
   }
   return true;
 }

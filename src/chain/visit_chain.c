@@ -8,7 +8,7 @@
 #include "view/footprint.h"
 #include "view/unit.h"
 
-enum { MOST_OPEN = 1 << 15, MOST_WORK = 400000000 }; /* maximum visits at once, and sums in all */
+enum { MAX_OPEN = 1 << 15, MAX_WORK = 400000000 }; /* maximum visits at once, and sums in all */
 
 /* ---- times in memories ---- */
 
@@ -28,16 +28,17 @@ static void spread(int64_t *there, const int64_t *here, const situ_problem *p, i
 }
 
 /* What lies between two operators of a chain. Searches stay within it; NULL: the whole graph. */
-typedef struct part {
+typedef struct segment {
   const int32_t *of;       /* [operator] */
   int32_t id, first, last; /* of[v] == id, after `first` and before `last` */
-} part;
+} segment;
 
-static bool is_in(const part *s, int32_t v) { return !s || s->of[v] == s->id || v == s->last; }
+static bool is_in(const segment *s, int32_t v) { return !s || s->of[v] == s->id || v == s->last; }
 
 /* Propagates the outputs of v, whose end in each memory is in here, to its users. Members of one group share a
  * memory. */
-static void send(const visits *s, int64_t *ready, int32_t v, const int64_t *here, int64_t *there, const part *within) {
+static void send(const visits *s, int64_t *ready, int32_t v, const int64_t *here, int64_t *there,
+                 const segment *within) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
   int32_t n = s->n_memories;
@@ -56,7 +57,7 @@ static void send(const visits *s, int64_t *ready, int32_t v, const int64_t *here
 
 /* Propagates to the producers of x what follows them; here: the time of x and what follows it, in each memory. */
 static void send_back(const visits *s, int64_t *after, int32_t x, const int64_t *here, int64_t *there,
-                      const part *within) {
+                      const segment *within) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
   int32_t n = s->n_memories;
@@ -139,26 +140,26 @@ typedef struct visit {
   int32_t memory, tag, since;
 } visit;
 
-/* An operator of a part that may be elsewhere while both ends of the part are in one memory, if it then takes
+/* An operator of a segment that may be elsewhere while both ends of the segment are in one memory, if it then takes
  * time_ns. */
 typedef struct parting {
   int64_t time_ns, weight_bytes;
 } parting;
 
-/* Part k is block k; part n - 1 + r is bypass r. While a bypass is open, its tag is the memory of its first operator;
- * else the tag is 0. */
+/* Segment k is block k; segment n - 1 + r is bypass r. While a bypass is open, its tag is the memory of its first
+ * operator; else the tag is 0. */
 typedef struct recursion {
   const visits *s;
   visit_chain c;
-  int64_t *carried;             /* [operator] weights that count with it; those of a group count once */
-  int32_t *part_of;             /* [operator] -1: in none */
-  int32_t *part_start, *member; /* of part i: member[part_start[i] .. part_start[i+1]), ascending */
-  int64_t *ready, *after;       /* [operator * n_memories + memory] in the present part */
-  int64_t *here, *there;        /* [memory] */
-  int64_t *way;                 /* [from * n_memories + to] through the present part */
-  parting *partings;            /* [operators of a part] */
-  __int128 *stay;               /* [memory * n_prices + price] of the present part */
-  int64_t *arrived, *ended;     /* [tag * n_memories + memory] by the present operator of the chain */
+  int64_t *carried;                /* [operator] weights that count with it; those of a group count once */
+  int32_t *segment_of;             /* [operator] -1: in none */
+  int32_t *segment_start, *member; /* of segment i: member[segment_start[i] .. segment_start[i+1]), ascending */
+  int64_t *ready, *after;          /* [operator * n_memories + memory] in the present segment */
+  int64_t *here, *there;           /* [memory] */
+  int64_t *transit_ns;             /* [from * n_memories + to] through the present segment */
+  parting *partings;               /* [operators of a segment] */
+  __int128 *stay;                  /* [memory * n_prices + price] of the present segment */
+  int64_t *arrived, *ended;        /* [tag * n_memories + memory] by the present operator of the chain */
   int32_t n_tags;
   int64_t *source;  /* [memory] the end of the first operator of the open bypass */
   __int128 *passed; /* [memory * n_prices + price] sums of `stay` beside the open bypass */
@@ -168,26 +169,27 @@ typedef struct recursion {
   int64_t work; /* sums of visits that were extended */
 } recursion;
 
-static int32_t n_parts(const recursion *w) { return w->c.n - 1 + w->c.n_bypasses; }
+static int32_t n_segments(const recursion *w) { return w->c.n - 1 + w->c.n_bypasses; }
 
-static part get_part(const recursion *w, int32_t id) {
+static segment get_segment(const recursion *w, int32_t id) {
   int32_t r = id - (w->c.n - 1);
-  return (part){.of = w->part_of,
-                .id = id,
-                .first = w->c.chain[r < 0 ? id : w->c.from[r]],
-                .last = w->c.chain[r < 0 ? id + 1 : w->c.to[r]]};
+  return (segment){.of = w->segment_of,
+                   .id = id,
+                   .first = w->c.chain[r < 0 ? id : w->c.from[r]],
+                   .last = w->c.chain[r < 0 ? id + 1 : w->c.to[r]]};
 }
 
 static bool recursion_init(recursion *w, arena *a) {
   int64_t n_operators = w->s->problem->n_operators, nm = w->s->n_memories, prices = w->c.n_prices;
-  w->max_open = (int32_t)min64(MOST_OPEN, nm * (nm + 1) * w->c.n);
+  w->max_open = (int32_t)min64(MAX_OPEN, nm * (nm + 1) * w->c.n);
   w->n_tags = 1;
-  return ARENA_ARRAYS(
-      a, ZEROS(w->carried, n_operators), ARRAY(w->part_of, n_operators), ZEROS(w->part_start, (int64_t)n_parts(w) + 2),
-      ARRAY(w->member, n_operators), ARRAY(w->ready, n_operators * nm), ARRAY(w->after, n_operators * nm),
-      ARRAY(w->here, nm), ARRAY(w->there, nm), ARRAY(w->way, nm * nm), ARRAY(w->partings, n_operators),
-      ARRAY(w->stay, nm * prices), ARRAY(w->arrived, nm * nm), ARRAY(w->ended, nm * nm), ARRAY(w->source, nm),
-      ARRAY(w->passed, nm * prices), ARRAY(w->open, w->max_open), ARRAY(w->sum, w->max_open * prices));
+  return ARENA_ARRAYS(a, ZEROS(w->carried, n_operators), ARRAY(w->segment_of, n_operators),
+                      ZEROS(w->segment_start, (int64_t)n_segments(w) + 2), ARRAY(w->member, n_operators),
+                      ARRAY(w->ready, n_operators * nm), ARRAY(w->after, n_operators * nm), ARRAY(w->here, nm),
+                      ARRAY(w->there, nm), ARRAY(w->transit_ns, nm * nm), ARRAY(w->partings, n_operators),
+                      ARRAY(w->stay, nm * prices), ARRAY(w->arrived, nm * nm), ARRAY(w->ended, nm * nm),
+                      ARRAY(w->source, nm), ARRAY(w->passed, nm * prices), ARRAY(w->open, w->max_open),
+                      ARRAY(w->sum, w->max_open * prices));
 }
 
 bool visits_span(int32_t *before, int32_t *behind, const situ_graph *g, const int32_t *chain, int32_t n, arena *a) {
@@ -214,7 +216,7 @@ bool visits_span(int32_t *before, int32_t *behind, const situ_graph *g, const in
   return true;
 }
 
-/* Finds the parts. An operator is in the one that begins with its last ancestor in the chain and ends with its first
+/* Finds the segments. An operator is in the one that begins with its last ancestor in the chain and ends with its first
  * descendant there. */
 static bool divide(recursion *w, arena *a) {
   int32_t n = w->s->problem->n_operators, chain_n = w->c.n;
@@ -226,61 +228,63 @@ static bool divide(recursion *w, arena *a) {
   for (int32_t r = 0; r < w->c.n_bypasses; r++) bypass[w->c.from[r]] = r;
   for (int32_t v = 0; v < n; v++) {
     int32_t k = before[v], r = k < 0 ? -1 : bypass[k];
-    w->part_of[v] = -1;
+    w->segment_of[v] = -1;
     if (k < 0 || behind[v] == k) continue;
-    if (behind[v] == k + 1 && k + 1 < chain_n) w->part_of[v] = k;
-    if (r >= 0 && behind[v] == w->c.to[r]) w->part_of[v] = chain_n - 1 + r;
+    if (behind[v] == k + 1 && k + 1 < chain_n) w->segment_of[v] = k;
+    if (r >= 0 && behind[v] == w->c.to[r]) w->segment_of[v] = chain_n - 1 + r;
   }
-  csr_fill(w->part_start, w->member, w->part_of, n, n_parts(w));
+  csr_fill(w->segment_start, w->member, w->segment_of, n, n_segments(w));
   return true;
 }
 
-/* Assigns the weights of each unit to one operator: its first in the chain, else its first in a part. */
+/* Assigns the weights of each unit to one operator: its first in the chain, else its first in a segment. */
 static bool carry(recursion *w, arena *a) {
   const situ_problem *p = w->s->problem;
   bool *counted = ARENA_ZERO(a, bool, p->units.n);
   if (!counted) return false;
   for (int32_t i = -w->c.n; i < p->n_operators; i++) {
     int32_t v = i < 0 ? w->c.chain[i + w->c.n] : i, u = p->units.of[v];
-    if ((i >= 0 && w->part_of[v] < 0) || counted[u]) continue;
+    if ((i >= 0 && w->segment_of[v] < 0) || counted[u]) continue;
     counted[u] = true;
     w->carried[v] = w->s->weight_bytes[v];
   }
   return true;
 }
 
-/* Ends of the operators of a part whose first operator ends at 0 in memory `from`, and the ways through the part. */
-static void go(recursion *w, int32_t id, int32_t from) {
+/* Ends of the operators of a segment whose first operator ends at 0 in memory `from`, and the times through the
+ * segment. */
+static void go_through(recursion *w, int32_t id, int32_t from) {
   const visits *s = w->s;
   int32_t n = s->n_memories;
-  part p = get_part(w, id);
-  for (int32_t i = w->part_start[id]; i < w->part_start[id + 1]; i++)
+  segment p = get_segment(w, id);
+  for (int32_t i = w->segment_start[id]; i < w->segment_start[id + 1]; i++)
     for (int32_t m = 0; m < n; m++) w->ready[(int64_t)w->member[i] * n + m] = 0;
   for (int32_t m = 0; m < n; m++) {
     w->ready[(int64_t)p.last * n + m] = 0;
     w->here[m] = m == from ? 0 : SITU_NEVER_NS;
   }
   send(s, w->ready, p.first, w->here, w->there, &p);
-  for (int32_t i = w->part_start[id]; i <= w->part_start[id + 1]; i++) {
-    int32_t v = i < w->part_start[id + 1] ? w->member[i] : p.last;
+  for (int32_t i = w->segment_start[id]; i <= w->segment_start[id + 1]; i++) {
+    int32_t v = i < w->segment_start[id + 1] ? w->member[i] : p.last;
     int64_t *row = w->ready + (int64_t)v * n;
     bool held = unit_joins(s->problem, v, p.first);
     for (int32_t m = 0; m < n; m++)
       row[m] = held && m != from ? SITU_NEVER_NS : sat_add(row[m], s->time_ns[(int64_t)v * n + m]);
     if (v != p.last) send(s, w->ready, v, row, w->there, &p);
   }
-  for (int32_t m = 0; m < n; m++) w->way[(int64_t)from * n + m] = w->ready[(int64_t)p.last * n + m];
+  for (int32_t m = 0; m < n; m++) w->transit_ns[(int64_t)from * n + m] = w->ready[(int64_t)p.last * n + m];
 }
 
-/* Minimum times from the end of each operator of a part to that of its last in memory `at`, where its first is too. */
+/* Minimum times from the end of each operator of a segment to that of its last in memory `at`, where its first is too.
+ */
 static void come_back(recursion *w, int32_t id, int32_t at) {
   const visits *s = w->s;
   int32_t n = s->n_memories;
-  part p = get_part(w, id);
-  for (int32_t i = w->part_start[id]; i < w->part_start[id + 1]; i++)
+  segment p = get_segment(w, id);
+  for (int32_t i = w->segment_start[id]; i < w->segment_start[id + 1]; i++)
     for (int32_t m = 0; m < n; m++) w->after[(int64_t)w->member[i] * n + m] = 0;
-  for (int32_t i = w->part_start[id + 1]; i >= w->part_start[id]; i--) {
-    int32_t v = i < w->part_start[id + 1] ? w->member[i] : p.last;
+  for (int32_t i = w->segment_start[id + 1]; i >= w->segment_start[id]; i--) {
+    int32_t v = i < w->segment_start[id + 1] ? w->member[i] : p.last;
     bool held = v == p.last || unit_joins(s->problem, v, p.first) || unit_joins(s->problem, v, p.last);
     for (int32_t m = 0; m < n; m++) {
       int64_t later = v == p.last ? 0 : w->after[(int64_t)v * n + m];
@@ -295,23 +299,24 @@ static int longest_first(const void *a, const void *b) {
   return x->time_ns < y->time_ns ? 1 : -(x->time_ns > y->time_ns);
 }
 
-/* Finds the operators of a part that may leave memory m while both ends of the part are there. Returns how many. */
+/* Finds the operators of a segment that may leave memory m while both ends of the segment are there. Returns how many.
+ */
 static int32_t find_partings(recursion *w, int32_t id, int32_t m) {
   const situ_problem *problem = w->s->problem;
   int32_t n = w->s->n_memories, found = 0;
-  part p = get_part(w, id);
+  segment p = get_segment(w, id);
   bool weighs = false;
-  for (int32_t i = w->part_start[id]; i < w->part_start[id + 1]; i++) weighs |= w->carried[w->member[i]] > 0;
+  for (int32_t i = w->segment_start[id]; i < w->segment_start[id + 1]; i++) weighs |= w->carried[w->member[i]] > 0;
   if (!weighs) return 0;
   come_back(w, id, m);
-  for (int32_t i = w->part_start[id]; i < w->part_start[id + 1]; i++) {
+  for (int32_t i = w->segment_start[id]; i < w->segment_start[id + 1]; i++) {
     int32_t v = w->member[i];
     if (w->carried[v] == 0) continue;
     bool held = unit_joins(problem, v, p.first) || unit_joins(problem, v, p.last);
     int64_t least = SITU_NEVER_NS;
     for (int32_t other = 0; other < n && !held; other++)
       if (other != m) least = min64(least, sat_add(w->ready[(int64_t)v * n + other], w->after[(int64_t)v * n + other]));
-    w->partings[found++] = (parting){max64(least, w->way[(int64_t)m * n + m]), w->carried[v]};
+    w->partings[found++] = (parting){max64(least, w->transit_ns[(int64_t)m * n + m]), w->carried[v]};
   }
   qsort(w->partings, (size_t)found, sizeof *w->partings, longest_first);
   return found;
@@ -319,14 +324,14 @@ static int32_t find_partings(recursion *w, int32_t id, int32_t m) {
 
 static __int128 priced(int64_t price, int64_t bytes) { return (__int128)price * bytes; }
 
-/* stay[m, price]: the minimum of time + price of what is kept, when a part begins and ends in memory m. */
+/* stay[m, price]: the minimum of time + price of what is kept, when a segment begins and ends in memory m. */
 static void price_stay(recursion *w, int32_t id, int32_t m) {
   int32_t n = find_partings(w, id, m);
   __int128 *stay = w->stay + (int64_t)m * w->c.n_prices;
   int64_t kept = 0; /* by operators that have no time to be elsewhere */
   for (int32_t q = 0; q < w->c.n_prices; q++) stay[q] = -1;
   for (int32_t i = 0; i <= n; i++) {
-    int64_t time = i < n ? w->partings[i].time_ns : w->way[(int64_t)m * w->s->n_memories + m];
+    int64_t time = i < n ? w->partings[i].time_ns : w->transit_ns[(int64_t)m * w->s->n_memories + m];
     for (int32_t q = 0; q < w->c.n_prices && time != SITU_NEVER_NS; q++) {
       __int128 cost = ((__int128)time << VISIT_PRICE_BITS) + priced(w->c.price[q], kept);
       if (stay[q] < 0 || cost < stay[q]) stay[q] = cost;
@@ -376,7 +381,7 @@ static void begin_visits(recursion *w, int32_t k) {
     if (!take(w, &fresh, w->c.chain[k])) continue;
     w->ended[at] = min64(w->ended[at], fresh.came_ns);
     if (w->n_open == w->max_open) {
-      w->work = MOST_WORK + 1;
+      w->work = MAX_WORK + 1;
       return;
     }
     for (int32_t q = 0; q < w->c.n_prices; q++) w->sum[(int64_t)w->n_open * w->c.n_prices + q] = 0;
@@ -397,7 +402,7 @@ static void visit_all(recursion *w, int32_t k) {
     __int128 *to = w->sum + (int64_t)w->n_open * prices;
     const __int128 *sum = w->sum + (int64_t)i * prices, *stay = w->stay + (int64_t)v.memory * prices;
     int32_t at = v.tag * nm + v.memory;
-    if (w->way[(int64_t)v.memory * nm + v.memory] == SITU_NEVER_NS || !take(w, &v, w->c.chain[k])) continue;
+    if (w->transit_ns[(int64_t)v.memory * nm + v.memory] == SITU_NEVER_NS || !take(w, &v, w->c.chain[k])) continue;
     for (int32_t q = 0; q < prices; q++) to[q] = sum[q] + stay[q];
     int64_t end = end_of(w, &v, to);
     if (end >= w->arrived[at]) continue;
@@ -407,15 +412,15 @@ static void visit_all(recursion *w, int32_t k) {
   begin_visits(w, k);
 }
 
-/* The ways through a part from all memories where its first operator may have ended, and the cost of staying. */
-static void open_part(recursion *w, int32_t id, const int64_t *ended, int32_t n_tags) {
+/* The times through a segment from all memories where its first operator may have ended, and the cost of staying. */
+static void open_segment(recursion *w, int32_t id, const int64_t *ended, int32_t n_tags) {
   int32_t n = w->s->n_memories;
   for (int32_t m = 0; m < n; m++) {
     int64_t soonest = SITU_NEVER_NS;
     for (int32_t tag = 0; tag < n_tags; tag++) soonest = min64(soonest, ended[(int64_t)tag * n + m]);
-    for (int32_t to = 0; to < n; to++) w->way[(int64_t)m * n + to] = SITU_NEVER_NS;
+    for (int32_t to = 0; to < n; to++) w->transit_ns[(int64_t)m * n + to] = SITU_NEVER_NS;
     if (soonest == SITU_NEVER_NS) continue;
-    go(w, id, m);
+    go_through(w, id, m);
     if (is_limited(w, m)) price_stay(w, id, m);
   }
 }
@@ -423,16 +428,16 @@ static void open_part(recursion *w, int32_t id, const int64_t *ended, int32_t n_
 /* Arrivals of chain[k+1] from the ends of chain[k]. */
 static void pass_block(recursion *w, int32_t k) {
   int32_t n = w->s->n_memories, prices = w->c.n_prices;
-  open_part(w, k, w->ended, w->n_tags);
+  open_segment(w, k, w->ended, w->n_tags);
   for (int32_t at = 0; at < w->n_tags * n; at++) {
     int32_t tag = at / n, m = at % n;
     w->arrived[at] = SITU_NEVER_NS;
     for (int32_t from = 0; from < n; from++)
       if (from != m || !is_limited(w, m))
-        w->arrived[at] = min64(w->arrived[at], sat_add(w->ended[tag * n + from], w->way[(int64_t)from * n + m]));
+        w->arrived[at] = min64(w->arrived[at], sat_add(w->ended[tag * n + from], w->transit_ns[(int64_t)from * n + m]));
   }
   for (int32_t m = 0; m < n && w->n_tags > 1; m++)
-    for (int32_t q = 0; q < prices && is_limited(w, m) && w->way[(int64_t)m * n + m] != SITU_NEVER_NS; q++)
+    for (int32_t q = 0; q < prices && is_limited(w, m) && w->transit_ns[(int64_t)m * n + m] != SITU_NEVER_NS; q++)
       w->passed[(int64_t)m * prices + q] += w->stay[(int64_t)m * prices + q];
 }
 
@@ -453,14 +458,14 @@ static void enter_bypass(recursion *w) {
 static bool raise_visit(const recursion *w, visit *v, __int128 *sum, int32_t r) {
   int32_t n = w->s->n_memories, prices = w->c.n_prices;
   const __int128 *stay = w->stay + (int64_t)v->memory * prices, *passed = w->passed + (int64_t)v->memory * prices;
-  int64_t way = w->way[(int64_t)v->tag * n + v->memory];
-  if (way == SITU_NEVER_NS) return false;
+  int64_t transit_ns = w->transit_ns[(int64_t)v->tag * n + v->memory];
+  if (transit_ns == SITU_NEVER_NS) return false;
   if (v->since <= w->c.from[r]) {
     for (int32_t q = 0; q < prices; q++) sum[q] += stay[q] > passed[q] ? stay[q] - passed[q] : 0;
   } else {
     __int128 most = 0;
     for (int32_t q = 0; q < prices; q++) most = sum[q] > most ? sum[q] : most;
-    v->came_ns = max64(v->came_ns, sat_add(w->source[v->tag], way) - as_time(most));
+    v->came_ns = max64(v->came_ns, sat_add(w->source[v->tag], transit_ns) - as_time(most));
   }
   v->end_ns = end_of(w, v, sum);
   return true;
@@ -471,12 +476,12 @@ static bool raise_visit(const recursion *w, visit *v, __int128 *sum, int32_t r) 
 static void leave_bypass(recursion *w, int32_t r, int32_t k) {
   int32_t n = w->s->n_memories, prices = w->c.n_prices, kept = 0;
   int64_t *first = w->arrived, *begun = w->there; /* [memory] when the first of them arrives; whether it was kept */
-  open_part(w, w->c.n - 1 + r, w->source, 1);
+  open_segment(w, w->c.n - 1 + r, w->source, 1);
   for (int32_t m = 0; m < n; m++) {
     int64_t least = first[m] = SITU_NEVER_NS;
     begun[m] = 0;
     for (int32_t tag = 0; tag < n && !is_limited(w, m); tag++)
-      least = min64(least, max64(w->ended[tag * n + m], sat_add(w->source[tag], w->way[(int64_t)tag * n + m])));
+      least = min64(least, max64(w->ended[tag * n + m], sat_add(w->source[tag], w->transit_ns[(int64_t)tag * n + m])));
     w->here[m] = least;
   }
   for (int32_t i = 0; i < w->n_open; i++) {
@@ -509,7 +514,7 @@ static bool recursion_run(int64_t *lower_ns, recursion *w, budget *b) {
     visit_all(w, k);
     if (r < w->c.n_bypasses && w->c.to[r] == k) leave_bypass(w, r++, k);
     if (r < w->c.n_bypasses && w->c.from[r] == k) enter_bypass(w);
-    if (w->work > MOST_WORK || budget_over(b)) return false;
+    if (w->work > MAX_WORK || budget_over(b)) return false;
   }
   *lower_ns = SITU_NEVER_NS;
   for (int32_t m = 0; m < n; m++) *lower_ns = min64(*lower_ns, sat_add(w->ended[m], w->s->tail[(int64_t)last * n + m]));

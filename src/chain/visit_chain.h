@@ -1,5 +1,8 @@
 /* chain/visit_chain.h - how soon a chain of operators can end when each visit that it pays to a memory may keep no more
- * there than fits. docs/theory/bounds/visits.md has the recursions and why they hold. */
+ * there than fits. docs/theory/bounds/visits.md has the recursions and why they hold.
+ *
+ * No chain of chain/chain.h: between its operators lies more than one device may hold, so a label is a visit, with the
+ * bytes that it keeps, and what lies between two operators is a search of its own. */
 #ifndef SITU_CHAIN_VISIT_CHAIN_H
 #define SITU_CHAIN_VISIT_CHAIN_H
 

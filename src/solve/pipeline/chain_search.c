@@ -1,9 +1,10 @@
-/* chain_search: branch and bound over chains of parts on devices, exact for every contiguous pipeline without replicas.
+/* chain_search: branch and bound over chains of stages on devices, exact for every contiguous pipeline without
+ * replicas.
  *
- * A plan is a sequence of devices, each with a part whose producers lie in it or before it. Parts grow by one class at
- * a time in rising order, so each chain is enumerated once. Symmetry is broken twice: devices with equal routes are
- * used in order, and so are consecutive parts of which neither needs the other. The loads of placed classes are exact
- * (chain_loads.h) and only grow, so a branch ends where they reach the incumbent, or where the remaining work does not
+ * A plan is a sequence of devices, each with a stage whose producers lie in it or before it. Stages grow by one class
+ * at a time in rising order, so each chain is enumerated once. Symmetry is broken twice: devices with equal routes are
+ * used in order, and so are consecutive stages of which neither needs the other. The loads of placed classes are exact
+ * (class_loads.h) and only grow, so a branch ends where they reach the incumbent, or where the remaining work does not
  * fit into the remaining devices. For problems where ideal_dp has only bounds: links that several devices load,
  * memories that accelerators share. docs/theory/exact/chain_search.md.
  *
@@ -13,7 +14,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/common/solver.h"
-#include "solve/pipeline/chain_loads.h"
+#include "solve/pipeline/class_loads.h"
 #include "view/equal_devices.h"
 
 enum { MAX_CLASSES = 2000, MAX_DEVICES = 64, MAX_PLACED = 1 << 22 };
@@ -22,7 +23,7 @@ typedef struct chain_search {
   solve_run *run;
   const situ_problem *problem;
   contraction classes;
-  chain_loads loads;
+  class_loads loads;
   int32_t *class_at;       /* [rank] F goes upwards */
   int32_t *waiting;        /* [class] predecessors not yet placed */
   constraint_graph before; /* predecessors */
@@ -84,7 +85,7 @@ static bool chain_search_init(chain_search *s, solve_run *run) {
   const situ_problem *p = run->problem;
   *s = (chain_search){.run = run, .problem = p};
   if (!contract(&s->classes, p, true, a) || !order_classes(s, a)) return false;
-  if (!chain_loads_init(&s->loads, p, &s->classes, a)) return false;
+  if (!class_loads_init(&s->loads, p, &s->classes, a)) return false;
   if (!ARENA_ARRAYS(a, ZEROS(s->used, p->n_devices), ZEROS(s->price, s->classes.n_classes),
                     ZEROS(s->rate, p->n_devices), ARRAY(s->operator_device, p->n_operators)) ||
       !equal_devices_find(&s->equal, p, EQUAL_ALWAYS, a))
@@ -93,7 +94,7 @@ static bool chain_search_init(chain_search *s, solve_run *run) {
   return true;
 }
 
-/* Whether the unplaced classes may fit into device d, whose part grows, and the unused devices. */
+/* Whether the unplaced classes may fit into device d, whose stage grows, and the unused devices. */
 static bool rest_fits(const chain_search *s, int32_t d) {
   double room = ((double)s->max_ns - (double)s->loads.compute_ns[d]) * s->rate[d];
   for (int32_t e = 0; e < s->problem->n_devices; e++)
@@ -102,7 +103,7 @@ static bool rest_fits(const chain_search *s, int32_t d) {
 }
 
 static void offer(chain_search *s) {
-  int64_t promised_ns = chain_loads_value(&s->loads);
+  int64_t promised_ns = class_loads_value(&s->loads);
   contraction_expand(&s->classes, s->loads.device, s->operator_device);
   int64_t value_ns = solve_offer(s->run, &(placement){.device = s->operator_device});
   if (value_ns != promised_ns)
@@ -132,16 +133,16 @@ static bool needs(const chain_search *s, int32_t c, int32_t d) {
   return false;
 }
 
-/* The part that grows: its device and the one before it (-1: none). It is in_order if its device has the higher number
- * or it needs the part before it; otherwise the two could be exchanged, and only the other order is searched. */
-typedef struct part {
+/* The stage that grows: its device and the one before it (-1: none). It is in_order if its device has the higher number
+ * or it needs the stage before it; otherwise the two could be exchanged, and only the other order is searched. */
+typedef struct stage {
   int32_t device, previous;
   bool in_order;
-} part;
+} stage;
 
-static void grow(chain_search *s, part at, int32_t first_rank);
+static void grow(chain_search *s, stage at, int32_t first_rank);
 
-static void go_on(chain_search *s, part at, int32_t rank) {
+static void go_on(chain_search *s, stage at, int32_t rank) {
   bool whole = s->n_placed == s->classes.n_classes;
   if (whole && at.in_order) offer(s);
   if (whole) return;
@@ -149,14 +150,14 @@ static void go_on(chain_search *s, part at, int32_t rank) {
   for (int32_t e = 0; e < s->problem->n_devices && !s->stopped && at.in_order; e++) {
     if (s->used[e] || has_free_twin(s, e)) continue;
     s->used[e] = true;
-    if (rest_fits(s, e)) grow(s, (part){e, at.device, e > at.device}, 0);
+    if (rest_fits(s, e)) grow(s, (stage){e, at.device, e > at.device}, 0);
     s->used[e] = false;
   }
 }
 
-/* Adds each class of at least that rank that may be next in the part, and searches on. Skipped ranks are left to later
- * parts. */
-static void grow(chain_search *s, part at, int32_t first_rank) {
+/* Adds each class of at least that rank that may be next in the stage, and searches on. Skipped ranks are left to later
+ * stages. */
+static void grow(chain_search *s, stage at, int32_t first_rank) {
   const constraint_graph *f = &s->classes.forward;
   int32_t d = at.device;
   for (int32_t rank = first_rank; rank < f->n && !s->stopped; rank++) {
@@ -164,17 +165,17 @@ static void grow(chain_search *s, part at, int32_t first_rank) {
     if (s->waiting[c] > 0 || s->loads.device[c] >= 0) continue;
     if (!s->loads.allowed[(int64_t)c * s->problem->n_devices + d] || !count(s)) continue;
     int64_t mark = s->loads.n_changes;
-    bool fits = chain_loads_add(&s->loads, c, d);
+    bool fits = class_loads_add(&s->loads, c, d);
     double rest = s->rest;
     s->rest -= s->price[c];
     s->n_placed++;
     for (int32_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[f->to[i]]--;
-    if (fits && chain_loads_value(&s->loads) <= s->max_ns && rest_fits(s, d))
-      go_on(s, (part){d, at.previous, at.in_order || needs(s, c, at.previous)}, rank);
+    if (fits && class_loads_value(&s->loads) <= s->max_ns && rest_fits(s, d))
+      go_on(s, (stage){d, at.previous, at.in_order || needs(s, c, at.previous)}, rank);
     for (int32_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[f->to[i]]++;
     s->n_placed--;
     s->rest = rest;
-    chain_loads_undo(&s->loads, c, mark);
+    class_loads_undo(&s->loads, c, mark);
   }
 }
 
@@ -187,7 +188,7 @@ static situ_status chain_search_solve(solve_run *run) {
   for (int32_t d = 0; d < s->problem->n_devices && !s->stopped; d++) {
     if (has_free_twin(s, d)) continue;
     s->used[d] = true;
-    grow(s, (part){d, -1, true}, 0);
+    grow(s, (stage){d, -1, true}, 0);
     s->used[d] = false;
   }
   solve_count(run, "chain_search.placed", s->n_tried);
@@ -201,7 +202,7 @@ static bool chain_search_serves(const situ_problem *p) {
 
 const solver chain_search_solver = {
     .name = "chain_search",
-    .title = "branch and bound over chains of parts on devices",
+    .title = "branch and bound over chains of stages on devices",
     .source = "Land, Doig, Econometrica 1960",
     .models = MODEL_PIPELINE,
     .exact = true,

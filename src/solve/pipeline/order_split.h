@@ -14,6 +14,9 @@
  * are cut at fewer places. With links, the load of a device is the maximum of compute, incoming and outgoing transfers,
  * which is the load of its links in a star. The simulator evaluates every split that is offered.
  *
+ * Not a call of chain_dp (docs/theory/chain.md): the load of a segment is no difference of sums along a chain, since a
+ * tensor with both ends inside is not transferred, and states need no last device.
+ *
  * A step is one end of a segment, with all beginnings. */
 #ifndef SITU_SOLVE_PIPELINE_ORDER_SPLIT_H
 #define SITU_SOLVE_PIPELINE_ORDER_SPLIT_H

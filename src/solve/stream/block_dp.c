@@ -1,4 +1,4 @@
-/* Block dynamic program: a bound from the last cut back to the first (exact/block_chain.h), then a plan from the first
+/* Block dynamic program: a bound from the last cut back to the first (exact/block_list.h), then a plan from the first
  * block to the last, guided by the bound on what is still to come. Both are exact while no layer is wider than allowed;
  * each round allows more. The plan assumes links without contention; the simulator evaluates it with contention.
  * Details: docs/theory/exact/block_dp.md. */
@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "base/sort.h"
 #include "bound/bound.h"
-#include "exact/block_chain.h"
+#include "exact/block_list.h"
 #include "solve/common/solver.h"
 #include "solve/stream/list.h"
 #include "view/unit.h"
@@ -28,7 +28,7 @@ typedef struct block_dp {
   solve_run *run;
   block_machine machine;
   thin_graph graph; /* all operators, or as many as blocks can hold */
-  block_chain chain;
+  block_list chain;
   int64_t *head_ns, *tail_ns;
   partial_schedule partial;
   double *priority;
@@ -52,13 +52,13 @@ static void spend(solve_run *run, int64_t n_children) {
 
 static situ_status improve_bound(block_dp *s, int32_t width, bool *exact) {
   solve_run *run = s->run;
-  chain_limits limits = {.width = width,
-                         .max_children = children_left(run),
-                         .budget = run->budget,
-                         .upper_ns = min64(run->incumbent->value_ns, BLOCK_FAR_NS),
-                         .head_ns = s->head_ns,
-                         .findings = &s->findings};
-  if (!block_chain_find(&s->chain, &s->machine, &s->graph, &limits, run->arena)) return fail_no_memory(run->error);
+  block_list_limits limits = {.width = width,
+                              .max_children = children_left(run),
+                              .budget = run->budget,
+                              .upper_ns = min64(run->incumbent->value_ns, BLOCK_FAR_NS),
+                              .head_ns = s->head_ns,
+                              .findings = &s->findings};
+  if (!block_list_find(&s->chain, &s->machine, &s->graph, &limits, run->arena)) return fail_no_memory(run->error);
   spend(run, s->chain.n_children);
   int64_t n = (int64_t)(s->chain.n_blocks + 1) * s->machine.n_devices;
   if (!s->rest_ns) s->rest_ns = ARENA_ZERO(run->arena, int64_t, n);
@@ -68,7 +68,7 @@ static situ_status improve_bound(block_dp *s, int32_t width, bool *exact) {
   bool checkable = s->chain.exact || width <= CERTIFIED_WIDTH; /* the checker takes too long for wider ones */
   if (lower < BLOCK_FAR_NS && lower > run->incumbent->proof.lower_ns && checkable) {
     certificate proof;
-    if (!block_chain_certify(&proof, &s->chain, s->rest_ns, limits.upper_ns, s->head_ns, run->arena))
+    if (!block_list_certify(&proof, &s->chain, s->rest_ns, limits.upper_ns, s->head_ns, run->arena))
       return fail_no_memory(run->error);
     proof.bound = "cut_vertex";
     TRY(solve_prove(run, &proof));
@@ -183,7 +183,7 @@ static bool start_of_all(block_front *front, const block_dp *s, arena *a) {
 /* *exact: without contention no schedule is better than the bound that is then set. */
 static situ_status find_plan(block_dp *s, int32_t width, bool links, bool *exact) {
   solve_run *run = s->run;
-  const block_chain *c = &s->chain;
+  const block_list *c = &s->chain;
   block_trace trace = {.room = min64(TRACE_ROOM, (int64_t)width * s->graph.n)};
   block_front front;
   trace.steps = ARENA_NEW(run->arena, block_step, trace.room);

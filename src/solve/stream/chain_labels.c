@@ -4,7 +4,7 @@
  * dropped if another label on the same device is no worse in all of these, if no memory or limit has room for the rest,
  * or if the prices of the bound unit_chain prove that its best completion is no better than the best plan known
  * (Handler and Zang, Networks 10, 1980). If too many labels are left, those with the lowest bounds stay, and the lowest
- * bound of the others is the proved bound. docs/theory/exact/chain_labels.md.
+ * bound of the others is the proved bound. docs/theory/chain.md.
  *
  * Not for more than 32 devices or 8 scarce memories. A step makes up to labels x devices new labels for each device. Of
  * 65,536 made at once, each of 32 devices can start from 64; each of 64 devices could start from 16 only, which are too

@@ -1,5 +1,6 @@
 /* Layers as people place them by hand: equally many of each family (encoder.layer0, encoder.layer1, ...) on each
- * device. docs/theory/heuristics/layers.md. */
+ * device. Layers are counted by their names, and nothing is minimised, so this is no call of a chain.
+ * docs/theory/heuristics/layers.md. */
 #include <string.h>
 
 #include "base/ascii.h"

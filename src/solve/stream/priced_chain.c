@@ -2,7 +2,7 @@
  * which layers go where, and what spills. The bound unit_chain finds prices of bytes. Plans at these prices are optimal
  * for the bytes they hold, but hold too many or too few in some memory. Each plan is made to fit by the moves that free
  * the most bytes for the min time, and improved by moves of one or two elements. All this is evaluated on the chain
- * alone; the simulator decides. docs/theory/heuristics/priced_chain.md. */
+ * alone; the simulator decides. docs/theory/chain.md. */
 #include <string.h>
 
 #include "base/checked.h"

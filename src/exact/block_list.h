@@ -1,4 +1,4 @@
-/* exact/block_chain.h - a thin graph cut into blocks, and the minimum time from each cut to the end.
+/* exact/block_list.h - a thin graph cut into blocks, and the minimum time from each cut to the end.
  *
  * All ancestors of a cut v end before v starts, and all descendants start after v has ended. So with T(a, b) the
  * minimum time from the end of one cut on device a to the end of the next on b,
@@ -7,14 +7,16 @@
  *
  * is a lower bound on the time from the one cut to the end of everything. Tensors that cross a cut but are not outputs
  * of it count as present everywhere. If T is too hard to compute, a smaller value replaces it. Equal blocks with the
- * same differences of rest' are searched once. */
-#ifndef SITU_EXACT_BLOCK_CHAIN_H
-#define SITU_EXACT_BLOCK_CHAIN_H
+ * same differences of rest' are searched once.
+ *
+ * No chain of chain/chain.h: what lies between two cuts is not on one device, and T is a search, not a sum. */
+#ifndef SITU_EXACT_BLOCK_LIST_H
+#define SITU_EXACT_BLOCK_LIST_H
 
 #include "exact/block.h"
 #include "problem/certificate.h"
 
-typedef struct block_chain {
+typedef struct block_list {
   const block_machine *machine;
   const thin_graph *graph;
   int32_t n_blocks;
@@ -24,12 +26,12 @@ typedef struct block_chain {
   bool exact;         /* each T is exact */
   bool solved;        /* each T comes from a search, exact or merged */
   int64_t n_children; /* work done */
-} block_chain;
+} block_list;
 
 /* Results of blocks, kept for later rounds; starts as NULL, lives in the arena of the rounds. */
 typedef struct block_finding block_finding;
 
-typedef struct chain_limits {
+typedef struct block_list_limits {
   int32_t width;          /* of a layer; the search for a first plan takes a part of it */
   int64_t max_children;   /* in all */
   budget *budget;         /* polled, not spent */
@@ -37,16 +39,16 @@ typedef struct chain_limits {
                              limit */
   const int64_t *head_ns; /* [operator of the problem * devices] earliest ends; NULL with upper_ns = BLOCK_FAR_NS */
   block_finding **findings;
-} chain_limits;
+} block_list_limits;
 
 /* False without memory. */
-bool block_chain_find(block_chain *out, const block_machine *m, const thin_graph *g, const chain_limits *limits,
-                      arena *a);
+bool block_list_find(block_list *out, const block_machine *m, const thin_graph *g, const block_list_limits *limits,
+                     arena *a);
 
-/* A certificate of the rests given (as in block_chain, perhaps of several rounds). Where a rest is BLOCK_FAR_NS, or
- * more than there is below a known plan of upper_ns, it claims upper_ns - head. head_ns as in chain_limits. False
+/* A certificate of the rests given (as in block_list, perhaps of several rounds). Where a rest is BLOCK_FAR_NS, or
+ * more than there is below a known plan of upper_ns, it claims upper_ns - head. head_ns as in block_list_limits. False
  * without memory. */
-bool block_chain_certify(certificate *proof, const block_chain *c, const int64_t *rest_ns, int64_t upper_ns,
-                         const int64_t *head_ns, arena *a);
+bool block_list_certify(certificate *proof, const block_list *c, const int64_t *rest_ns, int64_t upper_ns,
+                        const int64_t *head_ns, arena *a);
 
 #endif

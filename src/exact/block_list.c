@@ -1,4 +1,4 @@
-#include "exact/block_chain.h"
+#include "exact/block_list.h"
 
 #include <string.h>
 
@@ -19,9 +19,9 @@ struct block_finding {
 };
 
 typedef struct finder {
-  block_chain *chain;
+  block_list *chain;
   const block_machine *m;
-  const chain_limits *limits;
+  const block_list_limits *limits;
   arena *arena, *scratch;
 } finder;
 
@@ -41,7 +41,7 @@ static bool count_crossing(int32_t *crossing, const thin_graph *g) {
 }
 
 /* Ends each block at the reachable cut that the fewest tensors cross; among equals, at the nearest. */
-static bool choose_blocks(block_chain *c, arena *a, arena *scratch) {
+static bool choose_blocks(block_list *c, arena *a, arena *scratch) {
   const thin_graph *g = c->graph;
   int32_t *cut = ARENA_NEW(scratch, int32_t, g->n), *crossing = ARENA_NEW(scratch, int32_t, g->n + 1);
   c->first = ARENA_NEW(a, int32_t, g->n + 1);
@@ -179,7 +179,7 @@ static bool search_all(finder *f, const block *b, bool after_cut, block_finding 
 
 /* Sets how much the rest after the cut before block k may take in plans better than the best, less `least`. */
 static void set_uppers(const finder *f, block_finding *made, int32_t k, int64_t least) {
-  const block_chain *c = f->chain;
+  const block_list *c = f->chain;
   for (int32_t a = 0; a < f->m->n_devices; a++) {
     int64_t head = 0;
     if (f->limits->head_ns && k > 0) {
@@ -191,7 +191,7 @@ static void set_uppers(const finder *f, block_finding *made, int32_t k, int64_t 
 }
 
 static bool solve_block(finder *f, int32_t k) {
-  block_chain *c = f->chain;
+  block_list *c = f->chain;
   int32_t n = f->m->n_devices;
   int64_t *rest = c->rest_ns + (int64_t)k * n, *behind = rest + n, least = BLOCK_FAR_NS, end_ns[BLOCK_DEVICES];
   for (int32_t d = 0; d < n; d++) least = min64(least, behind[d]);
@@ -215,10 +215,10 @@ static bool solve_block(finder *f, int32_t k) {
   return true;
 }
 
-bool block_chain_find(block_chain *out, const block_machine *m, const thin_graph *g, const chain_limits *limits,
-                      arena *a) {
+bool block_list_find(block_list *out, const block_machine *m, const thin_graph *g, const block_list_limits *limits,
+                     arena *a) {
   REQUIRE(limits->width > 0 && (limits->head_ns || limits->upper_ns == BLOCK_FAR_NS));
-  *out = (block_chain){.machine = m, .graph = g, .exact = true, .solved = true};
+  *out = (block_list){.machine = m, .graph = g, .exact = true, .solved = true};
   arena *scratch = arena_new();
   finder f = {.chain = out, .m = m, .limits = limits, .arena = a, .scratch = scratch};
   bool done = scratch && choose_blocks(out, a, scratch);
@@ -254,7 +254,7 @@ static bool certify_deleted(certificate *proof, const thin_graph *g, arena *a) {
 /* Limits each claim to what the ways through the block and the claims of the next cut add up to. A value that was found
  * ignores devices that had been ruled out. Where the next claim is below the rest that the search assumed, the chains
  * through the block replace its value. */
-static bool limit_claims(int64_t *claims, const block_chain *c, int32_t k, const int64_t *rest_ns, arena *scratch) {
+static bool limit_claims(int64_t *claims, const block_list *c, int32_t k, const int64_t *rest_ns, arena *scratch) {
   int32_t n = c->machine->n_devices;
   const int64_t *next = claims + (int64_t)(k + 1) * n, *counted = rest_ns + (int64_t)(k + 1) * n;
   bool fits;
@@ -273,8 +273,8 @@ static bool limit_claims(int64_t *claims, const block_chain *c, int32_t k, const
   return true;
 }
 
-bool block_chain_certify(certificate *proof, const block_chain *c, const int64_t *rest_ns, int64_t upper_ns,
-                         const int64_t *head_ns, arena *a) {
+bool block_list_certify(certificate *proof, const block_list *c, const int64_t *rest_ns, int64_t upper_ns,
+                        const int64_t *head_ns, arena *a) {
   int32_t n_devices = c->machine->n_devices, n_cuts = c->n_blocks - !c->closed;
   int64_t *claims = ARENA_ZERO(a, int64_t, (int64_t)(c->n_blocks + 1) * n_devices);
   arena *scratch = arena_new();

@@ -1,4 +1,4 @@
-#include "solve/pipeline/chain_loads.h"
+#include "solve/pipeline/class_loads.h"
 
 #include "base/checked.h"
 #include "base/contracts.h"
@@ -6,7 +6,7 @@
 #include "view/footprint.h"
 #include "view/nets.h"
 
-static bool sum_classes(chain_loads *l, arena *a) {
+static bool sum_classes(class_loads *l, arena *a) {
   const situ_problem *p = l->problem;
   int32_t n = l->classes->n_classes;
   if (!ARENA_ARRAYS(a, ZEROS(l->time_ns, (int64_t)n * p->n_phases * p->n_classes),
@@ -26,7 +26,7 @@ static bool sum_classes(chain_loads *l, arena *a) {
 }
 
 /* The tensors that leave their class, and those that touch each class. */
-static bool list_tensors(chain_loads *l, arena *a) {
+static bool list_tensors(class_loads *l, arena *a) {
   const situ_graph *g = l->problem->graph;
   int32_t n = l->classes->n_classes, *seen;
   if (!ARENA_ARRAYS(a, ARRAY(l->tensor, g->n_tensors), ZEROS(l->pin_start, (int64_t)g->n_tensors + 1),
@@ -43,7 +43,7 @@ static bool list_tensors(chain_loads *l, arena *a) {
 
 /* Upper bound on the changes while everything is placed: four cells for each class and phase, and for each user of a
  * tensor the hops of the longest route, or in and out; each may raise the maximum load too. */
-static int64_t max_changes(const chain_loads *l) {
+static int64_t max_changes(const class_loads *l) {
   const situ_problem *p = l->problem;
   int64_t longest = 2;
   for (int64_t r = 0; r < (int64_t)p->n_memories * p->n_memories; r++)
@@ -52,8 +52,8 @@ static int64_t max_changes(const chain_loads *l) {
   return 2 * (sat_mul(longest, n_users) + 4 * (int64_t)l->classes->n_classes * p->n_phases);
 }
 
-bool chain_loads_init(chain_loads *l, const situ_problem *p, const contraction *classes, arena *a) {
-  *l = (chain_loads){.problem = p, .classes = classes};
+bool class_loads_init(class_loads *l, const situ_problem *p, const contraction *classes, arena *a) {
+  *l = (class_loads){.problem = p, .classes = classes};
   int64_t each = (int64_t)p->n_devices * p->n_phases;
   if (!sum_classes(l, a) || !list_tensors(l, a)) return false;
   if (!ARENA_ARRAYS(a, ARRAY(l->device, classes->n_classes), ZEROS(l->compute_ns, each), ZEROS(l->in_ns, each),
@@ -65,18 +65,18 @@ bool chain_loads_init(chain_loads *l, const situ_problem *p, const contraction *
   return true;
 }
 
-static void set(chain_loads *l, int64_t *cell, int64_t value) {
+static void set(class_loads *l, int64_t *cell, int64_t value) {
   if (*cell == value) return;
-  l->change[l->n_changes++] = (chain_change){cell, *cell};
+  l->change[l->n_changes++] = (class_change){cell, *cell};
   *cell = value;
 }
 
-static void raise_max(chain_loads *l, int32_t phase, int64_t load_ns) {
+static void raise_max(class_loads *l, int32_t phase, int64_t load_ns) {
   if (load_ns > l->max_load_ns[phase]) set(l, &l->max_load_ns[phase], load_ns);
 }
 
 /* Adds to one of the three sums of a device. */
-static void charge_device(chain_loads *l, int64_t *sums, int32_t phase, int32_t d, int64_t time_ns) {
+static void charge_device(class_loads *l, int64_t *sums, int32_t phase, int32_t d, int64_t time_ns) {
   const situ_problem *p = l->problem;
   int32_t i = phase * p->n_devices + d;
   set(l, &sums[i], sat_add(sums[i], time_ns));
@@ -87,7 +87,7 @@ static void charge_device(chain_loads *l, int64_t *sums, int32_t phase, int32_t 
 
 /* Tensor t goes from device a to the memory of device b for the first time; `leaves`: it leaves a for the first time.
  */
-static void charge_transfer(chain_loads *l, int32_t t, int32_t a, int32_t b, bool leaves) {
+static void charge_transfer(class_loads *l, int32_t t, int32_t a, int32_t b, bool leaves) {
   const situ_problem *p = l->problem;
   const situ_platform *f = p->platform;
   int32_t phase = problem_phase(p, p->graph->producer[t]);
@@ -107,7 +107,7 @@ static void charge_transfer(chain_loads *l, int32_t t, int32_t a, int32_t b, boo
 
 /* Whether a user of net e before `end` in its list, except `apart`, is at the place of device b; *left: whether any of
  * them is in another memory than device a. Places are devices, or with links memories. */
-static bool is_there(const chain_loads *l, int32_t e, int32_t end, int32_t apart, int32_t a, int32_t b, bool *left) {
+static bool is_there(const class_loads *l, int32_t e, int32_t end, int32_t apart, int32_t a, int32_t b, bool *left) {
   const situ_problem *p = l->problem;
   bool staged = p->communication == SITU_COMMUNICATION_HOST_STAGED, there = false;
   *left = false;
@@ -121,7 +121,7 @@ static bool is_there(const chain_loads *l, int32_t e, int32_t end, int32_t apart
 }
 
 /* Charges net e after class c, one of its pins, was placed. */
-static void charge_net(chain_loads *l, int32_t e, int32_t c) {
+static void charge_net(class_loads *l, int32_t e, int32_t c) {
   const situ_problem *p = l->problem;
   int32_t producer = l->pin[l->pin_start[e]], a = l->device[producer];
   bool left;
@@ -134,7 +134,7 @@ static void charge_net(chain_loads *l, int32_t e, int32_t c) {
   }
 }
 
-bool chain_loads_add(chain_loads *l, int32_t c, int32_t d) {
+bool class_loads_add(class_loads *l, int32_t c, int32_t d) {
   REQUIRE(l->device[c] < 0 && l->allowed[(int64_t)c * l->problem->n_devices + d]);
   const situ_problem *p = l->problem;
   int32_t m = p->memory_of[d];
@@ -148,13 +148,13 @@ bool chain_loads_add(chain_loads *l, int32_t c, int32_t d) {
   return sat_add(l->held_bytes[m], l->max_footprint_bytes[m]) <= p->platform->memory_bytes[m];
 }
 
-void chain_loads_undo(chain_loads *l, int32_t c, int64_t mark) {
+void class_loads_undo(class_loads *l, int32_t c, int64_t mark) {
   REQUIRE(l->device[c] >= 0 && mark >= 0 && mark <= l->n_changes);
   while (l->n_changes > mark) {
-    chain_change last = l->change[--l->n_changes];
+    class_change last = l->change[--l->n_changes];
     *last.cell = last.before;
   }
   l->device[c] = -1;
 }
 
-int64_t chain_loads_value(const chain_loads *l) { return sat_add(l->max_load_ns[0], l->max_load_ns[1]); }
+int64_t class_loads_value(const class_loads *l) { return sat_add(l->max_load_ns[0], l->max_load_ns[1]); }

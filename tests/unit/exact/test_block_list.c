@@ -5,7 +5,7 @@
 #include "../../lab/proved.h"
 #include "../scenario.h"
 #include "bound/bound.h"
-#include "exact/block_chain.h"
+#include "exact/block_list.h"
 
 /* What the bound says; its certificate, where there is one, must prove what it claims. */
 static int64_t bound_of(const situ_problem *p) {
@@ -180,21 +180,21 @@ static void claims_below_a_known_plan_are_proved(void **state) {
       budget unlimited = budget_new(0, 0, NULL, NULL);
       block_machine m;
       thin_graph whole, g;
-      block_chain c;
+      block_list c;
       block_finding *findings = NULL;
       certificate proof = {0};
-      chain_limits limits = {.width = 256,
-                             .max_children = INT64_MAX / 2,
-                             .budget = &unlimited,
-                             .upper_ns = upper_ns,
-                             .head_ns = head_ns,
-                             .findings = &findings};
+      block_list_limits limits = {.width = 256,
+                                  .max_children = INT64_MAX / 2,
+                                  .budget = &unlimited,
+                                  .upper_ns = upper_ns,
+                                  .head_ns = head_ns,
+                                  .findings = &findings};
       assert_true(block_machine_init(&m, p, a) && thin_first(&whole, p, a));
       bool *deleted = ARENA_NEW(a, bool, whole.n);
       assert_true(thin_until(deleted, &whole, thinned ? 3 : 64, a) && thin_delete(&g, &whole, deleted, a));
       assert_true((g.n < whole.n) == thinned);
-      assert_true(block_chain_find(&c, &m, &g, &limits, a));
-      assert_true(block_chain_certify(&proof, &c, c.rest_ns, upper_ns, head_ns, a));
+      assert_true(block_list_find(&c, &m, &g, &limits, a));
+      assert_true(block_list_certify(&proof, &c, c.rest_ns, upper_ns, head_ns, a));
       assert_true(proof.lower_ns <= least);
       n_whole += proof.lower_ns == least;
       if (!proved_claim(p, &proof)) fail_msg("seed %d: no proof of %lld", (int)seed, (long long)proof.lower_ns);
@@ -221,17 +221,17 @@ static void what_a_lesser_search_found_is_not_taken_over(void **state) {
     budget unlimited = budget_new(0, 0, NULL, NULL);
     block_machine m;
     thin_graph g;
-    block_chain c[3];
+    block_list c[3];
     block_finding *shared = NULL, *fresh = NULL;
     assert_true(block_machine_init(&m, p, s.arena) && thin_first(&g, p, s.arena));
     for (int k = 0; k < 3; k++) {
-      chain_limits limits = {.width = k == 0 && narrow ? 1 : 256,
-                             .max_children = INT64_MAX / 2,
-                             .budget = &unlimited,
-                             .upper_ns = k == 0 && !narrow ? 1 : 1000000000,
-                             .head_ns = head_ns,
-                             .findings = k < 2 ? &shared : &fresh};
-      assert_true(block_chain_find(&c[k], &m, &g, &limits, s.arena));
+      block_list_limits limits = {.width = k == 0 && narrow ? 1 : 256,
+                                  .max_children = INT64_MAX / 2,
+                                  .budget = &unlimited,
+                                  .upper_ns = k == 0 && !narrow ? 1 : 1000000000,
+                                  .head_ns = head_ns,
+                                  .findings = k < 2 ? &shared : &fresh};
+      assert_true(block_list_find(&c[k], &m, &g, &limits, s.arena));
     }
     assert_memory_equal(c[1].rest_ns, c[2].rest_ns, (size_t)(c[2].n_blocks * p->n_devices) * sizeof *c[2].rest_ns);
     n_lesser += narrow && c[0].rest_ns[0] < c[2].rest_ns[0];

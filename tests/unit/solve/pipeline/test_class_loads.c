@@ -1,7 +1,7 @@
 /* Loads of growing chains agree with the simulator. */
 #include "../../../lab/lab.h"
 #include "../../scenario.h"
-#include "solve/pipeline/chain_loads.h"
+#include "solve/pipeline/class_loads.h"
 
 /* Places all classes in random order, takes some back on the way; the whole is what the simulator says. */
 static void loads_of_whole_placements_are_those_of_the_simulator(void **state) {
@@ -26,11 +26,11 @@ static void loads_of_whole_placements_are_those_of_the_simulator(void **state) {
     const situ_problem *p = l.problem;
     arena *a = arena_new();
     contraction classes;
-    chain_loads loads;
+    class_loads loads;
     int32_t order[64], device[64];
     int64_t before = 0;
     bool fits = true;
-    assert_true(contract(&classes, p, false, a) && chain_loads_init(&loads, p, &classes, a));
+    assert_true(contract(&classes, p, false, a) && class_loads_init(&loads, p, &classes, a));
     for (int32_t c = 0; c < classes.n_classes; c++) order[c] = c;
     for (int32_t c = 0; c < classes.n_classes; c++) {
       int32_t other = c + (int32_t)rng_below(&r, classes.n_classes - c), swapped = order[c];
@@ -38,17 +38,17 @@ static void loads_of_whole_placements_are_those_of_the_simulator(void **state) {
       order[other] = swapped;
     }
     for (int32_t k = 0; k < classes.n_classes; k++) {
-      int64_t mark = loads.n_changes, value = chain_loads_value(&loads);
-      chain_loads_add(&loads, order[k], (int32_t)rng_below(&r, p->n_devices));
-      chain_loads_undo(&loads, order[k], mark);
-      assert_int_equal(chain_loads_value(&loads), value);
-      fits &= chain_loads_add(&loads, order[k], (int32_t)rng_below(&r, p->n_devices));
-      assert_true(chain_loads_value(&loads) >= before);
-      before = chain_loads_value(&loads);
+      int64_t mark = loads.n_changes, value = class_loads_value(&loads);
+      class_loads_add(&loads, order[k], (int32_t)rng_below(&r, p->n_devices));
+      class_loads_undo(&loads, order[k], mark);
+      assert_int_equal(class_loads_value(&loads), value);
+      fits &= class_loads_add(&loads, order[k], (int32_t)rng_below(&r, p->n_devices));
+      assert_true(class_loads_value(&loads) >= before);
+      before = class_loads_value(&loads);
     }
     contraction_expand(&classes, loads.device, device);
     simulation found = simulator_run(simulator_new(p, a), &(placement){.device = device}, true);
-    assert_int_equal(chain_loads_value(&loads), found.value_ns);
+    assert_int_equal(class_loads_value(&loads), found.value_ns);
     assert_int_equal(fits, found.excess_bytes == 0);
     arena_free(a);
     lab_free(&l);
@@ -59,5 +59,5 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(loads_of_whole_placements_are_those_of_the_simulator),
   };
-  return cmocka_run_group_tests_name("chain_loads", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("class_loads", tests, NULL, NULL);
 }
