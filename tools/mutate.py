@@ -72,6 +72,7 @@ PROGRAMS = [
     ("src/bound/runs", ["runs"] + BOUND + ["certificate-rules", "oracle-certificates"]),
     ("src/bound/packing", BOUND + ["packing", "oracle-packing"]),
     ("src/(bound/unit|chain/branch)_chain", BOUND + ["certificate-rules", "unit-chain", "branch-chain", "bounds", "chain-labels", "priced-chain", "oracle-bound_strength", "oracle-certificates"]),
+    ("src/chain/chain", BOUND + ["chain", "server-dp", "fewer", "runs", "whole-layers", "solve-check"]),
     ("src/bound/memory_cut", BOUND + ["certificate-rules", "oracle-min_cut", "bounds", "oracle-certificates"]),
     ("src/bound/join", BOUND + ["certificate-rules", "oracle-bound_strength", "joins", "bounds"]),
     ("src/bound/", BOUND + ["certificate-rules", "oracle-bound_strength", "bounds", "balance", "oracle-certificates"]),
