@@ -59,8 +59,8 @@ static int32_t next_state(const chain_dp *t, int32_t state, int32_t x, bool new_
     outer += stride;
   } else {
     used = t->inner_used[state % t->n_inner];
-    if (used / to->stride % (s->count[to->type] + 1) + to->n_devices > s->count[to->type]) return -1;
   }
+  if (used / to->stride % (s->count[to->type] + 1) + to->n_devices > s->count[to->type]) return -1;
   return outer * t->n_inner + to->first_state + (used + to->n_devices * to->stride) * s->n_types + to->type;
 }
 
@@ -191,7 +191,10 @@ bool chain_dp_run(chain_dp *t, int32_t *best) {
   *best = -1;
   find_rest(t);
   for (int64_t i = 0; i < n_cells; i++) t->cells[i] = (chain_cell){SITU_NEVER_NS, -1, 0};
-  for (int32_t x = 0; x < t->n_slots; x++) extend(t, -1, 0, next_state(t, -1, x, true), &t->slots[x], 0, 0);
+  for (int32_t x = 0; x < t->n_slots; x++) {
+    int32_t first = next_state(t, -1, x, true);
+    if (first >= 0) extend(t, -1, 0, first, &t->slots[x], 0, 0);
+  }
   for (int32_t s = 0; s < t->n_states; s++) {
     if (t->inner_slot[s % t->n_inner] < 0) continue;
     if (!continue_state(t, s)) return false;

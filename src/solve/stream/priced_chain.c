@@ -30,7 +30,7 @@ typedef struct priced {
   int32_t n_seen, n_plans;
 } priced;
 
-static int64_t weight(const priced *s, int32_t k) { return s->chain->all.weight_bytes[s->chain->elements[k].unit]; }
+static int64_t weight(const priced *s, int32_t k) { return branch_chain_weight_bytes(s->chain, k); }
 
 /* A time plus a time by the secondary costs at their price. */
 static int64_t with_other(const priced *s, int64_t time_ns, int64_t other_ns) {
@@ -39,16 +39,13 @@ static int64_t with_other(const priced *s, int64_t time_ns, int64_t other_ns) {
 }
 
 static int64_t time_on(const priced *s, int32_t k, int32_t d) {
-  const branch_chain *c = s->chain;
-  int64_t time = branch_chain_time_ns(c, k, d);
-  if (time == SITU_NEVER_NS || !c->other_ns) return time;
-  return with_other(s, time, c->other_ns[(int64_t)k * c->n_types + c->equal.type_of[d]]);
+  int64_t time = branch_chain_time_ns(s->chain, k, d);
+  return time == SITU_NEVER_NS ? time : with_other(s, time, branch_chain_other_ns(s->chain, k, d));
 }
 
-static int64_t transfer_between(const priced *s, const int64_t *transfer, const int64_t *other, int32_t from,
-                                int32_t to) {
-  int32_t kind = s->problem->device_kind[(int64_t)from * s->problem->n_devices + to];
-  return other ? with_other(s, transfer[kind], other[kind]) : transfer[kind];
+static int64_t transfer_between(const priced *s, const int64_t *row, const int64_t *other, int32_t from, int32_t to) {
+  return with_other(s, branch_chain_transfer_ns(s->chain, row, from, to),
+                    branch_chain_transfer_ns(s->chain, other, from, to));
 }
 
 /* The cost of element k on device d, given all other elements. With a limit by secondary costs these count at their
