@@ -37,21 +37,22 @@ static bool chains_init(chains *s, const situ_problem *p, const bool *may, arena
   return s->here && s->there && s->memory && s->memory_there;
 }
 
-/* calls: there[d] = min over e of here[e] + the way through the host; 0 within a device. Backward: from d to e. */
+/* calls: there[d] = min over e of here[e] + the transfers through the host; 0 within a device. Backward: from d to e.
+ */
 static void spread_staged(chains *s, int32_t t, bool backward) {
   const situ_problem *p = s->problem;
   int64_t best = SITU_NEVER_NS;
   for (int32_t d = 0; d < p->n_devices; d++) {
-    int64_t way = problem_is_host(p, d) ? 0
-                  : backward            ? problem_transfer_ns(p, t, p->host, d)
-                                        : problem_transfer_ns(p, t, d, p->host);
-    best = min64(best, sat_add(s->here[d], way));
+    int64_t transfer = problem_is_host(p, d) ? 0
+                       : backward            ? problem_transfer_ns(p, t, p->host, d)
+                                             : problem_transfer_ns(p, t, d, p->host);
+    best = min64(best, sat_add(s->here[d], transfer));
   }
   for (int32_t d = 0; d < p->n_devices; d++) {
-    int64_t way = problem_is_host(p, d) ? 0
-                  : backward            ? problem_transfer_ns(p, t, d, p->host)
-                                        : problem_transfer_ns(p, t, p->host, d);
-    s->there[d] = min64(s->here[d], sat_add(best, way));
+    int64_t transfer = problem_is_host(p, d) ? 0
+                       : backward            ? problem_transfer_ns(p, t, d, p->host)
+                                             : problem_transfer_ns(p, t, p->host, d);
+    s->there[d] = min64(s->here[d], sat_add(best, transfer));
   }
 }
 

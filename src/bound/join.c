@@ -32,10 +32,10 @@ static situ_status join_compute(int64_t *lower_ns, certificate *proof, const sit
   if (*lower_ns == 0) return SITU_STATUS_OK;
   certificate_start(proof, "join", *lower_ns);
   int64_t *operator_ = certificate_add_operators(proof, "operator", 1, scratch);
-  int64_t *told = certificate_add(proof, "window", 1, scratch);
-  if (!operator_ || !told) return fail_no_memory(error);
+  int64_t *claimed = certificate_add(proof, "window", 1, scratch);
+  if (!operator_ || !claimed) return fail_no_memory(error);
   *operator_ = worst;
-  *told = width;
+  *claimed = width;
   int64_t *instant = fewer ? certificate_add_operators(proof, "instant", 1, scratch) : NULL;
   if (fewer && !instant) return fail_no_memory(error);
   if (fewer) *instant = at;

@@ -43,7 +43,7 @@ typedef struct direction {
 struct joins {
   const situ_problem *p;
   int32_t n, n_devices, width;
-  direction way[2];
+  direction directions[2];
   uint64_t together[MOST_DEVICES];  /* devices that share the memory of d */
   equal_devices equal;              /* at EQUAL_TIMED */
   int32_t like[MOST_DEVICES];       /* the first device equivalent to d: what holds for it holds for d */
@@ -72,27 +72,27 @@ int32_t joins_width(const situ_problem *p) {
   return width >= NARROWEST ? width : 0;
 }
 
-static bool direction_init(direction *way, const situ_problem *p, bool backward, arena *a) {
+static bool direction_init(direction *dir, const situ_problem *p, bool backward, arena *a) {
   const situ_graph *g = p->graph;
   int32_t n = 0;
-  *way = (direction){.backward = backward,
+  *dir = (direction){.backward = backward,
                      .start = ARENA_NEW(a, int32_t, (int64_t)p->n_operators + 1),
                      .before = ARENA_NEW(a, int32_t, g->n_uses),
                      .tensor = ARENA_NEW(a, int32_t, g->n_uses)};
-  if (!way->start || !way->before || !way->tensor) return false;
+  if (!dir->start || !dir->before || !dir->tensor) return false;
   for (int32_t v = 0; v < p->n_operators; v++) {
-    way->start[v] = n;
+    dir->start[v] = n;
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1] && !backward; i++) {
-      way->before[n] = g->producer[g->in[i]];
-      way->tensor[n++] = g->in[i];
+      dir->before[n] = g->producer[g->in[i]];
+      dir->tensor[n++] = g->in[i];
     }
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1] && backward; t++)
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-        way->before[n] = g->use[i];
-        way->tensor[n++] = t;
+        dir->before[n] = g->use[i];
+        dir->tensor[n++] = t;
       }
   }
-  way->start[p->n_operators] = n;
+  dir->start[p->n_operators] = n;
   return true;
 }
 
@@ -114,7 +114,7 @@ joins *joins_new(const situ_problem *p, int32_t width, arena *a) {
   for (int32_t d = 0; d < j->n_devices; d++)
     for (int32_t e = 0; e < j->n_devices; e++)
       if (p->memory_of[d] == p->memory_of[e]) j->together[d] |= (uint64_t)1 << e;
-  return direction_init(&j->way[0], p, false, a) && direction_init(&j->way[1], p, true, a) ? j : NULL;
+  return direction_init(&j->directions[0], p, false, a) && direction_init(&j->directions[1], p, true, a) ? j : NULL;
 }
 
 /* Time of tensor t from a to b, in the present direction. */
@@ -177,7 +177,7 @@ static void look_before(joins *j, int32_t v) {
 
 /* Finds the members with several edges to members and v. */
 static void find_forks(joins *j, int32_t v) {
-  const direction *after = &j->way[!j->on->backward];
+  const direction *after = &j->directions[!j->on->backward];
   j->n_forks = 0;
   for (int32_t k = 0; k < j->n_members; k++) {
     int32_t u = j->member[k], n = 0;
@@ -336,12 +336,12 @@ static int64_t chain_start(const joins *j, int32_t v, int32_t d) {
   return start;
 }
 
-static bool find_ends(joins *j, const direction *way, int64_t *end, const bool *may, budget *b) {
-  j->on = way;
+static bool find_ends(joins *j, const direction *dir, int64_t *end, const bool *may, budget *b) {
+  j->on = dir;
   j->may = may;
   j->end = end;
   for (int32_t k = 0; k < j->n; k++) {
-    int32_t v = way->backward ? j->n - 1 - k : k;
+    int32_t v = dir->backward ? j->n - 1 - k : k;
     if (k % 16 == 0 && budget_over(b)) return false;
     look_before(j, v);
     find_forks(j, v);
@@ -362,7 +362,7 @@ static bool find_ends(joins *j, const direction *way, int64_t *end, const bool *
 
 bool joins_find(joins *j, int64_t *head, int64_t *tail, const bool *may, budget *b) {
   find_like(j, may);
-  if (!find_ends(j, &j->way[0], head, may, b) || !find_ends(j, &j->way[1], tail, may, b)) return false;
+  if (!find_ends(j, &j->directions[0], head, may, b) || !find_ends(j, &j->directions[1], tail, may, b)) return false;
   /* Ends in the reversed direction include the operator itself; tails do not. */
   for (int64_t i = 0; i < (int64_t)j->n * j->n_devices; i++)
     if (tail[i] != SITU_NEVER_NS)

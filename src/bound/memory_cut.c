@@ -1,8 +1,9 @@
 /* Minimum cut, for streams with overlap none: the value is the sum of all operators and transfers.
  *
  * Let s_v be 1 where operator v is in memory a, else 0. A tensor whose producer is in a and one of whose users is not
- * costs at least out = the cheapest way from a. One whose producer is not in a and one of whose users is costs at least
- * in = the cheapest way to a. So for any f, g >= 0 of the uses i of each tensor with sum f_i <= out and sum g_i <= in
+ * costs at least out = the cheapest transfer from a. One whose producer is not in a and one of whose users is costs at
+ * least in = the cheapest transfer to a. So for any f, g >= 0 of the uses i of each tensor with sum f_i <= out and sum
+ * g_i <= in
  *
  *     its cost  >=  sum over i of f_i (s_producer - s_i) + g_i (s_i - s_producer),
  *
@@ -33,7 +34,7 @@ typedef struct cutting {
   int32_t memory;               /* a */
   int64_t *byte;                /* [memory] prices, of 2^-32 ns */
   items all;                    /* units with their times and weights */
-  int64_t *leave_ns, *enter_ns; /* [tensor] the cheapest way out of a, and into it */
+  int64_t *leave_ns, *enter_ns; /* [tensor] the cheapest transfer out of a, and into it */
   int64_t *in_a, *out_of_a;     /* [unit] its minimum cost there, prices included; FAR_NS where it cannot be */
   int64_t *shift;               /* [unit] h */
   int32_t *out_arc, *in_arc;    /* [use] */
@@ -44,7 +45,7 @@ typedef struct cutting {
   int64_t *best_byte, *best_out, *best_in;
 } cutting;
 
-/* The cheapest way of tensor t from memory a to another one, or the reverse. */
+/* The cheapest transfer of tensor t from memory a to another one, or the reverse. */
 static int64_t cheapest(const situ_problem *p, int32_t t, int32_t a, bool back) {
   int64_t least = FAR_NS; /* remains when there is no other memory */
   for (int32_t b = 0; b < p->n_memories; b++)

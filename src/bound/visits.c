@@ -93,9 +93,9 @@ static int32_t find_path(chooser *c, double by_weight, double by_transfer) {
     c->next[v] = -1;
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-        double way = c->length[g->use[i]] + by_transfer * (double)min_transfer(p, t);
-        if (way <= c->length[v]) continue;
-        c->length[v] = way;
+        double longer = c->length[g->use[i]] + by_transfer * (double)min_transfer(p, t);
+        if (longer <= c->length[v]) continue;
+        c->length[v] = longer;
         c->next[v] = g->use[i];
       }
     c->length[v] += (double)min_time(&c->v, v) + by_byte * (double)c->v.weight_bytes[v];

@@ -399,9 +399,8 @@ void branch_chain_at(branch_chain *s, const int64_t *byte, int64_t other, branch
 }
 
 /* Finds the best price of the secondary costs at the present prices of bytes. Each plan is a line in that price,
- * priced_ns
- * + other_multiplier (other_ns - limit), and the bound is the lower envelope of all lines. The intersection of a rising
- * and a falling line is tried next, until no other line is below that point. */
+ * priced_ns + other_multiplier (other_ns - limit), and the bound is the lower envelope of all lines. The intersection
+ * of a rising and a falling line is tried next, until no other line is below that point. */
 static void find_other_multiplier(branch_chain *s, budget *b, branch_chain_report *report, void *context) {
   double limit = (double)s->problem->max_other_ns;
   if (!s->problem->other) return;
@@ -444,12 +443,12 @@ static double other_excess_of(const branch_chain *s, double weights) {
 static double slowest_ns(const branch_chain *s) {
   double sum = 0;
   for (int32_t x = 0; x < s->n; x++) {
-    int64_t most = 0;
+    int64_t max = 0;
     for (int32_t k = 0; k < s->n_types; k++) {
       int64_t time = s->time_ns[(int64_t)x * s->n_types + k];
-      if (time != SITU_NEVER_NS) most = max64(most, time);
+      if (time != SITU_NEVER_NS) max = max64(max, time);
     }
-    sum += (double)most;
+    sum += (double)max;
   }
   return sum;
 }

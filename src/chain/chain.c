@@ -33,15 +33,15 @@ static bool find_main(bool *main_part, const situ_problem *p, const double *work
   bool *ahead = ARENA_ZERO(a, bool, n);
   if (!before || !length || !ahead) return false;
   for (int32_t v = 0; v < n; v++) {
-    double most = 0;
+    double max = 0;
     before[v] = -1;
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
       int32_t u = g->producer[g->in[i]];
-      if (before[v] >= 0 && length[u] <= most) continue;
-      most = length[u];
+      if (before[v] >= 0 && length[u] <= max) continue;
+      max = length[u];
       before[v] = u;
     }
-    length[v] = most + work[v] + 1; /* operators without duration count a little */
+    length[v] = max + work[v] + 1; /* operators without duration count a little */
     if (length[v] >= length[end]) end = v;
   }
   int32_t start = end;
@@ -60,15 +60,15 @@ static bool find_main(bool *main_part, const situ_problem *p, const double *work
 }
 
 /* The lowest and the highest consumer of v in the main part; n and -1 where there is none. */
-static void consumers(const situ_graph *g, const bool *main_part, int32_t v, int32_t *least, int32_t *most) {
-  *least = g->n_operators;
-  *most = -1;
+static void consumers(const situ_graph *g, const bool *main_part, int32_t v, int32_t *min, int32_t *max) {
+  *min = g->n_operators;
+  *max = -1;
   for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
       int32_t w = g->use[i];
       if (!main_part[w]) continue;
-      if (w < *least) *least = w;
-      if (w > *most) *most = w;
+      if (w < *min) *min = w;
+      if (w > *max) *max = w;
     }
 }
 
@@ -82,21 +82,21 @@ static bool cut_main(int32_t *element, const situ_graph *g, const bool *main_par
   int32_t first = 0;
   while (first < n && !main_part[first]) first++;
   for (int32_t v = n - 1; v >= 0; v--) {
-    int32_t greatest = -1;
+    int32_t max = -1;
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
-      if (main_part[g->producer[g->in[i]]] && g->producer[g->in[i]] > greatest) greatest = g->producer[g->in[i]];
+      if (main_part[g->producer[g->in[i]]] && g->producer[g->in[i]] > max) max = g->producer[g->in[i]];
     bool counts = main_part[v] && v != first;
-    min_from[v] = counts && greatest < min_from[v + 1] ? greatest : min_from[v + 1];
+    min_from[v] = counts && max < min_from[v + 1] ? max : min_from[v + 1];
   }
   for (int32_t v = 0; v < n; v++) {
     element[v] = -1;
     if (!main_part[v]) continue;
     element[v] = k;
     /* far <= v: no tensor from before v is used after it, so its producer has consumers up to v only */
-    int32_t least, most;
-    consumers(g, main_part, v, &least, &most);
-    bool cut = far <= v && min_from[v + 1] >= v && most > v;
-    if (most > far) far = most;
+    int32_t min, max;
+    consumers(g, main_part, v, &min, &max);
+    bool cut = far <= v && min_from[v + 1] >= v && max > v;
+    if (max > far) far = max;
     k += cut;
   }
   return true;
@@ -139,25 +139,25 @@ static bool refine(int32_t *element, const situ_problem *p, double grain, const 
   return true;
 }
 
-/* Joins elements that share a unit, then neighbours until at most `most` are left. Returns their number. */
-static int32_t join_elements(int32_t *element, bool *joined_some, const situ_problem *p, int32_t most,
+/* Joins elements that share a unit, then neighbours until at most `max_elements` are left. Returns their number. */
+static int32_t join_elements(int32_t *element, bool *joined_some, const situ_problem *p, int32_t max_elements,
                              const double *of_operator, arena *a) {
   const situ_graph *g = p->graph;
   int32_t n = 0;
   for (int32_t v = 0; v < g->n_operators; v++)
     if (element[v] >= n) n = element[v] + 1;
-  int32_t *held, *number;
+  int32_t *inside, *number;
   double *work;
-  if (!ARENA_ARRAYS(a, ZEROS(held, (int64_t)n + 1), ARRAY(number, n), ZEROS(work, n))) return -1;
+  if (!ARENA_ARRAYS(a, ZEROS(inside, (int64_t)n + 1), ARRAY(number, n), ZEROS(work, n))) return -1;
   for (int32_t k = 0; k < p->units.n; k++) {
-    int32_t least = n, greatest = -1;
+    int32_t min = n, max = -1;
     for (int32_t i = p->units.start[k]; i < p->units.start[k + 1]; i++) {
       int32_t e = element[p->units.member[i]];
-      if (e < least) least = e;
-      if (e > greatest) greatest = e;
+      if (e < min) min = e;
+      if (e > max) max = e;
     }
-    held[least]++; /* no boundary between least and greatest */
-    held[greatest]--;
+    inside[min]++; /* no boundary between min and max */
+    inside[max]--;
   }
   double total = 0, before = 0;
   for (int32_t v = 0; v < g->n_operators; v++) {
@@ -167,15 +167,15 @@ static int32_t join_elements(int32_t *element, bool *joined_some, const situ_pro
   int32_t open = 0, joined = 0, slice = 0;
   for (int32_t e = 0; e < n; e++) {
     number[e] = joined;
-    open += held[e];
+    open += inside[e];
     before += work[e];
-    int32_t here = n <= most ? e + 1 : (int32_t)(before / total * most);
+    int32_t here = n <= max_elements ? e + 1 : (int32_t)(before / total * max_elements);
     if (open > 0 || here == slice) continue;
     slice = here;
     joined++;
   }
   for (int32_t v = 0; v < g->n_operators; v++) element[v] = number[element[v]];
-  *joined_some = n > most;
+  *joined_some = n > max_elements;
   return n > 0 ? number[n - 1] + 1 : 0;
 }
 

@@ -267,9 +267,9 @@ static void go_through(recursion *w, int32_t id, int32_t from) {
   for (int32_t i = w->segment_start[id]; i <= w->segment_start[id + 1]; i++) {
     int32_t v = i < w->segment_start[id + 1] ? w->member[i] : p.last;
     int64_t *row = w->ready + (int64_t)v * n;
-    bool held = unit_joins(s->problem, v, p.first);
+    bool tied = unit_joins(s->problem, v, p.first);
     for (int32_t m = 0; m < n; m++)
-      row[m] = held && m != from ? SITU_NEVER_NS : sat_add(row[m], s->time_ns[(int64_t)v * n + m]);
+      row[m] = tied && m != from ? SITU_NEVER_NS : sat_add(row[m], s->time_ns[(int64_t)v * n + m]);
     if (v != p.last) send(s, w->ready, v, row, w->there, &p);
   }
   for (int32_t m = 0; m < n; m++) w->transit_ns[(int64_t)from * n + m] = w->ready[(int64_t)p.last * n + m];
@@ -285,10 +285,10 @@ static void come_back(recursion *w, int32_t id, int32_t at) {
     for (int32_t m = 0; m < n; m++) w->after[(int64_t)w->member[i] * n + m] = 0;
   for (int32_t i = w->segment_start[id + 1]; i >= w->segment_start[id]; i--) {
     int32_t v = i < w->segment_start[id + 1] ? w->member[i] : p.last;
-    bool held = v == p.last || unit_joins(s->problem, v, p.first) || unit_joins(s->problem, v, p.last);
+    bool tied = v == p.last || unit_joins(s->problem, v, p.first) || unit_joins(s->problem, v, p.last);
     for (int32_t m = 0; m < n; m++) {
       int64_t later = v == p.last ? 0 : w->after[(int64_t)v * n + m];
-      w->here[m] = held && m != at ? SITU_NEVER_NS : sat_add(later, s->time_ns[(int64_t)v * n + m]);
+      w->here[m] = tied && m != at ? SITU_NEVER_NS : sat_add(later, s->time_ns[(int64_t)v * n + m]);
     }
     send_back(s, w->after, v, w->here, w->there, &p);
   }
@@ -312,9 +312,9 @@ static int32_t find_partings(recursion *w, int32_t id, int32_t m) {
   for (int32_t i = w->segment_start[id]; i < w->segment_start[id + 1]; i++) {
     int32_t v = w->member[i];
     if (w->carried[v] == 0) continue;
-    bool held = unit_joins(problem, v, p.first) || unit_joins(problem, v, p.last);
+    bool tied = unit_joins(problem, v, p.first) || unit_joins(problem, v, p.last);
     int64_t least = SITU_NEVER_NS;
-    for (int32_t other = 0; other < n && !held; other++)
+    for (int32_t other = 0; other < n && !tied; other++)
       if (other != m) least = min64(least, sat_add(w->ready[(int64_t)v * n + other], w->after[(int64_t)v * n + other]));
     w->partings[found++] = (parting){max64(least, w->transit_ns[(int64_t)m * n + m]), w->carried[v]};
   }

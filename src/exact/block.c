@@ -75,7 +75,7 @@ static bool make_arrays(block *b, arena *a) {
                       ZEROS(b->before, b->n), ZEROS(b->rest, (int64_t)b->n * BLOCK_PRICES),
                       ZEROS(b->in_start, b->n + 1), ZEROS(b->out_start, b->n + 1), ARRAY(b->out, b->n_tensors),
                       ARRAY(b->tensor_of, b->n_tensors), ARRAY(b->source, b->n_tensors),
-                      ARRAY(b->real_tensor, b->n_tensors), ZEROS(b->way_ns, b->n_tensors * m * m),
+                      ARRAY(b->real_tensor, b->n_tensors), ZEROS(b->transfer_ns, b->n_tensors * m * m),
                       ARRAY(b->users, b->n_tensors), ARRAY(b->leaves, b->n_tensors));
 }
 
@@ -84,7 +84,8 @@ static void fill_ways(block *b, int32_t j) {
   int32_t n = p->n_memories, t = b->real_tensor[j];
   for (int32_t m = 0; m < n && t >= 0; m++)
     for (int32_t w = 0; w < n; w++)
-      if (m != w) b->way_ns[((int64_t)j * n + m) * n + w] = capped(p->transfer_ns[t][p->costs->pair_kind[m * n + w]]);
+      if (m != w)
+        b->transfer_ns[((int64_t)j * n + m) * n + w] = capped(p->transfer_ns[t][p->costs->pair_kind[m * n + w]]);
 }
 
 static void fill_operators(const taking *s) {
@@ -142,8 +143,8 @@ bool block_take(block *out, bool *fits, const block_machine *m, const thin_graph
     out->leaves[j] = leaves;
     out->tensor_of[j] = t;
     out->real_tensor[j] = g->tensor_of[t];
-    if (g->way_ns[t])
-      memcpy(out->way_ns + (int64_t)j * m->n_memories * m->n_memories, g->way_ns[t],
+    if (g->transfer_ns[t])
+      memcpy(out->transfer_ns + (int64_t)j * m->n_memories * m->n_memories, g->transfer_ns[t],
              sizeof(int64_t) * (size_t)m->n_memories * (size_t)m->n_memories);
     else
       fill_ways(out, j);
@@ -170,11 +171,11 @@ bool block_take(block *out, bool *fits, const block_machine *m, const thin_graph
 /* The minimum time from when a tensor is in memory m to the end of everything, through its user i. */
 static int64_t way_through(const block *b, int32_t j, int32_t m, int32_t i) {
   const block_machine *machine = b->machine;
-  const int64_t *way = b->way_ns + ((int64_t)j * machine->n_memories + m) * machine->n_memories;
+  const int64_t *row = b->transfer_ns + ((int64_t)j * machine->n_memories + m) * machine->n_memories;
   int64_t least = BLOCK_FAR_NS;
   for (int32_t e = 0; e < machine->n_devices; e++) {
     int64_t at = (int64_t)i * machine->n_devices + e;
-    int64_t there = plus(way[machine->problem->memory_of[e]], plus(b->time_ns[at], b->tail_ns[at]));
+    int64_t there = plus(row[machine->problem->memory_of[e]], plus(b->time_ns[at], b->tail_ns[at]));
     least = min64(least, there);
   }
   return least;
@@ -187,7 +188,7 @@ static int64_t way_through_all(const block *b, int32_t j, int32_t m) {
   return longest;
 }
 
-/* Raises tail_ns, which so far covers what comes after the block, by the ways through the block. */
+/* Raises tail_ns, which so far covers what comes after the block, by the paths through the block. */
 static void add_ways_through(block *b) {
   const block_machine *m = b->machine;
   for (int32_t i = b->n - 1; i >= 0; i--)

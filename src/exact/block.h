@@ -40,7 +40,7 @@ typedef struct block {
   int32_t *real_tensor;          /* [n_tensors] of the problem, or -1 */
   int32_t *source;               /* [n_tensors] producer in the thin graph */
   int64_t *time_ns, *tail_ns;    /* [n * devices], BLOCK_FAR_NS where not allowed; tails by block_set_tails */
-  int64_t *way_ns;               /* [tensor][from memory][to memory] */
+  int64_t *transfer_ns;          /* [tensor][from memory][to memory] */
   uint64_t *users;               /* [n_tensors] in the block */
   bool *leaves;                  /* [n_tensors] also used after the block */
   uint64_t *before;              /* [n] producers in the block */

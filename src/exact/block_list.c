@@ -78,7 +78,7 @@ static size_t write_bytes(uint8_t *at, const block *b, const int64_t *end_ns, bo
 #define PUT(from, count) (put(&at, (from), sizeof *(from) * (size_t)(count)), n += sizeof *(from) * (size_t)(count))
   PUT(head, 5);
   PUT(b->time_ns, b->n * d);
-  PUT(b->way_ns, b->n_tensors * m * m);
+  PUT(b->transfer_ns, b->n_tensors * m * m);
   PUT(b->users, b->n_tensors);
   PUT(b->before, b->n);
   PUT(b->out_start, b->n + 1);
@@ -120,7 +120,7 @@ static void start_at(block_front *start, const block *b, int32_t a, int64_t *vec
   int64_t *there = vector + m->n_devices;
   for (int32_t j = 0; j < b->n_entry; j++)
     for (int32_t w = 0; w < n; w++)
-      there[j * n + w] = a >= 0 && b->source[j] == b->first - 1 ? b->way_ns[((int64_t)j * n + from) * n + w] : 0;
+      there[j * n + w] = a >= 0 && b->source[j] == b->first - 1 ? b->transfer_ns[((int64_t)j * n + from) * n + w] : 0;
   start->n = 1;
   start->n_tensors = b->n_entry;
   start->vectors = vector;
@@ -251,9 +251,9 @@ static bool certify_deleted(certificate *proof, const thin_graph *g, arena *a) {
   return deleted;
 }
 
-/* Limits each claim to what the ways through the block and the claims of the next cut add up to. A value that was found
- * ignores devices that had been ruled out. Where the next claim is below the rest that the search assumed, the chains
- * through the block replace its value. */
+/* Limits each claim to what the paths through the block and the claims of the next cut add up to. A value that was
+ * found ignores devices that had been ruled out. Where the next claim is below the rest that the search assumed, the
+ * chains through the block replace its value. */
 static bool limit_claims(int64_t *claims, const block_list *c, int32_t k, const int64_t *rest_ns, arena *scratch) {
   int32_t n = c->machine->n_devices;
   const int64_t *next = claims + (int64_t)(k + 1) * n, *counted = rest_ns + (int64_t)(k + 1) * n;

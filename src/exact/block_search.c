@@ -361,8 +361,8 @@ static int64_t links_carry(const block_run *s, int64_t *channel, int32_t j, int3
   const situ_platform *q = p->platform;
   int32_t t = s->b->real_tensor[j];
   const int32_t *route = q->route_start + (int64_t)m * s->n_memories + w;
-  if (s->b->way_ns[((int64_t)j * s->n_memories + m) * s->n_memories + w] >= BLOCK_FAR_NS) return BLOCK_FAR_NS;
-  if (t < 0) return time + s->b->way_ns[((int64_t)j * s->n_memories + m) * s->n_memories + w];
+  if (s->b->transfer_ns[((int64_t)j * s->n_memories + m) * s->n_memories + w] >= BLOCK_FAR_NS) return BLOCK_FAR_NS;
+  if (t < 0) return time + s->b->transfer_ns[((int64_t)j * s->n_memories + m) * s->n_memories + w];
   for (int32_t i = route[0]; i < route[1]; i++) {
     int32_t link = q->route_link[i];
     int64_t hop = p->transfer_ns[t][p->costs->link_kind[link]];
@@ -435,8 +435,8 @@ static void pass_on(block_run *s, const bucket *to, const int32_t *map, const in
       memcpy(there, before + (int64_t)map[j] * n, (size_t)n * sizeof(int64_t));
       continue;
     }
-    const int64_t *way = s->b->way_ns + ((int64_t)(-1 - map[j]) * n + m) * n;
-    for (int32_t w = 0; w < n; w++) there[w] = min64(finish + way[w], BLOCK_FAR_NS);
+    const int64_t *row = s->b->transfer_ns + ((int64_t)(-1 - map[j]) * n + m) * n;
+    for (int32_t w = 0; w < n; w++) there[w] = min64(finish + row[w], BLOCK_FAR_NS);
   }
 }
 

@@ -152,7 +152,7 @@ static bool raise_price(call_price *c, budget *b) {
   return call_price_solve(c, b);
 }
 
-/* Raises the toll likewise. The bound rises as long as its shortest way has more calls than are allowed. */
+/* Raises the toll likewise. The bound rises as long as its shortest path has more calls than are allowed. */
 static bool raise_toll(call_price *c, budget *b) {
   int32_t limit = c->lattice->graph->all_calls;
   int64_t best_ns = c->lower_ns, best = 0, low = 0, high = MOST_TOLL, step = best_ns / FIRST_TOLL * CALL_PARTS + 1;

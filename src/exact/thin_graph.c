@@ -10,7 +10,7 @@
 static bool make(thin_graph *g, const situ_problem *p, int32_t n, int64_t n_tensors, int64_t n_uses, arena *a) {
   *g = (thin_graph){.problem = p, .n = n};
   if (!ARENA_ARRAYS(a, ARRAY(g->operator_of, n), ARRAY(g->tensor_of, n_tensors), ARRAY(g->producer, n_tensors),
-                    ZEROS(g->way_ns, n_tensors), ARRAY(g->use_start, n_tensors + 1), ARRAY(g->use, n_uses)))
+                    ZEROS(g->transfer_ns, n_tensors), ARRAY(g->use_start, n_tensors + 1), ARRAY(g->use, n_uses)))
     return false;
   g->use_start[0] = 0;
   return true;
@@ -77,18 +77,18 @@ static bool find_bypasses(bit_rows *after, const thin_graph *g, const bool *dele
 }
 
 /* Ways from a kept operator v through deleted ones. */
-typedef struct ways {
+typedef struct paths {
   const thin_graph *g;
   const bool *deleted;
   int32_t n_memories;
   int32_t *first_tensor; /* [n + 1] */
   int64_t *ready_ns;     /* [n * memories] of deleted operators */
   bool *reached;         /* [n] */
-  int64_t **found;       /* [n] the matrix to kept operator x, NULL: no way */
-} ways;
+  int64_t **found;       /* [n] the matrix to kept operator x, NULL: no path */
+} paths;
 
-static bool ways_make(ways *w, const thin_graph *g, const bool *deleted, arena *a) {
-  *w = (ways){.g = g, .deleted = deleted, .n_memories = g->problem->n_memories};
+static bool paths_make(paths *w, const thin_graph *g, const bool *deleted, arena *a) {
+  *w = (paths){.g = g, .deleted = deleted, .n_memories = g->problem->n_memories};
   if (!ARENA_ARRAYS(a, ZEROS(w->first_tensor, g->n + 1), ZEROS(w->ready_ns, (int64_t)g->n * w->n_memories),
                     ZEROS(w->reached, g->n), ZEROS(w->found, g->n)))
     return false;
@@ -108,7 +108,7 @@ static int64_t min_time(const situ_problem *p, int32_t v, int32_t m) {
 
 /* Passes on the tensors of operator y, which ends at finish[memory]. `from` is the memory of v; y is not v when
  * `over`. */
-static void ways_push(ways *w, int32_t y, const int64_t *finish, int32_t from, bool over) {
+static void paths_push(paths *w, int32_t y, const int64_t *finish, int32_t from, bool over) {
   const thin_graph *g = w->g;
   const situ_problem *p = g->problem;
   int32_t n = w->n_memories;
@@ -116,9 +116,9 @@ static void ways_push(ways *w, int32_t y, const int64_t *finish, int32_t from, b
     for (int32_t m = 0; m < n; m++) {
       int64_t there = THIN_FAR_NS;
       for (int32_t k = 0; k < n; k++) {
-        int64_t way =
-            g->way_ns[t] ? g->way_ns[t][k * n + m] : p->transfer_ns[g->tensor_of[t]][p->costs->pair_kind[k * n + m]];
-        there = min64(there, finish[k] + min64(way, THIN_FAR_NS));
+        int64_t time = g->transfer_ns[t] ? g->transfer_ns[t][k * n + m]
+                                         : p->transfer_ns[g->tensor_of[t]][p->costs->pair_kind[k * n + m]];
+        there = min64(there, finish[k] + min64(time, THIN_FAR_NS));
       }
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
         int32_t x = g->use[i];
@@ -132,12 +132,12 @@ static void ways_push(ways *w, int32_t y, const int64_t *finish, int32_t from, b
 }
 
 /* Fills found[x] for all x that v reaches through deleted operators, of which `last` is the highest. */
-static void ways_from(ways *w, int32_t v, int64_t *finish) {
+static void paths_from(paths *w, int32_t v, int64_t *finish) {
   const thin_graph *g = w->g;
   int32_t n = w->n_memories;
   for (int32_t from = 0; from < n; from++) {
     for (int32_t m = 0; m < n; m++) finish[m] = m == from ? 0 : THIN_FAR_NS;
-    ways_push(w, v, finish, from, false);
+    paths_push(w, v, finish, from, false);
     for (int32_t y = v + 1; y < g->n; y++) {
       if (!w->reached[y]) continue;
       for (int32_t m = 0; m < n; m++) {
@@ -146,17 +146,17 @@ static void ways_from(ways *w, int32_t v, int64_t *finish) {
         *ready = 0;
       }
       w->reached[y] = false;
-      ways_push(w, y, finish, from, true);
+      paths_push(w, y, finish, from, true);
     }
   }
 }
 
 bool thin_delete(thin_graph *out, const thin_graph *from, const bool *deleted, arena *a) {
   bit_rows after;
-  ways w;
+  paths w;
   int32_t n_memories = from->problem->n_memories, *number = ARENA_NEW(a, int32_t, from->n);
   int64_t *finish = ARENA_NEW(a, int64_t, n_memories), pairs = 0;
-  if (!number || !finish || !find_bypasses(&after, from, deleted, a) || !ways_make(&w, from, deleted, a)) return false;
+  if (!number || !finish || !find_bypasses(&after, from, deleted, a) || !paths_make(&w, from, deleted, a)) return false;
   for (int64_t i = 0; i < (int64_t)from->n * after.words; i++) pairs += __builtin_popcountll(after.bits[i]);
   if (!make(out, from->problem, from->n, from->n_tensors + pairs, from->use_start[from->n_tensors] + pairs, a))
     return false;
@@ -171,18 +171,18 @@ bool thin_delete(thin_graph *out, const thin_graph *from, const bool *deleted, a
       int64_t end = out->use_start[out->n_tensors];
       for (int64_t i = from->use_start[t]; i < from->use_start[t + 1]; i++)
         if (!deleted[from->use[i]]) out->use[end++] = number[from->use[i]];
-      out->way_ns[out->n_tensors] = from->way_ns[t];
+      out->transfer_ns[out->n_tensors] = from->transfer_ns[t];
       close_tensor(out, from->tensor_of[t], number[v], end);
     }
     for (int32_t x = v + 1; x < from->n; x++)
       if (bit_rows_has(&after, v, x) && !(w.found[x] = ARENA_ZERO(a, int64_t, (int64_t)n_memories * n_memories)))
         return false;
-    ways_from(&w, v, finish);
+    paths_from(&w, v, finish);
     for (int32_t x = v + 1; x < from->n; x++) {
       if (!bit_rows_has(&after, v, x)) continue;
       int64_t end = out->use_start[out->n_tensors];
       out->use[end] = number[x];
-      out->way_ns[out->n_tensors] = w.found[x];
+      out->transfer_ns[out->n_tensors] = w.found[x];
       close_tensor(out, -1, number[v], end + 1);
     }
   }
@@ -323,7 +323,7 @@ const char *thin_check(const thin_graph *g) {
     EXPECT(n > 0 && contracts_rise(g->use + first, n), "a tensor has users, which ascend");
     EXPECT(g->use[first] > g->producer[t], "nodes are numbered in a topological order");
     EXPECT(t == 0 || g->producer[t - 1] <= g->producer[t], "tensors go by producer");
-    EXPECT((g->tensor_of[t] < 0) == (g->way_ns[t] != NULL), "a way over deleted operators is no tensor");
+    EXPECT((g->tensor_of[t] < 0) == (g->transfer_ns[t] != NULL), "a path over deleted operators is no tensor");
   }
   return NULL;
 }

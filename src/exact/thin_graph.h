@@ -14,12 +14,12 @@
 typedef struct thin_graph {
   const situ_problem *problem;
   int32_t n, n_tensors;
-  int32_t *operator_of; /* [n] ascending, so that numbers are topological here too */
-  int32_t *tensor_of;   /* [n_tensors] in order of producers; -1: a path over deleted operators */
-  int64_t **way_ns;     /* [n_tensors] for such a path [from memory * memories + to memory], THIN_FAR_NS: none; else
-                           NULL */
-  int32_t *producer;    /* [n_tensors] 0 .. n-1 */
-  int64_t *use_start;   /* users of tensor t: use[use_start[t] .. use_start[t+1]), ascending; never none */
+  int32_t *operator_of;  /* [n] ascending, so that numbers are topological here too */
+  int32_t *tensor_of;    /* [n_tensors] in order of producers; -1: a path over deleted operators */
+  int64_t **transfer_ns; /* [n_tensors] for such a path [from memory * memories + to memory], THIN_FAR_NS: none; else
+                       NULL */
+  int32_t *producer;     /* [n_tensors] 0 .. n-1 */
+  int64_t *use_start;    /* users of tensor t: use[use_start[t] .. use_start[t+1]), ascending; never none */
   int32_t *use;
 } thin_graph;
 

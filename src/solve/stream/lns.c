@@ -82,7 +82,7 @@ static void free_groups(const lns *x, block *b) {
     bool inside = k >= 0;
     for (uint64_t users = b->users[j]; users; users &= users - 1)
       inside &= group[b->operator_of[__builtin_ctzll(users)]] == k;
-    if (inside) memset(b->way_ns + (int64_t)j * cells, 0, (size_t)cells * sizeof *b->way_ns);
+    if (inside) memset(b->transfer_ns + (int64_t)j * cells, 0, (size_t)cells * sizeof *b->transfer_ns);
   }
 }
 
@@ -101,7 +101,7 @@ static void start_vector(const lns *x, const block *b, int64_t *vector, block_co
   for (int32_t j = 0; j < b->n_entry; j++) {
     int32_t u = x->now.where.order[b->source[j]], m = p->memory_of[x->now.where.device[u]], t = b->real_tensor[j];
     for (int32_t w = 0; w < n; w++)
-      there[j * n + w] = min64(x->now.finish_ns[u] + b->way_ns[((int64_t)j * n + m) * n + w], BLOCK_FAR_NS);
+      there[j * n + w] = min64(x->now.finish_ns[u] + b->transfer_ns[((int64_t)j * n + m) * n + w], BLOCK_FAR_NS);
     if (!copies || j >= MAX_COPIES || (j + 1) * n > 64) continue;
     copies->home |= (uint64_t)m << (4 * j);
     copies->there |= (uint64_t)1 << (j * n + m);

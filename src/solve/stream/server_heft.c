@@ -71,10 +71,10 @@ static bool runs_there(const spreading *s, const server_type *t, int32_t v) {
 }
 
 /* A list schedule in which operators stay in their servers. False where the budget or memory ended first. */
-static bool schedule(spreading *s, rank_weight way) {
+static bool schedule(spreading *s, rank_weight weight) {
   arena_mark mark = arena_get_mark(s->run->arena);
   rank_costs costs;
-  bool going = rank_costs_find(&costs, s->run->arena, s->problem, way);
+  bool going = rank_costs_find(&costs, s->run->arena, s->problem, weight);
   if (going) rank_upward(s->rank, s->problem, &costs);
   arena_release(s->run->arena, mark);
   partial_clear(&s->partial);
@@ -105,7 +105,7 @@ static bool time_server(spreading *s, int32_t k) {
   return true;
 }
 
-/* Finds the best split for servers filled to that fraction, and offers a plan for each way of ranking. False without
+/* Finds the best split for servers filled to that fraction, and offers a plan for each kind of rank. False without
  * memory or budget. */
 static bool offer(spreading *s, chain_dp *t, double fill, int64_t max_peak) {
   const situ_problem *p = s->problem;
@@ -128,8 +128,8 @@ static bool offer(spreading *s, chain_dp *t, double fill, int64_t max_peak) {
   if (!chain_dp_expand(t, best, device_of, slot_of)) return false;
   for (int32_t v = 0; v < p->n_operators; v++)
     s->only_server[v] = p->pin[v] >= 0 ? -1 : p->platform->devices[device_of[c->element[v]]].server;
-  for (int32_t way = 0; way < N_RANK_WEIGHTS && !solve_done(s->run); way++) {
-    if (!schedule(s, (rank_weight)way)) return false;
+  for (int32_t k = 0; k < N_RANK_WEIGHTS && !solve_done(s->run); k++) {
+    if (!schedule(s, (rank_weight)k)) return false;
     list_offer(s->run, &s->partial);
   }
   return true;

@@ -120,15 +120,15 @@ static double wait_before(const layering *s, int32_t k) { return s->layers[k].st
  * devices hold more. Returns whether there are enough slices. */
 static bool fill_slices(layering *s, int32_t first, int32_t end, int32_t n, int32_t n_slices, double max) {
   int32_t slice = 0;
-  double held = 0;
+  double load = 0;
   for (int32_t k = first; k < end; k++) {
     double work = s->layers[k].work;
-    while (slice < n_slices && held + work > max * s->on.speed[s->on.sequence[slice % n]]) {
+    while (slice < n_slices && load + work > max * s->on.speed[s->on.sequence[slice % n]]) {
       slice++;
-      held = 0;
+      load = 0;
     }
     if (slice == n_slices) return false;
-    held += work;
+    load += work;
     s->next[k] = slice % n;
   }
   return true;

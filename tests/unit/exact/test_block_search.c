@@ -383,7 +383,7 @@ static int64_t time_over_links(const thin_graph *g, const int32_t *device, const
       if (!used) continue;
       int32_t m = home[t];
       int64_t *there = &there_ns[t][w], now = there_ns[t][m];
-      if (*there < 0 && g->way_ns[t]) *there = now + g->way_ns[t][m * p->n_memories + w];
+      if (*there < 0 && g->transfer_ns[t]) *there = now + g->transfer_ns[t][m * p->n_memories + w];
       const int32_t *hop = q->route_start + (int64_t)m * p->n_memories + w;
       for (int32_t i = hop[0]; i < hop[1] && *there < 0; i++) {
         int64_t takes = p->transfer_ns[g->tensor_of[t]][p->costs->link_kind[q->route_link[i]]];
@@ -463,7 +463,7 @@ static void what_a_search_with_links_says_is_what_its_schedule_takes(void **stat
       if (takes != found.value_ns)
         fail_msg("seed %d: the search says %lld, its schedule takes %lld", (int)seed, (long long)found.value_ns,
                  (long long)takes);
-      for (int32_t t = 0; t < thin.n_tensors; t++) n_ways += thin.way_ns[t] != NULL;
+      for (int32_t t = 0; t < thin.n_tensors; t++) n_ways += thin.transfer_ns[t] != NULL;
       limits.links = false;
       assert_true(block_search(&found, NULL, &b,
                                &(block_front){.n = 1, .vectors = zeros, .step = &none, .bound_ns = zeros}, &limits,
@@ -507,10 +507,10 @@ static void a_second_deletion_keeps_the_ways_of_the_first(void **state) {
   assert_int_equal(twice.n, 8);
   int32_t found = 0;
   for (int32_t t = 0; t < twice.n_tensors; t++) {
-    if (l.graph->source_id[twice.operator_of[twice.producer[t]]] != 3 || !twice.way_ns[t]) continue;
+    if (l.graph->source_id[twice.operator_of[twice.producer[t]]] != 3 || !twice.transfer_ns[t]) continue;
     found++;
-    assert_int_equal(twice.way_ns[t][0 * 3 + 0], 7);       /* all on the first device */
-    assert_int_equal(twice.way_ns[t][1 * 3 + 2], 15 + 17); /* task 7 on the second, then over */
+    assert_int_equal(twice.transfer_ns[t][0 * 3 + 0], 7);       /* all on the first device */
+    assert_int_equal(twice.transfer_ns[t][1 * 3 + 2], 15 + 17); /* task 7 on the second, then over */
   }
   assert_int_equal(found, 1);
   arena_free(a);

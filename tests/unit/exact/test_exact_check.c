@@ -34,7 +34,7 @@ static void a_broken_thin_graph_is_named(void **state) {
   BREAKS(thin_check(&g), use[0], use[1], "which ascend");
   BREAKS(thin_check(&g), use[0], g.producer[t], "topological");
   BREAKS(thin_check(&g), g.producer[0], g.producer[1] + 1, "");
-  BREAKS(thin_check(&g), g.way_ns[0], ways, "is no tensor");
+  BREAKS(thin_check(&g), g.transfer_ns[0], ways, "is no tensor");
   arena_free(a);
   lab_free(&l);
 }

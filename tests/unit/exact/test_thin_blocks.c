@@ -90,13 +90,13 @@ static void hold_ways(const thin_graph *g, const bool *deleted) {
   const situ_problem *p = g->problem;
   int32_t n_ways = 0, expected = 0;
   for (int32_t t = 0; t < g->n_tensors; t++) {
-    if (!g->way_ns[t]) continue;
+    if (!g->transfer_ns[t]) continue;
     int32_t v = g->operator_of[g->producer[t]], x = g->operator_of[g->use[g->use_start[t]]];
     n_ways++;
     assert_int_equal(g->use_start[t + 1] - g->use_start[t], 1);
     for (int32_t m = 0; m < p->n_memories; m++)
       for (int32_t w = 0; w < p->n_memories; w++)
-        assert_int_equal(g->way_ns[t][m * p->n_memories + w], way_to(p, deleted, v, m, x, w, true));
+        assert_int_equal(g->transfer_ns[t][m * p->n_memories + w], way_to(p, deleted, v, m, x, w, true));
   }
   for (int32_t x = 0; x < p->n_operators; x++)
     for (int32_t v = 0; v < p->n_operators && !deleted[x]; v++) {
@@ -137,7 +137,8 @@ static int64_t over_tensor(const block *b, const thin_graph *g, const int64_t *b
     if (g->use[i] < b->first || g->use[i] >= b->first + b->n) continue;
     for (int32_t e = 0; e < p->n_devices; e++) {
       int32_t w = p->memory_of[e];
-      int64_t way = g->way_ns[t] ? g->way_ns[t][m * p->n_memories + w] : transfer_of(p, g->tensor_of[t], m, w);
+      int64_t way =
+          g->transfer_ns[t] ? g->transfer_ns[t][m * p->n_memories + w] : transfer_of(p, g->tensor_of[t], m, w);
       int64_t time = time_of(p, g->operator_of[g->use[i]], e);
       if (time < THIN_FAR_NS && way < THIN_FAR_NS)
         least = least_of(least, way + time + tail_of(b, g, behind_ns, g->use[i], e));

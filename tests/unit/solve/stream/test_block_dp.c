@@ -203,9 +203,9 @@ static void a_deleted_operator_still_takes_its_time_on_the_way(void **state) {
   assert_int_equal(g.n, 9);
   const int64_t *way = NULL;
   for (int32_t t = 0; t < g.n_tensors; t++) {
-    if (!g.way_ns[t]) continue;
+    if (!g.transfer_ns[t]) continue;
     assert_null(way); /* there is one */
-    way = g.way_ns[t];
+    way = g.transfer_ns[t];
     assert_int_equal(l.graph->source_id[g.operator_of[g.producer[t]]], 3);
     assert_int_equal(l.graph->source_id[g.operator_of[g.use[g.use_start[t]]]], 10);
   }
