@@ -13,10 +13,10 @@
  *                  + sum over other units of min over d of y_m(d) w  -  sum over m of y_m cap_m.
  *
  * With overlap none the value is the sum of all operators and transfers, so units count with all their operators, those
- * off the chain too; A limit on what plans take by secondary costs then has a price z as well: times and transfers become
- * time + z other, and z times the limit is subtracted. The minimum is a dynamic program along the chain, O(elements *
- * devices^2). The right side is concave in y; prices move along its subgradient, what the plan of the program holds too
- * much of each memory. Equal devices have one price. docs/theory/chain.md. */
+ * off the chain too; A limit on what plans take by secondary costs then has a price z as well: times and transfers
+ * become time + z other, and z times the limit is subtracted. The minimum is a dynamic program along the chain,
+ * O(elements * devices^2). The right side is concave in y; prices move along its subgradient, what the plan of the
+ * program holds too much of each memory. Equal devices have one price. docs/theory/chain.md. */
 #include <string.h>
 
 #include "base/fail.h"

@@ -4,9 +4,9 @@
  * The units, each divided into its forward operators and the rest, form a graph. In every biconnected component of that
  * graph, taken as undirected, the units of all nodes with an outgoing edge within the component become one class: of a
  * fork, its branches and their join, all but the join. Then a linear order of these classes is split optimally
- * (order_split.h, which also says why it is no call of chain_dp). Branches off the chain leave the order open, so two depth-first orders are tried, one from each end.
- * The published code drops the edges of some nodes, given by number, in two of its models; here no model is special.
- * docs/theory/baselines/pipedream.md says where that shows. */
+ * (order_split.h, which also says why it is no call of chain_dp). Branches off the chain leave the order open, so two
+ * depth-first orders are tried, one from each end. The published code drops the edges of some nodes, given by number,
+ * in two of its models; here no model is special. docs/theory/baselines/pipedream.md says where that shows. */
 #include "base/disjoint.h"
 #include "base/fail.h"
 #include "solve/pipeline/order_split.h"
