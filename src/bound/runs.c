@@ -62,19 +62,6 @@ static bool find_groups(runs *s) {
   return s->n_groups > 0;
 }
 
-static bool sort_classes(runs *s, arena *a) {
-  const constraint_graph *f = &s->classes.forward;
-  int32_t *waits = ARENA_ZERO(a, int32_t, f->n), n = 0;
-  if (!waits) return false;
-  for (int32_t i = 0; i < f->start[f->n]; i++) waits[f->to[i]]++;
-  for (int32_t k = 0; k < f->n; k++)
-    if (waits[k] == 0) s->order[n++] = k;
-  for (int32_t done = 0; done < n; done++)
-    for (int32_t i = f->start[s->order[done]]; i < f->start[s->order[done] + 1]; i++)
-      if (--waits[f->to[i]] == 0) s->order[n++] = f->to[i];
-  return true;
-}
-
 static int64_t min_ns(const runs *s, int32_t k) {
   int64_t least = SITU_NEVER_NS;
   for (int32_t x = 0; x < s->n_groups; x++) least = min64(least, chain_time_ns(&s->each, s->first[x], k, k + 1));
@@ -237,7 +224,7 @@ static situ_status runs_compute(int64_t *lower_ns, certificate *proof, const sit
   if (!contract(&s.classes, p, true, scratch) || !runs_init(&s, scratch) ||
       !chain_sum(&s.each, p, s.classes.class_of, s.classes.n_classes, scratch))
     return fail_no_memory(error);
-  if (!sort_classes(&s, scratch) || !find_path(&s, scratch) ||
+  if (constraint_graph_order(s.order, &s.classes.forward, scratch) < 0 || !find_path(&s, scratch) ||
       !ARENA_ARRAYS(scratch, ARRAY(beside, s.n_path + 1), ARRAY(best, s.n_path)))
     return fail_no_memory(error);
   if ((double)s.n_states * s.n_groups * 64 > MOST_WORK) return SITU_STATUS_OK;

@@ -49,6 +49,18 @@ bool constraint_graph_reverse(constraint_graph *back, const constraint_graph *f,
   return csr_transpose(&back->start, &back->to, f->start, f->to, f->n, f->n, a);
 }
 
+int32_t constraint_graph_order(int32_t *order, const constraint_graph *f, arena *scratch) {
+  int32_t *waiting = ARENA_ZERO(scratch, int32_t, f->n), n = 0;
+  if (!waiting) return -1;
+  for (int32_t i = 0; i < f->start[f->n]; i++) waiting[f->to[i]]++;
+  for (int32_t k = 0; k < f->n; k++)
+    if (waiting[k] == 0) order[n++] = k;
+  for (int32_t done = 0; done < n; done++)
+    for (int32_t i = f->start[order[done]]; i < f->start[order[done] + 1]; i++)
+      if (--waiting[f->to[i]] == 0) order[n++] = f->to[i];
+  return n;
+}
+
 /* ---- classes ---- */
 
 /* F between the classes of class_of, without self edges and duplicates. */

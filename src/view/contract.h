@@ -24,6 +24,10 @@ bool constraint_graph_find(constraint_graph *out, const situ_problem *problem, a
 /* The same edges reversed: predecessors, ascending. False without memory. */
 bool constraint_graph_reverse(constraint_graph *out, const constraint_graph *f, arena *a);
 
+/* A topological order of F, breadth first from the lowest numbers. Returns how many are in it, fewer where F has
+ * cycles; -1 without memory. */
+int32_t constraint_graph_order(int32_t *order, const constraint_graph *f, arena *scratch);
+
 /* Classes, numbered in order of their first operator, and F between them: acyclic once fused, no edge twice. */
 typedef struct contraction {
   int32_t n_classes;

@@ -42,17 +42,11 @@ typedef struct chain_search {
 
 static bool order_classes(chain_search *s, arena *a) {
   const constraint_graph *f = &s->classes.forward;
-  int32_t *left, n = 0;
-  if (!ARENA_ARRAYS(a, ARRAY(s->class_at, f->n), ZEROS(s->waiting, f->n), ZEROS(left, f->n)) ||
+  if (!ARENA_ARRAYS(a, ARRAY(s->class_at, f->n), ARRAY(s->waiting, f->n)) ||
       !constraint_graph_reverse(&s->before, f, a))
     return false;
-  for (int32_t i = 0; i < f->start[f->n]; i++) left[f->to[i]] = ++s->waiting[f->to[i]];
-  for (int32_t c = 0; c < f->n; c++)
-    if (left[c] == 0) s->class_at[n++] = c;
-  for (int32_t k = 0; k < n; k++)
-    for (int32_t i = f->start[s->class_at[k]]; i < f->start[s->class_at[k] + 1]; i++)
-      if (--left[f->to[i]] == 0) s->class_at[n++] = f->to[i];
-  return n == f->n;
+  for (int32_t c = 0; c < f->n; c++) s->waiting[c] = s->before.start[c + 1] - s->before.start[c];
+  return constraint_graph_order(s->class_at, f, a) == f->n;
 }
 
 /* Time of a class on a device in all phases; SITU_NEVER_NS where it is not allowed. */

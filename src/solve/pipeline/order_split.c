@@ -4,8 +4,8 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "chain/chain.h"
 #include "view/equal_devices.h"
-#include "view/footprint.h"
 
 enum {
   MAX_SLICES = 4096, /* possible cuts of an order; longer ones have several classes in a slice */
@@ -53,7 +53,7 @@ struct order_split {
   int32_t *slice_start; /* [slice] into order */
   int64_t *best_ns;     /* [slice * n_states + state], before slice */
   choice *choices;      /* likewise */
-  segment part;
+  segment grown;
   int32_t *left, *class_device, *device;
   int64_t work;
 };
@@ -62,20 +62,18 @@ struct order_split {
 
 static bool weigh_classes(order_split *l) {
   const situ_problem *p = l->problem;
-  const situ_graph *g = p->graph;
   const contraction *c = l->classes;
-  l->weights = ARENA_ZERO(l->run->arena, weight, c->n_classes);
-  l->time_ns = ARENA_ZERO(l->run->arena, int64_t, (int64_t)c->n_classes * l->n_types);
-  if (!l->weights || !l->time_ns) return false;
-  for (int32_t v = 0; v < g->n_operators; v++) {
-    weight *w = &l->weights[c->class_of[v]];
-    w->held_bytes = sat_add(w->held_bytes, footprint_held_bytes(p, v));
-    w->running_bytes = max64(w->running_bytes, footprint_running_bytes(p, v));
-    for (int32_t k = 0; k < l->n_types; k++) {
-      int32_t d = l->types[k].devices[0];
-      int64_t *sum = &l->time_ns[(int64_t)c->class_of[v] * l->n_types + k];
-      *sum = sat_add(*sum, problem_allows(p, v, d) ? problem_time_ns(p, v, d) : SITU_NEVER_NS);
-    }
+  chain each;
+  if (!ARENA_ARRAYS(l->run->arena, ARRAY(l->weights, c->n_classes),
+                    ARRAY(l->time_ns, (int64_t)c->n_classes * l->n_types)) ||
+      !chain_sum(&each, p, c->class_of, c->n_classes, l->run->arena))
+    return false;
+  for (int32_t k = 0; k < c->n_classes; k++) {
+    int64_t stash = sat_mul(p->in_flight, each.kept_bytes[k + 1] - each.kept_bytes[k]);
+    l->weights[k] = (weight){.held_bytes = sat_add(each.weight_bytes[k + 1] - each.weight_bytes[k], stash),
+                             .running_bytes = sat_mul(p->in_flight, each.peak_bytes[k])};
+    for (int32_t x = 0; x < l->n_types; x++)
+      l->time_ns[(int64_t)k * l->n_types + x] = chain_time_ns(&each, l->types[x].devices[0], k, k + 1);
   }
   return true;
 }
@@ -166,7 +164,7 @@ static bool allocate(order_split *l) {
   l->max_slices = (int32_t)min64(n, max64(MIN_SLICES, min64(affordable, MAX_SLICES)));
   limit_states(l, MAX_CELLS / (l->max_slices + 1));
   int64_t n_cells = (int64_t)l->n_states * (l->max_slices + 1);
-  segment *s = &l->part;
+  segment *s = &l->grown;
   return list_states(l) && (l->slice_start = ARENA_NEW(a, int32_t, (int64_t)l->max_slices + 2)) &&
          (l->best_ns = ARENA_NEW(a, int64_t, n_cells)) && (l->choices = ARENA_NEW(a, choice, n_cells)) &&
          (s->compute_ns = ARENA_NEW(a, int64_t, l->n_types)) && (s->in_ns = ARENA_NEW(a, __int128, l->n_types)) &&
@@ -179,7 +177,7 @@ static bool allocate(order_split *l) {
 /* ---- segments ---- */
 
 static void clear_segment(order_split *l) {
-  segment *s = &l->part;
+  segment *s = &l->grown;
   for (int32_t i = 0; i < s->n_touched; i++) {
     s->produced[s->touched[i]] = false;
     s->used[s->touched[i]] = 0;
@@ -195,13 +193,13 @@ static void clear_segment(order_split *l) {
 static void add_in(order_split *l, int32_t t, int32_t sign) {
   const int64_t *transfer_ns = l->problem->transfer_ns[t];
   for (int32_t k = 0; k < l->n_types; k++)
-    if (!l->types[k].is_host) l->part.in_ns[k] += sign * (__int128)transfer_ns[l->in_kind[k]];
+    if (!l->types[k].is_host) l->grown.in_ns[k] += sign * (__int128)transfer_ns[l->in_kind[k]];
 }
 
 static void add_out(order_split *l, int32_t t, int32_t sign) {
   const int64_t *transfer_ns = l->problem->transfer_ns[t];
   for (int32_t k = 0; k < l->n_types; k++)
-    if (!l->types[k].is_host) l->part.out_ns[k] += sign * (__int128)transfer_ns[l->out_kind[k]];
+    if (!l->types[k].is_host) l->grown.out_ns[k] += sign * (__int128)transfer_ns[l->out_kind[k]];
 }
 
 static void touch(segment *s, int32_t t) {
@@ -211,7 +209,7 @@ static void touch(segment *s, int32_t t) {
 static void grow_segment(order_split *l, int32_t class_index) {
   const situ_graph *g = l->problem->graph;
   const contraction *c = l->classes;
-  segment *s = &l->part;
+  segment *s = &l->grown;
   const weight *w = &l->weights[class_index];
   s->sum.held_bytes = sat_add(s->sum.held_bytes, w->held_bytes);
   s->sum.running_bytes = max64(s->sum.running_bytes, w->running_bytes);
@@ -242,11 +240,11 @@ static void grow_segment(order_split *l, int32_t class_index) {
 static int64_t clamp_ns(__int128 x) { return x > SITU_NEVER_NS ? SITU_NEVER_NS : (int64_t)x; }
 
 static bool segment_fits(const order_split *l, int32_t k) {
-  return sat_add(l->part.sum.held_bytes, l->part.sum.running_bytes) <= l->types[k].memory_bytes;
+  return sat_add(l->grown.sum.held_bytes, l->grown.sum.running_bytes) <= l->types[k].memory_bytes;
 }
 
 static int64_t segment_load_ns(const order_split *l, int32_t k) {
-  int64_t compute = l->part.compute_ns[k], in = clamp_ns(l->part.in_ns[k]), out = clamp_ns(l->part.out_ns[k]);
+  int64_t compute = l->grown.compute_ns[k], in = clamp_ns(l->grown.in_ns[k]), out = clamp_ns(l->grown.out_ns[k]);
   bool apart = l->problem->async_copies || l->problem->communication == SITU_COMMUNICATION_LINK;
   return apart ? max64(compute, max64(in, out)) : sat_add(compute, sat_add(in, out));
 }
@@ -292,7 +290,7 @@ static bool fill_tables(order_split *l, int64_t limit_ns) {
       for (int32_t i = l->slice_start[from]; i < l->slice_start[from + 1]; i++) grow_segment(l, l->order[i]);
       bool open = false; /* some type may hold a longer segment */
       for (int32_t k = 0; k < l->n_types; k++) {
-        if (l->part.compute_ns[k] >= limit_ns || !segment_fits(l, k)) continue;
+        if (l->grown.compute_ns[k] >= limit_ns || !segment_fits(l, k)) continue;
         open = true;
         int64_t load_ns = segment_load_ns(l, k);
         if (load_ns < limit_ns) extend(l, from, to, k, load_ns);
