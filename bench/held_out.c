@@ -8,7 +8,7 @@
 
 #include "problem/problem.h"
 #include "situ.h"
-#include "solve/stream/robust.h"
+#include "solve/answer/robust.h"
 
 static const char platform[] = "cpu+v100-16g+p100-16g";
 static const char *const networks[] = {"randwire-ws", "randwire-er", "randwire-ba",   "inception-v3", "amoebanet-d",

@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 #include "situ.h"
 #include "solve/common/search.h"
+#include "solve/select.h"
 #include "solve/solve.h"
 
 enum { MAX_SETTINGS = 32, NAME_BYTES = 64 };

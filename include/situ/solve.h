@@ -46,9 +46,9 @@ typedef struct situ_solve_options {
                          as the limits allow, or 100 without limits */
   situ_log_callback *log; /* receives the result of each bound and solver when it ends; may be NULL */
   void *log_context;
-  /* stream, latency: which of the plans found is the answer (docs/theory/heuristics/fewer.md). Fractions, such as 0.02.
-   * With 0, the default of the library, the answer is the best plan found. SITU_AUTO selects the defaults of
-   * `situ place`: 0.02 and 0.05 if `auto` minimises latency with estimated costs, else 0. */
+  /* stream, latency: which of the plans found is the answer (docs/theory/heuristics/handover_search.md). Fractions,
+   * such as 0.02. With 0, the default of the library, the answer is the best plan found. SITU_AUTO selects the defaults
+   * of `situ place`: 0.02 and 0.05 if `auto` minimises latency with estimated costs, else 0. */
   double tolerance;  /* prefer fewest hand-overs among plans within this fraction of the best plan found */
   double min_gain;   /* use the best single device, unless some plan is faster by at least this fraction */
   int32_t max_parts; /* hard limit on the number of parts; 0: none */

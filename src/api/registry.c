@@ -2,6 +2,7 @@
 #include "base/arguments.h"
 #include "bound/bound.h"
 #include "learn/learned_solvers.h"
+#include "solve/select.h"
 #include "solve/solve.h"
 
 #define ADDRESS(NAME) &NAME##_solver,

@@ -5,7 +5,7 @@
 
 #include "base/arguments.h"
 #include "check/judge.h"
-#include "solve/stream/robust.h"
+#include "solve/answer/robust.h"
 
 enum { MAX_DRAWS = 10000, SEEDS = 2 };
 

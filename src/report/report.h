@@ -60,7 +60,7 @@ char *report_finish_with(json_value *root, bool ok, const json_listing *listing)
 void report_against_single(char *into, size_t n, const situ_plan *plan);
 
 /* Whether the single device is the answer because the split loses in more than one of ten draws (rounded up), as
- * solve/choice.c decides; otherwise the split gains too little. */
+ * solve/answer/answer.c decides; otherwise the split gains too little. */
 bool report_is_unsure(const situ_robustness *r);
 
 /* When the first operator of a copy (0 .. n_copies-1) starts and its last ends. */

@@ -8,9 +8,6 @@
 /* The solvers of this folder, ended by NULL. */
 extern const solver *const solvers[];
 
-/* The row of that name in a table that NULL ends, or NULL. */
-const solver *solver_find(const solver *const *rows, const char *name);
-
 /* As situ_solve, which documents the options; o->solvers names rows of the table `rows`. */
 situ_status solve_problem(situ_plan **out, const solver *const *rows, const situ_problem *problem,
                           const situ_solve_options *o, situ_error *error);

@@ -9,7 +9,7 @@
 bool chain_labels_takes(const situ_problem *problem);
 
 /* The search of the row `chain_labels`. With a form, labels represent plans that have it, in which each layer, the
- * experts of each layer, and the operators before and after the layers are units, as in solve/form_search.h. */
+ * experts of each layer, and the operators before and after the layers are units, as in solve/answer/form_search.h. */
 situ_status chain_labels_run(solve_run *run);
 
 #endif

@@ -2,7 +2,7 @@
  * segments.
  *
  * On a chain whose elements need only the one before them the value of the chain is the latency, and so the plans found
- * are the best of their kind; elsewhere the simulator has the last word. docs/theory/heuristics/fewer.md. */
+ * are the best of their kind; elsewhere the simulator has the last word. docs/theory/heuristics/handover_search.md. */
 #ifndef SITU_SOLVE_STREAM_CONTIGUOUS_H
 #define SITU_SOLVE_STREAM_CONTIGUOUS_H
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "../scenario.h"
-#include "solve/stream/robust.h"
+#include "solve/answer/robust.h"
 
 /* a takes 5 ns on d0 and 50 on d1, b the other way round, and the tensor between them 10 ns: 55 ns on either device, 20
  * on both. c, of no time, reads the same tensor, and d another one of no bytes. */

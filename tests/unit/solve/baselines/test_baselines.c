@@ -14,6 +14,7 @@
 #include "base/rng.h"
 #include "situ/solve.h"
 #include "solve/baselines/parts.h"
+#include "solve/select.h"
 #include "solve/solve.h"
 
 static const char *const names[] = {"pipedream", "scotch", "metis"};

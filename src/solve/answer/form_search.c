@@ -1,4 +1,4 @@
-#include "solve/form_search.h"
+#include "solve/answer/form_search.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* solve/stream/cost_sample.h - plans under costs drawn at random around the estimates: how sure is it that one plan is
+/* solve/answer/cost_sample.h - plans under costs drawn at random around the estimates: how sure is it that one plan is
  * better than another? docs/theory/models/uncertainty.md. */
-#ifndef SITU_SOLVE_STREAM_COST_SAMPLE_H
-#define SITU_SOLVE_STREAM_COST_SAMPLE_H
+#ifndef SITU_SOLVE_ANSWER_COST_SAMPLE_H
+#define SITU_SOLVE_ANSWER_COST_SAMPLE_H
 
 #include "sim/engine_parts.h"
 

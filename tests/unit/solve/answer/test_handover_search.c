@@ -15,8 +15,8 @@
 #include "graph/builder.h"
 #include "sim/simulate.h"
 #include "situ.h"
+#include "solve/answer/handover_search.h"
 #include "solve/stream/contiguous.h"
-#include "solve/stream/fewer.h"
 #include "view/handovers.h"
 
 /* ---- hand-overs ---- */
@@ -157,28 +157,30 @@ static void priced_cuts_of_chains_are_the_best_of_all(void **state) {
 
 /* ---- the choice ---- */
 
-static fewer_plan plan_of(int64_t value, int32_t n, int32_t parts) {
-  return (fewer_plan){.value_ns = value, .time_ns = value, .cost = {.n = n, .n_parts = parts, .min_units = 1}};
+static handover_plan plan_of(int64_t value, int32_t n, int32_t parts) {
+  return (handover_plan){.value_ns = value, .time_ns = value, .cost = {.n = n, .n_parts = parts, .min_units = 1}};
 }
 
 static void the_choice_keeps_its_rules(void **state) {
   (void)state;
-  fewer_pool pool = {.n = 4, .single = 0};
+  handover_pool pool = {.n = 4, .single = 0};
   pool.plan[0] = plan_of(1200, 0, 1);
   pool.plan[1] = plan_of(1019, 2, 2);
   pool.plan[2] = plan_of(1010, 9, 5);
   pool.plan[3] = plan_of(1000, 40, 30);
-  assert_int_equal(fewer_choose(&pool, &(fewer_rules){.tolerance = 0}), 3);
-  assert_int_equal(fewer_choose(&pool, &(fewer_rules){.tolerance = 0.01}), 2); /* 1010 = 1000 * 1.01 */
-  assert_int_equal(fewer_choose(&pool, &(fewer_rules){.tolerance = 0.02}), 1);
-  assert_int_equal(fewer_choose(&pool, &(fewer_rules){.tolerance = 0.02, .min_gain = 0.21}),
+  assert_int_equal(handover_choose(&pool, &(handover_rules){.tolerance = 0}), 3);
+  assert_int_equal(handover_choose(&pool, &(handover_rules){.tolerance = 0.01}), 2); /* 1010 = 1000 * 1.01 */
+  assert_int_equal(handover_choose(&pool, &(handover_rules){.tolerance = 0.02}), 1);
+  assert_int_equal(handover_choose(&pool, &(handover_rules){.tolerance = 0.02, .min_gain = 0.21}),
                    0); /* 1000 * 1.21 > 1200 */
-  assert_int_equal(fewer_choose(&pool, &(fewer_rules){.tolerance = 0.02, .min_gain = 0.185}), 2); /* at most 1012 */
-  assert_int_equal(fewer_choose(&pool, &(fewer_rules){.tolerance = 0.3}), 0);
-  assert_int_equal(fewer_choose(&pool, &(fewer_rules){.max_parts = 4}), 1);
-  assert_int_equal(fewer_choose(&pool, &(fewer_rules){.min_units = 2}), -1); /* the plans above have parts of one */
-  pool.single = -1;                                                          /* no device can run it all */
-  assert_int_equal(fewer_choose(&pool, &(fewer_rules){.tolerance = 0.02, .min_gain = 5}), 1);
+  assert_int_equal(handover_choose(&pool, &(handover_rules){.tolerance = 0.02, .min_gain = 0.185}),
+                   2); /* at most 1012 */
+  assert_int_equal(handover_choose(&pool, &(handover_rules){.tolerance = 0.3}), 0);
+  assert_int_equal(handover_choose(&pool, &(handover_rules){.max_parts = 4}), 1);
+  assert_int_equal(handover_choose(&pool, &(handover_rules){.min_units = 2}),
+                   -1); /* the plans above have parts of one */
+  pool.single = -1;     /* no device can run it all */
+  assert_int_equal(handover_choose(&pool, &(handover_rules){.tolerance = 0.02, .min_gain = 5}), 1);
 }
 
 static int32_t parts_of(const situ_plan *plan, const situ_problem *problem) {

@@ -1,7 +1,7 @@
-/* solve/stream/robust.h - the effect of uncertain costs on a plan. The number of draws is an upper limit: if the budget
+/* solve/answer/robust.h - the effect of uncertain costs on a plan. The number of draws is an upper limit: if the budget
  * ends there are fewer, but at least ROBUST_DRAWS. */
-#ifndef SITU_SOLVE_STREAM_ROBUST_H
-#define SITU_SOLVE_STREAM_ROBUST_H
+#ifndef SITU_SOLVE_ANSWER_ROBUST_H
+#define SITU_SOLVE_ANSWER_ROBUST_H
 
 #include "base/budget.h"
 #include "plan/plan.h"

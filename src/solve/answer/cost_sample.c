@@ -1,4 +1,4 @@
-#include "solve/stream/cost_sample.h"
+#include "solve/answer/cost_sample.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* solve/form_search.h - the best plan of a form (situ_form) that the target of a writer can run. */
-#ifndef SITU_SOLVE_FORM_SEARCH_H
-#define SITU_SOLVE_FORM_SEARCH_H
+/* solve/answer/form_search.h - the best plan of a form (situ_form) that the target of a writer can run. */
+#ifndef SITU_SOLVE_ANSWER_FORM_SEARCH_H
+#define SITU_SOLVE_ANSWER_FORM_SEARCH_H
 
 #include "solve/common/solver.h"
 

@@ -15,8 +15,8 @@
 #include "base/rng.h"
 #include "graph/builder.h"
 #include "situ.h"
-#include "solve/stream/cost_sample.h"
-#include "solve/stream/robust.h"
+#include "solve/answer/cost_sample.h"
+#include "solve/answer/robust.h"
 
 /* n operators in a row; transfers take no time. Times of each on the classes cpu, v100-16g, p100-16g. */
 static lab operators_in_a_row(int32_t n, const int64_t times[][3]) {

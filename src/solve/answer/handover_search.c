@@ -1,4 +1,4 @@
-#include "solve/stream/fewer.h"
+#include "solve/answer/handover_search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@ enum { CHAINS = 12 };
 typedef struct fewer {
   solve_run *run;
   const situ_problem *problem;
-  const fewer_rules *rules;
-  fewer_pool *pool;
+  const handover_rules *rules;
+  handover_pool *pool;
   int32_t *device, *order, *trial; /* [operator] */
   int32_t *stamp;                  /* [device] */
   bool *near;                      /* [device] neighbours of an island */
@@ -34,19 +34,19 @@ static int compare_cost(const handovers *a, const handovers *b) {
   return (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-bool fewer_keeps(const fewer_plan *plan, const fewer_rules *rules) {
+bool handover_keeps(const handover_plan *plan, const handover_rules *rules) {
   return (rules->max_parts == 0 || plan->cost.n_parts <= rules->max_parts) &&
          (rules->min_units == 0 || plan->cost.min_units >= rules->min_units);
 }
 
 /* A plan that keeps the limits is never worse than one that does not. */
-static bool dominates(const fewer *s, const fewer_plan *a, const fewer_plan *b) {
+static bool dominates(const fewer *s, const handover_plan *a, const handover_plan *b) {
   return a->time_ns <= b->time_ns && compare_cost(&a->cost, &b->cost) <= 0 &&
-         fewer_keeps(a, s->rules) >= fewer_keeps(b, s->rules);
+         handover_keeps(a, s->rules) >= handover_keeps(b, s->rules);
 }
 
 /* Makes room: the plan of the longest time goes, but never one with the fewest hand-overs of all. */
-static void drop_one(fewer_pool *pool) {
+static void drop_one(handover_pool *pool) {
   int32_t worst = pool->n - 1;
   for (int32_t k = 1; k < pool->n; k++)
     if (pool->plan[k].time_ns > pool->plan[worst].time_ns) worst = k;
@@ -64,8 +64,8 @@ static bool copy_arrays(fewer *s, placement *where) {
 }
 
 /* Adds a plan, whose arrays are copied, unless another is as good in everything. */
-static bool keep(fewer *s, const placement *where, fewer_plan plan) {
-  fewer_pool *pool = s->pool;
+static bool keep(fewer *s, const placement *where, handover_plan plan) {
+  handover_pool *pool = s->pool;
   int32_t at = 0;
   for (int32_t k = 0; k < pool->n; k++)
     if (dominates(s, &pool->plan[k], &plan)) return true;
@@ -77,7 +77,7 @@ static bool keep(fewer *s, const placement *where, fewer_plan plan) {
   for (at = pool->n; at > 0 && compare_cost(&plan.cost, &pool->plan[at - 1].cost) < 0; at--)
     pool->plan[at] = pool->plan[at - 1];
   pool->plan[at] = plan;
-  if (++pool->n > FEWER_PLANS) drop_one(pool);
+  if (++pool->n > HANDOVER_PLANS) drop_one(pool);
   return true;
 }
 
@@ -91,7 +91,7 @@ static int64_t time_of(const fewer *s, const placement *where, int64_t value_ns)
 /* Simulates a placement, and adds it to the pool if it keeps all constraints. The time is SITU_NEVER_NS otherwise. */
 static bool offer(fewer *s, int64_t *time_ns, const int32_t *device, const int32_t *order, const char *who) {
   placement where = {.device = (int32_t *)(uintptr_t)device, .order = (int32_t *)(uintptr_t)order};
-  fewer_plan plan = {.solver = who};
+  handover_plan plan = {.solver = who};
   s->run->solver = who;
   plan.value_ns = solve_has_form(s->run, device) ? solve_offer(s->run, &where) : SITU_NEVER_NS;
   *time_ns = plan.value_ns;
@@ -225,7 +225,7 @@ static bool improve(fewer *s, const int32_t *order, double price, int64_t limit_
 }
 
 /* Merges islands of one plan at rising prices of a hand-over. */
-static bool merge_islands(fewer *s, const fewer_plan *from, int64_t best_ns) {
+static bool merge_islands(fewer *s, const handover_plan *from, int64_t best_ns) {
   static const double prices[] = {0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02};
   int32_t n = s->problem->n_operators, *order = ARENA_NEW(s->run->arena, int32_t, n);
   int64_t time = from->time_ns, ordered;
@@ -254,7 +254,7 @@ static bool merge_islands(fewer *s, const fewer_plan *from, int64_t best_ns) {
 /* ---- Both ---- */
 
 /* Finds the plan with everything on the best single device. */
-static void find_single(fewer_pool *pool, const best_single *single, int32_t n) {
+static void find_single(handover_pool *pool, const best_single *single, int32_t n) {
   pool->single = -1;
   for (int32_t k = 0; k < pool->n; k++) {
     int32_t v = 0;
@@ -263,7 +263,7 @@ static void find_single(fewer_pool *pool, const best_single *single, int32_t n) 
   }
 }
 
-static int64_t best_time_ns(const fewer_pool *pool) {
+static int64_t best_time_ns(const handover_pool *pool) {
   int64_t best_ns = SITU_NEVER_NS;
   for (int32_t k = 0; k < pool->n; k++) best_ns = min64(best_ns, pool->plan[k].time_ns);
   return best_ns;
@@ -282,22 +282,23 @@ static bool search(fewer *s, const best_single *single) {
                (double)s->pool->plan[s->pool->single].time_ns <
                    (double)best->value_ns * (1 + fmax(s->rules->min_gain, limited ? 0 : s->rules->tolerance));
   if (alone || (s->rules->tolerance <= 0 && !limited)) return true;
-  fewer_plan first = {.where = best->best, .time_ns = time};
+  handover_plan first = {.where = best->best, .time_ns = time};
   if (!copy_arrays(s, &first.where)) return false;
   bool chains = budget_time_left(s->run->budget) / CHAINS >= singles_ns; /* their program cannot be stopped */
   if ((chains && !offer_chains(s, best_time_ns(s->pool))) || !merge_islands(s, &first, best_time_ns(s->pool)))
     return false;
   for (int32_t k = 0; k < s->pool->n && !budget_over(s->run->budget); k++) { /* the chains, improved */
-    fewer_plan from = s->pool->plan[k];
+    handover_plan from = s->pool->plan[k];
     if (strcmp(from.solver, "contiguous") == 0 && !merge_islands(s, &from, best_time_ns(s->pool))) return false;
   }
   return true;
 }
 
-situ_status fewer_search(fewer_pool *pool, solve_run *run, const best_single *single, const fewer_rules *rules) {
+situ_status handover_search(handover_pool *pool, solve_run *run, const best_single *single,
+                            const handover_rules *rules) {
   int32_t n = run->problem->n_operators;
   fewer s = {.run = run, .problem = run->problem, .rules = rules, .pool = pool};
-  *pool = (fewer_pool){.single = -1};
+  *pool = (handover_pool){.single = -1};
   if (!ARENA_ARRAYS(run->arena, ARRAY(s.device, n), ARRAY(s.order, n), ARRAY(s.trial, n),
                     ARRAY(s.stamp, run->problem->n_devices), ARRAY(s.near, run->problem->n_devices)) ||
       (parts_known(run->problem) && !(s.parts = parts_model_new(run->problem, run->arena))) || !search(&s, single))
@@ -306,7 +307,7 @@ situ_status fewer_search(fewer_pool *pool, solve_run *run, const best_single *si
   return SITU_STATUS_OK;
 }
 
-situ_status fewer_time(int64_t *time_ns, solve_run *run, const placement *where) {
+situ_status handover_time(int64_t *time_ns, solve_run *run, const placement *where) {
   simulation ran = simulator_run(run->simulator, where, false);
   arena *scratch = arena_new();
   parts_model *parts = scratch ? parts_model_new(run->problem, scratch) : NULL;
@@ -315,25 +316,25 @@ situ_status fewer_time(int64_t *time_ns, solve_run *run, const placement *where)
   return parts ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
 
-double fewer_enough_ns(const fewer_pool *pool, const fewer_rules *rules) {
+double handover_enough_ns(const handover_pool *pool, const handover_rules *rules) {
   return pool->single >= 0 ? (double)pool->plan[pool->single].time_ns / (1 + rules->min_gain) : HUGE_VAL;
 }
 
-int32_t fewer_choose(const fewer_pool *pool, const fewer_rules *rules) {
+int32_t handover_choose(const handover_pool *pool, const handover_rules *rules) {
   int64_t best = SITU_NEVER_NS, kept = SITU_NEVER_NS;
   int32_t chosen = -1, fastest = -1;
   for (int32_t k = 0; k < pool->n; k++) {
     best = min64(best, pool->plan[k].time_ns);
-    if (!fewer_keeps(&pool->plan[k], rules) || pool->plan[k].time_ns >= kept) continue;
+    if (!handover_keeps(&pool->plan[k], rules) || pool->plan[k].time_ns >= kept) continue;
     kept = pool->plan[k].time_ns;
     fastest = k;
   }
   if (fastest < 0) return -1;
-  double enough = fewer_enough_ns(pool, rules), limit = fmin((double)best * (1 + rules->tolerance), enough);
+  double enough = handover_enough_ns(pool, rules), limit = fmin((double)best * (1 + rules->tolerance), enough);
   if ((double)kept > enough) return pool->single;
   for (int32_t k = 0; k < pool->n; k++) {
-    const fewer_plan *plan = &pool->plan[k];
-    if (!fewer_keeps(plan, rules) || (double)plan->time_ns > limit) continue;
+    const handover_plan *plan = &pool->plan[k];
+    if (!handover_keeps(plan, rules) || (double)plan->time_ns > limit) continue;
     int order = chosen < 0 ? -1 : compare_cost(&plan->cost, &pool->plan[chosen].cost);
     if (order < 0 || (order == 0 && plan->time_ns < pool->plan[chosen].time_ns)) chosen = k;
   }

@@ -1,4 +1,4 @@
-#include "solve/stream/robust.h"
+#include "solve/answer/robust.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "solve/stream/cost_sample.h"
+#include "solve/answer/cost_sample.h"
 
 enum { HALVINGS = 24 };
 static const double MAX_LOG = 2.772588722239781; /* log of 16 */

@@ -1,13 +1,13 @@
-/* solve/choice.h - which of the plans found is the answer. */
-#ifndef SITU_SOLVE_CHOICE_H
-#define SITU_SOLVE_CHOICE_H
+/* solve/answer/answer.h - which of the plans found is the answer. */
+#ifndef SITU_SOLVE_ANSWER_ANSWER_H
+#define SITU_SOLVE_ANSWER_ANSWER_H
 
 #include "solve/common/best_single.h"
 #include "solve/common/solver.h"
 
 /* The answer of a solve: the incumbent, or another plan that was chosen by the options tolerance, min_gain, max_parts
  * and min_part. */
-typedef struct choice {
+typedef struct answer {
   placement where; /* borrowed from the run; device NULL: no plan */
   int64_t value_ns;
   const char *solver, *reason; /* reason: why none was chosen, or "" */
@@ -17,18 +17,22 @@ typedef struct choice {
   placement best_found, unrestricted; /* of these two; no device where the answer has them */
   placement compared;                 /* the split to which the single device was preferred, likewise */
   situ_robustness robustness;         /* size 0: not asked for, or nothing to compare */
-} choice;
+} answer;
 
 /* Rejects options that are out of range or do not apply to the problem; replaces SITU_AUTO by its values. */
-situ_status choice_options(situ_solve_options *options, const situ_problem *problem, bool portfolio, situ_error *error);
+situ_status answer_options(situ_solve_options *options, const situ_problem *problem, bool portfolio, situ_error *error);
 
 /* Whether the options ask for a choice: else the incumbent is the answer. */
-bool choice_wanted(const situ_solve_options *options);
+bool answer_wanted(const situ_solve_options *options);
 /* The minimum time of the search for plans with fewer hand-overs if there is a time limit, and of the draws. */
-int64_t choice_min_ns(const situ_solve_options *options);
+int64_t answer_min_ns(const situ_solve_options *options);
 /* Chooses the answer. The search for plans with fewer hand-overs and the draws of costs each use at most the rest of
  * the budget (half a second or a tenth of the time limit even if it has ended; without a limit the search takes 1 s),
  * and numbers of simulations that decrease with the size of the graph. */
-situ_status choice_make(choice *out, solve_run *run, const best_single *single, const situ_solve_options *options);
+situ_status answer_select(answer *out, solve_run *run, const best_single *single, const situ_solve_options *options);
+
+/* The plan of the answer, with its bound and all that the run knows, after the independent checker; where there is
+ * none, a plan with the outcome and the reason. INTERNAL if the checker rejects it. */
+situ_status answer_plan(situ_plan **out, const solve_run *run, const answer *chosen, const best_single *single);
 
 #endif

@@ -1,7 +1,7 @@
 /* Plans that the target of a writer can run: the best of them all, as the target's own rule makes them of its settings.
  */
-#include "../../lab/tier.h"
-#include "../scenario.h"
+#include "../../../lab/tier.h"
+#include "../../scenario.h"
 #include "situ/solve.h"
 #include "situ/write.h"
 

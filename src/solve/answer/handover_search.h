@@ -1,53 +1,53 @@
-/* solve/stream/fewer.h - of the plans that are nearly as good as the best found, the one that an engineer would run:
- * that with the fewest hand-overs. docs/theory/heuristics/fewer.md. */
-#ifndef SITU_SOLVE_STREAM_FEWER_H
-#define SITU_SOLVE_STREAM_FEWER_H
+/* solve/answer/handover_search.h - of the plans that are nearly as good as the best found, the one that an engineer
+ * would run: that with the fewest hand-overs. docs/theory/heuristics/handover_search.md. */
+#ifndef SITU_SOLVE_ANSWER_HANDOVER_SEARCH_H
+#define SITU_SOLVE_ANSWER_HANDOVER_SEARCH_H
 
 #include "solve/common/best_single.h"
 #include "solve/common/solver.h"
 #include "view/handovers.h"
 
-typedef struct fewer_rules {
+typedef struct handover_rules {
   double tolerance; /* shares: 0.02 */
   double min_gain;
   int32_t max_parts, min_units; /* 0: no limit */
-} fewer_rules;
+} handover_rules;
 
-typedef struct fewer_plan {
+typedef struct handover_plan {
   placement where;  /* arrays in the arena of the run; device NULL: none */
   int64_t value_ns; /* simulated */
   int64_t time_ns;  /* by parts where the costs know of parts (sim/engine_parts.h), else the value: what plans are
                        compared by */
   handovers cost;
   const char *solver; /* the solver that found it */
-} fewer_plan;
+} handover_plan;
 
-enum { FEWER_PLANS = 20 };
+enum { HANDOVER_PLANS = 20 };
 
 /* Plans of which none is better in time, hand-overs, parts and bytes than another; by hand-overs. */
-typedef struct fewer_pool {
-  fewer_plan plan[FEWER_PLANS + 1];
+typedef struct handover_pool {
+  handover_plan plan[HANDOVER_PLANS + 1];
   int32_t n;
   int32_t single; /* the best single device, if it keeps all constraints; else -1 */
-} fewer_pool;
+} handover_pool;
 
 /* Looks for plans with fewer hand-overs than the incumbent has: single devices, contiguous plans, and the incumbent
  * with whole islands (view/handovers.h) moved. All are simulated, and better ones become the incumbent. Counts its
  * steps on the budget of the run. NO_MEMORY or OK. */
-situ_status fewer_search(fewer_pool *out, solve_run *run, const best_single *single, const fewer_rules *rules);
+situ_status handover_search(handover_pool *out, solve_run *run, const best_single *single, const handover_rules *rules);
 
 /* The time of a placement that runs, as in a pool. NO_MEMORY or OK. */
-situ_status fewer_time(int64_t *time_ns, solve_run *run, const placement *where);
+situ_status handover_time(int64_t *time_ns, solve_run *run, const placement *where);
 
 /* The number of the plan to take, -1 where none keeps max_parts and min_units: the single device unless some plan
  * beats it by min_gain; else, of the plans within the tolerance of the best that do, the one with the fewest hand-overs
  * (then parts, bytes, time). Where the limits leave no such plan, the best that keeps them. */
-int32_t fewer_choose(const fewer_pool *pool, const fewer_rules *rules);
+int32_t handover_choose(const handover_pool *pool, const handover_rules *rules);
 
 /* The maximum time of a plan that beats the single device by min_gain; HUGE_VAL if there is no such device. */
-double fewer_enough_ns(const fewer_pool *pool, const fewer_rules *rules);
+double handover_enough_ns(const handover_pool *pool, const handover_rules *rules);
 
 /* Whether a plan keeps max_parts and min_units. */
-bool fewer_keeps(const fewer_plan *plan, const fewer_rules *rules);
+bool handover_keeps(const handover_plan *plan, const handover_rules *rules);
 
 #endif

@@ -1,11 +1,11 @@
-#include "solve/choice.h"
+#include "solve/answer/answer.h"
 
 #include <math.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "solve/stream/fewer.h"
-#include "solve/stream/robust.h"
+#include "solve/answer/handover_search.h"
+#include "solve/answer/robust.h"
 
 /* Limits on simulations, MAX_SIMULATED in operators: about a second. MIN_NS is always left, however long the
  * searches took. */
@@ -19,7 +19,7 @@ static bool is_latency(const situ_problem *p) {
          p->max_period_ns == SITU_NEVER_NS && !p->other;
 }
 
-situ_status choice_options(situ_solve_options *o, const situ_problem *p, bool portfolio, situ_error *error) {
+situ_status answer_options(situ_solve_options *o, const situ_problem *p, bool portfolio, situ_error *error) {
   bool purpose = portfolio && is_latency(p) && p->costs->unit_ns == 0;
   if (o->tolerance == SITU_AUTO) o->tolerance = purpose ? TOLERANCE : 0;
   if (o->min_gain == SITU_AUTO) o->min_gain = purpose ? MIN_GAIN : 0;
@@ -39,13 +39,13 @@ situ_status choice_options(situ_solve_options *o, const situ_problem *p, bool po
   return SITU_STATUS_OK;
 }
 
-int64_t choice_min_ns(const situ_solve_options *o) { return min64(MIN_NS, sat_round(o->time_limit_s * 1e8)); }
+int64_t answer_min_ns(const situ_solve_options *o) { return min64(MIN_NS, sat_round(o->time_limit_s * 1e8)); }
 
 /* Nanoseconds, or 0 for no limit: what the searches left of the user's limit, minus `kept_ns`, but at least a tenth of
  * the limit or MIN_NS. */
 static int64_t time_left(const solve_run *run, const situ_solve_options *o, int64_t kept_ns) {
   if (o->time_limit_s <= 0) return 0;
-  return max64(budget_time_left(run->budget) - kept_ns, choice_min_ns(o));
+  return max64(budget_time_left(run->budget) - kept_ns, answer_min_ns(o));
 }
 
 /* A budget beyond that of the searches. Between begin and end it is the run's own; its steps are then added to that of
@@ -72,13 +72,13 @@ static int64_t extra_steps(const situ_problem *p) {
   return max64(MIN_STEPS, min64(MAX_STEPS, MAX_SIMULATED / p->n_operators));
 }
 
-static situ_status search(fewer_pool *pool, solve_run *run, const best_single *single, const fewer_rules *rules,
+static situ_status search(handover_pool *pool, solve_run *run, const best_single *single, const handover_rules *rules,
                           const situ_solve_options *o) {
-  int64_t time = time_left(run, o, o->uncertainty > 0 ? choice_min_ns(o) : 0);
+  int64_t time = time_left(run, o, o->uncertainty > 0 ? answer_min_ns(o) : 0);
   if (o->time_limit_s <= 0 && o->max_steps <= 0) time = DEFAULT_NS;
   extra_budget extra;
   extra_begin(&extra, run, run->budget->stop == BUDGET_CANCELLED ? 1 : extra_steps(run->problem), time);
-  situ_status status = fewer_search(pool, run, single, rules);
+  situ_status status = handover_search(pool, run, single, rules);
   extra_end(&extra, run);
   return status;
 }
@@ -91,13 +91,13 @@ static int32_t draws_of(const situ_problem *p, int32_t n_plans) {
 
 /* Chooses, among the plans of at most max_ns, the one with the highest 10 % quantile of speed-up over the single
  * device. Among equals the first: plans are sorted by their hand-overs. */
-static situ_status most_robust(int32_t *chosen, const fewer_pool *pool, solve_run *run, const fewer_rules *rules,
+static situ_status most_robust(int32_t *chosen, const handover_pool *pool, solve_run *run, const handover_rules *rules,
                                double max_ns, double uncertainty, budget *b) {
-  placement where[FEWER_PLANS + 1];
-  bool may[FEWER_PLANS + 1];
+  placement where[HANDOVER_PLANS + 1];
+  bool may[HANDOVER_PLANS + 1];
   for (int32_t k = 0; k < pool->n; k++) {
     where[k] = pool->plan[k].where;
-    may[k] = fewer_keeps(&pool->plan[k], rules) && (double)pool->plan[k].time_ns <= max_ns;
+    may[k] = handover_keeps(&pool->plan[k], rules) && (double)pool->plan[k].time_ns <= max_ns;
   }
   int32_t draws = draws_of(run->problem, pool->n);
   const placement *other = &where[pool->single >= 0 ? pool->single : *chosen];
@@ -113,7 +113,7 @@ static bool is_unsure(const situ_robustness *r) {
   return (1 - r->beats_single) * draws > ceil((1 - SURE) * draws - 1e-9) + 1e-9;
 }
 
-static situ_status compare_one(situ_robustness *out, int32_t split, const fewer_pool *pool, solve_run *run,
+static situ_status compare_one(situ_robustness *out, int32_t split, const handover_pool *pool, solve_run *run,
                                double uncertainty, uint64_t seed, budget *b) {
   out->size = sizeof *out;
   return robust_compare(out, run->problem, &pool->plan[split].where, &pool->plan[pool->single].where, uncertainty,
@@ -124,10 +124,10 @@ static situ_status compare_one(situ_robustness *out, int32_t split, const fewer_
 
 /* Finds, among the plans that beat the single device by min_gain, the one that does so most surely, and its robustness;
  * or the single device where even that is unsure. Draws other than those that chose it decide. */
-static situ_status find_surer(situ_robustness *out, int32_t *chosen, const fewer_pool *pool, solve_run *run,
-                              const fewer_rules *rules, double uncertainty, budget *b) {
+static situ_status find_surer(situ_robustness *out, int32_t *chosen, const handover_pool *pool, solve_run *run,
+                              const handover_rules *rules, double uncertainty, budget *b) {
   int32_t split = *chosen, surest = split;
-  TRY(most_robust(&surest, pool, run, rules, fewer_enough_ns(pool, rules), uncertainty, b));
+  TRY(most_robust(&surest, pool, run, rules, handover_enough_ns(pool, rules), uncertainty, b));
   *chosen = pool->single;
   if (surest == split || surest == pool->single) return SITU_STATUS_OK;
   situ_robustness found;
@@ -140,8 +140,8 @@ static situ_status find_surer(situ_robustness *out, int32_t *chosen, const fewer
 
 /* Compares the plan with the single device. If it is not surely better, a surer plan of the pool replaces it, or else
  * the single device. If the single device was chosen already, the fastest plan is compared. */
-static situ_status compare(situ_robustness *out, int32_t *chosen, placement *compared, const fewer_pool *pool,
-                           solve_run *run, const fewer_rules *rules, double uncertainty, budget *b) {
+static situ_status compare(situ_robustness *out, int32_t *chosen, placement *compared, const handover_pool *pool,
+                           solve_run *run, const handover_rules *rules, double uncertainty, budget *b) {
   int32_t split = *chosen;
   for (int32_t k = 0; *chosen == pool->single && k < pool->n; k++)
     if (pool->plan[k].time_ns < pool->plan[split].time_ns) split = k;
@@ -154,7 +154,7 @@ static situ_status compare(situ_robustness *out, int32_t *chosen, placement *com
 }
 
 /* Adds the plan of whole layers, even to a full pool. */
-static situ_status add_layers(fewer_pool *pool, solve_run *run) {
+static situ_status add_layers(handover_pool *pool, solve_run *run) {
   incumbent found;
   handovers cost = {0};
   situ_status status = solver_borrow(&found, &layers_solver, run->problem, run, 1, 0);
@@ -163,10 +163,10 @@ static situ_status add_layers(fewer_pool *pool, solve_run *run) {
   if (any && (!scratch || !handovers_find(&cost, run->problem, found.best.device, scratch)))
     status = fail_no_memory(run->error);
   cost.island = NULL;
-  fewer_plan *plan = &pool->plan[pool->n];
-  *plan = (fewer_plan){.where = found.best, .value_ns = found.value_ns, .cost = cost, .solver = layers_solver.name};
+  handover_plan *plan = &pool->plan[pool->n];
+  *plan = (handover_plan){.where = found.best, .value_ns = found.value_ns, .cost = cost, .solver = layers_solver.name};
   if (any && status == SITU_STATUS_OK) {
-    status = fewer_time(&plan->time_ns, run, &plan->where);
+    status = handover_time(&plan->time_ns, run, &plan->where);
     pool->n += status == SITU_STATUS_OK;
   }
   incumbent_free(&found);
@@ -176,18 +176,18 @@ static situ_status add_layers(fewer_pool *pool, solve_run *run) {
 
 /* Where no split of the pool is sure, one of whole layers may be: searches for speed alone do not reach its few
  * hand-overs. */
-static situ_status try_layers(situ_robustness *told, int32_t *chosen, fewer_pool *pool, solve_run *run,
-                              const fewer_rules *rules, const situ_solve_options *o) {
+static situ_status try_layers(situ_robustness *told, int32_t *chosen, handover_pool *pool, solve_run *run,
+                              const handover_rules *rules, const situ_solve_options *o) {
   if (run->budget->stop == BUDGET_CANCELLED || solve_is_large(run->problem)) return SITU_STATUS_OK;
-  int64_t time = o->time_limit_s > 0 ? choice_min_ns(o) / 2 : 0; /* for each step: the limit has passed already */
+  int64_t time = o->time_limit_s > 0 ? answer_min_ns(o) / 2 : 0; /* for each step: the limit has passed already */
   int32_t last = pool->n;
   extra_budget extra;
   extra_begin(&extra, run, max64(MIN_STEPS, extra_steps(run->problem) / 8), time);
   situ_status status = add_layers(pool, run);
   extra_end(&extra, run);
   TRY(status);
-  if (pool->n == last || !fewer_keeps(&pool->plan[last], rules) ||
-      (double)pool->plan[last].time_ns > fewer_enough_ns(pool, rules))
+  if (pool->n == last || !handover_keeps(&pool->plan[last], rules) ||
+      (double)pool->plan[last].time_ns > handover_enough_ns(pool, rules))
     return SITU_STATUS_OK;
   situ_robustness found;
   budget draws = budget_new(0, time, run->budget->callback, run->budget->context);
@@ -198,24 +198,24 @@ static situ_status try_layers(situ_robustness *told, int32_t *chosen, fewer_pool
   return SITU_STATUS_OK;
 }
 
-bool choice_wanted(const situ_solve_options *o) {
+bool answer_wanted(const situ_solve_options *o) {
   return o->tolerance > 0 || o->min_gain > 0 || o->max_parts > 0 || o->min_part > 0 || o->uncertainty > 0;
 }
 
-situ_status choice_make(choice *out, solve_run *run, const best_single *single, const situ_solve_options *o) {
+situ_status answer_select(answer *out, solve_run *run, const best_single *single, const situ_solve_options *o) {
   const incumbent *best = run->incumbent;
-  fewer_rules rules = {o->tolerance, o->min_gain, o->max_parts, o->min_part};
-  *out = (choice){.where = best->best,
+  handover_rules rules = {o->tolerance, o->min_gain, o->max_parts, o->min_part};
+  *out = (answer){.where = best->best,
                   .value_ns = best->value_ns,
                   .solver = best->solver,
                   .reason = "",
                   .best_found_ns = SITU_NEVER_NS,
                   .best_found_handovers = -1,
                   .unrestricted_ns = SITU_NEVER_NS};
-  if (!choice_wanted(o) || !best->best.device) return SITU_STATUS_OK;
-  fewer_pool pool;
+  if (!answer_wanted(o) || !best->best.device) return SITU_STATUS_OK;
+  handover_pool pool;
   TRY(search(&pool, run, single, &rules, o));
-  int32_t k = fewer_choose(&pool, &rules);
+  int32_t k = handover_choose(&pool, &rules);
   budget draws = budget_new(0, time_left(run, o, 0), run->budget->callback, run->budget->context);
   if (k >= 0 && o->robust) TRY(most_robust(&k, &pool, run, &rules, HUGE_VAL, o->uncertainty, &draws));
   int32_t split = k;
