@@ -71,7 +71,7 @@ static situ_status read_goal(situ_sizing *s, const char *text, situ_error *error
     const char *unit = text_scan_number(bare + length, &number);
     bool tokens = kinds[k].kind == GOAL_TOKENS, good = tokens && unit && !*unit;
     for (size_t u = 0; unit && !tokens && u < sizeof units / sizeof *units; u++)
-      if (strcmp(unit, units[u].name) == 0) good = text_scan_whole(bare + length, units[u].power, &s->goal_ns);
+      if (strcmp(unit, units[u].name) == 0) good = text_scan_int(bare + length, units[u].power, &s->goal_ns);
     if (tokens) s->tokens_per_s = number;
     s->kind = kinds[k].kind;
     s->goal = arena_string(s->arena, bare);

@@ -9,7 +9,7 @@
 static situ_status pin_node(int32_t *pins, const plan_source *s, const json_value *node, const int32_t *by_id,
                             int64_t min_id, int64_t n_ids, int32_t device, const char *what, situ_error *error) {
   int64_t id;
-  TRY(plan_read_whole(&id, s, node, what, NULL, error));
+  TRY(plan_read_int(&id, s, node, what, NULL, error));
   int32_t v = id >= min_id && id - min_id < n_ids ? by_id[id - min_id] : -1;
   if (v < 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: the model %s has no node %lld", what, s->graph->model,
@@ -112,7 +112,7 @@ static situ_status pins_from(int32_t *pins, const plan_source *s, const json_val
     return fail_with(
         error, SITU_STATUS_BAD_INPUT, s->where,
         "expected a plan, a split with \"fpgas\" and \"cpus\", or an object that maps operators to devices");
-  if (json_kind_of(json_get(root, "situ_plan")) == JSON_WHOLE) return pins_from_plan(pins, s, root, error);
+  if (json_kind_of(json_get(root, "situ_plan")) == JSON_INT) return pins_from_plan(pins, s, root, error);
   if (json_kind_of(json_get(root, "fpgas")) == JSON_ARRAY_KIND ||
       json_kind_of(json_get(root, "cpus")) == JSON_ARRAY_KIND)
     return pins_from_split(pins, s, root, scratch, error);

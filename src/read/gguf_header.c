@@ -260,7 +260,7 @@ situ_status gguf_header_read(gguf_header *out, const read_source *source, arena 
   TRY(take_number(&c, &n_keys, 8, "the number of keys"));
   TRY(take_keys(&c, out, n_keys));
   const gguf_key *key = gguf_find(out, "general.alignment");
-  int64_t alignment = gguf_whole(key, 0, key ? 0 : 32);
+  int64_t alignment = gguf_int(key, 0, key ? 0 : 32);
   if (alignment <= 0 || alignment > 1 << 30 || (alignment & (alignment - 1)) != 0)
     REFUSE(&c, "general.alignment is %" PRId64 "; expected a power of two", alignment);
   TRY(take_tensors(&c, out, n_tensors, alignment));
@@ -272,7 +272,7 @@ const gguf_key *gguf_find(const gguf_header *h, const char *name) {
   return at >= 0 ? &h->keys[at] : NULL;
 }
 
-int64_t gguf_whole(const gguf_key *key, uint64_t i, int64_t otherwise) {
+int64_t gguf_int(const gguf_key *key, uint64_t i, int64_t otherwise) {
   if (!key || (key->is_array && i >= key->count)) return otherwise;
   size_t size = sizes[key->type];
   if (size == 0 || key->type == GGUF_F32 || key->type == GGUF_F64) return otherwise;

@@ -16,9 +16,9 @@ static bool device_json(json_value *list, const situ_plan *plan, int32_t d) {
   json_value *o = json_new_object();
   bool ok = o && json_set(o, "name", json_new_text(p->platform->devices[d].name));
   ok = ok && json_set(o, "class", json_new_text(p->platform->class_name[p->class_of[d]]));
-  ok = ok && json_set(o, "operators", json_new_whole(use.n_operators));
-  ok = ok && json_set(o, "load_ns", json_new_whole(use.load_ns));
-  ok = ok && json_set(o, "memory_bytes", json_new_whole(use.memory_bytes));
+  ok = ok && json_set(o, "operators", json_new_int(use.n_operators));
+  ok = ok && json_set(o, "load_ns", json_new_int(use.load_ns));
+  ok = ok && json_set(o, "memory_bytes", json_new_int(use.memory_bytes));
   ok = ok && json_set(o, "memory_limit_bytes", report_amount(use.memory_limit_bytes));
   if (use.replica_of >= 0)
     ok = ok && json_set(o, "replica_of", json_new_text(p->platform->devices[use.replica_of].name));
@@ -37,7 +37,7 @@ static char *plan_json(const situ_plan *plan, const situ_model *model, const sit
   if (told > 0) ok = ok && json_set(root, "tokens_per_second", json_new_number(told));
   if (rates.decode > 0) ok = ok && json_set(root, "decode_tokens_per_second", json_new_number(rates.decode));
   if (rates.prefill > 0) ok = ok && json_set(root, "prefill_tokens_per_second", json_new_number(rates.prefill));
-  if (rates.ttft_ns > 0) ok = ok && json_set(root, "time_to_first_token_ns", json_new_whole(rates.ttft_ns));
+  if (rates.ttft_ns > 0) ok = ok && json_set(root, "time_to_first_token_ns", json_new_int(rates.ttft_ns));
   if (why) ok = ok && explain_fields(root, &places, why, plan);
   ok = ok && report_notes_json(root, model);
   return report_finish_with(root, ok, why ? &places.listing : NULL);

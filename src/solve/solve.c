@@ -217,7 +217,7 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
                    .islands = o->ranks,
                    .policy = o->policy,
                    .tune_steps = o->tune_steps,
-                   .roomy = problem->execution == SITU_EXECUTION_STREAM && footprint_fits_always(problem),
+                   .memory_is_free = problem->execution == SITU_EXECUTION_STREAM && footprint_fits_always(problem),
                    .arena = a,
                    .error = error};
   run.simulator = simulator_new(problem, a);
