@@ -204,9 +204,9 @@ static situ_status check_price_names(sizing_call *q) {
 static situ_status take_candidates(sizing_call *q, const char *names) {
   arena *a = q->into->arena;
   const char *list = names ? names : BUILT_IN;
-  int64_t most = 1;
-  for (const char *c = list; *c; c++) most += *c == ',';
-  if (!ARENA_ARRAYS(a, ARRAY(q->candidates, most), ZEROS(q->into->rows, most), ZEROS(q->into->scopes, most)))
+  int64_t max = 1;
+  for (const char *c = list; *c; c++) max += *c == ',';
+  if (!ARENA_ARRAYS(a, ARRAY(q->candidates, max), ZEROS(q->into->rows, max), ZEROS(q->into->scopes, max)))
     return fail_no_memory(q->error);
   for (const char *at = list; at; at = *at ? at + 1 : NULL) {
     at += strspn(at, " ");

@@ -40,28 +40,28 @@ const json_value *json_get(const json_value *object, const char *key) {
   return outer(json_object_get(inner(object), key));
 }
 
-const char *json_text(const json_value *v, const char *otherwise) {
+const char *json_text(const json_value *v, const char *default_value) {
   const json_t *t = inner(v);
-  return json_is_string(t) ? json_string_value(t) : otherwise;
+  return json_is_string(t) ? json_string_value(t) : default_value;
 }
 
-double json_number(const json_value *v, double otherwise) {
+double json_number(const json_value *v, double default_value) {
   const json_t *t = inner(v);
-  return json_is_number(t) ? json_number_value(t) : otherwise;
+  return json_is_number(t) ? json_number_value(t) : default_value;
 }
 
-int64_t json_int(const json_value *v, int64_t otherwise) {
+int64_t json_int(const json_value *v, int64_t default_value) {
   const json_t *t = inner(v);
   if (json_is_integer(t)) return json_integer_value(t);
-  if (!json_is_real(t)) return otherwise;
+  if (!json_is_real(t)) return default_value;
   double real = json_real_value(t);
   bool fits = real == floor(real) && fabs(real) < 9223372036854775807.0;
-  return fits ? (int64_t)real : otherwise;
+  return fits ? (int64_t)real : default_value;
 }
 
-bool json_bool(const json_value *v, bool otherwise) {
+bool json_bool(const json_value *v, bool default_value) {
   const json_t *t = inner(v);
-  return json_is_boolean(t) ? json_is_true(t) : otherwise;
+  return json_is_boolean(t) ? json_is_true(t) : default_value;
 }
 
 bool json_next(const json_value *object, json_member *member) {

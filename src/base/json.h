@@ -37,10 +37,10 @@ json_kind json_kind_of(const json_value *v);
 size_t json_size(const json_value *v);
 const json_value *json_at(const json_value *array, size_t index);
 const json_value *json_get(const json_value *object, const char *key);
-const char *json_text(const json_value *v, const char *otherwise);
-double json_number(const json_value *v, double otherwise); /* whole numbers too */
-int64_t json_int(const json_value *v, int64_t otherwise);  /* whole numbers, and reals without a fraction that fit */
-bool json_bool(const json_value *v, bool otherwise);
+const char *json_text(const json_value *v, const char *default_value);
+double json_number(const json_value *v, double default_value); /* whole numbers too */
+int64_t json_int(const json_value *v, int64_t default_value); /* whole numbers, and reals without a fraction that fit */
+bool json_bool(const json_value *v, bool default_value);
 
 /* Walks an object in the order of the file: start with NULL; NULL at the end. */
 typedef struct json_member {

@@ -176,12 +176,12 @@ static void find_rest(chain_dp *t) {
   const chain *c = &t->chain;
   t->rest_ns[c->n] = 0;
   for (int32_t k = c->n - 1; k >= 0; k--) {
-    int64_t least = SITU_NEVER_NS;
+    int64_t min = SITU_NEVER_NS;
     for (int32_t x = 0; x < t->n_slots; x++) {
       const chain_slot *y = &t->slots[x];
-      if (y->never[k + 1] == y->never[k]) least = min64(least, y->time_ns[k + 1] - y->time_ns[k]);
+      if (y->never[k + 1] == y->never[k]) min = min64(min, y->time_ns[k + 1] - y->time_ns[k]);
     }
-    t->rest_ns[k] = sat_add(least, t->rest_ns[k + 1]);
+    t->rest_ns[k] = sat_add(min, t->rest_ns[k + 1]);
   }
 }
 
@@ -232,9 +232,9 @@ bool chain_dp_expand(const chain_dp *t, int32_t best, int32_t *device_of_element
   REQUIRE(best >= 0 && best < t->n_states);
   const chain *c = &t->chain;
   arena *a = t->arena;
-  int32_t most = t->problem->n_devices + 1, n = 0, *state = ARENA_NEW(a, int32_t, most),
-          *end = ARENA_NEW(a, int32_t, most);
-  int32_t *server = ARENA_ZERO(a, int32_t, t->n_server_types), *used = ARENA_NEW(a, int32_t, most);
+  int32_t max = t->problem->n_devices + 1, n = 0, *state = ARENA_NEW(a, int32_t, max),
+          *end = ARENA_NEW(a, int32_t, max);
+  int32_t *server = ARENA_ZERO(a, int32_t, t->n_server_types), *used = ARENA_NEW(a, int32_t, max);
   if (!state || !end || !server || !used) return false;
   for (int32_t s = best, e = c->n; s >= 0; n++) {
     chain_cell at = t->cells[(int64_t)s * (c->n + 1) + e];

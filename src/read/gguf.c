@@ -30,14 +30,14 @@ static const gguf_key *own_key(const gguf_model *g, const char *name) {
   snprintf(full, sizeof full, "%s.%s", g->architecture, name);
   return gguf_find(g->first, full);
 }
-static int64_t own(const gguf_model *g, const char *name, int64_t otherwise) {
-  int64_t value = gguf_int(own_key(g, name), 0, otherwise);
-  return value < 0 || value > MAX_VALUE ? otherwise : value;
+static int64_t own(const gguf_model *g, const char *name, int64_t default_value) {
+  int64_t value = gguf_int(own_key(g, name), 0, default_value);
+  return value < 0 || value > MAX_VALUE ? default_value : value;
 }
 /* The value of a block: an element of a list, or one value for all. */
-static int64_t of_block(const gguf_model *g, const char *name, int32_t block, int64_t otherwise) {
-  int64_t value = gguf_int(own_key(g, name), (uint64_t)block, otherwise);
-  return value < 0 || value > MAX_VALUE ? otherwise : value;
+static int64_t of_block(const gguf_model *g, const char *name, int32_t block, int64_t default_value) {
+  int64_t value = gguf_int(own_key(g, name), (uint64_t)block, default_value);
+  return value < 0 || value > MAX_VALUE ? default_value : value;
 }
 
 /* Every how many blocks one looks back to the beginning where the file has a window and says no more. */

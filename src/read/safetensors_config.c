@@ -7,14 +7,14 @@
 
 enum { MAX_VALUE = 1 << 28 }; /* others count as absent */
 
-static int64_t any_of(const json_value *o, const char *const *keys, int64_t otherwise) {
+static int64_t any_of(const json_value *o, const char *const *keys, int64_t default_value) {
   for (; *keys; keys++) {
     int64_t value = json_int(json_get(o, *keys), -1);
     if (value >= 0 && value <= MAX_VALUE) return value;
   }
-  return otherwise;
+  return default_value;
 }
-#define ANY(o, otherwise, ...) any_of((o), (const char *const[]){__VA_ARGS__, NULL}, (otherwise))
+#define ANY(o, default_value, ...) any_of((o), (const char *const[]){__VA_ARGS__, NULL}, (default_value))
 
 static situ_dtype dtype_of(const char *word) {
   if (strcmp(word, "bfloat16") == 0) return SITU_DTYPE_BF16;

@@ -176,10 +176,10 @@ static situ_status check_rows(const situ_compare_row *rows, int32_t n, const sit
                        (int)k);
     if (rows[k].plan) TRY(plan_belongs(rows[k].plan, problem, error));
   }
-  const situ_compare_row *most = best_bound(rows, n);
+  const situ_compare_row *max = best_bound(rows, n);
   for (int32_t k = 0; k < n; k++)
     if (row_value(&rows[k]) != SITU_NEVER_NS)
-      TRY(plan_meet_bound(row_value(&rows[k]), rows[k].solver, most->plan->lower_bound_ns, most->plan->bound, error));
+      TRY(plan_meet_bound(row_value(&rows[k]), rows[k].solver, max->plan->lower_bound_ns, max->plan->bound, error));
   return SITU_STATUS_OK;
 }
 

@@ -56,20 +56,20 @@ static void long_fact(text_buffer *t, const situ_report_options *o, const char *
   free(text);
 }
 
-void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *plan, int32_t most,
+void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *plan, int32_t max,
                    const situ_report_options *o) {
   const situ_explanation_summary of = report_explanation(x);
   const situ_problem *p = plan->problem;
   int32_t n = of.n_parts;
-  for (int32_t k = 0; k < n && k < most; k++) {
+  for (int32_t k = 0; k < n && k < max; k++) {
     situ_part part = situ_explanation_part(x, k);
     text_buffer words = {0};
     text_add(&words, "%s: %s", p->platform->devices[part.device].name, situ_explanation_part_name(x, k));
     long_fact(t, o, k == 0 ? "parts" : "", &words);
   }
   text_buffer words = {0};
-  if (n > most) {
-    text_add(&words, "and %d more; `situ explain` lists them", (int)(n - most));
+  if (n > max) {
+    text_add(&words, "and %d more; `situ explain` lists them", (int)(n - max));
     long_fact(t, o, "", &words);
   }
   handover_text(&words, x, plan);

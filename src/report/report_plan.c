@@ -137,17 +137,17 @@ static void value_fact(text_buffer *t, const situ_report_options *o, bool period
 static void copy_facts(text_buffer *t, const situ_report_options *o, const situ_plan *plan) {
   const situ_problem *p = plan->problem;
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], rest[96];
-  int64_t least = SITU_NEVER_NS, most = 0, start, finish, value = plan->value_ns;
+  int64_t min = SITU_NEVER_NS, max = 0, start, finish, value = plan->value_ns;
   for (int32_t k = 0; k < p->n_copies; k++) {
     report_copy_times(plan, k, &start, &finish);
-    least = min64(least, finish - start);
-    most = max64(most, finish - start);
+    min = min64(min, finish - start);
+    max = max64(max, finish - start);
   }
   snprintf(rest, sizeof rest, "%s inputs a second", exact_rate(a, p->n_copies, value));
   if (p->objective == SITU_OBJECTIVE_LATENCY)
     fact(t, o, "one input", STYLE_BOLD, exact_time(a, value / p->n_copies), rest);
-  snprintf(rest, sizeof rest, "to %s from its start to its end", exact_time(b, most));
-  fact(t, o, "a copy", STYLE_PLAIN, exact_time(a, least), rest);
+  snprintf(rest, sizeof rest, "to %s from its start to its end", exact_time(b, max));
+  fact(t, o, "a copy", STYLE_PLAIN, exact_time(a, min), rest);
 }
 
 static void value_facts(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {

@@ -51,14 +51,14 @@ static const char REST[] = "             "; /* below the words of a fact */
 
 static void add_memory(text_buffer *t, const situ_profile *p, const situ_report_options *options) {
   char a[TEXT_UNIT_BYTES];
-  int64_t most = 0;
+  int64_t max = 0;
   int32_t n = 0;
   for (int32_t v = 0; v < p->model->graph->n_operators; v++) {
     n += p->workspace_bytes[v] > 0;
-    most = p->workspace_bytes[v] > most ? p->workspace_bytes[v] : most;
+    max = p->workspace_bytes[v] > max ? p->workspace_bytes[v] : max;
   }
   fact_start(t, options, "memory", 9);
-  text_add(t, "%d operators use scratch memory, at most %s; %d of %d rows name a node\n", (int)n, text_size(a, most),
+  text_add(t, "%d operators use scratch memory, at most %s; %d of %d rows name a node\n", (int)n, text_size(a, max),
            (int)p->n_memory_named, (int)p->n_memory_rows);
 }
 
