@@ -159,7 +159,7 @@ static bool covers(runs *s, int64_t period_ns) {
 
 /* The minimum period above `low` that the chain does not refute; low where it does not refute low itself. */
 static int64_t min_period(runs *s, int64_t low, budget *b) {
-  int64_t high = PROBLEM_MOST_NS;
+  int64_t high = PROBLEM_MAX_NS;
   if (covers(s, low)) return low;
   if (!covers(s, high)) return SITU_NEVER_NS;
   while (high - low > 1 && !budget_over(b)) {

@@ -67,7 +67,7 @@ static int32_t next_state(const chain_dp *t, int32_t state, int32_t x, bool new_
 /* ---- costs ---- */
 
 /* Two devices that represent slots x and y, in one server or in two. */
-static void stand_for(const chain_dp *t, int32_t x, int32_t y, bool new_server, int32_t *from, int32_t *to) {
+static void find_representatives(const chain_dp *t, int32_t x, int32_t y, bool new_server, int32_t *from, int32_t *to) {
   const chain_slot *a = &t->slots[x], *b = &t->slots[y];
   const server_type *s = &t->servers[b->server_type];
   bool second_server = new_server && a->server_type == b->server_type;
@@ -149,7 +149,7 @@ static void extend(chain_dp *t, int32_t state, int32_t j, int32_t to_state, cons
 static bool continue_with(chain_dp *t, int32_t state, int32_t y, bool new_server) {
   int32_t x = t->inner_slot[state % t->n_inner], from, to, next = next_state(t, state, y, new_server);
   if (next < 0) return true;
-  stand_for(t, x, y, new_server, &from, &to);
+  find_representatives(t, x, y, new_server, &from, &to);
   const int64_t *crossing = crossings(t, from, to);
   if (!crossing) return false;
   const chain_cell *row = t->cells + (int64_t)state * (t->chain.n + 1);

@@ -128,7 +128,7 @@ static int64_t lower_bound(const labels *s, const label *l, int32_t k, int32_t n
   __int128 one = (__int128)1 << CHAIN_PRICE_BITS, priced = s->base[PRICED] + l->priced + left[PRICED];
   __int128 min = s->base[VALUE] + l->value_ns + left[VALUE];
   if (priced > 0 && (priced + one - 1) >> CHAIN_PRICE_BITS > min) min = (priced + one - 1) >> CHAIN_PRICE_BITS;
-  return min > PROBLEM_MOST_NS ? SITU_NEVER_NS : (int64_t)min;
+  return min > PROBLEM_MAX_NS ? SITU_NEVER_NS : (int64_t)min;
 }
 
 /* Of equal devices only the first unused one may be used next. */
