@@ -52,7 +52,7 @@ static situ_status estimate(situ_instance *i, situ_error *error) {
   const read_steps *s = &i->model->steps;
   const cost_step steps[] = {{i->model->graph, s->other ? s->repeats[0] : 1}, {s->other, s->repeats[1]}};
   TRY(costs_estimate(&i->own_costs, steps, s->other ? 2 : 1, i->platform, &i->options.cost, i->rules, error));
-  return instance_estimate_other(&i->other_costs, i, i->platform, error);
+  return instance_estimate_secondary(&i->secondary_costs, i, i->platform, error);
 }
 
 static situ_status read_costs(situ_instance *i, situ_error *error) {
@@ -157,7 +157,7 @@ situ_status instance_pose(situ_instance *i, situ_error *error) {
   posed.unused = i->unused;
   posed.keep_together = i->together;
   posed.keep_name = keep_name(i);
-  instance_limit(&posed, i, i->other_costs);
+  instance_limit(&posed, i, i->secondary_costs);
   situ_problem_free(i->problem);
   i->problem = NULL;
   return situ_problem_pose(&i->problem, i->graph, i->platform, i->costs, &posed, error);
@@ -260,7 +260,7 @@ void situ_instance_free(situ_instance *i) {
   situ_costs_free(i->copied_costs);
   situ_graph_free(i->copies);
   situ_costs_free(i->own_costs);
-  situ_costs_free(i->other_costs);
+  situ_costs_free(i->secondary_costs);
   situ_platform_free(i->own_platform);
   rules_free(i->rules);
   situ_model_free(i->model);

@@ -17,7 +17,7 @@ struct situ_instance {
   situ_costs *own_costs;       /* likewise */
   situ_graph *copies;          /* of the model's graph, with their costs; NULL where there is one input only */
   situ_costs *copied_costs;
-  situ_costs *other_costs; /* of the steps that a limit applies to; NULL: no limit */
+  situ_costs *secondary_costs; /* of the steps that a limit applies to; NULL: no limit */
   const situ_graph *graph;
   const situ_platform *platform;
   const situ_costs *costs;
@@ -41,8 +41,8 @@ situ_status instance_join_rules(situ_instance *instance, situ_error *error);
  * has no such steps, and for two limits. */
 situ_status instance_take_limits(situ_instance *instance, situ_error *error);
 /* The costs of the limited steps on a platform; NULL without a limit. */
-situ_status instance_estimate_other(situ_costs **out, const situ_instance *instance, const situ_platform *platform,
-                                    situ_error *error);
+situ_status instance_estimate_secondary(situ_costs **out, const situ_instance *instance, const situ_platform *platform,
+                                        situ_error *error);
 /* Puts the limit, if any, with these costs into options of a problem. */
 void instance_limit(situ_problem_options *posed, const situ_instance *instance, const situ_costs *other);
 

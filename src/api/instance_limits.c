@@ -55,8 +55,8 @@ situ_status instance_take_limits(situ_instance *i, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-situ_status instance_estimate_other(situ_costs **out, const situ_instance *i, const situ_platform *platform,
-                                    situ_error *error) {
+situ_status instance_estimate_secondary(situ_costs **out, const situ_instance *i, const situ_platform *platform,
+                                        situ_error *error) {
   const read_steps *s = &i->model->steps;
   int limited = limited_kind(i);
   *out = NULL;

@@ -82,7 +82,7 @@ static situ_status change_platform(situ_platform **out, const situ_instance *i, 
 /* The problem with another platform or one device less. */
 typedef struct variant {
   situ_platform *platform;
-  situ_costs *costs, *other_costs;
+  situ_costs *costs, *secondary_costs;
   situ_problem *problem;
   bool *unused;
 } variant;
@@ -90,7 +90,7 @@ typedef struct variant {
 static void variant_free(variant *v) {
   situ_problem_free(v->problem);
   situ_costs_free(v->costs);
-  situ_costs_free(v->other_costs);
+  situ_costs_free(v->secondary_costs);
   situ_platform_free(v->platform);
   free(v->unused);
 }
@@ -110,8 +110,8 @@ static situ_status variant_pose(variant *v, const situ_instance *i, const change
   TRY(change_platform(&v->platform, i, c, error));
   cost_change faster = {v->platform, c->device, c->link_kind, c->device >= 0 ? c->factor : LINK_FACTOR};
   v->costs = costs_changed(p->costs, p->platform, &faster);
-  if (p->other) posed.secondary_costs = v->other_costs = costs_changed(p->other, p->platform, &faster);
-  if (!v->costs || (p->other && !v->other_costs)) return fail_no_memory(error);
+  if (p->secondary) posed.secondary_costs = v->secondary_costs = costs_changed(p->secondary, p->platform, &faster);
+  if (!v->costs || (p->secondary && !v->secondary_costs)) return fail_no_memory(error);
   return situ_problem_pose(&v->problem, p->given, v->platform, v->costs, &posed, error);
 }
 

@@ -24,14 +24,14 @@
 #include "chain/branch_chain.h"
 
 typedef struct proving {
-  int64_t best_ns, *best_byte, best_other;
+  int64_t best_ns, *best_byte, best_secondary;
 } proving;
 
 static void keep(void *context, const branch_chain *s, int64_t lower_ns) {
   proving *best = context;
   if (lower_ns <= best->best_ns) return;
   best->best_ns = lower_ns;
-  best->best_other = s->by.other;
+  best->best_secondary = s->by.other;
   memcpy(best->best_byte, s->byte, (size_t)s->problem->n_memories * sizeof *s->byte);
 }
 
@@ -40,10 +40,10 @@ static bool certify(const branch_chain *s, const proving *best, certificate *pro
   int64_t *chain = certificate_add_operators(proof, "chain", s->n_chain, s->arena);
   int64_t *byte = certificate_add(proof, "byte_prices", s->problem->n_memories, s->arena);
   if (!chain || !byte) return false;
-  if (best->best_other > 0) {
+  if (best->best_secondary > 0) {
     int64_t *other = certificate_add(proof, "other_price", 1, s->arena);
     if (!other) return false;
-    *other = best->best_other;
+    *other = best->best_secondary;
   }
   for (int32_t i = 0; i < s->n_chain; i++) chain[i] = s->chain[i];
   memcpy(byte, best->best_byte, (size_t)s->problem->n_memories * sizeof *byte);

@@ -91,7 +91,7 @@ static void time_segment(branch_chain *s, int32_t k, int32_t before, int32_t fir
     int64_t at = (int64_t)k * s->n_types + type, *sum = &s->time_ns[at], whole = items_time_ns(&s->all, x->unit, d);
     if (starts) *sum = whole == SITU_NEVER_NS ? whole : 0;
     if (s->sums && starts && x->holds_weights) *sum = whole;
-    if (s->other_ns && starts) s->other_ns[at] = x->holds_weights ? items_time_ns(&s->other, x->unit, d) : 0;
+    if (s->secondary_ns && starts) s->secondary_ns[at] = x->holds_weights ? items_time_ns(&s->other, x->unit, d) : 0;
     for (int32_t i = 0; i < of.n && !s->sums && *sum != SITU_NEVER_NS; i++) {
       int32_t v = of.member[i];
       if (v >= lowest && reached[v] == 3) *sum = sat_add(*sum, problem_time_ns(p, v, d));
@@ -122,7 +122,7 @@ typedef struct transfer_rows {
 static bool take_into(const branch_chain *s, transfer_rows *transfer, int32_t t) {
   const situ_problem *p = s->problem;
   return take_tensor(s, &transfer->row, &transfer->own, p->costs, t) &&
-         (!p->other || take_tensor(s, &transfer->other, &transfer->other_own, p->other, t));
+         (!p->secondary || take_tensor(s, &transfer->other, &transfer->other_own, p->secondary, t));
 }
 
 /* Takes the tensors that unit `from` makes and unit `to` reads and that no transfer has taken yet, found from the side
@@ -159,7 +159,7 @@ static bool find_transfers(branch_chain *s, const int64_t **row, const int64_t *
     if (g->producer[g->in[i]] == u && !take_into(s, &transfer, g->in[i])) return false;
   if (s->sums && !take_rest(s, &transfer, p->units.of[u], p->units.of[w], back)) return false;
   *row = transfer.row;
-  if (p->other) *other = transfer.other;
+  if (p->secondary) *other = transfer.other;
   return true;
 }
 
@@ -188,7 +188,7 @@ static bool find_elements(branch_chain *s) {
   if (!ARENA_ARRAYS(s->arena, ZEROS(reached, p->n_operators), ZEROS(s->on_chain, p->units.n),
                     ARRAY(s->elements, s->n_chain), ARRAY(open, s->n_chain), ARRAY(s->at, s->n_chain),
                     ARRAY(s->time_ns, cells), ARRAY(s->from, cells), ARRAY(s->cost, cells), ARRAY(s->before, cells)) ||
-      (p->other && !(s->other_ns = ARENA_ZERO(s->arena, int64_t, cells))) || !reserve(s))
+      (p->secondary && !(s->secondary_ns = ARENA_ZERO(s->arena, int64_t, cells))) || !reserve(s))
     return false;
   for (int32_t i = 0, end; i < s->n_chain; i = end) {
     int32_t v = s->chain[i], u = p->units.of[v];
@@ -197,12 +197,12 @@ static bool find_elements(branch_chain *s) {
       chain_element *branch = &s->elements[open[--depth]];
       branch->parent = open[depth - 1];
       branch->next = v;
-      if (!find_transfers(s, &branch->out_ns, &branch->other_out_ns, branch->last, v, true)) return false;
+      if (!find_transfers(s, &branch->out_ns, &branch->secondary_out_ns, branch->last, v, true)) return false;
     } else {
       chain_element *made = &s->elements[s->n];
       *made = (chain_element){.unit = u, .before = i > 0 ? s->chain[i - 1] : -1, .first = v, .parent = -1};
       made->holds_weights = !s->on_chain[u];
-      if (i > 0 && !find_transfers(s, &made->in_ns, &made->other_in_ns, made->before, v, false)) return false;
+      if (i > 0 && !find_transfers(s, &made->in_ns, &made->secondary_in_ns, made->before, v, false)) return false;
       s->on_chain[u] = true;
       open[depth++] = s->n++;
     }
@@ -232,8 +232,8 @@ static void take_branch(branch_chain *s, chain_multipliers by, int32_t x) {
     __int128 min = -1;
     for (int32_t e = 0; cost[k] >= 0 && e < s->n_types; e++) {
       if (there[e] < 0 || (min >= 0 && there[e] >= min)) continue;
-      __int128 sum = there[e] + transfer_cost(s, &by, branch->in_ns, branch->other_in_ns, k, e) +
-                     transfer_cost(s, &by, branch->out_ns, branch->other_out_ns, e, k);
+      __int128 sum = there[e] + transfer_cost(s, &by, branch->in_ns, branch->secondary_in_ns, k, e) +
+                     transfer_cost(s, &by, branch->out_ns, branch->secondary_out_ns, e, k);
       if (min >= 0 && sum >= min) continue;
       min = sum;
       s->from[(int64_t)x * s->n_types + k] = e;
@@ -252,7 +252,7 @@ static void take_transfer(branch_chain *s, chain_multipliers by, int32_t element
     __int128 min = -1;
     for (int32_t e = 0; cost[k] >= 0 && e < s->n_types; e++) {
       if (before[e] < 0 || (min >= 0 && before[e] >= min)) continue;
-      __int128 sum = before[e] + transfer_cost(s, &by, x->in_ns, x->other_in_ns, e, k) + cut_cost(&by, e, k);
+      __int128 sum = before[e] + transfer_cost(s, &by, x->in_ns, x->secondary_in_ns, e, k) + cut_cost(&by, e, k);
       if (min >= 0 && sum >= min) continue;
       min = sum;
       s->from[(int64_t)element * s->n_types + k] = e;
@@ -269,7 +269,7 @@ __int128 branch_chain_run(branch_chain *s, const chain_multipliers *by) {
     for (int32_t k = 0; k < n_types; k++) {
       int64_t at = (int64_t)x * n_types + k, time = s->time_ns[at];
       __int128 *cost = &s->cost[at];
-      *cost = time == SITU_NEVER_NS ? -1 : chain_cost(by, time, s->other_ns ? s->other_ns[at] : 0);
+      *cost = time == SITU_NEVER_NS ? -1 : chain_cost(by, time, s->secondary_ns ? s->secondary_ns[at] : 0);
       if (*cost >= 0 && s->elements[x].holds_weights)
         *cost += chain_rent(by, p->memory_of[s->first[k]], s->all.weight_bytes[s->elements[x].unit]);
     }
@@ -305,7 +305,7 @@ __int128 branch_chain_off(const branch_chain *s, const chain_multipliers *by, in
   __int128 min = -1;
   for (int32_t k = 0; k < s->n_types; k++) {
     int32_t d = s->first[k];
-    int64_t time = items_time_ns(&s->all, u, d), other = s->problem->other ? items_time_ns(&s->other, u, d) : 0;
+    int64_t time = items_time_ns(&s->all, u, d), other = s->problem->secondary ? items_time_ns(&s->other, u, d) : 0;
     if (time == SITU_NEVER_NS) continue;
     __int128 cost = chain_cost(by, time, other) + chain_rent(by, s->problem->memory_of[d], s->all.weight_bytes[u]);
     if (min >= 0 && cost >= min) continue;
@@ -326,16 +326,17 @@ static void add_element(branch_chain *s, int32_t x, int32_t before) {
   int64_t here = (int64_t)x * s->n_types + s->at[x];
   int32_t from = element->parent >= 0 ? element->parent : before;
   s->plan.value_ns = sat_add(s->plan.value_ns, s->time_ns[here]);
-  if (s->other_ns) s->plan.other_ns = sat_add(s->plan.other_ns, s->other_ns[here]);
+  if (s->secondary_ns) s->plan.secondary_ns = sat_add(s->plan.secondary_ns, s->secondary_ns[here]);
   if (from >= 0) {
     int32_t kind = s->kind[(int64_t)s->at[from] * s->n_types + s->at[x]];
     s->plan.value_ns = sat_add(s->plan.value_ns, element->in_ns[kind]);
-    if (element->other_in_ns) s->plan.other_ns = sat_add(s->plan.other_ns, element->other_in_ns[kind]);
+    if (element->secondary_in_ns) s->plan.secondary_ns = sat_add(s->plan.secondary_ns, element->secondary_in_ns[kind]);
   }
   if (element->parent >= 0) {
     int32_t kind = s->kind[(int64_t)s->at[x] * s->n_types + s->at[from]];
     s->plan.value_ns = sat_add(s->plan.value_ns, element->out_ns[kind]);
-    if (element->other_out_ns) s->plan.other_ns = sat_add(s->plan.other_ns, element->other_out_ns[kind]);
+    if (element->secondary_out_ns)
+      s->plan.secondary_ns = sat_add(s->plan.secondary_ns, element->secondary_out_ns[kind]);
   }
 }
 
@@ -363,7 +364,7 @@ static int64_t evaluate(branch_chain *s) {
     if (cost < 0) continue;
     sum += cost;
     if (s->sums) s->plan.value_ns = sat_add(s->plan.value_ns, items_time_ns(&s->all, u, d));
-    if (p->other) s->plan.other_ns = sat_add(s->plan.other_ns, items_time_ns(&s->other, u, d));
+    if (p->secondary) s->plan.secondary_ns = sat_add(s->plan.secondary_ns, items_time_ns(&s->other, u, d));
     s->used_bytes[p->memory_of[d]] += (double)s->all.weight_bytes[u];
   }
   s->plan.priced_ns = (double)s->plan.value_ns;
@@ -373,7 +374,7 @@ static int64_t evaluate(branch_chain *s) {
     s->plan.priced_ns +=
         ldexp((double)s->byte[m], -CHAIN_PRICE_BITS) * (s->used_bytes[m] - (double)p->platform->memory_bytes[m]);
   }
-  if (s->by.other > 0) sum -= chain_cost(&s->by, 0, p->max_other_ns);
+  if (s->by.other > 0) sum -= chain_cost(&s->by, 0, p->max_secondary_ns);
   __int128 lower = sum <= 0 ? 0 : sum >> CHAIN_PRICE_BITS;
   return lower > PROBLEM_MAX_NS ? SITU_NEVER_NS : (int64_t)lower; /* no plan takes this long, so there is none */
 }
@@ -385,8 +386,8 @@ static void try_prices(branch_chain *s, branch_chain_report *report, void *conte
     bool limited = p->platform->memory_bytes[m] != SITU_UNLIMITED_BYTES;
     s->byte[m] = !limited ? 0 : y < (double)MAX_PRICE ? (int64_t)y : MAX_PRICE;
   }
-  double other = ldexp(s->other_multiplier, CHAIN_OTHER_BITS);
-  s->by.other = !p->other ? 0 : other < (double)MAX_OTHER_PRICE ? (int64_t)other : MAX_OTHER_PRICE;
+  double other = ldexp(s->secondary_multiplier, CHAIN_SECONDARY_BITS);
+  s->by.other = !p->secondary ? 0 : other < (double)MAX_OTHER_PRICE ? (int64_t)other : MAX_OTHER_PRICE;
   int64_t lower_ns = evaluate(s);
   if (lower_ns >= 0) report(context, s, lower_ns);
 }
@@ -399,28 +400,28 @@ void branch_chain_at(branch_chain *s, const int64_t *byte, int64_t other, branch
 }
 
 /* Finds the best price of the secondary costs at the present prices of bytes. Each plan is a line in that price,
- * priced_ns + other_multiplier (other_ns - limit), and the bound is the lower envelope of all lines. The intersection
- * of a rising and a falling line is tried next, until no other line is below that point. */
-static void find_other_multiplier(branch_chain *s, budget *b, branch_chain_report *report, void *context) {
-  double limit = (double)s->problem->max_other_ns;
-  if (!s->problem->other) return;
-  s->other_multiplier = 0;
+ * priced_ns + secondary_multiplier (secondary_ns - limit), and the bound is the lower envelope of all lines. The
+ * intersection of a rising and a falling line is tried next, until no other line is below that point. */
+static void find_secondary_multiplier(branch_chain *s, budget *b, branch_chain_report *report, void *context) {
+  double limit = (double)s->problem->max_secondary_ns;
+  if (!s->problem->secondary) return;
+  s->secondary_multiplier = 0;
   try_prices(s, report, context);
   branch_chain_plan rising = s->plan;
-  if (s->plan.other_ns <= s->problem->max_other_ns) return;
-  s->other_multiplier = ldexp((double)MAX_OTHER_PRICE, -CHAIN_OTHER_BITS);
+  if (s->plan.secondary_ns <= s->problem->max_secondary_ns) return;
+  s->secondary_multiplier = ldexp((double)MAX_OTHER_PRICE, -CHAIN_SECONDARY_BITS);
   try_prices(s, report, context);
   branch_chain_plan falling = s->plan;
-  for (int line = 0; line < LINES && falling.other_ns <= limit && !budget_over(b); line++) {
-    double other_multiplier =
-        (falling.priced_ns - rising.priced_ns) / ((double)rising.other_ns - (double)falling.other_ns);
-    if (!(other_multiplier > 0)) break;
-    s->other_multiplier = other_multiplier;
+  for (int line = 0; line < LINES && falling.secondary_ns <= limit && !budget_over(b); line++) {
+    double secondary_multiplier =
+        (falling.priced_ns - rising.priced_ns) / ((double)rising.secondary_ns - (double)falling.secondary_ns);
+    if (!(secondary_multiplier > 0)) break;
+    s->secondary_multiplier = secondary_multiplier;
     try_prices(s, report, context);
-    double met = rising.priced_ns + other_multiplier * ((double)rising.other_ns - limit);
-    double here = s->plan.priced_ns + other_multiplier * ((double)s->plan.other_ns - limit);
+    double met = rising.priced_ns + secondary_multiplier * ((double)rising.secondary_ns - limit);
+    double here = s->plan.priced_ns + secondary_multiplier * ((double)s->plan.secondary_ns - limit);
     if (here >= met - 0.5) break;
-    *(s->plan.other_ns > limit ? &rising : &falling) = s->plan;
+    *(s->plan.secondary_ns > limit ? &rising : &falling) = s->plan;
   }
 }
 
@@ -437,7 +438,7 @@ static double excess_of(const branch_chain *s, int32_t type) {
  */
 static double other_excess_of(const branch_chain *s, double weights) {
   const situ_problem *p = s->problem;
-  return p->other ? ((double)s->plan.other_ns / (double)p->max_other_ns - 1) * weights : 0;
+  return p->secondary ? ((double)s->plan.secondary_ns / (double)p->max_secondary_ns - 1) * weights : 0;
 }
 
 static double slowest_ns(const branch_chain *s) {
@@ -457,9 +458,9 @@ void branch_chain_ascend(branch_chain *s, budget *b, branch_chain_report *report
   const situ_problem *p = s->problem;
   double weights = 0;
   for (int32_t u = 0; u < p->units.n; u++) weights += (double)s->all.weight_bytes[u];
-  s->other_multiplier = 0;
+  s->secondary_multiplier = 0;
   try_prices(s, report, context);
-  find_other_multiplier(s, b, report, context);
+  find_secondary_multiplier(s, b, report, context);
   double work = (double)s->n * s->n_types * s->n_types + p->units.n, step = weights > 0 ? slowest_ns(s) / weights : 0;
   for (int round = 0; round < ROUNDS && round * work < WORK_LIMIT && step > 0 && !budget_over(b); round++) {
     double norm = 0, late = other_excess_of(s, weights);
@@ -467,12 +468,12 @@ void branch_chain_ascend(branch_chain *s, budget *b, branch_chain_report *report
       double g = excess_of(s, k);
       if (g > 0 || s->price[k] > 0) norm += g * g;
     }
-    if (norm <= 0) return; /* memory is not binding, and the other_multiplier is optimal already */
-    if (late > 0 || s->other_multiplier > 0) norm += late * late;
+    if (norm <= 0) return; /* memory is not binding, and the secondary_multiplier is optimal already */
+    if (late > 0 || s->secondary_multiplier > 0) norm += late * late;
     double length = step * pow(0.985, round) / sqrt(norm);
     for (int32_t k = 0; k < s->n_types; k++) s->price[k] = fmax(0, s->price[k] + length * excess_of(s, k));
-    s->other_multiplier = fmax(0, s->other_multiplier + length * late * weights / (double)p->max_other_ns);
-    if (p->other && round % LINES_EVERY == LINES_EVERY - 1) find_other_multiplier(s, b, report, context);
+    s->secondary_multiplier = fmax(0, s->secondary_multiplier + length * late * weights / (double)p->max_secondary_ns);
+    if (p->secondary && round % LINES_EVERY == LINES_EVERY - 1) find_secondary_multiplier(s, b, report, context);
     try_prices(s, report, context);
   }
 }
@@ -502,8 +503,8 @@ situ_status branch_chain_find(branch_chain *s, const situ_problem *p, arena *a, 
   situ_problem view;
   *s = (branch_chain){.problem = p, .arena = a, .sums = p->overlap == SITU_OVERLAP_NONE};
   TRY(items_list(&s->all, p, a, error));
-  if (p->other) {
-    problem_view_costs(&view, p, p->other);
+  if (p->secondary) {
+    problem_view_costs(&view, p, p->secondary);
     TRY(items_list(&s->other, &view, a, error));
   }
   if (!find_types(s)) return fail_no_memory(error);

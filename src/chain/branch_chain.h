@@ -14,8 +14,8 @@
 #include "view/items.h"
 
 enum {
-  CHAIN_PRICE_BITS = 32, /* fractional bits of costs and of the price of a byte */
-  CHAIN_OTHER_BITS = 20  /* of that of a nanosecond by the secondary costs */
+  CHAIN_PRICE_BITS = 32,    /* fractional bits of costs and of the price of a byte */
+  CHAIN_SECONDARY_BITS = 20 /* of that of a nanosecond by the secondary costs */
 };
 
 /* What a plan costs, in 2^-32 ns. */
@@ -26,9 +26,9 @@ typedef struct chain_multipliers {
   int64_t cut_ns;      /* of each change of type along the chain, in ns */
 } chain_multipliers;
 
-static inline __int128 chain_cost(const chain_multipliers *by, int64_t time_ns, int64_t other_ns) {
+static inline __int128 chain_cost(const chain_multipliers *by, int64_t time_ns, int64_t secondary_ns) {
   __int128 sum = by->time ? (__int128)time_ns << CHAIN_PRICE_BITS : 0;
-  return by->other > 0 ? sum + ((__int128)by->other * other_ns << (CHAIN_PRICE_BITS - CHAIN_OTHER_BITS)) : sum;
+  return by->other > 0 ? sum + ((__int128)by->other * secondary_ns << (CHAIN_PRICE_BITS - CHAIN_SECONDARY_BITS)) : sum;
 }
 
 static inline __int128 chain_rent(const chain_multipliers *by, int32_t memory, int64_t bytes) {
@@ -36,18 +36,19 @@ static inline __int128 chain_rent(const chain_multipliers *by, int32_t memory, i
 }
 
 typedef struct chain_element {
-  int32_t unit, before, first, last, next;   /* chain operators; before: -1 at the start; next: after a branch */
-  int32_t parent;                            /* the element from which this is a branch, or -1; a lower number */
-  bool holds_weights;                        /* the first of its unit: it pays for the weights */
-  const int64_t *in_ns, *out_ns;             /* [kind of route] of the tensors before it, and after a branch */
-  const int64_t *other_in_ns, *other_out_ns; /* the same by the secondary costs; NULL where these limit nothing */
+  int32_t unit, before, first, last, next; /* chain operators; before: -1 at the start; next: after a branch */
+  int32_t parent;                          /* the element from which this is a branch, or -1; a lower number */
+  bool holds_weights;                      /* the first of its unit: it pays for the weights */
+  const int64_t *in_ns, *out_ns;           /* [kind of route] of the tensors before it, and after a branch */
+  const int64_t *secondary_in_ns,
+      *secondary_out_ns; /* the same by the secondary costs; NULL where these limit nothing */
 } chain_element;
 
 /* The value of a plan of the program. */
 typedef struct branch_chain_plan {
-  int64_t value_ns; /* times, transfers and branches, units off the chain */
-  int64_t other_ns; /* the same by the secondary costs, 0 without them */
-  double priced_ns; /* value and prices of its weights, less those of the capacities; no price of other_ns */
+  int64_t value_ns;     /* times, transfers and branches, units off the chain */
+  int64_t secondary_ns; /* the same by the secondary costs, 0 without them */
+  double priced_ns;     /* value and prices of its weights, less those of the capacities; no price of secondary_ns */
 } branch_chain_plan;
 
 /* Equal devices (EQUAL_LINKED) cost the same at every point of the program, and staying on one never costs more than
@@ -63,21 +64,21 @@ typedef struct branch_chain {
   int32_t *kind;           /* [from type * types + to type] of route between their first devices */
   int32_t *from;           /* [element * types + type] the type before it, or of the branch from there */
   chain_element *elements;
-  int64_t *time_ns;        /* [element * types + type] SITU_NEVER_NS where it cannot be */
-  int64_t *other_ns;       /* the same by the secondary costs; NULL without them */
-  items all, other;        /* units, their times and weights; by the secondary costs */
-  bool *on_chain;          /* [unit] */
-  bool *taken;             /* [tensor] some transfer counts it; NULL unless sums */
-  int32_t *type_of;        /* [memory] of the first device that has it, for prices */
-  double *price;           /* [type] ns a byte */
-  int64_t *byte;           /* [memory] the same, of 2^-32 ns */
-  double other_multiplier; /* ns for a nanosecond by the secondary costs */
-  chain_multipliers by;    /* the current ones, of `byte` and other_multiplier */
-  double *used_bytes;      /* [memory] bytes of weights in the program's plan */
-  __int128 *cost;          /* [element * types + type] -1 where it cannot be */
-  __int128 *before;        /* [element * types + type] of all before the element if that is there; of a branch: its own
-                              minimum, with transfers, if its parent is there; -1: impossible */
-  int32_t *at;             /* [element] its device in the program's plan */
+  int64_t *time_ns;            /* [element * types + type] SITU_NEVER_NS where it cannot be */
+  int64_t *secondary_ns;       /* the same by the secondary costs; NULL without them */
+  items all, other;            /* units, their times and weights; by the secondary costs */
+  bool *on_chain;              /* [unit] */
+  bool *taken;                 /* [tensor] some transfer counts it; NULL unless sums */
+  int32_t *type_of;            /* [memory] of the first device that has it, for prices */
+  double *price;               /* [type] ns a byte */
+  int64_t *byte;               /* [memory] the same, of 2^-32 ns */
+  double secondary_multiplier; /* ns for a nanosecond by the secondary costs */
+  chain_multipliers by;        /* the current ones, of `byte` and secondary_multiplier */
+  double *used_bytes;          /* [memory] bytes of weights in the program's plan */
+  __int128 *cost;              /* [element * types + type] -1 where it cannot be */
+  __int128 *before; /* [element * types + type] of all before the element if that is there; of a branch: its own
+                       minimum, with transfers, if its parent is there; -1: impossible */
+  int32_t *at;      /* [element] its device in the program's plan */
   branch_chain_plan plan;
 } branch_chain;
 
@@ -97,8 +98,8 @@ static inline int64_t branch_chain_time_ns(const branch_chain *s, int32_t elemen
   int32_t type = s->equal.type_of[device];
   return type < s->n_types ? s->time_ns[(int64_t)element * s->n_types + type] : SITU_NEVER_NS;
 }
-static inline int64_t branch_chain_other_ns(const branch_chain *s, int32_t element, int32_t device) {
-  return s->other_ns ? s->other_ns[(int64_t)element * s->n_types + s->equal.type_of[device]] : 0;
+static inline int64_t branch_chain_secondary_ns(const branch_chain *s, int32_t element, int32_t device) {
+  return s->secondary_ns ? s->secondary_ns[(int64_t)element * s->n_types + s->equal.type_of[device]] : 0;
 }
 static inline int64_t branch_chain_weight_bytes(const branch_chain *s, int32_t element) {
   return s->all.weight_bytes[s->elements[element].unit];

@@ -86,7 +86,7 @@ void check_fields_range(int64_t *min, int64_t *max, const certificate_field *f, 
   if (f->holds == HOLDS_ORIGINALS) *max = p->n_operators / p->n_copies - 1;
   if (f->holds == HOLDS_MEMORIES) *max = p->n_memories - 1;
   if (f->holds == HOLDS_BYTE_PRICES && p->platform->memory_bytes[i] == SITU_UNLIMITED_BYTES) *max = 0;
-  if (f->holds == HOLDS_OTHER_PRICE && !p->other) *max = 0;
+  if (f->holds == HOLDS_OTHER_PRICE && !p->secondary) *max = 0;
 }
 
 /* ---- messages ---- */

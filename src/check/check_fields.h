@@ -26,7 +26,7 @@ typedef enum field_holds {
   HOLDS_ORIGINALS,   /* operators of the first copy */
   HOLDS_MEMORIES,    /* numbers of them */
   HOLDS_BYTE_PRICES, /* 0 .. max, and 0 of a memory without a limit */
-  HOLDS_OTHER_PRICE  /* 0 .. max, and 0 without a limit by other costs */
+  HOLDS_OTHER_PRICE  /* 0 .. max, and 0 without a limit by secondary costs */
 } field_holds;
 
 typedef enum field_need { FIELD_NEEDED, FIELD_OPTIONAL, FIELD_OPTIONAL_OF_STREAMS } field_need;

@@ -299,11 +299,11 @@ static situ_status check_limits(judge *j, int64_t *value_ns, situ_error *error) 
   return SITU_STATUS_OK;
 }
 
-/* The limit by other costs: one thing at a time, so all operators, and each tensor once to each other memory where it
- * is used. */
+/* The limit by secondary costs: one thing at a time, so all operators, and each tensor once to each other memory where
+ * it is used. */
 static situ_status check_other(judge *j, situ_error *error) {
   const situ_problem *p = j->problem;
-  const situ_costs *c = p->other;
+  const situ_costs *c = p->secondary;
   const situ_graph *g = j->graph;
   int32_t n_memories = j->platform->n_memories, *sent = ARENA_NEW(j->scratch, int32_t, n_memories);
   int64_t sum = 0;
@@ -322,11 +322,11 @@ static situ_status check_other(judge *j, situ_error *error) {
     }
   }
   if (j->plan->secondary_ns != sum)
-    judge_note(j, "value", "the plan states that the %s is %lld ns; it is %lld ns", p->other_name,
+    judge_note(j, "value", "the plan states that the %s is %lld ns; it is %lld ns", p->secondary_name,
                (long long)j->plan->secondary_ns, (long long)sum);
-  if (sum > p->max_other_ns)
-    judge_note(j, "other", "the plan has a %s of %lld ns; at most %lld ns are allowed", p->other_name, (long long)sum,
-               (long long)p->max_other_ns);
+  if (sum > p->max_secondary_ns)
+    judge_note(j, "other", "the plan has a %s of %lld ns; at most %lld ns are allowed", p->secondary_name,
+               (long long)sum, (long long)p->max_secondary_ns);
   return SITU_STATUS_OK;
 }
 
@@ -351,7 +351,7 @@ static situ_status check(judge *j, situ_error *error) {
   TRY(check_turns(j, hops, n_hops, copies, n_copies, sequence, error));
   TRY(check_stream_memory(j, copies, n_copies, peak_bytes, error));
   if (problem_has_period(p)) TRY(check_limits(j, &value, error));
-  if (p->other) TRY(check_other(j, error));
+  if (p->secondary) TRY(check_other(j, error));
   judge_value(j, value);
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t d = j->plan->device[v];

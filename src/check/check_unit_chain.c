@@ -8,8 +8,8 @@
  * least for their weights, less prices times capacities. With overlap none all operators and transfers follow one
  * another, so an item takes the time of all its operators, once, on the chain or off it; from segment to segment go all
  * tensors from the one item to the other, each where the chain needs it first (those from one operator of the chain to
- * the next one, there); and a limit by other costs may have a price of 2^-20 ns a nanosecond: times and ways then count
- * by both costs, and the limit goes off at its price.
+ * the next one, there); and a limit by secondary costs may have a price of 2^-20 ns a nanosecond: times and ways then
+ * count by both costs, and the limit goes off at its price.
  */
 #include <string.h>
 
@@ -20,11 +20,11 @@
 enum { BYTE_BITS = 32, OTHER_BITS = 20, FREE = -2 };
 static const double WORK_LIMIT = 1e9;
 
-/* Prices of a byte are at most 2^52, that of a nanosecond by the other costs 2^58 (check_fields.c). Whatever is added
- * up along the chain and off it counts each operator and each tensor once: by either costs at most PROBLEM_MAX_NS,
- * 2^54, and at most 2^56 bytes of weights. In 2^-32 ns times are so at most 2^86, the other times 2^(58 + 54 + 12) =
- * 2^124, weights 2^108; with the rent, at most 2^122, and the price of the limit, of which no more than PROBLEM_MAX_NS
- * counts, 2^124, no sum is beyond 2^126. */
+/* Prices of a byte are at most 2^52, that of a nanosecond by the secondary costs 2^58 (check_fields.c). Whatever is
+ * added up along the chain and off it counts each operator and each tensor once: by either costs at most
+ * PROBLEM_MAX_NS, 2^54, and at most 2^56 bytes of weights. In 2^-32 ns times are so at most 2^86, the other times 2^(58
+ * + 54 + 12) = 2^124, weights 2^108; with the rent, at most 2^122, and the price of the limit, of which no more than
+ * PROBLEM_MAX_NS counts, 2^124, no sum is beyond 2^126. */
 
 typedef struct frame { /* segments of one item, with what was between them */
   int64_t first;       /* the number on the chain of the first operator */
@@ -36,7 +36,7 @@ typedef struct walk {
   judge *j;
   check_items items;
   const int64_t *chain, *byte;
-  int64_t n, other; /* other: the price of a nanosecond by the other costs */
+  int64_t n, other; /* other: the price of a nanosecond by the secondary costs */
   bool sums;        /* all operators follow one another */
   bool *seen;       /* [item] its weights are paid for */
   uint8_t *between; /* [operator] 1: depends on what enters a segment; 2: its end t depends on it */
@@ -68,21 +68,21 @@ static __int128 way_between(const walk *w, const situ_costs *c, int64_t i, int32
   return time;
 }
 
-/* A time and one by the other costs at their price, of 2^-32 ns. */
+/* A time and one by the secondary costs at their price, of 2^-32 ns. */
 static __int128 at_price(const walk *w, __int128 time, __int128 other) {
   return (time << BYTE_BITS) + ((w->other * other) << (BYTE_BITS - OTHER_BITS));
 }
 
 static __int128 way_price(const walk *w, int64_t i, int32_t a, int32_t b) {
   const situ_problem *p = w->j->problem;
-  return at_price(w, way_between(w, p->costs, i, a, b), w->other > 0 ? way_between(w, p->other, i, a, b) : 0);
+  return at_price(w, way_between(w, p->costs, i, a, b), w->other > 0 ? way_between(w, p->secondary, i, a, b) : 0);
 }
 
-/* Time of all operators of an item on a device by the other costs. */
+/* Time of all operators of an item on a device by the secondary costs. */
 static __int128 other_time(const walk *w, int32_t item, int32_t d) {
   __int128 sum = 0;
   for (int32_t k = w->items.start[item]; w->other > 0 && k < w->items.start[item + 1]; k++)
-    sum += problem_other_time_ns(w->j->problem, w->items.member[k], d);
+    sum += problem_secondary_time_ns(w->j->problem, w->items.member[k], d);
   return sum;
 }
 
@@ -167,7 +167,7 @@ static int64_t mark_between(walk *w, int64_t i, int64_t t) {
 }
 
 /* The time of a segment, what is marked from `lowest` to t, on a device that its item may use, at the price of the
- * other costs. */
+ * secondary costs. */
 static __int128 segment_time(const walk *w, int32_t item, int64_t lowest, int64_t t, int32_t d) {
   __int128 time = 0;
   if (w->sums && w->seen[item]) return 0;
@@ -266,7 +266,7 @@ static int64_t add_up(walk *w) {
   if (min < 0) return SITU_NEVER_NS; /* some item can run nowhere: there is no plan */
   min += rent_of_others(w);
   min -= check_rent(j, w->byte);
-  if (w->other > 0) min -= at_price(w, 0, min64(j->problem->max_other_ns, PROBLEM_MAX_NS)); /* no plan takes more */
+  if (w->other > 0) min -= at_price(w, 0, min64(j->problem->max_secondary_ns, PROBLEM_MAX_NS)); /* no plan takes more */
   __int128 value = min <= 0 ? 0 : min >> BYTE_BITS;
   return value > PROBLEM_MAX_NS ? SITU_NEVER_NS : (int64_t)value; /* no plan takes so long */
 }

@@ -23,7 +23,7 @@ struct situ_verdict {
   const char *certificate, *unverified; /* its kind; why the lower bound was not verified; "", static storage */
 };
 
-/* What a plan says of other plans, and of itself under other costs. */
+/* What a plan says of other plans, and of itself under secondary costs. */
 enum { CLAIM_BEST_FOUND = 1, CLAIM_UNRESTRICTED = 2, CLAIM_ROBUSTNESS = 4 };
 
 /* One judgement. Devices of the plan are in range when a model's part is called. */

@@ -119,12 +119,12 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
   return SITU_STATUS_OK;
 }
 
-/* The limit by other costs, and whether these are of the same graph and platform. */
+/* The limit by secondary costs, and whether these are of the same graph and platform. */
 static situ_status take_other(situ_problem *p, const situ_problem_options *o, situ_error *error) {
   const situ_costs *other = o->secondary_costs, *own = p->costs;
-  p->max_other_ns = SITU_NEVER_NS;
-  p->other_name = arena_string(p->arena, o->secondary_name ? o->secondary_name : "latency by the secondary costs");
-  if (!p->other_name) return fail_no_memory(error);
+  p->max_secondary_ns = SITU_NEVER_NS;
+  p->secondary_name = arena_string(p->arena, o->secondary_name ? o->secondary_name : "latency by the secondary costs");
+  if (!p->secondary_name) return fail_no_memory(error);
   if ((o->max_secondary_ns > 0) != (other != NULL))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "secondary_costs and max_secondary_ns must be given together");
@@ -133,7 +133,7 @@ static situ_status take_other(situ_problem *p, const situ_problem_options *o, si
       p->overlap != SITU_OVERLAP_NONE || o->max_period_ns > 0)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "a limit on the %s needs objective latency, execution stream, one copy and overlap none",
-                     p->other_name);
+                     p->secondary_name);
   TRY(costs_check(other, p->graph, p->platform, error));
   bool fits = other->n_kinds == own->n_kinds &&
               memcmp(other->pair_kind, own->pair_kind,
@@ -144,8 +144,8 @@ static situ_status take_other(situ_problem *p, const situ_problem_options *o, si
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "secondary_costs have other routes, or allow operators on other devices, than the costs");
   if (!arena_hold(p->arena, other->arena)) return fail_no_memory(error);
-  p->other = other;
-  p->max_other_ns = o->max_secondary_ns;
+  p->secondary = other;
+  p->max_secondary_ns = o->max_secondary_ns;
   return SITU_STATUS_OK;
 }
 
@@ -386,9 +386,9 @@ situ_status problem_fill(situ_problem *p, const situ_problem_options *o, situ_er
   p->memory_of = p->platform->memory_of;
   TRY(refuse_excess(p, error));
   TRY(take_other(p, o, error));
-  if (p->other) {
+  if (p->secondary) {
     situ_problem view;
-    problem_view_costs(&view, p, p->other);
+    problem_view_costs(&view, p, p->secondary);
     TRY(refuse_excess(&view, error));
   }
   TRY(copy_together(p, o, error));
@@ -410,8 +410,8 @@ situ_status problem_fill(situ_problem *p, const situ_problem_options *o, situ_er
 }
 
 static void drop_limits(situ_problem *p) {
-  p->max_period_ns = p->max_latency_ns = p->max_other_ns = SITU_NEVER_NS;
-  p->other = NULL;
+  p->max_period_ns = p->max_latency_ns = p->max_secondary_ns = SITU_NEVER_NS;
+  p->secondary = NULL;
 }
 
 void problem_view_costs(situ_problem *out, const situ_problem *p, const situ_costs *costs) {
@@ -443,9 +443,9 @@ situ_problem_options problem_options_of(const situ_problem *p) {
   o.pins = p->pin;
   o.unused = p->unused;
   o.keep_together = p->together;
-  o.secondary_costs = p->other;
-  o.max_secondary_ns = p->other ? p->max_other_ns : 0;
-  o.secondary_name = p->other_name;
+  o.secondary_costs = p->secondary;
+  o.max_secondary_ns = p->secondary ? p->max_secondary_ns : 0;
+  o.secondary_name = p->secondary_name;
   o.keep_name = p->keep_name;
   return o;
 }

@@ -32,9 +32,9 @@ struct situ_problem {
                         are 0 */
   int32_t max_calls; /* of an accelerator; INT32_MAX: no limit */
   int64_t max_period_ns, max_latency_ns; /* SITU_NEVER_NS: no limit */
-  const situ_costs *other;               /* held; a plan takes at most max_other_ns by these; NULL: no such limit */
-  int64_t max_other_ns;                  /* SITU_NEVER_NS without one */
-  const char *other_name;                /* what that is, for messages; never NULL */
+  const situ_costs *secondary;           /* held; a plan takes at most max_secondary_ns by these; NULL: no such limit */
+  int64_t max_secondary_ns;              /* SITU_NEVER_NS without one */
+  const char *secondary_name;            /* what that is, for messages; never NULL */
 
   int32_t n_operators, n_devices, n_classes, n_memories;
   int32_t *pin;            /* [operator] device or -1; the pin of one member of a unit holds for all */
@@ -130,9 +130,9 @@ static inline bool problem_has_period(const situ_problem *p) {
          (p->objective == SITU_OBJECTIVE_THROUGHPUT || p->max_period_ns < SITU_NEVER_NS);
 }
 
-/* Time of an operator on a device by the other costs. */
-static inline int64_t problem_other_time_ns(const situ_problem *p, int32_t v, int32_t d) {
-  return p->other->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
+/* Time of an operator on a device by the secondary costs. */
+static inline int64_t problem_secondary_time_ns(const situ_problem *p, int32_t v, int32_t d) {
+  return p->secondary->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
 }
 
 /* A variant of a problem is posed from these: the options that pose the same problem of its graph (`given`), platform
@@ -158,12 +158,12 @@ const situ_problem *problem_of_value(situ_problem *view, const situ_problem *p);
 void problem_view_pipeline(situ_problem *out, const situ_problem *p);
 void problem_view_latency(situ_problem *out, const situ_problem *p);
 void problem_view_contiguous(situ_problem *out, const situ_problem *p);
-/* The same problem, without limits, by other costs of its graph and platform. */
+/* The same problem, without limits, by secondary costs of its graph and platform. */
 void problem_view_costs(situ_problem *out, const situ_problem *p, const situ_costs *costs);
-/* The problem whose bounds hold for the time by the other costs of every plan of p: the same without limits, by these
- * costs. Memory is that of a plan by the costs of p. An interval that these make 0 ns long holds nothing; where the
- * other costs do not, the view has unlimited memories, on a platform in the arena. False without memory. */
-bool problem_view_other(situ_problem *out, const situ_problem *p, arena *a);
+/* The problem whose bounds hold for the time by the secondary costs of every plan of p: the same without limits, by
+ * these costs. Memory is that of a plan by the costs of p. An interval that these make 0 ns long holds nothing; where
+ * the secondary costs do not, the view has unlimited memories, on a platform in the arena. False without memory. */
+bool problem_view_secondary(situ_problem *out, const situ_problem *p, arena *a);
 /* Turns a view into one of the first copy alone, whose operators and tensors come first: `graph` is where its graph
  * goes. */
 void problem_view_copy(situ_problem *view, situ_graph *graph);

@@ -55,24 +55,24 @@ static uint64_t mix_costs(uint64_t h, const situ_costs *c) {
 }
 
 uint64_t problem_hash(const situ_problem *p) {
-  int64_t asked[] = {p->objective,  p->execution,     p->contention,     p->communication, p->overlap,
-                     p->contiguous, p->async_copies,  p->replicate,      p->training,      p->of_stream,
-                     p->schedule,   p->n_phases,      p->in_flight,      p->n_copies,      p->max_calls,
-                     p->host,       p->max_period_ns, p->max_latency_ns, p->max_other_ns,  p->conflict != NULL};
+  int64_t asked[] = {p->objective,  p->execution,     p->contention,     p->communication,    p->overlap,
+                     p->contiguous, p->async_copies,  p->replicate,      p->training,         p->of_stream,
+                     p->schedule,   p->n_phases,      p->in_flight,      p->n_copies,         p->max_calls,
+                     p->host,       p->max_period_ns, p->max_latency_ns, p->max_secondary_ns, p->conflict != NULL};
   uint64_t h = mix_numbers(0, asked, (int64_t)(sizeof asked / sizeof *asked));
   h = mix_indices(h, p->pin, p->n_operators);
   for (int32_t d = 0; d < p->n_devices; d++) h = hash_number(h, p->unused[d]);
   h = mix_graph(h, p->graph);
   h = hash_number(h, (int64_t)platform_hash(p->platform, true));
   h = mix_costs(h, p->costs);
-  return p->other ? mix_costs(h, p->other) : h;
+  return p->secondary ? mix_costs(h, p->secondary) : h;
 }
 
 /* Whether the plans of p, of the same graph and machine, keep the constraints of r. */
 static bool keeps(const situ_problem *p, const situ_problem *r) {
   if (r->max_period_ns < p->max_period_ns || r->max_latency_ns < p->max_latency_ns || r->max_calls < p->max_calls)
     return false;
-  if (r->other && (r->other != p->other || r->max_other_ns < p->max_other_ns)) return false;
+  if (r->secondary && (r->secondary != p->secondary || r->max_secondary_ns < p->max_secondary_ns)) return false;
   for (int32_t v = 0; v < p->n_operators; v++)
     if (r->pin[v] >= 0 && r->pin[v] != p->pin[v]) return false;
   for (int32_t d = 0; d < p->n_devices; d++)
@@ -99,7 +99,7 @@ bool problem_is_relaxation(const situ_problem *r, const situ_problem *p) {
          r->n_phases == p->n_phases && (p->contiguous || !r->contiguous) && (r->replicate || !p->replicate);
 }
 
-/* Whether everything that takes 0 ns by the costs takes 0 ns by the other costs. */
+/* Whether everything that takes 0 ns by the costs takes 0 ns by the secondary costs. */
 static bool keeps_zeroes(const situ_costs *own, const situ_costs *other, int32_t n_tensors) {
   for (int64_t i = 0; i < (int64_t)own->n_operators * own->n_classes; i++)
     if (own->time_ns[i] == 0 && other->time_ns[i] > 0) return false;
@@ -109,11 +109,11 @@ static bool keeps_zeroes(const situ_costs *own, const situ_costs *other, int32_t
   return true;
 }
 
-bool problem_view_other(situ_problem *out, const situ_problem *p, arena *a) {
-  REQUIRE(p->other);
-  problem_view_costs(out, p, p->other);
-  bool comparable = p->other->n_kinds == p->costs->n_kinds && p->other->n_classes == p->costs->n_classes;
-  if (comparable && keeps_zeroes(p->costs, p->other, p->graph->n_tensors)) return true;
+bool problem_view_secondary(situ_problem *out, const situ_problem *p, arena *a) {
+  REQUIRE(p->secondary);
+  problem_view_costs(out, p, p->secondary);
+  bool comparable = p->secondary->n_kinds == p->costs->n_kinds && p->secondary->n_classes == p->costs->n_classes;
+  if (comparable && keeps_zeroes(p->costs, p->secondary, p->graph->n_tensors)) return true;
   situ_platform *unlimited = ARENA_COPY(a, p->platform, situ_platform, 1);
   int64_t *bytes = ARENA_NEW(a, int64_t, p->n_memories);
   if (!unlimited || !bytes) return false;

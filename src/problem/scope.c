@@ -28,7 +28,7 @@ void scope_find(scope *out, const situ_problem *p, int32_t form) {
   n[SCOPE_CALLS] = p->max_calls < INT32_MAX ? p->max_calls : 0;
   n[SCOPE_CONTIGUOUS] = pipeline && p->contiguous;
   n[SCOPE_REPLICAS] = pipeline && !p->replicate;
-  n[SCOPE_LIMIT] = limits(p->max_period_ns) + limits(p->max_latency_ns) + (p->other != NULL);
+  n[SCOPE_LIMIT] = limits(p->max_period_ns) + limits(p->max_latency_ns) + (p->secondary != NULL);
   n[SCOPE_FORM] = form != 0;
   n[SCOPE_OVERLAP] = p->overlap != SITU_OVERLAP_FULL;
   n[SCOPE_CONTENTION] = p->execution == SITU_EXECUTION_STREAM && p->contention == SITU_CONTENTION_NONE;

@@ -20,7 +20,7 @@ typedef enum scope_code {
   SCOPE_CALLS,
   SCOPE_CONTIGUOUS,
   SCOPE_REPLICAS, /* there are none */
-  SCOPE_LIMIT,    /* on period, latency, or time by other costs */
+  SCOPE_LIMIT,    /* on period, latency, or time by secondary costs */
   SCOPE_FORM,
   SCOPE_OVERLAP,
   SCOPE_CONTENTION,

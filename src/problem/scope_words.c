@@ -27,7 +27,7 @@ static void add_limit(text_buffer *t, const situ_problem *p) {
   const struct {
     const char *what;
     int64_t ns;
-  } limits[] = {{"period", p->max_period_ns}, {"latency", p->max_latency_ns}, {p->other_name, p->max_other_ns}};
+  } limits[] = {{"period", p->max_period_ns}, {"latency", p->max_latency_ns}, {p->secondary_name, p->max_secondary_ns}};
   const char *between = "";
   for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
     if (limits[k].ns >= SITU_NEVER_NS - 1) continue;

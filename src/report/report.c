@@ -41,7 +41,7 @@ void report_title(text_buffer *t, const situ_problem *p, const situ_report_optio
   if (p->max_calls < INT32_MAX) text_add(&line, ", at most %s on each accelerator", grouped(count, p->max_calls));
   if (p->max_period_ns < SITU_NEVER_NS) text_add(&line, ", period at most %s", round_time(count, p->max_period_ns));
   if (p->max_latency_ns < SITU_NEVER_NS) text_add(&line, ", latency at most %s", round_time(count, p->max_latency_ns));
-  if (p->other) text_add(&line, ", %s at most %s", p->other_name, round_time(count, p->max_other_ns));
+  if (p->secondary) text_add(&line, ", %s at most %s", p->secondary_name, round_time(count, p->max_secondary_ns));
   if (p->execution == SITU_EXECUTION_PIPELINE) {
     text_add(&line, ", %s, %s", situ_communication_name(p->communication), p->contiguous ? "contiguous" : "free");
     if (p->async_copies) text_add(&line, ", copies during computation");
@@ -108,10 +108,10 @@ bool report_problem_json(json_value *o, const situ_problem *p, const situ_model 
   if (p->max_calls < INT32_MAX) ok = ok && json_set(o, "max_calls", json_new_int(p->max_calls));
   if (p->max_period_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_period_ns", json_new_int(p->max_period_ns));
   if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_int(p->max_latency_ns));
-  if (p->other) {
+  if (p->secondary) {
     json_value *limit = json_new_object();
-    ok = ok && json_set(limit, "of", json_new_text(p->other_name)) &&
-         json_set(limit, "max_ns", json_new_int(p->max_other_ns));
+    ok = ok && json_set(limit, "of", json_new_text(p->secondary_name)) &&
+         json_set(limit, "max_ns", json_new_int(p->max_secondary_ns));
     ok = json_set(o, "other_limit", limit) && ok;
   }
   if (p->execution == SITU_EXECUTION_STREAM)
@@ -196,7 +196,7 @@ bool report_plan_fields(json_value *o, const situ_plan *plan) {
     ok = ok && json_set(o, "period_ns", report_amount(plan->period_ns));
   }
   if (exists && parts_known(p)) ok = ok && json_set(o, "by_parts_ns", report_amount(situ_plan_by_parts_ns(plan)));
-  if (exists && p->other) ok = ok && json_set(o, "other_ns", report_amount(plan->secondary_ns));
+  if (exists && p->secondary) ok = ok && json_set(o, "other_ns", report_amount(plan->secondary_ns));
   ok = ok && json_set(o, "lower_bound_ns", json_new_int(plan->lower_bound_ns));
   ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
   ok = ok && json_set(o, "verified_ns", report_amount(plan->verified_ns));
@@ -252,10 +252,10 @@ static void faster_text(char *into, size_t n, const char *device, double ratio) 
 
 /* Whether everything on one device exceeds a limit; there latency and period are one. */
 static bool single_exceeds(const situ_problem *p, int32_t device, int64_t single_ns) {
-  int64_t other_ns = 0;
-  for (int32_t v = 0; p->other && v < p->n_operators; v++)
-    other_ns = sat_add(other_ns, problem_other_time_ns(p, v, device));
-  return single_ns > min64(p->max_period_ns, p->max_latency_ns) || (p->other && other_ns > p->max_other_ns);
+  int64_t secondary_ns = 0;
+  for (int32_t v = 0; p->secondary && v < p->n_operators; v++)
+    secondary_ns = sat_add(secondary_ns, problem_secondary_time_ns(p, v, device));
+  return single_ns > min64(p->max_period_ns, p->max_latency_ns) || (p->secondary && secondary_ns > p->max_secondary_ns);
 }
 
 bool report_is_unsure(const situ_robustness *r) {

@@ -162,8 +162,8 @@ static void value_facts(text_buffer *t, const situ_plan *plan, const situ_report
          "with the overhead of each part on an engine");
   int64_t other = period ? plan->latency_ns : plan->period_ns;
   if (other != SITU_NEVER_NS) value_fact(t, o, !period, p->n_copies, other, STYLE_PLAIN);
-  if (p->other && plan->secondary_ns != SITU_NEVER_NS) {
-    snprintf(rest, sizeof rest, "%s; at most %s allowed", p->other_name, exact_time(a, p->max_other_ns));
+  if (p->secondary && plan->secondary_ns != SITU_NEVER_NS) {
+    snprintf(rest, sizeof rest, "%s; at most %s allowed", p->secondary_name, exact_time(a, p->max_secondary_ns));
     fact(t, o, "limit", STYLE_PLAIN, exact_time(b, plan->secondary_ns), rest);
   }
   int64_t verified = plan->verified_ns;

@@ -12,7 +12,7 @@ struct simulator {
   const execution_model *model;
   void *state; /* of the model */
   void *rates; /* stream where the period matters: state of the pipeline model for the view below; else NULL */
-  void *other; /* state of the model by the other costs; NULL: no limit by them */
+  void *other; /* state of the model by the secondary costs; NULL: no limit by them */
   situ_problem view, other_view;
 };
 
@@ -25,8 +25,8 @@ simulator *simulator_new(const situ_problem *problem, arena *a) {
   for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
     if (models[i]->execution == problem->execution) s->model = models[i];
   s->state = s->model ? s->model->make(problem, a) : NULL;
-  if (problem->other) {
-    problem_view_costs(&s->other_view, problem, problem->other);
+  if (problem->secondary) {
+    problem_view_costs(&s->other_view, problem, problem->secondary);
     s->other = s->model ? s->model->make(&s->other_view, a) : NULL;
     if (!s->other) return NULL;
   }
@@ -49,12 +49,12 @@ static void add_period(simulator *s, const placement *where, simulation *found) 
   found->worst_device = rate.worst_device;
 }
 
-/* The time of a placement by the other costs. */
+/* The time of a placement by the secondary costs. */
 static void add_other(simulator *s, const placement *where, simulation *found) {
   simulation other = {.value_ns = SITU_NEVER_NS, .worst_device = -1};
   s->model->run(s->other, where, false, &other);
-  found->other_ns = other.value_ns;
-  found->over_ns = max64(0, other.value_ns - s->problem->max_other_ns);
+  found->secondary_ns = other.value_ns;
+  found->over_ns = max64(0, other.value_ns - s->problem->max_secondary_ns);
 }
 
 static void add_limits(simulator *s, const placement *where, simulation *found) {
@@ -67,7 +67,7 @@ static const simulation nothing = {.value_ns = SITU_NEVER_NS,
                                    .worst_device = -1,
                                    .latency_ns = SITU_NEVER_NS,
                                    .period_ns = SITU_NEVER_NS,
-                                   .other_ns = SITU_NEVER_NS};
+                                   .secondary_ns = SITU_NEVER_NS};
 
 simulation simulator_run(simulator *s, const placement *where, bool memory) {
   simulation found = nothing;
@@ -167,7 +167,7 @@ static situ_status fill(situ_plan *plan, simulator *s, const placement *where, s
   plan->value_ns = found.value_ns;
   plan->latency_ns = found.latency_ns;
   plan->period_ns = found.period_ns;
-  plan->secondary_ns = found.other_ns;
+  plan->secondary_ns = found.secondary_ns;
   return SITU_STATUS_OK;
 }
 

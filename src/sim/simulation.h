@@ -11,7 +11,7 @@ typedef struct simulation {
                                     cycle among calls, too many of them, contiguity); stream has no times,
                                     loads or memory then */
   int64_t latency_ns, period_ns; /* stream where the period matters: both; else SITU_NEVER_NS */
-  int64_t other_ns;              /* by the other costs, where they limit plans; else SITU_NEVER_NS */
+  int64_t secondary_ns;          /* by the secondary costs, where they limit plans; else SITU_NEVER_NS */
   int64_t over_ns;               /* by how much a limit of time is exceeded; else 0 */
   int64_t excess_bytes; /* memory over the limits, summed over memories; 0 when it fits. A search may use it as a
                            penalty; a placement with any excess is infeasible. */

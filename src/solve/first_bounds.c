@@ -31,7 +31,7 @@ static situ_status best_bound(bound_found *out, solve_run *run, const situ_probl
   return SITU_STATUS_OK;
 }
 
-/* The same for a limit by other costs. If no plan can keep it, reports the value of the best plan found by these
+/* The same for a limit by secondary costs. If no plan can keep it, reports the value of the best plan found by these
  * costs. */
 static situ_status check_secondary_limit(solve_run *run, arena *proofs) {
   const situ_problem *p = run->problem;
@@ -39,9 +39,9 @@ static situ_status check_secondary_limit(solve_run *run, arena *proofs) {
   situ_problem other;
   bound_found min;
   int64_t best_ns = SITU_NEVER_NS;
-  if (!problem_view_other(&other, p, proofs)) return fail_no_memory(run->error);
+  if (!problem_view_secondary(&other, p, proofs)) return fail_no_memory(run->error);
   TRY(best_bound(&min, run, &other, proofs));
-  TRY(check_limit(run, &min, p->max_other_ns, p->other_name));
+  TRY(check_limit(run, &min, p->max_secondary_ns, p->secondary_name));
   for (size_t k = 0; k < sizeof rows / sizeof *rows && run->incumbent->reason; k++) {
     incumbent found;
     situ_status status = solver_borrow(&found, rows[k], &other, run, 1, 0);
@@ -62,7 +62,7 @@ static situ_status first_bounds_in(solve_run *run, arena *proofs) {
   const situ_problem *p = run->problem;
   situ_problem view;
   bound_found found;
-  if (p->other) TRY(check_secondary_limit(run, proofs));
+  if (p->secondary) TRY(check_secondary_limit(run, proofs));
   bool rate = p->objective == SITU_OBJECTIVE_THROUGHPUT;
   int64_t limit_ns = rate ? p->max_latency_ns : p->max_period_ns;
   if (limit_ns < SITU_NEVER_NS - 1) { /* otherwise there is no limit, although both may matter */

@@ -1,7 +1,7 @@
 /* dump_judged WHAT FIRST LAST: one line of JSON for each seed from FIRST to LAST. It has a random small problem and
  *   WHAT = plans      a plan file of a random placement, whole or with one claim changed, and the rules that the
  *                     checker sees broken; judge_plans.py works all of it out again from docs/model.md
- *   WHAT = limits     the same of streams in which nothing overlaps, most with a limit by other costs
+ *   WHAT = limits     the same of streams in which nothing overlaps, most with a limit by secondary costs
  *   WHAT = proofs, cuts, packings, chains, visits   certificates, and what the checker sees proved by them;
  * judge_proofs.py does so from docs/theory/bounds/certificates.md */
 #include <setjmp.h>
@@ -106,8 +106,8 @@ static draw draw_problem(uint64_t seed, rng *r, bool tight) {
   return x;
 }
 
-/* A stream in which nothing overlaps, mostly with a limit on what a plan takes by other costs: other times, and ways
- * that are up to three times as long. */
+/* A stream in which nothing overlaps, mostly with a limit on what a plan takes by secondary costs: other times, and
+ * ways that are up to three times as long. */
 static draw draw_limited(uint64_t seed, rng *r) {
   lab_options o = {.seed = seed,
                    .n_operators = 2 + (int32_t)rng_below(r, 9),
@@ -159,7 +159,8 @@ static json_value *operators_json(const draw *x) {
     json_set(o, "pin", json_new_int(x->l.pins[v]));
     json_set(o, "time_ns", times);
     json_value *other = json_new_array();
-    for (int32_t d = 0; p->other && d < p->n_devices; d++) json_push(other, amount(problem_other_time_ns(p, v, d)));
+    for (int32_t d = 0; p->secondary && d < p->n_devices; d++)
+      json_push(other, amount(problem_secondary_time_ns(p, v, d)));
     json_set(o, "other_time_ns", other);
     json_set(o, "in", in);
     json_push(list, o);
@@ -218,10 +219,10 @@ static json_value *problem_json(const draw *x) {
     json_set(row, "producer", json_new_int(g->producer[t]));
     json_set(row, "output", json_new_int(t - g->out_start[g->producer[t]]));
     json_set(row, "bytes", json_new_int(g->size_bytes[t]));
-    int64_t n = p->n_memories; /* by the other costs, from memory to memory, row by row */
+    int64_t n = p->n_memories; /* by the secondary costs, from memory to memory, row by row */
     json_value *other = json_new_array();
-    for (int64_t way = 0; p->other && way < n * n; way++)
-      json_push(other, json_new_int(p->other->transfer_ns[t][p->other->pair_kind[way]]));
+    for (int64_t way = 0; p->secondary && way < n * n; way++)
+      json_push(other, json_new_int(p->secondary->transfer_ns[t][p->secondary->pair_kind[way]]));
     json_set(row, "other_ns", other);
     json_push(tensors, row);
   }
@@ -239,7 +240,7 @@ static json_value *problem_json(const draw *x) {
   json_set(o, "max_calls", p->max_calls == INT32_MAX ? json_new_null() : json_new_int(p->max_calls));
   json_set(o, "max_period_ns", amount(p->max_period_ns));
   json_set(o, "max_latency_ns", amount(p->max_latency_ns));
-  json_set(o, "max_other_ns", p->other ? json_new_int(p->max_other_ns) : json_new_null());
+  json_set(o, "max_other_ns", p->secondary ? json_new_int(p->max_secondary_ns) : json_new_null());
   json_set(o, "operators", operators_json(x));
   json_set(o, "tensors", tensors);
   json_set(o, "platform", platform_json(x));
@@ -368,7 +369,7 @@ static situ_plan *draw_plan(const situ_problem *p, rng *r, arena *a) {
   must(simulator_plan(&plan, s, &where, &error), &error);
   plan->best_single_ns = single.value_ns;
   plan->best_single_device = single.device;
-  if (p->other && rng_below(r, 8) == 0 && plan->secondary_ns != SITU_NEVER_NS)
+  if (p->secondary && rng_below(r, 8) == 0 && plan->secondary_ns != SITU_NEVER_NS)
     plan->secondary_ns = other(r, plan->secondary_ns);
   if (rng_below(r, 2) && plan->value_ns != SITU_NEVER_NS) damage(plan, p, r);
   return plan;
@@ -590,8 +591,8 @@ static void chain_up(json_value *list, const situ_problem *p, rng *r, arena *a) 
   for (int32_t m = 0; m < p->n_memories; m++)
     if ((p->platform->memory_bytes[m] != SITU_UNLIMITED_BYTES || rng_below(r, 20) == 0) && rng_below(r, 2))
       byte[m] = (int64_t)rng_below(r, INT64_C(1) << (1 + rng_below(r, 34)));
-  if (rng_below(r, p->other ? 4 : 12) == 0) byte = NULL;
-  int64_t *price = byte && (p->other || rng_below(r, 12) == 0) ? certificate_add(&c, "other_price", 1, a) : NULL;
+  if (rng_below(r, p->secondary ? 4 : 12) == 0) byte = NULL;
+  int64_t *price = byte && (p->secondary || rng_below(r, 12) == 0) ? certificate_add(&c, "other_price", 1, a) : NULL;
   if (price) *price = (int64_t)rng_below(r, INT64_C(1) << (1 + rng_below(r, 24)));
   add_proof(list, p, &c);
 }

@@ -16,7 +16,7 @@ enum { DRAWS = 200, MIN_DRAWS = 20 };
 
 static bool is_latency(const situ_problem *p) {
   return p->execution == SITU_EXECUTION_STREAM && p->objective == SITU_OBJECTIVE_LATENCY &&
-         p->max_period_ns == SITU_NEVER_NS && !p->other;
+         p->max_period_ns == SITU_NEVER_NS && !p->secondary;
 }
 
 situ_status answer_options(situ_solve_options *o, const situ_problem *p, bool portfolio, situ_error *error) {

@@ -220,7 +220,7 @@ static bool branch_and_bound_serves(const situ_problem *p) {
   /* With overlap none the order across devices matters too, because of what memories hold. Here only the order on each
    * device is searched. */
   bool orders = p->overlap != SITU_OVERLAP_NONE || footprint_fits_always(p);
-  return block_serves(p) && !problem_has_period(p) && !p->other && p->n_copies == 1 &&
+  return block_serves(p) && !problem_has_period(p) && !p->secondary && p->n_copies == 1 &&
          p->n_operators <= MAX_OPERATORS && orders;
 }
 

@@ -36,7 +36,7 @@ static const double WORK_LIMIT = 3e7, FORM_WORK_LIMIT = 3e8; /* comparisons of l
 
 typedef struct label {
   __int128 priced; /* value, secondary costs and bytes at their prices */
-  int64_t value_ns, other_ns;
+  int64_t value_ns, secondary_ns;
   int64_t used_bytes[MAX_SCARCE]; /* by weights */
   int64_t peak_bytes[MAX_SCARCE]; /* the maximum that some operator takes while it runs */
   int32_t choice;                 /* its own once kept; before that, of the decision after it, or -1 */
@@ -85,7 +85,7 @@ typedef struct labels {
  * common to all plans, of units off the chain, less the capacities at their prices. */
 static void measure_chain(labels *s, branch_chain *c) {
   const situ_problem *p = s->problem;
-  const chain_multipliers all[MEASURES] = {s->by, {.time = true}, {.other = (int64_t)1 << CHAIN_OTHER_BITS}};
+  const chain_multipliers all[MEASURES] = {s->by, {.time = true}, {.other = (int64_t)1 << CHAIN_SECONDARY_BITS}};
   for (measure m = PRICED; m < MEASURES; m++) {
     int64_t cells = (int64_t)c->n * c->n_types;
     int32_t d, shift = m == PRICED ? 0 : CHAIN_PRICE_BITS;
@@ -99,7 +99,7 @@ static void measure_chain(labels *s, branch_chain *c) {
   }
   for (int32_t m = 0; m < p->n_memories; m++)
     if (s->byte[m] > 0) s->base[PRICED] -= chain_rent(&s->by, m, p->platform->memory_bytes[m]);
-  if (s->by.other > 0) s->base[PRICED] -= chain_cost(&s->by, 0, p->max_other_ns);
+  if (s->by.other > 0) s->base[PRICED] -= chain_cost(&s->by, 0, p->max_secondary_ns);
 }
 
 /* ---- labels ---- */
@@ -124,7 +124,8 @@ static bool completion(const labels *s, const label *l, int32_t k, int32_t next,
 static int64_t lower_bound(const labels *s, const label *l, int32_t k, int32_t next) {
   __int128 left[MEASURES];
   if (!completion(s, l, k, next, left)) return SITU_NEVER_NS;
-  if (s->problem->other && s->base[OTHER] + l->other_ns + left[OTHER] > s->problem->max_other_ns) return SITU_NEVER_NS;
+  if (s->problem->secondary && s->base[OTHER] + l->secondary_ns + left[OTHER] > s->problem->max_secondary_ns)
+    return SITU_NEVER_NS;
   __int128 one = (__int128)1 << CHAIN_PRICE_BITS, priced = s->base[PRICED] + l->priced + left[PRICED];
   __int128 min = s->base[VALUE] + l->value_ns + left[VALUE];
   if (priced > 0 && (priced + one - 1) >> CHAIN_PRICE_BITS > min) min = (priced + one - 1) >> CHAIN_PRICE_BITS;
@@ -205,7 +206,7 @@ static bool find_form(labels *s) {
 /* Extends label `after` by element x on device d, with the given times of its transfers, unless there is no room or the
  * result cannot beat the best plan. NULL: x is the first element on the chain to be decided. */
 static void extend(labels *s, const label *after, int32_t k, int32_t next, int32_t x, int32_t d, int64_t transfer_ns,
-                   int64_t other_ns) {
+                   int64_t secondary_ns) {
   label *made = &s->made[s->n_made];
   *made = after ? *after : (label){.choice = -1};
   int32_t scarce = s->scarce_of[d];
@@ -219,10 +220,10 @@ static void extend(labels *s, const label *after, int32_t k, int32_t next, int32
     if (made->used_bytes[scarce] + made->peak_bytes[scarce] > s->capacity[scarce]) return;
   }
   time = sat_add(time, transfer_ns);
-  other_ns = sat_add(branch_chain_other_ns(s->chain, x, d), other_ns);
+  secondary_ns = sat_add(branch_chain_secondary_ns(s->chain, x, d), secondary_ns);
   made->value_ns = sat_add(made->value_ns, time);
-  made->other_ns = sat_add(made->other_ns, other_ns);
-  made->priced += chain_cost(&s->by, time, other_ns) + chain_rent(&s->by, s->problem->memory_of[d], weight);
+  made->secondary_ns = sat_add(made->secondary_ns, secondary_ns);
+  made->priced += chain_cost(&s->by, time, secondary_ns) + chain_rent(&s->by, s->problem->memory_of[d], weight);
   made->used |= (uint32_t)1 << d;
   made->device = d;
   if (x == s->main[k]) made->main_device = d;
@@ -232,7 +233,8 @@ static void extend(labels *s, const label *after, int32_t k, int32_t next, int32
 }
 
 static bool dominates(const labels *s, const label *a, const label *b) {
-  bool no_worse = a->value_ns <= b->value_ns && a->other_ns <= b->other_ns && a->layer_devices == b->layer_devices;
+  bool no_worse =
+      a->value_ns <= b->value_ns && a->secondary_ns <= b->secondary_ns && a->layer_devices == b->layer_devices;
   for (int32_t r = 0; r < s->n_scarce && no_worse; r++)
     no_worse = a->used_bytes[r] <= b->used_bytes[r] && a->peak_bytes[r] <= b->peak_bytes[r];
   return no_worse;
@@ -296,11 +298,11 @@ static bool decide(labels *s, int32_t k, int32_t next, int32_t x) {
         extend(s, after, k, next, x, d,
                branch_chain_transfer_ns(s->chain, transfer->in_ns, there, d) +
                    branch_chain_transfer_ns(s->chain, transfer->out_ns, d, there),
-               branch_chain_transfer_ns(s->chain, transfer->other_in_ns, there, d) +
-                   branch_chain_transfer_ns(s->chain, transfer->other_out_ns, d, there));
+               branch_chain_transfer_ns(s->chain, transfer->secondary_in_ns, there, d) +
+                   branch_chain_transfer_ns(s->chain, transfer->secondary_out_ns, d, there));
       else
         extend(s, after, k, next, x, d, branch_chain_transfer_ns(s->chain, transfer->in_ns, d, there),
-               branch_chain_transfer_ns(s->chain, transfer->other_in_ns, d, there));
+               branch_chain_transfer_ns(s->chain, transfer->secondary_in_ns, d, there));
     }
   return thin_out(s, k, next);
 }

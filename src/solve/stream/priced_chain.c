@@ -33,14 +33,14 @@ typedef struct priced {
 static int64_t weight(const priced *s, int32_t k) { return branch_chain_weight_bytes(s->chain, k); }
 
 /* A time plus a time by the secondary costs at their price. */
-static int64_t with_other(const priced *s, int64_t time_ns, int64_t other_ns) {
-  __int128 more = (__int128)s->chain->by.other * other_ns >> CHAIN_OTHER_BITS;
+static int64_t with_other(const priced *s, int64_t time_ns, int64_t secondary_ns) {
+  __int128 more = (__int128)s->chain->by.other * secondary_ns >> CHAIN_SECONDARY_BITS;
   return sat_add(time_ns, more > PROBLEM_MAX_NS ? PROBLEM_MAX_NS : (int64_t)more);
 }
 
 static int64_t time_on(const priced *s, int32_t k, int32_t d) {
   int64_t time = branch_chain_time_ns(s->chain, k, d);
-  return time == SITU_NEVER_NS ? time : with_other(s, time, branch_chain_other_ns(s->chain, k, d));
+  return time == SITU_NEVER_NS ? time : with_other(s, time, branch_chain_secondary_ns(s->chain, k, d));
 }
 
 static int64_t transfer_between(const priced *s, const int64_t *row, const int64_t *other, int32_t from, int32_t to) {
@@ -56,18 +56,18 @@ static int64_t cost_at(const priced *s, int32_t k, int32_t d) {
   int64_t sum = time_on(s, k, d);
   if (sum == SITU_NEVER_NS) return sum;
   if (x->parent >= 0) {
-    sum = sat_add(sum, transfer_between(s, x->in_ns, x->other_in_ns, s->at[x->parent], d));
-    sum = sat_add(sum, transfer_between(s, x->out_ns, x->other_out_ns, d, s->at[x->parent]));
+    sum = sat_add(sum, transfer_between(s, x->in_ns, x->secondary_in_ns, s->at[x->parent], d));
+    sum = sat_add(sum, transfer_between(s, x->out_ns, x->secondary_out_ns, d, s->at[x->parent]));
   }
-  if (s->before[k] >= 0) sum = sat_add(sum, transfer_between(s, x->in_ns, x->other_in_ns, s->at[s->before[k]], d));
+  if (s->before[k] >= 0) sum = sat_add(sum, transfer_between(s, x->in_ns, x->secondary_in_ns, s->at[s->before[k]], d));
   if (s->after[k] >= 0) {
     const chain_element *after = &s->chain->elements[s->after[k]];
-    sum = sat_add(sum, transfer_between(s, after->in_ns, after->other_in_ns, d, s->at[s->after[k]]));
+    sum = sat_add(sum, transfer_between(s, after->in_ns, after->secondary_in_ns, d, s->at[s->after[k]]));
   }
   for (int32_t i = s->first[k]; i >= 0; i = s->next[i]) {
     const chain_element *branch = &s->chain->elements[i];
-    sum = sat_add(sum, transfer_between(s, branch->in_ns, branch->other_in_ns, d, s->at[i]));
-    sum = sat_add(sum, transfer_between(s, branch->out_ns, branch->other_out_ns, s->at[i], d));
+    sum = sat_add(sum, transfer_between(s, branch->in_ns, branch->secondary_in_ns, d, s->at[i]));
+    sum = sat_add(sum, transfer_between(s, branch->out_ns, branch->secondary_out_ns, s->at[i], d));
   }
   return sum;
 }

@@ -16,7 +16,7 @@ typedef enum manner {
 typedef struct family {
   const char *name;
   int32_t problems, first; /* how many, and the number of the first */
-  bool other;              /* a limit by other costs */
+  bool other;              /* a limit by secondary costs */
   manner manner;
   bool no_host;           /* transfers are staged through the first device */
   bool all_pinned;        /* each operator, those of a device in a row */

@@ -185,9 +185,9 @@ static void a_detour_from_a_layer_that_takes_no_time_is_taken(void **state) {
 }
 
 /* A layer (a, c), 5 ns each on the device and 500 on the host, and its experts (b) between, 6 and 61; a tensor takes 10
- * ns. All on the device take 16 ns, the experts on the host 5 + 10 + 61 + 10 + 5 = 91. By the other costs the experts
- * take 100 ns on the device and all else nothing; 50 are allowed. At a price of z the first is worth 16 + 50 z and the
- * second 91 - 50 z: equal at z = 0.75, 53.5. */
+ * ns. All on the device take 16 ns, the experts on the host 5 + 10 + 61 + 10 + 5 = 91. By the secondary costs the
+ * experts take 100 ns on the device and all else nothing; 50 are allowed. At a price of z the first is worth 16 + 50 z
+ * and the second 91 - 50 z: equal at z = 0.75, 53.5. */
 static void a_limit_by_other_costs_prices_a_detour(void **state) {
   (void)state;
   scenario s = host_and_device(SITU_UNLIMITED_BYTES);

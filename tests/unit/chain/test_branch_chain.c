@@ -1,5 +1,5 @@
 /* The program of a chain of elements: at any prices it proves what the judge, which is written apart from it, works out
- * of them; its plan comes to what it says; and the price of other costs is the best there is. */
+ * of them; its plan comes to what it says; and the price of secondary costs is the best there is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "base/rng.h"
 #include "chain/branch_chain.h"
 
-/* A random stream and, for half of them, a limit by other costs. */
+/* A random stream and, for half of them, a limit by secondary costs. */
 typedef struct chained {
   lab l;
   situ_costs *other;
@@ -73,14 +73,14 @@ static void end(chained *c) {
 }
 
 /* What the numbers of a certificate prove. */
-static int64_t judged(const branch_chain *s, const int64_t *byte, int64_t other_price, arena *a) {
+static int64_t judged(const branch_chain *s, const int64_t *byte, int64_t secondary_price, arena *a) {
   certificate proof = {0};
   certificate_start(&proof, "unit_chain", 1);
   int64_t *chain = certificate_add_operators(&proof, "chain", s->n_chain, a);
   int64_t *price = certificate_add(&proof, "byte_prices", s->problem->n_memories, a);
   for (int32_t i = 0; i < s->n_chain; i++) chain[i] = s->chain[i];
   for (int32_t m = 0; m < s->problem->n_memories; m++) price[m] = byte[m];
-  if (other_price > 0) *certificate_add(&proof, "other_price", 1, a) = other_price;
+  if (secondary_price > 0) *certificate_add(&proof, "other_price", 1, a) = secondary_price;
   return proved_by(s->problem, &proof);
 }
 
@@ -94,27 +94,29 @@ static int64_t transfer(const branch_chain *s, const int64_t *row, int32_t from,
 }
 
 /* Times and other times of a choice of a device for each element. */
-static void sum_elements(const branch_chain *s, const int32_t *at, int64_t *value_ns, int64_t *other_ns) {
-  *value_ns = *other_ns = 0;
+static void sum_elements(const branch_chain *s, const int32_t *at, int64_t *value_ns, int64_t *secondary_ns) {
+  *value_ns = *secondary_ns = 0;
   for (int32_t x = 0, before = -1; x < s->n; x++) {
     const chain_element *element = &s->elements[x];
     int32_t from = element->parent >= 0 ? element->parent : before;
     *value_ns += branch_chain_time_ns(s, x, at[x]);
-    if (s->other_ns) *other_ns += s->other_ns[(int64_t)x * s->n_types + s->equal.type_of[at[x]]];
+    if (s->secondary_ns) *secondary_ns += s->secondary_ns[(int64_t)x * s->n_types + s->equal.type_of[at[x]]];
     if (from >= 0) *value_ns += transfer(s, element->in_ns, at[from], at[x]);
-    if (from >= 0 && element->other_in_ns) *other_ns += transfer(s, element->other_in_ns, at[from], at[x]);
+    if (from >= 0 && element->secondary_in_ns) *secondary_ns += transfer(s, element->secondary_in_ns, at[from], at[x]);
     if (element->parent >= 0) *value_ns += transfer(s, element->out_ns, at[x], at[from]);
-    if (element->parent >= 0 && element->other_out_ns) *other_ns += transfer(s, element->other_out_ns, at[x], at[from]);
+    if (element->parent >= 0 && element->secondary_out_ns)
+      *secondary_ns += transfer(s, element->secondary_out_ns, at[x], at[from]);
     if (element->parent < 0) before = x;
   }
 }
 
-/* Time of unit u on device d, by the other costs too. */
+/* Time of unit u on device d, by the secondary costs too. */
 static int64_t unit_ns(const branch_chain *s, int32_t u, int32_t d, bool other) {
   unit_members of = unit_list_members(&s->problem->units, u);
   int64_t sum = 0;
   for (int32_t i = 0; i < of.n; i++)
-    sum += other ? problem_other_time_ns(s->problem, of.member[i], d) : problem_time_ns(s->problem, of.member[i], d);
+    sum +=
+        other ? problem_secondary_time_ns(s->problem, of.member[i], d) : problem_time_ns(s->problem, of.member[i], d);
   return sum;
 }
 
@@ -130,8 +132,8 @@ static int64_t unit_bytes(const branch_chain *s, int32_t u) {
 static void plan_is_as_told(void *context, const branch_chain *s, int64_t lower_ns) {
   const situ_problem *p = s->problem;
   seen *all = context;
-  int64_t value_ns, other_ns, used_bytes[16] = {0};
-  sum_elements(s, s->at, &value_ns, &other_ns);
+  int64_t value_ns, secondary_ns, used_bytes[16] = {0};
+  sum_elements(s, s->at, &value_ns, &secondary_ns);
   for (int32_t x = 0; x < s->n; x++)
     if (s->elements[x].holds_weights) used_bytes[p->memory_of[s->at[x]]] += unit_bytes(s, s->elements[x].unit);
   for (int32_t u = 0; u < p->units.n; u++) {
@@ -139,9 +141,9 @@ static void plan_is_as_told(void *context, const branch_chain *s, int64_t lower_
     if (s->on_chain[u] || branch_chain_off_now(s, u, &d) < 0) continue;
     used_bytes[p->memory_of[d]] += unit_bytes(s, u);
     if (s->sums) value_ns += unit_ns(s, u, d, false);
-    if (p->other) other_ns += unit_ns(s, u, d, true);
+    if (p->secondary) secondary_ns += unit_ns(s, u, d, true);
   }
-  assert_true(s->plan.value_ns == value_ns && s->plan.other_ns == other_ns);
+  assert_true(s->plan.value_ns == value_ns && s->plan.secondary_ns == secondary_ns);
   __int128 sum = (__int128)value_ns << 32;
   double priced_ns = (double)value_ns, terms = fabs(priced_ns);
   for (int32_t m = 0; m < p->n_memories; m++) {
@@ -153,7 +155,7 @@ static void plan_is_as_told(void *context, const branch_chain *s, int64_t lower_
     terms += fabs(term);
   }
   assert_true(fabs(s->plan.priced_ns - priced_ns) <= 1e-13 * terms); /* a price of 2^-32 shows */
-  if (s->by.other > 0) sum += (__int128)s->by.other * (other_ns - p->max_other_ns) * (1 << 12);
+  if (s->by.other > 0) sum += (__int128)s->by.other * (secondary_ns - p->max_secondary_ns) * (1 << 12);
   assert_true(lower_ns == (sum <= 0 ? 0 : (int64_t)(sum >> 32)));
   all->last_ns = lower_ns;
   if (lower_ns > all->best_ns) all->best_ns = lower_ns;
@@ -169,18 +171,18 @@ static void any_prices_prove_what_the_judge_says(void **state) {
     bool limited = rng_below(&r, 2) == 0;
     if (draw(&c, seed, 3, 14, limited, rng_below(&r, 3) ? 0.1 + 0.9 * rng_unit(&r) : 0)) {
       int64_t byte[16] = {0}, of_type[16],
-              other_price = limited ? (int64_t)rng_below(&r, INT64_C(1) << rng_below(&r, 27)) : 0;
+              secondary_price = limited ? (int64_t)rng_below(&r, INT64_C(1) << rng_below(&r, 27)) : 0;
       seen told = {.last_ns = -1};
       for (int32_t k = 0; k < c.chain.equal.n_all; k++)
         of_type[k] = (int64_t)rng_below(&r, INT64_C(1) << (1 + rng_below(&r, 34)));
       for (int32_t m = 0; m < c.p->n_memories; m++)
         if (c.p->platform->memory_bytes[m] != SITU_UNLIMITED_BYTES) byte[m] = of_type[c.chain.type_of[m]];
-      branch_chain_at(&c.chain, byte, other_price, plan_is_as_told, &told);
-      int64_t proved_ns = judged(&c.chain, byte, other_price, c.a);
+      branch_chain_at(&c.chain, byte, secondary_price, plan_is_as_told, &told);
+      int64_t proved_ns = judged(&c.chain, byte, secondary_price, c.a);
       if (told.n == 1 && told.last_ns != proved_ns)
         fail_msg("seed %d: proves %lld, %lld says the judge", (int)seed, (long long)told.last_ns, (long long)proved_ns);
       n += proved_ns > 0;
-      n_priced += proved_ns > 0 && other_price > 0;
+      n_priced += proved_ns > 0 && secondary_price > 0;
       for (int32_t x = 0; x < c.chain.n; x++) n_branches += proved_ns > 0 && c.chain.elements[x].parent >= 0;
     }
     end(&c);
@@ -189,8 +191,8 @@ static void any_prices_prove_what_the_judge_says(void **state) {
     fail_msg("%d proved, %d with other costs, %d branches", (int)n, (int)n_priced, (int)n_branches);
 }
 
-/* All plans of the program as lines over the price of other costs: what each comes to, and by how much it exceeds the
- * limit. */
+/* All plans of the program as lines over the price of secondary costs: what each comes to, and by how much it exceeds
+ * the limit. */
 typedef struct lines {
   double value_ns[4096], over_ns[4096];
   int32_t n;
@@ -204,7 +206,7 @@ static void list_plans(const chained *c, lines *out) {
   for (int32_t i = 0; i < s->n + n_off; i++) n_plans *= s->n_types;
   out->n = 0;
   for (int32_t code = 0; code < n_plans && n_plans <= 4096; code++) {
-    int64_t value_ns, other_ns;
+    int64_t value_ns, secondary_ns;
     int32_t rest = code;
     bool may = true;
     for (int32_t i = 0; i < s->n + n_off; i++, rest /= s->n_types) at[i] = s->first[rest % s->n_types];
@@ -214,24 +216,24 @@ static void list_plans(const chained *c, lines *out) {
       for (int32_t k = 0; k < of.n; k++) may &= problem_allows(c->p, of.member[k], at[s->n + i]);
     }
     if (!may) continue;
-    sum_elements(s, at, &value_ns, &other_ns);
+    sum_elements(s, at, &value_ns, &secondary_ns);
     for (int32_t i = 0; i < n_off; i++) {
       value_ns += unit_ns(s, off[i], at[s->n + i], false);
-      other_ns += unit_ns(s, off[i], at[s->n + i], true);
+      secondary_ns += unit_ns(s, off[i], at[s->n + i], true);
     }
     out->value_ns[out->n] = (double)value_ns;
-    out->over_ns[out->n++] = (double)(other_ns - c->p->max_other_ns);
+    out->over_ns[out->n++] = (double)(secondary_ns - c->p->max_secondary_ns);
   }
 }
 
-static double lowest(const lines *all, double other_multiplier) {
+static double lowest(const lines *all, double secondary_multiplier) {
   double min = HUGE_VAL;
-  for (int32_t i = 0; i < all->n; i++) min = fmin(min, all->value_ns[i] + other_multiplier * all->over_ns[i]);
+  for (int32_t i = 0; i < all->n; i++) min = fmin(min, all->value_ns[i] + secondary_multiplier * all->over_ns[i]);
   return min;
 }
 
 /* The highest point of the lowest of all lines, which is concave. Prices beyond 4096 change nothing: lines meet where
- * times, below 1000 ns in all, outweigh 1 ns by the other costs. */
+ * times, below 1000 ns in all, outweigh 1 ns by the secondary costs. */
 static double highest(const lines *all) {
   double low = 0, high = 4096;
   for (int i = 0; i < 200; i++) {

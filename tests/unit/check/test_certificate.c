@@ -210,8 +210,8 @@ static const struct limit {
     {"cut_vertex", "rests", 3, 0, ANY},
 };
 
-/* Three operators in a row on two devices with limited memories, one thing after the other, a limit by other costs; for
- * the kind that is of pipelines alone such a pipeline. */
+/* Three operators in a row on two devices with limited memories, one thing after the other, a limit by secondary costs;
+ * for the kind that is of pipelines alone such a pipeline. */
 static scenario three(const char *kind, situ_costs **other) {
   scenario s = scenario_mesh(2, 100);
   for (int32_t v = 0; v < 3; v++) {
@@ -266,7 +266,7 @@ static void every_number_has_its_limits(void **state) {
   }
 }
 
-/* Of the lists above only the operators of packing and the prices of visits may be longer, and other_price and
+/* Of the lists above only the operators of packing and the prices of visits may be longer, and secondary_price and
  * instant may lack. */
 static void every_list_has_its_length(void **state) {
   (void)state;
@@ -291,8 +291,8 @@ static void every_list_has_its_length(void **state) {
   }
 }
 
-/* Three operators of 5 ns, by the other costs too, so a plan takes 15 ns; the rent of the limit is at least as much as
- * what the price makes of their times, however large a price and a limit may be. Nothing is proved then, and nothing
+/* Three operators of 5 ns, by the secondary costs too, so a plan takes 15 ns; the rent of the limit is at least as much
+ * as what the price makes of their times, however large a price and a limit may be. Nothing is proved then, and nothing
  * overflows. */
 static void the_price_of_a_limit_fits_whatever_the_limit(void **state) {
   (void)state;

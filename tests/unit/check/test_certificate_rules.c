@@ -310,13 +310,13 @@ static void work_is_priced_even_and_flatter_and_steeper(void **state) {
   (void)state;
   static const struct {
     int32_t either, first_alone;
-    int64_t first_ns, other_ns, min_ns;
+    int64_t first_ns, secondary_ns, min_ns;
   } rows[] = {{12, 4, 2, 2, 16}, {24, 0, 1, 3, 18}, {10, 10, 1, 4, 16}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
     for (int32_t v = 0; v < rows[i].either + rows[i].first_alone; v++) {
       scenario_operator(&s, NULL, rows[i].first_ns, 0, 0);
-      s.time_ns[v][1] = v < rows[i].either ? rows[i].other_ns : SITU_NEVER_NS;
+      s.time_ns[v][1] = v < rows[i].either ? rows[i].secondary_ns : SITU_NEVER_NS;
     }
     scenario_pose(&s, &stream);
     certificate claim = cuts(&s, 0, NULL, 2, (int64_t[]){rows[i].min_ns, 0});

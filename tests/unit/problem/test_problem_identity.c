@@ -140,7 +140,7 @@ static void every_option_counts_and_survives_posing_again(void **state) {
   scenario_free(&s);
 }
 
-/* Those that need others: the objective under a limit, limits of latency, and limits by other costs. */
+/* Those that need others: the objective under a limit, limits of latency, and limits by secondary costs. */
 static void limits_count_and_survive_posing_again(void **state) {
   (void)state;
   scenario s = three(-1, NULL), slower = three(9, NULL);
@@ -207,8 +207,8 @@ static void views_relax_their_problem_only_for_its_objective(void **state) {
   scenario_free(&s);
 }
 
-/* Memory is that of a plan by its own costs. Where b takes time by the other costs only, its workspace counts in no
- * interval of the plan, and bounds by the other costs must not count it either. */
+/* Memory is that of a plan by its own costs. Where b takes time by the secondary costs only, its workspace counts in no
+ * interval of the plan, and bounds by the secondary costs must not count it either. */
 static void by_other_costs_nothing_holds_what_is_held_for_no_time(void **state) {
   (void)state;
   scenario s = three(-1, NULL), slower = three(9, NULL);
@@ -222,8 +222,8 @@ static void by_other_costs_nothing_holds_what_is_held_for_no_time(void **state) 
     if (zero)
       for (int32_t k = 0; k < s.costs->n_classes; k++) s.costs->time_ns[s.costs->n_classes + k] = 0;
     hash_posed(&s, &o, &p);
-    assert_true(problem_view_other(&view, p, a));
-    assert_true(view.time_ns == slower.costs->time_ns && view.max_other_ns == SITU_NEVER_NS);
+    assert_true(problem_view_secondary(&view, p, a));
+    assert_true(view.time_ns == slower.costs->time_ns && view.max_secondary_ns == SITU_NEVER_NS);
     for (int32_t m = 0; m < p->n_memories; m++)
       assert_true(view.platform->memory_bytes[m] == (zero ? SITU_UNLIMITED_BYTES : 100));
     assert_null(problem_check(&view));

@@ -1,4 +1,4 @@
-/* Labels along a chain, and limits by other costs, against every placement. */
+/* Labels along a chain, and limits by secondary costs, against every placement. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,8 +28,8 @@ static void limited_free(limited *l) {
 }
 
 /* Layers of two operators, with experts between them or none, on a host and two devices, of which one may be the
- * other's equal; where `tight`, their memories are too small. By the other costs everything takes another time. */
-static limited random_layers(rng *r, bool tight, int64_t max_other_ns) {
+ * other's equal; where `tight`, their memories are too small. By the secondary costs everything takes another time. */
+static limited random_layers(rng *r, bool tight, int64_t max_secondary_ns) {
   limited l = {.s = scenario_new()};
   scenario *s = &l.s;
   int32_t together[3 * LAYERS];
@@ -70,8 +70,8 @@ static limited random_layers(rng *r, bool tight, int64_t max_other_ns) {
                             .execution = SITU_EXECUTION_STREAM,
                             .overlap = SITU_OVERLAP_NONE,
                             .keep_together = together,
-                            .secondary_costs = max_other_ns > 0 ? l.other : NULL,
-                            .max_secondary_ns = max_other_ns};
+                            .secondary_costs = max_secondary_ns > 0 ? l.other : NULL,
+                            .max_secondary_ns = max_secondary_ns};
   situ_error error = {0};
   if (situ_problem_pose(&l.problem, s->graph, s->platform, s->costs, &o, &error) != SITU_STATUS_OK)
     fail_msg("%s", error.text);
@@ -94,7 +94,7 @@ static void solve_and_compare(uint64_t seed, bool tight, int64_t limit_ns, const
   if (bound > optimum || value < optimum)
     fail_msg("seed %d: bound %lld, value %lld; the optimum is %lld", (int)seed, (long long)bound, (long long)value,
              (long long)optimum);
-  if (plan_exists(plan)) assert_true(!l.problem->other || plan->secondary_ns <= limit_ns);
+  if (plan_exists(plan)) assert_true(!l.problem->secondary || plan->secondary_ns <= limit_ns);
   if (plan->outcome == SITU_OUTCOME_INFEASIBLE) assert_true(optimum == SITU_NEVER_NS);
   *exact += value == optimum && bound == optimum;
   *none += optimum == SITU_NEVER_NS;
