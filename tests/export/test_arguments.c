@@ -1,16 +1,8 @@
 /* Every public function with NULL, empty and extreme arguments: BAD_ARGUMENT or the neutral value of its comment, never
  * a crash. tests/export/functions.py sees that none is missing here. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "../lab/test.h"
 #include "careless.h"
 #include "situ.h"
 

@@ -1,17 +1,10 @@
 #include "lab.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "base/rng.h"
 #include "cost/cost_models.h"
 #include "graph/builder.h"
 #include "random_graph.h"
+#include "test.h"
 
 enum { MAX_DEVICES = 8 };
 

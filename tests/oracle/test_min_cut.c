@@ -1,14 +1,8 @@
 /* Streams with overlap none against brute force: the cut is the optimum between two memories, the bound meets it, and
  * the optimum hands over no more often where that costs more. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/test.h"
 #include "../lab/tier.h"
 #include "../unit/scenario.h"
 #include "base/checked.h"

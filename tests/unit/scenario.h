@@ -3,16 +3,7 @@
 #ifndef SITU_TESTS_SCENARIO_H
 #define SITU_TESTS_SCENARIO_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "../lab/test.h"
 #include "base/rng.h"
 #include "cost/cost_models.h"
 #include "graph/builder.h"

@@ -1,14 +1,8 @@
 /* Tensors that are certain to be in memory: by hand, and by a second implementation from docs/theory/bounds/alive.md.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
 #include "../../lab/proved.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
 #include "../scenario.h"
 #include "bound/alive.h"

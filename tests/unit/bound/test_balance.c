@@ -1,14 +1,7 @@
 /* The balance bound: never above the optimum, and the published figures. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "../scenario.h"
 #include "base/rng.h"
 #include "bound/bound.h"

@@ -1,16 +1,9 @@
 /* The sweep against all sets, the configuration bound against all placements. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
 #include "../scenario.h"
 #include "base/checked.h"

@@ -1,14 +1,8 @@
 /* Chains of units: by hand, and against brute force with chains and prices from nowhere. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
 #include "../../lab/proved.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
 #include "../scenario.h"
 #include "base/rng.h"

@@ -1,13 +1,7 @@
 /* The search in a block: exact ones against all schedules of small graphs, merged ones against exact ones of larger
  * graphs, and the ways that deletion leaves behind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
 #include "../scenario.h"
 #include "base/checked.h"

@@ -1,15 +1,8 @@
 /* Stages and critical paths. */
 #include "situ/explain.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "../scenario.h"
 #include "graph/graph.h"
 #include "plan/plan.h"

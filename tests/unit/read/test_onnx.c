@@ -1,14 +1,8 @@
 /* The ONNX reader on small files written here, each for one thing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/file.h"
 #include "graph/graph.h"
 #include "onnx_bytes.h"

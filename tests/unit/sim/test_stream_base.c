@@ -1,13 +1,6 @@
 /* Runs that take over from a base what is the same, against whole runs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "../scenario.h"
 #include "base/rng.h"
 #include "sim/simulate.h"

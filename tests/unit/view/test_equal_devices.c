@@ -1,16 +1,8 @@
 /* Equal devices: every level against its definition, pair by pair, and against what it promises: in random placements,
  * devices of one type change places and nothing changes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
 #include "../../lab/random_graph.h"
+#include "../../lab/test.h"
 #include "../scenario.h"
 #include "view/equal_devices.h"
 

@@ -1,16 +1,7 @@
 /* Replicas: the rules as the solvers see them and as the judge does; the simulator's plans with replicas pass the
  * judge. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "../scenario.h"
 #include "base/rng.h"
 #include "check/judge.h"

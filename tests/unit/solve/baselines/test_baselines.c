@@ -1,14 +1,7 @@
 /* The baselines of the literature: PipeDream's merging by hand, the libraries' parts repaired. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../../lab/brute.h"
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "../../../lab/tier.h"
 #include "../../scenario.h"
 #include "base/rng.h"

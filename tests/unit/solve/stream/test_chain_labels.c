@@ -1,12 +1,6 @@
 /* Labels along a chain, and limits by other costs, against every placement. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../../../lab/brute.h"
+#include "../../../lab/test.h"
 #include "../../../lab/tier.h"
 #include "../../scenario.h"
 #include "base/rng.h"

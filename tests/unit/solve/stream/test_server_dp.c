@@ -1,16 +1,7 @@
 /* Chains found in graphs, equal servers found in platforms, and the dynamic program over both against all plans of its
  * kind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "../../../lab/tier.h"
 #include "base/rng.h"
 #include "chain/chain.h"
