@@ -25,12 +25,6 @@ typedef struct draw {
   const situ_problem *problem;
 } draw;
 
-static void must(situ_status status, const situ_error *error) {
-  if (status == SITU_STATUS_OK) return;
-  fprintf(stderr, "%s %s\n", error->where, error->text);
-  exit(2);
-}
-
 /* ---- the problem ---- */
 
 static situ_problem_options draw_options(rng *r, situ_execution execution, int32_t copies) {

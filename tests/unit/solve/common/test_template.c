@@ -1,5 +1,6 @@
 /* The commented template of a solver is one. */
-#include "../../scenario.h"
+#include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "solve/common/solver.h"
 
 extern const solver template_solver;
@@ -7,14 +8,14 @@ extern const solver template_solver;
 /* Two operators of 5 on two equal devices, nothing between them: 10 on one, 5 on both. */
 static void the_template_is_a_solver(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
-  scenario_operator(&s, "a", 5, 0, 0);
-  scenario_operator(&s, "b", 5, 0, 0);
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  lab s = lab_new();
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
+  lab_link(&s, 0, 1, 0, -1);
+  lab_link(&s, 1, 0, 0, -1);
+  lab_operator(&s, "a", 5, 0, 0);
+  lab_operator(&s, "b", 5, 0, 0);
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   budget b = budget_new(100, 0, NULL, NULL);
   incumbent best;
   solve_watch watch = {0};
@@ -32,7 +33,7 @@ static void the_template_is_a_solver(void **state) {
   assert_int_equal(best.value_ns, 5);
   assert_int_equal(b.steps, 100); /* nothing says that 5 is the best, and 1000 idle moves are more than its steps */
   incumbent_free(&best);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 int main(void) {
