@@ -78,7 +78,10 @@ static void a_byte_has_its_price(void **state) {
       .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .overlap = SITU_OVERLAP_NONE};
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   s.devices[1].memory_bytes = 100;
-  for (int32_t v = 0; v < 2; v++) s.time_ns[lab_operator(&s, NULL, 10 * MS, 60, 0)][1] = MS;
+  for (int32_t v = 0; v < 2; v++) {
+    lab_operator(&s, NULL, 10 * MS, 60, 0);
+    s.time_ns[v][1] = MS;
+  }
   lab_pose(&s, &serial);
   int64_t lower_ns = 0;
   certificate proof = {0};
