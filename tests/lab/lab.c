@@ -30,6 +30,13 @@ void lab_link(lab *l, int32_t from, int32_t to, int64_t latency_ns, int32_t chan
   l->links[l->n_links++] = (situ_link){from, to, latency_ns, 1e9, channel};
 }
 
+void lab_star(lab *l) {
+  for (int32_t d = 1; d < l->n_devices; d++) {
+    lab_link(l, 0, d, 0, -1);
+    lab_link(l, d, 0, 0, -1);
+  }
+}
+
 lab lab_mesh(int32_t n_devices, int64_t memory_bytes) {
   lab l = lab_new();
   for (int32_t d = 0; d < n_devices; d++) lab_device(&l, memory_bytes, -1, d == 0);

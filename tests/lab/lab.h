@@ -40,9 +40,12 @@ lab lab_new(void);
 int32_t lab_device(lab *l, int64_t memory_bytes, int32_t shares, bool is_host);
 /* 1 byte a nanosecond. */
 void lab_link(lab *l, int32_t from, int32_t to, int64_t latency_ns, int32_t channel);
+/* Such links from the first device to each of the others and back, without latency. */
+void lab_star(lab *l);
 /* Devices with a memory of their own each, the first a host, and links between all. */
 lab lab_mesh(int32_t n_devices, int64_t memory_bytes);
-/* The same time on every device; l->time_ns may be changed until the problem is posed. */
+/* The same time on every device; l->time_ns may be changed until the problem is posed, and lies elsewhere after the
+ * next call. */
 int32_t lab_add(lab *l, situ_operator op, int64_t time_ns);
 int32_t lab_operator(lab *l, const char *name, int64_t time_ns, int64_t weight_bytes, int64_t workspace_bytes);
 /* An operator of a phase and of a colocation group; -1: of none. */

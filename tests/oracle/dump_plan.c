@@ -43,8 +43,7 @@ int main(int argc, char **argv) {
     options = (situ_problem_options){.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT};
   lab s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, d ? 100 : SITU_UNLIMITED_BYTES, -1, d == 0);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   int32_t a = lab_operator(&s, "a", 2, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
   lab_tensor(&s, a, 3, b, -1);
   lab_pose(&s, &options);

@@ -95,8 +95,7 @@ static void the_stash_of_a_pipeline_counts_with_its_weights(void **state) {
     lab s = lab_new();
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
     lab_device(&s, 21, -1, false);
-    lab_link(&s, 0, 1, 0, -1);
-    lab_link(&s, 1, 0, 0, -1);
+    lab_star(&s);
     for (int32_t v = 0; v < 20; v++) {
       lab_of_phase(&s, "", 100, v % 2 ? SITU_PHASE_BACKWARD : SITU_PHASE_FORWARD, v / 2);
       s.time_ns[v][1] = 1;

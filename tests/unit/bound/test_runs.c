@@ -70,8 +70,7 @@ static void a_run_has_room_in_memory(void **state) {
     lab s = lab_new();
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
     lab_device(&s, none ? 6 : 14, -1, false);
-    lab_link(&s, 0, 1, 0, -1);
-    lab_link(&s, 1, 0, 0, -1);
+    lab_star(&s);
     add_row(&s, 5);
     for (int32_t v = 0; v < 5; v++) s.time_ns[v][0] = 100;
     assert_int_equal(found(&s, &pipeline), none ? 500 : 300);

@@ -24,8 +24,7 @@ static lab host_and_device(int64_t memory_bytes) {
   lab s = lab_new();
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   lab_device(&s, memory_bytes, -1, false);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   return s;
 }
 

@@ -280,8 +280,7 @@ static void what_takes_longest_elsewhere_is_kept_first(void **state) {
     lab s = lab_new();
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
     lab_device(&s, 1, -1, false);
-    lab_link(&s, 0, 1, 0, -1);
-    lab_link(&s, 1, 0, 0, -1);
+    lab_star(&s);
     int32_t a = lab_operator(&s, "a", 100, 0, 0), first = lab_operator(&s, NULL, 0, turned ? 1 : 100, 0);
     int32_t second = lab_operator(&s, NULL, 0, turned ? 100 : 1, 0), b = lab_operator(&s, "b", 100, 0, 0);
     s.time_ns[first][0] = turned ? 10 : 3;

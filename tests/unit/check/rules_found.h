@@ -33,10 +33,7 @@ static inline void expect_within(const situ_plan *plan, const char *part) {
 static inline lab star(int32_t n, int64_t memory_bytes) {
   lab s = lab_new();
   for (int32_t d = 0; d < n; d++) lab_device(&s, memory_bytes, -1, d == 0);
-  for (int32_t d = 1; d < n; d++) {
-    lab_link(&s, 0, d, 0, -1);
-    lab_link(&s, d, 0, 0, -1);
-  }
+  lab_star(&s);
   return s;
 }
 

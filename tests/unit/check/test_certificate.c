@@ -11,8 +11,7 @@ static lab two(situ_execution execution, int64_t room_bytes) {
   const situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = execution};
   lab s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, room_bytes, -1, d == 0);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   int32_t a = lab_operator(&s, "a", 6, 10, 0), b = lab_operator(&s, "b", 4, 10, 0);
   s.time_ns[a][1] = 3;
   s.time_ns[b][1] = 8;

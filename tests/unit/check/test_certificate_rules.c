@@ -114,10 +114,7 @@ static void replicas_share_the_largest_operator(void **state) {
     lab s = lab_new();
     s.alike = true;
     for (int32_t d = 0; d < 4; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
-    for (int32_t d = 1; d < 4; d++) {
-      lab_link(&s, 0, d, 0, -1);
-      lab_link(&s, d, 0, 0, -1);
-    }
+    lab_star(&s);
     int32_t a = lab_operator(&s, "a", 7, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
     s.time_ns[a][0] = s.time_ns[b][0] = 30;
     options.replicate = variant >= 1;
@@ -431,8 +428,7 @@ static void the_sum_is_divided_and_rounded_up(void **state) {
   lab s = lab_new();
   lab_device(&s, 4, -1, true);
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   int32_t a = lab_operator(&s, "a", 5, 6, 0);
   s.time_ns[a][1] = 7;
   lab_pose(&s, &stream);
@@ -521,8 +517,7 @@ static void shares_of_a_cut_are_no_more_than_its_transfer(void **state) {
     lab s = lab_new();
     lab_device(&s, 4, -1, true);
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-    lab_link(&s, 0, 1, 0, -1);
-    lab_link(&s, 1, 0, 0, -1);
+    lab_star(&s);
     int32_t a = lab_operator(&s, "a", 2, 3, 0), b = lab_operator(&s, "b", 9, 0, 0);
     s.time_ns[a][1] = 9;
     s.time_ns[b][1] = 2;

@@ -82,10 +82,7 @@ static void simulated_plans_pass(void **state) {
 static lab damaged(const situ_problem_options *options, situ_plan **plan) {
   lab s = lab_new();
   for (int d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 0);
-  for (int32_t d = 1; d < 3; d++) {
-    lab_link(&s, 0, d, 0, -1);
-    lab_link(&s, d, 0, 0, -1);
-  }
+  lab_star(&s);
   int32_t a = lab_operator(&s, "a", 2, 10, 0), b = lab_operator(&s, "b", 2, 0, 0);
   int32_t c = lab_operator(&s, "c", 1, 0, 0), e = lab_operator(&s, "e", 3, 0, 0);
   s.time_ns[e][2] = SITU_NEVER_NS;
@@ -161,8 +158,7 @@ static void links_are_watched(void **state) {
   (void)state;
   lab s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   int32_t a = lab_operator(&s, "a", 1, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
   lab_tensor(&s, a, 3, b, -1);
   lab_tensor(&s, a, 3, b, -1);
@@ -208,10 +204,7 @@ static void wishes_are_watched(void **state) {
   (void)state;
   lab s = lab_new();
   for (int d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 0);
-  for (int32_t d = 1; d < 3; d++) {
-    lab_link(&s, 0, d, 0, -1);
-    lab_link(&s, d, 0, 0, -1);
-  }
+  lab_star(&s);
   lab_operator(&s, "a", 1, 0, 0);
   lab_operator(&s, "b", 1, 0, 0);
   for (int i = 0; i < 2; i++) {
@@ -239,8 +232,7 @@ static void parted_kernels_are_found(void **state) {
   (void)state;
   lab s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   lab_operator(&s, "a", 1, 0, 0);
   for (int i = 0; i < 2; i++) {
     situ_operator op = {.name = i ? "c" : "b", .source_id = -1, .colocation = 4};
@@ -265,8 +257,7 @@ static void violations_are_counted_beyond_those_kept(void **state) {
   (void)state;
   lab s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   static int32_t pins[300], device[300];
   for (int i = 0; i < 300; i++) {
     lab_add(&s, (situ_operator){.source_id = -1, .colocation = -1}, 0);
@@ -289,8 +280,7 @@ static void calls_are_watched(void **state) {
   (void)state;
   lab s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   int32_t v[4];
   for (int i = 0; i < 4; i++) v[i] = lab_operator(&s, NULL, 1, 0, 0);
   for (int i = 0; i < 3; i++) lab_tensor(&s, v[i], 2, v[i + 1], -1);
@@ -325,8 +315,7 @@ static void contiguity_is_watched(void **state) {
   for (int is_free = 0; is_free < 2; is_free++) {
     lab s = lab_new();
     for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
-    lab_link(&s, 0, 1, 0, -1);
-    lab_link(&s, 1, 0, 0, -1);
+    lab_star(&s);
     int32_t x = lab_operator(&s, "x", 1, 0, 0), y = lab_operator(&s, "y", 5, 0, 0);
     int32_t z = lab_operator(&s, "z", 1, 0, 0);
     lab_tensor(&s, x, 1, y, -1);

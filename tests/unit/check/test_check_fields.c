@@ -11,8 +11,7 @@
 static lab row_of_three(const situ_problem_options *options) {
   lab s = lab_new();
   for (int32_t d = 0; d < 2; d++) lab_device(&s, d == 0 ? 100 : SITU_UNLIMITED_BYTES, -1, d == 0);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   for (int32_t v = 0; v < 3; v++) {
     lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 5, 10, 0);
     if (v > 0) lab_tensor(&s, v - 1, 1, v, -1);

@@ -191,10 +191,7 @@ static void the_best_single_device_is_worked_out_again(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     lab s = lab_new();
     for (int32_t d = 0; d < 3; d++) lab_device(&s, rows[i].room_bytes[d], -1, d == 0);
-    for (int32_t d = 1; d < 3; d++) {
-      lab_link(&s, 0, d, 0, -1);
-      lab_link(&s, d, 0, 0, -1);
-    }
+    lab_star(&s);
     for (int v = 0; v < 3; v++) {
       lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 3, 10, 0);
       s.time_ns[v][1] = 2;
@@ -236,10 +233,7 @@ static void equal_devices_stand_for_each_other(void **state) {
     lab_device(&s, odd == 1 ? 9 : 10, -1, false);
     lab_device(&s, 10, -1, false);
     lab_device(&s, odd == 2 ? 11 : 10, -1, false);
-    for (int32_t d = 1; d < 4; d++) {
-      lab_link(&s, 0, d, 0, -1);
-      lab_link(&s, d, 0, 0, -1);
-    }
+    lab_star(&s);
     int32_t a = lab_operator(&s, "a", 9, 10, 0);
     for (int32_t d = 1; d < 4; d++) s.time_ns[a][d] = 5;
     situ_problem_options options = stream;

@@ -11,8 +11,7 @@ static lab machine(int32_t n, int64_t weight_bytes) {
   lab s = lab_new();
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   lab_device(&s, 100, -1, false);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   for (int32_t v = 0; v < n; v++) {
     lab_operator(&s, NULL, 10, weight_bytes, 0);
     s.time_ns[v][1] = 1;

@@ -163,8 +163,7 @@ static lab pair(void) {
   const situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
   lab s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   int32_t a = lab_operator(&s, "a", 2, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
   lab_tensor(&s, a, 3, b, -1);
   lab_pose(&s, &options);

@@ -8,8 +8,7 @@ static lab two(bool unit) {
   lab s = lab_new();
   lab_device(&s, 100, -1, true);
   lab_device(&s, 100, -1, false);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   lab_operator(&s, "a", 1, 0, 0);
   lab_operator(&s, "b", 1, 0, 0);
   lab_pose(&s, NULL);
@@ -174,8 +173,7 @@ static void hold_conflict(const group *rows, int32_t n, const bool unused[2], co
   lab s = lab_new();
   int32_t asked_pins[4];
   for (int32_t d = 0; d < 2; d++) lab_device(&s, 10, -1, d == 0);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   for (int32_t v = 0; v < n; v++) {
     situ_operator op = {
         .name = names[v], .source_id = -1, .colocation = rows[v].colocation, .weight_bytes = rows[v].weight_bytes};
@@ -197,8 +195,7 @@ static void kernels_and_colocation_groups_join(void **state) {
   (void)state;
   lab s = lab_new();
   for (int32_t d = 0; d < 2; d++) lab_device(&s, 10, -1, d == 0);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   static const char *const names[] = {"a", "b", "c", "d", "e"};
   for (int32_t v = 0; v < 5; v++)
     lab_add(&s, (situ_operator){.name = names[v], .source_id = -1, .colocation = v == 1 || v == 2 ? 7 : -1}, 0);
@@ -316,8 +313,7 @@ static lab joined(void) {
   lab s = lab_new();
   lab_device(&s, 100, -1, true);
   lab_device(&s, 100, -1, false);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   int32_t a = lab_operator(&s, "a", 0, 0, 0), b = lab_operator(&s, "b", 0, 0, 0);
   lab_tensor(&s, a, 0, b, -1);
   lab_pose(&s, NULL);

@@ -9,8 +9,7 @@ static lab three(void) {
   lab s = lab_new();
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   lab_device(&s, 100, -1, false);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   for (int32_t v = 0; v < 3; v++) {
     lab_operator(&s, NULL, 10, 7, 0);
     s.time_ns[v][1] = 1;

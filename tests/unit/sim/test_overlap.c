@@ -15,10 +15,7 @@ static lab star(void) {
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-  for (int32_t d = 1; d < 3; d++) {
-    lab_link(&s, 0, d, 0, -1);
-    lab_link(&s, d, 0, 0, -1);
-  }
+  lab_star(&s);
   return s;
 }
 

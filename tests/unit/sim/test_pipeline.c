@@ -14,10 +14,7 @@ static lab fork_of_three(situ_problem_options options) {
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   lab_device(&s, 100, -1, false);
   lab_device(&s, 100, -1, false);
-  for (int32_t d = 1; d < 3; d++) {
-    lab_link(&s, 0, d, 0, -1);
-    lab_link(&s, d, 0, 0, -1);
-  }
+  lab_star(&s);
   lab_operator(&s, "a", 10, 5, 1);
   lab_operator(&s, "b", 20, 6, 0);
   lab_operator(&s, "c", 30, 7, 0);
@@ -225,8 +222,7 @@ static void a_part_that_is_left_and_entered_again_is_not_contiguous(void **state
     lab s = lab_new();
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-    lab_link(&s, 0, 1, 0, -1);
-    lab_link(&s, 1, 0, 0, -1);
+    lab_star(&s);
     for (int32_t v = 0; v < 3; v++) lab_operator(&s, NULL, 1, 0, 0);
     lab_tensor(&s, 0, 1, 1, -1);
     lab_tensor(&s, 1, 1, 2, -1);

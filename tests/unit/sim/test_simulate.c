@@ -9,10 +9,7 @@ static lab star(const situ_problem_options *options) {
   lab s = lab_new();
   s.alike = true;
   for (int32_t d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 0);
-  for (int32_t d = 1; d < 3; d++) {
-    lab_link(&s, 0, d, 0, -1);
-    lab_link(&s, d, 0, 0, -1);
-  }
+  lab_star(&s);
   int32_t a = lab_operator(&s, "a", 4, 0, 0), b = lab_operator(&s, "b", 4, 0, 0);
   lab_tensor(&s, a, 2, -1);
   lab_tensor(&s, b, 2, -1);
@@ -111,8 +108,7 @@ static void limits_tell_by_how_much_they_are_exceeded(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     lab s = lab_new();
     for (int32_t d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
-    lab_link(&s, 0, 1, 0, -1);
-    lab_link(&s, 1, 0, 0, -1);
+    lab_star(&s);
     int32_t a = lab_operator(&s, "a", 3, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
     lab_tensor(&s, a, 6, b, -1);
     lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options),

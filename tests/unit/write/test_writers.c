@@ -12,8 +12,7 @@ static lab pair(const situ_problem_options *options, situ_plan **plan) {
   static int32_t device[] = {0, 1};
   lab s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   int32_t a = lab_operator(&s, "a", 2, 0, 0), b = lab_operator(&s, "b,\"x\"", 1, 0, 0);
   lab_tensor(&s, a, 3, b, -1);
   lab_pose(&s, options);
@@ -114,10 +113,7 @@ static void a_trace_deals_inputs_out_to_replicas(void **state) {
   lab s = lab_new();
   s.alike = true;
   for (int32_t d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 0);
-  for (int32_t d = 1; d < 3; d++) {
-    lab_link(&s, 0, d, 0, -1);
-    lab_link(&s, d, 0, 0, -1);
-  }
+  lab_star(&s);
   lab_operator(&s, "a", 1, 0, 0);
   lab_operator(&s, "b", 2, 0, 0);
   lab_pose(&s, &(situ_problem_options){

@@ -11,8 +11,7 @@ static void the_template_is_a_solver(void **state) {
   lab s = lab_new();
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   lab_operator(&s, "a", 5, 0, 0);
   lab_operator(&s, "b", 5, 0, 0);
   lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});

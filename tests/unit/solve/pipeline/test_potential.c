@@ -10,10 +10,7 @@ static lab two_kinds(int32_t n_each, int32_t n_gpus, int64_t gpu_bytes) {
   lab s = lab_new();
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   for (int32_t d = 0; d < n_gpus; d++) lab_device(&s, gpu_bytes, -1, false);
-  for (int32_t d = 1; d <= n_gpus; d++) {
-    lab_link(&s, 0, d, 0, -1);
-    lab_link(&s, d, 0, 0, -1);
-  }
+  lab_star(&s);
   char name[16];
   int32_t n = 2 * n_each;
   for (int32_t v = 0; v < n; v++) {

@@ -136,8 +136,7 @@ static void a_device_waits_for_the_favourite_of_its_last_operator(void **state) 
     lab s = lab_new();
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-    lab_link(&s, 0, 1, 0, -1);
-    lab_link(&s, 1, 0, 0, -1);
+    lab_star(&s);
     int32_t u = lab_operator(&s, "u", 10, 0, 0), x = lab_operator(&s, "x", 9, 0, 0);
     int32_t z = lab_operator(&s, "z", 10, 0, 0), f = lab_operator(&s, "f", 30, 0, 0);
     int32_t y = lab_operator(&s, "y", 15, 0, 0);
@@ -186,8 +185,7 @@ static void a_fork_pays_one_transfer(void **state) {
   lab s = lab_new();
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   int32_t a = lab_operator(&s, "a", 1, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
   int32_t c = lab_operator(&s, "c", 1, 0, 0), d = lab_operator(&s, "d", 1, 0, 0);
   int32_t e = lab_operator(&s, "e", 1, 0, 0);

@@ -15,8 +15,7 @@ static void the_best_placement_is_dispatched_anew(void **state) {
   incumbent best;
   lab_device(&s, 1000, -1, true);
   lab_device(&s, 1000, -1, false);
-  lab_link(&s, 0, 1, 0, -1);
-  lab_link(&s, 1, 0, 0, -1);
+  lab_star(&s);
   const char *names[] = {"a", "b", "c", "d"};
   for (int32_t v = 0; v < 4; v++) lab_operator(&s, names[v], 4 + v, 0, 0);
   lab_tensor(&s, 0, 3, 1, -1);
