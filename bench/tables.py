@@ -365,6 +365,41 @@ def growth(text):
 
 HSDAG = "bench/hsdag.py build/situ bench/hsdag_values.csv --data FOLDER --seeds 5 --table "
 # Name: the function, its CSV files, and the command that makes the first (empty: the text of the page says how).
+BOUND_NAMES = ["memory_price", "packing", "critical_path", "memory_cut", "unit_chain", "balance", "area_price",
+               "largest_operator", "runs", "join", "destructive", "cut_vertex", "linear_relaxation", "visits"]
+
+
+def ablation(text):
+    """Of each row left out: in how many problems it takes part, in how many the value or the bound is worse by 0.1 % or
+    more, by how much at worst and on average (geometric mean)."""
+    found = {}
+    for row in records(text):
+        found.setdefault(row["left_out"], {})[row["instance"]] = row
+    whole, bounds = found.pop(""), found.pop("bounds")
+    kinds = {row["instance"]: row["class"] for row in whole.values()}
+    rows = []
+    for name, left_out in found.items():
+        values, lower, lost = [], [], 0
+        for instance, row in left_out.items():
+            by_bound = row["certified_ns"] and instance in bounds and name in BOUND_NAMES
+            before = (bounds if name in BOUND_NAMES else whole)[instance]
+            if "infeasible" in (row["value_ns"], before["value_ns"]) or not row["value_ns"]:
+                lost += row["value_ns"] != before["value_ns"]
+                continue
+            if name not in BOUND_NAMES:
+                values.append(int(row["value_ns"]) / int(before["value_ns"]))
+            column = "certified_ns" if by_bound else "bound_ns"
+            lower.append(max(int(row[column]), 1) / max(int(before[column]), 1))
+        worse, weaker = [v for v in values if v >= 1.001], [b for b in lower if b <= 0.999]
+        classes = list(dict.fromkeys(kinds[instance] for instance in left_out))
+        rows.append([name, ", ".join(classes) if len(classes) < 5 else "all", str(len(left_out)), str(len(worse)),
+                     f"{100 * max(values) - 100:+.1f} %" if worse else "", f"{100 * geometric_mean(values) - 100:+.2f} %"
+                     if values else "", str(len(weaker)), f"{100 * min(lower) - 100:+.1f} %" if weaker else "",
+                     str(lost) if lost else ""])
+    return [["left out", "classes", "problems", "worse plans", "at worst", "on average", "weaker bounds", "at worst",
+             "lost proofs or plans"], *rows]
+
+
 TABLES = {
     "throughput": (throughput, ["ledger.csv"], "bench/ledger.sh build > bench/ledger.csv"),
     "calls": (calls, ["ledger.csv", "published_calls.csv"], "bench/ledger.sh build > bench/ledger.csv"),
@@ -407,6 +442,7 @@ TABLES = {
     "hsdag_ablation": (hsdag_values, ["hsdag_ablation.csv"], HSDAG.replace("values", "ablation") + "ablation"),
     "hsdag_groups": (as_it_is, ["hsdag_groups.csv"],
                      "bench/hsdag.py build/situ bench/hsdag_groups.csv --data FOLDER --table groups"),
+    "ablation": (ablation, ["ablation.csv"], "bench/ablation.py build/situ ../shared bench/ablation.csv"),
     "growth": (growth, ["growth.csv"], "bench/growth.py build/situ bench/growth.csv"),
     "nn_speed": (as_it_is, ["nn_speed.csv"], "bench/nn_speed.py build > bench/nn_speed.csv"),
 }

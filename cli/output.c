@@ -231,10 +231,10 @@ int probe_outputs(const arguments *a) {
 
 /* The width of the column of names: that of the report, or of the longest writer. */
 static int label_columns(const arguments *a) {
-  size_t most = 11;
+  size_t max = 11;
   for (int i = 0; i < a->n_writes; i++)
-    if (strlen(a->writes[i].name) > most) most = strlen(a->writes[i].name);
-  return (int)most;
+    if (strlen(a->writes[i].name) > max) max = strlen(a->writes[i].name);
+  return (int)max;
 }
 
 static int written(const arguments *a, situ_status status, const situ_error *error, const char *what,

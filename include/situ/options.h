@@ -29,8 +29,8 @@ typedef enum situ_option_kind {
   SITU_OPTION_TEXT,    /* const char * */
   SITU_OPTION_PATH,    /* const char *: a file, or a name that is no file */
   SITU_OPTION_CHOICE,  /* an enum: min + the index in `choices` */
-  SITU_OPTION_WHOLE,   /* int64_t, at least min; 0: not given */
-  SITU_OPTION_SMALL,   /* int32_t, at least min, at most max unless that is 0; 0: not given */
+  SITU_OPTION_INT64,   /* int64_t, at least min; 0: not given */
+  SITU_OPTION_INT32,   /* int32_t, at least min, at most max unless that is 0; 0: not given */
   SITU_OPTION_SEED,    /* uint64_t */
   SITU_OPTION_MS,      /* int64_t nanoseconds; milliseconds above 0, at most max */
   SITU_OPTION_PERCENT, /* double, a share; percent from 0 to max */

@@ -24,7 +24,7 @@ static json_value *dims_json(const situ_read_options *read) {
   json_value *o = json_new_object();
   bool ok = o != NULL;
   for (int32_t i = 0; ok && i < read->n_dims; i++)
-    ok = json_set(o, read->dims[i].name, json_new_whole(read->dims[i].value));
+    ok = json_set(o, read->dims[i].name, json_new_int(read->dims[i].value));
   if (ok) return o;
   json_free(o);
   return NULL;
@@ -35,15 +35,15 @@ static json_value *option_json(const option *row, const void *part) {
   const void *at = option_value(row, part);
   bool given = option_is_given(row, part);
   switch (row->kind) {
-    case SITU_OPTION_ON: return given || row->part == SITU_OPTION_PROBLEM ? json_new_truth(given) : NULL;
-    case SITU_OPTION_OFF: return json_new_truth(!given);
+    case SITU_OPTION_ON: return given || row->part == SITU_OPTION_PROBLEM ? json_new_bool(given) : NULL;
+    case SITU_OPTION_OFF: return json_new_bool(!given);
     case SITU_OPTION_TEXT:
     case SITU_OPTION_PATH: return given ? json_new_text(*(const char *const *)at) : NULL;
     case SITU_OPTION_CHOICE:
       return *(const int *)at >= row->min ? json_new_text(row->choices[*(const int *)at - row->min]) : NULL;
-    case SITU_OPTION_SMALL: return given ? json_new_whole(*(const int32_t *)at) : NULL;
-    case SITU_OPTION_WHOLE:
-    case SITU_OPTION_MS: return given ? json_new_whole(*(const int64_t *)at) : NULL;
+    case SITU_OPTION_INT32: return given ? json_new_int(*(const int32_t *)at) : NULL;
+    case SITU_OPTION_INT64:
+    case SITU_OPTION_MS: return given ? json_new_int(*(const int64_t *)at) : NULL;
     case SITU_OPTION_REAL: return given ? json_new_number(*(const double *)at) : NULL;
     default: return NULL; /* lists; options of the search */
   }
@@ -162,14 +162,14 @@ static bool is_required(const option *row) { return is_named(row, "objective") |
 static bool is_nullable(const option *row) { return is_named(row, "platform"); }
 
 static int64_t max_of(const option *row) {
-  if (row->kind == SITU_OPTION_SMALL) return row->max > 0 ? (int64_t)row->max : INT32_MAX;
+  if (row->kind == SITU_OPTION_INT32) return row->max > 0 ? (int64_t)row->max : INT32_MAX;
   return row->kind == SITU_OPTION_MS ? SITU_NEVER_NS - 1 : INT64_MAX;
 }
 
 static situ_status bad_option(const place *at, const option *row, situ_error *error) {
   char expected[160] = "a text";
   int64_t min = row->kind == SITU_OPTION_MS ? 1 : row->min;
-  if (row->kind == SITU_OPTION_SMALL || row->kind == SITU_OPTION_WHOLE || row->kind == SITU_OPTION_MS)
+  if (row->kind == SITU_OPTION_INT32 || row->kind == SITU_OPTION_INT64 || row->kind == SITU_OPTION_MS)
     snprintf(expected, sizeof expected, "a whole number from %lld to %lld", (long long)min, (long long)max_of(row));
   if (row->kind == SITU_OPTION_REAL)
     c_locale_print(expected, sizeof expected, row->max <= 1 ? "a number above 0, at most %g" : "a number above 0",
@@ -202,10 +202,10 @@ static bool take_choice(int *field, const option *row, const json_value *v) {
   return false;
 }
 
-static bool take_whole(void *field, const option *row, const json_value *v) {
-  int64_t min = row->kind == SITU_OPTION_MS ? 1 : row->min, number = json_whole(v, min - 1);
-  if (json_kind_of(v) != JSON_WHOLE || number < min || number > max_of(row)) return false;
-  if (row->kind == SITU_OPTION_SMALL)
+static bool take_int(void *field, const option *row, const json_value *v) {
+  int64_t min = row->kind == SITU_OPTION_MS ? 1 : row->min, number = json_int(v, min - 1);
+  if (json_kind_of(v) != JSON_INT || number < min || number > max_of(row)) return false;
+  if (row->kind == SITU_OPTION_INT32)
     *(int32_t *)field = (int32_t)number;
   else
     *(int64_t *)field = number;
@@ -215,16 +215,16 @@ static bool take_whole(void *field, const option *row, const json_value *v) {
 /* False where the member is not as it should be. */
 static bool take_value(void *field, const option *row, const json_value *v, const place *at) {
   switch (row->kind) {
-    case SITU_OPTION_ON: *(bool *)field = json_truth(v, false); return json_kind_of(v) == JSON_TRUTH;
-    case SITU_OPTION_OFF: *(bool *)field = !json_truth(v, false); return json_kind_of(v) == JSON_TRUTH;
+    case SITU_OPTION_ON: *(bool *)field = json_bool(v, false); return json_kind_of(v) == JSON_BOOL;
+    case SITU_OPTION_OFF: *(bool *)field = !json_bool(v, false); return json_kind_of(v) == JSON_BOOL;
     case SITU_OPTION_TEXT: *(const char **)field = json_text(v, NULL); return json_kind_of(v) == JSON_TEXT;
     case SITU_OPTION_PATH:
       *(const char **)field = nearby(at->arena, json_text(v, ""), at->path);
       return json_kind_of(v) == JSON_TEXT;
     case SITU_OPTION_CHOICE: return take_choice(field, row, v);
-    case SITU_OPTION_SMALL:
-    case SITU_OPTION_WHOLE:
-    case SITU_OPTION_MS: return take_whole(field, row, v);
+    case SITU_OPTION_INT32:
+    case SITU_OPTION_INT64:
+    case SITU_OPTION_MS: return take_int(field, row, v);
     case SITU_OPTION_REAL:
       *(double *)field = json_number(v, 0);
       return *(double *)field > 0 && *(double *)field <= (row->max <= 1 ? row->max : 1e18);
@@ -272,7 +272,7 @@ static situ_status read_members(instance_options *o, const json_value *object, b
     const json_value *v = json_get(object, row->json);
     if (!v && !is_required(row) && !is_nullable(row)) continue;
     if (v && is_nullable(row) && json_kind_of(v) == JSON_NULL_KIND) continue;
-    if (is_named(row, "overlap") && json_kind_of(v) == JSON_TRUTH) continue; /* version 0.1, see below */
+    if (is_named(row, "overlap") && json_kind_of(v) == JSON_BOOL) continue; /* version 0.1, see below */
     if (!v || !take_value(option_field(row, part), row, v, at)) return bad_option(at, row, error);
   }
   return SITU_STATUS_OK;
@@ -283,9 +283,9 @@ static situ_status read_dims(situ_read_options *read, const json_value *given, c
   if (!dims) return fail_no_memory(error);
   json_member m = {0};
   while (json_next(given, &m)) {
-    if (json_kind_of(m.value) != JSON_WHOLE || json_whole(m.value, -1) < 0)
+    if (json_kind_of(m.value) != JSON_INT || json_int(m.value, -1) < 0)
       return bad(at, m.key, "a whole number of at least 0", error);
-    dims[read->n_dims++] = (situ_dim){m.key, json_whole(m.value, 0)};
+    dims[read->n_dims++] = (situ_dim){m.key, json_int(m.value, 0)};
   }
   read->dims = dims;
   return SITU_STATUS_OK;
@@ -324,7 +324,7 @@ situ_status instance_options_from_json(instance_options *o, const json_value *ob
   TRY(read_members(o, object, false, &at, error));
   o->call.model = nearby(a, json_text(json_get(object, "model"), ""), path);
   const json_value *before = json_get(object, "overlap"); /* version 0.1: what async_copies is now */
-  if (json_kind_of(before) == JSON_TRUTH) o->problem.async_copies = json_truth(before, false);
+  if (json_kind_of(before) == JSON_BOOL) o->problem.async_copies = json_bool(before, false);
   TRY(read_unused(o, json_get(object, "unused"), &at, error));
   TRY(read_text_of(&o->rules_text, json_get(object, "rules"), a, error));
   TRY(read_text_of(&o->host_text, json_get(object, "host"), a, error));

@@ -71,7 +71,7 @@ static situ_status read_goal(situ_sizing *s, const char *text, situ_error *error
     const char *unit = text_scan_number(bare + length, &number);
     bool tokens = kinds[k].kind == GOAL_TOKENS, good = tokens && unit && !*unit;
     for (size_t u = 0; unit && !tokens && u < sizeof units / sizeof *units; u++)
-      if (strcmp(unit, units[u].name) == 0) good = text_scan_whole(bare + length, units[u].power, &s->goal_ns);
+      if (strcmp(unit, units[u].name) == 0) good = text_scan_int(bare + length, units[u].power, &s->goal_ns);
     if (tokens) s->tokens_per_s = number;
     s->kind = kinds[k].kind;
     s->goal = arena_string(s->arena, bare);
@@ -204,9 +204,9 @@ static situ_status check_price_names(sizing_call *q) {
 static situ_status take_candidates(sizing_call *q, const char *names) {
   arena *a = q->into->arena;
   const char *list = names ? names : BUILT_IN;
-  int64_t most = 1;
-  for (const char *c = list; *c; c++) most += *c == ',';
-  if (!ARENA_ARRAYS(a, ARRAY(q->candidates, most), ZEROS(q->into->rows, most), ZEROS(q->into->scopes, most)))
+  int64_t max = 1;
+  for (const char *c = list; *c; c++) max += *c == ',';
+  if (!ARENA_ARRAYS(a, ARRAY(q->candidates, max), ZEROS(q->into->rows, max), ZEROS(q->into->scopes, max)))
     return fail_no_memory(q->error);
   for (const char *at = list; at; at = *at ? at + 1 : NULL) {
     at += strspn(at, " ");

@@ -21,10 +21,10 @@ json_kind json_kind_of(const json_value *v) {
     case JSON_OBJECT: return JSON_OBJECT_KIND;
     case JSON_ARRAY: return JSON_ARRAY_KIND;
     case JSON_STRING: return JSON_TEXT;
-    case JSON_INTEGER: return JSON_WHOLE;
+    case JSON_INTEGER: return JSON_INT;
     case JSON_REAL: return JSON_NUMBER;
     case JSON_TRUE:
-    case JSON_FALSE: return JSON_TRUTH;
+    case JSON_FALSE: return JSON_BOOL;
     case JSON_NULL: return JSON_NULL_KIND;
   }
   return JSON_NONE;
@@ -40,28 +40,28 @@ const json_value *json_get(const json_value *object, const char *key) {
   return outer(json_object_get(inner(object), key));
 }
 
-const char *json_text(const json_value *v, const char *otherwise) {
+const char *json_text(const json_value *v, const char *default_value) {
   const json_t *t = inner(v);
-  return json_is_string(t) ? json_string_value(t) : otherwise;
+  return json_is_string(t) ? json_string_value(t) : default_value;
 }
 
-double json_number(const json_value *v, double otherwise) {
+double json_number(const json_value *v, double default_value) {
   const json_t *t = inner(v);
-  return json_is_number(t) ? json_number_value(t) : otherwise;
+  return json_is_number(t) ? json_number_value(t) : default_value;
 }
 
-int64_t json_whole(const json_value *v, int64_t otherwise) {
+int64_t json_int(const json_value *v, int64_t default_value) {
   const json_t *t = inner(v);
   if (json_is_integer(t)) return json_integer_value(t);
-  if (!json_is_real(t)) return otherwise;
+  if (!json_is_real(t)) return default_value;
   double real = json_real_value(t);
   bool fits = real == floor(real) && fabs(real) < 9223372036854775807.0;
-  return fits ? (int64_t)real : otherwise;
+  return fits ? (int64_t)real : default_value;
 }
 
-bool json_truth(const json_value *v, bool otherwise) {
+bool json_bool(const json_value *v, bool default_value) {
   const json_t *t = inner(v);
-  return json_is_boolean(t) ? json_is_true(t) : otherwise;
+  return json_is_boolean(t) ? json_is_true(t) : default_value;
 }
 
 bool json_next(const json_value *object, json_member *member) {
@@ -75,9 +75,9 @@ bool json_next(const json_value *object, json_member *member) {
 
 json_value *json_new_object(void) { return outer(json_object()); }
 json_value *json_new_array(void) { return outer(json_array()); }
-json_value *json_new_whole(int64_t value) { return outer(json_integer(value)); }
+json_value *json_new_int(int64_t value) { return outer(json_integer(value)); }
 json_value *json_new_number(double value) { return outer(isfinite(value) ? json_real(value) : json_null()); }
-json_value *json_new_truth(bool value) { return outer(json_boolean(value)); }
+json_value *json_new_bool(bool value) { return outer(json_boolean(value)); }
 json_value *json_new_null(void) { return outer(json_null()); }
 
 json_value *json_new_text(const char *text) {

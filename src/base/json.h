@@ -19,9 +19,9 @@ typedef enum json_kind {
   JSON_OBJECT_KIND,
   JSON_ARRAY_KIND,
   JSON_TEXT,
-  JSON_WHOLE,
+  JSON_INT,
   JSON_NUMBER,
-  JSON_TRUTH,
+  JSON_BOOL,
   JSON_NULL_KIND
 } json_kind;
 
@@ -37,10 +37,10 @@ json_kind json_kind_of(const json_value *v);
 size_t json_size(const json_value *v);
 const json_value *json_at(const json_value *array, size_t index);
 const json_value *json_get(const json_value *object, const char *key);
-const char *json_text(const json_value *v, const char *otherwise);
-double json_number(const json_value *v, double otherwise);  /* whole numbers too */
-int64_t json_whole(const json_value *v, int64_t otherwise); /* whole numbers, and reals without a fraction that fit */
-bool json_truth(const json_value *v, bool otherwise);
+const char *json_text(const json_value *v, const char *default_value);
+double json_number(const json_value *v, double default_value); /* whole numbers too */
+int64_t json_int(const json_value *v, int64_t default_value); /* whole numbers, and reals without a fraction that fit */
+bool json_bool(const json_value *v, bool default_value);
 
 /* Walks an object in the order of the file: start with NULL; NULL at the end. */
 typedef struct json_member {
@@ -56,9 +56,9 @@ bool json_next(const json_value *object, json_member *member); /* member zeroed 
 json_value *json_new_object(void);
 json_value *json_new_array(void);
 json_value *json_new_text(const char *text); /* NULL gives null */
-json_value *json_new_whole(int64_t value);
+json_value *json_new_int(int64_t value);
 json_value *json_new_number(double value); /* null when not finite */
-json_value *json_new_truth(bool value);
+json_value *json_new_bool(bool value);
 json_value *json_new_null(void);
 bool json_set(json_value *object, const char *key, json_value *value);
 bool json_push(json_value *array, json_value *value);

@@ -174,7 +174,7 @@ static json_value *take_number(parsing *p) {
   if (!real) {
     errno = 0;
     long long whole = strtoll(text, NULL, 10);
-    return errno == ERANGE ? fail_at(p, begin, "a whole number beyond 64 bits") : json_new_whole(whole);
+    return errno == ERANGE ? fail_at(p, begin, "a whole number beyond 64 bits") : json_new_int(whole);
   }
   double number = c_locale_number(text, NULL);
   return isfinite(number) ? json_new_number(number) : fail_at(p, begin, "a number beyond the range");
@@ -187,7 +187,7 @@ static json_value *take_word(parsing *p) {
     if ((size_t)(p->end - p->at) < n || memcmp(p->at, words[i], n) != 0) continue;
     if (p->at + n < p->end && ascii_is_alnum(p->at[n])) break;
     p->at += n;
-    return i == 2 ? json_new_null() : json_new_truth(i == 0);
+    return i == 2 ? json_new_null() : json_new_bool(i == 0);
   }
   return fail_at(p, p->at, p->at == p->end ? "the end, where a value is expected" : "no value, where one is expected");
 }

@@ -194,7 +194,7 @@ const char *text_scan_number(const char *at, double *out) {
   return end;
 }
 
-const char *text_scan_whole(const char *at, int power, int64_t *out) {
+const char *text_scan_int(const char *at, int power, int64_t *out) {
   decimal d;
   const char *end = scan_decimal(at, &d);
   if (!end) return NULL;

@@ -31,7 +31,7 @@ const char *text_count(char into[TEXT_UNIT_BYTES], double count);
  * number. Digits beyond the 18th are ignored. */
 const char *text_scan_number(const char *at, double *out);
 /* The same number times 10^power, exactly, rounded down; INT64_MAX where it does not fit. */
-const char *text_scan_whole(const char *at, int power, int64_t *out);
+const char *text_scan_int(const char *at, int power, int64_t *out);
 /* Replaces control characters, including line ends, and bytes that are not UTF-8 by '?', so that a text is a single
  * line and harmless on a terminal. */
 void text_make_line(char *text);

@@ -135,7 +135,7 @@ static int64_t sum_of(const int64_t *bytes, int32_t n) {
 /* Probes at even distances, then in ever smaller steps around the best. */
 bool alive_find(int32_t *at, const situ_problem *p, arena *scratch) {
   int32_t n = p->n_operators, kept = 0, *chain, *next, *length;
-  int64_t *bytes, most = 0;
+  int64_t *bytes, max = 0;
   arena_mark mark = arena_get_mark(scratch);
   *at = -1;
   if (n == 0 || p->execution != SITU_EXECUTION_STREAM || footprint_fits_always(p)) return true;
@@ -153,8 +153,8 @@ bool alive_find(int32_t *at, const situ_problem *p, arena *scratch) {
       int64_t sum = sum_of(bytes, p->units.n);
       if (sum > found) best = k;
       found = max64(found, sum);
-      if (sum > most) *at = chain[k];
-      most = max64(most, sum);
+      if (sum > max) *at = chain[k];
+      max = max64(max, sum);
     }
     if (step == 1 || best < 0) break;
     low = best - step + 1 > low ? best - step + 1 : low;

@@ -38,17 +38,17 @@ typedef struct prices {
 /* Integer prices, scaled so that the highest price of time is 2^24. False when no device has a price. */
 static bool make_whole(prices *s, __int128 *divisor, __int128 *rent) {
   const items *all = s->all;
-  double most = 0;
+  double max = 0;
   *divisor = *rent = 0;
   for (int32_t k = 0; k < all->n_columns; k++)
-    if (all->devices[k] > 0 && s->price[k] > most) most = s->price[k];
-  if (!(most > 0)) return false;
+    if (all->devices[k] > 0 && s->price[k] > max) max = s->price[k];
+  if (!(max > 0)) return false;
   for (int32_t k = 0; k < all->n_columns; k++) {
-    s->whole[k] = all->devices[k] > 0 ? (int64_t)(s->price[k] / most * (1 << TIME_BITS)) : 0;
+    s->whole[k] = all->devices[k] > 0 ? (int64_t)(s->price[k] / max * (1 << TIME_BITS)) : 0;
     *divisor += (__int128)s->whole[k] * all->devices[k];
   }
   for (int32_t r = 0; r < all->n_rooms; r++) {
-    double y = s->price[all->n_columns + r] / most * (1 << TIME_BITS) * (1 << BYTE_BITS);
+    double y = s->price[all->n_columns + r] / max * (1 << TIME_BITS) * (1 << BYTE_BITS);
     bool priced = s->memory && all->room_bytes[r] != SITU_UNLIMITED_BYTES;
     s->whole[all->n_columns + r] = !priced ? 0 : y < (double)MAX_PRICE ? (int64_t)y : MAX_PRICE;
     *rent += (__int128)s->whole[all->n_columns + r] * (priced ? all->room_bytes[r] : 0);
@@ -65,18 +65,18 @@ static void evaluate(prices *s) {
   for (int32_t i = 0; i < all->n; i++) {
     const int64_t *row = all->time_ns + (int64_t)i * all->n_columns;
     int64_t weight = min64(all->weight_bytes[i], HEAVIEST);
-    __int128 least = -1;
+    __int128 min = -1;
     int32_t at = -1;
     for (int32_t k = 0; k < all->n_columns; k++) {
       if (row[k] == SITU_NEVER_NS) continue;
       __int128 cost = ((__int128)min64(row[k], LONGEST) * s->whole[k]) << BYTE_BITS;
       cost += (__int128)weight * s->whole[all->n_columns + all->room_of[k]];
-      if (at >= 0 && cost >= least) continue;
-      least = cost;
+      if (at >= 0 && cost >= min) continue;
+      min = cost;
       at = k;
     }
     if (at < 0) continue; /* no plan exists; other bounds report that */
-    sum += least * s->count[i];
+    sum += min * s->count[i];
     s->use[at] += (double)row[at] * s->count[i];
     s->use[all->n_columns + all->room_of[at]] += (double)weight * s->count[i];
   }

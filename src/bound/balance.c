@@ -16,8 +16,8 @@
 #include "bound/bound.h"
 #include "view/contract.h"
 
-static const int64_t one = 1 << 20;           /* the factor of the class r itself */
-static const int64_t most = (int64_t)1 << 36; /* 2^36 * 2^63 * 2^26 items stay below 2^127 */
+static const int64_t one = 1 << 20;          /* the factor of the class r itself */
+static const int64_t max = (int64_t)1 << 36; /* 2^36 * 2^63 * 2^26 items stay below 2^127 */
 
 typedef struct balance {
   int32_t n_items, n_classes;
@@ -57,7 +57,7 @@ static bool weigh(balance *b, const situ_problem *p, arena *a) {
 static int64_t ratio(__int128 a, __int128 b) {
   if (b == 0) return 1;
   __int128 quotient = (a * one + b - 1) / b; /* a is below 2^63 * 2^26 */
-  return quotient > most ? most : quotient < 1 ? 1 : (int64_t)quotient;
+  return quotient > max ? max : quotient < 1 ? 1 : (int64_t)quotient;
 }
 
 /* factor[k]: how many times as fast as class r class k is: the maximum over the items that both can run (`at_best`), or
@@ -84,13 +84,13 @@ static int64_t evaluate(const balance *b) {
   if (speed == 0) return 0;
   for (int32_t i = 0; i < b->n_items; i++) {
     const int64_t *row = b->time_ns + (int64_t)i * b->n_classes;
-    __int128 least = -1;
+    __int128 min = -1;
     for (int32_t k = 0; k < b->n_classes; k++) {
       if (b->devices[k] == 0 || row[k] == SITU_NEVER_NS) continue;
       __int128 cost = (__int128)row[k] * b->factor[k];
-      if (least < 0 || cost < least) least = cost;
+      if (min < 0 || cost < min) min = cost;
     }
-    if (least > 0) work += least; /* an item that no class can run means that there is no plan */
+    if (min > 0) work += min; /* an item that no class can run means that there is no plan */
   }
   __int128 value = (work + speed - 1) / speed;
   return value >= SITU_NEVER_NS ? SITU_NEVER_NS - 1 : (int64_t)value;
@@ -102,12 +102,12 @@ static int64_t largest_item(const balance *b, int32_t *item) {
   int64_t largest = 0;
   for (int32_t i = 0; i < b->n_items; i++) {
     const int64_t *row = b->time_ns + (int64_t)i * b->n_classes;
-    int64_t least = SITU_NEVER_NS;
+    int64_t min = SITU_NEVER_NS;
     for (int32_t k = 0; k < b->n_classes; k++)
       if (b->devices[k] > 0 && row[k] != SITU_NEVER_NS)
-        least = min64(least, shared(row[k], b->replicate ? b->devices[k] : 1));
-    if (least == SITU_NEVER_NS || least <= largest) continue;
-    largest = least;
+        min = min64(min, shared(row[k], b->replicate ? b->devices[k] : 1));
+    if (min == SITU_NEVER_NS || min <= largest) continue;
+    largest = min;
     *item = i;
   }
   return largest;

@@ -1,4 +1,4 @@
-/* bound/bound.h - certified lower bounds. Each is one file with one const struct, listed in bound/bounds.c. A bound
+/* bound/bound.h - certified lower bounds. Each is one file with one const struct, listed below. A bound
  * holds for every plan that satisfies the constraints of its problem, whatever its contention, and is computed in exact
  * integers or with safe rounding. docs/theory has the proofs. */
 #ifndef SITU_BOUND_BOUND_H
@@ -68,7 +68,7 @@ void bound_pick(bound_found *out, const bound_result results[BOUNDS], const situ
 /* The best of all bounds, on one thread. */
 situ_status bound_best(bound_found *out, const situ_problem *problem, arena *keep, budget *b, situ_error *error);
 
-/* Heads and tails of the device-indexed critical path (B1), for solvers that prune or rank with them:
+/* Heads and tails of the device-indexed critical path, for solvers that prune or rank with them:
  * head[v*n_devices+d]: earliest finish of v on d;  tail[v*n_devices+d]: minimum time from the end of v on d to the end
  * of everything, both without contention; SITU_NEVER_NS where v must not run on d. */
 bool bound_heads_tails(int64_t *head, int64_t *tail, const situ_problem *problem);

@@ -44,7 +44,7 @@ typedef struct configuration_search {
   int32_t n_devices;
   int32_t grid, finest; /* of the sets; of curves alone */
   sweep *sweep;         /* [type] */
-  int32_t **least;      /* [type] the curve of the last prices */
+  int32_t **min;        /* [type] the curve of the last prices */
   int32_t *top;         /* [type] of the curve */
   int32_t *whole;       /* [class] integer prices */
   int64_t sum;          /* of them */
@@ -79,7 +79,7 @@ static int32_t held_by(const configuration_search *c, int32_t t, int32_t units) 
   int32_t low = 0, high = c->top[t];
   while (low < high) {
     int32_t middle = (low + high + 1) / 2;
-    if (c->least[t][middle] <= units)
+    if (c->min[t][middle] <= units)
       low = middle;
     else
       high = middle - 1;
@@ -109,9 +109,9 @@ static int64_t refute(const configuration_search *c, int32_t limit) {
 
 /* Converts ns to units, at most the range of the sweeps. */
 static int32_t to_limit(const configuration_search *c, double ns) {
-  double most = (double)c->sweep[0].limit;
+  double max = (double)c->sweep[0].limit;
   double units = floor(ns / (double)c->sweep[0].unit_ns);
-  return (int32_t)fmax(0, fmin(units, most));
+  return (int32_t)fmax(0, fmin(units, max));
 }
 
 static void keep_bound(configuration_search *c, const double *price, int64_t found_ns) {
@@ -134,8 +134,7 @@ static int32_t target(const configuration_search *c) {
 static void price_sets(configuration_search *c, int32_t limit, int32_t within) {
   for (int32_t t = 0; t < c->s->n_types; t++) {
     budget_spend(c->budget, 1);
-    sweep_best(c->taken + (int64_t)t * c->s->n, c->least[t], &c->sweep[t], c->whole, c->top[t], limit, within,
-               c->table);
+    sweep_best(c->taken + (int64_t)t * c->s->n, c->min[t], &c->sweep[t], c->whole, c->top[t], limit, within, c->table);
   }
 }
 
@@ -146,7 +145,7 @@ static void evaluate_fine(configuration_search *c) {
     int64_t before_ns = c->lower_ns;
     int32_t limit = to_limit(c, (double)c->lower_ns * (1 + ahead));
     for (int32_t t = 0; t < c->s->n_types; t++)
-      sweep_curve(c->least[t], &c->sweep[t], c->whole, c->top[t], limit, c->table);
+      sweep_curve(c->min[t], &c->sweep[t], c->whole, c->top[t], limit, c->table);
     keep_bound(c, c->best, refute(c, limit));
     if (c->lower_ns == before_ns || c->lower_ns / c->sweep[0].unit_ns <= limit || is_done(c)) return;
   }
@@ -291,7 +290,7 @@ static bool choose_grids(configuration_search *c) {
   while (c->grid >= LEAST_GRID && cells_of(c, c->grid, true) > (c->grid > GRID ? SMALL_CELLS : MOST_CELLS))
     c->grid = c->grid * 2 / 3;
   for (int32_t t = 0; t < c->s->n_types; t++)
-    if (!(c->least[t] = ARENA_NEW(c->arena, int32_t, max_top(c, t, c->finest) + 1))) return false;
+    if (!(c->min[t] = ARENA_NEW(c->arena, int32_t, max_top(c, t, c->finest) + 1))) return false;
   return c->grid < LEAST_GRID || reserve(c, max64(cells_of(c, c->grid, true), cells_of(c, c->finest, false)));
 }
 
@@ -342,9 +341,9 @@ static void start_prices(configuration_search *c) {
   const shares *s = c->s;
   double sum = 0;
   for (int32_t v = 0; v < s->n; v++) {
-    int64_t least = SITU_NEVER_NS;
-    for (int32_t t = 0; t < s->n_types; t++) least = min64(least, s->time_ns[(int64_t)t * s->n + v]);
-    c->best[v] = least == SITU_NEVER_NS ? 0 : (double)least;
+    int64_t min = SITU_NEVER_NS;
+    for (int32_t t = 0; t < s->n_types; t++) min = min64(min, s->time_ns[(int64_t)t * s->n + v]);
+    c->best[v] = min == SITU_NEVER_NS ? 0 : (double)min;
     sum += c->best[v];
   }
   for (int32_t v = 0; v < s->n; v++) c->best[v] = sum > 0 ? c->best[v] / sum : 1.0 / s->n;
@@ -354,7 +353,7 @@ static bool configuration_init(configuration_search *c, arena *a) {
   const shares *s = c->s;
   c->arena = a;
   for (int32_t t = 0; t < s->n_types; t++) c->n_devices += s->n_devices[t];
-  if (!ARENA_ARRAYS(a, ARRAY(c->sweep, s->n_types), ARRAY(c->least, s->n_types), ARRAY(c->top, s->n_types),
+  if (!ARENA_ARRAYS(a, ARRAY(c->sweep, s->n_types), ARRAY(c->min, s->n_types), ARRAY(c->top, s->n_types),
                     ARRAY(c->whole, s->n), ZEROS(c->taken, (int64_t)s->n * s->n_types), ARRAY(c->best, s->n),
                     ARRAY(c->trial, s->n), ARRAY(c->column, s->n + s->n_types),
                     ARRAY(c->coefficient, s->n + s->n_types)))
@@ -371,10 +370,10 @@ static bool configuration_init(configuration_search *c, arena *a) {
 static int64_t most_of(const shares *s, int64_t enough_ns) {
   int64_t sum = 0;
   for (int32_t v = 0; v < s->n; v++) {
-    int64_t least = SITU_NEVER_NS;
-    for (int32_t t = 0; t < s->n_types; t++) least = min64(least, s->time_ns[(int64_t)t * s->n + v]);
-    if (least == SITU_NEVER_NS) return 0; /* no plan exists; other bounds report that */
-    sum = sat_add(sum, least);
+    int64_t min = SITU_NEVER_NS;
+    for (int32_t t = 0; t < s->n_types; t++) min = min64(min, s->time_ns[(int64_t)t * s->n + v]);
+    if (min == SITU_NEVER_NS) return 0; /* no plan exists; other bounds report that */
+    sum = sat_add(sum, min);
   }
   return enough_ns == SITU_NEVER_NS ? sum : enough_ns;
 }

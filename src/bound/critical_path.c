@@ -153,10 +153,10 @@ static situ_status longest_path(int64_t *lower_ns, const situ_problem *p, arena 
   if (!finish) return fail_no_memory(error);
   *lower_ns = 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int64_t least = SITU_NEVER_NS, start = 0;
-    for (int32_t k = 0; k < p->n_classes; k++) least = min64(least, p->time_ns[(int64_t)v * p->n_classes + k]);
+    int64_t min = SITU_NEVER_NS, start = 0;
+    for (int32_t k = 0; k < p->n_classes; k++) min = min64(min, p->time_ns[(int64_t)v * p->n_classes + k]);
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) start = max64(start, finish[g->producer[g->in[i]]]);
-    finish[v] = sat_add(start, least);
+    finish[v] = sat_add(start, min);
     *lower_ns = max64(*lower_ns, finish[v]);
   }
   return SITU_STATUS_OK;
@@ -176,13 +176,13 @@ static situ_status critical_path_compute(int64_t *lower_ns, certificate *proof, 
   *lower_ns = 0;
   int32_t worst = 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int64_t least = SITU_NEVER_NS;
+    int64_t min = SITU_NEVER_NS;
     for (int32_t d = 0; d < p->n_devices; d++) {
       int64_t i = (int64_t)v * p->n_devices + d;
-      least = min64(least, sat_add(head[i], tail[i]));
+      min = min64(min, sat_add(head[i], tail[i]));
     }
-    if (least <= *lower_ns) continue;
-    *lower_ns = least;
+    if (min <= *lower_ns) continue;
+    *lower_ns = min;
     worst = v;
   }
   if (*lower_ns == 0) return SITU_STATUS_OK;

@@ -120,12 +120,12 @@ static int by_key(const void *left, const void *right) {
 /* Sorts operators by their minimum start (or tail), the largest first. */
 static void rank_by(destructive_search *s, bool tails) {
   for (int32_t v = 0; v < s->n; v++) {
-    int64_t least = SITU_NEVER_NS;
+    int64_t min = SITU_NEVER_NS;
     for (int32_t d = 0; d < s->n_devices; d++) {
       int64_t i = (int64_t)v * s->n_devices + d;
-      if (s->may[i]) least = min64(least, tails ? s->tail[i] : s->head[i] - time_of(s, v, d));
+      if (s->may[i]) min = min64(min, tails ? s->tail[i] : s->head[i] - time_of(s, v, d));
     }
-    s->order[v] = (ranked){least, v};
+    s->order[v] = (ranked){min, v};
   }
   qsort(s->order, (size_t)s->n, sizeof *s->order, by_key);
 }
@@ -187,21 +187,21 @@ static void follow_work(destructive_search *s, bool *changed) {
 /* The part of v on d that lies within [a, b] wherever v starts. */
 static int64_t part_within(const destructive_search *s, int32_t v, int32_t d, int64_t a, int64_t b) {
   int64_t i = (int64_t)v * s->n_devices + d, time = time_of(s, v, d);
-  int64_t most = min64(time, b - a), early = s->head[i] - a, late = b - (s->end_ns - s->tail[i] - time);
-  return max64(0, min64(most, min64(early, late)));
+  int64_t max = min64(time, b - a), early = s->head[i] - a, late = b - (s->end_ns - s->tail[i] - time);
+  return max64(0, min64(max, min64(early, late)));
 }
 
 /* Adds the minimum priced parts of a unit to energy[]. */
 static void add_unit(const destructive_search *s, unit_members u, int64_t a, int64_t b, int64_t *energy) {
-  int64_t least[PRICES];
-  for (int32_t k = 0; k < s->n_prices; k++) least[k] = INT64_MAX;
+  int64_t min[PRICES];
+  for (int32_t k = 0; k < s->n_prices; k++) min[k] = INT64_MAX;
   for (int32_t d = 0; d < s->n_devices; d++) {
     if (!(s->devices[u.member[0]] >> d & 1)) continue;
     int64_t part = 0;
     for (int32_t i = 0; i < u.n; i++) part += part_within(s, u.member[i], d, a, b);
-    for (int32_t k = 0; k < s->n_prices; k++) least[k] = min64(least[k], part * s->price[k][d]);
+    for (int32_t k = 0; k < s->n_prices; k++) min[k] = min64(min[k], part * s->price[k][d]);
   }
-  for (int32_t k = 0; k < s->n_prices; k++) energy[k] += least[k];
+  for (int32_t k = 0; k < s->n_prices; k++) energy[k] += min[k];
 }
 
 static bool refutes(destructive_search *s, int64_t a, int64_t b, uint64_t devices) {
@@ -297,17 +297,17 @@ static bool destructive_certify(certificate *proof, const destructive_search *s,
  * alone. With equal devices these are all one list. */
 static void choose_prices(destructive_search *s) {
   static const double power[PRICES] = {0, 0.5, 1, 1.5, 2, 8};
-  double total[MOST_DEVICES] = {0}, least = 0;
+  double total[MOST_DEVICES] = {0}, min = 0;
   for (int32_t d = 0; d < s->n_devices; d++) {
     for (int32_t v = 0; v < s->n; v++)
       if (problem_allows(s->p, v, d)) total[d] += (double)time_of(s, v, d);
-    if (total[d] > 0 && (least == 0 || total[d] < least)) least = total[d];
+    if (total[d] > 0 && (min == 0 || total[d] < min)) min = total[d];
   }
   for (int32_t k = 0; k < PRICES; k++) {
     int64_t *price = s->price[s->n_prices];
     for (int32_t d = 0; d < s->n_devices; d++) {
       double relative = 1;
-      for (double e = power[k]; e >= 0.5 && total[d] > least; e -= 0.5) relative *= sqrt(least / total[d]);
+      for (double e = power[k]; e >= 0.5 && total[d] > min; e -= 0.5) relative *= sqrt(min / total[d]);
       price[d] = (int64_t)(MAX_PRICE * relative + 0.5);
     }
     if (k == 0 || memcmp(price, s->price[0], (size_t)s->n_devices * sizeof *price) != 0) s->n_prices++;
@@ -318,10 +318,10 @@ static void choose_prices(destructive_search *s) {
 static int64_t max_work(const destructive_search *s) {
   int64_t sum = 0;
   for (int32_t v = 0; v < s->n; v++) {
-    int64_t most = 0;
+    int64_t max = 0;
     for (int32_t d = 0; d < s->n_devices; d++)
-      if (problem_allows(s->p, v, d)) most = max64(most, time_of(s, v, d));
-    sum = sat_add(sum, most);
+      if (problem_allows(s->p, v, d)) max = max64(max, time_of(s, v, d));
+    sum = sat_add(sum, max);
   }
   return sum;
 }
@@ -369,12 +369,12 @@ static bool find_chains(int64_t *lower_ns, destructive_search *s) {
   memcpy(s->release0, s->release, (size_t)s->n * sizeof *s->release);
   memcpy(s->after0, s->after, (size_t)s->n * sizeof *s->after);
   for (int32_t v = 0; v < s->n; v++) {
-    int64_t least = SITU_NEVER_NS;
+    int64_t min = SITU_NEVER_NS;
     for (int32_t d = 0; d < s->n_devices; d++)
-      least = min64(least, sat_add(s->head[(int64_t)v * s->n_devices + d], s->tail[(int64_t)v * s->n_devices + d]));
-    if (least == SITU_NEVER_NS) *lower_ns = 0;
-    if (least == SITU_NEVER_NS) return true;
-    *lower_ns = max64(*lower_ns, least);
+      min = min64(min, sat_add(s->head[(int64_t)v * s->n_devices + d], s->tail[(int64_t)v * s->n_devices + d]));
+    if (min == SITU_NEVER_NS) *lower_ns = 0;
+    if (min == SITU_NEVER_NS) return true;
+    *lower_ns = max64(*lower_ns, min);
   }
   return true;
 }

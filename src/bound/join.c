@@ -23,11 +23,11 @@ static situ_status join_compute(int64_t *lower_ns, certificate *proof, const sit
     return fail_no_memory(error);
   if (!joins_find(j, head, tail, may, b)) return SITU_STATUS_OK;
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int64_t least = SITU_NEVER_NS;
+    int64_t min = SITU_NEVER_NS;
     for (int64_t i = (int64_t)v * p->n_devices; i < (int64_t)(v + 1) * p->n_devices; i++)
-      least = min64(least, sat_add(head[i], tail[i]));
-    if (least > *lower_ns) worst = v;
-    *lower_ns = max64(*lower_ns, least);
+      min = min64(min, sat_add(head[i], tail[i]));
+    if (min > *lower_ns) worst = v;
+    *lower_ns = max64(*lower_ns, min);
   }
   if (*lower_ns == 0) return SITU_STATUS_OK;
   certificate_start(proof, "join", *lower_ns);

@@ -124,20 +124,20 @@ static int64_t transfer(const joins *j, int32_t t, int32_t a, int32_t b) {
 
 /* When tensor t can be on d, given the ends of its producer by device. */
 static int64_t arrival(const joins *j, const int64_t *end, int32_t t, int32_t d) {
-  int64_t least = SITU_NEVER_NS;
+  int64_t min = SITU_NEVER_NS;
   for (int32_t a = 0; a < j->n_devices; a++)
-    if (end[a] != SITU_NEVER_NS) least = min64(least, sat_add(end[a], transfer(j, t, a, d)));
-  return least;
+    if (end[a] != SITU_NEVER_NS) min = min64(min, sat_add(end[a], transfer(j, t, a, d)));
+  return min;
 }
 
 /* ---- W ---- */
 
 static int64_t release_of(const joins *j, int32_t u) {
-  int64_t least = SITU_NEVER_NS;
+  int64_t min = SITU_NEVER_NS;
   for (int32_t d = 0; d < j->n_devices; d++)
     if (j->may[(int64_t)u * j->n_devices + d])
-      least = min64(least, j->end[(int64_t)u * j->n_devices + d] - problem_time_ns(j->p, u, d));
-  return least;
+      min = min64(min, j->end[(int64_t)u * j->n_devices + d] - problem_time_ns(j->p, u, d));
+  return min;
 }
 
 /* Whether x is nearer than y to what comes after both. */
@@ -199,10 +199,10 @@ static void raise_rests(joins *j, int32_t x, const int64_t *from) {
     int32_t at = j->slot[j->on->before[i]];
     if (at < 0) continue;
     for (int32_t a = 0; a < j->n_devices; a++) {
-      int64_t least = SITU_NEVER_NS, *rest = &j->rest[at * j->n_devices + a];
+      int64_t min = SITU_NEVER_NS, *rest = &j->rest[at * j->n_devices + a];
       for (int32_t b = 0; b < j->n_devices; b++)
-        if (from[b] != SITU_NEVER_NS) least = min64(least, sat_add(from[b], transfer(j, j->on->tensor[i], a, b)));
-      *rest = max64(*rest, least);
+        if (from[b] != SITU_NEVER_NS) min = min64(min, sat_add(from[b], transfer(j, j->on->tensor[i], a, b)));
+      *rest = max64(*rest, min);
     }
   }
 }

@@ -13,10 +13,10 @@ static situ_status largest_compute(int64_t *lower_ns, certificate *proof, const 
   int32_t largest = 0;
   TRY(items_list(&all, problem, scratch, error));
   for (int32_t i = 0; i < all.n; i++) {
-    int64_t least = SITU_NEVER_NS;
-    for (int32_t k = 0; k < all.n_columns; k++) least = min64(least, all.time_ns[(int64_t)i * all.n_columns + k]);
-    if (least <= *lower_ns) continue;
-    *lower_ns = least;
+    int64_t min = SITU_NEVER_NS;
+    for (int32_t k = 0; k < all.n_columns; k++) min = min64(min, all.time_ns[(int64_t)i * all.n_columns + k]);
+    if (min <= *lower_ns) continue;
+    *lower_ns = min;
     largest = problem->units.member[problem->units.start[i]];
   }
   if (*lower_ns == 0) return SITU_STATUS_OK;

@@ -55,12 +55,12 @@ static void add_devices(const latency_program *l, program *q) {
 /* The longest transfer between two memories of the tensors from i to j, which are uses first .. last-1 of j. */
 static int64_t longest(const situ_problem *p, int32_t i, int64_t first, int64_t last, int32_t m, int32_t w) {
   int32_t kind = p->costs->pair_kind[m * p->n_memories + w];
-  int64_t most = 0;
+  int64_t max = 0;
   for (int64_t k = first; k < last; k++) {
     int32_t t = p->graph->in[k];
-    if (p->graph->producer[t] == i) most = max64(most, p->transfer_ns[t][kind]);
+    if (p->graph->producer[t] == i) max = max64(max, p->transfer_ns[t][kind]);
   }
-  return most;
+  return max;
 }
 
 /* Rows (2): the z of one memory at one end sum to its x. Returns the first row. */

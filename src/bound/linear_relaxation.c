@@ -47,23 +47,23 @@ static int64_t unit_of_value(const latency_program *l, const int64_t *price) {
 /* Makes prices of rows (2), which may have either sign, nonnegative: the prices of all memories at one end of a use
  * move up together. Exactly one of them is used, so the bound is unchanged. */
 static void lift(int64_t *into, const int64_t *price, int32_t n) {
-  int64_t least = price[0];
-  for (int32_t m = 1; m < n; m++) least = min64(least, price[m]);
-  for (int32_t m = 0; m < n; m++) into[m] = price[m] - least;
+  int64_t min = price[0];
+  for (int32_t m = 1; m < n; m++) min = min64(min, price[m]);
+  for (int32_t m = 0; m < n; m++) into[m] = price[m] - min;
 }
 
 static bool linear_relaxation_certify(certificate *c, const latency_program *l, const int64_t *price, arena *a) {
   const situ_problem *p = l->problem;
   int64_t n_uses = p->graph->n_uses, nm = p->n_memories;
-  int64_t *most = certificate_add(c, "within_ns", 1, a);
+  int64_t *max = certificate_add(c, "within_ns", 1, a);
   int64_t *edge = certificate_add(c, "edge_prices", n_uses, a);
   int64_t *tail = certificate_add(c, "tail_prices", p->n_operators, a);
   int64_t *area = certificate_add(c, "time_prices", p->n_devices, a);
   int64_t *byte = certificate_add(c, "byte_prices", nm, a);
   int64_t *from = certificate_add(c, "from_prices", n_uses * nm, a);
   int64_t *to = certificate_add(c, "to_prices", n_uses * nm, a);
-  if (!most || !edge || !tail || !area || !byte || !from || !to) return false;
-  most[0] = l->upper_ns;
+  if (!max || !edge || !tail || !area || !byte || !from || !to) return false;
+  max[0] = l->upper_ns;
   for (int64_t k = 0; k < n_uses; k++) {
     if (l->edge_row[k] >= 0) edge[k] = price[l->edge_row[k]];
     if (l->from_row[k] < 0) continue;

@@ -1,4 +1,4 @@
-/* bound/linear_relaxation.h - the linear program of bound/latency_program.h as a bound, proved in integers (B5).
+/* bound/linear_relaxation.h - the linear program of bound/latency_program.h as a bound, proved in integers.
  *
  * An engine solves the program in floating point. The prices of its rows are rounded to integers, and the bound that
  * they prove is computed exactly (program_bound in lp/program.h; Neumaier and Shcherbina, "Safe bounds in linear and

@@ -47,14 +47,14 @@ typedef struct cutting {
 
 /* The cheapest transfer of tensor t from memory a to another one, or the reverse. */
 static int64_t cheapest(const situ_problem *p, int32_t t, int32_t a, bool back) {
-  int64_t least = FAR_NS; /* remains when there is no other memory */
+  int64_t min = FAR_NS; /* remains when there is no other memory */
   for (int32_t b = 0; b < p->n_memories; b++)
     if (b != a)
-      least = min64(
-          least,
+      min = min64(
+          min,
           p->transfer_ns[t]
                         [p->costs->pair_kind[back ? (int64_t)b * p->n_memories + a : (int64_t)a * p->n_memories + b]]);
-  return least;
+  return min;
 }
 
 /* Costs of units in a and outside it at the present prices. */
@@ -67,8 +67,8 @@ static void price_units(cutting *s) {
       if (time == SITU_NEVER_NS) continue;
       __int128 rent = ((__int128)s->byte[p->memory_of[d]] * s->all.weight_bytes[u]) >> BYTE_BITS;
       int64_t cost = rent > FAR_NS - time ? FAR_NS : time + (int64_t)rent;
-      int64_t *least = p->memory_of[d] == s->memory ? &s->in_a[u] : &s->out_of_a[u];
-      *least = min64(*least, cost);
+      int64_t *min = p->memory_of[d] == s->memory ? &s->in_a[u] : &s->out_of_a[u];
+      *min = min64(*min, cost);
     }
   }
 }
@@ -80,9 +80,9 @@ static void build(cutting *s) {
   int32_t n = p->units.n, source = n, sink = n + 1;
   max_flow_clear(&s->flow, n + 2 + 2 * g->n_tensors);
   for (int32_t u = 0; u < n; u++) {
-    int64_t least = min64(s->in_a[u], s->out_of_a[u]); /* common to all cuts */
-    max_flow_add(&s->flow, source, u, s->out_of_a[u] - least);
-    max_flow_add(&s->flow, u, sink, s->in_a[u] - least);
+    int64_t min = min64(s->in_a[u], s->out_of_a[u]); /* common to all cuts */
+    max_flow_add(&s->flow, source, u, s->out_of_a[u] - min);
+    max_flow_add(&s->flow, u, sink, s->in_a[u] - min);
   }
   for (int32_t t = 0; t < g->n_tensors; t++) {
     int32_t from = p->units.of[g->producer[t]], out = n + 2 + 2 * t, in = out + 1;
@@ -115,16 +115,16 @@ static int64_t evaluate(cutting *s) {
       s->shift[p->units.of[g->use[i]]] += back - f;
     }
   for (int32_t u = 0; u < p->units.n; u++) {
-    __int128 least = (__int128)FAR_NS << BYTE_BITS;
+    __int128 min = (__int128)FAR_NS << BYTE_BITS;
     for (int32_t d = 0; d < p->n_devices; d++) {
       int64_t time = items_time_ns(&s->all, u, d);
       if (time == SITU_NEVER_NS) continue;
       int32_t m = p->memory_of[d];
       __int128 cost = ((__int128)time + (m == s->memory ? s->shift[u] : 0)) * ((int64_t)1 << BYTE_BITS);
       cost += (__int128)s->byte[m] * s->all.weight_bytes[u];
-      if (cost < least) least = cost;
+      if (cost < min) min = cost;
     }
-    sum += least;
+    sum += min;
   }
   for (int32_t m = 0; m < p->n_memories; m++)
     if (s->byte[m] > 0) sum -= (__int128)s->byte[m] * p->platform->memory_bytes[m];

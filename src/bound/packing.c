@@ -70,9 +70,9 @@ static bool find_places(const packing *s, int64_t *where, unit_members u) {
     if (!problem_allows_all(p, u, d)) continue;
     int32_t m = p->memory_of[d];
     if (s->rooms[m].limit == SITU_UNLIMITED_BYTES) return false;
-    int64_t most = 0;
-    for (int32_t i = 0; i < u.n; i++) most = max64(most, running_bytes(s, u.member[i], d));
-    where[m] = where[m] == NOWHERE ? most : min64(where[m], most);
+    int64_t max = 0;
+    for (int32_t i = 0; i < u.n; i++) max = max64(max, running_bytes(s, u.member[i], d));
+    where[m] = where[m] == NOWHERE ? max : min64(where[m], max);
   }
   return true;
 }

@@ -63,9 +63,9 @@ static bool find_groups(runs *s) {
 }
 
 static int64_t min_ns(const runs *s, int32_t k) {
-  int64_t least = SITU_NEVER_NS;
-  for (int32_t x = 0; x < s->n_groups; x++) least = min64(least, chain_time_ns(&s->each, s->first[x], k, k + 1));
-  return least == SITU_NEVER_NS ? 0 : least;
+  int64_t min = SITU_NEVER_NS;
+  for (int32_t x = 0; x < s->n_groups; x++) min = min64(min, chain_time_ns(&s->each, s->first[x], k, k + 1));
+  return min == SITU_NEVER_NS ? 0 : min;
 }
 
 static bool find_path(runs *s, arena *a) {
@@ -159,7 +159,7 @@ static bool covers(runs *s, int64_t period_ns) {
 
 /* The minimum period above `low` that the chain does not refute; low where it does not refute low itself. */
 static int64_t min_period(runs *s, int64_t low, budget *b) {
-  int64_t high = PROBLEM_MOST_NS;
+  int64_t high = PROBLEM_MAX_NS;
   if (covers(s, low)) return low;
   if (!covers(s, high)) return SITU_NEVER_NS;
   while (high - low > 1 && !budget_over(b)) {
@@ -189,10 +189,10 @@ static void weigh_beside(runs *s, int64_t *beside) {
   for (int32_t k = 1; k <= s->n_path; k++) beside[k] += beside[k - 1];
 }
 
-static void thin(runs *s, const int64_t *beside, int64_t most) {
+static void thin(runs *s, const int64_t *beside, int64_t max) {
   s->n = 0;
   for (int32_t k = 0; k < s->n_path; k++)
-    if (beside[k] <= most) s->chain[s->n++] = s->path[k];
+    if (beside[k] <= max) s->chain[s->n++] = s->path[k];
 }
 
 static bool runs_init(runs *s, arena *a) {
@@ -230,9 +230,9 @@ static situ_status runs_compute(int64_t *lower_ns, certificate *proof, const sit
   if ((double)s.n_states * s.n_groups * 64 > MOST_WORK) return SITU_STATUS_OK;
   weigh_beside(&s, beside);
   for (int32_t k = 0; k < s.n_path; k++) all = sat_add(all, min_ns(&s, s.path[k]));
-  int64_t most[N_THINNED] = {all, all / 100, all / 1000, all / 10000, 0};
+  int64_t max[N_THINNED] = {all, all / 100, all / 1000, all / 10000, 0};
   for (int32_t i = 0, tried = 0; i < N_THINNED && !budget_over(b); i++) {
-    thin(&s, beside, most[i]);
+    thin(&s, beside, max[i]);
     if (s.n == tried || s.n == 0) continue; /* each chain is contained in the one before */
     tried = s.n;
     arena_mark mark = arena_get_mark(scratch);

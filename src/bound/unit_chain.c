@@ -4,7 +4,7 @@
  * t, is a segment: all operators of the unit that depend on s and that t depends on, these two included, run one after
  * the other on the unit's device between the start of s and the end of t. Segments follow one another, and between two
  * of them goes a tensor; other operators of the unit that wait for it begin when it is there, so what depends on them
- * and t depends on belongs to the segment too. So the latency is at min the sum over segments of these times on their
+ * and t depends on belongs to the segment too. So the latency is at least the sum over segments of these times on their
  * devices, and of the transfers of the tensors between their memories. Where a segment lies between two of one unit,
  * these two are on one device and form one element of the chain. The segment between them is a branch (experts, from
  * their layer). With prices y >= 0 of a byte in each memory, whose weights are at most its capacity,
@@ -13,7 +13,7 @@
  *                  + sum over other units of min over d of y_m(d) w  -  sum over m of y_m cap_m.
  *
  * With overlap none the value is the sum of all operators and transfers, so units count with all their operators, those
- * off the chain too; A limit on what plans take by secondary costs then has a price z as well: times and transfers
+ * off the chain too. A limit on what plans take by secondary costs then has a price z as well: times and transfers
  * become time + z other, and z times the limit is subtracted. The minimum is a dynamic program along the chain,
  * O(elements * devices^2). The right side is concave in y; prices move along its subgradient, what the plan of the
  * program holds too much of each memory. Equal devices have one price. docs/theory/chain.md. */

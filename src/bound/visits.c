@@ -41,25 +41,25 @@ typedef struct chooser {
 /* The smallest memory that may be too small for all weights and an operator's tensors. SITU_UNLIMITED_BYTES: none. */
 static int64_t min_room(const visits *v) {
   const situ_problem *p = v->problem;
-  int64_t all = 0, most = 0, least = SITU_UNLIMITED_BYTES;
+  int64_t all = 0, max = 0, min = SITU_UNLIMITED_BYTES;
   for (int32_t i = 0; i < p->n_operators; i++) {
     all = sat_add(all, p->graph->weight_bytes[i]);
-    most = max64(most, v->footprint_bytes[i]);
+    max = max64(max, v->footprint_bytes[i]);
   }
   for (int32_t m = 0; m < v->n_memories; m++)
-    if (p->platform->memory_bytes[m] < sat_add(all, most)) least = min64(least, p->platform->memory_bytes[m]);
-  return least;
+    if (p->platform->memory_bytes[m] < sat_add(all, max)) min = min64(min, p->platform->memory_bytes[m]);
+  return min;
 }
 
 static int64_t critical_path(const visits *v) {
   int64_t longest = 0;
   for (int32_t i = 0; i < v->problem->n_operators; i++) {
-    int64_t least = SITU_NEVER_NS;
+    int64_t min = SITU_NEVER_NS;
     for (int32_t m = 0; m < v->n_memories; m++) {
       int64_t at = (int64_t)i * v->n_memories + m;
-      least = min64(least, sat_add(v->head[at], v->tail[at]));
+      min = min64(min, sat_add(v->head[at], v->tail[at]));
     }
-    longest = max64(longest, least);
+    longest = max64(longest, min);
   }
   return longest;
 }
@@ -74,9 +74,9 @@ static void choose_prices(chooser *c) {
 }
 
 static int64_t min_time(const visits *v, int32_t operator_) {
-  int64_t least = SITU_NEVER_NS;
-  for (int32_t m = 0; m < v->n_memories; m++) least = min64(least, v->time_ns[(int64_t)operator_ * v->n_memories + m]);
-  return least;
+  int64_t min = SITU_NEVER_NS;
+  for (int32_t m = 0; m < v->n_memories; m++) min = min64(min, v->time_ns[(int64_t)operator_ * v->n_memories + m]);
+  return min;
 }
 
 static int64_t min_transfer(const situ_problem *p, int32_t t) { return p->costs->row_min_ns[costs_row(p->costs, t)]; }
@@ -123,10 +123,10 @@ static bool weigh_beside(chooser *c, int32_t n) {
 }
 
 /* Keeps the operators of the path with at most `most` beside them, and its ends. */
-static int32_t thin(chooser *c, int32_t n, int64_t most) {
+static int32_t thin(chooser *c, int32_t n, int64_t max) {
   int32_t kept = 0;
   for (int32_t k = 0; k < n; k++)
-    if (k == 0 || k == n - 1 || c->beside[k] <= most) c->chain[kept++] = c->path[k];
+    if (k == 0 || k == n - 1 || c->beside[k] <= max) c->chain[kept++] = c->path[k];
   return kept;
 }
 
@@ -212,10 +212,10 @@ static bool try_path(chooser *c, int32_t n, budget *b) {
   if (n == c->n_tried && memcmp(c->path, c->tried, (size_t)n * sizeof *c->path) == 0) return true;
   memcpy(c->tried, c->path, (size_t)n * sizeof *c->path);
   c->n_tried = n;
-  int64_t most[N_THINNED] = {SITU_UNLIMITED_BYTES, c->room_bytes / 8, c->room_bytes / 20, c->room_bytes / 50, 0};
+  int64_t max[N_THINNED] = {SITU_UNLIMITED_BYTES, c->room_bytes / 8, c->room_bytes / 20, c->room_bytes / 50, 0};
   if (!weigh_beside(c, n)) return false;
   for (int32_t i = 0, tried = 0; i < N_THINNED && !budget_over(b); i++) {
-    int32_t kept = thin(c, n, most[i]);
+    int32_t kept = thin(c, n, max[i]);
     if (kept == tried) continue; /* each chain is contained in the one before */
     tried = kept;
     if (!try_chain(c, kept, b)) return false;

@@ -290,7 +290,7 @@ __int128 branch_chain_run(branch_chain *s, const chain_multipliers *by) {
     if (end[k] >= 0 && (best < 0 || end[k] < end[best])) best = k;
   if (best < 0) return -1;
   __int128 min = end[best];
-  for (int32_t x = last, k = best; x >= 0;) { /* `at` of elements on the chain used_bytes the element before */
+  for (int32_t x = last, k = best; x >= 0;) { /* `at` of elements on the chain holds the element before */
     int32_t before = s->at[x];
     s->at[x] = k;
     k = before >= 0 ? s->from[(int64_t)x * n_types + k] : k;
@@ -375,7 +375,7 @@ static int64_t evaluate(branch_chain *s) {
   }
   if (s->by.other > 0) sum -= chain_cost(&s->by, 0, p->max_other_ns);
   __int128 lower = sum <= 0 ? 0 : sum >> CHAIN_PRICE_BITS;
-  return lower > PROBLEM_MOST_NS ? SITU_NEVER_NS : (int64_t)lower; /* no plan takes this long, so there is none */
+  return lower > PROBLEM_MAX_NS ? SITU_NEVER_NS : (int64_t)lower; /* no plan takes this long, so there is none */
 }
 
 static void try_prices(branch_chain *s, branch_chain_report *report, void *context) {

@@ -72,7 +72,7 @@ typedef struct branch_chain {
   double *price;           /* [type] ns a byte */
   int64_t *byte;           /* [memory] the same, of 2^-32 ns */
   double other_multiplier; /* ns for a nanosecond by the secondary costs */
-  chain_multipliers by;    /* the present ones, of `byte` and other_multiplier */
+  chain_multipliers by;    /* the current ones, of `byte` and other_multiplier */
   double *used_bytes;      /* [memory] bytes of weights in the program's plan */
   __int128 *cost;          /* [element * types + type] -1 where it cannot be */
   __int128 *before;        /* [element * types + type] of all before the element if that is there; of a branch: its own
@@ -109,7 +109,7 @@ static inline int64_t branch_chain_transfer_ns(const branch_chain *s, const int6
 }
 /* The minimum cost of a unit off the chain, and its device in *where; -1 if it can be nowhere. */
 __int128 branch_chain_off(const branch_chain *chain, const chain_multipliers *by, int32_t unit, int32_t *where);
-/* The same at the present multipliers; times count only where nothing overlaps. */
+/* The same at the current multipliers; times count only where nothing overlaps. */
 __int128 branch_chain_off_now(const branch_chain *chain, int32_t unit, int32_t *where);
 /* The minimum cost of the chain, or -1; fills `before`, and `at` with types. */
 __int128 branch_chain_run(branch_chain *chain, const chain_multipliers *by);

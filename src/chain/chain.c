@@ -282,7 +282,7 @@ static void add_crossing(int64_t *rows, const situ_problem *p, int32_t t, int32_
   }
 }
 
-/* The times of what crosses each boundary. All transfers together are at most PROBLEM_MOST_NS, so no sum overflows.
+/* The times of what crosses each boundary. All transfers together are at most PROBLEM_MAX_NS, so no sum overflows.
  * main_part: NULL for all. */
 static bool add_crossings(chain *c, const bool *main_part, arena *a) {
   const situ_problem *p = c->problem;

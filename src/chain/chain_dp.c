@@ -67,7 +67,7 @@ static int32_t next_state(const chain_dp *t, int32_t state, int32_t x, bool new_
 /* ---- costs ---- */
 
 /* Two devices that represent slots x and y, in one server or in two. */
-static void stand_for(const chain_dp *t, int32_t x, int32_t y, bool new_server, int32_t *from, int32_t *to) {
+static void find_representatives(const chain_dp *t, int32_t x, int32_t y, bool new_server, int32_t *from, int32_t *to) {
   const chain_slot *a = &t->slots[x], *b = &t->slots[y];
   const server_type *s = &t->servers[b->server_type];
   bool second_server = new_server && a->server_type == b->server_type;
@@ -149,7 +149,7 @@ static void extend(chain_dp *t, int32_t state, int32_t j, int32_t to_state, cons
 static bool continue_with(chain_dp *t, int32_t state, int32_t y, bool new_server) {
   int32_t x = t->inner_slot[state % t->n_inner], from, to, next = next_state(t, state, y, new_server);
   if (next < 0) return true;
-  stand_for(t, x, y, new_server, &from, &to);
+  find_representatives(t, x, y, new_server, &from, &to);
   const int64_t *crossing = crossings(t, from, to);
   if (!crossing) return false;
   const chain_cell *row = t->cells + (int64_t)state * (t->chain.n + 1);
@@ -176,12 +176,12 @@ static void find_rest(chain_dp *t) {
   const chain *c = &t->chain;
   t->rest_ns[c->n] = 0;
   for (int32_t k = c->n - 1; k >= 0; k--) {
-    int64_t least = SITU_NEVER_NS;
+    int64_t min = SITU_NEVER_NS;
     for (int32_t x = 0; x < t->n_slots; x++) {
       const chain_slot *y = &t->slots[x];
-      if (y->never[k + 1] == y->never[k]) least = min64(least, y->time_ns[k + 1] - y->time_ns[k]);
+      if (y->never[k + 1] == y->never[k]) min = min64(min, y->time_ns[k + 1] - y->time_ns[k]);
     }
-    t->rest_ns[k] = sat_add(least, t->rest_ns[k + 1]);
+    t->rest_ns[k] = sat_add(min, t->rest_ns[k + 1]);
   }
 }
 
@@ -232,9 +232,9 @@ bool chain_dp_expand(const chain_dp *t, int32_t best, int32_t *device_of_element
   REQUIRE(best >= 0 && best < t->n_states);
   const chain *c = &t->chain;
   arena *a = t->arena;
-  int32_t most = t->problem->n_devices + 1, n = 0, *state = ARENA_NEW(a, int32_t, most),
-          *end = ARENA_NEW(a, int32_t, most);
-  int32_t *server = ARENA_ZERO(a, int32_t, t->n_server_types), *used = ARENA_NEW(a, int32_t, most);
+  int32_t max = t->problem->n_devices + 1, n = 0, *state = ARENA_NEW(a, int32_t, max),
+          *end = ARENA_NEW(a, int32_t, max);
+  int32_t *server = ARENA_ZERO(a, int32_t, t->n_server_types), *used = ARENA_NEW(a, int32_t, max);
   if (!state || !end || !server || !used) return false;
   for (int32_t s = best, e = c->n; s >= 0; n++) {
     chain_cell at = t->cells[(int64_t)s * (c->n + 1) + e];

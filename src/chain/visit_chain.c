@@ -313,10 +313,10 @@ static int32_t find_partings(recursion *w, int32_t id, int32_t m) {
     int32_t v = w->member[i];
     if (w->carried[v] == 0) continue;
     bool tied = unit_joins(problem, v, p.first) || unit_joins(problem, v, p.last);
-    int64_t least = SITU_NEVER_NS;
+    int64_t min = SITU_NEVER_NS;
     for (int32_t other = 0; other < n && !tied; other++)
-      if (other != m) least = min64(least, sat_add(w->ready[(int64_t)v * n + other], w->after[(int64_t)v * n + other]));
-    w->partings[found++] = (parting){max64(least, w->transit_ns[(int64_t)m * n + m]), w->carried[v]};
+      if (other != m) min = min64(min, sat_add(w->ready[(int64_t)v * n + other], w->after[(int64_t)v * n + other]));
+    w->partings[found++] = (parting){max64(min, w->transit_ns[(int64_t)m * n + m]), w->carried[v]};
   }
   qsort(w->partings, (size_t)found, sizeof *w->partings, longest_first);
   return found;
@@ -463,9 +463,9 @@ static bool raise_visit(const recursion *w, visit *v, __int128 *sum, int32_t r) 
   if (v->since <= w->c.from[r]) {
     for (int32_t q = 0; q < prices; q++) sum[q] += stay[q] > passed[q] ? stay[q] - passed[q] : 0;
   } else {
-    __int128 most = 0;
-    for (int32_t q = 0; q < prices; q++) most = sum[q] > most ? sum[q] : most;
-    v->came_ns = max64(v->came_ns, sat_add(w->source[v->tag], transit_ns) - as_time(most));
+    __int128 max = 0;
+    for (int32_t q = 0; q < prices; q++) max = sum[q] > max ? sum[q] : max;
+    v->came_ns = max64(v->came_ns, sat_add(w->source[v->tag], transit_ns) - as_time(max));
   }
   v->end_ns = end_of(w, v, sum);
   return true;
@@ -478,11 +478,11 @@ static void leave_bypass(recursion *w, int32_t r, int32_t k) {
   int64_t *first = w->arrived, *begun = w->there; /* [memory] when the first of them arrives; whether it was kept */
   open_segment(w, w->c.n - 1 + r, w->source, 1);
   for (int32_t m = 0; m < n; m++) {
-    int64_t least = first[m] = SITU_NEVER_NS;
+    int64_t min = first[m] = SITU_NEVER_NS;
     begun[m] = 0;
     for (int32_t tag = 0; tag < n && !is_limited(w, m); tag++)
-      least = min64(least, max64(w->ended[tag * n + m], sat_add(w->source[tag], w->transit_ns[(int64_t)tag * n + m])));
-    w->here[m] = least;
+      min = min64(min, max64(w->ended[tag * n + m], sat_add(w->source[tag], w->transit_ns[(int64_t)tag * n + m])));
+    w->here[m] = min;
   }
   for (int32_t i = 0; i < w->n_open; i++) {
     visit *v = &w->open[i];

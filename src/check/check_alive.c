@@ -1,7 +1,7 @@
 /* The judge of tensors that are certain to be held at one instant of a stream: docs/theory/bounds/alive.md. While an
  * operator that takes time runs, all its ancestors have ended and none of its descendants has begun. A tensor that an
  * item has made or read by then, and has yet to read, is in the memory of the device of that item. Sums of bytes
- * saturate: an item counts a tensor once, an operator reads it once, so they are at most PROBLEM_MOST_BYTES. */
+ * saturate: an item counts a tensor once, an operator reads it once, so they are at most PROBLEM_MAX_BYTES. */
 #include "base/checked.h"
 #include "check/check_certificate.h"
 

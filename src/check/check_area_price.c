@@ -10,8 +10,8 @@
 #include "base/fail.h"
 #include "check/check_certificate.h"
 
-/* Prices are at most 2^52 (check_fields.c). All items together take at most PROBLEM_MOST_NS, 2^54, wherever they are,
- * and hold at most PROBLEM_MOST_BYTES, 2^56, each tensor being counted with one item; so no sum of theirs at these
+/* Prices are at most 2^52 (check_fields.c). All items together take at most PROBLEM_MAX_NS, 2^54, wherever they are,
+ * and hold at most PROBLEM_MAX_BYTES, 2^56, each tensor being counted with one item; so no sum of theirs at these
  * prices is above 2^52 * (2^54 + 2^56) < 2^109. The rent is at most 2^122, the sum of prices of time 2^64. */
 
 /* The least price of an item over the devices that can hold it; -1: none can. */

@@ -258,7 +258,7 @@ static bool is_needed(const block *b, int32_t k, uint64_t mask) {
 
 /* Work at the given prices that is left, on devices that are free at the times given, before the last operator of a
  * closed block or the end. Of the prices `sum` is of, one is at least 1: what devices have done is at most FAR times
- * sum, and all operators take at most PROBLEM_MOST_NS, at 256: below 2^63 together, divided by sum. */
+ * sum, and all operators take at most PROBLEM_MAX_NS, at 256: below 2^63 together, divided by sum. */
 static int64_t work_left(const block *b, const int64_t *time_ns, uint64_t mask) {
   int64_t best = 0, last = b->span->closed ? FAR : 0;
   for (int32_t d = 0; d < b->n_devices && b->span->closed; d++) {

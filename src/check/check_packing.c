@@ -9,7 +9,7 @@ static const int64_t MAX_NODES = (int64_t)1 << 21, MAX_CELLS = (int64_t)1 << 23;
 enum { MAX_ITEMS = 8192 };
 
 /* No sum of bytes here saturates: weights, and in_flight times all workspaces and tensors, are at most
- * PROBLEM_MOST_BYTES together, and an operator reads a tensor once. Only room without limit does. */
+ * PROBLEM_MAX_BYTES together, and an operator reads a tensor once. Only room without limit does. */
 
 /* Bytes of a memory: permanent, at the end, and the additional maximum of running operators. */
 typedef struct fill {

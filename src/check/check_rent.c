@@ -6,6 +6,6 @@
 __int128 check_rent(const judge *j, const int64_t *byte_prices) {
   __int128 sum = 0;
   for (int32_t m = 0; m < j->platform->n_memories; m++)
-    sum += (__int128)byte_prices[m] * min64(j->platform->memory_bytes[m], PROBLEM_MOST_BYTES);
+    sum += (__int128)byte_prices[m] * min64(j->platform->memory_bytes[m], PROBLEM_MAX_BYTES);
   return sum;
 }

@@ -9,8 +9,8 @@
 
 enum { STATES = 1 << 12, SORTS = 64 };
 
-/* Loads of a run are sums of times of distinct operators on one device, at most PROBLEM_MOST_NS; what it holds is at
- * most PROBLEM_MOST_BYTES. One place more is at most as much again. Places are at most SITU_MAX_OPERATORS, twice that
+/* Loads of a run are sums of times of distinct operators on one device, at most PROBLEM_MAX_NS; what it holds is at
+ * most PROBLEM_MAX_BYTES. One place more is at most as much again. Places are at most SITU_MAX_OPERATORS, twice that
  * fits. */
 
 typedef struct cover {
@@ -180,7 +180,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   *proved_ns = 0;
   if (w.n_sorts == 0 || !find_places(&w, order)) return SITU_STATUS_OK;
   add_up(&w);
-  int64_t low = -1, high = PROBLEM_MOST_NS; /* low is refuted */
+  int64_t low = -1, high = PROBLEM_MAX_NS; /* low is refuted */
   *proved_ns = SITU_NEVER_NS;
   if (!is_covered(&w, high)) return SITU_STATUS_OK;
   while (high - low > 1) {

@@ -21,9 +21,9 @@ enum { BYTE_BITS = 32, OTHER_BITS = 20, FREE = -2 };
 static const double WORK_LIMIT = 1e9;
 
 /* Prices of a byte are at most 2^52, that of a nanosecond by the other costs 2^58 (check_fields.c). Whatever is added
- * up along the chain and off it counts each operator and each tensor once: by either costs at most PROBLEM_MOST_NS,
+ * up along the chain and off it counts each operator and each tensor once: by either costs at most PROBLEM_MAX_NS,
  * 2^54, and at most 2^56 bytes of weights. In 2^-32 ns times are so at most 2^86, the other times 2^(58 + 54 + 12) =
- * 2^124, weights 2^108; with the rent, at most 2^122, and the price of the limit, of which no more than PROBLEM_MOST_NS
+ * 2^124, weights 2^108; with the rent, at most 2^122, and the price of the limit, of which no more than PROBLEM_MAX_NS
  * counts, 2^124, no sum is beyond 2^126. */
 
 typedef struct frame { /* segments of one item, with what was between them */
@@ -266,9 +266,9 @@ static int64_t add_up(walk *w) {
   if (min < 0) return SITU_NEVER_NS; /* some item can run nowhere: there is no plan */
   min += rent_of_others(w);
   min -= check_rent(j, w->byte);
-  if (w->other > 0) min -= at_price(w, 0, min64(j->problem->max_other_ns, PROBLEM_MOST_NS)); /* no plan takes more */
+  if (w->other > 0) min -= at_price(w, 0, min64(j->problem->max_other_ns, PROBLEM_MAX_NS)); /* no plan takes more */
   __int128 value = min <= 0 ? 0 : min >> BYTE_BITS;
-  return value > PROBLEM_MOST_NS ? SITU_NEVER_NS : (int64_t)value; /* no plan takes so long */
+  return value > PROBLEM_MAX_NS ? SITU_NEVER_NS : (int64_t)value; /* no plan takes so long */
 }
 
 static bool make_walk(walk *w) {

@@ -80,7 +80,7 @@ static json_value *time_of(const char *cell) {
   if (cell[0] && strspn(cell, "0123456789") == strlen(cell) && strlen(cell) <= 18) {
     int64_t whole = 0;
     for (; *cell; cell++) whole = 10 * whole + (*cell - '0');
-    return json_new_whole(whole);
+    return json_new_int(whole);
   }
   const char *end = text_scan_number(cell, &value);
   return end && !*end ? json_new_number(value) : json_new_text(cell); /* the reader of the JSON form refuses a text */
@@ -156,7 +156,7 @@ situ_status cost_csv_read(json_value **out, const char *path, situ_error *error)
     int64_t n_lines = 1;
     for (size_t i = 0; i < file.size_bytes; i++) n_lines += file.bytes[i] == '\n';
     *c = (csv){.path = path, .arena = a, .operators = json_new_object(), .groups = json_new_array()};
-    bool ok = json_set(root, "situ_costs", json_new_whole(1)) && json_set(root, "unit", json_new_text("ns"));
+    bool ok = json_set(root, "situ_costs", json_new_int(1)) && json_set(root, "unit", json_new_text("ns"));
     ok = json_set(root, "operators", c->operators) && ok;
     ok = json_set(root, "groups", c->groups) && ok;
     if (ok) status = read_rows(c, text, n_lines, error);

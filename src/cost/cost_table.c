@@ -71,12 +71,12 @@ static situ_status apply_times(const table *t, const char *op, int32_t v, const 
     for (int32_t k = 0; k < t->platform->n_classes && !known; k++) known = is_of_class(t->platform, k, member.key);
     if (!known && !listed(t->classes, member.key))
       return bad(t, error, op, member.key, "is not a class of the platform, and \"classes\" does not list it");
-    bool whole = unit_ns == 1.0 && json_kind_of(member.value) == JSON_WHOLE;
+    bool whole = unit_ns == 1.0 && json_kind_of(member.value) == JSON_INT;
     double time = json_number(member.value, -1.0) * unit_ns;
     bool never = json_kind_of(member.value) == JSON_NULL_KIND;
     if (!never && !(time >= 0.0 && time <= MAX_NS))
       return bad(t, error, op, member.key, "must be a time from 0 to 2^54 ns, or null for \"cannot run\"");
-    int64_t time_ns = never ? SITU_NEVER_NS : whole ? json_whole(member.value, 0) : sat_round(time);
+    int64_t time_ns = never ? SITU_NEVER_NS : whole ? json_int(member.value, 0) : sat_round(time);
     for (int32_t k = 0; k < t->platform->n_classes; k++) {
       if (!is_of_class(t->platform, k, member.key)) continue;
       t->costs->time_ns[(int64_t)v * t->costs->n_classes + k] = time_ns;
@@ -108,7 +108,7 @@ static situ_status check_top(const table *t, const json_value *root, situ_error 
   while (json_next(root, &member))
     if (!known_key(member.key))
       return bad(t, error, NULL, member.key, "is not a key of a cost table; see docs/formats/costs.md");
-  if (json_whole(json_get(root, "situ_costs"), -1) != FORMAT_VERSION)
+  if (json_int(json_get(root, "situ_costs"), -1) != FORMAT_VERSION)
     return bad(t, error, NULL, "situ_costs", "must be 1, the version of the format");
   if (json_kind_of(json_get(root, "operators")) != JSON_OBJECT_KIND)
     return bad(t, error, NULL, "operators", "must be an object");
@@ -241,7 +241,7 @@ static situ_status apply_workspace(const table *t, const json_value *sizes, situ
   json_member member = {0};
   while (json_next(sizes, &member)) {
     int32_t v = situ_graph_find(t->graph, member.key);
-    int64_t size = json_kind_of(member.value) == JSON_WHOLE ? json_whole(member.value, -1) : -1;
+    int64_t size = json_kind_of(member.value) == JSON_INT ? json_int(member.value, -1) : -1;
     if (v < 0) return bad(t, error, member.key, "", "the model has no operator of this name");
     if (size < 0 || size > MAX_BYTES)
       return bad(t, error, member.key, "workspace_bytes", "must be whole bytes, from 0 to 2^56 (64 PiB)");

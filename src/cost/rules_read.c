@@ -280,7 +280,7 @@ static int64_t size_of(const json_value *v) {
                {"TB", 1e12}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
   const char *text = json_text(v, NULL);
   double number;
-  if (!text) return json_whole(v, -1);
+  if (!text) return json_int(v, -1);
   const char *unit = text_scan_number(text, &number);
   if (!unit) return -1;
   while (*unit == ' ') unit++;

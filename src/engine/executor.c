@@ -212,9 +212,9 @@ static situ_status open_part(executor *x, int32_t job, situ_error *error) {
   snprintf(path, sizeof path, "%s/part%d%s", x->folder, (int)k, x->parts->file->format->suffix);
   snprintf(prefix, sizeof prefix, "%s/profile", x->folder);
   bool ok = request && json_set(request, "path", json_new_text(path)) &&
-            json_set(request, "level", json_new_whole(x->options.level)) &&
-            json_set(request, "threads", json_new_whole(lane->threads)) &&
-            json_set(request, "slower", json_new_whole(lane->slower));
+            json_set(request, "level", json_new_int(x->options.level)) &&
+            json_set(request, "threads", json_new_int(lane->threads)) &&
+            json_set(request, "slower", json_new_int(lane->slower));
   if (ok && lane->device) ok = json_set(request, "device", json_new_text(lane->device));
   if (ok && x->options.profile) ok = json_set(request, "profile", json_new_text(prefix));
   if (!ok) {
@@ -227,7 +227,7 @@ static situ_status open_part(executor *x, int32_t job, situ_error *error) {
   if (status != SITU_STATUS_OK)
     return fail_with(error, status, own.where, made_up ? "%s (random weights: %s is missing)" : "%s", own.text,
                      made_up);
-  x->session[job] = json_whole(json_get(answer, "session"), -1);
+  x->session[job] = json_int(json_get(answer, "session"), -1);
   json_free(answer);
   return SITU_STATUS_OK;
 }
@@ -235,10 +235,10 @@ static situ_status open_part(executor *x, int32_t job, situ_error *error) {
 static bool tell_place(json_value *list, const executor *x, int32_t value, const tensor_place *place) {
   json_value *o = json_new_object(), *dims = json_new_array();
   for (int32_t d = 0; dims && d < place->port.rank; d++)
-    if (!json_push(dims, json_new_whole(place->port.dims[d]))) return false;
+    if (!json_push(dims, json_new_int(place->port.dims[d]))) return false;
   return json_push(list, o) && json_set(o, "name", json_new_text(x->parts->file->values[value].name)) &&
-         json_set(o, "type", json_new_whole(place->port.type)) && json_set(o, "dims", dims) &&
-         json_set(o, "at", json_new_whole(place->at)) && json_set(o, "bytes", json_new_whole(place->bytes));
+         json_set(o, "type", json_new_int(place->port.type)) && json_set(o, "dims", dims) &&
+         json_set(o, "at", json_new_int(place->at)) && json_set(o, "bytes", json_new_int(place->bytes));
 }
 
 static json_value *bind_request(const executor *x, int32_t copy, int32_t k) {
@@ -254,8 +254,8 @@ static json_value *bind_request(const executor *x, int32_t copy, int32_t k) {
   }
   ok = json_set(request, "inputs", inputs) && ok;
   ok = json_set(request, "outputs", outputs) && ok;
-  ok = ok && json_set(request, "session", json_new_whole(x->session[(int64_t)copy * x->parts->n_parts + k])) &&
-       json_set(request, "free", json_new_whole(x->used_bytes));
+  ok = ok && json_set(request, "session", json_new_int(x->session[(int64_t)copy * x->parts->n_parts + k])) &&
+       json_set(request, "free", json_new_int(x->used_bytes));
   if (ok) return request;
   json_free(request);
   return NULL;
@@ -264,16 +264,16 @@ static json_value *bind_request(const executor *x, int32_t copy, int32_t k) {
 /* Notes where a worker laid an output; whatever it says is checked. */
 static bool take_place(executor *x, tensor_place *place, const json_value *told) {
   const json_value *dims = json_get(told, "dims");
-  place->at = json_whole(json_get(told, "at"), -1);
-  place->bytes = json_whole(json_get(told, "bytes"), -1);
-  int64_t type = json_whole(json_get(told, "type"), 0);
+  place->at = json_int(json_get(told, "at"), -1);
+  place->bytes = json_int(json_get(told, "bytes"), -1);
+  int64_t type = json_int(json_get(told, "type"), 0);
   if (type < 0 || type > INT32_MAX) return false;
   place->port.type = (int32_t)type;
   if (place->at < 0 || place->bytes < 0 || json_size(dims) > MODEL_MAX_RANK) return false;
   if (place->at > x->shared_bytes || place->bytes > x->shared_bytes - place->at) return false;
   place->port.rank = (int32_t)json_size(dims);
   for (int32_t d = 0; d < place->port.rank; d++) {
-    place->port.dims[d] = json_whole(json_at(dims, (size_t)d), -1);
+    place->port.dims[d] = json_int(json_at(dims, (size_t)d), -1);
     if (place->port.dims[d] < 0) return false;
   }
   int64_t end = place->at + place->bytes;
@@ -292,7 +292,7 @@ static situ_status bind_part(executor *x, int32_t copy, int32_t k, situ_error *e
   bool ok = json_size(outputs) == (size_t)part->n_outputs;
   for (int32_t i = 0; ok && i < part->n_outputs; i++)
     ok = take_place(x, &places[part->outputs[i]], json_at(outputs, (size_t)i));
-  x->binding[job] = (int32_t)json_whole(json_get(answer, "binding"), -1);
+  x->binding[job] = (int32_t)json_int(json_get(answer, "binding"), -1);
   json_free(answer);
   return ok ? SITU_STATUS_OK
             : fail_with(error, SITU_STATUS_ENGINE, x->options.engine->name, "placed outputs outside its memory");
@@ -359,10 +359,10 @@ void executor_stop(executor *x) {
 situ_status executor_profile(executor *x, const char **path, int32_t *n_first, situ_error *error) {
   json_value *request = json_new_object(), *answer = NULL;
   *path = NULL;
-  if (!request || !json_set(request, "session", json_new_whole(x->session[0]))) return fail_no_memory(error);
+  if (!request || !json_set(request, "session", json_new_int(x->session[0]))) return fail_no_memory(error);
   TRY(worker_call(&answer, x->workers[0], "end_profile", request, &x->options.wait, error));
   *path = arena_string(x->arena, json_text(json_get(answer, "path"), ""));
-  *n_first = (int32_t)json_whole(json_get(answer, "n_first"), -1);
+  *n_first = (int32_t)json_int(json_get(answer, "n_first"), -1);
   json_free(answer);
   return *path ? SITU_STATUS_OK : fail_no_memory(error);
 }

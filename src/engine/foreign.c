@@ -18,7 +18,7 @@ static bool add_kernel(json_value *events, const char *name, size_t n, double ms
   text_add(&full, "%.*s_kernel_time", (int)n, name);
   bool ok = json_push(events, event) && json_set(event, "cat", json_new_text("Node")) &&
             json_set(event, "name", json_new_text(full.bytes)) &&
-            json_set(event, "ts", json_new_whole((int64_t)json_size(events))) &&
+            json_set(event, "ts", json_new_int((int64_t)json_size(events))) &&
             json_set(event, "dur", json_new_number(1000 * ms));
   text_free(&full);
   return ok;

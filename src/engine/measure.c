@@ -154,7 +154,7 @@ uint64_t measure_hash(const int32_t *device, const int32_t *order, int32_t n_ope
 }
 
 int64_t measure_logged_ns(const json_value *list, int64_t at) {
-  int64_t time_ns = at >= 0 ? json_whole(json_at(list, (size_t)at), -1) : -1;
+  int64_t time_ns = at >= 0 ? json_int(json_at(list, (size_t)at), -1) : -1;
   return time_ns <= (int64_t)1 << 54 ? time_ns : -1;
 }
 

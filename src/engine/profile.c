@@ -112,7 +112,7 @@ static situ_status node_of(reading *r, const json_value *event, const char *name
 }
 
 static situ_status add_kernel(reading *r, const json_value *event, const char *name) {
-  kernel k = {json_whole(json_get(event, "ts"), 0), sat_round(1000 * json_number(json_get(event, "dur"), 0)), -1};
+  kernel k = {json_int(json_get(event, "ts"), 0), sat_round(1000 * json_number(json_get(event, "dur"), 0)), -1};
   size_t n = strlen(name), end = strlen(KERNEL);
   if (n < end || strcmp(name + n - end, KERNEL) != 0 || k.duration_ns < 0) return SITU_STATUS_OK;
   TRY(node_of(r, event, name, &k.node));

@@ -283,7 +283,7 @@ static json_value *link_list(const situ_profile *p, const char *device_class) {
   static const double SHARED_BYTES_PER_S = 1e12;
   json_value *link = json_new_object();
   bool ok = json_set(link, "from", json_new_text(device_class)) && json_set(link, "to", json_new_text(device_class)) &&
-            json_set(link, "latency", json_new_whole(p->cut.handover_ns)) &&
+            json_set(link, "latency", json_new_int(p->cut.handover_ns)) &&
             json_set(link, "bytes_per_s", json_new_number(SHARED_BYTES_PER_S));
   return list_of(link, ok);
 }
@@ -291,8 +291,8 @@ static json_value *link_list(const situ_profile *p, const char *device_class) {
 static json_value *part_list(const situ_profile *p, const char *device_class) {
   json_value *part = json_new_object();
   bool ok =
-      json_set(part, "class", json_new_text(device_class)) && json_set(part, "start", json_new_whole(p->cut.start_ns));
-  ok = json_set(part, "dispatch", json_new_whole(p->cut.dispatch_ns)) && ok;
+      json_set(part, "class", json_new_text(device_class)) && json_set(part, "start", json_new_int(p->cut.start_ns));
+  ok = json_set(part, "dispatch", json_new_int(p->cut.dispatch_ns)) && ok;
   if (p->cut.bytes_per_s > 0) ok = json_set(part, "bytes_per_s", json_new_number(p->cut.bytes_per_s)) && ok;
   return list_of(part, ok);
 }
@@ -302,8 +302,7 @@ static json_value *workspaces(const situ_profile *p) {
   json_value *sizes = json_new_object();
   bool ok = sizes;
   for (int32_t v = 0; ok && v < p->model->graph->n_operators; v++)
-    if (p->workspace_bytes[v] > 0)
-      ok = json_set(sizes, p->model->graph->name[v], json_new_whole(p->workspace_bytes[v]));
+    if (p->workspace_bytes[v] > 0) ok = json_set(sizes, p->model->graph->name[v], json_new_int(p->workspace_bytes[v]));
   if (ok) return sizes;
   json_free(sizes);
   return NULL;
@@ -317,14 +316,14 @@ static json_value *cost_table(const situ_profile *p, const char *device_class) {
     snprintf(source + n, sizeof source - (size_t)n, ", %d thread%s, level %d", (int)p->threads,
              p->threads == 1 ? "" : "s", (int)p->level);
   json_value *root = json_new_object(), *classes = json_new_array(), *operators = json_new_object();
-  bool ok = root && json_set(root, "situ_costs", json_new_whole(1)) && json_set(root, "unit", json_new_text("ns")) &&
+  bool ok = root && json_set(root, "situ_costs", json_new_int(1)) && json_set(root, "unit", json_new_text("ns")) &&
             json_set(root, "source", json_new_text(source));
   ok = json_push(classes, json_new_text(device_class)) && ok;
   ok = json_set(root, "classes", classes) && ok;
   json_value *groups = json_new_array();
   for (int32_t v = 0; ok && v < g->n_operators; v++) {
     json_value *times = json_new_object();
-    ok = json_set(times, device_class, json_new_whole(p->time_ns[v]));
+    ok = json_set(times, device_class, json_new_int(p->time_ns[v]));
     if (p->kernel[v] != v)
       json_free(times);
     else if (p->next[v] < 0)

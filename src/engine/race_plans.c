@@ -104,11 +104,11 @@ static json_value *plan_log(const situ_race *race, int32_t i) {
   const race_lane *lane = &race->lanes[i];
   snprintf(hash, sizeof hash, "%016llx", (unsigned long long)race->hash[i]);
   bool ok = o && json_set(o, "name", json_new_text(race->names[i])) && json_set(o, "hash", json_new_text(hash)) &&
-            json_set(o, "predicted_ns", json_new_whole(race->predicted_ns[i])) &&
-            json_set(o, "why", json_new_text(race->why[i])) && json_set(o, "dropped", json_new_truth(lane->out)) &&
-            json_set(o, "median_ns", json_new_whole(lane->median_ns)) &&
-            json_set(o, "spread_ns", json_new_whole(lane->half_ns));
-  for (int32_t k = 0; ok && k < lane->n; k++) ok = json_push(times, json_new_whole(lane->times_ns[k]));
+            json_set(o, "predicted_ns", json_new_int(race->predicted_ns[i])) &&
+            json_set(o, "why", json_new_text(race->why[i])) && json_set(o, "dropped", json_new_bool(lane->out)) &&
+            json_set(o, "median_ns", json_new_int(lane->median_ns)) &&
+            json_set(o, "spread_ns", json_new_int(lane->half_ns));
+  for (int32_t k = 0; ok && k < lane->n; k++) ok = json_push(times, json_new_int(lane->times_ns[k]));
   ok = json_set(o, "times_ns", times) && ok;
   if (ok) return o;
   json_free(o);
@@ -118,8 +118,8 @@ static json_value *plan_log(const situ_race *race, int32_t i) {
 json_value *race_log(const situ_race *race) {
   json_value *root = json_new_object(), *plans = json_new_array();
   bool ok =
-      root && json_set(root, "situ_race", json_new_whole(1)) && json_set(root, "engine", json_new_text(race->engine)) &&
-      json_set(root, "rounds", json_new_whole(race->rounds)) && json_set(root, "winner", json_new_whole(race->winner));
+      root && json_set(root, "situ_race", json_new_int(1)) && json_set(root, "engine", json_new_text(race->engine)) &&
+      json_set(root, "rounds", json_new_int(race->rounds)) && json_set(root, "winner", json_new_int(race->winner));
   for (int32_t i = 0; ok && i < race->n; i++) ok = json_push(plans, plan_log(race, i));
   ok = json_set(root, "plans", plans) && ok;
   if (ok) return root;
@@ -141,8 +141,8 @@ static situ_status take_log(racing *r, const json_value *log, situ_error *error)
   const json_value *plans = json_get(log, "plans");
   const char *path = r->m.options.replay;
   situ_race *race = r->race;
-  int64_t rounds = json_whole(json_get(log, "rounds"), 0), n_raced = 0;
-  if (json_whole(json_get(log, "situ_race"), 0) != 1 || json_kind_of(plans) != JSON_ARRAY_KIND ||
+  int64_t rounds = json_int(json_get(log, "rounds"), 0), n_raced = 0;
+  if (json_int(json_get(log, "situ_race"), 0) != 1 || json_kind_of(plans) != JSON_ARRAY_KIND ||
       json_size(plans) != (size_t)race->n || rounds < 1 || rounds > (1 << 20))
     return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is not the log of a race of %d plans", (int)race->n);
   for (int32_t i = 0; i < race->n; i++) {

@@ -42,17 +42,17 @@ static situ_status open_session(server *s, const json_value *request, json_value
   driver_options o = {.path = json_text(json_get(request, "path"), ""),
                       .device = json_text(json_get(request, "device"), NULL),
                       .profile = json_text(json_get(request, "profile"), NULL),
-                      .level = (int32_t)json_whole(json_get(request, "level"), 99),
-                      .threads = (int32_t)json_whole(json_get(request, "threads"), 1)};
+                      .level = (int32_t)json_int(json_get(request, "level"), 99),
+                      .threads = (int32_t)json_int(json_get(request, "threads"), 1)};
   if (s->n_sessions == MAX_SESSIONS)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "more than %d sessions in one worker", (int)MAX_SESSIONS);
   TRY(s->given->driver->open(&s->sessions[s->n_sessions], &o, error));
-  s->slower[s->n_sessions] = (int32_t)json_whole(json_get(request, "slower"), 0);
-  return json_set(answer, "session", json_new_whole(s->n_sessions++)) ? SITU_STATUS_OK : fail_no_memory(error);
+  s->slower[s->n_sessions] = (int32_t)json_int(json_get(request, "slower"), 0);
+  return json_set(answer, "session", json_new_int(s->n_sessions++)) ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
 static situ_status find_session(server *s, const json_value *request, void **out, situ_error *error) {
-  int64_t i = json_whole(json_get(request, "session"), -1);
+  int64_t i = json_int(json_get(request, "session"), -1);
   if (i < 0 || i >= s->n_sessions) return fail_with(error, SITU_STATUS_INTERNAL, NULL, "there is no such session");
   *out = s->sessions[i];
   return SITU_STATUS_OK;
@@ -64,7 +64,7 @@ static situ_status end_profile(server *s, const json_value *request, json_value 
   int32_t n_first = -1;
   TRY(find_session(s, request, &session, error));
   TRY(s->given->driver->end_profile(session, &path, &n_first, error));
-  bool ok = json_set(answer, "path", json_new_text(path)) && json_set(answer, "n_first", json_new_whole(n_first));
+  bool ok = json_set(answer, "path", json_new_text(path)) && json_set(answer, "n_first", json_new_int(n_first));
   return ok ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
@@ -95,10 +95,10 @@ static situ_status read_input(const server *s, driver_tensor *t, const json_valu
   if (json_size(dims) > DRIVER_MAX_RANK)
     return fail_with(error, SITU_STATUS_INTERNAL, NULL, "an input has %zu dimensions", json_size(dims));
   t->rank = (int32_t)json_size(dims);
-  for (int32_t i = 0; i < t->rank; i++) t->dims[i] = json_whole(json_at(dims, (size_t)i), -1);
-  t->type = (int32_t)json_whole(json_get(from, "type"), 0);
+  for (int32_t i = 0; i < t->rank; i++) t->dims[i] = json_int(json_at(dims, (size_t)i), -1);
+  t->type = (int32_t)json_int(json_get(from, "type"), 0);
   TRY(name_tensor(t, from, error));
-  return put_at(s, t, json_whole(json_get(from, "at"), -1), json_whole(json_get(from, "bytes"), 0), error);
+  return put_at(s, t, json_int(json_get(from, "at"), -1), json_int(json_get(from, "bytes"), 0), error);
 }
 
 /* Copies an output of the engine to *free, which advances, and adds it to the answer. */
@@ -108,10 +108,10 @@ static situ_status move_output(const server *s, driver_tensor *t, int64_t *free,
   bool ok = json_push(list, output);
   TRY(put_at(s, t, *free, t->bytes, error));
   if (t->bytes > 0) memmove(t->data, made, (size_t)t->bytes);
-  for (int32_t i = 0; i < t->rank; i++) ok = json_push(dims, json_new_whole(t->dims[i])) && ok;
+  for (int32_t i = 0; i < t->rank; i++) ok = json_push(dims, json_new_int(t->dims[i])) && ok;
   ok = json_set(output, "dims", dims) && ok;
-  ok = ok && json_set(output, "type", json_new_whole(t->type)) && json_set(output, "at", json_new_whole(*free)) &&
-       json_set(output, "bytes", json_new_whole(t->bytes));
+  ok = ok && json_set(output, "type", json_new_int(t->type)) && json_set(output, "at", json_new_int(*free)) &&
+       json_set(output, "bytes", json_new_int(t->bytes));
   *free += (t->bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
   return ok ? SITU_STATUS_OK : fail_no_memory(error);
 }
@@ -121,7 +121,7 @@ static situ_status bind_tensors(server *s, void *session, driver_tensor *inputs,
   const json_value *from = json_get(request, "inputs"), *to = json_get(request, "outputs");
   const driver *d = s->given->driver;
   void **binding = &s->bindings[s->n_bindings];
-  int64_t free = json_whole(json_get(request, "free"), -1);
+  int64_t free = json_int(json_get(request, "free"), -1);
   for (size_t i = 0; i < json_size(from); i++) TRY(read_input(s, &inputs[i], json_at(from, i), error));
   for (size_t i = 0; i < json_size(to); i++) TRY(name_tensor(&outputs[i], json_at(to, i), error));
   TRY(d->bind(binding, session, inputs, json_size(from), outputs, json_size(to), error));
@@ -145,8 +145,8 @@ static situ_status bind(server *s, const json_value *request, json_value *answer
   free(inputs); /* names stay: the driver may keep them */
   free(outputs);
   TRY(status);
-  s->session_of[s->n_bindings] = (int32_t)json_whole(json_get(request, "session"), 0);
-  return json_set(answer, "binding", json_new_whole(s->n_bindings++)) ? SITU_STATUS_OK : fail_no_memory(error);
+  s->session_of[s->n_bindings] = (int32_t)json_int(json_get(request, "session"), 0);
+  return json_set(answer, "binding", json_new_int(s->n_bindings++)) ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
 /* ---- requests ---- */

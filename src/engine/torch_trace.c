@@ -143,11 +143,11 @@ static void take_spans(tracing *t, const json_value *events) {
     if (!(calls || (annotates && string_map_get(t->by_name, name) >= 0)) || start_us < 0 || time_us < 0 ||
         time_us > MAX_US)
       continue;
-    if (thread < 0) thread = json_whole(json_get(event, "tid"), 0);
-    if (json_whole(json_get(event, "tid"), 0) != thread) continue;
+    if (thread < 0) thread = json_int(json_get(event, "tid"), 0);
+    if (json_int(json_get(event, "tid"), 0) != thread) continue;
     t->spans[t->n_spans++] = (span){.start_us = start_us,
                                     .end_us = start_us + time_us,
-                                    .id = json_whole(json_get(json_get(event, "args"), "External id"), -1),
+                                    .id = json_int(json_get(json_get(event, "args"), "External id"), -1),
                                     .name = name,
                                     .annotates = annotates};
   }
@@ -177,7 +177,7 @@ static void take_kernels(tracing *t, const json_value *events) {
     if (!on_gpu || t->n_spans == 0) continue;
     for (int32_t c = 0; !any && c < t->n_calls; c++) t->calls[c].time_us = 0;
     any = true;
-    span key = {.id = json_whole(json_get(json_get(event, "args"), "External id"), -1)};
+    span key = {.id = json_int(json_get(json_get(event, "args"), "External id"), -1)};
     const span *s = key.id < 0 ? NULL : bsearch(&key, t->spans, (size_t)t->n_spans, sizeof key, by_id);
     double time_us = json_number(json_get(event, "dur"), 0);
     if (s && time_us > 0 && time_us <= MAX_US) t->calls[s->top].time_us += time_us;
@@ -206,7 +206,7 @@ static bool add_event(json_value *events, int32_t node, double time_us) {
     snprintf(name, sizeof name, "n%d_kernel_time", (int)node);
   return json_push(events, event) && json_set(event, "cat", json_new_text("Node")) &&
          json_set(event, "name", json_new_text(name)) &&
-         json_set(event, "ts", json_new_whole((int64_t)json_size(events))) &&
+         json_set(event, "ts", json_new_int((int64_t)json_size(events))) &&
          json_set(event, "dur", json_new_number(time_us));
 }
 

@@ -222,9 +222,9 @@ situ_status trials_begin(trials *t, const situ_problem *problem, const char *mod
   for (int32_t d = 0; d < problem->n_devices; d++) t->names[d] = problem->platform->devices[d].name;
   if (own.replay) {
     TRY(json_read(&t->log, own.replay, error));
-    if (json_whole(json_get(t->log, "budget"), 0) != budget)
+    if (json_int(json_get(t->log, "budget"), 0) != budget)
       return fail_with(error, SITU_STATUS_BAD_INPUT, own.replay, "is not a log of %d measurements but of %lld",
-                       (int)budget, (long long)json_whole(json_get(t->log, "budget"), 0));
+                       (int)budget, (long long)json_int(json_get(t->log, "budget"), 0));
     snprintf(t->engine, sizeof t->engine, "%s", json_text(json_get(t->log, "engine"), "?"));
   } else {
     char version[MEASURE_NAME_BYTES];

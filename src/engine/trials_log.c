@@ -8,7 +8,7 @@
 static json_value *list_of(const int64_t *values, int32_t n) {
   json_value *list = json_new_array();
   for (int32_t i = 0; i < n; i++)
-    if (!json_push(list, json_new_whole(values[i]))) {
+    if (!json_push(list, json_new_int(values[i]))) {
       json_free(list);
       return NULL;
     }
@@ -30,8 +30,8 @@ static json_value *trial_log(const trial *one) {
 
 json_value *trials_log(const trials *t) {
   json_value *root = json_new_object(), *list = json_new_array(), *final = json_new_array();
-  bool ok = root && json_set(root, "situ_trials", json_new_whole(1)) &&
-            json_set(root, "engine", json_new_text(t->engine)) && json_set(root, "budget", json_new_whole(t->budget));
+  bool ok = root && json_set(root, "situ_trials", json_new_int(1)) &&
+            json_set(root, "engine", json_new_text(t->engine)) && json_set(root, "budget", json_new_int(t->budget));
   for (int32_t i = 0; ok && i < t->n; i++) ok = json_push(list, trial_log(&t->all[i]));
   for (int32_t k = 0; ok && k < t->n_lanes; k++) ok = json_push(final, list_of(t->lanes[k].times_ns, t->lanes[k].n));
   ok = json_set(root, "trials", list) && ok;
@@ -48,7 +48,7 @@ static situ_status bad(const trials *t, const char *text, situ_error *error) {
 situ_status trials_log_take(trial *one, const trials *t, int32_t entry, situ_error *error) {
   const json_value *o = json_at(json_get(t->log, "trials"), (size_t)entry);
   const json_value *times = json_get(o, "times_ns"), *reference = json_get(o, "reference_ns");
-  if (json_whole(json_get(t->log, "situ_trials"), 0) != 1) return bad(t, "is not a log of measured trials", error);
+  if (json_int(json_get(t->log, "situ_trials"), 0) != 1) return bad(t, "is not a log of measured trials", error);
   if (!o) return bad(t, "ends before the training", error);
   if (strtoull(json_text(json_get(o, "hash"), "0"), NULL, 16) != one->hash)
     return bad(t, "has another placement at this point; repeat the training with the same options and seed", error);

@@ -22,16 +22,16 @@ int64_t block_children_per_step(const situ_problem *p) { return max64(8, min64(p
 static void find_prices(block_machine *m) {
   static const double scale[BLOCK_PRICES] = {0, 0.5, 1, 2};
   const situ_problem *p = m->problem;
-  double total[BLOCK_DEVICES] = {0}, least = 0;
+  double total[BLOCK_DEVICES] = {0}, min = 0;
   for (int32_t d = 0; d < p->n_devices; d++) {
     for (int32_t v = 0; v < p->n_operators; v++)
       if (problem_allows(p, v, d)) total[d] += (double)problem_time_ns(p, v, d);
-    if (!p->unused[d] && total[d] > 0 && (least == 0 || total[d] < least)) least = total[d];
+    if (!p->unused[d] && total[d] > 0 && (min == 0 || total[d] < min)) min = total[d];
   }
-  m->n_prices = least > 0 ? BLOCK_PRICES : 0;
+  m->n_prices = min > 0 ? BLOCK_PRICES : 0;
   for (int32_t k = 0; k < m->n_prices; k++)
     for (int32_t d = 0; d < p->n_devices; d++)
-      m->price[k][d] = total[d] == 0 ? 0 : total[d] <= least ? 128 : (int32_t)(128 * scale[k] * least / total[d]);
+      m->price[k][d] = total[d] == 0 ? 0 : total[d] <= min ? 128 : (int32_t)(128 * scale[k] * min / total[d]);
 }
 
 bool block_machine_init(block_machine *m, const situ_problem *p, arena *a) {
@@ -97,12 +97,12 @@ static void fill_operators(const taking *s) {
       b->time_ns[i * m->n_devices + d] =
           problem_allows(m->problem, v, d) ? capped(problem_time_ns(m->problem, v, d)) : BLOCK_FAR_NS;
     for (int32_t k = 0; k < m->n_prices; k++) {
-      int64_t least = INT64_MAX;
+      int64_t min = INT64_MAX;
       for (int32_t d = 0; d < m->n_devices; d++) {
         int64_t time = b->time_ns[i * m->n_devices + d];
-        if (time < BLOCK_FAR_NS) least = min64(least, min64(time, (int64_t)1 << 40) * m->price[k][d]);
+        if (time < BLOCK_FAR_NS) min = min64(min, min64(time, (int64_t)1 << 40) * m->price[k][d]);
       }
-      b->rest[(int64_t)i * BLOCK_PRICES + k] = least == INT64_MAX ? 0 : least;
+      b->rest[(int64_t)i * BLOCK_PRICES + k] = min == INT64_MAX ? 0 : min;
     }
   }
 }
@@ -172,13 +172,13 @@ bool block_take(block *out, bool *fits, const block_machine *m, const thin_graph
 static int64_t way_through(const block *b, int32_t j, int32_t m, int32_t i) {
   const block_machine *machine = b->machine;
   const int64_t *row = b->transfer_ns + ((int64_t)j * machine->n_memories + m) * machine->n_memories;
-  int64_t least = BLOCK_FAR_NS;
+  int64_t min = BLOCK_FAR_NS;
   for (int32_t e = 0; e < machine->n_devices; e++) {
     int64_t at = (int64_t)i * machine->n_devices + e;
     int64_t there = plus(row[machine->problem->memory_of[e]], plus(b->time_ns[at], b->tail_ns[at]));
-    least = min64(least, there);
+    min = min64(min, there);
   }
-  return least;
+  return min;
 }
 
 static int64_t way_through_all(const block *b, int32_t j, int32_t m) {
@@ -220,12 +220,12 @@ int64_t block_tail_before(const block *b, int32_t source, int32_t a) {
   for (int32_t j = 0; j < b->n_entry; j++)
     if (b->source[j] == source) longest = max64(longest, way_through_all(b, j, b->machine->problem->memory_of[a]));
   for (int32_t i = 0; i < b->n; i++) {
-    int64_t least = BLOCK_FAR_NS;
+    int64_t min = BLOCK_FAR_NS;
     for (int32_t d = 0; d < b->machine->n_devices; d++) {
       int64_t at = (int64_t)i * b->machine->n_devices + d;
-      least = min64(least, plus(b->time_ns[at], b->tail_ns[at]));
+      min = min64(min, plus(b->time_ns[at], b->tail_ns[at]));
     }
-    longest = max64(longest, least);
+    longest = max64(longest, min);
   }
   return longest;
 }

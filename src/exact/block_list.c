@@ -178,7 +178,7 @@ static bool search_all(finder *f, const block *b, bool after_cut, block_finding 
 }
 
 /* Sets how much the rest after the cut before block k may take in plans better than the best, less `least`. */
-static void set_uppers(const finder *f, block_finding *made, int32_t k, int64_t least) {
+static void set_uppers(const finder *f, block_finding *made, int32_t k, int64_t min) {
   const block_list *c = f->chain;
   for (int32_t a = 0; a < f->m->n_devices; a++) {
     int64_t head = 0;
@@ -186,30 +186,30 @@ static void set_uppers(const finder *f, block_finding *made, int32_t k, int64_t 
       int32_t cut = c->graph->operator_of[c->first[k] - 1];
       head = min64(f->limits->head_ns[(int64_t)cut * f->m->n_devices + a], BLOCK_FAR_NS);
     }
-    made->upper_ns[a] = f->limits->upper_ns == BLOCK_FAR_NS ? BLOCK_FAR_NS : f->limits->upper_ns - head - least;
+    made->upper_ns[a] = f->limits->upper_ns == BLOCK_FAR_NS ? BLOCK_FAR_NS : f->limits->upper_ns - head - min;
   }
 }
 
 static bool solve_block(finder *f, int32_t k) {
   block_list *c = f->chain;
   int32_t n = f->m->n_devices;
-  int64_t *rest = c->rest_ns + (int64_t)k * n, *behind = rest + n, least = BLOCK_FAR_NS, end_ns[BLOCK_DEVICES];
-  for (int32_t d = 0; d < n; d++) least = min64(least, behind[d]);
-  for (int32_t d = 0; d < n; d++) end_ns[d] = behind[d] == BLOCK_FAR_NS ? BLOCK_FAR_NS : behind[d] - least;
+  int64_t *rest = c->rest_ns + (int64_t)k * n, *behind = rest + n, min = BLOCK_FAR_NS, end_ns[BLOCK_DEVICES];
+  for (int32_t d = 0; d < n; d++) min = min64(min, behind[d]);
+  for (int32_t d = 0; d < n; d++) end_ns[d] = behind[d] == BLOCK_FAR_NS ? BLOCK_FAR_NS : behind[d] - min;
   bool fits, closed = k + 1 < c->n_blocks || c->closed;
   block b;
   if (!block_take(&b, &fits, f->m, c->graph, c->first[k], c->last[k], false, f->scratch)) {
     if (fits) return false;
     c->exact = c->solved = false;
-    for (int32_t d = 0; d < n; d++) rest[d] = least;
+    for (int32_t d = 0; d < n; d++) rest[d] = min;
     return true;
   }
   block_set_tails(&b, closed ? end_ns : NULL);
   block_finding *made = ARENA_ZERO(f->arena, block_finding, 1);
-  if (made) set_uppers(f, made, k, least);
+  if (made) set_uppers(f, made, k, min);
   block_finding *same = made ? find_same(f, made, &b, closed ? end_ns : NULL, k > 0) : NULL;
   if (!same || (same == made && !search_all(f, &b, k > 0, made))) return false;
-  for (int32_t d = 0; d < n; d++) rest[d] = min64(same->rest_ns[d] + least, BLOCK_FAR_NS);
+  for (int32_t d = 0; d < n; d++) rest[d] = min64(same->rest_ns[d] + min, BLOCK_FAR_NS);
   c->exact &= same->exact;
   c->solved &= same->solved;
   return true;

@@ -151,8 +151,8 @@ static void weigh_nodes(maker *m) {
     int64_t call = SITU_NEVER_NS, host = SITU_NEVER_NS;
     for (int32_t d = 0; d < p->n_devices; d++)
       if (problem_allows(p, v, d)) {
-        int64_t *least = is_accelerator(p, d) ? &call : &host;
-        *least = min64(*least, problem_time_ns(p, v, d));
+        int64_t *min = is_accelerator(p, d) ? &call : &host;
+        *min = min64(*min, problem_time_ns(p, v, d));
       }
     g->call_ns[k] = sat_add(g->call_ns[k], call); /* at most one operator of a node takes time */
     g->host_ns[k] = sat_add(g->host_ns[k], host);

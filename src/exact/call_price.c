@@ -14,7 +14,7 @@ static bool find_path(call_price *c, arena *a) {
   int32_t *by = ARENA_NEW(a, int32_t, g->n), last = 0;
   if (!reach_ns || !by) return false;
   for (int32_t v = 0; v < g->n; v++) {
-    int64_t least = min64(g->call_ns[v], g->host_ns[v]), before = 0;
+    int64_t min = min64(g->call_ns[v], g->host_ns[v]), before = 0;
     by[v] = -1;
     for (int32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
       int64_t reach = reach_ns[g->producer[g->in[i]]];
@@ -22,7 +22,7 @@ static bool find_path(call_price *c, arena *a) {
       before = reach;
       by[v] = i;
     }
-    reach_ns[v] = before + (least == SITU_NEVER_NS ? 0 : least);
+    reach_ns[v] = before + (min == SITU_NEVER_NS ? 0 : min);
     if (reach_ns[v] > reach_ns[last]) last = v;
   }
   c->ending[last] = CALL_PARTS;
@@ -70,9 +70,9 @@ int32_t call_price_level(const call_price *c, const call_move *move, int32_t lev
   if (bytes > limit) return -1;
   uint64_t cut = l->cut[move->to] & c->ties;
   if (!cut) return 0;
-  int64_t least = cut & move->groups ? bytes / c->level_bytes : CALL_LEVELS - 1;
-  if (cut & ~move->groups) least = min64(least, level);
-  return (int32_t)min64(least, CALL_LEVELS - 1);
+  int64_t min = cut & move->groups ? bytes / c->level_bytes : CALL_LEVELS - 1;
+  if (cut & ~move->groups) min = min64(min, level);
+  return (int32_t)min64(min, CALL_LEVELS - 1);
 }
 
 /* Relaxes one move from an ideal, at all its levels. */

@@ -64,15 +64,15 @@ static int32_t see(const builder *b, int32_t e, int32_t c, int32_t bits, int32_t
   int64_t at = (int64_t)b->type * s->n_edges + e, in_ns = s->in_ns[at], out_ns = s->out_ns[at];
   if (b->passed[e] == 0) return in ? ALL_IN : ALL_OUT;
   if (bits == PAID) return PAID;
-  int64_t least = min64(in_ns, out_ns);
+  int64_t min = min64(in_ns, out_ns);
   if (bits == PARTED) {
     if (s->producer[e] != c) return PARTED;
-    *cost_ns += (in ? out_ns : in_ns) - least;
+    *cost_ns += (in ? out_ns : in_ns) - min;
     return PAID;
   }
   if (bits == in) return bits;
   if (s->producer[e] > c && in_ns != out_ns) {
-    *cost_ns += least;
+    *cost_ns += min;
     return PARTED;
   }
   bool made_inside = s->producer[e] == c ? in : bits == ALL_IN;
@@ -237,14 +237,14 @@ static void sweep_step(int32_t *next, int32_t *next_reach, const int32_t *now, c
   }
 }
 
-static void finish(int32_t *least, const int32_t *row, int32_t reach, int32_t top) {
-  for (int32_t x = 0; x <= top; x++) least[x] = x <= reach ? row[x] : SWEEP_NEVER;
+static void finish(int32_t *min, const int32_t *row, int32_t reach, int32_t top) {
+  for (int32_t x = 0; x <= top; x++) min[x] = x <= reach ? row[x] : SWEEP_NEVER;
 }
 
 int64_t sweep_curve_cells(const sweep *s, int64_t top) { return 2 * (int64_t)s->n_widest * (top + 2); }
 int64_t sweep_best_cells(const sweep *s, int64_t top) { return (s->first[s->n] + 1) * (top + 2); }
 
-void sweep_curve(int32_t *least, const sweep *s, const int32_t *price, int32_t top, int32_t limit, int32_t *scratch) {
+void sweep_curve(int32_t *min, const sweep *s, const int32_t *price, int32_t top, int32_t limit, int32_t *scratch) {
   REQUIRE(top >= 0 && limit >= 0 && limit <= s->limit && contracts_within(price, s->n, 0, (int64_t)INT32_MAX + 1));
   int32_t *reach = scratch, *next_reach = reach + s->n_widest;
   int32_t *now = next_reach + s->n_widest, *next = now + (int64_t)s->n_widest * (top + 1);
@@ -257,7 +257,7 @@ void sweep_curve(int32_t *least, const sweep *s, const int32_t *price, int32_t t
     next = row;
     next_reach = row_reach;
   }
-  finish(least, now, reach[0], top);
+  finish(min, now, reach[0], top);
 }
 
 /* Finds the state, the choice and the sum from which entry x of a state of layer c + 1 came. */
@@ -278,7 +278,7 @@ static bool came_from(int32_t *state, int32_t *x, const int32_t *now, const int3
   return false;
 }
 
-void sweep_best(bool *taken, int32_t *least, const sweep *s, const int32_t *price, int32_t top, int32_t limit,
+void sweep_best(bool *taken, int32_t *min, const sweep *s, const int32_t *price, int32_t top, int32_t limit,
                 int32_t within, int32_t *scratch) {
   REQUIRE(within >= 0 && within <= limit);
   int64_t width = (int64_t)top + 1;
@@ -288,7 +288,7 @@ void sweep_best(bool *taken, int32_t *least, const sweep *s, const int32_t *pric
     sweep_step(rows + s->first[c + 1] * width, reach + s->first[c + 1], rows + s->first[c] * width, reach + s->first[c],
                s, c, price, top, limit);
   const int32_t *last = rows + s->first[s->n] * width;
-  finish(least, last, reach[s->first[s->n]], top);
+  finish(min, last, reach[s->first[s->n]], top);
   int32_t state = 0, x = reach[s->first[s->n]];
   while (x >= 0 && last[x] > within) x--;
   int32_t load = x >= 0 ? last[x] : 0;

@@ -38,9 +38,9 @@ int64_t sweep_curve_cells(const sweep *s, int64_t top);
 int64_t sweep_best_cells(const sweep *s, int64_t top);
 /* least[x], x = 0..top: the minimum load, in units, of a set whose prices sum to at least x; SWEEP_NEVER if that
  * exceeds the limit (in units). Prices are integers, 0 or more. */
-void sweep_curve(int32_t *least, const sweep *s, const int32_t *price, int32_t top, int32_t limit, int32_t *scratch);
+void sweep_curve(int32_t *min, const sweep *s, const int32_t *price, int32_t top, int32_t limit, int32_t *scratch);
 /* The same, and the set (by class) of maximum sum with a load of at most `within` <= limit. */
-void sweep_best(bool *taken, int32_t *least, const sweep *s, const int32_t *price, int32_t top, int32_t limit,
+void sweep_best(bool *taken, int32_t *min, const sweep *s, const int32_t *price, int32_t top, int32_t limit,
                 int32_t within, int32_t *scratch);
 
 #endif

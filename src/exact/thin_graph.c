@@ -100,10 +100,10 @@ static bool paths_make(paths *w, const thin_graph *g, const bool *deleted, arena
 
 /* The minimum time of an operator on a device of memory m. */
 static int64_t min_time(const situ_problem *p, int32_t v, int32_t m) {
-  int64_t least = THIN_FAR_NS;
+  int64_t min = THIN_FAR_NS;
   for (int32_t d = 0; d < p->n_devices; d++)
-    if (p->memory_of[d] == m && problem_allows(p, v, d)) least = min64(least, problem_time_ns(p, v, d));
-  return least;
+    if (p->memory_of[d] == m && problem_allows(p, v, d)) min = min64(min, problem_time_ns(p, v, d));
+  return min;
 }
 
 /* Passes on the tensors of operator y, which ends at finish[memory]. `from` is the memory of v; y is not v when
@@ -259,10 +259,10 @@ static void weigh(double *work, const thin_graph *g) {
   const situ_problem *p = g->problem;
   double total = 0;
   for (int32_t v = 0; v < g->n; v++) {
-    int64_t least = SITU_NEVER_NS;
+    int64_t min = SITU_NEVER_NS;
     for (int32_t d = 0; d < p->n_devices; d++)
-      if (problem_allows(p, g->operator_of[v], d)) least = min64(least, problem_time_ns(p, g->operator_of[v], d));
-    work[v] = least == SITU_NEVER_NS ? 0 : (double)least;
+      if (problem_allows(p, g->operator_of[v], d)) min = min64(min, problem_time_ns(p, g->operator_of[v], d));
+    work[v] = min == SITU_NEVER_NS ? 0 : (double)min;
     total += work[v];
   }
   for (int32_t v = 0; v < g->n && total > 0; v++) work[v] /= total;

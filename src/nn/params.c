@@ -124,14 +124,14 @@ typedef struct writer {
 
 static void put(writer *w, const void *bytes, size_t n) { text_add_bytes(&w->text, bytes, n); }
 
-static void put_whole(writer *w, int64_t x) {
+static void put_int(writer *w, int64_t x) {
   unsigned char bytes[8];
   for (int i = 0; i < 8; i++) bytes[i] = (unsigned char)((uint64_t)x >> (8 * i));
   put(w, bytes, sizeof bytes);
 }
 
 static void put_text(writer *w, const char *text) {
-  put_whole(w, (int64_t)strlen(text));
+  put_int(w, (int64_t)strlen(text));
   put(w, text, strlen(text));
 }
 
@@ -150,22 +150,22 @@ situ_status params_write(const params *p, const char *kind, const void *notes, i
                          situ_error *error) {
   writer w = {0};
   put(&w, magic, sizeof magic);
-  put_whole(&w, VERSION);
+  put_int(&w, VERSION);
   put_text(&w, kind);
-  put_whole(&w, p->n_steps);
-  put_whole(&w, n_notes);
+  put_int(&w, p->n_steps);
+  put_int(&w, n_notes);
   put(&w, notes, (size_t)n_notes);
-  put_whole(&w, p->n);
+  put_int(&w, p->n);
   for (int32_t k = 0; k < p->n; k++) {
     const parameter *x = &p->at[k];
     put_text(&w, x->name);
-    put_whole(&w, x->rows);
-    put_whole(&w, x->cols);
+    put_int(&w, x->rows);
+    put_int(&w, x->cols);
     put_reals(&w, x->value, size_of(x));
     if (p->n_steps > 0) put_reals(&w, x->mean, size_of(x));
     if (p->n_steps > 0) put_reals(&w, x->square, size_of(x));
   }
-  put_whole(&w, (int64_t)hash_bytes(w.text.bytes, w.text.length, 0));
+  put_int(&w, (int64_t)hash_bytes(w.text.bytes, w.text.length, 0));
   situ_status status = w.text.failed ? fail_no_memory(error) : file_write(path, w.text.bytes, w.text.length, error);
   text_free(&w.text);
   return status;
@@ -194,7 +194,7 @@ static uint64_t word(const unsigned char *bytes, int n) {
   return x;
 }
 
-static situ_status take_whole(reader_at *r, int64_t *x) {
+static situ_status take_int(reader_at *r, int64_t *x) {
   const unsigned char *bytes = NULL;
   TRY(take(r, 8, &bytes));
   *x = (int64_t)word(bytes, 8);
@@ -205,7 +205,7 @@ static situ_status take_whole(reader_at *r, int64_t *x) {
 static situ_status expect(reader_at *r, const char *text, const char *what) {
   int64_t n;
   const unsigned char *bytes = NULL;
-  TRY(take_whole(r, &n));
+  TRY(take_int(r, &n));
   if (n < 0 || n > MAX_NAME) return bad(r, "has a name that does not end");
   TRY(take(r, n, &bytes));
   if ((size_t)n != strlen(text) || memcmp(bytes, text, (size_t)n) != 0)
@@ -236,7 +236,7 @@ static situ_status take_head(reader_at *r, const char *kind, int64_t *n_steps, c
   if (r->end - r->at < (int64_t)sizeof magic || memcmp(r->at, magic, sizeof magic) != 0)
     return bad(r, "is not a situ policy file");
   TRY(take(r, sizeof magic, &bytes));
-  TRY(take_whole(r, &version));
+  TRY(take_int(r, &version));
   if (version != VERSION)
     return fail_with(r->error, SITU_STATUS_BAD_INPUT, r->path, "has version %lld; this situ reads version %d",
                      (long long)version, VERSION);
@@ -245,25 +245,25 @@ static situ_status take_head(reader_at *r, const char *kind, int64_t *n_steps, c
   if (word(r->end, 8) != hash_bytes(r->at - 16, (size_t)(r->end - r->at) + 16, 0))
     return bad(r, "is damaged: its checksum does not match");
   TRY(expect(r, kind, "must hold a policy of kind"));
-  TRY(take_whole(r, n_steps));
+  TRY(take_int(r, n_steps));
   if (*n_steps < 0 || *n_steps > MAX_STEPS)
     return fail_with(r->error, SITU_STATUS_BAD_INPUT, r->path, "has made %lld steps of training; expected 0 to 2^53",
                      (long long)*n_steps);
-  TRY(take_whole(r, n_notes));
+  TRY(take_int(r, n_notes));
   return take(r, *n_notes, notes);
 }
 
 /* `state`: the moments of Adam are there too. */
 static situ_status take_params(reader_at *r, params *p, bool state) {
   int64_t n, rows, cols;
-  TRY(take_whole(r, &n));
+  TRY(take_int(r, &n));
   if (n != p->n) return bad(r, "has a different number of parameters from this policy");
   for (int32_t k = 0; k < p->n; k++) {
     parameter *x = &p->at[k];
     const unsigned char *bytes = NULL;
     TRY(expect(r, x->name, "must hold the parameter"));
-    TRY(take_whole(r, &rows));
-    TRY(take_whole(r, &cols));
+    TRY(take_int(r, &rows));
+    TRY(take_int(r, &cols));
     if (rows != x->rows || cols != x->cols)
       return fail_with(r->error, SITU_STATUS_BAD_INPUT, r->path,
                        "parameter %s is %lld x %lld; this policy has it %d x %d", x->name, (long long)rows,

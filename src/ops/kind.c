@@ -76,15 +76,15 @@ const int64_t *kind_list(const ops_node *node, const char *attr, int32_t input, 
 }
 
 /* Operator sets before 6 name the type in words. */
-situ_dtype kind_dtype_attr(const ops_node *node, const char *name, situ_dtype otherwise) {
+situ_dtype kind_dtype_attr(const ops_node *node, const char *name, situ_dtype default_value) {
   static const char *const words[] = {"UNDEFINED", "FLOAT",  "UINT8", "INT8",    "UINT16", "INT16",  "INT32",
                                       "INT64",     "STRING", "BOOL",  "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
   const ops_attr *attr = ops_find_attr(node, name);
-  if (attr && attr->type == OPS_INT) return attr->i == 0 ? otherwise : ops_onnx_dtype(attr->i);
+  if (attr && attr->type == OPS_INT) return attr->i == 0 ? default_value : ops_onnx_dtype(attr->i);
   if (attr && attr->type == OPS_STRING && attr->s)
     for (int i = 1; i < (int)(sizeof words / sizeof words[0]); i++)
       if (strcmp(words[i], attr->s) == 0) return ops_onnx_dtype(i);
-  return otherwise;
+  return default_value;
 }
 
 bool kind_is_real(situ_dtype dtype) { return dtype >= SITU_DTYPE_F64 && dtype <= SITU_DTYPE_F8; }
@@ -120,9 +120,9 @@ situ_status kind_axis(const kind_call *c, int64_t axis, int32_t rank, int32_t *o
   return SITU_STATUS_OK;
 }
 
-situ_status kind_axis_attr(const kind_call *c, int64_t otherwise, int32_t rank, int32_t *out) {
+situ_status kind_axis_attr(const kind_call *c, int64_t default_value, int32_t rank, int32_t *out) {
   TRY(kind_need_type(c, "axis", OPS_INT));
-  return kind_axis(c, ops_attr_int(c->node, "axis", otherwise), rank, out);
+  return kind_axis(c, ops_attr_int(c->node, "axis", default_value), rank, out);
 }
 
 situ_status kind_axes(const kind_call *c, const int64_t *axes, int64_t n, int32_t rank, bool *flags) {

@@ -93,7 +93,7 @@ bool kind_scalar_real(const ops_tensor *t, double *value);
  * *present: not known. */
 const int64_t *kind_list(const ops_node *node, const char *attr, int32_t input, int64_t *n, bool *present);
 /* The type that attribute `name` states, or `otherwise`. */
-situ_dtype kind_dtype_attr(const ops_node *node, const char *name, situ_dtype otherwise);
+situ_dtype kind_dtype_attr(const ops_node *node, const char *name, situ_dtype default_value);
 bool kind_is_real(situ_dtype dtype);
 
 /* ---- What can be wrong: BAD_INPUT with the kind in front ---- */
@@ -105,7 +105,7 @@ situ_status kind_need_type(const kind_call *c, const char *name, ops_attr_type t
 situ_status kind_need_ints(const kind_call *c, const char *name, int64_t n, const int64_t **values);
 /* Makes an axis of -rank .. rank-1 one of 0 .. rank-1: that given, or the attribute of this name. */
 situ_status kind_axis(const kind_call *c, int64_t axis, int32_t rank, int32_t *out);
-situ_status kind_axis_attr(const kind_call *c, int64_t otherwise, int32_t rank, int32_t *out);
+situ_status kind_axis_attr(const kind_call *c, int64_t default_value, int32_t rank, int32_t *out);
 /* The axes of a list as flags[rank]; fails on axes out of range or named twice. */
 situ_status kind_axes(const kind_call *c, const int64_t *axes, int64_t n, int32_t rank, bool *flags);
 /* The rank of an input must be this when known. */

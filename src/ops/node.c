@@ -52,19 +52,19 @@ const ops_attr *ops_find_attr(const ops_node *node, const char *name) {
   return NULL;
 }
 
-int64_t ops_attr_int(const ops_node *node, const char *name, int64_t otherwise) {
+int64_t ops_attr_int(const ops_node *node, const char *name, int64_t default_value) {
   const ops_attr *attr = ops_find_attr(node, name);
-  return attr && attr->type == OPS_INT ? attr->i : otherwise;
+  return attr && attr->type == OPS_INT ? attr->i : default_value;
 }
 
-double ops_attr_float(const ops_node *node, const char *name, double otherwise) {
+double ops_attr_float(const ops_node *node, const char *name, double default_value) {
   const ops_attr *attr = ops_find_attr(node, name);
-  return attr && attr->type == OPS_FLOAT ? attr->f : otherwise;
+  return attr && attr->type == OPS_FLOAT ? attr->f : default_value;
 }
 
-const char *ops_attr_string(const ops_node *node, const char *name, const char *otherwise) {
+const char *ops_attr_string(const ops_node *node, const char *name, const char *default_value) {
   const ops_attr *attr = ops_find_attr(node, name);
-  return attr && attr->type == OPS_STRING && attr->s ? attr->s : otherwise;
+  return attr && attr->type == OPS_STRING && attr->s ? attr->s : default_value;
 }
 
 const int64_t *ops_attr_ints(const ops_node *node, const char *name, int64_t *n) {

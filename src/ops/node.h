@@ -92,9 +92,9 @@ situ_dtype ops_onnx_dtype(int64_t number);
 
 /* Attributes by name, with defaults. */
 const ops_attr *ops_find_attr(const ops_node *node, const char *name);
-int64_t ops_attr_int(const ops_node *node, const char *name, int64_t otherwise);
-double ops_attr_float(const ops_node *node, const char *name, double otherwise);
-const char *ops_attr_string(const ops_node *node, const char *name, const char *otherwise);
+int64_t ops_attr_int(const ops_node *node, const char *name, int64_t default_value);
+double ops_attr_float(const ops_node *node, const char *name, double default_value);
+const char *ops_attr_string(const ops_node *node, const char *name, const char *default_value);
 /* The array and its length, or NULL and 0. */
 const int64_t *ops_attr_ints(const ops_node *node, const char *name, int64_t *n);
 

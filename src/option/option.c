@@ -13,8 +13,8 @@ size_t option_bytes(const option *row) {
     case SITU_OPTION_TEXT:
     case SITU_OPTION_PATH: return sizeof(const char *);
     case SITU_OPTION_CHOICE: return sizeof(int);
-    case SITU_OPTION_SMALL: return sizeof(int32_t);
-    case SITU_OPTION_WHOLE:
+    case SITU_OPTION_INT32: return sizeof(int32_t);
+    case SITU_OPTION_INT64:
     case SITU_OPTION_SEED:
     case SITU_OPTION_MS: return sizeof(int64_t);
     case SITU_OPTION_PERCENT:

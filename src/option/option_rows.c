@@ -28,29 +28,29 @@ const option option_rows[] = {
      .title = "File format of MODEL (situ list readers). Default: detected from the content."},
     {ROW("dim", READ, DIMS, dims), .value = "NAME=VALUE",
      .title = "Size of a dynamic dimension, as in batch=8. Repeatable."},
-    {ROW("default-dim", READ, WHOLE, default_dim), .json = "default_dim", .value = "N", .min = 1,
+    {ROW("default-dim", READ, INT64, default_dim), .json = "default_dim", .value = "N", .min = 1,
      .title =
          "Size of all other dynamic dimensions. Default: assumed, with a note: 224 for the sides of images, 1 for all "
          "others, or larger values if operators would not fit."},
     {ROW("precision", READ, CHOICE, precision), .json = "precision", .choices = precisions, .min = SITU_PRECISION_F32,
      .title = "Estimate as if floating-point weights and activations had this type. Weights that are compressed in the "
               "file stay compressed. Default: the types in the file."},
-    {ROW("prompt", READ, WHOLE, prompt), .json = "prompt", .value = "N", .min = 1,
+    {ROW("prompt", READ, INT64, prompt), .json = "prompt", .value = "N", .min = 1,
      .title = "Language models: number of tokens in the prompt. Alone: place for processing the prompt; with "
               "--generate: for a whole request."},
-    {ROW("generate", READ, WHOLE, generate), .json = "generate",
+    {ROW("generate", READ, INT64, generate), .json = "generate",
      .also = "n-predict max-tokens output-tokens max-new-tokens", .value = "N", .min = 1,
      .title = "Language models: number of tokens to generate after the prompt. Default: one step of decoding."},
-    {ROW("context", READ, WHOLE, context), .json = "context", .also = "ctx ctx-size max-len max-model-len n-ctx",
+    {ROW("context", READ, INT64, context), .json = "context", .also = "ctx ctx-size max-len max-model-len n-ctx",
      .value = "N", .min = 1,
      .title = "Language models: capacity of the KV cache in tokens; without --prompt the cache is full. Default: "
               "prompt plus generated tokens; without either, 4096 or the context that the model was trained for."},
-    {ROW("batch", READ, WHOLE, batch), .json = "batch", .also = "batch-size concurrency users", .value = "N", .min = 1,
+    {ROW("batch", READ, INT64, batch), .json = "batch", .also = "batch-size concurrency users", .value = "N", .min = 1,
      .title = "Language models: number of requests served at once. Default: 1."},
     {ROW("kv-type", READ, TEXT, kv_type), .json = "kv_type", .value = "TYPE",
      .title = "Language models: element type of the KV cache: f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0 or iq4_nl. "
               "Default: f16."},
-    {ROW("draft", READ, WHOLE, draft), .json = "draft", .value = "N", .min = 1,
+    {ROW("draft", READ, INT64, draft), .json = "draft", .value = "N", .min = 1,
      .title = "Language models: speculative decoding; each step also verifies N guessed tokens. The cost of guessing "
               "them is not included. Default: none."},
     {ROW("acceptance", READ, REAL, acceptance), .json = "acceptance", .value = "P", .max = 1,
@@ -97,12 +97,12 @@ const option option_rows[] = {
               "plus backward load; gpipe: the maximum forward load plus the maximum backward load. Default: 1f1b."},
     {ROW("replicate", PROBLEM, ON, replicate), .json = "replicate",
      .title = "pipeline: allow replicas: several equal devices that run the same part and share its inputs."},
-    {ROW("in-flight", PROBLEM, SMALL, in_flight), .json = "in_flight", .value = "N", .min = 1,
+    {ROW("in-flight", PROBLEM, INT32, in_flight), .json = "in_flight", .value = "N", .min = 1,
      .title = "pipeline: number of inputs whose activations are in memory at once. Default: 1."},
-    {ROW("copies", PROBLEM, SMALL, copies), .json = "copies", .value = "N", .min = 1,
+    {ROW("copies", PROBLEM, INT32, copies), .json = "copies", .value = "N", .min = 1,
      .title = "stream: place N inputs that run at once, each separately, with shared weights. Latency and period are "
               "those of all N together."},
-    {ROW("calls", PROBLEM, SMALL, max_calls), .json = "max_calls", .value = "Q", .min = 1, .max = INT32_MAX - 1,
+    {ROW("calls", PROBLEM, INT32, max_calls), .json = "max_calls", .value = "Q", .min = 1, .max = INT32_MAX - 1,
      .title = "calls: an accelerator runs at most Q sub-graphs (calls) for one input; with 1, a single contiguous "
               "part. Default: any number."},
     {ROW("max-period", PROBLEM, MS, max_period_ns), .json = "max_period_ns", .value = "MS", .max = 1e9,
@@ -155,17 +155,17 @@ const option option_rows[] = {
      .max = 1e9,
      .title = "Stop after this time with the best plan so far. Default: about 10 s; compare: 3 s for each solver; "
               "size: 2 s for each platform."},
-    {ROW("steps", SOLVE, WHOLE, max_steps), .also = "iterations iters max-steps", .value = "N", .min = 1,
+    {ROW("steps", SOLVE, INT64, max_steps), .also = "iterations iters max-steps", .value = "N", .min = 1,
      .title =
          "Stop after this many search steps instead of a time: the same seed then gives the same plan, byte for byte."},
     {ROW("seed", SOLVE, SEED, seed), .value = "N", .title = "Seed of all random numbers. Default: 0."},
     {ROW("policy", SOLVE, TEXT, policy), .value = "FILE", .family = "file",
      .title = "Learned solvers: a policy file made by situ learn, or none to learn from scratch. Default: the policy "
               "shipped with situ, if any."},
-    {ROW("tune", SOLVE, WHOLE, tune_steps), .value = "N", .min = 1,
+    {ROW("tune", SOLVE, INT64, tune_steps), .value = "N", .min = 1,
      .title = "Learned solvers: train the policy on MODEL for this many steps first. Default: 0; without a policy, as "
               "many as the limits allow, or 100."},
-    {ROW("threads", SOLVE, SMALL, threads), .value = "N", .min = 1,
+    {ROW("threads", SOLVE, INT32, threads), .value = "N", .min = 1,
      .title = "Threads for bounds and searches. place and compare can also share the work among processes of Open MPI: "
               "mpirun -n 4 situ place MODEL --steps 100000. With --steps and without --time-limit the plan does not "
               "depend on the number of threads or processes. Default: 1."},
@@ -177,10 +177,10 @@ const option option_rows[] = {
     {ROW("min-gain", SOLVE, PERCENT, min_gain), .value = "PERCENT", .max = 1000,
      .title = "stream, latency: choose the best single device unless a plan is faster by at least this percentage. "
               "Default: 5 for auto with estimated costs, else 0."},
-    {ROW("max-parts", SOLVE, SMALL, max_parts), .value = "N", .min = 1,
+    {ROW("max-parts", SOLVE, INT32, max_parts), .value = "N", .min = 1,
      .title = "stream, latency: maximum number of parts. A part is a set of operators on one device that no path "
               "leaves and enters again (situ explain lists them). Default: any number."},
-    {ROW("min-part", SOLVE, SMALL, min_part), .value = "N", .min = 1,
+    {ROW("min-part", SOLVE, INT32, min_part), .value = "N", .min = 1,
      .title = "stream, latency: if there are several parts, the minimum number of units (operators, or groups that "
               "stay together) in each. Default: 1."},
     {ROW("uncertainty", SOLVE, PERCENT, uncertainty), .value = "PERCENT", .max = 200,

@@ -13,7 +13,7 @@ static json_value *list_json(const certificate_list *list, const situ_problem *p
   bool good = row != NULL;
   for (int64_t i = 0; good && i < list->n; i++) {
     bool named = list->of_operators && list->values[i] >= 0 && list->values[i] < p->n_operators;
-    good = json_push(row, named ? json_new_text(p->graph->name[list->values[i]]) : plan_whole_json(list->values[i]));
+    good = json_push(row, named ? json_new_text(p->graph->name[list->values[i]]) : plan_int_json(list->values[i]));
   }
   if (good) return row;
   json_free(row);
@@ -24,7 +24,7 @@ json_value *certificate_to_json(const certificate *c, const situ_problem *p) {
   REQUIRE(c->kind && c->bound);
   json_value *o = json_new_object();
   bool good = json_set(o, "kind", json_new_text(c->kind)) && json_set(o, "bound", json_new_text(c->bound)) &&
-              json_set(o, "lower_bound_ns", plan_whole_json(c->lower_ns));
+              json_set(o, "lower_bound_ns", plan_int_json(c->lower_ns));
   for (int32_t i = 0; good && i < c->n_lists; i++) good = json_set(o, c->list[i].name, list_json(&c->list[i], p));
   if (good) return o;
   json_free(o);
@@ -54,7 +54,7 @@ static situ_status read_list(certificate *c, const plan_source *s, const json_me
       const char *text = json_text(v, NULL);
       values[i] = op = text ? situ_graph_find(s->graph, text) : -1;
     }
-    bool good = named ? op >= 0 : plan_read_whole(&values[i], s, v, m->key, &never, NULL) == SITU_STATUS_OK;
+    bool good = named ? op >= 0 : plan_read_int(&values[i], s, v, m->key, &never, NULL) == SITU_STATUS_OK;
     if (!good) return found_fault(c, m->key, list_form, a, error);
   }
   return SITU_STATUS_OK;
@@ -68,7 +68,7 @@ static situ_status read_members(certificate *c, const plan_source *s, const json
   c->kind = arena_string(a, kind);
   c->bound = arena_string(a, bound);
   if (!c->kind || !c->bound) return fail_no_memory(error);
-  if (plan_read_whole(&c->lower_ns, s, json_get(v, "lower_bound_ns"), "", &never, NULL) != SITU_STATUS_OK)
+  if (plan_read_int(&c->lower_ns, s, json_get(v, "lower_bound_ns"), "", &never, NULL) != SITU_STATUS_OK)
     return found_fault(c, "lower_bound_ns", "a whole number of at least 0 or null", a, error);
   json_member m = {0};
   while (!c->fault && json_next(v, &m)) {

@@ -9,7 +9,7 @@
 static situ_status pin_node(int32_t *pins, const plan_source *s, const json_value *node, const int32_t *by_id,
                             int64_t min_id, int64_t n_ids, int32_t device, const char *what, situ_error *error) {
   int64_t id;
-  TRY(plan_read_whole(&id, s, node, what, NULL, error));
+  TRY(plan_read_int(&id, s, node, what, NULL, error));
   int32_t v = id >= min_id && id - min_id < n_ids ? by_id[id - min_id] : -1;
   if (v < 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: the model %s has no node %lld", what, s->graph->model,
@@ -60,13 +60,13 @@ static situ_status follow_groups(int32_t *pins, const situ_graph *g, arena *scra
 static situ_status pins_from_split(int32_t *pins, const plan_source *s, const json_value *root, arena *scratch,
                                    situ_error *error) {
   const situ_graph *g = s->graph;
-  int64_t least = INT64_MAX, most = -1;
+  int64_t min = INT64_MAX, max = -1;
   for (int32_t v = 0; v < g->n_operators; v++) {
     if (g->source_id[v] < 0) continue;
-    if (g->source_id[v] < least) least = g->source_id[v];
-    if (g->source_id[v] > most) most = g->source_id[v];
+    if (g->source_id[v] < min) min = g->source_id[v];
+    if (g->source_id[v] > max) max = g->source_id[v];
   }
-  int64_t n_ids = most < 0 ? 0 : sat_add(most - least, 1);
+  int64_t n_ids = max < 0 ? 0 : sat_add(max - min, 1);
   if (n_ids > 16 * (int64_t)g->n_operators + 1024)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, s->where,
                      "this split names nodes by number, but the numbers of the nodes of %s are too far apart",
@@ -75,9 +75,9 @@ static situ_status pins_from_split(int32_t *pins, const plan_source *s, const js
   if (!by_id) return fail_no_memory(error);
   for (int64_t i = 0; i < n_ids; i++) by_id[i] = -1;
   for (int32_t v = 0; v < g->n_operators; v++)
-    if (g->source_id[v] >= 0) by_id[g->source_id[v] - least] = v;
-  TRY(pin_entries(pins, s, root, "fpgas", false, by_id, least, n_ids, error));
-  TRY(pin_entries(pins, s, root, "cpus", true, by_id, least, n_ids, error));
+    if (g->source_id[v] >= 0) by_id[g->source_id[v] - min] = v;
+  TRY(pin_entries(pins, s, root, "fpgas", false, by_id, min, n_ids, error));
+  TRY(pin_entries(pins, s, root, "cpus", true, by_id, min, n_ids, error));
   return follow_groups(pins, g, scratch, error);
 }
 
@@ -112,7 +112,7 @@ static situ_status pins_from(int32_t *pins, const plan_source *s, const json_val
     return fail_with(
         error, SITU_STATUS_BAD_INPUT, s->where,
         "expected a plan, a split with \"fpgas\" and \"cpus\", or an object that maps operators to devices");
-  if (json_kind_of(json_get(root, "situ_plan")) == JSON_WHOLE) return pins_from_plan(pins, s, root, error);
+  if (json_kind_of(json_get(root, "situ_plan")) == JSON_INT) return pins_from_plan(pins, s, root, error);
   if (json_kind_of(json_get(root, "fpgas")) == JSON_ARRAY_KIND ||
       json_kind_of(json_get(root, "cpus")) == JSON_ARRAY_KIND)
     return pins_from_split(pins, s, root, scratch, error);

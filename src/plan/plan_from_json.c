@@ -28,7 +28,7 @@ static situ_status read_outcome(situ_outcome *out, const plan_source *s, const j
 static situ_status check_format(const plan_source *s, const json_value *root, situ_error *error) {
   if (!json_get(root, "situ_plan"))
     return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "this is not a plan file: it has no \"situ_plan\"");
-  return json_whole(json_get(root, "situ_plan"), 0) == 1 ? SITU_STATUS_OK : bad(s, error, "situ_plan", "version 1");
+  return json_int(json_get(root, "situ_plan"), 0) == 1 ? SITU_STATUS_OK : bad(s, error, "situ_plan", "version 1");
 }
 
 static situ_status read_text(const char **out, arena *a, const plan_source *s, const json_value *root, const char *key,
@@ -42,18 +42,18 @@ static situ_status read_text(const char **out, arena *a, const plan_source *s, c
 /* Times that a stream under limits has, if there are any. */
 static situ_status read_limited(situ_plan *plan, const plan_source *s, const json_value *o, situ_error *error) {
   if (json_get(o, "period_ns") || json_get(o, "latency_ns")) {
-    TRY(plan_read_whole(&plan->latency_ns, s, json_get(o, "latency_ns"), "latency_ns", NULL, error));
-    TRY(plan_read_whole(&plan->period_ns, s, json_get(o, "period_ns"), "period_ns", NULL, error));
+    TRY(plan_read_int(&plan->latency_ns, s, json_get(o, "latency_ns"), "latency_ns", NULL, error));
+    TRY(plan_read_int(&plan->period_ns, s, json_get(o, "period_ns"), "period_ns", NULL, error));
   }
   if (!json_get(o, "other_ns")) return SITU_STATUS_OK;
-  return plan_read_whole(&plan->secondary_ns, s, json_get(o, "other_ns"), "other_ns", NULL, error);
+  return plan_read_int(&plan->secondary_ns, s, json_get(o, "other_ns"), "other_ns", NULL, error);
 }
 
 static situ_status read_seed(uint64_t *out, const plan_source *s, const json_value *v, situ_error *error) {
   int64_t small;
   const char *text = json_text(v, NULL);
   if (!text) {
-    TRY(plan_read_whole(&small, s, v, "seed", NULL, error));
+    TRY(plan_read_int(&small, s, v, "seed", NULL, error));
     *out = (uint64_t)small;
     return SITU_STATUS_OK;
   }
@@ -67,8 +67,8 @@ static situ_status read_seed(uint64_t *out, const plan_source *s, const json_val
 static situ_status read_best_found(situ_plan *plan, const plan_source *s, const json_value *found, situ_error *error) {
   int64_t n;
   if (!found) return SITU_STATUS_OK;
-  TRY(plan_read_whole(&plan->best_found_ns, s, json_get(found, "value_ns"), "best_found, value_ns", NULL, error));
-  TRY(plan_read_whole(&n, s, json_get(found, "handovers"), "best_found, handovers", NULL, error));
+  TRY(plan_read_int(&plan->best_found_ns, s, json_get(found, "value_ns"), "best_found, value_ns", NULL, error));
+  TRY(plan_read_int(&n, s, json_get(found, "handovers"), "best_found, handovers", NULL, error));
   if (n > INT32_MAX) return bad(s, error, "best_found", "a number of hand-overs");
   plan->best_found_handovers = (int32_t)n;
   return SITU_STATUS_OK;
@@ -90,11 +90,11 @@ static situ_status read_robustness(situ_plan *plan, const plan_source *s, const 
   if (!o) return SITU_STATUS_OK;
   if (json_kind_of(o) != JSON_OBJECT_KIND) return bad(s, error, "robustness", "an object");
   situ_robustness *r = &plan->robustness;
-  int64_t draws = json_whole(json_get(o, "draws"), json_get(o, "draws") ? -1 : 0);
+  int64_t draws = json_int(json_get(o, "draws"), json_get(o, "draws") ? -1 : 0);
   *r = (situ_robustness){.size = sizeof *r,
                          .draws = (int32_t)draws,
-                         .preferred = json_truth(json_get(o, "preferred_single"), false),
-                         .regret_ns = json_whole(json_get(o, "regret_ns"), json_get(o, "regret_ns") ? -1 : 0)};
+                         .preferred = json_bool(json_get(o, "preferred_single"), false),
+                         .regret_ns = json_int(json_get(o, "regret_ns"), json_get(o, "regret_ns") ? -1 : 0)};
   if (draws < 0 || draws > INT32_MAX) return bad(s, error, "robustness, draws", "a whole number below 2^31");
   if (r->regret_ns < 0) return bad(s, error, "robustness, regret_ns", "a whole number of at least 0");
   TRY(read_share(&r->uncertainty, s, o, "uncertainty", max, error));
@@ -115,21 +115,21 @@ static situ_status read_summary(situ_plan *plan, const plan_source *s, const jso
   TRY(read_text(&plan->bound, plan->arena, s, root, "bound", error));
   TRY(certificate_from_json(&plan->proof, s, json_get(root, "certificate"), plan->arena, error));
   TRY(read_text(&plan->solver, plan->arena, s, root, "solver", error));
-  TRY(plan_read_whole(&plan->value_ns, s, json_get(root, "value_ns"), "value_ns", &never, error));
-  TRY(plan_read_whole(&plan->lower_bound_ns, s, json_get(root, "lower_bound_ns"), "lower_bound_ns", &never, error));
+  TRY(plan_read_int(&plan->value_ns, s, json_get(root, "value_ns"), "value_ns", &never, error));
+  TRY(plan_read_int(&plan->lower_bound_ns, s, json_get(root, "lower_bound_ns"), "lower_bound_ns", &never, error));
   TRY(read_limited(plan, s, root, error));
   if (json_get(root, "without_form_ns"))
-    TRY(plan_read_whole(&plan->unrestricted_ns, s, json_get(root, "without_form_ns"), "without_form_ns", NULL, error));
+    TRY(plan_read_int(&plan->unrestricted_ns, s, json_get(root, "without_form_ns"), "without_form_ns", NULL, error));
   if (json_get(root, "form") && !form_from_json(&plan->form, json_get(root, "form")))
     return bad(s, error, "form", "a list of conditions, such as \"layers\"");
-  TRY(plan_read_whole(&plan->steps, s, json_get(root, "steps"), "steps", NULL, error));
+  TRY(plan_read_int(&plan->steps, s, json_get(root, "steps"), "steps", NULL, error));
   TRY(read_seed(&plan->seed, s, json_get(root, "seed"), error));
   TRY(read_robustness(plan, s, json_get(root, "robustness"), error));
   TRY(read_best_found(plan, s, json_get(root, "best_found"), error));
   if (json_kind_of(single) == JSON_NULL_KIND) return SITU_STATUS_OK;
   if (json_kind_of(single) != JSON_OBJECT_KIND) return bad(s, error, "best_single", "an object or null");
   TRY(plan_read_device(&plan->best_single_device, s, json_get(single, "device"), "best_single", error));
-  return plan_read_whole(&plan->best_single_ns, s, json_get(single, "value_ns"), "best_single", &never, error);
+  return plan_read_int(&plan->best_single_ns, s, json_get(single, "value_ns"), "best_single", &never, error);
 }
 
 /* One row of "operators": [name, device], with times [.., start, finish], with a call [.., call]. */
@@ -147,11 +147,11 @@ static situ_status read_operator_row(situ_plan *plan, const plan_source *s, cons
   TRY(plan_read_device(&plan->device[v], s, json_at(row, 1), what, error));
   if (plan->order) plan->order[at] = v;
   if (plan->start_ns) {
-    TRY(plan_read_whole(&plan->start_ns[v], s, json_at(row, 2), what, NULL, error));
-    TRY(plan_read_whole(&plan->finish_ns[v], s, json_at(row, 3), what, NULL, error));
+    TRY(plan_read_int(&plan->start_ns[v], s, json_at(row, 2), what, NULL, error));
+    TRY(plan_read_int(&plan->finish_ns[v], s, json_at(row, 3), what, NULL, error));
   }
   if (!plan->call) return SITU_STATUS_OK;
-  TRY(plan_read_whole(&call, s, json_at(row, 4), what, &host, error));
+  TRY(plan_read_int(&call, s, json_at(row, 4), what, &host, error));
   if (call >= plan->n_operators)
     return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: call %lld is out of range; expected 0 to %d", what,
                      (long long)call, (int)plan->n_operators - 1);
@@ -213,13 +213,13 @@ static situ_status read_devices(situ_plan *plan, const plan_source *s, const jso
     if (seen[d]) return bad(s, error, "devices", "every device once");
     seen[d] = true;
     situ_device_use *use = &plan->uses[d];
-    TRY(plan_read_whole(&count, s, json_get(o, "operators"), "devices, operators", NULL, error));
+    TRY(plan_read_int(&count, s, json_get(o, "operators"), "devices, operators", NULL, error));
     if (count > plan->n_operators) return bad(s, error, "devices", "no more operators on a device than there are");
     use->n_operators = (int32_t)count;
-    TRY(plan_read_whole(&use->load_ns, s, json_get(o, "load_ns"), "devices, load_ns", &never, error));
-    TRY(plan_read_whole(&use->memory_bytes, s, json_get(o, "memory_bytes"), "devices, memory_bytes", &never, error));
-    TRY(plan_read_whole(&use->memory_limit_bytes, s, json_get(o, "memory_limit_bytes"), "devices, memory_limit_bytes",
-                        &never, error));
+    TRY(plan_read_int(&use->load_ns, s, json_get(o, "load_ns"), "devices, load_ns", &never, error));
+    TRY(plan_read_int(&use->memory_bytes, s, json_get(o, "memory_bytes"), "devices, memory_bytes", &never, error));
+    TRY(plan_read_int(&use->memory_limit_bytes, s, json_get(o, "memory_limit_bytes"), "devices, memory_limit_bytes",
+                      &never, error));
     use->replica_of = -1;
     if (!json_get(o, "replica_of")) continue;
     TRY(plan_read_device(&use->replica_of, s, json_get(o, "replica_of"), "devices, replica_of", error));
@@ -265,8 +265,8 @@ static situ_status read_transfers(situ_plan *plan, const plan_source *s, const j
     if (json_size(row) != 6 || json_kind_of(row) != JSON_ARRAY_KIND)
       return bad(s, error, what, "[operator, output, link, device, start, finish]");
     TRY(plan_read_operator(&v, s, json_at(row, 0), what, error));
-    TRY(plan_read_whole(&output, s, json_at(row, 1), what, NULL, error));
-    TRY(plan_read_whole(&link, s, json_at(row, 2), what, NULL, error));
+    TRY(plan_read_int(&output, s, json_at(row, 1), what, NULL, error));
+    TRY(plan_read_int(&link, s, json_at(row, 2), what, NULL, error));
     TRY(plan_read_device(&d, s, json_at(row, 3), what, error));
     if (output >= g->out_start[v + 1] - g->out_start[v] || link >= s->platform->n_links)
       return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: there is no output %lld of %s or no link %lld",
@@ -274,8 +274,8 @@ static situ_status read_transfers(situ_plan *plan, const plan_source *s, const j
     x->tensor = g->out_start[v] + (int32_t)output;
     x->link = (int32_t)link;
     x->to_memory = s->platform->memory_of[d];
-    TRY(plan_read_whole(&x->start_ns, s, json_at(row, 4), what, NULL, error));
-    TRY(plan_read_whole(&x->finish_ns, s, json_at(row, 5), what, NULL, error));
+    TRY(plan_read_int(&x->start_ns, s, json_at(row, 4), what, NULL, error));
+    TRY(plan_read_int(&x->finish_ns, s, json_at(row, 5), what, NULL, error));
   }
   return SITU_STATUS_OK;
 }
@@ -302,7 +302,7 @@ static situ_status read_shown(situ_plan *of, situ_plan **slot, const plan_source
   TRY(plan_show(of, slot, plan, error));
   plan->outcome = SITU_OUTCOME_FEASIBLE;
   plan->claimed = true;
-  TRY(plan_read_whole(&plan->value_ns, s, json_get(o, "value_ns"), "plan, value_ns", NULL, error));
+  TRY(plan_read_int(&plan->value_ns, s, json_get(o, "value_ns"), "plan, value_ns", NULL, error));
   TRY(read_limited(plan, s, o, error));
   return read_placement(plan, s, o, links, error);
 }

@@ -17,10 +17,10 @@ static json_value *devices_json(const situ_plan *plan) {
   for (int32_t d = 0; good && d < p->n_devices; d++) {
     const situ_device_use *use = &plan->uses[d];
     json_value *o = json_new_object();
-    good = json_set(o, "name", device_name(p, d)) && json_set(o, "operators", json_new_whole(use->n_operators)) &&
-           json_set(o, "load_ns", plan_whole_json(use->load_ns)) &&
-           json_set(o, "memory_bytes", plan_whole_json(use->memory_bytes)) &&
-           json_set(o, "memory_limit_bytes", plan_whole_json(use->memory_limit_bytes));
+    good = json_set(o, "name", device_name(p, d)) && json_set(o, "operators", json_new_int(use->n_operators)) &&
+           json_set(o, "load_ns", plan_int_json(use->load_ns)) &&
+           json_set(o, "memory_bytes", plan_int_json(use->memory_bytes)) &&
+           json_set(o, "memory_limit_bytes", plan_int_json(use->memory_limit_bytes));
     if (use->replica_of >= 0) good = good && json_set(o, "replica_of", device_name(p, use->replica_of));
     good = json_push(rows, o) && good;
   }
@@ -38,8 +38,8 @@ static json_value *operators_json(const situ_plan *plan) {
     json_value *row = json_new_array();
     good = json_push(row, json_new_text(p->graph->name[v])) && json_push(row, device_name(p, plan->device[v]));
     if (good && plan->start_ns && plan->finish_ns)
-      good = json_push(row, plan_whole_json(plan->start_ns[v])) && json_push(row, plan_whole_json(plan->finish_ns[v]));
-    if (good && plan->call) good = json_push(row, plan->call[v] < 0 ? json_new_null() : json_new_whole(plan->call[v]));
+      good = json_push(row, plan_int_json(plan->start_ns[v])) && json_push(row, plan_int_json(plan->finish_ns[v]));
+    if (good && plan->call) good = json_push(row, plan->call[v] < 0 ? json_new_null() : json_new_int(plan->call[v]));
     good = json_push(rows, row) && good;
   }
   if (good) return rows;
@@ -77,10 +77,9 @@ static json_value *transfers_json(const situ_plan *plan) {
     int32_t v = p->graph->producer[x->tensor];
     json_value *row = json_new_array();
     good = json_push(row, json_new_text(p->graph->name[v])) &&
-           json_push(row, json_new_whole(x->tensor - p->graph->out_start[v])) &&
-           json_push(row, json_new_whole(x->link)) &&
+           json_push(row, json_new_int(x->tensor - p->graph->out_start[v])) && json_push(row, json_new_int(x->link)) &&
            json_push(row, device_name(p, device_of_memory(p, x->to_memory))) &&
-           json_push(row, plan_whole_json(x->start_ns)) && json_push(row, plan_whole_json(x->finish_ns));
+           json_push(row, plan_int_json(x->start_ns)) && json_push(row, plan_int_json(x->finish_ns));
     good = json_push(rows, row) && good;
   }
   if (good) return rows;
@@ -93,7 +92,7 @@ static json_value *single_json(const situ_plan *plan) {
   if (plan->best_single_device < 0) return json_new_null();
   json_value *o = json_new_object();
   if (json_set(o, "device", device_name(p, plan->best_single_device)) &&
-      json_set(o, "value_ns", plan_whole_json(plan->best_single_ns)))
+      json_set(o, "value_ns", plan_int_json(plan->best_single_ns)))
     return o;
   json_free(o);
   return NULL;
@@ -110,15 +109,15 @@ static bool set_placement(json_value *o, const situ_plan *plan, bool links) {
 
 /* What streams have under limits. */
 static bool set_limited(json_value *o, const situ_plan *plan) {
-  return (plan->period_ns == SITU_NEVER_NS || (json_set(o, "latency_ns", plan_whole_json(plan->latency_ns)) &&
-                                               json_set(o, "period_ns", plan_whole_json(plan->period_ns)))) &&
-         (plan->secondary_ns == SITU_NEVER_NS || json_set(o, "other_ns", plan_whole_json(plan->secondary_ns)));
+  return (plan->period_ns == SITU_NEVER_NS || (json_set(o, "latency_ns", plan_int_json(plan->latency_ns)) &&
+                                               json_set(o, "period_ns", plan_int_json(plan->period_ns)))) &&
+         (plan->secondary_ns == SITU_NEVER_NS || json_set(o, "other_ns", plan_int_json(plan->secondary_ns)));
 }
 
 /* A plan that a claim is of. */
 static json_value *shown_json(const situ_plan *plan) {
   json_value *o = json_new_object();
-  if (json_set(o, "value_ns", plan_whole_json(plan->value_ns)) && set_limited(o, plan) && set_placement(o, plan, false))
+  if (json_set(o, "value_ns", plan_int_json(plan->value_ns)) && set_limited(o, plan) && set_placement(o, plan, false))
     return o;
   json_free(o);
   return NULL;
@@ -126,8 +125,8 @@ static json_value *shown_json(const situ_plan *plan) {
 
 static json_value *best_found_json(const situ_plan *plan) {
   json_value *o = json_new_object();
-  if (json_set(o, "value_ns", plan_whole_json(plan->best_found_ns)) &&
-      json_set(o, "handovers", json_new_whole(plan->best_found_handovers)) &&
+  if (json_set(o, "value_ns", plan_int_json(plan->best_found_ns)) &&
+      json_set(o, "handovers", json_new_int(plan->best_found_handovers)) &&
       (!plan->best_found || json_set(o, "plan", shown_json(plan->best_found))))
     return o;
   json_free(o);
@@ -137,13 +136,13 @@ static json_value *best_found_json(const situ_plan *plan) {
 static json_value *robustness_json(const situ_plan *plan) {
   const situ_robustness *r = &plan->robustness;
   json_value *o = json_new_object();
-  if (json_set(o, "uncertainty", json_new_number(r->uncertainty)) && json_set(o, "draws", json_new_whole(r->draws)) &&
-      json_set(o, "preferred_single", json_new_truth(r->preferred)) &&
+  if (json_set(o, "uncertainty", json_new_number(r->uncertainty)) && json_set(o, "draws", json_new_int(r->draws)) &&
+      json_set(o, "preferred_single", json_new_bool(r->preferred)) &&
       json_set(o, "beats_single", json_new_number(r->beats_single)) &&
       json_set(o, "speedup_5", json_new_number(r->speedup_5)) &&
       json_set(o, "speedup_median", json_new_number(r->speedup_median)) &&
       json_set(o, "speedup_95", json_new_number(r->speedup_95)) &&
-      json_set(o, "regret_ns", json_new_whole(r->regret_ns)) &&
+      json_set(o, "regret_ns", json_new_int(r->regret_ns)) &&
       json_set(o, "flip_factor", json_new_number(r->flip_factor)) &&
       json_set(o, "flip_what", json_new_text(r->flip_what)) &&
       (!plan->compared || json_set(o, "plan", shown_json(plan->compared))))
@@ -155,7 +154,7 @@ static json_value *robustness_json(const situ_plan *plan) {
 /* Seeds are unsigned; those that JSON readers would spoil are written as text. */
 static json_value *seed_json(uint64_t seed) {
   char text[24];
-  if (seed <= INT64_MAX) return json_new_whole((int64_t)seed);
+  if (seed <= INT64_MAX) return json_new_int((int64_t)seed);
   snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
   return json_new_text(text);
 }
@@ -168,20 +167,20 @@ json_value *plan_to_json(const situ_plan *plan) {
   scope of;
   scope_find(&of, p, plan->form);
   bool good =
-      o && json_set(o, "situ_plan", json_new_whole(1)) &&
+      o && json_set(o, "situ_plan", json_new_int(1)) &&
       json_set(o, "outcome", json_new_text(situ_outcome_name(plan->outcome))) &&
-      json_set(o, "reason", json_new_text(plan->reason)) && json_set(o, "value_ns", plan_whole_json(plan->value_ns)) &&
-      json_set(o, "lower_bound_ns", plan_whole_json(plan->lower_bound_ns)) && set_limited(o, plan) &&
+      json_set(o, "reason", json_new_text(plan->reason)) && json_set(o, "value_ns", plan_int_json(plan->value_ns)) &&
+      json_set(o, "lower_bound_ns", plan_int_json(plan->lower_bound_ns)) && set_limited(o, plan) &&
       json_set(o, "gap", json_new_number(plan_gap(plan))) && json_set(o, "bound", json_new_text(plan->bound)) &&
       json_set(o, "scope", scope_to_json(&of)) && (plan->form == 0 || json_set(o, "form", form_to_json(plan->form))) &&
       (!plan->proof.kind || json_set(o, "certificate", certificate_to_json(&plan->proof, p))) &&
       json_set(o, "solver", json_new_text(plan->solver)) && json_set(o, "best_single", single_json(plan)) &&
       (plan->best_found_handovers < 0 || json_set(o, "best_found", best_found_json(plan))) &&
       (plan->unrestricted_ns == SITU_NEVER_NS ||
-       json_set(o, "without_form_ns", plan_whole_json(plan->unrestricted_ns))) &&
+       json_set(o, "without_form_ns", plan_int_json(plan->unrestricted_ns))) &&
       (!plan->unrestricted || json_set(o, "without_form", shown_json(plan->unrestricted))) &&
       (plan->robustness.size == 0 || json_set(o, "robustness", robustness_json(plan))) &&
-      json_set(o, "steps", json_new_whole(plan->steps)) && json_set(o, "seed", seed_json(plan->seed));
+      json_set(o, "steps", json_new_int(plan->steps)) && json_set(o, "seed", seed_json(plan->seed));
   if (good && plan->device) good = set_placement(o, plan, true);
   if (good) return o;
   json_free(o);

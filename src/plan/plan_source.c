@@ -35,17 +35,17 @@ situ_status plan_read_operator(int32_t *op, const plan_source *s, const json_val
   return SITU_STATUS_OK;
 }
 
-situ_status plan_read_whole(int64_t *out, const plan_source *s, const json_value *v, const char *what,
-                            const int64_t *null_is, situ_error *error) {
+situ_status plan_read_int(int64_t *out, const plan_source *s, const json_value *v, const char *what,
+                          const int64_t *null_is, situ_error *error) {
   if (null_is && json_kind_of(v) == JSON_NULL_KIND) {
     *out = *null_is;
     return SITU_STATUS_OK;
   }
-  *out = json_whole(v, -1);
-  if (json_kind_of(v) != JSON_WHOLE || *out < 0)
+  *out = json_int(v, -1);
+  if (json_kind_of(v) != JSON_INT || *out < 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: expected a whole number of at least 0%s", what,
                      null_is ? " or null" : "");
   return SITU_STATUS_OK;
 }
 
-json_value *plan_whole_json(int64_t value) { return value == INT64_MAX ? json_new_null() : json_new_whole(value); }
+json_value *plan_int_json(int64_t value) { return value == INT64_MAX ? json_new_null() : json_new_int(value); }

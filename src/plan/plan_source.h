@@ -23,10 +23,10 @@ situ_status plan_read_device(int32_t *device, const plan_source *s, const json_v
 situ_status plan_read_operator(int32_t *op, const plan_source *s, const json_value *name, const char *what,
                                situ_error *error);
 /* A whole number from 0 to INT64_MAX, or null for `null_is` where that is >= 0 (or -1: calls); else BAD_INPUT. */
-situ_status plan_read_whole(int64_t *out, const plan_source *s, const json_value *v, const char *what,
-                            const int64_t *null_is, situ_error *error);
+situ_status plan_read_int(int64_t *out, const plan_source *s, const json_value *v, const char *what,
+                          const int64_t *null_is, situ_error *error);
 
 /* INT64_MAX means "never" or "no limit", which a plan file writes as null. NULL without memory. */
-json_value *plan_whole_json(int64_t value);
+json_value *plan_int_json(int64_t value);
 
 #endif

@@ -14,7 +14,7 @@ static bool add_row(json_value *list, const scope *s, scope_code code) {
   scope_add_words(&t, s, code);
   char *words = text_take(&t);
   bool ok = words && json_set(o, "code", json_new_text(scope_name(code))) &&
-            json_set(o, "narrows", json_new_truth(scope_narrows(code))) && json_set(o, "words", json_new_text(words));
+            json_set(o, "narrows", json_new_bool(scope_narrows(code))) && json_set(o, "words", json_new_text(words));
   free(words);
   return json_push(list, o) && ok;
 }

@@ -165,12 +165,12 @@ bool path_find(path_steps *out, const situ_plan *plan, arena *a, arena *scratch)
   if (!has_times(plan)) return true;
   path_walk w;
   if (!walk_start(&w, plan, scratch)) return false;
-  int32_t last = 0, most = p->n_operators + plan->n_transfers, n = 0;
+  int32_t last = 0, max = p->n_operators + plan->n_transfers, n = 0;
   for (int32_t v = 1; v < p->n_operators; v++)
     if (plan->finish_ns[v] > plan->finish_ns[last]) last = v;
-  situ_path_step *steps = ARENA_NEW(scratch, situ_path_step, most), at = step_of_op(&w, last);
+  situ_path_step *steps = ARENA_NEW(scratch, situ_path_step, max), at = step_of_op(&w, last);
   if (!steps) return false;
-  for (; n < most && (at.op >= 0 || at.transfer >= 0); at = before(&w, &at)) steps[n++] = at;
+  for (; n < max && (at.op >= 0 || at.transfer >= 0); at = before(&w, &at)) steps[n++] = at;
   out->step = ARENA_NEW(a, situ_path_step, n);
   if (!out->step) return false;
   for (int32_t k = 0; k < n; k++) out->step[k] = steps[n - 1 - k];

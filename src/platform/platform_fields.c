@@ -35,7 +35,7 @@ static void set_absent(void *into, const field *f) {
 /* Reads one value; false when it does not fit its kind. */
 static bool set_value(void *into, const field *f, const json_value *v) {
   char *at = (char *)into + f->offset;
-  bool number = json_kind_of(v) == JSON_WHOLE || json_kind_of(v) == JSON_NUMBER;
+  bool number = json_kind_of(v) == JSON_INT || json_kind_of(v) == JSON_NUMBER;
   double scaled = json_number(v, -1.0) * f->scale;
   switch (f->kind) {
     case FIELD_TEXT: {
@@ -43,8 +43,8 @@ static bool set_value(void *into, const field *f, const json_value *v) {
       *(const char **)at = text;
       return text[0] != '\0';
     }
-    case FIELD_TRUTH: *(int64_t *)at = json_truth(v, false); return json_kind_of(v) == JSON_TRUTH;
-    case FIELD_WHOLE: *(int64_t *)at = json_whole(v, -1); return number && *(int64_t *)at >= f->min;
+    case FIELD_BOOL: *(int64_t *)at = json_bool(v, false); return json_kind_of(v) == JSON_BOOL;
+    case FIELD_WHOLE: *(int64_t *)at = json_int(v, -1); return number && *(int64_t *)at >= f->min;
     case FIELD_TIMES:
       if (!number || !isfinite(scaled) || scaled < 0.0) return false;
       *(int64_t *)at = sat_round(scaled);
@@ -59,7 +59,7 @@ static situ_status wrong_value(const field *f, const char *where, const char *pl
   if (f->kind == FIELD_WHOLE)
     return fields_fail(error, where, place, "\"%s\" must be a whole number, at least %lld", f->key, (long long)f->min);
   static const char *const expected[] = {[FIELD_TEXT] = "a text that is not empty",
-                                         [FIELD_TRUTH] = "true or false",
+                                         [FIELD_BOOL] = "true or false",
                                          [FIELD_TIMES] = "a number of at least 0 whose value fits 63 bits",
                                          [FIELD_RATE] = "a number above 0, at most 1e18 per second",
                                          [FIELD_TREE] = "a value"};

@@ -9,7 +9,7 @@
 /* The type of a field in the file and in the struct. */
 typedef enum field_kind {
   FIELD_TEXT,  /* a text that is not empty; const char *, NULL when absent */
-  FIELD_TRUTH, /* true or false; int64_t 1 or 0, -1 when absent */
+  FIELD_BOOL,  /* true or false; int64_t 1 or 0, -1 when absent */
   FIELD_WHOLE, /* a whole number of at least `least`; int64_t, -1 when absent */
   FIELD_TIMES, /* a number of at least 0, times `scale`, rounded; int64_t, -1 when absent */
   FIELD_RATE,  /* a number above 0, times `scale`, at most 1e18; double, 0 when absent */

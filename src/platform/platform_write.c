@@ -15,19 +15,19 @@ static json_value *device_tree(const situ_platform *p, int32_t index) {
     if (d->peak_flops[t] > 0.0) ok = json_set(peaks, situ_dtype_name((situ_dtype)t), json_new_number(d->peak_flops[t]));
   ok = ok && json_set(o, "name", json_new_text(d->name));
   ok = ok && json_set(o, "class", json_new_text(d->class_name));
-  ok = ok && json_set(o, "host", json_new_truth(d->is_host));
+  ok = ok && json_set(o, "host", json_new_bool(d->is_host));
   if (ok && d->shares_memory_with >= 0)
     ok = json_set(o, d->separate_address_space ? "shares_capacity_with" : "shares_memory_with",
                   json_new_text(p->devices[d->shares_memory_with].name));
   else if (ok && d->memory_bytes != SITU_UNLIMITED_BYTES)
-    ok = json_set(o, "memory_bytes", json_new_whole(d->memory_bytes));
+    ok = json_set(o, "memory_bytes", json_new_int(d->memory_bytes));
   if (ok && p->n_servers > 1) {
     char server[16];
     snprintf(server, sizeof server, "server%d", (int)d->server);
     ok = json_set(o, "server", json_new_text(server));
   }
   ok = ok && json_set(o, "memory_bytes_per_s", json_new_number(d->memory_bytes_per_s));
-  ok = ok && json_set(o, "launch_ns", json_new_whole(d->launch_ns));
+  ok = ok && json_set(o, "launch_ns", json_new_int(d->launch_ns));
   if (d->family) ok = ok && json_set(o, "family", json_new_text(situ_device_family_name(d->family)));
   if (d->efficiency > 0.0) ok = ok && json_set(o, "efficiency", json_new_number(d->efficiency));
   if (!ok) {
@@ -45,8 +45,8 @@ static json_value *link_tree(const situ_platform *p, int32_t index, bool shared)
   json_value *o = json_new_object();
   bool ok = o && json_set(o, "from", json_new_text(p->devices[l->from_device].name)) &&
             json_set(o, "to", json_new_text(p->devices[l->to_device].name)) &&
-            json_set(o, "bidirectional", json_new_truth(false)) &&
-            json_set(o, "latency_ns", json_new_whole(l->latency_ns)) &&
+            json_set(o, "bidirectional", json_new_bool(false)) &&
+            json_set(o, "latency_ns", json_new_int(l->latency_ns)) &&
             json_set(o, "bytes_per_s", json_new_number(l->bytes_per_s));
   if (ok && shared) {
     char channel[16];
@@ -65,7 +65,7 @@ static bool fill(json_value *root, json_value *devices, json_value *links, const
     if (!json_push(devices, device_tree(p, d))) return false;
   for (int32_t l = 0; l < p->n_links; l++)
     if (!json_push(links, link_tree(p, l, users[p->links[l].channel] > 1))) return false;
-  return json_set(root, "situ_platform", json_new_whole(1)) && json_set(root, "name", json_new_text(p->name));
+  return json_set(root, "situ_platform", json_new_int(1)) && json_set(root, "name", json_new_text(p->name));
 }
 
 json_value *platform_to_json(const situ_platform *p) {

@@ -60,11 +60,11 @@ void certificate_pack(text_buffer *to, const certificate *c) {
   pack_text(to, c->kind);
   if (!c->kind) return;
   pack_text(to, c->bound);
-  pack_whole(to, c->lower_ns);
-  pack_whole(to, c->n_lists);
+  pack_int(to, c->lower_ns);
+  pack_int(to, c->n_lists);
   for (int32_t i = 0; i < c->n_lists; i++) {
     pack_text(to, c->list[i].name);
-    pack_whole(to, c->list[i].of_operators);
+    pack_int(to, c->list[i].of_operators);
     pack_array(to, c->list[i].values, c->list[i].n, sizeof *c->list[i].values);
   }
 }
@@ -73,12 +73,12 @@ void certificate_unpack(certificate *c, unpack *from, arena *a) {
   *c = (certificate){.kind = unpack_text(from, a)};
   if (!c->kind) return;
   c->bound = unpack_text(from, a);
-  c->lower_ns = unpack_whole(from);
+  c->lower_ns = unpack_int(from);
   int64_t n = unpack_from_to(from, 0, CERTIFICATE_LISTS);
   for (int64_t i = 0; i < n && !from->failed; i++) {
     certificate_list *list = &c->list[c->n_lists++];
     list->name = unpack_text(from, a);
-    list->of_operators = unpack_whole(from) != 0;
+    list->of_operators = unpack_int(from) != 0;
     list->values = unpack_array(from, &list->n, sizeof *list->values, a);
     from->failed |= !list->name;
   }

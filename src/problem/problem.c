@@ -347,12 +347,12 @@ static int64_t all_bytes(const situ_problem *p) {
 static situ_status refuse_excess(const situ_problem *p, situ_error *error) {
   char said[TEXT_UNIT_BYTES];
   int64_t time_ns = problem_serial_ns(p, 1), bytes = all_bytes(p);
-  if (time_ns > PROBLEM_MOST_NS)
+  if (time_ns > PROBLEM_MAX_NS)
     return fail_with(
         error, SITU_STATUS_BAD_INPUT, p->graph->model,
         "the slowest times of all operators and transfers add up to %s; expected at most 2^54 ns (208 days)",
         time_ns == SITU_NEVER_NS ? "292 years or more" : text_time(said, time_ns));
-  if (bytes > PROBLEM_MOST_BYTES)
+  if (bytes > PROBLEM_MAX_BYTES)
     return fail_with(
         error, SITU_STATUS_BAD_INPUT, p->graph->model,
         "weights, workspaces and tensors (of all inputs in flight) add up to %s; expected at most 2^56 bytes (64 PiB)",

@@ -56,8 +56,8 @@ struct situ_problem {
 /* Upper limits of a posed problem: the sum of all times, each operator and transfer at its slowest (208 days), and the
  * sum of all bytes of all inputs in flight (64 PiB); see docs/model.md, "Limits". Sums and small multiples of both fit
  * into 64 bits, and constants that mean "later than everything" (2^55 ns and up) exceed every time. */
-#define PROBLEM_MOST_NS ((int64_t)1 << 54)
-#define PROBLEM_MOST_BYTES ((int64_t)1 << 56)
+#define PROBLEM_MAX_NS ((int64_t)1 << 54)
+#define PROBLEM_MAX_BYTES ((int64_t)1 << 56)
 
 /* Fills a problem that has its arena, graph, platform and costs, from options of this version; all but the scope. */
 situ_status problem_fill(situ_problem *p, const situ_problem_options *options, situ_error *error);

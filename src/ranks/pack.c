@@ -4,10 +4,10 @@
 
 enum { NOTHING = -1 };
 
-void pack_whole(text_buffer *to, int64_t value) { text_add_bytes(to, (const char *)&value, sizeof value); }
+void pack_int(text_buffer *to, int64_t value) { text_add_bytes(to, (const char *)&value, sizeof value); }
 
 void pack_array(text_buffer *to, const void *values, int64_t n, size_t size) {
-  pack_whole(to, values ? n : NOTHING);
+  pack_int(to, values ? n : NOTHING);
   if (values && n > 0) text_add_bytes(to, values, (size_t)n * size);
 }
 
@@ -24,7 +24,7 @@ static const void *take(unpack *from, int64_t n, size_t size) {
   return at;
 }
 
-int64_t unpack_whole(unpack *from) {
+int64_t unpack_int(unpack *from) {
   int64_t value = 0;
   const void *at = take(from, 1, sizeof value);
   if (at) memcpy(&value, at, sizeof value);
@@ -32,7 +32,7 @@ int64_t unpack_whole(unpack *from) {
 }
 
 void *unpack_array(unpack *from, int64_t *n, size_t size, arena *a) {
-  *n = unpack_whole(from);
+  *n = unpack_int(from);
   if (*n == NOTHING)
     *n = 0;
   else if (from->failed)
@@ -47,7 +47,7 @@ void *unpack_array(unpack *from, int64_t *n, size_t size, arena *a) {
 }
 
 bool unpack_into(unpack *from, void *into, int64_t n, size_t size) {
-  int64_t given = unpack_whole(from);
+  int64_t given = unpack_int(from);
   if (given == NOTHING || from->failed) return false;
   const void *at = take(from, given, size);
   if (given != n || !into) from->failed = true;
@@ -63,13 +63,13 @@ bool unpack_within(unpack *from, int32_t *into, int64_t n, int32_t min, int32_t 
 }
 
 int64_t unpack_from_to(unpack *from, int64_t min, int64_t max) {
-  int64_t value = unpack_whole(from);
+  int64_t value = unpack_int(from);
   from->failed |= value < min || value > max;
   return from->failed ? min : value;
 }
 
 char *unpack_text(unpack *from, arena *a) {
-  int64_t n = unpack_whole(from);
+  int64_t n = unpack_int(from);
   if (n == NOTHING) return NULL;
   const void *at = take(from, n, 1);
   char *copy = at ? arena_string_n(a, at, (size_t)n) : NULL;

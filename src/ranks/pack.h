@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 
-void pack_whole(text_buffer *to, int64_t value);
+void pack_int(text_buffer *to, int64_t value);
 /* n values of `size` bytes each; NULL is another thing than none. */
 void pack_array(text_buffer *to, const void *values, int64_t n, size_t size);
 void pack_text(text_buffer *to, const char *text); /* NULL is another thing than "" */
@@ -17,7 +17,7 @@ typedef struct unpack {
   bool failed;
 } unpack;
 
-int64_t unpack_whole(unpack *from);
+int64_t unpack_int(unpack *from);
 /* Reads an array into the arena; NULL where NULL was written or memory ran out (which `failed` says). *n is its
  * length. */
 void *unpack_array(unpack *from, int64_t *n, size_t size, arena *a);

@@ -10,7 +10,7 @@
 /* A parameter with its default; every value is an integer. */
 typedef struct builtin_parameter {
   const char *name;
-  int64_t otherwise, least, most;
+  int64_t default_value, min, max;
   const char *about;
 } builtin_parameter;
 

@@ -40,8 +40,8 @@ static bool ends_only(const builtin_parameter *p) { return strcmp(p->name, "bits
 static situ_status refuse(const builtin *b, const char *path, const char *what, size_t length, situ_error *error) {
   text_buffer list = {0};
   for (const builtin_parameter *p = b->parameters; p->name; p++)
-    text_add(&list, "%s%s=%lld%s%lld", list.length ? ", " : "", p->name, (long long)p->least,
-             ends_only(p) ? " or " : "..", (long long)p->most);
+    text_add(&list, "%s%s=%lld%s%lld", list.length ? ", " : "", p->name, (long long)p->min,
+             ends_only(p) ? " or " : "..", (long long)p->max);
   char *taken = text_take(&list);
   if (!taken) return fail_no_memory(error);
   situ_status status = fail_with(error, SITU_STATUS_BAD_INPUT, path,
@@ -65,7 +65,7 @@ static bool set_value(const builtin *b, int64_t *values, const char *setting, si
   for (const builtin_parameter *p = b->parameters; p->name; p++) {
     if (strlen(p->name) != key || memcmp(p->name, setting, key) != 0) continue;
     values[p - b->parameters] = value;
-    bool within = value >= p->least && value <= p->most, between = value > p->least && value < p->most;
+    bool within = value >= p->min && value <= p->max, between = value > p->min && value < p->max;
     return errno == 0 && within && !(ends_only(p) && between);
   }
   return false;
@@ -73,7 +73,7 @@ static bool set_value(const builtin *b, int64_t *values, const char *setting, si
 
 static situ_status read_values(const builtin *b, int64_t *values, const char *path, const char *settings,
                                situ_error *error) {
-  for (const builtin_parameter *p = b->parameters; p->name; p++) values[p - b->parameters] = p->otherwise;
+  for (const builtin_parameter *p = b->parameters; p->name; p++) values[p - b->parameters] = p->default_value;
   while (*settings) {
     size_t length = strcspn(settings, "&");
     if (!set_value(b, values, settings, length)) return refuse(b, path, settings, length, error);
@@ -158,7 +158,7 @@ bool situ_builtin_at(int32_t index, situ_builtin_info *out) {
   size_t length = 0;
   for (const builtin_parameter *p = b->parameters; p->name && length < sizeof info.parameters; p++)
     length += (size_t)snprintf(info.parameters + length, sizeof info.parameters - length, "%s%s=%lld",
-                               length ? " " : "", p->name, (long long)p->otherwise);
+                               length ? " " : "", p->name, (long long)p->default_value);
   return GIVE(out, info);
 }
 
@@ -168,6 +168,6 @@ bool situ_builtin_parameter_at(int32_t index, int32_t parameter, situ_builtin_pa
   for (int32_t i = 0; i < parameter && p->name; i++) p++;
   if (!p->name) return false;
   situ_builtin_parameter about = {
-      .name = p->name, .about = p->about, .default_value = p->otherwise, .min = p->least, .max = p->most};
+      .name = p->name, .about = p->about, .default_value = p->default_value, .min = p->min, .max = p->max};
   return GIVE(out, about);
 }

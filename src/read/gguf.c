@@ -30,14 +30,14 @@ static const gguf_key *own_key(const gguf_model *g, const char *name) {
   snprintf(full, sizeof full, "%s.%s", g->architecture, name);
   return gguf_find(g->first, full);
 }
-static int64_t own(const gguf_model *g, const char *name, int64_t otherwise) {
-  int64_t value = gguf_whole(own_key(g, name), 0, otherwise);
-  return value < 0 || value > MAX_VALUE ? otherwise : value;
+static int64_t own(const gguf_model *g, const char *name, int64_t default_value) {
+  int64_t value = gguf_int(own_key(g, name), 0, default_value);
+  return value < 0 || value > MAX_VALUE ? default_value : value;
 }
 /* The value of a block: an element of a list, or one value for all. */
-static int64_t of_block(const gguf_model *g, const char *name, int32_t block, int64_t otherwise) {
-  int64_t value = gguf_whole(own_key(g, name), (uint64_t)block, otherwise);
-  return value < 0 || value > MAX_VALUE ? otherwise : value;
+static int64_t of_block(const gguf_model *g, const char *name, int32_t block, int64_t default_value) {
+  int64_t value = gguf_int(own_key(g, name), (uint64_t)block, default_value);
+  return value < 0 || value > MAX_VALUE ? default_value : value;
 }
 
 /* Every how many blocks one looks back to the beginning where the file has a window and says no more. */
@@ -56,8 +56,8 @@ static int64_t window_of(const gguf_model *g, int32_t block) {
   int64_t window = own(g, "attention.sliding_window", strcmp(g->architecture, "gemma2") == 0 ? 4096 : 0);
   const gguf_key *pattern = own_key(g, "attention.sliding_window_pattern");
   if (window == 0 || strcmp(g->architecture, "phi3") == 0) return 0;
-  if (pattern && pattern->is_array) return gguf_whole(pattern, (uint64_t)block, 0) ? window : 0;
-  int64_t period = gguf_whole(pattern, 0, built_in_pattern(g->architecture));
+  if (pattern && pattern->is_array) return gguf_int(pattern, (uint64_t)block, 0) ? window : 0;
+  int64_t period = gguf_int(pattern, 0, built_in_pattern(g->architecture));
   return period <= 0 || block % period < period - 1 ? window : 0;
 }
 
@@ -161,7 +161,7 @@ static situ_status read_parts(gguf_header *parts, int32_t n, const read_source *
 static situ_status read_all(read_result *result, const read_source *source, arena *a, situ_error *error) {
   gguf_header first;
   TRY(gguf_header_read(&first, source, a, error));
-  int64_t n = gguf_whole(gguf_find(&first, "split.count"), 0, 1), no = gguf_whole(gguf_find(&first, "split.no"), 0, 0);
+  int64_t n = gguf_int(gguf_find(&first, "split.count"), 0, 1), no = gguf_int(gguf_find(&first, "split.no"), 0, 0);
   if (n < 1 || n > MAX_PARTS || no < 0 || no >= n)
     return fail_with(error, SITU_STATUS_BAD_INPUT, source->path,
                      "is part %" PRId64 " of %" PRId64 "; expected at most %d", no, n, MAX_PARTS);
@@ -184,7 +184,7 @@ static situ_status read_all(read_result *result, const read_source *source, aren
     n_tensors += parts[k].n_tensors;
     without |= parts[k].without_data;
   }
-  int64_t stated = gguf_whole(gguf_find(&first, "split.tensors.count"), 0, n_tensors);
+  int64_t stated = gguf_int(gguf_find(&first, "split.tensors.count"), 0, n_tensors);
   if (n_tensors == 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, source->path, "holds no weights: only a vocabulary");
   if (n_tensors > INT32_MAX || stated != n_tensors)

@@ -260,7 +260,7 @@ situ_status gguf_header_read(gguf_header *out, const read_source *source, arena 
   TRY(take_number(&c, &n_keys, 8, "the number of keys"));
   TRY(take_keys(&c, out, n_keys));
   const gguf_key *key = gguf_find(out, "general.alignment");
-  int64_t alignment = gguf_whole(key, 0, key ? 0 : 32);
+  int64_t alignment = gguf_int(key, 0, key ? 0 : 32);
   if (alignment <= 0 || alignment > 1 << 30 || (alignment & (alignment - 1)) != 0)
     REFUSE(&c, "general.alignment is %" PRId64 "; expected a power of two", alignment);
   TRY(take_tensors(&c, out, n_tensors, alignment));
@@ -272,21 +272,21 @@ const gguf_key *gguf_find(const gguf_header *h, const char *name) {
   return at >= 0 ? &h->keys[at] : NULL;
 }
 
-int64_t gguf_whole(const gguf_key *key, uint64_t i, int64_t otherwise) {
-  if (!key || (key->is_array && i >= key->count)) return otherwise;
+int64_t gguf_int(const gguf_key *key, uint64_t i, int64_t default_value) {
+  if (!key || (key->is_array && i >= key->count)) return default_value;
   size_t size = sizes[key->type];
-  if (size == 0 || key->type == GGUF_F32 || key->type == GGUF_F64) return otherwise;
+  if (size == 0 || key->type == GGUF_F32 || key->type == GGUF_F64) return default_value;
   uint64_t value = little(key->at + (key->is_array ? i : 0) * size, size);
   if (key->type == GGUF_I8) return (int8_t)value;
   if (key->type == GGUF_I16) return (int16_t)value;
   if (key->type == GGUF_I32) return (int32_t)value;
-  if (key->type == GGUF_U64 && value > INT64_MAX) return otherwise;
+  if (key->type == GGUF_U64 && value > INT64_MAX) return default_value;
   return (int64_t)value;
 }
 
-const char *gguf_text(const gguf_key *key, arena *a, const char *otherwise) {
-  if (!key || key->is_array || key->type != GGUF_STRING) return otherwise;
+const char *gguf_text(const gguf_key *key, arena *a, const char *default_value) {
+  if (!key || key->is_array || key->type != GGUF_STRING) return default_value;
   uint64_t n = little(key->at, 8);
-  if (n == 0 || n > MAX_TEXT || memchr(key->at + 8, '\0', (size_t)n)) return otherwise;
+  if (n == 0 || n > MAX_TEXT || memchr(key->at + 8, '\0', (size_t)n)) return default_value;
   return arena_string_n(a, (const char *)key->at + 8, (size_t)n);
 }

@@ -58,9 +58,9 @@ situ_status gguf_header_read(gguf_header *out, const read_source *source, arena 
 const gguf_key *gguf_find(const gguf_header *header, const char *name);
 /* Element i as an integer, whatever its type; `otherwise` if it is not an integer or does not exist. A scalar has the
  * same value for every i. */
-int64_t gguf_whole(const gguf_key *key, uint64_t i, int64_t otherwise);
+int64_t gguf_int(const gguf_key *key, uint64_t i, int64_t default_value);
 /* A text of at most 200 bytes, in the arena; `otherwise` where the key holds none. */
-const char *gguf_text(const gguf_key *key, arena *a, const char *otherwise);
+const char *gguf_text(const gguf_key *key, arena *a, const char *default_value);
 
 /* Bits of a whole number in which products with a tensor of this type compute. */
 situ_dtype gguf_dtype(int32_t type);

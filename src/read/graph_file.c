@@ -43,7 +43,7 @@ static const field operator_fields[] = {
     {"flops", FIELD_WHOLE, offsetof(file_operator, flops), 0, 0},
     {"moved_bytes", FIELD_WHOLE, offsetof(file_operator, moved_bytes), 0, 0},
     {"colocation", FIELD_WHOLE, offsetof(file_operator, colocation), 0, 0},
-    {"inferred", FIELD_TRUTH, offsetof(file_operator, inferred), 0, 0},
+    {"inferred", FIELD_BOOL, offsetof(file_operator, inferred), 0, 0},
 };
 
 typedef struct file_tensor {
@@ -146,7 +146,7 @@ static situ_status read_dims(const loader *l, situ_tensor *t, int64_t dims[MAX_R
   t->rank = (int32_t)json_size(v);
   t->dims = dims;
   for (int32_t d = 0; d < t->rank; d++) {
-    dims[d] = json_whole(json_at(v, (size_t)d), -2);
+    dims[d] = json_int(json_at(v, (size_t)d), -2);
     if (dims[d] < -1)
       return fields_fail(l->error, l->where, place, "\"dims\" must hold whole numbers, at least 0, or -1 for unknown");
   }

@@ -113,10 +113,10 @@ static const row rows[] = {
     {"VariadicSplit", AS_ONNX, "Split", 0},
 };
 
-const char *ir_text(const ir_layer *layer, const char *key, const char *otherwise) {
+const char *ir_text(const ir_layer *layer, const char *key, const char *default_value) {
   for (int64_t i = 0; i < layer->n_attrs; i++)
     if (strcmp(layer->attrs[i].key, key) == 0) return layer->attrs[i].value;
-  return otherwise;
+  return default_value;
 }
 
 /* The numbers of a list "3,3" (at most `most`); returns how many, 0 when there is no such list. */
@@ -135,9 +135,9 @@ int32_t ir_ints(const ir_layer *layer, const char *key, int64_t *into, int32_t m
   return n;
 }
 
-int64_t ir_int(const ir_layer *layer, const char *key, int64_t otherwise) {
+int64_t ir_int(const ir_layer *layer, const char *key, int64_t default_value) {
   int64_t value;
-  return ir_ints(layer, key, &value, 1) == 1 ? value : otherwise;
+  return ir_ints(layer, key, &value, 1) == 1 ? value : default_value;
 }
 
 bool ir_is_true(const ir_layer *layer, const char *key) {

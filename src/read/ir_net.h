@@ -35,7 +35,7 @@ typedef struct ir_mapping {
   bool input;
   int64_t external_port;  /* id of a port of the owner; -1 for none */
   int64_t internal_layer; /* id of the Parameter or Result of the body; -1 for none */
-  bool otherwise;         /* of the body of an If that runs when the condition is false */
+  bool default_value;     /* of the body of an If that runs when the condition is false */
   bool sliced;            /* along an axis, a part for each iteration */
   int64_t axis, start, end, stride, part_size;
 } ir_mapping;
@@ -68,9 +68,9 @@ struct ir_net {
   ir_layer *layers;
   ir_edge *edges;
   int64_t n_layers, n_edges;
-  bool otherwise;   /* a body: the one of an If that runs when the condition is false */
-  int32_t *order;   /* [n_layers] producers first; added by ir_join, as is: */
-  int32_t *pending; /* [n_layers] scratch of ir_charge */
+  bool default_value; /* a body: the one of an If that runs when the condition is false */
+  int32_t *order;     /* [n_layers] producers first; added by ir_join, as is: */
+  int32_t *pending;   /* [n_layers] scratch of ir_charge */
   /* Of the main net: the positions of the elements with its layers and edges; {0, 0}: none. */
   ir_place layers_place, edges_place;
 };
@@ -124,9 +124,9 @@ bool ir_is_boundary(const ir_layer *layer);
 /* Whole numbers of an attribute, at most `most`; returns how many. */
 int32_t ir_ints(const ir_layer *layer, const char *key, int64_t *into, int32_t max);
 /* The value of an attribute, or `otherwise`. */
-int64_t ir_int(const ir_layer *layer, const char *key, int64_t otherwise);
+int64_t ir_int(const ir_layer *layer, const char *key, int64_t default_value);
 
-const char *ir_text(const ir_layer *layer, const char *key, const char *otherwise);
+const char *ir_text(const ir_layer *layer, const char *key, const char *default_value);
 bool ir_is_true(const ir_layer *layer, const char *key);
 
 /* A tensor of weights with its groups, the first dimension, put into the second. Without memory it stays as it is. */

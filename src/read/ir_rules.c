@@ -144,9 +144,9 @@ static situ_status matrix(const call *c, const char *onnx) {
 }
 
 /* A list of one number for each axis of space; false when the file has another number of them. */
-static bool list_of(const call *c, const char *key, int64_t otherwise, int32_t n, int64_t *into) {
+static bool list_of(const call *c, const char *key, int64_t default_value, int32_t n, int64_t *into) {
   int32_t found = ir_ints(c->layer, key, into, OPS_MAX_RANK);
-  for (int32_t d = 0; found == 0 && d < n; d++) into[d] = otherwise;
+  for (int32_t d = 0; found == 0 && d < n; d++) into[d] = default_value;
   return found == 0 || found == n;
 }
 

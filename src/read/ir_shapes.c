@@ -308,12 +308,12 @@ static situ_status shape_owner(shaping *s, ir_layer *owner) {
     TRY(find_gates(s, body, &g));
     for (int64_t i = 0; i < owner->n_mappings; i++) {
       const ir_mapping *m = &owner->mappings[i];
-      if (m->input && m->otherwise == body->otherwise) TRY(enter(s, owner, m, &g));
+      if (m->input && m->default_value == body->default_value) TRY(enter(s, owner, m, &g));
     }
     TRY(shape_net(s, body));
     for (int64_t i = 0; i < owner->n_mappings; i++) {
       const ir_mapping *m = &owner->mappings[i];
-      if (!m->input && m->otherwise == body->otherwise) TRY(leave(s, owner, m, &g, found));
+      if (!m->input && m->default_value == body->default_value) TRY(leave(s, owner, m, &g, found));
     }
   }
   for (int64_t k = 0; k < owner->n_outputs; k++)

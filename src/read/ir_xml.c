@@ -50,8 +50,8 @@ typedef struct parser {
   ir_net *nets[MAX_BODIES]; /* the main net and the bodies under way */
   int n_nets;
   ir_net *main;
-  bool otherwise; /* the ports under way are those of the else body */
-  char text[32];  /* of the dimension under way */
+  bool default_value; /* the ports under way are those of the else body */
+  char text[32];      /* of the dimension under way */
   size_t n_text;
 } parser;
 
@@ -106,9 +106,9 @@ static bool whole(const char *text, int64_t *value) {
 }
 
 /* An attribute that is a whole number of at least `least`; `otherwise` when it is absent. */
-static int64_t number(parser *p, const char **attrs, const char *key, int64_t min, int64_t otherwise) {
+static int64_t number(parser *p, const char **attrs, const char *key, int64_t min, int64_t default_value) {
   const char *text = find(attrs, key);
-  int64_t value = otherwise;
+  int64_t value = default_value;
   if (text && (!whole(text, &value) || value < min)) refuse(p, "a whole number is expected as attribute ", key);
   return value;
 }
@@ -176,7 +176,7 @@ static void begin_body(parser *p, const char *name) {
   ir_layer *owner = layer_of(p);
   begin_net(p);
   if (p->status != SITU_STATUS_OK) return;
-  net_of(p)->otherwise = strcmp(name, "else_body") == 0;
+  net_of(p)->default_value = strcmp(name, "else_body") == 0;
   if (owner->n_bodies == 2)
     refuse(p, "a third body in layer ", owner->name);
   else
@@ -266,7 +266,7 @@ static void begin_mapping(parser *p, const char **attrs, bool input) {
   l->mappings[l->n_mappings++] = (ir_mapping){.input = input,
                                               .external_port = number(p, attrs, "external_port_id", -1, -1),
                                               .internal_layer = number(p, attrs, "internal_layer_id", -1, -1),
-                                              .otherwise = p->otherwise,
+                                              .default_value = p->default_value,
                                               .sliced = find(attrs, "axis") != NULL,
                                               .axis = number(p, attrs, "axis", any, 0),
                                               .start = number(p, attrs, "start", any, 0),
@@ -350,7 +350,7 @@ static void XMLCALL on_start(void *data, const char *name, const char **attrs) {
     case BLOB: layer_of(p)->blob_bytes = sat_add(layer_of(p)->blob_bytes, number(p, attrs, "size", 0, 0)); break;
     case MAPPING: begin_mapping(p, attrs, strcmp(name, "input") == 0); break;
     case BODY: begin_body(p, name); break;
-    case MAPPINGS: p->otherwise = strcmp(name, "else_port_map") == 0; break;
+    case MAPPINGS: p->default_value = strcmp(name, "else_port_map") == 0; break;
     case EDGE: begin_edge(p, attrs); break;
     default: break;
   }

@@ -154,7 +154,7 @@ static situ_status read_entry(gathering *g, span *where, const char *path, const
   if (json_kind_of(shape) != JSON_ARRAY_KIND || json_size(offsets) != 2)
     return wrong(g, path, key, "lacks its shape or its data_offsets; expected a list, and two numbers");
   for (size_t i = 0; i < json_size(shape); i++) {
-    int64_t n = json_whole(json_at(shape, i), -1);
+    int64_t n = json_int(json_at(shape, i), -1);
     if (n < 0) return wrong(g, path, key, "has a dimension that is not a whole number of at least 0");
     elements = sat_mul(elements, n);
     if (t.rank < LM_MAX_RANK)
@@ -162,7 +162,7 @@ static situ_status read_entry(gathering *g, span *where, const char *path, const
     else
       t.dims[LM_MAX_RANK - 1] = sat_mul(t.dims[LM_MAX_RANK - 1], n);
   }
-  *where = (span){json_whole(json_at(offsets, 0), -1), json_whole(json_at(offsets, 1), -1), t.name};
+  *where = (span){json_int(json_at(offsets, 0), -1), json_int(json_at(offsets, 1), -1), t.name};
   int64_t bits = sat_mul(elements, types[type].bits);
   if (bits == INT64_MAX || bits % 8 != 0) return wrong(g, path, key, "has a shape of too many or of broken bytes");
   if (where->begin < 0 || where->end < where->begin || where->end - where->begin != bits / 8)
@@ -295,7 +295,7 @@ static situ_status read_index(gathering *g) {
   read_need(s, s->bytes, s->size_bytes);
   TRY(json_parse(&root, (const char *)s->bytes, s->size_bytes, s->path, g->error));
   const json_value *map = json_get(root, "weight_map");
-  int64_t n = (int64_t)json_size(map), total = json_whole(json_get(json_get(root, "metadata"), "total_size"), -1);
+  int64_t n = (int64_t)json_size(map), total = json_int(json_get(json_get(root, "metadata"), "total_size"), -1);
   situ_status status = SITU_STATUS_OK;
   if (json_kind_of(map) != JSON_OBJECT_KIND || n == 0 || n > MAX_TENSORS)
     status = fail_with(g->error, SITU_STATUS_BAD_INPUT, s->path, "has no weight_map of 1 to %d tensors", MAX_TENSORS);

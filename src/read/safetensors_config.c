@@ -7,14 +7,14 @@
 
 enum { MAX_VALUE = 1 << 28 }; /* others count as absent */
 
-static int64_t any_of(const json_value *o, const char *const *keys, int64_t otherwise) {
+static int64_t any_of(const json_value *o, const char *const *keys, int64_t default_value) {
   for (; *keys; keys++) {
-    int64_t value = json_whole(json_get(o, *keys), -1);
+    int64_t value = json_int(json_get(o, *keys), -1);
     if (value >= 0 && value <= MAX_VALUE) return value;
   }
-  return otherwise;
+  return default_value;
 }
-#define ANY(o, otherwise, ...) any_of((o), (const char *const[]){__VA_ARGS__, NULL}, (otherwise))
+#define ANY(o, default_value, ...) any_of((o), (const char *const[]){__VA_ARGS__, NULL}, (default_value))
 
 static situ_dtype dtype_of(const char *word) {
   if (strcmp(word, "bfloat16") == 0) return SITU_DTYPE_BF16;
@@ -24,7 +24,7 @@ static situ_dtype dtype_of(const char *word) {
 /* Whether a block attends: by the list of types, by the interval, or all of them. */
 static const char *type_of(const json_value *o, int32_t block) {
   const char *listed = json_text(json_at(json_get(o, "layer_types"), (size_t)block), NULL);
-  int64_t interval = json_whole(json_get(o, "full_attention_interval"), 0);
+  int64_t interval = json_int(json_get(o, "full_attention_interval"), 0);
   if (listed) return listed;
   return interval > 0 && (block + 1) % interval != 0 ? "linear_attention" : "";
 }
@@ -32,7 +32,7 @@ static const char *type_of(const json_value *o, int32_t block) {
 static situ_status read_layers(const hf_config *c, lm *m, const json_value *o, situ_error *error) {
   int64_t window = ANY(o, 0, "sliding_window");
   bool listed = json_kind_of(json_get(o, "layer_types")) == JSON_ARRAY_KIND;
-  bool all = json_truth(json_get(o, "use_sliding_window"), true) && !listed;
+  bool all = json_bool(json_get(o, "use_sliding_window"), true) && !listed;
   m->layers = ARENA_ZERO(m->arena, lm_layer, m->n_blocks);
   if (!m->layers) return fail_no_memory(error);
   for (int32_t b = 0; b < m->n_blocks; b++) {
@@ -73,7 +73,7 @@ situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const 
                  .kv_rank = ANY(o, 0, "kv_lora_rank"),
                  .nope = ANY(o, 0, "qk_nope_head_dim"),
                  .rope = ANY(o, 0, "qk_rope_head_dim"),
-                 .gated = json_truth(json_get(o, "attn_output_gate"), false)};
+                 .gated = json_bool(json_get(o, "attn_output_gate"), false)};
   c.ff = ANY(o, 4 * c.hidden, "intermediate_size", "n_inner", "ffn_dim");
   c.kv_heads = ANY(o, c.heads, "num_key_value_heads");
   c.head = ANY(o, c.heads > 0 ? c.hidden / c.heads : 0, "head_dim");

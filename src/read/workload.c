@@ -61,7 +61,7 @@ static situ_status read_number(const workload *w, double *out, const json_value 
   const json_value *v = json_get(object, key);
   json_kind kind = json_kind_of(v);
   *out = json_number(v, -1);
-  if ((kind == JSON_WHOLE || kind == JSON_NUMBER) && *out >= 0 && *out <= max) return SITU_STATUS_OK;
+  if ((kind == JSON_INT || kind == JSON_NUMBER) && *out >= 0 && *out <= max) return SITU_STATUS_OK;
   char expected[64];
   c_locale_print(expected, sizeof expected, isinf(max) ? "a number, at least 0" : "a number from 0 to %g", max);
   return bad_field(w, where, key, expected);
@@ -78,18 +78,18 @@ static situ_status read_time(const workload *w, int64_t *out_ns, const json_valu
 static situ_status read_whole(const workload *w, int64_t *out, const json_value *object, const char *key,
                               const char *where) {
   const json_value *v = json_get(object, key);
-  *out = json_whole(v, INT64_MIN);
-  if (*out == INT64_MIN || json_whole(v, 0) != *out) return bad_field(w, where, key, "a whole number");
+  *out = json_int(v, INT64_MIN);
+  if (*out == INT64_MIN || json_int(v, 0) != *out) return bad_field(w, where, key, "a whole number");
   return SITU_STATUS_OK;
 }
 
 /* The files hold truth values as true and false, and as 1 and 0. */
-static situ_status read_truth(const workload *w, bool *out, const json_value *object, const char *key,
-                              const char *where) {
+static situ_status read_bool(const workload *w, bool *out, const json_value *object, const char *key,
+                             const char *where) {
   const json_value *v = json_get(object, key);
-  int64_t whole = json_whole(v, -1);
-  if (json_kind_of(v) != JSON_TRUTH && whole != 0 && whole != 1) return bad_field(w, where, key, "true, false, 1 or 0");
-  *out = json_truth(v, whole == 1);
+  int64_t whole = json_int(v, -1);
+  if (json_kind_of(v) != JSON_BOOL && whole != 0 && whole != 1) return bad_field(w, where, key, "true, false, 1 or 0");
+  *out = json_bool(v, whole == 1);
   return SITU_STATUS_OK;
 }
 
@@ -141,8 +141,8 @@ static situ_status read_node(workload *w, int32_t index, string_map *names) {
   named("node", node->id, where);
   TRY(read_time(w, &node->host_ns, node->json, "cpuLatency", where));
   TRY(read_time(w, &node->accelerator_ns, node->json, "fpgaLatency", where));
-  TRY(read_truth(w, &node->supported, node->json, "supportedOnFpga", where));
-  TRY(read_truth(w, &node->backward, node->json, "isBackwardNode", where));
+  TRY(read_bool(w, &node->supported, node->json, "supportedOnFpga", where));
+  TRY(read_bool(w, &node->backward, node->json, "isBackwardNode", where));
   double bytes = 0;
   if (json_get(node->json, "size")) TRY(read_number(w, &bytes, node->json, "size", max_bytes, where));
   node->size_bytes = sat_round(bytes);
@@ -207,9 +207,9 @@ static situ_status add_operators(workload *w) {
     const workload_node *node = &w->nodes[i];
     const json_value *layer = json_get(node->json, "layerId");
     char layer_name[64];
-    snprintf(layer_name, sizeof layer_name, "layer%lld", (long long)json_whole(layer, 0));
+    snprintf(layer_name, sizeof layer_name, "layer%lld", (long long)json_int(layer, 0));
     situ_operator op = {.name = node->name,
-                        .layer = json_kind_of(layer) == JSON_WHOLE ? layer_name : NULL,
+                        .layer = json_kind_of(layer) == JSON_INT ? layer_name : NULL,
                         .phase = node->backward ? SITU_PHASE_BACKWARD : SITU_PHASE_FORWARD,
                         .weight_bytes = node->size_bytes,
                         .source_id = node->id,

@@ -53,8 +53,8 @@ static situ_status add_rows(text_buffer *t, const situ_page_options *o, const si
 static situ_status add_run(text_buffer *t, const char *text, situ_error *error) {
   json_value *run;
   TRY(json_parse(&run, text, strlen(text), "run", error));
-  if (json_kind_of(json_get(run, "predicted_ns")) == JSON_WHOLE &&
-      json_kind_of(json_get(run, "measured_ns")) == JSON_WHOLE &&
+  if (json_kind_of(json_get(run, "predicted_ns")) == JSON_INT &&
+      json_kind_of(json_get(run, "measured_ns")) == JSON_INT &&
       json_kind_of(json_get(run, "stages")) == JSON_ARRAY_KIND) {
     page_add_tree(t, "run", run, true);
     return SITU_STATUS_OK;

@@ -281,14 +281,14 @@ static void add_curve(data *d, const memory_change *changes, int64_t n, int32_t 
   for (int64_t i = 0; i < n; i++) mine += changes[i].memory == memory;
   stretch = mine / MAX_POINTS + 1;
   for (int pass = 0; pass < 2; pass++) {
-    int64_t seen = 0, at_ns = 0, most = 0, before = 0;
+    int64_t seen = 0, at_ns = 0, max = 0, before = 0;
     begin_list(d, pass ? "bytes" : "at");
     for (int64_t i = 0; i < n; i++) {
       if (changes[i].memory != memory) continue;
-      if (seen % stretch == 0) at_ns = changes[i].time_ns, most = 0;
-      most = max64(most, changes[i].held_bytes);
+      if (seen % stretch == 0) at_ns = changes[i].time_ns, max = 0;
+      max = max64(max, changes[i].held_bytes);
       if (++seen % stretch != 0 && seen < mine) continue;
-      add_number(d, pass ? most : at_ns - before);
+      add_number(d, pass ? max : at_ns - before);
       before = at_ns;
     }
     end_list(d);

@@ -30,7 +30,7 @@ static int64_t step_value(const situ_plan *plan, const situ_costs *step) {
  * where several GPUs hold all layers, the host at most the embedding (docs/theory/models/language-models.md). */
 static int64_t overlapped_ns(const situ_plan *plan, const situ_costs *step, arena *a) {
   const situ_problem *p = plan->problem;
-  int64_t *busy = ARENA_ZERO(a, int64_t, p->n_devices), most = 0;
+  int64_t *busy = ARENA_ZERO(a, int64_t, p->n_devices), max = 0;
   int32_t n_busy = 0;
   if (!busy || p->overlap != SITU_OVERLAP_NONE) return 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
@@ -42,17 +42,17 @@ static int64_t overlapped_ns(const situ_plan *plan, const situ_costs *step, aren
   }
   for (int32_t d = 0; d < p->n_devices; d++) {
     n_busy += busy[d] > 0;
-    most = max64(most, busy[d]);
+    max = max64(max, busy[d]);
   }
-  return n_busy > 1 ? most : 0;
+  return n_busy > 1 ? max : 0;
 }
 
 /* The time of all micro-batches of the prompt, one of which takes step_ns. */
 static int64_t prefill_ns(const situ_plan *plan, const situ_costs *step, int64_t repeats, int64_t step_ns) {
   arena *a = arena_new();
-  int64_t most = a && step ? overlapped_ns(plan, step, a) : 0;
+  int64_t max = a && step ? overlapped_ns(plan, step, a) : 0;
   arena_free(a);
-  return most > 0 ? sat_add(step_ns, sat_mul(repeats - 1, min64(most, step_ns))) : sat_mul(repeats, step_ns);
+  return max > 0 ? sat_add(step_ns, sat_mul(repeats - 1, min64(max, step_ns))) : sat_mul(repeats, step_ns);
 }
 
 token_rates rates_of(const situ_plan *plan, const situ_model *model) {

@@ -74,7 +74,7 @@ void report_notes(text_buffer *t, const situ_model *model, const situ_report_opt
   if (shown > 8) text_add(t, "  note: %d more notes; --json lists them all\n", shown - 8);
 }
 
-json_value *report_amount(int64_t amount) { return amount == INT64_MAX ? json_new_null() : json_new_whole(amount); }
+json_value *report_amount(int64_t amount) { return amount == INT64_MAX ? json_new_null() : json_new_int(amount); }
 
 json_value *report_unit_value(int64_t time_ns, const situ_problem *p) {
   if (p->costs->unit_ns <= 0 || time_ns == SITU_NEVER_NS) return json_new_null();
@@ -98,20 +98,20 @@ bool report_problem_json(json_value *o, const situ_problem *p, const situ_model 
   bool ok = json_set(o, "version", json_new_text(situ_version()));
   ok = ok && json_set(o, "model", json_new_text(p->graph->model));
   if (model) ok = ok && json_set(o, "reader", json_new_text(model->reader));
-  ok = ok && json_set(o, "operators", json_new_whole(p->n_operators));
-  ok = ok && json_set(o, "tensors", json_new_whole(p->graph->n_tensors));
+  ok = ok && json_set(o, "operators", json_new_int(p->n_operators));
+  ok = ok && json_set(o, "tensors", json_new_int(p->graph->n_tensors));
   ok = ok && json_set(o, "platform", json_new_text(p->platform->name));
   ok = ok && json_set(o, "costs", json_new_text(p->costs->source));
   ok = ok && json_set(o, "objective", json_new_text(situ_objective_name(p->objective)));
   ok = ok && json_set(o, "execution", json_new_text(situ_execution_name(p->execution)));
-  if (p->n_copies > 1) ok = ok && json_set(o, "copies", json_new_whole(p->n_copies));
-  if (p->max_calls < INT32_MAX) ok = ok && json_set(o, "max_calls", json_new_whole(p->max_calls));
-  if (p->max_period_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_period_ns", json_new_whole(p->max_period_ns));
-  if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_whole(p->max_latency_ns));
+  if (p->n_copies > 1) ok = ok && json_set(o, "copies", json_new_int(p->n_copies));
+  if (p->max_calls < INT32_MAX) ok = ok && json_set(o, "max_calls", json_new_int(p->max_calls));
+  if (p->max_period_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_period_ns", json_new_int(p->max_period_ns));
+  if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_int(p->max_latency_ns));
   if (p->other) {
     json_value *limit = json_new_object();
     ok = ok && json_set(limit, "of", json_new_text(p->other_name)) &&
-         json_set(limit, "max_ns", json_new_whole(p->max_other_ns));
+         json_set(limit, "max_ns", json_new_int(p->max_other_ns));
     ok = json_set(o, "other_limit", limit) && ok;
   }
   if (p->execution == SITU_EXECUTION_STREAM)
@@ -119,11 +119,11 @@ bool report_problem_json(json_value *o, const situ_problem *p, const situ_model 
            json_set(o, "overlap", json_new_text(situ_overlap_name(p->overlap)));
   if (p->execution != SITU_EXECUTION_PIPELINE) return ok;
   ok = ok && json_set(o, "communication", json_new_text(situ_communication_name(p->communication)));
-  ok = ok && json_set(o, "contiguous", json_new_truth(p->contiguous));
-  ok = ok && json_set(o, "async_copies", json_new_truth(p->async_copies));
+  ok = ok && json_set(o, "contiguous", json_new_bool(p->contiguous));
+  ok = ok && json_set(o, "async_copies", json_new_bool(p->async_copies));
   ok = ok && json_set(o, "schedule", json_new_text(situ_schedule_name(p->schedule)));
-  ok = ok && json_set(o, "replicate", json_new_truth(p->replicate));
-  return ok && json_set(o, "in_flight", json_new_whole(p->in_flight));
+  ok = ok && json_set(o, "replicate", json_new_bool(p->replicate));
+  return ok && json_set(o, "in_flight", json_new_int(p->in_flight));
 }
 
 void report_copy_times(const situ_plan *plan, int32_t copy, int64_t *start_ns, int64_t *finish_ns) {
@@ -173,8 +173,7 @@ static bool copies_json(json_value *o, const situ_plan *plan) {
   for (int32_t k = 0; ok && k < p->n_copies; k++) {
     json_value *copy = json_new_object();
     report_copy_times(plan, k, &start, &finish);
-    ok = copy && json_set(copy, "start_ns", json_new_whole(start)) &&
-         json_set(copy, "finish_ns", json_new_whole(finish));
+    ok = copy && json_set(copy, "start_ns", json_new_int(start)) && json_set(copy, "finish_ns", json_new_int(finish));
     ok = json_push(list, copy) && ok;
   }
   return json_set(o, "copy_times", list) && ok;
@@ -190,7 +189,7 @@ bool report_plan_fields(json_value *o, const situ_plan *plan) {
   ok = ok && json_set(o, "value_ns", exists ? report_amount(value) : json_new_null());
   ok = ok && json_set(o, "value", exists ? report_unit_value(value, p) : json_new_null());
   ok = ok && json_set(o, "unit", json_new_text(p->costs->unit_ns > 0 ? p->costs->unit_name : NULL));
-  ok = ok && json_set(o, "unit_ns", p->costs->unit_ns > 0 ? json_new_whole(p->costs->unit_ns) : json_new_null());
+  ok = ok && json_set(o, "unit_ns", p->costs->unit_ns > 0 ? json_new_int(p->costs->unit_ns) : json_new_null());
   if (exists && p->n_copies > 1) ok = ok && copies_json(o, plan);
   if (exists && problem_has_period(p)) {
     ok = ok && json_set(o, "latency_ns", report_amount(plan->latency_ns));
@@ -198,7 +197,7 @@ bool report_plan_fields(json_value *o, const situ_plan *plan) {
   }
   if (exists && parts_known(p)) ok = ok && json_set(o, "by_parts_ns", report_amount(situ_plan_by_parts_ns(plan)));
   if (exists && p->other) ok = ok && json_set(o, "other_ns", report_amount(plan->secondary_ns));
-  ok = ok && json_set(o, "lower_bound_ns", json_new_whole(plan->lower_bound_ns));
+  ok = ok && json_set(o, "lower_bound_ns", json_new_int(plan->lower_bound_ns));
   ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
   ok = ok && json_set(o, "verified_ns", report_amount(plan->verified_ns));
   ok = ok && json_set(o, "gap", exists ? json_new_number(plan_gap(plan)) : json_new_null());
@@ -210,21 +209,21 @@ bool report_plan_fields(json_value *o, const situ_plan *plan) {
   if (exists) {
     situ_robustness robust = SITU_ROBUSTNESS_INIT;
     ok = ok && json_set(o, "best_found_ns", report_amount(plan_best_found_ns(plan)));
-    ok = ok && json_set(o, "best_found_handovers", json_new_whole(plan_best_found_handovers(plan)));
+    ok = ok && json_set(o, "best_found_handovers", json_new_int(plan_best_found_handovers(plan)));
     ok = ok && json_set(o, "without_form_ns", report_amount(plan_unrestricted_ns(plan)));
     if (situ_plan_robustness(plan, &robust))
       ok = ok && json_set(o, "beats_single", json_new_number(robust.beats_single));
   }
   ok = ok && json_set(o, "solver", *plan->solver ? json_new_text(plan->solver) : json_new_null());
   ok = ok && json_set(o, "seconds", json_new_number(plan->seconds));
-  ok = ok && json_set(o, "steps", json_new_whole(plan->steps));
+  ok = ok && json_set(o, "steps", json_new_int(plan->steps));
   json_value *counters = json_new_object();
   for (int32_t i = 0; counters && i < plan->n_statistics; i++) {
     situ_statistic s = situ_plan_statistic(plan, i);
-    ok = ok && json_set(counters, s.name, json_new_whole(s.value));
+    ok = ok && json_set(counters, s.name, json_new_int(s.value));
   }
   ok = json_set(o, "statistics", counters) && ok;
-  ok = ok && json_set(o, "seed", plan->seed <= INT64_MAX ? json_new_whole((int64_t)plan->seed) : json_new_null());
+  ok = ok && json_set(o, "seed", plan->seed <= INT64_MAX ? json_new_int((int64_t)plan->seed) : json_new_null());
   return ok && json_set(o, "reason", *reason ? json_new_text(reason) : json_new_null());
 }
 

@@ -40,17 +40,17 @@ static bool row_json(json_value *list, const situ_compare_row *r, const situ_pro
     ok = ok && json_set(o, "outcome", json_new_text(situ_outcome_name(r->plan->outcome)));
     ok = ok && json_set(o, "value_ns", report_amount(value));
     ok = ok && json_set(o, "value", report_unit_value(value, p));
-    ok = ok && json_set(o, "lower_bound_ns", json_new_whole(r->plan->lower_bound_ns));
+    ok = ok && json_set(o, "lower_bound_ns", json_new_int(r->plan->lower_bound_ns));
     ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
     double tokens = exists ? rates_told(rates_of(r->plan, model), model) : 0;
     if (tokens > 0) ok = ok && json_set(o, "tokens_per_second", json_new_number(tokens));
     ok = ok && json_set(o, "gap", exists ? json_new_number(plan_gap(r->plan)) : json_new_null());
     ok = ok && json_set(o, "seconds", json_new_number(r->plan->seconds));
-    ok = ok && json_set(o, "steps", json_new_whole(r->plan->steps));
+    ok = ok && json_set(o, "steps", json_new_int(r->plan->steps));
     ok = ok && json_set(o, "reason", *reason ? json_new_text(reason) : json_new_null());
   } else {
     ok = ok && json_set(o, "outcome", json_new_text("limit")) && json_set(o, "value_ns", json_new_null());
-    ok = ok && json_set(o, "value", json_new_null()) && json_set(o, "lower_bound_ns", json_new_whole(0));
+    ok = ok && json_set(o, "value", json_new_null()) && json_set(o, "lower_bound_ns", json_new_int(0));
     ok = ok && json_set(o, "seconds", json_new_number(0)) && json_set(o, "reason", json_new_text(r->failure));
   }
   return json_push(list, o) && ok;
@@ -66,7 +66,7 @@ static char *compare_json(const situ_compare_row *rows, int32_t n_rows, const si
   ok = ok && json_set(root, "best_single_ns", any ? report_amount(any->best_single_ns) : json_new_null());
   ok = ok && json_set(root, "best_single_device",
                       single >= 0 ? json_new_text(problem->platform->devices[single].name) : json_new_null());
-  ok = ok && json_set(root, "lower_bound_ns", json_new_whole(any ? any->lower_bound_ns : 0));
+  ok = ok && json_set(root, "lower_bound_ns", json_new_int(any ? any->lower_bound_ns : 0));
   ok = ok && report_scope_fields(root, problem, 0);
   for (int32_t i = 0; ok && i < n_rows; i++) ok = row_json(list, order[i], problem, model);
   ok = json_set(root, "rows", list) && ok;
@@ -176,10 +176,10 @@ static situ_status check_rows(const situ_compare_row *rows, int32_t n, const sit
                        (int)k);
     if (rows[k].plan) TRY(plan_belongs(rows[k].plan, problem, error));
   }
-  const situ_compare_row *most = best_bound(rows, n);
+  const situ_compare_row *max = best_bound(rows, n);
   for (int32_t k = 0; k < n; k++)
     if (row_value(&rows[k]) != SITU_NEVER_NS)
-      TRY(plan_meet_bound(row_value(&rows[k]), rows[k].solver, most->plan->lower_bound_ns, most->plan->bound, error));
+      TRY(plan_meet_bound(row_value(&rows[k]), rows[k].solver, max->plan->lower_bound_ns, max->plan->bound, error));
   return SITU_STATUS_OK;
 }
 

@@ -57,7 +57,7 @@ static char *costs_json(const situ_problem *p) {
     if (head < 0) ok = json_set(operators, p->graph->name[v], times_json(p, v));
     if (head == v) ok = group_json(groups, p, &m, v);
   }
-  ok = ok && json_set(root, "situ_costs", json_new_whole(1)) && json_set(root, "unit", json_new_text("ns"));
+  ok = ok && json_set(root, "situ_costs", json_new_int(1)) && json_set(root, "unit", json_new_text("ns"));
   ok = ok && json_set(root, "source", json_new_text(p->costs->source));
   ok = json_set(root, "classes", classes) && ok;
   ok = json_set(root, "operators", operators) && ok;

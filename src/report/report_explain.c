@@ -56,20 +56,20 @@ static void long_fact(text_buffer *t, const situ_report_options *o, const char *
   free(text);
 }
 
-void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *plan, int32_t most,
+void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *plan, int32_t max,
                    const situ_report_options *o) {
   const situ_explanation_summary of = report_explanation(x);
   const situ_problem *p = plan->problem;
   int32_t n = of.n_parts;
-  for (int32_t k = 0; k < n && k < most; k++) {
+  for (int32_t k = 0; k < n && k < max; k++) {
     situ_part part = situ_explanation_part(x, k);
     text_buffer words = {0};
     text_add(&words, "%s: %s", p->platform->devices[part.device].name, situ_explanation_part_name(x, k));
     long_fact(t, o, k == 0 ? "parts" : "", &words);
   }
   text_buffer words = {0};
-  if (n > most) {
-    text_add(&words, "and %d more; `situ explain` lists them", (int)(n - most));
+  if (n > max) {
+    text_add(&words, "and %d more; `situ explain` lists them", (int)(n - max));
     long_fact(t, o, "", &words);
   }
   handover_text(&words, x, plan);
@@ -87,9 +87,9 @@ static bool part_json(json_value *list, const situ_explanation *x, const situ_pr
   ok = ok && json_set(o, "name", json_new_text(situ_explanation_part_name(x, k)));
   ok = ok && json_set(o, "first_operator", json_new_text(p->graph->name[part.first_operator]));
   ok = ok && json_set(o, "last_operator", json_new_text(p->graph->name[part.last_operator]));
-  ok = ok && json_set(o, "operators", json_new_whole(part.n_operators));
-  ok = ok && json_set(o, "working_operators", json_new_whole(part.n_working));
-  ok = ok && json_set(o, "load_ns", json_new_whole(part.work_ns));
+  ok = ok && json_set(o, "operators", json_new_int(part.n_operators));
+  ok = ok && json_set(o, "working_operators", json_new_int(part.n_working));
+  ok = ok && json_set(o, "load_ns", json_new_int(part.work_ns));
   return json_push(list, o) && ok;
 }
 
@@ -131,9 +131,9 @@ bool explain_fields(json_value *o, placement_listing *places, const situ_explana
 bool explain_limit_fields(json_value *o, const situ_explanation *x, const situ_plan *plan) {
   const situ_explanation_summary of = report_explanation(x);
   const situ_problem *p = plan->problem;
-  bool ok = json_set(o, "n_parts", json_new_whole(of.n_parts));
-  ok = ok && json_set(o, "n_handovers", json_new_whole(plan->n_handovers));
-  ok = ok && json_set(o, "transfer_bytes", json_new_whole(of.transfer_bytes));
+  bool ok = json_set(o, "n_parts", json_new_int(of.n_parts));
+  ok = ok && json_set(o, "n_handovers", json_new_int(plan->n_handovers));
+  ok = ok && json_set(o, "transfer_bytes", json_new_int(of.transfer_bytes));
   return ok && json_set(o, "limit", limit_json(x, p));
 }
 
@@ -150,7 +150,7 @@ static bool path_json(json_value *root, const situ_explanation *x, const situ_pr
                       : s.link >= 0 ? link_text(name, p, s.link)
                                     : NULL;
     ok = o && json_set(o, "kind", json_new_text(kind)) && json_set(o, "name", json_new_text(who)) &&
-         json_set(o, "time_ns", json_new_whole(s.time_ns));
+         json_set(o, "time_ns", json_new_int(s.time_ns));
     ok = json_push(list, o) && ok;
   }
   return json_set(root, "critical_path", list) && ok;
@@ -166,7 +166,7 @@ static bool what_if_json(json_value *root, const situ_what_if_list *what_ifs) {
          json_set(o, "outcome", json_new_text(situ_outcome_name(w.outcome))) &&
          json_set(o, "value_ns", report_amount(w.value_ns)) &&
          json_set(o, "lower_bound_ns", report_amount(w.lower_bound_ns)) &&
-         json_set(o, "inputs", json_new_whole(w.inputs));
+         json_set(o, "inputs", json_new_int(w.inputs));
     ok = json_push(list, o) && ok;
   }
   return json_set(root, "what_if", list) && ok;

@@ -6,7 +6,7 @@
 #include "situ/explain.h"
 
 /* One line for each part ("gpu0   layers 0-23, lm_head"), at most `most` of them, then hand-overs and limit. */
-void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *plan, int32_t most,
+void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *plan, int32_t max,
                    const situ_report_options *options);
 
 /* What `explain` says below the table of parts: up to EXPLAIN_FACTS facts in words ("limited by": "gpu0, whose ..."),

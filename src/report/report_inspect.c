@@ -112,12 +112,12 @@ static bool measure(shape_of_graph *s, const situ_problem *p, arena *a) {
 }
 
 static bool sum_json(json_value *o, const kind_sum *sum) {
-  bool ok = json_set(o, "count", json_new_whole(sum->count)) && json_set(o, "flops", json_new_whole(sum->flops));
-  ok = ok && json_set(o, "moved_bytes", json_new_whole(sum->moved_bytes));
-  ok = ok && json_set(o, "weight_bytes", json_new_whole(sum->weight_bytes));
-  ok = ok && json_set(o, "output_bytes", json_new_whole(sum->output_bytes));
-  ok = ok && json_set(o, "time_ns", json_new_whole(sum->time_ns));
-  return ok && json_set(o, "not_inferred", json_new_whole(sum->uninferred));
+  bool ok = json_set(o, "count", json_new_int(sum->count)) && json_set(o, "flops", json_new_int(sum->flops));
+  ok = ok && json_set(o, "moved_bytes", json_new_int(sum->moved_bytes));
+  ok = ok && json_set(o, "weight_bytes", json_new_int(sum->weight_bytes));
+  ok = ok && json_set(o, "output_bytes", json_new_int(sum->output_bytes));
+  ok = ok && json_set(o, "time_ns", json_new_int(sum->time_ns));
+  return ok && json_set(o, "not_inferred", json_new_int(sum->uninferred));
 }
 
 static json_value *kinds_json(const shape_of_graph *s) {
@@ -138,28 +138,28 @@ static bool inspect_json(json_value *root, const shape_of_graph *s, const situ_p
   json_value *total = json_new_object(), *path = json_new_object(), *phases = json_new_object();
   bool ok = report_problem_json(root, p, model) && total && sum_json(total, &s->all);
   ok = json_set(root, "total", total) && ok;
-  ok = ok && json_set(root, "flops", json_new_whole(s->all.flops));
-  ok = ok && json_set(root, "bytes", json_new_whole(s->all.moved_bytes));
-  ok = ok && json_set(root, "weight_bytes", json_new_whole(s->all.weight_bytes));
-  ok = ok && json_set(root, "edges", json_new_whole(g->n_edges)) && json_set(root, "uses", json_new_whole(g->n_uses));
-  ok = ok && json_set(root, "layers", json_new_whole(s->n_layers));
-  ok = ok && json_set(root, "colocation_groups", json_new_whole(s->n_colocations));
+  ok = ok && json_set(root, "flops", json_new_int(s->all.flops));
+  ok = ok && json_set(root, "bytes", json_new_int(s->all.moved_bytes));
+  ok = ok && json_set(root, "weight_bytes", json_new_int(s->all.weight_bytes));
+  ok = ok && json_set(root, "edges", json_new_int(g->n_edges)) && json_set(root, "uses", json_new_int(g->n_uses));
+  ok = ok && json_set(root, "layers", json_new_int(s->n_layers));
+  ok = ok && json_set(root, "colocation_groups", json_new_int(s->n_colocations));
   if (p->costs->fusion) {
     ok = ok && json_set(root, "fusion", json_new_text(p->costs->fusion));
-    ok = ok && json_set(root, "kernels", json_new_whole(p->costs->n_kernels));
-    ok = ok && json_set(root, "kernel_bytes", json_new_whole(p->costs->moved_bytes));
+    ok = ok && json_set(root, "kernels", json_new_int(p->costs->n_kernels));
+    ok = ok && json_set(root, "kernel_bytes", json_new_int(p->costs->moved_bytes));
   }
-  if (model) ok = ok && json_set(root, "nested_operators", json_new_whole(model->n_nested_operators));
-  ok = ok && json_set(root, "depth", json_new_whole(s->depth)) && json_set(root, "width", json_new_whole(s->width));
-  ok = ok && path && json_set(path, "operators", json_new_whole(s->path_length));
-  ok = ok && json_set(path, "time_ns", json_new_whole(s->path_ns));
+  if (model) ok = ok && json_set(root, "nested_operators", json_new_int(model->n_nested_operators));
+  ok = ok && json_set(root, "depth", json_new_int(s->depth)) && json_set(root, "width", json_new_int(s->width));
+  ok = ok && path && json_set(path, "operators", json_new_int(s->path_length));
+  ok = ok && json_set(path, "time_ns", json_new_int(s->path_ns));
   ok = json_set(root, "critical_path", path) && ok;
-  ok = ok && json_set(root, "work_ns", json_new_whole(s->all.time_ns));
-  ok = ok && json_set(root, "largest_tensor_bytes", json_new_whole(s->widest_tensor_bytes));
+  ok = ok && json_set(root, "work_ns", json_new_int(s->all.time_ns));
+  ok = ok && json_set(root, "largest_tensor_bytes", json_new_int(s->widest_tensor_bytes));
   for (int i = 0; ok && phases && i < 3; i++)
-    ok = json_set(phases, situ_phase_name((situ_phase)i), json_new_whole(s->phase_count[i]));
+    ok = json_set(phases, situ_phase_name((situ_phase)i), json_new_int(s->phase_count[i]));
   ok = json_set(root, "phases", phases) && ok;
-  ok = ok && json_set(root, "not_inferred", json_new_whole(s->all.uninferred));
+  ok = ok && json_set(root, "not_inferred", json_new_int(s->all.uninferred));
   ok = ok && json_set(root, "kinds", kinds_json(s));
   return ok && report_notes_json(root, model);
 }

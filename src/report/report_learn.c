@@ -99,22 +99,21 @@ static char *line_of(json_value *o, bool ok) {
 
 static char *learn_step_json(const situ_learn_progress *step, const situ_problem *problem) {
   json_value *o = json_new_object();
-  bool ok =
-      o && json_set(o, "step", json_new_whole(step->step)) && json_set(o, "trials", json_new_whole(step->trials)) &&
-      set_names(o, problem) && json_set(o, "reward", json_new_number(step->reward)) &&
-      json_set(o, "mean_reward", json_new_number(step->mean_reward)) &&
-      json_set(o, "value_ns", report_amount(step->value_ns)) && json_set(o, "best_ns", report_amount(step->best_ns)) &&
-      (step->groups == 0 || json_set(o, "groups", json_new_whole(step->groups)));
+  bool ok = o && json_set(o, "step", json_new_int(step->step)) && json_set(o, "trials", json_new_int(step->trials)) &&
+            set_names(o, problem) && json_set(o, "reward", json_new_number(step->reward)) &&
+            json_set(o, "mean_reward", json_new_number(step->mean_reward)) &&
+            json_set(o, "value_ns", report_amount(step->value_ns)) &&
+            json_set(o, "best_ns", report_amount(step->best_ns)) &&
+            (step->groups == 0 || json_set(o, "groups", json_new_int(step->groups)));
   return line_of(o, ok);
 }
 
 static char *learn_json(const situ_learn_report *report, const situ_learn_row *rows, int32_t n, const char *path) {
   json_value *o = json_new_object(), *list = json_new_array();
   bool ok = o && list && json_set(o, "policy", json_new_text(path)) &&
-            json_set(o, "numbers", json_new_whole(report->n_numbers)) &&
-            json_set(o, "steps", json_new_whole(report->steps)) &&
-            json_set(o, "trials", json_new_whole(report->trials)) &&
-            json_set(o, "stopped", json_new_truth(report->stopped)) &&
+            json_set(o, "numbers", json_new_int(report->n_numbers)) &&
+            json_set(o, "steps", json_new_int(report->steps)) && json_set(o, "trials", json_new_int(report->trials)) &&
+            json_set(o, "stopped", json_new_bool(report->stopped)) &&
             json_set(o, "seconds", json_new_number(report->seconds));
   for (int32_t k = 0; ok && k < n; k++) {
     json_value *row = json_new_object();

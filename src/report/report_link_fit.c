@@ -10,7 +10,7 @@ static const double POOR_R_SQUARED = 0.95, POOR_SHARE = 0.5;
 static json_value *link_entry(const situ_link_line *line, const char *from, const char *to) {
   json_value *o = json_new_object();
   bool ok = o && json_set(o, "from", json_new_text(from)) && json_set(o, "to", json_new_text(to)) &&
-            json_set(o, "latency_ns", json_new_whole(line->latency_ns)) &&
+            json_set(o, "latency_ns", json_new_int(line->latency_ns)) &&
             json_set(o, "bytes_per_s", json_new_number(floor(line->bytes_per_s)));
   if (ok) return o;
   json_free(o);
@@ -19,8 +19,8 @@ static json_value *link_entry(const situ_link_line *line, const char *from, cons
 
 static bool sample_json(json_value *list, situ_link_sample s) {
   json_value *o = json_new_object();
-  bool ok = o && json_set(o, "bytes", json_new_whole(sat_round(s.size_bytes))) &&
-            json_set(o, "measured", json_new_whole(s.n_measured));
+  bool ok = o && json_set(o, "bytes", json_new_int(sat_round(s.size_bytes))) &&
+            json_set(o, "measured", json_new_int(s.n_measured));
   ok = ok && json_set(o, "time_ns", json_new_number(s.time_ns)) &&
        json_set(o, "fitted_ns", json_new_number(s.fitted_ns));
   return json_push(list, o) && ok;
@@ -33,9 +33,9 @@ static char *link_fit_json(const situ_link_fit *fit, const char *from, const cha
   bool ok = root && samples && json_set(root, "link", link_entry(&line, from, to));
   ok = ok && json_set(root, "r_squared", json_new_number(line.r_squared));
   ok = ok && json_set(root, "worst_share", json_new_number(line.worst_share));
-  ok = ok && json_set(root, "worst_bytes", json_new_whole(sat_round(line.worst_bytes)));
-  ok = ok && json_set(root, "latency_raised", json_new_truth(line.latency_raised));
-  ok = ok && json_set(root, "n_measured", json_new_whole(line.n_measured));
+  ok = ok && json_set(root, "worst_bytes", json_new_int(sat_round(line.worst_bytes)));
+  ok = ok && json_set(root, "latency_raised", json_new_bool(line.latency_raised));
+  ok = ok && json_set(root, "n_measured", json_new_int(line.n_measured));
   for (int32_t i = 0; ok && i < line.n_sizes; i++) ok = sample_json(samples, situ_link_fit_sample(fit, i));
   ok = json_set(root, "samples", samples) && ok;
   return report_finish(root, ok);

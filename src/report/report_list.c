@@ -268,7 +268,7 @@ const char *situ_report_family_about(int32_t index) {
 
 static json_value *cell_json(const list_cell *c, list_kind kind) {
   switch (kind) {
-    case LIST_TRUTH: return json_new_truth(c->truth);
+    case LIST_TRUTH: return json_new_bool(c->truth);
     case LIST_AMOUNT:
     case LIST_RATE: return c->number > 0 ? json_new_number(c->number) : json_new_null();
     case LIST_BYTES:

@@ -6,8 +6,8 @@
 static bool point_json(json_value *list, const situ_plan *plan) {
   const situ_problem *p = plan->problem;
   json_value *o = json_new_object(), *devices = json_new_array();
-  bool ok = o && devices && json_set(o, "latency_ns", json_new_whole(plan->latency_ns));
-  ok = ok && json_set(o, "period_ns", json_new_whole(plan->period_ns));
+  bool ok = o && devices && json_set(o, "latency_ns", json_new_int(plan->latency_ns));
+  ok = ok && json_set(o, "period_ns", json_new_int(plan->period_ns));
   ok = ok && json_set(o, "solver", json_new_text(plan->solver));
   for (int32_t d = 0; ok && d < p->n_devices; d++)
     if (plan_use(plan, d).n_operators > 0) ok = json_push(devices, json_new_text(p->platform->devices[d].name));

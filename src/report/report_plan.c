@@ -16,9 +16,9 @@ static bool device_json(json_value *list, const situ_plan *plan, int32_t d) {
   json_value *o = json_new_object();
   bool ok = o && json_set(o, "name", json_new_text(p->platform->devices[d].name));
   ok = ok && json_set(o, "class", json_new_text(p->platform->class_name[p->class_of[d]]));
-  ok = ok && json_set(o, "operators", json_new_whole(use.n_operators));
-  ok = ok && json_set(o, "load_ns", json_new_whole(use.load_ns));
-  ok = ok && json_set(o, "memory_bytes", json_new_whole(use.memory_bytes));
+  ok = ok && json_set(o, "operators", json_new_int(use.n_operators));
+  ok = ok && json_set(o, "load_ns", json_new_int(use.load_ns));
+  ok = ok && json_set(o, "memory_bytes", json_new_int(use.memory_bytes));
   ok = ok && json_set(o, "memory_limit_bytes", report_amount(use.memory_limit_bytes));
   if (use.replica_of >= 0)
     ok = ok && json_set(o, "replica_of", json_new_text(p->platform->devices[use.replica_of].name));
@@ -37,7 +37,7 @@ static char *plan_json(const situ_plan *plan, const situ_model *model, const sit
   if (told > 0) ok = ok && json_set(root, "tokens_per_second", json_new_number(told));
   if (rates.decode > 0) ok = ok && json_set(root, "decode_tokens_per_second", json_new_number(rates.decode));
   if (rates.prefill > 0) ok = ok && json_set(root, "prefill_tokens_per_second", json_new_number(rates.prefill));
-  if (rates.ttft_ns > 0) ok = ok && json_set(root, "time_to_first_token_ns", json_new_whole(rates.ttft_ns));
+  if (rates.ttft_ns > 0) ok = ok && json_set(root, "time_to_first_token_ns", json_new_int(rates.ttft_ns));
   if (why) ok = ok && explain_fields(root, &places, why, plan);
   ok = ok && report_notes_json(root, model);
   return report_finish_with(root, ok, why ? &places.listing : NULL);
@@ -137,17 +137,17 @@ static void value_fact(text_buffer *t, const situ_report_options *o, bool period
 static void copy_facts(text_buffer *t, const situ_report_options *o, const situ_plan *plan) {
   const situ_problem *p = plan->problem;
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], rest[96];
-  int64_t least = SITU_NEVER_NS, most = 0, start, finish, value = plan->value_ns;
+  int64_t min = SITU_NEVER_NS, max = 0, start, finish, value = plan->value_ns;
   for (int32_t k = 0; k < p->n_copies; k++) {
     report_copy_times(plan, k, &start, &finish);
-    least = min64(least, finish - start);
-    most = max64(most, finish - start);
+    min = min64(min, finish - start);
+    max = max64(max, finish - start);
   }
   snprintf(rest, sizeof rest, "%s inputs a second", exact_rate(a, p->n_copies, value));
   if (p->objective == SITU_OBJECTIVE_LATENCY)
     fact(t, o, "one input", STYLE_BOLD, exact_time(a, value / p->n_copies), rest);
-  snprintf(rest, sizeof rest, "to %s from its start to its end", exact_time(b, most));
-  fact(t, o, "a copy", STYLE_PLAIN, exact_time(a, least), rest);
+  snprintf(rest, sizeof rest, "to %s from its start to its end", exact_time(b, max));
+  fact(t, o, "a copy", STYLE_PLAIN, exact_time(a, min), rest);
 }
 
 static void value_facts(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {

@@ -9,30 +9,29 @@ static char *profile_json(const situ_profile *p) {
   const situ_graph *g = p->model->graph;
   json_value *root = json_new_object(), *list = json_new_array();
   bool ok = root && list && json_set(root, "model", json_new_text(g->model)) &&
-            json_set(root, "engine", json_new_text(p->engine)) &&
-            json_set(root, "threads", json_new_whole(p->threads)) &&
-            json_set(root, "level", json_new_whole(p->level)) && json_set(root, "items", json_new_whole(p->n_runs)) &&
-            json_set(root, "measured_ns", json_new_whole(p->whole_ns)) &&
-            json_set(root, "spread_ns", json_new_whole(p->whole_half_ns)) &&
-            json_set(root, "kernels_ns", json_new_whole(p->kernels_ns)) &&
-            json_set(root, "operators", json_new_whole(g->n_operators)) &&
-            json_set(root, "timed", json_new_whole(p->n_timed));
+            json_set(root, "engine", json_new_text(p->engine)) && json_set(root, "threads", json_new_int(p->threads)) &&
+            json_set(root, "level", json_new_int(p->level)) && json_set(root, "items", json_new_int(p->n_runs)) &&
+            json_set(root, "measured_ns", json_new_int(p->whole_ns)) &&
+            json_set(root, "spread_ns", json_new_int(p->whole_half_ns)) &&
+            json_set(root, "kernels_ns", json_new_int(p->kernels_ns)) &&
+            json_set(root, "operators", json_new_int(g->n_operators)) &&
+            json_set(root, "timed", json_new_int(p->n_timed));
   if (p->cut.n_cuts > 0)
-    ok = ok && json_set(root, "handover_ns", json_new_whole(p->cut.handover_ns)) &&
-         json_set(root, "part_start_ns", json_new_whole(p->cut.start_ns)) &&
-         json_set(root, "part_dispatch_ns", json_new_whole(p->cut.dispatch_ns)) &&
+    ok = ok && json_set(root, "handover_ns", json_new_int(p->cut.handover_ns)) &&
+         json_set(root, "part_start_ns", json_new_int(p->cut.start_ns)) &&
+         json_set(root, "part_dispatch_ns", json_new_int(p->cut.dispatch_ns)) &&
          json_set(root, "part_bytes_per_s", json_new_number(p->cut.bytes_per_s)) &&
-         json_set(root, "cuts", json_new_whole(p->cut.n_cuts));
+         json_set(root, "cuts", json_new_int(p->cut.n_cuts));
   if (p->workspace_bytes)
-    ok = ok && json_set(root, "memory_rows", json_new_whole(p->n_memory_rows)) &&
-         json_set(root, "memory_rows_named", json_new_whole(p->n_memory_named));
+    ok = ok && json_set(root, "memory_rows", json_new_int(p->n_memory_rows)) &&
+         json_set(root, "memory_rows_named", json_new_int(p->n_memory_named));
   if (p->made_up) ok = ok && json_set(root, "made_up_weights", json_new_text(p->made_up));
   for (int32_t v = 0; ok && v < g->n_operators; v++) {
     json_value *o = json_new_object();
     ok = json_push(list, o) && json_set(o, "name", json_new_text(g->name[v])) &&
          json_set(o, "kind", json_new_text(g->kind_name[g->kind[v]])) &&
-         json_set(o, "time_ns", json_new_whole(p->time_ns[v])) && json_set(o, "spread", json_new_number(p->spread[v]));
-    if (p->workspace_bytes) ok = ok && json_set(o, "workspace_bytes", json_new_whole(p->workspace_bytes[v]));
+         json_set(o, "time_ns", json_new_int(p->time_ns[v])) && json_set(o, "spread", json_new_number(p->spread[v]));
+    if (p->workspace_bytes) ok = ok && json_set(o, "workspace_bytes", json_new_int(p->workspace_bytes[v]));
   }
   ok = json_set(root, "times", list) && ok;
   return report_finish(root, ok);
@@ -52,14 +51,14 @@ static const char REST[] = "             "; /* below the words of a fact */
 
 static void add_memory(text_buffer *t, const situ_profile *p, const situ_report_options *options) {
   char a[TEXT_UNIT_BYTES];
-  int64_t most = 0;
+  int64_t max = 0;
   int32_t n = 0;
   for (int32_t v = 0; v < p->model->graph->n_operators; v++) {
     n += p->workspace_bytes[v] > 0;
-    most = p->workspace_bytes[v] > most ? p->workspace_bytes[v] : most;
+    max = p->workspace_bytes[v] > max ? p->workspace_bytes[v] : max;
   }
   fact_start(t, options, "memory", 9);
-  text_add(t, "%d operators use scratch memory, at most %s; %d of %d rows name a node\n", (int)n, text_size(a, most),
+  text_add(t, "%d operators use scratch memory, at most %s; %d of %d rows name a node\n", (int)n, text_size(a, max),
            (int)p->n_memory_named, (int)p->n_memory_rows);
 }
 

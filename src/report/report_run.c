@@ -9,14 +9,13 @@ enum { ROWS_SHOWN = 24 };
 
 static json_value *stage_json(const run_stage *s, const situ_problem *p) {
   json_value *o = json_new_object();
-  bool ok = o && json_set(o, "device", json_new_text(p->platform->devices[s->device].name)) &&
-            json_set(o, "core", s->core >= 0 ? json_new_whole(s->core) : json_new_null()) &&
-            json_set(o, "first", s->first >= 0 ? json_new_text(p->graph->name[s->first]) : json_new_null()) &&
-            json_set(o, "last", s->last >= 0 ? json_new_text(p->graph->name[s->last]) : json_new_null()) &&
-            json_set(o, "nodes", json_new_whole(s->n_nodes)) &&
-            json_set(o, "predicted_ns", json_new_whole(s->predicted_ns)) &&
-            json_set(o, "measured_ns", json_new_whole(s->measured_ns)) &&
-            json_set(o, "spread_ns", json_new_whole(s->half_ns));
+  bool ok =
+      o && json_set(o, "device", json_new_text(p->platform->devices[s->device].name)) &&
+      json_set(o, "core", s->core >= 0 ? json_new_int(s->core) : json_new_null()) &&
+      json_set(o, "first", s->first >= 0 ? json_new_text(p->graph->name[s->first]) : json_new_null()) &&
+      json_set(o, "last", s->last >= 0 ? json_new_text(p->graph->name[s->last]) : json_new_null()) &&
+      json_set(o, "nodes", json_new_int(s->n_nodes)) && json_set(o, "predicted_ns", json_new_int(s->predicted_ns)) &&
+      json_set(o, "measured_ns", json_new_int(s->measured_ns)) && json_set(o, "spread_ns", json_new_int(s->half_ns));
   if (ok) return o;
   json_free(o);
   return NULL;
@@ -24,11 +23,10 @@ static json_value *stage_json(const run_stage *s, const situ_problem *p) {
 
 static json_value *transfer_json(const run_transfer *t) {
   json_value *o = json_new_object();
-  bool ok = o && json_set(o, "tensor", json_new_text(t->name)) && json_set(o, "bytes", json_new_whole(t->bytes)) &&
-            json_set(o, "from_part", json_new_whole(t->from_part)) &&
-            json_set(o, "to_part", json_new_whole(t->to_part)) &&
-            json_set(o, "predicted_ns", json_new_whole(t->predicted_ns)) &&
-            json_set(o, "measured_ns", t->measured_ns >= 0 ? json_new_whole(t->measured_ns) : json_new_null());
+  bool ok = o && json_set(o, "tensor", json_new_text(t->name)) && json_set(o, "bytes", json_new_int(t->bytes)) &&
+            json_set(o, "from_part", json_new_int(t->from_part)) && json_set(o, "to_part", json_new_int(t->to_part)) &&
+            json_set(o, "predicted_ns", json_new_int(t->predicted_ns)) &&
+            json_set(o, "measured_ns", t->measured_ns >= 0 ? json_new_int(t->measured_ns) : json_new_null());
   if (ok) return o;
   json_free(o);
   return NULL;
@@ -36,8 +34,8 @@ static json_value *transfer_json(const run_transfer *t) {
 
 static json_value *link_json(const run_link *l) {
   json_value *o = json_new_object();
-  bool ok = o && json_set(o, "from_rank", json_new_whole(l->from)) && json_set(o, "to_rank", json_new_whole(l->to)) &&
-            json_set(o, "latency_ns", json_new_whole(l->latency_ns)) &&
+  bool ok = o && json_set(o, "from_rank", json_new_int(l->from)) && json_set(o, "to_rank", json_new_int(l->to)) &&
+            json_set(o, "latency_ns", json_new_int(l->latency_ns)) &&
             json_set(o, "bytes_per_s", json_new_number(l->bytes_per_s));
   if (ok) return o;
   json_free(o);
@@ -47,9 +45,9 @@ static json_value *link_json(const run_link *l) {
 /* What only runs of several ranks have. */
 static bool add_ranks(json_value *root, const situ_run *r, const situ_problem *p) {
   json_value *rank_of = json_new_object(), *links = json_new_array();
-  bool ok = json_set(root, "ranks", json_new_whole(r->n_ranks)) && rank_of && links;
+  bool ok = json_set(root, "ranks", json_new_int(r->n_ranks)) && rank_of && links;
   for (int32_t d = 0; ok && d < p->n_devices; d++)
-    ok = json_set(rank_of, p->platform->devices[d].name, json_new_whole(r->rank_of[d]));
+    ok = json_set(rank_of, p->platform->devices[d].name, json_new_int(r->rank_of[d]));
   for (int32_t i = 0; ok && i < r->n_links; i++) ok = json_push(links, link_json(&r->links[i]));
   ok = json_set(root, "rank_of", rank_of) && ok;
   return json_set(root, "links", links) && ok;
@@ -58,24 +56,24 @@ static bool add_ranks(json_value *root, const situ_run *r, const situ_problem *p
 static char *run_json(const situ_run *r) {
   const situ_problem *p = r->problem;
   json_value *root = json_new_object(), *stages = json_new_array(), *transfers = json_new_array();
-  bool ok =
-      root && stages && transfers && json_set(root, "model", json_new_text(p->graph->model)) &&
-      json_set(root, "engine", json_new_text(r->engine)) && json_set(root, "threads", json_new_whole(r->threads)) &&
-      json_set(root, "level", json_new_whole(r->level)) &&
-      json_set(root, "kind", json_new_text(r->pipeline ? "period" : "latency")) &&
-      json_set(root, "predicted_ns", report_amount(r->predicted_ns)) &&
-      json_set(root, "measured_ns", json_new_whole(r->measured_ns)) &&
-      json_set(root, "spread_ns", json_new_whole(r->half_ns)) && json_set(root, "items", json_new_whole(r->n_items)) &&
-      json_set(root, "latency_ns", json_new_whole(r->latency_ns)) &&
-      json_set(root, "whole_ns", json_new_whole(r->whole_ns)) &&
-      json_set(root, "whole_spread_ns", json_new_whole(r->whole_half_ns)) &&
-      json_set(root, "outputs_equal", json_new_truth(r->difference <= r->tolerance)) &&
-      json_set(root, "max_relative_error", json_new_number(r->difference));
+  bool ok = root && stages && transfers && json_set(root, "model", json_new_text(p->graph->model)) &&
+            json_set(root, "engine", json_new_text(r->engine)) && json_set(root, "threads", json_new_int(r->threads)) &&
+            json_set(root, "level", json_new_int(r->level)) &&
+            json_set(root, "kind", json_new_text(r->pipeline ? "period" : "latency")) &&
+            json_set(root, "predicted_ns", report_amount(r->predicted_ns)) &&
+            json_set(root, "measured_ns", json_new_int(r->measured_ns)) &&
+            json_set(root, "spread_ns", json_new_int(r->half_ns)) &&
+            json_set(root, "items", json_new_int(r->n_items)) &&
+            json_set(root, "latency_ns", json_new_int(r->latency_ns)) &&
+            json_set(root, "whole_ns", json_new_int(r->whole_ns)) &&
+            json_set(root, "whole_spread_ns", json_new_int(r->whole_half_ns)) &&
+            json_set(root, "outputs_equal", json_new_bool(r->difference <= r->tolerance)) &&
+            json_set(root, "max_relative_error", json_new_number(r->difference));
   for (int32_t k = 0; ok && k < r->n_parts; k++) ok = json_push(stages, stage_json(&r->parts[k], p));
   for (int32_t x = 0; ok && x < r->n_transfers; x++) ok = json_push(transfers, transfer_json(&r->transfers[x]));
   ok = json_set(root, "stages", stages) && ok;
   ok = json_set(root, "transfers", transfers) && ok;
-  if (r->by_parts_ns > 0) ok = ok && json_set(root, "by_parts_ns", json_new_whole(r->by_parts_ns));
+  if (r->by_parts_ns > 0) ok = ok && json_set(root, "by_parts_ns", json_new_int(r->by_parts_ns));
   if (r->made_up) ok = ok && json_set(root, "made_up_weights", json_new_text(r->made_up));
   if (r->rank_of) ok = ok && add_ranks(root, r, p);
   return report_finish(root, ok);

@@ -35,7 +35,7 @@ static bool row_json(json_value *list, const situ_sizing *s, const situ_size_row
                       r->price_of_a_million < 0 ? json_new_null() : json_new_number(r->price_of_a_million));
   ok = ok && json_set(o, "reason", *r->reason ? json_new_text(r->reason) : json_new_null());
   ok = ok && json_set(o, "space", json_new_text(s->scopes[r - s->rows].plans));
-  if (s->scopes[r - s->rows].split) ok = ok && json_set(o, "layers_split", json_new_truth(true));
+  if (s->scopes[r - s->rows].split) ok = ok && json_set(o, "layers_split", json_new_bool(true));
   return json_push(list, o) && ok;
 }
 
@@ -45,8 +45,8 @@ static char *size_json(const situ_sizing *s) {
   ok = ok && json_set(root, "model", json_new_text(s->model));
   ok = ok && json_set(root, "goal", json_new_text(s->goal));
   ok = ok && json_set(root, "answer", json_new_text(s->answer < 0 ? NULL : s->rows[s->answer].platform));
-  ok = ok && json_set(root, "candidates", json_new_whole(s->n_candidates));
-  ok = ok && json_set(root, "without_price", json_new_whole(s->n_unpriced));
+  ok = ok && json_set(root, "candidates", json_new_int(s->n_candidates));
+  ok = ok && json_set(root, "without_price", json_new_int(s->n_unpriced));
   for (int32_t i = 0; ok && i < s->n; i++) ok = row_json(list, s, &s->rows[i]);
   ok = json_set(root, "rows", list) && ok;
   return report_finish(root, ok);

@@ -23,13 +23,12 @@ static char *trials_text(const situ_trials_report *r, const situ_problem *p, con
 
 static char *trials_json(const situ_trials_report *r, const situ_problem *p) {
   json_value *root = json_new_object();
-  bool ok = root && json_set(root, "engine", json_new_text(r->engine)) &&
-            json_set(root, "measured", json_new_whole(r->measured)) &&
-            json_set(root, "refused", json_new_whole(r->rejected)) &&
-            json_set(root, "again", json_new_whole(r->repeated)) &&
-            json_set(root, "single_device", json_new_text(p->platform->devices[r->single_device].name)) &&
-            json_set(root, "single_ns", json_new_whole(r->single_ns)) &&
-            json_set(root, "best_ns", json_new_whole(r->best_ns));
+  bool ok =
+      root && json_set(root, "engine", json_new_text(r->engine)) &&
+      json_set(root, "measured", json_new_int(r->measured)) && json_set(root, "refused", json_new_int(r->rejected)) &&
+      json_set(root, "again", json_new_int(r->repeated)) &&
+      json_set(root, "single_device", json_new_text(p->platform->devices[r->single_device].name)) &&
+      json_set(root, "single_ns", json_new_int(r->single_ns)) && json_set(root, "best_ns", json_new_int(r->best_ns));
   return report_finish(root, ok);
 }
 

@@ -21,8 +21,8 @@ static char *verdict_json(const situ_verdict *verdict) {
   const situ_plan *plan = verdict->plan;
   int64_t found = verdict->n_found;
   json_value *root = json_new_object(), *list = json_new_array();
-  bool ok = root && list && json_set(root, "valid", json_new_truth(found == 0));
-  ok = ok && json_set(root, "n_violations", json_new_whole(found));
+  bool ok = root && list && json_set(root, "valid", json_new_bool(found == 0));
+  ok = ok && json_set(root, "n_violations", json_new_int(found));
   for (int32_t i = 0; ok && i < verdict->n_kept; i++) {
     situ_violation v = situ_verdict_violation(verdict, i);
     json_value *o = json_new_object();

@@ -144,15 +144,15 @@ static double y_of(const chart *c, int32_t k) {
 }
 
 static void draw_edges(text_buffer *t, const chart *c) {
-  int64_t most = 1;
-  for (int32_t i = 0; i < c->n_edges; i++) most = max64(most, c->edges[i].bytes);
+  int64_t max = 1;
+  for (int32_t i = 0; i < c->n_edges; i++) max = max64(max, c->edges[i].bytes);
   for (int32_t i = 0, drawn = 0; i < c->n_edges && drawn < MAX_EDGES; i++) {
     const edge *e = &c->edges[i];
     char size[TEXT_UNIT_BYTES];
     if (!is_shown(c, e)) continue;
     double x0 = x_of(c, e->from) + WIDE, y0 = y_of(c, e->from) + TALL / 2.0, x1 = x_of(c, e->to),
            y1 = y_of(c, e->to) + TALL / 2.0;
-    double bend = fmax(24, fabs(x1 - x0) / 2), wide = 1 + 4 * sqrt((double)e->bytes / (double)most);
+    double bend = fmax(24, fabs(x1 - x0) / 2), wide = 1 + 4 * sqrt((double)e->bytes / (double)max);
     text_add(t, "<path class=\"w\" stroke-width=\"%.1f\" d=\"M%.0f %.0fC%.0f %.0f %.0f %.0f %.0f %.0f\"><title>", wide,
              x0, y0, x0 + bend, y0, x1 - bend, y1, x1, y1);
     text_add(t, "part %d to part %d: %s</title></path>\n", (int)e->from + 1, (int)e->to + 1, text_size(size, e->bytes));

@@ -50,18 +50,18 @@ void table_stop(table *t) {
   free(t->cells);
 }
 
-void table_column(table *t, const char *title, align a, int32_t most) {
+void table_column(table *t, const char *title, align a, int32_t max) {
   if (t->n_columns == TABLE_MAX_COLUMNS) return;
   t->columns[t->n_columns].title = title;
   t->columns[t->n_columns].align = a;
-  t->columns[t->n_columns++].most = most;
+  t->columns[t->n_columns++].max = max;
 }
 
 /* Cuts a text to `most` columns with a mark at its end. */
-static const char *cut(arena *a, const char *text, int32_t most) {
-  if (most <= 0 || text_columns(text) <= (size_t)most) return arena_string(a, text);
+static const char *cut(arena *a, const char *text, int32_t max) {
+  if (max <= 0 || text_columns(text) <= (size_t)max) return arena_string(a, text);
   const char *end = text;
-  for (int32_t i = 0; i < most - 2; i++) {
+  for (int32_t i = 0; i < max - 2; i++) {
     end++;
     while (((unsigned char)*end & 0xc0) == 0x80) end++;
   }
@@ -83,7 +83,7 @@ void table_cell(table *t, style s, const char *text) {
     t->cells = cells;
     t->capacity = capacity;
   }
-  const char *copy = cut(t->arena, text ? text : "", t->columns[t->n_cells % t->n_columns].most);
+  const char *copy = cut(t->arena, text ? text : "", t->columns[t->n_cells % t->n_columns].max);
   t->failed |= !copy;
   t->cells[t->n_cells++] = (struct table_cell){copy ? copy : "", s};
 }

@@ -23,7 +23,7 @@ typedef struct table {
   struct {
     const char *title;
     align align;
-    int32_t most; /* maximum width; longer cells are truncated with a mark; 0: no limit */
+    int32_t max; /* maximum width; longer cells are truncated with a mark; 0: no limit */
   } columns[TABLE_MAX_COLUMNS];
   int64_t n_cells, capacity;
   struct table_cell {
@@ -37,7 +37,7 @@ bool table_start(table *t);
 /* The same for a table in a text, which fails without memory. */
 bool table_begin(table *t, text_buffer *in);
 void table_stop(table *t);
-void table_column(table *t, const char *title, align a, int32_t most);
+void table_column(table *t, const char *title, align a, int32_t max);
 /* The next cell; NULL is an empty one. */
 void table_cell(table *t, style s, const char *text);
 void table_cellf(table *t, style s, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -8,17 +8,17 @@
 #include "solve/common/exchange.h"
 
 /* If the limit is below the bound for all plans, no plan keeps it. */
-static situ_status check_limit(solve_run *run, const bound_found *least, int64_t limit_ns, const char *what) {
-  if (least->lower_ns <= limit_ns) return SITU_STATUS_OK;
+static situ_status check_limit(solve_run *run, const bound_found *min, int64_t limit_ns, const char *what) {
+  if (min->lower_ns <= limit_ns) return SITU_STATUS_OK;
   char before[256], after[128];
-  c_locale_print(before, sizeof before, "%s: %s proves that no", what, least->name);
+  c_locale_print(before, sizeof before, "%s: %s proves that no", what, min->name);
   c_locale_print(after, sizeof after, "takes less than %.10g ms; at most %.10g ms are allowed",
-                 (double)least->lower_ns / 1e6, (double)limit_ns / 1e6);
+                 (double)min->lower_ns / 1e6, (double)limit_ns / 1e6);
   situ_problem without; /* the limit is what is judged */
   problem_view_latency(&without, run->problem);
   run->incumbent->reason = reason_of_plans(run->arena, &without, before, after);
   if (!run->incumbent->reason) return fail_no_memory(run->error);
-  solve_bound(run, SITU_NEVER_NS, least->name);
+  solve_bound(run, SITU_NEVER_NS, min->name);
   return SITU_STATUS_OK;
 }
 
@@ -37,11 +37,11 @@ static situ_status check_secondary_limit(solve_run *run, arena *proofs) {
   const situ_problem *p = run->problem;
   const solver *const rows[] = {&single_solver, &priced_chain_solver};
   situ_problem other;
-  bound_found least;
+  bound_found min;
   int64_t best_ns = SITU_NEVER_NS;
   if (!problem_view_other(&other, p, proofs)) return fail_no_memory(run->error);
-  TRY(best_bound(&least, run, &other, proofs));
-  TRY(check_limit(run, &least, p->max_other_ns, p->other_name));
+  TRY(best_bound(&min, run, &other, proofs));
+  TRY(check_limit(run, &min, p->max_other_ns, p->other_name));
   for (size_t k = 0; k < sizeof rows / sizeof *rows && run->incumbent->reason; k++) {
     incumbent found;
     situ_status status = solver_borrow(&found, rows[k], &other, run, 1, 0);

@@ -44,7 +44,7 @@ static bool report(void *context) {
 }
 
 /* Logs what is known so far. */
-static void tell(const solve_run *run, const char *who) {
+static void log_state(const solve_run *run, const char *who) {
   const incumbent *i = run->incumbent;
   if (i->value_ns == SITU_NEVER_NS)
     log_line(run->watch->log, SITU_LOG_NOTE, "%s: no plan yet, lower bound %lld ns, %lld steps", who,
@@ -66,7 +66,7 @@ static situ_status run_all(const selection *chosen, solve_run *run) {
     const solver *s = chosen->row[i];
     double share = s->anytime ? 1.0 / anytime_left-- : 1.0;
     TRY(solver_run(s, run, share, s->anytime && !limited ? DEFAULT_LIMIT_NS : 0));
-    tell(run, s->name);
+    log_state(run, s->name);
   }
   return SITU_STATUS_OK;
 }
@@ -87,13 +87,13 @@ static situ_status offer_starts(solve_run *run, const situ_solve_options *o) {
 }
 
 /* Time for choosing the answer, and for writing and checking its plan, in multiples of the first simulations; at most 1
- * / MAX_HELD of the limit is reserved for them. */
-enum { CHOICE_TIMES = 20, JUDGE_TIMES = 5, MAX_HELD = 4 };
+ * / MAX_RESERVED of the limit is reserved for them. */
+enum { CHOICE_TIMES = 20, JUDGE_TIMES = 5, MAX_RESERVED = 4 };
 
 /* The deadline for the searches, so that what follows them ends in time. */
 static int64_t deadline_before(const budget *b, int64_t after_ns) {
   if (b->deadline_ns == INT64_MAX) return INT64_MAX;
-  return b->deadline_ns - min64(after_ns, (b->deadline_ns - b->start_ns) / MAX_HELD);
+  return b->deadline_ns - min64(after_ns, (b->deadline_ns - b->start_ns) / MAX_RESERVED);
 }
 
 /* The value of the answer without the form, if that is better. It is chosen by the same rules, except for draws of
@@ -140,11 +140,11 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
   if (answer_wanted(o) && solve_is_large(run->problem)) after_ns = sat_add(after_ns, 2 * answer_min_ns(o));
   run->budget->deadline_ns = deadline_before(run->budget, after_ns);
   if (!run->problem->conflict) {
-    bool hurry = run->budget->deadline_ns != INT64_MAX && chosen->row[0] == &auto_solver;
-    if (hurry) TRY(solver_run(&single_solver, run, 1, 0)); /* to have some plan at once */
+    bool limited = run->budget->deadline_ns != INT64_MAX && chosen->row[0] == &auto_solver;
+    if (limited) TRY(solver_run(&single_solver, run, 1, 0)); /* to have some plan at once */
     if (!o->no_bounds) {
       TRY(first_bounds(run));
-      tell(run, "bounds");
+      log_state(run, "bounds");
     }
     run->watch->steps_before = 0;
     TRY(offer_starts(run, o));
@@ -217,7 +217,7 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
                    .islands = o->ranks,
                    .policy = o->policy,
                    .tune_steps = o->tune_steps,
-                   .roomy = problem->execution == SITU_EXECUTION_STREAM && footprint_fits_always(problem),
+                   .memory_is_free = problem->execution == SITU_EXECUTION_STREAM && footprint_fits_always(problem),
                    .arena = a,
                    .error = error};
   run.simulator = simulator_new(problem, a);

@@ -96,7 +96,7 @@ static bool attribute_is(const xml_tag *tag, const char *name, const char *value
 }
 
 /* A whole number of an attribute, -1 where there is none. */
-static int64_t attribute_whole(const xml_tag *tag, const char *name) {
+static int64_t attribute_int(const xml_tag *tag, const char *name) {
   const char *from, *to;
   char text[24] = "", *end;
   if (!attribute(tag, name, &from, &to) || (size_t)(to - from) >= sizeof text) return -1;
@@ -208,7 +208,7 @@ typedef struct copying {
 static situ_status copy_tag(emitting *e, copying *c, const xml_tag *tag) {
   const ir_layer *own = &e->ir->net->layers[c->layer];
   text_buffer *out = &e->layers;
-  int64_t offset = attribute_whole(tag, "offset"), size = attribute_whole(tag, "size"), at = 0;
+  int64_t offset = attribute_int(tag, "offset"), size = attribute_int(tag, "size"), at = 0;
   char text[32];
   if (is_called(tag, "layer")) {
     c->innermost = tag->begin;
@@ -229,7 +229,7 @@ static situ_status copy_tag(emitting *e, copying *c, const xml_tag *tag) {
     add_changed(out, tag, "offset", text);
     return SITU_STATUS_OK;
   }
-  int64_t port = c->outputs && c->depth == 2 && is_called(tag, "port") ? attribute_whole(tag, "id") : -1;
+  int64_t port = c->outputs && c->depth == 2 && is_called(tag, "port") ? attribute_int(tag, "id") : -1;
   for (int64_t i = 0; port >= 0 && i < own->n_outputs; i++) {
     int32_t v = e->ir->first_value[c->layer] + (int32_t)i;
     if (own->outputs[i].id != port || !(e->gives[v] || e->file->values[v].is_input)) continue;

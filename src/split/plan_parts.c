@@ -70,7 +70,7 @@ static json_value *value_list(const model_parts *p, const int32_t *values, int32
     json_value *o = json_new_object();
     int32_t from = p->value_part[values[i]];
     bool ok = o && json_set(o, "name", json_new_text(p->file->values[values[i]].name));
-    if (ok && with_source) ok = json_set(o, "from", from >= 0 ? json_new_whole(from) : json_new_null());
+    if (ok && with_source) ok = json_set(o, "from", from >= 0 ? json_new_int(from) : json_new_null());
     if (!json_push(list, o) || !ok) {
       json_free(list);
       return NULL;
@@ -84,7 +84,7 @@ static json_value *manifest(const model_parts *p, const situ_platform *platform)
   char key[32];
   snprintf(key, sizeof key, "%s_parts", p->file->format->reader);
   bool ok =
-      root && json_set(root, key, json_new_whole(1)) && json_set(root, "model", json_new_text(p->file->path)) && list;
+      root && json_set(root, key, json_new_int(1)) && json_set(root, "model", json_new_text(p->file->path)) && list;
   for (int32_t k = 0; ok && k < p->n_parts; k++) {
     const model_part *part = &p->parts[k];
     char name[32];
@@ -92,7 +92,7 @@ static json_value *manifest(const model_parts *p, const situ_platform *platform)
     json_value *o = json_new_object();
     ok = json_push(list, o) && json_set(o, "file", json_new_text(name)) &&
          json_set(o, "device", json_new_text(platform->devices[part->device].name)) &&
-         json_set(o, "nodes", json_new_whole(part->n_nodes)) &&
+         json_set(o, "nodes", json_new_int(part->n_nodes)) &&
          json_set(o, "inputs", value_list(p, part->inputs, part->n_inputs, true)) &&
          json_set(o, "outputs", value_list(p, part->outputs, part->n_outputs, false));
   }

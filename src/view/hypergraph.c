@@ -46,10 +46,10 @@ static bool rank_footprints(hypergraph *h, const int64_t *each, arena *a) {
 
 /* A memory that could hold the whole model is not a constraint. */
 static void see_memory(hypergraph *h) {
-  int64_t need = h->n_footprints > 0 ? h->footprint_bytes[h->n_footprints - 1] : 0, least = SITU_UNLIMITED_BYTES;
+  int64_t need = h->n_footprints > 0 ? h->footprint_bytes[h->n_footprints - 1] : 0, min = SITU_UNLIMITED_BYTES;
   for (int32_t u = 0; u < h->n_units; u++) need = sat_add(need, h->bytes[u]);
-  for (int32_t d = 0; d < h->n_devices; d++) least = min64(least, h->limit_bytes[d]);
-  h->memory_is_free = need <= least;
+  for (int32_t d = 0; d < h->n_devices; d++) min = min64(min, h->limit_bytes[d]);
+  h->memory_is_free = need <= min;
 }
 
 /* The device that represents a row. */
@@ -191,7 +191,7 @@ bool hypergraph_find_units(hypergraph *h, const situ_problem *p, const unit_list
 }
 
 bool hypergraph_fits(const hypergraph *h) {
-  const int64_t most = INT64_MAX / 8;
+  const int64_t max = INT64_MAX / 8;
   int64_t bytes = h->n_footprints > 0 ? h->footprint_bytes[h->n_footprints - 1] : 0;
   for (int32_t row = 0; row < h->n_rows; row++) {
     int64_t sum = 0;
@@ -203,10 +203,10 @@ bool hypergraph_fits(const hypergraph *h) {
       const crossing *price = &h->price[(int64_t)row * h->n_edges + e];
       sum = sat_add(sum, sat_add(price->in_ns, price->out_ns));
     }
-    if (sum > most) return false;
+    if (sum > max) return false;
   }
   for (int32_t u = 0; u < h->n_units; u++) bytes = sat_add(bytes, h->bytes[u]);
-  return bytes < most;
+  return bytes < max;
 }
 
 static bool merge_units(hypergraph *h, const hypergraph *fine, const int32_t *into, arena *a) {

@@ -2,8 +2,8 @@
 
 #include "view/unit.h"
 
-const level_row *const level_rows[N_LEVEL_ROWS] = {&level_traffic, &level_repeats, &level_ranges, &level_coplaced,
-                                                   &level_groups};
+#define ADDRESS(NAME) &level_##NAME,
+const level_row *const level_rows[N_LEVEL_ROWS] = {LEVEL_ROWS(ADDRESS)};
 
 void level_gather(int32_t *device, const situ_problem *p, const unit_list *units, const double *work_ns,
                   double *scratch) {

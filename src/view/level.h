@@ -29,20 +29,26 @@ typedef struct level_row {
   bool (*find)(level_list *out, const situ_problem *problem, const level_request *request, arena *a);
 } level_row;
 
-/* Units with much traffic between them, joined level by level; the finest level first. A unit of a level with about k
- * units has at most 1/k of all work, and at most 1/16 of the smallest memory. Units with pins stay as they are. */
-extern const level_row level_traffic;
-/* Similar units, wherever they are: the same operator of all steps of an unrolled network, or of all layers of a
- * repetitive one. The coarsest level first. */
-extern const level_row level_repeats;
-/* The same unit of consecutive layers: n_wanted ranges of them, of two layers or more each. */
-extern const level_row level_ranges;
-/* An operator and its only consumer. */
-extern const level_row level_coplaced;
-/* At most n_wanted units, or more where constraints keep them separate. */
-extern const level_row level_groups;
+/* The table of levels. A row is one file that exports one const struct called level_NAME, and one line here.
+ * - traffic: units with much traffic between them, joined level by level; the finest level first. A unit of a level
+ * with about k units has at most 1/k of all work, and at most 1/16 of the smallest memory. Units with pins stay as they
+ * are.
+ * - repeats: similar units, wherever they are: the same operator of all steps of an unrolled network, or of all layers
+ *   of a repetitive one. The coarsest level first.
+ * - ranges: the same unit of consecutive layers: n_wanted ranges of them, of two layers or more each.
+ * - coplaced: an operator and its only consumer.
+ * - groups: at most n_wanted units, or more where constraints keep them separate. */
+#define LEVEL_ROWS(ROW) \
+  ROW(traffic)          \
+  ROW(repeats)          \
+  ROW(ranges)           \
+  ROW(coplaced)         \
+  ROW(groups)
+#define LEVEL_DECLARE(NAME) extern const level_row level_##NAME;
+LEVEL_ROWS(LEVEL_DECLARE)
 
-enum { N_LEVEL_ROWS = 5 };
+#define LEVEL_COUNT(NAME) +1
+enum { N_LEVEL_ROWS = 0 LEVEL_ROWS(LEVEL_COUNT) };
 extern const level_row *const level_rows[N_LEVEL_ROWS];
 
 /* Puts each unit on the device of most of its work if that is allowed, else on that of its first operator. work_ns:

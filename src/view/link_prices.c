@@ -27,15 +27,15 @@ static int32_t link_between(const situ_problem *p, int32_t m, int32_t other, int
 /* The minimum time of 1 MiB on a channel that all routes into (out of) memory m use; -1 where some do not. */
 static int64_t weigh_channel(const finder *f, int32_t m, int32_t channel, bool into) {
   const situ_problem *p = f->problem;
-  int64_t least = SITU_NEVER_NS;
+  int64_t min = SITU_NEVER_NS;
   for (int32_t other = 0; other < p->n_memories; other++) {
     if (other == m || !f->used[other]) continue;
     int32_t link = link_between(p, m, other, channel, into);
     if (link < 0) return -1;
     const situ_link *l = &p->costs->link[link];
-    least = min64(least, link_time_ns(l->latency_ns, l->bytes_per_s, 1 << 20));
+    min = min64(min, link_time_ns(l->latency_ns, l->bytes_per_s, 1 << 20));
   }
-  return least;
+  return min;
 }
 
 /* The slowest channel that all routes into (out of) memory m use, or -1. */
@@ -92,7 +92,7 @@ bool link_prices_find(link_prices *out, const situ_problem *p, const device_type
 
 int64_t link_prices_ns(const link_prices *prices, const link_kinds *kinds, int32_t t) {
   const situ_problem *p = prices->problem;
-  int64_t least = SITU_NEVER_NS;
-  for (int32_t i = 0; i < kinds->n; i++) least = min64(least, p->transfer_ns[t][kinds->kind[i]]);
-  return kinds->n > 0 ? least : 0;
+  int64_t min = SITU_NEVER_NS;
+  for (int32_t i = 0; i < kinds->n; i++) min = min64(min, p->transfer_ns[t][kinds->kind[i]]);
+  return kinds->n > 0 ? min : 0;
 }

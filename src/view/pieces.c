@@ -8,13 +8,13 @@ static int32_t count_pieces(int32_t *piece, const situ_graph *g, const int32_t *
   int32_t highest = 0;
   for (int32_t v = first; v <= last; v++) {
     bool here = device[v] == d;
-    int32_t most = here;
+    int32_t max = here;
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
       int32_t u = g->producer[g->in[i]], before = u < first ? 0 : piece[u], next = before + (here && device[u] != d);
-      if (next > most) most = next;
+      if (next > max) max = next;
     }
-    piece[v] = most;
-    if (here && most > highest) highest = most;
+    piece[v] = max;
+    if (here && max > highest) highest = max;
   }
   return highest;
 }

@@ -52,7 +52,7 @@ static json_value *affinities(const placed_nodes *nodes, const situ_platform *p,
     text_add(&hetero, "%s%s", first ? "" : ",", word);
     first = false;
   }
-  ok = json_set(root, "openvino_affinity", json_new_whole(1)) && ok;
+  ok = json_set(root, "openvino_affinity", json_new_int(1)) && ok;
   ok = json_set(root, "model", json_new_text(model)) && ok;
   ok = json_set(root, "device", json_new_text(hetero.bytes)) && ok;
   ok = json_set(root, "affinity", map) && ok;

@@ -47,10 +47,10 @@ static void scale(forger *f, lab *l) {
   for (int32_t v = 0; v < g->n_operators; v++) bytes += g->weight_bytes[v] + g->workspace_bytes[v];
   for (int32_t t = 0; t < g->n_tensors; t++) bytes += g->size_bytes[t];
   bytes *= l->problem->in_flight;
-  int64_t by = one_in(f, 3) ? PROBLEM_MOST_NS / (time + 1) : one_in(f, 2) ? (int64_t)1 << below(f, 30) : 1;
-  int64_t more = one_in(f, 3) ? PROBLEM_MOST_BYTES / bytes : one_in(f, 2) ? (int64_t)1 << below(f, 20) : 1;
-  by = min64(by, PROBLEM_MOST_NS / (time + 1));
-  more = min64(more, PROBLEM_MOST_BYTES / bytes);
+  int64_t by = one_in(f, 3) ? PROBLEM_MAX_NS / (time + 1) : one_in(f, 2) ? (int64_t)1 << below(f, 30) : 1;
+  int64_t more = one_in(f, 3) ? PROBLEM_MAX_BYTES / bytes : one_in(f, 2) ? (int64_t)1 << below(f, 20) : 1;
+  by = min64(by, PROBLEM_MAX_NS / (time + 1));
+  more = min64(more, PROBLEM_MAX_BYTES / bytes);
   situ_costs *c = l->costs;
   for (int64_t i = 0; i < (int64_t)c->n_operators * c->n_classes; i++)
     if (c->time_ns[i] != SITU_NEVER_NS) c->time_ns[i] *= by;
@@ -80,7 +80,7 @@ static void limit_by_others(forger *f, lab *l, situ_costs **other, situ_problem_
       (*other)->time_ns[i] = one_in(f, 4) ? 0 : (*other)->time_ns[i] / (1 + below(f, 4));
       sum += (*other)->time_ns[i] / l->costs->n_classes;
     }
-  const int64_t limits[] = {sum, 2 * sum, sum / 2 + 1, PROBLEM_MOST_NS, (int64_t)1 << 62, SITU_NEVER_NS - 1};
+  const int64_t limits[] = {sum, 2 * sum, sum / 2 + 1, PROBLEM_MAX_NS, (int64_t)1 << 62, SITU_NEVER_NS - 1};
   o->secondary_costs = *other;
   o->max_secondary_ns = limits[below(f, 6)];
 }
@@ -186,8 +186,8 @@ static int64_t edge(forger *f, int64_t was, int64_t min, int64_t max) {
                             power - 1,
                             -power,
                             power + 1,
-                            PROBLEM_MOST_NS,
-                            PROBLEM_MOST_BYTES,
+                            PROBLEM_MAX_NS,
+                            PROBLEM_MAX_BYTES,
                             f->optimum_ns,
                             f->optimum_ns / 2,
                             max / 2,

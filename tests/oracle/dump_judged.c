@@ -125,7 +125,7 @@ static draw draw_limited(uint64_t seed, rng *r) {
   return x;
 }
 
-static json_value *amount(int64_t value) { return value == INT64_MAX ? json_new_null() : json_new_whole(value); }
+static json_value *amount(int64_t value) { return value == INT64_MAX ? json_new_null() : json_new_int(value); }
 
 static json_value *operators_json(const draw *x) {
   const situ_problem *p = x->problem;
@@ -135,13 +135,13 @@ static json_value *operators_json(const draw *x) {
     json_value *o = json_new_object(), *times = json_new_array(), *in = json_new_array();
     for (int32_t d = 0; d < p->n_devices; d++)
       json_push(times, amount(p->costs->time_ns[v * p->n_classes + p->platform->class_of[d]]));
-    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) json_push(in, json_new_whole(g->in[i]));
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) json_push(in, json_new_int(g->in[i]));
     json_set(o, "name", json_new_text(g->name[v]));
-    json_set(o, "phase", json_new_whole(g->phase[v]));
-    json_set(o, "weight_bytes", json_new_whole(g->weight_bytes[v]));
-    json_set(o, "workspace_bytes", json_new_whole(g->workspace_bytes[v]));
-    json_set(o, "colocation", json_new_whole(g->colocation[v]));
-    json_set(o, "pin", json_new_whole(x->l.pins[v]));
+    json_set(o, "phase", json_new_int(g->phase[v]));
+    json_set(o, "weight_bytes", json_new_int(g->weight_bytes[v]));
+    json_set(o, "workspace_bytes", json_new_int(g->workspace_bytes[v]));
+    json_set(o, "colocation", json_new_int(g->colocation[v]));
+    json_set(o, "pin", json_new_int(x->l.pins[v]));
     json_set(o, "time_ns", times);
     json_value *other = json_new_array();
     for (int32_t d = 0; p->other && d < p->n_devices; d++) json_push(other, amount(problem_other_time_ns(p, v, d)));
@@ -159,22 +159,22 @@ static json_value *platform_json(const draw *x) {
     json_value *row = json_new_object();
     json_set(row, "name", json_new_text(q->devices[d].name));
     json_set(row, "class", json_new_text(q->devices[d].class_name));
-    json_set(row, "host", json_new_truth(q->devices[d].is_host));
-    json_set(row, "memory", json_new_whole(q->memory_of[d]));
+    json_set(row, "host", json_new_bool(q->devices[d].is_host));
+    json_set(row, "memory", json_new_int(q->memory_of[d]));
     int32_t owner = d;
     while (q->devices[owner].shares_memory_with >= 0) owner = q->devices[owner].shares_memory_with;
-    json_set(row, "capacity_of", json_new_whole(owner));
+    json_set(row, "capacity_of", json_new_int(owner));
     json_set(row, "capacity_bytes", amount(q->memory_bytes[q->memory_of[d]]));
-    json_set(row, "unused", json_new_truth(x->l.unused[d]));
+    json_set(row, "unused", json_new_bool(x->l.unused[d]));
     json_push(devices, row);
   }
   for (int32_t l = 0; l < q->n_links; l++) {
     json_value *row = json_new_object();
-    json_set(row, "latency_ns", json_new_whole(q->links[l].latency_ns));
+    json_set(row, "latency_ns", json_new_int(q->links[l].latency_ns));
     json_set(row, "bytes_per_s", json_new_number(q->links[l].bytes_per_s));
-    json_set(row, "channel", json_new_whole(q->links[l].channel));
-    json_set(row, "from_memory", json_new_whole(q->link_from[l]));
-    json_set(row, "to_memory", json_new_whole(q->link_to[l]));
+    json_set(row, "channel", json_new_int(q->links[l].channel));
+    json_set(row, "from_memory", json_new_int(q->link_from[l]));
+    json_set(row, "to_memory", json_new_int(q->link_to[l]));
     json_push(links, row);
   }
   for (int32_t from = 0; from < q->n_memories; from++) {
@@ -183,7 +183,7 @@ static json_value *platform_json(const draw *x) {
       json_value *way = json_new_array();
       for (int32_t i = q->route_start[from * q->n_memories + to]; i < q->route_start[from * q->n_memories + to + 1];
            i++)
-        json_push(way, json_new_whole(q->route_link[i]));
+        json_push(way, json_new_int(q->route_link[i]));
       json_push(row, way);
     }
     json_push(routes, row);
@@ -200,13 +200,13 @@ static json_value *problem_json(const draw *x) {
   json_value *o = json_new_object(), *tensors = json_new_array();
   for (int32_t t = 0; t < g->n_tensors; t++) {
     json_value *row = json_new_object();
-    json_set(row, "producer", json_new_whole(g->producer[t]));
-    json_set(row, "output", json_new_whole(t - g->out_start[g->producer[t]]));
-    json_set(row, "bytes", json_new_whole(g->size_bytes[t]));
+    json_set(row, "producer", json_new_int(g->producer[t]));
+    json_set(row, "output", json_new_int(t - g->out_start[g->producer[t]]));
+    json_set(row, "bytes", json_new_int(g->size_bytes[t]));
     int64_t n = p->n_memories; /* by the other costs, from memory to memory, row by row */
     json_value *other = json_new_array();
     for (int64_t way = 0; p->other && way < n * n; way++)
-      json_push(other, json_new_whole(p->other->transfer_ns[t][p->other->pair_kind[way]]));
+      json_push(other, json_new_int(p->other->transfer_ns[t][p->other->pair_kind[way]]));
     json_set(row, "other_ns", other);
     json_push(tensors, row);
   }
@@ -216,15 +216,15 @@ static json_value *problem_json(const draw *x) {
   json_set(o, "overlap", json_new_text(situ_overlap_name(p->overlap)));
   json_set(o, "communication", json_new_text(situ_communication_name(p->communication)));
   json_set(o, "schedule", json_new_text(situ_schedule_name(p->schedule)));
-  json_set(o, "contiguous", json_new_truth(p->contiguous));
-  json_set(o, "async_copies", json_new_truth(p->async_copies));
-  json_set(o, "replicate", json_new_truth(p->replicate));
-  json_set(o, "in_flight", json_new_whole(p->in_flight));
-  json_set(o, "copies", json_new_whole(p->n_copies));
-  json_set(o, "max_calls", p->max_calls == INT32_MAX ? json_new_null() : json_new_whole(p->max_calls));
+  json_set(o, "contiguous", json_new_bool(p->contiguous));
+  json_set(o, "async_copies", json_new_bool(p->async_copies));
+  json_set(o, "replicate", json_new_bool(p->replicate));
+  json_set(o, "in_flight", json_new_int(p->in_flight));
+  json_set(o, "copies", json_new_int(p->n_copies));
+  json_set(o, "max_calls", p->max_calls == INT32_MAX ? json_new_null() : json_new_int(p->max_calls));
   json_set(o, "max_period_ns", amount(p->max_period_ns));
   json_set(o, "max_latency_ns", amount(p->max_latency_ns));
-  json_set(o, "max_other_ns", p->other ? json_new_whole(p->max_other_ns) : json_new_null());
+  json_set(o, "max_other_ns", p->other ? json_new_int(p->max_other_ns) : json_new_null());
   json_set(o, "operators", operators_json(x));
   json_set(o, "tensors", tensors);
   json_set(o, "platform", platform_json(x));
@@ -396,7 +396,7 @@ static void add_proof(json_value *list, const situ_problem *p, const certificate
   json_set(o, "lists", lists_json(c));
   json_set(o, "claim_ns", amount(c->lower_ns));
   if (strcmp(c->kind, "destructive") == 0)
-    json_set(o, "verified", json_new_truth(proved_claim(p, c)));
+    json_set(o, "verified", json_new_bool(proved_claim(p, c)));
   else
     json_set(o, "proved_ns", amount(proved_by(p, c)));
   json_push(list, o);

@@ -61,7 +61,7 @@ def test_options_are_those_of_the_table_of_the_library():
 
 def test_every_option_has_a_type_of_its_kind():
     kinds = {_interface.SITU_OPTION_ON: "bool", _interface.SITU_OPTION_OFF: "bool", _interface.SITU_OPTION_CHOICE: "str",
-             _interface.SITU_OPTION_WHOLE: "int", _interface.SITU_OPTION_SMALL: "int", _interface.SITU_OPTION_SEED: "int",
+             _interface.SITU_OPTION_INT64: "int", _interface.SITU_OPTION_INT32: "int", _interface.SITU_OPTION_SEED: "int",
              _interface.SITU_OPTION_MS: "float", _interface.SITU_OPTION_PERCENT: "float",
              _interface.SITU_OPTION_REAL: "float"}
     for row in _options.ROWS:

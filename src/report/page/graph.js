@@ -78,7 +78,7 @@ function shorten(text, letters) { return text.length <= letters ? text : text.sl
 function drawParts(plan, pickPart) {
   const edges = partEdges(plan), {nodes, lanes} = placeParts(plan, edges);
   const columns = Math.max(...Array.from(nodes.values(), (node) => node.column)) + 1;
-  const roomy = columns <= 40, wide = roomy ? 150 : 54, gap = roomy ? 62 : 30, left = 92;
+  const memory_is_free = columns <= 40, wide = memory_is_free ? 150 : 54, gap = memory_is_free ? 62 : 30, left = 92;
   let y = 10;
   const bands = [];
   const order =
@@ -121,11 +121,11 @@ function drawParts(plan, pickPart) {
         `part ${edge.from + 1} to part ${edge.to + 1}: ${plural(edge.tensors, 'tensor')}, ${sizeText(edge.bytes)}`));
     svg.append(path);
   }
-  for (const node of nodes.values()) svg.append(drawPart(plan, node, wide, roomy, pickPart));
+  for (const node of nodes.values()) svg.append(drawPart(plan, node, wide, memory_is_free, pickPart));
   return svg;
 }
 
-function drawPart(plan, node, wide, roomy, pickPart) {
+function drawPart(plan, node, wide, memory_is_free, pickPart) {
   const part = plan.parts[node.k], colour = colourOf(plan.deviceColour[part.device]);
   const group = drawing('g', {
     class: 'node',
@@ -149,10 +149,10 @@ function drawPart(plan, node, wide, roomy, pickPart) {
   }));
   group.append(drawing(
       'text', {x: node.x + 9, y: node.y + 19},
-      roomy ? shorten(`${node.k + 1}  ${part.name}`, 21) : String(node.k + 1)));
+      memory_is_free ? shorten(`${node.k + 1}  ${part.name}`, 21) : String(node.k + 1)));
   group.append(drawing(
       'text', {class: 'dim', x: node.x + 9, y: node.y + 36},
-      roomy ? `${plural(part.working, 'operator')}, ${timeText(part.work)}` : timeText(part.work)));
+      memory_is_free ? `${plural(part.working, 'operator')}, ${timeText(part.work)}` : timeText(part.work)));
   group.append(drawing('title', {}, `part ${node.k + 1}: ${part.name}`));
   const pick = () => pickPart(node.k);
   group.addEventListener('click', pick);

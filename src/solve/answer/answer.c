@@ -222,14 +222,14 @@ situ_status answer_select(answer *out, solve_run *run, const best_single *single
   if (k >= 0 && o->uncertainty > 0)
     TRY(compare(&out->robustness, &k, &out->compared, &pool, run, &rules, o->uncertainty, &draws));
   if (k != split && k == pool.single) TRY(try_layers(&out->robustness, &k, &pool, run, &rules, o));
-  handovers most = {0};
+  handovers max = {0};
   int32_t *stamp = ARENA_NEW(run->arena, int32_t, run->problem->n_devices);
   if (!stamp) return fail_no_memory(run->error);
-  handovers_count(&most, run->problem, best->best.device, stamp);
+  handovers_count(&max, run->problem, best->best.device, stamp);
   if (!out->robustness.preferred) out->compared.device = NULL;
   out->best_found = best->best;
   out->best_found_ns = best->value_ns;
-  out->best_found_handovers = most.n;
+  out->best_found_handovers = max.n;
   if (k < 0) {
     out->where.device = NULL;
     out->reason = "no plan was found that satisfies the limits on parts";
@@ -239,7 +239,7 @@ situ_status answer_select(answer *out, solve_run *run, const best_single *single
   out->value_ns = pool.plan[k].value_ns;
   out->solver = pool.plan[k].solver;
   bool is_best = out->value_ns < best->value_ns; /* whole layers, which are searched last, may be */
-  if (is_best || (out->value_ns == best->value_ns && pool.plan[k].cost.n == most.n)) {
+  if (is_best || (out->value_ns == best->value_ns && pool.plan[k].cost.n == max.n)) {
     out->best_found.device = NULL;
     out->best_found_ns = SITU_NEVER_NS;
     out->best_found_handovers = -1;

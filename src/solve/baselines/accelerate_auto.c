@@ -14,9 +14,9 @@ typedef struct filling {
 } filling;
 
 static int64_t largest_layer(const peer_layers *l, int32_t from) {
-  int64_t most = 0;
-  for (int32_t k = from; k < l->n; k++) most = max64(most, l->weights[k]);
-  return most;
+  int64_t max = 0;
+  for (int32_t k = from; k < l->n; k++) max = max64(max, l->weights[k]);
+  return max;
 }
 
 static void set_limits(filling *f, const situ_problem *p) {

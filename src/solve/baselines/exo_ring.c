@@ -36,10 +36,10 @@ static void share(const ring *r, int32_t n_layers) {
   for (int32_t i = 0; i < r->n; i++) given += r->layers[i] = (int32_t)((double)r->memory[i] / sum * n_layers);
   for (; given < n_layers; given++) {
     int32_t best = 0;
-    double most = -1;
+    double max = -1;
     for (int32_t i = 0; i < r->n; i++) {
       double fraction = (double)r->memory[i] / sum * n_layers - r->layers[i];
-      if (fraction > most) most = fraction, best = i;
+      if (fraction > max) max = fraction, best = i;
     }
     r->layers[best]++;
   }
@@ -63,11 +63,11 @@ static situ_status exo_ring_solve(solve_run *run) {
     return fail_no_memory(run->error);
   int64_t bytes = l.first_bytes;
   for (int32_t k = 0; k <= l.n; k++) bytes = sat_add(bytes, l.weights[k]);
-  int32_t most = l.n_gpus < l.n ? l.n_gpus : l.n;
-  for (int32_t k = 1; k <= most; k++)
+  int32_t max = l.n_gpus < l.n ? l.n_gpus : l.n;
+  for (int32_t k = 1; k <= max; k++)
     if (choose(&r, &l, run->problem, k, bytes))
       break;
-    else if (k == most)
+    else if (k == max)
       return SITU_STATUS_OK;
   share(&r, l.n);
   for (int32_t i = 0, k = 0; i < r.n; i++) {

@@ -51,8 +51,8 @@ static void make_whole(const fitting *f) {
   const peer_layers *l = f->l;
   for (int32_t i = 0; i < l->n_gpus; i++) {
     int64_t room = peer_layers_memory(l, f->p, l->gpu[i]);
-    int32_t whole = f->start[i], end = f->start[i + 1], most = i + 1 < l->n_gpus ? l->n : end;
-    while (whole < most) {
+    int32_t whole = f->start[i], end = f->start[i + 1], max = i + 1 < l->n_gpus ? l->n : end;
+    while (whole < max) {
       int32_t to = whole + 1 > end ? whole + 1 : end;
       if (bytes_of(l, f->start[i], to, whole + 1) > room) break;
       whole++;

@@ -53,7 +53,7 @@ static bool milp_calls_serves(const situ_problem *p) {
 /* known[v]: how many calls its device runs before that of v. Returns the maximum over devices. number[call] and
  * used[device], which must be zero, are scratch. */
 static int32_t number_calls(int32_t *known, int32_t *number, int32_t *used, const situ_plan *plan) {
-  int32_t n = plan->n_operators, most = 0;
+  int32_t n = plan->n_operators, max = 0;
   for (int32_t k = 0; k < n; k++) number[k] = -1;
   for (int32_t v = 0; v < n; v++)
     if (plan->call[v] >= 0) number[plan->call[v]] = plan->device[v];
@@ -61,24 +61,24 @@ static int32_t number_calls(int32_t *known, int32_t *number, int32_t *used, cons
     if (number[k] >= 0) {
       int32_t d = number[k];
       number[k] = used[d]++;
-      if (used[d] > most) most = used[d];
+      if (used[d] > max) max = used[d];
     }
   for (int32_t v = 0; v < n; v++) known[v] = plan->call[v] < 0 ? 0 : number[plan->call[v]];
-  return most;
+  return max;
 }
 
 /* Finds the calls of the best plan by device, and the maximum number on one device. */
-static situ_status find_calls(milp_calls_state *s, int32_t *most) {
+static situ_status find_calls(milp_calls_state *s, int32_t *max) {
   const situ_problem *p = s->problem;
   arena *a = s->run->arena;
   situ_plan *plan = NULL;
-  *most = 0;
+  *max = 0;
   if (!s->run->incumbent->best.device) return SITU_STATUS_OK;
   TRY(simulator_plan(&plan, s->run->simulator, &s->run->incumbent->best, s->run->error));
   int32_t *number = ARENA_NEW(a, int32_t, p->n_operators), *used = ARENA_ZERO(a, int32_t, p->n_devices);
   s->known = ARENA_NEW(a, int32_t, p->n_operators);
   situ_status status = number && used && s->known ? SITU_STATUS_OK : fail_no_memory(s->run->error);
-  if (status == SITU_STATUS_OK) *most = number_calls(s->known, number, used, plan);
+  if (status == SITU_STATUS_OK) *max = number_calls(s->known, number, used, plan);
   situ_plan_free(plan);
   return status;
 }
@@ -88,11 +88,11 @@ static bool make_slots(milp_calls_state *s, int32_t calls) {
   const situ_problem *p = s->problem;
   arena *a = s->run->arena;
   int32_t *first = ARENA_NEW(a, int32_t, p->n_devices);
-  int64_t most = (int64_t)p->n_devices * calls;
-  s->device_of = ARENA_NEW(a, int32_t, most);
-  s->is_call = ARENA_NEW(a, bool, most);
-  s->begin = ARENA_NEW(a, int32_t, most);
-  s->end = ARENA_NEW(a, int32_t, most);
+  int64_t max = (int64_t)p->n_devices * calls;
+  s->device_of = ARENA_NEW(a, int32_t, max);
+  s->is_call = ARENA_NEW(a, bool, max);
+  s->begin = ARENA_NEW(a, int32_t, max);
+  s->end = ARENA_NEW(a, int32_t, max);
   if (!first || !s->device_of || !s->is_call || !s->begin || !s->end) return false;
   for (int32_t d = 0; d < p->n_devices; d++) {
     bool host = problem_is_host(p, d);
@@ -229,17 +229,17 @@ static void add_slots(const milp_calls_state *s, program *q) {
 
 static void add_memories(const milp_calls_state *s, program *q) {
   const situ_problem *p = s->problem;
-  int64_t all = 0, most = 0;
+  int64_t all = 0, max = 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
     all = sat_add(all, p->graph->weight_bytes[v]);
-    most = max64(most, footprint_bytes(p->graph, v));
+    max = max64(max, footprint_bytes(p->graph, v));
   }
   for (int32_t m = 0; m < p->n_memories; m++) {
     int64_t room = p->platform->memory_bytes[m];
-    if (room >= sat_add(all, most) || sat_add(all, most) == INT64_MAX) continue;
-    int32_t greatest = program_column(q, 0, most, false);
+    if (room >= sat_add(all, max) || sat_add(all, max) == INT64_MAX) continue;
+    int32_t greatest = program_column(q, 0, max, false);
     if (greatest < 0) return;
-    q->unit[greatest] = program_unit_of(most);
+    q->unit[greatest] = program_unit_of(max);
     for (int32_t v = 0; v < p->n_operators; v++)
       for (int32_t k = 0; k < s->n_slots; k++) {
         if (p->memory_of[s->device_of[k]] != m || x_of(s, v, k) < 0) continue;
@@ -261,10 +261,10 @@ static void add_memories(const milp_calls_state *s, program *q) {
 static int64_t serial_ns(const situ_problem *p) {
   int64_t sum = 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int64_t most = 0;
+    int64_t max = 0;
     for (int32_t d = 0; d < p->n_devices; d++)
-      if (problem_time_ns(p, v, d) != SITU_NEVER_NS) most = max64(most, problem_time_ns(p, v, d));
-    sum = sat_add(sum, most);
+      if (problem_time_ns(p, v, d) != SITU_NEVER_NS) max = max64(max, problem_time_ns(p, v, d));
+    sum = sat_add(sum, max);
   }
   for (int32_t t = 0; t < p->graph->n_tensors; t++)
     for (int32_t k = 0; k < p->n_kinds; k++)
@@ -292,14 +292,14 @@ static bool milp_calls_init(milp_calls_state *s) {
 static void *write_program(program *q, solve_run *run) {
   const situ_problem *p = run->problem;
   milp_calls_state *s = ARENA_ZERO(run->arena, milp_calls_state, 1);
-  int32_t most;
+  int32_t max;
   if (!s) return NULL;
   s->run = run;
   s->problem = p;
-  if (find_calls(s, &most) != SITU_STATUS_OK) return NULL;
-  int32_t least = min_calls(p), calls = most < least ? least : most;
+  if (find_calls(s, &max) != SITU_STATUS_OK) return NULL;
+  int32_t min = min_calls(p), calls = max < min ? min : max;
   if (calls > MAX_CALLS) {
-    calls = least;
+    calls = min;
     s->known = NULL;
   }
   if (!make_slots(s, calls) || !milp_calls_init(s)) return NULL;

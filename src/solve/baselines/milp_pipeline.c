@@ -108,12 +108,12 @@ static void load_row(milp_pipeline_state *s, program *p, int32_t period, int32_t
 static void limit_memory(milp_pipeline_state *s, program *p) {
   const hypergraph *h = &s->h;
   if (h->memory_is_free) return;
-  int64_t most = h->footprint_bytes[h->n_footprints - 1];
+  int64_t max = h->footprint_bytes[h->n_footprints - 1];
   for (int32_t d = 0; d < h->n_devices; d++) {
     if (h->limit_bytes[d] == SITU_UNLIMITED_BYTES) continue;
     const int32_t *x = s->x + d;
-    int32_t greatest = most > 0 ? program_column(p, 0, most, false) : -1;
-    if (greatest >= 0) p->unit[greatest] = (double)most;
+    int32_t greatest = max > 0 ? program_column(p, 0, max, false) : -1;
+    if (greatest >= 0) p->unit[greatest] = (double)max;
     for (int32_t u = 0; u < h->n_units; u++) {
       int64_t bytes = h->footprint_bytes[h->footprint[u]];
       if (bytes == 0 || x[(int64_t)u * h->n_devices] < 0) continue;
@@ -133,12 +133,12 @@ static void limit_memory(milp_pipeline_state *s, program *p) {
 static int64_t max_period(const hypergraph *h) {
   int64_t sum_ns = 0;
   for (int32_t u = 0; u < h->n_units; u++) {
-    int64_t most = 0;
+    int64_t max = 0;
     for (int32_t row = 0; row < h->n_rows; row++) {
       int64_t time_ns = h->time_ns[(int64_t)row * h->n_units + u];
-      if (time_ns != SITU_NEVER_NS) most = max64(most, time_ns);
+      if (time_ns != SITU_NEVER_NS) max = max64(max, time_ns);
     }
-    sum_ns += most;
+    sum_ns += max;
   }
   for (int64_t i = 0; i < (int64_t)h->n_rows * h->n_edges; i++) sum_ns += h->price[i].in_ns + h->price[i].out_ns;
   return sum_ns;

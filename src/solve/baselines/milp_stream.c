@@ -46,18 +46,18 @@ static bool milp_stream_serves(const situ_problem *p) {
 
 /* The minimum tail over the devices that may run v. */
 static int64_t min_tail(const latency_program *l, int32_t v) {
-  int64_t least = SITU_NEVER_NS;
+  int64_t min = SITU_NEVER_NS;
   for (int32_t d = 0; d < l->problem->n_devices; d++)
-    if (latency_x(l, v, d) >= 0) least = min64(least, l->tail[(int64_t)v * l->problem->n_devices + d]);
-  return least;
+    if (latency_x(l, v, d) >= 0) min = min64(min, l->tail[(int64_t)v * l->problem->n_devices + d]);
+  return min;
 }
 
 static int64_t min_start(const latency_program *l, int32_t v) {
-  int64_t least = SITU_NEVER_NS;
+  int64_t min = SITU_NEVER_NS;
   for (int32_t d = 0; d < l->problem->n_devices; d++)
     if (latency_x(l, v, d) >= 0)
-      least = min64(least, l->head[(int64_t)v * l->problem->n_devices + d] - problem_time_ns(l->problem, v, d));
-  return least;
+      min = min64(min, l->head[(int64_t)v * l->problem->n_devices + d] - problem_time_ns(l->problem, v, d));
+  return min;
 }
 
 /* Row (5): i ends before j starts if `first` is 1. */

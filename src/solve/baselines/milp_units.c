@@ -26,9 +26,9 @@ static bool order_units(milp_units *s, arena *a) {
   if (!sorted) return false;
   for (int32_t u = 0; u < s->n_units; u++) sorted[u] = (by_time){0, u};
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int64_t least = SITU_NEVER_NS;
-    for (int32_t k = 0; k < p->n_classes; k++) least = min64(least, p->time_ns[(int64_t)v * p->n_classes + k]);
-    sorted[s->unit_of[v]].time_ns = sat_add(sorted[s->unit_of[v]].time_ns, least);
+    int64_t min = SITU_NEVER_NS;
+    for (int32_t k = 0; k < p->n_classes; k++) min = min64(min, p->time_ns[(int64_t)v * p->n_classes + k]);
+    sorted[s->unit_of[v]].time_ns = sat_add(sorted[s->unit_of[v]].time_ns, min);
   }
   qsort(sorted, (size_t)s->n_units, sizeof *sorted, compare_times);
   for (int32_t u = 0; u < s->n_units; u++) s->order[u] = sorted[u].unit;
@@ -94,14 +94,14 @@ bool milp_write_devices(milp_units *s, const int32_t *device, int64_t *x) {
 
 bool milp_read_devices(milp_units *s, const double *x) {
   for (int32_t u = 0; u < s->n_units; u++) {
-    double most = -1;
+    double max = -1;
     for (int32_t d = 0; d < s->n_devices; d++) {
       int32_t column = s->x[(int64_t)u * s->n_devices + d];
-      if (column < 0 || x[column] <= most) continue;
-      most = x[column];
+      if (column < 0 || x[column] <= max) continue;
+      max = x[column];
       s->unit_device[u] = d;
     }
-    if (most < 0) return false;
+    if (max < 0) return false;
   }
   spread_to_operators(s);
   return true;

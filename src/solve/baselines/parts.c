@@ -76,10 +76,10 @@ static int64_t price_ns(const parts *g, int32_t t) {
 static bool join_classes(parts *g, arena *a) {
   const situ_graph *graph = g->run->problem->graph;
   int32_t n = g->classes.n_classes, *seen, *pins;
-  int64_t n_arcs = 0, most = 2 * graph->n_uses;
+  int64_t n_arcs = 0, max = 2 * graph->n_uses;
   arc *arcs;
-  if (!ARENA_ARRAYS(a, ZEROS(seen, n), ARRAY(pins, n), ARRAY(arcs, most), ZEROS(g->start, (int64_t)n + 1),
-                    ARRAY(g->to, most), ARRAY(g->transfer_ns, most)))
+  if (!ARENA_ARRAYS(a, ZEROS(seen, n), ARRAY(pins, n), ARRAY(arcs, max), ZEROS(g->start, (int64_t)n + 1),
+                    ARRAY(g->to, max), ARRAY(g->transfer_ns, max)))
     return false;
   for (int32_t t = 0; t < graph->n_tensors; t++) {
     int32_t n_pins = nets_pins(graph, t, g->classes.class_of, seen, pins);
@@ -254,8 +254,8 @@ static bool settling_init(settling *s, const parts *g, order_maker *maker, arena
       !order_maker_init(maker, &g->classes.forward, a))
     return false;
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int64_t *most = &s->class_footprint[g->classes.class_of[v]];
-    *most = max64(*most, footprint_running_bytes(p, v));
+    int64_t *max = &s->class_footprint[g->classes.class_of[v]];
+    *max = max64(*max, footprint_running_bytes(p, v));
   }
   for (int32_t c = 0; c < n; c++) s->order[c] = c;
   if (is_contiguous(p)) order_make(maker, s->order, &(order_style){.backward = false}); /* else F may have cycles */

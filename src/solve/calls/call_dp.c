@@ -69,11 +69,11 @@ static bool is_found(const call_dp *s) { return s->labels.first[s->lattice.n - 1
  * count calls, so their plans may break the limit on calls; the best label found is then as good a limit as a plan. */
 static situ_status call_dp_search(call_dp *s, bool forgets) {
   solve_run *run = s->run;
-  int64_t slack = s->price.lower_ns / 128 + 1, farther = 2 * slack, least = SITU_NEVER_NS;
+  int64_t slack = s->price.lower_ns / 128 + 1, farther = 2 * slack, min = SITU_NEVER_NS;
   int32_t width = FIRST_WIDTH;
   found_what what = FOUND_NOTHING;
   while (!solve_done(run) && width <= LAST_WIDTH) {
-    int64_t value = min64(run->incumbent->value_ns, least), lower = run->incumbent->lower_bound_ns;
+    int64_t value = min64(run->incumbent->value_ns, min), lower = run->incumbent->lower_bound_ns;
     int64_t near = sat_add(lower, slack), far = sat_add(lower, max64(farther, sat_mul(slack, 2)));
     what = try_labels(s, width, value < far ? value : near);
     if (what == FOUND_NOTHING && value >= far && !solve_done(run)) {
@@ -81,7 +81,7 @@ static situ_status call_dp_search(call_dp *s, bool forgets) {
       farther = sat_mul(farther, 2);
     }
     if (what >= FOUND_STOP || (what == FOUND_ALL && is_found(s))) break;
-    if (forgets && is_found(s)) least = s->labels.label[s->labels.first[s->lattice.n - 1]].min_ns + 1;
+    if (forgets && is_found(s)) min = s->labels.label[s->labels.first[s->lattice.n - 1]].min_ns + 1;
     if (what == FOUND_ALL)
       slack = sat_mul(slack, 2);
     else

@@ -228,10 +228,10 @@ static void fill_ties(const call_labels *l, const int64_t *before, int64_t *afte
 static int32_t level_of(const call_labels *l, int32_t ideal, const int64_t *entry) {
   const call_price *price = l->price;
   uint64_t ties = price->n_levels > 1 ? price->lattice->cut[ideal] & price->ties : 0;
-  int64_t least = ties ? CALL_LEVELS - 1 : 0;
+  int64_t min = ties ? CALL_LEVELS - 1 : 0;
   for (; ties; ties &= ties - 1)
-    least = min64(least, entry[entry_of_group(l, ideal, __builtin_ctzll(ties)) + TIE_BYTES] / price->level_bytes);
-  return (int32_t)least;
+    min = min64(min, entry[entry_of_group(l, ideal, __builtin_ctzll(ties)) + TIE_BYTES] / price->level_bytes);
+  return (int32_t)min;
 }
 
 /* Extends a label. position[v]: the place of v in the front of the ideal, else -1; mark[v]: the unit uses a tensor of
@@ -282,11 +282,10 @@ static outcome extend(call_labels *l, int32_t parent, const unit *u) {
   }
   fill_ties(l, before, after, u, &tied);
   int64_t rest = price->rest[(int64_t)u->move.to * price->n_levels + level_of(l, u->move.to, after)];
-  int64_t least = rest == SITU_NEVER_NS ? rest : now.arrived + crossing + rest;
-  if (least != SITU_NEVER_NS)
-    least += call_price_paid(price, now.weight_bytes, now.calls) - call_price_allowance(price);
-  if (least == SITU_NEVER_NS) now.min_ns = least;
-  if (least > 0) now.min_ns = max64(now.min_ns, least / CALL_PARTS + (least % CALL_PARTS > 0));
+  int64_t min = rest == SITU_NEVER_NS ? rest : now.arrived + crossing + rest;
+  if (min != SITU_NEVER_NS) min += call_price_paid(price, now.weight_bytes, now.calls) - call_price_allowance(price);
+  if (min == SITU_NEVER_NS) now.min_ns = min;
+  if (min > 0) now.min_ns = max64(now.min_ns, min / CALL_PARTS + (min % CALL_PARTS > 0));
   l->n_made++;
   l->label[i] = now;
   if (now.min_ns >= l->limit_ns || now.weight_bytes > g->all_bytes || now.calls > g->all_calls) {
@@ -320,17 +319,17 @@ static outcome spend(call_labels *l, budget *b) {
 /* The minimum cost of any label of the ideal so far, without the cost still to come. */
 static int64_t min_so_far(const call_labels *l, int32_t ideal) {
   const call_price *price = l->price;
-  int64_t begin = price->lattice->front_start[ideal], end = price->lattice->front_start[ideal + 1], least = INT64_MAX;
+  int64_t begin = price->lattice->front_start[ideal], end = price->lattice->front_start[ideal + 1], min = INT64_MAX;
   for (int32_t i = l->first[ideal]; i >= 0; i = l->label[i].next) {
     int64_t key = l->label[i].arrived + call_price_paid(price, l->label[i].weight_bytes, l->label[i].calls);
     for (int64_t f = begin; f < end; f++) key += l->cross[f] * l->entry[(int64_t)i * l->stride + f - begin];
-    least = min64(least, key);
+    min = min64(min, key);
   }
-  return least;
+  return min;
 }
 
 /* Extends labels by nodes on hosts. `most`: the limit on the cost of a unit and the rest. */
-static outcome leave_by_hosts(call_labels *l, int32_t from, int64_t most) {
+static outcome leave_by_hosts(call_labels *l, int32_t from, int64_t max) {
   const call_price *price = l->price;
   const call_lattice *lattice = price->lattice;
   const call_graph *g = lattice->graph;
@@ -338,7 +337,7 @@ static outcome leave_by_hosts(call_labels *l, int32_t from, int64_t most) {
   for (int64_t s = lattice->step_start[from]; s < lattice->step_start[from + 1] && went == WENT_ON; s++) {
     int32_t v = lattice->step[s].node, to = lattice->step[s].ideal;
     int64_t rest = price->rest[(int64_t)to * price->n_levels];
-    if (g->host_ns[v] == SITU_NEVER_NS || rest == SITU_NEVER_NS || price->through[v] * g->host_ns[v] + rest > most)
+    if (g->host_ns[v] == SITU_NEVER_NS || rest == SITU_NEVER_NS || price->through[v] * g->host_ns[v] + rest > max)
       continue;
     unit on_host = {{.from = from, .to = to, .host = true, .groups = lattice->groups[v]}, g->host_ns[v]};
     for (int32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) l->mark[g->producer[g->in[i]]] = 1;
@@ -348,7 +347,7 @@ static outcome leave_by_hosts(call_labels *l, int32_t from, int64_t most) {
   return went;
 }
 
-static outcome leave_by_calls(call_labels *l, int32_t from, int64_t most, budget *b) {
+static outcome leave_by_calls(call_labels *l, int32_t from, int64_t max, budget *b) {
   const call_price *price = l->price;
   const call_lattice *lattice = price->lattice;
   call_iterator *w = &l->iterator;
@@ -361,9 +360,9 @@ static outcome leave_by_calls(call_labels *l, int32_t from, int64_t most, budget
     l->n_made++; /* examining a call is work too */
     if (l->n_made - l->n_spent > POLLED && spend(l, b) != WENT_ON) went = OVER;
     int64_t charge = call_price_paid(price, w->weight_bytes, 1);
-    deeper = w->flow * (w->compute_ns + w->in_ns) + charge <= most;
+    deeper = w->flow * (w->compute_ns + w->in_ns) + charge <= max;
     int64_t lasts = w->compute_ns + w->in_ns + w->out_ns, rest = price->rest[(int64_t)to * price->n_levels];
-    if (went != WENT_ON || !deeper || rest == SITU_NEVER_NS || w->flow * lasts + charge + rest > most) continue;
+    if (went != WENT_ON || !deeper || rest == SITU_NEVER_NS || w->flow * lasts + charge + rest > max) continue;
     unit called = {
         {.from = from, .to = to, .weight_bytes = w->weight_bytes, .groups = call_lattice_groups(lattice, from, to)},
         lasts};
@@ -378,12 +377,12 @@ static outcome leave_by_calls(call_labels *l, int32_t from, int64_t most, budget
 static outcome leave(call_labels *l, int32_t from, budget *b) {
   const call_price *price = l->price;
   const call_lattice *lattice = price->lattice;
-  int64_t begin = lattice->front_start[from], most = sat_mul(l->limit_ns - 1, CALL_PARTS);
-  if (most < INT64_MAX) most = sat_add(most, call_price_allowance(price)) - min_so_far(l, from);
+  int64_t begin = lattice->front_start[from], max = sat_mul(l->limit_ns - 1, CALL_PARTS);
+  if (max < INT64_MAX) max = sat_add(max, call_price_allowance(price)) - min_so_far(l, from);
   for (int64_t f = begin; f < lattice->front_start[from + 1]; f++)
     l->position[lattice->front[f]] = (int32_t)(f - begin);
-  outcome went = leave_by_hosts(l, from, most);
-  if (went == WENT_ON) went = leave_by_calls(l, from, most, b);
+  outcome went = leave_by_hosts(l, from, max);
+  if (went == WENT_ON) went = leave_by_calls(l, from, max, b);
   return went == WENT_ON ? spend(l, b) : went;
 }
 

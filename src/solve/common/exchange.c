@@ -20,16 +20,16 @@ void exchange_pack(text_buffer *to, const incumbent *i, const situ_problem *p) {
   pack_numbers(to, i->best.order, p->n_operators);
   pack_numbers(to, i->best.call, p->n_operators);
   pack_numbers(to, i->best.replica_of, p->n_devices);
-  pack_whole(to, i->value_ns);
-  pack_whole(to, i->lower_bound_ns);
+  pack_int(to, i->value_ns);
+  pack_int(to, i->lower_bound_ns);
   pack_text(to, i->solver);
   pack_text(to, i->bound);
   pack_text(to, i->reason);
   certificate_pack(to, &i->proof);
-  pack_whole(to, i->n_statistics);
+  pack_int(to, i->n_statistics);
   for (int32_t k = 0; k < i->n_statistics; k++) {
     pack_text(to, i->statistics[k].name);
-    pack_whole(to, i->statistics[k].value);
+    pack_int(to, i->statistics[k].value);
   }
 }
 
@@ -51,12 +51,12 @@ static void unpack_texts(incumbent *i, unpack *from, islands *all, arena *scratc
   i->reason = unpack_name(from, all, scratch);
   certificate_unpack(&i->proof, from, i->proof_arena);
   if (i->proof.kind) i->proof.bound = islands_name(all, i->proof.bound ? i->proof.bound : "");
-  int64_t n = unpack_whole(from);
+  int64_t n = unpack_int(from);
   from->failed |= n < 0 || n > MAX_STATISTICS || !i->solver || !i->bound;
   for (i->n_statistics = 0; i->n_statistics < n && !from->failed; i->n_statistics++) {
     situ_statistic *s = &i->statistics[i->n_statistics];
     s->name = unpack_name(from, all, scratch);
-    s->value = unpack_whole(from);
+    s->value = unpack_int(from);
     from->failed |= !s->name;
   }
 }
@@ -72,8 +72,8 @@ situ_status exchange_unpack(incumbent *i, unpack *from, const situ_problem *p, i
   unpack_numbers(&i->best.order, from, i->store.order, p->n_operators, 0, p->n_operators);
   unpack_numbers(&i->best.call, from, i->store.call, p->n_operators, -1, p->n_operators);
   unpack_numbers(&i->best.replica_of, from, i->store.replica_of, p->n_devices, -1, p->n_devices);
-  i->value_ns = unpack_whole(from);
-  i->lower_bound_ns = unpack_whole(from);
+  i->value_ns = unpack_int(from);
+  i->lower_bound_ns = unpack_int(from);
   if (!from->failed) unpack_texts(i, from, all, scratch);
   arena_free(scratch);
   if (!from->failed) return SITU_STATUS_OK;
@@ -113,13 +113,13 @@ static situ_status gather(solve_run *run, islands_given *given, exchange_kind ki
   return status;
 }
 
-situ_status exchange_whole(solve_run *run, int64_t *value) {
+situ_status exchange_int(solve_run *run, int64_t *value) {
   islands_given given[ISLANDS_MAX];
   text_buffer mine = {0};
   if (!run->islands) return SITU_STATUS_OK;
-  pack_whole(&mine, *value);
-  TRY(gather(run, given, EXCHANGE_WHOLE, &mine));
-  *value = unpack_whole(&(unpack){.at = given[0].bytes, .n_left = given[0].n});
+  pack_int(&mine, *value);
+  TRY(gather(run, given, EXCHANGE_INT, &mine));
+  *value = unpack_int(&(unpack){.at = given[0].bytes, .n_left = given[0].n});
   return SITU_STATUS_OK;
 }
 
@@ -129,18 +129,18 @@ situ_status exchange_meet(solve_run *run, uint64_t more) {
   run->at_once = run->threads;
   if (!run->islands) return SITU_STATUS_OK;
   int64_t mark = (int64_t)hash_number(problem_hash(run->problem), (int64_t)more), threads = 0;
-  pack_whole(&mine, mark);
-  pack_whole(&mine, run->threads);
+  pack_int(&mine, mark);
+  pack_int(&mine, run->threads);
   TRY(gather(run, given, EXCHANGE_MEET, &mine));
   for (int32_t r = 0; r < islands_count(run->islands); r++) {
     unpack from = {.at = given[r].bytes, .n_left = given[r].n};
     if (!given[r].bytes) continue;
-    int64_t theirs = unpack_whole(&from);
+    int64_t theirs = unpack_int(&from);
     if (r == 0) mark = theirs;
     if (mark != theirs)
       return fail_with(run->error, SITU_STATUS_BAD_ARGUMENT, NULL,
                        "rank %d has a different model, platform or options from rank 0", (int)r);
-    threads += unpack_whole(&from);
+    threads += unpack_int(&from);
   }
   run->at_once = (int32_t)min64(threads, INT32_MAX / 2);
   return SITU_STATUS_OK;
@@ -163,7 +163,7 @@ static situ_status take_all(solve_run *run, const islands_given *given, bool *do
     unpack from = {.at = given[r].bytes, .n_left = given[r].n};
     incumbent theirs;
     if (!given[r].bytes || r == islands_own(run->islands)) continue;
-    int64_t stop = unpack_whole(&from);
+    int64_t stop = unpack_int(&from);
     if (stop == CANCELLED) run->budget->stop = BUDGET_CANCELLED;
     *done |= stop != 0;
     if (!incumbent_init(&theirs, run->problem, run->arena)) return fail_no_memory(run->error);
@@ -179,7 +179,7 @@ situ_status exchange_best(solve_run *run, bool *done) {
   *done = solve_done(run);
   if (!run->islands) return SITU_STATUS_OK;
   arena_mark mark = arena_get_mark(run->arena);
-  pack_whole(&mine, run->budget->stop == BUDGET_CANCELLED ? CANCELLED : *done);
+  pack_int(&mine, run->budget->stop == BUDGET_CANCELLED ? CANCELLED : *done);
   exchange_pack(&mine, run->incumbent, run->problem);
   TRY(gather(run, given, EXCHANGE_BEST, &mine));
   situ_status status = take_all(run, given, done);
@@ -200,9 +200,9 @@ static bool share_out(bool mine[BOUNDS], const bound_result results[BOUNDS], con
 
 static void unpack_bounds(bound_result results[BOUNDS], unpack *from, arena *proofs) {
   for (int32_t i = 0; i < BOUNDS && !from->failed; i++) {
-    if (!unpack_whole(from)) continue;
+    if (!unpack_int(from)) continue;
     results[i].known = true;
-    results[i].lower_ns = unpack_whole(from);
+    results[i].lower_ns = unpack_int(from);
     certificate_unpack(&results[i].proof, from, proofs);
     results[i].proof.bound = bounds[i]->name;
   }
@@ -212,9 +212,9 @@ static situ_status tell_bounds(bound_result results[BOUNDS], const bool mine[BOU
   islands_given given[ISLANDS_MAX];
   text_buffer bytes = {0};
   for (int32_t i = 0; i < BOUNDS; i++) {
-    pack_whole(&bytes, mine[i]);
+    pack_int(&bytes, mine[i]);
     if (!mine[i]) continue;
-    pack_whole(&bytes, results[i].lower_ns);
+    pack_int(&bytes, results[i].lower_ns);
     certificate_pack(&bytes, &results[i].proof);
   }
   TRY(gather(run, given, EXCHANGE_BOUNDS, &bytes));

@@ -16,7 +16,7 @@ situ_status exchange_meet(solve_run *run, uint64_t more);
  * same for all: the gap is closed, or the budget of one rank is spent. */
 situ_status exchange_best(solve_run *run, bool *done);
 /* *value becomes that of rank 0. */
-situ_status exchange_whole(solve_run *run, int64_t *value);
+situ_status exchange_int(solve_run *run, int64_t *value);
 
 /* Runs all bounds of the problem, or of a view of it, each on one rank. Those of a rank that is lost are run by others;
  * with a limit of time they are left out. */
@@ -26,7 +26,7 @@ situ_status exchange_bounds(bound_result results[BOUNDS], solve_run *run, const 
 typedef enum exchange_kind {
   EXCHANGE_MEET = 1,
   EXCHANGE_BEST,
-  EXCHANGE_WHOLE,
+  EXCHANGE_INT,
   EXCHANGE_WALKS,
   EXCHANGE_BOUNDS
 } exchange_kind;

@@ -60,7 +60,7 @@ static void judge(solve_run *run, const placement *where, const simulation *foun
 }
 
 simulation solve_try(solve_run *run, const placement *where) {
-  simulation found = simulator_run(run->simulator, where, !run->roomy);
+  simulation found = simulator_run(run->simulator, where, !run->memory_is_free);
   judge(run, where, &found);
   return found;
 }
@@ -68,7 +68,7 @@ simulation solve_try(solve_run *run, const placement *where) {
 simulation solve_try_below(solve_run *run, simulator_base *base, const placement *where, double cost) {
   int64_t limit_ns =
       cost < (double)INT64_MAX / 2 ? max64((int64_t)ceil(cost), run->incumbent->value_ns) : SITU_NEVER_NS;
-  simulation found = simulator_run_below(run->simulator, base, where, !run->roomy, limit_ns);
+  simulation found = simulator_run_below(run->simulator, base, where, !run->memory_is_free, limit_ns);
   judge(run, where, &found);
   return found;
 }

@@ -39,7 +39,7 @@ static bool fits(const filling *f, int32_t d, int64_t bytes, bool own_share) {
 /* The device for a unit that cannot go on the current one: the first with room, else the first allowed. Pins may name a
  * device that is otherwise left empty. */
 static int32_t elsewhere(const filling *f, unit_members u, int64_t bytes) {
-  int32_t otherwise = -1;
+  int32_t default_value = -1;
   for (int32_t i = 0; i < u.n; i++) {
     int32_t pin = f->problem->pin[u.member[i]];
     if (pin >= 0 && problem_allows_all(f->problem, u, pin)) return pin;
@@ -48,9 +48,9 @@ static int32_t elsewhere(const filling *f, unit_members u, int64_t bytes) {
     int32_t d = f->sequence[i];
     if (!problem_allows_all(f->problem, u, d)) continue;
     if (fits(f, d, bytes, false)) return d;
-    if (otherwise < 0) otherwise = d;
+    if (default_value < 0) default_value = d;
   }
-  return otherwise;
+  return default_value;
 }
 
 /* Orders accelerators, then hosts. Without accelerators the hosts share. */
@@ -72,13 +72,13 @@ static bool order_devices(filling *f, arena *a) {
 
 /* The even share plus the largest unit: then no unit remains once all devices are full. */
 static void find_share(filling *f) {
-  int64_t sum = 0, most = 0;
+  int64_t sum = 0, max = 0;
   for (int32_t k = 0; k < f->units.n; k++) {
     int64_t bytes = unit_bytes(f->problem->graph, unit_list_members(&f->units, k));
     sum = sat_add(sum, bytes);
-    most = max64(most, bytes);
+    max = max64(max, bytes);
   }
-  f->share = sat_add(sum / (f->n_sharing > 0 ? f->n_sharing : 1), most);
+  f->share = sat_add(sum / (f->n_sharing > 0 ? f->n_sharing : 1), max);
 }
 
 static bool fill(filling *f) {

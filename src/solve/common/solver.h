@@ -86,7 +86,7 @@ typedef struct solve_run {
   layer_plan *form; /* the required form of plans, in addition to the constraints of the problem; every examined plan
                        modifies it, so only one thread may use it. NULL: any */
   const solver_setting *settings; /* ended by a NULL solver; NULL: all defaults */
-  bool roomy;                     /* stream: no plan can exceed a memory, so none is followed */
+  bool memory_is_free;            /* stream: no plan can exceed a memory, so none is followed */
   arena *arena;                   /* scratch: released when the solver returns */
   situ_error *error;
 } solve_run;

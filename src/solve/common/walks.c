@@ -135,19 +135,19 @@ static bool share_out(team *all) {
 
 /* Packs what this rank's walks found. */
 static void pack_walks(text_buffer *to, const team *all) {
-  pack_whole(to, atomic_load(&all->stop));
-  pack_whole(to, all->n_mine);
+  pack_int(to, atomic_load(&all->stop));
+  pack_int(to, all->n_mine);
   for (int32_t k = 0; k < all->n_mine; k++) {
     const walker *w = &all->walker[all->mine[k]];
-    pack_whole(to, w->number);
-    pack_whole(to, w->budget.steps);
-    pack_whole(to, w->budget.stop);
+    pack_int(to, w->number);
+    pack_int(to, w->budget.steps);
+    pack_int(to, w->budget.stop);
     exchange_pack(to, &w->incumbent, all->run->problem);
   }
 }
 
 static situ_status unpack_walks(team *all, unpack *from) {
-  if (unpack_whole(from)) atomic_store(&all->stop, true);
+  if (unpack_int(from)) atomic_store(&all->stop, true);
   for (int64_t left = unpack_from_to(from, 0, all->n); left > 0 && !from->failed; left--) {
     walker *w = &all->walker[unpack_from_to(from, 0, all->n - 1)];
     budget used = {.steps = unpack_from_to(from, 0, INT64_MAX / 2)};
@@ -379,8 +379,8 @@ static situ_status find_form(round_form *out, solve_run *run, const fresh *f, do
     wanted = side_by_side(run, share);
     out->n_walks = wanted > 1 ? min64((wanted + rows - 1) / rows * rows, max64(steps, 2)) : 1;
   }
-  TRY(exchange_whole(run, &out->fresh));
-  return exchange_whole(run, &out->n_walks);
+  TRY(exchange_int(run, &out->fresh));
+  return exchange_int(run, &out->n_walks);
 }
 
 /* Searches on `share` of what is left: from the best plan, in turn or side by side, or from a fresh start after a round
@@ -409,7 +409,7 @@ static situ_status prove_on(solve_run *run, const walks_cast *all, double share,
   int64_t n = solve_done(run) || budget_steps_left(run->budget) < all->n_proofs ? 0 : all->n_proofs;
   int32_t n_counted;
   if (all->n_proofs == 0) return SITU_STATUS_OK;
-  TRY(exchange_whole(run, &n));
+  TRY(exchange_int(run, &n));
   return n > 0 ? walks_run(run, run_row, &proofs, (int32_t)n, share, seeds, &n_counted) : SITU_STATUS_OK;
 }
 
@@ -432,14 +432,14 @@ static situ_status search_to_the_end(solve_run *run, fresh *f, rng *seeds) {
     int64_t before = run->budget->steps;
     TRY(search_on(run, f, 1, seeds));
     spent = run->budget->steps - before;
-    TRY(exchange_whole(run, &spent));
+    TRY(exchange_int(run, &spent));
   }
   return SITU_STATUS_OK;
 }
 
 static situ_status run_rounds(solve_run *run, fresh *f, rng *seeds) {
   int64_t parts = parts_paid(run, f->all);
-  TRY(exchange_whole(run, &parts));
+  TRY(exchange_int(run, &parts));
   for (bool done; parts > 0; parts = parts_left(run, parts)) {
     TRY(exchange_best(run, &done));
     if (done) break;

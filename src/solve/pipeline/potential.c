@@ -22,11 +22,11 @@ static const solver_parameter POTENTIAL_PARAMETERS[N_PARAMETERS] = {
     [MIN_SWEEPS] = {"min_sweeps", 8, 2, 1000, "a descent of fewer sweeps is not begun"},
 };
 
-/* Where memories are unlimited only those without exchanges and with `roomy` run. */
+/* Where memories are unlimited only those without exchanges and with `memory_is_free` run. */
 typedef struct descent {
   int32_t n_sweeps;
   double memory_times; /* the exponents of memories are so much steeper; each makes another plan */
-  bool exchanges, roomy;
+  bool exchanges, memory_is_free;
 } descent;
 
 /* What is quick first: a sweep with exchanges takes up to twenty times as long. */
@@ -209,7 +209,7 @@ static int32_t paid_sweeps(const potential *s, const descent *of) {
 static void run_descents(potential *s) {
   for (size_t i = 0; i < sizeof DESCENTS / sizeof DESCENTS[0]; i++) {
     const descent *of = &DESCENTS[i];
-    if (s->h.memory_is_free && !of->roomy) continue;
+    if (s->h.memory_is_free && !of->memory_is_free) continue;
     int32_t n_sweeps = paid_sweeps(s, of);
     if (n_sweeps < s->set[MIN_SWEEPS]) continue;
     bool more = descend(s, of, n_sweeps);

@@ -110,13 +110,13 @@ static void complete_order(block_dp *s, int32_t n_kept) {
 static int32_t gather_unit(block_dp *s, unit_members u) {
   const situ_problem *p = s->run->problem;
   int32_t to = -1, works = 0;
-  int64_t most = -1;
+  int64_t max = -1;
   for (int32_t i = 0; i < u.n; i++) {
     int32_t v = u.member[i], class = p->class_of[s->device[v] < 0 ? 0 : s->device[v]];
     int64_t time = p->time_ns[(int64_t)v * p->n_classes + class];
     works += time > 0;
-    if (s->device[v] < 0 || time <= most) continue;
-    most = time;
+    if (s->device[v] < 0 || time <= max) continue;
+    max = time;
     to = s->device[v];
   }
   if (to >= 0) unit_members_put(u, s->device, to);

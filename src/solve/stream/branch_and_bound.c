@@ -78,7 +78,7 @@ static int64_t load_bound(const branching *s, int64_t now) {
 
 /* A bound on the end of every plan that extends this one. */
 static int64_t bound_rest(const branching *s, int64_t now) {
-  int64_t least = load_bound(s, now), ready_ns[MAX_OPERATORS];
+  int64_t min = load_bound(s, now), ready_ns[MAX_OPERATORS];
   for (int32_t v = 0; v < s->n; v++) { /* operators are numbered topologically */
     if (is_done(s, v)) continue;
     int64_t through = SITU_NEVER_NS;
@@ -89,9 +89,9 @@ static int64_t bound_rest(const branching *s, int64_t now) {
       ready_ns[v] = min64(ready_ns[v], end);
       through = min64(through, sat_add(end, s->tail_ns[(int64_t)v * s->n_devices + d]));
     }
-    least = max64(least, through);
+    min = max64(min, through);
   }
-  return least;
+  return min;
 }
 
 /* ---- branching ---- */
@@ -185,12 +185,12 @@ static bool is_symmetric(const situ_problem *p) {
 static void find_rest(branching *s) {
   for (int32_t v = 0; v < s->n; v++)
     for (int32_t q = 0; q < s->machine.n_prices; q++) {
-      __int128 least = -1;
+      __int128 min = -1;
       for (int32_t d = 0; d < s->n_devices; d++) {
         __int128 work = (__int128)s->machine.price[q][d] * problem_time_ns(s->problem, v, d);
-        if (problem_allows(s->problem, v, d) && (least < 0 || work < least)) least = work;
+        if (problem_allows(s->problem, v, d) && (min < 0 || work < min)) min = work;
       }
-      s->rest[v][q] = least < 0 ? 0 : least > BLOCK_FAR_NS ? BLOCK_FAR_NS : (int64_t)least;
+      s->rest[v][q] = min < 0 ? 0 : min > BLOCK_FAR_NS ? BLOCK_FAR_NS : (int64_t)min;
     }
 }
 

@@ -128,7 +128,7 @@ static int64_t lower_bound(const labels *s, const label *l, int32_t k, int32_t n
   __int128 one = (__int128)1 << CHAIN_PRICE_BITS, priced = s->base[PRICED] + l->priced + left[PRICED];
   __int128 min = s->base[VALUE] + l->value_ns + left[VALUE];
   if (priced > 0 && (priced + one - 1) >> CHAIN_PRICE_BITS > min) min = (priced + one - 1) >> CHAIN_PRICE_BITS;
-  return min > PROBLEM_MOST_NS ? SITU_NEVER_NS : (int64_t)min;
+  return min > PROBLEM_MAX_NS ? SITU_NEVER_NS : (int64_t)min;
 }
 
 /* Of equal devices only the first unused one may be used next. */
@@ -380,9 +380,9 @@ static bool find_peaks(labels *s) {
     for (int32_t k = 0; k < c->n_types; k++)
       for (int32_t i = 0; i < of.n; i++) {
         int32_t v = of.member[i];
-        int64_t bytes = g->workspace_bytes[v], *most = &s->peak_bytes[(int64_t)x * c->n_types + k];
+        int64_t bytes = g->workspace_bytes[v], *max = &s->peak_bytes[(int64_t)x * c->n_types + k];
         for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) bytes = sat_add(bytes, g->size_bytes[t]);
-        if (problem_time_ns(p, v, c->first[k]) > 0) *most = max64(*most, bytes);
+        if (problem_time_ns(p, v, c->first[k]) > 0) *max = max64(*max, bytes);
       }
   }
   return true;
@@ -391,10 +391,10 @@ static bool find_peaks(labels *s) {
 /* Finds the memories that may be too small for all weights. False where there are more than labels can hold. */
 static bool find_scarce(labels *s) {
   const situ_problem *p = s->problem;
-  int64_t weights = 0, most = 0;
+  int64_t weights = 0, max = 0;
   for (int32_t u = 0; u < p->units.n; u++) weights = sat_add(weights, s->chain->all.weight_bytes[u]);
-  for (int32_t v = 0; v < p->n_operators; v++) most = max64(most, footprint_bytes(p->graph, v));
-  weights = sat_add(weights, most);
+  for (int32_t v = 0; v < p->n_operators; v++) max = max64(max, footprint_bytes(p->graph, v));
+  weights = sat_add(weights, max);
   for (int32_t d = 0; d < s->n_devices; d++) {
     s->scarce_of[d] = -1;
     for (int32_t e = 0; e < d; e++)

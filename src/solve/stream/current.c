@@ -57,7 +57,7 @@ void current_settle(current *s, const placement *where, const simulation *found)
 }
 
 void current_go_to(current *s, const placement *where) {
-  simulation found = simulator_run_base(s->run->simulator, s->base, where, !s->run->roomy);
+  simulation found = simulator_run_base(s->run->simulator, s->base, where, !s->run->memory_is_free);
   current_settle(s, where, &found);
 }
 

@@ -95,9 +95,9 @@ static int64_t scale(const situ_problem *p) {
     best = min64(best, sum);
   }
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int64_t least = SITU_NEVER_NS;
-    for (int32_t d = 0; d < p->n_devices; d++) least = min64(least, problem_time_ns(p, v, d));
-    min_sum = sat_add(min_sum, least);
+    int64_t min = SITU_NEVER_NS;
+    for (int32_t d = 0; d < p->n_devices; d++) min = min64(min, problem_time_ns(p, v, d));
+    min_sum = sat_add(min_sum, min);
   }
   return max64(best < SITU_NEVER_NS ? best : min_sum, 1);
 }
@@ -203,14 +203,14 @@ static int64_t room(const environment *env, int32_t u, int32_t d) {
 void environment_open(const environment *env, int32_t u, bool *open) {
   REQUIRE(u >= 0 && u < env->n_units);
   const bool *allowed = env->allowed + (int64_t)u * env->n_devices;
-  int64_t most = INT64_MIN;
+  int64_t max = INT64_MIN;
   for (int32_t d = 0; d < env->n_devices; d++)
-    if (allowed[d]) most = max64(most, room(env, u, d));
+    if (allowed[d]) max = max64(max, room(env, u, d));
   for (int32_t d = 0; d < env->n_devices; d++) {
     int64_t here = allowed[d] ? room(env, u, d) : 0;
-    open[d] = allowed[d] && (here >= 0 || (most < 0 && here == most));
+    open[d] = allowed[d] && (here >= 0 || (max < 0 && here == max));
   }
-  if (most == INT64_MIN) open[0] = true; /* it can run nowhere */
+  if (max == INT64_MIN) open[0] = true; /* it can run nowhere */
 }
 
 void environment_empty(environment *env) {

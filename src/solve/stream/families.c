@@ -66,7 +66,7 @@ static bool offer_families(layouts *s) {
   arena *a = s->run->arena;
   layer_list l;
   family_place *place;
-  int32_t n_operators = s->run->problem->n_operators, most = s->n_sequence;
+  int32_t n_operators = s->run->problem->n_operators, max = s->n_sequence;
   int32_t *layer, *named, *at;
   if (!layers_find(&l, s->run->problem->graph, a)) return false;
   if (l.n < 2) return true;
@@ -75,9 +75,9 @@ static bool offer_families(layouts *s) {
     return false;
   find_layers(layer, &l, s->run->problem->graph, true);
   find_layers(named, &l, s->run->problem->graph, false);
-  for (int32_t n = most; n >= 2 && !solve_done(s->run); n = layouts_fewer(n)) {
+  for (int32_t n = max; n >= 2 && !solve_done(s->run); n = layouts_fewer(n)) {
     bool fits = offer_family(s, layer, &l, place, n, n - 1, at) < SITU_NEVER_NS;
-    for (int32_t on = n - 1; n == most && !fits && on <= n && !solve_done(s->run); on++)
+    for (int32_t on = n - 1; n == max && !fits && on <= n && !solve_done(s->run); on++)
       offer_family(s, named, &l, place, on, n - 1, at);
   }
   return true;

@@ -84,9 +84,9 @@ static int64_t ready_ns(const partial_schedule *s, int32_t v) {
 /* Forgets gaps before the earliest time at which any remaining operator could be ready: those in the queue wait for
  * their producers, all others for one of these. */
 static void forget_gaps(partial_schedule *s, const ready_queue *q) {
-  int64_t least = SITU_NEVER_NS;
-  for (int32_t k = 0; k < q->heap.n && least > 0; k++) least = min64(least, ready_ns(s, q->heap.at[k]));
-  for (int32_t d = 0; d < s->problem->n_devices && least > 0; d++) timeline_forget(&s->pool, &s->lines[d], least);
+  int64_t min = SITU_NEVER_NS;
+  for (int32_t k = 0; k < q->heap.n && min > 0; k++) min = min64(min, ready_ns(s, q->heap.at[k]));
+  for (int32_t d = 0; d < s->problem->n_devices && min > 0; d++) timeline_forget(&s->pool, &s->lines[d], min);
 }
 
 static bool producers_are_placed(const partial_schedule *s, int32_t v) {
@@ -183,14 +183,14 @@ static void find_awaited(pairing *x) {
     x->awaited[d] = -1;
     if (f < 0 || !x->in_shortlist[f]) continue;
     int32_t n = partial_candidates(s, f);
-    int64_t least = SITU_NEVER_NS, here = SITU_NEVER_NS;
+    int64_t min = SITU_NEVER_NS, here = SITU_NEVER_NS;
     partial_arrive(s, f);
     for (int32_t i = 0; i < n; i++) {
       int64_t start = partial_start(s, f, s->candidates[i], false);
-      least = min64(least, start);
+      min = min64(min, start);
       if (s->candidates[i] == d) here = start;
     }
-    if (here != least || here == SITU_NEVER_NS) continue;
+    if (here != min || here == SITU_NEVER_NS) continue;
     x->awaited[d] = f;
     x->awaits_from[d] = max64(s->lines[d].end, ready_ns(s, f));
   }

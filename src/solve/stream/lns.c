@@ -244,7 +244,7 @@ static situ_status lns_init(search *s) {
 static bool lns_begin(search *s, bool restart) {
   lns *x = (lns *)s;
   current_copy(&x->trial, &s->run->incumbent->best, s->problem->n_operators);
-  simulation found = simulator_run(s->run->simulator, &x->trial, !s->run->roomy);
+  simulation found = simulator_run(s->run->simulator, &x->trial, !s->run->memory_is_free);
   if (!take_over(x, &found)) s->status = fail_no_memory(s->run->error);
   s->cost = x->now.cost;
   return s->status == SITU_STATUS_OK;

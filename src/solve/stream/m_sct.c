@@ -160,13 +160,13 @@ static void fill_rows(rows *r, const favourites *x, const int32_t *in_start, con
 }
 
 static bool add_rows(lp *model, const favourites *x, arena *a) {
-  int32_t m = x->n_edges, n = x->n_nodes, most = m + 3 * n;
+  int32_t m = x->n_edges, n = x->n_nodes, max = m + 3 * n;
   int64_t entries = 5 * (int64_t)m + 2 * (int64_t)n;
-  rows r = {.start = ARENA_ZERO(a, int32_t, (int64_t)most + 1),
+  rows r = {.start = ARENA_ZERO(a, int32_t, (int64_t)max + 1),
             .column = ARENA_NEW(a, int32_t, entries),
             .coefficient = ARENA_NEW(a, double, entries),
-            .lower = ARENA_NEW(a, double, most),
-            .upper = ARENA_NEW(a, double, most)};
+            .lower = ARENA_NEW(a, double, max),
+            .upper = ARENA_NEW(a, double, max)};
   int32_t *in_start = ARENA_ZERO(a, int32_t, (int64_t)n + 2), *in_edge = ARENA_NEW(a, int32_t, m);
   if (!r.start || !r.column || !r.coefficient || !r.lower || !r.upper || !in_start || !in_edge) return false;
   for (int32_t e = 0; e < m; e++) csr_count(in_start, x->edges[e].to);

@@ -131,9 +131,9 @@ static void cut(swap *s, const int64_t price[2]) {
   add_tensors(s);
   for (int32_t u = 0; u < n; u++) {
     if (!is_movable(s, u)) continue;
-    int64_t least = min64(s->on[0][u], s->on[1][u]);
-    max_flow_add(&s->flow, source, u, s->on[1][u] - least);
-    max_flow_add(&s->flow, u, sink, s->on[0][u] - least);
+    int64_t min = min64(s->on[0][u], s->on[1][u]);
+    max_flow_add(&s->flow, source, u, s->on[1][u] - min);
+    max_flow_add(&s->flow, u, sink, s->on[0][u] - min);
   }
   (void)max_flow_run(&s->flow, source, sink, s->run->budget);
   s->cuts++;

@@ -16,12 +16,12 @@ typedef struct timed {
 } timed;
 
 static int64_t min_time(const situ_problem *p, int32_t class) {
-  int64_t least = SITU_NEVER_NS;
+  int64_t min = SITU_NEVER_NS;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int64_t time = p->time_ns[(int64_t)v * p->n_classes + class];
-    if (time > 0) least = min64(least, time);
+    if (time > 0) min = min64(min, time);
   }
-  return least;
+  return min;
 }
 
 /* Bytes of outputs that stay: unused ones, and those kept for another phase. */
@@ -57,7 +57,7 @@ bool partial_init(partial_schedule *s, const situ_problem *p, arena *a) {
 
 bool partial_init_units(partial_schedule *s, const situ_problem *p, const unit_list *units, arena *a) {
   int32_t n = p->n_operators, n_devices = p->n_devices;
-  int64_t *least;
+  int64_t *min;
   timed *sorting;
   *s = (partial_schedule){.problem = p, .units = units};
   if (!ARENA_ARRAYS(a, ARRAY(s->device, n), ARRAY(s->order, n), ARRAY(s->start_ns, n), ARRAY(s->finish_ns, n),
@@ -66,12 +66,12 @@ bool partial_init_units(partial_schedule *s, const situ_problem *p, const unit_l
                     ZEROS(s->unit_weights, units->n), ZEROS(s->unit_footprint, units->n),
                     ARRAY(s->unit_device, units->n), ARRAY(s->unit_pin, units->n),
                     ARRAY(s->unit_runs, (int64_t)units->n * p->n_classes), ARRAY(sorting, 2 * (int64_t)n),
-                    ARRAY(least, p->n_classes)) ||
+                    ARRAY(min, p->n_classes)) ||
       !timeline_pool_init(&s->pool, a, (int64_t)n + n_devices))
     return false;
   s->sorting = sorting;
-  for (int32_t k = 0; k < p->n_classes; k++) least[k] = min_time(p, k);
-  for (int32_t d = 0; d < n_devices; d++) s->lines[d].least = least[p->class_of[d]];
+  for (int32_t k = 0; k < p->n_classes; k++) min[k] = min_time(p, k);
+  for (int32_t d = 0; d < n_devices; d++) s->lines[d].min = min[p->class_of[d]];
   s->limited = !footprint_fits_always(p);
   sum_units(s);
   partial_clear(s);
@@ -220,7 +220,7 @@ int32_t partial_candidates(partial_schedule *s, int32_t v) {
     s->candidates[0] = s->unit_device[u];
     return 1;
   }
-  int64_t most = INT64_MIN;
+  int64_t max = INT64_MIN;
   for (int32_t d = 0; d < p->n_devices; d++) {
     if (!allows(s, v, d)) continue;
     int64_t room = s->limited ? room_with(s, v, d) : 0;
@@ -228,8 +228,8 @@ int32_t partial_candidates(partial_schedule *s, int32_t v) {
     if (room >= 0 && !closed) s->candidates[n++] = d;
     s->short_of_room |= room < 0;
     if (closed) room = sat_add(min64(room, 0), INT64_MIN / 2);
-    if (room > most) {
-      most = room;
+    if (room > max) {
+      max = room;
       roomiest = d;
     }
   }
@@ -268,9 +268,9 @@ static int by_end(const void *left, const void *right) {
 static timed *sort_by_start(timed *all, timed *spare, int32_t n) {
   enum { FEW = 1024, MAX_DIGITS = 1 << 11 };
   int32_t bits = n < FEW ? 8 : 11, digits = 1 << bits; /* few operators sort faster with small digits */
-  int64_t most = 0;
-  for (int32_t k = 0; k < n; k++) most = max64(most, all[k].start_ns);
-  for (int32_t shift = 0; shift < 63 && most >> shift > 0; shift += bits) {
+  int64_t max = 0;
+  for (int32_t k = 0; k < n; k++) max = max64(max, all[k].start_ns);
+  for (int32_t shift = 0; shift < 63 && max >> shift > 0; shift += bits) {
     int32_t at[MAX_DIGITS + 1];
     memset(at, 0, (size_t)(digits + 1) * sizeof *at);
     for (int32_t k = 0; k < n; k++) at[((all[k].start_ns >> shift) & (digits - 1)) + 1]++;

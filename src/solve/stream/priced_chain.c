@@ -1,7 +1,7 @@
 /* Chains of layers on memories too small for all of them, with parts that may be separated from their layer (experts):
  * which layers go where, and what spills. The bound unit_chain finds prices of bytes. Plans at these prices are optimal
  * for the bytes they hold, but hold too many or too few in some memory. Each plan is made to fit by the moves that free
- * the most bytes for the min time, and improved by moves of one or two elements. All this is evaluated on the chain
+ * the most bytes for the least time, and improved by moves of one or two elements. All this is evaluated on the chain
  * alone; the simulator decides. docs/theory/chain.md. */
 #include <string.h>
 
@@ -35,7 +35,7 @@ static int64_t weight(const priced *s, int32_t k) { return branch_chain_weight_b
 /* A time plus a time by the secondary costs at their price. */
 static int64_t with_other(const priced *s, int64_t time_ns, int64_t other_ns) {
   __int128 more = (__int128)s->chain->by.other * other_ns >> CHAIN_OTHER_BITS;
-  return sat_add(time_ns, more > PROBLEM_MOST_NS ? PROBLEM_MOST_NS : (int64_t)more);
+  return sat_add(time_ns, more > PROBLEM_MAX_NS ? PROBLEM_MAX_NS : (int64_t)more);
 }
 
 static int64_t time_on(const priced *s, int32_t k, int32_t d) {
@@ -82,7 +82,7 @@ static void move(priced *s, int32_t k, int32_t d) {
   s->at[k] = d;
 }
 
-/* Moves elements off memories that hold too much, those first that lose the min time per byte. */
+/* Moves elements off memories that hold too much, those first that lose the least time per byte. */
 static bool make_fit(priced *s) {
   const situ_problem *p = s->problem;
   for (int32_t m = 0; m < p->n_memories; m++)

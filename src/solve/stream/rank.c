@@ -17,7 +17,7 @@ static bool count_pairs(double *pairs, const situ_problem *p) {
 }
 
 static double work_of(const situ_problem *p, const double *devices, int32_t v, rank_weight weight) {
-  double sum = 0, squares = 0, least = HUGE_VAL, most = 0, n = 0;
+  double sum = 0, squares = 0, min = HUGE_VAL, max = 0, n = 0;
   for (int32_t k = 0; k < p->n_classes; k++) {
     int64_t time = p->time_ns[(int64_t)v * p->n_classes + k];
     if (time == SITU_NEVER_NS || devices[k] == 0) continue;
@@ -25,12 +25,12 @@ static double work_of(const situ_problem *p, const double *devices, int32_t v, r
     n += devices[k];
     sum += devices[k] * w;
     squares += devices[k] * w * w;
-    if (w < least) least = w;
-    if (w > most) most = w;
+    if (w < min) min = w;
+    if (w > max) max = w;
   }
   if (n == 0) return 0;
-  if (weight == RANK_MIN) return least;
-  if (weight == RANK_MAX) return most;
+  if (weight == RANK_MIN) return min;
+  if (weight == RANK_MAX) return max;
   double mean = sum / n;
   if (weight != RANK_SPREAD) return mean;
   double variance = squares / n - mean * mean;
@@ -40,16 +40,16 @@ static double work_of(const situ_problem *p, const double *devices, int32_t v, r
 /* The mean transfer time of tensors of one row of the table. */
 static double transfer_of(const situ_problem *p, const double *pairs, const int64_t *row, rank_weight weight) {
   if (weight == RANK_NO_TRANSFER) return 0;
-  double sum = 0, least = HUGE_VAL, most = 0;
+  double sum = 0, min = HUGE_VAL, max = 0;
   for (int32_t k = 0; k < p->n_kinds; k++) {
     if (pairs[k] == 0) continue;
     double c = (double)row[k];
     sum += pairs[k] * c;
-    if (c < least) least = c;
-    if (c > most) most = c;
+    if (c < min) min = c;
+    if (c > max) max = c;
   }
-  if (weight == RANK_MIN) return isinf(least) ? 0 : least;
-  return weight == RANK_MAX ? most : sum;
+  if (weight == RANK_MIN) return isinf(min) ? 0 : min;
+  return weight == RANK_MAX ? max : sum;
 }
 
 bool rank_costs_find(rank_costs *out, arena *a, const situ_problem *p, rank_weight weight) {
@@ -71,13 +71,13 @@ bool rank_costs_find(rank_costs *out, arena *a, const situ_problem *p, rank_weig
 void rank_upward(double *rank, const situ_problem *p, const rank_costs *costs) {
   const situ_graph *g = p->graph;
   for (int32_t v = p->n_operators - 1; v >= 0; v--) {
-    double most = 0;
+    double max = 0;
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
         double way = costs->transfer[t] + rank[g->use[i]];
-        if (way > most) most = way;
+        if (way > max) max = way;
       }
-    rank[v] = costs->work[v] + most;
+    rank[v] = costs->work[v] + max;
   }
 }
 

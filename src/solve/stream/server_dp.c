@@ -61,14 +61,14 @@ static situ_status server_dp_solve(solve_run *run) {
   chain c;
   if (!server_types_find(&servers, &n, p, run->arena) || !chain_dp_init(&t, p, servers, n, run->arena, run->budget))
     return fail_no_memory(run->error);
-  int32_t most = t.n_states > 0 ? chain_dp_max_elements(&t) : 0;
+  int32_t max = t.n_states > 0 ? chain_dp_max_elements(&t) : 0;
   int32_t parts = t.latency ? 0 : PARTS_OF_DEVICE * p->n_devices;
-  if (most < MIN_ELEMENTS) return SITU_STATUS_OK;
-  for (int32_t now = most < COARSE ? most : COARSE;; now = most) {
+  if (max < MIN_ELEMENTS) return SITU_STATUS_OK;
+  for (int32_t now = max < COARSE ? max : COARSE;; now = max) {
     if (!chain_find(&c, p, now, parts, run->arena)) return fail_no_memory(run->error);
     if (c.n < 2) return SITU_STATUS_OK;
     if (!chain_dp_set_chain(&t, &c) || !offer(run, &t)) return fail_no_memory(run->error);
-    if (!c.joined || now == most || solve_done(run)) break;
+    if (!c.joined || now == max || solve_done(run)) break;
   }
   solve_count(run, "server_dp_elements", c.n);
   return SITU_STATUS_OK;

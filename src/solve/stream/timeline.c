@@ -74,7 +74,7 @@ static int32_t take_node(timeline_pool *pool) {
 }
 
 static void add_gap(timeline_pool *pool, timeline *t, int64_t start, int64_t length) {
-  if (length <= 0 || length < t->least) return;
+  if (length <= 0 || length < t->min) return;
   int32_t node = take_node(pool);
   if (!node) return; /* a forgotten gap loses quality, not correctness */
   pool->gaps[node] =

@@ -25,8 +25,8 @@ typedef struct timeline_pool {
 
 typedef struct timeline {
   int32_t root;
-  int64_t end;   /* everything after this is free */
-  int64_t least; /* gaps shorter than this are forgotten */
+  int64_t end; /* everything after this is free */
+  int64_t min; /* gaps shorter than this are forgotten */
 } timeline;
 
 /* Room for `tasks` insertions in all timelines together. False without memory. */

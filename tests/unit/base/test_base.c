@@ -345,8 +345,8 @@ static void json_is_read_as_it_says(void **state) {
   if (json_parse(&root, text, strlen(text), "x", &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   const json_value *list = json_get(root, "\xc3\xa4\xf0\x9f\x98\x80\n/");
   assert_int_equal(json_size(list), 7);
-  assert_int_equal(json_kind_of(json_at(list, 1)), JSON_WHOLE);
-  assert_true(json_whole(json_at(list, 2), 0) == INT64_MIN);
+  assert_int_equal(json_kind_of(json_at(list, 1)), JSON_INT);
+  assert_true(json_int(json_at(list, 2), 0) == INT64_MIN);
   assert_true(json_number(json_at(list, 3), 0) == 0.1 && json_number(json_at(list, 4), 0) == 100);
   assert_true(json_number(json_at(list, 5), 0) == -0.0025 && json_number(json_at(list, 6), 0) == 4.9e-324);
   assert_int_equal(json_kind_of(json_get(root, "")), JSON_OBJECT_KIND);
@@ -371,7 +371,7 @@ static void nesting_has_a_limit(void **state) {
 static void json_survives_a_round_trip(void **state) {
   (void)state;
   json_value *root = json_new_object();
-  assert_true(json_set(root, "whole", json_new_whole(INT64_MAX)));
+  assert_true(json_set(root, "whole", json_new_int(INT64_MAX)));
   assert_true(json_set(root, "number", json_new_number(0.1)));
   assert_true(json_set(root, "bad", json_new_text("a\xff")));
   char *text = json_print(root, 0);
@@ -408,9 +408,9 @@ static void a_listing_prints_as_the_members_that_it_stands_for(void **state) {
     json_value *tree = json_new_object(), *own = json_new_object(), *left_out = json_new_object();
     json_value *with = json_new_object(), *list = json_new_array();
     for (int64_t k = 0; k < n; k++) assert_true(json_set(own, letter(device, k).key, json_new_text(device)));
-    assert_true(json_set(tree, "before", json_new_whole(1)) && json_set(tree, "here", own));
+    assert_true(json_set(tree, "before", json_new_int(1)) && json_set(tree, "here", own));
     assert_true(json_set(tree, "after", json_new_array()));
-    assert_true(json_set(with, "before", json_new_whole(1)) && json_set(with, "here", left_out));
+    assert_true(json_set(with, "before", json_new_int(1)) && json_set(with, "here", left_out));
     assert_true(json_set(with, "after", list));
     json_listing listing = {left_out, n, letter, device};
     char *printed = json_print(tree, 2), *listed = json_print_with(with, 2, &listing);

@@ -96,7 +96,7 @@ static int64_t all_bytes(const situ_graph *g) {
 /* Every second problem: all bytes that a problem may have. */
 static void make_heavier(lab *l, const family *f) {
   situ_graph *g = l->graph;
-  int64_t factor = PROBLEM_MOST_BYTES / all_bytes(g) / (f->options.in_flight > 1 ? f->options.in_flight : 1);
+  int64_t factor = PROBLEM_MAX_BYTES / all_bytes(g) / (f->options.in_flight > 1 ? f->options.in_flight : 1);
   for (int32_t v = 0; v < g->n_operators; v++) {
     g->weight_bytes[v] *= factor;
     g->workspace_bytes[v] *= factor;
@@ -158,7 +158,7 @@ static situ_problem *change_numbers(lab *l, const family *f, bool fine, int32_t 
 /* What is asked of an engine counts in whole units: the engine rounds. */
 static void add(tally *sum, int32_t i, int64_t lower_ns, const certificate *proof, const family *f, bool fine) {
   int64_t unit = fine && asks_engine(i) ? FINE : 1, none_ns = fine ? NO_PLAN_NS * FINE : NO_PLAN_NS;
-  if (f->manner == NEAR_LIMITS) none_ns = PROBLEM_MOST_NS;
+  if (f->manner == NEAR_LIMITS) none_ns = PROBLEM_MAX_NS;
   sum->lower_ns[i] += (lower_ns < none_ns ? lower_ns : none_ns) / unit;
   if (proof->kind) sum->proved_ns[i] += (proof->lower_ns < none_ns ? proof->lower_ns : none_ns) / unit;
 }
@@ -194,7 +194,7 @@ static void add_bounds(tally *sum, const situ_problem *p, int64_t max_ns, const 
     if (lower_ns > max_ns)
       fail_msg("%s, seed %d: %s says %" PRId64 ", the optimum is %" PRId64, f->name, (int)seed, name_of(i), lower_ns,
                max_ns);
-    if (lower_ns > PROBLEM_MOST_NS && lower_ns != SITU_NEVER_NS)
+    if (lower_ns > PROBLEM_MAX_NS && lower_ns != SITU_NEVER_NS)
       fail_msg("%s, seed %d: %s says %" PRId64 ", which is no time", f->name, (int)seed, name_of(i), lower_ns);
     add(sum, i, lower_ns, &proof, f, fine);
     arena_release(a, before);

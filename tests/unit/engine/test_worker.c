@@ -58,8 +58,8 @@ static situ_status fake_call(void *context, const char *verb, const json_value *
       memset(more, 1, 1 << 20);
     }
   if (strcmp(verb, "add") == 0) shared[2] = shared[0] + shared[1];
-  return json_set(answer, "twice", json_new_whole(2 * json_whole(json_get(request, "n"), 0))) ? SITU_STATUS_OK
-                                                                                              : fail_no_memory(error);
+  return json_set(answer, "twice", json_new_int(2 * json_int(json_get(request, "n"), 0))) ? SITU_STATUS_OK
+                                                                                          : fail_no_memory(error);
 }
 
 /* Binding k >= 0 counts in shared memory; -1 crashes, -2 hangs, -3 is refused. */
@@ -91,9 +91,9 @@ static void stop(scene *s) {
 static situ_status ask(scene *s, const char *verb, double limit_s) {
   json_value *answer = NULL, *request = json_new_object();
   wait_limit wait = {.limit_s = limit_s};
-  assert_true(json_set(request, "n", json_new_whole(21)));
+  assert_true(json_set(request, "n", json_new_int(21)));
   situ_status status = worker_call(&answer, s->worker, verb, request, &wait, &s->error);
-  if (status == SITU_STATUS_OK) assert_int_equal(json_whole(json_get(answer, "twice"), 0), 42);
+  if (status == SITU_STATUS_OK) assert_int_equal(json_int(json_get(answer, "twice"), 0), 42);
   json_free(answer);
   return status;
 }

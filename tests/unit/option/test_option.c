@@ -94,7 +94,7 @@ static void rows_are_whole(void **state) {
     bool flag = row->kind == SITU_OPTION_ON || row->kind == SITU_OPTION_OFF;
     bool choice = row->kind == SITU_OPTION_CHOICE;
     bool bounded = row->kind == SITU_OPTION_MS || row->kind == SITU_OPTION_PERCENT || row->kind == SITU_OPTION_REAL;
-    bool counted = row->kind == SITU_OPTION_WHOLE || row->kind == SITU_OPTION_SMALL;
+    bool counted = row->kind == SITU_OPTION_INT64 || row->kind == SITU_OPTION_INT32;
     size_t n = strlen(row->title);
     if (!row->group || n < 10 || row->title[n - 1] != '.') fail_msg("%s: help is a sentence", row->name);
     if (flag == (row->value != NULL) && !choice) fail_msg("%s: a value has a placeholder", row->name);
@@ -152,8 +152,8 @@ static void sample(char into[64], const option *row) {
     case SITU_OPTION_ON: snprintf(into, 64, "true"); break;
     case SITU_OPTION_OFF: snprintf(into, 64, "false"); break;
     case SITU_OPTION_CHOICE: snprintf(into, 64, "\"%s\"", row->choices[1]); break;
-    case SITU_OPTION_SMALL:
-    case SITU_OPTION_WHOLE:
+    case SITU_OPTION_INT32:
+    case SITU_OPTION_INT64:
     case SITU_OPTION_MS: snprintf(into, 64, "7"); break;
     case SITU_OPTION_REAL: snprintf(into, 64, "0.25"); break;
     default: snprintf(into, 64, "\"text\""); break;
@@ -207,7 +207,7 @@ static void every_member_reaches_its_field(void **state) {
       fail_msg("%s: no part of the hash", row->name);
     bool text = row->kind == SITU_OPTION_TEXT || row->kind == SITU_OPTION_PATH;
     read_with(row, text ? "1" : "\"no such\"", SITU_STATUS_BAD_INPUT, a);
-    if (row->kind == SITU_OPTION_SMALL) read_with(row, "2147483648", SITU_STATUS_BAD_INPUT, a);
+    if (row->kind == SITU_OPTION_INT32) read_with(row, "2147483648", SITU_STATUS_BAD_INPUT, a);
     if (!text && option_bytes(row) > 1) read_with(row, "-1", SITU_STATUS_BAD_INPUT, a);
     arena_free(a);
     n_members++;

@@ -324,13 +324,13 @@ static lab joined(void) {
  * user and once for a way out. */
 static void times_beyond_the_limit_are_refused(void **state) {
   (void)state;
-  static const int64_t half = PROBLEM_MOST_NS / 2;
+  static const int64_t half = PROBLEM_MAX_NS / 2;
   const struct {
     int64_t a_ns, b_ns, transfer_ns;
     bool good;
-  } cases[] = {{half, half, 0, true},      {half, half + 1, 0, false},        {half, half - 2, 1, true},
-               {half, half - 1, 1, false}, {0, 0, PROBLEM_MOST_NS / 2, true}, {0, 0, PROBLEM_MOST_NS / 2 + 1, false},
-               {0, 0, INT64_MAX, false},   {INT64_MAX - 1, 1, 0, false},      {0, SITU_NEVER_NS, 1, true}};
+  } cases[] = {{half, half, 0, true},      {half, half + 1, 0, false},       {half, half - 2, 1, true},
+               {half, half - 1, 1, false}, {0, 0, PROBLEM_MAX_NS / 2, true}, {0, 0, PROBLEM_MAX_NS / 2 + 1, false},
+               {0, 0, INT64_MAX, false},   {INT64_MAX - 1, 1, 0, false},     {0, SITU_NEVER_NS, 1, true}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     lab s = joined();
     s.costs->time_ns[0] = cases[i].a_ns;
@@ -349,7 +349,7 @@ static void sizes_beyond_the_limit_are_refused(void **state) {
   (void)state;
   for (int64_t more = 0; more < 2; more++) {
     lab s = joined();
-    s.graph->weight_bytes[0] = PROBLEM_MOST_BYTES - 3 * (5 + 7) + more;
+    s.graph->weight_bytes[0] = PROBLEM_MAX_BYTES - 3 * (5 + 7) + more;
     s.graph->workspace_bytes[1] = 5;
     s.graph->size_bytes[0] = 7;
     const situ_problem_options options = {.size = sizeof options, .execution = SITU_EXECUTION_PIPELINE, .in_flight = 3};

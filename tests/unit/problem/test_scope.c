@@ -89,7 +89,7 @@ static void what_narrows_nothing_is_not_among_the_words(void **state) {
   free(machine);
   json_value *list = scope_to_json(&of);
   assert_int_equal(json_size(list), 4);
-  for (size_t i = 0; i < 4; i++) assert_true(json_truth(json_get(json_at(list, i), "narrows"), false) == (i == 0));
+  for (size_t i = 0; i < 4; i++) assert_true(json_bool(json_get(json_at(list, i), "narrows"), false) == (i == 0));
   assert_string_equal(json_text(json_get(json_at(list, 1), "words"), ""),
                       "the form that its writers need: whole layers, one server");
   json_free(list);

@@ -9,14 +9,14 @@ static void values_come_back(void **state) {
   int64_t n;
   text_buffer bytes = {0};
   arena *a = arena_new();
-  pack_whole(&bytes, INT64_MIN);
+  pack_int(&bytes, INT64_MIN);
   pack_text(&bytes, "");
   pack_text(&bytes, NULL);
   pack_array(&bytes, numbers, 3, sizeof *numbers);
   pack_array(&bytes, NULL, 3, sizeof *numbers);
   pack_array(&bytes, numbers, 3, sizeof *numbers);
   unpack from = {.at = (unsigned char *)bytes.bytes, .n_left = (int64_t)bytes.length};
-  assert_true(unpack_whole(&from) == INT64_MIN);
+  assert_true(unpack_int(&from) == INT64_MIN);
   assert_string_equal(unpack_text(&from, a), "");
   assert_null(unpack_text(&from, a));
   assert_true(unpack_into(&from, back, 3, sizeof *back));
@@ -26,7 +26,7 @@ static void values_come_back(void **state) {
   assert_int_equal(n, 3);
   assert_false(from.failed);
   assert_int_equal(from.n_left, 0);
-  assert_int_equal(unpack_whole(&from), 0);
+  assert_int_equal(unpack_int(&from), 0);
   assert_true(from.failed);
   arena_free(a);
   text_free(&bytes);
@@ -76,7 +76,7 @@ static void numbers_out_of_range_are_failures(void **state) {
   }
   for (int64_t value = -2; value <= 4; value++) {
     text_buffer bytes = {0};
-    pack_whole(&bytes, value);
+    pack_int(&bytes, value);
     unpack from = {.at = (unsigned char *)bytes.bytes, .n_left = (int64_t)bytes.length};
     bool good = value >= -1 && value <= 3;
     assert_int_equal(unpack_from_to(&from, -1, 3), good ? value : -1);

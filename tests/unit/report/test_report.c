@@ -149,7 +149,7 @@ static void a_plan_tells_its_story(void **state) {
   assert_int_equal(situ_report_plan(&text, plan, NULL, SITU_REPORT_JSON, NULL, NULL), SITU_STATUS_OK);
   json_value *root = NULL;
   assert_int_equal(json_parse(&root, text, strlen(text), "report", &error), SITU_STATUS_OK);
-  assert_int_equal(json_whole(json_get(root, "value_ns"), -1), 80);
+  assert_int_equal(json_int(json_get(root, "value_ns"), -1), 80);
   assert_int_equal(json_size(json_get(root, "devices")), 3);
   assert_int_equal(json_kind_of(json_get(root, "value")), JSON_NULL_KIND);
   json_free(root);
@@ -171,13 +171,13 @@ static void inspection_measures_chains(void **state) {
   situ_error error = {0};
   json_value *root = NULL;
   assert_int_equal(json_parse(&root, text, strlen(text), "report", &error), SITU_STATUS_OK);
-  assert_int_equal(json_whole(json_get(root, "operators"), -1), 10);
-  assert_int_equal(json_whole(json_get(root, "edges"), -1), 15);
-  assert_int_equal(json_whole(json_get(root, "depth"), -1), 4); /* 1, one of 2..6, one of 7..9, 10 */
-  assert_int_equal(json_whole(json_get(root, "width"), -1), 5); /* 2, 3, 4, 5, 6 */
+  assert_int_equal(json_int(json_get(root, "operators"), -1), 10);
+  assert_int_equal(json_int(json_get(root, "edges"), -1), 15);
+  assert_int_equal(json_int(json_get(root, "depth"), -1), 4); /* 1, one of 2..6, one of 7..9, 10 */
+  assert_int_equal(json_int(json_get(root, "width"), -1), 5); /* 2, 3, 4, 5, 6 */
   /* least times: 9 13 11 8 10 9 7 5 12 7; the longest chain is 1-2-9-10: 9 + 13 + 12 + 7 */
-  assert_int_equal(json_whole(json_get(json_get(root, "critical_path"), "time_ns"), -1), 41);
-  assert_int_equal(json_whole(json_get(root, "work_ns"), -1), 91);
+  assert_int_equal(json_int(json_get(json_get(root, "critical_path"), "time_ns"), -1), 41);
+  assert_int_equal(json_int(json_get(root, "work_ns"), -1), 91);
   json_free(root);
   situ_text_free(text);
   lab_free(&l);

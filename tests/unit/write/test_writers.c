@@ -130,7 +130,7 @@ static void a_trace_deals_inputs_out_to_replicas(void **state) {
     const json_value *e = json_at(events, i);
     if (strcmp(json_text(json_get(e, "name"), ""), "b") != 0 || strcmp(json_text(json_get(e, "ph"), ""), "X") != 0)
       continue;
-    int64_t d = json_whole(json_get(e, "tid"), 0);
+    int64_t d = json_int(json_get(e, "tid"), 0);
     double expected_us = (double)(1 + 2 * on[d] + d - 1) / 1000; /* a period for a; two for each round of b */
     assert_true(json_number(json_get(e, "ts"), -1) > expected_us - 1e-9);
     assert_true(json_number(json_get(e, "ts"), -1) < expected_us + 1e-9);

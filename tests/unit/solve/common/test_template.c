@@ -1,13 +1,13 @@
-/* The commented template of a solver is one. */
+/* The commented templates of a solver and of a local search are solvers. */
 #include "../../../lab/lab.h"
 #include "../../../lab/test.h"
 #include "solve/common/solver.h"
 
-extern const solver template_solver;
+extern const solver template_solver, template_search_solver;
 
-/* Two operators of 5 on two equal devices, nothing between them: 10 on one, 5 on both. */
-static void the_template_is_a_solver(void **state) {
-  (void)state;
+/* Two operators of 5 on two equal devices, nothing between them: 10 on one, 5 on both. Nothing says that 5 is the best,
+ * so all 100 steps are used: the 1000 idle moves of the one are more than these, the other never ends by itself. */
+static void finds_the_best_plan(const solver *row) {
   lab s = lab_new();
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
@@ -24,18 +24,29 @@ static void the_template_is_a_solver(void **state) {
                    .budget = &b,
                    .incumbent = &best,
                    .watch = &watch,
-                   .solver = template_solver.name,
+                   .solver = row->name,
                    .threads = 1,
                    .arena = s.arena};
-  assert_true(solver_serves(&template_solver, s.problem));
-  assert_int_equal(solver_run(&template_solver, &run, 1, 0), SITU_STATUS_OK);
+  assert_true(solver_serves(row, s.problem));
+  assert_int_equal(solver_run(row, &run, 1, 0), SITU_STATUS_OK);
   assert_int_equal(best.value_ns, 5);
-  assert_int_equal(b.steps, 100); /* nothing says that 5 is the best, and 1000 idle moves are more than its steps */
+  assert_int_equal(b.steps, 100);
   incumbent_free(&best);
   lab_free(&s);
 }
 
+static void the_template_is_a_solver(void **state) {
+  (void)state;
+  finds_the_best_plan(&template_solver);
+}
+
+static void the_template_of_a_local_search_is_a_solver(void **state) {
+  (void)state;
+  finds_the_best_plan(&template_search_solver);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_template_is_a_solver)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(the_template_is_a_solver),
+                                     cmocka_unit_test(the_template_of_a_local_search_is_a_solver)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,8 +81,8 @@ static instance open_row(int32_t row, situ_objective objective, bool free_of_con
   if (file_open(&view, path, &e) != SITU_STATUS_OK) fail_msg("%s: %s", e.where, e.text);
   json_value *root;
   assert_int_equal(json_parse(&root, (const char *)view.bytes, view.size_bytes, path, &e), SITU_STATUS_OK);
-  if (json_whole(json_get(root, "maxFPGAs"), 0) < accelerators)
-    assert_true(json_set(root, "maxFPGAs", json_new_whole(accelerators)));
+  if (json_int(json_get(root, "maxFPGAs"), 0) < accelerators)
+    assert_true(json_set(root, "maxFPGAs", json_new_int(accelerators)));
   char *text = json_print(root, 0);
   situ_read_options options = {.size = sizeof(situ_read_options), .default_dim = 1};
   read_source source = {

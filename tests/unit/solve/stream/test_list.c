@@ -107,7 +107,7 @@ static void timelines_find_the_first_gap(void **state) {
     arena *a = arena_new();
     rng r = rng_new(seed);
     timeline_pool pool;
-    timeline line = {.least = 1};
+    timeline line = {.min = 1};
     int64_t busy[TASKS][2];
     assert_true(timeline_pool_init(&pool, a, TASKS));
     for (int i = 0; i < TASKS; i++) {
