@@ -49,13 +49,13 @@ lab lab_mesh(int32_t n_devices, int64_t memory_bytes) {
 int32_t lab_add(lab *l, situ_operator op, int64_t time_ns) {
   int32_t v, n = l->n_operators;
   if ((n & (n - 1)) == 0) { /* a power of two, or none: twice as many fit */
-    int64_t(*rows)[LAB_MOST_DEVICES] = arena_alloc(l->arena, 2 * (int64_t)n + 1, sizeof *rows);
+    int64_t(*rows)[LAB_MAX_DEVICES] = arena_alloc(l->arena, 2 * (int64_t)n + 1, sizeof *rows);
     assert_non_null(rows);
     if (n > 0) memcpy(rows, l->time_ns, (size_t)n * sizeof *rows);
     l->time_ns = rows;
   }
   assert_int_equal(builder_add_operator(l->builder, &op, &v, NULL), SITU_STATUS_OK);
-  for (int32_t d = 0; d < LAB_MOST_DEVICES; d++) l->time_ns[v][d] = time_ns;
+  for (int32_t d = 0; d < LAB_MAX_DEVICES; d++) l->time_ns[v][d] = time_ns;
   l->n_operators++;
   return v;
 }

@@ -8,7 +8,7 @@
 #include "problem/problem.h"
 #include "sim/simulate.h"
 
-enum { LAB_MOST_DEVICES = 8, LAB_MOST = 64 }; /* LAB_MOST: operators of lab_random_tiny */
+enum { LAB_MAX_DEVICES = 8, LAB_MAX_OPERATORS = 64 }; /* LAB_MAX_OPERATORS: operators of lab_random_tiny */
 
 /* A problem with all that it borrows. */
 typedef struct lab {
@@ -20,13 +20,13 @@ typedef struct lab {
   bool *unused;
   /* What is made by hand, until it is posed. */
   situ_graph_builder *builder;
-  situ_device devices[LAB_MOST_DEVICES];
-  char device_name[LAB_MOST_DEVICES][8];
+  situ_device devices[LAB_MAX_DEVICES];
+  char device_name[LAB_MAX_DEVICES][8];
   situ_link links[32];
   int32_t n_devices, n_links, n_operators;
-  int64_t (*time_ns)[LAB_MOST_DEVICES]; /* [operator][device], of the arena */
-  bool alike;                           /* all devices that are no host are of one class */
-  arena *arena;                         /* with `simulator`, of what was posed by hand */
+  int64_t (*time_ns)[LAB_MAX_DEVICES]; /* [operator][device], of the arena */
+  bool alike;                          /* all devices that are no host are of one class */
+  arena *arena;                        /* with `simulator`, of what was posed by hand */
   simulator *simulator;
 } lab;
 

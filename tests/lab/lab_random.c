@@ -208,7 +208,7 @@ lab lab_random_tiny(uint64_t seed, int32_t most, const situ_problem_options *opt
 
 void lab_random_placement(const lab *l, rng *r, int32_t *device, int32_t *order) {
   const situ_graph *g = l->graph;
-  int32_t waiting[LAB_MOST] = {0}, ready[LAB_MOST], n_ready = 0, n = 0;
+  int32_t waiting[LAB_MAX_OPERATORS] = {0}, ready[LAB_MAX_OPERATORS], n_ready = 0, n = 0;
   for (int32_t v = 0; v < g->n_operators; v++) {
     device[v] = (int32_t)rng_below(r, l->n_devices);
     waiting[v] = (int32_t)(g->in_start[v + 1] - g->in_start[v]);

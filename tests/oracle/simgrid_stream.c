@@ -34,12 +34,12 @@ static struct {
   lab *s;
   const int32_t *device, *order;
   bool contention;
-  sg_sem_t input[LAB_MOST];        /* [operator] released once for each input that is there */
-  sg_sem_t ready[2 * LAB_MOST][8]; /* [tensor][memory] without contention: made */
-  sg_sem_t work[32];               /* [channel] */
-  int32_t queue[32][1024][3];      /* [channel] tensor, memory, hop */
+  sg_sem_t input[LAB_MAX_OPERATORS];        /* [operator] released once for each input that is there */
+  sg_sem_t ready[2 * LAB_MAX_OPERATORS][8]; /* [tensor][memory] without contention: made */
+  sg_sem_t work[32];                        /* [channel] */
+  int32_t queue[32][1024][3];               /* [channel] tensor, memory, hop */
   int32_t first[32], end[32];
-  double finish[LAB_MOST];
+  double finish[LAB_MAX_OPERATORS];
 } run;
 
 static sg_host_t memory_host(int32_t m) {
@@ -226,7 +226,7 @@ static int compare(uint64_t seed, bool contention) {
   situ_problem_options options = {.size = sizeof(situ_problem_options),
                                   .execution = SITU_EXECUTION_STREAM,
                                   .contention = contention ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE};
-  int32_t device[LAB_MOST], order[LAB_MOST];
+  int32_t device[LAB_MAX_OPERATORS], order[LAB_MAX_OPERATORS];
   lab s = draw(seed, &options);
   rng r = rng_new(seed + 1000003);
   lab_random_placement(&s, &r, device, order);

@@ -53,7 +53,7 @@ static void simulated_plans_pass(void **state) {
     for (uint64_t seed = 0; seed < 1500; seed++) {
       lab s = lab_random_tiny(seed, 30, &options[k]);
       rng r = rng_new(seed);
-      int32_t device[LAB_MOST], order[LAB_MOST];
+      int32_t device[LAB_MAX_OPERATORS], order[LAB_MAX_OPERATORS];
       lab_random_placement(&s, &r, device, order);
       situ_plan *plan = plan_of(&s, device, order);
       simulation found = simulator_run(s.simulator, &(placement){.device = device, .order = order}, true);

@@ -13,7 +13,7 @@ static int64_t proved_by_list(const lab *s, int64_t n, const int64_t *operators)
 }
 
 static int64_t proved_by_all(const lab *s) {
-  int64_t all[LAB_MOST];
+  int64_t all[LAB_MAX_OPERATORS];
   for (int64_t v = 0; v < s->graph->n_operators; v++) all[v] = v;
   return proved_by_list(s, s->graph->n_operators, all);
 }

@@ -267,7 +267,7 @@ static void the_first_64_groups_that_few_ideals_cut_are_followed(void **state) {
 /* Runs all of a random problem that is inside `upper` but not inside `lower` as one call, the rest on the host. */
 static int64_t simulated_cost(const call_lattice *l, simulator *s, int32_t lower, int32_t upper) {
   const situ_problem *p = l->graph->problem;
-  int32_t device[LAB_MOST] = {0}, call[LAB_MOST];
+  int32_t device[LAB_MAX_OPERATORS] = {0}, call[LAB_MAX_OPERATORS];
   int32_t member = -1;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t k = l->graph->node_of[v];

@@ -294,7 +294,7 @@ static void parts_are_convex_and_cover_the_graph(void **state) {
     rng r = rng_new(seed);
     lab s = lab_random_tiny(seed, 20, NULL);
     const situ_graph *g = s.graph;
-    int32_t device[LAB_MOST], order[LAB_MOST], n = 0;
+    int32_t device[LAB_MAX_OPERATORS], order[LAB_MAX_OPERATORS], n = 0;
     lab_random_placement(&s, &r, device, order);
     situ_plan *plan = NULL;
     assert_int_equal(situ_simulate(&plan, s.problem, device, order, NULL), SITU_STATUS_OK);

@@ -101,7 +101,7 @@ static void what_is_written_is_read_back(void **state) {
   for (uint64_t seed = 0; seed < 600; seed++) {
     lab s = lab_random_tiny(seed, 25, &options[seed % 3]);
     rng r = rng_new(seed);
-    int32_t device[LAB_MOST], order[LAB_MOST];
+    int32_t device[LAB_MAX_OPERATORS], order[LAB_MAX_OPERATORS];
     lab_random_placement(&s, &r, device, order);
     situ_plan *plan = plan_of(&s, device, order), *again;
     plan->seed = rng_next(&r);

@@ -6,7 +6,7 @@
 #include "../../lab/lab.h"
 #include "../../lab/test.h"
 
-enum { NAIVE_TENSORS = 2 * LAB_MOST, NAIVE_HOPS = 8 };
+enum { NAIVE_TENSORS = 2 * LAB_MAX_OPERATORS, NAIVE_HOPS = 8 };
 
 typedef struct naive_way { /* of a tensor to a memory */
   bool wanted, there, under_way;
@@ -15,8 +15,8 @@ typedef struct naive_way { /* of a tensor to a memory */
 } naive_way;
 
 typedef struct naive {
-  int64_t start[LAB_MOST], finish[LAB_MOST]; /* -1: not yet */
-  bool ended[LAB_MOST];
+  int64_t start[LAB_MAX_OPERATORS], finish[LAB_MAX_OPERATORS]; /* -1: not yet */
+  bool ended[LAB_MAX_OPERATORS];
   naive_way way[NAIVE_TENSORS][8];
   int64_t value;
   int64_t peak[8];

@@ -89,7 +89,7 @@ static bool waits_since(const situ_graph *g, const int32_t *device, const int32_
 static void hold_against_rule(const parts_model *m, const int32_t *device, const int32_t *order,
                               const simulation *ran) {
   const situ_graph *g = m->problem->graph;
-  int32_t at[LAB_MOST], last[8], first[LAB_MOST], n_parts = 0;
+  int32_t at[LAB_MAX_OPERATORS], last[8], first[LAB_MAX_OPERATORS], n_parts = 0;
   for (int32_t i = 0; i < g->n_operators; i++) at[order[i]] = i;
   for (int32_t d = 0; d < 8; d++) last[d] = -1;
   for (int32_t i = 0; i < g->n_operators; i++) {
@@ -113,8 +113,9 @@ static void hold_against_rule(const parts_model *m, const int32_t *device, const
 static int64_t naive_latency(const parts_model *m, const part_cost *cost) {
   const situ_problem *p = m->problem;
   const situ_graph *g = p->graph;
-  int64_t takes[LAB_MOST] = {0}, end[LAB_MOST], more[LAB_MOST] = {0}, ready[LAB_MOST], value = 0;
-  bool read[LAB_MOST][4 * LAB_MOST] = {{false}}, waits[LAB_MOST] = {false};
+  int64_t takes[LAB_MAX_OPERATORS] = {0}, end[LAB_MAX_OPERATORS], more[LAB_MAX_OPERATORS] = {0},
+          ready[LAB_MAX_OPERATORS], value = 0;
+  bool read[LAB_MAX_OPERATORS][4 * LAB_MAX_OPERATORS] = {{false}}, waits[LAB_MAX_OPERATORS] = {false};
   for (int32_t v = 0; v < g->n_operators; v++) {
     if (m->part_of[v] < 0) continue;
     takes[m->part_of[v]] += problem_time_ns(p, v, m->device_of[m->part_of[v]]);
@@ -157,7 +158,7 @@ static void parts_follow_the_rule(void **state) {
   for (uint64_t seed = 1; seed <= 600; seed++) {
     lab s = lab_random_tiny(seed, 24, &stream);
     rng r = rng_new(seed + 77);
-    int32_t n = s.graph->n_operators, device[LAB_MOST];
+    int32_t n = s.graph->n_operators, device[LAB_MAX_OPERATORS];
     part_cost one = {
         .start_ns = rng_below(&r, 4), .bytes_per_s = rng_below(&r, 3) ? 5e8 : 0, .dispatch_ns = rng_below(&r, 3)};
     part_cost part[8];

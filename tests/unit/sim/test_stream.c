@@ -366,7 +366,7 @@ static void a_naive_simulator_agrees(void **state) {
     lab with = lab_random_tiny(seed, 24, &contended), without = lab_random_tiny(seed, 24, &uncontended);
     rng r = rng_new(seed * 7 + 1);
     for (int i = 0; i < 3; i++) {
-      int32_t device[LAB_MOST], order[LAB_MOST];
+      int32_t device[LAB_MAX_OPERATORS], order[LAB_MAX_OPERATORS];
       lab_random_placement(&with, &r, device, order);
       placement where = {.device = device, .order = order};
       simulation found = simulator_run(without.simulator, &where, true);

@@ -135,7 +135,7 @@ static void units_joined_by_traffic_keep_their_limits(void **state) {
 
 /* A chain of n operators whose times repeat with a period; paired: operators 2k and 2k + 1 stay together. */
 static lab chain_of(int32_t n, int32_t period, bool paired) {
-  static char names[LAB_MOST][8];
+  static char names[LAB_MAX_OPERATORS][8];
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < n; v++) {
     snprintf(names[v], sizeof names[v], "%d", (int)v);

@@ -61,10 +61,10 @@ typedef struct search {
 
 /* The value of one setting: where experts are away (a bit each) they are on the host. */
 static void judge(search *s, int embedding, unsigned away) {
-  int32_t device[LAB_MOST];
+  int32_t device[LAB_MAX_OPERATORS];
   const model *m = s->m;
   const int32_t *placed = m->s.graph->built_index;
-  int32_t of[LAB_MOST];
+  int32_t of[LAB_MAX_OPERATORS];
   of[m->embedding] = embedding;
   of[m->head] = s->at[m->n_layers];
   for (int k = 0; k < m->n_layers; k++)

@@ -46,7 +46,7 @@ static void expect(network n, const int64_t *gpu_bytes, int32_t n_gpus, const ch
   lab s = pose(n, gpu_bytes, n_gpus);
   situ_plan *plan;
   situ_error error = {0};
-  char got[LAB_MOST + 1] = "-";
+  char got[LAB_MAX_OPERATORS + 1] = "-";
   situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = name};
   if (situ_solve(&plan, s.problem, &o, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
   for (int32_t v = 0; plan->device && v < s.problem->n_operators; v++)
