@@ -28,7 +28,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-EQUIVALENT = ROOT / "tests" / "equivalent_mutants.txt"
+EQUIVALENT = ROOT / "tools" / "equivalent_mutants.txt"
 COLUMNS = ["id", "file", "line", "function", "kind", "change", "outcome", "by", "seconds"]
 MEMORY_BYTES = 4 << 30
 ARENA = "src/base/arena.c"

@@ -1,13 +1,5 @@
 /* As test_arguments.c: what tells the reasons of a plan, with NULL, empty and extreme arguments. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "../lab/test.h"
 #include "careless.h"
 #include "situ.h"
 

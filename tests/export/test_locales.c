@@ -1,17 +1,12 @@
 /* What the library reads and writes is the same under every locale of the program: each output under locales with other
  * decimal signs, letters and messages is that of the C locale, byte for byte. LOCPATH names the folder of the locales
  * (tools/locales.sh makes it); those that are absent are skipped. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "../lab/test.h"
 
 #include "situ.h"
 

@@ -1,12 +1,5 @@
 /* Measuring as a careless caller meets it; see test_arguments.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "../lab/test.h"
 #include "careless.h"
 
 static situ_plan *plan;

@@ -1,15 +1,8 @@
 /* Fails one request for memory of a bound after another, in small problems of each execution model: each time the bound
  * must say NO_MEMORY, whatever it had found so far. test_allocation.c sees only the few requests at which an arena asks
  * the system; here each object that comes from an arena is one, since the functions of arenas are wrapped. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../lab/lab.h"
+#include "../lab/test.h"
 #include "bound/bound.h"
 #include "bound/configuration.h"
 #include "exact/call_price.h"

@@ -1,16 +1,7 @@
 /* Random problems with huge times, sizes and counts through every solver: each is refused in words, or its plan passes
  * the judge. Under UBSan this is the test that no sum overflows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../lab/lab.h"
+#include "../lab/test.h"
 #include "../lab/tier.h"
 #include "base/rng.h"
 #include "cost/cost_models.h"

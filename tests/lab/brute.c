@@ -1,12 +1,6 @@
 #include "brute.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "view/replicas.h"
 
 enum { MAX_OPERATORS = 16, MAX_DEVICES = 16 };

@@ -1,20 +1,13 @@
 #include "forger.h"
 #include "check/judge.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/checked.h"
 #include "base/rng.h"
 #include "bound/bound.h"
 #include "brute.h"
 #include "check/check_fields.h"
 #include "plan/plan.h"
+#include "test.h"
 
 enum { MAX_REAL = 24, PER_PROBLEM = 256, MAX_CHANGES = 4, LONGEST_LIST = 4096 };
 

@@ -1,200 +1,120 @@
+/* Problems by hand, and what all problems of tests have in common. */
 #include "lab.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "base/rng.h"
 #include "cost/cost_models.h"
-#include "graph/builder.h"
-#include "random_graph.h"
+#include "solve/common/best_single.h"
+#include "test.h"
 
-enum { MAX_DEVICES = 8 };
-
-static void must(situ_status status, const situ_error *error) {
+void must(situ_status status, const situ_error *error) {
   if (status != SITU_STATUS_OK) fail_msg("%s: %s %s", situ_status_name(status), error->where, error->text);
 }
 
-static const char *const device_names[MAX_DEVICES] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"};
-static const char *const class_names[MAX_DEVICES] = {"c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"};
-
-static int64_t all_bytes(const situ_graph *g) {
-  int64_t sum = 0;
-  for (int32_t v = 0; v < g->n_operators; v++) sum += g->weight_bytes[v] + g->workspace_bytes[v];
-  for (int32_t t = 0; t < g->n_tensors; t++) sum += g->size_bytes[t];
-  return sum;
+lab lab_new(void) {
+  lab l = {.arena = arena_new()};
+  assert_int_equal(situ_graph_builder_new(&l.builder, "scenario", NULL), SITU_STATUS_OK);
+  return l;
 }
 
-/* Whether links end at the device. */
-static bool is_linked(const situ_device *d) { return d->shares_memory_with < 0 || d->separate_address_space; }
-
-/* Links from the host to each device and back; between accelerators sometimes too. Rates such that the largest
- * tensor takes about 20 ns. */
-static void make_platform(lab *l, const lab_options *o, rng *r) {
-  situ_device devices[MAX_DEVICES] = {0};
-  situ_link links[MAX_DEVICES * MAX_DEVICES];
-  int32_t n_links = 0, n = o->n_devices;
-  int64_t largest = 1;
-  for (int32_t t = 0; t < l->graph->n_tensors; t++)
-    if (l->graph->size_bytes[t] > largest) largest = l->graph->size_bytes[t];
-  double rate = (double)largest / 20 * 1e9;
-  bool alike = rng_below(r, 2) == 0;
-  rng pools = rng_new(o->seed * 77 + 5);
-  for (int32_t d = 0; d < n; d++) {
-    bool host = d == 0 || d < o->n_hosts;
-    int32_t class = host ? 0 : 1 + (int32_t)rng_below(r, alike ? 1 : o->equal ? 2 : n);
-    devices[d] = (situ_device){.name = device_names[d],
-                               .class_name = class_names[class < n ? class : n - 1],
-                               .memory_bytes_per_s = 1e9,
-                               .memory_bytes = SITU_UNLIMITED_BYTES,
-                               .shares_memory_with = d >= 2 && !o->equal && rng_below(r, 4) == 0 ? d - 1 : -1,
-                               .is_host = host,
-                               .server = o->seed / 2 % 3 == 0 ? 0 : d / 2};
-    if (host && d > 0) devices[d].shares_memory_with = 0;
-    devices[d].separate_address_space = o->pools && !host && devices[d].shares_memory_with > 0 && rng_below(&pools, 2);
-    if (n == 2 && !host) devices[d].class_name = class_names[d];
-    devices[d].peak_flops[SITU_DTYPE_F32] = 1e9;
-    double part = host ? o->host_memory : o->memory;
-    if (part > 0) devices[d].memory_bytes = (int64_t)((double)all_bytes(l->graph) * part) + 1;
-    while (devices[d].shares_memory_with >= 0 && devices[devices[d].shares_memory_with].shares_memory_with >= 0)
-      devices[d].shares_memory_with = devices[devices[d].shares_memory_with].shares_memory_with;
-  }
-  int64_t latency_ns = o->equal ? rng_below(r, 4) : 0;
-  int32_t at[MAX_DEVICES]; /* where each device stands */
-  for (int32_t d = 0; d < n; d++) at[d] = d;
-  if (o->host_last && o->n_hosts < 2 && devices[n - 1].shares_memory_with < 0) {
-    at[0] = n - 1;
-    at[n - 1] = 0;
-  }
-  for (int32_t a = 0; a < n; a++)
-    for (int32_t b = 0; b < n; b++) {
-      if (a == b || !is_linked(&devices[a]) || !is_linked(&devices[b])) continue;
-      if (a != 0 && b != 0 && rng_below(r, 2) == 0) continue;
-      int64_t back_ns = o->ways_differ && b == 0 ? 1 + (int64_t)(o->seed % 2) : 0;
-      links[n_links++] = (situ_link){.from_device = at[a],
-                                     .to_device = at[b],
-                                     .latency_ns = (o->equal ? latency_ns : rng_below(r, 4)) + back_ns,
-                                     .bytes_per_s = rate * (alike || o->equal ? 1 : 0.5 + rng_unit(r)),
-                                     .channel = !o->equal && rng_below(r, 4) == 0 ? 0 : -1};
-    }
-  situ_device first = devices[0];
-  devices[0] = devices[at[0]];
-  devices[at[0]] = first;
-  situ_error error;
-  must(platform_new(&l->platform, "lab", devices, n, links, n_links, &error), &error);
+int32_t lab_device(lab *l, int64_t memory_bytes, int32_t shares, bool is_host) {
+  int32_t d = l->n_devices++;
+  snprintf(l->device_name[d], sizeof l->device_name[d], "d%d", (int)d);
+  l->devices[d] = (situ_device){.memory_bytes_per_s = 1e9,
+                                .peak_flops[SITU_DTYPE_F32] = 1e9,
+                                .memory_bytes = memory_bytes,
+                                .shares_memory_with = shares,
+                                .is_host = is_host};
+  return d;
 }
 
-/* Fuses some operators at random, most of them with others of the same phase: no rule says which, so that whatever
- * holds here holds for any engine. The times of members stay as they are: nobody may assume that they are 0. */
-static void fuse(lab *l, uint64_t seed) {
-  rng r = rng_new(seed * 977 + 5);
-  int32_t n = l->graph->n_operators, *group = l->costs->group = ARENA_NEW(l->costs->arena, int32_t, n);
-  assert_non_null(group);
-  for (int32_t v = 0; v < n; v++) {
-    int32_t u = v > 0 ? (int32_t)rng_below(&r, v) : 0;
-    bool fused = v > 0 && rng_below(&r, 4) == 0 && (l->graph->phase[u] == l->graph->phase[v] || rng_below(&r, 4) == 0);
-    group[v] = fused ? group[u] : v;
+void lab_link(lab *l, int32_t from, int32_t to, int64_t latency_ns, int32_t channel) {
+  l->links[l->n_links++] = (situ_link){from, to, latency_ns, 1e9, channel};
+}
+
+void lab_star(lab *l) {
+  for (int32_t d = 1; d < l->n_devices; d++) {
+    lab_link(l, 0, d, 0, -1);
+    lab_link(l, d, 0, 0, -1);
   }
 }
 
-lab lab_random(const lab_options *o) {
-  lab l = {0};
-  situ_error error;
-  rng r = rng_new(o->seed * 1000003 + 17);
-  graph_random_options wanted = {.n_operators = o->n_operators,
-                                 .edge_density = o->density,
-                                 .seed = o->seed,
-                                 .n_colocations = o->n_colocations,
-                                 .max_outputs = 2,
-                                 .training = o->training};
-  must(graph_random(&l.graph, &wanted, &error), &error);
-  make_platform(&l, o, &r);
-  must(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL, &error), &error);
-  int32_t n = l.graph->n_operators, first_host = 0;
-  while (!l.platform->devices[first_host].is_host) first_host++;
-  int32_t host = l.platform->class_of[first_host];
-  for (int32_t v = 0; v < n; v++)
-    for (int32_t k = 0; k < l.costs->n_classes; k++) {
-      bool never = o->unsupported && k != host && rng_below(&r, 6) == 0;
-      int64_t time = rng_below(&r, 5) == 0 ? 0 : rng_below(&r, k == host ? 40 : 20);
-      l.costs->time_ns[(int64_t)v * l.costs->n_classes + k] = never ? SITU_NEVER_NS : time;
-    }
-  if (o->n_colocations > 0 && !o->unfused && o->seed % 3 == 1) fuse(&l, o->seed);
-  l.pins = malloc(((size_t)n + 1) * sizeof *l.pins);
-  l.unused = calloc((size_t)o->n_devices, sizeof *l.unused);
-  assert_non_null(l.pins);
-  assert_non_null(l.unused);
-  for (int32_t v = 0; v < n; v++) l.pins[v] = o->pinned && rng_below(&r, 8) == 0 ? (int32_t)rng_below(&r, 2) : -1;
-  int32_t spare = first_host > 0 ? 0 : o->n_devices - 1;
-  if (o->pinned && o->n_devices > 2) l.unused[spare] = rng_below(&r, 3) == 0;
-  for (int32_t v = 0; v < n; v++)
-    if (l.pins[v] == spare && l.unused[spare]) l.pins[v] = 1; /* a pin on a device that stays unused is a conflict */
-  situ_problem_options posed = o->options;
+lab lab_mesh(int32_t n_devices, int64_t memory_bytes) {
+  lab l = lab_new();
+  for (int32_t d = 0; d < n_devices; d++) lab_device(&l, memory_bytes, -1, d == 0);
+  for (int32_t from = 0; from < n_devices; from++)
+    for (int32_t to = 0; to < n_devices; to++)
+      if (from != to) lab_link(&l, from, to, 0, -1);
+  return l;
+}
+
+int32_t lab_add(lab *l, situ_operator op, int64_t time_ns) {
+  int32_t v, n = l->n_operators;
+  if ((n & (n - 1)) == 0) { /* a power of two, or none: twice as many fit */
+    int64_t(*rows)[LAB_MAX_DEVICES] = arena_alloc(l->arena, 2 * (int64_t)n + 1, sizeof *rows);
+    assert_non_null(rows);
+    if (n > 0) memcpy(rows, l->time_ns, (size_t)n * sizeof *rows);
+    l->time_ns = rows;
+  }
+  assert_int_equal(builder_add_operator(l->builder, &op, &v, NULL), SITU_STATUS_OK);
+  for (int32_t d = 0; d < LAB_MAX_DEVICES; d++) l->time_ns[v][d] = time_ns;
+  l->n_operators++;
+  return v;
+}
+
+int32_t lab_operator(lab *l, const char *name, int64_t time_ns, int64_t weight_bytes, int64_t workspace_bytes) {
+  return lab_add(l,
+                 (situ_operator){.name = name,
+                                 .source_id = l->n_operators,
+                                 .colocation = -1,
+                                 .weight_bytes = weight_bytes,
+                                 .workspace_bytes = workspace_bytes},
+                 time_ns);
+}
+
+int32_t lab_of_phase(lab *l, const char *name, int64_t time_ns, situ_phase phase, int64_t group) {
+  return lab_add(l, (situ_operator){.name = name, .source_id = -1, .colocation = group, .phase = phase}, time_ns);
+}
+
+int32_t lab_tensor(lab *l, int32_t v, int64_t size_bytes, ...) {
+  int32_t t;
+  situ_tensor about = {.rank = -1, .size_bytes = size_bytes};
+  assert_int_equal(builder_add_tensor(l->builder, v, &about, &t, NULL), SITU_STATUS_OK);
+  va_list users;
+  va_start(users, size_bytes);
+  for (int w; (w = va_arg(users, int)) >= 0;) assert_int_equal(builder_add_use(l->builder, w, t, NULL), SITU_STATUS_OK);
+  va_end(users);
+  return t;
+}
+
+void lab_pose(lab *l, const situ_problem_options *options) {
+  situ_problem_options posed = options ? *options : (situ_problem_options){0};
+  situ_error error = {0};
   posed.size = sizeof posed;
-  posed.pins = l.pins;
-  posed.unused = l.unused;
-  must(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, &posed, &error), &error);
-  return l;
+  for (int32_t d = 0; d < l->n_devices; d++) {
+    l->devices[d].name = l->devices[d].class_name = l->device_name[d];
+    if (l->alike && !l->devices[d].is_host) l->devices[d].class_name = "alike";
+  }
+  must(situ_graph_freeze(&l->graph, l->builder, &error), &error);
+  assert_int_equal(l->n_operators, l->graph->n_operators); /* whose times are known */
+  must(platform_new(&l->platform, "scenario", l->devices, l->n_devices, l->links, l->n_links, &error), &error);
+  must(costs_new_with_transfers(&l->costs, l->graph, l->platform, NULL, &error), &error);
+  l->costs->source = "scenario";
+  for (int32_t v = 0; v < l->graph->n_operators; v++)
+    for (int32_t d = 0; d < l->n_devices; d++)
+      l->costs->time_ns[v * l->platform->n_classes + l->platform->class_of[d]] =
+          l->time_ns[l->graph->built_index[v]][d];
+  must(situ_problem_pose(&l->problem, l->graph, l->platform, l->costs, &posed, &error), &error);
+  l->simulator = simulator_new(l->problem, l->arena);
+  assert_non_null(l->simulator);
 }
 
-lab lab_topcuoglu(void) {
-  static const int64_t times[10][3] = {{14, 16, 9}, {13, 19, 18}, {11, 13, 19}, {13, 8, 17},  {12, 13, 10},
-                                       {13, 16, 9}, {7, 15, 11},  {5, 11, 14},  {18, 12, 20}, {21, 7, 16}};
-  static const int32_t edges[15][3] = {{1, 2, 18}, {1, 3, 12}, {1, 4, 9},   {1, 5, 11},  {1, 6, 14},
-                                       {2, 8, 19}, {2, 9, 16}, {3, 7, 23},  {4, 8, 27},  {4, 9, 23},
-                                       {5, 9, 13}, {6, 8, 15}, {7, 10, 17}, {8, 10, 11}, {9, 10, 13}};
-  lab l = {0};
-  situ_error error;
-  situ_graph_builder *b;
-  must(situ_graph_builder_new(&b, "topcuoglu", &error), &error);
-  for (int32_t v = 0; v < 10; v++) {
-    situ_operator o = {.colocation = -1, .source_id = v + 1};
-    must(builder_add_operator(b, &o, NULL, &error), &error);
-  }
-  for (int32_t e = 0; e < 15; e++) {
-    int32_t t;
-    situ_tensor made = {.rank = -1, .size_bytes = edges[e][2]};
-    must(builder_add_tensor(b, edges[e][0] - 1, &made, &t, &error), &error);
-    must(builder_add_use(b, edges[e][1] - 1, t, &error), &error);
-  }
-  must(situ_graph_freeze(&l.graph, b, &error), &error);
-  situ_graph_builder_free(b);
-  situ_device devices[3];
-  situ_link links[6];
-  int32_t n_links = 0;
-  for (int32_t d = 0; d < 3; d++) {
-    devices[d] = (situ_device){.name = device_names[d],
-                               .class_name = class_names[d],
-                               .memory_bytes_per_s = 1e9,
-                               .memory_bytes = SITU_UNLIMITED_BYTES,
-                               .shares_memory_with = -1};
-    devices[d].peak_flops[SITU_DTYPE_F32] = 1e9;
-    for (int32_t to = 0; to < 3; to++)
-      if (to != d) links[n_links++] = (situ_link){.from_device = d, .to_device = to, .bytes_per_s = 1e9, .channel = -1};
-  }
-  must(platform_new(&l.platform, "three", devices, 3, links, n_links, &error), &error);
-  must(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL, &error), &error);
-  for (int32_t v = 0; v < 10; v++)
-    for (int32_t d = 0; d < 3; d++)
-      l.costs->time_ns[v * 3 + l.platform->class_of[d]] = times[l.graph->source_id[v] - 1][d];
-  situ_problem_options options = {
-      .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
-  must(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, &options, &error), &error);
-  return l;
-}
-
-void lab_free(lab *l) {
-  situ_problem_free(l->problem);
-  situ_costs_free(l->costs);
-  situ_platform_free(l->platform);
-  situ_graph_free(l->graph);
-  free(l->pins);
-  free(l->unused);
-  *l = (lab){0};
+situ_plan *lab_plan(lab *l, const placement *where) {
+  situ_plan *plan;
+  best_single single;
+  assert_int_equal(best_single_find(&single, l->simulator, l->problem, l->arena, NULL), SITU_STATUS_OK);
+  assert_int_equal(simulator_plan(&plan, l->simulator, where, NULL), SITU_STATUS_OK);
+  plan->best_single_ns = single.value_ns;
+  plan->best_single_device = single.device;
+  return plan;
 }
 
 lab lab_of_builder(situ_graph_builder *builder, const char *platform) {
@@ -209,35 +129,34 @@ lab lab_of_builder(situ_graph_builder *builder, const char *platform) {
   return l;
 }
 
-lab lab_random_free_pipeline(uint64_t seed, int32_t max_operators) {
-  rng r = rng_new(seed);
-  lab_options o = {.seed = seed,
-                   .n_operators = (int32_t)(2 + rng_below(&r, max_operators - 1)),
-                   .n_devices = (int32_t)(2 + rng_below(&r, 3)),
-                   .density = 0.2 + 0.6 * rng_unit(&r),
-                   .n_colocations = (int32_t)rng_below(&r, 3),
-                   .training = rng_below(&r, 3) == 0,
-                   .pinned = rng_below(&r, 4) == 0,
-                   .unsupported = rng_below(&r, 3) == 0,
-                   .memory = rng_below(&r, 2) ? 0.2 + rng_unit(&r) : 0,
-                   .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
-                               .communication = SITU_COMMUNICATION_HOST_STAGED,
-                               .free = true,
-                               .async_copies = rng_below(&r, 3) == 0,
-                               .in_flight = (int32_t)rng_below(&r, 3)}};
-  return lab_random(&o);
+lab lab_topcuoglu(void) {
+  static const int64_t times[10][3] = {{14, 16, 9}, {13, 19, 18}, {11, 13, 19}, {13, 8, 17},  {12, 13, 10},
+                                       {13, 16, 9}, {7, 15, 11},  {5, 11, 14},  {18, 12, 20}, {21, 7, 16}};
+  static const int32_t edges[15][3] = {{1, 2, 18}, {1, 3, 12}, {1, 4, 9},   {1, 5, 11},  {1, 6, 14},
+                                       {2, 8, 19}, {2, 9, 16}, {3, 7, 23},  {4, 8, 27},  {4, 9, 23},
+                                       {5, 9, 13}, {6, 8, 15}, {7, 10, 17}, {8, 10, 11}, {9, 10, 13}};
+  lab l = lab_new();
+  for (int32_t d = 0; d < 3; d++) lab_device(&l, SITU_UNLIMITED_BYTES, -1, false);
+  for (int32_t d = 0; d < 3; d++)
+    for (int32_t to = 0; to < 3; to++)
+      if (to != d) lab_link(&l, d, to, 0, -1);
+  for (int32_t v = 0; v < 10; v++) {
+    lab_add(&l, (situ_operator){.colocation = -1, .source_id = v + 1}, 0);
+    for (int32_t d = 0; d < 3; d++) l.time_ns[v][d] = times[v][d];
+  }
+  for (int32_t e = 0; e < 15; e++) lab_tensor(&l, edges[e][0] - 1, edges[e][2], edges[e][1] - 1, -1);
+  lab_pose(&l, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
+  return l;
 }
 
-lab lab_random_small_stream(uint64_t seed) {
-  lab_options o = {.seed = seed,
-                   .n_operators = 4,
-                   .n_devices = 2 + (int32_t)(seed % 2),
-                   .density = 0.2 + 0.1 * (double)(seed % 5),
-                   .n_colocations = seed % 3 == 0,
-                   .pinned = seed % 4 == 0,
-                   .unsupported = seed % 5 == 0,
-                   .memory = seed % 2 ? 0.5 : 0,
-                   .options = {.execution = SITU_EXECUTION_STREAM,
-                               .contention = seed % 7 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE}};
-  return lab_random(&o);
+void lab_free(lab *l) {
+  situ_problem_free(l->problem);
+  situ_costs_free(l->costs);
+  situ_platform_free(l->platform);
+  situ_graph_free(l->graph);
+  situ_graph_builder_free(l->builder);
+  arena_free(l->arena);
+  free(l->pins);
+  free(l->unused);
+  *l = (lab){0};
 }

@@ -1,16 +1,8 @@
 #include "proved.h"
 #include "check/judge.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "plan/plan.h"
+#include "test.h"
 
 /* The verdict of a plan that has nothing but the certificate with this claim. */
 static situ_verdict *judged(const situ_problem *problem, certificate c, int64_t claim_ns) {

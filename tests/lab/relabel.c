@@ -1,16 +1,9 @@
 #include "relabel.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/rng.h"
 #include "cost/cost_models.h"
 #include "graph/builder.h"
+#include "test.h"
 
 /* Builds the operators in a random topological order; origin[number built] is the old number. */
 static void build_operators(situ_graph_builder *b, const situ_graph *g, int32_t *number, int32_t *origin, rng *r) {

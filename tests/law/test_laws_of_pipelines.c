@@ -1,15 +1,9 @@
 /* Laws of the optimum of contiguous pipelines, which ideal_dp and chain_search prove: numbers do not matter; more
  * memory, faster links, leave to have replicas and leave to overlap never hurt; the schedule GPipe is never better than
  * 1F1B. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../lab/lab.h"
 #include "../lab/relabel.h"
+#include "../lab/test.h"
 #include "../lab/tier.h"
 #include "base/rng.h"
 #include "plan/plan.h"

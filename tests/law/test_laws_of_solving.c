@@ -1,17 +1,8 @@
 /* Laws that hold on every problem: plans keep all rules, runs repeat, names of operators do not matter, a stop gives
  * the best so far. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../lab/lab.h"
 #include "../lab/relabel.h"
+#include "../lab/test.h"
 #include "../lab/tier.h"
 #include "base/rng.h"
 #include "bound/bound.h"

@@ -4,18 +4,9 @@
  *   WHAT = limits     the same of streams in which nothing overlaps, most with a limit by secondary costs
  *   WHAT = proofs, cuts, packings, chains, visits   certificates, and what the checker sees proved by them;
  * judge_proofs.py does so from docs/theory/bounds/certificates.md */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../lab/lab.h"
 #include "../lab/proved.h"
+#include "../lab/test.h"
 #include "base/json.h"
 #include "base/rng.h"
 #include "bound/bound.h"
@@ -33,12 +24,6 @@ typedef struct draw {
   situ_problem *posed; /* of the copies; NULL where there is one input */
   const situ_problem *problem;
 } draw;
-
-static void must(situ_status status, const situ_error *error) {
-  if (status == SITU_STATUS_OK) return;
-  fprintf(stderr, "%s %s\n", error->where, error->text);
-  exit(2);
-}
 
 /* ---- the problem ---- */
 

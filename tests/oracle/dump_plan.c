@@ -2,13 +2,14 @@
  * "calls", "pipeline"; "infeasible" has no placement, "shown" has plans that it tells of), or that it writes again
  * after reading a file; exit code 1 when the file is refused. The problem is a pair of operators: a on d0 sends 3 bytes
  * to b on d1. */
-#include "../unit/scenario.h"
+#include "../lab/lab.h"
+#include "../lab/test.h"
 
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/json.h"
 
-static situ_status make(situ_plan **plan, const scenario *s, const char *what, situ_error *error) {
+static situ_status make(situ_plan **plan, const lab *s, const char *what, situ_error *error) {
   int32_t device[] = {0, 1};
   if (file_exists(what)) {
     json_value *root;
@@ -40,13 +41,12 @@ int main(int argc, char **argv) {
   if (strcmp(argv[1], "calls") == 0) options.execution = SITU_EXECUTION_CALLS;
   if (strcmp(argv[1], "pipeline") == 0)
     options = (situ_problem_options){.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT};
-  scenario s = scenario_new();
-  for (int d = 0; d < 2; d++) scenario_device(&s, d ? 100 : SITU_UNLIMITED_BYTES, -1, d == 0);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
-  int32_t a = scenario_operator(&s, "a", 2, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
-  scenario_tensor(&s, a, 3, b, -1);
-  scenario_pose(&s, &options);
+  lab s = lab_new();
+  for (int d = 0; d < 2; d++) lab_device(&s, d ? 100 : SITU_UNLIMITED_BYTES, -1, d == 0);
+  lab_star(&s);
+  int32_t a = lab_operator(&s, "a", 2, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
+  lab_tensor(&s, a, 3, b, -1);
+  lab_pose(&s, &options);
   situ_plan *plan = NULL;
   situ_error error = {0};
   situ_status status = make(&plan, &s, argv[1], &error);
@@ -60,6 +60,6 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s: %s\n", error.where, error.text);
   }
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
   return status == SITU_STATUS_OK ? 0 : 1;
 }

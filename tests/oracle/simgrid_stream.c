@@ -19,8 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../lab/lab.h"
+#include "../lab/test.h"
 #include "../lab/tier.h"
-#include "../unit/scenario.h"
 #include "graph/builder.h"
 
 #include <simgrid/actor.h>
@@ -30,15 +31,15 @@
 
 /* One run. Actors get numbers as arguments and look here. */
 static struct {
-  scenario *s;
+  lab *s;
   const int32_t *device, *order;
   bool contention;
-  sg_sem_t input[SCENARIO_MOST];        /* [operator] released once for each input that is there */
-  sg_sem_t ready[2 * SCENARIO_MOST][8]; /* [tensor][memory] without contention: made */
-  sg_sem_t work[32];                    /* [channel] */
-  int32_t queue[32][1024][3];           /* [channel] tensor, memory, hop */
+  sg_sem_t input[LAB_MAX_OPERATORS];        /* [operator] released once for each input that is there */
+  sg_sem_t ready[2 * LAB_MAX_OPERATORS][8]; /* [tensor][memory] without contention: made */
+  sg_sem_t work[32];                        /* [channel] */
+  int32_t queue[32][1024][3];               /* [channel] tensor, memory, hop */
   int32_t first[32], end[32];
-  double finish[SCENARIO_MOST];
+  double finish[LAB_MAX_OPERATORS];
 } run;
 
 static sg_host_t memory_host(int32_t m) {
@@ -195,28 +196,28 @@ static double simulate(void) {
   return value;
 }
 
-/* As scenario_random, with durations and sizes from 1 to 1,000,000 and one rate. */
-static scenario draw(uint64_t seed, const situ_problem_options *options) {
+/* As lab_random_tiny, with durations and sizes from 1 to 1,000,000 and one rate. */
+static lab draw(uint64_t seed, const situ_problem_options *options) {
   rng r = rng_new(seed);
-  scenario s = scenario_new();
-  scenario_random_platform(&s, &r);
+  lab s = lab_new();
+  lab_random_platform(&s, &r);
   for (int32_t l = 0; l < s.n_links; l++) {
     s.links[l].bytes_per_s = 1e9;
     s.links[l].latency_ns = rng_below(&r, 1000);
   }
   int32_t n = 2 + (int32_t)rng_below(&r, 59);
   for (int32_t v = 0; v < n; v++) {
-    scenario_operator(&s, NULL, 0, 0, 0);
+    lab_operator(&s, NULL, 0, 0, 0);
     for (int32_t d = 0; d < s.n_devices; d++) s.time_ns[v][d] = 1 + rng_below(&r, 1000000);
   }
   int64_t density = 1 + rng_below(&r, 4);
   for (int32_t v = 0; v < n; v++)
     for (int64_t k = rng_below(&r, 3); k > 0; k--) {
-      int32_t t = scenario_tensor(&s, v, 1 + rng_below(&r, 1000000), -1);
+      int32_t t = lab_tensor(&s, v, 1 + rng_below(&r, 1000000), -1);
       for (int32_t w = v + 1; w < n; w++)
         if (rng_below(&r, n) < density) builder_add_use(s.builder, w, t, NULL);
     }
-  scenario_pose(&s, options);
+  lab_pose(&s, options);
   return s;
 }
 
@@ -225,10 +226,10 @@ static int compare(uint64_t seed, bool contention) {
   situ_problem_options options = {.size = sizeof(situ_problem_options),
                                   .execution = SITU_EXECUTION_STREAM,
                                   .contention = contention ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE};
-  int32_t device[SCENARIO_MOST], order[SCENARIO_MOST];
-  scenario s = draw(seed, &options);
+  int32_t device[LAB_MAX_OPERATORS], order[LAB_MAX_OPERATORS];
+  lab s = draw(seed, &options);
   rng r = rng_new(seed + 1000003);
-  scenario_random_placement(&s, &r, device, order);
+  lab_random_placement(&s, &r, device, order);
   simulation ours = simulator_run(s.simulator, &(placement){.device = device, .order = order}, false);
   run.s = &s;
   run.device = device;

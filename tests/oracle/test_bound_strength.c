@@ -1,15 +1,8 @@
 /* How near bounds come to the optimum of small random problems, by brute force. A weaker bound is no error, and no
  * other test notices one; here its mean falls below what docs/theory says of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/test.h"
 #include "bound/bound.h"
 #include "lp/lp.h"
 

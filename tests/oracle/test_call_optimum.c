@@ -1,15 +1,8 @@
 /* call_dp against brute force over all placements and all ways to call: its bound is never above the optimum, and what
  * it calls optimal is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/test.h"
 #include "../lab/tier.h"
 #include "exact/call_price.h"
 #include "situ/solve.h"

@@ -1,18 +1,10 @@
 /* What is certain to be in memory at one instant of a stream, against every plan of small problems with little memory:
  * wherever bounds say that a unit has no room, no plan has it; and no certificate with an instant, whatever operator
  * that is and whatever the prices are, proves more than the optimum. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../lab/brute.h"
 #include "../lab/lab.h"
 #include "../lab/proved.h"
+#include "../lab/test.h"
 #include "../lab/tier.h"
 #include "base/rng.h"
 #include "bound/alive.h"

@@ -1,15 +1,8 @@
 /* Certificates against brute force: those of the bounds prove what they claim, and no numbers whatever, spoilt, swapped
  * or made up, prove more than the optimum. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/test.h"
 #include "../lab/tier.h"
 #include "base/rng.h"
 #include "bound/bound.h"

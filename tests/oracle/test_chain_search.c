@@ -1,13 +1,7 @@
 /* chain_search against brute force: every kind of communication and schedule, shared memories and channels included. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/test.h"
 #include "base/rng.h"
 #include "situ/solve.h"
 

@@ -4,16 +4,8 @@
  *     test-oracle-forged_certificates 1000000 7      number of forgeries, seed
  *
  * prints one line and fails if one of them proves more than is true. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "../lab/forger.h"
+#include "../lab/test.h"
 #include "../lab/tier.h"
 
 static void tell(const forger_count *n, uint64_t seed) {

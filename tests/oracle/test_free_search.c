@@ -1,16 +1,8 @@
 /* free_search against brute force: on small pipelines without contiguity it must keep every constraint, never claim
  * what is not there, and nearly always find the optimum. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/test.h"
 #include "../lab/tier.h"
 #include "base/rng.h"
 #include "check/judge.h"

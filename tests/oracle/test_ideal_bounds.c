@@ -1,16 +1,9 @@
 /* What ideal_dp believes without a full program, against brute force: the coarse problem never refutes a period that
  * some plan has, the boundary_ranges never leave out a boundary of a best plan, and a solve that is stopped anywhere
  * has a plan and a bound with the optimum between them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/test.h"
 #include "../lab/tier.h"
 #include "base/checked.h"
 #include "base/rng.h"

@@ -1,15 +1,8 @@
 /* ideal_dp against brute force: every placement of small random problems is simulated; the least value that keeps all
  * constraints must be the one that ideal_dp finds and proves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/test.h"
 #include "../lab/tier.h"
 #include "base/rng.h"
 #include "situ/solve.h"

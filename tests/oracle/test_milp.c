@@ -1,16 +1,8 @@
 /* The programs of milp against brute force: on small problems, run to its end, the engine must find the optimum. What
  * it says of its end is not believed in earnest; here it shows that the programs say what the models say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/test.h"
 #include "../lab/tier.h"
 #include "base/rng.h"
 #include "check/judge.h"

@@ -1,16 +1,9 @@
 /* Streams with overlap none against brute force: the cut is the optimum between two memories, the bound meets it, and
  * the optimum hands over no more often where that costs more. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/test.h"
 #include "../lab/tier.h"
-#include "../unit/scenario.h"
 #include "base/checked.h"
 #include "bound/bound.h"
 #include "situ/solve.h"
@@ -83,16 +76,19 @@ static void a_byte_has_its_price(void **state) {
   enum { MS = 1000000 };
   static const situ_problem_options serial = {
       .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .overlap = SITU_OVERLAP_NONE};
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   s.devices[1].memory_bytes = 100;
-  for (int32_t v = 0; v < 2; v++) s.time_ns[scenario_operator(&s, NULL, 10 * MS, 60, 0)][1] = MS;
-  scenario_pose(&s, &serial);
+  for (int32_t v = 0; v < 2; v++) {
+    lab_operator(&s, NULL, 10 * MS, 60, 0);
+    s.time_ns[v][1] = MS;
+  }
+  lab_pose(&s, &serial);
   int64_t lower_ns = 0;
   certificate proof = {0};
   budget b = budget_new(0, 0, NULL, NULL);
   assert_int_equal(memory_cut_bound.compute(&lower_ns, &proof, s.problem, s.arena, &b, NULL), SITU_STATUS_OK);
   assert_true(lower_ns > 499 * MS / 100 && lower_ns <= 5 * MS);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* If C + lambda n is least at lambda and at a larger lambda', with n and n' hand-overs, then n' <= n. Each hand-over is

@@ -1,17 +1,8 @@
 /* Brute force over all placements, and all orders where there are any, against bounds and solvers: no bound is above
  * the optimum, no plan is below it, and every plan keeps every rule. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/test.h"
 #include "../lab/tier.h"
 #include "bound/bound.h"
 #include "sim/simulate.h"

@@ -1,19 +1,10 @@
 /* The bound packing against every placement of small problems: it says that there is no plan exactly where memory
  * leaves none, in the models in which a placement alone says what its memories hold; in streams, where that depends on
  * the schedule too, never where there is one. What it says is judged, and so are lists that nobody proved. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../lab/brute.h"
 #include "../lab/lab.h"
 #include "../lab/proved.h"
+#include "../lab/test.h"
 #include "../lab/tier.h"
 #include "base/rng.h"
 #include "bound/bound.h"

@@ -1,15 +1,7 @@
 /* Splitting against brute force over devices and orders, where memory binds too. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/test.h"
 #include "../lab/tier.h"
 #include "situ/solve.h"
 

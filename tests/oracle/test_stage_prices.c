@@ -1,16 +1,9 @@
 /* Prices of stages against brute force: the least priced sum of loads is that of counting all assignments; what is
  * dropped is in none of those cheap enough; and stage_prices, stopped anywhere, has the optimum between bound and
  * value. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/test.h"
 #include "../lab/tier.h"
 #include "base/checked.h"
 #include "base/rng.h"

@@ -2,14 +2,7 @@
 #ifndef SITU_TESTS_BROKEN_H
 #define SITU_TESTS_BROKEN_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../lab/test.h"
 
 /* With `place` = `wrong` the check says `words`; before and after it says nothing. */
 #define BREAKS(check, place, wrong, words)                                                                \

@@ -2,13 +2,7 @@
 #ifndef SITU_TESTS_SOLVED_H
 #define SITU_TESTS_SOLVED_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "../lab/test.h"
 #include "situ/plan.h"
 #include "situ/solve.h"
 

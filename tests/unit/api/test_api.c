@@ -1,17 +1,9 @@
 /* The one-call face: opening, placing, pins, and plans to files and back. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/file.h"
 #include "check/judge.h"
 #include "plan/plan.h"

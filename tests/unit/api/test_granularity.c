@@ -1,17 +1,9 @@
 /* What is placed as a whole: layers, blocks and keys of the caller. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "api/granularity.h"
 #include "base/rng.h"
 #include "check/judge.h"

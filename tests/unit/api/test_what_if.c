@@ -2,16 +2,9 @@
 #include "plan/plan.h"
 #include "situ/what_if.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "situ/report.h"
 
 static const situ_solve_options effort = {.size = sizeof(situ_solve_options), .max_steps = 50};

@@ -1,16 +1,8 @@
 /* The foundations: arena, text, hash, random numbers, budget, files, JSON. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/arena.h"
 #include "base/budget.h"
 #include "base/checked.h"

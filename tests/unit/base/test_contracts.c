@@ -1,15 +1,9 @@
 /* Contracts: what a broken one does, and the parts that check functions are made of. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/contracts.h"
 
 /* How a child ends that breaks a contract; 0 when it goes on. */

@@ -1,11 +1,5 @@
 /* Lists in two arrays against looking for every item anew. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/csr.h"
 #include "base/rng.h"
 

@@ -1,11 +1,5 @@
 /* Disjoint sets against labels that are all rewritten at each join. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/disjoint.h"
 #include "base/rng.h"
 

@@ -1,11 +1,5 @@
 /* Patterns against their definition, which is recursive. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/glob.h"
 
 /* A star covers nothing, or one character and what it covers of the rest. */

@@ -1,14 +1,8 @@
 /* Libraries that are loaded when they are first needed. The C library's mathematics stands for one: its values are
  * known. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/library.h"
 #include "base/parallel.h"
 #include "lp/lp.h"

@@ -1,14 +1,9 @@
 /* Tasks on several threads. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/parallel.h"
 
 enum { TASKS = 50 };

@@ -1,14 +1,7 @@
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "../../lab/brute.h"
+#include "../../lab/test.h"
 #include "bound/bound.h"
 #include "bound/configuration.h"
 #include "cost/costs.h"

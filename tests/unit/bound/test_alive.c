@@ -1,16 +1,9 @@
 /* Tensors that are certain to be in memory: by hand, and by a second implementation from docs/theory/bounds/alive.md.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
 #include "../../lab/proved.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
-#include "../scenario.h"
 #include "bound/alive.h"
 #include "bound/bound.h"
 #include "view/footprint.h"
@@ -20,27 +13,27 @@
  * While c runs, the group {b, y} has read p and has yet to read it: 40 bytes. q is on its way, and c holds it while it
  * runs: c has it before (it is c itself) and behind, so 7 bytes with c. r is made by c and read by x, another unit: not
  * certain. */
-static scenario step(int64_t bytes) {
-  scenario s = scenario_mesh(2, bytes);
+static lab step(int64_t bytes) {
+  lab s = lab_mesh(2, bytes);
   const char *names[] = {"a", "b", "c", "x", "y", "z"};
   for (int32_t v = 0; v < 6; v++)
-    scenario_add(
+    lab_add(
         &s,
         (situ_operator){
             .name = names[v], .source_id = -1, .colocation = v == 1 || v == 4 ? 0 : -1, .weight_bytes = v == 1 ? 4 : 0},
         10);
-  scenario_tensor(&s, 0, 40, 1, 4, -1);
-  scenario_tensor(&s, 1, 7, 2, -1);
-  scenario_tensor(&s, 2, 5, 3, -1);
-  scenario_tensor(&s, 3, 3, 4, -1);
-  scenario_tensor(&s, 4, 2, 5, -1);
-  scenario_pose(&s, NULL);
+  lab_tensor(&s, 0, 40, 1, 4, -1);
+  lab_tensor(&s, 1, 7, 2, -1);
+  lab_tensor(&s, 2, 5, 3, -1);
+  lab_tensor(&s, 3, 3, 4, -1);
+  lab_tensor(&s, 4, 2, 5, -1);
+  lab_pose(&s, NULL);
   return s;
 }
 
 static void what_a_unit_has_read_and_will_read_again_is_certain(void **state) {
   (void)state;
-  scenario s = step(1000);
+  lab s = step(1000);
   const situ_problem *p = s.problem;
   int64_t bytes[6];
   assert_int_equal(p->units.n, 5);
@@ -49,7 +42,7 @@ static void what_a_unit_has_read_and_will_read_again_is_certain(void **state) {
   /* While y runs: p, which b has read and y reads, and s, which y reads: 43. t is made by y for another unit. */
   assert_true(alive_bytes(bytes, p, 4, s.arena));
   for (int32_t u = 0; u < 5; u++) assert_int_equal(bytes[u], u == p->units.of[1] ? 43 : 0);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* The group needs 4 + 40 bytes while c runs; 4 + 40 + 7 while b does, and 4 + 40 + 3 + 2 while y does: b needs the
@@ -57,12 +50,12 @@ static void what_a_unit_has_read_and_will_read_again_is_certain(void **state) {
 static void a_unit_has_no_room_where_that_is_too_much(void **state) {
   (void)state;
   for (int64_t room = 50; room <= 51; room++) {
-    scenario s = step(room);
+    lab s = step(room);
     bool may[12], fewer;
     assert_true(alive_rooms(may, &fewer, s.problem, 2, s.arena));
     assert_int_equal(fewer, room < 51);
     for (int32_t i = 0; i < 12; i++) assert_int_equal(may[i], room >= 51 || (i / 2 != 1 && i / 2 != 4));
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -71,26 +64,26 @@ static void a_unit_has_no_room_where_that_is_too_much(void **state) {
 static void without_room_there_is_no_plan(void **state) {
   (void)state;
   for (int64_t room = 50; room <= 51; room++) {
-    scenario s = step(room);
+    lab s = step(room);
     budget unlimited = budget_new(0, 0, NULL, NULL);
     certificate proof = {0};
     int64_t lower;
     assert_int_equal(critical_path_bound.compute(&lower, &proof, s.problem, s.arena, &unlimited, NULL), SITU_STATUS_OK);
     assert_int_equal(lower, room < 51 ? SITU_NEVER_NS : 60);
     assert_int_equal(certificate_size(&proof, "instant"), room < 51);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
 /* An operator that may take no time has no instant inside. */
 static void an_instant_lies_within_an_operator(void **state) {
   (void)state;
-  scenario s = step(1000);
+  lab s = step(1000);
   int64_t bytes[6];
   s.costs->time_ns[2 * s.costs->n_classes] = 0;
   assert_true(alive_bytes(bytes, s.problem, 2, s.arena));
   for (int32_t u = 0; u < 5; u++) assert_int_equal(bytes[u], 0);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Ten forward operators, each with its backward one in a group, which reads 7 bytes of it: 100 ns each on a host
@@ -99,26 +92,25 @@ static void an_instant_lies_within_an_operator(void **state) {
 static void the_stash_of_a_pipeline_counts_with_its_weights(void **state) {
   (void)state;
   for (int32_t in_flight = 1; in_flight <= 2; in_flight++) {
-    scenario s = scenario_new();
-    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-    scenario_device(&s, 21, -1, false);
-    scenario_link(&s, 0, 1, 0, -1);
-    scenario_link(&s, 1, 0, 0, -1);
+    lab s = lab_new();
+    lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+    lab_device(&s, 21, -1, false);
+    lab_star(&s);
     for (int32_t v = 0; v < 20; v++) {
-      scenario_of_phase(&s, "", 100, v % 2 ? SITU_PHASE_BACKWARD : SITU_PHASE_FORWARD, v / 2);
+      lab_of_phase(&s, "", 100, v % 2 ? SITU_PHASE_BACKWARD : SITU_PHASE_FORWARD, v / 2);
       s.time_ns[v][1] = 1;
-      if (v % 2) scenario_tensor(&s, v - 1, 7, v, -1);
+      if (v % 2) lab_tensor(&s, v - 1, 7, v, -1);
     }
-    scenario_pose(
-        &s, &(situ_problem_options){
-                .execution = SITU_EXECUTION_PIPELINE, .objective = SITU_OBJECTIVE_THROUGHPUT, .in_flight = in_flight});
+    lab_pose(&s,
+             &(situ_problem_options){
+                 .execution = SITU_EXECUTION_PIPELINE, .objective = SITU_OBJECTIVE_THROUGHPUT, .in_flight = in_flight});
     budget unlimited = budget_new(0, 0, NULL, NULL);
     certificate proof = {0};
     int64_t lower, most = in_flight == 1 ? 1400 : 1700;
     assert_int_equal(area_bound.compute(&lower, &proof, s.problem, s.arena, &unlimited, NULL), SITU_STATUS_OK);
     assert_in_range(lower, most - 20, most);
     assert_true(proved_by(s.problem, &proof) == lower);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -228,19 +220,19 @@ static void the_fullest_instant_of_a_step_is_found(void **state) {
     bool many_forward = seed % 2;
     int32_t n = 1 + (int32_t)(seed % 12), each = 1 + (int32_t)rng_below(&r, 4), n_forward = many_forward ? n * each : n;
     int32_t all = n + n * each;
-    scenario s = scenario_mesh(2, 1);
+    lab s = lab_mesh(2, 1);
     for (int32_t v = 0; v < all; v++) {
       int32_t forward = v < n_forward, from_peak = forward ? n_forward - 1 - v : v - n_forward;
       int32_t group = from_peak / (forward == many_forward ? each : 1);
-      scenario_of_phase(&s, "", from_peak > 1 && rng_below(&r, 4) == 0 ? 0 : 10,
-                        forward ? SITU_PHASE_FORWARD : SITU_PHASE_BACKWARD, group);
+      lab_of_phase(&s, "", from_peak > 1 && rng_below(&r, 4) == 0 ? 0 : 10,
+                   forward ? SITU_PHASE_FORWARD : SITU_PHASE_BACKWARD, group);
     }
-    for (int32_t v = 0; v + 1 < all; v++) scenario_tensor(&s, v, 0, v + 1, -1);
+    for (int32_t v = 0; v + 1 < all; v++) lab_tensor(&s, v, 0, v + 1, -1);
     for (int32_t k = 0; k < n * each; k++) {
       int32_t f = n_forward - 1 - (many_forward ? k : k / each), b = n_forward + (many_forward ? k / each : k);
-      scenario_tensor(&s, f, 2 + rng_below(&r, 9), b, -1);
+      lab_tensor(&s, f, 2 + rng_below(&r, 9), b, -1);
     }
-    scenario_pose(&s, NULL);
+    lab_pose(&s, NULL);
     int64_t most = 0, found = 0;
     int32_t at;
     for (int32_t v = 0; v < all; v++) {
@@ -252,7 +244,7 @@ static void the_fullest_instant_of_a_step_is_found(void **state) {
     for (int32_t u = 0; u < s.problem->units.n; u++) found += bytes_of(s.problem, at, u, true);
     if (found != most)
       fail_msg("seed %d: %lld bytes at %d, not %lld", (int)seed, (long long)found, (int)at, (long long)most);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 

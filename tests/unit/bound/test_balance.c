@@ -1,15 +1,7 @@
 /* The balance bound: never above the optimum, and the published figures. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
-#include "../scenario.h"
+#include "../../lab/test.h"
 #include "base/rng.h"
 #include "bound/bound.h"
 
@@ -58,13 +50,13 @@ static void the_bound_never_exceeds_the_optimum(void **state) {
 /* One operator takes 30 ns on two devices and 7 on a third, of another class, that has to stay unused. */
 static void a_device_that_stays_unused_makes_nothing_smaller(void **state) {
   (void)state;
-  scenario s = scenario_mesh(3, SITU_UNLIMITED_BYTES);
-  int32_t a = scenario_operator(&s, "a", 30, 0, 0);
+  lab s = lab_mesh(3, SITU_UNLIMITED_BYTES);
+  int32_t a = lab_operator(&s, "a", 30, 0, 0);
   s.time_ns[a][1] = 7;
   bool unused[3] = {false, true, false};
-  scenario_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT, .unused = unused});
+  lab_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT, .unused = unused});
   assert_int_equal(balance_of(s.problem), 30);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* a and b take 6 ns on the equal devices 0 and 2 and 194 on the host. a is pinned to device 0, which else has to stay
@@ -72,21 +64,21 @@ static void a_device_that_stays_unused_makes_nothing_smaller(void **state) {
  * are equal at w = 6 / (97 / 3 + 1 / 2), which leaves 5.91, rounded up 6. Without device 0 it would be above 11. */
 static void a_device_that_only_a_pin_uses_counts(void **state) {
   (void)state;
-  scenario s = scenario_new();
+  lab s = lab_new();
   s.alike = true;
-  for (int32_t d = 0; d < 3; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, d == 1);
+  for (int32_t d = 0; d < 3; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 1);
   for (int32_t d = 0; d < 3; d += 2) {
-    scenario_link(&s, d, 1, 0, -1);
-    scenario_link(&s, 1, d, 0, -1);
+    lab_link(&s, d, 1, 0, -1);
+    lab_link(&s, 1, d, 0, -1);
   }
-  scenario_operator(&s, "a", 6, 0, 0);
-  scenario_operator(&s, "b", 6, 0, 0);
+  lab_operator(&s, "a", 6, 0, 0);
+  lab_operator(&s, "b", 6, 0, 0);
   s.time_ns[0][1] = s.time_ns[1][1] = 194;
-  scenario_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT,
-                                            .unused = (bool[]){true, false, false},
-                                            .pins = (int32_t[]){0, -1}});
+  lab_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT,
+                                       .unused = (bool[]){true, false, false},
+                                       .pins = (int32_t[]){0, -1}});
   assert_int_equal(balance_of(s.problem), 6);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Two operators for the host alone, 2^20 + 10 ns together, and one of 10 ns for the other device alone. At prices of
@@ -94,14 +86,14 @@ static void a_device_that_only_a_pin_uses_counts(void **state) {
 static void a_fraction_of_a_nanosecond_counts(void **state) {
   (void)state;
   enum { N = 1 << 20 };
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
-  scenario_operator(&s, "a", N / 2, 0, 0);
-  scenario_operator(&s, "b", N / 2 + 10, 0, 0);
-  scenario_operator(&s, "c", 10, 0, 0);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  lab_operator(&s, "a", N / 2, 0, 0);
+  lab_operator(&s, "b", N / 2 + 10, 0, 0);
+  lab_operator(&s, "c", 10, 0, 0);
   for (int32_t v = 0; v < 3; v++) s.time_ns[v][v < 2] = SITU_NEVER_NS;
-  scenario_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT});
+  lab_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT});
   assert_int_equal(balance_of(s.problem), N + 10);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 int main(void) {

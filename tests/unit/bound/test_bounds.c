@@ -1,16 +1,8 @@
 /* Bounds by hand arithmetic. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
 #include "../../lab/proved.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
-#include "../scenario.h"
 #include "bound/bound.h"
 #include "cost/cost_models.h"
 #include "graph/builder.h"
@@ -39,38 +31,19 @@ static bool waits_for(shape form, int32_t v, int32_t u, int32_t n) {
 
 /* Operators with given weights on a slow host without limit and a fast device. */
 static lab two_devices(const int64_t (*times)[2], const int64_t *weights, int32_t n, int64_t room, shape form) {
-  lab l = {0};
-  situ_graph_builder *b;
-  assert_int_equal(situ_graph_builder_new(&b, "two", NULL), SITU_STATUS_OK);
+  lab l = lab_new();
+  lab_device(&l, SITU_UNLIMITED_BYTES, -1, true);
+  lab_device(&l, room, -1, false);
+  lab_link(&l, 0, 1, 2, -1);
+  lab_link(&l, 1, 0, 2, -1);
   for (int32_t v = 0; v < n; v++) {
-    situ_operator op = {.colocation = -1, .source_id = -1, .weight_bytes = weights ? weights[v] : 0};
-    situ_tensor t = {.rank = -1, .size_bytes = 10};
-    assert_int_equal(builder_add_operator(b, &op, NULL, NULL), SITU_STATUS_OK);
-    assert_int_equal(builder_add_tensor(b, v, &t, NULL, NULL), SITU_STATUS_OK);
+    lab_operator(&l, NULL, 0, weights ? weights[v] : 0, 0);
+    for (int32_t d = 0; d < 2; d++) l.time_ns[v][d] = times[v][d];
+    lab_tensor(&l, v, 10, -1);
     for (int32_t u = 0; u < v; u++)
-      if (waits_for(form, v, u, n)) assert_int_equal(builder_add_use(b, v, u, NULL), SITU_STATUS_OK);
+      if (waits_for(form, v, u, n)) assert_int_equal(builder_add_use(l.builder, v, u, NULL), SITU_STATUS_OK);
   }
-  assert_int_equal(situ_graph_freeze(&l.graph, b, NULL), SITU_STATUS_OK);
-  situ_graph_builder_free(b);
-  situ_device devices[2] = {{.name = "host",
-                             .class_name = "host",
-                             .memory_bytes_per_s = 1e9,
-                             .memory_bytes = SITU_UNLIMITED_BYTES,
-                             .shares_memory_with = -1,
-                             .is_host = true},
-                            {.name = "fast",
-                             .class_name = "fast",
-                             .memory_bytes_per_s = 1e9,
-                             .memory_bytes = room,
-                             .shares_memory_with = -1}};
-  devices[0].peak_flops[SITU_DTYPE_F32] = devices[1].peak_flops[SITU_DTYPE_F32] = 1e9;
-  situ_link links[2] = {{.from_device = 0, .to_device = 1, .bytes_per_s = 1e9, .latency_ns = 2, .channel = -1},
-                        {.from_device = 1, .to_device = 0, .bytes_per_s = 1e9, .latency_ns = 2, .channel = -1}};
-  assert_int_equal(platform_new(&l.platform, "two", devices, 2, links, 2, NULL), SITU_STATUS_OK);
-  assert_int_equal(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL, NULL), SITU_STATUS_OK);
-  for (int32_t v = 0; v < n; v++)
-    for (int32_t d = 0; d < 2; d++) l.costs->time_ns[v * 2 + l.platform->class_of[d]] = times[v][d];
-  assert_int_equal(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, NULL, NULL), SITU_STATUS_OK);
+  lab_pose(&l, NULL);
   return l;
 }
 
@@ -166,11 +139,11 @@ static void weights_without_room_leave_no_plan(void **state) {
 static void memories_count_together(void **state) {
   (void)state;
   for (int n = 2; n <= 3; n++) {
-    scenario s = scenario_mesh(2, 10);
-    for (int v = 0; v < n; v++) scenario_operator(&s, (const char *[]){"a", "b", "c"}[v], 1, v < 2 ? 8 : 5, 0);
-    scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+    lab s = lab_mesh(2, 10);
+    for (int v = 0; v < n; v++) lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 1, v < 2 ? 8 : 5, 0);
+    lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
     assert_int_equal(bound_of(s.problem, "memory_price"), n == 2 ? 0 : SITU_NEVER_NS);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 

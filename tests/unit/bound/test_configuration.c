@@ -1,18 +1,10 @@
 /* The sweep against all sets, the configuration bound against all placements. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
-#include "../scenario.h"
 #include "base/checked.h"
 #include "base/rng.h"
 #include "bound/configuration.h"
@@ -213,36 +205,36 @@ static void sums_of_all_times_are_limited(void **state) {
  * that leaves the fewest edges open four branches come before a, each a group of its own, 2^4 states. */
 static void units_of_many_edges_come_first_where_that_makes_fewer_states(void **state) {
   (void)state;
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 11; v++)
-    scenario_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "z"}[v], 1, 0, 0);
+    lab_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "z"}[v], 1, 0, 0);
   for (int32_t v = 1; v < 10; v++) {
-    scenario_tensor(&s, 0, 1, v, -1);
-    scenario_tensor(&s, v, 1, 10, -1);
+    lab_tensor(&s, 0, 1, v, -1);
+    lab_tensor(&s, v, 1, 10, -1);
   }
-  scenario_pose(
-      &s, &(situ_problem_options){
-              .objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED, .free = true});
+  lab_pose(&s,
+           &(situ_problem_options){
+               .objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED, .free = true});
   shares found;
   assert_true(shares_find(&found, s.problem, s.arena));
   assert_int_equal(found.n, 11);
   for (int32_t c = 0; c < 11; c++) assert_int_equal(found.touch_start[c + 1] - found.touch_start[c], c < 2 ? 9 : 2);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Replicas and transfers beside work would make loads smaller than the sums that the bound counts. */
 static void pipelines_with_replicas_or_overlap_are_not_served(void **state) {
   (void)state;
   for (int which = 0; which < 4; which++) {
-    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
-    scenario_operator(&s, "a", 1, 0, 0);
-    scenario_pose(&s, &(situ_problem_options){
-                          .objective = SITU_OBJECTIVE_THROUGHPUT,
-                          .communication = which == 1 ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED,
-                          .async_copies = which == 2,
-                          .replicate = which == 3});
+    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    lab_operator(&s, "a", 1, 0, 0);
+    lab_pose(&s, &(situ_problem_options){
+                     .objective = SITU_OBJECTIVE_THROUGHPUT,
+                     .communication = which == 1 ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED,
+                     .async_copies = which == 2,
+                     .replicate = which == 3});
     assert_true(configuration_serves(s.problem) == (which == 0));
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 

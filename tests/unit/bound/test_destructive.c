@@ -1,7 +1,7 @@
 /* Contradictions to a time, by hand: cases that one of its rules alone sees, each with the optimum as the bound. */
 #include "../../lab/lab.h"
 #include "../../lab/proved.h"
-#include "../scenario.h"
+#include "../../lab/test.h"
 #include "bound/bound.h"
 
 static int64_t bound_of_problem(const situ_problem *p, certificate *proof, arena *a) {
@@ -12,24 +12,24 @@ static int64_t bound_of_problem(const situ_problem *p, certificate *proof, arena
   return lower_ns;
 }
 
-static int64_t bound_of(scenario *s, certificate *proof) {
-  scenario_pose(s, &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
+static int64_t bound_of(lab *s, certificate *proof) {
+  lab_pose(s, &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
   return bound_of_problem(s->problem, proof, s->arena);
 }
 
 /* The bound says just this, and the judge sees it proved by its numbers, and no more. */
-static void expect(scenario *s, int64_t expected_ns) {
+static void expect(lab *s, int64_t expected_ns) {
   certificate c;
   assert_int_equal(bound_of(s, &c), expected_ns);
   assert_true(proved_claim(s->problem, &c));
   c.lower_ns++;
   assert_false(proved_claim(s->problem, &c));
-  scenario_free(s);
+  lab_free(s);
 }
 
 /* An operator that runs on one device alone. */
-static int32_t on_one(scenario *s, int32_t d, int64_t time_ns) {
-  int32_t v = scenario_operator(s, NULL, time_ns, 0, 0);
+static int32_t on_one(lab *s, int32_t d, int64_t time_ns) {
+  int32_t v = lab_operator(s, NULL, time_ns, 0, 0);
   for (int32_t e = 0; e < s->n_devices; e++)
     if (e != d) s->time_ns[v][e] = SITU_NEVER_NS;
   return v;
@@ -38,8 +38,8 @@ static int32_t on_one(scenario *s, int32_t d, int64_t time_ns) {
 /* 9, 1 and 1 ns with nothing between them, one after the other on the one device. */
 static void work_of_one_device_adds_up(void **state) {
   (void)state;
-  scenario s = scenario_mesh(1, SITU_UNLIMITED_BYTES);
-  for (int i = 0; i < 3; i++) scenario_operator(&s, NULL, i ? 1 : 9, 0, 0);
+  lab s = lab_mesh(1, SITU_UNLIMITED_BYTES);
+  for (int i = 0; i < 3; i++) lab_operator(&s, NULL, i ? 1 : 9, 0, 0);
   expect(&s, 11);
 }
 
@@ -48,11 +48,11 @@ static void work_of_one_device_adds_up(void **state) {
  */
 static void work_between_what_is_before_and_what_is_after_adds_up(void **state) {
   (void)state;
-  scenario s = scenario_mesh(4, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(4, SITU_UNLIMITED_BYTES);
   for (int32_t d = 1; d < 4; d++) {
     int32_t before = on_one(&s, d, 50), middle = on_one(&s, 0, 4), after = on_one(&s, d, 70);
-    scenario_tensor(&s, before, 0, middle, -1);
-    scenario_tensor(&s, middle, 0, after, -1);
+    lab_tensor(&s, before, 0, middle, -1);
+    lab_tensor(&s, middle, 0, after, -1);
   }
   expect(&s, 50 + 12 + 70);
 }
@@ -61,13 +61,13 @@ static void work_between_what_is_before_and_what_is_after_adds_up(void **state) 
  * on the second, and a with c, of which the converse is so: then 45 ns it is. */
 static void what_time_rules_out_for_one_of_a_group_is_so_for_all(void **state) {
   (void)state;
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
-  int32_t x = scenario_of_phase(&s, "x", 0, SITU_PHASE_FORWARD, 1), y, a, c;
-  y = scenario_of_phase(&s, "y", 10, SITU_PHASE_FORWARD, 1);
-  a = scenario_of_phase(&s, "a", 0, SITU_PHASE_FORWARD, 2);
-  c = scenario_of_phase(&s, "c", 10, SITU_PHASE_FORWARD, 2);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  int32_t x = lab_of_phase(&s, "x", 0, SITU_PHASE_FORWARD, 1), y, a, c;
+  y = lab_of_phase(&s, "y", 10, SITU_PHASE_FORWARD, 1);
+  a = lab_of_phase(&s, "a", 0, SITU_PHASE_FORWARD, 2);
+  c = lab_of_phase(&s, "c", 10, SITU_PHASE_FORWARD, 2);
   s.time_ns[y][0] = s.time_ns[c][1] = 50;
-  scenario_tensor(&s, x, 45, a, -1);
+  lab_tensor(&s, x, 45, a, -1);
   expect(&s, 45);
 }
 
@@ -79,12 +79,12 @@ static void what_time_rules_out_for_one_of_a_group_is_so_for_all(void **state) {
 static void work_goes_on_from_what_work_showed(void **state) {
   (void)state;
   static const int32_t rows[] = {0, 4, 5, 9, 12};
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t row = 0; row < 4; row++)
     for (int32_t v = rows[row]; v < rows[row + 1]; v++) {
-      scenario_operator(&s, NULL, row == 1 ? 10 : row == 3 ? 4 : 5, 0, 0);
+      lab_operator(&s, NULL, row == 1 ? 10 : row == 3 ? 4 : 5, 0, 0);
       if (row == 3) s.time_ns[v][1] = 9;
-      for (int32_t u = row ? rows[row - 1] : 0; row && u < rows[row]; u++) scenario_tensor(&s, u, 0, v, -1);
+      for (int32_t u = row ? rows[row - 1] : 0; row && u < rows[row]; u++) lab_tensor(&s, u, 0, v, -1);
     }
   expect(&s, 39);
 }
@@ -96,11 +96,11 @@ static void more_work_than_sums_can_hold_is_not_looked_at(void **state) {
   const int64_t rows[][3] = {
       {most, 0, 1}, {0, most, 1}, {most + 1, 0, 0}, {0, most + 1, 0}, {most / 2, most / 2 + 1, 0}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    scenario s = scenario_mesh(1, SITU_UNLIMITED_BYTES);
-    for (int k = 0; k < 2; k++) scenario_operator(&s, NULL, rows[i][k], 0, 0);
+    lab s = lab_mesh(1, SITU_UNLIMITED_BYTES);
+    for (int k = 0; k < 2; k++) lab_operator(&s, NULL, rows[i][k], 0, 0);
     certificate c;
     assert_int_equal(bound_of(&s, &c), rows[i][2] * most);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 

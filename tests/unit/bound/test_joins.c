@@ -1,15 +1,9 @@
 /* Heads and tails that know joins against every schedule of small problems, operator by operator and device by device.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
 #include "../../lab/proved.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
 #include "base/checked.h"
 #include "bound/bound.h"

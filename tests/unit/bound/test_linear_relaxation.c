@@ -1,18 +1,10 @@
 /* The linear relaxation of streams: what it proves by hand, against brute force, and before the judge of certificates.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
 #include "../../lab/proved.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
-#include "../scenario.h"
 #include "base/rng.h"
 #include "bound/bound.h"
 #include "bound/latency_program.h"
@@ -58,19 +50,19 @@ static void it_is_no_weaker_than_critical_path_and_area(void **state) {
 static void what_takes_longer_than_the_known_plan_is_left_out(void **state) {
   (void)state;
   if (lp_missing()) skip();
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int i = 0; i < 2; i++) {
-    int32_t first = scenario_operator(&s, NULL, 10, 0, 0), then = scenario_operator(&s, NULL, 10, 0, 0);
+    int32_t first = lab_operator(&s, NULL, 10, 0, 0), then = lab_operator(&s, NULL, 10, 0, 0);
     s.time_ns[first][1] = 35;
     s.time_ns[then][1] = SITU_NEVER_NS;
-    scenario_tensor(&s, first, 0, then, -1);
+    lab_tensor(&s, first, 0, then, -1);
   }
-  scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
+  lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
   certificate proof;
   assert_int_equal(find(s.problem, 41, &proof, s.arena), 40);
   assert_true(proved_claim(s.problem, &proof));
   assert_int_equal(find(s.problem, 46, &proof, s.arena), 32);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static lab draw(uint64_t seed) {
@@ -134,14 +126,14 @@ static void it_proves_no_more_than_is_true_and_the_judge_agrees(void **state) {
 static void times_are_moderate(void **state) {
   (void)state;
   for (int64_t more = 0; more < 2; more++) {
-    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
-    scenario_operator(&s, "a", ((int64_t)1 << 42) + more, 0, 0);
-    scenario_pose(&s, NULL);
+    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    lab_operator(&s, "a", ((int64_t)1 << 42) + more, 0, 0);
+    lab_pose(&s, NULL);
     situ_problem none = *s.problem;
     none.n_operators = 0;
     assert_int_equal(latency_program_fits(s.problem, INT64_MAX), more == 0);
     assert_false(latency_program_fits(&none, INT64_MAX));
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -151,15 +143,15 @@ static void weights_are_moderate(void **state) {
   (void)state;
   for (int32_t k = 0; k < 3; k++) {
     int64_t half = (int64_t)1 << 47;
-    scenario s = scenario_mesh(2, k == 2 ? 2 * half : half);
-    scenario_operator(&s, "a", 1, half, 0);
-    scenario_operator(&s, "b", 1, half + (k == 1), 0);
-    scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+    lab s = lab_mesh(2, k == 2 ? 2 * half : half);
+    lab_operator(&s, "a", 1, half, 0);
+    lab_operator(&s, "b", 1, half + (k == 1), 0);
+    lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
     latency_program about;
     program q = program_new(s.arena);
     assert_true(latency_program_write(&about, &q, s.problem, 1000, false, s.arena));
     assert_int_equal(about.room_row[1] >= 0, k == 0);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 

@@ -1,30 +1,31 @@
 /* The bound packing by hand: what fits only after a first choice is taken back. The oracle has all small problems. */
-#include "../scenario.h"
+#include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "bound/bound.h"
 
-/* Whether the bound says that there is no plan in an execution model. Frees the scenario. */
-static bool refuted_in(scenario *s, situ_execution execution) {
-  scenario_pose(s, &(situ_problem_options){.execution = execution});
+/* Whether the bound says that there is no plan in an execution model. Frees the problem. */
+static bool refuted_in(lab *s, situ_execution execution) {
+  lab_pose(s, &(situ_problem_options){.execution = execution});
   budget unlimited = budget_new(0, 0, NULL, NULL);
   certificate proof = {0};
   int64_t lower_ns = -1;
   assert_int_equal(packing_bound.compute(&lower_ns, &proof, s->problem, s->arena, &unlimited, NULL), SITU_STATUS_OK);
   assert_true(lower_ns == 0 || lower_ns == SITU_NEVER_NS);
-  scenario_free(s);
+  lab_free(s);
   return lower_ns == SITU_NEVER_NS;
 }
 
-static bool refuted(scenario *s) { return refuted_in(s, SITU_EXECUTION_STREAM); }
+static bool refuted(lab *s) { return refuted_in(s, SITU_EXECUTION_STREAM); }
 
 /* Whether the bound says that operators of these weights, each of which makes a result of `result_bytes`, do not fit
  * into two memories of `room_bytes` each. */
 static bool refutes(const int64_t *weight_bytes, int32_t n, int64_t result_bytes, int64_t room_bytes) {
-  scenario s = scenario_mesh(2, room_bytes);
+  lab s = lab_mesh(2, room_bytes);
   for (int32_t v = 0; v < n; v++) {
     char name[8];
     snprintf(name, sizeof name, "%d", (int)v);
-    scenario_operator(&s, name, 1, weight_bytes[v], 0);
-    if (result_bytes > 0) scenario_tensor(&s, v, result_bytes, -1);
+    lab_operator(&s, name, 1, weight_bytes[v], 0);
+    if (result_bytes > 0) lab_tensor(&s, v, result_bytes, -1);
   }
   return refuted(&s);
 }
@@ -52,10 +53,10 @@ static void weights_and_results_may_fill_a_memory(void **state) {
 static void what_runs_takes_room_beside_all_that_is_held(void **state) {
   (void)state;
   for (int64_t room_bytes = 10; room_bytes <= 11; room_bytes++) {
-    scenario s = scenario_mesh(2, room_bytes);
-    scenario_operator(&s, "a", 1, 2, 7);
-    scenario_operator(&s, "b", 1, 2, 7);
-    scenario_operator(&s, "c", 1, 2, 0);
+    lab s = lab_mesh(2, room_bytes);
+    lab_operator(&s, "a", 1, 2, 7);
+    lab_operator(&s, "b", 1, 2, 7);
+    lab_operator(&s, "c", 1, 2, 0);
     assert_int_equal(refuted(&s), room_bytes == 10);
   }
 }
@@ -64,11 +65,11 @@ static void what_runs_takes_room_beside_all_that_is_held(void **state) {
  * the end b alone and a alone fill 6 bytes, but only beside a there is room for c to run, before a: 2 + 1 + 4 of 10. */
 static void memories_with_as_much_at_the_end_are_not_alike(void **state) {
   (void)state;
-  scenario s = scenario_mesh(2, 10);
-  scenario_operator(&s, "b", 1, 6, 4);
-  int32_t a = scenario_operator(&s, "a", 1, 2, 0);
-  scenario_operator(&s, "c", 1, 1, 4);
-  scenario_tensor(&s, a, 4, -1);
+  lab s = lab_mesh(2, 10);
+  lab_operator(&s, "b", 1, 6, 4);
+  int32_t a = lab_operator(&s, "a", 1, 2, 0);
+  lab_operator(&s, "c", 1, 1, 4);
+  lab_tensor(&s, a, 4, -1);
   assert_false(refuted(&s));
 }
 
@@ -78,10 +79,10 @@ static void only_a_pipeline_has_a_stash(void **state) {
   (void)state;
   const situ_execution executions[] = {SITU_EXECUTION_CALLS, SITU_EXECUTION_PIPELINE};
   for (size_t k = 0; k < 2; k++) {
-    scenario s = scenario_mesh(1, 2);
-    int32_t forward = scenario_of_phase(&s, "f", 1, SITU_PHASE_FORWARD, -1);
-    int32_t backward = scenario_of_phase(&s, "b", 1, SITU_PHASE_BACKWARD, -1);
-    scenario_tensor(&s, forward, 2, backward, -1);
+    lab s = lab_mesh(1, 2);
+    int32_t forward = lab_of_phase(&s, "f", 1, SITU_PHASE_FORWARD, -1);
+    int32_t backward = lab_of_phase(&s, "b", 1, SITU_PHASE_BACKWARD, -1);
+    lab_tensor(&s, forward, 2, backward, -1);
     assert_int_equal(refuted_in(&s, executions[k]), executions[k] == SITU_EXECUTION_PIPELINE);
   }
 }

@@ -2,14 +2,7 @@
  * bound is no error and no other test may notice it; here its sum falls below that of bench/bound_strength.csv. Where a
  * bound has become stronger, `test-bound-strength --update` writes the new sums. On small problems, whose optimum brute
  * force knows, no bound may be above that, so no sum can be bought. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "ledger.h"
 
 static const family families[] = {

@@ -1,13 +1,6 @@
 /* The ledger of test_strength.c at the edges: a single operator or device, many equal numbers and memories that are
  * full to the byte, numbers near the limits of a problem, and budgets that end soon. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "ledger.h"
 
 static const family families[] = {

@@ -1,16 +1,9 @@
 /* Chains of units: by hand, and against brute force with chains and prices from nowhere. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
 #include "../../lab/proved.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
-#include "../scenario.h"
 #include "base/rng.h"
 #include "bound/bound.h"
 
@@ -27,12 +20,11 @@ static void bound_is(const situ_problem *problem, int64_t expected_ns) {
 }
 
 /* A host without limit and a device of memory_bytes, linked both ways. */
-static scenario host_and_device(int64_t memory_bytes) {
-  scenario s = scenario_new();
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-  scenario_device(&s, memory_bytes, -1, false);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
+static lab host_and_device(int64_t memory_bytes) {
+  lab s = lab_new();
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  lab_device(&s, memory_bytes, -1, false);
+  lab_star(&s);
   return s;
 }
 
@@ -44,25 +36,25 @@ static scenario host_and_device(int64_t memory_bytes) {
  * nothing says that the second operators of the diamonds take their time too. */
 static void what_lies_between_the_ends_of_a_unit_takes_its_time(void **state) {
   (void)state;
-  scenario s = host_and_device(4100);
+  lab s = host_and_device(4100);
   static const int32_t together[8] = {0, 0, 0, 0, 1, 1, 1, 1};
   for (int32_t v = 0; v < 8; v++) {
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
-    scenario_operator(&s, names[v], 50, 1000, 0);
+    lab_operator(&s, names[v], 50, 1000, 0);
     s.time_ns[v][1] = 5;
   }
   for (int32_t first = 0; first < 8; first += 4) {
-    scenario_tensor(&s, first, 1, first + 1, first + 2, -1);
-    scenario_tensor(&s, first + 1, 1, first + 3, -1);
-    scenario_tensor(&s, first + 2, 1, first + 3, -1);
+    lab_tensor(&s, first, 1, first + 1, first + 2, -1);
+    lab_tensor(&s, first + 1, 1, first + 3, -1);
+    lab_tensor(&s, first + 2, 1, first + 3, -1);
   }
-  scenario_tensor(&s, 3, 10, 4, -1);
+  lab_tensor(&s, 3, 10, 4, -1);
   situ_problem_options o = {
       .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .keep_together = together};
-  scenario_pose(&s, &o);
+  lab_pose(&s, &o);
   bound_is(s.problem, 215);
   assert_int_equal(brute_force(s.problem, NULL), 230);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* a, then a unit of two readers of what a makes (b, c) and their sum d, which are slow on the device, as a is on the
@@ -72,53 +64,53 @@ static void what_waits_for_one_tensor_follows_it(void **state) {
   (void)state;
   static const int32_t together[4] = {-1, 0, 0, 0};
   for (int two_tensors = 0; two_tensors < 2; two_tensors++) {
-    scenario s = host_and_device(4000);
-    scenario_operator(&s, "a", 50, 0, 0);
-    scenario_operator(&s, "b", 60, 1000, 0);
-    scenario_operator(&s, "c", 50, 1000, 0);
-    scenario_operator(&s, "d", 50, 1000, 0);
+    lab s = host_and_device(4000);
+    lab_operator(&s, "a", 50, 0, 0);
+    lab_operator(&s, "b", 60, 1000, 0);
+    lab_operator(&s, "c", 50, 1000, 0);
+    lab_operator(&s, "d", 50, 1000, 0);
     for (int32_t v = 0; v < 4; v++) s.time_ns[v][1] = v == 0 ? 5 : 1000;
     if (two_tensors) {
-      scenario_tensor(&s, 0, 10, 1, -1);
-      scenario_tensor(&s, 0, 0, 2, -1);
+      lab_tensor(&s, 0, 10, 1, -1);
+      lab_tensor(&s, 0, 0, 2, -1);
     } else {
-      scenario_tensor(&s, 0, 10, 1, 2, -1);
+      lab_tensor(&s, 0, 10, 1, 2, -1);
     }
-    scenario_tensor(&s, 1, 1, 3, -1);
-    scenario_tensor(&s, 2, 1, 3, -1);
+    lab_tensor(&s, 1, 1, 3, -1);
+    lab_tensor(&s, 2, 1, 3, -1);
     situ_problem_options o = {
         .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .keep_together = together};
-    scenario_pose(&s, &o);
+    lab_pose(&s, &o);
     bound_is(s.problem, two_tensors ? 5 + 10 + 110 : 5 + 10 + 160);
     assert_int_equal(brute_force(s.problem, NULL), two_tensors ? 5 + 160 : 5 + 10 + 160);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
 /* What the next two tests are about: a layer (a, x, c), its experts (b), whether x hands to them too. */
 static void experts_and_layer(bool x_too, int64_t bound_ns, int64_t optimum_ns) {
-  scenario s = host_and_device(3100);
+  lab s = host_and_device(3100);
   static const int32_t together[4] = {0, 0, 1, 0};
   static const char *const names[] = {"a", "x", "b", "c"};
   for (int32_t v = 0; v < 4; v++) {
-    scenario_operator(&s, names[v], v == 2 ? 60 : 50, v == 2 ? 5000 : 1000, 0);
+    lab_operator(&s, names[v], v == 2 ? 60 : 50, v == 2 ? 5000 : 1000, 0);
     s.time_ns[v][1] = v == 2 ? 6 : 5;
   }
-  scenario_tensor(&s, 0, 10, 2, -1);
-  scenario_tensor(&s, 0, 10, 1, -1);
+  lab_tensor(&s, 0, 10, 2, -1);
+  lab_tensor(&s, 0, 10, 1, -1);
   if (x_too)
-    scenario_tensor(&s, 1, 10, 2, 3, -1);
+    lab_tensor(&s, 1, 10, 2, 3, -1);
   else
-    scenario_tensor(&s, 1, 10, 3, -1);
-  scenario_tensor(&s, 2, 10, 3, -1);
+    lab_tensor(&s, 1, 10, 3, -1);
+  lab_tensor(&s, 2, 10, 3, -1);
   situ_problem_options o = {.size = sizeof(situ_problem_options),
                             .execution = SITU_EXECUTION_STREAM,
                             .overlap = SITU_OVERLAP_NONE,
                             .keep_together = together};
-  scenario_pose(&s, &o);
+  lab_pose(&s, &o);
   bound_is(s.problem, bound_ns);
   assert_int_equal(brute_force(s.problem, NULL), optimum_ns);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* A layer of three operators (a, x beside the chain, c) and its experts (b) between a and c, of 1000 bytes each and
@@ -146,17 +138,17 @@ static void all_that_goes_to_the_experts_takes_its_way(void **state) {
  * there. */
 static void what_takes_no_time_takes_room(void **state) {
   (void)state;
-  scenario s = host_and_device(4100);
-  scenario_operator(&s, "a", 50, 4000, 0);
-  scenario_operator(&s, "b", 50, 4000, 0);
-  scenario_operator(&s, "c", 100, 0, 0);
+  lab s = host_and_device(4100);
+  lab_operator(&s, "a", 50, 4000, 0);
+  lab_operator(&s, "b", 50, 4000, 0);
+  lab_operator(&s, "c", 100, 0, 0);
   for (int32_t v = 0; v < 3; v++) s.time_ns[v][1] = v == 2;
-  scenario_tensor(&s, 0, 10, 1, -1);
-  scenario_tensor(&s, 1, 10, 2, -1);
-  scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
+  lab_tensor(&s, 0, 10, 1, -1);
+  lab_tensor(&s, 1, 10, 2, -1);
+  lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
   bound_is(s.problem, 54);
   assert_int_equal(brute_force(s.problem, NULL), 61);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* A layer (a, c) that takes no time on the device, its experts (b) between, and what follows (d): 0, 6 and 1 ns there,
@@ -165,23 +157,23 @@ static void what_takes_no_time_takes_room(void **state) {
  * 0.0148, 79.5. With the layer on the host it takes 100 and more. */
 static void a_detour_from_a_layer_that_takes_no_time_is_taken(void **state) {
   (void)state;
-  scenario s = host_and_device(2100);
+  lab s = host_and_device(2100);
   static const int32_t together[4] = {0, 1, 0, 2};
-  scenario_operator(&s, "a", 50, 1000, 0);
-  scenario_operator(&s, "b", 60, 5000, 0);
-  scenario_operator(&s, "c", 50, 1000, 0);
-  scenario_operator(&s, "d", 100, 0, 0);
+  lab_operator(&s, "a", 50, 1000, 0);
+  lab_operator(&s, "b", 60, 5000, 0);
+  lab_operator(&s, "c", 50, 1000, 0);
+  lab_operator(&s, "d", 100, 0, 0);
   for (int32_t v = 0; v < 4; v++) {
     s.time_ns[v][1] = v == 1 ? 6 : v == 3;
-    if (v > 0) scenario_tensor(&s, v - 1, 10, v, -1);
+    if (v > 0) lab_tensor(&s, v - 1, 10, v, -1);
   }
-  scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options),
-                                            .execution = SITU_EXECUTION_STREAM,
-                                            .overlap = SITU_OVERLAP_NONE,
-                                            .keep_together = together});
+  lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options),
+                                       .execution = SITU_EXECUTION_STREAM,
+                                       .overlap = SITU_OVERLAP_NONE,
+                                       .keep_together = together});
   bound_is(s.problem, 79);
   assert_int_equal(brute_force(s.problem, NULL), 81);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* A layer (a, c), 5 ns each on the device and 500 on the host, and its experts (b) between, 6 and 61; a tensor takes 10
@@ -190,14 +182,14 @@ static void a_detour_from_a_layer_that_takes_no_time_is_taken(void **state) {
  * and the second 91 - 50 z: equal at z = 0.75, 53.5. */
 static void a_limit_by_other_costs_prices_a_detour(void **state) {
   (void)state;
-  scenario s = host_and_device(SITU_UNLIMITED_BYTES);
+  lab s = host_and_device(SITU_UNLIMITED_BYTES);
   static const int32_t together[3] = {0, 1, 0};
   for (int32_t v = 0; v < 3; v++) {
-    scenario_operator(&s, (const char *[]){"a", "b", "c"}[v], v == 1 ? 61 : 500, 0, 0);
+    lab_operator(&s, (const char *[]){"a", "b", "c"}[v], v == 1 ? 61 : 500, 0, 0);
     s.time_ns[v][1] = v == 1 ? 6 : 5;
-    if (v > 0) scenario_tensor(&s, v - 1, 10, v, -1);
+    if (v > 0) lab_tensor(&s, v - 1, 10, v, -1);
   }
-  scenario_pose(&s, NULL);
+  lab_pose(&s, NULL);
   situ_costs *other = costs_copies(s.costs, 1);
   assert_non_null(other);
   for (int32_t v = 0; v < 3; v++)
@@ -215,22 +207,22 @@ static void a_limit_by_other_costs_prices_a_detour(void **state) {
   bound_is(p, 53);
   situ_problem_free(p);
   situ_costs_free(other);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* An operator of the chain that no device can run, and one beside the chain: there is no plan to bound. */
 static void a_chain_without_a_plan_has_no_bound(void **state) {
   (void)state;
-  scenario s = host_and_device(4000);
-  for (int32_t v = 0; v < 3; v++) scenario_operator(&s, (const char *[]){"a", "b", "c"}[v], 5, 0, 0);
+  lab s = host_and_device(4000);
+  for (int32_t v = 0; v < 3; v++) lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 5, 0, 0);
   s.time_ns[0][0] = s.time_ns[0][1] = SITU_NEVER_NS;
-  scenario_tensor(&s, 0, 10, 1, -1);
-  scenario_pose(
-      &s, &(situ_problem_options){
-              .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .overlap = SITU_OVERLAP_NONE});
+  lab_tensor(&s, 0, 10, 1, -1);
+  lab_pose(&s,
+           &(situ_problem_options){
+               .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .overlap = SITU_OVERLAP_NONE});
   assert_non_null(s.problem->conflict);
   bound_is(s.problem, 0);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Any chain of the graph, with any prices, proves no more than is so. */

@@ -1,16 +1,8 @@
 /* Memory visits: by hand, against brute force with chains and prices from nowhere, and before the judge. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
-#include "../scenario.h"
 #include "base/checked.h"
 #include "base/rng.h"
 #include "bound/bound.h"
@@ -54,41 +46,22 @@ static int64_t judged(const situ_problem *p, const certificate *proof, bool *obj
 /* A host without limit on which an operator takes 50, and n_fast devices with a memory each on which it takes 5; each
  * operator weighs 1000 and makes 10 bytes, which take 10 ns to the host and as long from it. `edges` by pairs. */
 static lab make(const int32_t (*edges)[2], int32_t n_edges, int32_t n, int32_t n_fast, int64_t room) {
-  static const char *const names[] = {"host", "a", "b", "c"};
-  lab l = {0};
-  situ_graph_builder *b;
-  assert_int_equal(situ_graph_builder_new(&b, "made", NULL), SITU_STATUS_OK);
+  lab l = lab_new();
+  l.alike = true;
+  for (int32_t d = 0; d <= n_fast; d++) {
+    lab_device(&l, d == 0 ? SITU_UNLIMITED_BYTES : room, -1, d == 0);
+    if (d == 0) continue;
+    lab_link(&l, 0, d, 0, -1);
+    lab_link(&l, d, 0, 0, -1);
+  }
   for (int32_t v = 0; v < n; v++) {
-    situ_operator op = {.colocation = -1, .source_id = -1, .weight_bytes = 1000};
-    situ_tensor t = {.rank = -1, .size_bytes = 10};
-    assert_int_equal(builder_add_operator(b, &op, NULL, NULL), SITU_STATUS_OK);
-    assert_int_equal(builder_add_tensor(b, v, &t, NULL, NULL), SITU_STATUS_OK);
+    lab_operator(&l, NULL, 5, 1000, 0);
+    l.time_ns[v][0] = 50;
+    lab_tensor(&l, v, 10, -1);
   }
   for (int32_t i = 0; i < n_edges; i++)
-    assert_int_equal(builder_add_use(b, edges[i][1], edges[i][0], NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_graph_freeze(&l.graph, b, NULL), SITU_STATUS_OK);
-  situ_graph_builder_free(b);
-  situ_device devices[4];
-  situ_link links[6];
-  for (int32_t d = 0; d <= n_fast; d++) {
-    devices[d] = (situ_device){.name = names[d],
-                               .class_name = d == 0 ? "host" : "fast",
-                               .memory_bytes_per_s = 1e9,
-                               .memory_bytes = d == 0 ? SITU_UNLIMITED_BYTES : room,
-                               .shares_memory_with = -1,
-                               .is_host = d == 0};
-    devices[d].peak_flops[SITU_DTYPE_F32] = 1e9;
-    if (d == 0) continue;
-    links[2 * d - 2] = (situ_link){.from_device = 0, .to_device = d, .bytes_per_s = 1e9, .channel = -1};
-    links[2 * d - 1] = (situ_link){.from_device = d, .to_device = 0, .bytes_per_s = 1e9, .channel = -1};
-  }
-  assert_int_equal(platform_new(&l.platform, "made", devices, n_fast + 1, links, 2 * n_fast, NULL), SITU_STATUS_OK);
-  assert_int_equal(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL, NULL), SITU_STATUS_OK);
-  for (int32_t v = 0; v < n; v++)
-    for (int32_t d = 0; d <= n_fast; d++) l.costs->time_ns[v * 2 + l.platform->class_of[d]] = d == 0 ? 50 : 5;
-  situ_problem_options o = {
-      .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
-  assert_int_equal(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, &o, NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_use(l.builder, edges[i][1], edges[i][0], NULL), SITU_STATUS_OK);
+  lab_pose(&l, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
   return l;
 }
 
@@ -304,21 +277,19 @@ static void no_chain_and_prices_prove_too_much_and_the_judge_agrees(void **state
 static void what_takes_longest_elsewhere_is_kept_first(void **state) {
   (void)state;
   for (int turned = 0; turned < 2; turned++) {
-    scenario s = scenario_new();
-    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-    scenario_device(&s, 1, -1, false);
-    scenario_link(&s, 0, 1, 0, -1);
-    scenario_link(&s, 1, 0, 0, -1);
-    int32_t a = scenario_operator(&s, "a", 100, 0, 0), first = scenario_operator(&s, NULL, 0, turned ? 1 : 100, 0);
-    int32_t second = scenario_operator(&s, NULL, 0, turned ? 100 : 1, 0), b = scenario_operator(&s, "b", 100, 0, 0);
+    lab s = lab_new();
+    lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+    lab_device(&s, 1, -1, false);
+    lab_star(&s);
+    int32_t a = lab_operator(&s, "a", 100, 0, 0), first = lab_operator(&s, NULL, 0, turned ? 1 : 100, 0);
+    int32_t second = lab_operator(&s, NULL, 0, turned ? 100 : 1, 0), b = lab_operator(&s, "b", 100, 0, 0);
     s.time_ns[first][0] = turned ? 10 : 3;
     s.time_ns[second][0] = turned ? 3 : 10;
     s.time_ns[a][1] = s.time_ns[b][1] = 0;
-    scenario_tensor(&s, a, 0, first, second, -1);
-    scenario_tensor(&s, first, 0, b, -1);
-    scenario_tensor(&s, second, 0, b, -1);
-    scenario_pose(&s,
-                  &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
+    lab_tensor(&s, a, 0, first, second, -1);
+    lab_tensor(&s, first, 0, b, -1);
+    lab_tensor(&s, second, 0, b, -1);
+    lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
     int32_t chain[] = {a, b};
     int64_t price = (int64_t)1 << 32, lower_ns;
     budget unlimited = budget_new(0, 0, NULL, NULL);
@@ -328,7 +299,7 @@ static void what_takes_longest_elsewhere_is_kept_first(void **state) {
                              &unlimited));
     assert_int_equal(lower_ns, 3);
     assert_int_equal(brute_force(s.problem, NULL), 3);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 

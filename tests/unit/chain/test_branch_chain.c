@@ -1,11 +1,6 @@
 /* The program of a chain of elements: at any prices it proves what the judge, which is written apart from it, works out
  * of them; its plan comes to what it says; and the price of secondary costs is the best there is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "../../lab/test.h"
 
 #include <math.h>
 

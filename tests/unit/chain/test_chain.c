@@ -1,13 +1,7 @@
 /* Chains as nouns: sums over joined elements and over divisions that leave operators out; and chain_dp where a slot is
  * a group of devices, against all divisions. What chain_find finds is tested beside server_dp. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
 #include "base/checked.h"
 #include "base/rng.h"

@@ -1,25 +1,26 @@
 /* What certificates prove, by hand arithmetic; what the checker says of those that do not. */
+#include "../../lab/lab.h"
 #include "../../lab/proved.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
-#include "../scenario.h"
 #include "check/judge.h"
+#include "cost/cost_models.h"
 
 /* Two operators without a tensor between them: 6 and 4 ns on d0, 3 and 8 ns on d1; 10 bytes of weights each. */
-static scenario two(situ_execution execution, int64_t room_bytes) {
+static lab two(situ_execution execution, int64_t room_bytes) {
   const situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = execution};
-  scenario s = scenario_new();
-  for (int d = 0; d < 2; d++) scenario_device(&s, room_bytes, -1, d == 0);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
-  int32_t a = scenario_operator(&s, "a", 6, 10, 0), b = scenario_operator(&s, "b", 4, 10, 0);
+  lab s = lab_new();
+  for (int d = 0; d < 2; d++) lab_device(&s, room_bytes, -1, d == 0);
+  lab_star(&s);
+  int32_t a = lab_operator(&s, "a", 6, 10, 0), b = lab_operator(&s, "b", 4, 10, 0);
   s.time_ns[a][1] = 3;
   s.time_ns[b][1] = 8;
-  scenario_pose(&s, &options);
+  lab_pose(&s, &options);
   return s;
 }
 
 /* What is verified of a claim; `said` is the first violation of the rule, or why the bound is not verified. */
-static int64_t judged(const scenario *s, const certificate *c, int64_t lower_ns, situ_outcome outcome, char said[512]) {
+static int64_t judged(const lab *s, const certificate *c, int64_t lower_ns, situ_outcome outcome, char said[512]) {
   situ_plan *plan = plan_new(s->problem);
   situ_verdict *verdict;
   plan->proof = *c;
@@ -38,7 +39,7 @@ static int64_t judged(const scenario *s, const certificate *c, int64_t lower_ns,
   return found;
 }
 
-static certificate prices(scenario *s, int64_t lower_ns, int64_t u0, int64_t u1, int64_t y0, int64_t y1) {
+static certificate prices(lab *s, int64_t lower_ns, int64_t u0, int64_t u1, int64_t y0, int64_t y1) {
   certificate c;
   certificate_start(&c, "area_price", lower_ns);
   c.bound = "area_price";
@@ -51,7 +52,7 @@ static certificate prices(scenario *s, int64_t lower_ns, int64_t u0, int64_t u1,
 static void prices_of_time_prove_their_sum(void **state) {
   (void)state;
   /* prices 1, 1: min(6, 3) + min(4, 8) = 7 over 2 devices: 4 ns. prices 2, 1: min(12, 3) + min(8, 8) = 11 over 3: 4. */
-  scenario s = two(SITU_EXECUTION_STREAM, SITU_UNLIMITED_BYTES);
+  lab s = two(SITU_EXECUTION_STREAM, SITU_UNLIMITED_BYTES);
   char said[512];
   certificate c = prices(&s, 4, 1, 1, 0, 0);
   assert_int_equal(judged(&s, &c, 4, SITU_OUTCOME_LIMIT, said), 4);
@@ -66,22 +67,22 @@ static void prices_of_time_prove_their_sum(void **state) {
   assert_int_equal(judged(&s, &c, 5, SITU_OUTCOME_LIMIT, said), 4);
   assert_string_equal(said, "it was proved by a search, which leaves no certificate");
   assert_int_equal(judged(&s, &c, 3, SITU_OUTCOME_LIMIT, said), 0); /* less said than proved */
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void prices_of_bytes_count_the_room(void **state) {
   (void)state;
   /* 20 bytes, room for 10 on each device: prices 1, 1 of time and 1, 1 of bytes give 7 + 20 - 20 over 2: 4 ns. */
-  scenario s = two(SITU_EXECUTION_STREAM, 10);
+  lab s = two(SITU_EXECUTION_STREAM, 10);
   char said[512];
   certificate c = prices(&s, 4, 1, 1, 1, 1);
   assert_int_equal(judged(&s, &c, 4, SITU_OUTCOME_LIMIT, said), 4);
-  scenario_free(&s);
+  lab_free(&s);
   /* a memory without a limit has no price */
   s = two(SITU_EXECUTION_STREAM, SITU_UNLIMITED_BYTES);
   c = prices(&s, 4, 1, 1, 1, 1);
   assert_int_equal(judged(&s, &c, 4, SITU_OUTCOME_LIMIT, said), 0);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void too_many_bytes_prove_that_there_is_no_plan(void **state) {
@@ -90,32 +91,32 @@ static void too_many_bytes_prove_that_there_is_no_plan(void **state) {
   const situ_execution models[] = {SITU_EXECUTION_STREAM, SITU_EXECUTION_CALLS, SITU_EXECUTION_PIPELINE};
   char said[512];
   for (int i = 0; i < 3; i++) {
-    scenario s = two(models[i], 9);
+    lab s = two(models[i], 9);
     certificate c = prices(&s, SITU_NEVER_NS, 0, 0, 1, 1);
     assert_true(judged(&s, &c, SITU_NEVER_NS, SITU_OUTCOME_INFEASIBLE, said) == SITU_NEVER_NS);
     assert_string_equal(said, ""); /* a plan without a placement, and no violation */
-    scenario_free(&s);
+    lab_free(&s);
     s = two(models[i], 10); /* just enough */
     c = prices(&s, SITU_NEVER_NS, 0, 0, 1, 1);
     assert_true(judged(&s, &c, SITU_NEVER_NS, SITU_OUTCOME_INFEASIBLE, said) == 0);
     assert_string_not_equal(said, "");
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
 static void prices_of_time_say_nothing_of_calls(void **state) {
   (void)state;
-  scenario s = two(SITU_EXECUTION_CALLS, SITU_UNLIMITED_BYTES);
+  lab s = two(SITU_EXECUTION_CALLS, SITU_UNLIMITED_BYTES);
   char said[512];
   certificate c = prices(&s, 1, 1, 1, 0, 0);
   assert_int_equal(judged(&s, &c, 1, SITU_OUTCOME_LIMIT, said), 0);
   assert_string_equal(said, "the certificate (area_price) claims 1 ns; it proves 0 ns");
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void one_operator_bounds_a_pipeline(void **state) {
   (void)state;
-  scenario s = two(SITU_EXECUTION_PIPELINE, SITU_UNLIMITED_BYTES);
+  lab s = two(SITU_EXECUTION_PIPELINE, SITU_UNLIMITED_BYTES);
   certificate c;
   char said[512];
   certificate_start(&c, "largest_operator", 4);
@@ -130,7 +131,7 @@ static void one_operator_bounds_a_pipeline(void **state) {
   assert_int_equal(judged(&s, &c, 4, SITU_OUTCOME_LIMIT, said), 0);
   assert_string_equal(
       said, "a certificate of kind largest_operator was expected to hold operator, 1 operator; number 1 is 2");
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* ---- forms ---- */
@@ -212,14 +213,14 @@ static const struct limit {
 
 /* Three operators in a row on two devices with limited memories, one thing after the other, a limit by secondary costs;
  * for the kind that is of pipelines alone such a pipeline. */
-static scenario three(const char *kind, situ_costs **other) {
-  scenario s = scenario_mesh(2, 100);
+static lab three(const char *kind, situ_costs **other) {
+  lab s = lab_mesh(2, 100);
   for (int32_t v = 0; v < 3; v++) {
-    scenario_operator(&s, (const char *[]){"a", "b", "c"}[v], 5, 10, 0);
-    if (v > 0) scenario_tensor(&s, v - 1, 1, v, -1);
+    lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 5, 10, 0);
+    if (v > 0) lab_tensor(&s, v - 1, 1, v, -1);
   }
   bool pipeline = strcmp(kind, "largest_operator") == 0 || strcmp(kind, "runs") == 0;
-  scenario_pose(&s, NULL);
+  lab_pose(&s, NULL);
   situ_problem_free(s.problem);
   assert_non_null(*other = costs_copies(s.costs, 1));
   situ_problem_options o = {.size = sizeof o,
@@ -241,7 +242,7 @@ static certificate_list *list_of(certificate *c, const char *name) {
   return NULL;
 }
 
-static void is_expected(const scenario *s, const certificate *c, bool expected, const char *list, int64_t value) {
+static void is_expected(const lab *s, const certificate *c, bool expected, const char *list, int64_t value) {
   if ((proved_by(s->problem, c) != PROVED_MALFORMED) != expected)
     fail_msg("%s, %s: %lld is %s", c->kind, list, (long long)value, expected ? "refused" : "not refused");
 }
@@ -250,7 +251,7 @@ static void every_number_has_its_limits(void **state) {
   (void)state;
   for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
     situ_costs *other;
-    scenario s = three(forms[f].kind, &other);
+    lab s = three(forms[f].kind, &other);
     for (const struct limit *x = limits; x < limits + sizeof limits / sizeof *limits; x++) {
       if (strcmp(x->kind, forms[f].kind) != 0) continue;
       certificate c = of_form(&forms[f], s.arena);
@@ -261,7 +262,7 @@ static void every_number_has_its_limits(void **state) {
       is_expected(&s, &c, true, x->list, *value = x->most);
       if (x->most < ANY) is_expected(&s, &c, false, x->list, *value = x->most + 1);
     }
-    scenario_free(&s);
+    lab_free(&s);
     situ_costs_free(other);
   }
 }
@@ -272,7 +273,7 @@ static void every_list_has_its_length(void **state) {
   (void)state;
   for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
     situ_costs *other;
-    scenario s = three(forms[f].kind, &other);
+    lab s = three(forms[f].kind, &other);
     bool visits = strcmp(forms[f].kind, "visits") == 0, packing = strcmp(forms[f].kind, "packing") == 0;
     for (int32_t i = 0; i < of_form(&forms[f], s.arena).n_lists; i++) {
       certificate c = of_form(&forms[f], s.arena);
@@ -286,7 +287,7 @@ static void every_list_has_its_length(void **state) {
       list->name = "another";
       is_expected(&s, &c, strcmp(was.name, "other_price") == 0 || strcmp(was.name, "instant") == 0, was.name, 0);
     }
-    scenario_free(&s);
+    lab_free(&s);
     situ_costs_free(other);
   }
 }
@@ -300,7 +301,7 @@ static void the_price_of_a_limit_fits_whatever_the_limit(void **state) {
   for (size_t i = 0; i < sizeof most / sizeof most[0]; i++)
     for (int bits = 0; bits <= 58; bits += 29) {
       situ_costs *other;
-      scenario s = three("unit_chain", &other);
+      lab s = three("unit_chain", &other);
       situ_problem_free(s.problem);
       situ_problem_options o = {.size = sizeof o,
                                 .execution = SITU_EXECUTION_STREAM,
@@ -314,7 +315,7 @@ static void the_price_of_a_limit_fits_whatever_the_limit(void **state) {
       /* 15 - (limit - 15) * 2^(bits - 20), rounded down, if that is above 0 */
       int64_t expected = i == 0 || (i == 1 && bits == 0) ? 15 - (i == 1) : 0;
       if (found != expected) fail_msg("limit %lld, price 2^%d: %lld", (long long)most[i], bits, (long long)found);
-      scenario_free(&s);
+      lab_free(&s);
       situ_costs_free(other);
     }
 }
@@ -324,8 +325,8 @@ static void the_price_of_a_limit_fits_whatever_the_limit(void **state) {
 /* n_operators in a row, 5 ns each, with 10 bytes between two; devices of one class, of which the first n_memories have
  * a memory of their own and the others that of the first. 1 byte a nanosecond from each memory to the first and back.
  * With two operators the first runs on the second device alone, the other on the last memory's. */
-static scenario wide(int32_t n_operators, int32_t n_devices, int32_t n_memories) {
-  scenario s = scenario_new();
+static lab wide(int32_t n_operators, int32_t n_devices, int32_t n_memories) {
+  lab s = lab_new();
   situ_device *devices = arena_alloc(s.arena, n_devices, sizeof *devices);
   situ_link *links = arena_alloc(s.arena, 2 * n_memories, sizeof *links);
   char(*names)[16] = arena_alloc(s.arena, n_devices, sizeof *names);
@@ -344,9 +345,8 @@ static scenario wide(int32_t n_operators, int32_t n_devices, int32_t n_memories)
     links[2 * m - 1] = (situ_link){.from_device = 0, .to_device = m, .bytes_per_s = 1e9, .channel = -1};
   }
   for (int32_t v = 0; v < n_operators; v++) {
-    situ_operator op = {.source_id = -1, .colocation = -1};
-    assert_int_equal(builder_add_operator(s.builder, &op, NULL, NULL), SITU_STATUS_OK);
-    if (v > 0) scenario_tensor(&s, v - 1, 10, v, -1);
+    lab_add(&s, (situ_operator){.source_id = -1, .colocation = -1}, 0);
+    if (v > 0) lab_tensor(&s, v - 1, 10, v, -1);
   }
   assert_int_equal(situ_graph_freeze(&s.graph, s.builder, NULL), SITU_STATUS_OK);
   assert_int_equal(platform_new(&s.platform, "wide", devices, n_devices, links, 2 * n_memories - 2, NULL),
@@ -375,7 +375,7 @@ static void what_is_too_large_is_not_judged(void **state) {
               {"cut_vertex", 1, 65, 8, false}, {"cut_vertex", 1, 9, 9, false},   {"cut_vertex", 64, 1, 1, true},
               {"cut_vertex", 65, 1, 1, false}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    scenario s = wide(rows[i].n_operators, rows[i].n_devices, rows[i].n_memories);
+    lab s = wide(rows[i].n_operators, rows[i].n_devices, rows[i].n_memories);
     int64_t min_ns = 5 * rows[i].n_operators;
     certificate c;
     certificate_start(&c, rows[i].kind, min_ns);
@@ -391,7 +391,7 @@ static void what_is_too_large_is_not_judged(void **state) {
     const char *expected = rows[i].served ? "" : "checking its certificate would take too long";
     if (found != (rows[i].served ? min_ns : 0) || strcmp(said, expected) != 0)
       fail_msg("row %d: %d ns, %s", (int)i, (int)found, said);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -400,14 +400,14 @@ static void what_is_too_large_is_not_judged(void **state) {
 static void many_memories_count_as_the_least_way(void **state) {
   (void)state;
   for (int32_t n_memories = 16; n_memories < 18; n_memories++) {
-    scenario s = wide(2, n_memories, n_memories);
+    lab s = wide(2, n_memories, n_memories);
     for (int32_t v = 0; v < 2; v++) { /* heads, and tails */
       certificate c;
       certificate_start(&c, "critical_path", 0);
       *certificate_add_operators(&c, "operator", 1, s.arena) = v;
       assert_int_equal(proved_by(s.problem, &c), n_memories == 16 ? 30 : 20);
     }
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -416,7 +416,7 @@ static void many_memories_count_as_the_least_way(void **state) {
 static void the_rent_of_the_largest_memories_fits(void **state) {
   (void)state;
   if (!in_check()) skip(); /* routes between 4096 memories take seconds */
-  scenario s = wide(3, SITU_MAX_DEVICES, SITU_MAX_DEVICES);
+  lab s = wide(3, SITU_MAX_DEVICES, SITU_MAX_DEVICES);
   situ_problem_free(s.problem);
   situ_problem_options o = {.size = sizeof o, .execution = SITU_EXECUTION_STREAM, .overlap = SITU_OVERLAP_NONE};
   for (int32_t d = 0; d < SITU_MAX_DEVICES; d++)
@@ -436,7 +436,7 @@ static void the_rent_of_the_largest_memories_fits(void **state) {
       (back ? in : out)[0] = (back ? in : out)[1] = way_ns;
       assert_int_equal(proved_by(s.problem, &c), 0);
     }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* ---- what is said of a bound ---- */
@@ -445,7 +445,7 @@ static void the_rent_of_the_largest_memories_fits(void **state) {
  * another execution model. */
 static void a_bound_without_a_certificate_is_not_verified(void **state) {
   (void)state;
-  scenario s = two(SITU_EXECUTION_CALLS, SITU_UNLIMITED_BYTES);
+  lab s = two(SITU_EXECUTION_CALLS, SITU_UNLIMITED_BYTES);
   char said[512];
   static const char of_streams[] = "certificates of kind 'join' prove nothing for calls problems",
                     unknown[] = "certificates of kind 'another' prove nothing for calls problems";
@@ -463,7 +463,7 @@ static void a_bound_without_a_certificate_is_not_verified(void **state) {
     assert_int_equal(judged(&s, &rows[i].c, rows[i].lower_ns, SITU_OUTCOME_LIMIT, said), 0);
     assert_string_equal(said, rows[i].said);
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 int main(void) {

@@ -2,8 +2,8 @@
  * claims, which works it out by code of its own. */
 #include "../../lab/lab.h"
 #include "../../lab/proved.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
-#include "../scenario.h"
 #include "bound/bound.h"
 #include "graph/builder.h"
 
@@ -25,7 +25,7 @@ static certificate of_kind(const char *kind) {
   return c;
 }
 
-static int64_t proved_by_operator(const scenario *s, const char *kind, int v) {
+static int64_t proved_by_operator(const lab *s, const char *kind, int v) {
   certificate c = of_kind(kind);
   add_list(&c, s->arena, "operator", 1, v);
   return proved_by(s->problem, &c);
@@ -36,17 +36,17 @@ static int64_t proved_by_operator(const scenario *s, const char *kind, int v) {
 static void a_result_is_held_while_others_run(void **state) {
   (void)state;
   for (int64_t capacity = 14; capacity < 16; capacity++) {
-    scenario s = scenario_mesh(1, capacity);
-    int32_t a = scenario_operator(&s, "a", 3, 0, 0), b = scenario_operator(&s, "b", 3, 5, 0);
-    scenario_tensor(&s, a, 10, -1);
-    scenario_tensor(&s, a, 0, b, -1);
-    scenario_pose(&s, &stream);
+    lab s = lab_mesh(1, capacity);
+    int32_t a = lab_operator(&s, "a", 3, 0, 0), b = lab_operator(&s, "b", 3, 5, 0);
+    lab_tensor(&s, a, 10, -1);
+    lab_tensor(&s, a, 0, b, -1);
+    lab_pose(&s, &stream);
     certificate c = of_kind("area_price");
     add_list(&c, s.arena, "time_prices", 1, 0);
     add_list(&c, s.arena, "byte_prices", 1, 1);
     add_list(&c, s.arena, "instant", 1, situ_graph_find(s.graph, "b"));
     assert_true(proved_by(s.problem, &c) == (capacity < 15 ? SITU_NEVER_NS : 0));
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -69,16 +69,15 @@ static void groups_on_a_circle_of_f_are_one_item(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     situ_problem_options options = pipeline;
     options.free = rows[i].free;
-    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
-    int32_t a = scenario_of_phase(&s, "a", 2, SITU_PHASE_FORWARD, 1),
-            b = scenario_of_phase(&s, "b", 3, SITU_PHASE_FORWARD, 2);
-    int32_t y = scenario_of_phase(&s, "y", 9, rows[i].phase, 2), x = scenario_of_phase(&s, "x", 8, rows[i].phase, 1);
-    scenario_tensor(&s, a, 1, b, -1);
-    scenario_tensor(&s, y, 1, x, -1);
-    scenario_pose(&s, &options);
+    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    int32_t a = lab_of_phase(&s, "a", 2, SITU_PHASE_FORWARD, 1), b = lab_of_phase(&s, "b", 3, SITU_PHASE_FORWARD, 2);
+    int32_t y = lab_of_phase(&s, "y", 9, rows[i].phase, 2), x = lab_of_phase(&s, "x", 8, rows[i].phase, 1);
+    lab_tensor(&s, a, 1, b, -1);
+    lab_tensor(&s, y, 1, x, -1);
+    lab_pose(&s, &options);
     assert_int_equal(proved_by_operator(&s, "largest_operator", situ_graph_find(s.graph, "a")), rows[i].a_ns);
     assert_int_equal(proved_by_operator(&s, "largest_operator", situ_graph_find(s.graph, "y")), rows[i].b_ns);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -88,20 +87,18 @@ static void groups_on_a_circle_of_f_are_one_item(void **state) {
 static void backward_edges_count_turned_round_where_a_group_has_no_forward_operator(void **state) {
   (void)state;
   for (int with_forward = 0; with_forward < 3; with_forward++) {
-    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
-    if (with_forward >= 1) scenario_of_phase(&s, "f", 2, SITU_PHASE_FORWARD, 1);
-    if (with_forward >= 2) scenario_of_phase(&s, "g", 3, SITU_PHASE_FORWARD, 2);
-    int32_t r = scenario_of_phase(&s, "r", 4, SITU_PHASE_BACKWARD, 1),
-            q = scenario_of_phase(&s, "q", 5, SITU_PHASE_BACKWARD, 2);
-    int32_t t = scenario_of_phase(&s, "t", 6, SITU_PHASE_BACKWARD, 2),
-            u = scenario_of_phase(&s, "u", 7, SITU_PHASE_BACKWARD, 1);
-    scenario_tensor(&s, r, 1, q, -1);
-    scenario_tensor(&s, t, 1, u, -1);
-    scenario_pose(&s, &pipeline);
+    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    if (with_forward >= 1) lab_of_phase(&s, "f", 2, SITU_PHASE_FORWARD, 1);
+    if (with_forward >= 2) lab_of_phase(&s, "g", 3, SITU_PHASE_FORWARD, 2);
+    int32_t r = lab_of_phase(&s, "r", 4, SITU_PHASE_BACKWARD, 1), q = lab_of_phase(&s, "q", 5, SITU_PHASE_BACKWARD, 2);
+    int32_t t = lab_of_phase(&s, "t", 6, SITU_PHASE_BACKWARD, 2), u = lab_of_phase(&s, "u", 7, SITU_PHASE_BACKWARD, 1);
+    lab_tensor(&s, r, 1, q, -1);
+    lab_tensor(&s, t, 1, u, -1);
+    lab_pose(&s, &pipeline);
     static const int64_t of_r[] = {22, 24, 13}, of_t[] = {22, 24, 14};
     assert_int_equal(proved_by_operator(&s, "largest_operator", situ_graph_find(s.graph, "r")), of_r[with_forward]);
     assert_int_equal(proved_by_operator(&s, "largest_operator", situ_graph_find(s.graph, "t")), of_t[with_forward]);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -114,28 +111,25 @@ static void replicas_share_the_largest_operator(void **state) {
     situ_problem_options options = pipeline;
     bool unused[4] = {false, false, false, variant >= 2};
     int32_t pins[2] = {-1, variant == 3 ? 3 : -1};
-    scenario s = scenario_new();
+    lab s = lab_new();
     s.alike = true;
-    for (int32_t d = 0; d < 4; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
-    for (int32_t d = 1; d < 4; d++) {
-      scenario_link(&s, 0, d, 0, -1);
-      scenario_link(&s, d, 0, 0, -1);
-    }
-    int32_t a = scenario_operator(&s, "a", 7, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
+    for (int32_t d = 0; d < 4; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
+    lab_star(&s);
+    int32_t a = lab_operator(&s, "a", 7, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
     s.time_ns[a][0] = s.time_ns[b][0] = 30;
     options.replicate = variant >= 1;
     options.unused = unused;
     options.pins = pins;
-    scenario_pose(&s, &options);
+    lab_pose(&s, &options);
     static const int64_t expected[] = {7, 3, 4, 3};
     assert_int_equal(proved_by_operator(&s, "largest_operator", situ_graph_find(s.graph, "a")), expected[variant]);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
 /* ---- cuts ---- */
 
-static certificate cuts(const scenario *s, int64_t n_cuts, const int32_t *cut, int64_t n_rests, const int64_t *rest) {
+static certificate cuts(const lab *s, int64_t n_cuts, const int32_t *cut, int64_t n_rests, const int64_t *rest) {
   certificate c = of_kind("cut_vertex");
   certificate_add(&c, "deleted", 0, s->arena);
   int64_t *list = certificate_add(&c, "cuts", n_cuts, s->arena);
@@ -151,16 +145,16 @@ static certificate cuts(const scenario *s, int64_t n_cuts, const int32_t *cut, i
 static void operators_beside_a_cut_make_it_none(void **state) {
   (void)state;
   for (int behind = 0; behind < 2; behind++) {
-    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
-    int32_t a = scenario_operator(&s, "a", 1, 0, 0);
-    int32_t early = behind ? -1 : scenario_operator(&s, "e", 4, 0, 0);
-    int32_t c = scenario_operator(&s, "c", 1, 0, 0), late = behind ? scenario_operator(&s, "e", 4, 0, 0) : -1;
-    int32_t d = scenario_operator(&s, "d", 1, 0, 0);
-    scenario_tensor(&s, a, 0, c, -1);
-    scenario_tensor(&s, c, 0, d, -1);
+    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    int32_t a = lab_operator(&s, "a", 1, 0, 0);
+    int32_t early = behind ? -1 : lab_operator(&s, "e", 4, 0, 0);
+    int32_t c = lab_operator(&s, "c", 1, 0, 0), late = behind ? lab_operator(&s, "e", 4, 0, 0) : -1;
+    int32_t d = lab_operator(&s, "d", 1, 0, 0);
+    lab_tensor(&s, a, 0, c, -1);
+    lab_tensor(&s, c, 0, d, -1);
     (void)early;
     (void)late;
-    scenario_pose(&s, &stream);
+    lab_pose(&s, &stream);
     int32_t cut = situ_graph_find(s.graph, "c"), e = situ_graph_find(s.graph, "e");
     assert_true(behind ? e > cut : e < cut); /* the case that is meant */
     int64_t rest[] = {6, 0, 4, 4};
@@ -173,19 +167,19 @@ static void operators_beside_a_cut_make_it_none(void **state) {
     rest[0] = 5;
     claim = cuts(&s, 0, NULL, 2, rest);
     assert_int_equal(proved_by(s.problem, &claim), 0);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
 /* a 2 ns, then c 3 ns, then d 4 ns, on two devices far apart. The cut c has 4 ns behind it wherever it ends. */
 static void numbers_of_cuts_hold_block_by_block(void **state) {
   (void)state;
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
-  int32_t a = scenario_operator(&s, "a", 2, 0, 0), c = scenario_operator(&s, "c", 3, 0, 0);
-  int32_t d = scenario_operator(&s, "d", 4, 0, 0);
-  scenario_tensor(&s, a, 100, c, -1);
-  scenario_tensor(&s, c, 100, d, -1);
-  scenario_pose(&s, &stream);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  int32_t a = lab_operator(&s, "a", 2, 0, 0), c = lab_operator(&s, "c", 3, 0, 0);
+  int32_t d = lab_operator(&s, "d", 4, 0, 0);
+  lab_tensor(&s, a, 100, c, -1);
+  lab_tensor(&s, c, 100, d, -1);
+  lab_pose(&s, &stream);
   int64_t rest[] = {9, 0, 4, 4};
   certificate claim = cuts(&s, 1, &c, 4, rest);
   assert_int_equal(proved_by(s.problem, &claim), 9);
@@ -205,16 +199,16 @@ static void numbers_of_cuts_hold_block_by_block(void **state) {
   assert_int_equal(proved_by(s.problem, &claim), PROVED_MALFORMED);
   claim = cuts(&s, 1, &d, 2, (int64_t[]){9, 0});
   assert_int_equal(proved_by(s.problem, &claim), 9);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void cuts_of_a_wrong_form_are_no_certificate(void **state) {
   (void)state;
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   int32_t v[3];
-  for (int i = 0; i < 3; i++) v[i] = scenario_operator(&s, NULL, 1, 0, 0);
-  for (int i = 0; i < 2; i++) scenario_tensor(&s, v[i], 0, v[i + 1], -1);
-  scenario_pose(&s, &stream);
+  for (int i = 0; i < 3; i++) v[i] = lab_operator(&s, NULL, 1, 0, 0);
+  for (int i = 0; i < 2; i++) lab_tensor(&s, v[i], 0, v[i + 1], -1);
+  lab_pose(&s, &stream);
   static const struct {
     int64_t n_cuts, n_rests;
     int32_t cut[4];
@@ -242,7 +236,7 @@ static void cuts_of_a_wrong_form_are_no_certificate(void **state) {
     int64_t found = proved_by(s.problem, &claim);
     if (found != (rows[i].good ? 3 : PROVED_MALFORMED)) fail_msg("row %d proves %d", (int)i, (int)found);
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* x between cuts, deleted: it takes its least time on the way, but no device. a 1 ns, x 5 ns (2 ns on d1), b 1 ns and y
@@ -250,13 +244,13 @@ static void cuts_of_a_wrong_form_are_no_certificate(void **state) {
  * A cut must not be deleted. */
 static void deleted_operators_keep_no_device(void **state) {
   (void)state;
-  scenario s = scenario_mesh(1, SITU_UNLIMITED_BYTES);
-  int32_t a = scenario_operator(&s, "a", 1, 0, 0), x = scenario_operator(&s, "x", 5, 0, 0);
-  int32_t y = scenario_operator(&s, "y", 6, 0, 0), c = scenario_operator(&s, "c", 1, 0, 0);
-  scenario_tensor(&s, a, 0, x, y, -1);
-  scenario_tensor(&s, x, 0, c, -1);
-  scenario_tensor(&s, y, 0, c, -1);
-  scenario_pose(&s, &stream);
+  lab s = lab_mesh(1, SITU_UNLIMITED_BYTES);
+  int32_t a = lab_operator(&s, "a", 1, 0, 0), x = lab_operator(&s, "x", 5, 0, 0);
+  int32_t y = lab_operator(&s, "y", 6, 0, 0), c = lab_operator(&s, "c", 1, 0, 0);
+  lab_tensor(&s, a, 0, x, y, -1);
+  lab_tensor(&s, x, 0, c, -1);
+  lab_tensor(&s, y, 0, c, -1);
+  lab_pose(&s, &stream);
   for (int deleted = -1; deleted < 4; deleted++) {
     for (int64_t claim_ns = 1; claim_ns < 16; claim_ns++) {
       certificate claim = of_kind("cut_vertex");
@@ -272,7 +266,7 @@ static void deleted_operators_keep_no_device(void **state) {
       assert_int_equal(proved_by(s.problem, &claim), claim_ns <= most ? claim_ns : 0);
     }
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* The judge gives up a layer of more than 20,000 partial schedules. Three blocks that it must not need them for:
@@ -284,11 +278,11 @@ static void blocks_are_searched_no_further_than_need_be(void **state) {
   (void)state;
   static const int64_t min_ns[] = {300, 30, 12};
   for (int what = 0; what < 3; what++) {
-    scenario s = scenario_mesh(what ? 2 : 1, SITU_UNLIMITED_BYTES);
+    lab s = lab_mesh(what ? 2 : 1, SITU_UNLIMITED_BYTES);
     int32_t n = what == 0 ? 24 : what == 1 ? 20 : 7;
-    for (int32_t v = 0; v < n; v++) scenario_operator(&s, NULL, what ? 3 : v + 1, 0, 0);
-    for (int32_t v = 2; v < n && what == 1; v++) scenario_tensor(&s, v - 2, 0, v, -1);
-    scenario_pose(&s, &stream);
+    for (int32_t v = 0; v < n; v++) lab_operator(&s, NULL, what ? 3 : v + 1, 0, 0);
+    for (int32_t v = 2; v < n && what == 1; v++) lab_tensor(&s, v - 2, 0, v, -1);
+    lab_pose(&s, &stream);
     int64_t rests[2] = {min_ns[what], 0};
     certificate claim = cuts(&s, 0, NULL, what ? 2 : 1, rests);
     assert_int_equal(proved_by(s.problem, &claim), min_ns[what]);
@@ -297,7 +291,7 @@ static void blocks_are_searched_no_further_than_need_be(void **state) {
     int64_t more =
         proved_by(s.problem, &claim); /* which is not so; a schedule of just that length may take long to find */
     assert_true(more == 0 || more == PROVED_TOO_LONG);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -313,15 +307,15 @@ static void work_is_priced_even_and_flatter_and_steeper(void **state) {
     int64_t first_ns, secondary_ns, min_ns;
   } rows[] = {{12, 4, 2, 2, 16}, {24, 0, 1, 3, 18}, {10, 10, 1, 4, 16}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     for (int32_t v = 0; v < rows[i].either + rows[i].first_alone; v++) {
-      scenario_operator(&s, NULL, rows[i].first_ns, 0, 0);
+      lab_operator(&s, NULL, rows[i].first_ns, 0, 0);
       s.time_ns[v][1] = v < rows[i].either ? rows[i].secondary_ns : SITU_NEVER_NS;
     }
-    scenario_pose(&s, &stream);
+    lab_pose(&s, &stream);
     certificate claim = cuts(&s, 0, NULL, 2, (int64_t[]){rows[i].min_ns, 0});
     assert_int_equal(proved_by(s.problem, &claim), rows[i].min_ns);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -331,23 +325,23 @@ static void work_is_priced_even_and_flatter_and_steeper(void **state) {
 static void a_device_waits_for_its_first_input(void **state) {
   (void)state;
   enum { N = 20 };
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
-  int32_t a = scenario_operator(&s, NULL, 10, 0, 0), b = scenario_operator(&s, NULL, 1, 0, 0);
-  scenario_tensor(&s, a, 0, b, -1);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  int32_t a = lab_operator(&s, NULL, 10, 0, 0), b = lab_operator(&s, NULL, 1, 0, 0);
+  lab_tensor(&s, a, 0, b, -1);
   for (int32_t v = 2; v < 2 + 2 * N; v++) {
-    scenario_operator(&s, NULL, 1, 0, 0);
-    if (v >= 2 + N) scenario_tensor(&s, b, 0, v, -1);
+    lab_operator(&s, NULL, 1, 0, 0);
+    if (v >= 2 + N) lab_tensor(&s, b, 0, v, -1);
   }
   for (int32_t v = 0; v < 2 + N; v++) s.time_ns[v][1] = SITU_NEVER_NS;
-  scenario_pose(&s, &stream);
+  lab_pose(&s, &stream);
   certificate claim = cuts(&s, 0, NULL, 2, (int64_t[]){31, 0});
   assert_int_equal(proved_by(s.problem, &claim), 31);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* ---- memory visits ---- */
 
-static certificate visit(const scenario *s, int64_t n, const int32_t *chain, int64_t price) {
+static certificate visit(const lab *s, int64_t n, const int32_t *chain, int64_t price) {
   certificate c = of_kind("visits");
   int64_t *list = certificate_add(&c, "chain", n, s->arena);
   for (int64_t i = 0; i < n; i++) list[i] = chain[i];
@@ -362,13 +356,13 @@ static certificate visit(const scenario *s, int64_t n, const int32_t *chain, int
 static void a_memory_may_be_full_to_the_last_byte(void **state) {
   (void)state;
   for (int short_of = 0; short_of < 2; short_of++) {
-    scenario s = scenario_mesh(2, 10 + 41 - short_of);
-    int32_t v[2] = {scenario_operator(&s, "a", 2, 5, 0), scenario_operator(&s, "b", 3, 5, 1)};
-    scenario_tensor(&s, v[0], 40, v[1], -1);
-    scenario_pose(&s, &stream);
+    lab s = lab_mesh(2, 10 + 41 - short_of);
+    int32_t v[2] = {lab_operator(&s, "a", 2, 5, 0), lab_operator(&s, "b", 3, 5, 1)};
+    lab_tensor(&s, v[0], 40, v[1], -1);
+    lab_pose(&s, &stream);
     certificate c = visit(&s, 2, v, 0);
     assert_int_equal(proved_by(s.problem, &c), short_of ? 45 : 5);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -381,16 +375,16 @@ static void what_costs_less_elsewhere_is_not_kept(void **state) {
   (void)state;
   static const struct { int to_c, time_ns, proved; } rows[] = {{0, 0, 2}, {0, 3, 5}, {30, 0, 12}};
   for (int i = 0; i < 3; i++) {
-    scenario s = scenario_mesh(2, 10 + 40 + rows[i].to_c);
-    int32_t a = scenario_operator(&s, "a", 2, 5, 0), c = scenario_operator(&s, "c", rows[i].time_ns, 5, 0);
-    int32_t b = scenario_operator(&s, "b", 0, 5, 0);
-    scenario_tensor(&s, a, 40, b, -1);
-    scenario_tensor(&s, a, rows[i].to_c, c, -1);
-    scenario_tensor(&s, c, 0, b, -1);
-    scenario_pose(&s, &stream);
+    lab s = lab_mesh(2, 10 + 40 + rows[i].to_c);
+    int32_t a = lab_operator(&s, "a", 2, 5, 0), c = lab_operator(&s, "c", rows[i].time_ns, 5, 0);
+    int32_t b = lab_operator(&s, "b", 0, 5, 0);
+    lab_tensor(&s, a, 40, b, -1);
+    lab_tensor(&s, a, rows[i].to_c, c, -1);
+    lab_tensor(&s, c, 0, b, -1);
+    lab_pose(&s, &stream);
     certificate proof = visit(&s, 2, (int32_t[]){a, b}, (int64_t)2 << 32);
     assert_int_equal(proved_by(s.problem, &proof), rows[i].proved);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -402,14 +396,14 @@ static void what_costs_less_elsewhere_is_not_kept(void **state) {
 static void the_longest_of_several_tensors_counts(void **state) {
   (void)state;
   for (int first = 0; first < 2; first++) {
-    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
-    int32_t a = scenario_operator(&s, "a", 2, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
-    int32_t e = scenario_operator(&s, "e", 4, 0, 0);
+    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    int32_t a = lab_operator(&s, "a", 2, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
+    int32_t e = lab_operator(&s, "e", 4, 0, 0);
     s.time_ns[a][1] = s.time_ns[b][0] = s.time_ns[e][1] = SITU_NEVER_NS;
-    scenario_tensor(&s, a, first ? 8 : 3, b, -1);
-    scenario_tensor(&s, a, first ? 3 : 8, b, -1);
-    scenario_tensor(&s, b, 6, e, -1);
-    scenario_pose(&s, &stream);
+    lab_tensor(&s, a, first ? 8 : 3, b, -1);
+    lab_tensor(&s, a, first ? 3 : 8, b, -1);
+    lab_tensor(&s, b, 6, e, -1);
+    lab_pose(&s, &stream);
     for (int priced = 0; priced < 2; priced++) {
       certificate c = of_kind("linear_relaxation");
       add_list(&c, s.arena, "within_ns", 1, 1000);
@@ -422,7 +416,7 @@ static void the_longest_of_several_tensors_counts(void **state) {
       from[2 * priced] = to[2 * priced + 1] = 8;
       assert_int_equal(proved_by(s.problem, &c), 2 + 8 + 1 + 6 + 4);
     }
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -431,14 +425,13 @@ static void the_longest_of_several_tensors_counts(void **state) {
  * 4 = 10 over 4: 2.5, that is 3 ns. */
 static void the_sum_is_divided_and_rounded_up(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  scenario_device(&s, 4, -1, true);
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
-  int32_t a = scenario_operator(&s, "a", 5, 6, 0);
+  lab s = lab_new();
+  lab_device(&s, 4, -1, true);
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
+  lab_star(&s);
+  int32_t a = lab_operator(&s, "a", 5, 6, 0);
   s.time_ns[a][1] = 7;
-  scenario_pose(&s, &stream);
+  lab_pose(&s, &stream);
   static const struct {
     int within, tail, u0, u1, y0, y1;
     int64_t proved;
@@ -466,17 +459,17 @@ static void the_sum_is_divided_and_rounded_up(void **state) {
     int64_t found = proved_by(s.problem, &c);
     if (found != rows[i].proved) fail_msg("row %d proves %d", (int)i, (int)found);
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* A price above the limit of its rule (2^52, 2^54) is of a wrong form; with the limit itself a, 5 ns on its only
  * device, costs 5 times the price over the price: 5 ns. */
 static void prices_have_a_limit(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-  scenario_operator(&s, "a", 5, 0, 0);
-  scenario_pose(&s, &stream);
+  lab s = lab_new();
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  lab_operator(&s, "a", 5, 0, 0);
+  lab_pose(&s, &stream);
   const int64_t area_limit = (int64_t)1 << 52, relaxation_limit = (int64_t)1 << 54;
   for (int64_t above = 0; above < 2; above++) {
     certificate area = of_kind("area_price"), relaxation = of_kind("linear_relaxation");
@@ -491,7 +484,7 @@ static void prices_have_a_limit(void **state) {
     assert_int_equal(proved_by(s.problem, &area), above ? PROVED_MALFORMED : 5);
     assert_int_equal(proved_by(s.problem, &relaxation), above ? PROVED_MALFORMED : 5);
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* One thing after the other: a 2 ns on d0 and 9 on d1, 3 bytes of weights where d0 has room for 4; b 9 and 2; a tensor
@@ -521,16 +514,15 @@ static void shares_of_a_cut_are_no_more_than_its_transfer(void **state) {
               {false, 2, 0, 0, 4, 0, PROVED_MALFORMED}, /* no such memory */
               {true, 0, 0, 0, 4, 0, 0}};                /* the value is no sum */
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    scenario s = scenario_new();
-    scenario_device(&s, 4, -1, true);
-    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-    scenario_link(&s, 0, 1, 0, -1);
-    scenario_link(&s, 1, 0, 0, -1);
-    int32_t a = scenario_operator(&s, "a", 2, 3, 0), b = scenario_operator(&s, "b", 9, 0, 0);
+    lab s = lab_new();
+    lab_device(&s, 4, -1, true);
+    lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
+    lab_star(&s);
+    int32_t a = lab_operator(&s, "a", 2, 3, 0), b = lab_operator(&s, "b", 9, 0, 0);
     s.time_ns[a][1] = 9;
     s.time_ns[b][1] = 2;
-    scenario_tensor(&s, a, 4, b, -1);
-    scenario_pose(&s, rows[i].overlap ? &stream : &serial);
+    lab_tensor(&s, a, 4, b, -1);
+    lab_pose(&s, rows[i].overlap ? &stream : &serial);
     certificate c = of_kind("memory_cut");
     add_list(&c, s.arena, "memory", 1, rows[i].memory);
     int64_t *byte = certificate_add(&c, "byte_prices", 2, s.arena);
@@ -540,7 +532,7 @@ static void shares_of_a_cut_are_no_more_than_its_transfer(void **state) {
     add_list(&c, s.arena, "in", 1, rows[i].in);
     int64_t found = proved_by(s.problem, &c);
     if (found != rows[i].proved) fail_msg("row %d proves %d", (int)i, (int)found);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 

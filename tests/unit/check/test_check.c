@@ -1,5 +1,6 @@
 /* The judge: simulated plans pass, and each kind of damage is found under its rule. */
-#include "../scenario.h"
+#include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "check/judge.h"
 #include "graph/builder.h"
 
@@ -24,8 +25,8 @@ static const char *broken_rules(char into[256], const situ_plan *plan) {
   return into;
 }
 
-static situ_plan *plan_of(scenario *s, int32_t *device, int32_t *order) {
-  return scenario_plan(s, &(placement){.device = device, .order = order});
+static situ_plan *plan_of(lab *s, int32_t *device, int32_t *order) {
+  return lab_plan(s, &(placement){.device = device, .order = order});
 }
 
 /* 1,500 random problems of each model. The memory of a random placement may be too small, and then "memory" is all
@@ -50,10 +51,10 @@ static void simulated_plans_pass(void **state) {
   int passed = 0, broken = 0;
   for (size_t k = 0; k < sizeof options / sizeof options[0]; k++) {
     for (uint64_t seed = 0; seed < 1500; seed++) {
-      scenario s = scenario_random(seed, 30, &options[k]);
+      lab s = lab_random_tiny(seed, 30, &options[k]);
       rng r = rng_new(seed);
-      int32_t device[SCENARIO_MOST], order[SCENARIO_MOST];
-      scenario_random_placement(&s, &r, device, order);
+      int32_t device[LAB_MAX_OPERATORS], order[LAB_MAX_OPERATORS];
+      lab_random_placement(&s, &r, device, order);
       situ_plan *plan = plan_of(&s, device, order);
       simulation found = simulator_run(s.simulator, &(placement){.device = device, .order = order}, true);
       char rules[256];
@@ -69,7 +70,7 @@ static void simulated_plans_pass(void **state) {
         passed++;
       }
       situ_plan_free(plan);
-      scenario_free(&s);
+      lab_free(&s);
     }
   }
   assert_true(passed > 5000 && broken > 100);
@@ -78,19 +79,16 @@ static void simulated_plans_pass(void **state) {
 /* a (d0) sends 3 bytes to b (d1) and by way of d0 nothing else; c (d2) reads 4 bytes of b over two hops.
  *   d0  a 0..2             d1  b 5..7           d2  c 15..16
  *   d0>d1 2..5             d1>d0 7..11          d0>d2 11..15                                                      */
-static scenario damaged(const situ_problem_options *options, situ_plan **plan) {
-  scenario s = scenario_new();
-  for (int d = 0; d < 3; d++) scenario_device(&s, 100, -1, d == 0);
-  for (int32_t d = 1; d < 3; d++) {
-    scenario_link(&s, 0, d, 0, -1);
-    scenario_link(&s, d, 0, 0, -1);
-  }
-  int32_t a = scenario_operator(&s, "a", 2, 10, 0), b = scenario_operator(&s, "b", 2, 0, 0);
-  int32_t c = scenario_operator(&s, "c", 1, 0, 0), e = scenario_operator(&s, "e", 3, 0, 0);
+static lab damaged(const situ_problem_options *options, situ_plan **plan) {
+  lab s = lab_new();
+  for (int d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 0);
+  lab_star(&s);
+  int32_t a = lab_operator(&s, "a", 2, 10, 0), b = lab_operator(&s, "b", 2, 0, 0);
+  int32_t c = lab_operator(&s, "c", 1, 0, 0), e = lab_operator(&s, "e", 3, 0, 0);
   s.time_ns[e][2] = SITU_NEVER_NS;
-  scenario_tensor(&s, a, 3, b, -1);
-  scenario_tensor(&s, b, 4, c, -1);
-  scenario_pose(&s, options);
+  lab_tensor(&s, a, 3, b, -1);
+  lab_tensor(&s, b, 4, c, -1);
+  lab_pose(&s, options);
   int32_t device[] = {0, 1, 2, 0};
   *plan = plan_of(&s, device, NULL);
   char rules[256];
@@ -145,27 +143,26 @@ static void damage_is_found_under_its_rule(void **state) {
   };
   for (size_t i = 0; i < 2 * (sizeof rows / sizeof rows[0]); i++) {
     situ_plan *plan;
-    scenario s = damaged(i % 2 ? &stream_link : &stream_none, &plan);
+    lab s = damaged(i % 2 ? &stream_link : &stream_none, &plan);
     char rules[256];
     rows[i / 2].damage(plan);
     if (!strstr(broken_rules(rules, plan), rows[i / 2].rule))
       fail_msg("damage %d: '%s' is broken, expected '%s'", (int)(i / 2), rules, rows[i / 2].rule);
     situ_plan_free(plan);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
 /* A tensor that nobody there uses, a link that serves two at once, and one that serves out of turn. */
 static void links_are_watched(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  for (int d = 0; d < 2; d++) scenario_device(&s, 100, -1, d == 0);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
-  int32_t a = scenario_operator(&s, "a", 1, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
-  scenario_tensor(&s, a, 3, b, -1);
-  scenario_tensor(&s, a, 3, b, -1);
-  scenario_pose(&s, &stream_link);
+  lab s = lab_new();
+  for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
+  lab_star(&s);
+  int32_t a = lab_operator(&s, "a", 1, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
+  lab_tensor(&s, a, 3, b, -1);
+  lab_tensor(&s, a, 3, b, -1);
+  lab_pose(&s, &stream_link);
   int32_t device[] = {0, 1};
   char rules[256];
   situ_plan *plan = plan_of(&s, device, NULL); /* 1..4 and 4..7 */
@@ -184,45 +181,41 @@ static void links_are_watched(void **state) {
   broken_rules(rules, plan);
   assert_non_null(strstr(rules, "transfer"));
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void memory_over_its_capacity_is_found(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  scenario_device(&s, 11, -1, true);
-  scenario_operator(&s, "a", 1, 10, 2);
-  scenario_pose(&s, &stream_link);
+  lab s = lab_new();
+  lab_device(&s, 11, -1, true);
+  lab_operator(&s, "a", 1, 10, 2);
+  lab_pose(&s, &stream_link);
   int32_t device[] = {0};
   char rules[256];
   situ_plan *plan = plan_of(&s, device, NULL);
   assert_int_equal(plan->uses[0].memory_bytes, 12);
   assert_string_equal(broken_rules(rules, plan), "memory");
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Pins, devices that have to stay unused, and colocation: two operators of one group on two devices. */
 static void wishes_are_watched(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  for (int d = 0; d < 3; d++) scenario_device(&s, 100, -1, d == 0);
-  for (int32_t d = 1; d < 3; d++) {
-    scenario_link(&s, 0, d, 0, -1);
-    scenario_link(&s, d, 0, 0, -1);
-  }
-  scenario_operator(&s, "a", 1, 0, 0);
-  scenario_operator(&s, "b", 1, 0, 0);
+  lab s = lab_new();
+  for (int d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 0);
+  lab_star(&s);
+  lab_operator(&s, "a", 1, 0, 0);
+  lab_operator(&s, "b", 1, 0, 0);
   for (int i = 0; i < 2; i++) {
     situ_operator op = {.name = i ? "twin" : "sister", .source_id = -1, .colocation = 4};
-    assert_int_equal(builder_add_operator(s.builder, &op, NULL, NULL), SITU_STATUS_OK);
-    for (int d = 0; d < 3; d++) s.time_ns[2 + i][d] = 1;
+    lab_add(&s, op, 1);
   }
   int32_t pins[] = {0, -1, -1, -1};
   bool unused[] = {false, true, false};
   situ_problem_options options = {
       .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .pins = pins, .unused = unused};
-  scenario_pose(&s, &options);
+  lab_pose(&s, &options);
   char rules[256];
   int32_t device[][4] = {{0, 2, 2, 2}, {2, 2, 2, 2}, {0, 1, 2, 2}, {0, 2, 2, 0}};
   const char *expected[] = {"", "pin", "unused", "colocation"};
@@ -231,23 +224,22 @@ static void wishes_are_watched(void **state) {
     assert_string_equal(broken_rules(rules, plan), expected[i]);
     situ_plan_free(plan);
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* a and b are one kernel, b and c a colocation group: each is named by its own rule. */
 static void parted_kernels_are_found(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  for (int d = 0; d < 2; d++) scenario_device(&s, 100, -1, d == 0);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
-  scenario_operator(&s, "a", 1, 0, 0);
+  lab s = lab_new();
+  for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
+  lab_star(&s);
+  lab_operator(&s, "a", 1, 0, 0);
   for (int i = 0; i < 2; i++) {
     situ_operator op = {.name = i ? "c" : "b", .source_id = -1, .colocation = 4};
-    assert_int_equal(builder_add_operator(s.builder, &op, NULL, NULL), SITU_STATUS_OK);
+    lab_add(&s, op, 0);
   }
-  scenario_operator(&s, "d", 1, 0, 0);
-  scenario_pose(&s, NULL);
+  lab_operator(&s, "d", 1, 0, 0);
+  lab_pose(&s, NULL);
   s.costs->group = (int32_t[]){0, 0, 2, 3};
   int32_t device[][4] = {{1, 1, 1, 0}, {0, 1, 1, 1}, {1, 1, 0, 0}, {1, 0, 1, 0}};
   const char *expected[] = {"", "fusion", "colocation", "colocation fusion"};
@@ -257,31 +249,21 @@ static void parted_kernels_are_found(void **state) {
     assert_string_equal(broken_rules(rules, plan), expected[i]);
     situ_plan_free(plan);
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* 300 operators pinned to d1 stand on d0: 100 violations are kept, all are counted. */
 static void violations_are_counted_beyond_those_kept(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  for (int d = 0; d < 2; d++) scenario_device(&s, 100, -1, d == 0);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
+  lab s = lab_new();
+  for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
+  lab_star(&s);
   static int32_t pins[300], device[300];
   for (int i = 0; i < 300; i++) {
-    situ_operator op = {.source_id = -1, .colocation = -1};
-    assert_int_equal(builder_add_operator(s.builder, &op, NULL, NULL), SITU_STATUS_OK);
+    lab_add(&s, (situ_operator){.source_id = -1, .colocation = -1}, 0);
     pins[i] = 1;
   }
-  situ_problem_options options = {
-      .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .pins = pins};
-  for (int32_t d = 0; d < 2; d++) s.devices[d].name = s.devices[d].class_name = s.device_name[d];
-  assert_int_equal(situ_graph_freeze(&s.graph, s.builder, NULL), SITU_STATUS_OK);
-  assert_int_equal(platform_new(&s.platform, "two", s.devices, 2, s.links, 2, NULL), SITU_STATUS_OK);
-  assert_int_equal(costs_new_with_transfers(&s.costs, s.graph, s.platform, NULL, NULL), SITU_STATUS_OK);
-  s.costs->source = "zeros";
-  assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, &options, NULL), SITU_STATUS_OK);
-  s.simulator = simulator_new(s.problem, s.arena);
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .pins = pins});
   situ_plan *plan = plan_of(&s, device, NULL);
   situ_verdict *verdict;
   assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
@@ -290,24 +272,23 @@ static void violations_are_counted_beyond_those_kept(void **state) {
   assert_string_equal(situ_verdict_violation(verdict, 0).rule, "pin");
   situ_verdict_free(verdict);
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* calls: a on the host, b and c one call on d1. Two calls that need each other are a circle. */
 static void calls_are_watched(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  for (int d = 0; d < 2; d++) scenario_device(&s, 100, -1, d == 0);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
+  lab s = lab_new();
+  for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
+  lab_star(&s);
   int32_t v[4];
-  for (int i = 0; i < 4; i++) v[i] = scenario_operator(&s, NULL, 1, 0, 0);
-  for (int i = 0; i < 3; i++) scenario_tensor(&s, v[i], 2, v[i + 1], -1);
+  for (int i = 0; i < 4; i++) v[i] = lab_operator(&s, NULL, 1, 0, 0);
+  for (int i = 0; i < 3; i++) lab_tensor(&s, v[i], 2, v[i + 1], -1);
   situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS};
-  scenario_pose(&s, &options);
+  lab_pose(&s, &options);
   int32_t device[] = {1, 1, 1, 1}, call[] = {0, 0, 1, 1};
   char rules[256];
-  situ_plan *plan = scenario_plan(&s, &(placement){.device = device, .call = call});
+  situ_plan *plan = lab_plan(&s, &(placement){.device = device, .call = call});
   assert_int_equal(plan->value_ns, 8); /* 2 operators + 2 bytes out, 2 bytes in + 2 operators */
   assert_string_equal(broken_rules(rules, plan), "");
   s.problem->max_calls = 2;
@@ -325,24 +306,23 @@ static void calls_are_watched(void **state) {
   plan->call = NULL;
   assert_string_equal(broken_rules(rules, plan), "schedule");
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* pipeline: x and z of a chain on d0, y between them on d1: not contiguous, unless that is allowed. */
 static void contiguity_is_watched(void **state) {
   (void)state;
   for (int is_free = 0; is_free < 2; is_free++) {
-    scenario s = scenario_new();
-    for (int d = 0; d < 2; d++) scenario_device(&s, 100, -1, d == 0);
-    scenario_link(&s, 0, 1, 0, -1);
-    scenario_link(&s, 1, 0, 0, -1);
-    int32_t x = scenario_operator(&s, "x", 1, 0, 0), y = scenario_operator(&s, "y", 5, 0, 0);
-    int32_t z = scenario_operator(&s, "z", 1, 0, 0);
-    scenario_tensor(&s, x, 1, y, -1);
-    scenario_tensor(&s, y, 1, z, -1);
+    lab s = lab_new();
+    for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
+    lab_star(&s);
+    int32_t x = lab_operator(&s, "x", 1, 0, 0), y = lab_operator(&s, "y", 5, 0, 0);
+    int32_t z = lab_operator(&s, "z", 1, 0, 0);
+    lab_tensor(&s, x, 1, y, -1);
+    lab_tensor(&s, y, 1, z, -1);
     situ_problem_options options = {
         .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT, .free = is_free == 1};
-    scenario_pose(&s, &options);
+    lab_pose(&s, &options);
     int32_t device[] = {0, 1, 0};
     char rules[256];
     situ_plan *plan = plan_of(&s, device, NULL);
@@ -351,7 +331,7 @@ static void contiguity_is_watched(void **state) {
     plan->value_ns = 6;
     assert_non_null(strstr(broken_rules(rules, plan), "value"));
     situ_plan_free(plan);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 

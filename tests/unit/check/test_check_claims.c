@@ -4,27 +4,28 @@
 
 #include <math.h>
 
-#include "../scenario.h"
+#include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "solve/answer/robust.h"
 
 /* a takes 5 ns on d0 and 50 on d1, b the other way round, and the tensor between them 10 ns: 55 ns on either device, 20
  * on both. c, of no time, reads the same tensor, and d another one of no bytes. */
-static scenario two_ways(const situ_problem_options *options) {
-  scenario s = scenario_mesh(2, 1000);
-  int32_t a = scenario_operator(&s, "a", 5, 10, 0), b = scenario_operator(&s, "b", 50, 10, 0);
-  int32_t c = scenario_operator(&s, "c", 0, 0, 0), d = scenario_operator(&s, "d", 0, 0, 0);
+static lab two_ways(const situ_problem_options *options) {
+  lab s = lab_mesh(2, 1000);
+  int32_t a = lab_operator(&s, "a", 5, 10, 0), b = lab_operator(&s, "b", 50, 10, 0);
+  int32_t c = lab_operator(&s, "c", 0, 0, 0), d = lab_operator(&s, "d", 0, 0, 0);
   s.time_ns[a][1] = 50;
   s.time_ns[b][1] = 5;
-  scenario_tensor(&s, a, 10, b, c, -1);
-  scenario_tensor(&s, a, 0, d, -1);
-  scenario_pose(&s, options);
+  lab_tensor(&s, a, 10, b, c, -1);
+  lab_tensor(&s, a, 0, d, -1);
+  lab_pose(&s, options);
   return s;
 }
 
-static situ_plan *plan_on(scenario *s, int32_t a, int32_t b, int32_t c, int32_t d) {
+static situ_plan *plan_on(lab *s, int32_t a, int32_t b, int32_t c, int32_t d) {
   int32_t device[4], by_name[4] = {a, b, c, d};
   for (int32_t v = 0; v < 4; v++) device[v] = by_name[s->graph->name[v][0] - 'a'];
-  situ_plan *plan = scenario_plan(s, &(placement){.device = device});
+  situ_plan *plan = lab_plan(s, &(placement){.device = device});
   plan->outcome = SITU_OUTCOME_FEASIBLE;
   return plan;
 }
@@ -52,7 +53,7 @@ static void is_said(const situ_plan *plan, const char *expected) {
 
 static void a_plan_that_is_shown_is_compared_with_the_claim(void **state) {
   (void)state;
-  scenario s = two_ways(NULL);
+  lab s = two_ways(NULL);
   char said[600];
   situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
   is_said(plan, "");
@@ -86,51 +87,51 @@ static void a_plan_that_is_shown_is_compared_with_the_claim(void **state) {
   plan->unrestricted_ns = 22;
   is_said(plan, "claim: without_form_ns: the value is said to be 22 ns; that plan has 20 ns");
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Constraints hold for it too. */
 static void a_plan_that_is_shown_keeps_the_pins(void **state) {
   (void)state;
   int32_t pins[4] = {0, 0, -1, -1};
-  scenario s = two_ways(&(situ_problem_options){.pins = pins});
+  lab s = two_ways(&(situ_problem_options){.pins = pins});
   situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
   plan->best_found = plan_on(&s, 0, 1, 0, 0);
   plan->best_found_ns = 20;
   plan->best_found_handovers = 1;
   is_said(plan, "pin: best_found: b is on d1; it is pinned to d0");
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Two devices that share their memory hand tensors over too. */
 static void devices_of_one_memory_hand_over(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  for (int32_t d = 0; d < 2; d++) scenario_device(&s, 1000, d - 1, d == 0);
-  scenario_operator(&s, "a", 5, 0, 0);
-  scenario_operator(&s, "b", 5, 0, 0);
-  scenario_tensor(&s, 0, 10, 1, -1);
-  scenario_pose(&s, NULL);
-  situ_plan *plan = scenario_plan(&s, &(placement){.device = (int32_t[]){0, 0}});
+  lab s = lab_new();
+  for (int32_t d = 0; d < 2; d++) lab_device(&s, 1000, d - 1, d == 0);
+  lab_operator(&s, "a", 5, 0, 0);
+  lab_operator(&s, "b", 5, 0, 0);
+  lab_tensor(&s, 0, 10, 1, -1);
+  lab_pose(&s, NULL);
+  situ_plan *plan = lab_plan(&s, &(placement){.device = (int32_t[]){0, 0}});
   plan->outcome = SITU_OUTCOME_FEASIBLE;
-  plan->best_found = scenario_plan(&s, &(placement){.device = (int32_t[]){0, 1}});
+  plan->best_found = lab_plan(&s, &(placement){.device = (int32_t[]){0, 1}});
   plan->best_found_ns = 10;
   plan->best_found_handovers = 1;
   is_said(plan, "");
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* A tensor that takes no time on any route is known everywhere, and not handed over. */
 static void what_takes_no_time_is_not_handed_over(void **state) {
   (void)state;
-  scenario s = scenario_mesh(2, 1000);
-  scenario_operator(&s, "a", 5, 10, 0);
-  for (int k = 1; k < 4; k++) scenario_operator(&s, (const char *[]){"b", "c", "d"}[k - 1], k == 1 ? 5 : 0, 0, 0);
-  scenario_tensor(&s, 0, 1, 1, 2, -1);
-  scenario_tensor(&s, 0, 0, 3, -1);
-  scenario_pose(&s, NULL);
+  lab s = lab_mesh(2, 1000);
+  lab_operator(&s, "a", 5, 10, 0);
+  for (int k = 1; k < 4; k++) lab_operator(&s, (const char *[]){"b", "c", "d"}[k - 1], k == 1 ? 5 : 0, 0, 0);
+  lab_tensor(&s, 0, 1, 1, 2, -1);
+  lab_tensor(&s, 0, 0, 3, -1);
+  lab_pose(&s, NULL);
   for (int64_t i = 0; i < (int64_t)s.costs->n_rows * s.costs->n_kinds; i++) s.costs->transfer_rows[i] = 0;
   costs_find_extremes(s.costs);
   situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
@@ -142,12 +143,12 @@ static void what_takes_no_time_is_not_handed_over(void **state) {
     assert_int_equal(judged(plan, false, said, "best_found", ""), n != 1);
   }
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void a_claim_that_is_not_shown_is_not_checked(void **state) {
   (void)state;
-  scenario s = two_ways(NULL);
+  lab s = two_ways(NULL);
   char said[600];
   situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
   plan->best_found_ns = 40;
@@ -166,12 +167,12 @@ static void a_claim_that_is_not_shown_is_not_checked(void **state) {
   plan->best_found_handovers = 0;
   judged(plan, false, said, "", "best_found, robustness");
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void values_of_other_plans_are_between_bound_and_value(void **state) {
   (void)state;
-  scenario s = two_ways(NULL);
+  lab s = two_ways(NULL);
   situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
   plan->lower_bound_ns = 10;
   plan->best_found_handovers = 1;
@@ -199,14 +200,14 @@ static void values_of_other_plans_are_between_bound_and_value(void **state) {
   plan->best_found_ns = 56;
   is_said(plan, "placement: the plan has no placement; its outcome is limit");
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void times_are_those_of_the_problem(void **state) {
   (void)state;
   static const char period[] =
       "claim: latency_ns and period_ns are of streams under a limit of one of them; this is none";
-  scenario s = two_ways(NULL);
+  lab s = two_ways(NULL);
   situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
   plan->latency_ns = 55;
   is_said(plan, period);
@@ -231,13 +232,13 @@ static void times_are_those_of_the_problem(void **state) {
   is_said(plan, "");
   situ_plan_free(plan);
   situ_problem_free(own);
-  scenario_free(&s);
+  lab_free(&s);
   situ_costs_free(other);
   s = two_ways(&(situ_problem_options){.max_period_ns = 55});
   plan = plan_on(&s, 0, 0, 0, 0);
   is_said(plan, "");
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* ---- draws of costs ---- */
@@ -298,7 +299,7 @@ static void draws_say_what_draws_can(void **state) {
       {FACTOR, -1, flip},
       {FACTOR, (double)NAN, flip},
   };
-  scenario s = two_ways(NULL);
+  lab s = two_ways(NULL);
   situ_plan *plan = plan_on(&s, 0, 1, 0, 0);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     situ_robustness *r = &plan->robustness;
@@ -322,12 +323,12 @@ static void draws_say_what_draws_can(void **state) {
   plan->robustness.flip_factor = 0;
   is_said(plan, "");
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void a_single_device_is_preferred_to_a_split(void **state) {
   (void)state;
-  scenario s = two_ways(NULL);
+  lab s = two_ways(NULL);
   char said[600];
   situ_plan *plan = plan_on(&s, 0, 1, 0, 0);
   plan->robustness = good;
@@ -357,7 +358,7 @@ static void a_single_device_is_preferred_to_a_split(void **state) {
   assert_int_not_equal(judged(plan, false, said, "", "robustness"), 0);
   assert_string_equal(said, "claim: robustness: expected a single device to compare with");
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* The draws of a seed, or of the next one, give what the plan says: then it counts as recomputed. */
@@ -365,7 +366,7 @@ static void draws_are_repeated_from_the_seed(void **state) {
   (void)state;
   for (uint64_t ahead = 0; ahead < 3; ahead++)
     for (int spoilt = 0; spoilt < 2; spoilt++) {
-      scenario s = two_ways(NULL);
+      lab s = two_ways(NULL);
       situ_verdict *verdict;
       situ_plan *plan = plan_on(&s, 0, 1, 0, 0);
       budget b = budget_new(0, 0, NULL, NULL);
@@ -386,7 +387,7 @@ static void draws_are_repeated_from_the_seed(void **state) {
       assert_string_equal(judge_claims(verdict->unchecked), "");
       situ_verdict_free(verdict);
       situ_plan_free(plan);
-      scenario_free(&s);
+      lab_free(&s);
     }
 }
 

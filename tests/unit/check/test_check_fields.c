@@ -2,25 +2,25 @@
  * rent of memories. That each number is refused beyond its limits is in test_certificate.c. */
 #include "check/check_fields.h"
 
+#include "../../lab/lab.h"
 #include "../../lab/proved.h"
-#include "../scenario.h"
+#include "../../lab/test.h"
 #include "check/check_certificate.h"
 
 /* Three operators in a row on two devices; the memory of the second has no limit. */
-static scenario row_of_three(const situ_problem_options *options) {
-  scenario s = scenario_new();
-  for (int32_t d = 0; d < 2; d++) scenario_device(&s, d == 0 ? 100 : SITU_UNLIMITED_BYTES, -1, d == 0);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
+static lab row_of_three(const situ_problem_options *options) {
+  lab s = lab_new();
+  for (int32_t d = 0; d < 2; d++) lab_device(&s, d == 0 ? 100 : SITU_UNLIMITED_BYTES, -1, d == 0);
+  lab_star(&s);
   for (int32_t v = 0; v < 3; v++) {
-    scenario_operator(&s, (const char *[]){"a", "b", "c"}[v], 5, 10, 0);
-    if (v > 0) scenario_tensor(&s, v - 1, 1, v, -1);
+    lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 5, 10, 0);
+    if (v > 0) lab_tensor(&s, v - 1, 1, v, -1);
   }
-  scenario_pose(&s, options);
+  lab_pose(&s, options);
   return s;
 }
 
-static void is_said(const scenario *s, const char *kind, const char *lists, const char *expected) {
+static void is_said(const lab *s, const char *kind, const char *lists, const char *expected) {
   field_words wrong = {""};
   certificate c = proved_lists(kind, lists, s->arena);
   bool good = check_fields(&c, s->problem, &wrong);
@@ -92,38 +92,37 @@ static void what_is_wrong_is_said_with_what_was_expected(void **state) {
        "from, 0 to 3 numbers from 0 to 50000000; number 1 is 50000001"},
       {"unheard of", "", ""}, /* whoever asks knows the kind */
   };
-  scenario s = row_of_three(NULL);
+  lab s = row_of_three(NULL);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) is_said(&s, rows[i].kind, rows[i].lists, rows[i].said);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void an_instant_is_one_of_streams(void **state) {
   (void)state;
-  scenario s = row_of_three(
+  lab s = row_of_three(
       &(situ_problem_options){.execution = SITU_EXECUTION_PIPELINE, .objective = SITU_OBJECTIVE_THROUGHPUT});
   is_said(&s, "area_price", "time_prices 1 1; byte_prices 0 0; instant", "");
   is_said(&s, "area_price", "time_prices 1 1; byte_prices 0 0; instant 0",
           "instant, 1 operator, of a stream alone; this is none");
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Of two copies of a graph with two operators: 0 and 1 are those of the first. */
 static void what_is_packed_is_of_the_first_copy(void **state) {
   (void)state;
-  scenario s = scenario_mesh(2, 100);
-  for (int32_t v = 0; v < 4; v++)
-    scenario_operator(&s, (const char *[]){"a", "b", "a@2", "b@2"}[v], 5, v < 2 ? 10 : 0, 0);
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .copies = 2});
+  lab s = lab_mesh(2, 100);
+  for (int32_t v = 0; v < 4; v++) lab_operator(&s, (const char *[]){"a", "b", "a@2", "b@2"}[v], 5, v < 2 ? 10 : 0, 0);
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .copies = 2});
   is_said(&s, "packing", "operators 0 1", "");
   is_said(&s, "packing", "operators 0 2", "operators, 1 or more operators; number 2 is 2");
   is_said(&s, "critical_path", "operator 3", "");
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* A claim is a time, or never. */
 static void a_claim_below_nothing_is_refused(void **state) {
   (void)state;
-  scenario s = row_of_three(NULL);
+  lab s = row_of_three(NULL);
   situ_plan *plan = plan_new(s.problem);
   situ_verdict *verdict;
   plan->proof = proved_lists("critical_path", "operator 0", s.arena);
@@ -141,7 +140,7 @@ static void a_claim_below_nothing_is_refused(void **state) {
   }
   plan->proof = (certificate){0};
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* What is refused does not count as proved, and the verdict says so. */
@@ -158,7 +157,7 @@ static void what_is_refused_is_called_unproved(void **state) {
               {{.kind = "largest_operator"}, "operator 0", refused, 1},
               {{.fault = "it cannot be read"}, "", refused, 1}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    scenario s = row_of_three(NULL);
+    lab s = row_of_three(NULL);
     situ_plan *plan = plan_new(s.problem);
     situ_verdict *verdict;
     if (rows[i].proof.kind) plan->proof = proved_lists(rows[i].proof.kind, rows[i].lists, s.arena);
@@ -171,7 +170,7 @@ static void what_is_refused_is_called_unproved(void **state) {
     situ_verdict_free(verdict);
     plan->proof = (certificate){0};
     situ_plan_free(plan);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 

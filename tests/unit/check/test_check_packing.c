@@ -1,8 +1,9 @@
 /* The judge of packings on problems worked out by hand; docs/theory/bounds/packing.md says what each memory holds. */
+#include "../../lab/lab.h"
 #include "../../lab/proved.h"
-#include "../scenario.h"
+#include "../../lab/test.h"
 
-static int64_t proved_by_list(const scenario *s, int64_t n, const int64_t *operators) {
+static int64_t proved_by_list(const lab *s, int64_t n, const int64_t *operators) {
   certificate c;
   certificate_start(&c, "packing", 0);
   int64_t *list = certificate_add_operators(&c, "operators", n, s->arena);
@@ -11,17 +12,17 @@ static int64_t proved_by_list(const scenario *s, int64_t n, const int64_t *opera
   return proved_by(s->problem, &c);
 }
 
-static int64_t proved_by_all(const scenario *s) {
-  int64_t all[SCENARIO_MOST];
+static int64_t proved_by_all(const lab *s) {
+  int64_t all[LAB_MAX_OPERATORS];
   for (int64_t v = 0; v < s->graph->n_operators; v++) all[v] = v;
   return proved_by_list(s, s->graph->n_operators, all);
 }
 
-static void pose(scenario *s, situ_execution execution, int32_t in_flight) {
+static void pose(lab *s, situ_execution execution, int32_t in_flight) {
   bool pipeline = execution == SITU_EXECUTION_PIPELINE;
-  scenario_pose(s, &(situ_problem_options){.execution = execution,
-                                           .objective = pipeline ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY,
-                                           .in_flight = in_flight});
+  lab_pose(s, &(situ_problem_options){.execution = execution,
+                                      .objective = pipeline ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY,
+                                      .in_flight = in_flight});
 }
 
 static const situ_execution models[] = {SITU_EXECUTION_STREAM, SITU_EXECUTION_CALLS, SITU_EXECUTION_PIPELINE};
@@ -34,12 +35,12 @@ static void sums_may_fit_where_sizes_do_not(void **state) {
   for (size_t k = 0; k < 3; k++)
     for (int row = 0; row < 2; row++) {
       static const char *const names[] = {"a", "b", "c", "d"};
-      scenario s = scenario_mesh(2, 10);
-      for (int i = 0; i < 4; i++) scenario_operator(&s, names[i], 1, weights[row][i], 0);
+      lab s = lab_mesh(2, 10);
+      for (int i = 0; i < 4; i++) lab_operator(&s, names[i], 1, weights[row][i], 0);
       pose(&s, models[k], 0);
       assert_int_equal(proved_by_all(&s), row == 0 ? SITU_NEVER_NS : 0);
       assert_int_equal(proved_by_list(&s, 3, (int64_t[]){0, 1, 2}), 0);
-      scenario_free(&s);
+      lab_free(&s);
     }
 }
 
@@ -57,12 +58,12 @@ static void the_largest_workspace_counts_where_time_passes(void **state) {
               {SITU_EXECUTION_PIPELINE, 1, 1, 12}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     for (int short_of = 0; short_of < 2; short_of++) {
-      scenario s = scenario_mesh(1, rows[i].bytes - short_of);
-      scenario_operator(&s, "a", rows[i].a_ns, 4, 5);
-      scenario_operator(&s, "b", rows[i].b_ns, 3, 2);
+      lab s = lab_mesh(1, rows[i].bytes - short_of);
+      lab_operator(&s, "a", rows[i].a_ns, 4, 5);
+      lab_operator(&s, "b", rows[i].b_ns, 3, 2);
       pose(&s, rows[i].execution, 0);
       assert_int_equal(proved_by_all(&s), short_of ? SITU_NEVER_NS : 0);
-      scenario_free(&s);
+      lab_free(&s);
     }
 }
 
@@ -71,13 +72,13 @@ static void inputs_and_outputs_count_while_an_operator_runs(void **state) {
   (void)state;
   for (size_t k = 0; k < 3; k++)
     for (int short_of = 0; short_of < 2; short_of++) {
-      scenario s = scenario_mesh(1, 13 - short_of);
-      int32_t a = scenario_operator(&s, "a", 1, 0, 0), b = scenario_operator(&s, "b", 1, 0, 2);
-      scenario_tensor(&s, a, 5, b, -1);
-      scenario_tensor(&s, a, 6, b, -1);
+      lab s = lab_mesh(1, 13 - short_of);
+      int32_t a = lab_operator(&s, "a", 1, 0, 0), b = lab_operator(&s, "b", 1, 0, 2);
+      lab_tensor(&s, a, 5, b, -1);
+      lab_tensor(&s, a, 6, b, -1);
       pose(&s, models[k], 0);
       assert_int_equal(proved_by_all(&s), short_of ? SITU_NEVER_NS : 0);
-      scenario_free(&s);
+      lab_free(&s);
     }
 }
 
@@ -87,12 +88,12 @@ static void results_stay_until_the_end_of_a_stream(void **state) {
   (void)state;
   for (size_t k = 0; k < 3; k++)
     for (int short_of = 0; short_of < 2; short_of++) {
-      scenario s = scenario_mesh(1, (k == 0 ? 11 : 7) - short_of);
-      scenario_tensor(&s, scenario_operator(&s, "a", 1, 1, 0), 5, -1);
-      scenario_tensor(&s, scenario_operator(&s, "b", 1, 1, 0), 4, -1);
+      lab s = lab_mesh(1, (k == 0 ? 11 : 7) - short_of);
+      lab_tensor(&s, lab_operator(&s, "a", 1, 1, 0), 5, -1);
+      lab_tensor(&s, lab_operator(&s, "b", 1, 1, 0), 4, -1);
       pose(&s, models[k], 0);
       assert_int_equal(proved_by_all(&s), short_of ? SITU_NEVER_NS : 0);
-      scenario_free(&s);
+      lab_free(&s);
     }
 }
 
@@ -102,17 +103,17 @@ static void results_stay_until_the_end_of_a_stream(void **state) {
 static void what_other_phases_need_is_kept_for_each_input_in_flight(void **state) {
   (void)state;
   for (int short_of = 0; short_of < 2; short_of++) {
-    scenario s = scenario_mesh(1, 16 - short_of);
-    int32_t f = scenario_of_phase(&s, "f", 1, SITU_PHASE_FORWARD, -1);
-    int32_t g = scenario_of_phase(&s, "g", 1, SITU_PHASE_FORWARD, -1);
-    int32_t b = scenario_of_phase(&s, "b", 1, SITU_PHASE_BACKWARD, -1);
-    int32_t c = scenario_of_phase(&s, "c", 1, SITU_PHASE_BACKWARD, -1);
-    scenario_tensor(&s, f, 3, b, -1);
-    scenario_tensor(&s, f, 2, g, -1);
-    scenario_tensor(&s, b, 1, c, -1);
+    lab s = lab_mesh(1, 16 - short_of);
+    int32_t f = lab_of_phase(&s, "f", 1, SITU_PHASE_FORWARD, -1);
+    int32_t g = lab_of_phase(&s, "g", 1, SITU_PHASE_FORWARD, -1);
+    int32_t b = lab_of_phase(&s, "b", 1, SITU_PHASE_BACKWARD, -1);
+    int32_t c = lab_of_phase(&s, "c", 1, SITU_PHASE_BACKWARD, -1);
+    lab_tensor(&s, f, 3, b, -1);
+    lab_tensor(&s, f, 2, g, -1);
+    lab_tensor(&s, b, 1, c, -1);
     pose(&s, SITU_EXECUTION_PIPELINE, 2);
     assert_int_equal(proved_by_all(&s), short_of ? SITU_NEVER_NS : 0);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -121,9 +122,9 @@ static void a_group_goes_into_one_memory(void **state) {
   (void)state;
   for (size_t k = 0; k < 3; k++)
     for (int grouped = 0; grouped < 2; grouped++) {
-      scenario s = scenario_mesh(2, 10);
+      lab s = lab_mesh(2, 10);
       for (int i = 0; i < 2; i++)
-        scenario_add(
+        lab_add(
             &s,
             (situ_operator){.name = i ? "a" : "b", .source_id = -1, .colocation = grouped ? 1 : -1, .weight_bytes = 6},
             1);
@@ -131,7 +132,7 @@ static void a_group_goes_into_one_memory(void **state) {
       int64_t expected = grouped ? SITU_NEVER_NS : 0;
       assert_int_equal(proved_by_all(&s), expected);
       assert_int_equal(proved_by_list(&s, 1, (int64_t[]){1}), expected);
-      scenario_free(&s);
+      lab_free(&s);
     }
 }
 
@@ -141,13 +142,13 @@ static void a_memory_takes_what_one_of_its_devices_may_run(void **state) {
   (void)state;
   for (int variant = 0; variant < 2; variant++) {
     bool unused[] = {false, variant == 1};
-    scenario s = scenario_mesh(1, 10);
-    scenario_device(&s, SITU_UNLIMITED_BYTES, 0, false);
-    int32_t a = scenario_operator(&s, "a", 5, 4, 7);
+    lab s = lab_mesh(1, 10);
+    lab_device(&s, SITU_UNLIMITED_BYTES, 0, false);
+    int32_t a = lab_operator(&s, "a", 5, 4, 7);
     s.time_ns[a][1] = 0;
-    scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .unused = unused});
+    lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .unused = unused});
     assert_int_equal(proved_by_all(&s), variant == 1 ? SITU_NEVER_NS : 0);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -156,22 +157,22 @@ static void a_memory_takes_what_one_of_its_devices_may_run(void **state) {
 static void pins_say_which_memory_takes_an_operator(void **state) {
   (void)state;
   for (int pinned = 0; pinned < 2; pinned++) {
-    scenario s = scenario_mesh(2, 20);
+    lab s = lab_mesh(2, 20);
     s.devices[0].memory_bytes = 4;
     static const char *const names[] = {"a", "b", "c"};
-    for (int i = 0; i < 3; i++) scenario_operator(&s, names[i], 1, i < 2 ? 3 : 15, 0);
+    for (int i = 0; i < 3; i++) lab_operator(&s, names[i], 1, i < 2 ? 3 : 15, 0);
     int32_t pins[] = {pinned ? 0 : -1, pinned ? 0 : -1, -1};
-    scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_CALLS, .pins = pins});
+    lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_CALLS, .pins = pins});
     assert_int_equal(proved_by_all(&s), pinned ? SITU_NEVER_NS : 0);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
 static void lists_of_no_operator_of_the_problem_are_no_certificate(void **state) {
   (void)state;
-  scenario s = scenario_mesh(1, 10);
-  scenario_operator(&s, "a", 1, 11, 0);
-  scenario_operator(&s, "b", 1, 1, 0);
+  lab s = lab_mesh(1, 10);
+  lab_operator(&s, "a", 1, 11, 0);
+  lab_operator(&s, "b", 1, 1, 0);
   pose(&s, SITU_EXECUTION_STREAM, 0);
   int64_t a = situ_graph_find(s.graph, "a");
   assert_int_equal(proved_by_list(&s, 0, NULL), PROVED_MALFORMED);
@@ -179,7 +180,7 @@ static void lists_of_no_operator_of_the_problem_are_no_certificate(void **state)
   assert_int_equal(proved_by_list(&s, 2, (int64_t[]){-1, a}), PROVED_MALFORMED);
   assert_int_equal(proved_by_list(&s, 3, (int64_t[]){a, a, a}), SITU_NEVER_NS); /* counts once */
   assert_int_equal(proved_by_list(&s, 2, (int64_t[]){1 - a, 1 - a}), 0);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Four memories of odd size, 562 bytes together, for 16 operators of even weights, 20 to 50, which are 560: in each
@@ -187,12 +188,12 @@ static void lists_of_no_operator_of_the_problem_are_no_certificate(void **state)
  * it. */
 static void too_many_ways_are_given_up(void **state) {
   (void)state;
-  scenario s = scenario_mesh(4, 0);
+  lab s = lab_mesh(4, 0);
   for (int32_t d = 0; d < 4; d++) s.devices[d].memory_bytes = (const int64_t[]){137, 139, 141, 145}[d];
-  for (int32_t v = 0; v < 16; v++) scenario_operator(&s, NULL, 1, 20 + 2 * v, 0);
+  for (int32_t v = 0; v < 16; v++) lab_operator(&s, NULL, 1, 20 + 2 * v, 0);
   pose(&s, SITU_EXECUTION_CALLS, 0);
   assert_int_equal(proved_by_all(&s), PROVED_TOO_LONG);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 int main(void) {

@@ -1,16 +1,9 @@
 /* The roofline, transfer tables and measured tables. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
 #include "base/dtype.h"
 #include "base/file.h"

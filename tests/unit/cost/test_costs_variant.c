@@ -1,5 +1,6 @@
 /* Costs on a machine of which something is faster, against estimates on a platform that has it so, and by hand. */
-#include "../scenario.h"
+#include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "read/reader.h"
 
 /* The platform with a device (-1: none) that is faster, and links of a kind (-1: none) twice as fast. */
@@ -67,19 +68,19 @@ static void estimates_are_those_of_the_faster_machine(void **state) {
  * 40 ns, and a transfer of 8 bytes over both links of a way takes 4 + 8 instead of 8 + 8 ns. */
 static void times_of_a_table_are_divided(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  for (int32_t d = 0; d < 3; d++) scenario_device(&s, 100, -1, d == 0);
+  lab s = lab_new();
+  for (int32_t d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 0);
   for (int32_t d = 1; d < 3; d++) {
-    scenario_link(&s, d, 0, 0, -1);
-    scenario_link(&s, 0, d, 0, -1);
+    lab_link(&s, d, 0, 0, -1);
+    lab_link(&s, 0, d, 0, -1);
   }
   for (int l = 0; l < 2; l++) s.links[2 * l + 1].latency_ns = 1; /* to the GPUs: another kind */
   s.alike = true;
-  scenario_operator(&s, "a", 40, 0, 0);
-  int32_t b = scenario_operator(&s, "b", 40, 0, 0);
+  lab_operator(&s, "a", 40, 0, 0);
+  int32_t b = lab_operator(&s, "b", 40, 0, 0);
   for (int32_t d = 1; d < 3; d++) s.time_ns[b][d] = SITU_NEVER_NS;
-  scenario_tensor(&s, 0, 8, b, -1);
-  scenario_pose(&s, NULL);
+  lab_tensor(&s, 0, 8, b, -1);
+  lab_pose(&s, NULL);
   situ_platform *fast = with(s.platform, s.costs, 1, 4, -1);
   cost_change device = {fast, 1, -1, 4}, links = {s.platform, -1, s.costs->link_kind[0], 2};
   situ_costs *c = costs_changed(s.costs, s.platform, &device), *x = costs_changed(s.costs, s.platform, &links);
@@ -94,7 +95,7 @@ static void times_of_a_table_are_divided(void **state) {
   situ_costs_free(c);
   situ_costs_free(x);
   situ_platform_free(fast);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 int main(void) {

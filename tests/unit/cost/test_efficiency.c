@@ -2,13 +2,8 @@
 #include "cost/efficiency.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/dtype.h"
 #include "platform/catalogue.h"
 

@@ -1,16 +1,8 @@
 /* Kernels: each pattern with its work counted by hand, no circles, and what problems, checker and tables make of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <unistd.h>
+#include "../../lab/test.h"
 
 #include "base/rng.h"
 #include "cost/cost_models.h"

@@ -1,13 +1,5 @@
 /* Rules: what they match, what they change of a platform and of costs, and what they refuse. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/disjoint.h"
 #include "cost/cost_models.h"
 #include "cost/rules.h"

@@ -1,11 +1,5 @@
 /* What a cut costs, from what parts took beyond the whole. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "engine/part_costs.h"
 
 static void number_and_bytes_are_told_apart(void **state) {

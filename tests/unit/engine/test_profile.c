@@ -1,13 +1,8 @@
 /* The profile of ONNX Runtime as times of nodes: what its kernels are called, and whose they are. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "../onnx_by_hand.h"
 #include "engine/profile.h"
 

@@ -1,11 +1,5 @@
 /* Races: who is dropped when, and who wins. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "engine/race.h"
 
 /* Times by candidate and round; each ends where its candidate ought to be out. */

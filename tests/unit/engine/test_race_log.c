@@ -1,16 +1,8 @@
 /* Races that are replayed from logs, among them spoilt ones: no engine is needed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "base/file.h"
 #include "engine/measure.h"
 #include "situ/solve.h"

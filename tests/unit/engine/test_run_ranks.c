@@ -1,13 +1,5 @@
 /* Which rank runs which devices and cores, and clocks of other machines. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "engine/run_ranks.h"
 #include "platform/platform.h"
 

@@ -1,16 +1,8 @@
 /* Placements measured one after the other, from logs that are made up: no engine is needed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "base/text.h"
 #include "engine/trials.h"
 

@@ -1,16 +1,9 @@
 /* Workers that work, and workers that crash, hang, eat memory and answer nonsense at every point of the protocol. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "engine/worker.h"

@@ -3,7 +3,7 @@
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
 #include "../../lab/proved.h"
-#include "../scenario.h"
+#include "../../lab/test.h"
 #include "bound/bound.h"
 #include "exact/block_list.h"
 
@@ -27,21 +27,21 @@ static void diamonds_in_a_row_are_added_up(void **state) {
   for (int32_t k = 0; k < 4; k++) {
     int64_t size = k % 2 ? 2 : 12;
     int32_t n_diamonds = 1 + k / 2;
-    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     for (int32_t v = 0; v < 4 * n_diamonds; v++) {
       char name[8];
       snprintf(name, sizeof name, "%d", (int)v);
-      scenario_operator(&s, name, v % 4 == 1 || v % 4 == 2 ? 10 : 1, 0, 0);
+      lab_operator(&s, name, v % 4 == 1 || v % 4 == 2 ? 10 : 1, 0, 0);
     }
     for (int32_t v = 0; v < 4 * n_diamonds; v += 4) {
-      if (v > 0) scenario_tensor(&s, v - 1, size, v, -1);
-      scenario_tensor(&s, v, size, v + 1, v + 2, -1);
-      scenario_tensor(&s, v + 1, size, v + 3, -1);
-      scenario_tensor(&s, v + 2, size, v + 3, -1);
+      if (v > 0) lab_tensor(&s, v - 1, size, v, -1);
+      lab_tensor(&s, v, size, v + 1, v + 2, -1);
+      lab_tensor(&s, v + 1, size, v + 3, -1);
+      lab_tensor(&s, v + 2, size, v + 3, -1);
     }
-    scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
+    lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
     assert_int_equal(bound_of(s.problem), n_diamonds * (k % 2 ? 14 : 22));
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -51,18 +51,18 @@ static void on_chains_it_is_the_optimum(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 200; seed++) {
     rng r = rng_new(seed);
-    scenario s = scenario_mesh(2 + (int32_t)(seed % 2), SITU_UNLIMITED_BYTES);
+    lab s = lab_mesh(2 + (int32_t)(seed % 2), SITU_UNLIMITED_BYTES);
     int32_t n = 2 + (int32_t)rng_below(&r, 6);
     for (int32_t v = 0; v < n; v++) {
       char name[8];
       snprintf(name, sizeof name, "%d", (int)v);
-      scenario_operator(&s, name, 0, 0, 0);
+      lab_operator(&s, name, 0, 0, 0);
       for (int32_t d = 0; d < s.n_devices; d++) s.time_ns[v][d] = rng_below(&r, 10);
-      if (v > 0) scenario_tensor(&s, v - 1, rng_below(&r, 10), v, -1);
+      if (v > 0) lab_tensor(&s, v - 1, rng_below(&r, 10), v, -1);
     }
-    scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+    lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
     assert_int_equal(bound_of(s.problem), brute_force(s.problem, NULL));
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -72,10 +72,10 @@ static void the_least_work_is_left_out_first(void **state) {
   (void)state;
   static const int64_t time_ns[4] = {3, 1, 2, 5};
   static const bool expected[3][4] = {{false, true, true, false}, {false, true, false, false}, {false}};
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
-  for (int32_t v = 0; v < 4; v++) scenario_operator(&s, (const char *[]){"a", "b", "c", "d"}[v], time_ns[v], 0, 0);
-  for (int32_t v = 0; v < 3; v++) scenario_tensor(&s, v, 1, 3, -1);
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  for (int32_t v = 0; v < 4; v++) lab_operator(&s, (const char *[]){"a", "b", "c", "d"}[v], time_ns[v], 0, 0);
+  for (int32_t v = 0; v < 3; v++) lab_tensor(&s, v, 1, 3, -1);
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   thin_graph g;
   assert_true(thin_whole(&g, s.problem, s.arena));
   for (int32_t largest = 1; largest <= 3; largest++) {
@@ -83,22 +83,22 @@ static void the_least_work_is_left_out_first(void **state) {
     assert_true(thin_until(deleted, &g, largest, s.arena));
     assert_memory_equal(deleted, expected[largest - 1], sizeof deleted);
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* The same with the first of least work, and with nothing else to leave out. */
 static void the_first_operator_may_be_left_out(void **state) {
   (void)state;
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
-  for (int32_t v = 0; v < 3; v++) scenario_operator(&s, (const char *[]){"a", "b", "c"}[v], 1 + v, 0, 0);
-  scenario_tensor(&s, 0, 1, 2, -1);
-  scenario_tensor(&s, 1, 1, 2, -1);
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  for (int32_t v = 0; v < 3; v++) lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 1 + v, 0, 0);
+  lab_tensor(&s, 0, 1, 2, -1);
+  lab_tensor(&s, 1, 1, 2, -1);
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   thin_graph g;
   bool deleted[3];
   assert_true(thin_whole(&g, s.problem, s.arena) && thin_until(deleted, &g, 1, s.arena));
   assert_true(deleted[0] && !deleted[1] && !deleted[2]);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Between a and z, 1 ns each, two rows of 20 operators of 10 ns, with more tensors than a block holds. Each of one row
@@ -107,59 +107,59 @@ static void the_first_operator_may_be_left_out(void **state) {
 static void what_is_too_large_is_thinned(void **state) {
   (void)state;
   enum { ROW = 20, N = 2 * ROW + 2 };
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < N; v++) {
     char name[8];
     snprintf(name, sizeof name, "%d", (int)v);
-    scenario_operator(&s, name, v == 0 || v == N - 1 ? 1 : 10, 0, 0);
+    lab_operator(&s, name, v == 0 || v == N - 1 ? 1 : 10, 0, 0);
   }
-  scenario_tensor(&s, 0, 1, 1, ROW + 1, -1);
+  lab_tensor(&s, 0, 1, 1, ROW + 1, -1);
   for (int32_t v = 1; v < N - 1; v++)
-    for (int32_t i = 0; i < 6; i++) scenario_tensor(&s, v, 1, v % ROW == 0 ? N - 1 : v + 1, -1);
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+    for (int32_t i = 0; i < 6; i++) lab_tensor(&s, v, 1, v % ROW == 0 ? N - 1 : v + 1, -1);
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   assert_int_equal(bound_of(s.problem), 202);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* On one device, a, 20 operators of 10 ns side by side and z: too many to search, and what leads over one of the 20
  * takes 12 ns, whatever is left out. */
 static void what_is_given_up_still_takes_its_longest_way(void **state) {
   (void)state;
-  scenario s = scenario_mesh(1, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(1, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 22; v++) {
     char name[8];
     snprintf(name, sizeof name, "%d", (int)v);
-    scenario_operator(&s, name, v == 0 || v == 21 ? 1 : 10, 0, 0);
+    lab_operator(&s, name, v == 0 || v == 21 ? 1 : 10, 0, 0);
   }
   for (int32_t v = 1; v < 21; v++) {
-    scenario_tensor(&s, 0, 1, v, -1);
-    scenario_tensor(&s, v, 1, 21, -1);
+    lab_tensor(&s, 0, 1, v, -1);
+    lab_tensor(&s, v, 1, 21, -1);
   }
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   int64_t lower = bound_of(s.problem);
   assert_true(lower >= 12 && lower <= 202);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Three diamonds in a row, of so many operators side by side, on two or three unlike devices. */
-static scenario random_diamonds(uint64_t seed, int32_t beside) {
+static lab random_diamonds(uint64_t seed, int32_t beside) {
   rng r = rng_new(seed);
-  scenario s = scenario_mesh(2 + (int32_t)(seed % 2), SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(2 + (int32_t)(seed % 2), SITU_UNLIMITED_BYTES);
   int32_t size = beside + 2, n = 3 * size;
   for (int32_t v = 0; v < n; v++) {
     char name[8];
     snprintf(name, sizeof name, "%d", (int)v);
-    scenario_operator(&s, name, 0, 0, 0);
+    lab_operator(&s, name, 0, 0, 0);
     for (int32_t d = 0; d < s.n_devices; d++) s.time_ns[v][d] = rng_below(&r, 10);
   }
   for (int32_t v = 0; v < n; v += size) {
-    if (v > 0) scenario_tensor(&s, v - 1, rng_below(&r, 10), v, -1);
+    if (v > 0) lab_tensor(&s, v - 1, rng_below(&r, 10), v, -1);
     for (int32_t i = 1; i <= beside; i++) {
-      scenario_tensor(&s, v, rng_below(&r, 10), v + i, -1);
-      scenario_tensor(&s, v + i, rng_below(&r, 10), v + size - 1, -1);
+      lab_tensor(&s, v, rng_below(&r, 10), v + i, -1);
+      lab_tensor(&s, v + i, rng_below(&r, 10), v + size - 1, -1);
     }
   }
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   return s;
 }
 
@@ -170,7 +170,7 @@ static void claims_below_a_known_plan_are_proved(void **state) {
   int32_t n_blocks = 0, n_whole = 0;
   for (uint64_t seed = 1; seed <= 150; seed++) {
     bool thinned = seed % 2;
-    scenario s = random_diamonds(seed, thinned ? 4 : 2);
+    lab s = random_diamonds(seed, thinned ? 4 : 2);
     const situ_problem *p = s.problem;
     arena *a = arena_new();
     int64_t cells = (int64_t)p->n_operators * p->n_devices, least = bound_of(p);
@@ -201,7 +201,7 @@ static void claims_below_a_known_plan_are_proved(void **state) {
       n_blocks += c.n_blocks;
     }
     arena_free(a);
-    scenario_free(&s);
+    lab_free(&s);
   }
   assert_true(n_blocks > 1000 && n_whole > 100);
 }
@@ -213,7 +213,7 @@ static void what_a_lesser_search_found_is_not_taken_over(void **state) {
   int32_t n_lesser = 0;
   for (uint64_t seed = 1; seed <= 40; seed++) {
     bool narrow = seed % 2;
-    scenario s = random_diamonds(seed, narrow ? 5 : 2);
+    lab s = random_diamonds(seed, narrow ? 5 : 2);
     const situ_problem *p = s.problem;
     int64_t cells = (int64_t)p->n_operators * p->n_devices;
     int64_t *head_ns = ARENA_NEW(s.arena, int64_t, cells), *tail_ns = ARENA_NEW(s.arena, int64_t, cells);
@@ -235,7 +235,7 @@ static void what_a_lesser_search_found_is_not_taken_over(void **state) {
     }
     assert_memory_equal(c[1].rest_ns, c[2].rest_ns, (size_t)(c[2].n_blocks * p->n_devices) * sizeof *c[2].rest_ns);
     n_lesser += narrow && c[0].rest_ns[0] < c[2].rest_ns[0];
-    scenario_free(&s);
+    lab_free(&s);
   }
   assert_true(n_lesser > 0);
 }
@@ -246,20 +246,20 @@ static void what_a_lesser_search_found_is_not_taken_over(void **state) {
  * Over each cut behind x goes one more tensor, from x to p or from c to z, so that each block is one operator. */
 static void blocks_that_differ_in_what_comes_from_the_cut_are_told_apart(void **state) {
   (void)state;
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 8; v++) {
-    scenario_operator(&s, (const char *[]){"x", "y", "c", "p", "c'", "p'", "z", "z'"}[v], 1, 0, 0);
+    lab_operator(&s, (const char *[]){"x", "y", "c", "p", "c'", "p'", "z", "z'"}[v], 1, 0, 0);
     if (v > 1 && v < 6) s.time_ns[v][v % 2 == 0] = SITU_NEVER_NS;
   }
-  scenario_tensor(&s, 0, 10, 3, -1);
-  scenario_tensor(&s, 4, 10, 5, -1);
-  for (int32_t v = 0; v < 6; v++) scenario_tensor(&s, v, v == 2 || v == 4, v + 1, -1);
-  scenario_tensor(&s, 5, 0, 7, -1);
-  scenario_tensor(&s, 2, 0, 6, -1);
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
+  lab_tensor(&s, 0, 10, 3, -1);
+  lab_tensor(&s, 4, 10, 5, -1);
+  for (int32_t v = 0; v < 6; v++) lab_tensor(&s, v, v == 2 || v == 4, v + 1, -1);
+  lab_tensor(&s, 5, 0, 7, -1);
+  lab_tensor(&s, 2, 0, 6, -1);
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
   assert_int_equal(bound_of(s.problem), 5 + 12 + 1);
   assert_int_equal(brute_force(s.problem, NULL), 5 + 12 + 1);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void it_is_never_above_the_optimum(void **state) {

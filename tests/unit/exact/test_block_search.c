@@ -1,15 +1,8 @@
 /* The search in a block: exact ones against all schedules of small graphs, merged ones against exact ones of larger
  * graphs, and the ways that deletion leaves behind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
-#include "../scenario.h"
 #include "base/checked.h"
 #include "exact/block.h"
 
@@ -203,31 +196,31 @@ static void says_at_once(const situ_problem *p, int64_t value_ns) {
  * second, it is (768,000 + 128 + 5000 x) / (128 + x): 5791, 5651 and 5480. */
 static void work_that_one_device_alone_can_do_counts_whole(void **state) {
   (void)state;
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 8; v++) {
-    scenario_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h"}[v], v < 6 ? 1000 : 1, 0, 0);
+    lab_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h"}[v], v < 6 ? 1000 : 1, 0, 0);
     if (v < 6) s.time_ns[v][0] = SITU_NEVER_NS;
   }
   s.time_ns[6][0] = 5999;
   s.time_ns[7][0] = 5000;
   s.time_ns[7][1] = SITU_NEVER_NS;
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
   says_at_once(s.problem, 6000);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Seven operators of 1000 ns on the first device alone, and one that takes no time on either: a device that does
  * nothing else has no work to be even with. */
 static void a_device_without_work_leaves_the_prices_of_the_others(void **state) {
   (void)state;
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 8; v++) {
-    scenario_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h"}[v], v < 7 ? 1000 : 0, 0, 0);
+    lab_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h"}[v], v < 7 ? 1000 : 0, 0, 0);
     if (v < 7) s.time_ns[v][1] = SITU_NEVER_NS;
   }
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
   says_at_once(s.problem, 7000);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* ---- width ---- */
@@ -237,12 +230,12 @@ static void a_device_without_work_leaves_the_prices_of_the_others(void **state) 
 static void a_layer_is_no_wider_than_allowed(void **state) {
   (void)state;
   int64_t widest = 0;
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 8; v++) {
-    scenario_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h"}[v], 2, 0, 0);
+    lab_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h"}[v], 2, 0, 0);
     s.time_ns[v][1] = 5;
   }
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
   for (int32_t width = 1; width <= 64; width++) {
     block_limits limits = {.width = width, .upper_ns = BLOCK_FAR_NS, .max_children = INT64_MAX};
     int64_t most = 8 * 2;
@@ -252,22 +245,22 @@ static void a_layer_is_no_wider_than_allowed(void **state) {
     assert_true(children > widest); /* a wider layer is used */
     widest = children;
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Two operators, one after the other, on one device: each layer has one schedule, and nothing is left out at a width of
  * one. */
 static void a_layer_that_just_fits_is_kept_whole(void **state) {
   (void)state;
-  scenario s = scenario_mesh(1, SITU_UNLIMITED_BYTES);
-  scenario_operator(&s, "a", 2, 0, 0);
-  scenario_operator(&s, "b", 3, 0, 0);
-  scenario_tensor(&s, 0, 1, 1, -1);
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  lab s = lab_mesh(1, SITU_UNLIMITED_BYTES);
+  lab_operator(&s, "a", 2, 0, 0);
+  lab_operator(&s, "b", 3, 0, 0);
+  lab_tensor(&s, 0, 1, 1, -1);
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   block_result found = search_whole(s.problem, 1, true);
   assert_true(found.exact);
   assert_int_equal(found.value_ns, 2 + 3);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* ---- links ---- */
@@ -275,49 +268,49 @@ static void a_layer_that_just_fits_is_kept_whole(void **state) {
 /* a, b and k follow one another on the second device, 1 ns each; c and d run on the first. 10 bytes go from a to c, 10
  * from b to d, 1 from k to both, at 1 ns a byte over one link. With c first: a's are there at 11, k's at 12, c ends at
  * 13; b's are there at 22, and d ends at 23. With d first: b's at 12, k's at 13, a's at 23, and c ends at 24. */
-static scenario two_that_send(void) {
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+static lab two_that_send(void) {
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 5; v++) {
-    scenario_operator(&s, (const char *[]){"a", "b", "k", "c", "d"}[v], 1, 0, 0);
+    lab_operator(&s, (const char *[]){"a", "b", "k", "c", "d"}[v], 1, 0, 0);
     s.time_ns[v][v < 3 ? 0 : 1] = SITU_NEVER_NS;
   }
-  scenario_tensor(&s, 0, 10, 3, -1);
-  scenario_tensor(&s, 1, 10, 4, -1);
-  scenario_tensor(&s, 0, 1, 1, -1);
-  scenario_tensor(&s, 1, 1, 2, -1);
-  scenario_tensor(&s, 2, 1, 3, 4, -1);
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  lab_tensor(&s, 0, 10, 3, -1);
+  lab_tensor(&s, 1, 10, 4, -1);
+  lab_tensor(&s, 0, 1, 1, -1);
+  lab_tensor(&s, 1, 1, 2, -1);
+  lab_tensor(&s, 2, 1, 3, 4, -1);
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   return s;
 }
 
 static void a_link_carries_one_tensor_after_the_other(void **state) {
   (void)state;
-  scenario s = two_that_send();
+  lab s = two_that_send();
   block_limits limits = {.width = 1 << 10, .links = true, .upper_ns = BLOCK_FAR_NS, .max_children = INT64_MAX};
   assert_int_equal(search_within(s.problem, limits).value_ns, 23);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* a runs on the first device, c and d on the second, 1 ns each, and both use a's 10 bytes, which go there once: they
  * are there at 11, c ends at 12 and d at 13. */
 static void what_is_there_is_not_sent_again(void **state) {
   (void)state;
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 3; v++) {
-    scenario_operator(&s, (const char *[]){"a", "c", "d"}[v], 1, 0, 0);
+    lab_operator(&s, (const char *[]){"a", "c", "d"}[v], 1, 0, 0);
     s.time_ns[v][v == 0] = SITU_NEVER_NS;
   }
-  scenario_tensor(&s, 0, 10, 1, 2, -1);
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  lab_tensor(&s, 0, 10, 1, 2, -1);
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   block_limits limits = {.width = 1 << 10, .links = true, .upper_ns = BLOCK_FAR_NS, .max_children = INT64_MAX};
   assert_int_equal(search_within(s.problem, limits).value_ns, 13);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* The problem of two that send, cut behind k: what a and b made passes the cut, and is still where it was made. */
 static void what_passes_a_cut_is_where_it_was(void **state) {
   (void)state;
-  scenario s = two_that_send();
+  lab s = two_that_send();
   block_machine machine;
   thin_graph g;
   block b;
@@ -340,7 +333,7 @@ static void what_passes_a_cut_is_where_it_was(void **state) {
   }
   assert_int_equal(found.value_ns, 23);
   arena_free(scratch);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Where they are made is noted in 4 bits for each tensor that somebody still needs, where they are in one for each
@@ -352,14 +345,14 @@ static void links_are_followed_for_16_tensors(void **state) {
     bool finished;
   } rows[] = {{2, 16, true}, {2, 17, false}, {4, 16, true}, {5, 13, false}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    scenario s = scenario_mesh(rows[i].n_devices, SITU_UNLIMITED_BYTES);
-    scenario_operator(&s, "a", 1, 0, 0);
-    scenario_operator(&s, "b", 1, 0, 0);
-    for (int32_t t = 0; t < rows[i].n_tensors; t++) scenario_tensor(&s, 0, 1, 1, -1);
-    scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+    lab s = lab_mesh(rows[i].n_devices, SITU_UNLIMITED_BYTES);
+    lab_operator(&s, "a", 1, 0, 0);
+    lab_operator(&s, "b", 1, 0, 0);
+    for (int32_t t = 0; t < rows[i].n_tensors; t++) lab_tensor(&s, 0, 1, 1, -1);
+    lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
     block_limits limits = {.width = 1 << 10, .links = true, .upper_ns = BLOCK_FAR_NS, .max_children = INT64_MAX};
     assert_int_equal(search_within(s.problem, limits).finished, rows[i].finished);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 

@@ -1,20 +1,19 @@
 /* The call graph, its ideals, the calls between them, and the bound that goes over them: by hand, and the costs of
  * calls against the simulator on random problems. */
 #include "../../lab/lab.h"
-#include "../scenario.h"
+#include "../../lab/test.h"
 #include "exact/call_price.h"
 
 static const situ_problem_options calls = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS};
 
 /* A host and an accelerator with room for 100 bytes. Operators take 10 ns on the host and 1 ns on the accelerator. */
-static scenario machine(int32_t n, int64_t weight_bytes) {
-  scenario s = scenario_new();
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-  scenario_device(&s, 100, -1, false);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
+static lab machine(int32_t n, int64_t weight_bytes) {
+  lab s = lab_new();
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  lab_device(&s, 100, -1, false);
+  lab_star(&s);
   for (int32_t v = 0; v < n; v++) {
-    scenario_operator(&s, NULL, 10, weight_bytes, 0);
+    lab_operator(&s, NULL, 10, weight_bytes, 0);
     s.time_ns[v][1] = 1;
   }
   return s;
@@ -34,7 +33,7 @@ static void find_ideals(found *f, const situ_problem *problem, int32_t most, are
   assert_int_equal(call_lattice_find(&f->l, &f->g, most, a, &f->b), CALL_LATTICE_ALL);
 }
 
-static void find_prices(found *f, const scenario *s) {
+static void find_prices(found *f, const lab *s) {
   bool unfit;
   find_ideals(f, s->problem, 100, s->arena);
   assert_true(call_price_make(&f->c, &f->l, &unfit, s->arena));
@@ -42,34 +41,34 @@ static void find_prices(found *f, const scenario *s) {
 
 static void a_diamond_has_six_ideals(void **state) {
   (void)state;
-  scenario s = machine(4, 7);
-  scenario_tensor(&s, 0, 3, 1, 2, -1);
-  scenario_tensor(&s, 1, 5, 3, -1);
-  scenario_tensor(&s, 2, 6, 3, -1);
-  scenario_pose(&s, &calls);
+  lab s = machine(4, 7);
+  lab_tensor(&s, 0, 3, 1, 2, -1);
+  lab_tensor(&s, 1, 5, 3, -1);
+  lab_tensor(&s, 2, 6, 3, -1);
+  lab_pose(&s, &calls);
   found f;
   find_ideals(&f, s.problem, 100, s.arena);
   assert_int_equal(f.g.n, 4);
   assert_int_equal(f.l.n, 6); /* {} 0 01 02 012 0123 */
   assert_int_equal(call_lattice_find(&f.l, &f.g, 5, s.arena, &f.b), CALL_LATTICE_TOO_LARGE);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* a feeds b, which takes no time, has no weights and hands on nothing that costs, to c; d takes no time and feeds c. */
 static void idle_operators_are_fused(void **state) {
   (void)state;
-  scenario s = machine(4, 0);
+  lab s = machine(4, 0);
   for (int32_t v = 1; v < 4; v += 2) s.time_ns[v][0] = s.time_ns[v][1] = 0;
-  scenario_tensor(&s, 0, 5, 1, -1);
-  scenario_tensor(&s, 1, 0, 2, -1);
-  scenario_tensor(&s, 3, 4, 2, -1);
-  scenario_pose(&s, &calls);
+  lab_tensor(&s, 0, 5, 1, -1);
+  lab_tensor(&s, 1, 0, 2, -1);
+  lab_tensor(&s, 3, 4, 2, -1);
+  lab_pose(&s, &calls);
   call_graph g;
   assert_true(call_graph_find(&g, s.problem, 0, s.arena));
   assert_int_equal(g.n, 2);
   assert_int_equal(g.n_tensors, 1);
   assert_int_equal(g.in_ns[0], 0);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* The same b, needing 50 bytes while it runs and c none: it stays by itself, for the accelerator may have room for c
@@ -77,25 +76,25 @@ static void idle_operators_are_fused(void **state) {
 static void what_needs_more_memory_than_its_user_is_not_fused(void **state) {
   (void)state;
   for (int32_t workspace = 0; workspace <= 50; workspace += 50) {
-    scenario s = machine(0, 0);
-    scenario_operator(&s, "b", 0, 0, workspace);
-    scenario_operator(&s, "c", 1, 0, 0);
-    scenario_tensor(&s, 0, 4, 1, -1);
-    scenario_tensor(&s, 1, 4, -1);
-    scenario_pose(&s, &calls);
+    lab s = machine(0, 0);
+    lab_operator(&s, "b", 0, 0, workspace);
+    lab_operator(&s, "c", 1, 0, 0);
+    lab_tensor(&s, 0, 4, 1, -1);
+    lab_tensor(&s, 1, 4, -1);
+    lab_pose(&s, &calls);
     call_graph g;
     assert_true(call_graph_find(&g, s.problem, 0, s.arena));
     assert_int_equal(g.n, workspace ? 2 : 1);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
 static void a_chain_that_does_not_fit_pays_for_the_host_or_for_its_cut(void **state) {
   (void)state;
-  scenario s = machine(3, 40); /* two fit at a time */
-  scenario_tensor(&s, 0, 3, 1, -1);
-  scenario_tensor(&s, 1, 5, 2, -1);
-  scenario_pose(&s, &calls);
+  lab s = machine(3, 40); /* two fit at a time */
+  lab_tensor(&s, 0, 3, 1, -1);
+  lab_tensor(&s, 1, 5, 2, -1);
+  lab_pose(&s, &calls);
   found f;
   find_prices(&f, &s);
   assert_true(call_price_solve(&f.c, &f.b));
@@ -103,23 +102,23 @@ static void a_chain_that_does_not_fit_pays_for_the_host_or_for_its_cut(void **st
   assert_true(call_price_improve(&f.c, &f.b));
   assert_true(f.c.lower_ns >= 9);
   assert_true(f.c.lower_ns <= 10 + 3 + 1 + 1); /* the optimum: 120 bytes do not fit into 100, so one is on the host */
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* a hands 5 bytes to b, which takes no time and hands 5 on to c, and that 7 to d; a, which makes 20 more for d, needs
  * the most memory. b is one with a, whatever c makes. */
 static void what_hands_on_no_more_than_it_takes_is_fused(void **state) {
   (void)state;
-  scenario s = machine(4, 0);
+  lab s = machine(4, 0);
   s.time_ns[1][0] = s.time_ns[1][1] = 0;
-  for (int32_t v = 0; v < 3; v++) scenario_tensor(&s, v, v == 2 ? 7 : 5, v + 1, -1);
-  scenario_tensor(&s, 0, 20, 3, -1);
-  scenario_pose(&s, &calls);
+  for (int32_t v = 0; v < 3; v++) lab_tensor(&s, v, v == 2 ? 7 : 5, v + 1, -1);
+  lab_tensor(&s, 0, 20, 3, -1);
+  lab_pose(&s, &calls);
   call_graph g;
   assert_true(call_graph_find(&g, s.problem, 0, s.arena));
   assert_int_equal(g.n, 3);
   assert_int_equal(g.node_of[1], g.node_of[0]);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* a hands 5 bytes to b, which takes no time and hands 2 and 2 on to c; a makes 20 more for c. With 2 ns of latency on
@@ -128,17 +127,17 @@ static void what_hands_on_no_more_than_it_takes_is_fused(void **state) {
 static void each_way_may_cost_what_is_handed_on(void **state) {
   (void)state;
   for (int slow = -1; slow < 2; slow++) {
-    scenario s = machine(3, 0);
+    lab s = machine(3, 0);
     if (slow >= 0) s.links[slow].latency_ns = 2;
     s.time_ns[1][0] = s.time_ns[1][1] = 0;
-    scenario_tensor(&s, 0, 5, 1, -1);
-    scenario_tensor(&s, 0, 20, 2, -1);
-    for (int i = 0; i < 2; i++) scenario_tensor(&s, 1, 2, 2, -1);
-    scenario_pose(&s, &calls);
+    lab_tensor(&s, 0, 5, 1, -1);
+    lab_tensor(&s, 0, 20, 2, -1);
+    for (int i = 0; i < 2; i++) lab_tensor(&s, 1, 2, 2, -1);
+    lab_pose(&s, &calls);
     call_graph g;
     assert_true(call_graph_find(&g, s.problem, 0, s.arena));
     assert_int_equal(g.n, slow >= 0 ? 3 : 2);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -148,21 +147,21 @@ static void each_way_may_cost_what_is_handed_on(void **state) {
 static void a_toll_counts_the_calls(void **state) {
   (void)state;
   enum { MS = 1000000 };
-  scenario s = machine(3, 7);
+  lab s = machine(3, 7);
   for (int32_t v = 0; v < 3; v++) {
     s.time_ns[v][0] = 10 * MS;
     s.time_ns[v][1] = v == 1 ? 50 * MS : MS;
-    if (v > 0) scenario_tensor(&s, v - 1, MS, v, -1);
+    if (v > 0) lab_tensor(&s, v - 1, MS, v, -1);
   }
   s.devices[1].memory_bytes = SITU_UNLIMITED_BYTES;
-  scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .max_calls = 1});
+  lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .max_calls = 1});
   found f;
   find_prices(&f, &s);
   assert_true(call_price_solve(&f.c, &f.b));
   assert_int_equal(f.c.lower_ns, 14 * MS);
   assert_true(call_price_improve(&f.c, &f.b));
   assert_true(f.c.lower_ns > 21 * MS && f.c.lower_ns <= 22 * MS);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* With g = 2^20 ns: a and c take g on the accelerator and 2 g on the host, b 1000 g and 62 g; tensors take no time. Two
@@ -172,47 +171,47 @@ static void a_toll_counts_the_calls(void **state) {
 static void the_best_toll_is_gone_back_to(void **state) {
   (void)state;
   enum { G = 1 << 20 };
-  scenario s = machine(3, 7);
+  lab s = machine(3, 7);
   for (int32_t v = 0; v < 3; v++) {
     s.time_ns[v][0] = v == 1 ? 62 * G : 2 * G;
     s.time_ns[v][1] = v == 1 ? 1000 * G : G;
-    if (v > 0) scenario_tensor(&s, v - 1, 0, v, -1);
+    if (v > 0) lab_tensor(&s, v - 1, 0, v, -1);
   }
-  scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .max_calls = 1});
+  lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .max_calls = 1});
   found f;
   find_prices(&f, &s);
   assert_true(call_price_solve(&f.c, &f.b));
   assert_int_equal(f.c.lower_ns, 64 * G);
   assert_true(call_price_improve(&f.c, &f.b));
   assert_int_equal(f.c.lower_ns, 65 * G);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Into the accelerator a tensor of 3 bytes takes 3 ns, out of it 5. Two operators take 10 and 1 each, and the tensor
  * goes from the one to the other: 22 + 5 + 3. */
 static void all_times_are_added_up(void **state) {
   (void)state;
-  scenario s = machine(2, 7);
+  lab s = machine(2, 7);
   s.links[1].latency_ns = 2;
-  scenario_tensor(&s, 0, 3, 1, -1);
-  scenario_pose(&s, &calls);
+  lab_tensor(&s, 0, 3, 1, -1);
+  lab_pose(&s, &calls);
   call_graph g;
   assert_true(call_graph_find(&g, s.problem, 0, s.arena));
   assert_int_equal(g.in_ns[0], 3);
   assert_int_equal(g.out_ns[0], 5);
   assert_int_equal(g.total_ns, 30);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Of the two ways through a diamond the one over operator 2, which takes 2 ns at least and not 1, is the longest. */
 static void the_path_is_the_longest_way(void **state) {
   (void)state;
-  scenario s = machine(4, 7);
+  lab s = machine(4, 7);
   s.time_ns[2][1] = 2;
-  scenario_tensor(&s, 0, 3, 1, 2, -1);
-  scenario_tensor(&s, 1, 5, 3, -1);
-  scenario_tensor(&s, 2, 6, 3, -1);
-  scenario_pose(&s, &calls);
+  lab_tensor(&s, 0, 3, 1, 2, -1);
+  lab_tensor(&s, 1, 5, 3, -1);
+  lab_tensor(&s, 2, 6, 3, -1);
+  lab_pose(&s, &calls);
   found f;
   find_prices(&f, &s);
   for (int32_t v = 0; v < 4; v++) {
@@ -224,7 +223,7 @@ static void the_path_is_the_longest_way(void **state) {
       bool on_path = (t == 0 && f.g.use[i] == 2) || t == 2;
       assert_int_equal(f.c.flow_in[i], on_path ? CALL_PARTS : 0);
     }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* A chain of groups of two operators. An ideal cuts the group whose first operator is its last; of groups there are
@@ -268,7 +267,7 @@ static void the_first_64_groups_that_few_ideals_cut_are_followed(void **state) {
 /* Runs all of a random problem that is inside `upper` but not inside `lower` as one call, the rest on the host. */
 static int64_t simulated_cost(const call_lattice *l, simulator *s, int32_t lower, int32_t upper) {
   const situ_problem *p = l->graph->problem;
-  int32_t device[SCENARIO_MOST] = {0}, call[SCENARIO_MOST];
+  int32_t device[LAB_MAX_OPERATORS] = {0}, call[LAB_MAX_OPERATORS];
   int32_t member = -1;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t k = l->graph->node_of[v];

@@ -1,14 +1,7 @@
 /* Thin graphs and blocks, written a second time from what their headers say: cuts by all paths, ways over deleted
  * operators and tails by recursion. Every number has to be equal. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
 #include "base/rng.h"
 #include "exact/block.h"

@@ -1,15 +1,6 @@
 /* The builder, freezing, and the random graphs of the tests. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../lab/random_graph.h"
+#include "../../lab/test.h"
 #include "base/dtype.h"
 #include "base/rng.h"
 #include "graph/ancestors.h"

@@ -1,15 +1,6 @@
 /* Layers by names and by structure. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../lab/random_graph.h"
+#include "../../lab/test.h"
 #include "base/rng.h"
 #include "graph/builder.h"
 #include "graph/components.h"

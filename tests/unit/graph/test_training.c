@@ -1,12 +1,5 @@
 /* Training steps made of forward passes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "graph/builder.h"
 #include "graph/graph.h"
 #include "read/reader.h"

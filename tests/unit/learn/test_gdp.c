@@ -1,17 +1,9 @@
 /* The policy gdp in double precision: its whole gradient against differences, its loss by its definition; what it sees
  * of a graph, and that names and sizes do not matter to it. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
 #include "learn/gdp_net.h"
 #include "learn/ppo.h"

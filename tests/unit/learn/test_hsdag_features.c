@@ -1,14 +1,9 @@
 /* What HSDAG's network is told of groups: distances counted by hand, rows of a small model. */
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "learn/hsdag_features.h"
 
 static void assert_near(double x, double expected) {

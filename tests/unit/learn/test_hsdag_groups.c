@@ -1,13 +1,6 @@
 /* The co-location coarsening of HSDAG against the rule as it was published: slow, and with constants as nodes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "learn/hsdag_groups.h"
 
 enum { N_DAGS = 300, MAX_N = 64 };

@@ -1,17 +1,9 @@
 /* The learner hsdag: training repeats and resumes to the same bits; the solver keeps what it must. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "learn/learner.h"
 #include "situ/learn.h"
 #include "situ/solve.h"

@@ -1,13 +1,7 @@
 /* HSDAG's networks in double precision: their size, and the gradient of the whole policy against differences. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
 #include "learn/hsdag_net.h"
 

@@ -1,12 +1,5 @@
 /* Graph parsing: one level is one round of Boruvka's algorithm; what the released procedure does. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "learn/hsdag_parsing.h"
 
 enum { MAX_NODES = 60, N_GRAPHS = 200 };

@@ -1,17 +1,9 @@
 /* Training as callers see it: repeatable, resumable to the same bits wherever it was stopped, and strict about files;
  * the policy that ships. Every learner of the table is held to this. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
 #include "learn/learner.h"
 #include "learn/softmax_draw.h"

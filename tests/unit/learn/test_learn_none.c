@@ -1,12 +1,5 @@
 /* A build without policies that learn says so wherever one is asked for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "learn/learned_solvers.h"
 #include "situ.h"
 

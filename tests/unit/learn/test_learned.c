@@ -1,15 +1,7 @@
 /* What all that learns from the trials of one problem must show: it learns, it repeats, it counts its trials; and the
  * groups that it works on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
 #include "base/checked.h"
 #include "plan/plan.h"

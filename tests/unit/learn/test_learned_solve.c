@@ -1,14 +1,6 @@
 /* What a policy is served beside, where it starts, and the levels that it works on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
 #include "learn/learner.h"
 #include "plan/plan.h"

@@ -1,17 +1,9 @@
 /* Policy files whose checksum is right and whose content is not: each number of the training state out of its range. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "learn/learner.h"

@@ -1,15 +1,9 @@
 /* The policies that learn by REINFORCE, in double precision: the gradient of each whole network against differences,
  * and what they draw. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "learn/reinforce.h"
 
 typedef struct policy_case {

@@ -1,15 +1,8 @@
 /* Devices drawn from scores: of those that are open, as often as the softmax says. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "learn/softmax_draw.h"
 
 enum { N_PROBLEMS = 300, N_DRAWS = 20 };

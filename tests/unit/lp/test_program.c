@@ -1,16 +1,9 @@
 /* Programs in whole numbers: what is written down, what engines see of it, what prices prove; and the engine for
  * mixed-integer programs on knapsacks. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
 #include "../broken.h"
 #include "base/rng.h"

@@ -1,17 +1,9 @@
 /* The functions of nn/ in double precision: each one's value by its definition, each one's gradient against
  * differences; Adam, clipping and checkpoints. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "nn/functions.h"
 #include "nn/gemm.h"
 #include "nn/params.h"

@@ -1,12 +1,7 @@
 /* Quick exponentials in float against those of the C library in double. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/rng.h"
 #include "nn/quick.h"
 

@@ -1,15 +1,7 @@
 /* The table of operator kinds: one row of ops_cases.h for each case, and what rows cannot say. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/arena.h"
 #include "base/rng.h"
 #include "ops/ops.h"

@@ -1,15 +1,6 @@
 /* The table of options against what it describes: every field of the options' structs has a row or is known to need
  * none, choices are the names of their enums, and a plan file takes and gives back every value. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "api/instance_json.h"
 
 /* Fields that are no options of a name: what C alone can say, counts of lists, and lists that rows fill together. */

@@ -1,16 +1,8 @@
 /* Stages and critical paths. */
 #include "situ/explain.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
-#include "../scenario.h"
+#include "../../lab/test.h"
 #include "graph/graph.h"
 #include "plan/plan.h"
 #include "situ/solve.h"
@@ -85,16 +77,16 @@ static void a_path_leads_from_the_beginning_to_the_end_without_a_hole(void **sta
  * first operator is on 1. */
 static void stages_are_in_the_order_of_their_data(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  for (int d = 0; d < 3; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
+  lab s = lab_new();
+  for (int d = 0; d < 3; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
   for (int d = 0; d < 3; d++)
     for (int e = 0; e < 3; e++)
-      if (d != e) scenario_link(&s, d, e, 1, -1);
+      if (d != e) lab_link(&s, d, e, 1, -1);
   const char *names[] = {"e", "a", "b", "c", "d"};
-  for (int v = 0; v < 5; v++) scenario_operator(&s, names[v], 10 + v, 0, 0);
-  for (int v = 1; v < 4; v++) scenario_tensor(&s, v, 5, v + 1, -1);
+  for (int v = 0; v < 5; v++) lab_operator(&s, names[v], 10 + v, 0, 0);
+  for (int v = 1; v < 4; v++) lab_tensor(&s, v, 5, v + 1, -1);
   situ_problem_options options = {.size = sizeof options, .objective = SITU_OBJECTIVE_THROUGHPUT};
-  scenario_pose(&s, &options);
+  lab_pose(&s, &options);
   const int32_t device[] = {1, 2, 0, 0, 1};
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, device, NULL, NULL), SITU_STATUS_OK);
@@ -113,19 +105,19 @@ static void stages_are_in_the_order_of_their_data(void **state) {
   assert_int_equal(summary_of(x).n_steps, 0); /* a pipeline has no times */
   situ_explanation_free(x);
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* a and c on one device, b between them on the other: data goes in a circle. */
 static void stages_in_a_circle_are_in_the_order_of_their_first_operators(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  for (int d = 0; d < 2; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
-  scenario_link(&s, 0, 1, 1, -1);
-  scenario_link(&s, 1, 0, 1, -1);
-  for (int v = 0; v < 3; v++) scenario_operator(&s, NULL, 10, 0, 0);
-  for (int v = 0; v < 2; v++) scenario_tensor(&s, v, 5, v + 1, -1);
-  scenario_pose(&s, NULL);
+  lab s = lab_new();
+  for (int d = 0; d < 2; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
+  lab_link(&s, 0, 1, 1, -1);
+  lab_link(&s, 1, 0, 1, -1);
+  for (int v = 0; v < 3; v++) lab_operator(&s, NULL, 10, 0, 0);
+  for (int v = 0; v < 2; v++) lab_tensor(&s, v, 5, v + 1, -1);
+  lab_pose(&s, NULL);
   const int32_t device[] = {1, 0, 1};
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, device, NULL, NULL), SITU_STATUS_OK);
@@ -136,7 +128,7 @@ static void stages_in_a_circle_are_in_the_order_of_their_first_operators(void **
   assert_int_equal(summary_of(x).n_steps, 5); /* a, its tensor, b, its tensor, c */
   situ_explanation_free(x);
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Two devices joined by links of 1 ns and a byte a nanosecond; operators of 10 ns; a chain a -> b -> c, and a is read
@@ -144,15 +136,15 @@ static void stages_in_a_circle_are_in_the_order_of_their_first_operators(void **
  * own, though a and c are neighbours. */
 static void a_path_that_comes_back_begins_another_part(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  for (int d = 0; d < 2; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
-  scenario_link(&s, 0, 1, 1, -1);
-  scenario_link(&s, 1, 0, 1, -1);
+  lab s = lab_new();
+  for (int d = 0; d < 2; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
+  lab_link(&s, 0, 1, 1, -1);
+  lab_link(&s, 1, 0, 1, -1);
   const char *names[] = {"a", "b", "c"};
-  for (int v = 0; v < 3; v++) scenario_operator(&s, names[v], 10, 0, 0);
-  scenario_tensor(&s, 0, 5, 1, 2, -1);
-  scenario_tensor(&s, 1, 7, 2, -1);
-  scenario_pose(&s, NULL);
+  for (int v = 0; v < 3; v++) lab_operator(&s, names[v], 10, 0, 0);
+  lab_tensor(&s, 0, 5, 1, 2, -1);
+  lab_tensor(&s, 1, 7, 2, -1);
+  lab_pose(&s, NULL);
   const int32_t device[] = {1, 0, 1};
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, device, NULL, NULL), SITU_STATUS_OK);
@@ -187,24 +179,24 @@ static void a_path_that_comes_back_begins_another_part(void **state) {
   assert_int_equal(sum, 44);
   situ_explanation_free(x);
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* b and c share a memory and read a's tensor of 90 bytes: two hand-overs, one transfer. It takes 91 of 100 ns, so the
  * link is what limits. Without it, on one device, that device is. */
 static void a_busy_resource_is_the_limit(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-  scenario_device(&s, SITU_UNLIMITED_BYTES, 1, false);
-  scenario_link(&s, 0, 1, 1, -1);
-  scenario_link(&s, 1, 0, 1, -1);
-  scenario_operator(&s, "a", 4, 0, 0);
-  scenario_operator(&s, "b", 5, 0, 0);
-  scenario_operator(&s, "c", 5, 0, 0);
-  scenario_tensor(&s, 0, 90, 1, 2, -1);
-  scenario_pose(&s, NULL);
+  lab s = lab_new();
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
+  lab_device(&s, SITU_UNLIMITED_BYTES, 1, false);
+  lab_link(&s, 0, 1, 1, -1);
+  lab_link(&s, 1, 0, 1, -1);
+  lab_operator(&s, "a", 4, 0, 0);
+  lab_operator(&s, "b", 5, 0, 0);
+  lab_operator(&s, "c", 5, 0, 0);
+  lab_tensor(&s, 0, 90, 1, 2, -1);
+  lab_pose(&s, NULL);
   static const int32_t split[] = {0, 1, 2}, alone[] = {0, 0, 0};
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, split, NULL, NULL), SITU_STATUS_OK);
@@ -227,23 +219,23 @@ static void a_busy_resource_is_the_limit(void **state) {
   assert_int_equal(summary_of(x).limit.index, 0);
   situ_explanation_free(x);
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* A chain: embed, four layers of three operators, head. Cut inside the third layer. A constant of the last layer, which
  * lies with the first part, belongs to no part that anybody asks for. */
 static void parts_are_named_by_their_layers(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  for (int d = 0; d < 2; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
-  scenario_link(&s, 0, 1, 1, -1);
-  scenario_link(&s, 1, 0, 1, -1);
+  lab s = lab_new();
+  for (int d = 0; d < 2; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
+  lab_link(&s, 0, 1, 1, -1);
+  lab_link(&s, 1, 0, 1, -1);
   const char *names[] = {"embed",    "layer0.q", "layer0.k", "layer0.v", "layer1.q", "layer1.k", "layer1.v",
                          "layer2.q", "layer2.k", "layer2.v", "layer3.q", "layer3.k", "layer3.v", "head"};
-  for (int v = 0; v < 14; v++) scenario_operator(&s, names[v], 10, 5, 0);
-  scenario_add(&s, (situ_operator){.name = "layer3.constant", .source_id = 14, .colocation = -1, .inferred = true}, 0);
-  for (int v = 0; v < 13; v++) scenario_tensor(&s, v, 5, v + 1, -1);
-  scenario_pose(&s, NULL);
+  for (int v = 0; v < 14; v++) lab_operator(&s, names[v], 10, 5, 0);
+  lab_add(&s, (situ_operator){.name = "layer3.constant", .source_id = 14, .colocation = -1, .inferred = true}, 0);
+  for (int v = 0; v < 13; v++) lab_tensor(&s, v, 5, v + 1, -1);
+  lab_pose(&s, NULL);
   static const int32_t cut[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0};
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, cut, NULL, NULL), SITU_STATUS_OK);
@@ -253,22 +245,22 @@ static void parts_are_named_by_their_layers(void **state) {
   assert_string_equal(situ_explanation_part_name(x, 1), "layer2.v, layer 3, the end");
   situ_explanation_free(x);
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* What the second device computes comes last, though a constant of its part stands there from the beginning. */
 static void parts_come_in_the_order_of_their_work(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  for (int d = 0; d < 2; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
-  scenario_link(&s, 0, 1, 1, -1);
-  scenario_link(&s, 1, 0, 1, -1);
-  scenario_add(&s, (situ_operator){.name = "constant", .source_id = 0, .colocation = -1, .inferred = true}, 0);
+  lab s = lab_new();
+  for (int d = 0; d < 2; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
+  lab_link(&s, 0, 1, 1, -1);
+  lab_link(&s, 1, 0, 1, -1);
+  lab_add(&s, (situ_operator){.name = "constant", .source_id = 0, .colocation = -1, .inferred = true}, 0);
   const char *names[] = {"a", "b", "c", "d"};
-  for (int v = 0; v < 4; v++) scenario_operator(&s, names[v], 10, 10, 0);
-  scenario_tensor(&s, 0, 0, 3, -1);
-  for (int v = 1; v < 4; v++) scenario_tensor(&s, v, 5, v + 1, -1);
-  scenario_pose(&s, NULL);
+  for (int v = 0; v < 4; v++) lab_operator(&s, names[v], 10, 10, 0);
+  lab_tensor(&s, 0, 0, 3, -1);
+  for (int v = 1; v < 4; v++) lab_tensor(&s, v, 5, v + 1, -1);
+  lab_pose(&s, NULL);
   static const int32_t cut[] = {1, 0, 0, 1, 1};
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, cut, NULL, NULL), SITU_STATUS_OK);
@@ -278,7 +270,7 @@ static void parts_come_in_the_order_of_their_work(void **state) {
   assert_string_equal(situ_explanation_part_name(x, 1), "c, d");
   situ_explanation_free(x);
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Whether a path leads from u to w through an operator of another part. */
@@ -300,10 +292,10 @@ static void parts_are_convex_and_cover_the_graph(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < 300; seed++) {
     rng r = rng_new(seed);
-    scenario s = scenario_random(seed, 20, NULL);
+    lab s = lab_random_tiny(seed, 20, NULL);
     const situ_graph *g = s.graph;
-    int32_t device[SCENARIO_MOST], order[SCENARIO_MOST], n = 0;
-    scenario_random_placement(&s, &r, device, order);
+    int32_t device[LAB_MAX_OPERATORS], order[LAB_MAX_OPERATORS], n = 0;
+    lab_random_placement(&s, &r, device, order);
     situ_plan *plan = NULL;
     assert_int_equal(situ_simulate(&plan, s.problem, device, order, NULL), SITU_STATUS_OK);
     situ_explanation *x = explained(plan);
@@ -315,7 +307,7 @@ static void parts_are_convex_and_cover_the_graph(void **state) {
     }
     situ_explanation_free(x);
     situ_plan_free(plan);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 

@@ -2,14 +2,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../scenario.h"
+#include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "read/reader.h"
 #include "situ/read.h"
 
 /* Where there are several devices, the last one is a replica of the first in pipelines. */
-static situ_plan *plan_of(scenario *s, int32_t *device, int32_t *order) {
+static situ_plan *plan_of(lab *s, int32_t *device, int32_t *order) {
   situ_plan *plan;
   int32_t replica_of[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
   placement where = {.device = device, .order = order, .replica_of = replica_of};
@@ -66,7 +67,7 @@ static void same_plan(const situ_plan *a, const situ_plan *b) {
 }
 
 /* Plans that claims are of come back with them: values that run, as a file cannot hold others of these. */
-static void add_shown(situ_plan *plan, scenario *s, int32_t *device, int32_t *order, int32_t which) {
+static void add_shown(situ_plan *plan, lab *s, int32_t *device, int32_t *order, int32_t which) {
   situ_plan **shown[] = {&plan->best_found, &plan->unrestricted, &plan->compared};
   situ_plan *made = plan_of(s, device, order);
   if (made->value_ns == SITU_NEVER_NS) {
@@ -98,10 +99,10 @@ static void what_is_written_is_read_back(void **state) {
       {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS},
       {.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT}};
   for (uint64_t seed = 0; seed < 600; seed++) {
-    scenario s = scenario_random(seed, 25, &options[seed % 3]);
+    lab s = lab_random_tiny(seed, 25, &options[seed % 3]);
     rng r = rng_new(seed);
-    int32_t device[SCENARIO_MOST], order[SCENARIO_MOST];
-    scenario_random_placement(&s, &r, device, order);
+    int32_t device[LAB_MAX_OPERATORS], order[LAB_MAX_OPERATORS];
+    lab_random_placement(&s, &r, device, order);
     situ_plan *plan = plan_of(&s, device, order), *again;
     plan->seed = rng_next(&r);
     plan->steps = rng_below(&r, 1000);
@@ -136,14 +137,14 @@ static void what_is_written_is_read_back(void **state) {
     json_free(root);
     json_free(parsed);
     free(text);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
 static void a_plan_without_a_placement_survives(void **state) {
   (void)state;
   const situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
-  scenario s = scenario_random(3, 10, &options);
+  lab s = lab_random_tiny(3, 10, &options);
   situ_plan *plan = plan_new(s.problem), *again;
   plan->outcome = SITU_OUTCOME_INFEASIBLE;
   plan->reason = "memory: the weights take more than there is";
@@ -154,19 +155,18 @@ static void a_plan_without_a_placement_survives(void **state) {
   situ_plan_free(again);
   situ_plan_free(plan);
   json_free(root);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* a on d0 for 2 ns, 3 bytes over the link, b on d1. */
-static scenario pair(void) {
+static lab pair(void) {
   const situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
-  scenario s = scenario_new();
-  for (int d = 0; d < 2; d++) scenario_device(&s, 100, -1, d == 0);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
-  int32_t a = scenario_operator(&s, "a", 2, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
-  scenario_tensor(&s, a, 3, b, -1);
-  scenario_pose(&s, &options);
+  lab s = lab_new();
+  for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
+  lab_star(&s);
+  int32_t a = lab_operator(&s, "a", 2, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
+  lab_tensor(&s, a, 3, b, -1);
+  lab_pose(&s, &options);
   return s;
 }
 
@@ -199,7 +199,7 @@ static void bad_files_are_one_clear_line(void **state) {
       {"\"steps\": 0", "\"steps\": null", "steps"},
       {"\"best_single\": null", "\"best_single\": 5", "best_single"},
   };
-  scenario s = pair();
+  lab s = pair();
   int32_t device[] = {0, 1};
   situ_plan *plan = plan_of(&s, device, NULL), *again;
   json_value *root = plan_to_json(plan);
@@ -222,12 +222,12 @@ static void bad_files_are_one_clear_line(void **state) {
   free(text);
   json_free(root);
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* ---- pins ---- */
 
-static situ_status pins_of(int32_t *pins, const scenario *s, const char *text, situ_error *error) {
+static situ_status pins_of(int32_t *pins, const lab *s, const char *text, situ_error *error) {
   char path[] = "/tmp/situ-pins-XXXXXX";
   int file = mkstemp(path);
   assert_true(file >= 0);
@@ -240,7 +240,7 @@ static situ_status pins_of(int32_t *pins, const scenario *s, const char *text, s
 
 static void pins_come_in_three_forms(void **state) {
   (void)state;
-  scenario s = pair();
+  lab s = pair();
   int32_t pins[2];
   assert_int_equal(pins_of(pins, &s, "{\"b\": \"d1\"}", NULL), SITU_STATUS_OK);
   assert_int_equal(pins[0], -1);
@@ -260,7 +260,7 @@ static void pins_come_in_three_forms(void **state) {
   free(text);
   json_free(root);
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void bad_pins_are_one_clear_line(void **state) {
@@ -277,14 +277,14 @@ static void bad_pins_are_one_clear_line(void **state) {
       {"{\"fpgas\":[{}]}", "expected an array \"nodes\""},
       {"{\"situ_plan\":1}", "no placement"},
   };
-  scenario s = pair();
+  lab s = pair();
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     int32_t pins[2];
     situ_error error = {0};
     assert_int_equal(pins_of(pins, &s, rows[i][0], &error), SITU_STATUS_BAD_INPUT);
     if (!strstr(error.text, rows[i][1])) fail_msg("row %d: %s", (int)i, error.text);
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* The expert splits: every operator of their workloads gets a device; the training graphs of inception and resnet50

@@ -1,16 +1,8 @@
 /* Links from measured transfers. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/rng.h"
 #include "situ/platform.h"
 

@@ -1,14 +1,7 @@
 /* Devices, memories, channels, routes, and composed names. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/rng.h"
 #include "platform/catalogue.h"
 #include "platform/platform.h"

@@ -1,16 +1,8 @@
 /* Platform files, and the machine that runs the tests. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/dtype.h"
 #include "base/json.h"
 #include "base/rng.h"

@@ -1,22 +1,22 @@
 /* Posing a problem: which models the options stand for, which constraints contradict each other, what views ask. */
-#include "../scenario.h"
+#include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "graph/builder.h"
 
 /* Two operators on a host and an accelerator; `unit` as from a workload file. */
-static scenario two(bool unit) {
-  scenario s = scenario_new();
-  scenario_device(&s, 100, -1, true);
-  scenario_device(&s, 100, -1, false);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
-  scenario_operator(&s, "a", 1, 0, 0);
-  scenario_operator(&s, "b", 1, 0, 0);
-  scenario_pose(&s, NULL);
+static lab two(bool unit) {
+  lab s = lab_new();
+  lab_device(&s, 100, -1, true);
+  lab_device(&s, 100, -1, false);
+  lab_star(&s);
+  lab_operator(&s, "a", 1, 0, 0);
+  lab_operator(&s, "b", 1, 0, 0);
+  lab_pose(&s, NULL);
   if (unit) s.costs->unit_ns = 1000000;
   return s;
 }
 
-static situ_status pose(const scenario *s, const situ_problem_options *options, situ_error *error) {
+static situ_status pose(const lab *s, const situ_problem_options *options, situ_error *error) {
   situ_problem *p;
   situ_status status = situ_problem_pose(&p, s->graph, s->platform, s->costs, options, error);
   situ_problem_free(p);
@@ -70,7 +70,7 @@ static void defaults_follow_what_is_asked_for(void **state) {
       {{THROUGHPUT, STREAM, 0, 0, 0, 5}, false, THROUGHPUT, STREAM},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    scenario s = two(rows[i].unit);
+    lab s = two(rows[i].unit);
     situ_problem_options options = options_of(rows[i].asked);
     situ_problem *p;
     situ_error error = {0};
@@ -92,7 +92,7 @@ static void defaults_follow_what_is_asked_for(void **state) {
     assert_true(situ_problem_graph(p) == s.graph && situ_problem_platform(p) == s.platform);
     assert_true(situ_problem_costs(p) == s.costs);
     situ_problem_free(p);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -117,14 +117,14 @@ static void what_does_not_go_together_is_refused(void **state) {
       {{D, D, 0, 0, 1, 1},
        "period and latency cannot both be limited, because one of them is the objective; combine latency"},
   };
-  scenario s = two(false);
+  lab s = two(false);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     situ_error error = {0};
     situ_problem_options options = options_of(rows[i].asked);
     assert_int_equal(pose(&s, &options, &error), SITU_STATUS_BAD_ARGUMENT);
     if (strncmp(error.text, rows[i].text, strlen(rows[i].text)) != 0) fail_msg("row %d: %s", (int)i, error.text);
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void options_of_pipelines_go_with_pipelines_only(void **state) {
@@ -143,7 +143,7 @@ static void options_of_pipelines_go_with_pipelines_only(void **state) {
       {{.size = sizeof(situ_problem_options), .schedule = SITU_SCHEDULE_GPIPE},
        "a schedule of passes: needs execution pipeline"},
   };
-  scenario s = two(false);
+  lab s = two(false);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     situ_error error = {0};
     situ_problem_options options = rows[i].options;
@@ -154,7 +154,7 @@ static void options_of_pipelines_go_with_pipelines_only(void **state) {
   }
   assert_int_equal(pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .in_flight = 1}, NULL),
                    SITU_STATUS_OK);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* ---- constraints ---- */
@@ -170,40 +170,36 @@ typedef struct group {
 static void hold_conflict(const group *rows, int32_t n, const bool unused[2], const char *expected,
                           const int32_t *pins) {
   static const char *const names[] = {"a", "b", "c", "d"};
-  scenario s = scenario_new();
+  lab s = lab_new();
   int32_t asked_pins[4];
-  for (int32_t d = 0; d < 2; d++) scenario_device(&s, 10, -1, d == 0);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
+  for (int32_t d = 0; d < 2; d++) lab_device(&s, 10, -1, d == 0);
+  lab_star(&s);
   for (int32_t v = 0; v < n; v++) {
     situ_operator op = {
         .name = names[v], .source_id = -1, .colocation = rows[v].colocation, .weight_bytes = rows[v].weight_bytes};
-    assert_int_equal(builder_add_operator(s.builder, &op, NULL, NULL), SITU_STATUS_OK);
+    lab_add(&s, op, 0);
     for (int32_t d = 0; d < 2; d++) s.time_ns[v][d] = rows[v].time_ns[d] < 0 ? SITU_NEVER_NS : rows[v].time_ns[d];
     asked_pins[v] = rows[v].pin;
   }
   situ_problem_options options = {.size = sizeof(situ_problem_options), .pins = asked_pins, .unused = unused};
-  scenario_pose(&s, &options);
+  lab_pose(&s, &options);
   const char *found = s.problem->conflict;
   if ((found == NULL) != (expected == NULL) || (found && strncmp(found, expected, strlen(expected)) != 0))
     fail_msg("found '%s', expected '%s'", found ? found : "", expected ? expected : "");
   for (int32_t v = 0; pins && v < n; v++) assert_int_equal(s.problem->pin[v], pins[v]);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Keys 0: a, b; 2: c, d; colocation b, c: one unit of four, and e alone. */
 static void kernels_and_colocation_groups_join(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  for (int32_t d = 0; d < 2; d++) scenario_device(&s, 10, -1, d == 0);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
+  lab s = lab_new();
+  for (int32_t d = 0; d < 2; d++) lab_device(&s, 10, -1, d == 0);
+  lab_star(&s);
   static const char *const names[] = {"a", "b", "c", "d", "e"};
-  for (int32_t v = 0; v < 5; v++) {
-    situ_operator op = {.name = names[v], .source_id = -1, .colocation = v == 1 || v == 2 ? 7 : -1};
-    assert_int_equal(builder_add_operator(s.builder, &op, NULL, NULL), SITU_STATUS_OK);
-  }
-  scenario_pose(&s, NULL);
+  for (int32_t v = 0; v < 5; v++)
+    lab_add(&s, (situ_operator){.name = names[v], .source_id = -1, .colocation = v == 1 || v == 2 ? 7 : -1}, 0);
+  lab_pose(&s, NULL);
   assert_int_equal(s.problem->units.n, 4);
   situ_problem_free(s.problem);
   s.costs->group = (int32_t[]){0, 0, 2, 2, 4};
@@ -235,7 +231,7 @@ static void kernels_and_colocation_groups_join(void **state) {
     for (int32_t v = 1; k == 0 && v < 4; v++) assert_int_equal(s.problem->pin[v], 0);
     if (k < 2) situ_problem_free(s.problem);
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void pins_hold_for_their_group(void **state) {
@@ -253,17 +249,17 @@ static void pins_hold_for_their_group(void **state) {
 static void a_pool_counts_once(void **state) {
   (void)state;
   for (int32_t apart = 0; apart < 2; apart++) {
-    scenario s = scenario_new();
-    scenario_device(&s, 100, -1, true);
-    scenario_device(&s, 100, apart ? 0 : -1, false);
+    lab s = lab_new();
+    lab_device(&s, 100, -1, true);
+    lab_device(&s, 100, apart ? 0 : -1, false);
     s.devices[1].separate_address_space = apart;
-    scenario_link(&s, 0, 1, 0, -1);
-    scenario_link(&s, 1, 0, 0, -1);
-    scenario_operator(&s, "a", 1, 75, 0);
-    scenario_operator(&s, "b", 1, 75, 0);
-    scenario_pose(&s, NULL);
+    lab_link(&s, 0, 1, 0, -1);
+    lab_link(&s, 1, 0, 0, -1);
+    lab_operator(&s, "a", 1, 75, 0);
+    lab_operator(&s, "b", 1, 75, 0);
+    lab_pose(&s, NULL);
     assert_true((s.problem->conflict != NULL) == (apart == 1));
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -302,26 +298,25 @@ static void constraints_that_no_plan_can_meet_are_named(void **state) {
 
 static void pins_beyond_the_platform_are_refused(void **state) {
   (void)state;
-  scenario s = two(false);
+  lab s = two(false);
   for (int32_t pin = -3; pin < 4; pin++) {
     int32_t pins[2] = {-1, pin};
     situ_error error = {0};
     situ_status status = pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .pins = pins}, &error);
     assert_int_equal(status, pin >= -1 && pin < 2 ? SITU_STATUS_OK : SITU_STATUS_BAD_ARGUMENT);
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Two operators that take no time, with a tensor of no bytes between them. */
-static scenario joined(void) {
-  scenario s = scenario_new();
-  scenario_device(&s, 100, -1, true);
-  scenario_device(&s, 100, -1, false);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
-  int32_t a = scenario_operator(&s, "a", 0, 0, 0), b = scenario_operator(&s, "b", 0, 0, 0);
-  scenario_tensor(&s, a, 0, b, -1);
-  scenario_pose(&s, NULL);
+static lab joined(void) {
+  lab s = lab_new();
+  lab_device(&s, 100, -1, true);
+  lab_device(&s, 100, -1, false);
+  lab_star(&s);
+  int32_t a = lab_operator(&s, "a", 0, 0, 0), b = lab_operator(&s, "b", 0, 0, 0);
+  lab_tensor(&s, a, 0, b, -1);
+  lab_pose(&s, NULL);
   return s;
 }
 
@@ -337,7 +332,7 @@ static void times_beyond_the_limit_are_refused(void **state) {
                {half, half - 1, 1, false}, {0, 0, PROBLEM_MAX_NS / 2, true}, {0, 0, PROBLEM_MAX_NS / 2 + 1, false},
                {0, 0, INT64_MAX, false},   {INT64_MAX - 1, 1, 0, false},     {0, SITU_NEVER_NS, 1, true}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    scenario s = joined();
+    lab s = joined();
     s.costs->time_ns[0] = cases[i].a_ns;
     s.costs->time_ns[3] = cases[i].b_ns;
     for (int32_t k = 1; k < s.costs->n_kinds; k++) s.costs->transfer_rows[k] = cases[i].transfer_ns;
@@ -345,7 +340,7 @@ static void times_beyond_the_limit_are_refused(void **state) {
     situ_error error = {0};
     assert_int_equal(pose(&s, NULL, &error), cases[i].good ? SITU_STATUS_OK : SITU_STATUS_BAD_INPUT);
     if (!cases[i].good) assert_non_null(strstr(error.text, "2^54 ns"));
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -353,7 +348,7 @@ static void times_beyond_the_limit_are_refused(void **state) {
 static void sizes_beyond_the_limit_are_refused(void **state) {
   (void)state;
   for (int64_t more = 0; more < 2; more++) {
-    scenario s = joined();
+    lab s = joined();
     s.graph->weight_bytes[0] = PROBLEM_MAX_BYTES - 3 * (5 + 7) + more;
     s.graph->workspace_bytes[1] = 5;
     s.graph->size_bytes[0] = 7;
@@ -361,7 +356,7 @@ static void sizes_beyond_the_limit_are_refused(void **state) {
     situ_error error = {0};
     assert_int_equal(pose(&s, &options, &error), more ? SITU_STATUS_BAD_INPUT : SITU_STATUS_OK);
     if (more) assert_non_null(strstr(error.text, "2^56 bytes"));
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -371,17 +366,17 @@ static void sizes_beyond_the_limit_are_refused(void **state) {
 static void devices_are_looked_up(void **state) {
   (void)state;
   for (int hosts = 0; hosts < 2; hosts++) {
-    scenario s = scenario_new();
-    for (int32_t d = 0; d < 4; d++) scenario_device(&s, 10, d == 2 ? 0 : -1, hosts && d % 2 == 1);
+    lab s = lab_new();
+    for (int32_t d = 0; d < 4; d++) lab_device(&s, 10, d == 2 ? 0 : -1, hosts && d % 2 == 1);
     for (int32_t a = 0; a < 4; a++)
       for (int32_t b = 0; b < 4; b++)
-        if (a != b && a != 2 && b != 2) scenario_link(&s, a, b, a == 0 ? 3 : 0, -1);
-    int32_t a = scenario_operator(&s, "a", 1, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
+        if (a != b && a != 2 && b != 2) lab_link(&s, a, b, a == 0 ? 3 : 0, -1);
+    int32_t a = lab_operator(&s, "a", 1, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
     s.time_ns[b][3] = SITU_NEVER_NS;
-    scenario_tensor(&s, a, 5, b, -1);
+    lab_tensor(&s, a, 5, b, -1);
     int32_t pins[] = {-1, 3};
     bool unused[] = {false, true, false, false};
-    scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .pins = pins, .unused = unused});
+    lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .pins = pins, .unused = unused});
     const situ_problem *p = s.problem;
     assert_int_equal(p->host, hosts);
     assert_int_equal(problem_transfer_ns(p, 0, 0, 2), 0);
@@ -390,7 +385,7 @@ static void devices_are_looked_up(void **state) {
     assert_int_equal(problem_transfer_ns(p, 0, 1, 2), 5);
     assert_true(problem_allows(p, a, 0) && !problem_allows(p, a, 1) && problem_allows(p, a, 3));
     for (int32_t d = 0; d < 4; d++) assert_false(problem_allows(p, b, d)); /* where it is pinned to it cannot run */
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -400,25 +395,24 @@ static void only_training_has_two_phases_and_only_in_gpipe(void **state) {
     for (int gpipe = 0; gpipe < 2; gpipe++)
       for (int pipeline = 0; pipeline < 2; pipeline++) {
         if (gpipe && !pipeline) continue;
-        scenario s = scenario_new();
-        scenario_device(&s, 10, -1, true);
+        lab s = lab_new();
+        lab_device(&s, 10, -1, true);
         situ_operator forward = {.name = "f", .source_id = -1, .colocation = -1};
         situ_operator later = {.name = "b",
                                .source_id = -1,
                                .colocation = -1,
                                .phase = trained ? SITU_PHASE_BACKWARD : SITU_PHASE_FORWARD};
-        assert_int_equal(builder_add_operator(s.builder, &forward, NULL, NULL), SITU_STATUS_OK);
-        assert_int_equal(builder_add_operator(s.builder, &later, NULL, NULL), SITU_STATUS_OK);
-        scenario_pose(&s,
-                      &(situ_problem_options){.size = sizeof(situ_problem_options),
-                                              .execution = pipeline ? SITU_EXECUTION_PIPELINE : SITU_EXECUTION_STREAM,
-                                              .schedule = gpipe ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B});
+        lab_add(&s, forward, 0);
+        lab_add(&s, later, 0);
+        lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options),
+                                             .execution = pipeline ? SITU_EXECUTION_PIPELINE : SITU_EXECUTION_STREAM,
+                                             .schedule = gpipe ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B});
         bool two_phases = trained && gpipe;
         assert_int_equal(s.problem->training, trained);
         assert_int_equal(s.problem->n_phases, two_phases ? 2 : 1);
         assert_int_equal(problem_phase(s.problem, 0), 0);
         assert_int_equal(problem_phase(s.problem, 1), two_phases);
-        scenario_free(&s);
+        lab_free(&s);
       }
 }
 
@@ -426,7 +420,7 @@ static void only_training_has_two_phases_and_only_in_gpipe(void **state) {
 
 static void views_ask_another_question_of_the_same_things(void **state) {
   (void)state;
-  scenario s = two(false);
+  lab s = two(false);
   situ_problem *p;
   const situ_problem_options options = {.size = sizeof(situ_problem_options), .max_period_ns = 9, .copies = 2};
   assert_int_equal(situ_problem_pose(&p, s.graph, s.platform, s.costs, &options, NULL), SITU_STATUS_OK);
@@ -450,23 +444,23 @@ static void views_ask_another_question_of_the_same_things(void **state) {
               view.in_flight == 4);
   assert_true(view.max_period_ns == SITU_NEVER_NS && view.max_latency_ns == SITU_NEVER_NS);
   situ_problem_free(p);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Three copies of two operators with a tensor between them: the view of one has the sizes of one. */
 static void the_first_copy_is_a_problem_of_its_own(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  scenario_device(&s, 100, -1, true);
+  lab s = lab_new();
+  lab_device(&s, 100, -1, true);
   int32_t a[3], b[3];
   for (int k = 0; k < 3; k++) {
     situ_operator op = {.source_id = -1, .colocation = k, .weight_bytes = k ? 0 : 6};
-    assert_int_equal(builder_add_operator(s.builder, &op, &a[k], NULL), SITU_STATUS_OK);
+    a[k] = lab_add(&s, op, 0);
     op.weight_bytes = k ? 0 : 8;
-    assert_int_equal(builder_add_operator(s.builder, &op, &b[k], NULL), SITU_STATUS_OK);
-    scenario_tensor(&s, a[k], 4, b[k], -1);
+    b[k] = lab_add(&s, op, 0);
+    lab_tensor(&s, a[k], 4, b[k], -1);
   }
-  scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .copies = 3});
+  lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .copies = 3});
   assert_int_equal(problem_shared_bytes(s.problem, 0), 0);
   assert_int_equal(problem_shared_bytes(s.problem, 1), 0);
   assert_int_equal(problem_shared_bytes(s.problem, 2), 6);
@@ -478,7 +472,7 @@ static void the_first_copy_is_a_problem_of_its_own(void **state) {
   assert_true(view.graph == &graph && view.n_copies == 1 && view.n_operators == 2);
   assert_true(graph.n_operators == 2 && graph.n_tensors == 1 && graph.n_colocations == 1);
   assert_true(graph.n_uses == 1 && graph.n_edges == 1);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* ---- certificates ---- */

@@ -1,6 +1,7 @@
 /* What a problem is: every option, every number of graph, machine and costs changes its hash, and posing it again from
  * its options does not. Which problems relax which. */
-#include "../scenario.h"
+#include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "graph/builder.h"
 
 static const int32_t pin_a[] = {1, -1}, apart[] = {0, 1}, together[] = {0, 0};
@@ -8,25 +9,25 @@ static const bool no_last[] = {false, false, true};
 
 /* A host and two accelerators; a 5 ns, b 7 ns, a tensor of 3 bytes from a to b. `wrong` >= 0 changes one number. */
 enum { N_NUMBERS = 13 };
-static scenario three(int wrong, const situ_problem_options *options) {
-  scenario s = scenario_new();
-  scenario_device(&s, 100, -1, true);
-  scenario_device(&s, wrong == 0 ? 99 : 100, -1, false);
-  scenario_device(&s, 100, wrong == 1 ? 1 : -1, wrong == 2);
+static lab three(int wrong, const situ_problem_options *options) {
+  lab s = lab_new();
+  lab_device(&s, 100, -1, true);
+  lab_device(&s, wrong == 0 ? 99 : 100, -1, false);
+  lab_device(&s, 100, wrong == 1 ? 1 : -1, wrong == 2);
   s.devices[2].server = wrong == 3;
   for (int32_t d = 1; d < 3 - (wrong == 1); d++) {
-    scenario_link(&s, 0, d, wrong == 4, wrong == 5 ? 0 : -1);
-    scenario_link(&s, d, 0, 0, wrong == 5 ? 0 : -1);
+    lab_link(&s, 0, d, wrong == 4, wrong == 5 ? 0 : -1);
+    lab_link(&s, d, 0, 0, wrong == 5 ? 0 : -1);
   }
   situ_operator a = {.name = wrong == 6 ? "c" : "a",
                      .source_id = -1,
                      .colocation = -1,
                      .weight_bytes = 10 + (wrong == 7),
                      .workspace_bytes = 4 + (wrong == 8)};
-  scenario_add(&s, a, 5 + (wrong == 9));
-  scenario_of_phase(&s, "b", 7, wrong == 10 ? SITU_PHASE_BACKWARD : SITU_PHASE_FORWARD, -1);
-  scenario_tensor(&s, 0, 3 + (wrong == 11), wrong == 12 ? -1 : 1, -1);
-  scenario_pose(&s, options);
+  lab_add(&s, a, 5 + (wrong == 9));
+  lab_of_phase(&s, "b", 7, wrong == 10 ? SITU_PHASE_BACKWARD : SITU_PHASE_FORWARD, -1);
+  lab_tensor(&s, 0, 3 + (wrong == 11), wrong == 12 ? -1 : 1, -1);
+  lab_pose(&s, options);
   return s;
 }
 
@@ -34,11 +35,11 @@ static void every_number_of_graph_machine_and_costs_counts(void **state) {
   (void)state;
   uint64_t seen[N_NUMBERS + 1];
   for (int wrong = -1; wrong < N_NUMBERS; wrong++) {
-    scenario s = three(wrong, NULL);
+    lab s = three(wrong, NULL);
     seen[wrong + 1] = problem_hash(s.problem);
     for (int k = 0; k <= wrong; k++)
       if (seen[k] == seen[wrong + 1]) fail_msg("changes %d and %d give one hash", k - 1, wrong);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -104,7 +105,7 @@ static void every_field_of_the_options_has_a_row(void **state) {
   assert_int_equal((end + sizeof(void *) - 1) / sizeof(void *) * sizeof(void *), sizeof(situ_problem_options));
 }
 
-static uint64_t hash_posed(const scenario *s, const situ_problem_options *o, situ_problem **out) {
+static uint64_t hash_posed(const lab *s, const situ_problem_options *o, situ_problem **out) {
   situ_problem *p;
   situ_error error = {0};
   if (situ_problem_pose(&p, s->graph, s->platform, s->costs, o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
@@ -117,14 +118,14 @@ static uint64_t hash_posed(const scenario *s, const situ_problem_options *o, sit
 }
 
 /* Posed again from its own options, a problem has the same hash. */
-static void check_variant(const scenario *s, const situ_problem *p, const char *name) {
+static void check_variant(const lab *s, const situ_problem *p, const char *name) {
   situ_problem_options o = problem_options_of(p);
   if (hash_posed(s, &o, NULL) != problem_hash(p)) fail_msg("%s: posing it again gives another problem", name);
 }
 
 static void every_option_counts_and_survives_posing_again(void **state) {
   (void)state;
-  scenario s = three(10, NULL); /* b is a backward operator */
+  lab s = three(10, NULL); /* b is a backward operator */
   for (int k = 0; k < CHANGES; k++) {
     const change *c = &changes[k];
     if (c->execution < 0) continue;
@@ -137,13 +138,13 @@ static void every_option_counts_and_survives_posing_again(void **state) {
     check_variant(&s, changed, c->name);
     situ_problem_free(changed);
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Those that need others: the objective under a limit, limits of latency, and limits by secondary costs. */
 static void limits_count_and_survive_posing_again(void **state) {
   (void)state;
-  scenario s = three(-1, NULL), slower = three(9, NULL);
+  lab s = three(-1, NULL), slower = three(9, NULL);
   uint64_t seen[6];
   situ_problem_options o[6];
   for (int k = 0; k < 6; k++) o[k] = options_of(SITU_OBJECTIVE_LATENCY, SITU_EXECUTION_STREAM);
@@ -163,14 +164,14 @@ static void limits_count_and_survive_posing_again(void **state) {
     situ_problem_free(p);
     for (int j = 0; j < k; j++) assert_true(seen[j] != seen[k]);
   }
-  scenario_free(&s);
-  scenario_free(&slower);
+  lab_free(&s);
+  lab_free(&slower);
 }
 
 /* Contradicting pins of what must stay together are a conflict of every variant. */
 static void a_conflict_of_pins_survives_posing_again(void **state) {
   (void)state;
-  scenario s = three(-1, NULL);
+  lab s = three(-1, NULL);
   situ_problem_options o = SITU_PROBLEM_OPTIONS_INIT;
   o.pins = apart;
   o.keep_together = together;
@@ -179,12 +180,12 @@ static void a_conflict_of_pins_survives_posing_again(void **state) {
   assert_non_null(p->conflict);
   check_variant(&s, p, "pins that contradict each other");
   situ_problem_free(p);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void views_relax_their_problem_only_for_its_objective(void **state) {
   (void)state;
-  scenario s = three(-1, NULL);
+  lab s = three(-1, NULL);
   situ_problem_options o = options_of(SITU_OBJECTIVE_THROUGHPUT, SITU_EXECUTION_STREAM);
   situ_problem *rate, *time, view, of;
   o.max_latency_ns = 50;
@@ -204,14 +205,14 @@ static void views_relax_their_problem_only_for_its_objective(void **state) {
   assert_true(problem_is_relaxation(&view, time));
   situ_problem_free(rate);
   situ_problem_free(time);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Memory is that of a plan by its own costs. Where b takes time by the secondary costs only, its workspace counts in no
  * interval of the plan, and bounds by the secondary costs must not count it either. */
 static void by_other_costs_nothing_holds_what_is_held_for_no_time(void **state) {
   (void)state;
-  scenario s = three(-1, NULL), slower = three(9, NULL);
+  lab s = three(-1, NULL), slower = three(9, NULL);
   situ_problem_options o = options_of(SITU_OBJECTIVE_LATENCY, SITU_EXECUTION_STREAM);
   o.overlap = SITU_OVERLAP_NONE;
   o.secondary_costs = slower.costs;
@@ -230,14 +231,14 @@ static void by_other_costs_nothing_holds_what_is_held_for_no_time(void **state) 
     situ_problem_free(p);
     arena_free(a);
   }
-  scenario_free(&s);
-  scenario_free(&slower);
+  lab_free(&s);
+  lab_free(&slower);
 }
 
 /* r has one constraint more than p. */
 static void a_problem_with_more_constraints_is_no_relaxation(void **state) {
   (void)state;
-  scenario s = three(-1, NULL);
+  lab s = three(-1, NULL);
   for (int k = 0; k < CHANGES; k++) {
     const change *c = &changes[k];
     bool constraint = c->to.pointer == pin_a || c->to.pointer == no_last || !strcmp(c->name, "max_calls") ||
@@ -252,7 +253,7 @@ static void a_problem_with_more_constraints_is_no_relaxation(void **state) {
     situ_problem_free(loose);
     situ_problem_free(tight);
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 int main(void) {

@@ -1,26 +1,27 @@
 /* The scope of a proof: every restriction of a problem is one entry, and the words name all that narrow. */
-#include "../scenario.h"
+#include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "plan/scope_json.h"
 #include "problem/scope.h"
 #include "situ/plan.h"
 
 /* a, b, c, d on a host d0 and on d1, d2, alike. */
-static scenario four_operators(int32_t group) {
-  scenario s = scenario_mesh(3, 1000);
+static lab four_operators(int32_t group) {
+  lab s = lab_mesh(3, 1000);
   s.alike = true;
   for (int32_t v = 0; v < 4; v++) {
     char name[2] = {(char)('a' + v), 0};
-    scenario_add(&s, (situ_operator){.name = name, .source_id = -1, .colocation = v < 2 ? group : -1}, 1);
+    lab_add(&s, (situ_operator){.name = name, .source_id = -1, .colocation = v < 2 ? group : -1}, 1);
   }
   return s;
 }
 
 static void expect_scope(int32_t group, situ_problem_options options, const char *plans, const char *plan,
                          int narrowing) {
-  scenario s = four_operators(group);
+  lab s = four_operators(group);
   text_buffer t = {0};
   scope of;
-  scenario_pose(&s, &options);
+  lab_pose(&s, &options);
   assert_string_equal(s.problem->scope, plans);
   scope_find(&of, s.problem, 0);
   scope_add_plan(&t, &of);
@@ -29,7 +30,7 @@ static void expect_scope(int32_t group, situ_problem_options options, const char
   free(found);
   for (int k = 0; k <= SCOPE_LIMIT; k++) narrowing -= of.amount[k] > 0;
   assert_int_equal(narrowing, 0);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 #define WHOLE "every operator whole on one device"
@@ -75,8 +76,8 @@ static void what_narrows_nothing_is_not_among_the_words(void **state) {
                "plan that keeps " WHOLE, 1);
   expect_scope(-1, (situ_problem_options){.overlap = SITU_OVERLAP_NONE}, "plans that keep " WHOLE,
                "plan that keeps " WHOLE, 1);
-  scenario s = four_operators(-1);
-  scenario_pose(&s, &(situ_problem_options){.copies = 2, .contention = SITU_CONTENTION_NONE});
+  lab s = four_operators(-1);
+  lab_pose(&s, &(situ_problem_options){.copies = 2, .contention = SITU_CONTENTION_NONE});
   scope of;
   scope_find(&of, s.problem, SITU_FORM_LAYERS | SITU_FORM_ONE_SERVER);
   assert_int_equal(of.amount[SCOPE_COPIES], 2);
@@ -92,14 +93,14 @@ static void what_narrows_nothing_is_not_among_the_words(void **state) {
   assert_string_equal(json_text(json_get(json_at(list, 1), "words"), ""),
                       "the form that its writers need: whole layers, one server");
   json_free(list);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Kernels of the costs, operators that rules forbid, and memory that they reserve. */
 static void what_costs_know_is_named(void **state) {
   (void)state;
-  scenario s = four_operators(-1);
-  scenario_pose(&s, NULL);
+  lab s = four_operators(-1);
+  lab_pose(&s, NULL);
   situ_problem_free(s.problem);
   bool ruled[4 * 2] = {[1] = true, [3] = true}; /* a and b on the second class */
   s.costs->group = (int32_t[]){0, 0, 2, 3};
@@ -110,7 +111,7 @@ static void what_costs_know_is_named(void **state) {
   assert_string_equal(s.problem->scope, "plans that keep " WHOLE
                                         ", kernels whole, 2 operators where rules allow and leave 2.00 KB "
                                         "of memory free");
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void forms_have_names_in_files(void **state) {

@@ -1,14 +1,7 @@
 /* Units: a partition by key against comparing all pairs, and those that a problem holds against its colocation groups.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "base/rng.h"
 #include "view/unit.h"
 

@@ -1,12 +1,5 @@
 /* Values through bytes: what comes out is what went in, and bytes that end too early are noticed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "problem/certificate.h"
 
 static void values_come_back(void **state) {

@@ -1,11 +1,5 @@
 /* Sizes that the ONNX reader assumes, on small files written here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "graph/graph.h"
 #include "onnx_bytes.h"
 #include "read/reader.h"

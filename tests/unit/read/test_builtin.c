@@ -1,15 +1,7 @@
 /* The built-in models against published numbers of parameters and of multiply-adds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
 #include "base/clock.h"
 #include "graph/graph.h"

@@ -1,16 +1,8 @@
 /* Open dimensions of OpenVINO IR: small files by hand. Shapes that are expected were worked out from the pages of the
  * operation sets (docs.openvino.ai); each case says how. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "graph/graph.h"
 #include "read/reader.h"
 

@@ -1,14 +1,5 @@
 /* The training step of a language model: all tokens of the prompt at once, and three times the work of reading them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/text.h"
 #include "graph/graph.h"
 #include "read/reader.h"

@@ -1,17 +1,11 @@
 /* The ONNX reader on real models (SITU_SHARED), on damaged copies of them, and on files of gigabytes. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/rng.h"

@@ -1,14 +1,5 @@
 /* OpenVINO IR: small files by hand, bad ones, and real ones when they are there (SITU_SHARED). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/file.h"
 #include "base/rng.h"
 #include "graph/graph.h"

@@ -1,15 +1,7 @@
 /* Workload files: a small one by hand, hostile ones, and the published ones when they are there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "base/rng.h"
 #include "cost/costs.h"
 #include "graph/graph.h"

@@ -1,16 +1,8 @@
 /* Tables, amounts, JSON texts and pictures. Expected texts are written by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "base/json.h"
 #include "plan/plan.h"
 #include "report/table.h"

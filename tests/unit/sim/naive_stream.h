@@ -3,9 +3,10 @@
 #ifndef SITU_TESTS_NAIVE_STREAM_H
 #define SITU_TESTS_NAIVE_STREAM_H
 
-#include "../scenario.h"
+#include "../../lab/lab.h"
+#include "../../lab/test.h"
 
-enum { NAIVE_TENSORS = 2 * SCENARIO_MOST, NAIVE_HOPS = 8 };
+enum { NAIVE_TENSORS = 2 * LAB_MAX_OPERATORS, NAIVE_HOPS = 8 };
 
 typedef struct naive_way { /* of a tensor to a memory */
   bool wanted, there, under_way;
@@ -14,18 +15,18 @@ typedef struct naive_way { /* of a tensor to a memory */
 } naive_way;
 
 typedef struct naive {
-  int64_t start[SCENARIO_MOST], finish[SCENARIO_MOST]; /* -1: not yet */
-  bool ended[SCENARIO_MOST];
+  int64_t start[LAB_MAX_OPERATORS], finish[LAB_MAX_OPERATORS]; /* -1: not yet */
+  bool ended[LAB_MAX_OPERATORS];
   naive_way way[NAIVE_TENSORS][8];
   int64_t value;
   int64_t peak[8];
 } naive;
 
-static inline int64_t naive_hop_time(const scenario *s, int32_t t, int32_t link) {
+static inline int64_t naive_hop_time(const lab *s, int32_t t, int32_t link) {
   return s->costs->transfer_ns[t][s->costs->link_kind[link]];
 }
 
-static inline void naive_prepare(naive *n, const scenario *s, const int32_t *device) {
+static inline void naive_prepare(naive *n, const lab *s, const int32_t *device) {
   const situ_graph *g = s->graph;
   const situ_platform *p = s->platform;
   memset(n, 0, sizeof *n);
@@ -45,7 +46,7 @@ static inline void naive_prepare(naive *n, const scenario *s, const int32_t *dev
 
 /* One look at instant `now`: whether anything changed. Channels begin nothing here but hops of no duration, and all
  * hops when nothing is contended for. */
-static inline bool naive_step(naive *n, const scenario *s, const int32_t *device, const int32_t *order, int64_t now,
+static inline bool naive_step(naive *n, const lab *s, const int32_t *device, const int32_t *order, int64_t now,
                               bool contention) {
   const situ_graph *g = s->graph;
   bool changed = false, busy[8] = {false}, passed[8] = {false};
@@ -89,7 +90,7 @@ static inline bool naive_step(naive *n, const scenario *s, const int32_t *device
 }
 
 /* Every idle channel takes the first by (ready, tensor, memory). */
-static inline void naive_choose(naive *n, const scenario *s, int64_t now) {
+static inline void naive_choose(naive *n, const lab *s, int64_t now) {
   for (int32_t c = 0; c < s->platform->n_channels; c++) {
     naive_way *first = NULL;
     int32_t of_tensor = -1;
@@ -112,7 +113,7 @@ static inline void naive_choose(naive *n, const scenario *s, int64_t now) {
 }
 
 /* What memory m holds at `now`, by the text of docs/model.md. */
-static inline int64_t naive_held(const naive *n, const scenario *s, const int32_t *device, int32_t m, int64_t now) {
+static inline int64_t naive_held(const naive *n, const lab *s, const int32_t *device, int32_t m, int64_t now) {
   const situ_graph *g = s->graph;
   int64_t held = 0;
   for (int32_t v = 0; v < g->n_operators; v++) {
@@ -137,8 +138,7 @@ static inline int64_t naive_held(const naive *n, const scenario *s, const int32_
   return held;
 }
 
-static inline void naive_run(naive *n, const scenario *s, const int32_t *device, const int32_t *order,
-                             bool contention) {
+static inline void naive_run(naive *n, const lab *s, const int32_t *device, const int32_t *order, bool contention) {
   naive_prepare(n, s, device);
   n->value = SITU_NEVER_NS;
   for (int64_t now = 0; now < 5000 && n->value == SITU_NEVER_NS; now++) {

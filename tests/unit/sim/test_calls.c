@@ -1,18 +1,17 @@
 /* The calls model: by hand, and against a recursive reading of docs/model.md on random problems. */
 #include "../../lab/lab.h"
-#include "../scenario.h"
+#include "../../lab/test.h"
 
 static const situ_problem_options calls = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS};
 
 /* Three operators, 10 ns on a host and 1 ns on an accelerator of 100 bytes. */
-static scenario three(void) {
-  scenario s = scenario_new();
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-  scenario_device(&s, 100, -1, false);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
+static lab three(void) {
+  lab s = lab_new();
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  lab_device(&s, 100, -1, false);
+  lab_star(&s);
   for (int32_t v = 0; v < 3; v++) {
-    scenario_operator(&s, NULL, 10, 7, 0);
+    lab_operator(&s, NULL, 10, 7, 0);
     s.time_ns[v][1] = 1;
   }
   return s;
@@ -20,41 +19,41 @@ static scenario three(void) {
 
 /* A host and an accelerator; a chain of three operators of 10 ns on the host and 1 ns on the accelerator, tensors of 3
  * and 5 bytes at 1 ns a byte. */
-static scenario chain(void) {
-  scenario s = three();
-  scenario_tensor(&s, 0, 3, 1, -1);
-  scenario_tensor(&s, 1, 5, 2, -1);
-  scenario_pose(&s, &calls);
+static lab chain(void) {
+  lab s = three();
+  lab_tensor(&s, 0, 3, 1, -1);
+  lab_tensor(&s, 1, 5, 2, -1);
+  lab_pose(&s, &calls);
   return s;
 }
 
 static void a_call_takes_in_computes_and_gives_out(void **state) {
   (void)state;
-  scenario s = chain();
+  lab s = chain();
   int32_t device[3] = {0, 1, 0};
   simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
   assert_int_equal(r.start_ns[1], 10);
   assert_int_equal(r.finish_ns[1], 10 + 3 + 1 + 5);
   assert_int_equal(r.value_ns, 10 + 9 + 10);
   assert_int_equal(r.peak_bytes[1], 7 + 3 + 5);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void a_whole_chain_in_one_call_moves_nothing(void **state) {
   (void)state;
-  scenario s = chain();
+  lab s = chain();
   int32_t device[3] = {1, 1, 1};
   simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
   assert_int_equal(r.value_ns, 3);
   int32_t apart[3] = {0, 0, 1}; /* the same as three calls: each tensor out and in */
   r = simulator_run(s.simulator, &(placement){.device = device, .call = apart}, true);
   assert_int_equal(r.value_ns, (2 + 5) + (5 + 1));
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void a_device_left_and_entered_again_makes_two_calls(void **state) {
   (void)state;
-  scenario s = chain();
+  lab s = chain();
   int32_t device[3] = {1, 0, 1};
   simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
   assert_int_equal(r.value_ns, (1 + 3) + 10 + (5 + 1));
@@ -67,16 +66,16 @@ static void a_device_left_and_entered_again_makes_two_calls(void **state) {
   assert_true(simulator_run(s.simulator, &(placement){.device = device, .call = none}, true).value_ns == SITU_NEVER_NS);
   assert_true(simulator_run(s.simulator, &(placement){.device = device, .call = beyond}, true).value_ns ==
               SITU_NEVER_NS);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* The same with one call at most: the two calls do not run; the whole chain in one call does, but not cut into two. */
 static void no_more_calls_run_than_are_allowed(void **state) {
   (void)state;
-  scenario s = three();
-  scenario_tensor(&s, 0, 3, 1, -1);
-  scenario_tensor(&s, 1, 5, 2, -1);
-  scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .max_calls = 1});
+  lab s = three();
+  lab_tensor(&s, 0, 3, 1, -1);
+  lab_tensor(&s, 1, 5, 2, -1);
+  lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .max_calls = 1});
   assert_int_equal(s.problem->execution, SITU_EXECUTION_CALLS);
   assert_int_equal(s.problem->max_calls, 1);
   int32_t left[3] = {1, 0, 1}, whole[3] = {1, 1, 1}, apart[3] = {0, 0, 1};
@@ -85,12 +84,12 @@ static void no_more_calls_run_than_are_allowed(void **state) {
   assert_true(simulator_run(s.simulator, &(placement){.device = whole, .call = apart}, true).value_ns == SITU_NEVER_NS);
   int32_t host[3] = {0, 0, 0}; /* where nothing is called */
   assert_int_equal(simulator_run(s.simulator, &(placement){.device = host}, true).value_ns, 30);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void a_number_of_calls_goes_with_calls_only(void **state) {
   (void)state;
-  scenario s = chain();
+  lab s = chain();
   situ_problem *p;
   situ_error error;
   for (situ_execution e = SITU_EXECUTION_STREAM; e <= SITU_EXECUTION_PIPELINE; e++) {
@@ -99,22 +98,22 @@ static void a_number_of_calls_goes_with_calls_only(void **state) {
     assert_int_equal(status, e == SITU_EXECUTION_CALLS ? SITU_STATUS_OK : SITU_STATUS_BAD_ARGUMENT);
     situ_problem_free(p);
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* a and b have nothing to do with each other: each 1 ns and 3 ns out, then c on the host. */
 static void calls_of_a_device_run_one_after_the_other(void **state) {
   (void)state;
-  scenario s = three();
-  scenario_tensor(&s, 0, 3, 2, -1);
-  scenario_tensor(&s, 1, 3, 2, -1);
-  scenario_pose(&s, &calls);
+  lab s = three();
+  lab_tensor(&s, 0, 3, 2, -1);
+  lab_tensor(&s, 1, 3, 2, -1);
+  lab_pose(&s, &calls);
   int32_t device[3] = {1, 1, 0}, call[3] = {1, 0, -1};
   simulation r = simulator_run(s.simulator, &(placement){.device = device, .call = call}, true);
   assert_int_equal(r.start_ns[1], 0);
   assert_int_equal(r.start_ns[0], 4);
   assert_int_equal(r.value_ns, 4 + 4 + 10);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* ---- the same again, by recursion ---- */

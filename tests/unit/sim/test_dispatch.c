@@ -1,13 +1,6 @@
 /* Sequences that arise from ready queues. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "base/checked.h"
 #include "base/rng.h"
 #include "plan/plan.h"

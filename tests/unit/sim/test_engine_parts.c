@@ -1,7 +1,8 @@
 /* The parts that an engine cuts a placement into: a latency by hand, and random placements held against the rule. */
 #include "sim/engine_parts.h"
 
-#include "../scenario.h"
+#include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "base/checked.h"
 
 static const situ_problem_options stream = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
@@ -18,17 +19,17 @@ static void a_fork_by_hand(void **state) {
               /* a begins at 14 + 60 and ends at 177; j begins at 177 + 60. */
               {60, 256}};
   for (int i = 0; i < 2; i++) {
-    scenario s = scenario_new();
-    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-    scenario_link(&s, 0, 1, 5 + 7, -1);
-    scenario_link(&s, 1, 0, 5 + 7, -1);
-    int32_t from = scenario_operator(&s, "s", 10, 0, 0), a = scenario_operator(&s, "a", 100, 0, 0);
-    int32_t b = scenario_operator(&s, "b", 100, 0, 0), join = scenario_operator(&s, "j", 10, 0, 0);
-    scenario_tensor(&s, from, 4, a, b, -1);
-    scenario_tensor(&s, a, 2, join, -1);
-    scenario_tensor(&s, b, 2, join, -1);
-    scenario_pose(&s, &stream);
+    lab s = lab_new();
+    lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+    lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
+    lab_link(&s, 0, 1, 5 + 7, -1);
+    lab_link(&s, 1, 0, 5 + 7, -1);
+    int32_t from = lab_operator(&s, "s", 10, 0, 0), a = lab_operator(&s, "a", 100, 0, 0);
+    int32_t b = lab_operator(&s, "b", 100, 0, 0), join = lab_operator(&s, "j", 10, 0, 0);
+    lab_tensor(&s, from, 4, a, b, -1);
+    lab_tensor(&s, a, 2, join, -1);
+    lab_tensor(&s, b, 2, join, -1);
+    lab_pose(&s, &stream);
     part_cost part[2] = {{.start_ns = 7, .bytes_per_s = 1e9, .dispatch_ns = rows[i].dispatch_ns}};
     part[1] = part[0];
     for (int32_t l = 0; l < 2; l++) s.costs->link[l].latency_ns = 5;
@@ -46,7 +47,7 @@ static void a_fork_by_hand(void **state) {
     assert_int_equal(parts_value_ns(m, &where, &ran), rows[i].latency_ns);
     assert_int_equal(m->n_parts, 4);
     assert_true(m->part_of[from] != m->part_of[a] && m->part_of[a] != m->part_of[join]);
-    situ_plan *plan = scenario_plan(&s, &where);
+    situ_plan *plan = lab_plan(&s, &where);
     assert_int_equal(situ_plan_by_parts_ns(plan), rows[i].latency_ns);
     assert_int_equal(situ_plan_by_parts_ns(NULL), SITU_NEVER_NS);
     situ_plan_free(plan);
@@ -55,7 +56,7 @@ static void a_fork_by_hand(void **state) {
     ran = simulator_run(s.simulator, &where, false);
     assert_int_equal(parts_value_ns(m, &where, &ran), 220);
     s.costs->part = NULL;
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -88,7 +89,7 @@ static bool waits_since(const situ_graph *g, const int32_t *device, const int32_
 static void hold_against_rule(const parts_model *m, const int32_t *device, const int32_t *order,
                               const simulation *ran) {
   const situ_graph *g = m->problem->graph;
-  int32_t at[SCENARIO_MOST], last[8], first[SCENARIO_MOST], n_parts = 0;
+  int32_t at[LAB_MAX_OPERATORS], last[8], first[LAB_MAX_OPERATORS], n_parts = 0;
   for (int32_t i = 0; i < g->n_operators; i++) at[order[i]] = i;
   for (int32_t d = 0; d < 8; d++) last[d] = -1;
   for (int32_t i = 0; i < g->n_operators; i++) {
@@ -112,8 +113,9 @@ static void hold_against_rule(const parts_model *m, const int32_t *device, const
 static int64_t naive_latency(const parts_model *m, const part_cost *cost) {
   const situ_problem *p = m->problem;
   const situ_graph *g = p->graph;
-  int64_t takes[SCENARIO_MOST] = {0}, end[SCENARIO_MOST], more[SCENARIO_MOST] = {0}, ready[SCENARIO_MOST], value = 0;
-  bool read[SCENARIO_MOST][4 * SCENARIO_MOST] = {{false}}, waits[SCENARIO_MOST] = {false};
+  int64_t takes[LAB_MAX_OPERATORS] = {0}, end[LAB_MAX_OPERATORS], more[LAB_MAX_OPERATORS] = {0},
+          ready[LAB_MAX_OPERATORS], value = 0;
+  bool read[LAB_MAX_OPERATORS][4 * LAB_MAX_OPERATORS] = {{false}}, waits[LAB_MAX_OPERATORS] = {false};
   for (int32_t v = 0; v < g->n_operators; v++) {
     if (m->part_of[v] < 0) continue;
     takes[m->part_of[v]] += problem_time_ns(p, v, m->device_of[m->part_of[v]]);
@@ -154,9 +156,9 @@ static void parts_follow_the_rule(void **state) {
   (void)state;
   int32_t split = 0;
   for (uint64_t seed = 1; seed <= 600; seed++) {
-    scenario s = scenario_random(seed, 24, &stream);
+    lab s = lab_random_tiny(seed, 24, &stream);
     rng r = rng_new(seed + 77);
-    int32_t n = s.graph->n_operators, device[SCENARIO_MOST];
+    int32_t n = s.graph->n_operators, device[LAB_MAX_OPERATORS];
     part_cost one = {
         .start_ns = rng_below(&r, 4), .bytes_per_s = rng_below(&r, 3) ? 5e8 : 0, .dispatch_ns = rng_below(&r, 3)};
     part_cost part[8];
@@ -176,7 +178,7 @@ static void parts_follow_the_rule(void **state) {
       split += m->n_parts > 4;
       s.costs->part = NULL;
     }
-    scenario_free(&s);
+    lab_free(&s);
   }
   assert_true(split > 100);
 }

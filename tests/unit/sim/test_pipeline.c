@@ -1,6 +1,6 @@
 /* The pipeline model: by hand, and against a naive reading of docs/model.md on random problems. */
 #include "../../lab/lab.h"
-#include "../scenario.h"
+#include "../../lab/test.h"
 #include "graph/builder.h"
 
 static situ_problem_options pipeline(situ_communication communication) {
@@ -9,26 +9,23 @@ static situ_problem_options pipeline(situ_communication communication) {
 }
 
 /* A host and two accelerators; a (10 ns) makes 3 bytes for b (20 ns) and c (30 ns). */
-static scenario fork_of_three(situ_problem_options options) {
-  scenario s = scenario_new();
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-  scenario_device(&s, 100, -1, false);
-  scenario_device(&s, 100, -1, false);
-  for (int32_t d = 1; d < 3; d++) {
-    scenario_link(&s, 0, d, 0, -1);
-    scenario_link(&s, d, 0, 0, -1);
-  }
-  scenario_operator(&s, "a", 10, 5, 1);
-  scenario_operator(&s, "b", 20, 6, 0);
-  scenario_operator(&s, "c", 30, 7, 0);
-  scenario_tensor(&s, 0, 3, 1, 2, -1);
-  scenario_pose(&s, &options);
+static lab fork_of_three(situ_problem_options options) {
+  lab s = lab_new();
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  lab_device(&s, 100, -1, false);
+  lab_device(&s, 100, -1, false);
+  lab_star(&s);
+  lab_operator(&s, "a", 10, 5, 1);
+  lab_operator(&s, "b", 20, 6, 0);
+  lab_operator(&s, "c", 30, 7, 0);
+  lab_tensor(&s, 0, 3, 1, 2, -1);
+  lab_pose(&s, &options);
   return s;
 }
 
 static void an_accelerator_pays_once_for_each_tensor_in_and_out(void **state) {
   (void)state;
-  scenario s = fork_of_three(pipeline(SITU_COMMUNICATION_HOST_STAGED));
+  lab s = fork_of_three(pipeline(SITU_COMMUNICATION_HOST_STAGED));
   int32_t device[3] = {1, 2, 2};
   simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
   assert_int_equal(r.load_ns[0], 0);
@@ -43,24 +40,24 @@ static void an_accelerator_pays_once_for_each_tensor_in_and_out(void **state) {
   assert_int_equal(r.load_ns[0], 20);     /* a host pays for no transfer */
   assert_int_equal(r.load_ns[1], 10 + 3); /* out once, whoever receives */
   assert_int_equal(r.load_ns[2], 30 + 3);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void overlap_takes_the_greatest_of_three(void **state) {
   (void)state;
   situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
   options.async_copies = true;
-  scenario s = fork_of_three(options);
+  lab s = fork_of_three(options);
   int32_t device[3] = {1, 2, 2};
   simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
   assert_int_equal(r.load_ns[1], 10);
   assert_int_equal(r.value_ns, 50);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void links_are_resources_of_their_own(void **state) {
   (void)state;
-  scenario s = fork_of_three(pipeline(SITU_COMMUNICATION_LINK));
+  lab s = fork_of_three(pipeline(SITU_COMMUNICATION_LINK));
   s.costs->time_ns[0] = s.costs->time_ns[1] = s.costs->time_ns[2] = 1; /* a is short everywhere */
   int32_t device[3] = {1, 0, 2};
   simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
@@ -70,32 +67,30 @@ static void links_are_resources_of_their_own(void **state) {
     for (int32_t k = 0; k < 3; k++) s.costs->time_ns[v * 3 + k] = 1;
   r = simulator_run(s.simulator, &(placement){.device = device}, true);
   assert_int_equal(r.value_ns, 6); /* the link from 1 to the host: once to the host, once towards 2 */
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* A host and three accelerators of one class, every way 1 byte a nanosecond; f (forward, 8 ns, 6 bytes of weights)
  * makes 3 bytes for b (backward, 13 ns, 4 bytes of weights), and b 5 bytes for f's update u (1 ns) on the host. */
-static scenario training_of_three(situ_problem_options options) {
-  scenario s = scenario_new();
+static lab training_of_three(situ_problem_options options) {
+  lab s = lab_new();
   s.alike = true;
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   for (int32_t d = 1; d < 4; d++) {
-    scenario_device(&s, 100, -1, false);
-    scenario_link(&s, 0, d, 0, -1);
-    scenario_link(&s, d, 0, 0, -1);
+    lab_device(&s, 100, -1, false);
+    lab_link(&s, 0, d, 0, -1);
+    lab_link(&s, d, 0, 0, -1);
   }
-  scenario_operator(&s, "f", 8, 6, 0);
+  lab_operator(&s, "f", 8, 6, 0);
   const situ_operator later[2] = {
       {.name = "b", .source_id = 1, .colocation = -1, .weight_bytes = 4, .phase = SITU_PHASE_BACKWARD},
       {.name = "u", .source_id = 2, .colocation = -1, .phase = SITU_PHASE_UPDATE}};
   for (int32_t v = 1; v < 3; v++) {
-    assert_int_equal(builder_add_operator(s.builder, &later[v - 1], NULL, NULL), SITU_STATUS_OK);
-    for (int32_t d = 0; d < 8; d++) s.time_ns[v][d] = v == 1 ? 13 : 1;
-    s.n_operators++;
+    lab_add(&s, later[v - 1], v == 1 ? 13 : 1);
   }
-  scenario_tensor(&s, 0, 3, 1, -1);
-  scenario_tensor(&s, 1, 5, 2, -1);
-  scenario_pose(&s, &options);
+  lab_tensor(&s, 0, 3, 1, -1);
+  lab_tensor(&s, 1, 5, 2, -1);
+  lab_pose(&s, &options);
   return s;
 }
 
@@ -104,14 +99,14 @@ static void gpipe_adds_the_greatest_forward_and_the_greatest_backward_load(void 
   for (int gpipe = 0; gpipe < 2; gpipe++) {
     situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
     options.schedule = gpipe ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B;
-    scenario s = training_of_three(options);
+    lab s = training_of_three(options);
     int32_t device[3] = {1, 2, 0};
     simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
     assert_int_equal(r.load_ns[0], 1);
     assert_int_equal(r.load_ns[1], 8 + 3);      /* forward: all of it */
     assert_int_equal(r.load_ns[2], 3 + 13 + 5); /* forward: the tensor that f made; backward: the rest */
     assert_int_equal(r.value_ns, gpipe ? 11 + 18 : 21);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -121,7 +116,7 @@ static void replicas_share_the_inputs_and_exchange_gradients(void **state) {
     situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
     options.replicate = true;
     options.async_copies = overlap == 1;
-    scenario s = training_of_three(options);
+    lab s = training_of_three(options);
     int32_t device[3] = {2, 2, 0}, replica_of[4] = {-1, 2, -1, 2};
     simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
     /* 21 computed, 5 out; 2 (3 - 1) / 3 * 6 = 8 bytes of gradients sent and 8 received; by three */
@@ -135,24 +130,24 @@ static void replicas_share_the_inputs_and_exchange_gradients(void **state) {
     r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
     assert_int_equal(r.load_ns[1], overlap ? 11 : 19); /* 21 / 2 and (21 + 5 + 12) / 2, rounded up */
     assert_int_equal(r.load_ns[3], 0);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
 /* A host between two equal accelerators: a, 11 ns, on the last with the first as its replica takes 5.5 ns of each. */
 static void the_first_device_may_be_a_replica(void **state) {
   (void)state;
-  scenario s = scenario_new();
+  lab s = lab_new();
   s.alike = true;
-  for (int32_t d = 0; d < 3; d++) scenario_device(&s, 100, -1, d == 1);
+  for (int32_t d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 1);
   for (int32_t d = 0; d < 3; d += 2) {
-    scenario_link(&s, d, 1, 0, -1);
-    scenario_link(&s, 1, d, 0, -1);
+    lab_link(&s, d, 1, 0, -1);
+    lab_link(&s, 1, d, 0, -1);
   }
-  scenario_operator(&s, "a", 11, 7, 0);
+  lab_operator(&s, "a", 11, 7, 0);
   situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
   options.replicate = true;
-  scenario_pose(&s, &options);
+  lab_pose(&s, &options);
   int32_t device[1] = {2}, replica_of[3] = {2, -1, -1};
   simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
   assert_int_equal(r.load_ns[0], 6); /* rounded up */
@@ -160,7 +155,7 @@ static void the_first_device_may_be_a_replica(void **state) {
   assert_int_equal(r.load_ns[2], 6);
   assert_int_equal(r.value_ns, 6);
   assert_int_equal(r.peak_bytes[0], 7); /* the weights, like the other */
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* The same host and accelerators; a way to the host takes 40 ns more than one from it. f, forward, 11 ns and 6 bytes of
@@ -168,30 +163,30 @@ static void the_first_device_may_be_a_replica(void **state) {
  * take 6 ns in and 46 out. */
 static void the_first_device_may_lead_and_ways_differ(void **state) {
   (void)state;
-  scenario s = scenario_new();
+  lab s = lab_new();
   s.alike = true;
-  for (int32_t d = 0; d < 3; d++) scenario_device(&s, 100, -1, d == 1);
+  for (int32_t d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 1);
   for (int32_t d = 0; d < 3; d += 2) {
-    scenario_link(&s, d, 1, 40, -1);
-    scenario_link(&s, 1, d, 0, -1);
+    lab_link(&s, d, 1, 40, -1);
+    lab_link(&s, 1, d, 0, -1);
   }
-  scenario_add(&s, (situ_operator){.name = "f", .colocation = -1, .weight_bytes = 6}, 11);
-  scenario_of_phase(&s, "b", 4, SITU_PHASE_BACKWARD, -1);
+  lab_add(&s, (situ_operator){.name = "f", .colocation = -1, .weight_bytes = 6}, 11);
+  lab_of_phase(&s, "b", 4, SITU_PHASE_BACKWARD, -1);
   situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
   options.replicate = true;
-  scenario_pose(&s, &options);
+  lab_pose(&s, &options);
   int32_t device[2] = {0, 0}, replica_of[3] = {-1, -1, 0};
   simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
   assert_int_equal(r.value_ns, 34); /* (11 + 4 + 6 + 46) / 2, rounded up */
   assert_int_equal(r.load_ns[2], 34);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* The same whose operators take no time: links are all that counts. */
-static scenario free_training_of_three(void) {
+static lab free_training_of_three(void) {
   situ_problem_options options = pipeline(SITU_COMMUNICATION_LINK);
   options.replicate = true;
-  scenario s = training_of_three(options);
+  lab s = training_of_three(options);
   for (int32_t v = 0; v < 3; v++)
     for (int32_t k = 0; k < s.problem->n_classes; k++) s.costs->time_ns[v * s.problem->n_classes + k] = 0;
   return s;
@@ -200,23 +195,23 @@ static scenario free_training_of_three(void) {
 /* f on 1 and 2, the rest on 3: each sender has half of the inputs; the ring of f goes over the host. */
 static void replicas_load_the_links_of_their_inputs(void **state) {
   (void)state;
-  scenario s = free_training_of_three();
+  lab s = free_training_of_three();
   int32_t device[3] = {1, 3, 3}, replica_of[4] = {-1, -1, 1, -1};
   simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
   /* from 1: 3 bytes every second time, rounded up to 2, and 6 bytes of gradients every second time; 3 receives 2 + 2 */
   assert_int_equal(r.value_ns, 2 + 3);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* The same, but gradients take 10 more on each link by what was measured of it: from 1 (6 + 10) / 2 = 8 for them. */
 static void gradients_go_over_links_as_the_costs_have_them(void **state) {
   (void)state;
-  scenario s = free_training_of_three();
+  lab s = free_training_of_three();
   for (int32_t l = 0; l < s.costs->n_links; l++) s.costs->link[l].latency_ns += 10;
   int32_t device[3] = {1, 3, 3}, replica_of[4] = {-1, -1, 1, -1};
   simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
   assert_int_equal(r.value_ns, 2 + 8);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void a_part_that_is_left_and_entered_again_is_not_contiguous(void **state) {
@@ -224,19 +219,18 @@ static void a_part_that_is_left_and_entered_again_is_not_contiguous(void **state
   situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
   for (int free_of_rule = 0; free_of_rule < 2; free_of_rule++) {
     options.free = free_of_rule;
-    scenario s = scenario_new();
-    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-    scenario_link(&s, 0, 1, 0, -1);
-    scenario_link(&s, 1, 0, 0, -1);
-    for (int32_t v = 0; v < 3; v++) scenario_operator(&s, NULL, 1, 0, 0);
-    scenario_tensor(&s, 0, 1, 1, -1);
-    scenario_tensor(&s, 1, 1, 2, -1);
-    scenario_pose(&s, &options);
+    lab s = lab_new();
+    lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+    lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
+    lab_star(&s);
+    for (int32_t v = 0; v < 3; v++) lab_operator(&s, NULL, 1, 0, 0);
+    lab_tensor(&s, 0, 1, 1, -1);
+    lab_tensor(&s, 1, 1, 2, -1);
+    lab_pose(&s, &options);
     int32_t device[3] = {1, 0, 1};
     simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
     assert_true(r.value_ns == (free_of_rule ? 1 + 1 + 1 + 1 : SITU_NEVER_NS)); /* two computed, one in, one out */
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 

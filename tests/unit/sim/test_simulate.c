@@ -1,21 +1,19 @@
 /* The door to the simulators: what is refused, what is told of ties and limits. */
-#include "../scenario.h"
+#include "../../lab/lab.h"
+#include "../../lab/test.h"
 
 static const situ_problem_options stream = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
 
 /* Three equal devices around a host, and two operators of 4 ns. */
-static scenario star(const situ_problem_options *options) {
-  scenario s = scenario_new();
+static lab star(const situ_problem_options *options) {
+  lab s = lab_new();
   s.alike = true;
-  for (int32_t d = 0; d < 3; d++) scenario_device(&s, 100, -1, d == 0);
-  for (int32_t d = 1; d < 3; d++) {
-    scenario_link(&s, 0, d, 0, -1);
-    scenario_link(&s, d, 0, 0, -1);
-  }
-  int32_t a = scenario_operator(&s, "a", 4, 0, 0), b = scenario_operator(&s, "b", 4, 0, 0);
-  scenario_tensor(&s, a, 2, -1);
-  scenario_tensor(&s, b, 2, -1);
-  scenario_pose(&s, options);
+  for (int32_t d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 0);
+  lab_star(&s);
+  int32_t a = lab_operator(&s, "a", 4, 0, 0), b = lab_operator(&s, "b", 4, 0, 0);
+  lab_tensor(&s, a, 2, -1);
+  lab_tensor(&s, b, 2, -1);
+  lab_pose(&s, options);
   return s;
 }
 
@@ -44,10 +42,10 @@ static void plans_are_made_of_placements_that_make_sense(void **state) {
       {{0, 0}, {0, 1}, {-1, 0, 1}, "is the replica of device 1; expected another device that is not itself a replica"},
   };
   for (int pipeline = 0; pipeline < 2; pipeline++) {
-    scenario s = star(pipeline ? &(situ_problem_options){.size = sizeof(situ_problem_options),
-                                                         .execution = SITU_EXECUTION_PIPELINE,
-                                                         .replicate = true}
-                               : &stream);
+    lab s = star(pipeline ? &(situ_problem_options){.size = sizeof(situ_problem_options),
+                                                    .execution = SITU_EXECUTION_PIPELINE,
+                                                    .replicate = true}
+                          : &stream);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
       int32_t device[2], order[2], replica_of[3];
       memcpy(device, rows[i].device, sizeof device);
@@ -76,7 +74,7 @@ static void plans_are_made_of_placements_that_make_sense(void **state) {
     assert_int_equal(plan->uses[0].n_operators, 1);
     assert_int_equal(plan->uses[1].n_operators, 0);
     situ_plan_free(plan);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -87,7 +85,7 @@ static void of_equals_the_first_is_the_worst(void **state) {
     for (int contention = 0; contention < 2; contention++) {
       situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = e};
       if (e == SITU_EXECUTION_STREAM && contention) options.contention = SITU_CONTENTION_NONE;
-      scenario s = star(&options);
+      lab s = star(&options);
       int32_t device[] = {2, 1};
       simulation found = simulator_run(s.simulator, &(placement){.device = device}, true);
       assert_int_equal(found.worst_device, e == SITU_EXECUTION_PIPELINE ? 1 : 2);
@@ -95,7 +93,7 @@ static void of_equals_the_first_is_the_worst(void **state) {
       assert_int_equal(found.excess_bytes, 0);
       assert_int_equal(found.load_ns[1], 4);
       assert_int_equal(found.load_ns[0], 0);
-      scenario_free(&s);
+      lab_free(&s);
     }
 }
 
@@ -108,16 +106,15 @@ static void limits_tell_by_how_much_they_are_exceeded(void **state) {
     bool throughput;
   } rows[] = {{6, 0, 0, false}, {5, 0, 1, false}, {100, 0, 0, false}, {0, 10, 0, true}, {0, 8, 2, true}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    scenario s = scenario_new();
-    for (int32_t d = 0; d < 2; d++) scenario_device(&s, 100, -1, d == 0);
-    scenario_link(&s, 0, 1, 0, -1);
-    scenario_link(&s, 1, 0, 0, -1);
-    int32_t a = scenario_operator(&s, "a", 3, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
-    scenario_tensor(&s, a, 6, b, -1);
-    scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options),
-                                              .execution = SITU_EXECUTION_STREAM,
-                                              .max_period_ns = rows[i].period_ns,
-                                              .max_latency_ns = rows[i].latency_ns});
+    lab s = lab_new();
+    for (int32_t d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
+    lab_star(&s);
+    int32_t a = lab_operator(&s, "a", 3, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
+    lab_tensor(&s, a, 6, b, -1);
+    lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options),
+                                         .execution = SITU_EXECUTION_STREAM,
+                                         .max_period_ns = rows[i].period_ns,
+                                         .max_latency_ns = rows[i].latency_ns});
     int32_t device[] = {0, 1};
     arena *scratch = arena_new();
     simulator_base *base = simulator_base_new(s.simulator, scratch);
@@ -141,14 +138,14 @@ static void limits_tell_by_how_much_they_are_exceeded(void **state) {
     assert_true(plan->value_ns == value && plan->latency_ns == 10 && plan->period_ns == 6);
     situ_plan_free(plan);
     arena_free(scratch);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
 /* Without a limit on the other, nothing is said of period and latency. */
 static void without_limits_there_is_only_a_value(void **state) {
   (void)state;
-  scenario s = star(&stream);
+  lab s = star(&stream);
   int32_t device[] = {0, 1};
   simulation found = simulator_run(s.simulator, &(placement){.device = device}, false);
   assert_true(found.latency_ns == SITU_NEVER_NS && found.period_ns == SITU_NEVER_NS && found.over_ns == 0);
@@ -163,7 +160,7 @@ static void without_limits_there_is_only_a_value(void **state) {
     assert_int_equal(changes[i].held_bytes, changes[i].memory == 2 ? 0 : 2);
   }
   arena_free(scratch);
-  scenario_free(&s);
+  lab_free(&s);
   s = star(&(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS});
   scratch = arena_new();
   assert_int_equal(simulator_memory(&changes, &n, s.simulator, &(placement){.device = device}, scratch, NULL), 0);
@@ -171,7 +168,7 @@ static void without_limits_there_is_only_a_value(void **state) {
   assert_true(simulator_dispatch(s.simulator, device, (double[]){1, 1}, (int32_t[2]){0}, SITU_NEVER_NS) ==
               SITU_NEVER_NS);
   arena_free(scratch);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 int main(void) {

@@ -1,14 +1,6 @@
 /* Runs that take over from a base what is the same, against whole runs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
-#include "../scenario.h"
+#include "../../lab/test.h"
 #include "base/rng.h"
 #include "sim/simulate.h"
 
@@ -132,11 +124,11 @@ static void a_run_ends_where_the_rest_takes_too_long(void **state) {
   for (int contention = 0; contention < 2; contention++) {
     situ_problem_options o = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
     if (!contention) o.contention = SITU_CONTENTION_NONE;
-    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
-    int32_t a = scenario_operator(&s, "a", 3, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
+    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    int32_t a = lab_operator(&s, "a", 3, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
     s.time_ns[b][1] = SITU_NEVER_NS;
-    scenario_tensor(&s, a, 1, b, -1);
-    scenario_pose(&s, &o);
+    lab_tensor(&s, a, 1, b, -1);
+    lab_pose(&s, &o);
     simulator_base *base = simulator_base_new(s.simulator, s.arena);
     int32_t device[] = {1, 1};
     placement where = {.device = device};
@@ -144,7 +136,7 @@ static void a_run_ends_where_the_rest_takes_too_long(void **state) {
     simulation found = simulator_run_below(s.simulator, base, &where, false, 5);
     assert_true(found.stopped);
     assert_int_equal(found.value_ns, 5);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -153,13 +145,13 @@ static void a_run_ends_where_the_rest_takes_too_long(void **state) {
  * that those of a go first; the next one only has z, which comes last, elsewhere. */
 static void what_was_sent_before_is_that_of_the_base(void **state) {
   (void)state;
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 6; v++)
-    scenario_operator(&s, (const char *[]){"a", "b", "x", "c", "e", "z"}[v], v == 0 ? 2 : 1, 0, v == 2 ? 20 : 0);
-  scenario_tensor(&s, 0, 10, 3, -1);
-  scenario_tensor(&s, 1, 4, 4, -1);
-  scenario_tensor(&s, 3, 1, 5, -1);
-  scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
+    lab_operator(&s, (const char *[]){"a", "b", "x", "c", "e", "z"}[v], v == 0 ? 2 : 1, 0, v == 2 ? 20 : 0);
+  lab_tensor(&s, 0, 10, 3, -1);
+  lab_tensor(&s, 1, 4, 4, -1);
+  lab_tensor(&s, 3, 1, 5, -1);
+  lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
   simulator_base *base = simulator_base_new(s.simulator, s.arena);
   int32_t device[] = {0, 1, 1, 1, 0, 1};
   placement where = {.device = device};
@@ -169,7 +161,7 @@ static void what_was_sent_before_is_that_of_the_base(void **state) {
   device[1] = 1;
   device[5] = 0;
   assert_int_equal(simulator_run_below(s.simulator, base, &where, true, SITU_NEVER_NS).peak_bytes[1], 24);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Where nothing is shared, a limit has the same meaning. */

@@ -1,16 +1,8 @@
 #define _GNU_SOURCE
 /* OpenVINO IR by hand, cut into parts: what is copied, what is added, where weights lie. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "read/reader.h"
 #include "split/ir_file.h"
 

@@ -1,16 +1,8 @@
 #define _GNU_SOURCE
 /* Models put together by hand, cut into parts: what goes where, what is copied, what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../lab/test.h"
 #include "../onnx_by_hand.h"
 #include "split/onnx_file.h"
 

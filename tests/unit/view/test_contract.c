@@ -1,12 +1,6 @@
 /* Classes of operators that move together: by hand, and against every placement of small random problems. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "base/rng.h"
 #include "sim/simulate.h"
 #include "view/contract.h"

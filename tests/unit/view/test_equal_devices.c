@@ -1,17 +1,9 @@
 /* Equal devices: every level against its definition, pair by pair, and against what it promises: in random placements,
  * devices of one type change places and nothing changes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
 #include "../../lab/random_graph.h"
-#include "../scenario.h"
+#include "../../lab/test.h"
+#include "cost/cost_models.h"
 #include "view/equal_devices.h"
 
 static const device_equality levels[] = {EQUAL_ALONE, EQUAL_LOADS,  EQUAL_STAGED,
@@ -313,17 +305,16 @@ static void devices_of_one_type_may_change_places(void **state) {
 static void devices_are_always_equal_when_no_channel_tells_them_apart(void **state) {
   (void)state;
   for (int kind = 0; kind < 3; kind++) {
-    scenario s = scenario_new();
+    lab s = lab_new();
     s.alike = true;
-    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+    lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
     for (int32_t d = 1; d < 4; d++) {
-      scenario_device(&s, 100, -1, false);
-      scenario_link(&s, 0, d, kind == 2 && d == 1 ? 5 : 0, -1);
-      scenario_link(&s, d, 0, 0, kind == 1 && d < 3 ? 0 : -1);
+      lab_device(&s, 100, -1, false);
+      lab_link(&s, 0, d, kind == 2 && d == 1 ? 5 : 0, -1);
+      lab_link(&s, d, 0, 0, kind == 1 && d < 3 ? 0 : -1);
     }
-    scenario_operator(&s, "a", 1, 0, 0);
-    scenario_pose(
-        &s, &(situ_problem_options){.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT});
+    lab_operator(&s, "a", 1, 0, 0);
+    lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT});
     equal_devices equal;
     assert_true(equal_devices_find(&equal, s.problem, EQUAL_ALWAYS, s.arena));
     for (int32_t a = 1; a < 4; a++)
@@ -333,7 +324,7 @@ static void devices_are_always_equal_when_no_channel_tells_them_apart(void **sta
         if (kind == 2) expected &= b != 1;
         assert_int_equal(equal.type_of[a] == equal.type_of[b], expected);
       }
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 

@@ -1,7 +1,7 @@
 /* Levels: what every row must keep, what each row joins in problems that can be counted by hand. */
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "../../lab/tier.h"
-#include "../scenario.h"
 #include "base/rng.h"
 #include "solve/common/solver.h"
 #include "solve/stream/rank.h"
@@ -134,15 +134,15 @@ static void units_joined_by_traffic_keep_their_limits(void **state) {
 /* ---- repeats ---- */
 
 /* A chain of n operators whose times repeat with a period; paired: operators 2k and 2k + 1 stay together. */
-static scenario chain_of(int32_t n, int32_t period, bool paired) {
-  static char names[SCENARIO_MOST][8];
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+static lab chain_of(int32_t n, int32_t period, bool paired) {
+  static char names[LAB_MAX_OPERATORS][8];
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < n; v++) {
     snprintf(names[v], sizeof names[v], "%d", (int)v);
-    scenario_of_phase(&s, names[v], 1 + v % period, SITU_PHASE_FORWARD, paired ? v / 2 : -1);
+    lab_of_phase(&s, names[v], 1 + v % period, SITU_PHASE_FORWARD, paired ? v / 2 : -1);
   }
-  for (int32_t v = 0; v + 1 < n; v++) scenario_tensor(&s, v, 1, v + 1, -1);
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  for (int32_t v = 0; v + 1 < n; v++) lab_tensor(&s, v, 1, v + 1, -1);
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   return s;
 }
 
@@ -150,7 +150,7 @@ static scenario chain_of(int32_t n, int32_t period, bool paired) {
  * from an end are like no other; of the rest there are as many classes as kinds: 2 r + 2 of a chain of two kinds. */
 static void classes_of_a_chain_are_its_kinds_and_its_ends(void **state) {
   (void)state;
-  scenario s = chain_of(40, 2, false);
+  lab s = chain_of(40, 2, false);
   level_list levels;
   assert_true(level_repeats.find(&levels, s.problem, &(level_request){0}, s.arena));
   assert_int_equal(levels.n, 4);
@@ -164,28 +164,28 @@ static void classes_of_a_chain_are_its_kinds_and_its_ends(void **state) {
       for (int32_t i = 0; i < m.n; i++) assert_int_equal(m.member[i] % 2, v % 2);
     }
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Twenty pairs that stay together: the first and the last are like no other, the rest are alike. */
 static void units_stay_whole(void **state) {
   (void)state;
-  scenario s = chain_of(40, 2, true);
+  lab s = chain_of(40, 2, true);
   level_list levels;
   assert_true(level_repeats.find(&levels, s.problem, &(level_request){0}, s.arena));
   assert_int_equal(levels.of[0].n, 1 + 2);
   for (int32_t k = 0; k < levels.n; k++)
     for (int32_t v = 0; v < 40; v += 2) assert_int_equal(levels.of[k].of[v], levels.of[k].of[v + 1]);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void what_does_not_repeat_has_no_levels(void **state) {
   (void)state;
-  scenario s = chain_of(40, 40, false);
+  lab s = chain_of(40, 40, false);
   level_list levels;
   assert_true(level_repeats.find(&levels, s.problem, &(level_request){0}, s.arena));
   assert_int_equal(levels.n, 0);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Thirty pairs, equal but for what the first half of them sends where `sized`: one round tells all there is. */
@@ -194,18 +194,18 @@ static void equal_pieces_are_alike_and_sizes_tell_them_apart(void **state) {
   for (int32_t sized = 0; sized < 2; sized++) {
     enum { N = 60 };
     static char names[N][8];
-    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     for (int32_t v = 0; v < N; v++) {
       snprintf(names[v], sizeof names[v], "%d", (int)v);
-      scenario_operator(&s, names[v], 1, 0, 0);
+      lab_operator(&s, names[v], 1, 0, 0);
     }
-    for (int32_t v = 0; v < N; v += 2) scenario_tensor(&s, v, sized && v < N / 2 ? 2 : 1, v + 1, -1);
-    scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+    for (int32_t v = 0; v < N; v += 2) lab_tensor(&s, v, sized && v < N / 2 ? 2 : 1, v + 1, -1);
+    lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
     level_list levels;
     assert_true(level_repeats.find(&levels, s.problem, &(level_request){0}, s.arena));
     assert_int_equal(levels.n, 1);
     assert_int_equal(levels.of[0].n, sized ? 4 : 2);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 

@@ -1,12 +1,6 @@
 /* The parts that tensors join, against looking at every pair of a tensor and a part. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../../lab/random_graph.h"
+#include "../../lab/test.h"
 #include "base/rng.h"
 #include "view/nets.h"
 

@@ -1,14 +1,8 @@
 /* The parts of a placement against walks along all paths, and one count for solvers and explanations. */
 #include "view/pieces.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "graph/graph.h"
 #include "situ/explain.h"
 #include "situ/solve.h"

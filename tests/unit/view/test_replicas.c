@@ -1,17 +1,7 @@
 /* Replicas: the rules as the solvers see them and as the judge does; the simulator's plans with replicas pass the
  * judge. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../lab/lab.h"
-#include "../scenario.h"
+#include "../../lab/test.h"
 #include "base/rng.h"
 #include "check/judge.h"
 #include "sim/simulate.h"
@@ -120,25 +110,25 @@ static void leaders_that_do_not_exist_are_refused(void **state) {
 static void a_shared_capacity_does_not_keep_devices_from_sharing_a_part(void **state) {
   (void)state;
   for (int k = 0; k < 3; k++) {
-    scenario s = scenario_new();
+    lab s = lab_new();
     situ_problem_options o = SITU_PROBLEM_OPTIONS_INIT;
     situ_plan *plan;
     situ_verdict *verdict;
     int64_t bytes = k == 0 ? SITU_UNLIMITED_BYTES : 11;
     o.objective = SITU_OBJECTIVE_THROUGHPUT;
     o.replicate = true;
-    scenario_device(&s, bytes, -1, true);
+    lab_device(&s, bytes, -1, true);
     for (int32_t d = 1; d < 3; d++) {
       bool pooled = d == 1 || k == 2;
-      scenario_device(&s, bytes, pooled ? 0 : -1, false);
+      lab_device(&s, bytes, pooled ? 0 : -1, false);
       s.devices[d].separate_address_space = pooled;
-      scenario_link(&s, 0, d, 0, -1);
-      scenario_link(&s, d, 0, 0, -1);
+      lab_link(&s, 0, d, 0, -1);
+      lab_link(&s, d, 0, 0, -1);
     }
     s.alike = true;
-    int32_t v = scenario_operator(&s, "a", 10, 6, 0);
+    int32_t v = lab_operator(&s, "a", 10, 6, 0);
     s.time_ns[v][0] = 100;
-    scenario_pose(&s, &o);
+    lab_pose(&s, &o);
     situ_solve_options how = SITU_SOLVE_OPTIONS_INIT;
     how.max_steps = 100;
     assert_int_equal(situ_solve(&plan, s.problem, &how, NULL), SITU_STATUS_OK);
@@ -149,7 +139,7 @@ static void a_shared_capacity_does_not_keep_devices_from_sharing_a_part(void **s
     assert_int_equal(verdict->n_found, 0);
     situ_verdict_free(verdict);
     situ_plan_free(plan);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 

@@ -1,35 +1,36 @@
 /* Formats by layer: what each tool makes of our flags, by its own rule, is our plan; what a format cannot hold is
  * refused. */
-#include "../scenario.h"
+#include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "situ/write.h"
 #include "write/module_names.h"
 
 enum { LAYERS = 6, OPERATORS = 2 * LAYERS + 2 };
 
 /* Embedding, six layers of attention and experts, head; a host d0 and GPUs d1, d2. */
-static scenario network(void) {
-  scenario s = scenario_mesh(3, 1000);
+static lab network(void) {
+  lab s = lab_mesh(3, 1000);
   char name[64];
   int32_t before =
-      scenario_add(&s, (situ_operator){.name = "embed", .kind = "Gather", .weight_bytes = 1, .colocation = -1}, 1);
+      lab_add(&s, (situ_operator){.name = "embed", .kind = "Gather", .weight_bytes = 1, .colocation = -1}, 1);
   for (int k = 0; k < LAYERS; k++)
     for (int half = 0; half < 2; half++) {
       snprintf(name, sizeof name, "model.layers.%d.%s", k, half ? "experts" : "attn");
       situ_operator op = {.name = name, .kind = half ? "ExpertsMatMul" : "MatMul", .weight_bytes = 1, .colocation = -1};
-      int32_t v = scenario_add(&s, op, 1);
-      scenario_tensor(&s, before, 1, v, -1);
+      int32_t v = lab_add(&s, op, 1);
+      lab_tensor(&s, before, 1, v, -1);
       before = v;
     }
   int32_t head =
-      scenario_add(&s, (situ_operator){.name = "lm_head", .kind = "MatMul", .weight_bytes = 1, .colocation = -1}, 1);
-  scenario_tensor(&s, before, 1, head, -1);
+      lab_add(&s, (situ_operator){.name = "lm_head", .kind = "MatMul", .weight_bytes = 1, .colocation = -1}, 1);
+  lab_tensor(&s, before, 1, head, -1);
   static const situ_problem_options stream = {.size = sizeof stream, .execution = SITU_EXECUTION_STREAM};
-  scenario_pose(&s, &stream);
+  lab_pose(&s, &stream);
   return s;
 }
 
 /* Writes the plan that the digits say, one for each operator; NULL where it is refused. Free it. */
-static char *write(const scenario *s, const char *writer, const char *digits, situ_error *error) {
+static char *write(const lab *s, const char *writer, const char *digits, situ_error *error) {
   int32_t device[OPERATORS];
   situ_plan *plan;
   char *text;
@@ -43,11 +44,11 @@ static char *write(const scenario *s, const char *writer, const char *digits, si
 }
 
 static void expect_refused(const char *writer, const char *digits, const char *says) {
-  scenario s = network();
+  lab s = network();
   situ_error error = {0};
   assert_null(write(&s, writer, digits, &error));
   if (!strstr(error.text, says)) fail_msg("%s", error.text);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* llama.cpp's rule (load_tensors): the first device whose summed part of -ts exceeds (i - start) / act. */
@@ -96,7 +97,7 @@ static void what_llamacpp_makes_of_our_flags_is_our_plan(void **state) {
   (void)state;
   static const char *const plans[] = {"01111111122222", "00000111111222", "21111111111112", "01111111111111",
                                       "02222222222221", "00000000000001", "01110111022222"};
-  scenario s = network();
+  lab s = network();
   for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
     situ_error error = {0};
     char *text = write(&s, "llama.cpp", plans[i], &error), again[OPERATORS + 1];
@@ -106,7 +107,7 @@ static void what_llamacpp_makes_of_our_flags_is_our_plan(void **state) {
     if (strcmp(again, plans[i]) != 0) fail_msg("%s became %s by %s", plans[i], again, text);
     free(text);
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void what_llamacpp_cannot_hold_is_refused(void **state) {
@@ -120,31 +121,31 @@ static void what_llamacpp_cannot_hold_is_refused(void **state) {
 
 static void vllm_gets_the_layers_of_each_stage(void **state) {
   (void)state;
-  scenario s = network();
+  lab s = network();
   char *text = write(&s, "vllm", "22222222211111", NULL); /* layers 0-3 on the second GPU */
   assert_string_equal(text, "CUDA_VISIBLE_DEVICES=1,0\nVLLM_PP_LAYER_PARTITION=4,2\n--pipeline-parallel-size 2\n");
   free(text);
-  scenario_free(&s);
+  lab_free(&s);
   expect_refused("vllm", "00000111111111", "is a host");
   expect_refused("vllm", "21111111122222", "another device than the first and the last layer");
 }
 
 static void a_device_map_names_each_module_once(void **state) {
   (void)state;
-  scenario s = network();
+  lab s = network();
   char *text = write(&s, "device-map", "01100221100221", NULL);
   assert_string_equal(text,
                       "{\n  \"embed\": \"cpu\",\n  \"model.layers.0\": 0,\n  \"model.layers.1\": \"cpu\",\n"
                       "  \"model.layers.2\": 1,\n  \"model.layers.3\": 0,\n  \"model.layers.4\": \"cpu\",\n"
                       "  \"model.layers.5\": 1,\n  \"lm_head\": 0\n}\n");
   free(text);
-  scenario_free(&s);
+  lab_free(&s);
   expect_refused("device-map", "01211111111111", "whole layers");
 }
 
 static void pipelining_splits_at_the_first_layer_of_each_stage_but_the_first(void **state) {
   (void)state;
-  scenario s = network();
+  lab s = network();
   char *text = write(&s, "torch-pipelining", "11111112200000", NULL); /* layers 0-2, layer 3, layers 4-5 */
   assert_string_equal(text,
                       "{\n  \"split_points\": {\"model.layers.3\": \"BEGINNING\", \"model.layers.4\": "
@@ -153,21 +154,21 @@ static void pipelining_splits_at_the_first_layer_of_each_stage_but_the_first(voi
   text = write(&s, "torch-pipelining", "11111111111111", NULL);
   assert_string_equal(text, "{\n  \"split_points\": {},\n  \"devices\": [\"d1\"]\n}\n");
   free(text);
-  scenario_free(&s);
+  lab_free(&s);
   expect_refused("torch-pipelining", "11122111122222", "are not consecutive");
   expect_refused("torch-pipelining", "11111112222221", "another device than the first and the last layer");
 }
 
 static void torchtitan_gets_the_modules_of_each_stage(void **state) {
   (void)state;
-  scenario s = network();
+  lab s = network();
   char *text = write(&s, "torchtitan", "11111112222222", NULL);
   assert_string_equal(text,
                       "[parallelism]\npipeline_parallel_degree = 2\nmodule_fqns_per_model_part = [\n"
                       "  [\"embed\", \"model.layers.0\", \"model.layers.1\", \"model.layers.2\"], # \"d1\"\n"
                       "  [\"model.layers.3\", \"model.layers.4\", \"model.layers.5\", \"lm_head\"], # \"d2\"\n]\n");
   free(text);
-  scenario_free(&s);
+  lab_free(&s);
   expect_refused("torchtitan", "21111111111111", "another device than the first and the last layer");
 }
 
@@ -191,22 +192,22 @@ static void paths_of_onnx_files_become_modules(void **state) {
 
 static void exo_gets_half_open_ranges(void **state) {
   (void)state;
-  scenario s = network();
+  lab s = network();
   char *text = write(&s, "exo", "11111222222222", NULL);
   assert_non_null(
       strstr(text, "\"node\": \"d1\", \"device_rank\": 0, \"world_size\": 2, \"start_layer\": 0, \"end_layer\": 2"));
   assert_non_null(
       strstr(text, "\"node\": \"d2\", \"device_rank\": 1, \"world_size\": 2, \"start_layer\": 2, \"end_layer\": 6"));
   free(text);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void a_graph_without_layers_has_no_such_form(void **state) {
   (void)state;
-  scenario s = scenario_mesh(2, 1000);
-  scenario_add(&s, (situ_operator){.name = "alone"}, 1);
+  lab s = lab_mesh(2, 1000);
+  lab_add(&s, (situ_operator){.name = "alone"}, 1);
   static const situ_problem_options stream = {.size = sizeof stream, .execution = SITU_EXECUTION_STREAM};
-  scenario_pose(&s, &stream);
+  lab_pose(&s, &stream);
   int32_t device[] = {1};
   situ_plan *plan;
   assert_int_equal(simulator_plan(&plan, s.simulator, &(placement){.device = device}, NULL), SITU_STATUS_OK);
@@ -217,7 +218,7 @@ static void a_graph_without_layers_has_no_such_form(void **state) {
     assert_null(text);
   }
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 int main(void) {

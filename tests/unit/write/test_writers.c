@@ -1,5 +1,6 @@
 /* The writers: what they write is well formed, whole, and says what the plan says. */
-#include "../scenario.h"
+#include "../../lab/lab.h"
+#include "../../lab/test.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "situ/write.h"
@@ -7,15 +8,14 @@
 #include <unistd.h>
 
 /* a on d0 (0..2), 3 bytes to d1 (2..5), "b,\"x\"" on d1 (5..6). */
-static scenario pair(const situ_problem_options *options, situ_plan **plan) {
+static lab pair(const situ_problem_options *options, situ_plan **plan) {
   static int32_t device[] = {0, 1};
-  scenario s = scenario_new();
-  for (int d = 0; d < 2; d++) scenario_device(&s, 100, -1, d == 0);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
-  int32_t a = scenario_operator(&s, "a", 2, 0, 0), b = scenario_operator(&s, "b,\"x\"", 1, 0, 0);
-  scenario_tensor(&s, a, 3, b, -1);
-  scenario_pose(&s, options);
+  lab s = lab_new();
+  for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
+  lab_star(&s);
+  int32_t a = lab_operator(&s, "a", 2, 0, 0), b = lab_operator(&s, "b,\"x\"", 1, 0, 0);
+  lab_tensor(&s, a, 3, b, -1);
+  lab_pose(&s, options);
   placement where = {.device = device};
   assert_int_equal(simulator_plan(plan, s.simulator, &where, NULL), SITU_STATUS_OK);
   return s;
@@ -33,12 +33,12 @@ static const situ_problem_options stream = {.size = sizeof(situ_problem_options)
 static void csv_quotes_what_it_has_to(void **state) {
   (void)state;
   situ_plan *plan;
-  scenario s = pair(&stream, &plan);
+  lab s = pair(&stream, &plan);
   char *text = written("csv", plan);
   assert_string_equal(text, "operator,device,start_ns,finish_ns,call\r\na,d0,0,2,\r\n\"b,\"\"x\"\"\",d1,5,6,\r\n");
   free(text);
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static json_value *parsed(char *text) {
@@ -70,7 +70,7 @@ static double slice_member(const json_value *events, const char *name, const cha
 static void a_trace_has_a_slice_for_each_operator_and_hop(void **state) {
   (void)state;
   situ_plan *plan;
-  scenario s = pair(&stream, &plan);
+  lab s = pair(&stream, &plan);
   json_value *root = parsed(written("trace", plan));
   const json_value *events = json_get(root, "traceEvents");
   assert_int_equal(count_phase(events, "X"), 3); /* two operators, one hop */
@@ -82,7 +82,7 @@ static void a_trace_has_a_slice_for_each_operator_and_hop(void **state) {
   assert_true(slice_member(events, "b,\"x\"", "dur") == 0.001);
   json_free(root);
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* calls: a on the host beside others, b one call. pipeline: six inputs, for each two stages and two operators. */
@@ -94,7 +94,7 @@ static void a_trace_shows_calls_and_inputs(void **state) {
   const int slices[] = {1, 6 * 4}, asynchronous[] = {1, 0};
   for (int i = 0; i < 2; i++) {
     situ_plan *plan;
-    scenario s = pair(&options[i], &plan);
+    lab s = pair(&options[i], &plan);
     json_value *root = parsed(written("trace", plan));
     const json_value *events = json_get(root, "traceEvents");
     assert_int_equal(count_phase(events, "X"), slices[i]);
@@ -103,25 +103,21 @@ static void a_trace_shows_calls_and_inputs(void **state) {
     if (i == 1) assert_true(slice_member(events, "input 1", "ts") == 0.003); /* the period: 3 bytes on the link */
     json_free(root);
     situ_plan_free(plan);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
 /* a on d0; b (2 ns) on d1 and d2 by turns, period 1: b's first input comes to d1, its second a period later to d2. */
 static void a_trace_deals_inputs_out_to_replicas(void **state) {
   (void)state;
-  scenario s = scenario_new();
+  lab s = lab_new();
   s.alike = true;
-  for (int32_t d = 0; d < 3; d++) scenario_device(&s, 100, -1, d == 0);
-  for (int32_t d = 1; d < 3; d++) {
-    scenario_link(&s, 0, d, 0, -1);
-    scenario_link(&s, d, 0, 0, -1);
-  }
-  scenario_operator(&s, "a", 1, 0, 0);
-  scenario_operator(&s, "b", 2, 0, 0);
-  scenario_pose(&s,
-                &(situ_problem_options){
-                    .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT, .replicate = true});
+  for (int32_t d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 0);
+  lab_star(&s);
+  lab_operator(&s, "a", 1, 0, 0);
+  lab_operator(&s, "b", 2, 0, 0);
+  lab_pose(&s, &(situ_problem_options){
+                   .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT, .replicate = true});
   int32_t device[2] = {0, 1}, replica_of[3] = {-1, -1, 1};
   situ_plan *plan;
   placement where = {.device = device, .replica_of = replica_of};
@@ -144,13 +140,13 @@ static void a_trace_deals_inputs_out_to_replicas(void **state) {
   assert_int_equal(on[2], 3);
   json_free(root);
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void a_split_is_read_back_as_pins(void **state) {
   (void)state;
   situ_plan *plan;
-  scenario s = pair(&stream, &plan);
+  lab s = pair(&stream, &plan);
   char path[] = "/tmp/situ-split-XXXXXX";
   int file = mkstemp(path);
   assert_true(file >= 0);
@@ -164,26 +160,26 @@ static void a_split_is_read_back_as_pins(void **state) {
   assert_int_equal(pins[1], 1);
   unlink(path);
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void dot_dashes_what_crosses(void **state) {
   (void)state;
   situ_plan *plan;
-  scenario s = pair(&stream, &plan);
+  lab s = pair(&stream, &plan);
   char *text = written("dot", plan);
   assert_non_null(strstr(text, "digraph \"scenario\" {"));
   assert_non_null(strstr(text, "n0 -> n1 [style=dashed];"));
   assert_non_null(strstr(text, "label=\"b,\\\"x\\\"\""));
   free(text);
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void what_cannot_be_written_is_refused(void **state) {
   (void)state;
   situ_plan *plan;
-  scenario s = pair(&stream, &plan);
+  lab s = pair(&stream, &plan);
   char *text;
   situ_error error = {0};
   assert_int_equal(situ_write(&text, "tracy", plan, &error), SITU_STATUS_BAD_ARGUMENT);
@@ -198,7 +194,7 @@ static void what_cannot_be_written_is_refused(void **state) {
   for (int32_t i = 0; situ_writer_at(i, &info); i++)
     assert_int_equal(situ_write(&text, info.name, plan, &error), SITU_STATUS_BAD_ARGUMENT);
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 int main(void) {

@@ -1,7 +1,8 @@
 /* Plans that the target of a writer can run: the best of them all, as the target's own rule makes them of its settings.
  */
+#include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "../../../lab/tier.h"
-#include "../../scenario.h"
 #include "situ/solve.h"
 #include "situ/write.h"
 
@@ -10,31 +11,31 @@ enum { MAX_LAYERS = 4, MAX_DEVICES = 4, HOST = 0 };
 /* An embedding, layers of two operators with routed experts between them, or of three plain ones, and a head; a host
  * with room for everything, and faster devices with random rooms. */
 typedef struct model {
-  scenario s;
+  lab s;
   int n_layers, n_devices;
   int32_t embedding, layer[MAX_LAYERS][3], head;
 } model;
 
 static int32_t add(model *m, rng *r, const char *name, const char *kind, int32_t after, int64_t weight) {
-  int32_t v = scenario_add(
+  int32_t v = lab_add(
       &m->s, (situ_operator){.name = name, .kind = kind, .source_id = -1, .colocation = -1, .weight_bytes = weight},
       weight / 10 + 1);
   for (int d = 1; d < m->n_devices; d++) m->s.time_ns[v][d] = weight / (20 + 30 * d) + 1;
-  if (after >= 0) scenario_tensor(&m->s, after, 1 + rng_below(r, 20), v, -1);
+  if (after >= 0) lab_tensor(&m->s, after, 1 + rng_below(r, 20), v, -1);
   return v;
 }
 
 static model random_model(rng *r, int32_t n_servers) {
-  model m = {.s = scenario_new(), .n_layers = 2 + (int)rng_below(r, MAX_LAYERS - 1)};
+  model m = {.s = lab_new(), .n_layers = 2 + (int)rng_below(r, MAX_LAYERS - 1)};
   bool experts = rng_below(r, 2);
   m.n_devices = 2 + (int)rng_below(r, MAX_DEVICES - 1);
   for (int32_t d = 0; d < m.n_devices; d++) {
-    scenario_device(&m.s, d == HOST ? SITU_UNLIMITED_BYTES : 1000 + rng_below(r, 12000), -1, d == HOST);
+    lab_device(&m.s, d == HOST ? SITU_UNLIMITED_BYTES : 1000 + rng_below(r, 12000), -1, d == HOST);
     m.s.devices[d].server = d % n_servers;
   }
   for (int32_t a = 0; a < m.n_devices; a++)
     for (int32_t b = 0; b < m.n_devices; b++)
-      if (a != b) scenario_link(&m.s, a, b, rng_below(r, 60), -1);
+      if (a != b) lab_link(&m.s, a, b, rng_below(r, 60), -1);
   int32_t before = m.embedding = add(&m, r, "embed", "Gather", -1, 100 + rng_below(r, 900));
   for (int k = 0; k < m.n_layers; k++)
     for (int i = 0; i < 3; i++) {
@@ -43,10 +44,10 @@ static model random_model(rng *r, int32_t n_servers) {
       snprintf(name, sizeof name, "model.layers.%d.%s", k, i == 0 ? "attn" : i == 1 ? "mlp" : "out");
       before = m.layer[k][i] = add(&m, r, name, expert ? "ExpertsMatMul" : "MatMul", before,
                                    expert ? 2000 + rng_below(r, 3000) : 300 + rng_below(r, 700));
-      if (i == 2) scenario_tensor(&m.s, m.layer[k][0], 5, before, -1);
+      if (i == 2) lab_tensor(&m.s, m.layer[k][0], 5, before, -1);
     }
   m.head = add(&m, r, "lm_head", "MatMul", before, 300 + rng_below(r, 900));
-  scenario_pose(&m.s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .overlap = SITU_OVERLAP_NONE});
+  lab_pose(&m.s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .overlap = SITU_OVERLAP_NONE});
   return m;
 }
 
@@ -60,10 +61,10 @@ typedef struct search {
 
 /* The value of one setting: where experts are away (a bit each) they are on the host. */
 static void judge(search *s, int embedding, unsigned away) {
-  int32_t device[SCENARIO_MOST];
+  int32_t device[LAB_MAX_OPERATORS];
   const model *m = s->m;
   const int32_t *placed = m->s.graph->built_index;
-  int32_t of[SCENARIO_MOST];
+  int32_t of[LAB_MAX_OPERATORS];
   of[m->embedding] = embedding;
   of[m->head] = s->at[m->n_layers];
   for (int k = 0; k < m->n_layers; k++)
@@ -165,7 +166,7 @@ static void expect_best(const char *writer, void (*settings)(search *), uint64_t
     assert_non_null(strstr(plan->reason, "no plan was found that the writers can represent"));
   }
   situ_plan_free(plan);
-  scenario_free(&m.s);
+  lab_free(&m.s);
 }
 
 static void plans_are_the_best_that_the_target_can_run(void **state) {
@@ -199,7 +200,7 @@ static void forms_add_up(void **state) {
       situ_text_free(text);
     }
     situ_plan_free(plan);
-    scenario_free(&m.s);
+    lab_free(&m.s);
   }
 }
 
@@ -223,7 +224,7 @@ static void one_machine_is_one_server(void **state) {
       assert_int_equal(situ_plan_device(plan, v) % 2, situ_plan_device(plan, 0) % 2);
     n_apart += plan_unrestricted_ns(plan) < plan->value_ns;
     situ_plan_free(plan);
-    scenario_free(&m.s);
+    lab_free(&m.s);
   }
   assert_true(n_apart > 0);
 }
@@ -255,22 +256,22 @@ static void what_is_within_the_tolerance_costs_nothing(void **state) {
       situ_plan_free(plan);
     }
     situ_plan_free(best);
-    scenario_free(&m.s);
+    lab_free(&m.s);
   }
   assert_true(n_within > 0);
 }
 
 static void what_has_no_layers_is_refused_before_the_search(void **state) {
   (void)state;
-  scenario s = scenario_mesh(2, 1000);
-  scenario_add(&s, (situ_operator){.name = "alone"}, 1);
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  lab s = lab_mesh(2, 1000);
+  lab_add(&s, (situ_operator){.name = "alone"}, 1);
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
   situ_plan *plan;
   o.form = form_of("exo");
   assert_int_equal(situ_solve(&plan, s.problem, &o, NULL), SITU_STATUS_UNSUPPORTED);
   assert_null(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 int main(void) {

@@ -1,15 +1,6 @@
 /* Plans with few hand-overs: contiguous ones, and the choice among plans that are nearly as good. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "../../../lab/tier.h"
 #include "base/rng.h"
 #include "graph/builder.h"

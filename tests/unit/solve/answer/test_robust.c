@@ -9,9 +9,8 @@
 
 #include <math.h>
 
-#include <cmocka.h>
-
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "base/rng.h"
 #include "graph/builder.h"
 #include "situ.h"

@@ -1,16 +1,8 @@
 /* The baselines of the literature: PipeDream's merging by hand, the libraries' parts repaired. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../../lab/brute.h"
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "../../../lab/tier.h"
-#include "../../scenario.h"
 #include "base/rng.h"
 #include "situ/solve.h"
 #include "solve/baselines/parts.h"
@@ -134,21 +126,20 @@ static void weights_fit_into_thirty_two_bits(void **state) {
 static void pipedream_merges_all_of_a_diamond_but_its_join(void **state) {
   (void)state;
   static const int64_t times[5] = {4, 3, 2, 1, 5};
-  scenario s = scenario_new();
-  for (int32_t d = 0; d < 2; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
-  for (int32_t v = 0; v < 5; v++) scenario_operator(&s, (const char *[]){"s", "a", "b", "j", "e"}[v], times[v], 0, 0);
-  scenario_tensor(&s, 0, 0, 1, 2, -1);
-  scenario_tensor(&s, 1, 0, 3, -1);
-  scenario_tensor(&s, 2, 0, 3, -1);
-  scenario_tensor(&s, 3, 0, 4, -1);
-  scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options),
-                                            .objective = SITU_OBJECTIVE_THROUGHPUT,
-                                            .communication = SITU_COMMUNICATION_HOST_STAGED});
+  lab s = lab_new();
+  for (int32_t d = 0; d < 2; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
+  lab_star(&s);
+  for (int32_t v = 0; v < 5; v++) lab_operator(&s, (const char *[]){"s", "a", "b", "j", "e"}[v], times[v], 0, 0);
+  lab_tensor(&s, 0, 0, 1, 2, -1);
+  lab_tensor(&s, 1, 0, 3, -1);
+  lab_tensor(&s, 2, 0, 3, -1);
+  lab_tensor(&s, 3, 0, 4, -1);
+  lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options),
+                                       .objective = SITU_OBJECTIVE_THROUGHPUT,
+                                       .communication = SITU_COMMUNICATION_HOST_STAGED});
   assert_int_equal(solve(s.problem, "pipedream", 0), 9);
   assert_int_equal(solve(s.problem, "ideal_dp", 0), 8);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* A solver whose library was not there when situ was made stays in the table, serves nothing, and says why. */

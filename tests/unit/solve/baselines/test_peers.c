@@ -1,5 +1,6 @@
 /* The rules of inference engines, by hand: eight layers, an embedding and a head, on a host and GPUs. */
-#include "../../scenario.h"
+#include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "situ/solve.h"
 #include "solve/solve.h"
 
@@ -10,49 +11,49 @@ typedef struct network {
 } network;
 
 /* Tensors of 0 bytes, times of 1 ns: only memory matters. GPUs have these memories, the host has 10,000 bytes. */
-static scenario pose(network n, const int64_t *gpu_bytes, int32_t n_gpus) {
-  scenario s = scenario_new();
-  scenario_device(&s, 10000, -1, true);
-  for (int32_t i = 0; i < n_gpus; i++) scenario_device(&s, gpu_bytes[i], -1, false);
+static lab pose(network n, const int64_t *gpu_bytes, int32_t n_gpus) {
+  lab s = lab_new();
+  lab_device(&s, 10000, -1, true);
+  for (int32_t i = 0; i < n_gpus; i++) lab_device(&s, gpu_bytes[i], -1, false);
   for (int32_t i = 1; i <= n_gpus; i++) {
-    scenario_link(&s, 0, i, 0, -1);
-    scenario_link(&s, i, 0, 0, -1);
+    lab_link(&s, 0, i, 0, -1);
+    lab_link(&s, i, 0, 0, -1);
   }
   char name[32];
-  int32_t before = scenario_add(
-      &s, (situ_operator){.name = "embed", .kind = "Gather", .weight_bytes = n.first, .colocation = -1}, 1);
+  int32_t before =
+      lab_add(&s, (situ_operator){.name = "embed", .kind = "Gather", .weight_bytes = n.first, .colocation = -1}, 1);
   for (int k = 0; k <= LAYERS; k++) {
     snprintf(name, sizeof name, k < LAYERS ? "blk.%d.attn" : "output", k);
     situ_operator op = {
         .name = name, .kind = "MatMul", .weight_bytes = k < LAYERS ? n.layer : n.head, .colocation = -1};
-    int32_t v = scenario_add(&s, op, 1);
-    scenario_tensor(&s, before, 0, v, -1);
+    int32_t v = lab_add(&s, op, 1);
+    lab_tensor(&s, before, 0, v, -1);
     before = v;
     if (k == LAYERS || n.experts == 0) continue;
     snprintf(name, sizeof name, "blk.%d.exps", k);
-    v = scenario_add(
-        &s, (situ_operator){.name = name, .kind = "ExpertsMatMul", .weight_bytes = n.experts, .colocation = -1}, 1);
-    scenario_tensor(&s, before, 0, v, -1);
+    v = lab_add(&s, (situ_operator){.name = name, .kind = "ExpertsMatMul", .weight_bytes = n.experts, .colocation = -1},
+                1);
+    lab_tensor(&s, before, 0, v, -1);
     before = v;
   }
   static const situ_problem_options stream = {.size = sizeof stream, .execution = SITU_EXECUTION_STREAM};
-  scenario_pose(&s, &stream);
+  lab_pose(&s, &stream);
   return s;
 }
 
 /* The devices of all operators as digits; "-" without a plan. */
 static void expect(network n, const int64_t *gpu_bytes, int32_t n_gpus, const char *name, const char *want) {
-  scenario s = pose(n, gpu_bytes, n_gpus);
+  lab s = pose(n, gpu_bytes, n_gpus);
   situ_plan *plan;
   situ_error error = {0};
-  char got[SCENARIO_MOST + 1] = "-";
+  char got[LAB_MAX_OPERATORS + 1] = "-";
   situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = name};
   if (situ_solve(&plan, s.problem, &o, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
   for (int32_t v = 0; plan->device && v < s.problem->n_operators; v++)
     got[v] = (char)('0' + plan->device[v]), got[v + 1] = 0;
   assert_string_equal(got, want);
   situ_plan_free(plan);
-  scenario_free(&s);
+  lab_free(&s);
 }
 #define GPUS(...) (const int64_t[]){__VA_ARGS__}, (int32_t)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 

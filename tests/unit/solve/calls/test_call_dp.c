@@ -1,6 +1,7 @@
 /* call_dp on the published latency workloads: no worse than any column of the published table that keeps memory, and
  * proved. These need the shared data and are skipped without. And its packing of calls on accelerators. */
-#include "../../scenario.h"
+#include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "situ.h"
 #include "solve/calls/call_pack.h"
 
@@ -51,15 +52,15 @@ static void resnet50_operators_are_proved(void **state) {
 static void a_call_goes_to_the_second_of_two_equal_devices_where_it_must(void **state) {
   (void)state;
   for (int pinned = 0; pinned < 2; pinned++) {
-    scenario s = scenario_new();
+    lab s = lab_new();
     s.alike = true;
-    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+    lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
     for (int32_t d = 1; d < 3; d++) {
-      scenario_device(&s, 100, -1, false);
-      scenario_link(&s, 0, d, 0, -1);
-      scenario_link(&s, d, 0, 0, -1);
+      lab_device(&s, 100, -1, false);
+      lab_link(&s, 0, d, 0, -1);
+      lab_link(&s, d, 0, 0, -1);
     }
-    scenario_operator(&s, "a", 1, 10, 0);
+    lab_operator(&s, "a", 1, 10, 0);
     int32_t pins[] = {2}, unit[] = {0}, device[1], call[1];
     bool unused[] = {false, true, false}, host[] = {false};
     situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS};
@@ -67,14 +68,14 @@ static void a_call_goes_to_the_second_of_two_equal_devices_where_it_must(void **
       options.pins = pins;
     else
       options.unused = unused;
-    scenario_pose(&s, &options);
+    lab_pose(&s, &options);
     call_graph g;
     assert_true(call_graph_find(&g, s.problem, 0, s.arena));
     assert_int_equal(g.n, 1);
     assert_true(call_pack(&g, unit, host, 1, device, call, s.arena));
     assert_int_equal(device[0], 2);
     assert_int_equal(call[0], 0);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 

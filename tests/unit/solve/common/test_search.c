@@ -1,5 +1,6 @@
 /* The loop of local searches, on a walk along a line whose costs are given; and the tables of parameters. */
-#include "../../scenario.h"
+#include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "solve/common/search.h"
 
 /* Positions 0 .. 9; the neighbours of a position are those beside it. */
@@ -61,16 +62,16 @@ static void choose_trial(search *s, int32_t i) { ((line *)s)->chosen = ((line *)
 static void perturb_line(search *s) { n_perturbed++; }
 
 typedef struct run_of {
-  scenario s;
+  lab s;
   budget budget;
   incumbent best;
   solve_run run;
 } run_of;
 
 static void run_new(run_of *x, int64_t steps) {
-  *x = (run_of){.s = scenario_mesh(2, SITU_UNLIMITED_BYTES), .budget = budget_new(steps, 0, NULL, NULL)};
-  scenario_operator(&x->s, "a", 1, 0, 0);
-  scenario_pose(&x->s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  *x = (run_of){.s = lab_mesh(2, SITU_UNLIMITED_BYTES), .budget = budget_new(steps, 0, NULL, NULL)};
+  lab_operator(&x->s, "a", 1, 0, 0);
+  lab_pose(&x->s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   assert_true(incumbent_init(&x->best, x->s.problem, x->s.arena));
   x->run = (solve_run){.problem = x->s.problem,
                        .simulator = x->s.simulator,
@@ -103,7 +104,7 @@ static int32_t accepted_by(search_rule rule, const double *cost) {
   search_row row = row_of(rule);
   assert_int_equal(search_run(&x.run, &row), SITU_STATUS_OK);
   assert_int_equal(x.budget.steps, 200);
-  scenario_free(&x.s);
+  lab_free(&x.s);
   return n_accepted;
 }
 
@@ -154,7 +155,7 @@ static void cycles_grow_and_the_last_ends_cold(void **state) {
   assert_int_equal(n_restarts, 3); /* before the first, third and fifth */
   assert_true(first_temperature <= 50 && first_temperature > 25);
   assert_true(last_temperature >= 0.5 && last_temperature < 1);
-  scenario_free(&x.s);
+  lab_free(&x.s);
 }
 
 /* The better of both sides is taken even uphill: with strides of 9 there is one side, and the walk goes up and down. No
@@ -175,7 +176,7 @@ static void the_best_candidate_is_taken_and_patience_ends(void **state) {
   assert_int_equal(search_run(&x.run, &row), SITU_STATUS_OK);
   assert_int_equal(n_accepted, 100);
   assert_int_equal(n_perturbed, 20);
-  scenario_free(&x.s);
+  lab_free(&x.s);
 }
 
 /* Every parameter has a name of its own, a text, and a default within its limits. */

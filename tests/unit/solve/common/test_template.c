@@ -1,5 +1,6 @@
 /* The commented templates of a solver and of a local search are solvers. */
-#include "../../scenario.h"
+#include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "solve/common/solver.h"
 
 extern const solver template_solver, template_search_solver;
@@ -7,14 +8,13 @@ extern const solver template_solver, template_search_solver;
 /* Two operators of 5 on two equal devices, nothing between them: 10 on one, 5 on both. Nothing says that 5 is the best,
  * so all 100 steps are used: the 1000 idle moves of the one are more than these, the other never ends by itself. */
 static void finds_the_best_plan(const solver *row) {
-  scenario s = scenario_new();
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
-  scenario_operator(&s, "a", 5, 0, 0);
-  scenario_operator(&s, "b", 5, 0, 0);
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  lab s = lab_new();
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
+  lab_star(&s);
+  lab_operator(&s, "a", 5, 0, 0);
+  lab_operator(&s, "b", 5, 0, 0);
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   budget b = budget_new(100, 0, NULL, NULL);
   incumbent best;
   solve_watch watch = {0};
@@ -32,7 +32,7 @@ static void finds_the_best_plan(const solver *row) {
   assert_int_equal(best.value_ns, 5);
   assert_int_equal(b.steps, 100);
   incumbent_free(&best);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void the_template_is_a_solver(void **state) {

@@ -1,15 +1,9 @@
 /* Searches side by side: the plan is the same with any number of threads, the callback comes on the thread that called,
  * and a stop stops all. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "plan/plan.h"
 #include "situ/instance.h"
 #include "situ/read.h"

@@ -1,13 +1,6 @@
 /* The spans of edges, on which it depends where short edges count, against all parts that a device could hold. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "base/rng.h"
 #include "solve/pipeline/boundary_ranges.h"
 

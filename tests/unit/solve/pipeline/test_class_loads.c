@@ -1,6 +1,6 @@
 /* Loads of growing chains agree with the simulator. */
 #include "../../../lab/lab.h"
-#include "../../scenario.h"
+#include "../../../lab/test.h"
 #include "solve/pipeline/class_loads.h"
 
 /* Places all classes in random order, takes some back on the way; the whole is what the simulator says. */

@@ -1,11 +1,5 @@
 /* The least of a sum of small functions, and of its solutions with one value given, against counting all. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "../../../lab/test.h"
 #include "base/checked.h"
 #include "base/rng.h"
 #include "solve/pipeline/elimination.h"

@@ -1,16 +1,7 @@
 /* The 16 published throughput workloads without contiguity: at most 1 % above the best value known, which is that of
  * HiGHS on the paper's program (data/workloads/free_highs.csv) or the contiguous optimum (reference.csv: dp_objective)
  * where that is better. Needs the shared data; skipped without. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "../../../lab/test.h"
 #include "plan/plan.h"
 #include "situ/instance.h"
 

@@ -1,14 +1,7 @@
 /* The linearised dynamic programme against every chain of its order, and against every placement. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../../lab/brute.h"
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "../../../lab/tier.h"
 #include "base/rng.h"
 #include "solve/common/solver.h"

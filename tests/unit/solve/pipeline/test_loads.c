@@ -1,14 +1,6 @@
 /* Incremental loads agree with the simulator; critical paths explain schedules. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "base/rng.h"
 #include "graph/topological.h"
 #include "sim/simulate.h"

@@ -1,13 +1,6 @@
 /* Parted hypergraphs against the simulator, move by move, and what coarsening keeps. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "base/rng.h"
 #include "sim/simulate.h"
 #include "solve/pipeline/coarsen.h"

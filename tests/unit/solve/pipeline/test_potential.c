@@ -1,40 +1,24 @@
 /* Descents at prices of loads and memories: plans whose period is known by arithmetic. */
 #include "../../../lab/lab.h"
-#include "../../scenario.h"
+#include "../../../lab/test.h"
 #include "../../solved.h"
 #include "solve/common/solver.h"
 
 /* A host without limit and GPUs with that much memory; operators of 2 x n_each without tensors. The first n_each take
  * 40 ns on the host, the others 20, all of them 10 on a GPU, and each weighs a byte. They are shuffled. */
-static scenario two_kinds(int32_t n_each, int32_t n_gpus, int64_t gpu_bytes) {
-  scenario s = scenario_new();
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-  for (int32_t d = 0; d < n_gpus; d++) scenario_device(&s, gpu_bytes, -1, false);
-  for (int32_t d = 1; d <= n_gpus; d++) {
-    scenario_link(&s, 0, d, 0, -1);
-    scenario_link(&s, d, 0, 0, -1);
-  }
+static lab two_kinds(int32_t n_each, int32_t n_gpus, int64_t gpu_bytes) {
+  lab s = lab_new();
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  for (int32_t d = 0; d < n_gpus; d++) lab_device(&s, gpu_bytes, -1, false);
+  lab_star(&s);
   char name[16];
-  situ_error e;
-  int32_t n = 2 * n_each, added;
+  int32_t n = 2 * n_each;
   for (int32_t v = 0; v < n; v++) {
     snprintf(name, sizeof name, "%d", (int)v);
-    situ_operator op = {.name = name, .source_id = v, .colocation = -1, .weight_bytes = 1};
-    assert_int_equal(builder_add_operator(s.builder, &op, &added, NULL), SITU_STATUS_OK);
+    lab_operator(&s, name, 10, 1, 0);
+    s.time_ns[v][0] = v * 7 % n < n_each ? 40 : 20;
   }
-  for (int32_t d = 0; d <= n_gpus; d++) s.devices[d].name = s.devices[d].class_name = s.device_name[d];
-  assert_int_equal(situ_graph_freeze(&s.graph, s.builder, &e), SITU_STATUS_OK);
-  assert_int_equal(platform_new(&s.platform, "two kinds", s.devices, 1 + n_gpus, s.links, s.n_links, &e),
-                   SITU_STATUS_OK);
-  assert_int_equal(costs_new_with_transfers(&s.costs, s.graph, s.platform, NULL, &e), SITU_STATUS_OK);
-  s.costs->source = "two kinds";
-  for (int32_t v = 0; v < n; v++)
-    for (int32_t d = 0; d <= n_gpus; d++)
-      s.costs->time_ns[v * (1 + n_gpus) + s.platform->class_of[d]] = d > 0                                      ? 10
-                                                                     : s.graph->built_index[v] * 7 % n < n_each ? 40
-                                                                                                                : 20;
-  situ_problem_options options = {.size = sizeof options, .objective = SITU_OBJECTIVE_THROUGHPUT, .free = true};
-  assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, &options, &e), SITU_STATUS_OK);
+  lab_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT, .free = true});
   return s;
 }
 
@@ -44,10 +28,10 @@ static void what_saves_least_stays_out_of_a_memory_that_is_short(void **state) {
   (void)state;
   for (int32_t n_gpus = 1; n_gpus <= 7; n_gpus += 2) {
     int32_t n_each = 105 * 5;
-    scenario s = two_kinds(n_each, n_gpus, n_each / n_gpus);
+    lab s = two_kinds(n_each, n_gpus, n_each / n_gpus);
     int64_t value_ns = solved_value(s.problem, "potential", 10000, 1, NULL);
     assert_in_range(value_ns, 20 * n_each, 1.01 * 20 * n_each);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -57,11 +41,11 @@ static void loads_are_balanced(void **state) {
   (void)state;
   for (int32_t n_gpus = 1; n_gpus <= 7; n_gpus++) {
     int32_t n_each = 600;
-    scenario s = two_kinds(n_each, n_gpus, SITU_UNLIMITED_BYTES);
+    lab s = two_kinds(n_each, n_gpus, SITU_UNLIMITED_BYTES);
     double best_ns = 20.0 * 10 * 2 * n_each / (20 * n_gpus + 10);
     int64_t value_ns = solved_value(s.problem, "potential", 10000, 1, NULL);
     assert_in_range(value_ns, (int64_t)best_ns, 1.01 * best_ns + 20);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -69,11 +53,11 @@ static void loads_are_balanced(void **state) {
  * 30 ns each on the host. */
 static void few_steps_pay_for_a_short_descent(void **state) {
   (void)state;
-  scenario s = two_kinds(525, 1, 525);
+  lab s = two_kinds(525, 1, 525);
   int64_t value_ns = solved_value(s.problem, "potential", 17 * 30, 1, NULL);
   assert_in_range(value_ns, 20 * 525, 26 * 525);
   assert_int_equal(solved_value(s.problem, "potential", 17 * 30, 1, NULL), value_ns);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 int main(void) {

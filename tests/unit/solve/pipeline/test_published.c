@@ -1,15 +1,6 @@
 /* The published workloads: values of the published code (data/workloads/reference.csv), to six digits. Needs the shared
  * data; skipped without. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "../../../lab/test.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "bound/bound.h"

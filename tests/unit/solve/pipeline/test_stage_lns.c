@@ -1,7 +1,7 @@
 /* Large neighbourhoods of pipelines against arithmetic and against every placement of small problems. */
 #include "../../../lab/brute.h"
 #include "../../../lab/lab.h"
-#include "../../scenario.h"
+#include "../../../lab/test.h"
 #include "../../solved.h"
 #include "solve/pipeline/stage_space.h"
 
@@ -12,37 +12,37 @@ static const situ_problem_options PIPELINE = {.objective = SITU_OBJECTIVE_THROUG
  * 21 in all, parted best as 1 + 2 + 3 + 4 = 10 and 5 + 6 = 11. The start has all on one accelerator. */
 static void a_row_of_operators_is_parted_evenly(void **state) {
   (void)state;
-  scenario s = scenario_new();
+  lab s = lab_new();
   int32_t start[6];
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   for (int32_t d = 1; d <= 2; d++) {
-    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-    scenario_link(&s, 0, d, 0, -1);
-    scenario_link(&s, d, 0, 0, -1);
+    lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
+    lab_link(&s, 0, d, 0, -1);
+    lab_link(&s, d, 0, 0, -1);
   }
   for (int32_t v = 0; v < 6; v++) {
-    scenario_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f"}[v], 1 + v, 0, 0);
+    lab_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f"}[v], 1 + v, 0, 0);
     s.time_ns[v][0] = 100;
-    if (v > 0) scenario_tensor(&s, v - 1, 0, v, -1);
+    if (v > 0) lab_tensor(&s, v - 1, 0, v, -1);
     start[v] = 1;
   }
-  scenario_pose(&s, &PIPELINE);
+  lab_pose(&s, &PIPELINE);
   for (uint64_t seed = 1; seed <= 20; seed++)
     assert_int_equal(solved_value(s.problem, "stage_lns", 50, seed, start), 11);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* With one device there is nothing to choose: the sum. */
 static void one_device_is_left_as_it_is(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-  scenario_operator(&s, "a", 3, 0, 0);
-  scenario_operator(&s, "b", 4, 0, 0);
-  scenario_tensor(&s, 0, 5, 1, -1);
-  scenario_pose(&s, &PIPELINE);
+  lab s = lab_new();
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  lab_operator(&s, "a", 3, 0, 0);
+  lab_operator(&s, "b", 4, 0, 0);
+  lab_tensor(&s, 0, 5, 1, -1);
+  lab_pose(&s, &PIPELINE);
   assert_int_equal(solved_value(s.problem, "stage_lns", 50, 1, NULL), 7);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* Never worse than what it starts from, never better than the best of all placements. Every plan passes the judge, with

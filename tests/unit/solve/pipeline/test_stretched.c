@@ -1,24 +1,24 @@
 /* Networks that repeat themselves: what is merged along them, and plans of a stack of layers by arithmetic. */
 #include "../../../lab/lab.h"
-#include "../../scenario.h"
+#include "../../../lab/test.h"
 #include "../../solved.h"
 #include "base/rng.h"
 #include "solve/common/solver.h"
 #include "view/level.h"
 
 /* A chain of 40 operators of two kinds by turns, one of them pinned unless pinned < 0. */
-static scenario chain_of_two_kinds(int32_t pinned) {
+static lab chain_of_two_kinds(int32_t pinned) {
   enum { N = 40 };
   static char names[N][8];
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < N; v++) {
     snprintf(names[v], sizeof names[v], "%d", (int)v);
-    scenario_operator(&s, names[v], 1 + v % 2, 0, 0);
-    if (v > 0) scenario_tensor(&s, v - 1, 1, v, -1);
+    lab_operator(&s, names[v], 1 + v % 2, 0, 0);
+    if (v > 0) lab_tensor(&s, v - 1, 1, v, -1);
   }
   int32_t pins[N];
   for (int32_t v = 0; v < N; v++) pins[v] = v == pinned ? 1 : -1;
-  scenario_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT, .free = true, .pins = pins});
+  lab_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT, .free = true, .pins = pins});
   return s;
 }
 
@@ -26,7 +26,7 @@ static scenario chain_of_two_kinds(int32_t pinned) {
  * left between them: 8, 10 .. 30 and 9, 11 .. 31. In four ranges each three of a kind are one. */
 static void ranges_join_the_same_operator_of_neighbouring_layers(void **state) {
   (void)state;
-  scenario s = chain_of_two_kinds(-1);
+  lab s = chain_of_two_kinds(-1);
   level_list ranges;
   assert_true(level_ranges.find(&ranges, s.problem, &(level_request){.n_wanted = 4}, s.arena));
   assert_int_equal(ranges.n, 1);
@@ -39,19 +39,19 @@ static void ranges_join_the_same_operator_of_neighbouring_layers(void **state) {
     assert_int_equal(m.n, 3);
     for (int32_t k = 0; k < 3; k++) assert_int_equal(m.member[k], first + 2 * k);
   }
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* 14, 16, 18 are a range; with 16 pinned they stay three units. */
 static void a_pinned_operator_stays_alone(void **state) {
   (void)state;
-  scenario s = chain_of_two_kinds(16);
+  lab s = chain_of_two_kinds(16);
   level_list ranges;
   assert_true(level_ranges.find(&ranges, s.problem, &(level_request){.n_wanted = 4}, s.arena));
   unit_list units = ranges.of[0];
   assert_int_equal(units.n, 16 + 2 * 4 + 2);
   for (int32_t v = 14; v <= 18; v += 2) assert_int_equal(unit_list_members(&units, units.of[v]).n, 1);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* ---- plans ---- */
@@ -60,36 +60,25 @@ enum { LAYER = 6 };
 static const int64_t LAYER_NS[LAYER][2] = {{10, 30}, {30, 10}, {25, 50}, {10, 30}, {30, 10}, {50, 25}};
 
 /* A chain of operators on two devices; times[k] are those of the k-th. A tensor takes 5 ns. */
-static scenario chain_of(int32_t n, const int64_t (*times)[2]) {
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+static lab chain_of(int32_t n, const int64_t (*times)[2]) {
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   char name[16];
-  situ_error e;
-  int32_t added;
   for (int32_t v = 0; v < n; v++) {
     snprintf(name, sizeof name, "%d", (int)v);
-    situ_operator op = {.name = name, .source_id = v, .colocation = -1};
-    assert_int_equal(builder_add_operator(s.builder, &op, &added, NULL), SITU_STATUS_OK);
-    if (v > 0) scenario_tensor(&s, v - 1, 5, v, -1);
+    lab_operator(&s, name, 0, 0, 0);
+    for (int32_t d = 0; d < 2; d++) s.time_ns[v][d] = times[v][d];
+    if (v > 0) lab_tensor(&s, v - 1, 5, v, -1);
   }
-  for (int32_t d = 0; d < 2; d++) s.devices[d].name = s.devices[d].class_name = s.device_name[d];
-  assert_int_equal(situ_graph_freeze(&s.graph, s.builder, &e), SITU_STATUS_OK);
-  assert_int_equal(platform_new(&s.platform, "stack", s.devices, 2, s.links, s.n_links, &e), SITU_STATUS_OK);
-  assert_int_equal(costs_new_with_transfers(&s.costs, s.graph, s.platform, NULL, &e), SITU_STATUS_OK);
-  s.costs->source = "stack";
-  for (int32_t v = 0; v < n; v++)
-    for (int32_t d = 0; d < 2; d++)
-      s.costs->time_ns[v * 2 + s.platform->class_of[d]] = times[s.graph->built_index[v]][d];
-  situ_problem_options options = {.size = sizeof options, .objective = SITU_OBJECTIVE_THROUGHPUT, .free = true};
-  assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, &options, &e), SITU_STATUS_OK);
+  lab_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT, .free = true});
   return s;
 }
 
 /* A stack of layers, a chain of LAYER operators each, on devices that are good at different ones. */
-static scenario stack_of(int32_t n_layers) {
+static lab stack_of(int32_t n_layers) {
   int64_t(*times)[2] = malloc((size_t)n_layers * sizeof LAYER_NS);
   assert_non_null(times);
   for (int32_t k = 0; k < n_layers; k++) memcpy(times + (int64_t)k * LAYER, LAYER_NS, sizeof LAYER_NS);
-  scenario s = chain_of(n_layers * LAYER, times);
+  lab s = chain_of(n_layers * LAYER, times);
   free(times);
   return s;
 }
@@ -100,10 +89,10 @@ static scenario stack_of(int32_t n_layers) {
 static void a_stack_of_layers_is_placed_as_one_layer_would_be(void **state) {
   (void)state;
   for (int32_t n_layers = 400; n_layers <= 1600; n_layers *= 4) {
-    scenario s = stack_of(n_layers);
+    lab s = stack_of(n_layers);
     for (uint64_t seed = 1; seed <= 3; seed++)
       assert_in_range(solved_value(s.problem, "stretched", 16000, seed, NULL), 45 * n_layers, 1.02 * 45 * n_layers);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -123,18 +112,18 @@ static void auto_leaves_the_searches_steps_where_exact_programs_do_not_end(void 
     times[v][first] = 30;
   }
   assert_int_equal(left, 0);
-  scenario s = chain_of(N, times);
+  lab s = chain_of(N, times);
   for (uint64_t seed = 1; seed <= 2; seed++)
     assert_in_range(solved_value(s.problem, "auto", 6000, seed, NULL), 10500, 1.5 * 10500);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void equal_steps_give_equal_plans(void **state) {
   (void)state;
-  scenario s = stack_of(400);
+  lab s = stack_of(400);
   int64_t value_ns = solved_value(s.problem, "stretched", 1000, 1, NULL);
   assert_int_equal(solved_value(s.problem, "stretched", 1000, 1, NULL), value_ns);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 int main(void) {

@@ -6,7 +6,7 @@
 
 #include "../../../lab/brute.h"
 #include "../../../lab/lab.h"
-#include "../../scenario.h"
+#include "../../../lab/test.h"
 #include "../../solved.h"
 
 /* 200 problems with every kind of constraint: all plans pass the judge, and none is worse than those of `starts`, which
@@ -31,11 +31,11 @@ static inline void check_small_streams(const char *starts, const char *solver, i
 
 /* Without a plan to start from, here because nothing runs x, there is nothing to do. */
 static inline void check_nothing_runs(const char *solver) {
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
-  scenario_operator(&s, "x", SITU_NEVER_NS, 0, 0);
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  lab_operator(&s, "x", SITU_NEVER_NS, 0, 0);
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   assert_int_equal(solved_value(s.problem, solver, 100, 1, NULL), SITU_NEVER_NS);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 #endif

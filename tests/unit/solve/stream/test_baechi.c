@@ -1,7 +1,7 @@
 /* What m_topo, m_etf and m_sct share: groups, favourites; and what was published of them. */
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "../../../lab/tier.h"
-#include "../../scenario.h"
 #include "lp/lp.h"
 #include "situ/instance.h"
 #include "solve/common/solver.h"
@@ -18,28 +18,28 @@ static bool coplaced(unit_list *units, bool *larger, const situ_problem *p, aren
 
 /* a -> b -> d, a -> c -> d, d -> e, d -> f */
 typedef struct diamond {
-  scenario s;
+  lab s;
   int32_t a, b, c, d, e, f;
 } diamond;
 
 static diamond diamond_new(int64_t memory_bytes, int64_t weight_bytes) {
-  diamond x = {.s = scenario_new()};
-  scenario *s = &x.s;
-  scenario_device(s, memory_bytes, -1, false);
-  scenario_device(s, memory_bytes, -1, false);
-  scenario_link(s, 0, 1, 0, -1);
-  scenario_link(s, 1, 0, 0, -1);
-  x.a = scenario_operator(s, "a", 1, weight_bytes, 0);
-  x.b = scenario_operator(s, "b", 1, weight_bytes, 0);
-  x.c = scenario_operator(s, "c", 1, weight_bytes, 0);
-  x.d = scenario_operator(s, "d", 1, weight_bytes, 0);
-  x.e = scenario_operator(s, "e", 1, weight_bytes, 0);
-  x.f = scenario_operator(s, "f", 1, weight_bytes, 0);
-  scenario_tensor(s, x.a, 1, x.b, x.c, -1);
-  scenario_tensor(s, x.b, 1, x.d, -1);
-  scenario_tensor(s, x.c, 1, x.d, -1);
-  scenario_tensor(s, x.d, 1, x.e, -1);
-  scenario_tensor(s, x.d, 1, x.f, -1);
+  diamond x = {.s = lab_new()};
+  lab *s = &x.s;
+  lab_device(s, memory_bytes, -1, false);
+  lab_device(s, memory_bytes, -1, false);
+  lab_link(s, 0, 1, 0, -1);
+  lab_link(s, 1, 0, 0, -1);
+  x.a = lab_operator(s, "a", 1, weight_bytes, 0);
+  x.b = lab_operator(s, "b", 1, weight_bytes, 0);
+  x.c = lab_operator(s, "c", 1, weight_bytes, 0);
+  x.d = lab_operator(s, "d", 1, weight_bytes, 0);
+  x.e = lab_operator(s, "e", 1, weight_bytes, 0);
+  x.f = lab_operator(s, "f", 1, weight_bytes, 0);
+  lab_tensor(s, x.a, 1, x.b, x.c, -1);
+  lab_tensor(s, x.b, 1, x.d, -1);
+  lab_tensor(s, x.c, 1, x.d, -1);
+  lab_tensor(s, x.d, 1, x.e, -1);
+  lab_tensor(s, x.d, 1, x.f, -1);
   return x;
 }
 
@@ -48,7 +48,7 @@ static int32_t find(const situ_graph *g, const char *name) { return situ_graph_f
 static void an_operator_with_one_consumer_goes_where_that_goes(void **state) {
   (void)state;
   diamond x = diamond_new(SITU_UNLIMITED_BYTES, 0);
-  scenario_pose(&x.s, NULL);
+  lab_pose(&x.s, NULL);
   const situ_graph *g = x.s.graph;
   unit_list units;
   bool larger;
@@ -61,20 +61,20 @@ static void an_operator_with_one_consumer_goes_where_that_goes(void **state) {
   assert_int_equal(units.of[find(g, "c")], units.of[find(g, "d")]);
   assert_int_equal(unit_list_members(&units, units.of[find(g, "a")]).n, 1);
   assert_int_equal(unit_list_members(&units, units.of[find(g, "e")]).n, 1);
-  scenario_free(&x.s);
+  lab_free(&x.s);
 }
 
 static void units_stay_small_beside_the_memory(void **state) {
   (void)state;
   /* a quarter of 100 bytes holds two weights of 10 and a footprint, not three */
   diamond x = diamond_new(100, 10);
-  scenario_pose(&x.s, NULL);
+  lab_pose(&x.s, NULL);
   unit_list units;
   bool larger;
   assert_true(coplaced(&units, &larger, x.s.problem, x.s.arena));
   assert_int_equal(units.n, 5);
   assert_int_equal(unit_list_members(&units, units.of[find(x.s.graph, "d")]).n, 2);
-  scenario_free(&x.s);
+  lab_free(&x.s);
 }
 
 static void operators_pinned_apart_are_not_joined(void **state) {
@@ -83,14 +83,14 @@ static void operators_pinned_apart_are_not_joined(void **state) {
   int32_t pins[6] = {-1, -1, -1, -1, -1, -1};
   pins[1] = 0; /* in topological order b or c comes second, d fourth */
   pins[3] = 1;
-  scenario_pose(&x.s, &(situ_problem_options){.size = sizeof(situ_problem_options), .pins = pins});
+  lab_pose(&x.s, &(situ_problem_options){.size = sizeof(situ_problem_options), .pins = pins});
   unit_list units;
   bool larger;
   assert_true(coplaced(&units, &larger, x.s.problem, x.s.arena));
   assert_true(larger);
   assert_int_equal(unit_list_members(&units, units.of[1]).n, 1);
   assert_int_equal(units.of[2], units.of[3]);
-  scenario_free(&x.s);
+  lab_free(&x.s);
 }
 
 /* No unit of the problem is parted, and some device may run each joined one. */
@@ -133,20 +133,18 @@ static void every_unit_can_run_somewhere(void **state) {
 static void a_device_waits_for_the_favourite_of_its_last_operator(void **state) {
   (void)state;
   for (int32_t favours = 0; favours < 2; favours++) {
-    scenario s = scenario_new();
-    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-    scenario_link(&s, 0, 1, 0, -1);
-    scenario_link(&s, 1, 0, 0, -1);
-    int32_t u = scenario_operator(&s, "u", 10, 0, 0), x = scenario_operator(&s, "x", 9, 0, 0);
-    int32_t z = scenario_operator(&s, "z", 10, 0, 0), f = scenario_operator(&s, "f", 30, 0, 0);
-    int32_t y = scenario_operator(&s, "y", 15, 0, 0);
-    scenario_tensor(&s, u, 5, f, -1); /* to d1: 5 */
-    scenario_tensor(&s, x, 3, f, -1); /* to d0: 3, at 12 */
-    scenario_tensor(&s, u, 0, z, -1);
-    scenario_tensor(&s, x, 0, y, -1); /* keeps d1 busy from 9 to 24 */
-    scenario_pose(&s,
-                  &(situ_problem_options){.size = sizeof(situ_problem_options), .contention = SITU_CONTENTION_NONE});
+    lab s = lab_new();
+    lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
+    lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
+    lab_star(&s);
+    int32_t u = lab_operator(&s, "u", 10, 0, 0), x = lab_operator(&s, "x", 9, 0, 0);
+    int32_t z = lab_operator(&s, "z", 10, 0, 0), f = lab_operator(&s, "f", 30, 0, 0);
+    int32_t y = lab_operator(&s, "y", 15, 0, 0);
+    lab_tensor(&s, u, 5, f, -1); /* to d1: 5 */
+    lab_tensor(&s, x, 3, f, -1); /* to d0: 3, at 12 */
+    lab_tensor(&s, u, 0, z, -1);
+    lab_tensor(&s, x, 0, y, -1); /* keeps d1 busy from 9 to 24 */
+    lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .contention = SITU_CONTENTION_NONE});
     const situ_graph *g = s.graph;
     u = find(g, "u");
     f = find(g, "f");
@@ -165,7 +163,7 @@ static void a_device_waits_for_the_favourite_of_its_last_operator(void **state) 
     assert_int_equal(d.device[f], 0);
     assert_int_equal(d.start_ns[find(g, "z")], favours ? 24 : 10);
     assert_int_equal(d.device[find(g, "z")], favours ? 1 : 0);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -184,20 +182,19 @@ static int64_t value_of(const situ_problem *p, const char *name) {
 static void a_fork_pays_one_transfer(void **state) {
   (void)state;
   if (lp_missing()) skip();
-  scenario s = scenario_new();
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
-  int32_t a = scenario_operator(&s, "a", 1, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
-  int32_t c = scenario_operator(&s, "c", 1, 0, 0), d = scenario_operator(&s, "d", 1, 0, 0);
-  int32_t e = scenario_operator(&s, "e", 1, 0, 0);
-  scenario_tensor(&s, a, 1, b, c, -1);
-  scenario_tensor(&s, b, 1, d, -1);
-  scenario_tensor(&s, c, 1, e, -1);
-  scenario_pose(&s, NULL);
+  lab s = lab_new();
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
+  lab_star(&s);
+  int32_t a = lab_operator(&s, "a", 1, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
+  int32_t c = lab_operator(&s, "c", 1, 0, 0), d = lab_operator(&s, "d", 1, 0, 0);
+  int32_t e = lab_operator(&s, "e", 1, 0, 0);
+  lab_tensor(&s, a, 1, b, c, -1);
+  lab_tensor(&s, b, 1, d, -1);
+  lab_tensor(&s, c, 1, e, -1);
+  lab_pose(&s, NULL);
   assert_int_equal(value_of(s.problem, "m_sct"), 4);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* BaechiPyTorch's log for Inception-v3, batch 64, four accelerators of 8 GB, transfers of 0.12 ms + 0.215 ns/byte: one

@@ -1,17 +1,8 @@
 /* The cut-vertex bound and the block dynamic program: against brute force on graphs of blocks, and on layer graphs with
  * three unlike devices at several scales of transfers (skipped without the shared data). With SITU_TABLE=1 in the
  * environment the table of docs/theory/exact/block_dp.md is printed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "../../../lab/tier.h"
 #include "base/checked.h"
 #include "base/clock.h"

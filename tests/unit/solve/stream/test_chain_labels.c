@@ -1,14 +1,8 @@
 /* Labels along a chain, and limits by secondary costs, against every placement. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../../../lab/brute.h"
+#include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "../../../lab/tier.h"
-#include "../../scenario.h"
 #include "base/rng.h"
 #include "plan/plan.h"
 #include "situ/solve.h"
@@ -16,7 +10,7 @@
 enum { LAYERS = 4, DEVICES = 3 };
 
 typedef struct limited {
-  scenario s;
+  lab s;
   situ_costs *other;
   situ_problem *problem;
 } limited;
@@ -24,42 +18,38 @@ typedef struct limited {
 static void limited_free(limited *l) {
   situ_problem_free(l->problem);
   situ_costs_free(l->other);
-  scenario_free(&l->s);
+  lab_free(&l->s);
 }
 
 /* Layers of two operators, with experts between them or none, on a host and two devices, of which one may be the
  * other's equal; where `tight`, their memories are too small. By the secondary costs everything takes another time. */
 static limited random_layers(rng *r, bool tight, int64_t max_secondary_ns) {
-  limited l = {.s = scenario_new()};
-  scenario *s = &l.s;
+  limited l = {.s = lab_new()};
+  lab *s = &l.s;
   int32_t together[3 * LAYERS];
   bool experts = rng_below(r, 2);
   s->alike = rng_below(r, 3) == 0;
   int64_t room = tight ? 2000 + rng_below(r, 9000) : SITU_UNLIMITED_BYTES;
   for (int32_t d = 0; d < DEVICES; d++)
-    scenario_device(s,
-                    d == 0               ? SITU_UNLIMITED_BYTES
-                    : s->alike || !tight ? room
-                                         : 2000 + rng_below(r, 9000),
-                    -1, d == 0);
+    lab_device(s, d == 0 ? SITU_UNLIMITED_BYTES : s->alike || !tight ? room : 2000 + rng_below(r, 9000), -1, d == 0);
   for (int32_t a = 0; a < DEVICES; a++)
     for (int32_t b = 0; b < DEVICES; b++)
-      if (a != b) scenario_link(s, a, b, s->alike ? 7 : rng_below(r, 30), -1);
+      if (a != b) lab_link(s, a, b, s->alike ? 7 : rng_below(r, 30), -1);
   for (int32_t v = 0; v < 3 * LAYERS; v++) {
     static const char *const names[] = {"a0", "b0", "c0", "a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3", "c3"};
     int64_t weight = 300 + rng_below(r, 1500);
-    scenario_operator(s, names[v], weight / 10, weight, rng_below(r, 200));
+    lab_operator(s, names[v], weight / 10, weight, rng_below(r, 200));
     for (int32_t d = 1; d < DEVICES; d++) s->time_ns[v][d] = 1 + rng_below(r, weight / 10);
     if (s->alike) s->time_ns[v][2] = s->time_ns[v][1];
     together[v] = experts && v % 3 == 1 ? LAYERS + v / 3 : v / 3;
   }
   for (int32_t k = 0; k < LAYERS; k++) {
     int32_t v = 3 * k;
-    scenario_tensor(s, v, 10, v + 1, v + 2, -1);
-    scenario_tensor(s, v + 1, 10, v + 2, -1);
-    if (k + 1 < LAYERS) scenario_tensor(s, v + 2, 10, v + 3, -1);
+    lab_tensor(s, v, 10, v + 1, v + 2, -1);
+    lab_tensor(s, v + 1, 10, v + 2, -1);
+    if (k + 1 < LAYERS) lab_tensor(s, v + 2, 10, v + 3, -1);
   }
-  scenario_pose(s, NULL);
+  lab_pose(s, NULL);
   assert_non_null(l.other = costs_copies(s->costs, 1));
   for (int64_t i = 0; i < (int64_t)l.other->n_operators * l.other->n_classes; i++)
     l.other->time_ns[i] = 10 * rng_below(r, 30);
@@ -141,12 +131,12 @@ static void one_objective_under_the_other_by_hand(void **state) {
     int64_t limit_ns, value_ns;
   } rows[] = {{20, 2}, {19, 13}, {13, 13}, {12, 20}, {2, 20}, {1, SITU_NEVER_NS}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
-    scenario_operator(&s, "a", 1, 0, 0);
-    scenario_operator(&s, "b", 1, 0, 0);
+    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    lab_operator(&s, "a", 1, 0, 0);
+    lab_operator(&s, "b", 1, 0, 0);
     s.time_ns[0][1] = s.time_ns[1][1] = 10;
-    scenario_tensor(&s, 0, 2, 1, -1);
-    scenario_pose(&s, NULL);
+    lab_tensor(&s, 0, 2, 1, -1);
+    lab_pose(&s, NULL);
     situ_costs *other = costs_copies(s.costs, 1);
     for (int32_t v = 0; v < 2; v++) {
       other->time_ns[v * 2 + s.platform->class_of[0]] = 10;
@@ -170,7 +160,7 @@ static void one_objective_under_the_other_by_hand(void **state) {
     situ_plan_free(plan);
     situ_problem_free(p);
     situ_costs_free(other);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 

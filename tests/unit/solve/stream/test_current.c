@@ -1,12 +1,13 @@
 /* The current solution of a search of streams: cost, moves in its order, trials. */
-#include "../../scenario.h"
+#include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "solve/common/solver.h"
 #include "solve/stream/current.h"
 
 /* a (4 ns) sends 3 bytes to b (5 ns), b sends to c (6 ns); d (7 ns) stands alone. Two equal devices with memories of
  * 100 and 50 bytes, a byte a nanosecond between them. Indices as built: a 0, b 1, c 2, d 3. */
 typedef struct small {
-  scenario s;
+  lab s;
   arena *arena;
   budget budget;
   incumbent best;
@@ -15,17 +16,17 @@ typedef struct small {
 } small;
 
 static void make(small *x, int64_t incumbent_ns) {
-  *x = (small){.s = scenario_new(), .arena = arena_new(), .budget = budget_new(10, 0, NULL, NULL)};
-  scenario *s = &x->s;
-  scenario_device(s, 100, -1, true);
-  scenario_device(s, 50, -1, false);
-  scenario_link(s, 0, 1, 0, -1);
-  scenario_link(s, 1, 0, 0, -1);
+  *x = (small){.s = lab_new(), .arena = arena_new(), .budget = budget_new(10, 0, NULL, NULL)};
+  lab *s = &x->s;
+  lab_device(s, 100, -1, true);
+  lab_device(s, 50, -1, false);
+  lab_link(s, 0, 1, 0, -1);
+  lab_link(s, 1, 0, 0, -1);
   const char *names[] = {"a", "b", "c", "d"};
-  for (int32_t v = 0; v < 4; v++) scenario_operator(s, names[v], 4 + v, v == 3 ? 70 : 0, 0);
-  scenario_tensor(s, 0, 3, 1, -1);
-  scenario_tensor(s, 1, 3, 2, -1);
-  scenario_pose(s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
+  for (int32_t v = 0; v < 4; v++) lab_operator(s, names[v], 4 + v, v == 3 ? 70 : 0, 0);
+  lab_tensor(s, 0, 3, 1, -1);
+  lab_tensor(s, 1, 3, 2, -1);
+  lab_pose(s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
   for (int32_t v = 0; v < 4; v++) assert_int_equal(s->graph->built_index[v], v);
   assert_true(incumbent_init(&x->best, s->problem, x->arena));
   x->best.value_ns = incumbent_ns;
@@ -40,7 +41,7 @@ static void make(small *x, int64_t incumbent_ns) {
 
 static void discard(small *x) {
   arena_free(x->arena);
-  scenario_free(&x->s);
+  lab_free(&x->s);
 }
 
 /* The smallest memory, 50 bytes, costs ten values: 10 * 20 / 50 = 4 ns a byte, and a thousandth. Value 22 (everything

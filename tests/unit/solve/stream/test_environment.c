@@ -1,15 +1,8 @@
 /* Streams as environments: what masks keep, what a trial is worth. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "solve/stream/environment.h"
 
 enum { N_PROBLEMS = 300, N_DRAWS = 20 };

@@ -1,5 +1,6 @@
 /* Iterated greedy on problems small enough for arithmetic or brute force. */
-#include "../../scenario.h"
+#include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "small_streams.h"
 
 /* a (1) sends b (2) 6 bytes, c (3) stands alone. Pinned to 0, 1, 0: b ends at 1 + 6 + 2 = 9, c at 4 at the latest. With
@@ -7,13 +8,13 @@
 static void what_is_pinned_is_not_taken_out(void **state) {
   (void)state;
   int32_t pins[] = {0, 1, 0};
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
-  for (int32_t v = 0; v < 3; v++) scenario_operator(&s, (const char *[]){"a", "b", "c"}[v], 1 + v, 0, 0);
-  scenario_tensor(&s, 0, 6, 1, -1);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  for (int32_t v = 0; v < 3; v++) lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 1 + v, 0, 0);
+  lab_tensor(&s, 0, 6, 1, -1);
   situ_problem_options o = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE, .pins = pins};
-  scenario_pose(&s, &o);
+  lab_pose(&s, &o);
   assert_int_equal(solved_value(s.problem, "iterated_greedy", 100, 1, NULL), 9);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void without_a_plan_there_is_nothing_to_do(void **state) {
@@ -28,17 +29,17 @@ static void without_a_plan_there_is_nothing_to_do(void **state) {
 static void a_whole_stretch_changes_its_device(void **state) {
   (void)state;
   enum { N = 6 };
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   int32_t start[N] = {0};
   for (int32_t v = 0; v < N; v++) {
-    scenario_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f"}[v], 10, 0, 0);
+    lab_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f"}[v], 10, 0, 0);
     s.time_ns[v][1] = 4;
-    if (v > 0) scenario_tensor(&s, v - 1, 20, v, -1);
+    if (v > 0) lab_tensor(&s, v - 1, 20, v, -1);
   }
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
   for (uint64_t seed = 1; seed <= 20; seed++)
     assert_int_equal(solved_value(s.problem, "iterated_greedy", 200, seed, start), 24);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void constraints_are_kept_and_small_problems_solved(void **state) {

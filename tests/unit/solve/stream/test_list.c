@@ -1,15 +1,8 @@
 /* List schedulers and the timelines below them. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "base/rng.h"
 #include "sim/simulate.h"
 #include "situ/instance.h"

@@ -1,13 +1,7 @@
 /* The searches of stream problems against what branch and bound proves: a window that holds the whole graph is solved
  * to the optimum on free links, and no search is worse than where it starts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "../../../lab/tier.h"
 #include "plan/plan.h"
 #include "situ/solve.h"

@@ -1,14 +1,7 @@
 /* lookahead against arithmetic by hand, and against the same rule on plain lists of busy intervals that are copied for
  * each trial. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "base/arena.h"
 #include "base/rng.h"
 #include "plan/plan.h"

@@ -1,11 +1,5 @@
 /* Heaviest matchings against all matchings. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "../../../lab/test.h"
 #include "base/rng.h"
 #include "solve/stream/matching.h"
 

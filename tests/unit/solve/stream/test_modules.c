@@ -1,14 +1,7 @@
 /* Strands, communities and modules: what a division must keep, on random graphs, and one whose communities are known.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "solve/stream/modules.h"
 
 static lab draw(uint64_t seed, int32_t n) {

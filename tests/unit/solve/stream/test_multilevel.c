@@ -1,12 +1,5 @@
 /* The search that moves coarse units. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
+#include "../../../lab/test.h"
 #include "plan/plan.h"
 #include "situ/instance.h"
 

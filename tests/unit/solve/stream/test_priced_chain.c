@@ -1,14 +1,8 @@
 /* Chains of layers at prices of memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../../../lab/brute.h"
+#include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "../../../lab/tier.h"
-#include "../../scenario.h"
 #include "base/rng.h"
 #include "situ/solve.h"
 
@@ -16,34 +10,34 @@ enum { LAYERS = 4, DEVICES = 3 };
 
 /* Four equal layers of two operators with experts between them, on a host with room for everything and two faster
  * devices with random rooms; nothing overlaps. */
-static scenario random_layers(rng *r) {
-  scenario s = scenario_new();
+static lab random_layers(rng *r) {
+  lab s = lab_new();
   int32_t together[3 * LAYERS];
   int64_t layer = 500 + rng_below(r, 500), experts = 2000 + rng_below(r, 3000);
   for (int32_t d = 0; d < DEVICES; d++)
-    scenario_device(&s, d == 0 ? SITU_UNLIMITED_BYTES : 3000 + rng_below(r, 12000), -1, d == 0);
+    lab_device(&s, d == 0 ? SITU_UNLIMITED_BYTES : 3000 + rng_below(r, 12000), -1, d == 0);
   for (int32_t a = 0; a < DEVICES; a++)
     for (int32_t b = 0; b < DEVICES; b++)
-      if (a != b) scenario_link(&s, a, b, rng_below(r, 20), -1);
+      if (a != b) lab_link(&s, a, b, rng_below(r, 20), -1);
   for (int32_t v = 0; v < 3 * LAYERS; v++) {
     bool expert = v % 3 == 1;
     static const char *const names[] = {"a0", "b0", "c0", "a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3", "c3"};
     int64_t weight = expert ? experts : layer;
-    scenario_operator(&s, names[v], weight / 10, weight, 0);
+    lab_operator(&s, names[v], weight / 10, weight, 0);
     s.time_ns[v][1] = weight / 100;
     s.time_ns[v][2] = weight / 40;
     together[v] = expert ? LAYERS + v / 3 : v / 3;
   }
   for (int32_t k = 0; k < LAYERS; k++) {
     int32_t v = 3 * k;
-    scenario_tensor(&s, v, 10, v + 1, v + 2, -1);
-    scenario_tensor(&s, v + 1, 10, v + 2, -1);
-    if (k + 1 < LAYERS) scenario_tensor(&s, v + 2, 10, v + 3, -1);
+    lab_tensor(&s, v, 10, v + 1, v + 2, -1);
+    lab_tensor(&s, v + 1, 10, v + 2, -1);
+    if (k + 1 < LAYERS) lab_tensor(&s, v + 2, 10, v + 3, -1);
   }
-  scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options),
-                                            .execution = SITU_EXECUTION_STREAM,
-                                            .overlap = SITU_OVERLAP_NONE,
-                                            .keep_together = together});
+  lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options),
+                                       .execution = SITU_EXECUTION_STREAM,
+                                       .overlap = SITU_OVERLAP_NONE,
+                                       .keep_together = together});
   return s;
 }
 
@@ -53,7 +47,7 @@ static void what_spills_is_nearly_the_best(void **state) {
   int32_t best = 0, near = 0, rounds = rounds_of(200);
   for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++) {
     rng r = rng_new(seed);
-    scenario s = random_layers(&r);
+    lab s = random_layers(&r);
     situ_plan *plan;
     situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
     o.solvers = "priced_chain";
@@ -64,7 +58,7 @@ static void what_spills_is_nearly_the_best(void **state) {
     best += found == optimum;
     near += found * 10 <= optimum * 11;
     situ_plan_free(plan);
-    scenario_free(&s);
+    lab_free(&s);
   }
   if (best * 2 < rounds || near * 5 < rounds * 4)
     fail_msg("of %d problems the best in %d, near it in %d", (int)rounds, (int)best, (int)near);

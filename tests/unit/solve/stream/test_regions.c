@@ -1,5 +1,6 @@
 /* Regions on problems small enough for arithmetic or brute force. */
-#include "../../scenario.h"
+#include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "small_streams.h"
 
 static void without_a_plan_there_is_nothing_to_do(void **state) {
@@ -14,20 +15,20 @@ static void a_whole_region_changes_its_device(void **state) {
   (void)state;
   enum { ROW = 4, N = 12 };
   for (int32_t links = 0; links < 2; links++) {
-    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     int32_t start[N] = {0}, pins[N] = {-1, -1, -1, -1};
     for (int32_t v = 0; v < N; v++) {
-      scenario_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}[v],
-                        v < ROW ? 10 : 1, 0, 0);
+      lab_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}[v],
+                   v < ROW ? 10 : 1, 0, 0);
       if (v < ROW) s.time_ns[v][1] = 4;
-      if (v > 0 && v < ROW) scenario_tensor(&s, v - 1, 100, v, -1);
+      if (v > 0 && v < ROW) lab_tensor(&s, v - 1, 100, v, -1);
     }
-    scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM,
-                                              .pins = pins,
-                                              .contention = links ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE});
+    lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM,
+                                         .pins = pins,
+                                         .contention = links ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE});
     for (uint64_t seed = 1; seed <= 20; seed++)
       assert_int_equal(solved_value(s.problem, "regions", 2000, seed, start), 16);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 
@@ -39,23 +40,23 @@ static void what_repeats_changes_its_device_everywhere(void **state) {
   (void)state;
   enum { TURNS = 21, N = 3 * TURNS };
   static char names[N][8];
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   int32_t start[N] = {0}, pins[N];
   for (int32_t v = 0; v < N; v++) {
     bool is_a = v % 3 == 0;
     snprintf(names[v], sizeof names[v], "%d", (int)v);
-    scenario_operator(&s, names[v], is_a ? 20 : 1, 0, 0);
+    lab_operator(&s, names[v], is_a ? 20 : 1, 0, 0);
     if (is_a) s.time_ns[v][1] = 4;
     pins[v] = is_a && v > 0 && v + 3 < N ? -1 : 0;
   }
   for (int32_t v = 0; v + 1 < N; v++) {
-    scenario_tensor(&s, v, 0, v + 1, -1);
-    if (v % 3 == 0 && v + 3 < N) scenario_tensor(&s, v, 100, v + 3, -1);
+    lab_tensor(&s, v, 0, v + 1, -1);
+    if (v % 3 == 0 && v + 3 < N) lab_tensor(&s, v, 100, v + 3, -1);
   }
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .pins = pins});
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .pins = pins});
   for (uint64_t seed = 1; seed <= 20; seed++)
     assert_int_equal(solved_value(s.problem, "regions", 500, seed, start), 354);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 static void constraints_are_kept_and_small_problems_solved(void **state) {

@@ -1,5 +1,6 @@
 /* An order for devices that are settled. */
-#include "../../scenario.h"
+#include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "solve/common/solver.h"
 #include "solve/stream/sequence.h"
 
@@ -8,19 +9,18 @@
  * the end of everything, d 7: with a first b starts at 7 and c ends at 18, d at 11. */
 static void the_best_placement_is_dispatched_anew(void **state) {
   (void)state;
-  scenario s = scenario_new();
+  lab s = lab_new();
   arena *a = arena_new();
   budget limit = budget_new(10, 0, NULL, NULL);
   incumbent best;
-  scenario_device(&s, 1000, -1, true);
-  scenario_device(&s, 1000, -1, false);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
+  lab_device(&s, 1000, -1, true);
+  lab_device(&s, 1000, -1, false);
+  lab_star(&s);
   const char *names[] = {"a", "b", "c", "d"};
-  for (int32_t v = 0; v < 4; v++) scenario_operator(&s, names[v], 4 + v, 0, 0);
-  scenario_tensor(&s, 0, 3, 1, -1);
-  scenario_tensor(&s, 1, 3, 2, -1);
-  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_LINK});
+  for (int32_t v = 0; v < 4; v++) lab_operator(&s, names[v], 4 + v, 0, 0);
+  lab_tensor(&s, 0, 3, 1, -1);
+  lab_tensor(&s, 1, 3, 2, -1);
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_LINK});
   assert_true(incumbent_init(&best, s.problem, a));
   solve_run run = {.problem = s.problem,
                    .simulator = s.simulator,
@@ -36,7 +36,7 @@ static void the_best_placement_is_dispatched_anew(void **state) {
   assert_int_equal(best.value_ns, 18);
   assert_int_equal(best.best.order[0], 0);
   arena_free(a);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 int main(void) {

@@ -1,16 +1,7 @@
 /* Chains found in graphs, equal servers found in platforms, and the dynamic program over both against all plans of its
  * kind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "../../../lab/tier.h"
 #include "base/rng.h"
 #include "chain/chain.h"
@@ -194,23 +185,11 @@ static void equal_servers_and_devices_are_found(void **state) {
 
 /* ---- the dynamic program ---- */
 
-typedef struct small {
-  situ_graph *graph;
-  situ_platform *platform;
-  situ_costs *costs;
-  situ_problem *problem;
-  int32_t pins[MAX_OPERATORS];
-} small;
-
-static void must(situ_status status, const situ_error *error) {
-  if (status != SITU_STATUS_OK) fail_msg("%s %s", error->where, error->text);
-}
-
 /* A chain of operators; servers of one or two kinds with one to three devices, all joined. */
-static small small_random(uint64_t seed, situ_problem_options options, bool memory) {
+static lab small_random(uint64_t seed, situ_problem_options options, bool memory) {
   static const char *const names[MAX_DEVICES] = {"d0", "d1", "d2", "d3", "d4", "d5"};
   static const char *const classes[3] = {"c0", "c1", "c2"};
-  small s;
+  lab s = {0};
   rng r = rng_new(seed * 77 + 5);
   situ_error error = {0};
   situ_graph_builder *b;
@@ -264,17 +243,12 @@ static small small_random(uint64_t seed, situ_problem_options options, bool memo
   for (int32_t i = 0; i < n * s.costs->n_classes; i++)
     s.costs->time_ns[i] =
         rng_below(&r, 9) == 0 && i % s.costs->n_classes > 0 ? SITU_NEVER_NS : 1 + (int64_t)rng_below(&r, 40);
+  s.pins = malloc(sizeof *s.pins * (size_t)n);
+  assert_non_null(s.pins);
   for (int32_t v = 0; v < n; v++) s.pins[v] = rng_below(&r, 12) == 0 ? (int32_t)rng_below(&r, (uint64_t)n_devices) : -1;
   options.pins = s.pins;
   must(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, &options, &error), &error);
   return s;
-}
-
-static void small_free(small *s) {
-  situ_problem_free(s->problem);
-  situ_costs_free(s->costs);
-  situ_platform_free(s->platform);
-  situ_graph_free(s->graph);
 }
 
 /* Whether each device holds one interval and each server's devices follow each other, for elements in order. */
@@ -337,7 +311,7 @@ static void compare(situ_problem_options options, int32_t seeds, bool memory) {
   seeds = rounds_of(seeds);
   int32_t equal_to_all = 0, plans = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
-    small x = small_random(seed, options, memory);
+    lab x = small_random(seed, options, memory);
     arena *a = arena_new();
     chain c;
     assert_true(chain_find(&c, x.problem, 1000, 0, a));
@@ -356,7 +330,7 @@ static void compare(situ_problem_options options, int32_t seeds, bool memory) {
     plans += value != SITU_NEVER_NS;
     equal_to_all += value != SITU_NEVER_NS && c.n <= 5 && value == s.best_of_all_ns;
     arena_free(a);
-    small_free(&x);
+    lab_free(&x);
   }
   assert_true(plans > seeds / 4);
   if (getenv("SITU_TELL")) printf("%d plans, %d optimal among all placements\n", (int)plans, (int)equal_to_all);

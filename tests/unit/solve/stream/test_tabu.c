@@ -1,6 +1,7 @@
 /* Tabu search on problems small enough for arithmetic or brute force. */
 #include "../../../lab/brute.h"
-#include "../../scenario.h"
+#include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "small_streams.h"
 
 static const situ_problem_options FREE_LINKS = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
@@ -10,19 +11,19 @@ static const situ_problem_options FREE_LINKS = {.execution = SITU_EXECUTION_STRE
  * u and v on device 0 all ends at 15. */
 static void the_local_optimum_of_heft_is_left(void **state) {
   (void)state;
-  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   int64_t times[3][2] = {{10, 9}, {5, 30}, {30, 10}};
   for (int32_t v = 0; v < 3; v++) {
-    scenario_operator(&s, (const char *[]){"u", "v", "w"}[v], 0, 0, 0);
+    lab_operator(&s, (const char *[]){"u", "v", "w"}[v], 0, 0, 0);
     for (int32_t d = 0; d < 2; d++) s.time_ns[v][d] = times[v][d];
   }
-  scenario_tensor(&s, 0, 20, 1, -1);
-  scenario_pose(&s, &FREE_LINKS);
+  lab_tensor(&s, 0, 20, 1, -1);
+  lab_pose(&s, &FREE_LINKS);
   assert_int_equal(brute_force(s.problem, NULL), 15);
   assert_int_equal(solved_value(s.problem, "heft", 0, 1, NULL), 34);
   for (uint64_t seed = 1; seed <= 20; seed++)
     assert_int_equal(solved_value(s.problem, "heft,tabu", 40, seed, NULL), 15);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* x0 to x3 take 10 on device 0 and 4 on device 1. Each x sends the next one 20 bytes, and nothing through a p of 1,
@@ -33,10 +34,10 @@ static void the_local_optimum_of_heft_is_left(void **state) {
 static void the_way_back_is_forbidden_while_a_valley_is_crossed(void **state) {
   (void)state;
   enum { X = 4, N = 2 * X - 1 };
-  scenario s = scenario_mesh(3, SITU_UNLIMITED_BYTES);
+  lab s = lab_mesh(3, SITU_UNLIMITED_BYTES);
   int32_t pins[N], start[N];
   for (int32_t v = 0; v < N; v++) { /* x0 p0 x1 p1 x2 p2 x3 */
-    scenario_operator(&s, (const char *[]){"x0", "p0", "x1", "p1", "x2", "p2", "x3"}[v], 0, 0, 0);
+    lab_operator(&s, (const char *[]){"x0", "p0", "x1", "p1", "x2", "p2", "x3"}[v], 0, 0, 0);
     bool fixed = v % 2;
     pins[v] = fixed ? 2 : -1;
     start[v] = fixed ? 2 : 0;
@@ -45,18 +46,18 @@ static void the_way_back_is_forbidden_while_a_valley_is_crossed(void **state) {
     s.time_ns[v][2] = fixed ? 1 : SITU_NEVER_NS;
   }
   for (int32_t v = 0; v + 2 < N; v += 2) {
-    scenario_tensor(&s, v, 0, v + 1, -1);
-    scenario_tensor(&s, v + 1, 0, v + 2, -1);
-    scenario_tensor(&s, v, 20, v + 2, -1);
+    lab_tensor(&s, v, 0, v + 1, -1);
+    lab_tensor(&s, v + 1, 0, v + 2, -1);
+    lab_tensor(&s, v, 20, v + 2, -1);
   }
   situ_problem_options o = FREE_LINKS;
   o.pins = pins;
-  scenario_pose(&s, &o);
+  lab_pose(&s, &o);
   for (int32_t v = 0; v < N; v++) assert_int_equal(s.graph->built_index[v], v);
   assert_int_equal(solved_value(s.problem, "single", 1, 1, start), 43);
   for (uint64_t seed = 1; seed <= 20; seed++) /* with no way forbidden 30 steps are enough for 8 of the 20 */
     assert_int_equal(solved_value(s.problem, "tabu", 30, seed, start), 19);
-  scenario_free(&s);
+  lab_free(&s);
 }
 
 /* On one device the value is the sum of times: 1 + 2 + 3. With every operator pinned it is what the pins make it: 1 + 6
@@ -65,14 +66,14 @@ static void a_search_with_nothing_to_move_ends(void **state) {
   (void)state;
   int32_t pins[] = {0, 1, 0};
   for (int32_t n_devices = 1; n_devices <= 2; n_devices++) {
-    scenario s = scenario_mesh(n_devices, SITU_UNLIMITED_BYTES);
-    for (int32_t v = 0; v < 3; v++) scenario_operator(&s, (const char *[]){"a", "b", "c"}[v], 1 + v, 0, 0);
-    scenario_tensor(&s, 0, 6, 1, -1);
+    lab s = lab_mesh(n_devices, SITU_UNLIMITED_BYTES);
+    for (int32_t v = 0; v < 3; v++) lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 1 + v, 0, 0);
+    lab_tensor(&s, 0, 6, 1, -1);
     situ_problem_options o = FREE_LINKS;
     if (n_devices == 2) o.pins = pins;
-    scenario_pose(&s, &o);
+    lab_pose(&s, &o);
     assert_int_equal(solved_value(s.problem, "tabu", 100, 1, NULL), n_devices == 1 ? 6 : 9);
-    scenario_free(&s);
+    lab_free(&s);
   }
 }
 

@@ -4,13 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "base/rng.h"
 #include "cost/costs.h"
 #include "graph/builder.h"

@@ -1,14 +1,7 @@
 /* The exact search of a window: over a whole small graph it is brute force over devices and orders. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../../../lab/brute.h"
 #include "../../../lab/lab.h"
+#include "../../../lab/test.h"
 #include "../../../lab/tier.h"
 #include "solve/stream/window.h"
 
