@@ -205,8 +205,13 @@ static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_report_
                     : alone        ? "; see --min-gain"
                     : far          ? "; see --tolerance, --uncertainty"
                                    : "; see --tolerance";
-  snprintf(rest, sizeof rest, "%s shorter%s with %d hand-over%s%s",
-           percent_text(percent, 1 - (double)best / (double)value), without, (int)n, n == 1 ? "" : "s", see);
+  char cost[48];
+  if (n == plan->n_handovers)
+    snprintf(cost, sizeof cost, "as many hand-overs, more parts or bytes");
+  else
+    snprintf(cost, sizeof cost, "%d hand-over%s", (int)n, n == 1 ? "" : "s");
+  snprintf(rest, sizeof rest, "%s shorter%s with %s%s", percent_text(percent, 1 - (double)best / (double)value),
+           without, cost, see);
   fact(t, o, "set aside", STYLE_PLAIN, exact_time(a, best), rest);
 }
 

@@ -163,8 +163,9 @@ static bool iterated_greedy_propose(search *s, int32_t i) {
   partial_clear(&x->partial);
   list_policy policy = {.sequence = x->sequence, .tail_ns = x->tail_ns, .forced = x->forced};
   s->ended = !list_schedule(&x->partial, &policy, s->run->budget, s->run->arena);
+  if (s->ended) return false;
   x->trial = partial_placement(&x->partial);
-  return !s->ended;
+  return true;
 }
 
 /* Temperatures follow the best cost at once. */

@@ -1,0 +1,63 @@
+/* Whoever stops a search, at whatever look, gets what it has found: no solver takes half a schedule for a whole one. */
+#include "../../../lab/lab.h"
+#include "../../../lab/test.h"
+#include "../../../lab/tier.h"
+#include "solve/common/solver.h"
+#include "solve/solve.h"
+
+/* A callback of budgets: the looks that are left. */
+static bool look(void *context) {
+  int32_t *left = context;
+  return (*left)-- <= 0;
+}
+
+static void stop_at(const lab *l, const solver *row, int32_t looks) {
+  budget b = budget_new(20000, 0, look, &looks);
+  incumbent best;
+  solve_watch watch = {0};
+  situ_error error = {0};
+  arena *a = arena_new();
+  assert_true(incumbent_init(&best, l->problem, a));
+  solve_run run = {.problem = l->problem,
+                   .simulator = simulator_new(l->problem, a),
+                   .budget = &b,
+                   .incumbent = &best,
+                   .watch = &watch,
+                   .solver = row->name,
+                   .seed = (uint64_t)looks,
+                   .threads = 1,
+                   .arena = a,
+                   .error = &error};
+  assert_non_null(run.simulator);
+  if (solver_run(row, &run, 1, 0) != SITU_STATUS_OK) fail_msg("%s, %d looks: %s", row->name, (int)looks, error.text);
+  assert_null(incumbent_check(&best, l->problem));
+  incumbent_free(&best);
+  arena_free(a);
+}
+
+/* Long enough that list schedulers look in the middle of a schedule. */
+static void every_solver_can_be_stopped_at_any_look(void **state) {
+  (void)state;
+  static const situ_problem_options kinds[] = {
+      {.size = sizeof *kinds, .execution = SITU_EXECUTION_STREAM},
+      {.size = sizeof *kinds, .execution = SITU_EXECUTION_CALLS},
+      {.size = sizeof *kinds, .objective = SITU_OBJECTIVE_THROUGHPUT, .execution = SITU_EXECUTION_PIPELINE},
+      {.size = sizeof *kinds,
+       .objective = SITU_OBJECTIVE_THROUGHPUT,
+       .execution = SITU_EXECUTION_PIPELINE,
+       .free = true}};
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    lab l = lab_random(&(lab_options){
+        .seed = 5 + k, .n_operators = 300, .n_devices = 3, .density = 0.008, .memory = 0.6, .options = kinds[k]});
+    for (int32_t s = 0; solvers[s]; s++) {
+      if (!solver_serves(solvers[s], l.problem)) continue;
+      for (int32_t looks = 0, n = 0; n < rounds_of(12); n++, looks += 1 + looks / 2) stop_at(&l, solvers[s], looks);
+    }
+    lab_free(&l);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_solver_can_be_stopped_at_any_look)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
