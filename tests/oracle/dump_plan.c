@@ -22,7 +22,11 @@ static situ_status make(situ_plan **plan, const lab *s, const char *what, situ_e
   if (strcmp(what, "shown") == 0) { /* with all that a plan tells of others */
     TRY(simulator_plan(plan, s->simulator, &(placement){.device = (int32_t[]){1, 1}}, error));
     situ_plan *made = *plan, **shown[] = {&made->best_found, &made->unrestricted, &made->compared};
-    for (int k = 0; k < 3; k++) TRY(simulator_plan(shown[k], s->simulator, &(placement){.device = device}, error));
+    for (int k = 0; k < 3; k++) {
+      situ_plan *other = NULL;
+      TRY(simulator_plan(&other, s->simulator, &(placement){.device = device}, error));
+      TRY(plan_show(made, shown[k], other, error));
+    }
     made->best_found_ns = made->unrestricted_ns = made->best_found->value_ns;
     made->best_found_handovers = 1;
     made->robustness = (situ_robustness){sizeof made->robustness, .draws = 4, .uncertainty = 0.2, .beats_single = 0.5};

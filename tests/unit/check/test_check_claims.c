@@ -58,7 +58,8 @@ static void a_plan_that_is_shown_is_compared_with_the_claim(void **state) {
   situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
   is_said(plan, "");
   assert_int_equal(judged(plan, true, said, "", ""), 0);
-  plan->best_found = plan_on(&s, 0, 1, 1, 1); /* two tensors go to d1, one of no bytes */
+  assert_int_equal(plan_show(plan, &plan->best_found, plan_on(&s, 0, 1, 1, 1), NULL),
+                   SITU_STATUS_OK); /* two tensors go to d1, one of no bytes */
   plan->best_found_ns = 20;
   plan->best_found_handovers = 2;
   assert_int_equal(judged(plan, true, said, "best_found", ""), 0);
@@ -81,7 +82,7 @@ static void a_plan_that_is_shown_is_compared_with_the_claim(void **state) {
   plan->best_found->device[1] = 2;
   is_said(plan, "placement: best_found: b is on device 2; there are devices 0 to 1");
   plan->best_found->device[1] = 1;
-  plan->unrestricted = plan_on(&s, 0, 1, 0, 0);
+  assert_int_equal(plan_show(plan, &plan->unrestricted, plan_on(&s, 0, 1, 0, 0), NULL), SITU_STATUS_OK);
   plan->unrestricted_ns = 20;
   assert_int_equal(judged(plan, true, said, "best_found, without_form_ns", ""), 0);
   plan->unrestricted_ns = 22;
@@ -96,7 +97,7 @@ static void a_plan_that_is_shown_keeps_the_pins(void **state) {
   int32_t pins[4] = {0, 0, -1, -1};
   lab s = two_ways(&(situ_problem_options){.pins = pins});
   situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
-  plan->best_found = plan_on(&s, 0, 1, 0, 0);
+  assert_int_equal(plan_show(plan, &plan->best_found, plan_on(&s, 0, 1, 0, 0), NULL), SITU_STATUS_OK);
   plan->best_found_ns = 20;
   plan->best_found_handovers = 1;
   is_said(plan, "pin: best_found: b is on d1; it is pinned to d0");
@@ -115,7 +116,8 @@ static void devices_of_one_memory_hand_over(void **state) {
   lab_pose(&s, NULL);
   situ_plan *plan = lab_plan(&s, &(placement){.device = (int32_t[]){0, 0}});
   plan->outcome = SITU_OUTCOME_FEASIBLE;
-  plan->best_found = lab_plan(&s, &(placement){.device = (int32_t[]){0, 1}});
+  assert_int_equal(plan_show(plan, &plan->best_found, lab_plan(&s, &(placement){.device = (int32_t[]){0, 1}}), NULL),
+                   SITU_STATUS_OK);
   plan->best_found_ns = 10;
   plan->best_found_handovers = 1;
   is_said(plan, "");
@@ -135,7 +137,7 @@ static void what_takes_no_time_is_not_handed_over(void **state) {
   for (int64_t i = 0; i < (int64_t)s.costs->n_rows * s.costs->n_kinds; i++) s.costs->transfer_rows[i] = 0;
   costs_find_extremes(s.costs);
   situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
-  plan->best_found = plan_on(&s, 0, 1, 1, 1);
+  assert_int_equal(plan_show(plan, &plan->best_found, plan_on(&s, 0, 1, 1, 1), NULL), SITU_STATUS_OK);
   plan->best_found_ns = 10;
   for (int32_t n = 0; n < 3; n++) { /* the one of no bytes remains */
     char said[600];
@@ -339,7 +341,7 @@ static void a_single_device_is_preferred_to_a_split(void **state) {
   plan->robustness = good;
   plan->robustness.preferred = true;
   is_said(plan, "");
-  plan->compared = plan_on(&s, 0, 1, 0, 0);
+  assert_int_equal(plan_show(plan, &plan->compared, plan_on(&s, 0, 1, 0, 0), NULL), SITU_STATUS_OK);
   is_said(plan, "");
   plan->compared->value_ns = 21;
   is_said(plan, "value: robustness: the plan states 21 ns; its operators and transfers give 20 ns");

@@ -74,9 +74,11 @@ static void add_shown(situ_plan *plan, lab *s, int32_t *device, int32_t *order, 
     situ_plan_free(made);
     return;
   }
-  *shown[which] = made;
-  if (which == 0) plan->best_found_ns = made->value_ns, plan->best_found_handovers = made->n_handovers;
-  if (which == 1) plan->unrestricted_ns = made->value_ns;
+  int64_t value_ns = made->value_ns;
+  int32_t n_handovers = made->n_handovers;
+  assert_int_equal(plan_show(plan, shown[which], made, NULL), SITU_STATUS_OK);
+  if (which == 0) plan->best_found_ns = value_ns, plan->best_found_handovers = n_handovers;
+  if (which == 1) plan->unrestricted_ns = value_ns;
   if (which == 2) plan->robustness = (situ_robustness){sizeof plan->robustness, .uncertainty = 0.5, .draws = 9};
 }
 
