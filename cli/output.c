@@ -25,7 +25,7 @@ situ_report_options report_options(FILE *to) {
   int handle = fileno(to);
   const char *no_colour = getenv("NO_COLOR"), *kind = getenv("TERM");
   struct winsize size;
-  if (!isatty(handle)) return o;
+  if (!isatty(handle) || getenv("OMPI_COMM_WORLD_SIZE")) return o; /* mpirun's terminals may end in a file */
   o.colour = !(no_colour && *no_colour) && !(kind && strcmp(kind, "dumb") == 0);
   if (ioctl(handle, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) o.width = size.ws_col;
   return o;

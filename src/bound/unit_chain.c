@@ -31,7 +31,7 @@ static void keep(void *context, const branch_chain *s, int64_t lower_ns) {
   proving *best = context;
   if (lower_ns <= best->best_ns) return;
   best->best_ns = lower_ns;
-  best->best_secondary = s->by.other;
+  best->best_secondary = s->by.secondary;
   memcpy(best->best_byte, s->byte, (size_t)s->problem->n_memories * sizeof *s->byte);
 }
 

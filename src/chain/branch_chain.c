@@ -8,7 +8,7 @@
 #include "chain/chain.h"
 
 enum { ROUNDS = 600, LINES = 40, LINES_EVERY = 150 };
-static const int64_t MAX_PRICE = (int64_t)1 << 52, MAX_OTHER_PRICE = (int64_t)1 << 58;
+static const int64_t MAX_PRICE = (int64_t)1 << 52, MAX_SECONDARY_PRICE = (int64_t)1 << 58;
 static const double WORK_LIMIT = 3e8;
 
 static int64_t min_time(const branch_chain *s, int32_t v) {
@@ -91,7 +91,8 @@ static void time_segment(branch_chain *s, int32_t k, int32_t before, int32_t fir
     int64_t at = (int64_t)k * s->n_types + type, *sum = &s->time_ns[at], whole = items_time_ns(&s->all, x->unit, d);
     if (starts) *sum = whole == SITU_NEVER_NS ? whole : 0;
     if (s->sums && starts && x->holds_weights) *sum = whole;
-    if (s->secondary_ns && starts) s->secondary_ns[at] = x->holds_weights ? items_time_ns(&s->other, x->unit, d) : 0;
+    if (s->secondary_ns && starts)
+      s->secondary_ns[at] = x->holds_weights ? items_time_ns(&s->secondary, x->unit, d) : 0;
     for (int32_t i = 0; i < of.n && !s->sums && *sum != SITU_NEVER_NS; i++) {
       int32_t v = of.member[i];
       if (v >= lowest && reached[v] == 3) *sum = sat_add(*sum, problem_time_ns(p, v, d));
@@ -305,7 +306,7 @@ __int128 branch_chain_off(const branch_chain *s, const chain_multipliers *by, in
   __int128 min = -1;
   for (int32_t k = 0; k < s->n_types; k++) {
     int32_t d = s->first[k];
-    int64_t time = items_time_ns(&s->all, u, d), other = s->problem->secondary ? items_time_ns(&s->other, u, d) : 0;
+    int64_t time = items_time_ns(&s->all, u, d), other = s->problem->secondary ? items_time_ns(&s->secondary, u, d) : 0;
     if (time == SITU_NEVER_NS) continue;
     __int128 cost = chain_cost(by, time, other) + chain_rent(by, s->problem->memory_of[d], s->all.weight_bytes[u]);
     if (min >= 0 && cost >= min) continue;
@@ -316,8 +317,8 @@ __int128 branch_chain_off(const branch_chain *s, const chain_multipliers *by, in
 }
 
 __int128 branch_chain_off_now(const branch_chain *s, int32_t u, int32_t *where) {
-  return branch_chain_off(s, &(chain_multipliers){.time = s->sums, .other = s->sums ? s->by.other : 0, .byte = s->byte},
-                          u, where);
+  return branch_chain_off(
+      s, &(chain_multipliers){.time = s->sums, .secondary = s->sums ? s->by.secondary : 0, .byte = s->byte}, u, where);
 }
 
 /* Adds element x on the types of `at`, and the transfers to it, to the plan. */
@@ -364,7 +365,7 @@ static int64_t evaluate(branch_chain *s) {
     if (cost < 0) continue;
     sum += cost;
     if (s->sums) s->plan.value_ns = sat_add(s->plan.value_ns, items_time_ns(&s->all, u, d));
-    if (p->secondary) s->plan.secondary_ns = sat_add(s->plan.secondary_ns, items_time_ns(&s->other, u, d));
+    if (p->secondary) s->plan.secondary_ns = sat_add(s->plan.secondary_ns, items_time_ns(&s->secondary, u, d));
     s->used_bytes[p->memory_of[d]] += (double)s->all.weight_bytes[u];
   }
   s->plan.priced_ns = (double)s->plan.value_ns;
@@ -374,7 +375,7 @@ static int64_t evaluate(branch_chain *s) {
     s->plan.priced_ns +=
         ldexp((double)s->byte[m], -CHAIN_PRICE_BITS) * (s->used_bytes[m] - (double)p->platform->memory_bytes[m]);
   }
-  if (s->by.other > 0) sum -= chain_cost(&s->by, 0, p->max_secondary_ns);
+  if (s->by.secondary > 0) sum -= chain_cost(&s->by, 0, p->max_secondary_ns);
   __int128 lower = sum <= 0 ? 0 : sum >> CHAIN_PRICE_BITS;
   return lower > PROBLEM_MAX_NS ? SITU_NEVER_NS : (int64_t)lower; /* no plan takes this long, so there is none */
 }
@@ -386,15 +387,18 @@ static void try_prices(branch_chain *s, branch_chain_report *report, void *conte
     bool limited = p->platform->memory_bytes[m] != SITU_UNLIMITED_BYTES;
     s->byte[m] = !limited ? 0 : y < (double)MAX_PRICE ? (int64_t)y : MAX_PRICE;
   }
-  double other = ldexp(s->secondary_multiplier, CHAIN_SECONDARY_BITS);
-  s->by.other = !p->secondary ? 0 : other < (double)MAX_OTHER_PRICE ? (int64_t)other : MAX_OTHER_PRICE;
+  double secondary = ldexp(s->secondary_multiplier, CHAIN_SECONDARY_BITS);
+  s->by.secondary = !p->secondary                             ? 0
+                    : secondary < (double)MAX_SECONDARY_PRICE ? (int64_t)secondary
+                                                              : MAX_SECONDARY_PRICE;
   int64_t lower_ns = evaluate(s);
   if (lower_ns >= 0) report(context, s, lower_ns);
 }
 
-void branch_chain_at(branch_chain *s, const int64_t *byte, int64_t other, branch_chain_report *report, void *context) {
+void branch_chain_at(branch_chain *s, const int64_t *byte, int64_t secondary, branch_chain_report *report,
+                     void *context) {
   memcpy(s->byte, byte, (size_t)s->problem->n_memories * sizeof *byte);
-  s->by.other = other;
+  s->by.secondary = secondary;
   int64_t lower_ns = evaluate(s);
   if (lower_ns >= 0) report(context, s, lower_ns);
 }
@@ -409,7 +413,7 @@ static void find_secondary_multiplier(branch_chain *s, budget *b, branch_chain_r
   try_prices(s, report, context);
   branch_chain_plan rising = s->plan;
   if (s->plan.secondary_ns <= s->problem->max_secondary_ns) return;
-  s->secondary_multiplier = ldexp((double)MAX_OTHER_PRICE, -CHAIN_SECONDARY_BITS);
+  s->secondary_multiplier = ldexp((double)MAX_SECONDARY_PRICE, -CHAIN_SECONDARY_BITS);
   try_prices(s, report, context);
   branch_chain_plan falling = s->plan;
   for (int line = 0; line < LINES && falling.secondary_ns <= limit && !budget_over(b); line++) {
@@ -505,7 +509,7 @@ situ_status branch_chain_find(branch_chain *s, const situ_problem *p, arena *a, 
   TRY(items_list(&s->all, p, a, error));
   if (p->secondary) {
     problem_view_costs(&view, p, p->secondary);
-    TRY(items_list(&s->other, &view, a, error));
+    TRY(items_list(&s->secondary, &view, a, error));
   }
   if (!find_types(s)) return fail_no_memory(error);
   s->by = (chain_multipliers){.time = true, .byte = s->byte};

@@ -1,6 +1,6 @@
 /* chain/branch_chain.h - a stream as a chain of elements with branches (the experts of a layer), and the shortest path
- * along it at multipliers of memory and of secondary costs: the dynamic program of the bound unit_chain, and what is at
- * least to come for labels along the chain (solve/stream/chain_labels.c), and the best cuts at a price
+ * along it at multipliers of memory and of secondary costs: the dynamic program of the bound unit_chain, lower bounds
+ * of what completes a label along the chain (solve/stream/chain_labels.c), and the best cuts at a price
  * (solve/stream/contiguous.h). docs/theory/chain.md has the proof.
  *
  * branch_chain_find's elements are the units of one path only, what they take does not add up (two segments of one unit
@@ -21,14 +21,15 @@ enum {
 /* What a plan costs, in 2^-32 ns. */
 typedef struct chain_multipliers {
   bool time;           /* whether times count */
-  int64_t other;       /* of a nanosecond by the secondary costs, in 2^-20 */
+  int64_t secondary;   /* of a nanosecond by the secondary costs, in 2^-20 */
   const int64_t *byte; /* [memory] of a byte of weights, in 2^-32 ns; NULL: 0 */
   int64_t cut_ns;      /* of each change of type along the chain, in ns */
 } chain_multipliers;
 
 static inline __int128 chain_cost(const chain_multipliers *by, int64_t time_ns, int64_t secondary_ns) {
   __int128 sum = by->time ? (__int128)time_ns << CHAIN_PRICE_BITS : 0;
-  return by->other > 0 ? sum + ((__int128)by->other * secondary_ns << (CHAIN_PRICE_BITS - CHAIN_SECONDARY_BITS)) : sum;
+  return by->secondary > 0 ? sum + ((__int128)by->secondary * secondary_ns << (CHAIN_PRICE_BITS - CHAIN_SECONDARY_BITS))
+                           : sum;
 }
 
 static inline __int128 chain_rent(const chain_multipliers *by, int32_t memory, int64_t bytes) {
@@ -66,7 +67,7 @@ typedef struct branch_chain {
   chain_element *elements;
   int64_t *time_ns;            /* [element * types + type] SITU_NEVER_NS where it cannot be */
   int64_t *secondary_ns;       /* the same by the secondary costs; NULL without them */
-  items all, other;            /* units, their times and weights; by the secondary costs */
+  items all, secondary;        /* units, their times and weights; by the secondary costs */
   bool *on_chain;              /* [unit] */
   bool *taken;                 /* [tensor] some transfer counts it; NULL unless sums */
   int32_t *type_of;            /* [memory] of the first device that has it, for prices */
@@ -119,7 +120,7 @@ __int128 branch_chain_run(branch_chain *chain, const chain_multipliers *by);
  * on the fastest device to that on the slowest. */
 void branch_chain_ascend(branch_chain *chain, budget *budget, branch_chain_report *report, void *context);
 /* The program at given prices. */
-void branch_chain_at(branch_chain *chain, const int64_t *byte, int64_t other, branch_chain_report *report,
+void branch_chain_at(branch_chain *chain, const int64_t *byte, int64_t secondary, branch_chain_report *report,
                      void *context);
 
 #endif

@@ -48,7 +48,7 @@ void check_claims(judge *j, check_shown_plan shown[CHECK_SHOWN]) {
   if (!problem_has_period(j->problem) && (plan->latency_ns != SITU_NEVER_NS || plan->period_ns != SITU_NEVER_NS))
     judge_note(j, "claim", "latency_ns and period_ns are of streams under a limit of one of them; this is none");
   if (!j->problem->secondary && plan->secondary_ns != SITU_NEVER_NS)
-    judge_note(j, "claim", "other_ns is of a limit by other costs; there is none");
+    judge_note(j, "claim", "other_ns is of a limit by secondary costs; there is none");
   if (plan->best_found_handovers >= 0) {
     check_value(j, "best_found", plan->best_found_ns, false);
     judge_claim(j, CLAIM_BEST_FOUND, plan->best_found != NULL);

@@ -136,7 +136,7 @@ static field_words range_of(const certificate_field *f, const situ_problem *p) {
 
 static bool refuse(field_words *wrong, const certificate_field *f, const situ_problem *p, field_words found) {
   const char *but = f->holds == HOLDS_BYTE_PRICES          ? ", 0 for a memory without a limit"
-                    : f->holds == HOLDS_OTHER_PRICE        ? ", 0 without a limit by other costs"
+                    : f->holds == HOLDS_OTHER_PRICE        ? ", 0 without a limit by secondary costs"
                     : f->need == FIELD_OPTIONAL_OF_STREAMS ? ", of a stream alone"
                                                            : "";
   field_words length = length_of(f, p), range = range_of(f, p);

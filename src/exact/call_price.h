@@ -7,7 +7,7 @@
  *            +  z (calls - the most that all accelerators may run)
  *
  * and the minimum of the right side over all plans is a shortest path in the lattice of ideals: a bound, for any path
- * and any y and z. rest(I) is the least from ideal I to the end; it also tells a search what is at least to come. Calls
+ * and any y and z. rest(I) is the least from ideal I to the end; it also bounds the completions in a search. Calls
  * that a colocation group ties to one device must fit into its memory together: where an ideal cuts groups, rest
  * depends on the bytes held so far. All computations are in integers. docs/theory/exact/call_dp.md. */
 #ifndef SITU_EXACT_CALL_PRICE_H

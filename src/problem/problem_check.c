@@ -15,7 +15,7 @@ static const char *check_models(const situ_problem *p) {
   EXPECT(p->max_period_ns > 0 && p->max_latency_ns > 0, "limits of time are above 0");
   EXPECT(p->secondary ? p->max_secondary_ns > 0 && p->overlap == SITU_OVERLAP_NONE && p->n_copies == 1 && !throughput
                       : p->max_secondary_ns == SITU_NEVER_NS,
-         "a limit by other costs is of one input where nothing overlaps");
+         "a limit by secondary costs is of one input where nothing overlaps");
   EXPECT(pipeline || (!p->async_copies && !p->replicate && p->in_flight == 1),
          "only pipelines copy beside operators and replicate");
   EXPECT(p->in_flight >= 1 && p->max_calls >= 1, "one input is in flight at least, one call is allowed");

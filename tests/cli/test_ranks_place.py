@@ -49,6 +49,7 @@ def test_the_plan_is_the_same_with_any_number_of_ranks_and_threads():
             code, out, err = ran("-n", ranks, SITU, "place", *arguments, "--threads", threads, "-o", "plan.json")
             assert code == 0, err
             assert len(re.findall(r"best single(?! \()", out)) == 1, out  # the first rank alone tells
+            assert "\033" not in out, out  # not for the terminal that mpirun makes
             assert plan("plan.json") == plan("alone.json"), (arguments, ranks)
             pathlib.Path("plan.json").unlink()
 

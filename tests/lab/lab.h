@@ -100,7 +100,9 @@ lab lab_random_small_stream(uint64_t seed);
 lab lab_random_tiny(uint64_t seed, int32_t most, const situ_problem_options *options);
 /* Adds up to five devices, joined all to all, as a star or as a ring in one direction. */
 void lab_random_platform(lab *l, rng *r);
-/* A random device for each operator, and a random topological order. Of problems by hand. */
+/* A random topological order. */
+void lab_random_order(const situ_graph *graph, rng *r, int32_t *order);
+/* A random device for each operator, and such an order. Of problems by hand. */
 void lab_random_placement(const lab *l, rng *r, int32_t *device, int32_t *order);
 
 #endif

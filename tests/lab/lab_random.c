@@ -206,11 +206,9 @@ lab lab_random_tiny(uint64_t seed, int32_t most, const situ_problem_options *opt
   return l;
 }
 
-void lab_random_placement(const lab *l, rng *r, int32_t *device, int32_t *order) {
-  const situ_graph *g = l->graph;
-  int32_t waiting[LAB_MAX_OPERATORS] = {0}, ready[LAB_MAX_OPERATORS], n_ready = 0, n = 0;
+void lab_random_order(const situ_graph *g, rng *r, int32_t *order) {
+  int32_t waiting[LAB_MAX_OPERATORS], ready[LAB_MAX_OPERATORS], n_ready = 0, n = 0;
   for (int32_t v = 0; v < g->n_operators; v++) {
-    device[v] = (int32_t)rng_below(r, l->n_devices);
     waiting[v] = (int32_t)(g->in_start[v + 1] - g->in_start[v]);
     if (waiting[v] == 0) ready[n_ready++] = v;
   }
@@ -223,4 +221,9 @@ void lab_random_placement(const lab *l, rng *r, int32_t *device, int32_t *order)
         if (--waiting[g->use[k]] == 0) ready[n_ready++] = g->use[k];
   }
   assert_int_equal(n, g->n_operators);
+}
+
+void lab_random_placement(const lab *l, rng *r, int32_t *device, int32_t *order) {
+  for (int32_t v = 0; v < l->graph->n_operators; v++) device[v] = (int32_t)rng_below(r, l->n_devices);
+  lab_random_order(l->graph, r, order);
 }

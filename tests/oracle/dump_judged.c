@@ -249,23 +249,6 @@ static void draw_devices(const situ_problem *p, rng *r, int32_t *device) {
   }
 }
 
-static void draw_order(const situ_problem *p, rng *r, int32_t *order) {
-  const situ_graph *g = p->graph;
-  int32_t waiting[MOST], ready[MOST], n_ready = 0, n = 0;
-  for (int32_t v = 0; v < g->n_operators; v++) {
-    waiting[v] = (int32_t)(g->in_start[v + 1] - g->in_start[v]);
-    if (waiting[v] == 0) ready[n_ready++] = v;
-  }
-  while (n_ready > 0) {
-    int32_t i = (int32_t)rng_below(r, n_ready), v = ready[i];
-    ready[i] = ready[--n_ready];
-    order[n++] = v;
-    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
-      for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++)
-        if (--waiting[g->use[k]] == 0) ready[n_ready++] = g->use[k];
-  }
-}
-
 static bool draw_replicas(const situ_problem *p, rng *r, const int32_t *device, int32_t *replica_of) {
   bool empty[DEVICES], any = false;
   for (int32_t d = 0; d < p->n_devices; d++) empty[d] = true;
@@ -340,7 +323,7 @@ static situ_plan *draw_plan(const situ_problem *p, rng *r, arena *a) {
   best_single single;
   placement where = {.device = device};
   draw_devices(p, r, device);
-  draw_order(p, r, order);
+  lab_random_order(p->graph, r, order);
   if (p->execution == SITU_EXECUTION_STREAM) where.order = order;
   if (p->execution == SITU_EXECUTION_CALLS && rng_below(r, 3) == 0) {
     for (int32_t v = 0; v < p->n_operators; v++)

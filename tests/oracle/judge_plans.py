@@ -255,7 +255,7 @@ def judge_stream(p, device, plan):
         if plan.get("other_ns") != takes:
             found.rules.add("time by the other costs")
         if takes > p.max_other_ns:
-            found.rules.add("limit by other costs")
+            found.rules.add("limit by secondary costs")
     if p.objective == "throughput" or p.max_period_ns is not None:
         view = Problem.__new__(Problem)
         view.__dict__.update(p.__dict__)
@@ -561,7 +561,7 @@ def main():
         wrong = broken(p, dump["plan"])
         limited = p.max_other_ns is not None
         counts["limit" if limited else p.execution, "good" if not wrong else "bad"] += 1
-        counts["limit", "alone broken"] += wrong == {"limit by other costs"}
+        counts["limit", "alone broken"] += wrong == {"limit by secondary costs"}
         if bool(wrong) != bool(dump["rules"]):
             failures.append(f"{seed}, {p.execution}: situ says {sorted(set(dump['rules']))}, this judge {sorted(wrong)}")
     print("\n".join(failures[:20]))

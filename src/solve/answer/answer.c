@@ -35,7 +35,7 @@ situ_status answer_options(situ_solve_options *o, const situ_problem *p, bool po
   if ((chooses || o->uncertainty > 0) && !is_latency(p))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "tolerance, min_gain, uncertainty and limits on parts need objective latency and execution "
-                     "stream, without a limit on the period or by other costs");
+                     "stream, without a limit on the period or by secondary costs");
   return SITU_STATUS_OK;
 }
 

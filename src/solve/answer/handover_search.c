@@ -213,7 +213,7 @@ static bool improve(fewer *s, const int32_t *order, double price, int64_t limit_
       if (!s->near[d] || !move_island(s, &list, rows[i].island, d)) continue;
       handovers_count(&then, s->problem, s->trial, s->stamp);
       if (then.n >= now.n) continue;
-      ok = offer(s, &time, s->trial, order, "fewer");
+      ok = offer(s, &time, s->trial, order, "handover_search");
       if (!ok || time > limit_ns || score(time, then.n, price) >= score(*time_ns, now.n, price)) continue;
       memcpy(s->device, s->trial, (size_t)s->problem->n_operators * sizeof *s->device);
       *time_ns = time;
@@ -242,7 +242,7 @@ static bool merge_islands(fewer *s, const handover_plan *from, int64_t best_ns) 
     bool moved = true;
     while (moved && !budget_over(s->run->budget))
       if (!improve(s, order, price * (double)best_ns, limit, &time, &moved)) return false;
-    if (!offer_ordered(s, &ordered, s->device, "fewer")) return false;
+    if (!offer_ordered(s, &ordered, s->device, "handover_search")) return false;
     if (ordered < time) {
       memcpy(order, s->order, (size_t)n * sizeof *order);
       time = ordered;

@@ -212,11 +212,11 @@ static situ_status cooling_init(cooling *c, const hypergraph *h, solve_run *run,
 
 /* ---- cycles ---- */
 
-typedef struct level {
+typedef struct coarse_level {
   hypergraph h;
   int32_t *into;           /* [unit of the finer level] its unit here */
   int32_t *label, *device; /* [unit]; label may be NULL */
-} level;
+} coarse_level;
 
 typedef struct member {
   int64_t value_ns;
@@ -240,7 +240,7 @@ typedef struct cycle {
   solve_run *run;
   const free_search *all;
   rng random;
-  level *levels;
+  coarse_level *levels;
   member *found;
   int32_t *label; /* [unit] */
   int32_t *operator_device;
@@ -271,13 +271,13 @@ static void draw_devices(cycle *s, const hypergraph *h, int32_t *device) {
 
 /* The next coarser level. *shrunk: whether it has at most 9/10 of the units; otherwise it is not used. False without
  * memory. */
-static bool add_level(cycle *s, const level *fine, level *out, bool *shrunk) {
+static bool add_level(cycle *s, const coarse_level *fine, coarse_level *out, bool *shrunk) {
   arena *a = s->run->arena;
   int32_t n = fine->h.n_units;
   coarsen_rules rules = {.label = fine->label,
                          .n_wanted = (int32_t)max64(n / 2, (int64_t)s->all->set[MIN_UNITS]),
                          .max_time_ns = s->all->set[MAX_PART] * s->all->goal_ns};
-  *out = (level){.into = ARENA_NEW(a, int32_t, n)};
+  *out = (coarse_level){.into = ARENA_NEW(a, int32_t, n)};
   int32_t n_left = out->into ? coarsen_units(out->into, &fine->h, &rules, &s->random, a) : -1;
   *shrunk = n_left < n - n / 10;
   if (n_left < 0 || !hypergraph_merge(&out->h, &fine->h, out->into, n_left, a)) return false;
@@ -294,8 +294,8 @@ static bool add_level(cycle *s, const level *fine, level *out, bool *shrunk) {
 /* Levels from fine to coarse; 0 without memory. `label` and `start` may be NULL. */
 static int32_t make_levels(cycle *s, int32_t *label, const int32_t *start) {
   int32_t n_levels = 1, n = s->all->whole.n_units;
-  level *finest = &s->levels[0];
-  *finest = (level){.h = s->all->whole, .label = label, .device = ARENA_NEW(s->run->arena, int32_t, n)};
+  coarse_level *finest = &s->levels[0];
+  *finest = (coarse_level){.h = s->all->whole, .label = label, .device = ARENA_NEW(s->run->arena, int32_t, n)};
   if (!finest->device) return 0;
   if (start)
     memcpy(finest->device, start, (size_t)n * sizeof *start);
@@ -311,7 +311,7 @@ static int32_t make_levels(cycle *s, int32_t *label, const int32_t *start) {
 }
 
 /* Keeps the best partition of the cycle, and offers it if it is better than the incumbent. */
-static void keep(cycle *s, const level *l, const cooling *c) {
+static void keep(cycle *s, const coarse_level *l, const cooling *c) {
   if (c->best_ns >= s->found->value_ns) return;
   const situ_problem *p = s->run->problem;
   s->found->value_ns = c->best_ns;
@@ -328,7 +328,7 @@ static bool cool_levels(cycle *s, int32_t n_levels, double hot) {
   double unit = (double)s->all->whole.n_devices / fmax(1, s->all->whole.n_units);
   double part = pow(fmin(s->all->set[COLD], s->all->set[COLD_UNIT] * unit) / hot, 1.0 / n_levels), now = hot;
   for (int32_t k = n_levels - 1; k >= 0; k--, now *= part) {
-    level *l = &s->levels[k];
+    coarse_level *l = &s->levels[k];
     arena_mark mark = arena_get_mark(s->run->arena);
     cooling c;
     if (cooling_init(&c, &l->h, s->run, s->random, s->all->goal_ns) != SITU_STATUS_OK) return false;

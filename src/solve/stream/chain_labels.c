@@ -53,7 +53,8 @@ typedef struct choice {
 /* The role of an element in a form. */
 typedef enum role { ROLE_ANY, ROLE_FIRST, ROLE_LAYER, ROLE_HEAD, ROLE_EXPERTS } role;
 
-/* Measures of what is at least to come: at the best multipliers, in 2^-32 ns; by value and secondary costs, in ns. */
+/* Lower bounds of the cost of a completion: at the best multipliers, in 2^-32 ns; by value and secondary costs, in ns.
+ */
 typedef enum measure { PRICED, VALUE, OTHER, MEASURES } measure;
 
 typedef struct labels {
@@ -79,13 +80,13 @@ typedef struct labels {
   int64_t *rest; /* [main k] bytes of the layers before it */
 } labels;
 
-/* ---- what is at least to come ---- */
+/* ---- lower bounds of completions ---- */
 
 /* Runs the chain at the multipliers of each measure: the minimum cost of all that is still to be decided, and that
  * common to all plans, of units off the chain, less the capacities at their prices. */
 static void measure_chain(labels *s, branch_chain *c) {
   const situ_problem *p = s->problem;
-  const chain_multipliers all[MEASURES] = {s->by, {.time = true}, {.other = (int64_t)1 << CHAIN_SECONDARY_BITS}};
+  const chain_multipliers all[MEASURES] = {s->by, {.time = true}, {.secondary = (int64_t)1 << CHAIN_SECONDARY_BITS}};
   for (measure m = PRICED; m < MEASURES; m++) {
     int64_t cells = (int64_t)c->n * c->n_types;
     int32_t d, shift = m == PRICED ? 0 : CHAIN_PRICE_BITS;
@@ -99,7 +100,7 @@ static void measure_chain(labels *s, branch_chain *c) {
   }
   for (int32_t m = 0; m < p->n_memories; m++)
     if (s->byte[m] > 0) s->base[PRICED] -= chain_rent(&s->by, m, p->platform->memory_bytes[m]);
-  if (s->by.other > 0) s->base[PRICED] -= chain_cost(&s->by, 0, p->max_secondary_ns);
+  if (s->by.secondary > 0) s->base[PRICED] -= chain_cost(&s->by, 0, p->max_secondary_ns);
 }
 
 /* ---- labels ---- */
@@ -313,7 +314,7 @@ static void take_prices(void *context, const branch_chain *chain, int64_t lower_
   labels *s = context;
   if (lower_ns <= s->lower_ns) return;
   s->lower_ns = lower_ns;
-  s->by = (chain_multipliers){.time = true, .other = chain->by.other, .byte = s->byte};
+  s->by = (chain_multipliers){.time = true, .secondary = chain->by.secondary, .byte = s->byte};
   memcpy(s->byte, chain->byte, (size_t)s->problem->n_memories * sizeof *s->byte);
 }
 
@@ -456,7 +457,7 @@ situ_status chain_labels_run(solve_run *run) {
   if (!find_peaks(s) || !find_form(s)) return fail_no_memory(run->error);
   branch_chain_ascend(&chain, run->budget, take_prices, s);
   if (s->lower_ns < 0 || solve_done(run)) return SITU_STATUS_OK;
-  branch_chain_at(&chain, s->byte, s->by.other, take_prices, s);
+  branch_chain_at(&chain, s->byte, s->by.secondary, take_prices, s);
   measure_chain(s, &chain);
   int64_t each = (int64_t)chain.n * p->n_devices;
   double work = run->form ? FORM_WORK_LIMIT : WORK_LIMIT;

@@ -55,25 +55,15 @@ void current_shift(int32_t *order, int32_t from, int32_t to);
 
 /* ---- rows of solve/common/search.h ---- */
 
-/* The state of a row begins with this. */
+/* The first members of the state of a row; the functions below take the state for a stream_search. */
+#define STREAM_SEARCH                  \
+  search s;                            \
+  current now;                         \
+  placement trial; /* the neighbour */ \
+  simulation found /* of the trial, if complete */
 typedef struct stream_search {
-  search search;
-  current now;
-  placement trial;  /* the neighbour */
-  simulation found; /* of the trial, if complete */
+  STREAM_SEARCH;
 } stream_search;
-
-/* The same members under their own names, for the first member of a state: x->s, x->now, x->trial, x->found. */
-#define STREAM_SEARCH   \
-  union {               \
-    stream_search base; \
-    struct {            \
-      search s;         \
-      current now;      \
-      placement trial;  \
-      simulation found; \
-    };                  \
-  }
 
 /* search_row.init without parameters; with_base: for the second pair of functions below. */
 situ_status stream_search_init(search *s, bool with_base);

@@ -34,7 +34,7 @@ static int64_t weight(const priced *s, int32_t k) { return branch_chain_weight_b
 
 /* A time plus a time by the secondary costs at their price. */
 static int64_t with_other(const priced *s, int64_t time_ns, int64_t secondary_ns) {
-  __int128 more = (__int128)s->chain->by.other * secondary_ns >> CHAIN_SECONDARY_BITS;
+  __int128 more = (__int128)s->chain->by.secondary * secondary_ns >> CHAIN_SECONDARY_BITS;
   return sat_add(time_ns, more > PROBLEM_MAX_NS ? PROBLEM_MAX_NS : (int64_t)more);
 }
 

@@ -150,7 +150,7 @@ static void plan_is_as_told(void *context, const branch_chain *s, int64_t lower_
     terms += fabs(term);
   }
   assert_true(fabs(s->plan.priced_ns - priced_ns) <= 1e-13 * terms); /* a price of 2^-32 shows */
-  if (s->by.other > 0) sum += (__int128)s->by.other * (secondary_ns - p->max_secondary_ns) * (1 << 12);
+  if (s->by.secondary > 0) sum += (__int128)s->by.secondary * (secondary_ns - p->max_secondary_ns) * (1 << 12);
   assert_true(lower_ns == (sum <= 0 ? 0 : (int64_t)(sum >> 32)));
   all->last_ns = lower_ns;
   if (lower_ns > all->best_ns) all->best_ns = lower_ns;

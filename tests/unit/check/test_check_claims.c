@@ -218,7 +218,7 @@ static void times_are_those_of_the_problem(void **state) {
   is_said(plan, period);
   plan->period_ns = SITU_NEVER_NS;
   plan->secondary_ns = 55;
-  is_said(plan, "claim: other_ns is of a limit by other costs; there is none");
+  is_said(plan, "claim: other_ns is of a limit by secondary costs; there is none");
   situ_plan_free(plan);
   situ_problem *own = s.problem;
   situ_costs *other = costs_copies(s.costs, 1);

@@ -82,7 +82,7 @@ static void what_is_wrong_is_said_with_what_was_expected(void **state) {
       {"unit_chain", "chain 0; byte_prices 0 0; other_price 0", ""},
       {"unit_chain", "chain 0; byte_prices 0 0; other_price", ""},
       {"unit_chain", "chain 0; byte_prices 0 0; other_price 1",
-       "other_price, 1 number from 0 to 2^58, 0 without a limit by other costs; number 1 is 1"},
+       "other_price, 1 number from 0 to 2^58, 0 without a limit by secondary costs; number 1 is 1"},
       {"linear_relaxation",
        "within_ns 0; edge_prices 0 0; tail_prices 0 0 0; time_prices 0 0; byte_prices 0 0; from_prices 0 0 -1 0; "
        "to_prices 0 0 0 0",
