@@ -205,13 +205,13 @@ static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_report_
                     : alone        ? "; see --min-gain"
                     : far          ? "; see --tolerance, --uncertainty"
                                    : "; see --tolerance";
-  char cost[48];
+  char cost[48]; /* with equal hand-overs, parts or bytes decided */
   if (n == plan->n_handovers)
-    snprintf(cost, sizeof cost, "as many hand-overs, more parts or bytes");
+    snprintf(cost, sizeof cost, ", as many hand-overs");
   else
-    snprintf(cost, sizeof cost, "%d hand-over%s", (int)n, n == 1 ? "" : "s");
-  snprintf(rest, sizeof rest, "%s shorter%s with %s%s", percent_text(percent, 1 - (double)best / (double)value),
-           without, cost, see);
+    snprintf(cost, sizeof cost, " with %d hand-over%s", (int)n, n == 1 ? "" : "s");
+  snprintf(rest, sizeof rest, "%s shorter%s%s%s", percent_text(percent, 1 - (double)best / (double)value), without,
+           cost, see);
   fact(t, o, "set aside", STYLE_PLAIN, exact_time(a, best), rest);
 }
 
