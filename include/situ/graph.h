@@ -45,6 +45,8 @@ typedef struct situ_operator {
   int64_t source_id;       /* its identifier in the model file, or -1 */
   bool inferred;           /* false when shapes or kind were not understood, so that flops and bytes are lower bounds */
   int32_t colocation;      /* all operators with the same number >= 0 share a device; -1 for none */
+  int64_t split_ways;      /* into how many equal parts it splits at most (heads of an attention), if a group of devices
+                              runs it; 0: as its kind and its shapes say; 1: it does not split */
 } situ_operator;
 
 typedef struct situ_tensor {

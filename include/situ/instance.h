@@ -60,6 +60,10 @@ typedef struct situ_instance_options {
    * their targets can run (situ_solve_options.form). UNSUPPORTED if one of them can represent no plan of this model. */
   int32_t n_writers;
   const char *const *writers;
+  /* Tensor parallelism (docs/theory/models/groups.md): "4" makes groups of 4 equal devices of a server, which split
+   * operators among them and are devices of the problem; "1" and NULL: every operator is whole on one device; "auto":
+   * situ_place tries 1, 2, 4, ... and gives the best plan with its group size. */
+  const char *tensor_parallel;
 } situ_instance_options;
 #define SITU_INSTANCE_OPTIONS_INIT SITU_SIZED(situ_instance_options)
 

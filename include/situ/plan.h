@@ -29,10 +29,12 @@ typedef enum situ_form {
                             the last */
   SITU_FORM_HEAD = 64,   /* everything after the layers counts as one more layer; everything before them is on a host,
                             or on a GPU that has layers */
-  SITU_FORM_HOST_FIRST = 128, /* a host has the first layers or none */
-  SITU_FORM_NO_HOST = 256,    /* no host has layers */
-  SITU_FORM_NAMES = 512,      /* layers have names */
-  SITU_FORM_ONE_SERVER = 1024 /* all used devices are in one server */
+  SITU_FORM_HOST_FIRST = 128,  /* a host has the first layers or none */
+  SITU_FORM_NO_HOST = 256,     /* no host has layers */
+  SITU_FORM_NAMES = 512,       /* layers have names */
+  SITU_FORM_ONE_SERVER = 1024, /* all used devices are in one server */
+  SITU_FORM_ONE_GROUP = 2048,  /* if a group of devices has a layer, it has all of them, their experts and the head */
+  SITU_FORM_ALIKE = 4096       /* the devices that have layers are single ones, or groups of one size */
 } situ_form;
 
 /* What a solve established about the problem; independent of the status of the call. */

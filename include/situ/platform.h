@@ -56,6 +56,12 @@ typedef struct situ_device {
                      one machine */
   situ_device_family family;
   double efficiency; /* share of peak rate and bandwidth that it reaches, at most 1; 0: the default of the cost model */
+  /* A group of equal devices that split operators among them (tensor parallelism, docs/theory/models/groups.md): how
+   * many; 0 and 1: a single device. Rates and launch_ns are those of one member, memory_bytes those of all together.
+   * A step of a collective of n bytes takes sync_latency_ns + n / sync_bytes_per_s, which a group must state. */
+  int32_t members;
+  int64_t sync_latency_ns;
+  double sync_bytes_per_s;
 } situ_device;
 /* "gpu-intel", ...; "" for NONE and for any other value. */
 SITU_API const char *situ_device_family_name(situ_device_family family);

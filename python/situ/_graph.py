@@ -36,6 +36,7 @@ class Operator:
     workspace_bytes: int = 0
     colocation: int | None = None
     inferred: bool = True
+    split_ways: int = 0
 
 
 @dataclass
@@ -244,6 +245,7 @@ def operators_of(pointer: int) -> Iterator[Operator]:
             op.workspace_bytes,
             None if op.colocation < 0 else op.colocation,
             op.inferred,
+            op.split_ways,
         )
 
 

@@ -71,6 +71,8 @@ SITU_FORM_HOST_FIRST = 128
 SITU_FORM_NO_HOST = 256
 SITU_FORM_NAMES = 512
 SITU_FORM_ONE_SERVER = 1024
+SITU_FORM_ONE_GROUP = 2048
+SITU_FORM_ALIKE = 4096
 SITU_OUTCOME_OPTIMAL = 0
 SITU_OUTCOME_FEASIBLE = 1
 SITU_OUTCOME_INFEASIBLE = 2
@@ -230,7 +232,8 @@ class situ_explanation_summary(Structure):
 class situ_operator(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("kind", c_char_p), ("layer", c_char_p), ("phase", c_int),
                 ("dtype", c_int), ("weight_bytes", c_int64), ("workspace_bytes", c_int64), ("flops", c_int64),
-                ("moved_bytes", c_int64), ("source_id", c_int64), ("inferred", c_bool), ("colocation", c_int32)]
+                ("moved_bytes", c_int64), ("source_id", c_int64), ("inferred", c_bool), ("colocation", c_int32),
+                ("split_ways", c_int64)]
 
 
 class situ_tensor(Structure):
@@ -316,7 +319,8 @@ class situ_device(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("class_name", c_char_p), ("peak_flops", c_double * 32),
                 ("memory_bytes_per_s", c_double), ("memory_bytes", c_int64), ("launch_ns", c_int64),
                 ("shares_memory_with", c_int32), ("is_host", c_bool), ("separate_address_space", c_bool), ("server",
-                c_int32), ("family", c_int), ("efficiency", c_double)]
+                c_int32), ("family", c_int), ("efficiency", c_double), ("members", c_int32), ("sync_latency_ns",
+                c_int64), ("sync_bytes_per_s", c_double)]
 
 
 class situ_link(Structure):
@@ -463,7 +467,7 @@ class situ_instance_options(Structure):
                 ("unused", POINTER(c_char_p)), ("n_unused", c_int32), ("log", situ_log_callback), ("log_context",
                 c_void_p), ("start", c_char_p), ("granularity", c_int), ("n_rules", c_int32), ("rules",
                 POINTER(c_char_p)), ("max_ttft_ns", c_int64), ("min_speed", c_double), ("n_writers", c_int32),
-                ("writers", POINTER(c_char_p))]
+                ("writers", POINTER(c_char_p)), ("tensor_parallel", c_char_p)]
 
 
 class situ_learn_options(Structure):

@@ -176,6 +176,11 @@ static situ_status note_default(situ_instance *i, const char *note, situ_error *
   return SITU_STATUS_OK;
 }
 
+situ_status instance_add_note(situ_instance *i, const char *note, situ_error *error) {
+  i->own_notes = strlen(i->model->notes);
+  return note_default(i, note, error);
+}
+
 situ_status instance_split_layers(situ_instance *i, bool proved, situ_error *error) {
   REQUIRE(i->may_split);
   i->may_split = false;
@@ -220,6 +225,7 @@ static situ_status open_steps(situ_instance *i, const instance_options *options,
   TRY(read_take_assumed(&i->options.read, i->model, i->arena, error));
   TRY(instance_take_limits(i, error));
   TRY(read_platform(i, error));
+  TRY(instance_make_groups(i, error));
   TRY(instance_read_rules(i, error));
   TRY(read_costs(i, error));
   TRY(make_copies(i, error));
@@ -262,6 +268,7 @@ void situ_instance_free(situ_instance *i) {
   situ_costs_free(i->own_costs);
   situ_costs_free(i->secondary_costs);
   situ_platform_free(i->own_platform);
+  situ_platform_free(i->ungrouped);
   rules_free(i->rules);
   situ_model_free(i->model);
   arena_free(i->arena);

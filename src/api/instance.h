@@ -14,6 +14,7 @@ struct situ_instance {
   instance_options options; /* as given, strings and arrays in the arena; pins and unused are below */
   situ_model *model;
   situ_platform *own_platform; /* NULL when the model brings its own */
+  situ_platform *ungrouped;    /* what was named, where the devices of own_platform are groups; else NULL */
   situ_costs *own_costs;       /* likewise */
   situ_graph *copies;          /* of the model's graph, with their costs; NULL where there is one input only */
   situ_costs *copied_costs;
@@ -30,6 +31,14 @@ struct situ_instance {
   bool may_split;    /* layers are whole by default, not by request: instance_split_layers may change that */
   size_t own_notes;  /* bytes of the notes of the model without that of the default */
 };
+
+/* The size of the groups of devices that the options name: 1 without, INSTANCE_AUTO_GROUPS for "auto". BAD_ARGUMENT for
+ * any other text than a number. */
+enum { INSTANCE_AUTO_GROUPS = 0 };
+situ_status instance_group_size(int32_t *out, const instance_options *options, situ_error *error);
+/* Replaces the platform of an instance, whose model is read, by that of its groups (platform/grouped.h), if the options
+ * name a size. UNSUPPORTED for training steps. */
+situ_status instance_make_groups(situ_instance *instance, situ_error *error);
 
 /* Reads the rules that the options name, if any, resolves them for the model, and applies them to the platform. Their
  * text is kept in options.rules_text. */
@@ -52,6 +61,9 @@ situ_status instance_pose(situ_instance *instance, situ_error *error);
 /* A default must not make a problem infeasible: where may_split, drops the layers, so that the granularity is FUSED,
  * notes why, and poses the problem again; the old one is freed. `proved`: that no plan keeps layers whole. */
 situ_status instance_split_layers(situ_instance *instance, bool proved, situ_error *error);
+
+/* Adds a line to the notes of the instance. */
+situ_status instance_add_note(situ_instance *instance, const char *note, situ_error *error);
 
 /* As situ_instance_open. */
 situ_status instance_open(situ_instance **out, const instance_options *options, situ_error *error);

@@ -1,131 +1,156 @@
-/* The main path: a problem is solved, or judged where its pins leave one placement only. Everything else of situ hangs
- * on an arrow of api/instance.c, or on this one:
+/* The main path: an instance is opened and its problem solved. Everything else of situ hangs on an arrow of
+ * api/instance.c, or on this one:
  *
  *     problem --solve--> plan
- */
-#include <math.h>
+ *
+ * Where devices may split operators (tensor parallelism) in groups of any size, each size is a problem of its own, and
+ * the best plan is the answer. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "api/evaluate.h"
-#include "api/instance.h"
+#include "api/place_instance.h"
 #include "base/arguments.h"
+#include "base/checked.h"
+#include "base/fail.h"
 #include "plan/plan.h"
-#include "solve/common/solver.h"
+#include "platform/grouped.h"
+#include "read/reader.h"
 
-static bool all_pinned(const situ_problem *p) {
-  for (int32_t v = 0; v < p->n_operators; v++)
-    if (p->pin[v] < 0) return false;
-  return p->n_operators > 0;
+enum { MAX_SIZES = 16 };
+
+typedef struct tried {
+  int32_t size;               /* 0: left out */
+  int64_t value_ns, bound_ns; /* SITU_NEVER_NS: there is no plan; the bound is that of plans with such groups */
+} tried;
+
+/* The sizes to try: powers of two, and the whole of what is equal (six GPUs: 1, 2, 4, 6). */
+static int32_t find_sizes(tried *rows, int32_t max) {
+  int32_t n = 0;
+  for (int32_t k = 1; k <= max && n + 1 < MAX_SIZES; k *= 2) rows[n++] = (tried){.size = k};
+  if (rows[n - 1].size < max) rows[n++] = (tried){.size = max};
+  return n;
 }
 
-/* Solves for a plan that the writers of the instance can represent, starting from the plan file that the options name
- * and the caller's starts. */
-static situ_status solve_from(situ_plan **out, const situ_instance *i, const situ_solve_options *solve,
-                              situ_error *error) {
-  situ_solve_options own;
-  TRY(TAKE(own, solve, SITU_SOLVE_OPTIONS_INIT, error));
-  own.size = sizeof own;
-  own.form |= i->form;
-  if (!i->options.call.start || own.n_starts < 0 || (own.n_starts > 0 && !own.starts))
-    return situ_solve(out, i->problem, &own, error);
-  situ_plan *start = NULL;
-  const situ_plan **starts = NULL;
-  arena *a = arena_new();
-  situ_status status = a && (starts = ARENA_NEW(a, const situ_plan *, (int64_t)own.n_starts + 1))
-                           ? evaluate_file(&start, i, i->options.call.start, error)
-                           : fail_no_memory(error);
-  if (status == SITU_STATUS_OK) {
-    for (int32_t k = 0; k < own.n_starts; k++) starts[k] = own.starts[k];
-    starts[own.n_starts++] = start;
-    own.starts = starts;
-    status = situ_solve(out, i->problem, &own, error);
-  }
-  situ_plan_free(start);
-  arena_free(a);
-  return status;
-}
-
-static situ_status place(situ_plan **out, const situ_instance *i, const situ_solve_options *solve, situ_error *error) {
-  return all_pinned(i->problem) ? evaluate_pins(out, i, error) : solve_from(out, i, solve, error);
-}
-
-/* ---- layers that are whole by default ---- */
-
-/* What `auto` takes without limits; the share of a time limit in which some plan of whole layers must be found. */
-static const double USUAL_S = 10, SHARE_OF_LAYERS = 0.5;
-
-/* A search for whole layers, which ends where it finds none in time. */
-typedef struct layer_search {
-  situ_progress_callback *progress;
-  void *context;
-  situ_log_callback *log;
-  void *log_context;
-  double limit_s; /* 0: none */
-  bool gave_up;
-  char warning[512]; /* the last one, which may be that there is no plan, and then is not the answer; "": none */
-} layer_search;
-
-static bool watch(void *context, const situ_progress *news) {
-  layer_search *l = context;
-  if (l->progress && l->progress(l->context, news)) return true;
-  l->gave_up = l->limit_s > 0 && news->value_ns == SITU_NEVER_NS && news->seconds > l->limit_s;
-  return l->gave_up;
-}
-
-static void pass_warning(layer_search *l) {
-  if (l->log && *l->warning) l->log(l->log_context, SITU_LOG_WARNING, l->warning);
-  *l->warning = '\0';
-}
-
-/* Keeps the last warning back until the outcome is known. */
-static void pass_on(void *context, situ_log_level level, const char *text) {
-  layer_search *l = context;
-  if (level == SITU_LOG_WARNING) {
-    pass_warning(l);
-    snprintf(l->warning, sizeof l->warning, "%s", text);
-  } else if (l->log) {
-    l->log(l->log_context, level, text);
-  }
-}
-
-/* Where no plan keeps layers whole, or none is found, and nobody asked for that, they may be split. */
-static situ_status place_split(situ_plan **out, situ_instance *i, const situ_solve_options *solve, situ_error *error) {
-  situ_solve_options own;
-  TRY(TAKE(own, solve, SITU_SOLVE_OPTIONS_INIT, error));
-  own.size = sizeof own;
-  double whole_s = own.time_limit_s > 0 ? own.time_limit_s : own.max_steps == 0 ? USUAL_S : 0;
-  layer_search l = {own.progress, own.context, own.log, own.log_context, SHARE_OF_LAYERS * whole_s, false, ""};
-  if (own.ranks || own.form || i->form) l.limit_s = 0; /* ranks must decide alike; plans of a form are told late */
-  situ_solve_options layers = own;
-  layers.progress = watch;
-  layers.log = pass_on;
-  layers.context = layers.log_context = &l;
-  TRY(place(out, i, &layers, error));
-  situ_outcome outcome = (*out)->outcome;
-  bool none = outcome == SITU_OUTCOME_INFEASIBLE || (outcome == SITU_OUTCOME_CANCELLED && l.gave_up) ||
-              (outcome == SITU_OUTCOME_LIMIT && !*(*out)->reason); /* else what is lacking is the form, or parts */
-  if (plan_exists(*out) || !none) {
-    pass_warning(&l);
-    return SITU_STATUS_OK;
-  }
-  double spent_s = (*out)->seconds, left_s = fmax(whole_s - spent_s, whole_s / 4);
-  if (l.gave_up || (own.time_limit_s > 0 && !own.ranks)) own.time_limit_s = left_s; /* ranks have one limit */
-  situ_plan_free(*out);
-  *out = NULL;
-  TRY(instance_split_layers(i, outcome == SITU_OUTCOME_INFEASIBLE, error));
-  TRY(place(out, i, &own, error));
-  (*out)->seconds += spent_s;
+/* The largest group that the platform of the options allows; the instance itself, without groups, is for the caller to
+ * use. */
+static situ_status open_whole(situ_instance **out, const instance_options *o, int32_t *max, situ_error *error) {
+  instance_options whole = *o;
+  whole.call.tensor_parallel = NULL;
+  TRY(instance_open(out, &whole, error));
+  *max = platform_max_group((*out)->platform);
+  for (int32_t v = 0; v<(*out)->model->graph->n_operators && * max> 1; v++)
+    if ((*out)->model->graph->phase[v] != SITU_PHASE_FORWARD) *max = 1;
+  if ((*out)->model->costs && (*out)->platform == (*out)->model->platform) *max = 1;
   return SITU_STATUS_OK;
+}
+
+static void name_size(char into[16], int32_t size) { snprintf(into, 16, "%d", (int)size); }
+
+/* "groups tried: 1 51.5 ms (at least 51.4 ms), 2 ...; with groups of one size no plan takes less than 18.0 ms" */
+static char *describe(const tried *rows, int32_t n) {
+  text_buffer t = {0};
+  int64_t bound_ns = SITU_NEVER_NS;
+  char a[TEXT_UNIT_BYTES];
+  text_add(&t, "devices that split operators, and the best plan:");
+  for (int32_t i = 0; i < n; i++) {
+    if (rows[i].size == 0) continue;
+    text_add(&t, "%s %d %s", i == 0 ? "" : ",", (int)rows[i].size,
+             rows[i].value_ns == SITU_NEVER_NS ? "none" : text_time(a, rows[i].value_ns));
+    if (rows[i].bound_ns < SITU_NEVER_NS) text_add(&t, " (at least %s)", text_time(a, rows[i].bound_ns));
+    bound_ns = min64(bound_ns, rows[i].bound_ns);
+  }
+  if (bound_ns < SITU_NEVER_NS)
+    text_add(&t, "; no plan with groups of these sizes takes less than %s", text_time(a, bound_ns));
+  return text_take(&t);
+}
+
+/* Takes a plan and its instance into `rows`, and keeps them if they are the best so far. */
+static void keep_best(situ_plan **best, situ_instance **its, situ_plan *plan, situ_instance *instance, tried *row) {
+  bool exists = plan_exists(plan);
+  row->value_ns = exists ? plan->value_ns : SITU_NEVER_NS;
+  row->bound_ns = plan->outcome == SITU_OUTCOME_INFEASIBLE ? SITU_NEVER_NS : plan->lower_bound_ns;
+  bool better = !*best || (exists && (!plan_exists(*best) || plan->value_ns < (*best)->value_ns));
+  situ_plan *other = better ? *best : plan;
+  situ_instance *unused = better ? *its : instance;
+  if (better) {
+    *best = plan;
+    *its = instance;
+  }
+  situ_plan_free(other);
+  situ_instance_free(unused);
+}
+
+static situ_status place_all(situ_plan **out, situ_instance **its, const instance_options *o,
+                             const situ_solve_options *solve, situ_instance *whole, tried *rows, int32_t n,
+                             situ_error *error) {
+  situ_solve_options each = *solve;
+  double spent_s = 0;
+  if (each.time_limit_s > 0 || each.max_steps == 0)
+    each.time_limit_s = (each.time_limit_s > 0 ? each.time_limit_s : PLACE_USUAL_S) / n;
+  for (int32_t i = 0; i < n; i++) {
+    char size[16];
+    situ_plan *plan = NULL;
+    situ_instance *instance = i == 0 ? whole : NULL;
+    instance_options own = *o;
+    name_size(size, rows[i].size);
+    own.call.tensor_parallel = size;
+    situ_status status = i == 0 ? SITU_STATUS_OK : instance_open(&instance, &own, error);
+    if (status == SITU_STATUS_UNSUPPORTED && i > 0) { /* a writer takes no such groups */
+      rows[i] = (tried){0};
+      continue;
+    }
+    if (status == SITU_STATUS_OK) status = place_instance(&plan, instance, &each, error);
+    if (status != SITU_STATUS_OK) {
+      situ_instance_free(instance);
+      return status;
+    }
+    spent_s += plan->seconds;
+    bool stopped = plan->outcome == SITU_OUTCOME_CANCELLED;
+    keep_best(out, its, plan, instance, &rows[i]);
+    for (int32_t j = i + 1; stopped && j < n; j++) rows[j] = (tried){rows[j].size, SITU_NEVER_NS, 0};
+    if (stopped) break;
+  }
+  (*out)->seconds = spent_s;
+  return SITU_STATUS_OK;
+}
+
+/* Opens instances with groups of 1, 2, 4, ... devices, as many as are equal, and gives the plan of the minimum value
+ * with its instance, whose notes say what the others take. Limits of time are shared evenly. */
+static situ_status place_best_groups(situ_plan **out, situ_instance **instance, const instance_options *options,
+                                     const situ_solve_options *solve, situ_error *error) {
+  tried rows[MAX_SIZES];
+  situ_instance *whole;
+  int32_t max;
+  TRY(open_whole(&whole, options, &max, error));
+  int32_t n = find_sizes(rows, max);
+  situ_status status = place_all(out, instance, options, solve, whole, rows, n, error);
+  char *note = status == SITU_STATUS_OK && n > 1 ? describe(rows, n) : NULL;
+  if (note) status = instance_add_note(*instance, note, error);
+  free(note);
+  if (status == SITU_STATUS_OK) return status;
+  situ_plan_free(*out);
+  situ_instance_free(*instance);
+  *out = NULL;
+  *instance = NULL;
+  return status;
 }
 
 situ_status situ_place(situ_plan **out, situ_instance **instance, const situ_instance_options *options,
                        const situ_solve_options *solve, situ_error *error) {
+  instance_options given;
+  situ_solve_options own;
+  int32_t group_size;
   if (out) *out = NULL;
   if (instance) *instance = NULL;
   TRY(GIVEN(error, out, instance));
-  TRY(situ_instance_open(instance, options, error));
-  situ_instance *i = *instance;
-  situ_status status = i->may_split ? place_split(out, i, solve, error) : place(out, i, solve, error);
+  TRY(instance_options_take(&given, options, error));
+  TRY(TAKE(own, solve, SITU_SOLVE_OPTIONS_INIT, error));
+  own.size = sizeof own;
+  TRY(instance_group_size(&group_size, &given, error));
+  if (group_size == INSTANCE_AUTO_GROUPS) return place_best_groups(out, instance, &given, &own, error);
+  TRY(instance_open(instance, &given, error));
+  situ_status status = place_instance(out, *instance, &own, error);
   if (status == SITU_STATUS_OK) return status;
   situ_instance_free(*instance);
   *instance = NULL;

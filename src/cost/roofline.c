@@ -3,7 +3,8 @@
  *
  *     time = launch + max(flops / (e_compute * peak), moved_bytes / (e_memory * bandwidth)), up to whole ns
  *
- * Operators without work (reshapes, constants) take 0 ns: engines fold them away. */
+ * On a group of devices, the work of its busiest member, plus collectives (cost/tensor_split.h). Operators without work
+ * (reshapes, constants) take 0 ns: engines fold them away. */
 #include <math.h>
 #include <stdio.h>
 
@@ -14,6 +15,7 @@
 #include "base/fail.h"
 #include "cost/cost_models.h"
 #include "cost/efficiency.h"
+#include "cost/tensor_split.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
 
@@ -72,6 +74,59 @@ static int64_t time_under(const roof *r, efficiency_work w, situ_dtype dtype, in
   return whole >= 0x1p63 ? INT64_MAX : sat_add(r->launch_ns, (int64_t)whole);
 }
 
+/* What the busiest member of a group does of each kernel, at its head. */
+typedef struct member_work {
+  double *flops, *moved_bytes; /* shares of the kernel's */
+  int64_t *collective_ns;
+} member_work;
+
+static bool find_member_work(member_work *m, const situ_graph *g, const fusion *work, const tensor_split *split,
+                             const situ_device *device, int64_t engine_ns, arena *a) {
+  double *flops, *moved;
+  int32_t n = g->n_operators;
+  if (!ARENA_ARRAYS(a, ZEROS(m->flops, n), ZEROS(m->moved_bytes, n), ZEROS(m->collective_ns, n), ZEROS(flops, n),
+                    ZEROS(moved, n)))
+    return false;
+  for (int32_t v = 0; v < n; v++) {
+    int32_t head = work->group ? work->group[v] : v;
+    double share = tensor_split_share(split, v, device->members);
+    m->flops[head] += share * (double)g->flops[v];
+    m->moved_bytes[head] += share * (double)g->moved_bytes[v];
+    flops[head] += (double)g->flops[v];
+    moved[head] += (double)g->moved_bytes[v];
+    m->collective_ns[head] = sat_add(m->collective_ns[head], tensor_split_collective_ns(split, v, device, engine_ns));
+  }
+  for (int32_t v = 0; v < n; v++) {
+    m->flops[v] = flops[v] > 0 ? m->flops[v] / flops[v] : 1;
+    m->moved_bytes[v] = moved[v] > 0 ? m->moved_bytes[v] / moved[v] : 1;
+  }
+  return true;
+}
+
+/* Replaces the times on the classes that are groups. */
+static bool split_times(situ_costs *c, const situ_graph *g, const situ_platform *platform, const fusion *work,
+                        const roof *roofs, const uint8_t *kind_work, int64_t engine_ns) {
+  tensor_split split = {0};
+  bool ok = true;
+  arena *a = NULL;
+  for (int32_t k = 0; ok && k < c->n_classes; k++) {
+    const situ_device *device = &platform->devices[platform->class_device[k]];
+    member_work m;
+    if (device->members < 2) continue;
+    if (!a) ok = (a = arena_new()) && tensor_split_find(&split, g, a);
+    ok = ok && find_member_work(&m, g, work, &split, device, engine_ns, a);
+    for (int32_t v = 0; ok && v < c->n_operators; v++) {
+      int64_t one_ns = time_under(&roofs[k], (efficiency_work)kind_work[g->kind[v]], (situ_dtype)work->dtype[v],
+                                  sat_round(ceil(m.flops[v] * (double)work->flops[v])),
+                                  sat_round(ceil(m.moved_bytes[v] * (double)work->moved_bytes[v])));
+      c->time_ns[(int64_t)v * c->n_classes + k] =
+          one_ns == SITU_NEVER_NS ? one_ns : sat_add(one_ns, m.collective_ns[v]);
+    }
+  }
+  arena_free(a);
+  return ok;
+}
+
 static situ_status estimate(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
                             const fusion *work, const situ_cost_options *options, situ_error *error) {
   situ_costs *c;
@@ -95,6 +150,10 @@ static situ_status estimate(situ_costs **out, const situ_graph *graph, const sit
       c->time_ns[(int64_t)v * c->n_classes + k] =
           time_under(&roofs[k], (efficiency_work)kind_work[graph->kind[v]], (situ_dtype)work->dtype[v], work->flops[v],
                      work->moved_bytes[v]);
+  if (!split_times(c, graph, platform, work, roofs, kind_work, cost_engine_find(options->engine)->sync_ns)) {
+    situ_costs_free(c);
+    return fail_no_memory(error);
+  }
   *out = c;
   return SITU_STATUS_OK;
 }

@@ -293,12 +293,13 @@ static int64_t size_of(const json_value *v) {
 static situ_status read_reserve(const reader *x, const bool *marked, const json_value *said, const char *place,
                                 situ_error *error) {
   const situ_platform *p = x->platform;
-  int64_t bytes = size_of(said);
-  if (bytes < 0)
+  int64_t each = size_of(said);
+  if (each < 0)
     return fields_fail(error, x->where, place, "\"reserve\" must be a size such as \"1 GiB\", or a number of bytes");
   for (int32_t d = 0; d < p->n_devices; d++) {
     char room[TEXT_UNIT_BYTES], own[TEXT_UNIT_BYTES];
     int32_t m = p->memory_of[d];
+    int64_t bytes = sat_mul(each, max64(p->devices[d].members, 1)); /* of each member of a group */
     if (!marked[d]) continue;
     if (p->memory_bytes[m] == SITU_UNLIMITED_BYTES)
       log_line(x->log, SITU_LOG_WARNING, "%s: %s: the size of the memory of %s is not known; nothing is reserved",

@@ -103,7 +103,7 @@ static int32_t intern(situ_graph_builder *b, dictionary *d, const char *name) {
 
 static situ_status check_operator(const situ_operator *op, situ_error *error) {
   const char *name = op->name ? op->name : "an operator";
-  if (op->weight_bytes < 0 || op->workspace_bytes < 0 || op->flops < 0 || op->moved_bytes < 0)
+  if (op->weight_bytes < 0 || op->workspace_bytes < 0 || op->flops < 0 || op->moved_bytes < 0 || op->split_ways < 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, name, "has a negative size or work; all must be at least 0");
   if ((unsigned)op->phase > SITU_PHASE_UPDATE || (unsigned)op->dtype >= DTYPE_COUNT)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "has a phase or an element type that does not exist");
@@ -303,15 +303,15 @@ static bool allocate(situ_graph *g, const situ_graph_builder *b) {
          (g->colocation = ARENA_NEW(a, int32_t, n)) && (g->phase = ARENA_NEW(a, uint8_t, n)) &&
          (g->dtype = ARENA_NEW(a, uint8_t, n)) && (g->inferred = ARENA_NEW(a, bool, n)) &&
          (g->weight_bytes = ARENA_NEW(a, int64_t, n)) && (g->workspace_bytes = ARENA_NEW(a, int64_t, n)) &&
-         (g->flops = ARENA_NEW(a, int64_t, n)) && (g->moved_bytes = ARENA_NEW(a, int64_t, n)) &&
-         (g->source_id = ARENA_NEW(a, int64_t, n)) && (g->built_index = ARENA_NEW(a, int32_t, n)) &&
-         (g->tensor_name = ARENA_ZERO(a, const char *, m)) && (g->size_bytes = ARENA_NEW(a, int64_t, m)) &&
-         (g->producer = ARENA_NEW(a, int32_t, m)) && (g->tensor_dtype = ARENA_NEW(a, uint8_t, m)) &&
-         (g->rank = ARENA_NEW(a, int32_t, m)) && (g->dims_start = ARENA_NEW(a, int64_t, m + 1)) &&
-         (g->dims = ARENA_NEW(a, int64_t, n_dims)) && (g->out_start = ARENA_NEW(a, int32_t, n + 1)) &&
-         (g->use_start = ARENA_ZERO(a, int64_t, m + 1)) && (g->use = ARENA_NEW(a, int32_t, b->n_uses)) &&
-         (g->in_start = ARENA_ZERO(a, int64_t, n + 2)) && (g->in = ARENA_NEW(a, int32_t, b->n_uses)) &&
-         (g->kind_name = ARENA_ZERO(a, const char *, g->n_kinds)) &&
+         (g->split_ways = ARENA_NEW(a, int64_t, n)) && (g->flops = ARENA_NEW(a, int64_t, n)) &&
+         (g->moved_bytes = ARENA_NEW(a, int64_t, n)) && (g->source_id = ARENA_NEW(a, int64_t, n)) &&
+         (g->built_index = ARENA_NEW(a, int32_t, n)) && (g->tensor_name = ARENA_ZERO(a, const char *, m)) &&
+         (g->size_bytes = ARENA_NEW(a, int64_t, m)) && (g->producer = ARENA_NEW(a, int32_t, m)) &&
+         (g->tensor_dtype = ARENA_NEW(a, uint8_t, m)) && (g->rank = ARENA_NEW(a, int32_t, m)) &&
+         (g->dims_start = ARENA_NEW(a, int64_t, m + 1)) && (g->dims = ARENA_NEW(a, int64_t, n_dims)) &&
+         (g->out_start = ARENA_NEW(a, int32_t, n + 1)) && (g->use_start = ARENA_ZERO(a, int64_t, m + 1)) &&
+         (g->use = ARENA_NEW(a, int32_t, b->n_uses)) && (g->in_start = ARENA_ZERO(a, int64_t, n + 2)) &&
+         (g->in = ARENA_NEW(a, int32_t, b->n_uses)) && (g->kind_name = ARENA_ZERO(a, const char *, g->n_kinds)) &&
          (g->layer_name = ARENA_ZERO(a, const char *, g->n_layers)) && (g->by_name = string_map_new(a, n));
 }
 
@@ -352,6 +352,7 @@ static situ_status fill_operators(situ_graph *g, const freezing *f, situ_error *
     g->inferred[v] = o->about.inferred;
     g->weight_bytes[v] = o->about.weight_bytes;
     g->workspace_bytes[v] = o->about.workspace_bytes;
+    g->split_ways[v] = o->about.split_ways;
     g->flops[v] = o->about.flops;
     g->moved_bytes[v] = o->about.moved_bytes;
     g->source_id[v] = o->about.source_id;

@@ -28,6 +28,7 @@ situ_operator graph_operator(const situ_graph *g, int32_t v) {
                          .dtype = (situ_dtype)g->dtype[v],
                          .weight_bytes = g->weight_bytes[v],
                          .workspace_bytes = g->workspace_bytes[v],
+                         .split_ways = g->split_ways[v],
                          .flops = g->flops[v],
                          .moved_bytes = g->moved_bytes[v],
                          .source_id = g->source_id[v],

@@ -31,7 +31,7 @@ struct situ_graph {
   int32_t *colocation; /* group 0 .. n_colocations-1, or -1; groups of one member are dropped */
   uint8_t *phase, *dtype;
   bool *inferred;
-  int64_t *weight_bytes, *workspace_bytes, *flops, *moved_bytes;
+  int64_t *weight_bytes, *workspace_bytes, *flops, *moved_bytes, *split_ways;
   int64_t *source_id;
   int32_t *built_index; /* the number it had in the builder */
 

@@ -66,6 +66,11 @@ const option option_rows[] = {
      .title =
          "The machine: devices joined by '+' (cpu+2*a100-80g), servers in parentheses (2*(cpu+8*a100-80g)), this-host, "
          "or a platform file. Default: the platform in the model file, else " SITU_DEFAULT_PLATFORM "."},
+    {ROW("tensor-parallel", INSTANCE, TEXT, tensor_parallel), .json = "tensor_parallel",
+     .also = "tp tensor-parallel-size split-mode", .value = "N|auto",
+     .title = "Groups of N equal devices of a server split operators among them and act as one device (tensor "
+              "parallelism). auto: the best of 1, 2, 4, ... (place only). Default: 1, every operator whole on one "
+              "device."},
     {ROW("objective", PROBLEM, CHOICE, objective), .json = "objective", .also = "goal metric minimize optimize",
      .choices = objectives, .min = SITU_OBJECTIVE_LATENCY,
      .title = "Minimise the time of one input (latency), or maximise the rate of many (throughput). Default: latency, "

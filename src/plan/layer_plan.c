@@ -132,6 +132,30 @@ static situ_status check_server(const situ_problem *p, const int32_t *device, co
   return SITU_STATUS_OK;
 }
 
+static int32_t members_of(const situ_problem *p, int32_t d) {
+  return d >= 0 && p->platform->devices[d].members > 1 ? p->platform->devices[d].members : 1;
+}
+
+/* Devices that have layers, against groups of devices. */
+static situ_status check_groups(const layer_plan *l, const situ_problem *p, const char *format, situ_error *error) {
+  int32_t first = l->device[0], group = -1;
+  for (int32_t k = 0; k < l->n; k++) {
+    int32_t d = l->device[k];
+    if (asks(l, SITU_FORM_ALIKE) && members_of(p, d) != members_of(p, first))
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, d),
+                       "is %d devices, but %s %d; all stages of %s have equally many", (int)members_of(p, d),
+                       name_of(p, first), (int)members_of(p, first), format);
+    if (members_of(p, d) > 1) group = d;
+  }
+  bool alone = group < 0 || l->head < 0 || l->head == group;
+  for (int32_t k = 0; k < l->n && group >= 0; k++) alone = alone && l->device[k] == group && !l->spilled[k];
+  if (asks(l, SITU_FORM_ONE_GROUP) && !alone)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, group),
+                     "splits the operators of some layers only; %s splits those of the whole model, over one group",
+                     format);
+  return SITU_STATUS_OK;
+}
+
 situ_status layer_plan_take(layer_plan *l, const situ_problem *p, const int32_t *device, const char *format,
                             situ_error *error) {
   if (!format) format = "the target";
@@ -140,6 +164,7 @@ situ_status layer_plan_take(layer_plan *l, const situ_problem *p, const int32_t 
   TRY(check_hosts(l, p, format, error));
   if (asks(l, SITU_FORM_HEAD)) TRY(check_head(l, p, format, error));
   if (asks(l, SITU_FORM_ENDS)) TRY(check_ends(l, p, format, error));
+  TRY(check_groups(l, p, format, error));
   return asks(l, SITU_FORM_ONE_SERVER) ? check_server(p, device, format, error) : SITU_STATUS_OK;
 }
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /* The form 1 << index. */
-static const char *const form_names[] = {"layers", "experts",    "spill",   "blocks", "runs",      "ends",
-                                         "head",   "host-first", "no-host", "names",  "one-server"};
+static const char *const form_names[] = {"layers",     "experts", "spill", "blocks",     "runs",      "ends", "head",
+                                         "host-first", "no-host", "names", "one-server", "one-group", "alike"};
 enum { FORMS = sizeof form_names / sizeof *form_names };
 
 static bool add_row(json_value *list, const scope *s, scope_code code) {

@@ -41,6 +41,13 @@ static situ_status check_device(const char *platform, const situ_device *d, int3
   if (d->memory_bytes < 0) return bad_device(error, platform, d, "memory_bytes must be at least 0");
   if (d->launch_ns < 0 || d->launch_ns > MAX_LATENCY_NS)
     return bad_device(error, platform, d, "launch_ns must be between 0 and 1e15");
+  bool synchronises =
+      d->sync_latency_ns >= 0 && d->sync_latency_ns <= MAX_LATENCY_NS && rate_is_sane(d->sync_bytes_per_s);
+  if (d->members < 0 || d->members > SITU_MAX_DEVICES || (d->members > 1 && !synchronises))
+    return bad_device(error, platform, d,
+                      "a group has up to 4096 members, sync_latency_ns of 0 to 1e15 and sync_bytes_per_s above 0");
+  if (d->members > 1 && (d->is_host || d->shares_memory_with >= 0))
+    return bad_device(error, platform, d, "a group is no host and has a memory of its own");
   if (d->separate_address_space && d->shares_memory_with < 0)
     return bad_device(error, platform, d, "separate_address_space needs shares_memory_with");
   if (d->shares_memory_with < -1 || d->shares_memory_with >= index)
@@ -52,7 +59,8 @@ static bool same_speed(const situ_device *a, const situ_device *b) {
   for (int t = 0; t < DTYPE_COUNT; t++)
     if (a->peak_flops[t] != b->peak_flops[t]) return false;
   return a->memory_bytes_per_s == b->memory_bytes_per_s && a->launch_ns == b->launch_ns && a->family == b->family &&
-         a->efficiency == b->efficiency;
+         a->efficiency == b->efficiency && a->members == b->members && a->sync_latency_ns == b->sync_latency_ns &&
+         a->sync_bytes_per_s == b->sync_bytes_per_s;
 }
 
 /* Appends memory m, the last so far, to the pool of `member`, and returns the pool. */

@@ -28,8 +28,8 @@ static const field root_fields[] = {
 
 typedef struct file_device {
   const char *name, *base, *class_name, *shares, *shares_capacity, *server, *source, *family;
-  int64_t host, count, slots, memory_bytes, reserve_bytes, launch_ns;
-  double memory_rate, efficiency;
+  int64_t host, count, slots, memory_bytes, reserve_bytes, launch_ns, members, sync_latency_ns;
+  double memory_rate, efficiency, sync_rate;
   const json_value *peaks, *tera_peaks;
 } file_device;
 
@@ -54,6 +54,9 @@ static const field device_fields[] = {
     {"launch_us", FIELD_TIMES, offsetof(file_device, launch_ns), 1e3, 0},
     {"family", FIELD_TEXT, offsetof(file_device, family), 0, 0},
     {"efficiency", FIELD_RATE, offsetof(file_device, efficiency), 1, 0},
+    {"members", FIELD_WHOLE, offsetof(file_device, members), 0, 1},
+    {"sync_latency_ns", FIELD_WHOLE, offsetof(file_device, sync_latency_ns), 0, 0},
+    {"sync_bytes_per_s", FIELD_RATE, offsetof(file_device, sync_rate), 1, 0},
     {"peak_flops", FIELD_TREE, offsetof(file_device, peaks), 0, 0},
     {"peak_tflops", FIELD_TREE, offsetof(file_device, tera_peaks), 0, 0},
 };
@@ -159,7 +162,7 @@ static situ_status describe(situ_device *d, const loader *f, const file_device *
     *d = catalogue_device(row);
   }
   bool other_speed = entry->peaks || entry->tera_peaks || entry->memory_rate > 0.0 || entry->launch_ns >= 0 ||
-                     entry->family || entry->efficiency > 0.0;
+                     entry->family || entry->efficiency > 0.0 || entry->members > 1;
   if (entry->class_name)
     d->class_name = entry->class_name;
   else if (!entry->base || other_speed || entry->slots > 1)
@@ -170,6 +173,16 @@ static situ_status describe(situ_device *d, const loader *f, const file_device *
   if (entry->memory_rate > 0.0) d->memory_bytes_per_s = entry->memory_rate;
   if (entry->launch_ns >= 0) d->launch_ns = entry->launch_ns;
   if (entry->efficiency > 0.0) d->efficiency = entry->efficiency;
+  if (entry->members > SITU_MAX_DEVICES || (entry->members > 1 && entry->slots > 1))
+    return fields_fail(error, f->where, spot, "a group has at most %d members, and runs one operator at a time",
+                       SITU_MAX_DEVICES);
+  if (entry->members > 1) {
+    d->members = (int32_t)entry->members;
+    d->sync_latency_ns = max64(entry->sync_latency_ns, 0);
+    d->sync_bytes_per_s = entry->sync_rate > 0.0 ? entry->sync_rate : 0.0;
+    if (entry->memory_bytes < 0 && d->memory_bytes != SITU_UNLIMITED_BYTES)
+      d->memory_bytes = sat_mul(d->memory_bytes, entry->members);
+  }
   TRY(read_family(d, entry->family, f->where, spot, error));
   TRY(read_peaks(d, entry->peaks, 1.0, f->where, spot, error));
   TRY(read_peaks(d, entry->tera_peaks, 1e12, f->where, spot, error));

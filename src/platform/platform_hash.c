@@ -17,6 +17,8 @@ uint64_t platform_hash(const situ_platform *f, bool with_servers) {
     h = hash_number(hash_number(h, device->memory_bytes), device->launch_ns);
     h = hash_number(hash_number(h, device->shares_memory_with), device->is_host);
     if (device->family || device->efficiency > 0.0) h = mix_real(hash_number(h, device->family), device->efficiency);
+    if (device->members > 1)
+      h = mix_real(hash_number(hash_number(h, device->members), device->sync_latency_ns), device->sync_bytes_per_s);
     if (device->separate_address_space) h = hash_number(h, 1);
     if (with_servers && device->server != 0) h = hash_number(h, device->server);
   }

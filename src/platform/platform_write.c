@@ -28,6 +28,10 @@ static json_value *device_tree(const situ_platform *p, int32_t index) {
   }
   ok = ok && json_set(o, "memory_bytes_per_s", json_new_number(d->memory_bytes_per_s));
   ok = ok && json_set(o, "launch_ns", json_new_int(d->launch_ns));
+  if (ok && d->members > 1)
+    ok = json_set(o, "members", json_new_int(d->members)) &&
+         json_set(o, "sync_latency_ns", json_new_int(d->sync_latency_ns)) &&
+         json_set(o, "sync_bytes_per_s", json_new_number(d->sync_bytes_per_s));
   if (d->family) ok = ok && json_set(o, "family", json_new_text(situ_device_family_name(d->family)));
   if (d->efficiency > 0.0) ok = ok && json_set(o, "efficiency", json_new_number(d->efficiency));
   if (!ok) {

@@ -9,7 +9,7 @@
 /* Up to SCOPE_LIMIT what narrows the space of plans, in the order in which it is told; then what the plan alone keeps,
  * while the bound holds without it; then what the model of the machine assumes. */
 typedef enum scope_code {
-  SCOPE_OPERATORS = 0, /* every operator is whole on one device: always */
+  SCOPE_OPERATORS = 0, /* every operator is whole on one device, or split over one group of devices: always */
   SCOPE_GRANULARITY,   /* layers, blocks, groups of rules or of the caller stay together */
   SCOPE_KERNELS,       /* what the costs count as one kernel */
   SCOPE_COLOCATION,    /* colocation groups of the graph */

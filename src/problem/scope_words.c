@@ -43,7 +43,8 @@ static void add_form(text_buffer *t, int32_t form) {
   } rows[] = {{SITU_FORM_LAYERS, "whole layers"},
               {SITU_FORM_RUNS, "consecutive layers on each device"},
               {SITU_FORM_NO_HOST, "no layer on a host"},
-              {SITU_FORM_ONE_SERVER, "one server"}};
+              {SITU_FORM_ONE_SERVER, "one server"},
+              {SITU_FORM_ALIKE, "groups of one size"}};
   const char *between = ": ";
   text_add(t, "the form that its writers need");
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
@@ -53,13 +54,28 @@ static void add_form(text_buffer *t, int32_t form) {
   }
 }
 
+/* "every operator whole on one device", and where devices are groups, "... or split over one group of 4". */
+static void add_operators(text_buffer *t, const situ_platform *p) {
+  int32_t members = 1;
+  bool same = true;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    int32_t n = p->devices[d].members;
+    if (n < 2) continue;
+    same = same && (members == 1 || members == n);
+    members = n;
+  }
+  text_add(t, "every operator whole on one device");
+  if (members > 1 && same) text_add(t, " or split over one group of %d", (int)members);
+  if (!same) text_add(t, " or split over one group");
+}
+
 /* What follows the verb. */
 static void add_rest(text_buffer *t, const scope *s, scope_code code) {
   const situ_problem *p = s->problem;
   int32_t n = s->amount[code];
   char size[TEXT_UNIT_BYTES];
   switch (code) {
-    case SCOPE_OPERATORS: text_add(t, "every operator whole on one device"); return;
+    case SCOPE_OPERATORS: add_operators(t, p->platform); return;
     case SCOPE_GRANULARITY: text_add(t, "%s whole", p->keep_name); return;
     case SCOPE_KERNELS: text_add(t, "kernels whole"); return;
     case SCOPE_COLOCATION: text_add(t, "%d colocation group%s together", (int)n, plural(n)); return;

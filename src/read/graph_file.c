@@ -29,7 +29,7 @@ static const field root_fields[] = {
 
 typedef struct file_operator {
   const char *name, *kind, *layer, *phase, *dtype;
-  int64_t weight_bytes, workspace_bytes, flops, moved_bytes, colocation, inferred;
+  int64_t weight_bytes, workspace_bytes, flops, moved_bytes, colocation, inferred, split_ways;
 } file_operator;
 
 static const field operator_fields[] = {
@@ -40,6 +40,7 @@ static const field operator_fields[] = {
     {"dtype", FIELD_TEXT, offsetof(file_operator, dtype), 0, 0},
     {"weight_bytes", FIELD_WHOLE, offsetof(file_operator, weight_bytes), 0, 0},
     {"workspace_bytes", FIELD_WHOLE, offsetof(file_operator, workspace_bytes), 0, 0},
+    {"split_ways", FIELD_WHOLE, offsetof(file_operator, split_ways), 0, 1},
     {"flops", FIELD_WHOLE, offsetof(file_operator, flops), 0, 0},
     {"moved_bytes", FIELD_WHOLE, offsetof(file_operator, moved_bytes), 0, 0},
     {"colocation", FIELD_WHOLE, offsetof(file_operator, colocation), 0, 0},
@@ -121,6 +122,7 @@ static situ_status read_operator(loader *l, const json_value *v, int32_t index) 
   op.workspace_bytes = in_precision(l, op.dtype, f.workspace_bytes);
   op.moved_bytes = in_precision(l, op.dtype, f.moved_bytes);
   op.flops = max64(f.flops, 0);
+  op.split_ways = max64(f.split_ways, 0);
   op.source_id = index;
   op.inferred = f.inferred != 0;
   if (f.colocation > INT32_MAX) return fields_fail(l->error, l->where, place, "\"colocation\" must be below 2^31");

@@ -204,6 +204,7 @@ static situ_status add_attention(building *b, value_set *x, const block_part *p,
                       .kind = "Attention",
                       .dtype = SITU_DTYPE_F16,
                       .weight_bytes = sat_add(held, small),
+                      .split_ways = max64(l.kv_heads, 0),
                       .flops = round64((double)c.work * streams * tokens * seen),
                       .moved_bytes = round64(row * streams * (reach + tokens) + (double)small)};
   value_set made = {0};

@@ -22,5 +22,8 @@ static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *er
   return SITU_STATUS_OK;
 }
 
-const writer csv_writer = {
-    .name = "csv", .title = "a table of operators with device and times", .suffix = ".csv", .write = write};
+const writer csv_writer = {.name = "csv",
+                           .title = "a table of operators with device and times",
+                           .groups = true,
+                           .suffix = ".csv",
+                           .write = write};

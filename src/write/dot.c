@@ -42,5 +42,8 @@ static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *er
   return SITU_STATUS_OK;
 }
 
-const writer dot_writer = {
-    .name = "dot", .title = "the graph coloured by device, for Graphviz", .suffix = ".dot", .write = write};
+const writer dot_writer = {.name = "dot",
+                           .title = "the graph coloured by device, for Graphviz",
+                           .groups = true,
+                           .suffix = ".dot",
+                           .write = write};

@@ -1,11 +1,13 @@
 /* Flags for llama.cpp. Layers go to devices in the order of -dev by the counts of -ts, in which the head counts as one
- * more of the last; the first ones, which -ngl leaves out, are on the CPU. docs/formats/language-models.md */
+ * more of the last; the first ones, which -ngl leaves out, are on the CPU. Or one group of devices splits all operators
+ * (-sm tensor). docs/formats/language-models.md */
+#include "base/fail.h"
 #include "plan/layer_plan.h"
 #include "write/writer.h"
 
 enum {
   FORM = SITU_FORM_LAYERS | SITU_FORM_SPILL | SITU_FORM_BLOCKS | SITU_FORM_RUNS | SITU_FORM_HEAD |
-         SITU_FORM_HOST_FIRST | SITU_FORM_ONE_SERVER
+         SITU_FORM_HOST_FIRST | SITU_FORM_ONE_SERVER | SITU_FORM_ONE_GROUP
 };
 
 /* The back end that runs a device. */
@@ -18,13 +20,17 @@ static const char *back_end(const situ_device *d) {
   }
 }
 
-/* What llama.cpp calls a device: the back end, and a number among its devices. */
+static int32_t members_of(const situ_device *d) { return d->members > 1 ? d->members : 1; }
+
+/* What llama.cpp calls a device: the back end, and a number among its devices. Of a group, all members. */
 static void add_device(text_buffer *out, const situ_problem *p, int32_t device) {
   const situ_device *devices = p->platform->devices;
   const char *name = back_end(&devices[device]);
   int32_t number = 0;
-  for (int32_t d = 0; d < device; d++) number += !devices[d].is_host && back_end(&devices[d]) == name;
-  text_add(out, "%s%d", name, (int)number);
+  for (int32_t d = 0; d < device; d++)
+    if (!devices[d].is_host && back_end(&devices[d]) == name) number += members_of(&devices[d]);
+  for (int32_t k = 0; k < members_of(&devices[device]); k++)
+    text_add(out, "%s%s%d", k > 0 ? "," : "", name, (int)number + k);
 }
 
 /* The numbers of layers whose experts are on the host. */
@@ -68,11 +74,31 @@ static void add_flags(text_buffer *out, const layer_plan *l, const situ_problem 
   add_spilled(out, l);
 }
 
+static bool has_groups(const situ_problem *p) {
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (p->platform->devices[d].members > 1) return true;
+  return false;
+}
+
+/* With -sm tensor, llama.cpp has one group of all devices of -dev, and no layer on the CPU. */
+static situ_status serves(const situ_problem *p, situ_error *error) {
+  if (has_groups(p) && p->graph->cache_type)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
+                     "has a quantised cache, which llama.cpp does not split over devices");
+  return SITU_STATUS_OK;
+}
+
+static void add_tensor_flags(text_buffer *out, const layer_plan *l, const situ_problem *p) {
+  text_add(out, "-dev ");
+  add_device(out, p, l->run[0]);
+  text_add(out, " -sm tensor -fa on -ngl %d", (int)l->n + 1);
+}
+
 static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
   const situ_problem *p = plan->problem;
   layer_plan l;
   situ_status status = layer_plan_find(&l, plan, FORM, "llama.cpp", error);
-  if (status == SITU_STATUS_OK) add_flags(out, &l, p);
+  if (status == SITU_STATUS_OK) (p->platform->devices[l.run[0]].members > 1 ? add_tensor_flags : add_flags)(out, &l, p);
   layer_plan_free(&l);
   if (status != SITU_STATUS_OK) return status;
   if (p->graph->cache_tokens > 0) text_add(out, " -c %lld", (long long)p->graph->cache_tokens);
@@ -84,6 +110,8 @@ static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *er
 
 const writer llamacpp_writer = {.name = "llama.cpp",
                                 .title = "flags for llama-server and llama-cli",
+                                .groups = true,
                                 .suffix = ".txt",
                                 .write = write,
-                                .form = FORM};
+                                .form = FORM,
+                                .serves = serves};

@@ -24,6 +24,7 @@ void module_names_quote(text_buffer *out, const char *path) {
 int32_t module_names_gpu(const situ_problem *p, int32_t device) {
   int32_t n = 0;
   if (problem_is_host(p, device)) return -1;
-  for (int32_t d = 0; d < device; d++) n += !problem_is_host(p, d);
+  for (int32_t d = 0; d < device; d++)
+    if (!problem_is_host(p, d)) n += p->platform->devices[d].members > 1 ? p->platform->devices[d].members : 1;
   return n;
 }

@@ -9,7 +9,7 @@
  * "/encoder/layer.0", whose steps repeat the one before where that is a list ("/layer1/layer1.0"). */
 void module_names_quote(text_buffer *out, const char *path);
 
-/* The number of a device among the non-host devices of the platform; -1 for hosts. */
+/* The number of a device, or of the first of a group, among the non-host devices of the machine; -1 for hosts. */
 int32_t module_names_gpu(const situ_problem *problem, int32_t device);
 
 #endif

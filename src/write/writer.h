@@ -15,6 +15,7 @@ typedef struct writer {
   situ_status (*write_folder)(const char *folder, const situ_plan *plan, const char *model, situ_error *error);
   const model_format *format; /* of that model; NULL: ONNX */
   int32_t form;               /* of the plans that its target can run: situ_form, 0 for any */
+  bool groups;                /* its target can split operators over groups of devices */
   /* May be NULL. UNSUPPORTED where no plan of the problem can be written, which is known before the search. */
   situ_status (*serves)(const situ_problem *problem, situ_error *error);
 } writer;

@@ -44,8 +44,18 @@ static situ_status row_find(const writer **out, const char *name, situ_error *er
   return SITU_STATUS_OK;
 }
 
+/* Whether the target can run the groups of the platform, if there are any. */
+static situ_status check_groups(const writer *w, const situ_problem *p, situ_error *error) {
+  for (int32_t d = 0; d < p->n_devices && !w->groups; d++)
+    if (p->platform->devices[d].members > 1)
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, p->platform->devices[d].name,
+                       "is a group of devices that split operators, which %s cannot express", w->name);
+  return SITU_STATUS_OK;
+}
+
 situ_status writer_find(const writer **out, const char *name, const situ_plan *plan, situ_error *error) {
   TRY(row_find(out, name, error));
+  TRY(check_groups(*out, plan->problem, error));
   if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "the plan has no placement to write");
   return SITU_STATUS_OK;
 }
@@ -59,6 +69,7 @@ situ_status writer_serves(const writer **out, const char *name, const situ_probl
   const model_format *format = w->format ? w->format : &onnx_format;
   if (w->write_folder && strcmp(reader, format->reader) != 0)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, path, "is not an %s model, which %s needs", format->title, name);
+  TRY(check_groups(w, problem, error));
   if (w->serves) TRY(w->serves(problem, error));
   if (!w->form) return SITU_STATUS_OK;
   situ_status status = layer_plan_open(&l, problem, w->form, name, error);

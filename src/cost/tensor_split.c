@@ -1,0 +1,325 @@
+#include "cost/tensor_split.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+/* What a kind of operator does with a split input. */
+typedef enum rule {
+  WHOLE,   /* needs its inputs whole, and runs whole on each member */
+  PRODUCT, /* with weights: by columns of a whole input, by rows of a split one. Without: as its inputs */
+  CONV,    /* the same by channels */
+  LOOKUP,  /* rows of a table, which is split: terms of a sum */
+  EACH,    /* as its inputs; of whole and split ones each member takes its part */
+  SCALE,   /* the same, and a term times something whole is a term */
+  SUM,     /* the same, and a sum of terms is one term */
+  VIEW,    /* as its input, terms too; finds heads */
+  ALONG    /* computes along some dimensions: as its input where heads or what it keeps is split, else whole */
+} rule;
+
+/* The kinds of a rule, each with a space before and after it. */
+static const struct {
+  rule rule;
+  const char *kinds;
+} rules[] = {
+    {PRODUCT,
+     " MatMul ExpertsMatMul Gemm FullyConnected FusedGemm FusedMatMul TransposeMatMul FusedMatMulActivation "
+     "GemmFastGelu GemmFloat8 MatMulBnb4 MatMulFpQ4 MatMulInteger MatMulIntegerToFloat MatMulNBits "
+     "DynamicQuantizeMatMul QGemm QLinearMatMul Attention "},
+    {CONV, " Conv ConvInteger QLinearConv FusedConv Convolution "},
+    {LOOKUP, " Gather Embedding "},
+    {SUM, " Sum Add "},
+    {SCALE, " Mul Multiply ScatterND ScatterElements "},
+    {EACH,
+     " Relu ReLU LeakyRelu PRelu PReLU Elu Selu Celu Gelu FastGelu QuickGelu Sigmoid HardSigmoid HSigmoid HardSwish "
+     "HSwish Swish Silu Mish Tanh Softplus SoftPlus Softsign SoftSign ThresholdedRelu Clip Clamp Erf Exp Log Sqrt "
+     "Rsqrt "
+     "Reciprocal Pow Power Abs Neg Negative Sign Floor Ceil Ceiling Round Sin Cos Where Select Cast CastLike Convert "
+     "ConvertLike QuantizeLinear FakeQuantize DequantizeLinear Dropout Sub Div Mean Max Min Maximum Minimum "
+     "Subtract Divide SquaredDifference BiasGelu BiasAdd BatchNormalization BatchNormInference ScaleShift "
+     "MaxPool AveragePool AvgPool Pooling GlobalAveragePool GlobalMaxPool AdaptiveAvgPool Resize Interpolate "
+     "ExpertsMul StateSpace RotaryEmbedding "},
+    {VIEW,
+     " Reshape Transpose Permute Squeeze Unsqueeze Slice StridedSlice Split VariadicSplit Concat Identity Expand "
+     "Broadcast Flatten Pad Tile "},
+    {ALONG,
+     " Softmax SoftMax ReduceMean ReduceSum ReduceMax ReduceMin LayerNormalization SimplifiedLayerNormalization "
+     "RMSNormalization "},
+};
+
+static rule rule_of(const char *kind) {
+  size_t n = strlen(kind);
+  for (size_t i = 0; n > 0 && i < sizeof rules / sizeof *rules; i++)
+    for (const char *at = strstr(rules[i].kinds, kind); at; at = strstr(at + 1, kind))
+      if (at > rules[i].kinds && at[-1] == ' ' && at[n] == ' ') return rules[i].rule;
+  return WHOLE;
+}
+
+/* What a member of a group has of a tensor. */
+typedef enum state { HAS_ALL, HAS_PART, HAS_TERM } state;
+
+typedef struct pass {
+  const situ_graph *g;
+  tensor_split *out;
+  uint8_t *rule_of; /* [kind] */
+  uint8_t *made;    /* [operator] what members have of its outputs when it has run, */
+  uint8_t *state;   /* and what they have for its users */
+  bool *by_heads;   /* [operator] their parts are heads, not columns or channels */
+  bool *together;   /* [operator] some user needs its outputs whole */
+} pass;
+
+static rule rule_at(const pass *p, int32_t v) { return (rule)p->rule_of[p->g->kind[v]]; }
+
+static int64_t last_dim(const situ_graph *g, int32_t t, int32_t before) {
+  return g->rank[t] > before ? g->dims[g->dims_start[t] + g->rank[t] - 1 - before] : -1;
+}
+
+/* The inputs of v that members have in each state, in how many parts, and whether all parts are heads. */
+typedef struct inputs {
+  int32_t n[HAS_TERM + 1];
+  int64_t ways;
+  bool by_heads;
+} inputs;
+
+static inputs inputs_of(const pass *p, int32_t v) {
+  const situ_graph *g = p->g;
+  inputs in = {.ways = INT64_MAX, .by_heads = true};
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+    int32_t u = g->producer[g->in[i]];
+    in.n[p->state[u]]++;
+    if (p->state[u] != HAS_PART) continue;
+    in.ways = min64(in.ways, p->out->ways[u]);
+    in.by_heads &= p->by_heads[u];
+  }
+  return in;
+}
+
+/* The inputs of v are put together: all that members have but a part or a term of. */
+static void need_whole(pass *p, int32_t v, bool parts) {
+  const situ_graph *g = p->g;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+    int32_t u = g->producer[g->in[i]];
+    if (p->state[u] == HAS_TERM || (parts && p->state[u] == HAS_PART)) p->together[u] = true;
+  }
+}
+
+/* Into how many parts the outputs of v split: their columns, or the channels of an image. */
+static int64_t columns_of(const situ_graph *g, int32_t v, bool image) {
+  int32_t t = g->out_start[v];
+  if (t == g->out_start[v + 1]) return 1;
+  int64_t n = image && g->rank[t] > 1 ? g->dims[g->dims_start[t] + 1] : last_dim(g, t, 0);
+  return n > 1 ? n : 1;
+}
+
+/* Whether a user of v could do nothing with a part of it. */
+static bool is_for_whole(const pass *p, int32_t v) {
+  const situ_graph *g = p->g;
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      rule r = rule_at(p, g->use[i]);
+      if (r == WHOLE || (r == ALONG && g->rank[t] < 4)) return true;
+    }
+  return false;
+}
+
+/* Into how many parts the outputs of a view of that many columns split: heads where it makes a dimension of them, fewer
+ * columns where it takes some. */
+static int64_t parts_of_view(const situ_graph *g, int32_t v, int64_t columns) {
+  int32_t t = g->out_start[v];
+  int64_t width = t < g->out_start[v + 1] ? last_dim(g, t, 0) : -1;
+  if (width < 2 || columns % width != 0) return columns;
+  if (g->rank[t] < 4) return width;
+  for (int32_t k = 1; k < 3; k++)
+    if (last_dim(g, t, k) > 1 && last_dim(g, t, k) == columns / width) return columns / width;
+  return columns;
+}
+
+/* Whether each output of v has as much in its second dimension (channels, heads) as the first input has. */
+static bool keeps_second(const situ_graph *g, int32_t v) {
+  int32_t t = g->out_start[v];
+  if (g->in_start[v] == g->in_start[v + 1] || t == g->out_start[v + 1]) return false;
+  int32_t x = g->in[g->in_start[v]];
+  return g->rank[x] >= 3 && g->rank[t] >= 2 && g->dims[g->dims_start[x] + 1] > 1 &&
+         g->dims[g->dims_start[x] + 1] == g->dims[g->dims_start[t] + 1];
+}
+
+/* Whether v, which computes along some dimensions, can do so with parts of its inputs. */
+static bool is_apart(const pass *p, int32_t v, const inputs *in) {
+  bool reduces = strncmp(p->g->kind_name[p->g->kind[v]], "Reduce", 6) == 0;
+  return in->n[HAS_PART] > 0 && (in->by_heads || (reduces && keeps_second(p->g, v)));
+}
+
+/* Whether all users of v can compute with terms. */
+static bool is_for_terms(const pass *p, int32_t v) {
+  const situ_graph *g = p->g;
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      rule r = rule_at(p, g->use[i]);
+      if (r != SUM && r != SCALE && r != VIEW) return false;
+    }
+  return true;
+}
+
+static void set(pass *p, int32_t v, state s, int64_t ways) {
+  p->out->ways[v] = ways > 1 ? ways : 1;
+  p->made[v] = p->state[v] = ways > 1 ? (uint8_t)s : HAS_ALL;
+}
+
+/* A term of the outputs of v, which is added up at once unless all users go on with terms. */
+static void set_term(pass *p, int32_t v, int64_t ways) {
+  p->out->ways[v] = ways;
+  p->made[v] = p->state[v] = HAS_TERM;
+  if (is_for_terms(p, v)) return;
+  p->together[v] = true;
+  p->state[v] = HAS_ALL;
+}
+
+static void set_whole(pass *p, int32_t v) {
+  need_whole(p, v, true);
+  set(p, v, HAS_ALL, 1);
+}
+
+static void set_product(pass *p, int32_t v, const inputs *in) {
+  const situ_graph *g = p->g;
+  bool attention = strcmp(g->kind_name[g->kind[v]], "Attention") == 0, weights = g->weight_bytes[v] > 0;
+  int64_t heads = g->split_ways[v];
+  if (in->n[HAS_PART] > 0 && attention && heads != 1) {
+    need_whole(p, v, false);
+    set(p, v, HAS_PART, heads > 0 ? min64(heads, in->ways) : in->ways);
+  } else if (in->n[HAS_PART] > 0 && !attention && (weights || in->by_heads)) {
+    need_whole(p, v, false);
+    if (weights)
+      set_term(p, v, in->ways);
+    else
+      set(p, v, HAS_PART, in->ways);
+    p->by_heads[v] = !weights;
+  } else if (in->n[HAS_PART] == 0 && weights && !attention && !is_for_whole(p, v)) {
+    need_whole(p, v, false);
+    set(p, v, HAS_PART, columns_of(g, v, rule_at(p, v) == CONV));
+  } else {
+    set_whole(p, v);
+  }
+}
+
+/* Whether a member's result is a term of the result: a sum of terms, or one term times what is whole. */
+static bool is_term(const pass *p, int32_t v, rule r, const inputs *in) {
+  int32_t terms = in->n[HAS_TERM], others = in->n[HAS_ALL] + in->n[HAS_PART];
+  bool by_another = in->n[HAS_ALL] > 0 || p->g->weight_bytes[v] > 0; /* a tensor times itself is no term */
+  if (r == SCALE) return terms == 1 && in->n[HAS_PART] == 0 && by_another;
+  return terms > 0 && others == 0 && (r == SUM || r == VIEW);
+}
+
+/* Whether one of the outer dimensions of the outputs is `ways`. */
+static bool makes_heads(const situ_graph *g, int32_t v, int64_t ways) {
+  int32_t t = g->out_start[v];
+  return t < g->out_start[v + 1] && g->rank[t] >= 4 && (last_dim(g, t, 1) == ways || last_dim(g, t, 2) == ways);
+}
+
+static void split_operator(pass *p, int32_t v) {
+  inputs in = inputs_of(p, v);
+  rule r = rule_at(p, v);
+  bool any = in.n[HAS_PART] > 0;
+  int64_t ways = in.ways;
+  if (p->g->phase[v] != SITU_PHASE_FORWARD) r = WHOLE;
+  if (r == ALONG) r = is_apart(p, v, &in) ? EACH : WHOLE;
+  if (r == LOOKUP && (any || p->g->weight_bytes[v] == 0)) r = WHOLE;
+  switch (r) {
+    case PRODUCT:
+    case CONV: set_product(p, v, &in); return;
+    case LOOKUP:
+      need_whole(p, v, true);
+      set_term(p, v, columns_of(p->g, v, false));
+      return;
+    case SUM:
+    case SCALE:
+    case EACH:
+    case VIEW:
+      if (is_term(p, v, r, &in)) {
+        set_term(p, v, 1); /* every member computes all of it, with its own terms */
+        return;
+      }
+      need_whole(p, v, false);
+      if (r == VIEW && any) ways = parts_of_view(p->g, v, in.ways);
+      set(p, v, HAS_PART, any ? ways : 1);
+      p->by_heads[v] = any && (in.by_heads || (r == VIEW && makes_heads(p->g, v, ways)));
+      return;
+    default: set_whole(p, v);
+  }
+}
+
+/* What stands before the network (caches, constants) is split where all of its users are. */
+static void split_sources(pass *p) {
+  const situ_graph *g = p->g;
+  for (int32_t v = g->n_operators - 1; v >= 0; v--) {
+    if (p->made[v] != HAS_ALL || g->in_start[v] < g->in_start[v + 1]) continue;
+    int64_t ways = INT64_MAX;
+    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+        ways = min64(ways, p->state[g->use[i]] == HAS_PART ? p->out->ways[g->use[i]] : 1);
+    if (ways != INT64_MAX) p->out->ways[v] = ways;
+  }
+}
+
+/* Results of the network are whole at the end. */
+static void count_bytes(pass *p) {
+  const situ_graph *g = p->g;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    if (p->made[v] == HAS_ALL) continue;
+    int64_t *bytes = p->made[v] == HAS_TERM ? &p->out->reduced_bytes[v] : &p->out->gathered_bytes[v];
+    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+      if (p->together[v] || g->use_start[t] == g->use_start[t + 1]) *bytes = sat_add(*bytes, g->size_bytes[t]);
+  }
+}
+
+bool tensor_split_find(tensor_split *out, const situ_graph *g, arena *a) {
+  int32_t n = g->n_operators;
+  pass p = {.g = g, .out = out};
+  *out = (tensor_split){.graph = g};
+  if (!ARENA_ARRAYS(a, ARRAY(out->ways, n), ZEROS(out->reduced_bytes, n), ZEROS(out->gathered_bytes, n),
+                    ARRAY(p.rule_of, g->n_kinds), ZEROS(p.made, n), ZEROS(p.state, n), ZEROS(p.together, n),
+                    ZEROS(p.by_heads, n)))
+    return false;
+  for (int32_t v = 0; v < n; v++) out->ways[v] = 1;
+  for (int32_t k = 0; k < g->n_kinds; k++) p.rule_of[k] = (uint8_t)rule_of(g->kind_name[k]);
+  for (int32_t v = 0; v < n; v++) split_operator(&p, v);
+  split_sources(&p);
+  count_bytes(&p);
+  return true;
+}
+
+/* The maximum bytes of tensors and scratch memory at once, where one device runs the operators in their order. */
+static int64_t alive_bytes(const situ_graph *g) {
+  int64_t alive = 0, max = 0;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) alive = sat_add(alive, g->size_bytes[t]);
+    max = max64(max, sat_add(alive, g->workspace_bytes[v]));
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+      if (g->use[g->use_start[g->in[i] + 1] - 1] == v) alive -= g->size_bytes[g->in[i]];
+  }
+  return max;
+}
+
+int64_t tensor_split_extra_bytes(const tensor_split *s, int32_t k) {
+  const situ_graph *g = s->graph;
+  double extra = 0;
+  for (int32_t v = 0; v < g->n_operators; v++)
+    extra += (double)g->weight_bytes[v] * (k * tensor_split_share(s, v, k) - 1);
+  return sat_add(sat_round(ceil(extra)), sat_mul(k - 1, alive_bytes(g)));
+}
+
+/* Steps of `latency_ns` each, and bytes over the slowest link between members. */
+static double steps_ns(double steps, double bytes, const situ_device *d) {
+  return steps * (double)d->sync_latency_ns + bytes / d->sync_bytes_per_s * 1e9;
+}
+
+int64_t tensor_split_collective_ns(const tensor_split *s, int32_t v, const situ_device *d, int64_t engine_ns) {
+  double k = d->members, rounds = ceil(log2(k)), reduced = (double)s->reduced_bytes[v];
+  double gathered = (double)s->gathered_bytes[v], ns = 0;
+  if (d->members < 2) return 0;
+  if (reduced > 0)
+    ns += (double)engine_ns +
+          fmin(steps_ns(rounds, rounds * reduced, d), steps_ns(2 * rounds, 2 * (k - 1) / k * reduced, d));
+  if (gathered > 0) ns += (double)engine_ns + steps_ns(rounds, (k - 1) / k * gathered, d);
+  return sat_round(ceil(ns));
+}

@@ -1,0 +1,155 @@
+#include "platform/grouped.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ascii.h"
+#include "base/checked.h"
+#include "base/contracts.h"
+#include "base/fail.h"
+
+typedef struct grouping {
+  const situ_platform *from;
+  arena *arena;
+  int32_t k;
+  int32_t *lead;       /* [device] the first of its group; itself where it is in none */
+  int32_t *number;     /* [device] in the grouped platform, of those that stand for a group or themselves; else -1 */
+  situ_device *device; /* of the grouped platform */
+  situ_link *link;
+  int32_t n_devices, n_links, n_groups;
+} grouping;
+
+/* Whether the memory of each device is that of others too. */
+static bool *find_shared(const situ_platform *p, arena *a) {
+  bool *shared = ARENA_ZERO(a, bool, p->n_devices);
+  for (int32_t d = 0; shared && d < p->n_devices; d++) {
+    int32_t owner = p->devices[d].shares_memory_with;
+    if (owner >= 0) shared[d] = shared[owner] = true;
+  }
+  return shared;
+}
+
+static bool may_join(const situ_platform *p, const bool *shared, int32_t d) {
+  return !p->devices[d].is_host && !shared[d] && p->devices[d].members < 2;
+}
+
+static bool are_equal(const situ_platform *p, int32_t d, int32_t e) {
+  return p->class_of[d] == p->class_of[e] && p->devices[d].server == p->devices[e].server &&
+         p->devices[d].memory_bytes == p->devices[e].memory_bytes;
+}
+
+/* The equal devices, at most `max`, that follow each other from d on and may be in a group; 0 where d may not. */
+static int32_t count_equal(const situ_platform *p, const bool *shared, int32_t d, int32_t max) {
+  int32_t n = 0;
+  while (n < max && d + n < p->n_devices && are_equal(p, d, d + n) && may_join(p, shared, d + n)) n++;
+  return n;
+}
+
+int32_t platform_max_group(const situ_platform *p) {
+  int32_t max = 1;
+  arena *a = arena_new();
+  const bool *shared = a ? find_shared(p, a) : NULL;
+  for (int32_t d = 0, n; shared && d<p->n_devices; d += n> 1 ? n : 1) {
+    n = count_equal(p, shared, d, INT32_MAX);
+    if (n > max) max = n;
+  }
+  arena_free(a);
+  return max;
+}
+
+/* The time and the rate of the slowest route between two members of the group of d. */
+static void find_step(const grouping *g, int32_t d, situ_device *group) {
+  const situ_platform *p = g->from;
+  double slowest = 0;
+  for (int32_t e = d; e < d + g->k; e++)
+    for (int32_t f = d; f < d + g->k; f++) {
+      if (e == f) continue;
+      int64_t pair = (int64_t)p->memory_of[e] * p->n_memories + p->memory_of[f], latency_ns = 0;
+      double s_per_byte = 0;
+      for (int32_t i = p->route_start[pair]; i < p->route_start[pair + 1]; i++) {
+        latency_ns += p->links[p->route_link[i]].latency_ns;
+        s_per_byte += 1 / p->links[p->route_link[i]].bytes_per_s;
+      }
+      group->sync_latency_ns = max64(group->sync_latency_ns, latency_ns);
+      if (s_per_byte > slowest) slowest = s_per_byte;
+    }
+  group->sync_bytes_per_s = 1 / slowest;
+}
+
+/* "gpu0-3" of gpu0 and gpu3, else "big-small". */
+static const char *group_name(const grouping *g, int32_t d) {
+  const situ_platform *p = g->from;
+  const char *first = p->devices[d].name, *last = p->devices[d + g->k - 1].name;
+  size_t same = 0, n = strlen(first) + strlen(last) + 2;
+  while (first[same] && first[same] == last[same] && !ascii_is_digit(first[same])) same++;
+  if (!ascii_is_digit(first[same]) || !ascii_is_digit(last[same])) same = 0;
+  char *name = ARENA_NEW(g->arena, char, (int64_t)n);
+  if (name) snprintf(name, n, "%s-%s", first, last + same);
+  return name;
+}
+
+static bool add_device(grouping *g, int32_t d, int64_t extra_bytes) {
+  const situ_platform *p = g->from;
+  situ_device *made = &g->device[g->n_devices];
+  *made = p->devices[d];
+  g->number[d] = g->n_devices++;
+  if (made->shares_memory_with >= 0) made->shares_memory_with = g->number[made->shares_memory_with];
+  if (d + 1 == p->n_devices || g->lead[d + 1] != d) return true;
+  size_t length = strlen(made->class_name) + 16;
+  char *class = ARENA_NEW(g->arena, char, (int64_t)length);
+  if (class) snprintf(class, length, "%d*%s", (int)g->k, made->class_name);
+  made->class_name = class;
+  made->name = group_name(g, d);
+  made->members = g->k;
+  find_step(g, d, made);
+  if (made->memory_bytes != SITU_UNLIMITED_BYTES)
+    made->memory_bytes = max64(sat_mul(made->memory_bytes, g->k) - extra_bytes, 0);
+  return made->name && class;
+}
+
+static void add_link(grouping *g, const situ_link *link) {
+  int32_t from = g->number[link->from_device], to = g->number[link->to_device], rounds = 0;
+  if (from < 0 || to < 0) return;
+  situ_link *made = &g->link[g->n_links++];
+  *made = *link;
+  made->from_device = from;
+  made->to_device = to;
+  const situ_device *end = &g->device[to];
+  while (end->members > 1 && 1 << rounds < g->k) rounds++;
+  made->latency_ns = sat_add(made->latency_ns, sat_mul(rounds, end->sync_latency_ns));
+}
+
+static situ_status make(grouping *g, situ_platform **out, int64_t extra_bytes, situ_error *error) {
+  const situ_platform *p = g->from;
+  if (!ARENA_ARRAYS(g->arena, ARRAY(g->lead, p->n_devices), ARRAY(g->number, p->n_devices),
+                    ARRAY(g->device, p->n_devices), ARRAY(g->link, p->n_links)))
+    return fail_no_memory(error);
+  const bool *shared = find_shared(p, g->arena);
+  if (!shared) return fail_no_memory(error);
+  for (int32_t d = 0; d < p->n_devices; d++) g->number[d] = -1;
+  for (int32_t d = 0, n; d < p->n_devices; d += n) {
+    n = count_equal(p, shared, d, g->k) == g->k ? g->k : 1;
+    for (int32_t i = 0; i < n; i++) g->lead[d + i] = d;
+    g->n_groups += n > 1;
+  }
+  if (g->n_groups == 0)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->name,
+                     "has no %d equal devices in one server that could split operators; at most %d can", (int)g->k,
+                     (int)platform_max_group(p));
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (g->lead[d] == d && !add_device(g, d, extra_bytes)) return fail_no_memory(error);
+  for (int32_t l = 0; l < p->n_links; l++) add_link(g, &p->links[l]);
+  return platform_new(out, p->name, g->device, g->n_devices, g->link, g->n_links, error);
+}
+
+situ_status platform_grouped(situ_platform **out, const situ_platform *platform, int32_t k, int64_t extra_bytes,
+                             situ_error *error) {
+  REQUIRE(k >= 2 && extra_bytes >= 0);
+  *out = NULL;
+  arena *a = arena_new();
+  grouping g = {.from = platform, .arena = a, .k = k};
+  situ_status status = a ? make(&g, out, extra_bytes, error) : fail_no_memory(error);
+  arena_free(a);
+  return status;
+}
