@@ -143,12 +143,13 @@ static situ_status read_granularity(situ_instance *i, situ_error *error) {
 
 /* What the keys in `together` keep whole. */
 static const char *keep_name(const situ_instance *i) {
-  static const char *const names[][2] = {{"groups of rules", "groups of rules"},
-                                         {"layers", "layers and groups of rules"},
-                                         {"blocks", "blocks and groups of rules"}};
+  static const char *const names[][4] = {
+      {"groups of rules", "groups of rules", "runs of split operators", "runs of split operators and groups of rules"},
+      {"layers", "layers and groups of rules", "layers", "layers and groups of rules"},
+      {"blocks", "blocks and groups of rules", "blocks", "blocks and groups of rules"}};
   bool rules = i->rules && (i->rules->cuts || i->rules->n_kept > 0);
   situ_granularity g = i->options.call.granularity;
-  return names[g == SITU_GRANULARITY_LAYER ? 1 : g == SITU_GRANULARITY_BLOCK ? 2 : 0][rules];
+  return names[g == SITU_GRANULARITY_LAYER ? 1 : g == SITU_GRANULARITY_BLOCK ? 2 : 0][rules + 2 * (i->split != NULL)];
 }
 
 situ_status instance_pose(situ_instance *i, situ_error *error) {

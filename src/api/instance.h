@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "cost/rules.h"
+#include "cost/tensor_split.h"
 #include "problem/problem.h"
 #include "situ/instance.h"
 
@@ -23,13 +24,14 @@ struct situ_instance {
   const situ_platform *platform;
   const situ_costs *costs;
   situ_problem *problem;
-  int32_t *pins;     /* [n_operators], or NULL when nothing is pinned */
-  bool *unused;      /* [n_devices], or NULL when every device may be used */
-  int32_t *together; /* [n_operators] keys of what stays together, or NULL */
-  rule_set *rules;   /* of the model's graph; NULL: none */
-  int32_t form;      /* of the plans that the targets of all writers can run: situ_form */
-  bool may_split;    /* layers are whole by default, not by request: instance_split_layers may change that */
-  size_t own_notes;  /* bytes of the notes of the model without that of the default */
+  int32_t *pins;             /* [n_operators], or NULL when nothing is pinned */
+  bool *unused;              /* [n_devices], or NULL when every device may be used */
+  int32_t *together;         /* [n_operators] keys of what stays together, or NULL */
+  rule_set *rules;           /* of the model's graph; NULL: none */
+  const tensor_split *split; /* of the model's graph, in the arena, where devices are groups; else NULL */
+  int32_t form;              /* of the plans that the targets of all writers can run: situ_form */
+  bool may_split;            /* layers are whole by default, not by request: instance_split_layers may change that */
+  size_t own_notes;          /* bytes of the notes of the model without that of the default */
 };
 
 /* The size of the groups of devices that the options name: 1 without, INSTANCE_AUTO_GROUPS for "auto". BAD_ARGUMENT for
@@ -43,7 +45,8 @@ situ_status instance_make_groups(situ_instance *instance, situ_error *error);
 /* Reads the rules that the options name, if any, resolves them for the model, and applies them to the platform. Their
  * text is kept in options.rules_text. */
 situ_status instance_read_rules(situ_instance *instance, situ_error *error);
-/* Adds the groups that rules keep together to the keys of the instance, which are created if there are none. */
+/* Adds what rules keep together, and operators that groups of devices split with those that use their parts, to the
+ * keys of the instance, which are created if there are none. */
 situ_status instance_join_rules(situ_instance *instance, situ_error *error);
 
 /* Language models, if options limit one kind of step: the other kind becomes the objective. BAD_ARGUMENT if the model

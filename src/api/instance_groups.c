@@ -37,7 +37,7 @@ static situ_status refuse(const situ_instance *i, situ_error *error) {
 
 situ_status instance_make_groups(situ_instance *i, situ_error *error) {
   int32_t k;
-  tensor_split split;
+  tensor_split *split = ARENA_NEW(i->arena, tensor_split, 1);
   situ_platform *grouped;
   TRY(instance_group_size(&k, &i->options, error));
   if (k == INSTANCE_AUTO_GROUPS)
@@ -45,8 +45,9 @@ situ_status instance_make_groups(situ_instance *i, situ_error *error) {
                      "only situ place tries group sizes; name one instead of auto, as in --tensor-parallel 2");
   if (k == 1) return SITU_STATUS_OK;
   TRY(refuse(i, error));
-  if (!tensor_split_find(&split, i->model->graph, i->arena)) return fail_no_memory(error);
-  TRY(platform_grouped(&grouped, i->platform, k, tensor_split_extra_bytes(&split, k), error));
+  if (!split || !tensor_split_find(split, i->model->graph, i->arena)) return fail_no_memory(error);
+  TRY(platform_grouped(&grouped, i->platform, k, tensor_split_extra_bytes(split, k), error));
+  i->split = split;
   i->ungrouped = i->own_platform;
   i->platform = i->own_platform = grouped;
   return SITU_STATUS_OK;

@@ -91,7 +91,8 @@ situ_status instance_read_rules(situ_instance *i, situ_error *error) {
 situ_status instance_join_rules(situ_instance *i, situ_error *error) {
   const situ_graph *g = i->model->graph;
   int32_t n = g->n_operators, all = i->graph->n_operators;
-  if (!i->rules || (!i->rules->cuts && i->rules->n_kept == 0)) return SITU_STATUS_OK;
+  bool ruled = i->rules && (i->rules->cuts || i->rules->n_kept > 0);
+  if (!ruled && !i->split) return SITU_STATUS_OK;
   int32_t *into, *first, *keys;
   if (!ARENA_ARRAYS(i->arena, ARRAY(into, n), ARRAY(first, n), ARRAY(keys, all))) return fail_no_memory(error);
   disjoint_init(into, n);
@@ -102,7 +103,8 @@ situ_status instance_join_rules(situ_instance *i, situ_error *error) {
     if (first[key] < 0) first[key] = v;
     disjoint_join(into, first[key], v);
   }
-  rules_join(i->rules, into, g, i->own_costs);
+  if (ruled) rules_join(i->rules, into, g, i->own_costs);
+  if (i->split) tensor_split_join(i->split, into);
   for (int32_t v = 0; v < all; v++) keys[v] = disjoint_root(into, v % n) + v / n * n;
   i->together = keys;
   return SITU_STATUS_OK;

@@ -47,22 +47,33 @@ static situ_status open_whole(situ_instance **out, const instance_options *o, in
 
 static void name_size(char into[16], int32_t size) { snprintf(into, 16, "%d", (int)size); }
 
-/* "groups tried: 1 51.5 ms (at least 51.4 ms), 2 ...; with groups of one size no plan takes less than 18.0 ms" */
-static char *describe(const tried *rows, int32_t n) {
-  text_buffer t = {0};
+/* "; gpu0 alone takes 60 ms": the best single device, whatever groups there are. */
+static void add_single(text_buffer *t, const situ_plan *whole) {
+  char a[TEXT_UNIT_BYTES];
+  if (whole->best_single_device < 0)
+    text_add(t, "; no device alone can run everything");
+  else
+    text_add(t, "; %.64s alone takes %s", whole->problem->platform->devices[whole->best_single_device].name,
+             text_time(a, whole->best_single_ns));
+}
+
+/* "devices that split operators, and the best plan: 1 51.5 ms (at least 51.4 ms), 2 ...; with groups of these sizes
+ * ..." */
+static void describe(text_buffer *t, const tried *rows, int32_t n) {
   int64_t bound_ns = SITU_NEVER_NS;
   char a[TEXT_UNIT_BYTES];
-  text_add(&t, "devices that split operators, and the best plan:");
+  const char *between = "";
+  text_add(t, "devices that split operators, and the best plan:");
   for (int32_t i = 0; i < n; i++) {
     if (rows[i].size == 0) continue;
-    text_add(&t, "%s %d %s", i == 0 ? "" : ",", (int)rows[i].size,
+    text_add(t, "%s %d %s", between, (int)rows[i].size,
              rows[i].value_ns == SITU_NEVER_NS ? "none" : text_time(a, rows[i].value_ns));
-    if (rows[i].bound_ns < SITU_NEVER_NS) text_add(&t, " (at least %s)", text_time(a, rows[i].bound_ns));
+    if (rows[i].bound_ns < SITU_NEVER_NS) text_add(t, " (at least %s)", text_time(a, rows[i].bound_ns));
     bound_ns = min64(bound_ns, rows[i].bound_ns);
+    between = ",";
   }
   if (bound_ns < SITU_NEVER_NS)
-    text_add(&t, "; no plan with groups of these sizes takes less than %s", text_time(a, bound_ns));
-  return text_take(&t);
+    text_add(t, "; no plan with groups of these sizes takes less than %s", text_time(a, bound_ns));
 }
 
 /* Takes a plan and its instance into `rows`, and keeps them if they are the best so far. */
@@ -83,7 +94,7 @@ static void keep_best(situ_plan **best, situ_instance **its, situ_plan *plan, si
 
 static situ_status place_all(situ_plan **out, situ_instance **its, const instance_options *o,
                              const situ_solve_options *solve, situ_instance *whole, tried *rows, int32_t n,
-                             situ_error *error) {
+                             text_buffer *single, situ_error *error) {
   situ_solve_options each = *solve;
   double spent_s = 0;
   if (each.time_limit_s > 0 || each.max_steps == 0)
@@ -95,6 +106,10 @@ static situ_status place_all(situ_plan **out, situ_instance **its, const instanc
     instance_options own = *o;
     name_size(size, rows[i].size);
     own.call.tensor_parallel = size;
+    if (i > 0) { /* plans to start from are of other devices */
+      own.call.start = NULL;
+      each.n_starts = 0;
+    }
     situ_status status = i == 0 ? SITU_STATUS_OK : instance_open(&instance, &own, error);
     if (status == SITU_STATUS_UNSUPPORTED && i > 0) { /* a writer takes no such groups */
       rows[i] = (tried){0};
@@ -106,6 +121,7 @@ static situ_status place_all(situ_plan **out, situ_instance **its, const instanc
       return status;
     }
     spent_s += plan->seconds;
+    if (i == 0) add_single(single, plan);
     bool stopped = plan->outcome == SITU_OUTCOME_CANCELLED;
     keep_best(out, its, plan, instance, &rows[i]);
     for (int32_t j = i + 1; stopped && j < n; j++) rows[j] = (tried){rows[j].size, SITU_NEVER_NS, 0};
@@ -115,19 +131,78 @@ static situ_status place_all(situ_plan **out, situ_instance **its, const instanc
   return SITU_STATUS_OK;
 }
 
+/* Adds the note of groups, and what a single device takes. */
+static situ_status add_note(situ_instance *i, text_buffer *note, text_buffer *single, situ_error *error) {
+  char *tail = text_take(single), *line;
+  text_add(note, "%s", tail ? tail : "");
+  line = text_take(note);
+  situ_status status = tail && line ? instance_add_note(i, line, error) : fail_no_memory(error);
+  free(tail);
+  free(line);
+  return status;
+}
+
 /* Opens instances with groups of 1, 2, 4, ... devices, as many as are equal, and gives the plan of the minimum value
  * with its instance, whose notes say what the others take. Limits of time are shared evenly. */
 static situ_status place_best_groups(situ_plan **out, situ_instance **instance, const instance_options *options,
                                      const situ_solve_options *solve, situ_error *error) {
   tried rows[MAX_SIZES];
   situ_instance *whole;
+  text_buffer note = {0}, single = {0};
   int32_t max;
   TRY(open_whole(&whole, options, &max, error));
   int32_t n = find_sizes(rows, max);
-  situ_status status = place_all(out, instance, options, solve, whole, rows, n, error);
-  char *note = status == SITU_STATUS_OK && n > 1 ? describe(rows, n) : NULL;
-  if (note) status = instance_add_note(*instance, note, error);
-  free(note);
+  situ_status status = place_all(out, instance, options, solve, whole, rows, n, &single, error);
+  if (status == SITU_STATUS_OK && n > 1) {
+    describe(&note, rows, n);
+    status = add_note(*instance, &note, &single, error);
+  }
+  text_free(&note);
+  text_free(&single);
+  if (status == SITU_STATUS_OK) return status;
+  situ_plan_free(*out);
+  situ_instance_free(*instance);
+  *out = NULL;
+  *instance = NULL;
+  return status;
+}
+
+/* The best single device of the options without groups, as add_single says it. Pins and unused devices may name groups:
+ * the former do not concern it, the latter are forgotten if the platform does not know them. */
+static situ_status find_single(text_buffer *out, const instance_options *o, situ_error *error) {
+  situ_instance *whole;
+  situ_plan *plan = NULL;
+  int32_t max;
+  instance_options free_of = *o;
+  situ_solve_options quick = SITU_SOLVE_OPTIONS_INIT;
+  quick.solvers = "single";
+  quick.no_bounds = true;
+  free_of.call.fix = free_of.call.start = NULL;
+  free_of.problem.pins = NULL;
+  free_of.call.n_writers = 0;
+  if (open_whole(&whole, &free_of, &max, NULL) != SITU_STATUS_OK) {
+    free_of.call.n_unused = 0;
+    TRY(open_whole(&whole, &free_of, &max, error));
+  }
+  situ_status status = situ_solve(&plan, whole->problem, &quick, error);
+  if (status == SITU_STATUS_OK) add_single(out, plan);
+  situ_plan_free(plan);
+  situ_instance_free(whole);
+  return status;
+}
+
+static situ_status place_one_size(situ_plan **out, situ_instance **instance, const instance_options *options,
+                                  const situ_solve_options *solve, int32_t size, situ_error *error) {
+  text_buffer note = {0}, single = {0};
+  TRY(instance_open(instance, options, error));
+  situ_status status = place_instance(out, *instance, solve, error);
+  if (status == SITU_STATUS_OK && size > 1) {
+    text_add(&note, "%d devices split operators", (int)size);
+    status = find_single(&single, options, error);
+    if (status == SITU_STATUS_OK) status = add_note(*instance, &note, &single, error);
+  }
+  text_free(&note);
+  text_free(&single);
   if (status == SITU_STATUS_OK) return status;
   situ_plan_free(*out);
   situ_instance_free(*instance);
@@ -149,10 +224,5 @@ situ_status situ_place(situ_plan **out, situ_instance **instance, const situ_ins
   own.size = sizeof own;
   TRY(instance_group_size(&group_size, &given, error));
   if (group_size == INSTANCE_AUTO_GROUPS) return place_best_groups(out, instance, &given, &own, error);
-  TRY(instance_open(instance, &given, error));
-  situ_status status = place_instance(out, *instance, &own, error);
-  if (status == SITU_STATUS_OK) return status;
-  situ_instance_free(*instance);
-  *instance = NULL;
-  return status;
+  return place_one_size(out, instance, &given, &own, group_size, error);
 }

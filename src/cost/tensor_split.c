@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/disjoint.h"
 
 /* What a kind of operator does with a split input. */
 typedef enum rule {
@@ -258,6 +259,7 @@ static void split_sources(pass *p) {
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
         ways = min64(ways, p->state[g->use[i]] == HAS_PART ? p->out->ways[g->use[i]] : 1);
     if (ways != INT64_MAX) p->out->ways[v] = ways;
+    p->out->scattered[v] = ways != INT64_MAX && ways > 1;
   }
 }
 
@@ -268,7 +270,10 @@ static void count_bytes(pass *p) {
     if (p->made[v] == HAS_ALL) continue;
     int64_t *bytes = p->made[v] == HAS_TERM ? &p->out->reduced_bytes[v] : &p->out->gathered_bytes[v];
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
-      if (p->together[v] || g->use_start[t] == g->use_start[t + 1]) *bytes = sat_add(*bytes, g->size_bytes[t]);
+      if (p->together[v] || g->use_start[t] == g->use_start[t + 1])
+        *bytes = sat_add(*bytes, g->size_bytes[t]);
+      else
+        p->out->scattered[v] = true;
   }
 }
 
@@ -277,8 +282,8 @@ bool tensor_split_find(tensor_split *out, const situ_graph *g, arena *a) {
   pass p = {.g = g, .out = out};
   *out = (tensor_split){.graph = g};
   if (!ARENA_ARRAYS(a, ARRAY(out->ways, n), ZEROS(out->reduced_bytes, n), ZEROS(out->gathered_bytes, n),
-                    ARRAY(p.rule_of, g->n_kinds), ZEROS(p.made, n), ZEROS(p.state, n), ZEROS(p.together, n),
-                    ZEROS(p.by_heads, n)))
+                    ZEROS(out->scattered, n), ARRAY(p.rule_of, g->n_kinds), ZEROS(p.made, n), ZEROS(p.state, n),
+                    ZEROS(p.together, n), ZEROS(p.by_heads, n)))
     return false;
   for (int32_t v = 0; v < n; v++) out->ways[v] = 1;
   for (int32_t k = 0; k < g->n_kinds; k++) p.rule_of[k] = (uint8_t)rule_of(g->kind_name[k]);
@@ -286,6 +291,13 @@ bool tensor_split_find(tensor_split *out, const situ_graph *g, arena *a) {
   split_sources(&p);
   count_bytes(&p);
   return true;
+}
+
+void tensor_split_join(const tensor_split *s, int32_t *into) {
+  const situ_graph *g = s->graph;
+  for (int32_t v = 0; v < g->n_operators; v++)
+    for (int32_t t = g->out_start[v]; s->scattered[v] && t < g->out_start[v + 1]; t++)
+      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) disjoint_join(into, v, g->use[i]);
 }
 
 /* The maximum bytes of tensors and scratch memory at once, where one device runs the operators in their order. */

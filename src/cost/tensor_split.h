@@ -17,6 +17,7 @@ typedef struct tensor_split {
   int64_t *ways; /* [operator] the most members that have equal parts of it (heads, columns); 1: it is whole */
   /* [operator] bytes that members put together for its users: sums of terms, or a tensor of which each has a part. */
   int64_t *reduced_bytes, *gathered_bytes;
+  bool *scattered; /* [operator] no member has its outputs whole: its users are on the same group */
 } tensor_split;
 
 /* Finds how each operator of a graph splits, in one pass in topological order. O(V + E). Arrays in the arena. False
@@ -28,6 +29,9 @@ bool tensor_split_find(tensor_split *out, const situ_graph *graph, arena *a);
 static inline double tensor_split_share(const tensor_split *s, int32_t v, int32_t k) {
   return (double)((s->ways[v] + k - 1) / k) / (double)s->ways[v];
 }
+
+/* Joins operators with those that leave them parts or terms, in disjoint sets of [operator] (base/disjoint.h). */
+void tensor_split_join(const tensor_split *split, int32_t *into);
 
 /* Bytes that the members of a group of k hold beyond one copy of the model: weights that they do not share evenly, and
  * tensors that are whole on each, as many as one device with the whole model holds at once. */

@@ -32,6 +32,39 @@ def test_a_language_model_is_written_for_each_engine():
     assert " -c 700 --fit off" in pathlib.Path("out").read_text()
 
 
+def test_groups_of_gpus_are_written_for_engines_that_split_operators():
+    """By hand: 8 x 3090 without the host. llama.cpp has one group over the whole model; vLLM stages of equal groups."""
+    path = language_model()
+    on = [*QUICK, "--platform", "cpu+4*rtx3090", "--granularity", "block"]
+    pins = {"token_embd": "gpu0-1", **{f"blk.{i}.attn_norm": "gpu0-1" if i < 2 else "gpu2-3" for i in range(6)}, "output": "gpu2-3"}
+    pathlib.Path("pins.json").write_text(json.dumps(pins))
+    stages = situ_json("place", path, *on, "--tensor-parallel", "2", "--fix", "pins.json", "--write", "vllm=vllm.txt")
+    assert {d["name"]: d["memory_limit_bytes"] for d in stages["devices"]}["gpu0-1"] < 2 * 24e9
+    assert pathlib.Path("vllm.txt").read_text() == ("CUDA_VISIBLE_DEVICES=0,1,2,3\nVLLM_PP_LAYER_PARTITION=2,4\n"
+                                                    "--pipeline-parallel-size 2 --tensor-parallel-size 2\n")
+    situ("place", path, *on, "--tensor-parallel", "4", "--unused", "cpu", "--write", "llama.cpp=flags.txt", "-o", "plan.json")
+    assert pathlib.Path("flags.txt").read_text().startswith("-dev CUDA0,CUDA1,CUDA2,CUDA3 -sm tensor -fa on -ngl 7 ")
+    situ("check", "plan.json", "--require-proof")
+    # Two groups hold the model, which llama.cpp cannot run: the plan of its form is on one of them, or there is none.
+    situ("place", path, *on, "--tensor-parallel", "2", "--unused", "cpu", "--write", "llama.cpp=flags.txt")
+    assert re.match("-dev CUDA(0,CUDA1|2,CUDA3) -sm tensor ", pathlib.Path("flags.txt").read_text())
+    situ("place", path, *on, "--tensor-parallel", "4", "--kv-type", "q8_0", "--write", "llama.cpp=flags.txt", code=6, err="quantised cache")
+    situ("place", path, *on, "--tensor-parallel", "2", "--write", "exo=exo.txt", code=6, err="gpu0-1: .*exo")
+
+
+def test_the_best_size_of_groups_is_found_and_its_rivals_are_told():
+    """Splitting pays where the weights take long to read, and not for a model of a few layers over the host."""
+    llm_files.write("big.gguf", *llm_files.dense("llama", 8, 8192, 64, 8, 28672, 32000, kind="F16", out_kind="F16"))
+    best = situ_json("place", "big.gguf", *QUICK, "--platform", "4*h100-80g@nvlink", "--tensor-parallel", "auto")
+    single = situ_json("place", "big.gguf", *QUICK, "--platform", "4*h100-80g@nvlink")
+    assert best["value_ns"] < 0.5 * single["value_ns"]
+    assert any(d["name"] == "gpu0-3" and d["operators"] for d in best["devices"])
+    note = next(n for n in best["notes"] if "split operators" in n)
+    assert "1 " in note and " 2 " in note and " 4 " in note and "gpu0 alone takes" in note
+    small = situ_json("place", language_model(), *QUICK, "--platform", "cpu+4*rtx3090", "--tensor-parallel", "auto")
+    assert [d["name"] for d in small["devices"] if d["operators"]] == ["gpu0"]
+
+
 def test_a_shell_passes_flags_on_as_the_pages_say():
     """`$(cat FILE)` splits at blanks and keeps quotes, which llama.cpp would take for part of a name; `eval` reads them."""
     shell = lambda line: subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True).stdout.splitlines()

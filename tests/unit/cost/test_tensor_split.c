@@ -184,6 +184,7 @@ static void members_together_give_what_one_device_gives(void **state) {
       n_split += split.ways[v] > 1;
       n_reduced += split.reduced_bytes[v] > 0;
       n_gathered += split.gathered_bytes[v] > 0;
+      if (!split.scattered[v]) assert_true(w.has[v][0].all);
       if (g->use_start[v] == g->use_start[v + 1]) assert_true(w.has[v][0].all);
       if (w.has[v][0].all) assert_memory_equal(w.has[v][w.k - 1].value[ALL], w.truth[v], sizeof(vector));
     }
