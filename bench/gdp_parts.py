@@ -16,7 +16,7 @@ import tempfile
 from workloads import run
 
 NETWORKS = ["transformer-xl?layers=3&batch=8&segments=3", "gnmt?layers=3&batch=64&steps=10", "inception-v3?batch=16"]
-MACHINE = ["--training", "--platform", "cpu+3*p100-16g", "--unused", "cpu", "--fusion", "none"]
+MACHINE = ["--training", "--optimizer", "sgd", "--platform", "cpu+3*p100-16g", "--unused", "cpu", "--fusion", "none"]
 STEPS, EVALUATIONS = 94, 1500  # a step is 16 trials
 LEARNED = {
     "as it is, 64 groups": [],

@@ -38,7 +38,7 @@ def layered(n):
 
 def recurrent(n):
     """A training step of GNMT with 4 layers has about 270 operators for each step of its sentences."""
-    return f"gnmt?layers=4&batch=8&hidden=256&vocab=1000&steps={max(2, n // 270)}", ["--training"]
+    return f"gnmt?layers=4&batch=8&hidden=256&vocab=1000&steps={max(2, n // 270)}", ["--training", "--optimizer", "sgd"]
 
 
 def transformer(n):

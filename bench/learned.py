@@ -62,7 +62,7 @@ ROWS = {
 
 
 def problem(network, gpus):
-    return ["builtin:" + network, "--training", "--platform", f"cpu+{gpus}*p100-16g", "--unused", "cpu"]
+    return ["builtin:" + network, "--training", "--optimizer", "sgd", "--platform", f"cpu+{gpus}*p100-16g", "--unused", "cpu"]
 
 
 def layer_of(name):
@@ -103,7 +103,7 @@ def by_depth(names, times, gpus):
 def expert(situ, network, gpus, folder):
     """A file that puts each forward operator where a person would; its gradient goes along."""
     path = os.path.join(folder, "single.json")
-    forward = [a for a in problem(network, gpus) if a != "--training"]
+    forward = [a for a in problem(network, gpus) if a not in ("--training", "--optimizer", "sgd")]
     run([situ, "place", "--fusion", "none"] + forward + ["--solver", "single", "--json", "-o", path])
     rows = json.load(open(path))["operators"]
     names, times = [r[0] for r in rows], [r[3] - r[2] for r in rows]

@@ -30,7 +30,7 @@ def instances(data):
         yield "18 streams", name, platform, [*words, "--fusion", "none"]
     for network in LARGE:
         yield ("over 10,000 operators", network, "cpu+4*p100-16g",
-               ["builtin:" + network, "--training", "--platform", "cpu+4*p100-16g", "--unused", "cpu", "--granularity", "operator"])
+               ["builtin:" + network, "--training", "--optimizer", "sgd", "--platform", "cpu+4*p100-16g", "--unused", "cpu", "--granularity", "operator"])
 
 
 def main():

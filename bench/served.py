@@ -85,7 +85,7 @@ def jobs_single(args, _):
 def untrained(args, folder):
     """A policy after one step of training, which is as good as none: what its plans are worth is not learned."""
     path = str(pathlib.Path(folder) / "untrained.policy")
-    subprocess.run([args.situ, "learn", "gdp", "builtin:inception-v3", "--training", "--platform", "cpu+2*p100-16g", "--steps", "1", "-o", path],
+    subprocess.run([args.situ, "learn", "gdp", "builtin:inception-v3", "--training", "--optimizer", "sgd", "--platform", "cpu+2*p100-16g", "--steps", "1", "-o", path],
                    check=True, capture_output=True)
     return path
 
@@ -97,7 +97,7 @@ def jobs_zero_shot(args, folder):
             words = ["--time-limit", "30", *FOUND] if row == "auto" and network == LARGEST else ROWS[row]
             words = [*words, policy] if row == "untrained" else words
             yield ({"kind": kind, "network": network, "gpus": str(gpus), "row": row}, "builtin:" + network,
-                   ["--training", "--platform", f"cpu+{gpus}*p100-16g", "--unused", "cpu", "--granularity", "operator", *words])
+                   ["--training", "--optimizer", "sgd", "--platform", f"cpu+{gpus}*p100-16g", "--unused", "cpu", "--granularity", "operator", *words])
 
 
 def main():

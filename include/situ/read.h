@@ -30,6 +30,22 @@ typedef enum situ_precision {
 /* "f16", ...; "unknown" for AS_STORED and for any other value. */
 SITU_API const char *situ_precision_name(situ_precision precision);
 
+/* What changes the weights in a training step, and what it keeps of each: nothing (plain descent), momenta, or both
+ * moments of Adam. MIXED also keeps a copy in F32 of weights of 16 bits, whose moments are in F32; of others it is
+ * ADAM. NONE: gradients are computed and nothing is updated. DEFAULT is ADAM_MIXED. */
+typedef enum situ_optimizer {
+  SITU_OPTIMIZER_DEFAULT = 0,
+  SITU_OPTIMIZER_NONE,
+  SITU_OPTIMIZER_SGD,
+  SITU_OPTIMIZER_MOMENTUM,
+  SITU_OPTIMIZER_ADAM,
+  SITU_OPTIMIZER_ADAM_MIXED,
+  SITU_OPTIMIZER_ADAFACTOR,
+  SITU_OPTIMIZER_ADAM_8BIT
+} situ_optimizer;
+/* "sgd", ...; "unknown" for any other value. */
+SITU_API const char *situ_optimizer_name(situ_optimizer optimizer);
+
 typedef struct situ_read_options {
   size_t size;
   const char *reader;   /* by name (situ list readers); NULL: chosen by content, then by suffix */
@@ -44,6 +60,7 @@ typedef struct situ_read_options {
   /* Count floating-point weights and activations in this type: it sets their size and the peak rate of the operators
    * that compute with them. Weights that are compressed in the file keep their size. */
   situ_precision precision;
+  situ_optimizer optimizer; /* with `training` */
   /* Language models (docs/formats/language-models.md): tokens of the prompt, capacity of the cache in tokens, number of
    * parallel streams, tokens to generate; 0 means not given. With `prompt` the graph is the prefill, with `generate`
    * that many steps of decoding, with both a whole request, with neither one step of decoding with a full cache. */

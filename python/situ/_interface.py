@@ -107,6 +107,14 @@ SITU_PRECISION_F32 = 1
 SITU_PRECISION_F16 = 2
 SITU_PRECISION_BF16 = 3
 SITU_PRECISION_I8 = 4
+SITU_OPTIMIZER_DEFAULT = 0
+SITU_OPTIMIZER_NONE = 1
+SITU_OPTIMIZER_SGD = 2
+SITU_OPTIMIZER_MOMENTUM = 3
+SITU_OPTIMIZER_ADAM = 4
+SITU_OPTIMIZER_ADAM_MIXED = 5
+SITU_OPTIMIZER_ADAFACTOR = 6
+SITU_OPTIMIZER_ADAM_8BIT = 7
 SITU_REPORT_TABLE = 0
 SITU_REPORT_JSON = 1
 SITU_REPORT_SVG = 2
@@ -381,8 +389,9 @@ class situ_dim(Structure):
 class situ_read_options(Structure):
     _fields_ = [("size", c_size_t), ("reader", c_char_p), ("dims", POINTER(situ_dim)), ("default_dim", c_int64),
                 ("max_file_bytes", c_int64), ("training", c_bool), ("n_dims", c_int32), ("log", situ_log_callback),
-                ("log_context", c_void_p), ("precision", c_int), ("prompt", c_int64), ("context", c_int64), ("batch",
-                c_int64), ("generate", c_int64), ("draft", c_int64), ("acceptance", c_double), ("kv_type", c_char_p)]
+                ("log_context", c_void_p), ("precision", c_int), ("optimizer", c_int), ("prompt", c_int64),
+                ("context", c_int64), ("batch", c_int64), ("generate", c_int64), ("draft", c_int64), ("acceptance",
+                c_double), ("kv_type", c_char_p)]
 
 
 class situ_model_summary(Structure):
@@ -582,6 +591,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_model_read": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_read_options), POINTER(situ_error)]),
     "situ_nearest_name": (c_char_p, [c_char_p, POINTER(c_char_p), c_int32]),
     "situ_objective_name": (c_char_p, [c_int]),
+    "situ_optimizer_name": (c_char_p, [c_int]),
     "situ_option_at": (c_bool, [c_int32, POINTER(situ_option_info)]),
     "situ_option_count": (c_int32, []),
     "situ_outcome_name": (c_char_p, [c_int]),

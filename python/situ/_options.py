@@ -23,6 +23,7 @@ class Options(TypedDict, total=False):
     default_dim: int
     precision: str
     training: bool
+    optimizer: str  # of training steps
     prompt: int
     context: int
     batch: int

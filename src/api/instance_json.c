@@ -67,6 +67,7 @@ static instance_options resolved(const situ_instance *i) {
   o.problem = problem_options_of(i->problem);
   o.read.reader = i->model->reader;
   if (o.read.default_dim == 0) o.read.default_dim = 1;
+  if (o.read.training && !o.read.optimizer) o.read.optimizer = SITU_OPTIMIZER_ADAM_MIXED;
   o.cost.fusion = i->own_costs ? i->own_costs->fusion : NULL;
   return o;
 }
@@ -324,6 +325,7 @@ situ_status instance_options_from_json(instance_options *o, const json_value *ob
                      "is not a situ plan: expected an object \"instance\"; `situ place MODEL -o FILE` writes a plan");
   TRY(read_members(o, object, false, &at, error));
   o->call.model = nearby(a, json_text(json_get(object, "model"), ""), path);
+  if (o->read.training && !o->read.optimizer) o->read.optimizer = SITU_OPTIMIZER_SGD; /* of versions without others */
   const json_value *before = json_get(object, "overlap"); /* version 0.1: what async_copies is now */
   if (json_kind_of(before) == JSON_BOOL) o->problem.async_copies = json_bool(before, false);
   TRY(read_unused(o, json_get(object, "unused"), &at, error));

@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "situ/graph.h"
+#include "situ/read.h"
 
 struct situ_graph {
   arena *arena;
@@ -71,10 +72,11 @@ situ_status graph_copies(situ_graph **out, const situ_graph *graph, int32_t n, s
  * change the outputs of the network gets a backward operator gradient(v). It reads the gradients of v's outputs and the
  * inputs of v (or its outputs: sigmoid, softmax, ...; sums and views need neither), and produces the gradients of v's
  * inputs. It costs as much as v for each weight and input that is differentiated; its weight_bytes are those of the
- * gradients, which are kept in addition to the weights. update(v) changes the weights of v's colocation group. All of
+ * gradients, which are kept in addition to the weights. update(v) changes the weights of v's colocation group; its
+ * weight_bytes are the states of the optimizer (graph/optimizer.h), and with NONE there is no such operator. All of
  * these are colocated with v. Operators without users are taken as the loss. BAD_ARGUMENT if the graph already has
  * phases other than forward, BAD_INPUT if no operator would get a backward operator. */
-situ_status graph_training(situ_graph **out, const situ_graph *graph, situ_error *error);
+situ_status graph_training(situ_graph **out, const situ_graph *graph, situ_optimizer optimizer, situ_error *error);
 
 /* For loops: `for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) { t = g->in[i]; u = g->producer[t]; }` */
 

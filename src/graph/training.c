@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "graph/builder.h"
 #include "graph/graph.h"
+#include "graph/optimizer.h"
 
 enum { NAME_BYTES = 1024 };
 
@@ -22,6 +23,7 @@ static const char *const keep_nothing[] = {
 
 typedef struct step {
   const situ_graph *g;
+  situ_optimizer optimizer;
   situ_graph_builder *b;
   bool *has_weights; /* [colocation] of some member */
   bool *differs;     /* [operator] its outputs change with some weight */
@@ -151,8 +153,7 @@ static situ_status add_backward(step *s, int32_t v, situ_error *error) {
   return add_operator(s, v, &op, "gradient", &s->backward[v], error);
 }
 
-/* Plain gradient descent, weight -= rate * gradient: one operator for all weights of a colocation group, whose readers
- * may share them. v is the first member. */
+/* One operator for all weights of a colocation group, whose readers may share them. v is the first member. */
 static situ_status add_update(step *s, int32_t v, situ_error *error) {
   const situ_graph *g = s->g;
   situ_operator op = graph_operator(g, v);
@@ -161,10 +162,12 @@ static situ_status add_update(step *s, int32_t v, situ_error *error) {
   for (int32_t x = v; x >= 0; x = s->next[x])
     if (s->gradient[x] >= 0) weights = sat_add(weights, g->weight_bytes[x]);
   if (weights == 0) return SITU_STATUS_OK;
+  optimizer_cost cost = optimizer_cost_of(s->optimizer, weights, bytes);
   op.phase = SITU_PHASE_UPDATE;
-  op.flops = bytes > 0 ? sat_mul(2, weights / bytes) : 0;
-  op.moved_bytes = sat_mul(3, weights);
-  op.weight_bytes = op.workspace_bytes = 0;
+  op.flops = cost.flops;
+  op.moved_bytes = bytes > 0 ? cost.moved_bytes : sat_mul(3, weights);
+  op.weight_bytes = cost.state_bytes;
+  op.workspace_bytes = 0;
   TRY(add_operator(s, v, &op, "update", &index, error));
   for (int32_t x = v; x >= 0; x = s->next[x])
     if (s->gradient[x] >= 0) TRY(builder_add_use(s->b, index, s->gradient[x], error));
@@ -221,14 +224,14 @@ static situ_status add_training(step *s, situ_error *error) {
     TRY(make_gradients(s, v, error));
   }
   for (int32_t v = 0; v < g->n_operators; v++)
-    if (s->first[v]) TRY(add_update(s, v, error));
+    if (s->first[v] && s->optimizer != SITU_OPTIMIZER_NONE) TRY(add_update(s, v, error));
   return SITU_STATUS_OK;
 }
 
-situ_status graph_training(situ_graph **out, const situ_graph *g, situ_error *error) {
+situ_status graph_training(situ_graph **out, const situ_graph *g, situ_optimizer optimizer, situ_error *error) {
   *out = NULL;
   arena *a = arena_new();
-  step s = {.g = g};
+  step s = {.g = g, .optimizer = optimizer};
   int32_t *last = NULL;
   bool ok =
       a && ARENA_ARRAYS(a, ZEROS(s.has_weights, g->n_colocations), ZEROS(s.differs, g->n_operators),

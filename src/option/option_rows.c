@@ -6,6 +6,7 @@
 
 static const char *const objectives[] = {"latency", "throughput", NULL};
 static const char *const precisions[] = {"f32", "f16", "bf16", "i8", NULL};
+static const char *const optimizers[] = {"none", "sgd", "momentum", "adam", "adam-mixed", "adafactor", "8bit", NULL};
 static const char *const executions[] = {"stream", "calls", "pipeline", NULL};
 static const char *const overlaps[] = {"full", "host-blocking", "none", NULL};
 static const char *const contentions[] = {"link", "none", NULL};
@@ -58,6 +59,9 @@ const option option_rows[] = {
     {ROW("training", READ, ON, training), .json = "training",
      .title = "Place a training step instead of the forward pass in MODEL: adds backward and update operators, each on "
               "the device of its forward operator."},
+    {ROW("optimizer", READ, CHOICE, optimizer), .json = "optimizer", .choices = optimizers, .min = SITU_OPTIMIZER_NONE,
+     .title = "Training: what changes the weights, whose states take memory. Default: adam-mixed, which is adam where "
+              "weights have 32 bits."},
 #undef GROUP
 #define GROUP "Machine and objective"
     {ROW("platform", INSTANCE, PATH, platform), .json = "platform",

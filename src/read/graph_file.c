@@ -40,7 +40,7 @@ static const field operator_fields[] = {
     {"dtype", FIELD_TEXT, offsetof(file_operator, dtype), 0, 0},
     {"weight_bytes", FIELD_WHOLE, offsetof(file_operator, weight_bytes), 0, 0},
     {"workspace_bytes", FIELD_WHOLE, offsetof(file_operator, workspace_bytes), 0, 0},
-    {"split_ways", FIELD_WHOLE, offsetof(file_operator, split_ways), 0, 1},
+    {"split_ways", FIELD_WHOLE, offsetof(file_operator, split_ways), 0, 0},
     {"flops", FIELD_WHOLE, offsetof(file_operator, flops), 0, 0},
     {"moved_bytes", FIELD_WHOLE, offsetof(file_operator, moved_bytes), 0, 0},
     {"colocation", FIELD_WHOLE, offsetof(file_operator, colocation), 0, 0},

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/arguments.h"
+#include "base/checked.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -119,15 +120,33 @@ static situ_status read_source_with(situ_model *model, const read_source *source
   return status;
 }
 
-static situ_status make_training(situ_model *model, const char *path, situ_error *error) {
+/* Says which optimizer a training step has, and what it keeps. */
+static situ_status note_optimizer(situ_model *model, situ_optimizer which, situ_error *error) {
+  const situ_graph *g = model->graph;
+  text_buffer notes = {0};
+  int64_t kept = 0;
+  char size[TEXT_UNIT_BYTES];
+  for (int32_t v = 0; v < g->n_operators; v++)
+    if (g->phase[v] == SITU_PHASE_UPDATE) kept = sat_add(kept, g->weight_bytes[v]);
+  text_add(&notes, "%s", model->notes);
+  text_add(&notes, "optimizer %s: %s of states beside weights and gradients\n",
+           situ_optimizer_name(which ? which : SITU_OPTIMIZER_ADAM_MIXED), text_size(size, kept));
+  char *both = text_take(&notes);
+  if (!both) return fail_no_memory(error);
+  free((void *)(uintptr_t)model->notes);
+  model->notes = both;
+  return SITU_STATUS_OK;
+}
+
+static situ_status make_training(situ_model *model, const char *path, situ_optimizer optimizer, situ_error *error) {
   if (model->costs)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "has its own times, which a training step would lack");
   situ_graph *forward = model->graph;
-  TRY(graph_training(&model->graph, forward, error));
+  TRY(graph_training(&model->graph, forward, optimizer, error));
   situ_graph_free(forward);
   situ_graph_free(model->steps.other); /* one step is trained */
   model->steps = (read_steps){.engine = model->steps.engine};
-  return SITU_STATUS_OK;
+  return note_optimizer(model, optimizer, error);
 }
 
 situ_status read_check_dims(const situ_read_options *o, situ_error *error) {
@@ -136,6 +155,10 @@ situ_status read_check_dims(const situ_read_options *o, situ_error *error) {
   if (o->training && o->precision == SITU_PRECISION_I8)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "a training step computes gradients in floating point, so it cannot use precision i8");
+  if ((unsigned)o->optimizer > SITU_OPTIMIZER_ADAM_8BIT)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "optimizer is not a value of situ_optimizer");
+  if (o->optimizer && !o->training)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "an optimizer is for training steps; add training");
   if (o->prompt < 0 || o->context < 0 || o->batch < 0 || o->generate < 0 || o->draft < 0)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "prompt, context, batch, generate and draft must be at least 0");
@@ -228,7 +251,7 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
   }
   if (status == SITU_STATUS_OK && filled.precision && model->costs)
     status = fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "has its own times, which apply to one precision");
-  if (status == SITU_STATUS_OK && filled.training) status = make_training(model, path, error);
+  if (status == SITU_STATUS_OK && filled.training) status = make_training(model, path, filled.optimizer, error);
   if (status != SITU_STATUS_OK) {
     situ_model_free(model);
     return status;

@@ -34,7 +34,7 @@ static situ_graph *train(situ_graph_builder *b) {
   situ_error error;
   assert_int_equal(situ_graph_freeze(&forward, b, &error), SITU_STATUS_OK);
   situ_graph_builder_free(b);
-  if (graph_training(&step, forward, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  if (graph_training(&step, forward, SITU_OPTIMIZER_SGD, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   situ_graph_free(forward);
   return step;
 }
@@ -97,6 +97,41 @@ static void what_has_weights_before_it_gets_a_backward_operator(void **state) {
   assert_int_equal(update.colocation, second.colocation);
   assert_int_equal(second.colocation, graph_operator(g, situ_graph_find(g, "second")).colocation);
   situ_graph_free(g);
+}
+
+/* Bytes of each weight that PyTorch's optimizers keep beside it and its gradient; ZeRO (SC 2020), section 3.1: with
+ * Adam in mixed precision 2 + 2 + 12 = 16 in all. */
+static void an_optimizer_keeps_its_states_where_the_weights_are(void **state) {
+  (void)state;
+  static const struct {
+    situ_optimizer which;
+    int64_t of_f32, of_f16;
+  } rows[] = {{SITU_OPTIMIZER_DEFAULT, 8, 12},  {SITU_OPTIMIZER_SGD, 0, 0},         {SITU_OPTIMIZER_MOMENTUM, 4, 2},
+              {SITU_OPTIMIZER_ADAM, 8, 4},      {SITU_OPTIMIZER_ADAM_MIXED, 8, 12}, {SITU_OPTIMIZER_ADAFACTOR, 0, 0},
+              {SITU_OPTIMIZER_ADAM_8BIT, 2, 2}, {SITU_OPTIMIZER_NONE, -1, -1}};
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+    for (int half = 0; half < 2; half++) {
+      situ_graph_builder *b = builder();
+      situ_graph *forward, *step;
+      situ_error error;
+      situ_dtype type = half ? SITU_DTYPE_F16 : SITU_DTYPE_F32;
+      int32_t v = add(
+          b, (situ_operator){.name = "first", .kind = "MatMul", .dtype = type, .weight_bytes = 4000, .colocation = -1});
+      int32_t w = add(
+          b, (situ_operator){.name = "last", .kind = "MatMul", .dtype = type, .weight_bytes = 400, .colocation = -1});
+      join(b, v, w, 10, type);
+      assert_int_equal(situ_graph_freeze(&forward, b, &error), SITU_STATUS_OK);
+      assert_int_equal(graph_training(&step, forward, rows[k].which, &error), SITU_STATUS_OK);
+      int32_t update = situ_graph_find(step, "update(first)");
+      int64_t n = 4000 / (half ? 2 : 4), each = half ? rows[k].of_f16 : rows[k].of_f32;
+      if (each < 0)
+        assert_int_equal(update, -1);
+      else
+        assert_int_equal(graph_operator(step, update).weight_bytes, n * each);
+      situ_graph_free(forward);
+      situ_graph_free(step);
+      situ_graph_builder_free(b);
+    }
 }
 
 static void backward_reads_what_its_kind_needs(void **state) {
@@ -169,7 +204,7 @@ static void a_training_step_is_not_made_twice(void **state) {
   (void)state;
   situ_graph *once = small(), *twice = NULL;
   situ_error error;
-  assert_int_equal(graph_training(&twice, once, &error), SITU_STATUS_BAD_ARGUMENT);
+  assert_int_equal(graph_training(&twice, once, SITU_OPTIMIZER_SGD, &error), SITU_STATUS_BAD_ARGUMENT);
   assert_null(twice);
   assert_non_null(strstr(error.text, "already a training step"));
   situ_graph_free(once);
@@ -185,7 +220,7 @@ static void what_cannot_be_trained_is_no_training_step(void **state) {
   situ_error error;
   assert_int_equal(situ_graph_freeze(&forward, b, &error), SITU_STATUS_OK);
   situ_graph_builder_free(b);
-  assert_int_equal(graph_training(&step, forward, &error), SITU_STATUS_BAD_INPUT);
+  assert_int_equal(graph_training(&step, forward, SITU_OPTIMIZER_SGD, &error), SITU_STATUS_BAD_INPUT);
   assert_non_null(strstr(error.text, "weights"));
   assert_null(step);
   situ_graph_free(forward);
@@ -198,6 +233,7 @@ static void what_cannot_be_trained_is_no_training_step(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_has_weights_before_it_gets_a_backward_operator),
+      cmocka_unit_test(an_optimizer_keeps_its_states_where_the_weights_are),
       cmocka_unit_test(backward_reads_what_its_kind_needs),
       cmocka_unit_test(shared_weights_are_updated_once_after_all_their_gradients),
       cmocka_unit_test(gradients_of_several_users_are_added_up),

@@ -21,7 +21,8 @@ static double times_as_fast_as_one_device(const char *model, const char *platfor
                              .platform = platform,
                              .unused = (const char *const[]){"cpu"},
                              .n_unused = 1,
-                             .read = &(situ_read_options){.size = sizeof(situ_read_options), .training = true}};
+                             .read = &(situ_read_options){
+                                 .size = sizeof(situ_read_options), .training = true, .optimizer = SITU_OPTIMIZER_SGD}};
   situ_solve_options solve = {.size = sizeof(situ_solve_options), .solvers = "layers", .no_bounds = true};
   situ_instance *instance;
   situ_plan *plan;
@@ -141,7 +142,8 @@ static void auto_is_never_behind_the_layout_of_people_on_a_large_network(void **
                              .platform = "cpu+4*p100-16g",
                              .unused = (const char *const[]){"cpu"},
                              .n_unused = 1,
-                             .read = &(situ_read_options){.size = sizeof(situ_read_options), .training = true}};
+                             .read = &(situ_read_options){
+                                 .size = sizeof(situ_read_options), .training = true, .optimizer = SITU_OPTIMIZER_SGD}};
   situ_solve_options solve = {.size = sizeof(situ_solve_options), .max_steps = 100, .no_bounds = true};
   situ_instance *instance;
   situ_plan *plan;
@@ -183,7 +185,8 @@ static void what_fills_the_accelerators_is_left_to_the_host(void **state) {
                              .platform = "cpu+2*v100-16g",
                              .rules = (const char *const[]){"reserve gpu=15940000000"},
                              .n_rules = 1,
-                             .read = &(situ_read_options){.size = sizeof(situ_read_options), .training = true}};
+                             .read = &(situ_read_options){
+                                 .size = sizeof(situ_read_options), .training = true, .optimizer = SITU_OPTIMIZER_SGD}};
   situ_solve_options solve = {.size = sizeof solve, .solvers = "families", .max_steps = 10, .no_bounds = true};
   situ_instance *instance;
   situ_plan *plan;
