@@ -335,7 +335,7 @@ static void add_facts(data *d, const situ_model *model, const situ_what_if_list 
   explain_facts facts;
   char words[64];
   bool ok = root && report_problem_json(root, d->p, model) && report_plan_fields(root, d->plan) &&
-            explain_limit_fields(root, d->why, d->plan) && explain_path_fields(root, d->why, d->p, what_ifs) &&
+            explain_limit_fields(root, d->why, d->plan) && explain_path_fields(root, d->why, d->plan, what_ifs) &&
             report_notes_json(root, model) && set_name(root, "model", d->p->graph->model) &&
             set_name(root, "platform", d->p->platform->name);
   page_add_tree(d->t, "facts", root, ok);

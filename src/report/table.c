@@ -40,11 +40,6 @@ bool table_start(table *t) {
   return t->arena != NULL;
 }
 
-bool table_begin(table *t, text_buffer *in) {
-  in->failed |= !table_start(t);
-  return t->arena != NULL;
-}
-
 void table_stop(table *t) {
   arena_free(t->arena);
   free(t->cells);
@@ -185,12 +180,20 @@ void table_render(text_buffer *out, const table *t, const situ_report_options *o
   out->failed |= t->failed;
 }
 
-void fact_start(text_buffer *t, const situ_report_options *options, const char *label, int columns) {
-  pad(t, 2);
-  style_add(t, options, STYLE_DIM, label);
-  int missing = columns - (int)text_columns(label);
-  pad(t, missing > 0 ? (size_t)missing : 0);
-  pad(t, 2);
+void fact_start(const fact_lines *f, const char *label) {
+  pad(f->t, 2);
+  style_add(f->t, f->options, STYLE_DIM, label);
+  int missing = f->columns - (int)text_columns(label);
+  pad(f->t, missing > 0 ? (size_t)missing + 2 : 2);
+}
+
+void fact_wrapped(const fact_lines *f, const char *label, char *words) {
+  char first[64], rest[64];
+  snprintf(first, sizeof first, "  %-*s  ", f->columns, label);
+  snprintf(rest, sizeof rest, "  %-*s  ", f->columns, "");
+  if (words) text_add_wrapped(f->t, words, first, rest, report_width(f->options));
+  f->t->failed |= !words;
+  free(words);
 }
 
 const char *bar_text(char *into, size_t n, double share, int columns, const situ_report_options *options) {
