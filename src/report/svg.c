@@ -7,22 +7,11 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/hash.h"
 #include "report/draw.h"
 #include "report/lanes.h"
 #include "report/report.h"
 
-enum {
-  LEFT = 130,
-  RIGHT = 24,
-  WIDTH = 1000,
-  TOP = 96,
-  LANE = 34,
-  LINK_LANE = 14,
-  SPACE = 10,
-  N_COLOURS = 8,
-  MAX_LANES = 64
-};
+enum { LEFT = 130, RIGHT = 24, WIDTH = 1000, TOP = 96, LANE = 34, LINK_LANE = 14, SPACE = 10, MAX_LANES = 64 };
 #define SPAN ((double)(WIDTH - LEFT - RIGHT))
 
 typedef struct picture {
@@ -30,39 +19,11 @@ typedef struct picture {
   const situ_problem *p;
   arena *arena;
   lane_list lanes;
-  int32_t *colour;          /* of each kind: 0 .. N_COLOURS-1, N_COLOURS for "other" */
-  int32_t named[N_COLOURS]; /* kind of each colour, or -1 */
+  int32_t *colour; /* [kind] */
 } picture;
 
-/* The colour of a kind in every picture where no kind that takes more time has it. */
-static int own_colour(const char *kind) { return (int)(hash_bytes(kind, strlen(kind), 0) % N_COLOURS); }
-
-/* Gives the kinds that take most time a colour each. */
-static bool choose_colours(picture *g) {
-  const situ_graph *graph = g->p->graph;
-  int64_t *time;
-  if (!ARENA_ARRAYS(g->arena, ZEROS(time, graph->n_kinds), ARRAY(g->colour, graph->n_kinds))) return false;
-  for (int32_t k = 0; k < graph->n_kinds; k++) g->colour[k] = N_COLOURS;
-  for (int32_t v = 0; v < graph->n_operators; v++) {
-    int64_t t = problem_time_ns(g->p, v, situ_plan_device(g->plan, v));
-    time[graph->kind[v]] = sat_add(time[graph->kind[v]], t);
-  }
-  for (int c = 0; c < N_COLOURS; c++) g->named[c] = -1;
-  for (int rank = 0; rank < N_COLOURS; rank++) {
-    int32_t longest = -1;
-    for (int32_t k = 0; k < graph->n_kinds; k++)
-      if (g->colour[k] == N_COLOURS && time[k] > 0 && (longest < 0 || time[k] > time[longest])) longest = k;
-    if (longest < 0) break;
-    int c = own_colour(graph->kind_name[longest]);
-    while (g->named[c] >= 0) c = (c + 1) % N_COLOURS;
-    g->named[c] = longest;
-    g->colour[longest] = c;
-  }
-  return true;
-}
-
 static int32_t colour_of(const picture *g, const lane_box *b) {
-  return b->op >= 0 ? g->colour[g->p->graph->kind[b->op]] : N_COLOURS + 1;
+  return b->op >= 0 ? g->colour[g->p->graph->kind[b->op]] : DRAW_TRANSFER;
 }
 
 static double at_x(const picture *g, int64_t time_ns) {
@@ -106,15 +67,17 @@ static void lane_boxes(text_buffer *t, picture *g, lane *l, double y, int height
 }
 
 static void draw_legend(text_buffer *t, const picture *g, double y) {
+  const situ_graph *graph = g->p->graph;
   double x = LEFT;
-  for (int c = 0; c <= N_COLOURS + 1; c++) {
+  for (int c = 0; c < DRAW_COLOURS; c++) {
     char name[40];
-    if (c < N_COLOURS && g->named[c] < 0) continue;
-    if (c == N_COLOURS && g->p->graph->n_kinds <= N_COLOURS) continue;
+    int32_t kind = 0;
+    while (kind < graph->n_kinds && g->colour[kind] != c) kind++;
+    if (c < DRAW_OTHER ? kind == graph->n_kinds : c == DRAW_OTHER && graph->n_kinds <= DRAW_OTHER) continue;
     snprintf(name, sizeof name, "%.24s",
-             c < N_COLOURS    ? g->p->graph->kind_name[g->named[c]]
-             : c == N_COLOURS ? "other"
-                              : "transfer");
+             c < DRAW_OTHER    ? graph->kind_name[kind]
+             : c == DRAW_OTHER ? "other"
+                               : "transfer");
     double wide = 34 + 7.6 * (double)strlen(name);
     if (x + wide > WIDTH - RIGHT) break;
     text_add(t, "<rect class=\"k%d\" x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" rx=\"2\"/>\n", c, x, y - 9);
@@ -197,7 +160,7 @@ char *report_plan_svg(const situ_plan *plan) {
   if (!plan_exists(plan)) return NULL;
   picture g = {.plan = plan, .p = problem, .arena = arena_new()};
   text_buffer t = {0};
-  bool ok = g.arena && choose_colours(&g) && lanes_find(&g.lanes, plan, g.arena);
+  bool ok = g.arena && draw_kind_colours(&g.colour, plan, g.arena) && lanes_find(&g.lanes, plan, g.arena);
   if (ok) draw(&t, &g);
   lanes_free(&g.lanes);
   arena_free(g.arena);
