@@ -60,13 +60,17 @@ static const char style_sheet[] =
     "@media(prefers-color-scheme:dark){text{fill:#e6e9ef}.p{fill:#12151c}.s,.m,.e{fill:#9aa3b2}.v{fill:#ff7aa8}\n"
     ".l{fill:#1c212b}.g{stroke:#333a47}.b{stroke:#ff7aa8}.w{stroke:#d5dbe6}}\n";
 
-void draw_open(text_buffer *t, int width, double height) {
+void draw_open(text_buffer *t, int width, double height, const situ_problem *p, double y, const char *line) {
+  char title[256];
+  snprintf(title, sizeof title, "%.120s on %.120s", p->graph->model, p->platform->name);
   text_add(t,
            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" height=\"%.0f\" "
            "role=\"img\">\n%s",
            width, height, width, height, style_sheet);
   for (int c = 0; c < DRAW_COLOURS; c++) text_add(t, ".k%d{fill:%s}", c, draw_colours[c]);
   text_add(t, "\n</style>\n<rect class=\"p\" width=\"100%%\" height=\"100%%\"/>\n");
+  draw_text(t, 20, y, "t", title);
+  draw_text(t, 20, y + 20, "s", line);
 }
 
 void draw_escaped(text_buffer *t, const char *text) {

@@ -17,8 +17,9 @@ bool draw_kind_colours(int32_t **colour, const situ_plan *plan, arena *a);
 /* Devices: those in use get a colour in turn, the others DRAW_OTHER. colour[device]. */
 void draw_device_colours(int32_t *colour, const situ_plan *plan);
 
-/* Begins a picture of that size in pixels, with its styles; the caller adds "</svg>". */
-void draw_open(text_buffer *t, int width, double height);
+/* Begins a picture of that size in pixels, with its styles, its title at y, and a line below; the caller adds "</svg>".
+ */
+void draw_open(text_buffer *t, int width, double height, const situ_problem *problem, double y, const char *line);
 /* Text of a file: markup is escaped, control characters and bytes that are no UTF-8 become '?'; at most 200 bytes. */
 void draw_escaped(text_buffer *t, const char *text);
 void draw_text(text_buffer *t, double x, double y, const char *class_name, const char *text);

@@ -61,8 +61,6 @@ static void add_amount(data *d, const char *key, int64_t n) {
     end_list(d);                                            \
   } while (0)
 
-static void list_of(data *d, const char *key, const int32_t *of, int32_t n) { LIST(d, key, i, n, of[i]); }
-
 /* A name as a page shows it: at most MAX_NAME bytes, cut between characters. */
 static void cut_name(char into[MAX_NAME + 4], const char *name) {
   size_t n = strnlen(name, MAX_NAME + 1);
@@ -82,17 +80,8 @@ static void add_name(data *d, const char *name) {
   json_quote(d->t, cut);
 }
 
-static void list_of_names(data *d, const char *key, const char *const *name, int32_t n) {
-  begin_list(d, key);
-  for (int32_t i = 0; i < n; i++) {
-    add_name(d, name[i] ? name[i] : "");
-    text_add_bytes(d->t, ",", 1);
-  }
-  end_list(d);
-}
-
 void page_add_tree(text_buffer *t, const char *key, json_value *tree, bool ok) {
-  char *text = ok ? json_print(tree, 0) : NULL;
+  char *text = ok && tree ? json_print(tree, 0) : NULL;
   t->failed |= !text;
   if (text) text_add(t, ",\"%s\":%s", key, text);
   free(text);
@@ -120,7 +109,7 @@ static void add_names(data *d) {
     memcpy(before, now, sizeof before);
   }
   end_list(d);
-  list_of(d, "cut", shared, n);
+  LIST(d, "cut", i, n, shared[i]);
 }
 
 static void add_operators(data *d) {
@@ -128,26 +117,31 @@ static void add_operators(data *d) {
   int32_t n = d->p->n_operators;
   layer_list layers;
   add_names(d);
-  list_of_names(d, "kinds", g->kind_name, g->n_kinds);
-  list_of(d, "kind", g->kind, n);
-  list_of(d, "device", d->plan->device, n);
+  begin_list(d, "kinds");
+  for (int32_t k = 0; k < g->n_kinds; k++) {
+    add_name(d, g->kind_name[k]);
+    text_add(d->t, ",");
+  }
+  end_list(d);
+  LIST(d, "kind", i, n, g->kind[i]);
+  LIST(d, "device", i, n, d->plan->device[i]);
   LIST(d, "part", v, n, situ_explanation_part_of(d->why, v));
   bool found = layers_find(&layers, g, d->arena);
   d->t->failed |= !found;
   if (found && layers.n > 0) {
-    list_of(d, "layer", layers.of, n);
+    LIST(d, "layer", i, n, layers.of[i]);
     begin_list(d, "layers");
     for (int32_t k = 0; k < layers.n; k++) {
       char number[24];
       snprintf(number, sizeof number, "layer %d", (int)k);
       add_name(d, layers.name && layers.name[k] ? layers.name[k] : number);
-      text_add_bytes(d->t, ",", 1);
+      text_add(d->t, ",");
     }
     end_list(d);
   }
   LIST(d, "time", v, n, problem_time_ns(d->p, v, d->plan->device[v]));
   LIST(d, "weights", v, n, g->weight_bytes[v]);
-  if (d->plan->call) list_of(d, "call", d->plan->call, n);
+  if (d->plan->call) LIST(d, "call", i, n, d->plan->call[i]);
 }
 
 /* Tensors by producer: how many each operator makes, their sizes, and which ones each operator reads. */
@@ -185,8 +179,8 @@ static void add_parts(data *d) {
     d->t->failed = true;
     return;
   }
-  list_of(d, "column", c.column, c.n);
-  list_of(d, "row", c.row, c.n);
+  LIST(d, "column", i, c.n, c.column[i]);
+  LIST(d, "row", i, c.n, c.row[i]);
   begin_list(d, "bands");
   for (int32_t i = 0; i < c.n_lanes; i++) text_add(d->t, "[%d,%d],", (int)c.lane[i], (int)c.rows[c.lane[i]]);
   end_list(d);
@@ -256,8 +250,7 @@ static void add_times(data *d) {
   path_waits waits;
   text_add(d->t, ",\"span_ns\":%lld", (long long)lanes->span_ns);
   begin_list(d, "lanes");
-  for (int32_t i = 0; i < lanes->n; i++)
-    if (lane_is_drawn(lanes, i)) add_lane(d, &lanes->lanes[i], i);
+  for (int32_t i = 0; i < lanes->n_drawn; i++) add_lane(d, &lanes->lanes[lanes->drawn[i]], lanes->drawn[i]);
   end_list(d);
   LIST(d, "transfer_tensor", i, plan->n_transfers, plan->transfers[i].tensor);
   LIST(d, "transfer_memory", i, plan->n_transfers, plan->transfers[i].to_memory);
@@ -266,8 +259,8 @@ static void add_times(data *d) {
   arena_free(scratch);
   d->t->failed |= !found;
   if (found && waits.of_op) {
-    list_of(d, "waited", waits.of_op, d->p->n_operators);
-    list_of(d, "transfer_waited", waits.of_transfer, plan->n_transfers);
+    LIST(d, "waited", i, d->p->n_operators, waits.of_op[i]);
+    LIST(d, "transfer_waited", i, plan->n_transfers, waits.of_transfer[i]);
   }
   begin_list(d, "path");
   for (int32_t k = 0; k < of.n_steps; k++) {
@@ -332,24 +325,27 @@ static bool set_name(json_value *o, const char *key, const char *name) {
   return json_set(o, key, json_new_text(cut));
 }
 
+/* A pair of a list of them. */
+static void add_pair(void *to, const char *label, char *words) {
+  row_list *out = to;
+  json_value *pair = json_new_array();
+  bool ok = words && json_push(pair, json_new_text(label)) && json_push(pair, json_new_text(words));
+  out->failed |= !(json_push(out->list, pair) && ok);
+  free(words);
+}
+
 static void add_facts(data *d, const situ_model *model, const situ_what_if_list *what_ifs) {
-  json_value *root = json_new_object(), *says = json_new_array(), *against = json_new_array();
-  explain_facts facts;
+  json_value *root = json_new_object(), *against = json_new_array();
+  row_list says = {.list = json_new_array()};
   char words[64];
-  bool ok = root && report_problem_json(root, d->p, model) && report_plan_fields(root, d->plan) &&
+  bool ok = report_problem_json(root, d->p, model) && report_plan_fields(root, d->plan) &&
             explain_limit_fields(root, d->why, d->plan) && explain_path_fields(root, d->why, d->plan, what_ifs) &&
             report_notes_json(root, model) && set_name(root, "model", d->p->graph->model) &&
             set_name(root, "platform", d->p->platform->name);
   page_add_tree(d->t, "facts", root, ok);
-  bool found = says && explain_facts_find(&facts, d->why, d->plan);
-  for (int32_t k = 0; found && k < facts.n; k++) {
-    json_value *pair = json_new_array();
-    ok = pair && json_push(pair, json_new_text(facts.label[k])) && json_push(pair, json_new_text(facts.words[k]));
-    found = json_push(says, pair) && ok;
-  }
-  if (says) explain_facts_free(&facts);
-  page_add_tree(d->t, "says", says, found);
-  ok = against != NULL;
+  explain_facts(add_pair, &says, d->why, d->plan);
+  page_add_tree(d->t, "says", says.list, !says.failed);
+  ok = true;
   for (int32_t k = 0; ok && k < situ_what_if_count(what_ifs); k++) {
     situ_what_if w = situ_what_if_at(what_ifs, k);
     ok = json_push(against, json_new_text(explain_against_plan(words, &w, d->plan->value_ns)));
@@ -385,7 +381,7 @@ static bool add_all(data *d, const situ_model *model, const situ_what_if_list *w
     page_add_tree(d->t, "links", rows_json(add_links, d), true);
     add_parts(d);
     add_operators(d);
-    list_of(d, "kind_colour", colour, d->p->graph->n_kinds);
+    LIST(d, "kind_colour", i, d->p->graph->n_kinds, colour[i]);
     add_tensors(d);
     add_times(d);
     add_memories(d);

@@ -16,19 +16,17 @@ static const char *link_text(char into[160], const situ_problem *p, int32_t link
     return into;
   }
   const situ_link *l = &p->platform->links[link];
-  snprintf(into, 160, "%.64s - %.64s", p->platform->devices[l->from_device].name,
-           p->platform->devices[l->to_device].name);
+  snprintf(into, 160, "%.64s - %.64s", report_device(p, l->from_device), report_device(p, l->to_device));
   return into;
 }
 
 static void explain_limit_text(text_buffer *t, const situ_explanation *x, const situ_problem *p) {
-  const situ_explanation_summary of = report_explanation(x);
   char name[160], share[TEXT_UNIT_BYTES];
-  situ_limit limit = of.limit;
+  situ_limit limit = report_explanation(x).limit;
   const char *whole = p->execution == SITU_EXECUTION_PIPELINE ? "period" : "time";
   percent_text(share, limit.share);
   if (limit.kind == SITU_LIMIT_DEVICE)
-    text_add(t, "%s, whose load is %s of the %s", p->platform->devices[limit.index].name, share, whole);
+    text_add(t, "%s, whose load is %s of the %s", report_device(p, limit.index), share, whole);
   else if (limit.kind == SITU_LIMIT_LINK)
     text_add(t, "the link %s, whose load is %s of the %s", link_text(name, p, limit.index), share, whole);
   else
@@ -36,11 +34,9 @@ static void explain_limit_text(text_buffer *t, const situ_explanation *x, const 
 }
 
 static void handover_text(text_buffer *t, const situ_explanation *x, const situ_plan *plan) {
-  const situ_explanation_summary of = report_explanation(x);
   char count[TEXT_UNIT_BYTES], size[TEXT_UNIT_BYTES];
-  int32_t n = plan->n_handovers;
-  text_add(t, "%s%s%s", n > 0 ? grouped(count, n) : "none", n > 0 ? ", " : "",
-           n > 0 ? text_size(size, of.transfer_bytes) : "");
+  text_add(t, plan->n_handovers > 0 ? "%s, %s" : "none", grouped(count, plan->n_handovers),
+           text_size(size, report_explanation(x).transfer_bytes));
 }
 
 void explain_short(const fact_lines *f, const situ_explanation *x, const situ_plan *plan, int32_t max) {
@@ -49,7 +45,7 @@ void explain_short(const fact_lines *f, const situ_explanation *x, const situ_pl
   text_buffer words = {0};
   for (int32_t k = 0; k < n && k < max; k++) {
     situ_part part = situ_explanation_part(x, k);
-    text_add(&words, "%s: %s", p->platform->devices[part.device].name, situ_explanation_part_name(x, k));
+    text_add(&words, "%s: %s", report_device(p, part.device), situ_explanation_part_name(x, k));
     fact_wrapped(f, k == 0 ? "parts" : "", text_take(&words));
   }
   if (n > max) {
@@ -127,7 +123,7 @@ static json_value *limit_json(const situ_explanation *x, const situ_problem *p) 
 static json_text_member placed_operator(const void *context, int64_t v) {
   const placement_listing *l = context;
   int32_t d = situ_plan_device(l->plan, (int32_t)v);
-  return (json_text_member){l->problem->graph->name[v], l->problem->platform->devices[d].name};
+  return (json_text_member){l->problem->graph->name[v], report_device(l->problem, d)};
 }
 
 bool explain_fields(json_value *o, placement_listing *places, const situ_explanation *x, const situ_plan *plan) {
@@ -176,7 +172,7 @@ static void share_text(text_buffer *t, const situ_explanation *x, const situ_pla
     percent_text(share, (double)s.time_ns / value);
     if (k > 0) text_add(t, ", ");
     if (s.device >= 0)
-      text_add(t, "%s %s", p->platform->devices[s.device].name, share);
+      text_add(t, "%s %s", report_device(p, s.device), share);
     else if (s.link >= 0)
       text_add(t, "transfers %s %s", link_text(name, p, s.link), share);
     else
@@ -209,75 +205,50 @@ static bool rules_text(text_buffer *t, const situ_problem *p) {
     int32_t n = 0;
     for (int32_t v = 0; v < p->n_operators; v++) n += costs_is_ruled(p->costs, v, p->class_of[d]);
     if (n == 0) continue;
-    text_add(t, "%s%s must not run %d %s", any ? ", " : "", p->platform->devices[d].name, (int)n,
+    text_add(t, "%s%s must not run %d %s", any ? ", " : "", report_device(p, d), (int)n,
              n == 1 ? "operator" : "operators");
     any = true;
   }
   return any;
 }
 
-static void keep_fact(explain_facts *f, const char *label, text_buffer *words) {
-  f->label[f->n] = label;
-  f->words[f->n] = text_take(words);
-  f->n += f->words[f->n] != NULL;
-}
-
-bool explain_facts_find(explain_facts *out, const situ_explanation *x, const situ_plan *plan) {
-  const situ_explanation_summary of = report_explanation(x);
+void explain_facts(explain_receiver *receive, void *to, const situ_explanation *x, const situ_plan *plan) {
   const situ_problem *p = plan->problem;
   text_buffer words = {0};
   char value[TEXT_UNIT_BYTES], rest[256];
-  bool shares = of.n_shares > 0;
-  int32_t expected = 5;
-  *out = (explain_facts){0};
+  int64_t by_parts_ns = situ_plan_by_parts_ns(plan), single = plan->best_single_ns;
   text_add(&words, "%s", exact_time(value, plan->value_ns));
-  keep_fact(out, p->objective == SITU_OBJECTIVE_THROUGHPUT ? "period" : "latency", &words);
-  int64_t by_parts_ns = situ_plan_by_parts_ns(plan);
+  receive(to, p->objective == SITU_OBJECTIVE_THROUGHPUT ? "period" : "latency", text_take(&words));
   if (by_parts_ns != plan->value_ns) {
     text_add(&words, "%s", exact_time(value, by_parts_ns));
-    keep_fact(out, "by parts", &words);
-    expected++;
+    receive(to, "by parts", text_take(&words));
   }
   report_against_single(rest, sizeof rest, plan);
-  int64_t single = plan->best_single_ns;
   text_add(&words, "%s  %s", single == SITU_NEVER_NS ? "none" : exact_time(value, single), rest);
-  keep_fact(out, "best single", &words);
-  char *plans = report_scope_text(p, plan->form); /* of "no split can be better" and the lower bound */
-  text_add(&words, "%s", plans ? plans : "");
-  words.failed |= !plans;
-  free(plans);
-  keep_fact(out, "among", &words);
+  receive(to, "best single", text_take(&words));
+  receive(to, "among", report_scope_text(p, plan->form)); /* of "no split can be better" and the lower bound */
   handover_text(&words, x, plan);
-  keep_fact(out, "hand-overs", &words);
+  receive(to, "hand-overs", text_take(&words));
   explain_limit_text(&words, x, p);
-  keep_fact(out, "limited by", &words);
-  if (shares) {
+  receive(to, "limited by", text_take(&words));
+  if (report_explanation(x).n_shares > 0) {
     share_text(&words, x, plan);
-    keep_fact(out, "time spent", &words);
-    expected++;
+    receive(to, "time spent", text_take(&words));
   }
-  if (rules_text(&words, p)) {
-    keep_fact(out, "by rule", &words);
-    expected++;
-  }
-  return out->n == expected;
+  if (rules_text(&words, p)) receive(to, "by rule", text_take(&words));
 }
 
-void explain_facts_free(explain_facts *facts) {
-  for (int32_t k = 0; k < facts->n; k++) free(facts->words[k]);
-}
+static void add_fact(void *lines, const char *label, char *words) { fact_wrapped(lines, label, words); }
 
 static char *explain_text(const story *told, const situ_report_options *options) {
   text_buffer t = {0};
-  const fact_lines f = {&t, options, LABEL_COLUMNS};
+  fact_lines f = {&t, options, LABEL_COLUMNS};
   int32_t n = report_explanation(told->why).n_parts;
-  explain_facts found;
   report_title(&t, told->plan->problem, options);
   rows_text(&t, add_parts, told, options);
   if (n > MAX_PARTS) text_add(&t, "  and %d more parts; --json lists them all\n", (int)(n - MAX_PARTS));
   text_add(&t, "\n");
-  t.failed |= !explain_facts_find(&found, told->why, told->plan);
-  for (int32_t k = 0; k < found.n; k++) fact_wrapped(&f, found.label[k], found.words[k]);
+  explain_facts(add_fact, &f, told->why, told->plan);
   if (situ_what_if_count(told->what_ifs) > 0) {
     text_add(&t, "\n");
     rows_text(&t, add_what_ifs, told, options);

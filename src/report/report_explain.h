@@ -8,16 +8,10 @@
 /* One line for each part ("gpu0   layers 0-23, lm_head"), at most `most` of them, then hand-overs and limit. */
 void explain_short(const fact_lines *f, const situ_explanation *x, const situ_plan *plan, int32_t max);
 
-/* What `explain` says below the table of parts: up to EXPLAIN_FACTS facts in words ("limited by": "gpu0, whose ..."),
- * to be freed with explain_facts_free. False without memory. */
-enum { EXPLAIN_FACTS = 8 };
-typedef struct explain_facts {
-  int32_t n;
-  const char *label[EXPLAIN_FACTS];
-  char *words[EXPLAIN_FACTS];
-} explain_facts;
-bool explain_facts_find(explain_facts *out, const situ_explanation *x, const situ_plan *plan);
-void explain_facts_free(explain_facts *facts);
+/* What `explain` says below the table of parts, fact by fact ("limited by": "gpu0, whose ..."). The receiver frees the
+ * words, NULL without memory. */
+typedef void explain_receiver(void *to, const char *label, char *words);
+void explain_facts(explain_receiver *receive, void *to, const situ_explanation *x, const situ_plan *plan);
 
 /* "12 % shorter", "1.84x as long": a changed machine against the plan, for each input. */
 const char *explain_against_plan(char into[64], const situ_what_if *w, int64_t value_ns);

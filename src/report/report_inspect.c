@@ -31,14 +31,14 @@ static int64_t fastest(const situ_problem *p, int32_t v) {
   return best == SITU_NEVER_NS ? 0 : best;
 }
 
-static void count_operator(kind_sum *sum, const situ_graph *g, int32_t v, int64_t output_bytes, int64_t time_ns) {
-  sum->count++;
-  sum->flops = sat_add(sum->flops, g->flops[v]);
-  sum->moved_bytes = sat_add(sum->moved_bytes, g->moved_bytes[v]);
-  sum->weight_bytes = sat_add(sum->weight_bytes, g->weight_bytes[v]);
-  sum->output_bytes = sat_add(sum->output_bytes, output_bytes);
-  sum->uninferred += !g->inferred[v];
-  sum->time_ns = sat_add(sum->time_ns, time_ns);
+static void sum_add(kind_sum *to, const kind_sum *more) {
+  to->count += more->count;
+  to->flops = sat_add(to->flops, more->flops);
+  to->moved_bytes = sat_add(to->moved_bytes, more->moved_bytes);
+  to->weight_bytes = sat_add(to->weight_bytes, more->weight_bytes);
+  to->output_bytes = sat_add(to->output_bytes, more->output_bytes);
+  to->uninferred += more->uninferred;
+  to->time_ns = sat_add(to->time_ns, more->time_ns);
 }
 
 static int by_work(const void *a, const void *b) {
@@ -89,8 +89,10 @@ static void count_all(shape_of_graph *s, const situ_problem *p) {
     s->result_count += result;
     s->source_count += g->in_start[v] == g->in_start[v + 1];
     s->phase_count[g->phase[v] < 3 ? g->phase[v] : 0]++;
-    count_operator(&s->all, g, v, bytes, fastest(p, v));
-    count_operator(&s->kinds[g->kind[v]], g, v, bytes, fastest(p, v));
+    const kind_sum one = {NULL,         1, g->flops[v], g->moved_bytes[v], g->weight_bytes[v], bytes, !g->inferred[v],
+                          fastest(p, v)};
+    sum_add(&s->all, &one);
+    sum_add(&s->kinds[g->kind[v]], &one);
   }
   qsort(s->kinds, (size_t)s->n_kinds, sizeof *s->kinds, by_work);
   s->n_layers = g->n_layers;
@@ -151,14 +153,7 @@ static void add_kinds(row_list *out, const void *inspected) {
   char name[64];
   int32_t shown = out->list || s->n_kinds < KINDS_SHOWN ? s->n_kinds : KINDS_SHOWN;
   for (int32_t k = 0; k < shown; k++) add_sum(out, of, s->kinds[k].kind, &s->kinds[k], STYLE_PLAIN);
-  for (int32_t k = shown; k < s->n_kinds; k++) {
-    rest.count += s->kinds[k].count;
-    rest.flops = sat_add(rest.flops, s->kinds[k].flops);
-    rest.moved_bytes = sat_add(rest.moved_bytes, s->kinds[k].moved_bytes);
-    rest.weight_bytes = sat_add(rest.weight_bytes, s->kinds[k].weight_bytes);
-    rest.uninferred += s->kinds[k].uninferred;
-    rest.time_ns = sat_add(rest.time_ns, s->kinds[k].time_ns);
-  }
+  for (int32_t k = shown; k < s->n_kinds; k++) sum_add(&rest, &s->kinds[k]);
   snprintf(name, sizeof name, "%d other kinds", (int)(s->n_kinds - shown));
   if (shown < s->n_kinds) add_sum(out, of, name, &rest, STYLE_DIM);
   if (!out->list) add_sum(out, of, "all", &s->all, STYLE_BOLD);

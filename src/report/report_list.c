@@ -10,57 +10,51 @@
 #include "situ/solve.h"
 #include "situ/write.h"
 
-static bool solver_row(row_list *r, int32_t i) {
+static void solver_row(row_list *r, int32_t i) {
   situ_solver_info s = SITU_SOLVER_INFO_INIT;
   r->blank = !situ_solver_at(i, &s);
   ROW(r, {"name", AS_NAME, "name", .text = s.name}, {"stream", AS_BOOL, "stream", .n = s.stream},
       {"calls", AS_BOOL, "calls", .n = s.calls}, {"pipeline", AS_BOOL, "pipeline", .n = s.pipeline},
       {"exact", AS_BOOL, "exact", .n = s.exact}, {"title", AS_PROSE, "what it does", .text = s.title},
       {"source", .text = s.source});
-  return !r->blank;
 }
 
-static bool learner_row(row_list *r, int32_t i) {
+static void learner_row(row_list *r, int32_t i) {
   situ_learner_info l = SITU_LEARNER_INFO_INIT;
   r->blank = !situ_learner_at(i, &l);
   ROW(r, {"name", AS_NAME, "name", .text = l.name}, {"title", AS_PROSE, "what it is", .text = l.title},
       {"source", .text = l.source});
-  return !r->blank;
 }
 
-static bool reader_row(row_list *r, int32_t i) {
+static void reader_row(row_list *r, int32_t i) {
   situ_reader_info x = SITU_READER_INFO_INIT;
   r->blank = !situ_reader_at(i, &x);
   ROW(r, {"name", AS_NAME, "name", .text = x.name}, {"suffixes", AS_PROSE, "suffixes", .text = x.suffixes},
       {"title", AS_PROSE, "what it reads", .text = x.title});
-  return !r->blank;
 }
 
-static bool writer_row(row_list *r, int32_t i) {
+static void writer_row(row_list *r, int32_t i) {
   situ_writer_info w = SITU_WRITER_INFO_INIT;
   r->blank = !situ_writer_at(i, &w);
   ROW(r, {"name", AS_NAME, "name", .text = w.name}, {"suffix", AS_PROSE, "suffix", .text = w.suffix},
       {"title", AS_PROSE, "what it writes", .text = w.title});
-  return !r->blank;
 }
 
-static bool cost_row(row_list *r, int32_t i) {
+static void cost_row(row_list *r, int32_t i) {
   situ_cost_model_info m = SITU_COST_MODEL_INFO_INIT;
   r->blank = !situ_cost_model_at(i, &m);
   ROW(r, {"name", AS_NAME, "name", .text = m.name}, {"title", AS_PROSE, "what it does", .text = m.title},
       {"source", .text = m.source});
-  return !r->blank;
 }
 
-static bool fusion_row(row_list *r, int32_t i) {
+static void fusion_row(row_list *r, int32_t i) {
   const char *name = situ_fusion_profile_at(i);
   r->blank = !name;
   ROW(r, {"name", AS_NAME, "name", .text = name},
       {"title", AS_PROSE, "what it is", .text = name ? fusion_profile_find(name)->title : NULL});
-  return !r->blank;
 }
 
-static bool cost_engine_row(row_list *r, int32_t i) {
+static void cost_engine_row(row_list *r, int32_t i) {
   const char *name = situ_cost_engine_at(i);
   const cost_engine *e = name ? cost_engine_find(name) : &(cost_engine){0};
   char launch[TEXT_UNIT_BYTES];
@@ -68,10 +62,9 @@ static bool cost_engine_row(row_list *r, int32_t i) {
   r->blank = !name;
   ROW(r, {"name", AS_NAME, "name", .text = name}, {"fusion", AS_PROSE, "fusion", .text = e->fusion},
       {"launch_factor", AS_PROSE, "launches x", .text = launch}, {"title", AS_PROSE, "what it is", .text = e->title});
-  return !r->blank;
 }
 
-static bool device_row(row_list *r, int32_t i) {
+static void device_row(row_list *r, int32_t i) {
   situ_device_kind_info d = SITU_DEVICE_KIND_INFO_INIT;
   r->blank = !situ_device_kind_at(i, &d);
   ROW(r, {"name", AS_NAME, "name", .text = d.name}, {"kind", AS_PROSE, "kind", .text = d.kind},
@@ -83,49 +76,44 @@ static bool device_row(row_list *r, int32_t i) {
       {"flops_bf16", AS_AMOUNT, .x = d.peak_flops[SITU_DTYPE_BF16]},
       {"flops_i8", AS_AMOUNT, .x = d.peak_flops[SITU_DTYPE_I8]}, {"family", .text = situ_device_family_name(d.family)},
       {"launch_ns", AS_TIME, .n = d.launch_ns});
-  return !r->blank;
 }
 
-static bool link_row(row_list *r, int32_t i) {
+static void link_row(row_list *r, int32_t i) {
   situ_link_kind_info l = SITU_LINK_KIND_INFO_INIT;
   r->blank = !situ_link_kind_at(i, &l);
   ROW(r, {"name", AS_NAME, "name", .text = l.name}, {"latency_ns", AS_ROUGH_TIME, "latency", .n = l.latency_ns},
       {"bytes_per_s", AS_RATE, "rate", .x = l.bytes_per_s}, {"fabric", AS_BOOL, "fabric", .n = l.fabric},
       {"title", AS_PROSE, "link", .text = l.title}, {"source", .text = l.source},
       {"to_host_ns", AS_TIME, .n = l.to_host_ns});
-  return !r->blank;
 }
 
-static bool model_row(row_list *r, int32_t i) {
+static void model_row(row_list *r, int32_t i) {
   situ_builtin_info b = SITU_BUILTIN_INFO_INIT;
   r->blank = !situ_builtin_at(i, &b);
   ROW(r, {"name", AS_NAME, "name", .text = b.name}, {"title", AS_PROSE, "network", .text = b.title},
       {"parameters", AS_PROSE, "parameters", .text = b.parameters}, {"source", .text = b.source});
-  return !r->blank;
 }
 
-static bool bound_row(row_list *r, int32_t i) {
+static void bound_row(row_list *r, int32_t i) {
   situ_bound_info b = SITU_BOUND_INFO_INIT;
   r->blank = !situ_bound_at(i, &b);
   ROW(r, {"name", AS_NAME, "name", .text = b.name}, {"stream", AS_BOOL, "stream", .n = b.stream},
       {"calls", AS_BOOL, "calls", .n = b.calls}, {"pipeline", AS_BOOL, "pipeline", .n = b.pipeline},
       {"title", AS_PROSE, "what it is", .text = b.title}, {"source", .text = b.source});
-  return !r->blank;
 }
 
-static bool engine_row(row_list *r, int32_t i) {
+static void engine_row(row_list *r, int32_t i) {
   situ_engine_info e = SITU_ENGINE_INFO_INIT;
   r->blank = !situ_engine_at(i, &e);
   ROW(r, {"name", AS_NAME, "name", .text = e.name}, {"version", AS_PROSE, "version", .text = e.version},
       {"providers", AS_PROSE, "providers", .text = e.providers}, {"library", .text = e.library},
       {"missing", .text = e.missing},
       {"found", AS_PROSE, "library, or why it was not found", .text = *e.missing ? e.missing : e.library});
-  return !r->blank;
 }
 
 static const struct list_family {
   const char *name, *about;
-  bool (*row)(row_list *r, int32_t index); /* adds a row; false past the end */
+  void (*row)(row_list *r, int32_t index); /* adds a row, a blank one past the end */
 } families[] = {
     {"solvers", "search algorithms (--solver)", solver_row},
     {"learners", "policies that situ learn can train", learner_row},
@@ -156,8 +144,7 @@ const char *situ_report_family_about(int32_t index) {
 
 static void add_family(row_list *r, const void *family) {
   const struct list_family *f = family;
-  for (int32_t i = 0; f->row(r, i); i++) {
-  }
+  for (int32_t i = 0; !r->blank; i++) f->row(r, i);
 }
 
 static char *list_json(const struct list_family *f) {

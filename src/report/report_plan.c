@@ -3,6 +3,7 @@
 
 #include "base/c_locale.h"
 #include "base/checked.h"
+#include "base/format.h"
 #include "report/rates.h"
 #include "report/report.h"
 #include "report/report_explain.h"
@@ -108,7 +109,10 @@ static void device_rows(text_buffer *t, const situ_plan *plan, const situ_report
 }
 
 /* A value in a style, then its explanation. */
-static void value_line(const fact_lines *f, const char *label, style s, const char *value, const char *rest) {
+__attribute__((format(printf, 5, 6))) static void value_line(const fact_lines *f, const char *label, style s,
+                                                             const char *value, const char *format, ...) {
+  char rest[256];
+  FORMAT_INTO(rest, format);
   fact_start(f, label);
   style_add(f->t, f->options, s, value);
   if (*rest) text_add(f->t, "  ");
@@ -118,31 +122,30 @@ static void value_line(const fact_lines *f, const char *label, style s, const ch
 
 /* A latency, or the period in which `inputs` inputs go through. */
 static void value_fact(const fact_lines *f, bool period, int32_t inputs, int64_t value, style s) {
-  char a[TEXT_UNIT_BYTES], rest[64] = "";
-  if (period && value > 0) snprintf(rest, sizeof rest, "%s inputs a second", exact_rate(a, inputs, value));
-  value_line(f, period ? "period" : "latency", s, exact_time(a, value), rest);
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
+  value_line(f, period ? "period" : "latency", s, exact_time(a, value), period && value > 0 ? "%s inputs a second" : "",
+             exact_rate(b, inputs, value));
 }
 
 /* The time of all copies, the time per input, and the minimum and maximum time of one copy. */
 static void copy_facts(const fact_lines *f, const situ_plan *plan) {
   const situ_problem *p = plan->problem;
-  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], rest[96];
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
   int64_t min = SITU_NEVER_NS, max = 0, start, finish, value = plan->value_ns;
   for (int32_t k = 0; k < p->n_copies; k++) {
     report_copy_times(plan, k, &start, &finish);
     min = min64(min, finish - start);
     max = max64(max, finish - start);
   }
-  snprintf(rest, sizeof rest, "%s inputs a second", exact_rate(a, p->n_copies, value));
   if (p->objective == SITU_OBJECTIVE_LATENCY)
-    value_line(f, "one input", STYLE_BOLD, exact_time(a, value / p->n_copies), rest);
-  snprintf(rest, sizeof rest, "to %s from its start to its end", exact_time(b, max));
-  value_line(f, "a copy", STYLE_PLAIN, exact_time(a, min), rest);
+    value_line(f, "one input", STYLE_BOLD, exact_time(a, value / p->n_copies), "%s inputs a second",
+               exact_rate(b, p->n_copies, value));
+  value_line(f, "a copy", STYLE_PLAIN, exact_time(a, min), "to %s from its start to its end", exact_time(b, max));
 }
 
 static void value_facts(const fact_lines *f, const situ_plan *plan) {
   const situ_problem *p = plan->problem;
-  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], rest[256];
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
   int64_t value = plan->value_ns, bound = plan->lower_bound_ns;
   bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT, optimal = plan->outcome == SITU_OUTCOME_OPTIMAL;
   value_fact(f, period, p->n_copies, value, STYLE_BOLD);
@@ -152,25 +155,21 @@ static void value_facts(const fact_lines *f, const situ_plan *plan) {
                "with the overhead of each part on an engine");
   int64_t other = period ? plan->latency_ns : plan->period_ns;
   if (other != SITU_NEVER_NS) value_fact(f, !period, p->n_copies, other, STYLE_PLAIN);
-  if (p->secondary && plan->secondary_ns != SITU_NEVER_NS) {
-    snprintf(rest, sizeof rest, "%s; at most %s allowed", p->secondary_name, exact_time(a, p->max_secondary_ns));
-    value_line(f, "limit", STYLE_PLAIN, exact_time(b, plan->secondary_ns), rest);
-  }
+  if (p->secondary && plan->secondary_ns != SITU_NEVER_NS)
+    value_line(f, "limit", STYLE_PLAIN, exact_time(a, plan->secondary_ns), "%s; at most %s allowed", p->secondary_name,
+               exact_time(b, p->max_secondary_ns));
   int64_t verified = plan->verified_ns;
   bool whole = verified > 0 && verified >= bound, claimed = plan->claimed && !whole;
-  if (whole || verified == 0)
-    snprintf(rest, sizeof rest, "%s%s", plan->bound,
-             whole                  ? ", certificate verified"
-             : claimed && bound > 0 ? ", claimed by the plan file"
-                                    : "");
-  else
-    snprintf(rest, sizeof rest, "%s; certificate verified up to %s", plan->bound, exact_time(a, verified));
-  value_line(f, "lower bound", STYLE_PLAIN, bound > 0 ? exact_time(a, bound) : "none", rest);
+  const char *proof = whole                  ? ", certificate verified"
+                      : verified > 0         ? "; certificate verified up to "
+                      : claimed && bound > 0 ? ", claimed by the plan file"
+                                             : "";
+  value_line(f, "lower bound", STYLE_PLAIN, bound > 0 ? exact_time(a, bound) : "none", "%s%s%s", plan->bound, proof,
+             whole || verified == 0 ? "" : exact_time(b, verified));
   if (optimal)
     value_line(f, "gap", claimed ? STYLE_WARN : STYLE_GOOD, "0 %",
-               whole     ? "proved optimal for these costs"
-               : claimed ? "claimed optimal, not proved here; see situ check --require-proof"
-                         : "proved optimal for these costs");
+               claimed ? "claimed optimal, not proved here; see situ check --require-proof"
+                       : "proved optimal for these costs");
   else if (bound > 0)
     value_line(f, "gap", STYLE_WARN, percent_text(a, plan_gap(plan)), "maximum possible improvement for these costs");
   if (optimal || bound > 0) report_scope(f, p, plan->form);
@@ -182,7 +181,7 @@ static const double USUAL = 0.02;
 /* The plan with a better value that was not chosen: it gains too little for its hand-overs, or not reliably. */
 static void aside_fact(const fact_lines *f, const situ_plan *plan) {
   const situ_problem *p = plan->problem;
-  char a[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES], rest[256];
+  char a[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES];
   int64_t best = plan_best_found_ns(plan), value = plan->value_ns;
   int32_t n = plan_best_found_handovers(plan);
   if (best >= value || best <= 0) return;
@@ -200,27 +199,26 @@ static void aside_fact(const fact_lines *f, const situ_plan *plan) {
     snprintf(cost, sizeof cost, ", as many hand-overs");
   else
     snprintf(cost, sizeof cost, " with %d hand-over%s", (int)n, n == 1 ? "" : "s");
-  snprintf(rest, sizeof rest, "%s shorter%s%s%s", percent_text(percent, 1 - (double)best / (double)value), without,
-           cost, see);
-  value_line(f, "set aside", STYLE_PLAIN, exact_time(a, best), rest);
+  value_line(f, "set aside", STYLE_PLAIN, exact_time(a, best), "%s shorter%s%s%s",
+             percent_text(percent, 1 - (double)best / (double)value), without, cost, see);
 }
 
 /* The cost of a plan that the targets of all writers can run. */
 static void form_fact(const fact_lines *f, const situ_plan *plan) {
-  char a[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES], rest[256];
+  char a[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES];
   int64_t without = plan_unrestricted_ns(plan), value = plan->value_ns;
   if (without >= value || without <= 0) return;
-  snprintf(rest, sizeof rest, "longer, to fit the formats of --write; %s without them", exact_time(a, without));
-  value_line(f, "form", STYLE_PLAIN, percent_text(percent, (double)value / (double)without - 1), rest);
+  value_line(f, "form", STYLE_PLAIN, percent_text(percent, (double)value / (double)without - 1),
+             "longer, to fit the formats of --write; %s without them", exact_time(a, without));
 }
 
 static void robust_fact(const fact_lines *f, const situ_plan *plan) {
   situ_robustness r = SITU_ROBUSTNESS_INIT;
-  char wins[TEXT_UNIT_BYTES], unsure[TEXT_UNIT_BYTES], rest[256];
-  if (!situ_plan_robustness(plan, &r)) return;
-  snprintf(rest, sizeof rest, "chance %s (costs +- %s)",
-           r.preferred ? "that the split is faster" : "to beat the best single", percent_text(unsure, r.uncertainty));
-  value_line(f, "robust", STYLE_PLAIN, percent_text(wins, r.beats_single), rest);
+  char wins[TEXT_UNIT_BYTES], unsure[TEXT_UNIT_BYTES];
+  if (situ_plan_robustness(plan, &r))
+    value_line(f, "robust", STYLE_PLAIN, percent_text(wins, r.beats_single), "chance %s (costs +- %s)",
+               r.preferred ? "that the split is faster" : "to beat the best single",
+               percent_text(unsure, r.uncertainty));
 }
 
 static const char *no_plan_reason(const situ_plan *plan) {
@@ -245,7 +243,7 @@ static char *plan_text(const situ_plan *plan, const situ_model *model, const sit
     value_facts(&f, plan);
   } else {
     const char *reason = no_plan_reason(plan);
-    value_line(&f, "no plan", STYLE_BAD, situ_outcome_name(plan->outcome), "");
+    value_line(&f, "no plan", STYLE_BAD, situ_outcome_name(plan->outcome), "%s", "");
     if (*reason) fact_wrapped(&f, "reason", strdup(reason));
     report_scope(&f, problem, plan->form);
   }
@@ -260,15 +258,15 @@ static char *plan_text(const situ_plan *plan, const situ_model *model, const sit
   if (why) explain_short(&f, why, plan, SHOWN_PARTS);
   report_against_single(rest, sizeof rest, plan);
   int64_t single = plan->best_single_ns;
-  value_line(&f, "best single", STYLE_PLAIN, single == SITU_NEVER_NS ? "none" : exact_time(a, single), rest);
-  c_locale_print(rest, sizeof rest, "%.2f s, %s step%s", plan->seconds, grouped(steps, plan->steps),
-                 plan->steps == 1 ? "" : "s");
+  value_line(&f, "best single", STYLE_PLAIN, single == SITU_NEVER_NS ? "none" : exact_time(a, single), "%s", rest);
   if (plan_exists(plan)) {
     form_fact(&f, plan);
     aside_fact(&f, plan);
     robust_fact(&f, plan);
   }
-  if (*plan->solver) value_line(&f, "found by", STYLE_PLAIN, plan->solver, rest);
+  if (*plan->solver)
+    value_line(&f, "found by", STYLE_PLAIN, plan->solver, "%.2f s, %s step%s", plan->seconds,
+               grouped(steps, plan->steps), plan->steps == 1 ? "" : "s");
   report_notes(&t, model, options);
   return text_take(&t);
 }

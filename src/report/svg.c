@@ -30,6 +30,9 @@ static double at_x(const picture *g, int64_t time_ns) {
   return LEFT + (g->lanes.span_ns > 0 ? SPAN * ((double)time_ns / (double)g->lanes.span_ns) : 0);
 }
 
+static const lane *drawn_lane(const picture *g, int32_t i) { return &g->lanes.lanes[g->lanes.drawn[i]]; }
+static int height_of(const lane *l) { return l->link ? LINK_LANE : LANE; }
+
 static void one_box(text_buffer *t, const picture *g, const lane_box *b, int64_t melted, double y, int height) {
   double x = at_x(g, b->start_ns), w = at_x(g, b->finish_ns) - x;
   char time[TEXT_UNIT_BYTES];
@@ -46,7 +49,7 @@ static void one_box(text_buffer *t, const picture *g, const lane_box *b, int64_t
 }
 
 /* Draws the boxes of a lane; those below a pixel melt into the one before when they touch it. */
-static void lane_boxes(text_buffer *t, picture *g, lane *l, double y, int height) {
+static void lane_boxes(text_buffer *t, const picture *g, const lane *l, double y) {
   double pixel_ns = (double)g->lanes.span_ns / SPAN;
   for (int64_t i = 0; i < l->n;) {
     lane_box b = l->boxes[i];
@@ -62,7 +65,7 @@ static void lane_boxes(text_buffer *t, picture *g, lane *l, double y, int height
       thin = (double)(b.finish_ns - b.start_ns) < pixel_ns;
       melted++;
     }
-    if (b.finish_ns > b.start_ns) one_box(t, g, &b, melted, y, height);
+    if (b.finish_ns > b.start_ns) one_box(t, g, &b, melted, y, height_of(l));
   }
 }
 
@@ -104,48 +107,34 @@ static void draw_axis(text_buffer *t, const picture *g, double top, double botto
   }
 }
 
-static void draw_head(text_buffer *t, const picture *g) {
+static void draw_head(text_buffer *t, const picture *g, double height) {
   const situ_problem *p = g->p;
   char line[512], value[TEXT_UNIT_BYTES], bound[TEXT_UNIT_BYTES], gap[TEXT_UNIT_BYTES], single[TEXT_UNIT_BYTES];
-  snprintf(line, sizeof line, "%.120s on %.120s", p->graph->model, p->platform->name);
-  draw_text(t, 20, 30, "t", line);
   int64_t lower = g->plan->lower_bound_ns, one = g->plan->best_single_ns;
   snprintf(line, sizeof line, "%s %s  \xc2\xb7  lower bound %s (gap %s)  \xc2\xb7  best single device %s",
            p->execution == SITU_EXECUTION_PIPELINE ? "period" : "latency", exact_time(value, g->plan->value_ns),
            lower > 0 ? exact_time(bound, lower) : "none", percent_text(gap, plan_gap(g->plan)),
            one == SITU_NEVER_NS ? "none" : exact_time(single, one));
-  draw_text(t, 20, 50, "s", line);
+  draw_open(t, WIDTH, height, p, 30, line);
   draw_scope(t, p, g->plan->form);
   draw_legend(t, g, 82);
 }
 
-static void draw(text_buffer *t, picture *g) {
-  double bottom = TOP;
-  int32_t drawn = 0;
-  for (int32_t i = 0; i < g->lanes.n; i++)
-    if (lane_is_drawn(&g->lanes, i) && drawn++ < MAX_LANES)
-      bottom += (g->lanes.lanes[i].link ? LINK_LANE : LANE) + SPACE;
-  double height = bottom + 42;
-  draw_open(t, WIDTH, height);
-  draw_head(t, g);
-  double y = TOP;
-  drawn = 0;
-  for (int32_t i = 0; i < g->lanes.n; i++) {
-    if (!lane_is_drawn(&g->lanes, i) || drawn++ >= MAX_LANES) continue;
-    int tall = g->lanes.lanes[i].link ? LINK_LANE : LANE;
-    text_add(t, "<rect class=\"l\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"3\"/>\n", LEFT, y, SPAN, tall);
-    draw_text(t, LEFT - 12, y + tall / 2.0 + 4, g->lanes.lanes[i].link ? "e" : "r", g->lanes.lanes[i].name);
-    y += tall + SPACE;
+static void draw(text_buffer *t, const picture *g) {
+  double y[MAX_LANES + 1] = {TOP};
+  int32_t n = g->lanes.n_drawn < MAX_LANES ? g->lanes.n_drawn : MAX_LANES;
+  for (int32_t i = 0; i < n; i++) y[i + 1] = y[i] + height_of(drawn_lane(g, i)) + SPACE;
+  double bottom = y[n];
+  draw_head(t, g, bottom + 42);
+  for (int32_t i = 0; i < n; i++) {
+    const lane *l = drawn_lane(g, i);
+    int tall = height_of(l);
+    text_add(t, "<rect class=\"l\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"3\"/>\n", LEFT, y[i], SPAN,
+             tall);
+    draw_text(t, LEFT - 12, y[i] + tall / 2.0 + 4, l->link ? "e" : "r", l->name);
   }
   draw_axis(t, g, TOP, bottom);
-  y = TOP;
-  drawn = 0;
-  for (int32_t i = 0; i < g->lanes.n; i++) {
-    if (!lane_is_drawn(&g->lanes, i) || drawn++ >= MAX_LANES) continue;
-    int tall = g->lanes.lanes[i].link ? LINK_LANE : LANE;
-    lane_boxes(t, g, &g->lanes.lanes[i], y, tall);
-    y += tall + SPACE;
-  }
+  for (int32_t i = 0; i < n; i++) lane_boxes(t, g, drawn_lane(g, i), y[i]);
   int64_t lower = g->plan->lower_bound_ns;
   if (lower > 0) {
     double x = at_x(g, lower);

@@ -8,7 +8,7 @@
 #include "report/draw.h"
 #include "report/report.h"
 
-enum { LEFT = 110, TOP = 66, WIDE = 150, GAP = 56, TALL = 44, SPACE = 12, LETTERS = 17, MAX_EDGES = 2000 };
+enum { LEFT = 110, TOP = 66, WIDE = 150, GAP = 56, TALL = 44, SPACE = 12, LETTERS = 18, MAX_EDGES = 2000 };
 
 typedef struct parts_picture {
   chart chart;
@@ -38,29 +38,21 @@ static void draw_edges(text_buffer *t, const parts_picture *g) {
   }
 }
 
-/* The beginning of a text, in whole characters. */
-static void shorten(char into[4 * LETTERS + 8], const char *text) {
-  size_t used = 0, letters = 0;
-  for (; text[used] && letters <= LETTERS && used < 4 * LETTERS; used++)
-    letters += ((unsigned char)text[used + 1] & 0xc0) != 0x80;
-  memcpy(into, text, used);
-  into[used] = '\0';
-  if (text[used]) memcpy(into + used, "\xe2\x80\xa6", 4);
-}
-
 static void draw_node(text_buffer *t, const parts_picture *g, int32_t k) {
   situ_part part = situ_explanation_part(g->why, k);
-  char name[4 * LETTERS + 8], line[128], count[TEXT_UNIT_BYTES], work[TEXT_UNIT_BYTES];
+  const char *whole = situ_explanation_part_name(g->why, k);
+  size_t n = text_bytes(whole, LETTERS);
+  char name[4 * LETTERS + 4], line[128], count[TEXT_UNIT_BYTES], work[TEXT_UNIT_BYTES];
   double x = x_of(g, k), y = y_of(g, k);
   text_add(t, "<g><title>part %d: ", (int)k + 1);
-  draw_escaped(t, situ_explanation_part_name(g->why, k));
+  draw_escaped(t, whole);
   text_add(t,
            "</title><rect class=\"p\" x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\" rx=\"6\"/><rect class=\"k%d h\" "
            "x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\" rx=\"6\"/>",
            x, y, WIDE, TALL, (int)g->colour[part.device], x, y, WIDE, TALL);
   text_add(t, "<rect class=\"k%d\" x=\"%.0f\" y=\"%.0f\" width=\"4\" height=\"%d\" rx=\"2\"/>\n",
            (int)g->colour[part.device], x, y, TALL);
-  shorten(name, situ_explanation_part_name(g->why, k));
+  snprintf(name, sizeof name, "%.*s%s", (int)n, whole, whole[n] ? "\xe2\x80\xa6" : "");
   draw_text(t, x + 11, y + 18, "", name);
   snprintf(line, sizeof line, "%s operator%s, %s", grouped(count, part.n_working), part.n_working == 1 ? "" : "s",
            text_time(work, part.work_ns));
@@ -78,12 +70,9 @@ static void draw_chart(text_buffer *t, const parts_picture *g) {
     g->top[c->lane[i]] = bottom;
     bottom += c->rows[c->lane[i]] * (double)(TALL + SPACE) + SPACE + 8;
   }
-  draw_open(t, wide, bottom + 12);
-  snprintf(line, sizeof line, "%.120s on %.120s", g->p->graph->model, g->p->platform->name);
-  draw_text(t, 20, 28, "t", line);
   snprintf(line, sizeof line, "%s part%s%s", grouped(count, c->n), c->n == 1 ? "" : "s",
            c->n > CHART_PARTS ? "; only the 240 with the most work are drawn" : "");
-  draw_text(t, 20, 48, "s", line);
+  draw_open(t, wide, bottom + 12, g->p, 28, line);
   for (int32_t d = 0; d < g->p->n_devices; d++) {
     if (c->rows[d] == 0) continue;
     double tall = c->rows[d] * (double)(TALL + SPACE) + SPACE;

@@ -38,7 +38,6 @@ void table_stop(table *t);
 void table_column(table *t, const char *title, align a, int32_t max);
 /* The next cell; NULL is an empty one. */
 void table_cell(table *t, style s, const char *text);
-void table_cellf(table *t, style s, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Renders with a header line, an indentation of two spaces and two spaces between columns; if that is wider than the
  * terminal, prose columns shrink first. */
 void table_render(text_buffer *out, const table *t, const situ_report_options *options);
