@@ -49,7 +49,10 @@ static const char *field_text(char into[TEXT_UNIT_BYTES], const field *f) {
     case AS_NUMBER: c_locale_print(into, TEXT_UNIT_BYTES, "%.2f", f->x); break;
     case AS_AMOUNT: return f->x > 0 ? text_count(into, f->x) : "-";
     case AS_RATE: c_locale_print(into, TEXT_UNIT_BYTES, "%s/s", text_size(size, (int64_t)f->x)); break;
-    case AS_RATIO: c_locale_print(into, TEXT_UNIT_BYTES, isfinite(f->x) ? "%.2fx" : "", f->x); break;
+    case AS_RATIO:
+      if (!isfinite(f->x)) return "";
+      c_locale_print(into, TEXT_UNIT_BYTES, "%.2fx", f->x);
+      break;
     case AS_PERCENT: return percent_text(into, f->x);
     case AS_CHANGE: c_locale_print(into, TEXT_UNIT_BYTES, "%+.1f %%", 100 * f->x); break;
     default: return f->text;

@@ -127,9 +127,9 @@ enum { KINDS_SHOWN = 24 };
 static json_value *add_sum(row_list *out, const inspection *of, const char *kind, const kind_sum *s, style st) {
   const kind_sum *all = &of->shape.all;
   double share = all->time_ns > 0 ? (double)s->time_ns / (double)all->time_ns : 0;
-  char flops[TEXT_UNIT_BYTES], bar[64], of_all[96];
+  char flops[TEXT_UNIT_BYTES], bar[64], of_all[96] = "";
   bar_text(bar, sizeof bar, share, 6, of->options);
-  c_locale_print(of_all, sizeof of_all, s == all ? "" : "%3.0f %% %s", share * 100, bar);
+  if (s != all) c_locale_print(of_all, sizeof of_all, "%3.0f %% %s", share * 100, bar);
   const field fields[] = {
       {"kind", AS_NAME, "kind", .text = kind, .style = st, .max = 26, .skip = !out},
       {"count", AS_COUNT, "count", .n = s->count, .style = st},
@@ -185,10 +185,10 @@ static char *inspect_json(const inspection *of) {
 }
 
 static void chain_facts(const fact_lines *f, const shape_of_graph *s, const situ_problem *p) {
-  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], c[TEXT_UNIT_BYTES], ratio[TEXT_UNIT_BYTES];
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], c[TEXT_UNIT_BYTES], ratio[TEXT_UNIT_BYTES] = "";
   FACT(f, "depth, width", "%s operator%s in the longest chain; at most %s in parallel", grouped(a, s->depth),
        s->depth == 1 ? "" : "s", grouped(b, s->width));
-  c_locale_print(ratio, sizeof ratio, s->path_ns > 0 ? " (%.2fx)" : "", (double)s->all.time_ns / (double)s->path_ns);
+  if (s->path_ns > 0) c_locale_print(ratio, sizeof ratio, " (%.2fx)", (double)s->all.time_ns / (double)s->path_ns);
   FACT(f, "critical path", "%s over %s operator%s, out of %s of work%s", text_time(a, s->path_ns),
        grouped(b, s->path_length), s->path_length == 1 ? "" : "s", text_time(c, s->all.time_ns), ratio);
   fact_start(f, "");

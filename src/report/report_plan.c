@@ -123,8 +123,9 @@ __attribute__((format(printf, 5, 6))) static void value_line(const fact_lines *f
 /* A latency, or the period in which `inputs` inputs go through. */
 static void value_fact(const fact_lines *f, bool period, int32_t inputs, int64_t value, style s) {
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
-  value_line(f, period ? "period" : "latency", s, exact_time(a, value), period && value > 0 ? "%s inputs a second" : "",
-             exact_rate(b, inputs, value));
+  bool rated = period && value > 0;
+  value_line(f, period ? "period" : "latency", s, exact_time(a, value), "%s%s",
+             rated ? exact_rate(b, inputs, value) : "", rated ? " inputs a second" : "");
 }
 
 /* The time of all copies, the time per input, and the minimum and maximum time of one copy. */

@@ -121,7 +121,8 @@ static void a_field_is_a_member_and_a_cell(void **state) {
                       "  cpu     1.50000 us  -12.5 %\n"
                       "  gpu              -  -12.5 %\n");
   text_free(&out);
-  json_value *root = OBJECT({"rows", AS_TREE, .tree = rows_json(add_two, times_ns)}, {"gap", AS_NUMBER, .x = NAN});
+  json_value *root =
+      OBJECT({"rows", AS_TREE, .tree = rows_json(add_two, times_ns)}, {"gap", AS_NUMBER, .x = (double)NAN});
   char *text = json_print(root, 0);
   assert_string_equal(text,
                       "{\"rows\":[{\"name\":\"cpu\",\"time_ns\":1500,\"bytes\":1000},"
