@@ -31,9 +31,7 @@ bool fields_set(json_value *object, const field *fields, size_t n) {
 
 json_value *fields_object(const field *fields, size_t n) {
   json_value *o = json_new_object();
-  if (fields_set(o, fields, n)) return o;
-  json_free(o);
-  return NULL;
+  return json_if(fields_set(o, fields, n), o);
 }
 
 static const char *field_text(char into[TEXT_UNIT_BYTES], const field *f) {
@@ -92,9 +90,7 @@ void rows_add(row_list *r, const field *fields, size_t n) {
 json_value *rows_json(rows_maker *add, const void *report) {
   row_list r = {.list = json_new_array()};
   if (r.list) add(&r, report);
-  if (r.list && !r.failed) return r.list;
-  json_free(r.list);
-  return NULL;
+  return json_if(!r.failed, r.list);
 }
 
 void rows_text(text_buffer *t, rows_maker *add, const void *report, const situ_report_options *options) {

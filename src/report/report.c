@@ -58,30 +58,8 @@ void report_title(text_buffer *t, const situ_problem *p, const situ_report_optio
   free(words);
 }
 
-void report_notes(text_buffer *t, const situ_model *model, const situ_report_options *options) {
-  if (!model || !model->notes || !*model->notes) return;
-  text_add(t, "\n");
-  int shown = 0;
-  for (const char *line = model->notes; *line;) {
-    size_t n = strcspn(line, "\n");
-    char note[1024];
-    snprintf(note, sizeof note, "%.*s", (int)(n < 1023 ? n : 1023), line);
-    line += n + (line[n] == '\n');
-    if (!*note) continue;
-    if (++shown > 8) continue;
-    text_add_wrapped(t, note, "  note: ", "        ", report_width(options));
-  }
-  if (shown > 8) text_add(t, "  note: %d more notes; --json lists them all\n", shown - 8);
-}
-
-json_value *report_amount(int64_t amount) { return amount == INT64_MAX ? json_new_null() : json_new_int(amount); }
-
-double report_in_unit(int64_t time_ns, const situ_problem *p) {
-  bool known = p->costs->unit_ns > 0 && time_ns != SITU_NEVER_NS;
-  return known ? (double)time_ns / (double)p->costs->unit_ns : (double)NAN;
-}
-
-bool report_notes_json(json_value *object, const situ_model *model) {
+/* The remarks that are not empty. NULL without memory. */
+static json_value *notes_json(const situ_model *model) {
   json_value *notes = json_new_array();
   bool ok = notes != NULL;
   for (const char *line = model && model->notes ? model->notes : ""; ok && *line;) {
@@ -91,7 +69,29 @@ bool report_notes_json(json_value *object, const situ_model *model) {
     free(note);
     line += n + (line[n] == '\n');
   }
-  return json_set(object, "notes", notes) && ok;
+  return json_if(ok, notes);
+}
+
+bool report_notes_json(json_value *object, const situ_model *model) {
+  return json_set(object, "notes", notes_json(model));
+}
+
+void report_notes(text_buffer *t, const situ_model *model, const situ_report_options *options) {
+  json_value *notes = notes_json(model);
+  size_t n = json_size(notes);
+  t->failed |= !notes;
+  if (n > 0) text_add(t, "\n");
+  for (size_t i = 0; i < n && i < 8; i++)
+    text_add_wrapped(t, json_text(json_at(notes, i), ""), "  note: ", "        ", report_width(options));
+  if (n > 8) text_add(t, "  note: %d more notes; --json lists them all\n", (int)n - 8);
+  json_free(notes);
+}
+
+json_value *report_amount(int64_t amount) { return amount == INT64_MAX ? json_new_null() : json_new_int(amount); }
+
+double report_in_unit(int64_t time_ns, const situ_problem *p) {
+  bool known = p->costs->unit_ns > 0 && time_ns != SITU_NEVER_NS;
+  return known ? (double)time_ns / (double)p->costs->unit_ns : (double)NAN;
 }
 
 bool report_problem_json(json_value *o, const situ_problem *p, const situ_model *model) {
@@ -167,9 +167,7 @@ static json_value *statistics_json(const situ_plan *plan) {
     situ_statistic s = situ_plan_statistic(plan, i);
     ok &= json_set(counters, s.name, json_new_int(s.value));
   }
-  if (ok) return counters;
-  json_free(counters);
-  return NULL;
+  return json_if(ok, counters);
 }
 
 bool report_plan_fields(json_value *o, const situ_plan *plan) {

@@ -30,9 +30,7 @@ static json_value *times_json(const situ_problem *p, int32_t v) {
   bool ok = true;
   for (int32_t k = 0; k < p->n_classes; k++)
     ok &= json_set(times, p->platform->class_name[k], report_amount(p->time_ns[(int64_t)v * p->n_classes + k]));
-  if (ok) return times;
-  json_free(times);
-  return NULL;
+  return json_if(ok, times);
 }
 
 static json_value *group_json(const situ_problem *p, const members *m, int32_t head) {

@@ -21,7 +21,6 @@ typedef struct shape_of_graph {
   int32_t path_length; /* operators on the chain of path_ns */
   int64_t widest_tensor_bytes;
   int64_t source_count, result_count; /* operators that read no tensor; operators whose tensors are not read */
-  int32_t n_layers, n_colocations;
   int64_t phase_count[3];
 } shape_of_graph;
 
@@ -95,8 +94,6 @@ static void count_all(shape_of_graph *s, const situ_problem *p) {
     sum_add(&s->kinds[g->kind[v]], &one);
   }
   qsort(s->kinds, (size_t)s->n_kinds, sizeof *s->kinds, by_work);
-  s->n_layers = g->n_layers;
-  s->n_colocations = p->given->n_colocations;
 }
 
 /* False without memory. s->kinds lives in the arena. */
@@ -166,21 +163,21 @@ static char *inspect_json(const inspection *of) {
   json_value *root = json_new_object(), *phases = json_new_object();
   bool ok = report_problem_json(root, of->problem, of->model), fused = costs->fusion;
   for (int i = 0; i < 3; i++) ok &= json_set(phases, situ_phase_name((situ_phase)i), json_new_int(s->phase_count[i]));
-  ok &=
-      FIELDS(root, {"total", AS_TREE, .tree = add_sum(NULL, of, NULL, &s->all, STYLE_PLAIN)},
-             {"flops", AS_COUNT, .n = s->all.flops}, {"bytes", AS_COUNT, .n = s->all.moved_bytes},
-             {"weight_bytes", AS_COUNT, .n = s->all.weight_bytes}, {"edges", AS_COUNT, .n = g->n_edges},
-             {"uses", AS_COUNT, .n = g->n_uses}, {"layers", AS_COUNT, .n = s->n_layers},
-             {"colocation_groups", AS_COUNT, .n = s->n_colocations}, {"fusion", .text = costs->fusion, .skip = !fused},
-             {"kernels", AS_COUNT, .n = costs->n_kernels, .skip = !fused},
-             {"kernel_bytes", AS_COUNT, .n = costs->moved_bytes, .skip = !fused},
-             {"nested_operators", AS_COUNT, .n = of->model ? of->model->n_nested_operators : 0, .skip = !of->model},
-             {"depth", AS_COUNT, .n = s->depth}, {"width", AS_COUNT, .n = s->width},
-             {"critical_path", AS_TREE,
-              .tree = OBJECT({"operators", AS_COUNT, .n = s->path_length}, {"time_ns", AS_COUNT, .n = s->path_ns})},
-             {"work_ns", AS_COUNT, .n = s->all.time_ns},
-             {"largest_tensor_bytes", AS_COUNT, .n = s->widest_tensor_bytes}, {"phases", AS_TREE, .tree = phases},
-             {"not_inferred", AS_COUNT, .n = s->all.uninferred}, {"kinds", AS_TREE, .tree = rows_json(add_kinds, of)});
+  ok &= FIELDS(
+      root, {"total", AS_TREE, .tree = add_sum(NULL, of, NULL, &s->all, STYLE_PLAIN)},
+      {"flops", AS_COUNT, .n = s->all.flops}, {"bytes", AS_COUNT, .n = s->all.moved_bytes},
+      {"weight_bytes", AS_COUNT, .n = s->all.weight_bytes}, {"edges", AS_COUNT, .n = g->n_edges},
+      {"uses", AS_COUNT, .n = g->n_uses}, {"layers", AS_COUNT, .n = g->n_layers},
+      {"colocation_groups", AS_COUNT, .n = of->problem->given->n_colocations},
+      {"fusion", .text = costs->fusion, .skip = !fused}, {"kernels", AS_COUNT, .n = costs->n_kernels, .skip = !fused},
+      {"kernel_bytes", AS_COUNT, .n = costs->moved_bytes, .skip = !fused},
+      {"nested_operators", AS_COUNT, .n = of->model ? of->model->n_nested_operators : 0, .skip = !of->model},
+      {"depth", AS_COUNT, .n = s->depth}, {"width", AS_COUNT, .n = s->width},
+      {"critical_path", AS_TREE,
+       .tree = OBJECT({"operators", AS_COUNT, .n = s->path_length}, {"time_ns", AS_COUNT, .n = s->path_ns})},
+      {"work_ns", AS_COUNT, .n = s->all.time_ns}, {"largest_tensor_bytes", AS_COUNT, .n = s->widest_tensor_bytes},
+      {"phases", AS_TREE, .tree = phases}, {"not_inferred", AS_COUNT, .n = s->all.uninferred},
+      {"kinds", AS_TREE, .tree = rows_json(add_kinds, of)});
   return report_finish(root, ok && report_notes_json(root, of->model));
 }
 
@@ -207,8 +204,9 @@ static void inspect_facts(const fact_lines *f, const inspection *of) {
   if (s->phase_count[1] + s->phase_count[2] > 0)
     FACT(f, "phases", "%s forward, %s backward, %s update", grouped(a, s->phase_count[0]),
          grouped(b, s->phase_count[1]), grouped(c, s->phase_count[2]));
-  if (s->n_colocations > 0 || s->n_layers > 0)
-    FACT(f, "groups", "%s layers, %s colocation groups", grouped(a, s->n_layers), grouped(b, s->n_colocations));
+  if (p->given->n_colocations > 0 || p->graph->n_layers > 0)
+    FACT(f, "groups", "%s layers, %s colocation groups", grouped(a, p->graph->n_layers),
+         grouped(b, p->given->n_colocations));
   if (p->costs->fusion)
     FACT(f, "fusion", "%s kernels (%s), which move %s", grouped(a, p->costs->n_kernels), p->costs->fusion,
          text_size(b, p->costs->moved_bytes));

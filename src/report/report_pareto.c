@@ -7,9 +7,7 @@ static json_value *devices_json(const situ_plan *plan) {
   bool ok = list != NULL;
   for (int32_t d = 0; ok && d < p->n_devices; d++)
     if (plan_use(plan, d).n_operators > 0) ok = json_push(list, json_new_text(p->platform->devices[d].name));
-  if (ok) return list;
-  json_free(list);
-  return NULL;
+  return json_if(ok, list);
 }
 
 static void add_points(row_list *r, const void *front) {
