@@ -65,13 +65,6 @@ static style field_style(const field *f) {
                                  : STYLE_PLAIN;
 }
 
-static align field_align(const field *f) {
-  return f->align != ALIGN_LEFT ? f->align
-         : f->kind == AS_PROSE  ? ALIGN_PROSE
-         : f->kind > AS_BOOL    ? ALIGN_RIGHT
-                                : ALIGN_LEFT;
-}
-
 void rows_add(row_list *r, const field *fields, size_t n) {
   char text[TEXT_UNIT_BYTES];
   if (r->list) {
@@ -79,9 +72,11 @@ void rows_add(row_list *r, const field *fields, size_t n) {
     return;
   }
   bool first = r->table.n_columns == 0;
-  for (size_t i = 0; i < n && first; i++)
-    if (fields[i].title && !fields[i].skip)
-      table_column(&r->table, fields[i].title, field_align(&fields[i]), fields[i].max);
+  for (size_t i = 0; i < n && first; i++) {
+    const field *f = &fields[i];
+    align a = f->kind == AS_PROSE ? ALIGN_PROSE : f->kind <= AS_BOOL ? ALIGN_LEFT : ALIGN_RIGHT;
+    if (f->title && !f->skip) table_column(&r->table, f->title, a, f->max);
+  }
   for (size_t i = 0; i < n && !r->blank; i++)
     if (fields[i].title && !fields[i].skip)
       table_cell(&r->table, field_style(&fields[i]), field_text(text, &fields[i]));

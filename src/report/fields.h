@@ -6,8 +6,8 @@
 #include "base/json.h"
 #include "report/table.h"
 
-/* The meaning of a value: its type in JSON, and how a table shows it, to the left if it is a text or bool, else to the
- * right, and in its style. */
+/* The meaning of a value: its type in JSON, and how a table shows it; texts and bools are on the left, numbers on the
+ * right. */
 typedef enum field_kind {
   AS_TEXT = 0,   /* .text, null for NULL */
   AS_NAME,       /* the same, in bold */
@@ -37,7 +37,6 @@ typedef struct field {
   json_value *tree;
   const char *shown; /* what a table shows instead of the value, or NULL */
   style style;
-  align align;
   int32_t max; /* of the width of the column; 0: no limit */
   bool skip;   /* neither a member nor a column */
 } field;

@@ -5,7 +5,7 @@
 #include "report/report.h"
 #include "situ/explain.h"
 
-/* One line for each part ("gpu0   layers 0-23, lm_head"), at most `most` of them, then hand-overs and limit. */
+/* One line for each part ("gpu0   layers 0-23, lm_head"), at most `max` of them, then hand-overs and limit. */
 void explain_short(const fact_lines *f, const situ_explanation *x, const situ_plan *plan, int32_t max);
 
 /* What `explain` says below the table of parts, fact by fact ("limited by": "gpu0, whose ..."). The receiver frees the

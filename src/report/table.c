@@ -51,7 +51,7 @@ void table_column(table *t, const char *title, align a, int32_t max) {
   t->columns[t->n_columns++].max = max;
 }
 
-/* Cuts a text to `most` columns with a mark at its end. */
+/* Cuts a text to `max` columns with a mark at its end. */
 static const char *cut(arena *a, const char *text, int32_t max) {
   if (max <= 0 || text_columns(text) <= (size_t)max) return arena_string(a, text);
   size_t n = text_bytes(text, max > 2 ? (size_t)max - 2 : 0);
