@@ -148,6 +148,14 @@ size_t text_columns(const char *utf8) {
   return n;
 }
 
+size_t text_bytes(const char *utf8, size_t columns) {
+  size_t n = 0;
+  for (; utf8[n] && columns > 0; columns--) do
+      n++;
+    while (((unsigned char)utf8[n] & 0xc0) == 0x80);
+  return n;
+}
+
 /* digits * 10^scale */
 typedef struct decimal {
   int64_t digits;

@@ -44,5 +44,7 @@ size_t text_printable(const char *at);
 bool text_make_utf8(char *text);
 /* Columns that a UTF-8 text takes on a terminal, taking each code point for one. */
 size_t text_columns(const char *utf8);
+/* Bytes of its first columns, or of all of it. */
+size_t text_bytes(const char *utf8, size_t columns);
 
 #endif

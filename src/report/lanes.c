@@ -6,6 +6,8 @@
 #include "base/checked.h"
 #include "base/text.h"
 
+enum { MANY_DEVICES = 16 }; /* idle devices are drawn if there are no more than these */
+
 typedef struct filling {
   lane_list *list;
   const situ_plan *plan;
@@ -38,10 +40,9 @@ static int by_start(const void *a, const void *b) {
 
 static bool name_lanes(lane_list *list, const situ_problem *p, arena *a) {
   const situ_platform *f = p->platform;
-  list->n_devices = p->n_devices;
-  list->lanes = ARENA_ZERO(a, lane, p->n_devices + f->n_links);
-  if (!list->lanes) return false;
-  list->n = p->n_devices + f->n_links;
+  int32_t n = p->n_devices + f->n_links;
+  if (!ARENA_ARRAYS(a, ZEROS(list->lanes, n), ARRAY(list->drawn, n))) return false;
+  list->n = n;
   for (int32_t i = 0; i < list->n; i++) {
     lane *at = &list->lanes[i];
     at->link = i >= p->n_devices;
@@ -132,6 +133,7 @@ bool lanes_find(lane_list *out, const situ_plan *plan, arena *a) {
     if (!l->link) l->load_ns = plan_use(plan, i).load_ns;
     if (l->n > 1) qsort(l->boxes, (size_t)l->n, sizeof *l->boxes, by_start);
     for (int64_t k = 0; k < l->n; k++) out->span_ns = max64(out->span_ns, l->boxes[k].finish_ns);
+    if (l->n > 0 || (!l->link && p->n_devices <= MANY_DEVICES)) out->drawn[out->n_drawn++] = i;
   }
   return !f.failed;
 }

@@ -21,8 +21,10 @@ typedef struct lane {
 
 typedef struct lane_list {
   lane *lanes; /* devices, then links */
-  int32_t n, n_devices;
-  int64_t span_ns; /* the end of the last box, and the value */
+  int32_t n;
+  int32_t *drawn, n_drawn; /* the lanes of a picture: devices (all, or those in use where there are many) and links that
+                              carry something */
+  int64_t span_ns;         /* the end of the last box, and the value */
 } lane_list;
 
 /* stream, calls: when each operator and each transfer runs. pipeline: how each resource fills the period, its operators
@@ -30,11 +32,5 @@ typedef struct lane_list {
  * without memory. */
 bool lanes_find(lane_list *out, const situ_plan *plan, arena *a);
 void lanes_free(lane_list *list);
-
-/* Lanes that are drawn: devices (all, or those in use where there are many) and links that carry something. */
-static inline bool lane_is_drawn(const lane_list *list, int32_t i) {
-  const lane *l = &list->lanes[i];
-  return l->n > 0 || (!l->link && list->n_devices <= 16);
-}
 
 #endif

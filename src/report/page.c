@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/draw.h"
+
 /* Whether bytes from i on are U+2028 or U+2029, ends of lines to JavaScript. */
 static bool ends_line(const char *text, size_t n, size_t i) {
   return i + 2 < n && memcmp(text + i, "\xe2\x80", 2) == 0 && ((unsigned char)text[i + 2] & 0xfe) == 0xa8;
@@ -68,7 +70,9 @@ static situ_status add_run(text_buffer *t, const char *text, situ_error *error) 
 static situ_status add_data(text_buffer *t, const situ_plan *plan, const situ_model *model, const situ_page_options *o,
                             situ_error *error) {
   const situ_problem *p = plan->problem;
-  text_add(t, "{\"situ_report\":1,\"plans\":[");
+  text_add(t, "{\"situ_report\":1,\"colours\":[");
+  for (int c = 0; c < DRAW_COLOURS; c++) text_add(t, "%s\"%s\"", c ? "," : "", draw_colours[c]);
+  text_add(t, "],\"plans\":[");
   page_add_plan(t, plan, model, o->what_ifs);
   if (o->other) {
     text_add(t, ",");

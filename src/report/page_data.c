@@ -7,6 +7,8 @@
 #include "base/checked.h"
 #include "graph/layers.h"
 #include "plan/waited_for.h"
+#include "report/chart.h"
+#include "report/draw.h"
 #include "report/lanes.h"
 #include "report/page.h"
 #include "report/report_explain.h"
@@ -21,6 +23,7 @@ typedef struct data {
   const situ_problem *p;
   const situ_explanation *why;
   arena *arena;
+  lane_list lanes;
 } data;
 
 /* ---- pieces of JSON ---- */
@@ -50,11 +53,13 @@ static void add_amount(data *d, const char *key, int64_t n) {
     text_add(d->t, ",\"%s\":%lld", key, (long long)n);
 }
 
-static void list_of(data *d, const char *key, const int32_t *of, int32_t n) {
-  begin_list(d, key);
-  for (int32_t i = 0; i < n; i++) add_number(d, of[i]);
-  end_list(d);
-}
+/* ,"key":[...] of the numbers `value` for i from 0 to n - 1. */
+#define LIST(d, key, i, n, value)                           \
+  do {                                                      \
+    begin_list(d, key);                                     \
+    for (int64_t i = 0; i < (n); i++) add_number(d, value); \
+    end_list(d);                                            \
+  } while (0)
 
 /* A name as a page shows it: at most MAX_NAME bytes, cut between characters. */
 static void cut_name(char into[MAX_NAME + 4], const char *name) {
@@ -75,17 +80,8 @@ static void add_name(data *d, const char *name) {
   json_quote(d->t, cut);
 }
 
-static void list_of_names(data *d, const char *key, const char *const *name, int32_t n) {
-  begin_list(d, key);
-  for (int32_t i = 0; i < n; i++) {
-    add_name(d, name[i] ? name[i] : "");
-    text_add_bytes(d->t, ",", 1);
-  }
-  end_list(d);
-}
-
 void page_add_tree(text_buffer *t, const char *key, json_value *tree, bool ok) {
-  char *text = ok ? json_print(tree, 0) : NULL;
+  char *text = ok && tree ? json_print(tree, 0) : NULL;
   t->failed |= !text;
   if (text) text_add(t, ",\"%s\":%s", key, text);
   free(text);
@@ -113,7 +109,7 @@ static void add_names(data *d) {
     memcpy(before, now, sizeof before);
   }
   end_list(d);
-  list_of(d, "cut", shared, n);
+  LIST(d, "cut", i, n, shared[i]);
 }
 
 static void add_operators(data *d) {
@@ -121,46 +117,39 @@ static void add_operators(data *d) {
   int32_t n = d->p->n_operators;
   layer_list layers;
   add_names(d);
-  list_of_names(d, "kinds", g->kind_name, g->n_kinds);
-  list_of(d, "kind", g->kind, n);
-  list_of(d, "device", d->plan->device, n);
-  begin_list(d, "part");
-  for (int32_t v = 0; v < n; v++) add_number(d, situ_explanation_part_of(d->why, v));
+  begin_list(d, "kinds");
+  for (int32_t k = 0; k < g->n_kinds; k++) {
+    add_name(d, g->kind_name[k]);
+    text_add(d->t, ",");
+  }
   end_list(d);
+  LIST(d, "kind", i, n, g->kind[i]);
+  LIST(d, "device", i, n, d->plan->device[i]);
+  LIST(d, "part", v, n, situ_explanation_part_of(d->why, v));
   bool found = layers_find(&layers, g, d->arena);
   d->t->failed |= !found;
   if (found && layers.n > 0) {
-    list_of(d, "layer", layers.of, n);
+    LIST(d, "layer", i, n, layers.of[i]);
     begin_list(d, "layers");
     for (int32_t k = 0; k < layers.n; k++) {
       char number[24];
       snprintf(number, sizeof number, "layer %d", (int)k);
       add_name(d, layers.name && layers.name[k] ? layers.name[k] : number);
-      text_add_bytes(d->t, ",", 1);
+      text_add(d->t, ",");
     }
     end_list(d);
   }
-  begin_list(d, "time");
-  for (int32_t v = 0; v < n; v++) add_number(d, problem_time_ns(d->p, v, d->plan->device[v]));
-  end_list(d);
-  begin_list(d, "weights");
-  for (int32_t v = 0; v < n; v++) add_number(d, g->weight_bytes[v]);
-  end_list(d);
-  if (d->plan->call) list_of(d, "call", d->plan->call, n);
+  LIST(d, "time", v, n, problem_time_ns(d->p, v, d->plan->device[v]));
+  LIST(d, "weights", v, n, g->weight_bytes[v]);
+  if (d->plan->call) LIST(d, "call", i, n, d->plan->call[i]);
 }
 
 /* Tensors by producer: how many each operator makes, their sizes, and which ones each operator reads. */
 static void add_tensors(data *d) {
   const situ_graph *g = d->p->graph;
-  begin_list(d, "makes");
-  for (int32_t v = 0; v < g->n_operators; v++) add_number(d, g->out_start[v + 1] - g->out_start[v]);
-  end_list(d);
-  begin_list(d, "size");
-  for (int32_t t = 0; t < g->n_tensors; t++) add_number(d, g->size_bytes[t]);
-  end_list(d);
-  begin_list(d, "reads");
-  for (int32_t v = 0; v < g->n_operators; v++) add_number(d, g->in_start[v + 1] - g->in_start[v]);
-  end_list(d);
+  LIST(d, "makes", v, g->n_operators, g->out_start[v + 1] - g->out_start[v]);
+  LIST(d, "size", t, g->n_tensors, g->size_bytes[t]);
+  LIST(d, "reads", v, g->n_operators, g->in_start[v + 1] - g->in_start[v]);
   begin_list(d, "read");
   for (int32_t v = 0; v < g->n_operators; v++)
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) add_number(d, g->out_start[v] - g->in[i]);
@@ -185,40 +174,55 @@ static void add_parts(data *d) {
     text_add(d->t, "],");
   }
   end_list(d);
+  chart c;
+  if (!chart_find(&c, d->why, d->plan, d->arena)) {
+    d->t->failed = true;
+    return;
+  }
+  LIST(d, "column", i, c.n, c.column[i]);
+  LIST(d, "row", i, c.n, c.row[i]);
+  begin_list(d, "bands");
+  for (int32_t i = 0; i < c.n_lanes; i++) text_add(d->t, "[%d,%d],", (int)c.lane[i], (int)c.rows[c.lane[i]]);
+  end_list(d);
+  begin_list(d, "edges");
+  for (int32_t i = 0; i < c.n_edges; i++) {
+    const chart_edge *e = &c.edges[i];
+    text_add(d->t, "[%d,%d,%d,%lld],", (int)e->from, (int)e->to, (int)e->n_tensors, (long long)e->bytes);
+  }
+  end_list(d);
 }
 
 /* ---- the machine ---- */
 
-static void add_devices(data *d) {
-  const situ_platform *f = d->p->platform;
-  begin_list(d, "devices");
-  for (int32_t k = 0; k < d->p->n_devices; k++) {
+static void add_devices(row_list *out, const void *context) {
+  const data *d = context;
+  const situ_problem *p = d->p;
+  int32_t *colour = ARENA_NEW(d->arena, int32_t, p->n_devices);
+  out->failed |= !colour;
+  if (colour) draw_device_colours(colour, d->plan);
+  for (int32_t k = 0; colour && k < p->n_devices; k++) {
     situ_device_use use = plan_use(d->plan, k);
-    text_add(d->t, "{\"name\":");
-    add_name(d, f->devices[k].name);
-    text_add(d->t, ",\"class\":");
-    add_name(d, f->class_name[d->p->class_of[k]]);
-    text_add(d->t, ",\"memory\":%d,\"host\":%s,\"server\":%d,\"replica_of\":%d", (int)d->p->memory_of[k],
-             f->devices[k].is_host ? "true" : "false", (int)f->devices[k].server, (int)use.replica_of);
-    add_amount(d, "operators", use.n_operators);
-    add_amount(d, "load_ns", use.load_ns);
-    add_amount(d, "memory_bytes", use.memory_bytes);
-    add_amount(d, "memory_limit_bytes", use.memory_limit_bytes);
-    text_add(d->t, "},");
+    char name[MAX_NAME + 4], class_name[MAX_NAME + 4];
+    cut_name(name, report_device(p, k));
+    cut_name(class_name, p->platform->class_name[p->class_of[k]]);
+    ROW(out, {"name", .text = name}, {"class", .text = class_name}, {"colour", AS_COUNT, .n = colour[k]},
+        {"memory", AS_COUNT, .n = p->memory_of[k]}, {"host", AS_BOOL, .n = p->platform->devices[k].is_host},
+        {"server", AS_COUNT, .n = p->platform->devices[k].server}, {"replica_of", AS_COUNT, .n = use.replica_of},
+        {"operators", AS_COUNT, .n = use.n_operators}, {"load_ns", AS_TIME, .n = use.load_ns},
+        {"memory_bytes", AS_BYTES, .n = use.memory_bytes},
+        {"memory_limit_bytes", AS_BYTES, .n = use.memory_limit_bytes});
   }
-  end_list(d);
 }
 
-static void add_links(data *d, const lane_list *lanes) {
-  const situ_platform *f = d->p->platform;
-  begin_list(d, "links");
-  for (int32_t k = 0; k < f->n_links; k++) {
-    const situ_link *l = &f->links[k];
-    text_add(d->t, "{\"from\":%d,\"to\":%d,\"channel\":%d,\"latency_ns\":%lld,\"bytes_per_s\":%.17g,\"busy_ns\":%lld},",
-             (int)l->from_device, (int)l->to_device, (int)l->channel, (long long)l->latency_ns, l->bytes_per_s,
-             (long long)lanes->lanes[d->p->n_devices + k].load_ns);
+static void add_links(row_list *out, const void *context) {
+  const data *d = context;
+  for (int32_t k = 0; k < d->p->platform->n_links; k++) {
+    const situ_link *l = &d->p->platform->links[k];
+    ROW(out, {"from", AS_COUNT, .n = l->from_device}, {"to", AS_COUNT, .n = l->to_device},
+        {"channel", AS_COUNT, .n = l->channel}, {"latency_ns", AS_COUNT, .n = l->latency_ns},
+        {"bytes_per_s", AS_NUMBER, .x = l->bytes_per_s},
+        {"busy_ns", AS_COUNT, .n = d->lanes.lanes[d->p->n_devices + k].load_ns});
   }
-  end_list(d);
 }
 
 /* ---- times ---- */
@@ -234,38 +238,29 @@ static void add_lane(data *d, const lane *l, int32_t number) {
     end = l->boxes[i].finish_ns;
   }
   end_list(d);
-  begin_list(d, "length");
-  for (int64_t i = 0; i < l->n; i++) add_number(d, l->boxes[i].finish_ns - l->boxes[i].start_ns);
-  end_list(d);
-  begin_list(d, "item");
-  for (int64_t i = 0; i < l->n; i++)
-    add_number(d, l->boxes[i].op >= 0 ? l->boxes[i].op : l->boxes[i].item >= 0 ? -2 - l->boxes[i].item : -1);
-  end_list(d);
+  LIST(d, "length", i, l->n, l->boxes[i].finish_ns - l->boxes[i].start_ns);
+  LIST(d, "item", i, l->n, l->boxes[i].op >= 0 ? l->boxes[i].op : l->boxes[i].item >= 0 ? -2 - l->boxes[i].item : -1);
   text_add(d->t, "},");
 }
 
-static void add_times(data *d, const lane_list *lanes) {
+static void add_times(data *d) {
+  const lane_list *lanes = &d->lanes;
   const situ_explanation_summary of = report_explanation(d->why);
   const situ_plan *plan = d->plan;
   path_waits waits;
   text_add(d->t, ",\"span_ns\":%lld", (long long)lanes->span_ns);
   begin_list(d, "lanes");
-  for (int32_t i = 0; i < lanes->n; i++)
-    if (lane_is_drawn(lanes, i)) add_lane(d, &lanes->lanes[i], i);
+  for (int32_t i = 0; i < lanes->n_drawn; i++) add_lane(d, &lanes->lanes[lanes->drawn[i]], lanes->drawn[i]);
   end_list(d);
-  begin_list(d, "transfer_tensor");
-  for (int32_t i = 0; i < plan->n_transfers; i++) add_number(d, plan->transfers[i].tensor);
-  end_list(d);
-  begin_list(d, "transfer_memory");
-  for (int32_t i = 0; i < plan->n_transfers; i++) add_number(d, plan->transfers[i].to_memory);
-  end_list(d);
+  LIST(d, "transfer_tensor", i, plan->n_transfers, plan->transfers[i].tensor);
+  LIST(d, "transfer_memory", i, plan->n_transfers, plan->transfers[i].to_memory);
   arena *scratch = arena_new();
   bool found = scratch && path_find_waits(&waits, plan, d->arena, scratch);
   arena_free(scratch);
   d->t->failed |= !found;
   if (found && waits.of_op) {
-    list_of(d, "waited", waits.of_op, d->p->n_operators);
-    list_of(d, "transfer_waited", waits.of_transfer, plan->n_transfers);
+    LIST(d, "waited", i, d->p->n_operators, waits.of_op[i]);
+    LIST(d, "transfer_waited", i, plan->n_transfers, waits.of_transfer[i]);
   }
   begin_list(d, "path");
   for (int32_t k = 0; k < of.n_steps; k++) {
@@ -330,24 +325,27 @@ static bool set_name(json_value *o, const char *key, const char *name) {
   return json_set(o, key, json_new_text(cut));
 }
 
+/* A pair of a list of them. */
+static void add_pair(void *to, const char *label, char *words) {
+  row_list *out = to;
+  json_value *pair = json_new_array();
+  bool ok = words && json_push(pair, json_new_text(label)) && json_push(pair, json_new_text(words));
+  out->failed |= !(json_push(out->list, pair) && ok);
+  free(words);
+}
+
 static void add_facts(data *d, const situ_model *model, const situ_what_if_list *what_ifs) {
-  json_value *root = json_new_object(), *says = json_new_array(), *against = json_new_array();
-  explain_facts facts;
+  json_value *root = json_new_object(), *against = json_new_array();
+  row_list says = {.list = json_new_array()};
   char words[64];
-  bool ok = root && report_problem_json(root, d->p, model) && report_plan_fields(root, d->plan) &&
-            explain_limit_fields(root, d->why, d->plan) && explain_path_fields(root, d->why, d->p, what_ifs) &&
+  bool ok = report_problem_json(root, d->p, model) && report_plan_fields(root, d->plan) &&
+            explain_limit_fields(root, d->why, d->plan) && explain_path_fields(root, d->why, d->plan, what_ifs) &&
             report_notes_json(root, model) && set_name(root, "model", d->p->graph->model) &&
             set_name(root, "platform", d->p->platform->name);
   page_add_tree(d->t, "facts", root, ok);
-  bool found = says && explain_facts_find(&facts, d->why, d->plan);
-  for (int32_t k = 0; found && k < facts.n; k++) {
-    json_value *pair = json_new_array();
-    ok = pair && json_push(pair, json_new_text(facts.label[k])) && json_push(pair, json_new_text(facts.words[k]));
-    found = json_push(says, pair) && ok;
-  }
-  if (says) explain_facts_free(&facts);
-  page_add_tree(d->t, "says", says, found);
-  ok = against != NULL;
+  explain_facts(add_pair, &says, d->why, d->plan);
+  page_add_tree(d->t, "says", says.list, !says.failed);
+  ok = true;
   for (int32_t k = 0; ok && k < situ_what_if_count(what_ifs); k++) {
     situ_what_if w = situ_what_if_at(what_ifs, k);
     ok = json_push(against, json_new_text(explain_against_plan(words, &w, d->plan->value_ns)));
@@ -373,20 +371,23 @@ static void add_texts(data *d, const situ_model *model, const situ_what_if_list 
 }
 
 static bool add_all(data *d, const situ_model *model, const situ_what_if_list *what_ifs) {
-  lane_list lanes;
-  bool found = lanes_find(&lanes, d->plan, d->arena);
+  int32_t *colour;
+  bool found = lanes_find(&d->lanes, d->plan, d->arena) && draw_kind_colours(&colour, d->plan, d->arena);
   text_add(d->t, "{\"n\":%d", (int)d->p->n_operators);
-  add_facts(d, model, what_ifs);
-  add_texts(d, model, what_ifs);
-  add_devices(d);
-  if (found) add_links(d, &lanes);
-  add_parts(d);
-  add_operators(d);
-  add_tensors(d);
-  if (found) add_times(d, &lanes);
-  add_memories(d);
+  if (found) {
+    add_facts(d, model, what_ifs);
+    add_texts(d, model, what_ifs);
+    page_add_tree(d->t, "devices", rows_json(add_devices, d), true);
+    page_add_tree(d->t, "links", rows_json(add_links, d), true);
+    add_parts(d);
+    add_operators(d);
+    LIST(d, "kind_colour", i, d->p->graph->n_kinds, colour[i]);
+    add_tensors(d);
+    add_times(d);
+    add_memories(d);
+  }
   text_add(d->t, "}");
-  lanes_free(&lanes);
+  lanes_free(&d->lanes);
   return found;
 }
 

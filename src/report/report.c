@@ -58,30 +58,8 @@ void report_title(text_buffer *t, const situ_problem *p, const situ_report_optio
   free(words);
 }
 
-void report_notes(text_buffer *t, const situ_model *model, const situ_report_options *options) {
-  if (!model || !model->notes || !*model->notes) return;
-  text_add(t, "\n");
-  int shown = 0;
-  for (const char *line = model->notes; *line;) {
-    size_t n = strcspn(line, "\n");
-    char note[1024];
-    snprintf(note, sizeof note, "%.*s", (int)(n < 1023 ? n : 1023), line);
-    line += n + (line[n] == '\n');
-    if (!*note) continue;
-    if (++shown > 8) continue;
-    text_add_wrapped(t, note, "  note: ", "        ", report_width(options));
-  }
-  if (shown > 8) text_add(t, "  note: %d more notes; --json lists them all\n", shown - 8);
-}
-
-json_value *report_amount(int64_t amount) { return amount == INT64_MAX ? json_new_null() : json_new_int(amount); }
-
-json_value *report_unit_value(int64_t time_ns, const situ_problem *p) {
-  if (p->costs->unit_ns <= 0 || time_ns == SITU_NEVER_NS) return json_new_null();
-  return json_new_number((double)time_ns / (double)p->costs->unit_ns);
-}
-
-bool report_notes_json(json_value *object, const situ_model *model) {
+/* The remarks that are not empty. NULL without memory. */
+static json_value *notes_json(const situ_model *model) {
   json_value *notes = json_new_array();
   bool ok = notes != NULL;
   for (const char *line = model && model->notes ? model->notes : ""; ok && *line;) {
@@ -91,39 +69,54 @@ bool report_notes_json(json_value *object, const situ_model *model) {
     free(note);
     line += n + (line[n] == '\n');
   }
-  return json_set(object, "notes", notes) && ok;
+  return json_if(ok, notes);
+}
+
+bool report_notes_json(json_value *object, const situ_model *model) {
+  return json_set(object, "notes", notes_json(model));
+}
+
+void report_notes(text_buffer *t, const situ_model *model, const situ_report_options *options) {
+  json_value *notes = notes_json(model);
+  size_t n = json_size(notes);
+  t->failed |= !notes;
+  if (n > 0) text_add(t, "\n");
+  for (size_t i = 0; i < n && i < 8; i++)
+    text_add_wrapped(t, json_text(json_at(notes, i), ""), "  note: ", "        ", report_width(options));
+  if (n > 8) text_add(t, "  note: %d more notes; --json lists them all\n", (int)n - 8);
+  json_free(notes);
+}
+
+json_value *report_amount(int64_t amount) { return amount == INT64_MAX ? json_new_null() : json_new_int(amount); }
+
+double report_in_unit(int64_t time_ns, const situ_problem *p) {
+  bool known = p->costs->unit_ns > 0 && time_ns != SITU_NEVER_NS;
+  return known ? (double)time_ns / (double)p->costs->unit_ns : (double)NAN;
 }
 
 bool report_problem_json(json_value *o, const situ_problem *p, const situ_model *model) {
-  bool ok = json_set(o, "version", json_new_text(situ_version()));
-  ok = ok && json_set(o, "model", json_new_text(p->graph->model));
-  if (model) ok = ok && json_set(o, "reader", json_new_text(model->reader));
-  ok = ok && json_set(o, "operators", json_new_int(p->n_operators));
-  ok = ok && json_set(o, "tensors", json_new_int(p->graph->n_tensors));
-  ok = ok && json_set(o, "platform", json_new_text(p->platform->name));
-  ok = ok && json_set(o, "costs", json_new_text(p->costs->source));
-  ok = ok && json_set(o, "objective", json_new_text(situ_objective_name(p->objective)));
-  ok = ok && json_set(o, "execution", json_new_text(situ_execution_name(p->execution)));
-  if (p->n_copies > 1) ok = ok && json_set(o, "copies", json_new_int(p->n_copies));
-  if (p->max_calls < INT32_MAX) ok = ok && json_set(o, "max_calls", json_new_int(p->max_calls));
-  if (p->max_period_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_period_ns", json_new_int(p->max_period_ns));
-  if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_int(p->max_latency_ns));
-  if (p->secondary) {
-    json_value *limit = json_new_object();
-    ok = ok && json_set(limit, "of", json_new_text(p->secondary_name)) &&
-         json_set(limit, "max_ns", json_new_int(p->max_secondary_ns));
-    ok = json_set(o, "other_limit", limit) && ok;
-  }
-  if (p->execution == SITU_EXECUTION_STREAM)
-    return ok && json_set(o, "contention", json_new_text(situ_contention_name(p->contention))) &&
-           json_set(o, "overlap", json_new_text(situ_overlap_name(p->overlap)));
-  if (p->execution != SITU_EXECUTION_PIPELINE) return ok;
-  ok = ok && json_set(o, "communication", json_new_text(situ_communication_name(p->communication)));
-  ok = ok && json_set(o, "contiguous", json_new_bool(p->contiguous));
-  ok = ok && json_set(o, "async_copies", json_new_bool(p->async_copies));
-  ok = ok && json_set(o, "schedule", json_new_text(situ_schedule_name(p->schedule)));
-  ok = ok && json_set(o, "replicate", json_new_bool(p->replicate));
-  return ok && json_set(o, "in_flight", json_new_int(p->in_flight));
+  bool stream = p->execution == SITU_EXECUTION_STREAM, pipeline = p->execution == SITU_EXECUTION_PIPELINE;
+  json_value *limit =
+      p->secondary ? OBJECT({"of", .text = p->secondary_name}, {"max_ns", AS_COUNT, .n = p->max_secondary_ns}) : NULL;
+  return FIELDS(o, {"version", .text = situ_version()}, {"model", .text = p->graph->model},
+                {"reader", .text = model ? model->reader : NULL, .skip = !model},
+                {"operators", AS_COUNT, .n = p->n_operators}, {"tensors", AS_COUNT, .n = p->graph->n_tensors},
+                {"platform", .text = p->platform->name}, {"costs", .text = p->costs->source},
+                {"objective", .text = situ_objective_name(p->objective)},
+                {"execution", .text = situ_execution_name(p->execution)},
+                {"copies", AS_COUNT, .n = p->n_copies, .skip = p->n_copies <= 1},
+                {"max_calls", AS_COUNT, .n = p->max_calls, .skip = p->max_calls == INT32_MAX},
+                {"max_period_ns", AS_TIME, .n = p->max_period_ns, .skip = p->max_period_ns == SITU_NEVER_NS},
+                {"max_latency_ns", AS_TIME, .n = p->max_latency_ns, .skip = p->max_latency_ns == SITU_NEVER_NS},
+                {"other_limit", AS_TREE, .tree = limit, .skip = !p->secondary},
+                {"contention", .text = situ_contention_name(p->contention), .skip = !stream},
+                {"overlap", .text = situ_overlap_name(p->overlap), .skip = !stream},
+                {"communication", .text = situ_communication_name(p->communication), .skip = !pipeline},
+                {"contiguous", AS_BOOL, .n = p->contiguous, .skip = !pipeline},
+                {"async_copies", AS_BOOL, .n = p->async_copies, .skip = !pipeline},
+                {"schedule", .text = situ_schedule_name(p->schedule), .skip = !pipeline},
+                {"replicate", AS_BOOL, .n = p->replicate, .skip = !pipeline},
+                {"in_flight", AS_COUNT, .n = p->in_flight, .skip = !pipeline});
 }
 
 void report_copy_times(const situ_plan *plan, int32_t copy, int64_t *start_ns, int64_t *finish_ns) {
@@ -149,86 +142,69 @@ bool report_scope_fields(json_value *o, const situ_problem *p, int32_t form) {
   scope of;
   char *words = report_scope_text(p, form);
   scope_find(&of, p, form);
-  bool ok = words && json_set(o, "space", json_new_text(words)) && json_set(o, "scope", scope_to_json(&of));
+  bool ok = FIELDS(o, {"space", .text = words}, {"scope", AS_TREE, .tree = scope_to_json(&of)}) && words;
   free(words);
   return ok;
 }
 
-void report_scope(text_buffer *t, const situ_problem *p, int32_t form, int columns,
-                  const situ_report_options *options) {
-  char first[32], rest[32], *words = report_scope_text(p, form);
-  snprintf(first, sizeof first, "  %-*s  ", columns, "among");
-  snprintf(rest, sizeof rest, "  %-*s  ", columns, "");
-  if (words) text_add_wrapped(t, words, first, rest, report_width(options));
-  t->failed |= !words;
-  free(words);
+void report_scope(const fact_lines *f, const situ_problem *p, int32_t form) {
+  fact_wrapped(f, "among", report_scope_text(p, form));
 }
 
-static bool copies_json(json_value *o, const situ_plan *plan) {
-  const situ_problem *p = plan->problem;
-  json_value *list = json_new_array();
-  int64_t value = plan->value_ns, start, finish;
-  bool ok =
-      list && json_set(o, "inputs_per_second", json_new_number(value > 0 ? 1e9 * p->n_copies / (double)value : 0));
-  for (int32_t k = 0; ok && k < p->n_copies; k++) {
-    json_value *copy = json_new_object();
+static void add_copies(row_list *out, const void *of) {
+  const situ_plan *plan = of;
+  int64_t start, finish;
+  for (int32_t k = 0; k < plan->problem->n_copies; k++) {
     report_copy_times(plan, k, &start, &finish);
-    ok = copy && json_set(copy, "start_ns", json_new_int(start)) && json_set(copy, "finish_ns", json_new_int(finish));
-    ok = json_push(list, copy) && ok;
+    ROW(out, {"start_ns", AS_COUNT, .n = start}, {"finish_ns", AS_COUNT, .n = finish});
   }
-  return json_set(o, "copy_times", list) && ok;
+}
+
+static json_value *statistics_json(const situ_plan *plan) {
+  json_value *counters = json_new_object();
+  bool ok = true;
+  for (int32_t i = 0; i < plan->n_statistics; i++) {
+    situ_statistic s = situ_plan_statistic(plan, i);
+    ok &= json_set(counters, s.name, json_new_int(s.value));
+  }
+  return json_if(ok, counters);
 }
 
 bool report_plan_fields(json_value *o, const situ_plan *plan) {
   const situ_problem *p = plan->problem;
-  bool exists = plan_exists(plan);
-  int64_t value = plan->value_ns;
-  int32_t single = plan->best_single_device;
-  const char *bound = plan->bound, *reason = plan->reason;
-  bool ok = json_set(o, "outcome", json_new_text(situ_outcome_name(plan->outcome)));
-  ok = ok && json_set(o, "value_ns", exists ? report_amount(value) : json_new_null());
-  ok = ok && json_set(o, "value", exists ? report_unit_value(value, p) : json_new_null());
-  ok = ok && json_set(o, "unit", json_new_text(p->costs->unit_ns > 0 ? p->costs->unit_name : NULL));
-  ok = ok && json_set(o, "unit_ns", p->costs->unit_ns > 0 ? json_new_int(p->costs->unit_ns) : json_new_null());
-  if (exists && p->n_copies > 1) ok = ok && copies_json(o, plan);
-  if (exists && problem_has_period(p)) {
-    ok = ok && json_set(o, "latency_ns", report_amount(plan->latency_ns));
-    ok = ok && json_set(o, "period_ns", report_amount(plan->period_ns));
-  }
-  if (exists && parts_known(p)) ok = ok && json_set(o, "by_parts_ns", report_amount(situ_plan_by_parts_ns(plan)));
-  if (exists && p->secondary) ok = ok && json_set(o, "other_ns", report_amount(plan->secondary_ns));
-  ok = ok && json_set(o, "lower_bound_ns", json_new_int(plan->lower_bound_ns));
-  ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
-  ok = ok && json_set(o, "verified_ns", report_amount(plan->verified_ns));
-  ok = ok && json_set(o, "gap", exists ? json_new_number(plan_gap(plan)) : json_new_null());
+  const double none = (double)NAN;
+  bool exists = plan_exists(plan), copied = exists && p->n_copies > 1, both = exists && problem_has_period(p);
+  int64_t value = exists ? plan->value_ns : SITU_NEVER_NS;
+  situ_robustness robust = SITU_ROBUSTNESS_INIT;
+  bool sure = exists && situ_plan_robustness(plan, &robust), known = p->costs->unit_ns > 0;
+  bool ok = FIELDS(
+      o, {"outcome", .text = situ_outcome_name(plan->outcome)}, {"value_ns", AS_TIME, .n = value},
+      {"value", AS_NUMBER, .x = report_in_unit(value, p)}, {"unit", .text = known ? p->costs->unit_name : NULL},
+      {"unit_ns", AS_INDEX, .n = known ? p->costs->unit_ns : -1},
+      {"inputs_per_second", AS_NUMBER, .x = value > 0 ? 1e9 * p->n_copies / (double)value : 0, .skip = !copied},
+      {"copy_times", AS_TREE, .tree = copied ? rows_json(add_copies, plan) : NULL, .skip = !copied},
+      {"latency_ns", AS_TIME, .n = plan->latency_ns, .skip = !both},
+      {"period_ns", AS_TIME, .n = plan->period_ns, .skip = !both},
+      {"by_parts_ns", AS_TIME, .n = exists ? situ_plan_by_parts_ns(plan) : 0, .skip = !exists || !parts_known(p)},
+      {"other_ns", AS_TIME, .n = plan->secondary_ns, .skip = !exists || !p->secondary},
+      {"lower_bound_ns", AS_COUNT, .n = plan->lower_bound_ns}, {"bound", .text = text_or_null(plan->bound)},
+      {"verified_ns", AS_TIME, .n = plan->verified_ns}, {"gap", AS_NUMBER, .x = exists ? plan_gap(plan) : none});
   ok = ok && report_scope_fields(o, p, plan->form);
-  ok = ok && json_set(o, "best_single_ns", report_amount(plan->best_single_ns));
-  ok = ok && json_set(o, "best_single", report_unit_value(plan->best_single_ns, p));
-  ok = ok && json_set(o, "best_single_device",
-                      single >= 0 ? json_new_text(p->platform->devices[single].name) : json_new_null());
-  if (exists) {
-    situ_robustness robust = SITU_ROBUSTNESS_INIT;
-    ok = ok && json_set(o, "best_found_ns", report_amount(plan_best_found_ns(plan)));
-    ok = ok && json_set(o, "best_found_handovers", json_new_int(plan_best_found_handovers(plan)));
-    ok = ok && json_set(o, "without_form_ns", report_amount(plan_unrestricted_ns(plan)));
-    if (situ_plan_robustness(plan, &robust))
-      ok = ok && json_set(o, "beats_single", json_new_number(robust.beats_single));
-  }
-  ok = ok && json_set(o, "solver", *plan->solver ? json_new_text(plan->solver) : json_new_null());
-  ok = ok && json_set(o, "seconds", json_new_number(plan->seconds));
-  ok = ok && json_set(o, "steps", json_new_int(plan->steps));
-  json_value *counters = json_new_object();
-  for (int32_t i = 0; counters && i < plan->n_statistics; i++) {
-    situ_statistic s = situ_plan_statistic(plan, i);
-    ok = ok && json_set(counters, s.name, json_new_int(s.value));
-  }
-  ok = json_set(o, "statistics", counters) && ok;
-  ok = ok && json_set(o, "seed", plan->seed <= INT64_MAX ? json_new_int((int64_t)plan->seed) : json_new_null());
-  return ok && json_set(o, "reason", *reason ? json_new_text(reason) : json_new_null());
+  return FIELDS(o, {"best_single_ns", AS_TIME, .n = plan->best_single_ns},
+                {"best_single", AS_NUMBER, .x = report_in_unit(plan->best_single_ns, p)},
+                {"best_single_device", .text = report_device(p, plan->best_single_device)},
+                {"best_found_ns", AS_TIME, .n = plan_best_found_ns(plan), .skip = !exists},
+                {"best_found_handovers", AS_COUNT, .n = plan_best_found_handovers(plan), .skip = !exists},
+                {"without_form_ns", AS_TIME, .n = plan_unrestricted_ns(plan), .skip = !exists},
+                {"beats_single", AS_NUMBER, .x = robust.beats_single, .skip = !sure},
+                {"solver", .text = text_or_null(plan->solver)}, {"seconds", AS_NUMBER, .x = plan->seconds},
+                {"steps", AS_COUNT, .n = plan->steps}, {"statistics", AS_TREE, .tree = statistics_json(plan)},
+                {"seed", AS_INDEX, .n = (int64_t)plan->seed}, {"reason", .text = text_or_null(plan->reason)}) &&
+         ok;
 }
 
 char *report_finish_with(json_value *root, bool ok, const json_listing *listing) {
-  char *text = ok ? json_print_with(root, 2, listing) : NULL;
+  char *text = root && ok ? json_print_with(root, 2, listing) : NULL;
   json_free(root);
   size_t n = text ? strlen(text) : 0;
   char *ended = text ? realloc(text, n + 2) : NULL;
@@ -241,6 +217,11 @@ char *report_finish_with(json_value *root, bool ok, const json_listing *listing)
 }
 
 char *report_finish(json_value *root, bool ok) { return report_finish_with(root, ok, NULL); }
+
+double report_ratio(int64_t single_ns, int64_t value_ns) {
+  bool known = single_ns != SITU_NEVER_NS && value_ns > 0 && value_ns != SITU_NEVER_NS;
+  return known ? (double)single_ns / (double)value_ns : (double)NAN;
+}
 
 static void faster_text(char *into, size_t n, const char *device, double ratio) {
   char gain[TEXT_UNIT_BYTES];

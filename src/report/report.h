@@ -3,11 +3,10 @@
 #define SITU_REPORT_REPORT_H
 
 #include "base/arguments.h"
-#include "base/json.h"
 #include "plan/plan.h"
 #include "problem/problem.h"
 #include "read/reader.h"
-#include "report/table.h"
+#include "report/fields.h"
 #include "situ/explain.h"
 #include "situ/report.h"
 
@@ -41,21 +40,25 @@ bool report_plan_fields(json_value *object, const situ_plan *plan);
 bool report_scope_fields(json_value *object, const situ_problem *problem, int32_t form);
 /* The words; free() them. NULL without memory. */
 char *report_scope_text(const situ_problem *problem, int32_t form);
-/* The words as a fact of a table: "  among        plans that keep every operator whole on one device", the label padded
- * to `columns`. */
-void report_scope(text_buffer *t, const situ_problem *problem, int32_t form, int columns,
-                  const situ_report_options *options);
+/* The words as a fact: "  among        plans that keep every operator whole on one device". */
+void report_scope(const fact_lines *f, const situ_problem *problem, int32_t form);
 /* "notes": the remarks as a list of texts. */
 bool report_notes_json(json_value *object, const situ_model *model);
 /* A time, or null for SITU_NEVER_NS; bytes, or null for SITU_UNLIMITED_BYTES. */
 json_value *report_amount(int64_t amount);
-/* A time in the unit of the costs' own file; null if it has none. */
-json_value *report_unit_value(int64_t time_ns, const situ_problem *problem);
+/* A time in the unit of the costs' own file; NaN, which is null in JSON, if it has none. */
+double report_in_unit(int64_t time_ns, const situ_problem *problem);
 /* Prints and frees the tree (NULL and failures included): a text with a line end, or NULL. */
 char *report_finish(json_value *root, bool ok);
 /* The same, with a part of the tree that is only printed (see json_print_with). */
 char *report_finish_with(json_value *root, bool ok, const json_listing *listing);
 
+/* The name of a device of the platform; NULL for -1. */
+static inline const char *report_device(const situ_problem *p, int32_t device) {
+  return device >= 0 ? p->platform->devices[device].name : NULL;
+}
+/* How many times as good a value is as the best single device; NaN where either is not known. */
+double report_ratio(int64_t single_ns, int64_t value_ns);
 /* "2.31 times as fast as gpu0 alone", ...; into a buffer of n bytes. */
 void report_against_single(char *into, size_t n, const situ_plan *plan);
 

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,140 +31,90 @@ static const situ_compare_row *best_bound(const situ_compare_row *rows, int32_t 
   return best;
 }
 
-static bool row_json(json_value *list, const situ_compare_row *r, const situ_problem *p, const situ_model *model) {
-  json_value *o = json_new_object();
-  bool ok = o && json_set(o, "solver", json_new_text(r->solver));
-  if (r->plan) {
-    const char *bound = r->plan->bound, *reason = r->plan->reason;
-    bool exists = plan_exists(r->plan);
+typedef struct comparison {
+  const situ_compare_row *const *order;
+  int32_t n;
+  const situ_problem *problem;
+  const situ_model *model;
+} comparison;
+
+static void add_solvers(row_list *out, const void *context) {
+  const comparison *c = context;
+  bool language = c->model && c->model->steps.other;
+  int64_t best = c->n ? row_value(c->order[0]) : SITU_NEVER_NS, single = SITU_NEVER_NS;
+  for (int32_t i = 0; i < c->n; i++)
+    if (c->order[i]->plan) single = c->order[i]->plan->best_single_ns;
+  for (int32_t i = 0; i <= c->n; i++) {
+    const situ_plan failed = {.bound = ""};
+    const situ_compare_row none = {.failure = ""}, *r = i < c->n ? c->order[i] : &none;
+    const situ_plan *plan = r->plan ? r->plan : &failed;
     int64_t value = row_value(r);
-    ok = ok && json_set(o, "outcome", json_new_text(situ_outcome_name(r->plan->outcome)));
-    ok = ok && json_set(o, "value_ns", report_amount(value));
-    ok = ok && json_set(o, "value", report_unit_value(value, p));
-    ok = ok && json_set(o, "lower_bound_ns", json_new_int(r->plan->lower_bound_ns));
-    ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
-    double tokens = exists ? rates_told(rates_of(r->plan, model), model) : 0;
-    if (tokens > 0) ok = ok && json_set(o, "tokens_per_second", json_new_number(tokens));
-    ok = ok && json_set(o, "gap", exists ? json_new_number(plan_gap(r->plan)) : json_new_null());
-    ok = ok && json_set(o, "seconds", json_new_number(r->plan->seconds));
-    ok = ok && json_set(o, "steps", json_new_int(r->plan->steps));
-    ok = ok && json_set(o, "reason", *reason ? json_new_text(reason) : json_new_null());
-  } else {
-    ok = ok && json_set(o, "outcome", json_new_text("limit")) && json_set(o, "value_ns", json_new_null());
-    ok = ok && json_set(o, "value", json_new_null()) && json_set(o, "lower_bound_ns", json_new_int(0));
-    ok = ok && json_set(o, "seconds", json_new_number(0)) && json_set(o, "reason", json_new_text(r->failure));
+    bool exists = value != SITU_NEVER_NS, found = r->plan, known = exists && best > 0;
+    double rate = exists ? rates_told(rates_of(plan, c->model), c->model) : 0;
+    char tokens[TEXT_UNIT_BYTES], gain[TEXT_UNIT_BYTES], more[TEXT_UNIT_BYTES + 1];
+    snprintf(more, sizeof more, "+%s", percent_text(gain, known ? (double)(value - best) / (double)best : 0));
+    style s = exists && value == best ? STYLE_BOLD : exists ? STYLE_PLAIN : STYLE_DIM;
+    const char *outcome = found ? situ_outcome_name(plan->outcome) : "failed";
+    style good = plan->outcome == SITU_OUTCOME_OPTIMAL && found ? STYLE_GOOD : exists ? STYLE_PLAIN : STYLE_WARN;
+    out->blank = i == c->n;
+    ROW(out, {"solver", AS_TEXT, "solver", .text = r->solver, .style = s, .max = 24},
+        {"outcome", .text = found ? outcome : "limit"},
+        {"value_ns", AS_TIME, "value", .n = value, .shown = exists ? NULL : "-", .style = s},
+        {"value", AS_NUMBER, .x = report_in_unit(value, c->problem)},
+        {NULL, AS_NUMBER, "to best",
+         .shown = !known          ? ""
+                  : value == best ? "best"
+                                  : more,
+         .style = known && value == best ? STYLE_GOOD : STYLE_PLAIN},
+        {NULL, AS_NUMBER, "tokens/s", .shown = rate > 0 ? rates_text(tokens, rate) : "", .skip = !language},
+        {NULL, AS_RATIO, "to single", .x = report_ratio(single, value)},
+        {"lower_bound_ns", AS_COUNT, .n = plan->lower_bound_ns},
+        {NULL, AS_TIME, "bound", .n = plan->lower_bound_ns, .shown = plan->lower_bound_ns > 0 ? NULL : "-"},
+        {"bound", .text = text_or_null(plan->bound), .skip = !found},
+        {"tokens_per_second", AS_NUMBER, .x = rate, .skip = !(rate > 0)},
+        {"gap", AS_NUMBER, .x = exists ? plan_gap(plan) : (double)NAN, .skip = !found},
+        {NULL, AS_TEXT, "outcome", .text = outcome, .style = good},
+        {"seconds", AS_NUMBER, "seconds", .x = plan->seconds, .style = STYLE_DIM},
+        {"steps", AS_COUNT, .n = plan->steps, .skip = !found},
+        {"reason", .text = found ? text_or_null(plan->reason) : r->failure});
   }
-  return json_push(list, o) && ok;
 }
 
-static char *compare_json(const situ_compare_row *rows, int32_t n_rows, const situ_problem *problem,
-                          const situ_model *model) {
-  const situ_compare_row **order = sorted(rows, n_rows), *bound = best_bound(rows, n_rows);
-  json_value *root = json_new_object(), *list = json_new_array();
-  bool ok = order && root && list && report_problem_json(root, problem, model);
-  const situ_plan *any = bound ? bound->plan : NULL;
-  int32_t single = any ? any->best_single_device : -1;
-  ok = ok && json_set(root, "best_single_ns", any ? report_amount(any->best_single_ns) : json_new_null());
-  ok = ok && json_set(root, "best_single_device",
-                      single >= 0 ? json_new_text(problem->platform->devices[single].name) : json_new_null());
-  ok = ok && json_set(root, "lower_bound_ns", json_new_int(any ? any->lower_bound_ns : 0));
-  ok = ok && report_scope_fields(root, problem, 0);
-  for (int32_t i = 0; ok && i < n_rows; i++) ok = row_json(list, order[i], problem, model);
-  ok = json_set(root, "rows", list) && ok;
-  ok = ok && report_notes_json(root, model);
-  free(order);
-  return report_finish(root, ok);
+static char *compare_json(const comparison *c, const situ_plan *bound) {
+  json_value *root = json_new_object();
+  bool ok = report_problem_json(root, c->problem, c->model);
+  ok &= FIELDS(root, {"best_single_ns", AS_TIME, .n = bound ? bound->best_single_ns : INT64_MAX},
+               {"best_single_device", .text = report_device(c->problem, bound ? bound->best_single_device : -1)},
+               {"lower_bound_ns", AS_COUNT, .n = bound ? bound->lower_bound_ns : 0});
+  ok &= report_scope_fields(root, c->problem, 0);
+  ok &= FIELDS(root, {"rows", AS_TREE, .tree = rows_json(add_solvers, c)});
+  return report_finish(root, ok && report_notes_json(root, c->model));
 }
 
-static void compare_cells(table *t, const situ_compare_row *r, int64_t best, int64_t single, const double *tokens) {
-  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
-  int64_t value = row_value(r);
-  bool exists = value != SITU_NEVER_NS;
-  style s = exists && value == best ? STYLE_BOLD : exists ? STYLE_PLAIN : STYLE_DIM;
-  table_cell(t, s, r->solver);
-  table_cell(t, s, exists ? exact_time(a, value) : "-");
-  if (exists && best > 0)
-    table_cellf(t, value == best ? STYLE_GOOD : STYLE_PLAIN, value == best ? "best" : "+%s",
-                percent_text(a, (double)(value - best) / (double)best));
-  else
-    table_cell(t, STYLE_PLAIN, "");
-  if (tokens && *tokens > 0)
-    table_cellf(t, STYLE_PLAIN, "%s", rates_text(a, *tokens));
-  else if (tokens)
-    table_cell(t, STYLE_PLAIN, "");
-  if (exists && single != SITU_NEVER_NS && value > 0)
-    table_cellf(t, STYLE_PLAIN, "%.2fx", (double)single / (double)value);
-  else
-    table_cell(t, STYLE_PLAIN, "");
-  bool bounded = r->plan && r->plan->lower_bound_ns > 0;
-  table_cell(t, STYLE_PLAIN, bounded ? exact_time(b, r->plan->lower_bound_ns) : "-");
-  bool optimal = r->plan && r->plan->outcome == SITU_OUTCOME_OPTIMAL;
-  table_cell(t,
-             optimal  ? STYLE_GOOD
-             : exists ? STYLE_PLAIN
-                      : STYLE_WARN,
-             r->plan ? situ_outcome_name(r->plan->outcome) : "failed");
-  table_cellf(t, STYLE_DIM, "%.2f", r->plan ? r->plan->seconds : 0.0);
-}
-
-static void compare_table(text_buffer *t, const situ_compare_row *const *order, int32_t n, const situ_model *model,
-                          const situ_report_options *options) {
-  bool language = model && model->steps.other;
-  table rows;
-  if (!table_begin(&rows, t)) return;
-  table_column(&rows, "solver", ALIGN_LEFT, 24);
-  table_column(&rows, "value", ALIGN_RIGHT, 0);
-  table_column(&rows, "to best", ALIGN_RIGHT, 0);
-  if (language) table_column(&rows, "tokens/s", ALIGN_RIGHT, 0);
-  table_column(&rows, "to single", ALIGN_RIGHT, 0);
-  table_column(&rows, "bound", ALIGN_RIGHT, 0);
-  table_column(&rows, "outcome", ALIGN_LEFT, 0);
-  table_column(&rows, "seconds", ALIGN_RIGHT, 0);
-  int64_t best = n ? row_value(order[0]) : SITU_NEVER_NS, single = SITU_NEVER_NS;
-  for (int32_t i = 0; i < n; i++)
-    if (order[i]->plan) single = order[i]->plan->best_single_ns;
-  for (int32_t i = 0; i < n; i++) {
-    bool told = language && row_value(order[i]) != SITU_NEVER_NS;
-    double tokens = told ? rates_told(rates_of(order[i]->plan, model), model) : 0;
-    compare_cells(&rows, order[i], best, single, language ? &tokens : NULL);
-  }
-  table_render(t, &rows, options);
-  table_stop(&rows);
-}
-
-static char *compare_text(const situ_compare_row *rows, int32_t n_rows, const situ_problem *problem,
-                          const situ_model *model, const situ_report_options *options) {
-  const situ_compare_row **order = sorted(rows, n_rows), *bound = best_bound(rows, n_rows);
-  if (!order) return NULL;
+static char *compare_text(const comparison *c, const situ_plan *bound, const situ_report_options *options) {
   text_buffer t = {0};
+  const fact_lines f = {&t, options, 11};
   char a[TEXT_UNIT_BYTES];
-  report_title(&t, problem, options);
-  compare_table(&t, order, n_rows, model, options);
-  text_add_bytes(&t, "\n", 1);
+  report_title(&t, c->problem, options);
+  rows_text(&t, add_solvers, c, options);
+  text_add(&t, "\n");
   if (bound) {
-    const situ_plan *plan = bound->plan;
-    int32_t device = plan->best_single_device;
-    fact_start(&t, options, "best single", 11);
-    if (device < 0)
-      text_add(&t, "none: no single device can run the model\n");
-    else
-      text_add(&t, "%s  %s alone\n", exact_time(a, plan->best_single_ns), problem->platform->devices[device].name);
-    fact_start(&t, options, "best bound", 11);
-    if (plan->lower_bound_ns > 0)
-      text_add(&t, "%s  %s\n", exact_time(a, plan->lower_bound_ns), plan->bound);
-    else
-      text_add(&t, "none\n");
-    report_scope(&t, problem, 0, 11, options);
+    const char *device = report_device(c->problem, bound->best_single_device);
+    FACT(&f, "best single", device ? "%s  %s alone" : "none: no single device can run the model",
+         exact_time(a, bound->best_single_ns), device);
+    FACT(&f, "best bound", bound->lower_bound_ns > 0 ? "%s  %s" : "none", exact_time(a, bound->lower_bound_ns),
+         bound->bound);
+    report_scope(&f, c->problem, 0);
   }
-  for (int32_t i = 0; i < n_rows; i++) {
-    const char *why = order[i]->failure ? order[i]->failure : order[i]->plan ? order[i]->plan->reason : "";
+  for (int32_t i = 0; i < c->n; i++) {
+    const situ_compare_row *r = c->order[i];
+    const char *why = r->failure ? r->failure : r->plan ? r->plan->reason : "";
     if (!*why) continue;
     char line[640];
-    snprintf(line, sizeof line, "%s: %s", order[i]->solver, why);
+    snprintf(line, sizeof line, "%s: %s", r->solver, why);
     text_add_wrapped(&t, line, "  ", "    ", report_width(options));
   }
-  report_notes(&t, model, options);
-  free(order);
+  report_notes(&t, c->model, options);
   return text_take(&t);
 }
 
@@ -190,8 +141,10 @@ situ_status situ_report_compare(char **out, const situ_compare_row *rows, int32_
   TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
   TRY(GIVEN(error, problem));
   TRY(check_rows(rows, n_rows, problem, error));
-  return report_close(out,
-                      format == SITU_REPORT_JSON ? compare_json(rows, n_rows, problem, model)
-                                                 : compare_text(rows, n_rows, problem, model, &look),
-                      error);
+  const situ_compare_row **order = sorted(rows, n_rows), *bound = best_bound(rows, n_rows);
+  const comparison c = {order, n_rows, problem, model};
+  const situ_plan *plan = bound ? bound->plan : NULL;
+  char *text = !order ? NULL : format == SITU_REPORT_JSON ? compare_json(&c, plan) : compare_text(&c, plan, &look);
+  free(order);
+  return report_close(out, text, error);
 }

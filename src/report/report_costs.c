@@ -27,43 +27,36 @@ static bool members_find(members *m, const situ_problem *p, arena *a) {
 
 static json_value *times_json(const situ_problem *p, int32_t v) {
   json_value *times = json_new_object();
-  bool ok = times != NULL;
-  for (int32_t k = 0; ok && k < p->n_classes; k++)
-    ok = json_set(times, p->platform->class_name[k], report_amount(p->time_ns[(int64_t)v * p->n_classes + k]));
-  if (ok) return times;
-  json_free(times);
-  return NULL;
+  bool ok = true;
+  for (int32_t k = 0; k < p->n_classes; k++)
+    ok &= json_set(times, p->platform->class_name[k], report_amount(p->time_ns[(int64_t)v * p->n_classes + k]));
+  return json_if(ok, times);
 }
 
-static bool group_json(json_value *groups, const situ_problem *p, const members *m, int32_t head) {
-  json_value *group = json_new_object(), *names = json_new_array();
-  bool ok = group && names && json_push(names, json_new_text(p->graph->name[head]));
-  for (int32_t v = m->first[head]; ok && v >= 0; v = m->next[v])
-    if (v != head) ok = json_push(names, json_new_text(p->graph->name[v]));
-  ok = json_set(group, "operators", names) && ok;
-  ok = ok && json_set(group, "times", times_json(p, head));
-  return json_push(groups, group) && ok;
+static json_value *group_json(const situ_problem *p, const members *m, int32_t head) {
+  json_value *names = json_new_array();
+  bool ok = json_push(names, json_new_text(p->graph->name[head]));
+  for (int32_t v = m->first[head]; v >= 0; v = m->next[v])
+    if (v != head) ok &= json_push(names, json_new_text(p->graph->name[v]));
+  return OBJECT({"operators", AS_TREE, .tree = names}, {"times", AS_TREE, .tree = ok ? times_json(p, head) : NULL});
 }
 
 static char *costs_json(const situ_problem *p) {
   arena *a = arena_new();
   members m;
-  json_value *root = json_new_object(), *classes = json_new_array(), *operators = json_new_object();
-  json_value *groups = json_new_array();
-  bool ok = a && root && classes && operators && groups && members_find(&m, p, a);
+  json_value *classes = json_new_array(), *operators = json_new_object(), *groups = json_new_array();
+  bool ok = a && members_find(&m, p, a);
   for (int32_t k = 0; ok && k < p->n_classes; k++) ok = json_push(classes, json_new_text(p->platform->class_name[k]));
   for (int32_t v = 0; ok && v < p->n_operators; v++) {
     int32_t head = kernel_of(p, &m, v);
     if (head < 0) ok = json_set(operators, p->graph->name[v], times_json(p, v));
-    if (head == v) ok = group_json(groups, p, &m, v);
+    if (head == v) ok = json_push(groups, group_json(p, &m, v));
   }
-  ok = ok && json_set(root, "situ_costs", json_new_int(1)) && json_set(root, "unit", json_new_text("ns"));
-  ok = ok && json_set(root, "source", json_new_text(p->costs->source));
-  ok = json_set(root, "classes", classes) && ok;
-  ok = json_set(root, "operators", operators) && ok;
-  ok = json_set(root, "groups", groups) && ok;
   arena_free(a);
-  return report_finish(root, ok);
+  return report_finish(OBJECT({"situ_costs", AS_COUNT, .n = 1}, {"unit", .text = "ns"},
+                              {"source", .text = p->costs->source}, {"classes", AS_TREE, .tree = classes},
+                              {"operators", AS_TREE, .tree = operators}, {"groups", AS_TREE, .tree = groups}),
+                       ok);
 }
 
 static char *costs_csv(const situ_problem *p) {

@@ -16,19 +16,17 @@ static const char *link_text(char into[160], const situ_problem *p, int32_t link
     return into;
   }
   const situ_link *l = &p->platform->links[link];
-  snprintf(into, 160, "%.64s - %.64s", p->platform->devices[l->from_device].name,
-           p->platform->devices[l->to_device].name);
+  snprintf(into, 160, "%.64s - %.64s", report_device(p, l->from_device), report_device(p, l->to_device));
   return into;
 }
 
 static void explain_limit_text(text_buffer *t, const situ_explanation *x, const situ_problem *p) {
-  const situ_explanation_summary of = report_explanation(x);
   char name[160], share[TEXT_UNIT_BYTES];
-  situ_limit limit = of.limit;
+  situ_limit limit = report_explanation(x).limit;
   const char *whole = p->execution == SITU_EXECUTION_PIPELINE ? "period" : "time";
   percent_text(share, limit.share);
   if (limit.kind == SITU_LIMIT_DEVICE)
-    text_add(t, "%s, whose load is %s of the %s", p->platform->devices[limit.index].name, share, whole);
+    text_add(t, "%s, whose load is %s of the %s", report_device(p, limit.index), share, whole);
   else if (limit.kind == SITU_LIMIT_LINK)
     text_add(t, "the link %s, whose load is %s of the %s", link_text(name, p, limit.index), share, whole);
   else
@@ -36,182 +34,133 @@ static void explain_limit_text(text_buffer *t, const situ_explanation *x, const 
 }
 
 static void handover_text(text_buffer *t, const situ_explanation *x, const situ_plan *plan) {
-  const situ_explanation_summary of = report_explanation(x);
   char count[TEXT_UNIT_BYTES], size[TEXT_UNIT_BYTES];
-  int32_t n = plan->n_handovers;
-  text_add(t, "%s%s%s", n > 0 ? grouped(count, n) : "none", n > 0 ? ", " : "",
-           n > 0 ? text_size(size, of.transfer_bytes) : "");
+  text_add(t, plan->n_handovers > 0 ? "%s, %s" : "none", grouped(count, plan->n_handovers),
+           text_size(size, report_explanation(x).transfer_bytes));
 }
 
-/* A fact whose text may be long: broken at blanks. */
-static void long_fact(text_buffer *t, const situ_report_options *o, const char *label, text_buffer *words) {
-  char first[LABEL_COLUMNS + 8], rest[LABEL_COLUMNS + 8];
-  snprintf(first, sizeof first, "  %-*s  ", LABEL_COLUMNS, label);
-  snprintf(rest, sizeof rest, "  %-*s  ", LABEL_COLUMNS, "");
-  char *text = text_take(words);
-  if (text)
-    text_add_wrapped(t, text, first, rest, report_width(o));
-  else
-    t->failed = true;
-  free(text);
-}
-
-void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *plan, int32_t max,
-                   const situ_report_options *o) {
-  const situ_explanation_summary of = report_explanation(x);
+void explain_short(const fact_lines *f, const situ_explanation *x, const situ_plan *plan, int32_t max) {
   const situ_problem *p = plan->problem;
-  int32_t n = of.n_parts;
+  int32_t n = report_explanation(x).n_parts;
+  text_buffer words = {0};
   for (int32_t k = 0; k < n && k < max; k++) {
     situ_part part = situ_explanation_part(x, k);
-    text_buffer words = {0};
-    text_add(&words, "%s: %s", p->platform->devices[part.device].name, situ_explanation_part_name(x, k));
-    long_fact(t, o, k == 0 ? "parts" : "", &words);
+    text_add(&words, "%s: %s", report_device(p, part.device), situ_explanation_part_name(x, k));
+    fact_wrapped(f, k == 0 ? "parts" : "", text_take(&words));
   }
-  text_buffer words = {0};
   if (n > max) {
     text_add(&words, "and %d more; `situ explain` lists them", (int)(n - max));
-    long_fact(t, o, "", &words);
+    fact_wrapped(f, "", text_take(&words));
   }
   handover_text(&words, x, plan);
-  long_fact(t, o, "hand-overs", &words);
+  fact_wrapped(f, "hand-overs", text_take(&words));
   explain_limit_text(&words, x, p);
-  long_fact(t, o, "limited by", &words);
+  fact_wrapped(f, "limited by", text_take(&words));
 }
 
 /* ---- JSON ---- */
 
-static bool part_json(json_value *list, const situ_explanation *x, const situ_problem *p, int32_t k) {
-  situ_part part = situ_explanation_part(x, k);
-  json_value *o = json_new_object();
-  bool ok = o && json_set(o, "device", json_new_text(p->platform->devices[part.device].name));
-  ok = ok && json_set(o, "name", json_new_text(situ_explanation_part_name(x, k)));
-  ok = ok && json_set(o, "first_operator", json_new_text(p->graph->name[part.first_operator]));
-  ok = ok && json_set(o, "last_operator", json_new_text(p->graph->name[part.last_operator]));
-  ok = ok && json_set(o, "operators", json_new_int(part.n_operators));
-  ok = ok && json_set(o, "working_operators", json_new_int(part.n_working));
-  ok = ok && json_set(o, "load_ns", json_new_int(part.work_ns));
-  return json_push(list, o) && ok;
+typedef struct story {
+  const situ_explanation *why;
+  const situ_plan *plan;
+  const situ_what_if_list *what_ifs;
+} story;
+
+static void add_parts(row_list *out, const void *told) {
+  const story *s = told;
+  const situ_problem *p = s->plan->problem;
+  int32_t n = report_explanation(s->why).n_parts;
+  for (int32_t k = 0; k < n && (out->list || k < MAX_PARTS); k++) {
+    situ_part part = situ_explanation_part(s->why, k);
+    const char *name = situ_explanation_part_name(s->why, k);
+    ROW(out, {NULL, AS_INDEX, "part", .n = k + 1, .style = STYLE_DIM},
+        {"device", AS_NAME, "device", .text = report_device(p, part.device), .max = 24}, {"name", .text = name},
+        {"first_operator", .text = p->graph->name[part.first_operator]},
+        {"last_operator", .text = p->graph->name[part.last_operator]}, {"operators", AS_COUNT, .n = part.n_operators},
+        {"working_operators", AS_COUNT, "kernels", .n = part.n_working},
+        {"load_ns", AS_ROUGH_TIME, "work", .n = part.work_ns}, {NULL, AS_PROSE, "holds", .text = name});
+  }
+}
+
+static void add_shares(row_list *out, const void *told) {
+  const story *s = told;
+  const situ_problem *p = s->plan->problem;
+  for (int32_t k = 0; k < report_explanation(s->why).n_shares; k++) {
+    situ_path_share share = situ_explanation_share(s->why, k);
+    char link[160];
+    bool works = share.device >= 0, sends = !works && share.link >= 0;
+    ROW(out,
+        {"kind", .text = works   ? "work"
+                         : sends ? "transfer"
+                                 : "waiting"},
+        {"name", .text = sends ? link_text(link, p, share.link) : report_device(p, share.device)},
+        {"time_ns", AS_COUNT, .n = share.time_ns});
+  }
+}
+
+static void add_what_ifs(row_list *out, const void *told) {
+  const story *s = told;
+  for (int32_t k = 0; k < situ_what_if_count(s->what_ifs); k++) {
+    situ_what_if w = situ_what_if_at(s->what_ifs, k);
+    char words[64];
+    ROW(out, {"change", AS_TEXT, "what if", .text = w.change}, {"outcome", .text = situ_outcome_name(w.outcome)},
+        {"value_ns", AS_ROUGH_TIME, "value", .n = w.value_ns, .shown = w.value_ns == SITU_NEVER_NS ? "-" : NULL},
+        {"lower_bound_ns", AS_TIME, .n = w.lower_bound_ns}, {"inputs", AS_COUNT, .n = w.inputs},
+        {NULL, AS_TEXT, "for each input", .text = explain_against_plan(words, &w, s->plan->value_ns)});
+  }
 }
 
 static json_value *limit_json(const situ_explanation *x, const situ_problem *p) {
-  const situ_explanation_summary of = report_explanation(x);
-  situ_limit limit = of.limit;
+  situ_limit limit = report_explanation(x).limit;
   char name[160];
-  const char *which = limit.kind == SITU_LIMIT_DEVICE ? p->platform->devices[limit.index].name
+  const char *which = limit.kind == SITU_LIMIT_DEVICE ? report_device(p, limit.index)
                       : limit.kind == SITU_LIMIT_LINK ? link_text(name, p, limit.index)
                                                       : NULL;
-  json_value *o = json_new_object();
-  bool ok = o && json_set(o, "kind", json_new_text(situ_limit_name(limit.kind)));
-  ok = ok && json_set(o, "name", json_new_text(which));
-  ok = ok && json_set(o, "share", json_new_number(limit.share));
-  if (ok) return o;
-  json_free(o);
-  return NULL;
+  return OBJECT({"kind", .text = situ_limit_name(limit.kind)}, {"name", .text = which},
+                {"share", AS_NUMBER, .x = limit.share});
 }
 
 static json_text_member placed_operator(const void *context, int64_t v) {
   const placement_listing *l = context;
   int32_t d = situ_plan_device(l->plan, (int32_t)v);
-  return (json_text_member){l->problem->graph->name[v], l->problem->platform->devices[d].name};
+  return (json_text_member){l->problem->graph->name[v], report_device(l->problem, d)};
 }
 
 bool explain_fields(json_value *o, placement_listing *places, const situ_explanation *x, const situ_plan *plan) {
-  const situ_explanation_summary of = report_explanation(x);
   const situ_problem *p = plan->problem;
-  json_value *members = json_new_object(), *parts = json_new_array();
-  bool ok = members && parts;
+  json_value *members = json_new_object();
   *places = (placement_listing){.plan = plan, .problem = p};
   places->listing = (json_listing){members, p->n_operators, placed_operator, places};
-  for (int32_t k = 0; ok && k < of.n_parts; k++) ok = part_json(parts, x, p, k);
-  ok = json_set(o, "placement", members) && ok;
-  ok = json_set(o, "parts", parts) && ok;
-  return ok && explain_limit_fields(o, x, plan);
+  return FIELDS(o, {"placement", AS_TREE, .tree = members},
+                {"parts", AS_TREE, .tree = rows_json(add_parts, &(story){x, plan, NULL})}) &&
+         explain_limit_fields(o, x, plan);
 }
 
 bool explain_limit_fields(json_value *o, const situ_explanation *x, const situ_plan *plan) {
   const situ_explanation_summary of = report_explanation(x);
-  const situ_problem *p = plan->problem;
-  bool ok = json_set(o, "n_parts", json_new_int(of.n_parts));
-  ok = ok && json_set(o, "n_handovers", json_new_int(plan->n_handovers));
-  ok = ok && json_set(o, "transfer_bytes", json_new_int(of.transfer_bytes));
-  return ok && json_set(o, "limit", limit_json(x, p));
+  return FIELDS(o, {"n_parts", AS_COUNT, .n = of.n_parts}, {"n_handovers", AS_COUNT, .n = plan->n_handovers},
+                {"transfer_bytes", AS_COUNT, .n = of.transfer_bytes},
+                {"limit", AS_TREE, .tree = limit_json(x, plan->problem)});
 }
 
-static bool path_json(json_value *root, const situ_explanation *x, const situ_problem *p) {
-  const situ_explanation_summary of = report_explanation(x);
-  json_value *list = json_new_array();
-  bool ok = list != NULL;
-  for (int32_t k = 0; ok && k < of.n_shares; k++) {
-    situ_path_share s = situ_explanation_share(x, k);
-    char name[160];
-    json_value *o = json_new_object();
-    const char *kind = s.device >= 0 ? "work" : s.link >= 0 ? "transfer" : "waiting";
-    const char *who = s.device >= 0 ? p->platform->devices[s.device].name
-                      : s.link >= 0 ? link_text(name, p, s.link)
-                                    : NULL;
-    ok = o && json_set(o, "kind", json_new_text(kind)) && json_set(o, "name", json_new_text(who)) &&
-         json_set(o, "time_ns", json_new_int(s.time_ns));
-    ok = json_push(list, o) && ok;
-  }
-  return json_set(root, "critical_path", list) && ok;
-}
-
-static bool what_if_json(json_value *root, const situ_what_if_list *what_ifs) {
-  json_value *list = json_new_array();
-  bool ok = list != NULL;
-  for (int32_t k = 0; ok && k < situ_what_if_count(what_ifs); k++) {
-    situ_what_if w = situ_what_if_at(what_ifs, k);
-    json_value *o = json_new_object();
-    ok = o && json_set(o, "change", json_new_text(w.change)) &&
-         json_set(o, "outcome", json_new_text(situ_outcome_name(w.outcome))) &&
-         json_set(o, "value_ns", report_amount(w.value_ns)) &&
-         json_set(o, "lower_bound_ns", report_amount(w.lower_bound_ns)) &&
-         json_set(o, "inputs", json_new_int(w.inputs));
-    ok = json_push(list, o) && ok;
-  }
-  return json_set(root, "what_if", list) && ok;
-}
-
-bool explain_path_fields(json_value *o, const situ_explanation *x, const situ_problem *p,
+bool explain_path_fields(json_value *o, const situ_explanation *x, const situ_plan *plan,
                          const situ_what_if_list *what_ifs) {
-  return path_json(o, x, p) && (!what_ifs || what_if_json(o, what_ifs));
+  const story told = {x, plan, what_ifs};
+  return FIELDS(o, {"critical_path", AS_TREE, .tree = rows_json(add_shares, &told)},
+                {"what_if", AS_TREE, .tree = what_ifs ? rows_json(add_what_ifs, &told) : NULL, .skip = !what_ifs});
 }
 
-static char *explain_json(const situ_explanation *x, const situ_plan *plan, const situ_what_if_list *what_ifs) {
-  const situ_problem *p = plan->problem;
+static char *explain_json(const story *told) {
+  const situ_plan *plan = told->plan;
   json_value *root = json_new_object();
   placement_listing places;
-  bool ok = root && report_problem_json(root, p, NULL) && report_plan_fields(root, plan);
-  ok = ok && explain_fields(root, &places, x, plan) && explain_path_fields(root, x, p, what_ifs);
-  return report_finish_with(root, ok, &places.listing);
+  bool ok = report_problem_json(root, plan->problem, NULL) && report_plan_fields(root, plan) &&
+            explain_fields(root, &places, told->why, plan) &&
+            explain_path_fields(root, told->why, plan, told->what_ifs);
+  return report_finish_with(root, ok, ok ? &places.listing : NULL);
 }
 
 /* ---- tables ---- */
-
-static void part_rows(text_buffer *t, const situ_explanation *x, const situ_problem *p,
-                      const situ_report_options *options) {
-  const situ_explanation_summary of = report_explanation(x);
-  table rows;
-  char count[TEXT_UNIT_BYTES], work[TEXT_UNIT_BYTES];
-  int32_t n = of.n_parts;
-  if (!table_begin(&rows, t)) return;
-  table_column(&rows, "part", ALIGN_RIGHT, 0);
-  table_column(&rows, "device", ALIGN_LEFT, 24);
-  table_column(&rows, "kernels", ALIGN_RIGHT, 0);
-  table_column(&rows, "work", ALIGN_RIGHT, 0);
-  table_column(&rows, "holds", ALIGN_PROSE, 0);
-  for (int32_t k = 0; k < n && k < MAX_PARTS; k++) {
-    situ_part part = situ_explanation_part(x, k);
-    table_cellf(&rows, STYLE_DIM, "%d", (int)(k + 1));
-    table_cell(&rows, STYLE_BOLD, p->platform->devices[part.device].name);
-    table_cell(&rows, STYLE_PLAIN, grouped(count, part.n_working));
-    table_cell(&rows, STYLE_PLAIN, text_time(work, part.work_ns));
-    table_cell(&rows, STYLE_PLAIN, situ_explanation_part_name(x, k));
-  }
-  table_render(t, &rows, options);
-  table_stop(&rows);
-  if (n > MAX_PARTS) text_add(t, "  and %d more parts; --json lists them all\n", (int)(n - MAX_PARTS));
-}
 
 static void share_text(text_buffer *t, const situ_explanation *x, const situ_plan *plan) {
   const situ_explanation_summary of = report_explanation(x);
@@ -223,7 +172,7 @@ static void share_text(text_buffer *t, const situ_explanation *x, const situ_pla
     percent_text(share, (double)s.time_ns / value);
     if (k > 0) text_add(t, ", ");
     if (s.device >= 0)
-      text_add(t, "%s %s", p->platform->devices[s.device].name, share);
+      text_add(t, "%s %s", report_device(p, s.device), share);
     else if (s.link >= 0)
       text_add(t, "transfers %s %s", link_text(name, p, s.link), share);
     else
@@ -249,26 +198,6 @@ const char *explain_against_plan(char into[64], const situ_what_if *w, int64_t v
   return into;
 }
 
-static void what_if_rows(text_buffer *t, const situ_what_if_list *what_ifs, const situ_plan *plan,
-                         const situ_report_options *options) {
-  table rows;
-  char value[TEXT_UNIT_BYTES], words[64];
-  if (situ_what_if_count(what_ifs) == 0) return;
-  if (!table_begin(&rows, t)) return;
-  table_column(&rows, "what if", ALIGN_LEFT, 0);
-  table_column(&rows, "value", ALIGN_RIGHT, 0);
-  table_column(&rows, "for each input", ALIGN_LEFT, 0);
-  for (int32_t k = 0; k < situ_what_if_count(what_ifs); k++) {
-    situ_what_if w = situ_what_if_at(what_ifs, k);
-    table_cell(&rows, STYLE_PLAIN, w.change);
-    table_cell(&rows, STYLE_PLAIN, w.value_ns == SITU_NEVER_NS ? "-" : text_time(value, w.value_ns));
-    table_cell(&rows, STYLE_PLAIN, explain_against_plan(words, &w, plan->value_ns));
-  }
-  text_add(t, "\n");
-  table_render(t, &rows, options);
-  table_stop(&rows);
-}
-
 /* What rules keep off devices: "gpu1 may not run 53 operators". False where nothing is. */
 static bool rules_text(text_buffer *t, const situ_problem *p) {
   bool any = false;
@@ -276,80 +205,54 @@ static bool rules_text(text_buffer *t, const situ_problem *p) {
     int32_t n = 0;
     for (int32_t v = 0; v < p->n_operators; v++) n += costs_is_ruled(p->costs, v, p->class_of[d]);
     if (n == 0) continue;
-    text_add(t, "%s%s must not run %d %s", any ? ", " : "", p->platform->devices[d].name, (int)n,
+    text_add(t, "%s%s must not run %d %s", any ? ", " : "", report_device(p, d), (int)n,
              n == 1 ? "operator" : "operators");
     any = true;
   }
   return any;
 }
 
-static void keep_fact(explain_facts *f, const char *label, text_buffer *words) {
-  f->label[f->n] = label;
-  f->words[f->n] = text_take(words);
-  f->n += f->words[f->n] != NULL;
-}
-
-bool explain_facts_find(explain_facts *out, const situ_explanation *x, const situ_plan *plan) {
-  const situ_explanation_summary of = report_explanation(x);
+void explain_facts(explain_receiver *receive, void *to, const situ_explanation *x, const situ_plan *plan) {
   const situ_problem *p = plan->problem;
   text_buffer words = {0};
   char value[TEXT_UNIT_BYTES], rest[256];
-  bool shares = of.n_shares > 0;
-  int32_t expected = 5;
-  *out = (explain_facts){0};
+  int64_t by_parts_ns = situ_plan_by_parts_ns(plan), single = plan->best_single_ns;
   text_add(&words, "%s", exact_time(value, plan->value_ns));
-  keep_fact(out, p->objective == SITU_OBJECTIVE_THROUGHPUT ? "period" : "latency", &words);
-  int64_t by_parts_ns = situ_plan_by_parts_ns(plan);
+  receive(to, p->objective == SITU_OBJECTIVE_THROUGHPUT ? "period" : "latency", text_take(&words));
   if (by_parts_ns != plan->value_ns) {
     text_add(&words, "%s", exact_time(value, by_parts_ns));
-    keep_fact(out, "by parts", &words);
-    expected++;
+    receive(to, "by parts", text_take(&words));
   }
   report_against_single(rest, sizeof rest, plan);
-  int64_t single = plan->best_single_ns;
   text_add(&words, "%s  %s", single == SITU_NEVER_NS ? "none" : exact_time(value, single), rest);
-  keep_fact(out, "best single", &words);
-  char *plans = report_scope_text(p, plan->form); /* of "no split can be better" and the lower bound */
-  text_add(&words, "%s", plans ? plans : "");
-  words.failed |= !plans;
-  free(plans);
-  keep_fact(out, "among", &words);
+  receive(to, "best single", text_take(&words));
+  receive(to, "among", report_scope_text(p, plan->form)); /* of "no split can be better" and the lower bound */
   handover_text(&words, x, plan);
-  keep_fact(out, "hand-overs", &words);
+  receive(to, "hand-overs", text_take(&words));
   explain_limit_text(&words, x, p);
-  keep_fact(out, "limited by", &words);
-  if (shares) {
+  receive(to, "limited by", text_take(&words));
+  if (report_explanation(x).n_shares > 0) {
     share_text(&words, x, plan);
-    keep_fact(out, "time spent", &words);
-    expected++;
+    receive(to, "time spent", text_take(&words));
   }
-  if (rules_text(&words, p)) {
-    keep_fact(out, "by rule", &words);
-    expected++;
-  }
-  return out->n == expected;
+  if (rules_text(&words, p)) receive(to, "by rule", text_take(&words));
 }
 
-void explain_facts_free(explain_facts *facts) {
-  for (int32_t k = 0; k < facts->n; k++) free(facts->words[k]);
-}
+static void add_fact(void *lines, const char *label, char *words) { fact_wrapped(lines, label, words); }
 
-static char *explain_text(const situ_explanation *x, const situ_plan *plan, const situ_what_if_list *what_ifs,
-                          const situ_report_options *options) {
-  const situ_problem *p = plan->problem;
+static char *explain_text(const story *told, const situ_report_options *options) {
   text_buffer t = {0};
-  explain_facts facts;
-  report_title(&t, p, options);
-  part_rows(&t, x, p, options);
+  fact_lines f = {&t, options, LABEL_COLUMNS};
+  int32_t n = report_explanation(told->why).n_parts;
+  report_title(&t, told->plan->problem, options);
+  rows_text(&t, add_parts, told, options);
+  if (n > MAX_PARTS) text_add(&t, "  and %d more parts; --json lists them all\n", (int)(n - MAX_PARTS));
   text_add(&t, "\n");
-  t.failed |= !explain_facts_find(&facts, x, plan);
-  for (int32_t k = 0; k < facts.n; k++) {
-    text_buffer words = {0};
-    text_add_bytes(&words, facts.words[k], strlen(facts.words[k]));
-    long_fact(&t, options, facts.label[k], &words);
+  explain_facts(add_fact, &f, told->why, told->plan);
+  if (situ_what_if_count(told->what_ifs) > 0) {
+    text_add(&t, "\n");
+    rows_text(&t, add_what_ifs, told, options);
   }
-  explain_facts_free(&facts);
-  what_if_rows(&t, what_ifs, plan, options);
   return text_take(&t);
 }
 
@@ -361,7 +264,8 @@ situ_status situ_report_explain(char **out, const situ_plan *plan, const situ_wh
   situ_explanation *x = NULL;
   TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
   TRY(situ_explain(&x, plan, error));
-  char *text = format == SITU_REPORT_JSON ? explain_json(x, plan, what_ifs) : explain_text(x, plan, what_ifs, &look);
+  const story told = {x, plan, what_ifs};
+  char *text = format == SITU_REPORT_JSON ? explain_json(&told) : explain_text(&told, &look);
   situ_explanation_free(x);
   return report_close(out, text, error);
 }

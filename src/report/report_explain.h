@@ -5,20 +5,13 @@
 #include "report/report.h"
 #include "situ/explain.h"
 
-/* One line for each part ("gpu0   layers 0-23, lm_head"), at most `most` of them, then hand-overs and limit. */
-void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *plan, int32_t max,
-                   const situ_report_options *options);
+/* One line for each part ("gpu0   layers 0-23, lm_head"), at most `max` of them, then hand-overs and limit. */
+void explain_short(const fact_lines *f, const situ_explanation *x, const situ_plan *plan, int32_t max);
 
-/* What `explain` says below the table of parts: up to EXPLAIN_FACTS facts in words ("limited by": "gpu0, whose ..."),
- * to be freed with explain_facts_free. False without memory. */
-enum { EXPLAIN_FACTS = 8 };
-typedef struct explain_facts {
-  int32_t n;
-  const char *label[EXPLAIN_FACTS];
-  char *words[EXPLAIN_FACTS];
-} explain_facts;
-bool explain_facts_find(explain_facts *out, const situ_explanation *x, const situ_plan *plan);
-void explain_facts_free(explain_facts *facts);
+/* What `explain` says below the table of parts, fact by fact ("limited by": "gpu0, whose ..."). The receiver frees the
+ * words, NULL without memory. */
+typedef void explain_receiver(void *to, const char *label, char *words);
+void explain_facts(explain_receiver *receive, void *to, const situ_explanation *x, const situ_plan *plan);
 
 /* "12 % shorter", "1.84x as long": a changed machine against the plan, for each input. */
 const char *explain_against_plan(char into[64], const situ_what_if *w, int64_t value_ns);
@@ -26,7 +19,7 @@ const char *explain_against_plan(char into[64], const situ_what_if *w, int64_t v
 /* The fields "n_parts", "n_handovers", "transfer_bytes", "limit" and, below them, "critical_path" and "what_if" (NULL:
  * left out). False without memory. */
 bool explain_limit_fields(json_value *object, const situ_explanation *x, const situ_plan *plan);
-bool explain_path_fields(json_value *object, const situ_explanation *x, const situ_problem *problem,
+bool explain_path_fields(json_value *object, const situ_explanation *x, const situ_plan *plan,
                          const situ_what_if_list *what_ifs);
 
 /* The devices of all operators by name, for report_finish_with. */

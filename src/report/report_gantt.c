@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,34 +21,19 @@ static void fill_columns(double *busy, int32_t columns, double column_ns, const 
 
 /* The mark of a column that is busy for a share of its time; never empty where there is something. */
 static const char *mark_of(double share, bool unicode) {
-  static const char *const blocks[] = {" ",
-                                       "\xe2\x96\x81",
-                                       "\xe2\x96\x82",
-                                       "\xe2\x96\x83",
-                                       "\xe2\x96\x84",
-                                       "\xe2\x96\x85",
-                                       "\xe2\x96\x86",
-                                       "\xe2\x96\x87",
-                                       "\xe2\x96\x88"};
+  static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   static const char *const letters[] = {" ", ".", ".", ":", "-", "=", "+", "*", "#"};
   int32_t k = share <= 0 ? 0 : share >= 1 ? 8 : 1 + (int32_t)(share * 7.999);
   return (unicode ? blocks : letters)[k];
 }
 
 static void add_label(text_buffer *t, const situ_report_options *o, const lane *l) {
-  char label[4 * LABEL_COLUMNS + 8];
-  size_t used = 0, columns = 0;
-  for (const char *c = l->name; *c && columns <= LABEL_COLUMNS && used < sizeof label - 5; c++) {
-    bool first = ((unsigned char)*c & 0xc0) != 0x80;
-    if (first && ++columns > LABEL_COLUMNS) break;
-    label[used++] = *c;
-  }
-  if (columns > LABEL_COLUMNS) columns--;
-  label[used] = '\0';
+  char label[4 * LABEL_COLUMNS + 1];
+  snprintf(label, sizeof label, "%.*s", (int)text_bytes(l->name, LABEL_COLUMNS), l->name);
   text_make_line(label);
   text_add(t, "  ");
   style_add(t, o, l->link ? STYLE_DIM : STYLE_BOLD, label);
-  text_add(t, "%*s ", (int)(LABEL_COLUMNS - columns), "");
+  text_add(t, "%*s ", LABEL_COLUMNS - (int)text_columns(label), "");
 }
 
 static void add_line(text_buffer *t, const situ_report_options *o, const lane *l, int32_t columns, int64_t span_ns,

@@ -21,7 +21,6 @@ typedef struct shape_of_graph {
   int32_t path_length; /* operators on the chain of path_ns */
   int64_t widest_tensor_bytes;
   int64_t source_count, result_count; /* operators that read no tensor; operators whose tensors are not read */
-  int32_t n_layers, n_colocations;
   int64_t phase_count[3];
 } shape_of_graph;
 
@@ -31,14 +30,14 @@ static int64_t fastest(const situ_problem *p, int32_t v) {
   return best == SITU_NEVER_NS ? 0 : best;
 }
 
-static void count_operator(kind_sum *sum, const situ_graph *g, int32_t v, int64_t output_bytes, int64_t time_ns) {
-  sum->count++;
-  sum->flops = sat_add(sum->flops, g->flops[v]);
-  sum->moved_bytes = sat_add(sum->moved_bytes, g->moved_bytes[v]);
-  sum->weight_bytes = sat_add(sum->weight_bytes, g->weight_bytes[v]);
-  sum->output_bytes = sat_add(sum->output_bytes, output_bytes);
-  sum->uninferred += !g->inferred[v];
-  sum->time_ns = sat_add(sum->time_ns, time_ns);
+static void sum_add(kind_sum *to, const kind_sum *more) {
+  to->count += more->count;
+  to->flops = sat_add(to->flops, more->flops);
+  to->moved_bytes = sat_add(to->moved_bytes, more->moved_bytes);
+  to->weight_bytes = sat_add(to->weight_bytes, more->weight_bytes);
+  to->output_bytes = sat_add(to->output_bytes, more->output_bytes);
+  to->uninferred += more->uninferred;
+  to->time_ns = sat_add(to->time_ns, more->time_ns);
 }
 
 static int by_work(const void *a, const void *b) {
@@ -89,12 +88,12 @@ static void count_all(shape_of_graph *s, const situ_problem *p) {
     s->result_count += result;
     s->source_count += g->in_start[v] == g->in_start[v + 1];
     s->phase_count[g->phase[v] < 3 ? g->phase[v] : 0]++;
-    count_operator(&s->all, g, v, bytes, fastest(p, v));
-    count_operator(&s->kinds[g->kind[v]], g, v, bytes, fastest(p, v));
+    const kind_sum one = {NULL,         1, g->flops[v], g->moved_bytes[v], g->weight_bytes[v], bytes, !g->inferred[v],
+                          fastest(p, v)};
+    sum_add(&s->all, &one);
+    sum_add(&s->kinds[g->kind[v]], &one);
   }
   qsort(s->kinds, (size_t)s->n_kinds, sizeof *s->kinds, by_work);
-  s->n_layers = g->n_layers;
-  s->n_colocations = p->given->n_colocations;
 }
 
 /* False without memory. s->kinds lives in the arena. */
@@ -111,187 +110,128 @@ static bool measure(shape_of_graph *s, const situ_problem *p, arena *a) {
   return true;
 }
 
-static bool sum_json(json_value *o, const kind_sum *sum) {
-  bool ok = json_set(o, "count", json_new_int(sum->count)) && json_set(o, "flops", json_new_int(sum->flops));
-  ok = ok && json_set(o, "moved_bytes", json_new_int(sum->moved_bytes));
-  ok = ok && json_set(o, "weight_bytes", json_new_int(sum->weight_bytes));
-  ok = ok && json_set(o, "output_bytes", json_new_int(sum->output_bytes));
-  ok = ok && json_set(o, "time_ns", json_new_int(sum->time_ns));
-  return ok && json_set(o, "not_inferred", json_new_int(sum->uninferred));
-}
+/* What a report is about, and how it looks. */
+typedef struct inspection {
+  shape_of_graph shape;
+  const situ_problem *problem;
+  const situ_model *model;
+  const situ_report_options *options;
+} inspection;
 
-static json_value *kinds_json(const shape_of_graph *s) {
-  json_value *list = json_new_array();
-  bool ok = list != NULL;
-  for (int32_t k = 0; ok && k < s->n_kinds; k++) {
-    json_value *o = json_new_object();
-    ok = o && json_set(o, "kind", json_new_text(s->kinds[k].kind)) && sum_json(o, &s->kinds[k]);
-    ok = json_push(list, o) && ok;
-  }
-  if (ok) return list;
-  json_free(list);
+enum { KINDS_SHOWN = 24 };
+
+/* A row of the table or list; without rows, the same as an object without its kind. */
+static json_value *add_sum(row_list *out, const inspection *of, const char *kind, const kind_sum *s, style st) {
+  const kind_sum *all = &of->shape.all;
+  double share = all->time_ns > 0 ? (double)s->time_ns / (double)all->time_ns : 0;
+  char flops[TEXT_UNIT_BYTES], bar[64], of_all[96] = "";
+  bar_text(bar, sizeof bar, share, 6, of->options);
+  if (s != all) c_locale_print(of_all, sizeof of_all, "%3.0f %% %s", share * 100, bar);
+  const field fields[] = {
+      {"kind", AS_NAME, "kind", .text = kind, .style = st, .max = 26, .skip = !out},
+      {"count", AS_COUNT, "count", .n = s->count, .style = st},
+      {"flops", AS_COUNT, "FLOPs", .n = s->flops, .shown = text_count(flops, (double)s->flops), .style = st},
+      {"moved_bytes", AS_BYTES, "bytes", .n = s->moved_bytes, .style = st},
+      {"weight_bytes", AS_BYTES, "weights", .n = s->weight_bytes, .style = st},
+      {"output_bytes", AS_COUNT, .n = s->output_bytes},
+      {"time_ns", AS_ROUGH_TIME, "time", .n = s->time_ns, .style = st},
+      {NULL, AS_TEXT, "of all", .text = of_all, .style = st == STYLE_PLAIN ? STYLE_ACCENT : st},
+      {"not_inferred", AS_COUNT, "unsure", .n = s->uninferred, .shown = s->uninferred ? NULL : "-",
+       .style = s->uninferred ? STYLE_WARN : STYLE_DIM}};
+  if (!out) return fields_object(fields, sizeof fields / sizeof fields[0]);
+  rows_add(out, fields, sizeof fields / sizeof fields[0]);
   return NULL;
 }
 
-static bool inspect_json(json_value *root, const shape_of_graph *s, const situ_problem *p, const situ_model *model) {
-  const situ_graph *g = p->graph;
-  json_value *total = json_new_object(), *path = json_new_object(), *phases = json_new_object();
-  bool ok = report_problem_json(root, p, model) && total && sum_json(total, &s->all);
-  ok = json_set(root, "total", total) && ok;
-  ok = ok && json_set(root, "flops", json_new_int(s->all.flops));
-  ok = ok && json_set(root, "bytes", json_new_int(s->all.moved_bytes));
-  ok = ok && json_set(root, "weight_bytes", json_new_int(s->all.weight_bytes));
-  ok = ok && json_set(root, "edges", json_new_int(g->n_edges)) && json_set(root, "uses", json_new_int(g->n_uses));
-  ok = ok && json_set(root, "layers", json_new_int(s->n_layers));
-  ok = ok && json_set(root, "colocation_groups", json_new_int(s->n_colocations));
-  if (p->costs->fusion) {
-    ok = ok && json_set(root, "fusion", json_new_text(p->costs->fusion));
-    ok = ok && json_set(root, "kernels", json_new_int(p->costs->n_kernels));
-    ok = ok && json_set(root, "kernel_bytes", json_new_int(p->costs->moved_bytes));
-  }
-  if (model) ok = ok && json_set(root, "nested_operators", json_new_int(model->n_nested_operators));
-  ok = ok && json_set(root, "depth", json_new_int(s->depth)) && json_set(root, "width", json_new_int(s->width));
-  ok = ok && path && json_set(path, "operators", json_new_int(s->path_length));
-  ok = ok && json_set(path, "time_ns", json_new_int(s->path_ns));
-  ok = json_set(root, "critical_path", path) && ok;
-  ok = ok && json_set(root, "work_ns", json_new_int(s->all.time_ns));
-  ok = ok && json_set(root, "largest_tensor_bytes", json_new_int(s->widest_tensor_bytes));
-  for (int i = 0; ok && phases && i < 3; i++)
-    ok = json_set(phases, situ_phase_name((situ_phase)i), json_new_int(s->phase_count[i]));
-  ok = json_set(root, "phases", phases) && ok;
-  ok = ok && json_set(root, "not_inferred", json_new_int(s->all.uninferred));
-  ok = ok && json_set(root, "kinds", kinds_json(s));
-  return ok && report_notes_json(root, model);
+static void add_kinds(row_list *out, const void *inspected) {
+  const inspection *of = inspected;
+  const shape_of_graph *s = &of->shape;
+  kind_sum rest = {0};
+  char name[64];
+  int32_t shown = out->list || s->n_kinds < KINDS_SHOWN ? s->n_kinds : KINDS_SHOWN;
+  for (int32_t k = 0; k < shown; k++) add_sum(out, of, s->kinds[k].kind, &s->kinds[k], STYLE_PLAIN);
+  for (int32_t k = shown; k < s->n_kinds; k++) sum_add(&rest, &s->kinds[k]);
+  snprintf(name, sizeof name, "%d other kinds", (int)(s->n_kinds - shown));
+  if (shown < s->n_kinds) add_sum(out, of, name, &rest, STYLE_DIM);
+  if (!out->list) add_sum(out, of, "all", &s->all, STYLE_BOLD);
 }
 
-static char *whole_json(const situ_problem *problem, const situ_model *model) {
-  arena *a = arena_new();
-  json_value *root = json_new_object();
-  shape_of_graph s;
-  bool ok = a && root && measure(&s, problem, a) && inspect_json(root, &s, problem, model);
-  arena_free(a);
-  return report_finish(root, ok);
+static char *inspect_json(const inspection *of) {
+  const shape_of_graph *s = &of->shape;
+  const situ_graph *g = of->problem->graph;
+  const situ_costs *costs = of->problem->costs;
+  json_value *root = json_new_object(), *phases = json_new_object();
+  bool ok = report_problem_json(root, of->problem, of->model), fused = costs->fusion;
+  for (int i = 0; i < 3; i++) ok &= json_set(phases, situ_phase_name((situ_phase)i), json_new_int(s->phase_count[i]));
+  ok &= FIELDS(
+      root, {"total", AS_TREE, .tree = add_sum(NULL, of, NULL, &s->all, STYLE_PLAIN)},
+      {"flops", AS_COUNT, .n = s->all.flops}, {"bytes", AS_COUNT, .n = s->all.moved_bytes},
+      {"weight_bytes", AS_COUNT, .n = s->all.weight_bytes}, {"edges", AS_COUNT, .n = g->n_edges},
+      {"uses", AS_COUNT, .n = g->n_uses}, {"layers", AS_COUNT, .n = g->n_layers},
+      {"colocation_groups", AS_COUNT, .n = of->problem->given->n_colocations},
+      {"fusion", .text = costs->fusion, .skip = !fused}, {"kernels", AS_COUNT, .n = costs->n_kernels, .skip = !fused},
+      {"kernel_bytes", AS_COUNT, .n = costs->moved_bytes, .skip = !fused},
+      {"nested_operators", AS_COUNT, .n = of->model ? of->model->n_nested_operators : 0, .skip = !of->model},
+      {"depth", AS_COUNT, .n = s->depth}, {"width", AS_COUNT, .n = s->width},
+      {"critical_path", AS_TREE,
+       .tree = OBJECT({"operators", AS_COUNT, .n = s->path_length}, {"time_ns", AS_COUNT, .n = s->path_ns})},
+      {"work_ns", AS_COUNT, .n = s->all.time_ns}, {"largest_tensor_bytes", AS_COUNT, .n = s->widest_tensor_bytes},
+      {"phases", AS_TREE, .tree = phases}, {"not_inferred", AS_COUNT, .n = s->all.uninferred},
+      {"kinds", AS_TREE, .tree = rows_json(add_kinds, of)});
+  return report_finish(root, ok && report_notes_json(root, of->model));
 }
 
-enum { KINDS_SHOWN = 24, FACT_COLUMNS = 13 };
-
-static void kind_row(table *t, style st, const char *name, const kind_sum *s, const kind_sum *all,
-                     const situ_report_options *o) {
-  char a[TEXT_UNIT_BYTES], bar[64], cell[96];
-  double share = all->time_ns > 0 ? (double)s->time_ns / (double)all->time_ns : 0;
-  table_cell(t, st == STYLE_PLAIN ? STYLE_BOLD : st, name);
-  table_cell(t, st, grouped(a, s->count));
-  table_cell(t, st, text_count(a, (double)s->flops));
-  table_cell(t, st, text_size(a, s->moved_bytes));
-  table_cell(t, st, text_size(a, s->weight_bytes));
-  table_cell(t, st, text_time(a, s->time_ns));
-  c_locale_print(cell, sizeof cell, "%3.0f %% %s", share * 100, bar_text(bar, sizeof bar, share, 6, o));
-  table_cell(t, st == STYLE_PLAIN ? STYLE_ACCENT : st, s == all ? "" : cell);
-  table_cell(t, s->uninferred ? STYLE_WARN : STYLE_DIM, s->uninferred ? grouped(a, s->uninferred) : "-");
+static void chain_facts(const fact_lines *f, const shape_of_graph *s, const situ_problem *p) {
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], c[TEXT_UNIT_BYTES], ratio[TEXT_UNIT_BYTES] = "";
+  FACT(f, "depth, width", "%s operator%s in the longest chain; at most %s in parallel", grouped(a, s->depth),
+       s->depth == 1 ? "" : "s", grouped(b, s->width));
+  if (s->path_ns > 0) c_locale_print(ratio, sizeof ratio, " (%.2fx)", (double)s->all.time_ns / (double)s->path_ns);
+  FACT(f, "critical path", "%s over %s operator%s, out of %s of work%s", text_time(a, s->path_ns),
+       grouped(b, s->path_length), s->path_length == 1 ? "" : "s", text_time(c, s->all.time_ns), ratio);
+  fact_start(f, "");
+  text_add(f->t, "on the fastest device of ");
+  text_add_clean(f->t, p->platform->name);
+  text_add(f->t, ", without transfers\n");
 }
 
-static void kinds_table(text_buffer *out, const shape_of_graph *s, const situ_report_options *options) {
-  table t;
-  if (!table_begin(&t, out)) return;
-  table_column(&t, "kind", ALIGN_LEFT, 26);
-  table_column(&t, "count", ALIGN_RIGHT, 0);
-  table_column(&t, "FLOPs", ALIGN_RIGHT, 0);
-  table_column(&t, "bytes", ALIGN_RIGHT, 0);
-  table_column(&t, "weights", ALIGN_RIGHT, 0);
-  table_column(&t, "time", ALIGN_RIGHT, 0);
-  table_column(&t, "of all", ALIGN_LEFT, 0);
-  table_column(&t, "unsure", ALIGN_RIGHT, 0);
-  int32_t shown = s->n_kinds > KINDS_SHOWN ? KINDS_SHOWN : s->n_kinds;
-  for (int32_t k = 0; k < shown; k++) kind_row(&t, STYLE_PLAIN, s->kinds[k].kind, &s->kinds[k], &s->all, options);
-  if (shown < s->n_kinds) {
-    char name[64];
-    kind_sum rest = {0};
-    for (int32_t k = shown; k < s->n_kinds; k++) {
-      rest.count += s->kinds[k].count;
-      rest.flops = sat_add(rest.flops, s->kinds[k].flops);
-      rest.moved_bytes = sat_add(rest.moved_bytes, s->kinds[k].moved_bytes);
-      rest.weight_bytes = sat_add(rest.weight_bytes, s->kinds[k].weight_bytes);
-      rest.uninferred += s->kinds[k].uninferred;
-      rest.time_ns = sat_add(rest.time_ns, s->kinds[k].time_ns);
-    }
-    snprintf(name, sizeof name, "%d other kinds", (int)(s->n_kinds - shown));
-    kind_row(&t, STYLE_DIM, name, &rest, &s->all, options);
-  }
-  kind_row(&t, STYLE_BOLD, "all", &s->all, &s->all, options);
-  table_render(out, &t, options);
-  table_stop(&t);
-}
-
-static void chain_facts(text_buffer *t, const shape_of_graph *s, const situ_problem *p,
-                        const situ_report_options *options) {
-  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], c[TEXT_UNIT_BYTES];
-  fact_start(t, options, "depth, width", FACT_COLUMNS);
-  text_add(t, "%s operator%s in the longest chain; at most %s in parallel\n", grouped(a, s->depth),
-           s->depth == 1 ? "" : "s", grouped(b, s->width));
-  fact_start(t, options, "critical path", FACT_COLUMNS);
-  text_add(t, "%s over %s operator%s, out of %s of work", text_time(a, s->path_ns), grouped(b, s->path_length),
-           s->path_length == 1 ? "" : "s", text_time(c, s->all.time_ns));
-  if (s->path_ns > 0) text_add(t, " (%.2fx)", (double)s->all.time_ns / (double)s->path_ns);
-  text_add(t, "\n");
-  fact_start(t, options, "", FACT_COLUMNS);
-  text_add(t, "on the fastest device of ");
-  text_add_clean(t, p->platform->name);
-  text_add(t, ", without transfers\n");
-}
-
-static void inspect_facts(text_buffer *t, const shape_of_graph *s, const situ_problem *p, const situ_model *model,
-                          const situ_report_options *options) {
-  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], c[TEXT_UNIT_BYTES];
-  fact_start(t, options, "tensors", FACT_COLUMNS);
-  text_add(t, "%s (%s in total, the largest %s)", grouped(a, p->graph->n_tensors), text_size(b, s->all.output_bytes),
-           text_size(c, s->widest_tensor_bytes));
-  text_add(t, ", %s edges\n", grouped(a, p->graph->n_edges));
-  chain_facts(t, s, p, options);
-  if (s->phase_count[1] + s->phase_count[2] > 0) {
-    fact_start(t, options, "phases", FACT_COLUMNS);
-    text_add(t, "%s forward, %s backward, %s update\n", grouped(a, s->phase_count[0]), grouped(b, s->phase_count[1]),
-             grouped(c, s->phase_count[2]));
-  }
-  if (s->n_colocations > 0 || s->n_layers > 0) {
-    fact_start(t, options, "groups", FACT_COLUMNS);
-    text_add(t, "%s layers, %s colocation groups\n", grouped(a, s->n_layers), grouped(b, s->n_colocations));
-  }
-  if (p->costs->fusion) {
-    fact_start(t, options, "fusion", FACT_COLUMNS);
-    text_add(t, "%s kernels (%s), which move %s\n", grouped(a, p->costs->n_kernels), p->costs->fusion,
-             text_size(b, p->costs->moved_bytes));
-  }
-  if (model && model->n_nested_operators > 0) {
-    fact_start(t, options, "nested", FACT_COLUMNS);
-    text_add(t, "%s operators in sub-graphs and functions, included in the costs of their owners\n",
-             grouped(a, model->n_nested_operators));
-  }
-  fact_start(t, options, "unsure", FACT_COLUMNS);
+static void inspect_facts(const fact_lines *f, const inspection *of) {
+  const shape_of_graph *s = &of->shape;
+  const situ_problem *p = of->problem;
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], c[TEXT_UNIT_BYTES], d[TEXT_UNIT_BYTES];
+  FACT(f, "tensors", "%s (%s in total, the largest %s), %s edges", grouped(a, p->graph->n_tensors),
+       text_size(b, s->all.output_bytes), text_size(c, s->widest_tensor_bytes), grouped(d, p->graph->n_edges));
+  chain_facts(f, s, p);
+  if (s->phase_count[1] + s->phase_count[2] > 0)
+    FACT(f, "phases", "%s forward, %s backward, %s update", grouped(a, s->phase_count[0]),
+         grouped(b, s->phase_count[1]), grouped(c, s->phase_count[2]));
+  if (p->given->n_colocations > 0 || p->graph->n_layers > 0)
+    FACT(f, "groups", "%s layers, %s colocation groups", grouped(a, p->graph->n_layers),
+         grouped(b, p->given->n_colocations));
+  if (p->costs->fusion)
+    FACT(f, "fusion", "%s kernels (%s), which move %s", grouped(a, p->costs->n_kernels), p->costs->fusion,
+         text_size(b, p->costs->moved_bytes));
+  if (of->model && of->model->n_nested_operators > 0)
+    FACT(f, "nested", "%s operators in sub-graphs and functions, included in the costs of their owners",
+         grouped(a, of->model->n_nested_operators));
   if (s->all.uninferred == 0)
-    text_add(t, "nothing: every shape and kind is known\n");
+    FACT(f, "unsure", "nothing: every shape and kind is known");
   else
-    text_add(t, "%s operators of unknown shape or kind; their FLOPs and bytes are lower bounds\n",
-             grouped(a, s->all.uninferred));
+    FACT(f, "unsure", "%s operators of unknown shape or kind; their FLOPs and bytes are lower bounds",
+         grouped(a, s->all.uninferred));
 }
 
-static char *inspect_text(const situ_problem *problem, const situ_model *model, const situ_report_options *options) {
+static char *inspect_text(const inspection *of) {
+  const situ_problem *p = of->problem;
   text_buffer t = {0};
   char a[TEXT_UNIT_BYTES];
-  shape_of_graph s;
-  arena *scratch = arena_new();
-  if (!scratch || !measure(&s, problem, scratch)) {
-    arena_free(scratch);
-    return NULL;
-  }
-  style_add(&t, options, STYLE_BOLD, problem->graph->model);
-  text_add(&t, ": %s operator%s", grouped(a, problem->n_operators), problem->n_operators == 1 ? "" : "s");
-  if (model) text_add(&t, ", read by %s", model->reader);
+  style_add(&t, of->options, STYLE_BOLD, p->graph->model);
+  text_add(&t, ": %s operator%s", grouped(a, p->n_operators), p->n_operators == 1 ? "" : "s");
+  if (of->model) text_add(&t, ", read by %s", of->model->reader);
   text_add(&t, "\n\n");
-  kinds_table(&t, &s, options);
-  text_add_bytes(&t, "\n", 1);
-  inspect_facts(&t, &s, problem, model, options);
-  report_notes(&t, model, options);
-  arena_free(scratch);
+  rows_text(&t, add_kinds, of, of->options);
+  text_add(&t, "\n");
+  inspect_facts(&(fact_lines){&t, of->options, 13}, of);
+  report_notes(&t, of->model, of->options);
   return text_take(&t);
 }
 
@@ -300,6 +240,11 @@ situ_status situ_report_inspect(char **out, const situ_problem *problem, const s
   situ_report_options look;
   TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
   TRY(GIVEN(error, problem));
-  return report_close(
-      out, format == SITU_REPORT_JSON ? whole_json(problem, model) : inspect_text(problem, model, &look), error);
+  inspection of = {.problem = problem, .model = model, .options = &look};
+  arena *a = arena_new();
+  char *text = !a || !measure(&of.shape, problem, a) ? NULL
+               : format == SITU_REPORT_JSON          ? inspect_json(&of)
+                                                     : inspect_text(&of);
+  arena_free(a);
+  return report_close(out, text, error);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/c_locale.h"
 #include "report/report.h"
 
 static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -36,92 +37,70 @@ static double first_known(const situ_learn_row *row, bool last) {
   return found;
 }
 
-static void reward_cell(table *t, double reward) {
-  if (isnan(reward))
-    table_cell(t, STYLE_DIM, "-");
-  else
-    table_cellf(t, STYLE_PLAIN, "%.3f", reward);
+typedef struct training {
+  const situ_learn_row *rows;
+  int32_t n;
+  const situ_report_options *options;
+} training;
+
+static const char *reward_text(char into[TEXT_UNIT_BYTES], double reward) {
+  c_locale_print(into, TEXT_UNIT_BYTES, isnan(reward) ? "-" : "%.3f", reward);
+  return into;
 }
 
-static bool learn_table(text_buffer *t, const situ_learn_row *rows, int32_t n, const situ_report_options *options) {
-  table out;
-  if (!table_start(&out)) return false;
-  table_column(&out, "model", ALIGN_LEFT, 32);
-  table_column(&out, "platform", ALIGN_LEFT, 20);
-  table_column(&out, "reward from", ALIGN_RIGHT, 0);
-  table_column(&out, "to", ALIGN_RIGHT, 0);
-  table_column(&out, "best", ALIGN_RIGHT, 0);
-  table_column(&out, "rewards", ALIGN_LEFT, 0);
-  for (int32_t k = 0; k < n; k++) {
-    char time[TEXT_UNIT_BYTES], curve[CURVE_BYTES];
-    table_cell(&out, STYLE_BOLD, rows[k].problem->graph->model);
-    table_cell(&out, STYLE_PLAIN, rows[k].problem->platform->name);
-    reward_cell(&out, first_known(&rows[k], false));
-    reward_cell(&out, first_known(&rows[k], true));
-    table_cell(&out, STYLE_PLAIN, rows[k].best_ns == SITU_NEVER_NS ? "-" : exact_time(time, rows[k].best_ns));
-    table_cell(&out, STYLE_ACCENT, curve_text(curve, &rows[k], options));
+static void add_problems(row_list *r, const void *context) {
+  const training *t = context;
+  for (int32_t k = 0; k < t->n; k++) {
+    const situ_learn_row *row = &t->rows[k];
+    char from[TEXT_UNIT_BYTES], to[TEXT_UNIT_BYTES], curve[CURVE_BYTES];
+    double first = first_known(row, false), last = first_known(row, true);
+    ROW(r, {"model", AS_NAME, "model", .text = row->problem->graph->model, .max = 32},
+        {"platform", AS_TEXT, "platform", .text = row->problem->platform->name, .max = 20},
+        {NULL, AS_NUMBER, "reward from", .shown = reward_text(from, first),
+         .style = isnan(first) ? STYLE_DIM : STYLE_PLAIN},
+        {NULL, AS_NUMBER, "to", .shown = reward_text(to, last), .style = isnan(last) ? STYLE_DIM : STYLE_PLAIN},
+        {"best_ns", AS_TIME, "best", .n = row->best_ns, .shown = row->best_ns == SITU_NEVER_NS ? "-" : NULL},
+        {NULL, AS_TEXT, "rewards", .text = curve_text(curve, row, t->options), .style = STYLE_ACCENT});
   }
-  table_render(t, &out, options);
-  table_stop(&out);
-  return true;
 }
 
-static char *learn_text(const situ_learn_report *report, const situ_learn_row *rows, int32_t n, const char *path,
-                        const situ_report_options *options) {
+static char *learn_text(const situ_learn_report *report, const training *of, const char *path) {
   char steps[TEXT_UNIT_BYTES], trials[TEXT_UNIT_BYTES], numbers[TEXT_UNIT_BYTES];
   text_buffer t = {0};
-  if (n > 0 && !learn_table(&t, rows, n, options)) t.failed = true;
-  if (n > 0) text_add(&t, "\n");
-  fact_start(&t, options, "policy", 8);
+  const fact_lines f = {&t, of->options, 8};
+  if (of->n > 0) rows_text(&t, add_problems, of, of->options);
+  if (of->n > 0) text_add(&t, "\n");
+  fact_start(&f, "policy");
   text_add_clean(&t, path);
   text_add(&t, ", %s parameters\n", grouped(numbers, report->n_numbers));
-  fact_start(&t, options, "trained", 8);
-  text_add(&t, "%s steps, %s trials, %.1f s%s\n", grouped(steps, report->steps), grouped(trials, report->trials),
-           report->seconds, report->stopped ? "; stopped early, --resume continues" : "");
+  FACT(&f, "trained", "%s steps, %s trials, %.1f s%s", grouped(steps, report->steps), grouped(trials, report->trials),
+       report->seconds, report->stopped ? "; stopped early, --resume continues" : "");
   return text_take(&t);
 }
 
-static bool set_names(json_value *o, const situ_problem *p) {
-  return json_set(o, "model", json_new_text(p->graph->model)) &&
-         json_set(o, "platform", json_new_text(p->platform->name));
-}
-
 /* One line, with its end; frees the tree. */
-static char *line_of(json_value *o, bool ok) {
-  char *text = ok ? json_print(o, 0) : NULL;
+static char *line_of(json_value *o) {
+  char *text = o ? json_print(o, 0) : NULL;
+  text_buffer line = {.failed = !text};
+  text_add(&line, "%s\n", text ? text : "");
   json_free(o);
-  text_buffer line = {0};
-  if (text) text_add(&line, "%s\n", text);
-  bool got = text != NULL;
   free(text);
-  return got ? text_take(&line) : NULL;
+  return text_take(&line);
 }
 
-static char *learn_step_json(const situ_learn_progress *step, const situ_problem *problem) {
-  json_value *o = json_new_object();
-  bool ok = o && json_set(o, "step", json_new_int(step->step)) && json_set(o, "trials", json_new_int(step->trials)) &&
-            set_names(o, problem) && json_set(o, "reward", json_new_number(step->reward)) &&
-            json_set(o, "mean_reward", json_new_number(step->mean_reward)) &&
-            json_set(o, "value_ns", report_amount(step->value_ns)) &&
-            json_set(o, "best_ns", report_amount(step->best_ns)) &&
-            (step->groups == 0 || json_set(o, "groups", json_new_int(step->groups)));
-  return line_of(o, ok);
+static char *learn_step_json(const situ_learn_progress *step, const situ_problem *p) {
+  return line_of(OBJECT({"step", AS_COUNT, .n = step->step}, {"trials", AS_COUNT, .n = step->trials},
+                        {"model", .text = p->graph->model}, {"platform", .text = p->platform->name},
+                        {"reward", AS_NUMBER, .x = step->reward}, {"mean_reward", AS_NUMBER, .x = step->mean_reward},
+                        {"value_ns", AS_TIME, .n = step->value_ns}, {"best_ns", AS_TIME, .n = step->best_ns},
+                        {"groups", AS_COUNT, .n = step->groups, .skip = step->groups == 0}));
 }
 
-static char *learn_json(const situ_learn_report *report, const situ_learn_row *rows, int32_t n, const char *path) {
-  json_value *o = json_new_object(), *list = json_new_array();
-  bool ok = o && list && json_set(o, "policy", json_new_text(path)) &&
-            json_set(o, "numbers", json_new_int(report->n_numbers)) &&
-            json_set(o, "steps", json_new_int(report->steps)) && json_set(o, "trials", json_new_int(report->trials)) &&
-            json_set(o, "stopped", json_new_bool(report->stopped)) &&
-            json_set(o, "seconds", json_new_number(report->seconds));
-  for (int32_t k = 0; ok && k < n; k++) {
-    json_value *row = json_new_object();
-    ok = row && set_names(row, rows[k].problem) && json_set(row, "best_ns", report_amount(rows[k].best_ns));
-    ok = json_push(list, row) && ok;
-  }
-  ok = json_set(o, "problems", list) && ok;
-  return line_of(o, ok);
+static char *learn_json(const situ_learn_report *report, const training *of, const char *path) {
+  return line_of(OBJECT({"policy", .text = path}, {"numbers", AS_COUNT, .n = report->n_numbers},
+                        {"steps", AS_COUNT, .n = report->steps}, {"trials", AS_COUNT, .n = report->trials},
+                        {"stopped", AS_BOOL, .n = report->stopped}, {"seconds", AS_NUMBER, .x = report->seconds},
+                        {"problems", AS_TREE, .tree = rows_json(add_problems, of)}));
 }
 
 static situ_status check_rows(const situ_learn_row *rows, int32_t n, situ_error *error) {
@@ -150,8 +129,7 @@ situ_status situ_report_learn(char **out, const situ_learn_report *report, const
   TRY(GIVEN(error, report, path));
   TRY(TAKE(own, report, SITU_LEARN_REPORT_INIT, error));
   TRY(check_rows(rows, n_rows, error));
-  return report_close(
-      out,
-      format == SITU_REPORT_JSON ? learn_json(&own, rows, n_rows, path) : learn_text(&own, rows, n_rows, path, &look),
-      error);
+  const training of = {rows, n_rows, &look};
+  return report_close(out, format == SITU_REPORT_JSON ? learn_json(&own, &of, path) : learn_text(&own, &of, path),
+                      error);
 }

@@ -8,61 +8,37 @@ static const double POOR_R_SQUARED = 0.95, POOR_SHARE = 0.5;
 
 /* The entry of a platform file: one direction, as measured. */
 static json_value *link_entry(const situ_link_line *line, const char *from, const char *to) {
-  json_value *o = json_new_object();
-  bool ok = o && json_set(o, "from", json_new_text(from)) && json_set(o, "to", json_new_text(to)) &&
-            json_set(o, "latency_ns", json_new_int(line->latency_ns)) &&
-            json_set(o, "bytes_per_s", json_new_number(floor(line->bytes_per_s)));
-  if (ok) return o;
-  json_free(o);
-  return NULL;
+  return OBJECT({"from", .text = from}, {"to", .text = to}, {"latency_ns", AS_COUNT, .n = line->latency_ns},
+                {"bytes_per_s", AS_NUMBER, .x = floor(line->bytes_per_s)});
 }
 
-static bool sample_json(json_value *list, situ_link_sample s) {
-  json_value *o = json_new_object();
-  bool ok = o && json_set(o, "bytes", json_new_int(sat_round(s.size_bytes))) &&
-            json_set(o, "measured", json_new_int(s.n_measured));
-  ok = ok && json_set(o, "time_ns", json_new_number(s.time_ns)) &&
-       json_set(o, "fitted_ns", json_new_number(s.fitted_ns));
-  return json_push(list, o) && ok;
+static void add_samples(row_list *r, const void *fit) {
+  situ_link_line line = SITU_LINK_LINE_INIT;
+  situ_link_fit_line(fit, &line);
+  for (int32_t i = 0; i < line.n_sizes; i++) {
+    situ_link_sample s = situ_link_fit_sample(fit, i);
+    double share = (s.time_ns - s.fitted_ns) / s.time_ns;
+    char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
+    exact_time(a, sat_round(s.time_ns));
+    exact_time(b, sat_round(s.fitted_ns));
+    ROW(r, {"bytes", AS_COUNT, "bytes", .n = sat_round(s.size_bytes)},
+        {"measured", AS_COUNT, "measured", .n = s.n_measured, .style = STYLE_DIM},
+        {"time_ns", AS_NUMBER, "median", .x = s.time_ns, .shown = a},
+        {"fitted_ns", AS_NUMBER, "line", .x = s.fitted_ns, .shown = b},
+        {NULL, AS_CHANGE, "off", .x = share, .style = fabs(share) > POOR_SHARE ? STYLE_WARN : STYLE_PLAIN});
+  }
 }
 
 static char *link_fit_json(const situ_link_fit *fit, const char *from, const char *to) {
   situ_link_line line = SITU_LINK_LINE_INIT;
   situ_link_fit_line(fit, &line);
-  json_value *root = json_new_object(), *samples = json_new_array();
-  bool ok = root && samples && json_set(root, "link", link_entry(&line, from, to));
-  ok = ok && json_set(root, "r_squared", json_new_number(line.r_squared));
-  ok = ok && json_set(root, "worst_share", json_new_number(line.worst_share));
-  ok = ok && json_set(root, "worst_bytes", json_new_int(sat_round(line.worst_bytes)));
-  ok = ok && json_set(root, "latency_raised", json_new_bool(line.latency_raised));
-  ok = ok && json_set(root, "n_measured", json_new_int(line.n_measured));
-  for (int32_t i = 0; ok && i < line.n_sizes; i++) ok = sample_json(samples, situ_link_fit_sample(fit, i));
-  ok = json_set(root, "samples", samples) && ok;
-  return report_finish(root, ok);
-}
-
-static void sample_table(text_buffer *t, const situ_link_fit *fit, const situ_report_options *options) {
-  situ_link_line line = SITU_LINK_LINE_INIT;
-  situ_link_fit_line(fit, &line);
-  table rows;
-  if (!table_begin(&rows, t)) return;
-  table_column(&rows, "bytes", ALIGN_RIGHT, 0);
-  table_column(&rows, "measured", ALIGN_RIGHT, 0);
-  table_column(&rows, "median", ALIGN_RIGHT, 0);
-  table_column(&rows, "line", ALIGN_RIGHT, 0);
-  table_column(&rows, "off", ALIGN_RIGHT, 0);
-  for (int32_t i = 0; i < line.n_sizes; i++) {
-    situ_link_sample s = situ_link_fit_sample(fit, i);
-    char a[TEXT_UNIT_BYTES];
-    double share = (s.time_ns - s.fitted_ns) / s.time_ns;
-    table_cell(&rows, STYLE_PLAIN, grouped(a, sat_round(s.size_bytes)));
-    table_cell(&rows, STYLE_DIM, grouped(a, s.n_measured));
-    table_cell(&rows, STYLE_PLAIN, exact_time(a, sat_round(s.time_ns)));
-    table_cell(&rows, STYLE_PLAIN, exact_time(a, sat_round(s.fitted_ns)));
-    table_cellf(&rows, fabs(share) > POOR_SHARE ? STYLE_WARN : STYLE_PLAIN, "%+.1f %%", 100 * share);
-  }
-  table_render(t, &rows, options);
-  table_stop(&rows);
+  return report_finish(
+      OBJECT({"link", AS_TREE, .tree = link_entry(&line, from, to)}, {"r_squared", AS_NUMBER, .x = line.r_squared},
+             {"worst_share", AS_NUMBER, .x = line.worst_share},
+             {"worst_bytes", AS_COUNT, .n = sat_round(line.worst_bytes)},
+             {"latency_raised", AS_BOOL, .n = line.latency_raised}, {"n_measured", AS_COUNT, .n = line.n_measured},
+             {"samples", AS_TREE, .tree = rows_json(add_samples, fit)}),
+      true);
 }
 
 static char *link_fit_text(const situ_link_fit *fit, const char *from, const char *to,
@@ -70,18 +46,15 @@ static char *link_fit_text(const situ_link_fit *fit, const char *from, const cha
   situ_link_line line = SITU_LINK_LINE_INIT;
   situ_link_fit_line(fit, &line);
   text_buffer t = {0};
+  const fact_lines f = {&t, options, 9};
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
-  sample_table(&t, fit, options);
-  text_add_bytes(&t, "\n", 1);
-  fact_start(&t, options, "latency", 9);
-  text_add(&t, "%s%s\n", exact_time(a, line.latency_ns),
-           line.latency_raised ? "  (set to 0: the best fit is negative)" : "");
-  fact_start(&t, options, "rate", 9);
-  text_add(&t, "%s/s\n", text_size(a, sat_round(line.bytes_per_s)));
-  fact_start(&t, options, "R squared", 9);
-  text_add(&t, "%.4f\n", line.r_squared);
-  fact_start(&t, options, "worst", 9);
-  text_add(&t, "%s off, at %s bytes\n", percent_text(a, line.worst_share), grouped(b, sat_round(line.worst_bytes)));
+  rows_text(&t, add_samples, fit, options);
+  text_add(&t, "\n");
+  FACT(&f, "latency", "%s%s", exact_time(a, line.latency_ns),
+       line.latency_raised ? "  (set to 0: the best fit is negative)" : "");
+  FACT(&f, "rate", "%s/s", text_size(a, sat_round(line.bytes_per_s)));
+  FACT(&f, "R squared", "%.4f", line.r_squared);
+  FACT(&f, "worst", "%s off, at %s bytes", percent_text(a, line.worst_share), grouped(b, sat_round(line.worst_bytes)));
   if (line.r_squared < POOR_R_SQUARED || line.worst_share > POOR_SHARE)
     text_add_wrapped(&t,
                      "The fit is poor: the link may change its protocol with the size, or share its bandwidth. Measure "
@@ -90,11 +63,11 @@ static char *link_fit_text(const situ_link_fit *fit, const char *from, const cha
   json_value *entry = link_entry(&line, from, to);
   char *text = entry ? json_print(entry, 0) : NULL;
   json_free(entry);
-  if (!text) t.failed = true;
-  fact_start(&t, options, "entry", 9);
+  t.failed |= !text;
+  fact_start(&f, "entry");
   text_add_clean(&t, text ? text : "");
   free(text);
-  text_add_bytes(&t, "\n", 1);
+  text_add(&t, "\n");
   return text_take(&t);
 }
 

@@ -1,18 +1,34 @@
-#include <stdio.h>
-
 #include "plan/plan.h"
 #include "report/report.h"
 
-static bool point_json(json_value *list, const situ_plan *plan) {
+static json_value *devices_json(const situ_plan *plan) {
   const situ_problem *p = plan->problem;
-  json_value *o = json_new_object(), *devices = json_new_array();
-  bool ok = o && devices && json_set(o, "latency_ns", json_new_int(plan->latency_ns));
-  ok = ok && json_set(o, "period_ns", json_new_int(plan->period_ns));
-  ok = ok && json_set(o, "solver", json_new_text(plan->solver));
+  json_value *list = json_new_array();
+  bool ok = list != NULL;
   for (int32_t d = 0; ok && d < p->n_devices; d++)
-    if (plan_use(plan, d).n_operators > 0) ok = json_push(devices, json_new_text(p->platform->devices[d].name));
-  ok = json_set(o, "devices", devices) && ok;
-  return json_push(list, o) && ok;
+    if (plan_use(plan, d).n_operators > 0) ok = json_push(list, json_new_text(p->platform->devices[d].name));
+  return json_if(ok, list);
+}
+
+static void add_points(row_list *r, const void *front) {
+  const situ_plan none = {.problem = situ_front_problem(front)};
+  for (int32_t i = 0; !r->blank; i++) {
+    const situ_plan *found = situ_front_plan(front, i), *plan = found ? found : &none;
+    const situ_problem *p = plan->problem;
+    int64_t latency = plan->latency_ns, period = plan->period_ns, single = plan->best_single_ns;
+    char rate[TEXT_UNIT_BYTES];
+    int32_t used = 0;
+    for (int32_t d = 0; d < p->n_devices; d++) used += plan_use(plan, d).n_operators > 0;
+    r->blank = !found;
+    ROW(r, {"latency_ns", AS_TIME, "latency", .n = latency, .style = STYLE_BOLD},
+        {NULL, AS_RATIO, "to single", .x = report_ratio(single, latency)},
+        {"period_ns", AS_TIME, "period", .n = period, .style = STYLE_BOLD},
+        {NULL, AS_RATIO, "to single", .x = report_ratio(single, period)},
+        {NULL, AS_NUMBER, "inputs/s", .shown = exact_rate(rate, p->n_copies, period)},
+        {NULL, AS_INDEX, "devices", .n = used},
+        {"solver", AS_TEXT, "solver", .text = plan->solver, .style = STYLE_DIM, .max = 24},
+        {"devices", AS_TREE, .tree = r->list && found ? devices_json(plan) : NULL});
+  }
 }
 
 /* Every point knows the best single device: there period and latency are one, since it does everything. */
@@ -21,93 +37,49 @@ static const situ_plan *any_point(const situ_front *front) { return situ_front_p
 static char *pareto_json(const situ_front *front, const situ_model *model) {
   const situ_front_summary of = report_front(front);
   const situ_problem *problem = situ_front_problem(front);
-  json_value *root = json_new_object(), *list = json_new_array();
   const situ_plan *any = any_point(front);
-  const char *reason = of.reason;
-  int32_t single = any ? any->best_single_device : -1;
-  bool ok = root && list && report_problem_json(root, problem, model);
-  ok = ok && json_set(root, "outcome", json_new_text(any ? "feasible" : of.infeasible ? "infeasible" : "limit"));
-  ok = ok && json_set(root, "reason", *reason ? json_new_text(reason) : json_new_null());
-  ok = ok && json_set(root, "latency_lower_bound_ns", report_amount(of.min_latency_ns));
-  ok = ok && json_set(root, "latency_bound", json_new_text(of.latency_bound));
-  ok = ok && json_set(root, "period_lower_bound_ns", report_amount(of.min_period_ns));
-  ok = ok && json_set(root, "period_bound", json_new_text(of.period_bound));
-  ok = ok && report_scope_fields(root, problem, 0);
-  ok = ok && json_set(root, "best_single_ns", any ? report_amount(any->best_single_ns) : json_new_null());
-  ok = ok && json_set(root, "best_single_device",
-                      single >= 0 ? json_new_text(problem->platform->devices[single].name) : json_new_null());
-  ok = ok && json_set(root, "seconds", json_new_number(of.seconds));
-  for (int32_t i = 0; ok && i < of.n_points; i++) ok = point_json(list, situ_front_plan(front, i));
-  ok = json_set(root, "points", list) && ok;
-  ok = ok && report_notes_json(root, model);
-  return report_finish(root, ok);
+  json_value *root = json_new_object();
+  bool ok = report_problem_json(root, problem, model);
+  ok &= FIELDS(root,
+               {"outcome", .text = any             ? "feasible"
+                                   : of.infeasible ? "infeasible"
+                                                   : "limit"},
+               {"reason", .text = text_or_null(of.reason)}, {"latency_lower_bound_ns", AS_TIME, .n = of.min_latency_ns},
+               {"latency_bound", .text = of.latency_bound}, {"period_lower_bound_ns", AS_TIME, .n = of.min_period_ns},
+               {"period_bound", .text = of.period_bound});
+  ok &= report_scope_fields(root, problem, 0);
+  ok &= FIELDS(root, {"best_single_ns", AS_TIME, .n = any ? any->best_single_ns : INT64_MAX},
+               {"best_single_device", .text = report_device(problem, any ? any->best_single_device : -1)},
+               {"seconds", AS_NUMBER, .x = of.seconds}, {"points", AS_TREE, .tree = rows_json(add_points, front)});
+  return report_finish(root, ok && report_notes_json(root, model));
 }
 
-/* How many times as good as the best single device. */
-static void ratio_cell(table *t, const situ_plan *plan, int64_t value_ns) {
-  int64_t single = plan->best_single_ns;
-  if (single == SITU_NEVER_NS || value_ns <= 0)
-    table_cell(t, STYLE_PLAIN, "");
-  else
-    table_cellf(t, STYLE_PLAIN, "%.2fx", (double)single / (double)value_ns);
-}
-
-static void point_cells(table *t, const situ_plan *plan) {
-  const situ_problem *p = plan->problem;
+static void bound_fact(const fact_lines *f, const char *label, int64_t bound, const char *name) {
   char a[TEXT_UNIT_BYTES];
-  int64_t latency = plan->latency_ns, period = plan->period_ns;
-  int32_t used = 0;
-  for (int32_t d = 0; d < p->n_devices; d++) used += plan_use(plan, d).n_operators > 0;
-  table_cell(t, STYLE_BOLD, exact_time(a, latency));
-  ratio_cell(t, plan, latency);
-  table_cell(t, STYLE_BOLD, exact_time(a, period));
-  ratio_cell(t, plan, period);
-  table_cell(t, STYLE_PLAIN, exact_rate(a, p->n_copies, period));
-  table_cellf(t, STYLE_PLAIN, "%d", (int)used);
-  table_cell(t, STYLE_DIM, plan->solver);
-}
-
-static void bound_fact(text_buffer *t, const situ_report_options *o, const char *label, int64_t bound,
-                       const char *name) {
-  char a[TEXT_UNIT_BYTES];
-  fact_start(t, o, label, 13);
-  text_add(t, "%s  %s\n", bound > 0 && bound < SITU_NEVER_NS ? exact_time(a, bound) : "none", name);
+  FACT(f, label, "%s  %s", bound > 0 && bound < SITU_NEVER_NS ? exact_time(a, bound) : "none", name);
 }
 
 static char *pareto_text(const situ_front *front, const situ_model *model, const situ_report_options *options) {
   const situ_front_summary of = report_front(front);
   const situ_problem *problem = situ_front_problem(front);
-  text_buffer t = {0};
-  char a[TEXT_UNIT_BYTES];
-  table rows;
-  report_title(&t, problem, options);
-  if (!table_start(&rows)) return NULL;
-  table_column(&rows, "latency", ALIGN_RIGHT, 0);
-  table_column(&rows, "to single", ALIGN_RIGHT, 0);
-  table_column(&rows, "period", ALIGN_RIGHT, 0);
-  table_column(&rows, "to single", ALIGN_RIGHT, 0);
-  table_column(&rows, "inputs/s", ALIGN_RIGHT, 0);
-  table_column(&rows, "devices", ALIGN_RIGHT, 0);
-  table_column(&rows, "solver", ALIGN_LEFT, 24);
-  for (int32_t i = 0; i < of.n_points; i++) point_cells(&rows, situ_front_plan(front, i));
-  table_render(&t, &rows, options);
-  table_stop(&rows);
-  text_add_bytes(&t, "\n", 1);
-  const char *reason = of.reason;
-  if (!any_point(front))
-    text_add_wrapped(&t, *reason ? reason : "no plan was found within the limits", "  no plan  ", "           ",
-                     report_width(options));
-  bound_fact(&t, options, "min latency", of.min_latency_ns, of.latency_bound);
-  bound_fact(&t, options, "min period", of.min_period_ns, of.period_bound);
-  report_scope(&t, problem, 0, 13, options);
   const situ_plan *any = any_point(front);
-  int32_t device = any ? any->best_single_device : -1;
-  fact_start(&t, options, "best single", 13);
-  if (device < 0)
-    text_add(&t, "none: no single device can run the model\n");
+  text_buffer t = {0};
+  const fact_lines f = {&t, options, 13};
+  char a[TEXT_UNIT_BYTES];
+  report_title(&t, problem, options);
+  rows_text(&t, add_points, front, options);
+  text_add(&t, "\n");
+  if (!any)
+    text_add_wrapped(&t, *of.reason ? of.reason : "no plan was found within the limits", "  no plan  ", "           ",
+                     report_width(options));
+  bound_fact(&f, "min latency", of.min_latency_ns, of.latency_bound);
+  bound_fact(&f, "min period", of.min_period_ns, of.period_bound);
+  report_scope(&f, problem, 0);
+  if (!any || any->best_single_device < 0)
+    FACT(&f, "best single", "none: no single device can run the model");
   else
-    text_add(&t, "%s  %s alone, both latency and period\n", exact_time(a, any->best_single_ns),
-             problem->platform->devices[device].name);
+    FACT(&f, "best single", "%s  %s alone, both latency and period", exact_time(a, any->best_single_ns),
+         problem->platform->devices[any->best_single_device].name);
   report_notes(&t, model, options);
   return text_take(&t);
 }

@@ -3,45 +3,13 @@
 
 #include "base/c_locale.h"
 #include "base/checked.h"
+#include "base/format.h"
 #include "report/rates.h"
 #include "report/report.h"
 #include "report/report_explain.h"
 #include "sim/engine_parts.h"
 
 enum { LABEL_COLUMNS = 11, SHOWN_PARTS = 6 };
-
-static bool device_json(json_value *list, const situ_plan *plan, int32_t d) {
-  const situ_problem *p = plan->problem;
-  situ_device_use use = plan_use(plan, d);
-  json_value *o = json_new_object();
-  bool ok = o && json_set(o, "name", json_new_text(p->platform->devices[d].name));
-  ok = ok && json_set(o, "class", json_new_text(p->platform->class_name[p->class_of[d]]));
-  ok = ok && json_set(o, "operators", json_new_int(use.n_operators));
-  ok = ok && json_set(o, "load_ns", json_new_int(use.load_ns));
-  ok = ok && json_set(o, "memory_bytes", json_new_int(use.memory_bytes));
-  ok = ok && json_set(o, "memory_limit_bytes", report_amount(use.memory_limit_bytes));
-  if (use.replica_of >= 0)
-    ok = ok && json_set(o, "replica_of", json_new_text(p->platform->devices[use.replica_of].name));
-  return json_push(list, o) && ok;
-}
-
-static char *plan_json(const situ_plan *plan, const situ_model *model, const situ_explanation *why) {
-  const situ_problem *problem = plan->problem;
-  json_value *root = json_new_object(), *devices = json_new_array();
-  placement_listing places = {.plan = NULL};
-  bool ok = root && report_problem_json(root, problem, model) && report_plan_fields(root, plan);
-  for (int32_t d = 0; ok && plan_exists(plan) && d < problem->n_devices; d++) ok = device_json(devices, plan, d);
-  ok = json_set(root, "devices", devices) && ok;
-  token_rates rates = rates_of(plan, model);
-  double told = rates_told(rates, model);
-  if (told > 0) ok = ok && json_set(root, "tokens_per_second", json_new_number(told));
-  if (rates.decode > 0) ok = ok && json_set(root, "decode_tokens_per_second", json_new_number(rates.decode));
-  if (rates.prefill > 0) ok = ok && json_set(root, "prefill_tokens_per_second", json_new_number(rates.prefill));
-  if (rates.ttft_ns > 0) ok = ok && json_set(root, "time_to_first_token_ns", json_new_int(rates.ttft_ns));
-  if (why) ok = ok && explain_fields(root, &places, why, plan);
-  ok = ok && report_notes_json(root, model);
-  return report_finish_with(root, ok, why ? &places.listing : NULL);
-}
 
 /* Counts the operators with work on each device; returns how many have none. */
 static int32_t count_working(int32_t *count, const situ_plan *plan) {
@@ -67,132 +35,154 @@ static int bar_columns(const situ_report_options *o) {
   return missing <= 0 ? BAR_COLUMNS : missing < BAR_COLUMNS ? BAR_COLUMNS - missing : 0;
 }
 
+/* The rows of devices, and how they look. */
+typedef struct device_table {
+  const situ_plan *plan;
+  const situ_report_options *options;
+  const int32_t *working; /* [device] operators with work; NULL: all operators count */
+} device_table;
+
+static bool is_folded(const device_table *of, int32_t d) {
+  return of->working && of->working[d] == 0 && of->plan->problem->n_devices > ALL_DEVICES;
+}
+
+static void add_device(row_list *out, const device_table *of, int32_t d) {
+  const situ_problem *p = of->plan->problem;
+  situ_device_use use = plan_use(of->plan, d);
+  int32_t n = of->working ? of->working[d] : use.n_operators;
+  bool over = use.memory_bytes > use.memory_limit_bytes, pipeline = p->execution == SITU_EXECUTION_PIPELINE;
+  double share = of->plan->value_ns > 0 ? (double)use.load_ns / (double)of->plan->value_ns : 0;
+  char bar[4 * BAR_COLUMNS + 8], cell[sizeof bar + 64], name[64];
+  bar_text(bar, sizeof bar, share, bar_columns(of->options), of->options);
+  c_locale_print(cell, sizeof cell, "%3.0f %% %s", share * 100, bar);
+  const char *first = report_device(p, use.replica_of);
+  snprintf(name, sizeof name, "%s%s%s", report_device(p, d), first ? " = " : "", first ? first : "");
+  style s = n > 0 ? STYLE_PLAIN : STYLE_DIM;
+  ROW(out, {NULL, AS_NAME, "device", .text = name, .style = s, .max = 24}, {"name", .text = report_device(p, d)},
+      {"class", .text = p->platform->class_name[p->class_of[d]]},
+      {"operators", AS_COUNT, "operators", .n = n, .style = s},
+      {"load_ns", AS_ROUGH_TIME, "load", .n = use.load_ns, .style = s},
+      {NULL, AS_TEXT, pipeline ? "of the period" : "of the time", .text = cell,
+       .style = n > 0 ? STYLE_ACCENT : STYLE_DIM},
+      {"memory_bytes", AS_BYTES, "memory", .n = use.memory_bytes, .style = over ? STYLE_BAD : s},
+      {"memory_limit_bytes", AS_BYTES, "of", .n = use.memory_limit_bytes, .style = STYLE_DIM},
+      {"replica_of", .text = first, .skip = !first});
+}
+
+static void add_devices(row_list *out, const void *context) {
+  const device_table *of = context;
+  for (int32_t d = 0; plan_exists(of->plan) && d < of->plan->problem->n_devices; d++)
+    if (!is_folded(of, d)) add_device(out, of, d);
+  out->blank = true;
+  add_device(out, of, 0);
+}
+
+static char *plan_json(const situ_plan *plan, const situ_model *model, const situ_explanation *why) {
+  token_rates rates = rates_of(plan, model);
+  double told = rates_told(rates, model);
+  json_value *root = json_new_object();
+  placement_listing places = {.plan = NULL};
+  bool ok = report_problem_json(root, plan->problem, model) && report_plan_fields(root, plan);
+  ok &= FIELDS(root, {"devices", AS_TREE, .tree = rows_json(add_devices, &(device_table){.plan = plan})},
+               {"tokens_per_second", AS_NUMBER, .x = told, .skip = !(told > 0)},
+               {"decode_tokens_per_second", AS_NUMBER, .x = rates.decode, .skip = !(rates.decode > 0)},
+               {"prefill_tokens_per_second", AS_NUMBER, .x = rates.prefill, .skip = !(rates.prefill > 0)},
+               {"time_to_first_token_ns", AS_COUNT, .n = rates.ttft_ns, .skip = rates.ttft_ns <= 0});
+  ok = ok && (!why || explain_fields(root, &places, why, plan)) && report_notes_json(root, model);
+  return report_finish_with(root, ok, why ? &places.listing : NULL);
+}
+
 static void device_rows(text_buffer *t, const situ_plan *plan, const situ_report_options *options) {
-  const situ_problem *p = plan->problem;
-  table rows;
-  int32_t *working = calloc((size_t)p->n_devices, sizeof *working);
-  if (!working || !table_start(&rows)) {
-    t->failed = true;
-    free(working);
-    return;
-  }
+  int32_t n = plan->problem->n_devices, *working = calloc((size_t)n, sizeof *working), idle = 0;
+  t->failed |= !working;
+  if (!working) return;
   int32_t without = count_working(working, plan);
-  bool pipeline = p->execution == SITU_EXECUTION_PIPELINE;
-  table_column(&rows, "device", ALIGN_LEFT, 24);
-  table_column(&rows, "operators", ALIGN_RIGHT, 0);
-  table_column(&rows, "load", ALIGN_RIGHT, 0);
-  table_column(&rows, pipeline ? "of the period" : "of the time", ALIGN_LEFT, 0);
-  table_column(&rows, "memory", ALIGN_RIGHT, 0);
-  table_column(&rows, "of", ALIGN_RIGHT, 0);
-  int64_t value = plan->value_ns;
-  int columns = bar_columns(options);
-  int32_t idle = 0;
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    situ_device_use use = plan_use(plan, d);
-    use.n_operators = working[d];
-    if (use.n_operators == 0 && p->n_devices > ALL_DEVICES && ++idle) continue;
-    char count[TEXT_UNIT_BYTES], load[TEXT_UNIT_BYTES], memory[TEXT_UNIT_BYTES], limit[TEXT_UNIT_BYTES];
-    char bar[4 * BAR_COLUMNS + 8], cell[sizeof bar + 64];
-    double share = value > 0 ? (double)use.load_ns / (double)value : 0;
-    c_locale_print(cell, sizeof cell, "%3.0f %% %s", share * 100, bar_text(bar, sizeof bar, share, columns, options));
-    style s = use.n_operators ? STYLE_PLAIN : STYLE_DIM;
-    char name[64];
-    snprintf(name, sizeof name, "%s%s%s", p->platform->devices[d].name, use.replica_of >= 0 ? " = " : "",
-             use.replica_of >= 0 ? p->platform->devices[use.replica_of].name : "");
-    table_cell(&rows, use.n_operators ? STYLE_BOLD : STYLE_DIM, name);
-    table_cell(&rows, s, grouped(count, use.n_operators));
-    table_cell(&rows, s, text_time(load, use.load_ns));
-    table_cell(&rows, use.n_operators ? STYLE_ACCENT : STYLE_DIM, cell);
-    table_cell(&rows, use.memory_bytes > use.memory_limit_bytes ? STYLE_BAD : s, text_size(memory, use.memory_bytes));
-    table_cell(&rows, STYLE_DIM, text_size(limit, use.memory_limit_bytes));
-  }
-  table_render(t, &rows, options);
-  table_stop(&rows);
-  if (idle) text_add(t, "  and %d devices without an operator\n", (int)idle);
+  const device_table of = {plan, options, working};
   char others[TEXT_UNIT_BYTES];
+  rows_text(t, add_devices, &of, options);
+  for (int32_t d = 0; d < n; d++) idle += is_folded(&of, d);
+  if (idle) text_add(t, "  and %d devices without an operator\n", (int)idle);
   if (without)
     text_add(t, "  not counted: %s operator%s without work (constants, views, shapes)\n", grouped(others, without),
              without == 1 ? "" : "s");
   free(working);
 }
 
-static void fact(text_buffer *t, const situ_report_options *o, const char *label, style s, const char *strong,
-                 const char *rest) {
-  fact_start(t, o, label, LABEL_COLUMNS);
-  style_add(t, o, s, strong);
-  if (*rest) text_add_bytes(t, "  ", 2);
-  text_add_clean(t, rest);
-  text_add_bytes(t, "\n", 1);
+/* A value in a style, then its explanation. */
+__attribute__((format(printf, 5, 6))) static void value_line(const fact_lines *f, const char *label, style s,
+                                                             const char *value, const char *format, ...) {
+  char rest[256];
+  FORMAT_INTO(rest, format);
+  fact_start(f, label);
+  style_add(f->t, f->options, s, value);
+  if (*rest) text_add(f->t, "  ");
+  text_add_clean(f->t, rest);
+  text_add(f->t, "\n");
 }
 
 /* A latency, or the period in which `inputs` inputs go through. */
-static void value_fact(text_buffer *t, const situ_report_options *o, bool period, int32_t inputs, int64_t value,
-                       style s) {
-  char a[TEXT_UNIT_BYTES], rest[64] = "";
-  if (period && value > 0) snprintf(rest, sizeof rest, "%s inputs a second", exact_rate(a, inputs, value));
-  fact(t, o, period ? "period" : "latency", s, exact_time(a, value), rest);
+static void value_fact(const fact_lines *f, bool period, int32_t inputs, int64_t value, style s) {
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
+  bool rated = period && value > 0;
+  value_line(f, period ? "period" : "latency", s, exact_time(a, value), "%s%s",
+             rated ? exact_rate(b, inputs, value) : "", rated ? " inputs a second" : "");
 }
 
 /* The time of all copies, the time per input, and the minimum and maximum time of one copy. */
-static void copy_facts(text_buffer *t, const situ_report_options *o, const situ_plan *plan) {
+static void copy_facts(const fact_lines *f, const situ_plan *plan) {
   const situ_problem *p = plan->problem;
-  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], rest[96];
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
   int64_t min = SITU_NEVER_NS, max = 0, start, finish, value = plan->value_ns;
   for (int32_t k = 0; k < p->n_copies; k++) {
     report_copy_times(plan, k, &start, &finish);
     min = min64(min, finish - start);
     max = max64(max, finish - start);
   }
-  snprintf(rest, sizeof rest, "%s inputs a second", exact_rate(a, p->n_copies, value));
   if (p->objective == SITU_OBJECTIVE_LATENCY)
-    fact(t, o, "one input", STYLE_BOLD, exact_time(a, value / p->n_copies), rest);
-  snprintf(rest, sizeof rest, "to %s from its start to its end", exact_time(b, max));
-  fact(t, o, "a copy", STYLE_PLAIN, exact_time(a, min), rest);
+    value_line(f, "one input", STYLE_BOLD, exact_time(a, value / p->n_copies), "%s inputs a second",
+               exact_rate(b, p->n_copies, value));
+  value_line(f, "a copy", STYLE_PLAIN, exact_time(a, min), "to %s from its start to its end", exact_time(b, max));
 }
 
-static void value_facts(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {
+static void value_facts(const fact_lines *f, const situ_plan *plan) {
   const situ_problem *p = plan->problem;
-  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], rest[256];
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
   int64_t value = plan->value_ns, bound = plan->lower_bound_ns;
   bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT, optimal = plan->outcome == SITU_OUTCOME_OPTIMAL;
-  value_fact(t, o, period, p->n_copies, value, STYLE_BOLD);
-  if (p->n_copies > 1) copy_facts(t, o, plan);
+  value_fact(f, period, p->n_copies, value, STYLE_BOLD);
+  if (p->n_copies > 1) copy_facts(f, plan);
   if (parts_known(p) && situ_plan_by_parts_ns(plan) != value)
-    fact(t, o, "by parts", STYLE_BOLD, exact_time(a, situ_plan_by_parts_ns(plan)),
-         "with the overhead of each part on an engine");
+    value_line(f, "by parts", STYLE_BOLD, exact_time(a, situ_plan_by_parts_ns(plan)),
+               "with the overhead of each part on an engine");
   int64_t other = period ? plan->latency_ns : plan->period_ns;
-  if (other != SITU_NEVER_NS) value_fact(t, o, !period, p->n_copies, other, STYLE_PLAIN);
-  if (p->secondary && plan->secondary_ns != SITU_NEVER_NS) {
-    snprintf(rest, sizeof rest, "%s; at most %s allowed", p->secondary_name, exact_time(a, p->max_secondary_ns));
-    fact(t, o, "limit", STYLE_PLAIN, exact_time(b, plan->secondary_ns), rest);
-  }
+  if (other != SITU_NEVER_NS) value_fact(f, !period, p->n_copies, other, STYLE_PLAIN);
+  if (p->secondary && plan->secondary_ns != SITU_NEVER_NS)
+    value_line(f, "limit", STYLE_PLAIN, exact_time(a, plan->secondary_ns), "%s; at most %s allowed", p->secondary_name,
+               exact_time(b, p->max_secondary_ns));
   int64_t verified = plan->verified_ns;
   bool whole = verified > 0 && verified >= bound, claimed = plan->claimed && !whole;
-  if (whole || verified == 0)
-    snprintf(rest, sizeof rest, "%s%s", plan->bound,
-             whole                  ? ", certificate verified"
-             : claimed && bound > 0 ? ", claimed by the plan file"
-                                    : "");
-  else
-    snprintf(rest, sizeof rest, "%s; certificate verified up to %s", plan->bound, exact_time(a, verified));
-  fact(t, o, "lower bound", STYLE_PLAIN, bound > 0 ? exact_time(a, bound) : "none", rest);
+  const char *proof = whole                  ? ", certificate verified"
+                      : verified > 0         ? "; certificate verified up to "
+                      : claimed && bound > 0 ? ", claimed by the plan file"
+                                             : "";
+  value_line(f, "lower bound", STYLE_PLAIN, bound > 0 ? exact_time(a, bound) : "none", "%s%s%s", plan->bound, proof,
+             whole || verified == 0 ? "" : exact_time(b, verified));
   if (optimal)
-    fact(t, o, "gap", claimed ? STYLE_WARN : STYLE_GOOD, "0 %",
-         whole     ? "proved optimal for these costs"
-         : claimed ? "claimed optimal, not proved here; see situ check --require-proof"
-                   : "proved optimal for these costs");
+    value_line(f, "gap", claimed ? STYLE_WARN : STYLE_GOOD, "0 %",
+               claimed ? "claimed optimal, not proved here; see situ check --require-proof"
+                       : "proved optimal for these costs");
   else if (bound > 0)
-    fact(t, o, "gap", STYLE_WARN, percent_text(a, plan_gap(plan)), "maximum possible improvement for these costs");
-  if (optimal || bound > 0) report_scope(t, p, plan->form, LABEL_COLUMNS, o);
+    value_line(f, "gap", STYLE_WARN, percent_text(a, plan_gap(plan)), "maximum possible improvement for these costs");
+  if (optimal || bound > 0) report_scope(f, p, plan->form);
 }
 
 /* The tolerance of the portfolio: a plan that is worse by more than this was chosen for its reliability. */
 static const double USUAL = 0.02;
 
 /* The plan with a better value that was not chosen: it gains too little for its hand-overs, or not reliably. */
-static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {
+static void aside_fact(const fact_lines *f, const situ_plan *plan) {
   const situ_problem *p = plan->problem;
-  char a[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES], rest[256];
+  char a[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES];
   int64_t best = plan_best_found_ns(plan), value = plan->value_ns;
   int32_t n = plan_best_found_handovers(plan);
   if (best >= value || best <= 0) return;
@@ -210,27 +200,26 @@ static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_report_
     snprintf(cost, sizeof cost, ", as many hand-overs");
   else
     snprintf(cost, sizeof cost, " with %d hand-over%s", (int)n, n == 1 ? "" : "s");
-  snprintf(rest, sizeof rest, "%s shorter%s%s%s", percent_text(percent, 1 - (double)best / (double)value), without,
-           cost, see);
-  fact(t, o, "set aside", STYLE_PLAIN, exact_time(a, best), rest);
+  value_line(f, "set aside", STYLE_PLAIN, exact_time(a, best), "%s shorter%s%s%s",
+             percent_text(percent, 1 - (double)best / (double)value), without, cost, see);
 }
 
 /* The cost of a plan that the targets of all writers can run. */
-static void form_fact(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {
-  char a[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES], rest[256];
+static void form_fact(const fact_lines *f, const situ_plan *plan) {
+  char a[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES];
   int64_t without = plan_unrestricted_ns(plan), value = plan->value_ns;
   if (without >= value || without <= 0) return;
-  snprintf(rest, sizeof rest, "longer, to fit the formats of --write; %s without them", exact_time(a, without));
-  fact(t, o, "form", STYLE_PLAIN, percent_text(percent, (double)value / (double)without - 1), rest);
+  value_line(f, "form", STYLE_PLAIN, percent_text(percent, (double)value / (double)without - 1),
+             "longer, to fit the formats of --write; %s without them", exact_time(a, without));
 }
 
-static void robust_fact(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {
+static void robust_fact(const fact_lines *f, const situ_plan *plan) {
   situ_robustness r = SITU_ROBUSTNESS_INIT;
-  char wins[TEXT_UNIT_BYTES], unsure[TEXT_UNIT_BYTES], rest[256];
-  if (!situ_plan_robustness(plan, &r)) return;
-  snprintf(rest, sizeof rest, "chance %s (costs +- %s)",
-           r.preferred ? "that the split is faster" : "to beat the best single", percent_text(unsure, r.uncertainty));
-  fact(t, o, "robust", STYLE_PLAIN, percent_text(wins, r.beats_single), rest);
+  char wins[TEXT_UNIT_BYTES], unsure[TEXT_UNIT_BYTES];
+  if (situ_plan_robustness(plan, &r))
+    value_line(f, "robust", STYLE_PLAIN, percent_text(wins, r.beats_single), "chance %s (costs +- %s)",
+               r.preferred ? "that the split is faster" : "to beat the best single",
+               percent_text(unsure, r.uncertainty));
 }
 
 static const char *no_plan_reason(const situ_plan *plan) {
@@ -246,38 +235,39 @@ static char *plan_text(const situ_plan *plan, const situ_model *model, const sit
                        const situ_report_options *options) {
   const situ_problem *problem = plan->problem;
   text_buffer t = {0};
+  const fact_lines f = {&t, options, LABEL_COLUMNS};
   char a[TEXT_UNIT_BYTES], steps[TEXT_UNIT_BYTES], rest[256];
   report_title(&t, problem, options);
   if (plan_exists(plan)) {
     device_rows(&t, plan, options);
     text_add_bytes(&t, "\n", 1);
-    value_facts(&t, plan, options);
+    value_facts(&f, plan);
   } else {
     const char *reason = no_plan_reason(plan);
-    fact(&t, options, "no plan", STYLE_BAD, situ_outcome_name(plan->outcome), "");
-    if (*reason) text_add_wrapped(&t, reason, "  reason       ", "               ", report_width(options));
-    report_scope(&t, problem, plan->form, LABEL_COLUMNS, options);
+    value_line(&f, "no plan", STYLE_BAD, situ_outcome_name(plan->outcome), "%s", "");
+    if (*reason) fact_wrapped(&f, "reason", strdup(reason));
+    report_scope(&f, problem, plan->form);
   }
   token_rates rates = rates_of(plan, model);
   if (rates.decode > 0 || rates.prefill > 0) {
-    fact_start(&t, options, "tokens/s", LABEL_COLUMNS);
+    fact_start(&f, "tokens/s");
     if (rates.decode > 0) text_add(&t, "%s in decoding", rates_text(a, rates.decode));
     if (rates.prefill > 0) text_add(&t, "%s%s in prefill", rates.decode > 0 ? ", " : "", rates_text(a, rates.prefill));
     if (rates.ttft_ns > 0) text_add(&t, "; first token after %s", round_time(a, rates.ttft_ns));
     text_add(&t, "\n");
   }
-  if (why) explain_short(&t, why, plan, SHOWN_PARTS, options);
+  if (why) explain_short(&f, why, plan, SHOWN_PARTS);
   report_against_single(rest, sizeof rest, plan);
   int64_t single = plan->best_single_ns;
-  fact(&t, options, "best single", STYLE_PLAIN, single == SITU_NEVER_NS ? "none" : exact_time(a, single), rest);
-  c_locale_print(rest, sizeof rest, "%.2f s, %s step%s", plan->seconds, grouped(steps, plan->steps),
-                 plan->steps == 1 ? "" : "s");
+  value_line(&f, "best single", STYLE_PLAIN, single == SITU_NEVER_NS ? "none" : exact_time(a, single), "%s", rest);
   if (plan_exists(plan)) {
-    form_fact(&t, plan, options);
-    aside_fact(&t, plan, options);
-    robust_fact(&t, plan, options);
+    form_fact(&f, plan);
+    aside_fact(&f, plan);
+    robust_fact(&f, plan);
   }
-  if (*plan->solver) fact(&t, options, "found by", STYLE_PLAIN, plan->solver, rest);
+  if (*plan->solver)
+    value_line(&f, "found by", STYLE_PLAIN, plan->solver, "%.2f s, %s step%s", plan->seconds,
+               grouped(steps, plan->steps), plan->steps == 1 ? "" : "s");
   report_notes(&t, model, options);
   return text_take(&t);
 }

@@ -1,32 +1,24 @@
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "engine/measure.h"
 #include "report/report.h"
 
-static char *race_text(const situ_race *r, const situ_report_options *options) {
-  text_buffer t = {0};
-  char a[TEXT_UNIT_BYTES];
-  table rows;
-  if (!table_start(&rows)) return NULL;
-  table_column(&rows, "plan", ALIGN_LEFT, 30);
-  table_column(&rows, "predicted", ALIGN_RIGHT, 0);
-  table_column(&rows, "measured", ALIGN_RIGHT, 0);
-  table_column(&rows, "+-", ALIGN_RIGHT, 0);
-  table_column(&rows, "rounds", ALIGN_RIGHT, 0);
-  table_column(&rows, "", ALIGN_LEFT, 40);
+static void add_lanes(row_list *rows, const void *race) {
+  const situ_race *r = race;
   for (int32_t i = 0; i < r->n; i++) {
     const race_lane *lane = &r->lanes[i];
-    table_cell(&rows, STYLE_PLAIN, r->names[i]);
-    table_cell(&rows, STYLE_PLAIN, exact_time(a, r->predicted_ns[i]));
-    table_cell(&rows, STYLE_PLAIN, lane->n > 0 ? exact_time(a, lane->median_ns) : "-");
-    table_cell(&rows, STYLE_DIM, lane->n > 0 ? text_time(a, lane->half_ns) : "-");
-    snprintf(a, sizeof a, "%d", (int)lane->n);
-    table_cell(&rows, STYLE_DIM, a);
-    table_cell(&rows, STYLE_DIM, i == r->winner ? "fastest" : *r->why[i] ? r->why[i] : lane->out ? "dropped" : "");
+    const char *none = lane->n > 0 ? NULL : "-";
+    const char *said = i == r->winner ? "fastest" : *r->why[i] ? r->why[i] : lane->out ? "dropped" : "";
+    ROW(rows, {NULL, AS_TEXT, "plan", .text = r->names[i], .max = 30},
+        {NULL, AS_TIME, "predicted", .n = r->predicted_ns[i]},
+        {NULL, AS_TIME, "measured", .n = lane->median_ns, .shown = none},
+        {NULL, AS_ROUGH_TIME, "+-", .n = lane->half_ns, .shown = none, .style = STYLE_DIM},
+        {NULL, AS_INDEX, "rounds", .n = lane->n, .style = STYLE_DIM},
+        {NULL, AS_TEXT, "", .text = said, .style = STYLE_DIM, .max = 40});
   }
-  table_render(&t, &rows, options);
-  table_stop(&rows);
+}
+
+static char *race_text(const situ_race *r, const situ_report_options *options) {
+  text_buffer t = {0};
+  rows_text(&t, add_lanes, r, options);
   text_add(&t, "\n  measured on %s, %s\n\n", r->engine, r->pipeline ? "periods" : "latencies of single inputs");
   return text_take(&t);
 }

@@ -1,5 +1,4 @@
 #include <math.h>
-#include <stdlib.h>
 
 #include "engine/measure.h"
 #include "report/report.h"
@@ -7,116 +6,79 @@
 static const double POOR_SHARE = 0.1;
 enum { ROWS_SHOWN = 24 };
 
-static json_value *stage_json(const run_stage *s, const situ_problem *p) {
-  json_value *o = json_new_object();
-  bool ok =
-      o && json_set(o, "device", json_new_text(p->platform->devices[s->device].name)) &&
-      json_set(o, "core", s->core >= 0 ? json_new_int(s->core) : json_new_null()) &&
-      json_set(o, "first", s->first >= 0 ? json_new_text(p->graph->name[s->first]) : json_new_null()) &&
-      json_set(o, "last", s->last >= 0 ? json_new_text(p->graph->name[s->last]) : json_new_null()) &&
-      json_set(o, "nodes", json_new_int(s->n_nodes)) && json_set(o, "predicted_ns", json_new_int(s->predicted_ns)) &&
-      json_set(o, "measured_ns", json_new_int(s->measured_ns)) && json_set(o, "spread_ns", json_new_int(s->half_ns));
-  if (ok) return o;
-  json_free(o);
-  return NULL;
+/* How far a prediction is off, as a share of what was measured. */
+static double off(int64_t predicted_ns, int64_t measured_ns) {
+  return measured_ns > 0 ? (double)(predicted_ns - measured_ns) / (double)measured_ns : 0;
 }
 
-static json_value *transfer_json(const run_transfer *t) {
-  json_value *o = json_new_object();
-  bool ok = o && json_set(o, "tensor", json_new_text(t->name)) && json_set(o, "bytes", json_new_int(t->bytes)) &&
-            json_set(o, "from_part", json_new_int(t->from_part)) && json_set(o, "to_part", json_new_int(t->to_part)) &&
-            json_set(o, "predicted_ns", json_new_int(t->predicted_ns)) &&
-            json_set(o, "measured_ns", t->measured_ns >= 0 ? json_new_int(t->measured_ns) : json_new_null());
-  if (ok) return o;
-  json_free(o);
-  return NULL;
+static void add_stages(row_list *out, const void *run) {
+  const situ_run *r = run;
+  const situ_problem *p = r->problem;
+  for (int32_t k = 0; k < r->n_parts && (out->list || k < ROWS_SHOWN); k++) {
+    const run_stage *s = &r->parts[k];
+    double share = off(s->predicted_ns, s->measured_ns);
+    bool any = s->core < 0;
+    ROW(out, {NULL, AS_INDEX, "part", .n = k, .style = STYLE_DIM},
+        {"device", AS_NAME, "device", .text = report_device(p, s->device), .max = 12},
+        {"core", AS_INDEX, "core", .n = s->core, .shown = any ? "any" : NULL, .style = any ? STYLE_DIM : STYLE_PLAIN},
+        {"first", .text = s->first >= 0 ? p->graph->name[s->first] : NULL},
+        {"last", .text = s->last >= 0 ? p->graph->name[s->last] : NULL}, {"nodes", AS_COUNT, "nodes", .n = s->n_nodes},
+        {"predicted_ns", AS_TIME, "predicted", .n = s->predicted_ns},
+        {"measured_ns", AS_TIME, "measured", .n = s->measured_ns}, {"spread_ns", AS_COUNT, .n = s->half_ns},
+        {NULL, AS_CHANGE, "off", .x = share, .style = fabs(share) > POOR_SHARE ? STYLE_WARN : STYLE_PLAIN});
+  }
 }
 
-static json_value *link_json(const run_link *l) {
-  json_value *o = json_new_object();
-  bool ok = o && json_set(o, "from_rank", json_new_int(l->from)) && json_set(o, "to_rank", json_new_int(l->to)) &&
-            json_set(o, "latency_ns", json_new_int(l->latency_ns)) &&
-            json_set(o, "bytes_per_s", json_new_number(l->bytes_per_s));
-  if (ok) return o;
-  json_free(o);
-  return NULL;
+static void add_transfers(row_list *out, const void *run) {
+  const situ_run *r = run;
+  for (int32_t i = 0; i < r->n_transfers; i++) {
+    const run_transfer *t = &r->transfers[i];
+    ROW(out, {"tensor", .text = t->name}, {"bytes", AS_COUNT, .n = t->bytes},
+        {"from_part", AS_COUNT, .n = t->from_part}, {"to_part", AS_COUNT, .n = t->to_part},
+        {"predicted_ns", AS_COUNT, .n = t->predicted_ns}, {"measured_ns", AS_INDEX, .n = t->measured_ns});
+  }
+}
+
+static void add_links(row_list *out, const void *run) {
+  const situ_run *r = run;
+  for (int32_t i = 0; i < r->n_links; i++) {
+    const run_link *l = &r->links[i];
+    ROW(out, {"from_rank", AS_COUNT, .n = l->from}, {"to_rank", AS_COUNT, .n = l->to},
+        {"latency_ns", AS_COUNT, .n = l->latency_ns}, {"bytes_per_s", AS_NUMBER, .x = l->bytes_per_s});
+  }
 }
 
 /* What only runs of several ranks have. */
-static bool add_ranks(json_value *root, const situ_run *r, const situ_problem *p) {
-  json_value *rank_of = json_new_object(), *links = json_new_array();
-  bool ok = json_set(root, "ranks", json_new_int(r->n_ranks)) && rank_of && links;
-  for (int32_t d = 0; ok && d < p->n_devices; d++)
-    ok = json_set(rank_of, p->platform->devices[d].name, json_new_int(r->rank_of[d]));
-  for (int32_t i = 0; ok && i < r->n_links; i++) ok = json_push(links, link_json(&r->links[i]));
-  ok = json_set(root, "rank_of", rank_of) && ok;
-  return json_set(root, "links", links) && ok;
+static bool add_ranks(json_value *root, const situ_run *r) {
+  json_value *rank_of = json_new_object();
+  bool ok = true;
+  for (int32_t d = 0; d < r->problem->n_devices; d++)
+    ok &= json_set(rank_of, report_device(r->problem, d), json_new_int(r->rank_of[d]));
+  return FIELDS(root, {"ranks", AS_COUNT, .n = r->n_ranks}, {"rank_of", AS_TREE, .tree = rank_of},
+                {"links", AS_TREE, .tree = rows_json(add_links, r)}) &&
+         ok;
 }
 
 static char *run_json(const situ_run *r) {
-  const situ_problem *p = r->problem;
-  json_value *root = json_new_object(), *stages = json_new_array(), *transfers = json_new_array();
-  bool ok = root && stages && transfers && json_set(root, "model", json_new_text(p->graph->model)) &&
-            json_set(root, "engine", json_new_text(r->engine)) && json_set(root, "threads", json_new_int(r->threads)) &&
-            json_set(root, "level", json_new_int(r->level)) &&
-            json_set(root, "kind", json_new_text(r->pipeline ? "period" : "latency")) &&
-            json_set(root, "predicted_ns", report_amount(r->predicted_ns)) &&
-            json_set(root, "measured_ns", json_new_int(r->measured_ns)) &&
-            json_set(root, "spread_ns", json_new_int(r->half_ns)) &&
-            json_set(root, "items", json_new_int(r->n_items)) &&
-            json_set(root, "latency_ns", json_new_int(r->latency_ns)) &&
-            json_set(root, "whole_ns", json_new_int(r->whole_ns)) &&
-            json_set(root, "whole_spread_ns", json_new_int(r->whole_half_ns)) &&
-            json_set(root, "outputs_equal", json_new_bool(r->difference <= r->tolerance)) &&
-            json_set(root, "max_relative_error", json_new_number(r->difference));
-  for (int32_t k = 0; ok && k < r->n_parts; k++) ok = json_push(stages, stage_json(&r->parts[k], p));
-  for (int32_t x = 0; ok && x < r->n_transfers; x++) ok = json_push(transfers, transfer_json(&r->transfers[x]));
-  ok = json_set(root, "stages", stages) && ok;
-  ok = json_set(root, "transfers", transfers) && ok;
-  if (r->by_parts_ns > 0) ok = ok && json_set(root, "by_parts_ns", json_new_int(r->by_parts_ns));
-  if (r->made_up) ok = ok && json_set(root, "made_up_weights", json_new_text(r->made_up));
-  if (r->rank_of) ok = ok && add_ranks(root, r, p);
-  return report_finish(root, ok);
-}
-
-static void off_cell(table *rows, int64_t predicted_ns, int64_t measured_ns) {
-  double off = measured_ns > 0 ? (double)(predicted_ns - measured_ns) / (double)measured_ns : 0;
-  table_cellf(rows, fabs(off) > POOR_SHARE ? STYLE_WARN : STYLE_PLAIN, "%+.1f %%", 100 * off);
-}
-
-static void parts_table(text_buffer *t, const situ_run *r, const situ_problem *p, const situ_report_options *options) {
-  char a[TEXT_UNIT_BYTES];
-  table rows;
-  if (!table_begin(&rows, t)) return;
-  table_column(&rows, "part", ALIGN_RIGHT, 0);
-  table_column(&rows, "device", ALIGN_LEFT, 12);
-  table_column(&rows, "core", ALIGN_RIGHT, 0);
-  table_column(&rows, "nodes", ALIGN_RIGHT, 0);
-  table_column(&rows, "predicted", ALIGN_RIGHT, 0);
-  table_column(&rows, "measured", ALIGN_RIGHT, 0);
-  table_column(&rows, "off", ALIGN_RIGHT, 0);
-  for (int32_t k = 0; k < r->n_parts && k < ROWS_SHOWN; k++) {
-    const run_stage *s = &r->parts[k];
-    table_cellf(&rows, STYLE_DIM, "%d", (int)k);
-    table_cell(&rows, STYLE_BOLD, p->platform->devices[s->device].name);
-    if (s->core >= 0)
-      table_cellf(&rows, STYLE_PLAIN, "%d", (int)s->core);
-    else
-      table_cell(&rows, STYLE_DIM, "any");
-    table_cell(&rows, STYLE_PLAIN, grouped(a, s->n_nodes));
-    table_cell(&rows, STYLE_PLAIN, exact_time(a, s->predicted_ns));
-    table_cell(&rows, STYLE_PLAIN, exact_time(a, s->measured_ns));
-    off_cell(&rows, s->predicted_ns, s->measured_ns);
-  }
-  table_render(t, &rows, options);
-  table_stop(&rows);
-  if (r->n_parts > ROWS_SHOWN) text_add(t, "  and %d more parts\n", (int)r->n_parts - ROWS_SHOWN);
+  json_value *root = OBJECT(
+      {"model", .text = r->problem->graph->model}, {"engine", .text = r->engine},
+      {"threads", AS_COUNT, .n = r->threads}, {"level", AS_COUNT, .n = r->level},
+      {"kind", .text = r->pipeline ? "period" : "latency"}, {"predicted_ns", AS_TIME, .n = r->predicted_ns},
+      {"measured_ns", AS_COUNT, .n = r->measured_ns}, {"spread_ns", AS_COUNT, .n = r->half_ns},
+      {"items", AS_COUNT, .n = r->n_items}, {"latency_ns", AS_COUNT, .n = r->latency_ns},
+      {"whole_ns", AS_COUNT, .n = r->whole_ns}, {"whole_spread_ns", AS_COUNT, .n = r->whole_half_ns},
+      {"outputs_equal", AS_BOOL, .n = r->difference <= r->tolerance},
+      {"max_relative_error", AS_NUMBER, .x = r->difference}, {"stages", AS_TREE, .tree = rows_json(add_stages, r)},
+      {"transfers", AS_TREE, .tree = rows_json(add_transfers, r)},
+      {"by_parts_ns", AS_COUNT, .n = r->by_parts_ns, .skip = r->by_parts_ns <= 0},
+      {"made_up_weights", .text = r->made_up, .skip = !r->made_up});
+  return report_finish(root, !r->rank_of || add_ranks(root, r));
 }
 
 /* All hand-overs together. */
-static void transfers_fact(text_buffer *t, const situ_run *r, const situ_report_options *options) {
+static void transfers_fact(const fact_lines *f, const situ_run *r) {
   int64_t predicted_ns = 0, measured_ns = 0, bytes = 0;
-  char a[TEXT_UNIT_BYTES];
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], c[TEXT_UNIT_BYTES];
   for (int32_t x = 0; x < r->n_transfers; x++) {
     predicted_ns += r->transfers[x].predicted_ns;
     bytes += r->transfers[x].bytes;
@@ -126,53 +88,37 @@ static void transfers_fact(text_buffer *t, const situ_run *r, const situ_report_
           r->transfers[y].from_part == r->transfers[x].from_part && r->transfers[y].to_part == r->transfers[x].to_part;
     if (r->transfers[x].measured_ns > 0 && !again) measured_ns += r->transfers[x].measured_ns;
   }
-  fact_start(t, options, "handed on", 9);
-  text_add(t, "%d tensors, %s", (int)r->n_transfers, text_size(a, bytes));
-  text_add(t, ": predicted %s", text_time(a, predicted_ns));
-  text_add(t, ", measured %s\n", text_time(a, measured_ns));
+  FACT(f, "handed on", "%d tensors, %s: predicted %s, measured %s", (int)r->n_transfers, text_size(c, bytes),
+       text_time(a, predicted_ns), text_time(b, measured_ns));
 }
 
 static char *run_text(const situ_run *r, const situ_report_options *options) {
-  const situ_problem *p = r->problem;
   text_buffer t = {0};
-  char a[TEXT_UNIT_BYTES];
-  double off = r->measured_ns > 0 ? (double)(r->predicted_ns - r->measured_ns) / (double)r->measured_ns : 0;
-  parts_table(&t, r, p, options);
+  const fact_lines f = {&t, options, 9};
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], c[TEXT_UNIT_BYTES];
+  rows_text(&t, add_stages, r, options);
+  if (r->n_parts > ROWS_SHOWN) text_add(&t, "  and %d more parts\n", (int)r->n_parts - ROWS_SHOWN);
   text_add(&t, "\n");
-  fact_start(&t, options, r->pipeline ? "period" : "latency", 9);
-  text_add(&t, "predicted %s", exact_time(a, r->predicted_ns));
-  text_add(&t, ", measured %s", exact_time(a, r->measured_ns));
-  text_add(&t, " +- %s (%+.1f %%)\n", text_time(a, r->half_ns), 100 * off);
-  if (r->by_parts_ns > 0) {
-    fact_start(&t, options, "by parts", 9);
-    text_add(&t, "predicted %s", exact_time(a, r->by_parts_ns));
-    text_add(&t, " with the overhead of each part (%+.1f %%)\n",
-             r->measured_ns > 0 ? 100 * ((double)r->by_parts_ns / (double)r->measured_ns - 1) : 0);
-  }
-  if (r->pipeline) {
-    fact_start(&t, options, "latency", 9);
-    text_add(&t, "%s for a single input\n", exact_time(a, r->latency_ns));
-  }
-  fact_start(&t, options, "whole", 9);
-  text_add(&t, "%s +- ", exact_time(a, r->whole_ns));
-  text_add(&t, "%s on a single device of the engine\n", text_time(a, r->whole_half_ns));
-  if (r->n_transfers > 0) transfers_fact(&t, r, options);
+  FACT(&f, r->pipeline ? "period" : "latency", "predicted %s, measured %s +- %s (%+.1f %%)",
+       exact_time(a, r->predicted_ns), exact_time(b, r->measured_ns), text_time(c, r->half_ns),
+       100 * off(r->predicted_ns, r->measured_ns));
+  if (r->by_parts_ns > 0)
+    FACT(&f, "by parts", "predicted %s with the overhead of each part (%+.1f %%)", exact_time(a, r->by_parts_ns),
+         r->measured_ns > 0 ? 100 * ((double)r->by_parts_ns / (double)r->measured_ns - 1) : 0);
+  if (r->pipeline) FACT(&f, "latency", "%s for a single input", exact_time(a, r->latency_ns));
+  FACT(&f, "whole", "%s +- %s on a single device of the engine", exact_time(a, r->whole_ns),
+       text_time(b, r->whole_half_ns));
+  if (r->n_transfers > 0) transfers_fact(&f, r);
   for (int32_t i = 0; i < r->n_links && i < ROWS_SHOWN; i++) {
     const run_link *l = &r->links[i];
-    fact_start(&t, options, "link", 9);
-    text_add(&t, "rank %d to %d: %s, ", (int)l->from, (int)l->to, text_time(a, l->latency_ns));
-    text_add(&t, "%s/s\n", text_size(a, (int64_t)l->bytes_per_s));
+    FACT(&f, "link", "rank %d to %d: %s, %s/s", (int)l->from, (int)l->to, text_time(a, l->latency_ns),
+         text_size(b, (int64_t)l->bytes_per_s));
   }
-  fact_start(&t, options, "outputs", 9);
-  text_add(&t, "%s those of the whole model, maximum relative difference %.2g\n",
-           r->difference <= r->tolerance ? "equal to" : "DIFFER from", r->difference);
-  if (r->made_up) {
-    fact_start(&t, options, "weights", 9);
-    text_add(&t, "random: %s is missing\n", r->made_up);
-  }
-  fact_start(&t, options, "engine", 9);
-  text_add(&t, "%s, %d thread%s for each device, level %d, %d inputs\n", r->engine, (int)r->threads,
-           r->threads == 1 ? "" : "s", (int)r->level, (int)r->n_items);
+  FACT(&f, "outputs", "%s those of the whole model, maximum relative difference %.2g",
+       r->difference <= r->tolerance ? "equal to" : "DIFFER from", r->difference);
+  if (r->made_up) FACT(&f, "weights", "random: %s is missing", r->made_up);
+  FACT(&f, "engine", "%s, %d thread%s for each device, level %d, %d inputs", r->engine, (int)r->threads,
+       r->threads == 1 ? "" : "s", (int)r->level, (int)r->n_items);
   return text_take(&t);
 }
 

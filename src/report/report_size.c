@@ -1,5 +1,5 @@
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/size.h"
@@ -16,69 +16,54 @@ static const char *in_goal(char into[TEXT_UNIT_BYTES], const situ_sizing *s, int
   return s->kind == GOAL_TOKENS ? rates_text(into, s->tokens * 1e9 / (double)value_ns) : exact_time(into, value_ns);
 }
 
+/* NaN, which is null in JSON, for a price that is not known. */
+static double known(double price) { return price < 0 ? (double)NAN : price; }
+
 /* With four digits, or "-" where it is not known. */
 static const char *price_text(char into[TEXT_UNIT_BYTES], double price) {
   return price < 0 ? "-" : price == 0 ? "0" : rates_text(into, price);
 }
 
-static bool row_json(json_value *list, const situ_sizing *s, const situ_size_row *r) {
-  json_value *o = json_new_object();
-  bool ok = o && json_set(o, "platform", json_new_text(r->platform));
-  ok = ok && json_set(o, "goal", json_new_text(findings[r->finding]));
-  ok = ok && json_set(o, "value_ns", report_amount(r->value_ns));
-  ok = ok && json_set(o, "lower_bound_ns", report_amount(r->lower_bound_ns));
-  if (s->tokens > 0)
-    ok = ok && json_set(o, "tokens_per_second",
-                        r->tokens_per_second > 0 ? json_new_number(r->tokens_per_second) : json_new_null());
-  ok = ok && json_set(o, "price_per_hour", r->price < 0 ? json_new_null() : json_new_number(r->price));
-  ok = ok && json_set(o, "price_per_million_tokens",
-                      r->price_of_a_million < 0 ? json_new_null() : json_new_number(r->price_of_a_million));
-  ok = ok && json_set(o, "reason", *r->reason ? json_new_text(r->reason) : json_new_null());
-  ok = ok && json_set(o, "space", json_new_text(s->scopes[r - s->rows].plans));
-  if (s->scopes[r - s->rows].split) ok = ok && json_set(o, "layers_split", json_new_bool(true));
-  return json_push(list, o) && ok;
+static void add_candidates(row_list *out, const void *sizing) {
+  const situ_sizing *s = sizing;
+  bool tokens = s->kind == GOAL_TOKENS, language = s->tokens > 0;
+  char value[TEXT_UNIT_BYTES], bound[TEXT_UNIT_BYTES], hour[TEXT_UNIT_BYTES], million[TEXT_UNIT_BYTES];
+  for (int32_t i = 0; i <= s->n; i++) {
+    const situ_size_row none = {.reason = ""}, *r = i < s->n ? &s->rows[i] : &none;
+    const struct size_scope scope = i < s->n ? s->scopes[i] : (struct size_scope){0};
+    const char *finding = findings[r->finding];
+    out->blank = i == s->n;
+    ROW(out,
+        {"platform", AS_TEXT, "platform", .text = r->platform, .style = i == s->answer ? STYLE_BOLD : STYLE_PLAIN,
+         .max = 22},
+        {"goal", .text = finding},
+        {"value_ns", AS_TIME, tokens ? "tokens/s" : "value", .n = r->value_ns, .shown = in_goal(value, s, r->value_ns)},
+        {"lower_bound_ns", AS_TIME, tokens ? "at most" : "bound", .n = r->lower_bound_ns,
+         .shown = in_goal(bound, s, r->lower_bound_ns)},
+        {NULL, AS_TEXT, "goal", .text = finding, .style = styles[r->finding]},
+        {"tokens_per_second", AS_AMOUNT, .x = r->tokens_per_second, .skip = !language},
+        {"price_per_hour", AS_NUMBER, .x = known(r->price)},
+        {NULL, AS_NUMBER, "per hour", .shown = price_text(hour, r->price), .skip = !s->priced},
+        {"price_per_million_tokens", AS_NUMBER, .x = known(r->price_of_a_million)},
+        {NULL, AS_NUMBER, "million", .shown = price_text(million, r->price_of_a_million),
+         .skip = !s->priced || !language},
+        {"reason", .text = text_or_null(r->reason)}, {"space", .text = scope.plans},
+        {"layers_split", AS_BOOL, .n = true, .skip = !scope.split});
+  }
 }
 
 static char *size_json(const situ_sizing *s) {
-  json_value *root = json_new_object(), *list = json_new_array();
-  bool ok = root && json_set(root, "version", json_new_text(situ_version()));
-  ok = ok && json_set(root, "model", json_new_text(s->model));
-  ok = ok && json_set(root, "goal", json_new_text(s->goal));
-  ok = ok && json_set(root, "answer", json_new_text(s->answer < 0 ? NULL : s->rows[s->answer].platform));
-  ok = ok && json_set(root, "candidates", json_new_int(s->n_candidates));
-  ok = ok && json_set(root, "without_price", json_new_int(s->n_unpriced));
-  for (int32_t i = 0; ok && i < s->n; i++) ok = row_json(list, s, &s->rows[i]);
-  ok = json_set(root, "rows", list) && ok;
-  return report_finish(root, ok);
-}
-
-static void size_table(text_buffer *t, const situ_sizing *s, const situ_report_options *options) {
-  bool tokens = s->kind == GOAL_TOKENS;
-  char a[TEXT_UNIT_BYTES];
-  table rows;
-  if (!table_begin(&rows, t)) return;
-  table_column(&rows, "platform", ALIGN_LEFT, 22);
-  table_column(&rows, tokens ? "tokens/s" : "value", ALIGN_RIGHT, 0);
-  table_column(&rows, tokens ? "at most" : "bound", ALIGN_RIGHT, 0);
-  table_column(&rows, "goal", ALIGN_LEFT, 0);
-  if (s->priced) table_column(&rows, "per hour", ALIGN_RIGHT, 0);
-  if (s->priced && s->tokens > 0) table_column(&rows, "million", ALIGN_RIGHT, 0);
-  for (int32_t i = 0; i < s->n; i++) {
-    const situ_size_row *r = &s->rows[i];
-    table_cell(&rows, i == s->answer ? STYLE_BOLD : STYLE_PLAIN, r->platform);
-    table_cell(&rows, STYLE_PLAIN, in_goal(a, s, r->value_ns));
-    table_cell(&rows, STYLE_PLAIN, in_goal(a, s, r->lower_bound_ns));
-    table_cell(&rows, styles[r->finding], findings[r->finding]);
-    if (s->priced) table_cell(&rows, STYLE_PLAIN, price_text(a, r->price));
-    if (s->priced && s->tokens > 0) table_cell(&rows, STYLE_PLAIN, price_text(a, r->price_of_a_million));
-  }
-  table_render(t, &rows, options);
-  table_stop(&rows);
+  return report_finish(
+      OBJECT({"version", .text = situ_version()}, {"model", .text = s->model}, {"goal", .text = s->goal},
+             {"answer", .text = s->answer < 0 ? NULL : s->rows[s->answer].platform},
+             {"candidates", AS_COUNT, .n = s->n_candidates}, {"without_price", AS_COUNT, .n = s->n_unpriced},
+             {"rows", AS_TREE, .tree = rows_json(add_candidates, s)}),
+      true);
 }
 
 static void answer_line(text_buffer *t, const situ_sizing *s, const situ_report_options *options) {
   char a[TEXT_UNIT_BYTES];
-  fact_start(t, options, "answer", 6);
+  fact_start(&(fact_lines){t, options, 6}, "answer");
   if (s->answer >= 0) {
     const situ_size_row *r = &s->rows[s->answer];
     text_add_clean(t, r->platform);
@@ -115,7 +100,7 @@ static char *size_text(const situ_sizing *s, const situ_report_options *options)
   bool proved = false;
   style_add(&t, options, STYLE_BOLD, s->model);
   text_add(&t, ", the smallest platform for %s\n\n", s->goal);
-  size_table(&t, s, options);
+  rows_text(&t, add_candidates, s, options);
   text_add(&t, "\n");
   answer_line(&t, s, options);
   for (int32_t i = 0; i < s->n; i++) proved |= s->rows[i].finding == SITU_SIZE_IMPOSSIBLE;

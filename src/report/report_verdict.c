@@ -17,57 +17,49 @@ static json_value *names_json(const char *names) {
   return list;
 }
 
-static char *verdict_json(const situ_verdict *verdict) {
-  const situ_plan *plan = verdict->plan;
-  int64_t found = verdict->n_found;
-  json_value *root = json_new_object(), *list = json_new_array();
-  bool ok = root && list && json_set(root, "valid", json_new_bool(found == 0));
-  ok = ok && json_set(root, "n_violations", json_new_int(found));
-  for (int32_t i = 0; ok && i < verdict->n_kept; i++) {
-    situ_violation v = situ_verdict_violation(verdict, i);
-    json_value *o = json_new_object();
-    ok = o && json_set(o, "rule", json_new_text(v.rule)) && json_set(o, "text", json_new_text(v.text));
-    ok = json_push(list, o) && ok;
+static void add_violations(row_list *out, const void *verdict) {
+  const situ_verdict *of = verdict;
+  for (int32_t i = 0; i < of->n_kept; i++) {
+    situ_violation v = situ_verdict_violation(of, i);
+    ROW(out, {"rule", .text = v.rule}, {"text", .text = v.text});
   }
-  ok = json_set(root, "violations", list) && ok;
-  ok = ok && report_problem_json(root, plan->problem, NULL) && report_plan_fields(root, plan);
-  const char *kind = verdict->certificate, *unverified = verdict->unverified;
-  ok = ok && json_set(root, "verified_ns", report_amount(verdict->verified_ns));
-  ok = ok && json_set(root, "certificate", *kind ? json_new_text(kind) : json_new_null());
-  ok = ok && json_set(root, "unverified", *unverified ? json_new_text(unverified) : json_new_null());
-  ok = ok && json_set(root, "recomputed", names_json(judge_claims(verdict->recomputed)));
-  ok = ok && json_set(root, "unchecked", names_json(judge_claims(verdict->unchecked)));
+}
+
+static char *verdict_json(const situ_verdict *v) {
+  json_value *root = OBJECT({"valid", AS_BOOL, .n = v->n_found == 0}, {"n_violations", AS_COUNT, .n = v->n_found},
+                            {"violations", AS_TREE, .tree = rows_json(add_violations, v)});
+  bool ok = report_problem_json(root, v->plan->problem, NULL) && report_plan_fields(root, v->plan);
+  ok &=
+      FIELDS(root, {"verified_ns", AS_TIME, .n = v->verified_ns}, {"certificate", .text = text_or_null(v->certificate)},
+             {"unverified", .text = text_or_null(v->unverified)},
+             {"recomputed", AS_TREE, .tree = names_json(judge_claims(v->recomputed))},
+             {"unchecked", AS_TREE, .tree = names_json(judge_claims(v->unchecked))});
   return report_finish(root, ok);
 }
 
 /* What became of the lower bound's certificate. */
-static void bound_line(text_buffer *t, const situ_verdict *verdict, const situ_plan *plan,
-                       const situ_report_options *options) {
+static void bound_line(const fact_lines *f, const situ_verdict *verdict) {
+  const situ_plan *plan = verdict->plan;
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
   int64_t bound = plan->lower_bound_ns, verified = verdict->verified_ns;
   const char *kind = verdict->certificate;
   if (bound == 0 || bound == SITU_NEVER_NS) return;
-  fact_start(t, options, "lower bound", 11);
-  text_add(t, "%s: ", exact_time(a, bound));
+  fact_start(f, "lower bound");
+  text_add(f->t, "%s: ", exact_time(a, bound));
   if (verified >= bound) {
-    style_add(t, options, STYLE_GOOD, "verified");
-    text_add(t, " (%s)\n", kind);
+    style_add(f->t, f->options, STYLE_GOOD, "verified");
+    text_add(f->t, " (%s)\n", kind);
     return;
   }
-  text_add(t, "not verified (%s: ", plan->bound);
-  text_add(t, "%s)", verdict->unverified);
-  if (verified > 0) text_add(t, "; %s verified (%s)", exact_time(b, verified), kind);
-  text_add_bytes(t, "\n", 1);
-  if (plan->outcome != SITU_OUTCOME_OPTIMAL) return;
-  fact_start(t, options, "optimal", 11);
-  text_add(t, "claimed, not proved\n");
+  text_add(f->t, "not verified (%s: %s)", plan->bound, verdict->unverified);
+  if (verified > 0) text_add(f->t, "; %s verified (%s)", exact_time(b, verified), kind);
+  text_add(f->t, "\n");
+  if (plan->outcome == SITU_OUTCOME_OPTIMAL) FACT(f, "optimal", "claimed, not proved");
 }
 
 /* What the file says beyond the plan, as far as it says more. */
-static void claims_line(text_buffer *t, const char *label, const char *names, const situ_report_options *options) {
-  if (!*names) return;
-  fact_start(t, options, label, 11);
-  text_add(t, "%s\n", names);
+static void claims_line(const fact_lines *f, const char *label, const char *names) {
+  if (*names) FACT(f, label, "%s", names);
 }
 
 static char *verdict_text(const situ_verdict *verdict, const situ_report_options *options) {
@@ -76,6 +68,7 @@ static char *verdict_text(const situ_verdict *verdict, const situ_report_options
   int64_t found = verdict->n_found;
   int32_t kept = verdict->n_kept;
   text_buffer t = {0};
+  const fact_lines f = {&t, options, 11};
   char a[TEXT_UNIT_BYTES];
   report_title(&t, problem, options);
   text_add_bytes(&t, "  ", 2);
@@ -85,10 +78,10 @@ static char *verdict_text(const situ_verdict *verdict, const situ_report_options
       text_add(&t, "        every rule holds; the value is %s\n", exact_time(a, plan->value_ns));
     else
       text_add(&t, "        verified: no plan exists (%s)\n", verdict->certificate);
-    bound_line(&t, verdict, plan, options);
-    claims_line(&t, "recomputed", judge_claims(verdict->recomputed), options);
-    claims_line(&t, "not checked", judge_claims(verdict->unchecked), options);
-    report_scope(&t, problem, plan->form, 11, options);
+    bound_line(&f, verdict);
+    claims_line(&f, "recomputed", judge_claims(verdict->recomputed));
+    claims_line(&f, "not checked", judge_claims(verdict->unchecked));
+    report_scope(&f, problem, plan->form);
     return text_take(&t);
   }
   style_add(&t, options, STYLE_BAD, "not valid");

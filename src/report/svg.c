@@ -7,22 +7,11 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/hash.h"
 #include "report/draw.h"
 #include "report/lanes.h"
 #include "report/report.h"
 
-enum {
-  LEFT = 130,
-  RIGHT = 24,
-  WIDTH = 1000,
-  TOP = 96,
-  LANE = 34,
-  LINK_LANE = 14,
-  SPACE = 10,
-  N_COLOURS = 8,
-  MAX_LANES = 64
-};
+enum { LEFT = 130, RIGHT = 24, WIDTH = 1000, TOP = 96, LANE = 34, LINK_LANE = 14, SPACE = 10, MAX_LANES = 64 };
 #define SPAN ((double)(WIDTH - LEFT - RIGHT))
 
 typedef struct picture {
@@ -30,44 +19,19 @@ typedef struct picture {
   const situ_problem *p;
   arena *arena;
   lane_list lanes;
-  int32_t *colour;          /* of each kind: 0 .. N_COLOURS-1, N_COLOURS for "other" */
-  int32_t named[N_COLOURS]; /* kind of each colour, or -1 */
+  int32_t *colour; /* [kind] */
 } picture;
 
-/* The colour of a kind in every picture where no kind that takes more time has it. */
-static int own_colour(const char *kind) { return (int)(hash_bytes(kind, strlen(kind), 0) % N_COLOURS); }
-
-/* Gives the kinds that take most time a colour each. */
-static bool choose_colours(picture *g) {
-  const situ_graph *graph = g->p->graph;
-  int64_t *time;
-  if (!ARENA_ARRAYS(g->arena, ZEROS(time, graph->n_kinds), ARRAY(g->colour, graph->n_kinds))) return false;
-  for (int32_t k = 0; k < graph->n_kinds; k++) g->colour[k] = N_COLOURS;
-  for (int32_t v = 0; v < graph->n_operators; v++) {
-    int64_t t = problem_time_ns(g->p, v, situ_plan_device(g->plan, v));
-    time[graph->kind[v]] = sat_add(time[graph->kind[v]], t);
-  }
-  for (int c = 0; c < N_COLOURS; c++) g->named[c] = -1;
-  for (int rank = 0; rank < N_COLOURS; rank++) {
-    int32_t longest = -1;
-    for (int32_t k = 0; k < graph->n_kinds; k++)
-      if (g->colour[k] == N_COLOURS && time[k] > 0 && (longest < 0 || time[k] > time[longest])) longest = k;
-    if (longest < 0) break;
-    int c = own_colour(graph->kind_name[longest]);
-    while (g->named[c] >= 0) c = (c + 1) % N_COLOURS;
-    g->named[c] = longest;
-    g->colour[longest] = c;
-  }
-  return true;
-}
-
 static int32_t colour_of(const picture *g, const lane_box *b) {
-  return b->op >= 0 ? g->colour[g->p->graph->kind[b->op]] : N_COLOURS + 1;
+  return b->op >= 0 ? g->colour[g->p->graph->kind[b->op]] : DRAW_TRANSFER;
 }
 
 static double at_x(const picture *g, int64_t time_ns) {
   return LEFT + (g->lanes.span_ns > 0 ? SPAN * ((double)time_ns / (double)g->lanes.span_ns) : 0);
 }
+
+static const lane *drawn_lane(const picture *g, int32_t i) { return &g->lanes.lanes[g->lanes.drawn[i]]; }
+static int height_of(const lane *l) { return l->link ? LINK_LANE : LANE; }
 
 static void one_box(text_buffer *t, const picture *g, const lane_box *b, int64_t melted, double y, int height) {
   double x = at_x(g, b->start_ns), w = at_x(g, b->finish_ns) - x;
@@ -85,7 +49,7 @@ static void one_box(text_buffer *t, const picture *g, const lane_box *b, int64_t
 }
 
 /* Draws the boxes of a lane; those below a pixel melt into the one before when they touch it. */
-static void lane_boxes(text_buffer *t, picture *g, lane *l, double y, int height) {
+static void lane_boxes(text_buffer *t, const picture *g, const lane *l, double y) {
   double pixel_ns = (double)g->lanes.span_ns / SPAN;
   for (int64_t i = 0; i < l->n;) {
     lane_box b = l->boxes[i];
@@ -101,20 +65,22 @@ static void lane_boxes(text_buffer *t, picture *g, lane *l, double y, int height
       thin = (double)(b.finish_ns - b.start_ns) < pixel_ns;
       melted++;
     }
-    if (b.finish_ns > b.start_ns) one_box(t, g, &b, melted, y, height);
+    if (b.finish_ns > b.start_ns) one_box(t, g, &b, melted, y, height_of(l));
   }
 }
 
 static void draw_legend(text_buffer *t, const picture *g, double y) {
+  const situ_graph *graph = g->p->graph;
   double x = LEFT;
-  for (int c = 0; c <= N_COLOURS + 1; c++) {
+  for (int c = 0; c < DRAW_COLOURS; c++) {
     char name[40];
-    if (c < N_COLOURS && g->named[c] < 0) continue;
-    if (c == N_COLOURS && g->p->graph->n_kinds <= N_COLOURS) continue;
+    int32_t kind = 0;
+    while (kind < graph->n_kinds && g->colour[kind] != c) kind++;
+    if (c < DRAW_OTHER ? kind == graph->n_kinds : c == DRAW_OTHER && graph->n_kinds <= DRAW_OTHER) continue;
     snprintf(name, sizeof name, "%.24s",
-             c < N_COLOURS    ? g->p->graph->kind_name[g->named[c]]
-             : c == N_COLOURS ? "other"
-                              : "transfer");
+             c < DRAW_OTHER    ? graph->kind_name[kind]
+             : c == DRAW_OTHER ? "other"
+                               : "transfer");
     double wide = 34 + 7.6 * (double)strlen(name);
     if (x + wide > WIDTH - RIGHT) break;
     text_add(t, "<rect class=\"k%d\" x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" rx=\"2\"/>\n", c, x, y - 9);
@@ -141,48 +107,34 @@ static void draw_axis(text_buffer *t, const picture *g, double top, double botto
   }
 }
 
-static void draw_head(text_buffer *t, const picture *g) {
+static void draw_head(text_buffer *t, const picture *g, double height) {
   const situ_problem *p = g->p;
   char line[512], value[TEXT_UNIT_BYTES], bound[TEXT_UNIT_BYTES], gap[TEXT_UNIT_BYTES], single[TEXT_UNIT_BYTES];
-  snprintf(line, sizeof line, "%.120s on %.120s", p->graph->model, p->platform->name);
-  draw_text(t, 20, 30, "t", line);
   int64_t lower = g->plan->lower_bound_ns, one = g->plan->best_single_ns;
   snprintf(line, sizeof line, "%s %s  \xc2\xb7  lower bound %s (gap %s)  \xc2\xb7  best single device %s",
            p->execution == SITU_EXECUTION_PIPELINE ? "period" : "latency", exact_time(value, g->plan->value_ns),
            lower > 0 ? exact_time(bound, lower) : "none", percent_text(gap, plan_gap(g->plan)),
            one == SITU_NEVER_NS ? "none" : exact_time(single, one));
-  draw_text(t, 20, 50, "s", line);
+  draw_open(t, WIDTH, height, p, 30, line);
   draw_scope(t, p, g->plan->form);
   draw_legend(t, g, 82);
 }
 
-static void draw(text_buffer *t, picture *g) {
-  double bottom = TOP;
-  int32_t drawn = 0;
-  for (int32_t i = 0; i < g->lanes.n; i++)
-    if (lane_is_drawn(&g->lanes, i) && drawn++ < MAX_LANES)
-      bottom += (g->lanes.lanes[i].link ? LINK_LANE : LANE) + SPACE;
-  double height = bottom + 42;
-  draw_open(t, WIDTH, height);
-  draw_head(t, g);
-  double y = TOP;
-  drawn = 0;
-  for (int32_t i = 0; i < g->lanes.n; i++) {
-    if (!lane_is_drawn(&g->lanes, i) || drawn++ >= MAX_LANES) continue;
-    int tall = g->lanes.lanes[i].link ? LINK_LANE : LANE;
-    text_add(t, "<rect class=\"l\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"3\"/>\n", LEFT, y, SPAN, tall);
-    draw_text(t, LEFT - 12, y + tall / 2.0 + 4, g->lanes.lanes[i].link ? "e" : "r", g->lanes.lanes[i].name);
-    y += tall + SPACE;
+static void draw(text_buffer *t, const picture *g) {
+  double y[MAX_LANES + 1] = {TOP};
+  int32_t n = g->lanes.n_drawn < MAX_LANES ? g->lanes.n_drawn : MAX_LANES;
+  for (int32_t i = 0; i < n; i++) y[i + 1] = y[i] + height_of(drawn_lane(g, i)) + SPACE;
+  double bottom = y[n];
+  draw_head(t, g, bottom + 42);
+  for (int32_t i = 0; i < n; i++) {
+    const lane *l = drawn_lane(g, i);
+    int tall = height_of(l);
+    text_add(t, "<rect class=\"l\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"3\"/>\n", LEFT, y[i], SPAN,
+             tall);
+    draw_text(t, LEFT - 12, y[i] + tall / 2.0 + 4, l->link ? "e" : "r", l->name);
   }
   draw_axis(t, g, TOP, bottom);
-  y = TOP;
-  drawn = 0;
-  for (int32_t i = 0; i < g->lanes.n; i++) {
-    if (!lane_is_drawn(&g->lanes, i) || drawn++ >= MAX_LANES) continue;
-    int tall = g->lanes.lanes[i].link ? LINK_LANE : LANE;
-    lane_boxes(t, g, &g->lanes.lanes[i], y, tall);
-    y += tall + SPACE;
-  }
+  for (int32_t i = 0; i < n; i++) lane_boxes(t, g, drawn_lane(g, i), y[i]);
   int64_t lower = g->plan->lower_bound_ns;
   if (lower > 0) {
     double x = at_x(g, lower);
@@ -197,7 +149,7 @@ char *report_plan_svg(const situ_plan *plan) {
   if (!plan_exists(plan)) return NULL;
   picture g = {.plan = plan, .p = problem, .arena = arena_new()};
   text_buffer t = {0};
-  bool ok = g.arena && choose_colours(&g) && lanes_find(&g.lanes, plan, g.arena);
+  bool ok = g.arena && draw_kind_colours(&g.colour, plan, g.arena) && lanes_find(&g.lanes, plan, g.arena);
   if (ok) draw(&t, &g);
   lanes_free(&g.lanes);
   arena_free(g.arena);

@@ -89,11 +89,8 @@ char *report_front_svg(const situ_front *front) {
   int64_t min_latency = of.min_latency_ns, min_period = of.min_period_ns;
   int32_t n = of.n_points;
   axis latency = axis_of(front, false, min_latency), period = axis_of(front, true, min_period);
-  draw_open(&t, WIDTH, HEIGHT);
-  snprintf(line, sizeof line, "%.120s on %.120s", p->graph->model, p->platform->name);
-  draw_text(&t, 20, 30, "t", line);
   snprintf(line, sizeof line, "%d plan%s not dominated by any other; dashed: lower bounds", (int)n, n == 1 ? "" : "s");
-  draw_text(&t, 20, 50, "s", line);
+  draw_open(&t, WIDTH, HEIGHT, p, 30, line);
   draw_scope(&t, p, 0);
   draw_axes(&t, latency, period);
   draw_bound(&t, latency, min_latency, true);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/c_locale.h"
-#include "base/format.h"
 #include "situ/types.h"
 
 static const char *const style_code[] = {
@@ -40,11 +39,6 @@ bool table_start(table *t) {
   return t->arena != NULL;
 }
 
-bool table_begin(table *t, text_buffer *in) {
-  in->failed |= !table_start(t);
-  return t->arena != NULL;
-}
-
 void table_stop(table *t) {
   arena_free(t->arena);
   free(t->cells);
@@ -57,18 +51,14 @@ void table_column(table *t, const char *title, align a, int32_t max) {
   t->columns[t->n_columns++].max = max;
 }
 
-/* Cuts a text to `most` columns with a mark at its end. */
+/* Cuts a text to `max` columns with a mark at its end. */
 static const char *cut(arena *a, const char *text, int32_t max) {
   if (max <= 0 || text_columns(text) <= (size_t)max) return arena_string(a, text);
-  const char *end = text;
-  for (int32_t i = 0; i < max - 2; i++) {
-    end++;
-    while (((unsigned char)*end & 0xc0) == 0x80) end++;
-  }
-  char *out = arena_alloc(a, (int64_t)(end - text) + 3, 1);
+  size_t n = text_bytes(text, max > 2 ? (size_t)max - 2 : 0);
+  char *out = arena_alloc(a, (int64_t)n + 3, 1);
   if (!out) return NULL;
-  memcpy(out, text, (size_t)(end - text));
-  memcpy(out + (end - text), "..", 3);
+  memcpy(out, text, n);
+  memcpy(out + n, "..", 3);
   return out;
 }
 
@@ -86,12 +76,6 @@ void table_cell(table *t, style s, const char *text) {
   const char *copy = cut(t->arena, text ? text : "", t->columns[t->n_cells % t->n_columns].max);
   t->failed |= !copy;
   t->cells[t->n_cells++] = (struct table_cell){copy ? copy : "", s};
-}
-
-void table_cellf(table *t, style s, const char *format, ...) {
-  char text[512];
-  FORMAT_INTO(text, format);
-  table_cell(t, s, text);
 }
 
 static void pad(text_buffer *out, size_t n) {
@@ -132,13 +116,9 @@ static void fit(size_t *width, const table *t, const situ_report_options *option
 
 /* The bytes of `text` that go into a line of `width` columns: up to its last blank there, else as many as fit. */
 static size_t line_bytes(const char *text, size_t width) {
-  size_t end = 0, blank = 0;
-  for (size_t columns = 0; text[end] && columns < width; columns++) {
-    if (text[end] == ' ') blank = end;
-    end++;
-    while (((unsigned char)text[end] & 0xc0) == 0x80) end++;
-  }
-  return !text[end] || text[end] == ' ' || blank == 0 ? end : blank;
+  size_t end = text_bytes(text, width), blank = end;
+  while (blank > 0 && text[blank] && text[blank] != ' ') blank--;
+  return blank > 0 ? blank : end;
 }
 
 /* Prints a row, in several lines where prose is broken. `left` is what is still to be printed of each cell. */
@@ -151,13 +131,9 @@ static void add_row(text_buffer *out, const table *t, const struct table_cell *c
     for (int32_t c = 0; c < t->n_columns; c++) {
       bool prose = t->columns[c].align == ALIGN_PROSE;
       size_t n = prose ? line_bytes(left[c], width[c]) : strlen(left[c]);
-      char *line = arena_alloc(t->arena, (int64_t)n + 1, 1);
-      if (!line) {
-        out->failed = true;
-        return;
-      }
-      memcpy(line, left[c], n);
-      line[n] = '\0';
+      const char *line = arena_string_n(t->arena, left[c], n);
+      out->failed |= !line;
+      if (!line) return;
       add_cell(out, t, options, c, line, cells[c].style, width[c]);
       left[c] += n;
       if (prose) left[c] += strspn(left[c], " ");
@@ -185,12 +161,20 @@ void table_render(text_buffer *out, const table *t, const situ_report_options *o
   out->failed |= t->failed;
 }
 
-void fact_start(text_buffer *t, const situ_report_options *options, const char *label, int columns) {
-  pad(t, 2);
-  style_add(t, options, STYLE_DIM, label);
-  int missing = columns - (int)text_columns(label);
-  pad(t, missing > 0 ? (size_t)missing : 0);
-  pad(t, 2);
+void fact_start(const fact_lines *f, const char *label) {
+  pad(f->t, 2);
+  style_add(f->t, f->options, STYLE_DIM, label);
+  int missing = f->columns - (int)text_columns(label);
+  pad(f->t, missing > 0 ? (size_t)missing + 2 : 2);
+}
+
+void fact_wrapped(const fact_lines *f, const char *label, char *words) {
+  char first[64], rest[64];
+  snprintf(first, sizeof first, "  %-*s  ", f->columns, label);
+  snprintf(rest, sizeof rest, "  %-*s  ", f->columns, "");
+  if (words) text_add_wrapped(f->t, words, first, rest, report_width(f->options));
+  f->t->failed |= !words;
+  free(words);
 }
 
 const char *bar_text(char *into, size_t n, double share, int columns, const situ_report_options *options) {

@@ -34,19 +34,26 @@ typedef struct table {
 } table;
 
 bool table_start(table *t);
-/* The same for a table in a text, which fails without memory. */
-bool table_begin(table *t, text_buffer *in);
 void table_stop(table *t);
 void table_column(table *t, const char *title, align a, int32_t max);
 /* The next cell; NULL is an empty one. */
 void table_cell(table *t, style s, const char *text);
-void table_cellf(table *t, style s, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Renders with a header line, an indentation of two spaces and two spaces between columns; if that is wider than the
  * terminal, prose columns shrink first. */
 void table_render(text_buffer *out, const table *t, const situ_report_options *options);
 
-/* "  label   text": one fact below a table, its label padded to `columns`. */
-void fact_start(text_buffer *t, const situ_report_options *options, const char *label, int columns);
+/* Facts below a table, a line each: "  label   text", labels padded to `columns`. */
+typedef struct fact_lines {
+  text_buffer *t;
+  const situ_report_options *options;
+  int columns;
+} fact_lines;
+/* The beginning of a line, whose rest the caller adds; a whole line: FACT(&f, "rate", "%s/s", size); a line broken at
+ * blanks, of words that are then freed (NULL: memory ran out). */
+void fact_start(const fact_lines *f, const char *label);
+#define FACT(facts, label, ...) \
+  (fact_start((facts), (label)), text_add((facts)->t, __VA_ARGS__), text_add((facts)->t, "\n"))
+void fact_wrapped(const fact_lines *f, const char *label, char *words);
 
 /* A bar of at most `columns` for a share of 0 .. 1, in eighths of a column, or in '#'. */
 const char *bar_text(char *into, size_t n, double share, int columns, const situ_report_options *options);

@@ -93,18 +93,6 @@ function outputBytes(plan, v) {
   return bytes;
 }
 
-function kindColours(plan, raw) {
-  const time = new Float64Array(raw.kinds.length);
-  for (let v = 0; v < raw.n; v++) time[raw.kind[v]] += raw.time[v];
-  const order = Array.from(time.keys()).filter((k) => time[k] > 0).sort((a, b) => time[b] - time[a]);
-  plan.kindTime = time;
-  plan.kindOrder = order;
-  plan.kindColour = new Int8Array(raw.kinds.length).fill(-1);
-  order.slice(0, COLOURS.length).forEach((k, rank) => {
-    plan.kindColour[k] = rank;
-  });
-}
-
 function readPlan(raw) {
   const facts = raw.facts;
   const plan = {
@@ -124,21 +112,16 @@ function readPlan(raw) {
     path: raw.path,
   };
   plan.linkName = (l) => raw.devices[raw.links[l].from].name + ' > ' + raw.devices[raw.links[l].to].name;
-  plan.deviceColour = deviceColours(raw);
+  plan.deviceColour = raw.devices.map((device) => COLOURS[device.colour]);
   readTensors(plan, raw);
   readLanes(plan, raw);
   plan.laneOf = {};
   for (const lane of plan.lanes)
     if (!lane.link) plan.laneOf[lane.device] = lane;
-  kindColours(plan, raw);
+  plan.kindColour = raw.kind_colour.map((k) => COLOURS[k]);
+  plan.kinds = raw.kinds.map((_, k) => k).filter((k) => raw.kind_colour[k] < OTHER);
   plan.parts = raw.parts.map(([device, first, last, operators, working, work,
                                name]) => ({device, first, last, operators, working, work, name}));
   plan.onPath = new Set(raw.path);
   return plan;
-}
-
-// Devices in use have colours first.
-function deviceColours(raw) {
-  let used = 0;
-  return raw.devices.map((device) => device.operators > 0 ? used++ : -1);
 }

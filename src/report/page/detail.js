@@ -53,7 +53,7 @@ function choose(what, show) {
 
 const deviceName = (plan, k) => plan.raw.devices[plan.parts[k].device].name;
 const deviceLink = (plan, d) => element(
-    'button', {class: 'plain', onclick: () => choose({plan, device: d})}, swatch(colourOf(plan.deviceColour[d])),
+    'button', {class: 'plain', onclick: () => choose({plan, device: d})}, swatch(plan.deviceColour[d]),
     plan.raw.devices[d].name);
 const transferLink = (plan, i) => element(
     'button', {class: 'plain', onclick: () => choose({plan, transfer: i}, true)}, 'transfer of ',
@@ -156,7 +156,7 @@ function deviceDetail(plan, d) {
   longest.sort((a, b) => plan.raw.time[b] - plan.raw.time[a]);
   const kinds = Array.from(time).sort((a, b) => b[1] - a[1]).filter((pair) => pair[1] > 0).slice(0, 8);
   return [
-    element('h2', {}, swatch(colourOf(plan.deviceColour[d])), device.name), factList([
+    element('h2', {}, swatch(plan.deviceColour[d]), device.name), factList([
       ['class', device.class], ['operators', grouped(device.operators)],
       [
         'load',
@@ -172,7 +172,7 @@ function deviceDetail(plan, d) {
             'ul', {class: 'list'},
             kinds.map(
                 ([kind, ns]) => element(
-                    'li', {}, element('span', {}, swatch(colourOf(plan.kindColour[kind])), plan.raw.kinds[kind]),
+                    'li', {}, element('span', {}, swatch(plan.kindColour[kind]), plan.raw.kinds[kind]),
                     element('span', {}, timeText(ns))))) :
         null,
     longest.length ? element('h3', {}, 'Longest operators') : null,

@@ -52,11 +52,6 @@ function percent(share) {
 }
 const plural = (n, word) => grouped(n) + ' ' + word + (n === 1 ? '' : 's');
 
-// Eight colours that people of every colour vision can tell apart (Okabe and Ito, "Color Universal Design", 2008), and
-// grey for what has none.
-const COLOURS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b8a900', '#7a6bd1'];
-const GREY = '#9aa3b2', TRANSFER = '#6b7488';
-const colourOf = (k) => k >= 0 ? COLOURS[k % COLOURS.length] : GREY;
 const inkOn = (colour) => {
   const [r, g, b] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
   return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? '#10151f' : '#ffffff';

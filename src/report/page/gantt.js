@@ -51,11 +51,9 @@ function makeGantt(plan, view, look) {
   }
   const height = () => bottom + 4;
   const colourIndex = (item) => {
-    if (item < 0) return 9;
-    if (plan.kindOrder.length < 2) return plan.deviceColour[plan.device[item]] % 8;
-    return plan.kindColour[plan.kind[item]] < 0 ? 8 : plan.kindColour[plan.kind[item]];
+    if (item < 0) return OTHER + 1;
+    return plan.kinds.length < 2 ? plan.raw.devices[plan.device[item]].colour : plan.raw.kind_colour[plan.kind[item]];
   };
-  const colours = [...COLOURS, GREY, TRANSFER];
   const busy = new Float64Array(10);
 
   function drawRow(context, row, top, tall, left, width) {
@@ -69,7 +67,7 @@ function makeGantt(plan, view, look) {
         if (busy[k] > busy[most]) most = k;
       }
       context.globalAlpha = 0.3 + 0.7 * Math.min(1, all);
-      context.fillStyle = colours[most];
+      context.fillStyle = COLOURS[most];
       context.fillRect(pixel, top, 1, tall);
       context.globalAlpha = 1;
       busy.fill(0);
@@ -93,15 +91,15 @@ function makeGantt(plan, view, look) {
 
   function drawBox(context, row, i, from, to, top, tall) {
     const item = row.item[i], whole = row.count[i] > 1 || (plan.calls && item >= 0 && plan.raw.call[item] >= 0);
-    const k = whole ? plan.deviceColour[plan.device[item]] % 8 : colourIndex(item),
+    const k = whole ? plan.raw.devices[plan.device[item]].colour : colourIndex(item),
           wide = to - from - (to - from > 4 ? 0.7 : 0);
     const dimmed = look.found && row.count[i] === 1 && !look.found.has(item);
     context.globalAlpha = dimmed ? 0.18 : 1;
-    context.fillStyle = colours[k];
+    context.fillStyle = COLOURS[k];
     context.fillRect(from, top, wide, tall);
     if (look.patterns && k < 9 && wide > 3) drawPattern(context, k, from, top, wide, tall);
     if (wide > 26 && tall > 12) {
-      context.fillStyle = inkOn(colours[k]);
+      context.fillStyle = inkOn(COLOURS[k]);
       context.font = fontOf(11);
       context.textAlign = 'left';
       context.textBaseline = 'middle';
@@ -119,7 +117,7 @@ function makeGantt(plan, view, look) {
     context.beginPath();
     context.rect(x, y, wide, tall);
     context.clip();
-    context.strokeStyle = inkOn(colours[k]);
+    context.strokeStyle = inkOn(COLOURS[k]);
     context.globalAlpha *= 0.35;
     context.beginPath();
     const gap = 5 + (k >> 2) * 4, slant = [1, -1, 0, 2][k & 3];
@@ -262,11 +260,11 @@ function stepOnLane(plan, by) {
 }
 
 function ganttLegend(plan) {
-  const rows = plan.kindOrder.length < 2 ?
-      [] :
-      plan.kindOrder.slice(0, COLOURS.length)
-          .map((k) => element('span', {}, swatch(COLOURS[plan.kindColour[k]]), plan.raw.kinds[k]));
-  if (plan.kindOrder.length > COLOURS.length) rows.push(element('span', {}, swatch(GREY), 'other kinds'));
+  const rows = plan.kinds.length < 2 ? [] :
+                                       plan.kinds.sort((a, b) => plan.raw.kind_colour[a] - plan.raw.kind_colour[b])
+                                           .map((k) => element('span', {}, swatch(plan.kindColour[k]), plan.raw.kinds[k]));
+  if (plan.raw.time.some((time, v) => time > 0 && plan.raw.kind_colour[plan.kind[v]] === OTHER))
+    rows.push(element('span', {}, swatch(GREY), 'other kinds'));
   if (plan.lanes.some((lane) => lane.link || lane.item.includes(-1)))
     rows.push(element('span', {}, swatch(TRANSFER), 'transfers'));
   return element('div', {class: 'legend', 'aria-label': 'Colours of operator kinds'}, rows);

@@ -1,71 +1,7 @@
 // The parts of a plan as boxes: a row for each device, from left to right in the order in which data goes through them,
 // with what is handed from part to part.
 
-const MOST_NODES = 240, NODE_TALL = 46, NODE_SPACE = 12;
-
-// Bytes from part to part, each tensor once for each part that receives it; and what parts wait for parts.
-function partEdges(plan) {
-  const edges = new Map();
-  for (let v = 0; v < plan.n; v++)
-    for (let i = plan.inStart[v]; i < plan.inStart[v + 1]; i++) {
-      const t = plan.inTensor[i], from = plan.part[plan.producer[t]], to = plan.part[v];
-      if (from === to || plan.everywhere.has(t)) continue;
-      const key = from * plan.parts.length + to;
-      if (!edges.has(key)) edges.set(key, {from, to, bytes: 0, tensors: 0, seen: new Set()});
-      const edge = edges.get(key);
-      if (edge.seen.has(t)) continue;
-      edge.seen.add(t);
-      edge.bytes += plan.size[t];
-      edge.tensors++;
-    }
-  return Array.from(edges.values());
-}
-
-// Columns: each part behind all that it reads from. Parts may wait for each other in turn; then the one that comes
-// first goes first.
-function partColumns(n, edges) {
-  const column = new Int32Array(n), waits = new Int32Array(n), out = Array.from({length: n}, () => []),
-        done = new Uint8Array(n);
-  for (const edge of edges) {
-    out[edge.from].push(edge.to);
-    waits[edge.to]++;
-  }
-  const ready = [];
-  for (let k = n - 1; k >= 0; k--)
-    if (waits[k] === 0) ready.push(k);
-  for (let left = n, next = 0; left > 0; left--) {
-    while (!ready.length && done[next]) next++;
-    const k = ready.length ? ready.pop() : next;
-    done[k] = 1;
-    for (const to of out[k]) {
-      if (done[to]) continue;
-      column[to] = Math.max(column[to], column[k] + 1);
-      if (--waits[to] === 0) ready.push(to);
-    }
-  }
-  return column;
-}
-
-// The parts that are drawn, with column and row in the lane of their device.
-function placeParts(plan, edges) {
-  let shown = plan.parts.map((part, k) => k);
-  if (shown.length > MOST_NODES) {
-    shown.sort((a, b) => plan.parts[b].work - plan.parts[a].work);
-    shown = shown.slice(0, MOST_NODES).sort((a, b) => a - b);
-  }
-  const at = new Map(shown.map((k, index) => [k, index])), inside = [];
-  for (const edge of edges)
-    if (at.has(edge.from) && at.has(edge.to)) inside.push({from: at.get(edge.from), to: at.get(edge.to)});
-  const column = partColumns(shown.length, inside), nodes = new Map(), taken = new Map(), lanes = new Map();
-  shown.forEach((k, index) => {
-    const {device} = plan.parts[k], key = device + '/' + column[index], row = taken.get(key) || 0;
-    const lane = lanes.get(device) || {rows: 0, first: column[index]};
-    nodes.set(k, {k, column: column[index], row});
-    taken.set(key, row + 1);
-    lanes.set(device, {rows: Math.max(lane.rows, row + 1), first: Math.min(lane.first, column[index])});
-  });
-  return {nodes, lanes};
-}
+const NODE_TALL = 46, NODE_SPACE = 12;
 
 function edgePath(a, b, wide) {
   const x0 = a.x + wide, y0 = a.y + NODE_TALL / 2, x1 = b.x, y1 = b.y + NODE_TALL / 2,
@@ -76,15 +12,14 @@ function edgePath(a, b, wide) {
 function shorten(text, letters) { return text.length <= letters ? text : text.slice(0, letters - 1) + '…'; }
 
 function drawParts(plan, pickPart) {
-  const edges = partEdges(plan), {nodes, lanes} = placeParts(plan, edges);
-  const columns = Math.max(...Array.from(nodes.values(), (node) => node.column)) + 1;
-  const memory_is_free = columns <= 40, wide = memory_is_free ? 150 : 54, gap = memory_is_free ? 62 : 30, left = 92;
+  const {raw} = plan, columns = Math.max(...raw.column) + 1;
+  const nodes = new Map(
+      raw.column.map((column, k) => [k, {k, column, row: raw.row[k]}]).filter(([, node]) => node.column >= 0));
+  const roomy = columns <= 40, wide = roomy ? 150 : 54, gap = roomy ? 62 : 30, left = 92;
   let y = 10;
   const bands = [];
-  const order =
-      Array.from(lanes.keys()).sort((a, b) => (plan.pipeline ? lanes.get(a).first - lanes.get(b).first : 0) || a - b);
-  for (const device of order) {
-    const tall = lanes.get(device).rows * (NODE_TALL + NODE_SPACE) + NODE_SPACE;
+  for (const [device, rows] of raw.bands) {
+    const tall = rows * (NODE_TALL + NODE_SPACE) + NODE_SPACE;
     bands.push({device, y, tall});
     y += tall + 8;
   }
@@ -100,7 +35,7 @@ function drawParts(plan, pickPart) {
   for (const band of bands) {
     svg.append(drawing('rect', {class: 'band', x: 0, y: band.y, width: width + 4000, height: band.tall, rx: 6}));
     svg.append(drawing(
-        'rect', {x: 0, y: band.y, width: 5, height: band.tall, rx: 2, fill: colourOf(plan.deviceColour[band.device])}));
+        'rect', {x: 0, y: band.y, width: 5, height: band.tall, rx: 2, fill: plan.deviceColour[band.device]}));
     svg.append(
         drawing('text', {x: 14, y: band.y + band.tall / 2 + 4}, shorten(plan.raw.devices[band.device].name, 11)));
   }
@@ -108,25 +43,24 @@ function drawParts(plan, pickPart) {
     node.x = left + node.column * (wide + gap);
     node.y = top.get(plan.parts[node.k].device) + NODE_SPACE + node.row * (NODE_TALL + NODE_SPACE);
   }
-  const most = edges.reduce((high, edge) => Math.max(high, edge.bytes), 1);
-  if (edges.length > 300) svg.classList.add('crowded');
-  for (const edge of edges.filter((one) => nodes.has(one.from) && nodes.has(one.to)).slice(0, 1500)) {
+  const most = raw.edges.reduce((high, [, , , bytes]) => Math.max(high, bytes), 1);
+  if (raw.edges.length > 300) svg.classList.add('crowded');
+  for (const [from, to, tensors, bytes] of raw.edges.slice(0, 1500)) {
     const path = drawing('path', {
       class: 'edge',
-      d: edgePath(nodes.get(edge.from), nodes.get(edge.to), wide),
-      'stroke-width': (1 + 5 * Math.sqrt(edge.bytes / most)).toFixed(1)
+      d: edgePath(nodes.get(from), nodes.get(to), wide),
+      'stroke-width': (1 + 5 * Math.sqrt(bytes / most)).toFixed(1)
     });
-    path.append(drawing(
-        'title', {},
-        `part ${edge.from + 1} to part ${edge.to + 1}: ${plural(edge.tensors, 'tensor')}, ${sizeText(edge.bytes)}`));
+    path.append(
+        drawing('title', {}, `part ${from + 1} to part ${to + 1}: ${plural(tensors, 'tensor')}, ${sizeText(bytes)}`));
     svg.append(path);
   }
-  for (const node of nodes.values()) svg.append(drawPart(plan, node, wide, memory_is_free, pickPart));
+  for (const node of nodes.values()) svg.append(drawPart(plan, node, wide, roomy, pickPart));
   return svg;
 }
 
-function drawPart(plan, node, wide, memory_is_free, pickPart) {
-  const part = plan.parts[node.k], colour = colourOf(plan.deviceColour[part.device]);
+function drawPart(plan, node, wide, roomy, pickPart) {
+  const part = plan.parts[node.k], colour = plan.deviceColour[part.device];
   const group = drawing('g', {
     class: 'node',
     id: 'node-' + node.k,
@@ -149,10 +83,10 @@ function drawPart(plan, node, wide, memory_is_free, pickPart) {
   }));
   group.append(drawing(
       'text', {x: node.x + 9, y: node.y + 19},
-      memory_is_free ? shorten(`${node.k + 1}  ${part.name}`, 21) : String(node.k + 1)));
+      roomy ? shorten(`${node.k + 1}  ${part.name}`, 21) : String(node.k + 1)));
   group.append(drawing(
       'text', {class: 'dim', x: node.x + 9, y: node.y + 36},
-      memory_is_free ? `${plural(part.working, 'operator')}, ${timeText(part.work)}` : timeText(part.work)));
+      roomy ? `${plural(part.working, 'operator')}, ${timeText(part.work)}` : timeText(part.work)));
   group.append(drawing('title', {}, `part ${node.k + 1}: ${part.name}`));
   const pick = () => pickPart(node.k);
   group.addEventListener('click', pick);

@@ -1,6 +1,7 @@
 // The page: sections in order, and the bar above them.
 
 const data = JSON.parse(byId('data').textContent);
+const COLOURS = data.colours, OTHER = 8, GREY = COLOURS[OTHER], TRANSFER = COLOURS[9];
 const plans = data.plans.map(readPlan), letters = ['A', 'B'];
 const ONE_VIEW = makeView(Math.max(...plans.map((plan) => plan.span)));
 for (const plan of plans) plan.view = ONE_VIEW;

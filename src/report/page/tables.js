@@ -60,7 +60,7 @@ function summarySection(plan) {
 
 function stackedBar(plan, shares, total) {
   const named = new Map(plan.raw.devices.map((device, d) => [device.name, d]));
-  const colour = (share) => share.kind === 'work' ? colourOf(plan.deviceColour[named.get(share.name)]) :
+  const colour = (share) => share.kind === 'work' ? plan.deviceColour[named.get(share.name)] :
       share.kind === 'transfer'                   ? TRANSFER :
                                                     GREY;
   const bar = element('div', {
@@ -99,10 +99,10 @@ function deviceSection(plan) {
         const device = raw.devices[d];
         return [
           element(
-              'span', {}, swatch(colourOf(plan.deviceColour[d])),
+              'span', {}, swatch(plan.deviceColour[d]),
               device.name + (device.replica_of >= 0 ? ' = ' + raw.devices[device.replica_of].name : '')),
           device.class, grouped(device.operators), timeText(device.load_ns),
-          metered(device.load_ns / value, device.operators ? colourOf(plan.deviceColour[d]) : null),
+          metered(device.load_ns / value, device.operators ? plan.deviceColour[d] : null),
           sizeText(device.memory_bytes), sizeText(device.memory_limit_bytes)
         ];
       }),
@@ -226,7 +226,7 @@ function compareSection(plan, data) {
     return tableOf(
         [['device', 'tight'], ['operators', 'n'], ['load', 'n'], ['of the value', ''], ['memory', 'n']],
         uses.map((use) => {
-          const share = metered(use.load / Math.max(1, rows[k].value_ns), colourOf(plan.deviceColour[use.d]));
+          const share = metered(use.load / Math.max(1, rows[k].value_ns), plan.deviceColour[use.d]);
           return [
             plan.raw.devices[use.d].name, grouped(use.operators), timeText(use.load), share, sizeText(use.memory)
           ];
@@ -283,11 +283,11 @@ function runSection(run) {
 }
 
 function partSection(plan) {
-  const rows = plan.parts.slice(0, 1000), many = plan.parts.length > MOST_NODES;
+  const rows = plan.parts.slice(0, 1000), drawn = plan.raw.column.filter((column) => column >= 0).length;
   const table = tableOf(
       [['part', 'n'], ['device', 'tight'], ['operators', 'n'], ['work', 'n'], ['holds', 'words']],
       rows.map((part, k) => {
-        const device = element('span', {}, swatch(colourOf(plan.deviceColour[part.device])), deviceName(plan, k));
+        const device = element('span', {}, swatch(plan.deviceColour[part.device]), deviceName(plan, k));
         return [String(k + 1), device, grouped(part.working), timeText(part.work), part.name];
       }),
       (k, tr) => unfoldRow(tr, 5, () => unfoldPart(plan, k)));
@@ -297,7 +297,8 @@ function partSection(plan) {
           'right in the order of the data flow.';
   return [
     element('p', {class: 'lead'}, words + ' Open a row to see its layers and operators.'),
-    many ? element('p', {class: 'hint'}, `Only the ${MOST_NODES} parts with the most work are drawn.`) : null,
+    drawn < plan.parts.length ? element('p', {class: 'hint'}, `Only the ${drawn} parts with the most work are drawn.`) :
+                                null,
     element('div', {class: 'scroll'}, drawParts(plan, (k) => choose({plan, part: k}))),
     element('div', {class: rows.length > 16 ? 'scroll rows' : null}, table),
     plan.parts.length > rows.length ?

@@ -1,11 +1,11 @@
 /* Tables, amounts, JSON texts and pictures. Expected texts are written by hand. */
+#include <math.h>
 #include <unistd.h>
 
 #include "../../lab/lab.h"
 #include "../../lab/test.h"
-#include "base/json.h"
 #include "plan/plan.h"
-#include "report/table.h"
+#include "report/fields.h"
 #include "situ/solve.h"
 
 static void times_have_six_digits(void **state) {
@@ -52,7 +52,7 @@ static void columns_are_as_wide_as_their_widest_cell(void **state) {
   table_column(&t, "n", ALIGN_RIGHT, 0);
   table_column(&t, "words", ALIGN_LEFT, 0);
   table_cell(&t, STYLE_PLAIN, "gpu");
-  table_cellf(&t, STYLE_PLAIN, "%d", 1000);
+  table_cell(&t, STYLE_PLAIN, "1000");
   table_cell(&t, STYLE_PLAIN, NULL);
   table_cell(&t, STYLE_PLAIN, "a\xc3\xa9z"); /* three columns in four bytes */
   table_cell(&t, STYLE_PLAIN, "7");
@@ -98,6 +98,37 @@ static void prose_gives_way_to_a_narrow_terminal(void **state) {
   text_free(&out);
   text_free(&wide);
   table_stop(&t);
+}
+
+/* Two devices, the second without a time; the third field is only in JSON, the fourth only in tables. */
+static void add_two(row_list *r, const void *report) {
+  const int64_t *times_ns = report;
+  for (int i = 0; i <= 2; i++) {
+    r->blank = i == 2;
+    ROW(r, {"name", AS_NAME, "device", .text = i ? "gpu" : "cpu"},
+        {"time_ns", AS_TIME, "time", .n = times_ns[i], .shown = i ? "-" : NULL}, {"bytes", AS_BYTES, .n = 1000},
+        {NULL, AS_CHANGE, "off", .x = -0.125}, {"core", AS_INDEX, "core", .n = 7, .skip = true});
+  }
+}
+
+static void a_field_is_a_member_and_a_cell(void **state) {
+  (void)state;
+  const int64_t times_ns[] = {1500, INT64_MAX, 0};
+  text_buffer out = {0};
+  rows_text(&out, add_two, times_ns, NULL);
+  assert_string_equal(out.bytes,
+                      "  device        time      off\n"
+                      "  cpu     1.50000 us  -12.5 %\n"
+                      "  gpu              -  -12.5 %\n");
+  text_free(&out);
+  json_value *root =
+      OBJECT({"rows", AS_TREE, .tree = rows_json(add_two, times_ns)}, {"gap", AS_NUMBER, .x = (double)NAN});
+  char *text = json_print(root, 0);
+  assert_string_equal(text,
+                      "{\"rows\":[{\"name\":\"cpu\",\"time_ns\":1500,\"bytes\":1000},"
+                      "{\"name\":\"gpu\",\"time_ns\":null,\"bytes\":1000}],\"gap\":null}");
+  free(text);
+  json_free(root);
 }
 
 static void rates_have_six_digits(void **state) {
@@ -260,6 +291,7 @@ int main(void) {
       cmocka_unit_test(only_nothing_is_0_percent),
       cmocka_unit_test(columns_are_as_wide_as_their_widest_cell),
       cmocka_unit_test(prose_gives_way_to_a_narrow_terminal),
+      cmocka_unit_test(a_field_is_a_member_and_a_cell),
       cmocka_unit_test(rates_have_six_digits),
       cmocka_unit_test(bars_are_drawn_in_eighths),
       cmocka_unit_test(paragraphs_break_at_blanks),
