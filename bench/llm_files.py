@@ -9,7 +9,7 @@ import struct
 import sys
 
 TYPES = {"F32": (0, 1, 4), "F16": (1, 1, 2), "Q4_0": (2, 32, 18), "Q5_0": (6, 32, 22), "Q8_0": (8, 32, 34), "Q4_K": (12, 256, 144),
-         "Q6_K": (14, 256, 210), "IQ3_S": (21, 256, 110), "MXFP4": (39, 32, 17)}
+         "Q5_K": (13, 256, 176), "Q6_K": (14, 256, 210), "IQ3_S": (21, 256, 110), "IQ4_XS": (23, 256, 136), "MXFP4": (39, 32, 17)}
 BY_ID = {v[0]: v for v in TYPES.values()}
 
 
@@ -53,12 +53,12 @@ def more_bits(i, layers):
 
 
 class Mix:
-    """Types of the weights of a file: those of Q4_K_M by block, else one for all. Rows that are no multiple of 256 take
+    """Types of the weights of a file: those of Q4_K_M and Q5_K_M by block, else one for all. Rows that are no multiple of 256 take
     the nearest type that allows them."""
 
     def __init__(self, kind, layers):
-        self.mixed, self.layers = kind == "Q4_K_M", layers
-        self.usual = TYPES["Q4_K" if self.mixed else kind][0]
+        self.mixed, self.layers = kind in ("Q4_K_M", "Q5_K_M"), layers
+        self.usual = TYPES[kind[:4] if self.mixed else kind][0]
 
     def more(self, i, row=256):
         more = self.mixed and more_bits(i, self.layers)

@@ -19,6 +19,8 @@ import re
 import statistics
 import sys
 
+import parallel
+
 MARKED = re.compile(r"(<!-- table (\w+) -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
 LATENCY_STEPS = {"1000": "1k", "4000": "4k", "16000": "16k"}
 
@@ -352,6 +354,16 @@ def served_zero_shot(text):
     return table
 
 
+def parallel_speeds(text):
+    titles = ["split", "phase", "links", "engines", "rows", "median error %", "signed %", "within 40 %", "signed %, half 1 (rows)"]
+    return [titles, *([str(cell) for cell in line] for line in parallel.summary(records(text)))]
+
+
+def parallel_pairs(text):
+    titles = ["tensor split against", "phase", "links", "pairs", "tensor split faster", "named rightly"]
+    return [titles, *([str(cell) for cell in line] for line in parallel.pair_lines(records(text)))]
+
+
 def growth(text):
     table = [["family", "operators", "memory", "objective", "value ms", "bound ms", "gap %", "best single ms", "on GPUs",
               "found by", "limit s", "s", "CPU s", "peak MB", "first plan: CPU s"]]
@@ -419,6 +431,9 @@ TABLES = {
     "llm_situations": (as_it_is, ["llm_situations.csv"],
                        "bench/llm_situations.py build/situ > bench/llm_situations.csv"),
     "llm_written": (as_it_is, ["llm_written.csv"], "bench/llm_written.py build/situ > bench/llm_written.csv"),
+    "parallel": (parallel_speeds, ["parallel.csv"],
+                 "bench/parallel.py build/situ published_parallel.csv -o bench/parallel.csv"),
+    "parallel_pairs": (parallel_pairs, ["parallel.csv"], ""),
     "measured": (as_it_is, ["measured.csv"], "chrt -r 1 bench/measured.py build/situ DATA --time-limit 120 > bench/measured.csv"),
     "picked": (picked, ["measured.csv"], ""),
     "roofline": (as_it_is, ["roofline.csv"], "bench/roofline.py build/situ DATA --under 'chrt -r 1' > bench/roofline.csv"),

@@ -60,7 +60,7 @@ typedef struct cost_engine {
    * llama.cpp: a cut between two GPUs, two hops over the host, costs 0.30 ms of a token
    * (docs/theory/models/language-models.md). */
   int64_t hop_ns;
-  int64_t sync_ns; /* overhead of each collective of a group in addition to the links (cost/tensor_split.h) */
+  int64_t sync_ns; /* overhead of each collective of a group in addition to the links (docs/results/parallel.md) */
 } cost_engine;
 const cost_engine *cost_engine_find(const char *name);
 

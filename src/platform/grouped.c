@@ -9,6 +9,10 @@
 #include "base/contracts.h"
 #include "base/fail.h"
 
+/* A step of a collective takes a third of the latency of its route: kernels write to each other's memory and poll it, where
+ * a hand-over also waits for calls, for the end of a kernel and for a thread. Fitted: docs/results/parallel.md. */
+enum { STEP_LATENCY_DIVISOR = 3 };
+
 typedef struct grouping {
   const situ_platform *from;
   arena *arena;
@@ -71,7 +75,7 @@ static void find_step(const grouping *g, int32_t d, situ_device *group) {
         latency_ns += p->links[p->route_link[i]].latency_ns;
         s_per_byte += 1 / p->links[p->route_link[i]].bytes_per_s;
       }
-      group->sync_latency_ns = max64(group->sync_latency_ns, latency_ns);
+      group->sync_latency_ns = max64(group->sync_latency_ns, latency_ns / STEP_LATENCY_DIVISOR);
       if (s_per_byte > slowest) slowest = s_per_byte;
     }
   group->sync_bytes_per_s = 1 / slowest;
