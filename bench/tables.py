@@ -359,6 +359,20 @@ def parallel_speeds(text):
     return [titles, *([str(cell) for cell in line] for line in parallel.summary(records(text)))]
 
 
+def groups(text):
+    """A row for each model and platform: the tokens a second of the best plan with each size of groups."""
+    rows = records(text)
+    sizes = sorted({int(r["size"]) for r in rows})
+    table = [["model", "platform", *(f"groups of {k}" if k > 1 else "whole operators" for k in sizes), "best is at least", "gap"]]
+    for key in dict.fromkeys((r["model"], r["platform"]) for r in rows):
+        mine = {int(r["size"]): r for r in rows if (r["model"], r["platform"]) == key}
+        best, bound = (int(next(iter(mine.values()))[c]) for c in ("best_ns", "best_bound_ns"))
+        speeds = [(f"**{mine[k]['tokens_per_s']}**" if int(mine[k]["token_ns"]) == best else mine[k]["tokens_per_s"]) if k in mine else ""
+                  for k in sizes]
+        table.append([key[0], f"`{key[1]}`", *speeds, f"{bound / 1e6:.2f} ms", f"{best / bound - 1:.2%}".replace("%", " %")])
+    return table
+
+
 def parallel_pairs(text):
     titles = ["tensor split against", "phase", "links", "pairs", "tensor split faster", "named rightly"]
     return [titles, *([str(cell) for cell in line] for line in parallel.pair_lines(records(text)))]
@@ -434,6 +448,7 @@ TABLES = {
     "parallel": (parallel_speeds, ["parallel.csv"],
                  "bench/parallel.py build/situ published_parallel.csv -o bench/parallel.csv"),
     "parallel_pairs": (parallel_pairs, ["parallel.csv"], ""),
+    "groups": (groups, ["groups.csv"], "bench/groups.py build/situ bench/groups.csv"),
     "measured": (as_it_is, ["measured.csv"], "chrt -r 1 bench/measured.py build/situ DATA --time-limit 120 > bench/measured.csv"),
     "picked": (picked, ["measured.csv"], ""),
     "roofline": (as_it_is, ["roofline.csv"], "bench/roofline.py build/situ DATA --under 'chrt -r 1' > bench/roofline.csv"),

@@ -47,10 +47,13 @@ bool costs_add_up(situ_costs *c, int64_t x, const situ_costs *more, int64_t y) {
   REQUIRE(x >= 0 && y >= 0);
   REQUIRE(more->n_operators == c->n_operators && more->n_tensors == c->n_tensors);
   REQUIRE(more->n_kinds == c->n_kinds && more->n_classes == c->n_classes);
+  REQUIRE(!c->collective_ns == !more->collective_ns);
   arena *scratch = arena_new();
   bool ok = scratch && add_transfers(c, x, more, y, scratch);
   arena_free(scratch);
   for (int64_t i = 0; ok && i < (int64_t)c->n_operators * c->n_classes; i++)
     c->time_ns[i] = weighed(c->time_ns[i], x, more->time_ns[i], y);
+  for (int64_t i = 0; ok && c->collective_ns && i < (int64_t)c->n_operators * c->n_classes; i++)
+    c->collective_ns[i] = weighed(c->collective_ns[i], x, more->collective_ns[i], y);
   return ok;
 }

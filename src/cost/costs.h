@@ -28,9 +28,11 @@ struct situ_costs {
   situ_costs *step[2];   /* of one step of each kind, where these are of several together (cost_step); else NULL */
   uint64_t table_hash;   /* of the table of measured times; 0 without one */
   int32_t n_operators, n_tensors, n_classes, n_memories, n_links, n_kinds;
-  int64_t *time_ns; /* [operator * n_classes + class]; SITU_NEVER_NS: cannot run there */
-  int32_t *group;   /* [operator] the head of its fused kernel: the head has the time of all, the other members 0 ns;
-                       NULL: nothing is fused */
+  int64_t *time_ns;       /* [operator * n_classes + class]; SITU_NEVER_NS: cannot run there */
+  int64_t *collective_ns; /* [operator * n_classes + class] the part of it that members of a group spend putting results
+                             together; NULL: no device is a group */
+  int32_t *group; /* [operator] the head of its fused kernel: the head has the time of all, the other members 0 ns;
+                     NULL: nothing is fused */
   int64_t *workspace_bytes; /* [operator] scratch memory while it runs, as the table has it; NULL: as the graph says */
   bool *ruled; /* [operator * n_classes + class] whether it is a rule that forbids it (cost/rules.h); NULL: none */
   int64_t reserved_bytes; /* of all memories, that rules keep free */

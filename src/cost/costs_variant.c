@@ -11,12 +11,14 @@ static bool copy_classes(situ_costs *out, const situ_costs *c, const int32_t *fr
   int64_t n_times = (int64_t)out->n_operators * out->n_classes;
   if (c->part && !(out->part = ARENA_NEW(out->arena, part_cost, out->n_classes))) return false;
   if (c->ruled && !(out->ruled = ARENA_NEW(out->arena, bool, n_times))) return false;
+  if (c->collective_ns && !(out->collective_ns = ARENA_NEW(out->arena, int64_t, n_times))) return false;
   for (int32_t k = 0; c->part && k < out->n_classes; k++) out->part[k] = c->part[from[k]];
   for (int64_t v = 0; v < out->n_operators; v++)
     for (int32_t k = 0; k < out->n_classes; k++) {
       int64_t to = v * out->n_classes + k, at = v % c->n_operators * c->n_classes + from[k];
       out->time_ns[to] = c->time_ns[at];
       if (c->ruled) out->ruled[to] = c->ruled[at];
+      if (c->collective_ns) out->collective_ns[to] = c->collective_ns[at];
     }
   return true;
 }
@@ -107,8 +109,11 @@ static situ_costs *speed_up(const situ_costs *c, const situ_platform *p, const c
   for (int32_t k = 0; k < x->platform->n_classes; k++) from[k] = p->class_of[x->platform->class_device[k]];
   situ_costs *out = copy_costs(c, 1, x->platform->n_classes, from);
   if (out && x->device >= 0)
-    for (int64_t v = 0, k = x->platform->class_of[x->device]; v < out->n_operators; v++)
-      out->time_ns[v * out->n_classes + k] = part_of(out->time_ns[v * out->n_classes + k], x->factor);
+    for (int64_t v = 0, k = x->platform->class_of[x->device]; v < out->n_operators; v++) {
+      int64_t at = v * out->n_classes + k, apart_ns = out->collective_ns ? out->collective_ns[at] : 0;
+      if (out->time_ns[at] != SITU_NEVER_NS)
+        out->time_ns[at] = apart_ns + part_of(out->time_ns[at] - apart_ns, x->factor);
+    }
   if (!out || x->link_kind < 0 || speed_links(out, p, x->link_kind, x->factor, a)) return out;
   situ_costs_free(out);
   return NULL;

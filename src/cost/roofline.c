@@ -113,7 +113,9 @@ static bool split_times(situ_costs *c, const situ_graph *g, const situ_platform 
     const situ_device *device = &platform->devices[platform->class_device[k]];
     member_work m;
     if (device->members < 2) continue;
-    if (!a) ok = (a = arena_new()) && tensor_split_find(&split, g, a);
+    if (!a)
+      ok = (a = arena_new()) && tensor_split_find(&split, g, a) &&
+           (c->collective_ns = ARENA_ZERO(c->arena, int64_t, (int64_t)c->n_operators * c->n_classes));
     ok = ok && find_member_work(&m, g, work, &split, device, engine_ns, a);
     for (int32_t v = 0; ok && v < c->n_operators; v++) {
       int64_t one_ns = time_under(&roofs[k], (efficiency_work)kind_work[g->kind[v]], (situ_dtype)work->dtype[v],
@@ -121,6 +123,7 @@ static bool split_times(situ_costs *c, const situ_graph *g, const situ_platform 
                                   sat_round(ceil(m.moved_bytes[v] * (double)work->moved_bytes[v])));
       c->time_ns[(int64_t)v * c->n_classes + k] =
           one_ns == SITU_NEVER_NS ? one_ns : sat_add(one_ns, m.collective_ns[v]);
+      c->collective_ns[(int64_t)v * c->n_classes + k] = m.collective_ns[v];
     }
   }
   arena_free(a);

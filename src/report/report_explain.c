@@ -39,6 +39,25 @@ static void handover_text(text_buffer *t, const situ_explanation *x, const situ_
            text_size(size, report_explanation(x).transfer_bytes));
 }
 
+/* What groups of devices spend putting results together: "gpu0-7: 161 collectives take 6.2 ms, 21 % of the time"; ""
+ * where there is none. */
+static void collective_text(text_buffer *t, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
+  char time[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES];
+  for (int32_t d = 0; d < p->n_devices && p->costs->collective_ns; d++) {
+    int64_t n = 0, sum_ns = 0;
+    for (int32_t v = 0; v < p->n_operators; v++) {
+      int64_t each_ns = plan->device[v] == d ? p->costs->collective_ns[(int64_t)v * p->n_classes + p->class_of[d]] : 0;
+      n += each_ns > 0;
+      sum_ns += each_ns;
+    }
+    if (n == 0) continue;
+    text_add(t, "%s%s: %lld operators end with a collective, %s together, %s of the time", t->length > 0 ? "; " : "",
+             report_device(p, d), (long long)n, text_time(time, sum_ns),
+             percent_text(percent, (double)sum_ns / (double)max64(plan->value_ns, 1)));
+  }
+}
+
 void explain_short(const fact_lines *f, const situ_explanation *x, const situ_plan *plan, int32_t max) {
   const situ_problem *p = plan->problem;
   int32_t n = report_explanation(x).n_parts;
@@ -54,6 +73,8 @@ void explain_short(const fact_lines *f, const situ_explanation *x, const situ_pl
   }
   handover_text(&words, x, plan);
   fact_wrapped(f, "hand-overs", text_take(&words));
+  collective_text(&words, plan);
+  if (words.length > 0) fact_wrapped(f, "collectives", text_take(&words));
   explain_limit_text(&words, x, p);
   fact_wrapped(f, "limited by", text_take(&words));
 }
@@ -229,6 +250,8 @@ void explain_facts(explain_receiver *receive, void *to, const situ_explanation *
   receive(to, "among", report_scope_text(p, plan->form)); /* of "no split can be better" and the lower bound */
   handover_text(&words, x, plan);
   receive(to, "hand-overs", text_take(&words));
+  collective_text(&words, plan);
+  if (words.length > 0) receive(to, "collectives", text_take(&words));
   explain_limit_text(&words, x, p);
   receive(to, "limited by", text_take(&words));
   if (report_explanation(x).n_shares > 0) {
