@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/granularity.h"
 #include "api/place_instance.h"
 #include "base/arguments.h"
 #include "base/checked.h"
@@ -191,11 +192,23 @@ static situ_status find_single(text_buffer *out, const instance_options *o, situ
   return status;
 }
 
+/* Whether people would split the operators of this model over these devices, and nobody asked. */
+static bool is_for_groups(const situ_instance *i) {
+  const situ_graph *g = i->model->graph;
+  bool own_times = i->model->costs && i->platform == i->model->platform;
+  for (int32_t v = 0; v < g->n_operators; v++)
+    if (g->phase[v] != SITU_PHASE_FORWARD) return false;
+  return !i->options.call.tensor_parallel && !own_times && i->form == 0 && platform_max_group(i->platform) > 1 &&
+         granularity_is_decoder(g, i->arena);
+}
+
 static situ_status place_one_size(situ_plan **out, situ_instance **instance, const instance_options *options,
                                   const situ_solve_options *solve, int32_t size, situ_error *error) {
   text_buffer note = {0}, single = {0};
   TRY(instance_open(instance, options, error));
   situ_status status = place_instance(out, *instance, solve, error);
+  if (status == SITU_STATUS_OK && size == 1 && is_for_groups(*instance))
+    status = instance_add_note(*instance, "--tensor-parallel auto also splits operators over equal devices", error);
   if (status == SITU_STATUS_OK && size > 1) {
     text_add(&note, "%d devices split operators", (int)size);
     status = find_single(&single, options, error);
