@@ -5,7 +5,7 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 
-enum { IDEALS_PER_STEP = 16, MOST_WORDS = 1 << 24 };
+enum { IDEALS_PER_STEP = 16, MOST_WORDS = 1 << 24, FEW_NODES = 16 };
 
 /* Hash table with open addressing: bits of an ideal to its number. */
 typedef struct table {
@@ -123,6 +123,7 @@ call_lattice_result call_lattice_find(call_lattice *out, const call_graph *g, in
   REQUIRE(limit > 0);
   *out = (call_lattice){.graph = g, .n_words = g->n / 64 + 1};
   limit = (int32_t)min64(limit, MOST_WORDS / out->n_words);
+  if (g->n <= FEW_NODES) limit = (int32_t)min64(limit, (int64_t)1 << g->n); /* there are no more sets of nodes */
   table t = {.l = out, .limit = limit, .steps_capacity = (int64_t)limit * 8, .mask = 1};
   while (t.mask < 2 * (uint64_t)limit) t.mask *= 2;
   t.mask--;
