@@ -15,9 +15,19 @@ BRANCHED = "builtin:inception-v3?image=128"  # one device is not the best there
 GOLDEN = HERE.parent / "golden"
 
 
+PLANS = {}  # what place has written, by its arguments
+
+
 def plan(*options, model=SMALL, quick=QUICK):
-    situ("place", model, *quick, *options, "-o", "plan.json")
-    return json.loads(pathlib.Path("plan.json").read_text())
+    """The plan, in the file plan.json; cases that ask for the same get what was found for the first of them, unless options
+    name files or write more."""
+    call = ("place", model, *quick, *options)
+    path = pathlib.Path("plan.json")
+    if call not in PLANS or "--write" in call or any(str(word).endswith((".json", ".csv")) for word in call):
+        situ(*call, "-o", path)
+        PLANS[call] = path.read_text()
+    path.write_text(PLANS[call])
+    return json.loads(PLANS[call])
 
 
 def write(made, name="changed.json"):

@@ -161,9 +161,10 @@ static double simulate(void) {
                                                    (char[]){"--cfg=network/model:CM02"},
                                                    (char[]){"--cfg=network/TCP-gamma:0"},
                                                    (char[]){"--cfg=network/crosstraffic:0"},
+                                                   (char[]){"--cfg=contexts/stack-size:256"},
                                                    (char[]){"--log=root.thresh:warning"},
                                                    NULL};
-  int n_options = 5;
+  int n_options = 6;
   simgrid_init(&n_options, options);
   char path[] = "/tmp/situ-simgrid-XXXXXX.xml";
   int file = mkstemps(path, 4);

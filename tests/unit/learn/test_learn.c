@@ -111,7 +111,7 @@ static void a_stopped_run_resumes_to_the_same_bits(void **state) {
     situ_learn_report whole, part;
     learn(&s, name, (situ_learn_options){.size = sizeof(situ_learn_options), .out = one, .steps = STEPS, .seed = 1}, -1,
           &whole);
-    for (int stop = 1; stop < STEPS; stop++) {
+    for (int stop = 1; stop < STEPS; stop += in_check() ? 1 : 2) {
       unlink(two);
       learn(&s, name,
             (situ_learn_options){
