@@ -44,8 +44,7 @@ static void enter_tensor(judge *j, ledger *l, int32_t t, const check_copy *copie
     of_tensor[m] = t;
     last_ns[m] = max64(last_ns[m], j->plan->finish_ns[g->use[i]]);
   }
-  int64_t until = of_tensor[home] == t ? last_ns[home] : j->plan->finish_ns[v];
-  until = max64(until, j->plan->finish_ns[v]);
+  int64_t until = max64(of_tensor[home] == t ? last_ns[home] : 0, j->plan->finish_ns[v]);
   for (int32_t k = 0; k < n_copies; k++) {
     until = max64(until, copies[k].left_ns);
     if (of_tensor[copies[k].to_memory] == t)

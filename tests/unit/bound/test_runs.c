@@ -78,6 +78,23 @@ static void a_run_has_room_in_memory(void **state) {
   }
 }
 
+/* Three forward operators in a row and their backward ones, each pair one group: three groups in a row, 20 ns each, of
+ * which one of two devices has two. Work alone says 30. Where backward operators come in the order of the forward ones
+ * too, that is the same: between groups with forward operators only these count. */
+static void groups_of_a_training_step_are_a_chain(void **state) {
+  (void)state;
+  for (int same_order = 0; same_order < 2; same_order++) {
+    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    for (int32_t v = 0; v < 6; v++) {
+      int32_t group = v < 3 ? v : same_order ? v - 3 : 5 - v;
+      lab_of_phase(&s, "", 10, v < 3 ? SITU_PHASE_FORWARD : SITU_PHASE_BACKWARD, group);
+      if (v > 0) lab_tensor(&s, v - 1, 1, v, -1);
+    }
+    assert_int_equal(found(&s, &pipeline), 40);
+    lab_free(&s);
+  }
+}
+
 /* Without contiguity, or with shared parts, nothing is proved. */
 static void only_contiguous_parts_are_runs(void **state) {
   (void)state;
@@ -98,13 +115,14 @@ static void only_contiguous_parts_are_runs(void **state) {
 }
 
 /* The same operators in another order, or one of them twice, are no chain. Some of them are one: 2 and 4 alone have
- * 3 between them, so that two devices take 10 ns. */
+ * 3 between them, so that two devices take 10 ns; of 0, 2 and 3 one device has two neighbours, 20 ns or, with 1, 30. */
 static void the_judge_asks_for_a_chain(void **state) {
   (void)state;
   static const struct {
     int64_t chain[3];
     int32_t n, proved;
-  } rows[] = {{{0, 1, 2}, 3, 20}, {{1, 0, 2}, 3, 0}, {{0, 1, 1}, 3, 0}, {{2, 4, 0}, 2, 10}, {{3, 0, 0}, 1, 10}};
+  } rows[] = {{{0, 1, 2}, 3, 20}, {{1, 0, 2}, 3, 0},  {{0, 1, 1}, 3, 0},
+              {{2, 4, 0}, 2, 10}, {{0, 2, 3}, 3, 20}, {{3, 0, 0}, 1, 10}};
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   add_row(&s, 5);
   found(&s, &pipeline);
@@ -296,6 +314,7 @@ int main(void) {
       cmocka_unit_test(what_is_beside_the_chain_is_left_out),
       cmocka_unit_test(what_lies_between_the_ends_of_a_run_counts),
       cmocka_unit_test(a_run_has_room_in_memory),
+      cmocka_unit_test(groups_of_a_training_step_are_a_chain),
       cmocka_unit_test(only_contiguous_parts_are_runs),
       cmocka_unit_test(the_judge_asks_for_a_chain),
       cmocka_unit_test(the_best_chain_is_found),
