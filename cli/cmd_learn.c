@@ -8,7 +8,7 @@ static const option_group *const groups[] = {&model_options, &learn_options, &tr
 
 enum { DEFAULT_STEPS = 1000, DEFAULT_MEASUREMENTS = 500 };
 
-/* The problems of a training run, models times platforms, and what is told while it goes on. */
+/* The problems of a training run, models times platforms, and what is reported meanwhile. */
 typedef struct school {
   const arguments *args;
   situ_instance **instances;

@@ -42,7 +42,7 @@ static bool row_json(json_value *list, const situ_compare_row *r, const situ_pro
     ok = ok && json_set(o, "value", report_unit_value(value, p));
     ok = ok && json_set(o, "lower_bound_ns", json_new_int(r->plan->lower_bound_ns));
     ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
-    double tokens = exists ? rates_told(rates_of(r->plan, model), model) : 0;
+    double tokens = exists ? rates_main(rates_of(r->plan, model), model) : 0;
     if (tokens > 0) ok = ok && json_set(o, "tokens_per_second", json_new_number(tokens));
     ok = ok && json_set(o, "gap", exists ? json_new_number(plan_gap(r->plan)) : json_new_null());
     ok = ok && json_set(o, "seconds", json_new_number(r->plan->seconds));
@@ -123,8 +123,8 @@ static void compare_table(text_buffer *t, const situ_compare_row *const *order, 
   for (int32_t i = 0; i < n; i++)
     if (order[i]->plan) single = order[i]->plan->best_single_ns;
   for (int32_t i = 0; i < n; i++) {
-    bool told = language && row_value(order[i]) != SITU_NEVER_NS;
-    double tokens = told ? rates_told(rates_of(order[i]->plan, model), model) : 0;
+    bool has_rate = language && row_value(order[i]) != SITU_NEVER_NS;
+    double tokens = has_rate ? rates_main(rates_of(order[i]->plan, model), model) : 0;
     compare_cells(&rows, order[i], best, single, language ? &tokens : NULL);
   }
   table_render(t, &rows, options);

@@ -33,8 +33,8 @@ static char *plan_json(const situ_plan *plan, const situ_model *model, const sit
   for (int32_t d = 0; ok && plan_exists(plan) && d < problem->n_devices; d++) ok = device_json(devices, plan, d);
   ok = json_set(root, "devices", devices) && ok;
   token_rates rates = rates_of(plan, model);
-  double told = rates_told(rates, model);
-  if (told > 0) ok = ok && json_set(root, "tokens_per_second", json_new_number(told));
+  double rate = rates_main(rates, model);
+  if (rate > 0) ok = ok && json_set(root, "tokens_per_second", json_new_number(rate));
   if (rates.decode > 0) ok = ok && json_set(root, "decode_tokens_per_second", json_new_number(rates.decode));
   if (rates.prefill > 0) ok = ok && json_set(root, "prefill_tokens_per_second", json_new_number(rates.prefill));
   if (rates.ttft_ns > 0) ok = ok && json_set(root, "time_to_first_token_ns", json_new_int(rates.ttft_ns));
@@ -197,8 +197,8 @@ static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_report_
   int32_t n = plan_best_found_handovers(plan);
   if (best >= value || best <= 0) return;
   situ_robustness r = SITU_ROBUSTNESS_INIT;
-  bool told = situ_plan_robustness(plan, &r), unsure = told && report_is_unsure(&r);
-  bool alone = value == plan->best_single_ns, far = told && (double)value > (1 + USUAL) * (double)best;
+  bool robust = situ_plan_robustness(plan, &r), unsure = robust && report_is_unsure(&r);
+  bool alone = value == plan->best_single_ns, far = robust && (double)value > (1 + USUAL) * (double)best;
   const char *without = parts_known(p) ? " without the overhead of parts," : "";
   const char *see = parts_known(p) ? ""
                     : unsure       ? "; see --uncertainty"

@@ -137,8 +137,8 @@ static situ_instance_options options_of(int k, situ_cost_options *c) {
   return o;
 }
 
-/* Places under the locale of the program and tells everything; `plans` (made at first) are told, since they have times
- * of the clock. */
+/* Places under the locale of the program and tells everything; `plans` (made at first) are reported, since they have
+ * times of the clock. */
 static output tell_all(situ_plan *plans[3], int *calls) {
   output o = {0};
   situ_error error = {0};

@@ -10,7 +10,7 @@
  *   tensor to memory without contention: an actor that sends it hop by hop over links without contention (FATPIPE)
  *   channel          with contention: an actor that serves a queue, one hop after the other
  *
- * Readiness is told by semaphores, which take no time. Contention is by channel and first come first served, which
+ * Readiness is signalled by semaphores, which take no time. Contention is by channel and first come first served, which
  * SimGrid's links do not have, hence the actors; durations are drawn from 1 to 1,000,000, so that two tensors of
  * different operators hardly ever become ready for one channel at one instant: there the order is ours to define.
  *

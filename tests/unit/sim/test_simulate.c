@@ -1,4 +1,4 @@
-/* The door to the simulators: what is refused, what is told of ties and limits. */
+/* The door to the simulators: what is refused, what is reported of ties and limits. */
 #include "../../lab/lab.h"
 #include "../../lab/test.h"
 
