@@ -29,7 +29,7 @@ static void add_to_curve(school *s, const situ_learn_progress *now) {
   s->rows[now->problem].curve[part] = s->sums[now->problem][part] / (double)s->counts[now->problem][part];
 }
 
-/* Seconds to the end, at the pace so far. */
+/* Seconds to the end, at the rate so far. */
 static double expected_s(const school *s, const situ_learn_progress *now) {
   const situ_learn_options *o = &s->args->learn;
   double left = now->seconds * (double)(o->steps - now->step) / (double)(now->step - s->before);

@@ -45,7 +45,7 @@ void part_costs_fit(part_costs *out, const cut_cost *parts, int32_t n, const cut
 
 /* One step towards the bounds of one cut. */
 static void approach(double *time_ns, int32_t n, const cut_times *cut, double *sum_ns) {
-  static const double PACE = 0.5;
+  static const double DAMPING = 0.5;
   for (int32_t k = 0; k < cut->n_parts; k++) sum_ns[k] = 0;
   for (int32_t v = 0; v < n; v++)
     if (cut->part_of[v] >= 0) sum_ns[cut->part_of[v]] += time_ns[v];
@@ -53,7 +53,7 @@ static void approach(double *time_ns, int32_t n, const cut_times *cut, double *s
     int32_t k = cut->part_of[v];
     if (k < 0 || sum_ns[k] <= 0 || cut->max_ns[k] <= 0) continue;
     double wanted_ns = fmin(fmax(sum_ns[k], cut->min_ns[k]), cut->max_ns[k]);
-    time_ns[v] *= pow(wanted_ns / sum_ns[k], PACE);
+    time_ns[v] *= pow(wanted_ns / sum_ns[k], DAMPING);
   }
 }
 
