@@ -47,11 +47,11 @@ static void find_ties(call_price *c) {
   if (c->ties && c->level_bytes > 0) c->n_levels = CALL_LEVELS;
 }
 
-bool call_price_make(call_price *c, const call_lattice *l, bool *unfit, arena *a) {
+bool call_price_make(call_price *c, const call_lattice *l, bool *unsupported, arena *a) {
   const call_graph *g = l->graph;
   *c = (call_price){.lattice = l};
-  *unfit = g->total_ns > MOST_NS || g->n == 0;
-  if (*unfit) return false;
+  *unsupported = g->total_ns > MOST_NS || g->n == 0;
+  if (*unsupported) return false;
   int64_t weights = 0;
   for (int32_t v = 0; v < g->n; v++) weights = sat_add(weights, g->weight_bytes[v]);
   while (weights >> c->shift >> ROOM_BITS) c->shift++;

@@ -51,11 +51,11 @@ static situ_status call_price_status(int64_t *lower_ns, const situ_problem *p, a
   call_graph g;
   call_lattice l;
   call_price c;
-  bool unfit;
+  bool unsupported;
   if (!call_graph_find(&g, p, 0, a)) return SITU_STATUS_NO_MEMORY;
   call_lattice_result found = call_lattice_find(&l, &g, 1000, a, b);
   if (found != CALL_LATTICE_ALL) return found == CALL_LATTICE_NO_MEMORY ? SITU_STATUS_NO_MEMORY : SITU_STATUS_INTERNAL;
-  if (!call_price_make(&c, &l, &unfit, a)) return unfit ? SITU_STATUS_INTERNAL : SITU_STATUS_NO_MEMORY;
+  if (!call_price_make(&c, &l, &unsupported, a)) return unsupported ? SITU_STATUS_INTERNAL : SITU_STATUS_NO_MEMORY;
   if (!call_price_improve(&c, b)) return SITU_STATUS_INTERNAL;
   *lower_ns = c.lower_ns;
   return SITU_STATUS_OK;

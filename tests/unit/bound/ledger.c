@@ -38,11 +38,11 @@ static int64_t call_price_of(const situ_problem *p, budget *b, arena *a) {
   call_graph g;
   call_lattice l;
   call_price c;
-  bool unfit;
+  bool unsupported;
   assert_true(call_graph_find(&g, p, 0, a));
   assert_int_equal(call_lattice_find(&l, &g, 100000, a, b), CALL_LATTICE_ALL);
-  bool made = call_price_make(&c, &l, &unfit, a);
-  if (unfit) return 0; /* nothing to place, or times too long */
+  bool made = call_price_make(&c, &l, &unsupported, a);
+  if (unsupported) return 0; /* nothing to place, or times too long */
   assert_true(made && call_price_improve(&c, b));
   return c.lower_ns;
 }
