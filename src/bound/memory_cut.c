@@ -23,7 +23,7 @@
 #include "bound/bound.h"
 #include "view/items.h"
 
-enum { BYTE_BITS = 32, BISECTIONS = 24, MOST_MEMORIES = 16 };
+enum { BYTE_BITS = 32, BISECTIONS = 24, MAX_MEMORIES = 16 };
 static const int64_t MAX_PRICE = (int64_t)1 << 52, FAR_NS = (int64_t)1 << 55; /* above every value of a plan */
 
 typedef struct cutting {
@@ -219,7 +219,7 @@ static situ_status memory_cut_compute(int64_t *lower_ns, certificate *proof, con
   cutting s = {.problem = p, .graph = p->graph, .arena = scratch, .budget = b};
   TRY(items_list(&s.all, p, scratch, error));
   if (!make(&s)) return fail_no_memory(error);
-  for (int32_t m = 0; m < p->n_memories && m < MOST_MEMORIES && !budget_over(b); m++) cut_memory(&s, m);
+  for (int32_t m = 0; m < p->n_memories && m < MAX_MEMORIES && !budget_over(b); m++) cut_memory(&s, m);
   *lower_ns = s.best_ns;
   return s.best_ns == 0 || certify(&s, proof) ? SITU_STATUS_OK : fail_no_memory(error);
 }

@@ -1,7 +1,7 @@
 // The parts of a plan as boxes: a row for each device, from left to right in the order in which data goes through them,
 // with what is handed from part to part.
 
-const MOST_NODES = 240, NODE_TALL = 46, NODE_SPACE = 12;
+const MAX_NODES = 240, NODE_TALL = 46, NODE_SPACE = 12;
 
 // Bytes from part to part, each tensor once for each part that receives it; and what parts wait for parts.
 function partEdges(plan) {
@@ -49,9 +49,9 @@ function partColumns(n, edges) {
 // The parts that are drawn, with column and row in the lane of their device.
 function placeParts(plan, edges) {
   let shown = plan.parts.map((part, k) => k);
-  if (shown.length > MOST_NODES) {
+  if (shown.length > MAX_NODES) {
     shown.sort((a, b) => plan.parts[b].work - plan.parts[a].work);
-    shown = shown.slice(0, MOST_NODES).sort((a, b) => a - b);
+    shown = shown.slice(0, MAX_NODES).sort((a, b) => a - b);
   }
   const at = new Map(shown.map((k, index) => [k, index])), inside = [];
   for (const edge of edges)

@@ -283,7 +283,7 @@ function runSection(run) {
 }
 
 function partSection(plan) {
-  const rows = plan.parts.slice(0, 1000), many = plan.parts.length > MOST_NODES;
+  const rows = plan.parts.slice(0, 1000), many = plan.parts.length > MAX_NODES;
   const table = tableOf(
       [['part', 'n'], ['device', 'tight'], ['operators', 'n'], ['work', 'n'], ['holds', 'words']],
       rows.map((part, k) => {
@@ -297,7 +297,7 @@ function partSection(plan) {
           'right in the order of the data flow.';
   return [
     element('p', {class: 'lead'}, words + ' Open a row to see its layers and operators.'),
-    many ? element('p', {class: 'hint'}, `Only the ${MOST_NODES} parts with the most work are drawn.`) : null,
+    many ? element('p', {class: 'hint'}, `Only the ${MAX_NODES} parts with the most work are drawn.`) : null,
     element('div', {class: 'scroll'}, drawParts(plan, (k) => choose({plan, part: k}))),
     element('div', {class: rows.length > 16 ? 'scroll rows' : null}, table),
     plan.parts.length > rows.length ?
