@@ -138,7 +138,7 @@ static void the_judge_asks_for_a_chain(void **state) {
 
 /* ---- which chains are tried ---- */
 
-enum { MOST = 40 };
+enum { MAX_SIZE = 40 };
 
 /* A contiguous pipeline, with times of 1 ns to 1 ms: no two paths take the same, and some work is a small part of it.
  */
@@ -146,7 +146,7 @@ static situ_problem *draw(lab *l, situ_costs **wide, uint64_t seed) {
   rng r = rng_new(seed + 40);
   *l = lab_random(&(lab_options){
       .seed = seed + 4000,
-      .n_operators = (int32_t)(4 + rng_below(&r, MOST - 3)),
+      .n_operators = (int32_t)(4 + rng_below(&r, MAX_SIZE - 3)),
       .n_devices = (int32_t)(2 + rng_below(&r, 4)),
       .density = 0.03 + 0.12 * rng_unit(&r),
       .n_colocations = rng_below(&r, 4) == 0,
@@ -181,11 +181,11 @@ static situ_problem *draw(lab *l, situ_costs **wide, uint64_t seed) {
 }
 
 typedef struct paths {
-  int64_t least_ns[MOST],
-      length_ns[MOST]; /* [class] its least time, 0 where no device may have it; of a path from it */
-  bool reach[MOST][MOST];
-  int32_t place[MOST], path[MOST], n;
-  int64_t beside_ns[MOST]; /* [place] */
+  int64_t least_ns[MAX_SIZE],
+      length_ns[MAX_SIZE]; /* [class] its least time, 0 where no device may have it; of a path from it */
+  bool reach[MAX_SIZE][MAX_SIZE];
+  int32_t place[MAX_SIZE], path[MAX_SIZE], n;
+  int64_t beside_ns[MAX_SIZE]; /* [place] */
 } paths;
 
 static int64_t measure(paths *w, const contraction *c, int32_t k) {
@@ -264,7 +264,7 @@ static int64_t best_chain(const paths *w, const contraction *c, const situ_probl
   for (int32_t i = 0; i < w->n; i++) all += w->least_ns[w->path[i]];
   for (size_t k = 0; k < sizeof part / sizeof part[0]; k++) {
     certificate proof;
-    int64_t kept[MOST];
+    int64_t kept[MAX_SIZE];
     int32_t n = 0;
     for (int32_t i = 0; i < w->n; i++)
       if (w->beside_ns[i] <= all / part[k]) kept[n++] = contraction_members(c, w->path[i]).member[0];
