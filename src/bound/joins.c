@@ -117,7 +117,7 @@ joins *joins_new(const situ_problem *p, int32_t width, arena *a) {
   return direction_init(&j->directions[0], p, false, a) && direction_init(&j->directions[1], p, true, a) ? j : NULL;
 }
 
-/* Time of tensor t from a to b, in the present direction. */
+/* Time of tensor t from a to b, in the current direction. */
 static int64_t transfer(const joins *j, int32_t t, int32_t a, int32_t b) {
   return j->on->backward ? problem_transfer_ns(j->p, t, b, a) : problem_transfer_ns(j->p, t, a, b);
 }

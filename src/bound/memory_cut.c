@@ -57,7 +57,7 @@ static int64_t cheapest(const situ_problem *p, int32_t t, int32_t a, bool back) 
   return min;
 }
 
-/* Costs of units in a and outside it at the present prices. */
+/* Costs of units in a and outside it at the current prices. */
 static void price_units(cutting *s) {
   const situ_problem *p = s->problem;
   for (int32_t u = 0; u < p->units.n; u++) {
@@ -133,7 +133,7 @@ static int64_t evaluate(cutting *s) {
 
 #define COPY(to, from, count) memcpy((to), (from), (size_t)(count) * sizeof *(to))
 
-/* Keeps the present flow and prices if their bound is the best so far. */
+/* Keeps the current flow and prices if their bound is the best so far. */
 static void keep(cutting *s) {
   int64_t lower_ns = evaluate(s);
   if (lower_ns <= s->best_ns) return;
@@ -158,7 +158,7 @@ static bool certify(const cutting *s, certificate *proof) {
   return true;
 }
 
-/* Whether the present cut puts more weights into a than fit. */
+/* Whether the current cut puts more weights into a than fit. */
 static bool is_too_full(const cutting *s) {
   int64_t sum = 0;
   for (int32_t u = 0; u < s->problem->units.n; u++)
