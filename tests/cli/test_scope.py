@@ -80,7 +80,7 @@ def every_output(call, words, codes, commands=("compare",), goal="latency<=1ns")
             holds(situ("size", *call, *SIZED, goal, code=4), f"impossible: proved that no plan meets the goal among {words}", "size")
             assert situ_json("size", *call, *SIZED, goal, code=4)["rows"][0]["space"] == words
             continue
-        few = ["--solver", "auto,single"] if command == "compare" and SHARE < 100 else []
+        few = ["--solver", "single"] if command == "compare" and SHARE < 100 else []
         holds(situ(command, *call, *few) + " lower bound", f"among {words}", command)
         output = situ_json(command, *call, *few)
         assert (output["space"], output["scope"]) == (words, placed["scope"]), output
