@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """How time, memory and gap grow with the size of a graph: layered, unrolled recurrent and transformer networks of 10^3 to
-10^6 operators, memory roomy and tight, latency, throughput, and throughput without contiguity (free). Runs what the CSV does not hold yet and appends it there.
+10^6 operators, memory ample and tight, latency, throughput, and throughput without contiguity (free). Runs what the CSV does not hold yet and appends it there.
 
     growth.py SITU CSV [--most OPERATORS] [--seconds LIMIT] [FAMILY...]
     growth.py --fit CSV
@@ -24,7 +24,7 @@ from workloads import run
 
 PLATFORM, GPU_BYTES, N_GPUS = "cpu+2*v100-16g", 16_000_000_000, 2
 SIZES = [1000, 10_000, 100_000, 1_000_000]
-KINDS = [(memory, objective) for objective in ("latency", "throughput", "free") for memory in ("roomy", "tight")]
+KINDS = [(memory, objective) for objective in ("latency", "throughput", "free") for memory in ("ample", "tight")]
 FIRST = {"latency": "heft", "throughput": "single,m_topo", "free": "single,m_topo"}
 OBJECTIVE = {"latency": ["--objective", "latency"], "throughput": ["--objective", "throughput"],
              "free": ["--objective", "throughput", "--free"]}

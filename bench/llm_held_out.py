@@ -33,7 +33,7 @@ def held_out(rows, group):
     return errors
 
 
-def told(name, errors):
+def print_errors(name, errors):
     share = [sum(e <= limit for e in errors) / len(errors) for limit in (0.15, 0.4)]
     print(f"{name:42} {len(errors):4} rows  median {statistics.median(errors):6.1%}  within 15 %: {share[0]:4.0%}  40 %: {share[1]:4.0%}")
 
@@ -49,14 +49,14 @@ def main():
                      "kind": "unlike" if source["unlike_devices"] == "1" else "split" if "*" in r["platform"] else "one device"})
     for what in ("decode", "prefill"):
         of = [r for r in rows if r["what"] == what]
-        told(f"{what}, as predicted", [abs(r["predicted"] / r["published"] - 1) for r in of])
-        told(f"{what}, each source held out", held_out(of, "source"))
-        told(f"{what}, each device held out", held_out(of, "device"))
+        print_errors(f"{what}, as predicted", [abs(r["predicted"] / r["published"] - 1) for r in of])
+        print_errors(f"{what}, each source held out", held_out(of, "source"))
+        print_errors(f"{what}, each device held out", held_out(of, "device"))
         by_source = collections.Counter(r["source"] for r in of)
         alone = [s for s, n in by_source.items() if n >= 5]
         print(f"{what}: {len(by_source)} sources, {len(alone)} of 5 rows or more:")
         for source in sorted(alone):
-            told("  " + source[:40], [abs(r["predicted"] / r["published"] - 1) for r in of if r["source"] == source])
+            print_errors("  " + source[:40], [abs(r["predicted"] / r["published"] - 1) for r in of if r["source"] == source])
 
 
 if __name__ == "__main__":

@@ -47,8 +47,8 @@ def row_of(situ, path, platform, steps):
     """The row, and whether a rule is better."""
     called = subprocess.run([situ, 'compare', path, '--platform', platform, '--granularity', 'layer', '--steps', steps,
                              '--solver', ','.join(['auto', 'single', *PEERS]), '--json'], capture_output=True, text=True)
-    told = json.loads(called.stdout)
-    rows = {r['solver']: r for r in told['rows']}
+    output = json.loads(called.stdout)
+    rows = {r['solver']: r for r in output['rows']}
     value = {name: r.get('value_ns') for name, r in rows.items()}
     bound = max(r.get('lower_bound_ns') or 0 for r in rows.values())
     ours, best = value['auto'], min((value[p] for p in PEERS if value[p]), default=None)

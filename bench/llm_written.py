@@ -27,9 +27,9 @@ def tokens(situ, path, platform, steps, writer, folder):
     asked = ['--write', f'{writer}={folder}/written'] if writer else []
     called = subprocess.run([situ, 'place', path, '--platform', platform, '--steps', steps, '--json', *asked],
                             capture_output=True, text=True)
-    told = json.loads(called.stdout) if called.stdout else {}
-    if called.returncode == 0 and told.get('value_ns'):
-        return told['tokens_per_second'], 1e9 / told['lower_bound_ns']
+    output = json.loads(called.stdout) if called.stdout else {}
+    if called.returncode == 0 and output.get('value_ns'):
+        return output['tokens_per_second'], 1e9 / output['lower_bound_ns']
     return None, None
 
 

@@ -81,12 +81,12 @@ def prepare(args, folder, engine, model):
     for k, (name, objective, platform, words, run, _) in enumerate(PLANS):
         path = folder / f'{k}.plan'
         try:
-            told = call(args, 'place', model, '--platform', folder / 'platform.json' if platform == 'unlike' else platform, '--cost-table',
+            output = call(args, 'place', model, '--platform', folder / 'platform.json' if platform == 'unlike' else platform, '--cost-table',
                         costs[platform], '--objective', objective, '--steps', 20000, '--json', '-o', path, *words)
             if 'replicas' in name:
                 replicated(path)
             split = name.startswith(('two', 'pipeline')) and 'replicas' not in name
-            found[name] = 'one device is predicted to be faster' if split and told['n_parts'] == 1 else (path, told['n_parts'], run)
+            found[name] = 'one device is predicted to be faster' if split and output['n_parts'] == 1 else (path, output['n_parts'], run)
         except (RuntimeError, KeyError) as error:
             found[name] = str(error)
     return found

@@ -44,7 +44,7 @@ def same_files(pairs):
 def by_learning(args, folder, model, placements, name):
     log, again = folder / f'{name}.trials.json', folder / 'again.json'
     words = ['learn', 'hsdag', model, '--platform', folder / 'platform.json', *MAP, '--measurements', placements, '--json', *SEARCHES[name]]
-    told = measuring(args, *words, '--engine', args.engine, '--time-limit', args.search_limit, '--trials-log', log, '--plan',
+    output = measuring(args, *words, '--engine', args.engine, '--time-limit', args.search_limit, '--trials-log', log, '--plan',
                      folder / f'{name}.plan', '-o', folder / f'{name}.policy')
     made = json.loads(log.read_text())
     runs = sum(len(trial['times_ns']) for trial in made['trials']) + sum(map(len, made['final_ns']))
@@ -53,7 +53,7 @@ def by_learning(args, folder, model, placements, name):
         replayed = same_files([(log, again), (folder / f'{name}.policy', folder / 'again.policy'), (folder / f'{name}.plan', folder / 'again.plan')])
     except RuntimeError as error:  # what a limit of time ended does not end there again
         replayed = str(error)
-    return told['best_ns'], told['single_ns'], told['measured'], runs, replayed
+    return output['best_ns'], output['single_ns'], output['measured'], runs, replayed
 
 
 def by_race(args, folder, model, runs):

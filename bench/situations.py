@@ -57,14 +57,14 @@ def row_of(situ, time_limit, machine, model):
         path = Path(folder) / 'plan.json'
         called = subprocess.run([situ, 'place', model, '--platform', PLATFORMS[machine], '--time-limit', time_limit,
                                  '--json', '-o', path], capture_output=True, text=True)
-        told = json.loads(called.stdout) if called.stdout else {}
-        if not told.get('parts'):
-            return ['', '', 'no plan', '', '', '', told.get('reason') or called.stderr.strip()]
+        output = json.loads(called.stdout) if called.stdout else {}
+        if not output.get('parts'):
+            return ['', '', 'no plan', '', '', '', output.get('reason') or called.stderr.strip()]
         sure = json.loads(path.read_text()).get('robustness', {}).get('beats_single')
-    single, best = told['best_single_ns'], told['best_found_ns']
-    found = f"{best / 1e6:.4g} ({told['best_found_handovers']})" if best != told['value_ns'] else 'the same'
-    return [told['n_handovers'], told['n_parts'], f"{told['value_ns'] / 1e6:.4g}", f'{single / 1e6:.4g}' if single else 'none',
-            found, '' if sure is None else f'{100 * sure:.0f} %', what_runs_where(told)]
+    single, best = output['best_single_ns'], output['best_found_ns']
+    found = f"{best / 1e6:.4g} ({output['best_found_handovers']})" if best != output['value_ns'] else 'the same'
+    return [output['n_handovers'], output['n_parts'], f"{output['value_ns'] / 1e6:.4g}", f'{single / 1e6:.4g}' if single else 'none',
+            found, '' if sure is None else f'{100 * sure:.0f} %', what_runs_where(output)]
 
 
 def main():

@@ -8,7 +8,7 @@ static const option_group *const groups[] = {&model_options, &learn_options, &tr
 
 enum { DEFAULT_STEPS = 1000, DEFAULT_MEASUREMENTS = 500 };
 
-/* The problems of a training run, models times platforms, and what is told while it goes on. */
+/* The problems of a training run, models times platforms, and what is reported meanwhile. */
 typedef struct school {
   const arguments *args;
   situ_instance **instances;
@@ -29,7 +29,7 @@ static void add_to_curve(school *s, const situ_learn_progress *now) {
   s->rows[now->problem].curve[part] = s->sums[now->problem][part] / (double)s->counts[now->problem][part];
 }
 
-/* Seconds to the end, at the pace so far. */
+/* Seconds to the end, at the rate so far. */
 static double expected_s(const school *s, const situ_learn_progress *now) {
   const situ_learn_options *o = &s->args->learn;
   double left = now->seconds * (double)(o->steps - now->step) / (double)(now->step - s->before);

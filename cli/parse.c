@@ -9,7 +9,7 @@ static bool is_word(const char *word, const char *text, size_t n) {
   return word && strlen(word) == n && strncmp(word, text, n) == 0;
 }
 
-/* By its name of n bytes, or by its letter unless that is 0. An earlier name yields to the present name of another. */
+/* By its name of n bytes, or by its letter unless that is 0. An earlier name yields to the current name of another. */
 static const option *find_option(const command *c, const char *name, size_t n, char letter) {
   const option *renamed = NULL;
   for (const option_group *const *g = c->groups; *g; g++)

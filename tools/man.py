@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 
-def told(situ, *arguments):
+def output_of(situ, *arguments):
     return subprocess.run([situ, *arguments], capture_output=True, text=True, check=True).stdout
 
 
@@ -57,11 +57,11 @@ def page(name, summary, help_text, also):
 
 def main():
     situ, folder, check = sys.argv[1], pathlib.Path(sys.argv[2]), "--check" in sys.argv
-    listing = [line.split(None, 1) for line in told(situ, "list", "commands").splitlines()]
+    listing = [line.split(None, 1) for line in output_of(situ, "list", "commands").splitlines()]
     names = ["situ"] + [f"situ-{name}" for name, _ in listing]
-    pages = {"situ": page("situ", "place neural networks on machines, with proof", told(situ, "--help"), names)}
+    pages = {"situ": page("situ", "place neural networks on machines, with proof", output_of(situ, "--help"), names)}
     for name, summary in listing:
-        pages[f"situ-{name}"] = page(f"situ-{name}", summary, told(situ, name, "--help"), names)
+        pages[f"situ-{name}"] = page(f"situ-{name}", summary, output_of(situ, name, "--help"), names)
     stale = 0
     for name, text in pages.items():
         path = folder / f"{name}.1"

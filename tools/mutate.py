@@ -53,6 +53,8 @@ PROGRAMS = [
     ("src/check/check_runs", ["runs", "certificate", "second-judge-of-proofs", "oracle-certificates"]),
     ("src/check/check_packing", ["check-packing", "certificate", "second-judge-of-proofs", "oracle-packing"]),
     ("src/check/check_claims", ["check-claims", "claims"]),
+    ("src/check/check_area_price", PROOFS + ["alive", "oracle-certificates"]),
+    ("src/check/check_items", PROOFS + ["runs", "oracle-certificates"]),
     ("src/check/check_(fields|rent)", ["check-fields", "certificate", "certificate-rules", "oracle-forged_certificates"]),
     ("src/check/check_", PROOFS + ["oracle-certificates"]),
     ("src/check/", ["check-claims", "check-fields", "arguments-why"] + JUDGE + PROOFS),

@@ -48,7 +48,7 @@ typedef struct situ_option_info {
   const char *group; /* the heading in help */
   situ_option_part part;
   situ_option_kind kind;
-  size_t offset; /* of the field in its struct; the count of a list is not told */
+  size_t offset; /* of the field in its struct; that of the count of a list is not stated */
   int64_t min;
   double max;
   const char *const *choices; /* CHOICE: ended by NULL; else NULL */

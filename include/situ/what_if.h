@@ -16,7 +16,7 @@ typedef struct situ_what_if {
   situ_outcome outcome;
   int64_t value_ns;       /* SITU_NEVER_NS without a plan */
   int64_t lower_bound_ns; /* proved for the changed machine */
-  int32_t inputs;         /* number of inputs that the value covers, as a multiple of the present batch; 1 unless the
+  int32_t inputs;         /* number of inputs that the value covers, as a multiple of the current batch; 1 unless the
                              batch is changed */
 } situ_what_if;
 

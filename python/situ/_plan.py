@@ -153,8 +153,8 @@ class Plan(Frozen):
     def _need(self) -> None:
         if not self:
             reason = self.reason or "no plan was found within the limits"
-            told = self.outcome != "infeasible" or " plan that keeps " in reason  # of a bound; a conflict tells no scope
-            raise NoPlan(reason if told else f"{reason} (among {self.scope})", self.model)
+            has_space = self.outcome != "infeasible" or " plan that keeps " in reason  # of a bound; a conflict tells no scope
+            raise NoPlan(reason if has_space else f"{reason} (among {self.scope})", self.model)
 
     @property
     def model(self) -> str:

@@ -39,9 +39,10 @@ static situ_status open_whole(situ_instance **out, const instance_options *o, in
   instance_options whole = *o;
   whole.call.tensor_parallel = NULL;
   TRY(instance_open(out, &whole, error));
+  const situ_graph *g = (*out)->model->graph;
   *max = platform_max_group((*out)->platform);
-  for (int32_t v = 0; v<(*out)->model->graph->n_operators && * max> 1; v++)
-    if ((*out)->model->graph->phase[v] != SITU_PHASE_FORWARD) *max = 1;
+  for (int32_t v = 0; v < g->n_operators; v++)
+    if (g->phase[v] != SITU_PHASE_FORWARD) *max = 1;
   if ((*out)->model->costs && (*out)->platform == (*out)->model->platform) *max = 1;
   return SITU_STATUS_OK;
 }

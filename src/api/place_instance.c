@@ -87,7 +87,7 @@ static situ_status place_split(situ_plan **out, situ_instance *i, const situ_sol
   situ_solve_options own = *solve;
   double whole_s = own.time_limit_s > 0 ? own.time_limit_s : own.max_steps == 0 ? PLACE_USUAL_S : 0;
   layer_search l = {own.progress, own.context, own.log, own.log_context, SHARE_OF_LAYERS * whole_s, false, ""};
-  if (own.ranks || own.form || i->form) l.limit_s = 0; /* ranks must decide alike; plans of a form are told late */
+  if (own.ranks || own.form || i->form) l.limit_s = 0; /* ranks must decide alike; plans of a form are reported late */
   situ_solve_options layers = own;
   layers.progress = watch;
   layers.log = pass_on;

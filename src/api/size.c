@@ -42,7 +42,7 @@ typedef struct sizing_call {
   json_value *prices; /* NULL: none */
   const char *prices_path;
   candidate *candidates;
-  situ_progress_callback *told;
+  situ_progress_callback *progress;
   void *context;
   bool all, stopped;
   situ_error *error;
@@ -227,7 +227,7 @@ static situ_status take_candidates(sizing_call *q, const char *names) {
 
 static bool tell(void *context, const situ_progress *news) {
   sizing_call *q = context;
-  if (q->told && q->told(q->context, news)) q->stopped = true;
+  if (q->progress && q->progress(q->context, news)) q->stopped = true;
   return q->stopped;
 }
 
@@ -366,7 +366,7 @@ situ_status situ_size(situ_sizing **out, const situ_instance_options *instance, 
   q.into->arena = a;
   q.into->answer = -1;
   q.instance.problem = &q.problem;
-  q.told = q.solve.progress;
+  q.progress = q.solve.progress;
   q.context = q.solve.context;
   q.solve.progress = tell;
   q.solve.context = &q;

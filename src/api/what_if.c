@@ -46,7 +46,7 @@ typedef struct inquiry {
   const situ_plan *plan;
   situ_solve_options solve;
   situ_what_if_list *list;
-  situ_progress_callback *told;
+  situ_progress_callback *progress;
   void *context;
   bool stopped;
   situ_error *error;
@@ -119,7 +119,7 @@ static situ_status variant_pose(variant *v, const situ_instance *i, const change
 
 static bool tell(void *context, const situ_progress *news) {
   inquiry *q = context;
-  if (q->told && q->told(q->context, news)) q->stopped = true;
+  if (q->progress && q->progress(q->context, news)) q->stopped = true;
   return q->stopped;
 }
 
@@ -356,7 +356,7 @@ situ_status situ_what_if_find(situ_what_if_list **out, const situ_instance *inst
     return fail_no_memory(error);
   }
   q.list->arena = a;
-  q.told = q.solve.progress;
+  q.progress = q.solve.progress;
   q.context = q.solve.context;
   q.solve.progress = tell;
   q.solve.context = &q;

@@ -114,7 +114,7 @@ static void tell(inbox *in, const child_limits *limits, void *context) {
     }
     void *message = malloc(size); /* aligned, unlike its place in the pipe */
     in->broken |= !message;
-    if (message) limits->told(context, memcpy(message, frame, size), size);
+    if (message) limits->receive(context, memcpy(message, frame, size), size);
     free(message);
     at += sizeof size + size;
   }

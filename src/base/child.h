@@ -21,7 +21,7 @@ bool child_send(child_line *line, const void *bytes, size_t size);
 bool child_must_stop(const child_line *line);
 
 /* In the parent: is given each message, as sent; the bytes are valid during the call and aligned as malloc aligns. */
-typedef void child_told(void *context, const void *bytes, size_t size);
+typedef void child_receive(void *context, const void *bytes, size_t size);
 /* In the parent: asked about every 10 ms; true stops the child. */
 typedef bool child_stop(void *context);
 
@@ -38,7 +38,7 @@ typedef struct child_limits {
   int64_t grace_ns;    /* how long it may take to stop before it is killed */
   size_t max_bytes;    /* of one message: a child that sends more has crashed */
   child_stop *stop;    /* may be NULL */
-  child_told *told;
+  child_receive *receive;
 } child_limits;
 
 /* Runs `work` in a child and waits for it. `context` goes to all three functions. Signals that reach the whole process

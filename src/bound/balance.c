@@ -77,7 +77,7 @@ static void compare_with(balance *b, int32_t r, bool at_best) {
   }
 }
 
-/* The bound that the present factors give. */
+/* The bound that the current factors give. */
 static int64_t evaluate(const balance *b) {
   __int128 speed = 0, work = 0;
   for (int32_t k = 0; k < b->n_classes; k++) speed += (__int128)b->factor[k] * b->devices[k];

@@ -22,19 +22,19 @@
 #include "exact/sweep.h"
 #include "lp/lp.h"
 
-enum { MOST_CLASSES = 20000, MOST_STATES = 1024, MOST_ROWS = 1 << 20 };
+enum { MAX_CLASSES = 20000, MAX_STATES = 1024, MAX_ROWS = 1 << 20 };
 /* Integer prices: about `grid` for each device. The grid goes from coarse to fine, and stays coarser where the table
  * would be too large. */
 enum {
   GRID = 250,
-  LEAST_GRID = 16,
+  MIN_GRID = 16,
   FINE = 8,
   FINEST_GRID = 8000,
-  MOST_CELLS = 1 << 25,
+  MAX_CELLS = 1 << 25,
   SMALL_CELLS = 1 << 22,
-  MOST_WORK = 1 << 28
+  MAX_WORK = 1 << 28
 };
-enum { PATIENCE = 100, STALL = 40, COMPLEMENTS = 6, MOST_SLACK = 3 }; /* rounds without a better bound, ... */
+enum { PATIENCE = 100, STALL = 40, COMPLEMENTS = 6, MAX_SLACK = 3 }; /* rounds without a better bound, ... */
 static const double SMOOTH = 0.7, RATE = 0.02, CLOSE = 1e-4;
 static const double SLACK = 0.1;                    /* of alpha: rows with more slack are dropped when there are many */
 static const double AHEAD = 5e-4, FAR_AHEAD = 0.05; /* how far beyond the bound sets, and curves, may reach */
@@ -269,7 +269,7 @@ static bool reserve(configuration_search *c, int64_t cells) {
 /* Refines the prices while their tables stay small; *finer says whether it did. False without memory. */
 static bool refine_grid(configuration_search *c, bool *finer) {
   int32_t grid = 2 * c->grid;
-  *finer = grid <= c->finest && cells_of(c, grid, true) <= MOST_CELLS;
+  *finer = grid <= c->finest && cells_of(c, grid, true) <= MAX_CELLS;
   if (!*finer) return true;
   c->grid = grid;
   return reserve(c, cells_of(c, grid, true));
@@ -279,24 +279,24 @@ static bool refine_grid(configuration_search *c, bool *finer) {
 static bool choose_grids(configuration_search *c) {
   int64_t curves = 0;
   c->finest = FINEST_GRID;
-  while (c->finest > LEAST_GRID) {
+  while (c->finest > MIN_GRID) {
     curves = 0;
     for (int32_t t = 0; t < c->s->n_types; t++) curves += max_top(c, t, c->finest) + 1;
-    bool short_work = cells_of(c, c->finest, true) <= MOST_WORK;
-    if (short_work && curves <= MOST_CELLS && cells_of(c, c->finest, false) <= MOST_CELLS) break;
+    bool short_work = cells_of(c, c->finest, true) <= MAX_WORK;
+    if (short_work && curves <= MAX_CELLS && cells_of(c, c->finest, false) <= MAX_CELLS) break;
     c->finest /= 2;
   }
   c->grid = c->finest / FINE;
-  while (c->grid >= LEAST_GRID && cells_of(c, c->grid, true) > (c->grid > GRID ? SMALL_CELLS : MOST_CELLS))
+  while (c->grid >= MIN_GRID && cells_of(c, c->grid, true) > (c->grid > GRID ? SMALL_CELLS : MAX_CELLS))
     c->grid = c->grid * 2 / 3;
   for (int32_t t = 0; t < c->s->n_types; t++)
     if (!(c->min[t] = ARENA_NEW(c->arena, int32_t, max_top(c, t, c->finest) + 1))) return false;
-  return c->grid < LEAST_GRID || reserve(c, max64(cells_of(c, c->grid, true), cells_of(c, c->finest, false)));
+  return c->grid < MIN_GRID || reserve(c, max64(cells_of(c, c->grid, true), cells_of(c, c->finest, false)));
 }
 
 /* Column generation until the bound stops rising, or the master program shows that no prices refute the target. */
 static bool generate(configuration_search *c) {
-  int32_t n = c->s->n, max_rows = MOST_SLACK * (n + c->s->n_types);
+  int32_t n = c->s->n, max_rows = MAX_SLACK * (n + c->s->n_types);
   int32_t since = 0; /* rounds since the bound rose */
   double smooth = SMOOTH;
   while (!is_done(c)) {
@@ -358,7 +358,7 @@ static bool configuration_init(configuration_search *c, arena *a) {
                     ARRAY(c->trial, s->n), ARRAY(c->column, s->n + s->n_types),
                     ARRAY(c->coefficient, s->n + s->n_types)))
     return false;
-  int32_t max_states = MOST_ROWS / s->n < MOST_STATES ? MOST_ROWS / s->n : MOST_STATES;
+  int32_t max_states = MAX_ROWS / s->n < MAX_STATES ? MAX_ROWS / s->n : MAX_STATES;
   for (int32_t t = 0; t < s->n_types; t++)
     if (!sweep_find(&c->sweep[t], s, t, c->max_ns, max_states, a)) return false;
   if (!choose_grids(c)) return false;
@@ -387,10 +387,10 @@ situ_status configuration_raise(int64_t *lower_ns, const situ_problem *problem, 
   if (!shares_find(&s, problem, scratch)) return fail_no_memory(error);
   configuration_search c = {
       .s = &s, .lower_ns = *lower_ns, .enough_ns = enough_ns, .budget = b, .max_ns = most_of(&s, enough_ns)};
-  if (!shares_fit(&s) || s.n > MOST_CLASSES || s.n_types == 0 || c.max_ns <= 0 || is_done(&c)) return SITU_STATUS_OK;
+  if (!shares_fit(&s) || s.n > MAX_CLASSES || s.n_types == 0 || c.max_ns <= 0 || is_done(&c)) return SITU_STATUS_OK;
   if (!configuration_init(&c, scratch)) return fail_no_memory(error);
   bool made = true;
-  if (c.grid >= LEAST_GRID) {
+  if (c.grid >= MIN_GRID) {
     made = (lp_missing() || master_init(&c)) && improve(&c);
     lp_free(c.master);
   }

@@ -6,7 +6,7 @@
 #include "exact/block_list.h"
 
 enum { FIRST_WIDTH = 256, LARGEST_BLOCK = 16 };
-static const int64_t MOST_CHILDREN = 40000, OPERATORS_LIMIT = 4000;
+static const int64_t MAX_CHILDREN = 40000, OPERATORS_LIMIT = 4000;
 
 static situ_status cut_vertex_compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch,
                                       budget *b, situ_error *error) {
@@ -16,11 +16,8 @@ static situ_status cut_vertex_compute(int64_t *lower_ns, certificate *proof, con
   thin_graph whole, thin;
   block_list chain;
   block_finding *findings = NULL;
-  block_list_limits limits = {.width = FIRST_WIDTH,
-                              .max_children = MOST_CHILDREN,
-                              .budget = b,
-                              .upper_ns = BLOCK_FAR_NS,
-                              .findings = &findings};
+  block_list_limits limits = {
+      .width = FIRST_WIDTH, .max_children = MAX_CHILDREN, .budget = b, .upper_ns = BLOCK_FAR_NS, .findings = &findings};
   if (!block_machine_init(&machine, p, scratch) || !thin_first(&whole, p, scratch) ||
       !block_list_find(&chain, &machine, &whole, &limits, scratch))
     return fail_no_memory(error);

@@ -22,10 +22,10 @@
 #include "graph/ancestors.h"
 
 enum {
-  MOST_DEVICES = 64,
+  MAX_DEVICES = 64,
   PRICES = 6,
   ROUNDS = 6,
-  MOST_OPERATORS = 12000,
+  MAX_OPERATORS = 12000,
   WORK_OPERATORS = 1500, /* maximum for the work rule at each T */
   FREE_OPERATORS = 6000, /* maximum for the rounds for all T together */
   FREE_ROUNDS = 1,
@@ -34,7 +34,7 @@ enum {
   PRECISION = 10000
 };
 static const double INTERVAL_WORK = 3e6, ALL_WORK = 1e8;
-static const int64_t MOST_NS = (int64_t)1 << 50; /* limit on all work, so that priced sums fit 63 bits */
+static const int64_t MAX_NS = (int64_t)1 << 50; /* limit on all work, so that priced sums fit 63 bits */
 
 /* An operator and its sort key. */
 typedef struct ranked {
@@ -54,7 +54,7 @@ typedef struct destructive_search {
   int64_t *release0, *after0;             /* [n] results of the work rule that hold for every T */
   int64_t *head, *tail, *release, *after; /* [n * devices]; [n] from the work rule */
   bit_rows before; /* ancestors of each operator; empty when there are too many operators for the work rule */
-  int64_t price[PRICES][MOST_DEVICES]; /* n_prices lists */
+  int64_t price[PRICES][MAX_DEVICES]; /* n_prices lists */
   int32_t n_prices;
   ranked *order;            /* [n] */
   int64_t *work;            /* [n * PRICES] minimum priced work of each operator */
@@ -297,7 +297,7 @@ static bool destructive_certify(certificate *proof, const destructive_search *s,
  * alone. With equal devices these are all one list. */
 static void choose_prices(destructive_search *s) {
   static const double power[PRICES] = {0, 0.5, 1, 1.5, 2, 8};
-  double total[MOST_DEVICES] = {0}, min = 0;
+  double total[MAX_DEVICES] = {0}, min = 0;
   for (int32_t d = 0; d < s->n_devices; d++) {
     for (int32_t v = 0; v < s->n; v++)
       if (problem_allows(s->p, v, d)) total[d] += (double)time_of(s, v, d);
@@ -385,14 +385,14 @@ static situ_status destructive_compute(int64_t *lower_ns, certificate *proof, co
   destructive_search s = {.p = p, .scratch = scratch, .budget = b, .n = p->n_operators, .n_devices = p->n_devices};
   int64_t closed, open = -1; /* every T below `closed` is refuted, `open` is not */
   *lower_ns = 0;
-  if (s.n_devices > MOST_DEVICES || s.n > MOST_OPERATORS || max_work(&s) > MOST_NS) return SITU_STATUS_OK;
+  if (s.n_devices > MAX_DEVICES || s.n > MAX_OPERATORS || max_work(&s) > MAX_NS) return SITU_STATUS_OK;
   if (!destructive_init(&s, scratch)) return fail_no_memory(error);
   choose_prices(&s);
   if (!find_chains(&closed, &s)) return fail_no_memory(error);
   int64_t step = closed / FIRST_STEP + 1, end = closed - 1;
   while (closed > 0 && closed != open && s.n_steps < ALL_WORK && !budget_over(b)) {
     bool refuted;
-    if (end > 2 * MOST_NS || (open >= 0 && open - closed < closed / PRECISION)) break;
+    if (end > 2 * MAX_NS || (open >= 0 && open - closed < closed / PRECISION)) break;
     if (!try_end(&s, end, &refuted)) return fail_no_memory(error);
     if (!refuted)
       open = end;
@@ -402,7 +402,7 @@ static situ_status destructive_compute(int64_t *lower_ns, certificate *proof, co
     end = open < 0 ? closed + step : closed + (open - closed) / 2;
     step *= 2;
   }
-  if (end > 2 * MOST_NS) { /* nothing is possible: no plan exists, which other bounds report */
+  if (end > 2 * MAX_NS) { /* nothing is possible: no plan exists, which other bounds report */
     *lower_ns = 0;
     *proof = (certificate){0};
   }

@@ -22,8 +22,8 @@
 #include "base/contracts.h"
 #include "view/equal_devices.h"
 
-enum { MOST_DEVICES = 64, WIDEST = 32, NARROWEST = 4, FIRST_STEP = 64 };
-static const double MOST_WORK = 1.5e7;
+enum { MAX_DEVICES = 64, WIDEST = 32, NARROWEST = 4, FIRST_STEP = 64 };
+static const double MAX_WORK = 1.5e7;
 
 typedef struct forced {
   int64_t release, work;
@@ -44,9 +44,9 @@ struct joins {
   const situ_problem *p;
   int32_t n, n_devices, width;
   direction directions[2];
-  uint64_t together[MOST_DEVICES];  /* devices that share the memory of d */
+  uint64_t together[MAX_DEVICES];   /* devices that share the memory of d */
   equal_devices equal;              /* at EQUAL_TIMED */
-  int32_t like[MOST_DEVICES];       /* the first device equivalent to d: what holds for it holds for d */
+  int32_t like[MAX_DEVICES];        /* the first device equivalent to d: what holds for it holds for d */
   int32_t *slot;                    /* [n] place in W, or -1; -2: a candidate */
   candidate *candidates;            /* [n] heap or list of candidates for W */
   int32_t *member, n_members;       /* W, the nearest to v first */
@@ -67,8 +67,8 @@ static double work_of(const situ_problem *p, int32_t width) {
 
 int32_t joins_width(const situ_problem *p) {
   int32_t width = WIDEST;
-  if (p->execution != SITU_EXECUTION_STREAM || p->n_devices > MOST_DEVICES) return 0;
-  while (width >= NARROWEST && work_of(p, width) > MOST_WORK) width /= 2;
+  if (p->execution != SITU_EXECUTION_STREAM || p->n_devices > MAX_DEVICES) return 0;
+  while (width >= NARROWEST && work_of(p, width) > MAX_WORK) width /= 2;
   return width >= NARROWEST ? width : 0;
 }
 
@@ -117,7 +117,7 @@ joins *joins_new(const situ_problem *p, int32_t width, arena *a) {
   return direction_init(&j->directions[0], p, false, a) && direction_init(&j->directions[1], p, true, a) ? j : NULL;
 }
 
-/* Time of tensor t from a to b, in the present direction. */
+/* Time of tensor t from a to b, in the current direction. */
 static int64_t transfer(const joins *j, int32_t t, int32_t a, int32_t b) {
   return j->on->backward ? problem_transfer_ns(j->p, t, b, a) : problem_transfer_ns(j->p, t, a, b);
 }
@@ -232,7 +232,7 @@ static int latest_first(const void *left, const void *right) {
 /* Whether the local ends show that v cannot start on d by s < SITU_NEVER_NS. Fills devices[] of the members
  * examined. */
 static bool is_late(joins *j, int32_t v, int32_t d, int64_t s, uint64_t *devices) {
-  int64_t from[MOST_DEVICES], n_together = __builtin_popcountll(j->together[d]), work = 0;
+  int64_t from[MAX_DEVICES], n_together = __builtin_popcountll(j->together[d]), work = 0;
   int32_t n = 0;
   for (int32_t i = 0; i < j->n_members * j->n_devices; i++) j->rest[i] = 0;
   for (int32_t b = 0; b < j->n_devices; b++) from[b] = b == d ? 0 : SITU_NEVER_NS;

@@ -10,7 +10,7 @@
 #include "bound/latency_program.h"
 #include "lp/lp.h"
 
-enum { MOST_ENTRIES = 20000 }; /* the most for a row of the table, which has to be quick */
+enum { MAX_ENTRIES = 20000 }; /* the most for a row of the table, which has to be quick */
 static const double LONGEST_S = 1e9;
 
 static double seconds_left(const budget *b) {
@@ -111,7 +111,7 @@ bool linear_relaxation_find(int64_t *lower_ns, certificate *proof, const situ_pr
 
 static situ_status linear_relaxation_compute(int64_t *lower_ns, certificate *proof, const situ_problem *problem,
                                              arena *scratch, budget *b, situ_error *error) {
-  bool made = linear_relaxation_find(lower_ns, proof, problem, SITU_NEVER_NS, MOST_ENTRIES, scratch, b);
+  bool made = linear_relaxation_find(lower_ns, proof, problem, SITU_NEVER_NS, MAX_ENTRIES, scratch, b);
   return made ? SITU_STATUS_OK : fail_no_memory(error);
 }
 

@@ -23,7 +23,7 @@
 #include "bound/bound.h"
 #include "view/items.h"
 
-enum { BYTE_BITS = 32, BISECTIONS = 24, MOST_MEMORIES = 16 };
+enum { BYTE_BITS = 32, BISECTIONS = 24, MAX_MEMORIES = 16 };
 static const int64_t MAX_PRICE = (int64_t)1 << 52, FAR_NS = (int64_t)1 << 55; /* above every value of a plan */
 
 typedef struct cutting {
@@ -57,7 +57,7 @@ static int64_t cheapest(const situ_problem *p, int32_t t, int32_t a, bool back) 
   return min;
 }
 
-/* Costs of units in a and outside it at the present prices. */
+/* Costs of units in a and outside it at the current prices. */
 static void price_units(cutting *s) {
   const situ_problem *p = s->problem;
   for (int32_t u = 0; u < p->units.n; u++) {
@@ -133,7 +133,7 @@ static int64_t evaluate(cutting *s) {
 
 #define COPY(to, from, count) memcpy((to), (from), (size_t)(count) * sizeof *(to))
 
-/* Keeps the present flow and prices if their bound is the best so far. */
+/* Keeps the current flow and prices if their bound is the best so far. */
 static void keep(cutting *s) {
   int64_t lower_ns = evaluate(s);
   if (lower_ns <= s->best_ns) return;
@@ -158,7 +158,7 @@ static bool certify(const cutting *s, certificate *proof) {
   return true;
 }
 
-/* Whether the present cut puts more weights into a than fit. */
+/* Whether the current cut puts more weights into a than fit. */
 static bool is_too_full(const cutting *s) {
   int64_t sum = 0;
   for (int32_t u = 0; u < s->problem->units.n; u++)
@@ -219,7 +219,7 @@ static situ_status memory_cut_compute(int64_t *lower_ns, certificate *proof, con
   cutting s = {.problem = p, .graph = p->graph, .arena = scratch, .budget = b};
   TRY(items_list(&s.all, p, scratch, error));
   if (!make(&s)) return fail_no_memory(error);
-  for (int32_t m = 0; m < p->n_memories && m < MOST_MEMORIES && !budget_over(b); m++) cut_memory(&s, m);
+  for (int32_t m = 0; m < p->n_memories && m < MAX_MEMORIES && !budget_over(b); m++) cut_memory(&s, m);
   *lower_ns = s.best_ns;
   return s.best_ns == 0 || certify(&s, proof) ? SITU_STATUS_OK : fail_no_memory(error);
 }

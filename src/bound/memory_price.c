@@ -8,7 +8,7 @@
 #include "bound/bound.h"
 #include "view/items.h"
 
-enum { MOST_TRIED = 64 };
+enum { MAX_TRIED = 64 };
 
 /* Marks the rooms that an item may use. */
 static void find_rooms(bool *rooms, const items *all, int32_t item) {
@@ -54,7 +54,7 @@ static situ_status memory_price_compute(int64_t *lower_ns, certificate *proof, c
   if (!ARENA_ARRAYS(scratch, ARRAY(rooms, all.n_rooms), ARRAY(own, all.n_rooms), ZEROS(last, all.n_rooms)))
     return fail_no_memory(error);
   size_t bytes = (size_t)all.n_rooms * sizeof *rooms;
-  for (int32_t i = -1, tried = 0; i < all.n && tried < MOST_TRIED && !budget_over(b); i++) {
+  for (int32_t i = -1, tried = 0; i < all.n && tried < MAX_TRIED && !budget_over(b); i++) {
     if (i < 0)
       memset(rooms, true, bytes);
     else

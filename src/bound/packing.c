@@ -16,8 +16,8 @@
 #include "view/contract.h"
 #include "view/footprint.h"
 
-enum { MOST_ITEMS = 4096, LOOK_EVERY = 1024 };
-static const int64_t MOST_PAIRS = (int64_t)1 << 22, MOST_WORK = (int64_t)1 << 27, MOST_NODES = (int64_t)1 << 20,
+enum { MAX_ITEMS = 4096, LOOK_EVERY = 1024 };
+static const int64_t MAX_PAIRS = (int64_t)1 << 22, MAX_WORK = (int64_t)1 << 27, MAX_NODES = (int64_t)1 << 20,
                      NOWHERE = -1;
 
 typedef struct item {
@@ -109,23 +109,23 @@ static bool is_loose(const situ_problem *p) {
   return true;
 }
 
-/* Lists the items of the first copy that need a search; s->n > MOST_ITEMS means too many. False without memory. */
+/* Lists the items of the first copy that need a search; s->n > MAX_ITEMS means too many. False without memory. */
 static bool list_items(packing *s, arena *a) {
   const situ_problem *p = s->problem;
   contraction c;
   if (!contract(&c, p, p->execution == SITU_EXECUTION_PIPELINE && p->contiguous, a)) return false;
   int32_t n = p->n_operators / p->n_copies;
   int64_t *where = NULL;
-  if (!ARENA_ARRAYS(a, ARRAY(s->items, MOST_ITEMS), ARRAY(s->chosen, MOST_ITEMS))) return false;
-  for (int32_t k = 0; k < c.n_classes && s->n <= MOST_ITEMS; k++) {
+  if (!ARENA_ARRAYS(a, ARRAY(s->items, MAX_ITEMS), ARRAY(s->chosen, MAX_ITEMS))) return false;
+  for (int32_t k = 0; k < c.n_classes && s->n <= MAX_ITEMS; k++) {
     unit_members u = contraction_members(&c, k);
     if (u.member[0] >= n) continue;
     if (!where && !(where = ARENA_NEW(a, int64_t, p->n_memories))) return false;
     if (!find_places(s, where, u)) continue;
-    if (s->n < MOST_ITEMS) s->items[s->n] = item_of(s, where, u);
+    if (s->n < MAX_ITEMS) s->items[s->n] = item_of(s, where, u);
     s->n++;
     where = NULL;
-    if ((int64_t)s->n * p->n_memories > MOST_PAIRS) s->n = MOST_ITEMS + 1;
+    if ((int64_t)s->n * p->n_memories > MAX_PAIRS) s->n = MAX_ITEMS + 1;
   }
   return true;
 }
@@ -166,7 +166,7 @@ typedef enum outcome { NO_PACKING = 0, PACKED, GIVEN_UP } outcome;
 /* Places items i and later. */
 static outcome place_from(packing *s, int32_t i) {
   if (i == s->n) return PACKED;
-  if (++s->nodes > MOST_NODES || (s->nodes % LOOK_EVERY == 0 && budget_over(s->budget))) return GIVEN_UP;
+  if (++s->nodes > MAX_NODES || (s->nodes % LOOK_EVERY == 0 && budget_over(s->budget))) return GIVEN_UP;
   if (s->left > s->spare) return NO_PACKING;
   const item *x = &s->items[i];
   int32_t first = i > 0 && same_item(s, x, x - 1) ? (int32_t)s->chosen[i - 1] : 0;
@@ -203,11 +203,11 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
   packing s = {.problem = p, .stream = p->execution == SITU_EXECUTION_STREAM || p->of_stream, .budget = b};
   s.stashes = p->execution == SITU_EXECUTION_PIPELINE && !p->of_stream;
   *lower_ns = 0;
-  if ((int64_t)p->n_operators * p->n_devices > MOST_WORK || is_loose(p)) return SITU_STATUS_OK;
+  if ((int64_t)p->n_operators * p->n_devices > MAX_WORK || is_loose(p)) return SITU_STATUS_OK;
   if (!(s.rooms = ARENA_ZERO(scratch, room, p->n_memories))) return fail_no_memory(error);
   for (int32_t m = 0; m < p->n_memories; m++) s.rooms[m].limit = p->platform->memory_bytes[m];
   if (!list_items(&s, scratch)) return fail_no_memory(error);
-  if (s.n == 0 || s.n > MOST_ITEMS || search(&s) != NO_PACKING) return SITU_STATUS_OK;
+  if (s.n == 0 || s.n > MAX_ITEMS || search(&s) != NO_PACKING) return SITU_STATUS_OK;
   *lower_ns = SITU_NEVER_NS;
   certificate_start(proof, "packing", SITU_NEVER_NS);
   int64_t *operators = certificate_add_operators(proof, "operators", s.n, scratch);

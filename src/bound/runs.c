@@ -15,8 +15,8 @@
 #include "view/contract.h"
 #include "view/items.h"
 
-enum { MOST_GROUPS = 64, MOST_STATES = 1 << 12, N_THINNED = 5 };
-static const double MOST_WORK = 4e8;
+enum { MAX_GROUPS = 64, MAX_STATES = 1 << 12, N_THINNED = 5 };
+static const double MAX_WORK = 4e8;
 
 typedef struct runs {
   const situ_problem *problem;
@@ -48,7 +48,7 @@ static bool find_groups(runs *s) {
     if (p->unused[d] && !apart) continue;
     for (; x < s->n_groups; x++)
       if (!apart && p->class_of[s->first[x]] == p->class_of[d] && s->capacity[x] == capacity) break;
-    if (x == MOST_GROUPS) return false;
+    if (x == MAX_GROUPS) return false;
     if (x == s->n_groups) {
       s->first[s->n_groups++] = d;
       s->count[x] = 0;
@@ -57,7 +57,7 @@ static bool find_groups(runs *s) {
     s->count[x]++;
   }
   for (int32_t x = 0; x < s->n_groups; x++)
-    if ((states *= s->count[x] + 1) > MOST_STATES) return false;
+    if ((states *= s->count[x] + 1) > MAX_STATES) return false;
   s->n_states = (int32_t)states;
   return s->n_groups > 0;
 }
@@ -218,7 +218,7 @@ static situ_status runs_compute(int64_t *lower_ns, certificate *proof, const sit
   int32_t *best, n_best = 0;
   *lower_ns = 0;
   if (!p->contiguous || p->replicate || p->n_operators == 0) return SITU_STATUS_OK;
-  if (!ARENA_ARRAYS(scratch, ARRAY(s.first, MOST_GROUPS), ARRAY(s.count, MOST_GROUPS), ARRAY(s.capacity, MOST_GROUPS)))
+  if (!ARENA_ARRAYS(scratch, ARRAY(s.first, MAX_GROUPS), ARRAY(s.count, MAX_GROUPS), ARRAY(s.capacity, MAX_GROUPS)))
     return fail_no_memory(error);
   if (!find_groups(&s)) return SITU_STATUS_OK;
   if (!contract(&s.classes, p, true, scratch) || !runs_init(&s, scratch) ||
@@ -227,7 +227,7 @@ static situ_status runs_compute(int64_t *lower_ns, certificate *proof, const sit
   if (constraint_graph_order(s.order, &s.classes.forward, scratch) < 0 || !find_path(&s, scratch) ||
       !ARENA_ARRAYS(scratch, ARRAY(beside, s.n_path + 1), ARRAY(best, s.n_path)))
     return fail_no_memory(error);
-  if ((double)s.n_states * s.n_groups * 64 > MOST_WORK) return SITU_STATUS_OK;
+  if ((double)s.n_states * s.n_groups * 64 > MAX_WORK) return SITU_STATUS_OK;
   weigh_beside(&s, beside);
   for (int32_t k = 0; k < s.n_path; k++) all = sat_add(all, min_ns(&s, s.path[k]));
   int64_t max[N_THINNED] = {all, all / 100, all / 1000, all / 10000, 0};

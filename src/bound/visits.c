@@ -13,7 +13,7 @@
 
 enum { N_PRICES = 14, N_MEASURES = 4, N_THINNED = 5, CHEAPEST = 4 };
 /* Beyond this many uses of tensors times memories cubed, nothing is tried. */
-static const double MOST_STEPS = 4e8;
+static const double MAX_STEPS = 4e8;
 
 /* A path beside the chain from one place to another, and its minimum time when the memory changes. */
 typedef struct bypass {
@@ -254,7 +254,7 @@ static situ_status memory_visits_compute(int64_t *lower_ns, certificate *proof, 
   double n_memories = p->n_memories;
   chooser c = {0};
   *lower_ns = 0;
-  if ((double)p->graph->n_uses * n_memories * n_memories * n_memories > MOST_STEPS) return SITU_STATUS_OK;
+  if ((double)p->graph->n_uses * n_memories * n_memories * n_memories > MAX_STEPS) return SITU_STATUS_OK;
   if (!visits_init(&c.v, p, scratch) || !chooser_init(&c, p, scratch)) return fail_no_memory(error);
   c.room_bytes = min_room(&c.v);
   c.unit_ns = critical_path(&c.v);

@@ -341,7 +341,7 @@ static void add_element(branch_chain *s, int32_t x, int32_t before) {
   }
 }
 
-/* The bound that the present prices prove; -1 when the program has no plan. Fills used_bytes and plan, and turns `at`
+/* The bound that the current prices prove; -1 when the program has no plan. Fills used_bytes and plan, and turns `at`
  * into devices. */
 static int64_t evaluate(branch_chain *s) {
   const situ_problem *p = s->problem;
@@ -403,7 +403,7 @@ void branch_chain_at(branch_chain *s, const int64_t *byte, int64_t secondary, br
   if (lower_ns >= 0) report(context, s, lower_ns);
 }
 
-/* Finds the best price of the secondary costs at the present prices of bytes. Each plan is a line in that price,
+/* Finds the best price of the secondary costs at the current prices of bytes. Each plan is a line in that price,
  * priced_ns + secondary_multiplier (secondary_ns - limit), and the bound is the lower envelope of all lines. The
  * intersection of a rising and a falling line is tried next, until no other line is below that point. */
 static void find_secondary_multiplier(branch_chain *s, budget *b, branch_chain_report *report, void *context) {

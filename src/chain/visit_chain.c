@@ -154,12 +154,12 @@ typedef struct recursion {
   int64_t *carried;                /* [operator] weights that count with it; those of a group count once */
   int32_t *segment_of;             /* [operator] -1: in none */
   int32_t *segment_start, *member; /* of segment i: member[segment_start[i] .. segment_start[i+1]), ascending */
-  int64_t *ready, *after;          /* [operator * n_memories + memory] in the present segment */
+  int64_t *ready, *after;          /* [operator * n_memories + memory] in the current segment */
   int64_t *here, *there;           /* [memory] */
-  int64_t *transit_ns;             /* [from * n_memories + to] through the present segment */
+  int64_t *transit_ns;             /* [from * n_memories + to] through the current segment */
   parting *partings;               /* [operators of a segment] */
-  __int128 *stay;                  /* [memory * n_prices + price] of the present segment */
-  int64_t *arrived, *ended;        /* [tag * n_memories + memory] by the present operator of the chain */
+  __int128 *stay;                  /* [memory * n_prices + price] of the current segment */
+  int64_t *arrived, *ended;        /* [tag * n_memories + memory] by the current operator of the chain */
   int32_t n_tags;
   int64_t *source;  /* [memory] the end of the first operator of the open bypass */
   __int128 *passed; /* [memory * n_prices + price] sums of `stay` beside the open bypass */

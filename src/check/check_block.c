@@ -11,45 +11,45 @@ enum { DEVICES = 64, BUCKETS = 1024, LAYER = 20000 };
 static const int64_t FAR = (int64_t)1 << 55; /* later than anything: some of these may be added */
 
 /* Times and tails are capped at FAR, and no more than three are added: below 2^57. Numbers by node and device are
- * int64_t, as n_devices is. There are at most two ways of a tensor, so those in all memories, `length`, are at most
+ * int64_t, as n_devices is. There are at most two sendings of a tensor, so those in all memories, `length`, are at most
  * 2 * SITU_MAX_TENSORS * BLOCK_MEMORIES + DEVICES < 2^31. Prices of devices are at most 256: see work_left. */
 
 /* One tensor on its way to some of its users. */
-typedef struct way {
+typedef struct sending {
   int32_t tensor, producer;    /* node, or -1: the cut */
   bool together;               /* its users share a device with its producer: a colocation group */
   uint64_t users;              /* kept ones */
   uint64_t waits;              /* it is needed until these have ended, on its way over deleted operators */
   int32_t first_user, n_users; /* of deleted ones, in `over` */
-} way;
+} sending;
 
 /* An operator of the block. */
 typedef struct node {
   int32_t op, bit;                          /* bit -1: deleted */
   uint64_t before;                          /* kept operators that it has to wait for */
-  int32_t first_in, n_in, first_out, n_out; /* into block.in; ways first_out .. are its own */
+  int32_t first_in, n_in, first_out, n_out; /* into block.in; sendings first_out .. are its own */
 } node;
 
 typedef struct state {
   struct state *next;
   uint64_t mask;
-  int64_t time_ns[]; /* devices, then ways x memories */
+  int64_t time_ns[]; /* devices, then sendings x memories */
 } state;
 
 typedef struct block {
   const judge *j;
   const check_span *span;
   check_work *work;
-  int32_t n_nodes, n_kept, n_ways, length;
+  int32_t n_nodes, n_kept, n_sendings, length;
   int64_t n_devices, n_memories;
   int32_t from; /* device of the cut */
   node *nodes;
   int32_t kept[BLOCK_KEPT]; /* [bit] its node */
-  way *ways;
+  sending *sendings;
   int32_t *in, *over, *node_of; /* node_of[operator - first] or -1 */
   int64_t *p_ns, *tail_ns;      /* [node * devices] */
   int64_t *min_ns;              /* [node * memories] */
-  int64_t *need_ns;             /* [way * memories] from there to the end */
+  int64_t *need_ns;             /* [sending * memories] from there to the end */
   int64_t *scratch, *child;     /* [length] */
   uint64_t full;
   int64_t limit_ns;
@@ -93,13 +93,13 @@ static bool list_nodes(block *b) {
   return true;
 }
 
-/* The ways of the tensors that `u`, which is node `producer` or the cut, makes. */
+/* The sendings of the tensors that `u`, which is node `producer` or the cut, makes. */
 static void list_ways(block *b, int32_t u, int32_t producer, int32_t *n_over) {
   const situ_graph *g = b->j->graph;
   for (int32_t t = g->out_start[u]; t < g->out_start[u + 1]; t++)
     for (int together = 0; together < 2; together++) {
-      way *w = &b->ways[b->n_ways];
-      *w = (way){.tensor = t, .producer = producer, .together = together, .first_user = *n_over};
+      sending *w = &b->sendings[b->n_sendings];
+      *w = (sending){.tensor = t, .producer = producer, .together = together, .first_user = *n_over};
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
         int32_t x = g->use[i], at = x < b->span->first || x > b->span->last ? -1 : b->node_of[x - b->span->first];
         if (at < 0 || share_group(g, u, x) != (bool)together) continue;
@@ -110,11 +110,11 @@ static void list_ways(block *b, int32_t u, int32_t producer, int32_t *n_over) {
         b->nodes[at].n_in++;
       }
       w->n_users = *n_over - w->first_user;
-      b->n_ways += w->users || w->n_users;
+      b->n_sendings += w->users || w->n_users;
     }
 }
 
-static bool find_ways(block *b) {
+static bool find_sendings(block *b) {
   const situ_graph *g = b->j->graph;
   int64_t max = 0, uses = 0;
   int32_t n_over = 0, n_in = 0;
@@ -124,41 +124,41 @@ static bool find_ways(block *b) {
     max += 2 * (g->out_start[u + 1] - g->out_start[u]);
     uses += g->use_start[g->out_start[u + 1]] - g->use_start[g->out_start[u]];
   }
-  if (!ARENA_ARRAYS(b->arena, ARRAY(b->ways, max + 1), ARRAY(b->over, uses), ARRAY(b->in, uses))) return false;
+  if (!ARENA_ARRAYS(b->arena, ARRAY(b->sendings, max + 1), ARRAY(b->over, uses), ARRAY(b->in, uses))) return false;
   if (b->span->cut >= 0) list_ways(b, b->span->cut, -1, &n_over);
   for (int32_t i = 0; i < b->n_nodes; i++) {
-    b->nodes[i].first_out = b->n_ways;
+    b->nodes[i].first_out = b->n_sendings;
     list_ways(b, b->nodes[i].op, i, &n_over);
-    b->nodes[i].n_out = b->n_ways - b->nodes[i].first_out;
+    b->nodes[i].n_out = b->n_sendings - b->nodes[i].first_out;
   }
   for (int32_t i = 0; i < b->n_nodes; i++) {
     b->nodes[i].first_in = n_in;
     n_in += b->nodes[i].n_in;
     b->nodes[i].n_in = 0;
   }
-  for (int32_t k = 0; k < b->n_ways; k++) {
-    for (uint64_t left = b->ways[k].users; left; left &= left - 1) {
+  for (int32_t k = 0; k < b->n_sendings; k++) {
+    for (uint64_t left = b->sendings[k].users; left; left &= left - 1) {
       node *x = &b->nodes[b->kept[__builtin_ctzll(left)]];
       b->in[x->first_in + x->n_in++] = k;
     }
-    for (int32_t i = 0; i < b->ways[k].n_users; i++) {
-      node *x = &b->nodes[b->over[b->ways[k].first_user + i]];
+    for (int32_t i = 0; i < b->sendings[k].n_users; i++) {
+      node *x = &b->nodes[b->over[b->sendings[k].first_user + i]];
       b->in[x->first_in + x->n_in++] = k;
     }
   }
   return true;
 }
 
-/* What each operator waits for, directly or over deleted ones, and until when ways over deleted ones are needed. */
+/* What each operator waits for, directly or over deleted ones, and until when sendings over deleted ones are needed. */
 static void find_before(block *b) {
   for (int32_t i = 0; i < b->n_nodes; i++)
     for (int32_t k = 0; k < b->nodes[i].n_in; k++) {
-      int32_t u = b->ways[b->in[b->nodes[i].first_in + k]].producer;
+      int32_t u = b->sendings[b->in[b->nodes[i].first_in + k]].producer;
       if (u >= 0) b->nodes[i].before |= b->nodes[u].bit >= 0 ? (uint64_t)1 << b->nodes[u].bit : b->nodes[u].before;
     }
-  for (int32_t k = 0; k < b->n_ways; k++)
-    for (int32_t i = 0; i < b->ways[k].n_users; i++)
-      b->ways[k].waits |= b->nodes[b->over[b->ways[k].first_user + i]].before;
+  for (int32_t k = 0; k < b->n_sendings; k++)
+    for (int32_t i = 0; i < b->sendings[k].n_users; i++)
+      b->sendings[k].waits |= b->nodes[b->over[b->sendings[k].first_user + i]].before;
 }
 
 static void find_times(block *b) {
@@ -177,9 +177,9 @@ static void find_times(block *b) {
 
 /* ---- times to the end ---- */
 
-/* The least time from way k's being in memory m to the end, by its user `at`. */
+/* The least time from sending k's being in memory m to the end, by its user `at`. */
 static int64_t time_through(const block *b, int32_t k, int32_t m, int32_t at) {
-  const way *w = &b->ways[k];
+  const sending *w = &b->sendings[k];
   int64_t min = FAR;
   if (b->nodes[at].bit < 0) {
     for (int32_t to = 0; to < b->n_memories; to++) {
@@ -205,10 +205,10 @@ static void find_tails(block *b) {
       for (int32_t m = 0; m < b->n_memories; m++) {
         int64_t *need = &b->need_ns[k * b->n_memories + m];
         *need = 0;
-        for (uint64_t left = b->ways[k].users; left; left &= left - 1)
+        for (uint64_t left = b->sendings[k].users; left; left &= left - 1)
           *need = max64(*need, time_through(b, k, m, b->kept[__builtin_ctzll(left)]));
-        for (int32_t u = 0; u < b->ways[k].n_users; u++)
-          *need = max64(*need, time_through(b, k, m, b->over[b->ways[k].first_user + u]));
+        for (int32_t u = 0; u < b->sendings[k].n_users; u++)
+          *need = max64(*need, time_through(b, k, m, b->over[b->sendings[k].first_user + u]));
       }
     for (int32_t d = 0; d < b->n_devices; d++) {
       int64_t *tail = &b->tail_ns[i * b->n_devices + d];
@@ -231,8 +231,8 @@ static void hand_on(const block *b, int64_t *time_ns, int32_t k, const int64_t *
   for (int32_t to = 0; to < b->n_memories; to++) {
     there[to] = FAR;
     for (int32_t m = 0; m < b->n_memories; m++)
-      if (!b->ways[k].together || m == to)
-        there[to] = min64(there[to], capped(end_ns[m] + transfer(b, b->ways[k].tensor, m, to)));
+      if (!b->sendings[k].together || m == to)
+        there[to] = min64(there[to], capped(end_ns[m] + transfer(b, b->sendings[k].tensor, m, to)));
   }
 }
 
@@ -253,7 +253,7 @@ static void pass_deleted(const block *b, int64_t *time_ns, int32_t i) {
 }
 
 static bool is_needed(const block *b, int32_t k, uint64_t mask) {
-  return (b->ways[k].users & ~mask) || (b->ways[k].waits & ~mask);
+  return (b->sendings[k].users & ~mask) || (b->sendings[k].waits & ~mask);
 }
 
 /* Work at the given prices that is left, on devices that are free at the times given, before the last operator of a
@@ -295,7 +295,7 @@ static bool may_be_below(block *b, int64_t *time_ns, uint64_t mask) {
   int64_t *guess = b->scratch, first[DEVICES], end_ns[BLOCK_MEMORIES], latest = 0;
   memcpy(guess, time_ns, (size_t)b->length * sizeof *guess);
   for (int32_t d = 0; d < b->n_devices; d++) first[d] = FAR;
-  b->work->done += (int64_t)b->n_nodes * b->n_devices + (int64_t)b->n_ways * b->n_memories * b->n_memories;
+  b->work->done += (int64_t)b->n_nodes * b->n_devices + (int64_t)b->n_sendings * b->n_memories * b->n_memories;
   for (int32_t i = 0; i < b->n_nodes; i++) {
     const node *x = &b->nodes[i];
     if (x->bit < 0) {
@@ -376,7 +376,7 @@ static bool grow(block *b, const state *from, int32_t i, int32_t d) {
   for (int32_t g = i + 1; g < b->n_nodes; g++)
     if (b->nodes[g].bit < 0 && !(b->nodes[g].before & ~mask) && (b->nodes[g].before & ~from->mask))
       pass_deleted(b, b->child, g);
-  for (int32_t k = 0; k < b->n_ways; k++)
+  for (int32_t k = 0; k < b->n_sendings; k++)
     if (!is_needed(b, k, mask)) memset(times_of_way(b, b->child, k), 0, (size_t)b->n_memories * sizeof(int64_t));
   return may_be_below(b, b->child, mask);
 }
@@ -401,10 +401,10 @@ static bool begin(block *b) {
   int64_t end_ns[BLOCK_MEMORIES];
   memset(b->child, 0, (size_t)b->length * sizeof(int64_t));
   for (int32_t m = 0; m < b->n_memories; m++) end_ns[m] = b->span->cut >= 0 && m == memory_of(b, b->from) ? 0 : FAR;
-  for (int32_t k = 0; k < b->n_ways && b->ways[k].producer < 0; k++) hand_on(b, b->child, k, end_ns);
+  for (int32_t k = 0; k < b->n_sendings && b->sendings[k].producer < 0; k++) hand_on(b, b->child, k, end_ns);
   for (int32_t i = 0; i < b->n_nodes; i++)
     if (b->nodes[i].bit < 0 && !b->nodes[i].before) pass_deleted(b, b->child, i);
-  for (int32_t k = 0; k < b->n_ways; k++)
+  for (int32_t k = 0; k < b->n_sendings; k++)
     if (!is_needed(b, k, 0)) memset(times_of_way(b, b->child, k), 0, (size_t)b->n_memories * sizeof(int64_t));
   return may_be_below(b, b->child, 0);
 }
@@ -443,12 +443,12 @@ static void choose_prices(block *b) {
 }
 
 static bool make_block(block *b) {
-  if (!list_nodes(b) || b->n_kept > BLOCK_KEPT || !find_ways(b)) return false;
-  b->length = (int32_t)(b->n_devices + b->n_ways * b->n_memories);
+  if (!list_nodes(b) || b->n_kept > BLOCK_KEPT || !find_sendings(b)) return false;
+  b->length = (int32_t)(b->n_devices + b->n_sendings * b->n_memories);
   if (!ARENA_ARRAYS(b->arena, ARRAY(b->p_ns, (int64_t)b->n_nodes * b->n_devices),
                     ARRAY(b->tail_ns, (int64_t)b->n_nodes * b->n_devices),
                     ARRAY(b->min_ns, (int64_t)b->n_nodes * b->n_memories),
-                    ARRAY(b->need_ns, (int64_t)b->n_ways * b->n_memories), ARRAY(b->scratch, b->length),
+                    ARRAY(b->need_ns, (int64_t)b->n_sendings * b->n_memories), ARRAY(b->scratch, b->length),
                     ARRAY(b->child, b->length)))
     return false;
   b->full = b->n_kept == BLOCK_KEPT ? ~(uint64_t)0 : ((uint64_t)1 << b->n_kept) - 1;

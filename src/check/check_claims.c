@@ -4,8 +4,8 @@
 
 #include "base/fail.h"
 
-/* A value of another plan: no plan is below the lower bound, and it is told only where it is not above that of this one
- * (or below it, for a value that says what something costs). */
+/* A value of another plan: no plan is below the lower bound, and it is stated only where it is not above that of this
+ * one (or below it, for a value that says what something costs). */
 static void check_value(judge *j, const char *name, int64_t value_ns, bool below) {
   const situ_plan *plan = j->plan;
   if (value_ns < plan->lower_bound_ns)

@@ -44,8 +44,7 @@ static void enter_tensor(judge *j, ledger *l, int32_t t, const check_copy *copie
     of_tensor[m] = t;
     last_ns[m] = max64(last_ns[m], j->plan->finish_ns[g->use[i]]);
   }
-  int64_t until = of_tensor[home] == t ? last_ns[home] : j->plan->finish_ns[v];
-  until = max64(until, j->plan->finish_ns[v]);
+  int64_t until = max64(of_tensor[home] == t ? last_ns[home] : 0, j->plan->finish_ns[v]);
   for (int32_t k = 0; k < n_copies; k++) {
     until = max64(until, copies[k].left_ns);
     if (of_tensor[copies[k].to_memory] == t)
@@ -57,7 +56,7 @@ static void enter_tensor(judge *j, ledger *l, int32_t t, const check_copy *copie
 
 /* A memory holds the weights of an operator once for all copies that run it there: for each operator of the network,
  * the memories that its copies are on are listed; those that the first copy is not on hold its weights too. */
-static situ_status add_copies(judge *j, __int128 *held, situ_error *error) {
+static situ_status add_copies(judge *j, __int128 *used_bytes, situ_error *error) {
   const situ_problem *p = j->problem;
   int32_t n = p->n_operators / p->n_copies;
   bool *there = ARENA_NEW(j->scratch, bool, p->n_memories);
@@ -68,7 +67,7 @@ static situ_status add_copies(judge *j, __int128 *held, situ_error *error) {
       there[j->platform->memory_of[j->plan->device[copy * n + v]]] = true;
     there[j->platform->memory_of[j->plan->device[v]]] = false;
     for (int32_t m = 0; m < p->n_memories; m++)
-      if (there[m]) held[m] += j->graph->weight_bytes[v];
+      if (there[m]) used_bytes[m] += j->graph->weight_bytes[v];
   }
   return SITU_STATUS_OK;
 }
@@ -81,15 +80,15 @@ situ_status check_stream_memory(judge *j, const check_copy *copies, int32_t n_co
   ledger l = {.changes = ARENA_NEW(j->scratch, change, max)};
   int64_t *last_ns = ARENA_NEW(j->scratch, int64_t, n_memories);
   int32_t *of_tensor = ARENA_NEW(j->scratch, int32_t, n_memories);
-  __int128 *held = ARENA_ZERO(j->scratch, __int128, n_memories);
-  if (!l.changes || !last_ns || !of_tensor || !held) return fail_no_memory(error);
+  __int128 *used_bytes = ARENA_ZERO(j->scratch, __int128, n_memories);
+  if (!l.changes || !last_ns || !of_tensor || !used_bytes) return fail_no_memory(error);
   for (int32_t m = 0; m < n_memories; m++) of_tensor[m] = -1;
   for (int32_t v = 0; v < g->n_operators; v++) {
     int32_t m = j->platform->memory_of[j->plan->device[v]];
-    held[m] += g->weight_bytes[v];
+    used_bytes[m] += g->weight_bytes[v];
     enter(&l, m, g->workspace_bytes[v], j->plan->start_ns[v], j->plan->finish_ns[v]);
   }
-  if (j->problem->n_copies > 1) TRY(add_copies(j, held, error));
+  if (j->problem->n_copies > 1) TRY(add_copies(j, used_bytes, error));
   int32_t next = 0;
   for (int32_t t = 0; t < g->n_tensors; t++) {
     int32_t first = next;
@@ -97,11 +96,12 @@ situ_status check_stream_memory(judge *j, const check_copy *copies, int32_t n_co
     enter_tensor(j, &l, t, copies + first, next - first, last_ns, of_tensor);
   }
   qsort(l.changes, (size_t)l.n, sizeof *l.changes, by_memory_and_time);
-  for (int32_t m = 0; m < n_memories; m++) peak_bytes[m] = held[m] > INT64_MAX ? INT64_MAX : (int64_t)held[m];
+  for (int32_t m = 0; m < n_memories; m++)
+    peak_bytes[m] = used_bytes[m] > INT64_MAX ? INT64_MAX : (int64_t)used_bytes[m];
   for (int64_t i = 0; i < l.n; i++) {
     int32_t m = l.changes[i].memory;
-    held[m] += l.changes[i].bytes;
-    if (held[m] > peak_bytes[m]) peak_bytes[m] = held[m] > INT64_MAX ? INT64_MAX : (int64_t)held[m];
+    used_bytes[m] += l.changes[i].bytes;
+    if (used_bytes[m] > peak_bytes[m]) peak_bytes[m] = used_bytes[m] > INT64_MAX ? INT64_MAX : (int64_t)used_bytes[m];
   }
   return SITU_STATUS_OK;
 }

@@ -21,8 +21,8 @@ typedef struct cover {
   int32_t n, n_sorts, n_states;
   int32_t device[SORTS], many[SORTS], stride[SORTS]; /* of a sort: one that stands for it, how many, states between */
   int32_t *place, *last, *next; /* [item] place in the chain, -1; last before it; first behind it */
-  int64_t *load, *held;         /* [2 n * sort], [2 n]: places, and what lies behind each and
-                                   before the next */
+  int64_t *load, *used_bytes;   /* [2 n * sort], [2 n]: places, and what lies behind each and
+                             before the next */
   bool *barred;                 /* [2 n * sort] */
   int32_t *far;                 /* [sort * (n + 1)] the place behind the longest run from a place */
   int32_t *best;                /* [state] */
@@ -91,7 +91,7 @@ static bool find_places(cover *w, const int32_t *order) {
   return true;
 }
 
-static int64_t always_held(const judge *j, int32_t v) {
+static int64_t always_used_bytes(const judge *j, int32_t v) {
   const situ_graph *g = j->graph;
   int64_t sum = g->weight_bytes[v];
   for (int32_t t = g->out_start[v]; t < g->out_start[v + 1] && !j->problem->of_stream; t++)
@@ -103,7 +103,7 @@ static void add_up(cover *w) {
   for (int32_t v = 0; v < w->j->graph->n_operators; v++) {
     int32_t x = w->items.of[v], at = w->place[x] >= 0 ? 2 * w->place[x] : 2 * w->last[x] + 1;
     if (w->place[x] < 0 && (w->last[x] < 0 || w->next[x] == w->n || w->next[x] != w->last[x] + 1)) continue;
-    w->held[at] = sat_add(w->held[at], always_held(w->j, v));
+    w->used_bytes[at] = sat_add(w->used_bytes[at], always_used_bytes(w->j, v));
     for (int32_t s = 0; s < w->n_sorts; s++) {
       const situ_costs *c = w->j->problem->costs;
       int64_t i = (int64_t)at * w->n_sorts + s;
@@ -119,7 +119,7 @@ static void add_up(cover *w) {
 /* The longest runs of a sort from all places, with two pointers: what is in a run is added at its end and taken away at
  * its beginning. */
 static void find_runs(cover *w, int32_t s, int64_t period_ns) {
-  int64_t room = w->j->platform->memory_bytes[w->j->platform->memory_of[w->device[s]]], load = 0, held = 0;
+  int64_t room = w->j->platform->memory_bytes[w->j->platform->memory_of[w->device[s]]], load = 0, used_bytes = 0;
   int32_t *far = w->far + (int64_t)s * (w->n + 1), end = 0, barred = 0;
   for (int32_t from = 0; from < w->n; from++) {
     if (end < from) end = from;
@@ -129,19 +129,19 @@ static void find_runs(cover *w, int32_t s, int64_t period_ns) {
       int32_t bars = 0;
       for (int32_t at = end > from ? 2 * end - 1 : 2 * end; at <= 2 * end; at++) {
         more += w->load[(int64_t)at * w->n_sorts + s];
-        bytes += w->held[at];
+        bytes += w->used_bytes[at];
         bars += w->barred[(int64_t)at * w->n_sorts + s];
       }
-      if (load + more > period_ns || held + bytes > room || barred + bars > 0) break;
+      if (load + more > period_ns || used_bytes + bytes > room || barred + bars > 0) break;
       load += more;
-      held += bytes;
+      used_bytes += bytes;
       barred += bars;
       end++;
     }
     far[from] = end;
     for (int32_t at = 2 * from; end > from && at <= 2 * from + 1 && at < 2 * end - 1; at++) {
       load -= w->load[(int64_t)at * w->n_sorts + s];
-      held -= w->held[at];
+      used_bytes -= w->used_bytes[at];
     }
   }
 }
@@ -163,7 +163,7 @@ static bool init(cover *w) {
   arena *a = w->j->scratch;
   int64_t cells = 2 * (int64_t)w->n * w->n_sorts;
   return ARENA_ARRAYS(a, ARRAY(w->place, w->items.n), ARRAY(w->last, w->items.n), ARRAY(w->next, w->items.n),
-                      ZEROS(w->load, cells), ZEROS(w->held, 2 * (int64_t)w->n), ZEROS(w->barred, cells),
+                      ZEROS(w->load, cells), ZEROS(w->used_bytes, 2 * (int64_t)w->n), ZEROS(w->barred, cells),
                       ZEROS(w->far, (int64_t)w->n_sorts * (w->n + 1)), ARRAY(w->best, w->n_states));
 }
 

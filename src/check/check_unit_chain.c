@@ -1,15 +1,15 @@
 /* The judge of chains of items. Each operator of the chain makes a tensor for the next one. A run of the chain within
  * one item, from s to t, is a segment: the operators of the item that depend on s and that t depends on run one after
- * the other on one device, from the start of s to the end of t. Segments follow one another, with the way of a tensor
- * between two of them. An operator of the item that reads all that s gets from the segment before cannot start before
- * that is there either: it, and what depends on it, counts as what depends on s does. A segment between two of one
- * item, which are on one device, goes there and back. So no plan is better than the best devices of segments, by times,
- * ways and prices of the weights of their items (each counted at its first segment), with what all other items pay at
- * least for their weights, less prices times capacities. With overlap none all operators and transfers follow one
- * another, so an item takes the time of all its operators, once, on the chain or off it; from segment to segment go all
- * tensors from the one item to the other, each where the chain needs it first (those from one operator of the chain to
- * the next one, there); and a limit by secondary costs may have a price of 2^-20 ns a nanosecond: times and ways then
- * count by both costs, and the limit goes off at its price.
+ * the other on one device, from the start of s to the end of t. Segments follow one another, with the transfer of a
+ * tensor between two of them. An operator of the item that reads all that s gets from the segment before cannot start
+ * before that is there either: it, and what depends on it, counts as what depends on s does. A segment between two of
+ * one item, which are on one device, goes there and back. So no plan is better than the best devices of segments, by
+ * times, transfers and prices of the weights of their items (each counted at its first segment), with what all other
+ * items pay at least for their weights, less prices times capacities. With overlap none all operators and transfers
+ * follow one another, so an item takes the time of all its operators, once, on the chain or off it; from segment to
+ * segment go all tensors from the one item to the other, each where the chain needs it first (those from one operator
+ * of the chain to the next one, there); and a limit by secondary costs may have a price of 2^-20 ns a nanosecond: times
+ * and transfers then count by both costs, and the limit goes off at its price.
  */
 #include <string.h>
 
@@ -73,7 +73,7 @@ static __int128 at_price(const walk *w, __int128 time, __int128 other) {
   return (time << BYTE_BITS) + ((w->other * other) << (BYTE_BITS - OTHER_BITS));
 }
 
-static __int128 way_price(const walk *w, int64_t i, int32_t a, int32_t b) {
+static __int128 transfer_price(const walk *w, int64_t i, int32_t a, int32_t b) {
   const situ_problem *p = w->j->problem;
   return at_price(w, way_between(w, p->costs, i, a, b), w->other > 0 ? way_between(w, p->secondary, i, a, b) : 0);
 }
@@ -146,16 +146,16 @@ static int32_t count_waits(walk *w, int64_t i, int64_t lowest, int64_t t) {
   return n;
 }
 
-/* Marks what lies between the way into the segment that starts at number i and operator t; operators are numbered so
- * that only those behind the one before i can. Returns the lowest that is marked or not. */
+/* Marks what lies between the transfer into the segment that starts at number i and operator t; operators are numbered
+ * so that only those behind the one before i can. Returns the lowest that is marked or not. */
 static int64_t mark_between(walk *w, int64_t i, int64_t t) {
   const situ_graph *g = w->j->graph;
   int64_t s = w->chain[i], lowest = i > 0 ? w->chain[i - 1] + 1 : s;
-  int32_t n_ways = count_waits(w, i, lowest, t);
+  int32_t n_crossing = count_waits(w, i, lowest, t);
   memset(w->between + lowest, 0, (size_t)(t - lowest + 1));
   w->between[s] = 1;
   for (int64_t v = lowest; v <= t; v++) {
-    if (n_ways > 0 && w->items.of[v] == w->items.of[s] && w->waits[v] == n_ways) w->between[v] = 1;
+    if (n_crossing > 0 && w->items.of[v] == w->items.of[s] && w->waits[v] == n_crossing) w->between[v] = 1;
     for (int64_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
       if (g->producer[g->in[k]] >= lowest && w->between[g->producer[g->in[k]]] & 1) w->between[v] = 1;
   }
@@ -179,7 +179,7 @@ static __int128 segment_time(const walk *w, int32_t item, int64_t lowest, int64_
   return at_price(w, time, 0);
 }
 
-/* The top of the stack becomes a way there and back from the frame below it, which goes on with number `next`. */
+/* The top of the stack becomes a transfer there and back from the frame below it, which goes on with number `next`. */
 static void fold(walk *w, int64_t next) {
   const frame *x = &w->frames[--w->depth], *below = x - 1;
   int32_t n_devices = w->j->problem->n_devices;
@@ -187,7 +187,7 @@ static void fold(walk *w, int64_t next) {
     __int128 min = -1;
     for (int32_t e = 0; below->cost[d] >= 0 && e < n_devices; e++) {
       if (x->cost[e] < 0) continue;
-      __int128 cost = x->cost[e] + way_price(w, x->first, d, e) + way_price(w, next, e, d);
+      __int128 cost = x->cost[e] + transfer_price(w, x->first, d, e) + transfer_price(w, next, e, d);
       if (min < 0 || cost < min) min = cost;
     }
     below->cost[d] = min < 0 ? -1 : below->cost[d] + min;
@@ -247,7 +247,7 @@ static __int128 walk_along(walk *w) {
       min = -1;
       for (int32_t e = 0; x->cost[d] >= 0 && e < n_devices; e++) {
         if (before->cost[e] < 0) continue;
-        __int128 cost = before->cost[e] + way_price(w, x->first, e, d);
+        __int128 cost = before->cost[e] + transfer_price(w, x->first, e, d);
         if (min < 0 || cost < min) min = cost;
       }
       x->cost[d] = min < 0 ? -1 : x->cost[d] + min;

@@ -36,8 +36,8 @@ typedef struct trail {
   int64_t *carried;                         /* [operator] weights of its group, of one operator of each */
   int32_t *before, *behind;                 /* [operator] places in the chain */
   absence *absent;                          /* [operator] */
-  int64_t *way;                             /* [from * nm + to] of the present part */
-  __int128 *cost;                           /* [memory * MAX_PRICES + price] of staying for the present part */
+  int64_t *transit_ns;                      /* [from * nm + to] of the current part */
+  __int128 *cost;                           /* [memory * MAX_PRICES + price] of staying for the current part */
   int32_t n_origins;      /* while a bypass is open its origin is known, one for each memory; else 1 */
   int64_t *now, *came;    /* [origin * nm + memory] */
   int64_t *origin;        /* [memory] when the open bypass began there */
@@ -66,7 +66,7 @@ static int64_t when_there(trail *w, int32_t t, int32_t x, int32_t m, const int64
   return soonest;
 }
 
-/* The least time that is left for tensor t to operator x from memory m: the way, the operator and what follows. */
+/* The least time that is left for tensor t to operator x from memory m: the transfer, the operator and what follows. */
 static int64_t what_follows(trail *w, int32_t t, int32_t x, int32_t m, const int64_t *rest) {
   const int64_t *time = w->time + (int64_t)x * w->nm;
   int64_t min = sat_add(time[m], rest[m]);
@@ -192,7 +192,7 @@ static void go_through(trail *w, int32_t i, int32_t k, int32_t home) {
       w->end[(int64_t)v * w->nm + m] = sat_add(start, w->time[(int64_t)v * w->nm + m]);
     }
   }
-  for (int32_t m = 0; m < w->nm; m++) w->way[(int64_t)home * w->nm + m] = w->end[(int64_t)last * w->nm + m];
+  for (int32_t m = 0; m < w->nm; m++) w->transit_ns[(int64_t)home * w->nm + m] = w->end[(int64_t)last * w->nm + m];
 }
 
 /* rest: from the ends of these to that of chain[k], when both chain[i] and chain[k] are in `home`. */
@@ -223,7 +223,7 @@ static int longest_first(const void *a, const void *b) {
 
 /* cost[price]: at least the time from chain[i] to chain[k], both in `home`, + the price of what is kept there. */
 static void cost_of_part(trail *w, int32_t i, int32_t k, int32_t home, __int128 *cost) {
-  int64_t whole = w->way[(int64_t)home * w->nm + home], kept = 0;
+  int64_t whole = w->transit_ns[(int64_t)home * w->nm + home], kept = 0;
   int32_t n = 0;
   go_back(w, i, k, home);
   for (int32_t v = (int32_t)w->chain[i] + 1; v < w->chain[k]; v++) {
@@ -286,7 +286,7 @@ static void visit(trail *w, int32_t k) {
     stay *s = &w->open[i];
     int32_t at = s->origin * w->nm + s->memory;
     w->steps += w->n_prices;
-    if (w->way[(int64_t)s->memory * w->nm + s->memory] == SITU_NEVER_NS || !keep(w, s, v)) continue;
+    if (w->transit_ns[(int64_t)s->memory * w->nm + s->memory] == SITU_NEVER_NS || !keep(w, s, v)) continue;
     for (int32_t q = 0; q < w->n_prices; q++) s->sum[q] += w->cost[s->memory * MAX_PRICES + q];
     int64_t end = end_of_visit(w, s);
     if (end >= w->came[at]) continue;
@@ -310,7 +310,7 @@ static void look_through(trail *w, int32_t i, int32_t k, const int64_t *now, int
   for (int32_t m = 0; m < w->nm; m++) {
     bool may_be = false;
     for (int32_t o = 0; o < n_origins; o++) may_be |= now[(int64_t)o * w->nm + m] != SITU_NEVER_NS;
-    for (int32_t to = 0; to < w->nm; to++) w->way[(int64_t)m * w->nm + to] = SITU_NEVER_NS;
+    for (int32_t to = 0; to < w->nm; to++) w->transit_ns[(int64_t)m * w->nm + to] = SITU_NEVER_NS;
     if (!may_be) continue;
     go_through(w, i, k, m);
     if (is_limited(w, m)) cost_of_part(w, i, k, m, w->cost + (int64_t)m * MAX_PRICES);
@@ -326,11 +326,11 @@ static void follow(trail *w, int32_t k) {
       *came = SITU_NEVER_NS;
       for (int32_t from = 0; from < w->nm; from++)
         if (from != m || !is_limited(w, m))
-          *came = min64(*came, sat_add(w->now[o * w->nm + from], w->way[(int64_t)from * w->nm + m]));
+          *came = min64(*came, sat_add(w->now[o * w->nm + from], w->transit_ns[(int64_t)from * w->nm + m]));
     }
   for (int32_t m = 0; m < w->nm && w->n_origins > 1; m++)
     for (int32_t q = 0; q < w->n_prices; q++)
-      if (is_limited(w, m) && w->way[(int64_t)m * w->nm + m] != SITU_NEVER_NS)
+      if (is_limited(w, m) && w->transit_ns[(int64_t)m * w->nm + m] != SITU_NEVER_NS)
         w->since_origin[m * MAX_PRICES + q] += w->cost[m * MAX_PRICES + q];
   visit(w, k + 1);
 }
@@ -348,15 +348,15 @@ static void part_ways(trail *w) {
 /* The effect of the end of a bypass on a visit: a visit that includes its beginning keeps its share of it, one that
  * arrived later waits for it. False if that is impossible. */
 static bool wait_for(const trail *w, stay *s, int32_t from) {
-  int64_t way = w->way[(int64_t)s->origin * w->nm + s->memory];
+  int64_t transit_ns = w->transit_ns[(int64_t)s->origin * w->nm + s->memory];
   __int128 max = 0;
-  if (way == SITU_NEVER_NS) return false;
+  if (transit_ns == SITU_NEVER_NS) return false;
   for (int32_t q = 0; q < w->n_prices; q++) {
     __int128 more = w->cost[s->memory * MAX_PRICES + q] - w->since_origin[s->memory * MAX_PRICES + q];
     if (s->since <= from && more > 0) s->sum[q] += more;
     if (s->sum[q] > max) max = s->sum[q];
   }
-  if (s->since > from) s->came_ns = max64(s->came_ns, sat_add(w->origin[s->origin], way) - as_time(max));
+  if (s->since > from) s->came_ns = max64(s->came_ns, sat_add(w->origin[s->origin], transit_ns) - as_time(max));
   return true;
 }
 
@@ -370,7 +370,7 @@ static void come_together(trail *w, int32_t from, int32_t k) {
   for (int32_t m = 0; m < w->nm; m++) {
     int64_t min = first[m] = SITU_NEVER_NS;
     for (int32_t o = 0; o < w->nm && !is_limited(w, m); o++)
-      min = min64(min, max64(w->now[o * w->nm + m], sat_add(w->origin[o], w->way[(int64_t)o * w->nm + m])));
+      min = min64(min, max64(w->now[o * w->nm + m], sat_add(w->origin[o], w->transit_ns[(int64_t)o * w->nm + m])));
     w->now[m] = min; /* the first row has been used up to m */
   }
   for (int32_t i = 0; i < w->n_open; i++) {
@@ -444,7 +444,7 @@ static bool init(trail *w) {
   w->n_origins = 1;
   w->max_open = (int32_t)min64(MAX_OPEN, w->n * nm * (nm + 1));
   return made && ARENA_ARRAYS(a, ZEROS(w->carried, n), ARRAY(w->before, n), ARRAY(w->behind, n), ARRAY(w->absent, n),
-                              ARRAY(w->way, nm * nm), ARRAY(w->cost, nm * MAX_PRICES), ARRAY(w->now, nm * nm),
+                              ARRAY(w->transit_ns, nm * nm), ARRAY(w->cost, nm * MAX_PRICES), ARRAY(w->now, nm * nm),
                               ARRAY(w->came, nm * nm), ARRAY(w->origin, nm), ARRAY(w->since_origin, nm * MAX_PRICES),
                               ARRAY(w->open, w->max_open), ARRAY(w->begun, nm));
 }

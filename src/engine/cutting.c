@@ -7,12 +7,12 @@
 #include "engine/profile.h"
 #include "split/plan_parts.h"
 
-enum { WAYS = 4, DEVICES = 2, MAX_ROUNDS = 15, MIN_ROUNDS = 3 };
+enum { CUTS = 4, DEVICES = 2, MAX_ROUNDS = 15, MIN_ROUNDS = 3 };
 /* For successive inputs: inputs in flight, rounds, and inputs of a round, which takes about BUSY_NS. */
 enum { COPIES = 4, BUSY_ROUNDS = 5, MIN_ITEMS = 4, MAX_ITEMS = 64, MAX_GAPS = 4096, BUSY_NS = 20000000 };
-static const int32_t n_pieces[WAYS] = {2, 4, 7, 11};
+static const int32_t n_pieces[CUTS] = {2, 4, 7, 11};
 
-/* ---- ways to cut ---- */
+/* ---- cuts ---- */
 
 typedef struct cutting {
   measuring *m;
@@ -21,12 +21,12 @@ typedef struct cutting {
   const int32_t *kernel;
   int64_t *time_ns;
   arena *arena;
-  model_parts *parts[WAYS];
-  executor *executors[WAYS];
-  int32_t n_ways, n_gaps, max_gaps;
-  int64_t *gap_ns; /* [max_gaps] of all ways and rounds */
+  model_parts *parts[CUTS];
+  executor *executors[CUTS];
+  int32_t n_cuts, n_gaps, max_gaps;
+  int64_t *gap_ns; /* [max_gaps] of all cuts and rounds */
   int64_t whole_ns[MAX_ROUNDS];
-  int64_t *alone_ns[WAYS]; /* [part * MAX_ROUNDS + round] */
+  int64_t *alone_ns[CUTS]; /* [part * MAX_ROUNDS + round] */
 } cutting;
 
 /* Pieces of about equal time, alternating between two devices. */
@@ -60,15 +60,15 @@ static situ_status start_ways(cutting *c, situ_error *error) {
   o.names = names;
   o.profile = o.named = false;
   o.n_copies = COPIES;
-  for (int k = 0; k < WAYS; k++) {
+  for (int k = 0; k < CUTS; k++) {
     situ_error own = {0};
-    model_parts **parts = &c->parts[c->n_ways];
+    model_parts **parts = &c->parts[c->n_cuts];
     situ_status status = find_pieces(c, n_pieces[k], parts, &own);
     bool cut = status == SITU_STATUS_OK && (*parts)->n_parts > 1;
-    if (cut) status = executor_start(&c->executors[c->n_ways], *parts, &o, &own);
+    if (cut) status = executor_start(&c->executors[c->n_cuts], *parts, &o, &own);
     if (status == SITU_STATUS_OK && cut) {
       c->max_gaps += MAX_ROUNDS * (*parts)->n_parts;
-      c->n_ways++;
+      c->n_cuts++;
       continue;
     }
     model_parts_free(*parts);
@@ -81,14 +81,14 @@ static situ_status start_ways(cutting *c, situ_error *error) {
 
 /* ---- measuring ---- */
 
-/* Runs one input by one way. With `round` >= 0 it records the times of its parts, and the gaps before those that waited
+/* Runs one input by one cut. With `round` >= 0 it records the times of its parts, and the gaps before those that waited
  * for another device. */
-static situ_status run_way(cutting *c, int32_t way, run_times *times, int32_t round, situ_error *error) {
+static situ_status run_cut(cutting *c, int32_t cut, run_times *times, int32_t round, situ_error *error) {
   int64_t unused_ns;
-  const executor *x = c->executors[way];
-  TRY(executor_latency(c->executors[way], &unused_ns, times, error));
+  const executor *x = c->executors[cut];
+  TRY(executor_latency(c->executors[cut], &unused_ns, times, error));
   for (int32_t k = 0; k < x->parts->n_parts && round >= 0; k++) {
-    c->alone_ns[way][k * MAX_ROUNDS + round] = times[k].finish_ns - times[k].start_ns;
+    c->alone_ns[cut][k * MAX_ROUNDS + round] = times[k].finish_ns - times[k].start_ns;
     int32_t from = executor_awaited(x, times, k);
     if (from >= 0 && x->worker_of[from] != x->worker_of[k])
       c->gap_ns[c->n_gaps++] = times[k].start_ns - times[from].finish_ns;
@@ -96,12 +96,12 @@ static situ_status run_way(cutting *c, int32_t way, run_times *times, int32_t ro
   return SITU_STATUS_OK;
 }
 
-/* Rounds in which the whole and all ways run in turn, so that all see the same state of the machine; each twice, since
+/* Rounds in which the whole and all cuts run in turn, so that all see the same state of the machine; each twice, since
  * the first time the caches hold data of the others. */
 static situ_status run_rounds(cutting *c, int32_t *n_rounds, situ_error *error) {
   measuring *m = c->m;
   int32_t max = 1;
-  for (int32_t k = 0; k < c->n_ways; k++) {
+  for (int32_t k = 0; k < c->n_cuts; k++) {
     max = c->parts[k]->n_parts > max ? c->parts[k]->n_parts : max;
     if (!(c->alone_ns[k] = ARENA_NEW(c->arena, int64_t, (int64_t)c->parts[k]->n_parts * MAX_ROUNDS)))
       return fail_no_memory(error);
@@ -116,9 +116,9 @@ static situ_status run_rounds(cutting *c, int32_t *n_rounds, situ_error *error) 
     int64_t unused_ns;
     bool counts = m->done >= m->options.warm_up;
     for (int again = 0; again < 2; again++) TRY(executor_latency(c->whole, &unused_ns, &whole, error));
-    for (int32_t k = 0; k < c->n_ways; k++) {
-      TRY(run_way(c, k, times, -1, error));
-      TRY(run_way(c, k, times, counts ? *n_rounds : -1, error));
+    for (int32_t k = 0; k < c->n_cuts; k++) {
+      TRY(run_cut(c, k, times, -1, error));
+      TRY(run_cut(c, k, times, counts ? *n_rounds : -1, error));
     }
     if (counts) c->whole_ns[*n_rounds] = whole.finish_ns - whole.start_ns;
     *n_rounds += counts;
@@ -166,58 +166,58 @@ static situ_status find_bounds(cut_times *out, const cutting *c, const model_par
 
 /* Corrects the times of operators by those of parts. Profiles count whole microseconds, cost time themselves, and omit
  * the time between kernels: the total time of a part is more exact, if both workers have cores of their own. The whole
- * and all ways run in turn. */
+ * and all cuts run in turn. */
 static situ_status correct_times(cutting *c, int64_t *dispatch_ns, situ_error *error) {
-  cut_times ways[WAYS];
+  cut_times cuts[CUTS];
   run_gaps gaps = {.max = MAX_GAPS};
-  int64_t *part_ns[WAYS], *whole_ns = ARENA_NEW(c->arena, int64_t, BUSY_ROUNDS), given_ns = 0;
+  int64_t *part_ns[CUTS], *whole_ns = ARENA_NEW(c->arena, int64_t, BUSY_ROUNDS), given_ns = 0;
   for (int32_t v = 0; v < c->graph->n_operators; v++) given_ns = sat_add(given_ns, c->time_ns[v]);
   bool apart = c->executors[0]->cores[0] >= 0;
   if (!whole_ns || given_ns == 0 || !apart) return whole_ns ? SITU_STATUS_OK : fail_no_memory(error);
   int32_t n_items = (int32_t)max64(MIN_ITEMS, min64(MAX_ITEMS, BUSY_NS / given_ns));
-  for (int32_t k = 0; k < c->n_ways; k++)
+  for (int32_t k = 0; k < c->n_cuts; k++)
     if (!(part_ns[k] = ARENA_NEW(c->arena, int64_t, (int64_t)c->parts[k]->n_parts * BUSY_ROUNDS)))
       return fail_no_memory(error);
   if (!(gaps.ns = ARENA_NEW(c->arena, int64_t, gaps.max))) return fail_no_memory(error);
   for (int32_t round = 0; round < BUSY_ROUNDS; round++) {
     if (measure_is_late(c->m)) return SITU_STATUS_OK;
     TRY(run_busy(c, c->whole, n_items, round, whole_ns, NULL, error));
-    for (int32_t k = 0; k < c->n_ways; k++) TRY(run_busy(c, c->executors[k], n_items, round, part_ns[k], &gaps, error));
+    for (int32_t k = 0; k < c->n_cuts; k++) TRY(run_busy(c, c->executors[k], n_items, round, part_ns[k], &gaps, error));
   }
   *dispatch_ns = median_of(gaps.ns, gaps.n, NULL);
   int64_t median_ns = median_of(whole_ns, BUSY_ROUNDS, NULL);
-  for (int32_t k = 0; k < c->n_ways; k++)
-    TRY(find_bounds(&ways[k], c, c->parts[k], part_ns[k], median_ns, given_ns, error));
-  return part_costs_spread(c->time_ns, c->graph->n_operators, ways, c->n_ways, error);
+  for (int32_t k = 0; k < c->n_cuts; k++)
+    TRY(find_bounds(&cuts[k], c, c->parts[k], part_ns[k], median_ns, given_ns, error));
+  return part_costs_spread(c->time_ns, c->graph->n_operators, cuts, c->n_cuts, error);
 }
 
 /* ---- the costs of cuts ---- */
 
 /* The excess time of one part, the median of all rounds: beyond the share of its operators in the whole of the same
  * round. */
-static int64_t part_excess(const cutting *c, int32_t way, int32_t part, double share, int32_t n_rounds) {
+static int64_t part_excess(const cutting *c, int32_t cut, int32_t part, double share, int32_t n_rounds) {
   int64_t more_ns[MAX_ROUNDS];
   for (int32_t i = 0; i < n_rounds; i++)
-    more_ns[i] = c->alone_ns[way][part * MAX_ROUNDS + i] - sat_round(share * (double)c->whole_ns[i]);
+    more_ns[i] = c->alone_ns[cut][part * MAX_ROUNDS + i] - sat_round(share * (double)c->whole_ns[i]);
   return median_of(more_ns, n_rounds, NULL);
 }
 
-/* The minimum excess time of all parts of a way over the whole, except for rounds that other work disturbed: the lower
+/* The minimum excess time of all parts of a cut over the whole, except for rounds that other work disturbed: the lower
  * quartile of the rounds less the interquartile range. */
-static int64_t way_excess(const cutting *c, int32_t way, int32_t n_rounds) {
+static int64_t cut_excess(const cutting *c, int32_t cut, int32_t n_rounds) {
   int64_t more_ns[MAX_ROUNDS], half_ns;
   for (int32_t i = 0; i < n_rounds; i++) {
     more_ns[i] = -c->whole_ns[i];
-    for (int32_t k = 0; k < c->parts[way]->n_parts; k++) more_ns[i] += c->alone_ns[way][k * MAX_ROUNDS + i];
+    for (int32_t k = 0; k < c->parts[cut]->n_parts; k++) more_ns[i] += c->alone_ns[cut][k * MAX_ROUNDS + i];
   }
   median_of(more_ns, n_rounds, &half_ns);
   return more_ns[(n_rounds - 1) / 4] - 2 * half_ns; /* median_of has sorted them */
 }
 
-/* The rows of one way: one for each part, with what it reads from and makes for others. */
-static situ_status add_rows(cut_cost *rows, cut_cost *way_row, const cutting *c, int32_t way, int32_t n_rounds,
+/* The rows of one cut: one for each part, with what it reads from and makes for others. */
+static situ_status add_rows(cut_cost *rows, cut_cost *cut_row, const cutting *c, int32_t cut, int32_t n_rounds,
                             situ_error *error) {
-  const model_parts *p = c->parts[way];
+  const model_parts *p = c->parts[cut];
   double *ops_ns = ARENA_ZERO(c->arena, double, p->n_parts), sum_ns = 0;
   if (!ops_ns) return fail_no_memory(error);
   for (int32_t v = 0; v < c->graph->n_operators; v++) {
@@ -227,33 +227,33 @@ static situ_status add_rows(cut_cost *rows, cut_cost *way_row, const cutting *c,
   for (int32_t k = 0; k < p->n_parts; k++) sum_ns += ops_ns[k];
   for (int32_t k = 0; k < p->n_parts; k++) {
     double share = sum_ns > 0 ? ops_ns[k] / sum_ns : 0;
-    rows[k].more_ns = (double)part_excess(c, way, k, share, n_rounds);
+    rows[k].more_ns = (double)part_excess(c, cut, k, share, n_rounds);
     for (int32_t i = 0; i < p->parts[k].n_inputs; i++) {
       int32_t value = p->parts[k].inputs[i], from = p->value_part[value];
       if (from < 0) continue;
-      double bytes = (double)c->executors[way]->places[value].bytes;
+      double bytes = (double)c->executors[cut]->places[value].bytes;
       if (p->parts[from].device != p->parts[k].device) rows[k].n_more = 1;
       rows[k].bytes += 0.5 * bytes;
       rows[from].bytes += 0.5 * bytes;
-      way_row->bytes += bytes;
+      cut_row->bytes += bytes;
     }
   }
-  for (int32_t k = 0; k < p->n_parts; k++) way_row->n_more += rows[k].n_more;
-  way_row->min_ns = (double)way_excess(c, way, n_rounds);
+  for (int32_t k = 0; k < p->n_parts; k++) cut_row->n_more += rows[k].n_more;
+  cut_row->min_ns = (double)cut_excess(c, cut, n_rounds);
   return SITU_STATUS_OK;
 }
 
 static situ_status sum_up(part_costs *out, cutting *c, int32_t n_rounds, situ_error *error) {
-  cut_cost ways[WAYS] = {0}, *rows;
+  cut_cost cuts[CUTS] = {0}, *rows;
   int32_t n_rows = 0, n = 0;
-  for (int32_t k = 0; k < c->n_ways; k++) n_rows += c->parts[k]->n_parts;
+  for (int32_t k = 0; k < c->n_cuts; k++) n_rows += c->parts[k]->n_parts;
   if (!(rows = ARENA_ZERO(c->arena, cut_cost, n_rows))) return fail_no_memory(error);
-  for (int32_t k = 0; k < c->n_ways; k++) {
-    TRY(add_rows(rows + n, &ways[k], c, k, n_rounds, error));
+  for (int32_t k = 0; k < c->n_cuts; k++) {
+    TRY(add_rows(rows + n, &cuts[k], c, k, n_rounds, error));
     n += c->parts[k]->n_parts;
     out->n_cuts += c->parts[k]->n_parts - 1;
   }
-  part_costs_fit(out, rows, n_rows, ways, c->n_ways);
+  part_costs_fit(out, rows, n_rows, cuts, c->n_cuts);
   out->handover_ns = median_of(c->gap_ns, c->n_gaps, NULL);
   return SITU_STATUS_OK;
 }
@@ -265,13 +265,13 @@ situ_status cutting_measure(part_costs *out, measuring *m, executor *whole, cons
   *out = (part_costs){0};
   situ_status status = c.arena ? start_ways(&c, error) : fail_no_memory(error);
   /* With two workers of several threads on the same cores, idle threads of one spin on cores of the other. */
-  bool spins = m->options.threads > 1 && c.n_ways > 0 && c.executors[0]->cores[0] < 0;
-  if (status == SITU_STATUS_OK && c.n_ways > 0 && !spins) {
+  bool spins = m->options.threads > 1 && c.n_cuts > 0 && c.executors[0]->cores[0] < 0;
+  if (status == SITU_STATUS_OK && c.n_cuts > 0 && !spins) {
     status = run_rounds(&c, &n_rounds, error);
     if (status == SITU_STATUS_OK) status = correct_times(&c, &out->dispatch_ns, error);
     if (status == SITU_STATUS_OK) status = sum_up(out, &c, n_rounds, error);
   }
-  for (int k = 0; k < WAYS; k++) {
+  for (int k = 0; k < CUTS; k++) {
     executor_stop(c.executors[k]);
     model_parts_free(c.parts[k]);
   }

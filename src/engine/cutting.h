@@ -1,4 +1,4 @@
-/* engine/cutting.h - measures the cost of cutting a model (engine/part_costs.h) by cutting it in several ways. */
+/* engine/cutting.h - measures the cost of cutting a model (engine/part_costs.h) by cutting it several times. */
 #ifndef SITU_ENGINE_CUTTING_H
 #define SITU_ENGINE_CUTTING_H
 

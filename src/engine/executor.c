@@ -262,11 +262,11 @@ static json_value *bind_request(const executor *x, int32_t copy, int32_t k) {
 }
 
 /* Notes where a worker laid an output; whatever it says is checked. */
-static bool take_place(executor *x, tensor_place *place, const json_value *told) {
-  const json_value *dims = json_get(told, "dims");
-  place->at = json_int(json_get(told, "at"), -1);
-  place->bytes = json_int(json_get(told, "bytes"), -1);
-  int64_t type = json_int(json_get(told, "type"), 0);
+static bool take_place(executor *x, tensor_place *place, const json_value *given) {
+  const json_value *dims = json_get(given, "dims");
+  place->at = json_int(json_get(given, "at"), -1);
+  place->bytes = json_int(json_get(given, "bytes"), -1);
+  int64_t type = json_int(json_get(given, "type"), 0);
   if (type < 0 || type > INT32_MAX) return false;
   place->port.type = (int32_t)type;
   if (place->at < 0 || place->bytes < 0 || json_size(dims) > MODEL_MAX_RANK) return false;

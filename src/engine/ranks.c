@@ -61,11 +61,11 @@ situ_status ranks_test(ranks *r, ranks_message *messages, int32_t n, int32_t *do
 
 /* Notifies all others, and waits until each has received it or `max_ns` have passed. Returns the first that has not, or
  * -1. */
-static int32_t notify_all(ranks *r, const situ_error *told, int64_t max_ns) {
+static int32_t notify_all(ranks *r, const situ_error *failure, int64_t max_ns) {
   ranks_message messages[RANKS_MAX] = {NULL};
   int32_t done[RANKS_MAX], n_done = 0, n_left = 0, first = 0, own = ranks_own(r), n = ranks_count(r);
   for (int32_t to = 0; to < n; to++)
-    if (to != own && ranks_send(r, &messages[to], to, TAG_FAILURE, told, sizeof *told, NULL) == SITU_STATUS_OK)
+    if (to != own && ranks_send(r, &messages[to], to, TAG_FAILURE, failure, sizeof *failure, NULL) == SITU_STATUS_OK)
       n_left++;
   for (int64_t until_ns = clock_now_ns() + max_ns; n_left > 0 && clock_now_ns() < until_ns; mpi_port_nap()) {
     if (ranks_test(r, messages, n, done, &n_done, NULL) != SITU_STATUS_OK) break;
@@ -135,10 +135,10 @@ void ranks_fail(ranks *r, const situ_error *error) {
   r->failed = true;
   if (error->status == SITU_STATUS_CANCELLED)
     return; /* mpirun stops all and soon kills them; some may have ended already */
-  situ_error told = *error;
-  snprintf(told.where, sizeof told.where, "rank %d%s%.*s", (int)ranks_own(r), *error->where ? ": " : "",
-           (int)sizeof told.where - 16, error->where);
-  notify_all(r, &told, FAREWELL_NS);
+  situ_error failure = *error;
+  snprintf(failure.where, sizeof failure.where, "rank %d%s%.*s", (int)ranks_own(r), *error->where ? ": " : "",
+           (int)sizeof failure.where - 16, error->where);
+  notify_all(r, &failure, FAREWELL_NS);
 }
 
 void ranks_close(ranks *r) {

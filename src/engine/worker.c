@@ -274,8 +274,8 @@ static situ_status receive(worker *w, void *into, size_t n, const wait_limit *wa
 
 /* Reports a failure of the engine: statuses about the model are kept, all others become ENGINE. */
 static situ_status fail_reported(const worker *w, int status, const char *text, situ_error *error) {
-  bool told = status == SITU_STATUS_UNSUPPORTED || status == SITU_STATUS_BAD_INPUT || status == SITU_STATUS_IO;
-  return fail_with(error, told ? (situ_status)status : SITU_STATUS_ENGINE, w->name, "%s", text);
+  bool known = status == SITU_STATUS_UNSUPPORTED || status == SITU_STATUS_BAD_INPUT || status == SITU_STATUS_IO;
+  return fail_with(error, known ? (situ_status)status : SITU_STATUS_ENGINE, w->name, "%s", text);
 }
 
 /* The next frame: its bytes are malloc'ed and end with a zero. Returns a failure that the worker reports. */

@@ -5,7 +5,7 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 
-enum { IDEALS_PER_STEP = 16, MOST_WORDS = 1 << 24 };
+enum { IDEALS_PER_STEP = 16, MAX_WORDS = 1 << 24, FEW_NODES = 16 };
 
 /* Hash table with open addressing: bits of an ideal to its number. */
 typedef struct table {
@@ -122,7 +122,8 @@ uint64_t call_lattice_groups(const call_lattice *l, int32_t lower, int32_t upper
 call_lattice_result call_lattice_find(call_lattice *out, const call_graph *g, int32_t limit, arena *a, budget *b) {
   REQUIRE(limit > 0);
   *out = (call_lattice){.graph = g, .n_words = g->n / 64 + 1};
-  limit = (int32_t)min64(limit, MOST_WORDS / out->n_words);
+  limit = (int32_t)min64(limit, MAX_WORDS / out->n_words);
+  if (g->n <= FEW_NODES) limit = (int32_t)min64(limit, (int64_t)1 << g->n); /* there are no more sets of nodes */
   table t = {.l = out, .limit = limit, .steps_capacity = (int64_t)limit * 8, .mask = 1};
   while (t.mask < 2 * (uint64_t)limit) t.mask *= 2;
   t.mask--;

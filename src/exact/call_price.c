@@ -3,8 +3,8 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 
-static const int64_t CALLS_PER_STEP = 512, MOST_NS = (int64_t)1 << 49, MOST_PRICE = (int64_t)1 << 40,
-                     MOST_TOLL = (int64_t)1 << 46;
+static const int64_t CALLS_PER_STEP = 512, MAX_NS = (int64_t)1 << 49, MAX_PRICE = (int64_t)1 << 40,
+                     MAX_TOLL = (int64_t)1 << 46;
 enum { ROOM_BITS = 20, ROUNDS = 12, FIRST_TOLL = 64 };
 
 /* Finds the longest path through the nodes, each with its minimum time. */
@@ -47,11 +47,11 @@ static void find_ties(call_price *c) {
   if (c->ties && c->level_bytes > 0) c->n_levels = CALL_LEVELS;
 }
 
-bool call_price_make(call_price *c, const call_lattice *l, bool *unfit, arena *a) {
+bool call_price_make(call_price *c, const call_lattice *l, bool *unsupported, arena *a) {
   const call_graph *g = l->graph;
   *c = (call_price){.lattice = l};
-  *unfit = g->total_ns > MOST_NS || g->n == 0;
-  if (*unfit) return false;
+  *unsupported = g->total_ns > MAX_NS || g->n == 0;
+  if (*unsupported) return false;
   int64_t weights = 0;
   for (int32_t v = 0; v < g->n; v++) weights = sat_add(weights, g->weight_bytes[v]);
   while (weights >> c->shift >> ROOM_BITS) c->shift++;
@@ -137,7 +137,7 @@ bool call_price_solve(call_price *c, budget *b) {
  * raise_toll, returns false when the budget ends. */
 static bool raise_price(call_price *c, budget *b) {
   int64_t best_ns = c->lower_ns, best = 0, step = (best_ns >> ROOM_BITS) * CALL_PARTS / 4 + 1;
-  for (int32_t round = 0; round < ROUNDS && step > 0 && best + step < MOST_PRICE; round++) {
+  for (int32_t round = 0; round < ROUNDS && step > 0 && best + step < MAX_PRICE; round++) {
     c->price = best + step;
     if (!call_price_solve(c, b)) return false;
     if (c->lower_ns > best_ns) {
@@ -155,14 +155,14 @@ static bool raise_price(call_price *c, budget *b) {
 /* Raises the toll likewise. The bound rises as long as its shortest path has more calls than are allowed. */
 static bool raise_toll(call_price *c, budget *b) {
   int32_t limit = c->lattice->graph->all_calls;
-  int64_t best_ns = c->lower_ns, best = 0, low = 0, high = MOST_TOLL, step = best_ns / FIRST_TOLL * CALL_PARTS + 1;
+  int64_t best_ns = c->lower_ns, best = 0, low = 0, high = MAX_TOLL, step = best_ns / FIRST_TOLL * CALL_PARTS + 1;
   for (int32_t round = 0; round < ROUNDS && c->rest_calls[0] != limit && high - low > 1; round++) {
     if (c->rest_calls[0] > limit)
       low = c->toll;
     else
       high = c->toll;
     if (high == 0) return true; /* the limit on calls is not binding */
-    c->toll = high < MOST_TOLL ? low + (high - low) / 2 : min64(low + step, high - 1);
+    c->toll = high < MAX_TOLL ? low + (high - low) / 2 : min64(low + step, high - 1);
     step *= 2;
     if (!call_price_solve(c, b)) return false;
     if (c->lower_ns <= best_ns) continue;

@@ -45,8 +45,8 @@ typedef struct call_move {
   uint64_t groups;
 } call_move;
 
-/* False without memory, or where times are too great to be counted in parts: `unfit`. */
-bool call_price_make(call_price *out, const call_lattice *l, bool *unfit, arena *a);
+/* False without memory, or where times are too great to be counted in parts: `unsupported`. */
+bool call_price_make(call_price *out, const call_lattice *l, bool *unsupported, arena *a);
 /* Computes rest and the bound for the current price. False if the budget ends first. A step is 512 calls. */
 bool call_price_solve(call_price *c, budget *b);
 /* Raises the price, then the toll, while that raises the bound; solved for the best afterwards, unless the budget ends:

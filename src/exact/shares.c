@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "view/hypergraph.h"
 
-enum { HUB = 8, HUB_FIRST = 1 << 20, MOST_GROUPS = 40 };
+enum { HUB = 8, HUB_FIRST = 1 << 20, MAX_GROUPS = 40 };
 
 bool shares_serve(const situ_problem *p) {
   return p->execution == SITU_EXECUTION_PIPELINE && p->communication == SITU_COMMUNICATION_HOST_STAGED &&
@@ -69,7 +69,7 @@ static bool weigh_order(double *states, const int32_t *rank, const shares *s, ar
       if (k == groups) seen[groups++] = passed[e];
     }
     n_open = kept;
-    *states += exp2(groups < MOST_GROUPS ? groups : MOST_GROUPS);
+    *states += exp2(groups < MAX_GROUPS ? groups : MAX_GROUPS);
   }
   return true;
 }

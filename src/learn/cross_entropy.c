@@ -9,8 +9,8 @@
 #include "learn/softmax_draw.h"
 
 enum { BATCH = 50, ELITE = 5 };
-static const double PACE = 0.5;     /* step size towards the elite's frequencies */
-static const double UNIFORM = 0.01; /* part of the probability that stays spread evenly over the devices */
+static const double SMOOTHING = 0.5; /* step size towards the elite's frequencies */
+static const double UNIFORM = 0.01;  /* part of the probability that stays spread evenly over the devices */
 
 typedef struct sampler {
   environment env;
@@ -43,7 +43,8 @@ static void approach(sampler *s, int32_t n_elite) {
     double sum = 0;
     for (int32_t d = 0; d < n; d++) s->wanted[d] = UNIFORM / n;
     for (int32_t k = 0; k < n_elite; k++) s->wanted[drawn(s, s->ranked[k])[u]] += (1 - UNIFORM) / n_elite;
-    for (int32_t d = 0; d < n; d++) sum += s->wanted[d] = (1 - PACE) * exp((double)score[d]) + PACE * s->wanted[d];
+    for (int32_t d = 0; d < n; d++)
+      sum += s->wanted[d] = (1 - SMOOTHING) * exp((double)score[d]) + SMOOTHING * s->wanted[d];
     for (int32_t d = 0; d < n; d++) score[d] = (nn_real)log(s->wanted[d] / sum);
   }
 }

@@ -1,6 +1,6 @@
-/* learn/gdp_view.h - what the policy gdp is told of an environment: numbers of units and devices, neighbours, kinds.
+/* learn/gdp_view.h - what the policy gdp knows of an environment: numbers of units and devices, neighbours, kinds.
  *
- * Times are told relative to the mean time of an operator, sizes relative to the weights of the model, counts by their
+ * Times are relative to the mean time of an operator, sizes relative to the weights of the model, counts by their
  * logarithm, places in the graph by sines; so a policy reads graphs and platforms of any size. Equal devices differ
  * by their place among their equals alone. */
 #ifndef SITU_LEARN_GDP_VIEW_H

@@ -13,7 +13,7 @@ enum { MAX_GROUPS = 256, GROUPS_PER_DEVICE = 20, KIND_WIDTH = 32, GROUPER = 64, 
 
 typedef struct hdp {
   environment *env;
-  description told;
+  description features;
   params *params;
   seq2seq placer;
   int32_t kinds, first, first_shift, second, second_shift; /* the grouper */
@@ -41,8 +41,8 @@ static int32_t draw(const nn_real *log_chance, int32_t n, rng *random) {
 static nn_var draw_groups(hdp *s, tape *t, rng *random) {
   const params *p = s->params;
   int32_t n = s->env->n_units;
-  nn_var kinds = nn_segment_mean(t, params_var(p, s->kinds, t), &s->told.kinds);
-  nn_var rows = nn_join(t, kinds, tape_constant(t, n, DESCRIBE_NUMBERS, s->told.numbers));
+  nn_var kinds = nn_segment_mean(t, params_var(p, s->kinds, t), &s->features.kinds);
+  nn_var rows = nn_join(t, kinds, tape_constant(t, n, DESCRIBE_NUMBERS, s->features.numbers));
   nn_var hidden = nn_relu(t, nn_dense(t, rows, params_var(p, s->first, t), params_var(p, s->first_shift, t)));
   nn_var scores = nn_dense(t, hidden, params_var(p, s->second, t), params_var(p, s->second_shift, t));
   nn_var chances = nn_log_softmax(t, scores, NULL);
@@ -66,19 +66,19 @@ static void add_to_group(hdp *s, int32_t k, int32_t u) {
  * part is divided by its maximum + 1. */
 static void describe_groups(hdp *s) {
   const situ_problem *p = s->env->problem;
-  int32_t m = s->n_groups, kinds = s->told.n_kinds;
+  int32_t m = s->n_groups, kinds = s->features.n_kinds;
   memset(s->rows, 0, (size_t)s->groups.n_units * (size_t)s->width * sizeof *s->rows);
   for (int32_t u = 0; u < s->env->n_units; u++) {
     nn_real *row = s->rows + (int64_t)s->group[u] * s->width;
-    for (int64_t i = s->told.after.start[u]; i < s->told.after.start[u + 1]; i++) {
-      int32_t to = s->group[s->told.after.item[i]];
+    for (int64_t i = s->features.after.start[u]; i < s->features.after.start[u + 1]; i++) {
+      int32_t to = s->group[s->features.after.item[i]];
       row[to]++;
       s->rows[(int64_t)to * s->width + m + s->group[u]]++;
     }
     for (int32_t i = s->env->member_start[u]; i < s->env->member_start[u + 1]; i++)
       row[2 * m + p->graph->kind[s->env->member[i]]]++;
     for (int32_t k = 0; k < DESCRIBE_NUMBERS; k++)
-      row[2 * m + kinds + k] += s->told.numbers[(int64_t)u * DESCRIBE_NUMBERS + k];
+      row[2 * m + kinds + k] += s->features.numbers[(int64_t)u * DESCRIBE_NUMBERS + k];
   }
   int32_t from[] = {0, m, 2 * m, 2 * m + kinds, s->width};
   for (int32_t k = 0; k < s->groups.n_units; k++)
@@ -131,7 +131,7 @@ static decision decide(void *self, tape *t, rng *random, int32_t k) {
 static bool init_networks(hdp *s, rng *random) {
   params *p = s->params;
   int32_t width = KIND_WIDTH + DESCRIBE_NUMBERS;
-  s->kinds = params_add(p, "grouper.kinds", s->told.n_kinds, KIND_WIDTH, PARAMS_GLOROT, random);
+  s->kinds = params_add(p, "grouper.kinds", s->features.n_kinds, KIND_WIDTH, PARAMS_GLOROT, random);
   s->first = params_add(p, "grouper.first", width, GROUPER, PARAMS_GLOROT, random);
   s->first_shift = params_add(p, "grouper.first_shift", 1, GROUPER, PARAMS_ZERO, random);
   s->second = params_add(p, "grouper.second", GROUPER, s->n_groups, PARAMS_GLOROT, random);
@@ -141,11 +141,11 @@ static bool init_networks(hdp *s, rng *random) {
 
 static bool hdp_init(hdp *s, uint64_t seed, arena *a) {
   rng random = rng_new(seed);
-  if (!environment_group(s->env, ENVIRONMENT_GROUPS, a) || !describe(&s->told, s->env, a)) return false;
+  if (!environment_group(s->env, ENVIRONMENT_GROUPS, a) || !describe(&s->features, s->env, a)) return false;
   const environment *env = s->env;
   int64_t n = env->n_units;
   s->n_groups = (int32_t)min64(MAX_GROUPS, GROUPS_PER_DEVICE * (int64_t)env->n_devices);
-  s->width = 2 * s->n_groups + s->told.n_kinds + DESCRIBE_NUMBERS;
+  s->width = 2 * s->n_groups + s->features.n_kinds + DESCRIBE_NUMBERS;
   s->groups = *env; /* the same problem, with groups as units */
   s->params = params_new(a);
   if (!s->params || !ARENA_ARRAYS(a, ARRAY(s->groups.allowed, (int64_t)s->n_groups * env->n_devices),

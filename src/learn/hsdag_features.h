@@ -1,4 +1,4 @@
-/* learn/hsdag_features.h - what HSDAG's network is told of each group (hsdag_groups.h): one row of numbers, most
+/* learn/hsdag_features.h - what HSDAG's network knows of each group (hsdag_groups.h): one row of numbers, most
  * of them within about [0, 1]. Each kind of feature can be left out. */
 #ifndef SITU_LEARN_HSDAG_FEATURES_H
 #define SITU_LEARN_HSDAG_FEATURES_H

@@ -18,7 +18,7 @@ typedef struct messages {
 
 typedef struct placeto {
   environment *env;
-  description told;
+  description features;
   params *params;
   int32_t first, first_shift, second, second_shift, score, score_shift;
   messages way[WAYS]; /* from the units before, from the units after */
@@ -38,7 +38,7 @@ static nn_var rows_now(const placeto *s, tape *t, int32_t k) {
   memset(rows, 0, (size_t)n * (size_t)s->width * sizeof *rows);
   for (int32_t u = 0; u < n; u++) {
     nn_real *row = rows + (int64_t)u * s->width;
-    memcpy(row, s->told.numbers + (int64_t)u * DESCRIBE_NUMBERS, DESCRIBE_NUMBERS * sizeof *row);
+    memcpy(row, s->features.numbers + (int64_t)u * DESCRIBE_NUMBERS, DESCRIBE_NUMBERS * sizeof *row);
     row[DESCRIBE_NUMBERS] = s->work[(int64_t)u * s->env->n_devices + s->device[u]];
     row[DESCRIBE_NUMBERS + 1] = u < k;
     row[DESCRIBE_NUMBERS + 2] = u == k;
@@ -64,8 +64,8 @@ static nn_var pass_messages(const placeto *s, tape *t, nn_var e, const messages 
 /* Scores of all devices for unit k. */
 static nn_var scores_of(const placeto *s, tape *t, int32_t k) {
   nn_var e = layer(s, t, rows_now(s, t, k), s->first, s->first_shift);
-  nn_var x = nn_join(t, pass_messages(s, t, e, &s->way[0], &s->told.before),
-                     pass_messages(s, t, e, &s->way[1], &s->told.after));
+  nn_var x = nn_join(t, pass_messages(s, t, e, &s->way[0], &s->features.before),
+                     pass_messages(s, t, e, &s->way[1], &s->features.after));
   int32_t *own = TAPE_NEW(t, int32_t, 1);
   if (!own) return NN_NONE;
   *own = k;
@@ -126,8 +126,8 @@ static bool relate(placeto *s, arena *a) {
   }
   if (!list || !above || !below) return false;
   for (int32_t u = 0; u < n; u++) {
-    find_reached(above, list, &s->told.before, u);
-    find_reached(below, list, &s->told.after, u);
+    find_reached(above, list, &s->features.before, u);
+    find_reached(below, list, &s->features.after, u);
     for (int32_t v = 0; v < n; v++) {
       bool in[RELATIONS] = {above[v], below[v], !above[v] && !below[v]};
       for (int i = 0; i < RELATIONS; i++)
@@ -176,7 +176,7 @@ static bool init_network(placeto *s, rng *random) {
 
 static bool placeto_init(placeto *s, uint64_t seed, arena *a) {
   rng random = rng_new(seed);
-  if (!environment_group(s->env, ENVIRONMENT_GROUPS, a) || !describe(&s->told, s->env, a)) return false;
+  if (!environment_group(s->env, ENVIRONMENT_GROUPS, a) || !describe(&s->features, s->env, a)) return false;
   s->width = DESCRIBE_NUMBERS + OWN_NUMBERS + s->env->n_devices;
   s->params = params_new(a);
   s->device = ARENA_NEW(a, int32_t, s->env->n_units);

@@ -9,7 +9,7 @@ enum { KIND_WIDTH = 32, HIDDEN = 64, BATCH = 10 };
 
 typedef struct rnn_placer {
   environment *env;
-  description told;
+  description features;
   params *params;
   seq2seq net;
   int32_t kinds; /* the embedding of kinds */
@@ -21,7 +21,7 @@ static decision decide(void *self, tape *t, rng *random, int32_t k) {
   (void)k;
   rnn_placer *s = self;
   int32_t n = s->env->n_units;
-  nn_var kinds = nn_segment_mean(t, params_var(s->params, s->kinds, t), &s->told.kinds);
+  nn_var kinds = nn_segment_mean(t, params_var(s->params, s->kinds, t), &s->features.kinds);
   nn_var rows = nn_join(t, kinds, tape_constant(t, n, DESCRIBE_NUMBERS + n, s->rows));
   return seq2seq_decide(&s->net, t, rows, s->env, random, s->device);
 }
@@ -30,24 +30,24 @@ static void fill_rows(rnn_placer *s) {
   int32_t n = s->env->n_units, width = DESCRIBE_NUMBERS + n;
   for (int32_t u = 0; u < n; u++) {
     nn_real *row = s->rows + (int64_t)u * width;
-    for (int32_t k = 0; k < DESCRIBE_NUMBERS; k++) row[k] = s->told.numbers[(int64_t)u * DESCRIBE_NUMBERS + k];
-    for (int64_t i = s->told.before.start[u]; i < s->told.before.start[u + 1]; i++)
-      row[DESCRIBE_NUMBERS + s->told.before.item[i]] = 1;
-    for (int64_t i = s->told.after.start[u]; i < s->told.after.start[u + 1]; i++)
-      row[DESCRIBE_NUMBERS + s->told.after.item[i]] = 1;
+    for (int32_t k = 0; k < DESCRIBE_NUMBERS; k++) row[k] = s->features.numbers[(int64_t)u * DESCRIBE_NUMBERS + k];
+    for (int64_t i = s->features.before.start[u]; i < s->features.before.start[u + 1]; i++)
+      row[DESCRIBE_NUMBERS + s->features.before.item[i]] = 1;
+    for (int64_t i = s->features.after.start[u]; i < s->features.after.start[u + 1]; i++)
+      row[DESCRIBE_NUMBERS + s->features.after.item[i]] = 1;
   }
 }
 
 static bool rnn_placer_init(rnn_placer *s, uint64_t seed, arena *a) {
   rng random = rng_new(seed);
-  if (!environment_group(s->env, ENVIRONMENT_GROUPS, a) || !describe(&s->told, s->env, a)) return false;
+  if (!environment_group(s->env, ENVIRONMENT_GROUPS, a) || !describe(&s->features, s->env, a)) return false;
   int32_t n = s->env->n_units, width = DESCRIBE_NUMBERS + n;
   s->params = params_new(a);
   s->rows = ARENA_ZERO(a, nn_real, (int64_t)n * width);
   s->device = ARENA_NEW(a, int32_t, n);
   if (!s->params || !s->rows || !s->device) return false;
   fill_rows(s);
-  s->kinds = params_add(s->params, "kinds", s->told.n_kinds, KIND_WIDTH, PARAMS_GLOROT, &random);
+  s->kinds = params_add(s->params, "kinds", s->features.n_kinds, KIND_WIDTH, PARAMS_GLOROT, &random);
   return s->kinds >= 0 && seq2seq_init(&s->net, s->params, KIND_WIDTH + width, HIDDEN, s->env->n_devices, &random);
 }
 

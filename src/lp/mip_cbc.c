@@ -187,7 +187,7 @@ bool mip_search(mip_outcome *out, const program *p, const mip_limits *limits, mi
                      .grace_ns = GRACE_NS,
                      .max_bytes = sizeof(mip_message) + (size_t)p->n_columns * sizeof(double),
                      .stop = stop,
-                     .told = hear};
+                     .receive = hear};
   *out = (mip_outcome){.n_nodes = 0};
   if (mip_missing() || !program_tabulate(&t, p, a)) return false;
   child_end end = child_run(search, &by, &task);

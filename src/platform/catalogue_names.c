@@ -123,7 +123,7 @@ static void offer(nearest *found, const char *wanted, const char *name, const ch
   found->score[at] = score;
 }
 
-static const char *told(char into[CATALOGUE_HINT_BYTES], const nearest *found, const char *otherwise) {
+static const char *hint(char into[CATALOGUE_HINT_BYTES], const nearest *found, const char *otherwise) {
   int n = snprintf(into, CATALOGUE_HINT_BYTES, "%s", found->n > 0 ? "did you mean " : otherwise);
   for (int k = 0; k < found->n; k++)
     n += snprintf(into + n, CATALOGUE_HINT_BYTES - (size_t)n, "%.40s%s", found->best[k],
@@ -169,7 +169,7 @@ static bool is_kind(const char *key) {
 const char *catalogue_nearest_device(char into[CATALOGUE_HINT_BYTES], const char *key) {
   nearest found = {0};
   if (is_kind(key))
-    return told(into, &found, "give the full name, as in rtx4090 or npu-200v: `situ list devices` shows all");
+    return hint(into, &found, "give the full name, as in rtx4090 or npu-200v: `situ list devices` shows all");
   char plain[PLAIN_BYTES], name[PLAIN_BYTES];
   const situ_device_kind_info *row, *called[N_NEAREST];
   found.n = find_called(called, N_NEAREST, key);
@@ -182,12 +182,12 @@ const char *catalogue_nearest_device(char into[CATALOGUE_HINT_BYTES], const char
     offer(&found, plain, name, row->name);
   }
   for (int32_t i = 0; !any && (row = catalogue_row(i)); i++) offer(&found, key, row->name, row->name);
-  return told(into, &found, "`situ list devices` shows them; a platform file is named by its path, such as ./own.json");
+  return hint(into, &found, "`situ list devices` shows them; a platform file is named by its path, such as ./own.json");
 }
 
 const char *catalogue_nearest_link(char into[CATALOGUE_HINT_BYTES], const char *key) {
   nearest found = {0};
   situ_link_kind_info kind = SITU_LINK_KIND_INFO_INIT;
   for (int32_t i = 0; situ_link_kind_at(i, &kind); i++) offer(&found, key, kind.name, kind.name);
-  return told(into, &found, "`situ list links` shows them");
+  return hint(into, &found, "`situ list links` shows them");
 }

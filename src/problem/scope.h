@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "problem/problem.h"
 
-/* Up to SCOPE_LIMIT what narrows the space of plans, in the order in which it is told; then what the plan alone keeps,
- * while the bound holds without it; then what the model of the machine assumes. */
+/* Up to SCOPE_LIMIT what narrows the space of plans, in the order in which it is stated; then what the plan alone
+ * keeps, while the bound holds without it; then what the model of the machine assumes. */
 typedef enum scope_code {
   SCOPE_OPERATORS = 0, /* every operator is whole on one device, or split over one group of devices: always */
   SCOPE_GRANULARITY,   /* layers, blocks, groups of rules or of the caller stay together */

@@ -23,7 +23,7 @@ typedef struct islands_given {
   int64_t n;
 } islands_given;
 
-/* Called about every 10 ms of a wait. If it returns true, the wait ends soon: rank 0 continues with the present ranks,
+/* Called about every 10 ms of a wait. If it returns true, the wait ends soon: rank 0 continues with the current ranks,
  * others end with CANCELLED. */
 typedef bool islands_stop(void *context);
 

@@ -83,7 +83,7 @@ situ_status ir_parse(ir_net **out, arena *a, const struct read_source *source, s
  * edge leads nowhere, an input is given twice or never, or layers form a cycle. */
 situ_status ir_join(ir_net *net, arena *a, const char *path, situ_error *error);
 
-/* Finds the constants of a joined net, by its present shapes, and how they are held. */
+/* Finds the constants of a joined net, by its current shapes, and how they are held. */
 situ_status ir_settle(ir_net *net, situ_dtype precision, arena *a, situ_error *error);
 
 /* Both, for a net whose shapes stay as the file states them. */

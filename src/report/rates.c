@@ -77,7 +77,7 @@ token_rates rates_of(const situ_plan *plan, const situ_model *model) {
   return out;
 }
 
-double rates_told(token_rates rates, const situ_model *model) {
+double rates_main(token_rates rates, const situ_model *model) {
   bool decodes = rates.decode > 0 && model->steps.repeats[model->steps.prefill_first ? 1 : 0] > 0;
   return decodes ? rates.decode : rates.prefill;
 }

@@ -14,7 +14,7 @@ typedef struct token_rates {
 } token_rates;
 
 /* The main rate: of decoding if tokens are generated, else of prefill; 0 if unknown. */
-double rates_told(token_rates rates, const situ_model *model);
+double rates_main(token_rates rates, const situ_model *model);
 
 /* "4.923", "11,340": four digits, whole from a thousand on. Returns `into`. */
 const char *rates_text(char into[TEXT_UNIT_BYTES], double rate);

@@ -79,7 +79,7 @@ static void add_devices(row_list *out, const void *context) {
 
 static char *plan_json(const situ_plan *plan, const situ_model *model, const situ_explanation *why) {
   token_rates rates = rates_of(plan, model);
-  double told = rates_told(rates, model);
+  double told = rates_main(rates, model);
   json_value *root = json_new_object();
   placement_listing places = {.plan = NULL};
   bool ok = report_problem_json(root, plan->problem, model) && report_plan_fields(root, plan);

@@ -176,8 +176,8 @@ static situ_status run_formed(situ_plan **out, const selection *chosen, solve_ru
   return status;
 }
 
-/* A hash of what ranks must have in common besides the problem: every option but the number of threads and who is told.
- * A policy counts by its name. */
+/* A hash of what ranks must have in common besides the problem: every option but the number of threads and the
+ * callback. A policy counts by its name. */
 static uint64_t mark_of(const situ_solve_options *o) {
   situ_solve_options same = *o;
   same.threads = 0;

@@ -72,7 +72,7 @@ static void number_units(colours *c) {
 
 static bool joins_few(const colours *c) { return c->n > c->fine->n / 2; }
 
-/* Adds the level of the present colours, unless it is no finer than the last or joins few units. */
+/* Adds the level of the current colours, unless it is no finer than the last or joins few units. */
 static bool add_level(level_list *out, colours *c, arena *a) {
   const situ_problem *p = c->p;
   number_units(c);

@@ -230,11 +230,11 @@ int main(int argc, char **argv) {
     run.seed = run.only;
     run.problems = 1;
   }
-  double told = run.start_s;
+  double printed_s = run.start_s;
   for (int64_t i = 0; i < run.problems; i++) {
     attack_one(&run, run.seed + i);
-    if (run.quiet || now_s() - told < 30) continue;
-    told = now_s();
+    if (run.quiet || now_s() - printed_s < 30) continue;
+    printed_s = now_s();
     print_counts(&run, i + 1);
   }
   print_counts(&run, run.problems);

@@ -199,7 +199,7 @@ static bool verify_placed(attack_failure *failure, const attack_facts *f, asked 
     return failure_set(failure, "files-status", "%s: %s", situ_status_name(error.status), error.text);
   bool good = true;
   if (plan_says(plan).outcome == SITU_OUTCOME_INFEASIBLE && optimum->value_ns != SITU_NEVER_NS)
-    good = failure_set(failure, "files-infeasible", "there is a plan of %lld ns; told: %s",
+    good = failure_set(failure, "files-infeasible", "there is a plan of %lld ns; the answer: %s",
                        (long long)optimum->value_ns, plan_says(plan).reason);
   else if (plan_says(plan).lower_bound_ns > optimum->value_ns || plan_says(plan).value_ns < optimum->value_ns)
     good = failure_set(failure, "files-value", "bound %lld, value %lld, optimum %lld",

@@ -127,8 +127,8 @@ static bool verify_outcome(attack_failure *failure, const situ_plan *plan, const
   if (exists != plan_says(plan).exists) return failure_set(failure, "exists", "%s", situ_outcome_name(outcome));
   if (outcome == SITU_OUTCOME_CANCELLED) return failure_set(failure, "cancelled", "nobody stopped it");
   if (outcome == SITU_OUTCOME_INFEASIBLE && optimum->value_ns != SITU_NEVER_NS)
-    return failure_set(failure, "infeasible", "there is a plan of %lld ns; told: %s", (long long)optimum->value_ns,
-                       plan_says(plan).reason);
+    return failure_set(failure, "infeasible", "there is a plan of %lld ns; the answer: %s",
+                       (long long)optimum->value_ns, plan_says(plan).reason);
   if (outcome == SITU_OUTCOME_INFEASIBLE && !*plan_says(plan).reason)
     return failure_set(failure, "reason", "infeasible without a reason");
   if (bound > optimum->value_ns)
@@ -216,7 +216,7 @@ bool pose_may_fail(const attack_problem *p, const situ_error *error) {
 bool verify_conflict(attack_failure *failure, const attack_posed *posed, const attack_optimum *optimum) {
   const char *conflict = problem_says(posed->problem).conflict;
   if (conflict && optimum->value_ns != SITU_NEVER_NS)
-    return failure_set(failure, "conflict", "there is a plan of %lld ns; told: %s", (long long)optimum->value_ns,
+    return failure_set(failure, "conflict", "there is a plan of %lld ns; the answer: %s", (long long)optimum->value_ns,
                        conflict);
   return true;
 }

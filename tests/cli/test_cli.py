@@ -67,14 +67,14 @@ def situ(*arguments, code=0, out=None, err=None, **more):
     done = subprocess.run([SITU, *map(str, arguments)], capture_output=True, text=True, timeout=120,
                           env=environment(), **more)
     call = "situ " + shlex.join(map(str, arguments))
-    told = f"{call}\n--- stdout\n{done.stdout}--- stderr\n{done.stderr}"
-    assert done.returncode == code, f"exit code {done.returncode}, expected {code}: {told}"
+    output = f"{call}\n--- stdout\n{done.stdout}--- stderr\n{done.stderr}"
+    assert done.returncode == code, f"exit code {done.returncode}, expected {code}: {output}"
     for text, pattern in ((done.stdout, out), (done.stderr, err)):
-        assert pattern is None or re.search(pattern, text), f"/{pattern}/ was not found: {told}"
+        assert pattern is None or re.search(pattern, text), f"/{pattern}/ was not found: {output}"
     if code not in (0, 4, 5, 7, 130):
-        assert done.stdout == "", f"a failure printed on stdout: {told}"
-        assert len(done.stderr.splitlines()) == 1, f"a failure is one line: {told}"
-        assert done.stderr.startswith("situ: "), told
+        assert done.stdout == "", f"a failure printed on stdout: {output}"
+        assert len(done.stderr.splitlines()) == 1, f"a failure is one line: {output}"
+        assert done.stderr.startswith("situ: "), output
     return done.stdout
 
 
@@ -786,10 +786,10 @@ def main(functions):
                 print(f"ok {number} - {sentence}")
             except Skip as why:
                 print(f"ok {number} - {sentence} # SKIP {why}")
-            except Exception as wrong:  # noqa: BLE001 - every failure is told the same way
+            except Exception as wrong:  # noqa: BLE001 - every failure is reported the same way
                 failed += 1
-                told = "\n".join("# " + line for line in f"{type(wrong).__name__}: {wrong}".splitlines())
-                print(f"not ok {number} - {sentence}\n{told}")
+                output = "\n".join("# " + line for line in f"{type(wrong).__name__}: {wrong}".splitlines())
+                print(f"not ok {number} - {sentence}\n{output}")
             finally:
                 os.chdir(before)
         sys.stdout.flush()

@@ -19,10 +19,10 @@ def test_times_of_the_cpu_count_on_this_machine_and_nowhere_in_silence():
     """situ profile measures the class cpu; that of this-host is called cpu-N-cores."""
     os.environ["HWLOC_COMPONENTS"] = "-pci"  # the library that lists PCI devices leaks, which AddressSanitizer reports
     situ("costs", SMALL, "--platform", "cpu", "-o", "times.json")
-    told = situ("place", SMALL, "--platform", "this-host", "--cost-table", "times.json", "--steps", "50")
-    costs = re.search(r"costs:.*?by the table", told, re.S).group()
+    output = situ("place", SMALL, "--platform", "this-host", "--cost-table", "times.json", "--steps", "50")
+    costs = re.search(r"costs:.*?by the table", output, re.S).group()
     n, of = re.search(r"(\d+) of (\d+) operators by", " ".join(costs.split())).groups()
-    assert n == of and "estimates for cpu" not in told, told
+    assert n == of and "estimates for cpu" not in output, output
     both = r'times.json: has times of "cpu", but the platform .* has only "v100-16g".*situ profile --class'
     situ("place", SMALL, "--platform", "2*v100-16g", "--cost-table", "times.json", code=3, err=both)
 
@@ -94,11 +94,11 @@ def test_what_parts_cost_is_in_the_transfers():
     situ("place", "two.json", "--platform", "2*cpu", "--cost-table", "parts.json", "--fix", "pins.json", "-o", "plan.json")
     (name, *_, start, finish), = json.loads(pathlib.Path("plan.json").read_text())["transfers"]
     assert name == "a" and 0 <= finish - start - (3000 + 7000 + 4000 // 2 + 4000) <= 1, (start, finish)
-    for part, told in (({"class": "cpu", "start": -1}, "from 0 to 2\\^54 ns"), ({"class": "frob", "start": 1}, "frob"),
+    for part, message in (({"class": "cpu", "start": -1}, "from 0 to 2\\^54 ns"), ({"class": "frob", "start": 1}, "frob"),
                        ({"class": "cpu", "start": 1, "bytes_per_s": 0}, "from 1 to 1e18"),
                        ({"class": "cpu", "start": 1, "dispatch": -1}, "dispatch")):
         pathlib.Path("bad.json").write_text(json.dumps({**table, "parts": [part]}))
-        situ("place", "two.json", "--platform", "2*cpu", "--cost-table", "bad.json", code=3, err=told)
+        situ("place", "two.json", "--platform", "2*cpu", "--cost-table", "bad.json", code=3, err=message)
 
 
 def test_the_answer_is_the_plan_that_is_fastest_by_its_parts():
@@ -155,10 +155,10 @@ def test_workspaces_of_a_table_count_in_memory():
     assert memory_bytes({"second": 500, "third": 700}, groups=[group]) == [8700]
     placed({"second": 500}, "--platform", "2*cpu", "-o", "plan.json")
     situ("check", "plan.json")
-    for sizes, told in (({"frob": 1}, "no operator of this name"), ({"first": -1}, "whole bytes"), ({"first": 1.5}, "whole bytes"),
+    for sizes, message in (({"frob": 1}, "no operator of this name"), ({"first": -1}, "whole bytes"), ({"first": 1.5}, "whole bytes"),
                         ([], "must be an object"), ({"first": 2**60}, "64 PiB")):
         pathlib.Path("costs.json").write_text(json.dumps({"situ_costs": 1, "unit": "us", "operators": {}, "workspace_bytes": sizes}))
-        situ("place", "m.onnx", "--platform", "cpu", "--cost-table", "costs.json", code=3, err=told)
+        situ("place", "m.onnx", "--platform", "cpu", "--cost-table", "costs.json", code=3, err=message)
 
 
 def test_measured_hand_overs_hold_within_a_server_only():
@@ -180,11 +180,11 @@ def test_measured_hand_overs_hold_within_a_server_only():
 
 
 def test_a_bad_csv_is_refused_with_its_line():
-    for text, told in (("operator,cpu\nconv1,x\n", "conv1"), ("operator,kernel,cpu\nconv1,relu,3\n", "line 2"),
+    for text, message in (("operator,cpu\nconv1,x\n", "conv1"), ("operator,kernel,cpu\nconv1,relu,3\n", "line 2"),
                        ("operator,cpu\nconv1,1\nconv1,2\n", "line 3"), ("name,cpu\n", "line 1"), ("", "line 1"),
                        ("operator,cpu\n\"conv1,7\n", "cells"), ("operator,gpu\nconv1,7\n", "gpu")):
         pathlib.Path("bad.csv").write_text(text)
-        situ("costs", SMALL, "--platform", "cpu+v100-16g", "--cost-table", "bad.csv", code=3, err=told)
+        situ("costs", SMALL, "--platform", "cpu+v100-16g", "--cost-table", "bad.csv", code=3, err=message)
 
 
 def test_plans_remember_their_fusion():

@@ -206,10 +206,10 @@ def test_memory_statistics_give_operators_their_workspace():
     situ("profile", "m.onnx", "--from", "profile.json", "--memory", "memory.csv", out="3 of 4 rows name a node")
     device, = situ_json("place", "m.onnx", "--platform", "cpu", "--cost-table", "costs.json")["devices"]
     assert device["memory_bytes"] == 16 + 16 + 5000, device
-    for text, told in ((head, "names no node"), (head + "first_7,1,2,3\n", "line 2 does not end in four sizes"),
+    for text, message in ((head, "names no node"), (head + "first_7,1,2,3\n", "line 2 does not end in four sizes"),
                        (head + "first_7,1,2,3,-4\n", "line 2"), ("first_7,1,2,3,4\n", "does not begin with")):
         pathlib.Path("bad.csv").write_text(text)
-        situ("profile", "m.onnx", "--from", "profile.json", "--memory", "bad.csv", code=3, err=told)
+        situ("profile", "m.onnx", "--from", "profile.json", "--memory", "bad.csv", code=3, err=message)
 
 
 def test_memory_statistics_of_squeezenet_are_those_of_its_nodes():
@@ -389,9 +389,9 @@ def test_a_policy_learns_from_measured_times_and_its_log_replays():
     assert all(len(trial["times_ns"]) == len(trial["reference_ns"]) for trial in log["trials"])
     one, other = (min(trial["times_ns"]) for trial in log["trials"][:2])  # the second waits as long as it runs
     assert other > 1.5 * one, log["trials"][:2]
-    told = situ(*train, "--trials-from", "log.json", "--trials-log", "again.json", "--plan", "other.json", "-o",
+    output = situ(*train, "--trials-from", "log.json", "--trials-log", "again.json", "--plan", "other.json", "-o",
                 "two.policy", "--json")
-    again = json.loads("{" + told.rsplit("\n{\n", 1)[1])
+    again = json.loads("{" + output.rsplit("\n{\n", 1)[1])
     for one, other in (("log.json", "again.json"), ("one.policy", "two.policy")):
         assert pathlib.Path(one).read_bytes() == pathlib.Path(other).read_bytes(), one
     assert json.loads(pathlib.Path("other.json").read_text())["operators"] == plan["operators"]
@@ -514,9 +514,9 @@ def test_what_cannot_be_learnt_from_measurements_says_why():
     situ("learn", "hsdag", SMALL, SMALL, "--engine", "onnxruntime", "-o", "p.policy", code=2, err="exactly one MODEL")
     engine()
     path = need("data/onnx/mnist.onnx")
-    for words, told in (("cpu7=1", "not a device of the platform"), ("cpu0", "NAME=THREADS"), ("cpu0=1/0", "NAME=THREADS")):
+    for words, message in (("cpu7=1", "not a device of the platform"), ("cpu0", "NAME=THREADS"), ("cpu0=1/0", "NAME=THREADS")):
         situ("learn", "hsdag", path, "--platform", "2*cpu", "--engine", "onnxruntime", "--map", words, "-o", "p.policy",
-             code=2, err=told)
+             code=2, err=message)
 
 
 def test_replicas_take_inputs_in_turn():
@@ -601,7 +601,7 @@ def test_a_worker_that_is_killed_or_stopped_is_one_error_and_nothing_stays():
     if not found:
         raise Skip("no engine is installed (tools/setup.sh engines)")
     for k, name in enumerate(found):
-        for kind, limit, told in some(((signal.SIGKILL, "60", "killed by signal 9|ended during"),
+        for kind, limit, message in some(((signal.SIGKILL, "60", "killed by signal 9|ended during"),
                                        (signal.SIGSTOP, "2", "gave no answer to")), k):
             calls = [["run", "plan.json", "--items", "1000000", "--time-limit", limit]]
             if kind == signal.SIGKILL:
@@ -611,7 +611,7 @@ def test_a_worker_that_is_killed_or_stopped_is_one_error_and_nothing_stays():
                                        text=True)
                 os.kill(worker_of(run), kind)
                 _, text = run.communicate(timeout=60)
-                assert run.returncode == 8 and re.search(told, text), (name, call, kind, run.returncode, text)
+                assert run.returncode == 8 and re.search(message, text), (name, call, kind, run.returncode, text)
                 assert len(text.strip().splitlines()) == 1, text
     assert left() == []
     assert subprocess.run(["pgrep", "-P", str(os.getpid()), "situ"], capture_output=True).stdout == b""

@@ -57,10 +57,10 @@ def run(*arguments, codes, **more):
     """Runs the tool; a failure must be one line on stderr and nothing on stdout."""
     done = subprocess.run([SITU, *map(str, arguments)], capture_output=True, text=True, errors="replace", timeout=60,
                           env=environment(), stdin=subprocess.DEVNULL, **more)
-    told = f"{arguments}: exit code {done.returncode}\n{done.stdout[-500:]}{done.stderr[-1500:]}"
-    assert done.returncode in codes, told
+    output = f"{arguments}: exit code {done.returncode}\n{done.stdout[-500:]}{done.stderr[-1500:]}"
+    assert done.returncode in codes, output
     if done.returncode in (2, 3, 6, 70):
-        assert done.stdout == "" and len(done.stderr.splitlines()) == 1 and done.stderr.startswith("situ: "), told
+        assert done.stdout == "" and len(done.stderr.splitlines()) == 1 and done.stderr.startswith("situ: "), output
     return done
 
 
@@ -363,9 +363,9 @@ def test_a_folder_that_cannot_be_made_is_told_before_the_search():
     """`run` wants nothing on stdout: the plan of a search would be there."""
     write("chain.onnx", CHAIN)
     write("file", "x")
-    for folder, told in (("no/such/parts", 'there is no folder "no/such"'), ("no/parts/", 'there is no folder "no"'),
+    for folder, message in (("no/such/parts", 'there is no folder "no/such"'), ("no/parts/", 'there is no folder "no"'),
                          ("file", "is a file, but onnx-parts writes a folder"), ("file/parts", 'no folder "file"')):
-        situ("place", "chain.onnx", *QUICK, "--write", f"onnx-parts={folder}", code=6, err=told)
+        situ("place", "chain.onnx", *QUICK, "--write", f"onnx-parts={folder}", code=6, err=message)
     situ("place", TOY, *QUICK, "-o", "no/such/plan.json", code=6, err='cannot be written: there is no folder "no/such"')
     situ("place", "chain.onnx", *QUICK, "--write", "onnx-parts=parts/")
     situ("place", "chain.onnx", *QUICK, "--write", f"onnx-parts={pathlib.Path('parts').resolve()}")

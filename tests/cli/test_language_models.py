@@ -316,7 +316,7 @@ def test_what_is_no_decoder_is_refused_with_what_is_missing():
     def without(part):
         return {name: shape for name, shape in LLAMA.items() if part not in name}
 
-    for shapes, told in ((without("embed_tokens"), "no embedding of tokens"), (without("o_proj"), "no attention"),
+    for shapes, message in ((without("embed_tokens"), "no embedding of tokens"), (without("o_proj"), "no attention"),
                          (without("v_proj"), "no attention"), (without(".mlp."), "no feed-forward part or experts"),
                          ({**LLAMA, "model.layers.0.frobnicate.weight": [H, H]}, "without a role: model.layers.0.frobnicate.weight"),
                          ({**LLAMA, "extra.weight": [H, H]}, "without a role: extra.weight"),
@@ -324,7 +324,7 @@ def test_what_is_no_decoder_is_refused_with_what_is_missing():
                          ({**LLAMA, "decoder.layers.0.self_attn.q_proj.weight": [H, H]}, "two stacks of blocks"),
                          ({**LLAMA, "model.layers.0.encoder_attn.q_proj.weight": [H, H]}, "two stacks of blocks")):
         weights("other", shapes, "frob")
-        situ("place", "other", "--platform", "cpu", code=3, err=f"[(]architecture frob[)].*{told}")
+        situ("place", "other", "--platform", "cpu", code=3, err=f"[(]architecture frob[)].*{message}")
     for name in ("t5", "clip"):
         llm_files.write("other.gguf", *llm_files.dense(name, 1, 64, 2, 1, 96, 100, kind="Q8_0", out_kind="F16"))
         situ("place", "other.gguf", "--platform", "cpu", code=3, err=f"architecture {name}[)]; expected a decoder")

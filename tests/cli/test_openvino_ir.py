@@ -173,9 +173,9 @@ def test_parts_are_written_without_an_engine():
     assert manifest["openvino_parts"] == 1 and [part["file"] for part in manifest["parts"]] == ["part0.xml"]
     assert manifest["outputs"] == [{"name": "y", "from": 0}]
     assert pathlib.Path("parts/part0.bin").read_bytes() == bytes(range(16))
-    for model, writer, told in (("n.xml", "onnx-parts", "is not an ONNX model"), (SMALL, "openvino-parts", "is not an OpenVINO model")):
+    for model, writer, message in (("n.xml", "onnx-parts", "is not an ONNX model"), (SMALL, "openvino-parts", "is not an OpenVINO model")):
         refused = subprocess.run([SITU, "place", model, *QUICK, "--write", f"{writer}=none"], capture_output=True, text=True)
-        assert refused.returncode == 6 and f"{told}, which {writer} needs" in refused.stderr, refused
+        assert refused.returncode == 6 and f"{message}, which {writer} needs" in refused.stderr, refused
     assert not pathlib.Path("none").exists()
 
 

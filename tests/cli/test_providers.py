@@ -82,18 +82,18 @@ def test_a_gpu_is_profiled_as_a_class_of_its_own():
 
 
 def providers_of(*words):
-    told = subprocess.run([OWN / "bin" / "python3", LAB / "run_annotated.py", *words], capture_output=True, text=True, timeout=600)
-    assert told.returncode == 0, told.stderr
-    return json.loads(told.stdout)
+    output = subprocess.run([OWN / "bin" / "python3", LAB / "run_annotated.py", *words], capture_output=True, text=True, timeout=600)
+    assert output.returncode == 0, output.stderr
+    return json.loads(output.stdout)
 
 
 def annotations(folder):
     """The kind of device that each node of the model is told to run on."""
-    told = {pattern: device for device, patterns in settings_of(folder, "session.layer_assignment_settings").items()
+    output = {pattern: device for device, patterns in settings_of(folder, "session.layer_assignment_settings").items()
             for pattern in patterns}
     main_graph = one(pathlib.Path(folder, "model.onnx").read_bytes(), 7)
     nodes = [list(fields(v)) for n, v in fields(main_graph) if n == 1]
-    return {name.decode(): told["=" + one(note, 2).decode()] for parts in nodes for number, name in parts if number == 3
+    return {name.decode(): output["=" + one(note, 2).decode()] for parts in nodes for number, name in parts if number == 3
             for key, note in parts if key == 9 and one(note, 1) == b"layer_ann"}
 
 

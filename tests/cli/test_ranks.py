@@ -142,9 +142,9 @@ def test_a_worker_that_is_killed_is_the_error_of_all_ranks():
 @thorough
 def test_a_rank_that_hangs_is_named_by_the_others():
     lines, _ = hurt(3, 1, 0, signal.SIGSTOP, "--time-limit", "3")
-    told = [line for line in lines if line != STOPPED.format(1)]  # rank 1 itself, where mpirun wakes it to stop it
-    assert told and len(told) <= 2 and len(lines) <= 3, lines
-    assert all(re.search("heard nothing from rank 1 for [36] s", line) for line in told), lines
+    output = [line for line in lines if line != STOPPED.format(1)]  # rank 1 itself, where mpirun wakes it to stop it
+    assert output and len(output) <= 2 and len(lines) <= 3, lines
+    assert all(re.search("heard nothing from rank 1 for [36] s", line) for line in output), lines
 
 
 def test_ranks_that_do_not_fit_the_plan_are_refused():
@@ -167,10 +167,10 @@ def test_ranks_that_do_not_fit_the_plan_are_refused():
 def test_a_library_that_is_no_open_mpi_is_refused():
     path = needed()
     placed(path, 2)
-    for library, told in (("libm.so.6", "is not Open MPI"), ("libnone.so", "cannot be loaded")):
+    for library, message in (("libm.so.6", "is not Open MPI"), ("libnone.so", "cannot be loaded")):
         done = subprocess.run([SITU, "run", "plan.json"], capture_output=True, text=True,
                               env=environment(SITU_MPI=library, OMPI_COMM_WORLD_SIZE="2"))
-        assert done.returncode == 8 and told in done.stderr, done.stderr
+        assert done.returncode == 8 and message in done.stderr, done.stderr
 
 
 if __name__ == "__main__":

@@ -93,17 +93,17 @@ def boxes_of(plan):
 @functools.cache
 def made(arguments):
     """What `place` tells, its plan file and the page of it: many cases look at the same ones."""
-    told = situ_json("place", *arguments, "-o", "plan.json")
+    output = situ_json("place", *arguments, "-o", "plan.json")
     situ("report", "plan.json", "-o", "page.html")
-    return told, pathlib.Path("plan.json").read_bytes(), pathlib.Path("page.html").read_bytes()
+    return output, pathlib.Path("plan.json").read_bytes(), pathlib.Path("page.html").read_bytes()
 
 
 def placed(arguments):
     """Puts plan.json and page.html here; what `place` told, and the plan of the page."""
-    told, plan, page = made(tuple(map(str, arguments)))
+    output, plan, page = made(tuple(map(str, arguments)))
     pathlib.Path("plan.json").write_bytes(plan)
     pathlib.Path("page.html").write_bytes(page)
-    return told, data_of("page.html")["plans"][0]
+    return output, data_of("page.html")["plans"][0]
 
 
 # ---- numbers ----
@@ -112,23 +112,23 @@ def placed(arguments):
 def test_no_value_of_a_page_differs_from_the_plan():
     for arguments in KINDS.values():
         placed(arguments)
-        told, [plan] = situ_json("simulate", "plan.json"), data_of("page.html")["plans"]
+        output, [plan] = situ_json("simulate", "plan.json"), data_of("page.html")["plans"]
         explained = situ_json("explain", "plan.json", "--no-what-if")
         for key, value in plan["facts"].items():
             if key != "notes" and key != "reader":
                 assert explained[key] == value, (key, explained[key], value)
         for key in ("value_ns", "best_single_ns", "n_parts", "n_handovers", "transfer_bytes", "limit"):
-            assert told[key] == plan["facts"][key], key
-        for device, other in zip(told["devices"], plan["devices"], strict=True):
+            assert output[key] == plan["facts"][key], key
+        for device, other in zip(output["devices"], plan["devices"], strict=True):
             assert all(
                 device[key] == other[key]
                 for key in ("name", "class", "operators", "load_ns", "memory_bytes", "memory_limit_bytes")
             )
         names = names_of(plan)
-        assert {name: plan["devices"][d]["name"] for name, d in zip(names, plan["device"], strict=True)} == told[
+        assert {name: plan["devices"][d]["name"] for name, d in zip(names, plan["device"], strict=True)} == output[
             "placement"
         ]
-        for part, row in zip(told["parts"], plan["parts"], strict=True):
+        for part, row in zip(output["parts"], plan["parts"], strict=True):
             assert [part["device"], part["first_operator"], part["last_operator"]] == [
                 plan["devices"][row[0]]["name"],
                 names[row[1]],
@@ -252,9 +252,9 @@ def test_what_was_asked_for_is_there():
         "--run",
         "run.json",
     )
-    data, told = data_of("page.html"), situ_json("explain", "plan.json", "--steps", "10")
-    assert data["plans"][0]["facts"]["what_if"] == told["what_if"] and len(data["plans"][0]["what_if_words"]) == len(
-        told["what_if"]
+    data, output = data_of("page.html"), situ_json("explain", "plan.json", "--steps", "10")
+    assert data["plans"][0]["facts"]["what_if"] == output["what_if"] and len(data["plans"][0]["what_if_words"]) == len(
+        output["what_if"]
     )
     assert {row["solver"] for row in data["compare"]["rows"]} == {"single", "heft"} == set(data["compare_uses"])
     assert data["run"] == run
@@ -280,10 +280,10 @@ def test_place_writes_the_page_of_report():
 
 @thorough
 def test_fifty_thousand_operators_are_less_than_five_megabytes():
-    told, plan = placed(
+    output, plan = placed(
         ["builtin:gnmt?steps=205", "--platform", "cpu+4*v100-16g", "--solver", "heft", "--steps", "1000"]
     )
-    assert told["operators"] > 50_000 and pathlib.Path("page.html").stat().st_size < 5_000_000
+    assert output["operators"] > 50_000 and pathlib.Path("page.html").stat().st_size < 5_000_000
     assert all(len(memory.get("at", [])) < 3200 for memory in plan["memories"])
 
 
@@ -291,8 +291,8 @@ def test_fifty_thousand_operators_are_less_than_five_megabytes():
 def test_workloads_have_pages():
     for objective, file in WORKLOADS:
         path = need(f"data/workloads/{objective}/{file}")
-        told, plan = placed([path, "--objective", objective, "--steps", "200"])
-        assert plan["facts"]["value"] == told["value"] and plan["n"] == told["operators"]
+        output, plan = placed([path, "--objective", objective, "--steps", "200"])
+        assert plan["facts"]["value"] == output["value"] and plan["n"] == output["operators"]
 
 
 # ---- without a browser ----
@@ -387,10 +387,10 @@ const text = (s) => (document.querySelector(s) || {}).innerText || "";
 let outcome;
 try { outcome = await (async () => { %s })(); } catch (e) { failures.push(String(e.stack)); }
 const paint = performance.getEntriesByName("first-contentful-paint")[0];
-const told = document.createElement("pre");
-told.id = "outcome";
-told.textContent = JSON.stringify({outcome, failures, paint_ms: paint ? paint.startTime : null});
-document.body.replaceChildren(told);
+const record = document.createElement("pre");
+record.id = "outcome";
+record.textContent = JSON.stringify({outcome, failures, paint_ms: paint ? paint.startTime : null});
+document.body.replaceChildren(record);
 })();</script>"""
 
 
@@ -433,10 +433,10 @@ def driven(page, script, width=1280, timeout=180):
         )
     found = re.search(r'<pre id="outcome">(.*?)</pre>', done.stdout, re.S)
     assert found, (done.stdout[-300:], done.stderr[-600:])
-    told = json.loads(html.unescape(found.group(1)))
-    assert not told["failures"], told["failures"]
+    output = json.loads(html.unescape(found.group(1)))
+    assert not output["failures"], output["failures"]
     assert "CONSOLE" not in done.stderr, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    return told["outcome"]
+    return output["outcome"]
 
 
 @thorough
@@ -445,34 +445,34 @@ def test_clicks_do_what_they_should():
     placed(SPLIT)
     situ("report", "plan.json", "-o", "page.html", "--compare", "--solver", "single,heft", "--steps", "50")
     plan = data_of("page.html")["plans"][0]
-    told = driven(
+    output = driven(
         "page.html",
         """
-        const told = {};
+        const record = {};
         all("#devices tr.pick")[1].click();
-        told.device = text("#detail");
+        record.device = text("#detail");
         all("#operators button.plain")[0].click();
-        told.operator = text("#detail");
+        record.operator = text("#detail");
         document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", bubbles: true}));
-        told.closed = document.getElementById("detail").hidden;
+        record.closed = document.getElementById("detail").hidden;
         all("#solvers tr.pick")[0].click();
-        told.solver = text("#solvers tr.uses");
+        record.solver = text("#solvers tr.uses");
         all("#solvers tr.pick")[0].click();
-        told.folded = !document.querySelector("#solvers tr.uses");
+        record.folded = !document.querySelector("#solvers tr.uses");
         all("#parts .node")[0].dispatchEvent(new MouseEvent("click"));
-        told.part = text("#detail");
+        record.part = text("#detail");
         const find = document.getElementById("find");
         find.value = "softmax";
         find.dispatchEvent(new Event("input"));
         await pause(400);
-        told.found = all("#operators tbody tr").length;
-        return told;""",
+        record.found = all("#operators tbody tr").length;
+        return record;""",
     )
     longest = max(range(plan["n"]), key=lambda v: plan["time"][v])
-    assert names_of(plan)[longest] in told["operator"] and "waited for" in told["operator"]
-    assert plan["devices"][1]["name"] in told["device"] and told["closed"] and told["folded"]
-    assert "gpu0" in told["solver"] and told["part"].split("\n")[1].startswith("part 1: ")
-    assert told["found"] == sum(
+    assert names_of(plan)[longest] in output["operator"] and "waited for" in output["operator"]
+    assert plan["devices"][1]["name"] in output["device"] and output["closed"] and output["folded"]
+    assert "gpu0" in output["solver"] and output["part"].split("\n")[1].startswith("part 1: ")
+    assert output["found"] == sum(
         "softmax" in (name + plan["kinds"][k]).lower() for name, k in zip(names_of(plan), plan["kind"])
     )
 
@@ -481,7 +481,7 @@ def test_clicks_do_what_they_should():
 def test_the_timeline_zooms_by_keyboard_and_finds_what_is_under_the_pointer():
     browser()
     _, plan = placed(SPLIT)
-    told = driven(
+    output = driven(
         "page.html",
         """
         const canvas = document.querySelector(".gantt canvas"), place = canvas.getBoundingClientRect();
@@ -500,10 +500,10 @@ def test_the_timeline_zooms_by_keyboard_and_finds_what_is_under_the_pointer():
     )
     names, boxes = names_of(plan), boxes_of(plan)[1]
     near = [names[item] for item, start, _ in boxes if start <= plan["facts"]["value_ns"] * 0.01]
-    assert told["first"] in near and told["changed"], (told, near)
+    assert output["first"] in near and output["changed"], (output, near)
     assert (
-        told["next"]
-        == names[[item for item, _, _ in boxes][[names[item] for item, _, _ in boxes].index(told["first"]) + 1]]
+        output["next"]
+        == names[[item for item, _, _ in boxes][[names[item] for item, _, _ in boxes].index(output["first"]) + 1]]
     )
 
 
@@ -512,26 +512,26 @@ def test_pages_of_every_kind_open_without_an_error():
     browser()
     for kind, arguments in KINDS.items():
         placed(arguments)
-        told = driven(
+        output = driven(
             "page.html",
             """return {width: page.scrollWidth, head: text("h1"), sections: all("section").length};""",
             width=400 if kind == "calls" else 1280,
         )
-        assert told["sections"] >= 6 and told["head"] == " on ".join(
+        assert output["sections"] >= 6 and output["head"] == " on ".join(
             [arguments[0].removeprefix("builtin:"), arguments[2]]
         )
-        assert told["width"] <= (500 if kind == "calls" else 1280), "the page is wider than its window"
+        assert output["width"] <= (500 if kind == "calls" else 1280), "the page is wider than its window"
     situ("place", *SPLIT, "-o", "a.json")
     situ("place", *SPLIT[:3], "--solver", "single", "-o", "b.json")
     situ("report", "a.json", "b.json", "-o", "page.html")
-    told = driven(
+    output = driven(
         "page.html",
         """
         all("#choose button")[1].click();
         await pause(300);
         return {head: text("#difference"), canvases: all(".gantt canvas").length};""",
     )
-    assert "Operators that moved" in told["head"] and told["canvases"] == 2
+    assert "Operators that moved" in output["head"] and output["canvases"] == 2
 
 
 @thorough
@@ -570,9 +570,9 @@ def test_fifty_thousand_operators_are_drawn_soon():
             text=True,
             timeout=120,
         )
-    told = json.loads(html.unescape(re.search("<title>(.*?)</title>", done.stdout).group(1)))
+    output = json.loads(html.unescape(re.search("<title>(.*?)</title>", done.stdout).group(1)))
     # 0.5 s and 15 ms on one quiet core; ten times that where others work.
-    assert told["first"] < 6000 and told["frames"][6] < 150, told
+    assert output["first"] < 6000 and output["frames"][6] < 150, output
 
 
 @thorough
@@ -582,7 +582,7 @@ def test_hostile_names_run_nothing_in_a_browser():
 
     hostile()
     situ("report", "plan.json", "-o", "page.html")
-    told = driven(
+    output = driven(
         "page.html",
         """
         window.alert = (words) => failures.push("alert " + words);
@@ -591,7 +591,7 @@ def test_hostile_names_run_nothing_in_a_browser():
         await pause(300);
         return {scripts: all("script").length, images: all("img").length, rows: all("#operators tbody tr").length};""",
     )
-    assert told == {"scripts": 4, "images": 0, "rows": len(HARM)}
+    assert output == {"scripts": 4, "images": 0, "rows": len(HARM)}
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-from test_cli import SMALL, main, situ, situ_json, some
+from test_cli import SHARE, SMALL, main, situ, situ_json, some
 from test_language_models import language_model
 
 WHOLE = "plans that keep every operator whole on one device"
@@ -80,9 +80,10 @@ def every_output(call, words, codes, commands=("compare",), goal="latency<=1ns")
             holds(situ("size", *call, *SIZED, goal, code=4), f"impossible: proved that no plan meets the goal among {words}", "size")
             assert situ_json("size", *call, *SIZED, goal, code=4)["rows"][0]["space"] == words
             continue
-        holds(situ(command, *call) + " lower bound", f"among {words}", command)
-        told = situ_json(command, *call)
-        assert (told["space"], told["scope"]) == (words, placed["scope"]), told
+        few = ["--solver", "single"] if command == "compare" and SHARE < 100 else []
+        holds(situ(command, *call, *few) + " lower bound", f"among {words}", command)
+        output = situ_json(command, *call, *few)
+        assert (output["space"], output["scope"]) == (words, placed["scope"]), output
     return placed
 
 
@@ -94,17 +95,17 @@ def test_without_restrictions_plans_keep_operators_whole():
     every_output([diamond(), *OPERATOR], WHOLE, ["operators"], ("compare", "pareto", "size"))
 
 
-def test_pins_are_told():
+def test_pins_are_stated():
     machine(10**9, 10**9)
     pins = ["--fix", write("one.json", {"a": "host"})]
     every_output([diamond(), *OPERATOR, *pins], f"{WHOLE}, 1 of 4 operators pinned", ["operators", "pins"], ("compare", "pareto"))
     pins = ["--fix", write("all.json", {n: "g0" for n in "abcd"})]
     every_output([diamond(), *OPERATOR, *pins], f"{WHOLE}, all 4 operators pinned", ["operators", "pins"])
-    told = squeeze(situ("check", "plan.json", "--require-proof"))
-    assert "verified" in told and "all 4 operators pinned" in told, told
+    output = squeeze(situ("check", "plan.json", "--require-proof"))
+    assert "verified" in output and "all 4 operators pinned" in output, output
 
 
-def test_unused_devices_are_told():
+def test_unused_devices_are_stated():
     machine(10**9, 10**9)
     call = [diamond(), *OPERATOR, "--unused", "g1"]
     every_output(call, f"{WHOLE} and leave g1 unused", ["operators", "unused"], ("compare", "pareto", "size"))
@@ -113,7 +114,7 @@ def test_unused_devices_are_told():
     every_output([diamond(), *OPERATOR, *unused], f"{WHOLE} and leave 4 of 6 devices unused", ["operators", "unused"])
 
 
-def test_groups_of_the_graph_and_rules_are_told():
+def test_groups_of_the_graph_and_rules_are_stated():
     machine(10**9, 10**9)
     every_output([diamond(colocation=0), *OPERATOR], f"{WHOLE}, 1 colocation group together", ["operators", "colocation"])
     diamond()
@@ -124,7 +125,7 @@ def test_groups_of_the_graph_and_rules_are_told():
     every_output(call, f"{WHOLE}, groups of rules whole", ["operators", "granularity"], ("compare", "pareto", "size"))
 
 
-def test_granularities_are_told():
+def test_granularities_are_stated():
     machine(10**9, 10**9)
     for which, words, codes in some([("fused", "kernels whole", ["kernels"]), ("layer", "layers whole, kernels whole", ["granularity", "kernels"]),
                                      ("block", "blocks whole, kernels whole", ["granularity", "kernels"])], 1):
@@ -140,7 +141,7 @@ def test_pipelines_tell_contiguous_parts_and_replicas():
     every_output([*call, "--free", "--replicate"], WHOLE, ["operators"])
 
 
-def test_limits_and_calls_are_told():
+def test_limits_and_calls_are_stated():
     machine(10**9, 10**9)
     call = [diamond(), *OPERATOR]
     every_output([*call, "--execution", "calls", "--calls", "2"], f"{WHOLE} and make at most 2 calls on each accelerator", ["operators", "calls"])
@@ -148,7 +149,7 @@ def test_limits_and_calls_are_told():
     every_output([*call, "--max-latency", "1"], f"{WHOLE} and stay within the limit on latency (1.00 ms)", ["operators", "limit"])
 
 
-def test_limits_of_language_models_are_told():
+def test_limits_of_language_models_are_stated():
     machine(10**9, 10**9)
     words = f"{WHOLE} and stay within the limit on time to first token (1.00 s)"
     call = [language_model(), "--platform", "p.json", "--granularity", "fused", "--prompt", "64", "--generate", "4", "--max-ttft", "1s", "--steps", "60"]
@@ -182,12 +183,12 @@ def test_infeasible_says_of_which_plans():
     """Three layers on two devices of one and a half each: whole layers do not fit, their operators do."""
     room = int(1.75 * LAYER)
     machine(room, host=room)
-    told = squeeze(situ("place", llama(), "--platform", "p.json", "--granularity", "layer", code=4))
-    assert "no plan that keeps layers whole" in told and f"among {WHOLE}, layers whole" in told, told
+    output = squeeze(situ("place", llama(), "--platform", "p.json", "--granularity", "layer", code=4))
+    assert "no plan that keeps layers whole" in output and f"among {WHOLE}, layers whole" in output, output
     found = situ_json("place", llama(), "--platform", "p.json", "--granularity", "layer", code=4)
     assert "no plan that keeps layers whole" in found["reason"] and found["space"].startswith(f"{WHOLE}, layers whole"), found
-    told = squeeze(situ("size", llama(), *SIZED, "latency<=1s", "--granularity", "layer", code=4))
-    assert "impossible" in told and f"among {WHOLE}, layers whole" in told, told
+    output = squeeze(situ("size", llama(), *SIZED, "latency<=1s", "--granularity", "layer", code=4))
+    assert "impossible" in output and f"among {WHOLE}, layers whole" in output, output
 
 
 def test_a_default_makes_nothing_infeasible():
@@ -222,8 +223,8 @@ def test_whole_layers_do_not_hide_what_a_changed_machine_could_do():
     room = int(1.75 * LAYER)
     machine(room, room, host=room)
     situ("place", llama(), "--platform", "p.json", "--steps", "300", "-o", "plan.json", out="layers whole")
-    told = situ_json("explain", "plan.json", "--steps", "300")["what_if"]
-    without = [w for w in told if w["change"].startswith("without ")]
+    output = situ_json("explain", "plan.json", "--steps", "300")["what_if"]
+    without = [w for w in output if w["change"].startswith("without ")]
     assert without and all(w["outcome"] != "infeasible" for w in without), without
     assert any(w["change"].endswith(", layers split") for w in without), without
 
@@ -232,8 +233,8 @@ def test_a_pin_on_an_unused_device_is_a_conflict():
     machine(10**9, 10**9)
     pins = ["--fix", write("pins.json", {"b": "g1"}), "--unused", "g1"]
     for command in ("place", "compare"):
-        told = squeeze(situ(command, diamond(), *OPERATOR, "--platform", "p.json", "--steps", "60", *pins, code=4))
-        assert "unused: b is pinned to g1, which must stay unused" in told, told
+        output = squeeze(situ(command, diamond(), *OPERATOR, "--platform", "p.json", "--steps", "60", *pins, code=4))
+        assert "unused: b is pinned to g1, which must stay unused" in output, output
     every = ["--fix", write("every.json", {n: "g1" for n in "abcd"}), "--unused", "g1"]
     situ("place", "g.json", *OPERATOR, "--platform", "p.json", *every, code=4, out="which must stay unused")
 

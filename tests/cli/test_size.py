@@ -117,10 +117,10 @@ def test_mistakes_are_told_in_one_line():
     situ("size", SMALL, *goal, "--among", "cpu,,cpu", code=2, err="an empty name")
     situ("size", SMALL, "--goal", "tokens/s>=5", "--among", "cpu", code=2, err="needs a language model")
     situ("size", SMALL, *goal, "--prices", "no.json", code=3, err="no.json")
-    for text, told in (("[1]", "expected an object"), ('{"cpu": -1}', 'the price of "cpu"'), ('{"cpu": "1"}', "must be a number"),
+    for text, message in (("[1]", "expected an object"), ('{"cpu": -1}', 'the price of "cpu"'), ('{"cpu": "1"}', "must be a number"),
                        ("{", "prices.json"), ('{"a100-80g": 1}', "no price for"), ("{}", "no price for")):
         pathlib.Path("prices.json").write_text(text)
-        situ("size", SMALL, *goal, "--among", "cpu", "--prices", "prices.json", code=3, err=told)
+        situ("size", SMALL, *goal, "--among", "cpu", "--prices", "prices.json", code=3, err=message)
     situ("size", SMALL, *goal, "--prices", "prices.json", code=3, err="prices for none of the built-in platforms")
     situ("size", SMALL, "--goal", "tokens/s", code=2, err="in quotes")  # what a shell leaves of tokens/s>=20
 

@@ -128,13 +128,13 @@ def test_ctrl_c_without_a_plan_ends_with_130():
 
 @thorough
 def test_those_who_stop_a_comparison_or_a_front_are_told_what_is_missing():
-    for command, told in ("compare", "solvers were not run"), ("pareto", "interrupted"):
+    for command, message in ("compare", "solvers were not run"), ("pareto", "interrupted"):
         call = [SITU, command, "builtin:inception-v3", "--platform", "cpu+v100-16g+p100-16g", "--time-limit", "3600", "--json"]
         with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()) as run:
             time.sleep(1.5)
             run.send_signal(signal.SIGINT)
             out, err = run.communicate(timeout=240)
-        assert run.returncode == 0 and told in err, (command, run.returncode, err)
+        assert run.returncode == 0 and message in err, (command, run.returncode, err)
         assert json.loads(out)["model"] == "inception-v3"
 
 

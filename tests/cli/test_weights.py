@@ -112,10 +112,10 @@ def compare(paths, sum_of):
     for path in paths:
         if path.stem in BAD:
             continue
-        file, told = sum_of(path), situ_json("inspect", path)["weight_bytes"]
+        file, output = sum_of(path), situ_json("inspect", path)["weight_bytes"]
         more, less = path.stem in MADE + TWICE, path.stem in UNREAD
-        if not (told > file if more else told < file if less else told == file):
-            wrong.append(f"{path.name}: {told} bytes, its constants {file}")
+        if not (output > file if more else output < file if less else output == file):
+            wrong.append(f"{path.name}: {output} bytes, its constants {file}")
     assert paths and not wrong, wrong
 
 

@@ -29,11 +29,11 @@ def test_explain_tells_parts_path_and_what_ifs():
     for word in ("part", "holds", "best single", "hand-overs", "limited by", "time spent", "what if", "without"):
         assert word in text, text
     assert all(len(line) <= 100 for line in text.splitlines()), text
-    told = situ_json("explain", "plan.json", "--steps", "20")
+    output = situ_json("explain", "plan.json", "--steps", "20")
     for field in ("placement", "parts", "n_parts", "n_handovers", "transfer_bytes", "limit", "value_ns"):
-        assert told[field] == placed[field], field
-    assert sum(share["time_ns"] for share in told["critical_path"]) == placed["value_ns"]
-    assert any(w["change"].startswith("without ") for w in told["what_if"])
+        assert output[field] == placed[field], field
+    assert sum(share["time_ns"] for share in output["critical_path"]) == placed["value_ns"]
+    assert any(w["change"].startswith("without ") for w in output["what_if"])
     assert "what_if" not in situ_json("explain", "plan.json", "--no-what-if")
 
 

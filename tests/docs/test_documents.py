@@ -34,8 +34,8 @@ def breaches(changes):
 
 
 def names(what, file, old, new):
-    told = breaches({file: (old, new)})
-    assert what in told, told
+    output = breaches({file: (old, new)})
+    assert what in output, output
 
 
 def test_a_tree_that_keeps_the_rules_passes():

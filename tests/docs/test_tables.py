@@ -34,43 +34,43 @@ def replace(path, old, new):
 
 
 def test_every_table_is_what_its_csv_file_says(_):
-    code, told = tables("--check")
-    assert code == 0, told
+    code, output = tables("--check")
+    assert code == 0, output
 
 
 def test_a_changed_figure_of_a_page_is_named_and_written_anew(folder):
     page = folder / "docs/results/calls.md"
     whole = page.read_text()
     replace(page, "| 225.6479 |", "| 225.6478 |")
-    code, told = tables("--check", root=folder)
-    assert code == 1 and "docs/results/calls.md: table calls" in told, told
+    code, output = tables("--check", root=folder)
+    assert code == 1 and "docs/results/calls.md: table calls" in output, output
     assert tables(root=folder)[0] == 0 and page.read_text() == whole
 
 
 def test_a_changed_figure_of_a_csv_file_is_noticed(folder):
     replace(folder / "bench/splitting_latency.csv", "0.2267", "0.2268")
-    code, told = tables("--check", root=folder)
-    assert code == 1 and "table splitting_latency" in told, told
+    code, output = tables("--check", root=folder)
+    assert code == 1 and "table splitting_latency" in output, output
 
 
 def test_a_table_that_no_page_shows_is_named(folder):
     replace(folder / "docs/results/calls.md", "<!-- table calls -->", "<!-- table visits -->")
-    code, told = tables("--check", root=folder)
-    assert code == 1 and "table calls stands on 0 pages" in told and "table visits stands on 2 pages" in told, told
+    code, output = tables("--check", root=folder)
+    assert code == 1 and "table calls stands on 0 pages" in output and "table visits stands on 2 pages" in output, output
 
 
 def test_a_marker_without_an_end_is_named(folder):
     replace(folder / "docs/results/calls.md", "<!-- end of table -->", "")
-    code, told = tables("--check", root=folder)
-    assert code == 1 and "has no end" in told, told
+    code, output = tables("--check", root=folder)
+    assert code == 1 and "has no end" in output, output
 
 
 def test_nanoseconds_of_the_ledger_are_rounded_to_milliseconds(folder):
     """32910702 ns are 32.910702 ms, 32.9107 with six digits; 30000000 ns are 30."""
     head = "instance,rules,solver,seed,steps,value_ns,bound_ns\n"
     (folder / "one.csv").write_text(head + "net,contiguous,single,0,0,32910702,30000000\n")
-    code, told = tables("throughput", folder / "one.csv")
-    assert code == 0 and told.splitlines()[2].startswith("| net | 30 | 32.9107 |  |"), told
+    code, output = tables("throughput", folder / "one.csv")
+    assert code == 0 and output.splitlines()[2].startswith("| net | 30 | 32.9107 |  |"), output
 
 
 def test_means_are_geometric(folder):
@@ -79,8 +79,8 @@ def test_means_are_geometric(folder):
             "value_ns,bound_ns,best_ns\n")
     (folder / "two.csv").write_text(head + "a,,auto,1,1,1,1010,1000,1010,1000,1010,1000,1000\n"
                                     "b,,auto,1,1,1,1210,1000,1210,1000,1210,1000,1000\n")
-    code, told = tables("anytime", folder / "two.csv")
-    assert code == 0 and "| geometric mean |  |  |  | 10.5 | 10.5 | 10.5 |" in told, told
+    code, output = tables("anytime", folder / "two.csv")
+    assert code == 0 and "| geometric mean |  |  |  | 10.5 | 10.5 | 10.5 |" in output, output
 
 
 def main():

@@ -86,6 +86,11 @@ static void tell_instance(output *o, const situ_instance *i, situ_error *error) 
   TAKE("costs csv", situ_report_costs(&text, p, SITU_REPORT_CSV, NULL, error));
   TAKE("inspect", situ_report_inspect(&text, p, situ_instance_model(i), SITU_REPORT_TABLE, NULL, error));
   TAKE("inspect json", situ_report_inspect(&text, p, situ_instance_model(i), SITU_REPORT_JSON, NULL, error));
+}
+
+/* What there is to choose from, whatever the problem; engines are asked in processes of their own. */
+static void tell_lists(output *o, situ_error *error) {
+  char *text = NULL;
   for (int32_t k = 0; situ_report_family(k); k++)
     TAKE(situ_report_family(k), situ_report_list(&text, situ_report_family(k), SITU_REPORT_JSON, NULL, error));
 }
@@ -132,8 +137,8 @@ static situ_instance_options options_of(int k, situ_cost_options *c) {
   return o;
 }
 
-/* Places under the locale of the program and tells everything; `plans` (made at first) are told, since they have times
- * of the clock. */
+/* Places under the locale of the program and tells everything; `plans` (made at first) are reported, since they have
+ * times of the clock. */
 static output tell_all(situ_plan *plans[3], int *calls) {
   output o = {0};
   situ_error error = {0};
@@ -166,6 +171,7 @@ static output tell_all(situ_plan *plans[3], int *calls) {
     situ_instance_free(instance);
     situ_instance_free(again);
   }
+  tell_lists(&o, &error);
   remove_inputs();
   return o;
 }

@@ -42,7 +42,7 @@ static situ_status build(situ_error *error) {
   return status;
 }
 
-/* What is told of a plan. */
+/* What is reported of a plan. */
 static situ_status tell(const situ_plan *plan, situ_error *error) {
   situ_explanation *x = NULL;
   char *text = NULL, *json = NULL, *page = NULL, *lines = NULL, *parts = NULL;

@@ -7,7 +7,7 @@
 #include "bound/configuration.h"
 #include "exact/call_price.h"
 
-enum { ALL_FIRST = 150, MOST_LATER = 50 }; /* requests that fail: each of the first, and some of all others */
+enum { ALL_FIRST = 150, MAX_LATER = 50 }; /* requests that fail: each of the first, and some of all others */
 
 arena *__real_arena_new(void);
 void *__real_arena_alloc(arena *a, int64_t count, size_t size);
@@ -51,11 +51,11 @@ static situ_status call_price_status(int64_t *lower_ns, const situ_problem *p, a
   call_graph g;
   call_lattice l;
   call_price c;
-  bool unfit;
+  bool unsupported;
   if (!call_graph_find(&g, p, 0, a)) return SITU_STATUS_NO_MEMORY;
   call_lattice_result found = call_lattice_find(&l, &g, 1000, a, b);
   if (found != CALL_LATTICE_ALL) return found == CALL_LATTICE_NO_MEMORY ? SITU_STATUS_NO_MEMORY : SITU_STATUS_INTERNAL;
-  if (!call_price_make(&c, &l, &unfit, a)) return unfit ? SITU_STATUS_INTERNAL : SITU_STATUS_NO_MEMORY;
+  if (!call_price_make(&c, &l, &unsupported, a)) return unsupported ? SITU_STATUS_INTERNAL : SITU_STATUS_NO_MEMORY;
   if (!call_price_improve(&c, b)) return SITU_STATUS_INTERNAL;
   *lower_ns = c.lower_ns;
   return SITU_STATUS_OK;
@@ -94,7 +94,7 @@ static void fail_each(int32_t which, const situ_problem *p) {
   counted = 0;
   assert_int_equal(run(which, &expected_ns, p), SITU_STATUS_OK);
   int64_t total = counted;
-  for (int64_t n = 0; n < total; n += n < ALL_FIRST ? 1 : 1 + (total - ALL_FIRST) / MOST_LATER) {
+  for (int64_t n = 0; n < total; n += n < ALL_FIRST ? 1 : 1 + (total - ALL_FIRST) / MAX_LATER) {
     int64_t lower_ns = 0;
     countdown = n;
     situ_status status = run(which, &lower_ns, p);

@@ -1,4 +1,4 @@
-/* Every n-th allocation fails once while a file is read, for a file of each format: that is told as lack of memory,
+/* Every n-th allocation fails once while a file is read, for a file of each format: that is reported as lack of memory,
  * never as a fault of the file, and what was taken is freed.
  *
  *     test-file-memory FILE...      the seeds of tests/fuzz/corpus */

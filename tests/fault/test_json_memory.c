@@ -1,4 +1,4 @@
-/* Every n-th allocation of reading JSON fails once, ours and those of the library beneath: that is told as lack of
+/* Every n-th allocation of reading JSON fails once, ours and those of the library beneath: that is reported as lack of
  * memory, never as bad JSON, and what is read is never another tree. */
 #include <jansson.h>
 #include <stdio.h>

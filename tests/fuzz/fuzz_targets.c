@@ -66,7 +66,7 @@ static base by_json(const base *from, rng *random) {
   return (base){text, strlen(text)};
 }
 
-/* A short search in the problem, judged and told. */
+/* A short search in the problem, judged and reported. */
 static situ_status use_problem(const situ_instance *i, situ_error *error) {
   const situ_problem *p = situ_instance_problem(i);
   situ_solve_options effort = {.size = sizeof effort, .solvers = "single", .max_steps = 20, .no_bounds = true};

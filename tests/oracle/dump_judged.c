@@ -15,7 +15,7 @@
 #include "sim/simulate.h"
 #include "solve/common/best_single.h"
 
-enum { MOST = 40, DEVICES = 8 };
+enum { MAX_SIZE = 40, DEVICES = 8 };
 
 typedef struct draw {
   lab l;
@@ -77,7 +77,7 @@ static draw draw_problem(uint64_t seed, rng *r, bool tight) {
   x.problem = x.l.problem;
   if (copies == 1) return x;
   situ_problem_options posed = o.options;
-  int32_t n = x.l.graph->n_operators, pins[MOST];
+  int32_t n = x.l.graph->n_operators, pins[MAX_SIZE];
   must(graph_copies(&x.copies, x.l.graph, copies, &error), &error);
   x.copied_costs = costs_copies(x.l.costs, copies);
   for (int32_t v = 0; v < n * copies; v++) pins[v] = x.l.pins[v % n];
@@ -236,9 +236,9 @@ static json_value *problem_json(const draw *x) {
 
 /* Mostly where operators may be, and members of a group together. */
 static void draw_devices(const situ_problem *p, rng *r, int32_t *device) {
-  int32_t used = 1 + (int32_t)rng_below(r, p->n_devices), of_group[MOST];
+  int32_t used = 1 + (int32_t)rng_below(r, p->n_devices), of_group[MAX_SIZE];
   bool careful = rng_below(r, 6) > 0;
-  for (int32_t k = 0; k < MOST; k++) of_group[k] = -1;
+  for (int32_t k = 0; k < MAX_SIZE; k++) of_group[k] = -1;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t group = p->graph->colocation[v];
     device[v] = (int32_t)rng_below(r, used);
@@ -316,7 +316,7 @@ static void damage(situ_plan *plan, const situ_problem *p, rng *r) {
 }
 
 static situ_plan *draw_plan(const situ_problem *p, rng *r, arena *a) {
-  int32_t device[MOST], order[MOST], call[MOST], replica_of[DEVICES];
+  int32_t device[MAX_SIZE], order[MAX_SIZE], call[MAX_SIZE], replica_of[DEVICES];
   simulator *s = simulator_new(p, a);
   situ_error error;
   situ_plan *plan;
@@ -454,7 +454,7 @@ static int64_t greatest_rest(const situ_problem *p, certificate *c, int64_t *res
 
 /* Cuts of our own, which may be none, with modest rests but for one, which is as great as it can be, and one more. */
 static void cut_up(json_value *list, const situ_problem *p, rng *r, arena *a) {
-  int32_t n = p->n_operators, n_cuts = 0, cut[MOST], deleted[MOST], n_deleted = 0;
+  int32_t n = p->n_operators, n_cuts = 0, cut[MAX_SIZE], deleted[MAX_SIZE], n_deleted = 0;
   for (int32_t v = 0; v < n; v++) {
     if (rng_below(r, 4) == 0)
       deleted[n_deleted++] = v;
@@ -545,9 +545,9 @@ static json_value *packings(const draw *x, rng *r, arena *a) {
 /* Any chain of the graph, found backwards, with any prices. */
 static void chain_up(json_value *list, const situ_problem *p, rng *r, arena *a) {
   const situ_graph *g = p->graph;
-  int32_t way[MOST], n = 0;
+  int32_t way[MAX_SIZE], n = 0;
   certificate c;
-  for (way[n++] = (int32_t)rng_below(r, g->n_operators); n < MOST && rng_below(r, 9) > 0;) {
+  for (way[n++] = (int32_t)rng_below(r, g->n_operators); n < MAX_SIZE && rng_below(r, 9) > 0;) {
     int32_t v = way[n - 1], many = (int32_t)(g->in_start[v + 1] - g->in_start[v]);
     if (many == 0) break;
     way[n++] = g->producer[g->in[g->in_start[v] + rng_below(r, many)]];
@@ -605,7 +605,7 @@ static draw draw_crowded(uint64_t seed, rng *r) {
 
 /* Places of the chain between which bypasses are, one behind the other. */
 static void draw_bypasses(certificate *c, int32_t n_chain, rng *r, arena *a) {
-  int64_t from[MOST], to[MOST], n = 0;
+  int64_t from[MAX_SIZE], to[MAX_SIZE], n = 0;
   for (int32_t at = 0; at + 2 < n_chain && rng_below(r, 3) > 0; at = (int32_t)to[n++]) {
     from[n] = at + rng_below(r, n_chain - 2 - at);
     to[n] = from[n] + 2 + rng_below(r, n_chain - 2 - from[n]);
@@ -617,9 +617,9 @@ static void draw_bypasses(certificate *c, int32_t n_chain, rng *r, arena *a) {
 /* Operators of which each depends on the one before, found backwards, with bypasses and prices from nowhere. */
 static void visit_up(json_value *list, const situ_problem *p, rng *r, arena *a) {
   const situ_graph *g = p->graph;
-  int64_t way[MOST], chain[MOST], n = 0, n_chain = 0, every = 1 + rng_below(r, 4);
+  int64_t way[MAX_SIZE], chain[MAX_SIZE], n = 0, n_chain = 0, every = 1 + rng_below(r, 4);
   certificate c;
-  for (way[n++] = g->n_operators - 1 - rng_below(r, 2); n < MOST;) {
+  for (way[n++] = g->n_operators - 1 - rng_below(r, 2); n < MAX_SIZE;) {
     int64_t v = way[n - 1], many = g->in_start[v + 1] - g->in_start[v];
     if (many == 0) break;
     way[n++] = g->producer[g->in[g->in_start[v] + rng_below(r, (int32_t)many)]];

@@ -10,7 +10,7 @@
  *   tensor to memory without contention: an actor that sends it hop by hop over links without contention (FATPIPE)
  *   channel          with contention: an actor that serves a queue, one hop after the other
  *
- * Readiness is told by semaphores, which take no time. Contention is by channel and first come first served, which
+ * Readiness is signalled by semaphores, which take no time. Contention is by channel and first come first served, which
  * SimGrid's links do not have, hence the actors; durations are drawn from 1 to 1,000,000, so that two tensors of
  * different operators hardly ever become ready for one channel at one instant: there the order is ours to define.
  *
@@ -161,9 +161,10 @@ static double simulate(void) {
                                                    (char[]){"--cfg=network/model:CM02"},
                                                    (char[]){"--cfg=network/TCP-gamma:0"},
                                                    (char[]){"--cfg=network/crosstraffic:0"},
+                                                   (char[]){"--cfg=contexts/stack-size:256"},
                                                    (char[]){"--log=root.thresh:warning"},
                                                    NULL};
-  int n_options = 5;
+  int n_options = 6;
   simgrid_init(&n_options, options);
   char path[] = "/tmp/situ-simgrid-XXXXXX.xml";
   int file = mkstemps(path, 4);

@@ -29,13 +29,13 @@ static void hold_light_bound(const situ_problem *p, int64_t optimum, uint64_t se
   call_graph g;
   call_lattice l;
   call_price c;
-  bool unfit;
+  bool unsupported;
   budget b = budget_new(0, 0, NULL, NULL);
   int64_t light_bytes = seed % 3 ? 1000000 : 20;
   assert_true(call_graph_find(&g, p, light_bytes, a));
   if (g.n > 0) {
     assert_int_equal(call_lattice_find(&l, &g, 1024, a, &b), CALL_LATTICE_ALL);
-    assert_true(call_price_make(&c, &l, &unfit, a));
+    assert_true(call_price_make(&c, &l, &unsupported, a));
     assert_true(call_price_improve(&c, &b));
     if (c.lower_ns > optimum)
       fail_msg("seed %d: the optimum is %lld, the light bound %lld", (int)seed, (long long)optimum,

@@ -14,7 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 def find_python(build):
     for place in (os.environ.get("SITU_PYTHON"), build / "python/bin/python3", ROOT / "build/python/bin/python3", sys.executable,
                   shutil.which("python3")):
-        if place and os.access(place, os.X_OK) and subprocess.run([place, "-c", "import pytest"], capture_output=True, check=False).returncode == 0:
+        seek = "import importlib.util, sys; sys.exit(importlib.util.find_spec('pytest') is None)"  # not imported: that takes longer
+        if place and os.access(place, os.X_OK) and subprocess.run([place, "-c", seek], capture_output=True, check=False).returncode == 0:
             return str(place)
     return None
 

@@ -101,12 +101,12 @@ def test_placements_that_name_no_device_are_refused():
 def test_what_is_wrong_with_a_placement_is_said():
     problem = diamond()
     alone = dict.fromkeys("abcd", "host")
-    for placement, order, told in (({"a": "host"}, None, "has no device for the operator 'b'"),
+    for placement, order, message in (({"a": "host"}, None, "has no device for the operator 'b'"),
                                    ({**alone, "c": "gpu0"}, None, "'c' is placed on 'gpu0'; the devices are host, acc"),
                                    ({**alone, "c": ["acc"]}, None, "the devices are host, acc"),
                                    ("host", None, "it is of type str"), (7, None, "it is of type int"),
                                    (alone, "abcx", "the order names 'x', not an operator")):
-        with pytest.raises(situ.BadArgument, match=told):
+        with pytest.raises(situ.BadArgument, match=message):
             problem.evaluate(placement, order)
     assert repr(problem) == "<situ.Problem: 4 operators on host, acc>"
 

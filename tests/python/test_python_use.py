@@ -292,8 +292,8 @@ def test_progress_is_told_and_may_stop():
 def test_the_bar_is_drawn_on_request_and_cleared(capsys, monkeypatch):
     monkeypatch.setattr("situ._watch._BAR_AFTER_S", 0.0)
     situ.place(LONG, MACHINE, progress=True, time_limit=0.5, solver="tabu")
-    told = capsys.readouterr().err
-    assert "tabu" in told and "best" in told and "\n" not in told and told.rstrip(" \r") == told.rsplit("\r", 2)[0].rstrip(" \r")
+    output = capsys.readouterr().err
+    assert "tabu" in output and "best" in output and "\n" not in output and output.rstrip(" \r") == output.rsplit("\r", 2)[0].rstrip(" \r")
 
 
 PROGRAM = """

@@ -1,7 +1,7 @@
 // The timeline: a row for each device, a thin one for each link that carries something. Boxes that are narrower than a
 // pixel are drawn as one, in the colour that takes most of it; how dense they are shows in its strength.
 
-const ROW = 26, LINK_ROW = 13, ROW_SPACE = 7, AXIS = 22, MOST_ROWS = 12, MOST_LANES = 160;
+const ROW = 26, LINK_ROW = 13, ROW_SPACE = 7, AXIS = 22, MAX_ROWS = 12, MAX_LANES = 160;
 
 // Boxes of a lane that overlap, as operators on a host do in calls, go into rows of their own; those of one call are
 // one.
@@ -15,7 +15,7 @@ function packRows(plan, lane) {
       continue;
     }
     let row = rows.find((other) => other.last <= start);
-    if (!row && rows.length === MOST_ROWS) row = rows[MOST_ROWS - 1];
+    if (!row && rows.length === MAX_ROWS) row = rows[MAX_ROWS - 1];
     if (!row) rows.push(row = {start: [], end: [], item: [], count: [], last: 0});
     row.start.push(start);
     row.end.push(end);
@@ -41,7 +41,7 @@ function firstAfter(row, t) {
 }
 
 function makeGantt(plan, view, look) {
-  const lanes = plan.lanes.slice(0, MOST_LANES);
+  const lanes = plan.lanes.slice(0, MAX_LANES);
   let bottom = AXIS;
   for (const lane of lanes) {
     lane.rows = lane.rows || packRows(plan, lane);

@@ -47,7 +47,7 @@ function timelineSection() {
                  element('p', {class: 'caption'}, 'plan ' + letters[k], element('small', {}, exactTime(one.value))) :
                  null,
              makeGantt(one, ONE_VIEW, look), ganttLegend(one),
-             one.lanes.length > MOST_LANES ? element('p', {class: 'hint'}, `Drawn: the first ${MOST_LANES} lanes.`) :
+             one.lanes.length > MAX_LANES ? element('p', {class: 'hint'}, `Drawn: the first ${MAX_LANES} lanes.`) :
                                              null]),
     element(
         'p', {class: 'hint'},

@@ -176,7 +176,7 @@ static situ_status add_layers(handover_pool *pool, solve_run *run) {
 
 /* Where no split of the pool is sure, one of whole layers may be: searches for speed alone do not reach its few
  * hand-overs. */
-static situ_status try_layers(situ_robustness *told, int32_t *chosen, handover_pool *pool, solve_run *run,
+static situ_status try_layers(situ_robustness *out, int32_t *chosen, handover_pool *pool, solve_run *run,
                               const handover_rules *rules, const situ_solve_options *o) {
   if (run->budget->stop == BUDGET_CANCELLED || solve_is_large(run->problem)) return SITU_STATUS_OK;
   int64_t time = o->time_limit_s > 0 ? answer_min_ns(o) / 2 : 0; /* for each step: the limit has passed already */
@@ -194,7 +194,7 @@ static situ_status try_layers(situ_robustness *told, int32_t *chosen, handover_p
   TRY(compare_one(&found, last, pool, run, o->uncertainty, run->seed, &draws));
   if (is_unsure(&found)) return SITU_STATUS_OK;
   *chosen = last;
-  *told = found;
+  *out = found;
   return SITU_STATUS_OK;
 }
 

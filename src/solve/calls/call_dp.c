@@ -126,15 +126,15 @@ static call_lattice_result find_lattice(call_dp *s) {
 
 static situ_status call_dp_solve(solve_run *run) {
   const situ_problem *p = run->problem;
-  bool unfit = false;
+  bool unsupported = false;
   call_dp *s = ARENA_ZERO(run->arena, call_dp, 1);
   if (!s) return fail_no_memory(run->error);
   s->run = run;
   call_lattice_result listed = find_lattice(s);
   if (listed == CALL_LATTICE_NO_MEMORY) return fail_no_memory(run->error);
   if (listed != CALL_LATTICE_ALL) return SITU_STATUS_OK;
-  if (!call_price_make(&s->price, &s->lattice, &unfit, run->arena))
-    return unfit ? SITU_STATUS_OK : fail_no_memory(run->error);
+  if (!call_price_make(&s->price, &s->lattice, &unsupported, run->arena))
+    return unsupported ? SITU_STATUS_OK : fail_no_memory(run->error);
   if (!call_price_improve(&s->price, run->budget)) return SITU_STATUS_OK;
   solve_bound(run, s->price.lower_ns, "call_dp");
   if (!ARENA_ARRAYS(run->arena, ARRAY(s->unit, s->graph.n), ARRAY(s->host, s->graph.n),

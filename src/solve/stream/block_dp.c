@@ -123,7 +123,7 @@ static int32_t gather_unit(block_dp *s, unit_members u) {
   return works;
 }
 
-/* Offers the list schedule of the present order, with gaps filled. Operators without a device go where they and the
+/* Offers the list schedule of the current order, with gaps filled. Operators without a device go where they and the
  * rest end first; with `early`, they go as early as possible. */
 static void offer_schedule(block_dp *s, bool early) {
   solve_run *run = s->run;

@@ -464,8 +464,8 @@ situ_status chain_labels_run(solve_run *run) {
   s->max_kept = (int32_t)min64(MAX_KEPT, MAX_CHOICES / each);
   s->max_kept = (int32_t)min64(s->max_kept, MAX_MADE / ((int64_t)p->n_devices * p->n_devices));
   s->max_kept = (int32_t)min64(s->max_kept, 1 + (int64_t)sqrt(work / (double)(each * p->n_devices)));
-  if (!ARENA_ARRAYS(a, ARRAY(s->made, MAX_MADE + 1), ARRAY(s->kept, (int64_t)s->max_kept * p->n_devices),
-                    ARRAY(s->choices, s->max_kept * each)))
+  int64_t max_kept = (int64_t)s->max_kept * p->n_devices, max_made = max_kept * p->n_devices;
+  if (!ARENA_ARRAYS(a, ARRAY(s->made, max_made + 1), ARRAY(s->kept, max_kept), ARRAY(s->choices, s->max_kept * each)))
     return fail_no_memory(run->error);
   int64_t margin = 0, min_ns, ignored;
   for (int32_t v = 0; v < p->n_operators; v++) margin = max64(margin, footprint_bytes(p->graph, v));

@@ -22,14 +22,14 @@ typedef struct swap {
   const situ_problem *problem;
   const situ_graph *graph;
   int32_t a, b;     /* devices; a unit on the source side is on a */
-  int32_t *device;  /* [operator] the present placement */
+  int32_t *device;  /* [operator] the current placement */
   int32_t *unit_at; /* [unit] its device in it */
   int32_t *before;  /* [unit] likewise, before the swap */
   items all;        /* units with their times and weights */
   int64_t *on[2];   /* [unit] its cost on a and on b, apart from tensors between movable units */
   int32_t *seen;    /* [memory] the last tensor counted as sent there */
   max_flow flow;
-  int64_t value_ns; /* of the present placement */
+  int64_t value_ns; /* of the current placement */
   int64_t cuts;
 } swap;
 

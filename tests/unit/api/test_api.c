@@ -139,7 +139,7 @@ static void pins_come_back_too(void **state) {
   situ_instance_free(second);
 }
 
-static void a_changed_platform_is_told(void **state) {
+static void a_changed_platform_is_stated(void **state) {
   (void)state;
   situ_error error = {0};
   static const char slow[] = "{\"situ_platform\":1,\"devices\":[{\"name\":\"a\",\"base\":\"cpu\"}]}";
@@ -248,15 +248,15 @@ static void outputs_are_probed_without_a_trace(void **state) {
   assert_int_equal(situ_text_write("x", "taken.json", &error), SITU_STATUS_IO);
 }
 
-/* What was told: the levels as letters, and the lines. */
-typedef struct told {
+/* What was heard: the levels as letters, and the lines. */
+typedef struct heard {
   char levels[64];
   char lines[64][200];
   int n;
-} told;
+} heard;
 
 static void hear(void *context, situ_log_level level, const char *text) {
-  told *t = context;
+  heard *t = context;
   assert_true(t->n < 63);
   assert_null(strchr(text, '\n'));
   t->levels[t->n] = level == SITU_LOG_WARNING ? 'w' : 'n';
@@ -265,7 +265,7 @@ static void hear(void *context, situ_log_level level, const char *text) {
 
 static void a_call_tells_what_it_finds(void **state) {
   (void)state;
-  told t = {.n = 0};
+  heard t = {.n = 0};
   situ_cost_options unfused = {.size = sizeof unfused, .fusion = "none"};
   situ_instance_options o = {.size = sizeof o,
                              .model = "builtin:inception-v3?image=128",
@@ -289,7 +289,7 @@ static void a_call_tells_what_it_finds(void **state) {
 
 static void a_question_without_an_answer_is_a_warning(void **state) {
   (void)state;
-  told t = {.n = 0};
+  heard t = {.n = 0};
   const char *all[] = {"cpu", "gpu0", "gpu1"};
   situ_instance_options o = {
       .size = sizeof o, .model = model, .platform = "cpu+2*v100-16g", .unused = all, .n_unused = 3};
@@ -516,7 +516,7 @@ int main(void) {
       cmocka_unit_test(a_question_without_an_answer_is_a_warning),
       cmocka_unit_test(a_plan_file_brings_its_problem_back),
       cmocka_unit_test(pins_come_back_too),
-      cmocka_unit_test(a_changed_platform_is_told),
+      cmocka_unit_test(a_changed_platform_is_stated),
       cmocka_unit_test(what_is_wrong_in_a_plan_file_is_input),
       cmocka_unit_test(options_that_contradict_are_arguments),
       cmocka_unit_test(outputs_are_probed_without_a_trace),

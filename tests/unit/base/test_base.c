@@ -27,7 +27,7 @@ static void arena_releases_to_its_mark(void **state) {
   arena_free(a);
 }
 
-static void many_arrays_are_made_at_once_or_the_first_that_fails_is_told(void **state) {
+static void many_arrays_are_made_at_once_or_the_first_that_fails_is_stated(void **state) {
   (void)state;
   arena *a = arena_new();
   char *bytes = NULL;
@@ -440,7 +440,7 @@ static void random_numbers_are_those_of_the_paper(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(arena_releases_to_its_mark),
-      cmocka_unit_test(many_arrays_are_made_at_once_or_the_first_that_fails_is_told),
+      cmocka_unit_test(many_arrays_are_made_at_once_or_the_first_that_fails_is_stated),
       cmocka_unit_test(an_arena_lives_as_long_as_one_that_holds_it),
       cmocka_unit_test(arena_refuses_sizes_that_overflow),
       cmocka_unit_test(map_finds_what_was_put_and_nothing_else),

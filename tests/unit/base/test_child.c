@@ -38,7 +38,7 @@ static child_end run(child_work *work, story *s, child_stop *stop) {
                          .grace_ns = SECOND_NS / 10,
                          .max_bytes = 1 << 22,
                          .stop = stop,
-                         .told = hear};
+                         .receive = hear};
   child_end end = child_run(work, &limits, s);
   assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left */
   return end;
@@ -141,7 +141,7 @@ static void a_deadline_stops_it_too(void **state) {
   (void)state;
   story s = {0};
   child_limits limits = {
-      .deadline_ns = clock_now_ns() + SECOND_NS / 20, .grace_ns = SECOND_NS / 20, .max_bytes = 100, .told = hear};
+      .deadline_ns = clock_now_ns() + SECOND_NS / 20, .grace_ns = SECOND_NS / 20, .max_bytes = 100, .receive = hear};
   assert_int_equal(child_run(hang, &limits, &s), CHILD_STOPPED);
   assert_int_equal(child_run(wait_to_be_stopped, &limits, &s), CHILD_STOPPED);
   assert_int_equal(s.sum, 7);

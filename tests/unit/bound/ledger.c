@@ -9,7 +9,7 @@
 #include "ledger.h"
 #include "lp/lp.h"
 
-enum { MOST_BRUTE = 5, MOST_SETS = 9, FIRST_SETS = 40 };
+enum { MAX_BRUTE = 5, MAX_SETS = 9, FIRST_SETS = 40 };
 enum {
   NO_PLAN_NS = 1000,
   FINE = 1000
@@ -38,11 +38,11 @@ static int64_t call_price_of(const situ_problem *p, budget *b, arena *a) {
   call_graph g;
   call_lattice l;
   call_price c;
-  bool unfit;
+  bool unsupported;
   assert_true(call_graph_find(&g, p, 0, a));
   assert_int_equal(call_lattice_find(&l, &g, 100000, a, b), CALL_LATTICE_ALL);
-  bool made = call_price_make(&c, &l, &unfit, a);
-  if (unfit) return 0; /* nothing to place, or times too long */
+  bool made = call_price_make(&c, &l, &unsupported, a);
+  if (unsupported) return 0; /* nothing to place, or times too long */
   assert_true(made && call_price_improve(&c, b));
   return c.lower_ns;
 }
@@ -187,7 +187,7 @@ static void add_bounds(tally *sum, const situ_problem *p, int64_t max_ns, const 
       found = bounds[i]->compute(&lower_ns, &proof, p, a, &b, NULL);
     else if (i == CALL_PRICE && p->execution == SITU_EXECUTION_CALLS && !f->stopped)
       lower_ns = call_price_of(p, &b, a);
-    else if ((i == CONFIGURATION || i == FIRST_PRICES) && p->n_operators <= MOST_SETS && configuration_serves(p))
+    else if ((i == CONFIGURATION || i == FIRST_PRICES) && p->n_operators <= MAX_SETS && configuration_serves(p))
       found = configuration_raise(&lower_ns, p, SITU_NEVER_NS, a, &b, NULL);
     engine_is_off = false;
     assert_int_equal(found, SITU_STATUS_OK);
@@ -226,7 +226,7 @@ static void add_problem(tally *sum, const family *f, int32_t k) {
     situ_error error;
     if (situ_problem_pose(&p, l.graph, l.platform, l.costs, &options, &error)) fail_msg("%s", error.text);
   }
-  bool small = o.n_operators <= MOST_BRUTE, fine = f->manner == AS_DRAWN && !other && k % 3 == 1;
+  bool small = o.n_operators <= MAX_BRUTE, fine = f->manner == AS_DRAWN && !other && k % 3 == 1;
   for (int32_t v = 0; v < o.n_operators && f->all_pinned; v++) l.pins[v] = v * o.n_devices / o.n_operators;
   for (int32_t d = 0; d < o.n_devices && f->all_pinned; d++) l.unused[d] = false;
   for (int32_t d = 0; d < o.n_devices && f->no_host; d++) l.platform->devices[d].is_host = false;

@@ -13,23 +13,28 @@
  * While c runs, the group {b, y} has read p and has yet to read it: 40 bytes. q is on its way, and c holds it while it
  * runs: c has it before (it is c itself) and behind, so 7 bytes with c. r is made by c and read by x, another unit: not
  * certain. */
-static lab step(int64_t bytes) {
+static lab posed_step(int64_t bytes, int64_t weights_of_c, const situ_problem_options *options) {
   lab s = lab_mesh(2, bytes);
   const char *names[] = {"a", "b", "c", "x", "y", "z"};
   for (int32_t v = 0; v < 6; v++)
-    lab_add(
-        &s,
-        (situ_operator){
-            .name = names[v], .source_id = -1, .colocation = v == 1 || v == 4 ? 0 : -1, .weight_bytes = v == 1 ? 4 : 0},
-        10);
+    lab_add(&s,
+            (situ_operator){.name = names[v],
+                            .source_id = -1,
+                            .colocation = v == 1 || v == 4 ? 0 : -1,
+                            .weight_bytes = v == 1   ? 4
+                                            : v == 2 ? weights_of_c
+                                                     : 0},
+            10);
   lab_tensor(&s, 0, 40, 1, 4, -1);
   lab_tensor(&s, 1, 7, 2, -1);
   lab_tensor(&s, 2, 5, 3, -1);
   lab_tensor(&s, 3, 3, 4, -1);
   lab_tensor(&s, 4, 2, 5, -1);
-  lab_pose(&s, NULL);
+  lab_pose(&s, options);
   return s;
 }
+
+static lab step(int64_t bytes) { return posed_step(bytes, 0, NULL); }
 
 static void what_a_unit_has_read_and_will_read_again_is_certain(void **state) {
   (void)state;
@@ -248,11 +253,38 @@ static void the_fullest_instant_of_a_step_is_found(void **state) {
   }
 }
 
+/* The judge adds up the same. b and c are pinned to the first device, c with 10 bytes of weights: while c runs there
+ * are 4 + 40 and 10 + 7 = 61 bytes for sure, though no operator alone needs more than 51. */
+static void the_judge_counts_what_a_unit_has_read(void **state) {
+  (void)state;
+  const int32_t pins[] = {-1, 0, 0, -1, -1, -1};
+  const situ_problem_options pinned = {.size = sizeof pinned, .pins = pins};
+  for (int64_t room = 60; room <= 61; room++) {
+    lab s = posed_step(room, 10, &pinned);
+    certificate c = proved_lists("area_price", "time_prices 0 0; byte_prices 1 0; instant 2", s.arena);
+    assert_true(proved_by(s.problem, &c) == (room < 61 ? SITU_NEVER_NS : 0));
+    lab_free(&s);
+  }
+}
+
+/* b has room nowhere in 50 bytes: then there is no plan, whatever the prices are. */
+static void the_judge_sees_that_a_unit_has_no_room(void **state) {
+  (void)state;
+  for (int64_t room = 50; room <= 51; room++) {
+    lab s = step(room);
+    certificate c = proved_lists("area_price", "time_prices 0 0; byte_prices 0 0; instant 2", s.arena);
+    assert_true(proved_by(s.problem, &c) == (room < 51 ? SITU_NEVER_NS : 0));
+    lab_free(&s);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_a_unit_has_read_and_will_read_again_is_certain),
       cmocka_unit_test(a_unit_has_no_room_where_that_is_too_much),
       cmocka_unit_test(without_room_there_is_no_plan),
+      cmocka_unit_test(the_judge_counts_what_a_unit_has_read),
+      cmocka_unit_test(the_judge_sees_that_a_unit_has_no_room),
       cmocka_unit_test(an_instant_lies_within_an_operator),
       cmocka_unit_test(what_is_certain_follows_from_its_definition),
       cmocka_unit_test(the_fullest_instant_of_a_step_is_found),

@@ -228,7 +228,7 @@ static void a_bound_comes_with_its_proof(void **state) {
 
 static bool stops(void *context) { return *(bool *)context; }
 
-/* Of a chain of 40 ns a user who stops at once is told nothing, on one thread and on two. */
+/* Of a chain of 40 ns a user who stops at once hears nothing, on one thread and on two. */
 static void a_user_who_stops_waits_for_no_bound(void **state) {
   (void)state;
   static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};

@@ -43,6 +43,14 @@ static void work_of_one_device_adds_up(void **state) {
   expect(&s, 11);
 }
 
+/* The same of so many operators that only some intervals are looked at: 190 of 2 ns. */
+static void work_of_many_operators_adds_up(void **state) {
+  (void)state;
+  lab s = lab_mesh(1, SITU_UNLIMITED_BYTES);
+  for (int i = 0; i < 190; i++) lab_operator(&s, NULL, 2, 0, 0);
+  expect(&s, 380);
+}
+
 /* Three chains of 50, 4 and 70 ns, each on a device of its own but for its middle, which is the first device's: that
  * has 12 ns to do between 50 and 70 ns before the end. No operator comes after, or before, more than one of the three.
  */
@@ -130,6 +138,7 @@ static void it_serves_64_devices(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(work_of_one_device_adds_up),
+      cmocka_unit_test(work_of_many_operators_adds_up),
       cmocka_unit_test(work_between_what_is_before_and_what_is_after_adds_up),
       cmocka_unit_test(what_time_rules_out_for_one_of_a_group_is_so_for_all),
       cmocka_unit_test(work_goes_on_from_what_work_showed),

@@ -9,12 +9,12 @@
 #include "bound/bound.h"
 #include "bound/joins.h"
 
-enum { MOST_CELLS = 64 };
+enum { MAX_CELLS = 64 };
 
 typedef struct earliest {
   const situ_problem *problem;
   simulator *simulator;
-  int64_t end[MOST_CELLS], rest[MOST_CELLS]; /* the least of all schedules */
+  int64_t end[MAX_CELLS], rest[MAX_CELLS]; /* the least of all schedules */
 } earliest;
 
 static void look(void *context, const placement *where) {
@@ -29,9 +29,9 @@ static void look(void *context, const placement *where) {
 
 /* Whether joins say more than chains somewhere; they never say less, and never more than is true. */
 static bool hold(const situ_problem *p, uint64_t seed, int32_t width) {
-  int64_t head[MOST_CELLS], tail[MOST_CELLS], chain_head[MOST_CELLS], chain_tail[MOST_CELLS];
+  int64_t head[MAX_CELLS], tail[MAX_CELLS], chain_head[MAX_CELLS], chain_tail[MAX_CELLS];
   int32_t cells = p->n_operators * p->n_devices;
-  bool may[MOST_CELLS], more = false;
+  bool may[MAX_CELLS], more = false;
   arena *a = arena_new();
   budget unlimited = budget_new(0, 0, NULL, NULL);
   earliest e = {.problem = p, .simulator = simulator_new(p, a)};
@@ -90,8 +90,8 @@ static void the_judge_looks_at_the_same_operators(void **state) {
     lab l = lab_random(&o);
     const situ_problem *p = l.problem;
     for (int64_t width = 1; width <= 4 && !p->conflict; width++) {
-      int64_t head[MOST_CELLS], tail[MOST_CELLS];
-      bool may[MOST_CELLS];
+      int64_t head[MAX_CELLS], tail[MAX_CELLS];
+      bool may[MAX_CELLS];
       arena *a = arena_new();
       budget unlimited = budget_new(0, 0, NULL, NULL);
       certificate proof;

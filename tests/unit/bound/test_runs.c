@@ -78,6 +78,23 @@ static void a_run_has_room_in_memory(void **state) {
   }
 }
 
+/* Three forward operators in a row and their backward ones, each pair one group: three groups in a row, 20 ns each, of
+ * which one of two devices has two. Work alone says 30. Where backward operators come in the order of the forward ones
+ * too, that is the same: between groups with forward operators only these count. */
+static void groups_of_a_training_step_are_a_chain(void **state) {
+  (void)state;
+  for (int same_order = 0; same_order < 2; same_order++) {
+    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    for (int32_t v = 0; v < 6; v++) {
+      int32_t group = v < 3 ? v : same_order ? v - 3 : 5 - v;
+      lab_of_phase(&s, "", 10, v < 3 ? SITU_PHASE_FORWARD : SITU_PHASE_BACKWARD, group);
+      if (v > 0) lab_tensor(&s, v - 1, 1, v, -1);
+    }
+    assert_int_equal(found(&s, &pipeline), 40);
+    lab_free(&s);
+  }
+}
+
 /* Without contiguity, or with shared parts, nothing is proved. */
 static void only_contiguous_parts_are_runs(void **state) {
   (void)state;
@@ -98,13 +115,14 @@ static void only_contiguous_parts_are_runs(void **state) {
 }
 
 /* The same operators in another order, or one of them twice, are no chain. Some of them are one: 2 and 4 alone have
- * 3 between them, so that two devices take 10 ns. */
+ * 3 between them, so that two devices take 10 ns; of 0, 2 and 3 one device has two neighbours, 20 ns or, with 1, 30. */
 static void the_judge_asks_for_a_chain(void **state) {
   (void)state;
   static const struct {
     int64_t chain[3];
     int32_t n, proved;
-  } rows[] = {{{0, 1, 2}, 3, 20}, {{1, 0, 2}, 3, 0}, {{0, 1, 1}, 3, 0}, {{2, 4, 0}, 2, 10}, {{3, 0, 0}, 1, 10}};
+  } rows[] = {{{0, 1, 2}, 3, 20}, {{1, 0, 2}, 3, 0},  {{0, 1, 1}, 3, 0},
+              {{2, 4, 0}, 2, 10}, {{0, 2, 3}, 3, 20}, {{3, 0, 0}, 1, 10}};
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   add_row(&s, 5);
   found(&s, &pipeline);
@@ -120,7 +138,7 @@ static void the_judge_asks_for_a_chain(void **state) {
 
 /* ---- which chains are tried ---- */
 
-enum { MOST = 40 };
+enum { MAX_SIZE = 40 };
 
 /* A contiguous pipeline, with times of 1 ns to 1 ms: no two paths take the same, and some work is a small part of it.
  */
@@ -128,7 +146,7 @@ static situ_problem *draw(lab *l, situ_costs **wide, uint64_t seed) {
   rng r = rng_new(seed + 40);
   *l = lab_random(&(lab_options){
       .seed = seed + 4000,
-      .n_operators = (int32_t)(4 + rng_below(&r, MOST - 3)),
+      .n_operators = (int32_t)(4 + rng_below(&r, MAX_SIZE - 3)),
       .n_devices = (int32_t)(2 + rng_below(&r, 4)),
       .density = 0.03 + 0.12 * rng_unit(&r),
       .n_colocations = rng_below(&r, 4) == 0,
@@ -163,11 +181,11 @@ static situ_problem *draw(lab *l, situ_costs **wide, uint64_t seed) {
 }
 
 typedef struct paths {
-  int64_t least_ns[MOST],
-      length_ns[MOST]; /* [class] its least time, 0 where no device may have it; of a path from it */
-  bool reach[MOST][MOST];
-  int32_t place[MOST], path[MOST], n;
-  int64_t beside_ns[MOST]; /* [place] */
+  int64_t least_ns[MAX_SIZE],
+      length_ns[MAX_SIZE]; /* [class] its least time, 0 where no device may have it; of a path from it */
+  bool reach[MAX_SIZE][MAX_SIZE];
+  int32_t place[MAX_SIZE], path[MAX_SIZE], n;
+  int64_t beside_ns[MAX_SIZE]; /* [place] */
 } paths;
 
 static int64_t measure(paths *w, const contraction *c, int32_t k) {
@@ -246,7 +264,7 @@ static int64_t best_chain(const paths *w, const contraction *c, const situ_probl
   for (int32_t i = 0; i < w->n; i++) all += w->least_ns[w->path[i]];
   for (size_t k = 0; k < sizeof part / sizeof part[0]; k++) {
     certificate proof;
-    int64_t kept[MOST];
+    int64_t kept[MAX_SIZE];
     int32_t n = 0;
     for (int32_t i = 0; i < w->n; i++)
       if (w->beside_ns[i] <= all / part[k]) kept[n++] = contraction_members(c, w->path[i]).member[0];
@@ -296,6 +314,7 @@ int main(void) {
       cmocka_unit_test(what_is_beside_the_chain_is_left_out),
       cmocka_unit_test(what_lies_between_the_ends_of_a_run_counts),
       cmocka_unit_test(a_run_has_room_in_memory),
+      cmocka_unit_test(groups_of_a_training_step_are_a_chain),
       cmocka_unit_test(only_contiguous_parts_are_runs),
       cmocka_unit_test(the_judge_asks_for_a_chain),
       cmocka_unit_test(the_best_chain_is_found),

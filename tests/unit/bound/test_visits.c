@@ -13,7 +13,7 @@
 #include "situ/plan.h"
 #include "situ/solve.h"
 
-enum { MOST_OPERATORS = 16, MOST_PRICES = 4 };
+enum { MAX_OPERATORS = 16, MAX_PRICES = 4 };
 
 extern const bound memory_visits_bound;
 
@@ -167,7 +167,7 @@ static lab draw(uint64_t seed) {
 
 /* Each with a chance, those that come after the one before. */
 static int32_t draw_chain(int32_t *chain, const situ_graph *g, rng *r) {
-  bool after[MOST_OPERATORS];
+  bool after[MAX_OPERATORS];
   int32_t n = 0, skips = 2 * (int32_t)rng_below(r, g->n_operators > 9 ? 4 : 3);
   for (int32_t v = 0; v < g->n_operators; v++) {
     after[v] = false;
@@ -194,14 +194,14 @@ static int32_t draw_bypasses(int32_t *from, int32_t *to, int32_t n_chain, rng *r
 
 /* Any chain, bypasses and prices: never above the optimum, and the judge proves the very same. */
 static void try_any_chain(const situ_problem *p, int64_t optimum_ns, rng *r, uint64_t seed) {
-  int32_t chain[MOST_OPERATORS], from[MOST_OPERATORS], to[MOST_OPERATORS];
-  int64_t price[MOST_PRICES], lower_ns;
+  int32_t chain[MAX_OPERATORS], from[MAX_OPERATORS], to[MAX_OPERATORS];
+  int64_t price[MAX_PRICES], lower_ns;
   budget unlimited = budget_new(0, 0, NULL, NULL);
   arena *a = arena_new();
   visits v;
   certificate c;
   bool objected;
-  int32_t n = draw_chain(chain, p->graph, r), n_prices = (int32_t)(1 + rng_below(r, MOST_PRICES));
+  int32_t n = draw_chain(chain, p->graph, r), n_prices = (int32_t)(1 + rng_below(r, MAX_PRICES));
   for (int32_t q = 0; q < n_prices; q++)
     price[q] = rng_below(r, 3) == 0 ? 0 : (int64_t)rng_below(r, INT64_C(1) << (3 + rng_below(r, 30)));
   if (n > 0) {

@@ -122,9 +122,9 @@ static int64_t unit_bytes(const branch_chain *s, int32_t u) {
   return sum;
 }
 
-/* The plan that is told: its numbers are those of its devices, and the bound is what they come to at the prices. Units
- * off the chain are where they are cheapest. */
-static void plan_is_as_told(void *context, const branch_chain *s, int64_t lower_ns) {
+/* The plan that is offered: its numbers are those of its devices, and the bound is what they come to at the prices.
+ * Units off the chain are where they are cheapest. */
+static void plan_is_as_offered(void *context, const branch_chain *s, int64_t lower_ns) {
   const situ_problem *p = s->problem;
   seen *all = context;
   int64_t value_ns, secondary_ns, used_bytes[16] = {0};
@@ -167,15 +167,16 @@ static void any_prices_prove_what_the_judge_says(void **state) {
     if (draw(&c, seed, 3, 14, limited, rng_below(&r, 3) ? 0.1 + 0.9 * rng_unit(&r) : 0)) {
       int64_t byte[16] = {0}, of_type[16],
               secondary_price = limited ? (int64_t)rng_below(&r, INT64_C(1) << rng_below(&r, 27)) : 0;
-      seen told = {.last_ns = -1};
+      seen offered = {.last_ns = -1};
       for (int32_t k = 0; k < c.chain.equal.n_all; k++)
         of_type[k] = (int64_t)rng_below(&r, INT64_C(1) << (1 + rng_below(&r, 34)));
       for (int32_t m = 0; m < c.p->n_memories; m++)
         if (c.p->platform->memory_bytes[m] != SITU_UNLIMITED_BYTES) byte[m] = of_type[c.chain.type_of[m]];
-      branch_chain_at(&c.chain, byte, secondary_price, plan_is_as_told, &told);
+      branch_chain_at(&c.chain, byte, secondary_price, plan_is_as_offered, &offered);
       int64_t proved_ns = judged(&c.chain, byte, secondary_price, c.a);
-      if (told.n == 1 && told.last_ns != proved_ns)
-        fail_msg("seed %d: proves %lld, %lld says the judge", (int)seed, (long long)told.last_ns, (long long)proved_ns);
+      if (offered.n == 1 && offered.last_ns != proved_ns)
+        fail_msg("seed %d: proves %lld, %lld says the judge", (int)seed, (long long)offered.last_ns,
+                 (long long)proved_ns);
       n += proved_ns > 0;
       n_priced += proved_ns > 0 && secondary_price > 0;
       for (int32_t x = 0; x < c.chain.n; x++) n_branches += proved_ns > 0 && c.chain.elements[x].parent >= 0;
@@ -248,7 +249,7 @@ static void the_price_of_other_costs_is_the_best(void **state) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++) {
     chained c;
     if (draw(&c, seed + 5000, 3, 6, true, 0)) {
-      seen told = {0};
+      seen offered = {0};
       budget unlimited = budget_new(0, 0, NULL, NULL);
       bool fits = false, late = false;
       list_plans(&c, &all);
@@ -256,11 +257,11 @@ static void the_price_of_other_costs_is_the_best(void **state) {
         fits |= all.over_ns[i] <= 0;
         late |= all.over_ns[i] > 0;
       }
-      branch_chain_ascend(&c.chain, &unlimited, plan_is_as_told, &told);
+      branch_chain_ascend(&c.chain, &unlimited, plan_is_as_offered, &offered);
       if (fits) {
         double best = highest(&all);
-        if (told.best_ns < floor(best - 0.51) || (double)told.best_ns > best + 0.01)
-          fail_msg("seed %d: %lld, the best is %.3f", (int)seed, (long long)told.best_ns, best);
+        if (offered.best_ns < floor(best - 0.51) || (double)offered.best_ns > best + 0.01)
+          fail_msg("seed %d: %lld, the best is %.3f", (int)seed, (long long)offered.best_ns, best);
         n += late && best > lowest(&all, 0) + 1;
       }
     }

@@ -20,13 +20,13 @@ static inline const char *found(char into[4096], const situ_plan *plan) {
 }
 
 static inline void expect(const situ_plan *plan, const char *expected) {
-  char told[4096];
-  if (strcmp(found(told, plan), expected) != 0) fail_msg("found\n%sexpected\n%s", told, expected);
+  char text[4096];
+  if (strcmp(found(text, plan), expected) != 0) fail_msg("found\n%sexpected\n%s", text, expected);
 }
 
 static inline void expect_within(const situ_plan *plan, const char *part) {
-  char told[4096];
-  if (!strstr(found(told, plan), part)) fail_msg("found\n%sexpected in it\n%s", told, part);
+  char text[4096];
+  if (!strstr(found(text, plan), part)) fail_msg("found\n%sexpected in it\n%s", text, part);
 }
 
 /* Devices of their own memory, each joined to the first both ways, 1 byte a nanosecond; the first is the host. */

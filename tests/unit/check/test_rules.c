@@ -259,6 +259,23 @@ static void copies_take_their_turns_at_a_host(void **state) {
   lab_free(&s);
 }
 
+/* The host runs h from 0 to 10. At 2 it gets a tensor without bytes of a on d1, which takes no time and keeps nobody
+ * busy. */
+static void a_copy_without_duration_keeps_no_host_busy(void **state) {
+  (void)state;
+  lab s = star(2, SITU_UNLIMITED_BYTES);
+  int32_t a = lab_operator(&s, "a", 2, 0, 0), h = lab_operator(&s, "h", 10, 0, 0), f = lab_operator(&s, "f", 1, 0, 0);
+  lab_tensor(&s, a, 0, f, -1);
+  pose_blocking(&s);
+  situ_plan *plan = plan_on(&s, (int32_t[]){1, 0, 0});
+  assert_int_equal(plan->n_transfers, 1);
+  assert_true(plan->transfers[0].start_ns == 2 && plan->transfers[0].finish_ns == 2);
+  assert_true(plan->start_ns[h] == 0 && plan->start_ns[f] == 10);
+  expect(plan, "");
+  situ_plan_free(plan);
+  lab_free(&s);
+}
+
 /* a on d1 and b on d2, 2 ns each, have 5 bytes each for c on d3, none of them a host: both go from 2 to 7, over two
  * links, and keep no host busy. */
 static void copies_between_accelerators_keep_no_host_busy(void **state) {
@@ -370,6 +387,7 @@ int main(void) {
       cmocka_unit_test(a_transfer_is_of_what_there_is),
       cmocka_unit_test(a_copy_may_wait_for_copies_and_operators),
       cmocka_unit_test(copies_take_their_turns_at_a_host),
+      cmocka_unit_test(a_copy_without_duration_keeps_no_host_busy),
       cmocka_unit_test(copies_between_accelerators_keep_no_host_busy),
       cmocka_unit_test(calls_are_numbers_of_one_device),
       cmocka_unit_test(a_call_pays_once_for_each_tensor),

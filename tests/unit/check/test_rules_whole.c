@@ -206,14 +206,14 @@ static void the_best_single_device_is_worked_out_again(void **state) {
     lab_pose(&s, &options);
     int32_t device[] = {0, 0, 0};
     situ_plan *plan = lab_plan(&s, &(placement){.device = device});
-    char told[4096];
+    char text[4096];
     for (int32_t d = -1; d < 3; d++)
       for (int64_t off = -1; off < 2; off++) {
         plan->best_single_device = d;
         plan->best_single_ns = rows[i].value_ns == SITU_NEVER_NS ? SITU_NEVER_NS - (off != 0) : rows[i].value_ns + off;
-        bool complains = strstr(found(told, plan), "single: ") != NULL;
+        bool complains = strstr(found(text, plan), "single: ") != NULL;
         if (complains != (d != rows[i].device || off != 0))
-          fail_msg("row %d, device %d, %d:\n%s", (int)i, d, (int)off, told);
+          fail_msg("row %d, device %d, %d:\n%s", (int)i, d, (int)off, text);
       }
     plan->best_single_device = 7;
     expect_within(plan, "single: the plan states that the best single device is none with ");
@@ -253,7 +253,7 @@ static void equal_devices_stand_for_each_other(void **state) {
 /* ---- all models ---- */
 
 /* u and w must share a device and are pinned apart: whatever is placed, no plan keeps that. */
-static void constraints_that_contradict_each_other_are_told(void **state) {
+static void constraints_that_contradict_each_other_are_stated(void **state) {
   (void)state;
   lab s = star(2, SITU_UNLIMITED_BYTES);
   lab_of_phase(&s, "u", 1, SITU_PHASE_FORWARD, 1);
@@ -360,7 +360,7 @@ int rules_of_whole_plans(void) {
       cmocka_unit_test(backward_edges_count_turned_round),
       cmocka_unit_test(the_best_single_device_is_worked_out_again),
       cmocka_unit_test(equal_devices_stand_for_each_other),
-      cmocka_unit_test(constraints_that_contradict_each_other_are_told),
+      cmocka_unit_test(constraints_that_contradict_each_other_are_stated),
       cmocka_unit_test(claims_are_held_to_their_ranges),
       cmocka_unit_test(memories_that_share_a_capacity_keep_it_together),
       cmocka_unit_test(a_conflict_proves_that_there_is_no_plan),

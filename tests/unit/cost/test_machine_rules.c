@@ -261,7 +261,7 @@ static void lists_and_cut_points_keep_operators_together(void **state) {
 static void what_matches_nothing_is_a_warning(void **state) {
   (void)state;
   static const struct {
-    const char *rules, *told;
+    const char *rules, *message;
   } cases[] = {
       {"'operators': [{'kind': 'Sofmax', 'not_on': 'cpu'}]", "did you mean Softmax?"},
       {"'operators': [{'name': 'x', 'not_on': 'cpu'}]", "operators[0]: no operator of the model matches"},
@@ -276,7 +276,7 @@ static void what_matches_nothing_is_a_warning(void **state) {
     snprintf(text, sizeof text, "{'situ_rules': 1, %s}", cases[i].rules);
     must_read(&w, SOURCES(text));
     assert_int_equal(w.warnings, 1);
-    if (!strstr(w.warning, cases[i].told)) fail_msg("%s", w.warning);
+    if (!strstr(w.warning, cases[i].message)) fail_msg("%s", w.warning);
     close_world(&w);
   }
 }
@@ -284,7 +284,7 @@ static void what_matches_nothing_is_a_warning(void **state) {
 static void wrong_rules_are_refused_with_their_place(void **state) {
   (void)state;
   static const struct {
-    const char *rules, *told;
+    const char *rules, *message;
   } cases[] = {
       {"{'situ_rules': 2}", "must be 1"},
       {"[]", "must be an object"},
@@ -313,7 +313,7 @@ static void wrong_rules_are_refused_with_their_place(void **state) {
     open_world(&w, "cpu+v100-16g");
     assert_int_equal(read_all(&w, SOURCES(cases[i].rules), &error), SITU_STATUS_BAD_INPUT);
     assert_null(w.r);
-    if (!strstr(error.text, cases[i].told)) fail_msg("%s: %s", cases[i].rules, error.text);
+    if (!strstr(error.text, cases[i].message)) fail_msg("%s: %s", cases[i].rules, error.text);
     close_world(&w);
   }
 }

@@ -64,15 +64,15 @@ static void no_way_is_told_to_take_less_than_it_mostly_does(void **state) {
 
 static void parts_give_the_fit_and_ways_the_least(void **state) {
   (void)state;
-  /* Parts: 50 ns at each start and 1 ns for each 4 bytes; the first reads from no other device. The way of all three
+  /* Parts: 50 ns at each start and 1 ns for each 4 bytes; the first reads from no other device. The cut of all three
    * took 2 * 100 + 700 / 4 and more in undisturbed rounds, (375 - 175) / 2 = 100; the other is content with that. */
   const cut_cost parts[] = {{0, 200, 50, 0}, {1, 300, 125, 0}, {1, 200, 100, 0}};
-  const cut_cost ways[] = {{2, 700, 0, 375}, {3, 100, 0, 90}};
+  const cut_cost cuts[] = {{2, 700, 0, 375}, {3, 100, 0, 90}};
   part_costs found = {0};
-  part_costs_fit(&found, parts, 3, ways, 0);
+  part_costs_fit(&found, parts, 3, cuts, 0);
   assert_int_equal(found.start_ns, 50);
   assert_float_equal(found.bytes_per_s, 4e9, 1);
-  part_costs_fit(&found, parts, 3, ways, 2);
+  part_costs_fit(&found, parts, 3, cuts, 2);
   assert_int_equal(found.start_ns, 100);
   assert_float_equal(found.bytes_per_s, 4e9, 1);
 }
@@ -92,8 +92,8 @@ static void times_follow_what_parts_take(void **state) {
   int64_t time_ns[] = {10, 10, 20, 0};
   const int32_t halves[] = {0, 0, 1, 1}, first[] = {0, 1, 1, -1};
   double exactly[] = {30, 10}, least[] = {0, 0}, most[] = {10, 40};
-  const cut_times ways[] = {{halves, 2, exactly, exactly}, {first, 2, least, most}};
-  assert_int_equal(part_costs_spread(time_ns, 4, ways, 2, NULL), SITU_STATUS_OK);
+  const cut_times cuts[] = {{halves, 2, exactly, exactly}, {first, 2, least, most}};
+  assert_int_equal(part_costs_spread(time_ns, 4, cuts, 2, NULL), SITU_STATUS_OK);
   assert_in_range(time_ns[0], 10, 11);
   assert_in_range(time_ns[1], 19, 20);
   assert_int_equal(time_ns[2], 10);
@@ -105,8 +105,8 @@ static void times_within_their_bounds_stay(void **state) {
   int64_t time_ns[] = {5, 7};
   const int32_t part_of[] = {0, 1};
   double least[] = {4, 4}, most[] = {8, 8};
-  const cut_times way = {part_of, 2, least, most};
-  assert_int_equal(part_costs_spread(time_ns, 2, &way, 1, NULL), SITU_STATUS_OK);
+  const cut_times cut = {part_of, 2, least, most};
+  assert_int_equal(part_costs_spread(time_ns, 2, &cut, 1, NULL), SITU_STATUS_OK);
   assert_true(time_ns[0] == 5 && time_ns[1] == 7);
 }
 

@@ -47,7 +47,7 @@ static void event(text_buffer *t, const char *name, const char *kind, int start_
 }
 
 /* Times of Conv, Relu and Loop, in us. */
-static void told(scene *s, text_buffer *t, bool named, int32_t n_skipped, const int64_t expected_us[3]) {
+static void expect_profile(scene *s, text_buffer *t, bool named, int32_t n_skipped, const int64_t expected_us[3]) {
   situ_error error = {0};
   node_times times;
   json_value *events;
@@ -72,7 +72,7 @@ static void nodes_are_found_by_name_and_the_median_of_runs_counts(void **state) 
     event(&t, "Relu", "Relu", 1000 * run + 50, 3);
     event(&t, "model_run", "", 1000 * run, 60);
   }
-  told(&s, &t, false, 1, (const int64_t[]){20, 3, 0}); /* of 10, 20, 30 */
+  expect_profile(&s, &t, false, 1, (const int64_t[]){20, 3, 0}); /* of 10, 20, 30 */
   stop(&s);
 }
 
@@ -84,7 +84,7 @@ static void nodes_that_were_numbered_are_found_by_number(void **state) {
   event(&t, "n1", "Relu", 0, 5);
   event(&t, "n7", "Relu", 5, 2); /* no such node: to the one before */
   event(&t, "model_run", "", 0, 7);
-  told(&s, &t, true, 0, (const int64_t[]){0, 7, 0});
+  expect_profile(&s, &t, true, 0, (const int64_t[]){0, 7, 0});
   stop(&s);
 }
 
@@ -97,7 +97,7 @@ static void a_fusion_called_after_its_last_output_is_that_of_the_kernels_kind(vo
   event(&t, "y_nchwc", "Conv", 1, 40);
   event(&t, "ReorderOutput", "ReorderOutput", 41, 4);
   event(&t, "model_run", "", 0, 45);
-  told(&s, &t, true, 0, (const int64_t[]){45, 0, 0});
+  expect_profile(&s, &t, true, 0, (const int64_t[]){45, 0, 0});
   stop(&s);
 }
 
@@ -110,7 +110,7 @@ static void kernels_within_a_loop_are_in_the_time_of_the_loop(void **state) {
   for (int i = 0; i < 3; i++) event(&t, "Inner", "Inner", 12 + 5 * i, 4);
   event(&t, "Loop", "Loop", 11, 20);
   event(&t, "model_run", "", 0, 31);
-  told(&s, &t, false, 0, (const int64_t[]){10, 0, 20});
+  expect_profile(&s, &t, false, 0, (const int64_t[]){10, 0, 20});
   stop(&s);
 }
 

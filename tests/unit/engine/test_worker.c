@@ -251,7 +251,7 @@ static void two_workers_run_side_by_side(void **state) {
 
 static void count_end(void *context) { ((int32_t *)context)[20]++; }
 
-/* The same calls without a process: nothing is left to wait for, and the end is told once. */
+/* The same calls without a process: nothing is left to wait for, and the end is reported once. */
 static void in_process_the_same_calls_work_on_the_callers_thread(void **state) {
   scene s = {.shared = shared_new(SHARED_BYTES)};
   worker_handler handler = {.call = fake_call, .run = fake_run, .end = count_end, .context = s.shared};

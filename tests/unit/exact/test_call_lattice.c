@@ -34,9 +34,9 @@ static void find_ideals(found *f, const situ_problem *problem, int32_t most, are
 }
 
 static void find_prices(found *f, const lab *s) {
-  bool unfit;
+  bool unsupported;
   find_ideals(f, s->problem, 100, s->arena);
-  assert_true(call_price_make(&f->c, &f->l, &unfit, s->arena));
+  assert_true(call_price_make(&f->c, &f->l, &unsupported, s->arena));
 }
 
 static void a_diamond_has_six_ideals(void **state) {
@@ -249,9 +249,9 @@ static void groups_are_followed(int32_t n_groups) {
   for (int32_t v = 0; v < 2 * n_groups; v++) assert_true(f.l.groups[v] == (v < 128 ? (uint64_t)1 << (v / 2) : 0));
   for (int32_t i = 0; i < f.l.n; i++) /* of i operators */
     assert_true(f.l.cut[i] == (i % 2 && i < 128 ? (uint64_t)1 << (i / 2) : 0));
-  bool unfit;
+  bool unsupported;
   uint64_t all = n_groups < 64 ? ((uint64_t)1 << n_groups) - 1 : ~(uint64_t)0;
-  assert_true(call_price_make(&f.c, &f.l, &unfit, a));
+  assert_true(call_price_make(&f.c, &f.l, &unsupported, a));
   assert_true(f.c.ties == (n_groups < 4 ? 0 : all));
   assert_int_equal(f.c.n_levels, n_groups < 4 ? 1 : CALL_LEVELS);
   arena_free(a);

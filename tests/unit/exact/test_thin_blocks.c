@@ -7,11 +7,11 @@
 #include "exact/block.h"
 #include "view/unit.h"
 
-enum { MOST = 16 };
+enum { MAX_SIZE = 16 };
 
 static lab draw(uint64_t seed) {
   lab_options o = {.seed = seed + 300,
-                   .n_operators = 5 + (int32_t)(seed % (MOST - 4)),
+                   .n_operators = 5 + (int32_t)(seed % (MAX_SIZE - 4)),
                    .n_devices = 2 + (int32_t)(seed % 3),
                    .density = 0.1 + 0.1 * (double)(seed % 4),
                    .n_colocations = (int32_t)(seed % 3),
@@ -104,7 +104,7 @@ static void hold_ways(const thin_graph *g, const bool *deleted) {
 }
 
 static void hold_cuts(const thin_graph *g) {
-  int32_t cut[MOST], n = 0;
+  int32_t cut[MAX_SIZE], n = 0;
   arena *a = arena_new();
   int32_t n_cuts = thin_cuts(cut, g, a);
   for (int32_t v = 0; v < g->n; v++) {
@@ -176,7 +176,7 @@ static void hold_blocks(const thin_graph *g, rng *r, arena *a) {
   block b;
   bool fits;
   int32_t n = g->problem->n_devices;
-  int64_t behind_ns[MOST * 8], end_ns[8];
+  int64_t behind_ns[MAX_SIZE * 8], end_ns[8];
   assert_true(block_machine_init(&m, g->problem, a));
   for (int32_t round = 0; round < 4 && g->n > 0; round++) {
     int32_t first = (int32_t)rng_below(r, g->n), last = first + (int32_t)rng_below(r, g->n - first);
@@ -194,9 +194,9 @@ static void hold_blocks(const thin_graph *g, rng *r, arena *a) {
 
 /* A random topological order of all operators. */
 static void draw_order(int32_t *order, const situ_graph *g, rng *r) {
-  bool done[MOST] = {false};
+  bool done[MAX_SIZE] = {false};
   for (int32_t k = 0; k < g->n_operators; k++) {
-    int32_t ready[MOST], n = 0;
+    int32_t ready[MAX_SIZE], n = 0;
     for (int32_t v = 0; v < g->n_operators; v++) {
       bool waits = done[v];
       for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) waits |= !done[g->producer[g->in[i]]];
@@ -210,8 +210,8 @@ static void draw_order(int32_t *order, const situ_graph *g, rng *r) {
 /* The whole graph under other numbers: a tensor for each that somebody uses, of the k-th operator, to its users. */
 static void hold_ordered(const situ_problem *p, rng *r, arena *a) {
   const situ_graph *g = p->graph;
-  int32_t order[MOST], position[MOST], n_used = 0;
-  bool deleted[MOST] = {false};
+  int32_t order[MAX_SIZE], position[MAX_SIZE], n_used = 0;
+  bool deleted[MAX_SIZE] = {false};
   thin_graph ordered;
   draw_order(order, g, r);
   for (int32_t k = 0; k < p->n_operators; k++) position[order[k]] = k;
@@ -240,7 +240,7 @@ static void numbers_are_those_of_the_definition(void **state) {
     arena *a = arena_new();
     rng r = rng_new(seed);
     thin_graph whole, thin;
-    bool deleted[MOST] = {false};
+    bool deleted[MAX_SIZE] = {false};
     assert_true(thin_whole(&whole, l.problem, a));
     hold_cuts(&whole);
     hold_ways(&whole, deleted);

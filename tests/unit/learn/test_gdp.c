@@ -204,7 +204,7 @@ static void the_loss_is_that_of_its_definition(void **state) {
   }
 }
 
-/* Everything that the policy is told is a number of moderate size; neighbours are those of the graph. */
+/* Everything that the policy knows is a number of moderate size; neighbours are those of the graph. */
 static void a_view_is_finite_and_knows_the_neighbours(void **state) {
   for (uint64_t seed = 0; seed < 200; seed++) {
     lab l = draw_lab(seed, 1 + (int32_t)(seed % 20));

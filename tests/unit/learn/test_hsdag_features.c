@@ -1,4 +1,4 @@
-/* What HSDAG's network is told of groups: distances counted by hand, rows of a small model. */
+/* What HSDAG's network knows of groups: distances counted by hand, rows of a small model. */
 #include <float.h>
 #include <math.h>
 

@@ -76,7 +76,7 @@ static bool note_groups(void *context, const situ_learn_progress *now) {
   return false;
 }
 
-static void the_clusters_of_the_best_trial_are_told(void **state) {
+static void the_clusters_of_the_best_trial_are_stated(void **state) {
   (void)state;
   char path[] = "/tmp/situ-hsdag-XXXXXX";
   close(mkstemp(path));
@@ -93,7 +93,7 @@ static void the_clusters_of_the_best_trial_are_told(void **state) {
   remove(path);
 }
 
-static void a_variant_is_taken_and_an_unknown_word_is_told(void **state) {
+static void a_variant_is_taken_and_an_unknown_word_is_stated(void **state) {
   (void)state;
   char path[] = "/tmp/situ-hsdag-XXXXXX";
   close(mkstemp(path));
@@ -157,8 +157,8 @@ static void a_policy_serves_any_model_and_platform(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(training_repeats_and_resumes_to_the_same_bits),
-      cmocka_unit_test(the_clusters_of_the_best_trial_are_told),
-      cmocka_unit_test(a_variant_is_taken_and_an_unknown_word_is_told),
+      cmocka_unit_test(the_clusters_of_the_best_trial_are_stated),
+      cmocka_unit_test(a_variant_is_taken_and_an_unknown_word_is_stated),
       cmocka_unit_test(a_policy_serves_any_model_and_platform),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,7 +118,7 @@ static void dynamic_dimensions_take_given_or_default_sizes(void **state) {
 static void a_size_for_a_dimension_that_is_not_there_is_refused(void **state) {
   (void)state;
   static const struct {
-    const char *shape, *told;
+    const char *shape, *message;
   } rows[] = {{"batch length", "has no dynamic dimension bacth; did you mean batch?"},
               {"width 3", "has no dynamic dimension bacth; known: width"},
               {"2 3", "has no dynamic dimension bacth; all its sizes are fixed"}};
@@ -129,7 +129,7 @@ static void a_size_for_a_dimension_that_is_not_there_is_refused(void **state) {
     add_input(&g, "x", F32, rows[i].shape);
     add_node(&g, node("Relu", "relu", "x", "y"));
     assert_int_equal(read_at("made.onnx", model(g), &options), SITU_STATUS_BAD_ARGUMENT);
-    assert_non_null(strstr(error.text, rows[i].told));
+    assert_non_null(strstr(error.text, rows[i].message));
   }
 }
 

@@ -44,6 +44,9 @@ static void a_fork_by_hand(void **state) {
     assert_int_equal(parts_value_ns(m, &where, &ran), ran.value_ns);
     s.costs->part = part;
     assert_true(parts_known(s.problem));
+    s.problem->n_copies = 2; /* whose inputs overlap */
+    assert_false(parts_known(s.problem));
+    s.problem->n_copies = 1;
     assert_int_equal(parts_value_ns(m, &where, &ran), rows[i].latency_ns);
     assert_int_equal(m->n_parts, 4);
     assert_true(m->part_of[from] != m->part_of[a] && m->part_of[a] != m->part_of[join]);

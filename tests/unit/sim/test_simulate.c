@@ -1,4 +1,4 @@
-/* The door to the simulators: what is refused, what is told of ties and limits. */
+/* The door to the simulators: what is refused, what is reported of ties and limits. */
 #include "../../lab/lab.h"
 #include "../../lab/test.h"
 
@@ -142,6 +142,40 @@ static void limits_tell_by_how_much_they_are_exceeded(void **state) {
   }
 }
 
+/* a and b, 3 and 1 ns, both on d0: 4 ns. By the secondary costs they take 7 and 2, which is over a limit of 8 by 1. */
+static void a_limit_on_secondary_costs_tells_the_same(void **state) {
+  (void)state;
+  for (int64_t limit_ns = 7; limit_ns <= 10; limit_ns++) {
+    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    lab_operator(&s, "a", 3, 0, 0);
+    lab_operator(&s, "b", 1, 0, 0);
+    lab_pose(&s, &stream);
+    situ_costs *secondary = costs_copies(s.costs, 1);
+    assert_non_null(secondary);
+    for (int32_t k = 0; k < secondary->n_classes; k++) {
+      secondary->time_ns[k] = 7;
+      secondary->time_ns[secondary->n_classes + k] = 2;
+    }
+    costs_find_extremes(secondary);
+    situ_problem_options o = stream;
+    o.size = sizeof o;
+    o.overlap = SITU_OVERLAP_NONE;
+    o.secondary_costs = secondary;
+    o.max_secondary_ns = limit_ns;
+    situ_problem *p;
+    situ_error error;
+    must(situ_problem_pose(&p, s.graph, s.platform, s.costs, &o, &error), &error);
+    int32_t device[] = {0, 0};
+    simulation found = simulator_run(simulator_new(p, s.arena), &(placement){.device = device}, true);
+    assert_int_equal(found.value_ns, 4);
+    assert_int_equal(found.secondary_ns, 9);
+    assert_int_equal(found.over_ns, limit_ns < 9 ? 9 - limit_ns : 0);
+    situ_problem_free(p);
+    situ_costs_free(secondary);
+    lab_free(&s);
+  }
+}
+
 /* Without a limit on the other, nothing is said of period and latency. */
 static void without_limits_there_is_only_a_value(void **state) {
   (void)state;
@@ -176,6 +210,7 @@ int main(void) {
       cmocka_unit_test(plans_are_made_of_placements_that_make_sense),
       cmocka_unit_test(of_equals_the_first_is_the_worst),
       cmocka_unit_test(limits_tell_by_how_much_they_are_exceeded),
+      cmocka_unit_test(a_limit_on_secondary_costs_tells_the_same),
       cmocka_unit_test(without_limits_there_is_only_a_value),
   };
   return cmocka_run_group_tests_name("simulate", tests, NULL, NULL);

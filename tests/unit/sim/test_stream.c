@@ -242,7 +242,7 @@ static void hops_of_a_plan_go_by_start(void **state) {
   }
 }
 
-/* One tensor of 2 bytes for b on d2 and then c on d1: sent to both at once, and told
+/* One tensor of 2 bytes for b on d2 and then c on d1: sent to both at once, and listed
  * by memory. */
 static void hops_of_one_instant_go_by_memory(void **state) {
   (void)state;

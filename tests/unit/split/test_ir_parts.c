@@ -192,21 +192,21 @@ static void made_up_whole_numbers_fit_the_shapes_of_the_file(void **state) {
   ir_layer layers[2] = {{.type = "Const", .outputs = &constant, .n_outputs = 1},
                         {.type = "Reshape", .inputs = ports, .n_inputs = 2, .outputs = &made, .n_outputs = 1}};
   ir_net net = {.layers = layers, .n_layers = 2};
-  int64_t told[4] = {0};
+  int64_t shape[4] = {0};
   made.tensor = (ops_tensor){.rank = 2, .dims = out};
-  ir_make_up((unsigned char *)told, 16, &net, &layers[0]);
-  assert_true(told[0] == 4 && told[1] == 6);
+  ir_make_up((unsigned char *)shape, 16, &net, &layers[0]);
+  assert_true(shape[0] == 4 && shape[1] == 6);
   layers[1].type = "Transpose"; /* dimension 0 of the result is dimension 2 of what is read, and so on */
   made.tensor = (ops_tensor){.rank = 3, .dims = turned};
-  ir_make_up((unsigned char *)told, 24, &net, &layers[0]);
-  assert_true(told[0] == 2 && told[1] == 0 && told[2] == 1);
+  ir_make_up((unsigned char *)shape, 24, &net, &layers[0]);
+  assert_true(shape[0] == 2 && shape[1] == 0 && shape[2] == 1);
   layers[1].type = "Unsqueeze";
   made.tensor = (ops_tensor){.rank = 4, .dims = wide};
-  ir_make_up((unsigned char *)told, 8, &net, &layers[0]);
-  assert_int_equal(told[0], 0);
+  ir_make_up((unsigned char *)shape, 8, &net, &layers[0]);
+  assert_int_equal(shape[0], 0);
 }
 
-static void expect(const char *text, size_t n_data, situ_status status, const char *told) {
+static void expect(const char *text, size_t n_data, situ_status status, const char *message) {
   situ_error error = {0};
   model_file *file = NULL;
   model_parts *parts = NULL;
@@ -216,7 +216,7 @@ static void expect(const char *text, size_t n_data, situ_status status, const ch
   situ_status got = model_file_open(&file, "m.xml", &error);
   if (got == SITU_STATUS_OK) got = model_parts_find(&parts, file, NULL, device, NULL, &error);
   if (got == SITU_STATUS_OK) got = model_part_write(parts, 0, ".", false, &error);
-  if (got != status || !strstr(error.text, told)) fail_msg("%d: %s", (int)got, error.text);
+  if (got != status || !strstr(error.text, message)) fail_msg("%d: %s", (int)got, error.text);
   model_parts_free(parts);
   model_file_free(file);
   unlink("m.xml");

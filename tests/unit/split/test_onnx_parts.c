@@ -39,7 +39,7 @@ static situ_status finish(writing *w, model_file **file, situ_error *error) {
 }
 
 /* The kinds of a part's nodes, then its inputs and its outputs: "A B: x > b". */
-static void told(const model_parts *p, int32_t k, char into[256]) {
+static void describe(const model_parts *p, int32_t k, char into[256]) {
   const model_part *part = &p->parts[k];
   size_t n = 0;
   for (int32_t i = 0; i < part->n_nodes; i++)
@@ -67,7 +67,7 @@ static void cut_timed(const int32_t *device, const int32_t *rank, const int64_t 
   assert_int_equal(model_parts_find(&p, file, NULL, device, rank ? turn : NULL, &error), SITU_STATUS_OK);
   assert_int_equal(p->n_parts, n);
   for (int32_t k = 0; k < n; k++) {
-    told(p, k, text);
+    describe(p, k, text);
     assert_string_equal(text, expected[k]);
   }
   model_parts_free(p);
@@ -147,9 +147,9 @@ static void what_a_sub_graph_reads_outside_crosses_the_cut(void **state) {
   assert_int_equal(finish(&w, &file, &error), SITU_STATUS_OK);
   assert_int_equal(model_parts_find(&p, file, NULL, (int32_t[]){0, 0, 0, 0, 0, 1}, NULL, &error), SITU_STATUS_OK);
   assert_int_equal(p->n_parts, 2);
-  told(p, 0, text);
+  describe(p, 0, text);
   assert_string_equal(text, "Constant A B C D: x > b y");
-  told(p, 1, text);
+  describe(p, 1, text);
   assert_string_equal(text, "If: y b > z");
   model_parts_free(p);
   model_file_free(file);
@@ -182,7 +182,7 @@ static void hostile_files_are_refused(void **state) {
   refused(&w, "longer than the message that holds it");
 }
 
-static void a_cycle_is_told(void **state) {
+static void a_cycle_is_stated(void **state) {
   writing w;
   model_file *file;
   model_parts *p;
@@ -225,7 +225,7 @@ int main(void) {
       cmocka_unit_test(what_is_not_known_is_kept),
       cmocka_unit_test(what_a_sub_graph_reads_outside_crosses_the_cut),
       cmocka_unit_test(hostile_files_are_refused),
-      cmocka_unit_test(a_cycle_is_told),
+      cmocka_unit_test(a_cycle_is_stated),
       cmocka_unit_test(a_cut_through_a_value_of_unknown_type_is_refused),
   };
   return cmocka_run_group_tests_name("onnx parts", tests, NULL, NULL);

@@ -240,10 +240,10 @@ static void a_sure_split_takes_the_place_of_a_faster_unsure_one(void **state) {
   }
 }
 
-/* The whole solve: what a plan is told of its chances is that of its seed. */
+/* The whole solve: what a plan says of its chances is that of its seed. */
 static void chances_of_a_plan_repeat_by_seed(void **state) {
   (void)state;
-  situ_robustness told[3];
+  situ_robustness chances[3];
   lab l = two_operators((const int64_t[2][3]){{900000000, 1000000, 300000000}, {900000000, 40000000, 20000000}});
   for (int i = 0; i < 3; i++) {
     situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
@@ -251,13 +251,13 @@ static void chances_of_a_plan_repeat_by_seed(void **state) {
     o.max_steps = 500;
     o.uncertainty = 0.3;
     o.seed = i == 2;
-    told[i] = (situ_robustness)SITU_ROBUSTNESS_INIT;
+    chances[i] = (situ_robustness)SITU_ROBUSTNESS_INIT;
     assert_int_equal(situ_solve(&plan, l.problem, &o, NULL), SITU_STATUS_OK);
-    assert_true(situ_plan_robustness(plan, &told[i]));
+    assert_true(situ_plan_robustness(plan, &chances[i]));
     situ_plan_free(plan);
   }
-  assert_true(told[0].beats_single == told[1].beats_single && told[0].speedup_5 == told[1].speedup_5);
-  assert_true(told[0].speedup_5 != told[2].speedup_5);
+  assert_true(chances[0].beats_single == chances[1].beats_single && chances[0].speedup_5 == chances[1].speedup_5);
+  assert_true(chances[0].speedup_5 != chances[2].speedup_5);
   lab_free(&l);
 }
 
