@@ -70,7 +70,7 @@ INSTANCES = [
       for p in (GPUS, "4*a100-40g")),
     ("contiguous", "randwire-ws", GPUS, 30000, [*PERIOD, "--granularity", "operator"]),
     ("contiguous", "bert-base", SERVERS, 30000, PERIOD),
-    ("contiguous", "gnmt", "cpu+4*v100-16g", 12000, [*PERIOD, "--communication", "host-staged"]),
+    ("contiguous", "gnmt", "cpu+4*v100-16g", 16000, [*PERIOD, "--communication", "host-staged"]),
     *(("free", m, GPUS, 5000, [*STAGED, "--granularity", "operator"]) for m in ("inception-v3", "randwire-ws", "bert-base")),
     *(("linked", m, GPUS, 5000, [*FREE, "--granularity", "operator"]) for m in ("inception-v3", "randwire-ws", "gnmt")),
     ("midsize", "gnmt", "8*p100-16g", 3000, [*STAGED, *TRAINING, "--granularity", "operator"]),

@@ -383,11 +383,12 @@ def ablation(text):
         for instance, row in left_out.items():
             by_bound = row["certified_ns"] and instance in bounds and name in BOUND_NAMES
             before = (bounds if name in BOUND_NAMES else whole)[instance]
-            if "infeasible" in (row["value_ns"], before["value_ns"]) or not row["value_ns"]:
-                lost += row["value_ns"] != before["value_ns"]
+            pair = row["value_ns"], before["value_ns"]
+            lost += pair[0] != pair[1] and ("infeasible" in pair or "" in pair)
+            if "infeasible" in pair or not row["bound_ns"]:
                 continue
-            if name not in BOUND_NAMES:
-                values.append(int(row["value_ns"]) / int(before["value_ns"]))
+            if name not in BOUND_NAMES and "" not in pair:
+                values.append(int(pair[0]) / int(pair[1]))
             column = "certified_ns" if by_bound else "bound_ns"
             lower.append(max(int(row[column]), 1) / max(int(before[column]), 1))
         worse, weaker = [v for v in values if v >= 1.001], [b for b in lower if b <= 0.999]

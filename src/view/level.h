@@ -19,12 +19,11 @@ typedef struct level_list {
 typedef struct level_request {
   const unit_list *fine;               /* what is joined; NULL: the units of the problem */
   int32_t n_wanted;                    /* units of the coarsest level; 0: the row decides */
-  const double *work_ns, *transfer_ns; /* [operator], [tensor] mean times; for rows with `needs_times` */
+  const double *work_ns, *transfer_ns; /* [operator], [tensor] mean times; of traffic and groups */
 } level_request;
 
 typedef struct level_row {
   const char *name, *title, *source;
-  bool needs_times;
   /* Finds the levels, none if nothing can be joined; everything lives in the arena. False without memory. */
   bool (*find)(level_list *out, const situ_problem *problem, const level_request *request, arena *a);
 } level_row;

@@ -116,6 +116,5 @@ const level_row level_groups = {
     .name = "groups",
     .title = "few units, joined by the tensors that are the most expensive to cut",
     .source = "Karypis, Kumar, 1998",
-    .needs_times = true,
     .find = groups_find,
 };
