@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "report/draw.h"
 #include "report/report.h"
 #include "situ/explain.h"
@@ -37,11 +38,7 @@ typedef struct chart {
   double *top;                    /* [device] */
 } chart;
 
-static int by_ends(const void *a, const void *b) {
-  const edge *x = a, *y = b;
-  if (x->from != y->from) return x->from < y->from ? -1 : 1;
-  return (x->to > y->to) - (x->to < y->to);
-}
+COMPARATOR(by_ends, edge, UP(from) UP(to))
 
 /* What each part hands to each other, each tensor once. */
 static bool find_edges(chart *c, arena *a) {
