@@ -381,9 +381,9 @@ def ablation(text):
     for name, left_out in found.items():
         values, lower, lost = [], [], 0
         for instance, row in left_out.items():
-            by_bound = row["certified_ns"] and instance in bounds and name in BOUND_NAMES
             before = (bounds if name in BOUND_NAMES else whole)[instance]
             pair = row["value_ns"], before["value_ns"]
+            by_bound = row["certified_ns"] and "" not in pair and name in BOUND_NAMES  # a plan has the certificate
             lost += pair[0] != pair[1] and ("infeasible" in pair or "" in pair)
             if "infeasible" in pair or not row["bound_ns"]:
                 continue
