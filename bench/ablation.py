@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+from drawn import drawn
 from wide import branches, experts
 
 # Without preferences among plans: the answer is the best plan found.
@@ -24,6 +25,10 @@ TRAINING = ["--training", "--optimizer", "sgd"]
 PERIOD = ["--objective", "throughput"]
 FREE = [*PERIOD, "--free"]
 STAGED = [*FREE, "--communication", "host-staged"]
+# Convolutions run on GPUs alone, which lack room for their weights.
+CONFINED = ["--not", "Conv=cpu", "--reserve", "gpu=15970MB"]
+
+SMALL_LLAMA = "llama?hidden=512&heads=8&kv_heads=8&ffn=1024&vocab=1000&layers="
 
 # class of problem (a column of src/solve/portfolio.c), model, platform, steps, arguments
 INSTANCES = [
@@ -51,6 +56,10 @@ INSTANCES = [
     ("stream", "llama?layers=100&tokens=1&context=512", SERVERS, 1000, [*BEST, "--unused", "cpu0", "--unused", "cpu1"]),
     ("stream", "moe?tokens=1", "2*v100-16g", 200, BEST),
     ("stream", "moe?tokens=1&layers=8", "2*v100-16g", 200, [*SINGLE, "--reserve", "gpu0=3GiB"]),
+    ("stream", "llama?layers=28&hidden=8192&heads=64&kv_heads=8&ffn=28672&tokens=512", "2*(2*v100-16g@nvlink)@ethernet-1g",
+     600, [*SINGLE, "--precision", "f16"]),
+    ("stream", "inception-v3", "cpu+2*t4-16g", 10, CONFINED),
+    ("calls", "inception-v3", "cpu+2*t4-16g", 10, [*CONFINED, "--execution", "calls"]),
     ("large stream", "layered?operators=12000", GPUS, 200, SINGLE),
     ("large stream", "gnmt?steps=30", "8*p100-16g", 200, [*SINGLE, *TRAINING]),
     ("large stream", "transformer-xl?segments=8&layers=24", SERVERS, 200, [*SINGLE, *TRAINING]),
@@ -61,10 +70,13 @@ INSTANCES = [
       for p in (GPUS, "4*a100-40g")),
     ("contiguous", "randwire-ws", GPUS, 30000, [*PERIOD, "--granularity", "operator"]),
     ("contiguous", "bert-base", SERVERS, 30000, PERIOD),
+    ("contiguous", "gnmt", "cpu+4*v100-16g", 16000, [*PERIOD, "--communication", "host-staged"]),
     *(("free", m, GPUS, 5000, [*STAGED, "--granularity", "operator"]) for m in ("inception-v3", "randwire-ws", "bert-base")),
     *(("linked", m, GPUS, 5000, [*FREE, "--granularity", "operator"]) for m in ("inception-v3", "randwire-ws", "gnmt")),
     ("midsize", "gnmt", "8*p100-16g", 3000, [*STAGED, *TRAINING, "--granularity", "operator"]),
     ("midsize", "layered?operators=4000", GPUS, 5000, [*FREE, "--granularity", "operator"]),
+    ("midsize", SMALL_LLAMA + "40", GPUS, 4000, [*FREE, "--granularity", "operator"]),
+    *(("large free", SMALL_LLAMA + "185", GPUS, 100000, [*more, "--granularity", "operator"]) for more in (FREE, STAGED)),
     ("large free", "layered?operators=12000", GPUS, 3000, [*STAGED, "--granularity", "operator"]),
     ("large free", "gnmt?steps=30", "8*p100-16g", 3000, [*STAGED, *TRAINING, "--granularity", "operator"]),
 ]
@@ -87,6 +99,7 @@ def instances(shared, folder):
         yield "free", f"{name} --free", [str(path), "--free"], 5000
     for path in sorted((shared / "data/workloads/latency").glob("*/*.json")):
         yield "calls", f"{path.parent.name}/{path.stem} calls", [str(path), "--execution", "calls"], 20000
+    yield from drawn(folder)
 
 
 @functools.cache

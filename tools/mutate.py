@@ -77,7 +77,7 @@ PROGRAMS = [
     ("src/chain/chain", BOUND + ["chain", "server-dp", "handover-search", "runs", "whole-layers", "solve-check"]),
     ("src/bound/memory_cut", BOUND + ["certificate-rules", "oracle-min_cut", "bounds", "oracle-certificates"]),
     ("src/bound/join", BOUND + ["certificate-rules", "oracle-bound_strength", "joins", "bounds"]),
-    ("src/bound/", BOUND + ["certificate-rules", "oracle-bound_strength", "bounds", "balance", "oracle-certificates"]),
+    ("src/bound/", BOUND + ["certificate-rules", "oracle-bound_strength", "bounds", "largest", "oracle-certificates"]),
     ("src/solve/calls/call_labels", ["call-dp", "oracle-call_optimum"]),
     ("src/solve/pipeline/boundary_ranges", ["boundary-ranges", "oracle-ideal_bounds"]),
     ("src/api/instance_json", ["api"]),

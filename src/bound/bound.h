@@ -25,7 +25,6 @@ typedef struct bound {
   ROW(critical_path)     \
   ROW(memory_cut)        \
   ROW(unit_chain)        \
-  ROW(balance)           \
   ROW(area)              \
   ROW(largest)           \
   ROW(runs)              \

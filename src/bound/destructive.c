@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/fail.h"
 #include "bound/bound.h"
 #include "bound/joins.h"
@@ -111,11 +112,7 @@ static bool follow_chains(destructive_search *s) {
 
 /* ---- work ---- */
 
-static int by_key(const void *left, const void *right) {
-  const ranked *a = left, *b = right;
-  if (a->key != b->key) return a->key > b->key ? -1 : 1;
-  return a->v < b->v ? -1 : a->v > b->v;
-}
+COMPARATOR(by_key, ranked, DOWN(key) UP(v))
 
 /* Sorts operators by their minimum start (or tail), the largest first. */
 static void rank_by(destructive_search *s, bool tails) {

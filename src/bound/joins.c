@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/contracts.h"
 #include "view/equal_devices.h"
 
@@ -224,10 +225,7 @@ static uint64_t devices_in_time(const joins *j, int32_t i, int64_t s, int64_t *f
   return devices;
 }
 
-static int latest_first(const void *left, const void *right) {
-  const forced *a = left, *b = right;
-  return a->release != b->release ? (a->release > b->release ? -1 : 1) : (a->work > b->work) - (a->work < b->work);
-}
+COMPARATOR(latest_first, forced, DOWN(release) UP(work))
 
 /* Whether the local ends show that v cannot start on d by s < SITU_NEVER_NS. Fills devices[] of the members
  * examined. */

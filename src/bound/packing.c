@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/contracts.h"
 #include "base/fail.h"
 #include "bound/bound.h"
@@ -91,11 +92,7 @@ static item item_of(const packing *s, const int64_t *where, unit_members u) {
   return x;
 }
 
-static int by_size(const void *left, const void *right) {
-  const item *a = left, *b = right;
-  if (a->size != b->size) return a->size > b->size ? -1 : 1;
-  return (a->operator_ > b->operator_) - (a->operator_ < b->operator_);
-}
+COMPARATOR(by_size, item, DOWN(size) UP(operator_))
 
 /* Whether each limited memory could hold everything at once. Then there is nothing to search. */
 static bool is_loose(const situ_problem *p) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/fail.h"
 #include "bound/bound.h"
 #include "chain/visit_chain.h"
@@ -130,11 +131,7 @@ static int32_t thin(chooser *c, int32_t n, int64_t max) {
   return kept;
 }
 
-static int by_end(const void *a, const void *b) {
-  const bypass *x = a, *y = b;
-  if (x->to != y->to) return x->to < y->to ? -1 : 1;
-  return (x->from > y->from) - (x->from < y->from);
-}
+COMPARATOR(by_end, bypass, UP(to) UP(from))
 
 /* Lists the paths beside the chain from one place to another at least two further on, sorted by their end. */
 static int32_t list_bypasses(chooser *c, int32_t n) {

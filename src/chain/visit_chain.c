@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/contracts.h"
 #include "base/csr.h"
 #include "view/footprint.h"
@@ -294,10 +295,7 @@ static void come_back(recursion *w, int32_t id, int32_t at) {
   }
 }
 
-static int longest_first(const void *a, const void *b) {
-  const parting *x = a, *y = b;
-  return x->time_ns < y->time_ns ? 1 : -(x->time_ns > y->time_ns);
-}
+COMPARATOR(longest_first, parting, DOWN(time_ns))
 
 /* Finds the operators of a segment that may leave memory m while both ends of the segment are there. Returns how many.
  */

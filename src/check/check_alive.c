@@ -58,14 +58,6 @@ bool check_alive_add(int64_t *bytes, const check_items *items, const judge *j, i
   return true;
 }
 
-/* What is in memory while v runs, beside weights and what others hold. */
-static int64_t running_bytes(const situ_graph *g, int32_t v) {
-  int64_t sum = g->workspace_bytes[v];
-  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) sum = sat_add(sum, g->size_bytes[g->in[i]]);
-  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) sum = sat_add(sum, g->size_bytes[t]);
-  return sum;
-}
-
 bool check_alive_rooms(bool *may, const judge *j, int64_t at) {
   const situ_graph *g = j->graph;
   const situ_costs *c = j->problem->costs;
@@ -84,7 +76,7 @@ bool check_alive_rooms(bool *may, const judge *j, int64_t at) {
     for (int32_t i = 0; i < items.n; i++) room[i] = sat_add(weights[i], alive[i]) <= capacity;
     for (int32_t v = 0; v < g->n_operators; v++)
       if (c->time_ns[(int64_t)v * c->n_classes + j->platform->class_of[d]] > 0 &&
-          sat_add(weights[items.of[v]], running_bytes(g, v)) > capacity)
+          sat_add(weights[items.of[v]], judge_footprint(g, v)) > capacity)
         room[items.of[v]] = false;
     for (int32_t v = 0; v < g->n_operators; v++) may[v * devices + d] &= room[items.of[v]];
   }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/fail.h"
 #include "check/check_certificate.h"
 
@@ -59,11 +60,7 @@ static bool agree(case_ *c) {
   return true;
 }
 
-static int descending(const void *left, const void *right) {
-  const rank *a = left, *b = right;
-  if (a->key != b->key) return a->key > b->key ? -1 : 1;
-  return a->v < b->v ? -1 : a->v > b->v;
-}
+COMPARATOR(descending, rank, DOWN(key) UP(v))
 
 static void sort_operators(case_ *c, bool by_tail) {
   for (int32_t v = 0; v < c->n; v++) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/fail.h"
 
 typedef struct change {
@@ -18,12 +19,7 @@ typedef struct ledger {
   int64_t n;
 } ledger;
 
-static int by_memory_and_time(const void *a, const void *b) {
-  const change *x = a, *y = b;
-  if (x->memory != y->memory) return x->memory < y->memory ? -1 : 1;
-  if (x->time_ns != y->time_ns) return x->time_ns < y->time_ns ? -1 : 1;
-  return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
-}
+COMPARATOR(by_memory_and_time, change, UP(memory) UP(time_ns) UP(bytes))
 
 /* Bytes in a memory from `from` to `until`; SITU_NEVER_NS: to the end. */
 static void enter(ledger *l, int32_t memory, int64_t bytes, int64_t from, int64_t until) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/fail.h"
 
 /* ---- host-blocking ---- */
@@ -22,12 +23,7 @@ int32_t check_hosts_of(const judge *j, const situ_transfer *x) {
   return has_host(j, to) && !has_host(j, from) ? to : -1;
 }
 
-static int by_memory_and_start(const void *a, const void *b) {
-  const check_back *x = a, *y = b;
-  if (x->memory != y->memory) return x->memory < y->memory ? -1 : 1;
-  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
-  return (x->transfer > y->transfer) - (x->transfer < y->transfer);
-}
+COMPARATOR(by_memory_and_start, check_back, UP(memory) UP(start_ns) UP(transfer))
 
 /* Joins what is busy, which is sorted; operators have transfer -1 - v. */
 static void join_segments(check_hosts *out, judge *j, const check_back *busy, int64_t n) {
@@ -146,13 +142,7 @@ situ_status check_hosts_turns(const check_hosts *h, judge *j, const int64_t *ear
 
 /* ---- none ---- */
 
-static int by_way(const void *a, const void *b) {
-  const situ_transfer *x = a, *y = b;
-  if (x->tensor != y->tensor) return x->tensor < y->tensor ? -1 : 1;
-  if (x->to_memory != y->to_memory) return x->to_memory < y->to_memory ? -1 : 1;
-  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
-  return (x->link > y->link) - (x->link < y->link);
-}
+COMPARATOR(by_way, situ_transfer, UP(tensor) UP(to_memory) UP(start_ns) UP(link))
 
 /* The hops of the sequential walk. */
 typedef struct turns {

@@ -28,13 +28,6 @@ typedef struct packer {
   int64_t nodes;
 } packer;
 
-static int64_t touched_bytes(const situ_graph *g, int32_t v) {
-  int64_t sum = g->workspace_bytes[v];
-  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) sum = sat_add(sum, g->size_bytes[g->in[i]]);
-  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) sum = sat_add(sum, g->size_bytes[t]);
-  return sum;
-}
-
 /* Weights; in a pipeline also the stash for other phases, for each input in flight; in a stream, at the end, unused
  * outputs. */
 static void add_operator(const packer *x, fill *of, int32_t v) {
@@ -60,7 +53,7 @@ static int64_t running_on(const packer *x, const check_items *items, int32_t i, 
     int32_t v = items->member[k];
     if (!check_may_run(x->j, v, d)) return -1;
     bool instant = x->stream && p->costs->time_ns[(int64_t)v * p->n_classes + x->j->platform->class_of[d]] == 0;
-    if (!instant) max = max64(max, sat_mul(p->in_flight, touched_bytes(x->j->graph, v)));
+    if (!instant) max = max64(max, sat_mul(p->in_flight, judge_footprint(x->j->graph, v)));
   }
   return max;
 }

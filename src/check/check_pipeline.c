@@ -270,14 +270,6 @@ static situ_status check_contiguity(judge *j, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-/* Bytes of the tensors that operator v reads and writes, with its workspace. */
-static int64_t footprint(const situ_graph *g, int32_t v) {
-  int64_t bytes = g->workspace_bytes[v];
-  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) bytes = sat_add(bytes, g->size_bytes[g->in[i]]);
-  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) bytes = sat_add(bytes, g->size_bytes[t]);
-  return bytes;
-}
-
 /* weights + in_flight * (stash + maximum footprint); calls are the case of one input and no stash. */
 situ_status check_static_memory(judge *j, int64_t **memory_bytes, situ_error *error) {
   const situ_graph *g = j->graph;
@@ -288,7 +280,7 @@ situ_status check_static_memory(judge *j, int64_t **memory_bytes, situ_error *er
   for (int32_t v = 0; v < g->n_operators; v++) {
     int32_t m = j->platform->memory_of[j->plan->device[v]];
     weights[m] = sat_add(weights[m], g->weight_bytes[v]);
-    greatest[m] = max64(greatest[m], footprint(g, v));
+    greatest[m] = max64(greatest[m], judge_footprint(g, v));
   }
   for (int32_t t = 0; pipeline && t < g->n_tensors; t++) {
     int32_t u = g->producer[t], m = j->platform->memory_of[j->plan->device[u]];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/fail.h"
 #include "check/check_memory.h"
 #include "check/check_overlap.h"
@@ -24,20 +25,9 @@ typedef struct hop {
   int64_t ready_ns;
 } hop;
 
-static int by_place_and_time(const void *a, const void *b) {
-  const interval *x = a, *y = b;
-  if (x->place != y->place) return x->place < y->place ? -1 : 1;
-  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
-  if (x->finish_ns != y->finish_ns) return x->finish_ns < y->finish_ns ? -1 : 1;
-  return x->index < y->index ? -1 : x->index > y->index;
-}
+COMPARATOR(by_place_and_time, interval, UP(place) UP(start_ns) UP(finish_ns) UP(index))
 
-static int by_way(const void *a, const void *b) {
-  const hop *x = a, *y = b;
-  if (x->said.tensor != y->said.tensor) return x->said.tensor < y->said.tensor ? -1 : 1;
-  if (x->said.to_memory != y->said.to_memory) return x->said.to_memory < y->said.to_memory ? -1 : 1;
-  return x->position < y->position ? -1 : x->position > y->position;
-}
+COMPARATOR(by_way, hop, UP(said.tensor) UP(said.to_memory) UP(position))
 
 static const char *tensor_of(const judge *j, int32_t t) { return j->graph->name[j->graph->producer[t]]; }
 

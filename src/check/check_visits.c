@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/fail.h"
 #include "check/check_certificate.h"
 
@@ -216,10 +217,7 @@ static void go_back(trail *w, int32_t i, int32_t k, int32_t home) {
   }
 }
 
-static int longest_first(const void *a, const void *b) {
-  const absence *x = a, *y = b;
-  return (x->time_ns < y->time_ns) - (x->time_ns > y->time_ns);
-}
+COMPARATOR(longest_first, absence, DOWN(time_ns))
 
 /* cost[price]: at least the time from chain[i] to chain[k], both in `home`, + the price of what is kept there. */
 static void cost_of_part(trail *w, int32_t i, int32_t k, int32_t home, __int128 *cost) {

@@ -134,3 +134,10 @@ bool situ_verdict_get_summary(const situ_verdict *v, situ_verdict_summary *out) 
 situ_violation situ_verdict_violation(const situ_verdict *v, int32_t index) {
   return v && index >= 0 && index < v->n_kept ? v->kept[index] : (situ_violation){.rule = "", .text = ""};
 }
+
+int64_t judge_footprint(const situ_graph *g, int32_t v) {
+  int64_t bytes = g->workspace_bytes[v];
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) bytes = sat_add(bytes, g->size_bytes[g->in[i]]);
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) bytes = sat_add(bytes, g->size_bytes[t]);
+  return bytes;
+}

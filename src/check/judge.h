@@ -47,6 +47,8 @@ void judge_note(judge *j, const char *rule, const char *format, ...) __attribute
 void judge_uses(judge *j, const int64_t *load_ns, const int64_t *memory_bytes);
 /* Notes that a claim, which the plan has, was recomputed or could not be. */
 void judge_claim(judge *j, unsigned claim, bool recomputed);
+/* Bytes of the tensors that operator v reads and writes, with its workspace; saturates. */
+int64_t judge_footprint(const situ_graph *g, int32_t v);
 /* Compares the value. */
 void judge_value(judge *j, int64_t value_ns);
 

@@ -1,4 +1,5 @@
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/contracts.h"
 #include "base/fail.h"
 #include "cost/cost_models.h"
@@ -14,11 +15,7 @@ typedef struct keyed {
   int32_t tensor;
 } keyed;
 
-static int by_key(const void *left, const void *right) {
-  const keyed *a = left, *b = right;
-  if (a->key != b->key) return a->key < b->key ? -1 : 1;
-  return (a->tensor > b->tensor) - (a->tensor < b->tensor);
-}
+COMPARATOR(by_key, keyed, UP(key) UP(tensor))
 
 /* Sorts the tensors by key. Returns the number of distinct keys. */
 static int32_t sort_tensors(keyed *all, const int64_t *key, int32_t n) {

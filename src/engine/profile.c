@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/fail.h"
 #include "base/resize.h"
 #include "base/sort.h"
@@ -132,10 +133,7 @@ typedef struct numbered_kernel {
   long number;
 } numbered_kernel;
 
-static int by_number(const void *a, const void *b) {
-  const numbered_kernel *x = a, *y = b;
-  return (x->number > y->number) - (x->number < y->number);
-}
+COMPARATOR(by_number, numbered_kernel, UP(number))
 
 /* The number before the word that all kernels end with; -1: none. */
 static long number_of(const char *name) {

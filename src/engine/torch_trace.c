@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/compare.h"
 #include "base/fail.h"
 
 /* Operators of ATen, and their names in ONNX files exported from PyTorch. */
@@ -103,10 +104,7 @@ static int by_start(const void *a, const void *b) {
   return (x->end_us < y->end_us) - (x->end_us > y->end_us); /* the outer one comes first */
 }
 
-static int by_id(const void *a, const void *b) {
-  const span *x = a, *y = b;
-  return (x->id > y->id) - (x->id < y->id);
-}
+COMPARATOR(by_id, span, UP(id))
 
 /* ---- reading ---- */
 

@@ -5,6 +5,7 @@
 
 #include "base/arguments.h"
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/contracts.h"
 #include "base/dtype.h"
 #include "base/fail.h"
@@ -434,11 +435,7 @@ typedef struct member {
   int32_t group, op;
 } member;
 
-static int by_group(const void *left, const void *right) {
-  const member *a = left, *b = right;
-  if (a->group != b->group) return a->group < b->group ? -1 : 1;
-  return (a->op > b->op) - (a->op < b->op);
-}
+COMPARATOR(by_group, member, UP(group) UP(op))
 
 /* Numbers the colocation groups densely in order of their first operator; groups of one become none. By sorting, since
  * a file may give any numbers. */

@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "base/bit_rows.h"
+#include "base/compare.h"
 #include "graph/topological.h"
 
 enum { MAX_STEPS = 64, MAX_ROUNDS = 64, LONG_LIVED_SHARE = 3, MAX_PERIOD = 64, MAX_WORDS = 1 << 22 };
@@ -152,11 +153,7 @@ typedef struct layer_place {
   int32_t layer, n, median;
 } layer_place;
 
-static int by_median(const void *left, const void *right) {
-  const layer_place *a = left, *b = right;
-  if (a->median != b->median) return a->median < b->median ? -1 : 1;
-  return (a->layer > b->layer) - (a->layer < b->layer);
-}
+COMPARATOR(by_median, layer_place, UP(median) UP(layer))
 
 /* Numbers the layers that have operators by the median place of these. */
 static bool number_layers(layer_list *l, const situ_graph *g, const late_order *order, arena *a) {

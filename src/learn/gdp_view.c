@@ -17,7 +17,7 @@ typedef struct measures {
   int32_t *in_level;      /* how many operators of its level precede it */
   int32_t *level_size;    /* [level] */
   double *place;          /* the part of all work that precedes it in order of upward rank */
-  double critical, mean_work, mean_transfer, all_weights;
+  double critical, mean_work, all_weights;
   int32_t deepest;
 } measures;
 
@@ -75,7 +75,6 @@ static bool measure(measures *m, const environment *env, arena *a) {
   }
   m->critical = at_least(m->critical, 1);
   m->all_weights = at_least(m->all_weights, 1);
-  for (int32_t t = 0; t < g->n_tensors; t++) m->mean_transfer += m->costs.transfer[t] / g->n_tensors;
   find_levels(m);
   find_places(m, order);
   return true;

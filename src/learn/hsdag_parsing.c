@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/contracts.h"
 #include "base/csr.h"
 #include "base/disjoint.h"
@@ -97,11 +98,7 @@ typedef struct followed_edge {
   int32_t node, to;
 } followed_edge;
 
-static int by_score(const void *left, const void *right) {
-  const followed_edge *x = left, *y = right;
-  if (x->score != y->score) return x->score > y->score ? -1 : 1;
-  return (x->node > y->node) - (x->node < y->node);
-}
+COMPARATOR(by_score, followed_edge, DOWN(score) UP(node))
 
 typedef struct grower {
   const parse_graph *g;

@@ -1,5 +1,6 @@
 /* Why a plan takes as long as it does: stages, parts, the critical path and what limits. */
 #include "situ/explain.h"
+#include "base/compare.h"
 
 #include <stdlib.h>
 
@@ -29,11 +30,7 @@ typedef struct ranked_stage {
   int32_t rank; /* above that of every stage whose data it reads */
 } ranked_stage;
 
-static int by_rank(const void *a, const void *b) {
-  const ranked_stage *x = a, *y = b;
-  if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
-  return (x->stage.first_operator > y->stage.first_operator) - (x->stage.first_operator < y->stage.first_operator);
-}
+COMPARATOR(by_rank, ranked_stage, UP(rank) UP(stage.first_operator))
 
 /* Lifts stages above those whose data they read, once for each edge; whether any was lifted. */
 static bool lift(ranked_stage *rows, const situ_plan *plan, const situ_graph *g) {
@@ -78,12 +75,7 @@ static bool find_stages(situ_explanation *x, const situ_plan *plan) {
 
 /* ---- where the time goes ---- */
 
-static int by_length(const void *a, const void *b) {
-  const situ_path_share *x = a, *y = b;
-  if (x->time_ns != y->time_ns) return x->time_ns > y->time_ns ? -1 : 1;
-  if (x->device != y->device) return x->device > y->device ? -1 : 1;
-  return (x->link > y->link) - (x->link < y->link);
-}
+COMPARATOR(by_length, situ_path_share, DOWN(time_ns) DOWN(device) UP(link))
 
 /* Adds up the steps of the path by device and by link; what is left between them is waiting. */
 static bool share_path(situ_explanation *x, const situ_plan *plan) {

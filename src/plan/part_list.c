@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "view/pieces.h"
 
 typedef struct dated_part {
@@ -11,11 +12,7 @@ typedef struct dated_part {
   int32_t key;
 } dated_part;
 
-static int by_time(const void *a, const void *b) {
-  const dated_part *x = a, *y = b;
-  if (x->when != y->when) return x->when < y->when ? -1 : 1;
-  return (x->part.first_operator > y->part.first_operator) - (x->part.first_operator < y->part.first_operator);
-}
+COMPARATOR(by_time, dated_part, UP(when) UP(part.first_operator))
 
 static void add_member(dated_part *part, const situ_problem *p, const int32_t *device, const int64_t *when, int32_t v) {
   int64_t time_ns = problem_time_ns(p, v, device[v]), start = when ? when[v] : v;

@@ -3,6 +3,8 @@
 
 #include "plan/waited_for.h"
 
+#include "base/compare.h"
+
 typedef struct path_walk {
   const situ_problem *problem;
   const situ_plan *plan;
@@ -19,20 +21,9 @@ typedef struct sort_key {
   int32_t tensor, to_memory, transfer;
 } sort_key;
 
-static int by_way(const void *a, const void *b) {
-  const sort_key *x = a, *y = b;
-  if (x->tensor != y->tensor) return x->tensor < y->tensor ? -1 : 1;
-  if (x->to_memory != y->to_memory) return x->to_memory < y->to_memory ? -1 : 1;
-  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
-  return (x->transfer > y->transfer) - (x->transfer < y->transfer);
-}
+COMPARATOR(by_way, sort_key, UP(tensor) UP(to_memory) UP(start_ns) UP(transfer))
 
-static int by_finish(const void *a, const void *b) {
-  const situ_path_step *x = a, *y = b;
-  if (x->finish_ns != y->finish_ns) return x->finish_ns < y->finish_ns ? -1 : 1;
-  if (x->op != y->op) return x->op < y->op ? -1 : 1;
-  return (x->transfer > y->transfer) - (x->transfer < y->transfer);
-}
+COMPARATOR(by_finish, situ_path_step, UP(finish_ns) UP(op) UP(transfer))
 
 static situ_path_step step_of_op(const path_walk *w, int32_t v) {
   return (situ_path_step){v, -1, w->plan->start_ns[v], w->plan->finish_ns[v]};

@@ -8,6 +8,7 @@
 #include "base/arguments.h"
 #include "base/ascii.h"
 #include "base/c_locale.h"
+#include "base/compare.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -139,11 +140,7 @@ static situ_status read_file(reader *r) {
   return read_lines(r, text);
 }
 
-static int by_size(const void *left, const void *right) {
-  const measurement *a = left, *b = right;
-  if (a->bytes != b->bytes) return a->bytes < b->bytes ? -1 : 1;
-  return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
-}
+COMPARATOR(by_size, measurement, UP(bytes) UP(time_ns))
 
 /* One sample for each size: the median of its times. */
 static void take_medians(situ_link_fit *fit, measurement *all, int64_t n) {

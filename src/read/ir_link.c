@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "read/ir_net.h"
@@ -20,10 +21,7 @@ static situ_status bad_layer(const linker *l, const ir_layer *layer, const char 
                    layer->name, what, (long long)port);
 }
 
-static int by_port_id(const void *x, const void *y) {
-  const ir_port *a = x, *b = y;
-  return a->id < b->id ? -1 : a->id > b->id;
-}
+COMPARATOR(by_port_id, ir_port, UP(id))
 
 static situ_status sort_ports(const linker *l, const ir_layer *layer, ir_port *ports, int64_t n) {
   bool sorted = true;
@@ -51,10 +49,7 @@ typedef struct keyed {
   int32_t layer;
 } keyed;
 
-static int by_key(const void *x, const void *y) {
-  const keyed *a = x, *b = y;
-  return a->id < b->id ? -1 : a->id > b->id;
-}
+COMPARATOR(by_key, keyed, UP(id))
 
 static situ_status index_layers(linker *l, keyed *index) {
   ir_net *net = l->net;

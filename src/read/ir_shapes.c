@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "read/assume.h"
@@ -230,10 +231,7 @@ typedef struct boundary {
   ir_layer *layer;
 } boundary;
 
-static int by_id(const void *x, const void *y) {
-  const boundary *a = x, *b = y;
-  return a->id < b->id ? -1 : a->id > b->id;
-}
+COMPARATOR(by_id, boundary, UP(id))
 
 /* What goes in and out of a body, by id. */
 typedef struct gates {

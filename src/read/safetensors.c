@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "read/lm_known.h"
@@ -174,10 +175,7 @@ static situ_status read_entry(gathering *g, span *where, const char *path, const
   return add_tensor(g, &t, path);
 }
 
-static int by_begin(const void *x, const void *y) {
-  const span *a = x, *b = y;
-  return a->begin != b->begin ? (a->begin > b->begin) - (a->begin < b->begin) : (a->end > b->end) - (a->end < b->end);
-}
+COMPARATOR(by_begin, span, UP(begin) UP(end))
 
 /* Data of all tensors lie side by side up to the end of the file, or are absent altogether. */
 static situ_status check_spans(gathering *g, span *spans, int64_t n, int64_t data_bytes, const char *path) {

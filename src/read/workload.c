@@ -8,6 +8,7 @@
 
 #include "base/c_locale.h"
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -157,11 +158,7 @@ typedef struct keyed {
   int32_t node;
 } keyed;
 
-static int by_key(const void *a, const void *b) {
-  const keyed *x = a, *y = b;
-  if (x->key != y->key) return x->key < y->key ? -1 : 1;
-  return (x->node > y->node) - (x->node < y->node);
-}
+COMPARATOR(by_key, keyed, UP(key) UP(node))
 
 static situ_status index_ids(workload *w, keyed *pairs) {
   for (int32_t i = 0; i < w->n_nodes; i++) pairs[i] = (keyed){w->nodes[i].id, i};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/text.h"
 
 enum { MANY_DEVICES = 16 }; /* idle devices are drawn if there are no more than these */
@@ -31,12 +32,7 @@ static void add_box(filling *f, int32_t at, lane_box b) {
   l->load_ns = sat_add(l->load_ns, b.finish_ns - b.start_ns);
 }
 
-static int by_start(const void *a, const void *b) {
-  const lane_box *x = a, *y = b;
-  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
-  if (x->finish_ns != y->finish_ns) return x->finish_ns < y->finish_ns ? -1 : 1;
-  return (x->op > y->op) - (x->op < y->op);
-}
+COMPARATOR(by_start, lane_box, UP(start_ns) UP(finish_ns) UP(op))
 
 static bool name_lanes(lane_list *list, const situ_problem *p, arena *a) {
   const situ_platform *f = p->platform;

@@ -1,12 +1,10 @@
 #include "sim/by_start.h"
 
+#include "base/compare.h"
+
 #include <stdlib.h>
 
-static int by_start_and_position(const void *a, const void *b) {
-  const started *x = a, *y = b;
-  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
-  return x->position < y->position ? -1 : x->position > y->position;
-}
+COMPARATOR(by_start_and_position, started, UP(start_ns) UP(position))
 
 void order_by_start(int32_t *out, started *rows, const int64_t *start_ns, const int32_t *order, int32_t n) {
   for (int32_t i = 0; i < n; i++) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/contracts.h"
 #include "base/fail.h"
 #include "sim/by_start.h"
@@ -17,13 +18,7 @@ typedef struct hop_row {
   int64_t rank; /* among the hops in order of creation */
 } hop_row;
 
-static int by_start(const void *a, const void *b) {
-  const hop_row *x = a, *y = b;
-  if (x->hop.start_ns != y->hop.start_ns) return x->hop.start_ns < y->hop.start_ns ? -1 : 1;
-  if (x->hop.tensor != y->hop.tensor) return x->hop.tensor < y->hop.tensor ? -1 : 1;
-  if (x->hop.to_memory != y->hop.to_memory) return x->hop.to_memory < y->hop.to_memory ? -1 : 1;
-  return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
+COMPARATOR(by_start, hop_row, UP(hop.start_ns) UP(hop.tensor) UP(hop.to_memory) UP(rank))
 
 static situ_status fill_order(const stream *s, const placement *where, bool timed, situ_plan *plan, situ_error *error) {
   plan->order = ARENA_NEW(plan->arena, int32_t, s->n_operators);

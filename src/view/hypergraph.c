@@ -173,12 +173,8 @@ static bool find_edges(hypergraph *h, bool merge, arena *a) {
 }
 
 bool hypergraph_find(hypergraph *h, const situ_problem *p, bool merge, arena *a) {
-  return hypergraph_find_units(h, p, &p->units, merge, a);
-}
-
-bool hypergraph_find_units(hypergraph *h, const situ_problem *p, const unit_list *units, bool merge, arena *a) {
   REQUIRE(p->execution == SITU_EXECUTION_PIPELINE);
-  *h = (hypergraph){.problem = p, .n_units = units->n, .n_devices = p->n_devices, .unit_of = units->of};
+  *h = (hypergraph){.problem = p, .n_units = p->units.n, .n_devices = p->n_devices, .unit_of = p->units.of};
   h->overlaps = p->async_copies || p->communication == SITU_COMMUNICATION_LINK;
   if (!equal_devices_find(&h->equal, p, EQUAL_LOADS, a)) return false;
   h->n_rows = h->equal.n_all;

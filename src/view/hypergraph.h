@@ -54,8 +54,6 @@ bool hypergraph_serves_links(const situ_problem *problem);
 /* Units are those of the problem. With `merge` edges with the same pins become one, at the sum of their prices. O(V +
  * E) times the number of rows, sorting aside. False without memory. */
 bool hypergraph_find(hypergraph *out, const situ_problem *problem, bool merge, arena *a);
-/* The same for larger units: unions of those of the problem. */
-bool hypergraph_find_units(hypergraph *out, const situ_problem *problem, const unit_list *units, bool merge, arena *a);
 /* NULL, or which of the invariants above does not hold (base/contracts.h). O(pins + tables). */
 const char *hypergraph_check(const hypergraph *h);
 /* Whether all sums of times and sizes stay far from overflow, so that plain arithmetic is exact. */

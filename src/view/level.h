@@ -18,13 +18,12 @@ typedef struct level_list {
 
 typedef struct level_request {
   const unit_list *fine;               /* what is joined; NULL: the units of the problem */
-  int32_t n_wanted;                    /* units of the coarsest level, or ranges; 0: the row decides */
-  const double *work_ns, *transfer_ns; /* [operator], [tensor] mean times; for rows with `needs_times` */
+  int32_t n_wanted;                    /* units of the coarsest level; 0: the row decides */
+  const double *work_ns, *transfer_ns; /* [operator], [tensor] mean times; of traffic and groups */
 } level_request;
 
 typedef struct level_row {
   const char *name, *title, *source;
-  bool needs_times;
   /* Finds the levels, none if nothing can be joined; everything lives in the arena. False without memory. */
   bool (*find)(level_list *out, const situ_problem *problem, const level_request *request, arena *a);
 } level_row;
@@ -35,13 +34,11 @@ typedef struct level_row {
  * are.
  * - repeats: similar units, wherever they are: the same operator of all steps of an unrolled network, or of all layers
  *   of a repetitive one. The coarsest level first.
- * - ranges: the same unit of consecutive layers: n_wanted ranges of them, of two layers or more each.
  * - coplaced: an operator and its only consumer.
  * - groups: at most n_wanted units, or more where constraints keep them separate. */
 #define LEVEL_ROWS(ROW) \
   ROW(traffic)          \
   ROW(repeats)          \
-  ROW(ranges)           \
   ROW(coplaced)         \
   ROW(groups)
 #define LEVEL_DECLARE(NAME) extern const level_row level_##NAME;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/disjoint.h"
 #include "view/level.h"
 
@@ -29,12 +30,7 @@ typedef struct grouper {
   int64_t n_bonds;
 } grouper;
 
-static int by_cost(const void *x, const void *y) {
-  const bond *a = x, *b = y;
-  if (a->cost != b->cost) return a->cost > b->cost ? -1 : 1;
-  if (a->from != b->from) return a->from < b->from ? -1 : 1;
-  return (a->to > b->to) - (a->to < b->to);
-}
+COMPARATOR(by_cost, bond, DOWN(cost) UP(from) UP(to))
 
 /* Whether some device may run both groups and has space to spare for them. */
 static bool may_share(const grouper *g, int32_t a, int32_t b) {
@@ -116,6 +112,5 @@ const level_row level_groups = {
     .name = "groups",
     .title = "few units, joined by the tensors that are the most expensive to cut",
     .source = "Karypis, Kumar, 1998",
-    .needs_times = true,
     .find = groups_find,
 };

@@ -2,6 +2,7 @@
  * similar if their neighbourhoods are equal up to that many tensors away, wherever they are in the network. */
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/hash.h"
 #include "view/level.h"
 
@@ -49,11 +50,7 @@ static void refine(colours *c) {
   c->next = spare;
 }
 
-static int by_colour(const void *a, const void *b) {
-  const coloured *x = a, *y = b;
-  if (x->colour != y->colour) return x->colour < y->colour ? -1 : 1;
-  return (x->unit > y->unit) - (x->unit < y->unit);
-}
+COMPARATOR(by_colour, coloured, UP(colour) UP(unit))
 
 /* Numbers the colours of units; each is the sum of its members' colours. */
 static void number_units(colours *c) {

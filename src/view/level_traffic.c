@@ -134,6 +134,5 @@ const level_row level_traffic = {
     .name = "traffic",
     .title = "units with much traffic between them, joined level by level",
     .source = "Karypis, Kumar, DAC 1999",
-    .needs_times = true,
     .find = traffic_find,
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/fail.h"
 #include "sim/engine_parts.h"
 #include "solve/stream/contiguous.h"
@@ -153,11 +154,7 @@ typedef struct island_row {
   int32_t island, n;
 } island_row;
 
-static int by_size(const void *left, const void *right) {
-  const island_row *a = left, *b = right;
-  if (a->n != b->n) return a->n < b->n ? -1 : 1;
-  return (a->island > b->island) - (a->island < b->island);
-}
+COMPARATOR(by_size, island_row, UP(n) UP(island))
 
 /* Lists the islands, the smallest first. */
 static island_row *sort_islands(const fewer *s, const handovers *h, arena *a) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/contracts.h"
 
 enum { ORDERED_UNITS = 4 }; /* for each device */
@@ -12,11 +13,7 @@ typedef struct by_time {
   int32_t unit;
 } by_time;
 
-static int compare_times(const void *a, const void *b) {
-  const by_time *x = a, *y = b;
-  if (x->time_ns != y->time_ns) return x->time_ns > y->time_ns ? -1 : 1;
-  return (x->unit > y->unit) - (x->unit < y->unit);
-}
+COMPARATOR(compare_times, by_time, DOWN(time_ns) UP(unit))
 
 /* Orders units by the minimum time of their operators. */
 static bool order_units(milp_units *s, arena *a) {

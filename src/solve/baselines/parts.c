@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/contracts.h"
 #include "base/fail.h"
 #include "solve/pipeline/orders.h"
@@ -58,11 +59,7 @@ typedef struct arc {
   int64_t transfer_ns;
 } arc;
 
-static int by_ends(const void *a, const void *b) {
-  const arc *x = a, *y = b;
-  if (x->from != y->from) return x->from < y->from ? -1 : 1;
-  return (x->to > y->to) - (x->to < y->to);
-}
+COMPARATOR(by_ends, arc, UP(from) UP(to))
 
 /* What tensor t costs between two parts: one of its two ways when staged through the host, else the way from the first
  * device to the next. */

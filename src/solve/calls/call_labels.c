@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/contracts.h"
 
 enum { LABELS_PER_STEP = 64, SLACK = 64, POLLED = 1 << 14 };
@@ -105,12 +106,7 @@ static bool dominates(const call_labels *l, const call_rank *before, const call_
   return true;
 }
 
-static int compare_min_ns(const void *left, const void *right) {
-  const call_rank *a = left, *b = right;
-  if (a->min_ns != b->min_ns) return a->min_ns < b->min_ns ? -1 : 1;
-  if (a->weight_bytes != b->weight_bytes) return a->weight_bytes < b->weight_bytes ? -1 : 1;
-  return (a->label > b->label) - (a->label < b->label);
-}
+COMPARATOR(compare_min_ns, call_rank, UP(min_ns) UP(weight_bytes) UP(label))
 
 /* Drops dominated labels, then those beyond the width. The list is then sorted, best first. False without memory. */
 static bool prune(call_labels *l, int32_t ideal) {

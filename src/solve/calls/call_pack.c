@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/contracts.h"
 #include "base/disjoint.h"
 #include "view/equal_devices.h"
@@ -112,18 +113,9 @@ static bool join_units(packing *k) {
   return true;
 }
 
-static int compare_items(const void *left, const void *right) {
-  const item *a = left, *b = right;
-  if (a->weight_bytes != b->weight_bytes) return a->weight_bytes < b->weight_bytes ? 1 : -1;
-  return (a->index > b->index) - (a->index < b->index);
-}
+COMPARATOR(compare_items, item, DOWN(weight_bytes) UP(index))
 
-static int compare_starts(const void *left, const void *right) {
-  const span *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  if (a->finish_ns != b->finish_ns) return a->finish_ns < b->finish_ns ? -1 : 1;
-  return (a->unit > b->unit) - (a->unit < b->unit);
-}
+COMPARATOR(compare_starts, span, UP(start_ns) UP(finish_ns) UP(unit))
 
 static void list_items(packing *k) {
   const situ_problem *p = k->p;

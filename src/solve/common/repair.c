@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/contracts.h"
 #include "view/unit.h"
 
@@ -14,11 +15,7 @@ typedef struct candidate {
   int32_t v, to;
 } candidate;
 
-static int by_merit(const void *left, const void *right) {
-  const candidate *a = left, *b = right;
-  if (a->merit != b->merit) return a->merit > b->merit ? -1 : 1;
-  return (a->v > b->v) - (a->v < b->v);
-}
+COMPARATOR(by_merit, candidate, DOWN(merit) UP(v))
 
 static int64_t unit_bytes(const situ_problem *p, unit_members u) {
   int64_t bytes = 0;

@@ -43,7 +43,6 @@ typedef struct solver solver;
   ROW(linear_dp)         \
   ROW(local_search)      \
   ROW(free_search)       \
-  ROW(stretched)         \
   ROW(potential)         \
   ROW(ideal_dp)          \
   ROW(stage_prices)      \

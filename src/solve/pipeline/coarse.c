@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 
 /* The coarse graph while it is folded. Edge prices and times lie in rows of n_types: in, then out. */
 typedef struct coarse_graph {
@@ -132,12 +133,7 @@ typedef struct joined {
   int32_t from, to, edge;
 } joined;
 
-static int by_pins(const void *a, const void *b) {
-  const joined *x = a, *y = b;
-  if (x->from != y->from) return x->from < y->from ? -1 : 1;
-  if (x->to != y->to) return x->to < y->to ? -1 : 1;
-  return (x->edge > y->edge) - (x->edge < y->edge);
-}
+COMPARATOR(by_pins, joined, UP(from) UP(to) UP(edge))
 
 /* Edges from the same producer to the same user become one, in place. */
 static bool join_edges(coarse_graph *d, arena *a) {

@@ -433,7 +433,7 @@ static situ_status free_search_solve(solve_run *run) {
   if (p->n_operators == 0 || solve_done(run)) return SITU_STATUS_OK;
   free_search s = {.run = run, .random = rng_new(run->seed)};
   search_parameters_get(s.set, run, FREE_SEARCH_PARAMETERS, N_PARAMETERS);
-  if (!hypergraph_find_units(&s.whole, p, solve_units(run), true, run->arena)) return fail_no_memory(run->error);
+  if (!hypergraph_find(&s.whole, p, true, run->arena)) return fail_no_memory(run->error);
   if (!hypergraph_fits(&s.whole)) return SITU_STATUS_OK;
   if (!free_search_init(&s)) return fail_no_memory(run->error);
   if (run->incumbent->best.device) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/contracts.h"
 #include "base/sort.h"
 
@@ -13,11 +14,7 @@ typedef struct ranked {
   int32_t class_index;
 } ranked;
 
-static int by_id(const void *a, const void *b) {
-  const ranked *x = a, *y = b;
-  if (x->id != y->id) return x->id < y->id ? -1 : 1;
-  return (x->class_index > y->class_index) - (x->class_index < y->class_index);
-}
+COMPARATOR(by_id, ranked, UP(id) UP(class_index))
 
 bool order_published(int32_t *order, const contraction *c, const situ_graph *g, arena *a) {
   const constraint_graph *f = &c->forward;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/fail.h"
 #include "chain/branch_chain.h"
 #include "solve/stream/sequence.h"
@@ -246,12 +247,7 @@ typedef struct ranked {
   int32_t at;
 } ranked;
 
-static int by_lower_bound(const void *a, const void *b) {
-  const ranked *x = a, *y = b;
-  if (x->lower_ns != y->lower_ns) return x->lower_ns < y->lower_ns ? -1 : 1;
-  if (x->value_ns != y->value_ns) return x->value_ns < y->value_ns ? -1 : 1;
-  return (x->at > y->at) - (x->at < y->at);
-}
+COMPARATOR(by_lower_bound, ranked, UP(lower_ns) UP(value_ns) UP(at))
 
 /* Moves the nondominated labels among those made to `kept`, at most max_kept for each device on the chain. False
  * without memory. */
@@ -340,11 +336,7 @@ static bool offer(labels *s, int32_t at) {
   return true;
 }
 
-static int by_value(const void *a, const void *b) {
-  const label *x = a, *y = b;
-  if (x->value_ns != y->value_ns) return x->value_ns < y->value_ns ? -1 : 1;
-  return (x->choice > y->choice) - (x->choice < y->choice);
-}
+COMPARATOR(by_value, label, UP(value_ns) UP(choice))
 
 /* Labels along the whole chain with each memory reduced by a margin; *min_ns: no plan within that is better. */
 static situ_status search(labels *s, int64_t margin_bytes, int64_t *min_ns) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/fail.h"
 #include "base/sort.h"
 #include "chain/chain_dp.h"
@@ -23,11 +24,7 @@ typedef struct ranked {
   int32_t index;
 } ranked;
 
-static int by_key(const void *left, const void *right) {
-  const ranked *a = left, *b = right;
-  if (a->key != b->key) return a->key < b->key ? -1 : 1;
-  return (a->index > b->index) - (a->index < b->index);
-}
+COMPARATOR(by_key, ranked, UP(key) UP(index))
 
 /* The chain with the narrowest cuts only. */
 static bool keep_cuts(chain *out, const chain *c, arena *a) {

@@ -10,10 +10,10 @@
 #include "solve/stream/current.h"
 #include "solve/stream/list.h"
 
-enum { MIN_OUT = N_SEARCH_CYCLES, MAX_OUT, PART_OUT, WALK, N_PARAMETERS };
+enum { MAX_OUT = N_SEARCH_CYCLES, PART_OUT, WALK, N_PARAMETERS };
+enum { MIN_OUT = 4 }; /* operators that may be removed at least */
 static const solver_parameter ITERATED_GREEDY_PARAMETERS[N_PARAMETERS] = {
     SEARCH_CYCLES(1000, 1e18, 0.003, 0.0001),
-    [MIN_OUT] = {"min_out", 4, 1, 1000000, "operators that may be removed at least"},
     [MAX_OUT] = {"max_out", 64, 1, 1000000, "operators that are removed at most"},
     [PART_OUT] = {"part_out", 0.1, 0, 1, "maximum fraction of the operators that is removed"},
     [WALK] = {"walk", 4, 1, 100, "steps of the walk among neighbours for each operator to remove"},
@@ -82,7 +82,7 @@ static void choose_out(greedy *x) {
   const critical *c = &x->now.critical;
   int32_t n = x->s.problem->n_operators, at = search_draw(&x->s, c->n_path);
   int64_t max_out = (int32_t)(x->s.set[PART_OUT] * n);
-  max_out = max64(search_get(&x->s, MIN_OUT), min64(search_get(&x->s, MAX_OUT), max_out));
+  max_out = max64(MIN_OUT, min64(search_get(&x->s, MAX_OUT), max_out));
   int32_t wanted = 1 + search_draw(&x->s, max_out), v = c->path[at];
   memcpy(x->forced, x->now.where.device, (size_t)n * sizeof *x->forced);
   x->n_out = 0;

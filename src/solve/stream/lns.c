@@ -13,14 +13,14 @@
 
 enum { TRACE_ROOM = 1 << 15, MAX_COPIES = 16 /* the most for which links can be simulated */ };
 
-enum { SHORTEST, LONGEST, FIRST_LENGTH, WIDTH, MAX_CHILDREN, SLACK, N_PARAMETERS };
+enum { SHORTEST, LONGEST, FIRST_LENGTH, WIDTH, MAX_CHILDREN, N_PARAMETERS };
+static const double SLACK = 0.01; /* with contention, estimates may exceed the current value by this fraction */
 static const solver_parameter LNS_PARAMETERS[N_PARAMETERS] = {
     [SHORTEST] = {"shortest", 4, 1, 64, "operators in a window, at least"},
     [LONGEST] = {"longest", 32, 1, 64, "operators in a window, at most"},
     [FIRST_LENGTH] = {"first_length", 16, 1, 64, "maximum length at first: it grows while windows are solved"},
     [WIDTH] = {"width", 256, 1, 65536, "partial schedules kept in each layer of a window"},
     [MAX_CHILDREN] = {"max_children", 1 << 17, 1, 1e9, "partial schedules made for a window before it is given up"},
-    [SLACK] = {"slack", 0.01, 0, 1, "with contention, estimates may exceed the current value by this fraction"},
 };
 
 typedef struct lns {
@@ -190,7 +190,7 @@ static situ_status fill_window(lns *x, int32_t first, int32_t last, bool *found)
   int64_t per_step = block_children_per_step(x->s.problem);
   int64_t max_children = min64(search_get(&x->s, MAX_CHILDREN), sat_mul(budget_steps_left(run->budget), per_step));
   block_limits limits = {.width = (int32_t)search_get(&x->s, WIDTH),
-                         .upper_ns = value_ns + (contended ? (int64_t)(x->s.set[SLACK] * (double)value_ns) : 0),
+                         .upper_ns = value_ns + (contended ? (int64_t)(SLACK * (double)value_ns) : 0),
                          .max_children = max_children,
                          .links = links,
                          .budget = run->budget};

@@ -9,6 +9,7 @@
  * With unequal devices p is the minimum time of the operator, and c the minimum time of the transfer between two
  * devices. Operators in a chain form one node, and so do those of a unit that lead to one consumer in it (Baechi's
  * fusion). x is rounded by the maximum-weight matching on 1 - x, so that the last two kinds of rows hold. */
+#include "base/compare.h"
 #include "base/fail.h"
 #include "lp/lp.h"
 #include "solve/stream/baechi.h"
@@ -59,13 +60,7 @@ static void find_nodes(favourites *x, const unit_list *units) {
   }
 }
 
-static int by_ends(const void *left, const void *right) {
-  const edge *a = left, *b = right;
-  if (a->from != b->from) return a->from < b->from ? -1 : 1;
-  if (a->to != b->to) return a->to < b->to ? -1 : 1;
-  if (a->producer != b->producer) return a->producer < b->producer ? -1 : 1;
-  return (a->consumer > b->consumer) - (a->consumer < b->consumer);
-}
+COMPARATOR(by_ends, edge, UP(from) UP(to) UP(producer) UP(consumer))
 
 /* Merges edges between the same nodes: sums the cost of their tensors, and keeps the ends of the most expensive one. */
 static void merge_edges(favourites *x) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/contracts.h"
 #include "base/csr.h"
 #include "base/heap.h"
@@ -172,12 +173,7 @@ typedef struct heavy_edge {
   int32_t from, to;
 } heavy_edge;
 
-static int by_weight(const void *left, const void *right) {
-  const heavy_edge *x = left, *y = right;
-  if (x->weight != y->weight) return x->weight > y->weight ? -1 : 1;
-  if (x->from != y->from) return x->from < y->from ? -1 : 1;
-  return (x->to > y->to) - (x->to < y->to);
-}
+COMPARATOR(by_weight, heavy_edge, DOWN(weight) UP(from) UP(to))
 
 /* Lists all directed edges, the heaviest first. Returns how many. */
 static int32_t list_edges(heavy_edge *edges, const strand_graph *g) {

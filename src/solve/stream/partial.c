@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/contracts.h"
 #include "solve/common/solver.h"
 #include "view/footprint.h"
@@ -258,11 +259,7 @@ void partial_place(partial_schedule *s, int32_t v, int32_t d, int64_t start_ns) 
   s->unit_device[u] = d;
 }
 
-static int by_end(const void *left, const void *right) {
-  const timed *a = left, *b = right;
-  if (a->finish_ns != b->finish_ns) return a->finish_ns < b->finish_ns ? -1 : 1;
-  return (a->v > b->v) - (a->v < b->v);
-}
+COMPARATOR(by_end, timed, UP(finish_ns) UP(v))
 
 /* Radix sort by start, in linear time; `spare` has the same size. Returns the array that holds the result. */
 static timed *sort_by_start(timed *all, timed *spare, int32_t n) {

@@ -1,5 +1,7 @@
 #include "solve/stream/rank.h"
 
+#include "base/compare.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -98,11 +100,7 @@ typedef struct ranked {
   int32_t v;
 } ranked;
 
-static int by_rank(const void *left, const void *right) {
-  const ranked *a = left, *b = right;
-  if (a->rank != b->rank) return a->rank > b->rank ? -1 : 1;
-  return (a->v > b->v) - (a->v < b->v);
-}
+COMPARATOR(by_rank, ranked, DOWN(rank) UP(v))
 
 bool rank_order(int32_t *order, arena *scratch, const double *rank, int32_t n) {
   arena_mark mark = arena_get_mark(scratch);

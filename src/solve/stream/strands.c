@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/contracts.h"
 #include "base/csr.h"
 #include "graph/neighbours.h"
@@ -59,11 +60,7 @@ typedef struct joint {
   double weight;
 } joint;
 
-static int by_ends(const void *left, const void *right) {
-  const joint *x = left, *y = right;
-  if (x->from != y->from) return x->from < y->from ? -1 : 1;
-  return (x->to > y->to) - (x->to < y->to);
-}
+COMPARATOR(by_ends, joint, UP(from) UP(to))
 
 /* Sorts joints, sums those of the same pair, and returns how many are left. */
 static int64_t merge_joints(joint *all, int64_t n) {

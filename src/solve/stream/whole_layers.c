@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/disjoint.h"
 #include "base/fail.h"
 #include "base/hash.h"
@@ -86,11 +87,7 @@ static void find_weighted_layers(layering *s) {
   }
 }
 
-static int by_start(const void *left, const void *right) {
-  const layer_work *a = left, *b = right;
-  if (a->start != b->start) return a->start < b->start ? -1 : 1;
-  return (a->number > b->number) - (a->number < b->number);
-}
+COMPARATOR(by_start, layer_work, UP(start) UP(number))
 
 /* Renumbers the layers by start. */
 static bool sort_layers(layering *s, arena *a) {

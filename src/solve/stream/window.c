@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/contracts.h"
 
 enum { MAX_KINDS = 15, TABLE = 1024 };
@@ -163,13 +164,7 @@ static int64_t bound_rest(const window_run *s, int32_t depth) {
   return bound;
 }
 
-static int by_bound(const void *left, const void *right) {
-  const branch *x = left, *y = right;
-  if (x->bound_ns != y->bound_ns) return x->bound_ns < y->bound_ns ? -1 : 1;
-  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
-  if (x->strand != y->strand) return x->strand < y->strand ? -1 : 1;
-  return (x->device > y->device) - (x->device < y->device);
-}
+COMPARATOR(by_bound, branch, UP(bound_ns) UP(start_ns) UP(strand) UP(device))
 
 /* Whether strand i may go to device d, given its group and the memory. */
 static bool may_go(const window_run *s, int32_t i, int32_t d) {
