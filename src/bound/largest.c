@@ -1,6 +1,6 @@
-/* A pipeline's period is at least the time of what every plan keeps on one device, where that runs fastest: units, and in
- * contiguous pipelines the classes of view/contract.h. Replicas share that time: it is divided among all devices of a
- * class. */
+/* A pipeline's period is at least the time of what every plan keeps on one device, where that runs fastest: units, and
+ * in contiguous pipelines the classes of view/contract.h. Replicas share that time: it is divided among all devices of
+ * a class. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/bound.h"

@@ -9,8 +9,9 @@
 #include "base/contracts.h"
 #include "base/fail.h"
 
-/* A step of a collective takes a third of the latency of its route: kernels write to each other's memory and poll it, where
- * a hand-over also waits for calls, for the end of a kernel and for a thread. Fitted: docs/results/parallel.md. */
+/* A step of a collective takes a third of the latency of its route: kernels write to each other's memory and poll it,
+ * where a hand-over also waits for calls, for the end of a kernel and for a thread. Fitted: docs/results/parallel.md.
+ */
 enum { STEP_LATENCY_DIVISOR = 3 };
 
 typedef struct grouping {

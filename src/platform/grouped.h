@@ -4,12 +4,12 @@
 
 #include "platform/platform.h"
 
-/* Of `platform`, the same with groups of `k` (at least 2) devices that act as one (situ_device.members). k equal devices
- * that follow each other, of one server, make a group; hosts, devices that share a memory and what is left over stay as
- * they are. A group stands where its first member stood: links of the others go, and what arrives is passed on to them,
- * which takes as long as ceil(log2 k) steps of a collective without bytes. A step is the slowest transfer between two
- * members. Of the memory of a group, extra_bytes are taken off (copies of what does not split). BAD_ARGUMENT where no
- * group can be made; BAD_INPUT where devices cannot be reached without the others. */
+/* Of `platform`, the same with groups of `k` (at least 2) devices that act as one (situ_device.members). k equal
+ * devices that follow each other, of one server, make a group; hosts, devices that share a memory and what is left over
+ * stay as they are. A group stands where its first member stood: links of the others go, and what arrives is passed on
+ * to them, which takes as long as ceil(log2 k) steps of a collective without bytes. A step is the slowest transfer
+ * between two members. Of the memory of a group, extra_bytes are taken off (copies of what does not split).
+ * BAD_ARGUMENT where no group can be made; BAD_INPUT where devices cannot be reached without the others. */
 situ_status platform_grouped(situ_platform **out, const situ_platform *platform, int32_t k, int64_t extra_bytes,
                              situ_error *error);
 

@@ -59,8 +59,8 @@ static void a_device_that_stays_unused_makes_nothing_smaller(void **state) {
   lab_free(&s);
 }
 
-/* a and c share a device and b lies between them: of a contiguous pipeline all three stay together, 5 + 7 + 5; else a and
- * c do. Three replicas share 17 ns: 5.67, rounded up. */
+/* a and c share a device and b lies between them: of a contiguous pipeline all three stay together, 5 + 7 + 5; else a
+ * and c do. Three replicas share 17 ns: 5.67, rounded up. */
 static void what_stays_together_counts_as_one(void **state) {
   (void)state;
   static const struct {

@@ -55,7 +55,8 @@ static void groups_have_the_memory_and_the_slowest_route_of_their_members(void *
   assert_true(two->sync_bytes_per_s > rate / 2 * 0.999 && two->sync_bytes_per_s < rate / 2 * 1.001);
   int32_t seen = 0;
   for (int32_t l = 0; l < p->n_links; l++) {
-    if (p->links[l].to_device == 1) seen += p->links[l].latency_ns == down + (up + down) / 3; /* one step passes it on */
+    if (p->links[l].to_device == 1)
+      seen += p->links[l].latency_ns == down + (up + down) / 3; /* one step passes it on */
     if (p->links[l].from_device == 1) seen += p->links[l].latency_ns == up;
     if (p->links[l].to_device == 3) seen += p->links[l].latency_ns == down;
   }
