@@ -1,15 +1,18 @@
 /* The portfolio `auto`: one matrix, to be read from top to bottom. Rows that do not serve the problem at hand are
  * passed over. docs/theory/heuristics/auto.md tells why they stand as they do, and what each is worth. */
+#include "base/checked.h"
 #include "base/fail.h"
 #include "solve/common/exchange.h"
 #include "solve/common/solver.h"
 #include "solve/common/walks.h"
+#include "solve/select.h"
 #include "solve/stream/sequence.h"
 
 /* The roles of a row in a class of problems. */
 enum {
   NONE = '.',
   ENDS = 'e',   /* ends by itself: may use all that is left */
+  QUICK = 'E',  /* the same, at once: portfolio_begin runs it, too */
   BRIEF = 'b',  /* may take long: gets TRIED of what is left; its plan or bound helps those after it */
   RESCUE = 'r', /* the same, only while there is no plan: repairing plans that do not fit may use up few steps */
   PROOF = 'p',  /* a proof: gets PROVED of what is left */
@@ -43,12 +46,12 @@ typedef struct portfolio_row {
 static const portfolio_row matrix[] = {
     /* S stream, L large stream, C calls, = contiguous, F free, K linked, M midsize, G large free
                                   SLC=FKMG */
-    {&single_solver,              "eeeeeeee"},
+    {&single_solver,              "EEEEEEEE"},
     {&families_solver,            "rr......"},
-    {&m_topo_solver,              "eeeeeeee"},
+    {&m_topo_solver,              "EEEEEEEE"},
     {&min_cut_solver,             "ee......"},
     {&families_solver,            ".b......"},
-    {&heft_solver,                "ee......"},
+    {&heft_solver,                "EE......"},
     {&layers_solver,              ".d......"},
     {&regions_solver,             ".d......"},
     {&multilevel_solver,          ".s......"},
@@ -68,11 +71,11 @@ static const portfolio_row matrix[] = {
     {&m_sct_solver,               "e......."},
     {&tradeoff_solver,            "ss......"},
     {&regions_solver,             "s......."},
-    {&greedy_solver,              "..e....."},
+    {&greedy_solver,              "..E....."},
     {&call_dp_solver,             "..p....."},
     {&potential_solver,           "....bbsd"},
     {&ideal_dp_solver,            "...bpp.."},
-    {&linear_dp_solver,           "...eeebb"},
+    {&linear_dp_solver,           "...EEEbb"},
     {&ideal_dp_solver,            "......b."},
     {&stage_lns_solver,           "...eeeb."},
     {&stage_prices_solver,        "...pppb."},
@@ -134,6 +137,29 @@ static int32_t cast_rounds(walks_cast *rounds, const solve_run *run) {
   return n_sharing;
 }
 
+/* More time than any quick row should take; of a limit, a small part. */
+static int64_t quick_ns(const solve_run *run) {
+  static const int64_t BASE_NS = 50000000, OPERATOR_NS = 5000, PART = 50;
+  int64_t most_ns = BASE_NS + OPERATOR_NS * run->problem->n_operators, left_ns = budget_time_left(run->budget);
+  return left_ns == INT64_MAX ? most_ns : min64(most_ns, left_ns / PART + 1);
+}
+
+/* Runs a row, and improves the order of a better plan than those before. */
+static situ_status run_row(const solver *row, solve_run *run, double share, int64_t limit_ns) {
+  int64_t before_ns = run->incumbent->value_ns;
+  TRY(solver_run(row, run, share, limit_ns));
+  return run->incumbent->value_ns < before_ns && !solve_done(run) ? sequence_offer(run) : SITU_STATUS_OK;
+}
+
+situ_status portfolio_begin(solve_run *run) {
+  run->solver = auto_solver.name;
+  TRY(solver_run(&single_solver, run, 1, 0));
+  for (int32_t k = 0; k < MATRIX_ROWS && !solve_done(run); k++)
+    if (role_of(&matrix[k], run) == QUICK && matrix[k].solver != &single_solver)
+      TRY(run_row(matrix[k].solver, run, 1, quick_ns(run)));
+  return SITU_STATUS_OK;
+}
+
 static situ_status run_portfolio(solve_run *run) {
   bool done;
   walks_cast rounds;
@@ -148,9 +174,7 @@ static situ_status run_portfolio(solve_run *run) {
     if (role == RESCUE && run->incumbent->best.device) continue;
     double share = share_of(role, n_sharing);
     n_sharing -= parts_of(role);
-    int64_t before_ns = run->incumbent->value_ns;
-    TRY(solver_run(matrix[k].solver, run, share, 0));
-    if (run->incumbent->value_ns < before_ns && !solve_done(run)) TRY(sequence_offer(run));
+    TRY(run_row(matrix[k].solver, run, share, 0));
   }
   TRY(exchange_best(run, &done));
   return rounds.n_searches > 0 && !done ? walks_rounds(run, &rounds) : SITU_STATUS_OK;

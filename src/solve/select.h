@@ -20,6 +20,8 @@ const solver *solver_find(const solver *const *rows, const char *name);
  * bounds that take no part, each after a '-'. Without a name to run it is `auto`. BAD_ARGUMENT, UNSUPPORTED or OK. */
 situ_status select_solvers(selection *chosen, const solver *const *rows, const char *names, const situ_problem *problem,
                            situ_error *error);
+/* Runs the rows of `auto` that find a plan at once (solve/portfolio.c). */
+situ_status portfolio_begin(solve_run *run);
 /* Warns of a policy that no chosen solver uses: most likely its solver was not named. */
 void select_warn_of_policy(const selection *chosen, const solver *const *rows, const situ_solve_options *o);
 

@@ -130,6 +130,13 @@ static situ_status choose_answer(answer *out, form_search *form, solve_run *run,
   return out->reason ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
 
+/* A plan before the bounds, which may take long: the caller may stop them, and a limit ends them. Where steps are
+ * counted, plans must not depend on time. */
+static situ_status begin(solve_run *run) {
+  if (run->budget->max_steps == INT64_MAX) return portfolio_begin(run);
+  return run->budget->deadline_ns != INT64_MAX ? solver_run(&single_solver, run, 1, 0) : SITU_STATUS_OK;
+}
+
 static situ_status run_and_write(situ_plan **out, const selection *chosen, solve_run *run, form_search *form,
                                  const situ_solve_options *o) {
   best_single single;
@@ -140,8 +147,7 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
   if (answer_wanted(o) && solve_is_large(run->problem)) after_ns = sat_add(after_ns, 2 * answer_min_ns(o));
   run->budget->deadline_ns = deadline_before(run->budget, after_ns);
   if (!run->problem->conflict) {
-    bool limited = run->budget->deadline_ns != INT64_MAX && chosen->row[0] == &auto_solver;
-    if (limited) TRY(solver_run(&single_solver, run, 1, 0)); /* to have some plan at once */
+    if (chosen->row[0] == &auto_solver) TRY(begin(run));
     if (!o->no_bounds) {
       TRY(first_bounds(run));
       log_state(run, "bounds");
