@@ -27,7 +27,7 @@ static const struct {
     {PRODUCT,
      " MatMul ExpertsMatMul Gemm FullyConnected FusedGemm FusedMatMul TransposeMatMul FusedMatMulActivation "
      "GemmFastGelu GemmFloat8 MatMulBnb4 MatMulFpQ4 MatMulInteger MatMulIntegerToFloat MatMulNBits "
-     "DynamicQuantizeMatMul QGemm QLinearMatMul Attention "},
+     "DynamicQuantizeMatMul QGemm QLinearMatMul Attention ScaledDotProductAttention "},
     {CONV, " Conv ConvInteger QLinearConv FusedConv Convolution "},
     {LOOKUP, " Gather Embedding "},
     {SUM, " Sum Add "},
@@ -35,12 +35,12 @@ static const struct {
     {EACH,
      " Relu ReLU LeakyRelu PRelu PReLU Elu Selu Celu Gelu FastGelu QuickGelu Sigmoid HardSigmoid HSigmoid HardSwish "
      "HSwish Swish Silu Mish Tanh Softplus SoftPlus Softsign SoftSign ThresholdedRelu Clip Clamp Erf Exp Log Sqrt "
-     "Rsqrt "
-     "Reciprocal Pow Power Abs Neg Negative Sign Floor Ceil Ceiling Round Sin Cos Where Select Cast CastLike Convert "
+     "Rsqrt Reciprocal Pow Power Abs Neg Negative Sign Floor Ceil Ceiling Round Sin Cos Where Select Cast CastLike "
+     "Convert "
      "ConvertLike QuantizeLinear FakeQuantize DequantizeLinear Dropout Sub Div Mean Max Min Maximum Minimum "
      "Subtract Divide SquaredDifference BiasGelu BiasAdd BatchNormalization BatchNormInference ScaleShift "
      "MaxPool AveragePool AvgPool Pooling GlobalAveragePool GlobalMaxPool AdaptiveAvgPool Resize Interpolate "
-     "ExpertsMul StateSpace RotaryEmbedding "},
+     "ExpertsMul StateSpace RotaryEmbedding RoPE "},
     {VIEW,
      " Reshape Transpose Permute Squeeze Unsqueeze Slice StridedSlice Split VariadicSplit Concat Identity Expand "
      "Broadcast Flatten Pad Tile "},

@@ -130,11 +130,20 @@ static situ_status choose_answer(answer *out, form_search *form, solve_run *run,
   return out->reason ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
 
-/* A plan before the bounds, which may take long: the caller may stop them, and a limit ends them. Where steps are
- * counted, plans must not depend on time. */
-static situ_status begin(solve_run *run) {
-  if (run->budget->max_steps == INT64_MAX) return portfolio_begin(run);
-  return run->budget->deadline_ns != INT64_MAX ? solver_run(&single_solver, run, 1, 0) : SITU_STATUS_OK;
+/* A plan before the bounds, which may take long: the caller may stop them, and a limit ends them. First the best single
+ * device, which is known. Where steps are counted, plans must not depend on time. */
+static situ_status begin(solve_run *run, const best_single *single) {
+  int32_t *device = ARENA_NEW(run->arena, int32_t, run->problem->n_operators);
+  if (run->budget->max_steps != INT64_MAX)
+    return run->budget->deadline_ns != INT64_MAX ? solver_run(&single_solver, run, 1, 0) : SITU_STATUS_OK;
+  if (!device) return fail_no_memory(run->error);
+  for (int32_t v = 0; v < run->problem->n_operators; v++) device[v] = single->device;
+  const char *after = run->watch->solver;
+  run->solver = run->watch->solver = single_solver.name;
+  if (single->device >= 0) solve_offer(run, &(placement){.device = device});
+  TRY(portfolio_begin(run));
+  run->watch->solver = after;
+  return SITU_STATUS_OK;
 }
 
 static situ_status run_and_write(situ_plan **out, const selection *chosen, solve_run *run, form_search *form,
@@ -147,7 +156,7 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
   if (answer_wanted(o) && solve_is_large(run->problem)) after_ns = sat_add(after_ns, 2 * answer_min_ns(o));
   run->budget->deadline_ns = deadline_before(run->budget, after_ns);
   if (!run->problem->conflict) {
-    if (chosen->row[0] == &auto_solver) TRY(begin(run));
+    if (chosen->row[0] == &auto_solver) TRY(begin(run, &single));
     if (!o->no_bounds) {
       TRY(first_bounds(run));
       log_state(run, "bounds");

@@ -175,18 +175,28 @@ static bool stop_at_once(void *context, const situ_progress *progress) {
   return true;
 }
 
+/* Stopped at the first look: where one device holds everything, that is a plan; where none does, there is none yet. */
 static void a_stop_before_any_plan_is_cancelled(void **state) {
   (void)state;
-  lab_options o = {.seed = 9, .n_operators = 50, .n_devices = 3, .density = 0.1};
-  lab l = lab_random(&o);
-  situ_plan *plan;
-  situ_error error;
-  situ_solve_options options = {.size = sizeof(situ_solve_options), .progress = stop_at_once};
-  assert_int_equal(situ_solve(&plan, l.problem, &options, &error), SITU_STATUS_OK);
-  assert_int_equal(plan->outcome, SITU_OUTCOME_CANCELLED);
-  assert_false(plan_exists(plan));
-  situ_plan_free(plan);
-  lab_free(&l);
+  for (int32_t tight = 0; tight < 2; tight++) {
+    lab_options o = {.seed = 9,
+                     .n_operators = 50,
+                     .n_devices = 3,
+                     .density = 0.1,
+                     .memory = tight ? 0.5 : 0,
+                     .host_memory = tight ? 0.5 : 0};
+    lab l = lab_random(&o);
+    situ_plan *plan;
+    situ_error error;
+    situ_solve_options options = {.size = sizeof(situ_solve_options), .progress = stop_at_once};
+    assert_int_equal(situ_solve(&plan, l.problem, &options, &error), SITU_STATUS_OK);
+    assert_int_equal(plan->best_single_ns == SITU_NEVER_NS, tight);
+    assert_int_equal(plan_exists(plan), !tight);
+    assert_int_equal(plan->outcome, tight ? SITU_OUTCOME_CANCELLED : SITU_OUTCOME_FEASIBLE);
+    if (!tight) assert_int_equal(plan->value_ns, plan->best_single_ns);
+    situ_plan_free(plan);
+    lab_free(&l);
+  }
 }
 
 int main(void) {
