@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "plan/plan.h"
 #include "platform/catalogue.h"
+#include "platform/grouped.h"
 #include "platform/platform.h"
 #include "problem/scope.h"
 #include "read/reader.h"
@@ -155,11 +156,19 @@ static void insert(sizing_call *q, const candidate *c) {
   q->candidates[at] = *c;
 }
 
+/* A built-in platform without groups of the size that is asked for is no candidate; one that is named is refused. */
 static situ_status add_candidate(sizing_call *q, const char *name, bool named) {
   situ_platform *f = NULL;
   const char *lacking;
+  int32_t group_size;
   candidate c = {.name = name};
+  const instance_options asked = {.call = q->instance};
+  TRY(instance_group_size(&group_size, &asked, q->error));
   TRY(situ_platform_read(&f, name, q->error));
+  if (!named && group_size > platform_max_group(f)) {
+    situ_platform_free(f);
+    return SITU_STATUS_OK;
+  }
   c.n_devices = f->n_devices;
   for (int32_t m = 0; m < f->n_memories; m++)
     c.memory_bytes = sat_add(c.memory_bytes, situ_platform_memory_bytes(f, m));
@@ -220,6 +229,9 @@ static situ_status take_candidates(sizing_call *q, const char *names) {
   }
   TRY(check_price_names(q));
   if (q->into->n_candidates > 0) return SITU_STATUS_OK;
+  if (!q->prices)
+    return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL, "no built-in platform has groups of %s equal devices",
+                     q->instance.tensor_parallel);
   return fail_with(q->error, SITU_STATUS_BAD_INPUT, q->prices_path, "it has prices for none of the built-in platforms");
 }
 

@@ -50,6 +50,9 @@ def test_groups_of_gpus_are_written_for_engines_that_split_operators():
     assert re.match("-dev CUDA(0,CUDA1|2,CUDA3) -sm tensor ", pathlib.Path("flags.txt").read_text())
     situ("place", path, *on, "--tensor-parallel", "4", "--kv-type", "q8_0", "--write", "llama.cpp=flags.txt", code=6, err="quantised cache")
     situ("place", path, *on, "--tensor-parallel", "2", "--write", "exo=exo.txt", code=6, err="gpu0-1: .*exo")
+    sized = situ_json("size", path, "--goal", "tokens/s>=1", "--tensor-parallel", "2", "--steps", "50")
+    assert sized["rows"] and all(re.search(r"[248]\*", row["platform"]) for row in sized["rows"])
+    situ("size", path, "--goal", "tokens/s>=1", "--tensor-parallel", "64", code=3, err="no built-in platform has groups of 64")
 
 
 def test_the_best_size_of_groups_is_found_and_its_rivals_are_told():
