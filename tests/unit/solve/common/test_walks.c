@@ -220,7 +220,7 @@ static void a_time_limit_holds_for_all_walks(void **state) {
 /* Whole layers in turn fit four GPUs of which one does not hold the network; few steps are enough for that plan. */
 static void few_steps_find_the_layers_of_people(void **state) {
   (void)state;
-  situ_read_options read = {.size = sizeof(situ_read_options), .training = true};
+  situ_read_options read = {.size = sizeof(situ_read_options), .training = true, .optimizer = SITU_OPTIMIZER_SGD};
   situ_instance_options what = {.size = sizeof(situ_instance_options),
                                 .model = "builtin:transformer-xl?layers=8&batch=8&segments=2",
                                 .platform = "cpu+4*p100-16g",
