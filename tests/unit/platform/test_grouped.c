@@ -114,18 +114,16 @@ static void a_group_survives_its_file(void **state) {
 
 static void what_is_no_group_is_refused(void **state) {
   (void)state;
-  static const char *const wrong[] = {
-      "{\"name\": \"g\", \"base\": \"v100-16g\", \"members\": 2}",
-      "{\"name\": \"g\", \"base\": \"v100-16g\", \"members\": 5000, \"sync_bytes_per_s\": 1e9}",
-      "{\"name\": \"g\", \"base\": \"v100-16g\", \"members\": 2, \"concurrent_operators\": 2, \"sync_bytes_per_s\": "
-      "1e9}",
-      "{\"name\": \"g\", \"base\": \"v100-16g\", \"members\": 2, \"host\": true, \"sync_bytes_per_s\": 1e9}"};
+  static const char *const wrong[] = {"\"members\": 2", "\"members\": 5000, \"sync_bytes_per_s\": 1e9",
+                                      "\"members\": 2, \"concurrent_operators\": 2, \"sync_bytes_per_s\": 1e9",
+                                      "\"members\": 2, \"host\": true, \"sync_bytes_per_s\": 1e9"};
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
     char text[400];
     json_value *tree;
     situ_platform *p = NULL;
     situ_error error = {0};
-    snprintf(text, sizeof text, "{\"situ_platform\": 1, \"devices\": [%s]}", wrong[k]);
+    snprintf(text, sizeof text, "{\"situ_platform\": 1, \"devices\": [{\"name\": \"g\", \"base\": \"v100-16g\", %s}]}",
+             wrong[k]);
     assert_int_equal(json_parse(&tree, text, strlen(text), "a file", &error), SITU_STATUS_OK);
     assert_int_equal(platform_from_json(&p, tree, "a file", &error), SITU_STATUS_BAD_INPUT);
     if (!strstr(error.text, "group")) fail_msg("%s", error.text);
