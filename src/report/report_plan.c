@@ -56,7 +56,7 @@ static void add_device(row_list *out, const device_table *of, int32_t d) {
   bar_text(bar, sizeof bar, share, bar_columns(of->options), of->options);
   c_locale_print(cell, sizeof cell, "%3.0f %% %s", share * 100, bar);
   const char *first = report_device(p, use.replica_of);
-  snprintf(name, sizeof name, "%s%s%s", report_device(p, d), first ? " = " : "", first ? first : "");
+  snprintf(name, sizeof name, "%s%s%s", p->platform->devices[d].name, first ? " = " : "", first ? first : "");
   style s = n > 0 ? STYLE_PLAIN : STYLE_DIM;
   ROW(out, {NULL, AS_NAME, "device", .text = name, .style = s, .max = 24}, {"name", .text = report_device(p, d)},
       {"class", .text = p->platform->class_name[p->class_of[d]]},
