@@ -38,8 +38,11 @@ struct situ_instance {
  * any other text than a number. */
 enum { INSTANCE_AUTO_GROUPS = 0 };
 situ_status instance_group_size(int32_t *out, const instance_options *options, situ_error *error);
+/* The largest group that an instance without groups could have; 1 for training steps and for times of the model. */
+int32_t instance_max_group(const situ_instance *instance);
 /* Replaces the platform of an instance, whose model is read, by that of its groups (platform/grouped.h), if the options
- * name a size. UNSUPPORTED for training steps. */
+ * name a size. UNSUPPORTED for training steps, BAD_ARGUMENT for
+ * times of the model. */
 situ_status instance_make_groups(situ_instance *instance, situ_error *error);
 
 /* Reads the rules that the options name, if any, resolves them for the model, and applies them to the platform. Their

@@ -23,16 +23,21 @@ situ_status instance_group_size(int32_t *out, const instance_options *o, situ_er
   return SITU_STATUS_OK;
 }
 
-static situ_status refuse(const situ_instance *i, situ_error *error) {
-  const situ_model *m = i->model;
-  if (m->costs && i->platform == m->platform)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, m->graph->model,
+/* OK, or why the operators of an instance cannot be split. */
+static situ_status check_split(const situ_instance *i, situ_error *error) {
+  const situ_graph *g = i->model->graph;
+  if (i->model->costs && i->platform == i->model->platform)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, g->model,
                      "has its own measured times; operators split for estimated costs only");
-  for (int32_t v = 0; v < m->graph->n_operators; v++)
-    if (m->graph->phase[v] != SITU_PHASE_FORWARD)
-      return fail_with(error, SITU_STATUS_UNSUPPORTED, m->graph->name[v],
+  for (int32_t v = 0; v < g->n_operators; v++)
+    if (g->phase[v] != SITU_PHASE_FORWARD)
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v],
                        "belongs to a training step, whose operators groups of devices do not split yet");
   return SITU_STATUS_OK;
+}
+
+int32_t instance_max_group(const situ_instance *i) {
+  return check_split(i, NULL) == SITU_STATUS_OK ? platform_max_group(i->platform) : 1;
 }
 
 situ_status instance_make_groups(situ_instance *i, situ_error *error) {
@@ -44,7 +49,7 @@ situ_status instance_make_groups(situ_instance *i, situ_error *error) {
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "only situ place tries group sizes; name one instead of auto, as in --tensor-parallel 2");
   if (k == 1) return SITU_STATUS_OK;
-  TRY(refuse(i, error));
+  TRY(check_split(i, error));
   if (!split || !tensor_split_find(split, i->model->graph, i->arena)) return fail_no_memory(error);
   TRY(platform_grouped(&grouped, i->platform, k, tensor_split_extra_bytes(split, k), error));
   i->split = split;

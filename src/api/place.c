@@ -15,7 +15,6 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "plan/plan.h"
-#include "platform/grouped.h"
 #include "read/reader.h"
 
 enum { MAX_SIZES = 16 };
@@ -33,18 +32,11 @@ static int32_t find_sizes(tried *rows, int32_t max) {
   return n;
 }
 
-/* The largest group that the platform of the options allows; the instance itself, without groups, is for the caller to
- * use. */
-static situ_status open_whole(situ_instance **out, const instance_options *o, int32_t *max, situ_error *error) {
+/* The instance of the options without groups. */
+static situ_status open_whole(situ_instance **out, const instance_options *o, situ_error *error) {
   instance_options whole = *o;
   whole.call.tensor_parallel = NULL;
-  TRY(instance_open(out, &whole, error));
-  const situ_graph *g = (*out)->model->graph;
-  *max = platform_max_group((*out)->platform);
-  for (int32_t v = 0; v < g->n_operators; v++)
-    if (g->phase[v] != SITU_PHASE_FORWARD) *max = 1;
-  if ((*out)->model->costs && (*out)->platform == (*out)->model->platform) *max = 1;
-  return SITU_STATUS_OK;
+  return instance_open(out, &whole, error);
 }
 
 static void name_size(char into[16], int32_t size) { snprintf(into, 16, "%d", (int)size); }
@@ -151,9 +143,8 @@ static situ_status place_best_groups(situ_plan **out, situ_instance **instance, 
   tried rows[MAX_SIZES];
   situ_instance *whole;
   text_buffer note = {0}, single = {0};
-  int32_t max;
-  TRY(open_whole(&whole, options, &max, error));
-  int32_t n = find_sizes(rows, max);
+  TRY(open_whole(&whole, options, error));
+  int32_t n = find_sizes(rows, instance_max_group(whole));
   situ_status status = place_all(out, instance, options, solve, whole, rows, n, &single, error);
   if (status == SITU_STATUS_OK && n > 1) {
     describe(&note, rows, n);
@@ -161,11 +152,6 @@ static situ_status place_best_groups(situ_plan **out, situ_instance **instance, 
   }
   text_free(&note);
   text_free(&single);
-  if (status == SITU_STATUS_OK) return status;
-  situ_plan_free(*out);
-  situ_instance_free(*instance);
-  *out = NULL;
-  *instance = NULL;
   return status;
 }
 
@@ -174,7 +160,6 @@ static situ_status place_best_groups(situ_plan **out, situ_instance **instance, 
 static situ_status find_single(text_buffer *out, const instance_options *o, situ_error *error) {
   situ_instance *whole;
   situ_plan *plan = NULL;
-  int32_t max;
   instance_options free_of = *o;
   situ_solve_options quick = SITU_SOLVE_OPTIONS_INIT;
   quick.solvers = "single";
@@ -182,9 +167,9 @@ static situ_status find_single(text_buffer *out, const instance_options *o, situ
   free_of.call.fix = free_of.call.start = NULL;
   free_of.problem.pins = NULL;
   free_of.call.n_writers = 0;
-  if (open_whole(&whole, &free_of, &max, NULL) != SITU_STATUS_OK) {
+  if (open_whole(&whole, &free_of, NULL) != SITU_STATUS_OK) {
     free_of.call.n_unused = 0;
-    TRY(open_whole(&whole, &free_of, &max, error));
+    TRY(open_whole(&whole, &free_of, error));
   }
   situ_status status = situ_solve(&plan, whole->problem, &quick, error);
   if (status == SITU_STATUS_OK) add_single(out, plan);
@@ -195,12 +180,8 @@ static situ_status find_single(text_buffer *out, const instance_options *o, situ
 
 /* Whether people would split the operators of this model over these devices, and nobody asked. */
 static bool is_for_groups(const situ_instance *i) {
-  const situ_graph *g = i->model->graph;
-  bool own_times = i->model->costs && i->platform == i->model->platform;
-  for (int32_t v = 0; v < g->n_operators; v++)
-    if (g->phase[v] != SITU_PHASE_FORWARD) return false;
-  return !i->options.call.tensor_parallel && !own_times && i->form == 0 && platform_max_group(i->platform) > 1 &&
-         granularity_is_decoder(g, i->arena);
+  return !i->options.call.tensor_parallel && i->form == 0 && instance_max_group(i) > 1 &&
+         granularity_is_decoder(i->model->graph, i->arena);
 }
 
 static situ_status place_one_size(situ_plan **out, situ_instance **instance, const instance_options *options,
@@ -217,11 +198,6 @@ static situ_status place_one_size(situ_plan **out, situ_instance **instance, con
   }
   text_free(&note);
   text_free(&single);
-  if (status == SITU_STATUS_OK) return status;
-  situ_plan_free(*out);
-  situ_instance_free(*instance);
-  *out = NULL;
-  *instance = NULL;
   return status;
 }
 
@@ -237,6 +213,13 @@ situ_status situ_place(situ_plan **out, situ_instance **instance, const situ_ins
   TRY(TAKE(own, solve, SITU_SOLVE_OPTIONS_INIT, error));
   own.size = sizeof own;
   TRY(instance_group_size(&group_size, &given, error));
-  if (group_size == INSTANCE_AUTO_GROUPS) return place_best_groups(out, instance, &given, &own, error);
-  return place_one_size(out, instance, &given, &own, group_size, error);
+  situ_status status = group_size == INSTANCE_AUTO_GROUPS
+                           ? place_best_groups(out, instance, &given, &own, error)
+                           : place_one_size(out, instance, &given, &own, group_size, error);
+  if (status == SITU_STATUS_OK) return status;
+  situ_plan_free(*out);
+  situ_instance_free(*instance);
+  *out = NULL;
+  *instance = NULL;
+  return status;
 }

@@ -299,7 +299,7 @@ static situ_status read_reserve(const reader *x, const bool *marked, const json_
   for (int32_t d = 0; d < p->n_devices; d++) {
     char room[TEXT_UNIT_BYTES], own[TEXT_UNIT_BYTES];
     int32_t m = p->memory_of[d];
-    int64_t bytes = sat_mul(each, max64(p->devices[d].members, 1)); /* of each member of a group */
+    int64_t bytes = sat_mul(each, platform_members(p, d)); /* of each member of a group */
     if (!marked[d]) continue;
     if (p->memory_bytes[m] == SITU_UNLIMITED_BYTES)
       log_line(x->log, SITU_LOG_WARNING, "%s: %s: the size of the memory of %s is not known; nothing is reserved",

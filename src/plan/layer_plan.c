@@ -132,20 +132,16 @@ static situ_status check_server(const situ_problem *p, const int32_t *device, co
   return SITU_STATUS_OK;
 }
 
-static int32_t members_of(const situ_problem *p, int32_t d) {
-  return d >= 0 && p->platform->devices[d].members > 1 ? p->platform->devices[d].members : 1;
-}
-
 /* Devices that have layers, against groups of devices. */
 static situ_status check_groups(const layer_plan *l, const situ_problem *p, const char *format, situ_error *error) {
   int32_t first = l->device[0], group = -1;
   for (int32_t k = 0; k < l->n; k++) {
     int32_t d = l->device[k];
-    if (asks(l, SITU_FORM_ALIKE) && members_of(p, d) != members_of(p, first))
-      return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, d),
-                       "is %d devices, but %s %d; all stages of %s have equally many", (int)members_of(p, d),
-                       name_of(p, first), (int)members_of(p, first), format);
-    if (members_of(p, d) > 1) group = d;
+    if (asks(l, SITU_FORM_ALIKE) && platform_members(p->platform, d) != platform_members(p->platform, first))
+      return fail_with(
+          error, SITU_STATUS_UNSUPPORTED, name_of(p, d), "is %d devices, but %s %d; all stages of %s have equally many",
+          (int)platform_members(p->platform, d), name_of(p, first), (int)platform_members(p->platform, first), format);
+    if (platform_members(p->platform, d) > 1) group = d;
   }
   bool alone = group < 0 || l->head < 0 || l->head == group;
   for (int32_t k = 0; k < l->n && group >= 0; k++) alone = alone && l->device[k] == group && !l->spilled[k];

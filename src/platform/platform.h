@@ -47,6 +47,12 @@ const char *platform_check(const situ_platform *platform);
  */
 const char *platform_near_devices(char *into, size_t capacity, const situ_platform *platform, const char *word);
 
+/* How many devices act as this one: 1, or the members of a group. */
+static inline int32_t platform_members(const situ_platform *platform, int32_t device) {
+  int32_t n = platform->devices[device].members;
+  return n > 1 ? n : 1;
+}
+
 /* By how much what memories hold exceeds their capacities, pools taken together, summed up. */
 int64_t platform_excess_bytes(const situ_platform *platform, const int64_t *held_bytes);
 

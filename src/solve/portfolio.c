@@ -139,9 +139,9 @@ static int32_t cast_rounds(walks_cast *rounds, const solve_run *run) {
 
 /* More time than any quick row should take; of a limit, a small part. */
 static int64_t quick_ns(const solve_run *run) {
-  static const int64_t BASE_NS = 50000000, OPERATOR_NS = 5000, PART = 50;
-  int64_t most_ns = BASE_NS + OPERATOR_NS * run->problem->n_operators, left_ns = budget_time_left(run->budget);
-  return left_ns == INT64_MAX ? most_ns : min64(most_ns, left_ns / PART + 1);
+  static const int64_t BASE_NS = 50000000, OPERATOR_NS = 5000, PARTS = 50;
+  int64_t max_ns = BASE_NS + OPERATOR_NS * run->problem->n_operators, left_ns = budget_time_left(run->budget);
+  return left_ns == INT64_MAX ? max_ns : min64(max_ns, left_ns / PARTS + 1);
 }
 
 /* Runs a row, and improves the order of a better plan than those before. */

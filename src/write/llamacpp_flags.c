@@ -20,16 +20,14 @@ static const char *back_end(const situ_device *d) {
   }
 }
 
-static int32_t members_of(const situ_device *d) { return d->members > 1 ? d->members : 1; }
-
 /* What llama.cpp calls a device: the back end, and a number among its devices. Of a group, all members. */
 static void add_device(text_buffer *out, const situ_problem *p, int32_t device) {
   const situ_device *devices = p->platform->devices;
   const char *name = back_end(&devices[device]);
   int32_t number = 0;
   for (int32_t d = 0; d < device; d++)
-    if (!devices[d].is_host && back_end(&devices[d]) == name) number += members_of(&devices[d]);
-  for (int32_t k = 0; k < members_of(&devices[device]); k++)
+    if (!devices[d].is_host && back_end(&devices[d]) == name) number += platform_members(p->platform, d);
+  for (int32_t k = 0; k < platform_members(p->platform, device); k++)
     text_add(out, "%s%s%d", k > 0 ? "," : "", name, (int)number + k);
 }
 

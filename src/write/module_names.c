@@ -25,6 +25,6 @@ int32_t module_names_gpu(const situ_problem *p, int32_t device) {
   int32_t n = 0;
   if (problem_is_host(p, device)) return -1;
   for (int32_t d = 0; d < device; d++)
-    if (!problem_is_host(p, d)) n += p->platform->devices[d].members > 1 ? p->platform->devices[d].members : 1;
+    if (!problem_is_host(p, d)) n += platform_members(p->platform, d);
   return n;
 }

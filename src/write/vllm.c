@@ -9,13 +9,9 @@ enum {
          SITU_FORM_ONE_SERVER | SITU_FORM_ALIKE
 };
 
-static int32_t members_of(const situ_problem *p, int32_t d) {
-  return p->platform->devices[d].members > 1 ? p->platform->devices[d].members : 1;
-}
-
 static void add_stages(text_buffer *out, const layer_plan *l, const situ_problem *p) {
   text_add(out, "CUDA_VISIBLE_DEVICES=");
-  int32_t size = members_of(p, l->run[0]);
+  int32_t size = platform_members(p->platform, l->run[0]);
   for (int32_t i = 0; i < l->n_runs; i++)
     for (int32_t k = 0; k < size; k++)
       text_add(out, "%s%d", i + k ? "," : "", (int)(module_names_gpu(p, l->run[i]) + k));
