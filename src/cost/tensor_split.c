@@ -211,10 +211,12 @@ static bool is_term(const pass *p, int32_t v, rule r, const inputs *in) {
   return terms > 0 && others == 0 && (r == SUM || r == VIEW);
 }
 
-/* Whether one of the outer dimensions of the outputs is `ways`. */
-static bool makes_heads(const situ_graph *g, int32_t v, int64_t ways) {
+/* Whether the parts that leave a view are heads: they were, or it makes a dimension of them. Merged with their width,
+ * which leaves three dimensions, they are columns again. */
+static bool views_heads(const situ_graph *g, int32_t v, int64_t ways, bool were_heads) {
   int32_t t = g->out_start[v];
-  return t < g->out_start[v + 1] && g->rank[t] >= 4 && (last_dim(g, t, 1) == ways || last_dim(g, t, 2) == ways);
+  if (t == g->out_start[v + 1] || g->rank[t] < 4) return false;
+  return were_heads || last_dim(g, t, 1) == ways || last_dim(g, t, 2) == ways;
 }
 
 static void split_operator(pass *p, int32_t v) {
@@ -243,7 +245,7 @@ static void split_operator(pass *p, int32_t v) {
       need_whole(p, v, false);
       if (r == VIEW && any) ways = parts_of_view(p->g, v, in.ways);
       set(p, v, HAS_PART, any ? ways : 1);
-      p->by_heads[v] = any && (in.by_heads || (r == VIEW && makes_heads(p->g, v, ways)));
+      p->by_heads[v] = any && (r == VIEW ? views_heads(p->g, v, ways, in.by_heads) : in.by_heads);
       return;
     default: set_whole(p, v);
   }

@@ -224,6 +224,50 @@ static void a_decoder_reduces_twice_in_each_layer(void **state) {
   }
 }
 
+/* Heads that a view has merged are columns again: a norm along them needs them all, a softmax along each head does not.
+ */
+static void merged_heads_are_columns(void **state) {
+  (void)state;
+  static const struct {
+    const char *kind;
+    int32_t rank;
+    int64_t dims[4];
+  } rows[] = {{"MatMul", 3, {1, 2, 32}},
+              {"Reshape", 4, {1, 2, 4, 8}},
+              {"Transpose", 4, {1, 4, 2, 8}},
+              {"Softmax", 4, {1, 4, 2, 8}},
+              {"Transpose", 4, {1, 2, 4, 8}},
+              {"Reshape", 3, {1, 2, 32}},
+              {"LayerNormalization", 3, {1, 2, 32}}};
+  enum { ROWS = sizeof rows / sizeof *rows };
+  situ_graph_builder *b;
+  situ_graph *g;
+  situ_error error = {0};
+  tensor_split split;
+  arena *a = arena_new();
+  must(situ_graph_builder_new(&b, "heads", &error), &error);
+  for (int32_t v = 0; v < ROWS; v++) {
+    situ_operator op = SITU_OPERATOR_INIT;
+    situ_tensor t = SITU_TENSOR_INIT;
+    op.kind = rows[v].kind;
+    op.weight_bytes = v == 0 ? 100 : 0;
+    t.rank = rows[v].rank;
+    t.dims = rows[v].dims;
+    t.size_bytes = 64;
+    situ_graph_builder_add_operator(b, &op);
+    if (v > 0) situ_graph_builder_add_use(b, v, v - 1);
+    situ_graph_builder_add_tensor(b, v, &t);
+  }
+  must(situ_graph_freeze(&g, b, &error), &error);
+  assert_true(tensor_split_find(&split, g, a));
+  for (int32_t v = 0; v < ROWS; v++) assert_int_equal(split.gathered_bytes[v], v == ROWS - 2 ? 64 : 0);
+  assert_int_equal(split.ways[3], 4);
+  assert_int_equal(split.ways[ROWS - 1], 1);
+  situ_graph_free(g);
+  situ_graph_builder_free(b);
+  arena_free(a);
+}
+
 /* By hand: 4 members, steps of 10 us and 10 GB/s. 16 kB by doubling: 2 (10 us + 1.6384 us). 1 MB by halving and
  * doubling: 4 x 10 us + 2 x 3/4 x 100 us. Gathering 16 kB: 2 x 10 us + 3/4 x 1.6384 us. The engine adds 5 us to each.
  */
@@ -253,6 +297,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(members_together_give_what_one_device_gives),
       cmocka_unit_test(a_decoder_reduces_twice_in_each_layer),
+      cmocka_unit_test(merged_heads_are_columns),
       cmocka_unit_test(collectives_take_the_faster_way),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
