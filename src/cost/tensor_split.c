@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/disjoint.h"
+#include "cost/fusion.h"
 
 /* What a kind of operator does with a split input. */
 typedef enum rule {
@@ -19,34 +20,22 @@ typedef enum rule {
   ALONG    /* computes along some dimensions: as its input where heads or what it keeps is split, else whole */
 } rule;
 
-/* The kinds of a rule, each with a space before and after it. */
+/* Kinds whose rule is not that of their class in fusion, each with a space before and after it. */
 static const struct {
   rule rule;
   const char *kinds;
 } rules[] = {
-    {PRODUCT,
-     " MatMul ExpertsMatMul Gemm FullyConnected FusedGemm FusedMatMul TransposeMatMul FusedMatMulActivation "
-     "GemmFastGelu GemmFloat8 MatMulBnb4 MatMulFpQ4 MatMulInteger MatMulIntegerToFloat MatMulNBits "
-     "DynamicQuantizeMatMul QGemm QLinearMatMul Attention ScaledDotProductAttention "},
-    {CONV, " Conv ConvInteger QLinearConv FusedConv Convolution "},
+    {PRODUCT, " Attention ScaledDotProductAttention "},
     {LOOKUP, " Gather Embedding "},
     {SUM, " Sum Add "},
     {SCALE, " Mul Multiply ScatterND ScatterElements "},
     {EACH,
-     " Relu ReLU LeakyRelu PRelu PReLU Elu Selu Celu Gelu FastGelu QuickGelu Sigmoid HardSigmoid HSigmoid HardSwish "
-     "HSwish Swish Silu Mish Tanh Softplus SoftPlus Softsign SoftSign ThresholdedRelu Clip Clamp Erf Exp Log Sqrt "
-     "Rsqrt Reciprocal Pow Power Abs Neg Negative Sign Floor Ceil Ceiling Round Sin Cos Where Select Cast CastLike "
-     "Convert "
-     "ConvertLike QuantizeLinear FakeQuantize DequantizeLinear Dropout Sub Div Mean Max Min Maximum Minimum "
-     "Subtract Divide SquaredDifference BiasGelu BiasAdd BatchNormalization BatchNormInference ScaleShift "
-     "MaxPool AveragePool AvgPool Pooling GlobalAveragePool GlobalMaxPool AdaptiveAvgPool Resize Interpolate "
+     " MaxPool AveragePool AvgPool Pooling GlobalAveragePool GlobalMaxPool AdaptiveAvgPool Resize Interpolate "
      "ExpertsMul StateSpace RotaryEmbedding RoPE "},
     {VIEW,
-     " Reshape Transpose Permute Squeeze Unsqueeze Slice StridedSlice Split VariadicSplit Concat Identity Expand "
-     "Broadcast Flatten Pad Tile "},
-    {ALONG,
-     " Softmax SoftMax ReduceMean ReduceSum ReduceMax ReduceMin LayerNormalization SimplifiedLayerNormalization "
-     "RMSNormalization "},
+     " Reshape Squeeze Unsqueeze Slice StridedSlice Split VariadicSplit Concat Identity Expand Broadcast Flatten Pad "
+     "Tile "},
+    {ALONG, " LayerNormalization SimplifiedLayerNormalization RMSNormalization "},
 };
 
 static rule rule_of(const char *kind) {
@@ -54,7 +43,18 @@ static rule rule_of(const char *kind) {
   for (size_t i = 0; n > 0 && i < sizeof rules / sizeof *rules; i++)
     for (const char *at = strstr(rules[i].kinds, kind); at; at = strstr(at + 1, kind))
       if (at > rules[i].kinds && at[-1] == ' ' && at[n] == ' ') return rules[i].rule;
-  return WHOLE;
+  switch (fusion_class_of(kind)) {
+    case FUSION_CONV: return CONV;
+    case FUSION_MATMUL: return PRODUCT;
+    case FUSION_SOFTMAX:
+    case FUSION_REDUCE: return ALONG;
+    case FUSION_EACH:
+    case FUSION_ADD:
+    case FUSION_SCALE:
+    case FUSION_DEQUANT: return EACH;
+    case FUSION_LAYOUT: return VIEW;
+    default: return WHOLE;
+  }
 }
 
 /* What a member of a group has of a tensor. */
