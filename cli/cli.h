@@ -254,20 +254,4 @@ int progress_record(progress *p);
 /* Adds the result (plan: NULL if the solve failed) and writes the rows to a file. Returns an exit code. */
 int progress_write(progress *p, const situ_plan *plan, const char *path);
 
-/* ---- cli/contest.c ---- */
-
-/* Several solvers on one problem. */
-typedef struct contest {
-  situ_compare_row *rows;
-  char (*failures)[640];
-  char (*names)[MAX_NAME_BYTES];
-  int32_t n, capacity;
-  bool cut_short; /* interrupted before the last solver ran */
-} contest;
-
-/* Runs the solvers that the caller named, or every one that supports the problem; a failure becomes a row too. Call
- * contest_stop afterwards, even after a failure. */
-situ_status contest_hold(contest *c, const arguments *a, const situ_problem *problem, progress *p, situ_error *error);
-void contest_stop(contest *c);
-
 #endif

@@ -10,13 +10,13 @@ typedef struct contents {
   situ_plan *plan, *other;
   situ_instance *instance, *other_instance;
   situ_what_if_list *what_ifs;
-  contest c;
+  situ_comparison *comparison;
   char *run;
 } contents;
 
 static void contents_free(contents *of) {
   situ_what_if_free(of->what_ifs);
-  contest_stop(&of->c);
+  situ_comparison_free(of->comparison);
   situ_plan_free(of->other);
   situ_instance_free(of->other_instance);
   situ_plan_free(of->plan);
@@ -44,7 +44,7 @@ static situ_status read_run(char **out, const char *path, situ_error *error) {
   return error->status;
 }
 
-static situ_status gather(contents *of, arguments *a, progress *p, situ_error *error) {
+static situ_status gather(contents *of, arguments *a, situ_error *error) {
   situ_status status = open_plan(&of->plan, &of->instance, a, error);
   if (status == SITU_STATUS_OK && a->n_operands > 1) {
     arguments other = *a;
@@ -57,7 +57,7 @@ static situ_status gather(contents *of, arguments *a, progress *p, situ_error *e
   if (status == SITU_STATUS_OK && a->what_if && plan_summary(of->plan).exists)
     status = situ_what_if_find(&of->what_ifs, of->instance, of->plan, &search, error);
   if (status == SITU_STATUS_OK && a->compare)
-    status = contest_hold(&of->c, a, situ_instance_problem(of->instance), p, error);
+    status = situ_compare(&of->comparison, situ_instance_problem(of->instance), &a->solve, error);
   return status;
 }
 
@@ -66,8 +66,7 @@ static int write_page(const arguments *a, const contents *of) {
   situ_error error = {0};
   char *text = NULL;
   options.what_ifs = of->what_ifs;
-  options.rows = of->c.rows;
-  options.n_rows = of->c.n;
+  options.comparison = of->comparison;
   options.run_json = of->run;
   options.other = of->other;
   situ_status status = situ_report_page(&text, of->plan, situ_instance_model(of->instance), &options, &error);
@@ -85,7 +84,7 @@ static int run(arguments *a) {
   a->solve.progress = progress_tell;
   a->solve.context = &p;
   interrupt_catch();
-  situ_status status = gather(&of, a, &p, &error);
+  situ_status status = gather(&of, a, &error);
   progress_stop(&p);
   code = status == SITU_STATUS_OK ? write_page(a, &of) : fail_reading(&error);
   if (code == EXIT_OK) {

@@ -13,6 +13,7 @@
 #ifndef SITU_H
 #define SITU_H
 
+#include "situ/compare.h"
 #include "situ/costs.h"
 #include "situ/engine.h"
 #include "situ/error.h"

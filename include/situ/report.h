@@ -10,6 +10,7 @@
 
 #include "situ/engine.h"
 #include "situ/learn.h"
+#include "situ/compare.h"
 #include "situ/pareto.h"
 #include "situ/plan.h"
 #include "situ/read.h"
@@ -55,15 +56,8 @@ SITU_API situ_status situ_report_explain(char **out, const situ_plan *plan, cons
                                          situ_report_format format, const situ_report_options *options,
                                          situ_error *error);
 
-/* The result of one solver on a problem. Closed: it never grows. */
-typedef struct situ_compare_row {
-  const char *solver;
-  const situ_plan *plan; /* NULL if the solver failed */
-  const char *failure;   /* why; NULL otherwise */
-} situ_compare_row;
-/* Several solvers on one problem, one row each, sorted by value (rows of equal value stay in the given order). */
-SITU_API situ_status situ_report_compare(char **out, const situ_compare_row *rows, int32_t n_rows,
-                                         const situ_problem *problem, const situ_model *model,
+/* Several solvers on one problem, one row each, sorted by value (rows of equal value stay in their order). */
+SITU_API situ_status situ_report_compare(char **out, const situ_comparison *comparison, const situ_model *model,
                                          situ_report_format format, const situ_report_options *options,
                                          situ_error *error);
 
@@ -71,10 +65,9 @@ SITU_API situ_status situ_report_compare(char **out, const situ_compare_row *row
 typedef struct situ_page_options {
   size_t size;
   const situ_what_if_list *what_ifs;
-  int32_t n_rows;
-  const situ_compare_row *rows; /* solvers on the same problem */
-  const char *run_json;         /* a run of the plan, as written by situ_report_run as JSON */
-  const situ_plan *other;       /* another plan to compare with, of any problem */
+  const situ_comparison *comparison; /* of solvers on the problem of the plan */
+  const char *run_json;              /* a run of the plan, as written by situ_report_run as JSON */
+  const situ_plan *other;            /* another plan to compare with, of any problem */
 } situ_page_options;
 #define SITU_PAGE_OPTIONS_INIT SITU_SIZED(situ_page_options)
 /* A plan as one self-contained HTML page that needs no other files and no network: explanation, timeline, parts, memory

@@ -155,6 +155,10 @@ situ_measure_callback = CFUNCTYPE(c_bool, c_void_p, c_char_p, c_int32, c_int32)
 situ_log_callback = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 
 
+class situ_compare_row(Structure):
+    _fields_ = [("solver", c_char_p), ("plan", c_void_p), ("failure", c_char_p)]
+
+
 class situ_cost_options(Structure):
     _fields_ = [("size", c_size_t), ("model", c_char_p), ("efficiency", c_double), ("table_path", c_char_p), ("log",
                 situ_log_callback), ("log_context", c_void_p), ("fusion", c_char_p), ("engine", c_char_p)]
@@ -417,13 +421,9 @@ class situ_report_options(Structure):
     _fields_ = [("size", c_size_t), ("colour", c_bool), ("unicode", c_bool), ("width", c_int32)]
 
 
-class situ_compare_row(Structure):
-    _fields_ = [("solver", c_char_p), ("plan", c_void_p), ("failure", c_char_p)]
-
-
 class situ_page_options(Structure):
-    _fields_ = [("size", c_size_t), ("what_ifs", c_void_p), ("n_rows", c_int32), ("rows", POINTER(situ_compare_row)),
-                ("run_json", c_char_p), ("other", c_void_p)]
+    _fields_ = [("size", c_size_t), ("what_ifs", c_void_p), ("comparison", c_void_p), ("run_json", c_char_p),
+                ("other", c_void_p)]
 
 
 class situ_learn_row(Structure):
@@ -512,6 +512,12 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_builtin_parameter_at": (c_bool, [c_int32, c_int32, POINTER(situ_builtin_parameter)]),
     "situ_check": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
     "situ_communication_name": (c_char_p, [c_int]),
+    "situ_compare": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_solve_options), POINTER(situ_error)]),
+    "situ_comparison_at": (situ_compare_row, [c_void_p, c_int32]),
+    "situ_comparison_count": (c_int32, [c_void_p]),
+    "situ_comparison_free": (None, [c_void_p]),
+    "situ_comparison_is_complete": (c_bool, [c_void_p]),
+    "situ_comparison_problem": (c_void_p, [c_void_p]),
     "situ_contention_name": (c_char_p, [c_int]),
     "situ_cost_engine_at": (c_char_p, [c_int32]),
     "situ_cost_model_at": (c_bool, [c_int32, POINTER(situ_cost_model_info)]),
@@ -663,8 +669,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_reader_at": (c_bool, [c_int32, POINTER(situ_reader_info)]),
     "situ_reader_count": (c_int32, []),
     "situ_replay": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
-    "situ_report_compare": (c_int, [POINTER(c_void_p), POINTER(situ_compare_row), c_int32, c_void_p, c_void_p, c_int,
-        POINTER(situ_report_options), POINTER(situ_error)]),
+    "situ_report_compare": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_int, POINTER(situ_report_options),
+        POINTER(situ_error)]),
     "situ_report_costs": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
         POINTER(situ_error)]),
     "situ_report_explain": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_int, POINTER(situ_report_options),

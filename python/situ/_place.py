@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _interface as c
 from ._inputs import Costs, Folder, Machine, Model, Placement, set_inputs
-from ._library import Cancelled, SituError, call, lib, make, make_text, to_bytes, to_str
+from ._library import Frozen, call, lib, make, make_text, own, to_bytes, to_str
 from ._options import Filled, fill
 from ._plan import Instance, Plan, Report, both, report
 from ._watch import ProgressOption, Watch
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from ._options import Options, Unpack
 
-_COMPARE_SECONDS = 3.0  # what each solver of `compare` gets without a limit
 
 
 def place(
@@ -116,6 +115,17 @@ def costs(model: Model, platform: Machine = None, *, costs: Costs = None, **opti
     return found
 
 
+class _Ran(Frozen):
+    """Owns the rows and plans of a comparison."""
+
+    def __init__(self, pointer: int):
+        self.pointer = pointer
+        own(self, pointer, "situ_comparison_free")
+
+    def rows(self) -> list[c.situ_compare_row]:
+        return [lib.situ_comparison_at(self.pointer, k) for k in range(lib.situ_comparison_count(self.pointer))]
+
+
 class Comparison(Report):
     """Several solvers on one problem: `rows` as in `situ compare --json`, and the plans by solver."""
 
@@ -140,42 +150,13 @@ def compare(
     """Runs each solver that supports the problem, or those named by `solver`, with the same seed and limits (3 s each
     unless time_limit or steps is given). Ctrl-C ends it with the rows so far."""
     instance, filled = _open(model, platform, costs, fix, options)
-    given = to_str(filled.solve.solvers)
-    names = (
-        [name.strip() for name in given.split(",")]
-        if given
-        else [row["name"] for row in list_solvers() if lib.situ_solver_serves(to_bytes(row["name"]), instance.problem)]
-    )
-    if filled.solve.time_limit_s <= 0 and filled.solve.max_steps <= 0:
-        filled.solve.time_limit_s = _COMPARE_SECONDS
-    plans: dict[str, Plan] = {}
-    failures: dict[str, str] = {}
     with Watch(progress) as watch:
         watch.attach(filled.solve)
-        for name in names:
-            if watch.interrupted or watch.failure:
-                break
-            filled.solve.solvers = to_bytes(name)
-            try:
-                plans[name] = Plan(
-                    make("situ_solve", instance.problem, ctypes.byref(filled.solve)), instance, watch.interrupted
-                )
-            except SituError as failure:
-                if failure.status == "bad_argument":
-                    raise
-                failures[name] = failure.text
-    ran = [name for name in names if name in plans or name in failures]
-    rows = (c.situ_compare_row * max(len(ran), 1))()
-    for row, name in zip(rows, ran):
-        row.solver = to_bytes(name)
-        if name in plans:
-            row.plan = plans[name]._pointer
-        else:
-            row.failure = to_bytes(failures[name])
-    if not ran:
-        raise Cancelled("interrupted before the first solver ran")
-    made = Comparison(*both("situ_report_compare", rows, len(ran), instance.problem, instance.model))
-    made.plans = plans
+        ran = _Ran(make("situ_compare", instance.problem, ctypes.byref(filled.solve)))
+    made = Comparison(*both("situ_report_compare", ran.pointer, instance.model))
+    made.plans = {
+        to_str(row.solver): Plan(row.plan, instance, watch.interrupted, ran) for row in ran.rows() if row.plan
+    }
     return made
 
 

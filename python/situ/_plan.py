@@ -133,9 +133,10 @@ class Plan(Frozen):
 
     _instead = "; save it by plan.save(path) and read it by situ.load_plan(path)"
 
-    def __init__(self, pointer: int, instance: Instance, interrupted: bool = False):
-        self._pointer, self._instance = pointer, instance
-        own(self, pointer, "situ_plan_free")
+    def __init__(self, pointer: int, instance: Instance, interrupted: bool = False, owner: Frozen | None = None):
+        self._pointer, self._instance, self._owner = pointer, instance, owner
+        if owner is None:
+            own(self, pointer, "situ_plan_free")
         self._says = summary("plan", pointer)
         self._asked = summary("problem", lib.situ_plan_problem(pointer))
         self.interrupted = interrupted  #: whether Ctrl-C or the end of the program cut the search short

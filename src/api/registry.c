@@ -1,4 +1,6 @@
 /* All solvers that there are, and the public face of solving. */
+#include "api/registry.h"
+
 #include "base/arguments.h"
 #include "bound/bound.h"
 #include "learn/learned_solvers.h"
@@ -6,7 +8,7 @@
 #include "solve/solve.h"
 
 #define ADDRESS(NAME) &NAME##_solver,
-static const solver *const all_solvers[] = {SOLVER_ROWS(ADDRESS) LEARNED_ROWS(ADDRESS) NULL};
+const solver *const all_solvers[] = {SOLVER_ROWS(ADDRESS) LEARNED_ROWS(ADDRESS) NULL};
 
 situ_status situ_solve(situ_plan **out, const situ_problem *problem, const situ_solve_options *given,
                        situ_error *error) {

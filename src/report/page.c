@@ -35,17 +35,20 @@ static void add_row(text_buffer *t, const situ_compare_row *row, const situ_prob
   text_add(t, "]");
 }
 
-/* The table of `compare --json`, and for each of its rows, in the order given, the use of each device. */
-static situ_status add_rows(text_buffer *t, const situ_page_options *o, const situ_problem *p, situ_error *error) {
+/* The table of `compare --json`, and for each of its rows, in the order in which they ran, the use of each device. */
+static situ_status add_rows(text_buffer *t, const situ_comparison *of, const situ_plan *plan, situ_error *error) {
+  const situ_problem *p = situ_comparison_problem(of);
   char *text;
-  TRY(situ_report_compare(&text, o->rows, o->n_rows, p, NULL, SITU_REPORT_JSON, NULL, error));
+  TRY(plan_belongs(plan, p, error));
+  TRY(situ_report_compare(&text, of, NULL, SITU_REPORT_JSON, NULL, error));
   text_add(t, ",\"compare\":%s,\"compare_uses\":{", text);
   free(text);
-  for (int32_t k = 0; k < o->n_rows; k++) {
+  for (int32_t k = 0; k < situ_comparison_count(of); k++) {
+    situ_compare_row row = situ_comparison_at(of, k);
     if (k) text_add(t, ",");
-    json_quote(t, o->rows[k].solver);
+    json_quote(t, row.solver);
     text_add(t, ":");
-    add_row(t, &o->rows[k], p);
+    add_row(t, &row, p);
   }
   text_add(t, "}");
   return SITU_STATUS_OK;
@@ -69,7 +72,6 @@ static situ_status add_run(text_buffer *t, const char *text, situ_error *error) 
 
 static situ_status add_data(text_buffer *t, const situ_plan *plan, const situ_model *model, const situ_page_options *o,
                             situ_error *error) {
-  const situ_problem *p = plan->problem;
   text_add(t, "{\"situ_report\":1,\"colours\":[");
   for (int c = 0; c < DRAW_COLOURS; c++) text_add(t, "%s\"%s\"", c ? "," : "", draw_colours[c]);
   text_add(t, "],\"plans\":[");
@@ -79,7 +81,7 @@ static situ_status add_data(text_buffer *t, const situ_plan *plan, const situ_mo
     page_add_plan(t, o->other, NULL, NULL);
   }
   text_add(t, "]");
-  if (o->n_rows != 0) TRY(add_rows(t, o, p, error));
+  if (o->comparison) TRY(add_rows(t, o->comparison, plan, error));
   if (o->run_json) TRY(add_run(t, o->run_json, error));
   text_add(t, "}");
   return SITU_STATUS_OK;

@@ -9,44 +9,45 @@ static int64_t row_value(const situ_compare_row *r) {
   return r->plan && plan_exists(r->plan) ? r->plan->value_ns : SITU_NEVER_NS;
 }
 
-static int by_value(const void *a, const void *b) {
-  const situ_compare_row *const *x = a, *const *y = b;
-  int64_t u = row_value(*x), v = row_value(*y);
-  return u != v ? (u < v ? -1 : 1) : (*x > *y) - (*x < *y);
-}
-
-/* Pointers to the rows, sorted; free() them. */
-static const situ_compare_row **sorted(const situ_compare_row *rows, int32_t n) {
-  const situ_compare_row **out = malloc(((size_t)n + 1) * sizeof *out);
-  for (int32_t i = 0; out && i < n; i++) out[i] = &rows[i];
-  if (out && n > 1) qsort(out, (size_t)n, sizeof *out, by_value);
-  return out;
-}
-
-/* The row with the highest bound, or NULL. */
-static const situ_compare_row *best_bound(const situ_compare_row *rows, int32_t n) {
-  const situ_compare_row *best = NULL;
-  for (int32_t i = 0; i < n; i++)
-    if (rows[i].plan && (!best || rows[i].plan->lower_bound_ns > best->plan->lower_bound_ns)) best = &rows[i];
-  return best;
-}
-
 typedef struct comparison {
-  const situ_compare_row *const *order;
+  const situ_compare_row *rows; /* [n] by value */
   int32_t n;
   const situ_problem *problem;
   const situ_model *model;
 } comparison;
 
+/* The rows, sorted by insertion: there are few, and equal ones keep their order. Caller frees. */
+static situ_compare_row *sorted(const situ_comparison *of) {
+  int32_t n = situ_comparison_count(of);
+  situ_compare_row *out = malloc(((size_t)n + 1) * sizeof *out);
+  for (int32_t i = 0; out && i < n; i++) {
+    situ_compare_row row = situ_comparison_at(of, i);
+    int32_t k = i;
+    for (; k > 0 && row_value(&row) < row_value(&out[k - 1]); k--) out[k] = out[k - 1];
+    out[k] = row;
+  }
+  return out;
+}
+
+/* The plan with the highest bound, the first one run of equals; NULL without a plan. */
+static const situ_plan *best_bound(const situ_comparison *of) {
+  const situ_plan *best = NULL;
+  for (int32_t i = 0; i < situ_comparison_count(of); i++) {
+    const situ_plan *plan = situ_comparison_at(of, i).plan;
+    if (plan && (!best || plan->lower_bound_ns > best->lower_bound_ns)) best = plan;
+  }
+  return best;
+}
+
 static void add_solvers(row_list *out, const void *context) {
   const comparison *c = context;
   bool language = c->model && c->model->steps.other;
-  int64_t best = c->n ? row_value(c->order[0]) : SITU_NEVER_NS, single = SITU_NEVER_NS;
+  int64_t best = c->n ? row_value(&c->rows[0]) : SITU_NEVER_NS, single = SITU_NEVER_NS;
   for (int32_t i = 0; i < c->n; i++)
-    if (c->order[i]->plan) single = c->order[i]->plan->best_single_ns;
+    if (c->rows[i].plan) single = c->rows[i].plan->best_single_ns;
   for (int32_t i = 0; i <= c->n; i++) {
     const situ_plan failed = {.bound = ""};
-    const situ_compare_row none = {.failure = ""}, *r = i < c->n ? c->order[i] : &none;
+    const situ_compare_row none = {.failure = ""}, *r = i < c->n ? &c->rows[i] : &none;
     const situ_plan *plan = r->plan ? r->plan : &failed;
     int64_t value = row_value(r);
     bool exists = value != SITU_NEVER_NS, found = r->plan, known = exists && best > 0;
@@ -107,8 +108,8 @@ static char *compare_text(const comparison *c, const situ_plan *bound, const sit
     report_scope(&f, c->problem, 0);
   }
   for (int32_t i = 0; i < c->n; i++) {
-    const situ_compare_row *r = c->order[i];
-    const char *why = r->failure ? r->failure : r->plan ? r->plan->reason : "";
+    const situ_compare_row *r = &c->rows[i];
+    const char *why = r->plan ? r->plan->reason : r->failure;
     if (!*why) continue;
     char line[640];
     snprintf(line, sizeof line, "%s: %s", r->solver, why);
@@ -118,33 +119,15 @@ static char *compare_text(const comparison *c, const situ_plan *bound, const sit
   return text_take(&t);
 }
 
-static situ_status check_rows(const situ_compare_row *rows, int32_t n, const situ_problem *problem, situ_error *error) {
-  if (n < 0 || (n > 0 && !rows))
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_rows is not the number of rows");
-  for (int32_t k = 0; k < n; k++) {
-    if (!rows[k].solver || (!rows[k].plan && !rows[k].failure))
-      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "row %d has no solver, or neither plan nor failure",
-                       (int)k);
-    if (rows[k].plan) TRY(plan_belongs(rows[k].plan, problem, error));
-  }
-  const situ_compare_row *max = best_bound(rows, n);
-  for (int32_t k = 0; k < n; k++)
-    if (row_value(&rows[k]) != SITU_NEVER_NS)
-      TRY(plan_meet_bound(row_value(&rows[k]), rows[k].solver, max->plan->lower_bound_ns, max->plan->bound, error));
-  return SITU_STATUS_OK;
-}
-
-situ_status situ_report_compare(char **out, const situ_compare_row *rows, int32_t n_rows, const situ_problem *problem,
-                                const situ_model *model, situ_report_format format, const situ_report_options *options,
-                                situ_error *error) {
+situ_status situ_report_compare(char **out, const situ_comparison *of, const situ_model *model,
+                                situ_report_format format, const situ_report_options *options, situ_error *error) {
   situ_report_options look;
   TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
-  TRY(GIVEN(error, problem));
-  TRY(check_rows(rows, n_rows, problem, error));
-  const situ_compare_row **order = sorted(rows, n_rows), *bound = best_bound(rows, n_rows);
-  const comparison c = {order, n_rows, problem, model};
-  const situ_plan *plan = bound ? bound->plan : NULL;
-  char *text = !order ? NULL : format == SITU_REPORT_JSON ? compare_json(&c, plan) : compare_text(&c, plan, &look);
-  free(order);
+  TRY(GIVEN(error, of));
+  situ_compare_row *rows = sorted(of);
+  const comparison c = {rows, situ_comparison_count(of), situ_comparison_problem(of), model};
+  const situ_plan *bound = best_bound(of);
+  char *text = !rows ? NULL : format == SITU_REPORT_JSON ? compare_json(&c, bound) : compare_text(&c, bound, &look);
+  free(rows);
   return report_close(out, text, error);
 }

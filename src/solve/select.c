@@ -59,8 +59,8 @@ static situ_status choose_row(selection *chosen, const solver *s, const situ_pro
   return SITU_STATUS_OK;
 }
 
-situ_status select_solvers(selection *chosen, const solver *const *rows, const char *names, const situ_problem *problem,
-                           situ_error *error) {
+situ_status select_named(selection *chosen, const solver *const *rows, const char *names, const situ_problem *problem,
+                         situ_error *error) {
   *chosen = (selection){.n = 0};
   for (const char *at = names ? names : ""; *at;) {
     at += strspn(at, " ");
@@ -83,6 +83,12 @@ situ_status select_solvers(selection *chosen, const solver *const *rows, const c
     if (*at && !*++at)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the list of solvers '%s' has an empty name", names);
   }
+  return SITU_STATUS_OK;
+}
+
+situ_status select_solvers(selection *chosen, const solver *const *rows, const char *names, const situ_problem *problem,
+                           situ_error *error) {
+  TRY(select_named(chosen, rows, names, problem, error));
   return chosen->n > 0 ? SITU_STATUS_OK : choose_row(chosen, solver_find(rows, "auto"), problem, error);
 }
 

@@ -17,7 +17,10 @@ typedef struct selection {
 const solver *solver_find(const solver *const *rows, const char *name);
 
 /* Reads a list of names of a table of rows: solvers to run, each of which must serve the problem, and solvers and
- * bounds that take no part, each after a '-'. Without a name to run it is `auto`. BAD_ARGUMENT, UNSUPPORTED or OK. */
+ * bounds that take no part, each after a '-'. BAD_ARGUMENT, UNSUPPORTED or OK. */
+situ_status select_named(selection *chosen, const solver *const *rows, const char *names, const situ_problem *problem,
+                         situ_error *error);
+/* The same; without a name to run it is `auto`. */
 situ_status select_solvers(selection *chosen, const solver *const *rows, const char *names, const situ_problem *problem,
                            situ_error *error);
 /* Runs the rows of `auto` that find a plan at once (solve/portfolio.c). */

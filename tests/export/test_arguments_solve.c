@@ -94,9 +94,41 @@ static void a_plan_of_another_problem_is_refused(void **state) {
   REFUSED(situ_plan_write(plan, other, "x.json", error));
   REFUSED_OUT(text, situ_plan_text(&text, plan, other, error));
   REFUSED(situ_instance_export(other, plan, "csv", "x.csv", error));
-  const situ_compare_row row = {"heft", plan, NULL};
-  REFUSED_OUT(text, situ_report_compare(&text, &row, 1, q, NULL, SITU_REPORT_TABLE, NULL, error));
+  situ_comparison *compared = NULL;
+  situ_page_options page = SITU_PAGE_OPTIONS_INIT;
+  situ_solve_options quick = SITU_SOLVE_OPTIONS_INIT;
+  quick.solvers = "single,heft";
+  DONE(situ_compare(&compared, q, &quick, error));
+  page.comparison = compared;
+  REFUSED_OUT(text, situ_report_page(&text, plan, NULL, &page, error));
+  situ_comparison_free(compared);
   situ_instance_free(other);
+}
+
+static void comparing_refuses_what_it_cannot_take(void **state) {
+  (void)state;
+  situ_comparison *c = NULL;
+  situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
+  REFUSED(situ_compare(NULL, problem, NULL, error));
+  REFUSED_OUT(c, situ_compare(&c, NULL, NULL, error));
+  const char *const lists[] = {"no such", "single,", "single,-no such", "-"};
+  for (int k = 0; k < 4; k++) {
+    o.solvers = lists[k];
+    REFUSED_OUT(c, situ_compare(&c, problem, &o, error));
+  }
+  o.size = 0;
+  REFUSED_OUT(c, situ_compare(&c, problem, &o, error));
+  assert_null(situ_comparison_problem(NULL));
+  assert_false(situ_comparison_is_complete(NULL));
+  assert_int_equal(situ_comparison_count(NULL), 0);
+  situ_comparison_free(NULL);
+  o.size = sizeof o;
+  o.solvers = "single";
+  DONE(situ_compare(&c, problem, &o, error));
+  const int32_t past[] = {-1, 1, INT32_MIN, INT32_MAX};
+  for (int k = 0; k < 4; k++) assert_string_equal(situ_comparison_at(c, past[k]).solver, "");
+  assert_string_equal(situ_comparison_at(NULL, 0).failure, "");
+  situ_comparison_free(c);
 }
 
 static void solving_refuses_what_it_cannot_take(void **state) {
@@ -231,7 +263,6 @@ static void writers_and_reports_need_their_nouns(void **state) {
   (void)state;
   char *text = NULL;
   situ_report_options look = SITU_REPORT_OPTIONS_INIT;
-  const situ_compare_row row = {NULL, plan, NULL};
   REFUSED_OUT(text, situ_write(&text, NULL, plan, error));
   REFUSED_OUT(text, situ_write(&text, "", plan, error));
   REFUSED_OUT(text, situ_write(&text, "csv", NULL, error));
@@ -244,10 +275,8 @@ static void writers_and_reports_need_their_nouns(void **state) {
   REFUSED_OUT(text, situ_report_plan(&text, NULL, model, SITU_REPORT_TABLE, &look, error));
   REFUSED_OUT(text, situ_report_plan(&text, NULL, model, SITU_REPORT_JSON, NULL, error));
   REFUSED_OUT(text, situ_report_plan(&text, NULL, NULL, SITU_REPORT_SVG, NULL, error));
-  REFUSED_OUT(text, situ_report_compare(&text, &row, 1, problem, NULL, SITU_REPORT_TABLE, NULL, error));
-  REFUSED_OUT(text, situ_report_compare(&text, NULL, 1, problem, NULL, SITU_REPORT_TABLE, NULL, error));
-  REFUSED_OUT(text, situ_report_compare(&text, NULL, INT32_MIN, problem, NULL, SITU_REPORT_JSON, NULL, error));
-  REFUSED_OUT(text, situ_report_compare(&text, NULL, 0, NULL, NULL, SITU_REPORT_JSON, NULL, error));
+  REFUSED_OUT(text, situ_report_compare(&text, NULL, NULL, SITU_REPORT_TABLE, NULL, error));
+  REFUSED_OUT(text, situ_report_compare(&text, NULL, NULL, SITU_REPORT_JSON, NULL, error));
   REFUSED_OUT(text, situ_report_pareto(&text, NULL, NULL, SITU_REPORT_TABLE, NULL, error));
   REFUSED_OUT(text, situ_report_pareto(&text, NULL, NULL, SITU_REPORT_JSON, NULL, error));
   REFUSED_OUT(text, situ_report_inspect(&text, NULL, NULL, SITU_REPORT_TABLE, NULL, error));
@@ -316,6 +345,7 @@ int arguments_solve_tests(void) {
       cmocka_unit_test(a_problem_needs_its_nouns_and_options_that_exist),
       cmocka_unit_test(a_plan_is_read_within_its_bounds_only),
       cmocka_unit_test(a_plan_of_another_problem_is_refused),
+      cmocka_unit_test(comparing_refuses_what_it_cannot_take),
       cmocka_unit_test(solving_refuses_what_it_cannot_take),
       cmocka_unit_test(simulating_needs_devices_that_exist),
       cmocka_unit_test(instances_and_plan_files_need_names),

@@ -246,26 +246,79 @@ static void every_execution_has_a_picture(void **state) {
 static void comparing_sorts_by_value(void **state) {
   (void)state;
   lab l = lab_topcuoglu();
-  situ_plan *one = NULL, *other = NULL;
-  situ_solve_options single = {.size = sizeof(situ_solve_options), .solvers = "single", .max_steps = 100},
-                     heft = {.size = sizeof(situ_solve_options), .solvers = "heft", .max_steps = 100};
-  assert_int_equal(situ_solve(&one, l.problem, &single, NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_solve(&other, l.problem, &heft, NULL), SITU_STATUS_OK);
-  situ_compare_row rows[] = {{"single", one, NULL}, {"broken", NULL, "out of luck"}, {"heft", other, NULL}};
+  situ_comparison *c = NULL;
+  situ_solve_options options = {.size = sizeof options, .solvers = "single,heft", .max_steps = 100};
+  assert_int_equal(situ_compare(&c, l.problem, &options, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_comparison_count(c), 2);
+  assert_true(situ_comparison_is_complete(c));
+  assert_string_equal(situ_comparison_at(c, 0).solver, "single"); /* in the order given */
   char *text = NULL;
-  assert_int_equal(situ_report_compare(&text, rows, 3, l.problem, NULL, SITU_REPORT_JSON, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_report_compare(&text, c, NULL, SITU_REPORT_JSON, NULL, NULL), SITU_STATUS_OK);
   json_value *root = NULL;
   assert_int_equal(json_parse(&root, text, strlen(text), "report", NULL), SITU_STATUS_OK);
   const json_value *list = json_get(root, "rows");
-  const char *expected[] = {"heft", "single", "broken"};
-  for (size_t i = 0; i < 3; i++) assert_string_equal(json_text(json_get(json_at(list, i), "solver"), ""), expected[i]);
+  const char *expected[] = {"heft", "single"};
+  for (size_t i = 0; i < 2; i++) assert_string_equal(json_text(json_get(json_at(list, i), "solver"), ""), expected[i]);
   json_free(root);
   situ_text_free(text);
-  assert_int_equal(situ_report_compare(&text, rows, 3, l.problem, NULL, SITU_REPORT_TABLE, NULL, NULL), SITU_STATUS_OK);
-  assert_non_null(strstr(text, "broken: out of luck"));
+  situ_comparison_free(c);
+  lab_free(&l);
+}
+
+/* The graph has no layers, so no solver can keep them whole. */
+static void a_solver_that_fails_has_a_row_with_the_reason(void **state) {
+  (void)state;
+  lab l = lab_topcuoglu();
+  situ_comparison *c = NULL;
+  char *text = NULL;
+  situ_solve_options options = {
+      .size = sizeof options, .solvers = "single,heft", .max_steps = 100, .form = SITU_FORM_LAYERS};
+  assert_int_equal(situ_compare(&c, l.problem, &options, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_comparison_count(c), 2);
+  assert_null(situ_comparison_at(c, 1).plan);
+  assert_non_null(strstr(situ_comparison_at(c, 1).failure, "layers"));
+  assert_int_equal(situ_report_compare(&text, c, NULL, SITU_REPORT_TABLE, NULL, NULL), SITU_STATUS_OK);
+  assert_non_null(strstr(text, "heft: "));
   situ_text_free(text);
-  situ_plan_free(one);
-  situ_plan_free(other);
+  situ_comparison_free(c);
+  lab_free(&l);
+}
+
+static bool stop_at_once(void *context, const situ_progress *progress) {
+  (void)progress;
+  ++*(int *)context;
+  return true;
+}
+
+static void a_comparison_that_is_stopped_ends_with_the_solver_that_ran(void **state) {
+  (void)state;
+  lab l = lab_topcuoglu();
+  situ_comparison *c = NULL;
+  int calls = 0;
+  situ_solve_options options = {
+      .size = sizeof options, .solvers = "tabu,heft", .progress = stop_at_once, .context = &calls};
+  assert_int_equal(situ_compare(&c, l.problem, &options, NULL), SITU_STATUS_OK);
+  assert_true(calls > 0);
+  assert_int_equal(situ_comparison_count(c), 1);
+  assert_false(situ_comparison_is_complete(c));
+  situ_comparison_free(c);
+  lab_free(&l);
+}
+
+/* What takes part in no run has no row either, and all others that serve the problem have one. */
+static void who_is_left_out_of_a_comparison_has_no_row(void **state) {
+  (void)state;
+  lab l = lab_topcuoglu();
+  situ_comparison *all = NULL, *fewer = NULL;
+  situ_solve_options options = {.size = sizeof options, .max_steps = 20};
+  assert_int_equal(situ_compare(&all, l.problem, &options, NULL), SITU_STATUS_OK);
+  options.solvers = "-heft,-join";
+  assert_int_equal(situ_compare(&fewer, l.problem, &options, NULL), SITU_STATUS_OK);
+  int32_t n = situ_comparison_count(fewer);
+  assert_int_equal(situ_comparison_count(all), n + 1);
+  for (int32_t k = 0; k < n; k++) assert_string_not_equal(situ_comparison_at(fewer, k).solver, "heft");
+  situ_comparison_free(all);
+  situ_comparison_free(fewer);
   lab_free(&l);
 }
 
@@ -299,6 +352,9 @@ int main(void) {
       cmocka_unit_test(inspection_measures_chains),
       cmocka_unit_test(every_execution_has_a_picture),
       cmocka_unit_test(comparing_sorts_by_value),
+      cmocka_unit_test(a_solver_that_fails_has_a_row_with_the_reason),
+      cmocka_unit_test(a_comparison_that_is_stopped_ends_with_the_solver_that_ran),
+      cmocka_unit_test(who_is_left_out_of_a_comparison_has_no_row),
       cmocka_unit_test(every_family_is_listed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
