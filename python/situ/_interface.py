@@ -349,7 +349,7 @@ class situ_device_kind_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("kind", c_char_p), ("memory_bytes",
                 c_int64), ("memory_bytes_per_s", c_double), ("peak_flops", c_double * 32), ("launch_ns", c_int64),
                 ("family", c_int), ("integrated", c_bool), ("bus", c_char_p), ("fabric", c_char_p), ("source",
-                c_char_p)]
+                c_char_p), ("granted_bytes", c_int64)]
 
 
 class situ_link_kind_info(Structure):

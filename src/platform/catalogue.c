@@ -88,7 +88,10 @@ int32_t situ_device_kind_count(void) {
 
 bool situ_device_kind_at(int32_t index, situ_device_kind_info *out) {
   const situ_device_kind_info *row = catalogue_row(index);
-  return row && GIVE(out, *row);
+  if (!row) return false;
+  situ_device_kind_info own = *row;
+  own.granted_bytes = catalogue_granted_bytes(row, row->memory_bytes);
+  return GIVE(out, own);
 }
 
 int32_t situ_link_kind_count(void) { return N_KINDS; }
@@ -102,11 +105,18 @@ const situ_link_kind_info *link_kind_find(const char *key) {
   return NULL;
 }
 
+int64_t catalogue_granted_bytes(const situ_device_kind_info *row, int64_t installed_bytes) {
+  const int64_t SMALL = INT64_C(32) << 30;
+  if (row->family != SITU_FAMILY_GPU_APPLE) return installed_bytes;
+  int64_t bytes = installed_bytes / 1000000000 << 30; /* sold in GB, built in GiB */
+  return bytes <= SMALL ? bytes / 3 * 2 : bytes / 4 * 3;
+}
+
 situ_device catalogue_device(const situ_device_kind_info *row) {
   situ_device device = {.size = sizeof device,
                         .class_name = row->name,
                         .memory_bytes_per_s = row->memory_bytes_per_s,
-                        .memory_bytes = row->memory_bytes,
+                        .memory_bytes = catalogue_granted_bytes(row, row->memory_bytes),
                         .launch_ns = row->launch_ns,
                         .shares_memory_with = -1,
                         .family = row->family,

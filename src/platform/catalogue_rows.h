@@ -48,13 +48,13 @@ enum { GPU_NS = 8000, INTEL_NS = 11000, SHARED_NS = 15000, NPU_NS = 12000, CPU_N
 
 /* A row: (GPU, memory in GB, bandwidth in GB/s, peaks, bus, fabric, "name", "title", "source"). */
 #define CPU_ROW(family, memory, rate, peaks, bus, name, title, source) \
-  { 0, name, title, "cpu", GB(memory), G(rate), peaks, CPU_NS, family, false, bus, NULL, source }
+  { 0, name, title, "cpu", GB(memory), G(rate), peaks, CPU_NS, family, false, bus, NULL, source, 0 }
 #define GPU_ROW(family, memory, rate, peaks, launch, bus, fabric, name, title, source) \
-  { 0, name, title, "gpu", GB(memory), G(rate), peaks, launch, family, false, bus, fabric, source }
+  { 0, name, title, "gpu", GB(memory), G(rate), peaks, launch, family, false, bus, fabric, source, 0 }
 /* In the memory of its host. */
 #define SHARED_ROW(family, memory, rate, peaks, name, title, source) \
-  { 0, name, title, "gpu", GB(memory), G(rate), peaks, SHARED_NS, family, true, "shared", NULL, source }
+  { 0, name, title, "gpu", GB(memory), G(rate), peaks, SHARED_NS, family, true, "shared", NULL, source, 0 }
 #define NPU_ROW(shared, memory, rate, peaks, bus, fabric, name, title, source) \
-  { 0, name, title, "npu", GB(memory), G(rate), peaks, NPU_NS, SITU_FAMILY_NPU, shared, bus, fabric, source }
+  { 0, name, title, "npu", GB(memory), G(rate), peaks, NPU_NS, SITU_FAMILY_NPU, shared, bus, fabric, source, 0 }
 
 #endif

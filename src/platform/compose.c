@@ -289,7 +289,7 @@ static situ_status make_devices(composer *c, situ_error *error) {
         if (!c->devices[n].name) return fail_no_memory(error);
         server *s = &c->servers[t->server];
         if (hosts && s->host < 0) s->host = n;
-        if (t->memory_bytes > 0) c->devices[n].memory_bytes = t->memory_bytes;
+        if (t->memory_bytes > 0) c->devices[n].memory_bytes = catalogue_granted_bytes(t->row, t->memory_bytes);
         if (t->memory_bytes > 0 && t->row->integrated && s->host >= 0)
           return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
                            "%s shares the memory of its host: specify the memory after the host", t->row->name);

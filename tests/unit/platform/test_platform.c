@@ -330,7 +330,7 @@ static void the_memory_of_a_host_is_stated_behind_its_name(void **state) {
   } said[] = {{"cpu 64GB", 64},
               {"CPU-64G + rtx4090", 64},
               {"Ryzen 9 7950X 128 GB RAM + 3090", 128},
-              {"M2 Ultra 128GB", 128},
+              {"ryzen ai max+ 395 128GB", 128},
               {"2*(epyc7763 1024GB + 8*h100-80g)", 1024},
               {"raspberry pi 5 8gb", 8}};
   for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
@@ -538,6 +538,23 @@ static void routes_are_shortest_ways(void **state) {
   }
 }
 
+/* What Metal recommends as a working set, as llama.cpp prints it on such machines, in 10^6 bytes. */
+static void a_mac_has_the_memory_that_metal_grants(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    double megabytes;
+  } known[] = {{"M1 16GB", 11453.25},       {"m2-max-32g", 22906.50},     {"M3 Pro 36GB", 28991.03},
+               {"M1 Max 64GB", 51539.61},   {"M2 Ultra 192GB", 154618.82}, {"rtx4090-24g", 24000}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    situ_platform *p = NULL;
+    situ_error error;
+    assert_int_equal(situ_platform_read(&p, known[i].name, &error), SITU_STATUS_OK);
+    assert_true(fabs((double)situ_platform_memory_bytes(p, 0) / 1e6 - known[i].megabytes) < 0.01);
+    situ_platform_free(p);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(link_time_is_latency_plus_bytes_over_rate_rounded_up),
@@ -563,6 +580,7 @@ int main(void) {
       cmocka_unit_test(values_out_of_range_are_refused),
       cmocka_unit_test(ties_go_to_fewest_hops_then_lowest_links),
       cmocka_unit_test(routes_are_shortest_ways),
+      cmocka_unit_test(a_mac_has_the_memory_that_metal_grants),
   };
   return cmocka_run_group_tests_name("platform", tests, NULL, NULL);
 }
