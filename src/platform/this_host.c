@@ -1,6 +1,8 @@
 /* "this-host": the machine that runs situ. Values that the system reports (cores, memories, PCI devices) are used as
  * they are; others are estimated as described in docs/formats/platform.md. The only file that includes hwloc. */
+#define _GNU_SOURCE
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "platform/catalogue.h"
+#include "platform/host_limits.h"
 #include "platform/host_speed.h"
 #include "platform/platform_sources.h"
 
@@ -131,26 +134,44 @@ static void add_gpu(host_facts *facts, const int *os_index, hwloc_obj_t pci) {
   };
 }
 
+/* Cores of a set of which this process may use a part (taskset, mpirun). */
+static int cores_within(hwloc_topology_t topology, hwloc_const_cpuset_t of_node, hwloc_const_cpuset_t allowed) {
+  hwloc_bitmap_t both = hwloc_bitmap_alloc();
+  if (!both) return 0;
+  hwloc_bitmap_and(both, of_node, allowed);
+  hwloc_obj_type_t type = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+  int n = 0;
+  for (hwloc_obj_t c = NULL; (c = hwloc_get_next_obj_covering_cpuset_by_type(topology, both, type, c));) n++;
+  hwloc_bitmap_free(both);
+  return n;
+}
+
 static bool look_around(host_facts *facts) {
   hwloc_topology_t topology;
-  if (hwloc_topology_init(&topology) != 0) return false;
+  hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
+  if (!allowed || hwloc_topology_init(&topology) != 0) {
+    hwloc_bitmap_free(allowed);
+    return false;
+  }
   hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
   if (hwloc_topology_load(topology) != 0) {
     hwloc_topology_destroy(topology);
+    hwloc_bitmap_free(allowed);
     return false;
   }
+  if (hwloc_get_cpubind(topology, allowed, HWLOC_CPUBIND_THREAD) != 0) hwloc_bitmap_fill(allowed);
   int os_index[MAX_NODES];
   int n = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
   for (int i = 0; i < n && facts->n_nodes < MAX_NODES; i++) {
     hwloc_obj_t node = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, (unsigned)i);
-    int cores = hwloc_get_nbobjs_inside_cpuset_by_type(topology, node->cpuset, HWLOC_OBJ_CORE);
-    if (cores <= 0) cores = hwloc_get_nbobjs_inside_cpuset_by_type(topology, node->cpuset, HWLOC_OBJ_PU);
+    int cores = cores_within(topology, node->cpuset, allowed);
     if (cores <= 0) continue; /* memory without cores of its own */
     os_index[facts->n_nodes] = (int)node->os_index;
     facts->nodes[facts->n_nodes++] = (host_node){cores, (int64_t)node->attr->numanode.local_memory};
   }
   for (hwloc_obj_t pci = NULL; (pci = hwloc_get_next_pcidev(topology, pci));) add_gpu(facts, os_index, pci);
   hwloc_topology_destroy(topology);
+  hwloc_bitmap_free(allowed);
   return facts->n_nodes > 0;
 }
 
@@ -158,6 +179,8 @@ static bool look_around(host_facts *facts) {
 
 static bool look_around(host_facts *facts) {
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) cores = CPU_COUNT(&allowed);
   facts->n_nodes = 1;
   facts->nodes[0] = (host_node){cores > 0 ? (int)cores : 1, 0};
   return true;
@@ -170,6 +193,21 @@ static bool look_around(host_facts *facts) {
 static int64_t installed_bytes(void) {
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   return pages > 0 && page > 0 ? (int64_t)pages * page : 0;
+}
+
+/* Leaves of cores and memory what the control group grants, to each node in proportion. */
+static void limit(host_facts *facts, const host_limits *granted) {
+  double cores = 0, bytes = 0;
+  for (int n = 0; n < facts->n_nodes; n++) {
+    cores += facts->nodes[n].cores;
+    bytes += (double)facts->nodes[n].memory_bytes;
+  }
+  for (int n = 0; n < facts->n_nodes; n++) {
+    host_node *node = &facts->nodes[n];
+    if (granted->cores < cores) node->cores = (int)fmax(1, floor(node->cores * granted->cores / cores));
+    if ((double)granted->memory_bytes < bytes)
+      node->memory_bytes = sat_round((double)node->memory_bytes * ((double)granted->memory_bytes / bytes));
+  }
 }
 
 /* ---- estimates ---- */
@@ -283,6 +321,8 @@ situ_status platform_from_this_host(situ_platform **out, situ_error *error) {
     status = fail_with(error, SITU_STATUS_UNSUPPORTED, THIS_HOST, "the topology of this machine cannot be read");
   } else {
     if (facts->n_nodes == 1) facts->nodes[0].memory_bytes = max64(facts->nodes[0].memory_bytes, installed_bytes());
+    host_limits granted = host_limits_read("");
+    limit(facts, &granted);
     status = build(out, a, facts, error);
   }
   arena_free(a);

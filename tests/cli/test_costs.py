@@ -27,6 +27,18 @@ def test_times_of_the_cpu_count_on_this_machine_and_nowhere_in_silence():
     situ("place", SMALL, "--platform", "2*v100-16g", "--cost-table", "times.json", code=3, err=both)
 
 
+def test_this_host_has_the_cores_that_the_process_may_use():
+    """As under taskset: with one core of several, the class is that of one core."""
+    os.environ["HWLOC_COMPONENTS"] = "-pci"
+    allowed = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {min(allowed)})
+        classes = situ("costs", SMALL, "--platform", "this-host").splitlines()[0].split(",")[5:]
+        assert classes == ["cpu-1-cores"]
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
 def test_costs_come_back_bit_for_bit():
     for form in ("csv", "json"):
         situ("costs", SMALL, "--platform", "cpu+v100-16g", "-o", f"a.{form}")

@@ -1,5 +1,6 @@
 /* Platform files, and the machine that runs the tests. */
 #include <math.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../../lab/test.h"
@@ -7,6 +8,7 @@
 #include "base/json.h"
 #include "base/rng.h"
 #include "platform/catalogue.h"
+#include "platform/host_limits.h"
 #include "platform/host_speed.h"
 #include "platform/platform.h"
 #include "platform/platform_sources.h"
@@ -396,6 +398,58 @@ static void this_host_has_a_host_with_its_memory(void **state) {
   situ_platform_free(p);
 }
 
+static void put(const char *folder, const char *path, const char *text) {
+  char name[1024];
+  snprintf(name, sizeof name, "%s%s", folder, path);
+  for (char *c = name + strlen(folder) + 1; *c; c++) {
+    if (*c != '/') continue;
+    *c = '\0';
+    mkdir(name, 0700);
+    *c = '/';
+  }
+  FILE *f = fopen(name, "w");
+  assert_non_null(f);
+  assert_true(fputs(text, f) >= 0);
+  assert_int_equal(fclose(f), 0);
+}
+
+/* The files of a container as the kernel documents them: the group, and one above it with a lower limit of cores. */
+static void control_groups_limit_cores_and_memory(void **state) {
+  (void)state;
+  char second[] = "/tmp/situ-groups-XXXXXX", first[] = "/tmp/situ-groups-XXXXXX", none[] = "/tmp/situ-groups-XXXXXX";
+  assert_non_null(mkdtemp(second));
+  put(second, "/proc/self/cgroup", "0::/jobs/mine\n");
+  put(second, "/sys/fs/cgroup/jobs/mine/cpu.max", "400000 100000\n");
+  put(second, "/sys/fs/cgroup/jobs/mine/memory.max", "8589934592\n");
+  put(second, "/sys/fs/cgroup/jobs/cpu.max", "150000 100000\n");
+  put(second, "/sys/fs/cgroup/jobs/memory.max", "max\n");
+  host_limits found = host_limits_read(second);
+  assert_true(found.cores == 1.5);
+  assert_int_equal(found.memory_bytes, INT64_C(8) << 30);
+  assert_non_null(mkdtemp(first));
+  put(first, "/proc/self/cgroup", "4:memory:/job\n2:cpu,cpuacct:/\n");
+  put(first, "/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "300000\n");
+  put(first, "/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+  put(first, "/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "1073741824\n");
+  put(first, "/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  found = host_limits_read(first);
+  assert_true(found.cores == 3);
+  assert_int_equal(found.memory_bytes, INT64_C(1) << 30);
+  assert_non_null(mkdtemp(none));
+  put(none, "/proc/self/cgroup", "0::/\n2:cpu:/\n");
+  put(none, "/sys/fs/cgroup/cpu.max", "max 100000\n");
+  put(none, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+  put(none, "/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+  found = host_limits_read(none);
+  assert_true(isinf(found.cores));
+  assert_int_equal(found.memory_bytes, INT64_MAX);
+  found = host_limits_read("/nowhere/at/all");
+  assert_true(isinf(found.cores));
+  char command[256];
+  snprintf(command, sizeof command, "rm -r %s %s %s", second, first, none);
+  assert_int_equal(system(command), 0);
+}
+
 /* A core of this century makes from one to a thousand floating-point operations a nanosecond, memory gives from a tenth
  * of a byte to a thousand. */
 static void speeds_are_measured_once_to_two_digits(void **state) {
@@ -427,6 +481,7 @@ int main(void) {
       cmocka_unit_test(a_platform_is_written_to_a_file_and_read_by_its_path),
       cmocka_unit_test(model_names_are_matched_to_the_catalogue),
       cmocka_unit_test(this_host_has_a_host_with_its_memory),
+      cmocka_unit_test(control_groups_limit_cores_and_memory),
       cmocka_unit_test(speeds_are_measured_once_to_two_digits),
   };
   return cmocka_run_group_tests_name("platform files", tests, NULL, NULL);
