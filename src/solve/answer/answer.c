@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "solve/answer/even_memory.h"
 #include "solve/answer/handover_search.h"
 #include "solve/answer/robust.h"
 
@@ -79,6 +80,18 @@ static situ_status search(handover_pool *pool, solve_run *run, const best_single
   extra_budget extra;
   extra_begin(&extra, run, run->budget->stop == BUDGET_CANCELLED ? 1 : extra_steps(run->problem), time);
   situ_status status = handover_search(pool, run, single, rules);
+  extra_end(&extra, run);
+  return status;
+}
+
+/* Evens out the memory of equal devices in plan k, which is not a single device. */
+static situ_status even(handover_pool *pool, int32_t k, solve_run *run, const handover_rules *rules,
+                        const situ_solve_options *o) {
+  extra_budget extra;
+  double limit_ns = handover_limit_ns(pool, rules);
+  if (run->budget->stop == BUDGET_CANCELLED) return SITU_STATUS_OK;
+  extra_begin(&extra, run, extra_steps(run->problem), time_left(run, o, 0));
+  situ_status status = even_memory(&pool->plan[k], run, limit_ns);
   extra_end(&extra, run);
   return status;
 }
@@ -216,6 +229,7 @@ situ_status answer_select(answer *out, solve_run *run, const best_single *single
   handover_pool pool;
   TRY(search(&pool, run, single, &rules, o));
   int32_t k = handover_choose(&pool, &rules);
+  if (k >= 0 && k != pool.single && o->tolerance > 0) TRY(even(&pool, k, run, &rules, o));
   budget draws = budget_new(0, time_left(run, o, 0), run->budget->callback, run->budget->context);
   if (k >= 0 && o->robust) TRY(most_robust(&k, &pool, run, &rules, HUGE_VAL, o->uncertainty, &draws));
   int32_t split = k;

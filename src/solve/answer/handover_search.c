@@ -317,18 +317,21 @@ double handover_enough_ns(const handover_pool *pool, const handover_rules *rules
   return pool->single >= 0 ? (double)pool->plan[pool->single].time_ns / (1 + rules->min_gain) : HUGE_VAL;
 }
 
+double handover_limit_ns(const handover_pool *pool, const handover_rules *rules) {
+  return fmin((double)best_time_ns(pool) * (1 + rules->tolerance), handover_enough_ns(pool, rules));
+}
+
 int32_t handover_choose(const handover_pool *pool, const handover_rules *rules) {
-  int64_t best = SITU_NEVER_NS, kept = SITU_NEVER_NS;
+  int64_t kept = SITU_NEVER_NS;
   int32_t chosen = -1, fastest = -1;
   for (int32_t k = 0; k < pool->n; k++) {
-    best = min64(best, pool->plan[k].time_ns);
     if (!handover_keeps(&pool->plan[k], rules) || pool->plan[k].time_ns >= kept) continue;
     kept = pool->plan[k].time_ns;
     fastest = k;
   }
   if (fastest < 0) return -1;
-  double enough = handover_enough_ns(pool, rules), limit = fmin((double)best * (1 + rules->tolerance), enough);
-  if ((double)kept > enough) return pool->single;
+  double limit = handover_limit_ns(pool, rules);
+  if ((double)kept > handover_enough_ns(pool, rules)) return pool->single;
   for (int32_t k = 0; k < pool->n; k++) {
     const handover_plan *plan = &pool->plan[k];
     if (!handover_keeps(plan, rules) || (double)plan->time_ns > limit) continue;

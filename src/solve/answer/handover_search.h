@@ -44,6 +44,9 @@ situ_status handover_time(int64_t *time_ns, solve_run *run, const placement *whe
  * (then parts, bytes, time). Where the limits leave no such plan, the best that keeps them. */
 int32_t handover_choose(const handover_pool *pool, const handover_rules *rules);
 
+/* The maximum time of a plan that handover_choose may take where one beats the single device. */
+double handover_limit_ns(const handover_pool *pool, const handover_rules *rules);
+
 /* The maximum time of a plan that beats the single device by min_gain; HUGE_VAL if there is no such device. */
 double handover_enough_ns(const handover_pool *pool, const handover_rules *rules);
 
