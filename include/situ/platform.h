@@ -151,10 +151,10 @@ typedef struct situ_device_kind_info {
   double peak_flops[SITU_DTYPE_MAX];
   int64_t launch_ns;
   situ_device_family family;
-  bool integrated;    /* shares the memory of its host */
-  const char *bus;    /* the kind of link to its host ("pcie4"), or for a host to other hosts */
-  const char *fabric; /* the kind of link that "@nvlink" and similar suffixes mean for it, or NULL */
-  const char *source; /* the datasheet */
+  bool integrated;       /* shares the memory of its host */
+  const char *bus;       /* the kind of link to its host ("pcie4"), or for a host to other hosts */
+  const char *fabric;    /* the kind of link that "@nvlink" and similar suffixes mean for it, or NULL */
+  const char *source;    /* the datasheet */
   int64_t granted_bytes; /* of memory_bytes, what the driver lets programs use; that of the device in a platform */
 } situ_device_kind_info;
 #define SITU_DEVICE_KIND_INFO_INIT SITU_SIZED(situ_device_kind_info)

@@ -8,9 +8,9 @@
 #ifndef SITU_REPORT_H
 #define SITU_REPORT_H
 
+#include "situ/compare.h"
 #include "situ/engine.h"
 #include "situ/learn.h"
-#include "situ/compare.h"
 #include "situ/pareto.h"
 #include "situ/plan.h"
 #include "situ/read.h"

@@ -18,11 +18,12 @@ const char *catalogue_nearest_device(char into[CATALOGUE_HINT_BYTES], const char
 const char *catalogue_nearest_link(char into[CATALOGUE_HINT_BYTES], const char *key);
 
 /* What the driver lets programs use of the memory that a machine with this device is sold with; all of it unless it is
- * known to be less. Metal: the working set that it recommends, as llama.cpp prints it (16 GB 11453 MB, 32 GB 22906 MB, 36
- * GB 28991 MB, 64 GB 51540 MB, 192 GB 154619 MB): two thirds of up to 32 GiB, three quarters of more. */
+ * known to be less. Metal: the working set that it recommends, as llama.cpp prints it (16 GB 11453 MB, 32 GB 22906 MB,
+ * 36 GB 28991 MB, 64 GB 51540 MB, 192 GB 154619 MB): two thirds of up to 32 GiB, three quarters of more. */
 int64_t catalogue_granted_bytes(const situ_device_kind_info *row, int64_t installed_bytes);
 
-/* The device of a row, with the memory that its driver grants: no name yet, no shared memory, a host when the row is a cpu. */
+/* The device of a row, with the memory that its driver grants: no name yet, no shared memory, a host when the row is a
+ * cpu. */
 situ_device catalogue_device(const situ_device_kind_info *row);
 
 #endif

@@ -1,4 +1,5 @@
-/* platform/host_limits.h - what control groups (containers, services, batch systems) leave a process of this machine. */
+/* platform/host_limits.h - what control groups (containers, services, batch systems) leave a process of this machine.
+ */
 #ifndef SITU_PLATFORM_HOST_LIMITS_H
 #define SITU_PLATFORM_HOST_LIMITS_H
 

@@ -68,8 +68,7 @@ static void device_row(row_list *r, int32_t i) {
   situ_device_kind_info d = SITU_DEVICE_KIND_INFO_INIT;
   r->blank = !situ_device_kind_at(i, &d);
   ROW(r, {"name", AS_NAME, "name", .text = d.name}, {"kind", AS_PROSE, "kind", .text = d.kind},
-      {"memory_bytes", AS_BYTES, .n = d.memory_bytes},
-      {"granted_bytes", AS_BYTES, "memory", .n = d.granted_bytes},
+      {"memory_bytes", AS_BYTES, .n = d.memory_bytes}, {"granted_bytes", AS_BYTES, "memory", .n = d.granted_bytes},
       {"memory_bytes_per_s", AS_RATE, "bandwidth", .x = d.memory_bytes_per_s},
       {"flops_f32", AS_AMOUNT, "FLOP/s f32", .x = d.peak_flops[SITU_DTYPE_F32]},
       {"flops_f16", AS_AMOUNT, "f16", .x = d.peak_flops[SITU_DTYPE_F16]},

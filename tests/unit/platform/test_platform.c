@@ -544,8 +544,8 @@ static void a_mac_has_the_memory_that_metal_grants(void **state) {
   static const struct {
     const char *name;
     double megabytes;
-  } known[] = {{"M1 16GB", 11453.25},       {"m2-max-32g", 22906.50},     {"M3 Pro 36GB", 28991.03},
-               {"M1 Max 64GB", 51539.61},   {"M2 Ultra 192GB", 154618.82}, {"rtx4090-24g", 24000}};
+  } known[] = {{"M1 16GB", 11453.25},     {"m2-max-32g", 22906.50},      {"M3 Pro 36GB", 28991.03},
+               {"M1 Max 64GB", 51539.61}, {"M2 Ultra 192GB", 154618.82}, {"rtx4090-24g", 24000}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     situ_platform *p = NULL;
     situ_error error;
