@@ -13,45 +13,52 @@ static double rate(double tokens, int64_t repeats, int64_t value_ns) {
   return value_ns > 0 && value_ns < SITU_NEVER_NS ? tokens * (double)repeats * 1e9 / (double)value_ns : 0;
 }
 
-/* The value of the plan where one step of a kind is all there is. */
-static int64_t step_value(const situ_plan *plan, const situ_costs *step) {
-  const situ_problem *p = plan->problem;
-  situ_problem view;
-  problem_view_costs(&view, p, step);
+/* The value of the placement for a problem like that of the plan. */
+static int64_t value_for(const situ_problem *problem, const situ_plan *plan) {
   placement where = {plan->device, plan->order, plan->call, plan->replica_of};
   arena *a = arena_new();
-  simulator *s = a ? simulator_new(&view, a) : NULL;
+  simulator *s = a ? simulator_new(problem, a) : NULL;
   int64_t value_ns = s ? simulator_run(s, &where, false).value_ns : 0;
   arena_free(a);
   return value_ns;
 }
 
-/* The work of the busiest device in a step of prefill; 0 where micro-batches do not overlap: llama.cpp overlaps them
- * where several GPUs hold all layers, the host at most the embedding (docs/theory/models/language-models.md). */
-static int64_t overlapped_ns(const situ_plan *plan, const situ_costs *step, arena *a) {
+/* The value of the plan where one step of a kind is all there is. */
+static int64_t step_value(const situ_plan *plan, const situ_costs *step) {
+  situ_problem view;
+  problem_view_costs(&view, plan->problem, step);
+  return value_for(&view, plan);
+}
+
+/* Whether micro-batches of a prompt overlap: llama.cpp overlaps them where several GPUs hold all layers, the host at
+ * most the embedding (docs/theory/models/language-models.md). */
+static bool overlaps(const situ_plan *plan, const situ_costs *step) {
   const situ_problem *p = plan->problem;
-  int64_t *busy = ARENA_ZERO(a, int64_t, p->n_devices), max = 0;
-  int32_t n_busy = 0;
-  if (!busy || p->overlap != SITU_OVERLAP_NONE) return 0;
-  for (int32_t v = 0; v < p->n_operators; v++) {
+  int32_t gpu = -1;
+  bool several = false;
+  for (int32_t v = 0; v < p->n_operators && p->overlap == SITU_OVERLAP_NONE; v++) {
     int32_t d = plan->device[v];
-    int64_t time = step->time_ns[(int64_t)v * step->n_classes + p->platform->class_of[d]];
-    bool embeds = strcmp(p->graph->kind_name[p->graph->kind[v]], "Gather") == 0;
-    if (problem_is_host(p, d) && !embeds && time > 0) return 0;
-    if (!problem_is_host(p, d)) busy[d] = sat_add(busy[d], time);
+    bool works = step->time_ns[(int64_t)v * step->n_classes + p->platform->class_of[d]] > 0,
+         host = problem_is_host(p, d);
+    if (works && host && strcmp(p->graph->kind_name[p->graph->kind[v]], "Gather") != 0) return false;
+    if (!works || host) continue;
+    several |= gpu >= 0 && gpu != d;
+    gpu = d;
   }
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    n_busy += busy[d] > 0;
-    max = max64(max, busy[d]);
-  }
-  return n_busy > 1 ? max : 0;
+  return several;
+}
+
+/* The work of the busiest device or link in a step of prefill. */
+static int64_t busiest_ns(const situ_plan *plan, const situ_costs *step) {
+  situ_problem view, pipeline;
+  problem_view_costs(&view, plan->problem, step);
+  problem_view_pipeline(&pipeline, &view);
+  return value_for(&pipeline, plan);
 }
 
 /* The time of all micro-batches of the prompt, one of which takes step_ns. */
 static int64_t prefill_ns(const situ_plan *plan, const situ_costs *step, int64_t repeats, int64_t step_ns) {
-  arena *a = arena_new();
-  int64_t max = a && step ? overlapped_ns(plan, step, a) : 0;
-  arena_free(a);
+  int64_t max = step && overlaps(plan, step) ? busiest_ns(plan, step) : 0;
   return max > 0 ? sat_add(step_ns, sat_mul(repeats - 1, min64(max, step_ns))) : sat_mul(repeats, step_ns);
 }
 
@@ -70,7 +77,9 @@ token_rates rates_of(const situ_plan *plan, const situ_model *model) {
       value_ns = sat_mul(repeats, step_value(plan, step));
     else
       continue;
+    int64_t in_turn_ns = value_ns;
     if (prefill && repeats > 1) value_ns = prefill_ns(plan, step, repeats, value_ns / repeats);
+    if (prefill && value_ns < in_turn_ns) out.sequential = rate(s->tokens[k], repeats, in_turn_ns);
     *(prefill ? &out.prefill : &out.decode) = rate(s->tokens[k], repeats, value_ns);
     if (prefill && out.prefill > 0) out.ttft_ns = value_ns;
   }

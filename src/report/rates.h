@@ -10,7 +10,8 @@
 /* Tokens a second, of all streams together; 0 where it is not known. */
 typedef struct token_rates {
   double decode, prefill;
-  int64_t ttft_ns; /* the time of the prompt, at the rate of prefill; 0 likewise */
+  double sequential; /* prefill if its micro-batches did not overlap on the devices; 0 where they do not */
+  int64_t ttft_ns;   /* the time of the prompt, at the rate of prefill; 0 likewise */
 } token_rates;
 
 /* The main rate: of decoding if tokens are generated, else of prefill; 0 if unknown. */

@@ -83,11 +83,13 @@ static char *plan_json(const situ_plan *plan, const situ_model *model, const sit
   json_value *root = json_new_object();
   placement_listing places = {.plan = NULL};
   bool ok = report_problem_json(root, plan->problem, model) && report_plan_fields(root, plan);
-  ok &= FIELDS(root, {"devices", AS_TREE, .tree = rows_json(add_devices, &(device_table){.plan = plan})},
-               {"tokens_per_second", AS_NUMBER, .x = told, .skip = !(told > 0)},
-               {"decode_tokens_per_second", AS_NUMBER, .x = rates.decode, .skip = !(rates.decode > 0)},
-               {"prefill_tokens_per_second", AS_NUMBER, .x = rates.prefill, .skip = !(rates.prefill > 0)},
-               {"time_to_first_token_ns", AS_COUNT, .n = rates.ttft_ns, .skip = rates.ttft_ns <= 0});
+  ok &= FIELDS(
+      root, {"devices", AS_TREE, .tree = rows_json(add_devices, &(device_table){.plan = plan})},
+      {"tokens_per_second", AS_NUMBER, .x = told, .skip = !(told > 0)},
+      {"decode_tokens_per_second", AS_NUMBER, .x = rates.decode, .skip = !(rates.decode > 0)},
+      {"prefill_tokens_per_second", AS_NUMBER, .x = rates.prefill, .skip = !(rates.prefill > 0)},
+      {"sequential_prefill_tokens_per_second", AS_NUMBER, .x = rates.sequential, .skip = !(rates.sequential > 0)},
+      {"time_to_first_token_ns", AS_COUNT, .n = rates.ttft_ns, .skip = rates.ttft_ns <= 0});
   ok = ok && (!why || explain_fields(root, &places, why, plan)) && report_notes_json(root, model);
   return report_finish_with(root, ok, why ? &places.listing : NULL);
 }
@@ -253,6 +255,7 @@ static char *plan_text(const situ_plan *plan, const situ_model *model, const sit
     fact_start(&f, "tokens/s");
     if (rates.decode > 0) text_add(&t, "%s in decoding", rates_text(a, rates.decode));
     if (rates.prefill > 0) text_add(&t, "%s%s in prefill", rates.decode > 0 ? ", " : "", rates_text(a, rates.prefill));
+    if (rates.sequential > 0) text_add(&t, " (%s if micro-batches do not overlap)", rates_text(a, rates.sequential));
     if (rates.ttft_ns > 0) text_add(&t, "; first token after %s", round_time(a, rates.ttft_ns));
     text_add(&t, "\n");
   }

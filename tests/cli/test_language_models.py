@@ -104,6 +104,24 @@ def test_a_request_takes_as_long_as_its_steps():
     assert ours == situ_json("inspect", "builtin:llama?layers=1&tokens=64&batch=2")["total"]
 
 
+def test_prefill_is_told_with_and_without_overlap():
+    """Four micro-batches in turn on two GPUs take their sum; overlapped, they gain at most by
+    their number. A slow link between the GPUs bounds what overlap gains: it is busy once for each micro-batch."""
+    path, on = language_model(), ["--platform", "cpu+2*rtx3090", "--granularity", "block", "--steps", "50"]
+    pins = {"token_embd": "gpu0", **{f"blk.{i}.attn_norm": "gpu0" if i < 3 else "gpu1" for i in range(6)}, "output": "gpu1"}
+    pathlib.Path("pins.json").write_text(json.dumps(pins))
+    both = situ_json("place", path, *on, "--prompt", "2048", "--fix", "pins.json")
+    slow, fast = both["sequential_prefill_tokens_per_second"], both["prefill_tokens_per_second"]
+    assert slow < fast < 4 * slow, (slow, fast)
+    assert abs(slow - 2048e9 / both["value_ns"]) < 1e-6 * slow
+    far = ["--platform", "(cpu+rtx3090)+(cpu+rtx3090)@ethernet-1g", "--granularity", "block", "--steps", "50"]
+    bound = situ_json("place", path, *far, "--prompt", "2048", "--fix", "pins.json")
+    ethernet_s = 4 * 512 * 512 * 4 / 0.1e9  # four micro-batches of 512 tokens, 512 numbers of 4 bytes each
+    assert bound["time_to_first_token_ns"] >= 1e9 * ethernet_s, (bound["time_to_first_token_ns"], ethernet_s)
+    one = situ_json("place", path, *on, "--prompt", "2048", "--solver", "single")
+    assert "sequential_prefill_tokens_per_second" not in one
+
+
 def test_a_cache_of_another_type_has_its_bytes():
     """6 layers x 4096 cells x 2 x 4 heads x 64 elements: of 2 bytes, or of blocks of 32 in 34 (q8_0) and 18 (q4_0)."""
     path = language_model()
