@@ -184,6 +184,36 @@ static bool is_for_groups(const situ_instance *i) {
          granularity_is_decoder(i->model->graph, i->arena);
 }
 
+/* Devices that hold nothing, though a device of their class works; *first is the first of them. */
+static int32_t count_idle(const situ_plan *plan, int32_t *first) {
+  const situ_problem *p = plan->problem;
+  int32_t n = 0;
+  for (int32_t d = p->n_devices - 1; d >= 0; d--) {
+    bool alike = false;
+    for (int32_t e = 0; e < p->n_devices; e++)
+      alike |= p->class_of[e] == p->class_of[d] && plan_use(plan, e).n_operators > 0;
+    if (!alike || p->unused[d] || problem_is_host(p, d) || plan_use(plan, d).n_operators > 0) continue;
+    *first = d;
+    n++;
+  }
+  return n;
+}
+
+/* Who asks for many streams and gets idle devices may have meant the rate. */
+static situ_status note_idle(situ_instance *i, const situ_plan *plan, situ_error *error) {
+  int32_t first = -1, n;
+  char line[400], others[32] = "";
+  int64_t batch = i->options.read.batch;
+  if (batch <= 1 || !plan_exists(plan) || plan->problem->objective != SITU_OBJECTIVE_LATENCY) return SITU_STATUS_OK;
+  if ((n = count_idle(plan, &first)) == 0) return SITU_STATUS_OK;
+  if (n > 1) snprintf(others, sizeof others, " and %d more", (int)n - 1);
+  snprintf(line, sizeof line,
+           "%.100s%s %s idle: this is the shortest time of one step of %lld streams; --objective throughput finds the "
+           "highest rate of all devices",
+           plan->problem->platform->devices[first].name, others, n > 1 ? "are" : "is", (long long)batch);
+  return instance_add_note(i, line, error);
+}
+
 static situ_status place_one_size(situ_plan **out, situ_instance **instance, const instance_options *options,
                                   const situ_solve_options *solve, int32_t size, situ_error *error) {
   text_buffer note = {0}, single = {0};
@@ -191,6 +221,7 @@ static situ_status place_one_size(situ_plan **out, situ_instance **instance, con
   situ_status status = place_instance(out, *instance, solve, error);
   if (status == SITU_STATUS_OK && size == 1 && is_for_groups(*instance))
     status = instance_add_note(*instance, "--tensor-parallel auto also splits operators over equal devices", error);
+  if (status == SITU_STATUS_OK) status = note_idle(*instance, *out, error);
   if (status == SITU_STATUS_OK && size > 1) {
     text_add(&note, "%d devices split operators", (int)size);
     status = find_single(&single, options, error);

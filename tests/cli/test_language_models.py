@@ -122,6 +122,15 @@ def test_prefill_is_told_with_and_without_overlap():
     assert "sequential_prefill_tokens_per_second" not in one
 
 
+def test_idle_devices_of_many_streams_are_told():
+    """The shortest step of 8 streams is on one GPU of four; who wants the rate is told how to ask for it."""
+    call = ["place", language_model(), "--platform", "cpu+4*rtx3090", "--granularity", "block", *QUICK]
+    many = situ_json(*call, "--batch", "8", "--generate", "8")
+    assert any(note.startswith("gpu1 and 2 more are idle") for note in many["notes"]), many["notes"]
+    for other in (["--generate", "8"], ["--batch", "8", "--objective", "throughput"]):
+        assert not any("idle" in note for note in situ_json(*call, *other)["notes"])
+
+
 def test_a_cache_of_another_type_has_its_bytes():
     """6 layers x 4096 cells x 2 x 4 heads x 64 elements: of 2 bytes, or of blocks of 32 in 34 (q8_0) and 18 (q4_0)."""
     path = language_model()
