@@ -124,10 +124,10 @@ def test_prefill_is_told_with_and_without_overlap():
 
 def test_idle_devices_of_many_streams_are_told():
     """The shortest step of 8 streams is on one GPU of four; who wants the rate is told how to ask for it."""
-    call = ["place", language_model(), "--platform", "cpu+4*rtx3090", "--granularity", "block", *QUICK]
+    call = ["place", language_model(), "--platform", "cpu+4*rtx3090", "--solver", "single", "--unused", "cpu"]
     many = situ_json(*call, "--batch", "8", "--generate", "8")
     assert any(note.startswith("gpu1 and 2 more are idle") for note in many["notes"]), many["notes"]
-    for other in (["--generate", "8"], ["--batch", "8", "--objective", "throughput"]):
+    for other in (["--generate", "8"], ["--batch", "8", "--objective", "throughput", "--steps", "50"]):
         assert not any("idle" in note for note in situ_json(*call, *other)["notes"])
 
 
