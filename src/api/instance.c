@@ -5,6 +5,7 @@
  * open_steps has one line for each arrow. */
 #include "api/instance.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,6 +208,23 @@ static situ_status pose(situ_instance *i, bool by_default, situ_error *error) {
   return note_default(i, "plan and bound keep layers whole; use --granularity operator to split them", error);
 }
 
+/* A GPU and an NPU of one memory hardly hand over for nothing, as cores of one CPU do. */
+static situ_status note_shared(situ_instance *i, situ_error *error) {
+  const situ_platform *m = i->platform;
+  char line[400];
+  for (int32_t d = 0; d < m->n_devices; d++) {
+    const situ_device *own = &m->devices[d];
+    int32_t of = own->shares_memory_with;
+    if (of < 0 || own->separate_address_space || m->class_of[of] == m->class_of[d]) continue;
+    snprintf(line, sizeof line,
+             "%.80s and %.80s, which are unlike, share a memory, so hand-overs between them take no time; a platform "
+             "file states those that do by shares_capacity_with and a link",
+             own->name, m->devices[of].name);
+    return instance_add_note(i, line, error);
+  }
+  return SITU_STATUS_OK;
+}
+
 /* What is sure to be refused at the end is refused now. */
 static situ_status read_writers(situ_instance *i, situ_error *error) {
   const instance_options *o = &i->options;
@@ -232,6 +250,7 @@ static situ_status open_steps(situ_instance *i, const instance_options *options,
   TRY(make_copies(i, error));
   TRY(read_constraints(i, error));
   TRY(read_granularity(i, error));
+  TRY(note_shared(i, error));
   TRY(pose(i, options->call.granularity == SITU_GRANULARITY_DEFAULT, error));
   return read_writers(i, error);
 }

@@ -39,6 +39,19 @@ def test_this_host_has_the_cores_that_the_process_may_use():
         os.sched_setaffinity(0, allowed)
 
 
+def test_a_memory_that_unlike_devices_share_is_noted():
+    def notes(key, links=()):
+        gpu = {"name": "gpu", "memory_gb": 16, "memory_gb_per_s": 60, "launch_us": 20, "peak_tflops": {"f32": 4}}
+        npu = {"name": "npu", key: "gpu", "memory_gb_per_s": 60, "launch_us": 20, "peak_tflops": {"f32": 2}}
+        machine = {"situ_platform": 1, "name": "soc", "devices": [gpu, npu], "links": list(links)}
+        pathlib.Path("soc.json").write_text(json.dumps(machine))
+        return situ_json("place", SMALL, "--platform", "soc.json", "--steps", "20")["notes"]
+
+    assert any("npu and gpu" in note and "shares_capacity_with" in note for note in notes("shares_memory_with"))
+    both = [{"from": a, "to": b, "latency_us": 40, "gb_per_s": 10} for a, b in (("gpu", "npu"), ("npu", "gpu"))]
+    assert not any("shares_capacity_with" in note for note in notes("shares_capacity_with", both))
+
+
 def test_costs_come_back_bit_for_bit():
     for form in ("csv", "json"):
         situ("costs", SMALL, "--platform", "cpu+v100-16g", "-o", f"a.{form}")
