@@ -20,7 +20,6 @@
 #include "read/reader.h"
 
 static const double DEFAULT_LIMIT_S = 2, HOUR_NS = 3600e9;
-static const int64_t MAX_GOAL_NS = 1000000000000000000;
 
 /* Candidates where the caller names none: what people put into one machine, from a CPU to eight GPUs. */
 static const char BUILT_IN[] =
@@ -48,58 +47,6 @@ typedef struct sizing_call {
   bool all, stopped;
   situ_error *error;
 } sizing_call;
-
-/* ---- the goal ---- */
-
-static situ_status read_goal(situ_sizing *s, const char *text, situ_error *error) {
-  static const struct {
-    const char *words;
-    size_goal kind;
-  } kinds[] = {{"latency<=", GOAL_LATENCY}, {"period<=", GOAL_PERIOD}, {"tokens/s>=", GOAL_TOKENS}};
-  static const struct {
-    const char *name;
-    int power; /* of ten, in ns */
-  } units[] = {{"ns", 0}, {"us", 3}, {"ms", 6}, {"s", 9}};
-  char bare[64];
-  size_t n = 0;
-  for (const char *c = text; *c && n + 1 < sizeof bare; c++)
-    if (!ascii_is_space(*c)) bare[n++] = *c;
-  bare[n] = '\0';
-  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-    size_t length = strlen(kinds[k].words);
-    if (strncmp(bare, kinds[k].words, length) != 0) continue;
-    double number = 0;
-    const char *unit = text_scan_number(bare + length, &number);
-    bool tokens = kinds[k].kind == GOAL_TOKENS, good = tokens && unit && !*unit;
-    for (size_t u = 0; unit && !tokens && u < sizeof units / sizeof *units; u++)
-      if (strcmp(unit, units[u].name) == 0) good = text_scan_int(bare + length, units[u].power, &s->goal_ns);
-    if (tokens) s->tokens_per_s = number;
-    s->kind = kinds[k].kind;
-    s->goal = arena_string(s->arena, bare);
-    if (good && number > 0 && number < 1e18 && s->goal_ns < MAX_GOAL_NS)
-      return s->goal ? SITU_STATUS_OK : fail_no_memory(error);
-  }
-  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                   "goal \"%.60s\": expected one such as latency<=50ms, period<=2ms or tokens/s>=20%s", text,
-                   strpbrk(text, "<>") ? "" : ", in quotes, or the shell takes < and > for files");
-}
-
-static bool meets(const situ_sizing *s, int64_t value_ns) {
-  if (value_ns == SITU_NEVER_NS) return false;
-  return s->kind == GOAL_TOKENS ? s->tokens_per_s * (double)value_ns <= 1e9 * s->tokens : value_ns <= s->goal_ns;
-}
-
-/* The objective that the goal is about; the caller's must not be another. */
-static situ_status take_objective(sizing_call *q) {
-  size_goal kind = q->into->kind;
-  situ_objective wanted = kind == GOAL_LATENCY  ? SITU_OBJECTIVE_LATENCY
-                          : kind == GOAL_PERIOD ? SITU_OBJECTIVE_THROUGHPUT
-                                                : q->problem.objective;
-  if (q->problem.objective == SITU_OBJECTIVE_DEFAULT) q->problem.objective = wanted;
-  if (q->problem.objective == wanted) return SITU_STATUS_OK;
-  return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL, "the goal %s contradicts the objective %s", q->into->goal,
-                   situ_objective_name(q->problem.objective));
-}
 
 /* ---- prices ---- */
 
@@ -243,31 +190,22 @@ static bool tell(void *context, const situ_progress *news) {
   return q->stopped;
 }
 
-/* The tokens that the value of a plan is the time of: those generated, else those of the prompt. */
-static double tokens_of(const situ_instance *i) {
-  const read_steps *s = &i->model->steps;
-  int decoding = s->prefill_first ? 1 : 0;
-  if (!s->other || i->problem->n_copies > 1) return 0;
-  if (s->repeats[decoding] == 0) decoding = 1 - decoding;
-  return s->tokens[decoding] * (double)s->repeats[decoding];
-}
-
 static situ_status know_model(sizing_call *q, const situ_instance *i) {
   situ_sizing *s = q->into;
   if (s->model) return SITU_STATUS_OK;
   s->model = arena_string(s->arena, i->graph->model);
-  s->tokens = tokens_of(i);
+  s->tokens = goal_tokens(i);
   if (!s->model) return fail_no_memory(q->error);
-  if (s->kind != GOAL_TOKENS || s->tokens > 0) return SITU_STATUS_OK;
+  if (s->goal.kind != GOAL_TOKENS || s->tokens > 0) return SITU_STATUS_OK;
   return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL,
                    "the goal %s needs a language model, one copy of it; for others use a goal such as latency<=50ms or "
                    "period<=2ms",
-                   s->goal);
+                   s->goal.text);
 }
 
 /* Whether it is proved that no plan meets the goal. */
 static bool is_impossible(const situ_sizing *s, const situ_problem *p, const situ_plan *plan) {
-  return p->conflict || !meets(s, plan ? plan->verified_ns : 0);
+  return p->conflict || !goal_meets(&s->goal, s->tokens, plan ? plan->verified_ns : 0);
 }
 
 /* NULL without memory. */
@@ -292,9 +230,9 @@ static situ_status keep_row(sizing_call *q, const candidate *c, const situ_probl
   double rate = s->tokens > 0 && value > 0 && value != SITU_NEVER_NS ? s->tokens * 1e9 / (double)value : 0;
   *row = (situ_size_row){.platform = c->name,
                          .reason = arena_string(s->arena, plan ? plan->reason : ""),
-                         .finding = meets(s, value)             ? SITU_SIZE_MET
-                                    : is_impossible(s, p, plan) ? SITU_SIZE_IMPOSSIBLE
-                                                                : SITU_SIZE_MISSED,
+                         .finding = goal_meets(&s->goal, s->tokens, value) ? SITU_SIZE_MET
+                                    : is_impossible(s, p, plan)            ? SITU_SIZE_IMPOSSIBLE
+                                                                           : SITU_SIZE_MISSED,
                          .value_ns = value,
                          .lower_bound_ns = plan ? plan->lower_bound_ns : 0,
                          .tokens_per_second = rate,
@@ -348,8 +286,8 @@ static situ_status try_candidate(sizing_call *q, const candidate *c) {
 
 static situ_status size_all(sizing_call *q, const situ_size_options *o) {
   situ_sizing *s = q->into;
-  TRY(read_goal(s, o->goal, q->error));
-  TRY(take_objective(q));
+  TRY(goal_read(&s->goal, o->goal, s->arena, q->error));
+  TRY(goal_take_objective(&s->goal, &q->problem, q->error));
   if (o->prices) TRY(read_prices(q, o->prices));
   s->priced = o->prices;
   TRY(take_candidates(q, o->platforms));

@@ -2,18 +2,14 @@
 #ifndef SITU_API_SIZE_H
 #define SITU_API_SIZE_H
 
-#include "base/arena.h"
+#include "api/goal.h"
 #include "situ/size.h"
-
-typedef enum size_goal { GOAL_LATENCY, GOAL_PERIOD, GOAL_TOKENS } size_goal;
 
 struct situ_sizing {
   arena *arena;
-  const char *model, *goal; /* the goal without blanks */
-  size_goal kind;
-  int64_t goal_ns;     /* of GOAL_LATENCY and GOAL_PERIOD */
-  double tokens_per_s; /* of GOAL_TOKENS */
-  double tokens;       /* that the value of a plan is the time of; 0: no language model */
+  const char *model;
+  goal goal;
+  double tokens; /* that the value of a plan is the time of; 0: no language model */
   bool priced;
   situ_size_row *rows;
   struct size_scope {

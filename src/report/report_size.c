@@ -13,7 +13,8 @@ static const style styles[] = {STYLE_GOOD, STYLE_PLAIN, STYLE_DIM};
 /* A value in the words of the goal: a time, or tokens per second. */
 static const char *in_goal(char into[TEXT_UNIT_BYTES], const situ_sizing *s, int64_t value_ns) {
   if (value_ns == SITU_NEVER_NS || value_ns == 0) return "-";
-  return s->kind == GOAL_TOKENS ? rates_text(into, s->tokens * 1e9 / (double)value_ns) : exact_time(into, value_ns);
+  return s->goal.kind == GOAL_TOKENS ? rates_text(into, s->tokens * 1e9 / (double)value_ns)
+                                     : exact_time(into, value_ns);
 }
 
 /* NaN, which is null in JSON, for a price that is not known. */
@@ -26,7 +27,7 @@ static const char *price_text(char into[TEXT_UNIT_BYTES], double price) {
 
 static void add_candidates(row_list *out, const void *sizing) {
   const situ_sizing *s = sizing;
-  bool tokens = s->kind == GOAL_TOKENS, language = s->tokens > 0;
+  bool tokens = s->goal.kind == GOAL_TOKENS, language = s->tokens > 0;
   char value[TEXT_UNIT_BYTES], bound[TEXT_UNIT_BYTES], hour[TEXT_UNIT_BYTES], million[TEXT_UNIT_BYTES];
   for (int32_t i = 0; i <= s->n; i++) {
     const situ_size_row none = {.reason = ""}, *r = i < s->n ? &s->rows[i] : &none;
@@ -54,7 +55,7 @@ static void add_candidates(row_list *out, const void *sizing) {
 
 static char *size_json(const situ_sizing *s) {
   return report_finish(
-      OBJECT({"version", .text = situ_version()}, {"model", .text = s->model}, {"goal", .text = s->goal},
+      OBJECT({"version", .text = situ_version()}, {"model", .text = s->model}, {"goal", .text = s->goal.text},
              {"answer", .text = s->answer < 0 ? NULL : s->rows[s->answer].platform},
              {"candidates", AS_COUNT, .n = s->n_candidates}, {"without_price", AS_COUNT, .n = s->n_unpriced},
              {"rows", AS_TREE, .tree = rows_json(add_candidates, s)}),
@@ -67,7 +68,7 @@ static void answer_line(text_buffer *t, const situ_sizing *s, const situ_report_
   if (s->answer >= 0) {
     const situ_size_row *r = &s->rows[s->answer];
     text_add_clean(t, r->platform);
-    text_add(t, ", %s%s", in_goal(a, s, r->value_ns), s->kind == GOAL_TOKENS ? " tokens/s" : "");
+    text_add(t, ", %s%s", in_goal(a, s, r->value_ns), s->goal.kind == GOAL_TOKENS ? " tokens/s" : "");
     if (r->price_of_a_million >= 0) text_add(t, ", %s per million tokens", price_text(a, r->price_of_a_million));
     text_add(t, "\n");
   } else {
@@ -99,7 +100,7 @@ static char *size_text(const situ_sizing *s, const situ_report_options *options)
   text_buffer t = {0};
   bool proved = false;
   style_add(&t, options, STYLE_BOLD, s->model);
-  text_add(&t, ", the smallest platform for %s\n\n", s->goal);
+  text_add(&t, ", the smallest platform for %s\n\n", s->goal.text);
   rows_text(&t, add_candidates, s, options);
   text_add(&t, "\n");
   answer_line(&t, s, options);
