@@ -56,6 +56,7 @@ typedef struct arguments {
   situ_run_options run;
   situ_race_options race;
   situ_size_options size;
+  situ_fit_options fit;
   int32_t n_measured;
   const char *device_class, *profile_from, *measured_plan;
   bool bare, forward;
@@ -142,6 +143,7 @@ typedef struct command {
   ROW(compare)            \
   ROW(pareto)             \
   ROW(size)               \
+  ROW(fit)                \
   ROW(learn)              \
   ROW(inspect)            \
   ROW(costs)              \
@@ -159,7 +161,7 @@ int command_unknown(const char *word);
 
 extern const option_group model_options, problem_options, solve_options, fewer_options, fix_options, start_options,
     judged_options, proof_options, explain_options, page_options, report_outputs, plan_outputs, costs_outputs,
-    trace_outputs, front_options, size_options, fit_options, learn_options, measure_options, map_options, race_options,
+    trace_outputs, front_options, size_options, amount_options, fit_options, learn_options, measure_options, map_options, race_options,
     trial_options, profile_inputs, profile_outputs, common_options, help_options;
 
 /* Fills the groups of options that the library has; once, before anything else. */

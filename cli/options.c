@@ -188,6 +188,30 @@ static const option size_rows[] = {
     {0}};
 const option_group size_options = {"Goal", size_rows};
 
+static const char *const quantities[] = {"context", "batch", NULL};
+static const option amount_rows[] = {
+    {.name = "what",
+     .kind = OPTION_CHOICE,
+     .offset = AT(fit.quantity),
+     .choices = quantities,
+     .min = SITU_FIT_CONTEXT,
+     .about = "What is to be as large as possible: the tokens of the context, or the number of streams (with --context "
+              "for each). Default: context."},
+    {.name = "max",
+     .kind = OPTION_WHOLE,
+     .offset = AT(fit.max),
+     .value = "N",
+     .min = 1,
+     .about = "The largest amount to try. Default: the context that the model was trained for, or 1024 streams."},
+    {.name = "goal",
+     .kind = OPTION_TEXT,
+     .offset = AT(fit.goal),
+     .value = "GOAL",
+     .about = "What plans must keep too: latency<=50ms (units ns, us, ms, s), period<=2ms, or of a context "
+              "tokens/s>=20."},
+    {0}};
+const option_group amount_options = {"What fits", amount_rows};
+
 static const option fit_rows[] = {{.name = "from",
                                    .kind = OPTION_TEXT,
                                    .offset = AT(link_from),

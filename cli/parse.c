@@ -270,6 +270,7 @@ void arguments_init(arguments *a) {
                    .run = SITU_RUN_OPTIONS_INIT,
                    .race = SITU_RACE_OPTIONS_INIT,
                    .size = SITU_SIZE_OPTIONS_INIT,
+                   .fit = SITU_FIT_OPTIONS_INIT,
                    .device_class = "cpu"};
   a->profile.measure = a->run.measure = &a->measure;
   a->profile.read = &a->read;

@@ -18,6 +18,7 @@
 #include "situ/engine.h"
 #include "situ/error.h"
 #include "situ/explain.h"
+#include "situ/fit.h"
 #include "situ/graph.h"
 #include "situ/instance.h"
 #include "situ/learn.h"

@@ -10,6 +10,7 @@
 
 #include "situ/compare.h"
 #include "situ/engine.h"
+#include "situ/fit.h"
 #include "situ/learn.h"
 #include "situ/pareto.h"
 #include "situ/plan.h"
@@ -85,6 +86,10 @@ SITU_API situ_status situ_report_pareto(char **out, const situ_front *front, con
 /* The platforms tried for a goal, the cheapest first, and the answer. */
 SITU_API situ_status situ_report_size(char **out, const situ_sizing *sizing, situ_report_format format,
                                       const situ_report_options *options, situ_error *error);
+
+/* The amounts tried, the largest that fits, and whether the next one is proved impossible. */
+SITU_API situ_status situ_report_fit(char **out, const situ_fitting *fitting, situ_report_format format,
+                                     const situ_report_options *options, situ_error *error);
 
 /* A model: operators by kind, totals, depth, width, critical path, and the operators whose costs could not be
  * inferred. */

@@ -35,6 +35,11 @@ SITU_STATUS_CANCELLED = 8
 SITU_LIMIT_CHAIN = 0
 SITU_LIMIT_DEVICE = 1
 SITU_LIMIT_LINK = 2
+SITU_FIT_CONTEXT = 0
+SITU_FIT_BATCH = 1
+SITU_FIT_FITS = 0
+SITU_FIT_MISSED = 1
+SITU_FIT_IMPOSSIBLE = 2
 SITU_GRANULARITY_FUSED = 0
 SITU_GRANULARITY_OPERATOR = 1
 SITU_GRANULARITY_LAYER = 2
@@ -239,6 +244,11 @@ class situ_path_step(Structure):
 class situ_explanation_summary(Structure):
     _fields_ = [("size", c_size_t), ("n_parts", c_int32), ("n_shares", c_int32), ("n_stages", c_int32), ("n_steps",
                 c_int32), ("transfer_bytes", c_int64), ("limit", situ_limit)]
+
+
+class situ_fit_row(Structure):
+    _fields_ = [("amount", c_int64), ("finding", c_int), ("plan", c_void_p), ("model", c_void_p), ("reason",
+                c_char_p)]
 
 
 class situ_operator(Structure):
@@ -494,6 +504,11 @@ class situ_solve_options(Structure):
                 ("uncertainty", c_double), ("robust", c_bool), ("form", c_int32), ("ranks", c_void_p)]
 
 
+class situ_fit_options(Structure):
+    _fields_ = [("size", c_size_t), ("quantity", c_int), ("max", c_int64), ("goal", c_char_p), ("solve",
+                POINTER(situ_solve_options))]
+
+
 class situ_pareto_options(Structure):
     _fields_ = [("size", c_size_t), ("points", c_int32), ("solve", POINTER(situ_solve_options))]
 
@@ -546,6 +561,13 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_explanation_share": (situ_path_share, [c_void_p, c_int32]),
     "situ_explanation_stage": (situ_stage, [c_void_p, c_int32]),
     "situ_explanation_step": (situ_path_step, [c_void_p, c_int32]),
+    "situ_fit": (c_int, [POINTER(c_void_p), POINTER(situ_instance_options), POINTER(situ_fit_options),
+        POINTER(situ_error)]),
+    "situ_fit_quantity_name": (c_char_p, [c_int]),
+    "situ_fitting_answer": (c_int32, [c_void_p]),
+    "situ_fitting_at": (situ_fit_row, [c_void_p, c_int32]),
+    "situ_fitting_count": (c_int32, [c_void_p]),
+    "situ_fitting_free": (None, [c_void_p]),
     "situ_front_free": (None, [c_void_p]),
     "situ_front_get_summary": (c_bool, [c_void_p, POINTER(situ_front_summary)]),
     "situ_front_plan": (c_void_p, [c_void_p, c_int32]),
@@ -677,6 +699,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
         POINTER(situ_error)]),
     "situ_report_family": (c_char_p, [c_int32]),
     "situ_report_family_about": (c_char_p, [c_int32]),
+    "situ_report_fit": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
+        POINTER(situ_error)]),
     "situ_report_inspect": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_int, POINTER(situ_report_options),
         POINTER(situ_error)]),
     "situ_report_learn": (c_int, [POINTER(c_void_p), POINTER(situ_learn_report), POINTER(situ_learn_row), c_int32,

@@ -208,19 +208,6 @@ static bool is_impossible(const situ_sizing *s, const situ_problem *p, const sit
   return p->conflict || !goal_meets(&s->goal, s->tokens, plan ? plan->verified_ns : 0);
 }
 
-/* NULL without memory. */
-static const char *name_scope(arena *a, const situ_problem *p) {
-  text_buffer t = {0};
-  scope of;
-  scope_find(&of, p, 0);
-  scope_add_plans(&t, &of);
-  scope_add_machine(&t, &of);
-  char *text = text_take(&t);
-  const char *kept = text ? arena_string(a, text) : NULL;
-  free(text);
-  return kept;
-}
-
 /* The result of a candidate. A value counts only after a search: the best single device says little about a machine. */
 static situ_status keep_row(sizing_call *q, const candidate *c, const situ_problem *p, const situ_plan *plan,
                             bool searched) {
@@ -238,7 +225,7 @@ static situ_status keep_row(sizing_call *q, const candidate *c, const situ_probl
                          .tokens_per_second = rate,
                          .price = c->price,
                          .price_of_a_million = -1};
-  s->scopes[s->n].plans = name_scope(s->arena, p);
+  s->scopes[s->n].plans = scope_text(s->arena, p);
   if (c->price >= 0 && rate > 0) row->price_of_a_million = c->price / (rate * HOUR_NS / 1e9) * 1e6;
   if (!row->reason || !s->scopes[s->n].plans) return fail_no_memory(q->error);
   if (q->stopped && row->finding == SITU_SIZE_MISSED) return SITU_STATUS_OK; /* it was not tried to the end */

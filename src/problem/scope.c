@@ -1,5 +1,7 @@
 #include "problem/scope.h"
 
+#include <stdlib.h>
+
 static int32_t count_ruled(const situ_problem *p) {
   int32_t n = 0;
   for (int32_t v = 0; p->costs->ruled && v < p->n_operators; v++) {
@@ -40,4 +42,16 @@ const char *scope_name(scope_code code) {
       "operators", "granularity", "kernels",  "colocation", "rules", "pins",    "unused",     "reserve",
       "calls",     "contiguous",  "replicas", "limit",      "form",  "overlap", "contention", "copies"};
   return (unsigned)code < SCOPE_CODES ? names[code] : "unknown";
+}
+
+const char *scope_text(arena *a, const situ_problem *problem) {
+  text_buffer t = {0};
+  scope of;
+  scope_find(&of, problem, 0);
+  scope_add_plans(&t, &of);
+  scope_add_machine(&t, &of);
+  char *text = text_take(&t);
+  const char *kept = text ? arena_string(a, text) : NULL;
+  free(text);
+  return kept;
 }

@@ -49,6 +49,8 @@ void scope_add_plans(text_buffer *t, const scope *s);
 /* What the machine is taken to do, for outputs that tell it nowhere else: " (overlap none, 2 copies)"; nothing where
  * that is the default. */
 void scope_add_machine(text_buffer *t, const scope *s);
+/* Both, of any plan of the problem, in the arena; NULL without memory. */
+const char *scope_text(arena *a, const situ_problem *problem);
 /* The same as scope_add_plans of one plan, what is special first: "plan that leaves gpu1 unused and keeps every
  * operator whole on one device". */
 void scope_add_plan(text_buffer *t, const scope *s);

@@ -165,6 +165,7 @@ situ_status lm_read(read_result *result, const lm *m, const read_source *source,
   TRY(lm_build(&s->other, m, first ? &decode : &prefill, NULL, error));
   ENSURE(s->other->n_operators == result->graph->n_operators && s->other->n_tensors == result->graph->n_tensors);
   s->prefill_first = first;
+  s->trained_context = m->trained_context;
   int64_t steps = (int64_t)ceil((double)l.generate / l.gained);
   s->repeats[0] = first ? prefills : max64(steps, 1);
   s->repeats[1] = first ? steps : 0;

@@ -145,6 +145,39 @@ static void sizings_have_a_goal_and_platforms(void **state) {
   situ_sizing_free(NULL);
 }
 
+static void fittings_need_a_language_model(void **state) {
+  (void)state;
+  situ_fitting *f = NULL;
+  char *text = NULL;
+  situ_instance_options of = SITU_INSTANCE_OPTIONS_INIT;
+  situ_solve_options few = SITU_SOLVE_OPTIONS_INIT;
+  situ_fit_options o = SITU_FIT_OPTIONS_INIT;
+  of.model = "builtin:vgg16";
+  of.platform = "cpu";
+  few.max_steps = 1;
+  o.solve = &few;
+  REFUSED_OUT(f, situ_fit(&f, &of, &o, error)); /* no caches */
+  REFUSED_OUT(f, situ_fit(&f, &of, NULL, error));
+  REFUSED(situ_fit(NULL, &of, &o, error));
+  REFUSED_OUT(f, situ_fit(&f, NULL, &o, error));
+  o.goal = "soon";
+  REFUSED_OUT(f, situ_fit(&f, &of, &o, error));
+  o.goal = NULL;
+  const int quantities[] = EXTREMES(2);
+  for (int k = 0; k < N_EXTREMES; k++) {
+    o.quantity = (situ_fit_quantity)quantities[k];
+    REFUSED_OUT(f, situ_fit(&f, &of, &o, error));
+    assert_string_equal(situ_fit_quantity_name(o.quantity), "unknown");
+  }
+  o.quantity = SITU_FIT_BATCH;
+  o.max = -1;
+  REFUSED_OUT(f, situ_fit(&f, &of, &o, error));
+  assert_true(situ_fitting_count(NULL) == 0 && situ_fitting_answer(NULL) == -1);
+  assert_string_equal(situ_fitting_at(NULL, 0).reason, "");
+  REFUSED_OUT(text, situ_report_fit(&text, NULL, SITU_REPORT_TABLE, NULL, error));
+  situ_fitting_free(NULL);
+}
+
 static void what_ifs_are_asked_of_a_plan_of_the_instance(void **state) {
   (void)state;
   situ_what_if_list *list = NULL;
@@ -202,6 +235,7 @@ int main(void) {
       cmocka_unit_test(verdicts_are_read_within_their_bounds_only),
       cmocka_unit_test(explanations_are_read_within_their_bounds_only),
       cmocka_unit_test(sizings_have_a_goal_and_platforms),
+      cmocka_unit_test(fittings_need_a_language_model),
       cmocka_unit_test(what_ifs_are_asked_of_a_plan_of_the_instance),
       cmocka_unit_test(a_plan_file_is_a_text_of_a_plan_of_the_instance),
   };

@@ -1,0 +1,210 @@
+/* What fits: the largest context or batch of a language model, by doubling and bisection. */
+#include "api/fit.h"
+
+#include "base/arguments.h"
+#include "base/checked.h"
+#include "base/fail.h"
+#include "plan/plan.h"
+#include "problem/scope.h"
+#include "read/reader.h"
+
+static const double DEFAULT_LIMIT_S = 1;
+enum { CONTEXT_UNIT = 256, FIRST_CONTEXT = 4096, USUAL_MAX_CONTEXT = 131072, MAX_BATCH = 1024 };
+
+typedef struct fit_call {
+  situ_fitting *into;
+  situ_instance_options instance;
+  situ_read_options read;
+  situ_problem_options problem;
+  situ_solve_options solve;
+  situ_progress_callback *progress;
+  void *context;
+  int64_t unit;
+  bool stopped;
+  situ_error *error;
+} fit_call;
+
+const char *situ_fit_quantity_name(situ_fit_quantity quantity) {
+  return quantity == SITU_FIT_CONTEXT ? "context" : quantity == SITU_FIT_BATCH ? "batch" : "unknown";
+}
+
+static bool tell(void *context, const situ_progress *news) {
+  fit_call *q = context;
+  if (q->progress && q->progress(q->context, news)) q->stopped = true;
+  return q->stopped;
+}
+
+/* Inserts a row by its amount. */
+static void insert(situ_fitting *f, const situ_fit_row *row, situ_instance *instance, const char *among) {
+  int32_t at = f->n++;
+  for (; at > 0 && f->rows[at - 1].amount > row->amount; at--) {
+    f->rows[at] = f->rows[at - 1];
+    f->instances[at] = f->instances[at - 1];
+    f->scopes[at] = f->scopes[at - 1];
+  }
+  f->rows[at] = *row;
+  f->instances[at] = instance;
+  f->scopes[at] = among;
+}
+
+/* What is known of an amount after a search. */
+static situ_fit_row row_of(const fit_call *q, int64_t amount, const situ_instance *i, situ_plan *plan) {
+  const goal *g = &q->into->goal;
+  double tokens = goal_tokens(i);
+  int64_t value = plan_exists(plan) ? plan->value_ns : SITU_NEVER_NS;
+  bool fits = goal_meets(g, tokens, value);
+  bool impossible = i->problem->conflict || plan->outcome == SITU_OUTCOME_INFEASIBLE ||
+                    (g->kind != GOAL_NONE && !goal_meets(g, tokens, plan->verified_ns));
+  return (situ_fit_row){.amount = amount,
+                        .finding = fits         ? SITU_FIT_FITS
+                                   : impossible ? SITU_FIT_IMPOSSIBLE
+                                                : SITU_FIT_MISSED,
+                        .plan = plan_exists(plan) ? plan : NULL,
+                        .model = i->model,
+                        .reason = plan->reason};
+}
+
+/* Opens the model with an amount and searches. */
+static situ_status try_amount(fit_call *q, int64_t amount, bool *fits) {
+  situ_instance *i = NULL;
+  situ_plan *plan = NULL;
+  *(q->into->quantity == SITU_FIT_CONTEXT ? &q->read.context : &q->read.batch) = amount;
+  situ_status status = situ_place(&plan, &i, &q->instance, &q->solve, q->error);
+  *fits = false;
+  if (status != SITU_STATUS_OK) return status;
+  situ_fit_row row = row_of(q, amount, i, plan);
+  *fits = row.finding == SITU_FIT_FITS;
+  if (row.finding == SITU_FIT_MISSED && q->stopped) { /* it was not tried to the end */
+    situ_plan_free(plan);
+    situ_instance_free(i);
+    return SITU_STATUS_OK;
+  }
+  row.reason = arena_string(q->into->arena, row.reason);
+  const char *among = scope_text(q->into->arena, i->problem);
+  insert(q->into, &row, i, among);
+  if (!row.plan) situ_plan_free(plan);
+  return row.reason && among ? SITU_STATUS_OK : fail_no_memory(q->error);
+}
+
+/* The platform, what the model was trained for, and whether it is a language model. */
+static situ_status know_model(fit_call *q) {
+  situ_instance *i = NULL;
+  TRY(situ_instance_open(&i, &q->instance, q->error));
+  const read_steps *steps = &i->model->steps;
+  situ_status status = SITU_STATUS_OK;
+  if (!steps->other || i->problem->n_copies > 1)
+    status = fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, i->graph->model,
+                       "is no language model with caches, one copy of it; fit asks for their size");
+  q->into->model = arena_string(q->into->arena, i->graph->model);
+  q->into->platform = arena_string(q->into->arena, i->platform->name);
+  if (status == SITU_STATUS_OK && (!q->into->model || !q->into->platform)) status = fail_no_memory(q->error);
+  int64_t trained = steps->trained_context > 0 ? steps->trained_context : USUAL_MAX_CONTEXT;
+  if (q->into->max == 0) q->into->max = q->into->quantity == SITU_FIT_CONTEXT ? trained : MAX_BATCH;
+  situ_instance_free(i);
+  return status;
+}
+
+/* The smallest amount to try: what the request needs, at most what is allowed. */
+static int64_t first_amount(const fit_call *q) {
+  if (q->into->quantity == SITU_FIT_BATCH) return 1;
+  int64_t asked = sat_add(max64(q->read.prompt, 0), max64(q->read.generate, 0));
+  int64_t least = asked > FIRST_CONTEXT ? (asked + CONTEXT_UNIT - 1) / CONTEXT_UNIT * CONTEXT_UNIT : FIRST_CONTEXT;
+  return min64(least, q->into->max);
+}
+
+/* Below what must be tried first: a request needs room for its tokens. */
+static int64_t min_amount(const fit_call *q) {
+  int64_t asked = sat_add(max64(q->read.prompt, 0), max64(q->read.generate, 0));
+  if (q->into->quantity == SITU_FIT_BATCH) return 1;
+  return max64(CONTEXT_UNIT, (asked + CONTEXT_UNIT - 1) / CONTEXT_UNIT * CONTEXT_UNIT);
+}
+
+static situ_status search(fit_call *q) {
+  int64_t max = q->into->max, low = 0, high = 0; /* high: 0 until something does not fit */
+  bool fits;
+  for (int64_t amount = first_amount(q); !q->stopped && high == 0;) {
+    TRY(try_amount(q, amount, &fits));
+    if (!fits) high = amount;
+    if (fits) low = amount;
+    if (fits && amount >= max) return SITU_STATUS_OK;
+    amount = min64(sat_mul(amount, 2), max);
+  }
+  int64_t floor = min_amount(q) - q->unit; /* low: 0 where nothing fitted yet */
+  while (!q->stopped && high - max64(low, floor) > q->unit && q->into->n < FIT_ROWS) {
+    int64_t from = max64(low, floor), middle = from + max64(1, (high - from) / q->unit / 2) * q->unit;
+    TRY(try_amount(q, middle, &fits));
+    *(fits ? &low : &high) = middle;
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status fit(fit_call *q, const situ_fit_options *o) {
+  situ_fitting *f = q->into;
+  f->quantity = o->quantity;
+  f->max = o->max;
+  q->unit = o->quantity == SITU_FIT_CONTEXT ? CONTEXT_UNIT : 1;
+  if ((o->quantity != SITU_FIT_CONTEXT && o->quantity != SITU_FIT_BATCH) || o->max < 0)
+    return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL, "quantity is context or batch, max at least 0");
+  if (o->goal) TRY(goal_read(&f->goal, o->goal, f->arena, q->error));
+  if (f->goal.kind == GOAL_TOKENS && o->quantity == SITU_FIT_BATCH)
+    return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "more streams have more tokens a second in all; ask for the time of a step, as in latency<=50ms");
+  TRY(goal_take_objective(&f->goal, &q->problem, q->error));
+  TRY(know_model(q));
+  return search(q);
+}
+
+situ_status situ_fit(situ_fitting **out, const situ_instance_options *instance, const situ_fit_options *options,
+                     situ_error *error) {
+  situ_fit_options o;
+  fit_call q = {.error = error};
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, instance));
+  TRY(TAKE(o, options, SITU_FIT_OPTIONS_INIT, error));
+  TRY(TAKE(q.instance, instance, SITU_INSTANCE_OPTIONS_INIT, error));
+  TRY(TAKE(q.read, q.instance.read, SITU_READ_OPTIONS_INIT, error));
+  TRY(TAKE(q.problem, q.instance.problem, SITU_PROBLEM_OPTIONS_INIT, error));
+  TRY(TAKE(q.solve, o.solve, SITU_SOLVE_OPTIONS_INIT, error));
+  arena *a = arena_new();
+  q.into = a ? ARENA_ZERO(a, situ_fitting, 1) : NULL;
+  if (!q.into) {
+    arena_free(a);
+    return fail_no_memory(error);
+  }
+  q.into->arena = a;
+  q.instance.read = &q.read;
+  q.instance.problem = &q.problem;
+  q.progress = q.solve.progress;
+  q.context = q.solve.context;
+  q.solve.progress = tell;
+  q.solve.context = &q;
+  if (q.solve.max_steps == 0 && q.solve.time_limit_s <= 0) q.solve.time_limit_s = DEFAULT_LIMIT_S;
+  situ_status status = fit(&q, &o);
+  if (status == SITU_STATUS_OK)
+    *out = q.into;
+  else
+    situ_fitting_free(q.into);
+  return status;
+}
+
+void situ_fitting_free(situ_fitting *f) {
+  if (!f) return;
+  for (int32_t k = 0; k < f->n; k++) {
+    situ_plan_free((situ_plan *)(uintptr_t)f->rows[k].plan);
+    situ_instance_free(f->instances[k]);
+  }
+  arena_free(f->arena);
+}
+
+int32_t situ_fitting_count(const situ_fitting *f) { return f ? f->n : 0; }
+
+situ_fit_row situ_fitting_at(const situ_fitting *f, int32_t index) {
+  return f && index >= 0 && index < f->n ? f->rows[index] : (situ_fit_row){.finding = SITU_FIT_MISSED, .reason = ""};
+}
+
+int32_t situ_fitting_answer(const situ_fitting *f) {
+  int32_t answer = -1;
+  for (int32_t k = 0; f && k < f->n; k++)
+    if (f->rows[k].finding == SITU_FIT_FITS) answer = k;
+  return answer;
+}

@@ -1,0 +1,22 @@
+/* api/fit.h - the contents of a fitting. */
+#ifndef SITU_API_FIT_H
+#define SITU_API_FIT_H
+
+#include "api/goal.h"
+#include "situ/fit.h"
+
+enum { FIT_ROWS = 64 };
+
+struct situ_fitting {
+  arena *arena;
+  const char *model, *platform;
+  goal goal;
+  situ_fit_quantity quantity;
+  situ_fit_row rows[FIT_ROWS]; /* by rising amount */
+  situ_instance *instances[FIT_ROWS];
+  const char *scopes[FIT_ROWS]; /* the plans that the finding is about */
+  int32_t n;
+  int64_t max; /* the largest amount that was to be tried */
+};
+
+#endif

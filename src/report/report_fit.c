@@ -1,0 +1,127 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "api/fit.h"
+#include "plan/layer_plan.h"
+#include "report/rates.h"
+#include "report/report.h"
+#include "situ/version.h"
+
+static const char *const findings[] = {"fits", "not found", "impossible"};
+static const style styles[] = {STYLE_GOOD, STYLE_PLAIN, STYLE_DIM};
+enum { LAYERS_BYTES = 160 };
+
+/* The share of its memory that the fullest device uses; *name is that device. */
+static double fullest(const situ_plan *plan, const char **name) {
+  double max = 0;
+  for (int32_t d = 0; d < plan->n_devices; d++) {
+    situ_device_use use = plan_use(plan, d);
+    double share = use.memory_limit_bytes > 0 && use.memory_limit_bytes != SITU_UNLIMITED_BYTES
+                       ? (double)use.memory_bytes / (double)use.memory_limit_bytes
+                       : 0;
+    if (share <= max) continue;
+    max = share;
+    *name = report_device(plan->problem, d);
+  }
+  return max;
+}
+
+/* "gpu0 30, gpu1 18": layers by device, in their order. */
+static void add_layers(char into[LAYERS_BYTES], const situ_plan *plan) {
+  layer_plan l;
+  situ_error why;
+  int n = 0;
+  snprintf(into, LAYERS_BYTES, "some are cut");
+  if (layer_plan_find(&l, plan, SITU_FORM_LAYERS, NULL, &why) == SITU_STATUS_OK)
+    for (int32_t k = 0, first = 0; k < l.n && n < LAYERS_BYTES - 40; k++) {
+      if (k + 1 < l.n && l.device[k + 1] == l.device[k]) continue;
+      n += snprintf(into + n, (size_t)(LAYERS_BYTES - n), "%s%.24s %d", first ? ", " : "",
+                    report_device(plan->problem, l.device[k]), (int)(k + 1 - first));
+      first = k + 1;
+    }
+  layer_plan_free(&l);
+}
+
+static void add_amounts(row_list *out, const void *fitting) {
+  const situ_fitting *f = fitting;
+  int32_t answer = situ_fitting_answer(f);
+  const char *unit = situ_fit_quantity_name(f->quantity);
+  for (int32_t i = 0; i <= f->n; i++) {
+    const situ_fit_row none = {.reason = ""}, *r = i < f->n ? &f->rows[i] : &none;
+    token_rates rates = {0};
+    const char *device = NULL;
+    char layers[LAYERS_BYTES] = "", decode[TEXT_UNIT_BYTES] = "-", prefill[TEXT_UNIT_BYTES] = "-";
+    double full = 0;
+    if (r->plan) {
+      rates = rates_of(r->plan, r->model);
+      full = fullest(r->plan, &device);
+      add_layers(layers, r->plan);
+    }
+    if (rates.decode > 0) rates_text(decode, rates.decode);
+    if (rates.prefill > 0) rates_text(prefill, rates.prefill);
+    out->blank = i == f->n;
+    ROW(out, {"amount", AS_COUNT, unit, .n = r->amount, .style = i == answer ? STYLE_BOLD : STYLE_PLAIN},
+        {"finding", AS_TEXT, "", .text = findings[r->finding], .style = styles[r->finding]},
+        {"value_ns", AS_COUNT, .n = r->plan ? r->plan->value_ns : 0, .skip = !r->plan && !out->blank},
+        {"decode_tokens_per_second", AS_AMOUNT, "tokens/s", .x = rates.decode, .shown = decode},
+        {"prefill_tokens_per_second", AS_AMOUNT, "prefill", .x = rates.prefill, .shown = prefill},
+        {"time_to_first_token_ns", AS_ROUGH_TIME, "first token", .n = rates.ttft_ns,
+         .shown = rates.ttft_ns > 0 ? NULL : "-"},
+        {"fullest_share", AS_PERCENT, "fullest", .x = full, .shown = full > 0 ? NULL : "-"},
+        {"fullest_device", .text = device}, {"layers", AS_PROSE, "layers", .text = layers},
+        {"reason", .text = text_or_null(r->reason)}, {"space", .text = i < f->n ? f->scopes[i] : NULL});
+  }
+}
+
+static char *fit_json(const situ_fitting *f) {
+  int32_t answer = situ_fitting_answer(f);
+  const situ_fit_row *next = answer + 1 < f->n ? &f->rows[answer + 1] : NULL;
+  return report_finish(
+      OBJECT({"version", .text = situ_version()}, {"model", .text = f->model}, {"platform", .text = f->platform},
+             {"quantity", .text = situ_fit_quantity_name(f->quantity)}, {"goal", .text = f->goal.text},
+             {"answer", AS_INDEX, .n = answer < 0 ? -1 : f->rows[answer].amount},
+             {"limit_reached", AS_BOOL, .n = answer >= 0 && f->rows[answer].amount >= f->max},
+             {"proved", AS_BOOL, .n = next && next->finding == SITU_FIT_IMPOSSIBLE},
+             {"rows", AS_TREE, .tree = rows_json(add_amounts, f)}),
+      true);
+}
+
+static char *fit_text(const situ_fitting *f, const situ_report_options *options) {
+  text_buffer t = {0};
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], line[800];
+  int32_t answer = situ_fitting_answer(f);
+  const char *unit = f->quantity == SITU_FIT_CONTEXT ? "tokens" : "streams";
+  style_add(&t, options, STYLE_BOLD, f->model);
+  text_add(&t, " on ");
+  text_add_clean(&t, f->platform);
+  text_add(&t, f->quantity == SITU_FIT_CONTEXT ? ", the longest context" : ", the most streams");
+  if (f->goal.text) text_add(&t, " for %s", f->goal.text);
+  text_add(&t, "\n\n");
+  rows_text(&t, add_amounts, f, options);
+  text_add(&t, "\n");
+  fact_start(&(fact_lines){&t, options, 6}, "answer");
+  if (answer < 0)
+    text_add(&t, "none\n");
+  else if (f->rows[answer].amount >= f->max)
+    text_add(&t, "%s %s, as many as were to be tried\n", grouped(a, f->rows[answer].amount), unit);
+  else
+    text_add(&t, "%s %s\n", grouped(a, f->rows[answer].amount), unit);
+  if (answer + 1 < f->n) {
+    const situ_fit_row *r = &f->rows[answer + 1];
+    bool proved = r->finding == SITU_FIT_IMPOSSIBLE;
+    snprintf(line, sizeof line, "%s %s: %s%s%.500s", grouped(b, r->amount), unit,
+             proved ? "proved impossible" : "no such plan was found", *r->reason ? "; " : "", r->reason);
+    text_add_wrapped(&t, line, "          ", "          ", report_width(options));
+    snprintf(line, sizeof line, "%.700s", f->scopes[answer + 1]);
+    text_add_wrapped(&t, line, "  among   ", "          ", report_width(options));
+  }
+  return text_take(&t);
+}
+
+situ_status situ_report_fit(char **out, const situ_fitting *fitting, situ_report_format format,
+                            const situ_report_options *options, situ_error *error) {
+  situ_report_options look;
+  TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
+  TRY(GIVEN(error, fitting));
+  return report_close(out, format == SITU_REPORT_JSON ? fit_json(fitting) : fit_text(fitting, &look), error);
+}

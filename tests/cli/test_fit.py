@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""`situ fit`: the longest context and the most streams that fit.
+
+    test_fit.py SITU [NAME...]
+"""
+import json
+import pathlib
+import sys
+
+from test_cli import SMALL, main, situ, situ_json
+from test_language_models import language_model
+
+CELL = 6 * 2 * 4 * 64 * 2  # bytes of a token in the cache: layers, keys and values, heads, numbers, bytes of each
+
+
+def machine(memory_bytes, count=1):
+    """GPUs of that memory without a host, with links among them."""
+    gpu = {"name": "gpu", "base": "rtx3090-24g", "memory_bytes": memory_bytes, "count": count}
+    links = [{"from": "gpu", "to": "gpu", "kind": "pcie4"}] if count > 1 else []
+    pathlib.Path("m.json").write_text(json.dumps({"situ_platform": 1, "name": "m", "devices": [gpu], "links": links}))
+    return ["--platform", "m.json", "--steps", "60"]
+
+
+def fitted(*call, code=0):
+    return json.loads(situ("fit", *call, "--json", code=code))
+
+
+def needs(path, *call):
+    """Bytes of a plan on one GPU, with room for everything."""
+    return situ_json("place", path, *machine(10**12), *call)["devices"][0]["memory_bytes"]
+
+
+def test_the_longest_context_is_that_of_the_memory():
+    """One GPU: from 4096 tokens on, the cache is all that grows. Room for 100 blocks of 256 more is room for 99.5."""
+    path = language_model()
+    room = needs(path, "--context", "4096") + 256 * 100 * CELL - 128 * CELL
+    on = machine(room)
+    found = fitted(path, *on, "--max", "100000")
+    assert found["answer"] == 4096 + 256 * 99 and found["proved"] and not found["limit_reached"], found["answer"]
+    assert [row["amount"] for row in found["rows"]] == sorted(row["amount"] for row in found["rows"])
+    situ("place", path, *on, "--context", str(found["answer"]))
+    situ("place", path, *on, "--context", str(found["answer"] + 256), code=4)
+    best = next(row for row in found["rows"] if row["amount"] == found["answer"])
+    assert 0.99 < best["fullest_share"] <= 1 and best["layers"] == "gpu 6" and best["decode_tokens_per_second"] > 0
+    text = situ("fit", path, *on, "--max", "100000")
+    assert "answer  29,440 tokens" in text and "29,696 tokens: proved impossible" in text, text
+    assert "among   plans that keep every operator whole" in " ".join(text.split("\n")), text
+
+
+def test_an_answer_at_the_limit_says_so():
+    found = fitted(language_model(), *machine(10**12), "--max", "9000")
+    assert found["answer"] == 9000 and found["limit_reached"] and not found["proved"], found
+    assert [row["finding"] for row in found["rows"]] == ["fits"] * 3, found["rows"]
+
+
+def test_the_most_streams_share_the_weights():
+    """Each stream has a cache of 1024 tokens; the scratch of a step grows with the streams, so place says what fits."""
+    path = language_model()
+    on = machine(needs(path, "--context", "1024", "--batch", "5") + 512 * CELL)
+    found = fitted(path, *on, "--what", "batch", "--context", "1024")
+    assert found["answer"] == 5 and found["quantity"] == "batch", found
+    situ("place", path, *on, "--context", "1024", "--batch", "6", code=4)
+
+
+def test_a_goal_of_speed_limits_the_context():
+    """A token takes longer behind a longer context: the answer is the last one that keeps the goal."""
+    path, on = language_model(), machine(10**12)
+    slow = situ_json("place", path, *on, "--context", "8192")["tokens_per_second"]
+    found = fitted(path, *on, "--max", "16384", "--goal", f"tokens/s>={slow * 0.9999}")
+    assert found["answer"] == 8192, (found["answer"], slow)
+    assert found["rows"][-1]["decode_tokens_per_second"] < slow
+    situ("fit", path, *on, "--what", "batch", "--goal", "tokens/s>=5", code=2, err="ask for the time of a step")
+    situ("fit", path, *on, "--goal", "tokens", code=2, err="expected one such as")
+
+
+def test_what_does_not_fit_at_all_ends_with_4():
+    path = language_model()
+    found = fitted(path, *machine(1000000), code=4)
+    assert found["answer"] is None and found["proved"] and found["rows"][0]["reason"], found
+    situ("fit", SMALL, "--platform", "cpu", code=2, err="is no language model with caches")
+
+
+def test_a_prompt_has_room_in_every_context():
+    """A request of 5000 and 100 tokens starts at the next multiple of 256."""
+    path = language_model()
+    found = fitted(path, *machine(10**12), "--prompt", "5000", "--generate", "100", "--max", "6000")
+    assert [row["amount"] for row in found["rows"]] == [5120, 6000], found["rows"]
+
+
+if __name__ == "__main__":
+    sys.exit(main(globals()))
