@@ -97,6 +97,7 @@ case $what in
     need_library simgrid libsimgrid-dev
     need_command mpirun openmpi-bin # plans on several machines
     need_command tc iproute2        # those are network namespaces
+    need_file /usr/bin/cmake cmake  # find_package(situ)
     need_file /usr/include/scotch/scotch.h libscotch-dev
     need_file /usr/include/metis.h libmetis-dev
     /usr/bin/python3 -c 'import onnx' 2>/dev/null || missing="$missing python3-onnx"

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """installed.py BUILD SOURCE CC CXX: builds the examples as a stranger would: against a copy of situ that is installed into
-a clean root, found by pkg-config alone, in an empty environment; with the shared library, then with the static one."""
+a clean root, found by pkg-config alone, in an empty environment; with the shared library, then with the static one; then
+by CMake, where that is installed, and as a subproject of meson."""
+import os
 import pathlib
 import re
 import shutil
@@ -27,11 +29,10 @@ with tempfile.TemporaryDirectory() as folder:
     root = pathlib.Path(folder) / "root"
     subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", str(root)], check=True)
     pc = next(root.rglob("situ.pc"))
-    prefix = str(root) + re.search(r"^prefix=(.*)$", pc.read_text(), re.M).group(1)
     libdir = pc.parent.parent
 
     def ask(*what):
-        return run(pkg_config, f"--define-variable=prefix={prefix}", *what, "situ", PKG_CONFIG_PATH=str(pc.parent)).split()
+        return run(pkg_config, *what, "situ", PKG_CONFIG_PATH=str(pc.parent)).split()
 
     version = ask("--modversion")[0]
     abi = ".".join(version.split(".")[:2])
@@ -63,4 +64,39 @@ with tempfile.TemporaryDirectory() as folder:
         run(*compile_, *strict, str(example), "-o", str(program), *static)
         run(str(program))
         n += 1
+
+    # find_package, in a folder that it was not configured for; another interface is not taken.
+    project = pathlib.Path(folder) / "project"
+    project.mkdir()
+    shutil.copy(examples[0], project / "program.c")
+    lists = """cmake_minimum_required(VERSION 3.16)
+project(stranger C)
+find_package(situ VERSION_WANTED REQUIRED)
+add_executable(shared program.c)
+target_link_libraries(shared PRIVATE situ::situ)
+add_executable(static program.c)
+target_link_libraries(static PRIVATE situ::static)
+"""
+    cmake = shutil.which("cmake", path="/usr/bin:/usr/local/bin")
+    if cmake:
+        here = ["-S", str(project), f"-DCMAKE_PREFIX_PATH={libdir.parent.parent}", f"-DCMAKE_C_COMPILER={cc}"]
+        (project / "CMakeLists.txt").write_text(lists.replace("VERSION_WANTED", abi))
+        run(cmake, *here, "-B", str(project / "b"))
+        run(cmake, "--build", str(project / "b"))
+        for name in ("shared", "static"):
+            run(str(project / "b" / name))
+        (project / "CMakeLists.txt").write_text(lists.replace("VERSION_WANTED", "0.2"))
+        refused = subprocess.run([cmake, *here, "-B", str(project / "c")], capture_output=True, text=True)
+        assert refused.returncode and "0.2" in refused.stderr, refused.stderr
+
+    # As a subproject it is the library alone, and so it is by the option.
+    (project / "subprojects").mkdir()
+    (project / "subprojects" / "situ").symlink_to(source)
+    (project / "meson.build").write_text("project('stranger', 'c')\nexecutable('p', 'program.c', dependencies: dependency('situ'))\n")
+    run("meson", "setup", str(project / "m"), str(project), HOME=folder, PATH=os.environ["PATH"], CC=cc)
+    targets = subprocess.run(["ninja", "-C", str(project / "m"), "-t", "targets", "all"], capture_output=True, text=True, check=True).stdout
+    assert "libsitu.so" in targets and "test-arguments" not in targets and "cmd_place" not in targets
+    run("meson", "setup", str(project / "l"), source, "-Dtool=false", HOME=folder, PATH=os.environ["PATH"], CC=cc)
+    targets = subprocess.run(["ninja", "-C", str(project / "l"), "-t", "targets", "all"], capture_output=True, text=True, check=True).stdout
+    assert "libsitu.so" in targets and "cmd_place" not in targets
 print(f"{n} programs built and run against the installed {version}, shared and static")
