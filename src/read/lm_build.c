@@ -33,6 +33,7 @@ typedef struct building {
   double rows; /* tokens at once, of all streams */
   situ_error *error;
   int64_t unknown_shapes;
+  bool tied;
 } building;
 
 static int64_t round64(double x) { return sat_round(x); }
@@ -419,6 +420,7 @@ static situ_status add_head(building *b, value_set *x, const lm_operator *table)
     tied = *table;
     tied.name = strcmp(table->name, "token_embd") == 0 ? "output" : "lm_head";
     head = &tied;
+    b->tied = true;
     if (b->notes) text_add(b->notes, "the head shares the weights of the embedding; they are counted in both\n");
   }
   if (!head) return SITU_STATUS_OK;
@@ -477,6 +479,12 @@ situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, tex
   if (status == SITU_STATUS_OK) {
     (*out)->cache_tokens = sat_mul(step->cells, step->caches);
     (*out)->cache_type = step->cell_type;
+    (*out)->streams = step->caches;
+    (*out)->prompt = step->prompt;
+    (*out)->generate = step->generate;
+    (*out)->micro_batch = LM_MICRO_BATCH;
+    (*out)->n_ahead = model->n_ahead > o.n_beyond ? model->n_ahead : o.n_beyond;
+    (*out)->tied_head = b.tied;
   }
   if (status == SITU_STATUS_OK) tell(&b);
   situ_graph_builder_free(b.builder);
