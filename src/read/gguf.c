@@ -94,6 +94,7 @@ static situ_status describe(const gguf_model *g, situ_error *error) {
   m->state = own(g, "ssm.state_size", own(g, "wkv.head_size", 0));
   m->groups = own(g, "ssm.group_count", 0);
   m->activation_bytes = 4;
+  m->masks = true;
   m->layers = ARENA_ZERO(g->a, lm_layer, m->n_blocks);
   if (!m->layers) return fail_no_memory(error);
   for (int32_t b = 0; b < m->n_blocks; b++) m->layers[b] = layer_of(g, b);

@@ -39,6 +39,7 @@ typedef struct lm {
   int64_t latent_rank;                /* attention over a latent vector (MLA): its elements; 0 for others */
   int64_t conv, inner, state, groups; /* recurrent blocks: kernel, channels, elements by channel, groups */
   int64_t activation_bytes;           /* of an element of activations */
+  bool masks;                         /* llama.cpp runs it, which has masks of attention as tensors */
   lm_layer *layers;                   /* [n_blocks] */
   lm_tensor *tensors;
   int32_t n_tensors;

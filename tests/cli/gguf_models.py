@@ -126,14 +126,33 @@ def qwen35(layers=8, predict=1):
     return keys, t + llm_files.ends(hidden, VOCAB, "Q8_0")
 
 
+def as_large_as(name):
+    """A model of the size of known ones, for questions that need no weights. Its vocabulary is small, so that logits take none of
+    the memory: a server has a row for each stream, other programs one for each token of a batch."""
+    if name == "gemma3-12b":
+        keys, t = llm_files.dense("gemma3", 48, 3840, 16, 8, 15360, VOCAB, head=256, kind="Q8_0", out_kind=None, context=131072)
+        keys["gemma3.attention.sliding_window"] = 1024
+        return keys, with_norms(48, 3840, with_norms(48, 256, t), ("post_attention_norm", "post_ffw_norm"))
+    if name == "qwen3-30b-a3b":
+        keys, t = llm_files.moe("qwen3moe", 48, 2048, 32, 4, 128, VOCAB, 128, 8, 768, kind="Q8_0", out_kind="Q8_0")
+        keys.update({"qwen3moe.expert_feed_forward_length": 768, "qwen3moe.feed_forward_length": 6144, "qwen3moe.context_length": 131072})
+        return keys, with_norms(48, 128, t)
+    if name == "qwen3-4b":
+        keys, t = llm_files.dense("qwen3", 36, 2560, 32, 8, 9728, VOCAB, head=128, kind="Q8_0", out_kind="Q8_0", context=131072)
+        return keys, with_norms(36, 128, t)
+    return llm_files.dense("llama", 32, 4096, 32, 8, 14336, VOCAB, kind="Q8_0", out_kind="Q8_0", context=131072)
+
+
+LARGE = ["llama-3-8b", "qwen3-4b", "qwen3-30b-a3b", "gemma3-12b"]
 MODELS = {"llama": llama, "tied": lambda: llama(tied=True), "qwen3": qwen3, "gemma3": gemma3, "mixtral": mixtral, "qwen3moe": qwen3moe,
           "glm4moe": glm4moe, "qwen35": qwen35}
 
 
-def write(path, keys, tensors):
+def write(path, keys, tensors, weights=True):
     arch = keys["general.architecture"]
     vocab = keys[f"{arch}.vocab_size"]
-    llm_files.write(path, {**keys, f"{arch}.attention.layer_norm_rms_epsilon": 1e-6, **tokens(vocab)}, tensors, fill=Fill())
+    llm_files.write(path, {**keys, f"{arch}.attention.layer_norm_rms_epsilon": 1e-6, **tokens(vocab)}, tensors,
+                    fill=Fill() if weights else None)
 
 
 if __name__ == "__main__":

@@ -16,11 +16,16 @@ import urllib.request
 
 import gguf_models
 import llamacpp_rig as rig
-from test_cli import SITU, main, situ, situ_json
+from test_cli import SHARE, SITU, main, situ, situ_json
 
 PLATFORM = {"situ_platform": 1, "name": "rig",
             "devices": [{"name": "cpu", "base": "cpu"}, {"name": "gpu", "base": "rtx3090", "count": 3}],
             "links": [{"from": "cpu", "to": "gpu", "kind": "pcie4"}]}
+
+
+def rounds(names):
+    """All of them in `make check`, two in `make test`."""
+    return names if SHARE >= 100 else names[1:3]
 
 
 def model_file(name):
@@ -46,8 +51,9 @@ def planned(model, layers, head, embedding="cpu", spilled=(), **more):
 
     pathlib.Path("pins.json").write_text(json.dumps({name: device(name) for name in operators}))
     options = [x for k, v in more.items() for x in (f"--{k}".replace("_", "-"), str(v))]
-    situ("place", model, "--platform", "rig.json", "--fix", "pins.json", *options, "--write", "llama.cpp=flags.txt", "--write",
-         "llama-bench=bench.txt", "-o", "plan.json")
+    placed = situ("place", model, "--platform", "rig.json", "--fix", "pins.json", *options, "--write", "llama.cpp=flags.txt", "--write",
+                  "llama-bench=bench.txt", "-o", "plan.json", "--json")
+    pathlib.Path("placed.json").write_text(placed)
     return pathlib.Path("flags.txt").read_text()
 
 
@@ -135,6 +141,36 @@ def test_a_server_and_a_benchmark_start_with_the_options_and_run():
             rows = [json.loads(line) for line in rig.run("llama-bench", f"-m {model} {bench} -t 1 -r 1 -o jsonl").splitlines() if line.startswith("{")]
             ngl = n + (name != "llama")  # a layer on the CPU; the head, and a block that predicts further tokens
             assert [(r["n_prompt"], r["n_gen"], r["n_gpu_layers"]) for r in rows] == [(100, 0, ngl), (0, 16, ngl)], rows
+
+
+def memory_of(model, n_layers, n_gpus, on_cpu, context, addresses):
+    """Mebibytes on each GPU: by the plan, and by llama.cpp."""
+    share = (n_layers - on_cpu) // n_gpus
+    layers = ["cpu"] * on_cpu + [f"gpu{min(i // share, n_gpus - 1)}" for i in range(n_layers - on_cpu)]
+    flags = planned(model, layers, layers[-1], names=names_of(addresses), context=context)
+    log = rig.loaded(model, first_line(flags))
+    theirs = [sum(map(int, row)) for row in re.findall(r"^RPC\d+ (\d+) (\d+) (\d+)", log.text, re.M)]
+    ours = [d["memory_bytes"] / 2**20 for d in json.loads(pathlib.Path("placed.json").read_text())["devices"] if d["name"] != "cpu"]
+    return ours[:n_gpus], theirs
+
+
+def test_memory_is_what_llama_cpp_takes():
+    """Within 5 %, from short to long contexts. It is most above where layers on the CPU keep llama.cpp from overlapping micro-batches,
+    which is known only when the plan is."""
+    with rig.servers(2) as addresses:
+        for name in rounds(gguf_models.LARGE):
+            keys, tensors = gguf_models.as_large_as(name)
+            gguf_models.write(f"{name}.gguf", keys, tensors, weights=False)
+            n = keys[f"{keys['general.architecture']}.block_count"]
+            for n_gpus, on_cpu in ((1, 0), (2, 0), (1, 4), (2, 4)):
+                machine = json.loads(json.dumps(PLATFORM))
+                machine["devices"] = [{"name": "cpu", "base": "cpu"}] + [{"name": f"gpu{i}", "base": "h100-80g"} for i in range(n_gpus)]
+                machine["links"] = [{"from": "cpu", "to": f"gpu{i}", "kind": "pcie4"} for i in range(n_gpus)]
+                pathlib.Path("rig.json").write_text(json.dumps(machine))
+                for context in (1024, 32768, 131072):
+                    ours, theirs = memory_of(f"{name}.gguf", n, n_gpus, on_cpu, context, addresses[:n_gpus])
+                    assert len(ours) == len(theirs), (ours, theirs)
+                    assert all(0.99 < a / b < 1.05 for a, b in zip(ours, theirs)), (name, n_gpus, on_cpu, context, ours, theirs)
 
 
 if __name__ == "__main__":
