@@ -38,7 +38,8 @@ def flags(situ, folder, path, platform, size, writer):
     out = pathlib.Path(folder) / "flags.txt"
     out.unlink(missing_ok=True)
     place(situ, path, platform, "--tensor-parallel", str(size), "--write", f"{writer}={out}")
-    return " ".join(out.read_text().split()) if out.exists() else ""
+    lines = [line for line in out.read_text().splitlines() if line[:1] != "#"] if out.exists() else []
+    return " ".join(lines)
 
 
 def main():

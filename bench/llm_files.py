@@ -21,16 +21,20 @@ def text(s):
 def key(name, value):
     if isinstance(value, str):
         return text(name) + struct.pack("<i", 8) + text(value)
+    if isinstance(value, float):
+        return text(name) + struct.pack("<if", 6, value)
     if isinstance(value, list):
-        return text(name) + struct.pack("<iiQ", 9, 5, len(value)) + b"".join(struct.pack("<i", v) for v in value)
+        kind = 8 if isinstance(value[0], str) else 6 if isinstance(value[0], float) else 5
+        items = map(text, value) if kind == 8 else (struct.pack("<f" if kind == 6 else "<i", v) for v in value)
+        return text(name) + struct.pack("<iiQ", 9, kind, len(value)) + b"".join(items)
     return text(name) + struct.pack("<iI", 4, value)
 
 
-def write(path, keys, tensors, version=3, with_data=True):
-    """tensors: (name, type id, dims)."""
+def write(path, keys, tensors, version=3, with_data=True, fill=None):
+    """tensors: (name, type id, dims). fill(name, type id, bytes) gives the bytes of a tensor; without it they are a hole."""
     out = struct.pack("<4sIqq", b"GGUF", version, len(tensors), len(keys))
     out += b"".join(key(k, v) for k, v in keys.items())
-    offset = 0
+    offset, places = 0, []
     for name, kind, dims in tensors:
         n = 1
         for d in dims:
@@ -38,13 +42,16 @@ def write(path, keys, tensors, version=3, with_data=True):
         _, block, size = BY_ID[kind]
         out += text(name) + struct.pack("<I", len(dims)) + b"".join(struct.pack("<q", d) for d in dims)
         out += struct.pack("<iQ", kind, offset)
-        end = offset + n // block * size
-        offset = (end + 31) // 32 * 32
+        places.append((name, kind, offset, n // block * size))
+        offset = (offset + n // block * size + 31) // 32 * 32
     out += b"\0" * (-len(out) % 32)
     with open(path, "wb") as f:
         f.write(out)
         if with_data:
             f.truncate(len(out) + offset)
+        for name, kind, at, size in places if fill else []:
+            f.seek(len(out) + at)
+            f.write(fill(name, kind, size))
 
 
 def more_bits(i, layers):

@@ -7,6 +7,8 @@
 # "deb" installs what builds the Debian packages: the list is that of debian/control.
 # "webgpu [FOLDER]" installs ONNX Runtime with a provider for GPUs that software can stand in for: SwiftShader of Chromium.
 # "engines [FOLDER]" installs what runs models into a Python environment (build/engines), where the tests find it.
+# "llamacpp [FOLDER]" builds programs of llama.cpp from the source package of llama-cpp-python (build/llamacpp), where the
+# tests find them: some ten minutes on two cores, once.
 set -eu
 what=${1:-build}
 
@@ -16,6 +18,31 @@ if [ "$what" = engines ]; then
   "$folder/bin/python3" -m pip install --quiet --upgrade onnxruntime
   "$folder/bin/python3" -m pip install --quiet --upgrade --no-deps openvino # its library needs no package
   echo "situ: engines are in $folder; '. $folder/bin/activate' lets situ find them" >&2
+  exit 0
+fi
+
+if [ "$what" = llamacpp ]; then
+  folder=${2:-build/llamacpp}
+  mkdir -p "$folder"
+  folder=$(cd "$folder" && pwd)
+  version=0.3.36
+  programs="llama-server llama-bench llama-fit-params ggml-rpc-server"
+  if [ ! -d "$folder/llama_cpp_python-$version" ]; then
+    [ -x "$folder/python/bin/python3" ] || python3 -m venv "$folder/python"
+    "$folder/python/bin/python3" -m pip install --quiet cmake ninja
+    "$folder/python/bin/python3" -m pip download --quiet --no-deps --no-binary :all: --dest "$folder" "llama-cpp-python==$version"
+    tar -xzf "$folder/llama_cpp_python-$version.tar.gz" -C "$folder"
+  fi
+  # Some virtual machines report matrix units of the CPU whose use they forbid.
+  more=""
+  [ "$(uname -m)" != x86_64 ] || more="-mno-amx-tile -mno-amx-int8 -mno-amx-bf16"
+  PATH="$folder/python/bin:$PATH"
+  cmake -S "$folder/llama_cpp_python-$version/vendor/llama.cpp" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_C_FLAGS="$more" -DCMAKE_CXX_FLAGS="$more" -DGGML_RPC=ON -DLLAMA_CURL=OFF -DLLAMA_OPENSSL=OFF \
+    -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_UI=OFF >"$folder/cmake.log"
+  # shellcheck disable=SC2086  # the list is meant to be split
+  cmake --build "$folder" --target $programs
+  echo "situ: $programs are in $folder/bin, where the tests look; SITU_LLAMACPP=$folder/bin tells situ" >&2
   exit 0
 fi
 

@@ -82,6 +82,9 @@ typedef struct situ_problem_options {
   int64_t max_secondary_ns;
   const char *secondary_name;
   const char *keep_name; /* what keep_together keeps whole, for messages: "layers"; NULL: "given groups". Copied. */
+  /* What llama.cpp calls the devices, for its writers: "gpu0=Vulkan0,gpu1=RPC[host:port]" or a back end alone,
+   * "Vulkan". NULL: by the vendor of each device. Copied. */
+  const char *names;
 } situ_problem_options;
 #define SITU_PROBLEM_OPTIONS_INIT SITU_SIZED(situ_problem_options)
 

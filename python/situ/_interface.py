@@ -383,7 +383,8 @@ class situ_problem_options(Structure):
                 ("replicate", c_bool), ("in_flight", c_int32), ("copies", c_int32), ("max_calls", c_int32),
                 ("max_period_ns", c_int64), ("max_latency_ns", c_int64), ("pins", POINTER(c_int32)), ("unused",
                 POINTER(c_bool)), ("keep_together", POINTER(c_int32)), ("secondary_costs", c_void_p),
-                ("max_secondary_ns", c_int64), ("secondary_name", c_char_p), ("keep_name", c_char_p)]
+                ("max_secondary_ns", c_int64), ("secondary_name", c_char_p), ("keep_name", c_char_p), ("names",
+                c_char_p)]
 
 
 class situ_problem_summary(Structure):

@@ -48,6 +48,7 @@ class Options(TypedDict, total=False):
     max_latency: float  # ms
     max_ttft: float  # ms
     min_speed: float  # tokens a second
+    names: str  # "gpu0=Vulkan0": what llama.cpp calls the devices
     tensor_parallel: str  # "4": groups of 4 devices split operators; "auto"
     unused: Sequence[str]
     writers: str | Sequence[str]  # formats that shall hold the plan, as --write of the command line

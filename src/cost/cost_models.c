@@ -94,6 +94,20 @@ static situ_status add_step(estimation *e, const situ_platform *linked, const fu
                                                                                    : fail_no_memory(error);
 }
 
+/* An engine that overlaps the micro-batches of a prompt over several accelerators has copies of what they read. */
+static situ_status add_copies(estimation *e, situ_error *error) {
+  const situ_graph *g = e->graph;
+  int32_t n = 0;
+  for (int32_t d = 0; d < e->platform->n_devices; d++) n += !e->platform->devices[d].is_host;
+  if (!e->engine->own_rates || n < 2 || g->pipelining_bytes == 0) return SITU_STATUS_OK;
+  int64_t *bytes = ARENA_COPY(e->costs->arena, g->workspace_bytes, int64_t, g->n_operators);
+  if (!bytes) return fail_no_memory(error);
+  for (int32_t v = 0; v < g->n_operators; v++)
+    if (bytes[v] > 0) bytes[v] = sat_add(bytes[v], g->pipelining_bytes);
+  e->costs->workspace_bytes = bytes;
+  return SITU_STATUS_OK;
+}
+
 static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   const situ_graph *g = e->graph;
   const char *path = e->options->table_path;
@@ -133,6 +147,7 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   if (e->profile->rules) e->costs->fusion = e->profile->name;
   e->costs->overlap = e->engine->overlap;
   TRY(name_fusion(e, error));
+  TRY(add_copies(e, error));
   if (e->rules) rules_scale(e->rules, e->costs, e->platform);
   if (path) TRY(cost_table_apply(e->costs, g, e->platform, path, e->table, error));
   if (!e->rules) return SITU_STATUS_OK;

@@ -24,6 +24,10 @@ struct situ_graph {
   int32_t n_kinds, n_layers, n_colocations;
   int64_t cache_tokens;   /* that the caches of a language model hold; 0 for others */
   const char *cache_type; /* element type of caches, as llama.cpp names it; static; NULL for f16 and for other models */
+  int64_t streams, prompt, generate, micro_batch; /* of such a model: served at once; tokens of each; 0 as above */
+  int32_t n_ahead; /* blocks behind its layers that predict further tokens: the file has them, the graph has not */
+  int64_t pipelining_bytes; /* scratch memory more of each operator with any where an engine overlaps micro-batches */
+  bool tied_head;  /* its head has the weights of its embedding */
 
   /* of each operator */
   const char **name;

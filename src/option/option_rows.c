@@ -75,6 +75,10 @@ const option option_rows[] = {
      .title = "Groups of N equal devices of a server split operators among them and act as one device (tensor "
               "parallelism). auto: the best of 1, 2, 4, ... (place only). Default: 1, every operator whole on one "
               "device."},
+    {ROW("names", PROBLEM, TEXT, names), .json = "names", .value = "DEVICE=NAME,...",
+     .title =
+         "--write llama.cpp: what llama-server --list-devices calls the devices, as in gpu0=Vulkan0; RPC[HOST:PORT] "
+         "for one that an RPC server has; or only a back end, as in Vulkan. Default: by vendor and order."},
     {ROW("objective", PROBLEM, CHOICE, objective), .json = "objective", .also = "goal metric minimize optimize",
      .choices = objectives, .min = SITU_OBJECTIVE_LATENCY,
      .title = "Minimise the time of one input (latency), or maximise the rate of many (throughput). Default: latency, "

@@ -52,7 +52,7 @@ static situ_status find_devices(layer_plan *l, const situ_problem *p, const int3
     int32_t k = l->layers.of[v], d = device[v];
     if (!l->expert[v]) continue;
     bool away = d != l->device[k];
-    if ((away && !problem_is_host(p, d)) || (inside == k && away != l->spilled[k]))
+    if ((away && !problem_is_home(p, d)) || (inside == k && away != l->spilled[k]))
       return refuse_split(p, v, d, format, error);
     inside = k;
     l->spilled[k] = away;
@@ -89,11 +89,10 @@ static bool has_run(const layer_plan *l, int32_t device) {
 static situ_status check_hosts(const layer_plan *l, const situ_problem *p, const char *format, situ_error *error) {
   for (int32_t k = 0; k < l->n; k++) {
     int32_t d = l->device[k];
-    if (!problem_is_host(p, d)) continue;
-    if (asks(l, SITU_FORM_NO_HOST))
+    if (problem_is_host(p, d) && asks(l, SITU_FORM_NO_HOST))
       return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, d),
                        "has layers, but is a host; the stages of %s are GPUs", format);
-    if (asks(l, SITU_FORM_HOST_FIRST) && k > 0 && l->device[k - 1] != d)
+    if (problem_is_home(p, d) && asks(l, SITU_FORM_HOST_FIRST) && k > 0 && l->device[k - 1] != d)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, d),
                        "has layers after those of %s; %s can keep only the first layers on the CPU",
                        name_of(p, l->device[k - 1]), format);
@@ -104,13 +103,18 @@ static situ_status check_hosts(const layer_plan *l, const situ_problem *p, const
 /* The head as one more layer, and everything before the layers on a device of some layer or on the host. */
 static situ_status check_head(const layer_plan *l, const situ_problem *p, const char *format, situ_error *error) {
   int32_t last = l->device[l->n - 1];
-  if (l->head >= 0 && l->head != last && (problem_is_host(p, l->head) || has_run(l, l->head)))
+  if (l->head >= 0 && l->head != last && (problem_is_home(p, l->head) || has_run(l, l->head)))
     return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, l->head),
                      "has the head, but the last layers are on %s; %s keeps the head with the last device",
                      name_of(p, last), format);
-  if (l->first >= 0 && !problem_is_host(p, l->first) && l->first != l->head && !has_run(l, l->first))
+  bool moved = l->first >= 0 && !problem_is_home(p, l->first) && l->first != l->head;
+  if (moved && !has_run(l, l->first))
     return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, l->first),
                      "has the embedding but no layer; %s cannot express that", format);
+  if (moved && p->graph->tied_head)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, l->first),
+                     "has the embedding, but the head on %s has the same weights; %s keeps them together",
+                     name_of(p, l->head), format);
   return SITU_STATUS_OK;
 }
 

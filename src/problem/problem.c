@@ -158,7 +158,8 @@ static situ_status copy_together(situ_problem *p, const situ_problem_options *o,
   if (o->keep_together && !(p->together = ARENA_COPY(p->arena, o->keep_together, int32_t, n)))
     return fail_no_memory(error);
   p->keep_name = arena_string(p->arena, o->keep_name ? o->keep_name : "given groups");
-  return p->keep_name ? SITU_STATUS_OK : fail_no_memory(error);
+  p->names = o->names ? arena_string(p->arena, o->names) : NULL;
+  return p->keep_name && (p->names || !o->names) ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
 /* Finds what must stay together: operators of one key in any of the arrays below ([operator] 0 .. n_operators-1, -1 for
@@ -447,6 +448,7 @@ situ_problem_options problem_options_of(const situ_problem *p) {
   o.max_secondary_ns = p->secondary ? p->max_secondary_ns : 0;
   o.secondary_name = p->secondary_name;
   o.keep_name = p->keep_name;
+  o.names = p->names;
   return o;
 }
 

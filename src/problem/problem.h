@@ -41,6 +41,7 @@ struct situ_problem {
   bool *unused;            /* [device] */
   const int32_t *together; /* [operator] those of one key stay together for the caller's sake, -1 for none; or NULL */
   const char *keep_name;   /* what these are, for messages; never NULL */
+  const char *names;       /* of devices, for writers, as given; NULL: the usual ones */
   bool keeps_given, keeps_kernels; /* some operators share such a key, or a kernel of the costs */
   int32_t host;    /* the first host device, or device 0 if there is none: transfers are staged through it */
   unit_list units; /* what every plan keeps on one device: colocation groups of `graph`, and operators alone */
@@ -168,6 +169,15 @@ bool problem_view_secondary(situ_problem *out, const situ_problem *p, arena *a);
  * goes. */
 void problem_view_copy(situ_problem *view, situ_graph *graph);
 
+/* Whether device d is in the machine of the first host, which asks and answers. */
+static inline bool problem_is_near(const situ_problem *p, int32_t d) {
+  return p->platform->devices[d].server == p->platform->devices[p->host].server;
+}
+
 static inline bool problem_is_host(const situ_problem *p, int32_t d) { return p->platform->devices[d].is_host; }
+/* And a host of it. */
+static inline bool problem_is_home(const situ_problem *p, int32_t d) {
+  return problem_is_host(p, d) && problem_is_near(p, d);
+}
 
 #endif

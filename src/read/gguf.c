@@ -82,6 +82,7 @@ static situ_status describe(const gguf_model *g, situ_error *error) {
     return fail_with(error, SITU_STATUS_BAD_INPUT, m->model, "has %" PRId64 " blocks; expected at most %d", blocks,
                      LM_MAX_BLOCKS);
   m->n_blocks = (int32_t)blocks;
+  m->n_ahead = (int32_t)own(g, "nextn_predict_layers", 0);
   m->n_embd = own(g, "embedding_length", 0);
   const gguf_key *tokens = gguf_find(g->first, "tokenizer.ggml.tokens");
   m->vocab = own(g, "vocab_size", tokens && tokens->is_array ? (int64_t)tokens->count : 0);
@@ -93,6 +94,7 @@ static situ_status describe(const gguf_model *g, situ_error *error) {
   m->state = own(g, "ssm.state_size", own(g, "wkv.head_size", 0));
   m->groups = own(g, "ssm.group_count", 0);
   m->activation_bytes = 4;
+  m->masks = true;
   m->layers = ARENA_ZERO(g->a, lm_layer, m->n_blocks);
   if (!m->layers) return fail_no_memory(error);
   for (int32_t b = 0; b < m->n_blocks; b++) m->layers[b] = layer_of(g, b);

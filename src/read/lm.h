@@ -34,10 +34,12 @@ typedef struct lm {
   const char *model, *architecture;
   int32_t n_blocks; /* of the trunk: 0 .. n_blocks-1; later blocks predict further tokens and are left out */
   int64_t n_embd, vocab, trained_context;
+  int32_t n_ahead; /* blocks behind the trunk, which predict further tokens, as the file says */
   int64_t experts_used;
   int64_t latent_rank;                /* attention over a latent vector (MLA): its elements; 0 for others */
   int64_t conv, inner, state, groups; /* recurrent blocks: kernel, channels, elements by channel, groups */
   int64_t activation_bytes;           /* of an element of activations */
+  bool masks;                         /* llama.cpp runs it, which has masks of attention as tensors */
   lm_layer *layers;                   /* [n_blocks] */
   lm_tensor *tensors;
   int32_t n_tensors;
@@ -47,11 +49,12 @@ typedef struct lm {
 typedef struct lm_step {
   int64_t streams, tokens;
   double context;
-  int64_t cells, caches; /* elements of a cache, and how many: one for each stream that is served */
-  double head_rows;      /* of each stream that need the head, a mean over steps */
-  double cell_bytes;     /* of an element of a cache */
-  const char *cell_type; /* its name, static; NULL: f16 */
-  bool both_ways;        /* a token sees all tokens of its stream, the later ones too, and no cache is kept */
+  int64_t cells, caches;    /* elements of a cache, and how many: one for each stream that is served */
+  double head_rows;         /* of each stream that need the head, a mean over steps */
+  double cell_bytes;        /* of an element of a cache */
+  const char *cell_type;    /* its name, static; NULL: f16 */
+  int64_t prompt, generate; /* what is asked for, of each stream */
+  bool both_ways;           /* a token sees all tokens of its stream, the later ones too, and no cache is kept */
 } lm_step;
 
 /* The tokens that engines take through the network at once in prefill. */

@@ -16,7 +16,7 @@
 #include "read/lm_known.h"
 #include "read/lm_operators.h"
 
-enum { PAD_CELLS = 256, STATE_BYTES = 4, MAX_SET = 512 };
+enum { PAD_CELLS = 256, STATE_BYTES = 4, MASK_BYTES = 2, MAX_SET = 512 };
 
 /* Tensors that the next operator reads. */
 typedef struct value_set {
@@ -33,6 +33,7 @@ typedef struct building {
   double rows; /* tokens at once, of all streams */
   situ_error *error;
   int64_t unknown_shapes;
+  bool tied;
 } building;
 
 static int64_t round64(double x) { return sat_round(x); }
@@ -295,7 +296,63 @@ static situ_status attention_part(building *b, value_set *x, const block_part *p
   return add_residual(b, x, p, "attention", ended.n > 0 ? &ended : &mixed);
 }
 
-/* Gate, up, what joins them, down: of the dense part, of routed and of shared experts. */
+/* ---- scratch memory ----
+ *
+ * The compute buffers of llama.cpp, fitted to those that it reports (docs/theory/models/language-models.md): what a
+ * micro-batch has in flight where that is most, between the products of a feed-forward part. */
+
+/* Tokens of a micro-batch that no cache can hold are not reserved for. */
+static int64_t micro_batch(const building *b) {
+  int64_t all = b->step->cells > 0 ? sat_mul(b->step->cells, b->step->caches) : LM_MICRO_BATCH;
+  return min64(LM_MICRO_BATCH, all);
+}
+
+/* The elements of a token that a group's products make, and what joins them. */
+static int64_t made_by(const building *b, const block_part *p, lm_group group) {
+  int64_t made = 0, inner = inner_width(b, p, group);
+  for (int32_t i = 0; i < p->n; i++) {
+    const lm_operator *w = &p->ops[i];
+    if (w->group == group && (w->role == LM_IN || w->role == LM_MIDDLE)) made = sat_add(made, w->out);
+  }
+  return made > inner ? sat_add(made, inner) : made; /* an activation without a gate changes its input */
+}
+
+static int64_t in_flight(const building *b, const block_part *p) {
+  int64_t n_embd = b->model->n_embd, used = max64(b->model->experts_used, 1), routed = made_by(b, p, LM_ROUTED);
+  int64_t most = max64(made_by(b, p, LM_DENSE), made_by(b, p, LM_SHARED));
+  if (routed > 0) { /* outputs of experts take the place of what is no longer needed, if they fit */
+    bool fits = n_embd <= sat_mul(2, inner_width(b, p, LM_ROUTED));
+    most = max64(most, sat_mul(used, fits ? routed : sat_add(routed, n_embd)));
+  }
+  return most;
+}
+
+/* The masks of attention, of all blocks: with and without a window. They are tensors of llama.cpp alone. */
+static int64_t mask_bytes(const building *b) {
+  lm_layer whole = {0}, slides = {0};
+  for (int32_t k = 0; k < b->model->n_blocks; k++)
+    if (b->model->layers[k].window > 0) slides = b->model->layers[k];
+  if (!b->model->masks || b->step->both_ways || b->step->cells == 0) return 0;
+  int64_t cells = sat_add(cells_of(b, &whole), slides.window > 0 ? cells_of(b, &slides) : 0);
+  return sat_mul(sat_mul(cells, micro_batch(b)), MASK_BYTES);
+}
+
+static int64_t scratch_bytes(const building *b, const block_part *p) {
+  int64_t n_embd = b->model->n_embd, mixed = max64(inner_width(b, p, LM_ATTENTION), n_embd);
+  int64_t elements = sat_add(in_flight(b, p), sat_add(sat_mul(2, n_embd), mixed));
+  return sat_add(sat_mul(sat_mul(micro_batch(b), b->model->activation_bytes), elements), mask_bytes(b));
+}
+
+/* What pipelining over devices adds: three more copies of the masks, and four of two tensors that come from the device
+ * before. */
+static int64_t pipelining_bytes(const building *b) {
+  if (!b->model->masks || b->step->both_ways) return 0;
+  int64_t one = sat_mul(sat_mul(micro_batch(b), b->model->activation_bytes), b->model->n_embd);
+  return sat_add(sat_mul(8, one), sat_mul(3, mask_bytes(b)));
+}
+
+/* Gate, up, what joins them, down: of the dense part, of routed and of shared experts. The scratch memory is that of
+ * the first of them, beside the tensors that the step itself has there. */
 static situ_status feed_group(building *b, value_set *ended, const block_part *p, lm_group group, const value_set *in,
                               int64_t *workspace) {
   static const char *const names[] = {[LM_DENSE] = "ffn_act", [LM_ROUTED] = "experts_act", [LM_SHARED] = "shared_act"};
@@ -307,11 +364,13 @@ static situ_status feed_group(building *b, value_set *ended, const block_part *p
   if (inner.n == 0) return add_role(b, ended, p, group, LM_OUT, in);
   if (group == LM_ROUTED) rows *= (double)max64(b->model->experts_used, 1);
   int64_t width = inner_width(b, p, group);
+  double held =
+      (double)b->model->activation_bytes * (rows * (double)(inner.width + width) + b->rows * (double)b->model->n_embd);
   snprintf(name, sizeof name, "%s.%s", p->prefix, names[group]);
   situ_operator op = {.name = name,
                       .kind = group == LM_ROUTED ? "ExpertsMul" : "Mul",
                       .dtype = SITU_DTYPE_F32,
-                      .workspace_bytes = *workspace,
+                      .workspace_bytes = max64(0, *workspace - round64(held)),
                       .flops = round64(rows * (double)width * 5)};
   *workspace = 0;
   value_set act = {0};
@@ -348,14 +407,9 @@ static situ_status routed_part(building *b, value_set *ended, const block_part *
 static situ_status feed_forward_part(building *b, value_set *x, const block_part *p) {
   value_set in = *x, ended = {0};
   bool any = false;
-  int64_t widest = 0;
-  for (int32_t i = 0; i < p->n; i++) {
-    any |= !is_of(&p->ops[i], true) && p->ops[i].role != LM_NORM;
-    if (p->ops[i].group == LM_DENSE) widest = max64(widest, p->ops[i].in);
-  }
+  for (int32_t i = 0; i < p->n; i++) any |= !is_of(&p->ops[i], true) && p->ops[i].role != LM_NORM;
   if (!any) return SITU_STATUS_OK;
-  int64_t elements = sat_add(sat_mul(2, widest), sat_mul(8, b->model->n_embd));
-  int64_t workspace = sat_mul(sat_mul(LM_MICRO_BATCH, b->model->activation_bytes), elements);
+  int64_t workspace = scratch_bytes(b, p);
   TRY(add_norms(b, &in, p, false));
   TRY(feed_group(b, &ended, p, LM_DENSE, &in, &workspace));
   TRY(routed_part(b, &ended, p, &in, &workspace));
@@ -419,6 +473,7 @@ static situ_status add_head(building *b, value_set *x, const lm_operator *table)
     tied = *table;
     tied.name = strcmp(table->name, "token_embd") == 0 ? "output" : "lm_head";
     head = &tied;
+    b->tied = true;
     if (b->notes) text_add(b->notes, "the head shares the weights of the embedding; they are counted in both\n");
   }
   if (!head) return SITU_STATUS_OK;
@@ -477,6 +532,13 @@ situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, tex
   if (status == SITU_STATUS_OK) {
     (*out)->cache_tokens = sat_mul(step->cells, step->caches);
     (*out)->cache_type = step->cell_type;
+    (*out)->streams = step->caches;
+    (*out)->prompt = step->prompt;
+    (*out)->generate = step->generate;
+    (*out)->micro_batch = LM_MICRO_BATCH;
+    (*out)->n_ahead = model->n_ahead > o.n_beyond ? model->n_ahead : o.n_beyond;
+    (*out)->tied_head = b.tied;
+    (*out)->pipelining_bytes = pipelining_bytes(&b);
   }
   if (status == SITU_STATUS_OK) tell(&b);
   situ_graph_builder_free(b.builder);

@@ -91,6 +91,7 @@ static situ_status fold(folding *f, int32_t i, situ_error *error) {
   }
   if (p->block >= o->n_blocks) {
     o->beyond_bytes = sat_add(o->beyond_bytes, t->bytes);
+    if (p->block - o->n_blocks >= o->n_beyond) o->n_beyond = p->block - o->n_blocks + 1;
     return SITU_STATUS_OK;
   }
   int64_t at = string_map_put(f->by_name, p->op, o->n);

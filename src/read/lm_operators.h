@@ -20,6 +20,7 @@ typedef struct lm_operators {
   lm_operator *all; /* blocks ascending, then in the order of the tensors; first those outside of blocks */
   int32_t n, n_blocks;
   int32_t *start;                      /* [block] the first of its operators; [n_blocks] the end */
+  int32_t n_beyond;                    /* blocks after the trunk */
   int64_t skipped_bytes, beyond_bytes; /* of other stacks (images, sound); of blocks after the trunk */
 } lm_operators;
 

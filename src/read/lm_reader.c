@@ -91,6 +91,8 @@ static lm_step prefill_step(const load *l, int64_t *repeats) {
                    .context = (double)(prompt - tokens) / 2,
                    .cells = l->context,
                    .caches = l->streams,
+                   .prompt = l->prompt,
+                   .generate = l->generate,
                    .head_rows = 1 / (double)micro,
                    .cell_bytes = l->cell_bytes,
                    .cell_type = l->cells == cell_types[0].name ? NULL : l->cells};
@@ -104,6 +106,8 @@ static lm_step decode_step(const load *l) {
                    .context = (double)(last - steps) + (double)(steps - 1) / 2,
                    .cells = l->context,
                    .caches = l->streams,
+                   .prompt = l->prompt,
+                   .generate = l->generate,
                    .head_rows = (double)(1 + l->draft),
                    .cell_bytes = l->cell_bytes,
                    .cell_type = l->cells == cell_types[0].name ? NULL : l->cells};

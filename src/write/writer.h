@@ -27,6 +27,7 @@ typedef struct writer {
   ROW(dot)               \
   ROW(split)             \
   ROW(llamacpp)          \
+  ROW(llamacpp_bench)    \
   ROW(vllm)              \
   ROW(device_map)        \
   ROW(exo)               \

@@ -11,7 +11,7 @@ import struct
 import subprocess
 import sys
 
-from test_cli import QUICK, SMALL, main, situ, situ_json
+from test_cli import QUICK, SITU, SMALL, main, situ, situ_json
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import llm_files
@@ -29,7 +29,7 @@ def test_a_language_model_is_written_for_each_engine():
         situ("place", path, "--platform", "cpu+2*rtx3090", "--granularity", "block", *QUICK, "--unused", "cpu", "--write", f"{name}=out")
         assert pathlib.Path("out").stat().st_size > 30, name
     situ("place", path, "--platform", "cpu+2*rtx3090", "--granularity", "block", *QUICK, "--unused", "cpu", "--context", "700", "--write", "llama.cpp=out")
-    assert " -c 700 --fit off" in pathlib.Path("out").read_text()
+    assert " -c 700 -np 1 -b 2048 -ub 512 -fa on --fit off\n#" in pathlib.Path("out").read_text()
 
 
 def test_groups_of_gpus_are_written_for_engines_that_split_operators():
@@ -43,7 +43,7 @@ def test_groups_of_gpus_are_written_for_engines_that_split_operators():
     assert pathlib.Path("vllm.txt").read_text() == ("CUDA_VISIBLE_DEVICES=0,1,2,3\nVLLM_PP_LAYER_PARTITION=2,4\n"
                                                     "--pipeline-parallel-size 2 --tensor-parallel-size 2\n")
     situ("place", path, *on, "--tensor-parallel", "4", "--unused", "cpu", "--write", "llama.cpp=flags.txt", "-o", "plan.json")
-    assert pathlib.Path("flags.txt").read_text().startswith("-dev CUDA0,CUDA1,CUDA2,CUDA3 -sm tensor -fa on -ngl 7 ")
+    assert pathlib.Path("flags.txt").read_text().startswith("-dev CUDA0,CUDA1,CUDA2,CUDA3 -sm tensor -ngl 7 -c 4096 -np 1 -b 2048 -ub 512 -fa on --fit off\n#")
     situ("check", "plan.json", "--require-proof")
     # Two groups hold the model, which llama.cpp cannot run: the plan of its form is on one of them, or there is none.
     situ("place", path, *on, "--tensor-parallel", "2", "--unused", "cpu", "--write", "llama.cpp=flags.txt")
@@ -69,11 +69,13 @@ def test_the_best_size_of_groups_is_found_and_its_rivals_are_told():
 
 
 def test_a_shell_passes_flags_on_as_the_pages_say():
-    """`$(cat FILE)` splits at blanks and keeps quotes, which llama.cpp would take for part of a name; `eval` reads them."""
+    """`$(cat FILE)` splits at blanks and keeps quotes, which llama.cpp would take for part of a name; `eval` reads them. What
+    follows the options are comments, which a shell reads as such."""
     shell = lambda line: subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True).stdout.splitlines()
     call = ["--unused", "cpu", "--granularity", "layer", *QUICK, "--write", "llama.cpp=flags.txt"]
     situ("place", language_model(), "--platform", "cpu+2*rtx3090", *call)
-    assert "token_embd.weight=CUDA0" in shell("printf '%s\\n' $(cat flags.txt)")
+    words = shell("eval \"printf '%s\\n' $(cat flags.txt)\"")
+    assert "^token_embd\\.weight$=CUDA0" in words and words[-2:] == ["--fit", "off"], words
     llm_files.write("e.gguf", *llm_files.moe("llama", 4, 256, 4, 2, 64, 1000, 8, 2, 512))
     found = situ_json("place", "e.gguf", "--platform", "cpu+rtx3090", *QUICK)["placement"]
     experts = {row.split(",")[0] for row in situ("costs", "e.gguf").splitlines() if re.match("blk.2.*,Experts", row)}
@@ -83,6 +85,42 @@ def test_a_shell_passes_flags_on_as_the_pages_say():
     flags = pathlib.Path("flags.txt").read_text()
     assert "exps=CPU" in flags, flags
     assert not any("'" in word for word in shell(f"eval \"printf '%s\\n' $(cat flags.txt)\"")), flags
+
+
+def test_devices_have_the_names_that_llama_cpp_gives_them():
+    path, call = language_model(), ["--unused", "cpu", *QUICK[2:], "--context", "512"]
+
+    def flags(platform, *more, **expected):
+        situ("place", path, "--platform", platform, *call, *more, "--write", "llama.cpp=flags.txt", **expected)
+        return pathlib.Path("flags.txt").read_text() if not expected else ""
+
+    assert flags("cpu+rtx3060").startswith("-dev CUDA0 -sm layer -ts 7 -ngl 7 ")
+    assert flags("cpu+rtx3060", "--names", "Vulkan").startswith("-dev Vulkan0 ")
+    assert flags("cpu+rtx3060", "--names", "gpu0=Vulkan3").startswith("-dev Vulkan3 ")
+    assert flags("cpu+radeon780m").startswith("-dev Vulkan0 ") and flags("cpu+rx7900xtx").startswith("-dev ROCm0 ")
+    # A device of the second machine is never written as if it were here; its number counts from its machine.
+    call = ["--unused", "cpu0", "--unused", "cpu1", "--unused", "gpu0", *QUICK[2:], "--context", "512"]
+    away = flags("(cpu+rtx3060)@ethernet-10g+(cpu+rtx3090)")
+    assert away.startswith("--rpc server1:50052 -dev RPC0 ") and "rpc-server -H 0.0.0.0 -d CUDA0 in the machine of gpu1" in away, away
+    away = flags("(cpu+rtx3060)@ethernet-10g+(cpu+rtx3090)", "--names", "gpu1=RPC[10.0.0.2:5000]")
+    assert away.startswith("--rpc 10.0.0.2:5000 -dev RPC0 ") and "RPC0[10.0.0.2:5000]" in away and "rpc-server" not in away, away
+    call = ["--unused", "cpu", *QUICK[2:]]
+    for name, says in (("gpu0=$(id)", "is no name of a device"), ("gpu0=A B", "is no name of a device"), ("Vulkn", "is no back end"),
+                       ("gpu7=CUDA0", "has no device gpu7"), ("gpu0=RPC0", "does not say where the server is")):
+        flags("cpu+rtx3060", "--names", name, code=2, err=says)
+    flags("cpu+rtx3060", "--kv-type", "q5_1", code=6, err="gpu0: computes with caches of type q5_1 only on the CPU .back end CUDA")
+    assert "-ctk q5_1" in flags("cpu+rtx3060", "--kv-type", "q5_1", "--names", "Vulkan")
+
+
+def test_a_name_in_a_platform_file_is_no_command():
+    pathlib.Path("p.json").write_text(json.dumps({"situ_platform": 1, "name": "p", "devices": [
+        {"name": "cpu", "base": "cpu"}, {"name": "g\ntouch hit; $(touch hit)", "base": "rtx3090"}], "links": [
+            {"from": "cpu", "to": "g\ntouch hit; $(touch hit)", "kind": "pcie4"}]}))
+    done = subprocess.run([SITU, "place", language_model(), "--platform", "p.json", "--unused", "cpu", *QUICK[2:], "--write",
+                           "llama.cpp=flags.txt"], capture_output=True, text=True)
+    if done.returncode == 0:
+        subprocess.run(["sh", "-c", "eval \"true $(cat flags.txt)\""], check=True)
+    assert done.returncode in (0, 3) and not pathlib.Path("hit").exists(), done.stderr
 
 
 def test_a_request_takes_as_long_as_its_steps():
@@ -143,7 +181,7 @@ def test_a_cache_of_another_type_has_its_bytes():
     assert weights() - weights("--kv-type", "q4_0") == elements * 2 - elements * 18 // 32
     assert weights("--kv-type", "f16") == weights()
     situ("place", path, "--platform", "cpu+rtx3090", "--granularity", "block", *QUICK, "--kv-type", "q8_0", "--write", "llama.cpp=out")
-    assert " -ctk q8_0 -ctv q8_0 -fa on" in pathlib.Path("out").read_text()
+    assert " -fa on -ctk q8_0 -ctv q8_0 --fit off" in pathlib.Path("out").read_text()
     large = situ_json("place", path, "--platform", "rtx3060", "--context", "4096", "--batch", "1000", code=4)
     assert large["reason"].startswith("memory: the weights and caches need"), large["reason"]  # 25 GB of caches, 0.05 of weights
     situ("place", path, "--kv-type", "q9_0", code=2)

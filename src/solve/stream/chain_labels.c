@@ -149,22 +149,24 @@ static bool has_rule(const labels *s, int32_t bits) { return s->run->form && s->
 
 /* Whether the form allows element x on device d, given the label for the elements after it. */
 static bool has_form(const labels *s, const label *l, int32_t x, int32_t d) {
-  bool host = problem_is_host(s->problem, d);
+  bool host = problem_is_home(s->problem, d), tied = s->problem->graph->tied_head;
   switch (s->role[x]) {
     case ROLE_ANY: return true;
     case ROLE_EXPERTS: return d == l->main_device || host || !has_rule(s, SITU_FORM_SPILL);
-    case ROLE_FIRST: return host || l->layer_devices >> d & 1 || !has_rule(s, SITU_FORM_HEAD);
+    case ROLE_FIRST:
+      if (host || !has_rule(s, SITU_FORM_HEAD)) return true;
+      return l->layer_devices >> d & 1 && (!tied || l->layer_devices >> d == 1);
     case ROLE_HEAD:
     case ROLE_LAYER: break;
   }
   if (l->layer_devices == 0 || d == l->main_device) return true;
   return !(has_rule(s, SITU_FORM_RUNS) && l->layer_devices >> d & 1) &&
-         !(has_rule(s, SITU_FORM_HOST_FIRST) && problem_is_host(s->problem, l->main_device));
+         !(has_rule(s, SITU_FORM_HOST_FIRST) && problem_is_home(s->problem, l->main_device));
 }
 
 /* Whether the devices that may get more layers have memory for the layers before main element k. */
 static bool has_rest(const labels *s, const label *l, int32_t k) {
-  bool ended = has_rule(s, SITU_FORM_HOST_FIRST) && l->layer_devices > 0 && problem_is_host(s->problem, l->main_device);
+  bool ended = has_rule(s, SITU_FORM_HOST_FIRST) && l->layer_devices > 0 && problem_is_home(s->problem, l->main_device);
   uint32_t rooms = 0;
   int64_t room = 0;
   if (!has_rule(s, SITU_FORM_RUNS) || s->role[s->main[k]] == ROLE_FIRST) return true;

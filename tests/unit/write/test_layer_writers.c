@@ -74,7 +74,8 @@ static void parse_llamacpp(char *digits, const char *text) {
   int start = LAYERS + 1 - n_gpu_layers > 0 ? LAYERS + 1 - n_gpu_layers : 0;
   int act = n_gpu_layers < LAYERS + 1 ? n_gpu_layers : LAYERS + 1;
   strcpy(digits, "0");
-  if (strstr(text, "token_embd.weight=CUDA")) digits[0] = (char)('1' + strstr(text, "weight=CUDA")[11] - '0');
+  const char *first = strstr(text, "'^token_embd\\.weight$=CUDA");
+  if (first) digits[0] = (char)('1' + strstr(first, "CUDA")[4] - '0');
   for (int i = 0; i <= LAYERS; i++) {
     float sum = 0;
     int d = 0;

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Options for llama.cpp, given to llama.cpp: where it puts layers, caches and tensors is where the plan has them.
+
+    test_llamacpp.py SITU [NAME...]
+
+Models have random weights (gguf_models.py), devices are RPC servers on this machine. Without llama.cpp the cases are skipped:
+`tools/setup.sh llamacpp` builds it, SITU_LLAMACPP names the folder of its programs.
+"""
+import contextlib
+import json
+import pathlib
+import re
+import subprocess
+import time
+import urllib.request
+
+import gguf_models
+import llamacpp_rig as rig
+from test_cli import SHARE, SITU, main, situ, situ_json
+
+PLATFORM = {"situ_platform": 1, "name": "rig",
+            "devices": [{"name": "cpu", "base": "cpu"}, {"name": "gpu", "base": "rtx3090", "count": 3}],
+            "links": [{"from": "cpu", "to": "gpu", "kind": "pcie4"}]}
+
+
+def rounds(names):
+    """All of them in `make check`, two in `make test`."""
+    return names if SHARE >= 100 else names[1:3]
+
+
+def model_file(name):
+    gguf_models.write(f"{name}.gguf", *gguf_models.MODELS[name]())
+    pathlib.Path("rig.json").write_text(json.dumps(PLATFORM))
+    return f"{name}.gguf"
+
+
+def names_of(addresses):
+    return ",".join(f"gpu{i}=RPC[{a}]" for i, a in enumerate(addresses))
+
+
+def planned(model, layers, head, embedding="cpu", spilled=(), **more):
+    """Options for a plan with these devices of layers, and those of a plan file."""
+    operators = situ_json("place", model, "--platform", "rig.json", "--steps", "20")["placement"]
+    experts = {row.split(",")[0] for row in situ("costs", model, "--platform", "rig.json").splitlines() if re.match(r"blk.*,Experts", row)}
+
+    def device(name):
+        if not name.startswith("blk."):
+            return head if name.startswith("output") else embedding
+        k = int(name.split(".")[1])
+        return "cpu" if k in spilled and name in experts else layers[k]
+
+    pathlib.Path("pins.json").write_text(json.dumps({name: device(name) for name in operators}))
+    options = [x for k, v in more.items() for x in (f"--{k}".replace("_", "-"), str(v))]
+    placed = situ("place", model, "--platform", "rig.json", "--fix", "pins.json", *options, "--write", "llama.cpp=flags.txt", "--write",
+                  "llama-bench=bench.txt", "-o", "plan.json", "--json")
+    pathlib.Path("placed.json").write_text(placed)
+    return pathlib.Path("flags.txt").read_text()
+
+
+def first_line(text):
+    return text.splitlines()[0]
+
+
+def check(model, layers, head, addresses, **more):
+    flags = planned(model, layers, head, names=names_of(addresses), **more)
+    log = rig.loaded(model, first_line(flags))
+    used = [d for d in ("gpu0", "gpu1", "gpu2") if d in layers or d == head or d == more.get("embedding")]
+    name = {"cpu": "CPU", **{d: f"RPC{i}" for i, d in enumerate(used)}}
+    n = len(layers)
+    assert [log.layers.get(k) for k in range(n)] == [name[d] for d in layers], (flags, log.layers)
+    assert log.layers[max(log.layers)] == name[head], (flags, log.layers)  # behind the blocks that predict further tokens
+    assert all(log.caches[k] == name[layers[k]] for k in range(n) if k in log.caches), (flags, log.caches)
+    return flags, log
+
+
+def test_layers_are_where_the_plan_has_them_for_each_kind_of_model():
+    with rig.servers(3) as addresses:
+        for name, make in gguf_models.MODELS.items():
+            model = model_file(name)
+            keys = make()[0]
+            arch = keys["general.architecture"]
+            n = keys[f"{arch}.block_count"] - keys.get(f"{arch}.nextn_predict_layers", 0)
+            splits = [["gpu0"] * n, ["gpu0"] * 2 + ["gpu1"] * (n - 2), ["cpu"] + ["gpu1"] * 1 + ["gpu0"] * (n - 2), ["cpu"] * n]
+            for layers in splits:
+                check(model, layers, layers[-1], addresses)
+            check(model, ["gpu0"] * (n - 1) + ["gpu1"], "gpu2", addresses)  # a head on a device of its own
+            check(model, ["cpu"] * n, "gpu1", addresses)
+
+
+def test_experts_and_embedding_are_where_the_plan_has_them():
+    with rig.servers(2) as addresses:
+        model = model_file("qwen3moe")
+        _, log = check(model, ["gpu0"] * 3 + ["gpu1"] * 3, "gpu1", addresses, spilled=(1, 4), embedding="gpu0")
+        at = dict(log.moved)
+        assert at.pop("token_embd.weight") == f"RPC0[{addresses[0]}]"
+        assert at == {f"blk.{k}.ffn_{part}_exps.weight": "CPU" for k in (1, 4) for part in ("up", "down", "gate")}
+        # A head without weights of its own: a rule for the embedding moves it too.
+        tied = model_file("tied")
+        _, log = check(tied, ["gpu0"] * 3 + ["gpu1"] * 3, "gpu1", addresses, embedding="gpu1")
+        assert {b for _, b in log.moved} == {f"RPC0[{addresses[1]}]"}
+        operators = json.loads(pathlib.Path("pins.json").read_text())
+        pathlib.Path("pins.json").write_text(json.dumps({**operators, "token_embd": "gpu0"}))
+        done = subprocess.run([SITU, "place", tied, "--platform", "rig.json", "--fix", "pins.json", "--write", "llama.cpp=no.txt"],
+                              capture_output=True, text=True)
+        assert done.returncode == 6 and "gpu0: has the embedding, but the head on gpu1 has the same weights" in done.stderr, done
+        assert not pathlib.Path("no.txt").exists()
+
+
+def served(model, options, prompt, generate):
+    """Times that llama-server reports for a request, and its log."""
+    port = rig.free_port()
+    log = pathlib.Path("server.log")
+    command = f'exec "$0" -m {model} {options} --host 127.0.0.1 --port {port} -t 1 --no-warmup -v'
+    with log.open("w") as out, subprocess.Popen(["sh", "-c", command, rig.program("llama-server")], stdout=out, stderr=out) as server:
+        try:
+            for _ in range(400):
+                with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/health") as answer:
+                    if answer.status == 200:
+                        break
+                assert server.poll() is None, log.read_text(errors="replace")[-3000:]
+                time.sleep(0.05)
+            body = json.dumps({"prompt": [5] * prompt, "n_predict": generate, "ignore_eos": True}).encode()
+            with urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}/completion", body)) as answer:
+                return json.load(answer)["timings"], rig.Log(log.read_text(errors="replace"))
+        finally:
+            server.kill()
+
+
+def test_a_server_and_a_benchmark_start_with_the_options_and_run():
+    with rig.servers(2) as addresses:
+        for name in ("llama", "glm4moe", "qwen35"):
+            model = model_file(name)
+            n = {"llama": 6, "glm4moe": 5, "qwen35": 8}[name]
+            flags = planned(model, ["cpu"] + ["gpu0"] * 2 + ["gpu1"] * (n - 3), "gpu1", names=names_of(addresses), context=1024, batch=2,
+                            prompt=100, generate=16)
+            assert " -c 2048 -np 2 " in flags, flags
+            times, log = served(model, first_line(flags), 100, 16)
+            assert (times["prompt_n"], times["predicted_n"]) == (100, 16), times
+            assert [log.layers[k] for k in range(n)] == ["CPU"] + ["RPC0"] * 2 + ["RPC1"] * (n - 3)
+            bench = first_line(pathlib.Path("bench.txt").read_text())
+            rows = [json.loads(line) for line in rig.run("llama-bench", f"-m {model} {bench} -t 1 -r 1 -o jsonl").splitlines() if line.startswith("{")]
+            ngl = n + (name != "llama")  # a layer on the CPU; the head, and a block that predicts further tokens
+            assert [(r["n_prompt"], r["n_gen"], r["n_gpu_layers"]) for r in rows] == [(100, 0, ngl), (0, 16, ngl)], rows
+
+
+def memory_of(model, n_layers, n_gpus, on_cpu, context, addresses):
+    """Mebibytes on each GPU: by the plan, and by llama.cpp."""
+    share = (n_layers - on_cpu) // n_gpus
+    layers = ["cpu"] * on_cpu + [f"gpu{min(i // share, n_gpus - 1)}" for i in range(n_layers - on_cpu)]
+    flags = planned(model, layers, layers[-1], names=names_of(addresses), context=context)
+    log = rig.loaded(model, first_line(flags))
+    theirs = [sum(map(int, row)) for row in re.findall(r"^RPC\d+ (\d+) (\d+) (\d+)", log.text, re.M)]
+    ours = [d["memory_bytes"] / 2**20 for d in json.loads(pathlib.Path("placed.json").read_text())["devices"] if d["name"] != "cpu"]
+    return ours[:n_gpus], theirs
+
+
+def test_memory_is_what_llama_cpp_takes():
+    """Within 5 %, from short to long contexts. It is most above where layers on the CPU keep llama.cpp from overlapping micro-batches,
+    which is known only when the plan is."""
+    with rig.servers(2) as addresses:
+        for name in rounds(gguf_models.LARGE):
+            keys, tensors = gguf_models.as_large_as(name)
+            gguf_models.write(f"{name}.gguf", keys, tensors, weights=False)
+            n = keys[f"{keys['general.architecture']}.block_count"]
+            for n_gpus, on_cpu in ((1, 0), (2, 0), (1, 4), (2, 4)):
+                machine = json.loads(json.dumps(PLATFORM))
+                machine["devices"] = [{"name": "cpu", "base": "cpu"}] + [{"name": f"gpu{i}", "base": "h100-80g"} for i in range(n_gpus)]
+                machine["links"] = [{"from": "cpu", "to": f"gpu{i}", "kind": "pcie4"} for i in range(n_gpus)]
+                pathlib.Path("rig.json").write_text(json.dumps(machine))
+                for context in (1024, 32768, 131072):
+                    ours, theirs = memory_of(f"{name}.gguf", n, n_gpus, on_cpu, context, addresses[:n_gpus])
+                    assert len(ours) == len(theirs), (ours, theirs)
+                    assert all(0.99 < a / b < 1.05 for a, b in zip(ours, theirs)), (name, n_gpus, on_cpu, context, ours, theirs)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(globals()))
