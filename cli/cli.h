@@ -57,6 +57,7 @@ typedef struct arguments {
   situ_race_options race;
   situ_size_options size;
   situ_fit_options fit;
+  situ_judge_options judge;
   int32_t n_measured;
   const char *device_class, *profile_from, *measured_plan;
   bool bare, forward;
@@ -144,6 +145,7 @@ typedef struct command {
   ROW(pareto)             \
   ROW(size)               \
   ROW(fit)                \
+  ROW(judge)              \
   ROW(learn)              \
   ROW(inspect)            \
   ROW(costs)              \
@@ -161,8 +163,9 @@ int command_unknown(const char *word);
 
 extern const option_group model_options, problem_options, solve_options, fewer_options, fix_options, start_options,
     judged_options, proof_options, explain_options, page_options, report_outputs, plan_outputs, costs_outputs,
-    trace_outputs, front_options, size_options, amount_options, fit_options, learn_options, measure_options, map_options, race_options,
-    trial_options, profile_inputs, profile_outputs, common_options, help_options;
+    trace_outputs, front_options, size_options, amount_options, command_options, fit_options, learn_options,
+    measure_options, map_options, race_options, trial_options, profile_inputs, profile_outputs, common_options,
+    help_options;
 
 /* Fills the groups of options that the library has; once, before anything else. */
 void options_load(void);

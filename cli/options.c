@@ -212,6 +212,15 @@ static const option amount_rows[] = {
     {0}};
 const option_group amount_options = {"What fits", amount_rows};
 
+static const option command_rows[] = {{.name = "format",
+                                       .kind = OPTION_TEXT,
+                                       .offset = AT(judge.format),
+                                       .value = "NAME",
+                                       .family = "writers",
+                                       .about = "The writer whose format the text has. Default: recognised."},
+                                      {0}};
+const option_group command_options = {"Command", command_rows};
+
 static const option fit_rows[] = {{.name = "from",
                                    .kind = OPTION_TEXT,
                                    .offset = AT(link_from),

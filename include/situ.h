@@ -21,6 +21,7 @@
 #include "situ/fit.h"
 #include "situ/graph.h"
 #include "situ/instance.h"
+#include "situ/judge.h"
 #include "situ/learn.h"
 #include "situ/options.h"
 #include "situ/pareto.h"

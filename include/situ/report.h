@@ -11,6 +11,7 @@
 #include "situ/compare.h"
 #include "situ/engine.h"
 #include "situ/fit.h"
+#include "situ/judge.h"
 #include "situ/learn.h"
 #include "situ/pareto.h"
 #include "situ/plan.h"
@@ -86,6 +87,10 @@ SITU_API situ_status situ_report_pareto(char **out, const situ_front *front, con
 /* The platforms tried for a goal, the cheapest first, and the answer. */
 SITU_API situ_status situ_report_size(char **out, const situ_sizing *sizing, situ_report_format format,
                                       const situ_report_options *options, situ_error *error);
+
+/* What a command places beside the best plan found, with the better command. */
+SITU_API situ_status situ_report_judgement(char **out, const situ_judgement *judgement, situ_report_format format,
+                                           const situ_report_options *options, situ_error *error);
 
 /* The amounts tried, the largest that fits, and whether the next one is proved impossible. */
 SITU_API situ_status situ_report_fit(char **out, const situ_fitting *fitting, situ_report_format format,

@@ -19,6 +19,7 @@ typedef struct situ_writer_info {
                          Else 0 */
   int32_t form;       /* the form of the plans that its target can run: a sum of situ_form values (situ/plan.h), 0 for
                          any */
+  const char *marks;  /* texts with one of these words are read back (situ/judge.h); NULL: this format is not */
 } situ_writer_info;
 #define SITU_WRITER_INFO_INIT SITU_SIZED(situ_writer_info)
 SITU_API int32_t situ_writer_count(void);

@@ -268,6 +268,10 @@ class situ_graph_summary(Structure):
                 c_int64), ("n_edges", c_int64)]
 
 
+class situ_judgement_summary(Structure):
+    _fields_ = [("size", c_size_t), ("format", c_char_p), ("better", c_char_p), ("notes", c_char_p)]
+
+
 class situ_learn_progress(Structure):
     _fields_ = [("size", c_size_t), ("step", c_int64), ("trials", c_int64), ("problem", c_int32), ("reward",
                 c_double), ("mean_reward", c_double), ("value_ns", c_int64), ("best_ns", c_int64), ("seconds",
@@ -469,7 +473,7 @@ class situ_what_if(Structure):
 
 class situ_writer_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("suffix", c_char_p), ("folder",
-                c_int32), ("form", c_int32)]
+                c_int32), ("form", c_int32), ("marks", c_char_p)]
 
 situ_learn_callback = CFUNCTYPE(c_bool, c_void_p, POINTER(situ_learn_progress))
 
@@ -507,6 +511,11 @@ class situ_solve_options(Structure):
 
 class situ_fit_options(Structure):
     _fields_ = [("size", c_size_t), ("quantity", c_int), ("max", c_int64), ("goal", c_char_p), ("solve",
+                POINTER(situ_solve_options))]
+
+
+class situ_judge_options(Structure):
+    _fields_ = [("size", c_size_t), ("command", c_char_p), ("format", c_char_p), ("solve",
                 POINTER(situ_solve_options))]
 
 
@@ -598,6 +607,13 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_instance_model": (c_void_p, [c_void_p]),
     "situ_instance_open": (c_int, [POINTER(c_void_p), POINTER(situ_instance_options), POINTER(situ_error)]),
     "situ_instance_problem": (c_void_p, [c_void_p]),
+    "situ_judge": (c_int, [POINTER(c_void_p), POINTER(situ_instance_options), POINTER(situ_judge_options),
+        POINTER(situ_error)]),
+    "situ_judgement_best": (c_void_p, [c_void_p]),
+    "situ_judgement_free": (None, [c_void_p]),
+    "situ_judgement_get_summary": (c_bool, [c_void_p, POINTER(situ_judgement_summary)]),
+    "situ_judgement_given": (c_void_p, [c_void_p]),
+    "situ_judgement_model": (c_void_p, [c_void_p]),
     "situ_learn": (c_int, [POINTER(situ_learn_report), POINTER(c_int64), c_char_p, POINTER(c_void_p), c_int32,
         POINTER(situ_learn_options), POINTER(situ_error)]),
     "situ_learn_measured": (c_int, [POINTER(situ_learn_report), POINTER(situ_trials_report), POINTER(c_void_p),
@@ -703,6 +719,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_report_fit": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
         POINTER(situ_error)]),
     "situ_report_inspect": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_int, POINTER(situ_report_options),
+        POINTER(situ_error)]),
+    "situ_report_judgement": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
         POINTER(situ_error)]),
     "situ_report_learn": (c_int, [POINTER(c_void_p), POINTER(situ_learn_report), POINTER(situ_learn_row), c_int32,
         c_char_p, c_int, POINTER(situ_report_options), POINTER(situ_error)]),

@@ -2,45 +2,12 @@
 #include <string.h>
 
 #include "api/fit.h"
-#include "plan/layer_plan.h"
 #include "report/rates.h"
 #include "report/report.h"
 #include "situ/version.h"
 
 static const char *const findings[] = {"fits", "not found", "impossible"};
 static const style styles[] = {STYLE_GOOD, STYLE_PLAIN, STYLE_DIM};
-enum { LAYERS_BYTES = 160 };
-
-/* The share of its memory that the fullest device uses; *name is that device. */
-static double fullest(const situ_plan *plan, const char **name) {
-  double max = 0;
-  for (int32_t d = 0; d < plan->n_devices; d++) {
-    situ_device_use use = plan_use(plan, d);
-    double share = use.memory_limit_bytes > 0 && use.memory_limit_bytes != SITU_UNLIMITED_BYTES
-                       ? (double)use.memory_bytes / (double)use.memory_limit_bytes
-                       : 0;
-    if (share <= max) continue;
-    max = share;
-    *name = report_device(plan->problem, d);
-  }
-  return max;
-}
-
-/* "gpu0 30, gpu1 18": layers by device, in their order. */
-static void add_layers(char into[LAYERS_BYTES], const situ_plan *plan) {
-  layer_plan l;
-  situ_error why;
-  int n = 0;
-  snprintf(into, LAYERS_BYTES, "some are cut");
-  if (layer_plan_find(&l, plan, SITU_FORM_LAYERS, NULL, &why) == SITU_STATUS_OK)
-    for (int32_t k = 0, first = 0; k < l.n && n < LAYERS_BYTES - 40; k++) {
-      if (k + 1 < l.n && l.device[k + 1] == l.device[k]) continue;
-      n += snprintf(into + n, (size_t)(LAYERS_BYTES - n), "%s%.24s %d", first ? ", " : "",
-                    report_device(plan->problem, l.device[k]), (int)(k + 1 - first));
-      first = k + 1;
-    }
-  layer_plan_free(&l);
-}
 
 static void add_amounts(row_list *out, const void *fitting) {
   const situ_fitting *f = fitting;
@@ -50,12 +17,12 @@ static void add_amounts(row_list *out, const void *fitting) {
     const situ_fit_row none = {.reason = ""}, *r = i < f->n ? &f->rows[i] : &none;
     token_rates rates = {0};
     const char *device = NULL;
-    char layers[LAYERS_BYTES] = "", decode[TEXT_UNIT_BYTES] = "-", prefill[TEXT_UNIT_BYTES] = "-";
+    char layers[REPORT_LAYERS_BYTES] = "", decode[TEXT_UNIT_BYTES] = "-", prefill[TEXT_UNIT_BYTES] = "-";
     double full = 0;
     if (r->plan) {
       rates = rates_of(r->plan, r->model);
-      full = fullest(r->plan, &device);
-      add_layers(layers, r->plan);
+      full = report_fullest(r->plan, &device);
+      report_layers(layers, r->plan);
     }
     if (rates.decode > 0) rates_text(decode, rates.decode);
     if (rates.prefill > 0) rates_text(prefill, rates.prefill);

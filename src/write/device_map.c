@@ -40,5 +40,9 @@ static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *er
   return status;
 }
 
-const writer device_map_writer = {
-    .name = "device-map", .title = "a device_map for transformers", .suffix = ".json", .write = write, .form = FORM};
+const writer device_map_writer = {.name = "device-map",
+                                  .title = "a device_map for transformers",
+                                  .suffix = ".json",
+                                  .write = write,
+                                  .form = FORM,
+                                  .reading = &device_map_reading};

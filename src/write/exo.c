@@ -26,5 +26,9 @@ static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *er
   return status;
 }
 
-const writer exo_writer = {
-    .name = "exo", .title = "shards for exo's ring", .suffix = ".json", .write = write, .form = FORM};
+const writer exo_writer = {.name = "exo",
+                           .title = "shards for exo's ring",
+                           .suffix = ".json",
+                           .write = write,
+                           .form = FORM,
+                           .reading = &exo_reading};

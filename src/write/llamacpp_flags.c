@@ -13,4 +13,5 @@ const writer llamacpp_writer = {.name = "llama.cpp",
                                 .suffix = ".txt",
                                 .write = write,
                                 .form = LLAMACPP_FORM,
-                                .serves = llamacpp_serves};
+                                .serves = llamacpp_serves,
+                                .reading = &llamacpp_reading};

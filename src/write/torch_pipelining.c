@@ -36,4 +36,5 @@ const writer torch_pipelining_writer = {.name = "torch-pipelining",
                                         .title = "split points for torch.distributed.pipelining",
                                         .suffix = ".json",
                                         .write = write,
-                                        .form = FORM};
+                                        .form = FORM,
+                                        .reading = &torch_pipelining_reading};

@@ -36,4 +36,5 @@ const writer vllm_writer = {.name = "vllm",
                             .groups = true,
                             .suffix = ".txt",
                             .write = write,
-                            .form = FORM};
+                            .form = FORM,
+                            .reading = &vllm_reading};

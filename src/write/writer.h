@@ -7,6 +7,26 @@
 #include "situ/write.h"
 #include "split/model_file.h"
 
+/* What a text in a format says besides the placement. */
+typedef struct plan_request {
+  const char *model;   /* a path, or NULL */
+  int64_t context;     /* tokens of each stream; 0: not said */
+  int64_t streams;     /* 0: not said */
+  const char *kv_type; /* NULL: not said */
+  bool trained;        /* the context is that which the model was trained for */
+  int64_t group;       /* devices that split operators; 0: all of a machine, 1: none do */
+  const char *notes;   /* what was not understood or is not modelled, a line each; "" */
+} plan_request;
+
+/* The inverse of a writer: what a text in its format means. */
+typedef struct plan_reading {
+  const char *marks; /* words, separated by blanks, of which such a text contains one */
+  /* May be NULL: the text says nothing but the placement. Texts in the arena. */
+  situ_status (*request)(plan_request *out, const char *text, arena *a, situ_error *error);
+  /* The device of each operator, [operator]. BAD_INPUT where the text is malformed or names what is not there. */
+  situ_status (*devices)(int32_t *device, const situ_problem *problem, const char *text, situ_error *error);
+} plan_reading;
+
 typedef struct writer {
   const char *name, *title, *suffix;
   /* Adds the plan, which has a placement, to `out`. Running out of memory for text is seen by the caller. */
@@ -18,6 +38,7 @@ typedef struct writer {
   bool groups;                /* its target can split operators over groups of devices */
   /* May be NULL. UNSUPPORTED where no plan of the problem can be written, which is known before the search. */
   situ_status (*serves)(const situ_problem *problem, situ_error *error);
+  const plan_reading *reading; /* NULL: not read back */
 } writer;
 
 /* The table of writers: one file that exports NAME_writer, and one line here. */
@@ -40,6 +61,8 @@ typedef struct writer {
   ROW(torch_pipelining)  \
   ROW(torchtitan)        \
   ROW(iree)
+/* Those that are read back. */
+extern const plan_reading llamacpp_reading, vllm_reading, exo_reading, torch_pipelining_reading, device_map_reading;
 #define WRITER_DECLARE(NAME) extern const writer NAME##_writer;
 WRITER_ROWS(WRITER_DECLARE)
 
@@ -48,6 +71,9 @@ situ_status writer_write_file(const writer *w, const situ_plan *plan, const char
 
 /* The row of that name, of a plan of the problem that has a placement; BAD_ARGUMENT otherwise. */
 situ_status writer_find(const writer **out, const char *name, const situ_plan *plan, situ_error *error);
+
+/* The row whose format a text has, or that of the name; one that is read back. BAD_ARGUMENT otherwise. */
+situ_status writer_of_text(const writer **out, const char *name, const char *text, situ_error *error);
 
 /* Whether the writer can write any plan of the problem, whose model was read from `path`: UNSUPPORTED if not,
  * BAD_ARGUMENT if there is no such writer. Can be decided before the search. */

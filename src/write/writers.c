@@ -1,4 +1,5 @@
 /* The table of writers. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +22,12 @@ int32_t situ_writer_count(void) {
 bool situ_writer_at(int32_t index, situ_writer_info *out) {
   if (index < 0 || index >= situ_writer_count()) return false;
   const writer *w = writers[index];
-  situ_writer_info info = {
-      .name = w->name, .title = w->title, .suffix = w->suffix, .folder = w->write_folder != NULL, .form = w->form};
+  situ_writer_info info = {.name = w->name,
+                           .title = w->title,
+                           .suffix = w->suffix,
+                           .folder = w->write_folder != NULL,
+                           .form = w->form,
+                           .marks = w->reading ? w->reading->marks : NULL};
   return GIVE(out, info);
 }
 
@@ -74,6 +79,38 @@ situ_status writer_serves(const writer **out, const char *name, const situ_probl
   if (!w->form) return SITU_STATUS_OK;
   situ_status status = layer_plan_open(&l, problem, w->form, name, error);
   layer_plan_free(&l);
+  return status;
+}
+
+/* The length of the longest of the words that a text contains; 0: of none. */
+static size_t longest_mark(const char *text, const char *words) {
+  char word[64];
+  size_t longest = 0;
+  for (const char *at = words; *at; at += strspn(at, " ")) {
+    size_t n = strcspn(at, " ");
+    snprintf(word, sizeof word, "%.*s", (int)n, at);
+    if (n > longest && strstr(text, word)) longest = n;
+    at += n;
+  }
+  return longest;
+}
+
+situ_status writer_of_text(const writer **out, const char *name, const char *text, situ_error *error) {
+  text_buffer known = {0};
+  *out = NULL;
+  if (name) TRY(row_find(out, name, error));
+  size_t longest = 0, length;
+  for (int32_t k = 0; writers[k] && !name; k++)
+    if (writers[k]->reading && (length = longest_mark(text, writers[k]->reading->marks)) > longest) {
+      *out = writers[k];
+      longest = length;
+    }
+  if (*out && (*out)->reading) return SITU_STATUS_OK;
+  for (int32_t k = 0; writers[k]; k++)
+    if (writers[k]->reading) text_add(&known, "%s%s", known.length > 0 ? ", " : "", writers[k]->name);
+  situ_status status = fail_with(error, SITU_STATUS_BAD_ARGUMENT, name ? name : "command",
+                                 "is none of the formats that are read back: %s", known.bytes ? known.bytes : "");
+  text_free(&known);
   return status;
 }
 

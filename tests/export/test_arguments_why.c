@@ -178,6 +178,39 @@ static void fittings_need_a_language_model(void **state) {
   situ_fitting_free(NULL);
 }
 
+static void judgements_need_a_command_and_a_model(void **state) {
+  (void)state;
+  situ_judgement *j = NULL;
+  char *text = NULL;
+  situ_instance_options of = SITU_INSTANCE_OPTIONS_INIT;
+  situ_solve_options few = SITU_SOLVE_OPTIONS_INIT;
+  situ_judge_options o = SITU_JUDGE_OPTIONS_INIT;
+  situ_judgement_summary says = SITU_JUDGEMENT_SUMMARY_INIT;
+  of.model = "builtin:llama?layers=2";
+  of.platform = "cpu";
+  few.max_steps = 1;
+  o.solve = &few;
+  REFUSED_OUT(j, situ_judge(&j, &of, &o, error)); /* no command */
+  o.command = "llama-server -ngl 0";
+  REFUSED(situ_judge(NULL, &of, &o, error));
+  REFUSED_OUT(j, situ_judge(&j, NULL, &o, error));
+  REFUSED_OUT(j, situ_judge(&j, &of, NULL, error));
+  o.format = "no such";
+  REFUSED_OUT(j, situ_judge(&j, &of, &o, error));
+  o.format = NULL;
+  of.model = NULL;
+  REFUSED_OUT(j, situ_judge(&j, &of, &o, error));
+  assert_null(situ_judgement_given(NULL));
+  assert_null(situ_judgement_best(NULL));
+  assert_null(situ_judgement_model(NULL));
+  assert_false(situ_judgement_get_summary(NULL, &says));
+  REFUSED_OUT(text, situ_report_judgement(&text, NULL, SITU_REPORT_TABLE, NULL, error));
+  situ_judgement_free(NULL);
+  of.model = "builtin:vgg16";
+  o.command = "{\"\": 0}";
+  assert_int_equal(situ_judge(&j, &of, &o, error), SITU_STATUS_BAD_INPUT); /* a GPU that is not there */
+}
+
 static void what_ifs_are_asked_of_a_plan_of_the_instance(void **state) {
   (void)state;
   situ_what_if_list *list = NULL;
@@ -236,6 +269,7 @@ int main(void) {
       cmocka_unit_test(explanations_are_read_within_their_bounds_only),
       cmocka_unit_test(sizings_have_a_goal_and_platforms),
       cmocka_unit_test(fittings_need_a_language_model),
+      cmocka_unit_test(judgements_need_a_command_and_a_model),
       cmocka_unit_test(what_ifs_are_asked_of_a_plan_of_the_instance),
       cmocka_unit_test(a_plan_file_is_a_text_of_a_plan_of_the_instance),
   };

@@ -1,0 +1,168 @@
+/* A command of another program against the best plan that this program can run. */
+#include "api/judgement.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/instance.h"
+#include "base/arguments.h"
+#include "base/fail.h"
+#include "plan/plan.h"
+#include "read/reader.h"
+#include "write/writer.h"
+
+static const double DEFAULT_SECONDS = 5;
+
+typedef struct judge_call {
+  situ_judgement *into;
+  situ_instance_options instance;
+  situ_read_options read;
+  situ_problem_options problem;
+  situ_solve_options solve;
+  const writer *format;
+  plan_request asked;
+  const char *command;
+  situ_error *error;
+} judge_call;
+
+/* The devices of the machine of the first host, or of all where there is none, that a group of all of them has. */
+static int32_t count_accelerators(const situ_platform *m) {
+  int32_t n = 0, home = m->devices[0].server;
+  for (int32_t d = 0; d < m->n_devices; d++) n += !m->devices[d].is_host && m->devices[d].server == home;
+  return n;
+}
+
+/* What the caller left open is as the command says. */
+static situ_status take_request(judge_call *q) {
+  const plan_request *asked = &q->asked;
+  situ_instance *i = NULL;
+  char text[24];
+  if (!q->instance.model) q->instance.model = asked->model;
+  if (!q->instance.model)
+    return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, q->format->name,
+                     "the command names no model; name its file beside the command");
+  if (!q->read.context) q->read.context = asked->context;
+  if (!q->read.batch && asked->streams > 1) q->read.batch = asked->streams;
+  if (!q->read.kv_type && asked->kv_type) q->read.kv_type = asked->kv_type;
+  bool open_context = asked->trained && !q->read.context, open_group = asked->group == 0;
+  if (open_context || open_group) {
+    TRY(situ_instance_open(&i, &q->instance, q->error));
+    if (open_context) q->read.context = i->model->steps.trained_context;
+    q->asked.group = open_group ? count_accelerators(i->platform) : asked->group;
+    situ_instance_free(i);
+  }
+  if (q->asked.group <= 1 || q->instance.tensor_parallel) return SITU_STATUS_OK;
+  snprintf(text, sizeof text, "%lld", (long long)q->asked.group);
+  q->instance.tensor_parallel = arena_string(q->into->arena, text);
+  return q->instance.tensor_parallel ? SITU_STATUS_OK : fail_no_memory(q->error);
+}
+
+/* Opens the model twice: for the names of its operators, and with all of them pinned. */
+static situ_status judge_given(judge_call *q) {
+  situ_judgement *j = q->into;
+  situ_instance *i = NULL;
+  situ_instance_options own = q->instance;
+  situ_problem_options pinned = q->problem;
+  own.granularity = SITU_GRANULARITY_FUSED; /* what programs cut is not cut finer */
+  TRY(situ_instance_open(&i, &own, q->error));
+  int32_t *device = ARENA_NEW(j->arena, int32_t, i->problem->n_operators);
+  situ_status status =
+      device ? q->format->reading->devices(device, i->problem, q->command, q->error) : fail_no_memory(q->error);
+  situ_instance_free(i);
+  if (status != SITU_STATUS_OK) return status;
+  pinned.pins = device;
+  own.problem = &pinned;
+  return situ_place(&j->given, &j->given_instance, &own, &q->solve, q->error);
+}
+
+/* The best plan of the form, which starts from the command's. */
+static situ_status find_best(judge_call *q) {
+  situ_judgement *j = q->into;
+  situ_instance_options own = q->instance;
+  situ_solve_options solve = q->solve;
+  const situ_plan *start = j->given;
+  own.writers = &q->format->name;
+  own.n_writers = 1;
+  solve.starts = plan_exists(start) ? &start : NULL;
+  solve.n_starts = plan_exists(start);
+  return situ_place(&j->best, &j->best_instance, &own, &solve, q->error);
+}
+
+static situ_status describe(judge_call *q) {
+  situ_judgement *j = q->into;
+  char *text = NULL;
+  j->format = q->format->name;
+  j->notes = q->asked.notes ? q->asked.notes : "";
+  j->better = "";
+  if (!plan_exists(j->best) || (plan_exists(j->given) && j->given->value_ns <= j->best->value_ns))
+    return SITU_STATUS_OK;
+  TRY(situ_write(&text, q->format->name, j->best, q->error));
+  j->better = arena_string(j->arena, text);
+  free(text);
+  return j->better ? SITU_STATUS_OK : fail_no_memory(q->error);
+}
+
+static situ_status judge(judge_call *q, const situ_judge_options *o) {
+  TRY(writer_of_text(&q->format, o->format, o->command, q->error));
+  q->command = o->command;
+  if (q->format->reading->request)
+    TRY(q->format->reading->request(&q->asked, o->command, q->into->arena, q->error));
+  else
+    q->asked.group = 1;
+  TRY(take_request(q));
+  TRY(judge_given(q));
+  TRY(find_best(q));
+  return describe(q);
+}
+
+situ_status situ_judge(situ_judgement **out, const situ_instance_options *instance, const situ_judge_options *options,
+                       situ_error *error) {
+  situ_judge_options o;
+  judge_call q = {.error = error};
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, instance, options));
+  TRY(TAKE(o, options, SITU_JUDGE_OPTIONS_INIT, error));
+  TRY(TAKE(q.instance, instance, SITU_INSTANCE_OPTIONS_INIT, error));
+  TRY(TAKE(q.read, q.instance.read, SITU_READ_OPTIONS_INIT, error));
+  TRY(TAKE(q.problem, q.instance.problem, SITU_PROBLEM_OPTIONS_INIT, error));
+  TRY(TAKE(q.solve, o.solve, SITU_SOLVE_OPTIONS_INIT, error));
+  if (!o.command) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "situ_judge: options.command is NULL");
+  arena *a = arena_new();
+  q.into = a ? ARENA_ZERO(a, situ_judgement, 1) : NULL;
+  if (!q.into) {
+    arena_free(a);
+    return fail_no_memory(error);
+  }
+  q.into->arena = a;
+  q.instance.read = &q.read;
+  q.instance.problem = &q.problem;
+  if (q.solve.max_steps == 0 && q.solve.time_limit_s <= 0) q.solve.time_limit_s = DEFAULT_SECONDS;
+  situ_status status = judge(&q, &o);
+  if (status == SITU_STATUS_OK)
+    *out = q.into;
+  else
+    situ_judgement_free(q.into);
+  return status;
+}
+
+void situ_judgement_free(situ_judgement *j) {
+  if (!j) return;
+  situ_plan_free(j->given);
+  situ_plan_free(j->best);
+  situ_instance_free(j->given_instance);
+  situ_instance_free(j->best_instance);
+  arena_free(j->arena);
+}
+
+const situ_plan *situ_judgement_given(const situ_judgement *j) { return j ? j->given : NULL; }
+const situ_plan *situ_judgement_best(const situ_judgement *j) { return j && plan_exists(j->best) ? j->best : NULL; }
+const situ_model *situ_judgement_model(const situ_judgement *j) {
+  return j ? situ_instance_model(j->given_instance) : NULL;
+}
+
+bool situ_judgement_get_summary(const situ_judgement *j, situ_judgement_summary *out) {
+  if (!j) return false;
+  situ_judgement_summary own = {.format = j->format, .better = j->better, .notes = j->notes};
+  return GIVE(out, own);
+}

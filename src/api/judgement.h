@@ -1,0 +1,15 @@
+/* api/judgement.h - the contents of a judgement. */
+#ifndef SITU_API_JUDGEMENT_H
+#define SITU_API_JUDGEMENT_H
+
+#include "base/arena.h"
+#include "situ/judge.h"
+
+struct situ_judgement {
+  arena *arena;
+  situ_instance *given_instance, *best_instance;
+  situ_plan *given, *best;
+  const char *format, *better, *notes;
+};
+
+#endif

@@ -1,0 +1,93 @@
+#include "write/command_words.h"
+
+#include <string.h>
+
+#include "base/ascii.h"
+#include "base/fail.h"
+#include "base/text.h"
+
+enum { MAX_WORDS = 4096 };
+
+situ_status command_words_split(command_words *out, const char *text, arena *a, situ_error *error) {
+  size_t bytes = strlen(text) + 1;
+  char *to = ARENA_NEW(a, char, (int64_t)bytes);
+  *out = (command_words){.word = ARENA_NEW(a, const char *, MAX_WORDS)};
+  if (!to || !out->word) return fail_no_memory(error);
+  for (const char *at = text; *at;) {
+    if (ascii_is_space(*at) || (at[0] == '\\' && at[1] == '\n')) {
+      at += *at == '\\' ? 2 : 1;
+      continue;
+    }
+    if (*at == '#') {
+      at += strcspn(at, "\n");
+      continue;
+    }
+    if (out->n == MAX_WORDS)
+      return fail_with(error, SITU_STATUS_BAD_INPUT, "command", "has more than %d words", MAX_WORDS);
+    out->word[out->n++] = to;
+    for (char quote = 0; *at && (quote || !ascii_is_space(*at)); at++) {
+      if (*at == quote)
+        quote = 0;
+      else if (!quote && (*at == '\'' || *at == '"'))
+        quote = *at;
+      else if (*at == '\\' && quote != '\'' && at[1])
+        *to++ = *++at;
+      else
+        *to++ = *at;
+      if (quote && !at[1])
+        return fail_with(error, SITU_STATUS_BAD_INPUT, "command", "a quote (%c) does not end", quote);
+    }
+    *to++ = '\0';
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Whether `word` is one of the names, up to an '='; *value is then what follows that, or NULL. */
+static bool is_named(const char *word, const char *names, const char **value) {
+  size_t length = strcspn(word, "=");
+  *value = word[length] ? word + length + 1 : NULL;
+  for (const char *name = names; *name; name += strspn(name, " ")) {
+    size_t n = strcspn(name, " ");
+    if (n == length && strncmp(name, word, n) == 0) return true;
+    name += n;
+  }
+  return false;
+}
+
+const char *command_words_value(const command_words *w, const char *names) {
+  const char *found = NULL, *value;
+  for (int32_t k = 0; k < w->n; k++) {
+    if (!is_named(w->word[k], names, &value)) continue;
+    if (value)
+      found = value;
+    else if (k + 1 < w->n)
+      found = w->word[k + 1];
+  }
+  return found;
+}
+
+bool command_words_has(const command_words *w, const char *names) {
+  const char *value;
+  for (int32_t k = 0; k < w->n; k++)
+    if (is_named(w->word[k], names, &value)) return true;
+  return false;
+}
+
+const char *command_words_variable(const command_words *w, const char *name) {
+  size_t n = strlen(name);
+  for (int32_t k = 0; k < w->n; k++)
+    if (strncmp(w->word[k], name, n) == 0 && w->word[k][n] == '=') return w->word[k] + n + 1;
+  return NULL;
+}
+
+situ_status command_words_int(int64_t *out, const command_words *w, const char *names, int64_t min, situ_error *error) {
+  const char *text = command_words_value(w, names);
+  int64_t number;
+  if (!text) return SITU_STATUS_OK;
+  const char *end = text_scan_int(text, 0, &number);
+  if (!end || *end || number < min)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, "command", "%.*s %.60s: expected a whole number, at least %lld",
+                     (int)strcspn(names, " "), names, text, (long long)min);
+  *out = number;
+  return SITU_STATUS_OK;
+}

@@ -1,0 +1,55 @@
+#include "write/layer_reading.h"
+
+#include "base/fail.h"
+#include "write/module_names.h"
+
+situ_status layer_reading_open(layer_reading *out, const situ_problem *problem, const char *format, situ_error *error) {
+  *out = (layer_reading){.problem = problem, .first = -1, .head = -1};
+  TRY(layer_plan_open(&out->l, problem, SITU_FORM_LAYERS, format, error));
+  for (int32_t k = 0; k < out->l.n; k++) out->l.device[k] = -1;
+  return SITU_STATUS_OK;
+}
+
+void layer_reading_close(layer_reading *r) { layer_plan_free(&r->l); }
+
+situ_status layer_reading_devices(int32_t *device, const layer_reading *r, situ_error *error) {
+  const situ_problem *p = r->problem;
+  for (int32_t k = 0; k < r->l.n; k++)
+    if (r->l.device[k] < 0)
+      return fail_with(error, SITU_STATUS_BAD_INPUT, p->graph->model, "layer %d of %d is on no device", (int)k,
+                       (int)r->l.n);
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int32_t k = r->l.layers.of[v];
+    device[v] = k >= 0 ? r->l.device[k] : r->l.layers.before[v] ? r->first : r->head;
+    if (device[v] < 0)
+      return fail_with(error, SITU_STATUS_BAD_INPUT, p->graph->name[v], "is in no layer and on no device");
+  }
+  return SITU_STATUS_OK;
+}
+
+situ_status layer_reading_stages(layer_reading *r, const int32_t *stage, const int64_t *count, int32_t n,
+                                 situ_error *error) {
+  int64_t sum = 0;
+  int32_t k = 0;
+  for (int32_t s = 0; s < n; s++) sum += count[s];
+  if (n == 0 || sum != r->l.n)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, r->problem->graph->model,
+                     "has %d layers, but the stages have %lld in all", (int)r->l.n, (long long)sum);
+  for (int32_t s = 0; s < n; s++)
+    for (int64_t i = 0; i < count[s]; i++) r->l.device[k++] = stage[s];
+  r->first = r->l.device[0];
+  r->head = r->l.device[r->l.n - 1];
+  return SITU_STATUS_OK;
+}
+
+int32_t layer_reading_gpu(const situ_problem *problem, int64_t number) {
+  for (int32_t d = 0; d < problem->n_devices; d++)
+    if (module_names_gpu(problem, d) == number) return d;
+  return -1;
+}
+
+int32_t layer_reading_host(const situ_problem *problem) {
+  for (int32_t d = 0; d < problem->n_devices; d++)
+    if (problem_is_home(problem, d)) return d;
+  return -1;
+}

@@ -1,0 +1,299 @@
+/* What a command of llama.cpp places, by its own rule: with L blocks (those that predict further tokens included) and N
+ * = -ngl, the first L + 1 - N blocks are on the CPU; block i of the rest goes to the first device whose share of -ts,
+ * summed up, is above its share of the rest; the head counts as block L, and the embedding is on the CPU. Then the
+ * first rule of -ot that fits the name of a weight moves it. docs/formats/language-models.md */
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/c_locale.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "write/command_words.h"
+#include "write/layer_reading.h"
+#include "write/llamacpp_options.h"
+
+enum { MAX_LISTED = 128, MAX_RULES = 256, NAME_BYTES = 256 };
+static const char DEVICES[] = "-dev --device", SPLIT[] = "-ts --tensor-split", MODE[] = "-sm --split-mode",
+                  LAYERS[] = "-ngl --n-gpu-layers --gpu-layers", MAIN[] = "-mg --main-gpu",
+                  RULES[] = "-ot --override-tensor", ALL_EXPERTS[] = "-cmoe --cpu-moe",
+                  SOME_EXPERTS[] = "-ncmoe --n-cpu-moe", SERVERS[] = "--rpc";
+
+/* ---- the request ---- */
+
+static int64_t count_items(const char *list) {
+  int64_t n = list && *list;
+  for (const char *c = list; c && *c; c++) n += *c == ',' || *c == '/';
+  return n;
+}
+
+static situ_status take_notes(plan_request *out, const command_words *w, arena *a, situ_error *error) {
+  text_buffer notes = {0};
+  const char *keys = command_words_value(w, "-ctk --cache-type-k"),
+             *values = command_words_value(w, "-ctv --cache-type-v");
+  const char *mode = command_words_value(w, MODE);
+  if (out->trained)
+    text_add(&notes,
+             "without -c llama.cpp takes the context that the model was trained for, or with --fit what fits\n");
+  if (strcmp(keys ? keys : "f16", values ? values : "f16") != 0)
+    text_add(&notes, "caches of two types (%.20s, %.20s) are taken as two of the first\n", keys ? keys : "f16",
+             values ? values : "f16");
+  if (mode && strcmp(mode, "row") == 0) text_add(&notes, "-sm row is taken as -sm layer\n");
+  if (command_words_has(w, "-nkvo --no-kv-offload"))
+    text_add(&notes, "-nkvo is not modelled: caches are taken to be with their layers\n");
+  if (command_words_has(w, "-md --model-draft --spec-draft-model"))
+    text_add(&notes, "the draft model takes memory and time that are not counted\n");
+  if (command_words_has(w, "--mmproj -mm")) text_add(&notes, "the projector takes memory that is not counted\n");
+  if (!notes.failed) out->notes = arena_string(a, notes.bytes ? notes.bytes : "");
+  text_free(&notes);
+  return out->notes ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+static situ_status request(plan_request *out, const char *text, arena *a, situ_error *error) {
+  command_words w;
+  int64_t tokens = 0;
+  TRY(command_words_split(&w, text, a, error));
+  out->model = command_words_value(&w, "-m --model");
+  out->streams = 1;
+  TRY(command_words_int(&tokens, &w, "-c --ctx-size", 0, error));
+  TRY(command_words_int(&out->streams, &w, "-np --parallel", 1, error));
+  out->context = tokens / out->streams;
+  out->trained = out->context == 0;
+  out->kv_type = command_words_value(&w, "-ctk --cache-type-k");
+  const char *mode = command_words_value(&w, MODE);
+  bool splits = mode && strcmp(mode, "tensor") == 0;
+  out->group = splits ? count_items(command_words_value(&w, DEVICES)) : 1; /* 0: all devices */
+  return take_notes(out, &w, a, error);
+}
+
+/* ---- the placement ---- */
+
+typedef struct reading {
+  layer_reading layers;
+  const command_words *w;
+  arena *arena;
+  llamacpp_device *names; /* [device] */
+  int32_t listed[MAX_LISTED], n_listed, host;
+  situ_error *error;
+} reading;
+
+static situ_status bad(const reading *r, const char *option, const char *value, const char *why) {
+  return fail_with(r->error, SITU_STATUS_BAD_INPUT, "command", "%.*s %.100s: %s", (int)strcspn(option, " "), option,
+                   value, why);
+}
+
+static bool is_in_list(const char *list, const char *item) {
+  size_t n = strlen(item);
+  for (const char *at = list; at && *at; at += strspn(at, ",")) {
+    size_t length = strcspn(at, ",");
+    if (length == n && strncmp(at, item, n) == 0) return true;
+    at += length;
+  }
+  return false;
+}
+
+/* Devices are this machine's, and those of the servers of --rpc. */
+static situ_status find_names(reading *r) {
+  const situ_problem *p = r->layers.problem;
+  const char *servers = command_words_value(r->w, SERVERS);
+  bool *used = ARENA_ZERO(r->arena, bool, p->n_devices);
+  if (!used) return fail_no_memory(r->error);
+  TRY(llamacpp_devices_find(&r->names, p, used, r->arena, r->error)); /* addresses, to see which are meant */
+  for (int32_t d = 0; d < p->n_devices; d++)
+    used[d] = !problem_is_home(p, d) && (!r->names[d].server || is_in_list(servers, r->names[d].server));
+  r->host = layer_reading_host(p);
+  TRY(llamacpp_devices_find(&r->names, p, used, r->arena, r->error));
+  for (int pass = 0; pass < 2; pass++) /* without -dev: servers first, then what is here */
+    for (int32_t d = 0; d < p->n_devices && r->n_listed < MAX_LISTED; d++)
+      if (used[d] && !p->unused[d] && (r->names[d].server != NULL) == (pass == 0)) r->listed[r->n_listed++] = d;
+  return SITU_STATUS_OK;
+}
+
+/* The device of that name (`buffers`: of that buffer), or -1; of a group, by its first member. */
+static int32_t find_device(const reading *r, const char *name, size_t n, bool buffers) {
+  const situ_problem *p = r->layers.problem;
+  if (n == 3 && strncmp(name, "CPU", 3) == 0) return r->host;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    const char *known = buffers ? r->names[d].buffer : r->names[d].name;
+    if (!problem_is_home(p, d) && strcspn(known, ",") == n && strncmp(known, name, n) == 0) return d;
+  }
+  return -1;
+}
+
+static situ_status take_devices(reading *r) {
+  const char *list = command_words_value(r->w, DEVICES);
+  if (!list) return SITU_STATUS_OK;
+  r->n_listed = 0;
+  if (strcmp(list, "none") == 0) return SITU_STATUS_OK;
+  for (const char *at = list; *at; at += strspn(at, ",/")) {
+    size_t n = strcspn(at, ",/");
+    int32_t d = find_device(r, at, n, false);
+    bool again = false; /* a member of a group that is there already */
+    for (int32_t k = 0; k < r->n_listed; k++) again |= strstr(r->names[r->listed[k]].name, ",") != NULL;
+    if (d < 0 && !again) return bad(r, DEVICES, list, "names a device that the platform has not; see --names");
+    if (r->n_listed == MAX_LISTED) return bad(r, DEVICES, list, "names too many devices");
+    if (d >= 0) r->listed[r->n_listed++] = d;
+    at += n;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Shares of the devices; without -ts by their memory, as llama.cpp takes what is free. */
+static situ_status find_shares(const reading *r, float *sum) {
+  const situ_problem *p = r->layers.problem;
+  const char *list = command_words_value(r->w, SPLIT), *at = list;
+  float total = 0;
+  for (int32_t k = 0; k < r->n_listed; k++) {
+    double share = 0;
+    if (!list)
+      share = (double)situ_platform_memory_bytes(p->platform, p->memory_of[r->listed[k]]) / 1e6;
+    else if (*at && !(at = text_scan_number(at, &share)))
+      return bad(r, SPLIT, list, "expected numbers with commas");
+    if (list && *at && *at != ',' && *at != '/') return bad(r, SPLIT, list, "expected numbers with commas");
+    if (list && *at) at++;
+    sum[k] = total += (float)share;
+  }
+  if (list && *at) return bad(r, SPLIT, list, "has more shares than there are devices");
+  if (r->n_listed > 0 && !(total > 0)) return bad(r, SPLIT, list ? list : "", "gives no device a share");
+  for (int32_t k = 0; k < r->n_listed; k++) sum[k] /= total;
+  return SITU_STATUS_OK;
+}
+
+/* How many of the blocks and the head are not on the CPU. */
+static situ_status find_offloaded(const reading *r, int64_t *n, int32_t n_blocks) {
+  const char *text = command_words_value(r->w, LAYERS);
+  *n = n_blocks + 1;
+  if (r->n_listed == 0) *n = 0;
+  if (r->n_listed == 0 || !text || strcmp(text, "all") == 0 || strcmp(text, "auto") == 0 || strcmp(text, "-1") == 0)
+    return SITU_STATUS_OK;
+  TRY(command_words_int(n, r->w, LAYERS, 0, r->error));
+  if (*n > n_blocks + 1) *n = n_blocks + 1;
+  return SITU_STATUS_OK;
+}
+
+static situ_status place_layers(reading *r) {
+  layer_reading *out = &r->layers;
+  int32_t n_blocks = out->l.n + out->problem->graph->n_ahead;
+  float sum[MAX_LISTED];
+  int64_t offloaded, only = -1;
+  const char *mode = command_words_value(r->w, MODE);
+  TRY(find_shares(r, sum));
+  TRY(find_offloaded(r, &offloaded, n_blocks));
+  if (mode && strcmp(mode, "none") == 0) {
+    only = 0;
+    TRY(command_words_int(&only, r->w, MAIN, 0, r->error));
+    if (only >= r->n_listed) return bad(r, MAIN, mode, "is not among the devices");
+  }
+  int64_t start = n_blocks + 1 - offloaded;
+  out->first = r->host >= 0 ? r->host : r->n_listed > 0 ? r->listed[0] : -1;
+  for (int32_t i = 0; i <= n_blocks; i++) {
+    int32_t device = r->host, k = 0;
+    if (i >= start) {
+      float share = (float)(i - start) / (float)offloaded;
+      while (k + 1 < r->n_listed && !(sum[k] > share)) k++;
+      device = r->listed[only >= 0 ? only : k];
+    }
+    if (device < 0)
+      return fail_with(r->error, SITU_STATUS_BAD_INPUT, out->problem->platform->name,
+                       "has no host, but the command leaves block %d on the CPU", (int)i);
+    if (i < out->l.n) out->l.device[i] = device;
+    if (i == n_blocks) out->head = device;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* ---- rules for weights ---- */
+
+/* Moves the operators whose weight's name fits a pattern and that no rule has moved yet. */
+static situ_status apply_rule(const reading *r, const char *pattern, int32_t to, int32_t *device, bool *moved) {
+  const situ_problem *p = r->layers.problem;
+  regex_t compiled;
+  char name[NAME_BYTES];
+  if (strlen(pattern) >= NAME_BYTES || regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+    return bad(r, RULES, pattern, "is no pattern that situ understands");
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    snprintf(name, sizeof name, "%.240s.weight", p->graph->name[v]);
+    bool fits = p->graph->weight_bytes[v] > 0 && regexec(&compiled, name, 0, NULL, 0) == 0;
+    if (fits && !moved[v]) {
+      device[v] = to;
+      moved[v] = true;
+    }
+  }
+  regfree(&compiled);
+  return SITU_STATUS_OK;
+}
+
+/* "PATTERN=BUFFER,PATTERN=BUFFER". */
+static situ_status apply_list(const reading *r, const char *list, int32_t *device, bool *moved) {
+  for (const char *at = list; *at; at += strspn(at, ",;")) {
+    size_t n = strcspn(at, ",;");
+    const char *equal = memchr(at, '=', n);
+    char pattern[NAME_BYTES];
+    if (!equal || (size_t)(equal - at) >= sizeof pattern) return bad(r, RULES, list, "expected PATTERN=BUFFER");
+    snprintf(pattern, sizeof pattern, "%.*s", (int)(equal - at), at);
+    int32_t to = find_device(r, equal + 1, n - (size_t)(equal + 1 - at), true);
+    if (to < 0) return bad(r, RULES, list, "names a buffer that the platform has not");
+    TRY(apply_rule(r, pattern, to, device, moved));
+    at += n;
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status apply_rules(const reading *r, int32_t *device) {
+  bool *moved = ARENA_ZERO(r->arena, bool, r->layers.problem->n_operators);
+  int64_t n_experts = 0;
+  if (!moved) return fail_no_memory(r->error);
+  for (int32_t k = 0; k + 1 < r->w->n; k++)
+    if (strcmp(r->w->word[k], "-ot") == 0 || strcmp(r->w->word[k], "--override-tensor") == 0)
+      TRY(apply_list(r, r->w->word[k + 1], device, moved));
+  TRY(command_words_int(&n_experts, r->w, SOME_EXPERTS, 0, r->error));
+  if (command_words_has(r->w, ALL_EXPERTS)) n_experts = r->layers.l.n;
+  for (int32_t v = 0; v < r->layers.problem->n_operators && n_experts > 0; v++)
+    if (r->layers.l.expert[v] && !moved[v] && r->layers.l.layers.of[v] < n_experts && r->host >= 0) device[v] = r->host;
+  return SITU_STATUS_OK;
+}
+
+/* What has no weights among the experts of a layer runs where these do, if all are on one device. */
+static void follow_experts(const reading *r, int32_t *device) {
+  const situ_problem *p = r->layers.problem;
+  const layer_plan *l = &r->layers.l;
+  for (int32_t k = 0; k < l->n; k++) {
+    int32_t of = -1;
+    for (int32_t v = 0; v < p->n_operators; v++)
+      if (l->layers.of[v] == k && l->expert[v] && p->graph->weight_bytes[v] > 0)
+        of = of == -1 || of == device[v] ? device[v] : -2;
+    for (int32_t v = 0; v < p->n_operators && of >= 0; v++)
+      if (l->layers.of[v] == k && l->expert[v]) device[v] = of;
+  }
+}
+
+static situ_status read_all(reading *r, int32_t *device) {
+  TRY(find_names(r));
+  TRY(take_devices(r));
+  TRY(place_layers(r));
+  TRY(layer_reading_devices(device, &r->layers, r->error));
+  TRY(apply_rules(r, device));
+  follow_experts(r, device);
+  return SITU_STATUS_OK;
+}
+
+static situ_status devices(int32_t *device, const situ_problem *problem, const char *text, situ_error *error) {
+  command_words w;
+  arena *a = arena_new();
+  reading r = {.w = &w, .arena = a, .error = error};
+  situ_status status = a ? command_words_split(&w, text, a, error) : fail_no_memory(error);
+  if (status == SITU_STATUS_OK) {
+    status = layer_reading_open(&r.layers, problem, "llama.cpp", error);
+    if (status == SITU_STATUS_OK) status = read_all(&r, device);
+    layer_reading_close(&r.layers);
+  }
+  arena_free(a);
+  return status;
+}
+
+const plan_reading llamacpp_reading = {
+    .marks =
+        "llama-server llama-cli llama-bench llama-run llama.cpp -ngl --n-gpu-layers --gpu-layers --tensor-split -sm",
+    .request = request,
+    .devices = devices};

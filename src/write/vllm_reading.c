@@ -1,0 +1,103 @@
+/* What a command of vLLM places: stages of --pipeline-parallel-size, each of --tensor-parallel-size GPUs, with layers
+ * by VLLM_PP_LAYER_PARTITION or evenly, what is left over before the last stage. docs/formats/language-models.md */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "write/command_words.h"
+#include "write/layer_reading.h"
+#include "write/writer.h"
+
+enum { MAX_STAGES = 512 };
+static const char STAGES[] = "--pipeline-parallel-size -pp", GROUPS[] = "--tensor-parallel-size -tp",
+                  CONTEXT[] = "--max-model-len", STREAMS[] = "--max-num-seqs", CACHE[] = "--kv-cache-dtype";
+
+/* The model: of --model, or the word behind "serve". */
+static const char *model_of(const command_words *w) {
+  const char *model = command_words_value(w, "--model");
+  for (int32_t k = 0; k + 1 < w->n && !model; k++)
+    if (strcmp(w->word[k], "serve") == 0 && w->word[k + 1][0] != '-') model = w->word[k + 1];
+  return model;
+}
+
+static situ_status request(plan_request *out, const char *text, arena *a, situ_error *error) {
+  command_words w;
+  text_buffer notes = {0};
+  TRY(command_words_split(&w, text, a, error));
+  out->model = model_of(&w);
+  out->group = 1;
+  TRY(command_words_int(&out->group, &w, GROUPS, 1, error));
+  TRY(command_words_int(&out->context, &w, CONTEXT, 1, error));
+  TRY(command_words_int(&out->streams, &w, STREAMS, 1, error));
+  const char *type = command_words_value(&w, CACHE);
+  out->trained = out->context == 0;
+  if (out->trained) text_add(&notes, "without --max-model-len vLLM takes the context that the model was trained for\n");
+  if (type && strncmp(type, "fp8", 3) == 0)
+    out->kv_type = "q8_0"; /* 8 bits, and 1/16 more: the nearest that is known */
+  else if (type && strcmp(type, "auto") != 0)
+    text_add(&notes, "--kv-cache-dtype %.40s is taken as f16\n", type);
+  if (command_words_has(&w, "--gpu-memory-utilization"))
+    text_add(&notes, "--gpu-memory-utilization limits the memory of GPUs: state it by the platform or --reserve\n");
+  if (notes.failed) return fail_no_memory(error);
+  out->notes = arena_string(a, notes.bytes ? notes.bytes : "");
+  text_free(&notes);
+  return out->notes ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+/* Numbers separated by commas. BAD_INPUT for anything else. */
+static situ_status read_numbers(int64_t *out, int32_t *n, const char *text, const char *what, situ_error *error) {
+  *n = 0;
+  for (const char *at = text; at && *at;) {
+    const char *end = text_scan_int(at, 0, &out[*n]);
+    if (!end || (*end && *end != ',') || *n == MAX_STAGES)
+      return fail_with(error, SITU_STATUS_BAD_INPUT, what, "%.100s: expected whole numbers with commas", text);
+    ++*n;
+    at = end + (*end == ',');
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status find_stages(layer_reading *r, const command_words *w, situ_error *error) {
+  int64_t gpu[MAX_STAGES], count[MAX_STAGES], n_stages = 1, group = 1;
+  int32_t stage[MAX_STAGES], n_gpus, n_counts;
+  TRY(command_words_int(&n_stages, w, STAGES, 1, error));
+  TRY(command_words_int(&group, w, GROUPS, 1, error));
+  TRY(read_numbers(gpu, &n_gpus, command_words_variable(w, "CUDA_VISIBLE_DEVICES"), "CUDA_VISIBLE_DEVICES", error));
+  TRY(read_numbers(count, &n_counts, command_words_variable(w, "VLLM_PP_LAYER_PARTITION"), "VLLM_PP_LAYER_PARTITION",
+                   error));
+  if (n_stages > MAX_STAGES || group > MAX_STAGES || (n_gpus > 0 && n_gpus < n_stages * group) ||
+      (n_counts > 0 && n_counts != n_stages))
+    return fail_with(error, SITU_STATUS_BAD_INPUT, "command",
+                     "%lld stages of %lld GPUs do not match CUDA_VISIBLE_DEVICES or VLLM_PP_LAYER_PARTITION",
+                     (long long)n_stages, (long long)group);
+  int64_t rest = r->l.n % n_stages;
+  for (int32_t s = 0; s < n_stages; s++) {
+    int64_t number = n_gpus > 0 ? gpu[s * group] : s * group;
+    /* vLLM leaves the last stage, which has the head, without what is left over */
+    if (n_counts == 0) count[s] = r->l.n / n_stages + (s < n_stages - 1 && s >= n_stages - 1 - rest);
+    stage[s] = layer_reading_gpu(r->problem, number);
+    if (stage[s] < 0)
+      return fail_with(error, SITU_STATUS_BAD_INPUT, r->problem->platform->name, "has no GPU %lld, where stage %d is",
+                       (long long)number, (int)s);
+  }
+  return layer_reading_stages(r, stage, count, (int32_t)n_stages, error);
+}
+
+static situ_status devices(int32_t *device, const situ_problem *problem, const char *text, situ_error *error) {
+  command_words w;
+  layer_reading r;
+  arena *a = arena_new();
+  situ_status status = a ? command_words_split(&w, text, a, error) : fail_no_memory(error);
+  if (status == SITU_STATUS_OK) {
+    status = layer_reading_open(&r, problem, "vLLM", error);
+    if (status == SITU_STATUS_OK) status = find_stages(&r, &w, error);
+    if (status == SITU_STATUS_OK) status = layer_reading_devices(device, &r, error);
+    layer_reading_close(&r);
+  }
+  arena_free(a);
+  return status;
+}
+
+const plan_reading vllm_reading = {.marks = "vllm VLLM_PP_LAYER_PARTITION --pipeline-parallel-size --max-model-len",
+                                   .request = request,
+                                   .devices = devices};
