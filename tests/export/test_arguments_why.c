@@ -208,7 +208,7 @@ static void judgements_need_a_command_and_a_model(void **state) {
   situ_judgement_free(NULL);
   of.model = "builtin:vgg16";
   o.command = "{\"\": 0}";
-  assert_int_equal(situ_judge(&j, &of, &o, error), SITU_STATUS_BAD_INPUT); /* a GPU that is not there */
+  assert_int_equal(situ_judge(&j, &of, &o, NULL), SITU_STATUS_BAD_INPUT); /* a GPU that is not there */
 }
 
 static void what_ifs_are_asked_of_a_plan_of_the_instance(void **state) {
