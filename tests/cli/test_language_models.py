@@ -41,7 +41,12 @@ def test_groups_of_gpus_are_written_for_engines_that_split_operators():
     stages = situ_json("place", path, *on, "--tensor-parallel", "2", "--fix", "pins.json", "--write", "vllm=vllm.txt")
     assert {d["name"]: d["memory_limit_bytes"] for d in stages["devices"]}["gpu0-1"] < 2 * 24e9
     assert pathlib.Path("vllm.txt").read_text() == ("CUDA_VISIBLE_DEVICES=0,1,2,3\nVLLM_PP_LAYER_PARTITION=2,4\n"
-                                                    "--pipeline-parallel-size 2 --tensor-parallel-size 2\n")
+                                                    "--pipeline-parallel-size 2 --tensor-parallel-size 2 "
+                                                    "--max-model-len 4096 --max-num-seqs 1 --gpu-memory-utilization 0.90\n")
+    situ("place", path, *on, "--kv-type", "q8_0", "--batch", "3", "--context", "512", "--unused", "cpu", "--write", "vllm=vllm.txt")
+    assert pathlib.Path("vllm.txt").read_text().endswith(
+        " --max-model-len 512 --max-num-seqs 3 --kv-cache-dtype fp8 --gpu-memory-utilization 0.90\n")
+    situ("place", path, *on, "--kv-type", "q4_0", "--write", "vllm=vllm.txt", code=6, err="expected --kv-type q8_0")
     situ("place", path, *on, "--tensor-parallel", "4", "--unused", "cpu", "--write", "llama.cpp=flags.txt", "-o", "plan.json")
     assert pathlib.Path("flags.txt").read_text().startswith("-dev CUDA0,CUDA1,CUDA2,CUDA3 -sm tensor -ngl 7 -c 4096 -np 1 -b 2048 -ub 512 -fa on --fit off\n#")
     situ("check", "plan.json", "--require-proof")
