@@ -249,6 +249,30 @@ static const situ_device_kind_info rows[] = {
     CPU_ROW(
         SITU_FAMILY_CPU, 8, 17.1, PEAKS(0.0768, 0.1536, 0.3072, 0, 0, 0), "ethernet-1g", "rpi5", "Raspberry Pi 5, 8 GB",
         "Raspberry Pi 5 product brief: 4 x Cortex-A76 x 2.4 GHz x 16 FLOP (2 x NEON; FP16 x 2); LPDDR4X-4267, 32 bit"),
+    CPU_ROW(SITU_FAMILY_CPU, 32, 42.7, PEAKS(0.4128, 0.8256, 0, 0, 0, 0), "ethernet-10g", "i7-8700",
+            "Intel Core i7-8700, 6 cores",
+            "Intel ARK: 6 x 4.3 GHz (all-core) x 32 FLOP (AVX2); 2 channels DDR4-2666; 32 GB assumed"),
+    CPU_ROW(SITU_FAMILY_CPU, 32, 42.7, PEAKS(0.384, 0.768, 0, 0, 0, 0), "ethernet-10g", "i5-10400",
+            "Intel Core i5-10400, 6 cores",
+            "Intel ARK: 6 x 4.0 GHz (all-core) x 32 FLOP (AVX2); 2 channels DDR4-2666; 32 GB assumed"),
+    CPU_ROW(SITU_FAMILY_CPU, 64, 42.7, PEAKS(0.6016, 1.2032, 0, 0, 0, 0), "ethernet-10g", "i9-9900k",
+            "Intel Core i9-9900K, 8 cores",
+            "Intel ARK: 8 x 4.7 GHz (all-core) x 32 FLOP (AVX2); 2 channels DDR4-2666; 64 GB assumed"),
+    CPU_ROW(SITU_FAMILY_CPU, 16, 38.4, PEAKS(0.1088, 0.2176, 0, 0, 0, 0.8704), "ethernet-1g", "n100",
+            "Intel N100, 4 cores",
+            "Intel ARK: 4 x 3.4 GHz x 16 FLOP (AVX2 in halves; VNNI x 4); 1 channel DDR5-4800; 16 GB, its maximum"),
+    CPU_ROW(SITU_FAMILY_CPU, 8, 38.4, PEAKS(0.024, 0.048, 0, 0, 0, 0), "ethernet-1g", "celeron-j4105",
+            "Intel Celeron J4105, 4 cores",
+            "Intel ARK: 4 x 1.5 GHz x 8 FLOP (SSE, no FMA); 2 channels DDR4-2400; 8 GB, its maximum"),
+    CPU_ROW(SITU_FAMILY_CPU, 128, 76.8, PEAKS(0.5824, 1.1648, 0, 0, 0, 0), "upi", "xeon-e5-2690v4",
+            "Intel Xeon E5-2690 v4, 14 cores",
+            "Intel ARK: 14 x 2.6 GHz x 32 FLOP (AVX2); 4 channels DDR4-2400; 128 GB assumed"),
+    CPU_ROW(SITU_FAMILY_CPU, 256, 204.8, PEAKS(2.048, 4.096, 0, 0, 0, 0), "xgmi", "epyc7713", "AMD EPYC 7713, 64 cores",
+            "AMD EPYC 7713 product page: 64 x 2.0 GHz x 32 FLOP (AVX2); 8 channels DDR4-3200; 256 GB assumed"),
+    CPU_ROW(SITU_FAMILY_CPU, 256, 332.8, PEAKS(1.6128, 3.2256, 0, 0, 0, 12.9024), "ethernet-10g", "threadripper-7965",
+            "AMD Ryzen Threadripper PRO 7965WX, 24 cores",
+            "AMD product page: 24 x 4.2 GHz x 32 FLOP (AVX-512 in two halves; VNNI x 4); 8 channels DDR5-5200; 256 GB "
+            "assumed"),
 };
 
 const catalogue_table catalogue_cpus = {rows, sizeof rows / sizeof rows[0]};

@@ -16,10 +16,29 @@ static const char idle_words[] =
 /* Names of machines and chips for what is in them, without signs. */
 static const struct {
   const char *alias, *name;
-} aliases[] = {{"dgxspark", "gb10-128g"},   {"strixhalo", "radeon8060s"},  {"agxorin", "orin-64g"},
-               {"agxxavier", "xavier-32g"}, {"arcprob60", "b60-24g"},      {"arcprob70", "b70-32g"},
-               {"rtxa4000", "a4000-16g"},   {"rtxa5000", "a5000-24g"},     {"rtxa6000", "a6000-48g"},
-               {"raspberrypi5", "rpi5"},    {"pro6000", "rtxpro6000-96g"}, {"pro4500", "rtxpro4500-32g"}};
+} aliases[] = {{"dgxspark", "gb10-128g"},
+               {"strixhalo", "radeon8060s"},
+               {"agxorin", "orin-64g"},
+               {"agxxavier", "xavier-32g"},
+               {"arcprob60", "b60-24g"},
+               {"arcprob70", "b70-32g"},
+               {"rtxa4000", "a4000-16g"},
+               {"rtxa5000", "a5000-24g"},
+               {"rtxa6000", "a6000-48g"},
+               {"raspberrypi5", "rpi5"},
+               {"pro6000", "rtxpro6000-96g"},
+               {"p100", "p100-16g"},
+               {"a100pcie40g", "a100-40g-pcie"},
+               {"a100pcie80g", "a100-80g-pcie"},
+               {"v100pcie16g", "v100-16g-pcie"},
+               {"308020g", "rtx3080mod-20g"},
+               {"2080ti22g", "rtx2080timod-22g"},
+               {"409048g", "rtx4090mod-48g"},
+               {"threadripper7965wx", "threadripper-7965"},
+               {"threadripperpro7965wx", "threadripper-7965"},
+               {"threadripperpro7995wx", "threadripper-7995"},
+               {"threadripper7995wx", "threadripper-7995"},
+               {"pro4500", "rtxpro4500-32g"}};
 
 static bool is_idle(const char *word, const char *before) {
   char padded[PLAIN_BYTES + 2];
@@ -69,12 +88,24 @@ static int is_called(const situ_device_kind_info *row, const char *key, bool loo
   return 0;
 }
 
+/* A name without the Mac in front: "Mac Studio M2 Max". */
+static const char *without_mac(const char *name) {
+  static const char *const macs[] = {"mac studio",  "mac mini", "mac pro", "macbook pro",
+                                     "macbook air", "macbook",  "imac"};
+  for (size_t i = 0; i < sizeof macs / sizeof macs[0]; i++) {
+    size_t n = strlen(macs[i]);
+    if (strlen(name) > n && ascii_same_n(name, macs[i], n) && ascii_is_blank(name[n])) return name + n + 1;
+  }
+  return name;
+}
+
 /* The rows that a name may mean, at most `most` of them, as it is written, else without idle words; a row whose name is
  * all of it is the only one. */
 static int find_called(const situ_device_kind_info *found[], int max, const char *name) {
   const situ_device_kind_info *row;
   char key[PLAIN_BYTES];
   int n = 0;
+  name = without_mac(name);
   for (size_t i = 0; i < 2 * (sizeof aliases / sizeof aliases[0]); i++) {
     make_plain(key, name, strlen(name), i % 2);
     if (strcmp(key, aliases[i / 2].alias) == 0) name = aliases[i / 2].name;

@@ -281,6 +281,23 @@ static const situ_device_kind_info rows[] = {
                "NVIDIA GB10 (DGX Spark), its GPU",
                "NVIDIA DGX Spark product page: 1 sparse FP4 PFLOPS, a quarter of it in FP8 without sparsity; 6144 "
                "cores x 2.4 GHz x 2"),
+    GPU_ROW(
+        SITU_FAMILY_GPU, 32, 1792, PEAKS(0, 104.8, 148.5, 148.5, 297, 594), GPU_NS, "pcie5", NULL, "rtx5090d-32g",
+        "NVIDIA GeForce RTX 5090 D",
+        "NVIDIA product page: 2375 AI TOPS where the RTX 5090 has 3352, so its tensor rates x 0.708; the rest alike"),
+    GPU_ROW(SITU_FAMILY_GPU, 24, 432, PEAKS(0.374, 12, 0, 0, 0, 48), GPU_NS, "pcie3", NULL, "p6000-24g",
+            "NVIDIA Quadro P6000", "NVIDIA Quadro P6000 datasheet; INT8 4 x FP32 (dp4a)"),
+    GPU_ROW(SITU_FAMILY_GPU, 12, 653, PEAKS(7.45, 14.9, 110, 0, 0, 0), GPU_NS, "pcie3", NULL, "titanv-12g",
+            "NVIDIA Titan V", "NVIDIA Titan V product page"),
+    GPU_ROW(SITU_FAMILY_GPU, 96, 4000, PEAKS(1, 44, 148, 148, 296, 296), GPU_NS, "pcie5", "nvlink4", "h20-96g",
+            "NVIDIA H20 96 GB", "NVIDIA H20 datasheet as published by resellers, dense"),
+    GPU_ROW(SITU_FAMILY_GPU, 20, 760, PEAKS(0, 29.8, 59.6, 59.6, 0, 238.4), GPU_NS, "pcie4", NULL, "rtx3080mod-20g",
+            "NVIDIA GeForce RTX 3080 with 20 GB", "as the RTX 3080; sold with twice its memory by resellers"),
+    GPU_ROW(SITU_FAMILY_GPU, 22, 616, PEAKS(0, 13.45, 53.8, 0, 0, 215.2), GPU_NS, "pcie3", NULL, "rtx2080timod-22g",
+            "NVIDIA GeForce RTX 2080 Ti with 22 GB", "as the RTX 2080 Ti; sold with twice its memory by resellers"),
+    GPU_ROW(SITU_FAMILY_GPU, 48, 1008, PEAKS(1.29, 82.6, 165.2, 165.2, 330.3, 660.6), GPU_NS, "pcie4", NULL,
+            "rtx4090mod-48g", "NVIDIA GeForce RTX 4090 with 48 GB",
+            "as the RTX 4090; sold with twice its memory by resellers"),
 };
 
 const catalogue_table catalogue_nvidia = {rows, sizeof rows / sizeof rows[0]};

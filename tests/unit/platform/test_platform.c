@@ -416,7 +416,7 @@ static void names_like_no_other_are_sent_to_the_list(void **state) {
   assert_non_null(strstr(catalogue_nearest_device(hint, "rtx4090x"), "did you mean rtx4090-24g"));
   assert_string_equal(catalogue_nearest_device(hint, "cpuu"), "did you mean cpu?");
   assert_non_null(strstr(catalogue_nearest_link(hint, "pci4"), "did you mean pcie4"));
-  assert_string_equal(catalogue_nearest_link(hint, "wire"), "`situ list links` shows them");
+  assert_string_equal(catalogue_nearest_link(hint, "carrier pigeon"), "`situ list links` shows them");
 }
 
 static void new_platform_refused(const situ_device *devices, int n, const situ_link *links, int n_links,
@@ -538,6 +538,30 @@ static void routes_are_shortest_ways(void **state) {
   }
 }
 
+/* Names as they stand in public threads, and what they mean. */
+static void devices_are_found_as_threads_name_them(void **state) {
+  (void)state;
+  static const char *const pairs[][2] = {
+      {"RTX 5090 D", "rtx5090d-32g"},      {"RTX 3080 20 GB", "rtx3080mod-20g"},
+      {"4090 48GB", "rtx4090mod-48g"},     {"RTX 2080 Ti 22GB", "rtx2080timod-22g"},
+      {"Tesla P100", "p100-16g"},          {"Quadro P6000", "p6000-24g"},
+      {"A100 PCIe 40GB", "a100-40g-pcie"}, {"Intel Core i7-8700", "i7-8700"},
+      {"AMD EPYC 7713", "epyc7713"},       {"Threadripper PRO 7965WX", "threadripper-7965"},
+      {"Celeron J4105", "celeron-j4105"},  {"Mac Studio M2 Max", "m2-max"},
+      {"MacBook Pro M3 Max", "m3-max"},    {"RTX 4090", "rtx4090-24g"},
+      {"2080 Ti", "rtx2080ti-11g"}};
+  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    const situ_device_kind_info *row = catalogue_find(pairs[i][0]);
+    if (!row || strcmp(row->name, pairs[i][1]) != 0) fail_msg("%s is %s", pairs[i][0], row ? row->name : "unknown");
+  }
+  static const struct {
+    const char *link;
+    double bytes_per_s;
+  } links[] = {{"pcie4x8", 12.6e9}, {"pcie3x1", 0.7875e9}, {"oculink", 6.3e9}, {"ethernet-200g", 17.5e9}};
+  for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) /* of 16 lanes, of 25 GB/s */
+    assert_true(fabs(link_kind_find(links[i].link)->bytes_per_s - links[i].bytes_per_s) < 1e6);
+}
+
 /* What Metal recommends as a working set, as llama.cpp prints it on such machines, in 10^6 bytes. */
 static void a_mac_has_the_memory_that_metal_grants(void **state) {
   (void)state;
@@ -581,6 +605,7 @@ int main(void) {
       cmocka_unit_test(ties_go_to_fewest_hops_then_lowest_links),
       cmocka_unit_test(routes_are_shortest_ways),
       cmocka_unit_test(a_mac_has_the_memory_that_metal_grants),
+      cmocka_unit_test(devices_are_found_as_threads_name_them),
   };
   return cmocka_run_group_tests_name("platform", tests, NULL, NULL);
 }
