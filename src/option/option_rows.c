@@ -69,7 +69,8 @@ const option option_rows[] = {
      .family = "devices",
      .title =
          "The machine: devices joined by '+' (cpu+2*a100-80g), servers in parentheses (2*(cpu+8*a100-80g)), this-host, "
-         "or a platform file. Default: the platform in the model file, else " SITU_DEFAULT_PLATFORM "."},
+         "a platform file, or a file of what nvidia-smi, lspci or lscpu print. Default: the platform in the model "
+         "file, else " SITU_DEFAULT_PLATFORM "."},
     {ROW("tensor-parallel", INSTANCE, TEXT, tensor_parallel), .json = "tensor_parallel",
      .also = "tp tensor-parallel-size split-mode", .value = "N|auto",
      .title = "Groups of N equal devices of a server split operators among them and act as one device (tensor "

@@ -9,6 +9,9 @@ const situ_device_kind_info *catalogue_row(int32_t index);
 /* The row of that name, else the only row whose name continues with "-" after it: "rtx4090" is rtx4090-24g, and so are
  * "RTX 4090" and "NVIDIA GeForce RTX 4090". NULL if there is none, or more than one. */
 const situ_device_kind_info *catalogue_find(const char *key);
+/* The only row of that kind ("cpu") that the longest run of words in a text names: i7-8700 of "Intel(R) Core(TM)
+ * i7-8700 CPU @ 3.20GHz". NULL: none, or several. */
+const situ_device_kind_info *catalogue_find_within(const char *text, const char *kind);
 const situ_link_kind_info *link_kind_find(const char *key);
 
 /* A hint for an unknown key, written into `into` and returned: "did you mean a100-40g or a100-80g?" with at most three

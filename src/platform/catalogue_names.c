@@ -189,6 +189,14 @@ static int find_within(const situ_device_kind_info *called[], const char *text) 
   return 0;
 }
 
+const situ_device_kind_info *catalogue_find_within(const char *text, const char *kind) {
+  const situ_device_kind_info *called[N_NEAREST], *found = NULL;
+  int n = find_within(called, text), n_of_kind = 0;
+  for (int k = 0; k < n; k++)
+    if (strcmp(called[k]->kind, kind) == 0 && n_of_kind++ == 0) found = called[k];
+  return n_of_kind == 1 ? found : NULL;
+}
+
 /* Kinds of devices are written by who does not know yet that each has a name. */
 static bool is_kind(const char *key) {
   static const char *const kinds[] = {"gpu", "cuda", "nvidia", "amd", "intel", "npu", "tpu"};

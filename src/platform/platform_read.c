@@ -2,13 +2,20 @@
 
 #include "base/arguments.h"
 #include "base/file.h"
+#include "platform/machine_text.h"
 #include "platform/platform_sources.h"
 
 static situ_status read_file(situ_platform **out, const char *path, situ_error *error) {
   json_value *root = NULL;
-  TRY(json_read(&root, path, error));
-  situ_status status = platform_from_json(out, root, path, error);
+  char *text = NULL;
+  arena *a = arena_new();
+  situ_status status = a ? file_read_text(&text, path, a, error) : fail_no_memory(error);
+  bool is_json = text && text[strspn(text, " \t\r\n")] == '{';
+  if (status == SITU_STATUS_OK)
+    status = is_json ? json_read(&root, path, error) : platform_from_text(out, text, path, error);
+  if (status == SITU_STATUS_OK && is_json) status = platform_from_json(out, root, path, error);
   json_free(root);
+  arena_free(a);
   return status;
 }
 

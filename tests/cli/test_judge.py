@@ -109,7 +109,7 @@ def test_a_command_that_overfills_a_device_is_told_and_bettered():
     whole = situ_json("place", path, "--platform", "cpu+rtx3090", "--context", "4096", "--solver", "single", "--unused", "cpu")
     room = next(d["memory_bytes"] for d in whole["devices"] if d["name"] == "gpu0") * 2 // 3
     gpu = {"name": "gpu", "base": "rtx3090-24g", "memory_bytes": room, "count": 2}
-    links = [{"from": "cpu", "to": "gpu", "kind": "pcie4"}, {"from": "gpu", "to": "cpu", "kind": "pcie4"}]
+    links = [{"from": "cpu", "to": "gpu", "kind": "pcie4"}]
     pathlib.Path("m.json").write_text(json.dumps({"situ_platform": 1, "name": "m", "devices": [{"name": "cpu", "base": "cpu"}, gpu], "links": links}))
     found = judged("llama-server -m m.gguf -ts 1,0 -c 4096", "--platform", "m.json", code=4)
     assert not found["runs"] and "memory of gpu0" in found["rows"][0]["reason"], found["rows"]

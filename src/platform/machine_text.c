@@ -1,0 +1,406 @@
+#include "platform/machine_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ascii.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "platform/catalogue.h"
+#include "platform/platform_sources.h"
+
+enum { MAX_GPUS = 64, LINE_BYTES = 512, NAME_BYTES = 128, MAX_COLUMNS = 32 };
+/* Of a MiB that is free: as in the catalogue, sizes in units of 2^30 count as units of 10^9, and the difference
+ * accounts for contexts and allocators. */
+static const int64_t MIB = 976562;
+
+typedef struct found_gpu {
+  const situ_device_kind_info *row;
+  int64_t free_bytes;    /* 0: not told */
+  int generation, lanes; /* of PCI Express; 0: not told */
+} found_gpu;
+
+typedef struct machine {
+  const char *path;
+  int line;
+  found_gpu gpu[MAX_GPUS];
+  int n_gpus;
+  int listed;       /* of a later list of the same GPUs: how many it has told so far */
+  const char *list; /* the kind of list that is being read */
+  const situ_device_kind_info *host;
+  int64_t host_bytes;
+  bool nvlink[MAX_GPUS][MAX_GPUS];     /* pairs with links of their own */
+  int columns[MAX_COLUMNS], n_columns; /* of a CSV: the kind of each */
+  situ_error *error;
+} machine;
+
+/* ---- pieces of lines ---- */
+
+static const char *skip_blanks(const char *at) {
+  while (ascii_is_blank(*at)) at++;
+  return at;
+}
+
+/* The number that stands before a word: "1234MiB" of "| 1234MiB / ..."; -1: there is none. */
+static int64_t number_before(const char *line, const char *word) {
+  int64_t number;
+  const char *end = strstr(line, word), *begin = end;
+  while (begin && begin > line && ascii_is_blank(begin[-1])) begin--;
+  while (begin && begin > line && ascii_is_digit(begin[-1])) begin--;
+  return begin && begin < end && text_scan_int(begin, 0, &number) ? number : -1;
+}
+
+static void copy(char into[NAME_BYTES], const char *from, size_t n) {
+  while (n > 0 && ascii_is_space(from[n - 1])) n--;
+  snprintf(into, NAME_BYTES, "%.*s", (int)(n < NAME_BYTES ? n : NAME_BYTES - 1), from);
+}
+
+static situ_status bad(const machine *m, const char *text, const char *what) {
+  char where[LINE_BYTES];
+  snprintf(where, sizeof where, "%.200s: line %d", m->path, m->line);
+  return fail_with(m->error, SITU_STATUS_BAD_INPUT, where, "%.100s: %s", text, what);
+}
+
+/* ---- devices ---- */
+
+/* Whether two rows are sizes of one product. */
+static bool same_kind(const situ_device_kind_info *a, const situ_device_kind_info *b) {
+  size_t n = strcspn(a->name, "-"), k = strcspn(b->name, "-");
+  bool mod = n > 3 && strncmp(a->name + n - 3, "mod", 3) == 0;
+  return strncmp(a->name, b->name, k) == 0 && (n == k || (mod && n == k + 3));
+}
+
+/* The next GPU of a list. Several lists tell of the same GPUs: the first makes them, later ones add to them. */
+static situ_status next_gpu(machine *m, found_gpu **out, const char *list, const char *name) {
+  const situ_device_kind_info *row = this_host_match(name);
+  char hint[CATALOGUE_HINT_BYTES], what[2 * CATALOGUE_HINT_BYTES];
+  if (!m->list || strcmp(m->list, list) != 0) m->listed = 0;
+  m->list = list;
+  if (strstr(name, "...")) return bad(m, name, "the name is cut off; add the output of nvidia-smi -L before this one");
+  if (!row) {
+    snprintf(what, sizeof what, "is no device of the catalogue; %s", catalogue_nearest_device(hint, name));
+    return bad(m, name, what);
+  }
+  if (m->listed == MAX_GPUS) return bad(m, name, "is one GPU too many");
+  found_gpu *gpu = *out = &m->gpu[m->listed++];
+  if (m->listed > m->n_gpus) {
+    m->n_gpus = m->listed;
+    *gpu = (found_gpu){.row = row};
+  } else if (!same_kind(gpu->row, row)) {
+    return bad(m, name, "is another GPU than an earlier list has at this place");
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Of the sizes in which a GPU is sold, that of the memory which a tool tells: "rtx5060ti-8g" and "-16g", and with twice
+ * its memory "rtx4090mod-48g". */
+static void fit_size(found_gpu *gpu, int64_t total_mib) {
+  const situ_device_kind_info *row;
+  const char *dash = strrchr(gpu->row->name, '-');
+  size_t n = dash ? (size_t)(dash - gpu->row->name) : 0;
+  int64_t total = total_mib * MIB, nearest = INT64_MAX;
+  const char *name = gpu->row->name;
+  if (total_mib <= 0 || n == 0) return;
+  for (int32_t i = 0; (row = catalogue_row(i)); i++) {
+    bool sold = strncmp(row->name, name, n) == 0 && (row->name[n] == '-' || strncmp(row->name + n, "mod-", 4) == 0);
+    int64_t off = llabs(row->memory_bytes - total);
+    if (!sold || off >= nearest) continue;
+    nearest = off;
+    gpu->row = row;
+  }
+}
+
+/* The name of a GPU that a shortened one may mean: that of an earlier list. */
+static const char *known_name(const machine *m, const char *list, const char *name) {
+  int next = m->list && strcmp(m->list, list) == 0 ? m->listed : 0;
+  return strstr(name, "...") && next < m->n_gpus ? m->gpu[next].row->title : name;
+}
+
+/* "|   0  NVIDIA GeForce RTX 4090        Off |   00000000:01:00.0  On |" */
+static situ_status take_table_name(machine *m, const char *line) {
+  char name[NAME_BYTES];
+  int64_t index;
+  const char *at = skip_blanks(line + 1), *end;
+  found_gpu *gpu;
+  if (!(at = text_scan_int(at, 0, &index)) || !ascii_is_blank(*at)) return SITU_STATUS_OK;
+  at = skip_blanks(at);
+  for (end = at; *end && *end != '|' && !(end[0] == ' ' && end[1] == ' '); end++)
+    ;
+  copy(name, at, (size_t)(end - at));
+  if (!ascii_is_letter(*at) || !strstr(line, ":")) return SITU_STATUS_OK; /* a process, or a heading */
+  return next_gpu(m, &gpu, "table", known_name(m, "table", name));
+}
+
+/* "| 0%   45C    P8    20W / 450W |   1234MiB / 24564MiB |", below the name. */
+static void take_table_memory(machine *m, const char *line) {
+  int64_t used = number_before(line, "MiB"), total = -1;
+  const char *slash = strstr(line, "MiB /");
+  if (slash) total = number_before(slash + 5, "MiB");
+  if (used < 0 || total <= used || m->listed == 0) return;
+  m->gpu[m->listed - 1].free_bytes = (total - used) * MIB;
+  fit_size(&m->gpu[m->listed - 1], total);
+}
+
+/* "GPU 0: NVIDIA GeForce RTX 3090 (UUID: GPU-...)" */
+static situ_status take_list(machine *m, const char *line) {
+  char name[NAME_BYTES];
+  found_gpu *gpu;
+  const char *at = strstr(line, ": "), *end = strstr(line, " (UUID");
+  if (!at || !end || end < at) return SITU_STATUS_OK;
+  copy(name, at + 2, (size_t)(end - at - 2));
+  return next_gpu(m, &gpu, "list", name);
+}
+
+/* "  CUDA0: NVIDIA GeForce RTX 3090 (24124 MiB, 23843 MiB free)" */
+static situ_status take_llama(machine *m, const char *line) {
+  char name[NAME_BYTES];
+  found_gpu *gpu;
+  const char *at = strstr(line, ": "), *end = strrchr(line, '(');
+  int64_t free_mib = end ? number_before(end, " MiB free") : -1;
+  if (!at || !end || end < at || strncmp(skip_blanks(line), "RPC", 3) == 0) return SITU_STATUS_OK;
+  copy(name, at + 2, (size_t)(end - at - 2));
+  TRY(next_gpu(m, &gpu, "llama", name));
+  fit_size(gpu, number_before(end, " MiB,"));
+  if (free_mib > 0) gpu->free_bytes = free_mib * MIB;
+  return SITU_STATUS_OK;
+}
+
+/* "01:00.0 VGA compatible controller: NVIDIA Corporation GA102 [GeForce RTX 3090] (rev a1)" */
+static situ_status take_lspci(machine *m, const char *line) {
+  char name[NAME_BYTES];
+  found_gpu *gpu;
+  const char *at = strrchr(line, '['), *end = at ? strchr(at, ']') : NULL;
+  if (!at || !end) return SITU_STATUS_OK;
+  if (ascii_is_digit(at[1]) && end - at == 10)
+    return bad(m, line, "has numbers alone; expected the names of lspci without -n");
+  copy(name, at + 1, (size_t)(end - at - 1));
+  if (!this_host_match(name)) return SITU_STATUS_OK; /* the display of a server, or an integrated one */
+  return next_gpu(m, &gpu, "lspci", name);
+}
+
+/* "LnkSta: Speed 16GT/s, Width x8", of the device above it. */
+static void take_lanes(machine *m, const char *line) {
+  static const double rates[] = {2.5, 5, 8, 16, 32, 64};
+  const char *speed = strstr(line, "Speed "), *width = strstr(line, "Width x");
+  double rate = 0;
+  int64_t lanes = 0;
+  if (m->listed == 0 || !m->list || strcmp(m->list, "lspci") != 0 || !speed || !width) return;
+  if (!text_scan_number(speed + 6, &rate) || !text_scan_int(width + 7, 0, &lanes)) return;
+  found_gpu *gpu = &m->gpu[m->listed - 1];
+  for (int g = 0; g < 6; g++)
+    if (rates[g] == rate) gpu->generation = g + 1;
+  gpu->lanes = (int)lanes;
+}
+
+/* ---- CSV of --query-gpu ---- */
+
+typedef enum column {
+  COLUMN_OTHER,
+  COLUMN_NAME,
+  COLUMN_TOTAL,
+  COLUMN_FREE,
+  COLUMN_USED,
+  COLUMN_GENERATION,
+  COLUMN_WIDTH
+} column;
+
+static void take_header(machine *m, const char *line) {
+  static const struct {
+    const char *word;
+    column kind;
+  } known[] = {{"name", COLUMN_NAME},        {"memory.total", COLUMN_TOTAL},       {"memory.free", COLUMN_FREE},
+               {"memory.used", COLUMN_USED}, {"pcie.link.gen", COLUMN_GENERATION}, {"pcie.link.width", COLUMN_WIDTH}};
+  m->n_columns = 0;
+  m->list = NULL;
+  for (const char *at = line; at && m->n_columns < MAX_COLUMNS; at = strchr(at, ','), at = at ? at + 1 : NULL) {
+    at = skip_blanks(at);
+    column kind = COLUMN_OTHER;
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
+      if (strncmp(at, known[k].word, strlen(known[k].word)) == 0) kind = known[k].kind;
+    m->columns[m->n_columns++] = kind;
+  }
+}
+
+static situ_status take_row(machine *m, const char *line) {
+  int64_t value[COLUMN_WIDTH + 1] = {0}, number;
+  char name[NAME_BYTES] = "";
+  found_gpu *gpu;
+  const char *at = line;
+  for (int k = 0; k < m->n_columns && at; k++) {
+    at = skip_blanks(at);
+    size_t n = strcspn(at, ",");
+    if (m->columns[k] == COLUMN_NAME) copy(name, at, n);
+    if (text_scan_int(at, 0, &number)) value[m->columns[k]] = number;
+    at = at[n] ? at + n + 1 : NULL;
+  }
+  if (!*name) return SITU_STATUS_OK;
+  TRY(next_gpu(m, &gpu, "csv", name));
+  fit_size(gpu, value[COLUMN_TOTAL]);
+  if (value[COLUMN_FREE] > 0)
+    gpu->free_bytes = value[COLUMN_FREE] * MIB;
+  else if (value[COLUMN_TOTAL] > value[COLUMN_USED])
+    gpu->free_bytes = (value[COLUMN_TOTAL] - value[COLUMN_USED]) * MIB;
+  gpu->generation = (int)value[COLUMN_GENERATION];
+  gpu->lanes = (int)value[COLUMN_WIDTH];
+  return SITU_STATUS_OK;
+}
+
+/* ---- links among GPUs, and the host ---- */
+
+/* "GPU0     X      NV12    SYS   ..." of topo -m. */
+static void take_topology(machine *m, const char *line) {
+  int64_t from;
+  if (!text_scan_int(line + 3, 0, &from) || from >= MAX_GPUS) return;
+  const char *at = line + strcspn(line, " \t");
+  for (int to = 0; to < MAX_GPUS; to++) {
+    while (ascii_is_blank(*at)) at++;
+    if (!*at) return;
+    if (at[0] == 'N' && at[1] == 'V' && ascii_is_digit(at[2])) m->nvlink[from][to] = true;
+    at += strcspn(at, " \t");
+  }
+}
+
+static situ_status take_host(machine *m, const char *line) {
+  char name[NAME_BYTES], hint[CATALOGUE_HINT_BYTES], what[2 * CATALOGUE_HINT_BYTES];
+  const char *at = skip_blanks(strchr(line, ':') + 1);
+  copy(name, at, strlen(at));
+  const situ_device_kind_info *row = catalogue_find_within(name, "cpu");
+  if (row) {
+    m->host = row;
+    return SITU_STATUS_OK;
+  }
+  snprintf(what, sizeof what, "is no CPU of the catalogue; leave it out to take the generic one; %s",
+           catalogue_nearest_device(hint, name));
+  return bad(m, name, what);
+}
+
+/* "Mem:  67108864000  2000000000 ..." of free -b: total, used, free, shared, cache, available. */
+static void take_free(machine *m, const char *line) {
+  int64_t value = 0, last = 0;
+  for (const char *at = strchr(line, ':') + 1; at && *at;) {
+    at = text_scan_int(skip_blanks(at), 0, &value);
+    if (at) last = value;
+  }
+  if (last > (INT64_C(1) << 30)) m->host_bytes = last;
+}
+
+static bool begins(const char *line, const char *word) { return strncmp(line, word, strlen(word)) == 0; }
+
+static situ_status take_line(machine *m, const char *line) {
+  static const char *const displays[] = {"VGA compatible controller", "3D controller", "Display controller",
+                                         "Processing accelerators"};
+  const char *bare = skip_blanks(line);
+  if (*line == '|') {
+    TRY(take_table_name(m, line));
+    take_table_memory(m, line);
+    return SITU_STATUS_OK;
+  }
+  if (begins(line, "GPU ")) return take_list(m, line);
+  if (begins(line, "GPU") && ascii_is_digit(line[3])) take_topology(m, line);
+  if (begins(bare, "Model name:")) return take_host(m, line);
+  if (begins(bare, "Mem:")) take_free(m, line);
+  if (begins(bare, "MemAvailable:")) m->host_bytes = number_before(line, " kB") * 1024;
+  if (begins(bare, "LnkSta:")) take_lanes(m, line);
+  if (strstr(line, " MiB free)")) return take_llama(m, line);
+  for (size_t k = 0; k < sizeof displays / sizeof displays[0]; k++)
+    if (strstr(line, displays[k])) return take_lspci(m, line);
+  if (strstr(line, "name") && strchr(line, ',') && (strstr(line, "memory.") || strstr(line, "pcie.")))
+    take_header(m, line);
+  else if (m->n_columns > 0 && strchr(line, ','))
+    return take_row(m, line);
+  return SITU_STATUS_OK;
+}
+
+static situ_status take_lines(machine *m, const char *text) {
+  char line[LINE_BYTES];
+  for (const char *at = text; *at;) {
+    size_t n = strcspn(at, "\r\n");
+    snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), at);
+    m->line++;
+    TRY(take_line(m, line));
+    at += n;
+    if (*at == '\r') at++;
+    if (*at == '\n') at++;
+  }
+  if (m->n_gpus > 0 || m->host) return SITU_STATUS_OK;
+  return fail_with(m->error, SITU_STATUS_BAD_INPUT, m->path,
+                   "names no device; expected a platform file, or outputs of nvidia-smi, llama-server --list-devices, "
+                   "lspci or lscpu");
+}
+
+/* ---- the platform ---- */
+
+static bool add_link(json_value *links, const char *from, const char *to, const char *kind) {
+  json_value *link = json_new_object();
+  bool ok = json_set(link, "from", json_new_text(from)) && json_set(link, "to", json_new_text(to)) &&
+            json_set(link, "kind", json_new_text(kind));
+  return json_push(links, link) && ok;
+}
+
+/* The link of a GPU: that of its lanes where they are told, else that of the catalogue. */
+static const char *bus_of(char into[32], const found_gpu *gpu) {
+  const char *usual = gpu->row->bus;
+  int generation = gpu->generation > 5 ? 5 : gpu->generation;
+  if (gpu->lanes == 0) return usual;
+  if (generation == 0 && sscanf(usual, "pcie%d", &generation) != 1) return usual;
+  if (generation < 3) { /* rates halve with each generation, so lanes of an older one are half of a newer one's */
+    snprintf(into, 32, "pcie3x%d",
+             gpu->lanes >> (3 - generation) >= 8   ? 8
+             : gpu->lanes >> (3 - generation) >= 4 ? 4
+                                                   : 1);
+    return into;
+  }
+  snprintf(into, 32, gpu->lanes >= 16 ? "pcie%d" : "pcie%dx%d", generation,
+           gpu->lanes >= 8   ? 8
+           : gpu->lanes >= 4 ? 4
+                             : 1);
+  return into;
+}
+
+static bool add_devices(const machine *m, json_value *devices, json_value *links) {
+  json_value *host = json_new_object();
+  bool ok = json_set(host, "name", json_new_text("cpu")) &&
+            json_set(host, "base", json_new_text(m->host ? m->host->name : "cpu"));
+  if (m->host_bytes > 0) ok = ok && json_set(host, "memory_bytes", json_new_int(m->host_bytes));
+  ok = json_push(devices, host) && ok;
+  for (int g = 0; ok && g < m->n_gpus; g++) {
+    json_value *device = json_new_object();
+    char name[16], bus[32], peer[16];
+    snprintf(name, sizeof name, "gpu%d", g);
+    ok = json_set(device, "name", json_new_text(name)) && json_set(device, "base", json_new_text(m->gpu[g].row->name));
+    if (m->gpu[g].row->integrated)
+      ok = ok && json_set(device, "shares_capacity_with", json_new_text("cpu"));
+    else if (m->gpu[g].free_bytes > 0)
+      ok = ok && json_set(device, "memory_bytes", json_new_int(m->gpu[g].free_bytes));
+    ok = json_push(devices, device) && ok;
+    const char *kind = bus_of(bus, &m->gpu[g]);
+    ok = ok && add_link(links, "cpu", name, kind);
+    for (int other = 0; other < g && ok; other++) {
+      if (!m->nvlink[g][other] && !m->nvlink[other][g]) continue;
+      snprintf(peer, sizeof peer, "gpu%d", other);
+      ok = add_link(links, name, peer, m->gpu[g].row->fabric ? m->gpu[g].row->fabric : "nvlink-bridge");
+    }
+  }
+  return ok;
+}
+
+situ_status platform_from_text(situ_platform **out, const char *text, const char *path, situ_error *error) {
+  machine *m = calloc(1, sizeof *m);
+  *out = NULL;
+  if (!m) return fail_no_memory(error);
+  m->path = path;
+  m->error = error;
+  situ_status status = take_lines(m, text);
+  json_value *root = json_new_object(), *devices = json_new_array(), *links = json_new_array();
+  bool ok = status == SITU_STATUS_OK && add_devices(m, devices, links);
+  const char *slash = strrchr(path, '/');
+  ok = ok && json_set(root, "situ_platform", json_new_int(1));
+  ok = ok && json_set(root, "name", json_new_text(slash ? slash + 1 : path));
+  ok = json_set(root, "devices", devices) && ok;
+  ok = json_set(root, "links", links) && ok;
+  if (status == SITU_STATUS_OK) status = ok ? platform_from_json(out, root, path, error) : fail_no_memory(error);
+  json_free(root);
+  free(m);
+  return status;
+}

@@ -1,0 +1,160 @@
+/* Machines as outputs of system tools describe them, in the formats of their documentation. */
+#include <math.h>
+
+#include "../../lab/test.h"
+#include "platform/machine_text.h"
+
+typedef struct expected {
+  const char *text, *classes; /* of all devices, separated by blanks */
+  double megabytes[4];        /* of GPUs; 0: that of the catalogue */
+  double gb_per_s[4];         /* of the link from the host to each */
+} expected;
+
+#define SMI_HEAD                                                                                  \
+  "+-----------------------------------------------------------------------------------------+\n" \
+  "| NVIDIA-SMI 550.54.15              Driver Version: 550.54.15      CUDA Version: 12.4     |\n" \
+  "| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |\n" \
+  "| Fan  Temp   Perf          Pwr:Usage/Cap |           Memory-Usage | GPU-Util  Compute M. |\n"
+
+static const expected machines[] = {
+    {SMI_HEAD "|   0  NVIDIA GeForce RTX 4090        Off |   00000000:01:00.0  On |                  Off |\n"
+              "|  0%   45C    P8             20W /  450W |    1234MiB /  24564MiB |      2%      Default |\n"
+              "|   1  NVIDIA GeForce RTX 3060        Off |   00000000:05:00.0 Off |                  N/A |\n"
+              "|  0%   40C    P8             10W /  170W |       5MiB /  12288MiB |      0%      Default |\n"
+              "| Processes:                                                                              |\n"
+              "|    0   N/A  N/A      1687      G   /usr/lib/xorg/Xorg                            835MiB |\n",
+     "cpu rtx4090-24g rtx3060-12g",
+     {(24564 - 1234) * 0.976562, (12288 - 5) * 0.976562},
+     {25.2, 25.2}},
+    {"GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-5c8f1e0d)\nGPU 1: NVIDIA A100-SXM4-80GB (UUID: GPU-9a7b)\n",
+     "cpu a100-80g a100-80g",
+     {80000, 80000},
+     {25.2, 25.2}},
+    {"name, memory.total [MiB], memory.free [MiB], pcie.link.gen.current, pcie.link.width.current\n"
+     "NVIDIA GeForce RTX 3090, 24576 MiB, 23000 MiB, 4, 8\nTesla T4, 15360 MiB, 15000 MiB, 3, 16\n",
+     "cpu rtx3090-24g t4-16g",
+     {23000 * 0.976562, 15000 * 0.976562},
+     {12.6, 12.6}},
+    {"index, name, memory.used [MiB], memory.total [MiB]\r\n0, NVIDIA RTX A6000, 100 MiB, 49140 MiB\r\n",
+     "cpu a6000-48g",
+     {49040 * 0.976562},
+     {25.2}},
+    {"Available devices:\n  CUDA0: NVIDIA GeForce RTX 5060 Ti (15849 MiB, 15600 MiB free)\n"
+     "  RPC0: 10.0.0.2:50052 (12000 MiB, 11000 MiB free)\n",
+     "cpu rtx5060ti-16g",
+     {15600 * 0.976562},
+     {50.4}},
+    {"01:00.0 VGA compatible controller: NVIDIA Corporation GA102 [GeForce RTX 3090] (rev a1)\n"
+     "\tLnkCap:\tPort #0, Speed 16GT/s, Width x16, ASPM L1\n\tLnkSta:\tSpeed 8GT/s, Width x1 (downgraded)\n"
+     "04:00.0 VGA compatible controller: ASPEED Technology, Inc. ASPEED Graphics Family (rev 41)\n"
+     "08:00.0 3D controller: NVIDIA Corporation TU104GL [Tesla T4] (rev a1)\n",
+     "cpu rtx3090-24g t4-16g",
+     {0, 0},
+     {0.7875, 12.6}},
+    {"Model name:                         Intel(R) Core(TM) i7-8700 CPU @ 3.20GHz\n"
+     "               total        used        free      shared  buff/cache   available\n"
+     "Mem:     33554432000  4000000000  2000000000   100000000 27000000000 29000000000\n",
+     "i7-8700",
+     {0},
+     {0}},
+    {"Model name:  AMD EPYC 7713 64-Core Processor\nGPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n"
+     "GPU 1: NVIDIA H100 80GB HBM3 (UUID: GPU-2)\n\n\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV18\t0-63\nGPU1\tNV18\t X "
+     "\t0-63\n",
+     "epyc7713 h100-80g h100-80g",
+     {80000, 80000},
+     {50.4, 50.4}},
+};
+
+static situ_platform *read_text(const char *text) {
+  situ_platform *p = NULL;
+  situ_error error = {0};
+  if (platform_from_text(&p, text, "folder/machine.txt", &error) != SITU_STATUS_OK)
+    fail_msg("%s: %s", error.where, error.text);
+  return p;
+}
+
+static void outputs_of_tools_are_machines(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
+    situ_platform *p = read_text(machines[i].text);
+    char classes[256] = "";
+    assert_string_equal(p->name, "machine.txt");
+    for (int32_t d = 0; d < p->n_devices; d++)
+      snprintf(classes + strlen(classes), sizeof classes - strlen(classes), "%s%s", d ? " " : "",
+               p->devices[d].class_name);
+    assert_string_equal(classes, machines[i].classes);
+    for (int32_t d = 1; d < p->n_devices; d++) {
+      double megabytes = machines[i].megabytes[d - 1], rate = 0;
+      if (megabytes > 0) assert_true(fabs((double)p->devices[d].memory_bytes / 1e6 - megabytes) < 0.01);
+      for (int32_t l = 0; l < p->n_links; l++)
+        if (p->links[l].from_device == 0 && p->links[l].to_device == d) rate = p->links[l].bytes_per_s;
+      assert_true(fabs(rate / 1e9 - machines[i].gb_per_s[d - 1]) < 1e-6);
+    }
+    situ_platform_free(p);
+  }
+}
+
+static void several_outputs_tell_of_the_same_devices(void **state) {
+  (void)state;
+  /* Old tables cut names off; -L before them says them. */
+  situ_platform *p = read_text("GPU 0: NVIDIA GeForce RTX 3090 (UUID: GPU-1)\n" SMI_HEAD
+                               "|   0  NVIDIA GeForce ...  Off  | 00000000:01:00.0  On |                  N/A |\n"
+                               "| 30%   45C    P8    20W / 350W |   1000MiB / 24576MiB |      2%      Default |\n");
+  assert_int_equal(p->n_devices, 2);
+  assert_true(fabs((double)p->devices[1].memory_bytes / 1e6 - 23576 * 0.976562) < 0.01);
+  situ_platform_free(p);
+  p = read_text(machines[7].text); /* NVLink between both, in each direction */
+  int n = 0;
+  for (int32_t l = 0; l < p->n_links; l++) n += p->links[l].from_device > 0 && p->links[l].to_device > 0;
+  assert_int_equal(n, 2);
+  situ_platform_free(p);
+  p = read_text(machines[6].text);
+  assert_int_equal(p->devices[0].memory_bytes, 29000000000); /* what is available */
+  situ_platform_free(p);
+}
+
+static void what_is_not_understood_is_refused_with_its_line(void **state) {
+  (void)state;
+  static const char *const wrong[][2] = {
+      {"", "names no device"},
+      {"hello\nworld\n", "names no device"},
+      {"GPU 0: NVIDIA GeForce RTX 9999 (UUID: GPU-1)\n", "is no device of the catalogue"},
+      {"GPU 0: NVIDIA GeForce ... (UUID: GPU-1)\n", "is cut off"},
+      {"Model name: Zilog Z80\n", "is no CPU of the catalogue"},
+      {"GPU 0: NVIDIA GeForce RTX 3090 (UUID: GPU-1)\nname, memory.total [MiB]\nTesla T4, 15360 MiB\n", "another GPU"},
+      {"01:00.0 VGA compatible controller [0300]: [10de:2204] (rev a1)\n", "numbers alone"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    situ_platform *p = NULL;
+    situ_error error = {0};
+    assert_int_equal(platform_from_text(&p, wrong[i][0], "m.txt", &error), SITU_STATUS_BAD_INPUT);
+    assert_null(p);
+    if (!strstr(error.text, wrong[i][1])) fail_msg("%s: %s", error.where, error.text);
+  }
+}
+
+/* Cut at every third byte, and with that changed: no more than a refusal. */
+static void damaged_texts_do_no_harm(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
+    char *text = strdup(machines[i].text);
+    size_t n = strlen(text);
+    for (size_t k = i % 3; k < n; k += 3) {
+      static const char changes[] = {'\0', '9', ',', ':', '|', '[', ' ', '\n'};
+      char kept = text[k];
+      for (size_t c = 0; c < sizeof changes; c++) {
+        situ_platform *p = NULL;
+        text[k] = changes[c];
+        if (platform_from_text(&p, text, "m.txt", NULL) == SITU_STATUS_OK) situ_platform_free(p);
+      }
+      text[k] = kept;
+    }
+    free(text);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(outputs_of_tools_are_machines), cmocka_unit_test(several_outputs_tell_of_the_same_devices),
+      cmocka_unit_test(what_is_not_understood_is_refused_with_its_line), cmocka_unit_test(damaged_texts_do_no_harm)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
