@@ -64,6 +64,8 @@ typedef struct situ_instance_options {
    * operators among them and are devices of the problem; "1" and NULL: every operator is whole on one device; "auto":
    * situ_place tries 1, 2, 4, ... and gives the best plan with its group size. */
   const char *tensor_parallel;
+  bool strict; /* fail with GUESSED, before any search, if more of the time is guessed than max_unknown_percent of the
+                  problem's options allows (situ_problem_require_known) */
 } situ_instance_options;
 #define SITU_INSTANCE_OPTIONS_INIT SITU_SIZED(situ_instance_options)
 

@@ -90,8 +90,9 @@ bool instance_options_keep(instance_options *out, const instance_options *from, 
     ok = keep(a, &text);
     memcpy(option_field(row, part), &text, sizeof text);
   }
-  return ok && keep_dims(a, &out->read) && keep_names(a, &out->call.unused, out->call.n_unused) &&
-         keep_names(a, &out->call.rules, out->call.n_rules) && keep_names(a, &out->call.writers, out->call.n_writers);
+  return ok && keep_dims(a, &out->read) && keep_names(a, &out->read.assumed, out->read.n_assumed) &&
+         keep_names(a, &out->call.unused, out->call.n_unused) && keep_names(a, &out->call.rules, out->call.n_rules) &&
+         keep_names(a, &out->call.writers, out->call.n_writers);
 }
 
 /* Whether the option is a constraint, or a limit, which belongs to an objective. */
@@ -114,6 +115,8 @@ void instance_options_fill(instance_options *o, const instance_options *from) {
   if (o->read.n_dims == 0) {
     o->read.dims = from->read.dims;
     o->read.n_dims = from->read.n_dims;
+    o->read.assumed = from->read.assumed;
+    o->read.n_assumed = from->read.n_assumed;
   }
   if (o->call.n_unused == 0 && !o->problem.unused) {
     o->call.unused = from->call.unused;

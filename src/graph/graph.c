@@ -6,6 +6,12 @@ void situ_graph_free(situ_graph *graph) {
   if (graph) arena_free(graph->arena);
 }
 
+const char *situ_guess_kind_name(situ_guess_kind kind) {
+  static const char *const names[] = {"kind",    "shape", "size",      "control", "type",
+                                      "packing", "role",  "structure", "work"};
+  return (unsigned)kind < sizeof names / sizeof *names ? names[kind] : "unknown";
+}
+
 static bool is_operator(const situ_graph *g, int32_t v) { return g && v >= 0 && v < g->n_operators; }
 static bool is_tensor(const situ_graph *g, int32_t t) { return g && t >= 0 && t < g->n_tensors; }
 

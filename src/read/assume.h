@@ -32,8 +32,17 @@ situ_status assume_refuse_unknown(const situ_read_options *options, const string
 /* A dynamic dimension and the size that it got, since nobody gave one. */
 typedef struct assumed {
   situ_dim dim;
+  bool guess; /* assume_is_guess */
   struct assumed *next;
 } assumed;
+
+/* Whether an assumed size of dimension d is a guess. That of a batch is not: one input is what latency and throughput
+ * are of. */
+bool assume_is_guess(const assume_input *in, int32_t d, const char *name);
+
+/* States the guesses among assumed sizes, and those of `asked` that an earlier reading guessed. */
+situ_status assume_state(situ_graph_builder *builder, const assumed *sizes, const situ_read_options *options,
+                         const string_map *asked, situ_error *error);
 
 /* Keeps assumed sizes other than 1 in the result, the last of the list first. Sizes by the caller's default are not
  * assumed, so none of them is kept. */

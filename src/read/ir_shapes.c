@@ -32,6 +32,7 @@ enum { CLASHES_SHOWN = 3, MAX_VALUE_BYTES = 512 };
 typedef struct shaping {
   const read_source *source;
   read_result *result;
+  situ_graph_builder *builder;
   arena *a;
   situ_error *error;
   stated *open;
@@ -350,7 +351,7 @@ static situ_status size_of(shaping *s, const assume_input *of, int32_t d, const 
   if (*size < 1) *size = assume_size(of, d, NULL, s->assumption, &s->kinds);
   assumed *more = ARENA_NEW(s->a, assumed, 1);
   if (!more) return fail_no_memory(s->error);
-  *more = (assumed){{name, *size}, s->sizes};
+  *more = (assumed){{name, *size}, assume_is_guess(of, d, NULL), s->sizes};
   s->sizes = more;
   snprintf(text, sizeof text, "dimension %s = %lld (set it with --dim '%s=N')", name, (long long)*size, name);
   add_line(&s->result->notes, text);
@@ -436,12 +437,19 @@ static situ_status shape_all(shaping *s, ir_net *net) {
       text_add(&s->result->notes, "the constants, which shapes may depend on, are not there: no file %.300s\n",
                read_base_name(s->data_path));
   }
+  TRY(assume_state(s->builder, s->sizes, s->source->options, s->asked, s->error));
   TRY(assume_refuse_unknown(s->source->options, s->asked, s->names, s->source->path, s->error));
   return assume_keep(s->result, s->sizes, s->source->options, s->error);
 }
 
-situ_status ir_shape(ir_net *net, const read_source *source, read_result *result, arena *a, situ_error *error) {
-  shaping s = {.source = source, .result = result, .a = a, .error = error, .data_path = ir_data_path(a, source->path)};
+situ_status ir_shape(ir_net *net, const read_source *source, read_result *result, situ_graph_builder *builder, arena *a,
+                     situ_error *error) {
+  shaping s = {.source = source,
+               .result = result,
+               .builder = builder,
+               .a = a,
+               .error = error,
+               .data_path = ir_data_path(a, source->path)};
   if (!s.data_path) return fail_no_memory(error);
   situ_status status = shape_all(&s, net);
   if (status == SITU_STATUS_OK && s.clashes.failed) status = fail_no_memory(error);

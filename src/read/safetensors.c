@@ -114,6 +114,15 @@ static void unpack_shape(const gathering *g, lm_tensor *t, const char *type) {
   }
 }
 
+/* Whether the shape that unpack_shape gives a tensor rests on a packing that nothing states. */
+static bool guesses_packing(const gathering *g, const lm_tensor *t, const char *type) {
+  bool words = strcmp(type, "I32") == 0 || strcmp(type, "U32") == 0;
+  bool packed = ends_in(t->name, ".qweight") || ends_in(t->name, ".weight_packed");
+  bool bytes = strcmp(type, "U8") == 0 && t->rank == 2 && t->dims[1] > 1;
+  if (packed || bytes) return t->rank >= 2 && g->config.bits == 0;
+  return words && t->rank >= 2 && ends_in(t->name, ".weight");
+}
+
 /* Says where the configuration has another shape. */
 static void compare(gathering *g, const lm_tensor *t) {
   int32_t rank;
@@ -170,6 +179,7 @@ static situ_status read_entry(gathering *g, span *where, const char *path, const
     return wrong(g, path, key, "has data_offsets that do not fit its shape");
   t.bytes = bits / 8;
   t.dtype = types[type].dtype;
+  t.guessed_packing = guesses_packing(g, &t, types[type].name);
   unpack_shape(g, &t, types[type].name);
   compare(g, &t);
   return add_tensor(g, &t, path);
