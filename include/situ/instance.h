@@ -59,13 +59,13 @@ typedef struct situ_instance_options {
   /* Names of writers (situ/write.h) that must be able to represent the plan. situ_place finds the best plan that all
    * their targets can run (situ_solve_options.form). UNSUPPORTED if one of them can represent no plan of this model. */
   int32_t n_writers;
+  bool strict; /* fail with GUESSED, before any search, if more of the time is guessed than max_unknown_percent of the
+                  problem's options allows (situ_problem_require_known) */
   const char *const *writers;
   /* Tensor parallelism (docs/theory/models/groups.md): "4" makes groups of 4 equal devices of a server, which split
    * operators among them and are devices of the problem; "1" and NULL: every operator is whole on one device; "auto":
    * situ_place tries 1, 2, 4, ... and gives the best plan with its group size. */
   const char *tensor_parallel;
-  bool strict; /* fail with GUESSED, before any search, if more of the time is guessed than max_unknown_percent of the
-                  problem's options allows (situ_problem_require_known) */
 } situ_instance_options;
 #define SITU_INSTANCE_OPTIONS_INIT SITU_SIZED(situ_instance_options)
 

@@ -112,17 +112,16 @@ typedef struct situ_problem_summary {
   int32_t copies;    /* at least 1 */
   int32_t max_calls; /* 0: no limit */
   bool free, replicate;
+  bool guessed; /* more is unknown (below) than max_unknown_percent of the options allows */
   /* One line naming a constraint that no plan can meet ("operator x can run on no device", "a and b are colocated but
    * pinned apart"), or NULL. */
   const char *conflict;
   /* The space in which bounds, OPTIMAL and INFEASIBLE hold, in words: "plans that keep every operator whole on one
    * device and leave gpu1 unused". It names every restriction of the problem. */
   const char *scope;
-  /* What is unknown: rows of situ_problem_unknown_at, the operators of all of them, and their share of the time;
-   * whether that is more than max_unknown_percent. */
+  /* What is unknown: the rows of situ_problem_unknown_at, the operators of all of them, and their share of the time. */
   int32_t n_unknown, n_unknown_operators;
   double unknown_share;
-  bool guessed;
 } situ_problem_summary;
 #define SITU_PROBLEM_SUMMARY_INIT SITU_SIZED(situ_problem_summary)
 /* False, and nothing is written, if the problem or `out` is NULL or `out` has no size. Texts belong to the problem. */

@@ -15,6 +15,7 @@ from ._library import (
     Cancelled,
     EngineError,
     FileError,
+    Guessed,
     InternalError,
     NoPlan,
     OutOfMemory,
@@ -43,7 +44,7 @@ from ._place import (
     load_plan,
     place,
 )
-from ._plan import Explanation, Plan, Report, Transfer, Verdict
+from ._plan import Explanation, Plan, Report, Transfer, Unknown, Verdict
 from ._platform import Device, Platform, read_devices
 from ._problem import Problem
 from ._watch import Progress, SituWarning
@@ -60,6 +61,7 @@ __all__ = [
     "Explanation",
     "FileError",
     "Graph",
+    "Guessed",
     "InternalError",
     "NoPlan",
     "Operator",
@@ -74,6 +76,7 @@ __all__ = [
     "SituWarning",
     "Tensor",
     "Transfer",
+    "Unknown",
     "Unsupported",
     "Verdict",
     "compare",

@@ -312,12 +312,12 @@ static situ_status read_dims(situ_read_options *read, const json_value *given, c
   return SITU_STATUS_OK;
 }
 
-/* The texts of a list; `expected` says what they are. */
+/* The texts of a list, with a NULL behind them; `expected` says what they are. */
 static situ_status read_names(const char *const **out, int32_t *n_out, const json_value *list, const char *name,
                               const char *expected, const place *at, situ_error *error) {
   size_t n = json_size(list);
   if (n > SITU_MAX_OPERATORS) return bad(at, name, expected, error);
-  const char **names = ARENA_NEW(at->arena, const char *, (int64_t)n + 1);
+  const char **names = ARENA_ZERO(at->arena, const char *, (int64_t)n + 1);
   if (!names) return fail_no_memory(error);
   for (size_t i = 0; i < n; i++) {
     names[i] = json_text(json_at(list, i), NULL);
@@ -355,8 +355,9 @@ situ_status instance_options_from_json(instance_options *o, const json_value *ob
   const json_value *before = json_get(object, "overlap"); /* version 0.1: what async_copies is now */
   if (json_kind_of(before) == JSON_BOOL) o->problem.async_copies = json_bool(before, false);
   TRY(read_unused(o, json_get(object, "unused"), &at, error));
-  TRY(read_names(&o->read.assumed, &o->read.n_assumed, json_get(object, "assumed_dims"), "assumed_dims",
-                 "names of dimensions", &at, error));
+  int32_t n_assumed;
+  TRY(read_names(&o->read.assumed, &n_assumed, json_get(object, "assumed_dims"), "assumed_dims", "names of dimensions",
+                 &at, error));
   TRY(read_text_of(&o->rules_text, json_get(object, "rules"), a, error));
   TRY(read_text_of(&o->host_text, json_get(object, "host"), a, error));
   at.group = "instance.dims";

@@ -543,6 +543,6 @@ bool situ_problem_get_summary(const situ_problem *p, situ_problem_summary *out) 
                                   .n_unknown = p->unknown.n,
                                   .n_unknown_operators = p->unknown.n_operators,
                                   .unknown_share = p->unknown.share,
-                                  .guessed = unknown_is_over(p)};
+                                  .guessed = p->guessed};
   return GIVE(out, summary);
 }

@@ -18,6 +18,7 @@ struct situ_problem {
   const char *conflict;       /* NULL, or why no plan can exist */
   unknown_list unknown;       /* what of it is guessed (problem/unknown.h) */
   double max_unknown_percent; /* as the options have it; 0: the default */
+  bool guessed;               /* more is unknown than that */
   const char *scope; /* the plans that proofs speak of (problem/scope.h), in words; of views, that of their problem */
 
   situ_objective objective;

@@ -1,5 +1,5 @@
 /* problem/unknown.h - what of a problem is guessed: what readers stated (graph/graph.h), as far as no measured time
- * makes it irrelevant, and its share of the time. Every output that says "optimal" says this beside it.
+ * makes it irrelevant, and its share of the time.
  *
  * The share of a guess is the time of the kernels that contain one of its operators over the time of all kernels, each
  * on its fastest class of devices; transfers do not count. Where all times are 0, operators count instead. An operator
@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "cost/costs.h"
 #include "graph/graph.h"
-#include "situ/problem.h"
 
 typedef struct unknown_row {
   situ_guess_kind kind;
@@ -33,13 +32,6 @@ bool unknown_find(unknown_list *out, const situ_graph *graph, const situ_costs *
 /* A copy in another arena, without `single`. False without memory. */
 bool unknown_copy(unknown_list *out, const unknown_list *list, arena *a);
 
-/* The share up to which a claim is one for "these costs": that of the options, in percent, or the default. */
-double unknown_max_share(double max_percent);
-bool unknown_is_over(const situ_problem *problem);
-/* "proved optimal for these costs", and what stands in other claims: "these costs"; with more guessed than allowed
- * "optimal for guessed costs" and "guessed costs". */
-const char *unknown_claim(const situ_problem *problem);
-const char *unknown_costs(const situ_problem *problem);
 /* "12 operators, 7.3 % of the time: no cost rule for Foo, Bar; size of seq assumed"; nothing if nothing is unknown. */
 void unknown_add_words(text_buffer *t, const unknown_list *list);
 

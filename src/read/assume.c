@@ -88,9 +88,8 @@ situ_status assume_state(situ_graph_builder *b, const assumed *sizes, const situ
                          const string_map *asked, situ_error *error) {
   for (const assumed *s = sizes; s && options->default_dim < 1; s = s->next)
     if (s->guess) TRY(builder_add_guess(b, SITU_GUESS_SIZE, s->dim.name, GUESS_OF_ALL, error));
-  for (int32_t k = 0; k < options->n_assumed; k++)
-    if (string_map_get(asked, options->assumed[k]) >= 0)
-      TRY(builder_add_guess(b, SITU_GUESS_SIZE, options->assumed[k], GUESS_OF_ALL, error));
+  for (const char *const *name = options->assumed; name && *name; name++)
+    if (string_map_get(asked, *name) >= 0) TRY(builder_add_guess(b, SITU_GUESS_SIZE, *name, GUESS_OF_ALL, error));
   return SITU_STATUS_OK;
 }
 

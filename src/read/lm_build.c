@@ -80,9 +80,10 @@ static double distinct(double experts, double used, double tokens) {
 /* States what of a matrix is guessed: its use, its type, its packing. */
 static situ_status guess_weight(const building *b, const lm_operator *w) {
   const lm_place place = {.block = w->block, .op = w->name, .within = w->within};
-  if (w->weight && !lm_is_known(w->weight, &place)) TRY(guess(b, SITU_GUESS_ROLE, w->name));
-  if (w->weight && w->weight->guessed_packing) TRY(guess(b, SITU_GUESS_PACKING, w->name));
-  return w->dtype == SITU_DTYPE_UNKNOWN ? guess(b, SITU_GUESS_TYPE, w->name) : SITU_STATUS_OK;
+  const char *name = w->block < 0 ? w->name : w->within; /* the same in all blocks */
+  if (w->weight && !lm_is_known(w->weight, &place)) TRY(guess(b, SITU_GUESS_ROLE, name));
+  if (w->weight && w->weight->guessed_packing) TRY(guess(b, SITU_GUESS_PACKING, name));
+  return w->dtype == SITU_DTYPE_UNKNOWN ? guess(b, SITU_GUESS_TYPE, name) : SITU_STATUS_OK;
 }
 
 /* A product with weights; of experts those that the step reaches. */

@@ -24,7 +24,7 @@ static const char in_blocks[] =
     "channel_mix_value channel_mix_receptance att ffn attention.key attention.value attention.output feed_forward.key "
     "feed_forward.value per_layer_input_gate per_layer_projection altup laurel modality_router indexer shortconv "
     "shared_expert_gate sinks rotary_emb relative_attention_bias experts exps shexp "
-    "ssm_in ssm_ba ssm_alpha ssm_beta ssm_f_a ssm_f_b ssm_g_a ssm_g_b inp_gate "
+    "attn_kv ssm_in ssm_ba ssm_alpha ssm_beta ssm_f_a ssm_f_b ssm_g_a ssm_g_b inp_gate "
     "time_mix_first time_mix_r_k time_mix_decay_w1 time_mix_decay_w2 time_mix_a1 time_mix_a2 time_mix_v1 time_mix_v2 "
     "time_mix_g1 time_mix_g2 ";
 /* And outside of them. */

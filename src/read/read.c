@@ -163,13 +163,10 @@ situ_status read_check_dims(const situ_read_options *o, situ_error *error) {
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "prompt, context, batch, generate and draft must be at least 0");
   bool good = o->n_dims == 0 || (o->n_dims > 0 && o->dims);
-  good = good && (o->n_assumed == 0 || (o->n_assumed > 0 && o->assumed));
-  for (int32_t k = 0; good && k < o->n_assumed; k++) good = o->assumed[k];
   for (int32_t k = 0; good && k < o->n_dims; k++) good = o->dims[k].name && o->dims[k].value >= 0;
-  return good
-             ? SITU_STATUS_OK
-             : fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                         "n_dims is not the number of dims, or one has no name or a value below 0; or so is n_assumed");
+  return good ? SITU_STATUS_OK
+              : fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                          "n_dims is not the number of dims, or one has no name or a value below 0");
 }
 
 situ_status read_take_assumed(situ_read_options *options, const situ_model *model, arena *a, situ_error *error) {

@@ -142,7 +142,7 @@ bool report_problem_json(json_value *o, const situ_problem *p, const situ_model 
                 {"schedule", .text = situ_schedule_name(p->schedule), .skip = !pipeline},
                 {"replicate", AS_BOOL, .n = p->replicate, .skip = !pipeline},
                 {"in_flight", AS_COUNT, .n = p->in_flight, .skip = !pipeline}) &&
-         report_unknown_fields(o, &p->unknown, unknown_is_over(p));
+         report_unknown_fields(o, &p->unknown, p->guessed);
 }
 
 void report_copy_times(const situ_plan *plan, int32_t copy, int64_t *start_ns, int64_t *finish_ns) {
@@ -287,9 +287,9 @@ void report_against_single(char *into, size_t n, const situ_plan *plan) {
   else if (value == single)
     snprintf(into, n,
              plan->outcome == SITU_OUTCOME_OPTIMAL
-                 ? plan->claimed        ? "%s alone; no split is better for these costs, as the plan claims"
-                   : unknown_is_over(p) ? "%s alone; no split is better for guessed costs"
-                                        : "%s alone; no split can be better"
+                 ? plan->claimed ? "%s alone; no split is better for these costs, as the plan claims"
+                   : p->guessed  ? "%s alone; no split is better for guessed costs"
+                                 : "%s alone; no split can be better"
              : plan_best_found_ns(plan) < value ? situ_plan_robustness(plan, &sure) && report_is_unsure(&sure)
                                                       ? "%s alone; no split is reliably faster, see below"
                                                       : "%s alone; a split gains too little, see below"

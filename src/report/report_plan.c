@@ -4,6 +4,7 @@
 #include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/format.h"
+#include "problem/claim.h"
 #include "report/rates.h"
 #include "report/report.h"
 #include "report/report_explain.h"
@@ -170,11 +171,11 @@ static void value_facts(const fact_lines *f, const situ_plan *plan) {
   value_line(f, "lower bound", STYLE_PLAIN, bound > 0 ? exact_time(a, bound) : "none", "%s%s%s", plan->bound, proof,
              whole || verified == 0 ? "" : exact_time(b, verified));
   if (optimal)
-    value_line(f, "gap", claimed || unknown_is_over(p) ? STYLE_WARN : STYLE_GOOD, "0 %", "%s",
-               claimed ? "claimed optimal, not proved here; see situ check --require-proof" : unknown_claim(p));
+    value_line(f, "gap", claimed || p->guessed ? STYLE_WARN : STYLE_GOOD, "0 %", "%s",
+               claimed ? "claimed optimal, not proved here; see situ check --require-proof" : claim_optimal(p));
   else if (bound > 0)
     value_line(f, "gap", STYLE_WARN, percent_text(a, plan_gap(plan)), "maximum possible improvement for %s",
-               unknown_costs(p));
+               claim_costs(p));
   if (optimal || bound > 0) report_scope(f, p, plan->form);
   report_unknown(f, p);
 }

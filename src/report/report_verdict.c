@@ -48,7 +48,7 @@ static void bound_line(const fact_lines *f, const situ_verdict *verdict) {
   text_add(f->t, "%s: ", exact_time(a, bound));
   if (verified >= bound) {
     style_add(f->t, f->options, STYLE_GOOD, "verified");
-    text_add(f->t, " (%s%s)\n", kind, unknown_is_over(plan->problem) ? ", for guessed costs" : "");
+    text_add(f->t, " (%s%s)\n", kind, plan->problem->guessed ? ", for guessed costs" : "");
     return;
   }
   text_add(f->t, "not verified (%s: %s)", plan->bound, verdict->unverified);

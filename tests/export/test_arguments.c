@@ -30,6 +30,7 @@ static void names_of_values_that_are_none_are_unknown(void **state) {
     assert_string_equal(situ_dtype_name((situ_dtype)none[k]), "unknown");
     assert_int_equal(situ_dtype_bits((situ_dtype)none[k]), 0);
     assert_string_equal(situ_phase_name((situ_phase)none[k]), "unknown");
+    assert_string_equal(situ_guess_kind_name((situ_guess_kind)none[k]), "unknown");
     assert_string_equal(situ_precision_name((situ_precision)none[k]), "unknown");
     assert_string_equal(situ_optimizer_name((situ_optimizer)none[k]), "unknown");
     assert_string_equal(situ_device_family_name((situ_device_family)none[k]), "");
