@@ -53,6 +53,21 @@ def test_a_graph_read_back_equals_the_one_written(tmp_path):
     assert read.operators == graph.operators and read.tensors == graph.tensors and read.name == graph.name
 
 
+def test_what_is_unknown_is_a_list_and_strict_calls_raise():
+    """Of two operators of equal work one is not understood: half of the time."""
+    graph = two_matrices()
+    known = situ.place(graph, platform="cpu+2*v100-16g", steps=50)
+    assert known.unknown == [] and known.unknown_share == 0 and not known.guessed
+    graph["b"].inferred, graph["b"].kind = False, "Frobnicate"
+    plan = situ.place(graph, platform="cpu+2*v100-16g", steps=50)
+    assert plan.unknown == [situ.Unknown("kind", "Frobnicate", 1, 0.5)] and plan.guessed
+    assert plan.unknown == situ.Problem(graph, "cpu+2*v100-16g").unknown
+    assert plan.to_dict()["unknown_share"] == plan.unknown_share == 0.5
+    with pytest.raises(situ.Guessed, match="no cost rule for Frobnicate"):
+        situ.place(graph, platform="cpu+2*v100-16g", strict=True)
+    assert not situ.place(graph, platform="cpu+2*v100-16g", steps=50, strict=True, max_unknown=50).guessed
+
+
 def test_a_platform_and_costs_from_python_are_saved_with_the_plan(tmp_path):
     machine = situ.Platform("box")
     machine.add_device("cpu", base="cpu")
