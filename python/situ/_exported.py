@@ -152,13 +152,6 @@ def _aten(node: torch.fx.Node) -> str:
     return str(name).rstrip("_") or str(name)
 
 
-def _custom(node: torch.fx.Node) -> str | None:
-    """The full name of an operator that is none of PyTorch's, whatever its own name is; its work is unknown."""
-    schema = getattr(node.target, "_schema", None)
-    space = schema.name.split("::")[0] if schema is not None else "aten"
-    return None if space in ("aten", "prim", "prims") else str(schema.name)
-
-
 def _flops(aten: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
     """Operations of a node: 2 for each multiply-add, 1 for each element that other operators write."""
     shapes = [tuple(t.shape) if isinstance(t, torch.Tensor) else () for t in inputs]
@@ -228,7 +221,7 @@ def graph(module: torch.nn.Module | ExportedProgram, example_inputs: Any = None,
             if source in maker:
                 maker[node] = (maker[source][0], index)
             continue
-        if _aten(node) in _SAME and not _custom(node) and node.args[0] in maker:
+        if _aten(node) in _SAME and node.args[0] in maker:
             maker[node] = maker[node.args[0]]
             continue
         op = _operator(node, made)
@@ -277,17 +270,15 @@ def _operator(node: torch.fx.Node, made: TorchGraph) -> Operator:
     aten, path = _aten(node), module_of(node)
     inputs, outputs = list(_values((node.args, node.kwargs))), _outputs(node.meta.get("val"))
     types = [t for t in (*outputs, *inputs) if isinstance(t, torch.Tensor)]
-    custom = _custom(node)
-    moved = 0 if aten in _VIEWS and not custom else sum(map(_size, (*inputs, *outputs)))
+    moved = 0 if aten in _VIEWS else sum(map(_size, (*inputs, *outputs)))
     floating = next((t for t in types if t.is_floating_point()), types[0] if types else None)
     op = made.add_operator(
         f"{path}.{node.name}" if path else node.name,
-        kind=custom or _KINDS.get(aten, aten),
+        kind=_KINDS.get(aten, aten),
         layer=layer_of(path) or path or None,
         dtype=None if floating is None else _dtype(floating),
-        flops=0 if custom else _flops(aten, inputs, outputs),
+        flops=_flops(aten, inputs, outputs),
         moved_bytes=moved,
-        inferred=custom is None,
     )
     made.operator_of[node.name] = op.name
     return op

@@ -79,15 +79,14 @@ static bool names_length(const char *name) {
   return false;
 }
 
-bool assume_is_guess(const assume_input *in, int32_t d, const char *name) {
-  if (names_batch(name)) return false;
-  return d > 0 || in->rank < 2 || names_length(name);
+bool assume_is_batch(const assume_input *in, int32_t d, const char *name) {
+  return names_batch(name) || (d == 0 && in->rank > 1 && !names_length(name));
 }
 
 situ_status assume_state(situ_graph_builder *b, const assumed *sizes, const situ_read_options *options,
                          const string_map *asked, situ_error *error) {
   for (const assumed *s = sizes; s && options->default_dim < 1; s = s->next)
-    if (s->guess) TRY(builder_add_guess(b, SITU_GUESS_SIZE, s->dim.name, GUESS_OF_ALL, error));
+    if (!s->of_batch) TRY(builder_add_guess(b, SITU_GUESS_SIZE, s->dim.name, GUESS_OF_ALL, error));
   for (const char *const *name = options->assumed; name && *name; name++)
     if (string_map_get(asked, *name) >= 0) TRY(builder_add_guess(b, SITU_GUESS_SIZE, *name, GUESS_OF_ALL, error));
   return SITU_STATUS_OK;

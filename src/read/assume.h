@@ -32,15 +32,16 @@ situ_status assume_refuse_unknown(const situ_read_options *options, const string
 /* A dynamic dimension and the size that it got, since nobody gave one. */
 typedef struct assumed {
   situ_dim dim;
-  bool guess; /* assume_is_guess */
   struct assumed *next;
+  bool of_batch; /* assume_is_batch */
 } assumed;
 
-/* Whether an assumed size of dimension d is a guess. That of a batch is not: one input is what latency and throughput
- * are of. */
-bool assume_is_guess(const assume_input *in, int32_t d, const char *name);
+/* Whether dimension d is that of a batch, by its name or as the first. Its assumed size is no guess: one input is what
+ * latency and throughput are of. */
+bool assume_is_batch(const assume_input *in, int32_t d, const char *name);
 
-/* States the guesses among assumed sizes, and those of `asked` that an earlier reading guessed. */
+/* States the guesses among assumed sizes, all but those of batches, and those of `asked` that an earlier reading
+ * guessed. */
 situ_status assume_state(situ_graph_builder *builder, const assumed *sizes, const situ_read_options *options,
                          const string_map *asked, situ_error *error);
 

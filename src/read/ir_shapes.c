@@ -351,7 +351,7 @@ static situ_status size_of(shaping *s, const assume_input *of, int32_t d, const 
   if (*size < 1) *size = assume_size(of, d, NULL, s->assumption, &s->kinds);
   assumed *more = ARENA_NEW(s->a, assumed, 1);
   if (!more) return fail_no_memory(s->error);
-  *more = (assumed){{name, *size}, assume_is_guess(of, d, NULL), s->sizes};
+  *more = (assumed){{name, *size}, s->sizes, assume_is_batch(of, d, NULL)};
   s->sizes = more;
   snprintf(text, sizeof text, "dimension %s = %lld (set it with --dim '%s=N')", name, (long long)*size, name);
   add_line(&s->result->notes, text);

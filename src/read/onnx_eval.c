@@ -137,7 +137,7 @@ static int64_t declared_dim(onnx_reading *r, const onnx_value *v, int32_t d, boo
     r->notes->failed = true;
     return known;
   }
-  *size = (assumed){{kept, known}, assume_is_guess(&in, d, v->dim_names[d]), r->sizes};
+  *size = (assumed){{kept, known}, r->sizes, assume_is_batch(&in, d, v->dim_names[d])};
   r->sizes = size;
   onnx_note(r, kept, "dimension %s = %lld (set it with --dim '%s=N')", name, (long long)known, name);
   return known;
