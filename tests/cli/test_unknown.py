@@ -257,6 +257,18 @@ def test_every_output_says_what_is_unknown():
     assert "for guessed costs" in goal and "proved" not in goal, goal
 
 
+def test_what_fits_is_said_with_what_is_unknown():
+    """A weight of no known use, as large as all others of the model together."""
+    path = gguf(more=[("blk.0.frobnicate.weight", 0, (256, 16384))])
+    call = ["fit", path, "--platform", "cpu", "--max", "8192", "--steps", "50"]
+    assert "role of frobnicate" in squeeze(situ(*call))
+    said = situ_json(*call)
+    assert said["unknown"][0]["subject"] == "frobnicate" and said["guessed"] is True, said
+    goal = squeeze(situ(*call, "--goal", "latency<=1us", code=4))
+    assert "impossible for guessed costs" in goal and "proved" not in goal, goal
+    situ(*call, "--strict", code=9, err="role of frobnicate")
+
+
 def test_up_to_the_limit_claims_are_as_they_were():
     path = half()
     assert "proved optimal for these costs" in situ("place", path, *ON, "--max-unknown", "50")
