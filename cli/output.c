@@ -347,7 +347,5 @@ int finish(int code) {
 situ_status open_plan(situ_plan **plan, situ_instance **instance, const arguments *a, situ_error *error) {
   const char *path = a->operands[0];
   if (a->instance.model || a->describes) return situ_plan_import(plan, instance, &a->instance, path, error);
-  situ_status status = situ_plan_read(plan, instance, path, error);
-  if (status != SITU_STATUS_OK || !a->instance.strict) return status;
-  return situ_problem_require_known(situ_plan_problem(*plan), a->problem.max_unknown_percent, error);
+  return situ_plan_read_with(plan, instance, &a->instance, path, error);
 }

@@ -104,6 +104,11 @@ SITU_API situ_status situ_instance_export(const situ_instance *instance, const s
  * then from the folder of the plan file. BAD_INPUT if the content of the model or the platform has changed. */
 SITU_API situ_status situ_plan_read(situ_plan **out, situ_instance **instance, const char *path, situ_error *error);
 
+/* The same under options that change no problem, only what is said of it: `strict`, and max_unknown_percent of the
+ * problem's (0: that of the plan). All others are ignored; options may be NULL. */
+SITU_API situ_status situ_plan_read_with(situ_plan **out, situ_instance **instance,
+                                         const situ_instance_options *options, const char *path, situ_error *error);
+
 /* Opens the model that `options` name and simulates the placement in a file, which may have any form that `fix` accepts
  * (a published split, an object from operator to device, a plan). If the file is a plan, its sequence, calls and
  * replicas are used too, and everything that `options` leave at its default is taken from the plan: platform, costs,

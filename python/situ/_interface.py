@@ -678,6 +678,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_plan_order": (c_int32, [c_void_p, POINTER(POINTER(c_int32))]),
     "situ_plan_problem": (c_void_p, [c_void_p]),
     "situ_plan_read": (c_int, [POINTER(c_void_p), POINTER(c_void_p), c_char_p, POINTER(situ_error)]),
+    "situ_plan_read_with": (c_int, [POINTER(c_void_p), POINTER(c_void_p), POINTER(situ_instance_options), c_char_p,
+        POINTER(situ_error)]),
     "situ_plan_robustness": (c_bool, [c_void_p, POINTER(situ_robustness)]),
     "situ_plan_start_ns": (c_int64, [c_void_p, c_int32]),
     "situ_plan_statistic": (situ_statistic, [c_void_p, c_int32]),

@@ -279,6 +279,9 @@ def test_up_to_the_limit_claims_are_as_they_were():
     # the plan file knows its limit
     situ("place", path, *ON, "--max-unknown", "60", "-o", "plan.json")
     assert situ_json("check", "plan.json")["guessed"] is False
+    assert situ_json("check", "plan.json", "--max-unknown", "40")["guessed"] is True
+    judged = situ("check", "plan.json", "--max-unknown", "40", "--require-proof")
+    assert "for guessed costs" in squeeze(judged), judged  # the bound is that of the plan, and still verified
     assert "max_unknown_percent" in pathlib.Path("plan.json").read_text()
 
 

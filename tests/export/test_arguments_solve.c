@@ -238,6 +238,10 @@ static void instances_and_plan_files_need_names(void **state) {
   REFUSED(situ_plan_read(NULL, &i, "x", error));
   REFUSED(situ_plan_read(&p, NULL, "x", error));
   REFUSED_OUT(p, situ_plan_read(&p, &i, NULL, error));
+  REFUSED(situ_plan_read_with(NULL, &i, NULL, "x", error));
+  REFUSED(situ_plan_read_with(&p, NULL, NULL, "x", error));
+  REFUSED_OUT(p, situ_plan_read_with(&p, &i, NULL, NULL, error));
+  assert_int_equal(situ_plan_read_with(&p, &i, NULL, "", NULL), SITU_STATUS_IO);
   assert_int_equal(situ_plan_read(&p, &i, "", NULL), SITU_STATUS_IO);
   REFUSED(situ_plan_import(NULL, &i, &o, "x", error));
   REFUSED(situ_plan_import(&p, NULL, &o, "x", error));

@@ -53,7 +53,7 @@ def test_a_graph_read_back_equals_the_one_written(tmp_path):
     assert read.operators == graph.operators and read.tensors == graph.tensors and read.name == graph.name
 
 
-def test_what_is_unknown_is_a_list_and_strict_calls_raise():
+def test_what_is_unknown_is_a_list_and_strict_calls_raise(tmp_path):
     """Of two operators of equal work one is not understood: half of the time."""
     graph = two_matrices()
     known = situ.place(graph, platform="cpu+2*v100-16g", steps=50)
@@ -65,7 +65,15 @@ def test_what_is_unknown_is_a_list_and_strict_calls_raise():
     assert plan.to_dict()["unknown_share"] == plan.unknown_share == 0.5
     with pytest.raises(situ.Guessed, match="no cost rule for Frobnicate"):
         situ.place(graph, platform="cpu+2*v100-16g", strict=True)
-    assert not situ.place(graph, platform="cpu+2*v100-16g", steps=50, strict=True, max_unknown=50).guessed
+    loose = situ.place(graph, platform="cpu+2*v100-16g", steps=50, strict=True, max_unknown=50)
+    assert not loose.guessed
+    loose.save(tmp_path / "plan.json")
+    assert not situ.load_plan(tmp_path / "plan.json").guessed
+    assert situ.load_plan(tmp_path / "plan.json", max_unknown=40).guessed
+    with pytest.raises(situ.Guessed):
+        situ.load_plan(tmp_path / "plan.json", strict=True, max_unknown=40)
+    with pytest.raises(TypeError, match="only be given with a model"):
+        situ.load_plan(tmp_path / "plan.json", batch=2)
 
 
 def test_a_platform_and_costs_from_python_are_saved_with_the_plan(tmp_path):
