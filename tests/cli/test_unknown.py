@@ -269,6 +269,15 @@ def test_what_fits_is_said_with_what_is_unknown():
     situ(*call, "--strict", code=9, err="role of frobnicate")
 
 
+def test_a_command_is_judged_with_what_is_unknown():
+    path = gguf(more=[("blk.0.frobnicate.weight", 0, (256, 16384))])
+    call = ["judge", f"llama-server -m {path} -ngl 99", path, "--platform", "cpu+rtx3090", "--steps", "50"]
+    said = squeeze(situ(*call))
+    assert "role of frobnicate" in said and re.search("no plan takes less than [^,]*, for guessed costs", said), said
+    assert situ_json(*call)["unknown"][0]["subject"] == "frobnicate"
+    situ(*call, "--strict", code=9, err="role of frobnicate")
+
+
 def test_up_to_the_limit_claims_are_as_they_were():
     path = half()
     assert "proved optimal for these costs" in situ("place", path, *ON, "--max-unknown", "50")
