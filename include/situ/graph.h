@@ -111,6 +111,10 @@ SITU_API int32_t situ_graph_builder_add_tensor(situ_graph_builder *builder, int3
                                                const situ_tensor *tensor);
 /* States that operator `consumer` reads `tensor`. Repeating it has no effect. */
 SITU_API void situ_graph_builder_add_use(situ_graph_builder *builder, int32_t consumer, int32_t tensor);
+/* States a guess about operator `op`, or about all operators (-1). Guesses of one kind and subject are one. An operator
+ * that is not `inferred` needs none: it is guessed by its kind. */
+SITU_API void situ_graph_builder_add_guess(situ_graph_builder *builder, situ_guess_kind kind, const char *subject,
+                                           int32_t op);
 /* The first failure so far: BAD_ARGUMENT for a number that was never returned or a struct without its size, BAD_INPUT
  * for values out of range or beyond the limits above, NO_MEMORY. OK if there is none. */
 SITU_API situ_status situ_graph_builder_status(const situ_graph_builder *builder, situ_error *error);
@@ -147,6 +151,18 @@ SITU_API int32_t situ_graph_outputs(const situ_graph *graph, int32_t op, int32_t
 SITU_API int32_t situ_graph_inputs(const situ_graph *graph, int32_t op, const int32_t **tensors);
 /* Operators that read a tensor, ascending and distinct; *operators is borrowed. */
 SITU_API int32_t situ_graph_users(const situ_graph *graph, int32_t tensor, const int32_t **operators);
+/* A guess that was stated when the graph was built; false when there is none of this index. Texts and arrays belong to
+ * the graph. situ_problem_unknown_at has their shares of the time. */
+typedef struct situ_guess {
+  size_t size;
+  situ_guess_kind kind;
+  int32_t n_operators; /* that it is about; -1: all */
+  const char *subject;
+  const int32_t *operators; /* ascending; NULL for all */
+} situ_guess;
+#define SITU_GUESS_INIT SITU_SIZED(situ_guess)
+SITU_API int32_t situ_graph_guess_count(const situ_graph *graph);
+SITU_API bool situ_graph_guess_at(const situ_graph *graph, int32_t index, situ_guess *out);
 /* The operator of that name, or -1. O(1) on average. */
 SITU_API int32_t situ_graph_find(const situ_graph *graph, const char *name);
 

@@ -8,7 +8,7 @@ docs/python.md is the introduction."""
 
 from __future__ import annotations
 
-from ._graph import Graph, Operator, Tensor
+from ._graph import Graph, Guess, Operator, Tensor
 from ._library import (
     BadArgument,
     BadInput,
@@ -61,6 +61,7 @@ __all__ = [
     "Explanation",
     "FileError",
     "Graph",
+    "Guess",
     "Guessed",
     "InternalError",
     "NoPlan",

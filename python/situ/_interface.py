@@ -278,6 +278,11 @@ class situ_graph_summary(Structure):
                 c_int64), ("n_edges", c_int64)]
 
 
+class situ_guess(Structure):
+    _fields_ = [("size", c_size_t), ("kind", c_int), ("n_operators", c_int32), ("subject", c_char_p), ("operators",
+                POINTER(c_int32))]
+
+
 class situ_judgement_summary(Structure):
     _fields_ = [("size", c_size_t), ("format", c_char_p), ("better", c_char_p), ("notes", c_char_p)]
 
@@ -600,6 +605,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_front_problem": (c_void_p, [c_void_p]),
     "situ_fusion_profile_at": (c_char_p, [c_int32]),
     "situ_granularity_name": (c_char_p, [c_int]),
+    "situ_graph_builder_add_guess": (None, [c_void_p, c_int, c_char_p, c_int32]),
     "situ_graph_builder_add_operator": (c_int32, [c_void_p, POINTER(situ_operator)]),
     "situ_graph_builder_add_tensor": (c_int32, [c_void_p, c_int32, POINTER(situ_tensor)]),
     "situ_graph_builder_add_use": (None, [c_void_p, c_int32, c_int32]),
@@ -610,6 +616,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_graph_free": (None, [c_void_p]),
     "situ_graph_freeze": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
     "situ_graph_get_summary": (c_bool, [c_void_p, POINTER(situ_graph_summary)]),
+    "situ_graph_guess_at": (c_bool, [c_void_p, c_int32, POINTER(situ_guess)]),
+    "situ_graph_guess_count": (c_int32, [c_void_p]),
     "situ_graph_inputs": (c_int32, [c_void_p, c_int32, POINTER(POINTER(c_int32))]),
     "situ_graph_operator": (c_bool, [c_void_p, c_int32, POINTER(situ_operator)]),
     "situ_graph_operator_name": (c_char_p, [c_void_p, c_int32]),

@@ -213,6 +213,15 @@ void situ_graph_builder_add_use(situ_graph_builder *b, int32_t consumer, int32_t
   if (b && b->failed.status == SITU_STATUS_OK) builder_add_use(b, consumer, tensor, &b->failed);
 }
 
+void situ_graph_builder_add_guess(situ_graph_builder *b, situ_guess_kind kind, const char *subject, int32_t op) {
+  if (!b || b->failed.status != SITU_STATUS_OK) return;
+  if ((unsigned)kind > SITU_GUESS_WORK || !subject || op < GUESS_OF_ALL || op >= b->n_operators)
+    fail_with(&b->failed, SITU_STATUS_BAD_ARGUMENT, subject,
+              "a guess has a kind that does not exist, no subject, or an operator that was never added");
+  else
+    builder_add_guess(b, kind, subject, op, &b->failed);
+}
+
 situ_status situ_graph_builder_status(const situ_graph_builder *b, situ_error *error) {
   TRY(GIVEN(error, b));
   if (error && b->failed.status != SITU_STATUS_OK) *error = b->failed;

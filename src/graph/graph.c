@@ -63,6 +63,18 @@ bool situ_graph_tensor(const situ_graph *g, int32_t t, situ_tensor *out) {
   return GIVE(out, about);
 }
 
+int32_t situ_graph_guess_count(const situ_graph *g) { return g ? g->n_guesses : 0; }
+
+bool situ_graph_guess_at(const situ_graph *g, int32_t index, situ_guess *out) {
+  if (index < 0 || index >= situ_graph_guess_count(g)) return false;
+  const graph_guess *guess = &g->guesses[index];
+  situ_guess about = {.kind = guess->kind,
+                      .n_operators = guess->n_operators,
+                      .subject = guess->subject,
+                      .operators = guess->n_operators == GUESS_OF_ALL ? NULL : guess->operators};
+  return GIVE(out, about);
+}
+
 const char *situ_graph_operator_name(const situ_graph *g, int32_t v) { return is_operator(g, v) ? g->name[v] : ""; }
 
 int32_t situ_graph_tensor_producer(const situ_graph *g, int32_t t) { return is_tensor(g, t) ? g->producer[t] : -1; }

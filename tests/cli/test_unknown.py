@@ -156,6 +156,12 @@ def graph_file(**of_second):
     return "g.json"
 
 
+def with_guesses(*guesses):
+    path = pathlib.Path(graph_file())
+    path.write_text(json.dumps({**json.loads(path.read_text()), "guesses": guesses}))
+    return "g.json"
+
+
 GEMM = function("Twice", ["a"], ["b"], [node("Frobnicate", ["a"], ["b"], domain="other")])
 MADE_UP = {
     "an operator of another domain": (lambda: onnx([node("Frobnicate", ["x"], ["y"], "f", "own")]), "kind", "own:Frobnicate"),
@@ -186,6 +192,8 @@ MADE_UP = {
     "a head": (lambda: gguf(without=["token_embd", "output.weight"]), "structure", "head"),
     "a configuration": (safetensors, "structure", "heads of attention"),
     "work": (lambda: graph_file(inferred=False), "kind", "Frobnicate"),
+    "a guess of a graph file": (lambda: with_guesses({"kind": "packing", "subject": "w", "operators": ["a"]}), "packing", "w"),
+    "one about all of its operators": (lambda: with_guesses({"kind": "size", "subject": "seq"}), "size", "seq"),
     "work of a known kind": (lambda: graph_file(inferred=False, kind="Conv"), "shape", "Conv"),
 }
 # Weights of unknown packing are refused or unknown.
@@ -200,6 +208,14 @@ def test_something_of_made_up_models_is_unknown():
         assert all(0 <= row["share"] <= 1 for row in found), found
         shares = [row["share"] for row in found]
         assert shares == sorted(shares, reverse=True), found
+
+
+def test_guesses_of_graph_files_are_read_strictly():
+    for wrong, message in (({"kind": "frob", "subject": "w"}, '"kind" must be'), ({"kind": "size"}, '"subject" is missing'),
+                           ({"kind": "size", "subject": "s", "operators": []}, '"operators" must be'),
+                           ({"kind": "size", "subject": "s", "operators": ["z"]}, "not an operator"), ({"kinds": "size"}, "kinds")):
+        situ("inspect", with_guesses(wrong), code=3, err=message)
+    assert [row["operators"] for row in unknown(with_guesses({"kind": "size", "subject": "seq"}, {"kind": "role", "subject": "w", "operators": ["b", "b"]}))] == [2, 1]
 
 
 def test_a_packing_that_nothing_states_is_refused_or_unknown():

@@ -48,9 +48,11 @@ def test_a_graph_read_back_equals_the_one_written(tmp_path):
     graph["a"].colocation = 0
     graph.connect("b", "ü\n<b>", 7)
     graph.tensors[1].shape = (None, 7)
+    graph.guesses = [situ.Guess("role", "w", ["a", "b"]), situ.Guess("size", "seq"), situ.Guess("shape", "Relu", ["ü\n<b>"])]
     graph.save(tmp_path / "g.json")
     read = situ.Graph.read(tmp_path / "g.json")
     assert read.operators == graph.operators and read.tensors == graph.tensors and read.name == graph.name
+    assert read.guesses == graph.guesses
 
 
 def test_what_is_unknown_is_a_list_and_strict_calls_raise(tmp_path):

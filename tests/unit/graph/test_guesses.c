@@ -86,6 +86,19 @@ static void what_was_not_understood_is_a_guess_without_a_word(void **state) {
   situ_graph_free(g);
 }
 
+static void guesses_are_told_by_index(void **state) {
+  (void)state;
+  situ_graph *g = three();
+  situ_guess guess = SITU_GUESS_INIT;
+  assert_int_equal(situ_graph_guess_count(g), 3);
+  assert_true(situ_graph_guess_at(g, 0, &guess));
+  assert_true(guess.kind == SITU_GUESS_TYPE && strcmp(guess.subject, "T") == 0 && guess.n_operators == 2);
+  assert_true(guess.operators[0] == 0 && guess.operators[1] == 2);
+  assert_true(situ_graph_guess_at(g, 2, &guess));
+  assert_true(guess.kind == SITU_GUESS_SIZE && guess.n_operators == -1 && !guess.operators);
+  situ_graph_free(g);
+}
+
 static void every_copy_is_guessed_as_the_first(void **state) {
   (void)state;
   situ_graph *g = three(), *two;
@@ -117,6 +130,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(guesses_have_the_numbers_of_the_graph),
       cmocka_unit_test(what_was_not_understood_is_a_guess_without_a_word),
+      cmocka_unit_test(guesses_are_told_by_index),
       cmocka_unit_test(every_copy_is_guessed_as_the_first),
       cmocka_unit_test(a_gradient_is_guessed_as_its_operator),
   };
