@@ -172,8 +172,7 @@ static bool is_past(const ir_layer *layer) {
 }
 
 static void guess_past(reading *r) {
-  r->no_memory |=
-      builder_add_guess(r->builder, SITU_GUESS_SIZE, "past states", GUESS_OF_ALL, r->error) != SITU_STATUS_OK;
+  r->no_memory |= builder_add_guess(r->builder, SITU_GUESS_SIZE, "past", GUESS_OF_ALL, r->error) != SITU_STATUS_OK;
 }
 
 static situ_status build_layer(reading *r, ir_layer *layer, const char *name) {

@@ -93,12 +93,13 @@ def branches(one, other):
                 [value("x", [64, 64]), value("c", [], BOOL)])
 
 
-def ir(kind, dims=(1, 8), data="", layers=""):
-    """A Parameter, one layer of that kind, a Result."""
-    port = "".join(f"<dim>{d}</dim>" for d in dims)
+def ir(kind, dims=(1, 8), data="", made=None, name="x"):
+    """A Parameter, one layer of that kind, whose output may have other dimensions, a Result."""
+    read = "".join(f"<dim>{d}</dim>" for d in dims)
+    port = "".join(f"<dim>{d}</dim>" for d in made or dims)
     pathlib.Path("m.xml").write_text(f"""<?xml version="1.0"?><net name="m" version="11"><layers>
-<layer id="0" name="x" type="Parameter" version="opset1"><output><port id="0" precision="FP32">{port}</port></output></layer>
-<layer id="1" name="one" type="{kind}" version="opset1">{data}<input><port id="0">{port}</port></input>
+<layer id="0" name="{name}" type="Parameter" version="opset1"><output><port id="0" precision="FP32">{read}</port></output></layer>
+<layer id="1" name="one" type="{kind}" version="opset1">{data}<input><port id="0">{read}</port></input>
 <output><port id="1" precision="FP32">{port}</port></output></layer>
 <layer id="2" name="y" type="Result" version="opset1"><input><port id="0">{port}</port></input></layer></layers>
 <edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>""")
@@ -182,7 +183,9 @@ MADE_UP = {
     "an element type": (lambda: onnx([node("Relu", ["x"], ["y"])], [value("x", [64], 0)], [value("y", [64], 0)]), "type", "Relu"),
     "a layer of OpenVINO": (lambda: ir("Frobnicate"), "kind", "Frobnicate"),
     "a side of a layer": (lambda: ir("ReLU", (1, -1)), "size", "x[1]"),
-    "keys of the past": (lambda: ir("ReadValue", (1, 8), '<data variable_id="k" variable_type="f32" variable_shape="?,?,8"/>'), "size", "past states"),
+    "keys of the past": (lambda: ir("ReLU", (1, -1, 8), name="past_keys"), "size", "past"),
+    "a state that grows": (lambda: ir("ReadValue", (1, 0, 8), '<data variable_id="k" variable_type="f32" variable_shape="?,?,8"/>', (1, -1, 8)),
+                           "size", "past"),
     "a weight of no known use": (lambda: gguf(more=[("blk.0.frobnicate.weight", 0, (256, 256))]), "role", "frobnicate"),
     "one outside of blocks": (lambda: gguf(more=[("frobnicate.weight", 0, (256, 256))]), "role", "frobnicate"),
     "heads": (lambda: gguf(drop=["head_count", "head_count_kv", "key_length", "value_length"]), "structure", "heads of attention"),
@@ -204,7 +207,7 @@ def test_something_of_made_up_models_is_unknown():
     assert len(MADE_UP) >= 20
     for name, (make, kind, subject) in MADE_UP.items():
         found = unknown(make())
-        assert any((row["kind"], row["subject"]) == (kind, subject) and row["operators"] > 0 for row in found), (name, found)
+        assert any(row["kind"] == kind and row["subject"].startswith(subject) and row["operators"] > 0 for row in found), (name, found)
         assert all(0 <= row["share"] <= 1 for row in found), found
         shares = [row["share"] for row in found]
         assert shares == sorted(shares, reverse=True), found
