@@ -68,6 +68,7 @@ static bool is_known(const lm_tensor *t, const lm_place *p) {
   lm_role role = lm_role_of(p->within, t->rank, true, false);
   if (role == LM_NORM || role == LM_INNER_NORM || role == LM_SMALL || role == LM_ROUTER) return true;
   if (p->block < 0) return lm_is_table(p->op) || lm_has_word(p->op, outside);
+  if (t->rank == 2 && p->expert < 0 && lm_group_of(p->within) == LM_ROUTED) return false; /* of how many experts? */
   return role == LM_OUT || role == LM_MIDDLE || lm_has_word(p->within, in_blocks);
 }
 

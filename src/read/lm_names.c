@@ -5,31 +5,9 @@
 #include <string.h>
 
 #include "read/lm.h"
+#include "read/quantisers.h"
 
 static const char blocks[] = " blk layers h blocks layer ";
-/* What follows the name of an operator in the names of its parts. The first ones are whole weights. */
-static const char *const weights[] = {".weight", ".qweight", ".weight_packed", "_blocks"};
-static const char *const parts[] = {".bias",
-                                    ".scales",
-                                    ".qzeros",
-                                    ".g_idx",
-                                    ".weight_scale_inv",
-                                    ".weight_scale",
-                                    ".weight_scale_2",
-                                    ".weight_shape",
-                                    ".weight_zero_point",
-                                    ".input_scale",
-                                    ".scale",
-                                    ".SCB",
-                                    "_bias",
-                                    "_scales",
-                                    ".weight.absmax",
-                                    ".weight.quant_map",
-                                    ".weight.nested_absmax",
-                                    ".weight.nested_quant_map",
-                                    ".weight.quant_state.bitsandbytes__nf4",
-                                    ".weight.quant_state.bitsandbytes__fp4"};
-
 static bool is_listed(const char *list, const char *word, size_t n) {
   for (const char *at = list; (at = strchr(at, ' ')) && at[1]; at++)
     if (strncmp(at + 1, word, n) == 0 && at[1 + n] == ' ') return true;
@@ -44,18 +22,6 @@ bool lm_has_word(const char *within, const char *words) {
       if (starts && strncmp(s, at + 1, n) == 0 && (!s[n] || s[n] == '.' || s[n] == '_')) return true;
     }
     at += 1 + n;
-  }
-  return false;
-}
-
-/* Cuts the end off where it is one of the list. */
-static bool cut(char *name, const char *const *ends, size_t n_ends) {
-  size_t n = strlen(name);
-  for (size_t i = 0; i < n_ends; i++) {
-    size_t m = strlen(ends[i]);
-    if (n <= m || strcmp(name + n - m, ends[i]) != 0) continue;
-    name[n - m] = '\0';
-    return true;
   }
   return false;
 }
@@ -86,7 +52,7 @@ bool lm_find_place(lm_place *out, const char *name, arena *a) {
   char *op = arena_string(a, name), *stack = arena_string(a, "");
   if (!op || !stack) return false;
   *out = (lm_place){.stack = stack, .block = -1, .op = op, .within = op, .expert = -1};
-  out->part = !cut(op, weights, sizeof weights / sizeof *weights) && cut(op, parts, sizeof parts / sizeof *parts);
+  quantisers_cut(op, &out->part);
   for (char *step = op; step; step = strchr(step, '.') ? strchr(step, '.') + 1 : NULL) {
     char *next = strchr(step, '.');
     if (!next || !is_listed(blocks, step, (size_t)(next - step))) continue;
@@ -115,7 +81,8 @@ bool lm_is_encoder(const char *architecture) {
 
 lm_group lm_group_of(const char *w) {
   if (strstr(w, "shexp") || strstr(w, "shared_expert") || strstr(w, "shared_mlp")) return LM_SHARED;
-  if (strstr(w, "exps") || strstr(w, "experts")) return LM_ROUTED;
+  if (strstr(w, "exps") || strstr(w, "experts") || lm_has_word(w, " switch_mlp input_linear output_linear "))
+    return LM_ROUTED;
   static const char feed_forward[] = "intermediate.", closing[] = "output."; /* of BERT, whose attention is below it */
   if (strncmp(w, feed_forward, sizeof feed_forward - 1) == 0 || strncmp(w, closing, sizeof closing - 1) == 0)
     return LM_DENSE;

@@ -118,7 +118,8 @@ static void set_precision(const lm *m, situ_dtype dtype) {
   for (int32_t i = 0; dtype && i < m->n_tensors; i++) {
     lm_tensor *t = &m->tensors[i];
     int64_t elements = 1;
-    if (t->dtype != SITU_DTYPE_F32 && t->dtype != SITU_DTYPE_F16 && t->dtype != SITU_DTYPE_BF16) continue;
+    if (t->packed || (t->dtype != SITU_DTYPE_F32 && t->dtype != SITU_DTYPE_F16 && t->dtype != SITU_DTYPE_BF16))
+      continue;
     for (int32_t k = 0; k < t->rank; k++) elements = sat_mul(elements, t->dims[k]);
     t->bytes = sat_mul(elements, situ_dtype_bits(dtype)) / 8;
     t->dtype = dtype;

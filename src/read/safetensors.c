@@ -12,6 +12,7 @@
 #include "read/lm_known.h"
 #include "read/lm_reader.h"
 #include "read/safetensors_config.h"
+#include "read/safetensors_unpack.h"
 
 enum { MAX_HEADER = 100000000, MAX_FILES = 10000, MAX_TENSORS = 1 << 22, MAX_LOOKED_AT = 4096, TOLD = 3 };
 
@@ -50,8 +51,9 @@ typedef struct gathering {
   const read_source *source; /* what was named */
   arena *a;
   lm model;
+  const stored_type **stored; /* [tensor] */
   hf_config config;
-  bool has_config;
+  json_value *config_root; /* NULL: there is none */
   int32_t capacity;
   string_map *by_name; /* tensor */
   int32_t n_unlike;    /* shapes that the configuration contradicts */
@@ -60,18 +62,15 @@ typedef struct gathering {
   situ_error *error;
 } gathering;
 
-static const struct {
-  const char *name;
-  int32_t bits;
-  situ_dtype dtype;
-} types[] = {{"F32", 32, SITU_DTYPE_F32},       {"F16", 16, SITU_DTYPE_F16},       {"BF16", 16, SITU_DTYPE_BF16},
-             {"F8_E4M3", 8, SITU_DTYPE_F8},     {"F8_E5M2", 8, SITU_DTYPE_F8},     {"F8_E8M0", 8, SITU_DTYPE_F8},
-             {"F8_E4M3FNUZ", 8, SITU_DTYPE_F8}, {"F8_E5M2FNUZ", 8, SITU_DTYPE_F8}, {"I8", 8, SITU_DTYPE_I8},
-             {"U8", 8, SITU_DTYPE_F16},         {"BOOL", 8, SITU_DTYPE_BOOL},      {"I16", 16, SITU_DTYPE_I16},
-             {"U16", 16, SITU_DTYPE_I16},       {"I32", 32, SITU_DTYPE_F16},       {"U32", 32, SITU_DTYPE_F16},
-             {"I64", 64, SITU_DTYPE_I64},       {"U64", 64, SITU_DTYPE_I64},       {"F64", 64, SITU_DTYPE_F64},
-             {"C64", 64, SITU_DTYPE_C64},       {"F4", 4, SITU_DTYPE_F16},         {"F6_E2M3", 6, SITU_DTYPE_F16},
-             {"F6_E3M2", 6, SITU_DTYPE_F16}};
+static const stored_type types[] = {
+    {"F32", 32, SITU_DTYPE_F32},       {"F16", 16, SITU_DTYPE_F16},       {"BF16", 16, SITU_DTYPE_BF16},
+    {"F8_E4M3", 8, SITU_DTYPE_F8},     {"F8_E5M2", 8, SITU_DTYPE_F8},     {"F8_E8M0", 8, SITU_DTYPE_F8},
+    {"F8_E4M3FNUZ", 8, SITU_DTYPE_F8}, {"F8_E5M2FNUZ", 8, SITU_DTYPE_F8}, {"I8", 8, SITU_DTYPE_I8},
+    {"U8", 8, SITU_DTYPE_F16},         {"BOOL", 8, SITU_DTYPE_BOOL},      {"I16", 16, SITU_DTYPE_I16},
+    {"U16", 16, SITU_DTYPE_I16},       {"I32", 32, SITU_DTYPE_F16},       {"U32", 32, SITU_DTYPE_F16},
+    {"I64", 64, SITU_DTYPE_I64},       {"U64", 64, SITU_DTYPE_I64},       {"F64", 64, SITU_DTYPE_F64},
+    {"C64", 64, SITU_DTYPE_C64},       {"F4", 4, SITU_DTYPE_F16},         {"F6_E2M3", 6, SITU_DTYPE_F16},
+    {"F6_E3M2", 6, SITU_DTYPE_F16}};
 
 static int type_find(const char *name) {
   for (size_t i = 0; name && i < sizeof types / sizeof *types; i++)
@@ -79,30 +78,8 @@ static int type_find(const char *name) {
   return -1;
 }
 
-static bool ends_in(const char *name, const char *end) {
-  size_t n = strlen(name), m = strlen(end);
-  return n >= m && strcmp(name + n - m, end) == 0;
-}
-
-/* The shape of the matrix that is packed into a tensor; others stay. */
-static void unpack_shape(const gathering *g, lm_tensor *t, const char *type) {
-  int64_t in_word = g->config.bits > 0 ? 32 / g->config.bits : 8;
-  if (ends_in(t->name, ".qweight") && t->rank == 2) {
-    int64_t first = t->dims[0], second = t->dims[1]; /* [in, out], one of them packed */
-    t->dims[0] = g->config.packs_out ? sat_mul(second, in_word) : second;
-    t->dims[1] = g->config.packs_out ? first : sat_mul(first, in_word);
-  } else if (ends_in(t->name, ".weight_packed") && t->rank == 2) {
-    t->dims[1] = sat_mul(t->dims[1], in_word);
-  } else if (ends_in(t->name, "_blocks") && t->rank == 4) {
-    t->dims[2] = sat_mul(t->dims[2], sat_mul(t->dims[3], 2));
-    t->rank = 3;
-  } else if (strcmp(type, "U8") == 0 && t->rank == 2) {
-    int32_t rank;
-    int64_t dims[LM_MAX_RANK];
-    bool flat = t->dims[1] == 1 && g->has_config && hf_config_shape(&rank, dims, &g->config, t->name);
-    if (flat) memcpy(t->dims, dims, sizeof dims);
-    if (!flat) t->dims[1] = sat_mul(t->dims[1], 2);
-  }
+/* Experts that are stored [in, out], and the Conv1D of GPT-2, which is a matrix of this form. */
+static void turn_shape(const gathering *g, lm_tensor *t) {
   int64_t h = g->model.n_embd;
   bool turned = t->rank == 3 && ((strstr(t->name, "gate_up_proj") && t->dims[1] == h && t->dims[2] != h) ||
                                  (strstr(t->name, "down_proj") && t->dims[2] == h && t->dims[1] != h));
@@ -118,7 +95,9 @@ static void unpack_shape(const gathering *g, lm_tensor *t, const char *type) {
 static void compare(gathering *g, const lm_tensor *t) {
   int32_t rank;
   int64_t dims[LM_MAX_RANK] = {0};
-  if (!g->has_config || g->config.bits > 0 || !hf_config_shape(&rank, dims, &g->config, t->name)) return;
+  if (!g->config_root || !hf_config_shape(&rank, dims, &g->config, t->name)) return;
+  bool stacked = t->rank == 3 && rank == 2 && lm_group_of(t->name) == LM_ROUTED;
+  if (stacked && dims[0] == t->dims[1] && dims[1] == t->dims[2]) return;
   if (rank == t->rank && dims[0] == t->dims[0] && (rank < 2 || dims[1] == t->dims[1])) return;
   if (g->n_unlike++ < TOLD)
     text_add(g->notes,
@@ -128,7 +107,7 @@ static void compare(gathering *g, const lm_tensor *t) {
              rank > 1 ? dims[1] : 0);
 }
 
-static situ_status add_tensor(gathering *g, const lm_tensor *t, const char *path) {
+static situ_status add_tensor(gathering *g, const lm_tensor *t, const stored_type *type, const char *path) {
   int32_t at = g->model.n_tensors;
   if (at == g->capacity)
     return fail_with(g->error, SITU_STATUS_BAD_INPUT, path, "has more tensors than its index; expected %d",
@@ -136,8 +115,17 @@ static situ_status add_tensor(gathering *g, const lm_tensor *t, const char *path
   int64_t put = string_map_put(g->by_name, t->name, at);
   if (put < 0) return fail_no_memory(g->error);
   if (put != at) return fail_with(g->error, SITU_STATUS_BAD_INPUT, path, "holds tensor %s twice", t->name);
+  g->stored[at] = type;
   g->model.tensors[g->model.n_tensors++] = *t;
   return SITU_STATUS_OK;
+}
+
+/* Room for the tensors of a header or an index. */
+static situ_status reserve(gathering *g, int64_t n) {
+  g->capacity = (int32_t)n;
+  g->model.tensors = ARENA_NEW(g->a, lm_tensor, n);
+  g->stored = ARENA_NEW(g->a, const stored_type *, n);
+  return g->model.tensors && g->stored ? SITU_STATUS_OK : fail_no_memory(g->error);
 }
 
 static situ_status wrong(const gathering *g, const char *path, const char *name, const char *what) {
@@ -170,9 +158,7 @@ static situ_status read_entry(gathering *g, span *where, const char *path, const
     return wrong(g, path, key, "has data_offsets that do not fit its shape");
   t.bytes = bits / 8;
   t.dtype = types[type].dtype;
-  unpack_shape(g, &t, types[type].name);
-  compare(g, &t);
-  return add_tensor(g, &t, path);
+  return add_tensor(g, &t, &types[type], path);
 }
 
 COMPARATOR(by_begin, span, UP(begin) UP(end))
@@ -203,11 +189,7 @@ static situ_status read_header(gathering *g, const read_source *source) {
   arena *scratch = arena_new();
   span *spans = scratch ? ARENA_NEW(scratch, span, (int64_t)json_size(root)) : NULL;
   situ_status status = spans ? SITU_STATUS_OK : fail_no_memory(g->error);
-  if (status == SITU_STATUS_OK && g->capacity == 0) { /* a file alone */
-    g->capacity = (int32_t)json_size(root);
-    g->model.tensors = ARENA_NEW(g->a, lm_tensor, g->capacity);
-    if (!g->model.tensors) status = fail_no_memory(g->error);
-  }
+  if (status == SITU_STATUS_OK && g->capacity == 0) status = reserve(g, (int64_t)json_size(root)); /* a file alone */
   int64_t n_spans = 0;
   json_member m = {0};
   while (status == SITU_STATUS_OK && json_next(root, &m))
@@ -245,14 +227,14 @@ static situ_status read_shard(gathering *g, const char *path) {
 static situ_status assume_tensor(gathering *g, const char *name, const char *shard) {
   lm_tensor t = {.name = arena_string(g->a, name), .dtype = g->config.dtype};
   if (!t.name) return fail_no_memory(g->error);
-  if (!g->has_config || g->config.bits > 0 || !hf_config_shape(&t.rank, t.dims, &g->config, name))
+  if (!g->config_root || g->config.quantization || !hf_config_shape(&t.rank, t.dims, &g->config, name))
     return fail_with(g->error, SITU_STATUS_BAD_INPUT, g->source->path, "names %s in %s, which is absent, and %s", name,
                      shard,
-                     g->has_config ? "config.json does not give its shape"
-                                   : "so is config.json, which would give its shape; put either next to it");
+                     g->config_root ? "config.json does not give its shape"
+                                    : "so is config.json, which would give its shape; put either next to it");
   t.bytes = situ_dtype_bits(t.dtype) / 8;
   for (int32_t i = 0; i < t.rank; i++) t.bytes = sat_mul(t.bytes, t.dims[i]);
-  return add_tensor(g, &t, g->source->path);
+  return add_tensor(g, &t, NULL, g->source->path);
 }
 
 static situ_status read_map(gathering *g, const json_value *map) {
@@ -297,11 +279,8 @@ static situ_status read_index(gathering *g) {
   situ_status status = SITU_STATUS_OK;
   if (json_kind_of(map) != JSON_OBJECT_KIND || n == 0 || n > MAX_TENSORS)
     status = fail_with(g->error, SITU_STATUS_BAD_INPUT, s->path, "has no weight_map of 1 to %d tensors", MAX_TENSORS);
-  if (status == SITU_STATUS_OK) {
-    g->capacity = (int32_t)n;
-    g->model.tensors = ARENA_NEW(g->a, lm_tensor, n);
-    status = g->model.tensors ? read_map(g, map) : fail_no_memory(g->error);
-  }
+  if (status == SITU_STATUS_OK) status = reserve(g, n);
+  if (status == SITU_STATUS_OK) status = read_map(g, map);
   json_free(root);
   int64_t sum = 0;
   for (int32_t i = 0; i < g->model.n_tensors; i++) sum = sat_add(sum, g->model.tensors[i].bytes);
@@ -312,17 +291,13 @@ static situ_status read_index(gathering *g) {
 
 static situ_status read_config(gathering *g) {
   const char *path = beside(g, "config.json");
-  json_value *root = NULL;
   if (!path) return fail_no_memory(g->error);
   if (!file_exists(path)) {
     text_add(g->notes, "config.json is absent: heads, experts and windows are guessed from shapes\n");
     return SITU_STATUS_OK;
   }
-  TRY(json_read(&root, path, g->error));
-  situ_status status = hf_config_read(&g->config, &g->model, root, path, g->error);
-  g->has_config = status == SITU_STATUS_OK;
-  json_free(root);
-  return status;
+  TRY(json_read(&g->config_root, path, g->error));
+  return hf_config_read(&g->config, &g->model, g->config_root, path, g->error);
 }
 
 /* The width of the model by its embedding. */
@@ -344,6 +319,18 @@ static const char *name_of_model(arena *a, const char *path) {
   return named ? arena_string_n(a, start, n) : arena_string(a, base);
 }
 
+/* From what the file holds to the shapes of the weights. */
+static situ_status find_shapes(gathering *g) {
+  stored_tensors stored = {&g->model, g->stored, g->by_name, g->config_root ? &g->config : NULL};
+  TRY(safetensors_unpack(&stored, g->source->path, g->notes, g->error));
+  for (int32_t i = 0; i < g->model.n_tensors; i++) {
+    if (!g->stored[i]) continue; /* by the configuration */
+    turn_shape(g, &g->model.tensors[i]);
+    compare(g, &g->model.tensors[i]);
+  }
+  return SITU_STATUS_OK;
+}
+
 static situ_status read_all(gathering *g, read_result *result) {
   const read_source *source = g->source;
   g->by_name = string_map_new(g->a, 1024);
@@ -352,6 +339,7 @@ static situ_status read_all(gathering *g, read_result *result) {
   if (!g->by_name || !g->model.model) return fail_no_memory(g->error);
   TRY(read_config(g));
   TRY(is_file(source) ? read_header(g, source) : read_index(g));
+  TRY(find_shapes(g));
   if (g->n_unlike > TOLD)
     text_add(g->notes, "%d more tensors have dimensions that differ from config.json\n", (int)g->n_unlike - TOLD);
   if (g->without_data) text_add(g->notes, "a file contains only its header; its weights are absent\n");
@@ -364,6 +352,7 @@ static situ_status read_all(gathering *g, read_result *result) {
 static situ_status read_safetensors(read_result *result, const read_source *source, situ_error *error) {
   gathering g = {.source = source, .a = arena_new(), .notes = &result->notes, .error = error};
   situ_status status = g.a ? read_all(&g, result) : fail_no_memory(error);
+  json_free(g.config_root);
   arena_free(g.a);
   return status;
 }

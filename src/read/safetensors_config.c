@@ -56,6 +56,15 @@ static void read_state(lm *m, const json_value *o) {
   m->conv = ANY(o, 0, "linear_conv_kernel_dim", "conv_kernel", "mamba_d_conv", "conv_L_cache");
 }
 
+/* What is said of quantised weights, by MLX or by others; it may be null. */
+static const json_value *quantization_of(const json_value *root, const json_value *text) {
+  const json_value *places[] = {json_get(root, "quantization"), json_get(root, "quantization_config"),
+                                json_get(text, "quantization_config"), json_get(root, "compression_config")};
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    if (json_kind_of(places[i]) == JSON_OBJECT_KIND) return places[i];
+  return NULL;
+}
+
 situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const char *path, situ_error *error) {
   const json_value *o =
       json_kind_of(json_get(root, "text_config")) == JSON_OBJECT_KIND ? json_get(root, "text_config") : root;
@@ -83,10 +92,7 @@ situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const 
   c.dtype = dtype_of(json_text(json_get(o, "torch_dtype"), json_text(json_get(o, "dtype"), "float16")));
   const char *class_name = json_text(json_get(root, "_class_name"), "unknown"); /* of diffusers */
   const char *architecture = json_text(json_get(o, "model_type"), class_name);
-  const json_value *q = json_get(root, "quantization_config");
-  const char *method = json_text(json_get(q, "quant_method"), "");
-  c.bits = json_kind_of(q) == JSON_OBJECT_KIND ? ANY(q, 4, "bits") : 0; /* it may be null */
-  c.packs_out = strcmp(method, "awq") == 0;
+  c.quantization = quantization_of(root, o);
   m->architecture = arena_string(m->arena, architecture);
   if (!m->architecture) return fail_no_memory(error);
   m->n_blocks = (int32_t)blocks;
@@ -112,7 +118,7 @@ typedef struct shape_row {
 } shape_row;
 
 bool hf_config_shape(int32_t *rank, int64_t dims[LM_MAX_RANK], const hf_config *c, const char *name) {
-  bool latent = c->kv_rank > 0, shared = strstr(name, "shared_expert"), routed = strstr(name, "experts.") && !shared;
+  bool latent = c->kv_rank > 0, shared = strstr(name, "shared_expert"), routed = lm_group_of(name) == LM_ROUTED;
   int64_t query = c->heads * (latent ? c->nope + c->rope : c->head), value = c->heads * (latent ? c->value : c->head);
   int64_t ff = routed ? c->expert_ff : shared ? c->shared_ff : c->ff, h = c->hidden;
   const shape_row rows[] = {{" q_a_layernorm ", c->q_rank, 0},
