@@ -426,7 +426,14 @@ static bool is_head(const lm_operator *w) {
   return strcmp(w->name, "output") == 0 || lm_has_word(w->name, " lm_head embed_out ");
 }
 
-/* Gathers rows of the tables of embeddings, one for each token. */
+/* What is done to embeddings before the first block. */
+static bool is_front(const lm_operator *w) {
+  if (w->block >= 0 || is_table(w) || is_head(w)) return false;
+  return (w->role == LM_NORM && strstr(w->name, "emb")) ||
+         lm_has_word(w->name, " project_in embedding_hidden_mapping_in ");
+}
+
+/* Gathers rows of the tables of embeddings, one for each token, and makes the input of the first block of them. */
 static situ_status add_embeddings(building *b, value_set *x, const lm_operator **table) {
   value_set made = {0};
   *table = NULL;
@@ -446,11 +453,19 @@ static situ_status add_embeddings(building *b, value_set *x, const lm_operator *
     situ_operator op = {.name = "input", .kind = "Gather", .dtype = SITU_DTYPE_F32};
     TRY(add(b, &made, op, b->rows, b->model->n_embd, NULL));
   }
-  if (made.n == 1) {
-    *x = made;
-    return SITU_STATUS_OK;
+  if (made.n > 1) TRY(add_plain(b, &made, "embeddings_add", "Add", 0, &made, b->model->n_embd, b->rows));
+  for (int32_t i = 0; i < b->o->start[0]; i++) {
+    const lm_operator *w = &b->o->all[i];
+    value_set wider = {0};
+    if (!is_front(w)) continue;
+    if (w->in == 0)
+      TRY(add_plain(b, &made, w->name, "RMSNormalization", w->bytes, &made, b->model->n_embd, b->rows));
+    else
+      TRY(add_product(b, &wider, w, &made, b->rows));
+    if (w->in > 0) made = wider;
   }
-  return add_plain(b, x, "embeddings_add", "Add", 0, &made, b->model->n_embd, b->rows);
+  *x = made;
+  return SITU_STATUS_OK;
 }
 
 /* Norm, product with the vocabulary, and whatever else is outside of blocks. */
@@ -459,9 +474,10 @@ static situ_status add_head(building *b, value_set *x, const lm_operator *table)
   double rows = (double)b->step->streams * b->step->head_rows;
   for (int32_t i = 0; i < b->o->start[0]; i++) {
     const lm_operator *w = &b->o->all[i];
+    if (is_front(w)) continue;
     if (is_head(w))
       head = w;
-    else if (w->role == LM_NORM && !strstr(w->name, "embd_norm") && !strstr(w->name, "embed"))
+    else if (w->role == LM_NORM)
       TRY(add_plain(b, x, w->name, "RMSNormalization", w->bytes, x, b->model->n_embd, b->rows));
     else if (!is_table(w) && w->role != LM_SMALL && w->in > 0)
       TRY(add_product(b, x, w, x, b->rows));

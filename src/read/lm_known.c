@@ -152,8 +152,8 @@ situ_status lm_check_known(const lm *model, const char *where, arena *a, situ_er
 
 situ_status lm_check_architecture(const lm *model, const char *where, situ_error *error) {
   static const char *const others[] = {
-      "t5",   "t5encoder", "clip", "whisper", "wavtokenizer-dec", "flux",   "sd1",    "sdxl", "sd3", "wan", "hyvid",
-      "ltxv", "aura",      "pig",  "bart",    "hidream",          "cosmos", "lumina2"};
+      "t5",   "t5encoder", "whisper", "wavtokenizer-dec", "flux",   "sd1",    "sdxl", "sd3", "wan", "hyvid", "ltxv",
+      "aura", "pig",       "bart",    "hidream",          "cosmos", "lumina2"};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (strcmp(others[i], model->architecture) == 0)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, where,

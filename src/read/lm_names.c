@@ -89,7 +89,9 @@ lm_group lm_group_of(const char *w) {
   if (strstr(w, "ffn") || strstr(w, "mlp") || strstr(w, "feed_forward") || strstr(w, "feedforward") ||
       strstr(w, "moe") || strstr(w, "channel_mix") || strstr(w, "post_attention") || strstr(w, "ffw"))
     return LM_DENSE;
-  if (lm_has_word(w, " up_proj down_proj gate_proj fc1 fc2 ln_2 dense_h_to_4h dense_4h_to_h post_norm router "))
+  if (lm_has_word(
+          w,
+          " up_proj down_proj gate_proj fc1 fc2 ln_2 dense_h_to_4h dense_4h_to_h post_norm router final_layer_norm "))
     return LM_DENSE;
   return LM_ATTENTION;
 }

@@ -48,7 +48,7 @@ const quantiser quantisers[] = {
      QUANTISER_IN_COLUMNS, 4, false, true},
     {"torchao 8-bit", "._weight_qdata", " I8 F8_E4M3 F8_E5M2 ", "._weight_scale", "", QUANTISER_ANY, QUANTISER_NOWHERE,
      8, false, true},
-    {NULL}};
+    {.name = NULL}};
 
 /* Companions of weights that are not packed. */
 static const char *const plain[] = {

@@ -190,9 +190,14 @@ static void tell(log_to to, const char *notes) {
   }
 }
 
-/* A folder means the Hugging Face model in it. `room` receives the path. */
+/* A folder means the Hugging Face model in it, or what stands in its place. `room` receives the path. */
 static const char *within_folder(const char *path, char *room, size_t capacity) {
-  static const char *const names[] = {"model.safetensors.index.json", "model.safetensors"};
+  static const char *const names[] = {"model.safetensors.index.json",
+                                      "model.safetensors",
+                                      "model_index.json",
+                                      "diffusion_pytorch_model.safetensors.index.json",
+                                      "diffusion_pytorch_model.safetensors",
+                                      "adapter_model.safetensors"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     int n = snprintf(room, capacity, "%s/%s", path, names[i]);
     if (n > 0 && (size_t)n < capacity && file_exists(room)) return room;

@@ -31,15 +31,22 @@ static bool is_file(const read_source *source) {
   return source->bytes[8] == '{' && header_length(source) <= MAX_HEADER;
 }
 
-static bool is_index(const read_source *source) {
-  size_t n = source->size_bytes < MAX_LOOKED_AT ? source->size_bytes : MAX_LOOKED_AT;
+/* Whether it is JSON with `key`, in quotes, near the beginning. */
+static bool has_key(const read_source *source, const char *key) {
+  size_t n = source->size_bytes < MAX_LOOKED_AT ? source->size_bytes : MAX_LOOKED_AT, length = strlen(key);
   read_need(source, source->bytes, n);
-  for (size_t i = 0; i + 12 <= n; i++)
-    if (memcmp(source->bytes + i, "\"weight_map\"", 12) == 0) return source->bytes[0] == '{';
+  for (size_t i = 0; i + length <= n; i++)
+    if (memcmp(source->bytes + i, key, length) == 0) return source->bytes[0] == '{';
   return false;
 }
 
-static int recognise(const read_source *source) { return is_file(source) || is_index(source) ? 2 : 0; }
+static bool is_index(const read_source *source) { return has_key(source, "\"weight_map\""); }
+/* The index of a pipeline of several networks, as diffusers writes it. */
+static bool is_pipeline(const read_source *source) { return has_key(source, "\"_diffusers_version\""); }
+
+static int recognise(const read_source *source) {
+  return is_file(source) || is_index(source) || is_pipeline(source) ? 2 : 0;
+}
 
 typedef struct span {
   int64_t begin, end;
@@ -289,6 +296,47 @@ static situ_status read_index(gathering *g) {
   return status;
 }
 
+/* ---- what is no model ---- */
+
+/* A pipeline is several networks; the message names them. */
+static situ_status refuse_pipeline(const gathering *g) {
+  const read_source *s = g->source;
+  json_value *root = NULL;
+  text_buffer parts = {0};
+  read_need(s, s->bytes, s->size_bytes);
+  TRY(json_parse(&root, (const char *)s->bytes, s->size_bytes, s->path, g->error));
+  json_member m = {0};
+  while (json_next(root, &m)) {
+    const char *kind = json_text(json_at(m.value, 1), NULL); /* [library, class] */
+    if (kind) text_add(&parts, "%s%.60s (%.60s)", parts.length > 0 ? ", " : "", m.key, kind);
+  }
+  fail_with(g->error, SITU_STATUS_UNSUPPORTED, s->path,
+            "is a pipeline of several networks (%.60s): %.600s; expected one network: name the folder or the ONNX file "
+            "of one of them",
+            json_text(json_get(root, "_class_name"), "diffusers"), parts.bytes ? parts.bytes : "none is named");
+  text_free(&parts);
+  json_free(root);
+  return SITU_STATUS_UNSUPPORTED;
+}
+
+/* Weights of an adapter are added to those of a model. */
+static situ_status check_adapter(const gathering *g) {
+  const char *path = beside(g, "adapter_config.json"), *found = NULL;
+  json_value *root = NULL;
+  for (int32_t i = 0; i < g->model.n_tensors && !found; i++)
+    if (lm_has_word(g->model.tensors[i].name, " lora_A lora_B lora_down lora_up lokr_w1 hada_w1_a "))
+      found = g->model.tensors[i].name;
+  if (!found) return SITU_STATUS_OK;
+  if (!path) return fail_no_memory(g->error);
+  if (file_exists(path)) TRY(json_read(&root, path, g->error));
+  const char *base = json_text(json_get(root, "base_model_name_or_path"), NULL);
+  fail_with(g->error, SITU_STATUS_UNSUPPORTED, g->source->path,
+            "is an adapter (%.80s), whose weights are added to those of a model; expected that model%s%.100s", found,
+            base ? ": " : "", base ? base : "");
+  json_free(root);
+  return SITU_STATUS_UNSUPPORTED;
+}
+
 static situ_status read_config(gathering *g) {
   const char *path = beside(g, "config.json");
   if (!path) return fail_no_memory(g->error);
@@ -337,8 +385,10 @@ static situ_status read_all(gathering *g, read_result *result) {
   g->model = (lm){.arena = g->a, .architecture = "unknown", .activation_bytes = 2};
   g->model.model = name_of_model(g->a, source->path);
   if (!g->by_name || !g->model.model) return fail_no_memory(g->error);
+  if (is_pipeline(source)) return refuse_pipeline(g);
   TRY(read_config(g));
   TRY(is_file(source) ? read_header(g, source) : read_index(g));
+  TRY(check_adapter(g));
   TRY(find_shapes(g));
   if (g->n_unlike > TOLD)
     text_add(g->notes, "%d more tensors have dimensions that differ from config.json\n", (int)g->n_unlike - TOLD);
