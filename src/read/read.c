@@ -109,6 +109,9 @@ static situ_status read_source_with(situ_model *model, const read_source *source
   model->graph = result.graph;
   model->platform = result.platform;
   model->costs = result.costs;
+  model->trained = result.trained;
+  model->measured_ns = result.measured_ns;
+  model->measured_on = result.measured_on;
   model->reader = r->name;
   model->n_nested_operators = result.n_nested_operators;
   model->header_bytes = result.header_bytes;
@@ -139,6 +142,7 @@ static situ_status note_optimizer(situ_model *model, situ_optimizer which, situ_
 }
 
 static situ_status make_training(situ_model *model, const char *path, situ_optimizer optimizer, situ_error *error) {
+  if (model->trained) return note_optimizer(model, optimizer, error);
   if (model->costs)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "has its own times, which a training step would lack");
   situ_graph *forward = model->graph;
@@ -290,6 +294,7 @@ void situ_model_free(situ_model *model) {
   situ_graph_free(model->steps.other);
   situ_platform_free(model->platform);
   situ_costs_free(model->costs);
+  free(model->measured_ns);
   free((void *)(uintptr_t)model->notes);
   free(model->dims);
   free(model);
