@@ -212,6 +212,7 @@ static situ_status read_all(read_result *result, const read_source *source, aren
   if (n_tensors > INT32_MAX || stated != n_tensors)
     return fail_with(error, SITU_STATUS_BAD_INPUT, source->path,
                      "has %" PRId64 " tensors in all parts; expected %" PRId64, n_tensors, stated);
+  m.reads_whole = lm_is_encoder(g.architecture);
   m.tensors = ARENA_NEW(a, lm_tensor, n_tensors);
   if (!m.tensors) return fail_no_memory(error);
   TRY(describe(&g, error));

@@ -7,7 +7,7 @@
 #include "read/lm.h"
 #include "read/quantisers.h"
 
-static const char blocks[] = " blk layers h blocks layer ";
+static const char blocks[] = " blk layers h blocks layer block ";
 static bool is_listed(const char *list, const char *word, size_t n) {
   for (const char *at = list; (at = strchr(at, ' ')) && at[1]; at++)
     if (strncmp(at + 1, word, n) == 0 && at[1 + n] == ' ') return true;
@@ -48,6 +48,33 @@ static int32_t take_expert(char *within) {
   return expert;
 }
 
+/* T5 numbers the parts of a block: layer.0.SelfAttention.q, of decoders layer.1.EncDecAttention.q, layer.1 or layer.2
+ * for DenseReluDense, and the norm of each. NULL where it is not one of these. */
+static const char *of_t5(const char *within, const char *stack) {
+  static const char *const pairs[][2] = {{"SelfAttention.q", "self_attn.q_proj"},
+                                         {"SelfAttention.k", "self_attn.k_proj"},
+                                         {"SelfAttention.v", "self_attn.v_proj"},
+                                         {"SelfAttention.o", "self_attn.o_proj"},
+                                         {"SelfAttention.relative_attention_bias", "self_attn.relative_attention_bias"},
+                                         {"EncDecAttention.q", "encoder_attn.q_proj"},
+                                         {"EncDecAttention.k", "encoder_attn.k_proj"},
+                                         {"EncDecAttention.v", "encoder_attn.v_proj"},
+                                         {"EncDecAttention.o", "encoder_attn.o_proj"},
+                                         {"DenseReluDense.wi", "mlp.up_proj"},
+                                         {"DenseReluDense.wi_0", "mlp.gate_proj"},
+                                         {"DenseReluDense.wi_1", "mlp.up_proj"},
+                                         {"DenseReluDense.wo", "mlp.down_proj"}};
+  static const char numbered[] = "layer.";
+  size_t n = sizeof numbered - 1;
+  if (strncmp(within, numbered, n) != 0 || within[n] < '0' || within[n] > '2' || within[n + 1] != '.') return NULL;
+  const char *rest = within + n + 2;
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+    if (strcmp(rest, pairs[i][0]) == 0) return pairs[i][1];
+  if (strcmp(rest, "layer_norm") != 0) return NULL;
+  bool crosses = within[n] == '1' && strstr(stack, "decoder");
+  return within[n] == '0' ? "self_attn_layer_norm" : crosses ? "encoder_attn_layer_norm" : "final_layer_norm";
+}
+
 bool lm_find_place(lm_place *out, const char *name, arena *a) {
   char *op = arena_string(a, name), *stack = arena_string(a, "");
   if (!op || !stack) return false;
@@ -62,9 +89,11 @@ bool lm_find_place(lm_place *out, const char *name, arena *a) {
     out->stack = arena_string_n(a, name, (size_t)(next - op));
     char *within = next + 1 + strspn(next + 1, "0123456789");
     if (*within == '.') within++;
+    if (!out->stack) return false;
     out->expert = take_expert(within);
-    out->within = within;
-    return out->stack != NULL;
+    const char *known = of_t5(within, out->stack);
+    out->within = known ? known : within;
+    return true;
   }
   return true;
 }
@@ -80,6 +109,7 @@ bool lm_is_encoder(const char *architecture) {
 }
 
 lm_group lm_group_of(const char *w) {
+  if (lm_has_word(w, " encoder_attn encoder_attn_layer_norm ")) return LM_CROSS;
   if (strstr(w, "shexp") || strstr(w, "shared_expert") || strstr(w, "shared_mlp")) return LM_SHARED;
   if (strstr(w, "exps") || strstr(w, "experts") || lm_has_word(w, " switch_mlp input_linear output_linear "))
     return LM_ROUTED;
@@ -103,14 +133,15 @@ lm_role lm_role_of(const char *w, int32_t rank, bool wide, bool back) {
       "linear_attn.norm mixer.norm mamba.norm ";
   if (lm_has_word(w, inner)) return LM_INNER_NORM;
   if (strstr(w, "norm") || strstr(w, "Norm") || lm_has_word(w, " ln_1 ln_2 ln1 ln2 ")) return LM_NORM;
-  if (rank < 2 || strstr(w, "conv1d") || lm_has_word(w, " conv ssm_a ssm_d A_log rope_freqs ")) return LM_SMALL;
+  if (rank < 2 || strstr(w, "conv1d") || lm_has_word(w, " conv ssm_a ssm_d A_log rope_freqs relative_attention_bias "))
+    return LM_SMALL;
   size_t n = strlen(w);
   bool gate = n >= 5 && strcmp(w + n - 5, ".gate") == 0;
   if (gate || lm_has_word(w, " ffn_gate_inp ffn_gate_inp_shexp router shared_expert_gate ")) return LM_ROUTER;
   if (lm_has_word(w,
                   " attn_output attn_out o_proj out_proj ssm_out c_proj wo time_mix_output ffn_down ffn_down_exps "
                   "ffn_down_shexp ffn_down_chexps down_proj w2 w2_weight fc2 dense_4h_to_h channel_mix_value "
-                  "attention.dense self_attention.dense output.dense out_lin lin2 Wo "))
+                  "attention.dense self_attention.dense output.dense out_lin lin2 Wo attn.o "))
     return LM_OUT;
   if (lm_has_word(w,
                   " attn_q_b attn_kv_b attn_k_b attn_v_b q_b_proj kv_b_proj k_b_proj v_b_proj ssm_x ssm_dt x_proj "

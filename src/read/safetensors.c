@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "read/lm_known.h"
+#include "read/lm_pair.h"
 #include "read/lm_reader.h"
 #include "read/safetensors_config.h"
 #include "read/safetensors_unpack.h"
@@ -90,8 +91,9 @@ static void turn_shape(const gathering *g, lm_tensor *t) {
   int64_t h = g->model.n_embd;
   bool turned = t->rank == 3 && ((strstr(t->name, "gate_up_proj") && t->dims[1] == h && t->dims[2] != h) ||
                                  (strstr(t->name, "down_proj") && t->dims[2] == h && t->dims[1] != h));
-  bool conv1d = t->rank == 2 && lm_has_word(t->name, " c_attn c_fc c_proj ");
-  if (turned || conv1d) {
+  bool into = t->rank == 2 && lm_has_word(t->name, " c_attn c_fc ") && t->dims[0] == h && t->dims[1] != h;
+  bool back = t->rank == 2 && lm_has_word(t->name, " c_proj ") && t->dims[1] == h && t->dims[0] != h;
+  if (turned || into || back) {
     int64_t last = t->dims[t->rank - 1];
     t->dims[t->rank - 1] = t->dims[t->rank - 2];
     t->dims[t->rank - 2] = last;
@@ -103,6 +105,7 @@ static void compare(gathering *g, const lm_tensor *t) {
   int32_t rank;
   int64_t dims[LM_MAX_RANK] = {0};
   if (!g->config_root || !hf_config_shape(&rank, dims, &g->config, t->name)) return;
+  if (rank == 1 && lm_has_word(t->name, " q_norm k_norm ")) return; /* of a head, or of all of them */
   bool stacked = t->rank == 3 && rank == 2 && lm_group_of(t->name) == LM_ROUTED;
   if (stacked && dims[0] == t->dims[1] && dims[1] == t->dims[2]) return;
   if (rank == t->rank && dims[0] == t->dims[0] && (rank < 2 || dims[1] == t->dims[1])) return;
@@ -379,6 +382,20 @@ static situ_status find_shapes(gathering *g) {
   return SITU_STATUS_OK;
 }
 
+/* Whether the blocks have the modules of BERT, and nothing says that they decode. */
+static bool is_of_bert(const gathering *g) {
+  bool decodes = g->config_root && json_bool(json_get(g->config_root, "is_decoder"), false), found = false;
+  for (int32_t i = 0; i < g->model.n_tensors && !decodes; i++)
+    found |= strstr(g->model.tensors[i].name, ".attention.self.query.") != NULL;
+  return found && !g->model.encoder;
+}
+
+/* t5, mt5, umt5 */
+static bool ends_in_t5(const char *architecture) {
+  size_t n = strlen(architecture);
+  return n >= 2 && strcmp(architecture + n - 2, "t5") == 0;
+}
+
 static situ_status read_all(gathering *g, read_result *result) {
   const read_source *source = g->source;
   g->by_name = string_map_new(g->a, 1024);
@@ -395,7 +412,12 @@ static situ_status read_all(gathering *g, read_result *result) {
   if (g->without_data) text_add(g->notes, "a file contains only its header; its weights are absent\n");
   if (g->n_unlike > 0 || g->model.n_embd == 0) g->model.n_embd = width_by_tensors(&g->model);
   if (is_file(source)) result->header_bytes = 8 + (size_t)header_length(source);
-  if (!lm_is_encoder(g->model.architecture)) TRY(lm_check_known(&g->model, source->path, g->a, g->error));
+  TRY(lm_pair_find(&g->model, g->a, g->error));
+  /* An encoder that was saved without its decoder. */
+  bool alone = (g->config.pair || ends_in_t5(g->model.architecture)) && !g->model.encoder;
+  g->model.reads_whole = alone || lm_is_encoder(g->model.architecture) || is_of_bert(g);
+  if (alone) g->model.n_blocks = g->model.n_encoder_blocks;
+  TRY(lm_check_known(&g->model, source->path, g->a, g->error));
   return lm_read(result, &g->model, source, g->error);
 }
 

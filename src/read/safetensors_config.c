@@ -65,15 +65,27 @@ static const json_value *quantization_of(const json_value *root, const json_valu
   return NULL;
 }
 
+/* An encoder and a decoder, each with its blocks: the trunk is the decoder. */
+static void read_pair(hf_config *c, lm *m, const json_value *o, int64_t *blocks) {
+  c->pair = json_bool(json_get(o, "is_encoder_decoder"), false);
+  if (!c->pair) return;
+  int64_t layers = ANY(o, 0, "num_layers", "num_hidden_layers"), heads = ANY(o, 0, "num_heads", "num_attention_heads");
+  *blocks = ANY(o, layers, "decoder_layers", "num_decoder_layers");
+  int64_t encoder = ANY(o, layers, "encoder_layers", "num_layers");
+  m->n_encoder_blocks = (int32_t)(encoder <= LM_MAX_BLOCKS ? encoder : 0);
+  c->heads = c->kv_heads = ANY(o, heads, "decoder_attention_heads");
+  m->encoder_heads = ANY(o, heads, "encoder_attention_heads");
+  c->head = c->value = ANY(o, c->heads > 0 ? c->hidden / c->heads : 0, "d_kv");
+  m->encoder_head = ANY(o, m->encoder_heads > 0 ? c->hidden / m->encoder_heads : 0, "d_kv");
+  m->source_trained = ANY(o, 0, "max_source_positions", "max_position_embeddings");
+}
+
 situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const char *path, situ_error *error) {
   const json_value *o =
       json_kind_of(json_get(root, "text_config")) == JSON_OBJECT_KIND ? json_get(root, "text_config") : root;
   if (json_kind_of(o) != JSON_OBJECT_KIND)
     return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is not an object; expected the configuration of a model");
   int64_t blocks = ANY(o, 0, "num_hidden_layers", "n_layer", "num_layers");
-  if (blocks > LM_MAX_BLOCKS)
-    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %" PRId64 " layers; expected at most %d", blocks,
-                     LM_MAX_BLOCKS);
   hf_config c = {.hidden = ANY(o, 0, "hidden_size", "n_embd", "d_model"),
                  .heads = ANY(o, 0, "num_attention_heads", "n_head"),
                  .vocab = ANY(o, 0, "vocab_size"),
@@ -83,13 +95,19 @@ situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const 
                  .nope = ANY(o, 0, "qk_nope_head_dim"),
                  .rope = ANY(o, 0, "qk_rope_head_dim"),
                  .gated = json_bool(json_get(o, "attn_output_gate"), false)};
-  c.ff = ANY(o, 4 * c.hidden, "intermediate_size", "n_inner", "ffn_dim");
+  c.embedding = ANY(o, c.hidden, "word_embed_proj_dim", "embedding_size");
+  c.ff = ANY(o, 4 * c.hidden, "intermediate_size_mlp", "intermediate_size", "n_inner", "ffn_dim");
   c.kv_heads = ANY(o, c.heads, "num_key_value_heads");
   c.head = ANY(o, c.heads > 0 ? c.hidden / c.heads : 0, "head_dim");
   c.value = ANY(o, c.heads > 0 ? c.hidden / c.heads : 0, "v_head_dim");
-  c.expert_ff = ANY(o, c.ff, "moe_intermediate_size");
-  c.shared_ff = ANY(o, ANY(o, 1, "n_shared_experts") * c.expert_ff, "shared_expert_intermediate_size");
+  c.expert_ff = ANY(o, c.ff, "moe_intermediate_size", "intermediate_size");
+  c.shared_ff =
+      ANY(o, ANY(o, 1, "n_shared_experts", "moe_num_shared_experts") * c.expert_ff, "shared_expert_intermediate_size");
   c.dtype = dtype_of(json_text(json_get(o, "torch_dtype"), json_text(json_get(o, "dtype"), "float16")));
+  read_pair(&c, m, o, &blocks);
+  if (blocks > LM_MAX_BLOCKS)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %" PRId64 " layers; expected at most %d", blocks,
+                     LM_MAX_BLOCKS);
   const char *class_name = json_text(json_get(root, "_class_name"), "unknown"); /* of diffusers */
   const char *architecture = json_text(json_get(o, "model_type"), class_name);
   c.quantization = quantization_of(root, o);
@@ -98,8 +116,8 @@ situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const 
   m->n_blocks = (int32_t)blocks;
   m->n_embd = c.hidden;
   m->vocab = c.vocab;
-  m->trained_context = ANY(o, 0, "max_position_embeddings", "n_positions");
-  m->experts_used = ANY(o, 0, "num_experts_per_tok", "num_experts_per_token", "moe_topk");
+  m->trained_context = ANY(o, 0, "max_target_positions", "max_position_embeddings", "n_positions");
+  m->experts_used = ANY(o, 0, "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k", "moe_top_k");
   m->latent_rank = c.kv_rank;
   read_state(m, o);
   *out = c;
@@ -131,10 +149,11 @@ bool hf_config_shape(int32_t *rank, int64_t dims[LM_MAX_RANK], const hf_config *
                             {" q_proj ", c->gated ? 2 * query : query, h},
                             {" k_proj v_proj ", c->kv_heads * c->head, h},
                             {" o_proj ", h, value},
+                            {" gate_up_proj ", 2 * ff, h},
                             {" gate_proj up_proj w1 w3 ", ff, h},
                             {" down_proj w2 ", h, ff},
                             {" block_sparse_moe.gate mlp.gate ", c->experts, h},
-                            {" embed_tokens lm_head ", c->vocab, h},
+                            {" embed_tokens lm_head ", c->vocab, c->embedding},
                             {" input_layernorm post_attention_layernorm model.norm language_model.norm ", h, 0}};
   if (strstr(name, "linear_attn") || strstr(name, "mixer") || !is_weight(name)) return false;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

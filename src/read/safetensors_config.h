@@ -7,10 +7,11 @@
 #include "read/lm.h"
 
 typedef struct hf_config {
-  int64_t hidden, ff, heads, kv_heads, head, vocab, experts, expert_ff, shared_ff;
+  int64_t hidden, embedding, ff, heads, kv_heads, head, vocab, experts, expert_ff, shared_ff;
   int64_t q_rank, kv_rank, nope, rope, value; /* attention over a latent vector */
   const json_value *quantization;             /* what it says of quantised weights, borrowed from the root; or NULL */
   bool gated;                                 /* queries come with a gate of their size */
+  bool pair;                                  /* an encoder and a decoder */
   situ_dtype dtype;
 } hf_config;
 
