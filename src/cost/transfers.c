@@ -81,20 +81,14 @@ static int64_t time_on(int64_t size_bytes, const situ_link *link) {
   return link_time_ns(link->latency_ns, link->bytes_per_s, size_bytes);
 }
 
-/* Whether the dimensions of a tensor say that it has no elements: of an encoder while its decoder works, say. A size of
- * 0 bytes alone is a message without content. */
-static bool is_empty(const situ_graph *g, int32_t t) {
-  bool empty = false;
-  for (int32_t d = 0; d < g->rank[t]; d++) empty |= g->dims[g->dims_start[t] + d] == 0;
-  return empty && g->size_bytes[t] == 0;
-}
-
 situ_status costs_new_with_transfers(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
                                      const bool *known, situ_error *error) {
   arena *scratch = arena_new();
   int64_t *key = scratch ? ARENA_NEW(scratch, int64_t, graph->n_tensors) : NULL;
   for (int32_t t = 0; key && t < graph->n_tensors; t++)
-    key[t] = (known && known[graph->producer[t]]) || is_empty(graph, t) ? NOT_SENT : graph->size_bytes[t];
+    key[t] = (known && known[graph->producer[t]]) || (graph->has_idle && graph->size_bytes[t] == 0)
+                 ? NOT_SENT
+                 : graph->size_bytes[t];
   situ_status status = key ? costs_new_with_hops(out, graph, platform, key, time_on, error) : fail_no_memory(error);
   arena_free(scratch);
   return status;

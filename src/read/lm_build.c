@@ -690,6 +690,7 @@ situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, tex
     (*out)->n_ahead = model->n_ahead > o.n_beyond ? model->n_ahead : o.n_beyond;
     (*out)->tied_head = b.tied;
     (*out)->pipelining_bytes = pipelining_bytes(&b);
+    (*out)->has_idle = step->source > 0;
   }
   if (status == SITU_STATUS_OK) tell(&b);
   situ_graph_builder_free(b.builder);

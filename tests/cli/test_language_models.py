@@ -445,5 +445,20 @@ def test_positions_and_projections_are_where_they_run():
     assert ",Gather," in found["model.decoder.embed_positions"] and ",Gather," in found["model.decoder.embed_tokens"], found
 
 
+def test_an_encoder_sends_nothing_while_its_decoder_works():
+    """Where the encoder is does not matter for a step of the decoder; where it reads the prompt, each hand-over counts."""
+    path = pathlib.Path(__file__).resolve().parents[1] / "golden/safetensors-t5"
+    names = [row.split(",")[0] for row in situ("costs", path).splitlines()[1:]]
+    apart = {name: "gpu1" if name.startswith("encoder.block.") and name[14] in "135" else "gpu0" for name in names}
+
+    def value(pins, *load):
+        pathlib.Path("pins.json").write_text(json.dumps(pins))
+        return situ_json("place", path, "--platform", "cpu+2*rtx3090", "--fix", "pins.json", "--steps", "10", "--fusion", "none", *load)["value_ns"]
+
+    together = dict.fromkeys(names, "gpu0")
+    assert value(apart, "--context", "64") == value(together, "--context", "64")
+    assert value(apart, "--prompt", "64") > value(together, "--prompt", "64") + 6 * 1000
+
+
 if __name__ == "__main__":
     sys.exit(main(globals()))
