@@ -19,7 +19,7 @@ bool lm_has_word(const char *within, const char *words) {
     size_t n = strcspn(at + 1, " ");
     for (const char *s = within; *s; s++) {
       bool starts = s == within || s[-1] == '.' || s[-1] == '_';
-      if (starts && strncmp(s, at + 1, n) == 0 && (!s[n] || s[n] == '.' || s[n] == '_')) return true;
+      if (starts && *s == at[1] && strncmp(s, at + 1, n) == 0 && (!s[n] || s[n] == '.' || s[n] == '_')) return true;
     }
     at += 1 + n;
   }

@@ -54,12 +54,13 @@ const quantiser quantisers[] = {
 static const char *const plain[] = {
     ".weight", ".bias", ".scale", ".weight_scale_inv", "_scale_inv", "_bias", ".e_score_correction_bias"};
 
-static size_t end_length(const char *name, const char *end, size_t n_end) {
-  size_t n = strlen(name);
-  return n > n_end && strncmp(name + n - n_end, end, n_end) == 0 ? n_end : 0;
+/* Of a name of n bytes. */
+static size_t end_length(const char *name, size_t n, const char *end, size_t n_end) {
+  bool last = n > n_end && n_end > 0 && name[n - 1] == end[n_end - 1];
+  return last && memcmp(name + n - n_end, end, n_end) == 0 ? n_end : 0;
 }
 
-bool quantisers_ends(const char *name, const char *end) { return end_length(name, end, strlen(end)) > 0; }
+bool quantisers_ends(const char *name, const char *end) { return end_length(name, strlen(name), end, strlen(end)) > 0; }
 
 /* Keeps the longer of the ends. */
 static void take_end(size_t n, bool is_companion, size_t *longest, bool *companion) {
@@ -69,19 +70,19 @@ static void take_end(size_t n, bool is_companion, size_t *longest, bool *compani
 }
 
 bool quantisers_cut(char *name, bool *companion) {
-  size_t longest = 0;
+  size_t longest = 0, length = strlen(name);
   *companion = false;
   for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-    take_end(end_length(name, plain[i], strlen(plain[i])), i > 0, &longest, companion);
+    take_end(end_length(name, length, plain[i], strlen(plain[i])), i > 0, &longest, companion);
   for (const quantiser *q = quantisers; q->name; q++) {
-    take_end(end_length(name, q->weight, strlen(q->weight)), false, &longest, companion);
-    take_end(end_length(name, q->mark, strlen(q->mark)), true, &longest, companion);
+    take_end(end_length(name, length, q->weight, strlen(q->weight)), false, &longest, companion);
+    take_end(end_length(name, length, q->mark, strlen(q->mark)), true, &longest, companion);
     for (const char *at = q->others; *at;) {
       size_t blanks = strspn(at, " "), n = strcspn(at + blanks, " ");
-      if (n > 0) take_end(end_length(name, at + blanks, n), true, &longest, companion);
+      if (n > 0) take_end(end_length(name, length, at + blanks, n), true, &longest, companion);
       at += blanks + n;
     }
   }
-  if (longest > 0) name[strlen(name) - longest] = '\0';
+  if (longest > 0) name[length - longest] = '\0';
   return longest > 0;
 }

@@ -274,6 +274,23 @@ def fused(program, folder):
     check(program, folder / "w13", of_experts({}), tensors, active)
 
 
+    tensors, active = experts(fp8_blocks, "")
+    tensors = {k: v for k, v in tensors.items() if ".experts." not in k or "shared" in k}
+    for i in range(LAYERS):
+        b = f"model.layers.{i}.mlp.experts."
+        for part, out, n in (("gate_up_proj", 2 * EXPERT_FF, HIDDEN), ("down_proj", HIDDEN, EXPERT_FF)):
+            tensors |= {b + part: ("F8_E4M3", [EXPERTS, out, n]), f"{b}{part}_scale_inv": ("F32", [EXPERTS, out // 128, n // 128])}
+    check(program, folder / "fp8-fused", of_experts({"quantization_config": {"quant_method": "fp8"}}), tensors, active)
+    pack = mlx(4, 32, "U8")  # experts of gpt-oss by MLX: a stack for each product, with biases beside scales
+    biased = lambda out, n: pack(out, n) | {".bias": ("BF16", [out])}
+    tensors, active = experts(lambda out, n: {".weight": ("BF16", [out, n])}, "")
+    tensors = {k: v for k, v in tensors.items() if ".experts." not in k or "shared" in k}
+    for i in range(LAYERS):
+        for name, shape in feed_forward(f"model.layers.{i}.mlp.experts.", EXPERT_FF).items():
+            tensors |= {name + end: (kind, [EXPERTS] + dims) for end, (kind, dims) in biased(*shape).items()}
+    check(program, folder / "mlx-gpt-oss", of_experts({"quantization": {"group_size": 32, "bits": 4, "mode": "mxfp4"}}), tensors, active)
+
+
 def unknown(program, folder):
     for name, pack in UNKNOWN.items():
         tensors, _ = dense(pack)
