@@ -45,6 +45,16 @@ _KINDS = {
     "mm": "MatMul",
     "bmm": "MatMul",
     "baddbmm": "MatMul",
+    "mv": "MatMul",
+    "dot": "MatMul",
+    "_int_mm": "MatMul",
+    "_scaled_mm": "MatMul",
+    "_grouped_mm": "MatMul",
+    "_scaled_grouped_mm": "MatMul",
+    "grouped_mm_fallback": "MatMul",
+    "_weight_int8pack_mm": "MatMul",
+    "_weight_int4pack_mm": "MatMul",
+    "_weight_int4pack_mm_for_cpu": "MatMul",
     "addmm": "Gemm",
     "conv_transpose2d": "ConvTranspose",
     "scaled_dot_product_attention": "Attention",
@@ -117,6 +127,9 @@ _RECURRENT = {"lstm": "LSTM", "gru": "GRU", "rnn_tanh": "RNN", "rnn_relu": "RNN"
 _KINDS.update({f"{name}{cell}": kind for name, kind in _RECURRENT.items() for cell in ("", "_cell")})
 # They only look at bytes in another way: at all of them, so that they are no operators here; at some, or at some twice.
 _SAME = set("view reshape _unsafe_view flatten unflatten unsqueeze squeeze permute transpose t detach alias".split())
+# Products of the first operand with one whose rows are as long, and their namespaces where these are not ATen's.
+_PRODUCTS = {name for name, kind in _KINDS.items() if kind == "MatMul" and name != "baddbmm"}
+_KNOWN = {"aten", "prims", "quantized_decomposed", "transformers::grouped_mm_fallback"}
 _VIEWS = _SAME | {"expand", "slice", "select", "split", "split_with_sizes", "chunk", "unbind"}
 
 
@@ -152,6 +165,19 @@ def _aten(node: torch.fx.Node) -> str:
     return str(name).rstrip("_") or str(name)
 
 
+def _is_known(node: torch.fx.Node) -> bool:
+    """Whether situ knows what a node does; of operators that others have defined, and of those that run graphs, it does
+    not."""
+    schema = getattr(node.target, "_schema", None)
+    return schema is not None and (schema.name in _KNOWN or schema.name.split("::")[0] in _KNOWN)
+
+
+def _is_about_shapes(node: torch.fx.Node) -> bool:
+    """Sizes, numbers and checks: they make no tensor, so that they cost nothing and are wherever they are needed."""
+    tensors = any(isinstance(value, torch.Tensor) for value in pytree.tree_leaves(node.meta.get("val")))
+    return not tensors and (_is_known(node) or getattr(node.target, "_schema", None) is None)
+
+
 def _flops(aten: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
     """Operations of a node: 2 for each multiply-add, 1 for each element that other operators write."""
     shapes = [tuple(t.shape) if isinstance(t, torch.Tensor) else () for t in inputs]
@@ -161,14 +187,14 @@ def _flops(aten: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
     if aten.startswith("conv") and len(shapes) > 1 and len(shapes[1]) > 2:
         made = elements if "transpose" not in aten else math.prod(shapes[0])
         return int(2 * made * math.prod(shapes[1][1:]))
-    if aten in ("linear", "mm", "bmm", "matmul") and shapes[0]:
+    if aten in _PRODUCTS and shapes[0]:
         return int(2 * elements * shapes[0][-1])
     if aten in ("addmm", "baddbmm") and len(shapes) > 1:
         return int(2 * elements * shapes[1][-1])
     if aten.removesuffix("_cell") in _RECURRENT:
         weights = shapes[3 if aten.startswith("lstm") else 2 :]  # after the input and the states
         return int(2 * math.prod(shapes[0][:-1]) * sum(math.prod(s) for s in weights if len(s) == 2))
-    if aten == "scaled_dot_product_attention":
+    if aten.lstrip("_").startswith("scaled_dot_product"):
         queries, keys, values = shapes[:3]
         return int(2 * math.prod(queries[:-1]) * keys[-2] * (queries[-1] + values[-1]))
     return elements
@@ -203,7 +229,7 @@ def graph(module: torch.nn.Module | ExportedProgram, example_inputs: Any = None,
         arguments = () if keywords else tuple(several)
         with torch.no_grad():
             program = _without_dropout(torch.export.export(module, arguments, keywords, strict=False))
-    program = program.run_decompositions({})  # functional: nothing is changed in place
+    program = _without_checks(program.run_decompositions({}))  # functional: nothing is changed in place
     made = TorchGraph(name or type(module).__name__, program)
     states = {
         spec.arg.name: str(spec.target) for spec in program.graph_signature.input_specs if spec.target is not None
@@ -224,6 +250,8 @@ def graph(module: torch.nn.Module | ExportedProgram, example_inputs: Any = None,
         if _aten(node) in _SAME and node.args[0] in maker:
             maker[node] = maker[node.args[0]]
             continue
+        if _is_about_shapes(node):
+            continue
         op = _operator(node, made)
         maker[node] = (op.name, 0)
         outputs[op.name] = _outputs(node.meta.get("val"))
@@ -241,11 +269,13 @@ def graph(module: torch.nn.Module | ExportedProgram, example_inputs: Any = None,
         if id(state_of(program, state)) in read:
             made.reader_of.setdefault(state, read[id(state_of(program, state))])
     _colocate(made, readers)
+    results = {maker[node] for node in user_outputs(program) if node in maker}
     for producer, values in outputs.items():
         for index, value in enumerate(values):
-            if isinstance(value, torch.Tensor) and (producer, index) in consumers:
-                shape = tuple(int(n) for n in value.shape)
-                made.add_tensor(producer, _size(value), consumers[producer, index], shape=shape, dtype=_dtype(value))
+            kept = (producer, index) in consumers or (producer, index) in results
+            if isinstance(value, torch.Tensor) and kept:
+                shape, used = tuple(int(n) for n in value.shape), consumers.get((producer, index), [])
+                made.add_tensor(producer, _size(value), used, shape=shape, dtype=_dtype(value))
     if not made.operators:
         raise Unsupported("the exported module has no operators", made.name)
     return made
@@ -261,6 +291,21 @@ def _without_dropout(program: ExportedProgram) -> ExportedProgram:
     return program
 
 
+def _without_checks(program: ExportedProgram) -> ExportedProgram:
+    """Removes checks of values and metadata, which export adds and whose results nobody reads."""
+    for node in reversed(list(program.graph.nodes)):
+        if node.op == "call_function" and not node.users and _is_about_shapes(node):
+            program.graph.erase_node(node)
+    return program
+
+
+def user_outputs(program: ExportedProgram) -> list[Any]:
+    """The nodes of what the module returns, and whatever else it returns."""
+    (result,) = (node for node in program.graph.nodes if node.op == "output")
+    kinds = [spec.kind.name == "USER_OUTPUT" for spec in program.graph_signature.output_specs]
+    return [value for value, wanted in zip(result.args[0], kinds) if wanted]
+
+
 def state_of(program: ExportedProgram, name: str) -> Any:
     return program.state_dict[name] if name in program.state_dict else program.constants.get(name)
 
@@ -272,13 +317,17 @@ def _operator(node: torch.fx.Node, made: TorchGraph) -> Operator:
     types = [t for t in (*outputs, *inputs) if isinstance(t, torch.Tensor)]
     moved = 0 if aten in _VIEWS else sum(map(_size, (*inputs, *outputs)))
     floating = next((t for t in types if t.is_floating_point()), types[0] if types else None)
+    if aten in _PRODUCTS and inputs and isinstance(inputs[0], torch.Tensor):
+        floating = inputs[0]  # products of whole numbers and of narrow types compute in these
+    known = _is_known(node)
     op = made.add_operator(
         f"{path}.{node.name}" if path else node.name,
         kind=_KINDS.get(aten, aten),
         layer=layer_of(path) or path or None,
         dtype=None if floating is None else _dtype(floating),
-        flops=_flops(aten, inputs, outputs),
+        flops=_flops(aten, inputs, outputs) if known else 0,
         moved_bytes=moved,
+        inferred=known,
     )
     made.operator_of[node.name] = op.name
     return op

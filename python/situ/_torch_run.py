@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Sequence
 import torch
 from torch.utils import _pytree as pytree
 
-from ._exported import TorchGraph, graph_of, state_of
+from ._exported import TorchGraph, graph_of, state_of, user_outputs
 from ._library import BadArgument
 
 if TYPE_CHECKING:
@@ -180,7 +180,8 @@ class Lowering:
         calls = [node for node in program.graph.nodes if node.op == "call_function"]
         for node in calls:
             if node.name not in source.operator_of:
-                self.operator_of[node] = self.operator_of[node.args[0]]
+                bases = (self.operator_of[used] for used in node.all_input_nodes if used in self.operator_of)
+                self.operator_of[node] = next(bases, next(iter(source.operators)))  # of sizes of inputs: any
                 if node.target is not operator.getitem:
                     self.views.add(node)
             else:
@@ -191,9 +192,7 @@ class Lowering:
             for node in program.graph.nodes:
                 if node.op == "placeholder":
                     part.made[node] = part.graph.placeholder(node.name)
-        (result,) = (node for node in program.graph.nodes if node.op == "output")
-        kinds = [spec.kind.name == "USER_OUTPUT" for spec in program.graph_signature.output_specs]
-        self.results = [value for value, wanted in zip(result.args[0], kinds) if wanted]
+        self.results = user_outputs(program)
         for node in calls:
             for used in node.all_input_nodes:
                 self._find_channels(used, self.home[node])
@@ -209,7 +208,8 @@ class Lowering:
         if node not in self.home or self.home[node] == device or (node, device) in self.channels:
             return
         if node in self.views:
-            self._find_channels(node.args[0], device)  # type: ignore[arg-type]
+            for used in node.all_input_nodes:
+                self._find_channels(used, device)
         else:
             channel = self.channels[node, device] = Channel(self.parts[device].at)
             self.parts[device].inbox.append(channel)

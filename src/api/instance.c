@@ -30,7 +30,7 @@ static situ_status read_host(situ_platform **out, const char *text, const char *
 }
 
 static situ_status read_platform(situ_instance *i, situ_error *error) {
-  if (i->model->costs && i->model->platform && i->options.call.platform)
+  if (i->model->costs && i->model->platform && !i->model->measured_ns && i->options.call.platform)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.call.model,
                      "has its own platform and measured times; omit the platform %s", i->options.call.platform);
   if (!i->options.call.platform && i->model->platform) {
@@ -56,6 +56,41 @@ static situ_status estimate(situ_instance *i, situ_error *error) {
   return instance_estimate_secondary(&i->secondary_costs, i, i->platform, error);
 }
 
+/* Times of the file, on devices like the one that it was measured on. */
+static situ_status take_measured(const situ_instance *i, situ_error *error) {
+  const situ_model *m = i->model;
+  situ_costs *c = i->own_costs;
+  int32_t n_measured = 0;
+  if (!c->measured) c->measured = ARENA_ZERO(c->arena, bool, (int64_t)c->n_operators * c->n_classes);
+  if (!c->measured) return fail_no_memory(error);
+  for (int32_t k = 0; k < c->n_classes; k++) {
+    const char *class_name = i->platform->devices[i->platform->class_device[k]].class_name;
+    if (strncmp(class_name, m->measured_on, strlen(m->measured_on)) != 0) continue;
+    n_measured++;
+    for (int32_t v = 0; v < c->n_operators; v++) {
+      c->time_ns[(int64_t)v * c->n_classes + k] = m->measured_ns[v];
+      c->measured[(int64_t)v * c->n_classes + k] = true;
+    }
+  }
+  if (n_measured == 0) return SITU_STATUS_OK;
+  char source[200];
+  snprintf(source, sizeof source, "times measured on %s, of the file%s%.100s", m->measured_on,
+           n_measured < c->n_classes ? "; elsewhere " : "", n_measured < c->n_classes ? c->source : "");
+  c->source = arena_string(c->arena, source);
+  return c->source ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+/* Each operator was measured alone, and the reader's note says what an estimate elsewhere is worth. */
+static situ_status estimate_beside_measured(situ_instance *i, situ_error *error) {
+  situ_cost_options *o = &i->options.cost;
+  situ_log_callback *log = o->log;
+  if (!o->fusion) o->fusion = "none";
+  o->log = NULL;
+  situ_status status = estimate(i, error);
+  o->log = log;
+  return status == SITU_STATUS_OK ? take_measured(i, error) : status;
+}
+
 static situ_status read_costs(situ_instance *i, situ_error *error) {
   if (i->model->costs && i->platform == i->model->platform) {
     const situ_cost_options *o = &i->options.cost;
@@ -69,7 +104,7 @@ static situ_status read_costs(situ_instance *i, situ_error *error) {
   if (i->options.call.granularity == SITU_GRANULARITY_OPERATOR && !i->options.cost.fusion && !i->options.cost.engine)
     i->options.cost.fusion = "none";
   if (!i->options.cost.engine) i->options.cost.engine = i->model->steps.engine;
-  TRY(estimate(i, error));
+  TRY(i->model->measured_ns ? estimate_beside_measured(i, error) : estimate(i, error));
   i->costs = i->own_costs;
   return SITU_STATUS_OK;
 }

@@ -166,7 +166,10 @@ static situ_status take_candidates(sizing_call *q, const char *names) {
     return fail_no_memory(q->error);
   for (const char *at = list; at; at = *at ? at + 1 : NULL) {
     at += strspn(at, " ");
-    size_t n = strcspn(at, ","), end = n;
+    size_t n = 0, end;
+    for (int depth = 0; at[n] && (at[n] != ',' || depth > 0); n++) /* figures of a device have commas in parentheses */
+      depth += at[n] == '(' ? 1 : at[n] == ')' ? -1 : 0;
+    end = n;
     while (end > 0 && at[end - 1] == ' ') end--;
     if (end == 0) return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL, "the list of platforms has an empty name");
     const char *name = arena_string_n(a, at, end);

@@ -83,11 +83,12 @@ static int64_t time_on(int64_t size_bytes, const situ_link *link) {
 
 situ_status costs_new_with_transfers(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
                                      const bool *known, situ_error *error) {
-  if (!known) return costs_new_with_hops(out, graph, platform, graph->size_bytes, time_on, error);
   arena *scratch = arena_new();
   int64_t *key = scratch ? ARENA_NEW(scratch, int64_t, graph->n_tensors) : NULL;
   for (int32_t t = 0; key && t < graph->n_tensors; t++)
-    key[t] = known[graph->producer[t]] ? NOT_SENT : graph->size_bytes[t];
+    key[t] = (known && known[graph->producer[t]]) || (graph->has_idle && graph->size_bytes[t] == 0)
+                 ? NOT_SENT
+                 : graph->size_bytes[t];
   situ_status status = key ? costs_new_with_hops(out, graph, platform, key, time_on, error) : fail_no_memory(error);
   arena_free(scratch);
   return status;

@@ -23,6 +23,8 @@ struct situ_graph {
   int64_t n_uses, n_edges;
   int32_t n_kinds, n_layers, n_colocations;
   int64_t cache_tokens;   /* that the caches of a language model hold; 0 for others */
+  bool has_idle;          /* operators rest in this step, as a decoder while its encoder works: their tensors, of 0
+                             bytes, are not sent */
   const char *cache_type; /* element type of caches, as llama.cpp names it; static; NULL for f16 and for other models */
   int64_t streams, prompt, generate, micro_batch; /* of such a model: served at once; tokens of each; 0 as above */
   int32_t n_ahead; /* blocks behind its layers that predict further tokens: the file has them, the graph has not */

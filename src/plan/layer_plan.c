@@ -8,6 +8,16 @@ static bool asks(const layer_plan *l, situ_form bit) { return l->form & (int32_t
 
 static const char *name_of(const situ_problem *p, int32_t d) { return p->platform->devices[d].name; }
 
+/* Whether some layers are an encoder's and others its decoder's: formats that count layers know one stack. */
+static bool has_two_stacks(const layer_list *l) {
+  bool encoder = false, decoder = false;
+  for (int32_t k = 0; l->name && k < l->n; k++) {
+    encoder |= strstr(l->name[k], "encoder.") != NULL;
+    decoder |= strstr(l->name[k], "decoder.") != NULL;
+  }
+  return encoder && decoder;
+}
+
 situ_status layer_plan_open(layer_plan *out, const situ_problem *p, int32_t form, const char *format,
                             situ_error *error) {
   const situ_graph *g = p->given;
@@ -18,6 +28,9 @@ situ_status layer_plan_open(layer_plan *out, const situ_problem *p, int32_t form
   if (n == 0) return fail_with(error, SITU_STATUS_UNSUPPORTED, g->model, "has no layers, but %s places layers", format);
   if (asks(out, SITU_FORM_NAMES) && !out->layers.name)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, g->model, "has no named layers, but %s names them", format);
+  if (asks(out, SITU_FORM_BLOCKS) && !asks(out, SITU_FORM_NAMES) && has_two_stacks(&out->layers))
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, g->model,
+                     "has an encoder and a decoder, but %s counts the layers of one stack", format);
   arena *a = out->arena;
   if (!ARENA_ARRAYS(a, ARRAY(out->device, n), ZEROS(out->spilled, n), ARRAY(out->run, n), ARRAY(out->count, n),
                     ZEROS(out->expert, g->n_operators)))

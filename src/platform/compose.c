@@ -9,6 +9,7 @@
 #include "base/near_name.h"
 #include "platform/catalogue.h"
 #include "platform/platform_sources.h"
+#include "platform/stated.h"
 
 enum { MAX_TERMS = SITU_MAX_DEVICES, MAX_WORD = 64 };
 static const char *const NETWORK = "ethernet-100g"; /* between servers, where the name says nothing */
@@ -190,9 +191,15 @@ static situ_status take_term(composer *c, const char **at, situ_error *error) {
   term t = {.server = c->n_servers - 1};
   char word[MAX_WORD];
   TRY(take_count(c, &t.count, at, error));
-  if (!take_word(word, at, "+@(),;")) return bad_name(c, error, "expected the name of a device at", *at);
+  if (!take_word(word, at, "+@(),;"))
+    return bad_name(c, error,
+                    **at == '(' ? "expected the name of a device, or all servers in parentheses, at"
+                                : "expected the name of a device at",
+                    *at);
   t.row = find_with_sign(&t, word, at);
   if (!t.row) t.row = find_row(&t, word);
+  if ((t.row || stated_kind(word)) && take_sign(at, '('))
+    TRY(stated_row(&t.row, at, word, t.row, c->name, c->arena, error));
   if (!t.row && strcmp(word, THIS_HOST) == 0)
     return fail_with(
         error, SITU_STATUS_BAD_ARGUMENT, c->name,
@@ -254,10 +261,20 @@ static situ_status take_server(composer *c, const char **at, situ_error *error) 
   return SITU_STATUS_OK;
 }
 
+/* Whether a server comes: an optional count and a parenthesis. That behind a name has the figures of a device. */
+static bool begins_server(const char *at) {
+  skip_blanks(&at);
+  while (ascii_is_digit(*at)) at++;
+  skip_blanks(&at);
+  if (*at == '*' || *at == 'x') at++;
+  skip_blanks(&at);
+  return *at == '(';
+}
+
 /* Either terms, which are one server, or servers. */
 static situ_status take_name(composer *c, situ_error *error) {
   const char *at = c->name;
-  if (!strchr(at, '(')) {
+  if (!begins_server(at)) {
     c->servers[c->n_servers++] = (server){.host = -1};
     return take_terms(c, &at, '\0', error);
   }

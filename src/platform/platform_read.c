@@ -19,13 +19,23 @@ static situ_status read_file(situ_platform **out, const char *path, situ_error *
   return status;
 }
 
+/* Whether a text is a path: it has a slash, other than among the figures of a device (900GB/s). */
+static bool has_slash(const char *text) {
+  int depth = 0;
+  for (; *text; text++) {
+    depth += *text == '(' ? 1 : *text == ')' ? -1 : 0;
+    if (*text == '/' && (depth <= 0 || text[1] != 's')) return true;
+  }
+  return false;
+}
+
 situ_status situ_platform_read(situ_platform **out, const char *name_or_path, situ_error *error) {
   if (out) *out = NULL;
   TRY(GIVEN(error, out));
   if (!name_or_path || !name_or_path[0])
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a platform is needed, such as cpu+2*a100-80g");
   size_t n = strlen(name_or_path);
-  bool looks_like_a_file = strchr(name_or_path, '/') || (n >= 5 && strcmp(name_or_path + n - 5, ".json") == 0);
+  bool looks_like_a_file = has_slash(name_or_path) || (n >= 5 && strcmp(name_or_path + n - 5, ".json") == 0);
   if (looks_like_a_file || file_exists(name_or_path)) return read_file(out, name_or_path, error);
   if (strcmp(name_or_path, THIS_HOST) == 0) return platform_from_this_host(out, error);
   return platform_from_name(out, name_or_path, error);

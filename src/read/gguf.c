@@ -160,6 +160,25 @@ static situ_status read_parts(gguf_header *parts, int32_t n, const read_source *
   return SITU_STATUS_OK;
 }
 
+/* Files that go with a model: their type by the file, what they are. */
+static situ_status check_type(const gguf_header *h, const char *architecture, const char *path, arena *a,
+                              situ_error *error) {
+  static const struct {
+    const char *type, *architecture, *what;
+  } others[] = {
+      {"adapter", NULL, "an adapter (LoRA), whose weights are added to those of a model"},
+      {"mmproj", "clip", "a projector of images or sound (mmproj), which goes with a language model"},
+      {"imatrix", "imatrix", "a matrix of importance, by which weights of a model are quantised"},
+  };
+  const char *type = gguf_text(gguf_find(h, "general.type"), a, "model");
+  if (!type) return fail_no_memory(error);
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (strcmp(type, others[i].type) == 0 ||
+        (others[i].architecture && strcmp(architecture, others[i].architecture) == 0))
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, path, "is %s; expected the file of that model", others[i].what);
+  return SITU_STATUS_OK;
+}
+
 static situ_status read_all(read_result *result, const read_source *source, arena *a, situ_error *error) {
   gguf_header first;
   TRY(gguf_header_read(&first, source, a, error));
@@ -179,6 +198,7 @@ static situ_status read_all(read_result *result, const read_source *source, aren
   g.architecture = m.architecture = gguf_text(gguf_find(&first, "general.architecture"), a, "unknown");
   m.model = gguf_text(gguf_find(&first, "general.name"), a, read_base_name(source->path));
   if (!g.architecture || !m.model) return fail_no_memory(error);
+  TRY(check_type(&first, g.architecture, source->path, a, error));
   TRY(lm_check_architecture(&m, source->path, error));
   int64_t n_tensors = 0;
   bool without = false;
@@ -192,6 +212,7 @@ static situ_status read_all(read_result *result, const read_source *source, aren
   if (n_tensors > INT32_MAX || stated != n_tensors)
     return fail_with(error, SITU_STATUS_BAD_INPUT, source->path,
                      "has %" PRId64 " tensors in all parts; expected %" PRId64, n_tensors, stated);
+  m.reads_whole = lm_is_encoder(g.architecture);
   m.tensors = ARENA_NEW(a, lm_tensor, n_tensors);
   if (!m.tensors) return fail_no_memory(error);
   TRY(describe(&g, error));

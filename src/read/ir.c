@@ -163,21 +163,8 @@ static void size_dims(reading *r, ir_net *net) {
   }
 }
 
-/* Whether a layer reads a state of a length that the file leaves open: the keys and values of past tokens, of which
- * there are none in the first step. */
-static bool is_past(const ir_layer *layer) {
-  const char *shape = ir_text(layer, "variable_shape", "");
-  const char *rest = strchr(shape, ','); /* behind the batch */
-  return strcmp(layer->type, "ReadValue") == 0 && rest && (strchr(rest, '?') || strchr(rest, '-'));
-}
-
-static void guess_past(reading *r) {
-  r->no_memory |= builder_add_guess(r->builder, SITU_GUESS_SIZE, "past", GUESS_OF_ALL, r->error) != SITU_STATUS_OK;
-}
-
 static situ_status build_layer(reading *r, ir_layer *layer, const char *name) {
   node_cost own = cost_of_layer(r, r->net, layer);
-  if (is_past(layer)) guess_past(r);
   if (r->no_memory) return fail_no_memory(r->error);
   if (!own.inferred) r->n_floors++;
   const char *slash = strrchr(name, '/');

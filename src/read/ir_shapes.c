@@ -42,6 +42,7 @@ typedef struct shaping {
   int32_t assumption;              /* that is tried, see read/assume.h */
   int kinds;                       /* what depends on it */
   assumed *sizes;                  /* the last one first */
+  int64_t past;                    /* tokens that states and past keys hold; -1: not asked for yet */
   text_buffer clashes;             /* notes on the first layers that do not fit */
   int64_t n_clashes;
   const char *data_path;
@@ -119,6 +120,53 @@ static situ_status clash(shaping *s, const ir_layer *layer, const char *why) {
   snprintf(text, sizeof text, "layer '%.100s' does not fit the assumed dimensions: %.300s", layer->name, why);
   add_line(&s->clashes, text);
   return SITU_STATUS_OK;
+}
+
+/* ---- sizes that are asked for ---- */
+
+/* The size of the dimension `name`: given, by default, or `assumed_size`, with a note. */
+static situ_status ask(shaping *s, const char *name, int64_t assumed_size, bool of_batch, const char *meaning,
+                       int64_t *size) {
+  char text[400];
+  *size = string_map_get(s->given, name);
+  if (*size >= 0) return SITU_STATUS_OK;
+  *size = s->source->options->default_dim;
+  if (*size < 1) *size = assumed_size;
+  assumed *more = ARENA_NEW(s->a, assumed, 1);
+  if (!more) return fail_no_memory(s->error);
+  *more = (assumed){{name, *size}, s->sizes, of_batch};
+  s->sizes = more;
+  snprintf(text, sizeof text, "dimension %s = %lld%s (set it with --dim '%s=N')", name, (long long)*size, meaning,
+           name);
+  add_line(&s->result->notes, text);
+  return SITU_STATUS_OK;
+}
+
+/* Remembers that the model has this dimension. */
+static situ_status mention(shaping *s, const char *name) {
+  int64_t n = string_map_count(s->asked);
+  if (!name || string_map_put(s->asked, name, 0) < 0) return fail_no_memory(s->error);
+  if (string_map_count(s->asked) > n && n < ASSUME_NAMES) s->names[n] = name;
+  return SITU_STATUS_OK;
+}
+
+/* The tokens before this step: one size for all states and past keys of a language model. */
+static situ_status size_past(shaping *s, int64_t *size) {
+  TRY(mention(s, "past"));
+  if (s->past < 0) TRY(ask(s, "past", 1, false, ": tokens in states and past keys before this step", &s->past));
+  *size = s->past;
+  return SITU_STATUS_OK;
+}
+
+/* The size of an open dimension of an input: given, by default, or assumed. */
+static situ_status size_of(shaping *s, const assume_input *of, int32_t d, const char *input, int64_t *size) {
+  char made[160];
+  snprintf(made, sizeof made, "%.128s[%d]", input, (int)d); /* as executors have it */
+  const char *name = arena_string(s->a, made);
+  TRY(mention(s, name));
+  bool of_past = strncmp(input, "past", 4) == 0 && d > 0 && of->rank >= 3;
+  if (of_past && string_map_get(s->given, name) < 0) return size_past(s, size);
+  return ask(s, name, assume_size(of, d, NULL, s->assumption, &s->kinds), assume_is_batch(of, d, NULL), "", size);
 }
 
 /* ---- one layer ---- */
@@ -203,6 +251,22 @@ static situ_status fill_by_count(shaping *s, const ir_layer *layer) {
   return SITU_STATUS_OK;
 }
 
+/* A state that begins empty has grown to the length of the past: its dimensions that the file leaves open, but are zero
+ * at the beginning or not known. */
+static situ_status grow_state(shaping *s, const ir_layer *layer, ops_tensor *found) {
+  const ops_tensor *t = &layer->outputs[0].tensor;
+  if (!is_type(layer, "ReadValue") || layer->n_outputs != 1 || t->rank < 3) return SITU_STATUS_OK;
+  int64_t *dims = ARENA_NEW(s->a, int64_t, t->rank);
+  if (!dims) return fail_no_memory(s->error);
+  for (int32_t d = 0; d < t->rank; d++) {
+    bool known = found->rank == t->rank && found->dims[d] > 0;
+    dims[d] = known ? found->dims[d] : t->dims[d];
+    if (dims[d] < 0 && d > 0) TRY(size_past(s, &dims[d]));
+  }
+  *found = (ops_tensor){.dtype = t->dtype, .rank = t->rank, .dims = dims};
+  return SITU_STATUS_OK;
+}
+
 static situ_status shape_layer(shaping *s, ir_layer *layer) {
   ops_tensor *found = ARENA_ZERO(s->a, ops_tensor, layer->n_outputs);
   if (!found) return fail_no_memory(s->error);
@@ -217,6 +281,7 @@ static situ_status shape_layer(shaping *s, ir_layer *layer) {
   if (status == SITU_STATUS_NO_MEMORY) return fail_no_memory(s->error);
   for (int64_t k = 0; k < layer->n_outputs; k++) {
     if (status != SITU_STATUS_OK) found[k] = (ops_tensor){.rank = -1};
+    if (k == 0) TRY(grow_state(s, layer, &found[k]));
     TRY(fill(s, layer, &layer->outputs[k], &found[k]));
   }
   if (status != SITU_STATUS_OK && touches_open(layer)) TRY(clash(s, layer, inner.text));
@@ -337,27 +402,6 @@ static situ_status shape_net(shaping *s, ir_net *net) {
 
 /* ---- inputs ---- */
 
-/* The size of an open dimension of an input: given, by default, or assumed. */
-static situ_status size_of(shaping *s, const assume_input *of, int32_t d, const char *input, int64_t *size) {
-  char made[160], text[400];
-  snprintf(made, sizeof made, "%.128s[%d]", input, (int)d); /* as executors have it */
-  const char *name = arena_string(s->a, made);
-  int64_t n = string_map_count(s->asked);
-  if (!name || string_map_put(s->asked, name, 0) < 0) return fail_no_memory(s->error);
-  if (string_map_count(s->asked) > n && n < ASSUME_NAMES) s->names[n] = name;
-  *size = string_map_get(s->given, name);
-  if (*size >= 0) return SITU_STATUS_OK;
-  *size = s->source->options->default_dim;
-  if (*size < 1) *size = assume_size(of, d, NULL, s->assumption, &s->kinds);
-  assumed *more = ARENA_NEW(s->a, assumed, 1);
-  if (!more) return fail_no_memory(s->error);
-  *more = (assumed){{name, *size}, s->sizes, assume_is_batch(of, d, NULL)};
-  s->sizes = more;
-  snprintf(text, sizeof text, "dimension %s = %lld (set it with --dim '%s=N')", name, (long long)*size, name);
-  add_line(&s->result->notes, text);
-  return SITU_STATUS_OK;
-}
-
 static situ_status size_inputs(shaping *s, ir_net *net) {
   bool first = true;
   for (int64_t i = 0; i < net->n_layers; i++) {
@@ -412,6 +456,7 @@ static situ_status try_sizes(shaping *s, ir_net *net, size_t notes_before) {
   s->n_clashes = 0;
   s->sizes = NULL;
   s->kinds = 0;
+  s->past = -1;
   TRY(size_inputs(s, net));
   return shape_net(s, net);
 }

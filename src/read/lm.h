@@ -20,7 +20,7 @@ typedef struct lm_tensor {
   int64_t dims[LM_MAX_RANK]; /* outermost first: [out, in] of a product, [experts, out, in] of a stack */
   int64_t bytes;             /* as stored */
   situ_dtype dtype;          /* in which products with it compute: I8 for blocks of few bits */
-  bool guessed_packing;      /* dims rest on a packing that nothing states */
+  bool packed;               /* several values lie in one element: its bytes do not follow from dims and dtype */
 } lm_tensor;
 
 /* Of one block; 0 where the file does not say. */
@@ -42,6 +42,11 @@ typedef struct lm {
   int64_t activation_bytes;           /* of an element of activations */
   bool masks;                         /* llama.cpp runs it, which has masks of attention as tensors */
   lm_layer *layers;                   /* [n_blocks] */
+  bool reads_whole;                   /* an encoder: it reads a whole text at once and generates nothing */
+  /* Of an encoder before a decoder, whose blocks are those above (read/lm_pair.h); NULL: there is none. */
+  const char *encoder, *decoder; /* the stacks of blocks, as in lm_place */
+  int32_t n_encoder_blocks;      /* 0: by the tensors */
+  int64_t encoder_heads, encoder_head, source_trained;
   lm_tensor *tensors;
   int32_t n_tensors;
 } lm;
@@ -56,6 +61,8 @@ typedef struct lm_step {
   const char *cell_type;    /* its name, static; NULL: f16 */
   int64_t prompt, generate; /* what is asked for, of each stream */
   bool both_ways;           /* a token sees all tokens of its stream, the later ones too, and no cache is kept */
+  int64_t source;           /* tokens of each stream that the encoder before the decoder reads; 0: there is none */
+  bool encodes;             /* it reads them in this step, and nothing is decoded */
 } lm_step;
 
 /* The tokens that engines take through the network at once in prefill. */
@@ -70,7 +77,7 @@ typedef struct lm_place {
   const char *stack;  /* the part of the name before the block, "" for tensors outside of blocks; in the arena */
   int32_t block;      /* -1 outside */
   const char *op;     /* the operator: the name without the suffix of its parts, and without the expert */
-  const char *within; /* the same after the block's number */
+  const char *within; /* the same after the block's number; of T5 in the words of the others */
   int32_t expert;     /* the number of one of many, or -1 */
   bool part;          /* a bias, scale or zero point: its bytes are the operator's, its shape is not */
 } lm_place;
@@ -92,11 +99,11 @@ typedef enum lm_role {
   LM_OUT,        /* the product that ends its part */
   LM_ROUTER
 } lm_role;
-typedef enum lm_group { LM_ATTENTION, LM_DENSE, LM_ROUTED, LM_SHARED } lm_group;
+typedef enum lm_group { LM_ATTENTION, LM_CROSS, LM_DENSE, LM_ROUTED, LM_SHARED } lm_group;
 
 /* From the name after the block's number; `wide`: its input is as wide as the model, `back`: its output is. */
 lm_role lm_role_of(const char *within, int32_t rank, bool wide, bool back);
-/* LM_DENSE also for the norms around it. */
+/* LM_CROSS: attention of a decoder to what its encoder has read. LM_DENSE also for the norms around it. */
 lm_group lm_group_of(const char *within);
 /* Whether `within` has one of the words: a list with a space before and after each; a word is bounded by . _ or an end.
  */

@@ -30,11 +30,17 @@ typedef struct building {
   const lm_operators *o;
   situ_graph_builder *builder;
   text_buffer *notes;
-  double rows; /* tokens at once, of all streams */
+  double rows; /* tokens at once, of all streams; 0: nothing is done in this step */
   situ_error *error;
   int32_t last; /* the operator that was added last */
   int64_t unknown_shapes;
   bool tied;
+  /* Of an encoder and a decoder. */
+  bool encoding;             /* the operators are the encoder's */
+  double source_rows;        /* tokens that it reads in this step */
+  value_set encoded;         /* what it made */
+  const lm_operator *shared; /* a table of both, which is made already, or NULL */
+  value_set shared_rows;
 } building;
 
 /* States a guess about the operator that was added last. */
@@ -53,10 +59,11 @@ static situ_status add(building *b, value_set *out, situ_operator op, double row
   op.inferred = true;
   double moved = rows * (double)element * ((double)(in ? in->width : 0) + (double)width);
   op.moved_bytes = sat_add(op.moved_bytes, round64(moved));
+  if (rows <= 0) op.flops = op.moved_bytes = 0;
   TRY(builder_add_operator(b->builder, &op, &index, b->error));
   b->last = index;
   for (int32_t i = 0; in && i < in->n; i++) TRY(builder_add_use(b->builder, index, in->tensor[i], b->error));
-  int64_t dims[] = {round64(rows < 1 ? 1 : rows), width};
+  int64_t dims[] = {rows > 0 ? round64(rows < 1 ? 1 : rows) : 0, width};
   situ_tensor made = {.size = sizeof made,
                       .dtype = element == 2 ? SITU_DTYPE_F16 : SITU_DTYPE_F32,
                       .rank = 2,
@@ -77,12 +84,11 @@ static double distinct(double experts, double used, double tokens) {
   return used >= experts ? experts : experts * (1 - pow(1 - used / experts, tokens));
 }
 
-/* States what of a matrix is guessed: its use, its type, its packing. */
+/* States what of a matrix is guessed: its use, its type. */
 static situ_status guess_weight(const building *b, const lm_operator *w) {
   const lm_place place = {.block = w->block, .op = w->name, .within = w->within};
   const char *name = w->block < 0 ? w->name : w->within; /* the same in all blocks */
   if (w->weight && !lm_is_known(w->weight, &place)) TRY(guess(b, SITU_GUESS_ROLE, name));
-  if (w->weight && w->weight->guessed_packing) TRY(guess(b, SITU_GUESS_PACKING, name));
   return w->dtype == SITU_DTYPE_UNKNOWN ? guess(b, SITU_GUESS_TYPE, name) : SITU_STATUS_OK;
 }
 
@@ -140,16 +146,25 @@ typedef struct block_part {
   int32_t block;
 } block_part;
 
-static bool is_of(const lm_operator *w, bool attention) { return (w->group == LM_ATTENTION) == attention; }
+/* Of a part: LM_ATTENTION, LM_CROSS, or LM_DENSE for all that feeds forward. */
+static bool is_of(const lm_operator *w, lm_group part) {
+  return part == LM_DENSE ? w->group != LM_ATTENTION && w->group != LM_CROSS : w->group == part;
+}
 
-static const lm_operator *find(const block_part *p, const char *words) {
+/* An operator with one of the words; `cross`: of the attention to the encoder, else of all others. */
+static const lm_operator *find(const block_part *p, bool cross, const char *words) {
   for (int32_t i = 0; i < p->n; i++)
-    if (p->ops[i].role != LM_NORM && p->ops[i].role != LM_INNER_NORM && lm_has_word(p->ops[i].within, words))
+    if ((p->ops[i].group == LM_CROSS) == cross && p->ops[i].role != LM_NORM && p->ops[i].role != LM_INNER_NORM &&
+        lm_has_word(p->ops[i].within, words))
       return &p->ops[i];
   return NULL;
 }
 
 static lm_layer layer_of(const building *b, int32_t block) {
+  const lm *m = b->model;
+  if (b->encoding)
+    return (lm_layer){
+        .heads = m->encoder_heads, .kv_heads = m->encoder_heads, .key = m->encoder_head, .value = m->encoder_head};
   return block < b->model->n_blocks && b->model->layers ? b->model->layers[block] : (lm_layer){0};
 }
 
@@ -160,14 +175,15 @@ typedef struct cache {
   bool guessed; /* the file does not say the heads, or its shapes are others */
 } cache;
 
-static cache cache_of(building *b, const block_part *p) {
+static cache cache_of(building *b, const block_part *p, bool cross) {
   lm_layer l = layer_of(b, p->block);
-  const lm_operator *k = find(p, " attn_k k_proj self.key key_proj k_lin ");
-  const lm_operator *v = find(p, " attn_v v_proj self.value value_proj v_lin ");
-  const lm_operator *q = find(p, " attn_q q_proj self.query query_proj q_lin ");
-  const lm_operator *latent = find(p, " attn_kv_a_mqa kv_a_proj_with_mqa "), *full = find(p, " attn_kv_b ");
-  const lm_operator *fused = find(p, " attn_qkv qkv_proj query_key_value c_attn W_pack wqkv Wqkv ");
-  bool linear = find(p, " ssm_conv1d ssm_a ssm_alpha ssm_beta ssm_ba linear_attn A_log mamba ") != NULL;
+  const lm_operator *k = find(p, cross, " attn_k k_proj self.key key_proj k_lin attn.k ");
+  const lm_operator *v = find(p, cross, " attn_v v_proj self.value value_proj v_lin attn.v ");
+  const lm_operator *q = find(p, cross, " attn_q q_proj self.query query_proj q_lin attn.q ");
+  const lm_operator *latent = find(p, cross, " attn_kv_a_mqa kv_a_proj_with_mqa "),
+                    *full = find(p, cross, " attn_kv_b ");
+  const lm_operator *fused = find(p, cross, " attn_qkv qkv_proj query_key_value c_attn W_pack wqkv Wqkv ");
+  bool linear = find(p, cross, " ssm_conv1d ssm_a ssm_alpha ssm_beta ssm_ba linear_attn A_log mamba ") != NULL;
   cache c = {0};
   if (latent && b->model->latent_rank > 0 && !full) {
     c.row = latent->out;
@@ -197,11 +213,11 @@ static cache cache_of(building *b, const block_part *p) {
 /* The elements of the state that a recurrent block keeps of a stream; 0 where it keeps none. */
 static int64_t state_of(const building *b, const block_part *p) {
   const lm *m = b->model;
-  const lm_operator *k = find(p, " time_mix_key time_mix_receptance ");
-  if (find(p, " ssm_conv1d ssm_a ssm_in linear_attn mamba mixer A_log ") && m->state > 0)
+  const lm_operator *k = find(p, false, " time_mix_key time_mix_receptance ");
+  if (find(p, false, " ssm_conv1d ssm_a ssm_in linear_attn mamba mixer A_log ") && m->state > 0)
     return sat_add(sat_mul(m->conv > 0 ? m->conv - 1 : 0, sat_add(m->inner, sat_mul(2 * m->groups, m->state))),
                    sat_mul(m->state, m->inner));
-  if (find(p, " shortconv conv ") && m->conv > 0 && m->state == 0) return sat_mul(m->n_embd, m->conv - 1);
+  if (find(p, false, " shortconv conv ") && m->conv > 0 && m->state == 0) return sat_mul(m->n_embd, m->conv - 1);
   if (k) return sat_mul(m->n_embd, 2 + (m->state > 0 ? m->state : 64));
   return 0;
 }
@@ -212,26 +228,45 @@ static int64_t cells_of(const building *b, const lm_layer *l) {
   return (cells + PAD_CELLS - 1) / PAD_CELLS * PAD_CELLS; /* cells are at most 2^28 */
 }
 
-/* Attention over the cache; FLOPs and bytes as docs/theory/models/language-models.md says. */
-static situ_status add_attention(building *b, value_set *x, const block_part *p, cache c, int64_t small, int64_t out) {
-  char name[128];
+/* What attention meets in a step: tokens that look, what each of them sees, rows that are read and written for a
+ * stream, and bytes that are held. */
+typedef struct reach {
+  double tokens, seen, rows;
+  int64_t held;
+} reach;
+
+static reach reach_of(const building *b, const block_part *p, cache c, bool cross) {
   lm_layer l = layer_of(b, p->block);
   const lm_step *s = b->step;
-  double streams = (double)s->streams, before = s->context, tokens = (double)s->tokens;
-  double seen = before + (tokens + 1) / 2, reach = before + tokens; /* by a token, by all of them */
-  if (s->both_ways) seen = tokens;
-  if (l.window > 0 && seen > (double)l.window) seen = (double)l.window;
-  if (l.window > 0 && reach > (double)l.window + tokens) reach = (double)l.window + tokens;
-  double row = (double)c.row * s->cell_bytes;
-  int64_t held = l.shares_cache ? 0 : sat_mul(sat_mul(cells_of(b, &l), s->caches), sat_round(ceil(row)));
-  snprintf(name, sizeof name, "%s.attention", p->prefix);
+  double source = (double)s->source, tokens = (double)s->tokens, before = s->context;
+  int64_t row = sat_round(ceil((double)c.row * s->cell_bytes));
+  if (b->encoding) return (reach){.tokens = source, .seen = source, .rows = 2 * source};
+  if (cross)
+    return (reach){
+        .tokens = tokens, .seen = source, .rows = source, .held = sat_mul(sat_mul(s->source, s->caches), row)};
+  reach r = {.tokens = tokens, .seen = before + (tokens + 1) / 2, .rows = before + tokens};
+  if (s->both_ways) r.seen = tokens;
+  if (l.window > 0 && r.seen > (double)l.window) r.seen = (double)l.window;
+  if (l.window > 0 && r.rows > (double)l.window + tokens) r.rows = (double)l.window + tokens;
+  r.rows += tokens;
+  r.held = l.shares_cache ? 0 : sat_mul(sat_mul(cells_of(b, &l), s->caches), row);
+  return r;
+}
+
+/* Attention over the cache; FLOPs and bytes as docs/theory/models/language-models.md says. */
+static situ_status add_attention(building *b, value_set *x, const block_part *p, cache c, bool cross, int64_t small,
+                                 int64_t out) {
+  char name[128];
+  reach r = reach_of(b, p, c, cross);
+  double streams = (double)b->step->streams, row = (double)c.row * b->step->cell_bytes;
+  snprintf(name, sizeof name, "%s.%s", p->prefix, cross ? "cross_attention" : "attention");
   situ_operator op = {.name = name,
                       .kind = "Attention",
                       .dtype = SITU_DTYPE_F16,
-                      .weight_bytes = sat_add(held, small),
-                      .split_ways = max64(l.kv_heads, 0),
-                      .flops = round64((double)c.work * streams * tokens * seen),
-                      .moved_bytes = round64(row * streams * (reach + tokens) + (double)small)};
+                      .weight_bytes = sat_add(r.held, small),
+                      .split_ways = max64(layer_of(b, p->block).kv_heads, 0),
+                      .flops = round64((double)c.work * streams * r.tokens * r.seen),
+                      .moved_bytes = round64(row * streams * r.rows + (double)small)};
   value_set made = {0};
   TRY(add(b, &made, op, b->rows, out, x));
   *x = made;
@@ -253,14 +288,14 @@ static situ_status add_state(building *b, value_set *x, const block_part *p, int
   value_set made = {0};
   TRY(add(b, &made, op, b->rows, out, x));
   *x = made;
-  bool stated = b->model->state > 0 || find(p, " shortconv conv ");
+  bool stated = b->model->state > 0 || find(p, false, " shortconv conv ");
   return stated ? SITU_STATUS_OK : guess(b, SITU_GUESS_STRUCTURE, "state of recurrences");
 }
 
 /* The norms at the front of a part. */
-static situ_status add_norms(building *b, value_set *x, const block_part *p, bool attention) {
+static situ_status add_norms(building *b, value_set *x, const block_part *p, lm_group part) {
   for (int32_t i = 0; i < p->n; i++)
-    if (p->ops[i].role == LM_NORM && is_of(&p->ops[i], attention))
+    if (p->ops[i].role == LM_NORM && is_of(&p->ops[i], part))
       TRY(add_plain(b, x, p->ops[i].name, "RMSNormalization", p->ops[i].bytes, x, b->model->n_embd, b->rows));
   return SITU_STATUS_OK;
 }
@@ -272,10 +307,10 @@ static situ_status add_role(building *b, value_set *out, const block_part *p, lm
   return SITU_STATUS_OK;
 }
 
-static int64_t small_bytes(const block_part *p, bool attention) {
+static int64_t small_bytes(const block_part *p, lm_group part) {
   int64_t sum = 0;
   for (int32_t i = 0; i < p->n; i++)
-    if ((p->ops[i].role == LM_SMALL || p->ops[i].role == LM_INNER_NORM) && is_of(&p->ops[i], attention))
+    if ((p->ops[i].role == LM_SMALL || p->ops[i].role == LM_INNER_NORM) && is_of(&p->ops[i], part))
       sum = sat_add(sum, p->ops[i].bytes);
   return sum;
 }
@@ -297,13 +332,13 @@ static situ_status add_residual(building *b, value_set *x, const block_part *p, 
 }
 
 static situ_status attention_part(building *b, value_set *x, const block_part *p) {
-  cache c = cache_of(b, p);
-  int64_t state = state_of(b, p), small = small_bytes(p, true);
+  cache c = cache_of(b, p, false);
+  int64_t state = state_of(b, p), small = small_bytes(p, LM_ATTENTION);
   value_set in = *x, mixed = {0}, ended = {0};
   bool any = false;
-  for (int32_t i = 0; i < p->n; i++) any |= is_of(&p->ops[i], true) && p->ops[i].role != LM_NORM;
+  for (int32_t i = 0; i < p->n; i++) any |= is_of(&p->ops[i], LM_ATTENTION) && p->ops[i].role != LM_NORM;
   if (!any) return SITU_STATUS_OK;
-  TRY(add_norms(b, &in, p, true));
+  TRY(add_norms(b, &in, p, LM_ATTENTION));
   TRY(add_role(b, &mixed, p, LM_ATTENTION, LM_IN, &in));
   TRY(add_role(b, &mixed, p, LM_ATTENTION, LM_ROUTER, &in));
   if (mixed.n == 0) mixed = in;
@@ -311,7 +346,7 @@ static situ_status attention_part(building *b, value_set *x, const block_part *p
   TRY(add_role(b, &mixed, p, LM_ATTENTION, LM_MIDDLE, &first));
   int64_t width = inner_width(b, p, LM_ATTENTION);
   if (state > 0) TRY(add_state(b, &mixed, p, state, c.row > 0 ? 0 : small, width));
-  if (c.row > 0) TRY(add_attention(b, &mixed, p, c, small, width));
+  if (c.row > 0) TRY(add_attention(b, &mixed, p, c, false, small, width));
   if (c.row == 0 && state == 0 && small > 0) {
     char name[128];
     snprintf(name, sizeof name, "%s.mix", p->prefix);
@@ -323,13 +358,31 @@ static situ_status attention_part(building *b, value_set *x, const block_part *p
   return add_residual(b, x, p, "attention", ended.n > 0 ? &ended : &mixed);
 }
 
+/* Attention of a decoder to what the encoder made. Its keys and values are made once, when that is read. */
+static situ_status cross_part(building *b, value_set *x, const block_part *p) {
+  cache c = cache_of(b, p, true);
+  value_set in = *x, mixed = {0}, ended = {0};
+  if (c.row == 0) return SITU_STATUS_OK;
+  TRY(add_norms(b, &in, p, LM_CROSS));
+  for (int32_t i = 0; i < p->n; i++) {
+    const lm_operator *w = &p->ops[i];
+    if (w->group != LM_CROSS || w->role != LM_IN) continue;
+    bool once = lm_has_word(w->within, " k_proj v_proj ");
+    TRY(add_product(b, &mixed, w, once ? &b->encoded : &in, once ? b->source_rows : b->rows));
+  }
+  TRY(add_attention(b, &mixed, p, c, true, small_bytes(p, LM_CROSS), inner_width(b, p, LM_CROSS)));
+  TRY(add_role(b, &ended, p, LM_CROSS, LM_OUT, &mixed));
+  return add_residual(b, x, p, "cross_attention", ended.n > 0 ? &ended : &mixed);
+}
+
 /* ---- scratch memory ----
  *
  * The compute buffers of llama.cpp, fitted to those that it reports (docs/theory/models/language-models.md): what a
  * micro-batch has in flight where that is most, between the products of a feed-forward part. */
 
-/* Tokens of a micro-batch that no cache can hold are not reserved for. */
+/* The tokens to reserve for: those of a micro-batch that caches can hold. */
 static int64_t micro_batch(const building *b) {
+  if (b->encoding) return sat_mul(b->step->source, b->step->caches); /* all at once */
   int64_t all = b->step->cells > 0 ? sat_mul(b->step->cells, b->step->caches) : LM_MICRO_BATCH;
   return min64(LM_MICRO_BATCH, all);
 }
@@ -434,10 +487,10 @@ static situ_status routed_part(building *b, value_set *ended, const block_part *
 static situ_status feed_forward_part(building *b, value_set *x, const block_part *p) {
   value_set in = *x, ended = {0};
   bool any = false;
-  for (int32_t i = 0; i < p->n; i++) any |= !is_of(&p->ops[i], true) && p->ops[i].role != LM_NORM;
+  for (int32_t i = 0; i < p->n; i++) any |= is_of(&p->ops[i], LM_DENSE) && p->ops[i].role != LM_NORM;
   if (!any) return SITU_STATUS_OK;
   int64_t workspace = scratch_bytes(b, p);
-  TRY(add_norms(b, &in, p, false));
+  TRY(add_norms(b, &in, p, LM_DENSE));
   TRY(feed_group(b, &ended, p, LM_DENSE, &in, &workspace));
   TRY(routed_part(b, &ended, p, &in, &workspace));
   value_set shared = in;
@@ -450,61 +503,123 @@ static situ_status feed_forward_part(building *b, value_set *x, const block_part
 
 static bool is_table(const lm_operator *w) { return w->block < 0 && w->out > 0 && lm_is_table(w->name); }
 static bool is_head(const lm_operator *w) {
-  return strcmp(w->name, "output") == 0 || lm_has_word(w->name, " lm_head embed_out ");
+  bool named = strcmp(w->name, "output") == 0 || lm_has_word(w->name, " lm_head embed_out proj_out ");
+  return named && w->in > 0 && !lm_has_word(w->name, " dense ");
 }
 
-/* Gathers rows of the tables of embeddings, one for each token. */
-static situ_status add_embeddings(building *b, value_set *x, const lm_operator **table) {
-  value_set made = {0};
-  *table = NULL;
-  for (int32_t i = 0; i < b->o->start[0]; i++) {
+/* Of two tables of tokens the larger one. */
+static const lm_operator *larger(const lm_operator *table, const lm_operator *w) {
+  return lm_is_of_tokens(w->name) && (!table || w->elements > table->elements) ? w : table;
+}
+
+/* What is done to embeddings before the first block. */
+static bool is_front(const lm_operator *w) {
+  if (w->block >= 0 || is_table(w) || is_head(w)) return false;
+  return (w->role == LM_NORM && strstr(w->name, "emb")) || lm_has_word(w->name, " project_in embeddings_project ");
+}
+
+/* Rows of a table, one for each token. */
+static situ_status add_gather(building *b, value_set *made, const lm_operator *w, double tokens) {
+  int64_t rows = w->out > 0 ? w->out : 1, width = w->in > 0 ? w->in : b->model->n_embd;
+  situ_operator op = {.name = w->name,
+                      .kind = "Gather",
+                      .dtype = w->dtype,
+                      .weight_bytes = w->bytes,
+                      .moved_bytes = round64(tokens * (double)w->bytes / (double)rows)};
+  TRY(add(b, made, op, tokens, width, NULL));
+  return guess_weight(b, w);
+}
+
+/* The convolutions of an encoder that listens: the first one meets twice as many frames, the second one halves them. */
+static situ_status add_sound(building *b, value_set *made) {
+  for (int32_t i = 0; b->encoding && i < b->o->start[0]; i++) {
     const lm_operator *w = &b->o->all[i];
-    if (!is_table(w)) continue;
-    if (!*table || w->elements > (*table)->elements) *table = w;
-    int64_t rows = w->out > 0 ? w->out : 1, width = w->in > 0 ? w->in : b->model->n_embd;
+    double frames = lm_has_word(w->name, " conv1 ") ? 2 * b->rows : b->rows;
     situ_operator op = {.name = w->name,
-                        .kind = "Gather",
+                        .kind = "Conv",
                         .dtype = w->dtype,
                         .weight_bytes = w->bytes,
-                        .moved_bytes = round64(b->rows * (double)w->bytes / (double)rows)};
-    TRY(add(b, &made, op, b->rows, width, NULL));
-    TRY(guess_weight(b, w));
+                        .flops = round64(2.0 * (double)w->elements * frames),
+                        .moved_bytes = w->bytes};
+    value_set heard = {0};
+    if (!lm_has_word(w->name, " conv1 conv2 ")) continue;
+    TRY(add(b, &heard, op, frames, b->model->n_embd, made->n > 0 ? made : NULL));
+    *made = heard;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Gathers rows of the tables of embeddings, one for each token, and makes the input of the first block of them. */
+static situ_status add_embeddings(building *b, value_set *x, const lm_operator **table) {
+  value_set made = b->shared_rows;
+  char sum[64];
+  *table = b->shared;
+  TRY(add_sound(b, &made));
+  for (int32_t i = 0; i < b->o->start[0]; i++) {
+    const lm_operator *w = &b->o->all[i];
+    if (!is_table(w) || w == b->shared) continue;
+    *table = larger(*table, w);
+    TRY(add_gather(b, &made, w, b->rows));
   }
   if (made.n == 0) {
     situ_operator op = {.name = "input", .kind = "Gather", .dtype = SITU_DTYPE_F32};
     TRY(add(b, &made, op, b->rows, b->model->n_embd, NULL));
     TRY(guess(b, SITU_GUESS_STRUCTURE, "embedding of tokens"));
   }
-  if (made.n == 1) {
-    *x = made;
-    return SITU_STATUS_OK;
-  }
-  return add_plain(b, x, "embeddings_add", "Add", 0, &made, b->model->n_embd, b->rows);
-}
-
-/* Norm, product with the vocabulary, and whatever else is outside of blocks. */
-static situ_status add_head(building *b, value_set *x, const lm_operator *table) {
-  const lm_operator *head = NULL;
-  double rows = (double)b->step->streams * b->step->head_rows;
+  snprintf(sum, sizeof sum, "%sembeddings_add", b->encoding ? "encoder." : "");
+  if (made.n > 1) TRY(add_plain(b, &made, sum, "Add", 0, &made, b->model->n_embd, b->rows));
   for (int32_t i = 0; i < b->o->start[0]; i++) {
     const lm_operator *w = &b->o->all[i];
+    value_set wider = {0};
+    if (!is_front(w)) continue;
+    if (w->in == 0)
+      TRY(add_plain(b, &made, w->name, "RMSNormalization", w->bytes, &made, b->model->n_embd, b->rows));
+    else
+      TRY(add_product(b, &wider, w, &made, b->rows));
+    if (w->in > 0) made = wider;
+  }
+  *x = made;
+  return SITU_STATUS_OK;
+}
+
+/* Adds what is outside of blocks and behind them, but the head, which it finds. */
+static situ_status add_tail(building *b, value_set *x, const lm_operator **head, bool *predicts) {
+  for (int32_t i = 0; i < b->o->start[0]; i++) {
+    const lm_operator *w = &b->o->all[i];
+    bool once = lm_has_word(w->name, " pooler seq_relationship "); /* of the first token of a text */
+    if (is_front(w) || (b->encoding && lm_has_word(w->name, " conv1 conv2 "))) continue;
+    *predicts |=
+        lm_has_word(w->name, " predictions generator_predictions lm_head vocab_transform vocab_projector head.dense ");
     if (is_head(w))
-      head = w;
-    else if (w->role == LM_NORM && !strstr(w->name, "embd_norm") && !strstr(w->name, "embed"))
+      *head = w;
+    else if (w->role == LM_NORM)
       TRY(add_plain(b, x, w->name, "RMSNormalization", w->bytes, x, b->model->n_embd, b->rows));
     else if (!is_table(w) && w->role != LM_SMALL && w->in > 0)
-      TRY(add_product(b, x, w, x, b->rows));
+      TRY(add_product(b, x, w, x, once ? (double)b->step->streams : b->rows));
     else if (!is_table(w))
       TRY(add_plain(b, x, w->name, "Mul", w->bytes, x, b->model->n_embd, b->rows));
   }
+  return SITU_STATUS_OK;
+}
+
+/* Norm, product with the vocabulary, and whatever else is outside of blocks. Without a head of its own a model that
+ * predicts tokens has that of its table; encoders predict where they have other parts of a head. */
+static situ_status add_head(building *b, value_set *x, const lm_operator *table) {
+  const lm_operator *head = NULL;
+  bool predicts = false, whole = b->step->both_ways;
+  double rows = (double)b->step->streams * b->step->head_rows;
+  TRY(add_tail(b, x, &head, &predicts));
+  for (int32_t i = 0; whole && i < b->o->start[0]; i++)
+    predicts &= is_table(&b->o->all[i]) || !table || b->o->all[i].out != table->out;
   lm_operator tied = {0};
-  if (!head && table) {
+  if (!head && table && (predicts || !whole)) {
     tied = *table;
-    tied.name = strcmp(table->name, "token_embd") == 0 ? "output" : "lm_head";
+    tied.name = strcmp(table->name, "token_embd") == 0 ? "output" : whole ? "lm_head.decoder" : "lm_head";
     head = &tied;
     b->tied = true;
     if (b->notes) text_add(b->notes, "the head shares the weights of the embedding; they are counted in both\n");
   }
+  if (b->encoding) return SITU_STATUS_OK;
   if (!head) return b->step->both_ways ? SITU_STATUS_OK : guess(b, SITU_GUESS_STRUCTURE, "head");
   /* A step that needs it now and then reads its weights so often. */
   double often = b->step->head_rows < 1 ? b->step->head_rows : 1;
@@ -522,13 +637,9 @@ static situ_status add_block(building *b, value_set *x, int32_t block) {
   const lm_operators *o = b->o;
   block_part p = {.ops = o->all + o->start[block], .n = o->start[block + 1] - o->start[block], .block = block};
   if (p.n == 0) return SITU_STATUS_OK;
-  /* The part of the name up to the block's number. */
-  const char *name = p.ops[0].name;
-  size_t tail = strlen(p.ops[0].within), n = strlen(name) - tail;
-  while (n > 0 && name[n - 1] == '.') n--;
-  if (n >= sizeof p.prefix) n = sizeof p.prefix - 1;
-  snprintf(p.prefix, sizeof p.prefix, "%.*s", (int)n, name);
+  snprintf(p.prefix, sizeof p.prefix, "%.80s.%d", o->stack, (int)block);
   TRY(attention_part(b, x, &p));
+  TRY(cross_part(b, x, &p));
   return feed_forward_part(b, x, &p);
 }
 
@@ -545,19 +656,59 @@ static void tell(const building *b) {
              (long long)b->unknown_shapes);
 }
 
+/* The table of tokens of both encoder and decoder: one named so, or that of the decoder where the encoder, which reads
+ * text, has none. */
+static situ_status add_shared(building *b, const lm_operators *encoder, const lm_operators *decoder) {
+  bool own = false, listens = false;
+  const lm_operator *found = NULL;
+  for (int32_t i = 0; i < encoder->start[0]; i++) {
+    own |= is_table(&encoder->all[i]) && lm_has_word(encoder->all[i].name, " embed_tokens ");
+    listens |= lm_has_word(encoder->all[i].name, " conv1 ");
+  }
+  if (own || listens) return SITU_STATUS_OK;
+  for (int32_t i = 0; i < decoder->start[0]; i++)
+    if (is_table(&decoder->all[i])) found = larger(found, &decoder->all[i]);
+  if (!found) return SITU_STATUS_OK;
+  b->shared = found;
+  return add_gather(b, &b->shared_rows, found, b->step->encodes ? b->source_rows : b->rows);
+}
+
+/* The encoder, whose last output all blocks of the decoder read. */
+static situ_status add_encoder(building *b, const lm_operators *encoder, const lm_operators *decoder) {
+  const lm_step *s = b->step;
+  const lm_operator *table;
+  double rows = b->rows;
+  value_set x = {0};
+  b->source_rows = s->encodes ? (double)s->streams * (double)s->source : 0;
+  TRY(add_shared(b, encoder, decoder));
+  b->encoding = true;
+  b->o = encoder;
+  b->rows = b->source_rows;
+  TRY(add_embeddings(b, &x, &table));
+  for (int32_t k = 0; k < encoder->n_blocks; k++) TRY(add_block(b, &x, k));
+  TRY(add_head(b, &x, NULL));
+  b->encoded = x;
+  b->encoding = false;
+  b->o = decoder;
+  b->rows = rows;
+  return SITU_STATUS_OK;
+}
+
 situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, text_buffer *notes, situ_error *error) {
   arena *a = arena_new();
-  lm_operators o;
+  lm_operators o, encoder;
   building b = {.model = model, .step = step, .o = &o, .notes = notes, .error = error};
   const lm_operator *table;
   value_set x = {0};
   *out = NULL;
-  b.rows = (double)step->streams * (double)step->tokens;
-  situ_status status = a ? lm_operators_find(&o, model, a, error) : fail_no_memory(error);
+  b.rows = step->encodes ? 0 : (double)step->streams * (double)step->tokens;
+  situ_status status = a ? lm_operators_find(&o, model, false, a, error) : fail_no_memory(error);
+  if (status == SITU_STATUS_OK && model->encoder) status = lm_operators_find(&encoder, model, true, a, error);
   if (status == SITU_STATUS_OK) status = situ_graph_builder_new(&b.builder, model->model, error);
+  if (status == SITU_STATUS_OK && model->encoder) status = add_encoder(&b, &encoder, &o);
   if (status == SITU_STATUS_OK) status = add_embeddings(&b, &x, &table);
   for (int32_t k = 0; status == SITU_STATUS_OK && k < o.n_blocks; k++) status = add_block(&b, &x, k);
-  if (status == SITU_STATUS_OK) status = add_head(&b, &x, step->both_ways ? NULL : table);
+  if (status == SITU_STATUS_OK) status = add_head(&b, &x, table);
   if (status == SITU_STATUS_OK) status = situ_graph_freeze(out, b.builder, error);
   if (status == SITU_STATUS_OK) {
     (*out)->cache_tokens = sat_mul(step->cells, step->caches);
@@ -569,6 +720,7 @@ situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, tex
     (*out)->n_ahead = model->n_ahead > o.n_beyond ? model->n_ahead : o.n_beyond;
     (*out)->tied_head = b.tied;
     (*out)->pipelining_bytes = pipelining_bytes(&b);
+    (*out)->has_idle = step->source > 0;
   }
   if (status == SITU_STATUS_OK) tell(&b);
   situ_graph_builder_free(b.builder);

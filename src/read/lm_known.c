@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "read/lm_known.h"
 #include "read/lm_operators.h"
+#include "read/lm_pair.h"
 
 enum { NAMED = 3 };
 
@@ -23,6 +24,7 @@ static const char in_blocks[] =
     "receptance time_mix_key time_mix_value time_mix_receptance time_mix_gate time_mix_output channel_mix_key "
     "channel_mix_value channel_mix_receptance att ffn attention.key attention.value attention.output feed_forward.key "
     "feed_forward.value per_layer_input_gate per_layer_projection altup laurel modality_router indexer shortconv "
+    "attn.q attn.k attn.v "
     "shared_expert_gate sinks rotary_emb relative_attention_bias experts exps shexp "
     "attn_kv ssm_in ssm_ba ssm_alpha ssm_beta ssm_f_a ssm_f_b ssm_g_a ssm_g_b inp_gate "
     "time_mix_first time_mix_r_k time_mix_decay_w1 time_mix_decay_w2 time_mix_a1 time_mix_a2 time_mix_v1 time_mix_v2 "
@@ -32,21 +34,24 @@ static const char tables[] =
     " token_embd per_layer_token_embd position_embd embed_tokens embed_tokens_per_layer embed_positions wte wpe "
     "tok_embeddings word_embeddings position_embeddings token_type_embeddings token_types embed_in ";
 static const char outside[] =
-    " lm_head embed_out output output_layer project_in project_out per_layer_model_projection per_layer_model_proj "
+    " lm_head embed_out proj_out output output_layer project_in project_out per_layer_model_projection "
+    "per_layer_model_proj "
     "altup_projections altup_proj altup_unembd_proj dense_2 dense_3 "
     "altup_unembed_projections pooler score classifier cls predictions rotary_pos_emb relative_attention_bias "
-    "rel_embeddings ";
+    "rel_embeddings embeddings_project contact_head vocab_transform vocab_projector head.dense ";
 
 /* Words of attention to another stack, in names of encoder-decoders. */
-static const char crossing[] = " encoder_attn EncDecAttention crossattention encoder_decoder_attention ";
-static const char queries[] = " q_proj wq wq_a q_a_proj attn_q self.query query_proj q_lin multi_head_attention.query ";
-static const char keys[] = " k_proj wk attn_k self.key key_proj k_lin multi_head_attention.key ";
-static const char values[] = " v_proj wv attn_v self.value value_proj v_lin multi_head_attention.value ";
+static const char crossing[] =
+    " encoder_attn encoder_attn_layer_norm EncDecAttention crossattention encoder_decoder_attention ";
+static const char queries[] =
+    " q_proj wq wq_a q_a_proj attn_q self.query query_proj q_lin multi_head_attention.query attn.q ";
+static const char keys[] = " k_proj wk attn_k self.key key_proj k_lin multi_head_attention.key attn.k ";
+static const char values[] = " v_proj wv attn_v self.value value_proj v_lin multi_head_attention.value attn.v ";
 static const char latent[] = " kv_a_proj_with_mqa wkv_a attn_kv_a_mqa ";
 static const char fused[] = " qkv_proj qkv query_key_value c_attn W_pack wqkv Wqkv att_proj attn_qkv ";
 static const char closing[] =
     " o_proj out_proj wo attn_output attn_out c_proj dense out_lin Wo attention.dense self_attention.dense "
-    "attention.output.dense multi_head_attention.linear ";
+    "attention.output.dense multi_head_attention.linear attn.o ";
 static const char recurrent[] =
     " mamba mixer linear_attn A_log ssm_a in_proj receptance time_mix_receptance shortconv conv ";
 
@@ -55,9 +60,13 @@ typedef struct evidence {
   bool embedding, query, key, value, latent, fused, closing, recurrent, feed_forward, crossing, convolution;
   const char *other; /* a second stack of blocks, or NULL */
   const char *stack; /* the first */
-  const char *unknown[NAMED];
-  int64_t n_unknown;
 } evidence;
+
+/* Weights without a role. */
+typedef struct strangers {
+  const char *name[NAMED];
+  int64_t n;
+} strangers;
 
 static bool ends_in(const char *name, const char *end) {
   size_t n = strlen(name), m = strlen(end);
@@ -65,13 +74,18 @@ static bool ends_in(const char *name, const char *end) {
 }
 
 bool lm_is_table(const char *name) {
-  return lm_has_word(name, tables) || ends_in(name, "embeddings") || ends_in(name, "emb");
+  return lm_has_word(name, tables) || ends_in(name, "embeddings") || ends_in(name, "emb") || ends_in(name, "shared");
+}
+
+bool lm_is_of_tokens(const char *table) {
+  return !strstr(table, "pos") && !strstr(table, "type") && !strstr(table, "wpe");
 }
 
 static bool has_role(const lm_tensor *t, const lm_place *p) {
   lm_role role = lm_role_of(p->within, t->rank, true, false);
   if (role == LM_NORM || role == LM_INNER_NORM || role == LM_SMALL || role == LM_ROUTER) return true;
   if (p->block < 0) return lm_is_table(p->op) || lm_has_word(p->op, outside);
+  if (t->rank == 2 && p->expert < 0 && lm_group_of(p->within) == LM_ROUTED) return false; /* of how many experts? */
   bool by_layer = strcmp(p->within, "proj") == 0; /* of embeddings by layer, in GGUF */
   return role == LM_OUT || role == LM_MIDDLE || by_layer || lm_has_word(p->within, in_blocks);
 }
@@ -96,19 +110,20 @@ static void see_block(evidence *e, const lm_tensor *t, const lm_place *p) {
   e->closing |= lm_has_word(w, closing);
   e->recurrent |= lm_has_word(w, recurrent) && !is_convolution(t, p);
   e->crossing |= lm_has_word(w, crossing);
-  e->feed_forward |= t->rank >= 2 && lm_group_of(w) != LM_ATTENTION;
+  lm_group group = lm_group_of(w);
+  e->feed_forward |= t->rank >= 2 && group != LM_ATTENTION && group != LM_CROSS;
 }
 
 bool lm_is_known(const lm_tensor *t, const lm_place *p) { return !is_convolution(t, p) && has_role(t, p); }
 
-static void see(evidence *e, const lm_tensor *t, const lm_place *p) {
-  if (p->part) return;
+static void see(evidence *e, strangers *others, const lm *model, const lm_tensor *t, const lm_place *p) {
+  if (p->part || lm_pair_listens(model, p)) return;
   if (p->block >= 0) see_block(e, t, p);
-  if (p->block < 0 && t->rank == 2) e->embedding |= lm_is_table(p->op);
+  if (p->block < 0 && t->rank == 2) e->embedding |= lm_is_table(p->op) && lm_is_of_tokens(p->op);
   e->convolution |= is_convolution(t, p);
   if (lm_is_known(t, p)) return;
-  if (e->n_unknown < NAMED) e->unknown[e->n_unknown] = t->name;
-  e->n_unknown++;
+  if (others->n < NAMED) others->name[others->n] = t->name;
+  others->n++;
 }
 
 static void add_lack(text_buffer *t, bool lacks, const char *what) {
@@ -126,25 +141,43 @@ static void list_lacks(text_buffer *t, const evidence *e) {
   add_lack(t, !e->feed_forward && !e->recurrent && !pair, "no feed-forward part or experts");
 }
 
+/* What encoder and decoder lack, each with a stack of its own. */
+static void list_lacks_of_pair(text_buffer *t, const evidence *encoder, const evidence *decoder) {
+  add_lack(t, decoder->convolution || encoder->convolution, "convolutions");
+  add_lack(t, !decoder->embedding, "no embedding of tokens");
+  for (int32_t k = 0; k < 2; k++) {
+    const evidence *e = k ? encoder : decoder;
+    bool attends = (e->fused || (e->query && e->key && e->value)) && e->closing;
+    add_lack(t, !attends, k ? "an encoder without attention" : "a decoder without attention");
+    add_lack(t, !e->feed_forward,
+             k ? "an encoder without a feed-forward part" : "a decoder without a feed-forward part");
+  }
+}
+
 situ_status lm_check_known(const lm *model, const char *where, arena *a, situ_error *error) {
-  evidence e = {0};
+  evidence e = {0}, of_encoder = {0};
+  strangers others = {0};
   text_buffer why = {0};
   for (int32_t i = 0; i < model->n_tensors; i++) {
     const lm_tensor *t = &model->tensors[i];
     lm_place p;
     if (lm_is_of_another_input(t->name)) continue;
     if (!lm_find_place(&p, t->name, a)) return fail_no_memory(error);
-    bool beyond = model->n_blocks > 0 && p.block >= model->n_blocks; /* predicts further tokens */
-    if (!beyond) see(&e, t, &p);
+    bool encodes = model->encoder && p.block >= 0 && strcmp(p.stack, model->encoder) == 0;
+    bool beyond = model->n_blocks > 0 && p.block >= model->n_blocks && !model->encoder; /* predicts further tokens */
+    if (!beyond) see(encodes ? &of_encoder : &e, &others, model, t, &p);
   }
-  list_lacks(&why, &e);
-  for (int64_t i = 0; i < e.n_unknown && i < NAMED; i++)
+  if (model->encoder)
+    list_lacks_of_pair(&why, &of_encoder, &e);
+  else
+    list_lacks(&why, &e);
+  for (int64_t i = 0; i < others.n && i < NAMED; i++)
     text_add(&why, "%s%.80s",
              i > 0        ? ", "
              : why.length ? "; weights without a role: "
                           : "weights without a role: ",
-             e.unknown[i]);
-  if (e.n_unknown > NAMED) text_add(&why, " and %lld more", (long long)e.n_unknown - NAMED);
+             others.name[i]);
+  if (others.n > NAMED) text_add(&why, " and %lld more", (long long)others.n - NAMED);
   situ_status status = SITU_STATUS_OK;
   if (why.failed) status = fail_no_memory(error);
   if (status == SITU_STATUS_OK && why.length > 0)
@@ -157,8 +190,8 @@ situ_status lm_check_known(const lm *model, const char *where, arena *a, situ_er
 
 situ_status lm_check_architecture(const lm *model, const char *where, situ_error *error) {
   static const char *const others[] = {
-      "t5",   "t5encoder", "clip", "whisper", "wavtokenizer-dec", "flux",   "sd1",    "sdxl", "sd3", "wan", "hyvid",
-      "ltxv", "aura",      "pig",  "bart",    "hidream",          "cosmos", "lumina2"};
+      "t5",   "t5encoder", "whisper", "wavtokenizer-dec", "flux",   "sd1",    "sdxl", "sd3", "wan", "hyvid", "ltxv",
+      "aura", "pig",       "bart",    "hidream",          "cosmos", "lumina2"};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (strcmp(others[i], model->architecture) == 0)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, where,

@@ -5,31 +5,9 @@
 #include <string.h>
 
 #include "read/lm.h"
+#include "read/quantisers.h"
 
-static const char blocks[] = " blk layers h blocks layer ";
-/* What follows the name of an operator in the names of its parts. The first ones are whole weights. */
-static const char *const weights[] = {".weight", ".qweight", ".weight_packed", "_blocks"};
-static const char *const parts[] = {".bias",
-                                    ".scales",
-                                    ".qzeros",
-                                    ".g_idx",
-                                    ".weight_scale_inv",
-                                    ".weight_scale",
-                                    ".weight_scale_2",
-                                    ".weight_shape",
-                                    ".weight_zero_point",
-                                    ".input_scale",
-                                    ".scale",
-                                    ".SCB",
-                                    "_bias",
-                                    "_scales",
-                                    ".weight.absmax",
-                                    ".weight.quant_map",
-                                    ".weight.nested_absmax",
-                                    ".weight.nested_quant_map",
-                                    ".weight.quant_state.bitsandbytes__nf4",
-                                    ".weight.quant_state.bitsandbytes__fp4"};
-
+static const char blocks[] = " blk layers h blocks layer block ";
 static bool is_listed(const char *list, const char *word, size_t n) {
   for (const char *at = list; (at = strchr(at, ' ')) && at[1]; at++)
     if (strncmp(at + 1, word, n) == 0 && at[1 + n] == ' ') return true;
@@ -41,21 +19,9 @@ bool lm_has_word(const char *within, const char *words) {
     size_t n = strcspn(at + 1, " ");
     for (const char *s = within; *s; s++) {
       bool starts = s == within || s[-1] == '.' || s[-1] == '_';
-      if (starts && strncmp(s, at + 1, n) == 0 && (!s[n] || s[n] == '.' || s[n] == '_')) return true;
+      if (starts && *s == at[1] && strncmp(s, at + 1, n) == 0 && (!s[n] || s[n] == '.' || s[n] == '_')) return true;
     }
     at += 1 + n;
-  }
-  return false;
-}
-
-/* Cuts the end off where it is one of the list. */
-static bool cut(char *name, const char *const *ends, size_t n_ends) {
-  size_t n = strlen(name);
-  for (size_t i = 0; i < n_ends; i++) {
-    size_t m = strlen(ends[i]);
-    if (n <= m || strcmp(name + n - m, ends[i]) != 0) continue;
-    name[n - m] = '\0';
-    return true;
   }
   return false;
 }
@@ -82,11 +48,38 @@ static int32_t take_expert(char *within) {
   return expert;
 }
 
+/* T5 numbers the parts of a block: layer.0.SelfAttention.q, of decoders layer.1.EncDecAttention.q, layer.1 or layer.2
+ * for DenseReluDense, and the norm of each. NULL where it is not one of these. */
+static const char *of_t5(const char *within, const char *stack) {
+  static const char *const pairs[][2] = {{"SelfAttention.q", "self_attn.q_proj"},
+                                         {"SelfAttention.k", "self_attn.k_proj"},
+                                         {"SelfAttention.v", "self_attn.v_proj"},
+                                         {"SelfAttention.o", "self_attn.o_proj"},
+                                         {"SelfAttention.relative_attention_bias", "self_attn.relative_attention_bias"},
+                                         {"EncDecAttention.q", "encoder_attn.q_proj"},
+                                         {"EncDecAttention.k", "encoder_attn.k_proj"},
+                                         {"EncDecAttention.v", "encoder_attn.v_proj"},
+                                         {"EncDecAttention.o", "encoder_attn.o_proj"},
+                                         {"DenseReluDense.wi", "mlp.up_proj"},
+                                         {"DenseReluDense.wi_0", "mlp.gate_proj"},
+                                         {"DenseReluDense.wi_1", "mlp.up_proj"},
+                                         {"DenseReluDense.wo", "mlp.down_proj"}};
+  static const char numbered[] = "layer.";
+  size_t n = sizeof numbered - 1;
+  if (strncmp(within, numbered, n) != 0 || within[n] < '0' || within[n] > '2' || within[n + 1] != '.') return NULL;
+  const char *rest = within + n + 2;
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+    if (strcmp(rest, pairs[i][0]) == 0) return pairs[i][1];
+  if (strcmp(rest, "layer_norm") != 0) return NULL;
+  bool crosses = within[n] == '1' && strstr(stack, "decoder");
+  return within[n] == '0' ? "self_attn_layer_norm" : crosses ? "encoder_attn_layer_norm" : "final_layer_norm";
+}
+
 bool lm_find_place(lm_place *out, const char *name, arena *a) {
   char *op = arena_string(a, name), *stack = arena_string(a, "");
   if (!op || !stack) return false;
   *out = (lm_place){.stack = stack, .block = -1, .op = op, .within = op, .expert = -1};
-  out->part = !cut(op, weights, sizeof weights / sizeof *weights) && cut(op, parts, sizeof parts / sizeof *parts);
+  quantisers_cut(op, &out->part);
   for (char *step = op; step; step = strchr(step, '.') ? strchr(step, '.') + 1 : NULL) {
     char *next = strchr(step, '.');
     if (!next || !is_listed(blocks, step, (size_t)(next - step))) continue;
@@ -96,9 +89,11 @@ bool lm_find_place(lm_place *out, const char *name, arena *a) {
     out->stack = arena_string_n(a, name, (size_t)(next - op));
     char *within = next + 1 + strspn(next + 1, "0123456789");
     if (*within == '.') within++;
+    if (!out->stack) return false;
     out->expert = take_expert(within);
-    out->within = within;
-    return out->stack != NULL;
+    const char *known = of_t5(within, out->stack);
+    out->within = known ? known : within;
+    return true;
   }
   return true;
 }
@@ -114,15 +109,19 @@ bool lm_is_encoder(const char *architecture) {
 }
 
 lm_group lm_group_of(const char *w) {
+  if (lm_has_word(w, " encoder_attn encoder_attn_layer_norm ")) return LM_CROSS;
   if (strstr(w, "shexp") || strstr(w, "shared_expert") || strstr(w, "shared_mlp")) return LM_SHARED;
-  if (strstr(w, "exps") || strstr(w, "experts")) return LM_ROUTED;
+  if (strstr(w, "exps") || strstr(w, "experts") || lm_has_word(w, " switch_mlp input_linear output_linear "))
+    return LM_ROUTED;
   static const char feed_forward[] = "intermediate.", closing[] = "output."; /* of BERT, whose attention is below it */
   if (strncmp(w, feed_forward, sizeof feed_forward - 1) == 0 || strncmp(w, closing, sizeof closing - 1) == 0)
     return LM_DENSE;
   if (strstr(w, "ffn") || strstr(w, "mlp") || strstr(w, "feed_forward") || strstr(w, "feedforward") ||
       strstr(w, "moe") || strstr(w, "channel_mix") || strstr(w, "post_attention") || strstr(w, "ffw"))
     return LM_DENSE;
-  if (lm_has_word(w, " up_proj down_proj gate_proj fc1 fc2 ln_2 dense_h_to_4h dense_4h_to_h post_norm router "))
+  if (lm_has_word(
+          w,
+          " up_proj down_proj gate_proj fc1 fc2 ln_2 dense_h_to_4h dense_4h_to_h post_norm router final_layer_norm "))
     return LM_DENSE;
   return LM_ATTENTION;
 }
@@ -134,14 +133,15 @@ lm_role lm_role_of(const char *w, int32_t rank, bool wide, bool back) {
       "linear_attn.norm mixer.norm mamba.norm ";
   if (lm_has_word(w, inner)) return LM_INNER_NORM;
   if (strstr(w, "norm") || strstr(w, "Norm") || lm_has_word(w, " ln_1 ln_2 ln1 ln2 ")) return LM_NORM;
-  if (rank < 2 || strstr(w, "conv1d") || lm_has_word(w, " conv ssm_a ssm_d A_log rope_freqs ")) return LM_SMALL;
+  if (rank < 2 || strstr(w, "conv1d") || lm_has_word(w, " conv ssm_a ssm_d A_log rope_freqs relative_attention_bias "))
+    return LM_SMALL;
   size_t n = strlen(w);
   bool gate = n >= 5 && strcmp(w + n - 5, ".gate") == 0;
   if (gate || lm_has_word(w, " ffn_gate_inp ffn_gate_inp_shexp router shared_expert_gate ")) return LM_ROUTER;
   if (lm_has_word(w,
                   " attn_output attn_out o_proj out_proj ssm_out c_proj wo time_mix_output ffn_down ffn_down_exps "
                   "ffn_down_shexp ffn_down_chexps down_proj w2 w2_weight fc2 dense_4h_to_h channel_mix_value "
-                  "attention.dense self_attention.dense output.dense out_lin lin2 Wo "))
+                  "attention.dense self_attention.dense output.dense out_lin lin2 Wo attn.o "))
     return LM_OUT;
   if (lm_has_word(w,
                   " attn_q_b attn_kv_b attn_k_b attn_v_b q_b_proj kv_b_proj k_b_proj v_b_proj ssm_x ssm_dt x_proj "

@@ -40,7 +40,8 @@ typedef struct folding {
   lm_operators *o;
   string_map *by_name;
   lm_place *place;   /* [tensor] */
-  const char *stack; /* of the trunk */
+  const char *stack; /* that is wanted */
+  bool encoder;
 } folding;
 
 /* The stack with the most tensors is the trunk. */
@@ -58,6 +59,16 @@ static const char *main_stack(const folding *f) {
     }
   }
   return best;
+}
+
+/* Whether a tensor belongs to the other one of encoder and decoder: by its stack, or where its name begins. */
+static bool is_of_other(const folding *f, const lm_tensor *t, const lm_place *p) {
+  const char *encoder = f->model->encoder;
+  if (!encoder) return false;
+  if (p->block >= 0) return strcmp(p->stack, f->encoder ? f->model->decoder : encoder) == 0;
+  size_t n = strlen(encoder);
+  while (n > 0 && encoder[n - 1] != '.') n--; /* "model.encoder." of "model.encoder.layers" */
+  return (strncmp(t->name, encoder, n) == 0) != f->encoder;
 }
 
 static int64_t elements_of(const lm_tensor *t) {
@@ -85,6 +96,7 @@ static situ_status fold(folding *f, int32_t i, situ_error *error) {
   const lm_tensor *t = &f->model->tensors[i];
   const lm_place *p = &f->place[i];
   lm_operators *o = f->o;
+  if (is_of_other(f, t, p)) return SITU_STATUS_OK;
   bool elsewhere = p->block >= 0 && strcmp(p->stack, f->stack) != 0;
   if (elsewhere || lm_is_of_another_input(t->name)) {
     o->skipped_bytes = sat_add(o->skipped_bytes, t->bytes);
@@ -133,9 +145,10 @@ static situ_status sort(lm_operators *o, arena *a, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-situ_status lm_operators_find(lm_operators *out, const lm *model, arena *a, situ_error *error) {
+situ_status lm_operators_find(lm_operators *out, const lm *model, bool encoder, arena *a, situ_error *error) {
+  int32_t n_blocks = encoder ? model->n_encoder_blocks : model->n_blocks;
   *out = (lm_operators){0};
-  folding f = {.model = model, .a = a, .o = out, .by_name = string_map_new(a, model->n_tensors)};
+  folding f = {.model = model, .a = a, .o = out, .encoder = encoder, .by_name = string_map_new(a, model->n_tensors)};
   if (model->n_tensors == 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, model->model, "holds no weights; expected at least one tensor");
   f.place = ARENA_NEW(a, lm_place, model->n_tensors);
@@ -143,9 +156,9 @@ situ_status lm_operators_find(lm_operators *out, const lm *model, arena *a, situ
   if (!f.by_name || !f.place || !out->all) return fail_no_memory(error);
   for (int32_t i = 0; i < model->n_tensors; i++)
     if (!lm_find_place(&f.place[i], model->tensors[i].name, a)) return fail_no_memory(error);
-  f.stack = main_stack(&f);
-  out->n_blocks = model->n_blocks;
-  for (int32_t i = 0; model->n_blocks == 0 && i < model->n_tensors; i++)
+  f.stack = out->stack = !model->encoder ? main_stack(&f) : encoder ? model->encoder : model->decoder;
+  out->n_blocks = n_blocks;
+  for (int32_t i = 0; n_blocks == 0 && i < model->n_tensors; i++)
     if (f.place[i].block >= out->n_blocks && strcmp(f.place[i].stack, f.stack) == 0)
       out->n_blocks = f.place[i].block + 1;
   for (int32_t i = 0; i < model->n_tensors; i++) TRY(fold(&f, i, error));

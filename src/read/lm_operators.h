@@ -18,7 +18,8 @@ typedef struct lm_operator {
 } lm_operator;
 
 typedef struct lm_operators {
-  lm_operator *all; /* blocks ascending, then in the order of the tensors; first those outside of blocks */
+  const char *stack; /* of the blocks, as in lm_place */
+  lm_operator *all;  /* blocks ascending, then in the order of the tensors; first those outside of blocks */
   int32_t n, n_blocks;
   int32_t *start;                      /* [block] the first of its operators; [n_blocks] the end */
   int32_t n_beyond;                    /* blocks after the trunk */
@@ -28,7 +29,8 @@ typedef struct lm_operators {
 /* Whether a tensor is of another input than text, by how its name begins. */
 bool lm_is_of_another_input(const char *name);
 
-/* Arrays in the arena. BAD_INPUT where the model has no tensors. */
-situ_status lm_operators_find(lm_operators *out, const lm *model, arena *a, situ_error *error);
+/* Those of the trunk; with `encoder` those of the encoder before a decoder, else, where there is one, those of the
+ * decoder. Arrays in the arena. BAD_INPUT where the model has no tensors. */
+situ_status lm_operators_find(lm_operators *out, const lm *model, bool encoder, arena *a, situ_error *error);
 
 #endif

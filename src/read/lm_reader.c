@@ -118,7 +118,8 @@ static void set_precision(const lm *m, situ_dtype dtype) {
   for (int32_t i = 0; dtype && i < m->n_tensors; i++) {
     lm_tensor *t = &m->tensors[i];
     int64_t elements = 1;
-    if (t->dtype != SITU_DTYPE_F32 && t->dtype != SITU_DTYPE_F16 && t->dtype != SITU_DTYPE_BF16) continue;
+    if (t->packed || (t->dtype != SITU_DTYPE_F32 && t->dtype != SITU_DTYPE_F16 && t->dtype != SITU_DTYPE_BF16))
+      continue;
     for (int32_t k = 0; k < t->rank; k++) elements = sat_mul(elements, t->dims[k]);
     t->bytes = sat_mul(elements, situ_dtype_bits(dtype)) / 8;
     t->dtype = dtype;
@@ -149,33 +150,105 @@ static situ_status read_whole(read_result *result, const lm *m, const read_sourc
   return lm_build(&result->graph, m, &step, &result->notes, error);
 }
 
-situ_status lm_read(read_result *result, const lm *m, const read_source *source, situ_error *error) {
-  load l = {0};
-  int64_t prefills = 1;
-  bool encoder = lm_is_encoder(m->architecture);
-  if (encoder || source->options->training) return read_whole(result, m, source, encoder, error);
-  TRY(find_load(&l, m, source, error));
-  set_precision(m, read_precision(source->options->precision));
-  lm_step prefill = prefill_step(&l, &prefills), decode = decode_step(&l);
-  bool first = l.prompt > 0;
-  text_add(&result->notes, "architecture %s: cache of %" PRId64 " tokens for %" PRId64 " stream%s, in %s\n",
-           m->architecture, l.context, l.streams, l.streams == 1 ? "" : "s", l.cells);
-  if (l.draft > 0)
+/* The two steps of a request, of which `prefill` comes first where there is a prompt. */
+typedef struct request {
+  lm_step prefill, decode;
+  int64_t prefills;      /* steps for the whole prompt */
+  double prefill_tokens; /* of one of them */
+  bool first;
+} request;
+
+static situ_status build_steps(read_result *result, const lm *m, const load *l, const request *r, situ_error *error) {
+  read_steps *s = &result->steps;
+  bool first = r->first;
+  if (l->draft > 0)
     text_add(&result->notes,
              "each step verifies %" PRId64 " guesses and adds %.2f tokens; the cost of guessing is not included\n",
-             l.draft, l.gained);
-  read_steps *s = &result->steps;
-  TRY(lm_build(&result->graph, m, first ? &prefill : &decode, &result->notes, error));
-  TRY(lm_build(&s->other, m, first ? &decode : &prefill, NULL, error));
+             l->draft, l->gained);
+  TRY(lm_build(&result->graph, m, first ? &r->prefill : &r->decode, &result->notes, error));
+  TRY(lm_build(&s->other, m, first ? &r->decode : &r->prefill, NULL, error));
   ENSURE(s->other->n_operators == result->graph->n_operators && s->other->n_tensors == result->graph->n_tensors);
   s->prefill_first = first;
   s->trained_context = m->trained_context;
-  int64_t steps = (int64_t)ceil((double)l.generate / l.gained);
-  s->repeats[0] = first ? prefills : max64(steps, 1);
+  int64_t steps = (int64_t)ceil((double)l->generate / l->gained);
+  s->repeats[0] = first ? r->prefills : max64(steps, 1);
   s->repeats[1] = first ? steps : 0;
-  s->whole[first ? 0 : 1] = prefills;
+  s->whole[first ? 0 : 1] = r->prefills;
   s->whole[first ? 1 : 0] = max64(steps, 1);
-  s->tokens[first ? 0 : 1] = (double)(prefill.streams * prefill.tokens);
-  s->tokens[first ? 1 : 0] = (double)l.streams * l.gained;
+  s->tokens[first ? 0 : 1] = r->prefill_tokens;
+  s->tokens[first ? 1 : 0] = (double)l->streams * l->gained;
   return SITU_STATUS_OK;
+}
+
+/* An encoder reads the prompt at once; the decoder's cache begins empty. */
+static situ_status find_pair_load(load *out, const lm *m, const read_source *source, situ_error *error) {
+  const situ_read_options *o = source->options;
+  int64_t max = m->source_trained > 0 ? m->source_trained : MAX_TOKENS;
+  int64_t usual = m->trained_context > 0 ? min64(m->trained_context, USUAL_CONTEXT) : LM_MICRO_BATCH;
+  if (o->training)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, source->path,
+                     "is an encoder-decoder (%.40s), whose training step cannot be read; its steps of inference can",
+                     m->architecture);
+  if (o->prompt > max || o->context > MAX_TOKENS || o->generate > MAX_TOKENS || o->batch > MAX_STREAMS)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
+                     "has an encoder that reads at most %" PRId64 " tokens, of at most %d streams", max, MAX_STREAMS);
+  if (o->context > 0 && o->context < o->generate)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
+                     "a context of %" PRId64 " tokens does not hold %" PRId64 " to generate", o->context, o->generate);
+  *out = (load){.prompt = o->prompt > 0           ? o->prompt
+                          : m->source_trained > 0 ? m->source_trained
+                                                  : LM_MICRO_BATCH,
+                .context = o->context > 0    ? o->context
+                           : o->generate > 0 ? o->generate
+                                             : usual,
+                .streams = max64(o->batch, 1),
+                .generate = o->generate};
+  TRY(find_cells(out, source, error));
+  return find_draft(out, source, error);
+}
+
+static situ_status read_pair(read_result *result, const lm *m, const read_source *source, situ_error *error) {
+  load l = {0};
+  TRY(find_pair_load(&l, m, source, error));
+  set_precision(m, read_precision(source->options->precision));
+  int64_t last = l.generate > 0 ? l.generate : l.context, steps = max64(l.generate, 1);
+  lm_step decode = {.streams = l.streams,
+                    .tokens = 1 + l.draft,
+                    .context = (double)(last - steps) + (double)(steps - 1) / 2,
+                    .cells = l.context,
+                    .caches = l.streams,
+                    .prompt = source->options->prompt,
+                    .generate = l.generate,
+                    .head_rows = (double)(1 + l.draft),
+                    .cell_bytes = l.cell_bytes,
+                    .cell_type = l.cells == cell_types[0].name ? NULL : l.cells,
+                    .source = l.prompt};
+  lm_step encode = decode;
+  encode.encodes = true;
+  encode.head_rows = 0;
+  text_add(&result->notes,
+           "architecture %s: an encoder reads %" PRId64
+           " tokens (--prompt), then a decoder generates behind a cache of "
+           "%" PRId64 " for %" PRId64 " stream%s, in %s\n",
+           m->architecture, l.prompt, l.context, l.streams, l.streams == 1 ? "" : "s", l.cells);
+  request r = {.prefill = encode,
+               .decode = decode,
+               .prefills = 1,
+               .prefill_tokens = (double)(l.streams * l.prompt),
+               .first = source->options->prompt > 0};
+  return build_steps(result, m, &l, &r, error);
+}
+
+situ_status lm_read(read_result *result, const lm *m, const read_source *source, situ_error *error) {
+  load l = {0};
+  if (m->encoder) return read_pair(result, m, source, error);
+  if (m->reads_whole || source->options->training) return read_whole(result, m, source, m->reads_whole, error);
+  TRY(find_load(&l, m, source, error));
+  set_precision(m, read_precision(source->options->precision));
+  request r = {.decode = decode_step(&l), .first = l.prompt > 0};
+  r.prefill = prefill_step(&l, &r.prefills);
+  r.prefill_tokens = (double)(r.prefill.streams * r.prefill.tokens);
+  text_add(&result->notes, "architecture %s: cache of %" PRId64 " tokens for %" PRId64 " stream%s, in %s\n",
+           m->architecture, l.context, l.streams, l.streams == 1 ? "" : "s", l.cells);
+  return build_steps(result, m, &l, &r, error);
 }

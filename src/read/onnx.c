@@ -167,16 +167,19 @@ static situ_status begin(onnx_reading *r) {
 }
 
 static situ_status read_model(onnx_reading *r, onnx_model **model, const read_source *source) {
-  enum { FIRST_IR = 3, LAST_IR = 13 };
+  enum { FIRST_IR = 3 };
   text_buffer skimmed = {0};
-  situ_status status = onnx_skim(&skimmed, source, r->error);
+  onnx_newer newer;
+  situ_status status = onnx_skim(&skimmed, &newer, source, r->error);
   if (status == SITU_STATUS_OK) status = onnx_unpack(model, r->a, skimmed.bytes, skimmed.length, r->path, r->error);
   text_free(&skimmed);
   if (status != SITU_STATUS_OK) return status;
   r->model = *model;
   int64_t ir = (*model)->ir_version;
-  if (ir < FIRST_IR || ir > LAST_IR)
-    onnx_note(r, "ir", "the file has IR version %lld; versions %d to %d are known", (long long)ir, FIRST_IR, LAST_IR);
+  if (ir < FIRST_IR) onnx_note(r, "ir", "the file has IR version %lld; known from %d", (long long)ir, FIRST_IR);
+  if (newer.message)
+    onnx_note(r, "ir", "the file, of IR version %lld, uses what is not known: field %u of a %s, which is left out",
+              (long long)ir, (unsigned)newer.field, newer.message);
   TRY(onnx_external(*model, r->a, r->path, r->error));
   return onnx_order(*model, r->a, r->path, r->error);
 }
@@ -230,7 +233,7 @@ static situ_status read_onnx(read_result *result, const read_source *source, sit
 }
 
 const reader onnx_reader = {.name = "onnx",
-                            .title = "ONNX model (IR 3 to 13)",
+                            .title = "ONNX model (IR version 3 and later)",
                             .suffixes = ".onnx",
                             .recognise = recognise,
                             .in_parts = true,

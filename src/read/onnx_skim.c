@@ -43,14 +43,17 @@ typedef struct rule {
 
 typedef struct rules {
   const char *name;
+  uint32_t last; /* field of the schema (IR version 13): later ones are not known */
   rule rule[16]; /* ended by number 0 */
 } rules;
 
 static const rules table[N_MESSAGES] = {
     [MODEL] =
         {"model",
+         26,
          {{1, VARINT, KEEP, 0}, {7, BYTES, ONE, GRAPH}, {8, BYTES, EACH, OPERATOR_SET}, {25, BYTES, EACH, FUNCTION}}},
     [GRAPH] = {"graph",
+               16,
                {{1, BYTES, EACH, NODE},
                 {2, BYTES, KEEP, 0},
                 {5, BYTES, EACH, TENSOR},
@@ -59,6 +62,7 @@ static const rules table[N_MESSAGES] = {
                 {13, BYTES, EACH, VALUE},
                 {15, BYTES, EACH, SPARSE}}},
     [NODE] = {"node",
+              10,
               {{1, BYTES, KEEP, 0},
                {2, BYTES, KEEP, 0},
                {3, BYTES, KEEP, 0},
@@ -68,6 +72,7 @@ static const rules table[N_MESSAGES] = {
                {8, BYTES, KEEP, 0},
                {9, BYTES, LABEL, ENTRY}}},
     [ATTRIBUTE] = {"attribute",
+                   23,
                    {{1, BYTES, KEEP, 0},
                     {2, WORD32, KEEP, 0},
                     {3, VARINT, KEEP, 0},
@@ -82,6 +87,7 @@ static const rules table[N_MESSAGES] = {
                     {21, BYTES, KEEP, 0},
                     {22, BYTES, ONE, SPARSE}}},
     [TENSOR] = {"tensor",
+                16,
                 {{1, VARINT | BYTES, KEEP, 0},
                  {2, VARINT, KEEP, 0},
                  {4, WORD32 | BYTES, PAYLOAD, 0},
@@ -93,13 +99,14 @@ static const rules table[N_MESSAGES] = {
                  {11, VARINT | BYTES, PAYLOAD, 0},
                  {13, BYTES, EACH, ENTRY},
                  {14, VARINT, KEEP, 0}}},
-    [SPARSE] = {"sparse tensor", {{1, BYTES, ONE, TENSOR}, {2, BYTES, ONE, TENSOR}, {3, VARINT | BYTES, KEEP, 0}}},
-    [VALUE] = {"value", {{1, BYTES, KEEP, 0}, {2, BYTES, ONE, TYPE}}},
-    [TYPE] = {"type", {{1, BYTES, ONE, TENSOR_TYPE}}},
-    [TENSOR_TYPE] = {"tensor type", {{1, VARINT, KEEP, 0}, {2, BYTES, ONE, SHAPE}}},
-    [SHAPE] = {"shape", {{1, BYTES, EACH, DIMENSION}}},
-    [DIMENSION] = {"dimension", {{1, VARINT, KEEP, 0}, {2, BYTES, KEEP, 0}}},
+    [SPARSE] = {"sparse tensor", 3, {{1, BYTES, ONE, TENSOR}, {2, BYTES, ONE, TENSOR}, {3, VARINT | BYTES, KEEP, 0}}},
+    [VALUE] = {"value", 4, {{1, BYTES, KEEP, 0}, {2, BYTES, ONE, TYPE}}},
+    [TYPE] = {"type", 9, {{1, BYTES, ONE, TENSOR_TYPE}}},
+    [TENSOR_TYPE] = {"tensor type", 2, {{1, VARINT, KEEP, 0}, {2, BYTES, ONE, SHAPE}}},
+    [SHAPE] = {"shape", 1, {{1, BYTES, EACH, DIMENSION}}},
+    [DIMENSION] = {"dimension", 3, {{1, VARINT, KEEP, 0}, {2, BYTES, KEEP, 0}}},
     [FUNCTION] = {"function",
+                  14,
                   {{1, BYTES, KEEP, 0},
                    {4, BYTES, KEEP, 0},
                    {5, BYTES, KEEP, 0},
@@ -109,8 +116,8 @@ static const rules table[N_MESSAGES] = {
                    {11, BYTES, EACH, ATTRIBUTE},
                    {12, BYTES, EACH, VALUE},
                    {13, BYTES, KEEP, 0}}},
-    [OPERATOR_SET] = {"operator set", {{1, BYTES, KEEP, 0}, {2, VARINT, KEEP, 0}}},
-    [ENTRY] = {"entry", {{1, BYTES, KEEP, 0}, {2, BYTES, KEEP, 0}}},
+    [OPERATOR_SET] = {"operator set", 2, {{1, BYTES, KEEP, 0}, {2, VARINT, KEEP, 0}}},
+    [ENTRY] = {"entry", 2, {{1, BYTES, KEEP, 0}, {2, BYTES, KEEP, 0}}},
 };
 
 enum { LABEL_BYTES = 32 }; /* more than any label has */
@@ -119,6 +126,7 @@ static const char *const labels[] = {"layer_ann", "pkg.torch.onnx.name_scopes", 
 typedef struct skimming {
   const read_source *source;
   text_buffer *out;
+  onnx_newer *newer;
   situ_error *error;
 } skimming;
 
@@ -201,6 +209,8 @@ static situ_status skim_message(const skimming *k, message m, wire_span s, int d
     const char *wrong = next_field(k->source, &s, &f);
     if (wrong) return fail_here(k, f.start, m, wrong);
     const rule *r = find_rule(m, f.number);
+    if (!r && f.number > table[m].last && !k->newer->message)
+      *k->newer = (onnx_newer){.message = table[m].name, .field = f.number};
     if (!r) continue;
     if (!(r->wires & f.wire)) return fail_here(k, f.start, m, "a field has the wrong wire type");
     bool copy = r->action == KEEP || (r->action == PAYLOAD && keep);
@@ -219,15 +229,16 @@ static situ_status skim_message(const skimming *k, message m, wire_span s, int d
   return SITU_STATUS_OK;
 }
 
-situ_status onnx_skim(text_buffer *out, const read_source *source, situ_error *error) {
-  skimming k = {.source = source, .out = out, .error = error};
+situ_status onnx_skim(text_buffer *out, onnx_newer *newer, const read_source *source, situ_error *error) {
+  skimming k = {.source = source, .out = out, .newer = newer, .error = error};
+  *newer = (onnx_newer){0};
   TRY(skim_message(&k, MODEL, (wire_span){source->bytes, source->bytes + source->size_bytes}, 0));
   if (out->failed) return fail_no_memory(error);
   return SITU_STATUS_OK;
 }
 
 int onnx_skim_recognise(const read_source *source) {
-  enum { LAST_FIELD = 26, FIELDS_LOOKED_AT = 64, LAST_IR = 255 };
+  enum { LAST_FIELD = 40, FIELDS_LOOKED_AT = 64, LAST_IR = 255 };
   wire_span s = {source->bytes, source->bytes + source->size_bytes};
   bool version = false, graph = false;
   wire_field f = {0};

@@ -16,9 +16,15 @@ enum {
   ONNX_KEPT_OTHER_BYTES = 1 << 10  /* data kept of a tensor of another type */
 };
 
+/* The first field that the schema of IR version 13 does not have. */
+typedef struct onnx_newer {
+  const char *message; /* static; NULL: there is none */
+  uint32_t field;
+} onnx_newer;
+
 /* Adds the skimmed message to `out`. BAD_INPUT, with the place in the file, when the wire form is broken, a message
  * that must be single comes twice, or sub-graphs are nested too deeply. */
-situ_status onnx_skim(text_buffer *out, const read_source *source, situ_error *error);
+situ_status onnx_skim(text_buffer *out, onnx_newer *newer, const read_source *source, situ_error *error);
 
 /* Whether the bytes look like an ONNX model: 2 when its outermost fields are those of one, 1 when they begin so. */
 int onnx_skim_recognise(const read_source *source);

@@ -201,6 +201,14 @@ static situ_status take_sparse(const unpacking *u, onnx_weight *w, const SituOnn
 
 /* ---- values ---- */
 
+/* Whether a symbol is one: tools write these for any size, and two of them need not be equal. */
+static bool names_size(const char *symbol) {
+  static const char *const none[] = {"", "?", "None", "-1"};
+  bool named = symbol != NULL;
+  for (size_t i = 0; named && i < sizeof none / sizeof *none; i++) named = strcmp(symbol, none[i]) != 0;
+  return named;
+}
+
 static situ_status take_value(const unpacking *u, onnx_value *v, const SituOnnx__ValueInfo *from) {
   *v = (onnx_value){.name = text_or_empty(from->name), .rank = -1};
   if (!from->type) return SITU_STATUS_OK;
@@ -219,7 +227,7 @@ static situ_status take_value(const unpacking *u, onnx_value *v, const SituOnnx_
     const SituOnnx__Dimension *dim = type->shape->dim[d];
     bool given = dim->has_dim_value && dim->dim_value >= 0;
     dims[d] = given ? dim->dim_value : -1;
-    if (!given && dim->dim_param && *dim->dim_param) v->dim_names[d] = dim->dim_param;
+    if (!given && names_size(dim->dim_param)) v->dim_names[d] = dim->dim_param;
   }
   v->rank = (int32_t)n;
   v->dims = dims;

@@ -1,6 +1,7 @@
 /* Profiles of PipeDream (Narayanan et al., SOSP 2019): graph.txt, a measured forward time, backward time, bytes of
  * activations and of parameters for each layer, and the edges between layers. docs/formats/pipedream.md describes how
- * each is used. The graph is the forward pass; the machine is a host and four of the measured devices. */
+ * each is used. The graph is the forward pass, or a training step with the measured backward times; the machine is the
+ * one that is asked for, or a host and four of the measured devices. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,10 @@ enum { N_DEVICES = 4 };
 static const int64_t device_bytes = 16000000000; /* of the V100 that the published profiles were measured on */
 static const double link_bytes_per_s = 12.6e9;   /* PCIe 3.0 x16, four fifths of its 15.75 GB/s */
 static const int64_t link_ns = 10000;
-static const double profiled_flops = 15.7e12; /* peak of that V100 in f32 */
-static const double part_of_peak = 0.5;       /* turns times into FLOPs, for other platforms */
+static const double profiled_flops = 15.7e12;  /* peak of that V100 in f32 */
+static const double part_of_peak = 0.5;        /* turns times into FLOPs, for other platforms */
+static const double memory_bytes_per_s = 9e11; /* of that V100 */
+static const char measured_on[] = "v100";
 static const double max_ms = 1e12, max_bytes = 4e18;
 static const char separator[] = " -- ";
 
@@ -33,8 +36,8 @@ typedef struct profile {
   situ_graph_builder *builder;
   string_map *nodes; /* name -> number */
   int64_t n_lines, n_nodes;
-  int64_t *forward_ns; /* [node] */
-  int32_t *tensor;     /* [node] or -1 */
+  int64_t *forward_ns, *backward_ns; /* [node] */
+  int32_t *tensor;                   /* [node] or -1 */
   int64_t *activation_bytes;
   bool has_backward;
 } profile;
@@ -84,6 +87,9 @@ static void kind_of(char into[64], const char *description) {
   snprintf(into, 64, "%.*s", (int)(n < 63 ? n : 63), description);
 }
 
+/* The FLOPs of the measured device in a time. */
+static int64_t work_of(int64_t time_ns) { return sat_round((double)time_ns * 1e-9 * profiled_flops * part_of_peak); }
+
 static situ_status read_node(profile *p, const line *l) {
   char *first = strstr(l->text, separator), *values = NULL;
   if (!first) return bad_line(p, l, "\"name -- description -- values\"");
@@ -103,16 +109,16 @@ static situ_status read_node(profile *p, const line *l) {
   if (there != number) return bad_line(p, l, "a name that no earlier node has");
   char kind[64];
   kind_of(kind, description);
-  double work = forward_ms * 1e-3 * profiled_flops * part_of_peak;
   situ_operator op = {.name = name,
                       .kind = kind,
                       .dtype = SITU_DTYPE_F32,
                       .weight_bytes = sat_round(parameters),
-                      .flops = sat_round(work),
+                      .flops = work_of(sat_round(forward_ms * 1e6)),
                       .moved_bytes = sat_round(parameters + activation),
                       .source_id = number,
                       .colocation = -1};
   p->forward_ns[number] = sat_round(forward_ms * 1e6);
+  p->backward_ns[number] = sat_round(backward_ms * 1e6);
   p->activation_bytes[number] = sat_round(activation);
   p->tensor[number] = -1;
   p->has_backward |= backward_ms > 0;
@@ -172,7 +178,7 @@ static situ_status make_platform(const profile *p, situ_platform **out) {
     devices[k + 1] = (situ_device){.name = names[k],
                                    .class_name = "profiled",
                                    .peak_flops[SITU_DTYPE_F32] = profiled_flops,
-                                   .memory_bytes_per_s = 9e11,
+                                   .memory_bytes_per_s = memory_bytes_per_s,
                                    .memory_bytes = device_bytes,
                                    .shares_memory_with = -1};
     situ_link link = {.to_device = k + 1, .latency_ns = link_ns, .bytes_per_s = link_bytes_per_s, .channel = -1};
@@ -188,15 +194,52 @@ static int64_t time_of_hop(int64_t size_bytes, const situ_link *link) {
   return sat_add(link_ns, sat_round(ceil((double)size_bytes / link_bytes_per_s * 1e9)));
 }
 
-static situ_status make_costs(const profile *p, situ_costs **out, const situ_graph *g, const situ_platform *platform) {
-  TRY(costs_new_with_hops(out, g, platform, g->size_bytes, time_of_hop, p->error));
-  situ_costs *c = *out;
+/* What was measured of an operator; an update of weights, which was not, moves its bytes. The operator of a gradient is
+ * named after that of the forward pass (graph/training.c). */
+static int64_t measured_time(const profile *p, const situ_graph *g, int32_t v) {
+  static const char word[] = "gradient(";
+  const char *name = g->name[v];
+  if (g->phase[v] == SITU_PHASE_UPDATE) return sat_round((double)g->moved_bytes[v] / memory_bytes_per_s * 1e9);
+  if (g->phase[v] != SITU_PHASE_BACKWARD) return p->forward_ns[string_map_get(p->nodes, name)];
+  size_t n = strlen(name) - sizeof word;
+  char *of = arena_string_n(p->scratch, name + sizeof word - 1, n);
+  int64_t node = of ? string_map_get(p->nodes, of) : -1;
+  return node < 0 ? -1 : p->backward_ns[node];
+}
+
+/* The training step of the graph, whose backward operators have the work that was measured. */
+static situ_status train(const profile *p, read_result *result) {
+  situ_graph *forward = result->graph;
+  TRY(graph_training(&result->graph, forward, p->source->options->optimizer, p->error));
+  situ_graph_free(forward);
+  result->trained = true;
+  return SITU_STATUS_OK;
+}
+
+static situ_status measure(const profile *p, read_result *result) {
+  situ_graph *g = result->graph;
+  result->measured_ns = calloc((size_t)g->n_operators + 1, sizeof *result->measured_ns);
+  result->measured_on = measured_on;
+  if (!result->measured_ns) return fail_no_memory(p->error);
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    result->measured_ns[v] = measured_time(p, g, v);
+    if (result->measured_ns[v] < 0) return fail_no_memory(p->error);
+    if (g->phase[v] == SITU_PHASE_BACKWARD) g->flops[v] = work_of(result->measured_ns[v]);
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status make_costs(const profile *p, read_result *result) {
+  const situ_graph *g = result->graph;
+  const situ_platform *platform = result->platform;
+  TRY(costs_new_with_hops(&result->costs, g, platform, g->size_bytes, time_of_hop, p->error));
+  situ_costs *c = result->costs;
   if (!(c->source = arena_string(c->arena, "PipeDream profile")) || !costs_set_measured(c))
     return fail_no_memory(p->error);
   for (int32_t v = 0; v < g->n_operators; v++)
     for (int32_t k = 0; k < c->n_classes; k++)
       c->time_ns[(int64_t)v * c->n_classes + k] =
-          platform->devices[platform->class_device[k]].is_host ? SITU_NEVER_NS : p->forward_ns[g->built_index[v]];
+          platform->devices[platform->class_device[k]].is_host ? SITU_NEVER_NS : result->measured_ns[v];
   return SITU_STATUS_OK;
 }
 
@@ -209,18 +252,27 @@ static situ_status read_parts(profile *p, read_result *result) {
   for (size_t i = 0; i < s->size_bytes; i++) p->n_lines += s->bytes[i] == '\n';
   p->nodes = string_map_new(p->scratch, p->n_lines);
   p->forward_ns = ARENA_NEW(p->scratch, int64_t, p->n_lines);
+  p->backward_ns = ARENA_NEW(p->scratch, int64_t, p->n_lines);
   p->activation_bytes = ARENA_NEW(p->scratch, int64_t, p->n_lines);
   p->tensor = ARENA_NEW(p->scratch, int32_t, p->n_lines);
-  if (!p->nodes || !p->forward_ns || !p->activation_bytes || !p->tensor) return fail_no_memory(p->error);
+  if (!p->nodes || !p->forward_ns || !p->backward_ns || !p->activation_bytes || !p->tensor)
+    return fail_no_memory(p->error);
   TRY(situ_graph_builder_new(&p->builder, read_base_name(s->path), p->error));
   TRY(read_lines(p, false));
   TRY(read_lines(p, true));
   TRY(situ_graph_freeze(&result->graph, p->builder, p->error));
+  if (s->options->training) TRY(train(p, result));
   TRY(make_platform(p, &result->platform));
-  TRY(make_costs(p, &result->costs, result->graph, result->platform));
-  text_add(&result->notes, "the profile names no machine: a host and %d devices of the profiled kind are assumed\n",
-           N_DEVICES);
-  if (p->has_backward) text_add(&result->notes, "the graph is the forward pass; measured backward times are ignored\n");
+  TRY(measure(p, result));
+  TRY(make_costs(p, result));
+  text_add(&result->notes,
+           "the profile names no machine: without --platform, a host and %d devices of the profiled kind are assumed; "
+           "of a platform, devices of class %s have the measured times, others an estimate by their rates\n",
+           N_DEVICES, measured_on);
+  if (p->has_backward && !s->options->training)
+    text_add(&result->notes, "the graph is the forward pass; --training uses the measured backward times too\n");
+  if (p->has_backward && s->options->training)
+    text_add(&result->notes, "updates of weights were not measured: they move their bytes\n");
   return SITU_STATUS_OK;
 }
 

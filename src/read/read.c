@@ -109,6 +109,9 @@ static situ_status read_source_with(situ_model *model, const read_source *source
   model->graph = result.graph;
   model->platform = result.platform;
   model->costs = result.costs;
+  model->trained = result.trained;
+  model->measured_ns = result.measured_ns;
+  model->measured_on = result.measured_on;
   model->reader = r->name;
   model->n_nested_operators = result.n_nested_operators;
   model->header_bytes = result.header_bytes;
@@ -139,6 +142,7 @@ static situ_status note_optimizer(situ_model *model, situ_optimizer which, situ_
 }
 
 static situ_status make_training(situ_model *model, const char *path, situ_optimizer optimizer, situ_error *error) {
+  if (model->trained) return note_optimizer(model, optimizer, error);
   if (model->costs)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "has its own times, which a training step would lack");
   situ_graph *forward = model->graph;
@@ -190,9 +194,14 @@ static void tell(log_to to, const char *notes) {
   }
 }
 
-/* A folder means the Hugging Face model in it. `room` receives the path. */
+/* A folder means the Hugging Face model in it, or what stands in its place. `room` receives the path. */
 static const char *within_folder(const char *path, char *room, size_t capacity) {
-  static const char *const names[] = {"model.safetensors.index.json", "model.safetensors"};
+  static const char *const names[] = {"model.safetensors.index.json",
+                                      "model.safetensors",
+                                      "model_index.json",
+                                      "diffusion_pytorch_model.safetensors.index.json",
+                                      "diffusion_pytorch_model.safetensors",
+                                      "adapter_model.safetensors"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     int n = snprintf(room, capacity, "%s/%s", path, names[i]);
     if (n > 0 && (size_t)n < capacity && file_exists(room)) return room;
@@ -285,6 +294,7 @@ void situ_model_free(situ_model *model) {
   situ_graph_free(model->steps.other);
   situ_platform_free(model->platform);
   situ_costs_free(model->costs);
+  free(model->measured_ns);
   free((void *)(uintptr_t)model->notes);
   free(model->dims);
   free(model);

@@ -56,6 +56,9 @@ struct situ_model {
   situ_graph *graph;
   situ_platform *platform; /* or NULL */
   situ_costs *costs;       /* or NULL */
+  bool trained;            /* see read_result */
+  int64_t *measured_ns;
+  const char *measured_on;
   const char *reader, *notes;
   uint64_t hash;
   int64_t n_nested_operators;
@@ -71,6 +74,10 @@ typedef struct read_result {
   situ_graph *graph;
   situ_platform *platform;
   situ_costs *costs;
+  bool trained;            /* the graph is the training step that the options ask for */
+  int64_t *measured_ns;    /* [operator] on devices whose class begins with `measured_on`, wherever else the model is
+                              placed; NULL: nothing was measured, or the costs apply to the platform alone */
+  const char *measured_on; /* static */
   text_buffer notes;
   int64_t n_nested_operators;
   size_t header_bytes; /* of a file of weights: the bytes that the model was read from, which determine its hash; 0: all

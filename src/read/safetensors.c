@@ -10,8 +10,10 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "read/lm_known.h"
+#include "read/lm_pair.h"
 #include "read/lm_reader.h"
 #include "read/safetensors_config.h"
+#include "read/safetensors_unpack.h"
 
 enum { MAX_HEADER = 100000000, MAX_FILES = 10000, MAX_TENSORS = 1 << 22, MAX_LOOKED_AT = 4096, TOLD = 3 };
 
@@ -30,15 +32,22 @@ static bool is_file(const read_source *source) {
   return source->bytes[8] == '{' && header_length(source) <= MAX_HEADER;
 }
 
-static bool is_index(const read_source *source) {
-  size_t n = source->size_bytes < MAX_LOOKED_AT ? source->size_bytes : MAX_LOOKED_AT;
+/* Whether it is JSON with `key`, in quotes, near the beginning. */
+static bool has_key(const read_source *source, const char *key) {
+  size_t n = source->size_bytes < MAX_LOOKED_AT ? source->size_bytes : MAX_LOOKED_AT, length = strlen(key);
   read_need(source, source->bytes, n);
-  for (size_t i = 0; i + 12 <= n; i++)
-    if (memcmp(source->bytes + i, "\"weight_map\"", 12) == 0) return source->bytes[0] == '{';
+  for (size_t i = 0; i + length <= n; i++)
+    if (memcmp(source->bytes + i, key, length) == 0) return source->bytes[0] == '{';
   return false;
 }
 
-static int recognise(const read_source *source) { return is_file(source) || is_index(source) ? 2 : 0; }
+static bool is_index(const read_source *source) { return has_key(source, "\"weight_map\""); }
+/* The index of a pipeline of several networks, as diffusers writes it. */
+static bool is_pipeline(const read_source *source) { return has_key(source, "\"_diffusers_version\""); }
+
+static int recognise(const read_source *source) {
+  return is_file(source) || is_index(source) || is_pipeline(source) ? 2 : 0;
+}
 
 typedef struct span {
   int64_t begin, end;
@@ -50,8 +59,9 @@ typedef struct gathering {
   const read_source *source; /* what was named */
   arena *a;
   lm model;
+  const stored_type **stored; /* [tensor] */
   hf_config config;
-  bool has_config;
+  json_value *config_root; /* NULL: there is none */
   int32_t capacity;
   string_map *by_name; /* tensor */
   int32_t n_unlike;    /* shapes that the configuration contradicts */
@@ -60,18 +70,15 @@ typedef struct gathering {
   situ_error *error;
 } gathering;
 
-static const struct {
-  const char *name;
-  int32_t bits;
-  situ_dtype dtype;
-} types[] = {{"F32", 32, SITU_DTYPE_F32},       {"F16", 16, SITU_DTYPE_F16},       {"BF16", 16, SITU_DTYPE_BF16},
-             {"F8_E4M3", 8, SITU_DTYPE_F8},     {"F8_E5M2", 8, SITU_DTYPE_F8},     {"F8_E8M0", 8, SITU_DTYPE_F8},
-             {"F8_E4M3FNUZ", 8, SITU_DTYPE_F8}, {"F8_E5M2FNUZ", 8, SITU_DTYPE_F8}, {"I8", 8, SITU_DTYPE_I8},
-             {"U8", 8, SITU_DTYPE_F16},         {"BOOL", 8, SITU_DTYPE_BOOL},      {"I16", 16, SITU_DTYPE_I16},
-             {"U16", 16, SITU_DTYPE_I16},       {"I32", 32, SITU_DTYPE_F16},       {"U32", 32, SITU_DTYPE_F16},
-             {"I64", 64, SITU_DTYPE_I64},       {"U64", 64, SITU_DTYPE_I64},       {"F64", 64, SITU_DTYPE_F64},
-             {"C64", 64, SITU_DTYPE_C64},       {"F4", 4, SITU_DTYPE_F16},         {"F6_E2M3", 6, SITU_DTYPE_F16},
-             {"F6_E3M2", 6, SITU_DTYPE_F16}};
+static const stored_type types[] = {
+    {"F32", 32, SITU_DTYPE_F32},       {"F16", 16, SITU_DTYPE_F16},       {"BF16", 16, SITU_DTYPE_BF16},
+    {"F8_E4M3", 8, SITU_DTYPE_F8},     {"F8_E5M2", 8, SITU_DTYPE_F8},     {"F8_E8M0", 8, SITU_DTYPE_F8},
+    {"F8_E4M3FNUZ", 8, SITU_DTYPE_F8}, {"F8_E5M2FNUZ", 8, SITU_DTYPE_F8}, {"I8", 8, SITU_DTYPE_I8},
+    {"U8", 8, SITU_DTYPE_F16},         {"BOOL", 8, SITU_DTYPE_BOOL},      {"I16", 16, SITU_DTYPE_I16},
+    {"U16", 16, SITU_DTYPE_I16},       {"I32", 32, SITU_DTYPE_F16},       {"U32", 32, SITU_DTYPE_F16},
+    {"I64", 64, SITU_DTYPE_I64},       {"U64", 64, SITU_DTYPE_I64},       {"F64", 64, SITU_DTYPE_F64},
+    {"C64", 64, SITU_DTYPE_C64},       {"F4", 4, SITU_DTYPE_F16},         {"F6_E2M3", 6, SITU_DTYPE_F16},
+    {"F6_E3M2", 6, SITU_DTYPE_F16}};
 
 static int type_find(const char *name) {
   for (size_t i = 0; name && i < sizeof types / sizeof *types; i++)
@@ -79,55 +86,28 @@ static int type_find(const char *name) {
   return -1;
 }
 
-static bool ends_in(const char *name, const char *end) {
-  size_t n = strlen(name), m = strlen(end);
-  return n >= m && strcmp(name + n - m, end) == 0;
-}
-
-/* The shape of the matrix that is packed into a tensor; others stay. */
-static void unpack_shape(const gathering *g, lm_tensor *t, const char *type) {
-  int64_t in_word = g->config.bits > 0 ? 32 / g->config.bits : 8;
-  if (ends_in(t->name, ".qweight") && t->rank == 2) {
-    int64_t first = t->dims[0], second = t->dims[1]; /* [in, out], one of them packed */
-    t->dims[0] = g->config.packs_out ? sat_mul(second, in_word) : second;
-    t->dims[1] = g->config.packs_out ? first : sat_mul(first, in_word);
-  } else if (ends_in(t->name, ".weight_packed") && t->rank == 2) {
-    t->dims[1] = sat_mul(t->dims[1], in_word);
-  } else if (ends_in(t->name, "_blocks") && t->rank == 4) {
-    t->dims[2] = sat_mul(t->dims[2], sat_mul(t->dims[3], 2));
-    t->rank = 3;
-  } else if (strcmp(type, "U8") == 0 && t->rank == 2) {
-    int32_t rank;
-    int64_t dims[LM_MAX_RANK];
-    bool flat = t->dims[1] == 1 && g->has_config && hf_config_shape(&rank, dims, &g->config, t->name);
-    if (flat) memcpy(t->dims, dims, sizeof dims);
-    if (!flat) t->dims[1] = sat_mul(t->dims[1], 2);
-  }
+/* Experts that are stored [in, out], and the Conv1D of GPT-2, which is a matrix of this form. */
+static void turn_shape(const gathering *g, lm_tensor *t) {
   int64_t h = g->model.n_embd;
   bool turned = t->rank == 3 && ((strstr(t->name, "gate_up_proj") && t->dims[1] == h && t->dims[2] != h) ||
                                  (strstr(t->name, "down_proj") && t->dims[2] == h && t->dims[1] != h));
-  bool conv1d = t->rank == 2 && lm_has_word(t->name, " c_attn c_fc c_proj ");
-  if (turned || conv1d) {
+  bool into = t->rank == 2 && lm_has_word(t->name, " c_attn c_fc ") && t->dims[0] == h && t->dims[1] != h;
+  bool back = t->rank == 2 && lm_has_word(t->name, " c_proj ") && t->dims[1] == h && t->dims[0] != h;
+  if (turned || into || back) {
     int64_t last = t->dims[t->rank - 1];
     t->dims[t->rank - 1] = t->dims[t->rank - 2];
     t->dims[t->rank - 2] = last;
   }
 }
 
-/* Whether the shape that unpack_shape gives a tensor rests on a packing that nothing states. */
-static bool guesses_packing(const gathering *g, const lm_tensor *t, const char *type) {
-  bool words = strcmp(type, "I32") == 0 || strcmp(type, "U32") == 0;
-  bool packed = ends_in(t->name, ".qweight") || ends_in(t->name, ".weight_packed");
-  bool bytes = strcmp(type, "U8") == 0 && t->rank == 2 && t->dims[1] > 1;
-  if (packed || bytes) return t->rank >= 2 && g->config.bits == 0;
-  return words && t->rank >= 2 && ends_in(t->name, ".weight");
-}
-
 /* Says where the configuration has another shape. */
 static void compare(gathering *g, const lm_tensor *t) {
   int32_t rank;
   int64_t dims[LM_MAX_RANK] = {0};
-  if (!g->has_config || g->config.bits > 0 || !hf_config_shape(&rank, dims, &g->config, t->name)) return;
+  if (!g->config_root || !hf_config_shape(&rank, dims, &g->config, t->name)) return;
+  if (rank == 1 && lm_has_word(t->name, " q_norm k_norm ")) return; /* of a head, or of all of them */
+  bool stacked = t->rank == 3 && rank == 2 && lm_group_of(t->name) == LM_ROUTED;
+  if (stacked && dims[0] == t->dims[1] && dims[1] == t->dims[2]) return;
   if (rank == t->rank && dims[0] == t->dims[0] && (rank < 2 || dims[1] == t->dims[1])) return;
   if (g->n_unlike++ < TOLD)
     text_add(g->notes,
@@ -137,7 +117,7 @@ static void compare(gathering *g, const lm_tensor *t) {
              rank > 1 ? dims[1] : 0);
 }
 
-static situ_status add_tensor(gathering *g, const lm_tensor *t, const char *path) {
+static situ_status add_tensor(gathering *g, const lm_tensor *t, const stored_type *type, const char *path) {
   int32_t at = g->model.n_tensors;
   if (at == g->capacity)
     return fail_with(g->error, SITU_STATUS_BAD_INPUT, path, "has more tensors than its index; expected %d",
@@ -145,8 +125,17 @@ static situ_status add_tensor(gathering *g, const lm_tensor *t, const char *path
   int64_t put = string_map_put(g->by_name, t->name, at);
   if (put < 0) return fail_no_memory(g->error);
   if (put != at) return fail_with(g->error, SITU_STATUS_BAD_INPUT, path, "holds tensor %s twice", t->name);
+  g->stored[at] = type;
   g->model.tensors[g->model.n_tensors++] = *t;
   return SITU_STATUS_OK;
+}
+
+/* Room for the tensors of a header or an index. */
+static situ_status reserve(gathering *g, int64_t n) {
+  g->capacity = (int32_t)n;
+  g->model.tensors = ARENA_NEW(g->a, lm_tensor, n);
+  g->stored = ARENA_NEW(g->a, const stored_type *, n);
+  return g->model.tensors && g->stored ? SITU_STATUS_OK : fail_no_memory(g->error);
 }
 
 static situ_status wrong(const gathering *g, const char *path, const char *name, const char *what) {
@@ -179,10 +168,7 @@ static situ_status read_entry(gathering *g, span *where, const char *path, const
     return wrong(g, path, key, "has data_offsets that do not fit its shape");
   t.bytes = bits / 8;
   t.dtype = types[type].dtype;
-  t.guessed_packing = guesses_packing(g, &t, types[type].name);
-  unpack_shape(g, &t, types[type].name);
-  compare(g, &t);
-  return add_tensor(g, &t, path);
+  return add_tensor(g, &t, &types[type], path);
 }
 
 COMPARATOR(by_begin, span, UP(begin) UP(end))
@@ -213,11 +199,7 @@ static situ_status read_header(gathering *g, const read_source *source) {
   arena *scratch = arena_new();
   span *spans = scratch ? ARENA_NEW(scratch, span, (int64_t)json_size(root)) : NULL;
   situ_status status = spans ? SITU_STATUS_OK : fail_no_memory(g->error);
-  if (status == SITU_STATUS_OK && g->capacity == 0) { /* a file alone */
-    g->capacity = (int32_t)json_size(root);
-    g->model.tensors = ARENA_NEW(g->a, lm_tensor, g->capacity);
-    if (!g->model.tensors) status = fail_no_memory(g->error);
-  }
+  if (status == SITU_STATUS_OK && g->capacity == 0) status = reserve(g, (int64_t)json_size(root)); /* a file alone */
   int64_t n_spans = 0;
   json_member m = {0};
   while (status == SITU_STATUS_OK && json_next(root, &m))
@@ -255,14 +237,14 @@ static situ_status read_shard(gathering *g, const char *path) {
 static situ_status assume_tensor(gathering *g, const char *name, const char *shard) {
   lm_tensor t = {.name = arena_string(g->a, name), .dtype = g->config.dtype};
   if (!t.name) return fail_no_memory(g->error);
-  if (!g->has_config || g->config.bits > 0 || !hf_config_shape(&t.rank, t.dims, &g->config, name))
+  if (!g->config_root || g->config.quantization || !hf_config_shape(&t.rank, t.dims, &g->config, name))
     return fail_with(g->error, SITU_STATUS_BAD_INPUT, g->source->path, "names %s in %s, which is absent, and %s", name,
                      shard,
-                     g->has_config ? "config.json does not give its shape"
-                                   : "so is config.json, which would give its shape; put either next to it");
+                     g->config_root ? "config.json does not give its shape"
+                                    : "so is config.json, which would give its shape; put either next to it");
   t.bytes = situ_dtype_bits(t.dtype) / 8;
   for (int32_t i = 0; i < t.rank; i++) t.bytes = sat_mul(t.bytes, t.dims[i]);
-  return add_tensor(g, &t, g->source->path);
+  return add_tensor(g, &t, NULL, g->source->path);
 }
 
 static situ_status read_map(gathering *g, const json_value *map) {
@@ -307,11 +289,8 @@ static situ_status read_index(gathering *g) {
   situ_status status = SITU_STATUS_OK;
   if (json_kind_of(map) != JSON_OBJECT_KIND || n == 0 || n > MAX_TENSORS)
     status = fail_with(g->error, SITU_STATUS_BAD_INPUT, s->path, "has no weight_map of 1 to %d tensors", MAX_TENSORS);
-  if (status == SITU_STATUS_OK) {
-    g->capacity = (int32_t)n;
-    g->model.tensors = ARENA_NEW(g->a, lm_tensor, n);
-    status = g->model.tensors ? read_map(g, map) : fail_no_memory(g->error);
-  }
+  if (status == SITU_STATUS_OK) status = reserve(g, n);
+  if (status == SITU_STATUS_OK) status = read_map(g, map);
   json_free(root);
   int64_t sum = 0;
   for (int32_t i = 0; i < g->model.n_tensors; i++) sum = sat_add(sum, g->model.tensors[i].bytes);
@@ -320,19 +299,56 @@ static situ_status read_index(gathering *g) {
   return status;
 }
 
+/* ---- what is no model ---- */
+
+/* A pipeline is several networks; the message names them. */
+static situ_status refuse_pipeline(const gathering *g) {
+  const read_source *s = g->source;
+  json_value *root = NULL;
+  text_buffer parts = {0};
+  read_need(s, s->bytes, s->size_bytes);
+  TRY(json_parse(&root, (const char *)s->bytes, s->size_bytes, s->path, g->error));
+  json_member m = {0};
+  while (json_next(root, &m)) {
+    const char *kind = json_text(json_at(m.value, 1), NULL); /* [library, class] */
+    if (kind) text_add(&parts, "%s%.60s (%.60s)", parts.length > 0 ? ", " : "", m.key, kind);
+  }
+  fail_with(g->error, SITU_STATUS_UNSUPPORTED, s->path,
+            "is a pipeline of several networks (%.60s): %.600s; expected one network: name the folder or the ONNX file "
+            "of one of them",
+            json_text(json_get(root, "_class_name"), "diffusers"), parts.bytes ? parts.bytes : "none is named");
+  text_free(&parts);
+  json_free(root);
+  return SITU_STATUS_UNSUPPORTED;
+}
+
+/* Weights of an adapter are added to those of a model. */
+static situ_status check_adapter(const gathering *g) {
+  const char *path = beside(g, "adapter_config.json"), *found = NULL;
+  json_value *root = NULL;
+  for (int32_t i = 0; i < g->model.n_tensors && !found; i++)
+    if (lm_has_word(g->model.tensors[i].name, " lora_A lora_B lora_down lora_up lokr_w1 hada_w1_a "))
+      found = g->model.tensors[i].name;
+  if (!found) return SITU_STATUS_OK;
+  if (!path) return fail_no_memory(g->error);
+  if (file_exists(path)) TRY(json_read(&root, path, g->error));
+  const char *base = json_text(json_get(root, "base_model_name_or_path"), NULL);
+  fail_with(g->error, SITU_STATUS_UNSUPPORTED, g->source->path,
+            "is an adapter (%.80s), whose weights are added to those of a model; expected that model%s%.100s", found,
+            base ? ": " : "", base ? base : "");
+  json_free(root);
+  return SITU_STATUS_UNSUPPORTED;
+}
+
 static situ_status read_config(gathering *g) {
   const char *path = beside(g, "config.json");
-  json_value *root = NULL;
   if (!path) return fail_no_memory(g->error);
   if (!file_exists(path)) {
     text_add(g->notes, "config.json is absent: heads, experts and windows are guessed from shapes\n");
     return SITU_STATUS_OK;
   }
-  TRY(json_read(&root, path, g->error));
-  situ_status status = hf_config_read(&g->config, &g->model, root, path, g->error);
-  g->has_config = status == SITU_STATUS_OK;
-  json_free(root);
-  return status;
+  TRY(json_read(&g->config_root, path, g->error));
+  return hf_config_read(&g->config, &g->model, g->config_root, path, g->error);
 }
 
 /* The width of the model by its embedding. */
@@ -354,26 +370,61 @@ static const char *name_of_model(arena *a, const char *path) {
   return named ? arena_string_n(a, start, n) : arena_string(a, base);
 }
 
+/* From what the file holds to the shapes of the weights. */
+static situ_status find_shapes(gathering *g) {
+  stored_tensors stored = {&g->model, g->stored, g->by_name, g->config_root ? &g->config : NULL};
+  TRY(safetensors_unpack(&stored, g->source->path, g->notes, g->error));
+  for (int32_t i = 0; i < g->model.n_tensors; i++) {
+    if (!g->stored[i]) continue; /* by the configuration */
+    turn_shape(g, &g->model.tensors[i]);
+    compare(g, &g->model.tensors[i]);
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Whether the blocks have the modules of BERT, and nothing says that they decode. */
+static bool is_of_bert(const gathering *g) {
+  bool decodes = g->config_root && json_bool(json_get(g->config_root, "is_decoder"), false), found = false;
+  for (int32_t i = 0; i < g->model.n_tensors && !decodes; i++)
+    found |= strstr(g->model.tensors[i].name, ".attention.self.query.") != NULL;
+  return found && !g->model.encoder;
+}
+
+/* t5, mt5, umt5 */
+static bool ends_in_t5(const char *architecture) {
+  size_t n = strlen(architecture);
+  return n >= 2 && strcmp(architecture + n - 2, "t5") == 0;
+}
+
 static situ_status read_all(gathering *g, read_result *result) {
   const read_source *source = g->source;
   g->by_name = string_map_new(g->a, 1024);
   g->model = (lm){.arena = g->a, .architecture = "unknown", .activation_bytes = 2};
   g->model.model = name_of_model(g->a, source->path);
   if (!g->by_name || !g->model.model) return fail_no_memory(g->error);
+  if (is_pipeline(source)) return refuse_pipeline(g);
   TRY(read_config(g));
   TRY(is_file(source) ? read_header(g, source) : read_index(g));
+  TRY(check_adapter(g));
+  TRY(find_shapes(g));
   if (g->n_unlike > TOLD)
     text_add(g->notes, "%d more tensors have dimensions that differ from config.json\n", (int)g->n_unlike - TOLD);
   if (g->without_data) text_add(g->notes, "a file contains only its header; its weights are absent\n");
   if (g->n_unlike > 0 || g->model.n_embd == 0) g->model.n_embd = width_by_tensors(&g->model);
   if (is_file(source)) result->header_bytes = 8 + (size_t)header_length(source);
-  if (!lm_is_encoder(g->model.architecture)) TRY(lm_check_known(&g->model, source->path, g->a, g->error));
+  TRY(lm_pair_find(&g->model, g->a, g->error));
+  /* An encoder that was saved without its decoder. */
+  bool alone = (g->config.pair || ends_in_t5(g->model.architecture)) && !g->model.encoder;
+  g->model.reads_whole = alone || lm_is_encoder(g->model.architecture) || is_of_bert(g);
+  if (alone) g->model.n_blocks = g->model.n_encoder_blocks;
+  TRY(lm_check_known(&g->model, source->path, g->a, g->error));
   return lm_read(result, &g->model, source, g->error);
 }
 
 static situ_status read_safetensors(read_result *result, const read_source *source, situ_error *error) {
   gathering g = {.source = source, .a = arena_new(), .notes = &result->notes, .error = error};
   situ_status status = g.a ? read_all(&g, result) : fail_no_memory(error);
+  json_free(g.config_root);
   arena_free(g.a);
   return status;
 }

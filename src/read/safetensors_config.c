@@ -56,15 +56,36 @@ static void read_state(lm *m, const json_value *o) {
   m->conv = ANY(o, 0, "linear_conv_kernel_dim", "conv_kernel", "mamba_d_conv", "conv_L_cache");
 }
 
+/* What is said of quantised weights, by MLX or by others; it may be null. */
+static const json_value *quantization_of(const json_value *root, const json_value *text) {
+  const json_value *places[] = {json_get(root, "quantization"), json_get(root, "quantization_config"),
+                                json_get(text, "quantization_config"), json_get(root, "compression_config")};
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    if (json_kind_of(places[i]) == JSON_OBJECT_KIND) return places[i];
+  return NULL;
+}
+
+/* An encoder and a decoder, each with its blocks: the trunk is the decoder. */
+static void read_pair(hf_config *c, lm *m, const json_value *o, int64_t *blocks) {
+  c->pair = json_bool(json_get(o, "is_encoder_decoder"), false);
+  if (!c->pair) return;
+  int64_t layers = ANY(o, 0, "num_layers", "num_hidden_layers"), heads = ANY(o, 0, "num_heads", "num_attention_heads");
+  *blocks = ANY(o, layers, "decoder_layers", "num_decoder_layers");
+  int64_t encoder = ANY(o, layers, "encoder_layers", "num_layers");
+  m->n_encoder_blocks = (int32_t)(encoder <= LM_MAX_BLOCKS ? encoder : 0);
+  c->heads = c->kv_heads = ANY(o, heads, "decoder_attention_heads");
+  m->encoder_heads = ANY(o, heads, "encoder_attention_heads");
+  c->head = c->value = ANY(o, c->heads > 0 ? c->hidden / c->heads : 0, "d_kv");
+  m->encoder_head = ANY(o, m->encoder_heads > 0 ? c->hidden / m->encoder_heads : 0, "d_kv");
+  m->source_trained = ANY(o, 0, "max_source_positions", "max_position_embeddings");
+}
+
 situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const char *path, situ_error *error) {
   const json_value *o =
       json_kind_of(json_get(root, "text_config")) == JSON_OBJECT_KIND ? json_get(root, "text_config") : root;
   if (json_kind_of(o) != JSON_OBJECT_KIND)
     return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is not an object; expected the configuration of a model");
   int64_t blocks = ANY(o, 0, "num_hidden_layers", "n_layer", "num_layers");
-  if (blocks > LM_MAX_BLOCKS)
-    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %" PRId64 " layers; expected at most %d", blocks,
-                     LM_MAX_BLOCKS);
   hf_config c = {.hidden = ANY(o, 0, "hidden_size", "n_embd", "d_model"),
                  .heads = ANY(o, 0, "num_attention_heads", "n_head"),
                  .vocab = ANY(o, 0, "vocab_size"),
@@ -74,26 +95,29 @@ situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const 
                  .nope = ANY(o, 0, "qk_nope_head_dim"),
                  .rope = ANY(o, 0, "qk_rope_head_dim"),
                  .gated = json_bool(json_get(o, "attn_output_gate"), false)};
-  c.ff = ANY(o, 4 * c.hidden, "intermediate_size", "n_inner", "ffn_dim");
+  c.embedding = ANY(o, c.hidden, "word_embed_proj_dim", "embedding_size");
+  c.ff = ANY(o, 4 * c.hidden, "intermediate_size_mlp", "intermediate_size", "n_inner", "ffn_dim");
   c.kv_heads = ANY(o, c.heads, "num_key_value_heads");
   c.head = ANY(o, c.heads > 0 ? c.hidden / c.heads : 0, "head_dim");
   c.value = ANY(o, c.heads > 0 ? c.hidden / c.heads : 0, "v_head_dim");
-  c.expert_ff = ANY(o, c.ff, "moe_intermediate_size");
-  c.shared_ff = ANY(o, ANY(o, 1, "n_shared_experts") * c.expert_ff, "shared_expert_intermediate_size");
+  c.expert_ff = ANY(o, c.ff, "moe_intermediate_size", "intermediate_size");
+  c.shared_ff =
+      ANY(o, ANY(o, 1, "n_shared_experts", "moe_num_shared_experts") * c.expert_ff, "shared_expert_intermediate_size");
   c.dtype = dtype_of(json_text(json_get(o, "torch_dtype"), json_text(json_get(o, "dtype"), "float16")));
+  read_pair(&c, m, o, &blocks);
+  if (blocks > LM_MAX_BLOCKS)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %" PRId64 " layers; expected at most %d", blocks,
+                     LM_MAX_BLOCKS);
   const char *class_name = json_text(json_get(root, "_class_name"), "unknown"); /* of diffusers */
   const char *architecture = json_text(json_get(o, "model_type"), class_name);
-  const json_value *q = json_get(root, "quantization_config");
-  const char *method = json_text(json_get(q, "quant_method"), "");
-  c.bits = json_kind_of(q) == JSON_OBJECT_KIND ? ANY(q, 4, "bits") : 0; /* it may be null */
-  c.packs_out = strcmp(method, "awq") == 0;
+  c.quantization = quantization_of(root, o);
   m->architecture = arena_string(m->arena, architecture);
   if (!m->architecture) return fail_no_memory(error);
   m->n_blocks = (int32_t)blocks;
   m->n_embd = c.hidden;
   m->vocab = c.vocab;
-  m->trained_context = ANY(o, 0, "max_position_embeddings", "n_positions");
-  m->experts_used = ANY(o, 0, "num_experts_per_tok", "num_experts_per_token", "moe_topk");
+  m->trained_context = ANY(o, 0, "max_target_positions", "max_position_embeddings", "n_positions");
+  m->experts_used = ANY(o, 0, "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k", "moe_top_k");
   m->latent_rank = c.kv_rank;
   read_state(m, o);
   *out = c;
@@ -112,7 +136,7 @@ typedef struct shape_row {
 } shape_row;
 
 bool hf_config_shape(int32_t *rank, int64_t dims[LM_MAX_RANK], const hf_config *c, const char *name) {
-  bool latent = c->kv_rank > 0, shared = strstr(name, "shared_expert"), routed = strstr(name, "experts.") && !shared;
+  bool latent = c->kv_rank > 0, shared = strstr(name, "shared_expert"), routed = lm_group_of(name) == LM_ROUTED;
   int64_t query = c->heads * (latent ? c->nope + c->rope : c->head), value = c->heads * (latent ? c->value : c->head);
   int64_t ff = routed ? c->expert_ff : shared ? c->shared_ff : c->ff, h = c->hidden;
   const shape_row rows[] = {{" q_a_layernorm ", c->q_rank, 0},
@@ -125,10 +149,11 @@ bool hf_config_shape(int32_t *rank, int64_t dims[LM_MAX_RANK], const hf_config *
                             {" q_proj ", c->gated ? 2 * query : query, h},
                             {" k_proj v_proj ", c->kv_heads * c->head, h},
                             {" o_proj ", h, value},
+                            {" gate_up_proj ", 2 * ff, h},
                             {" gate_proj up_proj w1 w3 ", ff, h},
                             {" down_proj w2 ", h, ff},
                             {" block_sparse_moe.gate mlp.gate ", c->experts, h},
-                            {" embed_tokens lm_head ", c->vocab, h},
+                            {" embed_tokens lm_head ", c->vocab, c->embedding},
                             {" input_layernorm post_attention_layernorm model.norm language_model.norm ", h, 0}};
   if (strstr(name, "linear_attn") || strstr(name, "mixer") || !is_weight(name)) return false;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -7,15 +7,16 @@
 #include "read/lm.h"
 
 typedef struct hf_config {
-  int64_t hidden, ff, heads, kv_heads, head, vocab, experts, expert_ff, shared_ff;
+  int64_t hidden, embedding, ff, heads, kv_heads, head, vocab, experts, expert_ff, shared_ff;
   int64_t q_rank, kv_rank, nope, rope, value; /* attention over a latent vector */
-  int64_t bits;                               /* of quantised weights; 0: none */
-  bool packs_out; /* quantised weights are packed along the outputs, as AWQ does, not along the inputs */
-  bool gated;     /* queries come with a gate of their size */
+  const json_value *quantization;             /* what it says of quantised weights, borrowed from the root; or NULL */
+  bool gated;                                 /* queries come with a gate of their size */
+  bool pair;                                  /* an encoder and a decoder */
   situ_dtype dtype;
 } hf_config;
 
-/* Reads `root` into both: the arrays of `model` are in its arena. BAD_INPUT for what cannot be. */
+/* Reads `root` into both, which must outlive `out`: the arrays of `model` are in its arena. BAD_INPUT for what cannot
+ * be. */
 situ_status hf_config_read(hf_config *out, lm *model, const json_value *root, const char *path, situ_error *error);
 
 /* The shape of tensor `name` by the configuration; false if it does not determine it. */

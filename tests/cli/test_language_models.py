@@ -398,9 +398,66 @@ def test_what_is_no_decoder_is_refused_with_what_is_missing():
                          ({**LLAMA, "model.layers.0.encoder_attn.q_proj.weight": [H, H]}, "two stacks of blocks")):
         weights("other", shapes, "frob")
         situ("place", "other", "--platform", "cpu", code=3, err=f"[(]architecture frob[)].*{message}")
-    for name in ("t5", "clip"):
+    for name in ("t5", "whisper"):
         llm_files.write("other.gguf", *llm_files.dense(name, 1, 64, 2, 1, 96, 100, kind="Q8_0", out_kind="F16"))
         situ("place", "other.gguf", "--platform", "cpu", code=3, err=f"architecture {name}[)]; expected a decoder")
+
+
+def test_what_goes_with_a_model_is_refused_with_words():
+    """Adapters, projectors and pipelines are told apart from models, and name what to give instead."""
+    weights("lora", {f"base_model.model.model.layers.0.self_attn.q_proj.lora_{x}.weight": shape for x, shape in (("A", [8, H]), ("B", [H, 8]))}, "lora")
+    pathlib.Path("lora/model.safetensors").rename("lora/adapter_model.safetensors")
+    pathlib.Path("lora/adapter_config.json").write_text('{"peft_type": "LORA", "base_model_name_or_path": "some/model-7b"}')
+    for path in ("lora", "lora/adapter_model.safetensors"):
+        situ("inspect", path, code=3, err="adapter .*lora_A.* expected that model: some/model-7b")
+    for keys, message in (({"general.type": "adapter"}, "adapter .LoRA."), ({"general.type": "mmproj"}, "mmproj"),
+                          ({"general.architecture": "clip"}, "mmproj")):
+        own, tensors = llm_files.dense("llama", 1, 64, 2, 1, 96, 100, kind="Q8_0", out_kind="F16")
+        llm_files.write("side.gguf", own | keys, tensors)
+        situ("inspect", "side.gguf", code=3, err=f"{message}.*expected the file of that model")
+    pathlib.Path("pipe").mkdir()
+    index = {"_class_name": "StableDiffusionPipeline", "_diffusers_version": "0.30.0", "unet": ["diffusers", "UNet2DConditionModel"],
+             "vae": ["diffusers", "AutoencoderKL"], "safety_checker": [None, None], "requires_safety_checker": True}
+    pathlib.Path("pipe/model_index.json").write_text(json.dumps(index))
+    situ("inspect", "pipe", code=3, err="StableDiffusionPipeline.: unet .UNet2DConditionModel., vae .AutoencoderKL.; expected one network")
+    weights("pipe/unet", {"conv_in.weight": [H, 4, 3, 3], "down_blocks.0.attentions.0.to_q.weight": [H, H]}, "x")
+    pathlib.Path("pipe/unet/model.safetensors").rename("pipe/unet/diffusion_pytorch_model.safetensors")
+    pathlib.Path("pipe/unet/config.json").write_text('{"_class_name": "UNet2DConditionModel"}')
+    situ("inspect", "pipe/unet", code=3, err="architecture UNet2DConditionModel.*convolutions")
+
+
+OPT = {"model.decoder.embed_tokens.weight": [V, 32], "model.decoder.embed_positions.weight": [130, H], "model.decoder.project_in.weight": [H, 32],
+       "model.decoder.project_out.weight": [32, H], "model.decoder.final_layer_norm.weight": [H],
+       **{f"model.decoder.layers.0.self_attn.{n}_proj.weight": [H, H] for n in ("q", "k", "v", "out")},
+       "model.decoder.layers.0.self_attn_layer_norm.weight": [H], "model.decoder.layers.0.final_layer_norm.weight": [H],
+       "model.decoder.layers.0.fc1.weight": [F, H], "model.decoder.layers.0.fc2.weight": [H, F]}
+
+
+def test_positions_and_projections_are_where_they_run():
+    """OPT: a table of positions is read, a row for each token, and is no product; what widens the embedding comes before
+    the first block; a block normalises before each of its parts."""
+    weights("opt", OPT, "opt")
+    found = {row.split(",")[0]: row for row in situ("costs", "opt").splitlines()}
+    order = [name for name in found if name.startswith("model.decoder")]
+    assert order.index("model.decoder.project_in") < order.index("model.decoder.layers.0.self_attn.q_proj"), order
+    assert order.index("model.decoder.layers.0.final_layer_norm") > order.index("model.decoder.layers.0.self_attn.out_proj"), order
+    assert order.index("model.decoder.project_out") > order.index("model.decoder.layers.0.fc2"), order
+    assert ",Gather," in found["model.decoder.embed_positions"] and ",Gather," in found["model.decoder.embed_tokens"], found
+
+
+def test_an_encoder_sends_nothing_while_its_decoder_works():
+    """Where the encoder is does not matter for a step of the decoder; where it reads the prompt, each hand-over counts."""
+    path = pathlib.Path(__file__).resolve().parents[1] / "golden/safetensors-t5"
+    names = [row.split(",")[0] for row in situ("costs", path).splitlines()[1:]]
+    apart = {name: "gpu1" if name.startswith("encoder.block.") and name[14] in "135" else "gpu0" for name in names}
+
+    def value(pins, *load):
+        pathlib.Path("pins.json").write_text(json.dumps(pins))
+        return situ_json("place", path, "--platform", "cpu+2*rtx3090", "--fix", "pins.json", "--steps", "10", "--fusion", "none", *load)["value_ns"]
+
+    together = dict.fromkeys(names, "gpu0")
+    assert value(apart, "--context", "64") == value(together, "--context", "64")
+    assert value(apart, "--prompt", "64") > value(together, "--prompt", "64") + 6 * 1000
 
 
 if __name__ == "__main__":

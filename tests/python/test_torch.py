@@ -205,10 +205,82 @@ def test_shapes_and_types_are_those_of_the_module():
     graph = situ.torch.graph(nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 2)).to(torch.bfloat16).eval(),
                              (torch.zeros(3, 4, dtype=torch.bfloat16),))
     assert [op.kind for op in graph] == ["MatMul", "Relu", "MatMul"] and {op.dtype for op in graph} == {"bf16"}
-    assert [(t.shape, t.size_bytes) for t in graph.tensors] == [((3, 6), 36), ((3, 6), 36)]  # 3 x 6 x 2 bytes
+    assert [(t.shape, t.size_bytes) for t in graph.tensors] == [((3, 6), 36), ((3, 6), 36), ((3, 2), 12)]  # 2 bytes each
+    assert [len(t.consumers) for t in graph.tensors] == [1, 1, 0]  # what the module returns is there, too
     assert [op.weight_bytes for op in graph] == [(4 * 6 + 6) * 2, 0, (6 * 2 + 2) * 2]
     assert [op.flops for op in graph] == [2 * 3 * 4 * 6, 3 * 6, 2 * 3 * 6 * 2]
     assert [op.layer for op in graph] == ["0", "1", "2"]
+
+
+class WholeNumbers(nn.Module):
+    """A product of bytes, as quantised modules have it."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("weight", torch.ones(32, 24, dtype=torch.int8))
+
+    def forward(self, x):
+        return torch._int_mm(x, self.weight).to(torch.float32)
+
+
+def test_products_of_whole_numbers_are_products():
+    graph = situ.torch.graph(WholeNumbers(), (torch.ones(40, 32, dtype=torch.int8),))
+    (product,) = (op for op in graph if op.kind == "MatMul")
+    assert (product.flops, product.dtype, product.weight_bytes) == (2 * 40 * 32 * 24, "i8", 32 * 24)
+
+
+@pytest.mark.skipif(not hasattr(torch, "_grouped_mm"), reason="this PyTorch has no grouped products")
+def test_products_of_experts_are_products():
+    class Experts(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(4, 32, 48, dtype=torch.bfloat16))
+
+        def forward(self, x, ends):
+            return torch._grouped_mm(x, self.weight, offs=ends)
+
+    with torch.device("meta"):
+        inputs = (torch.ones(16, 32, dtype=torch.bfloat16), torch.tensor([4, 8, 12, 16], dtype=torch.int32))
+        graph = situ.torch.graph(Experts(), inputs)
+    (product,) = (op for op in graph if op.kind == "MatMul")
+    assert product.flops == 2 * 16 * 32 * 48  # each row meets one expert
+
+
+class Checked(nn.Module):
+    def forward(self, x):
+        torch._assert(x.shape[0] > 1, "rows")
+        torch._check(x.shape[1] > 1)
+        y = torch.relu(x)
+        return y.reshape(y.shape[0] * y.shape[1]) * x.shape[0]
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_checks_and_sizes_are_no_operators(dynamic):
+    """They cost nothing, have no device, and are computed where they are needed."""
+    inputs, shapes = (torch.randn(4, 6),), ({0: torch.export.Dim("rows", min=2, max=64)},) if dynamic else None
+    program = torch.export.export(Checked(), inputs, dynamic_shapes=shapes)
+    graph = situ.torch.graph(program)
+    assert [op.kind for op in graph] == ["Relu", "Mul"] and all(op.inferred for op in graph)
+    plan = situ.place(graph, MACHINE, fix={op.name: device for op, device in zip(graph, ("gpu0", "gpu1"))}, fusion="none")
+    torch.testing.assert_close(situ.torch.run(plan, *inputs, devices=HERE), Checked()(*inputs))
+
+
+@torch.library.custom_op("situ_test::mixed", mutates_args=())
+def mixed(x: torch.Tensor) -> torch.Tensor:
+    return x @ x
+
+
+@mixed.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+def test_operators_of_others_are_unknown():
+    """Nobody says what they compute: nothing is counted but the bytes that go in and out, and they are not inferred."""
+    graph = situ.torch.graph(type("Custom", (nn.Module,), {"forward": lambda self, x: torch.relu(mixed(x))})(), (torch.randn(8, 8),))
+    custom, relu = graph
+    assert (custom.kind, custom.flops, custom.moved_bytes, custom.inferred) == ("mixed", 0, 2 * 8 * 8 * 4, False)
+    assert relu.inferred and relu.flops == 64
 
 
 def test_a_module_on_the_meta_device_is_placed_without_weights():

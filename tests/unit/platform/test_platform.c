@@ -562,6 +562,37 @@ static void devices_are_found_as_threads_name_them(void **state) {
     assert_true(fabs(link_kind_find(links[i].link)->bytes_per_s - links[i].bytes_per_s) < 1e6);
 }
 
+static void names_may_state_figures(void **state) {
+  (void)state;
+  situ_platform *p = named("cpu(64GB,80GB/s,2TF)+2*gpu( 16 GB, 1.8TB/s ,90TF,180TOPS)@pcie4x8+rtx4090(48GB)");
+  const situ_device *cpu = &p->devices[0], *gpu = &p->devices[1], *card = &p->devices[3];
+  assert_int_equal(p->n_devices, 4);
+  assert_true(cpu->is_host && cpu->memory_bytes == 64000000000 && cpu->memory_bytes_per_s == 80e9);
+  assert_true(cpu->peak_flops[SITU_DTYPE_F32] == 2e12 && cpu->peak_flops[SITU_DTYPE_F16] == 0);
+  assert_true(gpu->memory_bytes == 16000000000 && gpu->memory_bytes_per_s == 1.8e12);
+  assert_true(gpu->peak_flops[SITU_DTYPE_F16] == 90e12 && gpu->peak_flops[SITU_DTYPE_F32] == 45e12);
+  assert_true(gpu->peak_flops[SITU_DTYPE_I8] == 180e12 && p->class_of[1] == p->class_of[2]);
+  assert_true(card->memory_bytes == 48000000000 && card->memory_bytes_per_s == 1008e9);
+  situ_platform_free(p);
+  p = named("2*(cpu+gpu(24GB,1TB/s,200TFLOPS))@ethernet-10g");
+  assert_int_equal(p->devices[3].server, 1);
+  situ_platform_free(p);
+  static const char *const wrong[] = {"gpu(16GB)",
+                                      "cpu+gpu(16GB,900,90TF)",
+                                      "cpu+gpu(16GB,900GB/s,90TF",
+                                      "cpu+gpu()",
+                                      "cpu+gpu(-1GB,900GB/s,90TF)",
+                                      "cpu+foo(16GB,900GB/s,90TF)",
+                                      "rtx4090(x)",
+                                      "cpu+gpu(16GB,900GB/s,90TF)@nvlink",
+                                      "gpu(1e300GB,900GB/s,90TF)"};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    situ_error error = {0};
+    assert_int_equal(situ_platform_read(&p, wrong[i], &error), SITU_STATUS_BAD_ARGUMENT);
+    assert_true(error.text[0]);
+  }
+}
+
 /* What Metal recommends as a working set, as llama.cpp prints it on such machines, in 10^6 bytes. */
 static void a_mac_has_the_memory_that_metal_grants(void **state) {
   (void)state;
@@ -605,6 +636,7 @@ int main(void) {
       cmocka_unit_test(ties_go_to_fewest_hops_then_lowest_links),
       cmocka_unit_test(routes_are_shortest_ways),
       cmocka_unit_test(a_mac_has_the_memory_that_metal_grants),
+      cmocka_unit_test(names_may_state_figures),
       cmocka_unit_test(devices_are_found_as_threads_name_them),
   };
   return cmocka_run_group_tests_name("platform", tests, NULL, NULL);

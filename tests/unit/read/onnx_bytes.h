@@ -144,7 +144,7 @@ static inline void external(bytes *t, const char *location, const char *offset, 
   put_int(t, 14, 1);
 }
 
-/* Dimensions: numbers, names, or "?". */
+/* Dimensions: numbers, names, "?" for none, or a name behind "'", as in "'?". */
 static inline bytes value(const char *name, int type, const char *dims) {
   bytes v = {0}, kind = {0}, about = {0}, shape = {0};
   char word[64];
@@ -153,7 +153,7 @@ static inline bytes value(const char *name, int type, const char *dims) {
     if ((*word >= '0' && *word <= '9') || *word == '-')
       put_int(&d, 1, atoll(word));
     else if (*word != '?')
-      put_text(&d, 2, word);
+      put_text(&d, 2, *word == '\'' ? word + 1 : word);
     put(&shape, 1, d);
   }
   put_int(&about, 1, type);

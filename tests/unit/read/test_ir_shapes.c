@@ -669,11 +669,32 @@ static int drop_folder(void **state) {
   return rmdir(folder);
 }
 
+/* States of a language model begin without tokens: how many they hold is asked for, and is not silently none. */
+static void states_and_past_keys_have_a_length_that_is_asked_for(void **state) {
+  (void)state;
+  for (int given = 0; given < 2; given++) {
+    begin();
+    int key = input("new_key", "FP32", "-1 8 -1 64"), start = weights("1 8 0 64");
+    int held = layer("held", "ReadValue", "variable_id=\"a\"", FROM(start), "-1 8 -1 64");
+    layer("all", "Concat", "axis=\"2\"", FROM(held, key), "-1 8 -1 64");
+    int past = input("past_key_values.0.key", "FP32", "-1 8 -1 64");
+    layer("both", "Concat", "axis=\"2\"", FROM(past, key), "-1 8 -1 64");
+    read_well(given ? "past=100 new_key[0]=1 new_key[2]=3 past_key_values.0.key[0]=1" : "");
+    assert_string_equal(shape_of("all", 0), given ? "1 8 103 64" : "1 8 2 64"); /* else one token of each is assumed */
+    assert_string_equal(shape_of("both", 0), given ? "1 8 103 64" : "1 8 2 64");
+    assert_int_equal(strstr(result.notes.bytes ? result.notes.bytes : "", "dimension past = 1") != NULL, !given);
+  }
+  begin();
+  layer("relu", "ReLU", "", FROM(input("x", "FP32", "-1 8")), "-1 8");
+  assert_int_equal(read_with("past=100", 0, false), SITU_STATUS_BAD_ARGUMENT); /* no state, no such dimension */
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, forget)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(images_get_a_usual_size),
+      TEST(states_and_past_keys_have_a_length_that_is_asked_for),
       TEST(sizes_that_are_given_win),
       TEST(a_size_of_no_dimension_is_refused),
       TEST(other_sizes_are_tried_where_layers_do_not_fit),

@@ -115,6 +115,40 @@ static void dynamic_dimensions_take_given_or_default_sizes(void **state) {
   assert_int_equal(result.n_dims, 0); /* given, not assumed */
 }
 
+static void dimensions_named_by_a_question_mark_are_sizes_of_their_own(void **state) {
+  situ_dim dims[] = {{"x[0]", 3}, {"x[1]", 4}, {"y[0]", 4}, {"y[1]", 5}};
+  situ_read_options options = {.size = sizeof(situ_read_options), .dims = dims, .n_dims = 4};
+  static const char *const names[] = {"'? '?", "'None 'None", "'-1 '-1"};
+  (void)state;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    bytes g = {0};
+    add_input(&g, "x", F32, names[i]);
+    add_input(&g, "y", F32, names[i]);
+    add_node(&g, node("MatMul", "mul", "x y", "z"));
+    add_output(&g, "z", F32, names[i]);
+    assert_int_equal(read_at("made.onnx", model(g), &options), SITU_STATUS_OK);
+    assert_int_equal(op("mul").flops, 2 * 3 * 4 * 5);
+  }
+}
+
+static void a_newer_file_is_read_by_what_it_uses(void **state) {
+  (void)state;
+  for (int uses = 0; uses < 3; uses++) { /* nothing new; a field of the model; one of a node */
+    bytes m = {0}, g = {0}, n = node("Relu", "relu", "x", "y");
+    add_input(&g, "x", F32, "2 3");
+    if (uses == 2) put_text(&n, 11, "new");
+    add_node(&g, n);
+    put_int(&m, 1, 14);
+    if (uses == 1) put_text(&m, 27, "new");
+    put(&m, 7, g);
+    put(&m, 8, opset("", 17));
+    read_good(m);
+    assert_int_equal(made_by("relu").size_bytes, 24);
+    assert_int_equal(noted("IR version"), uses > 0);
+    if (uses > 0) assert_true(noted(uses == 1 ? "field 27 of a model" : "field 11 of a node"));
+  }
+}
+
 static void a_size_for_a_dimension_that_is_not_there_is_refused(void **state) {
   (void)state;
   static const struct {
@@ -441,6 +475,8 @@ int main(void) {
       ONE(of_two_constants_of_one_name_the_later_one_counts),
       ONE(shapes_that_do_not_fit_are_an_error_at_their_operator),
       ONE(dynamic_dimensions_take_given_or_default_sizes),
+      ONE(dimensions_named_by_a_question_mark_are_sizes_of_their_own),
+      ONE(a_newer_file_is_read_by_what_it_uses),
       ONE(a_size_for_a_dimension_that_is_not_there_is_refused),
       ONE(an_assumed_size_that_does_not_fit_is_told_and_not_fatal),
       ONE(a_weight_is_charged_to_its_first_reader),

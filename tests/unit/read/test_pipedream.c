@@ -10,18 +10,23 @@
 
 extern const reader pipedream_reader;
 
-static situ_status read_text(read_result *result, const char *text, situ_error *error) {
-  situ_read_options options = {.size = sizeof(situ_read_options), .default_dim = 1};
+static situ_status read_step(read_result *result, const char *text, bool training, situ_error *error) {
+  situ_read_options options = {.size = sizeof(situ_read_options), .default_dim = 1, .training = training};
   read_source source = {
       .path = "graph.txt", .bytes = (const unsigned char *)text, .size_bytes = strlen(text), .options = &options};
   *result = (read_result){0};
   return pipedream_reader.read(result, &source, error);
 }
 
+static situ_status read_text(read_result *result, const char *text, situ_error *error) {
+  return read_step(result, text, false, error);
+}
+
 static void result_free(read_result *r) {
   situ_costs_free(r->costs);
   situ_platform_free(r->platform);
   situ_graph_free(r->graph);
+  free(r->measured_ns);
   text_free(&r->notes);
 }
 
@@ -50,6 +55,32 @@ static void lines_become_operators_and_edges(void **state) {
   assert_int_equal(situ_costs_transfer_ns(r.costs, r.platform, g->out_start[0], 0, 1), 10000);
   assert_int_equal(r.costs->unit_ns, 0);
   assert_non_null(strstr(r.notes.bytes, "backward"));
+  result_free(&r);
+}
+
+static int64_t time_of(const read_result *r, const char *name) {
+  for (int32_t v = 0; v < r->graph->n_operators; v++)
+    if (strcmp(r->graph->name[v], name) == 0) return situ_costs_time_ns(r->costs, r->platform, v, 1);
+  fail_msg("no operator %s", name);
+  return -1;
+}
+
+static void a_training_step_takes_the_measured_backward_times(void **state) {
+  (void)state;
+  read_result r;
+  situ_error e = {0};
+  const char *text = "node1 -- Input0 -- " VALUES(0, 0, "8", 0) "node2 -- Linear(4, 8) -- " VALUES(
+      1, 2.5, "8", 9000) "node3 -- ReLU -- " VALUES(0.25, 0.5, "8", 0) "\tnode1 -- node2\n\tnode2 -- node3\n";
+  if (read_step(&r, text, true, &e) != SITU_STATUS_OK) fail_msg("%s", e.text);
+  assert_true(r.trained);
+  assert_int_equal(time_of(&r, "node2"), 1000000);
+  assert_int_equal(time_of(&r, "gradient(node2)"), 2500000);
+  assert_int_equal(time_of(&r, "gradient(node3)"), 500000);
+  int64_t update_ns = time_of(&r, "update(node2)"); /* not measured: a few times its 9000 bytes at 900 GB/s */
+  assert_true(update_ns >= 20 && update_ns <= 100);
+  for (int32_t v = 0; v < r.graph->n_operators; v++) /* work in proportion to times, for other devices */
+    if (r.graph->phase[v] == SITU_PHASE_BACKWARD)
+      assert_int_equal(r.graph->flops[v], (int64_t)(r.measured_ns[v] * 15.7e3 * 0.5));
   result_free(&r);
 }
 
@@ -141,6 +172,7 @@ static void published_profiles_have_their_published_sums(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lines_become_operators_and_edges),
+      cmocka_unit_test(a_training_step_takes_the_measured_backward_times),
       cmocka_unit_test(a_bad_line_is_named),
       cmocka_unit_test(a_damaged_profile_does_no_harm),
       cmocka_unit_test(published_profiles_have_their_published_sums),
