@@ -159,10 +159,12 @@ def _outputs(value: Any) -> list[Any]:
 
 
 def _aten(node: torch.fx.Node) -> str:
-    """The name of the operator of a node: "linear" for aten.linear.default."""
+    """The name of the operator of a node: "linear" for aten.linear.default; the full name of an operator of others that
+    has the name of a known one and is not that."""
     schema = getattr(node.target, "_schema", None)
     name = schema.name.split("::")[-1] if schema is not None else getattr(node.target, "__name__", str(node.target))
-    return str(name).rstrip("_") or str(name)
+    short = str(name).rstrip("_") or str(name)
+    return str(schema.name) if schema is not None and short in _KINDS and not _is_known(node) else short
 
 
 def _is_known(node: torch.fx.Node) -> bool:

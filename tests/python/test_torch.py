@@ -275,6 +275,23 @@ def _(x):
     return torch.empty_like(x)
 
 
+@torch.library.custom_op("situ_test::relu", mutates_args=())
+def namesake(x: torch.Tensor) -> torch.Tensor:
+    return x @ x
+
+
+@namesake.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+def test_an_operator_with_the_name_of_a_known_one_is_not_that():
+    graph = situ.torch.graph(type("Custom", (nn.Module,), {"forward": lambda self, x: torch.relu(namesake(x))})(), (torch.randn(8, 8),))
+    assert [op.kind for op in graph] == ["situ_test::relu", "Relu"]
+    plan = situ.place(graph, MACHINE, steps=20)
+    assert [(row.kind, row.subject, row.operators) for row in plan.unknown] == [("kind", "situ_test::relu", 1)] and plan.guessed
+
+
 def test_operators_of_others_are_unknown():
     """Nobody says what they compute: nothing is counted but the bytes that go in and out, and they are not inferred."""
     graph = situ.torch.graph(type("Custom", (nn.Module,), {"forward": lambda self, x: torch.relu(mixed(x))})(), (torch.randn(8, 8),))
