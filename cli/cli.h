@@ -22,6 +22,7 @@ enum {
   EXIT_OUTPUT = 6,       /* something could not be written */
   EXIT_VIOLATIONS = 7,   /* check found violations, or with --require-proof a bound that is not proved */
   EXIT_ENGINE = 8,       /* an engine is missing, rejected the model, crashed or hung */
+  EXIT_UNKNOWN = 9,      /* --strict: more of the costs is guessed than --max-unknown allows */
   EXIT_INTERNAL = 70,    /* a defect of situ */
   EXIT_INTERRUPTED = 130 /* stopped by Ctrl-C, SIGTERM or SIGHUP without a plan */
 };
@@ -161,11 +162,11 @@ const command *command_find(const char *name);
 /* Reports that there is no such command and suggests a similar one; EXIT_USAGE. */
 int command_unknown(const char *word);
 
-extern const option_group model_options, problem_options, solve_options, fewer_options, fix_options, start_options,
-    judged_options, proof_options, explain_options, page_options, report_outputs, plan_outputs, costs_outputs,
-    trace_outputs, front_options, size_options, amount_options, command_options, fit_options, learn_options,
-    measure_options, map_options, race_options, trial_options, profile_inputs, profile_outputs, common_options,
-    help_options;
+extern const option_group model_options, problem_options, unknown_options, solve_options, fewer_options, fix_options,
+    start_options, judged_options, proof_options, explain_options, page_options, report_outputs, plan_outputs,
+    costs_outputs, trace_outputs, front_options, size_options, amount_options, command_options, fit_options,
+    learn_options, measure_options, map_options, race_options, trial_options, profile_inputs, profile_outputs,
+    common_options, help_options;
 
 /* Fills the groups of options that the library has; once, before anything else. */
 void options_load(void);

@@ -1,7 +1,7 @@
 #include "cli.h"
 
-static const option_group *const groups[] = {&proof_options,   &judged_options, &model_options,
-                                             &problem_options, &common_options, NULL};
+static const option_group *const groups[] = {
+    &proof_options, &judged_options, &model_options, &problem_options, &unknown_options, &common_options, NULL};
 
 static int show(const arguments *a, const situ_verdict *verdict) {
   FILE *to = people(a);

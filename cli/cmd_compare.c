@@ -1,7 +1,7 @@
 #include "cli.h"
 
-static const option_group *const groups[] = {&model_options, &problem_options, &fix_options,
-                                             &solve_options, &common_options,  NULL};
+static const option_group *const groups[] = {
+    &model_options, &problem_options, &unknown_options, &fix_options, &solve_options, &common_options, NULL};
 
 static int verdict_of(const situ_comparison *c) {
   int code = interrupted() ? EXIT_INTERRUPTED : EXIT_LIMIT;

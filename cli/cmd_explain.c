@@ -1,7 +1,7 @@
 #include "cli.h"
 
-static const option_group *const groups[] = {
-    &explain_options, &judged_options, &model_options, &problem_options, &solve_options, &common_options, NULL};
+static const option_group *const groups[] = {&explain_options, &judged_options, &model_options,  &problem_options,
+                                             &unknown_options, &solve_options,  &common_options, NULL};
 
 static int show(const arguments *a, const situ_plan *plan, const situ_what_if_list *what_ifs) {
   FILE *to = people(a);

@@ -1,7 +1,7 @@
 #include "cli.h"
 
-static const option_group *const groups[] = {&amount_options, &model_options,  &problem_options,
-                                             &solve_options,  &common_options, NULL};
+static const option_group *const groups[] = {
+    &amount_options, &model_options, &problem_options, &unknown_options, &solve_options, &common_options, NULL};
 
 /* EXIT_INFEASIBLE if it is proved that nothing fits. */
 static int verdict_of(const situ_fitting *f) {

@@ -1,6 +1,6 @@
 #include "cli.h"
 
-static const option_group *const groups[] = {&model_options, &problem_options, &common_options, NULL};
+static const option_group *const groups[] = {&model_options, &problem_options, &unknown_options, &common_options, NULL};
 
 static int show(const arguments *a, const situ_instance *instance) {
   const situ_problem *problem = situ_instance_problem(instance);

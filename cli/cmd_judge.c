@@ -3,8 +3,8 @@
 
 #include "cli.h"
 
-static const option_group *const groups[] = {&command_options, &model_options,  &problem_options,
-                                             &solve_options,   &common_options, NULL};
+static const option_group *const groups[] = {
+    &command_options, &model_options, &problem_options, &unknown_options, &solve_options, &common_options, NULL};
 
 /* The text of a file, or the operand itself if there is no such file; free() it. NULL after a message. */
 static char *read_command(const char *operand, int *code) {

@@ -1,7 +1,7 @@
 #include "cli.h"
 
-static const option_group *const groups[] = {&model_options, &problem_options, &fix_options, &solve_options,
-                                             &front_options, &common_options,  NULL};
+static const option_group *const groups[] = {&model_options, &problem_options, &unknown_options, &fix_options,
+                                             &solve_options, &front_options,   &common_options,  NULL};
 
 static int show(const arguments *a, const situ_front *front, const situ_instance *instance) {
   const situ_model *model = situ_instance_model(instance);

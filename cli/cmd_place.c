@@ -3,8 +3,8 @@
 #include "cli.h"
 
 static const option_group *const groups[] = {
-    &model_options, &problem_options, &fix_options,  &start_options,  &solve_options,
-    &fewer_options, &race_options,    &plan_outputs, &common_options, NULL};
+    &model_options, &problem_options, &unknown_options, &fix_options, &start_options, &solve_options, &fewer_options,
+    &race_options,  &plan_outputs,    &common_options,  NULL};
 
 static int show(const arguments *a, const situ_plan *plan, const situ_instance *instance, const situ_race *race) {
   const situ_problem *problem = situ_instance_problem(instance);

@@ -2,8 +2,9 @@
 
 #include "cli.h"
 
-static const option_group *const groups[] = {&page_options,    &report_outputs, &judged_options, &model_options,
-                                             &problem_options, &solve_options,  &common_options, NULL};
+static const option_group *const groups[] = {&page_options,  &report_outputs,  &judged_options,
+                                             &model_options, &problem_options, &unknown_options,
+                                             &solve_options, &common_options,  NULL};
 
 /* Everything that goes into one page. */
 typedef struct contents {

@@ -1,7 +1,7 @@
 #include "cli.h"
 
-static const option_group *const groups[] = {&trace_outputs,   &judged_options, &model_options,
-                                             &problem_options, &common_options, NULL};
+static const option_group *const groups[] = {
+    &trace_outputs, &judged_options, &model_options, &problem_options, &unknown_options, &common_options, NULL};
 
 static int show(const arguments *a, const situ_plan *again, const situ_plan *plan, const situ_instance *instance) {
   FILE *to = people(a);

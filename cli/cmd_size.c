@@ -1,7 +1,7 @@
 #include "cli.h"
 
-static const option_group *const groups[] = {&size_options,  &model_options,  &problem_options,
-                                             &solve_options, &common_options, NULL};
+static const option_group *const groups[] = {
+    &size_options, &model_options, &problem_options, &unknown_options, &solve_options, &common_options, NULL};
 
 /* EXIT_INFEASIBLE if it is proved that no candidate meets the goal. */
 static int verdict_of(const situ_sizing *sizing) {

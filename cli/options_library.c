@@ -4,10 +4,11 @@
 #include "cli.h"
 
 enum { MAX_ROWS = 64 };
-static option model_rows[MAX_ROWS], problem_rows[MAX_ROWS], solve_rows[MAX_ROWS], choice_rows[MAX_ROWS],
-    fix_rows[MAX_ROWS], start_rows[MAX_ROWS];
+static option model_rows[MAX_ROWS], problem_rows[MAX_ROWS], unknown_rows[MAX_ROWS], solve_rows[MAX_ROWS],
+    choice_rows[MAX_ROWS], fix_rows[MAX_ROWS], start_rows[MAX_ROWS];
 const option_group model_options = {"Model", model_rows};
 const option_group problem_options = {"Machine and objective", problem_rows};
+const option_group unknown_options = {"Unknown", unknown_rows};
 const option_group solve_options = {"Search", solve_rows};
 const option_group fewer_options = {"Choice", choice_rows};
 const option_group fix_options = {"Pins", fix_rows};
@@ -17,8 +18,9 @@ static option *rows_of(const char *group) {
   static const struct {
     const option_group *group;
     option *rows;
-  } groups[] = {{&model_options, model_rows},  {&problem_options, problem_rows}, {&solve_options, solve_rows},
-                {&fewer_options, choice_rows}, {&fix_options, fix_rows},         {&start_options, start_rows}};
+  } groups[] = {{&model_options, model_rows}, {&problem_options, problem_rows}, {&unknown_options, unknown_rows},
+                {&solve_options, solve_rows}, {&fewer_options, choice_rows},    {&fix_options, fix_rows},
+                {&start_options, start_rows}};
   for (size_t k = 0; k < sizeof groups / sizeof *groups; k++)
     if (strcmp(groups[k].group->title, group) == 0) return groups[k].rows;
   return NULL;

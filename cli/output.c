@@ -104,6 +104,7 @@ int fail_reading(const situ_error *error) {
     case SITU_STATUS_NO_MEMORY: return EXIT_LIMIT;
     case SITU_STATUS_ENGINE: return EXIT_ENGINE;
     case SITU_STATUS_CANCELLED: return EXIT_INTERRUPTED;
+    case SITU_STATUS_GUESSED: return EXIT_UNKNOWN;
     default: return EXIT_INTERNAL;
   }
 }
@@ -345,6 +346,6 @@ int finish(int code) {
 
 situ_status open_plan(situ_plan **plan, situ_instance **instance, const arguments *a, situ_error *error) {
   const char *path = a->operands[0];
-  return a->instance.model || a->describes ? situ_plan_import(plan, instance, &a->instance, path, error)
-                                           : situ_plan_read(plan, instance, path, error);
+  if (a->instance.model || a->describes) return situ_plan_import(plan, instance, &a->instance, path, error);
+  return situ_plan_read_with(plan, instance, &a->instance, path, error);
 }

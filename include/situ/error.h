@@ -28,7 +28,8 @@ typedef enum situ_status {
   SITU_STATUS_IO,           /* a file could not be opened, read or written */
   SITU_STATUS_INTERNAL,     /* a defect of situ: please report it */
   SITU_STATUS_ENGINE,       /* an engine is missing, rejected a model, crashed, hung or gave a malformed answer */
-  SITU_STATUS_CANCELLED     /* a callback asked to stop */
+  SITU_STATUS_CANCELLED,    /* a callback asked to stop */
+  SITU_STATUS_GUESSED       /* more of the costs is guessed than a strict caller allows */
 } situ_status;
 
 /* One line: what is wrong, where, and what was expected. Filled only if a call fails. Closed: it never grows. */

@@ -29,6 +29,21 @@ typedef struct situ_graph_builder situ_graph_builder;
 #define SITU_MAX_TENSORS 100000000
 #define SITU_MAX_USES 500000000
 
+/* What a reader guessed where the file does not say it. Later versions may name more. */
+typedef enum situ_guess_kind {
+  SITU_GUESS_KIND = 0,  /* a kind of operators without a rule that counts its work; subject: the kind */
+  SITU_GUESS_SHAPE,     /* dimensions that nothing determines count as 1; subject: the kind of the operators */
+  SITU_GUESS_SIZE,      /* an open dimension got a size that nobody gave; subject: the dimension */
+  SITU_GUESS_CONTROL,   /* how often a loop runs, or which branch is taken; subject: the operator */
+  SITU_GUESS_TYPE,      /* an element type; subject: the kind of the operators, or the tensor */
+  SITU_GUESS_PACKING,   /* how weights are packed; subject: the tensor */
+  SITU_GUESS_ROLE,      /* what a tensor of weights is used for; subject: the tensor */
+  SITU_GUESS_STRUCTURE, /* what the weights of a network do not show (heads, experts); subject: that */
+  SITU_GUESS_WORK       /* FLOPs and bytes, from something else; subject: the kind of the operators */
+} situ_guess_kind;
+/* "kind", "shape", ...; "unknown" for any other value. Static storage. */
+SITU_API const char *situ_guess_kind_name(situ_guess_kind kind);
+
 /* An operator as given to a builder and as returned by a frozen graph. */
 typedef struct situ_operator {
   size_t size;
@@ -43,7 +58,8 @@ typedef struct situ_operator {
   int64_t flops;           /* floating point (or integer multiply-add) operations; >= 0 */
   int64_t moved_bytes;     /* bytes read and written, weights included; >= 0 */
   int64_t source_id;       /* its identifier in the model file, or -1 */
-  bool inferred;           /* false when shapes or kind were not understood, so that flops and bytes are lower bounds */
+  bool inferred;           /* false when shapes or kind were not understood, so that flops and bytes are lower bounds:
+                              the operator is then unknown (situ_problem_unknown) */
   int32_t colocation;      /* all operators with the same number >= 0 share a device; -1 for none */
   int64_t split_ways;      /* into how many equal parts it splits at most (heads of an attention), if a group of devices
                               runs it; 0: as its kind and its shapes say; 1: it does not split */
@@ -95,6 +111,10 @@ SITU_API int32_t situ_graph_builder_add_tensor(situ_graph_builder *builder, int3
                                                const situ_tensor *tensor);
 /* States that operator `consumer` reads `tensor`. Repeating it has no effect. */
 SITU_API void situ_graph_builder_add_use(situ_graph_builder *builder, int32_t consumer, int32_t tensor);
+/* States a guess about operator `op`, or about all operators (-1). Guesses of one kind and subject are one. An operator
+ * that is not `inferred` needs none: it is guessed by its kind. */
+SITU_API void situ_graph_builder_add_guess(situ_graph_builder *builder, situ_guess_kind kind, const char *subject,
+                                           int32_t op);
 /* The first failure so far: BAD_ARGUMENT for a number that was never returned or a struct without its size, BAD_INPUT
  * for values out of range or beyond the limits above, NO_MEMORY. OK if there is none. */
 SITU_API situ_status situ_graph_builder_status(const situ_graph_builder *builder, situ_error *error);
@@ -131,6 +151,18 @@ SITU_API int32_t situ_graph_outputs(const situ_graph *graph, int32_t op, int32_t
 SITU_API int32_t situ_graph_inputs(const situ_graph *graph, int32_t op, const int32_t **tensors);
 /* Operators that read a tensor, ascending and distinct; *operators is borrowed. */
 SITU_API int32_t situ_graph_users(const situ_graph *graph, int32_t tensor, const int32_t **operators);
+/* A guess that was stated when the graph was built; false when there is none of this index. Texts and arrays belong to
+ * the graph. situ_problem_unknown_at has their shares of the time. */
+typedef struct situ_guess {
+  size_t size;
+  situ_guess_kind kind;
+  int32_t n_operators; /* that it is about; -1: all */
+  const char *subject;
+  const int32_t *operators; /* ascending; NULL for all */
+} situ_guess;
+#define SITU_GUESS_INIT SITU_SIZED(situ_guess)
+SITU_API int32_t situ_graph_guess_count(const situ_graph *graph);
+SITU_API bool situ_graph_guess_at(const situ_graph *graph, int32_t index, situ_guess *out);
 /* The operator of that name, or -1. O(1) on average. */
 SITU_API int32_t situ_graph_find(const situ_graph *graph, const char *name);
 

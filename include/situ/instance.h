@@ -59,6 +59,8 @@ typedef struct situ_instance_options {
   /* Names of writers (situ/write.h) that must be able to represent the plan. situ_place finds the best plan that all
    * their targets can run (situ_solve_options.form). UNSUPPORTED if one of them can represent no plan of this model. */
   int32_t n_writers;
+  bool strict; /* fail with GUESSED, before any search, if more of the time is guessed than max_unknown_percent of the
+                  problem's options allows (situ_problem_require_known) */
   const char *const *writers;
   /* Tensor parallelism (docs/theory/models/groups.md): "4" makes groups of 4 equal devices of a server, which split
    * operators among them and are devices of the problem; "1" and NULL: every operator is whole on one device; "auto":
@@ -101,6 +103,11 @@ SITU_API situ_status situ_instance_export(const situ_instance *instance, const s
 /* Reads a plan file and opens the instance that it names. Relative paths in it are resolved from the current folder,
  * then from the folder of the plan file. BAD_INPUT if the content of the model or the platform has changed. */
 SITU_API situ_status situ_plan_read(situ_plan **out, situ_instance **instance, const char *path, situ_error *error);
+
+/* The same under options that change no problem, only what is said of it: `strict`, and max_unknown_percent of the
+ * problem's (0: that of the plan). All others are ignored; options may be NULL. */
+SITU_API situ_status situ_plan_read_with(situ_plan **out, situ_instance **instance,
+                                         const situ_instance_options *options, const char *path, situ_error *error);
 
 /* Opens the model that `options` name and simulates the placement in a file, which may have any form that `fix` accepts
  * (a published split, an object from operator to device, a plan). If the file is a plan, its sequence, calls and

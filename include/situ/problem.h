@@ -85,6 +85,9 @@ typedef struct situ_problem_options {
   /* What llama.cpp calls the devices, for its writers: "gpu0=Vulkan0,gpu1=RPC[host:port]" or a back end alone,
    * "Vulkan". NULL: by the vendor of each device. Copied. */
   const char *names;
+  /* The share of the time, in percent, up to which guesses (situ_problem_unknown_at) leave a claim one for "these
+   * costs"; beyond it reports say "optimal for guessed costs". 0: 5 %. At most 100. */
+  double max_unknown_percent;
 } situ_problem_options;
 #define SITU_PROBLEM_OPTIONS_INIT SITU_SIZED(situ_problem_options)
 
@@ -109,16 +112,39 @@ typedef struct situ_problem_summary {
   int32_t copies;    /* at least 1 */
   int32_t max_calls; /* 0: no limit */
   bool free, replicate;
+  bool guessed; /* more is unknown (below) than max_unknown_percent of the options allows */
   /* One line naming a constraint that no plan can meet ("operator x can run on no device", "a and b are colocated but
    * pinned apart"), or NULL. */
   const char *conflict;
   /* The space in which bounds, OPTIMAL and INFEASIBLE hold, in words: "plans that keep every operator whole on one
    * device and leave gpu1 unused". It names every restriction of the problem. */
   const char *scope;
+  /* What is unknown: the rows of situ_problem_unknown_at, the operators of all of them, and their share of the time. */
+  int32_t n_unknown, n_unknown_operators;
+  double unknown_share;
 } situ_problem_summary;
 #define SITU_PROBLEM_SUMMARY_INIT SITU_SIZED(situ_problem_summary)
 /* False, and nothing is written, if the problem or `out` is NULL or `out` has no size. Texts belong to the problem. */
 SITU_API bool situ_problem_get_summary(const situ_problem *problem, situ_problem_summary *out);
+
+/* A guess that costs rest on: something that the model's file does not say and the reader assumed. */
+typedef struct situ_unknown {
+  size_t size;
+  situ_guess_kind kind;
+  const char *subject; /* a kind of operators, a tensor, a dimension, ... as the kind says */
+  int32_t n_operators; /* that it concerns; at least 1 */
+  double share; /* of the time: that of the kernels with such an operator over that of all kernels, each on its fastest
+                   device, without transfers. Where all times are 0, of the operators. */
+} situ_unknown;
+#define SITU_UNKNOWN_INIT SITU_SIZED(situ_unknown)
+/* The guesses of a problem, by falling share; false if there is none of this index. An operator is not among them if
+ * its time is measured (situ_cost_options.table_path) or given by the model's file for every device that can run it.
+ * Texts belong to the problem. */
+SITU_API int32_t situ_problem_unknown_count(const situ_problem *problem);
+SITU_API bool situ_problem_unknown_at(const situ_problem *problem, int32_t index, situ_unknown *out);
+/* GUESSED, with one line that says what is unknown and what to do, if the share of all guesses is more than
+ * max_percent (0: that of the problem's options). */
+SITU_API situ_status situ_problem_require_known(const situ_problem *problem, double max_percent, situ_error *error);
 
 /* What it was posed of: borrowed, and alive as long as the problem. */
 SITU_API const situ_graph *situ_problem_graph(const situ_problem *problem);

@@ -70,6 +70,9 @@ typedef struct situ_read_options {
   int64_t draft;
   double acceptance;
   const char *kv_type; /* element type of caches: "f16", "q8_0", ...; NULL: f16 */
+  /* Names of dynamic dimensions whose sizes, though given here, are guesses: those that an earlier reading of the model
+   * assumed. Ended by NULL; may be NULL. */
+  const char *const *assumed;
 } situ_read_options;
 #define SITU_READ_OPTIONS_INIT SITU_SIZED(situ_read_options)
 

@@ -8,13 +8,14 @@ docs/python.md is the introduction."""
 
 from __future__ import annotations
 
-from ._graph import Graph, Operator, Tensor
+from ._graph import Graph, Guess, Operator, Tensor
 from ._library import (
     BadArgument,
     BadInput,
     Cancelled,
     EngineError,
     FileError,
+    Guessed,
     InternalError,
     NoPlan,
     OutOfMemory,
@@ -43,7 +44,7 @@ from ._place import (
     load_plan,
     place,
 )
-from ._plan import Explanation, Plan, Report, Transfer, Verdict
+from ._plan import Explanation, Plan, Report, Transfer, Unknown, Verdict
 from ._platform import Device, Platform, read_devices
 from ._problem import Problem
 from ._watch import Progress, SituWarning
@@ -60,6 +61,8 @@ __all__ = [
     "Explanation",
     "FileError",
     "Graph",
+    "Guess",
+    "Guessed",
     "InternalError",
     "NoPlan",
     "Operator",
@@ -74,6 +77,7 @@ __all__ = [
     "SituWarning",
     "Tensor",
     "Transfer",
+    "Unknown",
     "Unsupported",
     "Verdict",
     "compare",

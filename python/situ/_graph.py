@@ -51,6 +51,15 @@ class Tensor:
     shape: tuple[int | None, ...] | None = None
 
 
+@dataclass
+class Guess:
+    """Something that the costs rest on and no file says (docs/model.md, "What is unknown")."""
+
+    kind: str
+    subject: str
+    operators: list[str] | None = None  #: names of those that it is about; None: all
+
+
 Named = Union[str, Operator]
 
 
@@ -76,6 +85,7 @@ class Graph:
         self.name = name
         self.operators: dict[str, Operator] = {}
         self.tensors: list[Tensor] = []
+        self.guesses: list[Guess] = []
 
     def __len__(self) -> int:
         return len(self.operators)
@@ -148,6 +158,7 @@ class Graph:
                 "name": self.name or "graph",
                 "operators": operators,
                 "tensors": [{k: v for k, v in t.items() if v is not None and v != ""} for t in tensors],
+                "guesses": [{k: v for k, v in vars(guess).items() if v is not None} for guess in self.guesses],
             },
             default=_plain,
         )
@@ -225,7 +236,17 @@ def _of_pointer(pointer: int) -> Graph:
                 shape,
             )
         )
+    made.guesses = _guesses_of(pointer, names)
     return made
+
+
+def _guesses_of(pointer: int, names: Sequence[str]) -> list[Guess]:
+    row, found = c.situ_guess(size=ctypes.sizeof(c.situ_guess)), []
+    for k in range(lib.situ_graph_guess_count(pointer)):
+        lib.situ_graph_guess_at(pointer, k, ctypes.byref(row))
+        about = None if row.n_operators < 0 else [names[row.operators[i]] for i in range(row.n_operators)]
+        found.append(Guess(to_str(lib.situ_guess_kind_name(row.kind)), to_str(row.subject), about))
+    return found
 
 
 def operators_of(pointer: int) -> Iterator[Operator]:

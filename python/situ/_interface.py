@@ -32,6 +32,7 @@ SITU_STATUS_IO = 5
 SITU_STATUS_INTERNAL = 6
 SITU_STATUS_ENGINE = 7
 SITU_STATUS_CANCELLED = 8
+SITU_STATUS_GUESSED = 9
 SITU_LIMIT_CHAIN = 0
 SITU_LIMIT_DEVICE = 1
 SITU_LIMIT_LINK = 2
@@ -40,6 +41,15 @@ SITU_FIT_BATCH = 1
 SITU_FIT_FITS = 0
 SITU_FIT_MISSED = 1
 SITU_FIT_IMPOSSIBLE = 2
+SITU_GUESS_KIND = 0
+SITU_GUESS_SHAPE = 1
+SITU_GUESS_SIZE = 2
+SITU_GUESS_CONTROL = 3
+SITU_GUESS_TYPE = 4
+SITU_GUESS_PACKING = 5
+SITU_GUESS_ROLE = 6
+SITU_GUESS_STRUCTURE = 7
+SITU_GUESS_WORK = 8
 SITU_GRANULARITY_FUSED = 0
 SITU_GRANULARITY_OPERATOR = 1
 SITU_GRANULARITY_LAYER = 2
@@ -268,6 +278,11 @@ class situ_graph_summary(Structure):
                 c_int64), ("n_edges", c_int64)]
 
 
+class situ_guess(Structure):
+    _fields_ = [("size", c_size_t), ("kind", c_int), ("n_operators", c_int32), ("subject", c_char_p), ("operators",
+                POINTER(c_int32))]
+
+
 class situ_judgement_summary(Structure):
     _fields_ = [("size", c_size_t), ("format", c_char_p), ("better", c_char_p), ("notes", c_char_p)]
 
@@ -388,13 +403,19 @@ class situ_problem_options(Structure):
                 ("max_period_ns", c_int64), ("max_latency_ns", c_int64), ("pins", POINTER(c_int32)), ("unused",
                 POINTER(c_bool)), ("keep_together", POINTER(c_int32)), ("secondary_costs", c_void_p),
                 ("max_secondary_ns", c_int64), ("secondary_name", c_char_p), ("keep_name", c_char_p), ("names",
-                c_char_p)]
+                c_char_p), ("max_unknown_percent", c_double)]
 
 
 class situ_problem_summary(Structure):
     _fields_ = [("size", c_size_t), ("objective", c_int), ("execution", c_int), ("communication", c_int), ("overlap",
                 c_int), ("contention", c_int), ("schedule", c_int), ("copies", c_int32), ("max_calls", c_int32),
-                ("free", c_bool), ("replicate", c_bool), ("conflict", c_char_p), ("scope", c_char_p)]
+                ("free", c_bool), ("replicate", c_bool), ("guessed", c_bool), ("conflict", c_char_p), ("scope",
+                c_char_p), ("n_unknown", c_int32), ("n_unknown_operators", c_int32), ("unknown_share", c_double)]
+
+
+class situ_unknown(Structure):
+    _fields_ = [("size", c_size_t), ("kind", c_int), ("subject", c_char_p), ("n_operators", c_int32), ("share",
+                c_double)]
 
 
 class situ_ranks_summary(Structure):
@@ -410,7 +431,7 @@ class situ_read_options(Structure):
                 ("max_file_bytes", c_int64), ("training", c_bool), ("n_dims", c_int32), ("log", situ_log_callback),
                 ("log_context", c_void_p), ("precision", c_int), ("optimizer", c_int), ("prompt", c_int64),
                 ("context", c_int64), ("batch", c_int64), ("generate", c_int64), ("draft", c_int64), ("acceptance",
-                c_double), ("kv_type", c_char_p)]
+                c_double), ("kv_type", c_char_p), ("assumed", POINTER(c_char_p))]
 
 
 class situ_model_summary(Structure):
@@ -491,7 +512,7 @@ class situ_instance_options(Structure):
                 ("unused", POINTER(c_char_p)), ("n_unused", c_int32), ("log", situ_log_callback), ("log_context",
                 c_void_p), ("start", c_char_p), ("granularity", c_int), ("n_rules", c_int32), ("rules",
                 POINTER(c_char_p)), ("max_ttft_ns", c_int64), ("min_speed", c_double), ("n_writers", c_int32),
-                ("writers", POINTER(c_char_p)), ("tensor_parallel", c_char_p)]
+                ("strict", c_bool), ("writers", POINTER(c_char_p)), ("tensor_parallel", c_char_p)]
 
 
 class situ_learn_options(Structure):
@@ -584,6 +605,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_front_problem": (c_void_p, [c_void_p]),
     "situ_fusion_profile_at": (c_char_p, [c_int32]),
     "situ_granularity_name": (c_char_p, [c_int]),
+    "situ_graph_builder_add_guess": (None, [c_void_p, c_int, c_char_p, c_int32]),
     "situ_graph_builder_add_operator": (c_int32, [c_void_p, POINTER(situ_operator)]),
     "situ_graph_builder_add_tensor": (c_int32, [c_void_p, c_int32, POINTER(situ_tensor)]),
     "situ_graph_builder_add_use": (None, [c_void_p, c_int32, c_int32]),
@@ -594,6 +616,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_graph_free": (None, [c_void_p]),
     "situ_graph_freeze": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
     "situ_graph_get_summary": (c_bool, [c_void_p, POINTER(situ_graph_summary)]),
+    "situ_graph_guess_at": (c_bool, [c_void_p, c_int32, POINTER(situ_guess)]),
+    "situ_graph_guess_count": (c_int32, [c_void_p]),
     "situ_graph_inputs": (c_int32, [c_void_p, c_int32, POINTER(POINTER(c_int32))]),
     "situ_graph_operator": (c_bool, [c_void_p, c_int32, POINTER(situ_operator)]),
     "situ_graph_operator_name": (c_char_p, [c_void_p, c_int32]),
@@ -601,6 +625,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_graph_tensor": (c_bool, [c_void_p, c_int32, POINTER(situ_tensor)]),
     "situ_graph_tensor_producer": (c_int32, [c_void_p, c_int32]),
     "situ_graph_users": (c_int32, [c_void_p, c_int32, POINTER(POINTER(c_int32))]),
+    "situ_guess_kind_name": (c_char_p, [c_int]),
     "situ_instance_export": (c_int, [c_void_p, c_void_p, c_char_p, c_char_p, POINTER(situ_error)]),
     "situ_instance_free": (None, [c_void_p]),
     "situ_instance_granularity": (c_int, [c_void_p]),
@@ -661,6 +686,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_plan_order": (c_int32, [c_void_p, POINTER(POINTER(c_int32))]),
     "situ_plan_problem": (c_void_p, [c_void_p]),
     "situ_plan_read": (c_int, [POINTER(c_void_p), POINTER(c_void_p), c_char_p, POINTER(situ_error)]),
+    "situ_plan_read_with": (c_int, [POINTER(c_void_p), POINTER(c_void_p), POINTER(situ_instance_options), c_char_p,
+        POINTER(situ_error)]),
     "situ_plan_robustness": (c_bool, [c_void_p, POINTER(situ_robustness)]),
     "situ_plan_start_ns": (c_int64, [c_void_p, c_int32]),
     "situ_plan_statistic": (situ_statistic, [c_void_p, c_int32]),
@@ -692,6 +719,9 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_problem_platform": (c_void_p, [c_void_p]),
     "situ_problem_pose": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_problem_options),
         POINTER(situ_error)]),
+    "situ_problem_require_known": (c_int, [c_void_p, c_double, POINTER(situ_error)]),
+    "situ_problem_unknown_at": (c_bool, [c_void_p, c_int32, POINTER(situ_unknown)]),
+    "situ_problem_unknown_count": (c_int32, [c_void_p]),
     "situ_profile_free": (None, [c_void_p]),
     "situ_profile_get_summary": (c_bool, [c_void_p, POINTER(situ_profile_summary)]),
     "situ_profile_model": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_profile_options), POINTER(situ_error)]),

@@ -75,6 +75,12 @@ class Cancelled(SituError):
     status = "cancelled"
 
 
+class Guessed(SituError):
+    """More of the costs is guessed than a strict call allows: `unknown` of an open problem says what."""
+
+    status = "guessed"
+
+
 class NoPlan(SituError):
     """The call needs a placement, but the plan has none: `plan.reason` says why."""
 
@@ -83,7 +89,7 @@ class NoPlan(SituError):
 
 _BY_STATUS = {
     e.status: e
-    for e in (OutOfMemory, BadArgument, BadInput, Unsupported, FileError, InternalError, EngineError, Cancelled)
+    for e in (OutOfMemory, BadArgument, BadInput, Unsupported, FileError, InternalError, EngineError, Cancelled, Guessed)
 }
 
 

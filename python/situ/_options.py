@@ -61,6 +61,8 @@ class Options(TypedDict, total=False):
     engine: str  # the earlier name of cost_engine
     fusion: str
     efficiency: float
+    max_unknown: float  # percent
+    strict: bool
     solver: str | Sequence[str]
     time_limit: float  # seconds
     steps: int

@@ -74,24 +74,22 @@ def load_plan(
 ) -> Plan:
     """Reads a plan file and opens the model and platform that it names. With `model`, any file that places its
     operators (a published split, an object that maps operators to devices, a plan): the placement is simulated on
-    it."""
+    it. Without one, only `strict` and `max_unknown` may be given."""
     out, instance, folder = ctypes.c_void_p(), ctypes.c_void_p(), Folder()
     with Watch() as watch, folder.unnamed():
-        if model is None:
-            if platform is not None or costs is not None or options:
-                raise TypeError("platform, costs and options can only be given with a model")
-            call("situ_plan_read", ctypes.byref(out), ctypes.byref(instance), to_bytes(path))
-        else:
-            filled = fill(options)
+        filled = fill(options)
+        if model is not None:
             set_inputs(filled, folder, model, platform, costs)
-            watch.attach(filled.instance)
-            call(
-                "situ_plan_import",
-                ctypes.byref(out),
-                ctypes.byref(instance),
-                ctypes.byref(filled.instance),
-                to_bytes(path),
-            )
+        elif platform is not None or costs is not None or set(options) - {"strict", "max_unknown"}:
+            raise TypeError("platform, costs and options of the problem can only be given with a model")
+        watch.attach(filled.instance)
+        call(
+            "situ_plan_read_with" if model is None else "situ_plan_import",
+            ctypes.byref(out),
+            ctypes.byref(instance),
+            ctypes.byref(filled.instance),
+            to_bytes(path),
+        )
         assert out.value is not None and instance.value is not None
         return Plan(out.value, Instance(instance.value, folder))
 

@@ -86,6 +86,25 @@ class Transfer:
     finish_ns: int
 
 
+@dataclass(frozen=True)
+class Unknown:
+    """A guess that the costs rest on (docs/model.md, "What is unknown")."""
+
+    kind: str  #: "kind", "size", "packing", ...
+    subject: str  #: a kind of operators, a dimension, a tensor, ...
+    operators: int  #: that it concerns
+    share: float  #: of the time
+
+
+def unknown_of(problem: int) -> list[Unknown]:
+    row, found = sized(c.situ_unknown), []
+    for k in range(lib.situ_problem_unknown_count(problem)):
+        lib.situ_problem_unknown_at(problem, k, ctypes.byref(row))
+        kind = to_str(lib.situ_guess_kind_name(row.kind))
+        found.append(Unknown(kind, to_str(row.subject), int(row.n_operators), float(row.share)))
+    return found
+
+
 class Verdict(Report):
     """The result of the independent checker."""
 
@@ -200,6 +219,21 @@ class Plan(Frozen):
         """Which plans `bound_ns`, `gap` and `outcome` speak of: "plans that keep every operator whole on one device",
         and every other restriction. By codes: `to_dict()["scope"]`."""
         return to_str(self._asked.scope)
+
+    @property
+    def unknown(self) -> list[Unknown]:
+        """What the costs rest on that the model does not say, by falling share of the time; empty if nothing."""
+        return unknown_of(lib.situ_plan_problem(self._pointer))
+
+    @property
+    def unknown_share(self) -> float:
+        """The share of the time of everything in `unknown`."""
+        return float(self._asked.unknown_share)
+
+    @property
+    def guessed(self) -> bool:
+        """Whether that is more than `max_unknown`: `outcome` is then one for guessed costs."""
+        return bool(self._asked.guessed)
 
     @property
     def best_single_ns(self) -> int | None:

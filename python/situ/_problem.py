@@ -10,7 +10,7 @@ from ._graph import Graph, _of_pointer, names_of
 from ._inputs import Costs, Folder, Machine, Model, Placement, set_inputs
 from ._library import NEVER_NS, BadArgument, Frozen, lib, make, sized, summary, to_bytes
 from ._options import fill
-from ._plan import Instance, Plan
+from ._plan import Instance, Plan, Unknown, unknown_of
 from ._platform import Device, devices_of
 from ._watch import ProgressOption, Watch
 
@@ -73,6 +73,11 @@ class Problem(Frozen):
         for v, name in enumerate(self.operators):
             found.setdefault(find(v), []).append(name)
         return list(found.values())
+
+    @property
+    def unknown(self) -> list[Unknown]:
+        """What the costs rest on that the model does not say, by falling share of the time; empty if nothing."""
+        return unknown_of(self._instance.problem)
 
     def time_ns(self, operator: str, device: str) -> int | None:
         """The time of an operator on a device; None if it cannot run there. A kernel's time is that of its head, and

@@ -282,6 +282,7 @@ static situ_status open_steps(situ_instance *i, const instance_options *options,
   TRY(read_granularity(i, error));
   TRY(note_shared(i, error));
   TRY(pose(i, options->call.granularity == SITU_GRANULARITY_DEFAULT, error));
+  if (i->options.call.strict) TRY(situ_problem_require_known(i->problem, 0, error));
   return read_writers(i, error);
 }
 

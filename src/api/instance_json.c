@@ -30,6 +30,18 @@ static json_value *dims_json(const situ_read_options *read) {
   return NULL;
 }
 
+/* The dimensions whose sizes are guesses: reading the model with what "dims" and "default_dim" say would not show it.
+ * NULL without memory. */
+static json_value *assumed_json(const situ_graph *g) {
+  json_value *names = json_new_array();
+  bool ok = names != NULL;
+  for (int32_t k = 0; ok && k < g->n_guesses; k++)
+    if (g->guesses[k].kind == SITU_GUESS_SIZE) ok = json_push(names, json_new_text(g->guesses[k].subject));
+  if (ok) return names;
+  json_free(names);
+  return NULL;
+}
+
 /* The value of an option as a member; NULL where it is at its default and need not be said, or without memory. */
 static json_value *option_json(const option *row, const void *part) {
   const void *at = option_value(row, part);
@@ -116,6 +128,12 @@ json_value *instance_to_json(const situ_instance *i) {
   ok = ok && json_set(o, "model_hash", json_new_text(instance_hash_text(hash, i->model->hash)));
   ok = ok && options_json(o, SITU_OPTION_READ, &said.read);
   ok = ok && json_set(o, "dims", dims_json(&said.read));
+  json_value *assumed = ok ? assumed_json(i->model->graph) : NULL;
+  ok = assumed && ok;
+  if (json_size(assumed) > 0)
+    ok = json_set(o, "assumed_dims", assumed);
+  else
+    json_free(assumed);
   const char *named = said.call.platform ? said.call.platform : i->own_platform ? SITU_DEFAULT_PLATFORM : NULL;
   ok = ok && json_set(o, "platform", named ? json_new_text(named) : json_new_null());
   if (named && strcmp(named, THIS_HOST) == 0)
@@ -140,10 +158,11 @@ typedef struct member {
   bool required;
 } member;
 static const member members[] = {{"model", JSON_TEXT, true},         {"model_hash", JSON_TEXT, true},
-                                 {"dims", JSON_OBJECT_KIND, false},  {"host", JSON_OBJECT_KIND, false},
-                                 {"platform_hash", JSON_TEXT, true}, {"costs", JSON_OBJECT_KIND, true},
-                                 {"pins", JSON_OBJECT_KIND, false},  {"unused", JSON_ARRAY_KIND, false},
-                                 {"rules", JSON_ARRAY_KIND, false},  {NULL, JSON_NULL_KIND, false}};
+                                 {"dims", JSON_OBJECT_KIND, false},  {"assumed_dims", JSON_ARRAY_KIND, false},
+                                 {"host", JSON_OBJECT_KIND, false},  {"platform_hash", JSON_TEXT, true},
+                                 {"costs", JSON_OBJECT_KIND, true},  {"pins", JSON_OBJECT_KIND, false},
+                                 {"unused", JSON_ARRAY_KIND, false}, {"rules", JSON_ARRAY_KIND, false},
+                                 {NULL, JSON_NULL_KIND, false}};
 static const member cost_members[] = {{"source", JSON_TEXT, false},
                                       {"table_hash", JSON_TEXT, false} /* files of version 0.1 have none */,
                                       {NULL, JSON_NULL_KIND, false}};
@@ -293,18 +312,25 @@ static situ_status read_dims(situ_read_options *read, const json_value *given, c
   return SITU_STATUS_OK;
 }
 
-static situ_status read_unused(instance_options *o, const json_value *list, const place *at, situ_error *error) {
+/* The texts of a list, with a NULL behind them; `expected` says what they are. */
+static situ_status read_names(const char *const **out, int32_t *n_out, const json_value *list, const char *name,
+                              const char *expected, const place *at, situ_error *error) {
   size_t n = json_size(list);
-  if (n > SITU_MAX_DEVICES) return bad(at, "unused", "no more devices than a platform can have", error);
-  const char **names = ARENA_NEW(at->arena, const char *, (int64_t)n + 1);
+  if (n > SITU_MAX_OPERATORS) return bad(at, name, expected, error);
+  const char **names = ARENA_ZERO(at->arena, const char *, (int64_t)n + 1);
   if (!names) return fail_no_memory(error);
   for (size_t i = 0; i < n; i++) {
     names[i] = json_text(json_at(list, i), NULL);
-    if (!names[i]) return bad(at, "unused", "names of devices", error);
+    if (!names[i]) return bad(at, name, expected, error);
   }
-  o->call.unused = names;
-  o->call.n_unused = (int32_t)n;
+  *out = names;
+  *n_out = (int32_t)n;
   return SITU_STATUS_OK;
+}
+
+static situ_status read_unused(instance_options *o, const json_value *list, const place *at, situ_error *error) {
+  if (json_size(list) > SITU_MAX_DEVICES) return bad(at, "unused", "no more devices than a platform can have", error);
+  return read_names(&o->call.unused, &o->call.n_unused, list, "unused", "names of devices", at, error);
 }
 
 /* A member as text, or NULL where it is not there. */
@@ -329,6 +355,9 @@ situ_status instance_options_from_json(instance_options *o, const json_value *ob
   const json_value *before = json_get(object, "overlap"); /* version 0.1: what async_copies is now */
   if (json_kind_of(before) == JSON_BOOL) o->problem.async_copies = json_bool(before, false);
   TRY(read_unused(o, json_get(object, "unused"), &at, error));
+  int32_t n_assumed;
+  TRY(read_names(&o->read.assumed, &n_assumed, json_get(object, "assumed_dims"), "assumed_dims", "names of dimensions",
+                 &at, error));
   TRY(read_text_of(&o->rules_text, json_get(object, "rules"), a, error));
   TRY(read_text_of(&o->host_text, json_get(object, "host"), a, error));
   at.group = "instance.dims";

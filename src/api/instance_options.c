@@ -74,6 +74,16 @@ static bool keep_names(arena *a, const char *const **list, int32_t n) {
   return names != NULL;
 }
 
+static bool keep_assumed(arena *a, situ_read_options *read) {
+  int32_t n = 0;
+  while (read->assumed && read->assumed[n]) n++;
+  const char **names = ARENA_ZERO(a, const char *, (int64_t)n + 1);
+  for (int32_t i = 0; names && i < n; i++)
+    if (!(names[i] = arena_string(a, read->assumed[i]))) return false;
+  read->assumed = n > 0 ? names : NULL;
+  return names != NULL;
+}
+
 bool instance_options_keep(instance_options *out, const instance_options *from, arena *a) {
   *out = *from;
   out->call.size = sizeof out->call;
@@ -90,8 +100,9 @@ bool instance_options_keep(instance_options *out, const instance_options *from, 
     ok = keep(a, &text);
     memcpy(option_field(row, part), &text, sizeof text);
   }
-  return ok && keep_dims(a, &out->read) && keep_names(a, &out->call.unused, out->call.n_unused) &&
-         keep_names(a, &out->call.rules, out->call.n_rules) && keep_names(a, &out->call.writers, out->call.n_writers);
+  return ok && keep_dims(a, &out->read) && keep_assumed(a, &out->read) &&
+         keep_names(a, &out->call.unused, out->call.n_unused) && keep_names(a, &out->call.rules, out->call.n_rules) &&
+         keep_names(a, &out->call.writers, out->call.n_writers);
 }
 
 /* Whether the option is a constraint, or a limit, which belongs to an objective. */
@@ -114,6 +125,7 @@ void instance_options_fill(instance_options *o, const instance_options *from) {
   if (o->read.n_dims == 0) {
     o->read.dims = from->read.dims;
     o->read.n_dims = from->read.n_dims;
+    o->read.assumed = from->read.assumed;
   }
   if (o->call.n_unused == 0 && !o->problem.unused) {
     o->call.unused = from->call.unused;

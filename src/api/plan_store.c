@@ -75,13 +75,21 @@ static situ_status same_hash(const json_value *then, uint64_t now, uint64_t othe
   return fail_with(error, SITU_STATUS_BAD_INPUT, path, "the %s %s has changed since this plan was made", what, name);
 }
 
+/* Options that hold whatever else a plan file says: they change no problem. */
+static void take_claims(instance_options *o, const instance_options *claims) {
+  if (!claims) return;
+  o->call.strict = claims->call.strict;
+  if (claims->problem.max_unknown_percent > 0) o->problem.max_unknown_percent = claims->problem.max_unknown_percent;
+}
+
 /* Content that the member names must not have changed. */
-static situ_status reopen(situ_instance **out, const instance_options *given, arena *a, const json_value *m,
-                          const char *path, situ_error *error) {
+static situ_status reopen(situ_instance **out, const instance_options *given, const instance_options *claims, arena *a,
+                          const json_value *m, const char *path, situ_error *error) {
   instance_options said, o = {0};
   TRY(instance_options_from_json(&said, m, path, a, error));
   if (given) o = *given;
   instance_options_fill(&o, &said);
+  take_claims(&o, claims);
   if (!given && strncmp(o.call.model, READ_UNNAMED, sizeof READ_UNNAMED - 1) == 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, path,
                      "its model came from standard input; give the model as well (--model MODEL)");
@@ -100,12 +108,12 @@ static situ_status reopen(situ_instance **out, const instance_options *given, ar
   return pins && !o.call.fix ? pose_with_pins(i, pins, path, error) : SITU_STATUS_OK;
 }
 
-situ_status instance_from_json(situ_instance **out, const instance_options *given, const json_value *member,
-                               const char *path, situ_error *error) {
+static situ_status open_member(situ_instance **out, const instance_options *given, const instance_options *claims,
+                               const json_value *member, const char *path, situ_error *error) {
   *out = NULL;
   arena *a = arena_new();
   if (!a) return fail_no_memory(error);
-  situ_status status = reopen(out, given, a, member, path, error);
+  situ_status status = reopen(out, given, claims, a, member, path, error);
   if (status == SITU_STATUS_BAD_ARGUMENT && !given) /* the content of a file is input, not an argument of the caller */
     status = error ? (error->status = SITU_STATUS_BAD_INPUT) : SITU_STATUS_BAD_INPUT;
   if (status != SITU_STATUS_OK) {
@@ -114,6 +122,11 @@ situ_status instance_from_json(situ_instance **out, const instance_options *give
   }
   arena_free(a);
   return status;
+}
+
+situ_status instance_from_json(situ_instance **out, const instance_options *given, const json_value *member,
+                               const char *path, situ_error *error) {
+  return open_member(out, given, NULL, member, path, error);
 }
 
 /* Who names a model instead of a plan learns how to get one. */
@@ -130,12 +143,20 @@ static situ_status read_plan_json(json_value **root, const char *path, situ_erro
 }
 
 situ_status situ_plan_read(situ_plan **out, situ_instance **instance, const char *path, situ_error *error) {
+  return situ_plan_read_with(out, instance, NULL, path, error);
+}
+
+situ_status situ_plan_read_with(situ_plan **out, situ_instance **instance, const situ_instance_options *options,
+                                const char *path, situ_error *error) {
+  instance_options claims;
   if (out) *out = NULL;
   if (instance) *instance = NULL;
   TRY(GIVEN(error, out, instance, path));
+  const situ_instance_options none = SITU_INSTANCE_OPTIONS_INIT;
+  TRY(instance_options_take(&claims, options ? options : &none, error));
   json_value *root = NULL;
   TRY(read_plan_json(&root, path, error));
-  situ_status status = instance_from_json(instance, NULL, json_get(root, "instance"), path, error);
+  situ_status status = open_member(instance, NULL, &claims, json_get(root, "instance"), path, error);
   if (status == SITU_STATUS_OK) status = plan_from_json(out, (*instance)->problem, root, path, error);
   json_free(root);
   if (status != SITU_STATUS_OK) {

@@ -230,7 +230,9 @@ static situ_status keep_row(sizing_call *q, const candidate *c, const situ_probl
                          .price_of_a_million = -1};
   s->scopes[s->n].plans = scope_text(s->arena, p);
   if (c->price >= 0 && rate > 0) row->price_of_a_million = c->price / (rate * HOUR_NS / 1e9) * 1e6;
-  if (!row->reason || !s->scopes[s->n].plans) return fail_no_memory(q->error);
+  s->scopes[s->n].guessed = p->guessed;
+  bool copied = unknown_copy(&s->scopes[s->n].unknown, &p->unknown, s->arena);
+  if (!row->reason || !s->scopes[s->n].plans || !copied) return fail_no_memory(q->error);
   if (q->stopped && row->finding == SITU_SIZE_MISSED) return SITU_STATUS_OK; /* it was not tried to the end */
   if (row->finding == SITU_SIZE_MET && s->answer < 0) s->answer = s->n;
   s->n++;

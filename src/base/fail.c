@@ -21,7 +21,7 @@ situ_status fail_no_memory(situ_error *error) { return fail_with(error, SITU_STA
 
 const char *situ_status_name(situ_status status) {
   static const char *const names[] = {"ok", "no_memory", "bad_argument", "bad_input", "unsupported",
-                                      "io", "internal",  "engine",       "cancelled"};
+                                      "io", "internal",  "engine",       "cancelled", "guessed"};
   return (unsigned)status < sizeof names / sizeof names[0] ? names[status] : "unknown";
 }
 

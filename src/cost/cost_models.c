@@ -34,11 +34,12 @@ static const cost_model *model_find(const char *name) {
 static void tell(const situ_cost_options *o, const situ_costs *costs, const situ_graph *graph) {
   log_to to = {o->log, o->log_context};
   int32_t unknown = 0;
-  for (int32_t v = 0; o->log && v < graph->n_operators; v++) unknown += !graph->inferred[v];
+  for (int32_t v = 0; o->log && v < graph->n_operators; v++)
+    unknown += !graph->inferred[v] && !costs_is_measured(costs, v);
   log_line(to, SITU_LOG_NOTE, "operator times: %s", costs->source);
   if (unknown > 0)
     log_line(to, SITU_LOG_WARNING,
-             "%d of %d operators were not understood: their times are too low unless a cost table gives them",
+             "%d of %d operators were not understood: their times are too low; a cost table may give them",
              (int)unknown, (int)graph->n_operators);
 }
 

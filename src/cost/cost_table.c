@@ -80,6 +80,7 @@ static situ_status apply_times(const table *t, const char *op, int32_t v, const 
     for (int32_t k = 0; k < t->platform->n_classes; k++) {
       if (!is_of_class(t->platform, k, member.key)) continue;
       t->costs->time_ns[(int64_t)v * t->costs->n_classes + k] = time_ns;
+      t->costs->measured[(int64_t)v * t->costs->n_classes + k] = true;
       t->timed[k] = true;
     }
   }
@@ -304,7 +305,8 @@ situ_status cost_table_apply(situ_costs *costs, const situ_graph *graph, const s
   size_t n = json_size(operators);
   json_member member = {0};
   t.timed = ARENA_ZERO(costs->arena, bool, platform->n_classes);
-  if (!t.timed) return fail_no_memory(error);
+  costs->measured = ARENA_ZERO(costs->arena, bool, (int64_t)costs->n_operators * costs->n_classes);
+  if (!t.timed || !costs->measured) return fail_no_memory(error);
   while (json_next(operators, &member))
     TRY(apply_times(&t, member.key, costs->group[situ_graph_find(graph, member.key)], member.value, ns, error));
   for (size_t i = 0; i < json_size(groups); i++) {

@@ -48,6 +48,13 @@ void costs_find_extremes(situ_costs *c) {
   }
 }
 
+bool costs_set_measured(situ_costs *c) {
+  int64_t n = (int64_t)c->n_operators * c->n_classes;
+  c->measured = ARENA_NEW(c->arena, bool, n);
+  for (int64_t i = 0; c->measured && i < n; i++) c->measured[i] = true;
+  return c->measured != NULL;
+}
+
 void situ_costs_free(situ_costs *costs) {
   if (costs) arena_free(costs->arena);
 }

@@ -34,7 +34,9 @@ struct situ_costs {
   int32_t *group; /* [operator] the head of its fused kernel: the head has the time of all, the other members 0 ns;
                      NULL: nothing is fused */
   int64_t *workspace_bytes; /* [operator] scratch memory while it runs, as the table has it; NULL: as the graph says */
-  bool *ruled; /* [operator * n_classes + class] whether it is a rule that forbids it (cost/rules.h); NULL: none */
+  bool *measured; /* [operator * n_classes + class] the time is that of a table, or of the model's own file; of a kernel
+                     that of its head; NULL: all are estimates */
+  bool *ruled;    /* [operator * n_classes + class] whether it is a rule that forbids it (cost/rules.h); NULL: none */
   int64_t reserved_bytes; /* of all memories, that rules keep free */
   part_cost *part;        /* [class] as the table of measured times has it; it is in the transfers too. NULL: unknown */
   int32_t n_rows;
@@ -62,6 +64,17 @@ static inline int32_t costs_row(const situ_costs *c, int32_t t) {
 static inline bool costs_is_ruled(const situ_costs *c, int32_t v, int32_t class) {
   return c->ruled && c->ruled[(int64_t)v * c->n_classes + class];
 }
+
+/* Whether the time of operator v is measured, or given, on every class that can run it. */
+static inline bool costs_is_measured(const situ_costs *c, int32_t v) {
+  int64_t at = (int64_t)(c->group ? c->group[v] : v) * c->n_classes;
+  bool all = c->measured;
+  for (int32_t k = 0; all && k < c->n_classes; k++) all = c->measured[at + k] || c->time_ns[at + k] == SITU_NEVER_NS;
+  return all;
+}
+
+/* All times are those of a file, none is an estimate. False without memory. */
+bool costs_set_measured(situ_costs *costs);
 
 /* Fills row_min_ns and row_max_ns when all rows are filled. O(rows * kinds + tensors). */
 void costs_find_extremes(situ_costs *costs);

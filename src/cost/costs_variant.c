@@ -11,6 +11,7 @@ static bool copy_classes(situ_costs *out, const situ_costs *c, const int32_t *fr
   int64_t n_times = (int64_t)out->n_operators * out->n_classes;
   if (c->part && !(out->part = ARENA_NEW(out->arena, part_cost, out->n_classes))) return false;
   if (c->ruled && !(out->ruled = ARENA_NEW(out->arena, bool, n_times))) return false;
+  if (c->measured && !(out->measured = ARENA_NEW(out->arena, bool, n_times))) return false;
   if (c->collective_ns && !(out->collective_ns = ARENA_NEW(out->arena, int64_t, n_times))) return false;
   for (int32_t k = 0; c->part && k < out->n_classes; k++) out->part[k] = c->part[from[k]];
   for (int64_t v = 0; v < out->n_operators; v++)
@@ -18,6 +19,7 @@ static bool copy_classes(situ_costs *out, const situ_costs *c, const int32_t *fr
       int64_t to = v * out->n_classes + k, at = v % c->n_operators * c->n_classes + from[k];
       out->time_ns[to] = c->time_ns[at];
       if (c->ruled) out->ruled[to] = c->ruled[at];
+      if (c->measured) out->measured[to] = c->measured[at];
       if (c->collective_ns) out->collective_ns[to] = c->collective_ns[at];
     }
   return true;

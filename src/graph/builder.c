@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "graph/builder.h"
 #include "graph/graph.h"
+#include "graph/guesses.h"
 
 typedef struct built_operator {
   situ_operator about; /* name in the arena, NULL when freezing shall make one; kind and layer are of no use here */
@@ -44,6 +45,7 @@ struct situ_graph_builder {
   int64_t n_operators, operators_capacity;
   int64_t n_tensors, tensors_capacity;
   int64_t n_uses, uses_capacity;
+  guess_list guesses;
   situ_error failed; /* the first failure of a public call; status OK before */
 };
 
@@ -77,6 +79,7 @@ void situ_graph_builder_free(situ_graph_builder *b) {
   free(b->uses);
   free(b->kinds.names);
   free(b->layers.names);
+  guess_list_free(&b->guesses);
   arena_free(b->arena);
 }
 
@@ -168,6 +171,24 @@ situ_status builder_add_use(situ_graph_builder *b, int32_t consumer, int32_t ten
   return SITU_STATUS_OK;
 }
 
+situ_status builder_add_guess(situ_graph_builder *b, situ_guess_kind kind, const char *subject, int32_t op,
+                              situ_error *error) {
+  return guess_list_add(&b->guesses, b->arena, kind, subject, op) ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+situ_status builder_add_guesses_of(situ_graph_builder *b, const situ_graph *g, const int32_t *to, int32_t shift,
+                                   situ_error *error) {
+  for (int32_t i = 0; i < g->n_guesses; i++) {
+    const graph_guess *guess = &g->guesses[i];
+    if (guess->n_operators == GUESS_OF_ALL) TRY(builder_add_guess(b, guess->kind, guess->subject, GUESS_OF_ALL, error));
+    for (int32_t k = 0; k < guess->n_operators; k++) {
+      int32_t v = to ? to[guess->operators[k]] : guess->operators[k];
+      if (v >= 0) TRY(builder_add_guess(b, guess->kind, guess->subject, v + shift, error));
+    }
+  }
+  return SITU_STATUS_OK;
+}
+
 /* ---- the public calls: the first failure stays ---- */
 
 int32_t situ_graph_builder_add_operator(situ_graph_builder *b, const situ_operator *op) {
@@ -190,6 +211,15 @@ int32_t situ_graph_builder_add_tensor(situ_graph_builder *b, int32_t producer, c
 
 void situ_graph_builder_add_use(situ_graph_builder *b, int32_t consumer, int32_t tensor) {
   if (b && b->failed.status == SITU_STATUS_OK) builder_add_use(b, consumer, tensor, &b->failed);
+}
+
+void situ_graph_builder_add_guess(situ_graph_builder *b, situ_guess_kind kind, const char *subject, int32_t op) {
+  if (!b || b->failed.status != SITU_STATUS_OK) return;
+  if ((unsigned)kind > SITU_GUESS_WORK || !subject || op < GUESS_OF_ALL || op >= b->n_operators)
+    fail_with(&b->failed, SITU_STATUS_BAD_ARGUMENT, subject,
+              "a guess has a kind that does not exist, no subject, or an operator that was never added");
+  else
+    builder_add_guess(b, kind, subject, op, &b->failed);
 }
 
 situ_status situ_graph_builder_status(const situ_graph_builder *b, situ_error *error) {
@@ -482,6 +512,7 @@ static situ_status freeze_into(situ_graph *g, freezing *f, situ_error *error) {
       !allocate(g, f->b) || !copy_dictionaries(g, f->b))
     return fail_no_memory(error);
   TRY(fill_operators(g, f, error));
+  if (!guess_list_freeze(g, &f->b->guesses, f->new_of, f->scratch)) return fail_no_memory(error);
   if (!fill_tensors(g, f, old_tensor)) return fail_no_memory(error);
   fill_uses(g, f, old_tensor, last_tensor);
   fill_users(g, next);

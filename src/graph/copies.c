@@ -47,6 +47,7 @@ situ_status graph_copies(situ_graph **out, const situ_graph *g, int32_t n, situ_
   for (int32_t copy = 0; copy < n && status == SITU_STATUS_OK; copy++) {
     status = add_operators(b, g, copy, error);
     if (status == SITU_STATUS_OK) status = add_tensors(b, g, copy, error);
+    if (status == SITU_STATUS_OK) status = builder_add_guesses_of(b, g, NULL, copy * g->n_operators, error);
   }
   if (status == SITU_STATUS_OK) status = situ_graph_freeze(out, b, error);
   situ_graph_builder_free(b);

@@ -6,6 +6,12 @@ void situ_graph_free(situ_graph *graph) {
   if (graph) arena_free(graph->arena);
 }
 
+const char *situ_guess_kind_name(situ_guess_kind kind) {
+  static const char *const names[] = {"kind",    "shape", "size",      "control", "type",
+                                      "packing", "role",  "structure", "work"};
+  return (unsigned)kind < sizeof names / sizeof *names ? names[kind] : "unknown";
+}
+
 static bool is_operator(const situ_graph *g, int32_t v) { return g && v >= 0 && v < g->n_operators; }
 static bool is_tensor(const situ_graph *g, int32_t t) { return g && t >= 0 && t < g->n_tensors; }
 
@@ -54,6 +60,18 @@ bool situ_graph_operator(const situ_graph *g, int32_t v, situ_operator *out) {
 bool situ_graph_tensor(const situ_graph *g, int32_t t, situ_tensor *out) {
   if (!is_tensor(g, t)) return false;
   situ_tensor about = graph_tensor(g, t);
+  return GIVE(out, about);
+}
+
+int32_t situ_graph_guess_count(const situ_graph *g) { return g ? g->n_guesses : 0; }
+
+bool situ_graph_guess_at(const situ_graph *g, int32_t index, situ_guess *out) {
+  if (index < 0 || index >= situ_graph_guess_count(g)) return false;
+  const graph_guess *guess = &g->guesses[index];
+  situ_guess about = {.kind = guess->kind,
+                      .n_operators = guess->n_operators,
+                      .subject = guess->subject,
+                      .operators = guess->n_operators == GUESS_OF_ALL ? NULL : guess->operators};
   return GIVE(out, about);
 }
 

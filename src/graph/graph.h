@@ -59,7 +59,19 @@ struct situ_graph {
 
   const char **kind_name, **layer_name;
   string_map *by_name;
+
+  struct graph_guess *guesses; /* [n_guesses] in the order in which readers stated them */
+  int32_t n_guesses;
 };
+
+/* Something that a reader guessed, and the operators whose work depends on it. */
+typedef struct graph_guess {
+  situ_guess_kind kind;
+  const char *subject;
+  int32_t n_operators;      /* GUESS_OF_ALL: every operator */
+  const int32_t *operators; /* ascending, distinct */
+} graph_guess;
+enum { GUESS_OF_ALL = -1 };
 
 /* NULL, or which of the invariants above does not hold (base/contracts.h). O(V + E log E). */
 const char *graph_check(const situ_graph *graph);

@@ -89,5 +89,12 @@ const char *graph_check(const situ_graph *g) {
   EXPECT_CHECK(check_colocations(g));
   EXPECT_CHECK(check_tensors(g));
   EXPECT_CHECK(check_uses(g));
+  for (int32_t i = 0; i < g->n_guesses; i++) {
+    const graph_guess *guess = &g->guesses[i];
+    bool all = guess->n_operators == GUESS_OF_ALL;
+    EXPECT(guess->subject && (all || guess->n_operators > 0), "a guess has a subject, and operators that it is about");
+    EXPECT(all || contracts_within(guess->operators, guess->n_operators, 0, g->n_operators), "these operators exist");
+    EXPECT(all || contracts_rise(guess->operators, guess->n_operators), "the operators of a guess ascend");
+  }
   return check_lists_agree(g);
 }

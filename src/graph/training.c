@@ -218,6 +218,8 @@ static situ_status add_training(step *s, situ_error *error) {
                      "no output depends on floating-point weights, so there is nothing to train");
   for (int32_t v = g->n_operators - 1; v >= 0; v--)
     if (s->reached[v]) TRY(add_backward(s, v, error));
+  TRY(builder_add_guesses_of(s->b, g, NULL, 0, error));
+  TRY(builder_add_guesses_of(s->b, g, s->backward, 0, error));
   for (int32_t v = 0; v < g->n_operators; v++) {
     if (!s->reached[v]) continue;
     TRY(read_forward(s, v, error));

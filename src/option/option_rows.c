@@ -160,6 +160,16 @@ const option option_rows[] = {
      .title =
          "Share of its peak performance that a device reaches, above 0, at most 1. Default: by cost model and device."},
 #undef GROUP
+#define GROUP "Unknown"
+    {ROW("max-unknown", PROBLEM, REAL, max_unknown_percent), .json = "max_unknown_percent", .value = "PERCENT",
+     .max = 100,
+     .title =
+         "How much of the time may be guessed (kinds of operators without a cost rule, assumed sizes, ...) before a "
+         "plan is only \"optimal for guessed costs\". Default: 5; for a plan file, that of the plan."},
+    {ROW("strict", INSTANCE, ON, strict),
+     .title = "Refuse a model or plan of which more is guessed than --max-unknown, with exit code 9 and one line that "
+              "says what is unknown."},
+#undef GROUP
 #define GROUP "Search"
     {ROW("solver", SOLVE, TEXT, solvers), .also = "algorithm method algo", .value = "NAME[,NAME...]",
      .family = "solvers",

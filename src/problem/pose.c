@@ -3,6 +3,8 @@
 
 #include "base/arguments.h"
 #include "base/contracts.h"
+#include "base/fail.h"
+#include "problem/claim.h"
 #include "problem/problem.h"
 #include "problem/scope.h"
 
@@ -36,6 +38,8 @@ situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const
   p->costs = costs;
   situ_status status = problem_fill(p, &own, error);
   if (status == SITU_STATUS_OK) status = name_scope(p, error);
+  if (status == SITU_STATUS_OK && !unknown_find(&p->unknown, p->given, p->costs, a)) status = fail_no_memory(error);
+  p->guessed = p->unknown.share > claim_max_share(p->max_unknown_percent);
   if (status != SITU_STATUS_OK) {
     arena_free(a);
     return status;

@@ -27,19 +27,20 @@ static situ_status refuse_options_of_pipelines(const situ_problem *p, const situ
 
 /* Whether every option has a value that exists. */
 static situ_status check_values(const situ_problem_options *o, situ_error *error) {
-  const char *wrong = (unsigned)o->objective > SITU_OBJECTIVE_THROUGHPUT     ? "objective"
-                      : (unsigned)o->execution > SITU_EXECUTION_PIPELINE     ? "execution"
-                      : (unsigned)o->contention > SITU_CONTENTION_NONE       ? "contention"
-                      : (unsigned)o->overlap > SITU_OVERLAP_NONE             ? "overlap"
-                      : (unsigned)o->communication > SITU_COMMUNICATION_LINK ? "communication"
-                      : (unsigned)o->schedule > SITU_SCHEDULE_GPIPE          ? "schedule"
-                      : o->in_flight < 0                                     ? "in_flight"
-                      : o->copies < 0                                        ? "copies"
-                      : o->max_calls < 0                                     ? "max_calls"
-                      : o->max_period_ns < 0                                 ? "max_period_ns"
-                      : o->max_latency_ns < 0                                ? "max_latency_ns"
-                      : o->max_secondary_ns < 0                              ? "max_secondary_ns"
-                                                                             : NULL;
+  const char *wrong = (unsigned)o->objective > SITU_OBJECTIVE_THROUGHPUT                ? "objective"
+                      : (unsigned)o->execution > SITU_EXECUTION_PIPELINE                ? "execution"
+                      : (unsigned)o->contention > SITU_CONTENTION_NONE                  ? "contention"
+                      : (unsigned)o->overlap > SITU_OVERLAP_NONE                        ? "overlap"
+                      : (unsigned)o->communication > SITU_COMMUNICATION_LINK            ? "communication"
+                      : (unsigned)o->schedule > SITU_SCHEDULE_GPIPE                     ? "schedule"
+                      : o->in_flight < 0                                                ? "in_flight"
+                      : o->copies < 0                                                   ? "copies"
+                      : o->max_calls < 0                                                ? "max_calls"
+                      : o->max_period_ns < 0                                            ? "max_period_ns"
+                      : o->max_latency_ns < 0                                           ? "max_latency_ns"
+                      : o->max_secondary_ns < 0                                         ? "max_secondary_ns"
+                      : !(o->max_unknown_percent >= 0 && o->max_unknown_percent <= 100) ? "max_unknown_percent"
+                                                                                        : NULL;
   return wrong ? fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option %s has an invalid value", wrong)
                : SITU_STATUS_OK;
 }
@@ -61,6 +62,7 @@ static situ_status choose_overlap(situ_problem *p, situ_overlap asked, situ_erro
 
 static situ_status choose_models(situ_problem *p, const situ_problem_options *o, situ_error *error) {
   bool from_workload = p->costs->unit_ns > 0;
+  p->max_unknown_percent = o->max_unknown_percent;
   p->objective = o->objective;
   p->execution = o->execution;
   p->contention = o->contention;
@@ -449,6 +451,7 @@ situ_problem_options problem_options_of(const situ_problem *p) {
   o.secondary_name = p->secondary_name;
   o.keep_name = p->keep_name;
   o.names = p->names;
+  o.max_unknown_percent = p->max_unknown_percent;
   return o;
 }
 
@@ -536,6 +539,10 @@ bool situ_problem_get_summary(const situ_problem *p, situ_problem_summary *out) 
                                   .copies = p->n_copies,
                                   .max_calls = p->max_calls == INT32_MAX ? 0 : p->max_calls,
                                   .free = !p->contiguous,
-                                  .replicate = p->replicate};
+                                  .replicate = p->replicate,
+                                  .n_unknown = p->unknown.n,
+                                  .n_unknown_operators = p->unknown.n_operators,
+                                  .unknown_share = p->unknown.share,
+                                  .guessed = p->guessed};
   return GIVE(out, summary);
 }

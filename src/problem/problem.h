@@ -6,6 +6,7 @@
 #include "graph/graph.h"
 #include "platform/platform.h"
 #include "problem/unit_list.h"
+#include "problem/unknown.h"
 #include "situ/problem.h"
 
 struct situ_problem {
@@ -14,7 +15,10 @@ struct situ_problem {
   const situ_graph *graph; /* the same, but its colocation groups are everything that must stay together */
   const situ_platform *platform;
   const situ_costs *costs;
-  const char *conflict; /* NULL, or why no plan can exist */
+  const char *conflict;       /* NULL, or why no plan can exist */
+  unknown_list unknown;       /* what of it is guessed (problem/unknown.h) */
+  double max_unknown_percent; /* as the options have it; 0: the default */
+  bool guessed;               /* more is unknown than that */
   const char *scope; /* the plans that proofs speak of (problem/scope.h), in words; of views, that of their problem */
 
   situ_objective objective;

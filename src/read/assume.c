@@ -11,6 +11,8 @@
 #include "base/ascii.h"
 #include "base/fail.h"
 #include "base/near_name.h"
+#include "graph/builder.h"
+#include "graph/graph.h"
 
 enum { SIDE = 1, LENGTH = 2 };
 
@@ -60,6 +62,34 @@ int64_t assume_size(const assume_input *in, int32_t d, const char *name, int32_t
   if (!in->first || !real || in->rank > 3 || (d == 0 && in->rank > 1) || names_batch(name)) return 1;
   *kinds |= LENGTH;
   return a->length;
+}
+
+/* Whether the name of a dimension says that it is a length. */
+static bool names_length(const char *name) {
+  static const char *const words[] = {"seq",   "len",    "time",  "past",   "token",
+                                      "frame", "sample", "point", "height", "width"};
+  for (size_t i = 0; name && i < sizeof words / sizeof *words; i++) {
+    size_t n = strlen(words[i]);
+    for (const char *at = name; *at; at++) {
+      size_t same = 0;
+      while (same < n && ascii_lower(at[same]) == words[i][same]) same++;
+      if (same == n) return true;
+    }
+  }
+  return false;
+}
+
+bool assume_is_batch(const assume_input *in, int32_t d, const char *name) {
+  return names_batch(name) || (d == 0 && in->rank > 1 && !names_length(name));
+}
+
+situ_status assume_state(situ_graph_builder *b, const assumed *sizes, const situ_read_options *options,
+                         const string_map *asked, situ_error *error) {
+  for (const assumed *s = sizes; s && options->default_dim < 1; s = s->next)
+    if (!s->of_batch) TRY(builder_add_guess(b, SITU_GUESS_SIZE, s->dim.name, GUESS_OF_ALL, error));
+  for (const char *const *name = options->assumed; name && *name; name++)
+    if (string_map_get(asked, *name) >= 0) TRY(builder_add_guess(b, SITU_GUESS_SIZE, *name, GUESS_OF_ALL, error));
+  return SITU_STATUS_OK;
 }
 
 situ_status assume_given(string_map **out, const situ_read_options *options, arena *a, situ_error *error) {

@@ -33,7 +33,17 @@ situ_status assume_refuse_unknown(const situ_read_options *options, const string
 typedef struct assumed {
   situ_dim dim;
   struct assumed *next;
+  bool of_batch; /* assume_is_batch */
 } assumed;
+
+/* Whether dimension d is that of a batch, by its name or as the first. Its assumed size is no guess: one input is what
+ * latency and throughput are of. */
+bool assume_is_batch(const assume_input *in, int32_t d, const char *name);
+
+/* States the guesses among assumed sizes, all but those of batches, and those of `asked` that an earlier reading
+ * guessed. */
+situ_status assume_state(situ_graph_builder *builder, const assumed *sizes, const situ_read_options *options,
+                         const string_map *asked, situ_error *error);
 
 /* Keeps assumed sizes other than 1 in the result, the last of the list first. Sizes by the caller's default are not
  * assumed, so none of them is kept. */

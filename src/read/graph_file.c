@@ -2,6 +2,7 @@
  * describes them. Operators and tensors are added in the order of the file; a tensor names its producer and its users.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/dtype.h"
@@ -9,6 +10,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "graph/builder.h"
+#include "graph/graph.h"
 #include "platform/platform_fields.h"
 #include "read/reader.h"
 
@@ -17,7 +19,7 @@ enum { FORMAT_VERSION = 1, PLACE_BYTES = 64, MAX_RANK = 64 };
 typedef struct file_root {
   int64_t version;
   const char *name;
-  const json_value *operators, *tensors;
+  const json_value *operators, *tensors, *guesses;
 } file_root;
 
 static const field root_fields[] = {
@@ -25,6 +27,7 @@ static const field root_fields[] = {
     {"name", FIELD_TEXT, offsetof(file_root, name), 0, 0},
     {"operators", FIELD_TREE, offsetof(file_root, operators), 0, 0},
     {"tensors", FIELD_TREE, offsetof(file_root, tensors), 0, 0},
+    {"guesses", FIELD_TREE, offsetof(file_root, guesses), 0, 0},
 };
 
 typedef struct file_operator {
@@ -60,6 +63,17 @@ static const field tensor_fields[] = {
     {"bytes", FIELD_WHOLE, offsetof(file_tensor, bytes), 0, 0},
     {"to", FIELD_TREE, offsetof(file_tensor, to), 0, 0},
     {"dims", FIELD_TREE, offsetof(file_tensor, dims), 0, 0},
+};
+
+typedef struct file_guess {
+  const char *kind, *subject;
+  const json_value *operators;
+} file_guess;
+
+static const field guess_fields[] = {
+    {"kind", FIELD_TEXT, offsetof(file_guess, kind), 0, 0},
+    {"subject", FIELD_TEXT, offsetof(file_guess, subject), 0, 0},
+    {"operators", FIELD_TREE, offsetof(file_guess, operators), 0, 0},
 };
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -180,6 +194,29 @@ static situ_status read_tensor(loader *l, const json_value *v, size_t index) {
   return SITU_STATUS_OK;
 }
 
+/* A guess about the operators that it lists, or about all. */
+static situ_status read_guess(loader *l, const json_value *v, size_t index) {
+  char place[PLACE_BYTES];
+  file_guess f;
+  int32_t op, kind = 0;
+  snprintf(place, sizeof place, "guesses[%zu]", index);
+  TRY(fields_read(&f, v, guess_fields, COUNT_OF(guess_fields), l->where, place, l->error));
+  while (f.kind && kind <= SITU_GUESS_WORK && strcmp(situ_guess_kind_name((situ_guess_kind)kind), f.kind) != 0) kind++;
+  if (!f.kind || kind > SITU_GUESS_WORK)
+    return fields_fail(l->error, l->where, place,
+                       "\"kind\" must be kind, shape, size, control, type, packing, role, "
+                       "structure or work");
+  if (!f.subject) return fields_fail(l->error, l->where, place, "\"subject\" is missing");
+  if (!f.operators) return builder_add_guess(l->builder, (situ_guess_kind)kind, f.subject, GUESS_OF_ALL, l->error);
+  if (json_kind_of(f.operators) != JSON_ARRAY_KIND || json_size(f.operators) == 0)
+    return fields_fail(l->error, l->where, place, "\"operators\" must be a list of names of operators");
+  for (size_t k = 0; k < json_size(f.operators); k++) {
+    TRY(find_operator(l, &op, json_text(json_at(f.operators, k), NULL), "operators", place));
+    TRY(builder_add_guess(l->builder, (situ_guess_kind)kind, f.subject, op, l->error));
+  }
+  return SITU_STATUS_OK;
+}
+
 static situ_status read_parts(loader *l, const json_value *root, read_result *result) {
   file_root f;
   TRY(fields_read(&f, root, root_fields, COUNT_OF(root_fields), l->where, "graph", l->error));
@@ -193,6 +230,9 @@ static situ_status read_parts(loader *l, const json_value *root, read_result *re
   TRY(situ_graph_builder_new(&l->builder, f.name ? f.name : read_base_name(l->where), l->error));
   for (size_t i = 0; i < json_size(f.operators); i++) TRY(read_operator(l, json_at(f.operators, i), (int32_t)i));
   for (size_t i = 0; i < json_size(f.tensors); i++) TRY(read_tensor(l, json_at(f.tensors, i), i));
+  if (f.guesses && json_kind_of(f.guesses) != JSON_ARRAY_KIND)
+    return fields_fail(l->error, l->where, "graph", "\"guesses\" must be a list");
+  for (size_t i = 0; i < json_size(f.guesses); i++) TRY(read_guess(l, json_at(f.guesses, i), i));
   return situ_graph_freeze(&result->graph, l->builder, l->error);
 }
 

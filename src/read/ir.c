@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "graph/builder.h"
+#include "graph/graph.h"
 #include "read/ir_net.h"
 #include "read/node_cost.h"
 #include "read/reader.h"
@@ -23,6 +24,8 @@ typedef struct reading {
   ir_net *net;
   situ_graph_builder *builder;
   int64_t n_dynamic, n_floors, n_endless;
+  int32_t current; /* the operator under way, in the builder */
+  bool no_memory;  /* for a guess */
   int64_t weight_bytes, shared_bytes;
 } reading;
 
@@ -37,6 +40,13 @@ static int recognise(const read_source *source) {
   }
   return 0;
 }
+
+/* States a guess about the operator under way. */
+static void guess(reading *r, situ_guess_kind kind, const char *subject) {
+  r->no_memory |= builder_add_guess(r->builder, kind, subject, r->current, r->error) != SITU_STATUS_OK;
+}
+
+static const char *label_of(const ir_layer *layer) { return *layer->name ? layer->name : layer->type; }
 
 /* ---- costs ---- */
 
@@ -72,6 +82,8 @@ static node_cost cost_of_owner(reading *r, ir_layer *layer) {
   for (int32_t b = 0; b < layer->n_bodies; b++) body[b] = cost_of_body(r, layer->bodies[b]);
   node_cost whole = {.inferred = true};
   if (strcmp(layer->type, "If") == 0) {
+    if (body[0].flops != body[1].flops || body[0].moved_bytes != body[1].moved_bytes)
+      guess(r, SITU_GUESS_CONTROL, label_of(layer));
     int dearer =
         body[1].flops > body[0].flops || (body[1].flops == body[0].flops && body[1].moved_bytes > body[0].moved_bytes);
     node_cost_add(&whole, &body[dearer], 1);
@@ -80,9 +92,30 @@ static node_cost cost_of_owner(reading *r, ir_layer *layer) {
   }
   int64_t trips = ir_trips(layer);
   if (trips < 0) r->n_endless++;
+  if (trips < 0) guess(r, SITU_GUESS_CONTROL, label_of(layer));
   node_cost_add(&whole, &body[0], trips < 0 ? 1 : trips);
   whole.inferred &= trips >= 0;
   return whole;
+}
+
+static bool is_untyped(const ir_port *ports, int64_t n) {
+  bool any = false;
+  for (int64_t i = 0; i < n; i++) any |= situ_dtype_bits(ports[i].tensor.dtype) == 0;
+  return any;
+}
+
+/* States what of the work of a layer is guessed. */
+static void guess_work(reading *r, const ir_layer *layer, bool exact) {
+  bool sized = layer->unsized && r->source->options->default_dim < 1;
+  if (!exact && !ir_is_known(layer))
+    guess(r, SITU_GUESS_KIND, layer->type);
+  else if (!exact)
+    guess(r,
+          is_untyped(layer->inputs, layer->n_inputs) || is_untyped(layer->outputs, layer->n_outputs) ? SITU_GUESS_TYPE
+                                                                                                     : SITU_GUESS_SHAPE,
+          layer->type);
+  else if (sized)
+    guess(r, SITU_GUESS_SHAPE, layer->type);
 }
 
 static node_cost cost_of_layer(reading *r, ir_net *net, ir_layer *layer) {
@@ -97,6 +130,7 @@ static node_cost cost_of_layer(reading *r, ir_net *net, ir_layer *layer) {
                       .dtype = ir_is_quantised(net, layer) ? SITU_DTYPE_I8 : work.dtype,
                       .dtype_flops = work.flops,
                       .inferred = work.exact};
+    guess_work(r, layer, work.exact);
   }
   own.weight_bytes = sat_add(own.weight_bytes, charge(r, net, layer));
   return own;
@@ -120,15 +154,32 @@ static void size_tensor(reading *r, const ops_tensor *t) {
 static void size_dims(reading *r, ir_net *net) {
   for (int64_t i = 0; i < net->n_layers; i++) {
     ir_layer *layer = &net->layers[i];
+    int64_t before = r->n_dynamic;
     for (int64_t k = 0; k < layer->n_outputs; k++) size_tensor(r, &layer->outputs[k].tensor);
     for (int64_t k = 0; k < layer->n_inputs; k++)
       if (layer->inputs[k].layer < 0) size_tensor(r, &layer->inputs[k].tensor);
+    layer->unsized = r->n_dynamic > before;
     for (int32_t b = 0; b < layer->n_bodies; b++) size_dims(r, layer->bodies[b]);
   }
 }
 
+/* Whether a layer reads a state of a length that the file leaves open: the keys and values of past tokens, of which
+ * there are none in the first step. */
+static bool is_past(const ir_layer *layer) {
+  const char *shape = ir_text(layer, "variable_shape", "");
+  const char *rest = strchr(shape, ','); /* behind the batch */
+  return strcmp(layer->type, "ReadValue") == 0 && rest && (strchr(rest, '?') || strchr(rest, '-'));
+}
+
+static void guess_past(reading *r) {
+  r->no_memory |=
+      builder_add_guess(r->builder, SITU_GUESS_SIZE, "past states", GUESS_OF_ALL, r->error) != SITU_STATUS_OK;
+}
+
 static situ_status build_layer(reading *r, ir_layer *layer, const char *name) {
   node_cost own = cost_of_layer(r, r->net, layer);
+  if (is_past(layer)) guess_past(r);
+  if (r->no_memory) return fail_no_memory(r->error);
   if (!own.inferred) r->n_floors++;
   const char *slash = strrchr(name, '/');
   const char *folders = slash && slash > name ? arena_string_n(r->a, name, (size_t)(slash - name)) : NULL;
@@ -145,6 +196,7 @@ static situ_status build_layer(reading *r, ir_layer *layer, const char *name) {
                       .inferred = own.inferred};
   int32_t index;
   TRY(builder_add_operator(r->builder, &op, &index, r->error));
+  r->current = index + 1;
   for (int64_t i = 0; i < layer->n_inputs; i++) {
     const ir_layer *from = &r->net->layers[layer->inputs[i].layer];
     if (from->constant || layer->constant || ir_is_boundary(from)) continue;
@@ -214,13 +266,11 @@ static situ_status read_into(reading *r) {
   const read_source *s = r->source;
   TRY(ir_parse(&r->net, r->a, s, r->error));
   TRY(ir_join(r->net, r->a, s->path, r->error));
-  TRY(ir_shape(r->net, s, r->result, r->a, r->error));
+  TRY(situ_graph_builder_new(&r->builder, *r->net->name ? r->net->name : s->path, r->error));
+  TRY(ir_shape(r->net, s, r->result, r->builder, r->a, r->error));
   TRY(ir_settle(r->net, read_precision(s->options->precision), r->a, r->error));
   size_dims(r, r->net);
-  TRY(situ_graph_builder_new(&r->builder, *r->net->name ? r->net->name : s->path, r->error));
-  situ_status status = build(r);
-  situ_graph_builder_free(r->builder);
-  if (status != SITU_STATUS_OK) return status;
+  TRY(build(r));
   remark(r);
   return r->result->notes.failed ? fail_no_memory(r->error) : SITU_STATUS_OK;
 }
@@ -230,6 +280,7 @@ static situ_status read_ir(read_result *result, const read_source *source, situ_
   if (!r.a) return fail_no_memory(error);
   situ_status status = read_into(&r);
   if (status == SITU_STATUS_OK && result->notes.failed) status = fail_no_memory(error);
+  situ_graph_builder_free(r.builder);
   arena_free(r.a);
   return status;
 }

@@ -246,6 +246,8 @@ static bool has_ports(const ir_layer *l, rule by) {
   return l->n_inputs >= inputs && (l->n_outputs >= 1 || by == AS_ONNX);
 }
 
+bool ir_is_known(const ir_layer *l) { return row_of(l->type) || ops_known("", l->type); }
+
 ops_work ir_count(const ir_layer *l, arena *a) {
   const row *how = row_of(l->type);
   arena_mark mark = arena_get_mark(a);

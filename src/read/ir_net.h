@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "ops/ops.h"
+#include "situ/graph.h"
 
 typedef struct ir_net ir_net;
 struct read_source;
@@ -55,6 +56,7 @@ typedef struct ir_layer {
   bool constant;   /* the same at each run; added by ir_settle, as are: */
   bool of_sources; /* a constant that is held as the constants that it is computed from (ops_hold) */
   bool charged;    /* a constant: an operator was charged with its bytes */
+  bool unsized;    /* a dimension of a port follows from nothing; it counts as 1, or as the caller's default */
   ir_place place;  /* its element */
 } ir_layer;
 
@@ -96,11 +98,12 @@ const char *ir_data_path(arena *a, const char *path);
 int64_t ir_find_port(const ir_port *ports, int64_t n, int64_t id);
 
 /* Gives the open dimensions of inputs a size (given, by default or assumed) and fills the others that follow from it,
- * in a joined net; sizes that the file states stay. Assumed sizes go into the result and its notes. A net without open
+ * in a joined net; sizes that the file states stay. Assumed sizes go into the result and its notes, guesses to the
+ * builder. A net without open
  * dimensions stays as it is, and its constants are not read. BAD_ARGUMENT for sizes of dimensions that do not exist;
  * BAD_INPUT if sizes that were all given do not fit a layer. */
-situ_status ir_shape(ir_net *net, const struct read_source *source, struct read_result *result, arena *a,
-                     situ_error *error);
+situ_status ir_shape(ir_net *net, const struct read_source *source, struct read_result *result,
+                     situ_graph_builder *builder, arena *a, situ_error *error);
 
 /* The outputs of a layer without bodies whose inputs are linked: shapes, and values where these are few and known.
  * `outputs` holds what the file states, with rank -1 where it states nothing. Unknown kinds leave it unchanged.
@@ -132,6 +135,8 @@ bool ir_is_true(const ir_layer *layer, const char *key);
 /* A tensor of weights with its groups, the first dimension, put into the second. Without memory it stays as it is. */
 ops_tensor ir_without_groups(const ops_tensor *t, arena *a);
 
+/* Whether there is a rule for the work of layers of this kind. */
+bool ir_is_known(const ir_layer *layer);
 /* The work of a layer without bodies whose inputs are linked. */
 ops_work ir_count(const ir_layer *layer, arena *a);
 

@@ -32,6 +32,7 @@ enum { CLASHES_SHOWN = 3, MAX_VALUE_BYTES = 512 };
 typedef struct shaping {
   const read_source *source;
   read_result *result;
+  situ_graph_builder *builder;
   arena *a;
   situ_error *error;
   stated *open;
@@ -123,8 +124,9 @@ static situ_status clash(shaping *s, const ir_layer *layer, const char *why) {
 
 /* ---- sizes that are asked for ---- */
 
-/* The size of the dimension `name`: given, by default, or `assumed_size`, with a note. */
-static situ_status ask(shaping *s, const char *name, int64_t assumed_size, const char *meaning, int64_t *size) {
+/* The size of the dimension `name`: given, by default, or `assumed_size`, with a note. `batch`: that of a batch. */
+static situ_status ask(shaping *s, const char *name, int64_t assumed_size, bool batch, const char *meaning,
+                       int64_t *size) {
   char text[400];
   *size = string_map_get(s->given, name);
   if (*size >= 0) return SITU_STATUS_OK;
@@ -132,7 +134,7 @@ static situ_status ask(shaping *s, const char *name, int64_t assumed_size, const
   if (*size < 1) *size = assumed_size;
   assumed *more = ARENA_NEW(s->a, assumed, 1);
   if (!more) return fail_no_memory(s->error);
-  *more = (assumed){{name, *size}, s->sizes};
+  *more = (assumed){{name, *size}, s->sizes, batch};
   s->sizes = more;
   snprintf(text, sizeof text, "dimension %s = %lld%s (set it with --dim '%s=N')", name, (long long)*size, meaning,
            name);
@@ -151,7 +153,7 @@ static situ_status mention(shaping *s, const char *name) {
 /* The tokens before this step: one size for all states and past keys of a language model. */
 static situ_status size_past(shaping *s, int64_t *size) {
   TRY(mention(s, "past"));
-  if (s->past < 0) TRY(ask(s, "past", 1, ": tokens in states and past keys before this step", &s->past));
+  if (s->past < 0) TRY(ask(s, "past", 1, false, ": tokens in states and past keys before this step", &s->past));
   *size = s->past;
   return SITU_STATUS_OK;
 }
@@ -164,7 +166,7 @@ static situ_status size_of(shaping *s, const assume_input *of, int32_t d, const 
   TRY(mention(s, name));
   bool of_past = strncmp(input, "past", 4) == 0 && d > 0 && of->rank >= 3;
   if (of_past && string_map_get(s->given, name) < 0) return size_past(s, size);
-  return ask(s, name, assume_size(of, d, NULL, s->assumption, &s->kinds), "", size);
+  return ask(s, name, assume_size(of, d, NULL, s->assumption, &s->kinds), assume_is_batch(of, d, NULL), "", size);
 }
 
 /* ---- one layer ---- */
@@ -480,12 +482,19 @@ static situ_status shape_all(shaping *s, ir_net *net) {
       text_add(&s->result->notes, "the constants, which shapes may depend on, are not there: no file %.300s\n",
                read_base_name(s->data_path));
   }
+  TRY(assume_state(s->builder, s->sizes, s->source->options, s->asked, s->error));
   TRY(assume_refuse_unknown(s->source->options, s->asked, s->names, s->source->path, s->error));
   return assume_keep(s->result, s->sizes, s->source->options, s->error);
 }
 
-situ_status ir_shape(ir_net *net, const read_source *source, read_result *result, arena *a, situ_error *error) {
-  shaping s = {.source = source, .result = result, .a = a, .error = error, .data_path = ir_data_path(a, source->path)};
+situ_status ir_shape(ir_net *net, const read_source *source, read_result *result, situ_graph_builder *builder, arena *a,
+                     situ_error *error) {
+  shaping s = {.source = source,
+               .result = result,
+               .builder = builder,
+               .a = a,
+               .error = error,
+               .data_path = ir_data_path(a, source->path)};
   if (!s.data_path) return fail_no_memory(error);
   situ_status status = shape_all(&s, net);
   if (status == SITU_STATUS_OK && s.clashes.failed) status = fail_no_memory(error);

@@ -32,6 +32,7 @@ typedef struct building {
   text_buffer *notes;
   double rows; /* tokens at once, of all streams; 0: nothing is done in this step */
   situ_error *error;
+  int32_t last; /* the operator that was added last */
   int64_t unknown_shapes;
   bool tied;
   /* Of an encoder and a decoder. */
@@ -41,6 +42,11 @@ typedef struct building {
   const lm_operator *shared; /* a table of both, which is made already, or NULL */
   value_set shared_rows;
 } building;
+
+/* States a guess about the operator that was added last. */
+static situ_status guess(const building *b, situ_guess_kind kind, const char *subject) {
+  return builder_add_guess(b->builder, kind, subject, b->last, b->error);
+}
 
 static int64_t round64(double x) { return sat_round(x); }
 
@@ -55,6 +61,7 @@ static situ_status add(building *b, value_set *out, situ_operator op, double row
   op.moved_bytes = sat_add(op.moved_bytes, round64(moved));
   if (rows <= 0) op.flops = op.moved_bytes = 0;
   TRY(builder_add_operator(b->builder, &op, &index, b->error));
+  b->last = index;
   for (int32_t i = 0; in && i < in->n; i++) TRY(builder_add_use(b->builder, index, in->tensor[i], b->error));
   int64_t dims[] = {rows > 0 ? round64(rows < 1 ? 1 : rows) : 0, width};
   situ_tensor made = {.size = sizeof made,
@@ -77,10 +84,19 @@ static double distinct(double experts, double used, double tokens) {
   return used >= experts ? experts : experts * (1 - pow(1 - used / experts, tokens));
 }
 
+/* States what of a matrix is guessed: its use, its type, its packing. */
+static situ_status guess_weight(const building *b, const lm_operator *w) {
+  const lm_place place = {.block = w->block, .op = w->name, .within = w->within};
+  const char *name = w->block < 0 ? w->name : w->within; /* the same in all blocks */
+  if (w->weight && !lm_is_known(w->weight, &place)) TRY(guess(b, SITU_GUESS_ROLE, name));
+  return w->dtype == SITU_DTYPE_UNKNOWN ? guess(b, SITU_GUESS_TYPE, name) : SITU_STATUS_OK;
+}
+
 /* A product with weights; of experts those that the step reaches. */
 static situ_status add_product(building *b, value_set *out, const lm_operator *w, const value_set *in, double rows) {
   double experts = (double)w->experts, used = experts, read = experts, by_row = rows;
-  if (w->experts > 1 && w->group == LM_ROUTED) {
+  bool routed = w->experts > 1 && w->group == LM_ROUTED;
+  if (routed) {
     used = b->model->experts_used > 0 ? (double)b->model->experts_used : 1;
     if (used > experts) used = experts;
     read = distinct(experts, used, rows);
@@ -92,14 +108,17 @@ static situ_status add_product(building *b, value_set *out, const lm_operator *w
   int64_t width = w->out > 0 ? w->out : b->model->n_embd;
   if (w->out == 0) b->unknown_shapes++;
   situ_operator op = {.name = w->name,
-                      .kind = w->group == LM_ROUTED && w->experts > 1 ? "ExpertsMatMul" : "MatMul",
+                      .kind = routed ? "ExpertsMatMul" : "MatMul",
                       .dtype = w->dtype,
                       .weight_bytes = w->bytes,
                       .flops = round64(2.0 * (double)w->elements / experts * by_row),
                       .moved_bytes = round64((double)w->bytes * read / experts)};
   value_set own = in ? *in : (value_set){0};
   own.width = w->in > 0 ? w->in : own.width; /* it reads one of what may be several */
-  return add(b, out, op, by_row, width, &own);
+  TRY(add(b, out, op, by_row, width, &own));
+  if (routed && b->model->experts_used <= 0) TRY(guess(b, SITU_GUESS_STRUCTURE, "experts that a token uses"));
+  if (w->out == 0) TRY(guess(b, SITU_GUESS_SHAPE, "MatMul"));
+  return guess_weight(b, w);
 }
 
 /* An operator without a product, which moves its inputs, its outputs and its own small weights. */
@@ -153,6 +172,7 @@ static lm_layer layer_of(const building *b, int32_t block) {
  * and of the value. */
 typedef struct cache {
   int64_t row, work;
+  bool guessed; /* the file does not say the heads, or its shapes are others */
 } cache;
 
 static cache cache_of(building *b, const block_part *p, bool cross) {
@@ -172,13 +192,16 @@ static cache cache_of(building *b, const block_part *p, bool cross) {
   }
   if (!k && !latent && (!fused || linear)) return c;
   int64_t value = l.value > 0 ? l.value : l.key;
+  c.guessed = l.heads <= 0 || l.key <= 0;
   c.row = sat_mul(l.kv_heads, l.key + value);
   c.work = sat_mul(2 * l.heads, l.key + value);
   if (latent) c.row = sat_mul(l.heads, l.key + value);
   int64_t shape = k && v ? sat_add(k->out, v->out) : k ? sat_mul(2, k->out) : 0;
   if (c.row == 0 && fused) c.row = fused->out - b->model->n_embd;
   if (c.work == 0) c.work = sat_mul(4, q ? q->out : b->model->n_embd);
-  if (shape > 0 && c.row > 0 && shape != c.row && b->notes && p->block < 1)
+  bool differs = shape > 0 && c.row > 0 && shape != c.row;
+  c.guessed |= differs;
+  if (differs && b->notes && p->block < 1)
     text_add(b->notes,
              "the cache of block %d takes %lld elements of a token by the hyper-parameters, %lld by the shapes; the "
              "former is used\n",
@@ -247,7 +270,7 @@ static situ_status add_attention(building *b, value_set *x, const block_part *p,
   value_set made = {0};
   TRY(add(b, &made, op, b->rows, out, x));
   *x = made;
-  return SITU_STATUS_OK;
+  return c.guessed ? guess(b, SITU_GUESS_STRUCTURE, "heads of attention") : SITU_STATUS_OK;
 }
 
 /* The recurrence of a block: its state is read and written once a step. */
@@ -265,7 +288,8 @@ static situ_status add_state(building *b, value_set *x, const block_part *p, int
   value_set made = {0};
   TRY(add(b, &made, op, b->rows, out, x));
   *x = made;
-  return SITU_STATUS_OK;
+  bool stated = b->model->state > 0 || find(p, false, " shortconv conv ");
+  return stated ? SITU_STATUS_OK : guess(b, SITU_GUESS_STRUCTURE, "state of recurrences");
 }
 
 /* The norms at the front of a part. */
@@ -329,6 +353,8 @@ static situ_status attention_part(building *b, value_set *x, const block_part *p
     TRY(add_plain(b, &mixed, name, "Mul", small, &mixed, width, b->rows));
   }
   TRY(add_role(b, &ended, p, LM_ATTENTION, LM_OUT, &mixed));
+  bool projects = first.n > 0 && first.tensor[0] != in.tensor[0];
+  if (c.row == 0 && state == 0 && projects) TRY(guess(b, SITU_GUESS_STRUCTURE, "how blocks mix tokens"));
   return add_residual(b, x, p, "attention", ended.n > 0 ? &ended : &mixed);
 }
 
@@ -500,7 +526,8 @@ static situ_status add_gather(building *b, value_set *made, const lm_operator *w
                       .dtype = w->dtype,
                       .weight_bytes = w->bytes,
                       .moved_bytes = round64(tokens * (double)w->bytes / (double)rows)};
-  return add(b, made, op, tokens, width, NULL);
+  TRY(add(b, made, op, tokens, width, NULL));
+  return guess_weight(b, w);
 }
 
 /* The convolutions of an encoder that listens: the first one meets twice as many frames, the second one halves them. */
@@ -537,6 +564,7 @@ static situ_status add_embeddings(building *b, value_set *x, const lm_operator *
   if (made.n == 0) {
     situ_operator op = {.name = "input", .kind = "Gather", .dtype = SITU_DTYPE_F32};
     TRY(add(b, &made, op, b->rows, b->model->n_embd, NULL));
+    TRY(guess(b, SITU_GUESS_STRUCTURE, "embedding of tokens"));
   }
   snprintf(sum, sizeof sum, "%sembeddings_add", b->encoding ? "encoder." : "");
   if (made.n > 1) TRY(add_plain(b, &made, sum, "Add", 0, &made, b->model->n_embd, b->rows));
@@ -591,7 +619,8 @@ static situ_status add_head(building *b, value_set *x, const lm_operator *table)
     b->tied = true;
     if (b->notes) text_add(b->notes, "the head shares the weights of the embedding; they are counted in both\n");
   }
-  if (!head || b->encoding) return SITU_STATUS_OK;
+  if (b->encoding) return SITU_STATUS_OK;
+  if (!head) return b->step->both_ways ? SITU_STATUS_OK : guess(b, SITU_GUESS_STRUCTURE, "head");
   /* A step that needs it now and then reads its weights so often. */
   double often = b->step->head_rows < 1 ? b->step->head_rows : 1;
   situ_operator op = {.name = head->name,
@@ -600,7 +629,8 @@ static situ_status add_head(building *b, value_set *x, const lm_operator *table)
                       .weight_bytes = head->bytes,
                       .flops = round64(2.0 * (double)head->elements * rows),
                       .moved_bytes = round64((double)head->bytes * often)};
-  return add(b, NULL, op, rows, head->out > 0 ? head->out : b->model->vocab, x);
+  TRY(add(b, NULL, op, rows, head->out > 0 ? head->out : b->model->vocab, x));
+  return guess_weight(b, head);
 }
 
 static situ_status add_block(building *b, value_set *x, int32_t block) {

@@ -25,14 +25,18 @@ static const char in_blocks[] =
     "channel_mix_value channel_mix_receptance att ffn attention.key attention.value attention.output feed_forward.key "
     "feed_forward.value per_layer_input_gate per_layer_projection altup laurel modality_router indexer shortconv "
     "attn.q attn.k attn.v "
-    "shared_expert_gate sinks rotary_emb relative_attention_bias experts exps shexp ";
+    "shared_expert_gate sinks rotary_emb relative_attention_bias experts exps shexp "
+    "attn_kv ssm_in ssm_ba ssm_alpha ssm_beta ssm_f_a ssm_f_b ssm_g_a ssm_g_b inp_gate "
+    "time_mix_first time_mix_r_k time_mix_decay_w1 time_mix_decay_w2 time_mix_a1 time_mix_a2 time_mix_v1 time_mix_v2 "
+    "time_mix_g1 time_mix_g2 ";
 /* And outside of them. */
 static const char tables[] =
     " token_embd per_layer_token_embd position_embd embed_tokens embed_tokens_per_layer embed_positions wte wpe "
     "tok_embeddings word_embeddings position_embeddings token_type_embeddings token_types embed_in ";
 static const char outside[] =
     " lm_head embed_out proj_out output output_layer project_in project_out per_layer_model_projection "
-    "altup_projections "
+    "per_layer_model_proj "
+    "altup_projections altup_proj altup_unembd_proj dense_2 dense_3 "
     "altup_unembed_projections pooler score classifier cls predictions rotary_pos_emb relative_attention_bias "
     "rel_embeddings embeddings_project contact_head vocab_transform vocab_projector head.dense ";
 
@@ -77,12 +81,13 @@ bool lm_is_of_tokens(const char *table) {
   return !strstr(table, "pos") && !strstr(table, "type") && !strstr(table, "wpe");
 }
 
-static bool is_known(const lm_tensor *t, const lm_place *p) {
+static bool has_role(const lm_tensor *t, const lm_place *p) {
   lm_role role = lm_role_of(p->within, t->rank, true, false);
   if (role == LM_NORM || role == LM_INNER_NORM || role == LM_SMALL || role == LM_ROUTER) return true;
   if (p->block < 0) return lm_is_table(p->op) || lm_has_word(p->op, outside);
   if (t->rank == 2 && p->expert < 0 && lm_group_of(p->within) == LM_ROUTED) return false; /* of how many experts? */
-  return role == LM_OUT || role == LM_MIDDLE || lm_has_word(p->within, in_blocks);
+  bool by_layer = strcmp(p->within, "proj") == 0; /* of embeddings by layer, in GGUF */
+  return role == LM_OUT || role == LM_MIDDLE || by_layer || lm_has_word(p->within, in_blocks);
 }
 
 /* A kernel that is moved over an image, or over sound; that of one channel each, over text, is part of recurrences. */
@@ -109,13 +114,14 @@ static void see_block(evidence *e, const lm_tensor *t, const lm_place *p) {
   e->feed_forward |= t->rank >= 2 && group != LM_ATTENTION && group != LM_CROSS;
 }
 
+bool lm_is_known(const lm_tensor *t, const lm_place *p) { return !is_convolution(t, p) && has_role(t, p); }
+
 static void see(evidence *e, strangers *others, const lm *model, const lm_tensor *t, const lm_place *p) {
   if (p->part || lm_pair_listens(model, p)) return;
   if (p->block >= 0) see_block(e, t, p);
   if (p->block < 0 && t->rank == 2) e->embedding |= lm_is_table(p->op) && lm_is_of_tokens(p->op);
-  bool convolution = is_convolution(t, p);
-  e->convolution |= convolution;
-  if (!convolution && is_known(t, p)) return;
+  e->convolution |= is_convolution(t, p);
+  if (lm_is_known(t, p)) return;
   if (others->n < NAMED) others->name[others->n] = t->name;
   others->n++;
 }

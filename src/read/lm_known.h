@@ -11,6 +11,8 @@ situ_status lm_check_known(const lm *model, const char *where, arena *a, situ_er
 /* UNSUPPORTED for architectures of GGUF that are no decoders. Its writers know the architecture, and name weights after
  * their roles. */
 situ_status lm_check_architecture(const lm *model, const char *where, situ_error *error);
+/* Whether the name of a tensor says what its weight is used for, as far as a language model has use for it. */
+bool lm_is_known(const lm_tensor *tensor, const lm_place *place);
 /* Whether a matrix outside of blocks is a table of which each token takes a row. */
 bool lm_is_table(const char *name);
 /* Of tables: whether its rows are tokens, not positions or kinds of tokens. */

@@ -83,6 +83,7 @@ static void set_shape(const folding *f, lm_operator *op, const lm_tensor *t, con
   op->group = lm_group_of(p->within);
   bool stacked = t->rank == 3 && op->group == LM_ROUTED;
   op->elements = elements_of(t);
+  op->weight = t;
   op->dtype = t->dtype;
   op->in = t->rank >= 2 ? t->dims[t->rank - 1] : 0;
   op->out = t->rank >= 2 ? t->dims[t->rank - 2] : 0;

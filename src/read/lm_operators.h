@@ -14,6 +14,7 @@ typedef struct lm_operator {
   int64_t experts; /* 1 for others */
   int64_t elements, bytes;
   situ_dtype dtype;
+  const lm_tensor *weight; /* that it has its shape from; NULL: only parts of it are there */
 } lm_operator;
 
 typedef struct lm_operators {

@@ -69,11 +69,19 @@ static situ_phase phase_of(const onnx_node *n) {
 
 /* ---- building ---- */
 
+/* The kind of a node as the graph has it: a kind of another domain that bears the name of one of ONNX's own, which it
+ * is not, is named with its domain. */
+static const char *kind_of(char into[ONNX_KIND_BYTES], const onnx_node *n) {
+  bool other = *n->domain && ops_known("", n->kind) && !ops_known(n->domain, n->kind);
+  return other ? onnx_full_kind(into, n) : n->kind;
+}
+
 /* An operator of the main graph with its tensors and uses. A folded node produces unused tensors of 0 bytes. */
 static situ_status build_node(onnx_reading *r, situ_graph_builder *b, const onnx_node *n, const char *name,
                               int32_t source_id, onnx_held *const *outs, const node_cost *cost) {
+  char kind[ONNX_KIND_BYTES];
   situ_operator op = {.name = name,
-                      .kind = n->kind,
+                      .kind = kind_of(kind, n),
                       .layer = n->layer,
                       .phase = phase_of(n),
                       .dtype = cost->dtype,
@@ -106,6 +114,7 @@ static situ_status build(onnx_reading *r, situ_graph_builder *b) {
   if (!names) return fail_no_memory(r->error);
   TRY(name_nodes(r, names));
   onnx_scope scope;
+  r->builder = b;
   TRY(onnx_scope_open(r, &scope, NULL, NULL, g, NULL, 0));
   int64_t n_floors = 0;
   for (int32_t i = 0; i < g->n_nodes; i++) {
@@ -132,6 +141,7 @@ static situ_status build(onnx_reading *r, situ_graph_builder *b) {
               "%lld of %lld bytes of weights are read by several operators; the first of them in order "
               "is charged for them",
               (long long)r->shared_bytes, (long long)r->weight_bytes);
+  TRY(assume_state(b, r->sizes, r->options, r->asked, r->error));
   return assume_refuse_unknown(r->options, r->asked, r->asked_names, r->path, r->error);
 }
 

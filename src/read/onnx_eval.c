@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/format.h"
+#include "graph/builder.h"
 #include "read/assume.h"
 #include "read/onnx_skim.h"
 
@@ -27,6 +28,15 @@ void onnx_note(onnx_reading *r, const char *key, const char *format, ...) {
   for (char *c = text; *c; c++)
     if ((unsigned char)*c < ' ') *c = ' ';
   text_add(r->notes, "%s\n", text);
+}
+
+situ_status onnx_guess(const onnx_reading *r, situ_guess_kind kind, const char *subject) {
+  return builder_add_guess(r->builder, kind, subject, r->current, r->error);
+}
+
+const char *onnx_full_kind(char into[ONNX_KIND_BYTES], const onnx_node *n) {
+  snprintf(into, ONNX_KIND_BYTES, "%.80s%s%.80s", n->domain, *n->domain ? ":" : "", n->kind);
+  return into;
 }
 
 /* ---- values and scopes ---- */
@@ -127,7 +137,7 @@ static int64_t declared_dim(onnx_reading *r, const onnx_value *v, int32_t d, boo
     r->notes->failed = true;
     return known;
   }
-  *size = (assumed){{kept, known}, r->sizes};
+  *size = (assumed){{kept, known}, r->sizes, assume_is_batch(&in, d, v->dim_names[d])};
   r->sizes = size;
   onnx_note(r, kept, "dimension %s = %lld (set it with --dim '%s=N')", name, (long long)known, name);
   return known;
@@ -241,10 +251,25 @@ static bool all_constant(const ops_tensor *outputs, int32_t n) {
 }
 
 static void note_unknown(onnx_reading *r, const onnx_node *n) {
-  char key[200];
+  char key[200], kind[ONNX_KIND_BYTES];
   snprintf(key, sizeof key, "kind %.80s %.80s", n->domain, n->kind);
-  onnx_note(r, key, "operator kind %s%s%s is not known: shapes as declared, work counted from what it reads and writes",
-            n->domain, *n->domain ? ":" : "", n->kind);
+  onnx_note(r, key, "operator kind %s is not known: shapes as declared, work counted from what it reads and writes",
+            onnx_full_kind(kind, n));
+}
+
+static bool is_untyped(const ops_tensor *t) { return t && !t->absent && situ_dtype_bits(t->dtype) == 0; }
+
+/* States why the work of a node is a lower bound. */
+static situ_status guess_work(const onnx_reading *r, const onnx_node *n, const ops_node *shown) {
+  char kind[ONNX_KIND_BYTES];
+  bool untyped = false;
+  for (int32_t i = 0; i < shown->n_inputs; i++) untyped |= is_untyped(shown->inputs[i]);
+  for (int32_t i = 0; i < shown->n_outputs; i++) untyped |= is_untyped(&shown->outputs[i]);
+  return onnx_guess(r,
+                    !ops_known(n->domain, n->kind) ? SITU_GUESS_KIND
+                    : untyped                      ? SITU_GUESS_TYPE
+                                                   : SITU_GUESS_SHAPE,
+                    onnx_full_kind(kind, n));
 }
 
 situ_status onnx_infer(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const ops_node *shown, bool *fits) {
@@ -310,6 +335,7 @@ static situ_status eval_plain(onnx_reading *r, const onnx_scope *s, const onnx_n
                    .dtype_flops = max64(work.flops, 0),
                    .inferred = work.exact && fits};
   node_cost_add(cost, &own, 1);
+  if (!own.inferred) TRY(guess_work(r, n, shown));
   r->weight_bytes = sat_add(r->weight_bytes, n->bulk_bytes);
   return SITU_STATUS_OK;
 }

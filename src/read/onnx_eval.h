@@ -64,7 +64,8 @@ typedef struct onnx_reading {
   string_map *asked;                     /* those of them that the model has */
   const char *asked_names[ASSUME_NAMES]; /* the first of them, to suggest */
   situ_error *error;
-  int32_t current; /* current operator of the main graph */
+  situ_graph_builder *builder;
+  int32_t current; /* current operator of the main graph, and in the builder */
   int32_t *uses;   /* tensors that it reads; free() it */
   int64_t n_uses, uses_capacity;
   int64_t n_nested;
@@ -78,6 +79,8 @@ typedef struct onnx_reading {
 } onnx_reading;
 
 /* ---- onnx_eval.c ---- */
+
+enum { ONNX_KIND_BYTES = 168 };
 
 /* Opens a scope for a graph: its weights, and its inputs: given[i] where i < n_given, else as declared. In the
  * outermost graph dimensions without a size get one, and a note says so. */
@@ -98,6 +101,10 @@ void onnx_hold_as(onnx_held *h, onnx_held *const *sources, int32_t n_sources);
 onnx_held *onnx_held_new(onnx_reading *r);
 /* Adds a remark unless `key` was remarked upon. When memory runs out the notes are marked as failed. */
 void onnx_note(onnx_reading *r, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* States a guess about the operator under way. */
+situ_status onnx_guess(const onnx_reading *r, situ_guess_kind kind, const char *subject);
+/* The kind of a node with its domain, unless that is ONNX's own: "com.microsoft:Foo". Written into `into`, returned. */
+const char *onnx_full_kind(char into[ONNX_KIND_BYTES], const onnx_node *n);
 situ_status onnx_fail(const onnx_reading *r, const onnx_node *n, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

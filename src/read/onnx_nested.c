@@ -142,6 +142,7 @@ static situ_status try_branch(onnx_reading *r, const onnx_scope *s, const onnx_n
   r->n_nested = max64(r->n_nested, sat_add(before, g->n_all_nodes));
   *results = NULL;
   cost->inferred = false;
+  TRY(onnx_guess(r, SITU_GUESS_CONTROL, onnx_node_label(n)));
   onnx_note(r, onnx_node_label(n), "If '%s': its %s branch cannot run and is not costed: %s: %s", onnx_node_label(n),
             which ? "then" : "else", inner.where, inner.text);
   return SITU_STATUS_OK;
@@ -163,6 +164,8 @@ static situ_status eval_if(onnx_reading *r, const onnx_scope *s, const onnx_node
     r->n_nested = sat_add(r->n_nested, branch[!taken]->n_all_nodes);
   } else {
     for (int b = 0; b < 2; b++) TRY(try_branch(r, s, n, b, branch[b], &results[b], &costs[b]));
+    if (dearer(&costs[0], &costs[1]) || dearer(&costs[1], &costs[0]))
+      TRY(onnx_guess(r, SITU_GUESS_CONTROL, onnx_node_label(n)));
     if (!results[0] && !results[1] && (r->strict > 0 || !r->assumed))
       return onnx_fail(r, n, "neither branch can run with the shapes of its inputs");
     for (int b = 0; b < 2 && !results[0] && !results[1]; b++)
@@ -195,9 +198,10 @@ static situ_status eval_if(onnx_reading *r, const onnx_scope *s, const onnx_node
 
 /* ---- Loop and Scan ---- */
 
-static void note_trips(onnx_reading *r, const onnx_node *n) {
+static situ_status guess_trips(onnx_reading *r, const onnx_node *n) {
   onnx_note(r, onnx_node_label(n), "%s '%s': how often it runs is not known; counted once", n->kind,
             onnx_node_label(n));
+  return onnx_guess(r, SITU_GUESS_CONTROL, onnx_node_label(n));
 }
 
 static onnx_held *fresh(onnx_reading *r, ops_tensor t) {
@@ -225,7 +229,7 @@ static situ_status eval_loop(onnx_reading *r, const onnx_scope *s, const onnx_no
   int64_t trips = scalar(ins[0], MAX_TRIPS);
   if (ins[1] && scalar(ins[1], 1) == 0) trips = 0;
   for (int32_t i = n_carried; i < n->n_outputs && trips < 0; i++) trips = dim_of(&shown->outputs[i], 0);
-  if (trips < 0) note_trips(r, n);
+  if (trips < 0) TRY(guess_trips(r, n));
   TRY(consume_all(r, ins, n->n_inputs, cost));
   onnx_held **given = ARENA_NEW(r->a, onnx_held *, body->n_inputs);
   if (!given) return fail_no_memory(r->error);
@@ -309,7 +313,7 @@ static situ_status eval_scan(onnx_reading *r, const onnx_scope *s, const onnx_no
   int64_t length, batch;
   node_cost once;
   TRY(scan_given(r, &p, given, &length, &batch));
-  if (length < 0 || batch < 0) note_trips(r, n);
+  if (length < 0 || batch < 0) TRY(guess_trips(r, n));
   TRY(eval_body(r, s, s->call, p.body, given, n_inputs, &results, &once));
   TRY(consume_all(r, results, p.body->n_outputs, &once));
   once.inferred &= length >= 0 && batch >= 0;
@@ -332,10 +336,10 @@ static situ_status eval_scan(onnx_reading *r, const onnx_scope *s, const onnx_no
 /* A node whose sub-graphs mean something that is not known here: one run of each. */
 static situ_status eval_other(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const ops_node *shown,
                               onnx_held *const *ins, onnx_held **outs, node_cost *cost) {
-  char key[200];
+  char key[200], kind[ONNX_KIND_BYTES];
   snprintf(key, sizeof key, "bodies %.80s %.80s", n->domain, n->kind);
-  onnx_note(r, key, "operator kind %s%s%s: each of its sub-graphs is counted once", n->domain, *n->domain ? ":" : "",
-            n->kind);
+  onnx_note(r, key, "operator kind %s: each of its sub-graphs is counted once", onnx_full_kind(kind, n));
+  TRY(onnx_guess(r, SITU_GUESS_KIND, kind));
   TRY(consume_all(r, ins, n->n_inputs, cost));
   for (int32_t b = 0; b < n->n_bodies; b++) {
     onnx_held **results;

@@ -123,6 +123,7 @@ static situ_status read_node(profile *p, const line *l) {
   p->tensor[number] = -1;
   p->has_backward |= backward_ms > 0;
   p->n_nodes++;
+  TRY(builder_add_guess(p->builder, SITU_GUESS_WORK, kind, (int32_t)number, p->error)); /* it is from the time */
   return builder_add_operator(p->builder, &op, NULL, p->error);
 }
 
@@ -233,7 +234,8 @@ static situ_status make_costs(const profile *p, read_result *result) {
   const situ_platform *platform = result->platform;
   TRY(costs_new_with_hops(&result->costs, g, platform, g->size_bytes, time_of_hop, p->error));
   situ_costs *c = result->costs;
-  if (!(c->source = arena_string(c->arena, "PipeDream profile"))) return fail_no_memory(p->error);
+  if (!(c->source = arena_string(c->arena, "PipeDream profile")) || !costs_set_measured(c))
+    return fail_no_memory(p->error);
   for (int32_t v = 0; v < g->n_operators; v++)
     for (int32_t k = 0; k < c->n_classes; k++)
       c->time_ns[(int64_t)v * c->n_classes + k] =

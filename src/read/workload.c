@@ -315,7 +315,7 @@ static situ_status make_costs(const workload *w, situ_costs **out, const situ_gr
   c->source = arena_string(c->arena, "workload file");
   c->unit_name = arena_string(c->arena, "ms");
   c->unit_ns = (int64_t)ns_per_unit;
-  if (!c->source || !c->unit_name) return fail_no_memory(w->error);
+  if (!c->source || !c->unit_name || !costs_set_measured(c)) return fail_no_memory(w->error);
   for (int32_t v = 0; v < g->n_operators; v++) {
     const workload_node *node = &w->nodes[g->built_index[v]];
     int64_t *time_ns = c->time_ns + (int64_t)v * c->n_classes;

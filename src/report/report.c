@@ -95,6 +95,30 @@ double report_in_unit(int64_t time_ns, const situ_problem *p) {
   return known ? (double)time_ns / (double)p->costs->unit_ns : (double)NAN;
 }
 
+static void add_unknown(row_list *out, const void *list) {
+  const unknown_list *of = list;
+  for (int32_t i = 0; i < of->n; i++)
+    ROW(out, {"kind", .text = situ_guess_kind_name(of->rows[i].kind)}, {"subject", .text = of->rows[i].subject},
+        {"operators", AS_COUNT, .n = of->rows[i].n_operators}, {"share", AS_NUMBER, .x = of->rows[i].share});
+}
+
+json_value *report_unknown_rows(const unknown_list *list) { return rows_json(add_unknown, list); }
+
+bool report_unknown_fields(json_value *o, const unknown_list *list, bool guessed) {
+  return FIELDS(o, {"unknown", AS_TREE, .tree = report_unknown_rows(list)},
+                {"unknown_share", AS_NUMBER, .x = list->share}, {"guessed", AS_BOOL, .n = guessed});
+}
+
+char *report_unknown_text(const unknown_list *list) {
+  text_buffer t = {0};
+  unknown_add_words(&t, list);
+  return text_take(&t);
+}
+
+void report_unknown(const fact_lines *f, const situ_problem *p) {
+  if (p->unknown.n > 0) fact_wrapped(f, "unknown", report_unknown_text(&p->unknown));
+}
+
 bool report_problem_json(json_value *o, const situ_problem *p, const situ_model *model) {
   bool stream = p->execution == SITU_EXECUTION_STREAM, pipeline = p->execution == SITU_EXECUTION_PIPELINE;
   json_value *limit =
@@ -117,7 +141,8 @@ bool report_problem_json(json_value *o, const situ_problem *p, const situ_model 
                 {"async_copies", AS_BOOL, .n = p->async_copies, .skip = !pipeline},
                 {"schedule", .text = situ_schedule_name(p->schedule), .skip = !pipeline},
                 {"replicate", AS_BOOL, .n = p->replicate, .skip = !pipeline},
-                {"in_flight", AS_COUNT, .n = p->in_flight, .skip = !pipeline});
+                {"in_flight", AS_COUNT, .n = p->in_flight, .skip = !pipeline}) &&
+         report_unknown_fields(o, &p->unknown, p->guessed);
 }
 
 void report_copy_times(const situ_plan *plan, int32_t copy, int64_t *start_ns, int64_t *finish_ns) {
@@ -263,6 +288,7 @@ void report_against_single(char *into, size_t n, const situ_plan *plan) {
     snprintf(into, n,
              plan->outcome == SITU_OUTCOME_OPTIMAL
                  ? plan->claimed ? "%s alone; no split is better for these costs, as the plan claims"
+                   : p->guessed  ? "%s alone; no split is better for guessed costs"
                                  : "%s alone; no split can be better"
              : plan_best_found_ns(plan) < value ? situ_plan_robustness(plan, &sure) && report_is_unsure(&sure)
                                                       ? "%s alone; no split is reliably faster, see below"

@@ -42,6 +42,12 @@ bool report_scope_fields(json_value *object, const situ_problem *problem, int32_
 char *report_scope_text(const situ_problem *problem, int32_t form);
 /* The words as a fact: "  among        plans that keep every operator whole on one device". */
 void report_scope(const fact_lines *f, const situ_problem *problem, int32_t form);
+/* What is unknown (problem/unknown.h): as a list of rows; as the fields "unknown", "unknown_share" and "guessed"; in
+ * words, to be freed; as a fact, where something is. */
+json_value *report_unknown_rows(const unknown_list *list);
+bool report_unknown_fields(json_value *object, const unknown_list *list, bool guessed);
+char *report_unknown_text(const unknown_list *list);
+void report_unknown(const fact_lines *f, const situ_problem *problem);
 /* "notes": the remarks as a list of texts. */
 bool report_notes_json(json_value *object, const situ_model *model);
 /* A time, or null for SITU_NEVER_NS; bytes, or null for SITU_UNLIMITED_BYTES. */

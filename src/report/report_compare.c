@@ -107,6 +107,7 @@ static char *compare_text(const comparison *c, const situ_plan *bound, const sit
          bound->bound);
     report_scope(&f, c->problem, 0);
   }
+  report_unknown(&f, c->problem);
   for (int32_t i = 0; i < c->n; i++) {
     const situ_compare_row *r = &c->rows[i];
     const char *why = r->plan ? r->plan->reason : r->failure;

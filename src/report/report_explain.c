@@ -249,6 +249,7 @@ void explain_facts(explain_receiver *receive, void *to, const situ_explanation *
   receive(to, "best single", text_take(&words));
   receive(to, "among", report_scope_text(p, plan->form)); /* of "no split can be better" and the lower bound */
   handover_text(&words, x, plan);
+  if (p->unknown.n > 0) receive(to, "unknown", report_unknown_text(&p->unknown));
   receive(to, "hand-overs", text_take(&words));
   collective_text(&words, plan);
   if (words.length > 0) receive(to, "collectives", text_take(&words));

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "api/fit.h"
+#include "api/instance.h"
 #include "report/rates.h"
 #include "report/report.h"
 #include "situ/version.h"
@@ -40,17 +41,25 @@ static void add_amounts(row_list *out, const void *fitting) {
   }
 }
 
+/* What is unknown depends on the model, its share a little on the amount: the problem of the answer, or of the first
+ * amount; NULL where nothing was tried. */
+static const situ_problem *problem_of(const situ_fitting *f) {
+  int32_t answer = situ_fitting_answer(f);
+  return f->n > 0 ? f->instances[answer < 0 ? 0 : answer]->problem : NULL;
+}
+
 static char *fit_json(const situ_fitting *f) {
   int32_t answer = situ_fitting_answer(f);
   const situ_fit_row *next = answer + 1 < f->n ? &f->rows[answer + 1] : NULL;
-  return report_finish(
+  const situ_problem *p = problem_of(f);
+  json_value *root =
       OBJECT({"version", .text = situ_version()}, {"model", .text = f->model}, {"platform", .text = f->platform},
              {"quantity", .text = situ_fit_quantity_name(f->quantity)}, {"goal", .text = f->goal.text},
              {"answer", AS_INDEX, .n = answer < 0 ? -1 : f->rows[answer].amount},
              {"limit_reached", AS_BOOL, .n = answer >= 0 && f->rows[answer].amount >= f->max},
              {"proved", AS_BOOL, .n = next && next->finding == SITU_FIT_IMPOSSIBLE},
-             {"rows", AS_TREE, .tree = rows_json(add_amounts, f)}),
-      true);
+             {"rows", AS_TREE, .tree = rows_json(add_amounts, f)});
+  return report_finish(root, !p || report_unknown_fields(root, &p->unknown, p->guessed));
 }
 
 static char *fit_text(const situ_fitting *f, const situ_report_options *options) {
@@ -77,11 +86,15 @@ static char *fit_text(const situ_fitting *f, const situ_report_options *options)
     const situ_fit_row *r = &f->rows[answer + 1];
     bool proved = r->finding == SITU_FIT_IMPOSSIBLE;
     snprintf(line, sizeof line, "%s %s: %s%s%.500s", grouped(b, r->amount), unit,
-             proved ? "proved impossible" : "no such plan was found", *r->reason ? "; " : "", r->reason);
+             !proved                  ? "no such plan was found"
+             : problem_of(f)->guessed ? "impossible for guessed costs"
+                                      : "proved impossible",
+             *r->reason ? "; " : "", r->reason);
     text_add_wrapped(&t, line, "          ", "          ", report_width(options));
     snprintf(line, sizeof line, "%.700s", f->scopes[answer + 1]);
     text_add_wrapped(&t, line, "  among   ", "          ", report_width(options));
   }
+  if (problem_of(f)) report_unknown(&(fact_lines){&t, options, 6}, problem_of(f));
   return text_take(&t);
 }
 

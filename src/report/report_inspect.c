@@ -8,7 +8,7 @@
 /* Sums over the operators of one kind, or over all. */
 typedef struct kind_sum {
   const char *kind;
-  int64_t count, flops, moved_bytes, weight_bytes, output_bytes, uninferred;
+  int64_t count, flops, moved_bytes, weight_bytes, output_bytes, unknown;
   int64_t time_ns; /* each operator on its fastest device */
 } kind_sum;
 
@@ -36,7 +36,7 @@ static void sum_add(kind_sum *to, const kind_sum *more) {
   to->moved_bytes = sat_add(to->moved_bytes, more->moved_bytes);
   to->weight_bytes = sat_add(to->weight_bytes, more->weight_bytes);
   to->output_bytes = sat_add(to->output_bytes, more->output_bytes);
-  to->uninferred += more->uninferred;
+  to->unknown += more->unknown;
   to->time_ns = sat_add(to->time_ns, more->time_ns);
 }
 
@@ -88,7 +88,13 @@ static void count_all(shape_of_graph *s, const situ_problem *p) {
     s->result_count += result;
     s->source_count += g->in_start[v] == g->in_start[v + 1];
     s->phase_count[g->phase[v] < 3 ? g->phase[v] : 0]++;
-    const kind_sum one = {NULL,         1, g->flops[v], g->moved_bytes[v], g->weight_bytes[v], bytes, !g->inferred[v],
+    const kind_sum one = {NULL,
+                          1,
+                          g->flops[v],
+                          g->moved_bytes[v],
+                          g->weight_bytes[v],
+                          bytes,
+                          p->unknown.single && p->unknown.single[v],
                           fastest(p, v)};
     sum_add(&s->all, &one);
     sum_add(&s->kinds[g->kind[v]], &one);
@@ -136,8 +142,8 @@ static json_value *add_sum(row_list *out, const inspection *of, const char *kind
       {"output_bytes", AS_COUNT, .n = s->output_bytes},
       {"time_ns", AS_ROUGH_TIME, "time", .n = s->time_ns, .style = st},
       {NULL, AS_TEXT, "of all", .text = of_all, .style = st == STYLE_PLAIN ? STYLE_ACCENT : st},
-      {"not_inferred", AS_COUNT, "unsure", .n = s->uninferred, .shown = s->uninferred ? NULL : "-",
-       .style = s->uninferred ? STYLE_WARN : STYLE_DIM}};
+      {"not_inferred", AS_COUNT, "unknown", .n = s->unknown, .shown = s->unknown ? NULL : "-",
+       .style = s->unknown ? STYLE_WARN : STYLE_DIM}};
   if (!out) return fields_object(fields, sizeof fields / sizeof fields[0]);
   rows_add(out, fields, sizeof fields / sizeof fields[0]);
   return NULL;
@@ -163,21 +169,21 @@ static char *inspect_json(const inspection *of) {
   json_value *root = json_new_object(), *phases = json_new_object();
   bool ok = report_problem_json(root, of->problem, of->model), fused = costs->fusion;
   for (int i = 0; i < 3; i++) ok &= json_set(phases, situ_phase_name((situ_phase)i), json_new_int(s->phase_count[i]));
-  ok &= FIELDS(
-      root, {"total", AS_TREE, .tree = add_sum(NULL, of, NULL, &s->all, STYLE_PLAIN)},
-      {"flops", AS_COUNT, .n = s->all.flops}, {"bytes", AS_COUNT, .n = s->all.moved_bytes},
-      {"weight_bytes", AS_COUNT, .n = s->all.weight_bytes}, {"edges", AS_COUNT, .n = g->n_edges},
-      {"uses", AS_COUNT, .n = g->n_uses}, {"layers", AS_COUNT, .n = g->n_layers},
-      {"colocation_groups", AS_COUNT, .n = of->problem->given->n_colocations},
-      {"fusion", .text = costs->fusion, .skip = !fused}, {"kernels", AS_COUNT, .n = costs->n_kernels, .skip = !fused},
-      {"kernel_bytes", AS_COUNT, .n = costs->moved_bytes, .skip = !fused},
-      {"nested_operators", AS_COUNT, .n = of->model ? of->model->n_nested_operators : 0, .skip = !of->model},
-      {"depth", AS_COUNT, .n = s->depth}, {"width", AS_COUNT, .n = s->width},
-      {"critical_path", AS_TREE,
-       .tree = OBJECT({"operators", AS_COUNT, .n = s->path_length}, {"time_ns", AS_COUNT, .n = s->path_ns})},
-      {"work_ns", AS_COUNT, .n = s->all.time_ns}, {"largest_tensor_bytes", AS_COUNT, .n = s->widest_tensor_bytes},
-      {"phases", AS_TREE, .tree = phases}, {"not_inferred", AS_COUNT, .n = s->all.uninferred},
-      {"kinds", AS_TREE, .tree = rows_json(add_kinds, of)});
+  ok &= FIELDS(root, {"total", AS_TREE, .tree = add_sum(NULL, of, NULL, &s->all, STYLE_PLAIN)},
+               {"flops", AS_COUNT, .n = s->all.flops}, {"bytes", AS_COUNT, .n = s->all.moved_bytes},
+               {"weight_bytes", AS_COUNT, .n = s->all.weight_bytes}, {"edges", AS_COUNT, .n = g->n_edges},
+               {"uses", AS_COUNT, .n = g->n_uses}, {"layers", AS_COUNT, .n = g->n_layers},
+               {"colocation_groups", AS_COUNT, .n = of->problem->given->n_colocations},
+               {"fusion", .text = costs->fusion, .skip = !fused},
+               {"kernels", AS_COUNT, .n = costs->n_kernels, .skip = !fused},
+               {"kernel_bytes", AS_COUNT, .n = costs->moved_bytes, .skip = !fused},
+               {"nested_operators", AS_COUNT, .n = of->model ? of->model->n_nested_operators : 0, .skip = !of->model},
+               {"depth", AS_COUNT, .n = s->depth}, {"width", AS_COUNT, .n = s->width},
+               {"critical_path", AS_TREE,
+                .tree = OBJECT({"operators", AS_COUNT, .n = s->path_length}, {"time_ns", AS_COUNT, .n = s->path_ns})},
+               {"work_ns", AS_COUNT, .n = s->all.time_ns},
+               {"largest_tensor_bytes", AS_COUNT, .n = s->widest_tensor_bytes}, {"phases", AS_TREE, .tree = phases},
+               {"not_inferred", AS_COUNT, .n = s->all.unknown}, {"kinds", AS_TREE, .tree = rows_json(add_kinds, of)});
   return report_finish(root, ok && report_notes_json(root, of->model));
 }
 
@@ -213,11 +219,10 @@ static void inspect_facts(const fact_lines *f, const inspection *of) {
   if (of->model && of->model->n_nested_operators > 0)
     FACT(f, "nested", "%s operators in sub-graphs and functions, included in the costs of their owners",
          grouped(a, of->model->n_nested_operators));
-  if (s->all.uninferred == 0)
-    FACT(f, "unsure", "nothing: every shape and kind is known");
+  if (p->unknown.n == 0)
+    FACT(f, "unknown", "nothing: every shape and kind is known");
   else
-    FACT(f, "unsure", "%s operators of unknown shape or kind; their FLOPs and bytes are lower bounds",
-         grouped(a, s->all.uninferred));
+    report_unknown(f, p);
 }
 
 static char *inspect_text(const inspection *of) {

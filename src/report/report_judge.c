@@ -73,8 +73,10 @@ static void add_verdict(const fact_lines *f, const situ_judgement *j) {
   else
     FACT(f, "verdict", "it runs, and takes %s longer than the best plan found", percent_text(a, loss(j)));
   if (plan_exists(j->best) && j->best->lower_bound_ns > 0)
-    FACT(f, "bound", "no plan takes less than %s", exact_time(a, j->best->lower_bound_ns));
+    FACT(f, "bound", "no plan takes less than %s%s", exact_time(a, j->best->lower_bound_ns),
+         j->best->problem->guessed ? ", for guessed costs" : "");
   report_scope(f, j->best->problem, j->best->form);
+  report_unknown(f, j->best->problem);
   int64_t single = j->best->best_single_ns;
   report_against_single(rest, sizeof rest, plan_exists(j->best) ? j->best : j->given);
   FACT(f, "single", "%s  %s", single == SITU_NEVER_NS ? "none" : exact_time(a, single), rest);

@@ -75,6 +75,7 @@ static char *pareto_text(const situ_front *front, const situ_model *model, const
   bound_fact(&f, "min latency", of.min_latency_ns, of.latency_bound);
   bound_fact(&f, "min period", of.min_period_ns, of.period_bound);
   report_scope(&f, problem, 0);
+  report_unknown(&f, problem);
   if (!any || any->best_single_device < 0)
     FACT(&f, "best single", "none: no single device can run the model");
   else

@@ -4,6 +4,7 @@
 #include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/format.h"
+#include "problem/claim.h"
 #include "report/rates.h"
 #include "report/report.h"
 #include "report/report_explain.h"
@@ -170,12 +171,13 @@ static void value_facts(const fact_lines *f, const situ_plan *plan) {
   value_line(f, "lower bound", STYLE_PLAIN, bound > 0 ? exact_time(a, bound) : "none", "%s%s%s", plan->bound, proof,
              whole || verified == 0 ? "" : exact_time(b, verified));
   if (optimal)
-    value_line(f, "gap", claimed ? STYLE_WARN : STYLE_GOOD, "0 %",
-               claimed ? "claimed optimal, not proved here; see situ check --require-proof"
-                       : "proved optimal for these costs");
+    value_line(f, "gap", claimed || p->guessed ? STYLE_WARN : STYLE_GOOD, "0 %", "%s",
+               claimed ? "claimed optimal, not proved here; see situ check --require-proof" : claim_optimal(p));
   else if (bound > 0)
-    value_line(f, "gap", STYLE_WARN, percent_text(a, plan_gap(plan)), "maximum possible improvement for these costs");
+    value_line(f, "gap", STYLE_WARN, percent_text(a, plan_gap(plan)), "maximum possible improvement for %s",
+               claim_costs(p));
   if (optimal || bound > 0) report_scope(f, p, plan->form);
+  report_unknown(f, p);
 }
 
 /* The tolerance of the portfolio: a plan that is worse by more than this was chosen for its reliability. */
@@ -249,6 +251,7 @@ static char *plan_text(const situ_plan *plan, const situ_model *model, const sit
     value_line(&f, "no plan", STYLE_BAD, situ_outcome_name(plan->outcome), "%s", "");
     if (*reason) fact_wrapped(&f, "reason", strdup(reason));
     report_scope(&f, problem, plan->form);
+    report_unknown(&f, problem);
   }
   token_rates rates = rates_of(plan, model);
   if (rates.decode > 0 || rates.prefill > 0) {

@@ -49,7 +49,9 @@ static void add_candidates(row_list *out, const void *sizing) {
         {NULL, AS_NUMBER, "million", .shown = price_text(million, r->price_of_a_million),
          .skip = !s->priced || !language},
         {"reason", .text = text_or_null(r->reason)}, {"space", .text = scope.plans},
-        {"layers_split", AS_BOOL, .n = true, .skip = !scope.split});
+        {"layers_split", AS_BOOL, .n = true, .skip = !scope.split},
+        {"unknown", AS_TREE, .tree = out->list ? report_unknown_rows(&scope.unknown) : NULL, .skip = !out->list},
+        {"unknown_share", AS_NUMBER, .x = scope.unknown.share}, {"guessed", AS_BOOL, .n = scope.guessed});
   }
 }
 
@@ -96,17 +98,27 @@ static void scope_lines(text_buffer *t, const situ_sizing *s, const situ_report_
   }
 }
 
+/* What is unknown: shares differ from machine to machine; those of the first of them. */
+static void unknown_lines(text_buffer *t, const situ_sizing *s, const situ_report_options *options) {
+  const fact_lines f = {t, options, 6};
+  if (s->n > 0 && s->scopes[0].unknown.n > 0) fact_wrapped(&f, "unknown", report_unknown_text(&s->scopes[0].unknown));
+}
+
 static char *size_text(const situ_sizing *s, const situ_report_options *options) {
   text_buffer t = {0};
-  bool proved = false;
+  bool proved = false, guessed = false;
   style_add(&t, options, STYLE_BOLD, s->model);
   text_add(&t, ", the smallest platform for %s\n\n", s->goal.text);
   rows_text(&t, add_candidates, s, options);
   text_add(&t, "\n");
   answer_line(&t, s, options);
   for (int32_t i = 0; i < s->n; i++) proved |= s->rows[i].finding == SITU_SIZE_IMPOSSIBLE;
-  if (proved) text_add(&t, "  impossible: proved that no plan meets the goal\n");
+  for (int32_t i = 0; i < s->n; i++) guessed |= s->scopes[i].guessed;
+  if (proved)
+    text_add(&t, "  impossible: %s that no plan meets the goal%s\n", guessed ? "shown" : "proved",
+             guessed ? ", for guessed costs" : "");
   scope_lines(&t, s, options);
+  unknown_lines(&t, s, options);
   if (s->n < s->n_candidates)
     text_add(&t, "  not tried: %d of %d candidates\n", (int)(s->n_candidates - s->n), (int)s->n_candidates);
   if (s->n_unpriced > 0) text_add(&t, "  skipped, no price: %d\n", (int)s->n_unpriced);

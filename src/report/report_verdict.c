@@ -48,7 +48,7 @@ static void bound_line(const fact_lines *f, const situ_verdict *verdict) {
   text_add(f->t, "%s: ", exact_time(a, bound));
   if (verified >= bound) {
     style_add(f->t, f->options, STYLE_GOOD, "verified");
-    text_add(f->t, " (%s)\n", kind);
+    text_add(f->t, " (%s%s)\n", kind, plan->problem->guessed ? ", for guessed costs" : "");
     return;
   }
   text_add(f->t, "not verified (%s: %s)", plan->bound, verdict->unverified);
@@ -82,6 +82,7 @@ static char *verdict_text(const situ_verdict *verdict, const situ_report_options
     claims_line(&f, "recomputed", judge_claims(verdict->recomputed));
     claims_line(&f, "not checked", judge_claims(verdict->unchecked));
     report_scope(&f, problem, plan->form);
+    report_unknown(&f, problem);
     return text_take(&t);
   }
   style_add(&t, options, STYLE_BAD, "not valid");

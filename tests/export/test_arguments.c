@@ -30,6 +30,7 @@ static void names_of_values_that_are_none_are_unknown(void **state) {
     assert_string_equal(situ_dtype_name((situ_dtype)none[k]), "unknown");
     assert_int_equal(situ_dtype_bits((situ_dtype)none[k]), 0);
     assert_string_equal(situ_phase_name((situ_phase)none[k]), "unknown");
+    assert_string_equal(situ_guess_kind_name((situ_guess_kind)none[k]), "unknown");
     assert_string_equal(situ_precision_name((situ_precision)none[k]), "unknown");
     assert_string_equal(situ_optimizer_name((situ_optimizer)none[k]), "unknown");
     assert_string_equal(situ_device_family_name((situ_device_family)none[k]), "");
@@ -130,6 +131,7 @@ static void a_graph_builder_keeps_its_first_failure(void **state) {
   assert_int_equal(situ_graph_builder_add_operator(NULL, &op), -1);
   assert_int_equal(situ_graph_builder_add_tensor(NULL, 0, &tensor), -1);
   situ_graph_builder_add_use(NULL, 0, 0);
+  situ_graph_builder_add_guess(NULL, SITU_GUESS_KIND, "x", 0);
   DONE(situ_graph_builder_new(&b, NULL, error));
   REFUSED(situ_graph_freeze(NULL, b, error));
   assert_int_equal(situ_graph_freeze(&g, b, NULL), SITU_STATUS_BAD_INPUT); /* it is empty */
@@ -153,7 +155,7 @@ static void a_graph_builder_keeps_its_first_failure(void **state) {
 /* Each of these alone makes the builder fail. */
 static void what_no_graph_can_hold_is_refused(void **state) {
   (void)state;
-  for (int k = 0; k < 7; k++) {
+  for (int k = 0; k < 11; k++) {
     situ_graph_builder *b = NULL;
     situ_tensor tensor = SITU_TENSOR_INIT;
     situ_operator op = SITU_OPERATOR_INIT;
@@ -164,8 +166,10 @@ static void what_no_graph_can_hold_is_refused(void **state) {
     int32_t v = situ_graph_builder_add_operator(b, &op), t = 0;
     if (k == 3) tensor.size = 3;
     if (k == 4) tensor.rank = INT32_MAX;
-    if (k < 6) t = situ_graph_builder_add_tensor(b, v, k == 5 ? NULL : &tensor);
+    if (k != 6) t = situ_graph_builder_add_tensor(b, v, k == 5 ? NULL : &tensor);
     situ_graph_builder_add_use(b, v, t);
+    situ_guess_kind kind = k == 7 ? (situ_guess_kind)99 : SITU_GUESS_SIZE;
+    if (k > 6) situ_graph_builder_add_guess(b, kind, k == 8 ? NULL : "x", k == 9 ? INT32_MIN : k == 10 ? 1 : -1);
     assert_int_not_equal(situ_graph_builder_status(b, NULL), SITU_STATUS_OK);
     situ_graph_builder_free(b);
   }
@@ -183,7 +187,10 @@ static void a_graph_is_read_within_its_bounds_only(void **state) {
     const int32_t ops[] = EXTREMES(has.n_operators), tensors[] = EXTREMES(has.n_tensors);
     situ_operator op = SITU_OPERATOR_INIT;
     situ_tensor tensor = SITU_TENSOR_INIT;
+    situ_guess guess = SITU_GUESS_INIT;
+    const int32_t guesses[] = EXTREMES(situ_graph_guess_count(g));
     for (int k = 0; k < N_EXTREMES; k++) {
+      assert_false(situ_graph_guess_at(g, guesses[k], &guess) || situ_graph_guess_at(g, guesses[k], NULL));
       assert_false(situ_graph_operator(g, ops[k], &op) || situ_graph_tensor(g, tensors[k], &tensor));
       assert_string_equal(situ_graph_operator_name(g, ops[k]), "");
       assert_int_equal(situ_graph_tensor_producer(g, tensors[k]), -1);

@@ -31,6 +31,19 @@ static void a_problem_needs_its_nouns_and_options_that_exist(void **state) {
     if (f == 4) wrong.max_latency_ns = -1;
     REFUSED_OUT(posed, situ_problem_pose(&posed, graph, platform, costs, &wrong, error));
   }
+  situ_problem_options limits = options;
+  for (int f = 0; f < 3; f++) {
+    limits.max_unknown_percent = f == 0 ? -1 : f == 1 ? 100.5 : (double)NAN;
+    REFUSED_OUT(posed, situ_problem_pose(&posed, graph, platform, costs, &limits, error));
+    REFUSED(situ_problem_require_known(problem, f == 1 ? -1e300 : limits.max_unknown_percent, error));
+  }
+  REFUSED(situ_problem_require_known(NULL, 0, error));
+  situ_unknown unknown = SITU_UNKNOWN_INIT, no_size = {.size = 0};
+  const int32_t rows[] = EXTREMES(situ_problem_unknown_count(problem));
+  for (int k = 0; k < N_EXTREMES; k++) assert_false(situ_problem_unknown_at(problem, rows[k], &unknown));
+  assert_int_equal(situ_problem_unknown_count(NULL), 0);
+  assert_false(situ_problem_unknown_at(NULL, 0, &unknown) || situ_problem_unknown_at(problem, 0, NULL) ||
+               situ_problem_unknown_at(problem, 0, &no_size));
   SUMMARY(situ_problem_summary, situ_problem_get_summary, problem, asked);
   assert_true(!asked.conflict && *asked.scope);
   assert_null(situ_problem_graph(NULL));
@@ -225,6 +238,10 @@ static void instances_and_plan_files_need_names(void **state) {
   REFUSED(situ_plan_read(NULL, &i, "x", error));
   REFUSED(situ_plan_read(&p, NULL, "x", error));
   REFUSED_OUT(p, situ_plan_read(&p, &i, NULL, error));
+  REFUSED(situ_plan_read_with(NULL, &i, NULL, "x", error));
+  REFUSED(situ_plan_read_with(&p, NULL, NULL, "x", error));
+  REFUSED_OUT(p, situ_plan_read_with(&p, &i, NULL, NULL, error));
+  assert_int_equal(situ_plan_read_with(&p, &i, NULL, "", NULL), SITU_STATUS_IO);
   assert_int_equal(situ_plan_read(&p, &i, "", NULL), SITU_STATUS_IO);
   REFUSED(situ_plan_import(NULL, &i, &o, "x", error));
   REFUSED(situ_plan_import(&p, NULL, &o, "x", error));

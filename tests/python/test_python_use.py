@@ -48,9 +48,34 @@ def test_a_graph_read_back_equals_the_one_written(tmp_path):
     graph["a"].colocation = 0
     graph.connect("b", "ü\n<b>", 7)
     graph.tensors[1].shape = (None, 7)
+    graph.guesses = [situ.Guess("role", "w", ["a", "b"]), situ.Guess("size", "seq"), situ.Guess("shape", "Relu", ["ü\n<b>"])]
     graph.save(tmp_path / "g.json")
     read = situ.Graph.read(tmp_path / "g.json")
     assert read.operators == graph.operators and read.tensors == graph.tensors and read.name == graph.name
+    assert read.guesses == graph.guesses
+
+
+def test_what_is_unknown_is_a_list_and_strict_calls_raise(tmp_path):
+    """Of two operators of equal work one is not understood: half of the time."""
+    graph = two_matrices()
+    known = situ.place(graph, platform="cpu+2*v100-16g", steps=50)
+    assert known.unknown == [] and known.unknown_share == 0 and not known.guessed
+    graph["b"].inferred, graph["b"].kind = False, "Frobnicate"
+    plan = situ.place(graph, platform="cpu+2*v100-16g", steps=50)
+    assert plan.unknown == [situ.Unknown("kind", "Frobnicate", 1, 0.5)] and plan.guessed
+    assert plan.unknown == situ.Problem(graph, "cpu+2*v100-16g").unknown
+    assert plan.to_dict()["unknown_share"] == plan.unknown_share == 0.5
+    with pytest.raises(situ.Guessed, match="no cost rule for Frobnicate"):
+        situ.place(graph, platform="cpu+2*v100-16g", strict=True)
+    loose = situ.place(graph, platform="cpu+2*v100-16g", steps=50, strict=True, max_unknown=50)
+    assert not loose.guessed
+    loose.save(tmp_path / "plan.json")
+    assert not situ.load_plan(tmp_path / "plan.json").guessed
+    assert situ.load_plan(tmp_path / "plan.json", max_unknown=40).guessed
+    with pytest.raises(situ.Guessed):
+        situ.load_plan(tmp_path / "plan.json", strict=True, max_unknown=40)
+    with pytest.raises(TypeError, match="only be given with a model"):
+        situ.load_plan(tmp_path / "plan.json", batch=2)
 
 
 def test_a_platform_and_costs_from_python_are_saved_with_the_plan(tmp_path):

@@ -12,7 +12,7 @@ function cards(plan) {
       'div', {class: 'card'}, element('div', {class: 'label'}, label), element('b', {class: kind}, value),
       element('div', {class: 'rest'}, rest));
   const used = plan.raw.devices.filter((device) => device.operators > 0).length, copies = facts.copies || 1;
-  const proved = facts.outcome === 'optimal';
+  const proved = facts.outcome === 'optimal' && !facts.guessed, costs = facts.guessed ? ', for guessed costs' : '';
   return element(
       'div', {class: 'cards'},
       card(
@@ -25,7 +25,7 @@ function cards(plan) {
                             facts.best_single_device + ' alone'),
       card(
           'gap to the lower bound', facts.lower_bound_ns > 0 ? percent(facts.gap) : 'unknown',
-          facts.lower_bound_ns > 0 ? `none of the ${facts.space} is below ${exactTime(facts.lower_bound_ns)}` :
+          facts.lower_bound_ns > 0 ? `none of the ${facts.space} is below ${exactTime(facts.lower_bound_ns)}${costs}` :
                                      'no lower bound',
           proved ? 'good' : null),
       card('devices in use', `${used} of ${plan.raw.devices.length}`, plural(plan.parts.length, 'part')),

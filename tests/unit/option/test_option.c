@@ -15,6 +15,7 @@ static const field others[] = {
     FIELD(READ, situ_read_options, dims),
     FIELD(READ, situ_read_options, max_file_bytes),
     FIELD(READ, situ_read_options, n_dims),
+    FIELD(READ, situ_read_options, assumed),
     FIELD(READ, situ_read_options, log),
     FIELD(READ, situ_read_options, log_context),
     FIELD(COST, situ_cost_options, size),
