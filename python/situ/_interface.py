@@ -198,8 +198,8 @@ class situ_run_options(Structure):
 
 
 class situ_run_summary(Structure):
-    _fields_ = [("size", c_size_t), ("rank", c_int32), ("predicted_ns", c_int64), ("measured_ns", c_int64),
-                ("difference", c_double)]
+    _fields_ = [("size", c_size_t), ("rank", c_int32), ("served", c_bool), ("predicted_ns", c_int64), ("measured_ns",
+                c_int64), ("difference", c_double)]
 
 
 class situ_race_options(Structure):

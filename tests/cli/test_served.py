@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Plans of language models that a server runs: what situ asks of it and makes of its answers, log and failures. The server is a
+stand-in; test_llamacpp.py has the true one.
+
+    test_served.py SITU [NAME...]
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import gguf_models
+from test_cli import environment, main, situ
+
+# 200 tokens in 50 ms are 4,000 tokens/s; 64 in 640 ms are 100.
+SERVER = '''#!{python}
+import http.server, json, pathlib, sys
+HELP = "{help}"
+words = sys.argv[1:]
+if "--help" in words: print(HELP); sys.exit()
+if "--version" in words: print("version: 77 (abc)"); sys.exit()
+if "--list-devices" in words: print("Available devices:\\n  CUDA0: a GPU (1 MiB, 1 MiB free)\\n  RPC0: another"); sys.exit()
+pathlib.Path({folder!r}, "words.json").write_text(json.dumps(words))
+print("""{log}""", flush=True)
+if "{ends}": sys.exit(1)
+class Answer(http.server.BaseHTTPRequestHandler):
+    def reply(self, text):
+        self.send_response(200); self.send_header("Content-Length", str(len(text))); self.end_headers(); self.wfile.write(text.encode())
+    def do_GET(self): self.reply("ok")
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        n = len(asked["prompt"])
+        self.reply(json.dumps({{"timings": {{"prompt_n": n, "prompt_ms": n / 4, "predicted_n": asked["n_predict"], "predicted_ms": 10.0 * asked["n_predict"]}}}}))
+    def log_message(self, *a): pass
+http.server.HTTPServer(("127.0.0.1", int(words[words.index("--port") + 1])), Answer).serve_forever()
+'''
+OPTIONS = "-m -t -v -dev -sm -ts -ngl -ot -c -np -b -ub -fa -ctk -ctv --fit --rpc"
+
+
+def log(*devices, head):
+    lines = [f"load_tensors: layer {k:3d} assigned to device {d}, is_swa = 0" for k, d in enumerate([*devices, head])]
+    return "\n".join([*lines, "load_tensors:   CPU_Mapped model buffer size =     2.00 MiB", "load_tensors:   CUDA0 model buffer size =   3.00 MiB",
+                      "llama_kv_cache:  CUDA0 KV buffer size =  4.00 MiB", "sched_reserve:  CUDA0 compute buffer size =   9.00 MiB",
+                      "sched_reserve:  CUDA0 compute buffer size =   5.00 MiB", "sched_reserve:  CUDA01 compute buffer size =   7.00 MiB"])
+
+
+def stand_in(text, options=OPTIONS, ends=""):
+    path = pathlib.Path("bin/llama-server")
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(SERVER.format(python=sys.executable, help=options + " ", folder=os.getcwd(), log=text, ends=ends))
+    path.chmod(0o755)
+    return {"env": environment(SITU_LLAMACPP=str(path.parent.resolve()))}
+
+
+def plan(*more):
+    gguf_models.write("m.gguf", *gguf_models.llama())
+    situ("place", "m.gguf", "--platform", "cpu+rtx3090", "--unused", "cpu", "--steps", "50", *more, "-o", "plan.json")
+
+
+def run(call, *options, code=0, **expected):
+    done = subprocess.run(["situ", "run", "plan.json", *options], capture_output=True, text=True, timeout=60, **call)
+    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+    for pattern in expected.values():
+        assert pattern in done.stderr + done.stdout, (pattern, done.stdout, done.stderr)
+    return done.stdout
+
+
+def test_times_layers_and_buffers_are_compared_with_the_plan():
+    plan()
+    call = stand_in(log("CUDA0", "CUDA0", "CPU", "CUDA0", "CUDA0", "CUDA0", head="CUDA0"))
+    found = json.loads(run(call, "--json", "--items", "3"))
+    assert found["engine"] == "llama.cpp 77 (abc)" and found["items"] == 3
+    assert (found["prompt_tokens"], found["generated_tokens"]) == (200, 64)
+    assert found["prefill_tokens_per_second"] == 4000 and found["decode_tokens_per_second"] == 100 and found["measured_ns"] == 690_000_000
+    assert found["predicted_prefill_tokens_per_second"] > 0 and found["predicted_decode_tokens_per_second"] > 0
+    assert not found["layers_as_planned"] and found["strays"] == [{"layer": 2, "planned": "CUDA0", "found": "CPU"}]
+    buffers = {b["name"]: b["measured_bytes"] / 2**20 for b in found["buffers"]}
+    assert buffers["CUDA0"] == 12 and buffers.get("CPU", 2) == 2, buffers  # of what is reserved twice the last counts
+    words = json.loads(pathlib.Path("words.json").read_text())
+    assert words[words.index("-ngl") + 1] == "7" and words[words.index("-c") + 1] == "4096" and words[words.index("-m") + 1].endswith("m.gguf")
+    assert words[words.index("-ot") + 1] == "^token_embd\\.weight$=CUDA0"  # without the quotes of the file
+    text = run(call)
+    assert "2 is on CPU, planned on CUDA0" in text and "measured 4,000" in text, text
+    found = json.loads(run(stand_in(log(*["CUDA0"] * 7, head="CPU")), "--json"))  # with a block that predicts a further token
+    assert found["strays"] == [{"layer": 6, "planned": "CUDA0", "found": "CPU"}], found
+
+
+def test_a_request_of_the_plan_is_what_is_measured():
+    plan("--prompt", "40", "--generate", "8")
+    found = json.loads(run(stand_in(log(*["CUDA0"] * 6, head="CUDA0")), "--json"))
+    assert (found["prompt_tokens"], found["generated_tokens"]) == (40, 8) and found["layers_as_planned"]
+    assert found["measured_ns"] == 90_000_000 and found["items"] == 5
+    assert abs(found["predicted_ns"] / json.loads(pathlib.Path("plan.json").read_text())["value_ns"] - 1) < 1e-9
+    plan("--context", "128")
+    run(stand_in(log(*["CUDA0"] * 6, head="CUDA0")), code=3, err="has caches of 128 tokens; a run needs 264")
+
+
+def test_what_a_server_lacks_or_says_is_told_in_one_line():
+    plan()
+    good = log(*["CUDA0"] * 6, head="CUDA0")
+    run(stand_in(good, options=OPTIONS.replace("-np ", "")), code=8, err="has no option -np, which the plan needs")
+    run(stand_in(good, options=OPTIONS.replace(" --fit", "")))  # what it does not do, it need not leave
+    assert "--fit" not in json.loads(pathlib.Path("words.json").read_text())
+    run(stand_in(good + "\\nerror: no such device: CUDA0", ends="yes"), code=8, err="ended while it loaded the model: error: no such device")
+    run(stand_in("nothing to see"), code=8, err="does not log where layers are")
+    run({"env": environment(SITU_LLAMACPP="/nowhere")}, code=8, err="/nowhere: holds no llama-server of llama.cpp")
+    run({"env": environment()}, "--engine", "onnxruntime", code=3, err="runs no GGUF models; llama.cpp does")
+    situ("place", "builtin:llama?layers=1", "--platform", "cpu", "-o", "plan.json")
+    run({"env": environment()}, "--engine", "llama.cpp", code=3, err="only these can be run")
+
+
+def test_it_is_listed_with_its_devices():
+    done = subprocess.run(["situ", "list", "engines", "--json"], capture_output=True, text=True, **stand_in(""))
+    listed = json.loads(done.stdout)
+    row = next(r for r in listed["engines"] if r["name"] == "llama.cpp")
+    assert row["version"] == "77 (abc)" and row["providers"] == "CPU CUDA0 RPC0", row
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(globals()))
