@@ -68,7 +68,8 @@ typedef struct situ_profile_options {
 
 /* Operator times of a model as the engine measures them. */
 typedef struct situ_profile situ_profile;
-/* Runs an ONNX or OpenVINO model twice: with the engine's profiler, then without. The times are medians of each
+/* Of a GGUF file, llama-bench of llama.cpp measures each kind of step that the read options ask for; the estimates of its
+ * operators are scaled to that. Others: runs an ONNX or OpenVINO model twice: with the engine's profiler, then without. The times are medians of each
  * operator's kernels, scaled so that they add up to the median time of the whole model without the profiler. Operators
  * that the engine folds away or fuses into another have 0. UNSUPPORTED if the engine rejects the model. */
 SITU_API situ_status situ_profile_model(situ_profile **out, const char *model, const situ_profile_options *options,

@@ -106,8 +106,10 @@ static char *served_json(const situ_run *r) {
 
 static void rate_fact(const fact_lines *f, const char *name, double predicted, double measured) {
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
-  FACT(f, name, "predicted %s tokens/s, measured %s (%+.1f %%)", rates_text(a, predicted), rates_text(b, measured),
-       measured > 0 ? 100 * (predicted / measured - 1) : 0);
+  if (predicted <= 0) FACT(f, name, "measured %s tokens/s", rates_text(b, measured));
+  if (predicted > 0)
+    FACT(f, name, "predicted %s tokens/s, measured %s (%+.1f %%)", rates_text(a, predicted), rates_text(b, measured),
+         measured > 0 ? 100 * (predicted / measured - 1) : 0);
 }
 
 static char *served_text(const situ_run *r, const situ_report_options *options) {

@@ -53,6 +53,42 @@ def stand_in(text, options=OPTIONS, ends=""):
     return {"env": environment(SITU_LLAMACPP=str(path.parent.resolve()))}
 
 
+BENCH = """#!{python}
+import json, pathlib, sys
+words = sys.argv[1:]
+of = lambda o: int(words[words.index(o) + 1])
+with open({folder!r} + "/calls.jsonl", "a") as f: f.write(json.dumps(words) + chr(10))
+ns = {{True: 5_000_000 * of("-p"), False: 20_000_000 * of("-n")}}[of("-p") > 0]
+if not {fails}: print(json.dumps({{"build_commit": "abc", "samples_ns": [ns, ns // 2, 2 * ns]}}))
+else: print("loading", "no such device", sep=chr(10))
+"""
+
+
+def test_a_profile_scales_each_kind_of_step_to_what_is_measured():
+    """5 ms for each token of the prompt, 20 ms for each that is generated: 40 and 8 take 360 ms, those of decoding alone 20 ms."""
+    gguf_models.write("m.gguf", *gguf_models.llama())
+    pathlib.Path("bin").mkdir()
+    program = pathlib.Path("bin/llama-bench")
+    for fails in (False, True):
+        program.write_text(BENCH.format(python=sys.executable, folder=os.getcwd(), fails=fails))
+        program.chmod(0o755)
+        call = {"env": environment(SITU_LLAMACPP=str(program.resolve().parent)), "capture_output": True, "text": True}
+        done = subprocess.run(["situ", "profile", "m.gguf", "--prompt", "40", "--generate", "8", "--threads", "2", "-o", "c.json"], **call)
+        assert done.returncode == (8 if fails else 0) and (not fails or "gave no times: no such device" in done.stderr), done
+    program.write_text(BENCH.format(python=sys.executable, folder=os.getcwd(), fails=False))
+    times = json.loads(pathlib.Path("c.json").read_text())["operators"]
+    assert abs(sum(t["cpu"] for t in times.values()) - 360_000_000) < 1000
+    calls = [json.loads(line) for line in pathlib.Path("calls.jsonl").read_text().splitlines()][:2]
+    assert [(c[c.index("-p") + 1], c[c.index("-n") + 1], c[c.index("-d") + 1]) for c in calls] == [("40", "0", "0"), ("0", "8", "40")]
+    assert all(c[c.index("-dev") + 1] == "none" and c[c.index("-t") + 1] == "2" for c in calls)
+    placed = situ("place", "m.gguf", "--platform", "this-host", "--prompt", "40", "--generate", "8", "--cost-table", "c.json", "--json")
+    assert abs(json.loads(placed)["value_ns"] - 360_000_000) < 1000
+    done = subprocess.run(["situ", "profile", "m.gguf", "--context", "100", "--device", "RPC[h:1]", "--json"], **call)
+    assert abs(json.loads(done.stdout)["measured_ns"] - 20_000_000) < 1000, done
+    words = json.loads(pathlib.Path("calls.jsonl").read_text().splitlines()[-1])
+    assert words[words.index("-rpc") + 1] == "h:1" and words[words.index("-dev") + 1] == "RPC0", words
+
+
 def plan(*more):
     gguf_models.write("m.gguf", *gguf_models.llama())
     situ("place", "m.gguf", "--platform", "cpu+rtx3090", "--unused", "cpu", "--steps", "50", *more, "-o", "plan.json")
