@@ -27,8 +27,8 @@ static int64_t step_value(const situ_plan *plan, const situ_costs *step) {
   return value_for(&view, plan);
 }
 
-/* Whether micro-batches of a prompt overlap: llama.cpp overlaps them where several GPUs hold all layers, the host at
- * most the embedding (docs/theory/models/language-models.md). */
+/* Whether micro-batches of a prompt overlap: llama.cpp overlaps them where several GPUs hold all layers, and the host
+ * the embedding: a rule that moves it switches this off (docs/theory/models/language-models.md). */
 static bool overlaps(const situ_plan *plan, const situ_costs *step) {
   const situ_problem *p = plan->problem;
   int32_t gpu = -1;
@@ -37,7 +37,8 @@ static bool overlaps(const situ_plan *plan, const situ_costs *step) {
     int32_t d = plan->device[v];
     bool works = step->time_ns[(int64_t)v * step->n_classes + p->platform->class_of[d]] > 0,
          host = problem_is_host(p, d);
-    if (works && host && strcmp(p->graph->kind_name[p->graph->kind[v]], "Gather") != 0) return false;
+    bool embeds = strcmp(p->graph->kind_name[p->graph->kind[v]], "Gather") == 0;
+    if (works && (host ? !embeds : embeds)) return false;
     if (!works || host) continue;
     several |= gpu >= 0 && gpu != d;
     gpu = d;

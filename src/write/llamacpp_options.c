@@ -149,6 +149,12 @@ static void add_notes(writing *w) {
   int32_t head = l->head >= 0 ? l->head : l->run[l->n_runs - 1];
   text_add(w->out, " head %s\n", problem_is_home(w->p, head) ? "CPU" : name_of(w, head));
   add_device_notes(w);
+  bool moved = l->first >= 0 && !problem_is_home(w->p, l->first), whole = w->from == 0 && l->n_runs + w->head_alone > 1;
+  if (moved && whole)
+    text_add(
+        w->out,
+        "# the rule for token_embd switches the overlap of micro-batches off: leave it out if prefill matters more; "
+        "the embedding is then on the CPU\n");
   if (w->n_ahead > 0)
     text_add(w->out,
              "# %d blocks behind the layers predict further tokens: -ngl and -ts count them; they stay in the file\n",
