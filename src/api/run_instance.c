@@ -23,11 +23,14 @@ static situ_status predict(situ_instance **instance, situ_plan **plan, const sit
   o.read.generate = generate;
   o.read.context = g->cache_tokens / g->streams;
   o.read.batch = 0;
+  o.read.draft = 0;
+  o.read.acceptance = 0;
   o.call.fix = NULL;
   o.call.n_writers = 0;
   o.call.max_ttft_ns = 0;
   o.call.min_speed = 0;
-  o.problem.pins = NULL;
+  o.problem =
+      (situ_problem_options){.size = sizeof o.problem}; /* the time of a request, whatever the plan is best for */
   TRY(instance_open(instance, &o, error));
   const situ_problem *p = (*instance)->problem;
   situ_plan *posed = plan_new(p);

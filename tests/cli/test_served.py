@@ -128,6 +128,14 @@ def test_a_request_of_the_plan_is_what_is_measured():
     assert (found["prompt_tokens"], found["generated_tokens"]) == (40, 8) and found["layers_as_planned"]
     assert found["measured_ns"] == 90_000_000 and found["items"] == 5
     assert abs(found["predicted_ns"] / json.loads(pathlib.Path("plan.json").read_text())["value_ns"] - 1) < 1e-9
+    # A plan of many streams at the highest rate, or with guesses: one stream without them is measured and predicted.
+    for more in (["--batch", "4", "--objective", "throughput"], ["--draft", "3"]):
+        plan("--context", "512", *more)
+        other = json.loads(run(stand_in(log(*["CUDA0"] * 6, head="CUDA0")), "--json"))
+        plan("--context", "512")
+        alone = json.loads(run(stand_in(log(*["CUDA0"] * 6, head="CUDA0")), "--json"))
+        for key in ("predicted_ns", "predicted_decode_tokens_per_second"):
+            assert abs(other[key] / alone[key] - 1) < 1e-9, (more, key, other[key], alone[key])
     plan("--context", "128")
     run(stand_in(log(*["CUDA0"] * 6, head="CUDA0")), code=3, err="has caches of 128 tokens; a run needs 264")
 
