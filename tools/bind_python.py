@@ -92,7 +92,15 @@ def declare(include):
            "from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_int64,",
            "                    c_size_t, c_uint64, c_void_p)", ""]
     out += [f"{name} = {value}" for name, value in sorted(h.lengths.items())]
-    out += [f"{name} = {value}" for members in h.enums.values() for name, value in members]
+    for members in h.enums.values():
+        names, values = [name for name, _ in members], [value for _, value in members]
+        first, n = values[0], len(values)
+        if values == list(range(first, first + n)) and n > 1:  # most are: a line or two for each enum
+            span = str(n) if first == 0 else f"{first}, {first + n}"
+            listed = textwrap.wrap(", ".join(names), 110, initial_indent="(", subsequent_indent=" ")
+            out += [*listed[:-1], f"{listed[-1]}) = range({span})"]
+        else:
+            out += [f"{name} = {value}" for name, value in members]
     waiting, done = [*h.callbacks, *h.structs], set()
     while waiting:
         name = waiting.pop(0)
