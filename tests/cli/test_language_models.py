@@ -464,6 +464,11 @@ def test_an_encoder_sends_nothing_while_its_decoder_works():
     together = dict.fromkeys(names, "gpu0")
     assert value(apart, "--context", "64") == value(together, "--context", "64")
     assert value(apart, "--prompt", "64") > value(together, "--prompt", "64") + 6 * 1000
+    # A request is a step of the encoder and one of the decoder, whose kernels are those of its own step.
+    call = ["place", path, "--platform", "rtx3090", "--steps", "10"]
+    read, one = (situ_json(*call, *load)["value_ns"] for load in (("--prompt", "512"), ("--context", "1")))
+    both = situ_json(*call, "--prompt", "512", "--generate", "1")["value_ns"]
+    assert abs(both - read - one) < 0.1 * one, (both, read, one)
 
 
 if __name__ == "__main__":
