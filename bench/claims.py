@@ -444,7 +444,7 @@ GDP = [
 
 # ---- HSDAG ----
 
-VALUES, ABLATION, GROUPS = "hsdag_values.csv", "hsdag_ablation.csv", "hsdag_groups.csv"
+VALUES, TOKENS, ABLATION, GROUPS = "hsdag_values.csv", "hsdag_tokens.csv", "hsdag_ablation.csv", "hsdag_groups.csv"
 OURS, PAPER, CPU, GPU = "HSDAG, ours", "HSDAG `--paper`, one level", "CPU-only", "GPU-only, also HETERO:GPU,CPU"
 
 
@@ -457,11 +457,12 @@ def latencies(files, name=VALUES):
     return {key: median_ns(of) for key, of in found.items()}
 
 
-def below_cpu(model):
+def below_cpu(model, name=VALUES):
+    """Holds while GPU-only has most of the gain."""
     def ours(files):
-        values = latencies(files)
+        values = latencies(files, name)
         less = {row: 1 - values[model, row] / values[model, CPU] for row in (OURS, PAPER, GPU)}
-        return f"{whole(less[OURS])}, as published {whole(less[PAPER])}; GPU-only {whole(less[GPU])}", less[GPU] > 0.5
+        return f"{whole(less[OURS])}, as published {whole(less[PAPER])}; GPU-only {whole(less[GPU])}", less[GPU] > 0.8 * less[OURS]
 
     return ours
 
@@ -522,11 +523,13 @@ def training_seconds(files):
 TABLE = "bench/hsdag.py build/situ values.csv --table values builtin:"
 HSDAG = [
     Claim("latency against CPU-only, Inception-V3", "17.9 % less", "review", below_cpu("builtin:inception-v3"),
-          "not testable: here GPU-only alone gains more", TABLE + "inception-v3"),
+          "not testable: here GPU-only alone gains most of it", TABLE + "inception-v3"),
     Claim("latency against CPU-only, ResNet-50", "52.1 % less", "review", below_cpu("builtin:resnet50"),
-          "not testable: here GPU-only alone gains more", TABLE + "resnet50"),
-    Claim("latency against CPU-only, BERT", "58.2 % less", "abstract", below_cpu("builtin:bert-base"),
-          "not testable: here GPU-only alone gains as much", TABLE + "bert-base"),
+          "not testable: here GPU-only alone gains as much", TABLE + "resnet50"),
+    Claim("latency against CPU-only, BERT, the released sentence of 8 tokens", "58.2 % less", "abstract",
+          below_cpu("builtin:bert-base?seq=8", TOKENS), "not testable: here GPU-only alone gains nearly as much", TABLE + "bert-base?seq=8"),
+    Claim("the same with 128 tokens", "not known", "-", below_cpu("builtin:bert-base"), "not testable: here GPU-only alone gains as much",
+          TABLE + "bert-base"),
     Claim("against other common baselines", "up to 60.24 % less", "abstract", against_baselines,
           "not testable: for which model and baseline is not known", TABLE + "bert-base"),
     Claim("against a list scheduler, which the paper does not have", "-", "-", against_heft,

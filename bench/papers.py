@@ -114,6 +114,8 @@ def hsdag(args):
     files = ["--data", data] if data else []
     seeds = ["--seeds", "5"] if args.whole else []
     call(args, "hsdag_values.csv", "hsdag.py", args.situ, args.out / "hsdag_values.csv", "--table", "values", *files, *seeds, append=True)
+    call(args, "hsdag_tokens.csv", "hsdag.py", args.situ, args.out / "hsdag_tokens.csv", "--table", "values", *seeds,
+         "builtin:bert-base?seq=8", append=True)
     if not data:
         print(IR_FILES, file=sys.stderr)
         return
