@@ -43,7 +43,7 @@ def as_it_is(text):
 
 def throughput(text):
     contiguous = ["single", "pipedream", "scotch", "metis", "linear_dp (1 order)", "linear_dp", "ideal_dp"]
-    free = ["scotch", "metis", "free_search", "expert"]
+    free = ["scotch", "metis", "steepest_descent", "free_search", "expert"]
     table = [["workload", "bound", *contiguous, "free: scotch", *free[1:]]]
     for workload, found in by_workload(text).items():
         cells = [("contiguous", s) for s in contiguous] + [("free", s) for s in free]
