@@ -52,6 +52,11 @@ def whole(share):
     return f"{100 * share:.1f} %"
 
 
+def against(ratio):
+    """1.05 is `5.0 % longer`."""
+    return f"{whole(abs(ratio - 1))} {'longer' if ratio >= 1 else 'shorter'}"
+
+
 # ---- exact placement ----
 
 PERIODS, CALLS, LEDGER = "published_periods.csv", "published_calls.csv", "ledger.csv"
@@ -247,7 +252,7 @@ def against_lists(files):
         lists = min(cell_ms(row[s]) for s in LISTS)
         better[row["network"]] = 1 - cell_ms(row["splitting"]) / lists
     most, least = max(better, key=better.get), min(better, key=better.get)
-    return (f"{whole(better[most])} shorter than the best of HEFT, PEFT and m-ETF ({most}), to {whole(-better[least])} longer ({least})",
+    return (f"{against(1 - better[most])} than the best of HEFT, PEFT and m-ETF ({most}), to {against(1 - better[least])} ({least})",
             better[most] < 0.3)
 
 
@@ -292,7 +297,7 @@ DIVIML = [
     Claim("data and model parallelism together", "part of the 3 and 2.9 times", "abstract", copies, "not testable: no separate value is known",
           "situ place MODEL --platform cpu+v100-16g+p100-16g --copies 4"),
     Claim("language models over several unlike servers, by symmetry", "values not known", "-", servers,
-          "not testable: no value is known", "situ compare MODEL --platform PLATFORM --objective throughput --solver server_dp,linear_dp"),
+          "not testable: no value is known", "bench/servers.py build/situ"),
     Claim("memory-constrained placement (the thesis)", "values not known", "-", said("every plan keeps memory; no table of it yet"),
           "not testable: no value is known", "situ place MODEL --platform PLATFORM --solver splitting"),
     Claim("names of devices and networks, tables, figures", "not known", "-", said("-"), "not testable: the text was not available",
@@ -334,7 +339,7 @@ def of_networks(files, other, row):
 
 def against_human(files):
     ratio = mean_over(files, "expert", "gdp-one")
-    return f"from scratch {whole(1 / ratio - 1)} longer than human layouts {of_networks(files, 'expert', 'gdp-one')}", ratio < 1
+    return f"from scratch {against(1 / ratio)} than human layouts {of_networks(files, 'expert', 'gdp-one')}", ratio < 1
 
 
 def served_against_human(files):
@@ -352,7 +357,7 @@ def against_hdp(files):
 
 def fewer_evaluations(files):
     ratio = mean_over(files, "hdp", "gdp-100")
-    return (f"with a fifteenth of the evaluations, plans {whole(1 / ratio - 1)} longer than those of HDP "
+    return (f"with a fifteenth of the evaluations, plans {against(1 / ratio)} than those of HDP "
             f"{of_networks(files, 'hdp', 'gdp-100')}", 0.98 <= ratio)
 
 
@@ -365,7 +370,7 @@ def largest(files):
 
 def one_policy_for_all(files):
     ratio = mean_over(files, "gdp-one", "gdp-batch")
-    return f"plans {whole(1 / ratio - 1)} longer than with one policy for each {of_networks(files, 'gdp-one', 'gdp-batch')}", True
+    return f"plans {against(1 / ratio)} than with one policy for each {of_networks(files, 'gdp-one', 'gdp-batch')}", True
 
 
 def zero_shot(files):

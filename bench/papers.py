@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Repeats what docs/papers.md says about four papers, and prints each claim, its figure on the page and the figure of this run.
+"""Repeats what docs/papers.md says about four papers, and prints each claim, its figure on the page and the figure of this run (for GDP
+both of the networks of this run).
 
     bench/papers.py [exact|diviml|gdp|hsdag ...] [--data FOLDER] [--situ PROGRAM] [--out FOLDER] [--whole]
     bench/papers.py --list
@@ -10,6 +11,7 @@ tree; inputs of hsdag only in part. Where they are absent the script says what t
 """
 import argparse
 import csv
+import io
 import os
 import pathlib
 import subprocess
@@ -99,6 +101,7 @@ def exact(args):
 def diviml(args):
     for name in ("latency", "throughput", "platforms"):
         call(args, f"splitting_{name}.csv", "splitting.py", args.situ, "--table", name)
+    call(args, "servers.csv", "servers.py", args.situ)
 
 
 def gdp(args):
@@ -145,16 +148,31 @@ def published_only(name):
     raise FileNotFoundError(name)
 
 
-def report(paper, out):
-    """Each claim with both figures. Returns how many verdicts do not hold with those of this run."""
-    page = claims.Files(read_from(BENCH))
+def of_the_same(text, other, column):
+    """The rows of a CSV file whose column has a value that it has in the other, too."""
+    kept = {row[column] for row in csv.DictReader(io.StringIO(other))}
+    rows = [row for row in csv.DictReader(io.StringIO(text)) if row[column] in kept]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]) if rows else [column], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
 
+
+def report(paper, out):
+    """Each claim with both figures, of the same networks of GDP. Returns how many verdicts hold with those of the page, but not with those
+    of this run."""
     def fresh(name):
         return published_only(name) if name.startswith("published_") else read_from(out)(name)
 
-    now, lost = claims.Files(fresh), 0
+    def shown(name):
+        text = read_from(BENCH)(name)
+        return of_the_same(text, fresh(name), "title") if name == "go.csv" else text
+
+    page, now, lost = claims.Files(shown), claims.Files(fresh), 0
     for claim in claims.PAPERS[paper]:
         ours, holds = claims.cells(claim, now)
+        holds = holds or not claims.cells(claim, page)[1]
         lost += not holds
         print(f"\n{claim.what}")
         for title, text in (("paper", f"{claim.paper} ({claim.known})"), ("page", claims.cells(claim, page)[0] or "-"),
