@@ -5,7 +5,7 @@ NINJA = ninja $$([ -t 1 ] || echo --quiet) -C $(BUILD)
 MESON_TEST = meson test -C $(BUILD) --print-errorlogs --no-rebuild --timeout-multiplier 4 \
   --num-processes $$(($$(nproc) + 1))
 
-.PHONY: all demo test check attack bench bench-learned fuzz format docs site install deb clean setup-build setup-test setup-check setup-deb
+.PHONY: all demo test check attack bench bench-learned papers fuzz format docs site install deb clean setup-build setup-test setup-check setup-deb
 all: setup-build $(BUILD)/build.ninja
 	@$(NINJA)
 
@@ -50,6 +50,10 @@ bench-learned: all
 	@python3 bench/tables.py hsdag_values $(BUILD)/hsdag_values.csv
 	@python3 bench/served.py $(BUILD)/situ $(BUILD)/served_zero_shot.csv --table zero_shot
 	@python3 bench/tables.py served_zero_shot $(BUILD)/served_zero_shot.csv
+
+# Claims of the four papers and how they fare here (docs/papers.md), in minutes; DATA is a folder with the public inputs.
+papers: all
+	@python3 bench/papers.py --situ $(BUILD)/situ $(if $(DATA),--data $(DATA))
 
 fuzz: setup-build setup-check
 	@tools/fuzz.sh

@@ -38,6 +38,7 @@ for path in "$data"/throughput/*/*.json; do
   for solver in scotch metis; do
     row "$instance" free $solver 0 --solver $solver
   done
+  row "$instance" free steepest_descent 0 --solver steepest_descent
   row "$instance" free free_search 20000 --solver free_search
   case $instance in LayerGraphs/*) expert "$instance" ;; esac
 done

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Splitting against the MILP and the heuristics, as CSV.
 
-    bench/splitting.py build/situ --table latency|throughput [--steps N] [--auto-steps N] [--milp-steps N] [--platform NAME] [NETWORK...]
+    bench/splitting.py build/situ --table latency|throughput|platforms [--steps N] [--auto-steps N] [--milp-steps N] [--platform NAME] [NETWORK...]
 
 Latency: one row for each network, one column for each solver, value in ms and seconds of the processor. All limits are steps, so
 that values repeat whatever else the machine does; `as good` is the time in which splitting is as good as milp. Throughput: the
 period in ms of the fastest GPU alone, of one placement (free, by links), and by input of four copies at once, with the bound.
+Platforms: how many times as fast as the fastest GPU one input of the largest randomly wired network is on other platforms of a CPU
+and two unlike GPUs, and what the bound rules out.
 """
 import argparse
 import csv
@@ -17,11 +19,15 @@ import sys
 
 SMALL = ['randwire-ws?stages=1&nodes=4', 'randwire-ws?stages=1&nodes=6', 'randwire-ba?stages=1&nodes=8&m=2']
 NETWORKS = SMALL + ['resnet50', 'inception-v3', 'mobilenet-v2', 'bert-base', 'gnmt', 'randwire-ws', 'randwire-er', 'randwire-ba']
+PLATFORMS = ['cpu+v100-16g+p100-16g', 'cpu+v100-16g+t4', 'cpu+a100-40g+v100-16g', 'cpu+rtx4090+rtx3060', 'cpu+l4-24g+t4',
+             'epyc9755+v100-16g+p100-16g', 'grace+v100-16g+p100-16g', 'i9-14900k+v100-16g+p100-16g', 'xeon8592+k80+p4']
 SOLVERS = ['heft', 'peft', 'm_etf', 'splitting', 'milp', 'auto']
+FOUND = ['--tolerance', '0', '--uncertainty', '0', '--min-gain', '0']  # what is found, not what is worth it
 
 
 def place(args, network, *options):
-    call = [args.situ, 'place', 'builtin:' + network, '--platform', args.platform, '--fusion', 'none', '--json', *map(str, options)]
+    call = [args.situ, 'place', 'builtin:' + network, '--platform', args.platform, '--fusion', 'none', '--json', *FOUND,
+            *map(str, options)]
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     done = subprocess.run(call, capture_output=True, text=True)
     found = json.loads(done.stdout) if done.stdout else {'value_ns': None, 'lower_bound_ns': 0}
@@ -70,6 +76,14 @@ def throughput_row(args, network):
             ms(four['value_ns']), ms(bound), '%.2f' % (gpu['value_ns'] / best)]
 
 
+def platform_row(args, platform):
+    args.platform = platform
+    gpu = place(args, NETWORKS[-1], '--solver', 'single', '--unused', 'cpu')
+    auto = place(args, NETWORKS[-1], '--steps', args.auto_steps)
+    return [platform, ms(gpu['value_ns']), ms(auto['best_single_ns']), ms(auto['value_ns']), ms(auto['lower_bound_ns']),
+            '%.2f' % (gpu['value_ns'] / auto['value_ns']), '%.2f' % (gpu['value_ns'] / auto['lower_bound_ns'])]
+
+
 def table(titles, rows):
     out = csv.writer(sys.stdout, lineterminator='\n')
     for row in itertools.chain([titles], rows):
@@ -81,7 +95,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('situ')
     parser.add_argument('networks', nargs='*', default=NETWORKS)
-    parser.add_argument('--table', choices=['latency', 'throughput'], required=True)
+    parser.add_argument('--table', choices=['latency', 'throughput', 'platforms'], required=True)
     parser.add_argument('--steps', type=int, default=60000)
     parser.add_argument('--auto-steps', type=int, default=20000)
     parser.add_argument('--milp-steps', type=int, default=1000000)
@@ -90,6 +104,9 @@ def main():
     if args.table == 'latency':
         table(['network', 'operators', 'best single', 'fastest GPU', *SOLVERS, 'bound', 'as good'],
               (latency_row(args, n) for n in args.networks))
+    elif args.table == 'platforms':
+        table(['platform', 'fastest GPU', 'best single', 'auto', 'bound', 'gain', 'gain at most'],
+              (platform_row(args, p) for p in PLATFORMS))
     else:
         table(['network', 'fastest GPU', 'one placement', 'its latency', 'four copies, by input', 'all four', 'bound', 'gain'],
               (throughput_row(args, n) for n in args.networks))

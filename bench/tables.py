@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of docs/results, made from the CSV files beside this script.
+"""The tables of docs/results and docs/papers.md, made from the CSV files beside this script.
 
     tables.py [--root FOLDER]     writes each table into its page, between the two markers that name it
     tables.py --check             writes nothing; exits 1 and names each table that its page shows otherwise
@@ -18,15 +18,14 @@ import pathlib
 import re
 import statistics
 import sys
+import textwrap
 
+import claims
 import parallel
+from figures import by_workload, extent, geometric_mean, median_ns, ms, records, values_ns
 
 MARKED = re.compile(r"(<!-- table (\w+) -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
 LATENCY_STEPS = {"1000": "1k", "4000": "4k", "16000": "16k"}
-
-
-def records(text):
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 TITLES = {"off %": "error %", "by parts off %": "by parts error %", "worst stage off %": "worst stage error %",
@@ -42,26 +41,9 @@ def as_it_is(text):
     return [[TITLES.get(name, name) for name in names], *rows]
 
 
-def ms(nanoseconds, form):
-    return format(int(nanoseconds) / 1e6, form) if nanoseconds else ""
-
-
-def geometric_mean(ratios):
-    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
-
-
-def by_workload(text):
-    """The ledger as {workload: {(rules, solver): row}}; linear_dp with one step is that of the published order."""
-    found = {}
-    for row in records(text):
-        solver = row["solver"] + (" (1 order)" if row["steps"] == "1" else "")
-        found.setdefault(row["instance"], {})[row["rules"], solver] = row
-    return found
-
-
 def throughput(text):
     contiguous = ["single", "pipedream", "scotch", "metis", "linear_dp (1 order)", "linear_dp", "ideal_dp"]
-    free = ["scotch", "metis", "free_search", "expert"]
+    free = ["scotch", "metis", "steepest_descent", "free_search", "expert"]
     table = [["workload", "bound", *contiguous, "free: scotch", *free[1:]]]
     for workload, found in by_workload(text).items():
         cells = [("contiguous", s) for s in contiguous] + [("free", s) for s in free]
@@ -171,16 +153,6 @@ def go_networks(text):
     return dict(sorted(size.items(), key=lambda of: of[1])), found
 
 
-def values_ns(of):
-    return sorted(int(r["value_ns"]) for r in of if r["value_ns"])
-
-
-def median_ns(of):
-    """The median of the values of all seeds, 0 where there is none."""
-    values = values_ns(of)
-    return statistics.median(values) if values else 0
-
-
 def spread(of, form=".4g"):
     """The median of all seeds, and where there are several their range and number."""
     values = values_ns(of)
@@ -195,8 +167,13 @@ def go_table(text, rows):
     for title, size in networks.items():
         of = [r for (t, _), rs in found.items() for r in rs if t == title]
         bound = max(int(r["bound_ns"]) for r in of if r["row"] != "expert")  # that one has pins
-        table.append([f"{title} ({of[0]['gpus']})", str(size)] + [spread(found.get((title, row), [])) for row in rows]
-                     + [ms(bound, ".4g")])
+        expert = median_ns(found.get((title, "expert"), []))
+
+        def cell(row):
+            same = row != "expert" and expert and median_ns(found.get((title, row), [])) == expert
+            return spread(found.get((title, row), [])) + (" layout" if same else "")
+
+        table.append([f"{title} ({of[0]['gpus']})", str(size), *map(cell, rows), ms(bound, ".4g")])
     return table
 
 
@@ -250,10 +227,6 @@ def learned_row(text):
                       f"{geometric_mean(ratios):.4f}", f"{max(ratios):.3f}", str(sum(r < 0.9999 for r in ratios)),
                       str(sum(r > 1.0001 for r in ratios)), *(f"{s:.0f}" for s in seconds)])
     return table
-
-
-def extent(numbers):
-    return str(min(numbers)) if min(numbers) == max(numbers) else f"{min(numbers)} to {max(numbers)}"
 
 
 def hsdag_table(text, cell):
@@ -389,6 +362,15 @@ def growth(text):
     return table
 
 
+def of_papers(table, files):
+    """A table of claims.py, which reads files by their names."""
+    return (lambda *texts: table(claims.Files(dict(zip(files, texts)).__getitem__)), files, "")
+
+
+def claimed(paper, files):
+    return of_papers(lambda read: claims.table(paper, read), files)
+
+
 HSDAG = "bench/hsdag.py build/situ bench/hsdag_values.csv --data FOLDER --seeds 5 --table "
 # Name: the function, its CSV files, and the command that makes the first (empty: the text of the page says how).
 BOUND_NAMES = ["memory_price", "packing", "critical_path", "memory_cut", "unit_chain", "area_price",
@@ -434,7 +416,7 @@ TABLES = {
     "anytime": (anytime, ["anytime.csv"], "bench/anytime.py build/situ ../shared --known OLD.csv > bench/anytime.csv"),
     "wide": (as_it_is, ["wide.csv"], "bench/wide.py build/situ ../shared > bench/wide.csv"),
     "published": (as_it_is, ["published.csv"], ""),
-    "servers": (as_it_is, ["servers.csv"], ""),
+    "servers": (as_it_is, ["servers.csv"], "bench/servers.py build/situ > bench/servers.csv"),
     "milp_latency": (as_it_is, ["milp_latency.csv"], "build/bench/layered 40 1 2 > bench/milp_latency.csv"),
     "milp_throughput": (as_it_is, ["milp_throughput.csv"], ""),
     "splitting_latency": (as_it_is, ["splitting_latency.csv"],
@@ -470,12 +452,24 @@ TABLES = {
     "hsdag_values": (hsdag_values, ["hsdag_values.csv"], HSDAG + "values"),
     "hsdag_found": (hsdag_found, ["hsdag_values.csv"], HSDAG + "values"),
     "hsdag_seconds": (hsdag_seconds, ["hsdag_values.csv"], HSDAG + "values"),
+    "hsdag_tokens": (hsdag_values, ["hsdag_tokens.csv"], "bench/hsdag.py build/situ bench/hsdag_tokens.csv --seeds 5 --table values "
+                     "'builtin:bert-base?seq=8'"),
     "hsdag_ablation": (hsdag_values, ["hsdag_ablation.csv"], HSDAG.replace("values", "ablation") + "ablation"),
     "hsdag_groups": (as_it_is, ["hsdag_groups.csv"],
                      "bench/hsdag.py build/situ bench/hsdag_groups.csv --data FOLDER --table groups"),
     "ablation": (ablation, ["ablation.csv"], "bench/ablation.py build/situ ../shared bench/ablation.csv"),
     "growth": (growth, ["growth.csv"], "bench/growth.py build/situ bench/growth.csv"),
     "nn_speed": (as_it_is, ["nn_speed.csv"], "bench/nn_speed.py build > bench/nn_speed.csv"),
+    "splitting_platforms": (as_it_is, ["splitting_platforms.csv"],
+                            "bench/splitting.py build/situ --table platforms > bench/splitting_platforms.csv"),
+    "papers_exact": claimed("exact", ["ledger.csv", "proofs.csv", "published_periods.csv", "published_calls.csv"]),
+    "papers_diviml": claimed("diviml", ["splitting_latency.csv", "splitting_throughput.csv", "splitting_platforms.csv", "servers.csv"]),
+    "papers_gdp": claimed("gdp", ["go.csv", "gdp_parts.csv", "served_zero_shot.csv", "published_go.csv"]),
+    "papers_hsdag": claimed("hsdag", ["hsdag_values.csv", "hsdag_tokens.csv", "hsdag_ablation.csv", "hsdag_groups.csv"]),
+    "papers_periods": of_papers(claims.period_table, ["ledger.csv", "published_periods.csv"]),
+    "papers_calls": of_papers(claims.call_table, ["ledger.csv", "published_calls.csv"]),
+    "papers_gains": of_papers(claims.gain_table, ["splitting_latency.csv", "splitting_throughput.csv"]),
+    "papers_go": of_papers(claims.go_table, ["go.csv", "published_go.csv"]),
 }
 
 
@@ -485,12 +479,15 @@ def markdown(name, texts):
     return "\n".join([lines[0], "|" + "-|" * len(titles), *lines[1:]]) + "\n"
 
 
-def part(root, name):
+def part(root, name, page):
     """What stands between the markers: where the figures come from, and the table."""
     _, files, command = TABLES[name]
-    first, *others = (f"[bench/{file}](../../bench/{file})" for file in files)
+    up = "../" * (len(page.parts) - 1)
+    first, *others = (f"[bench/{file}]({up}bench/{file})" for file in files)
     made = f", made by\n`{command}`" if command else ""
-    source = first + made + "".join(f", and {other}" for other in others)
+    source = first + made + "".join(f", {other}" for other in others[:-1]) + "".join(f", and {other}" for other in others[-1:])
+    if not made:
+        source = textwrap.fill(source, 112, break_on_hyphens=False)
     texts = [(root / "bench" / file).read_text(encoding="utf-8") for file in files]
     return f"From {source}:\n\n{markdown(name, texts)}"
 
@@ -498,7 +495,7 @@ def part(root, name):
 def walk_pages(root, check):
     """Brings the pages up to date, or with `check` tells what is not."""
     wrong, seen = [], []
-    for page in sorted((root / "docs/results").glob("*.md")):
+    for page in [root / "docs/papers.md", *sorted((root / "docs/results").glob("*.md"))]:
         where = page.relative_to(root)
 
         def renewed(match):
@@ -507,7 +504,7 @@ def walk_pages(root, check):
                 wrong.append(f"{where}: there is no table {name}")
                 return match.group(0)
             seen.append(name)
-            new = part(root, name)
+            new = part(root, name, where)
             if check and new != old:
                 wrong.append(f"{where}: table {name} is not what its CSV file says; run bench/tables.py")
             return opening + new + end
@@ -520,7 +517,7 @@ def walk_pages(root, check):
             page.write_text(new_text, encoding="utf-8")
     for name in TABLES:
         if seen.count(name) != 1:
-            wrong.append(f"docs/results: table {name} stands on {seen.count(name)} pages, not one")
+            wrong.append(f"docs: table {name} stands on {seen.count(name)} pages, not one")
     return wrong
 
 
@@ -539,7 +536,7 @@ def main():
         print(markdown(args.name, texts), end="")
         return 0
     wrong = walk_pages(args.root, args.check)
-    print("\n".join(wrong) or f"docs/results: {len(TABLES)} tables are as their CSV files say")
+    print("\n".join(wrong) or f"docs: {len(TABLES)} tables are as their CSV files say")
     return 1 if wrong else 0
 
 

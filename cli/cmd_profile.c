@@ -44,13 +44,16 @@ const command profile_command = {
         "Runs MODEL, an ONNX file or an OpenVINO IR, on random inputs, with and without the engine's profiler. The "
         "time of an operator is the median of its kernels, scaled so that all times add up to the time of the whole "
         "model. Operators that the engine folds away or fuses into another have no time of their own. The table holds "
-        "fused operators as groups, and the cost of a hand-over between two workers. With --from, an existing profile "
+        "fused operators as groups, and the cost of a hand-over between two workers. Of a GGUF file llama-bench of "
+        "llama.cpp measures prefill and decoding, by which the estimates of their operators are scaled, on the CPU or "
+        "on --device, for the request that --prompt, --generate and --context name. With --from, an existing profile "
         "is read instead: a profile of ONNX Runtime, layer times of TensorRT, counters of OpenVINO, or a trace of "
         "PyTorch. Exit code 8 if there is no engine or it fails.",
     .examples =
         "situ profile model.onnx -o costs.json\n"
         "situ place model.onnx --platform '2*cpu' --cost-table costs.json\n"
-        "situ profile model.onnx --engine openvino --items 50 --json\n",
+        "situ profile model.onnx --engine openvino --items 50 --json\n"
+        "situ profile model.gguf --prompt 200 --generate 64 -o costs.json\n",
     .operand = "model",
     .min_operands = 1,
     .max_operands = 1,

@@ -8,7 +8,9 @@ static int show(const arguments *a, const situ_run *done, const situ_plan *plan,
   report r = {0};
   situ_report_options look = report_options(to);
   int code = print_report(to, &r, situ_report_run(&r.text, done, SITU_REPORT_TABLE, &look, &r.error));
-  if (code == EXIT_OK)
+  situ_run_summary summary = SITU_RUN_SUMMARY_INIT;
+  situ_run_get_summary(done, &summary);
+  if (code == EXIT_OK && !summary.served)
     tell_stand_ins(a, plan, situ_problem_platform(problem),
                    "so predicted and measured times differ;\n        --map and --device name devices of the engine");
   if (code == EXIT_OK && a->json)
@@ -46,14 +48,19 @@ const command run_command = {
         "Cuts the model of PLAN, an ONNX file or an OpenVINO IR, into parts, loads each in a process of its device, "
         "and runs them on random inputs: one at a time, and for a pipeline plan also many at once. Compares the "
         "measured time of each part, each hand-over and the whole with the prediction of the plan, and checks that the "
-        "outputs equal those of the whole model. Every device runs on the CPU of the engine, on cores of its own if "
+        "outputs equal those of the whole model. The plan of a GGUF file is run by llama-server of llama.cpp instead: "
+        "requests of the plan's prompt and generated tokens, else 200 + 64, are measured, and where its log puts "
+        "layers "
+        "and how large its buffers are is compared with the plan. Every device runs on the CPU of the engine, on cores "
+        "of its own if "
         "there are enough, unless --map names another device. Under mpirun (Open MPI), start one process for each "
         "server of the platform: each runs the devices of its server, and the first prints the results. Exit code 8 if "
         "there is no engine or it fails.",
     .examples =
         "situ place model.onnx --platform '2*cpu' --execution pipeline -o plan.json\n"
         "situ run plan.json --queue 4\n"
-        "situ run plan.json --engine openvino --json\n",
+        "situ run plan.json --engine openvino --json\n"
+        "SITU_LLAMACPP=/opt/llama.cpp/bin situ run plan.json --engine llama.cpp\n",
     .operand = "file",
     .min_operands = 1,
     .max_operands = 1,

@@ -43,7 +43,7 @@ NAVIGATION = {
     "Begin": "docs/first-steps docs/worked-examples docs/how-to/*",
     "Use": """docs/python docs/c-api docs/language-models docs/size docs/scale docs/report docs/run-your-plan docs/engines
         docs/formats/*""",
-    "Know": "docs/model docs/theory/README docs/theory/chain docs/theory/search docs/theory/level docs/theory/*/* docs/results/README docs/results/* share/policies/README",
+    "Know": "docs/model docs/papers docs/theory/README docs/theory/chain docs/theory/search docs/theory/level docs/theory/*/* docs/results/README docs/results/* share/policies/README",
     "Reference": "docs/reference/*",
     "Inside": """docs/ARCHITECTURE src/*/README examples/README docs/testing docs/dependencies docs/abi CONVENTIONS
         CONTRIBUTING CHANGELOG""",

@@ -85,18 +85,6 @@ def wrapped(line, indent):
     return textwrap.wrap(line, 118, initial_indent=" " * 4, subsequent_indent=" " * indent, break_long_words=False)
 
 
-def assigned(members):
-    """Enumerators of one enum, "A, B = 0, 1", as many to a line as fit."""
-    lines, some = [], []
-    for member in members:
-        names, values = zip(*some, member)
-        if some and len(", ".join(names) + " = " + ", ".join(map(str, values))) > 118:
-            lines.append(some)
-            some = []
-        some = [*some, member]
-    return [" = ".join((", ".join(n for n, _ in line), ", ".join(str(v) for _, v in line))) for line in [*lines, some] if line]
-
-
 def declare(include):
     h = Headers(include)
     out = ['"""The C interface of situ for ctypes: written by tools/bind_python.py from the headers, never by hand."""',
@@ -104,7 +92,15 @@ def declare(include):
            "from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_int64,",
            "                    c_size_t, c_uint64, c_void_p)", ""]
     out += [f"{name} = {value}" for name, value in sorted(h.lengths.items())]
-    out += [line for members in h.enums.values() for line in assigned(members)]
+    for members in h.enums.values():
+        names, values = [name for name, _ in members], [value for _, value in members]
+        first, n = values[0], len(values)
+        if values == list(range(first, first + n)) and n > 1:  # most are: a line or two for each enum
+            span = str(n) if first == 0 else f"{first}, {first + n}"
+            listed = textwrap.wrap(", ".join(names), 110, initial_indent="(", subsequent_indent=" ")
+            out += [*listed[:-1], f"{listed[-1]}) = range({span})"]
+        else:
+            out += [f"{name} = {value}" for name, value in members]
     waiting, done = [*h.callbacks, *h.structs], set()
     while waiting:
         name = waiting.pop(0)

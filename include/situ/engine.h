@@ -3,7 +3,7 @@
  * An engine is a third-party library that is loaded at run time in processes of its own, so that its failures do not
  * affect the caller: a crash, a hang or a malformed answer gives the status ENGINE. Measurements need an otherwise idle
  * machine; two at once disturb each other. docs/engines.md lists the folders that are searched for libraries. The
- * environment variables SITU_ONNXRUNTIME, SITU_OPENVINO and SITU_PYTORCH override the search. */
+ * environment variables SITU_ONNXRUNTIME, SITU_OPENVINO, SITU_PYTORCH and SITU_LLAMACPP override the search. */
 #ifndef SITU_ENGINE_H
 #define SITU_ENGINE_H
 
@@ -68,7 +68,8 @@ typedef struct situ_profile_options {
 
 /* Operator times of a model as the engine measures them. */
 typedef struct situ_profile situ_profile;
-/* Runs an ONNX or OpenVINO model twice: with the engine's profiler, then without. The times are medians of each
+/* Of a GGUF file, llama-bench of llama.cpp measures each kind of step that the read options ask for; the estimates of its
+ * operators are scaled to that. Others: runs an ONNX or OpenVINO model twice: with the engine's profiler, then without. The times are medians of each
  * operator's kernels, scaled so that they add up to the median time of the whole model without the profiler. Operators
  * that the engine folds away or fuses into another have 0. UNSUPPORTED if the engine rejects the model. */
 SITU_API situ_status situ_profile_model(situ_profile **out, const char *model, const situ_profile_options *options,
@@ -111,7 +112,13 @@ typedef struct situ_run_options {
 
 /* The result of running a plan. */
 typedef struct situ_run situ_run;
-/* Cuts the model of the plan into parts (like the writers onnx-parts and openvino-parts), runs each part in a worker
+/* Plans of GGUF files: starts llama-server of llama.cpp with the options of the writer llama.cpp (which must be able to
+ * represent the plan) and measures requests of the plan's prompt and generated tokens (else 200 + 64), of one stream.
+ * Compares the times with those predicted for such requests, and where its log puts layers and how large its buffers
+ * are with the plan. `library` is its folder; else SITU_LLAMACPP, else PATH. ENGINE if an option that is needed is not
+ * in its --help.
+ *
+ * Others: cuts the model of the plan into parts (like the writers onnx-parts and openvino-parts), runs each part in a worker
  * process of its device, compares the outputs with those of the whole model, and measures: the latency of single
  * inputs, and for pipeline plans also the period of many. Every device runs on the engine's CPU provider, on cores of
  * its own if there are enough.
@@ -126,6 +133,7 @@ SITU_API void situ_run_free(situ_run *run);
 typedef struct situ_run_summary {
   size_t size;
   int32_t rank; /* of this process if mpirun started several, else 0. Only rank 0 has the results */
+  bool served;  /* a language model, whose whole plan llama.cpp ran on the devices that its options name */
   int64_t predicted_ns, measured_ns; /* the latency or the period: the plan's prediction, and the measured median */
   double difference; /* the maximum difference of an output from that of the whole model, relative to the maximum
                         magnitude of that output */

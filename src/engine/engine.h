@@ -33,6 +33,7 @@ typedef struct engine {
   const char *package;  /* the folder of its library in the folders of a Python installation */
   const char *file;     /* prefix of the name of the library */
   const char *system;   /* the name for the dynamic loader of the system */
+  const char *install;  /* how to get it */
   const char *reads;    /* the names of the readers of its model formats, separated by spaces; NULL: its driver rejects
                            all */
   driver driver;
@@ -41,7 +42,8 @@ typedef struct engine {
 #define ENGINE_ROWS(ROW) \
   ROW(onnxruntime)       \
   ROW(openvino)          \
-  ROW(pytorch)
+  ROW(pytorch)           \
+  ROW(llamacpp)
 #define ENGINE_DECLARE(NAME) extern const engine NAME##_engine;
 ENGINE_ROWS(ENGINE_DECLARE)
 

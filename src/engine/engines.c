@@ -137,8 +137,8 @@ situ_status engine_hello(json_value **answer, worker *w, const engine *e, const 
   if (status != SITU_STATUS_ENGINE || library != e->system) return fail_with(error, status, own.where, "%s", own.text);
   return fail_with(error, status, e->name,
                    "not found in VIRTUAL_ENV, in the packages of python3, or by the system's loader (%s); set the "
-                   "environment variable %s to its path, or install it: pip install %.*s",
-                   own.text, e->variable, (int)strcspn(e->package, "/"), e->package);
+                   "environment variable %s to its path, or install it: %s",
+                   own.text, e->variable, e->install);
 }
 
 /* ---- the public table ---- */

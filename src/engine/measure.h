@@ -98,6 +98,29 @@ typedef struct run_link {
   double bytes_per_s;
 } run_link;
 
+/* A device of a served language model: memory by the plan, and all buffers of the engine's log. */
+typedef struct run_buffer {
+  int32_t device;
+  const char *name; /* as the engine has it */
+  int64_t predicted_bytes, measured_bytes;
+} run_buffer;
+
+/* A layer that is not where the plan has it. */
+typedef struct run_stray {
+  int32_t layer; /* the number of layers: the head */
+  const char *planned, *found;
+} run_stray;
+
+/* A language model that an engine served: requests of a prompt and tokens to generate. */
+typedef struct run_served {
+  int64_t prompt, generate;
+  double prefill, decode;                  /* tokens per second as predicted; 0: not known */
+  int64_t prompt_ns, generate_ns, half_ns; /* medians of the requests; half the interquartile range of generating */
+  int32_t n_layers, n_buffers, n_strays;
+  run_buffer *buffers;
+  run_stray *strays;
+} run_served;
+
 struct situ_run {
   arena *arena; /* holds that of the problem */
   const situ_problem *problem;
@@ -117,6 +140,7 @@ struct situ_run {
   run_transfer *transfers;
   int32_t n_links, *rank_of; /* [device]; NULL when alone */
   run_link *links;
+  run_served *served; /* NULL: parts were run, as the other members say */
 };
 
 struct situ_race {

@@ -9,6 +9,7 @@
 #include "engine/foreign.h"
 #include "engine/node_memory.h"
 #include "engine/profile.h"
+#include "engine/profile_served.h"
 #include "read/reader.h"
 #include "split/plan_parts.h"
 
@@ -190,6 +191,10 @@ static situ_status profile_into(situ_profile *p, const char *model, const char *
   TRY(measure_options_take(&m, given, error));
   if (!from) TRY(engine_find(&m.executor.engine, m.options.engine, NULL, error)); /* before any file is read */
   TRY(situ_model_read(&p->model, model, &m.read, error));
+  if (!from && strcmp(p->model->reader, "gguf") == 0) {
+    if (given->items == 0) m.options.items = 0; /* it has a default of its own */
+    return profile_served(p, model, &m, error);
+  }
   TRY(model_format_need(p->model->reader, model, error));
   if (m.read.training)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, model,

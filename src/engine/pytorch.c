@@ -69,4 +69,5 @@ const engine pytorch_engine = {.name = "pytorch",
                                .package = "torch/lib",
                                .file = "libtorch_cpu.so",
                                .system = "libtorch_cpu.so",
+                               .install = "pip install torch",
                                .driver = {.load = load, .hello = hello, .open = open_session}};

@@ -409,6 +409,7 @@ bool situ_run_get_summary(const situ_run *run, situ_run_summary *out) {
   situ_run_summary summary = {.rank = run->rank,
                               .predicted_ns = run->predicted_ns,
                               .measured_ns = run->measured_ns,
-                              .difference = run->difference};
+                              .difference = run->difference,
+                              .served = run->served != NULL};
   return GIVE(out, summary);
 }

@@ -124,8 +124,8 @@ static situ_status clash(shaping *s, const ir_layer *layer, const char *why) {
 
 /* ---- sizes that are asked for ---- */
 
-/* The size of the dimension `name`: given, by default, or `assumed_size`, with a note. */
-static situ_status ask(shaping *s, const char *name, int64_t assumed_size, bool of_batch, const char *meaning,
+/* The size of the dimension `name`: given, by default, or `assumed_size`, with a note. `batch`: that of a batch. */
+static situ_status ask(shaping *s, const char *name, int64_t assumed_size, bool batch, const char *meaning,
                        int64_t *size) {
   char text[400];
   *size = string_map_get(s->given, name);
@@ -134,7 +134,7 @@ static situ_status ask(shaping *s, const char *name, int64_t assumed_size, bool 
   if (*size < 1) *size = assumed_size;
   assumed *more = ARENA_NEW(s->a, assumed, 1);
   if (!more) return fail_no_memory(s->error);
-  *more = (assumed){{name, *size}, s->sizes, of_batch};
+  *more = (assumed){{name, *size}, s->sizes, batch};
   s->sizes = more;
   snprintf(text, sizeof text, "dimension %s = %lld%s (set it with --dim '%s=N')", name, (long long)*size, meaning,
            name);

@@ -41,6 +41,8 @@ const quantiser quantisers[] = {
     {"EETQ", ".weight", " I8 ", ".weight_scales", "", QUANTISER_ANY, QUANTISER_NOWHERE, 8, true, true},
     {"quanto 8-bit", ".weight._data", " I8 F8_E4M3 F8_E5M2 ", ".weight._scale", "", QUANTISER_ANY, QUANTISER_NOWHERE, 8,
      false, true},
+    {"quanto in few bits", ".weight._data._data", " U8 ", ".weight._scale", " .weight._shift ", QUANTISER_ANY,
+     QUANTISER_FLAT, 0, false, true},
     {"MXFP4 of gpt-oss", "_blocks", " U8 ", "_scales", " _bias ", QUANTISER_ANY, QUANTISER_IN_BLOCKS, 4, false, true},
     {"torchao int4 in tiles", "._weight_qdata", " I32 ", "._weight_scale_and_zero", "", QUANTISER_ANY, QUANTISER_FLAT,
      4, false, true},

@@ -48,7 +48,7 @@ typedef struct read_steps {
   int64_t whole[2];   /* of `graph`, of `other`: for the whole prompt, for all that is to be generated; at least 1 */
   double tokens[2];   /* expected number of tokens that a step of each adds */
   int64_t trained_context; /* tokens that the model was trained for; 0: not known */
-  const char *engine; /* the engine that files of this kind are made for, static; NULL: the general one */
+  const char *engine;      /* the engine that files of this kind are made for, static; NULL: the general one */
 } read_steps;
 
 /* The content of a model; see the accessors of situ/read.h. */

@@ -51,7 +51,7 @@ static void add_solvers(row_list *out, const void *context) {
     const situ_plan *plan = r->plan ? r->plan : &failed;
     int64_t value = row_value(r);
     bool exists = value != SITU_NEVER_NS, found = r->plan, known = exists && best > 0;
-    double rate = exists ? rates_main(rates_of(plan, c->model), c->model) : 0;
+    double rate = exists ? token_rates_main(token_rates_of(plan, c->model), c->model) : 0;
     char tokens[TEXT_UNIT_BYTES], gain[TEXT_UNIT_BYTES], more[TEXT_UNIT_BYTES + 1];
     snprintf(more, sizeof more, "+%s", percent_text(gain, known ? (double)(value - best) / (double)best : 0));
     style s = exists && value == best ? STYLE_BOLD : exists ? STYLE_PLAIN : STYLE_DIM;

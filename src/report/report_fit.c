@@ -21,7 +21,7 @@ static void add_amounts(row_list *out, const void *fitting) {
     char layers[REPORT_LAYERS_BYTES] = "", decode[TEXT_UNIT_BYTES] = "-", prefill[TEXT_UNIT_BYTES] = "-";
     double full = 0;
     if (r->plan) {
-      rates = rates_of(r->plan, r->model);
+      rates = token_rates_of(r->plan, r->model);
       full = report_fullest(r->plan, &device);
       report_layers(layers, r->plan);
     }

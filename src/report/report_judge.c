@@ -6,7 +6,7 @@
 #include "report/report.h"
 
 static void add_row(row_list *out, const char *who, const situ_plan *plan, const situ_model *model) {
-  token_rates rates = rates_of(plan, model);
+  token_rates rates = token_rates_of(plan, model);
   const char *device = NULL;
   char layers[REPORT_LAYERS_BYTES] = "", decode[TEXT_UNIT_BYTES] = "-", prefill[TEXT_UNIT_BYTES] = "-";
   double full = plan_exists(plan) ? report_fullest(plan, &device) : 0;

@@ -79,8 +79,8 @@ static void add_devices(row_list *out, const void *context) {
 }
 
 static char *plan_json(const situ_plan *plan, const situ_model *model, const situ_explanation *why) {
-  token_rates rates = rates_of(plan, model);
-  double told = rates_main(rates, model);
+  token_rates rates = token_rates_of(plan, model);
+  double told = token_rates_main(rates, model);
   json_value *root = json_new_object();
   placement_listing places = {.plan = NULL};
   bool ok = report_problem_json(root, plan->problem, model) && report_plan_fields(root, plan);
@@ -253,7 +253,7 @@ static char *plan_text(const situ_plan *plan, const situ_model *model, const sit
     report_scope(&f, problem, plan->form);
     report_unknown(&f, problem);
   }
-  token_rates rates = rates_of(plan, model);
+  token_rates rates = token_rates_of(plan, model);
   if (rates.decode > 0 || rates.prefill > 0) {
     fact_start(&f, "tokens/s");
     if (rates.decode > 0) text_add(&t, "%s in decoding", rates_text(a, rates.decode));

@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "engine/measure.h"
+#include "report/rates.h"
 #include "report/report.h"
 
 static const double POOR_SHARE = 0.1;
@@ -57,6 +58,78 @@ static bool add_ranks(json_value *root, const situ_run *r) {
   return FIELDS(root, {"ranks", AS_COUNT, .n = r->n_ranks}, {"rank_of", AS_TREE, .tree = rank_of},
                 {"links", AS_TREE, .tree = rows_json(add_links, r)}) &&
          ok;
+}
+
+/* ---- language models that a server ran ---- */
+
+static void add_buffers(row_list *out, const void *run) {
+  const situ_run *r = run;
+  for (int32_t i = 0; i < r->served->n_buffers; i++) {
+    const run_buffer *b = &r->served->buffers[i];
+    double share = off(b->predicted_bytes, b->measured_bytes);
+    ROW(out, {"device", AS_NAME, "device", .text = report_device(r->problem, b->device), .max = 12},
+        {"name", .text = b->name}, {NULL, AS_NAME, "engine", .text = b->name, .max = 30},
+        {"predicted_bytes", AS_BYTES, "predicted", .n = b->predicted_bytes},
+        {"measured_bytes", AS_BYTES, "its log", .n = b->measured_bytes},
+        {NULL, AS_CHANGE, "off", .x = share, .style = fabs(share) > POOR_SHARE ? STYLE_WARN : STYLE_PLAIN});
+  }
+}
+
+static void add_strays(row_list *out, const void *run) {
+  const situ_run *r = run;
+  for (int32_t i = 0; i < r->served->n_strays; i++) {
+    const run_stray *s = &r->served->strays[i];
+    ROW(out, {"layer", AS_COUNT, .n = s->layer}, {"planned", .text = s->planned}, {"found", .text = s->found});
+  }
+}
+
+static double tokens_per_s(int64_t tokens, int64_t time_ns) {
+  return time_ns > 0 ? 1e9 * (double)tokens / (double)time_ns : 0;
+}
+
+static char *served_json(const situ_run *r) {
+  const run_served *s = r->served;
+  json_value *root = OBJECT(
+      {"model", .text = r->problem->graph->model}, {"engine", .text = r->engine},
+      {"threads", AS_COUNT, .n = r->threads}, {"kind", .text = "request"},
+      {"predicted_ns", AS_TIME, .n = r->predicted_ns}, {"measured_ns", AS_COUNT, .n = r->measured_ns},
+      {"spread_ns", AS_COUNT, .n = r->half_ns}, {"items", AS_COUNT, .n = r->n_items},
+      {"prompt_tokens", AS_COUNT, .n = s->prompt}, {"generated_tokens", AS_COUNT, .n = s->generate},
+      {"predicted_prefill_tokens_per_second", AS_NUMBER, .x = s->prefill},
+      {"prefill_tokens_per_second", AS_NUMBER, .x = tokens_per_s(s->prompt, s->prompt_ns)},
+      {"predicted_decode_tokens_per_second", AS_NUMBER, .x = s->decode},
+      {"decode_tokens_per_second", AS_NUMBER, .x = tokens_per_s(s->generate, s->generate_ns)},
+      {"layers_as_planned", AS_BOOL, .n = s->n_strays == 0}, {"strays", AS_TREE, .tree = rows_json(add_strays, r)},
+      {"buffers", AS_TREE, .tree = rows_json(add_buffers, r)});
+  return report_finish(root, true);
+}
+
+static void rate_fact(const fact_lines *f, const char *name, double predicted, double measured) {
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
+  if (predicted <= 0) FACT(f, name, "measured %s tokens/s", rates_text(b, measured));
+  if (predicted > 0)
+    FACT(f, name, "predicted %s tokens/s, measured %s (%+.1f %%)", rates_text(a, predicted), rates_text(b, measured),
+         measured > 0 ? 100 * (predicted / measured - 1) : 0);
+}
+
+static char *served_text(const situ_run *r, const situ_report_options *options) {
+  const run_served *s = r->served;
+  text_buffer t = {0};
+  const fact_lines f = {&t, options, 9};
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], c[TEXT_UNIT_BYTES];
+  rows_text(&t, add_buffers, r, options);
+  text_add(&t, "\n");
+  FACT(&f, "request", "%lld + %lld tokens: predicted %s, measured %s +- %s (%+.1f %%)", (long long)s->prompt,
+       (long long)s->generate, exact_time(a, r->predicted_ns), exact_time(b, r->measured_ns), text_time(c, r->half_ns),
+       100 * off(r->predicted_ns, r->measured_ns));
+  rate_fact(&f, "prefill", s->prefill, tokens_per_s(s->prompt, s->prompt_ns));
+  rate_fact(&f, "decoding", s->decode, tokens_per_s(s->generate, s->generate_ns));
+  if (s->n_strays == 0) FACT(&f, "layers", "all %d, and the head, are where the plan has them", (int)s->n_layers);
+  for (int32_t i = 0; i < s->n_strays && i < ROWS_SHOWN; i++)
+    FACT(&f, "layers", "%d is on %s, planned on %s", (int)s->strays[i].layer, s->strays[i].found, s->strays[i].planned);
+  FACT(&f, "engine", "%s, %d thread%s, %d requests", r->engine, (int)r->threads, r->threads == 1 ? "" : "s",
+       (int)r->n_items);
+  return text_take(&t);
 }
 
 static char *run_json(const situ_run *r) {
@@ -127,5 +200,7 @@ situ_status situ_report_run(char **out, const situ_run *run, situ_report_format 
   situ_report_options look;
   TRY(report_open(out, &look, format, REPORT_TABLE | REPORT_JSON, options, error));
   TRY(GIVEN(error, run));
-  return report_close(out, format == SITU_REPORT_JSON ? run_json(run) : run_text(run, &look), error);
+  bool json = format == SITU_REPORT_JSON;
+  if (run->served) return report_close(out, json ? served_json(run) : served_text(run, &look), error);
+  return report_close(out, json ? run_json(run) : run_text(run, &look), error);
 }

@@ -70,8 +70,9 @@ static situ_status take_pair(naming *f, const char *item, size_t n) {
                      "--names: \"%.*s\" is no name of a device of llama.cpp; expected letters, digits and . _ - : [ ]",
                      (int)(n_name < MAX_NAME ? n_name : MAX_NAME), name);
   if (!equal) {
-    f->all = named(name);
-    if (f->all) return SITU_STATUS_OK;
+    bool metal = n == 5 && ascii_same_n(name, "metal", n);
+    f->all = named(metal ? "MTL" : name);
+    if (f->all && (metal || strlen(f->all->name) == n)) return SITU_STATUS_OK;
     return fail_with(f->error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "--names: %.*s is no back end; expected CUDA, ROCm, SYCL, MTL, Vulkan, or DEVICE=NAME", (int)n,
                      item);

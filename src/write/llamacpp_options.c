@@ -149,6 +149,12 @@ static void add_notes(writing *w) {
   int32_t head = l->head >= 0 ? l->head : l->run[l->n_runs - 1];
   text_add(w->out, " head %s\n", problem_is_home(w->p, head) ? "CPU" : name_of(w, head));
   add_device_notes(w);
+  bool moved = l->first >= 0 && !problem_is_home(w->p, l->first), whole = w->from == 0 && l->n_runs + w->head_alone > 1;
+  if (moved && whole)
+    text_add(
+        w->out,
+        "# the rule for token_embd switches the overlap of micro-batches off: leave it out if prefill matters more; "
+        "the embedding is then on the CPU\n");
   if (w->n_ahead > 0)
     text_add(w->out,
              "# %d blocks behind the layers predict further tokens: -ngl and -ts count them; they stay in the file\n",
@@ -160,7 +166,8 @@ static void add_notes(writing *w) {
 
 /* ---- the whole ---- */
 
-static situ_status write_found(writing *w, arena *a, situ_error *error) {
+/* The devices of the plan, but for the CPU here, and their names. */
+static situ_status find_devices(writing *w, arena *a, situ_error *error) {
   const situ_problem *p = w->p;
   const layer_plan *l = w->l;
   llamacpp_device *device;
@@ -172,6 +179,13 @@ static situ_status write_found(writing *w, arena *a, situ_error *error) {
   for (int32_t d = 0; d < p->n_devices; d++) w->used[d] &= !problem_is_home(p, d);
   TRY(llamacpp_devices_find(&device, p, w->used, a, error));
   w->device = device;
+  return SITU_STATUS_OK;
+}
+
+static situ_status write_found(writing *w, arena *a, situ_error *error) {
+  const situ_problem *p = w->p;
+  const layer_plan *l = w->l;
+  TRY(find_devices(w, a, error));
   w->from = problem_is_home(p, l->run[0]);
   w->head_alone = l->head >= 0 && l->head != l->run[l->n_runs - 1];
   w->n_ahead = p->graph->n_ahead;
@@ -197,6 +211,31 @@ situ_status llamacpp_write(text_buffer *out, const situ_plan *plan, const llamac
   writing w = {.out = out, .p = plan->problem, .l = &l, .program = program};
   situ_status status = layer_plan_find(&l, plan, LLAMACPP_FORM, "llama.cpp", error);
   if (status == SITU_STATUS_OK) status = write_found(&w, l.arena, error);
+  layer_plan_free(&l);
+  return status;
+}
+
+static situ_status name_places(llamacpp_places *out, writing *w, arena *a, situ_error *error) {
+  const situ_problem *p = w->p;
+  const layer_plan *l = w->l;
+  TRY(find_devices(w, a, error));
+  out->n_layers = l->n;
+  if (!ARENA_ARRAYS(a, ARRAY(out->layer, l->n), ZEROS(out->buffer, p->n_devices))) return fail_no_memory(error);
+  for (int32_t k = 0; k < l->n; k++)
+    out->layer[k] = problem_is_home(p, l->device[k]) ? "CPU" : name_of(w, l->device[k]);
+  int32_t head = l->head >= 0 ? l->head : l->device[l->n - 1];
+  out->head = problem_is_home(p, head) ? "CPU" : name_of(w, head);
+  for (int32_t d = 0; d < p->n_devices; d++)
+    out->buffer[d] = w->used[d] ? w->device[d].buffer : problem_is_home(p, d) ? "CPU" : NULL;
+  return SITU_STATUS_OK;
+}
+
+situ_status llamacpp_places_find(llamacpp_places *out, const situ_plan *plan, arena *a, situ_error *error) {
+  layer_plan l;
+  writing w = {.p = plan->problem, .l = &l};
+  *out = (llamacpp_places){0};
+  situ_status status = layer_plan_find(&l, plan, LLAMACPP_FORM, "llama.cpp", error);
+  if (status == SITU_STATUS_OK) status = name_places(out, &w, a, error);
   layer_plan_free(&l);
   return status;
 }

@@ -37,6 +37,15 @@ situ_status llamacpp_devices_find(llamacpp_device **out, const situ_problem *p, 
 /* Whether llama.cpp can run plans of the problem: a cache that its back ends compute with, names that it can have. */
 situ_status llamacpp_serves(const situ_problem *p, situ_error *error);
 
+/* What llama.cpp calls the device of each layer of a plan and of its head, and the buffers of each device. */
+typedef struct llamacpp_places {
+  int32_t n_layers;
+  const char **layer;  /* [layer] "CPU", "CUDA0", ... */
+  const char *head;    /* likewise */
+  const char **buffer; /* [device]; NULL: not of the plan */
+} llamacpp_places;
+situ_status llamacpp_places_find(llamacpp_places *out, const situ_plan *plan, arena *a, situ_error *error);
+
 /* Options in one line, and below it, as comments, what they presume. */
 situ_status llamacpp_write(text_buffer *out, const situ_plan *plan, const llamacpp_program *program, situ_error *error);
 

@@ -126,6 +126,64 @@ def qwen35(layers=8, predict=1):
     return keys, t + llm_files.ends(hidden, VOCAB, "Q8_0")
 
 
+def gemma2(layers=4):
+    keys, t = llama(layers, arch="gemma2", tied=True, head=64)
+    keys["gemma2.attention.sliding_window"] = 512
+    return keys, with_norms(layers, 256, t, ("post_attention_norm", "post_ffw_norm"))
+
+
+def phi3(layers=4):
+    """Queries, keys and values in one matrix, gate and up in one."""
+    keys, t = llama(layers, arch="phi3")
+    k, out = TYPES["Q8_0"][0], []
+    keys["general.name"] = "fused"  # a name with phi-3 asks for tokens of that model
+    for name, kind, dims in t:
+        if "attn_k" in name or "attn_v" in name or "ffn_gate" in name:
+            continue
+        out.append((name.replace("attn_q.", "attn_qkv."), k, (256, 512)) if "attn_q" in name else
+                   (name, k, (256, 2 * 768)) if "ffn_up" in name else (name, kind, dims))
+    return keys, out
+
+
+def gpt_oss(layers=4):
+    """A window in every other block, sinks, biases of experts."""
+    a, hidden, heads, kv, head, ff, n = "gpt-oss", 256, 8, 4, 32, 256, 8
+    mix = llm_files.Mix("Q8_0", layers)
+    keys = llm_files.shape_keys(a, layers, hidden, heads, kv, head, VOCAB)
+    keys.update({f"{a}.attention.sliding_window": 128, f"{a}.expert_count": n, f"{a}.expert_used_count": 2,
+                 f"{a}.expert_feed_forward_length": ff, f"{a}.feed_forward_length": ff})
+    t = [("token_embd.weight", mix.usual, (hidden, VOCAB))]
+    for i in range(layers):
+        b = f"blk.{i}."
+        t += llm_files.attention(b, mix, i, hidden, heads, kv, head)[:-1] + llm_files.experts(b, mix, i, hidden, n, ff)
+        t += [(b + "post_attention_norm.weight", 0, (hidden,)), (b + "attn_sinks.weight", 0, (heads,)), (b + "attn_output.bias", 0, (hidden,)),
+              (b + "ffn_gate_inp.bias", 0, (n,)), (b + "ffn_gate_exps.bias", 0, (ff, n)), (b + "ffn_up_exps.bias", 0, (ff, n)),
+              (b + "ffn_down_exps.bias", 0, (hidden, n))]
+    return keys, t + llm_files.ends(hidden, VOCAB, "Q8_0")
+
+
+def deepseek2(layers=4):
+    """Latent attention; routed and shared experts behind a dense block."""
+    a, hidden, heads, mix = "deepseek2", 256, 4, llm_files.Mix("Q8_0", layers)
+    k, q_rank, rank, rope, nope, value, n, ff = mix.usual, 128, 64, 32, 32, 32, 8, 128
+    keys = llm_files.shape_keys(a, layers, hidden, heads, 1, rank + rope, VOCAB)
+    keys.update({f"{a}.attention.value_length": rank, f"{a}.attention.kv_lora_rank": rank, f"{a}.attention.q_lora_rank": q_rank,
+                 f"{a}.attention.key_length_mla": nope + rope, f"{a}.attention.value_length_mla": value, f"{a}.expert_count": n,
+                 f"{a}.expert_used_count": 2, f"{a}.expert_shared_count": 1, f"{a}.leading_dense_block_count": 1,
+                 f"{a}.expert_feed_forward_length": ff, f"{a}.feed_forward_length": 512, f"{a}.rope.dimension_count": rope})
+    t = [("token_embd.weight", k, (hidden, VOCAB))]
+    for i in range(layers):
+        b = f"blk.{i}."
+        t += [(b + "attn_norm.weight", 0, (hidden,)), (b + "attn_q_a.weight", k, (hidden, q_rank)), (b + "attn_q_a_norm.weight", 0, (q_rank,)),
+              (b + "attn_q_b.weight", k, (q_rank, heads * (nope + rope))), (b + "attn_kv_a_mqa.weight", k, (hidden, rank + rope)),
+              (b + "attn_kv_a_norm.weight", 0, (rank,)), (b + "attn_k_b.weight", k, (nope, rank, heads)),
+              (b + "attn_v_b.weight", k, (rank, value, heads)), (b + "attn_output.weight", k, (heads * value, hidden)),
+              (b + "ffn_norm.weight", 0, (hidden,))]
+        t += llm_files.feed_forward(b, mix, i, hidden, 512) if i == 0 else llm_files.experts(b, mix, i, hidden, n, ff)
+        t += llm_files.feed_forward(b, mix, i, hidden, ff, "_shexp") if i > 0 else []
+    return keys, t + llm_files.ends(hidden, VOCAB, "Q8_0")
+
+
 def as_large_as(name):
     """A model of the size of known ones, for questions that need no weights. Its vocabulary is small, so that logits take none of
     the memory: a server has a row for each stream, other programs one for each token of a batch."""
@@ -145,7 +203,7 @@ def as_large_as(name):
 
 LARGE = ["llama-3-8b", "qwen3-4b", "qwen3-30b-a3b", "gemma3-12b"]
 MODELS = {"llama": llama, "tied": lambda: llama(tied=True), "qwen3": qwen3, "gemma3": gemma3, "mixtral": mixtral, "qwen3moe": qwen3moe,
-          "glm4moe": glm4moe, "qwen35": qwen35}
+          "glm4moe": glm4moe, "qwen35": qwen35, "gemma2": gemma2, "phi3": phi3, "gpt-oss": gpt_oss, "deepseek2": deepseek2}
 
 
 def write(path, keys, tensors, weights=True):

@@ -65,7 +65,7 @@ def engine(name="onnxruntime"):
 
 
 def test_engines_are_listed_with_where_they_are_or_why_not():
-    assert list(rows()) == ["onnxruntime", "openvino", "pytorch"]
+    assert list(rows()) == ["onnxruntime", "openvino", "pytorch", "llama.cpp"]
     for row in rows().values():
         assert bool(row["missing"]) != bool(row["version"]), row
     os.environ["SITU_ONNXRUNTIME"], kept = "/nowhere/at/all", os.environ.get("SITU_ONNXRUNTIME")

@@ -102,6 +102,7 @@ def test_devices_have_the_names_that_llama_cpp_gives_them():
     assert flags("cpu+rtx3060").startswith("-dev CUDA0 -sm layer -ts 7 -ngl 7 ")
     assert flags("cpu+rtx3060", "--names", "Vulkan").startswith("-dev Vulkan0 ")
     assert flags("cpu+rtx3060", "--names", "gpu0=Vulkan3").startswith("-dev Vulkan3 ")
+    assert flags("cpu+m2-max", "--names", "Metal").startswith("-dev MTL0 ") and flags("cpu+m2-max").startswith("-dev MTL0 ")
     assert flags("cpu+radeon780m").startswith("-dev Vulkan0 ") and flags("cpu+rx7900xtx").startswith("-dev ROCm0 ")
     # A device of the second machine is never written as if it were here; its number counts from its machine.
     call = ["--unused", "cpu0", "--unused", "cpu1", "--unused", "gpu0", *QUICK[2:], "--context", "512"]
@@ -110,7 +111,7 @@ def test_devices_have_the_names_that_llama_cpp_gives_them():
     away = flags("(cpu+rtx3060)@ethernet-10g+(cpu+rtx3090)", "--names", "gpu1=RPC[10.0.0.2:5000]")
     assert away.startswith("--rpc 10.0.0.2:5000 -dev RPC0 ") and "RPC0[10.0.0.2:5000]" in away and "rpc-server" not in away, away
     call = ["--unused", "cpu", *QUICK[2:]]
-    for name, says in (("gpu0=$(id)", "is no name of a device"), ("gpu0=A B", "is no name of a device"), ("Vulkn", "is no back end"),
+    for name, says in (("gpu0=$(id)", "is no name of a device"), ("gpu0=A B", "is no name of a device"), ("Vulkn", "is no back end"), ("CUDA0", "is no back end"),
                        ("gpu7=CUDA0", "has no device gpu7"), ("gpu0=RPC0", "does not say where the server is")):
         flags("cpu+rtx3060", "--names", name, code=2, err=says)
     flags("cpu+rtx3060", "--kv-type", "q5_1", code=6, err="gpu0: computes with caches of type q5_1 only on the CPU .back end CUDA")
@@ -151,12 +152,17 @@ def test_prefill_is_told_with_and_without_overlap():
     """Four micro-batches in turn on two GPUs take their sum; overlapped, they gain at most by
     their number. A slow link between the GPUs bounds what overlap gains: it is busy once for each micro-batch."""
     path, on = language_model(), ["--platform", "cpu+2*rtx3090", "--granularity", "block", "--steps", "50"]
-    pins = {"token_embd": "gpu0", **{f"blk.{i}.attn_norm": "gpu0" if i < 3 else "gpu1" for i in range(6)}, "output": "gpu1"}
+    pins = {"token_embd": "cpu", **{f"blk.{i}.attn_norm": "gpu0" if i < 3 else "gpu1" for i in range(6)}, "output": "gpu1"}
+    pathlib.Path("moved.json").write_text(json.dumps({**pins, "token_embd": "gpu0"}))
+    moved = situ_json("place", path, *on, "--prompt", "2048", "--fix", "moved.json", "--write", "llama.cpp=flags.txt")
+    assert "sequential_prefill_tokens_per_second" not in moved  # a rule for a tensor switches overlap off
+    assert "switches the overlap of micro-batches off" in pathlib.Path("flags.txt").read_text()
     pathlib.Path("pins.json").write_text(json.dumps(pins))
     both = situ_json("place", path, *on, "--prompt", "2048", "--fix", "pins.json")
     slow, fast = both["sequential_prefill_tokens_per_second"], both["prefill_tokens_per_second"]
     assert slow < fast < 4 * slow, (slow, fast)
     assert abs(slow - 2048e9 / both["value_ns"]) < 1e-6 * slow
+    pathlib.Path("pins.json").write_text(json.dumps({**pins, "token_embd": "cpu0"}))
     far = ["--platform", "(cpu+rtx3090)+(cpu+rtx3090)@ethernet-1g", "--granularity", "block", "--steps", "50"]
     bound = situ_json("place", path, *far, "--prompt", "2048", "--fix", "pins.json")
     ethernet_s = 4 * 512 * 512 * 4 / 0.1e9  # four micro-batches of 512 tokens, 512 numbers of 4 bytes each
@@ -458,6 +464,11 @@ def test_an_encoder_sends_nothing_while_its_decoder_works():
     together = dict.fromkeys(names, "gpu0")
     assert value(apart, "--context", "64") == value(together, "--context", "64")
     assert value(apart, "--prompt", "64") > value(together, "--prompt", "64") + 6 * 1000
+    # A request is a step of the encoder and one of the decoder, whose kernels are those of its own step.
+    call = ["place", path, "--platform", "rtx3090", "--steps", "10"]
+    read, one = (situ_json(*call, *load)["value_ns"] for load in (("--prompt", "512"), ("--context", "1")))
+    both = situ_json(*call, "--prompt", "512", "--generate", "1")["value_ns"]
+    assert abs(both - read - one) < 0.1 * one, (both, read, one)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ Models have random weights (gguf_models.py), devices are RPC servers on this mac
 """
 import contextlib
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -141,6 +142,22 @@ def test_a_server_and_a_benchmark_start_with_the_options_and_run():
             rows = [json.loads(line) for line in rig.run("llama-bench", f"-m {model} {bench} -t 1 -r 1 -o jsonl").splitlines() if line.startswith("{")]
             ngl = n + (name != "llama")  # a layer on the CPU; the head, and a block that predicts further tokens
             assert [(r["n_prompt"], r["n_gen"], r["n_gpu_layers"]) for r in rows] == [(100, 0, ngl), (0, 16, ngl)], rows
+
+
+def test_a_plan_is_run_and_compared_with_its_prediction():
+    """Two servers with one thread each. A layer on the CPU, a block that predicts a further token, a state: all are where planned."""
+    with rig.servers(2) as addresses:
+        for name, n in (("tied", 6), ("glm4moe", 5), ("qwen35", 8)):
+            planned(model_file(name), ["cpu"] + ["gpu0"] * 2 + ["gpu1"] * (n - 3), "gpu1", names=names_of(addresses), context=512)
+            program = pathlib.Path(rig.program("llama-server")).parent
+            done = subprocess.run([SITU, "run", "plan.json", "--json", "--items", "3"], capture_output=True, text=True, timeout=120,
+                                  env={**os.environ, "SITU_LLAMACPP": str(program)})
+            assert done.returncode == 0, done.stderr
+            found = json.loads(done.stdout)
+            assert found["layers_as_planned"] and found["items"] == 3, found
+            assert found["prefill_tokens_per_second"] > found["decode_tokens_per_second"] > 1, found
+            assert {b["name"] for b in found["buffers"]} == {"CPU", *(f"RPC0[{a}]" for a in addresses)}, found
+            assert all(b["measured_bytes"] > 0 for b in found["buffers"]), found
 
 
 def memory_of(model, n_layers, n_gpus, on_cpu, context, addresses):

@@ -122,6 +122,12 @@ ROWS = {  # layout, members of config.json
     "torchao-fp8": (lambda out, n: {"._weight_qdata": ("F8_E4M3", [out, n]), "._weight_scale": ("F32", [out, 1])}, {"quantization_config": {"quant_method": "torchao"}}),
     "fp8-blocks": (fp8_blocks, {"quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]}}),
     "eetq": (lambda out, n: {".weight": ("I8", [n, out]), ".weight_scales": ("F16", [out])}, {"quantization_config": {"quant_method": "eetq"}}),
+    "quanto-8": (lambda out, n: {".weight._data": ("I8", [out, n]), ".weight._scale": ("F32", [out, 1]), ".input_scale": ("F32", []), ".output_scale": ("F32", [])},
+                 {"quantization_config": {"quant_method": "quanto", "weights": "int8"}}),
+    "quanto-4": (lambda out, n: {".weight._data._data": ("U8", [out, n // 2]), ".weight._scale": ("F32", [out * n // 128, 1]),
+                                 ".weight._shift": ("F32", [out * n // 128, 1])}, {"quantization_config": {"quant_method": "quanto", "weights": "int4"}}),
+    "quanto-2": (lambda out, n: {".weight._data._data": ("U8", [out, n // 4]), ".weight._scale": ("F32", [out * n // 128, 1]),
+                                 ".weight._shift": ("F32", [out * n // 128, 1])}, {"quantization_config": {"quant_method": "quanto", "weights": "int2"}}),
     "bitnet": (lambda out, n: {".weight": ("U8", [out // 4, n]), ".weight_scale": ("BF16", [1])}, {"quantization_config": {"quant_method": "bitnet"}}),
 }
 UNKNOWN = {

@@ -38,6 +38,7 @@ typedef struct solver solver;
   ROW(call_dp)           \
   ROW(call_search)       \
   ROW(pipedream)         \
+  ROW(steepest_descent)  \
   ROW(scotch)            \
   ROW(metis)             \
   ROW(linear_dp)         \

@@ -91,7 +91,7 @@ static const change changes[] = {
     FIELD(max_secondary_ns, -1),
     FIELD(secondary_name, -1),
     FIELD(keep_name, -1), /* words of messages */
-    FIELD(names, -1),
+    FIELD(names, -1),     /* and of writers */
     FIELD(max_unknown_percent, -1),
 };
 enum { CHANGES = sizeof changes / sizeof changes[0] };

@@ -215,7 +215,7 @@ static void one_machine_is_one_server(void **state) {
     situ_plan *plan;
     char *text;
     o.max_steps = 500;
-    o.form = form_of("llama.cpp");
+    o.form = form_of("llama.cpp") | SITU_FORM_ONE_SERVER;
     assert_int_equal(situ_solve(&plan, m.s.problem, &o, NULL), SITU_STATUS_OK);
     assert_true(plan_exists(plan)); /* the host alone is one */
     assert_int_equal(situ_write(&text, "llama.cpp", plan, NULL), SITU_STATUS_OK);

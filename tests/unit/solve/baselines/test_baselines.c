@@ -9,8 +9,8 @@
 #include "solve/select.h"
 #include "solve/solve.h"
 
-static const char *const names[] = {"pipedream", "scotch", "metis"};
-enum { N_NAMES = 3 };
+static const char *const names[] = {"pipedream", "scotch", "metis", "steepest_descent"};
+enum { N_NAMES = 4 };
 
 /* Pipelines of all kinds and streams, small enough to try every placement. */
 static lab draw(uint64_t seed, bool small) {

@@ -1,0 +1,262 @@
+#define _GNU_SOURCE
+#include "engine/llamacpp_program.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/ascii.h"
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/file.h"
+
+enum { LOOK_US = 10000, MAX_ANSWER = 1 << 26 };
+
+/* ---- finding ---- */
+
+static bool is_program(const char *path) {
+  struct stat is;
+  return stat(path, &is) == 0 && S_ISREG(is.st_mode) && access(path, X_OK) == 0;
+}
+
+static const char *in_folder(const char *folder, size_t n, const char *program, arena *a) {
+  text_buffer path = {0};
+  text_add(&path, "%.*s/%s", (int)n, folder, program);
+  const char *found = !path.failed && is_program(path.bytes) ? arena_string(a, path.bytes) : NULL;
+  text_free(&path);
+  return found;
+}
+
+situ_status llamacpp_program_find(const char **out, const char *program, const char *given, arena *a,
+                                  situ_error *error) {
+  const char *variable = getenv("SITU_LLAMACPP"), *folders = getenv("PATH");
+  if (!given && variable && *variable) given = variable;
+  *out = NULL;
+  if (given) {
+    const char *end = strrchr(given, '/');
+    *out = in_folder(given, strlen(given), program, a);
+    if (!*out && end && is_program(given)) *out = in_folder(given, (size_t)(end - given), program, a);
+    if (*out) return SITU_STATUS_OK;
+    return fail_with(error, SITU_STATUS_ENGINE, given, "holds no %s of llama.cpp", program);
+  }
+  for (const char *at = folders; at && *at && !*out; at += strspn(at, ":")) {
+    size_t n = strcspn(at, ":");
+    *out = in_folder(at, n, program, a);
+    at += n;
+  }
+  if (*out) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_ENGINE, "llama.cpp",
+                   "%s is not in PATH; set SITU_LLAMACPP to the folder of its programs, or build them: "
+                   "tools/setup.sh llamacpp",
+                   program);
+}
+
+const char **llamacpp_program_words(int *n, const char *line, int room, arena *a) {
+  size_t length = strlen(line);
+  const char **words = ARENA_NEW(a, const char *, (int64_t)length / 2 + 2 + room);
+  char *to = ARENA_NEW(a, char, (int64_t)length + 2);
+  *n = 0;
+  if (!words || !to) return NULL;
+  while (*line) {
+    while (ascii_is_space(*line)) line++;
+    if (!*line) break;
+    words[(*n)++] = to;
+    for (char quote = 0; *line && (quote || !ascii_is_space(*line)); line++) {
+      if (*line == quote)
+        quote = 0;
+      else if (!quote && (*line == '\'' || *line == '"'))
+        quote = *line;
+      else
+        *to++ = *line;
+    }
+    *to++ = '\0';
+  }
+  words[*n] = NULL;
+  return words;
+}
+
+/* ---- processes ---- */
+
+/* Starts a program whose outputs go to `out`. It dies with this process. */
+static pid_t start(const char *const *argv, int out) {
+  pid_t parent = getpid(), child = fork();
+  if (child != 0) return child;
+  child_settle(parent);
+  for (int fd = 1; fd <= 2; fd++) dup2(out, fd);
+  execv(argv[0], (char *const *)(uintptr_t)argv);
+  _exit(127);
+}
+
+static void end(pid_t process) {
+  kill(process, SIGKILL);
+  while (waitpid(process, NULL, 0) < 0 && errno == EINTR) continue;
+}
+
+/* Waits for what is sent, but not for long: -1 with EAGAIN where nothing has come. */
+static bool wait_briefly(int fd) {
+  struct timeval brief = {.tv_usec = LOOK_US};
+  return setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &brief, sizeof brief) == 0;
+}
+
+static bool is_open(ssize_t received) {
+  return received > 0 || (received < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR));
+}
+
+static situ_status look(const wait_limit *wait, int64_t begun_ns, const char *what, situ_error *error) {
+  if (wait->stop && wait->stop(wait->context))
+    return fail_with(error, SITU_STATUS_CANCELLED, "llama.cpp", "stopped by the caller");
+  if ((double)(clock_now_ns() - begun_ns) > wait_limit_s(wait) * 1e9)
+    return fail_with(error, SITU_STATUS_ENGINE, "llama.cpp", "%s takes longer than %g s", what, wait_limit_s(wait));
+  return SITU_STATUS_OK;
+}
+
+situ_status llamacpp_program_ask(text_buffer *out, const char *const *argv, const wait_limit *wait, situ_error *error) {
+  int ends[2];
+  char bytes[4096];
+  int64_t begun_ns = clock_now_ns();
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0 || !wait_briefly(ends[0]))
+    return fail_with(error, SITU_STATUS_ENGINE, argv[0], "no pipe to it");
+  pid_t child = start(argv, ends[1]);
+  close(ends[1]);
+  situ_status status = child > 0 ? SITU_STATUS_OK : fail_with(error, SITU_STATUS_ENGINE, argv[0], "cannot be started");
+  for (bool open = child > 0; open && status == SITU_STATUS_OK;) {
+    ssize_t n = recv(ends[0], bytes, sizeof bytes, 0);
+    open = is_open(n);
+    if (n > 0 && out->length < MAX_ANSWER) text_add_bytes(out, bytes, (size_t)n);
+    status = look(wait, begun_ns, "an answer", error);
+  }
+  close(ends[0]);
+  if (child > 0) end(child);
+  return status;
+}
+
+/* ---- the server ---- */
+
+static int free_port(void) {
+  struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t size = sizeof at;
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), port = 0;
+  if (fd >= 0 && bind(fd, (struct sockaddr *)&at, size) == 0 && getsockname(fd, (struct sockaddr *)&at, &size) == 0)
+    port = ntohs(at.sin_port);
+  if (fd >= 0) close(fd);
+  return port;
+}
+
+static bool send_all(int to, const char *bytes, size_t size) {
+  while (size > 0) {
+    ssize_t n = send(to, bytes, size, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    bytes += n;
+    size -= (size_t)n;
+  }
+  return true;
+}
+
+/* One request, and the whole answer with its head; an empty answer where nobody listens. */
+static situ_status talk(text_buffer *out, int port, const char *request, const wait_limit *wait, situ_error *error) {
+  struct sockaddr_in to = {
+      .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int64_t begun_ns = clock_now_ns();
+  char bytes[4096];
+  situ_status status = SITU_STATUS_OK;
+  bool open = fd >= 0 && wait_briefly(fd) && connect(fd, (struct sockaddr *)&to, sizeof to) == 0 &&
+              send_all(fd, request, strlen(request));
+  while (open && status == SITU_STATUS_OK) {
+    ssize_t n = recv(fd, bytes, sizeof bytes, 0);
+    open = is_open(n);
+    if (n > 0 && out->length < MAX_ANSWER) text_add_bytes(out, bytes, (size_t)n);
+    status = look(wait, begun_ns, "an answer of llama-server", error);
+  }
+  if (fd >= 0) close(fd);
+  return status;
+}
+
+static bool is_good(const text_buffer *answer) {
+  bool whole = !answer->failed && answer->length > 12;
+  return whole && strncmp(answer->bytes, "HTTP/1.", 7) == 0 && strncmp(answer->bytes + 8, " 200", 4) == 0;
+}
+
+/* What the server said last before it ended. */
+static situ_status fail_ended(const llamacpp_server *s, situ_error *error) {
+  char *text = NULL, last[300] = "";
+  arena *a = arena_new();
+  if (a && file_read_text(&text, s->log, a, NULL) == SITU_STATUS_OK)
+    for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+      size_t n = strcspn(at, "\n");
+      bool bad = n > 0 && (memmem(at, n, " E ", 3) || memmem(at, n, "error", 5) || memmem(at, n, "failed", 6));
+      if (bad) snprintf(last, sizeof last, "%.*s", (int)n, at);
+    }
+  arena_free(a);
+  return fail_with(error, SITU_STATUS_ENGINE, "llama-server", "ended while it loaded the model%s%s", *last ? ": " : "",
+                   last);
+}
+
+situ_status llamacpp_server_start(llamacpp_server *s, const char **argv, int n, const wait_limit *wait,
+                                  situ_error *error) {
+  static const char health[] = "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+  char port[16];
+  int64_t begun_ns = clock_now_ns();
+  *s = (llamacpp_server){.port = free_port(), .log = "/tmp/situ-llama-XXXXXX"};
+  int log = mkostemp(s->log, O_CLOEXEC);
+  if (log < 0 || s->port == 0) return fail_with(error, SITU_STATUS_ENGINE, s->log, "no file or port for llama-server");
+  snprintf(port, sizeof port, "%d", s->port);
+  const char *const more[] = {"--host", "127.0.0.1", "--port", port, NULL};
+  for (int i = 0; i < 5; i++) argv[n + i] = more[i];
+  pid_t child = start(argv, log);
+  close(log);
+  s->process = child > 0 ? child : 0;
+  if (child < 0) return fail_with(error, SITU_STATUS_ENGINE, argv[0], "cannot be started");
+  for (bool ready = false; !ready;) {
+    text_buffer answer = {0};
+    situ_status status = talk(&answer, s->port, health, wait, error);
+    ready = is_good(&answer);
+    text_free(&answer);
+    if (status == SITU_STATUS_OK && !ready) status = look(wait, begun_ns, "loading the model", error);
+    if (status != SITU_STATUS_OK) return status;
+    if (!ready && waitpid(child, NULL, WNOHANG) == child) {
+      s->process = 0;
+      return fail_ended(s, error);
+    }
+    if (!ready) usleep(LOOK_US);
+  }
+  return SITU_STATUS_OK;
+}
+
+situ_status llamacpp_server_complete(json_value **answer, const llamacpp_server *s, const char *body,
+                                     const wait_limit *wait, situ_error *error) {
+  text_buffer request = {0}, got = {0};
+  *answer = NULL;
+  text_add(&request,
+           "POST /completion HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"
+           "Content-Length: %zu\r\n\r\n",
+           strlen(body));
+  text_add(&request, "%s", body);
+  situ_status status = request.failed ? fail_no_memory(error) : talk(&got, s->port, request.bytes, wait, error);
+  const char *content = status == SITU_STATUS_OK && got.bytes ? strstr(got.bytes, "\r\n\r\n") : NULL;
+  if (status == SITU_STATUS_OK && (!content || !is_good(&got)))
+    status = fail_with(error, SITU_STATUS_ENGINE, "llama-server", "refuses the request: %.200s",
+                       content ? content + 4 : "no answer");
+  if (status == SITU_STATUS_OK)
+    status = json_parse(answer, content + 4, strlen(content + 4), "the answer of llama-server", error);
+  text_free(&request);
+  text_free(&got);
+  return status;
+}
+
+void llamacpp_server_stop(llamacpp_server *s) {
+  if (s->process > 0) end((pid_t)s->process);
+  if (*s->log) unlink(s->log);
+  *s = (llamacpp_server){0};
+}
