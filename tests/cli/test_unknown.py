@@ -349,6 +349,15 @@ def test_times_of_the_file_are_no_guess():
                "node2 -- Linear -- forward_compute_time=2.0, backward_compute_time=2.0, activation_size=100.0, parameter_size=10.0\n\tnode1 -- node2\n")
     pathlib.Path("p.txt").write_text(profile)
     assert situ_json("inspect", "p.txt")["unknown"] == []
+    assert situ_json("inspect", "p.txt", "--platform", "v100-16g")["unknown"] == []  # it was measured on that
+    elsewhere = situ_json("inspect", "p.txt", "--platform", "a100-40g")
+    assert {row["kind"] for row in elsewhere["unknown"]} == {"work"} and elsewhere["unknown_share"] == 1, elsewhere
+
+
+def test_a_past_that_is_given_is_no_guess():
+    path = MADE_UP["a state that grows"][0]()
+    assert [row["subject"] for row in unknown(path)] == ["past"]
+    assert unknown(path, "--dim", "past=7") == []
 
 
 def test_a_plan_file_remembers_which_sizes_were_guessed():
