@@ -68,10 +68,11 @@ typedef struct situ_profile_options {
 
 /* Operator times of a model as the engine measures them. */
 typedef struct situ_profile situ_profile;
-/* Of a GGUF file, llama-bench of llama.cpp measures each kind of step that the read options ask for; the estimates of its
- * operators are scaled to that. Others: runs an ONNX or OpenVINO model twice: with the engine's profiler, then without. The times are medians of each
- * operator's kernels, scaled so that they add up to the median time of the whole model without the profiler. Operators
- * that the engine folds away or fuses into another have 0. UNSUPPORTED if the engine rejects the model. */
+/* Of a GGUF file, llama-bench of llama.cpp measures each kind of step that the read options ask for; the estimates of
+ * its operators are scaled to that. Others: runs an ONNX or OpenVINO model twice: with the engine's profiler, then
+ * without. The times are medians of each operator's kernels, scaled so that they add up to the median time of the whole
+ * model without the profiler. Operators that the engine folds away or fuses into another have 0. UNSUPPORTED if the
+ * engine rejects the model. */
 SITU_API situ_status situ_profile_model(situ_profile **out, const char *model, const situ_profile_options *options,
                                         situ_error *error);
 /* The same from an existing profile, without an engine: ONNX Runtime's JSON trace, TensorRT's layer times, OpenVINO's
@@ -118,8 +119,8 @@ typedef struct situ_run situ_run;
  * are with the plan. `library` is its folder; else SITU_LLAMACPP, else PATH. ENGINE if an option that is needed is not
  * in its --help.
  *
- * Others: cuts the model of the plan into parts (like the writers onnx-parts and openvino-parts), runs each part in a worker
- * process of its device, compares the outputs with those of the whole model, and measures: the latency of single
+ * Others: cuts the model of the plan into parts (like the writers onnx-parts and openvino-parts), runs each part in a
+ * worker process of its device, compares the outputs with those of the whole model, and measures: the latency of single
  * inputs, and for pipeline plans also the period of many. Every device runs on the engine's CPU provider, on cores of
  * its own if there are enough.
  *

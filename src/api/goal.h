@@ -19,7 +19,8 @@ situ_status goal_read(goal *out, const char *text, arena *a, situ_error *error);
 /* Sets the objective that the goal is about. BAD_ARGUMENT if the caller's is another. */
 situ_status goal_take_objective(const goal *g, situ_problem_options *problem, situ_error *error);
 
-/* Whether a plan of that value, which is the time of so many tokens, meets the goal. GOAL_NONE: whether there is one. */
+/* Whether a plan of that value, which is the time of so many tokens, meets the goal. GOAL_NONE: whether there is one.
+ */
 bool goal_meets(const goal *g, double tokens, int64_t value_ns);
 
 /* The tokens that the value of a plan is the time of: those generated, else those of the prompt; 0 if the model is no
