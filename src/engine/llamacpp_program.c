@@ -188,15 +188,19 @@ static bool is_good(const text_buffer *answer) {
   return whole && strncmp(answer->bytes, "HTTP/1.", 7) == 0 && strncmp(answer->bytes + 8, " 200", 4) == 0;
 }
 
+/* A line of the log that tells of a failure. */
+static bool tells_failure(const char *line) {
+  return strstr(line, " E ") || strstr(line, "error") || strstr(line, "failed");
+}
+
 /* What the server said last before it ended. */
 static situ_status fail_ended(const llamacpp_server *s, situ_error *error) {
-  char *text = NULL, last[300] = "";
+  char *text = NULL, last[300] = "", line[300];
   arena *a = arena_new();
   if (a && file_read_text(&text, s->log, a, NULL) == SITU_STATUS_OK)
     for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-      size_t n = strcspn(at, "\n");
-      bool bad = n > 0 && (memmem(at, n, " E ", 3) || memmem(at, n, "error", 5) || memmem(at, n, "failed", 6));
-      if (bad) snprintf(last, sizeof last, "%.*s", (int)n, at);
+      snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+      if (tells_failure(line)) memcpy(last, line, sizeof last);
     }
   arena_free(a);
   return fail_with(error, SITU_STATUS_ENGINE, "llama-server", "ended while it loaded the model%s%s", *last ? ": " : "",
