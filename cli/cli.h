@@ -47,6 +47,7 @@ typedef struct arguments {
   const char *unused[MAX_NAMES];
   const char *rules[MAX_NAMES];
   char rule_words[MAX_NAMES][2 * MAX_NAME_BYTES];
+  char cost_tables[4096]; /* several, with commas between them */
   write_request writes[MAX_WRITES];
   int n_writes;
   const char *out, *svg, *graph_svg, *page, *trace, *trajectory, *run_result;

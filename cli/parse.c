@@ -202,8 +202,18 @@ static int add_rule(arguments *a, const option *o, const char *value) {
   return EXIT_OK;
 }
 
+/* One more table of costs. */
+static int add_table(arguments *a, const char *value) {
+  size_t n = strlen(a->cost_tables);
+  if (n + strlen(value) + 2 > sizeof a->cost_tables) return fail_usage("--cost-table: the paths are too long");
+  snprintf(a->cost_tables + n, sizeof a->cost_tables - n, "%s%s", n > 0 ? "," : "", value);
+  a->cost.table_path = a->cost_tables;
+  return EXIT_OK;
+}
+
 static int set_option(arguments *a, const option *o, const char *value) {
   void *field = (char *)a + o->offset;
+  if (field == &a->cost.table_path) return add_table(a, value);
   switch (o->kind) {
     case OPTION_ON: *(bool *)field = true; return EXIT_OK;
     case OPTION_OFF: *(bool *)field = false; return EXIT_OK;

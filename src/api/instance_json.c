@@ -10,6 +10,8 @@
 #include "base/c_locale.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/text.h"
+#include "cost/cost_models.h"
 #include "platform/platform_sources.h"
 #include "read/reader.h"
 
@@ -214,6 +216,21 @@ static const char *nearby(arena *a, const char *path, const char *plan_path) {
   return file_exists(joined) ? joined : path;
 }
 
+/* The same for each of several tables with commas between them. */
+static const char *nearby_all(arena *a, const char *paths, const char *plan_path) {
+  text_buffer all = {0};
+  if (!cost_tables_are_several(paths)) return nearby(a, paths, plan_path);
+  for (const char *at = paths; *at; at += strspn(at, ",")) {
+    size_t n = strcspn(at, ",");
+    const char *one = arena_string_n(a, at, n);
+    text_add(&all, "%s%s", all.length > 0 ? "," : "", one ? nearby(a, one, plan_path) : "");
+    at += n;
+  }
+  const char *kept = all.failed ? NULL : arena_string(a, all.bytes);
+  text_free(&all);
+  return kept ? kept : paths;
+}
+
 static bool take_choice(int *field, const option *row, const json_value *v) {
   for (int k = 0; json_kind_of(v) == JSON_TEXT && row->choices[k]; k++) {
     if (strcmp(json_text(v, ""), row->choices[k]) != 0) continue;
@@ -240,7 +257,7 @@ static bool take_value(void *field, const option *row, const json_value *v, cons
     case SITU_OPTION_OFF: *(bool *)field = !json_bool(v, false); return json_kind_of(v) == JSON_BOOL;
     case SITU_OPTION_TEXT: *(const char **)field = json_text(v, NULL); return json_kind_of(v) == JSON_TEXT;
     case SITU_OPTION_PATH:
-      *(const char **)field = nearby(at->arena, json_text(v, ""), at->path);
+      *(const char **)field = nearby_all(at->arena, json_text(v, ""), at->path);
       return json_kind_of(v) == JSON_TEXT;
     case SITU_OPTION_CHOICE: return take_choice(field, row, v);
     case SITU_OPTION_INT32:

@@ -20,8 +20,9 @@ static int limited_kind(const situ_instance *i) {
 static situ_status refuse_times(const char *path, const char *name, situ_error *error) {
   json_value *table;
   size_t n = strlen(path);
-  bool is_csv = n > 4 && strcmp(path + n - 4, ".csv") == 0;
-  if (!is_csv) TRY(json_read(&table, path, error));
+  bool is_csv = !cost_tables_are_several(path) && n > 4 && strcmp(path + n - 4, ".csv") == 0;
+  if (!is_csv)
+    TRY(cost_tables_are_several(path) ? cost_tables_join(&table, path, error) : json_read(&table, path, error));
   bool times = is_csv || json_size(json_get(table, "operators")) > 0 || json_size(json_get(table, "groups")) > 0;
   if (!is_csv) json_free(table);
   if (!times) return SITU_STATUS_OK;

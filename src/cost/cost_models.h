@@ -44,7 +44,14 @@ situ_status costs_new_with_transfers(situ_costs **out, const situ_graph *graph, 
 situ_status costs_estimate(situ_costs **out, const cost_step *steps, int32_t n_steps, const situ_platform *platform,
                            const situ_cost_options *options, const rule_set *r, situ_error *error);
 
-/* Reads a cost table (docs/formats/costs.md) to *root, the caller's. given[v] becomes the head of the kernel
+/* Whether a path names several tables: it has commas, and there is no such file. */
+bool cost_tables_are_several(const char *paths);
+/* Several tables as one in nanoseconds, to *root, the caller's: times, links and parts of all. Every operator has times
+ * of its own; of a kernel those of its head. BAD_INPUT if two tables time an operator on one class. */
+situ_status cost_tables_join(json_value **root, const char *paths, situ_error *error);
+/* Nanoseconds in the unit of a table; 0 for an unknown one. */
+double cost_table_unit_ns(const json_value *root);
+/* Reads a cost table (docs/formats/costs.md), or several, to *root, the caller's. given[v] becomes the head of the kernel
  * that the table puts v into, v itself where it has a time of its own, and is left as it is where the table does not
  * name v. */
 situ_status cost_table_read(json_value **root, int32_t *given, const situ_graph *graph, const char *path,

@@ -20,12 +20,6 @@ enum { FORMAT_VERSION = 1, CLASSES_NAMED = 3 };
 static const double MAX_NS = 0x1p54, MIN_RATE = 1, MAX_RATE = 1e18;
 static const int64_t MAX_BYTES = (int64_t)1 << 56;
 
-typedef struct unit {
-  const char *name;
-  double ns;
-} unit;
-static const unit units[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-
 typedef struct table {
   const char *path;
   situ_costs *costs;
@@ -95,14 +89,6 @@ static bool known_key(const char *key) {
   return false;
 }
 
-/* Nanoseconds in the unit; 0 for an unknown unit. */
-static double unit_ns(const json_value *root) {
-  const char *name = json_text(json_get(root, "unit"), "");
-  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-    if (strcmp(units[i].name, name) == 0) return units[i].ns;
-  return 0.0;
-}
-
 static situ_status check_top(const table *t, const json_value *root, situ_error *error) {
   if (json_kind_of(root) != JSON_OBJECT_KIND) return bad(t, error, NULL, "", "must be an object");
   json_member member = {0};
@@ -117,7 +103,7 @@ static situ_status check_top(const table *t, const json_value *root, situ_error 
   if (workspace && json_kind_of(workspace) != JSON_OBJECT_KIND)
     return bad(t, error, NULL, "workspace_bytes", "must be an object");
   if (groups && json_kind_of(groups) != JSON_ARRAY_KIND) return bad(t, error, NULL, "groups", "must be a list");
-  if (unit_ns(root) == 0.0) return bad(t, error, NULL, "unit", "must be \"ns\", \"us\", \"ms\" or \"s\"");
+  if (cost_table_unit_ns(root) == 0.0) return bad(t, error, NULL, "unit", "must be \"ns\", \"us\", \"ms\" or \"s\"");
   return SITU_STATUS_OK;
 }
 
@@ -154,7 +140,10 @@ situ_status cost_table_read(json_value **root, int32_t *given, const situ_graph 
   *root = NULL;
   size_t n = strlen(path);
   bool is_csv = n > 4 && strcmp(path + n - 4, ".csv") == 0;
-  TRY(is_csv ? cost_csv_read(root, path, error) : json_read(root, path, error));
+  if (cost_tables_are_several(path))
+    TRY(cost_tables_join(root, path, error));
+  else
+    TRY(is_csv ? cost_csv_read(root, path, error) : json_read(root, path, error));
   table t = {.path = path, .graph = graph, .given = given};
   return read_given(&t, *root, error);
 }
@@ -222,10 +211,12 @@ situ_status cost_table_links(situ_link *links, part_cost *part, const situ_platf
   const json_value *list = json_get(root, "links"), *parts = json_get(root, "parts");
   table t = {.path = path, .platform = platform, .classes = json_get(root, "classes")};
   if (list && json_kind_of(list) != JSON_ARRAY_KIND) return bad(&t, error, NULL, "links", "must be a list");
-  for (size_t i = 0; i < json_size(list); i++) TRY(apply_link(&t, json_at(list, i), unit_ns(root), links, error));
+  for (size_t i = 0; i < json_size(list); i++)
+    TRY(apply_link(&t, json_at(list, i), cost_table_unit_ns(root), links, error));
   if (!parts) return SITU_STATUS_OK;
   if (json_kind_of(parts) != JSON_ARRAY_KIND) return bad(&t, error, NULL, "parts", "must be a list");
-  for (size_t i = 0; i < json_size(parts); i++) TRY(apply_part(&t, json_at(parts, i), unit_ns(root), part, error));
+  for (size_t i = 0; i < json_size(parts); i++)
+    TRY(apply_part(&t, json_at(parts, i), cost_table_unit_ns(root), part, error));
   for (int32_t l = 0; l < platform->n_links; l++)
     add_parts(&links[l], &part[platform->class_of[links[l].from_device]],
               &part[platform->class_of[links[l].to_device]]);
@@ -301,7 +292,7 @@ situ_status cost_table_apply(situ_costs *costs, const situ_graph *graph, const s
   REQUIRE(path && costs->n_operators == graph->n_operators && costs->group);
   table t = {path, costs, graph, platform, json_get(root, "classes"), NULL, NULL};
   const json_value *operators = json_get(root, "operators"), *groups = json_get(root, "groups");
-  double ns = unit_ns(root);
+  double ns = cost_table_unit_ns(root);
   size_t n = json_size(operators);
   json_member member = {0};
   t.timed = ARENA_ZERO(costs->arena, bool, platform->n_classes);

@@ -148,7 +148,9 @@ const option option_rows[] = {
     {ROW("costs", COST, TEXT, model), .json = "model", .value = "NAME", .family = "costs",
      .title = "The cost model that estimates times (situ list costs). Default: roofline."},
     {ROW("cost-table", COST, PATH, table_path), .json = "table", .value = "FILE", .family = "file",
-     .title = "A table of measured times that replace estimates (situ costs, situ profile)."},
+     .title =
+         "A table of measured times that replace estimates (situ costs, situ profile). Several, of unlike devices, "
+         "are joined: repeatable, or separated by commas."},
     {ROW("cost-engine", COST, TEXT, engine), .json = "engine", .old = "engine", .value = "NAME",
      .family = "cost-engines",
      .title = "The engine whose behaviour the costs assume: its fusion, launch overhead and overlap (situ list "

@@ -39,6 +39,37 @@ def test_this_host_has_the_cores_that_the_process_may_use():
         os.sched_setaffinity(0, allowed)
 
 
+def test_tables_of_unlike_devices_are_joined():
+    """Two tables in unlike units: each class keeps the sum of its times, and every operator its own where it has one."""
+    situ("costs", SMALL, "--platform", "cpu", "-o", "cpu.json")
+    situ("costs", SMALL, "--platform", "v100-16g", "-o", "gpu.json")
+    gpu = json.loads(pathlib.Path("gpu.json").read_text())
+    for times in [*gpu["operators"].values(), *(group["times"] for group in gpu["groups"])]:
+        times["v100-16g"] /= 1000
+    pathlib.Path("gpu.json").write_text(json.dumps({**gpu, "unit": "us", "links": [
+        {"from": "cpu", "to": "v100-16g", "latency": 50, "bytes_per_s": 1e9}]}))
+
+    def sums(*call):
+        table = json.loads(situ("costs", SMALL, *call, "--json"))
+        rows = [*table["operators"].values(), *(group["times"] for group in table["groups"])]
+        return {name: sum(row[name] for row in rows) for name in rows[0]}
+
+    both = ["--platform", "cpu+v100-16g", "--cost-table", "cpu.json", "--cost-table", "gpu.json"]
+    assert sums(*both) == {**sums("--platform", "cpu"), **sums("--platform", "v100-16g")}
+    assert sums(*both[:2], "--cost-table", "cpu.json,gpu.json") == sums(*both)
+    output = situ("place", SMALL, *both, "--steps", "50", "-o", "plan.json")
+    assert "estimates for" not in output, output
+    situ("check", "plan.json")
+    pathlib.Path("away").mkdir(exist_ok=True)
+    for name in ("plan.json", "cpu.json", "gpu.json"):
+        pathlib.Path(name).rename(pathlib.Path("away") / name)
+    situ("check", "away/plan.json")
+    situ("place", SMALL, "--platform", "cpu", "--cost-table", "away/cpu.json", "--cost-table", "away/cpu.json", code=3,
+         err="for which an earlier table has one")
+    pathlib.Path("bad.json").write_text('{"situ_costs": 1, "unit": "weeks", "operators": {}}')
+    situ("place", SMALL, "--platform", "cpu", "--cost-table", "away/cpu.json,bad.json", code=3, err='bad.json: "unit": must be')
+
+
 def test_a_memory_that_unlike_devices_share_is_noted():
     def notes(key, links=()):
         gpu = {"name": "gpu", "memory_gb": 16, "memory_gb_per_s": 60, "launch_us": 20, "peak_tflops": {"f32": 4}}
