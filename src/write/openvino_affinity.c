@@ -1,5 +1,6 @@
-/* OpenVINO's affinities: the device of each operation by its friendly name, for HETERO. Of an ONNX model that is the
- * name of the node, or of its last output where it has none or makes an output of the model. */
+/* OpenVINO's affinities: the device of each operation by its friendly name, for HETERO. Of an IR that is the name of
+ * the layer; of an ONNX model that of the node, or of its last output where it has none or makes an output of the
+ * model. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,10 +29,26 @@ static void device_word(char into[24], const situ_platform *p, int32_t device) {
 
 static const char *friendly_name(const model_file *f, int32_t v) {
   int32_t first = f->makes.start[v], end = f->makes.start[v + 1];
+  if (f->ir) return f->nodes[v].name;
   for (int32_t k = end - 1; k >= first; k--)
     if (f->values[f->makes.item[k]].is_output) return f->values[f->makes.item[k]].name;
   if (*f->nodes[v].name) return f->nodes[v].name;
   return end > first ? f->values[f->makes.item[end - 1]].name : "";
+}
+
+/* Constants of an IR are layers, too: each is where it is first read. */
+static bool add_constants(json_value *map, const placed_nodes *nodes, const situ_platform *p) {
+  const model_file *f = nodes->file;
+  char word[24];
+  bool ok = true;
+  for (int32_t v = 0; f->ir && v < f->n_nodes && ok; v++)
+    for (int32_t k = f->reads.start[v]; k < f->reads.start[v + 1] && ok; k++) {
+      int32_t weight = f->values[f->reads.item[k]].weight;
+      if (weight < 0 || json_get(map, f->weights[weight].name)) continue;
+      device_word(word, p, nodes->device[v]);
+      ok = json_set(map, f->weights[weight].name, json_new_text(word));
+    }
+  return ok;
 }
 
 static json_value *affinities(const placed_nodes *nodes, const situ_platform *p, const char *model) {
@@ -43,6 +60,7 @@ static json_value *affinities(const placed_nodes *nodes, const situ_platform *p,
     device_word(word, p, nodes->device[v]);
     ok = json_set(map, friendly_name(nodes->file, v), json_new_text(word));
   }
+  ok = ok && add_constants(map, nodes, p);
   text_add(&hetero, "HETERO:");
   for (int32_t k = p->n_devices - 1; k >= 0; k--) { /* the host last: it takes what others refuse */
     bool used = false;
@@ -77,4 +95,5 @@ static situ_status write_folder(const char *folder, const situ_plan *plan, const
 const writer openvino_affinity_writer = {.name = "openvino-affinity",
                                          .title = "a folder: the device of each operation, for OpenVINO's HETERO",
                                          .suffix = "",
-                                         .write_folder = write_folder};
+                                         .write_folder = write_folder,
+                                         .or_format = &openvino_format};

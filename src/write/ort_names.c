@@ -10,10 +10,15 @@
 #include "write/placed_nodes.h"
 #include "write/writer.h"
 
+/* A constant without a name becomes a weight, which has no device. */
+static bool counts(const placed_nodes *nodes, int32_t v) {
+  return *nodes->file->nodes[v].name || strcmp(nodes->file->kind[v], "Constant") != 0;
+}
+
 static void list(text_buffer *out, const placed_nodes *nodes, int32_t device) {
   bool first = true;
   for (int32_t v = 0; v < nodes->file->n_nodes; v++) {
-    if (nodes->device[v] != device) continue;
+    if (nodes->device[v] != device || !counts(nodes, v)) continue;
     text_add(out, "%s%s", first ? "" : ",", nodes->file->nodes[v].name);
     first = false;
   }
@@ -25,6 +30,7 @@ static situ_status check_names(const placed_nodes *nodes, const situ_platform *p
   if (!device_of) return fail_no_memory(error);
   for (int32_t v = 0; v < nodes->file->n_nodes; v++) {
     const char *name = nodes->file->nodes[v].name;
+    if (!counts(nodes, v)) continue;
     if (!*name || *name == '=' || strpbrk(name, ",;() \t\r\n"))
       return fail_with(error, SITU_STATUS_UNSUPPORTED, *name ? name : nodes->file->kind[v],
                        "is a node without a name, or with a name that ONNX Runtime's settings cannot express; write "

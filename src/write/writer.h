@@ -33,9 +33,10 @@ typedef struct writer {
   situ_status (*write)(text_buffer *out, const situ_plan *plan, situ_error *error);
   /* The same for formats of several files, made from the model; one of the two is NULL. */
   situ_status (*write_folder)(const char *folder, const situ_plan *plan, const char *model, situ_error *error);
-  const model_format *format; /* of that model; NULL: ONNX */
-  int32_t form;               /* of the plans that its target can run: situ_form, 0 for any */
-  bool groups;                /* its target can split operators over groups of devices */
+  const model_format *format;    /* of that model; NULL: ONNX */
+  const model_format *or_format; /* another one that it may have, or NULL */
+  int32_t form;                  /* of the plans that its target can run: situ_form, 0 for any */
+  bool groups;                   /* its target can split operators over groups of devices */
   /* May be NULL. UNSUPPORTED where no plan of the problem can be written, which is known before the search. */
   situ_status (*serves)(const situ_problem *problem, situ_error *error);
   const plan_reading *reading; /* NULL: not read back */

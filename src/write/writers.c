@@ -72,8 +72,10 @@ situ_status writer_serves(const writer **out, const char *name, const situ_probl
   TRY(row_find(&w, name, error));
   *out = w;
   const model_format *format = w->format ? w->format : &onnx_format;
-  if (w->write_folder && strcmp(reader, format->reader) != 0)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, path, "is not an %s model, which %s needs", format->title, name);
+  bool fits = strcmp(reader, format->reader) == 0 || (w->or_format && strcmp(reader, w->or_format->reader) == 0);
+  if (w->write_folder && !fits)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, path, "is not an %s%s%s model, which %s needs", format->title,
+                     w->or_format ? " or " : "", w->or_format ? w->or_format->title : "", name);
   TRY(check_groups(w, problem, error));
   if (w->serves) TRY(w->serves(problem, error));
   if (!w->form) return SITU_STATUS_OK;

@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 from test_cli import HERE, QUICK, SITU, SMALL, Skip, main, need, rounds_of, situ, situ_json
 from test_engines import engine, random_placement
@@ -115,6 +116,38 @@ def test_a_profile_of_an_ir_sums_to_the_whole_and_is_read_as_costs():
     assert any(row["kind"] == "Convolution" and row["time_ns"] > 0 for row in found["times"]), times
     assert found["made_up_weights"].endswith("test_model_fp32.bin")
     situ("place", path, "--platform", "2*cpu", "--cost-table", "costs.json", "--steps", "10")
+
+
+# As docs/run-your-plan.md loads affinities; every operation that has one is found by its name.
+OBEY = """
+import json, sys
+import openvino
+plan, core = json.load(open(sys.argv[1])), openvino.Core()
+model = core.read_model(plan["model"])
+names = {operation.get_friendly_name() for operation in model.get_ordered_ops()}
+assert set(plan["affinity"]) <= names, set(plan["affinity"]) - names
+for operation in model.get_ordered_ops():
+    operation.get_rt_info()["affinity"] = plan["affinity"].get(operation.get_friendly_name(), "CPU")
+core.compile_model(model, plan["device"])
+print("obeyed")
+"""
+
+
+def test_affinities_of_an_ir_are_by_its_layers():
+    """Every layer of the file has a device, that of the plan; OpenVINO, where it is, finds them and compiles."""
+    path = need("data/openvino/test_model_fp32.xml")
+    random_placement(path, 2, 1)
+    situ("place", path, "--platform", "2*cpu", "--fusion", "none", "--fix", "pins.json", "--write", "openvino-affinity=out")
+    written = json.loads(pathlib.Path("out/affinity.json").read_text())["affinity"]
+    layers = {layer.get("name") for layer in ElementTree.parse(path).getroot().find("layers")
+              if layer.get("type") not in ("Parameter", "Result")}
+    assert set(written) == layers and set(written.values()) == {"CPU"}
+    situ("place", SMALL, "--platform", "2*cpu", *QUICK, "--write", "openvino-affinity=no", code=6,
+         err="is not an ONNX or OpenVINO model")
+    engine("openvino")
+    python(CONVERT, need("data/onnx/mnist.onnx"), "m.xml")
+    situ("place", "m.xml", "--platform", "2*cpu", *QUICK, "--write", "openvino-affinity=out")
+    assert "obeyed" in python(OBEY, "out/affinity.json")
 
 
 TOTALS = "flops moved_bytes output_bytes weight_bytes not_inferred".split()
