@@ -146,7 +146,7 @@ def test_affinities_of_an_ir_are_by_its_layers():
          err="is not an ONNX or OpenVINO model")
     engine("openvino")
     python(CONVERT, need("data/onnx/mnist.onnx"), "m.xml")
-    situ("place", "m.xml", "--platform", "2*cpu", *QUICK, "--write", "openvino-affinity=out")
+    situ("place", "m.xml", *QUICK, "--platform", "2*cpu", "--write", "openvino-affinity=out")
     assert "obeyed" in python(OBEY, "out/affinity.json")
 
 
