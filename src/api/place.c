@@ -15,6 +15,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "plan/plan.h"
+#include "platform/platform_sources.h"
 #include "read/reader.h"
 
 enum { MAX_SIZES = 16 };
@@ -214,6 +215,20 @@ static situ_status note_idle(situ_instance *i, const situ_plan *plan, situ_error
   return instance_add_note(i, line, error);
 }
 
+/* Who asks about this machine can measure it. */
+static situ_status note_measuring(situ_instance *i, situ_error *error) {
+  static const char *const runnable[] = {"onnx", "openvino", "gguf"};
+  bool runs = false;
+  for (size_t k = 0; k < sizeof runnable / sizeof *runnable; k++) runs |= strcmp(i->model->reader, runnable[k]) == 0;
+  if (!runs || i->platform->n_devices == 0 || this_host_threads(i->platform) == 0 || i->options.cost.table_path)
+    return SITU_STATUS_OK;
+  return instance_add_note(
+      i,
+      "times of this host are estimates; `situ profile` measures them where an engine is installed "
+      "(situ list engines), and --cost-table reads what it writes",
+      error);
+}
+
 static situ_status place_one_size(situ_plan **out, situ_instance **instance, const instance_options *options,
                                   const situ_solve_options *solve, int32_t size, situ_error *error) {
   text_buffer note = {0}, single = {0};
@@ -222,6 +237,7 @@ static situ_status place_one_size(situ_plan **out, situ_instance **instance, con
   if (status == SITU_STATUS_OK && size == 1 && is_for_groups(*instance))
     status = instance_add_note(*instance, "--tensor-parallel auto also splits operators over equal devices", error);
   if (status == SITU_STATUS_OK) status = note_idle(*instance, *out, error);
+  if (status == SITU_STATUS_OK) status = note_measuring(*instance, error);
   if (status == SITU_STATUS_OK && size > 1) {
     text_add(&note, "%d devices split operators", (int)size);
     status = find_single(&single, options, error);

@@ -83,6 +83,17 @@ def test_a_memory_that_unlike_devices_share_is_noted():
     assert not any("shares_capacity_with" in note for note in notes("shares_capacity_with", both))
 
 
+def test_who_asks_about_this_machine_is_offered_to_measure():
+    os.environ["HWLOC_COMPONENTS"] = "-pci"
+    body = graph([node("Relu", ["x"], ["y"], "r")], [value("x", [8])], [value("y", [8])])
+    pathlib.Path("r.onnx").write_bytes(model(body))
+    notes = situ_json("place", "r.onnx", "--platform", "this-host", "--steps", "5")["notes"]
+    assert any("`situ profile` measures them" in note for note in notes), notes
+    pathlib.Path("r.json").write_text('{"situ_costs": 1, "unit": "us", "operators": {"r": {"cpu": 3}}}')
+    for call in (["--platform", "this-host", "--cost-table", "r.json"], ["--platform", "cpu"]):
+        assert not any("situ profile" in note for note in situ_json("place", "r.onnx", *call, "--steps", "5")["notes"])
+
+
 def test_costs_come_back_bit_for_bit():
     for form in ("csv", "json"):
         situ("costs", SMALL, "--platform", "cpu+v100-16g", "-o", f"a.{form}")
