@@ -68,6 +68,8 @@ static style field_style(const field *f) {
 void rows_add(row_list *r, const field *fields, size_t n) {
   char text[TEXT_UNIT_BYTES];
   if (r->list) {
+    for (size_t i = 0; i < n && r->blank; i++)
+      if (fields[i].kind == AS_TREE) json_free(fields[i].tree); /* it is taken over */
     r->failed |= !r->blank && !json_push(r->list, fields_object(fields, n));
     return;
   }
