@@ -51,9 +51,9 @@ bool cost_tables_are_several(const char *paths);
 situ_status cost_tables_join(json_value **root, const char *paths, situ_error *error);
 /* Nanoseconds in the unit of a table; 0 for an unknown one. */
 double cost_table_unit_ns(const json_value *root);
-/* Reads a cost table (docs/formats/costs.md), or several, to *root, the caller's. given[v] becomes the head of the kernel
- * that the table puts v into, v itself where it has a time of its own, and is left as it is where the table does not
- * name v. */
+/* Reads a cost table (docs/formats/costs.md), or several, to *root, the caller's. given[v] becomes the head of the
+ * kernel that the table puts v into, v itself where it has a time of its own, and is left as it is where the table does
+ * not name v. */
 situ_status cost_table_read(json_value **root, int32_t *given, const situ_graph *graph, const char *path,
                             situ_error *error);
 /* The same file as CSV in the JSON form. *out is the caller's, also on failure. */
