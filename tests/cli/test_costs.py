@@ -17,7 +17,6 @@ from onnx_writer import graph, model, node, value
 
 def test_times_of_the_cpu_count_on_this_machine_and_nowhere_in_silence():
     """situ profile measures the class cpu; that of this-host is called cpu-N-cores."""
-    os.environ["HWLOC_COMPONENTS"] = "-pci"  # the library that lists PCI devices leaks, which AddressSanitizer reports
     situ("costs", SMALL, "--platform", "cpu", "-o", "times.json")
     output = situ("place", SMALL, "--platform", "this-host", "--cost-table", "times.json", "--steps", "50")
     costs = re.search(r"costs:.*?by the table", output, re.S).group()
@@ -29,7 +28,6 @@ def test_times_of_the_cpu_count_on_this_machine_and_nowhere_in_silence():
 
 def test_this_host_has_the_cores_that_the_process_may_use():
     """As under taskset: with one core of several, the class is that of one core."""
-    os.environ["HWLOC_COMPONENTS"] = "-pci"
     allowed = os.sched_getaffinity(0)
     try:
         os.sched_setaffinity(0, {min(allowed)})
@@ -84,7 +82,6 @@ def test_a_memory_that_unlike_devices_share_is_noted():
 
 
 def test_who_asks_about_this_machine_is_offered_to_measure():
-    os.environ["HWLOC_COMPONENTS"] = "-pci"
     body = graph([node("Relu", ["x"], ["y"], "r")], [value("x", [8])], [value("y", [8])])
     pathlib.Path("r.onnx").write_bytes(model(body))
     notes = situ_json("place", "r.onnx", "--platform", "this-host", "--steps", "5")["notes"]
