@@ -47,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     situ_costs_free(result.costs);
     text_free(&result.notes);
     free(result.dims);
+    free(result.measured_ns);
   }
   read_as_platform(bytes, n);
   return 0;
