@@ -58,8 +58,7 @@ def thorough(case):
     return run_in_check
 
 
-def environment(**more):
-    # Without PCI devices: the library that lists them leaks, which AddressSanitizer reports.
+def environment(**more):  # without PCI devices: the library that lists them leaks
     return {**os.environ, "LC_ALL": "C.UTF-8", "HWLOC_COMPONENTS": "-pci", "PATH": f"{SITU.parent}:{os.environ['PATH']}", **more}
 
 
