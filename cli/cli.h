@@ -253,7 +253,8 @@ typedef struct progress {
 void interrupt_catch(void);
 bool interrupted(void);
 progress progress_start(void);
-bool progress_tell(void *context, const situ_progress *news); /* a situ_progress_callback */
+/* Starts it, has a solve report to it, which must not move, and catches interrupts. */
+void progress_of_solve(progress *p, situ_solve_options *solve);
 void progress_stop(progress *p);
 bool progress_measure(void *context, const char *phase, int32_t done, int32_t total); /* a situ_measure_callback */
 /* From here on each change of value or bound becomes a row, at most one about every 10 ms. */

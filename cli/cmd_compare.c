@@ -30,10 +30,8 @@ static int run(arguments *a) {
   situ_instance *instance = NULL;
   situ_comparison *c = NULL;
   situ_error error = {0};
-  progress p = progress_start();
-  a->solve.progress = progress_tell;
-  a->solve.context = &p;
-  interrupt_catch();
+  progress p;
+  progress_of_solve(&p, &a->solve);
   situ_status status = situ_instance_open(&instance, &a->instance, &error);
   if (status == SITU_STATUS_OK) status = situ_compare(&c, situ_instance_problem(instance), &a->solve, &error);
   progress_stop(&p);

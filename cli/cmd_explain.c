@@ -18,11 +18,9 @@ static int run(arguments *a) {
   situ_instance *instance = NULL;
   situ_what_if_list *what_ifs = NULL;
   situ_error error = {0};
-  progress p = progress_start();
-  interrupt_catch();
+  progress p;
+  progress_of_solve(&p, &a->solve);
   situ_status status = open_plan(&plan, &instance, a, &error);
-  a->solve.progress = progress_tell;
-  a->solve.context = &p;
   if (status == SITU_STATUS_OK && !a->no_what_if && plan_summary(plan).exists)
     status = situ_what_if_find(&what_ifs, instance, plan, &a->solve, &error);
   progress_stop(&p);

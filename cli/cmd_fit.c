@@ -26,11 +26,9 @@ static int run(arguments *a) {
   a->instance.model = a->operands[0];
   situ_fitting *f = NULL;
   situ_error error = {0};
-  progress p = progress_start();
+  progress p;
+  progress_of_solve(&p, &a->solve);
   a->fit.solve = &a->solve;
-  a->solve.progress = progress_tell;
-  a->solve.context = &p;
-  interrupt_catch();
   situ_status status = situ_fit(&f, &a->instance, &a->fit, &error);
   progress_stop(&p);
   int code = status == SITU_STATUS_OK ? show(a, f) : fail_reading(&error);

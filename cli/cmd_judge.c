@@ -44,13 +44,11 @@ static int run(arguments *a) {
   situ_error error = {0};
   char *text = read_command(a->operands[0], &code);
   if (!text) return code;
-  progress p = progress_start();
+  progress p;
+  progress_of_solve(&p, &a->solve);
   a->instance.model = a->n_operands > 1 ? a->operands[1] : NULL;
   a->judge.command = text;
   a->judge.solve = &a->solve;
-  a->solve.progress = progress_tell;
-  a->solve.context = &p;
-  interrupt_catch();
   situ_status status = situ_judge(&j, &a->instance, &a->judge, &error);
   progress_stop(&p);
   code = status == SITU_STATUS_OK ? show(a, j) : fail_reading(&error);

@@ -35,13 +35,11 @@ static int run(arguments *a) {
   situ_instance *instance = NULL;
   situ_front *front = NULL;
   situ_error error = {0};
-  progress p = progress_start();
+  progress p;
+  progress_of_solve(&p, &a->solve);
   situ_pareto_options options = SITU_PARETO_OPTIONS_INIT;
   options.points = a->points;
   options.solve = &a->solve;
-  a->solve.progress = progress_tell;
-  a->solve.context = &p;
-  interrupt_catch();
   situ_status status = situ_instance_open(&instance, &a->instance, &error);
   if (status == SITU_STATUS_OK) status = situ_pareto(&front, situ_instance_problem(instance), &options, &error);
   progress_stop(&p);

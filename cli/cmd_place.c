@@ -86,14 +86,12 @@ static int run(arguments *a) {
   situ_race *race = NULL;
   situ_error error = {0};
   heard said = {.n = 0};
-  progress p = progress_start();
+  progress p;
+  progress_of_solve(&p, &a->solve);
   if (a->trajectory && (code = progress_record(&p)) != EXIT_OK) return code;
-  a->solve.progress = progress_tell;
-  a->solve.context = &p;
   a->instance.log = tell_warning;
   a->solve.log = hear;
   a->solve.log_context = &said;
-  interrupt_catch();
   a->measure.progress = progress_measure;
   a->measure.context = &p;
   situ_status status = a->n_measured ? situ_place_measured(&plan, &instance, &race, &a->instance, &a->solve,

@@ -78,13 +78,11 @@ static int write_page(const arguments *a, const contents *of) {
 static int run(arguments *a) {
   contents of = {0};
   situ_error error = {0};
-  progress p = progress_start();
+  progress p;
+  progress_of_solve(&p, &a->solve);
   if (!a->page) a->page = "report.html";
   int code = probe_outputs(a);
   if (code != EXIT_OK) return code;
-  a->solve.progress = progress_tell;
-  a->solve.context = &p;
-  interrupt_catch();
   situ_status status = gather(&of, a, &error);
   progress_stop(&p);
   code = status == SITU_STATUS_OK ? write_page(a, &of) : fail_reading(&error);

@@ -32,11 +32,9 @@ static int run(arguments *a) {
     return fail_usage("size accepts no --platform; name the platforms to choose from with --among");
   situ_sizing *sizing = NULL;
   situ_error error = {0};
-  progress p = progress_start();
+  progress p;
+  progress_of_solve(&p, &a->solve);
   a->size.solve = &a->solve;
-  a->solve.progress = progress_tell;
-  a->solve.context = &p;
-  interrupt_catch();
   situ_status status = situ_size(&sizing, &a->instance, &a->size, &error);
   progress_stop(&p);
   int code = status == SITU_STATUS_OK ? show(a, sizing) : fail_reading(&error);

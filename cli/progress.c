@@ -80,7 +80,7 @@ int progress_write(progress *p, const situ_plan *plan, const char *path) {
   return code;
 }
 
-bool progress_tell(void *context, const situ_progress *news) {
+static bool show_progress(void *context, const situ_progress *news) {
   print_warnings();
   progress *p = context;
   if (p->rows) add_row(p, news);
@@ -97,6 +97,13 @@ bool progress_tell(void *context, const situ_progress *news) {
   p->shown = true;
   p->last_s = news->seconds;
   return interrupted();
+}
+
+void progress_of_solve(progress *p, situ_solve_options *solve) {
+  *p = progress_start();
+  solve->progress = show_progress;
+  solve->context = p;
+  interrupt_catch();
 }
 
 bool progress_measure(void *context, const char *phase, int32_t done, int32_t total) {

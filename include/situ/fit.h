@@ -22,7 +22,7 @@ typedef struct situ_fit_options {
   situ_fit_quantity quantity;
   int64_t max; /* the largest amount to try; 0: the context that the model was trained for, else 131072 tokens; 1024
                   streams */
-  const char *goal; /* what a plan must keep too: "tokens/s>=20" (of a context), "latency<=50ms", "period<=2ms"; NULL:
+  const char *goal; /* what a plan must also meet: "tokens/s>=20" (of a context), "latency<=50ms", "period<=2ms"; NULL:
                        that it fits */
   const situ_solve_options *solve; /* for each amount; about 1 s each if NULL or without limits */
 } situ_fit_options;

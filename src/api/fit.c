@@ -1,6 +1,7 @@
 /* What fits: the largest context or batch of a language model, by doubling and bisection. */
 #include "api/fit.h"
 
+#include "api/search_request.h"
 #include "base/arguments.h"
 #include "base/checked.h"
 #include "base/fail.h"
@@ -13,25 +14,13 @@ enum { CONTEXT_UNIT = 256, FIRST_CONTEXT = 4096, USUAL_MAX_CONTEXT = 131072, MAX
 
 typedef struct fit_call {
   situ_fitting *into;
-  situ_instance_options instance;
-  situ_read_options read;
-  situ_problem_options problem;
-  situ_solve_options solve;
-  situ_progress_callback *progress;
-  void *context;
+  search_request searches;
   int64_t unit;
-  bool stopped;
   situ_error *error;
 } fit_call;
 
 const char *situ_fit_quantity_name(situ_fit_quantity quantity) {
   return quantity == SITU_FIT_CONTEXT ? "context" : quantity == SITU_FIT_BATCH ? "batch" : "unknown";
-}
-
-static bool tell(void *context, const situ_progress *news) {
-  fit_call *q = context;
-  if (q->progress && q->progress(q->context, news)) q->stopped = true;
-  return q->stopped;
 }
 
 /* Inserts a row by its amount. */
@@ -68,13 +57,13 @@ static situ_fit_row row_of(const fit_call *q, int64_t amount, const situ_instanc
 static situ_status try_amount(fit_call *q, int64_t amount, bool *fits) {
   situ_instance *i = NULL;
   situ_plan *plan = NULL;
-  *(q->into->quantity == SITU_FIT_CONTEXT ? &q->read.context : &q->read.batch) = amount;
-  situ_status status = situ_place(&plan, &i, &q->instance, &q->solve, q->error);
+  *(q->into->quantity == SITU_FIT_CONTEXT ? &q->searches.read.context : &q->searches.read.batch) = amount;
+  situ_status status = situ_place(&plan, &i, &q->searches.instance, &q->searches.solve, q->error);
   *fits = false;
   if (status != SITU_STATUS_OK) return status;
   situ_fit_row row = row_of(q, amount, i, plan);
   *fits = row.finding == SITU_FIT_FITS;
-  if (row.finding == SITU_FIT_MISSED && q->stopped) { /* it was not tried to the end */
+  if (row.finding == SITU_FIT_MISSED && q->searches.stopped) { /* it was not tried to the end */
     situ_plan_free(plan);
     situ_instance_free(i);
     return SITU_STATUS_OK;
@@ -89,7 +78,7 @@ static situ_status try_amount(fit_call *q, int64_t amount, bool *fits) {
 /* The platform, what the model was trained for, and whether it is a language model. */
 static situ_status know_model(fit_call *q) {
   situ_instance *i = NULL;
-  TRY(situ_instance_open(&i, &q->instance, q->error));
+  TRY(situ_instance_open(&i, &q->searches.instance, q->error));
   const read_steps *steps = &i->model->steps;
   situ_status status = SITU_STATUS_OK;
   if (!steps->other || i->problem->n_copies > 1)
@@ -107,14 +96,14 @@ static situ_status know_model(fit_call *q) {
 /* The smallest amount to try: what the request needs, at most what is allowed. */
 static int64_t first_amount(const fit_call *q) {
   if (q->into->quantity == SITU_FIT_BATCH) return 1;
-  int64_t asked = sat_add(max64(q->read.prompt, 0), max64(q->read.generate, 0));
-  int64_t least = asked > FIRST_CONTEXT ? (asked + CONTEXT_UNIT - 1) / CONTEXT_UNIT * CONTEXT_UNIT : FIRST_CONTEXT;
-  return min64(least, q->into->max);
+  int64_t asked = sat_add(max64(q->searches.read.prompt, 0), max64(q->searches.read.generate, 0));
+  int64_t first = asked > FIRST_CONTEXT ? (asked + CONTEXT_UNIT - 1) / CONTEXT_UNIT * CONTEXT_UNIT : FIRST_CONTEXT;
+  return min64(first, q->into->max);
 }
 
-/* Below what must be tried first: a request needs room for its tokens. */
+/* The smallest amount at all: a cache holds the tokens of the request. */
 static int64_t min_amount(const fit_call *q) {
-  int64_t asked = sat_add(max64(q->read.prompt, 0), max64(q->read.generate, 0));
+  int64_t asked = sat_add(max64(q->searches.read.prompt, 0), max64(q->searches.read.generate, 0));
   if (q->into->quantity == SITU_FIT_BATCH) return 1;
   return max64(CONTEXT_UNIT, (asked + CONTEXT_UNIT - 1) / CONTEXT_UNIT * CONTEXT_UNIT);
 }
@@ -122,7 +111,7 @@ static int64_t min_amount(const fit_call *q) {
 static situ_status search(fit_call *q) {
   int64_t max = q->into->max, low = 0, high = 0; /* high: 0 until something does not fit */
   bool fits;
-  for (int64_t amount = first_amount(q); !q->stopped && high == 0;) {
+  for (int64_t amount = first_amount(q); !q->searches.stopped && high == 0;) {
     TRY(try_amount(q, amount, &fits));
     if (!fits) high = amount;
     if (fits) low = amount;
@@ -130,7 +119,7 @@ static situ_status search(fit_call *q) {
     amount = min64(sat_mul(amount, 2), max);
   }
   int64_t floor = min_amount(q) - q->unit; /* low: 0 where nothing fitted yet */
-  while (!q->stopped && high - max64(low, floor) > q->unit && q->into->n < FIT_ROWS) {
+  while (!q->searches.stopped && high - max64(low, floor) > q->unit && q->into->n < FIT_ROWS) {
     int64_t from = max64(low, floor), middle = from + max64(1, (high - from) / q->unit / 2) * q->unit;
     TRY(try_amount(q, middle, &fits));
     *(fits ? &low : &high) = middle;
@@ -144,12 +133,12 @@ static situ_status fit(fit_call *q, const situ_fit_options *o) {
   f->max = o->max;
   q->unit = o->quantity == SITU_FIT_CONTEXT ? CONTEXT_UNIT : 1;
   if ((o->quantity != SITU_FIT_CONTEXT && o->quantity != SITU_FIT_BATCH) || o->max < 0)
-    return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL, "quantity is context or batch, max at least 0");
+    return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL, "quantity is context or batch, max at first 0");
   if (o->goal) TRY(goal_read(&f->goal, o->goal, f->arena, q->error));
   if (f->goal.kind == GOAL_TOKENS && o->quantity == SITU_FIT_BATCH)
     return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "more streams have more tokens a second in all; ask for the time of a step, as in latency<=50ms");
-  TRY(goal_take_objective(&f->goal, &q->problem, q->error));
+  TRY(goal_take_objective(&f->goal, &q->searches.problem, q->error));
   TRY(know_model(q));
   return search(q);
 }
@@ -161,10 +150,7 @@ situ_status situ_fit(situ_fitting **out, const situ_instance_options *instance, 
   if (out) *out = NULL;
   TRY(GIVEN(error, out, instance));
   TRY(TAKE(o, options, SITU_FIT_OPTIONS_INIT, error));
-  TRY(TAKE(q.instance, instance, SITU_INSTANCE_OPTIONS_INIT, error));
-  TRY(TAKE(q.read, q.instance.read, SITU_READ_OPTIONS_INIT, error));
-  TRY(TAKE(q.problem, q.instance.problem, SITU_PROBLEM_OPTIONS_INIT, error));
-  TRY(TAKE(q.solve, o.solve, SITU_SOLVE_OPTIONS_INIT, error));
+  TRY(search_request_take(&q.searches, instance, o.solve, DEFAULT_LIMIT_S, error));
   arena *a = arena_new();
   q.into = a ? ARENA_ZERO(a, situ_fitting, 1) : NULL;
   if (!q.into) {
@@ -172,13 +158,6 @@ situ_status situ_fit(situ_fitting **out, const situ_instance_options *instance, 
     return fail_no_memory(error);
   }
   q.into->arena = a;
-  q.instance.read = &q.read;
-  q.instance.problem = &q.problem;
-  q.progress = q.solve.progress;
-  q.context = q.solve.context;
-  q.solve.progress = tell;
-  q.solve.context = &q;
-  if (q.solve.max_steps == 0 && q.solve.time_limit_s <= 0) q.solve.time_limit_s = DEFAULT_LIMIT_S;
   situ_status status = fit(&q, &o);
   if (status == SITU_STATUS_OK)
     *out = q.into;

@@ -6,20 +6,18 @@
 #include <string.h>
 
 #include "api/instance.h"
+#include "api/search_request.h"
 #include "base/arguments.h"
 #include "base/fail.h"
 #include "plan/plan.h"
 #include "read/reader.h"
 #include "write/writer.h"
 
-static const double DEFAULT_SECONDS = 5;
+static const double DEFAULT_LIMIT_S = 5;
 
 typedef struct judge_call {
   situ_judgement *into;
-  situ_instance_options instance;
-  situ_read_options read;
-  situ_problem_options problem;
-  situ_solve_options solve;
+  search_request searches;
   const writer *format;
   plan_request asked;
   const char *command;
@@ -38,32 +36,32 @@ static situ_status take_request(judge_call *q) {
   const plan_request *asked = &q->asked;
   situ_instance *i = NULL;
   char text[24];
-  if (!q->instance.model) q->instance.model = asked->model;
-  if (!q->instance.model)
+  if (!q->searches.instance.model) q->searches.instance.model = asked->model;
+  if (!q->searches.instance.model)
     return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, q->format->name,
                      "the command names no model; name its file beside the command");
-  if (!q->read.context) q->read.context = asked->context;
-  if (!q->read.batch && asked->streams > 1) q->read.batch = asked->streams;
-  if (!q->read.kv_type && asked->kv_type) q->read.kv_type = asked->kv_type;
-  bool open_context = asked->trained && !q->read.context, open_group = asked->group == 0;
+  if (!q->searches.read.context) q->searches.read.context = asked->context;
+  if (!q->searches.read.batch && asked->streams > 1) q->searches.read.batch = asked->streams;
+  if (!q->searches.read.kv_type && asked->kv_type) q->searches.read.kv_type = asked->kv_type;
+  bool open_context = asked->trained && !q->searches.read.context, open_group = asked->group == 0;
   if (open_context || open_group) {
-    TRY(situ_instance_open(&i, &q->instance, q->error));
-    if (open_context) q->read.context = i->model->steps.trained_context;
+    TRY(situ_instance_open(&i, &q->searches.instance, q->error));
+    if (open_context) q->searches.read.context = i->model->steps.trained_context;
     q->asked.group = open_group ? count_accelerators(i->platform) : asked->group;
     situ_instance_free(i);
   }
-  if (q->asked.group <= 1 || q->instance.tensor_parallel) return SITU_STATUS_OK;
+  if (q->asked.group <= 1 || q->searches.instance.tensor_parallel) return SITU_STATUS_OK;
   snprintf(text, sizeof text, "%lld", (long long)q->asked.group);
-  q->instance.tensor_parallel = arena_string(q->into->arena, text);
-  return q->instance.tensor_parallel ? SITU_STATUS_OK : fail_no_memory(q->error);
+  q->searches.instance.tensor_parallel = arena_string(q->into->arena, text);
+  return q->searches.instance.tensor_parallel ? SITU_STATUS_OK : fail_no_memory(q->error);
 }
 
 /* Opens the model twice: for the names of its operators, and with all of them pinned. */
 static situ_status judge_given(judge_call *q) {
   situ_judgement *j = q->into;
   situ_instance *i = NULL;
-  situ_instance_options own = q->instance;
-  situ_problem_options pinned = q->problem;
+  situ_instance_options own = q->searches.instance;
+  situ_problem_options pinned = q->searches.problem;
   own.granularity = SITU_GRANULARITY_FUSED; /* what programs cut is not cut finer */
   TRY(situ_instance_open(&i, &own, q->error));
   int32_t *device = ARENA_NEW(j->arena, int32_t, i->problem->n_operators);
@@ -73,14 +71,14 @@ static situ_status judge_given(judge_call *q) {
   if (status != SITU_STATUS_OK) return status;
   pinned.pins = device;
   own.problem = &pinned;
-  return situ_place(&j->given, &j->given_instance, &own, &q->solve, q->error);
+  return situ_place(&j->given, &j->given_instance, &own, &q->searches.solve, q->error);
 }
 
 /* The best plan of the form, which starts from the command's. */
 static situ_status find_best(judge_call *q) {
   situ_judgement *j = q->into;
-  situ_instance_options own = q->instance;
-  situ_solve_options solve = q->solve;
+  situ_instance_options own = q->searches.instance;
+  situ_solve_options solve = q->searches.solve;
   const situ_plan *start = j->given;
   own.writers = &q->format->name;
   own.n_writers = 1;
@@ -123,10 +121,7 @@ situ_status situ_judge(situ_judgement **out, const situ_instance_options *instan
   if (out) *out = NULL;
   TRY(GIVEN(error, out, instance, options));
   TRY(TAKE(o, options, SITU_JUDGE_OPTIONS_INIT, error));
-  TRY(TAKE(q.instance, instance, SITU_INSTANCE_OPTIONS_INIT, error));
-  TRY(TAKE(q.read, q.instance.read, SITU_READ_OPTIONS_INIT, error));
-  TRY(TAKE(q.problem, q.instance.problem, SITU_PROBLEM_OPTIONS_INIT, error));
-  TRY(TAKE(q.solve, o.solve, SITU_SOLVE_OPTIONS_INIT, error));
+  TRY(search_request_take(&q.searches, instance, o.solve, DEFAULT_LIMIT_S, error));
   if (!o.command) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "situ_judge: options.command is NULL");
   arena *a = arena_new();
   q.into = a ? ARENA_ZERO(a, situ_judgement, 1) : NULL;
@@ -135,9 +130,6 @@ situ_status situ_judge(situ_judgement **out, const situ_instance_options *instan
     return fail_no_memory(error);
   }
   q.into->arena = a;
-  q.instance.read = &q.read;
-  q.instance.problem = &q.problem;
-  if (q.solve.max_steps == 0 && q.solve.time_limit_s <= 0) q.solve.time_limit_s = DEFAULT_SECONDS;
   situ_status status = judge(&q, &o);
   if (status == SITU_STATUS_OK)
     *out = q.into;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/instance.h"
+#include "api/search_request.h"
 #include "base/arguments.h"
 #include "base/ascii.h"
 #include "base/checked.h"
@@ -36,15 +37,11 @@ typedef struct candidate {
 
 typedef struct sizing_call {
   situ_sizing *into;
-  situ_instance_options instance;
-  situ_problem_options problem;
-  situ_solve_options solve;
+  search_request searches;
   json_value *prices; /* NULL: none */
   const char *prices_path;
   candidate *candidates;
-  situ_progress_callback *progress;
-  void *context;
-  bool all, stopped;
+  bool all;
   situ_error *error;
 } sizing_call;
 
@@ -109,7 +106,7 @@ static situ_status add_candidate(sizing_call *q, const char *name, bool named) {
   const char *lacking;
   int32_t group_size;
   candidate c = {.name = name};
-  const instance_options asked = {.call = q->instance};
+  const instance_options asked = {.call = q->searches.instance};
   TRY(instance_group_size(&group_size, &asked, q->error));
   TRY(situ_platform_read(&f, name, q->error));
   if (!named && group_size > platform_max_group(f)) {
@@ -181,17 +178,11 @@ static situ_status take_candidates(sizing_call *q, const char *names) {
   if (q->into->n_candidates > 0) return SITU_STATUS_OK;
   if (!q->prices)
     return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL, "no built-in platform has groups of %s equal devices",
-                     q->instance.tensor_parallel);
+                     q->searches.instance.tensor_parallel);
   return fail_with(q->error, SITU_STATUS_BAD_INPUT, q->prices_path, "it has prices for none of the built-in platforms");
 }
 
 /* ---- trying one ---- */
-
-static bool tell(void *context, const situ_progress *news) {
-  sizing_call *q = context;
-  if (q->progress && q->progress(q->context, news)) q->stopped = true;
-  return q->stopped;
-}
 
 static situ_status know_model(sizing_call *q, const situ_instance *i) {
   situ_sizing *s = q->into;
@@ -233,7 +224,7 @@ static situ_status keep_row(sizing_call *q, const candidate *c, const situ_probl
   s->scopes[s->n].guessed = p->guessed;
   bool copied = unknown_copy(&s->scopes[s->n].unknown, &p->unknown, s->arena);
   if (!row->reason || !s->scopes[s->n].plans || !copied) return fail_no_memory(q->error);
-  if (q->stopped && row->finding == SITU_SIZE_MISSED) return SITU_STATUS_OK; /* it was not tried to the end */
+  if (q->searches.stopped && row->finding == SITU_SIZE_MISSED) return SITU_STATUS_OK; /* it was not tried to the end */
   if (row->finding == SITU_SIZE_MET && s->answer < 0) s->answer = s->n;
   s->n++;
   return SITU_STATUS_OK;
@@ -241,15 +232,15 @@ static situ_status keep_row(sizing_call *q, const candidate *c, const situ_probl
 
 /* First the bounds and the best single device; a search only if they leave the goal open. */
 static situ_status try_posed(sizing_call *q, const situ_problem *p, situ_plan **plan, bool *searched) {
-  situ_solve_options bounds = q->solve;
+  situ_solve_options bounds = q->searches.solve;
   bounds.solvers = "single";
   *searched = false;
-  if (!q->solve.no_bounds) TRY(situ_solve(plan, p, &bounds, q->error));
-  if (q->stopped || (*plan && is_impossible(q->into, p, *plan))) return SITU_STATUS_OK;
+  if (!q->searches.solve.no_bounds) TRY(situ_solve(plan, p, &bounds, q->error));
+  if (q->searches.stopped || (*plan && is_impossible(q->into, p, *plan))) return SITU_STATUS_OK;
   situ_plan_free(*plan);
   *plan = NULL;
   *searched = true;
-  return situ_solve(plan, p, &q->solve, q->error);
+  return situ_solve(plan, p, &q->searches.solve, q->error);
 }
 
 /* Layers that are whole by default make no goal impossible: without them the candidate is tried once more. */
@@ -257,12 +248,12 @@ static situ_status try_candidate(sizing_call *q, const candidate *c) {
   situ_instance *i = NULL;
   situ_plan *plan = NULL;
   bool searched = false, split = false;
-  q->instance.platform = c->name;
-  situ_status status = situ_instance_open(&i, &q->instance, q->error);
+  q->searches.instance.platform = c->name;
+  situ_status status = situ_instance_open(&i, &q->searches.instance, q->error);
   if (status == SITU_STATUS_OK) status = know_model(q, i);
   if (status == SITU_STATUS_OK) status = try_posed(q, i->problem, &plan, &searched);
   bool impossible = status == SITU_STATUS_OK && plan && is_impossible(q->into, i->problem, plan);
-  if (status == SITU_STATUS_OK && i->may_split && !q->stopped && (impossible || !plan_exists(plan))) {
+  if (status == SITU_STATUS_OK && i->may_split && !q->searches.stopped && (impossible || !plan_exists(plan))) {
     situ_plan_free(plan);
     plan = NULL;
     split = true;
@@ -279,11 +270,11 @@ static situ_status try_candidate(sizing_call *q, const candidate *c) {
 static situ_status size_all(sizing_call *q, const situ_size_options *o) {
   situ_sizing *s = q->into;
   TRY(goal_read(&s->goal, o->goal, s->arena, q->error));
-  TRY(goal_take_objective(&s->goal, &q->problem, q->error));
+  TRY(goal_take_objective(&s->goal, &q->searches.problem, q->error));
   if (o->prices) TRY(read_prices(q, o->prices));
   s->priced = o->prices;
   TRY(take_candidates(q, o->platforms));
-  for (int32_t k = 0; k < s->n_candidates && !q->stopped && (q->all || s->answer < 0); k++)
+  for (int32_t k = 0; k < s->n_candidates && !q->searches.stopped && (q->all || s->answer < 0); k++)
     TRY(try_candidate(q, &q->candidates[k]));
   return SITU_STATUS_OK;
 }
@@ -295,9 +286,7 @@ situ_status situ_size(situ_sizing **out, const situ_instance_options *instance, 
   if (out) *out = NULL;
   TRY(GIVEN(error, out, instance, options));
   TRY(TAKE(o, options, SITU_SIZE_OPTIONS_INIT, error));
-  TRY(TAKE(q.instance, instance, SITU_INSTANCE_OPTIONS_INIT, error));
-  TRY(TAKE(q.problem, q.instance.problem, SITU_PROBLEM_OPTIONS_INIT, error));
-  TRY(TAKE(q.solve, o.solve, SITU_SOLVE_OPTIONS_INIT, error));
+  TRY(search_request_take(&q.searches, instance, o.solve, DEFAULT_LIMIT_S, error));
   if (!o.goal) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "situ_size: options.goal is NULL");
   arena *a = arena_new();
   q.into = a ? ARENA_ZERO(a, situ_sizing, 1) : NULL;
@@ -307,13 +296,7 @@ situ_status situ_size(situ_sizing **out, const situ_instance_options *instance, 
   }
   q.into->arena = a;
   q.into->answer = -1;
-  q.instance.problem = &q.problem;
-  q.progress = q.solve.progress;
-  q.context = q.solve.context;
-  q.solve.progress = tell;
-  q.solve.context = &q;
   q.all = o.all;
-  if (q.solve.max_steps == 0 && q.solve.time_limit_s <= 0) q.solve.time_limit_s = DEFAULT_LIMIT_S;
   situ_status status = size_all(&q, &o);
   json_free(q.prices);
   if (status == SITU_STATUS_OK)

@@ -61,9 +61,9 @@ situ_status llamacpp_program_find(const char **out, const char *program, const c
                    program);
 }
 
-const char **llamacpp_program_words(int *n, const char *line, int room, arena *a) {
+const char **llamacpp_program_words(int *n, const char *line, int n_extra, arena *a) {
   size_t length = strlen(line);
-  const char **words = ARENA_NEW(a, const char *, (int64_t)length / 2 + 2 + room);
+  const char **words = ARENA_NEW(a, const char *, (int64_t)length / 2 + 2 + n_extra);
   char *to = ARENA_NEW(a, char, (int64_t)length + 2);
   *n = 0;
   if (!words || !to) return NULL;
@@ -188,8 +188,8 @@ static bool is_good(const text_buffer *answer) {
   return whole && strncmp(answer->bytes, "HTTP/1.", 7) == 0 && strncmp(answer->bytes + 8, " 200", 4) == 0;
 }
 
-/* A line of the log that tells of a failure. */
-static bool tells_failure(const char *line) {
+/* A line of the log that reports a failure. */
+static bool reports_failure(const char *line) {
   return strstr(line, " E ") || strstr(line, "error") || strstr(line, "failed");
 }
 
@@ -200,7 +200,7 @@ static situ_status fail_ended(const llamacpp_server *s, situ_error *error) {
   if (a && file_read_text(&text, s->log, a, NULL) == SITU_STATUS_OK)
     for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
       snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
-      if (tells_failure(line)) memcpy(last, line, sizeof last);
+      if (reports_failure(line)) memcpy(last, line, sizeof last);
     }
   arena_free(a);
   return fail_with(error, SITU_STATUS_ENGINE, "llama-server", "ended while it loaded the model%s%s", *last ? ": " : "",

@@ -16,8 +16,8 @@ situ_status llamacpp_program_find(const char **out, const char *program, const c
                                   situ_error *error);
 
 /* Words of a line as a shell reads them, quotes of either kind included; ended by NULL, in the arena. NULL without
- * memory. `room` words more are left free at the end. */
-const char **llamacpp_program_words(int *n, const char *line, int room, arena *a);
+ * memory. At the end n_extra elements are free for more. */
+const char **llamacpp_program_words(int *n, const char *line, int n_extra, arena *a);
 
 /* What a program writes to both outputs, which ends by itself. */
 situ_status llamacpp_program_ask(text_buffer *out, const char *const *argv, const wait_limit *wait, situ_error *error);
@@ -29,7 +29,7 @@ typedef struct llamacpp_server {
   char log[64]; /* path of the file with its output */
 } llamacpp_server;
 
-/* Starts it with these words, the path of the program first, behind which there is room for 5 more, and waits until it
+/* Starts it with these words, the path of the program first, behind which 5 elements are free, and waits until it
  * answers. ENGINE with the last line of its log where it ends before. llamacpp_server_stop, after failures too. */
 situ_status llamacpp_server_start(llamacpp_server *out, const char **argv, int n, const wait_limit *wait,
                                   situ_error *error);

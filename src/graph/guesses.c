@@ -56,19 +56,19 @@ COMPARATOR(by_guess, guess_pair, UP(guess) UP(op))
 /* The pairs with the graph's numbers of operators, and one for each operator that is not understood and has none. */
 static bool number_pairs(guess_list *own, const situ_graph *g, const guess_list *list, const int32_t *new_of,
                          arena *scratch) {
-  bool *told = ARENA_ZERO(scratch, bool, g->n_operators);
-  if (!told) return false;
+  bool *named = ARENA_ZERO(scratch, bool, g->n_operators);
+  if (!named) return false;
   for (int64_t i = 0; i < list->n_pairs; i++) {
     int32_t op = list->pairs[i].op;
     REQUIRE(op < g->n_operators);
-    if (op >= 0) told[new_of[op]] = true;
+    if (op >= 0) named[new_of[op]] = true;
     if (!guess_list_add(own, scratch, list->all[list->pairs[i].guess].kind, list->all[list->pairs[i].guess].subject,
                         op < 0 ? op : new_of[op]))
       return false;
   }
   for (int32_t v = 0; v < g->n_operators; v++) {
     const char *kind = g->kind_name[g->kind[v]];
-    if (g->inferred[v] || told[v]) continue;
+    if (g->inferred[v] || named[v]) continue;
     if (!guess_list_add(own, scratch, ops_known("", kind) ? SITU_GUESS_SHAPE : SITU_GUESS_KIND, kind, v)) return false;
   }
   return true;

@@ -17,8 +17,8 @@ static const int64_t MIB = 976562;
 
 typedef struct found_gpu {
   const situ_device_kind_info *row;
-  int64_t free_bytes;    /* 0: not told */
-  int generation, lanes; /* of PCI Express; 0: not told */
+  int64_t free_bytes;    /* 0: not known */
+  int generation, lanes; /* of PCI Express; 0: not known */
 } found_gpu;
 
 typedef struct machine {
@@ -26,7 +26,7 @@ typedef struct machine {
   int line;
   found_gpu gpu[MAX_GPUS];
   int n_gpus;
-  int listed;       /* of a later list of the same GPUs: how many it has told so far */
+  int listed;       /* of a later list of the same GPUs: how many it has named so far */
   const char *list; /* the kind of list that is being read */
   const situ_device_kind_info *host;
   int64_t host_bytes;
@@ -93,7 +93,7 @@ static situ_status next_gpu(machine *m, found_gpu **out, const char *list, const
   return SITU_STATUS_OK;
 }
 
-/* Of the sizes in which a GPU is sold, that of the memory which a tool tells: "rtx5060ti-8g" and "-16g", and with twice
+/* Of the sizes in which a GPU is sold, that of the memory which a tool prints: "rtx5060ti-8g" and "-16g", and with twice
  * its memory "rtx4090mod-48g". */
 static void fit_size(found_gpu *gpu, int64_t total_mib) {
   const situ_device_kind_info *row;
@@ -338,7 +338,7 @@ static bool add_link(json_value *links, const char *from, const char *to, const 
   return json_push(links, link) && ok;
 }
 
-/* The link of a GPU: that of its lanes where they are told, else that of the catalogue. */
+/* The link of a GPU: that of its lanes where they are known, else that of the catalogue. */
 static const char *bus_of(char into[32], const found_gpu *gpu) {
   const char *usual = gpu->row->bus;
   int generation = gpu->generation > 5 ? 5 : gpu->generation;

@@ -21,9 +21,9 @@ int32_t situ_problem_unknown_count(const situ_problem *p) { return p ? p->unknow
 bool situ_problem_unknown_at(const situ_problem *p, int32_t index, situ_unknown *out) {
   if (index < 0 || index >= situ_problem_unknown_count(p)) return false;
   const unknown_row *row = &p->unknown.rows[index];
-  situ_unknown told = {
+  situ_unknown unknown = {
       .kind = row->kind, .subject = row->subject, .n_operators = row->n_operators, .share = row->share};
-  return GIVE(out, told);
+  return GIVE(out, unknown);
 }
 
 situ_status situ_problem_require_known(const situ_problem *p, double max_percent, situ_error *error) {

@@ -229,10 +229,10 @@ static int64_t cells_of(const building *b, const lm_layer *l) {
 }
 
 /* What attention meets in a step: tokens that look, what each of them sees, rows that are read and written for a
- * stream, and bytes that are held. */
+ * stream, and the bytes of its cache. */
 typedef struct reach {
   double tokens, seen, rows;
-  int64_t held;
+  int64_t cached_bytes;
 } reach;
 
 static reach reach_of(const building *b, const block_part *p, cache c, bool cross) {
@@ -243,13 +243,13 @@ static reach reach_of(const building *b, const block_part *p, cache c, bool cros
   if (b->encoding) return (reach){.tokens = source, .seen = source, .rows = 2 * source};
   if (cross)
     return (reach){
-        .tokens = tokens, .seen = source, .rows = source, .held = sat_mul(sat_mul(s->source, s->caches), row)};
+        .tokens = tokens, .seen = source, .rows = source, .cached_bytes = sat_mul(sat_mul(s->source, s->caches), row)};
   reach r = {.tokens = tokens, .seen = before + (tokens + 1) / 2, .rows = before + tokens};
   if (s->both_ways) r.seen = tokens;
   if (l.window > 0 && r.seen > (double)l.window) r.seen = (double)l.window;
   if (l.window > 0 && r.rows > (double)l.window + tokens) r.rows = (double)l.window + tokens;
   r.rows += tokens;
-  r.held = l.shares_cache ? 0 : sat_mul(sat_mul(cells_of(b, &l), s->caches), row);
+  r.cached_bytes = l.shares_cache ? 0 : sat_mul(sat_mul(cells_of(b, &l), s->caches), row);
   return r;
 }
 
@@ -263,7 +263,7 @@ static situ_status add_attention(building *b, value_set *x, const block_part *p,
   situ_operator op = {.name = name,
                       .kind = "Attention",
                       .dtype = SITU_DTYPE_F16,
-                      .weight_bytes = sat_add(r.held, small),
+                      .weight_bytes = sat_add(r.cached_bytes, small),
                       .split_ways = max64(layer_of(b, p->block).kv_heads, 0),
                       .flops = round64((double)c.work * streams * r.tokens * r.seen),
                       .moved_bytes = round64(row * streams * r.rows + (double)small)};
@@ -378,7 +378,7 @@ static situ_status cross_part(building *b, value_set *x, const block_part *p) {
 /* ---- scratch memory ----
  *
  * The compute buffers of llama.cpp, fitted to those that it reports (docs/theory/models/language-models.md): what a
- * micro-batch has in flight where that is most, between the products of a feed-forward part. */
+ * micro-batch has in flight at its peak, between the products of a feed-forward part. */
 
 /* The tokens to reserve for: those of a micro-batch that caches can hold. */
 static int64_t micro_batch(const building *b) {
@@ -399,12 +399,12 @@ static int64_t made_by(const building *b, const block_part *p, lm_group group) {
 
 static int64_t in_flight(const building *b, const block_part *p) {
   int64_t n_embd = b->model->n_embd, used = max64(b->model->experts_used, 1), routed = made_by(b, p, LM_ROUTED);
-  int64_t most = max64(made_by(b, p, LM_DENSE), made_by(b, p, LM_SHARED));
+  int64_t peak = max64(made_by(b, p, LM_DENSE), made_by(b, p, LM_SHARED));
   if (routed > 0) { /* outputs of experts take the place of what is no longer needed, if they fit */
     bool fits = n_embd <= sat_mul(2, inner_width(b, p, LM_ROUTED));
-    most = max64(most, sat_mul(used, fits ? routed : sat_add(routed, n_embd)));
+    peak = max64(peak, sat_mul(used, fits ? routed : sat_add(routed, n_embd)));
   }
-  return most;
+  return peak;
 }
 
 /* The masks of attention, of all blocks: with and without a window. They are tensors of llama.cpp alone. */
@@ -541,10 +541,10 @@ static situ_status add_sound(building *b, value_set *made) {
                         .weight_bytes = w->bytes,
                         .flops = round64(2.0 * (double)w->elements * frames),
                         .moved_bytes = w->bytes};
-    value_set heard = {0};
+    value_set projected = {0};
     if (!lm_has_word(w->name, " conv1 conv2 ")) continue;
-    TRY(add(b, &heard, op, frames, b->model->n_embd, made->n > 0 ? made : NULL));
-    *made = heard;
+    TRY(add(b, &projected, op, frames, b->model->n_embd, made->n > 0 ? made : NULL));
+    *made = projected;
   }
   return SITU_STATUS_OK;
 }

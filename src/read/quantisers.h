@@ -44,8 +44,8 @@ extern const quantiser quantisers[]; /* ended by a row without a name */
 /* Whether `name` ends so, and has more. */
 bool quantisers_ends(const char *name, const char *end);
 
-/* Cuts off `name` what tells a tensor of an operator from its others; *companion: it is a scale, a zero point, ... of
- * the weight. False where nothing is cut. */
+/* Removes from `name` the suffix that distinguishes the tensors of one operator; *companion: it is a scale, a zero
+ * point, ... of the weight. False where nothing is cut. */
 bool quantisers_cut(char *name, bool *companion);
 
 #endif

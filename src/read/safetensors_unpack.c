@@ -27,7 +27,7 @@ typedef struct unpacking {
   char base[MAX_NAME];           /* the name without the end */
   int32_t expected_rank;         /* by the configuration; 0: unknown */
   int64_t expected[LM_MAX_RANK]; /* the same */
-  bool told;                     /* that bits were assumed */
+  bool noted;                     /* that bits were assumed */
 } unpacking;
 
 static bool is_listed(const char *list, const char *word) {
@@ -155,9 +155,9 @@ static int64_t bits_of(unpacking *u) {
   if (bits == 0) bits = bits_by_config(u, false);
   if (bits > 0) return bits;
   bits = bits_by_shapes(u);
-  if (bits > 0 && !u->told)
+  if (bits > 0 && !u->noted)
     text_add(u->notes, "%s: the bits of packed weights are not stated; %" PRId64 " are assumed\n", u->t->name, bits);
-  u->told |= bits > 0;
+  u->noted |= bits > 0;
   return bits;
 }
 

@@ -79,7 +79,7 @@ static char *fit_text(const situ_fitting *f, const situ_report_options *options)
   if (answer < 0)
     text_add(&t, "none\n");
   else if (f->rows[answer].amount >= f->max)
-    text_add(&t, "%s %s, as many as were to be tried\n", grouped(a, f->rows[answer].amount), unit);
+    text_add(&t, "%s %s, the maximum tried (--max)\n", grouped(a, f->rows[answer].amount), unit);
   else
     text_add(&t, "%s %s\n", grouped(a, f->rows[answer].amount), unit);
   if (answer + 1 < f->n) {

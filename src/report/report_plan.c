@@ -80,13 +80,13 @@ static void add_devices(row_list *out, const void *context) {
 
 static char *plan_json(const situ_plan *plan, const situ_model *model, const situ_explanation *why) {
   token_rates rates = token_rates_of(plan, model);
-  double told = token_rates_main(rates, model);
+  double main_rate = token_rates_main(rates, model);
   json_value *root = json_new_object();
   placement_listing places = {.plan = NULL};
   bool ok = report_problem_json(root, plan->problem, model) && report_plan_fields(root, plan);
   ok &= FIELDS(
       root, {"devices", AS_TREE, .tree = rows_json(add_devices, &(device_table){.plan = plan})},
-      {"tokens_per_second", AS_NUMBER, .x = told, .skip = !(told > 0)},
+      {"tokens_per_second", AS_NUMBER, .x = main_rate, .skip = !(main_rate > 0)},
       {"decode_tokens_per_second", AS_NUMBER, .x = rates.decode, .skip = !(rates.decode > 0)},
       {"prefill_tokens_per_second", AS_NUMBER, .x = rates.prefill, .skip = !(rates.prefill > 0)},
       {"sequential_prefill_tokens_per_second", AS_NUMBER, .x = rates.sequential, .skip = !(rates.sequential > 0)},

@@ -14,7 +14,7 @@ enum {
                   SITU_FORM_HOST_FIRST | SITU_FORM_ONE_GROUP
 };
 
-/* How a program separates what it is told. */
+/* The separator of lists in the options of a program. */
 typedef struct llamacpp_program {
   const char *name, *servers; /* the option that names RPC servers */
   const char *list, *rules;   /* between devices and shares; between the rules of -ot */

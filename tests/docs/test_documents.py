@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 
+import runner
+
 CHECK = pathlib.Path(sys.argv[1]).resolve()
 PAGE = "docs/theory/heuristics/single.md"
 TREE = {
@@ -67,17 +69,5 @@ def test_a_page_begins_with_what_its_reader_learns():
     names(PAGE + ": does not begin", PAGE, "After this page you know", "This is about")
 
 
-def main():
-    failed = 0
-    for name, test in sorted((n, t) for n, t in globals().items() if n.startswith("test_")):
-        try:
-            test()
-        except AssertionError as error:
-            failed += 1
-            print(f"{name}: {error}")
-    print(f"{failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(runner.run(globals()))

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+import runner
+
 ROOT, SITU = (pathlib.Path(a).resolve() for a in sys.argv[1:3])
 sys.path.insert(0, str(ROOT / "bench"))
 sys.dont_write_bytecode = True
@@ -135,17 +137,5 @@ def test_every_claim_is_listed():
         assert claim.what in text and claim.command in text, claim.what
 
 
-def main():
-    failed = 0
-    for name, test in sorted((n, t) for n, t in globals().items() if n.startswith("test_")):
-        try:
-            test()
-        except AssertionError as error:
-            failed += 1
-            print(f"{name}: {error}")
-    print(f"{failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(runner.run(globals()))

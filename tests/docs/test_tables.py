@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+import runner
+
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 
 
@@ -91,18 +93,10 @@ def test_means_are_geometric(folder):
     assert code == 0 and "| geometric mean |  |  |  | 10.5 | 10.5 | 10.5 |" in output, output
 
 
-def main():
-    failed = 0
-    for name, test in sorted((n, t) for n, t in globals().items() if n.startswith("test_")):
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                test(copied(pathlib.Path(folder)))
-            except AssertionError as error:
-                failed += 1
-                print(f"{name}: {error}")
-    print(f"{failed} failed")
-    return 1 if failed else 0
+def with_a_copy(test):
+    with tempfile.TemporaryDirectory() as folder:
+        test(copied(pathlib.Path(folder)))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(runner.run(globals(), with_a_copy))

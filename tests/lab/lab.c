@@ -160,3 +160,26 @@ void lab_free(lab *l) {
   free(l->unused);
   *l = (lab){0};
 }
+
+situ_instance *lab_published_calls(const char *name) {
+  const char *shared = getenv("SITU_SHARED");
+  char path[512];
+  snprintf(path, sizeof path, "%s/data/workloads/latency/%s.json", shared ? shared : ".", name);
+  situ_instance *instance = NULL;
+  situ_error error;
+  situ_instance_options o = SITU_INSTANCE_OPTIONS_INIT;
+  situ_problem_options calls = SITU_PROBLEM_OPTIONS_INIT;
+  calls.execution = SITU_EXECUTION_CALLS;
+  o.model = path;
+  o.problem = &calls;
+  if (situ_instance_open(&instance, &o, &error) != SITU_STATUS_OK) skip();
+  return instance;
+}
+
+double lab_value_ms(situ_plan **plan, const situ_instance *instance, const char *solver) {
+  situ_error error;
+  situ_solve_options with = SITU_SOLVE_OPTIONS_INIT;
+  with.solvers = solver;
+  must(situ_solve(plan, situ_instance_problem(instance), &with, &error), &error);
+  return (double)(*plan)->value_ns / 1e6;
+}

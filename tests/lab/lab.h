@@ -7,6 +7,7 @@
 #include "graph/builder.h"
 #include "problem/problem.h"
 #include "sim/simulate.h"
+#include "situ/instance.h"
 
 enum { LAB_MAX_DEVICES = 8, LAB_MAX_OPERATORS = 64 }; /* LAB_MAX_OPERATORS: operators of lab_random_tiny */
 
@@ -65,6 +66,12 @@ lab lab_of_builder(situ_graph_builder *builder, const char *platform);
  */
 lab lab_topcuoglu(void);
 void lab_free(lab *l);
+
+/* A published latency workload of the shared data ("LayerGraphs/bert24_inference"), posed as accelerator calls; the
+ * caller's. The test is skipped without the data. */
+situ_instance *lab_published_calls(const char *name);
+/* The value of that solver's plan, which is *plan and the caller's. Fails the test without one. */
+double lab_value_ms(situ_plan **plan, const situ_instance *instance, const char *solver);
 
 /* ---- by chance ---- */
 

@@ -31,7 +31,7 @@ static int64_t load_of_others(const partition *s, int32_t a, int32_t b) {
   return max;
 }
 
-/* Makes the move after which the maximum load is least; false where that gains too little. */
+/* Makes the move after which the maximum load is smallest; false where that gains too little. */
 static bool descend(partition *s) {
   const hypergraph *h = s->h;
   int64_t before = partition_period(s), best = before - MIN_GAIN_NS;

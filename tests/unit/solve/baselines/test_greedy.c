@@ -6,20 +6,9 @@
 #include "situ.h"
 
 static void hold(const char *name, double published_ms, double separate_ms) {
-  const char *shared = getenv("SITU_SHARED");
-  char path[512];
-  snprintf(path, sizeof path, "%s/data/workloads/latency/%s_inference.json", shared ? shared : ".", name);
-  situ_instance *instance = NULL;
+  situ_instance *instance = lab_published_calls(name);
   situ_plan *plan = NULL;
-  situ_error error;
-  situ_instance_options o = {
-      .size = sizeof(situ_instance_options),
-      .model = path,
-      .problem = &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS}};
-  if (situ_instance_open(&instance, &o, &error) != SITU_STATUS_OK) skip();
-  situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "greedy"};
-  assert_int_equal(situ_solve(&plan, situ_instance_problem(instance), &with, &error), SITU_STATUS_OK);
-  double value_ms = (double)plan->value_ns / 1e6;
+  double value_ms = lab_value_ms(&plan, instance, "greedy");
   assert_true(value_ms > separate_ms * (1 - 6e-6) && value_ms < separate_ms * (1 + 6e-6));
   assert_true(value_ms <= published_ms * (1 + 6e-6));
   situ_plan_free(plan);
@@ -28,18 +17,18 @@ static void hold(const char *name, double published_ms, double separate_ms) {
 
 static void layer_graphs_have_the_values_of_the_published_rule(void **state) {
   (void)state;
-  hold("LayerGraphs/bert24", 100.219, 100.219);
-  hold("LayerGraphs/gnmt", 268.5, 268.5005);
-  hold("LayerGraphs/inceptionv3", 2485.24, 2447.0621);
-  hold("LayerGraphs/resnet50", 4197.06, 4197.0555);
+  hold("LayerGraphs/bert24_inference", 100.219, 100.219);
+  hold("LayerGraphs/gnmt_inference", 268.5, 268.5005);
+  hold("LayerGraphs/inceptionv3_inference", 2485.24, 2447.0621);
+  hold("LayerGraphs/resnet50_inference", 4197.06, 4197.0555);
 }
 
 static void groups_of_operator_graphs_are_not_cut(void **state) {
   (void)state;
-  hold("OperatorGraphs/bert_l-12", 867.839, 867.8395);
-  hold("OperatorGraphs/bert_l-3", 416.204, 414.7395);
-  hold("OperatorGraphs/bert_l-6", 494.135, 492.6703);
-  hold("OperatorGraphs/resnet50", 839.536, 755.7961);
+  hold("OperatorGraphs/bert_l-12_inference", 867.839, 867.8395);
+  hold("OperatorGraphs/bert_l-3_inference", 416.204, 414.7395);
+  hold("OperatorGraphs/bert_l-6_inference", 494.135, 492.6703);
+  hold("OperatorGraphs/resnet50_inference", 839.536, 755.7961);
 }
 
 int main(void) {

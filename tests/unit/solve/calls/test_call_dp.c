@@ -6,20 +6,9 @@
 #include "solve/calls/call_pack.h"
 
 static void hold(const char *name, double longest_path_ms, double published_ms) {
-  const char *shared = getenv("SITU_SHARED");
-  char path[512];
-  snprintf(path, sizeof path, "%s/data/workloads/latency/%s.json", shared ? shared : ".", name);
-  situ_instance *instance = NULL;
+  situ_instance *instance = lab_published_calls(name);
   situ_plan *plan = NULL;
-  situ_error error;
-  situ_instance_options o = {
-      .size = sizeof(situ_instance_options),
-      .model = path,
-      .problem = &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS}};
-  if (situ_instance_open(&instance, &o, &error) != SITU_STATUS_OK) skip();
-  situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "call_dp"};
-  assert_int_equal(situ_solve(&plan, situ_instance_problem(instance), &with, &error), SITU_STATUS_OK);
-  double value_ms = (double)plan->value_ns / 1e6;
+  double value_ms = lab_value_ms(&plan, instance, "call_dp");
   assert_true(plan->value_ns == plan->lower_bound_ns);
   assert_true(value_ms >= longest_path_ms - 1e-3);
   assert_true(value_ms <= published_ms + 1e-3);
