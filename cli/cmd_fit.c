@@ -49,7 +49,7 @@ const command fit_command = {
         "nothing fits, 5 if nothing was found.",
     .examples =
         "situ fit model.gguf --platform cpu+rtx4090-24g\n"
-        "situ fit model.gguf --platform cpu+2*rtx3090-24g --goal 'tokens/s>=20' --kv-type q8_0\n"
+        "situ fit model.gguf --platform 'cpu+2*rtx3090-24g' --goal 'tokens/s>=20'\n"
         "situ fit model.gguf --platform m2-max-64g --what batch --context 8192 --json\n",
     .operand = "model",
     .min_operands = 1,

@@ -70,9 +70,9 @@ const command judge_command = {
         "MODEL is the file of the model, if the command does not name one that is here. Exit code 4 if the command "
         "does not fit.",
     .examples =
-        "situ judge 'llama-server -m model.gguf -ts 3,1 -ngl 99 -c 32768' --platform cpu+2*rtx3090-24g\n"
-        "situ judge 'VLLM_PP_LAYER_PARTITION=20,28 vllm serve x -pp 2' folder --platform cpu+2*rtx4090-24g\n"
-        "situ judge device_map.json folder --platform cpu+2*rtx3090-24g --context 4096\n",
+        "situ judge 'llama-server -m model.gguf -ts 3,1' --platform 'cpu+2*rtx3090-24g'\n"
+        "situ judge 'vllm serve x -pp 2' folder --platform 'cpu+2*rtx4090-24g'\n"
+        "situ judge device_map.json folder --platform 'cpu+2*rtx3090-24g'\n",
     .operand = "file",
     .min_operands = 1,
     .max_operands = 2,

@@ -207,8 +207,8 @@ static const option amount_rows[] = {
      .kind = OPTION_TEXT,
      .offset = AT(fit.goal),
      .value = "GOAL",
-     .about = "What plans must also meet: latency<=50ms (units ns, us, ms, s), period<=2ms, or of a context "
-              "tokens/s>=20."},
+     .about = "What plans must also meet: latency<=50ms (units ns, us, ms, s), period<=2ms, or with --what "
+              "context tokens/s>=20."},
     {0}};
 const option_group amount_options = {"What fits", amount_rows};
 
