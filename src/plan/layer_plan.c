@@ -162,6 +162,9 @@ static situ_status check_groups(const layer_plan *l, const situ_problem *p, cons
   }
   bool alone = group < 0 || l->head < 0 || l->head == group;
   for (int32_t k = 0; k < l->n && group >= 0; k++) alone = alone && l->device[k] == group && !l->spilled[k];
+  if (asks(l, SITU_FORM_ONE_GROUP) && group >= 0 && !problem_is_near(p, group))
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, group),
+                     "is a group in another server than the first host, which %s cannot reach", format);
   if (asks(l, SITU_FORM_ONE_GROUP) && !alone)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, group),
                      "splits the operators of some layers only; %s splits those of the whole model, over one group",

@@ -204,15 +204,10 @@ static situ_status check_caches(const naming *f, situ_error *error) {
 }
 
 static situ_status check_groups(const situ_problem *p, situ_error *error) {
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    if (p->platform->devices[d].members <= 1) continue;
-    if (p->graph->cache_type)
+  for (int32_t d = 0; p->graph->cache_type && d < p->n_devices; d++)
+    if (platform_members(p->platform, d) > 1)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
                        "has a quantised cache, which llama.cpp does not split over devices");
-    if (!problem_is_near(p, d) && !p->unused[d])
-      return fail_with(error, SITU_STATUS_UNSUPPORTED, p->platform->devices[d].name,
-                       "is a group in another server than the first host, which llama.cpp cannot reach");
-  }
   return SITU_STATUS_OK;
 }
 

@@ -53,6 +53,13 @@ def test_groups_of_gpus_are_written_for_engines_that_split_operators():
     # Two groups hold the model, which llama.cpp cannot run: the plan of its form is on one of them, or there is none.
     situ("place", path, *on, "--tensor-parallel", "2", "--unused", "cpu", "--write", "llama.cpp=flags.txt")
     assert re.match("-dev CUDA(0,CUDA1|2,CUDA3) -sm tensor ", pathlib.Path("flags.txt").read_text())
+    # Of two machines llama.cpp can use the groups of the first: it reaches the other by RPC, which splits no operators.
+    two = [*QUICK, "--platform", "2*(cpu+2*rtx3090@nvlink)", "--tensor-parallel", "2"]
+    situ("place", path, *two, "--write", "llama.cpp=flags.txt")
+    assert pathlib.Path("flags.txt").read_text().startswith("-dev CUDA0,CUDA1 -sm tensor ")
+    pathlib.Path("pins.json").write_text(json.dumps({f"blk.{i}.attn_norm": "gpu2-3" for i in range(6)}))
+    situ("place", path, *two, "--fix", "pins.json", "--write", "llama.cpp=flags.txt", code=5, out="is pinned to gpu2-3, which must stay",
+         err="no plan")
     situ("place", path, *on, "--tensor-parallel", "4", "--kv-type", "q8_0", "--write", "llama.cpp=flags.txt", code=6, err="quantised cache")
     situ("place", path, *on, "--tensor-parallel", "2", "--write", "exo=exo.txt", code=6, err="gpu0-1: .*exo")
     sized = situ_json("size", path, "--goal", "tokens/s>=1", "--tensor-parallel", "2", "--steps", "50")

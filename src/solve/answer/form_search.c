@@ -71,8 +71,9 @@ static bool mark_unused(bool *unused, const form_search *f, const situ_problem *
   bool any = false;
   for (int32_t d = 0; d < p->n_devices; d++) {
     const situ_device *device = &p->platform->devices[d];
-    unused[d] =
-        p->unused[d] || (device->is_host && asks(f, SITU_FORM_NO_HOST)) || (server >= 0 && device->server != server);
+    bool far_group = platform_members(p->platform, d) > 1 && !problem_is_near(p, d);
+    unused[d] = p->unused[d] || (device->is_host && asks(f, SITU_FORM_NO_HOST)) ||
+                (far_group && asks(f, SITU_FORM_ONE_GROUP)) || (server >= 0 && device->server != server);
     any |= !unused[d];
   }
   return any;
