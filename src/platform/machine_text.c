@@ -93,8 +93,8 @@ static situ_status next_gpu(machine *m, found_gpu **out, const char *list, const
   return SITU_STATUS_OK;
 }
 
-/* Of the sizes in which a GPU is sold, that of the memory which a tool prints: "rtx5060ti-8g" and "-16g", and with twice
- * its memory "rtx4090mod-48g". */
+/* Of the sizes in which a GPU is sold, that of the memory which a tool prints: "rtx5060ti-8g" and "-16g", and with
+ * twice its memory "rtx4090mod-48g". */
 static void fit_size(found_gpu *gpu, int64_t total_mib) {
   const situ_device_kind_info *row;
   const char *dash = strrchr(gpu->row->name, '-');

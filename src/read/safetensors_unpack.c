@@ -27,7 +27,7 @@ typedef struct unpacking {
   char base[MAX_NAME];           /* the name without the end */
   int32_t expected_rank;         /* by the configuration; 0: unknown */
   int64_t expected[LM_MAX_RANK]; /* the same */
-  bool noted;                     /* that bits were assumed */
+  bool noted;                    /* that bits were assumed */
 } unpacking;
 
 static bool is_listed(const char *list, const char *word) {
