@@ -333,6 +333,14 @@ def test_rules_of_engines_are_no_better_than_ours():
     assert min(values["layers"], values["tabu"]) <= min(values[p] for p in peers), values
 
 
+def test_no_simple_plan_of_whole_layers_is_missed():
+    """A model that almost fits: searches for speed alone split a layer for the last of the memory."""
+    llm_files.write("mixtral.gguf", *llm_files.MODELS["mixtral-8x7b-q4_k_m"], with_data=False)
+    call = ["place", "mixtral.gguf", "--platform", "cpu+rtx4090", "--steps", "2000"]
+    any_form, layers = situ_json(*call), situ_json(*call, "--write", "llama.cpp=flags.sh")
+    assert layers["n_handovers"] == 1, layers["n_handovers"]
+    assert any_form["value_ns"] <= layers["value_ns"] or any_form["n_handovers"] < 1, any_form["value_ns"]
+
 
 def weights(folder, shapes, architecture):
     """A file of safetensors without data, with a configuration that names only the architecture."""

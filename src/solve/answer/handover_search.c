@@ -8,6 +8,7 @@
 #include "base/compare.h"
 #include "base/fail.h"
 #include "sim/engine_parts.h"
+#include "solve/answer/form_search.h"
 #include "solve/stream/contiguous.h"
 #include "solve/stream/sequence.h"
 #include "view/unit.h"
@@ -148,6 +149,29 @@ static bool offer_chains(fewer *s, int64_t best_ns) {
   return true;
 }
 
+/* The best plans of whole layers, in runs and in any order. Searches for speed alone do not reach their few
+ * hand-overs, since they split a layer for the last of the memory. */
+static bool offer_layers(fewer *s) {
+  static const int32_t forms[] = {SITU_FORM_LAYERS | SITU_FORM_EXPERTS | SITU_FORM_BLOCKS | SITU_FORM_RUNS,
+                                  SITU_FORM_LAYERS | SITU_FORM_EXPERTS};
+  for (size_t k = 0; k < sizeof forms / sizeof *forms && !budget_over(s->run->budget); k++) {
+    form_search f;
+    int64_t time;
+    situ_error none;
+    solve_run own = *s->run;
+    own.error = &none;
+    situ_status status = form_search_open(&f, &own, forms[k]);
+    if (status == SITU_STATUS_OK) status = form_search_run(&f, &own);
+    const incumbent *best = &f.best;
+    if (status == SITU_STATUS_OK && best->best.device &&
+        !offer(s, &time, best->best.device, best->best.order, best->solver))
+      status = SITU_STATUS_NO_MEMORY;
+    form_search_free(&f);
+    if (status != SITU_STATUS_OK) return status == SITU_STATUS_UNSUPPORTED; /* no layers */
+  }
+  return true;
+}
+
 /* ---- Moves of whole islands ---- */
 
 typedef struct island_row {
@@ -282,7 +306,9 @@ static bool search(fewer *s, const best_single *single) {
   handover_plan first = {.where = best->best, .time_ns = time};
   if (!copy_arrays(s, &first.where)) return false;
   bool chains = budget_time_left(s->run->budget) / CHAINS >= singles_ns; /* their program cannot be stopped */
-  if ((chains && !offer_chains(s, best_time_ns(s->pool))) || !merge_islands(s, &first, best_time_ns(s->pool)))
+  bool layers = !s->run->form && !solve_is_large(s->problem);
+  if ((chains && !offer_chains(s, best_time_ns(s->pool))) || (layers && !offer_layers(s)) ||
+      !merge_islands(s, &first, best_time_ns(s->pool)))
     return false;
   for (int32_t k = 0; k < s->pool->n && !budget_over(s->run->budget); k++) { /* the chains, improved */
     handover_plan from = s->pool->plan[k];
