@@ -6,6 +6,9 @@
 set -eu
 . "$(dirname "$0")/rows.sh"
 
+# What is found, not what is worth the trouble.
+found="--tolerance 0 --min-gain 0 --uncertainty 0 --granularity operator"
+
 # model, platform
 rows() {
   instance=${1#builtin:} platform=$2
@@ -16,7 +19,7 @@ rows() {
     for solver in tabu iterated_greedy lns; do
       plan_row "$1" "$instance" "$platform" $solver $steps --platform "$platform" --solver heft,single,$solver
     done
-    plan_row "$1" "$instance" "$platform" auto $steps --platform "$platform"
+    plan_row "$1" "$instance" "$platform" auto $steps --platform "$platform" $found
   done
 }
 
