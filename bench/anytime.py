@@ -44,7 +44,7 @@ def place(situ, arguments, solver, limits):
     """The row of one process, and its trajectory as (CPU seconds, value or None, bound)."""
     with tempfile.TemporaryDirectory() as folder:
         rows = folder + "/rows.csv"
-        call = [situ, "place", *arguments, "--fusion", "none", "--solver", solver, "--trajectory", rows]
+        call = [situ, "place", *arguments, "--fusion", "none", "--granularity", "operator", "--solver", solver, "--trajectory", rows]
         if solver in limits:
             call += ["--time-limit", str(limits[solver])]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

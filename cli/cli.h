@@ -59,6 +59,7 @@ typedef struct arguments {
   situ_race_options race;
   situ_size_options size;
   situ_fit_options fit;
+  situ_serving_options serving;
   situ_judge_options judge;
   int32_t n_measured;
   const char *device_class, *profile_from, *measured_plan;

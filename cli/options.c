@@ -150,6 +150,13 @@ static const option front_rows[] = {
      .value = "N",
      .min = 2,
      .about = "Number of solves: the two ends of the front, and limits on latency between them. Default: 8."},
+    {.name = "streams",
+     .kind = OPTION_WHOLE,
+     .offset = AT(serving.max_streams),
+     .value = "N",
+     .min = 1,
+     .about = "Language models: the front of the tokens per second of one stream and of all, with up to N streams on "
+              "each copy of the model."},
     {.name = "svg",
      .kind = OPTION_TEXT,
      .offset = AT(svg),

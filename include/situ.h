@@ -31,6 +31,7 @@
 #include "situ/ranks.h"
 #include "situ/read.h"
 #include "situ/report.h"
+#include "situ/serving.h"
 #include "situ/size.h"
 #include "situ/solve.h"
 #include "situ/types.h"

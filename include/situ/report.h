@@ -16,6 +16,7 @@
 #include "situ/pareto.h"
 #include "situ/plan.h"
 #include "situ/read.h"
+#include "situ/serving.h"
 #include "situ/size.h"
 #include "situ/what_if.h"
 
@@ -95,6 +96,10 @@ SITU_API situ_status situ_report_judgement(char **out, const situ_judgement *jud
 /* The amounts tried, the largest that fits, and whether the next one is proved impossible. */
 SITU_API situ_status situ_report_fit(char **out, const situ_fitting *fitting, situ_report_format format,
                                      const situ_report_options *options, situ_error *error);
+
+/* The rates of one stream and of all: the front as a table, or every row that was tried as JSON. */
+SITU_API situ_status situ_report_serving(char **out, const situ_serving *serving, situ_report_format format,
+                                         const situ_report_options *options, situ_error *error);
 
 /* A model: operators by kind, totals, depth, width, critical path, and the operators whose costs could not be
  * inferred. */

@@ -367,6 +367,11 @@ class situ_learn_row(Structure):
     _fields_ = [("problem", c_void_p), ("curve", c_double * 16), ("best_ns", c_int64)]
 
 
+class situ_serving_row(Structure):
+    _fields_ = [("streams", c_int64), ("group", c_int32), ("n_copies", c_int32), ("stream_tokens_per_s", c_double),
+                ("tokens_per_s", c_double), ("on_front", c_bool)]
+
+
 class situ_size_row(Structure):
     _fields_ = [("platform", c_char_p), ("reason", c_char_p), ("finding", c_int), ("value_ns", c_int64),
                 ("lower_bound_ns", c_int64), ("tokens_per_second", c_double), ("price", c_double),
@@ -443,6 +448,10 @@ class situ_judge_options(Structure):
 
 class situ_pareto_options(Structure):
     _fields_ = [("size", c_size_t), ("points", c_int32), ("solve", POINTER(situ_solve_options))]
+
+
+class situ_serving_options(Structure):
+    _fields_ = [("size", c_size_t), ("max_streams", c_int64), ("solve", POINTER(situ_solve_options))]
 
 
 class situ_size_options(Structure):
@@ -673,6 +682,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
         POINTER(situ_error)]),
     "situ_report_run": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
         POINTER(situ_error)]),
+    "situ_report_serving": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
+        POINTER(situ_error)]),
     "situ_report_size": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
         POINTER(situ_error)]),
     "situ_report_trials": (c_int, [POINTER(c_void_p), POINTER(situ_trials_report), c_void_p, c_int,
@@ -683,6 +694,14 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_run_get_summary": (c_bool, [c_void_p, POINTER(situ_run_summary)]),
     "situ_run_plan": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_run_options), POINTER(situ_error)]),
     "situ_schedule_name": (c_char_p, [c_int]),
+    "situ_serve": (c_int, [POINTER(c_void_p), POINTER(situ_instance_options), POINTER(situ_serving_options),
+        POINTER(situ_error)]),
+    "situ_serving_at": (situ_serving_row, [c_void_p, c_int32]),
+    "situ_serving_count": (c_int32, [c_void_p]),
+    "situ_serving_free": (None, [c_void_p]),
+    "situ_serving_impossible": (c_bool, [c_void_p]),
+    "situ_serving_plan": (c_void_p, [c_void_p, c_int32, c_int32]),
+    "situ_serving_streams": (c_int64, [c_void_p, c_int32, c_int32]),
     "situ_simulate": (c_int, [POINTER(c_void_p), c_void_p, POINTER(c_int32), POINTER(c_int32), POINTER(situ_error)]),
     "situ_size": (c_int, [POINTER(c_void_p), POINTER(situ_instance_options), POINTER(situ_size_options),
         POINTER(situ_error)]),

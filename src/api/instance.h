@@ -40,6 +40,10 @@ enum { INSTANCE_AUTO_GROUPS = 0 };
 situ_status instance_group_size(int32_t *out, const instance_options *options, situ_error *error);
 /* The largest group that an instance without groups could have; 1 for training steps and for times of the model. */
 int32_t instance_max_group(const situ_instance *instance);
+/* The sizes of groups to try, and how many they are: powers of two, and the whole of what is equal (six GPUs: 1, 2, 4,
+ * 6). */
+enum { INSTANCE_GROUP_SIZES = 16 };
+int32_t instance_group_sizes(int32_t sizes[INSTANCE_GROUP_SIZES], int32_t max);
 /* Replaces the platform of an instance, whose model is read, by that of its groups (platform/grouped.h), if the options
  * name a size. UNSUPPORTED for training steps, BAD_ARGUMENT for
  * times of the model. */

@@ -36,6 +36,13 @@ static situ_status check_split(const situ_instance *i, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
+int32_t instance_group_sizes(int32_t sizes[INSTANCE_GROUP_SIZES], int32_t max) {
+  int32_t n = 0;
+  for (int32_t k = 1; k <= max && n + 1 < INSTANCE_GROUP_SIZES; k *= 2) sizes[n++] = k;
+  if (sizes[n - 1] < max) sizes[n++] = max;
+  return n;
+}
+
 int32_t instance_max_group(const situ_instance *i) {
   return check_split(i, NULL) == SITU_STATUS_OK ? platform_max_group(i->platform) : 1;
 }

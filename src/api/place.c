@@ -18,20 +18,10 @@
 #include "platform/platform_sources.h"
 #include "read/reader.h"
 
-enum { MAX_SIZES = 16 };
-
 typedef struct tried {
   int32_t size;               /* 0: left out */
   int64_t value_ns, bound_ns; /* SITU_NEVER_NS: there is no plan; the bound is that of plans with such groups */
 } tried;
-
-/* The sizes to try: powers of two, and the whole of what is equal (six GPUs: 1, 2, 4, 6). */
-static int32_t find_sizes(tried *rows, int32_t max) {
-  int32_t n = 0;
-  for (int32_t k = 1; k <= max && n + 1 < MAX_SIZES; k *= 2) rows[n++] = (tried){.size = k};
-  if (rows[n - 1].size < max) rows[n++] = (tried){.size = max};
-  return n;
-}
 
 /* The instance of the options without groups. */
 static situ_status open_whole(situ_instance **out, const instance_options *o, situ_error *error) {
@@ -141,11 +131,13 @@ static situ_status add_note(situ_instance *i, text_buffer *note, text_buffer *si
  * with its instance, whose notes say what the others take. Limits of time are shared evenly. */
 static situ_status place_best_groups(situ_plan **out, situ_instance **instance, const instance_options *options,
                                      const situ_solve_options *solve, situ_error *error) {
-  tried rows[MAX_SIZES];
+  tried rows[INSTANCE_GROUP_SIZES];
+  int32_t sizes[INSTANCE_GROUP_SIZES];
   situ_instance *whole;
   text_buffer note = {0}, single = {0};
   TRY(open_whole(&whole, options, error));
-  int32_t n = find_sizes(rows, instance_max_group(whole));
+  int32_t n = instance_group_sizes(sizes, instance_max_group(whole));
+  for (int32_t i = 0; i < n; i++) rows[i] = (tried){.size = sizes[i]};
   situ_status status = place_all(out, instance, options, solve, whole, rows, n, &single, error);
   if (status == SITU_STATUS_OK && n > 1) {
     describe(&note, rows, n);

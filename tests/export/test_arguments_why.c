@@ -145,6 +145,27 @@ static void sizings_have_a_goal_and_platforms(void **state) {
   situ_sizing_free(NULL);
 }
 
+static void servings_need_a_language_model(void **state) {
+  (void)state;
+  situ_serving *s = NULL;
+  char *text = NULL;
+  situ_instance_options of = SITU_INSTANCE_OPTIONS_INIT;
+  situ_serving_options o = SITU_SERVING_OPTIONS_INIT;
+  of.model = "builtin:vgg16";
+  of.platform = "cpu";
+  REFUSED_OUT(s, situ_serve(&s, &of, &o, error)); /* no caches */
+  REFUSED_OUT(s, situ_serve(&s, &of, NULL, error));
+  REFUSED(situ_serve(NULL, &of, &o, error));
+  REFUSED_OUT(s, situ_serve(&s, NULL, &o, error));
+  o.max_streams = -1;
+  REFUSED_OUT(s, situ_serve(&s, &of, &o, error));
+  assert_true(situ_serving_count(NULL) == 0 && situ_serving_at(NULL, 0).streams == 0);
+  assert_true(!situ_serving_plan(NULL, 0, 0) && situ_serving_streams(NULL, 0, 0) == 0 &&
+              !situ_serving_impossible(NULL));
+  REFUSED(situ_report_serving(&text, NULL, SITU_REPORT_TABLE, NULL, error));
+  situ_serving_free(NULL);
+}
+
 static void fittings_need_a_language_model(void **state) {
   (void)state;
   situ_fitting *f = NULL;
@@ -268,6 +289,7 @@ int main(void) {
       cmocka_unit_test(verdicts_are_read_within_their_bounds_only),
       cmocka_unit_test(explanations_are_read_within_their_bounds_only),
       cmocka_unit_test(sizings_have_a_goal_and_platforms),
+      cmocka_unit_test(servings_need_a_language_model),
       cmocka_unit_test(fittings_need_a_language_model),
       cmocka_unit_test(judgements_need_a_command_and_a_model),
       cmocka_unit_test(what_ifs_are_asked_of_a_plan_of_the_instance),
