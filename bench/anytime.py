@@ -23,6 +23,8 @@ PLATFORMS = ["cpu+2*v100-16g", "4*a100-40g"]
 GRAPHS = ["LayerGraphs/gnmt_inference", "LayerGraphs/inceptionv3_inference", "LayerGraphs/resnet50_inference",
           "OperatorGraphs/bert_l-6_inference"]
 SOLVERS = ["heft", "m_etf", "m_sct", "scotch", "metis", "milp", "auto"]
+# What is found, not what is worth the trouble.
+FOUND = ["--fusion", "none", "--granularity", "operator", "--tolerance", "0", "--min-gain", "0", "--uncertainty", "0"]
 COLUMNS = ["instance", "platform", "solver", "cpu_s", "load", "near_s", "value_1s", "bound_1s", "value_10s", "bound_10s",
            "value_ns", "bound_ns", "best_ns"]
 
@@ -44,7 +46,7 @@ def place(situ, arguments, solver, limits):
     """The row of one process, and its trajectory as (CPU seconds, value or None, bound)."""
     with tempfile.TemporaryDirectory() as folder:
         rows = folder + "/rows.csv"
-        call = [situ, "place", *arguments, "--fusion", "none", "--granularity", "operator", "--solver", solver, "--trajectory", rows]
+        call = [situ, "place", *arguments, *FOUND, "--solver", solver, "--trajectory", rows]
         if solver in limits:
             call += ["--time-limit", str(limits[solver])]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
