@@ -8,6 +8,7 @@ docs/python.md is the introduction."""
 
 from __future__ import annotations
 
+from ._ask import fit, judge, serve, size
 from ._graph import Graph, Guess, Operator, Tensor
 from ._library import (
     BadArgument,
@@ -82,7 +83,9 @@ __all__ = [
     "Verdict",
     "compare",
     "costs",
+    "fit",
     "inspect",
+    "judge",
     "list_bounds",
     "list_costs",
     "list_devices",
@@ -97,4 +100,6 @@ __all__ = [
     "load_plan",
     "place",
     "read_devices",
+    "serve",
+    "size",
 ]
