@@ -251,6 +251,9 @@ static situ_status serve(serving_call *q, const situ_serving_options *o) {
   situ_serving *s = q->into;
   if (o->max_streams < 0)
     return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL, "max_streams must be at least 1, or 0 for the default");
+  if (q->searches.problem.objective == SITU_OBJECTIVE_THROUGHPUT)
+    return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "a step of all streams is to be short here; leave out the objective throughput");
   q->max_streams = o->max_streams > 0 ? o->max_streams : MAX_STREAMS;
   TRY(find_sizes(q));
   for (int32_t k = 0; k < s->n_sizes && !q->searches.stopped; k++) {

@@ -77,6 +77,7 @@ def test_only_language_models_serve_streams():
     situ("pareto", SMALL, "--streams", "4", code=2, err="is no language model with caches")
     situ("pareto", language_model(), "--streams", "0", code=2, err="--streams")
     situ("pareto", language_model(), *machine(ROOM), "--streams", "4", "--svg", "f.svg", code=2, err="leave out --streams")
+    situ("pareto", language_model(), "--streams", "4", "--objective", "throughput", code=2, err="leave out the objective")
     situ("pareto", language_model(), *machine(10**6), "--streams", "4", code=4, out="no plan")
 
 
