@@ -35,8 +35,7 @@ typedef struct situ_serving situ_serving;
  * streams, so that its streams are as fast as those of the first, if it can; otherwise there is a row with it and one
  * without. A plan is that of the shortest step, so two rates are known of it: of a stream, and of all. BAD_ARGUMENT if
  * the model is no language model that decodes, and for the objective throughput. options may be NULL. If the progress
- * callback returns true, the rows
- * found so far are the result.
+ * callback returns true, the rows found so far are the result.
  */
 SITU_API situ_status situ_serve(situ_serving **out, const situ_instance_options *instance,
                                 const situ_serving_options *options, situ_error *error);
