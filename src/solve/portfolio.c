@@ -144,6 +144,16 @@ static int64_t quick_ns(const solve_run *run) {
   return left_ns == INT64_MAX ? max_ns : min64(max_ns, left_ns / PARTS + 1);
 }
 
+/* The most that a row may take before the rounds, where these come back to it: one that stands still must not use up a
+ * part of a long limit. 0, no limit: it is not in the rounds, or steps count, and no plan may depend on time. */
+static int64_t before_rounds_ns(const walks_cast *rounds, const solver *row, const solve_run *run) {
+  static const int64_t BASE_NS = 3000000000, OPERATOR_NS = 3000000;
+  if (run->budget->max_steps != INT64_MAX) return 0;
+  for (int32_t k = 0; k < rounds->n_searches; k++)
+    if (rounds->search[k] == row) return BASE_NS + OPERATOR_NS * run->problem->n_operators;
+  return 0;
+}
+
 /* Runs a row, and improves the order of a better plan than those before. */
 static situ_status run_row(const solver *row, solve_run *run, double share, int64_t limit_ns) {
   int64_t before_ns = run->incumbent->value_ns;
@@ -174,7 +184,7 @@ static situ_status run_portfolio(solve_run *run) {
     if (role == RESCUE && run->incumbent->best.device) continue;
     double share = share_of(role, n_sharing);
     n_sharing -= parts_of(role);
-    TRY(run_row(matrix[k].solver, run, share, 0));
+    TRY(run_row(matrix[k].solver, run, share, before_rounds_ns(&rounds, matrix[k].solver, run)));
   }
   TRY(exchange_best(run, &done));
   return rounds.n_searches > 0 && !done ? walks_rounds(run, &rounds) : SITU_STATUS_OK;
