@@ -221,6 +221,10 @@ int fail_writing(const situ_error *error);
 int fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Checks before any long work that all outputs can be written and all writers exist. */
 int probe_outputs(const arguments *a);
+/* Checks before any output that the writers can express this plan. */
+int probe_writers(const arguments *a, const situ_plan *plan);
+/* A failure to open the operand with the writers of --write: of writing, if without them it opens, else of reading. */
+int fail_opening(arguments *a, const situ_error *error);
 /* Writes a text to a file, or to stdout if the path is "-", reports that, and frees the text. The text is NULL after a
  * failure, which `status` and `error` describe. */
 int write_text(const arguments *a, char *text, situ_status status, situ_error *error, const char *what,

@@ -58,17 +58,6 @@ static void hear(void *context, situ_log_level level, const char *text) {
   if (level == SITU_LOG_WARNING && h->n < MAX_HEARD) snprintf(h->line[h->n++], sizeof h->line[0], "%s", text);
 }
 
-/* What a writer can hold no plan of fails as a file that cannot be written does: the model opens without it. */
-static int fail_placing(arguments *a, const situ_error *error) {
-  situ_instance *instance = NULL;
-  if (error->status != SITU_STATUS_UNSUPPORTED || a->n_writes == 0) return fail_reading(error);
-  a->instance.writers = NULL;
-  a->instance.n_writers = 0;
-  bool opens = situ_instance_open(&instance, &a->instance, NULL) == SITU_STATUS_OK;
-  situ_instance_free(instance);
-  return opens ? fail_writing(error) : fail_reading(error);
-}
-
 static int run(arguments *a) {
   a->instance.model = a->operands[0];
   if (a->instance.granularity == SITU_GRANULARITY_DEFAULT && names_solvers(a))
@@ -101,7 +90,7 @@ static int run(arguments *a) {
   if (plan_summary(plan).exists)
     for (int k = 0; k < said.n; k++) tell_warning(NULL, SITU_LOG_WARNING, said.line[k]);
   if (status == SITU_STATUS_OK) print_warnings();
-  code = status == SITU_STATUS_OK ? show(a, plan, instance, race) : fail_placing(a, &error);
+  code = status == SITU_STATUS_OK ? show(a, plan, instance, race) : fail_opening(a, &error);
   if (a->trajectory) {
     int written = progress_write(&p, plan, a->trajectory);
     if (code == EXIT_OK) code = written;

@@ -7,7 +7,9 @@ static int show(const arguments *a, const situ_plan *again, const situ_plan *pla
   FILE *to = people(a);
   report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, &r, situ_report_plan(&r.text, again, NULL, SITU_REPORT_TABLE, &look, &r.error));
+  int code = probe_writers(a, again);
+  if (code != EXIT_OK) return code;
+  code = print_report(to, &r, situ_report_plan(&r.text, again, NULL, SITU_REPORT_TABLE, &look, &r.error));
   long long found = (long long)plan_summary(again).value_ns, stated = (long long)plan_summary(plan).value_ns;
   if (code == EXIT_OK && found != stated)
     fprintf(stderr,
@@ -28,10 +30,14 @@ static int run(arguments *a) {
   situ_error error = {0};
   int code = probe_outputs(a);
   if (code != EXIT_OK) return code;
+  const char *writers[MAX_WRITES];
+  for (int i = 0; i < a->n_writes; i++) writers[i] = a->writes[i].name;
+  a->instance.writers = writers;
+  a->instance.n_writers = a->n_writes;
   situ_status status = open_plan(&plan, &instance, a, &error);
   if (status == SITU_STATUS_OK) status = situ_replay(&again, plan, &error);
   if (status == SITU_STATUS_BAD_ARGUMENT) error.status = SITU_STATUS_BAD_INPUT;
-  code = status == SITU_STATUS_OK ? show(a, again, plan, instance) : fail_reading(&error);
+  code = status == SITU_STATUS_OK ? show(a, again, plan, instance) : fail_opening(a, &error);
   situ_plan_free(again);
   situ_plan_free(plan);
   situ_instance_free(instance);

@@ -230,6 +230,20 @@ int probe_outputs(const arguments *a) {
   return check_clashes(a, paths, n);
 }
 
+int probe_writers(const arguments *a, const situ_plan *plan) {
+  situ_error error = {0};
+  for (int i = 0; i < a->n_writes && plan_summary(plan).exists; i++) {
+    bool folder = false;
+    char *text = NULL;
+    int code = known_writer(a->writes[i].name, &folder);
+    if (code == EXIT_OK && !folder && situ_write(&text, a->writes[i].name, plan, &error) != SITU_STATUS_OK)
+      code = fail_writing(&error);
+    situ_text_free(text);
+    if (code != EXIT_OK) return code;
+  }
+  return EXIT_OK;
+}
+
 /* The width of the column of names: that of the report, or of the longest writer. */
 static int label_columns(const arguments *a) {
   size_t max = 11;
@@ -273,6 +287,22 @@ static int write_drawings(const arguments *a, const situ_plan *plan, const situ_
     code = write_text(a, text, status, &error, "page", a->page);
   }
   return code;
+}
+
+int fail_opening(arguments *a, const situ_error *error) {
+  situ_instance *instance = NULL;
+  situ_plan *plan = NULL;
+  bool opens = false;
+  if (error->status != SITU_STATUS_UNSUPPORTED || a->n_writes == 0) return fail_reading(error);
+  a->instance.writers = NULL;
+  a->instance.n_writers = 0;
+  if (a->instance.model == a->operands[0])
+    opens = situ_instance_open(&instance, &a->instance, NULL) == SITU_STATUS_OK;
+  else
+    opens = open_plan(&plan, &instance, a, NULL) == SITU_STATUS_OK;
+  situ_plan_free(plan);
+  situ_instance_free(instance);
+  return opens ? fail_writing(error) : fail_reading(error);
 }
 
 /* In the format of one of the writers. */

@@ -79,6 +79,8 @@ static situ_status same_hash(const json_value *then, uint64_t now, uint64_t othe
 static void take_claims(instance_options *o, const instance_options *claims) {
   if (!claims) return;
   o->call.strict = claims->call.strict;
+  o->call.writers = claims->call.writers;
+  o->call.n_writers = claims->call.n_writers;
   if (claims->problem.max_unknown_percent > 0) o->problem.max_unknown_percent = claims->problem.max_unknown_percent;
 }
 

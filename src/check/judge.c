@@ -1,6 +1,7 @@
 #include "check/judge.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/arguments.h"
 #include "base/checked.h"
@@ -47,6 +48,16 @@ static int32_t owner_of(const judge *j, int32_t d) {
   return d;
 }
 
+/* In units that people read, or exactly where both would look equal. */
+static void note_excess(judge *j, const char *what, const char *whose, int64_t needed, int64_t capacity) {
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
+  if (strcmp(text_size(a, needed), text_size(b, capacity)) == 0) {
+    snprintf(a, sizeof a, "%lld B", (long long)needed);
+    snprintf(b, sizeof b, "%lld B", (long long)capacity);
+  }
+  judge_note(j, "memory", "%s of %s must hold %s; the capacity is %s", what, whose, a, b);
+}
+
 /* Memories that share a capacity must keep it together. */
 static void judge_pools(judge *j, const int64_t *memory_bytes) {
   for (int32_t o = 0; o < j->problem->n_devices; o++) {
@@ -60,9 +71,8 @@ static void judge_pools(judge *j, const int64_t *memory_bytes) {
       n++;
     }
     if (n > 1 && sum > j->platform->devices[o].memory_bytes)
-      judge_note(j, "memory",
-                 "the memories that share the capacity of %s must hold %lld bytes together; the capacity is %lld",
-                 j->platform->devices[o].name, (long long)sum, (long long)j->platform->devices[o].memory_bytes);
+      note_excess(j, "the memories that share the capacity", j->platform->devices[o].name, sum,
+                  j->platform->devices[o].memory_bytes);
   }
 }
 
@@ -70,8 +80,7 @@ void judge_uses(judge *j, const int64_t *load_ns, const int64_t *memory_bytes) {
   const situ_problem *p = j->problem;
   for (int32_t m = 0; m < p->n_memories; m++)
     if (memory_bytes[m] > j->platform->memory_bytes[m])
-      judge_note(j, "memory", "the memory of %s must hold %lld bytes; its capacity is %lld", memory_name(j, m),
-                 (long long)memory_bytes[m], (long long)j->platform->memory_bytes[m]);
+      note_excess(j, "the memory", memory_name(j, m), memory_bytes[m], j->platform->memory_bytes[m]);
   judge_pools(j, memory_bytes);
   if (!j->plan->uses) {
     judge_note(j, "use", "the plan does not state the use of its devices");

@@ -25,7 +25,7 @@ static void add_amounts(row_list *out, const void *fitting) {
       full = report_fullest(r->plan, &device);
       report_layers(layers, r->plan);
     }
-    if (rates.decode > 0) rates_text(decode, rates.decode);
+    if (rates.decode > 0) rates_text_beside(decode, rates.decode, f->goal.tokens_per_s);
     if (rates.prefill > 0) rates_text(prefill, rates.prefill);
     out->blank = i == f->n;
     ROW(out, {"amount", AS_COUNT, unit, .n = r->amount, .style = i == answer ? STYLE_BOLD : STYLE_PLAIN},

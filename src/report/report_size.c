@@ -10,11 +10,15 @@
 static const char *const findings[] = {"met", "missed", "impossible"};
 static const style styles[] = {STYLE_GOOD, STYLE_PLAIN, STYLE_DIM};
 
-/* A value in the words of the goal: a time, or tokens per second. */
+/* A value in the words of the goal: a time, or tokens per second; one that misses it does not look as if it met it. */
 static const char *in_goal(char into[TEXT_UNIT_BYTES], const situ_sizing *s, int64_t value_ns) {
+  char limit[TEXT_UNIT_BYTES];
   if (value_ns == SITU_NEVER_NS || value_ns == 0) return "-";
-  return s->goal.kind == GOAL_TOKENS ? rates_text(into, s->tokens * 1e9 / (double)value_ns)
-                                     : exact_time(into, value_ns);
+  if (s->goal.kind == GOAL_TOKENS)
+    return rates_text_beside(into, s->tokens * 1e9 / (double)value_ns, s->goal.tokens_per_s);
+  bool alike = strcmp(exact_time(into, value_ns), exact_time(limit, s->goal.limit_ns)) == 0;
+  if (alike && value_ns > s->goal.limit_ns) snprintf(into, TEXT_UNIT_BYTES, "%lld ns", (long long)value_ns);
+  return into;
 }
 
 /* NaN, which is null in JSON, for a price that is not known. */

@@ -303,6 +303,14 @@ def test_plan_files_keep_their_schema():
     situ("place", SMALL, *QUICK, "--dim", "n=4", code=2, err="has no dynamic dimension n; its sizes are part of its name")
 
 
+def test_simulate_asks_writers_before_it_prints():
+    """Operators of a built-in network have no numbers for a split, and no file of ONNX that could be cut."""
+    situ("place", SMALL, *QUICK, "-o", "plan.json")
+    situ("simulate", "plan.json", "--write", "split=-", code=6)
+    situ("simulate", "plan.json", "--write", "onnx-parts=parts", code=6)
+    assert not pathlib.Path("parts").exists()
+
+
 def test_every_writer_writes():
     names = {row["name"] for row in situ_json("list", "writers")["writers"]}
     by_layer = {"llama.cpp", "vllm", "device-map", "exo", "torch-pipelining", "torchtitan"}  # of language models

@@ -5,6 +5,7 @@
 """
 import json
 import pathlib
+import re
 import sys
 
 from test_cli import SMALL, main, situ, situ_json
@@ -70,6 +71,17 @@ def test_a_goal_of_speed_limits_the_context():
     assert found["rows"][-1]["decode_tokens_per_second"] < slow
     situ("fit", path, *on, "--what", "batch", "--goal", "tokens/s>=5", code=2, err="ask for the time of a step")
     situ("fit", path, *on, "--goal", "tokens", code=2, err="expected one such as")
+
+
+def test_a_speed_that_misses_the_goal_does_not_look_as_if_it_met_it():
+    """A goal just above the speed: both are the same in four digits, so more are printed."""
+    path, on = language_model(), machine(10**12)
+    speed = situ_json("place", path, *on, "--context", "4096")["tokens_per_second"]
+    for factor, word in ((1.0000001, "impossible"), (0.9999999, "fits")):
+        text = situ("fit", path, *on, "--max", "4096", "--goal", f"tokens/s>={speed * factor:.17g}")
+        row = re.search(rf"4,096 +(?:{word}) +([0-9.,]+)", text)
+        assert row, text
+        assert (float(row[1].replace(",", "")) >= speed * factor) == (factor < 1), (row[1], speed * factor)
 
 
 def test_what_does_not_fit_at_all_ends_with_4():

@@ -118,7 +118,9 @@ def test_a_command_that_overfills_a_device_is_told_and_bettered():
     better = judged("better", path, "--platform", "m.json")
     assert better["runs"] and better["rows"][0]["value_ns"] == found["rows"][1]["value_ns"], better["rows"]
     text = situ("judge", "llama-server -m m.gguf -ts 1,0 -c 4096", "--platform", "m.json", "--steps", "60", code=4)
-    assert "verdict  memory" in text and "better, for llama.cpp" in text and "--fit off" in text, text
+    verdict = re.search(r"verdict  memory: the memory of gpu0 must hold ([0-9.]+) MB; the\s+capacity is ([0-9.]+) MB\n", text)
+    assert verdict and abs(float(verdict[2]) * 1e6 - room) < 1e6 and float(verdict[1]) > float(verdict[2]), text
+    assert "better, for llama.cpp" in text and "--fit off" in text, text
 
 
 def test_the_request_is_that_of_the_command():

@@ -65,6 +65,8 @@ def test_a_goal_is_exact():
         assert found["rows"][0]["goal"] == "met" and found["rows"][0]["value_ns"] == time, found
         found = sized(*call, "--goal", f"latency<={missed}", code=4)
         assert found["rows"][0]["goal"] == "impossible", found
+    text = situ("size", *call, "--goal", f"latency<={missed}", code=4)
+    assert "9024791440785408 ns" in text, "in six digits the value is its goal"
 
 
 def test_a_period_is_about_throughput():

@@ -103,7 +103,7 @@ static void memory_counts_what_is_there_at_one_instant(void **state) {
   situ_plan *plan = plan_on(&s, device);
   expect(plan, "");
   s.platform->memory_bytes[0] = plan->uses[0].memory_limit_bytes = 13;
-  expect_within(plan, "memory: the memory of d0 must hold 14 bytes; its capacity is 13\n");
+  expect_within(plan, "memory: the memory of d0 must hold 14 B; the capacity is 13 B\n");
   situ_plan_free(plan);
   lab_free(&s);
 }
@@ -121,7 +121,7 @@ static void results_count_at_the_end_itself(void **state) {
   assert_int_equal(run.peak_bytes[0], 9); /* the 3 bytes end with z, at 5; the 9 begin there */
   assert_int_equal(run.excess_bytes, 1);
   situ_plan *plan = plan_on(&s, device);
-  expect_within(plan, "memory: the memory of d0 must hold 9 bytes; its capacity is 8\n");
+  expect_within(plan, "memory: the memory of d0 must hold 9 B; the capacity is 8 B\n");
   situ_plan_free(plan);
   lab_free(&s);
 }
@@ -311,7 +311,7 @@ static void the_memory_of_a_host_is_limited_in_calls(void **state) {
     assert_int_equal(run.excess_bytes, 20 - room);
     situ_plan *plan = plan_on(&s, device);
     char expected[160] = "";
-    if (room == 19) strcpy(expected, "memory: the memory of d0 must hold 20 bytes; its capacity is 19\n");
+    if (room == 19) strcpy(expected, "memory: the memory of d0 must hold 20 B; the capacity is 19 B\n");
     expect(plan, expected);
     situ_plan_free(plan);
     lab_free(&s);
