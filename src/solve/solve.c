@@ -16,6 +16,7 @@
 #include "option/option.h"
 #include "problem/scope.h"
 #include "solve/answer/answer.h"
+#include "solve/answer/device_order.h"
 #include "solve/answer/form_search.h"
 #include "solve/common/best_single.h"
 #include "solve/common/exchange.h"
@@ -176,6 +177,10 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
   run->islands = NULL;
   answer found;
   TRY(choose_answer(&found, form, run, &single, o));
+  solve_run formed = *run;
+  if (form) formed.form = &form->form;
+  bool own = found.solver && strcmp(found.solver, "start") == 0; /* whose plan it is has named its devices */
+  if (!own) TRY(answer_order_devices(&found, &formed));
   TRY(answer_plan(out, run, &found, &single));
   (*out)->form = o->form;
   return SITU_STATUS_OK;
