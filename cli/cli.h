@@ -67,6 +67,7 @@ typedef struct arguments {
   const char *platforms[MAX_PLATFORMS];
   int n_platforms;
   const char *link_from, *link_to;
+  const char *machine; /* of platform: a file */
   bool absolute;
   bool require_proof, no_what_if, what_if, compare, gantt;
   bool describes; /* an option of the model, the machine or the objective was given */
@@ -153,6 +154,7 @@ typedef struct command {
   ROW(inspect)            \
   ROW(costs)              \
   ROW(list)               \
+  ROW(platform)           \
   ROW(fit_link)           \
   ROW(completion)         \
   ROW(help)
@@ -168,7 +170,7 @@ extern const option_group model_options, problem_options, unknown_options, solve
     start_options, judged_options, proof_options, explain_options, page_options, report_outputs, plan_outputs,
     costs_outputs, trace_outputs, front_options, size_options, amount_options, command_options, fit_options,
     learn_options, measure_options, map_options, race_options, trial_options, profile_inputs, profile_outputs,
-    common_options, help_options;
+    platform_options, common_options, help_options;
 
 /* Fills the groups of options that the library has; once, before anything else. */
 void options_load(void);

@@ -245,6 +245,24 @@ static const option fit_rows[] = {{.name = "from",
                                   {0}};
 const option_group fit_options = {"Line", fit_rows};
 
+static const option platform_rows[] = {
+    {.name = "from",
+     .kind = OPTION_TEXT,
+     .offset = AT(machine),
+     .value = "FILE",
+     .family = "file",
+     .about = "A platform file, or outputs of nvidia-smi, llama-server --list-devices, lspci -vv, lscpu and free -b, "
+              "one after another. \"-\" is standard input."},
+    {.name = "out",
+     .letter = 'o',
+     .kind = OPTION_TEXT,
+     .offset = AT(out),
+     .value = "FILE.json",
+     .family = "file",
+     .about = "Write the platform file."},
+    {0}};
+const option_group platform_options = {"Machine", platform_rows};
+
 static const option learn_rows[] = {
     {.name = "platform",
      .also = "on machine hardware device devices gpu gpus target system host",

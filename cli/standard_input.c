@@ -1,4 +1,5 @@
-/* "-" for a model or a plan: standard input, copied into a file without a name, since readers go to and fro in files.
+/* "-" for a model, a plan or a machine: standard input, copied into a file without a name, since readers go to and fro
+ * in files.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -28,11 +29,12 @@ static int spool(void) {
 }
 
 int take_standard_input(arguments *a) {
-  const char **places[MAX_OPERANDS + 1];
+  const char **places[MAX_OPERANDS + 2];
   int n = 0;
   for (int i = 0; i < a->n_operands; i++)
     if (strcmp(a->operands[i], "-") == 0) places[n++] = &a->operands[i];
   if (a->instance.model && strcmp(a->instance.model, "-") == 0) places[n++] = &a->instance.model;
+  if (a->machine && strcmp(a->machine, "-") == 0) places[n++] = &a->machine;
   if (n == 0) return EXIT_OK;
   if (n > 1) return fail_usage("standard input (\"-\") can be read only once; name a file for the other arguments");
   int code = spool();

@@ -106,7 +106,7 @@ SITU_API situ_status situ_platform_freeze(situ_platform **out, const situ_platfo
 SITU_API void situ_platform_free(situ_platform *platform);
 
 /* Reads a platform: the path of a platform file (docs/formats/platform.md) if such a file exists or the text ends in
- * ".json"; "this-host" for the machine that runs situ; else a composed name such as "cpu+2*a100-80g" or
+ * ".json"; outputs of nvidia-smi and similar tools in a file; "this-host" for the machine that runs situ; else a composed name such as "cpu+2*a100-80g" or
  * "2*(cpu+8*a100-80g)" of devices in the catalogue (situ list devices). */
 SITU_API situ_status situ_platform_read(situ_platform **out, const char *name_or_path, situ_error *error);
 
@@ -136,7 +136,8 @@ SITU_API int64_t situ_platform_memory_bytes(const situ_platform *platform, int32
 /* The device of that name, or -1. */
 SITU_API int32_t situ_platform_find(const situ_platform *platform, const char *name);
 
-/* Writes a platform file (docs/formats/platform.md) from which situ_platform_read builds an equal platform. */
+/* Writes a platform file (docs/formats/platform.md) from which situ_platform_read builds an equal platform. It says
+ * where the figures of each device and link come from, as far as that is known. */
 SITU_API situ_status situ_platform_write(const situ_platform *platform, const char *path, situ_error *error);
 
 /* The catalogue of real devices: the words of composed names, with figures from the vendor's datasheet (tensor cores

@@ -116,6 +116,11 @@ SITU_API situ_status situ_report_costs(char **out, const situ_problem *problem, 
 SITU_API situ_status situ_report_verdict(char **out, const situ_verdict *verdict, situ_report_format format,
                                          const situ_report_options *options, situ_error *error);
 
+/* A platform: devices, links, and where their figures come from. JSON: a platform file, as situ_platform_write writes
+ * it. */
+SITU_API situ_status situ_report_platform(char **out, const situ_platform *platform, situ_report_format format,
+                                          const situ_report_options *options, situ_error *error);
+
 /* A link fitted to measured transfers, and its entry for a platform file between the given devices. */
 SITU_API situ_status situ_report_link_fit(char **out, const situ_link_fit *fit, const char *from, const char *to,
                                           situ_report_format format, const situ_report_options *options,

@@ -676,6 +676,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
         POINTER(situ_error)]),
     "situ_report_plan": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_int, POINTER(situ_report_options),
         POINTER(situ_error)]),
+    "situ_report_platform": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
+        POINTER(situ_error)]),
     "situ_report_profile": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
         POINTER(situ_error)]),
     "situ_report_race": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),

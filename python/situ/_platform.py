@@ -10,7 +10,7 @@ from typing import Any
 
 from . import _interface as c
 from ._graph import DTYPES
-from ._library import lib, make, summary, to_bytes, to_str
+from ._library import lib, make, make_text, summary, to_bytes, to_str
 
 UNLIMITED_BYTES = 2**63 - 1
 
@@ -42,6 +42,23 @@ class Platform:
         self.name = name
         self.devices: list[dict[str, Any]] = []
         self.links: list[dict[str, Any]] = []
+
+    @classmethod
+    def read(cls, platform: str | os.PathLike[str] = "this-host") -> Platform:
+        """The machine of a name, of a platform file, or of a file with outputs of nvidia-smi and similar tools; by
+        default the one that this runs on. Every figure is spelled out, and `source` of each entry says where it comes
+        from.
+
+        situ.Platform.read("cpu+2*rtx3090").devices[1]["memory_bytes"]
+        """
+        pointer = make("situ_platform_read", to_bytes(platform))
+        try:
+            told = json.loads(make_text("situ_report_platform", pointer, c.SITU_REPORT_JSON, None))
+        finally:
+            lib.situ_platform_free(pointer)
+        made = cls(told["name"])
+        made.devices, made.links = told["devices"], told["links"]
+        return made
 
     def __repr__(self) -> str:
         return f"<situ.Platform {self.name!r}: {', '.join(str(d['name']) for d in self.devices)}>"

@@ -139,7 +139,7 @@ json_value *instance_to_json(const situ_instance *i) {
   const char *named = said.call.platform ? said.call.platform : i->own_platform ? SITU_DEFAULT_PLATFORM : NULL;
   ok = ok && json_set(o, "platform", named ? json_new_text(named) : json_new_null());
   if (named && strcmp(named, THIS_HOST) == 0)
-    ok = ok && json_set(o, "host", platform_to_json(i->ungrouped ? i->ungrouped : i->platform));
+    ok = ok && json_set(o, "host", platform_to_json(i->ungrouped ? i->ungrouped : i->platform, false));
   ok = ok && json_set(o, "platform_hash", json_new_text(instance_hash_text(hash, platform_hash(i->platform, true))));
   ok = ok && json_set(o, "costs", costs_json(i, &said));
   ok = ok && options_json(o, SITU_OPTION_PROBLEM, &said.problem);

@@ -4,56 +4,38 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/ascii.h"
-#include "base/child.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/system_program.h"
 
 enum { LOOK_US = 10000, MAX_ANSWER = 1 << 26 };
 
 /* ---- finding ---- */
 
-static bool is_program(const char *path) {
-  struct stat is;
-  return stat(path, &is) == 0 && S_ISREG(is.st_mode) && access(path, X_OK) == 0;
-}
-
-static const char *in_folder(const char *folder, size_t n, const char *program, arena *a) {
-  text_buffer path = {0};
-  text_add(&path, "%.*s/%s", (int)n, folder, program);
-  const char *found = !path.failed && is_program(path.bytes) ? arena_string(a, path.bytes) : NULL;
-  text_free(&path);
-  return found;
-}
-
 situ_status llamacpp_program_find(const char **out, const char *program, const char *given, arena *a,
                                   situ_error *error) {
-  const char *variable = getenv("SITU_LLAMACPP"), *folders = getenv("PATH");
+  const char *variable = getenv("SITU_LLAMACPP");
   if (!given && variable && *variable) given = variable;
   *out = NULL;
   if (given) {
     const char *end = strrchr(given, '/');
-    *out = in_folder(given, strlen(given), program, a);
-    if (!*out && end && is_program(given)) *out = in_folder(given, (size_t)(end - given), program, a);
+    *out = system_program_in_folder(given, strlen(given), program, a);
+    if (!*out && end && system_program_in_folder(given, (size_t)(end - given), end + 1, a))
+      *out = system_program_in_folder(given, (size_t)(end - given), program, a);
     if (*out) return SITU_STATUS_OK;
     return fail_with(error, SITU_STATUS_ENGINE, given, "holds no %s of llama.cpp", program);
   }
-  for (const char *at = folders; at && *at && !*out; at += strspn(at, ":")) {
-    size_t n = strcspn(at, ":");
-    *out = in_folder(at, n, program, a);
-    at += n;
-  }
+  *out = system_program_find(program, a);
   if (*out) return SITU_STATUS_OK;
   return fail_with(error, SITU_STATUS_ENGINE, "llama.cpp",
                    "%s is not in PATH; set SITU_LLAMACPP to the folder of its programs, or build them: "
@@ -87,21 +69,6 @@ const char **llamacpp_program_words(int *n, const char *line, int n_extra, arena
 
 /* ---- processes ---- */
 
-/* Starts a program whose outputs go to `out`. It dies with this process. */
-static pid_t start(const char *const *argv, int out) {
-  pid_t parent = getpid(), child = fork();
-  if (child != 0) return child;
-  child_settle(parent);
-  for (int fd = 1; fd <= 2; fd++) dup2(out, fd);
-  execv(argv[0], (char *const *)(uintptr_t)argv);
-  _exit(127);
-}
-
-static void end(pid_t process) {
-  kill(process, SIGKILL);
-  while (waitpid(process, NULL, 0) < 0 && errno == EINTR) continue;
-}
-
 /* Waits for what is sent, but not for long: -1 with EAGAIN where nothing has come. */
 static bool wait_briefly(int fd) {
   struct timeval brief = {.tv_usec = LOOK_US};
@@ -120,24 +87,24 @@ static situ_status look(const wait_limit *wait, int64_t begun_ns, const char *wh
   return SITU_STATUS_OK;
 }
 
+typedef struct asking {
+  const wait_limit *wait;
+  int64_t begun_ns;
+  situ_status status;
+  situ_error *error;
+} asking;
+
+static bool stop_asking(void *context) {
+  asking *q = context;
+  q->status = look(q->wait, q->begun_ns, "an answer", q->error);
+  return q->status != SITU_STATUS_OK;
+}
+
 situ_status llamacpp_program_ask(text_buffer *out, const char *const *argv, const wait_limit *wait, situ_error *error) {
-  int ends[2];
-  char bytes[4096];
-  int64_t begun_ns = clock_now_ns();
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0 || !wait_briefly(ends[0]))
-    return fail_with(error, SITU_STATUS_ENGINE, argv[0], "no pipe to it");
-  pid_t child = start(argv, ends[1]);
-  close(ends[1]);
-  situ_status status = child > 0 ? SITU_STATUS_OK : fail_with(error, SITU_STATUS_ENGINE, argv[0], "cannot be started");
-  for (bool open = child > 0; open && status == SITU_STATUS_OK;) {
-    ssize_t n = recv(ends[0], bytes, sizeof bytes, 0);
-    open = is_open(n);
-    if (n > 0 && out->length < MAX_ANSWER) text_add_bytes(out, bytes, (size_t)n);
-    status = look(wait, begun_ns, "an answer", error);
-  }
-  close(ends[0]);
-  if (child > 0) end(child);
-  return status;
+  asking q = {.wait = wait, .begun_ns = clock_now_ns(), .error = error};
+  if (!system_program_output(out, argv, MAX_ANSWER, stop_asking, &q))
+    return fail_with(error, SITU_STATUS_ENGINE, argv[0], "cannot be started");
+  return q.status;
 }
 
 /* ---- the server ---- */
@@ -218,7 +185,7 @@ situ_status llamacpp_server_start(llamacpp_server *s, const char **argv, int n, 
   snprintf(port, sizeof port, "%d", s->port);
   const char *const more[] = {"--host", "127.0.0.1", "--port", port, NULL};
   for (int i = 0; i < 5; i++) argv[n + i] = more[i];
-  pid_t child = start(argv, log);
+  pid_t child = (pid_t)system_program_start(argv, log);
   close(log);
   s->process = child > 0 ? child : 0;
   if (child < 0) return fail_with(error, SITU_STATUS_ENGINE, argv[0], "cannot be started");
@@ -260,7 +227,7 @@ situ_status llamacpp_server_complete(json_value **answer, const llamacpp_server 
 }
 
 void llamacpp_server_stop(llamacpp_server *s) {
-  if (s->process > 0) end((pid_t)s->process);
+  if (s->process > 0) system_program_end(s->process);
   if (*s->log) unlink(s->log);
   *s = (llamacpp_server){0};
 }

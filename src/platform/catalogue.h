@@ -12,6 +12,8 @@ const situ_device_kind_info *catalogue_find(const char *key);
 /* The only row of that kind ("cpu") that the longest run of words in a text names: i7-8700 of "Intel(R) Core(TM)
  * i7-8700 CPU @ 3.20GHz". NULL: none, or several. */
 const situ_device_kind_info *catalogue_find_within(const char *text, const char *kind);
+/* The row for an accelerator that a system calls `model` ("NVIDIA A100-SXM4-80GB"), or NULL. */
+const situ_device_kind_info *catalogue_match(const char *model);
 const situ_link_kind_info *link_kind_find(const char *key);
 
 /* A hint for an unknown key, written into `into` and returned: "did you mean a100-40g or a100-80g?" with at most three

@@ -10,27 +10,26 @@
 #include "platform/catalogue.h"
 #include "platform/platform_sources.h"
 
-enum { MAX_GPUS = 64, LINE_BYTES = 512, NAME_BYTES = 128, MAX_COLUMNS = 32 };
+enum { LINE_BYTES = 512, NAME_BYTES = 128, MAX_COLUMNS = 32, SOURCE_BYTES = 400 };
 /* Of a MiB that is free: as in the catalogue, sizes in units of 2^30 count as units of 10^9, and the difference
  * accounts for contexts and allocators. */
 static const int64_t MIB = 976562;
-
-typedef struct found_gpu {
-  const situ_device_kind_info *row;
-  int64_t free_bytes;    /* 0: not known */
-  int generation, lanes; /* of PCI Express; 0: not known */
-} found_gpu;
+/* The lists that tools print. */
+static const char NVIDIA_SMI[] = "nvidia-smi", NVIDIA_SMI_L[] = "nvidia-smi -L",
+                  NVIDIA_SMI_CSV[] = "nvidia-smi --query-gpu", LLAMA[] = "llama-server --list-devices",
+                  LSPCI[] = "lspci";
 
 typedef struct machine {
   const char *path;
   int line;
-  found_gpu gpu[MAX_GPUS];
-  int n_gpus;
+  machine_gpus *gpus;
+  bool lenient;     /* what is not known or contradicts is left out */
   int listed;       /* of a later list of the same GPUs: how many it has named so far */
-  const char *list; /* the kind of list that is being read */
+  const char *list; /* the kind of list that is being read: the tool that prints it */
+  bool below_gpu;   /* of lspci: the lines are those of a GPU */
   const situ_device_kind_info *host;
   int64_t host_bytes;
-  bool nvlink[MAX_GPUS][MAX_GPUS];     /* pairs with links of their own */
+  const char *host_bytes_by;
   int columns[MAX_COLUMNS], n_columns; /* of a CSV: the kind of each */
   situ_error *error;
 } machine;
@@ -72,22 +71,24 @@ static bool same_kind(const situ_device_kind_info *a, const situ_device_kind_inf
 }
 
 /* The next GPU of a list. Several lists tell of the same GPUs: the first makes them, later ones add to them. */
-static situ_status next_gpu(machine *m, found_gpu **out, const char *list, const char *name) {
-  const situ_device_kind_info *row = this_host_match(name);
+static situ_status next_gpu(machine *m, machine_gpu **out, const char *list, const char *name) {
+  bool cut = strstr(name, "...") != NULL;
+  const situ_device_kind_info *row = cut ? NULL : catalogue_match(name);
   char hint[CATALOGUE_HINT_BYTES], what[2 * CATALOGUE_HINT_BYTES];
   if (!m->list || strcmp(m->list, list) != 0) m->listed = 0;
   m->list = list;
-  if (strstr(name, "...")) return bad(m, name, "the name is cut off; add the output of nvidia-smi -L before this one");
-  if (!row) {
+  if (cut && !m->lenient) return bad(m, name, "the name is cut off; add the output of nvidia-smi -L before this one");
+  if (!row && !m->lenient) {
     snprintf(what, sizeof what, "is no device of the catalogue; %s", catalogue_nearest_device(hint, name));
     return bad(m, name, what);
   }
-  if (m->listed == MAX_GPUS) return bad(m, name, "is one GPU too many");
-  found_gpu *gpu = *out = &m->gpu[m->listed++];
-  if (m->listed > m->n_gpus) {
-    m->n_gpus = m->listed;
-    *gpu = (found_gpu){.row = row};
-  } else if (!same_kind(gpu->row, row)) {
+  if (m->listed == MACHINE_GPUS) return bad(m, name, "is one GPU too many");
+  machine_gpu *gpu = *out = &m->gpus->gpu[m->listed++];
+  if (m->listed > m->gpus->n) {
+    m->gpus->n = m->listed;
+    *gpu = (machine_gpu){.row = row, .named_by = list};
+    if (!row && !*m->gpus->unknown) snprintf(m->gpus->unknown, sizeof m->gpus->unknown, "%s", name);
+  } else if (!m->lenient && !same_kind(gpu->row, row)) {
     return bad(m, name, "is another GPU than an earlier list has at this place");
   }
   return SITU_STATUS_OK;
@@ -95,8 +96,9 @@ static situ_status next_gpu(machine *m, found_gpu **out, const char *list, const
 
 /* Of the sizes in which a GPU is sold, that of the memory which a tool prints: "rtx5060ti-8g" and "-16g", and with
  * twice its memory "rtx4090mod-48g". */
-static void fit_size(found_gpu *gpu, int64_t total_mib) {
+static void fit_size(machine_gpu *gpu, int64_t total_mib) {
   const situ_device_kind_info *row;
+  if (!gpu->row) return;
   const char *dash = strrchr(gpu->row->name, '-');
   size_t n = dash ? (size_t)(dash - gpu->row->name) : 0;
   int64_t total = total_mib * MIB, nearest = INT64_MAX;
@@ -114,7 +116,13 @@ static void fit_size(found_gpu *gpu, int64_t total_mib) {
 /* The name of a GPU that a shortened one may mean: that of an earlier list. */
 static const char *known_name(const machine *m, const char *list, const char *name) {
   int next = m->list && strcmp(m->list, list) == 0 ? m->listed : 0;
-  return strstr(name, "...") && next < m->n_gpus ? m->gpu[next].row->title : name;
+  return strstr(name, "...") && next < m->gpus->n && m->gpus->gpu[next].row ? m->gpus->gpu[next].row->title : name;
+}
+
+static void take_free_bytes(machine_gpu *gpu, int64_t bytes, const char *by) {
+  if (bytes <= 0) return;
+  gpu->free_bytes = bytes;
+  gpu->memory_by = by;
 }
 
 /* "|   0  NVIDIA GeForce RTX 4090        Off |   00000000:01:00.0  On |" */
@@ -122,14 +130,14 @@ static situ_status take_table_name(machine *m, const char *line) {
   char name[NAME_BYTES];
   int64_t index;
   const char *at = skip_blanks(line + 1), *end;
-  found_gpu *gpu;
+  machine_gpu *gpu;
   if (!(at = text_scan_int(at, 0, &index)) || !ascii_is_blank(*at)) return SITU_STATUS_OK;
   at = skip_blanks(at);
   for (end = at; *end && *end != '|' && !(end[0] == ' ' && end[1] == ' '); end++)
     ;
   copy(name, at, (size_t)(end - at));
   if (!ascii_is_letter(*at) || !strstr(line, ":")) return SITU_STATUS_OK; /* a process, or a heading */
-  return next_gpu(m, &gpu, "table", known_name(m, "table", name));
+  return next_gpu(m, &gpu, NVIDIA_SMI, known_name(m, NVIDIA_SMI, name));
 }
 
 /* "| 0%   45C    P8    20W / 450W |   1234MiB / 24564MiB |", below the name. */
@@ -138,45 +146,48 @@ static void take_table_memory(machine *m, const char *line) {
   const char *slash = strstr(line, "MiB /");
   if (slash) total = number_before(slash + 5, "MiB");
   if (used < 0 || total <= used || m->listed == 0) return;
-  m->gpu[m->listed - 1].free_bytes = (total - used) * MIB;
-  fit_size(&m->gpu[m->listed - 1], total);
+  machine_gpu *gpu = &m->gpus->gpu[m->listed - 1];
+  take_free_bytes(gpu, (total - used) * MIB, NVIDIA_SMI);
+  fit_size(gpu, total);
 }
 
 /* "GPU 0: NVIDIA GeForce RTX 3090 (UUID: GPU-...)" */
 static situ_status take_list(machine *m, const char *line) {
   char name[NAME_BYTES];
-  found_gpu *gpu;
+  machine_gpu *gpu;
   const char *at = strstr(line, ": "), *end = strstr(line, " (UUID");
   if (!at || !end || end < at) return SITU_STATUS_OK;
   copy(name, at + 2, (size_t)(end - at - 2));
-  return next_gpu(m, &gpu, "list", name);
+  return next_gpu(m, &gpu, NVIDIA_SMI_L, name);
 }
 
 /* "  CUDA0: NVIDIA GeForce RTX 3090 (24124 MiB, 23843 MiB free)" */
 static situ_status take_llama(machine *m, const char *line) {
   char name[NAME_BYTES];
-  found_gpu *gpu;
+  machine_gpu *gpu;
   const char *at = strstr(line, ": "), *end = strrchr(line, '(');
   int64_t free_mib = end ? number_before(end, " MiB free") : -1;
   if (!at || !end || end < at || strncmp(skip_blanks(line), "RPC", 3) == 0) return SITU_STATUS_OK;
   copy(name, at + 2, (size_t)(end - at - 2));
-  TRY(next_gpu(m, &gpu, "llama", name));
+  TRY(next_gpu(m, &gpu, LLAMA, name));
   fit_size(gpu, number_before(end, " MiB,"));
-  if (free_mib > 0) gpu->free_bytes = free_mib * MIB;
+  take_free_bytes(gpu, free_mib * MIB, LLAMA);
   return SITU_STATUS_OK;
 }
 
 /* "01:00.0 VGA compatible controller: NVIDIA Corporation GA102 [GeForce RTX 3090] (rev a1)" */
 static situ_status take_lspci(machine *m, const char *line) {
   char name[NAME_BYTES];
-  found_gpu *gpu;
+  machine_gpu *gpu;
   const char *at = strrchr(line, '['), *end = at ? strchr(at, ']') : NULL;
   if (!at || !end) return SITU_STATUS_OK;
   if (ascii_is_digit(at[1]) && end - at == 10)
     return bad(m, line, "has numbers alone; expected the names of lspci without -n");
   copy(name, at + 1, (size_t)(end - at - 1));
-  if (!this_host_match(name)) return SITU_STATUS_OK; /* the display of a server, or an integrated one */
-  return next_gpu(m, &gpu, "lspci", name);
+  if (!catalogue_match(name)) return SITU_STATUS_OK; /* the display of a server, or an integrated one */
+  TRY(next_gpu(m, &gpu, LSPCI, name));
+  m->below_gpu = true;
+  return SITU_STATUS_OK;
 }
 
 /* "LnkSta: Speed 16GT/s, Width x8", of the device above it. */
@@ -185,12 +196,13 @@ static void take_lanes(machine *m, const char *line) {
   const char *speed = strstr(line, "Speed "), *width = strstr(line, "Width x");
   double rate = 0;
   int64_t lanes = 0;
-  if (m->listed == 0 || !m->list || strcmp(m->list, "lspci") != 0 || !speed || !width) return;
+  if (!m->below_gpu || !speed || !width) return;
   if (!text_scan_number(speed + 6, &rate) || !text_scan_int(width + 7, 0, &lanes)) return;
-  found_gpu *gpu = &m->gpu[m->listed - 1];
+  machine_gpu *gpu = &m->gpus->gpu[m->listed - 1];
   for (int g = 0; g < 6; g++)
     if (rates[g] == rate) gpu->generation = g + 1;
   gpu->lanes = (int)lanes;
+  gpu->lanes_by = LSPCI;
 }
 
 /* ---- CSV of --query-gpu ---- */
@@ -225,7 +237,7 @@ static void take_header(machine *m, const char *line) {
 static situ_status take_row(machine *m, const char *line) {
   int64_t value[COLUMN_WIDTH + 1] = {0}, number;
   char name[NAME_BYTES] = "";
-  found_gpu *gpu;
+  machine_gpu *gpu;
   const char *at = line;
   for (int k = 0; k < m->n_columns && at; k++) {
     at = skip_blanks(at);
@@ -235,14 +247,14 @@ static situ_status take_row(machine *m, const char *line) {
     at = at[n] ? at + n + 1 : NULL;
   }
   if (!*name) return SITU_STATUS_OK;
-  TRY(next_gpu(m, &gpu, "csv", name));
+  TRY(next_gpu(m, &gpu, NVIDIA_SMI_CSV, name));
   fit_size(gpu, value[COLUMN_TOTAL]);
-  if (value[COLUMN_FREE] > 0)
-    gpu->free_bytes = value[COLUMN_FREE] * MIB;
-  else if (value[COLUMN_TOTAL] > value[COLUMN_USED])
-    gpu->free_bytes = (value[COLUMN_TOTAL] - value[COLUMN_USED]) * MIB;
+  int64_t free_mib = value[COLUMN_FREE] > 0 ? value[COLUMN_FREE] : value[COLUMN_TOTAL] - value[COLUMN_USED];
+  take_free_bytes(gpu, free_mib * MIB, NVIDIA_SMI_CSV);
+  if (value[COLUMN_WIDTH] <= 0) return SITU_STATUS_OK;
   gpu->generation = (int)value[COLUMN_GENERATION];
   gpu->lanes = (int)value[COLUMN_WIDTH];
+  gpu->lanes_by = NVIDIA_SMI_CSV;
   return SITU_STATUS_OK;
 }
 
@@ -251,12 +263,12 @@ static situ_status take_row(machine *m, const char *line) {
 /* "GPU0     X      NV12    SYS   ..." of topo -m. */
 static void take_topology(machine *m, const char *line) {
   int64_t from;
-  if (!text_scan_int(line + 3, 0, &from) || from >= MAX_GPUS) return;
+  if (!text_scan_int(line + 3, 0, &from) || from >= MACHINE_GPUS) return;
   const char *at = line + strcspn(line, " \t");
-  for (int to = 0; to < MAX_GPUS; to++) {
+  for (int to = 0; to < MACHINE_GPUS; to++) {
     while (ascii_is_blank(*at)) at++;
     if (!*at) return;
-    if (at[0] == 'N' && at[1] == 'V' && ascii_is_digit(at[2])) m->nvlink[from][to] = true;
+    if (at[0] == 'N' && at[1] == 'V' && ascii_is_digit(at[2])) m->gpus->nvlink[from][to] = true;
     at += strcspn(at, " \t");
   }
 }
@@ -266,7 +278,7 @@ static situ_status take_host(machine *m, const char *line) {
   const char *at = skip_blanks(strchr(line, ':') + 1);
   copy(name, at, strlen(at));
   const situ_device_kind_info *row = catalogue_find_within(name, "cpu");
-  if (row) {
+  if (row || m->lenient) {
     m->host = row;
     return SITU_STATUS_OK;
   }
@@ -282,7 +294,9 @@ static void take_free(machine *m, const char *line) {
     at = text_scan_int(skip_blanks(at), 0, &value);
     if (at) last = value;
   }
-  if (last > (INT64_C(1) << 30)) m->host_bytes = last;
+  if (last <= (INT64_C(1) << 30)) return;
+  m->host_bytes = last;
+  m->host_bytes_by = "free";
 }
 
 static bool begins(const char *line, const char *word) { return strncmp(line, word, strlen(word)) == 0; }
@@ -291,6 +305,7 @@ static situ_status take_line(machine *m, const char *line) {
   static const char *const displays[] = {"VGA compatible controller", "3D controller", "Display controller",
                                          "Processing accelerators"};
   const char *bare = skip_blanks(line);
+  if (bare == line) m->below_gpu = false;
   if (*line == '|') {
     TRY(take_table_name(m, line));
     take_table_memory(m, line);
@@ -300,7 +315,10 @@ static situ_status take_line(machine *m, const char *line) {
   if (begins(line, "GPU") && ascii_is_digit(line[3])) take_topology(m, line);
   if (begins(bare, "Model name:")) return take_host(m, line);
   if (begins(bare, "Mem:")) take_free(m, line);
-  if (begins(bare, "MemAvailable:")) m->host_bytes = number_before(line, " kB") * 1024;
+  if (begins(bare, "MemAvailable:")) {
+    m->host_bytes = number_before(line, " kB") * 1024;
+    m->host_bytes_by = "/proc/meminfo";
+  }
   if (begins(bare, "LnkSta:")) take_lanes(m, line);
   if (strstr(line, " MiB free)")) return take_llama(m, line);
   for (size_t k = 0; k < sizeof displays / sizeof displays[0]; k++)
@@ -323,23 +341,22 @@ static situ_status take_lines(machine *m, const char *text) {
     if (*at == '\r') at++;
     if (*at == '\n') at++;
   }
-  if (m->n_gpus > 0 || m->host) return SITU_STATUS_OK;
+  if (m->gpus->n > 0 || m->host || m->lenient) return SITU_STATUS_OK;
   return fail_with(m->error, SITU_STATUS_BAD_INPUT, m->path,
                    "names no device; expected a platform file, or outputs of nvidia-smi, llama-server --list-devices, "
                    "lspci or lscpu");
 }
 
-/* ---- the platform ---- */
-
-static bool add_link(json_value *links, const char *from, const char *to, const char *kind) {
-  json_value *link = json_new_object();
-  bool ok = json_set(link, "from", json_new_text(from)) && json_set(link, "to", json_new_text(to)) &&
-            json_set(link, "kind", json_new_text(kind));
-  return json_push(links, link) && ok;
+bool machine_gpus_add(machine_gpus *into, const char *text) {
+  machine m = {.path = "", .gpus = into, .lenient = true};
+  situ_error why; /* of what contradicts */
+  m.error = &why;
+  return take_lines(&m, text) != SITU_STATUS_NO_MEMORY;
 }
 
-/* The link of a GPU: that of its lanes where they are known, else that of the catalogue. */
-static const char *bus_of(char into[32], const found_gpu *gpu) {
+/* ---- the platform ---- */
+
+const char *machine_gpu_bus(char into[32], const machine_gpu *gpu) {
   const char *usual = gpu->row->bus;
   int generation = gpu->generation > 5 ? 5 : gpu->generation;
   if (gpu->lanes == 0) return usual;
@@ -358,28 +375,80 @@ static const char *bus_of(char into[32], const found_gpu *gpu) {
   return into;
 }
 
-static bool add_devices(const machine *m, json_value *devices, json_value *links) {
+const char *machine_gpu_fabric(const machine_gpu *gpu) {
+  return gpu->row && gpu->row->fabric ? gpu->row->fabric : "nvlink-bridge";
+}
+
+const char *machine_gpu_source(char *into, size_t n, const machine_gpu *gpu) {
+  int used = snprintf(into, n, "named by %s; rates and launch: %s of the catalogue (%.160s)", gpu->named_by,
+                      gpu->row->name, gpu->row->source);
+  if (gpu->memory_by && used > 0 && (size_t)used < n)
+    snprintf(into + used, n - (size_t)used, "; memory: what is free by %s", gpu->memory_by);
+  return into;
+}
+
+const char *machine_lanes_source(char *into, size_t n, const machine_gpu *gpu) {
+  char bus[32];
+  const situ_link_kind_info *kind = link_kind_find(machine_gpu_bus(bus, gpu));
+  if (gpu->lanes > 0 && gpu->generation > 0)
+    snprintf(into, n, "generation %d and %d lanes by %s: %s", gpu->generation, gpu->lanes, gpu->lanes_by, kind->name);
+  else if (gpu->lanes > 0)
+    snprintf(into, n, "%d lanes by %s, generation of the catalogue: %s", gpu->lanes, gpu->lanes_by, kind->name);
+  else
+    snprintf(into, n, "%s, as %s has in the catalogue", kind->name, gpu->row->name);
+  return into;
+}
+
+static bool add_link(json_value *links, const char *from, const char *to, const char *kind, const char *source) {
+  json_value *link = json_new_object();
+  bool ok = json_set(link, "from", json_new_text(from)) && json_set(link, "to", json_new_text(to)) &&
+            json_set(link, "kind", json_new_text(kind)) && json_set(link, "source", json_new_text(source));
+  return json_push(links, link) && ok;
+}
+
+static json_value *host_tree(const machine *m) {
   json_value *host = json_new_object();
-  bool ok = json_set(host, "name", json_new_text("cpu")) &&
-            json_set(host, "base", json_new_text(m->host ? m->host->name : "cpu"));
+  const situ_device_kind_info *row = m->host ? m->host : catalogue_find("cpu");
+  char source[SOURCE_BYTES];
+  int used = snprintf(source, sizeof source, "%s; rates and launch: %s of the catalogue (%.160s)",
+                      m->host ? "named by lscpu" : "not named: a generic CPU", row->name, row->source);
+  if (m->host_bytes > 0)
+    snprintf(source + used, sizeof source - (size_t)used, "; memory: what is available by %s", m->host_bytes_by);
+  bool ok = json_set(host, "name", json_new_text("cpu")) && json_set(host, "base", json_new_text(row->name)) &&
+            json_set(host, "source", json_new_text(source));
   if (m->host_bytes > 0) ok = ok && json_set(host, "memory_bytes", json_new_int(m->host_bytes));
-  ok = json_push(devices, host) && ok;
-  for (int g = 0; ok && g < m->n_gpus; g++) {
-    json_value *device = json_new_object();
-    char name[16], bus[32], peer[16];
+  if (ok) return host;
+  json_free(host);
+  return NULL;
+}
+
+static json_value *gpu_tree(const machine_gpu *gpu, const char *name) {
+  json_value *device = json_new_object();
+  char source[SOURCE_BYTES];
+  bool ok = json_set(device, "name", json_new_text(name)) && json_set(device, "base", json_new_text(gpu->row->name)) &&
+            json_set(device, "source", json_new_text(machine_gpu_source(source, sizeof source, gpu)));
+  if (gpu->row->integrated)
+    ok = ok && json_set(device, "shares_capacity_with", json_new_text("cpu"));
+  else if (gpu->free_bytes > 0)
+    ok = ok && json_set(device, "memory_bytes", json_new_int(gpu->free_bytes));
+  if (ok) return device;
+  json_free(device);
+  return NULL;
+}
+
+static bool add_devices(const machine *m, json_value *devices, json_value *links) {
+  const machine_gpus *gpus = m->gpus;
+  bool ok = json_push(devices, host_tree(m));
+  for (int g = 0; ok && g < gpus->n; g++) {
+    char name[16], bus[32], peer[16], source[SOURCE_BYTES];
     snprintf(name, sizeof name, "gpu%d", g);
-    ok = json_set(device, "name", json_new_text(name)) && json_set(device, "base", json_new_text(m->gpu[g].row->name));
-    if (m->gpu[g].row->integrated)
-      ok = ok && json_set(device, "shares_capacity_with", json_new_text("cpu"));
-    else if (m->gpu[g].free_bytes > 0)
-      ok = ok && json_set(device, "memory_bytes", json_new_int(m->gpu[g].free_bytes));
-    ok = json_push(devices, device) && ok;
-    const char *kind = bus_of(bus, &m->gpu[g]);
-    ok = ok && add_link(links, "cpu", name, kind);
+    ok = json_push(devices, gpu_tree(&gpus->gpu[g], name));
+    machine_lanes_source(source, sizeof source, &gpus->gpu[g]);
+    ok = ok && add_link(links, "cpu", name, machine_gpu_bus(bus, &gpus->gpu[g]), source);
     for (int other = 0; other < g && ok; other++) {
-      if (!m->nvlink[g][other] && !m->nvlink[other][g]) continue;
+      if (!gpus->nvlink[g][other] && !gpus->nvlink[other][g]) continue;
       snprintf(peer, sizeof peer, "gpu%d", other);
-      ok = add_link(links, name, peer, m->gpu[g].row->fabric ? m->gpu[g].row->fabric : "nvlink-bridge");
+      ok = add_link(links, name, peer, machine_gpu_fabric(&gpus->gpu[g]), "nvidia-smi topo -m");
     }
   }
   return ok;
@@ -388,7 +457,11 @@ static bool add_devices(const machine *m, json_value *devices, json_value *links
 situ_status platform_from_text(situ_platform **out, const char *text, const char *path, situ_error *error) {
   machine *m = calloc(1, sizeof *m);
   *out = NULL;
-  if (!m) return fail_no_memory(error);
+  if (m) m->gpus = calloc(1, sizeof *m->gpus);
+  if (!m || !m->gpus) {
+    free(m);
+    return fail_no_memory(error);
+  }
   m->path = path;
   m->error = error;
   situ_status status = take_lines(m, text);
@@ -396,11 +469,13 @@ situ_status platform_from_text(situ_platform **out, const char *text, const char
   bool ok = status == SITU_STATUS_OK && add_devices(m, devices, links);
   const char *slash = strrchr(path, '/');
   ok = ok && json_set(root, "situ_platform", json_new_int(1));
-  ok = ok && json_set(root, "name", json_new_text(slash ? slash + 1 : path));
+  bool unnamed = strncmp(path, "/dev/fd/", strlen("/dev/fd/")) == 0; /* standard input of the tool */
+  ok = ok && json_set(root, "name", json_new_text(unnamed ? "machine" : slash ? slash + 1 : path));
   ok = json_set(root, "devices", devices) && ok;
   ok = json_set(root, "links", links) && ok;
   if (status == SITU_STATUS_OK) status = ok ? platform_from_json(out, root, path, error) : fail_no_memory(error);
   json_free(root);
+  free(m->gpus);
   free(m);
   return status;
 }

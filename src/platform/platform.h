@@ -30,12 +30,25 @@ struct situ_platform {
   /* The route from memory m to memory w is route_link[route_start[m * n_memories + w] .. route_start[... + 1]);
    * it is empty when m == w. */
   int32_t *route_start, *route_link;
+
+  /* Where figures come from, for people; part of no hash. NULL, or an entry of NULL: see platform_device_source. */
+  const char **device_source, **link_source, *source;
 };
 
 /* Builds a platform as situ_platform_freeze does, which states the errors, out of arrays, which are copied. The sizes
  * in devices[] do not matter. */
 situ_status platform_new(situ_platform **out, const char *name, const situ_device *devices, int32_t n_devices,
                          const situ_link *links, int32_t n_links, situ_error *error);
+
+/* Keeps copies of texts that say where figures come from, [device], [link], and of the whole: each may be NULL, entries
+ * too. False without memory. */
+bool platform_keep_sources(situ_platform *platform, const char *const *device, const char *const *link,
+                           const char *source);
+/* Where the figures of a device or a link come from: as stated, else the row of the catalogue that has these figures.
+ * Returns `into`. */
+enum { PLATFORM_SOURCE_BYTES = 512 };
+const char *platform_device_source(char into[PLATFORM_SOURCE_BYTES], const situ_platform *platform, int32_t device);
+const char *platform_link_source(char into[PLATFORM_SOURCE_BYTES], const situ_platform *platform, int32_t link);
 
 /* A number for everything that a platform says: equal platforms have equal hashes, on every machine. Version 0.1 left
  * the servers of the devices out: with_servers = false gives its hash, which is the same where there is one server. */

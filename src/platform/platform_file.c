@@ -93,6 +93,7 @@ typedef struct loader {
   situ_device *devices; /* SITU_MAX_DEVICES */
   place *places;        /* three names for each device are enough */
   situ_link *links;
+  const char **device_source, **link_source; /* [device], [link] NULL: not stated */
   string_map *place_of, *channels, *servers;
   int32_t n_devices, n_places, n_links, link_capacity;
 } loader;
@@ -213,9 +214,28 @@ static situ_status describe(situ_device *d, const loader *f, const file_device *
   return SITU_STATUS_OK;
 }
 
+/* Where the figures of an entry come from: what it says, else what it takes from its base. NULL without either. */
+static const char *source_of(const loader *f, const file_device *entry) {
+  const situ_device_kind_info *row = entry->base ? catalogue_find(entry->base) : NULL;
+  char text[PLATFORM_SOURCE_BYTES];
+  const struct {
+    bool stated;
+    const char *what;
+  } figures[] = {{entry->memory_bytes >= 0 || entry->reserve_bytes >= 0, "memory"},
+                 {entry->memory_rate > 0.0, "bandwidth"},
+                 {entry->launch_ns >= 0, "launch"},
+                 {entry->peaks || entry->tera_peaks, "peaks"}};
+  if (entry->source || !row) return entry->source;
+  int n = snprintf(text, sizeof text, "%s of the catalogue (%.300s)", row->name, row->source), first = n;
+  for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++)
+    if (figures[k].stated)
+      n += snprintf(text + n, sizeof text - (size_t)n, "%s%s", n == first ? "; as stated: " : ", ", figures[k].what);
+  return arena_string(f->arena, text);
+}
+
 /* A device that runs several operators at once is several devices with one memory and an equal part of the rates. */
 static situ_status add_slots(loader *f, const char *spot, const char *name, situ_device model, int32_t slots,
-                             situ_error *error) {
+                             const char *source, situ_error *error) {
   int32_t first = f->n_devices;
   for (int t = 0; t < DTYPE_COUNT; t++) model.peak_flops[t] /= slots;
   model.memory_bytes_per_s /= slots;
@@ -226,6 +246,7 @@ static situ_status add_slots(loader *f, const char *spot, const char *name, situ
     model.name = arena_string(f->arena, slot_name);
     if (!model.name) return fail_no_memory(error);
     if (slots > 1) TRY(add_place(f, spot, model.name, (place){f->n_devices, 1, 1}, error));
+    f->device_source[f->n_devices] = source;
     f->devices[f->n_devices++] = model;
     if (model.shares_memory_with < 0 || model.separate_address_space) model.shares_memory_with = first;
     model.separate_address_space = false;
@@ -252,27 +273,34 @@ static situ_status add_device(loader *f, const json_value *value, size_t index, 
   if (server < 0) return fail_no_memory(error);
   model.server = (int32_t)server;
   int32_t count = (int32_t)entry.count, slots = (int32_t)entry.slots;
-  if (count == 1) return add_slots(f, spot, entry.name, model, slots, error);
+  const char *source = source_of(f, &entry);
+  if (count == 1) return add_slots(f, spot, entry.name, model, slots, source, error);
   TRY(add_place(f, spot, entry.name, (place){f->n_devices, count, slots}, error));
   for (int32_t i = 0; i < count; i++) {
     char name[NAME_BYTES + 16];
     snprintf(name, sizeof name, "%s%d", entry.name, (int)i);
-    TRY(add_slots(f, spot, name, model, slots, error));
+    TRY(add_slots(f, spot, name, model, slots, source, error));
   }
   return SITU_STATUS_OK;
 }
 
-static situ_status push_link(loader *f, const char *spot, situ_link link, situ_error *error) {
+static situ_status push_link(loader *f, const char *spot, situ_link link, const char *source, situ_error *error) {
   if (f->n_links >= SITU_MAX_LINKS)
     return fields_fail(error, f->where, spot, "a platform has at most %d links", SITU_MAX_LINKS);
   if (f->n_links == f->link_capacity) {
     int32_t capacity = f->link_capacity ? f->link_capacity * 2 : 64;
     situ_link *links = ARENA_NEW(f->arena, situ_link, capacity);
-    if (!links) return fail_no_memory(error);
-    if (f->n_links > 0) memcpy(links, f->links, (size_t)f->n_links * sizeof *links);
+    const char **sources = ARENA_ZERO(f->arena, const char *, capacity);
+    if (!links || !sources) return fail_no_memory(error);
+    if (f->n_links > 0) {
+      memcpy(links, f->links, (size_t)f->n_links * sizeof *links);
+      memcpy(sources, f->link_source, (size_t)f->n_links * sizeof *sources);
+    }
     f->links = links;
+    f->link_source = sources;
     f->link_capacity = capacity;
   }
+  f->link_source[f->n_links] = source;
   f->links[f->n_links++] = link;
   return SITU_STATUS_OK;
 }
@@ -344,14 +372,14 @@ static situ_status add_link(loader *f, const json_value *value, size_t index, si
       link.to_device = to->first + j * to->stride;
       if (switched) link.channel = port_of(link.from_device);
       link.latency_ns = goes_home(f, &link) ? to_host_ns : latency_ns;
-      TRY(push_link(f, spot, link, error));
+      TRY(push_link(f, spot, link, entry.source, error));
       if (entry.bidirectional == 0) continue;
       situ_link back = link;
       back.from_device = link.to_device;
       back.to_device = link.from_device;
       if (switched) back.channel = port_of(back.from_device);
       back.latency_ns = goes_home(f, &back) ? to_host_ns : latency_ns;
-      TRY(push_link(f, spot, back, error));
+      TRY(push_link(f, spot, back, entry.source, error));
     }
   return SITU_STATUS_OK;
 }
@@ -359,10 +387,12 @@ static situ_status add_link(loader *f, const json_value *value, size_t index, si
 static situ_status load(loader *f, situ_platform **out, const json_value *root, situ_error *error) {
   f->devices = ARENA_NEW(f->arena, situ_device, SITU_MAX_DEVICES);
   f->places = ARENA_NEW(f->arena, place, 3 * SITU_MAX_DEVICES);
+  f->device_source = ARENA_NEW(f->arena, const char *, SITU_MAX_DEVICES);
   f->place_of = string_map_new(f->arena, 0);
   f->channels = string_map_new(f->arena, 0);
   f->servers = string_map_new(f->arena, 0);
-  if (!f->devices || !f->places || !f->place_of || !f->channels || !f->servers) return fail_no_memory(error);
+  if (!f->devices || !f->device_source || !f->places || !f->place_of || !f->channels || !f->servers)
+    return fail_no_memory(error);
   file_root top;
   TRY(fields_read(&top, root, root_fields, COUNT_OF(root_fields), f->where, "top level", error));
   if (top.version != FORMAT_VERSION)
@@ -377,7 +407,11 @@ static situ_status load(loader *f, situ_platform **out, const json_value *root, 
   const char *name = top.name ? top.name : "platform";
   situ_status status = platform_new(out, name, f->devices, f->n_devices, f->links, f->n_links, error);
   if (status != SITU_STATUS_OK && error) snprintf(error->where, sizeof error->where, "%s", f->where);
-  return status;
+  if (status != SITU_STATUS_OK || platform_keep_sources(*out, f->device_source, f->link_source, top.source))
+    return status;
+  situ_platform_free(*out);
+  *out = NULL;
+  return fail_no_memory(error);
 }
 
 situ_status platform_from_json(situ_platform **out, const json_value *root, const char *where, situ_error *error) {

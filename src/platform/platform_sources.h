@@ -14,11 +14,8 @@ situ_status platform_from_name(situ_platform **out, const char *name, situ_error
 situ_status platform_from_json(situ_platform **out, const json_value *root, const char *where, situ_error *error);
 
 /* The tree of a platform file with every value spelled out, for json_free; NULL without memory. Reading it builds an
- * equal platform. */
-json_value *platform_to_json(const situ_platform *platform);
-
-/* The catalogue's row for an accelerator that a system calls `model` ("NVIDIA A100-SXM4-80GB"), or NULL. */
-const situ_device_kind_info *this_host_match(const char *model);
+ * equal platform. With `sources`, it says where the figures of each device and link come from. */
+json_value *platform_to_json(const situ_platform *platform, bool sources);
 
 #define THIS_HOST "this-host" /* the name of the platform below */
 /* Describes the machine that runs situ: each NUMA node with cores is a host device, and each PCI display or processing

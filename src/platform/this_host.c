@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/ascii.h"
 #include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/fail.h"
 #include "platform/catalogue.h"
+#include "platform/host_gpus.h"
 #include "platform/host_limits.h"
 #include "platform/host_speed.h"
 #include "platform/platform_sources.h"
@@ -21,7 +21,7 @@
 #include <hwloc.h>
 #endif
 
-enum { MAX_NODES = 256, MAX_GPUS = 64, MAX_WORDS = 24, MODEL_BYTES = 128 };
+enum { MAX_NODES = 256 };
 
 /* One NUMA node with cores, and one accelerator that the catalogue knows. */
 typedef struct host_node {
@@ -29,77 +29,17 @@ typedef struct host_node {
   int64_t memory_bytes;
 } host_node;
 typedef struct host_gpu {
-  const situ_device_kind_info *row;
-  int node;
+  machine_gpu is;
+  int node, number;        /* number: of nvidia-smi, -1 for one that it does not list */
   double link_bytes_per_s; /* 0 when unknown */
 } host_gpu;
 typedef struct host_facts {
   int n_nodes, n_gpus;
+  bool limited; /* by control groups */
   host_node nodes[MAX_NODES];
-  host_gpu gpus[MAX_GPUS];
+  host_gpu gpus[MACHINE_GPUS];
+  machine_gpus told; /* by the driver */
 } host_facts;
-
-/* ---- matching a model's name to the catalogue ---- */
-
-typedef struct word_list {
-  int n;
-  char text[MODEL_BYTES];
-  const char *word[MAX_WORDS];
-} word_list;
-
-static void split_words(word_list *list, const char *text) {
-  list->n = 0;
-  snprintf(list->text, sizeof list->text, "%s", text);
-  bool inside = false;
-  for (char *c = list->text; *c; c++) {
-    if (!ascii_is_alnum(*c)) {
-      *c = '\0', inside = false;
-      continue;
-    }
-    *c = ascii_lower(*c);
-    if (!inside && list->n < MAX_WORDS) list->word[list->n++] = c;
-    inside = true;
-    if (!c[1]) break;
-  }
-}
-
-/* Whether some words in a row spell `token`: "RTX", "3090" spell "rtx3090". */
-static bool spells(const word_list *list, const char *token) {
-  for (int first = 0; first < list->n; first++) {
-    const char *rest = token;
-    for (int w = first; w < list->n && *rest; w++) {
-      size_t n = strlen(list->word[w]);
-      if (strncmp(rest, list->word[w], n) != 0) break;
-      rest += n;
-    }
-    if (!*rest) return true;
-  }
-  return false;
-}
-
-static bool some_word_begins(const word_list *list, const char *token) {
-  for (int w = 0; w < list->n; w++)
-    if (strncmp(list->word[w], token, strlen(token)) == 0) return true;
-  return false;
-}
-
-const situ_device_kind_info *this_host_match(const char *model) {
-  word_list model_words, key_words;
-  split_words(&model_words, model);
-  const situ_device_kind_info *best = NULL;
-  int best_score = 0;
-  situ_device_kind_info row = SITU_DEVICE_KIND_INFO_INIT;
-  for (int32_t i = 0; situ_device_kind_at(i, &row); i++) {
-    split_words(&key_words, row.name);
-    if (strcmp(row.kind, "cpu") == 0 || key_words.n == 0 || !spells(&model_words, key_words.word[0])) continue;
-    int score = 2 * (int)strlen(key_words.word[0]); /* "gtx1080ti" rather than "gtx1080" */
-    for (int w = 1; w < key_words.n; w++) score += some_word_begins(&model_words, key_words.word[w]) ? 1 : -1;
-    if (best && score <= best_score) continue;
-    best = catalogue_find(row.name);
-    best_score = score;
-  }
-  return best;
-}
 
 /* ---- looking around ---- */
 
@@ -123,12 +63,13 @@ static int node_of(const host_facts *facts, const int *os_index, hwloc_obj_t pci
 
 static void add_gpu(host_facts *facts, const int *os_index, hwloc_obj_t pci) {
   unsigned class_id = pci->attr->pcidev.class_id >> 8;
-  if ((class_id != 0x03 && class_id != 0x12) || facts->n_gpus == MAX_GPUS) return;
+  if ((class_id != 0x03 && class_id != 0x12) || facts->n_gpus == MACHINE_GPUS) return;
   const char *model = gpu_model(pci);
-  const situ_device_kind_info *row = model ? this_host_match(model) : NULL;
+  const situ_device_kind_info *row = model ? catalogue_match(model) : NULL;
   if (!row) return;
   facts->gpus[facts->n_gpus++] = (host_gpu){
-      .row = row,
+      .is = {.row = row, .named_by = "the list of PCI devices"},
+      .number = -1,
       .node = node_of(facts, os_index, pci),
       .link_bytes_per_s = 0.8e9 * (double)pci->attr->pcidev.linkspeed,
   };
@@ -204,6 +145,7 @@ static void limit(host_facts *facts, const host_limits *granted) {
   }
   for (int n = 0; n < facts->n_nodes; n++) {
     host_node *node = &facts->nodes[n];
+    facts->limited = granted->cores < cores || (double)granted->memory_bytes < bytes;
     if (granted->cores < cores) node->cores = (int)fmax(1, floor(node->cores * granted->cores / cores));
     if ((double)granted->memory_bytes < bytes)
       node->memory_bytes = sat_round((double)node->memory_bytes * ((double)granted->memory_bytes / bytes));
@@ -265,38 +207,113 @@ static situ_device node_device(const host_node *node, const char *name, const ch
   return d;
 }
 
-static situ_status build(situ_platform **out, arena *a, const host_facts *facts, situ_error *error) {
-  int n_nodes = facts->n_nodes, n = n_nodes + facts->n_gpus, n_links = 0;
-  situ_device *devices = ARENA_NEW(a, situ_device, n);
-  situ_link *links = ARENA_NEW(a, situ_link, (int64_t)n_nodes * n_nodes + 2 * (int64_t)facts->n_gpus);
-  char(*names)[32] = arena_alloc(a, n, sizeof *names);
-  char(*classes)[32] = arena_alloc(a, n, sizeof *classes);
-  if (!devices || !links || !names || !classes) return fail_no_memory(error);
+/* GPUs of NVIDIA are as their driver tells: where the list of PCI devices has as many, these are in the same order. */
+static void take_driver(host_facts *facts) {
+  const machine_gpus *told = &facts->told;
+  int n_listed = 0, n_others = 0, n = 0;
+  host_gpu other[MACHINE_GPUS];
+  int node[MACHINE_GPUS] = {0};
+  for (int g = 0; g < facts->n_gpus; g++) {
+    if (strncmp(facts->gpus[g].is.row->title, "NVIDIA", strlen("NVIDIA")) == 0)
+      node[n_listed++] = facts->gpus[g].node;
+    else
+      other[n_others++] = facts->gpus[g];
+  }
+  if (told->n == 0) return;
+  for (int k = 0; k < told->n; k++)
+    if (told->gpu[k].row)
+      facts->gpus[n++] = (host_gpu){.is = told->gpu[k], .number = k, .node = n_listed == told->n ? node[k] : 0};
+  for (int k = 0; k < n_others && n < MACHINE_GPUS; k++) facts->gpus[n++] = other[k];
+  facts->n_gpus = n;
+}
+
+/* What is built, and where its figures come from. */
+typedef struct host_build {
+  arena *arena;
+  situ_device *devices;
+  situ_link *links;
+  const char **device_source, **link_source;
+  int n_devices, n_links;
+  bool failed;
+} host_build;
+
+static const char *keep(host_build *b, const char *text) {
+  const char *kept = arena_string(b->arena, text);
+  b->failed |= !kept;
+  return kept;
+}
+
+static void add_link(host_build *b, situ_link link, const char *source) {
+  b->links[b->n_links] = link;
+  b->link_source[b->n_links++] = source;
+}
+
+static void build_nodes(host_build *b, const host_facts *facts) {
   double measured = host_core_flops(), core_peak = measured > 0 ? measured : clock_rate() * FLOPS_PER_CLOCK;
   const situ_link_kind_info *sockets = link_kind_find("upi");
-  for (int i = 0; i < n_nodes; i++) {
-    snprintf(names[i], sizeof names[i], n_nodes > 1 ? "cpu%d" : "cpu", i);
-    snprintf(classes[i], sizeof classes[i], "cpu-%d-cores", facts->nodes[i].cores);
-    devices[i] = node_device(&facts->nodes[i], names[i], classes[i], core_peak);
-    for (int j = 0; j < n_nodes; j++)
-      if (j != i) links[n_links++] = (situ_link){i, j, sockets->latency_ns, sockets->bytes_per_s, -1};
+  char name[32], class_name[32], source[200];
+  snprintf(source, sizeof source, "cores and memory: the system%s; peaks: %s; bandwidth: %s; launch: assumed",
+           facts->limited ? ", as far as control groups grant them" : "",
+           measured > 0 ? "measured just now" : "clock times operations",
+           host_bytes_per_s(facts->nodes[0].cores) > 0 ? "measured just now" : "assumed");
+  const char *kept = keep(b, source);
+  for (int i = 0; i < facts->n_nodes; i++) {
+    snprintf(name, sizeof name, facts->n_nodes > 1 ? "cpu%d" : "cpu", i);
+    snprintf(class_name, sizeof class_name, "cpu-%d-cores", facts->nodes[i].cores);
+    b->devices[i] = node_device(&facts->nodes[i], keep(b, name), keep(b, class_name), core_peak);
+    b->device_source[i] = kept;
+    for (int j = 0; j < facts->n_nodes; j++)
+      if (j != i) add_link(b, (situ_link){i, j, sockets->latency_ns, sockets->bytes_per_s, -1}, "two sockets: upi");
   }
-  for (int g = 0; g < facts->n_gpus; g++) {
-    const host_gpu *gpu = &facts->gpus[g];
-    int d = n_nodes + g;
-    snprintf(names[d], sizeof names[d], "%s%d", gpu->row->kind, g);
-    devices[d] = catalogue_device(gpu->row);
-    devices[d].name = names[d];
-    if (gpu->row->integrated) {
-      devices[d].shares_memory_with = gpu->node;
-      devices[d].separate_address_space = true;
-    }
-    const situ_link_kind_info *bus = link_kind_find(gpu->row->bus);
-    double rate = gpu->link_bytes_per_s > 0.0 ? gpu->link_bytes_per_s : bus->bytes_per_s;
-    links[n_links++] = (situ_link){gpu->node, d, bus->latency_ns, rate, -1};
-    links[n_links++] = (situ_link){d, gpu->node, bus->to_host_ns, rate, -1};
+}
+
+static void build_gpu(host_build *b, const host_facts *facts, int g) {
+  const host_gpu *gpu = &facts->gpus[g];
+  char name[32], bus_name[32], source[PLATFORM_SOURCE_BYTES];
+  int d = facts->n_nodes + g;
+  snprintf(name, sizeof name, "%s%d", gpu->is.row->kind, g);
+  b->devices[d] = catalogue_device(gpu->is.row);
+  b->devices[d].name = keep(b, name);
+  if (gpu->is.free_bytes > 0) b->devices[d].memory_bytes = gpu->is.free_bytes;
+  if (gpu->is.row->integrated) {
+    b->devices[d].shares_memory_with = gpu->node;
+    b->devices[d].separate_address_space = true;
   }
-  return platform_new(out, THIS_HOST, devices, n, links, n_links, error);
+  b->device_source[d] = keep(b, machine_gpu_source(source, sizeof source, &gpu->is));
+  const situ_link_kind_info *bus = link_kind_find(machine_gpu_bus(bus_name, &gpu->is));
+  double rate = gpu->link_bytes_per_s > 0.0 ? gpu->link_bytes_per_s : bus->bytes_per_s;
+  const char *from = gpu->link_bytes_per_s > 0.0 ? "rate: the list of PCI devices"
+                                                 : keep(b, machine_lanes_source(source, sizeof source, &gpu->is));
+  add_link(b, (situ_link){gpu->node, d, bus->latency_ns, rate, -1}, from);
+  add_link(b, (situ_link){d, gpu->node, bus->to_host_ns, rate, -1}, from);
+  for (int other = 0; other < g; other++) {
+    int one = gpu->number, two = facts->gpus[other].number;
+    if (one < 0 || two < 0 || (!facts->told.nvlink[one][two] && !facts->told.nvlink[two][one])) continue;
+    const situ_link_kind_info *fabric = link_kind_find(machine_gpu_fabric(&gpu->is));
+    add_link(b, (situ_link){d, facts->n_nodes + other, fabric->latency_ns, fabric->bytes_per_s, -1},
+             "nvidia-smi topo -m");
+    add_link(b, (situ_link){facts->n_nodes + other, d, fabric->latency_ns, fabric->bytes_per_s, -1},
+             "nvidia-smi topo -m");
+  }
+}
+
+static situ_status build(situ_platform **out, arena *a, const host_facts *facts, situ_error *error) {
+  int64_t n = facts->n_nodes + facts->n_gpus;
+  host_build b = {.arena = a};
+  char left_out[240];
+  if (!ARENA_ARRAYS(a, ARRAY(b.devices, n), ARRAY(b.links, n * n + 2 * n), ZEROS(b.device_source, n),
+                    ZEROS(b.link_source, n * n + 2 * n)))
+    return fail_no_memory(error);
+  build_nodes(&b, facts);
+  for (int g = 0; g < facts->n_gpus; g++) build_gpu(&b, facts, g);
+  if (b.failed) return fail_no_memory(error);
+  TRY(platform_new(out, THIS_HOST, b.devices, (int32_t)n, b.links, b.n_links, error));
+  snprintf(left_out, sizeof left_out, "left out, as the catalogue lacks it: %s", facts->told.unknown);
+  if (platform_keep_sources(*out, b.device_source, b.link_source, *facts->told.unknown ? left_out : NULL))
+    return SITU_STATUS_OK;
+  situ_platform_free(*out);
+  *out = NULL;
+  return fail_no_memory(error);
 }
 
 bool this_host_is_cpu(const situ_platform *p, int32_t class_index) {
@@ -323,6 +340,8 @@ situ_status platform_from_this_host(situ_platform **out, situ_error *error) {
     if (facts->n_nodes == 1) facts->nodes[0].memory_bytes = max64(facts->nodes[0].memory_bytes, installed_bytes());
     host_limits granted = host_limits_read("");
     limit(facts, &granted);
+    host_gpus_find(&facts->told, "");
+    take_driver(facts);
     status = build(out, a, facts, error);
   }
   arena_free(a);

@@ -288,6 +288,10 @@ static void a_platform_is_read_within_its_bounds_only(void **state) {
   REFUSED(situ_platform_read(NULL, "cpu", error));
   REFUSED_OUT(read, situ_platform_read(&read, NULL, error));
   REFUSED_OUT(read, situ_platform_read(&read, "", error));
+  char *text = NULL;
+  REFUSED_OUT(text, situ_report_platform(&text, NULL, SITU_REPORT_TABLE, NULL, error));
+  REFUSED_OUT(text, situ_report_platform(&text, platform, SITU_REPORT_SVG, NULL, error));
+  REFUSED(situ_report_platform(NULL, platform, SITU_REPORT_JSON, NULL, error));
   REFUSED(situ_platform_write(NULL, "x", error));
   REFUSED(situ_platform_write(platform, NULL, error));
 }

@@ -12,7 +12,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s: %s\n", error.where, error.text);
     return 1;
   }
-  json_value *tree = platform_to_json(platform);
+  json_value *tree = platform_to_json(platform, true);
   char *text = json_print(tree, 2);
   if (text) puts(text);
   json_free(tree);

@@ -102,7 +102,7 @@ static void a_group_survives_its_file(void **state) {
   (void)state;
   situ_platform *p = grouped("cpu+4*v100-16g", 4, 5), *again;
   situ_error error = {0};
-  json_value *tree = platform_to_json(p);
+  json_value *tree = platform_to_json(p, true);
   assert_int_equal(platform_from_json(&again, tree, "a file", &error), SITU_STATUS_OK);
   assert_int_equal(platform_hash(again, true), platform_hash(p, true));
   again->devices[1].sync_latency_ns++;

@@ -47,7 +47,9 @@ static const expected machines[] = {
     {"01:00.0 VGA compatible controller: NVIDIA Corporation GA102 [GeForce RTX 3090] (rev a1)\n"
      "\tLnkCap:\tPort #0, Speed 16GT/s, Width x16, ASPM L1\n\tLnkSta:\tSpeed 8GT/s, Width x1 (downgraded)\n"
      "04:00.0 VGA compatible controller: ASPEED Technology, Inc. ASPEED Graphics Family (rev 41)\n"
-     "08:00.0 3D controller: NVIDIA Corporation TU104GL [Tesla T4] (rev a1)\n",
+     "08:00.0 3D controller: NVIDIA Corporation TU104GL [Tesla T4] (rev a1)\n"
+     "09:00.0 Non-Volatile memory controller: Samsung Electronics NVMe SSD Controller\n" /* not of the GPU above it */
+     "\tLnkSta:\tSpeed 8GT/s, Width x4\n",
      "cpu rtx3090-24g t4-16g",
      {0, 0},
      {0.7875, 12.6}},

@@ -63,7 +63,7 @@ static void assert_same(const situ_platform *p, const situ_platform *q) {
 }
 
 static void assert_survives_a_file(const situ_platform *p) {
-  json_value *tree = platform_to_json(p);
+  json_value *tree = platform_to_json(p, true);
   char *text = json_print(tree, 0);
   situ_platform *q = parsed(text);
   assert_same(p, q);
@@ -362,13 +362,13 @@ static void model_names_are_matched_to_the_catalogue(void **state) {
       {"NVIDIA H200", "h200-141g"},
   };
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-    const situ_device_kind_info *row = this_host_match(pairs[i][0]);
+    const situ_device_kind_info *row = catalogue_match(pairs[i][0]);
     assert_non_null(row);
     assert_string_equal(row->name, pairs[i][1]);
   }
-  assert_null(this_host_match("NVIDIA L20"));
-  assert_null(this_host_match("Matrox G200eW3"));
-  assert_null(this_host_match(""));
+  assert_null(catalogue_match("NVIDIA L20"));
+  assert_null(catalogue_match("Matrox G200eW3"));
+  assert_null(catalogue_match(""));
 }
 
 /* libpciaccess, which hwloc's component for PCI loads and unloads, leaks about 1 KB; the leak checker would blame us.
