@@ -59,12 +59,13 @@ static int run(arguments *a) {
 
 const command judge_command = {
     .name = "judge",
-    .summary = "say if a command of llama.cpp or vLLM fits, and what is better",
+    .summary = "say if a command of llama.cpp, vLLM, ... fits, and what is better",
     .usage = "COMMAND [MODEL]",
     .about =
-        "Reads a command line of llama.cpp or vLLM (in quotes, with the variables before it), or a file: a device_map "
-        "of "
-        "transformers, shards of exo, split points of PyTorch. Says which layers it puts where, whether that fits the "
+        "Reads a command line of llama.cpp, vLLM, Megatron-LM or torchtitan (in quotes, with the variables before it), "
+        "or a file: a device_map of transformers, shards of exo, split points of PyTorch, stages of torchtitan, "
+        "session "
+        "settings of ONNX Runtime, affinities of OpenVINO. Says which layers it puts where, whether that fits the "
         "machine, how fast it is predicted to be, and finds the best plan that the same program can run, with its "
         "bound and its options. Context, streams and cache type are those of the command unless options state others. "
         "MODEL is the file of the model, if the command does not name one that is here. Exit code 4 if the command "

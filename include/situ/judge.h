@@ -14,8 +14,9 @@ typedef struct situ_judgement situ_judgement;
 
 typedef struct situ_judge_options {
   size_t size;
-  const char *command; /* the text: a command line of llama.cpp or vLLM with its variables, a device_map, shards of exo,
-                          split points of PyTorch */
+  const char *command; /* the text: a command line of llama.cpp, vLLM, Megatron-LM or torchtitan with its variables, a
+                          device_map, shards of exo, split points of PyTorch, stages of torchtitan, session settings of
+                          ONNX Runtime, affinities of OpenVINO */
   const char *format;  /* the writer whose format it has (situ_writer_info.marks); NULL: recognised */
   const situ_solve_options *solve; /* of the search for a better one; about 5 s if NULL or without limits */
 } situ_judge_options;
@@ -38,7 +39,8 @@ SITU_API const situ_model *situ_judgement_model(const situ_judgement *judgement)
 typedef struct situ_judgement_summary {
   size_t size;
   const char *format; /* the name of the writer */
-  const char *better; /* the best plan in that format; "" if the command is as good or nothing was found */
+  const char *better; /* the best plan in that format; "" if the command is as good, nothing was found, or that format
+                          is a folder, which situ_instance_export writes */
   const char *notes;  /* what is not modelled or was taken for granted, a line each; "" */
 } situ_judgement_summary;
 #define SITU_JUDGEMENT_SUMMARY_INIT SITU_SIZED(situ_judgement_summary)

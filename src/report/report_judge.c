@@ -104,6 +104,8 @@ static char *judge_text(const situ_judgement *j, const situ_report_options *opti
   char title[64];
   snprintf(title, sizeof title, "better, for %.40s", j->format);
   add_lines(&t, title, j->better);
+  if (!*j->better && loss(j) > 0) /* a format of several files */
+    text_add(&t, "\n  better: situ place MODEL --write %s=FOLDER writes the best plan\n", j->format);
   add_lines(&t, "not modelled, or taken for granted", j->notes);
   report_notes(&t, situ_instance_model(j->given_instance), options);
   return text_take(&t);

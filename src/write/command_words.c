@@ -91,3 +91,17 @@ situ_status command_words_int(int64_t *out, const command_words *w, const char *
   *out = number;
   return SITU_STATUS_OK;
 }
+
+situ_status command_words_numbers(int64_t *out, int32_t *n, int32_t max, const command_words *w, const char *name,
+                                  situ_error *error) {
+  const char *text = command_words_variable(w, name);
+  *n = 0;
+  for (const char *at = text; at && *at;) {
+    const char *end = *n < max ? text_scan_int(at, 0, &out[*n]) : NULL;
+    if (!end || (*end && *end != ','))
+      return fail_with(error, SITU_STATUS_BAD_INPUT, name, "%.100s: expected whole numbers with commas", text);
+    ++*n;
+    at = end + (*end == ',');
+  }
+  return SITU_STATUS_OK;
+}

@@ -24,6 +24,10 @@ const char *command_words_value(const command_words *w, const char *names);
 bool command_words_has(const command_words *w, const char *names);
 /* The same as command_words_value for a variable, "NAME=VALUE" before the program. */
 const char *command_words_variable(const command_words *w, const char *name);
+/* The whole numbers, separated by commas, of a variable; *n is 0 without it. BAD_INPUT for anything else, and above
+ * max numbers. */
+situ_status command_words_numbers(int64_t *out, int32_t *n, int32_t max, const command_words *w, const char *name,
+                                  situ_error *error);
 /* A whole number, at least min; BAD_INPUT with the name and the value otherwise. *out stays if the option is not
  * there. */
 situ_status command_words_int(int64_t *out, const command_words *w, const char *names, int64_t min, situ_error *error);

@@ -1,6 +1,10 @@
 #include "write/layer_reading.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/fail.h"
+#include "base/text.h"
 #include "write/module_names.h"
 
 situ_status layer_reading_open(layer_reading *out, const situ_problem *problem, const char *format, situ_error *error) {
@@ -52,4 +56,28 @@ int32_t layer_reading_host(const situ_problem *problem) {
   for (int32_t d = 0; d < problem->n_devices; d++)
     if (problem_is_home(problem, d)) return d;
   return -1;
+}
+
+int32_t layer_reading_find(const layer_plan *l, const char *module) {
+  int32_t found = -1;
+  for (int32_t k = 0; k < l->n && found < 0 && l->layers.name; k++) {
+    text_buffer quoted = {0};
+    char *text;
+    module_names_quote(&quoted, l->layers.name[k]);
+    text = text_take(&quoted);
+    size_t n = text ? strlen(text) : 0;
+    if (n > 2 && strncmp(text + 1, module, n - 2) == 0 && module[n - 2] == '\0') found = k;
+    free(text);
+  }
+  return found;
+}
+
+situ_status layer_reading_read(int32_t *device, const situ_problem *problem, const char *format, layer_reader *read,
+                               const void *from, situ_error *error) {
+  layer_reading r;
+  situ_status status = layer_reading_open(&r, problem, format, error);
+  if (status == SITU_STATUS_OK) status = read(&r, from, error);
+  if (status == SITU_STATUS_OK) status = layer_reading_devices(device, &r, error);
+  layer_reading_close(&r);
+  return status;
 }

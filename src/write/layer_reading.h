@@ -22,6 +22,15 @@ situ_status layer_reading_devices(int32_t *device, const layer_reading *r, situ_
 situ_status layer_reading_stages(layer_reading *r, const int32_t *stage, const int64_t *count, int32_t n,
                                  situ_error *error);
 
+/* Opens, fills by `read`, which sets devices of layers and ends from what it is given, and gives every operator its
+ * device. */
+typedef situ_status layer_reader(layer_reading *r, const void *from, situ_error *error);
+situ_status layer_reading_read(int32_t *device, const situ_problem *problem, const char *format, layer_reader *read,
+                               const void *from, situ_error *error);
+
+/* The layer of a module, by the name that writers give it, or -1. */
+int32_t layer_reading_find(const layer_plan *l, const char *module);
+
 /* The device (a group by its first member) of which that is the number among the GPUs of the machine; -1: none. */
 int32_t layer_reading_gpu(const situ_problem *problem, int64_t number);
 /* The first host in the machine of the first host, or -1. */

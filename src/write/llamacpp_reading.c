@@ -40,6 +40,7 @@ static situ_status take_notes(plan_request *out, const command_words *w, arena *
     text_add(&notes, "caches of two types (%.20s, %.20s) are taken as two of the first\n", keys ? keys : "f16",
              values ? values : "f16");
   if (mode && strcmp(mode, "row") == 0) text_add(&notes, "-sm row is taken as -sm layer\n");
+  if (mode && strcmp(mode, "graph") == 0) text_add(&notes, "-sm graph of ik_llama.cpp is taken as -sm tensor\n");
   if (command_words_has(w, "-nkvo --no-kv-offload"))
     text_add(&notes, "-nkvo is not modelled: caches are taken to be with their layers\n");
   if (command_words_has(w, "-md --model-draft --spec-draft-model"))
@@ -62,7 +63,9 @@ static situ_status request(plan_request *out, const char *text, arena *a, situ_e
   out->trained = out->context == 0;
   out->kv_type = command_words_value(&w, "-ctk --cache-type-k");
   const char *mode = command_words_value(&w, MODE);
-  bool splits = mode && strcmp(mode, "tensor") == 0;
+  bool splits = mode && (strcmp(mode, "tensor") == 0 || strcmp(mode, "graph") == 0);
+  if (mode && !splits && strcmp(mode, "layer") != 0 && strcmp(mode, "row") != 0 && strcmp(mode, "none") != 0)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, "command", "-sm %.60s: expected none, layer, row or tensor", mode);
   out->group = splits ? count_items(command_words_value(&w, DEVICES)) : 1; /* 0: all devices */
   return take_notes(out, &w, a, error);
 }
@@ -97,6 +100,9 @@ static bool is_in_list(const char *list, const char *item) {
 static situ_status find_names(reading *r) {
   const situ_problem *p = r->layers.problem;
   const char *servers = command_words_value(r->w, SERVERS);
+  if (servers && p->platform->n_servers == 1)
+    return bad(r, SERVERS, servers,
+               "the platform is one machine; describe the others as in (cpu+rtx3090)+(cpu+rtx4090)");
   bool *used = ARENA_ZERO(r->arena, bool, p->n_devices);
   if (!used) return fail_no_memory(r->error);
   TRY(llamacpp_devices_find(&r->names, p, used, r->arena, r->error)); /* addresses, to see which are meant */
@@ -107,6 +113,33 @@ static situ_status find_names(reading *r) {
   for (int pass = 0; pass < 2; pass++) /* without -dev: servers first, then what is here */
     for (int32_t d = 0; d < p->n_devices && r->n_listed < MAX_LISTED; d++)
       if (used[d] && !p->unused[d] && (r->names[d].server != NULL) == (pass == 0)) r->listed[r->n_listed++] = d;
+  return SITU_STATUS_OK;
+}
+
+/* Of the GPUs of this machine the program sees those that CUDA_VISIBLE_DEVICES lists, numbered in its order. */
+static situ_status hide_devices(reading *r) {
+  const situ_problem *p = r->layers.problem;
+  int64_t gpu[MAX_LISTED];
+  int32_t n, kept = 0;
+  llamacpp_device *named = ARENA_NEW(r->arena, llamacpp_device, p->n_devices);
+  if (!named) return fail_no_memory(r->error);
+  TRY(command_words_numbers(gpu, &n, MAX_LISTED, r->w, "CUDA_VISIBLE_DEVICES", r->error));
+  if (n == 0) return SITU_STATUS_OK;
+  memcpy(named, r->names, sizeof *named * (size_t)p->n_devices);
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (!named[d].server && !problem_is_host(p, d)) r->names[d].name = r->names[d].buffer = "";
+  for (int32_t k = 0; k < r->n_listed; k++)
+    if (named[r->listed[k]].server) r->listed[kept++] = r->listed[k];
+  for (int32_t k = 0; k < n && kept < MAX_LISTED; k++) {
+    int32_t d = layer_reading_gpu(p, gpu[k]), as = layer_reading_gpu(p, k);
+    if (d < 0 || as < 0 || named[d].server || p->platform->devices[d].members > 1)
+      return fail_with(r->error, SITU_STATUS_BAD_INPUT, "CUDA_VISIBLE_DEVICES", "%s has no single GPU %lld",
+                       p->platform->name, (long long)gpu[k]);
+    r->names[d].name = named[as].name;
+    r->names[d].buffer = named[as].buffer;
+    r->listed[kept++] = d;
+  }
+  r->n_listed = kept;
   return SITU_STATUS_OK;
 }
 
@@ -270,6 +303,7 @@ static void follow_experts(const reading *r, int32_t *device) {
 
 static situ_status read_all(reading *r, int32_t *device) {
   TRY(find_names(r));
+  TRY(hide_devices(r));
   TRY(take_devices(r));
   TRY(place_layers(r));
   TRY(layer_reading_devices(device, &r->layers, r->error));

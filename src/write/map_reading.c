@@ -130,21 +130,6 @@ static situ_status exo_devices(int32_t *device, const situ_problem *p, const cha
 }
 const plan_reading exo_reading = {.marks = "\"shards\"", .devices = exo_devices};
 
-/* The layer of a module as module_names_quote writes it, or -1. */
-static int32_t find_layer(const layer_plan *l, const char *module) {
-  int32_t found = -1;
-  for (int32_t k = 0; k < l->n && found < 0 && l->layers.name; k++) {
-    text_buffer quoted = {0};
-    char *text;
-    module_names_quote(&quoted, l->layers.name[k]);
-    text = text_take(&quoted);
-    size_t n = text ? strlen(text) : 0;
-    if (n > 2 && strncmp(text + 1, module, n - 2) == 0 && module[n - 2] == '\0') found = k;
-    free(text);
-  }
-  return found;
-}
-
 static int32_t pipelining_stages(int32_t *stage, int64_t *count, const layer_reading *r, const json_value *root,
                                  situ_error *error) {
   const json_value *points = json_get(root, "split_points"), *devices = json_get(root, "devices");
@@ -152,7 +137,7 @@ static int32_t pipelining_stages(int32_t *stage, int64_t *count, const layer_rea
   int32_t n = (int32_t)json_size(devices), at = 1;
   if (json_size(devices) > MAX_STAGES || json_size(devices) == 0) return 0;
   for (json_member m = {0}; json_next(points, &m) && at <= n; at++)
-    if ((begin[at] = find_layer(&r->l, m.key)) <= begin[at - 1]) {
+    if ((begin[at] = layer_reading_find(&r->l, m.key)) <= begin[at - 1]) {
       fail_with(error, SITU_STATUS_BAD_INPUT, "split_points", "%.100s is no layer behind the one before", m.key);
       return -1;
     }

@@ -96,4 +96,5 @@ const writer openvino_affinity_writer = {.name = "openvino-affinity",
                                          .title = "a folder: the device of each operation, for OpenVINO's HETERO",
                                          .suffix = "",
                                          .write_folder = write_folder,
-                                         .or_format = &openvino_format};
+                                         .or_format = &openvino_format,
+                                         .reading = &openvino_affinity_reading};

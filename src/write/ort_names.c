@@ -65,4 +65,5 @@ static situ_status write_folder(const char *folder, const situ_plan *plan, const
 const writer ort_names_writer = {.name = "ort-names",
                                  .title = "a folder: settings for ONNX Runtime that place nodes by name",
                                  .suffix = "",
-                                 .write_folder = write_folder};
+                                 .write_folder = write_folder,
+                                 .reading = &ort_names_reading};

@@ -9,7 +9,8 @@
 #include "write/writer.h"
 
 enum {
-  FORM = SITU_FORM_LAYERS | SITU_FORM_EXPERTS | SITU_FORM_BLOCKS | SITU_FORM_RUNS | SITU_FORM_ENDS | SITU_FORM_NAMES
+  FORM = SITU_FORM_LAYERS | SITU_FORM_EXPERTS | SITU_FORM_BLOCKS | SITU_FORM_RUNS | SITU_FORM_ENDS | SITU_FORM_NAMES |
+         SITU_FORM_ALIKE
 };
 
 /* The modules of operators outside of layers, each once, in the order of the network. */
@@ -29,7 +30,10 @@ static bool add_modules(text_buffer *out, const layer_plan *l, const situ_proble
 
 static situ_status add_stages(text_buffer *out, const layer_plan *l, const situ_problem *p, situ_error *error) {
   bool ok = true;
-  text_add(out, "[parallelism]\npipeline_parallel_degree = %d\nmodule_fqns_per_model_part = [\n", (int)l->n_runs);
+  int32_t size = platform_members(p->platform, l->run[0]);
+  text_add(out, "[parallelism]\npipeline_parallel_degree = %d\n", (int)l->n_runs);
+  if (size > 1) text_add(out, "tensor_parallel_degree = %d\n", (int)size);
+  text_add(out, "module_fqns_per_model_part = [\n");
   for (int32_t i = 0, k = 0; i < l->n_runs; i++) {
     bool first = true;
     text_add(out, "  [");
@@ -59,6 +63,8 @@ static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *er
 
 const writer torchtitan_writer = {.name = "torchtitan",
                                   .title = "stages for torchtitan: its [parallelism] section",
+                                  .groups = true,
                                   .suffix = ".toml",
                                   .write = write,
-                                  .form = FORM};
+                                  .form = FORM,
+                                  .reading = &torchtitan_reading};

@@ -38,33 +38,22 @@ static situ_status request(plan_request *out, const char *text, arena *a, situ_e
     text_add(&notes, "--kv-cache-dtype %.40s is taken as f16\n", type);
   if (command_words_has(&w, "--gpu-memory-utilization"))
     text_add(&notes, "--gpu-memory-utilization limits the memory of GPUs: state it by the platform or --reserve\n");
+  if (command_words_has(&w, "--data-parallel-size -dp"))
+    text_add(&notes, "--data-parallel-size is not modelled: one of the replicas is judged\n");
   if (notes.failed) return fail_no_memory(error);
   out->notes = arena_string(a, notes.bytes ? notes.bytes : "");
   text_free(&notes);
   return out->notes ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
-/* Numbers separated by commas. BAD_INPUT for anything else. */
-static situ_status read_numbers(int64_t *out, int32_t *n, const char *text, const char *what, situ_error *error) {
-  *n = 0;
-  for (const char *at = text; at && *at;) {
-    const char *end = text_scan_int(at, 0, &out[*n]);
-    if (!end || (*end && *end != ',') || *n == MAX_STAGES)
-      return fail_with(error, SITU_STATUS_BAD_INPUT, what, "%.100s: expected whole numbers with commas", text);
-    ++*n;
-    at = end + (*end == ',');
-  }
-  return SITU_STATUS_OK;
-}
-
-static situ_status find_stages(layer_reading *r, const command_words *w, situ_error *error) {
+static situ_status find_stages(layer_reading *r, const void *words, situ_error *error) {
+  const command_words *w = words;
   int64_t gpu[MAX_STAGES], count[MAX_STAGES], n_stages = 1, group = 1;
   int32_t stage[MAX_STAGES], n_gpus, n_counts;
   TRY(command_words_int(&n_stages, w, STAGES, 1, error));
   TRY(command_words_int(&group, w, GROUPS, 1, error));
-  TRY(read_numbers(gpu, &n_gpus, command_words_variable(w, "CUDA_VISIBLE_DEVICES"), "CUDA_VISIBLE_DEVICES", error));
-  TRY(read_numbers(count, &n_counts, command_words_variable(w, "VLLM_PP_LAYER_PARTITION"), "VLLM_PP_LAYER_PARTITION",
-                   error));
+  TRY(command_words_numbers(gpu, &n_gpus, MAX_STAGES, w, "CUDA_VISIBLE_DEVICES", error));
+  TRY(command_words_numbers(count, &n_counts, MAX_STAGES, w, "VLLM_PP_LAYER_PARTITION", error));
   if (n_stages > MAX_STAGES || group > MAX_STAGES || (n_gpus > 0 && n_gpus < n_stages * group) ||
       (n_counts > 0 && n_counts != n_stages))
     return fail_with(error, SITU_STATUS_BAD_INPUT, "command",
@@ -85,15 +74,9 @@ static situ_status find_stages(layer_reading *r, const command_words *w, situ_er
 
 static situ_status devices(int32_t *device, const situ_problem *problem, const char *text, situ_error *error) {
   command_words w;
-  layer_reading r;
   arena *a = arena_new();
   situ_status status = a ? command_words_split(&w, text, a, error) : fail_no_memory(error);
-  if (status == SITU_STATUS_OK) {
-    status = layer_reading_open(&r, problem, "vLLM", error);
-    if (status == SITU_STATUS_OK) status = find_stages(&r, &w, error);
-    if (status == SITU_STATUS_OK) status = layer_reading_devices(device, &r, error);
-    layer_reading_close(&r);
-  }
+  if (status == SITU_STATUS_OK) status = layer_reading_read(device, problem, "vLLM", find_stages, &w, error);
   arena_free(a);
   return status;
 }

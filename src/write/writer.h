@@ -61,9 +61,11 @@ typedef struct writer {
   ROW(openvino_affinity) \
   ROW(torch_pipelining)  \
   ROW(torchtitan)        \
+  ROW(megatron)          \
   ROW(iree)
 /* Those that are read back. */
-extern const plan_reading llamacpp_reading, vllm_reading, exo_reading, torch_pipelining_reading, device_map_reading;
+extern const plan_reading llamacpp_reading, vllm_reading, exo_reading, torch_pipelining_reading, device_map_reading,
+    torchtitan_reading, megatron_reading, ort_names_reading, openvino_affinity_reading;
 #define WRITER_DECLARE(NAME) extern const writer NAME##_writer;
 WRITER_ROWS(WRITER_DECLARE)
 

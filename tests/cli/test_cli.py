@@ -313,7 +313,7 @@ def test_simulate_asks_writers_before_it_prints():
 
 def test_every_writer_writes():
     names = {row["name"] for row in situ_json("list", "writers")["writers"]}
-    by_layer = {"llama.cpp", "vllm", "device-map", "exo", "torch-pipelining", "torchtitan"}  # of language models
+    by_layer = {"llama.cpp", "vllm", "device-map", "exo", "torch-pipelining", "torchtitan", "megatron"}  # of language models
     of_files = {"onnx-parts", "iree", "onnx-multidevice", "ort-annotation", "ort-names", "openvino-affinity",
                 "openvino-parts"}  # test_formats.py, test_openvino_ir.py
     for name in names - of_files - by_layer - {"split"}:  # split: of workload files

@@ -14,6 +14,7 @@ from test_cli import main, situ, situ_json
 from test_language_models import language_model
 
 import llm_files
+from onnx_writer import graph, model, node, tensor, value
 
 LAYERS = 6
 ON = ["--platform", "cpu+3*rtx3090"]
@@ -80,10 +81,72 @@ def test_what_a_writer_writes_is_read_as_the_plan():
         runs = draw(rng, hosts=True)
         gpus = [device for device, _ in runs if device != "cpu"]
         round_trip(path, "llama.cpp", runs, rng.choice(["cpu", *gpus]))
-        round_trip(path, "exo", runs, runs[0][0])
-        round_trip(path, "vllm", stages := draw(rng, hosts=False), stages[0][0])
+        for writer in ("exo", "device-map", "torch-pipelining", "torchtitan"):
+            round_trip(path, writer, runs, runs[0][0])
+        for writer in ("vllm", "megatron"):
+            round_trip(path, writer, stages := draw(rng, hosts=False), stages[0][0])
         spilled = [k for k in range(LAYERS) if rng.random() < 0.5]
         round_trip(experts, "llama.cpp", draw(rng, hosts=False), "cpu", spilled)
+
+
+def test_what_names_nodes_is_read_as_the_plan():
+    """Random devices of the nodes of an ONNX file, by the settings of ONNX Runtime and the affinities of OpenVINO."""
+    rng, n = random.Random(11), 8
+    names = [f"node{k}" for k in range(n)]
+    steps = [node("MatMul", [f"t{k}", f"w{k}"], [f"t{k + 1}"], name=names[k]) for k in range(n)]
+    weights = [tensor(f"w{k}", [64, 64]) for k in range(n)]
+    pathlib.Path("m.onnx").write_bytes(model(graph(steps, [value("t0", [1, 64])], [value(f"t{n}", [1, 64])], weights)))
+    for devices, platform, formats in ((["cpu", "gpu0", "npu1"], "cpu+rtx3090+npu-200v", ["ort-names", "openvino-affinity"]),
+                                       (["cpu", "gpu0", "gpu1"], "cpu+2*rtx3090", ["openvino-affinity"])):
+        for _ in range(3):
+            pathlib.Path("pins.json").write_text(json.dumps({name: rng.choice(devices) for name in names}))
+            call = ["m.onnx", "--platform", platform, "--fusion", "none"]
+            for writer in formats:
+                plan = situ_json("place", *call, "--fix", "pins.json", "--granularity", "operator", "--write", f"{writer}=out")
+                file = "out/session.json" if writer == "ort-names" else "out/affinity.json"
+                found = judged(file, *call)
+                assert found["format"] == writer and found["rows"][0]["value_ns"] == plan["value_ns"], (writer, found["rows"])
+    on = ["m.onnx", "--platform", "cpu+rtx3090"]
+    session = lambda text: json.dumps({"session.name_based_layer_assignment": text})
+    best = situ("judge", session("cpu(node)"), *on, "--steps", "20")
+    assert "better: situ place MODEL --write ort-names=FOLDER" in best, best
+    assert of_command(session("gpu(node);cpu(node3)"), *on)["value_ns"] > of_command(session("gpu(node)"), *on)["value_ns"], "the longest counts"
+    situ("judge", session("npu(node)"), *on, code=3, err="has no npu")
+    situ("judge", session("gpu(node"), *on, code=3, err="a bracket does not end")
+    situ("judge", session("gpu"), *on, code=3, err="expected DEVICE")
+    situ("judge", '{"session.layer_assignment_settings": "cpu(=d0)"}', *on, code=3, err="labels that stand in the annotated model")
+    situ("judge", '{"openvino_affinity": 1, "affinity": {"node1": "GPU.3"}}', *on, code=3, err="node1: is on GPU.3, which cpu.rtx3090 has not")
+
+
+def test_stages_of_torchtitan_and_megatron():
+    """Six layers. torchtitan counts embedding and head as a layer each: 8 in 3 parts are 3, 3, 2, less the ends 2, 3, 1."""
+    path = language_model()
+    on = [path, "--platform", "cpu+4*rtx3090"]
+    row = lambda words: of_command(words, *on)["layers"]
+    degree = "[parallelism]\npipeline_parallel_degree = "
+    assert row(degree + "3") == "gpu0 2, gpu1 3, gpu2 1"
+    assert row(degree + "2\n") == "gpu0 3, gpu1 3"
+    assert row("./run_train.sh --parallelism.pipeline_parallel_degree 2 --parallelism.pipeline_parallel_split_points layers.1") == "gpu0 1, gpu1 5"
+    assert row(degree + '3\npipeline_parallel_split_points = ["layers.2", "layers.3"]') == "gpu0 2, gpu1 1, gpu2 3"
+    own = degree + '2\nmodule_fqns_per_model_part = [\n  ["tok_embeddings", "layers.0"], # "gpu3"\n  [%s, "norm"],\n]\n'
+    assert row(own % ", ".join(f'"layers.{k}"' for k in range(1, 6))) == "gpu3 1, gpu1 5"
+    assert row(degree + "1\ntensor_parallel_degree = 4") == "gpu0-3 6"
+    for text, why in ((own % '"layers.2"', "layers.2: expected layer 1 here"), (degree + "none", "pipeline_parallel_degree: expected a whole"),
+                      (degree + "9", "9 stages are too many for 6 layers"), (own.replace("2", "3", 1) % '"layers.1"', "is 3, but 2 stages"),
+                      (degree + "2\nmodule_fqns_per_model_part = 7", "expected a list of lists"), (degree + "5\ndata_parallel_shard_degree = 2", "too many")):
+        situ("judge", text, *on, code=3, err=re.escape(why))
+    size = "torchrun pretrain_gpt.py --pipeline-model-parallel-size "
+    assert row(f"{size}3") == "gpu0 2, gpu1 2, gpu2 2"
+    assert row(f"{size}3 --decoder-first-pipeline-num-layers 1 --decoder-last-pipeline-num-layers 3") == "gpu0 1, gpu1 2, gpu2 3"
+    layout = f"{size}2 --pipeline-model-parallel-layout "
+    assert row(layout + "'Et|ttttt,L'") == row(layout + "'Et|t*5L'") == row(layout + '"Et|(tt)*2tL"') == "gpu0 1, gpu1 5"
+    assert row(layout + "'Et*2|t|t|t*2L'") == "gpu0 2, gpu1 1, gpu0 1, gpu1 2", "virtual stages in turn"
+    assert row(f"{size}2 --tensor-model-parallel-size 2") == "gpu0-1 3, gpu2-3 3"
+    for text, why in ((size + "4", "6 layers, which 4 stages cannot share evenly"), (size + "6", "has no GPU 4"),
+                      (layout + "Et*7|L", "6 layers, but the layout has 7"), (layout + "'Et*3|t|t*2L'", "3 stages, no multiple of 2"),
+                      (layout + "'Et*3|(t*3L'", "expected stages such as"), (layout + "'Et*99999|tL'", "expected stages such as"),
+                      (layout + "'x'", "expected stages such as")):
+        situ("judge", text, *on, code=3, err=re.escape(why))
 
 
 def test_the_rule_of_llamacpp_places_layers():
@@ -154,6 +217,62 @@ def test_split_points_are_read_as_stages():
     assert row["layers"] == "gpu1 2, cpu 1, gpu0 3", row
     stages["devices"].pop()
     situ("judge", json.dumps(stages), path, "--platform", "cpu+2*rtx3090", code=3, err="2 stages have 2 split points, not 1")
+
+
+def test_command_lines_as_people_paste_them():
+    """Short invocations in the forms of the programs' documentation: each is read as that placement of six layers on
+    four equal GPUs, or refused with the reason. Seven rows (six layers and the head) in four parts are 2, 2, 2, 1."""
+    path = language_model()
+    on = [path, "--platform", "cpu+4*rtx3090"]
+    each, vllm = "gpu0 2, gpu1 2, gpu2 2", "python -m vllm.entrypoints.openai.api_server --model org/model"
+    exo = json.dumps({"shards": [{"node": "gpu1", "start_layer": 0, "end_layer": 2}, {"node": "gpu0", "start_layer": 2, "end_layer": 6}]})
+    titan = "[parallelism]\ndata_parallel_shard_degree = -1\n"
+    for command, found in (
+            ("llama-server -m model.gguf -c 2048", each),
+            ("llama-server -m model.gguf -ngl 99 --host 0.0.0.0 --port 8080", each),
+            ("llama-server -hf org/model-GGUF:Q4_K_M -ngl all --jinja -fa on", each),
+            ("./build/bin/llama-cli -m model.gguf -p 'Once upon a time' -n 128 -ngl 33 -t 8 --color", each),
+            ("llama-cli -m model.gguf -ngl 0", "cpu 6"),
+            ("llama-server -m model.gguf -ngl 4 --no-mmap", "cpu 3, gpu0 1, gpu1 1, gpu2 1"),  # rows 3 to 6, one each; the head on gpu3
+            ("llama-server -m model.gguf -ts 3,1", "gpu0 6"),
+            ("CUDA_VISIBLE_DEVICES=2 llama-server -m model.gguf -ngl 99", "gpu2 6"),
+            ("CUDA_VISIBLE_DEVICES=3,1 llama-server -m model.gguf -ngl 99 -ts 1,1", "gpu3 4, gpu1 2"),
+            ("CUDA_VISIBLE_DEVICES=3,1 llama-server -m model.gguf -dev CUDA1", "gpu1 6"),
+            ("llama-server -m model.gguf -sm none -mg 2 -c 8192", "gpu2 6"),
+            ("llama-server -m model.gguf -sm row -ts 1,0,0,1 -mg 1", "gpu0 4, gpu3 2"),
+            ("llama-server -m model.gguf -dev CUDA0,CUDA2 -c 16384 -np 4", "gpu0 4, gpu2 2"),
+            ("llama-server -m model.gguf --cpu-moe -ngl 99 -c 32768 -ctk q8_0 -ctv q8_0", each),
+            ("llama-server -m model.gguf -ngl 99 -ot 'ffn_.*_exps.=CPU' -b 4096 -ub 4096", each),
+            ("llama-server -m model.gguf -ngl 99 --n-cpu-moe 20 --no-warmup", each),
+            ("llama-bench -m model.gguf -ngl 99 -p 512 -n 128 -ts 1/1", "gpu0 4, gpu1 2"),
+            ("llama-server -m model.gguf -md draft.gguf -ngl 99 -ngld 99", each),
+            ("./bin/llama-server -m model.gguf -fa -fmoe -mla 3 -amb 512 -rtr -ngl 99 -ot exps=CPU", each),  # ik_llama.cpp
+            ("./bin/llama-server -m model.gguf -sm graph -ngl 99", "gpu0-3 6"),
+            ("vllm serve org/model --tensor-parallel-size 4", "gpu0-3 6"),
+            ("vllm serve org/model -tp 2 -pp 2 --max-model-len 8192", "gpu0-1 3, gpu2-3 3"),
+            ("vllm serve org/model --data-parallel-size 4 --enable-expert-parallel", "gpu0 6"),
+            (f"{vllm} --pipeline-parallel-size=2 --gpu-memory-utilization 0.95", "gpu0 3, gpu1 3"),
+            ("VLLM_PP_LAYER_PARTITION=1,2,2,1 vllm serve org/model -pp 4", "gpu0 1, gpu1 2, gpu2 2, gpu3 1"),
+            ("CUDA_VISIBLE_DEVICES=2,3 vllm serve org/model --tensor-parallel-size 2", "gpu2-3 6"),
+            (exo, "gpu1 2, gpu0 4"),
+            ('{"": 1}', "gpu1 6"),
+            ('{"token_embd": 0, "blk.0": 0, "blk.1": 0, "blk": "cuda:3", "output_norm": 3, "output": "cuda:3"}', "gpu0 2, gpu3 4"),
+            ("NGPU=4 ./run_train.sh --parallelism.pipeline_parallel_degree 2 --parallelism.pipeline_parallel_schedule 1F1B", "gpu0 3, gpu1 3"),
+            (titan + "tensor_parallel_degree = 2\npipeline_parallel_degree = 2\n", "gpu0-1 3, gpu2-3 3"),
+            ("torchrun --nproc-per-node 4 pretrain_gpt.py --tensor-model-parallel-size 2 --pipeline-model-parallel-size 2 --seq-length 4096",
+             "gpu0-1 3, gpu2-3 3")):
+        row = of_command(command, *on)
+        assert row["layers"] == found, (command, row)
+    for command, why, code in (
+            ("exo run llama-3.2-3b", "none of the formats that are read back", 2),
+            ("accelerate launch --multi_gpu --num_processes 4 train.py", "none of the formats that are read back", 2),
+            ("ollama run llama3", "none of the formats that are read back", 2),
+            ("llama-server -m model.gguf --rpc 192.168.1.10:50052,192.168.1.11:50052 -ngl 99", "the platform is one machine", 3),
+            ("llama-server -m model.gguf -sm wide", "expected none, layer, row or tensor", 3),
+            ("CUDA_VISIBLE_DEVICES=7 llama-server -m model.gguf", "has no single GPU 7", 3),
+            ("vllm serve org/model -tp 8", "has no 8 equal devices", 2),
+            ('{"model": "cpu", "lm_head": "disk"}', "is covered by no key", 3)):
+        situ("judge", command, *on, code=code, err=why)
 
 
 def test_bad_commands_are_refused_with_the_option():

@@ -25,7 +25,7 @@ def language_model():
 
 def test_a_language_model_is_written_for_each_engine():
     path = language_model()
-    for name in ("llama.cpp", "vllm", "device-map", "exo", "torch-pipelining", "torchtitan"):
+    for name in ("llama.cpp", "vllm", "device-map", "exo", "torch-pipelining", "torchtitan", "megatron"):
         situ("place", path, "--platform", "cpu+2*rtx3090", "--granularity", "block", *QUICK, "--unused", "cpu", "--write", f"{name}=out")
         assert pathlib.Path("out").stat().st_size > 30, name
     situ("place", path, "--platform", "cpu+2*rtx3090", "--granularity", "block", *QUICK, "--unused", "cpu", "--context", "700", "--write", "llama.cpp=out")
@@ -43,6 +43,13 @@ def test_groups_of_gpus_are_written_for_engines_that_split_operators():
     assert pathlib.Path("vllm.txt").read_text() == ("CUDA_VISIBLE_DEVICES=0,1,2,3\nVLLM_PP_LAYER_PARTITION=2,4\n"
                                                     "--pipeline-parallel-size 2 --tensor-parallel-size 2 "
                                                     "--max-model-len 4096 --max-num-seqs 1 --gpu-memory-utilization 0.90\n")
+    situ("place", path, *on, "--tensor-parallel", "2", "--fix", "pins.json", "--write", "megatron=m.txt", "--write", "torchtitan=t.toml")
+    assert pathlib.Path("m.txt").read_text() == ("--pipeline-model-parallel-size 2 --tensor-model-parallel-size 2 "
+                                                 "--pipeline-model-parallel-layout 'Et*2|t*4L'\n# ranks: gpu0-1 gpu2-3\n")
+    assert "pipeline_parallel_degree = 2\ntensor_parallel_degree = 2\n" in pathlib.Path("t.toml").read_text()
+    for file in ("m.txt", "t.toml"):
+        read = json.loads(situ("judge", file, path, "--platform", "cpu+4*rtx3090", "--steps", "60", "--json"))["rows"][0]
+        assert read["layers"] == "gpu0-1 2, gpu2-3 4" and read["value_ns"] == stages["value_ns"], (file, read)
     situ("place", path, *on, "--kv-type", "q8_0", "--batch", "3", "--context", "512", "--unused", "cpu", "--write", "vllm=vllm.txt")
     assert pathlib.Path("vllm.txt").read_text().endswith(
         " --max-model-len 512 --max-num-seqs 3 --kv-cache-dtype fp8 --gpu-memory-utilization 0.90\n")

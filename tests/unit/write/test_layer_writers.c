@@ -173,6 +173,18 @@ static void torchtitan_gets_the_modules_of_each_stage(void **state) {
   expect_refused("torchtitan", "21111111111111", "another device than the first and the last layer");
 }
 
+static void megatron_gets_a_layout(void **state) {
+  (void)state;
+  lab s = network();
+  char *text = write(&s, "megatron", "22222221111111", NULL);
+  assert_string_equal(text,
+                      "--pipeline-model-parallel-size 2 --tensor-model-parallel-size 1 "
+                      "--pipeline-model-parallel-layout 'Et*3|t*3L'\n# ranks: d2 d1\n");
+  free(text);
+  lab_free(&s);
+  expect_refused("megatron", "21111111111111", "another device than the first and the last layer");
+}
+
 /* The names that PyTorch's export to ONNX makes of paths of modules. */
 static void paths_of_onnx_files_become_modules(void **state) {
   (void)state;
@@ -212,8 +224,9 @@ static void a_graph_without_layers_has_no_such_form(void **state) {
   int32_t device[] = {1};
   situ_plan *plan;
   assert_int_equal(simulator_plan(&plan, s.simulator, &(placement){.device = device}, NULL), SITU_STATUS_OK);
-  static const char *const names[] = {"llama.cpp", "vllm", "device-map", "exo", "torch-pipelining", "torchtitan"};
-  for (int i = 0; i < 4; i++) {
+  static const char *const names[] = {"llama.cpp",        "vllm",       "device-map", "exo",
+                                      "torch-pipelining", "torchtitan", "megatron"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     char *text;
     assert_int_equal(situ_write(&text, names[i], plan, NULL), SITU_STATUS_UNSUPPORTED);
     assert_null(text);
@@ -230,6 +243,7 @@ int main(void) {
       cmocka_unit_test(a_device_map_names_each_module_once),
       cmocka_unit_test(pipelining_splits_at_the_first_layer_of_each_stage_but_the_first),
       cmocka_unit_test(torchtitan_gets_the_modules_of_each_stage),
+      cmocka_unit_test(megatron_gets_a_layout),
       cmocka_unit_test(paths_of_onnx_files_become_modules),
       cmocka_unit_test(exo_gets_half_open_ranges),
       cmocka_unit_test(a_graph_without_layers_has_no_such_form),

@@ -1,0 +1,36 @@
+/* Megatron-LM's pipeline: the layers of each stage as a layout, "Et*5|t*6|t*4L" (E the embedding, t a layer, L head and
+ * loss), and sizes of groups. docs/run-your-plan.md */
+#include "plan/layer_plan.h"
+#include "write/writer.h"
+
+enum {
+  FORM = SITU_FORM_LAYERS | SITU_FORM_EXPERTS | SITU_FORM_BLOCKS | SITU_FORM_RUNS | SITU_FORM_ENDS | SITU_FORM_NO_HOST |
+         SITU_FORM_ALIKE
+};
+
+static void add_stages(text_buffer *out, const layer_plan *l, const situ_problem *p) {
+  int32_t size = platform_members(p->platform, l->run[0]);
+  text_add(out, "--pipeline-model-parallel-size %d --tensor-model-parallel-size %d", (int)l->n_runs, (int)size);
+  text_add(out, " --pipeline-model-parallel-layout '");
+  for (int32_t i = 0; i < l->n_runs; i++)
+    text_add(out, "%s%st*%d%s", i ? "|" : "", i ? "" : "E", (int)l->count[i], i == l->n_runs - 1 ? "L" : "");
+  text_add(out, "'\n# ranks:");
+  for (int32_t i = 0; i < l->n_runs; i++) text_add(out, " %s", p->platform->devices[l->run[i]].name);
+  text_add(out, "\n");
+}
+
+static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
+  layer_plan l;
+  situ_status status = layer_plan_find(&l, plan, FORM, "Megatron-LM", error);
+  if (status == SITU_STATUS_OK) add_stages(out, &l, plan->problem);
+  layer_plan_free(&l);
+  return status;
+}
+
+const writer megatron_writer = {.name = "megatron",
+                                .title = "stages for Megatron-LM: its options",
+                                .groups = true,
+                                .suffix = ".txt",
+                                .write = write,
+                                .form = FORM,
+                                .reading = &megatron_reading};
