@@ -61,6 +61,16 @@ SITU_API situ_fit_row situ_fitting_at(const situ_fitting *fitting, int32_t index
 /* The row of the largest amount that fits, or -1. */
 SITU_API int32_t situ_fitting_answer(const situ_fitting *fitting);
 
+/* The bytes of the weights of the model. */
+SITU_API int64_t situ_fitting_weight_bytes(const situ_fitting *fitting);
+
+/* What is found of an amount that need not have been tried, since what fits a larger one fits it, too; 0: of any
+ * amount. MISSED for NULL. */
+SITU_API situ_fit_finding situ_fitting_finding(const situ_fitting *fitting, int64_t amount);
+/* Of fittings of several files, as of quantisations of one model, the one of the most bytes that fits the amount, or
+ * -1. */
+SITU_API int32_t situ_fitting_largest(const situ_fitting *const *fittings, int32_t n, int64_t amount);
+
 #ifdef __cplusplus
 }
 #endif

@@ -97,6 +97,11 @@ SITU_API situ_status situ_report_judgement(char **out, const situ_judgement *jud
 SITU_API situ_status situ_report_fit(char **out, const situ_fitting *fitting, situ_report_format format,
                                      const situ_report_options *options, situ_error *error);
 
+/* Fittings of several files on one platform, the largest file first, and the largest that fits the amount. */
+SITU_API situ_status situ_report_fit_files(char **out, const situ_fitting *const *fittings, int32_t n, int64_t amount,
+                                           situ_report_format format, const situ_report_options *options,
+                                           situ_error *error);
+
 /* The rates of one stream and of all: the front as a table, or every row that was tried as JSON. */
 SITU_API situ_status situ_report_serving(char **out, const situ_serving *serving, situ_report_format format,
                                          const situ_report_options *options, situ_error *error);

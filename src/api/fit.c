@@ -85,8 +85,12 @@ static situ_status know_model(fit_call *q) {
     status = fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, i->graph->model,
                        "is no language model with caches, one copy of it; fit asks for their size");
   q->into->model = arena_string(q->into->arena, i->graph->model);
+  q->into->path = arena_string(q->into->arena, q->searches.instance.model);
   q->into->platform = arena_string(q->into->arena, i->platform->name);
-  if (status == SITU_STATUS_OK && (!q->into->model || !q->into->platform)) status = fail_no_memory(q->error);
+  if (status == SITU_STATUS_OK && (!q->into->model || !q->into->platform || !q->into->path))
+    status = fail_no_memory(q->error);
+  for (int32_t v = 0; v < i->graph->n_operators; v++)
+    q->into->weight_bytes = sat_add(q->into->weight_bytes, i->graph->weight_bytes[v]);
   int64_t trained = steps->trained_context > 0 ? steps->trained_context : USUAL_MAX_CONTEXT;
   if (q->into->max == 0) q->into->max = q->into->quantity == SITU_FIT_CONTEXT ? trained : MAX_BATCH;
   situ_instance_free(i);
@@ -186,4 +190,25 @@ int32_t situ_fitting_answer(const situ_fitting *f) {
   for (int32_t k = 0; f && k < f->n; k++)
     if (f->rows[k].finding == SITU_FIT_FITS) answer = k;
   return answer;
+}
+
+int64_t situ_fitting_weight_bytes(const situ_fitting *f) { return f ? f->weight_bytes : 0; }
+
+situ_fit_finding situ_fitting_finding(const situ_fitting *f, int64_t amount) {
+  if (f && amount <= 0 && situ_fitting_answer(f) < 0) return situ_fitting_at(f, 0).finding;
+  for (int32_t k = 0; f && k < f->n; k++) { /* by rising amount */
+    const situ_fit_row *r = &f->rows[k];
+    if (r->finding == SITU_FIT_FITS && r->amount >= amount) return SITU_FIT_FITS;
+    if (r->finding == SITU_FIT_IMPOSSIBLE && r->amount <= amount) return SITU_FIT_IMPOSSIBLE;
+  }
+  return SITU_FIT_MISSED;
+}
+
+int32_t situ_fitting_largest(const situ_fitting *const *fittings, int32_t n, int64_t amount) {
+  int32_t best = -1;
+  for (int32_t k = 0; fittings && k < n; k++)
+    if (situ_fitting_finding(fittings[k], amount) == SITU_FIT_FITS &&
+        (best < 0 || fittings[k]->weight_bytes > fittings[best]->weight_bytes))
+      best = k;
+  return best;
 }

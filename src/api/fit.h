@@ -9,7 +9,8 @@ enum { FIT_ROWS = 64 };
 
 struct situ_fitting {
   arena *arena;
-  const char *model, *platform;
+  const char *model, *platform, *path; /* path: of the model, as it was given */
+  int64_t weight_bytes;
   goal goal;
   situ_fit_quantity quantity;
   situ_fit_row rows[FIT_ROWS]; /* by rising amount */

@@ -11,6 +11,8 @@ import sys
 from test_cli import SMALL, main, situ, situ_json
 from test_language_models import language_model
 
+import llm_files
+
 CELL = 6 * 2 * 4 * 64 * 2  # bytes of a token in the cache: layers, keys and values, heads, numbers, bytes of each
 
 
@@ -89,6 +91,29 @@ def test_what_does_not_fit_at_all_ends_with_4():
     found = fitted(path, *machine(1000000), code=4)
     assert found["answer"] is None and found["proved"] and found["rows"][0]["reason"], found
     situ("fit", SMALL, "--platform", "cpu", code=2, err="is no language model with caches")
+
+
+def test_of_several_files_the_largest_that_fits_is_the_answer():
+    """Three quantisations, and a memory that the middle one fills up with a context of 8192 and half a block more."""
+    files = {}
+    for kind in ("F16", "Q8_0", "Q4_0"):
+        llm_files.write(f"m-{kind}.gguf", *llm_files.dense("llama", 6, 512, 8, 4, 1536, 32000, kind=kind, out_kind=kind))
+        files[f"m-{kind}.gguf"] = needs(f"m-{kind}.gguf", "--context", "8192")
+    small, middle, large = sorted(files, key=files.get)
+    on = machine(files[middle] + 128 * CELL)
+    found = fitted(large, small, middle, *on, "--context", "8192")
+    assert found["answer"] == middle and [row["file"] for row in found["rows"]] == [large, middle, small], found
+    assert [row["finding"] for row in found["rows"]] == ["impossible", "fits", "fits"] and found["rows"][1]["amount"] == 8192
+    assert [row["weight_bytes"] for row in found["rows"]] == sorted((row["weight_bytes"] for row in found["rows"]), reverse=True)
+    longest = fitted(middle, small, *on, "--max", "100000")
+    assert longest["answer"] == middle and longest["rows"][0]["amount"] == 8192 < longest["rows"][1]["amount"], longest
+    text = situ("fit", small, middle, large, *on, "--context", "8192")
+    assert re.search(rf"the largest file for 8,192 tokens\n(.|\n)*answer  {re.escape(middle)}, [0-9.]+ MB of weights", text), text
+    assert 0 < fitted(large, *on, "--context", "8192")["answer"] < 8192, "a single file is asked for its longest context"
+    assert fitted(large, middle, *machine(1000000), code=4)["answer"] is None
+    fast = next(row for row in found["rows"] if row["file"] == small)["decode_tokens_per_second"]
+    assert fitted(small, middle, *machine(10**12), "--context", "8192", "--goal", f"tokens/s>={fast * 0.999}")["answer"] == small
+    situ("fit", small, "nothing.gguf", *on, code=3, err="nothing.gguf")
 
 
 def test_a_prompt_has_room_in_every_context():

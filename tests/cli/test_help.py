@@ -23,6 +23,8 @@ NO_ENGINE = "not found in VIRTUAL_ENV", "llama-bench is not in PATH"
 def files_of_the_examples():
     pathlib.Path("model.onnx").write_bytes(model(graph([node("Relu", ["x"], ["y"], "r"), node("Abs", ["y"], ["z"], "a")],
                                                        [value("x", [4])], [value("z", [4])])))
+    for name, kind in (("a-Q8_0.gguf", "Q8_0"), ("b-Q4_K_M.gguf", "Q4_K")):
+        llm_files.write(name, *llm_files.dense("llama", 8, 512, 8, 4, 1536, 32000, kind=kind, out_kind="Q8_0", context=32768))
     llm_files.write("model.gguf", *llm_files.dense("llama", 8, 512, 8, 4, 1536, 32000, kind="Q8_0", out_kind="Q8_0", context=32768))
     block = {name.partition("layers.0.")[2]: shape for name, shape in LLAMA.items() if "layers.0." in name}
     weights("folder", LLAMA | {f"model.layers.{k}.{name}": shape for k in range(LAYERS) for name, shape in block.items()}, "llama")

@@ -196,6 +196,14 @@ static void fittings_need_a_language_model(void **state) {
   assert_true(situ_fitting_count(NULL) == 0 && situ_fitting_answer(NULL) == -1);
   assert_string_equal(situ_fitting_at(NULL, 0).reason, "");
   REFUSED_OUT(text, situ_report_fit(&text, NULL, SITU_REPORT_TABLE, NULL, error));
+  const situ_fitting *no_fitting = NULL;
+  REFUSED_OUT(text, situ_report_fit_files(&text, NULL, 1, 1, SITU_REPORT_TABLE, NULL, error));
+  REFUSED_OUT(text, situ_report_fit_files(&text, &no_fitting, 1, 1, SITU_REPORT_TABLE, NULL, error));
+  REFUSED_OUT(text, situ_report_fit_files(&text, &no_fitting, 0, 1, SITU_REPORT_TABLE, NULL, error));
+  assert_int_equal(situ_fitting_weight_bytes(NULL), 0);
+  assert_int_equal(situ_fitting_finding(NULL, 1), SITU_FIT_MISSED);
+  assert_int_equal(situ_fitting_largest(NULL, 1, 1), -1);
+  assert_int_equal(situ_fitting_largest(&no_fitting, 1, 1), -1);
   situ_fitting_free(NULL);
 }
 
