@@ -108,8 +108,9 @@ def judge(
     **options: Unpack[Options],
 ) -> Report:
     """Whether a command of an engine is good: what it places, whether that fits, and the best plan of that program, as
-    in `situ judge --json`. command: its text, or that of a device map. The model may be that of the command; format is
-    the name of its writer where it cannot be recognised."""
+    in `situ judge --json`. command: its text, or that of a file that `situ judge` reads: a device map, stages of
+    torchtitan, settings of ONNX Runtime. The model may be that of the command; format is the name of its writer where it
+    cannot be recognised."""
     own = sized(c.situ_judge_options)
     own.command = to_bytes(command)
     own.format = None if format is None else to_bytes(format)

@@ -78,6 +78,17 @@ def test_what_is_unknown_is_a_list_and_strict_calls_raise(tmp_path):
         situ.load_plan(tmp_path / "plan.json", batch=2)
 
 
+def test_a_machine_is_read_figure_by_figure(tmp_path):
+    machine = situ.Platform.read("cpu+2*rtx3090")
+    assert machine.devices[2]["memory_bytes"] == 24_000_000_000 and "catalogue" in machine.devices[2]["source"]
+    machine.devices[2]["memory_bytes"] = 20_000_000_000
+    machine.save(tmp_path / "rig.json")
+    assert situ.Platform.read(tmp_path / "rig.json").devices == machine.devices
+    plan = situ.place(two_matrices(), platform=machine, steps=20)
+    assert [d.memory_bytes for d in plan.devices if d.name == "gpu1"] == [20_000_000_000]
+    assert situ.Platform.read().devices, "the machine that this runs on"
+
+
 def test_a_platform_and_costs_from_python_are_saved_with_the_plan(tmp_path):
     machine = situ.Platform("box")
     machine.add_device("cpu", base="cpu")
