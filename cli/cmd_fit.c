@@ -67,7 +67,7 @@ static int run(arguments *a) {
 
 const command fit_command = {
     .name = "fit",
-    .summary = "find the longest context, the most streams or the largest file that fits",
+    .summary = "find the longest context, most streams or largest file that fits",
     .usage = "MODEL...",
     .about =
         "Answers what fits: the largest context of a language model on a platform, or with --what batch the largest "

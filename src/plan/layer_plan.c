@@ -12,6 +12,7 @@ static const char *name_of(const situ_problem *p, int32_t d) { return p->platfor
 static bool has_two_stacks(const layer_list *l) {
   bool encoder = false, decoder = false;
   for (int32_t k = 0; l->name && k < l->n; k++) {
+    if (!l->name[k]) continue;
     encoder |= strstr(l->name[k], "encoder.") != NULL;
     decoder |= strstr(l->name[k], "decoder.") != NULL;
   }
