@@ -106,8 +106,8 @@ SITU_API situ_status situ_platform_freeze(situ_platform **out, const situ_platfo
 SITU_API void situ_platform_free(situ_platform *platform);
 
 /* Reads a platform: the path of a platform file (docs/formats/platform.md) if such a file exists or the text ends in
- * ".json"; outputs of nvidia-smi and similar tools in a file; "this-host" for the machine that runs situ; else a composed name such as "cpu+2*a100-80g" or
- * "2*(cpu+8*a100-80g)" of devices in the catalogue (situ list devices). */
+ * ".json"; outputs of nvidia-smi and similar tools in a file; "this-host" for the machine that runs situ; else a
+ * composed name such as "cpu+2*a100-80g" or "2*(cpu+8*a100-80g)" of devices in the catalogue (situ list devices). */
 SITU_API situ_status situ_platform_read(situ_platform **out, const char *name_or_path, situ_error *error);
 
 typedef struct situ_platform_summary {

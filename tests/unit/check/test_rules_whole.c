@@ -320,10 +320,8 @@ static void memories_that_share_a_capacity_keep_it_together(void **state) {
     lab_pose(&s, &stream);
     int32_t device[] = {0, 1, 2};
     situ_plan *plan = plan_on(&s, device);
-    expect(
-        plan,
-        more ? "memory: the memories that share the capacity of d0 must hold 101 B; the capacity is 100 B\n"
-             : "");
+    expect(plan,
+           more ? "memory: the memories that share the capacity of d0 must hold 101 B; the capacity is 100 B\n" : "");
     situ_plan_free(plan);
     lab_free(&s);
   }
