@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "cost/cost_models.h"
+#include "cost/ends.h"
 #include "plan/plan.h"
 #include "platform/platform_sources.h"
 #include "read/reader.h"
@@ -49,10 +50,22 @@ static situ_status read_platform(situ_instance *i, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
+/* Devices that are not equally far from who asks are of different classes. */
+static situ_status separate_ends(situ_instance *i, situ_error *error) {
+  situ_platform *changed;
+  i->has_ends = i->options.problem.objective != SITU_OBJECTIVE_THROUGHPUT && ends_matter(i->model->graph, i->platform);
+  if (!i->has_ends) return SITU_STATUS_OK;
+  TRY(ends_platform(&changed, i->platform, error));
+  situ_platform_free(i->own_platform);
+  i->platform = i->own_platform = changed;
+  return SITU_STATUS_OK;
+}
+
 static situ_status estimate(situ_instance *i, situ_error *error) {
   const read_steps *s = &i->model->steps;
   const cost_step steps[] = {{i->model->graph, s->other ? s->repeats[0] : 1}, {s->other, s->repeats[1]}};
-  TRY(costs_estimate(&i->own_costs, steps, s->other ? 2 : 1, i->platform, &i->options.cost, i->rules, error));
+  TRY(costs_estimate(&i->own_costs, steps, s->other ? 2 : 1, i->platform, &i->options.cost, i->rules, i->has_ends,
+                     error));
   return instance_estimate_secondary(&i->secondary_costs, i, i->platform, error);
 }
 
@@ -281,6 +294,7 @@ static situ_status open_steps(situ_instance *i, const instance_options *options,
   TRY(read_platform(i, error));
   TRY(instance_make_groups(i, error));
   TRY(instance_read_rules(i, error));
+  TRY(separate_ends(i, error));
   TRY(read_costs(i, error));
   TRY(make_copies(i, error));
   TRY(read_constraints(i, error));

@@ -9,6 +9,7 @@
 #include "base/contracts.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "cost/ends.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
 
@@ -50,6 +51,7 @@ typedef struct estimation {
   const situ_platform *platform;
   const situ_cost_options *options;
   const rule_set *rules;
+  bool ends; /* the way from and to the machine that asks counts */
   const cost_model *model;
   const fusion_profile *profile;
   const cost_engine *engine;
@@ -72,6 +74,30 @@ static situ_status name_fusion(const estimation *e, situ_error *error) {
   return e->costs->source ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
+static situ_status estimate_step(situ_costs **out, const estimation *e, const situ_graph *graph,
+                                 const situ_platform *linked, const fusion *work, situ_error *error) {
+  TRY(e->model->estimate(out, graph, linked, work, e->options, error));
+  return !e->ends || ends_add(*out, graph, linked, work->group, e->engine) ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+/* Links as the engine hands over by them: with its time for each hop, and where it is in the middle of everything,
+ * those between two machines of which neither asks count twice. */
+static situ_status link_up(situ_platform *linked, const estimation *e, arena *scratch, situ_error *error) {
+  const situ_platform *p = e->platform;
+  int32_t home = p->devices[platform_home(p)].server;
+  linked->links = ARENA_COPY(scratch, p->links, situ_link, p->n_links);
+  if (!linked->links && p->n_links > 0) return fail_no_memory(error);
+  for (int32_t l = 0; l < p->n_links; l++) {
+    situ_link *link = &linked->links[l];
+    int32_t from = p->devices[link->from_device].server, to = p->devices[link->to_device].server;
+    link->latency_ns = sat_add(link->latency_ns, e->engine->hop_ns);
+    if (!e->engine->central || from == to || from == home || to == home) continue;
+    link->latency_ns = sat_mul(link->latency_ns, 2);
+    link->bytes_per_s /= 2;
+  }
+  return SITU_STATUS_OK;
+}
+
 /* Adds a second step to the costs of the first. Work of both is counted by the kernels of the first. */
 static situ_status add_step(estimation *e, const situ_platform *linked, const fusion *first, arena *scratch,
                             situ_error *error) {
@@ -87,7 +113,7 @@ static situ_status add_step(estimation *e, const situ_platform *linked, const fu
   if (!fusion_find(&work, e->steps[1].graph, e->profile->rules, first->group, e->rules ? e->rules->apart : NULL,
                    scratch))
     return fail_no_memory(error);
-  TRY(e->model->estimate(&sum->step[1], e->steps[1].graph, linked, &work, e->options, error));
+  TRY(estimate_step(&sum->step[1], e, e->steps[1].graph, linked, &work, error));
   held = arena_hold(sum->arena, sum->step[1]->arena);
   situ_costs_free(sum->step[1]);
   if (!held) return fail_no_memory(error);
@@ -116,12 +142,7 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   int32_t *given = NULL;
   part_cost *part = NULL;
   fusion work;
-  if (path || e->engine->hop_ns > 0) {
-    linked.links = ARENA_COPY(scratch, e->platform->links, situ_link, e->platform->n_links);
-    if (!linked.links) return fail_no_memory(error);
-    for (int32_t l = 0; l < linked.n_links; l++)
-      linked.links[l].latency_ns = sat_add(linked.links[l].latency_ns, e->engine->hop_ns);
-  }
+  if (path || e->engine->hop_ns > 0) TRY(link_up(&linked, e, scratch, error));
   if (path) {
     given = ARENA_NEW(scratch, int32_t, g->n_operators);
     if (!given) return fail_no_memory(error);
@@ -134,7 +155,7 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   }
   if (!fusion_find(&work, g, e->profile->rules, given, e->rules ? e->rules->apart : NULL, scratch))
     return fail_no_memory(error);
-  TRY(e->model->estimate(&e->costs, g, &linked, &work, e->options, error));
+  TRY(estimate_step(&e->costs, e, g, &linked, &work, error));
   TRY(add_step(e, &linked, &work, scratch, error));
   if (work.group) {
     e->costs->group = ARENA_COPY(e->costs->arena, work.group, int32_t, g->n_operators);
@@ -163,11 +184,11 @@ situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const
                                 const situ_cost_options *given, situ_error *error) {
   if (out) *out = NULL;
   TRY(GIVEN(error, out, graph, platform));
-  return costs_estimate(out, &(cost_step){graph, 1}, 1, platform, given, NULL, error);
+  return costs_estimate(out, &(cost_step){graph, 1}, 1, platform, given, NULL, true, error);
 }
 
 situ_status costs_estimate(situ_costs **out, const cost_step *steps, int32_t n_steps, const situ_platform *platform,
-                           const situ_cost_options *given, const rule_set *r, situ_error *error) {
+                           const situ_cost_options *given, const rule_set *r, bool ends, situ_error *error) {
   REQUIRE((n_steps == 1 && steps[0].repeats == 1) || n_steps == 2);
   const situ_graph *graph = steps[0].graph;
   situ_cost_options own, *options = &own;
@@ -186,7 +207,7 @@ situ_status costs_estimate(situ_costs **out, const cost_step *steps, int32_t n_s
   if (!profile)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no fusion profile is called \"%.60s\"", options->fusion);
   arena *scratch = arena_new();
-  estimation e = {graph, steps, n_steps, platform, options, r, model, profile, engine, NULL, NULL};
+  estimation e = {graph, steps, n_steps, platform, options, r, ends, model, profile, engine, NULL, NULL};
   situ_status status = scratch ? estimate(&e, scratch, error) : fail_no_memory(error);
   arena_free(scratch);
   json_free(e.table);

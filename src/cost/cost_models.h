@@ -40,9 +40,10 @@ situ_status costs_new_with_transfers(situ_costs **out, const situ_graph *graph, 
 
 /* situ_costs_estimate for one step, or for the sum of two sequential steps: times of operators and transfers are added.
  * Fusion is that of the first step. Rules (NULL: none) were resolved for these graphs and for this platform's device
- * numbers; their factors apply to estimates, not to times from a table. */
+ * numbers; their factors apply to estimates, not to times from a table. `ends`: so does the way between who asks and
+ * the operators at the ends (cost/ends.h). */
 situ_status costs_estimate(situ_costs **out, const cost_step *steps, int32_t n_steps, const situ_platform *platform,
-                           const situ_cost_options *options, const rule_set *r, situ_error *error);
+                           const situ_cost_options *options, const rule_set *r, bool ends, situ_error *error);
 
 /* Whether a path names several tables: it has commas, and there is no such file. */
 bool cost_tables_are_several(const char *paths);

@@ -47,7 +47,7 @@ bool costs_add_up(situ_costs *c, int64_t x, const situ_costs *more, int64_t y) {
   REQUIRE(x >= 0 && y >= 0);
   REQUIRE(more->n_operators == c->n_operators && more->n_tensors == c->n_tensors);
   REQUIRE(more->n_kinds == c->n_kinds && more->n_classes == c->n_classes);
-  REQUIRE(!c->collective_ns == !more->collective_ns);
+  REQUIRE(!c->collective_ns == !more->collective_ns && !c->end_ns == !more->end_ns);
   arena *scratch = arena_new();
   bool ok = scratch && add_transfers(c, x, more, y, scratch);
   arena_free(scratch);
@@ -55,5 +55,7 @@ bool costs_add_up(situ_costs *c, int64_t x, const situ_costs *more, int64_t y) {
     c->time_ns[i] = weighed(c->time_ns[i], x, more->time_ns[i], y);
   for (int64_t i = 0; ok && c->collective_ns && i < (int64_t)c->n_operators * c->n_classes; i++)
     c->collective_ns[i] = weighed(c->collective_ns[i], x, more->collective_ns[i], y);
+  for (int64_t i = 0; ok && c->end_ns && i < (int64_t)c->n_operators * c->n_classes; i++)
+    c->end_ns[i] = weighed(c->end_ns[i], x, more->end_ns[i], y);
   return ok;
 }

@@ -31,8 +31,10 @@ struct situ_costs {
   int64_t *time_ns;       /* [operator * n_classes + class]; SITU_NEVER_NS: cannot run there */
   int64_t *collective_ns; /* [operator * n_classes + class] the part of it that members of a group spend putting results
                              together; NULL: no device is a group */
-  int32_t *group; /* [operator] the head of its fused kernel: the head has the time of all, the other members 0 ns;
-                     NULL: nothing is fused */
+  int64_t *end_ns; /* [operator * n_classes + class] the part of it that tokens and results spend between this and the
+                      machine that asks (cost/ends.h); NULL: none is on another machine */
+  int32_t *group;  /* [operator] the head of its fused kernel: the head has the time of all, the other members 0 ns;
+                      NULL: nothing is fused */
   int64_t *workspace_bytes; /* [operator] scratch memory while it runs, as the table has it; NULL: as the graph says */
   bool *measured; /* [operator * n_classes + class] the time is that of a table, or of the model's own file; of a kernel
                      that of its head; NULL: all are estimates */

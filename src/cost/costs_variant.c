@@ -12,6 +12,7 @@ static bool copy_classes(situ_costs *out, const situ_costs *c, const int32_t *fr
   if (c->part && !(out->part = ARENA_NEW(out->arena, part_cost, out->n_classes))) return false;
   if (c->ruled && !(out->ruled = ARENA_NEW(out->arena, bool, n_times))) return false;
   if (c->measured && !(out->measured = ARENA_NEW(out->arena, bool, n_times))) return false;
+  if (c->end_ns && !(out->end_ns = ARENA_NEW(out->arena, int64_t, n_times))) return false;
   if (c->collective_ns && !(out->collective_ns = ARENA_NEW(out->arena, int64_t, n_times))) return false;
   for (int32_t k = 0; c->part && k < out->n_classes; k++) out->part[k] = c->part[from[k]];
   for (int64_t v = 0; v < out->n_operators; v++)
@@ -20,6 +21,7 @@ static bool copy_classes(situ_costs *out, const situ_costs *c, const int32_t *fr
       out->time_ns[to] = c->time_ns[at];
       if (c->ruled) out->ruled[to] = c->ruled[at];
       if (c->measured) out->measured[to] = c->measured[at];
+      if (c->end_ns) out->end_ns[to] = c->end_ns[at];
       if (c->collective_ns) out->collective_ns[to] = c->collective_ns[at];
     }
   return true;
@@ -96,12 +98,19 @@ static bool speed_links(situ_costs *c, const situ_platform *p, int32_t kind, dou
     int64_t *row = c->transfer_rows + (int64_t)r * c->n_kinds, less = row[kind] - part_of(row[kind], factor);
     for (int32_t k = 1; k < c->n_kinds; k++) row[k] = max64(row[k] - hops[k] * less, 0);
   }
+  bool network = false;
   for (int32_t l = 0; l < c->n_links; l++) {
     if (c->link_kind[l] != kind) continue;
+    network |= p->devices[p->links[l].from_device].server != p->devices[p->links[l].to_device].server;
     c->link[l].latency_ns = part_of(c->link[l].latency_ns, factor);
     c->link[l].bytes_per_s *= factor;
   }
   costs_find_extremes(c);
+  for (int64_t i = 0; network && c->end_ns && i < (int64_t)c->n_operators * c->n_classes; i++) {
+    int64_t less = c->end_ns[i] - part_of(c->end_ns[i], factor);
+    if (c->time_ns[i] != SITU_NEVER_NS) c->time_ns[i] = max64(c->time_ns[i] - less, 0);
+    c->end_ns[i] -= less;
+  }
   return true;
 }
 
@@ -113,6 +122,7 @@ static situ_costs *speed_up(const situ_costs *c, const situ_platform *p, const c
   if (out && x->device >= 0)
     for (int64_t v = 0, k = x->platform->class_of[x->device]; v < out->n_operators; v++) {
       int64_t at = v * out->n_classes + k, apart_ns = out->collective_ns ? out->collective_ns[at] : 0;
+      apart_ns = min64(sat_add(apart_ns, out->end_ns ? out->end_ns[at] : 0), out->time_ns[at]);
       if (out->time_ns[at] != SITU_NEVER_NS)
         out->time_ns[at] = apart_ns + part_of(out->time_ns[at] - apart_ns, x->factor);
     }

@@ -1,7 +1,5 @@
 #include "cost/rules.h"
 
-#include <stdio.h>
-
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "base/disjoint.h"
@@ -34,21 +32,15 @@ static int32_t first_equal(const rule_set *r, const situ_platform *p, int32_t d)
 }
 
 static bool change_devices(situ_device *devices, const rule_set *r, const situ_platform *p, arena *a) {
-  bool *split = ARENA_ZERO(a, bool, p->n_classes);
-  if (!split) return false;
-  for (int32_t d = 0; d < p->n_devices; d++)
-    split[p->class_of[d]] |= first_equal(r, p, d) != p->class_device[p->class_of[d]];
+  int32_t *alike = ARENA_NEW(a, int32_t, p->n_devices);
+  if (!alike) return false;
   for (int32_t d = 0; d < p->n_devices; d++) {
+    alike[d] = first_equal(r, p, d);
     if (r->efficiency[d] > 0) devices[d].efficiency = r->efficiency[d];
     if (p->memory_bytes[p->memory_of[d]] != SITU_UNLIMITED_BYTES)
       devices[d].memory_bytes = p->memory_bytes[p->memory_of[d]] - r->reserve_bytes[p->memory_of[d]];
-    if (!split[p->class_of[d]]) continue;
-    char name[512];
-    snprintf(name, sizeof name, "%.250s:%.250s", devices[d].class_name, devices[first_equal(r, p, d)].name);
-    devices[d].class_name = arena_string(a, name);
-    if (!devices[d].class_name) return false;
   }
-  return true;
+  return platform_split_classes(devices, p, alike, a);
 }
 
 situ_status rules_platform(situ_platform **out, const rule_set *r, const situ_platform *p, situ_error *error) {

@@ -30,6 +30,8 @@ struct situ_graph {
   int32_t n_ahead; /* blocks behind its layers that predict further tokens: the file has them, the graph has not */
   int64_t pipelining_bytes; /* scratch memory more of each operator with any where an engine overlaps micro-batches */
   bool tied_head;           /* its head has the weights of its embedding */
+  int32_t n_ends;           /* of such a model; 0 for others */
+  struct graph_end *end;    /* [n_ends] */
 
   /* of each operator */
   const char **name;
@@ -63,6 +65,14 @@ struct situ_graph {
   struct graph_guess *guesses; /* [n_guesses] in the order in which readers stated them */
   int32_t n_guesses;
 };
+
+/* What reads tokens from who asks, or makes what the next ones are chosen from. */
+typedef struct graph_end {
+  int32_t op;
+  bool leaves;                       /* it makes them */
+  int64_t token_bytes, result_bytes; /* of the tokens, and of what they are chosen from; of inputs 0 */
+  double often;                      /* how often in a step, at most 1 */
+} graph_end;
 
 /* Something that a reader guessed, and the operators whose work depends on it. */
 typedef struct graph_guess {

@@ -2,6 +2,7 @@
 
 #include "base/checked.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arguments.h"
@@ -52,6 +53,26 @@ int32_t situ_platform_find(const situ_platform *p, const char *name) {
   for (int32_t d = 0; p && name && d < p->n_devices; d++)
     if (strcmp(p->devices[d].name, name) == 0) return d;
   return -1;
+}
+
+int32_t platform_home(const situ_platform *p) {
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (p->devices[d].is_host) return d;
+  return 0;
+}
+
+bool platform_split_classes(situ_device *devices, const situ_platform *p, const int32_t *alike, arena *a) {
+  bool *split = ARENA_ZERO(a, bool, p->n_classes);
+  if (!split) return false;
+  for (int32_t d = 0; d < p->n_devices; d++) split[p->class_of[d]] |= alike[d] != p->class_device[p->class_of[d]];
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    char name[512];
+    if (!split[p->class_of[d]]) continue;
+    snprintf(name, sizeof name, "%.250s:%.250s", devices[d].class_name, p->devices[alike[d]].name);
+    devices[d].class_name = arena_string(a, name);
+    if (!devices[d].class_name) return false;
+  }
+  return true;
 }
 
 const char *platform_near_devices(char *into, size_t capacity, const situ_platform *p, const char *word) {

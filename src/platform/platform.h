@@ -66,6 +66,13 @@ static inline int32_t platform_members(const situ_platform *platform, int32_t de
   return n > 1 ? n : 1;
 }
 
+/* Who asks and gets the results: the first host, or the first device if there is none. */
+int32_t platform_home(const situ_platform *platform);
+
+/* Gives devices of one class of the platform, whose devices these are, classes "CLASS:DEVICE" where not all are alike;
+ * alike[d] is the first device of the class of d that is like d. Names in the arena. False without memory. */
+bool platform_split_classes(situ_device *devices, const situ_platform *platform, const int32_t *alike, arena *a);
+
 /* By how much what memories hold exceeds their capacities, pools taken together, summed up. */
 int64_t platform_excess_bytes(const situ_platform *platform, const int64_t *held_bytes);
 

@@ -398,8 +398,7 @@ situ_status problem_fill(situ_problem *p, const situ_problem_options *o, situ_er
   for (int32_t v = 0; v < p->n_operators; v++) p->training |= p->graph->phase[v] != SITU_PHASE_FORWARD;
   bool apart = p->execution == SITU_EXECUTION_PIPELINE && p->schedule == SITU_SCHEDULE_GPIPE && p->training;
   p->n_phases = apart ? 2 : 1;
-  for (int32_t d = p->n_devices - 1; d >= 0; d--)
-    if (p->platform->devices[d].is_host) p->host = d;
+  p->host = platform_home(p->platform);
   p->device_kind = ARENA_NEW(p->arena, int32_t, (int64_t)p->n_devices * p->n_devices);
   if (!p->device_kind || !find_units(p)) return fail_no_memory(error);
   for (int32_t a = 0; a < p->n_devices; a++)

@@ -16,7 +16,15 @@
 #include "read/lm_known.h"
 #include "read/lm_operators.h"
 
-enum { PAD_CELLS = 256, STATE_BYTES = 4, MASK_BYTES = 2, MAX_SET = 512 };
+enum {
+  PAD_CELLS = 256,
+  STATE_BYTES = 4,
+  MASK_BYTES = 2,
+  TOKEN_BYTES = 4,
+  LOGIT_BYTES = 4,
+  MAX_SET = 512,
+  MAX_ENDS = 4
+};
 
 /* Tensors that the next operator reads. */
 typedef struct value_set {
@@ -41,6 +49,8 @@ typedef struct building {
   value_set encoded;         /* what it made */
   const lm_operator *shared; /* a table of both, which is made already, or NULL */
   value_set shared_rows;
+  graph_end end[MAX_ENDS]; /* by the numbers of the builder */
+  int32_t n_ends;
 } building;
 
 /* States a guess about the operator that was added last. */
@@ -518,6 +528,18 @@ static bool is_front(const lm_operator *w) {
   return (w->role == LM_NORM && strstr(w->name, "emb")) || lm_has_word(w->name, " project_in embeddings_project ");
 }
 
+/* Operator `op` is an end of the step, `often` times in it: it reads `rows` tokens, or makes so many rows of logits of
+ * `width` elements. */
+static void add_end(building *b, int32_t op, double rows, int64_t width, double often) {
+  int64_t n = round64(ceil(rows));
+  if (b->n_ends < MAX_ENDS)
+    b->end[b->n_ends++] = (graph_end){.op = op,
+                                      .leaves = width > 0,
+                                      .token_bytes = sat_mul(n, TOKEN_BYTES),
+                                      .result_bytes = sat_mul(sat_mul(n, width), LOGIT_BYTES),
+                                      .often = often};
+}
+
 /* Rows of a table, one for each token. */
 static situ_status add_gather(building *b, value_set *made, const lm_operator *w, double tokens) {
   int64_t rows = w->out > 0 ? w->out : 1, width = w->in > 0 ? w->in : b->model->n_embd;
@@ -553,6 +575,7 @@ static situ_status add_sound(building *b, value_set *made) {
 static situ_status add_embeddings(building *b, value_set *x, const lm_operator **table) {
   value_set made = b->shared_rows;
   char sum[64];
+  int32_t reads_tokens = -1;
   *table = b->shared;
   TRY(add_sound(b, &made));
   for (int32_t i = 0; i < b->o->start[0]; i++) {
@@ -560,12 +583,15 @@ static situ_status add_embeddings(building *b, value_set *x, const lm_operator *
     if (!is_table(w) || w == b->shared) continue;
     *table = larger(*table, w);
     TRY(add_gather(b, &made, w, b->rows));
+    if (*table == w) reads_tokens = b->last;
   }
   if (made.n == 0) {
     situ_operator op = {.name = "input", .kind = "Gather", .dtype = SITU_DTYPE_F32};
     TRY(add(b, &made, op, b->rows, b->model->n_embd, NULL));
+    reads_tokens = b->last;
     TRY(guess(b, SITU_GUESS_STRUCTURE, "embedding of tokens"));
   }
+  if (reads_tokens >= 0) add_end(b, reads_tokens, b->rows, 0, b->rows > 0);
   snprintf(sum, sizeof sum, "%sembeddings_add", b->encoding ? "encoder." : "");
   if (made.n > 1) TRY(add_plain(b, &made, sum, "Add", 0, &made, b->model->n_embd, b->rows));
   for (int32_t i = 0; i < b->o->start[0]; i++) {
@@ -629,7 +655,9 @@ static situ_status add_head(building *b, value_set *x, const lm_operator *table)
                       .weight_bytes = head->bytes,
                       .flops = round64(2.0 * (double)head->elements * rows),
                       .moved_bytes = round64((double)head->bytes * often)};
-  TRY(add(b, NULL, op, rows, head->out > 0 ? head->out : b->model->vocab, x));
+  int64_t words = head->out > 0 ? head->out : b->model->vocab;
+  TRY(add(b, NULL, op, rows, words, x));
+  add_end(b, b->last, often > 0 ? rows / often : 0, words, often);
   return guess_weight(b, head);
 }
 
@@ -669,8 +697,11 @@ static situ_status add_shared(building *b, const lm_operators *encoder, const lm
   for (int32_t i = 0; i < decoder->start[0]; i++)
     if (is_table(&decoder->all[i])) found = larger(found, &decoder->all[i]);
   if (!found) return SITU_STATUS_OK;
+  double rows = b->step->encodes ? b->source_rows : b->rows;
   b->shared = found;
-  return add_gather(b, &b->shared_rows, found, b->step->encodes ? b->source_rows : b->rows);
+  TRY(add_gather(b, &b->shared_rows, found, rows));
+  add_end(b, b->last, rows, 0, rows > 0);
+  return SITU_STATUS_OK;
 }
 
 /* The encoder, whose last output all blocks of the decoder read. */
@@ -694,6 +725,17 @@ static situ_status add_encoder(building *b, const lm_operators *encoder, const l
   return SITU_STATUS_OK;
 }
 
+/* Operators of the graph have other numbers than they had in the builder. */
+static bool set_ends(situ_graph *g, const building *b) {
+  g->end = ARENA_COPY(g->arena, b->end, graph_end, b->n_ends);
+  if (!g->end && b->n_ends > 0) return false;
+  g->n_ends = b->n_ends;
+  for (int32_t i = 0; i < b->n_ends; i++)
+    for (int32_t v = 0; v < g->n_operators; v++)
+      if (g->built_index[v] == b->end[i].op) g->end[i].op = v;
+  return true;
+}
+
 situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, text_buffer *notes, situ_error *error) {
   arena *a = arena_new();
   lm_operators o, encoder;
@@ -710,6 +752,11 @@ situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, tex
   for (int32_t k = 0; status == SITU_STATUS_OK && k < o.n_blocks; k++) status = add_block(&b, &x, k);
   if (status == SITU_STATUS_OK) status = add_head(&b, &x, table);
   if (status == SITU_STATUS_OK) status = situ_graph_freeze(out, b.builder, error);
+  if (status == SITU_STATUS_OK && !set_ends(*out, &b)) {
+    situ_graph_free(*out);
+    *out = NULL;
+    status = fail_no_memory(error);
+  }
   if (status == SITU_STATUS_OK) {
     (*out)->cache_tokens = sat_mul(step->cells, step->caches);
     (*out)->cache_type = step->cell_type;

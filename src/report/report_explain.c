@@ -58,6 +58,22 @@ static void collective_text(text_buffer *t, const situ_plan *plan) {
   }
 }
 
+/* What tokens and results spend on the way between devices of other machines and the one that asks: "gpu1: 5.3 ms by
+ * the network, 40 % of the time"; "" where all are at home. */
+static void ends_text(text_buffer *t, const situ_plan *plan) {
+  const situ_problem *p = plan->problem;
+  char time[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES];
+  for (int32_t d = 0; d < p->n_devices && p->costs->end_ns; d++) {
+    int64_t sum_ns = 0;
+    for (int32_t v = 0; v < p->n_operators; v++)
+      if (plan->device[v] == d) sum_ns = sat_add(sum_ns, p->costs->end_ns[(int64_t)v * p->n_classes + p->class_of[d]]);
+    if (sum_ns == 0) continue;
+    text_add(t, "%stokens and results between %s and %s take %s, %s of the time", t->length > 0 ? "; " : "",
+             report_device(p, p->host), report_device(p, d), text_time(time, sum_ns),
+             percent_text(percent, (double)sum_ns / (double)max64(plan->value_ns, 1)));
+  }
+}
+
 void explain_short(const fact_lines *f, const situ_explanation *x, const situ_plan *plan, int32_t max) {
   const situ_problem *p = plan->problem;
   int32_t n = report_explanation(x).n_parts;
@@ -75,6 +91,8 @@ void explain_short(const fact_lines *f, const situ_explanation *x, const situ_pl
   fact_wrapped(f, "hand-overs", text_take(&words));
   collective_text(&words, plan);
   if (words.length > 0) fact_wrapped(f, "collectives", text_take(&words));
+  ends_text(&words, plan);
+  if (words.length > 0) fact_wrapped(f, "ends", text_take(&words));
   explain_limit_text(&words, x, p);
   fact_wrapped(f, "limited by", text_take(&words));
 }

@@ -185,6 +185,39 @@ def test_prefill_is_told_with_and_without_overlap():
     assert "sequential_prefill_tokens_per_second" not in one
 
 
+def test_tokens_come_from_who_asks_and_logits_return():
+    """Links of 80 us and 0.1 GB/s; each hop of llama.cpp takes 150 us more. A token has 4 bytes, the logits of 32,000 words 128,000:
+    0.04 us and 1.28 ms. Other engines choose the token where the head is. Between two machines of which neither asks llama.cpp
+    goes through the one that does: twice the link."""
+    path = language_model()
+    two = "2*(cpu+rtx3090)@ethernet-1g"
+    inside = situ_json("place", path, *QUICK, "--platform", "cpu+rtx3090", "--unused", "cpu")["value_ns"]
+    away = [*QUICK, "--platform", two, "--unused", "cpu0", "--unused", "cpu1", "--unused", "gpu0"]
+    alone = situ_json("place", path, *away)
+    assert alone["value_ns"] - inside == 2 * (80_000 + 150_000) + 40 + 1_280_000
+    assert "tokens and results between cpu0 and gpu1 take 1.74 ms" in " ".join(situ("place", path, *away).split())
+    best = situ_json("place", path, *QUICK, "--platform", two)  # the first machine has the same GPU
+    assert best["value_ns"] == inside
+    other = [*QUICK, "--cost-engine", "eager", "--unused", "cpu0", "--unused", "gpu0", "--unused", "cpu1"]
+    token = situ_json("place", path, *other, "--platform", two)["value_ns"]
+    assert token - situ_json("place", path, *QUICK, "--cost-engine", "eager", "--platform", "cpu+rtx3090", "--unused", "cpu")["value_ns"] == 2 * 80_040
+    # Of a prompt in 4 micro-batches the last one needs logits, and each sends 512 tokens.
+    prompt = ["--prompt", "2048", "--context", "2048"]
+    first = situ_json("place", path, *away, *prompt)["value_ns"]
+    inside = situ_json("place", path, *QUICK, "--platform", "cpu+rtx3090", "--unused", "cpu", *prompt)["value_ns"]
+    assert abs(first - inside - 4 * (230_000 + 20_480) - (230_000 + 1_280_000)) <= 4
+    rate = ["--objective", "throughput", "--solver", "single"]
+    assert situ_json("place", path, *away, *rate)["value_ns"] == situ_json("place", path, *QUICK, "--platform", "cpu+rtx3090", "--unused", "cpu", *rate)["value_ns"]
+    pins = {"token_embd": "gpu1", **{f"blk.{i}.attn_norm": "gpu1" if i < 3 else "gpu2" for i in range(6)}, "output_norm": "gpu2", "output": "gpu2"}
+    pathlib.Path("pins.json").write_text(json.dumps(pins))
+    spread = situ_json("place", path, *QUICK, "--platform", "3*(cpu+rtx3090)@ethernet-1g", "--fix", "pins.json", "--granularity", "layer")
+    inside = situ_json("place", path, *QUICK, "--platform", "cpu+rtx3090", "--unused", "cpu")["value_ns"]
+    row = 512 * 4  # from gpu1 by cpu1, cpu0, cpu2 to gpu2
+    network = 2 * (230_000 + row * 10) + 2 * 230_000 + 40 + 1_280_000
+    bus = spread["value_ns"] - inside - network
+    assert 2 * 150_000 < bus < 2 * 200_000, bus
+
+
 def test_idle_devices_of_many_streams_are_told():
     """The shortest step of 8 streams is on one GPU of four; who wants the rate is told how to ask for it."""
     call = ["place", language_model(), "--platform", "cpu+4*rtx3090", "--solver", "single", "--unused", "cpu"]
