@@ -53,8 +53,9 @@ static situ_status read_platform(situ_instance *i, situ_error *error) {
 /* Devices that are not equally far from who asks are of different classes. */
 static situ_status separate_ends(situ_instance *i, situ_error *error) {
   situ_platform *changed;
-  i->has_ends = i->options.problem.objective != SITU_OBJECTIVE_THROUGHPUT && ends_matter(i->model->graph, i->platform);
-  if (!i->has_ends) return SITU_STATUS_OK;
+  i->scene.ends =
+      i->options.problem.objective != SITU_OBJECTIVE_THROUGHPUT && ends_matter(i->model->graph, i->platform);
+  if (!i->scene.ends) return SITU_STATUS_OK;
   TRY(ends_platform(&changed, i->platform, error));
   situ_platform_free(i->own_platform);
   i->platform = i->own_platform = changed;
@@ -64,7 +65,7 @@ static situ_status separate_ends(situ_instance *i, situ_error *error) {
 static situ_status estimate(situ_instance *i, situ_error *error) {
   const read_steps *s = &i->model->steps;
   const cost_step steps[] = {{i->model->graph, s->other ? s->repeats[0] : 1}, {s->other, s->repeats[1]}};
-  TRY(costs_estimate(&i->own_costs, steps, s->other ? 2 : 1, i->platform, &i->options.cost, i->rules, i->has_ends,
+  TRY(costs_estimate(&i->own_costs, steps, s->other ? 2 : 1, i->platform, &i->options.cost, i->rules, &i->scene,
                      error));
   return instance_estimate_secondary(&i->secondary_costs, i, i->platform, error);
 }
@@ -148,6 +149,7 @@ static situ_status read_unused(situ_instance *i, situ_error *error) {
                        o->call.unused[k], platform_near_devices(near, sizeof near, i->platform, o->call.unused[k]));
     i->unused[d] = true;
   }
+  i->scene.unused = i->unused;
   return SITU_STATUS_OK;
 }
 
@@ -159,8 +161,7 @@ static situ_status read_constraints(situ_instance *i, situ_error *error) {
     i->pins = given ? ARENA_COPY(i->arena, given, int32_t, n) : ARENA_NEW(i->arena, int32_t, n);
     if (!i->pins) return fail_no_memory(error);
   }
-  if (i->options.call.fix) TRY(plan_read_pins(i->pins, graph, i->platform, i->options.call.fix, error));
-  return read_unused(i, error);
+  return i->options.call.fix ? plan_read_pins(i->pins, graph, i->platform, i->options.call.fix, error) : SITU_STATUS_OK;
 }
 
 /* One input at a time through streams at minimum latency, by estimates. */
@@ -290,11 +291,14 @@ static situ_status open_steps(situ_instance *i, const instance_options *options,
   if (!instance_options_keep(&i->options, options, i->arena)) return fail_no_memory(error);
   TRY(situ_model_read(&i->model, i->options.call.model, &i->options.read, error));
   TRY(read_take_assumed(&i->options.read, i->model, i->arena, error));
+  if (!i->options.cost.engine)
+    i->options.cost.engine = writer_engine(i->options.call.writers, i->options.call.n_writers);
   TRY(instance_take_limits(i, error));
   TRY(read_platform(i, error));
   TRY(instance_make_groups(i, error));
   TRY(instance_read_rules(i, error));
   TRY(separate_ends(i, error));
+  TRY(read_unused(i, error));
   TRY(read_costs(i, error));
   TRY(make_copies(i, error));
   TRY(read_constraints(i, error));

@@ -5,7 +5,7 @@
 #include "api/instance_options.h"
 #include "base/arena.h"
 #include "base/json.h"
-#include "cost/rules.h"
+#include "cost/cost_models.h"
 #include "cost/tensor_split.h"
 #include "problem/problem.h"
 #include "situ/instance.h"
@@ -30,7 +30,7 @@ struct situ_instance {
   rule_set *rules;           /* of the model's graph; NULL: none */
   const tensor_split *split; /* of the model's graph, in the arena, where devices are groups; else NULL */
   int32_t form;              /* of the plans that the targets of all writers can run: situ_form */
-  bool has_ends;             /* a step is asked for on one machine and may run on others (cost/ends.h) */
+  cost_scene scene;          /* `unused` is that below */
   bool may_split;            /* layers are whole by default, not by request: instance_split_layers may change that */
   size_t own_notes;          /* bytes of the notes of the model without that of the default */
 };

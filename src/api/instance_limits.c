@@ -64,7 +64,7 @@ situ_status instance_estimate_secondary(situ_costs **out, const situ_instance *i
   if (limited < 0) return SITU_STATUS_OK;
   int64_t repeats = i->options.call.max_ttft_ns > 0 ? s->whole[limited] : 1;
   const cost_step steps[] = {{i->model->graph, limited == 0 ? repeats : 0}, {s->other, limited == 1 ? repeats : 0}};
-  return costs_estimate(out, steps, 2, platform, &i->options.cost, i->rules, i->has_ends, error);
+  return costs_estimate(out, steps, 2, platform, &i->options.cost, i->rules, &i->scene, error);
 }
 
 void instance_limit(situ_problem_options *posed, const situ_instance *i, const situ_costs *other) {

@@ -41,6 +41,7 @@ static situ_status take_request(judge_call *q) {
     return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, q->format->name,
                      "the command names no model; name its file beside the command");
   if (!q->searches.read.context) q->searches.read.context = asked->context;
+  if (!q->searches.cost.engine) q->searches.cost.engine = q->format->engine;
   if (!q->searches.read.batch && asked->streams > 1) q->searches.read.batch = asked->streams;
   if (!q->searches.read.kv_type && asked->kv_type) q->searches.read.kv_type = asked->kv_type;
   bool open_context = asked->trained && !q->searches.read.context, open_group = asked->group == 0;
@@ -56,6 +57,23 @@ static situ_status take_request(judge_call *q) {
   return q->searches.instance.tensor_parallel ? SITU_STATUS_OK : fail_no_memory(q->error);
 }
 
+/* An engine that computes on hosts only where nothing is on an accelerator: then none may be used. */
+static situ_status leave_unused(judge_call *q, situ_instance_options *own, const situ_instance *i,
+                                const int32_t *device) {
+  const situ_platform *m = i->platform;
+  const char **unused = ARENA_NEW(q->into->arena, const char *, (int64_t)m->n_devices + own->n_unused);
+  if (!unused) return fail_no_memory(q->error);
+  for (int32_t v = 0; v < i->problem->n_operators; v++)
+    if (!m->devices[device[v]].is_host) return SITU_STATUS_OK;
+  for (int32_t k = 0; k < own->n_unused; k++) unused[k] = own->unused[k];
+  for (int32_t d = 0; d < m->n_devices; d++)
+    if (!m->devices[d].is_host) unused[own->n_unused++] = arena_string(q->into->arena, m->devices[d].name);
+  for (int32_t k = 0; k < own->n_unused; k++)
+    if (!unused[k]) return fail_no_memory(q->error);
+  own->unused = unused;
+  return SITU_STATUS_OK;
+}
+
 /* Opens the model twice: for the names of its operators, and with all of them pinned. */
 static situ_status judge_given(judge_call *q) {
   situ_judgement *j = q->into;
@@ -67,6 +85,7 @@ static situ_status judge_given(judge_call *q) {
   int32_t *device = ARENA_NEW(j->arena, int32_t, i->problem->n_operators);
   situ_status status =
       device ? q->format->reading->devices(device, i->problem, q->command, q->error) : fail_no_memory(q->error);
+  if (status == SITU_STATUS_OK && q->format->engine) status = leave_unused(q, &own, i, device);
   situ_instance_free(i);
   if (status != SITU_STATUS_OK) return status;
   pinned.pins = device;

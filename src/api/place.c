@@ -11,6 +11,7 @@
 
 #include "api/granularity.h"
 #include "api/place_instance.h"
+#include "api/place_streamed.h"
 #include "base/arguments.h"
 #include "base/checked.h"
 #include "base/fail.h"
@@ -226,6 +227,7 @@ static situ_status place_one_size(situ_plan **out, situ_instance **instance, con
   text_buffer note = {0}, single = {0};
   TRY(instance_open(instance, options, error));
   situ_status status = place_instance(out, *instance, solve, error);
+  if (status == SITU_STATUS_OK) status = place_streamed(out, instance, options, solve, error);
   if (status == SITU_STATUS_OK && size == 1 && is_for_groups(*instance))
     status = instance_add_note(*instance, "--tensor-parallel auto also splits operators over equal devices", error);
   if (status == SITU_STATUS_OK) status = note_idle(*instance, *out, error);

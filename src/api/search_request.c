@@ -12,9 +12,11 @@ situ_status search_request_take(search_request *r, const situ_instance_options *
                                 const situ_solve_options *solve, double limit_s, situ_error *error) {
   TRY(TAKE(r->instance, instance, SITU_INSTANCE_OPTIONS_INIT, error));
   TRY(TAKE(r->read, r->instance.read, SITU_READ_OPTIONS_INIT, error));
+  TRY(TAKE(r->cost, r->instance.cost, SITU_COST_OPTIONS_INIT, error));
   TRY(TAKE(r->problem, r->instance.problem, SITU_PROBLEM_OPTIONS_INIT, error));
   TRY(TAKE(r->solve, solve, SITU_SOLVE_OPTIONS_INIT, error));
   r->instance.read = &r->read;
+  r->instance.cost = &r->cost;
   r->instance.problem = &r->problem;
   r->progress = r->solve.progress;
   r->context = r->solve.context;

@@ -7,8 +7,9 @@
 #include "situ/solve.h"
 
 typedef struct search_request {
-  situ_instance_options instance; /* points to the next two */
+  situ_instance_options instance; /* points to the next three */
   situ_read_options read;
+  situ_cost_options cost;
   situ_problem_options problem;
   situ_solve_options solve;         /* points to this struct, which must not move */
   situ_progress_callback *progress; /* the caller's */

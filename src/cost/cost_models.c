@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "cost/ends.h"
+#include "cost/streamed.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
 
@@ -51,7 +52,7 @@ typedef struct estimation {
   const situ_platform *platform;
   const situ_cost_options *options;
   const rule_set *rules;
-  bool ends; /* the way from and to the machine that asks counts */
+  cost_scene scene;
   const cost_model *model;
   const fusion_profile *profile;
   const cost_engine *engine;
@@ -77,7 +78,9 @@ static situ_status name_fusion(const estimation *e, situ_error *error) {
 static situ_status estimate_step(situ_costs **out, const estimation *e, const situ_graph *graph,
                                  const situ_platform *linked, const fusion *work, situ_error *error) {
   TRY(e->model->estimate(out, graph, linked, work, e->options, error));
-  return !e->ends || ends_add(*out, graph, linked, work->group, e->engine) ? SITU_STATUS_OK : fail_no_memory(error);
+  bool done = streamed_apply(*out, graph, linked, work->group, e->engine, e->scene.unused) &&
+              (!e->scene.ends || ends_add(*out, graph, linked, work->group, e->engine));
+  return done ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
 /* Links as the engine hands over by them: with its time for each hop, and where it is in the middle of everything,
@@ -184,11 +187,12 @@ situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const
                                 const situ_cost_options *given, situ_error *error) {
   if (out) *out = NULL;
   TRY(GIVEN(error, out, graph, platform));
-  return costs_estimate(out, &(cost_step){graph, 1}, 1, platform, given, NULL, true, error);
+  return costs_estimate(out, &(cost_step){graph, 1}, 1, platform, given, NULL, &(cost_scene){.ends = true}, error);
 }
 
 situ_status costs_estimate(situ_costs **out, const cost_step *steps, int32_t n_steps, const situ_platform *platform,
-                           const situ_cost_options *given, const rule_set *r, bool ends, situ_error *error) {
+                           const situ_cost_options *given, const rule_set *r, const cost_scene *scene,
+                           situ_error *error) {
   REQUIRE((n_steps == 1 && steps[0].repeats == 1) || n_steps == 2);
   const situ_graph *graph = steps[0].graph;
   situ_cost_options own, *options = &own;
@@ -207,7 +211,8 @@ situ_status costs_estimate(situ_costs **out, const cost_step *steps, int32_t n_s
   if (!profile)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no fusion profile is called \"%.60s\"", options->fusion);
   arena *scratch = arena_new();
-  estimation e = {graph, steps, n_steps, platform, options, r, ends, model, profile, engine, NULL, NULL};
+  estimation e = {graph, steps,   n_steps, platform, options, r, scene ? *scene : (cost_scene){0},
+                  model, profile, engine,  NULL,     NULL};
   situ_status status = scratch ? estimate(&e, scratch, error) : fail_no_memory(error);
   arena_free(scratch);
   json_free(e.table);

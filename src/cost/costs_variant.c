@@ -12,8 +12,10 @@ static bool copy_classes(situ_costs *out, const situ_costs *c, const int32_t *fr
   if (c->part && !(out->part = ARENA_NEW(out->arena, part_cost, out->n_classes))) return false;
   if (c->ruled && !(out->ruled = ARENA_NEW(out->arena, bool, n_times))) return false;
   if (c->measured && !(out->measured = ARENA_NEW(out->arena, bool, n_times))) return false;
+  if (c->streamed_to && !(out->streamed_to = ARENA_NEW(out->arena, int32_t, out->n_classes))) return false;
   if (c->end_ns && !(out->end_ns = ARENA_NEW(out->arena, int64_t, n_times))) return false;
   if (c->collective_ns && !(out->collective_ns = ARENA_NEW(out->arena, int64_t, n_times))) return false;
+  for (int32_t k = 0; c->streamed_to && k < out->n_classes; k++) out->streamed_to[k] = c->streamed_to[from[k]];
   for (int32_t k = 0; c->part && k < out->n_classes; k++) out->part[k] = c->part[from[k]];
   for (int64_t v = 0; v < out->n_operators; v++)
     for (int32_t k = 0; k < out->n_classes; k++) {

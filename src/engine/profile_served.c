@@ -96,7 +96,7 @@ static situ_status estimate(benching *b, int kind) {
   const read_steps *s = &b->p->model->steps;
   const situ_cost_options options = {.size = sizeof options, .engine = s->engine};
   const cost_step step = {kind == 0 ? b->p->model->graph : s->other, 1};
-  return costs_estimate(&b->costs[kind], &step, 1, b->platform, &options, NULL, false, b->error);
+  return costs_estimate(&b->costs[kind], &step, 1, b->platform, &options, NULL, NULL, b->error);
 }
 
 static situ_status measure(benching *b, int kind) {

@@ -45,4 +45,5 @@ const writer device_map_writer = {.name = "device-map",
                                   .suffix = ".json",
                                   .write = write,
                                   .form = FORM,
-                                  .reading = &device_map_reading};
+                                  .reading = &device_map_reading,
+                                  .engine = "accelerate"};

@@ -40,6 +40,7 @@ typedef struct writer {
   /* May be NULL. UNSUPPORTED where no plan of the problem can be written, which is known before the search. */
   situ_status (*serves)(const situ_problem *problem, situ_error *error);
   const plan_reading *reading; /* NULL: not read back */
+  const char *engine;          /* what runs what it writes, as costs know it; NULL: as the model says */
 } writer;
 
 /* The table of writers: one file that exports NAME_writer, and one line here. */
@@ -74,6 +75,9 @@ situ_status writer_write_file(const writer *w, const situ_plan *plan, const char
 
 /* The row of that name, of a plan of the problem that has a placement; BAD_ARGUMENT otherwise. */
 situ_status writer_find(const writer **out, const char *name, const situ_plan *plan, situ_error *error);
+
+/* The engine of the first of these writers that has one, or NULL. */
+const char *writer_engine(const char *const *names, int32_t n);
 
 /* The row whose format a text has, or that of the name; one that is read back. BAD_ARGUMENT otherwise. */
 situ_status writer_of_text(const writer **out, const char *name, const char *text, situ_error *error);

@@ -84,6 +84,13 @@ situ_status writer_serves(const writer **out, const char *name, const situ_probl
   return status;
 }
 
+const char *writer_engine(const char *const *names, int32_t n) {
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t k = 0; writers[k]; k++)
+      if (writers[k]->engine && strcmp(writers[k]->name, names[i]) == 0) return writers[k]->engine;
+  return NULL;
+}
+
 /* The length of the longest of the words that a text contains; 0: of none. */
 static size_t longest_mark(const char *text, const char *words) {
   char word[64];

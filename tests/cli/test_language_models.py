@@ -218,6 +218,38 @@ def test_tokens_come_from_who_asks_and_logits_return():
     assert 2 * 150_000 < bus < 2 * 200_000, bus
 
 
+def test_a_device_map_is_priced_by_what_accelerate_does():
+    """What is on the CPU streams to gpu0, at half of the 25.2 GB/s of PCIe 4.0, each weight after 10 us. By hand, of a layer: 7
+    products and 2 norms, 34 bytes for 32 values; two hand-overs at the ends of three such layers."""
+    path = language_model()
+    on = [path, *QUICK, "--platform", "cpu+rtx3090", "--granularity", "layer"]
+    three = {"token_embd": "gpu0", **{f"blk.{i}.attn_norm": "cpu" if i < 3 else "gpu0" for i in range(6)}, "output_norm": "gpu0", "output": "gpu0"}
+    pathlib.Path("three.json").write_text(json.dumps(three))
+    pathlib.Path("none.json").write_text(json.dumps({k: "gpu0" for k in three}))
+    mapped = ["--write", "device-map=map.json"]
+    whole = situ_json("place", *on, "--fix", "none.json", *mapped)
+    plan = situ_json("place", *on, "--fix", "three.json", *mapped, "-o", "plan.json")
+    bytes_of_layer = (2 * 512 * 512 + 2 * 512 * 256 + 3 * 512 * 1536) * 34 / 32 + 2 * 512 * 4
+    streamed = 3 * (9 * 10_000 + bytes_of_layer / 12.6)
+    assert 0 <= plan["value_ns"] - whole["value_ns"] - streamed < 40_000, (plan["value_ns"] - whole["value_ns"], streamed)
+    assert "copies the weights that are on the CPU, 10.0 MB, to gpu0" in " ".join(plan["notes"]), plan["notes"]
+    assert situ_json("check", "plan.json")["valid"]
+    judged = situ_json("judge", "map.json", path, "--platform", "cpu+rtx3090", "--steps", "300")
+    assert judged["rows"][0]["value_ns"] == plan["value_ns"]
+    # With nothing on a GPU the CPU computes, as by PyTorch without accelerate.
+    pathlib.Path("map.json").write_text(json.dumps({"": "cpu"}))
+    judged = situ_json("judge", "map.json", path, "--platform", "cpu+rtx3090", "--steps", "300")
+    alone = situ_json("place", path, *QUICK, "--platform", "cpu", "--cost-engine", "eager")["value_ns"]
+    assert judged["rows"][0]["value_ns"] == alone
+    # Caches of what streams are on the GPU too: of 96 streams of 4096 tokens 2.4 GB, which 1.5 GB cannot hold, so nothing is on it.
+    many = ["--platform", "i9-13900k+rtx3050-8g", *QUICK[2:], "--batch", "96", *mapped]
+    assert situ_json("place", path, *many)["devices"][1]["operators"] > 0
+    tight = situ_json("place", path, *many, "--reserve", "gpu0=6.5GB")
+    assert tight["devices"][1]["operators"] == 0 and "nothing is on a GPU, as in this plan" in " ".join(tight["notes"]), tight["notes"]
+    priced = situ_json("place", *on, "--fix", "three.json", "--cost-engine", "eager", *mapped)
+    assert "priced by eager, where the CPU computes; accelerate copies" in " ".join(priced["notes"])
+
+
 def test_idle_devices_of_many_streams_are_told():
     """The shortest step of 8 streams is on one GPU of four; who wants the rate is told how to ask for it."""
     call = ["place", language_model(), "--platform", "cpu+4*rtx3090", "--solver", "single", "--unused", "cpu"]

@@ -1,0 +1,25 @@
+/* cost/streamed.h - engines that compute nothing on a host where there is an accelerator.
+ *
+ * accelerate calls a module's weights "on the CPU" offloaded: at each forward pass they are copied to the first
+ * accelerator of the map, which computes with them and keeps their caches, and the copy is dropped. So an operator on a
+ * host takes the copy of its weights and the time on that accelerator. docs/theory/models/language-models.md */
+#ifndef SITU_COST_STREAMED_H
+#define SITU_COST_STREAMED_H
+
+#include "cost/costs.h"
+#include "cost/fusion.h"
+#include "graph/graph.h"
+
+/* The accelerator to which the weights on a host are copied: the first in its machine that may be used; -1: none may,
+ * and the host computes. `unused` is [n_devices], or NULL. */
+int32_t streamed_to(const situ_platform *platform, int32_t host, const bool *unused);
+
+/* The bytes of an operator that are copied: its weights, not the caches that it keeps. */
+int64_t streamed_bytes(const situ_graph *graph, int32_t v);
+
+/* Replaces the times on hosts, each kernel's (`group`, or NULL) at its head, and sets costs->streamed_to. False without
+ * memory. */
+bool streamed_apply(situ_costs *costs, const situ_graph *graph, const situ_platform *platform, const int32_t *group,
+                    const cost_engine *engine, const bool *unused);
+
+#endif
