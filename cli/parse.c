@@ -193,7 +193,8 @@ static int add_rule(arguments *a, const option *o, const char *value) {
     end = is_path ? at + strlen(at) : at + strcspn(at, ",");
     if (n == MAX_NAMES) return fail_usage("--%s: at most %d rules", o->name, (int)MAX_NAMES);
     snprintf(words, sizeof a->rule_words[0], "%s %.*s", o->name, (int)(end - at), at);
-    if (!is_path && (end - at >= MAX_NAME_BYTES || !split(strchr(words, ' ') + 1, left, &right)))
+    bool pair = !is_path && strchr(o->value, '=');
+    if (pair && (end - at >= MAX_NAME_BYTES || !split(strchr(words, ' ') + 1, left, &right)))
       return bad_value(o, value, o->value);
     a->rules[n] = is_path ? value : words;
     a->instance.n_rules = n + 1;

@@ -49,7 +49,7 @@ typedef struct situ_instance_options {
   situ_granularity granularity; /* 0: fused */
   int32_t n_rules;
   /* Rules about the machine (docs/formats/rules.md), applied in order. Each is the path of a "situ_rules" file, "not
-   * KIND=DEVICE", or "reserve DEVICE=SIZE". For estimated costs only. */
+   * KIND=DEVICE", "reserve DEVICE=SIZE", or "headroom SIZE" or "headroom 5%". For estimated costs only. */
   const char *const *rules;
   /* Language models with estimated times. max_ttft_ns: maximise the speed of decoding, with this limit on the time of
    * the prompt. min_speed: minimise the time of the prompt, with this minimum of tokens per second in decoding, summed

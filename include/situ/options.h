@@ -38,7 +38,7 @@ typedef enum situ_option_kind {
   SITU_OPTION_DIMS,    /* NAME=SIZE, repeatable: dims and n_dims of situ_read_options */
   SITU_OPTION_NAMES,   /* names, repeatable: unused and n_unused of situ_instance_options */
   SITU_OPTION_RULES,   /* paths, repeatable: rules and n_rules of situ_instance_options */
-  SITU_OPTION_RULE     /* LEFT=RIGHT, repeatable: the rule "NAME LEFT=RIGHT" in the same list */
+  SITU_OPTION_RULE     /* what the row calls its value, repeatable: the rule "NAME VALUE" in the same list */
 } situ_option_kind;
 
 typedef struct situ_option_info {

@@ -55,6 +55,7 @@ class Options(TypedDict, total=False):
     rules: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
     not_: str | Sequence[str] | Mapping[str, str]  # "KIND=DEVICE"
     reserve: str | Sequence[str] | Mapping[str, str]  # "DEVICE=SIZE"
+    headroom: str  # "SIZE" or "PERCENT%" of every memory
     granularity: str
     cost_table: str | os.PathLike[str]
     cost_engine: str
@@ -248,6 +249,7 @@ _LISTS: dict[str, Callable[[Filled, Any], None]] = {
     "rules": _add_rules(""),
     "not_": _add_rules("not ", "KIND=DEVICE, as in 'MaxPool=gpu0'"),
     "reserve": _add_rules("reserve ", "DEVICE=SIZE, as in 'gpu0=2GiB'"),
+    "headroom": _add_rules("headroom "),
 }
 
 

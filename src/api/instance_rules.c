@@ -30,6 +30,12 @@ static situ_status add_rules(text_buffer *t, const char *text, situ_error *error
   static const char *const forbid[] = {"{\"situ_rules\":1,\"operators\":[{\"kind\":", ",\"not_on\":", "}]}"};
   static const char *const reserve[] = {"{\"situ_rules\":1,\"devices\":{", ":{\"reserve\":", "}}}"};
   json_value *root = NULL;
+  if (strncmp(text, "headroom ", strlen("headroom ")) == 0) {
+    text_add(t, "{\"situ_rules\":1,\"headroom\":");
+    json_quote(t, text + strlen("headroom "));
+    text_add(t, "}");
+    return SITU_STATUS_OK;
+  }
   if (add_short(t, text, "not ", forbid) || add_short(t, text, "reserve ", reserve)) return SITU_STATUS_OK;
   TRY(json_read(&root, text, error));
   char *said = json_print(root, 0);

@@ -23,12 +23,14 @@ typedef struct reader {
   const situ_graph *graph;
   const situ_platform *platform;
   log_to log;
+  bool *stated;            /* [memory] a reserve is */
+  int64_t *headroom_bytes; /* [memory] */
 } reader;
 
 typedef struct file_root {
   int64_t version;
   const char *source;
-  const json_value *operators, *keep, *cuts, *devices;
+  const json_value *operators, *keep, *cuts, *devices, *headroom;
 } file_root;
 
 static const field root_fields[] = {
@@ -38,6 +40,7 @@ static const field root_fields[] = {
     {"keep_together", FIELD_TREE, offsetof(file_root, keep), 0, 0},
     {"cuts_only_after", FIELD_TREE, offsetof(file_root, cuts), 0, 0},
     {"devices", FIELD_TREE, offsetof(file_root, devices), 0, 0},
+    {"headroom", FIELD_TREE, offsetof(file_root, headroom), 0, 0},
 };
 
 typedef struct file_rule {
@@ -309,6 +312,35 @@ static situ_status read_reserve(const reader *x, const bool *marked, const json_
                          text_size(own, bytes), p->devices[d].name, text_size(room, p->memory_bytes[m]));
     else
       x->r->reserve_bytes[m] = bytes;
+    x->stated[m] = true;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* "5 %" as a share; below 0 for anything else. */
+static double share_of(const json_value *v) {
+  const char *text = json_text(v, NULL);
+  double percent;
+  const char *unit = text ? text_scan_number(text, &percent) : NULL;
+  while (unit && *unit == ' ') unit++;
+  return unit && strcmp(unit, "%") == 0 && percent <= 100 ? percent / 100 : -1;
+}
+
+/* What stays free in each memory for which no reserve is stated. Capacities that nobody knows stay unknown. */
+static situ_status read_headroom(const reader *x, const json_value *said, situ_error *error) {
+  const situ_platform *p = x->platform;
+  double share = share_of(said);
+  int64_t each = size_of(said);
+  if (!said) return SITU_STATUS_OK;
+  if (each < 0 && share < 0)
+    return fields_fail(error, x->where, "headroom", "must be a size such as \"1 GiB\", a number of bytes, or \"5 %%\"");
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    int32_t m = p->memory_of[d];
+    if (p->memory_bytes[m] == SITU_UNLIMITED_BYTES || !p->heads_pool[m]) continue;
+    int64_t bytes = share >= 0 ? sat_round(share * (double)p->memory_bytes[m]) : sat_mul(each, platform_members(p, d));
+    if (bytes > p->memory_bytes[m])
+      return fields_fail(error, x->where, "headroom", "is more than the memory of %.60s", p->devices[d].name);
+    x->headroom_bytes[m] = bytes;
   }
   return SITU_STATUS_OK;
 }
@@ -423,6 +455,7 @@ static situ_status read_source(const reader *x, const json_value *tree, situ_err
     return fail_with(error, SITU_STATUS_BAD_INPUT, x->where, "\"situ_rules\" must be 1, the version of the format");
   TRY(read_operators(x, &root, error));
   TRY(read_cuts(x, root.cuts, error));
+  TRY(read_headroom(x, root.headroom, error));
   return read_devices(x, root.devices, error);
 }
 
@@ -430,14 +463,19 @@ situ_status rules_read(rule_set **out, const rule_source *sources, int32_t n, co
                        const situ_platform *platform, log_to log, situ_error *error) {
   arena *a = arena_new();
   rule_set *r = a ? ARENA_ZERO(a, rule_set, 1) : NULL;
+  reader x = {.r = r, .graph = graph, .platform = platform, .log = log};
   situ_status status = SITU_STATUS_OK;
   *out = NULL;
   if (r) *r = (rule_set){.arena = a, .n_operators = graph->n_operators, .n_devices = platform->n_devices};
-  if (!r || !make_room(r, sources, n)) status = fail_no_memory(error);
+  if (!r || !make_room(r, sources, n) ||
+      !ARENA_ARRAYS(a, ZEROS(x.stated, platform->n_devices), ZEROS(x.headroom_bytes, platform->n_devices)))
+    status = fail_no_memory(error);
   for (int32_t i = 0; i < n && status == SITU_STATUS_OK; i++) {
-    reader x = {r, sources[i].where, graph, platform, log};
+    x.where = sources[i].where;
     status = read_source(&x, sources[i].root, error);
   }
+  for (int32_t m = 0; m < platform->n_memories && status == SITU_STATUS_OK; m++)
+    if (!x.stated[m]) r->reserve_bytes[m] = x.headroom_bytes[m];
   if (status == SITU_STATUS_OK && !find_apart(r)) status = fail_no_memory(error);
   if (status == SITU_STATUS_OK)
     *out = r;

@@ -139,6 +139,10 @@ const option option_rows[] = {
     {ROW("reserve", INSTANCE, RULE, rules), .value = "DEVICE=SIZE",
      .title = "A rule: leave this much memory of this device, class or type unused, as in gpu0=1GiB. Repeatable, or "
               "separated by commas."},
+    {ROW("headroom", INSTANCE, RULE, rules), .value = "SIZE|PERCENT%",
+     .title =
+         "A rule: leave this much of every memory unused, as in 1GiB or 5%, but for devices of which --reserve says "
+         "how much. Default: nothing beyond what drivers keep (situ list devices)."},
     {ROW("granularity", INSTANCE, CHOICE, granularity), .json = "granularity", .choices = granularities,
      .min = SITU_GRANULARITY_FUSED,
      .title = "The unit of placement. fused: kernels that the engine fuses; operator: single operators (nothing is "

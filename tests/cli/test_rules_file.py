@@ -47,6 +47,24 @@ def test_flags_are_short_rules():
     assert together["conv1"] == "cpu" and together["maxpool"] != "cpu"
 
 
+def test_headroom_is_left_in_every_memory():
+    """Of 16 GB 5 % are 0.8 GB, but where a reserve is stated; a host of unknown size stays as it is."""
+    limits = lambda *rules: {d["name"]: d["memory_limit_bytes"] for d in situ_json("place", SMALL, *QUICK, *rules)["devices"]}
+    free = limits()
+    some = limits("--headroom", "5%")
+    assert some == {d: n - n // 20 for d, n in free.items()}, some
+    assert limits("--headroom", "1GB") == {d: n - 10**9 for d, n in free.items()}
+    for order in (["--headroom", "1GB", "--reserve", "gpu0=2GB"], ["--reserve", "gpu0=2GB", "--headroom", "1GB"]):
+        assert limits(*order) == {d: n - (2 if d == "gpu0" else 1) * 10**9 for d, n in free.items()}
+    write(headroom="5 %")
+    by_file = situ_json("place", SMALL, *QUICK, "--rules", "rules.json", "-o", "plan.json")
+    assert {d["name"]: d["memory_limit_bytes"] for d in by_file["devices"]} == some
+    situ("check", "plan.json")
+    assert "of memory free" in situ("place", SMALL, *QUICK, "--headroom", "5%")
+    situ("place", SMALL, *QUICK, "--headroom", "20GB", code=3, err="headroom: is more than the memory of gpu0")
+    situ("place", SMALL, *QUICK, "--headroom", "a lot", code=3, err='must be a size such as "1 GiB", a number of bytes, or "5 %"')
+
+
 def test_reserved_memory_makes_a_model_part():
     """100 MB of weights fit one device of 16 GB until all but 80 MB of each is reserved."""
     whole = placed(SMALL, *QUICK, "--not", "*=cpu")
