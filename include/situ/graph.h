@@ -51,7 +51,7 @@ typedef struct situ_operator {
                               number */
   const char *kind;        /* "Conv", "MatMul", ...; NULL means "Operator"; bytes that are not UTF-8 become '?' */
   const char *layer;       /* the layer or module that it belongs to, or NULL */
-  situ_phase phase;        /* forward, backward or update */
+  situ_phase phase;        /* forward, backward, update or recompute */
   situ_dtype dtype;        /* the element type that it computes in; selects the peak rate of a device */
   int64_t weight_bytes;    /* weights and other state that must stay on its device; >= 0 */
   int64_t workspace_bytes; /* scratch memory while it runs; >= 0 */

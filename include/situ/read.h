@@ -73,6 +73,9 @@ typedef struct situ_read_options {
   /* Names of dynamic dimensions whose sizes, though given here, are guesses: those that an earlier reading of the model
    * assumed. Ended by NULL; may be NULL. */
   const char *const *assumed;
+  /* With `training`: the layers whose activations are not kept but computed again in the backward pass (activation
+   * checkpointing): "none", as NULL; "all"; or a number, the first so many. situ_place also takes "auto". */
+  const char *recompute;
 } situ_read_options;
 #define SITU_READ_OPTIONS_INIT SITU_SIZED(situ_read_options)
 

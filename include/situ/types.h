@@ -65,14 +65,20 @@ typedef enum situ_dtype {
 /* Arrays by element type have this many entries; later versions may name more types, never more than this. */
 #define SITU_DTYPE_MAX 32
 
-/* The part of a training step that an operator belongs to; inference graphs are all forward. */
-typedef enum situ_phase { SITU_PHASE_FORWARD = 0, SITU_PHASE_BACKWARD, SITU_PHASE_UPDATE } situ_phase;
+/* The part of a training step that an operator belongs to; inference graphs are all forward. RECOMPUTE: a forward
+ * operator that runs once more before the backward pass needs what it makes. */
+typedef enum situ_phase {
+  SITU_PHASE_FORWARD = 0,
+  SITU_PHASE_BACKWARD,
+  SITU_PHASE_UPDATE,
+  SITU_PHASE_RECOMPUTE
+} situ_phase;
 
 /* "f32", "i8", ...; "unknown" for any other value. */
 SITU_API const char *situ_dtype_name(situ_dtype dtype);
 /* Bits of one element (4 for I4, 8 for BOOL, 64 for a STRING's handle, 0 for UNKNOWN). */
 SITU_API int32_t situ_dtype_bits(situ_dtype dtype);
-/* "forward", "backward", "update"; "unknown" for any other value. */
+/* "forward", "backward", "update", "recompute"; "unknown" for any other value. */
 SITU_API const char *situ_phase_name(situ_phase phase);
 
 /* Levels of messages during a call. A NOTE explains how a result came about; a WARNING says that the result may be

@@ -63,7 +63,7 @@ SITU_FORM_ALIKE = 4096
 (SITU_DTYPE_UNKNOWN, SITU_DTYPE_F64, SITU_DTYPE_F32, SITU_DTYPE_F16, SITU_DTYPE_BF16, SITU_DTYPE_F8,
  SITU_DTYPE_I64, SITU_DTYPE_I32, SITU_DTYPE_I16, SITU_DTYPE_I8, SITU_DTYPE_I4, SITU_DTYPE_U64, SITU_DTYPE_U32,
  SITU_DTYPE_U16, SITU_DTYPE_U8, SITU_DTYPE_BOOL, SITU_DTYPE_STRING, SITU_DTYPE_C64, SITU_DTYPE_C128) = range(19)
-(SITU_PHASE_FORWARD, SITU_PHASE_BACKWARD, SITU_PHASE_UPDATE) = range(3)
+(SITU_PHASE_FORWARD, SITU_PHASE_BACKWARD, SITU_PHASE_UPDATE, SITU_PHASE_RECOMPUTE) = range(4)
 (SITU_LOG_NOTE, SITU_LOG_WARNING) = range(2)
 
 situ_measure_callback = CFUNCTYPE(c_bool, c_void_p, c_char_p, c_int32, c_int32)
@@ -332,7 +332,7 @@ class situ_read_options(Structure):
                 ("max_file_bytes", c_int64), ("training", c_bool), ("n_dims", c_int32), ("log", situ_log_callback),
                 ("log_context", c_void_p), ("precision", c_int), ("optimizer", c_int), ("prompt", c_int64),
                 ("context", c_int64), ("batch", c_int64), ("generate", c_int64), ("draft", c_int64), ("acceptance",
-                c_double), ("kv_type", c_char_p), ("assumed", POINTER(c_char_p))]
+                c_double), ("kv_type", c_char_p), ("assumed", POINTER(c_char_p)), ("recompute", c_char_p)]
 
 
 class situ_model_summary(Structure):

@@ -24,6 +24,7 @@ class Options(TypedDict, total=False):
     precision: str
     training: bool
     optimizer: str  # of training steps
+    recompute: str
     prompt: int
     context: int
     batch: int

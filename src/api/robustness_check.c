@@ -64,7 +64,7 @@ situ_status situ_verdict_recompute(situ_verdict *verdict, situ_error *error) {
   situ_status status = SITU_STATUS_NO_MEMORY;
   if (single.device) {
     for (int32_t v = 0; v < problem->n_operators; v++) single.device[v] = plan->best_single_device;
-    judge j = {problem, problem->graph, problem->platform, plan, verdict, scratch, NULL};
+    judge j = {problem, problem->graph, problem->platform, plan, verdict, scratch, NULL, NULL};
     status = repeat(&j, &mine, &single, error);
   } else {
     fail_no_memory(error);

@@ -45,6 +45,6 @@ const char *situ_dtype_name(situ_dtype dtype) { return (unsigned)dtype < DTYPE_C
 int32_t situ_dtype_bits(situ_dtype dtype) { return (unsigned)dtype < DTYPE_COUNT ? dtypes[dtype].bits : 0; }
 
 const char *situ_phase_name(situ_phase phase) {
-  static const char *const names[] = {"forward", "backward", "update"};
-  return (unsigned)phase < 3 ? names[phase] : "unknown";
+  static const char *const names[] = {"forward", "backward", "update", "recompute"};
+  return (unsigned)phase < sizeof names / sizeof *names ? names[phase] : "unknown";
 }

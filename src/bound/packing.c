@@ -52,7 +52,7 @@ typedef struct packing {
 static int64_t running_bytes(const packing *s, int32_t v, int32_t d) {
   const situ_problem *p = s->problem;
   if (s->stream && problem_time_ns(p, v, d) == 0) return 0;
-  return sat_mul(p->in_flight, footprint_bytes(p->graph, v));
+  return footprint_running_bytes(p, v);
 }
 
 static int64_t result_bytes(const situ_graph *g, int32_t v) {
@@ -85,7 +85,7 @@ static item item_of(const packing *s, const int64_t *where, unit_members u) {
     int32_t v = u.member[i];
     x.held = sat_add(x.held, s->stashes ? footprint_held_bytes(p, v) : p->graph->weight_bytes[v]);
     if (s->stream) x.final = sat_add(x.final, result_bytes(p->graph, v));
-    x.size = max64(x.size, sat_mul(p->in_flight, footprint_bytes(p->graph, v)));
+    x.size = max64(x.size, footprint_running_bytes(p, v));
   }
   x.final = sat_add(x.final, x.held);
   x.size = sat_add(x.size, x.held);

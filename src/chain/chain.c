@@ -237,7 +237,7 @@ static void add_bytes(chain *c, int32_t k, int32_t *seen) {
   const situ_problem *p = c->problem;
   const situ_graph *g = p->graph;
   bool stream = p->execution == SITU_EXECUTION_STREAM;
-  int64_t weights = 0, kept = 0, footprint = 0;
+  int64_t weights = 0, kept = 0, running = 0;
   int32_t user;
   for (int32_t x = c->first[k]; x < c->first[k + 1]; x++) {
     int32_t v = c->order[x];
@@ -245,11 +245,11 @@ static void add_bytes(chain *c, int32_t k, int32_t *seen) {
     for (int32_t t = g->out_start[v]; stream && seen && t < g->out_start[v + 1]; t++)
       if (last_use(c, t, &user) < 0) kept = sat_add(kept, g->size_bytes[t]);
     if (!stream) kept = sat_add(kept, footprint_stash_bytes(g, v));
-    footprint = max64(footprint, footprint_bytes(g, v));
+    running = max64(running, footprint_running_bytes(p, v));
   }
   c->weight_bytes[k + 1] = sat_add(c->weight_bytes[k], weights);
   c->kept_bytes[k + 1] = sat_add(c->kept_bytes[k], kept);
-  c->peak_bytes[k] = stream && seen ? live_peak(c, k, seen) : footprint;
+  c->peak_bytes[k] = stream && seen ? live_peak(c, k, seen) : running;
 }
 
 static bool add_up(chain *c, bool live, arena *a) {

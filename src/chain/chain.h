@@ -31,7 +31,8 @@ typedef struct chain {
   int64_t *kept_bytes; /* stream: results, which stay once produced; pipeline: stashed activations */
   int64_t *time_ns;    /* of the elements that may run there */
   int32_t *never;      /* how many may not */
-  int64_t *peak_bytes; /* [n] stream: maximum live bytes inside, including own results; pipeline: maximum footprint */
+  int64_t *peak_bytes; /* [n] stream: maximum live bytes inside, including own results; pipeline: maximum that an
+                          operator takes while it runs, of all inputs in flight */
   /* [boundary * kinds of routes + kind] of the tensors made before element `boundary` and used from it on: in all, and
    * those of the main part (with chain_of_units all). With unlimited links and one input, the slowest of the main part
    * instead of their sum, since these are sent together. NULL with chain_sum. */
@@ -52,8 +53,8 @@ const char *chain_check(const chain *c);
 bool chain_find(chain *out, const situ_problem *problem, int32_t max, int32_t parts, arena *a);
 
 /* Elements are `units`, which may be larger than those of the problem, by the positions of their last operators in a
- * topological order; edges may go backward inside. Memory is a bound from above: the peak is the maximum footprint, and
- * nothing is kept. False without memory. */
+ * topological order; edges may go backward inside. Memory is a bound from above: the peak is the maximum of an
+ * operator, and nothing is kept. False without memory. */
 bool chain_of_units(chain *out, const situ_problem *problem, const unit_list *units, arena *a);
 
 /* Sums over given elements, 0 .. n-1 (operators of none: -1); element is borrowed. False without memory. */

@@ -129,13 +129,13 @@ static void extend(chain_dp *t, int32_t state, int32_t j, int32_t to_state, cons
   const int64_t *time = x->time_ns;
   const int32_t *never = x->never;
   chain_cell *row = t->cells + (int64_t)to_state * (c->n + 1);
-  int64_t peak = 0, in_flight = t->latency ? 1 : p->in_flight;
+  int64_t peak = 0;
   int64_t start = t->latency ? sat_add(before, crossing) : max64(before, crossing);
   for (int32_t k = j + 1; k <= c->n; k++) {
     int64_t kept = c->kept_bytes[t->latency ? k - 1 : k] - c->kept_bytes[j];
     peak = max64(peak, sat_add(t->latency ? kept : 0, c->peak_bytes[k - 1]));
-    int64_t each = sat_add(t->latency ? 0 : kept, peak);
-    if (sat_add(c->weight_bytes[k] - c->weight_bytes[j], sat_mul(in_flight, each)) > x->limit_bytes) break;
+    int64_t activations = sat_add(t->latency ? 0 : sat_mul(p->in_flight, kept), peak);
+    if (sat_add(c->weight_bytes[k] - c->weight_bytes[j], activations) > x->limit_bytes) break;
     if (never[k] != never[j]) break;
     int64_t compute = time[k] - time[j];
     if (compute >= t->upper_ns) break;

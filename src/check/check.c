@@ -204,9 +204,10 @@ situ_status situ_check(situ_verdict **out, const situ_plan *plan, situ_error *er
     verdict->plan = plan;
     verdict->claimed_ns = plan->lower_bound_ns;
     verdict->certificate = verdict->unverified = "";
-    judge j = {problem, problem->graph, problem->platform, plan, verdict, scratch, NULL};
+    judge j = {problem, problem->graph, problem->platform, plan, verdict, scratch, NULL, NULL};
     situ_graph tied;
     status = tie_graph(&j, &tied, error);
+    if (status == SITU_STATUS_OK && !judge_find_recomputed(&j)) status = fail_no_memory(error);
     if (status == SITU_STATUS_OK) status = look_at_all(&j, error);
     if (status == SITU_STATUS_OK && verdict->failed) status = fail_no_memory(error);
   } else {

@@ -24,7 +24,7 @@ static bool find_edges(group_graph *out, const situ_graph *g, const bool *forwar
     for (int32_t t = 0; t < g->n_tensors; t++)
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
         int32_t u = g->producer[t], w = g->use[i], from = group_of(g, u), to = group_of(g, w);
-        if (g->phase[u] != g->phase[w] || g->phase[u] == SITU_PHASE_UPDATE) continue;
+        if (g->phase[u] != g->phase[w] || g->phase[u] > SITU_PHASE_BACKWARD) continue;
         bool backward = g->phase[u] == SITU_PHASE_BACKWARD;
         if (backward && forward[from] && forward[to]) continue;
         if (backward != turned) {

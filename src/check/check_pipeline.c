@@ -270,7 +270,7 @@ static situ_status check_contiguity(judge *j, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-/* weights + in_flight * (stash + maximum footprint); calls are the case of one input and no stash. */
+/* weights + in_flight * stash + the most that an operator takes; calls are the case of one input and no stash. */
 situ_status check_static_memory(judge *j, int64_t **memory_bytes, situ_error *error) {
   const situ_graph *g = j->graph;
   bool pipeline = j->problem->execution == SITU_EXECUTION_PIPELINE;
@@ -280,7 +280,7 @@ situ_status check_static_memory(judge *j, int64_t **memory_bytes, situ_error *er
   for (int32_t v = 0; v < g->n_operators; v++) {
     int32_t m = j->platform->memory_of[j->plan->device[v]];
     weights[m] = sat_add(weights[m], g->weight_bytes[v]);
-    greatest[m] = max64(greatest[m], judge_footprint(g, v));
+    greatest[m] = max64(greatest[m], judge_running_bytes(j, v));
   }
   for (int32_t t = 0; pipeline && t < g->n_tensors; t++) {
     int32_t u = g->producer[t], m = j->platform->memory_of[j->plan->device[u]];
@@ -291,7 +291,7 @@ situ_status check_static_memory(judge *j, int64_t **memory_bytes, situ_error *er
   }
   for (int32_t m = 0; m < n; m++) {
     int64_t inputs = pipeline ? j->problem->in_flight : 1;
-    weights[m] = sat_add(weights[m], sat_mul(inputs, sat_add(stash[m], greatest[m])));
+    weights[m] = sat_add(weights[m], sat_add(sat_mul(inputs, stash[m]), greatest[m]));
   }
   *memory_bytes = weights;
   return SITU_STATUS_OK;

@@ -34,7 +34,8 @@ typedef struct judge {
   const situ_plan *plan;
   situ_verdict *verdict;
   arena *scratch;
-  const char *of; /* NULL, or the claim whose plan is judged, for messages */
+  const char *of;                  /* NULL, or the claim whose plan is judged, for messages */
+  const int64_t *recomputed_bytes; /* [operator] that the recomputation of its segment keeps beside it */
 } judge;
 
 /* Claims as members of a plan file, with commas between; "" for none. */
@@ -49,6 +50,10 @@ void judge_uses(judge *j, const int64_t *load_ns, const int64_t *memory_bytes);
 void judge_claim(judge *j, unsigned claim, bool recomputed);
 /* Bytes of the tensors that operator v reads and writes, with its workspace; saturates. */
 int64_t judge_footprint(const situ_graph *g, int32_t v);
+/* What an operator takes while it runs, of all inputs in flight; in a pipeline with what is recomputed; saturates. */
+int64_t judge_running_bytes(const judge *j, int32_t v);
+/* Fills recomputed_bytes. False without memory. */
+bool judge_find_recomputed(judge *j);
 /* Compares the value. */
 void judge_value(judge *j, int64_t value_ns);
 

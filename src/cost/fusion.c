@@ -349,7 +349,9 @@ static bool open_pass(pass *p, fusion *out, const int32_t *given, arena *a) {
   for (int32_t k = 0; k < g->n_kinds; k++) p->kind_class[k] = (uint8_t)fusion_class_of(g->kind_name[k]);
   disjoint_init(p->into, n);
   for (int32_t v = 0; v < n; v++) {
-    bool free = g->flops[v] <= 0 && g->moved_bytes[v] <= 0 && g->inferred[v] && g->phase[v] == SITU_PHASE_FORWARD &&
+    bool again = g->phase[v] == SITU_PHASE_RECOMPUTE; /* at the costs of the forward pass */
+    bool free = g->flops[v] <= 0 && g->moved_bytes[v] <= 0 && g->inferred[v] &&
+                (again || g->phase[v] == SITU_PHASE_FORWARD) &&
                 !g->has_idle; /* what rests in this step works in the other one */
     bool source = free, known = free;
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {

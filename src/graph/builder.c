@@ -109,7 +109,7 @@ static situ_status check_operator(const situ_operator *op, situ_error *error) {
   const char *name = op->name ? op->name : "an operator";
   if (op->weight_bytes < 0 || op->workspace_bytes < 0 || op->flops < 0 || op->moved_bytes < 0 || op->split_ways < 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, name, "has a negative size or work; all must be at least 0");
-  if ((unsigned)op->phase > SITU_PHASE_UPDATE || (unsigned)op->dtype >= DTYPE_COUNT)
+  if ((unsigned)op->phase > SITU_PHASE_RECOMPUTE || (unsigned)op->dtype >= DTYPE_COUNT)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "has a phase or an element type that does not exist");
   if (op->colocation < -1) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "has a colocation group below -1");
   return SITU_STATUS_OK;
@@ -516,7 +516,8 @@ static situ_status freeze_into(situ_graph *g, freezing *f, situ_error *error) {
   if (!fill_tensors(g, f, old_tensor)) return fail_no_memory(error);
   fill_uses(g, f, old_tensor, last_tensor);
   fill_users(g, next);
-  return number_colocations(g, f->scratch) ? SITU_STATUS_OK : fail_no_memory(error);
+  return number_colocations(g, f->scratch) && graph_find_recomputed(g, f->scratch) ? SITU_STATUS_OK
+                                                                                   : fail_no_memory(error);
 }
 
 situ_status situ_graph_freeze(situ_graph **out, const situ_graph_builder *b, situ_error *error) {

@@ -50,6 +50,10 @@ situ_status graph_copies(situ_graph **out, const situ_graph *g, int32_t n, situ_
     if (status == SITU_STATUS_OK) status = builder_add_guesses_of(b, g, NULL, copy * g->n_operators, error);
   }
   if (status == SITU_STATUS_OK) status = situ_graph_freeze(out, b, error);
+  if (status == SITU_STATUS_OK) {
+    (*out)->n_segments = g->n_segments;
+    (*out)->n_recomputed = g->n_recomputed;
+  }
   situ_graph_builder_free(b);
   return status;
 }

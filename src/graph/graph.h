@@ -32,6 +32,7 @@ struct situ_graph {
   bool tied_head;           /* its head has the weights of its embedding */
   int32_t n_ends;           /* of such a model; 0 for others */
   struct graph_end *end;    /* [n_ends] */
+  int32_t n_segments, n_recomputed; /* of a training step made with recomputation: in all, recomputed; else 0 */
 
   /* of each operator */
   const char **name;
@@ -42,7 +43,8 @@ struct situ_graph {
   bool *inferred;
   int64_t *weight_bytes, *workspace_bytes, *flops, *moved_bytes, *split_ways;
   int64_t *source_id;
-  int32_t *built_index; /* the number it had in the builder */
+  int32_t *built_index;      /* the number it had in the builder */
+  int64_t *recomputed_bytes; /* see graph_recomputed_bytes; NULL: nothing is recomputed */
 
   /* of each tensor */
   const char **tensor_name; /* entries may be NULL */
@@ -83,6 +85,17 @@ typedef struct graph_guess {
 } graph_guess;
 enum { GUESS_OF_ALL = -1 };
 
+/* What is in memory beside an operator of a training step that recomputes activations. Operators of the phase RECOMPUTE
+ * that read from each other, directly or through others, run for one segment of the network. Each of them, and each
+ * operator that reads what they make, has the bytes of all tensors that they make for operators of other phases: these
+ * wait for the backward operators of the segment. The maximum over segments where it reads of several; 0 for all
+ * others. */
+static inline int64_t graph_recomputed_bytes(const situ_graph *g, int32_t v) {
+  return g->recomputed_bytes ? g->recomputed_bytes[v] : 0;
+}
+/* Fills that of a graph that has all else. False without memory. */
+bool graph_find_recomputed(situ_graph *g, arena *scratch);
+
 /* NULL, or which of the invariants above does not hold (base/contracts.h). O(V + E log E). */
 const char *graph_check(const situ_graph *graph);
 
@@ -102,9 +115,22 @@ situ_status graph_copies(situ_graph **out, const situ_graph *graph, int32_t n, s
  * inputs. It costs as much as v for each weight and input that is differentiated; its weight_bytes are those of the
  * gradients, which are kept in addition to the weights. update(v) changes the weights of v's colocation group; its
  * weight_bytes are the states of the optimizer (graph/optimizer.h), and with NONE there is no such operator. All of
- * these are colocated with v. Operators without users are taken as the loss. BAD_ARGUMENT if the graph already has
- * phases other than forward, BAD_INPUT if no operator would get a backward operator. */
-situ_status graph_training(situ_graph **out, const situ_graph *graph, situ_optimizer optimizer, situ_error *error);
+ * these are colocated with v. Operators without users are taken as the loss.
+ *
+ * With `recompute` the first so many segments (graph/segments.h; INT32_MAX: all) keep only their inputs (activation
+ * checkpointing): an operator v of such a segment gets a copy recompute(v), of the phase RECOMPUTE and colocated with
+ * v, if a backward operator of the segment needs what v makes, directly or through other copies; that one reads the
+ * copy's tensor. Tensors stay as they are that operators outside the segment read in the backward pass. Copies have no
+ * weights of their own. Those that would be ready before read the gradients that enter the segment, so that they run
+ * late; a segment that no gradient enters, since the loss is in it, is not recomputed.
+ *
+ * BAD_ARGUMENT if the graph already has phases other than forward, BAD_INPUT if no operator would get a backward
+ * operator. */
+typedef struct training_options {
+  situ_optimizer optimizer;
+  int32_t recompute; /* at least 0 */
+} training_options;
+situ_status graph_training(situ_graph **out, const situ_graph *graph, training_options options, situ_error *error);
 
 /* For loops: `for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) { t = g->in[i]; u = g->producer[t]; }` */
 

@@ -11,7 +11,7 @@ static const char *check_operators(const situ_graph *g) {
   EXPECT(contracts_amounts(g->weight_bytes, n) && contracts_amounts(g->workspace_bytes, n), "sizes are at least 0");
   EXPECT(contracts_amounts(g->flops, n) && contracts_amounts(g->moved_bytes, n), "work is at least 0");
   for (int32_t v = 0; v < n; v++) {
-    EXPECT(g->phase[v] <= SITU_PHASE_UPDATE && g->dtype[v] < DTYPE_COUNT, "phases and element types exist");
+    EXPECT(g->phase[v] <= SITU_PHASE_RECOMPUTE && g->dtype[v] < DTYPE_COUNT, "phases and element types exist");
     EXPECT(g->name[v] && situ_graph_find(g, g->name[v]) == v, "every operator has a name of its own");
   }
   return NULL;

@@ -3,10 +3,13 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
+#include "base/csr.h"
 #include "base/fail.h"
 #include "graph/builder.h"
 #include "graph/graph.h"
 #include "graph/optimizer.h"
+#include "graph/segments.h"
 
 enum { NAME_BYTES = 1024 };
 
@@ -33,6 +36,15 @@ typedef struct step {
   int32_t *gradient; /* [operator] that of its weights, -1: none */
   int32_t *next;     /* [operator] of its colocation group, -1: none */
   bool *first;       /* [operator] of its colocation group */
+
+  /* Segments whose activations are recomputed; only `segment` is used where none are. */
+  segment_list segments;
+  int32_t *segment;               /* [operator] as in `segments` where that one is recomputed, else -1 */
+  int32_t *member_start, *member; /* its operators */
+  bool *again;                    /* [operator] it runs once more */
+  bool *again_tensor;             /* [tensor] the backward operators of its segment need it, and it is not kept */
+  int32_t *copy, *copy_tensor;    /* of such operators and tensors, in the builder, -1: none */
+  int32_t n_recomputed;           /* segments that have any */
 } step;
 
 static bool listed(const char *kind, const char *const *list) {
@@ -77,6 +89,16 @@ static void find_reach(step *s) {
   }
 }
 
+/* Whether the backward operator of v reads the outputs of v, and its inputs. */
+static bool reads_outputs(const situ_graph *g, int32_t v) {
+  if (keep_of(g->kind_name[g->kind[v]]) == KEEP_OUTPUTS) return true;
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    if (g->use_start[t + 1] > g->use_start[t]) return false;
+  return true;
+}
+
+static bool reads_inputs(const situ_graph *g, int32_t v) { return keep_of(g->kind_name[g->kind[v]]) == KEEP_INPUTS; }
+
 /* last[colocation] is scratch. */
 static void link_groups(step *s, int32_t *last) {
   const situ_graph *g = s->g;
@@ -87,6 +109,55 @@ static void link_groups(step *s, int32_t *last) {
     s->first[v] = group < 0 || last[group] < 0;
     if (group >= 0 && last[group] >= 0) s->next[last[group]] = v;
     if (group >= 0) last[group] = v;
+  }
+}
+
+/* ---- Recomputation ---- */
+
+/* Chooses the first `wanted` segments that have to wait for a gradient. One that waits for none, since the loss is in
+ * it, would run twice in a row. */
+static bool choose_segments(step *s, int32_t wanted, arena *a) {
+  const situ_graph *g = s->g;
+  bool *enters;
+  if (wanted > 0 && !segments_find(&s->segments, g, a)) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(enters, s->segments.n), ARRAY(s->segment, g->n_operators))) return false;
+  for (int32_t t = 0; t < g->n_tensors && s->segments.n > 0; t++) {
+    int32_t u = g->producer[t], k = s->segments.of[u];
+    for (int64_t i = g->use_start[t]; k >= 0 && i < g->use_start[t + 1] && s->reached[u]; i++)
+      enters[k] |= s->segments.of[g->use[i]] != k && s->reached[g->use[i]] && carries(s, t);
+  }
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    int32_t k = s->segments.n > 0 ? s->segments.of[v] : -1;
+    s->segment[v] = k >= 0 && k < wanted && enters[k] ? k : -1;
+  }
+  return csr_by_key(&s->member_start, &s->member, s->segment, g->n_operators, s->segments.n, a);
+}
+
+/* Finds what runs again: all that a backward operator of its segment needs, directly or through others that run again,
+ * unless the original is there anyway. It is kept if an operator outside the segment reads it in the backward pass, if
+ * it is a result, or a constant. Users come first. */
+static void find_again(step *s) {
+  const situ_graph *g = s->g;
+  for (int32_t v = g->n_operators - 1; v >= 0; v--) {
+    bool constant = segments_is_constant(g, v);
+    for (int32_t t = g->out_start[v]; s->segment[v] >= 0 && !constant && t < g->out_start[v + 1]; t++) {
+      bool needed = s->reached[v] && reads_outputs(g, v), kept = g->use_start[t] == g->use_start[t + 1];
+      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+        int32_t w = g->use[i];
+        bool reads = s->again[w] || (s->reached[w] && reads_inputs(g, w));
+        if (s->segment[w] == s->segment[v])
+          needed = needed || reads;
+        else
+          kept = kept || reads;
+      }
+      s->again_tensor[t] = needed && !kept;
+      s->again[v] = s->again[v] || s->again_tensor[t];
+    }
+  }
+  for (int32_t k = 0; k < s->segments.n; k++) {
+    bool any = false;
+    for (int32_t m = s->member_start[k]; m < s->member_start[k + 1]; m++) any = any || s->again[s->member[m]];
+    s->n_recomputed += any;
   }
 }
 
@@ -116,9 +187,9 @@ static situ_status add_operator(step *s, int32_t v, situ_operator *op, const cha
                                 situ_error *error) {
   char name[NAME_BYTES], kind[NAME_BYTES];
   const situ_graph *g = s->g;
+  const char *suffix = op->phase == SITU_PHASE_UPDATE ? "Update" : op->phase == SITU_PHASE_BACKWARD ? "Grad" : "";
   if (snprintf(name, sizeof name, "%s(%s)", word, g->name[v]) >= NAME_BYTES ||
-      snprintf(kind, sizeof kind, "%s%s", g->kind_name[g->kind[v]],
-               op->phase == SITU_PHASE_UPDATE ? "Update" : "Grad") >= NAME_BYTES)
+      snprintf(kind, sizeof kind, "%s%s", g->kind_name[g->kind[v]], suffix) >= NAME_BYTES)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v], "has a name that is too long for a training step");
   op->name = name;
   op->kind = kind;
@@ -174,19 +245,61 @@ static situ_status add_update(step *s, int32_t v, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
+/* Adds what runs again of a segment, unless that was done. It has the weights of its original, on the same device. */
+static situ_status add_segment(step *s, int32_t segment, situ_error *error) {
+  const situ_graph *g = s->g;
+  for (int32_t m = s->member_start[segment]; m < s->member_start[segment + 1]; m++) {
+    int32_t v = s->member[m];
+    if (!s->again[v]) continue;
+    if (s->copy[v] >= 0) return SITU_STATUS_OK;
+    situ_operator op = graph_operator(g, v);
+    op.phase = SITU_PHASE_RECOMPUTE;
+    op.weight_bytes = 0;
+    TRY(add_operator(s, v, &op, "recompute", &s->copy[v], error));
+    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
+      situ_tensor tensor = graph_tensor(g, t);
+      if (s->again_tensor[t]) TRY(builder_add_tensor(s->b, s->copy[v], &tensor, &s->copy_tensor[t], error));
+    }
+  }
+  return SITU_STATUS_OK;
+}
+
 /* ---- Gradients ---- */
+
+/* Tensor t of the forward pass, as an operator of the backward pass sees it that stands for operator v. */
+static int32_t tensor_for(const step *s, int32_t t, int32_t v) {
+  bool same = s->segment[v] >= 0 && s->segment[v] == s->segment[s->g->producer[t]];
+  return same && s->copy_tensor[t] >= 0 ? s->copy_tensor[t] : s->tensor[t];
+}
 
 static situ_status read_forward(step *s, int32_t v, situ_error *error) {
   const situ_graph *g = s->g;
-  keep kept = keep_of(g->kind_name[g->kind[v]]);
-  bool used = false;
-  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) used = used || g->use_start[t + 1] > g->use_start[t];
-  if (kept == KEEP_OUTPUTS || !used)
-    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
-      TRY(builder_add_use(s->b, s->backward[v], s->tensor[t], error));
-  if (kept == KEEP_INPUTS)
+  for (int32_t t = g->out_start[v]; reads_outputs(g, v) && t < g->out_start[v + 1]; t++)
+    TRY(builder_add_use(s->b, s->backward[v], tensor_for(s, t, v), error));
+  for (int64_t i = g->in_start[v]; reads_inputs(g, v) && i < g->in_start[v + 1]; i++)
+    TRY(builder_add_use(s->b, s->backward[v], tensor_for(s, g->in[i], v), error));
+  return SITU_STATUS_OK;
+}
+
+/* The copy of v, if it has one, reads what v does. */
+static situ_status read_again(step *s, int32_t v, situ_error *error) {
+  const situ_graph *g = s->g;
+  for (int64_t i = g->in_start[v]; s->copy[v] >= 0 && i < g->in_start[v + 1]; i++)
+    TRY(builder_add_use(s->b, s->copy[v], tensor_for(s, g->in[i], v), error));
+  return SITU_STATUS_OK;
+}
+
+/* What is recomputed of a segment waits for the gradients that enter it: the operators that would be ready before read
+ * `gradient`, which the segment needs anyway. */
+static situ_status start_segment(step *s, int32_t segment, int32_t gradient, situ_error *error) {
+  const situ_graph *g = s->g;
+  for (int32_t m = s->member_start[segment]; m < s->member_start[segment + 1]; m++) {
+    int32_t v = s->member[m];
+    bool waits = false;
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
-      TRY(builder_add_use(s->b, s->backward[v], s->tensor[g->in[i]], error));
+      waits = waits || tensor_for(s, g->in[i], v) != s->tensor[g->in[i]];
+    if (s->copy[v] >= 0 && !waits) TRY(builder_add_use(s->b, s->copy[v], gradient, error));
+  }
   return SITU_STATUS_OK;
 }
 
@@ -201,25 +314,36 @@ static situ_status make_gradients(step *s, int32_t v, situ_error *error) {
     tensor.name = NULL;
     TRY(builder_add_tensor(s->b, s->backward[v], &tensor, &made, error));
     TRY(builder_add_use(s->b, s->backward[u], made, error));
+    if (s->segment[u] >= 0 && s->segment[u] != s->segment[v]) TRY(start_segment(s, s->segment[u], made, error));
   }
   if (!learns(s, v)) return SITU_STATUS_OK;
   situ_tensor done = {.dtype = SITU_DTYPE_F32, .rank = -1};
   return builder_add_tensor(s->b, s->backward[v], &done, &s->gradient[v], error);
 }
 
+/* Backward operators from the end on, and before the first of a segment what is recomputed of it. */
+static situ_status add_backward_pass(step *s, situ_error *error) {
+  const situ_graph *g = s->g;
+  for (int32_t v = g->n_operators - 1; v >= 0; v--) {
+    if (!s->reached[v]) continue;
+    if (s->segment[v] >= 0) TRY(add_segment(s, s->segment[v], error));
+    TRY(add_backward(s, v, error));
+  }
+  TRY(builder_add_guesses_of(s->b, g, s->copy, 0, error));
+  return builder_add_guesses_of(s->b, g, s->backward, 0, error);
+}
+
 static situ_status add_training(step *s, situ_error *error) {
   const situ_graph *g = s->g;
   bool any = false;
-  find_reach(s);
   for (int32_t v = 0; v < g->n_operators; v++) any = any || s->reached[v];
   TRY(add_forward(s, error));
   if (!any)
     return fail_with(error, SITU_STATUS_BAD_INPUT, NULL,
                      "no output depends on floating-point weights, so there is nothing to train");
-  for (int32_t v = g->n_operators - 1; v >= 0; v--)
-    if (s->reached[v]) TRY(add_backward(s, v, error));
   TRY(builder_add_guesses_of(s->b, g, NULL, 0, error));
-  TRY(builder_add_guesses_of(s->b, g, s->backward, 0, error));
+  TRY(add_backward_pass(s, error));
+  for (int32_t v = 0; v < g->n_operators; v++) TRY(read_again(s, v, error));
   for (int32_t v = 0; v < g->n_operators; v++) {
     if (!s->reached[v]) continue;
     TRY(read_forward(s, v, error));
@@ -230,20 +354,39 @@ static situ_status add_training(step *s, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-situ_status graph_training(situ_graph **out, const situ_graph *g, situ_optimizer optimizer, situ_error *error) {
+/* What is there before operators are made. False without memory. */
+static bool prepare(step *s, int32_t recompute, arena *a) {
+  const situ_graph *g = s->g;
+  int32_t *last;
+  if (!ARENA_ARRAYS(a, ZEROS(s->has_weights, g->n_colocations), ZEROS(s->differs, g->n_operators),
+                    ZEROS(s->reached, g->n_operators), ARRAY(s->backward, g->n_operators),
+                    ARRAY(s->gradient, g->n_operators), ARRAY(s->tensor, g->n_tensors), ARRAY(s->next, g->n_operators),
+                    ARRAY(s->first, g->n_operators), ARRAY(last, g->n_colocations), ZEROS(s->again, g->n_operators),
+                    ZEROS(s->again_tensor, g->n_tensors), ARRAY(s->copy, g->n_operators),
+                    ARRAY(s->copy_tensor, g->n_tensors)))
+    return false;
+  link_groups(s, last);
+  find_reach(s);
+  for (int32_t v = 0; v < g->n_operators; v++) s->copy[v] = -1;
+  for (int32_t t = 0; t < g->n_tensors; t++) s->copy_tensor[t] = -1;
+  if (!choose_segments(s, recompute, a)) return false;
+  find_again(s);
+  return true;
+}
+
+situ_status graph_training(situ_graph **out, const situ_graph *g, training_options options, situ_error *error) {
+  REQUIRE(options.recompute >= 0);
   *out = NULL;
   arena *a = arena_new();
-  step s = {.g = g, .optimizer = optimizer};
-  int32_t *last = NULL;
-  bool ok =
-      a && ARENA_ARRAYS(a, ZEROS(s.has_weights, g->n_colocations), ZEROS(s.differs, g->n_operators),
-                        ZEROS(s.reached, g->n_operators), ARRAY(s.backward, g->n_operators),
-                        ARRAY(s.gradient, g->n_operators), ARRAY(s.tensor, g->n_tensors), ARRAY(s.next, g->n_operators),
-                        ARRAY(s.first, g->n_operators), ARRAY(last, g->n_colocations));
-  if (ok) link_groups(&s, last);
-  situ_status status = ok ? situ_graph_builder_new(&s.b, g->model, error) : fail_no_memory(error);
+  step s = {.g = g, .optimizer = options.optimizer};
+  situ_status status =
+      a && prepare(&s, options.recompute, a) ? situ_graph_builder_new(&s.b, g->model, error) : fail_no_memory(error);
   if (status == SITU_STATUS_OK) status = add_training(&s, error);
   if (status == SITU_STATUS_OK) status = situ_graph_freeze(out, s.b, error);
+  if (status == SITU_STATUS_OK) {
+    (*out)->n_segments = s.segments.n;
+    (*out)->n_recomputed = s.n_recomputed;
+  }
   situ_graph_builder_free(s.b);
   arena_free(a);
   return status;

@@ -62,6 +62,11 @@ const option option_rows[] = {
     {ROW("optimizer", READ, CHOICE, optimizer), .json = "optimizer", .choices = optimizers, .min = SITU_OPTIMIZER_NONE,
      .title = "Training: what changes the weights, whose states take memory. Default: adam-mixed, which is adam where "
               "weights have 32 bits."},
+    {ROW("recompute", READ, TEXT, recompute), .json = "recompute",
+     .also = "recompute-activations recompute-num-layers activation-checkpointing gradient-checkpointing checkpoint",
+     .value = "N|all|auto",
+     .title = "Training: do not keep the activations of the first N layers, or of all, but compute them again in the "
+              "backward pass (activation checkpointing). auto: what gives the best plan (place only). Default: none."},
 #undef GROUP
 #define GROUP "Machine and objective"
     {ROW("platform", INSTANCE, PATH, platform), .json = "platform",

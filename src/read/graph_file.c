@@ -100,11 +100,12 @@ static situ_status read_dtype(const loader *l, situ_dtype *out, const char *name
 static situ_status read_phase(const loader *l, situ_phase *out, const char *name, const char *place) {
   *out = SITU_PHASE_FORWARD;
   if (!name) return SITU_STATUS_OK;
-  for (int i = 0; i <= SITU_PHASE_UPDATE; i++) {
+  for (int i = 0; i <= SITU_PHASE_RECOMPUTE; i++) {
     *out = (situ_phase)i;
     if (strcmp(situ_phase_name(*out), name) == 0) return SITU_STATUS_OK;
   }
-  return fields_fail(l->error, l->where, place, "no phase is called \"%.60s\" (forward, backward, update)", name);
+  return fields_fail(l->error, l->where, place, "no phase is called \"%.60s\" (forward, backward, update, recompute)",
+                     name);
 }
 
 /* Bytes of a floating type as the precision that was asked for has them, and that type. */

@@ -194,23 +194,25 @@ static int64_t time_of_hop(int64_t size_bytes, const situ_link *link) {
   return sat_add(link_ns, sat_round(ceil((double)size_bytes / link_bytes_per_s * 1e9)));
 }
 
-/* What was measured of an operator; an update of weights, which was not, moves its bytes. The operator of a gradient is
- * named after that of the forward pass (graph/training.c). */
+/* What was measured of an operator; an update of weights, which was not, moves its bytes. Operators of the backward
+ * pass are named after those of the forward pass (graph/training.c): gradient(NAME), recompute(NAME). */
 static int64_t measured_time(const profile *p, const situ_graph *g, int32_t v) {
-  static const char word[] = "gradient(";
   const char *name = g->name[v];
   if (g->phase[v] == SITU_PHASE_UPDATE) return sat_round((double)g->moved_bytes[v] / memory_bytes_per_s * 1e9);
-  if (g->phase[v] != SITU_PHASE_BACKWARD) return p->forward_ns[string_map_get(p->nodes, name)];
-  size_t n = strlen(name) - sizeof word;
-  char *of = arena_string_n(p->scratch, name + sizeof word - 1, n);
+  if (g->phase[v] == SITU_PHASE_FORWARD) return p->forward_ns[string_map_get(p->nodes, name)];
+  const char *of = strchr(name, '(') + 1;
+  of = arena_string_n(p->scratch, of, strlen(of) - 1);
   int64_t node = of ? string_map_get(p->nodes, of) : -1;
-  return node < 0 ? -1 : p->backward_ns[node];
+  if (node < 0) return -1;
+  return g->phase[v] == SITU_PHASE_RECOMPUTE ? p->forward_ns[node] : p->backward_ns[node];
 }
 
 /* The training step of the graph, whose backward operators have the work that was measured. */
 static situ_status train(const profile *p, read_result *result) {
   situ_graph *forward = result->graph;
-  TRY(graph_training(&result->graph, forward, p->source->options->optimizer, p->error));
+  training_options options = {.optimizer = p->source->options->optimizer};
+  TRY(read_recompute(&options.recompute, p->source->options, p->error));
+  TRY(graph_training(&result->graph, forward, options, p->error));
   situ_graph_free(forward);
   result->trained = true;
   return SITU_STATUS_OK;

@@ -35,6 +35,10 @@ static inline const char *read_base_name(const char *path) {
 /* BAD_ARGUMENT unless n_dims is the number of dims and each has a name. */
 situ_status read_check_dims(const situ_read_options *options, situ_error *error);
 
+/* How many segments of a training step are recomputed (graph/graph.h, graph_training). BAD_ARGUMENT if the option is
+ * none of its values, "auto" included. */
+situ_status read_recompute(int32_t *out, const situ_read_options *options, situ_error *error);
+
 /* Adds to the dimensions given those that the model got by assumption, so that who runs it feeds the same sizes. Names
  * are borrowed from the model, the list is of the arena. */
 situ_status read_take_assumed(situ_read_options *options, const situ_model *model, arena *a, situ_error *error);

@@ -21,7 +21,7 @@ typedef struct shape_of_graph {
   int32_t path_length; /* operators on the chain of path_ns */
   int64_t widest_tensor_bytes;
   int64_t source_count, result_count; /* operators that read no tensor; operators whose tensors are not read */
-  int64_t phase_count[3];
+  int64_t phase_count[SITU_PHASE_RECOMPUTE + 1];
 } shape_of_graph;
 
 static int64_t fastest(const situ_problem *p, int32_t v) {
@@ -87,7 +87,7 @@ static void count_all(shape_of_graph *s, const situ_problem *p) {
     }
     s->result_count += result;
     s->source_count += g->in_start[v] == g->in_start[v + 1];
-    s->phase_count[g->phase[v] < 3 ? g->phase[v] : 0]++;
+    s->phase_count[g->phase[v]]++;
     const kind_sum one = {NULL,
                           1,
                           g->flops[v],
@@ -168,7 +168,8 @@ static char *inspect_json(const inspection *of) {
   const situ_costs *costs = of->problem->costs;
   json_value *root = json_new_object(), *phases = json_new_object();
   bool ok = report_problem_json(root, of->problem, of->model), fused = costs->fusion;
-  for (int i = 0; i < 3; i++) ok &= json_set(phases, situ_phase_name((situ_phase)i), json_new_int(s->phase_count[i]));
+  for (int i = 0; i <= SITU_PHASE_RECOMPUTE; i++)
+    ok &= json_set(phases, situ_phase_name((situ_phase)i), json_new_int(s->phase_count[i]));
   ok &= FIELDS(root, {"total", AS_TREE, .tree = add_sum(NULL, of, NULL, &s->all, STYLE_PLAIN)},
                {"flops", AS_COUNT, .n = s->all.flops}, {"bytes", AS_COUNT, .n = s->all.moved_bytes},
                {"weight_bytes", AS_COUNT, .n = s->all.weight_bytes}, {"edges", AS_COUNT, .n = g->n_edges},
@@ -207,9 +208,10 @@ static void inspect_facts(const fact_lines *f, const inspection *of) {
   FACT(f, "tensors", "%s (%s in total, the largest %s), %s edges", grouped(a, p->graph->n_tensors),
        text_size(b, s->all.output_bytes), text_size(c, s->widest_tensor_bytes), grouped(d, p->graph->n_edges));
   chain_facts(f, s, p);
-  if (s->phase_count[1] + s->phase_count[2] > 0)
-    FACT(f, "phases", "%s forward, %s backward, %s update", grouped(a, s->phase_count[0]),
-         grouped(b, s->phase_count[1]), grouped(c, s->phase_count[2]));
+  if (s->phase_count[SITU_PHASE_FORWARD] < p->n_operators)
+    FACT(f, "phases", "%s forward, %s recomputed, %s backward, %s update",
+         grouped(a, s->phase_count[SITU_PHASE_FORWARD]), grouped(d, s->phase_count[SITU_PHASE_RECOMPUTE]),
+         grouped(b, s->phase_count[SITU_PHASE_BACKWARD]), grouped(c, s->phase_count[SITU_PHASE_UPDATE]));
   if (p->given->n_colocations > 0 || p->graph->n_layers > 0)
     FACT(f, "groups", "%s layers, %s colocation groups", grouped(a, p->graph->n_layers),
          grouped(b, p->given->n_colocations));

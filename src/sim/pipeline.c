@@ -14,7 +14,7 @@
 typedef struct pipeline {
   const situ_problem *problem;
   constraint_graph constraints; /* of the contiguity rule; empty when placements may be free */
-  int64_t *footprint_bytes;     /* [operator] workspace + inputs + outputs */
+  int64_t *running_bytes;       /* [operator] while it runs, of all inputs in flight */
   int64_t *stash_bytes;         /* [operator] of its outputs, those that another phase uses */
 
   /* of a run */
@@ -25,8 +25,8 @@ typedef struct pipeline {
   int64_t *trained_bytes;               /* [device] weights of forward operators */
   int32_t *n_sharing;                   /* [device] how many run its part, itself included */
   int32_t *next_sharing;                /* [device] the next of them; -1 ends */
-  int64_t *weight_bytes, *max_footprint_bytes, *stashed_bytes, *peak_bytes; /* [memory] */
-  int32_t *seen_by_device, *seen_by_memory;                                 /* the last tensor that arrived there */
+  int64_t *weight_bytes, *max_running_bytes, *stashed_bytes, *peak_bytes; /* [memory] */
+  int32_t *seen_by_device, *seen_by_memory;                               /* the last tensor that arrived there */
   int32_t *first_on, *next_on; /* operators of each device, as lists; -1 ends */
   int64_t *waiting;            /* [device] edges of F from devices that are not yet done */
   int32_t *ready;              /* [device] */
@@ -35,7 +35,7 @@ typedef struct pipeline {
 static void measure_operators(pipeline *m) {
   const situ_graph *g = m->problem->graph;
   for (int32_t v = 0; v < g->n_operators; v++) {
-    m->footprint_bytes[v] = footprint_bytes(g, v);
+    m->running_bytes[v] = footprint_running_bytes(m->problem, v);
     m->stash_bytes[v] = footprint_stash_bytes(g, v);
   }
 }
@@ -46,13 +46,13 @@ static void *make_pipeline(const situ_problem *p, arena *a) {
   pipeline *m = ARENA_ZERO(a, pipeline, 1);
   if (!m) return NULL;
   m->problem = p;
-  if (!(m->footprint_bytes = ARENA_NEW(a, int64_t, n)) || !(m->stash_bytes = ARENA_NEW(a, int64_t, n)) ||
+  if (!(m->running_bytes = ARENA_NEW(a, int64_t, n)) || !(m->stash_bytes = ARENA_NEW(a, int64_t, n)) ||
       !(m->compute_ns = ARENA_NEW(a, int64_t, each)) || !(m->in_ns = ARENA_NEW(a, int64_t, each)) ||
       !(m->out_ns = ARENA_NEW(a, int64_t, each)) || !(m->phase_ns = ARENA_NEW(a, int64_t, each)) ||
       !(m->load_ns = ARENA_NEW(a, int64_t, d)) || !(m->channel_ns = ARENA_NEW(a, int64_t, channels)) ||
       !(m->trained_bytes = ARENA_NEW(a, int64_t, d)) || !(m->n_sharing = ARENA_NEW(a, int32_t, d)) ||
       !(m->next_sharing = ARENA_NEW(a, int32_t, d)) || !(m->weight_bytes = ARENA_NEW(a, int64_t, w)) ||
-      !(m->max_footprint_bytes = ARENA_NEW(a, int64_t, w)) || !(m->stashed_bytes = ARENA_NEW(a, int64_t, w)) ||
+      !(m->max_running_bytes = ARENA_NEW(a, int64_t, w)) || !(m->stashed_bytes = ARENA_NEW(a, int64_t, w)) ||
       !(m->peak_bytes = ARENA_NEW(a, int64_t, w)) || !(m->seen_by_device = ARENA_NEW(a, int32_t, d)) ||
       !(m->seen_by_memory = ARENA_NEW(a, int32_t, w)) || !(m->first_on = ARENA_NEW(a, int32_t, d)) ||
       !(m->next_on = ARENA_NEW(a, int32_t, n)) || !(m->waiting = ARENA_NEW(a, int64_t, d)) ||
@@ -193,17 +193,17 @@ static int64_t count_memory(pipeline *m, const int32_t *device) {
   const situ_problem *p = m->problem;
   size_t size = (size_t)p->n_memories * sizeof(int64_t);
   memset(m->weight_bytes, 0, size);
-  memset(m->max_footprint_bytes, 0, size);
+  memset(m->max_running_bytes, 0, size);
   memset(m->stashed_bytes, 0, size);
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t w = p->memory_of[device[v]];
     m->weight_bytes[w] = sat_add(m->weight_bytes[w], p->graph->weight_bytes[v]);
-    m->max_footprint_bytes[w] = max64(m->max_footprint_bytes[w], m->footprint_bytes[v]);
+    m->max_running_bytes[w] = max64(m->max_running_bytes[w], m->running_bytes[v]);
     m->stashed_bytes[w] = sat_add(m->stashed_bytes[w], m->stash_bytes[v]);
   }
   for (int32_t w = 0; w < p->n_memories; w++) {
-    int64_t each = sat_add(m->stashed_bytes[w], m->max_footprint_bytes[w]);
-    m->peak_bytes[w] = sat_add(m->weight_bytes[w], sat_mul(p->in_flight, each));
+    int64_t kept = sat_add(m->weight_bytes[w], sat_mul(p->in_flight, m->stashed_bytes[w]));
+    m->peak_bytes[w] = sat_add(kept, m->max_running_bytes[w]);
   }
   for (int32_t d = 0; d < p->n_devices; d++) /* every replica holds the whole part */
     for (int32_t x = m->n_sharing[d] > 1 ? m->next_sharing[d] : -1; x >= 0; x = m->next_sharing[x])

@@ -10,8 +10,8 @@
 /* The edge of F for the use of a tensor of `from` by `to`. False when there is none. */
 static bool constrains(const situ_problem *p, const bool *unit_is_forward, int32_t *from, int32_t *to) {
   const situ_graph *g = p->graph;
-  if (g->phase[*from] != g->phase[*to] || g->phase[*to] == SITU_PHASE_UPDATE) return false;
-  if (g->phase[*to] == SITU_PHASE_FORWARD) return true;
+  if (g->phase[*from] != g->phase[*to]) return false;
+  if (g->phase[*to] != SITU_PHASE_BACKWARD) return g->phase[*to] == SITU_PHASE_FORWARD;
   if (unit_is_forward[p->units.of[*from]] && unit_is_forward[p->units.of[*to]]) return false;
   int32_t user = *to;
   *to = *from;

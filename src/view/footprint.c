@@ -26,7 +26,9 @@ int64_t footprint_held_bytes(const situ_problem *p, int32_t v) {
 }
 
 int64_t footprint_running_bytes(const situ_problem *p, int32_t v) {
-  return sat_mul(p->in_flight, footprint_bytes(p->graph, v));
+  int64_t each = sat_mul(p->in_flight, footprint_bytes(p->graph, v));
+  bool pipeline = p->execution == SITU_EXECUTION_PIPELINE && !p->of_stream;
+  return pipeline ? sat_add(each, graph_recomputed_bytes(p->graph, v)) : each;
 }
 
 bool footprint_is_per_device(const situ_problem *p) {

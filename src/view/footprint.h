@@ -12,8 +12,8 @@ int64_t footprint_bytes(const situ_graph *g, int32_t v);
 int64_t footprint_stash_bytes(const situ_graph *g, int32_t v);
 
 /* The memory that operator v needs on its device in a pipeline: permanently (weights, and the stash of all inputs in
- * flight), and while it runs (the footprint, for each of these inputs). Over all operators of a device the first adds
- * up, and the maximum of the second counts. */
+ * flight), and while it runs (the footprint, for each of these inputs, and what is recomputed for its segment). Over
+ * all operators of a device the first adds up, and the maximum of the second counts. */
 int64_t footprint_held_bytes(const situ_problem *p, int32_t v);
 int64_t footprint_running_bytes(const situ_problem *p, int32_t v);
 

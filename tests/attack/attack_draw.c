@@ -197,16 +197,18 @@ static void draw_ties(attack_problem *p, attack_dice *dice) {
   }
 }
 
-/* Forward, then backward, then update, or any mixture that workloads do not have but graphs may. */
+/* Forward, then backward, recomputation and update, or any mixture that workloads do not have but graphs may. */
 static void draw_phases(attack_problem *p, attack_dice *dice) {
   if (!dice_chance(dice, 45)) return;
   bool mixed = dice_chance(dice, 30);
   int32_t forward = 1 + dice_below(dice, p->n);
   for (int32_t v = 0; v < p->n; v++) {
     if (mixed)
-      p->op[v].phase = (situ_phase)dice_below(dice, 3);
+      p->op[v].phase = (situ_phase)dice_below(dice, 4);
     else if (v >= forward)
-      p->op[v].phase = dice_chance(dice, 75) ? SITU_PHASE_BACKWARD : SITU_PHASE_UPDATE;
+      p->op[v].phase = dice_chance(dice, 60)   ? SITU_PHASE_BACKWARD
+                       : dice_chance(dice, 60) ? SITU_PHASE_RECOMPUTE
+                                               : SITU_PHASE_UPDATE;
   }
 }
 

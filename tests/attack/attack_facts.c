@@ -140,6 +140,42 @@ static void find_units(attack_facts *f) {
     }
 }
 
+/* The recomputed operators that are one segment with v: those that read from one of them or make for one. */
+static uint32_t segment_of(const attack_facts *f, int32_t v) {
+  uint32_t segment = 1U << v, before = 0, copies = 0;
+  for (int32_t w = 0; w < f->p->n; w++)
+    if (f->p->op[w].phase == SITU_PHASE_RECOMPUTE) copies |= 1U << w;
+  while (segment != before) {
+    before = segment;
+    for (int32_t t = 0; t < f->p->n_tensors; t++) {
+      uint32_t from = 1U << f->p->tensor[t].from & copies, joined = from ? from | (f->p->tensor[t].users & copies) : 0;
+      if (joined & segment) segment |= joined;
+    }
+  }
+  return segment;
+}
+
+/* Bytes that wait for other phases beside operator v: of its own segment, or the largest that it reads from. */
+static int64_t recomputed(const attack_facts *f, int32_t v) {
+  int64_t most = 0;
+  for (int32_t u = 0; u < f->p->n; u++) {
+    if (f->p->op[u].phase != SITU_PHASE_RECOMPUTE) continue;
+    uint32_t segment = segment_of(f, u);
+    bool concerned = segment >> v & 1;
+    int64_t bytes = 0;
+    for (int32_t t = 0; t < f->p->n_tensors; t++) {
+      bool others = false;
+      if (!(segment >> f->p->tensor[t].from & 1)) continue;
+      for (int32_t w = 0; w < f->p->n; w++)
+        others |= (f->p->tensor[t].users >> w & 1) && f->p->op[w].phase != SITU_PHASE_RECOMPUTE;
+      if (others) bytes += f->p->tensor[t].size_bytes;
+      concerned |= f->p->op[v].phase != SITU_PHASE_RECOMPUTE && (f->p->tensor[t].users >> v & 1);
+    }
+    if (concerned) most = bytes > most ? bytes : most;
+  }
+  return most;
+}
+
 void facts_find(attack_facts *f, const attack_problem *p) {
   memset(f, 0, sizeof *f);
   f->p = p;
@@ -154,6 +190,7 @@ void facts_find(attack_facts *f, const attack_problem *p) {
     f->ancestors[v] = f->before[v];
     for (int32_t u = 0; u < v; u++)
       if (f->before[v] >> u & 1) f->ancestors[v] |= f->ancestors[u];
+    f->recomputed_bytes[v] = recomputed(f, v);
   }
 }
 

@@ -24,6 +24,7 @@ typedef struct attack_facts {
   uint32_t before[MAX_OPS]; /* bits of the producers of its inputs */
   uint32_t ancestors[MAX_OPS];
   bool allowed[MAX_OPS][MAX_DEVICES]; /* [unit][device] */
+  int64_t recomputed_bytes[MAX_OPS];
 } attack_facts;
 
 void facts_find(attack_facts *f, const attack_problem *p);

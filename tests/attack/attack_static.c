@@ -234,14 +234,13 @@ static int64_t max_load(const loads *l, const attack_facts *f, bool forward, boo
 }
 
 static void pipeline_memory(attack_value *out, const attack_facts *f, const attack_placement *at) {
-  int64_t largest[MAX_DEVICES] = {0}, stashed[MAX_DEVICES] = {0};
+  int64_t largest[MAX_DEVICES] = {0};
   for (int32_t v = 0; v < f->p->n; v++) {
     int32_t m = f->memory_of[at->device[v]];
-    out->peak_bytes[m] += f->p->op[v].weight_bytes;
-    stashed[m] += stash(f, v);
-    largest[m] = max_of(largest[m], footprint(f, v));
+    out->peak_bytes[m] += f->p->op[v].weight_bytes + f->p->in_flight * stash(f, v);
+    largest[m] = max_of(largest[m], f->p->in_flight * footprint(f, v) + f->recomputed_bytes[v]);
   }
-  for (int32_t m = 0; m < f->n_memories; m++) out->peak_bytes[m] += f->p->in_flight * (stashed[m] + largest[m]);
+  for (int32_t m = 0; m < f->n_memories; m++) out->peak_bytes[m] += largest[m];
   for (int32_t d = 0; d < f->p->n_devices; d++)
     if (at->replica_of[d] >= 0) out->peak_bytes[f->memory_of[d]] = out->peak_bytes[f->memory_of[at->replica_of[d]]];
   value_judge_memory(out, f);

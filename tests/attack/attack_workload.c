@@ -26,7 +26,7 @@ void workload_normal(attack_problem *p) {
   normal_machine(p);
   for (int32_t v = 0; v < p->n; v++) {
     attack_operator *x = &p->op[v];
-    if (x->phase == SITU_PHASE_UPDATE) x->phase = SITU_PHASE_BACKWARD;
+    if (x->phase >= SITU_PHASE_UPDATE) x->phase = SITU_PHASE_BACKWARD;
     if (x->time_ns[0] == SITU_NEVER_NS) x->time_ns[0] = 3; /* a file can forbid accelerators alone */
     x->workspace_bytes = 0;
     x->measured_bytes = -1;

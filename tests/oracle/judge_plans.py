@@ -15,7 +15,7 @@ import os
 import subprocess
 import sys
 
-FORWARD, BACKWARD = 0, 1
+FORWARD, BACKWARD, UPDATE, RECOMPUTE = range(4)
 NEVER = float("inf")
 
 
@@ -347,7 +347,26 @@ def static_memory(p, device, found, in_flight, stashes):
         on = [v for v in range(p.n) if p.mem[device[v]] == m]
         stash = sum(p.size[t] for v in on for t in p.makes[v] if p.phase[v] == FORWARD and
                     any(p.phase[w] != FORWARD for w in p.use[t])) if stashes else 0
-        found.memory[m] = sum(p.weight[v] for v in on) + in_flight * (stash + max([0] + [footprint(p, v) for v in on]))
+        more = recomputed(p) if stashes else collections.defaultdict(int)
+        running = max([0] + [in_flight * footprint(p, v) + more[v] for v in on])
+        found.memory[m] = sum(p.weight[v] for v in on) + in_flight * stash + running
+
+
+def recomputed(p):
+    """What waits for other phases beside an operator that is recomputed, or that reads what is."""
+    segment, more = {v: {v} for v in range(p.n) if p.phase[v] == RECOMPUTE}, collections.defaultdict(int)
+    for t, u in enumerate(p.prod):
+        for w in p.use[t]:
+            if u in segment and w in segment and segment[u] is not segment[w]:
+                segment[u] |= segment[w]
+                for v in segment[u]:
+                    segment[v] = segment[u]
+    for members in segment.values():
+        waiting = [t for v in members for t in p.makes[v] if any(w not in segment for w in p.use[t])]
+        concerned = members | {w for t in waiting for w in p.use[t] if w not in segment}
+        for v in concerned:
+            more[v] = max(more[v], sum(p.size[t] for t in waiting))
+    return more
 
 
 # ---- pipeline ----

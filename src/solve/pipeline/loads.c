@@ -22,9 +22,9 @@ static int32_t spot_of(const loads *s, int32_t d) { return is_link(s) ? s->probl
 static void measure_operators(loads *s) {
   const situ_graph *g = s->problem->graph;
   for (int32_t v = 0; v < g->n_operators; v++) {
-    s->operator_footprint[v] = footprint_bytes(g, v);
+    s->operator_running[v] = footprint_running_bytes(s->problem, v);
     s->operator_stash[v] = footprint_stash_bytes(g, v);
-    s->max_footprint = max64(s->max_footprint, s->operator_footprint[v]);
+    s->max_running = max64(s->max_running, s->operator_running[v]);
   }
 }
 
@@ -39,8 +39,8 @@ bool loads_init(loads *s, const situ_problem *p, arena *a) {
                     ARRAY(s->compute_ns, each), ARRAY(s->in_ns, each), ARRAY(s->out_ns, each),
                     ARRAY(s->channel_ns, (int64_t)p->platform->n_channels * p->n_phases),
                     ARRAY(s->weights, p->n_memories), ARRAY(s->stashed, p->n_memories), ARRAY(s->operator_stash, n),
-                    ARRAY(s->operator_footprint, n), ARRAY(s->energy, s->n_resources),
-                    ARRAY(s->touched, s->n_resources), ZEROS(s->is_touched, s->n_resources)))
+                    ARRAY(s->operator_running, n), ARRAY(s->energy, s->n_resources), ARRAY(s->touched, s->n_resources),
+                    ZEROS(s->is_touched, s->n_resources)))
     return false;
   measure_operators(s);
   return true;
@@ -204,9 +204,9 @@ bool loads_fit(const loads *s, int32_t m) {
   if (limit == SITU_UNLIMITED_BYTES) return true;
   int64_t fixed = sat_add(s->weights[m], sat_mul(p->in_flight, s->stashed[m]));
   if (fixed > limit) return false;
-  if (sat_add(fixed, sat_mul(p->in_flight, s->max_footprint)) <= limit) return true;
+  if (sat_add(fixed, s->max_running) <= limit) return true;
   int64_t max = 0;
   for (int32_t v = 0; v < p->n_operators; v++)
-    if (p->memory_of[s->device[v]] == m) max = max64(max, s->operator_footprint[v]);
-  return sat_add(fixed, sat_mul(p->in_flight, max)) <= limit;
+    if (p->memory_of[s->device[v]] == m) max = max64(max, s->operator_running[v]);
+  return sat_add(fixed, max) <= limit;
 }

@@ -15,11 +15,11 @@ typedef struct loads {
   int32_t n_resources; /* devices of each phase, then channels of each phase */
   int32_t *device;     /* [operator] */
   int32_t *users;      /* [tensor * n_spots + spot] */
-  int64_t *compute_ns, *in_ns, *out_ns;         /* [phase * n_devices + device] */
-  int64_t *channel_ns;                          /* [phase * n_channels + channel] */
-  int64_t *weights, *stashed;                   /* [memory] bytes */
-  int64_t *operator_stash, *operator_footprint; /* [operator] bytes */
-  int64_t max_footprint;                        /* of any operator: an upper bound for each memory */
+  int64_t *compute_ns, *in_ns, *out_ns;       /* [phase * n_devices + device] */
+  int64_t *channel_ns;                        /* [phase * n_channels + channel] */
+  int64_t *weights, *stashed;                 /* [memory] bytes */
+  int64_t *operator_stash, *operator_running; /* [operator] bytes: of one input; while it runs, of all in flight */
+  int64_t max_running;                        /* of any operator: an upper bound for each memory */
   double scale;
   double *energy;              /* [resource] (load / scale)^16 */
   int32_t *touched, n_touched; /* resources changed since the last loads_settle */

@@ -71,7 +71,7 @@ static bool weigh_classes(order_split *l) {
   for (int32_t k = 0; k < c->n_classes; k++) {
     int64_t stash = sat_mul(p->in_flight, each.kept_bytes[k + 1] - each.kept_bytes[k]);
     l->weights[k] = (weight){.held_bytes = sat_add(each.weight_bytes[k + 1] - each.weight_bytes[k], stash),
-                             .running_bytes = sat_mul(p->in_flight, each.peak_bytes[k])};
+                             .running_bytes = each.peak_bytes[k]};
     for (int32_t x = 0; x < l->n_types; x++)
       l->time_ns[(int64_t)k * l->n_types + x] = chain_time_ns(&each, l->types[x].devices[0], k, k + 1);
   }

@@ -38,7 +38,7 @@ static void a_broken_operator_is_named(void **state) {
   BREAKS(graph_check(g), g->workspace_bytes[3], -1, "sizes");
   BREAKS(graph_check(g), g->flops[3], -1, "work");
   BREAKS(graph_check(g), g->moved_bytes[3], -1, "work");
-  BREAKS(graph_check(g), g->phase[3], SITU_PHASE_UPDATE + 1, "phases");
+  BREAKS(graph_check(g), g->phase[3], SITU_PHASE_RECOMPUTE + 1, "phases");
   BREAKS(graph_check(g), g->dtype[3], DTYPE_COUNT, "phases and element types");
   BREAKS(graph_check(g), g->name[3], g->name[4], "name of its own");
   BREAKS(graph_check(g), g->name[3], NULL, "name of its own");

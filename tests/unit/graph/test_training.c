@@ -34,7 +34,8 @@ static situ_graph *train(situ_graph_builder *b) {
   situ_error error;
   assert_int_equal(situ_graph_freeze(&forward, b, &error), SITU_STATUS_OK);
   situ_graph_builder_free(b);
-  if (graph_training(&step, forward, SITU_OPTIMIZER_SGD, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  if (graph_training(&step, forward, (training_options){SITU_OPTIMIZER_SGD, 0}, &error) != SITU_STATUS_OK)
+    fail_msg("%s", error.text);
   situ_graph_free(forward);
   return step;
 }
@@ -121,7 +122,7 @@ static void an_optimizer_keeps_its_states_where_the_weights_are(void **state) {
           b, (situ_operator){.name = "last", .kind = "MatMul", .dtype = type, .weight_bytes = 400, .colocation = -1});
       join(b, v, w, 10, type);
       assert_int_equal(situ_graph_freeze(&forward, b, &error), SITU_STATUS_OK);
-      assert_int_equal(graph_training(&step, forward, rows[k].which, &error), SITU_STATUS_OK);
+      assert_int_equal(graph_training(&step, forward, (training_options){rows[k].which, 0}, &error), SITU_STATUS_OK);
       int32_t update = situ_graph_find(step, "update(first)");
       int64_t n = 4000 / (half ? 2 : 4), each = half ? rows[k].of_f16 : rows[k].of_f32;
       if (each < 0)
@@ -204,7 +205,8 @@ static void a_training_step_is_not_made_twice(void **state) {
   (void)state;
   situ_graph *once = small(), *twice = NULL;
   situ_error error;
-  assert_int_equal(graph_training(&twice, once, SITU_OPTIMIZER_SGD, &error), SITU_STATUS_BAD_ARGUMENT);
+  assert_int_equal(graph_training(&twice, once, (training_options){SITU_OPTIMIZER_SGD, 0}, &error),
+                   SITU_STATUS_BAD_ARGUMENT);
   assert_null(twice);
   assert_non_null(strstr(error.text, "already a training step"));
   situ_graph_free(once);
@@ -220,7 +222,8 @@ static void what_cannot_be_trained_is_no_training_step(void **state) {
   situ_error error;
   assert_int_equal(situ_graph_freeze(&forward, b, &error), SITU_STATUS_OK);
   situ_graph_builder_free(b);
-  assert_int_equal(graph_training(&step, forward, SITU_OPTIMIZER_SGD, &error), SITU_STATUS_BAD_INPUT);
+  assert_int_equal(graph_training(&step, forward, (training_options){SITU_OPTIMIZER_SGD, 0}, &error),
+                   SITU_STATUS_BAD_INPUT);
   assert_non_null(strstr(error.text, "weights"));
   assert_null(step);
   situ_graph_free(forward);

@@ -110,6 +110,30 @@ static void gpipe_adds_the_greatest_forward_and_the_greatest_backward_load(void 
   }
 }
 
+/* f makes 3 bytes, which r reads when it runs for the backward pass; r makes 5 for b and 7 for q, which makes 2 for b.
+ */
+static void what_is_recomputed_counts_for_one_input(void **state) {
+  (void)state;
+  lab s = lab_new();
+  lab_device(&s, 100, -1, true);
+  lab_operator(&s, "f", 8, 6, 0);
+  lab_of_phase(&s, "r", 8, SITU_PHASE_RECOMPUTE, -1);
+  lab_of_phase(&s, "q", 8, SITU_PHASE_RECOMPUTE, -1);
+  lab_of_phase(&s, "b", 13, SITU_PHASE_BACKWARD, -1);
+  lab_tensor(&s, 0, 3, 1, -1);
+  lab_tensor(&s, 1, 5, 3, -1);
+  lab_tensor(&s, 1, 7, 2, -1);
+  lab_tensor(&s, 2, 2, 3, -1);
+  situ_problem_options options = pipeline(SITU_COMMUNICATION_LINK);
+  options.in_flight = 3;
+  lab_pose(&s, &options);
+  int32_t device[4] = {0, 0, 0, 0};
+  simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
+  /* weights; the stash of three inputs; r with what it reads and makes for three, and what waits for b of one */
+  assert_int_equal(r.peak_bytes[0], 6 + 3 * 3 + 3 * (3 + 5 + 7) + (5 + 2));
+  lab_free(&s);
+}
+
 static void replicas_share_the_inputs_and_exchange_gradients(void **state) {
   (void)state;
   for (int overlap = 0; overlap < 2; overlap++) {
@@ -387,6 +411,7 @@ int main(void) {
       cmocka_unit_test(overlap_takes_the_greatest_of_three),
       cmocka_unit_test(links_are_resources_of_their_own),
       cmocka_unit_test(gpipe_adds_the_greatest_forward_and_the_greatest_backward_load),
+      cmocka_unit_test(what_is_recomputed_counts_for_one_input),
       cmocka_unit_test(replicas_share_the_inputs_and_exchange_gradients),
       cmocka_unit_test(the_first_device_may_be_a_replica),
       cmocka_unit_test(the_first_device_may_lead_and_ways_differ),
