@@ -3,26 +3,22 @@
  *
  *     problem --solve--> plan
  *
- * Where devices may split operators (tensor parallelism) in groups of any size, each size is a problem of its own, and
- * the best plan is the answer. */
+ * Where devices may split operators (tensor parallelism) in groups of any size, or any number of layers may be
+ * recomputed in training, each choice is a problem of its own, and the best plan is the answer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/granularity.h"
 #include "api/place_instance.h"
+#include "api/place_recompute.h"
 #include "api/place_streamed.h"
+#include "api/variants.h"
 #include "base/arguments.h"
-#include "base/checked.h"
 #include "base/fail.h"
 #include "plan/plan.h"
 #include "platform/platform_sources.h"
 #include "read/reader.h"
-
-typedef struct tried {
-  int32_t size;               /* 0: left out */
-  int64_t value_ns, bound_ns; /* SITU_NEVER_NS: there is no plan; the bound is that of plans with such groups */
-} tried;
 
 /* The instance of the options without groups. */
 static situ_status open_whole(situ_instance **out, const instance_options *o, situ_error *error) {
@@ -30,8 +26,6 @@ static situ_status open_whole(situ_instance **out, const instance_options *o, si
   whole.call.tensor_parallel = NULL;
   return instance_open(out, &whole, error);
 }
-
-static void name_size(char into[16], int32_t size) { snprintf(into, 16, "%d", (int)size); }
 
 /* "; gpu0 alone takes 60 ms": the best single device, whatever groups there are. */
 static void add_single(text_buffer *t, const situ_plan *whole) {
@@ -43,62 +37,25 @@ static void add_single(text_buffer *t, const situ_plan *whole) {
              text_time(a, whole->best_single_ns));
 }
 
-/* "devices that split operators, and the best plan: 1 51.5 ms (at least 51.4 ms), 2 ...; with groups of these sizes
- * ..." */
-static void describe(text_buffer *t, const tried *rows, int32_t n) {
-  int64_t bound_ns = SITU_NEVER_NS;
-  char a[TEXT_UNIT_BYTES];
-  const char *between = "";
-  text_add(t, "devices that split operators, and the best plan:");
-  for (int32_t i = 0; i < n; i++) {
-    if (rows[i].size == 0) continue;
-    text_add(t, "%s %d %s", between, (int)rows[i].size,
-             rows[i].value_ns == SITU_NEVER_NS ? "none" : text_time(a, rows[i].value_ns));
-    if (rows[i].bound_ns < SITU_NEVER_NS) text_add(t, " (at least %s)", text_time(a, rows[i].bound_ns));
-    bound_ns = min64(bound_ns, rows[i].bound_ns);
-    between = ",";
-  }
-  if (bound_ns < SITU_NEVER_NS)
-    text_add(t, "; no plan with groups of these sizes takes less than %s", text_time(a, bound_ns));
-}
-
-/* Takes a plan and its instance into `rows`, and keeps them if they are the best so far. */
-static void keep_best(situ_plan **best, situ_instance **its, situ_plan *plan, situ_instance *instance, tried *row) {
-  bool exists = plan_exists(plan);
-  row->value_ns = exists ? plan->value_ns : SITU_NEVER_NS;
-  row->bound_ns = plan->outcome == SITU_OUTCOME_INFEASIBLE ? SITU_NEVER_NS : plan->lower_bound_ns;
-  bool better = !*best || (exists && (!plan_exists(*best) || plan->value_ns < (*best)->value_ns));
-  situ_plan *other = better ? *best : plan;
-  situ_instance *unused = better ? *its : instance;
-  if (better) {
-    *best = plan;
-    *its = instance;
-  }
-  situ_plan_free(other);
-  situ_instance_free(unused);
-}
-
 static situ_status place_all(situ_plan **out, situ_instance **its, const instance_options *o,
-                             const situ_solve_options *solve, situ_instance *whole, tried *rows, int32_t n,
+                             const situ_solve_options *solve, situ_instance *whole, variant *rows, int32_t n,
                              text_buffer *single, situ_error *error) {
   situ_solve_options each = *solve;
   double spent_s = 0;
   if (each.time_limit_s > 0 || each.max_steps == 0)
     each.time_limit_s = (each.time_limit_s > 0 ? each.time_limit_s : PLACE_USUAL_S) / n;
   for (int32_t i = 0; i < n; i++) {
-    char size[16];
     situ_plan *plan = NULL;
     situ_instance *instance = i == 0 ? whole : NULL;
     instance_options own = *o;
-    name_size(size, rows[i].size);
-    own.call.tensor_parallel = size;
+    own.call.tensor_parallel = rows[i].name;
     if (i > 0) { /* plans to start from are of other devices */
       own.call.start = NULL;
       each.n_starts = 0;
     }
     situ_status status = i == 0 ? SITU_STATUS_OK : instance_open(&instance, &own, error);
     if (status == SITU_STATUS_UNSUPPORTED && i > 0) { /* a writer takes no such groups */
-      rows[i] = (tried){0};
+      rows[i] = (variant){0};
       continue;
     }
     if (status == SITU_STATUS_OK) status = place_instance(&plan, instance, &each, error);
@@ -109,8 +66,8 @@ static situ_status place_all(situ_plan **out, situ_instance **its, const instanc
     spent_s += plan->seconds;
     if (i == 0) add_single(single, plan);
     bool stopped = plan->outcome == SITU_OUTCOME_CANCELLED;
-    keep_best(out, its, plan, instance, &rows[i]);
-    for (int32_t j = i + 1; stopped && j < n; j++) rows[j] = (tried){rows[j].size, SITU_NEVER_NS, 0};
+    variants_keep_best(out, its, plan, instance, &rows[i]);
+    for (int32_t j = i + 1; stopped && j < n; j++) rows[j].value_ns = SITU_NEVER_NS;
     if (stopped) break;
   }
   (*out)->seconds = spent_s;
@@ -132,16 +89,20 @@ static situ_status add_note(situ_instance *i, text_buffer *note, text_buffer *si
  * with its instance, whose notes say what the others take. Limits of time are shared evenly. */
 static situ_status place_best_groups(situ_plan **out, situ_instance **instance, const instance_options *options,
                                      const situ_solve_options *solve, situ_error *error) {
-  tried rows[INSTANCE_GROUP_SIZES];
+  variant rows[INSTANCE_GROUP_SIZES];
   int32_t sizes[INSTANCE_GROUP_SIZES];
   situ_instance *whole;
   text_buffer note = {0}, single = {0};
   TRY(open_whole(&whole, options, error));
   int32_t n = instance_group_sizes(sizes, instance_max_group(whole));
-  for (int32_t i = 0; i < n; i++) rows[i] = (tried){.size = sizes[i]};
+  for (int32_t i = 0; i < n; i++) {
+    rows[i] = (variant){.number = sizes[i]};
+    snprintf(rows[i].name, sizeof rows[i].name, "%d", (int)sizes[i]);
+  }
   situ_status status = place_all(out, instance, options, solve, whole, rows, n, &single, error);
   if (status == SITU_STATUS_OK && n > 1) {
-    describe(&note, rows, n);
+    variants_describe(&note, rows, n, "devices that split operators, and the best plan",
+                      "no plan with groups of these sizes takes");
     status = add_note(*instance, &note, &single, error);
   }
   text_free(&note);
@@ -222,6 +183,14 @@ static situ_status note_measuring(situ_instance *i, situ_error *error) {
       error);
 }
 
+/* Who trains and finds no plan may not know that activations need not be kept. */
+static situ_status note_recompute(situ_instance *i, const situ_plan *plan, situ_error *error) {
+  bool none = !plan_exists(plan) && plan->outcome != SITU_OUTCOME_CANCELLED;
+  if (!none || !i->graph->made_training || i->options.read.recompute) return SITU_STATUS_OK;
+  return instance_add_note(i, "all activations are kept; --recompute auto also computes some again where that helps",
+                           error);
+}
+
 static situ_status place_one_size(situ_plan **out, situ_instance **instance, const instance_options *options,
                                   const situ_solve_options *solve, int32_t size, situ_error *error) {
   text_buffer note = {0}, single = {0};
@@ -231,6 +200,7 @@ static situ_status place_one_size(situ_plan **out, situ_instance **instance, con
   if (status == SITU_STATUS_OK && size == 1 && is_for_groups(*instance))
     status = instance_add_note(*instance, "--tensor-parallel auto also splits operators over equal devices", error);
   if (status == SITU_STATUS_OK) status = note_idle(*instance, *out, error);
+  if (status == SITU_STATUS_OK) status = note_recompute(*instance, *out, error);
   if (status == SITU_STATUS_OK) status = note_measuring(*instance, error);
   if (status == SITU_STATUS_OK && size > 1) {
     text_add(&note, "%d devices split operators", (int)size);
@@ -254,7 +224,8 @@ situ_status situ_place(situ_plan **out, situ_instance **instance, const situ_ins
   TRY(TAKE(own, solve, SITU_SOLVE_OPTIONS_INIT, error));
   own.size = sizeof own;
   TRY(instance_group_size(&group_size, &given, error));
-  situ_status status = group_size == INSTANCE_AUTO_GROUPS
+  situ_status status = place_recompute_is_open(&given) ? place_best_recompute(out, instance, &given, &own, error)
+                       : group_size == INSTANCE_AUTO_GROUPS
                            ? place_best_groups(out, instance, &given, &own, error)
                            : place_one_size(out, instance, &given, &own, group_size, error);
   if (status == SITU_STATUS_OK) return status;

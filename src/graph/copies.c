@@ -51,6 +51,7 @@ situ_status graph_copies(situ_graph **out, const situ_graph *g, int32_t n, situ_
   }
   if (status == SITU_STATUS_OK) status = situ_graph_freeze(out, b, error);
   if (status == SITU_STATUS_OK) {
+    (*out)->made_training = g->made_training;
     (*out)->n_segments = g->n_segments;
     (*out)->n_recomputed = g->n_recomputed;
   }

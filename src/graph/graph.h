@@ -32,6 +32,7 @@ struct situ_graph {
   bool tied_head;           /* its head has the weights of its embedding */
   int32_t n_ends;           /* of such a model; 0 for others */
   struct graph_end *end;    /* [n_ends] */
+  bool made_training;       /* graph_training made it */
   int32_t n_segments, n_recomputed; /* of a training step made with recomputation: in all, recomputed; else 0 */
 
   /* of each operator */
@@ -120,8 +121,8 @@ situ_status graph_copies(situ_graph **out, const situ_graph *graph, int32_t n, s
  * With `recompute` the first so many segments (graph/segments.h; INT32_MAX: all) keep only their inputs (activation
  * checkpointing): an operator v of such a segment gets a copy recompute(v), of the phase RECOMPUTE and colocated with
  * v, if a backward operator of the segment needs what v makes, directly or through other copies; that one reads the
- * copy's tensor. Tensors stay as they are that operators outside the segment read in the backward pass. Copies have no
- * weights of their own. Those that would be ready before read the gradients that enter the segment, so that they run
+ * copy's tensor. Operators outside the segment read the original, which is kept if they read it in the backward pass.
+ * Copies have no weights of their own. Those that would be ready before read the gradients that enter the segment, so that they run
  * late; a segment that no gradient enters, since the loss is in it, is not recomputed.
  *
  * BAD_ARGUMENT if the graph already has phases other than forward, BAD_INPUT if no operator would get a backward

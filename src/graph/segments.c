@@ -30,31 +30,30 @@ static int32_t last_use(const situ_graph *g, const int32_t *order, const int32_t
   return last;
 }
 
-/* Cuts a topological order behind places where the tensors of at most one operator cross, constants aside, as soon as a
- * segment has its share of the bytes. */
+/* Cuts a topological order behind places where the tensors of at most one operator cross, constants aside, the first
+ * that are as near to even shares of the bytes as the place behind. */
 static bool cut(segment_list *out, const situ_graph *g, arena *a) {
   int32_t n = g->n_operators, crossing = 0, *order, *place, *ends;
-  int64_t total = 0, since = 0;
+  double total = 0, sum = 0;
   if (!ARENA_ARRAYS(a, ARRAY(order, n), ARRAY(place, n), ZEROS(ends, n)) || !topological_late(order, g, a))
     return false;
   for (int32_t i = 0; i < n; i++) {
     place[order[i]] = i;
-    total = sat_add(total, made_bytes(g, order[i]));
+    total += (double)made_bytes(g, order[i]);
   }
-  int64_t share = total / count_wanted(g);
+  double share = total / count_wanted(g);
   out->n = 1;
   for (int32_t i = 0; i < n; i++) {
     int32_t last = last_use(g, order, place, i);
     out->of[order[i]] = out->n - 1;
-    since = sat_add(since, made_bytes(g, order[i]));
+    sum += (double)made_bytes(g, order[i]);
     crossing -= ends[i];
     if (last > i && !segments_is_constant(g, order[i])) {
       crossing++;
       ends[last]++;
     }
-    if (crossing > 1 || since < share || i + 1 == n) continue;
-    out->n++;
-    since = 0;
+    if (crossing > 1 || i + 1 == n || sum + (double)made_bytes(g, order[i + 1]) / 2 < share * out->n) continue;
+    if (sum < total) out->n++;
   }
   return true;
 }

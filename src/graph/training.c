@@ -133,24 +133,21 @@ static bool choose_segments(step *s, int32_t wanted, arena *a) {
   return csr_by_key(&s->member_start, &s->member, s->segment, g->n_operators, s->segments.n, a);
 }
 
-/* Finds what runs again: all that a backward operator of its segment needs, directly or through others that run again,
- * unless the original is there anyway. It is kept if an operator outside the segment reads it in the backward pass, if
- * it is a result, or a constant. Users come first. */
+/* Finds what runs again: all that a backward operator of its segment needs, directly or through others that run again;
+ * not results, which stay, and constants. As in PyTorch, the last tensor of a segment is made again for its backward
+ * operators even though the next segment keeps it. Users come first. */
 static void find_again(step *s) {
   const situ_graph *g = s->g;
   for (int32_t v = g->n_operators - 1; v >= 0; v--) {
-    bool constant = segments_is_constant(g, v);
-    for (int32_t t = g->out_start[v]; s->segment[v] >= 0 && !constant && t < g->out_start[v + 1]; t++) {
-      bool needed = s->reached[v] && reads_outputs(g, v), kept = g->use_start[t] == g->use_start[t + 1];
+    bool chosen = s->segment[v] >= 0 && !segments_is_constant(g, v);
+    for (int32_t t = g->out_start[v]; chosen && t < g->out_start[v + 1]; t++) {
+      bool used = g->use_start[t] < g->use_start[t + 1], needed = s->reached[v] && reads_outputs(g, v);
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
         int32_t w = g->use[i];
         bool reads = s->again[w] || (s->reached[w] && reads_inputs(g, w));
-        if (s->segment[w] == s->segment[v])
-          needed = needed || reads;
-        else
-          kept = kept || reads;
+        needed = needed || (reads && s->segment[w] == s->segment[v]);
       }
-      s->again_tensor[t] = needed && !kept;
+      s->again_tensor[t] = used && needed;
       s->again[v] = s->again[v] || s->again_tensor[t];
     }
   }
@@ -384,6 +381,7 @@ situ_status graph_training(situ_graph **out, const situ_graph *g, training_optio
   if (status == SITU_STATUS_OK) status = add_training(&s, error);
   if (status == SITU_STATUS_OK) status = situ_graph_freeze(out, s.b, error);
   if (status == SITU_STATUS_OK) {
+    (*out)->made_training = true;
     (*out)->n_segments = s.segments.n;
     (*out)->n_recomputed = s.n_recomputed;
   }

@@ -23,6 +23,7 @@ void scope_find(scope *out, const situ_problem *p, int32_t form) {
   n[SCOPE_GRANULARITY] = p->keeps_given;
   n[SCOPE_KERNELS] = p->keeps_kernels;
   n[SCOPE_COLOCATION] = p->given->n_colocations;
+  n[SCOPE_ACTIVATIONS] = p->given->made_training;
   n[SCOPE_RULES] = count_ruled(p);
   for (int32_t v = 0; v < p->n_operators; v++) n[SCOPE_PINS] += p->pin[v] >= 0;
   for (int32_t d = 0; d < p->n_devices; d++) n[SCOPE_UNUSED] += p->unused[d];
@@ -39,8 +40,8 @@ void scope_find(scope *out, const situ_problem *p, int32_t form) {
 
 const char *scope_name(scope_code code) {
   static const char *const names[SCOPE_CODES] = {
-      "operators", "granularity", "kernels",  "colocation", "rules", "pins",    "unused",     "reserve",
-      "calls",     "contiguous",  "replicas", "limit",      "form",  "overlap", "contention", "copies"};
+      "operators", "granularity", "kernels",  "colocation", "activations", "rules",   "pins",       "unused", "reserve",
+      "calls",     "contiguous",  "replicas", "limit",      "form",        "overlap", "contention", "copies"};
   return (unsigned)code < SCOPE_CODES ? names[code] : "unknown";
 }
 

@@ -13,6 +13,7 @@ typedef enum scope_code {
   SCOPE_GRANULARITY,   /* layers, blocks, groups of rules or of the caller stay together */
   SCOPE_KERNELS,       /* what the costs count as one kernel */
   SCOPE_COLOCATION,    /* colocation groups of the graph */
+  SCOPE_ACTIVATIONS,   /* of a training step that situ made: what it keeps of them */
   SCOPE_RULES,         /* rules keep operators off devices */
   SCOPE_PINS,
   SCOPE_UNUSED,

@@ -69,6 +69,16 @@ static void add_operators(text_buffer *t, const situ_platform *p) {
   if (!same) text_add(t, " or split over one group");
 }
 
+/* What a training step keeps for its backward pass. */
+static void add_activations(text_buffer *t, const situ_graph *g) {
+  if (g->n_recomputed == 0)
+    text_add(t, "all activations");
+  else if (g->n_recomputed == g->n_segments)
+    text_add(t, "only the inputs of layers");
+  else
+    text_add(t, "only the inputs of %d of %d layers", (int)g->n_recomputed, (int)g->n_segments);
+}
+
 /* What follows the verb. */
 static void add_rest(text_buffer *t, const scope *s, scope_code code) {
   const situ_problem *p = s->problem;
@@ -79,6 +89,7 @@ static void add_rest(text_buffer *t, const scope *s, scope_code code) {
     case SCOPE_GRANULARITY: text_add(t, "%s whole", p->keep_name); return;
     case SCOPE_KERNELS: text_add(t, "kernels whole"); return;
     case SCOPE_COLOCATION: text_add(t, "%d colocation group%s together", (int)n, plural(n)); return;
+    case SCOPE_ACTIVATIONS: add_activations(t, p->given); return;
     case SCOPE_RULES: text_add(t, "%d operator%s where rules allow", (int)n, plural(n)); return;
     case SCOPE_PINS:
       if (n == p->n_operators)
@@ -105,7 +116,7 @@ static void add_rest(text_buffer *t, const scope *s, scope_code code) {
   }
 }
 
-static const char *const verbs[SCOPE_LIMIT + 1] = {"keep",  "keep",  "keep", "keep", "keep", "keep",
+static const char *const verbs[SCOPE_LIMIT + 1] = {"keep",  "keep",  "keep", "keep", "keep", "keep", "keep",
                                                    "leave", "leave", "make", "give", "use",  "stay"};
 
 void scope_add_words(text_buffer *t, const scope *s, scope_code code) {
