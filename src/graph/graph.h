@@ -122,8 +122,8 @@ situ_status graph_copies(situ_graph **out, const situ_graph *graph, int32_t n, s
  * checkpointing): an operator v of such a segment gets a copy recompute(v), of the phase RECOMPUTE and colocated with
  * v, if a backward operator of the segment needs what v makes, directly or through other copies; that one reads the
  * copy's tensor. Operators outside the segment read the original, which is kept if they read it in the backward pass.
- * Copies have no weights of their own. Those that would be ready before read the gradients that enter the segment, so that they run
- * late; a segment that no gradient enters, since the loss is in it, is not recomputed.
+ * Copies have no weights of their own. Those that would be ready before read the gradients that enter the segment, so
+ * that they run late; a segment that no gradient enters, since the loss is in it, is not recomputed.
  *
  * BAD_ARGUMENT if the graph already has phases other than forward, BAD_INPUT if no operator would get a backward
  * operator. */

@@ -176,7 +176,7 @@ static void what_is_out_of_range_is_refused(void **state) {
                          {.name = "o", .moved_bytes = -1, .colocation = -1},
                          {.name = "o", .colocation = -2},
                          {.name = "o", .dtype = (situ_dtype)DTYPE_COUNT, .colocation = -1},
-                         {.name = "o", .phase = (situ_phase)3, .colocation = -1}};
+                         {.name = "o", .phase = (situ_phase)4, .colocation = -1}};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     assert_int_not_equal(builder_add_operator(b, &bad[i], NULL, &error), SITU_STATUS_OK);
     assert_string_equal(error.where, "o");
