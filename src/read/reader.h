@@ -39,6 +39,11 @@ situ_status read_check_dims(const situ_read_options *options, situ_error *error)
  * none of its values, "auto" included. */
 situ_status read_recompute(int32_t *out, const situ_read_options *options, situ_error *error);
 
+/* Makes the model a training step, and says in its notes what that keeps. BAD_ARGUMENT if it has its own times,
+ * BAD_INPUT if nothing can be trained or recomputed. */
+situ_status read_make_training(situ_model *model, const char *path, const situ_read_options *options,
+                               situ_error *error);
+
 /* Adds to the dimensions given those that the model got by assumption, so that who runs it feeds the same sizes. Names
  * are borrowed from the model, the list is of the arena. */
 situ_status read_take_assumed(situ_read_options *options, const situ_model *model, arena *a, situ_error *error);
