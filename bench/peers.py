@@ -180,9 +180,9 @@ def highs(u, seconds, threads):
             h.setOptionValue(option, value)
         h.readModel(file.name)
         h.run()
-    values, info = h.getSolution().col_value, h.getInfo()
+    values, info = dict(zip(h.getLp().col_names_, h.getSolution().col_value)), h.getInfo()
     found = info.primal_solution_status == 2  # feasible
-    return chosen(x, lambda cell: values[cell.index()]) if found else None, max(0, info.mip_dual_bound * 1e6)
+    return chosen(x, lambda cell: values[cell.name()]) if found else None, max(0, info.mip_dual_bound * 1e6)
 
 
 def mt_kahypar(u, seconds, threads):

@@ -121,6 +121,31 @@ def anytime(text):
     return table
 
 
+PEERS = ["cp-sat", "scip", "highs", "mt-kahypar"]
+
+
+def peers(text):
+    """Values of peers in per cent above situ's, and the highest bound that one of them proved."""
+    found = {}
+    for row in records(text):
+        found.setdefault((row["kind"], row["model"], row["platform"], row["units"]), {})[row["solver"]] = row
+    table = [["problem", "units", "situ ms", "bound", "gap %", "peers' bound", *PEERS]]
+    for (kind, model, platform, units), rows in found.items():
+        ours = rows["situ"]
+        value, bound = int(ours["value_ns"]), int(ours["bound_ns"])
+        theirs = max((int(rows[s]["bound_ns"] or 0) for s in PEERS if s in rows), default=0)
+
+        def over(solver):
+            if solver not in rows:
+                return ""
+            other = rows[solver]["value_ns"]
+            return f"{100 * (int(other) / value - 1):+.1f} %" if other else "-"
+
+        table.append([f"{kind}: {model}, {platform}", units, ms(value, ".4f"), ms(bound, ".4f"), f"{100 * (1 - bound / value):.1f}",
+                      ms(theirs, ".4f"), *map(over, PEERS)])
+    return table
+
+
 def picked(text):
     """Which of the plans on two equal cores is predicted to be fastest, and how much slower it is than the one measured so."""
     table = [["engine", "model", "time of", "predicted to be fastest", "measured fastest", "loss %"]]
@@ -414,6 +439,7 @@ TABLES = {
     "calls": (calls, ["ledger.csv", "published_calls.csv"], "bench/ledger.sh build > bench/ledger.csv"),
     "latency": (latency, ["latency.csv"], "bench/latency.sh build > bench/latency.csv"),
     "anytime": (anytime, ["anytime.csv"], "chrt -r 1 bench/anytime.py build/situ ../shared > bench/anytime.csv"),
+    "peers": (peers, ["peers.csv"], "bench/peers.py --seconds 10 > bench/peers.csv"),
     "wide": (as_it_is, ["wide.csv"], "bench/wide.py build/situ ../shared > bench/wide.csv"),
     "published": (as_it_is, ["published.csv"], ""),
     "servers": (as_it_is, ["servers.csv"], "bench/servers.py build/situ > bench/servers.csv"),

@@ -36,6 +36,9 @@ enum {
   LOOK_AHEAD,
   ANY_EXCESS,
   MEMORY_EXCESS,
+  MANY_UNITS,
+  TRIED_PART,
+  TRIES,
   N_PARAMETERS
 };
 static const solver_parameter FREE_SEARCH_PARAMETERS[N_PARAMETERS] = {
@@ -56,6 +59,9 @@ static const solver_parameter FREE_SEARCH_PARAMETERS[N_PARAMETERS] = {
     [LOOK_AHEAD] = {"look_ahead", 2, 0, 100, "how far the target is below the period to beat, in temperatures"},
     [ANY_EXCESS] = {"any_excess", 0.01, 0, 100, "energy of any excess of memory, in periods to beat"},
     [MEMORY_EXCESS] = {"memory_excess", 4, 0, 1000, "energy added for an excess of a memory's size"},
+    [MANY_UNITS] = {"many_units", 4096, 1, 1e9, "with more units a cycle from scratch has several starts"},
+    [TRIED_PART] = {"tried_part", 32, 1, 1e6, "on levels with at most such a part of the units"},
+    [TRIES] = {"tries", 6, 1, 100, "so many"},
 };
 
 /* ---- annealing of a partition ---- */
@@ -231,7 +237,7 @@ typedef struct free_search {
   double set[N_PARAMETERS];
   member pool[POOL], *found; /* found[number]: the result of that cycle */
   int32_t n_pool, n_found;
-  int64_t n_cycles; /* of all generations before */
+  int64_t n_cycles, n_generations; /* before this one */
   double goal_ns;
 } free_search;
 
@@ -323,17 +329,23 @@ static void keep(cycle *s, const coarse_level *l, const cooling *c) {
     s->found->value_ns = solve_offer(s->run, &(placement){.device = s->operator_device});
 }
 
-/* Anneals all levels, the coarsest first. Each passes its best partition to the next, or its last one if none fits. */
-static bool cool_levels(cycle *s, int32_t n_levels, double hot) {
-  double unit = (double)s->all->whole.n_devices / fmax(1, s->all->whole.n_units);
-  double part = pow(fmin(s->all->set[COLD], s->all->set[COLD_UNIT] * unit) / hot, 1.0 / n_levels), now = hot;
-  for (int32_t k = n_levels - 1; k >= 0; k--, now *= part) {
+/* The temperatures of a cycle: that of level k begins at hot * part^(levels - 1 - k). */
+typedef struct schedule {
+  int32_t n_levels;
+  double hot, part;
+} schedule;
+
+/* Anneals levels first .. last, the coarsest, first the latter. Each passes its best partition to the next, or its last
+ * one if none fits. *value_ns: of the finest of these. */
+static bool cool_levels(cycle *s, int32_t first, int32_t last, const schedule *by, int64_t *value_ns) {
+  *value_ns = SITU_NEVER_NS;
+  for (int32_t k = last; k >= first; k--) {
     coarse_level *l = &s->levels[k];
     arena_mark mark = arena_get_mark(s->run->arena);
     cooling c;
     if (cooling_init(&c, &l->h, s->run, s->random, s->all->goal_ns) != SITU_STATUS_OK) return false;
-    c.base.hot = now;
-    c.base.cold = now * part;
+    c.base.hot = by->hot * pow(by->part, by->n_levels - 1 - k);
+    c.base.cold = c.base.hot * by->part;
     partition_set(&c.now, l->device);
     keep_partition(&c);
     search_cycle(&c.base, (int64_t)(s->effort * l->h.n_units * l->h.n_devices));
@@ -341,17 +353,50 @@ static bool cool_levels(cycle *s, int32_t n_levels, double hot) {
     keep(s, l, &c);
     const int32_t *device = c.best_ns < SITU_NEVER_NS ? c.best : c.now.device;
     for (int32_t u = 0; k > 0 && u < l[-1].h.n_units; u++) l[-1].device[u] = device[l->into[u]];
+    *value_ns = c.best_ns;
     arena_release(s->run->arena, mark);
     if (solve_done(s->run)) break;
   }
   return true;
 }
 
+/* The coarsest level of those that are annealed once; n_levels if all are. The coarser ones take little, and decide
+ * much: where the network is large, they are annealed several times from random partitions. */
+static int32_t first_tried(const cycle *s, const schedule *by) {
+  int32_t k = by->n_levels, n = s->all->whole.n_units;
+  if (n <= s->all->set[MANY_UNITS]) return k;
+  while (k > 1 && s->levels[k - 1].h.n_units <= n / s->all->set[TRIED_PART]) k--;
+  return k;
+}
+
+/* Anneals levels first, ... from several random partitions, and leaves the best for the level before. */
+static bool try_starts(cycle *s, int32_t first, const schedule *by) {
+  coarse_level *coarsest = &s->levels[by->n_levels - 1], *next = &s->levels[first - 1];
+  int64_t best_ns = SITU_NEVER_NS, value_ns;
+  int32_t *best = ARENA_COPY(s->run->arena, next->device, int32_t, next->h.n_units);
+  if (!best) return false;
+  for (int32_t k = 0; k < s->all->set[TRIES] && (k == 0 || !solve_done(s->run)); k++) {
+    if (k > 0) draw_devices(s, &coarsest->h, coarsest->device);
+    if (!cool_levels(s, first, by->n_levels - 1, by, &value_ns)) return false;
+    if (k > 0 && value_ns >= best_ns) continue;
+    best_ns = value_ns;
+    memcpy(best, next->device, (size_t)next->h.n_units * sizeof *best);
+  }
+  memcpy(next->device, best, (size_t)next->h.n_units * sizeof *best);
+  return true;
+}
+
 static bool run_cycle(cycle *s, int32_t *label, const int32_t *start, double hot) {
   arena_mark mark = arena_get_mark(s->run->arena);
   s->found->value_ns = SITU_NEVER_NS;
-  int32_t n_levels = make_levels(s, label, start);
-  bool good = n_levels > 0 && cool_levels(s, n_levels, hot);
+  double unit = (double)s->all->whole.n_devices / fmax(1, s->all->whole.n_units);
+  schedule by = {.n_levels = make_levels(s, label, start), .hot = hot};
+  bool good = by.n_levels > 0;
+  if (good) by.part = pow(fmin(s->all->set[COLD], s->all->set[COLD_UNIT] * unit) / hot, 1.0 / by.n_levels);
+  int32_t first = good && !start ? first_tried(s, &by) : by.n_levels;
+  int64_t value_ns;
+  if (first < by.n_levels) good = try_starts(s, first, &by);
+  if (good && (first == by.n_levels || !solve_done(s->run))) good = cool_levels(s, 0, first - 1, &by, &value_ns);
   arena_release(s->run->arena, mark);
   return good;
 }
@@ -380,6 +425,12 @@ static double effort_of(const free_search *s, int64_t n) {
   return n < 16 ? fmin(first * (double)(1 << n), s->set[LAST_EFFORT]) : s->set[LAST_EFFORT];
 }
 
+/* The place of a cycle in the sequence of rising efforts. Where time counts, those of a generation run side by side,
+ * and take equally long: more threads try more, not later. */
+static int64_t place_of(const free_search *s, int32_t number) {
+  return s->run->budget->max_steps == INT64_MAX ? s->n_generations : s->n_cycles + number;
+}
+
 /* A cycle from a random partition, around one member, or around two. */
 static situ_status one_cycle(solve_run *run, void *context, int32_t number) {
   const free_search *all = context;
@@ -388,7 +439,7 @@ static situ_status one_cycle(solve_run *run, void *context, int32_t number) {
              .all = all,
              .random = rng_new(run->seed),
              .found = &all->found[number],
-             .effort = effort_of(all, all->n_cycles + number)};
+             .effort = effort_of(all, place_of(all, number))};
   if (!ARENA_ARRAYS(run->arena, ARRAY(s.levels, MAX_LEVELS), ARRAY(s.label, n),
                     ARRAY(s.operator_device, run->problem->n_operators)))
     return fail_no_memory(run->error);
@@ -425,6 +476,7 @@ static situ_status next_generation(free_search *s) {
   TRY(walks_run(run, one_cycle, s, n, 1, &s->random, &n_counted));
   for (int32_t i = 0; i < n_counted; i++) join_pool(s, &s->found[i]);
   s->n_cycles += n;
+  s->n_generations++;
   return SITU_STATUS_OK;
 }
 
