@@ -10,9 +10,9 @@ void variants_describe(text_buffer *t, const variant *rows, int32_t n, const cha
   text_add(t, "%s:", head);
   for (int32_t i = 0; i < n; i++) {
     if (!*rows[i].name) continue;
-    text_add(t, "%s %s %s", between, rows[i].name,
-             rows[i].value_ns == SITU_NEVER_NS ? "none" : text_time(a, rows[i].value_ns));
-    if (rows[i].bound_ns < SITU_NEVER_NS) text_add(t, " (at least %s)", text_time(a, rows[i].bound_ns));
+    bool found = rows[i].value_ns < SITU_NEVER_NS; /* else the bound may be years: what does not fit has no limit */
+    text_add(t, "%s %s %s", between, rows[i].name, found ? text_time(a, rows[i].value_ns) : "none found");
+    if (found && rows[i].bound_ns < SITU_NEVER_NS) text_add(t, " (at least %s)", text_time(a, rows[i].bound_ns));
     bound_ns = min64(bound_ns, rows[i].bound_ns);
     between = ",";
   }
