@@ -55,7 +55,7 @@ static void set_defaults(arguments *a) { a->instance.granularity = SITU_GRANULAR
 static int run(arguments *a) {
   a->instance.model = a->operands[0];
   if (a->serving.max_streams > 0) return run_serving(a);
-  if (a->instance.granularity == SITU_GRANULARITY_DEFAULT) a->instance.granularity = SITU_GRANULARITY_OPERATOR;
+  if (a->instance.granularity == SITU_GRANULARITY_DEFAULT) a->instance.granularity = SITU_GRANULARITY_FUSED;
   if (a->problem.max_period_ns > 0 || a->problem.max_latency_ns > 0)
     return fail_usage(
         "pareto accepts no --max-latency or --max-period; use `situ place` with one of them for a single point of the "

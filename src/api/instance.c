@@ -291,7 +291,7 @@ static situ_status open_steps(situ_instance *i, const instance_options *options,
   if (!instance_options_keep(&i->options, options, i->arena)) return fail_no_memory(error);
   TRY(situ_model_read(&i->model, i->options.call.model, &i->options.read, error));
   TRY(read_take_assumed(&i->options.read, i->model, i->arena, error));
-  if (!i->options.cost.engine)
+  if (!i->options.cost.engine && !i->options.reopened)
     i->options.cost.engine = writer_engine(i->options.call.writers, i->options.call.n_writers);
   TRY(instance_take_limits(i, error));
   TRY(read_platform(i, error));

@@ -92,6 +92,7 @@ static situ_status reopen(situ_instance **out, const instance_options *given, co
   if (given) o = *given;
   instance_options_fill(&o, &said);
   take_claims(&o, claims);
+  o.reopened = true;
   if (!given && strncmp(o.call.model, READ_UNNAMED, sizeof READ_UNNAMED - 1) == 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, path,
                      "its model came from standard input; give the model as well (--model MODEL)");

@@ -405,6 +405,14 @@ def test_rules_of_engines_are_no_better_than_ours():
     assert min(values["layers"], values["tabu"]) <= min(values[p] for p in peers), values
 
 
+def test_a_saved_plan_keeps_its_costs_whatever_is_written():
+    """A device map is run by another engine, but what was planned and is simulated again is the plan of the file."""
+    situ("place", "builtin:llama?layers=4&tokens=1&context=64", "--platform", "cpu+2*rtx3060-12g", "--steps", "60", "-o", "plan.json")
+    alone = situ_json("simulate", "plan.json")["value_ns"]
+    mapped = situ_json("simulate", "plan.json", "--write", "device-map=map.json")["value_ns"]
+    assert mapped == alone == json.loads(pathlib.Path("plan.json").read_text())["value_ns"], (mapped, alone)
+
+
 def test_no_simple_plan_of_whole_layers_is_missed():
     """A model that almost fits: searches for speed alone split a layer for the last of the memory."""
     llm_files.write("mixtral.gguf", *llm_files.MODELS["mixtral-8x7b-q4_k_m"], with_data=False)
