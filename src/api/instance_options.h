@@ -15,7 +15,7 @@ typedef struct instance_options {
   const char *rules_text; /* a JSON array of what rules files hold, where no rules are named; or NULL */
   const char
       *host_text; /* the platform file of what this-host was when the plan was made; NULL: this machine as it is */
-  bool reopened; /* of a plan file: its costs stand, whatever writers are asked for */
+  bool reopened;  /* of a plan file: its costs stand, whatever writers are asked for */
 } instance_options;
 
 /* The struct of a part; NULL for SITU_OPTION_SOLVE, which an instance has not. */
