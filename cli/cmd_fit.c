@@ -74,11 +74,9 @@ const command fit_command = {
         "number of parallel streams, each with a cache of its own. Amounts are doubled until no plan keeps all "
         "memories, then bisected. Every row is a checked plan with its layers, speed and the memory of its fullest "
         "device. Says whether the next amount is proved impossible or only was not found within 1 s (--time-limit, "
-        "--steps). With --goal, plans must be fast enough, too. Of several files, such as quantisations of one model, "
-        "each "
-        "is a row, and the answer is the largest that fits, with --context for that context. Exit code 0 with an "
-        "answer, 4 if it is proved that "
-        "nothing fits, 5 if nothing was found.",
+        "--steps). With --goal, plans must be fast enough, too. Each of several files, such as quantisations of one "
+        "model, is a row, and the answer is the largest that fits, with --context for that context. Exit code 0 with "
+        "an answer, 4 if it is proved that nothing fits, 5 if nothing was found.",
     .examples =
         "situ fit model.gguf --platform cpu+rtx4090-24g\n"
         "situ fit model.gguf --platform 'cpu+2*rtx3090-24g' --goal 'tokens/s>=20'\n"

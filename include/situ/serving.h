@@ -17,7 +17,7 @@ typedef struct situ_serving_options {
 } situ_serving_options;
 #define SITU_SERVING_OPTIONS_INIT SITU_SIZED(situ_serving_options)
 
-/* One way to serve: copies of the whole model on different devices. Closed: it never grows. */
+/* A configuration: copies of the whole model on different devices. Closed: it never grows. */
 typedef struct situ_serving_row {
   int64_t streams;            /* of all copies, each with a cache of its own; 0 past the end */
   int32_t group;              /* devices that split operators; 1: none do */

@@ -53,11 +53,11 @@ class Platform:
         """
         pointer = make("situ_platform_read", to_bytes(platform))
         try:
-            told = json.loads(make_text("situ_report_platform", pointer, c.SITU_REPORT_JSON, None))
+            found = json.loads(make_text("situ_report_platform", pointer, c.SITU_REPORT_JSON, None))
         finally:
             lib.situ_platform_free(pointer)
-        made = cls(told["name"])
-        made.devices, made.links = told["devices"], told["links"]
+        made = cls(found["name"])
+        made.devices, made.links = found["devices"], found["links"]
         return made
 
     def __repr__(self) -> str:

@@ -78,23 +78,18 @@ static situ_status try_amount(fit_call *q, int64_t amount, bool *fits) {
 /* The platform, what the model was trained for, and whether it is a language model. */
 static situ_status know_model(fit_call *q) {
   situ_instance *i = NULL;
-  TRY(situ_instance_open(&i, &q->searches.instance, q->error));
-  const read_steps *steps = &i->model->steps;
-  situ_status status = SITU_STATUS_OK;
-  if (!steps->other || i->problem->n_copies > 1)
-    status = fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, i->graph->model,
-                       "is no language model with caches, one copy of it; fit asks for their size");
+  TRY(search_request_open(&i, &q->searches, "fit asks for their size", q->error));
   q->into->model = arena_string(q->into->arena, i->graph->model);
   q->into->path = arena_string(q->into->arena, q->searches.instance.model);
   q->into->platform = arena_string(q->into->arena, i->platform->name);
-  if (status == SITU_STATUS_OK && (!q->into->model || !q->into->platform || !q->into->path))
-    status = fail_no_memory(q->error);
+  bool kept = q->into->model && q->into->platform && q->into->path;
   for (int32_t v = 0; v < i->graph->n_operators; v++)
-    q->into->weight_bytes = sat_add(q->into->weight_bytes, i->graph->weight_bytes[v]);
-  int64_t trained = steps->trained_context > 0 ? steps->trained_context : USUAL_MAX_CONTEXT;
+    q->into->weight_bytes = sat_add(q->into->weight_bytes, graph_own_weight_bytes(i->graph, v));
+  int64_t trained = i->model->steps.trained_context;
+  if (trained <= 0) trained = USUAL_MAX_CONTEXT;
   if (q->into->max == 0) q->into->max = q->into->quantity == SITU_FIT_CONTEXT ? trained : MAX_BATCH;
   situ_instance_free(i);
-  return status;
+  return kept ? SITU_STATUS_OK : fail_no_memory(q->error);
 }
 
 /* The smallest amount to try: what the request needs, at most what is allowed. */
@@ -137,7 +132,7 @@ static situ_status fit(fit_call *q, const situ_fit_options *o) {
   f->max = o->max;
   q->unit = o->quantity == SITU_FIT_CONTEXT ? CONTEXT_UNIT : 1;
   if ((o->quantity != SITU_FIT_CONTEXT && o->quantity != SITU_FIT_BATCH) || o->max < 0)
-    return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL, "quantity is context or batch, max at first 0");
+    return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL, "quantity is context or batch, max at least 0");
   if (o->goal) TRY(goal_read(&f->goal, o->goal, f->arena, q->error));
   if (f->goal.kind == GOAL_TOKENS && o->quantity == SITU_FIT_BATCH)
     return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL,

@@ -50,7 +50,7 @@ static situ_status read_platform(situ_instance *i, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-/* Devices that are not equally far from who asks are of different classes. */
+/* Devices at different network distances from the requesting machine are of different classes. */
 static situ_status separate_ends(situ_instance *i, situ_error *error) {
   situ_platform *changed;
   i->scene.ends =

@@ -31,7 +31,7 @@ static streaming look(const situ_plan *plan) {
   streaming s = {.main_device = -1, .all = true};
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t d = plan->device[v], to = p->costs->streamed_to[p->class_of[d]];
-    int64_t moved_bytes = streamed_bytes(p->given, v);
+    int64_t moved_bytes = graph_own_weight_bytes(p->given, v);
     s.all &= problem_is_host(p, d);
     if (to < 0) continue;
     s.main_device = to;
@@ -52,8 +52,8 @@ static int64_t lacking_bytes(const situ_plan *plan, const streaming *s, int64_t 
   int64_t limit = s->main_device < 0 ? SITU_UNLIMITED_BYTES
                                      : plan->problem->platform->memory_bytes[plan->problem->memory_of[s->main_device]];
   if (limit == SITU_UNLIMITED_BYTES || s->all) return 0;
-  int64_t held = plan_use(plan, s->main_device).memory_bytes;
-  return max64(0, sat_add(held, sat_add(s->cache_bytes, s->largest_bytes)) - limit - for_it_bytes);
+  int64_t used = plan_use(plan, s->main_device).memory_bytes;
+  return max64(0, sat_add(used, sat_add(s->cache_bytes, s->largest_bytes)) - limit - for_it_bytes);
 }
 
 /* Solves with other options, and keeps the result if it has a plan that is to be preferred. */
@@ -83,8 +83,8 @@ static situ_status try_again(situ_plan **plan, situ_instance **instance, const i
 }
 
 /* Reserves on the accelerator what streams to it, until the plan fits. */
-static situ_status make_room(situ_plan **plan, situ_instance **instance, const instance_options *options,
-                             const situ_solve_options *solve, int64_t own_bytes, situ_error *error) {
+static situ_status reserve_copies(situ_plan **plan, situ_instance **instance, const instance_options *options,
+                                  const situ_solve_options *solve, int64_t own_bytes, situ_error *error) {
   char rule[160];
   const char *rules[64];
   instance_options own = *options;
@@ -187,7 +187,7 @@ situ_status place_streamed(situ_plan **plan, situ_instance **instance, const ins
   streaming s = look(*plan);
   own_bytes = reserved_bytes(*instance, &s);
   if (s.main_device >= 0 && !options->call.fix && !options->problem.pins) {
-    TRY(make_room(plan, instance, options, solve, own_bytes, error));
+    TRY(reserve_copies(plan, instance, options, solve, own_bytes, error));
     s = look(*plan);
     bool runs = lacking_bytes(*plan, &s, reserved_bytes(*instance, &s) - own_bytes) == 0;
     if (runs && !s.all) with_ns = (*plan)->value_ns;

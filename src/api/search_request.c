@@ -1,6 +1,9 @@
 #include "api/search_request.h"
 
+#include "api/instance.h"
 #include "base/arguments.h"
+#include "base/fail.h"
+#include "read/reader.h"
 
 static bool forward_progress(void *context, const situ_progress *news) {
   search_request *r = context;
@@ -25,4 +28,15 @@ situ_status search_request_take(search_request *r, const situ_instance_options *
   r->solve.context = r;
   if (r->solve.max_steps == 0 && r->solve.time_limit_s <= 0) r->solve.time_limit_s = limit_s;
   return SITU_STATUS_OK;
+}
+
+situ_status search_request_open(situ_instance **out, const search_request *r, const char *why, situ_error *error) {
+  TRY(situ_instance_open(out, &r->instance, error));
+  const situ_instance *i = *out;
+  if (i->model->steps.other && i->problem->n_copies == 1) return SITU_STATUS_OK;
+  situ_status status = fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->graph->model,
+                                 "is no language model with caches, one copy of it; %s", why);
+  situ_instance_free(*out);
+  *out = NULL;
+  return status;
 }

@@ -22,4 +22,8 @@ typedef struct search_request {
 situ_status search_request_take(search_request *r, const situ_instance_options *instance,
                                 const situ_solve_options *solve, double limit_s, situ_error *error);
 
+/* Opens the model, which must be a language model with caches, one copy of it: BAD_ARGUMENT that ends with `why` for
+ * any other. */
+situ_status search_request_open(situ_instance **out, const search_request *r, const char *why, situ_error *error);
+
 #endif

@@ -138,6 +138,16 @@ static void bound_stream(const situ_plan *plan, double rate, serving_call *q) {
   if (max > s->max_stream_tokens_per_s) s->max_stream_tokens_per_s = max;
 }
 
+/* The best single device for one stream, as the first size of groups has it: mostly without any. False
+ * without memory. */
+static bool keep_single(const situ_plan *plan, double rate, situ_serving *s) {
+  int32_t d = plan->best_single_device;
+  if (d < 0 || plan->best_single_ns <= 0 || !plan_exists(plan)) return true;
+  s->single = arena_string(s->arena, plan->problem->platform->devices[d].name);
+  s->single_tokens_per_s = rate * (double)plan->value_ns / (double)plan->best_single_ns;
+  return s->single;
+}
+
 /* Searches on what the copies so far left idle. Without a plan copy->plan is NULL. */
 static situ_status search_copy(serving_copy *copy, const char **among, int32_t group, serving_call *q) {
   situ_instance *i = NULL;
@@ -148,14 +158,18 @@ static situ_status search_copy(serving_copy *copy, const char **among, int32_t g
   q->searches.instance.unused = q->unused;
   TRY(situ_place(&copy->plan, &i, &q->searches.instance, &q->searches.solve, q->error));
   copy->tokens_per_s = token_rates_of(copy->plan, i->model).decode;
-  if (!*among && copy->streams == 1) bound_stream(copy->plan, copy->tokens_per_s, q);
+  bool kept = true;
+  if (!*among && copy->streams == 1) {
+    bound_stream(copy->plan, copy->tokens_per_s, q);
+    if (group == q->into->sizes[0]) kept = keep_single(copy->plan, copy->tokens_per_s, q->into);
+  }
   if (!*among) *among = scope_text(q->into->arena, copy->plan->problem);
   if (!plan_exists(copy->plan) || copy->tokens_per_s <= 0) {
     situ_plan_free(copy->plan);
     copy->plan = NULL;
   }
   situ_instance_free(i);
-  return *among ? SITU_STATUS_OK : fail_no_memory(q->error);
+  return *among && kept ? SITU_STATUS_OK : fail_no_memory(q->error);
 }
 
 /* The next copy: of as many streams as the first, or as few as make them as fast. */
@@ -210,27 +224,22 @@ static situ_status know_model(serving_call *q, int32_t *max_group) {
   const char *groups = q->searches.instance.tensor_parallel;
   q->searches.instance.tensor_parallel = NULL;
   q->searches.read.batch = 1;
-  TRY(situ_instance_open(&i, &q->searches.instance, q->error));
-  situ_status status = SITU_STATUS_OK;
-  if (!i->model->steps.other || i->problem->n_copies > 1)
-    status = fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, i->graph->model,
-                       "is no language model with caches, one copy of it; only such a model serves streams");
+  TRY(search_request_open(&i, &q->searches, "only such a model serves streams", q->error));
   q->into->model = arena_string(q->into->arena, i->graph->model);
   q->into->platform = arena_string(q->into->arena, i->platform->name);
-  if (status == SITU_STATUS_OK && (!q->into->model || !q->into->platform)) status = fail_no_memory(q->error);
   *max_group = instance_max_group(i);
   situ_instance_free(i);
   q->searches.instance.tensor_parallel = groups;
-  return status;
+  return q->into->model && q->into->platform ? SITU_STATUS_OK : fail_no_memory(q->error);
 }
 
 static void mark_front(situ_serving *s) {
-  double most = 0;
+  double max = 0;
   for (int32_t k = 0; k < s->n; k++) {
     bool tie = k > 0 && s->rows[k].stream_tokens_per_s == s->rows[k - 1].stream_tokens_per_s;
-    s->rows[k].on_front = s->rows[k].tokens_per_s > most;
+    s->rows[k].on_front = s->rows[k].tokens_per_s > max;
     if (tie && s->rows[k].on_front) s->rows[k - 1].on_front = false;
-    if (s->rows[k].tokens_per_s > most) most = s->rows[k].tokens_per_s;
+    if (s->rows[k].tokens_per_s > max) max = s->rows[k].tokens_per_s;
   }
 }
 

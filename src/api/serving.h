@@ -30,6 +30,8 @@ struct situ_serving {
   const char *reason; /* why no copy fits; NULL where one does */
   bool unproved;      /* of one copy with one stream and groups of some size: neither a plan nor that there is none */
   double max_stream_tokens_per_s;      /* no plan of a copy gives one stream more; 0: not proved */
+  const char *single;                  /* the best single device (or group) for one stream; NULL: none runs it alone */
+  double single_tokens_per_s;          /* its rate */
   int32_t sizes[INSTANCE_GROUP_SIZES]; /* of groups, that were tried */
   int32_t n_sizes;
 };

@@ -40,14 +40,14 @@ situ_status costs_new_with_transfers(situ_costs **out, const situ_graph *graph, 
 
 /* What of a problem costs depend on. */
 typedef struct cost_scene {
-  bool ends;          /* the way between who asks and the operators at the ends counts (cost/ends.h) */
+  bool ends; /* the network between the requesting machine and the operators at the ends counts (cost/ends.h) */
   const bool *unused; /* [device] stays empty; NULL: none must */
 } cost_scene;
 
 /* situ_costs_estimate for one step, or for the sum of two sequential steps: times of operators and transfers are added.
  * Fusion is that of the first step. Rules (NULL: none) were resolved for these graphs and for this platform's device
- * numbers; their factors apply to estimates, not to times from a table. `ends`: so does the way between who asks and
- * the operators at the ends (cost/ends.h). */
+ * numbers; their factors apply to estimates, not to times from a table. `ends`: so does the network between the
+ * requesting machine and the operators at the ends (cost/ends.h). */
 situ_status costs_estimate(situ_costs **out, const cost_step *steps, int32_t n_steps, const situ_platform *platform,
                            const situ_cost_options *options, const rule_set *r, const cost_scene *scene,
                            situ_error *error);

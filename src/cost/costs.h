@@ -32,7 +32,7 @@ struct situ_costs {
   int64_t *collective_ns; /* [operator * n_classes + class] the part of it that members of a group spend putting results
                              together; NULL: no device is a group */
   int64_t *end_ns; /* [operator * n_classes + class] the part of it that tokens and results spend between this and the
-                      machine that asks (cost/ends.h); NULL: none is on another machine */
+                      requesting machine (cost/ends.h); NULL: none is on another machine */
   int32_t *streamed_to; /* [class] the accelerator that computes what is on these hosts, -1: they do; NULL: all do */
   int32_t *group; /* [operator] the head of its fused kernel: the head has the time of all, the other members 0 ns;
                      NULL: nothing is fused */

@@ -23,7 +23,8 @@ static int64_t network_ns(const situ_platform *p, int32_t m, int32_t w, int64_t 
   return sum_ns;
 }
 
-/* Whether devices d and e are equally far from who asks: latency and rate, there and back. */
+/* Whether devices d and e have the same network distance from the requesting machine: latency and rate, there and back.
+ */
 static bool equally_far(const situ_platform *p, int32_t d, int32_t e) {
   static const int64_t sizes[] = {0, (int64_t)1 << 30};
   int32_t home = p->memory_of[platform_home(p)], m = p->memory_of[d], w = p->memory_of[e];

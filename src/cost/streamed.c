@@ -1,7 +1,5 @@
 #include "cost/streamed.h"
 
-#include <string.h>
-
 #include "base/checked.h"
 #include "platform/platform.h"
 #include "platform/routes.h"
@@ -13,12 +11,6 @@ int32_t streamed_to(const situ_platform *p, int32_t host, const bool *unused) {
       return d;
   }
   return -1;
-}
-
-int64_t streamed_bytes(const situ_graph *g, int32_t v) {
-  const char *kind = g->kind_name[g->kind[v]];
-  bool keeps = g->streams > 0 && (strstr(kind, "Attention") || strcmp(kind, "StateSpace") == 0);
-  return keeps ? 0 : g->weight_bytes[v];
 }
 
 /* Time of a copy from memory to memory, at a share of the rates. */
@@ -41,7 +33,7 @@ static void stream(situ_costs *c, const situ_graph *g, const situ_platform *p, c
     int64_t *time = &c->time_ns[(int64_t)(group ? group[v] : v) * c->n_classes + k];
     bool rests = g->has_idle && g->flops[v] == 0 && g->moved_bytes[v] == 0;
     if (*time != SITU_NEVER_NS && !rests)
-      *time = min64(sat_add(*time, copy_ns(p, from, to, streamed_bytes(g, v), share)), SITU_NEVER_NS - 1);
+      *time = min64(sat_add(*time, copy_ns(p, from, to, graph_own_weight_bytes(g, v), share)), SITU_NEVER_NS - 1);
   }
 }
 

@@ -14,9 +14,6 @@
  * and the host computes. `unused` is [n_devices], or NULL. */
 int32_t streamed_to(const situ_platform *platform, int32_t host, const bool *unused);
 
-/* The bytes of an operator that are copied: its weights, not the caches that it keeps. */
-int64_t streamed_bytes(const situ_graph *graph, int32_t v);
-
 /* Replaces the times on hosts, each kernel's (`group`, or NULL) at its head, and sets costs->streamed_to. False without
  * memory. */
 bool streamed_apply(situ_costs *costs, const situ_graph *graph, const situ_platform *platform, const int32_t *group,

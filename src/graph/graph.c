@@ -1,5 +1,7 @@
 #include "graph/graph.h"
 
+#include <string.h>
+
 #include "base/arguments.h"
 
 void situ_graph_free(situ_graph *graph) {
@@ -101,4 +103,10 @@ int32_t situ_graph_users(const situ_graph *g, int32_t t, const int32_t **operato
 
 int32_t situ_graph_find(const situ_graph *g, const char *name) {
   return g && name ? (int32_t)string_map_get(g->by_name, name) : -1;
+}
+
+int64_t graph_own_weight_bytes(const situ_graph *g, int32_t v) {
+  const char *kind = g->kind_name[g->kind[v]];
+  bool keeps = g->streams > 0 && (strstr(kind, "Attention") || strcmp(kind, "StateSpace") == 0);
+  return keeps ? 0 : g->weight_bytes[v];
 }

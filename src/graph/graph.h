@@ -69,7 +69,7 @@ struct situ_graph {
   int32_t n_guesses;
 };
 
-/* What reads tokens from who asks, or makes what the next ones are chosen from. */
+/* An operator that reads tokens, or makes what the next ones are chosen from. */
 typedef struct graph_end {
   int32_t op;
   bool leaves;                       /* it makes them */
@@ -96,6 +96,10 @@ static inline int64_t graph_recomputed_bytes(const situ_graph *g, int32_t v) {
 }
 /* Fills that of a graph that has all else. False without memory. */
 bool graph_find_recomputed(situ_graph *g, arena *scratch);
+
+/* The weights of an operator without the caches of a language model, which graphs count among the weights of the
+ * operators that keep them. */
+int64_t graph_own_weight_bytes(const situ_graph *graph, int32_t v);
 
 /* NULL, or which of the invariants above does not hold (base/contracts.h). O(V + E log E). */
 const char *graph_check(const situ_graph *graph);

@@ -7,7 +7,7 @@
 
 enum { MACHINE_GPUS = 64 };
 
-/* A GPU as system tools describe it. Texts are static: the tool that told. */
+/* A GPU as system tools describe it. Texts are static: names of tools. */
 typedef struct machine_gpu {
   const situ_device_kind_info *row; /* NULL: not in the catalogue */
   int64_t free_bytes;               /* 0: not known */
@@ -22,7 +22,7 @@ typedef struct machine_gpus {
   char unknown[128];                       /* the first whose row is NULL; "" */
 } machine_gpus;
 
-/* Adds what one output of a system tool tells of GPUs: outputs of several tools that list the same GPUs complete each
+/* Adds what one output of a system tool says of GPUs: outputs of several tools that list the same GPUs complete each
  * other. GPUs that the catalogue lacks have no row; what contradicts is left out. False without memory. */
 bool machine_gpus_add(machine_gpus *into, const char *text);
 /* The kind of link of a GPU to its host: that of its lanes where they are known, else that of the catalogue. */

@@ -38,7 +38,7 @@ typedef struct host_facts {
   bool limited; /* by control groups */
   host_node nodes[MAX_NODES];
   host_gpu gpus[MACHINE_GPUS];
-  machine_gpus told; /* by the driver */
+  machine_gpus driver; /* as the driver lists them */
 } host_facts;
 
 /* ---- looking around ---- */
@@ -207,9 +207,10 @@ static situ_device node_device(const host_node *node, const char *name, const ch
   return d;
 }
 
-/* GPUs of NVIDIA are as their driver tells: where the list of PCI devices has as many, these are in the same order. */
+/* GPUs of NVIDIA are as their driver lists them: where the list of PCI devices has as many, these are in the same
+ * order. */
 static void take_driver(host_facts *facts) {
-  const machine_gpus *told = &facts->told;
+  const machine_gpus *driver = &facts->driver;
   int n_listed = 0, n_others = 0, n = 0;
   host_gpu other[MACHINE_GPUS];
   int node[MACHINE_GPUS] = {0};
@@ -219,10 +220,10 @@ static void take_driver(host_facts *facts) {
     else
       other[n_others++] = facts->gpus[g];
   }
-  if (told->n == 0) return;
-  for (int k = 0; k < told->n; k++)
-    if (told->gpu[k].row)
-      facts->gpus[n++] = (host_gpu){.is = told->gpu[k], .number = k, .node = n_listed == told->n ? node[k] : 0};
+  if (driver->n == 0) return;
+  for (int k = 0; k < driver->n; k++)
+    if (driver->gpu[k].row)
+      facts->gpus[n++] = (host_gpu){.is = driver->gpu[k], .number = k, .node = n_listed == driver->n ? node[k] : 0};
   for (int k = 0; k < n_others && n < MACHINE_GPUS; k++) facts->gpus[n++] = other[k];
   facts->n_gpus = n;
 }
@@ -288,7 +289,7 @@ static void build_gpu(host_build *b, const host_facts *facts, int g) {
   add_link(b, (situ_link){d, gpu->node, bus->to_host_ns, rate, -1}, from);
   for (int other = 0; other < g; other++) {
     int one = gpu->number, two = facts->gpus[other].number;
-    if (one < 0 || two < 0 || (!facts->told.nvlink[one][two] && !facts->told.nvlink[two][one])) continue;
+    if (one < 0 || two < 0 || (!facts->driver.nvlink[one][two] && !facts->driver.nvlink[two][one])) continue;
     const situ_link_kind_info *fabric = link_kind_find(machine_gpu_fabric(&gpu->is));
     add_link(b, (situ_link){d, facts->n_nodes + other, fabric->latency_ns, fabric->bytes_per_s, -1},
              "nvidia-smi topo -m");
@@ -308,8 +309,8 @@ static situ_status build(situ_platform **out, arena *a, const host_facts *facts,
   for (int g = 0; g < facts->n_gpus; g++) build_gpu(&b, facts, g);
   if (b.failed) return fail_no_memory(error);
   TRY(platform_new(out, THIS_HOST, b.devices, (int32_t)n, b.links, b.n_links, error));
-  snprintf(left_out, sizeof left_out, "left out, as the catalogue lacks it: %s", facts->told.unknown);
-  if (platform_keep_sources(*out, b.device_source, b.link_source, *facts->told.unknown ? left_out : NULL))
+  snprintf(left_out, sizeof left_out, "left out, as the catalogue lacks it: %s", facts->driver.unknown);
+  if (platform_keep_sources(*out, b.device_source, b.link_source, *facts->driver.unknown ? left_out : NULL))
     return SITU_STATUS_OK;
   situ_platform_free(*out);
   *out = NULL;
@@ -340,7 +341,7 @@ situ_status platform_from_this_host(situ_platform **out, situ_error *error) {
     if (facts->n_nodes == 1) facts->nodes[0].memory_bytes = max64(facts->nodes[0].memory_bytes, installed_bytes());
     host_limits granted = host_limits_read("");
     limit(facts, &granted);
-    host_gpus_find(&facts->told, "");
+    host_gpus_find(&facts->driver, "");
     take_driver(facts);
     status = build(out, a, facts, error);
   }

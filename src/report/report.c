@@ -7,7 +7,6 @@
 
 #include "base/c_locale.h"
 #include "base/checked.h"
-#include "plan/layer_plan.h"
 #include "plan/plan.h"
 #include "plan/scope_json.h"
 #include "sim/engine_parts.h"
@@ -311,33 +310,4 @@ situ_front_summary report_front(const situ_front *front) {
   situ_front_summary summary = SITU_FRONT_SUMMARY_INIT;
   situ_front_get_summary(front, &summary);
   return summary;
-}
-
-double report_fullest(const situ_plan *plan, const char **name) {
-  double max = 0;
-  for (int32_t d = 0; d < plan->n_devices; d++) {
-    situ_device_use use = plan_use(plan, d);
-    double share = use.memory_limit_bytes > 0 && use.memory_limit_bytes != SITU_UNLIMITED_BYTES
-                       ? (double)use.memory_bytes / (double)use.memory_limit_bytes
-                       : 0;
-    if (share <= max) continue;
-    max = share;
-    *name = report_device(plan->problem, d);
-  }
-  return max;
-}
-
-void report_layers(char into[REPORT_LAYERS_BYTES], const situ_plan *plan) {
-  layer_plan l;
-  situ_error why;
-  int n = 0;
-  snprintf(into, REPORT_LAYERS_BYTES, "some are cut");
-  if (layer_plan_find(&l, plan, SITU_FORM_LAYERS, NULL, &why) == SITU_STATUS_OK)
-    for (int32_t k = 0, first = 0; k < l.n && n < REPORT_LAYERS_BYTES - 40; k++) {
-      if (k + 1 < l.n && l.device[k + 1] == l.device[k]) continue;
-      n += snprintf(into + n, (size_t)(REPORT_LAYERS_BYTES - n), "%s%.24s %d", first ? ", " : "",
-                    report_device(plan->problem, l.device[k]), (int)(k + 1 - first));
-      first = k + 1;
-    }
-  layer_plan_free(&l);
 }

@@ -85,10 +85,4 @@ char *report_front_svg(const situ_front *front);
 situ_explanation_summary report_explanation(const situ_explanation *why);
 situ_front_summary report_front(const situ_front *front);
 
-/* The share of its memory that the fullest device of a plan uses; *name is that device, and stays if all are empty. */
-double report_fullest(const situ_plan *plan, const char **name);
-/* "gpu0 30, gpu1 18": layers by device, in their order. */
-enum { REPORT_LAYERS_BYTES = 160 };
-void report_layers(char into[REPORT_LAYERS_BYTES], const situ_plan *plan);
-
 #endif

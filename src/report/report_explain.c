@@ -58,7 +58,7 @@ static void collective_text(text_buffer *t, const situ_plan *plan) {
   }
 }
 
-/* What tokens and results spend on the way between devices of other machines and the one that asks: "gpu1: 5.3 ms by
+/* The time of tokens and results between devices of other machines and the requesting one: "gpu1: 5.3 ms by
  * the network, 40 % of the time"; "" where all are at home. */
 static void ends_text(text_buffer *t, const situ_plan *plan) {
   const situ_problem *p = plan->problem;

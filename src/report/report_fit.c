@@ -3,7 +3,7 @@
 
 #include "api/fit.h"
 #include "api/instance.h"
-#include "report/rates.h"
+#include "report/plan_row.h"
 #include "report/report.h"
 #include "situ/version.h"
 
@@ -16,27 +16,17 @@ static void add_amounts(row_list *out, const void *fitting) {
   const char *unit = situ_fit_quantity_name(f->quantity);
   for (int32_t i = 0; i <= f->n; i++) {
     const situ_fit_row none = {.reason = ""}, *r = i < f->n ? &f->rows[i] : &none;
-    token_rates rates = {0};
-    const char *device = NULL;
-    char layers[REPORT_LAYERS_BYTES] = "", decode[TEXT_UNIT_BYTES] = "-", prefill[TEXT_UNIT_BYTES] = "-";
-    double full = 0;
-    if (r->plan) {
-      rates = token_rates_of(r->plan, r->model);
-      full = report_fullest(r->plan, &device);
-      report_layers(layers, r->plan);
-    }
-    if (rates.decode > 0) rates_text_beside(decode, rates.decode, f->goal.tokens_per_s);
-    if (rates.prefill > 0) rates_text(prefill, rates.prefill);
+    plan_row row = plan_row_of(r->plan, r->model, f->goal.tokens_per_s);
     out->blank = i == f->n;
     ROW(out, {"amount", AS_COUNT, unit, .n = r->amount, .style = i == answer ? STYLE_BOLD : STYLE_PLAIN},
         {"finding", AS_TEXT, "", .text = findings[r->finding], .style = styles[r->finding]},
         {"value_ns", AS_COUNT, .n = r->plan ? r->plan->value_ns : 0, .skip = !r->plan && !out->blank},
-        {"decode_tokens_per_second", AS_AMOUNT, "tokens/s", .x = rates.decode, .shown = decode},
-        {"prefill_tokens_per_second", AS_AMOUNT, "prefill", .x = rates.prefill, .shown = prefill},
-        {"time_to_first_token_ns", AS_ROUGH_TIME, "first token", .n = rates.ttft_ns,
-         .shown = rates.ttft_ns > 0 ? NULL : "-"},
-        {"fullest_share", AS_PERCENT, "fullest", .x = full, .shown = full > 0 ? NULL : "-"},
-        {"fullest_device", .text = device}, {"layers", AS_PROSE, "layers", .text = layers},
+        {"decode_tokens_per_second", AS_AMOUNT, "tokens/s", .x = row.rates.decode, .shown = row.decode},
+        {"prefill_tokens_per_second", AS_AMOUNT, "prefill", .x = row.rates.prefill, .shown = row.prefill},
+        {"time_to_first_token_ns", AS_ROUGH_TIME, "first token", .n = row.rates.ttft_ns,
+         .shown = row.rates.ttft_ns > 0 ? NULL : "-"},
+        {"fullest_share", AS_PERCENT, "fullest", .x = row.fullest, .shown = row.fullest > 0 ? NULL : "-"},
+        {"fullest_device", .text = row.fullest_device}, {"layers", AS_PROSE, "layers", .text = row.layers},
         {"reason", .text = text_or_null(r->reason)}, {"space", .text = i < f->n ? f->scopes[i] : NULL});
   }
 }

@@ -4,7 +4,7 @@
 
 #include "api/fit.h"
 #include "api/instance.h"
-#include "report/rates.h"
+#include "report/plan_row.h"
 #include "report/report.h"
 #include "situ/version.h"
 
@@ -34,17 +34,7 @@ static void add_file(row_list *out, const files *of, int32_t k) {
   int32_t best = situ_fitting_answer(f);
   const situ_fit_row none = {.reason = f->n > 0 ? f->rows[0].reason : ""}, *r = best >= 0 ? &f->rows[best] : &none;
   situ_fit_finding finding = situ_fitting_finding(f, of->amount);
-  token_rates rates = {0};
-  const char *device = NULL;
-  char layers[REPORT_LAYERS_BYTES] = "", decode[TEXT_UNIT_BYTES] = "-", prefill[TEXT_UNIT_BYTES] = "-";
-  double full = 0;
-  if (r->plan) {
-    rates = token_rates_of(r->plan, r->model);
-    full = report_fullest(r->plan, &device);
-    report_layers(layers, r->plan);
-  }
-  if (rates.decode > 0) rates_text_beside(decode, rates.decode, f->goal.tokens_per_s);
-  if (rates.prefill > 0) rates_text(prefill, rates.prefill);
+  plan_row row = plan_row_of(r->plan, r->model, f->goal.tokens_per_s);
   ROW(out, {"file", .text = f->path}, {"model", .text = f->model},
       {NULL, AS_TEXT, "file", .text = file_name(f), .style = k == of->answer ? STYLE_BOLD : STYLE_PLAIN, .max = 40},
       {"weight_bytes", AS_BYTES, "weights", .n = f->weight_bytes},
@@ -52,11 +42,11 @@ static void add_file(row_list *out, const files *of, int32_t k) {
       {"amount", AS_INDEX, .n = best >= 0 ? r->amount : -1},
       {NULL, AS_COUNT, situ_fit_quantity_name(f->quantity), .n = r->amount, .shown = best >= 0 ? NULL : "-"},
       {"limit_reached", AS_BOOL, .n = best >= 0 && r->amount >= f->max},
-      {"decode_tokens_per_second", AS_AMOUNT, "tokens/s", .x = rates.decode, .shown = decode},
-      {"prefill_tokens_per_second", AS_AMOUNT, "prefill", .x = rates.prefill, .shown = prefill},
-      {"time_to_first_token_ns", AS_ROUGH_TIME, .n = rates.ttft_ns},
-      {"fullest_share", AS_PERCENT, "fullest", .x = full, .shown = full > 0 ? NULL : "-"},
-      {"fullest_device", .text = device}, {"layers", AS_PROSE, "layers", .text = layers},
+      {"decode_tokens_per_second", AS_AMOUNT, "tokens/s", .x = row.rates.decode, .shown = row.decode},
+      {"prefill_tokens_per_second", AS_AMOUNT, "prefill", .x = row.rates.prefill, .shown = row.prefill},
+      {"time_to_first_token_ns", AS_ROUGH_TIME, .n = row.rates.ttft_ns},
+      {"fullest_share", AS_PERCENT, "fullest", .x = row.fullest, .shown = row.fullest > 0 ? NULL : "-"},
+      {"fullest_device", .text = row.fullest_device}, {"layers", AS_PROSE, "layers", .text = row.layers},
       {"reason", .text = text_or_null(r->reason)}, {"space", .text = f->n > 0 ? f->scopes[0] : NULL});
 }
 

@@ -2,26 +2,20 @@
 #include <string.h>
 
 #include "api/judgement.h"
-#include "report/rates.h"
+#include "report/plan_row.h"
 #include "report/report.h"
 
 static void add_row(row_list *out, const char *who, const situ_plan *plan, const situ_model *model) {
-  token_rates rates = token_rates_of(plan, model);
-  const char *device = NULL;
-  char layers[REPORT_LAYERS_BYTES] = "", decode[TEXT_UNIT_BYTES] = "-", prefill[TEXT_UNIT_BYTES] = "-";
-  double full = plan_exists(plan) ? report_fullest(plan, &device) : 0;
+  plan_row row = plan_row_of(plan, model, 0);
   bool exists = plan_exists(plan);
-  if (exists) report_layers(layers, plan);
-  if (rates.decode > 0) rates_text(decode, rates.decode);
-  if (rates.prefill > 0) rates_text(prefill, rates.prefill);
   ROW(out, {"plan", AS_NAME, "plan", .text = who},
       {"value_ns", AS_TIME, "value", .n = exists ? plan->value_ns : SITU_NEVER_NS, .shown = exists ? NULL : "-"},
-      {"decode_tokens_per_second", AS_AMOUNT, "tokens/s", .x = rates.decode, .shown = decode},
-      {"prefill_tokens_per_second", AS_AMOUNT, "prefill", .x = rates.prefill, .shown = prefill},
-      {"time_to_first_token_ns", AS_ROUGH_TIME, "first token", .n = rates.ttft_ns,
-       .shown = rates.ttft_ns > 0 ? NULL : "-"},
-      {"fullest_share", AS_PERCENT, "fullest", .x = full, .shown = full > 0 ? NULL : "-"},
-      {"fullest_device", .text = device}, {"layers", AS_PROSE, "layers", .text = layers},
+      {"decode_tokens_per_second", AS_AMOUNT, "tokens/s", .x = row.rates.decode, .shown = row.decode},
+      {"prefill_tokens_per_second", AS_AMOUNT, "prefill", .x = row.rates.prefill, .shown = row.prefill},
+      {"time_to_first_token_ns", AS_ROUGH_TIME, "first token", .n = row.rates.ttft_ns,
+       .shown = row.rates.ttft_ns > 0 ? NULL : "-"},
+      {"fullest_share", AS_PERCENT, "fullest", .x = row.fullest, .shown = row.fullest > 0 ? NULL : "-"},
+      {"fullest_device", .text = row.fullest_device}, {"layers", AS_PROSE, "layers", .text = row.layers},
       {"reason", .text = exists ? NULL : text_or_null(plan->reason)});
 }
 

@@ -144,7 +144,7 @@ static int64_t quick_ns(const solve_run *run) {
   return left_ns == INT64_MAX ? max_ns : min64(max_ns, left_ns / PARTS + 1);
 }
 
-/* The most that a row may take before the rounds, where these come back to it: one that stands still must not use up a
+/* The maximum time of a row before the rounds, where these run it again: one that stands still must not use up a
  * part of a long limit. 0, no limit: it is not in the rounds, or steps count, and no plan may depend on time. */
 static int64_t before_rounds_ns(const walks_cast *rounds, const solver *row, const solve_run *run) {
   static const int64_t BASE_NS = 3000000000, OPERATOR_NS = 3000000;

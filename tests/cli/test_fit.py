@@ -4,6 +4,7 @@
     test_fit.py SITU [NAME...]
 """
 import json
+import math
 import pathlib
 import re
 import sys
@@ -105,6 +106,8 @@ def test_of_several_files_the_largest_that_fits_is_the_answer():
     assert found["answer"] == middle and [row["file"] for row in found["rows"]] == [large, middle, small], found
     assert [row["finding"] for row in found["rows"]] == ["impossible", "fits", "fits"] and found["rows"][1]["amount"] == 8192
     assert [row["weight_bytes"] for row in found["rows"]] == sorted((row["weight_bytes"] for row in found["rows"]), reverse=True)
+    shapes = llm_files.dense("llama", 6, 512, 8, 4, 1536, 32000, kind="F16", out_kind="F16")[1]
+    assert found["rows"][0]["weight_bytes"] == sum(math.prod(dims) * (2 if kind == 1 else 4) for _, kind, dims in shapes), "no caches"
     longest = fitted(middle, small, *on, "--max", "100000")
     assert longest["answer"] == middle and longest["rows"][0]["amount"] == 8192 < longest["rows"][1]["amount"], longest
     text = situ("fit", small, middle, large, *on, "--context", "8192")

@@ -37,7 +37,7 @@ def test_equal_devices_hold_copies():
 
 
 def test_more_streams_than_memory_holds_are_not_served():
-    """One GPU, and room for five caches of 4096 tokens: four streams are the most of 1, 2, 4, 8."""
+    """One GPU, and room for five caches of 4096 tokens: four is the maximum of 1, 2, 4, 8 streams."""
     path = language_model()
     cache = 4096 * CELL
     one = needs(path, "--batch", "1", "--context", "4096")
@@ -52,6 +52,7 @@ def test_a_slower_device_gets_fewer_streams_or_a_row_of_its_own():
     found = served(path, "--platform", "rtx4090-24g+gtx1080ti-11g", "--steps", "60", streams=64)
     fast = placed(path, ["--platform", "rtx4090-24g", "--steps", "60"], 1)["tokens_per_second"]
     first = found["rows"][0]
+    assert found["best_single_device"] == "gpu0" and abs(found["best_single_tokens_per_second"] / fast - 1) < 1e-9, found
     assert first["copies"] == 1 and abs(first["stream_tokens_per_second"] / fast - 1) < 1e-9, first
     both = [row for row in found["rows"] if row["copies"] == 2]
     assert both and any(len({plan["streams"] for plan in row["plans"]}) == 2 for row in both), both
@@ -70,7 +71,14 @@ def test_the_front_is_what_no_other_row_beats():
         assert row["on_front"] != beaten, (row, rates)
     table = situ("pareto", "m.gguf", *machine(ROOM, 2), "--streams", "8")
     shown = sum(row["on_front"] for row in rows)
-    assert f"{len(rows) - shown} ways that another beats in both rates are not shown" in table, table
+    assert f"{len(rows) - shown} dominated configurations are not shown" in table, table
+
+
+def test_a_group_is_no_single_device():
+    """No GPU holds the model alone, both do."""
+    path = language_model()
+    found = served(path, *machine(needs(path, "--batch", "1") * 3 // 4, 2), streams=1)
+    assert {row["group"] for row in found["rows"]} == {1, 2} and found["best_single_device"] is None, found
 
 
 def test_only_language_models_serve_streams():
