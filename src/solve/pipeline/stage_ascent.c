@@ -71,7 +71,8 @@ typedef struct climb {
   int64_t best_sum;
   double step;
   int32_t n_idle, n_passes;
-  bool some_held; /* a tensor is held at a stage whatever its users do */
+  int32_t like[STAGES_MAX]; /* the first stage like each */
+  bool some_held;           /* a tensor is held at a stage whatever its users do */
 } climb;
 
 /* Counts the stages of classes, and of tensors with several users. */
@@ -110,6 +111,33 @@ static situ_status pass(int64_t *sum, stage_ascent *a, climb *c, const stage_sub
   return SITU_STATUS_OK;
 }
 
+/* Gives stages that are alike the same prices: of compute, and with overlap of in and of out. */
+static void even_out(double *price, const climb *c, int32_t n_stages, int32_t n_all) {
+  for (int32_t from = 0; from < n_all; from += n_stages)
+    for (int32_t k = 0; k < n_stages; k++) {
+      double sum = 0;
+      int32_t count = 0;
+      for (int32_t j = k; j < n_stages && c->like[k] == k; j++) {
+        sum += c->like[j] == k ? price[from + j] : 0;
+        count += c->like[j] == k;
+      }
+      for (int32_t j = k; j < n_stages && count > 1; j++)
+        if (c->like[j] == k) price[from + j] = sum / count;
+    }
+}
+
+/* Finds the equal devices of a free pipeline that are alike in a subproblem: at equal prices the minimum sum is no
+ * less, since it is concave, and does not change when such devices are exchanged. */
+static void find_alike(climb *c, const stage_ascent *a, const stage_subproblem *sub) {
+  const device_sequence *sequence = sub->sequence;
+  for (int32_t k = 0; k < sequence->n; k++) {
+    c->like[k] = k;
+    for (int32_t j = 0; a->space->s->free && j < k && c->like[k] == k; j++)
+      if (sequence->type[j] == sequence->type[k] && stage_space_alike(a->space, j, k, sub->may, sub->held))
+        c->like[k] = c->like[j];
+  }
+}
+
 /* Keeps the best prices, and takes a step from them or from those of the last pass. */
 static void move(climb *c, const stage_subproblem *sub, int64_t sum, int32_t n, int64_t max_ns) {
   size_t bytes = (size_t)n * sizeof *c->best;
@@ -131,6 +159,7 @@ static void move(climb *c, const stage_subproblem *sub, int64_t sum, int32_t n, 
   double step = c->step * ((double)max_ns * BEYOND - (double)sum / (double)STAGE_PRICE_ONE) / norm;
   for (int32_t k = 0; k < n; k++) sub->price[k] += step * (c->slope[k] - mean);
   project(sub->price, n);
+  even_out(sub->price, c, sub->sequence->n, n);
 }
 
 /* Tries prices until the subproblem is refuted or they no longer improve. */
@@ -183,6 +212,7 @@ static situ_status look_once(stage_verdict *verdict, stage_ascent *a, const stag
   int64_t n_shares = ((int64_t)s->n + s->n_edges) * STAGES_MAX;
   climb c = {.n_passes = 0};
   for (int32_t e = 0; e < s->n_edges; e++) c.some_held |= sub->held[e] != 0;
+  find_alike(&c, a, sub);
   *again = false;
   *verdict = STAGE_OPEN;
   a->lower_ns = 0;

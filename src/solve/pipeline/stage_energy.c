@@ -77,7 +77,7 @@ static edge_users find_users(const stage_energy *e, int32_t edge) {
     }
     if (users.n_open++ == 0) users.first_open = u;
     users.open |= e->may[u];
-    users.forward &= is_before(s, users.producer, u);
+    users.forward &= !s->free && is_before(s, users.producer, u);
   }
   users.unpaid = unpaid_stages(e, edge);
   return users;

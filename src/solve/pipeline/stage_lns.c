@@ -377,7 +377,7 @@ static situ_status stage_lns_solve(solve_run *run) {
   return stage_lns_search(&l, &space);
 }
 
-static bool stage_lns_serves(const situ_problem *p) { return stage_space_serves(p); }
+static bool stage_lns_serves(const situ_problem *p) { return p->contiguous && stage_space_serves(p); }
 
 const solver stage_lns_solver = {.name = "stage_lns",
                                  .title = "large neighbourhood search for contiguous pipelines",

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/compare.h"
 #include "base/fail.h"
 #include "base/resize.h"
 #include "solve/pipeline/boundary_ranges.h"
@@ -21,7 +22,10 @@ static const int64_t FIRST_EFFORT = (int64_t)1 << 26, LAST_EFFORT = (int64_t)1 <
 static const int64_t FINE = 4000;     /* bisection ends at this fraction of the value */
 static const double SLOW = 0.67;      /* of the gap: if more is left after a round, prices do not help */
 static const double WORTHY = 0.07;    /* of the missing bound: minimum contribution of a tensor to split by it */
+static const double CHEAP = 0.001;    /* of the bound: tensors of many classes that are forgotten cost less in all */
 static const double UNDIVIDED = 0.01; /* score of a class that is at one stage in all assignments */
+
+enum { MANY_PINS = 6 };
 
 /* How a question ended. */
 typedef enum answer { REFUTED, FOUND, GAVE_UP } answer;
@@ -94,6 +98,9 @@ static situ_status push_sequences(tree *g, int64_t max_ns) {
   return SITU_STATUS_OK;
 }
 
+/* The stages of one side of a split by a class: up to k, or, where stages have no order, k alone. */
+static uint16_t side_of(const stages *s, int32_t k) { return (uint16_t)(s->free ? 1u << k : (2u << k) - 1); }
+
 /* The best split by a class: one that assignments put at both sides, with much undecided work before and after it. */
 static split best_class(tree *g, const device_sequence *sequence) {
   const stages *s = g->s;
@@ -103,8 +110,9 @@ static split best_class(tree *g, const device_sequence *sequence) {
     double upto = 0;
     int64_t matter = g->space.min[v] + min64(g->space.up[v], g->space.down[v]) + 1;
     for (int32_t k = 0; k < sequence->n && g->mask[v] >> (k + 1); k++) {
-      upto += g->ascent.share[(int64_t)v * STAGES_MAX + k];
-      if (!(g->mask[v] & ((2u << k) - 1))) continue;
+      double here = g->ascent.share[(int64_t)v * STAGES_MAX + k];
+      upto = s->free ? here : upto + here;
+      if (!(g->mask[v] & side_of(s, k))) continue;
       double score = ((upto < 0.5 ? upto : 1 - upto) + UNDIVIDED) * (double)matter;
       if (score > best.score) best = (split){v, k, score};
     }
@@ -140,8 +148,8 @@ static split best_tensor(const tree *g, const device_sequence *sequence) {
 static void take_side(tree *g, split by, bool low) {
   const stages *s = g->s;
   if (by.what < s->n) {
-    uint16_t upto = (uint16_t)((2u << by.stage) - 1);
-    g->mask[by.what] &= low ? upto : (uint16_t)~upto;
+    uint16_t side = side_of(s, by.stage);
+    g->mask[by.what] &= low ? side : (uint16_t)~side;
     return;
   }
   int32_t e = by.what - s->n;
@@ -157,8 +165,13 @@ static situ_status branch(tree *g, int32_t c, int64_t max_ns) {
   if (by.what < 0) return SITU_STATUS_OK; /* nothing is undecided: impossible */
   if (other.score > WORTHY * ((double)max_ns - g->ascent.lower_ns)) by = other;
   double low = 0;
-  for (int32_t k = by.what < g->s->n ? 0 : by.stage; k <= by.stage; k++)
+  for (int32_t k = by.what < g->s->n && !g->s->free ? 0 : by.stage; k <= by.stage; k++)
     low += g->ascent.share[(int64_t)by.what * STAGES_MAX + k];
+  if (by.what < g->s->n) {
+    uint16_t before = g->mask[by.what];
+    stage_space_break_symmetry(&g->space, sequence, by.what, g->mask, g->mask + g->s->n);
+    if (g->mask[by.what] != before) return push(g, c);
+  }
   memcpy(g->whole, g->mask, (size_t)n_masks(g) * sizeof *g->mask);
   take_side(g, by, low < 0.5);
   TRY(push(g, c));
@@ -222,12 +235,48 @@ static situ_status close_gap(tree *g) {
   return SITU_STATUS_OK;
 }
 
+typedef struct cheap_edge {
+  int64_t cost_ns;
+  int32_t edge;
+} cheap_edge;
+
+COMPARATOR(by_cost, cheap_edge, UP(cost_ns) UP(edge))
+
+/* Forgets the cheapest tensors of many classes, such as masks, which would join all layers in each table. An edge adds
+ * at most its maximum price to a priced sum of loads. */
+static bool drop_cheap_edges(stages *s, int64_t lower_ns, arena *a) {
+  bool *drop = ARENA_ZERO(a, bool, s->n_edges);
+  cheap_edge *cheap = ARENA_NEW(a, cheap_edge, s->n_edges);
+  int32_t n = 0;
+  double left_ns = CHEAP * (double)lower_ns;
+  if (!drop || !cheap) return false;
+  for (int32_t e = 0; e < s->n_edges; e++) {
+    if (s->pin_start[e + 1] - s->pin_start[e] < MANY_PINS) continue;
+    cheap[n] = (cheap_edge){0, e};
+    for (int32_t row = 0; row < s->n_rows; row++) {
+      int64_t at = (int64_t)row * s->n_edges + e;
+      cheap[n].cost_ns = max64(cheap[n].cost_ns, sat_add(s->in_ns[at], s->overlaps ? s->out_ns[at] : 0));
+      cheap[n].cost_ns = max64(cheap[n].cost_ns, s->out_ns[at]);
+    }
+    n++;
+  }
+  qsort(cheap, (size_t)n, sizeof *cheap, by_cost);
+  for (int32_t i = 0; i < n && (left_ns -= (double)cheap[i].cost_ns) >= 0; i++) drop[cheap[i].edge] = true;
+  return stages_drop_edges(s, drop, a);
+}
+
+static bool find_stages(stages *s, const solve_run *run) {
+  if (run->problem->contiguous) return stages_find(s, run->problem, run->arena);
+  if (!stages_find_free(s, run->problem, run->arena)) return false;
+  return s->too_large || drop_cheap_edges(s, run->incumbent->lower_bound_ns, run->arena);
+}
+
 static situ_status stage_prices_solve(solve_run *run) {
   tree g = {.run = run};
   stages s;
   boundary_ranges balance;
   arena *a = run->arena;
-  if (!stages_find(&s, run->problem, a)) return fail_no_memory(run->error);
+  if (!find_stages(&s, run)) return fail_no_memory(run->error);
   if (s.too_large || !stages_fit(&s)) return SITU_STATUS_OK;
   if (!stage_space_init(&g.space, &s, a)) return fail_no_memory(run->error);
   if (g.space.n_sequences == 0) return SITU_STATUS_OK;
@@ -235,6 +284,7 @@ static situ_status stage_prices_solve(solve_run *run) {
   if (!ARENA_ARRAYS(a, ARRAY(g.mask, n_masks(&g)), ARRAY(g.whole, n_masks(&g))) ||
       !stage_ascent_init(&g.ascent, run, &g.space) || !boundary_ranges_init(&balance, &s, a))
     return fail_no_memory(run->error);
+  if (balance.n_states > BOUNDARY_MAX_STATES) return SITU_STATUS_OK;
   g.rate = balance.rate;
   situ_status status = close_gap(&g);
   solve_count(run, "stage_prices.parts", g.n_parts);

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 
 bool stage_space_serves(const situ_problem *p) {
-  return p->execution == SITU_EXECUTION_PIPELINE && p->contiguous && !p->replicate && p->n_phases == 1 &&
+  return p->execution == SITU_EXECUTION_PIPELINE && !p->replicate && p->n_phases == 1 &&
          p->communication == SITU_COMMUNICATION_HOST_STAGED && stages_serve(p);
 }
 
@@ -41,6 +41,14 @@ static void list_sequences(stage_space *g, device_sequence *now, int32_t *left) 
   if (!complete) return;
   if (g->n_sequences < STAGE_MAX_SEQUENCES) g->sequences[g->n_sequences] = *now;
   g->n_sequences++;
+}
+
+/* The only sequence where order does not matter. */
+static void list_devices(stage_space *g) {
+  device_sequence *all = &g->sequences[g->n_sequences++];
+  *all = (device_sequence){0};
+  for (int32_t t = 0; t < g->s->n_types; t++)
+    for (int32_t i = 0; i < g->s->types[t].n_devices; i++) all->type[all->n++] = t;
 }
 
 static void find_around(stage_space *g) {
@@ -77,9 +85,14 @@ bool stage_space_init(stage_space *g, const stages *s, arena *a) {
       !stage_order_find(&g->order, s, a))
     return false;
   for (int32_t t = 0; t < s->n_types; t++) left[t] = s->types[t].n_devices;
+  find_around(g);
+  if (s->free) {
+    list_devices(g);
+    memset(g->order.start, 0, ((size_t)s->n + 1) * sizeof *g->order.start);
+    return true;
+  }
   list_sequences(g, &(device_sequence){0}, left);
   if (g->n_sequences > STAGE_MAX_SEQUENCES) g->n_sequences = 0;
-  find_around(g);
   return true;
 }
 
@@ -158,6 +171,7 @@ bool stage_space_drop(stage_space *g, const device_sequence *sequence, const sta
                       uint16_t *may, const uint16_t *held) {
   const stages *s = g->s;
   int64_t upto[STAGES_MAX + 1] = {0};
+  if (s->free) return stage_space_tighten(g, may, held); /* nothing is before or after a class */
   for (int32_t k = 0; k < sequence->n; k++) upto[k + 1] = upto[k] + price->compute[k] * max_ns;
   for (int32_t v = 0; v < s->n; v++) {
     g->min[v] = INT64_MAX;
@@ -175,6 +189,25 @@ bool stage_space_drop(stage_space *g, const device_sequence *sequence, const sta
         may[v] &= (uint16_t) ~(1u << k);
     }
   return stage_space_tighten(g, may, held);
+}
+
+bool stage_space_alike(const stage_space *g, int32_t a, int32_t b, const uint16_t *may, const uint16_t *held) {
+  for (int32_t v = 0; v < g->s->n; v++)
+    if ((may[v] >> a & 1) != (may[v] >> b & 1)) return false;
+  for (int32_t e = 0; e < g->s->n_edges; e++)
+    if ((held[e] >> a & 1) != (held[e] >> b & 1)) return false;
+  return true;
+}
+
+void stage_space_break_symmetry(const stage_space *g, const device_sequence *sequence, int32_t v, uint16_t *may,
+                                const uint16_t *held) {
+  if (!g->s->free) return;
+  uint16_t drop = 0;
+  for (int32_t k = 1; k < sequence->n; k++)
+    for (int32_t j = 0; j < k && (may[v] >> k & 1) && !(drop >> k & 1); j++)
+      if (sequence->type[j] == sequence->type[k] && (may[v] >> j & 1) && stage_space_alike(g, j, k, may, held))
+        drop |= (uint16_t)(1u << k);
+  may[v] &= (uint16_t)~drop;
 }
 
 int64_t stage_period(const stages *s, const device_sequence *sequence, const stage_cost *loads) {

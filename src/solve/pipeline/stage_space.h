@@ -1,5 +1,6 @@
 /* solve/pipeline/stage_space.h - the search space of stage_prices and stage_lns: the sequences of devices of contiguous
- * plans, and for one of them the possible stages of each class. */
+ * plans, and for one of them the possible stages of each class. Of plans that need not be contiguous the devices have
+ * no order: one sequence has them all, each stage is a device, and F forbids nothing. */
 #ifndef SITU_SOLVE_PIPELINE_STAGE_SPACE_H
 #define SITU_SOLVE_PIPELINE_STAGE_SPACE_H
 
@@ -16,14 +17,14 @@ typedef struct stage_space {
   const stages *s;
   int32_t n_sequences; /* 0: too many sequences, devices or classes, or times too long for prices */
   device_sequence *sequences;
-  stage_order order;
+  stage_order order;        /* of classes; empty where F forbids nothing */
   uint64_t *before, *after; /* [class * n_words] all predecessors in F, all successors, as bits */
   int64_t *up, *down, *min; /* [class] scratch: sums over predecessors and successors; its own term */
   int64_t *in_word;         /* [n_words] scratch */
 } stage_space;
 
-/* Whether stage_energy.h models the loads of a problem: contiguous, host-staged, no replicas, forward and backward load
- * as one number. */
+/* Whether stage_energy.h models the loads of a problem: host-staged, no replicas, forward and backward load as one
+ * number. */
 bool stage_space_serves(const situ_problem *problem);
 /* O(classes^2 * classes / 64). False without memory. */
 bool stage_space_init(stage_space *out, const stages *s, arena *a);
@@ -38,6 +39,13 @@ bool stage_space_tighten(const stage_space *g, uint16_t *may, const uint16_t *he
  * tightens. */
 bool stage_space_drop(stage_space *g, const device_sequence *sequence, const stage_price *price, int64_t max_ns,
                       uint16_t *may, const uint16_t *held);
+
+/* Whether the same classes and tensors may be, and are, at two stages. */
+bool stage_space_alike(const stage_space *g, int32_t a, int32_t b, const uint16_t *may, const uint16_t *held);
+/* Which of several equal devices that are alike has class v does not matter: leaves it the first. Only where the plans
+ * need not be contiguous. */
+void stage_space_break_symmetry(const stage_space *g, const device_sequence *sequence, int32_t v, uint16_t *may,
+                                const uint16_t *held);
 
 /* Fills min, up and down of undecided classes with the undecided work. */
 void stage_space_weigh(stage_space *g, const device_sequence *sequence, const uint16_t *may);

@@ -308,6 +308,18 @@ static void forget_idle_memory(stages *s) {
   s->memory_is_free = true;
 }
 
+/* Keeps the edges from each node to later ones. */
+static void drop_back_edges(constraint_graph *f) {
+  int32_t n = 0;
+  for (int32_t k = 0; k < f->n; k++) {
+    int32_t from = f->start[k];
+    f->start[k] = n;
+    for (int32_t i = from; i < f->start[k + 1]; i++)
+      if (f->to[i] > k) f->to[n++] = f->to[i];
+  }
+  f->start[f->n] = n;
+}
+
 /* A row for each type and phase. */
 static bool find_rows(stages *s, arena *a) {
   equal_devices equal;
@@ -319,17 +331,31 @@ static bool find_rows(stages *s, arena *a) {
   return s->types != NULL;
 }
 
-bool stages_find(stages *s, const situ_problem *problem, arena *a) {
+/* Everything but what fuses classes. */
+static bool find_plain(stages *s, const situ_problem *problem, bool fused, arena *a) {
   REQUIRE(stages_serve(problem));
-  *s = (stages){.problem = problem, .by_links = problem->communication == SITU_COMMUNICATION_LINK};
+  *s = (stages){.problem = problem, .free = !fused, .by_links = problem->communication == SITU_COMMUNICATION_LINK};
   s->overlaps = s->by_links || problem->async_copies;
   s->n_phases = s->by_links ? 1 : problem->n_phases;
-  if (!contract(&s->classes, problem, true, a)) return false;
+  if (!contract(&s->classes, problem, fused, a)) return false;
   s->n = s->classes.n_classes;
   s->too_large = s->n > STAGES_MAX_CLASSES;
   if (s->too_large) return true;
+  if (s->free) drop_back_edges(&s->classes.forward);
   if (!find_rows(s, a) || !build(s, a)) return false;
   forget_idle_memory(s);
+  return true;
+}
+
+bool stages_find_free(stages *s, const situ_problem *problem, arena *a) {
+  if (!find_plain(s, problem, false, a)) return false;
+  CONTRACT(stages_check(s));
+  return true;
+}
+
+bool stages_find(stages *s, const situ_problem *problem, arena *a) {
+  if (!find_plain(s, problem, true, a)) return false;
+  if (s->too_large) return true;
   /* With links the loads are only bounds, so they do not justify fusing. */
   if (!s->by_links && (!fuse_idle(s, a) || !lead_with_free(s, a))) return false;
   CONTRACT(stages_check(s));
@@ -349,6 +375,28 @@ bool stages_fit(const stages *s) {
   }
   for (int32_t i = 0; i < s->n; i++) weights = sat_add(weights, sat_add(s->weight_bytes[i], s->footprint_bytes[i]));
   return weights < max;
+}
+
+bool stages_drop_edges(stages *s, const bool *drop, arena *a) {
+  int32_t n = 0, n_edges = s->n_edges;
+  int32_t *kept = ARENA_NEW(a, int32_t, n_edges);
+  if (!kept) return false;
+  for (int32_t e = 0; e < n_edges; e++) {
+    if (drop[e]) continue;
+    int32_t from = s->pin_start[e], n_pins = s->pin_start[e + 1] - from, to = s->pin_start[n];
+    memmove(s->pin + to, s->pin + from, (size_t)n_pins * sizeof *s->pin);
+    kept[n++] = e;
+    s->pin_start[n] = to + n_pins;
+  }
+  for (int32_t row = 0; row < s->n_rows; row++)
+    for (int32_t e = 0; e < n; e++) {
+      s->in_ns[(int64_t)row * n + e] = s->in_ns[(int64_t)row * n_edges + kept[e]];
+      s->out_ns[(int64_t)row * n + e] = s->out_ns[(int64_t)row * n_edges + kept[e]];
+    }
+  s->n_edges = n;
+  if (!stages_list_touches(s, a)) return false;
+  CONTRACT(stages_check(s));
+  return true;
 }
 
 bool stage_order_find(stage_order *out, const stages *s, arena *a) {

@@ -13,6 +13,7 @@ enum { STAGES_MAX_CLASSES = 20000 }; /* sets of classes are bits: more take too 
 typedef struct stages {
   const situ_problem *problem;
   bool too_large; /* more classes than that: nothing below but n is filled */
+  bool free;      /* of any plan, not only of contiguous ones: F says which classes are near, and constrains nothing */
   contraction classes;
   int32_t n;              /* classes; numbered so that every edge of F goes upwards */
   int32_t *class_at;      /* [0..n) number in `classes` */
@@ -46,6 +47,9 @@ typedef struct stages {
 bool stages_serve(const situ_problem *problem);
 /* O(V + E + classes^2 / 64). False without memory. */
 bool stages_find(stages *out, const situ_problem *problem, arena *a);
+/* The same for plans that need not be contiguous: nothing is fused, classes are what every plan keeps together. Of F
+ * only edges from one class to a later one are kept. */
+bool stages_find_free(stages *out, const situ_problem *problem, arena *a);
 /* NULL, or which of the invariants above does not hold (base/contracts.h). O(pins + classes^2 / 64). */
 const char *stages_check(const stages *s);
 
@@ -53,6 +57,8 @@ const char *stages_check(const stages *s);
 bool stages_fit(const stages *s);
 /* Fills touch_start and touch from the pins. False without memory. */
 bool stages_list_touches(stages *s, arena *a);
+/* Forgets the edges marked in drop[edge], whose costs then lack in all loads. False without memory. */
+bool stages_drop_edges(stages *s, const bool *drop, arena *a);
 /* F as lists: the direct predecessors of class v are before[start[v] .. start[v+1]). */
 typedef struct stage_order {
   int32_t *start, *before;
