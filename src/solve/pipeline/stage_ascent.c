@@ -223,7 +223,8 @@ static situ_status look_once(stage_verdict *verdict, stage_ascent *a, const stag
   if (made == ELIMINATION_TOO_WIDE) {
     share_evenly(a, sub);
     a->work += MAX_ENTRIES;
-    if (budget_spend(a->run->budget, 1)) *verdict = STAGE_STOPPED;
+    /* Without an order of stages little is decided at first, and splits alone do not make tables narrow. */
+    if (budget_spend(a->run->budget, 1) || s->free) *verdict = STAGE_STOPPED;
     return SITU_STATUS_OK;
   }
   if (!ARENA_ARRAYS(scratch, ARRAY(c.value, c.energy.n_variables), ARRAY(c.marginal, c.energy.n_values)))

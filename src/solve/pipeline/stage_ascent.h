@@ -23,7 +23,7 @@ typedef enum stage_verdict {
   STAGE_OPEN,    /* not refuted */
   STAGE_REFUTED, /* has no plan of period max_ns or less */
   STAGE_BETTER,  /* the incumbent now has a period of max_ns or less */
-  STAGE_STOPPED  /* the budget is spent */
+  STAGE_STOPPED  /* the budget is spent; in free pipelines also: its tables are too wide */
 } stage_verdict;
 
 typedef struct stage_ascent {
