@@ -8,7 +8,7 @@ import os
 import pathlib
 import sys
 
-from test_cli import main, situ, situ_json
+from test_cli import main, situ, situ_json, thorough
 
 GPU = "GPU 0: NVIDIA GeForce RTX 3090 (UUID: GPU-1)\nGPU 1: NVIDIA GeForce RTX 3090 (UUID: GPU-2)\n"
 TABLE = """| NVIDIA-SMI 550.54.15              Driver Version: 550.54.15      CUDA Version: 12.4     |
@@ -108,8 +108,13 @@ def test_this_host_works_whatever_nvidia_smi_does():
     with_driver(f"echo 'GPU 0: NVIDIA Unheard Of (UUID: GPU-0)'; echo 'GPU 1: NVIDIA GeForce RTX 3090 (UUID: GPU-1)'\n")
     machine = described()
     assert gpus(machine) == [("rtx3090-24g", 24000000000)] and "lacks it: NVIDIA Unheard Of" in machine["source"], machine
+
+
+@thorough
+def test_an_nvidia_smi_that_hangs_is_not_waited_for():
+    without = described()
     with_driver("sleep 60\n")
-    assert gpus(described()) == gpus(without), "it is not waited for"
+    assert gpus(described()) == gpus(without)
 
 
 if __name__ == "__main__":
