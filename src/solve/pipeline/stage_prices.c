@@ -25,7 +25,7 @@ static const double WORTHY = 0.07;    /* of the missing bound: minimum contribut
 static const double CHEAP = 0.001;    /* of the bound: tensors of many classes that are forgotten cost less in all */
 static const double UNDIVIDED = 0.01; /* score of a class that is at one stage in all assignments */
 
-enum { MANY_PINS = 6 };
+enum { MANY_PINS = 6, FREE_MAX_DEVICES = 4 };
 
 /* How a question ended. */
 typedef enum answer { REFUTED, FOUND, GAVE_UP } answer;
@@ -295,7 +295,10 @@ static situ_status stage_prices_solve(solve_run *run) {
   return status;
 }
 
-static bool stage_prices_serves(const situ_problem *p) { return stage_space_serves(p); }
+/* Without an order of stages there are too many plans on more devices. */
+static bool stage_prices_serves(const situ_problem *p) {
+  return stage_space_serves(p) && (p->contiguous || p->n_devices <= FREE_MAX_DEVICES);
+}
 
 const solver stage_prices_solver = {.name = "stage_prices",
                                     .title = "branch and bound on pipeline stages, with bounds from prices of stages",
