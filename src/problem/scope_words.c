@@ -112,6 +112,7 @@ static void add_rest(text_buffer *t, const scope *s, scope_code code) {
     case SCOPE_FORM: add_form(t, s->form); return;
     case SCOPE_OVERLAP: text_add(t, "overlap %s", situ_overlap_name(p->overlap)); return;
     case SCOPE_CONTENTION: text_add(t, "links without contention"); return;
+    case SCOPE_HOSTS: text_add(t, "hosts run independent operators at once"); return;
     case SCOPE_COPIES: text_add(t, "%d copies", (int)n); return;
   }
 }

@@ -36,6 +36,7 @@ void report_title(text_buffer *t, const situ_problem *p, const situ_report_optio
   text_add(&line, "%s, %s", situ_objective_name(p->objective), situ_execution_name(p->execution));
   if (p->execution == SITU_EXECUTION_STREAM)
     text_add(&line, p->contention == SITU_CONTENTION_NONE ? ", links without contention" : "");
+  if (p->execution == SITU_EXECUTION_CALLS) text_add(&line, ", hosts run independent operators at once");
   if (p->overlap != SITU_OVERLAP_FULL) text_add(&line, ", overlap %s", situ_overlap_name(p->overlap));
   if (p->n_copies > 1) text_add(&line, ", %d copies", (int)p->n_copies);
   if (p->max_calls < INT32_MAX) text_add(&line, ", at most %s on each accelerator", grouped(count, p->max_calls));

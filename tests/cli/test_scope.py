@@ -144,7 +144,7 @@ def test_pipelines_tell_contiguous_parts_and_replicas():
 def test_limits_and_calls_are_stated():
     machine(10**9, 10**9)
     call = [diamond(), *OPERATOR]
-    every_output([*call, "--execution", "calls", "--calls", "2"], f"{WHOLE} and make at most 2 calls on each accelerator", ["operators", "calls"])
+    every_output([*call, "--execution", "calls", "--calls", "2"], f"{WHOLE} and make at most 2 calls on each accelerator", ["operators", "calls", "hosts"])
     every_output([*call, "--max-period", "1"], f"{WHOLE} and stay within the limit on period (1.00 ms)", ["operators", "limit"])
     every_output([*call, "--max-latency", "1"], f"{WHOLE} and stay within the limit on latency (1.00 ms)", ["operators", "limit"])
 
@@ -163,7 +163,8 @@ def test_what_the_machine_is_taken_for_is_told_apart():
     """It narrows nothing: codes have it, words and title too."""
     machine(10**9, 10**9)
     call = [diamond(), *OPERATOR]
-    for options, code in ((["--overlap", "none"], "overlap"), (["--contention", "none"], "contention"), (["--copies", "2"], "copies")):
+    for options, code in ((["--overlap", "none"], "overlap"), (["--contention", "none"], "contention"), (["--copies", "2"], "copies"),
+                          (["--execution", "calls"], "hosts")):
         placed = every_output([*call, *options], WHOLE, ["operators", code])
         assert [row["narrows"] for row in placed["scope"]] == [True, False], placed["scope"]
         words = f"{WHOLE} ({placed['scope'][1]['words']})"  # it has no title that says so
