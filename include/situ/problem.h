@@ -68,6 +68,9 @@ typedef struct situ_problem_options {
                              interface (situ/instance.h) makes the copies; any other graph posed with copies > 1 must
                              contain them consecutively, with weights in the first only. */
   int32_t max_calls;      /* calls: maximum number of calls (convex sub-graphs) per accelerator; 0: no limit */
+  int32_t micro_batches;  /* pipeline, training: a step is so many inputs and one update, and its schedule says how many
+                             of them a device keeps (docs/model.md, "Steps of several micro-batches"), so in_flight is
+                             not given; 0: in_flight says it */
   int64_t max_period_ns;  /* stream, latency: limit on a plan's period; 0: none */
   int64_t max_latency_ns; /* stream, throughput: limit on a plan's latency; 0: none */
   const int32_t *pins;    /* [n_operators] a device, or -1 for not pinned; NULL: nothing is pinned. Copied. */

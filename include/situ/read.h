@@ -61,6 +61,10 @@ typedef struct situ_read_options {
    * that compute with them. Weights that are compressed in the file keep their size. */
   situ_precision precision;
   situ_optimizer optimizer; /* with `training` */
+  /* With `training`: the gradients of so many inputs add up before the weights are updated, so each input has that
+   * share of the work of the optimizer. 0 means 1. The one-call interface (situ/instance.h) takes it from the problem.
+   */
+  int32_t micro_batches;
   /* Language models (docs/formats/language-models.md): tokens of the prompt, capacity of the cache in tokens, number of
    * parallel streams, tokens to generate; 0 means not given. With `prompt` the graph is the prefill, with `generate`
    * that many steps of decoding, with both a whole request, with neither one step of decoding with a full cache. */

@@ -43,6 +43,7 @@ class Options(TypedDict, total=False):
     schedule: str
     replicate: bool
     in_flight: int
+    micro_batches: int
     copies: int
     calls: int
     max_period: float  # ms

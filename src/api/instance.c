@@ -289,6 +289,7 @@ static situ_status open_steps(situ_instance *i, const instance_options *options,
   if (!options || !options->call.model)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no model was given; expected a file or builtin:NAME");
   if (!instance_options_keep(&i->options, options, i->arena)) return fail_no_memory(error);
+  i->options.read.micro_batches = i->options.problem.micro_batches;
   TRY(situ_model_read(&i->model, i->options.call.model, &i->options.read, error));
   TRY(read_take_assumed(&i->options.read, i->model, i->arena, error));
   if (!i->options.cost.engine && !i->options.reopened)

@@ -53,7 +53,7 @@ static int64_t running_on(const packer *x, const check_items *items, int32_t i, 
     int32_t v = items->member[k];
     if (!check_may_run(x->j, v, d)) return -1;
     bool instant = x->stream && p->costs->time_ns[(int64_t)v * p->n_classes + x->j->platform->class_of[d]] == 0;
-    if (!instant) max = max64(max, judge_running_bytes(x->j, v));
+    if (!instant) max = max64(max, judge_running_bytes(x->j, v, x->j->problem->in_flight));
   }
   return max;
 }

@@ -71,12 +71,14 @@ static void charge_gradients(judge *j, const loads *all, phase_loads *l, int32_t
     if (j->plan->device[v] == d && j->graph->phase[v] == SITU_PHASE_FORWARD)
       weights = sat_add(weights, j->graph->weight_bytes[v]);
   int64_t bytes = (int64_t)(((__int128)2 * (r - 1) * weights + r - 1) / r);
+  int32_t round = r > j->problem->micro_batches ? r : j->problem->micro_batches; /* inputs until the next exchange */
   if (bytes == 0 || !j->problem->training) return;
   bool staged = j->problem->communication == SITU_COMMUNICATION_HOST_STAGED;
   if (staged && q->devices[d].is_host) return;
   for (int32_t x = d; x >= 0;) { /* around the ring: d, then its replicas by number, then back */
     int32_t next = x == d ? 0 : x + 1;
     while (next < q->n_devices && (next == d || all->leader[next] != d)) next++;
+    int64_t way_ns[2] = {0, 0};
     int32_t from[2] = {x, host}, to[2] = {next < q->n_devices ? next : d, x};
     if (staged) to[0] = host;
     for (int k = 0; k < (staged ? 2 : 1); k++) {
@@ -84,8 +86,13 @@ static void charge_gradients(judge *j, const loads *all, phase_loads *l, int32_t
       for (int32_t hop = route[0]; hop < route[1]; hop++) {
         const situ_link *link = &j->problem->costs->link[q->route_link[hop]];
         int64_t time_ns = link_time_ns(link->latency_ns, link->bytes_per_s, bytes);
-        int64_t *sum = staged ? &(k ? l->in_ns : l->out_ns)[d] : &l->channel_ns[link->channel];
-        *sum = sat_add(*sum, staged ? time_ns : rounded_up(time_ns, r));
+        int64_t *sum = &l->channel_ns[link->channel];
+        if (!staged) *sum = sat_add(*sum, rounded_up(time_ns, round));
+        way_ns[k] = sat_add(way_ns[k], time_ns);
+      }
+      if (staged) {
+        int64_t *sum = &(k ? l->in_ns : l->out_ns)[d];
+        *sum = sat_add(*sum, (int64_t)(((__int128)way_ns[k] * r + round - 1) / round));
       }
     }
     if (staged) return; /* all pay the same */
@@ -247,11 +254,12 @@ static void find_cycle(judge *j, bool *edge) {
              (int)(n - n_gone), j->platform->devices[at].name, j->platform->devices[before].name);
 }
 
-static situ_status check_contiguity(judge *j, situ_error *error) {
+/* The graph over devices, as a matrix: an edge where a part comes before another. */
+static situ_status find_edges(bool **out, const judge *j, situ_error *error) {
   const situ_graph *g = j->graph;
   int32_t n = j->problem->n_devices;
   bool *forward = ARENA_ZERO(j->scratch, bool, (int64_t)g->n_colocations + g->n_operators); /* [class] */
-  bool *edge = ARENA_ZERO(j->scratch, bool, (int64_t)n *n);
+  bool *edge = *out = ARENA_ZERO(j->scratch, bool, (int64_t)n *n);
   if (!forward || !edge) return fail_no_memory(error);
   for (int32_t v = 0; v < g->n_operators; v++)
     if (g->phase[v] == SITU_PHASE_FORWARD) forward[class_of(g, v)] = true;
@@ -266,47 +274,86 @@ static situ_status check_contiguity(judge *j, situ_error *error) {
         edge[(int64_t)to * n + from] = true;
     }
   }
-  find_cycle(j, edge);
   return SITU_STATUS_OK;
 }
 
-/* weights + in_flight * stash + the most that an operator takes; calls are the case of one input and no stash. */
-situ_status check_static_memory(judge *j, int64_t **memory_bytes, situ_error *error) {
+/* The inputs that each device keeps: a given number; with micro-batches by GPipe all of a step, by 1F1B as many as
+ * devices follow on the longest way from part to part, its own included, and one where there is no such way. Those that
+ * share a part share them. shared: NULL for one device each. */
+static situ_status find_kept(int64_t *kept, const judge *j, const bool *edge, const int32_t *shared,
+                             situ_error *error) {
+  const situ_problem *p = j->problem;
+  int32_t n = p->n_devices;
+  int64_t *way = ARENA_ZERO(j->scratch, int64_t, n);
+  bool changed = true, gpipe = p->schedule == SITU_SCHEDULE_GPIPE;
+  if (!way) return fail_no_memory(error);
+  for (int32_t d = 0; d < n; d++) way[d] = shared ? shared[d] : 1;
+  for (int32_t round = 0; round < n && changed; round++) { /* a way has fewer than n edges; a cycle never settles */
+    changed = false;
+    for (int32_t a = 0; a < n && edge; a++)
+      for (int32_t b = 0; b < n; b++) {
+        int64_t longer = edge[(int64_t)a * n + b] ? (shared ? shared[a] : 1) + way[b] : 0;
+        changed |= longer > way[a];
+        way[a] = max64(way[a], longer);
+      }
+  }
+  for (int32_t d = 0; d < n; d++) {
+    int64_t r = shared ? shared[d] : 1, inputs = gpipe     ? p->micro_batches
+                                                 : changed ? 1
+                                                           : min64(p->micro_batches, way[d]);
+    kept[d] = p->micro_batches == 0 ? p->in_flight : (inputs + r - 1) / r;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* weights + kept inputs * stash + the most that an operator takes; calls are the case of one input and no stash. */
+situ_status check_static_memory(judge *j, const int64_t *kept, int64_t **memory_bytes, situ_error *error) {
   const situ_graph *g = j->graph;
   bool pipeline = j->problem->execution == SITU_EXECUTION_PIPELINE;
   int32_t n = j->problem->n_memories;
   int64_t *weights, *stash, *greatest;
   if (!ARENA_ARRAYS(j->scratch, ZEROS(weights, n), ZEROS(stash, n), ZEROS(greatest, n))) return fail_no_memory(error);
   for (int32_t v = 0; v < g->n_operators; v++) {
-    int32_t m = j->platform->memory_of[j->plan->device[v]];
+    int32_t d = j->plan->device[v], m = j->platform->memory_of[d];
     weights[m] = sat_add(weights[m], g->weight_bytes[v]);
-    greatest[m] = max64(greatest[m], judge_running_bytes(j, v));
+    greatest[m] = max64(greatest[m], judge_running_bytes(j, v, kept ? kept[d] : 1));
   }
   for (int32_t t = 0; pipeline && t < g->n_tensors; t++) {
-    int32_t u = g->producer[t], m = j->platform->memory_of[j->plan->device[u]];
-    bool kept = false;
+    int32_t u = g->producer[t], d = j->plan->device[u], m = j->platform->memory_of[d];
+    bool used_later = false;
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
-      kept = kept || g->phase[g->use[i]] != SITU_PHASE_FORWARD;
-    if (kept && g->phase[u] == SITU_PHASE_FORWARD) stash[m] = sat_add(stash[m], g->size_bytes[t]);
+      used_later = used_later || g->phase[g->use[i]] != SITU_PHASE_FORWARD;
+    if (used_later && g->phase[u] == SITU_PHASE_FORWARD)
+      stash[m] = sat_add(stash[m], sat_mul(kept ? kept[d] : 1, g->size_bytes[t]));
   }
-  for (int32_t m = 0; m < n; m++) {
-    int64_t inputs = pipeline ? j->problem->in_flight : 1;
-    weights[m] = sat_add(weights[m], sat_add(sat_mul(inputs, stash[m]), greatest[m]));
-  }
+  for (int32_t m = 0; m < n; m++) weights[m] = sat_add(weights[m], sat_add(stash[m], greatest[m]));
   *memory_bytes = weights;
   return SITU_STATUS_OK;
 }
 
+situ_status check_memory_alone(judge *j, int64_t **memory_bytes, situ_error *error) {
+  int64_t *kept = ARENA_NEW(j->scratch, int64_t, j->problem->n_devices);
+  if (!kept) return fail_no_memory(error);
+  TRY(find_kept(kept, j, NULL, NULL, error));
+  bool pipeline = j->problem->execution == SITU_EXECUTION_PIPELINE;
+  return check_static_memory(j, pipeline ? kept : NULL, memory_bytes, error);
+}
+
 static situ_status check(judge *j, situ_error *error) {
   loads l;
-  int64_t *memory_bytes;
+  int64_t *memory_bytes, *kept = ARENA_NEW(j->scratch, int64_t, j->problem->n_devices);
+  bool *edge;
+  if (!kept) return fail_no_memory(error);
   TRY(find_loads(j, &l, error));
-  TRY(check_static_memory(j, &memory_bytes, error));
+  TRY(find_edges(&edge, j, error));
+  TRY(find_kept(kept, j, edge, l.shared, error));
+  TRY(check_static_memory(j, kept, &memory_bytes, error));
   for (int32_t d = 0; d < j->problem->n_devices; d++) /* whoever shares a part holds all of it */
     if (l.leader[d] != d) memory_bytes[j->platform->memory_of[d]] = memory_bytes[j->platform->memory_of[l.leader[d]]];
   judge_value(j, l.value_ns);
   judge_uses(j, l.load_ns, memory_bytes);
-  return j->problem->contiguous ? check_contiguity(j, error) : SITU_STATUS_OK;
+  if (j->problem->contiguous) find_cycle(j, edge);
+  return SITU_STATUS_OK;
 }
 
 situ_status check_period(judge *j, int64_t *period_ns, situ_error *error) {

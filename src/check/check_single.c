@@ -44,7 +44,7 @@ static situ_status fits(bool *out, const judge *j, int32_t d, situ_plan *alone, 
   if (j->problem->execution == SITU_EXECUTION_STREAM)
     TRY(check_stream_memory(&other, &(check_copy){0}, 0, bytes, error));
   else
-    TRY(check_static_memory(&other, &bytes, error));
+    TRY(check_memory_alone(&other, &bytes, error));
   int32_t m = j->platform->memory_of[d];
   *out = bytes[m] <= j->platform->memory_bytes[m];
   return SITU_STATUS_OK;

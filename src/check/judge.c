@@ -144,10 +144,9 @@ situ_violation situ_verdict_violation(const situ_verdict *v, int32_t index) {
   return v && index >= 0 && index < v->n_kept ? v->kept[index] : (situ_violation){.rule = "", .text = ""};
 }
 
-int64_t judge_running_bytes(const judge *j, int32_t v) {
+int64_t judge_running_bytes(const judge *j, int32_t v, int64_t n_inputs) {
   bool pipeline = j->problem->execution == SITU_EXECUTION_PIPELINE && !j->problem->of_stream;
-  int64_t inputs = pipeline ? j->problem->in_flight : 1, more = pipeline ? j->recomputed_bytes[v] : 0;
-  return sat_add(sat_mul(inputs, judge_footprint(j->graph, v)), more);
+  return sat_add(sat_mul(n_inputs, judge_footprint(j->graph, v)), pipeline ? j->recomputed_bytes[v] : 0);
 }
 
 int64_t judge_footprint(const situ_graph *g, int32_t v) {

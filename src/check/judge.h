@@ -50,8 +50,9 @@ void judge_uses(judge *j, const int64_t *load_ns, const int64_t *memory_bytes);
 void judge_claim(judge *j, unsigned claim, bool recomputed);
 /* Bytes of the tensors that operator v reads and writes, with its workspace; saturates. */
 int64_t judge_footprint(const situ_graph *g, int32_t v);
-/* What an operator takes while it runs, of all inputs in flight; in a pipeline with what is recomputed; saturates. */
-int64_t judge_running_bytes(const judge *j, int32_t v);
+/* What an operator takes while it runs and so many inputs are kept; in a pipeline with what is recomputed; saturates.
+ */
+int64_t judge_running_bytes(const judge *j, int32_t v, int64_t n_inputs);
 /* Fills recomputed_bytes. False without memory. */
 bool judge_find_recomputed(judge *j);
 /* Compares the value. */

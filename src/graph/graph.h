@@ -133,7 +133,8 @@ situ_status graph_copies(situ_graph **out, const situ_graph *graph, int32_t n, s
  * operator. */
 typedef struct training_options {
   situ_optimizer optimizer;
-  int32_t recompute; /* at least 0 */
+  int32_t recompute;     /* at least 0 */
+  int32_t micro_batches; /* an update for so many inputs, each of which has that share of its work; 0 means 1 */
 } training_options;
 situ_status graph_training(situ_graph **out, const situ_graph *graph, training_options options, situ_error *error);
 

@@ -27,6 +27,7 @@ static const char *const keep_nothing[] = {
 typedef struct step {
   const situ_graph *g;
   situ_optimizer optimizer;
+  int32_t micro_batches; /* at least 1 */
   situ_graph_builder *b;
   bool *has_weights; /* [colocation] of some member */
   bool *differs;     /* [operator] its outputs change with some weight */
@@ -232,8 +233,8 @@ static situ_status add_update(step *s, int32_t v, situ_error *error) {
   if (weights == 0) return SITU_STATUS_OK;
   optimizer_cost cost = optimizer_cost_of(s->optimizer, weights, bytes);
   op.phase = SITU_PHASE_UPDATE;
-  op.flops = cost.flops;
-  op.moved_bytes = bytes > 0 ? cost.moved_bytes : sat_mul(3, weights);
+  op.flops = cost.flops / s->micro_batches;
+  op.moved_bytes = (bytes > 0 ? cost.moved_bytes : sat_mul(3, weights)) / s->micro_batches;
   op.weight_bytes = cost.state_bytes;
   op.workspace_bytes = 0;
   TRY(add_operator(s, v, &op, "update", &index, error));
@@ -372,10 +373,11 @@ static bool prepare(step *s, int32_t recompute, arena *a) {
 }
 
 situ_status graph_training(situ_graph **out, const situ_graph *g, training_options options, situ_error *error) {
-  REQUIRE(options.recompute >= 0);
+  REQUIRE(options.recompute >= 0 && options.micro_batches >= 0);
   *out = NULL;
   arena *a = arena_new();
-  step s = {.g = g, .optimizer = options.optimizer};
+  step s = {.g = g, .optimizer = options.optimizer, .micro_batches = options.micro_batches};
+  if (s.micro_batches == 0) s.micro_batches = 1;
   situ_status status =
       a && prepare(&s, options.recompute, a) ? situ_graph_builder_new(&s.b, g->model, error) : fail_no_memory(error);
   if (status == SITU_STATUS_OK) status = add_training(&s, error);

@@ -118,6 +118,12 @@ const option option_rows[] = {
      .title = "pipeline: allow replicas: several equal devices that run the same part and share its inputs."},
     {ROW("in-flight", PROBLEM, INT32, in_flight), .json = "in_flight", .value = "N", .min = 1,
      .title = "pipeline: number of inputs whose activations are in memory at once. Default: 1."},
+    {ROW("micro-batches", PROBLEM, INT32, micro_batches), .json = "micro_batches",
+     .also = "gradient-accumulation-steps accumulate-grad-batches num-microbatches micro-batch microbatches",
+     .value = "M", .min = 1,
+     .title = "pipeline, training: a step is M inputs (micro-batches) and one update. A stage keeps as many of them as "
+              "--schedule says: 1f1b, one for each stage from it to the last; gpipe, all. Default: one input, with "
+              "--in-flight."},
     {ROW("copies", PROBLEM, INT32, copies), .json = "copies", .value = "N", .min = 1,
      .title = "stream: place N inputs that run at once, each separately, with shared weights. Latency and period are "
               "those of all N together."},

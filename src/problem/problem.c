@@ -18,6 +18,7 @@ static situ_status refuse_options_of_pipelines(const situ_problem *p, const situ
                       : o->async_copies                   ? "copies during computation (async_copies)"
                       : o->replicate                      ? "replicas"
                       : o->in_flight > 1                  ? "more than one input in flight"
+                      : o->micro_batches > 0              ? "a step of micro-batches"
                       : o->schedule != SITU_SCHEDULE_1F1B ? "a schedule of passes"
                                                           : NULL;
   if (!asked || p->execution == SITU_EXECUTION_PIPELINE) return SITU_STATUS_OK;
@@ -34,6 +35,7 @@ static situ_status check_values(const situ_problem_options *o, situ_error *error
                       : (unsigned)o->communication > SITU_COMMUNICATION_LINK            ? "communication"
                       : (unsigned)o->schedule > SITU_SCHEDULE_GPIPE                     ? "schedule"
                       : o->in_flight < 0                                                ? "in_flight"
+                      : o->micro_batches < 0                                            ? "micro_batches"
                       : o->copies < 0                                                   ? "copies"
                       : o->max_calls < 0                                                ? "max_calls"
                       : o->max_period_ns < 0                                            ? "max_period_ns"
@@ -118,6 +120,22 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
   p->schedule = o->schedule;
   p->replicate = o->replicate;
   p->in_flight = o->in_flight > 0 ? o->in_flight : 1;
+  return SITU_STATUS_OK;
+}
+
+/* Steps of micro-batches. What every device keeps: by 1F1B the last one keeps one input; by GPipe all keep all, but
+ * replicas share them. */
+static situ_status choose_micro_batches(situ_problem *p, const situ_problem_options *o, situ_error *error) {
+  p->micro_batches = o->micro_batches;
+  if (o->micro_batches == 0) return SITU_STATUS_OK;
+  const char *wrong = !p->training       ? "are of training steps: add training, or leave micro_batches out"
+                      : !p->contiguous   ? "pass from part to part: parts must be contiguous, not free"
+                      : o->in_flight > 0 ? "and their schedule say how many inputs are in flight: leave in_flight out"
+                                         : NULL;
+  if (wrong) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "micro-batches %s", wrong);
+  int32_t n_sharing = p->replicate ? p->platform->n_devices : 1;
+  p->in_flight =
+      p->schedule == SITU_SCHEDULE_GPIPE ? (int32_t)(((int64_t)o->micro_batches + n_sharing - 1) / n_sharing) : 1;
   return SITU_STATUS_OK;
 }
 
@@ -343,7 +361,7 @@ static int64_t all_bytes(const situ_problem *p) {
     each = sat_add(each, g->workspace_bytes[v]);
   }
   for (int32_t t = 0; t < g->n_tensors; t++) each = sat_add(each, g->size_bytes[t]);
-  return sat_add(weights, sat_mul(p->in_flight, each));
+  return sat_add(weights, sat_mul(problem_max_in_flight(p), each));
 }
 
 /* A tensor that is staged through the host goes out once more. */
@@ -387,6 +405,8 @@ situ_status problem_fill(situ_problem *p, const situ_problem_options *o, situ_er
   p->n_kinds = p->costs->n_kinds;
   p->class_of = p->platform->class_of;
   p->memory_of = p->platform->memory_of;
+  for (int32_t v = 0; v < p->n_operators; v++) p->training |= p->graph->phase[v] != SITU_PHASE_FORWARD;
+  TRY(choose_micro_batches(p, o, error));
   TRY(refuse_excess(p, error));
   TRY(take_other(p, o, error));
   if (p->secondary) {
@@ -395,7 +415,6 @@ situ_status problem_fill(situ_problem *p, const situ_problem_options *o, situ_er
     TRY(refuse_excess(&view, error));
   }
   TRY(copy_together(p, o, error));
-  for (int32_t v = 0; v < p->n_operators; v++) p->training |= p->graph->phase[v] != SITU_PHASE_FORWARD;
   bool apart = p->execution == SITU_EXECUTION_PIPELINE && p->schedule == SITU_SCHEDULE_GPIPE && p->training;
   p->n_phases = apart ? 2 : 1;
   p->host = platform_home(p->platform);
@@ -437,7 +456,8 @@ situ_problem_options problem_options_of(const situ_problem *p) {
   o.async_copies = p->async_copies;
   o.schedule = p->schedule;
   o.replicate = p->replicate;
-  o.in_flight = p->in_flight;
+  o.in_flight = p->micro_batches > 0 ? 0 : p->in_flight;
+  o.micro_batches = p->micro_batches;
   o.copies = p->n_copies;
   o.max_calls = p->max_calls < INT32_MAX ? p->max_calls : 0;
   o.max_period_ns = limit_of(p->max_period_ns);
@@ -462,6 +482,7 @@ void problem_view_pipeline(situ_problem *out, const situ_problem *p) {
   out->communication = SITU_COMMUNICATION_LINK;
   out->contiguous = out->async_copies = out->replicate = false;
   out->in_flight = 1;
+  out->micro_batches = 0;
   out->overlap = SITU_OVERLAP_FULL;
   drop_limits(out);
 }

@@ -31,7 +31,8 @@ struct situ_problem {
   situ_schedule schedule;
   int32_t
       n_phases; /* of a period: 2 where forward and backward loads are two numbers (pipelines trained as GPipe does) */
-  int32_t in_flight;
+  int32_t in_flight;     /* inputs in memory at once; with micro_batches, as many as every device surely keeps */
+  int32_t micro_batches; /* of a step; 0: in_flight is a given number */
   int32_t n_copies;  /* operator v belongs to copy v / (n_operators / n_copies); weight_bytes of others than the first
                         are 0 */
   int32_t max_calls; /* of an accelerator; INT32_MAX: no limit */
@@ -89,6 +90,15 @@ int64_t problem_serial_ns(const situ_problem *p, int32_t more);
 /* Time of an operator on a device; SITU_NEVER_NS where it cannot run. */
 static inline int64_t problem_time_ns(const situ_problem *p, int32_t v, int32_t d) {
   return p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
+}
+
+/* Inputs that a device keeps in memory at most. */
+static inline int32_t problem_max_in_flight(const situ_problem *p) {
+  return p->micro_batches > p->in_flight ? p->micro_batches : p->in_flight;
+}
+/* Whether how many inputs a device keeps depends on the parts after its own. */
+static inline bool problem_keeps_by_depth(const situ_problem *p) {
+  return p->micro_batches > 1 && (p->schedule == SITU_SCHEDULE_1F1B || p->replicate);
 }
 
 /* Whether operator v has work on some device, or may have: constants, views and shapes have none. */

@@ -210,7 +210,8 @@ static int64_t measured_time(const profile *p, const situ_graph *g, int32_t v) {
 /* The training step of the graph, whose backward operators have the work that was measured. */
 static situ_status train(const profile *p, read_result *result) {
   situ_graph *forward = result->graph;
-  training_options options = {.optimizer = p->source->options->optimizer};
+  training_options options = {.optimizer = p->source->options->optimizer,
+                              .micro_batches = p->source->options->micro_batches};
   TRY(read_recompute(&options.recompute, p->source->options, p->error));
   TRY(graph_training(&result->graph, forward, options, p->error));
   situ_graph_free(forward);

@@ -64,7 +64,7 @@ situ_status read_recompute(int32_t *out, const situ_read_options *o, situ_error 
 }
 
 situ_status read_make_training(situ_model *model, const char *path, const situ_read_options *o, situ_error *error) {
-  training_options options = {.optimizer = o->optimizer};
+  training_options options = {.optimizer = o->optimizer, .micro_batches = o->micro_batches};
   if (model->trained) return note_training(model, o, error);
   if (model->costs)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "has its own times, which a training step would lack");

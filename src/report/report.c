@@ -46,9 +46,13 @@ void report_title(text_buffer *t, const situ_problem *p, const situ_report_optio
   if (p->execution == SITU_EXECUTION_PIPELINE) {
     text_add(&line, ", %s, %s", situ_communication_name(p->communication), p->contiguous ? "contiguous" : "free");
     if (p->async_copies) text_add(&line, ", copies during computation");
-    if (p->schedule == SITU_SCHEDULE_GPIPE) text_add(&line, ", schedule gpipe");
+    if (p->schedule == SITU_SCHEDULE_GPIPE && p->micro_batches == 0) text_add(&line, ", schedule gpipe");
     if (p->replicate) text_add(&line, ", replicas");
-    if (p->in_flight > 1) text_add(&line, ", %d in flight", (int)p->in_flight);
+    if (p->micro_batches > 0)
+      text_add(&line, ", %s micro-batch%s by %s", grouped(count, p->micro_batches), p->micro_batches == 1 ? "" : "es",
+               situ_schedule_name(p->schedule));
+    else if (p->in_flight > 1)
+      text_add(&line, ", %d in flight", (int)p->in_flight);
   }
   text_add(&line, "; %s operator%s; costs: ", grouped(count, p->n_operators), p->n_operators == 1 ? "" : "s");
   text_add_clean(&line, p->costs->source ? p->costs->source : "unknown");
@@ -141,7 +145,8 @@ bool report_problem_json(json_value *o, const situ_problem *p, const situ_model 
                 {"async_copies", AS_BOOL, .n = p->async_copies, .skip = !pipeline},
                 {"schedule", .text = situ_schedule_name(p->schedule), .skip = !pipeline},
                 {"replicate", AS_BOOL, .n = p->replicate, .skip = !pipeline},
-                {"in_flight", AS_COUNT, .n = p->in_flight, .skip = !pipeline}) &&
+                {"micro_batches", AS_COUNT, .n = p->micro_batches, .skip = p->micro_batches == 0},
+                {"in_flight", AS_COUNT, .n = p->in_flight, .skip = !pipeline || p->micro_batches > 0}) &&
          report_unknown_fields(o, &p->unknown, p->guessed);
 }
 
@@ -196,6 +201,28 @@ static json_value *statistics_json(const situ_plan *plan) {
   return json_if(ok, counters);
 }
 
+bool report_find_step(pipeline_step *step, const situ_plan *plan, bool *ok) {
+  const situ_problem *p = plan->problem;
+  int64_t busiest_ns = 0;
+  *step = (pipeline_step){0};
+  if (p->micro_batches == 0 || !plan_exists(plan) || plan->value_ns == SITU_NEVER_NS) return false;
+  for (int32_t d = 0; d < p->n_devices; d++) busiest_ns = max64(busiest_ns, plan_use(plan, d).load_ns);
+  arena *a = arena_new();
+  *ok = a && pipeline_step_find(step, p, plan->device, plan->replica_of, plan->value_ns, busiest_ns, a);
+  arena_free(a);
+  return *ok && step->step_ns < SITU_NEVER_NS;
+}
+
+/* What a step of micro-batches takes; nothing for other plans. */
+static bool step_fields(json_value *o, const situ_plan *plan) {
+  pipeline_step step;
+  bool ok = true, known = report_find_step(&step, plan, &ok);
+  return ok && FIELDS(o, {"step_ns", AS_TIME, .n = step.step_ns, .skip = !known},
+                      {"pace_ns", AS_TIME, .n = step.pace_ns, .skip = !known},
+                      {"fill_ns", AS_TIME, .n = step.fill_ns, .skip = !known},
+                      {"bubble", AS_NUMBER, .x = step.bubble, .skip = !known});
+}
+
 bool report_plan_fields(json_value *o, const situ_plan *plan) {
   const situ_problem *p = plan->problem;
   const double none = (double)NAN;
@@ -215,7 +242,7 @@ bool report_plan_fields(json_value *o, const situ_plan *plan) {
       {"other_ns", AS_TIME, .n = plan->secondary_ns, .skip = !exists || !p->secondary},
       {"lower_bound_ns", AS_COUNT, .n = plan->lower_bound_ns}, {"bound", .text = text_or_null(plan->bound)},
       {"verified_ns", AS_TIME, .n = plan->verified_ns}, {"gap", AS_NUMBER, .x = exists ? plan_gap(plan) : none});
-  ok = ok && report_scope_fields(o, p, plan->form);
+  ok = ok && step_fields(o, plan) && report_scope_fields(o, p, plan->form);
   return FIELDS(o, {"best_single_ns", AS_TIME, .n = plan->best_single_ns},
                 {"best_single", AS_NUMBER, .x = report_in_unit(plan->best_single_ns, p)},
                 {"best_single_device", .text = report_device(p, plan->best_single_device)},

@@ -9,6 +9,7 @@
 #include "report/fields.h"
 #include "situ/explain.h"
 #include "situ/report.h"
+#include "view/pipeline_step.h"
 
 /* What every public report begins and ends with: *out becomes NULL and `look` the options of the caller, BAD_ARGUMENT
  * unless the format is in a set of them; *out becomes the text, NO_MEMORY where that is NULL. */
@@ -35,6 +36,8 @@ void report_notes(text_buffer *t, const situ_model *model, const situ_report_opt
 bool report_problem_json(json_value *object, const situ_problem *problem, const situ_model *model);
 /* The fields of a plan: outcome, value_ns, value, unit, lower_bound_ns, gap, best_single_ns, solver, ... */
 bool report_plan_fields(json_value *object, const situ_plan *plan);
+/* What a step of micro-batches takes by a plan; false for other plans, and without memory: then *ok is false. */
+bool report_find_step(pipeline_step *step, const situ_plan *plan, bool *ok);
 /* "space" and "scope": which plans bounds, "optimal" and "infeasible" speak of, in words and in codes; `form` is that
  * of the plan, 0 without one. */
 bool report_scope_fields(json_value *object, const situ_problem *problem, int32_t form);

@@ -147,6 +147,21 @@ static void copy_facts(const fact_lines *f, const situ_plan *plan) {
   value_line(f, "a copy", STYLE_PLAIN, exact_time(a, min), "to %s from its start to its end", exact_time(b, max));
 }
 
+/* A step of micro-batches, and whether stages wait for each other beyond the period. */
+static void step_facts(const fact_lines *f, const situ_plan *plan) {
+  pipeline_step step;
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
+  bool ok = true;
+  if (report_find_step(&step, plan, &ok)) {
+    value_line(f, "step", STYLE_BOLD, exact_time(a, step.step_ns), "the busiest device waits %s of it (bubble)",
+               percent_text(b, step.bubble));
+    if (step.pace_ns > plan->value_ns)
+      value_line(f, "pace", STYLE_WARN, exact_time(a, step.pace_ns),
+                 "from input to input: stages wait for transfers, with the inputs they keep");
+  }
+  f->t->failed |= !ok;
+}
+
 static void value_facts(const fact_lines *f, const situ_plan *plan) {
   const situ_problem *p = plan->problem;
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
@@ -154,6 +169,7 @@ static void value_facts(const fact_lines *f, const situ_plan *plan) {
   bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT, optimal = plan->outcome == SITU_OUTCOME_OPTIMAL;
   value_fact(f, period, p->n_copies, value, STYLE_BOLD);
   if (p->n_copies > 1) copy_facts(f, plan);
+  step_facts(f, plan);
   if (parts_known(p) && situ_plan_by_parts_ns(plan) != value)
     value_line(f, "by parts", STYLE_BOLD, exact_time(a, situ_plan_by_parts_ns(plan)),
                "with the overhead of each part on an engine");

@@ -1,5 +1,7 @@
 /* The pipeline model: many inputs in flight, the value is the maximum load of a resource (docs/model.md, "pipeline").
  *
+ * Where a step has several micro-batches, how many of them a device keeps follows from the parts after its own.
+ *
  * A run takes O(V + E + devices) with host-staged communication; with links, each tensor also walks the route to each
  * of its destination memories. Nothing is allocated. */
 #include <string.h>
@@ -14,28 +16,33 @@
 typedef struct pipeline {
   const situ_problem *problem;
   constraint_graph constraints; /* of the contiguity rule; empty when placements may be free */
-  int64_t *running_bytes;       /* [operator] while it runs, of all inputs in flight */
+  int64_t *footprint_bytes;     /* [operator] while it runs, of one input */
+  int64_t *recomputed_bytes;    /* [operator] besides: of the layer that is recomputed then */
   int64_t *stash_bytes;         /* [operator] of its outputs, those that another phase uses */
 
   /* of a run */
-  int64_t *compute_ns, *in_ns, *out_ns; /* [phase * n_devices + device] of its part */
-  int64_t *phase_ns;                    /* likewise: load for one input */
-  int64_t *load_ns;                     /* [device] all phases */
-  int64_t *channel_ns;                  /* [phase * n_channels + channel] */
-  int64_t *trained_bytes;               /* [device] weights of forward operators */
-  int32_t *n_sharing;                   /* [device] how many run its part, itself included */
-  int32_t *next_sharing;                /* [device] the next of them; -1 ends */
-  int64_t *weight_bytes, *max_running_bytes, *stashed_bytes, *peak_bytes; /* [memory] */
-  int32_t *seen_by_device, *seen_by_memory;                               /* the last tensor that arrived there */
-  int32_t *first_on, *next_on; /* operators of each device, as lists; -1 ends */
-  int64_t *waiting;            /* [device] edges of F from devices that are not yet done */
-  int32_t *ready;              /* [device] */
+  int64_t *compute_ns, *in_ns, *out_ns;                   /* [phase * n_devices + device] of its part */
+  int64_t *phase_ns;                                      /* likewise: load for one input */
+  int64_t *load_ns;                                       /* [device] all phases */
+  int64_t *channel_ns;                                    /* [phase * n_channels + channel] */
+  int64_t *trained_bytes;                                 /* [device] weights of forward operators */
+  int32_t *n_sharing;                                     /* [device] how many run its part, itself included */
+  int32_t *next_sharing;                                  /* [device] the next of them; -1 ends */
+  int64_t *weight_bytes, *max_running_bytes, *peak_bytes; /* [memory] */
+  int64_t *stashed_bytes;                                 /* [device] of one input */
+  int64_t *n_inputs;                                      /* [device] kept at once */
+  int64_t *depth; /* [device] devices on the longest way from its part to the end, its own included */
+  int32_t *seen_by_device, *seen_by_memory; /* the last tensor that arrived there */
+  int32_t *first_on, *next_on;              /* operators of each device, as lists; -1 ends */
+  int64_t *waiting;                         /* [device] edges of F from devices that are not yet done */
+  int32_t *ready;                           /* [device] */
 } pipeline;
 
 static void measure_operators(pipeline *m) {
   const situ_graph *g = m->problem->graph;
   for (int32_t v = 0; v < g->n_operators; v++) {
-    m->running_bytes[v] = footprint_running_bytes(m->problem, v);
+    m->footprint_bytes[v] = footprint_bytes(g, v);
+    m->recomputed_bytes[v] = footprint_running_bytes_of(m->problem, v, 0);
     m->stash_bytes[v] = footprint_stash_bytes(g, v);
   }
 }
@@ -46,24 +53,26 @@ static void *make_pipeline(const situ_problem *p, arena *a) {
   pipeline *m = ARENA_ZERO(a, pipeline, 1);
   if (!m) return NULL;
   m->problem = p;
-  if (!(m->running_bytes = ARENA_NEW(a, int64_t, n)) || !(m->stash_bytes = ARENA_NEW(a, int64_t, n)) ||
-      !(m->compute_ns = ARENA_NEW(a, int64_t, each)) || !(m->in_ns = ARENA_NEW(a, int64_t, each)) ||
-      !(m->out_ns = ARENA_NEW(a, int64_t, each)) || !(m->phase_ns = ARENA_NEW(a, int64_t, each)) ||
-      !(m->load_ns = ARENA_NEW(a, int64_t, d)) || !(m->channel_ns = ARENA_NEW(a, int64_t, channels)) ||
-      !(m->trained_bytes = ARENA_NEW(a, int64_t, d)) || !(m->n_sharing = ARENA_NEW(a, int32_t, d)) ||
-      !(m->next_sharing = ARENA_NEW(a, int32_t, d)) || !(m->weight_bytes = ARENA_NEW(a, int64_t, w)) ||
-      !(m->max_running_bytes = ARENA_NEW(a, int64_t, w)) || !(m->stashed_bytes = ARENA_NEW(a, int64_t, w)) ||
-      !(m->peak_bytes = ARENA_NEW(a, int64_t, w)) || !(m->seen_by_device = ARENA_NEW(a, int32_t, d)) ||
-      !(m->seen_by_memory = ARENA_NEW(a, int32_t, w)) || !(m->first_on = ARENA_NEW(a, int32_t, d)) ||
-      !(m->next_on = ARENA_NEW(a, int32_t, n)) || !(m->waiting = ARENA_NEW(a, int64_t, d)) ||
-      !(m->ready = ARENA_NEW(a, int32_t, d)))
+  if (!(m->footprint_bytes = ARENA_NEW(a, int64_t, n)) || !(m->recomputed_bytes = ARENA_NEW(a, int64_t, n)) ||
+      !(m->n_inputs = ARENA_NEW(a, int64_t, d)) || !(m->depth = ARENA_NEW(a, int64_t, d)) ||
+      !(m->stash_bytes = ARENA_NEW(a, int64_t, n)) || !(m->compute_ns = ARENA_NEW(a, int64_t, each)) ||
+      !(m->in_ns = ARENA_NEW(a, int64_t, each)) || !(m->out_ns = ARENA_NEW(a, int64_t, each)) ||
+      !(m->phase_ns = ARENA_NEW(a, int64_t, each)) || !(m->load_ns = ARENA_NEW(a, int64_t, d)) ||
+      !(m->channel_ns = ARENA_NEW(a, int64_t, channels)) || !(m->trained_bytes = ARENA_NEW(a, int64_t, d)) ||
+      !(m->n_sharing = ARENA_NEW(a, int32_t, d)) || !(m->next_sharing = ARENA_NEW(a, int32_t, d)) ||
+      !(m->weight_bytes = ARENA_NEW(a, int64_t, w)) || !(m->max_running_bytes = ARENA_NEW(a, int64_t, w)) ||
+      !(m->stashed_bytes = ARENA_NEW(a, int64_t, d)) || !(m->peak_bytes = ARENA_NEW(a, int64_t, w)) ||
+      !(m->seen_by_device = ARENA_NEW(a, int32_t, d)) || !(m->seen_by_memory = ARENA_NEW(a, int32_t, w)) ||
+      !(m->first_on = ARENA_NEW(a, int32_t, d)) || !(m->next_on = ARENA_NEW(a, int32_t, n)) ||
+      !(m->waiting = ARENA_NEW(a, int64_t, d)) || !(m->ready = ARENA_NEW(a, int32_t, d)))
     return NULL;
   measure_operators(m);
   if (p->contiguous && !constraint_graph_find(&m->constraints, p, a)) return NULL;
   return m;
 }
 
-/* Whether F has no cycle once the operators of each device are merged: Kahn's algorithm over devices. */
+/* Whether F has no cycle once the operators of each device are merged: Kahn's algorithm over devices, which leaves its
+ * order in `ready`. */
 static bool is_contiguous(pipeline *m, const int32_t *device) {
   const situ_problem *p = m->problem;
   const constraint_graph *f = &m->constraints;
@@ -89,6 +98,31 @@ static bool is_contiguous(pipeline *m, const int32_t *device) {
       }
   }
   return n_done == p->n_devices;
+}
+
+/* How many inputs each device keeps at once. By 1F1B a part has a start on the parts after it: one input for each
+ * device on the longest way from it to the end. Those that share a part share its inputs. `ready` is an order of F, or
+ * `in_order` is false: then there is no plan. */
+static void count_inputs(pipeline *m, const int32_t *device, bool in_order) {
+  const situ_problem *p = m->problem;
+  const constraint_graph *f = &m->constraints;
+  bool by_depth = in_order && problem_keeps_by_depth(p) && p->schedule == SITU_SCHEDULE_1F1B;
+  for (int32_t i = p->n_devices - 1; i >= 0; i--) {
+    int32_t d = by_depth ? m->ready[i] : i;
+    int64_t deepest = 0, share = m->n_sharing[d], *n_inputs = &m->n_inputs[d];
+    *n_inputs = p->in_flight;
+    if (!problem_keeps_by_depth(p)) continue;
+    for (int32_t v = by_depth ? m->first_on[d] : -1; v >= 0; v = m->next_on[v])
+      for (int64_t k = f->start[v]; k < f->start[v + 1]; k++) {
+        int32_t to = device[f->to[k]];
+        if (to != d) deepest = max64(deepest, m->depth[to]);
+      }
+    m->depth[d] = share + deepest;
+    int64_t kept = by_depth                             ? min64(p->micro_batches, m->depth[d])
+                   : p->schedule == SITU_SCHEDULE_GPIPE ? p->micro_batches
+                                                        : 1;
+    *n_inputs = (kept + share - 1) / share;
+  }
 }
 
 static void list_sharing(pipeline *m, const int32_t *replica_of) {
@@ -132,7 +166,7 @@ static void charge_accelerators(pipeline *m, const int32_t *device) {
     if (m->n_sharing[d] == 1) continue;
     int64_t in_ns, out_ns, bytes = replicas_sync_bytes(p, m->trained_bytes[d], m->n_sharing[d]);
     int32_t row = (p->n_phases - 1) * p->n_devices + d;
-    replicas_staged_sync(p, d, bytes, &in_ns, &out_ns);
+    replicas_staged_sync(p, d, m->n_sharing[d], bytes, &in_ns, &out_ns);
     m->in_ns[row] = sat_add(m->in_ns[row], in_ns);
     m->out_ns[row] = sat_add(m->out_ns[row], out_ns);
   }
@@ -156,13 +190,14 @@ static void charge_ring(pipeline *m, int32_t d) {
   const situ_problem *p = m->problem;
   const situ_platform *f = p->platform;
   int64_t *row = m->channel_ns + (int64_t)(p->n_phases - 1) * f->n_channels;
-  int64_t bytes = replicas_sync_bytes(p, m->trained_bytes[d], m->n_sharing[d]);
+  int64_t bytes = replicas_sync_bytes(p, m->trained_bytes[d], m->n_sharing[d]),
+          round = replicas_round(p, m->n_sharing[d]);
   for (int32_t a = d; a >= 0 && bytes > 0; a = m->next_sharing[a]) {
     int32_t b = m->next_sharing[a] < 0 ? d : m->next_sharing[a];
     int64_t route = (int64_t)p->memory_of[a] * p->n_memories + p->memory_of[b];
     for (int32_t k = f->route_start[route]; k < f->route_start[route + 1]; k++) {
       const situ_link *link = &p->costs->link[f->route_link[k]];
-      int64_t time_ns = share(link_time_ns(link->latency_ns, link->bytes_per_s, bytes), m->n_sharing[d]);
+      int64_t time_ns = share(link_time_ns(link->latency_ns, link->bytes_per_s, bytes), round);
       row[link->channel] = sat_add(row[link->channel], time_ns);
     }
   }
@@ -194,16 +229,18 @@ static int64_t count_memory(pipeline *m, const int32_t *device) {
   size_t size = (size_t)p->n_memories * sizeof(int64_t);
   memset(m->weight_bytes, 0, size);
   memset(m->max_running_bytes, 0, size);
-  memset(m->stashed_bytes, 0, size);
+  memset(m->stashed_bytes, 0, (size_t)p->n_devices * sizeof(int64_t));
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int32_t w = p->memory_of[device[v]];
+    int32_t d = device[v], w = p->memory_of[d];
+    int64_t running = sat_add(sat_mul(m->n_inputs[d], m->footprint_bytes[v]), m->recomputed_bytes[v]);
     m->weight_bytes[w] = sat_add(m->weight_bytes[w], p->graph->weight_bytes[v]);
-    m->max_running_bytes[w] = max64(m->max_running_bytes[w], m->running_bytes[v]);
-    m->stashed_bytes[w] = sat_add(m->stashed_bytes[w], m->stash_bytes[v]);
+    m->max_running_bytes[w] = max64(m->max_running_bytes[w], running);
+    m->stashed_bytes[d] = sat_add(m->stashed_bytes[d], m->stash_bytes[v]);
   }
-  for (int32_t w = 0; w < p->n_memories; w++) {
-    int64_t kept = sat_add(m->weight_bytes[w], sat_mul(p->in_flight, m->stashed_bytes[w]));
-    m->peak_bytes[w] = sat_add(kept, m->max_running_bytes[w]);
+  for (int32_t w = 0; w < p->n_memories; w++) m->peak_bytes[w] = sat_add(m->weight_bytes[w], m->max_running_bytes[w]);
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    int64_t *peak = &m->peak_bytes[p->memory_of[d]];
+    *peak = sat_add(*peak, sat_mul(m->n_inputs[d], m->stashed_bytes[d]));
   }
   for (int32_t d = 0; d < p->n_devices; d++) /* every replica holds the whole part */
     for (int32_t x = m->n_sharing[d] > 1 ? m->next_sharing[d] : -1; x >= 0; x = m->next_sharing[x])
@@ -258,15 +295,17 @@ static void run_pipeline(void *model, const placement *where, bool memory, simul
   const situ_problem *p = m->problem;
   list_sharing(m, where->replica_of);
   bool valid = charge(m, where->device);
+  bool in_order = !p->contiguous || ((memory || valid) && is_contiguous(m, where->device));
   out->load_ns = m->load_ns;
   out->worst_device = 0;
   for (int32_t d = 1; d < p->n_devices; d++)
     if (m->load_ns[d] > m->load_ns[out->worst_device]) out->worst_device = d;
   if (memory) {
+    count_inputs(m, where->device, in_order);
     out->excess_bytes = count_memory(m, where->device);
     out->peak_bytes = m->peak_bytes;
   }
-  if (!valid || (p->contiguous && !is_contiguous(m, where->device))) return;
+  if (!valid || !in_order) return;
   out->value_ns = 0;
   for (int32_t phase = 0; phase < p->n_phases; phase++) {
     int64_t max = 0;

@@ -26,7 +26,11 @@ int64_t footprint_held_bytes(const situ_problem *p, int32_t v) {
 }
 
 int64_t footprint_running_bytes(const situ_problem *p, int32_t v) {
-  int64_t each = sat_mul(p->in_flight, footprint_bytes(p->graph, v));
+  return footprint_running_bytes_of(p, v, p->in_flight);
+}
+
+int64_t footprint_running_bytes_of(const situ_problem *p, int32_t v, int64_t n_inputs) {
+  int64_t each = sat_mul(n_inputs, footprint_bytes(p->graph, v));
   bool pipeline = p->execution == SITU_EXECUTION_PIPELINE && !p->of_stream;
   return pipeline ? sat_add(each, graph_recomputed_bytes(p->graph, v)) : each;
 }
@@ -58,7 +62,7 @@ bool footprint_pools_bind(const situ_problem *p) {
     int64_t all = 0, limit = p->platform->memory_bytes[m];
     if (p->platform->next_in_pool[m] < 0 || !p->platform->heads_pool[m] || limit == SITU_UNLIMITED_BYTES) continue;
     for (int32_t w = m; w >= 0; w = p->platform->next_in_pool[w])
-      all = sat_add(all, sat_add(weights, sat_mul(p->in_flight, each)));
+      all = sat_add(all, sat_add(weights, sat_mul(problem_max_in_flight(p), each)));
     if (all > limit) return true;
   }
   return false;

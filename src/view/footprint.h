@@ -16,6 +16,8 @@ int64_t footprint_stash_bytes(const situ_graph *g, int32_t v);
  * all operators of a device the first adds up, and the maximum of the second counts. */
 int64_t footprint_held_bytes(const situ_problem *p, int32_t v);
 int64_t footprint_running_bytes(const situ_problem *p, int32_t v);
+/* The second, where that many inputs are in flight. */
+int64_t footprint_running_bytes_of(const situ_problem *p, int32_t v, int64_t n_inputs);
 
 /* Whether loads and memory of a pipeline follow from what each device holds alone: accelerators have memories of their
  * own, and hosts share one only where it has no limit. Devices that no plan may use do not count. O(V + devices^2). */

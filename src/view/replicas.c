@@ -21,6 +21,8 @@ int64_t replicas_sync_bytes(const situ_problem *p, int64_t weight_bytes, int32_t
   return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
 }
 
+int64_t replicas_round(const situ_problem *p, int32_t r) { return max64(r, p->micro_batches); }
+
 /* The time to send that many bytes from device a to b; 0 for 0 bytes. O(hops). */
 static int64_t replicas_way_ns(const situ_problem *p, int32_t a, int32_t b, int64_t size_bytes) {
   const situ_platform *f = p->platform;
@@ -32,11 +34,13 @@ static int64_t replicas_way_ns(const situ_problem *p, int32_t a, int32_t b, int6
   return sum;
 }
 
-void replicas_staged_sync(const situ_problem *p, int32_t d, int64_t sync_bytes, int64_t *in_ns, int64_t *out_ns) {
+void replicas_staged_sync(const situ_problem *p, int32_t d, int32_t r, int64_t sync_bytes, int64_t *in_ns,
+                          int64_t *out_ns) {
   REQUIRE(d >= 0 && d < p->n_devices && sync_bytes >= 0);
+  __int128 round = replicas_round(p, r);
   bool pays = !problem_is_host(p, d);
-  *in_ns = pays ? replicas_way_ns(p, p->host, d, sync_bytes) : 0;
-  *out_ns = pays ? replicas_way_ns(p, d, p->host, sync_bytes) : 0;
+  *in_ns = pays ? (int64_t)((replicas_way_ns(p, p->host, d, sync_bytes) * (__int128)r + round - 1) / round) : 0;
+  *out_ns = pays ? (int64_t)((replicas_way_ns(p, d, p->host, sync_bytes) * (__int128)r + round - 1) / round) : 0;
 }
 
 bool replicas_keep_rules(const situ_problem *p, const int32_t *device, const int32_t *replica_of) {

@@ -335,6 +335,11 @@ static void draw_pipeline(attack_problem *p, attack_dice *dice) {
   p->schedule = dice_chance(dice, 50) ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B;
   p->replicate = dice_chance(dice, 35);
   p->in_flight = 1 + (dice_chance(dice, 30) ? dice_below(dice, 3) : 0);
+  bool training = false;
+  for (int32_t v = 0; v < p->n; v++) training = training || p->op[v].phase != SITU_PHASE_FORWARD;
+  if (!training || p->free || !dice_chance(dice, 60)) return;
+  p->micro_batches = 1 + dice_below(dice, 5);
+  p->in_flight = 1;
 }
 
 /* A workload file now and then, which brings its own machine and times. */

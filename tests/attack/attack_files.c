@@ -129,8 +129,9 @@ static void print_model(FILE *f, const attack_problem *p) {
     fprintf(f, " --overlap %s", situ_overlap_name(p->overlap));
   }
   if (p->execution == SITU_EXECUTION_PIPELINE)
-    fprintf(f, " --communication %s --schedule %s --in-flight %d%s%s%s", situ_communication_name(p->communication),
-            situ_schedule_name(p->schedule), (int)p->in_flight, p->free ? " --free" : "",
+    fprintf(f, " --communication %s --schedule %s --%s %d%s%s%s", situ_communication_name(p->communication),
+            situ_schedule_name(p->schedule), p->micro_batches > 0 ? "micro-batches" : "in-flight",
+            (int)(p->micro_batches > 0 ? p->micro_batches : p->in_flight), p->free ? " --free" : "",
             p->async_copies ? " --async-copies" : "", p->replicate ? " --replicate" : "");
   if (p->copies > 1) fprintf(f, " --copies %d", (int)p->copies);
   if (p->max_calls > 0) fprintf(f, " --calls %d", (int)p->max_calls);

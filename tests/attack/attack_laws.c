@@ -80,6 +80,7 @@ static bool fewer_rules(const attack_problem *p, attack_problem *easier, attack_
   easier->max_period_ns = 0;
   easier->max_calls = 0;
   easier->in_flight = 1;
+  easier->micro_batches = 0;
   easier->async_copies = p->execution == SITU_EXECUTION_PIPELINE;
   easier->schedule = SITU_SCHEDULE_1F1B;
   easier->free = p->execution == SITU_EXECUTION_PIPELINE;
@@ -90,7 +91,7 @@ static bool fewer_rules(const attack_problem *p, attack_problem *easier, attack_
 static bool contiguous_or_free(const attack_problem *p, attack_problem *easier, attack_problem *harder) {
   harder->free = false;
   easier->free = true;
-  return p->execution == SITU_EXECUTION_PIPELINE;
+  return p->execution == SITU_EXECUTION_PIPELINE && p->micro_batches == 0;
 }
 
 static bool gpipe_or_1f1b(const attack_problem *p, attack_problem *easier, attack_problem *harder) {

@@ -71,7 +71,7 @@ typedef struct attack_problem {
   situ_communication communication;
   situ_schedule schedule;
   bool free, async_copies, replicate;
-  int32_t in_flight, copies, max_calls;
+  int32_t in_flight, micro_batches, copies, max_calls; /* micro_batches: 0, or in_flight is 1 */
   int64_t max_period_ns, max_latency_ns, max_other_ns; /* 0: no limit */
 } attack_problem;
 

@@ -72,6 +72,7 @@ static void plain_question(edit *e) {
   if (p->execution == SITU_EXECUTION_STREAM && p->overlap != SITU_OVERLAP_FULL && p->max_other_ns == 0 && turn(e))
     p->overlap = SITU_OVERLAP_FULL;
   if (p->in_flight > 1 && turn(e)) p->in_flight--;
+  if (p->micro_batches > 0 && turn(e)) p->micro_batches--;
   if (p->max_calls > 0 && turn(e)) p->max_calls = 0;
   if (p->max_period_ns > 0 && turn(e)) p->max_period_ns = 0;
   if (p->max_other_ns > 0 && turn(e)) p->max_other_ns = 0;

@@ -156,6 +156,9 @@ static int64_t way_ns(const attack_facts *f, int32_t a, int32_t b, int64_t bytes
   return sum;
 }
 
+/* Inputs from one exchange of gradients to the next. */
+static int64_t round_of(const attack_facts *f, int32_t r) { return max_of(r, f->p->micro_batches); }
+
 static void charge_staged(loads *l, const attack_facts *f, const attack_placement *at) {
   int32_t host = f->memory_of[f->host];
   for (int32_t t = 0; t < f->p->n_tensors; t++) {
@@ -171,9 +174,9 @@ static void charge_staged(loads *l, const attack_facts *f, const attack_placemen
   }
   for (int32_t d = 0; d < f->p->n_devices; d++) {
     if (l->sharing[d] == 1 || f->p->device[d].is_host) continue;
-    int64_t bytes = gradient_bytes(f, at, d, l->sharing[d]);
-    l->in[BACKWARD][d] += way_ns(f, host, f->memory_of[d], bytes);
-    l->out[BACKWARD][d] += way_ns(f, f->memory_of[d], host, bytes);
+    int64_t r = l->sharing[d], bytes = gradient_bytes(f, at, d, l->sharing[d]), every = round_of(f, l->sharing[d]);
+    l->in[BACKWARD][d] += share(way_ns(f, host, f->memory_of[d], bytes) * r, every);
+    l->out[BACKWARD][d] += share(way_ns(f, f->memory_of[d], host, bytes) * r, every);
   }
 }
 
@@ -211,7 +214,7 @@ static void charge_links(loads *l, const attack_facts *f, const attack_placement
       int32_t x = f->memory_of[from[i]], y = f->memory_of[from[(i + 1) % n]];
       for (int32_t k = 0; k < f->n_hops[x][y]; k++) {
         int32_t link = f->route[x][y][k];
-        l->channel[BACKWARD][f->channel_of[link]] += share(link_ns(&f->link[link], bytes), n);
+        l->channel[BACKWARD][f->channel_of[link]] += share(link_ns(&f->link[link], bytes), round_of(f, n));
       }
     }
   }
@@ -233,23 +236,9 @@ static int64_t max_load(const loads *l, const attack_facts *f, bool forward, boo
   return max;
 }
 
-static void pipeline_memory(attack_value *out, const attack_facts *f, const attack_placement *at) {
-  int64_t largest[MAX_DEVICES] = {0};
-  for (int32_t v = 0; v < f->p->n; v++) {
-    int32_t m = f->memory_of[at->device[v]];
-    out->peak_bytes[m] += f->p->op[v].weight_bytes + f->p->in_flight * stash(f, v);
-    largest[m] = max_of(largest[m], f->p->in_flight * footprint(f, v) + f->recomputed_bytes[v]);
-  }
-  for (int32_t m = 0; m < f->n_memories; m++) out->peak_bytes[m] += largest[m];
-  for (int32_t d = 0; d < f->p->n_devices; d++)
-    if (at->replica_of[d] >= 0) out->peak_bytes[f->memory_of[d]] = out->peak_bytes[f->memory_of[at->replica_of[d]]];
-  value_judge_memory(out, f);
-}
-
-/* F with the operators of each device merged has no cycle. */
-static bool is_contiguous(const attack_facts *f, const attack_placement *at) {
+/* F with the operators of each device merged: those that come right after each device. */
+static void find_after(uint32_t *reach, const attack_facts *f, const attack_placement *at) {
   const attack_problem *p = f->p;
-  uint32_t reach[MAX_DEVICES] = {0};
   bool forward[MAX_OPS] = {false}; /* [unit] */
   for (int32_t v = 0; v < p->n; v++) forward[f->unit_of[v]] |= p->op[v].phase == SITU_PHASE_FORWARD;
   for (int32_t v = 0; v < p->n; v++)
@@ -261,12 +250,52 @@ static bool is_contiguous(const attack_facts *f, const attack_placement *at) {
           !(forward[f->unit_of[u]] && forward[f->unit_of[v]]))
         reach[b] |= 1U << a;
     }
-  for (int32_t k = 0; k < p->n_devices; k++)
-    for (int32_t a = 0; a < p->n_devices; a++)
+}
+
+static bool is_contiguous(const attack_facts *f, const attack_placement *at) {
+  uint32_t reach[MAX_DEVICES] = {0};
+  find_after(reach, f, at);
+  for (int32_t k = 0; k < f->p->n_devices; k++)
+    for (int32_t a = 0; a < f->p->n_devices; a++)
       if (reach[a] >> k & 1) reach[a] |= reach[k];
-  for (int32_t a = 0; a < p->n_devices; a++)
+  for (int32_t a = 0; a < f->p->n_devices; a++)
     if (reach[a] >> a & 1) return false;
   return true;
+}
+
+/* Devices on the longest way from device d to the end; after `left` steps it is no way but a circle. */
+static int32_t depth_of(const attack_facts *f, const uint32_t *after, const int32_t *sharing, int32_t d, int32_t left) {
+  int32_t most = 0;
+  for (int32_t e = 0; e < f->p->n_devices && left > 0; e++)
+    if (after[d] >> e & 1) most = (int32_t)max_of(most, depth_of(f, after, sharing, e, left - 1));
+  return most + sharing[d];
+}
+
+/* The inputs that device d keeps. */
+static int64_t kept_by(const attack_facts *f, const attack_placement *at, const loads *l, int32_t d) {
+  uint32_t after[MAX_DEVICES] = {0};
+  int64_t m = f->p->micro_batches, all = m;
+  if (m == 0) return f->p->in_flight;
+  find_after(after, f, at);
+  if (f->p->schedule == SITU_SCHEDULE_1F1B) {
+    int64_t depth = is_contiguous(f, at) ? depth_of(f, after, l->sharing, d, f->p->n_devices) : 1;
+    all = depth < m ? depth : m;
+  }
+  return share(all, l->sharing[d]);
+}
+
+static void pipeline_memory(attack_value *out, const attack_facts *f, const attack_placement *at, const loads *l) {
+  int64_t largest[MAX_DEVICES] = {0};
+  for (int32_t v = 0; v < f->p->n; v++) {
+    int32_t m = f->memory_of[at->device[v]];
+    int64_t kept = kept_by(f, at, l, at->device[v]);
+    out->peak_bytes[m] += f->p->op[v].weight_bytes + kept * stash(f, v);
+    largest[m] = max_of(largest[m], kept * footprint(f, v) + f->recomputed_bytes[v]);
+  }
+  for (int32_t m = 0; m < f->n_memories; m++) out->peak_bytes[m] += largest[m];
+  for (int32_t d = 0; d < f->p->n_devices; d++)
+    if (at->replica_of[d] >= 0) out->peak_bytes[f->memory_of[d]] = out->peak_bytes[f->memory_of[at->replica_of[d]]];
+  value_judge_memory(out, f);
 }
 
 void pipeline_evaluate(attack_value *out, const attack_facts *f, const attack_placement *at) {
@@ -296,5 +325,5 @@ void pipeline_evaluate(attack_value *out, const attack_facts *f, const attack_pl
   out->runs = true;
   out->keeps = p->free || is_contiguous(f, at);
   out->value_ns = apart ? max_load(&l, f, true, false) + max_load(&l, f, false, true) : max_load(&l, f, true, true);
-  pipeline_memory(out, f, at);
+  pipeline_memory(out, f, at, &l);
 }

@@ -22,13 +22,14 @@ static void a_problem_needs_its_nouns_and_options_that_exist(void **state) {
       if (f == 4) wrong.schedule = (situ_schedule)none[k];
       REFUSED_OUT(posed, situ_problem_pose(&posed, graph, platform, costs, &wrong, error));
     }
-  for (int f = 0; f < 5; f++) {
+  for (int f = 0; f < 6; f++) {
     situ_problem_options wrong = options;
     if (f == 0) wrong.in_flight = INT32_MIN;
     if (f == 1) wrong.copies = -1;
     if (f == 2) wrong.max_calls = -1;
     if (f == 3) wrong.max_period_ns = INT64_MIN;
     if (f == 4) wrong.max_latency_ns = -1;
+    if (f == 5) wrong.micro_batches = -1;
     REFUSED_OUT(posed, situ_problem_pose(&posed, graph, platform, costs, &wrong, error));
   }
   situ_problem_options limits = options;

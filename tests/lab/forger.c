@@ -46,7 +46,7 @@ static void scale(forger *f, lab *l) {
   int64_t time = problem_serial_ns(l->problem, 1), bytes = 1;
   for (int32_t v = 0; v < g->n_operators; v++) bytes += g->weight_bytes[v] + g->workspace_bytes[v];
   for (int32_t t = 0; t < g->n_tensors; t++) bytes += g->size_bytes[t];
-  bytes *= l->problem->in_flight;
+  bytes *= problem_max_in_flight(l->problem);
   int64_t by = one_in(f, 3) ? PROBLEM_MAX_NS / (time + 1) : one_in(f, 2) ? (int64_t)1 << below(f, 30) : 1;
   int64_t more = one_in(f, 3) ? PROBLEM_MAX_BYTES / bytes : one_in(f, 2) ? (int64_t)1 << below(f, 20) : 1;
   by = min64(by, PROBLEM_MAX_NS / (time + 1));
@@ -102,6 +102,9 @@ static void draw_options(forger *f, lab_options *o) {
       p->schedule = one_in(f, 3) ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B;
       p->communication = one_in(f, 2) ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK;
       o->training = one_in(f, 3);
+      if (!o->training || p->free || one_in(f, 3)) break;
+      p->micro_batches = 1 + below(f, 4);
+      p->in_flight = 0;
       break;
     case 2:
       p->execution = SITU_EXECUTION_STREAM;

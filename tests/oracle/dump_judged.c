@@ -73,6 +73,10 @@ static draw draw_problem(uint64_t seed, rng *r, bool tight) {
   situ_error error;
   draw x = {0};
   o.options = draw_options(r, execution, 1);
+  if (o.training && !o.options.free && rng_below(r, 3) > 0) {
+    o.options.micro_batches = 1 + (int32_t)rng_below(r, 5);
+    o.options.in_flight = 0;
+  }
   x.l = lab_random(&o);
   x.problem = x.l.problem;
   if (copies == 1) return x;
@@ -221,6 +225,7 @@ static json_value *problem_json(const draw *x) {
   json_set(o, "async_copies", json_new_bool(p->async_copies));
   json_set(o, "replicate", json_new_bool(p->replicate));
   json_set(o, "in_flight", json_new_int(p->in_flight));
+  json_set(o, "micro_batches", json_new_int(p->micro_batches));
   json_set(o, "copies", json_new_int(p->n_copies));
   json_set(o, "max_calls", p->max_calls == INT32_MAX ? json_new_null() : json_new_int(p->max_calls));
   json_set(o, "max_period_ns", amount(p->max_period_ns));

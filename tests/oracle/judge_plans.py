@@ -334,7 +334,7 @@ def judge_calls(p, device, plan):
         return None
     for unit, vs in members.items():
         found.load[device[vs[0]]] += cost[unit]
-    static_memory(p, device, found, 1, False)
+    static_memory(p, device, found, [1] * len(p.devices), False)
     return found
 
 
@@ -342,14 +342,27 @@ def footprint(p, v):
     return p.workspace[v] + sum(p.size[t] for t in p.reads[v]) + sum(p.size[t] for t in p.makes[v])
 
 
-def static_memory(p, device, found, in_flight, stashes):
+def static_memory(p, device, found, kept, stashes):
+    """kept: the inputs of each device"""
     for m in p.memories:
         on = [v for v in range(p.n) if p.mem[device[v]] == m]
-        stash = sum(p.size[t] for v in on for t in p.makes[v] if p.phase[v] == FORWARD and
+        stash = sum(kept[device[v]] * p.size[t] for v in on for t in p.makes[v] if p.phase[v] == FORWARD and
                     any(p.phase[w] != FORWARD for w in p.use[t])) if stashes else 0
         more = recomputed(p) if stashes else collections.defaultdict(int)
-        running = max([0] + [in_flight * footprint(p, v) + more[v] for v in on])
-        found.memory[m] = sum(p.weight[v] for v in on) + in_flight * stash + running
+        running = max([0] + [kept[device[v]] * footprint(p, v) + more[v] for v in on])
+        found.memory[m] = sum(p.weight[v] for v in on) + stash + running
+
+
+def kept_inputs(p, device, replica_of):
+    """Those of each device that leads a part."""
+    if p.micro_batches == 0:
+        return [p.in_flight] * len(p.devices)
+    sharing = [1 + replica_of.count(d) for d in p.D]
+    edges = {(device_a, device_b) for device_a, device_b in part_edges(p, device) if device_a != device_b}
+
+    def depth(d):
+        return sharing[d] + max([0] + [depth(b) for a, b in edges if a == d])
+    return [up(p.micro_batches if p.schedule == "gpipe" else min(p.micro_batches, depth(d)), sharing[d]) for d in p.D]
 
 
 def recomputed(p):
@@ -423,16 +436,16 @@ def pipeline_loads(p, device, replica_of):
             r = len(sharing[d])
             if r < 2 or number < len(phases) - 1:
                 continue
-            size = sync_bytes(p, device, d, r)
+            size, every = sync_bytes(p, device, d, r), max(r, p.micro_batches)  # inputs from ring to ring
             if p.communication == "host-staged":
                 if not p.is_host[d]:
-                    enter[d] += way(p, p.host, d, size)
-                    leave[d] += way(p, d, p.host, size)
+                    enter[d] += up(way(p, p.host, d, size) * r, every)
+                    leave[d] += up(way(p, d, p.host, size) * r, every)
             elif size:
                 ring = [d] + [e for e in sharing[d] if e != d]
                 for x, y in zip(ring, ring[1:] + ring[:1]):
                     for link in p.route(p.mem[x], p.mem[y]):
-                        channels[p.channel(link)] += up(p.hop(link, size), r)
+                        channels[p.channel(link)] += up(p.hop(link, size), every)
         greatest = max([0] + list(channels.values()))
         for d in p.D:
             parts = compute[leader[d]], enter[leader[d]], leave[leader[d]]
@@ -443,7 +456,8 @@ def pipeline_loads(p, device, replica_of):
     return period, loads
 
 
-def is_contiguous(p, device):
+def part_edges(p, device):
+    """The edges of F, from device to device."""
     def class_of(v):
         return ("group", p.group[v]) if p.group[v] >= 0 else ("operator", v)
     forward = {class_of(v) for v in range(p.n) if p.phase[v] == FORWARD}
@@ -454,7 +468,11 @@ def is_contiguous(p, device):
                 edges.add((device[u], device[w]))
             if p.phase[u] == p.phase[w] == BACKWARD and not (class_of(u) in forward and class_of(w) in forward):
                 edges.add((device[w], device[u]))
-    reached = {(a, b) for a, b in edges if a != b}
+    return edges
+
+
+def is_contiguous(p, device):
+    reached = {(a, b) for a, b in part_edges(p, device) if a != b}
     for k in p.D:
         reached |= {(a, b) for a in p.D for b in p.D if (a, k) in reached and (k, b) in reached}
     return not any((d, d) in reached for d in p.D)
@@ -485,7 +503,7 @@ def judge_pipeline(p, device, plan):
     found.value, found.load = pipeline_loads(p, device, replica_of)
     if found.value == NEVER:
         return None
-    static_memory(p, device, found, p.in_flight, True)
+    static_memory(p, device, found, kept_inputs(p, device, replica_of), True)
     for d in p.D:  # every device of a part holds what one alone would hold
         if replica_of[d] is not None:
             found.memory[p.mem[d]] = found.memory[p.mem[replica_of[d]]]

@@ -66,6 +66,9 @@ typedef struct program {
    * or fewer devices). Then the plan found need not be the best. Neither with links, where the value differs from the
    * predicted loads, nor with two phases. */
   bool may_skip_dominated, skips_dominated; /* at all; in this attempt, if it has many ideals */
+  /* Where the inputs that a part keeps follow from the devices after it (1F1B): how many devices the plan has, so that
+   * each state knows how many follow. 0: each part keeps one input, which is a relaxation. */
+  int32_t n_used;
   int64_t work, max_work;
   int64_t lower_ns; /* lower bound on the period */
   int64_t found_ns; /* minimum predicted value of the last attempt */
@@ -122,13 +125,24 @@ static int64_t trained_between(const ideal_set *set, int64_t from, int64_t to) {
   return sum;
 }
 
+/* Whether the devices of a step can hold what lies between two ideals, `ahead` devices being used before. */
+static bool may_hold(const program *g, int64_t from, int64_t to, step by, int32_t ahead) {
+  const stages *s = &g->stages;
+  if (!ideals_may_hold(&g->set, from, to, by.type)) return false;
+  if (s->n_depths == 0) return true;
+  if (s->problem->schedule == SITU_SCHEDULE_GPIPE) return ideals_may_keep(&g->set, from, to, by.type, by.n_sharing - 1);
+  if (g->n_used == 0) return true;
+  int64_t all = stages_kept(s, g->n_used - ahead - 1), each = (all + by.n_sharing - 1) / by.n_sharing;
+  return ideals_may_keep(&g->set, from, to, by.type, (int32_t)each - 1);
+}
+
 /* What a pair of ideals is worth to the devices of a step: their load, in the last phase; SITU_NEVER_NS when they
  * cannot hold the part, or the load of an earlier phase is too great. */
-static int64_t pair_value(const program *g, int64_t from, int64_t to, step by) {
+static int64_t pair_value(const program *g, int64_t from, int64_t to, step by, int32_t ahead) {
   const stages *s = &g->stages;
   const ideal_set *set = &g->set;
   int64_t load_ns = 0;
-  if (!ideals_may_hold(set, from, to, by.type)) return SITU_NEVER_NS;
+  if (!may_hold(g, from, to, by, ahead)) return SITU_NEVER_NS;
   int64_t trained_bytes = by.n_sharing > 1 ? trained_between(set, from, to) : 0;
   for (int32_t row = by.type; row < s->n_rows; row += s->n_types) {
     if (row > by.type && load_ns > g->limits.max_forward_ns) return SITU_NEVER_NS;
@@ -139,16 +153,17 @@ static int64_t pair_value(const program *g, int64_t from, int64_t to, step by) {
   return load_ns;
 }
 
-/* Whether the devices between two ideals could take another class, so that the pair is dominated. */
+/* Whether the devices between two ideals could take another class, so that the pair is dominated. Never where the
+ * inputs that a part keeps follow from its place: nothing is listed as maximal then. */
 static bool takes_more(const program *g, int32_t from, int32_t ideal, step by, int64_t max_ns) {
   for (int64_t i = g->maximal.start[ideal]; i < g->maximal.start[ideal + 1]; i++)
-    if (pair_value(g, from, g->maximal.to[i], by) <= max_ns) return true;
+    if (pair_value(g, from, g->maximal.to[i], by, 0) <= max_ns) return true;
   return false;
 }
 
 /* Tries to reach `ideal` from the ideals of a layer by one step. *low is where its range begins; it only rises, since
  * ideals are visited by rising price. */
-static void extend(program *g, const layer *from, int64_t *low, int32_t ideal, step by, int64_t max_ns,
+static void extend(program *g, const layer *from, int64_t *low, int32_t ideal, step by, int32_t ahead, int64_t max_ns,
                    best_way *best) {
   const ideal_set *set = &g->set;
   int64_t price = set->boundaries[ideal].before, room = boundary_ranges_room(&g->ranges, by.type, by.n_sharing);
@@ -158,22 +173,31 @@ static void extend(program *g, const layer *from, int64_t *low, int32_t ideal, s
     if (from->value_ns[j] >= best->value_ns || from->ideal[j] == ideal) continue;
     if (!ideals_within(set, from->ideal[j], ideal)) continue;
     g->n_pairs++;
-    int64_t value_ns = max64(pair_value(g, from->ideal[j], ideal, by), from->value_ns[j]);
+    int64_t value_ns = max64(pair_value(g, from->ideal[j], ideal, by, ahead), from->value_ns[j]);
     if (value_ns < best->value_ns && !takes_more(g, from->ideal[j], ideal, by, max_ns))
       *best = (best_way){value_ns, (int32_t)j, by};
   }
   g->work += j - *low;
 }
 
+/* How many devices a state uses. */
+static int32_t count_used(const program *g, int32_t state) {
+  int32_t n = 0;
+  for (int32_t t = 0; t < g->stages.n_types; t++) n += boundary_ranges_used(&g->ranges, state, t);
+  return n;
+}
+
 /* All ways to reach an ideal in a state, by one device of each type and by several that share a part. */
 static best_way find_way(program *g, int32_t state, int32_t ideal, int64_t max_ns, int64_t *low) {
   const stages *s = &g->stages;
   best_way best = {.value_ns = sat_add(max_ns, 1)};
+  int32_t all = count_used(g, state);
   for (int32_t t = 0; t < s->n_types; t++) {
     int32_t used = boundary_ranges_used(&g->ranges, state, t),
             max = used < s->types[t].max_sharing ? used : s->types[t].max_sharing;
     for (int32_t r = 1; r <= max; r++, low++)
-      extend(g, &g->layers[state - r * g->ranges.weight[t]], low, ideal, (step){(int16_t)t, (int16_t)r}, max_ns, &best);
+      extend(g, &g->layers[state - r * g->ranges.weight[t]], low, ideal, (step){(int16_t)t, (int16_t)r}, all - r,
+             max_ns, &best);
   }
   return best;
 }
@@ -242,6 +266,7 @@ static situ_status offer(program *g, int32_t state, int64_t at) {
   }
   contraction_expand(&s->classes, device_of_class, device);
   int64_t value_ns = solve_offer(g->run, &(placement){.device = device, .replica_of = replica_of});
+  if (value_ns == SITU_NEVER_NS && g->n_used == 0 && s->n_depths > 0) return SITU_STATUS_OK; /* of a relaxation */
   bool kept = s->by_links        ? value_ns >= predicted_ns
               : s->n_phases == 1 ? value_ns == predicted_ns
                                  : value_ns <= sat_add(predicted_ns, g->limits.max_forward_ns);
@@ -267,10 +292,12 @@ static situ_status fill_layers(program *g, const int32_t *by_price, int64_t *fou
   for (int32_t state = 1; *complete && state < g->ranges.n_states; state++) {
     /* A better plan lowers the limit from here on; the ranges stay valid. */
     int64_t max = best_state < 0 ? best_ns : best_ns - 1;
+    int32_t n_used = g->n_used > 0 ? count_used(g, state) : 0;
+    if (n_used > g->n_used) continue;
     *complete = fill_layer(g, by_price, state, max, &status);
     const layer *l = &g->layers[state];
     for (int64_t i = l->n - 1; i >= 0; i--) {
-      if (l->ideal[i] != g->set.full || l->value_ns[i] > max) continue;
+      if (l->ideal[i] != g->set.full || n_used < g->n_used || l->value_ns[i] > max) continue;
       best_ns = l->value_ns[i];
       best_state = state;
       best_at = i;
@@ -316,6 +343,24 @@ static situ_status run_program(program *g, const int32_t *by_price, int64_t max_
   return SITU_STATUS_OK;
 }
 
+/* The same where the inputs that a part keeps follow from the devices after it: for each number of devices of the plan.
+ * Where parts follow each other one by one, those after a part are those on the longest way from it, and this is exact.
+ * Elsewhere they may be fewer, and it only finds plans; the proof is that of the relaxation. */
+static situ_status run_by_depth(program *g, const int32_t *by_price, int64_t max_ns, attempt *result) {
+  int64_t found_ns = SITU_NEVER_NS;
+  bool gave_up = false;
+  for (g->n_used = g->stages.n_depths; g->n_used > 0; g->n_used--) {
+    TRY(run_program(g, by_price, min64(max_ns, value_of(g) - 1), result));
+    gave_up |= *result == GAVE_UP;
+    if (*result == FOUND) found_ns = min64(found_ns, g->found_ns);
+  }
+  *result = gave_up ? GAVE_UP : found_ns == SITU_NEVER_NS ? REFUTED : FOUND;
+  g->found_ns = found_ns;
+  if (gave_up || stages_are_chain(&g->stages)) return SITU_STATUS_OK;
+  max_ns = min64(max_ns, value_of(g) - 1);
+  return run_program(g, by_price, max_ns, result);
+}
+
 /* Allocates what the program needs and runs it. */
 static situ_status set_up_program(program *g, int64_t max_ns, attempt *result) {
   situ_status status = SITU_STATUS_OK;
@@ -325,6 +370,8 @@ static situ_status set_up_program(program *g, int64_t max_ns, attempt *result) {
   g->reached = malloc((size_t)(g->n_reached_words * g->ranges.n_states) * sizeof *g->reached);
   if (!by_price || !g->reached || !maximal_load_find(&g->maximal, &g->set, g->skips_dominated))
     status = fail_no_memory(g->run->error);
+  else if (g->stages.n_depths > 0 && g->stages.problem->schedule == SITU_SCHEDULE_1F1B)
+    status = run_by_depth(g, by_price, max_ns, result);
   else
     status = run_program(g, by_price, max_ns, result);
   free(by_price);
@@ -405,7 +452,7 @@ static situ_status ideal_dp_solve(solve_run *run) {
   if (g.stages.too_large || !stages_fit(&g.stages)) return SITU_STATUS_OK;
   if (!boundary_ranges_init(&g.ranges, &g.stages, run->arena)) return fail_no_memory(run->error);
   if (g.ranges.n_states > BOUNDARY_MAX_STATES) return SITU_STATUS_OK;
-  g.may_skip_dominated = !g.stages.by_links && g.stages.n_phases == 1;
+  g.may_skip_dominated = !g.stages.by_links && g.stages.n_phases == 1 && g.stages.n_depths == 0;
   if (!coarse_find(&g.coarse_stages, &g.coarse, &g.folded, &g.ranges, run->arena)) return fail_no_memory(run->error);
   g.layers = ARENA_ZERO(run->arena, layer, g.ranges.n_states);
   if (!g.layers) return fail_no_memory(run->error);

@@ -460,6 +460,20 @@ bool ideals_may_hold(const ideal_set *set, int64_t from, int64_t to, int32_t row
   return memory_bytes == SITU_UNLIMITED_BYTES || fits(set, from, to, memory_bytes);
 }
 
+bool ideals_may_keep(const ideal_set *set, int64_t from, int64_t to, int32_t row, int32_t k) {
+  const stages *s = set->stages;
+  const int64_t *weights = s->deep_weight_bytes + (int64_t)k * s->n,
+                *running = s->deep_footprint_bytes + (int64_t)k * s->n;
+  int64_t sum = 0, max = 0;
+  for (int32_t w = 0; w < s->n_words; w++)
+    for (uint64_t left = set->bits[to * s->n_words + w] & ~set->bits[from * s->n_words + w]; left; left &= left - 1) {
+      int32_t i = w * 64 + __builtin_ctzll(left);
+      sum = sat_add(sum, weights[i]);
+      max = max64(max, running[i]);
+    }
+  return sat_add(sum, max) <= s->types[row].memory_bytes;
+}
+
 stage_cost ideals_cost(const ideal_set *set, int64_t from, int64_t to, int32_t row) {
   const stages *s = set->stages;
   const ideal_sums *lower = &set->sums[from * s->n_rows + row], *upper = &set->sums[to * s->n_rows + row];

@@ -6,6 +6,7 @@
 #include "base/contracts.h"
 #include "chain/chain.h"
 #include "view/equal_devices.h"
+#include "view/footprint.h"
 
 enum {
   MAX_SLICES = 4096, /* possible cuts of an order; longer ones have several classes in a slice */
@@ -14,7 +15,7 @@ enum {
   MAX_CELLS = 8000000     /* entries of a table */
 };
 
-/* The memory of a class of operators. */
+/* The memory of a class of operators, for each number of inputs that a device may keep. */
 typedef struct weight {
   int64_t held_bytes, running_bytes; /* always; maximum while an operator runs */
 } weight;
@@ -26,7 +27,7 @@ typedef struct choice {
 
 /* The current segment, grown backwards. Sums of transfers have 128 bits, so that subtraction is exact. */
 typedef struct segment {
-  weight sum;
+  weight *sum;                 /* [depth] */
   int64_t *compute_ns;         /* [type] */
   __int128 *in_ns, *out_ns;    /* [type] */
   bool *produced;              /* [tensor] its producer lies inside */
@@ -38,12 +39,18 @@ struct order_split {
   solve_run *run;
   const situ_problem *problem;
   const contraction *classes;
-  weight *weights;  /* [class] */
-  int64_t *time_ns; /* [class * n_types + type] */
+  /* Where the inputs that a part keeps follow from the parts after it, an order is split from its end on, and depth k
+   * is that of a part with k after it; the last depth is that of all others, too. Else there is one depth. */
+  bool from_end;
+  int32_t n_depths;
+  int32_t *reversed; /* the order from its end on */
+  weight *weights;   /* [class * n_depths + depth] */
+  int64_t *time_ns;  /* [class * n_types + type] */
   int32_t n_types;
   device_type *types;
   int32_t *in_kind, *out_kind; /* [type] of routes from and to the host */
   int32_t n_states;
+  int32_t *n_used;            /* [state] devices */
   int32_t *stride;            /* [type] state number = sum of used * stride */
   int32_t *with, *with_start; /* states that use a type: with[with_start[type] .. with_start[type + 1]) */
 
@@ -60,18 +67,29 @@ struct order_split {
 
 /* ---- weights ---- */
 
+/* The inputs that a device keeps at a depth. It shares its part with none. */
+static int64_t kept_at(const order_split *l, int32_t depth) {
+  const situ_problem *p = l->problem;
+  return l->from_end ? depth + 1 : problem_keeps_by_depth(p) ? p->micro_batches : p->in_flight;
+}
+
 static bool weigh_classes(order_split *l) {
   const situ_problem *p = l->problem;
   const contraction *c = l->classes;
   chain each;
-  if (!ARENA_ARRAYS(l->run->arena, ARRAY(l->weights, c->n_classes),
+  if (!ARENA_ARRAYS(l->run->arena, ZEROS(l->weights, (int64_t)c->n_classes * l->n_depths),
                     ARRAY(l->time_ns, (int64_t)c->n_classes * l->n_types)) ||
       !chain_sum(&each, p, c->class_of, c->n_classes, l->run->arena))
     return false;
   for (int32_t k = 0; k < c->n_classes; k++) {
-    int64_t stash = sat_mul(p->in_flight, each.kept_bytes[k + 1] - each.kept_bytes[k]);
-    l->weights[k] = (weight){.held_bytes = sat_add(each.weight_bytes[k + 1] - each.weight_bytes[k], stash),
-                             .running_bytes = each.peak_bytes[k]};
+    for (int32_t depth = 0; depth < l->n_depths; depth++) {
+      weight *w = &l->weights[(int64_t)k * l->n_depths + depth];
+      int64_t n_inputs = kept_at(l, depth), stash = sat_mul(n_inputs, each.kept_bytes[k + 1] - each.kept_bytes[k]);
+      unit_members u = contraction_members(c, k);
+      w->held_bytes = sat_add(each.weight_bytes[k + 1] - each.weight_bytes[k], stash);
+      for (int32_t m = 0; m < u.n; m++)
+        w->running_bytes = max64(w->running_bytes, footprint_running_bytes_of(p, u.member[m], n_inputs));
+    }
     for (int32_t x = 0; x < l->n_types; x++)
       l->time_ns[(int64_t)k * l->n_types + x] = chain_time_ns(&each, l->types[x].devices[0], k, k + 1);
   }
@@ -125,10 +143,18 @@ static void limit_states(order_split *l, int64_t max) {
   }
 }
 
+/* How many devices a state uses. */
+static int32_t count_used(const order_split *l, int32_t state) {
+  int32_t n = 0;
+  for (int32_t k = 0; k < l->n_types; k++) n += state / l->stride[k] % (l->types[k].n_devices + 1);
+  return n;
+}
+
 /* Lists the states in which each type is used. */
 static bool list_states(order_split *l) {
   arena *a = l->run->arena;
-  if (!ARENA_ARRAYS(a, ZEROS(l->with_start, l->n_types + 1), ARRAY(l->with, (int64_t)l->n_types * l->n_states)))
+  if (!ARENA_ARRAYS(a, ZEROS(l->with_start, l->n_types + 1), ARRAY(l->with, (int64_t)l->n_types * l->n_states),
+                    ARRAY(l->n_used, l->n_states)))
     return false;
   for (int32_t k = 0; k < l->n_types; k++) {
     int32_t n = l->with_start[k];
@@ -136,6 +162,7 @@ static bool list_states(order_split *l) {
       if (s / l->stride[k] % (l->types[k].n_devices + 1) > 0) l->with[n++] = s;
     l->with_start[k + 1] = n;
   }
+  for (int32_t s = 0; s < l->n_states; s++) l->n_used[s] = count_used(l, s);
   return true;
 }
 
@@ -170,7 +197,8 @@ static bool allocate(order_split *l) {
          (s->compute_ns = ARENA_NEW(a, int64_t, l->n_types)) && (s->in_ns = ARENA_NEW(a, __int128, l->n_types)) &&
          (s->out_ns = ARENA_NEW(a, __int128, l->n_types)) && (s->produced = ARENA_ZERO(a, bool, g->n_tensors)) &&
          (s->used = ARENA_ZERO(a, int32_t, g->n_tensors)) && (s->touched = ARENA_NEW(a, int32_t, g->n_tensors)) &&
-         (l->left = ARENA_NEW(a, int32_t, l->n_types)) && (l->class_device = ARENA_NEW(a, int32_t, n)) &&
+         (l->left = ARENA_NEW(a, int32_t, l->n_types)) && (l->reversed = ARENA_NEW(a, int32_t, n)) &&
+         (s->sum = ARENA_NEW(a, weight, l->n_depths)) && (l->class_device = ARENA_NEW(a, int32_t, n)) &&
          (l->device = ARENA_NEW(a, int32_t, g->n_operators));
 }
 
@@ -183,7 +211,7 @@ static void clear_segment(order_split *l) {
     s->used[s->touched[i]] = 0;
   }
   s->n_touched = 0;
-  s->sum = (weight){0};
+  memset(s->sum, 0, (size_t)l->n_depths * sizeof *s->sum);
   for (int32_t k = 0; k < l->n_types; k++) {
     s->compute_ns[k] = 0;
     s->in_ns[k] = s->out_ns[k] = 0;
@@ -210,9 +238,11 @@ static void grow_segment(order_split *l, int32_t class_index) {
   const situ_graph *g = l->problem->graph;
   const contraction *c = l->classes;
   segment *s = &l->grown;
-  const weight *w = &l->weights[class_index];
-  s->sum.held_bytes = sat_add(s->sum.held_bytes, w->held_bytes);
-  s->sum.running_bytes = max64(s->sum.running_bytes, w->running_bytes);
+  for (int32_t depth = 0; depth < l->n_depths; depth++) {
+    const weight *w = &l->weights[(int64_t)class_index * l->n_depths + depth];
+    s->sum[depth].held_bytes = sat_add(s->sum[depth].held_bytes, w->held_bytes);
+    s->sum[depth].running_bytes = max64(s->sum[depth].running_bytes, w->running_bytes);
+  }
   for (int32_t k = 0; k < l->n_types; k++)
     s->compute_ns[k] = sat_add(s->compute_ns[k], l->time_ns[(int64_t)class_index * l->n_types + k]);
   for (int32_t m = c->member_start[class_index]; m < c->member_start[class_index + 1]; m++) {
@@ -239,8 +269,13 @@ static void grow_segment(order_split *l, int32_t class_index) {
 
 static int64_t clamp_ns(__int128 x) { return x > SITU_NEVER_NS ? SITU_NEVER_NS : (int64_t)x; }
 
-static bool segment_fits(const order_split *l, int32_t k) {
-  return sat_add(l->grown.sum.held_bytes, l->grown.sum.running_bytes) <= l->types[k].memory_bytes;
+/* At how many depths, from the first on, the segment fits: no depth holds less than one before it. */
+static int32_t count_fitting(const order_split *l, int32_t k) {
+  int32_t n = 0;
+  while (n < l->n_depths &&
+         sat_add(l->grown.sum[n].held_bytes, l->grown.sum[n].running_bytes) <= l->types[k].memory_bytes)
+    n++;
+  return n;
 }
 
 static int64_t segment_load_ns(const order_split *l, int32_t k) {
@@ -251,8 +286,8 @@ static int64_t segment_load_ns(const order_split *l, int32_t k) {
 
 /* ---- the programme ---- */
 
-/* Tries the segment [from, to) on a device of type k after every state. */
-static void extend(order_split *l, int32_t from, int32_t to, int32_t k, int64_t load_ns) {
+/* Tries the segment [from, to) on a device of type k after every state; n_fitting: the depths at which it fits. */
+static void extend(order_split *l, int32_t from, int32_t to, int32_t k, int32_t n_fitting, int64_t load_ns) {
   int32_t stride = l->stride[k];
   const int64_t *before = l->best_ns + (int64_t)from * l->n_states;
   int64_t *after = l->best_ns + (int64_t)to * l->n_states;
@@ -260,15 +295,16 @@ static void extend(order_split *l, int32_t from, int32_t to, int32_t k, int64_t 
   for (int32_t i = l->with_start[k]; i < l->with_start[k + 1]; i++) {
     int32_t s = l->with[i];
     int64_t value = max64(before[s - stride], load_ns);
-    if (value >= after[s]) continue;
+    if (value >= after[s] || (n_fitting < l->n_depths && l->n_used[s] > n_fitting)) continue;
     after[s] = value;
     choices[s] = (choice){from, k};
   }
   l->work += l->with_start[k + 1] - l->with_start[k];
 }
 
-/* A device may stay empty. */
+/* A device may stay empty. Where depths count, none is skipped before the end. */
 static void skip_devices(order_split *l, int32_t to) {
+  if (l->from_end && to < l->n_slices) return;
   int64_t *after = l->best_ns + (int64_t)to * l->n_states;
   choice *choices = l->choices + (int64_t)to * l->n_states;
   for (int32_t s = 0; s < l->n_states; s++)
@@ -281,7 +317,7 @@ static void skip_devices(order_split *l, int32_t to) {
 
 /* Finds only values below `limit_ns`. False if the budget is spent. */
 static bool fill_tables(order_split *l, int64_t limit_ns) {
-  for (int32_t s = 0; s < l->n_states; s++) l->best_ns[s] = 0;
+  for (int32_t s = 0; s < l->n_states; s++) l->best_ns[s] = s == 0 || !l->from_end ? 0 : SITU_NEVER_NS;
   for (int32_t to = 1; to <= l->n_slices; to++) {
     if (budget_spend(l->run->budget, 1)) return false;
     for (int32_t s = 0; s < l->n_states; s++) l->best_ns[(int64_t)to * l->n_states + s] = SITU_NEVER_NS;
@@ -290,10 +326,11 @@ static bool fill_tables(order_split *l, int64_t limit_ns) {
       for (int32_t i = l->slice_start[from]; i < l->slice_start[from + 1]; i++) grow_segment(l, l->order[i]);
       bool open = false; /* some type may hold a longer segment */
       for (int32_t k = 0; k < l->n_types; k++) {
-        if (l->grown.compute_ns[k] >= limit_ns || !segment_fits(l, k)) continue;
+        int32_t n_fitting = l->grown.compute_ns[k] >= limit_ns ? 0 : count_fitting(l, k);
+        if (n_fitting == 0) continue;
         open = true;
         int64_t load_ns = segment_load_ns(l, k);
-        if (load_ns < limit_ns) extend(l, from, to, k, load_ns);
+        if (load_ns < limit_ns) extend(l, from, to, k, n_fitting, load_ns);
       }
       if (!open) break;
     }
@@ -322,7 +359,7 @@ static void read_split(const order_split *l, int32_t *class_device, int32_t *pla
         n--;
         for (int32_t i = l->slice_start[c.from]; i < l->slice_start[to]; i++) {
           class_device[l->order[i]] = d;
-          if (place) place[l->order[i]] = n;
+          if (place) place[l->order[i]] = l->from_end ? n_segments - 1 - n : n;
         }
       }
       s -= l->stride[c.type];
@@ -348,12 +385,16 @@ order_split *order_split_new(solve_run *run, const contraction *classes) {
   order_split *l = ARENA_ZERO(run->arena, order_split, 1);
   if (!l) return NULL;
   *l = (order_split){.run = run, .problem = run->problem, .classes = classes};
+  l->from_end = problem_keeps_by_depth(l->problem) && l->problem->schedule == SITU_SCHEDULE_1F1B;
+  l->n_depths = l->from_end ? (int32_t)min64(l->problem->micro_batches, l->problem->n_devices) : 1;
   return find_types(l) && weigh_classes(l) && allocate(l) ? l : NULL;
 }
 
 bool order_split_offer(order_split *l, const int32_t *order, int32_t *place) {
   REQUIRE(contracts_permutation(order, l->classes->n_classes));
-  l->order = order;
+  for (int32_t i = 0; l->from_end && i < l->classes->n_classes; i++)
+    l->reversed[i] = order[l->classes->n_classes - 1 - i];
+  l->order = l->from_end ? l->reversed : order;
   /* A long order is split coarsely first: the value limits the segments of the fine split. */
   bool coarse = l->max_slices > 8 * MIN_SLICES && split(l, MIN_SLICES, place);
   return split(l, l->max_slices, place) || coarse;

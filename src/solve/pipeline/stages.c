@@ -300,8 +300,13 @@ static bool lead_with_free(stages *s, arena *a) {
 
 /* Drops memory limits if every device could hold everything. */
 static void forget_idle_memory(stages *s) {
-  int64_t need = 0, min = SITU_UNLIMITED_BYTES;
+  const situ_problem *p = s->problem;
+  int64_t need = 0, min = SITU_UNLIMITED_BYTES, n_inputs = problem_max_in_flight(p);
   for (int32_t i = 0; i < s->n; i++) need = sat_add(need, sat_add(s->weight_bytes[i], s->footprint_bytes[i]));
+  for (int32_t v = 0; v < p->n_operators && n_inputs > p->in_flight; v++) {
+    int64_t each = sat_add(footprint_stash_bytes(p->graph, v), footprint_bytes(p->graph, v));
+    need = sat_add(need, sat_mul(n_inputs - p->in_flight, each));
+  }
   for (int32_t t = 0; t < s->n_types; t++) min = min64(min, s->types[t].memory_bytes);
   if (need > min) return;
   for (int32_t row = 0; row < s->n_rows; row++) s->types[row].memory_bytes = SITU_UNLIMITED_BYTES;
@@ -318,6 +323,39 @@ static void drop_back_edges(constraint_graph *f) {
       if (f->to[i] > k) f->to[n++] = f->to[i];
   }
   f->start[f->n] = n;
+}
+
+int64_t stages_kept(const stages *s, int32_t k) {
+  const situ_problem *p = s->problem;
+  if (p->schedule == SITU_SCHEDULE_GPIPE) return ((int64_t)p->micro_batches + k) / (k + 1);
+  return min64(p->micro_batches, k + 1);
+}
+
+bool stages_are_chain(const stages *s) {
+  for (int32_t i = 1; i < s->n; i++)
+    if (!(s->predecessors[(int64_t)i * s->n_words + (i - 1) / 64] >> ((i - 1) % 64) & 1)) return false;
+  return true;
+}
+
+/* Bytes of classes by the number of inputs that are kept. */
+static bool weigh_depths(stages *s, arena *a) {
+  const situ_problem *p = s->problem;
+  if (!problem_keeps_by_depth(p) || s->memory_is_free) return true;
+  s->n_depths = p->n_devices;
+  int64_t cells = (int64_t)s->n_depths * s->n;
+  if (!ARENA_ARRAYS(a, ZEROS(s->deep_weight_bytes, cells), ZEROS(s->deep_footprint_bytes, cells))) return false;
+  for (int32_t i = 0; i < s->n; i++) {
+    unit_members u = contraction_members(&s->classes, s->class_at[i]);
+    for (int64_t at = i, k = 0; k < s->n_depths; k++, at += s->n)
+      for (int32_t m = 0; m < u.n; m++) {
+        int32_t v = u.member[m];
+        int64_t n_inputs = stages_kept(s, (int32_t)k), stash = footprint_stash_bytes(p->graph, v);
+        int64_t held = sat_add(p->graph->weight_bytes[v], sat_mul(n_inputs, stash));
+        s->deep_weight_bytes[at] = sat_add(s->deep_weight_bytes[at], held);
+        s->deep_footprint_bytes[at] = max64(s->deep_footprint_bytes[at], footprint_running_bytes_of(p, v, n_inputs));
+      }
+  }
+  return true;
 }
 
 /* A row for each type and phase. */
@@ -359,7 +397,7 @@ bool stages_find(stages *s, const situ_problem *problem, arena *a) {
   /* With links the loads are only bounds, so they do not justify fusing. */
   if (!s->by_links && (!fuse_idle(s, a) || !lead_with_free(s, a))) return false;
   CONTRACT(stages_check(s));
-  return true;
+  return weigh_depths(s, a);
 }
 
 bool stages_fit(const stages *s) {
@@ -427,7 +465,7 @@ int64_t stages_shared_load(const stages *s, int32_t row, const stage_cost *whole
   stage_cost each = *whole;
   if (row >= s->n_rows - s->n_types && !s->by_links) { /* gradients are exchanged in the last phase */
     int64_t in_ns, out_ns, bytes = replicas_sync_bytes(s->problem, trained_bytes, r);
-    replicas_staged_sync(s->problem, s->types[row].devices[0], bytes, &in_ns, &out_ns);
+    replicas_staged_sync(s->problem, s->types[row].devices[0], r, bytes, &in_ns, &out_ns);
     const int64_t max = INT64_MAX / 8; /* more than any load; sums stay exact below */
     each.in_ns += min64(in_ns, max);
     each.out_ns += min64(out_ns, max);

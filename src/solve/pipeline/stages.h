@@ -32,6 +32,10 @@ typedef struct stages {
   int64_t *weight_bytes;    /* [class] weights and stashed activations */
   int64_t *footprint_bytes; /* [class] maximum footprint of an operator, times in_flight */
   int64_t *trained_bytes;   /* [class] weights of forward operators that replicas synchronise; else 0 */
+  /* Where the inputs that a device keeps follow from its part, for each possible number, stages_kept(s, k): */
+  int32_t n_depths;              /* 0: they do not, or memory is free */
+  int64_t *deep_weight_bytes;    /* [k * n + class] as weight_bytes */
+  int64_t *deep_footprint_bytes; /* [k * n + class] as footprint_bytes */
 
   /* Hyperedges: tensors whose producer and users lie in two classes or more, and that cost something. The pins of edge
    * e are pin[pin_start[e] .. pin_start[e+1]), distinct, the producer's class first. */
@@ -52,6 +56,12 @@ bool stages_find(stages *out, const situ_problem *problem, arena *a);
 bool stages_find_free(stages *out, const situ_problem *problem, arena *a);
 /* NULL, or which of the invariants above does not hold (base/contracts.h). O(pins + classes^2 / 64). */
 const char *stages_check(const stages *s);
+
+/* The inputs of a device with that many devices from its part to the end (1F1B), or of one of so many that share a part
+ * (GPipe): k + 1 of them. */
+int64_t stages_kept(const stages *s, int32_t k);
+/* Whether each class directly precedes the next, so that parts follow each other one by one. */
+bool stages_are_chain(const stages *s);
 
 /* Whether all sums of times and sizes stay far from overflow, so that plain arithmetic is exact. */
 bool stages_fit(const stages *s);

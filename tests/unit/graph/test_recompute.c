@@ -46,7 +46,7 @@ static situ_graph *freeze(situ_graph_builder *b) {
 static situ_graph *train(const situ_graph *forward, int32_t recompute) {
   situ_graph *step;
   situ_error error;
-  if (graph_training(&step, forward, (training_options){SITU_OPTIMIZER_SGD, recompute}, &error) != SITU_STATUS_OK)
+  if (graph_training(&step, forward, (training_options){SITU_OPTIMIZER_SGD, recompute, 0}, &error) != SITU_STATUS_OK)
     fail_msg("%s", error.text);
   return step;
 }
@@ -269,7 +269,7 @@ static void recomputation_changes_no_value(void **state) {
   for (uint64_t seed = 0; seed < 3000; seed++) {
     rng r = rng_new(seed);
     situ_graph *forward = random_network(&r), *all, *less;
-    training_options none = {SITU_OPTIMIZER_ADAM, 0}, some = {SITU_OPTIMIZER_ADAM, 1 + (int32_t)rng_below(&r, 5)};
+    training_options none = {SITU_OPTIMIZER_ADAM, 0, 0}, some = {SITU_OPTIMIZER_ADAM, 1 + (int32_t)rng_below(&r, 5), 0};
     if (rng_below(&r, 2)) some.recompute = INT32_MAX;
     if (graph_training(&all, forward, none, NULL) == SITU_STATUS_OK) {
       uint64_t before[256], value[256];

@@ -34,7 +34,7 @@ static situ_graph *train(situ_graph_builder *b) {
   situ_error error;
   assert_int_equal(situ_graph_freeze(&forward, b, &error), SITU_STATUS_OK);
   situ_graph_builder_free(b);
-  if (graph_training(&step, forward, (training_options){SITU_OPTIMIZER_SGD, 0}, &error) != SITU_STATUS_OK)
+  if (graph_training(&step, forward, (training_options){SITU_OPTIMIZER_SGD, 0, 0}, &error) != SITU_STATUS_OK)
     fail_msg("%s", error.text);
   situ_graph_free(forward);
   return step;
@@ -100,6 +100,33 @@ static void what_has_weights_before_it_gets_a_backward_operator(void **state) {
   situ_graph_free(g);
 }
 
+/* An update of four inputs is a quarter of one of each: its states stay whole. */
+static void inputs_of_a_step_share_its_update(void **state) {
+  (void)state;
+  situ_graph_builder *b = builder();
+  situ_graph *forward, *step;
+  situ_error error;
+  int32_t v = add(b, (situ_operator){.name = "first",
+                                     .kind = "MatMul",
+                                     .dtype = SITU_DTYPE_F32,
+                                     .colocation = -1,
+                                     .weight_bytes = 4000,
+                                     .flops = 100});
+  int32_t w = add(b, (situ_operator){.name = "last", .kind = "Relu", .dtype = SITU_DTYPE_F32, .colocation = -1});
+  join(b, v, w, 10, SITU_DTYPE_F32);
+  assert_int_equal(situ_graph_freeze(&forward, b, &error), SITU_STATUS_OK);
+  training_options four = {.optimizer = SITU_OPTIMIZER_ADAM, .micro_batches = 4};
+  assert_int_equal(graph_training(&step, forward, four, &error), SITU_STATUS_OK);
+  situ_operator update = graph_operator(step, situ_graph_find(step, "update(first)"));
+  assert_int_equal(update.moved_bytes, 7 * 4000 / 4); /* weight, gradient, two moments: read; all but it: written */
+  assert_int_equal(update.flops, 12 * 1000 / 4);
+  assert_int_equal(update.weight_bytes, 2 * 4000);
+  assert_int_equal(graph_operator(step, situ_graph_find(step, "gradient(first)")).flops, 100);
+  situ_graph_free(step);
+  situ_graph_free(forward);
+  situ_graph_builder_free(b);
+}
+
 /* Bytes of each weight that PyTorch's optimizers keep beside it and its gradient; ZeRO (SC 2020), section 3.1: with
  * Adam in mixed precision 2 + 2 + 12 = 16 in all. */
 static void an_optimizer_keeps_its_states_where_the_weights_are(void **state) {
@@ -122,7 +149,7 @@ static void an_optimizer_keeps_its_states_where_the_weights_are(void **state) {
           b, (situ_operator){.name = "last", .kind = "MatMul", .dtype = type, .weight_bytes = 400, .colocation = -1});
       join(b, v, w, 10, type);
       assert_int_equal(situ_graph_freeze(&forward, b, &error), SITU_STATUS_OK);
-      assert_int_equal(graph_training(&step, forward, (training_options){rows[k].which, 0}, &error), SITU_STATUS_OK);
+      assert_int_equal(graph_training(&step, forward, (training_options){rows[k].which, 0, 0}, &error), SITU_STATUS_OK);
       int32_t update = situ_graph_find(step, "update(first)");
       int64_t n = 4000 / (half ? 2 : 4), each = half ? rows[k].of_f16 : rows[k].of_f32;
       if (each < 0)
@@ -205,7 +232,7 @@ static void a_training_step_is_not_made_twice(void **state) {
   (void)state;
   situ_graph *once = small(), *twice = NULL;
   situ_error error;
-  assert_int_equal(graph_training(&twice, once, (training_options){SITU_OPTIMIZER_SGD, 0}, &error),
+  assert_int_equal(graph_training(&twice, once, (training_options){SITU_OPTIMIZER_SGD, 0, 0}, &error),
                    SITU_STATUS_BAD_ARGUMENT);
   assert_null(twice);
   assert_non_null(strstr(error.text, "already a training step"));
@@ -222,7 +249,7 @@ static void what_cannot_be_trained_is_no_training_step(void **state) {
   situ_error error;
   assert_int_equal(situ_graph_freeze(&forward, b, &error), SITU_STATUS_OK);
   situ_graph_builder_free(b);
-  assert_int_equal(graph_training(&step, forward, (training_options){SITU_OPTIMIZER_SGD, 0}, &error),
+  assert_int_equal(graph_training(&step, forward, (training_options){SITU_OPTIMIZER_SGD, 0, 0}, &error),
                    SITU_STATUS_BAD_INPUT);
   assert_non_null(strstr(error.text, "weights"));
   assert_null(step);
@@ -236,6 +263,7 @@ static void what_cannot_be_trained_is_no_training_step(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_has_weights_before_it_gets_a_backward_operator),
+      cmocka_unit_test(inputs_of_a_step_share_its_update),
       cmocka_unit_test(an_optimizer_keeps_its_states_where_the_weights_are),
       cmocka_unit_test(backward_reads_what_its_kind_needs),
       cmocka_unit_test(shared_weights_are_updated_once_after_all_their_gradients),

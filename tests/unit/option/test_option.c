@@ -52,8 +52,8 @@ static const field others[] = {
     FIELD(SOLVE, situ_solve_options, log_context),
     FIELD(SOLVE, situ_solve_options, form),
     FIELD(SOLVE, situ_solve_options, ranks),
-    {SITU_OPTION_PROBLEM, offsetof(situ_problem_options, max_period_ns) - 4, 4}, /* padding, like the next four */
-    {SITU_OPTION_READ, offsetof(situ_read_options, prompt) - 4, 4},
+    FIELD(READ, situ_read_options, micro_batches),                  /* that of the problem */
+    {SITU_OPTION_READ, offsetof(situ_read_options, prompt) - 4, 4}, /* padding, like the next three */
     {SITU_OPTION_INSTANCE, offsetof(situ_instance_options, writers) - 4, 4},
     {SITU_OPTION_INSTANCE, offsetof(situ_instance_options, log) - 4, 4},
     {SITU_OPTION_SOLVE, offsetof(situ_solve_options, progress) - 4, 4},

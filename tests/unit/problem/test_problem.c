@@ -296,6 +296,38 @@ static void constraints_that_no_plan_can_meet_are_named(void **state) {
                   cases[i].expected, NULL);
 }
 
+static void micro_batches_are_of_training_steps_in_contiguous_parts(void **state) {
+  (void)state;
+  const struct {
+    situ_problem_options options;
+    bool training;
+    const char *text;
+  } rows[] = {
+      {{.micro_batches = 1, .execution = SITU_EXECUTION_STREAM},
+       true,
+       "a step of micro-batches: needs execution pipeline, not stream"},
+      {{.micro_batches = 2}, false, "micro-batches are of training steps: add training"},
+      {{.micro_batches = 2, .free = true}, true, "micro-batches pass from part to part: parts must be contiguous"},
+      {{.micro_batches = 2, .in_flight = 1},
+       true,
+       "micro-batches and their schedule say how many inputs are in flight"},
+      {{.micro_batches = 2}, true, NULL},
+      {{.micro_batches = 2, .schedule = SITU_SCHEDULE_GPIPE, .replicate = true}, true, NULL},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    lab s = two(false);
+    situ_error error = {0};
+    situ_problem_options options = rows[i].options;
+    options.size = sizeof options;
+    if (options.execution == SITU_EXECUTION_DEFAULT) options.execution = SITU_EXECUTION_PIPELINE;
+    if (rows[i].training) s.graph->phase[1] = SITU_PHASE_BACKWARD;
+    situ_status status = pose(&s, &options, &error);
+    assert_int_equal(status, rows[i].text ? SITU_STATUS_BAD_ARGUMENT : SITU_STATUS_OK);
+    if (rows[i].text && strncmp(error.text, rows[i].text, strlen(rows[i].text)) != 0) fail_msg("%s", error.text);
+    lab_free(&s);
+  }
+}
+
 static void pins_beyond_the_platform_are_refused(void **state) {
   (void)state;
   lab s = two(false);
@@ -541,6 +573,7 @@ int main(void) {
       cmocka_unit_test(pins_hold_for_their_group),
       cmocka_unit_test(a_pool_counts_once),
       cmocka_unit_test(constraints_that_no_plan_can_meet_are_named),
+      cmocka_unit_test(micro_batches_are_of_training_steps_in_contiguous_parts),
       cmocka_unit_test(pins_beyond_the_platform_are_refused),
       cmocka_unit_test(times_beyond_the_limit_are_refused),
       cmocka_unit_test(sizes_beyond_the_limit_are_refused),

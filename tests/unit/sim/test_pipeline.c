@@ -405,12 +405,45 @@ static void random_placements_agree_with_the_naive_formulas(void **state) {
   assert_true(n_contiguous > 500 && n_not > 500);
 }
 
+/* Parts a -> b -> d and a -> c, each with a forward operator of 10 bytes for the next and 1 byte that its own backward
+ * operator reads (7 bytes of weights). */
+static void a_device_keeps_an_input_for_each_part_to_the_end(void **state) {
+  (void)state;
+  situ_problem_options options = pipeline(SITU_COMMUNICATION_LINK);
+  for (options.micro_batches = 1; options.micro_batches < 5; options.micro_batches++)
+    for (int schedule = 0; schedule < 2; schedule++) {
+      options.schedule = schedule ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B;
+      lab s = lab_mesh(5, SITU_UNLIMITED_BYTES);
+      for (int32_t v = 0; v < 8; v++) {
+        char name[2] = {(char)('a' + v), 0};
+        situ_phase phase = v < 4 ? SITU_PHASE_FORWARD : SITU_PHASE_BACKWARD;
+        lab_add(&s,
+                (situ_operator){
+                    .name = name, .source_id = -1, .colocation = v % 4, .phase = phase, .weight_bytes = v < 4 ? 7 : 0},
+                1);
+      }
+      lab_tensor(&s, 0, 10, 1, 2, -1); /* to b and c */
+      lab_tensor(&s, 1, 10, 3, -1);    /* to d */
+      for (int32_t v = 0; v < 4; v++) lab_tensor(&s, v, 1, v + 4, -1);
+      lab_pose(&s, &options);
+      int32_t device[8] = {1, 2, 3, 4, 1, 2, 3, 4};
+      simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
+      int64_t m = options.micro_batches, deep[4] = {3, 2, 1, 1}, running[4] = {11, 21, 11, 11};
+      for (int32_t k = 0; k < 4; k++) { /* weights, what its backward operator reads, what the largest one takes */
+        int64_t kept = schedule || deep[k] > m ? m : deep[k];
+        assert_int_equal(r.peak_bytes[s.problem->memory_of[k + 1]], 7 + kept * 1 + kept * running[k]);
+      }
+      lab_free(&s);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_accelerator_pays_once_for_each_tensor_in_and_out),
       cmocka_unit_test(overlap_takes_the_greatest_of_three),
       cmocka_unit_test(links_are_resources_of_their_own),
       cmocka_unit_test(gpipe_adds_the_greatest_forward_and_the_greatest_backward_load),
+      cmocka_unit_test(a_device_keeps_an_input_for_each_part_to_the_end),
       cmocka_unit_test(what_is_recomputed_counts_for_one_input),
       cmocka_unit_test(replicas_share_the_inputs_and_exchange_gradients),
       cmocka_unit_test(the_first_device_may_be_a_replica),
