@@ -71,6 +71,8 @@ typedef struct situ_problem_options {
   int32_t micro_batches;  /* pipeline, training: a step is so many inputs and one update, and its schedule says how many
                              of them a device keeps (docs/model.md, "Steps of several micro-batches"), so in_flight is
                              not given; 0: in_flight says it */
+  int32_t zero;           /* pipeline, training, replicate: what the devices that share a part hold in shares: 1 states
+                             of the optimizer, 2 gradients too, 3 weights too (ZeRO, FSDP); 0: nothing */
   int64_t max_period_ns;  /* stream, latency: limit on a plan's period; 0: none */
   int64_t max_latency_ns; /* stream, throughput: limit on a plan's latency; 0: none */
   const int32_t *pins;    /* [n_operators] a device, or -1 for not pinned; NULL: nothing is pinned. Copied. */

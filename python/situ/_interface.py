@@ -301,10 +301,10 @@ class situ_problem_options(Structure):
     _fields_ = [("size", c_size_t), ("objective", c_int), ("execution", c_int), ("contention", c_int), ("overlap",
                 c_int), ("communication", c_int), ("free", c_bool), ("async_copies", c_bool), ("schedule", c_int),
                 ("replicate", c_bool), ("in_flight", c_int32), ("copies", c_int32), ("max_calls", c_int32),
-                ("micro_batches", c_int32), ("max_period_ns", c_int64), ("max_latency_ns", c_int64), ("pins",
-                POINTER(c_int32)), ("unused", POINTER(c_bool)), ("keep_together", POINTER(c_int32)),
-                ("secondary_costs", c_void_p), ("max_secondary_ns", c_int64), ("secondary_name", c_char_p),
-                ("keep_name", c_char_p), ("names", c_char_p), ("max_unknown_percent", c_double)]
+                ("micro_batches", c_int32), ("zero", c_int32), ("max_period_ns", c_int64), ("max_latency_ns",
+                c_int64), ("pins", POINTER(c_int32)), ("unused", POINTER(c_bool)), ("keep_together",
+                POINTER(c_int32)), ("secondary_costs", c_void_p), ("max_secondary_ns", c_int64), ("secondary_name",
+                c_char_p), ("keep_name", c_char_p), ("names", c_char_p), ("max_unknown_percent", c_double)]
 
 
 class situ_problem_summary(Structure):

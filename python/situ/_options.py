@@ -42,6 +42,7 @@ class Options(TypedDict, total=False):
     async_copies: bool
     schedule: str
     replicate: bool
+    zero: int
     in_flight: int
     micro_batches: int
     copies: int

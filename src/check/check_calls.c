@@ -157,7 +157,7 @@ static situ_status compare(judge *j, const units *u, situ_error *error) {
     }
   }
   judge_value(j, value);
-  TRY(check_static_memory(j, NULL, &memory_bytes, error));
+  TRY(check_static_memory(j, NULL, NULL, &memory_bytes, error));
   judge_uses(j, load, memory_bytes);
   return SITU_STATUS_OK;
 }

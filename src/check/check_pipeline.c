@@ -62,19 +62,17 @@ static void charge_routes(judge *j, const loads *all, phase_loads *l, int32_t t,
     }
 }
 
-/* Gradients go round in a ring once for all that share the part of device d. */
-static void charge_gradients(judge *j, const loads *all, phase_loads *l, int32_t d) {
+/* Times of a ring over r devices that each pass a part of w bytes on: ceil(times * (r - 1) * w / r). */
+static int64_t passed_bytes(int64_t weights, int32_t times, int32_t r) {
+  return (int64_t)(((__int128)times * (r - 1) * weights + r - 1) / r);
+}
+
+/* One ring of all that share the part of device d, for every so many inputs. */
+static void charge_ring(judge *j, const loads *all, phase_loads *l, int32_t d, int64_t bytes, int32_t every) {
   const situ_platform *q = j->platform;
-  int64_t weights = 0;
   int32_t r = all->shared[d], host = j->problem->host;
-  for (int32_t v = 0; v < j->graph->n_operators; v++)
-    if (j->plan->device[v] == d && j->graph->phase[v] == SITU_PHASE_FORWARD)
-      weights = sat_add(weights, j->graph->weight_bytes[v]);
-  int64_t bytes = (int64_t)(((__int128)2 * (r - 1) * weights + r - 1) / r);
-  int32_t round = r > j->problem->micro_batches ? r : j->problem->micro_batches; /* inputs until the next exchange */
-  if (bytes == 0 || !j->problem->training) return;
   bool staged = j->problem->communication == SITU_COMMUNICATION_HOST_STAGED;
-  if (staged && q->devices[d].is_host) return;
+  if (bytes == 0 || !j->problem->training || (staged && q->devices[d].is_host)) return;
   for (int32_t x = d; x >= 0;) { /* around the ring: d, then its replicas by number, then back */
     int32_t next = x == d ? 0 : x + 1;
     while (next < q->n_devices && (next == d || all->leader[next] != d)) next++;
@@ -87,16 +85,35 @@ static void charge_gradients(judge *j, const loads *all, phase_loads *l, int32_t
         const situ_link *link = &j->problem->costs->link[q->route_link[hop]];
         int64_t time_ns = link_time_ns(link->latency_ns, link->bytes_per_s, bytes);
         int64_t *sum = &l->channel_ns[link->channel];
-        if (!staged) *sum = sat_add(*sum, rounded_up(time_ns, round));
+        if (!staged) *sum = sat_add(*sum, rounded_up(time_ns, every));
         way_ns[k] = sat_add(way_ns[k], time_ns);
       }
       if (staged) {
         int64_t *sum = &(k ? l->in_ns : l->out_ns)[d];
-        *sum = sat_add(*sum, (int64_t)(((__int128)way_ns[k] * r + round - 1) / round));
+        *sum = sat_add(*sum, (int64_t)(((__int128)way_ns[k] * r + every - 1) / every));
       }
     }
     if (staged) return; /* all pay the same */
     x = next < q->n_devices ? next : -1;
+  }
+}
+
+/* Gradients are added up, and weights that are shared collected: what goes round for each round of inputs, and what for
+ * each step. */
+static void charge_gradients(judge *j, const loads *all, phase_loads *l, int32_t d) {
+  const situ_problem *p = j->problem;
+  int64_t weights = 0;
+  int32_t r = all->shared[d], step = r > p->micro_batches ? r : p->micro_batches;
+  for (int32_t v = 0; v < j->graph->n_operators; v++)
+    if (j->plan->device[v] == d && j->graph->phase[v] == SITU_PHASE_FORWARD)
+      weights = sat_add(weights, p->given->weight_bytes[v]);
+  switch (p->zero) {
+    case 3: charge_ring(j, all, l, d, passed_bytes(weights, 3, r), r); break;
+    case 2:
+      charge_ring(j, all, l, d, passed_bytes(weights, 1, r), r);
+      charge_ring(j, all, l, d, passed_bytes(weights, 1, r), step);
+      break;
+    default: charge_ring(j, all, l, d, passed_bytes(weights, 2, r), step);
   }
 }
 
@@ -137,7 +154,10 @@ static situ_status find_phase(judge *j, loads *all, int32_t phase, situ_error *e
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t d = j->plan->device[v];
     if (!in_phase(j, all, v, phase)) continue;
-    l.compute_ns[d] = sat_add(l.compute_ns[d], p->costs->time_ns[(int64_t)v * p->n_classes + j->platform->class_of[d]]);
+    int64_t time_ns = p->costs->time_ns[(int64_t)v * p->n_classes + j->platform->class_of[d]], times = 1;
+    if (j->graph->phase[v] == SITU_PHASE_UPDATE && p->zero == 0) /* each makes the whole update of a step */
+      times = min64(all->shared[d], max64(p->micro_batches, 1));
+    l.compute_ns[d] = sat_add(l.compute_ns[d], sat_mul(time_ns, times));
   }
   charge_tensors(j, all, &l, sent);
   for (int32_t d = 0; d < p->n_devices && phase == all->n_phases - 1; d++)
@@ -306,17 +326,42 @@ static situ_status find_kept(int64_t *kept, const judge *j, const bool *edge, co
   return SITU_STATUS_OK;
 }
 
-/* weights + kept inputs * stash + the most that an operator takes; calls are the case of one input and no stash. */
-situ_status check_static_memory(judge *j, const int64_t *kept, int64_t **memory_bytes, situ_error *error) {
+/* Whether devices that share a part hold the weights of operator v in shares, and how much of them is whole meanwhile.
+ */
+static bool in_shares(const situ_problem *p, int32_t v, int64_t *whole_bytes) {
+  int64_t own = p->given->weight_bytes[v];
+  *whole_bytes = 0;
+  switch (p->given->phase[v]) {
+    case SITU_PHASE_UPDATE: return p->zero > 0;
+    case SITU_PHASE_BACKWARD: /* the gradient, and the weights that it is of */
+      *whole_bytes = p->zero == 2 ? own : p->zero == 3 ? sat_mul(2, own) : 0;
+      return p->zero > 1;
+    case SITU_PHASE_FORWARD: *whole_bytes = p->zero == 3 ? own : 0; return p->zero > 2;
+    default: return false;
+  }
+}
+
+/* weights, or a share + kept inputs * stash + the most that an operator takes; calls are the case of one input and no
+ * stash. */
+situ_status check_static_memory(judge *j, const int64_t *kept, const int32_t *shared, int64_t **memory_bytes,
+                                situ_error *error) {
   const situ_graph *g = j->graph;
   bool pipeline = j->problem->execution == SITU_EXECUTION_PIPELINE;
   int32_t n = j->problem->n_memories;
-  int64_t *weights, *stash, *greatest;
-  if (!ARENA_ARRAYS(j->scratch, ZEROS(weights, n), ZEROS(stash, n), ZEROS(greatest, n))) return fail_no_memory(error);
+  int64_t *weights, *stash, *greatest, *shares, whole;
+  if (!ARENA_ARRAYS(j->scratch, ZEROS(weights, n), ZEROS(stash, n), ZEROS(greatest, n),
+                    ZEROS(shares, j->problem->n_devices)))
+    return fail_no_memory(error);
   for (int32_t v = 0; v < g->n_operators; v++) {
     int32_t d = j->plan->device[v], m = j->platform->memory_of[d];
-    weights[m] = sat_add(weights[m], g->weight_bytes[v]);
-    greatest[m] = max64(greatest[m], judge_running_bytes(j, v, kept ? kept[d] : 1));
+    bool in_parts = shared && shared[d] > 1 && in_shares(j->problem, v, &whole);
+    int64_t running = judge_running_bytes(j, v, kept ? kept[d] : 1), *sum = in_parts ? &shares[d] : &weights[m];
+    *sum = sat_add(*sum, j->problem->given->weight_bytes[v]);
+    greatest[m] = max64(greatest[m], in_parts ? sat_add(running, whole) : running);
+  }
+  for (int32_t d = 0; shared && d < j->problem->n_devices; d++) {
+    int64_t *sum = &weights[j->platform->memory_of[d]];
+    *sum = sat_add(*sum, rounded_up(shares[d], shared[d]));
   }
   for (int32_t t = 0; pipeline && t < g->n_tensors; t++) {
     int32_t u = g->producer[t], d = j->plan->device[u], m = j->platform->memory_of[d];
@@ -336,7 +381,7 @@ situ_status check_memory_alone(judge *j, int64_t **memory_bytes, situ_error *err
   if (!kept) return fail_no_memory(error);
   TRY(find_kept(kept, j, NULL, NULL, error));
   bool pipeline = j->problem->execution == SITU_EXECUTION_PIPELINE;
-  return check_static_memory(j, pipeline ? kept : NULL, memory_bytes, error);
+  return check_static_memory(j, pipeline ? kept : NULL, NULL, memory_bytes, error);
 }
 
 static situ_status check(judge *j, situ_error *error) {
@@ -347,7 +392,7 @@ static situ_status check(judge *j, situ_error *error) {
   TRY(find_loads(j, &l, error));
   TRY(find_edges(&edge, j, error));
   TRY(find_kept(kept, j, edge, l.shared, error));
-  TRY(check_static_memory(j, kept, &memory_bytes, error));
+  TRY(check_static_memory(j, kept, l.shared, &memory_bytes, error));
   for (int32_t d = 0; d < j->problem->n_devices; d++) /* whoever shares a part holds all of it */
     if (l.leader[d] != d) memory_bytes[j->platform->memory_of[d]] = memory_bytes[j->platform->memory_of[l.leader[d]]];
   judge_value(j, l.value_ns);

@@ -116,6 +116,10 @@ const option option_rows[] = {
               "plus backward load; gpipe: the maximum forward load plus the maximum backward load. Default: 1f1b."},
     {ROW("replicate", PROBLEM, ON, replicate), .json = "replicate",
      .title = "pipeline: allow replicas: several equal devices that run the same part and share its inputs."},
+    {ROW("zero", PROBLEM, INT32, zero), .json = "zero", .also = "zero-stage fsdp sharding", .value = "1|2|3", .min = 1,
+     .max = 3,
+     .title = "pipeline, training, --replicate: replicas hold shares, not all, of the states of the optimizer (1), of "
+              "gradients too (2), of weights too (3), as ZeRO and FSDP do. Default: nothing."},
     {ROW("in-flight", PROBLEM, INT32, in_flight), .json = "in_flight", .value = "N", .min = 1,
      .title = "pipeline: number of inputs whose activations are in memory at once. Default: 1."},
     {ROW("micro-batches", PROBLEM, INT32, micro_batches), .json = "micro_batches",

@@ -19,6 +19,7 @@ static situ_status refuse_options_of_pipelines(const situ_problem *p, const situ
                       : o->replicate                      ? "replicas"
                       : o->in_flight > 1                  ? "more than one input in flight"
                       : o->micro_batches > 0              ? "a step of micro-batches"
+                      : o->zero > 0                       ? "shares of replicas (zero)"
                       : o->schedule != SITU_SCHEDULE_1F1B ? "a schedule of passes"
                                                           : NULL;
   if (!asked || p->execution == SITU_EXECUTION_PIPELINE) return SITU_STATUS_OK;
@@ -36,6 +37,7 @@ static situ_status check_values(const situ_problem_options *o, situ_error *error
                       : (unsigned)o->schedule > SITU_SCHEDULE_GPIPE                     ? "schedule"
                       : o->in_flight < 0                                                ? "in_flight"
                       : o->micro_batches < 0                                            ? "micro_batches"
+                      : o->zero < 0 || o->zero > 3                                      ? "zero"
                       : o->copies < 0                                                   ? "copies"
                       : o->max_calls < 0                                                ? "max_calls"
                       : o->max_period_ns < 0                                            ? "max_period_ns"
@@ -139,6 +141,28 @@ static situ_status choose_micro_batches(situ_problem *p, const situ_problem_opti
   return SITU_STATUS_OK;
 }
 
+static situ_status choose_shares(situ_problem *p, const situ_problem_options *o, situ_error *error) {
+  p->zero = o->zero;
+  if (o->zero == 0 || (p->training && p->replicate)) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "zero shards what replicas hold in training: add %s",
+                   p->training ? "replicate" : "training");
+}
+
+/* Replicas are of one class: as many devices at most hold a share each. False without memory. */
+static bool take_shares(situ_problem *p, situ_graph *g) {
+  int32_t most = 1;
+  if (p->zero == 0) return true;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    int32_t n = 0;
+    for (int32_t e = 0; e < p->n_devices; e++) n += p->class_of[e] == p->class_of[d];
+    if (n > most) most = n;
+  }
+  g->weight_bytes = ARENA_COPY(p->arena, p->given->weight_bytes, int64_t, p->n_operators);
+  for (int32_t v = 0; g->weight_bytes && v < p->n_operators; v++)
+    if (problem_shards(p, v)) g->weight_bytes[v] /= most;
+  return g->weight_bytes != NULL;
+}
+
 /* The limit by secondary costs, and whether these are of the same graph and platform. */
 static situ_status take_other(situ_problem *p, const situ_problem_options *o, situ_error *error) {
   const situ_costs *other = o->secondary_costs, *own = p->costs;
@@ -215,7 +239,7 @@ static bool find_units(situ_problem *p) {
     for (int32_t i = 0; i < of.n; i++) into[of.member[i]] = group;
   }
   p->graph = g;
-  return true;
+  return take_shares(p, g);
 }
 
 /* Whether two operators are one fused kernel. */
@@ -407,6 +431,7 @@ situ_status problem_fill(situ_problem *p, const situ_problem_options *o, situ_er
   p->memory_of = p->platform->memory_of;
   for (int32_t v = 0; v < p->n_operators; v++) p->training |= p->graph->phase[v] != SITU_PHASE_FORWARD;
   TRY(choose_micro_batches(p, o, error));
+  TRY(choose_shares(p, o, error));
   TRY(refuse_excess(p, error));
   TRY(take_other(p, o, error));
   if (p->secondary) {
@@ -458,6 +483,7 @@ situ_problem_options problem_options_of(const situ_problem *p) {
   o.replicate = p->replicate;
   o.in_flight = p->micro_batches > 0 ? 0 : p->in_flight;
   o.micro_batches = p->micro_batches;
+  o.zero = p->zero;
   o.copies = p->n_copies;
   o.max_calls = p->max_calls < INT32_MAX ? p->max_calls : 0;
   o.max_period_ns = limit_of(p->max_period_ns);
@@ -482,7 +508,7 @@ void problem_view_pipeline(situ_problem *out, const situ_problem *p) {
   out->communication = SITU_COMMUNICATION_LINK;
   out->contiguous = out->async_copies = out->replicate = false;
   out->in_flight = 1;
-  out->micro_batches = 0;
+  out->micro_batches = out->zero = 0;
   out->overlap = SITU_OVERLAP_FULL;
   drop_limits(out);
 }

@@ -33,6 +33,9 @@ struct situ_problem {
       n_phases; /* of a period: 2 where forward and backward loads are two numbers (pipelines trained as GPipe does) */
   int32_t in_flight;     /* inputs in memory at once; with micro_batches, as many as every device surely keeps */
   int32_t micro_batches; /* of a step; 0: in_flight is a given number */
+  /* What replicas hold in shares: 0 nothing, 1 states of the optimizer, 2 gradients too, 3 weights too. Then the
+   * weights of `graph` are the least that a device may hold, those of `given` all. */
+  int32_t zero;
   int32_t n_copies;  /* operator v belongs to copy v / (n_operators / n_copies); weight_bytes of others than the first
                         are 0 */
   int32_t max_calls; /* of an accelerator; INT32_MAX: no limit */
@@ -99,6 +102,20 @@ static inline int32_t problem_max_in_flight(const situ_problem *p) {
 /* Whether how many inputs a device keeps depends on the parts after its own. */
 static inline bool problem_keeps_by_depth(const situ_problem *p) {
   return p->micro_batches > 1 && (p->schedule == SITU_SCHEDULE_1F1B || p->replicate);
+}
+
+/* Whether devices that share a part hold the weights of operator v, which are of its phase, in shares. */
+static inline bool problem_shards(const situ_problem *p, int32_t v) {
+  situ_phase phase = p->graph->phase[v];
+  return phase == SITU_PHASE_UPDATE     ? p->zero >= 1
+         : phase == SITU_PHASE_BACKWARD ? p->zero >= 2
+                                        : phase == SITU_PHASE_FORWARD && p->zero >= 3;
+}
+/* What of these is whole on such a device while v runs: a gradient that is made, with the weights that it is of. */
+static inline int64_t problem_gathered_bytes(const situ_problem *p, int32_t v) {
+  bool backward = p->graph->phase[v] == SITU_PHASE_BACKWARD;
+  if (!problem_shards(p, v) || p->graph->phase[v] == SITU_PHASE_UPDATE) return 0;
+  return p->given->weight_bytes[v] * (backward && p->zero == 3 ? 2 : 1);
 }
 
 /* Whether operator v has work on some device, or may have: constants, views and shapes have none. */

@@ -55,15 +55,16 @@ static uint64_t mix_costs(uint64_t h, const situ_costs *c) {
 }
 
 uint64_t problem_hash(const situ_problem *p) {
-  int64_t asked[] = {p->objective,    p->execution,     p->contention,     p->communication,    p->overlap,
-                     p->contiguous,   p->async_copies,  p->replicate,      p->training,         p->of_stream,
-                     p->schedule,     p->n_phases,      p->in_flight,      p->n_copies,         p->max_calls,
-                     p->host,         p->max_period_ns, p->max_latency_ns, p->max_secondary_ns, p->conflict != NULL,
-                     p->micro_batches};
+  int64_t asked[] = {p->objective,     p->execution,     p->contention,     p->communication,    p->overlap,
+                     p->contiguous,    p->async_copies,  p->replicate,      p->training,         p->of_stream,
+                     p->schedule,      p->n_phases,      p->in_flight,      p->n_copies,         p->max_calls,
+                     p->host,          p->max_period_ns, p->max_latency_ns, p->max_secondary_ns, p->conflict != NULL,
+                     p->micro_batches, p->zero};
   uint64_t h = mix_numbers(0, asked, (int64_t)(sizeof asked / sizeof *asked));
   h = mix_indices(h, p->pin, p->n_operators);
   for (int32_t d = 0; d < p->n_devices; d++) h = hash_number(h, p->unused[d]);
   h = mix_graph(h, p->graph);
+  if (p->zero > 0) h = mix_numbers(h, p->given->weight_bytes, p->n_operators);
   h = hash_number(h, (int64_t)platform_hash(p->platform, true));
   h = mix_costs(h, p->costs);
   return p->secondary ? mix_costs(h, p->secondary) : h;
@@ -97,8 +98,8 @@ bool problem_is_relaxation(const situ_problem *r, const situ_problem *p) {
   if (r->execution != p->execution) return p->execution == SITU_EXECUTION_STREAM && period;
   return r->contention == p->contention && r->communication == p->communication && r->overlap == p->overlap &&
          r->async_copies == p->async_copies && r->schedule == p->schedule && r->in_flight == p->in_flight &&
-         r->micro_batches == p->micro_batches && r->n_phases == p->n_phases && (p->contiguous || !r->contiguous) &&
-         (r->replicate || !p->replicate);
+         r->micro_batches == p->micro_batches && r->zero == p->zero && r->n_phases == p->n_phases &&
+         (p->contiguous || !r->contiguous) && (r->replicate || !p->replicate);
 }
 
 /* Whether everything that takes 0 ns by the costs takes 0 ns by the secondary costs. */

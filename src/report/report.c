@@ -48,6 +48,8 @@ void report_title(text_buffer *t, const situ_problem *p, const situ_report_optio
     if (p->async_copies) text_add(&line, ", copies during computation");
     if (p->schedule == SITU_SCHEDULE_GPIPE && p->micro_batches == 0) text_add(&line, ", schedule gpipe");
     if (p->replicate) text_add(&line, ", replicas");
+    if (p->zero > 0)
+      text_add(&line, " with shares of %s", p->zero == 1 ? "states" : p->zero == 2 ? "gradients" : "weights");
     if (p->micro_batches > 0)
       text_add(&line, ", %s micro-batch%s by %s", grouped(count, p->micro_batches), p->micro_batches == 1 ? "" : "es",
                situ_schedule_name(p->schedule));
@@ -145,6 +147,7 @@ bool report_problem_json(json_value *o, const situ_problem *p, const situ_model 
                 {"async_copies", AS_BOOL, .n = p->async_copies, .skip = !pipeline},
                 {"schedule", .text = situ_schedule_name(p->schedule), .skip = !pipeline},
                 {"replicate", AS_BOOL, .n = p->replicate, .skip = !pipeline},
+                {"zero", AS_COUNT, .n = p->zero, .skip = p->zero == 0},
                 {"micro_batches", AS_COUNT, .n = p->micro_batches, .skip = p->micro_batches == 0},
                 {"in_flight", AS_COUNT, .n = p->in_flight, .skip = !pipeline || p->micro_batches > 0}) &&
          report_unknown_fields(o, &p->unknown, p->guessed);

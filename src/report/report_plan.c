@@ -157,7 +157,7 @@ static void step_facts(const fact_lines *f, const situ_plan *plan) {
                percent_text(b, step.bubble));
     if (step.pace_ns > plan->value_ns)
       value_line(f, "pace", STYLE_WARN, exact_time(a, step.pace_ns),
-                 "from input to input: stages wait for transfers, with the inputs they keep");
+                 "from input to input: devices wait for transfers beyond the period");
   }
   f->t->failed |= !ok;
 }

@@ -29,9 +29,10 @@ typedef struct pipeline {
   int32_t *n_sharing;                                     /* [device] how many run its part, itself included */
   int32_t *next_sharing;                                  /* [device] the next of them; -1 ends */
   int64_t *weight_bytes, *max_running_bytes, *peak_bytes; /* [memory] */
-  int64_t *stashed_bytes;                                 /* [device] of one input */
-  int64_t *n_inputs;                                      /* [device] kept at once */
-  int64_t *depth; /* [device] devices on the longest way from its part to the end, its own included */
+  int64_t *sharded_bytes; /* [device] of weights that those who share its part hold in shares */
+  int64_t *stashed_bytes; /* [device] of one input */
+  int64_t *n_inputs;      /* [device] kept at once */
+  int64_t *depth;         /* [device] devices on the longest way from its part to the end, its own included */
   int32_t *seen_by_device, *seen_by_memory; /* the last tensor that arrived there */
   int32_t *first_on, *next_on;              /* operators of each device, as lists; -1 ends */
   int64_t *waiting;                         /* [device] edges of F from devices that are not yet done */
@@ -55,16 +56,17 @@ static void *make_pipeline(const situ_problem *p, arena *a) {
   m->problem = p;
   if (!(m->footprint_bytes = ARENA_NEW(a, int64_t, n)) || !(m->recomputed_bytes = ARENA_NEW(a, int64_t, n)) ||
       !(m->n_inputs = ARENA_NEW(a, int64_t, d)) || !(m->depth = ARENA_NEW(a, int64_t, d)) ||
-      !(m->stash_bytes = ARENA_NEW(a, int64_t, n)) || !(m->compute_ns = ARENA_NEW(a, int64_t, each)) ||
-      !(m->in_ns = ARENA_NEW(a, int64_t, each)) || !(m->out_ns = ARENA_NEW(a, int64_t, each)) ||
-      !(m->phase_ns = ARENA_NEW(a, int64_t, each)) || !(m->load_ns = ARENA_NEW(a, int64_t, d)) ||
-      !(m->channel_ns = ARENA_NEW(a, int64_t, channels)) || !(m->trained_bytes = ARENA_NEW(a, int64_t, d)) ||
-      !(m->n_sharing = ARENA_NEW(a, int32_t, d)) || !(m->next_sharing = ARENA_NEW(a, int32_t, d)) ||
-      !(m->weight_bytes = ARENA_NEW(a, int64_t, w)) || !(m->max_running_bytes = ARENA_NEW(a, int64_t, w)) ||
-      !(m->stashed_bytes = ARENA_NEW(a, int64_t, d)) || !(m->peak_bytes = ARENA_NEW(a, int64_t, w)) ||
-      !(m->seen_by_device = ARENA_NEW(a, int32_t, d)) || !(m->seen_by_memory = ARENA_NEW(a, int32_t, w)) ||
-      !(m->first_on = ARENA_NEW(a, int32_t, d)) || !(m->next_on = ARENA_NEW(a, int32_t, n)) ||
-      !(m->waiting = ARENA_NEW(a, int64_t, d)) || !(m->ready = ARENA_NEW(a, int32_t, d)))
+      !(m->sharded_bytes = ARENA_NEW(a, int64_t, d)) || !(m->stash_bytes = ARENA_NEW(a, int64_t, n)) ||
+      !(m->compute_ns = ARENA_NEW(a, int64_t, each)) || !(m->in_ns = ARENA_NEW(a, int64_t, each)) ||
+      !(m->out_ns = ARENA_NEW(a, int64_t, each)) || !(m->phase_ns = ARENA_NEW(a, int64_t, each)) ||
+      !(m->load_ns = ARENA_NEW(a, int64_t, d)) || !(m->channel_ns = ARENA_NEW(a, int64_t, channels)) ||
+      !(m->trained_bytes = ARENA_NEW(a, int64_t, d)) || !(m->n_sharing = ARENA_NEW(a, int32_t, d)) ||
+      !(m->next_sharing = ARENA_NEW(a, int32_t, d)) || !(m->weight_bytes = ARENA_NEW(a, int64_t, w)) ||
+      !(m->max_running_bytes = ARENA_NEW(a, int64_t, w)) || !(m->stashed_bytes = ARENA_NEW(a, int64_t, d)) ||
+      !(m->peak_bytes = ARENA_NEW(a, int64_t, w)) || !(m->seen_by_device = ARENA_NEW(a, int32_t, d)) ||
+      !(m->seen_by_memory = ARENA_NEW(a, int32_t, w)) || !(m->first_on = ARENA_NEW(a, int32_t, d)) ||
+      !(m->next_on = ARENA_NEW(a, int32_t, n)) || !(m->waiting = ARENA_NEW(a, int64_t, d)) ||
+      !(m->ready = ARENA_NEW(a, int32_t, d)))
     return NULL;
   measure_operators(m);
   if (p->contiguous && !constraint_graph_find(&m->constraints, p, a)) return NULL;
@@ -164,9 +166,9 @@ static void charge_accelerators(pipeline *m, const int32_t *device) {
   }
   for (int32_t d = 0; d < p->n_devices; d++) {
     if (m->n_sharing[d] == 1) continue;
-    int64_t in_ns, out_ns, bytes = replicas_sync_bytes(p, m->trained_bytes[d], m->n_sharing[d]);
+    int64_t in_ns, out_ns;
     int32_t row = (p->n_phases - 1) * p->n_devices + d;
-    replicas_staged_sync(p, d, m->n_sharing[d], bytes, &in_ns, &out_ns);
+    replicas_staged_sync(p, d, m->n_sharing[d], m->trained_bytes[d], &in_ns, &out_ns);
     m->in_ns[row] = sat_add(m->in_ns[row], in_ns);
     m->out_ns[row] = sat_add(m->out_ns[row], out_ns);
   }
@@ -190,14 +192,12 @@ static void charge_ring(pipeline *m, int32_t d) {
   const situ_problem *p = m->problem;
   const situ_platform *f = p->platform;
   int64_t *row = m->channel_ns + (int64_t)(p->n_phases - 1) * f->n_channels;
-  int64_t bytes = replicas_sync_bytes(p, m->trained_bytes[d], m->n_sharing[d]),
-          round = replicas_round(p, m->n_sharing[d]);
-  for (int32_t a = d; a >= 0 && bytes > 0; a = m->next_sharing[a]) {
+  for (int32_t a = d; a >= 0; a = m->next_sharing[a]) {
     int32_t b = m->next_sharing[a] < 0 ? d : m->next_sharing[a];
     int64_t route = (int64_t)p->memory_of[a] * p->n_memories + p->memory_of[b];
     for (int32_t k = f->route_start[route]; k < f->route_start[route + 1]; k++) {
       const situ_link *link = &p->costs->link[f->route_link[k]];
-      int64_t time_ns = share(link_time_ns(link->latency_ns, link->bytes_per_s, bytes), round);
+      int64_t time_ns = replicas_link_sync_ns(p, link, m->n_sharing[d], m->trained_bytes[d]);
       row[link->channel] = sat_add(row[link->channel], time_ns);
     }
   }
@@ -230,10 +230,14 @@ static int64_t count_memory(pipeline *m, const int32_t *device) {
   memset(m->weight_bytes, 0, size);
   memset(m->max_running_bytes, 0, size);
   memset(m->stashed_bytes, 0, (size_t)p->n_devices * sizeof(int64_t));
+  memset(m->sharded_bytes, 0, (size_t)p->n_devices * sizeof(int64_t));
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t d = device[v], w = p->memory_of[d];
     int64_t running = sat_add(sat_mul(m->n_inputs[d], m->footprint_bytes[v]), m->recomputed_bytes[v]);
-    m->weight_bytes[w] = sat_add(m->weight_bytes[w], p->graph->weight_bytes[v]);
+    bool in_shares = m->n_sharing[d] > 1 && problem_shards(p, v);
+    if (in_shares) running = sat_add(running, problem_gathered_bytes(p, v));
+    int64_t *weights = in_shares ? &m->sharded_bytes[d] : &m->weight_bytes[w];
+    *weights = sat_add(*weights, p->given->weight_bytes[v]);
     m->max_running_bytes[w] = max64(m->max_running_bytes[w], running);
     m->stashed_bytes[d] = sat_add(m->stashed_bytes[d], m->stash_bytes[v]);
   }
@@ -241,6 +245,7 @@ static int64_t count_memory(pipeline *m, const int32_t *device) {
   for (int32_t d = 0; d < p->n_devices; d++) {
     int64_t *peak = &m->peak_bytes[p->memory_of[d]];
     *peak = sat_add(*peak, sat_mul(m->n_inputs[d], m->stashed_bytes[d]));
+    *peak = sat_add(*peak, share(m->sharded_bytes[d], m->n_sharing[d]));
   }
   for (int32_t d = 0; d < p->n_devices; d++) /* every replica holds the whole part */
     for (int32_t x = m->n_sharing[d] > 1 ? m->next_sharing[d] : -1; x >= 0; x = m->next_sharing[x])
@@ -279,8 +284,10 @@ static bool charge(pipeline *m, const int32_t *device) {
     int64_t *sum = &m->compute_ns[problem_phase(p, v) * p->n_devices + device[v]],
             *trained = &m->trained_bytes[device[v]];
     runs &= time_ns != SITU_NEVER_NS;
+    if (p->graph->phase[v] == SITU_PHASE_UPDATE)
+      time_ns = sat_mul(time_ns, replicas_updates(p, m->n_sharing[device[v]]));
     *sum = sat_add(*sum, time_ns);
-    if (p->graph->phase[v] == SITU_PHASE_FORWARD) *trained = sat_add(*trained, p->graph->weight_bytes[v]);
+    if (p->graph->phase[v] == SITU_PHASE_FORWARD) *trained = sat_add(*trained, p->given->weight_bytes[v]);
   }
   if (p->communication == SITU_COMMUNICATION_LINK)
     charge_links(m, device);

@@ -104,36 +104,48 @@ static void add_transfers(parts *x, int32_t *seen) {
   }
 }
 
-/* The ring of each part that several devices run: its share of one input where it is staged, which loads contain; else
- * all of it, after the last input. */
-static void add_rings(parts *x, int64_t *ring_ns) {
+/* The time of the rings of a part whose transfers are not staged, for each round of inputs and for each step: the bytes
+ * that each device passes on are on the way at the same time, so the slowest way counts. */
+static void find_rings(const parts *x, int32_t k, replicas_sync sync, int64_t *round_ns, int64_t *step_ns) {
   const situ_problem *p = x->problem;
   const situ_platform *f = p->platform;
+  int32_t d = x->leader[k], last = d;
+  for (int32_t e = 0; e <= p->n_devices; e++) {
+    if (e < p->n_devices && x->replica_of[e] != d) continue;
+    int32_t to = e < p->n_devices ? e : d;
+    int64_t route = (int64_t)p->memory_of[last] * p->n_memories + p->memory_of[to], of_round = 0, of_step = 0;
+    for (int32_t hop = f->route_start[route]; hop < f->route_start[route + 1]; hop++) {
+      const situ_link *link = &p->costs->link[f->route_link[hop]];
+      if (sync.round_bytes > 0) add(&of_round, link_time_ns(link->latency_ns, link->bytes_per_s, sync.round_bytes));
+      if (sync.step_bytes > 0) add(&of_step, link_time_ns(link->latency_ns, link->bytes_per_s, sync.step_bytes));
+    }
+    *round_ns = max64(*round_ns, of_round);
+    *step_ns = max64(*step_ns, of_step);
+    last = to;
+  }
+}
+
+/* The rings of each part that several devices run, and its updates: what loads contain of them where transfers are
+ * staged; else rings of a round with each input, those of a step after the last one. */
+static void add_rings(parts *x, int64_t *ring_ns) {
+  const situ_problem *p = x->problem;
   *ring_ns = 0;
   for (int32_t k = 0; k < x->n; k++) {
-    int32_t r = (int32_t)x->n_sharing[k], d = x->leader[k], last = d;
-    int64_t weights = 0, in_ns, out_ns, sum = 0;
-    for (int32_t v = 0; v < p->n_operators && r > 1; v++)
-      if (x->device[v] == d && p->graph->phase[v] == SITU_PHASE_FORWARD)
-        weights = sat_add(weights, p->graph->weight_bytes[v]);
-    int64_t bytes = replicas_sync_bytes(p, weights, r);
-    if (r == 1 || bytes == 0) continue;
-    if (p->communication == SITU_COMMUNICATION_HOST_STAGED) {
-      replicas_staged_sync(p, d, r, bytes, &in_ns, &out_ns);
-      add(&x->time_ns[BACKWARD][k], sat_add(in_ns, out_ns));
-      continue;
+    int32_t r = (int32_t)x->n_sharing[k], d = x->leader[k];
+    int64_t weights = 0, in_ns = 0, out_ns = 0, step_ns = 0;
+    for (int32_t v = 0; v < p->n_operators && r > 1; v++) {
+      if (x->device[v] != d) continue;
+      if (p->graph->phase[v] == SITU_PHASE_FORWARD) weights = sat_add(weights, p->given->weight_bytes[v]);
+      if (p->graph->phase[v] == SITU_PHASE_UPDATE)
+        add(&x->time_ns[BACKWARD][k], sat_mul(problem_time_ns(p, v, d), replicas_updates(p, r) - 1));
     }
-    for (int32_t e = 0; e <= p->n_devices; e++) {
-      if (e < p->n_devices && x->replica_of[e] != d) continue;
-      int32_t to = e < p->n_devices ? e : d;
-      int64_t route = (int64_t)p->memory_of[last] * p->n_memories + p->memory_of[to];
-      for (int32_t hop = f->route_start[route]; hop < f->route_start[route + 1]; hop++) {
-        const situ_link *link = &p->costs->link[f->route_link[hop]];
-        sum = sat_add(sum, link_time_ns(link->latency_ns, link->bytes_per_s, bytes));
-      }
-      last = to;
-    }
-    *ring_ns = max64(*ring_ns, sum);
+    if (r == 1) continue;
+    if (p->communication == SITU_COMMUNICATION_HOST_STAGED)
+      replicas_staged_sync(p, d, r, weights, &in_ns, &out_ns);
+    else
+      find_rings(x, k, replicas_sync_of(p, weights, r), &in_ns, &step_ns);
+    add(&x->time_ns[BACKWARD][k], sat_add(in_ns, out_ns));
+    *ring_ns = max64(*ring_ns, step_ns);
   }
 }
 

@@ -337,6 +337,7 @@ static void draw_pipeline(attack_problem *p, attack_dice *dice) {
   p->in_flight = 1 + (dice_chance(dice, 30) ? dice_below(dice, 3) : 0);
   bool training = false;
   for (int32_t v = 0; v < p->n; v++) training = training || p->op[v].phase != SITU_PHASE_FORWARD;
+  if (training && p->replicate && dice_chance(dice, 70)) p->zero = 1 + dice_below(dice, 3);
   if (!training || p->free || !dice_chance(dice, 60)) return;
   p->micro_batches = 1 + dice_below(dice, 5);
   p->in_flight = 1;

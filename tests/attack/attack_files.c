@@ -133,6 +133,7 @@ static void print_model(FILE *f, const attack_problem *p) {
             situ_schedule_name(p->schedule), p->micro_batches > 0 ? "micro-batches" : "in-flight",
             (int)(p->micro_batches > 0 ? p->micro_batches : p->in_flight), p->free ? " --free" : "",
             p->async_copies ? " --async-copies" : "", p->replicate ? " --replicate" : "");
+  if (p->zero > 0) fprintf(f, " --zero %d", (int)p->zero);
   if (p->copies > 1) fprintf(f, " --copies %d", (int)p->copies);
   if (p->max_calls > 0) fprintf(f, " --calls %d", (int)p->max_calls);
   if (p->max_period_ns > 0) fprintf(f, " --max-period %.9g", (double)p->max_period_ns / 1e6);

@@ -53,6 +53,7 @@ static void ask(asked *a, const attack_problem *p, const char *folder) {
   a->problem.replicate = p->replicate;
   a->problem.in_flight = p->execution == SITU_EXECUTION_PIPELINE && p->micro_batches == 0 ? p->in_flight : 0;
   a->problem.micro_batches = p->micro_batches;
+  a->problem.zero = p->zero;
   a->problem.copies = p->copies > 1 ? p->copies : 0;
   a->problem.max_calls = p->max_calls;
   a->problem.max_period_ns = p->max_period_ns;

@@ -80,7 +80,7 @@ static bool fewer_rules(const attack_problem *p, attack_problem *easier, attack_
   easier->max_period_ns = 0;
   easier->max_calls = 0;
   easier->in_flight = 1;
-  easier->micro_batches = 0;
+  easier->micro_batches = easier->zero = 0;
   easier->async_copies = p->execution == SITU_EXECUTION_PIPELINE;
   easier->schedule = SITU_SCHEDULE_1F1B;
   easier->free = p->execution == SITU_EXECUTION_PIPELINE;

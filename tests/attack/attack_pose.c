@@ -200,6 +200,7 @@ situ_status problem_pose(attack_posed *out, const attack_problem *p, situ_error 
   o.replicate = p->replicate;
   o.in_flight = p->execution == SITU_EXECUTION_PIPELINE && p->micro_batches == 0 ? p->in_flight : 0;
   o.micro_batches = p->micro_batches;
+  o.zero = p->zero;
   o.copies = p->copies > 1 ? p->copies : 0;
   o.max_calls = p->max_calls;
   o.max_period_ns = p->max_period_ns;

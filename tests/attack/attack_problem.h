@@ -71,8 +71,8 @@ typedef struct attack_problem {
   situ_communication communication;
   situ_schedule schedule;
   bool free, async_copies, replicate;
-  int32_t in_flight, micro_batches, copies, max_calls; /* micro_batches: 0, or in_flight is 1 */
-  int64_t max_period_ns, max_latency_ns, max_other_ns; /* 0: no limit */
+  int32_t in_flight, micro_batches, zero, copies, max_calls; /* micro_batches: 0, or in_flight is 1 */
+  int64_t max_period_ns, max_latency_ns, max_other_ns;       /* 0: no limit */
 } attack_problem;
 
 /* Problem number `seed`, small enough to count all plans. */

@@ -66,13 +66,14 @@ static void plain_question(edit *e) {
   clear(e, &p->huge);
   clear(e, &p->free);
   clear(e, &p->async_copies);
-  clear(e, &p->replicate);
+  if (p->zero == 0) clear(e, &p->replicate);
   if (p->schedule != SITU_SCHEDULE_1F1B && turn(e)) p->schedule = SITU_SCHEDULE_1F1B;
   if (p->contention != SITU_CONTENTION_LINK && turn(e)) p->contention = SITU_CONTENTION_LINK;
   if (p->execution == SITU_EXECUTION_STREAM && p->overlap != SITU_OVERLAP_FULL && p->max_other_ns == 0 && turn(e))
     p->overlap = SITU_OVERLAP_FULL;
   if (p->in_flight > 1 && turn(e)) p->in_flight--;
   if (p->micro_batches > 0 && turn(e)) p->micro_batches--;
+  if (p->zero > 0 && turn(e)) p->zero--;
   if (p->max_calls > 0 && turn(e)) p->max_calls = 0;
   if (p->max_period_ns > 0 && turn(e)) p->max_period_ns = 0;
   if (p->max_other_ns > 0 && turn(e)) p->max_other_ns = 0;

@@ -141,12 +141,31 @@ static int32_t phase_of(const attack_facts *f, int32_t v) {
   return f->p->op[v].phase == SITU_PHASE_FORWARD ? FORWARD : BACKWARD;
 }
 
-/* Bytes of gradients that a device of a part of r sends and receives in a round. */
-static int64_t gradient_bytes(const attack_facts *f, const attack_placement *at, int32_t d, int32_t r) {
-  int64_t weights = 0;
+/* What goes round the r devices of a part: bytes that each passes on, and inputs from one such ring to the next. */
+typedef struct rings {
+  int32_t n;
+  int64_t bytes[2], every[2];
+} rings;
+
+static rings rings_of(const attack_facts *f, const attack_placement *at, int32_t d, int32_t r) {
+  int64_t weights = 0, step = max_of(r, f->p->micro_batches);
+  rings all = {0};
   for (int32_t v = 0; v < f->p->n; v++)
     if (at->device[v] == d && f->p->op[v].phase == SITU_PHASE_FORWARD) weights += f->p->op[v].weight_bytes;
-  return f->training ? share(2 * (r - 1) * weights, r) : 0;
+  int32_t in_round = f->p->zero == 2 ? 1 : f->p->zero == 3 ? 3 : 0, in_step = f->p->zero == 3 ? 0 : 2 - in_round;
+  if (!f->training) return all;
+  if (in_round > 0) all = (rings){1, {share(in_round * (r - 1) * weights, r)}, {r}};
+  if (in_step == 0) return all;
+  all.bytes[all.n] = share(in_step * (r - 1) * weights, r);
+  all.every[all.n++] = step;
+  return all;
+}
+
+/* Whether those who share a part hold shares of what operator v keeps. */
+static bool in_shares(const attack_facts *f, int32_t v) {
+  situ_phase phase = f->p->op[v].phase;
+  return (phase == SITU_PHASE_UPDATE && f->p->zero > 0) || (phase == SITU_PHASE_BACKWARD && f->p->zero > 1) ||
+         (phase == SITU_PHASE_FORWARD && f->p->zero > 2);
 }
 
 /* c(bytes, a, b) of the gradients; nothing is sent where there are none. */
@@ -155,9 +174,6 @@ static int64_t way_ns(const attack_facts *f, int32_t a, int32_t b, int64_t bytes
   for (int32_t k = 0; k < f->n_hops[a][b] && bytes > 0; k++) sum += link_ns(&f->link[f->route[a][b][k]], bytes);
   return sum;
 }
-
-/* Inputs from one exchange of gradients to the next. */
-static int64_t round_of(const attack_facts *f, int32_t r) { return max_of(r, f->p->micro_batches); }
 
 static void charge_staged(loads *l, const attack_facts *f, const attack_placement *at) {
   int32_t host = f->memory_of[f->host];
@@ -174,9 +190,11 @@ static void charge_staged(loads *l, const attack_facts *f, const attack_placemen
   }
   for (int32_t d = 0; d < f->p->n_devices; d++) {
     if (l->sharing[d] == 1 || f->p->device[d].is_host) continue;
-    int64_t r = l->sharing[d], bytes = gradient_bytes(f, at, d, l->sharing[d]), every = round_of(f, l->sharing[d]);
-    l->in[BACKWARD][d] += share(way_ns(f, host, f->memory_of[d], bytes) * r, every);
-    l->out[BACKWARD][d] += share(way_ns(f, f->memory_of[d], host, bytes) * r, every);
+    rings all = rings_of(f, at, d, l->sharing[d]);
+    for (int32_t k = 0; k < all.n; k++) {
+      l->in[BACKWARD][d] += share(way_ns(f, host, f->memory_of[d], all.bytes[k]) * l->sharing[d], all.every[k]);
+      l->out[BACKWARD][d] += share(way_ns(f, f->memory_of[d], host, all.bytes[k]) * l->sharing[d], all.every[k]);
+    }
   }
 }
 
@@ -209,12 +227,12 @@ static void charge_links(loads *l, const attack_facts *f, const attack_placement
   for (int32_t d = 0; d < f->p->n_devices; d++) { /* the ring */
     if (at->replica_of[d] >= 0 || l->sharing[d] == 1) continue;
     int32_t n = list_part(from, f, at, d);
-    int64_t bytes = gradient_bytes(f, at, d, n);
-    for (int32_t i = 0; i < n && bytes > 0; i++) {
-      int32_t x = f->memory_of[from[i]], y = f->memory_of[from[(i + 1) % n]];
-      for (int32_t k = 0; k < f->n_hops[x][y]; k++) {
+    rings all = rings_of(f, at, d, n);
+    for (int32_t i = 0; i < n * all.n; i++) {
+      int32_t x = f->memory_of[from[i % n]], y = f->memory_of[from[(i + 1) % n]];
+      for (int32_t k = 0; k < f->n_hops[x][y] && all.bytes[i / n] > 0; k++) {
         int32_t link = f->route[x][y][k];
-        l->channel[BACKWARD][f->channel_of[link]] += share(link_ns(&f->link[link], bytes), round_of(f, n));
+        l->channel[BACKWARD][f->channel_of[link]] += share(link_ns(&f->link[link], all.bytes[i / n]), all.every[i / n]);
       }
     }
   }
@@ -285,14 +303,22 @@ static int64_t kept_by(const attack_facts *f, const attack_placement *at, const 
 }
 
 static void pipeline_memory(attack_value *out, const attack_facts *f, const attack_placement *at, const loads *l) {
-  int64_t largest[MAX_DEVICES] = {0};
+  int64_t largest[MAX_DEVICES] = {0}, shares[MAX_DEVICES] = {0};
   for (int32_t v = 0; v < f->p->n; v++) {
     int32_t m = f->memory_of[at->device[v]];
     int64_t kept = kept_by(f, at, l, at->device[v]);
-    out->peak_bytes[m] += f->p->op[v].weight_bytes + kept * stash(f, v);
-    largest[m] = max_of(largest[m], kept * footprint(f, v) + f->recomputed_bytes[v]);
+    int64_t own = f->p->op[v].weight_bytes, whole = 0;
+    if (in_shares(f, v) && l->sharing[at->device[v]] > 1) {
+      shares[at->device[v]] += own;
+      if (f->p->op[v].phase != SITU_PHASE_UPDATE)
+        whole = f->p->op[v].phase == SITU_PHASE_BACKWARD && f->p->zero == 3 ? 2 * own : own;
+      own = 0;
+    }
+    out->peak_bytes[m] += own + kept * stash(f, v);
+    largest[m] = max_of(largest[m], kept * footprint(f, v) + f->recomputed_bytes[v] + whole);
   }
   for (int32_t m = 0; m < f->n_memories; m++) out->peak_bytes[m] += largest[m];
+  for (int32_t d = 0; d < f->p->n_devices; d++) out->peak_bytes[f->memory_of[d]] += share(shares[d], l->sharing[d]);
   for (int32_t d = 0; d < f->p->n_devices; d++)
     if (at->replica_of[d] >= 0) out->peak_bytes[f->memory_of[d]] = out->peak_bytes[f->memory_of[at->replica_of[d]]];
   value_judge_memory(out, f);
@@ -310,7 +336,10 @@ void pipeline_evaluate(attack_value *out, const attack_facts *f, const attack_pl
   for (int32_t v = 0; v < p->n; v++) {
     int64_t time = facts_time(f, v, at->device[v]);
     if (time == SITU_NEVER_NS) return;
-    l.compute[phase_of(f, v)][at->device[v]] += time;
+    int64_t times = 1; /* without shares each makes the whole update of a step */
+    if (p->op[v].phase == SITU_PHASE_UPDATE && p->zero == 0 && p->micro_batches > 0)
+      times = l.sharing[at->device[v]] < p->micro_batches ? l.sharing[at->device[v]] : p->micro_batches;
+    l.compute[phase_of(f, v)][at->device[v]] += time * times;
   }
   if (p->communication == SITU_COMMUNICATION_LINK)
     charge_links(&l, f, at);

@@ -102,6 +102,7 @@ static void draw_options(forger *f, lab_options *o) {
       p->schedule = one_in(f, 3) ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B;
       p->communication = one_in(f, 2) ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK;
       o->training = one_in(f, 3);
+      if (o->training && p->replicate) p->zero = below(f, 4);
       if (!o->training || p->free || one_in(f, 3)) break;
       p->micro_batches = 1 + below(f, 4);
       p->in_flight = 0;

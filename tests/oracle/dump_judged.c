@@ -73,6 +73,7 @@ static draw draw_problem(uint64_t seed, rng *r, bool tight) {
   situ_error error;
   draw x = {0};
   o.options = draw_options(r, execution, 1);
+  if (o.training && o.options.replicate) o.options.zero = (int32_t)rng_below(r, 4);
   if (o.training && !o.options.free && rng_below(r, 3) > 0) {
     o.options.micro_batches = 1 + (int32_t)rng_below(r, 5);
     o.options.in_flight = 0;
@@ -142,7 +143,7 @@ static json_value *operators_json(const draw *x) {
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) json_push(in, json_new_int(g->in[i]));
     json_set(o, "name", json_new_text(g->name[v]));
     json_set(o, "phase", json_new_int(g->phase[v]));
-    json_set(o, "weight_bytes", json_new_int(g->weight_bytes[v]));
+    json_set(o, "weight_bytes", json_new_int(p->given->weight_bytes[v]));
     json_set(o, "workspace_bytes", json_new_int(g->workspace_bytes[v]));
     json_set(o, "colocation", json_new_int(g->colocation[v]));
     json_set(o, "pin", json_new_int(x->l.pins[v]));
@@ -225,6 +226,7 @@ static json_value *problem_json(const draw *x) {
   json_set(o, "async_copies", json_new_bool(p->async_copies));
   json_set(o, "replicate", json_new_bool(p->replicate));
   json_set(o, "in_flight", json_new_int(p->in_flight));
+  json_set(o, "zero", json_new_int(p->zero));
   json_set(o, "micro_batches", json_new_int(p->micro_batches));
   json_set(o, "copies", json_new_int(p->n_copies));
   json_set(o, "max_calls", p->max_calls == INT32_MAX ? json_new_null() : json_new_int(p->max_calls));

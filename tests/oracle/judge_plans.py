@@ -342,15 +342,20 @@ def footprint(p, v):
     return p.workspace[v] + sum(p.size[t] for t in p.reads[v]) + sum(p.size[t] for t in p.makes[v])
 
 
-def static_memory(p, device, found, kept, stashes):
-    """kept: the inputs of each device"""
+def static_memory(p, device, found, kept, stashes, sharing=None):
+    """kept: the inputs of each device; sharing: how many run its part"""
+    def is_whole(v):
+        return not sharing or sharing[device[v]] < 2 or not in_shares(p, v)
     for m in p.memories:
         on = [v for v in range(p.n) if p.mem[device[v]] == m]
         stash = sum(kept[device[v]] * p.size[t] for v in on for t in p.makes[v] if p.phase[v] == FORWARD and
                     any(p.phase[w] != FORWARD for w in p.use[t])) if stashes else 0
         more = recomputed(p) if stashes else collections.defaultdict(int)
-        running = max([0] + [kept[device[v]] * footprint(p, v) + more[v] for v in on])
-        found.memory[m] = sum(p.weight[v] for v in on) + stash + running
+        running = max([0] + [kept[device[v]] * footprint(p, v) + more[v] + (0 if is_whole(v) else gathered(p, v))
+                             for v in on])
+        found.memory[m] = sum(p.weight[v] for v in on if is_whole(v)) + stash + running
+        for d in {device[v] for v in on if not is_whole(v)}:
+            found.memory[m] += up(sum(p.weight[v] for v in on if device[v] == d and not is_whole(v)), sharing[d])
 
 
 def kept_inputs(p, device, replica_of):
@@ -389,9 +394,23 @@ def up(time, parts):
     return NEVER if time == NEVER else -(-time // parts)
 
 
-def sync_bytes(p, device, d, r):
+def rings(p, device, d, r):
+    """(bytes that each of r devices passes on, inputs from one such ring to the next)"""
     w = sum(p.weight[v] for v in range(p.n) if device[v] == d and p.phase[v] == FORWARD)
-    return up(2 * (r - 1) * w, r) if p.trained else 0
+    step = max(r, p.micro_batches)
+    times = {0: [(2, step)], 1: [(2, step)], 2: [(1, r), (1, step)], 3: [(3, r)]}[p.zero]
+    return [(up(n * (r - 1) * w, r), every) for n, every in times if p.trained and w]
+
+
+def in_shares(p, v):
+    return {UPDATE: 1, BACKWARD: 2, FORWARD: 3, RECOMPUTE: 4}[p.phase[v]] <= p.zero
+
+
+def gathered(p, v):
+    """What of the weights of an operator is whole while it runs on a device that holds shares."""
+    if not in_shares(p, v) or p.phase[v] == UPDATE:
+        return 0
+    return p.weight[v] * (2 if p.phase[v] == BACKWARD and p.zero == 3 else 1)
 
 
 def way(p, a, b, size):
@@ -411,7 +430,9 @@ def pipeline_loads(p, device, replica_of):
         channels = collections.defaultdict(int)
         for v in range(p.n):
             if counts(v):
-                compute[device[v]] += p.p(v, device[v])
+                r = len(sharing[device[v]])
+                whole = p.phase[v] == UPDATE and p.zero == 0 and r > 1  # each makes the whole update of a step
+                compute[device[v]] += p.p(v, device[v]) * (min(r, max(1, p.micro_batches)) if whole else 1)
         for t, u in enumerate(p.prod):
             a = device[u]
             if not counts(u):
@@ -436,12 +457,12 @@ def pipeline_loads(p, device, replica_of):
             r = len(sharing[d])
             if r < 2 or number < len(phases) - 1:
                 continue
-            size, every = sync_bytes(p, device, d, r), max(r, p.micro_batches)  # inputs from ring to ring
-            if p.communication == "host-staged":
-                if not p.is_host[d]:
-                    enter[d] += up(way(p, p.host, d, size) * r, every)
-                    leave[d] += up(way(p, d, p.host, size) * r, every)
-            elif size:
+            for size, every in rings(p, device, d, r):
+                if p.communication == "host-staged":
+                    if not p.is_host[d]:
+                        enter[d] += up(way(p, p.host, d, size) * r, every)
+                        leave[d] += up(way(p, d, p.host, size) * r, every)
+                    continue
                 ring = [d] + [e for e in sharing[d] if e != d]
                 for x, y in zip(ring, ring[1:] + ring[:1]):
                     for link in p.route(p.mem[x], p.mem[y]):
@@ -503,7 +524,8 @@ def judge_pipeline(p, device, plan):
     found.value, found.load = pipeline_loads(p, device, replica_of)
     if found.value == NEVER:
         return None
-    static_memory(p, device, found, kept_inputs(p, device, replica_of), True)
+    static_memory(p, device, found, kept_inputs(p, device, replica_of), True,
+                  [1 + replica_of.count(d) for d in p.D])
     for d in p.D:  # every device of a part holds what one alone would hold
         if replica_of[d] is not None:
             found.memory[p.mem[d]] = found.memory[p.mem[replica_of[d]]]

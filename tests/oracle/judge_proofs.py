@@ -14,7 +14,7 @@ import json
 import subprocess
 import sys
 
-from judge_plans import BACKWARD, FORWARD, NEVER, Problem, footprint, up
+from judge_plans import BACKWARD, FORWARD, NEVER, Problem, footprint, in_shares, up
 from judge_visits import JudgeOfVisits
 
 DEAR = {"area_price": 1 << 52, "linear_relaxation": 1 << 54, "destructive": 1 << 20}
@@ -728,6 +728,13 @@ def judge(j, proof):
     return said, getattr(j, kind)(**lists) if good else MALFORMED
 
 
+def share_weights(p):
+    """Where replicas hold shares, one of all devices of a class holds the least of an operator's weights."""
+    classes = collections.Counter(device["class"] for device in p.devices)
+    p.weight = [p.weight[v] // max(classes.values()) if p.execution == "pipeline" and in_shares(p, v) else p.weight[v]
+                for v in range(p.n)]
+
+
 def main():
     program, first, last = sys.argv[1], *(sys.argv[2:4] or ("1", "200"))  # 196: deleted operators in one group
     lines = []
@@ -737,6 +744,7 @@ def main():
     for line in lines:
         dump = json.loads(line)
         p = Problem(dump["problem"])
+        share_weights(p)
         j = Judge(p)
         for proof in dump["proofs"]:
             kind = proof["kind"]

@@ -9,6 +9,7 @@
 #include "situ/solve.h"
 #include "solve/pipeline/stages.h"
 #include "view/contract.h"
+#include "view/pipeline_step.h"
 
 typedef struct counts {
   int32_t n_optimal, n_infeasible, n_open, n_deep, n_chains, n_replicated;
@@ -37,14 +38,15 @@ static int32_t longest_way(const parts *x, int32_t d) {
 /* The inputs that device d keeps. */
 static int64_t inputs_of(const parts *x, int32_t d) {
   int64_t m = x->problem->micro_batches, r = x->n_sharing[d], all = m;
+  if (m == 0) return x->problem->in_flight;
   if (x->problem->schedule == SITU_SCHEDULE_1F1B && longest_way(x, d) < m) all = longest_way(x, d);
   return (all + r - 1) / r;
 }
 
 /* The bytes of device d, which has a memory of its own and is no replica. */
 static int64_t bytes_of(const parts *x, int32_t d) {
-  const situ_graph *g = x->problem->graph;
-  int64_t held = 0, most = 0, n = inputs_of(x, d);
+  const situ_graph *g = x->problem->given;
+  int64_t held = 0, most = 0, n = inputs_of(x, d), shares = 0, zero = x->n_sharing[d] > 1 ? x->problem->zero : 0;
   for (int32_t v = 0; v < g->n_operators; v++) {
     if (x->plan->device[v] != d) continue;
     int64_t each = g->workspace_bytes[v];
@@ -56,10 +58,15 @@ static int64_t bytes_of(const parts *x, int32_t d) {
       each += g->size_bytes[t];
       held += later ? n * g->size_bytes[t] : 0;
     }
-    held += g->weight_bytes[v];
-    if (n * each > most) most = n * each;
+    int64_t w = g->weight_bytes[v], whole = 0;
+    bool forward = g->phase[v] == SITU_PHASE_FORWARD, backward = g->phase[v] == SITU_PHASE_BACKWARD;
+    bool sharded = zero >= (forward ? 3 : backward ? 2 : 1);
+    *(sharded ? &shares : &held) += w;
+    if (sharded && forward) whole = w;               /* weights */
+    if (sharded && backward) whole = (zero - 1) * w; /* the gradient; with 3 its weights */
+    if (n * each + whole > most) most = n * each + whole;
   }
-  return held + most;
+  return held + (shares + x->n_sharing[d] - 1) / x->n_sharing[d] + most;
 }
 
 static void check_memory(const lab *l, const situ_plan *plan, uint64_t seed, counts *of) {
@@ -82,6 +89,15 @@ static void check_memory(const lab *l, const situ_plan *plan, uint64_t seed, cou
                (long long)plan->uses[d].memory_bytes);
     int64_t limit = p->platform->memory_bytes[p->memory_of[d]];
     if (limit != SITU_UNLIMITED_BYTES) assert_true(plan->uses[d].memory_bytes <= limit);
+  }
+  if (p->micro_batches > 0) { /* a step takes all its inputs, and ends */
+    pipeline_step step;
+    int64_t busiest_ns = 0;
+    for (int32_t d = 0; d < p->n_devices; d++)
+      if (plan->uses[d].load_ns > busiest_ns) busiest_ns = plan->uses[d].load_ns;
+    assert_true(pipeline_step_find(&step, p, plan->device, plan->replica_of, plan->value_ns, busiest_ns, a));
+    assert_true(step.step_ns >= p->micro_batches * plan->value_ns && step.step_ns < SITU_NEVER_NS);
+    assert_true(step.step_ns >= step.fill_ns && step.pace_ns >= plan->value_ns);
   }
   arena_free(a);
 }
@@ -167,6 +183,29 @@ static void ideal_dp_is_exact_on_chains(void **state) {
   assert_true(of.n_optimal > rounds_of(1000) && of.n_infeasible > 0 && of.n_deep > 0 && of.n_replicated > 0);
 }
 
+/* What replicas hold in shares is exact whatever the graph, but for the inputs that parts keep by their depth. */
+static void ideal_dp_is_exact_where_replicas_hold_shares(void **state) {
+  (void)state;
+  counts of = {0};
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(4000); seed++) {
+    lab_options o = draw(seed, seed % 2);
+    o.equal = true;
+    o.n_devices = 3 + (int32_t)(seed % 2);
+    o.n_operators = 4 + (int32_t)(seed % 4);
+    o.options.replicate = true;
+    o.options.zero = 1 + (int32_t)(seed / 2 % 3);
+    if (seed % 3 == 0) o.options.micro_batches = 0, o.options.in_flight = 1 + (int32_t)(seed % 2);
+    lab l = lab_random(&o);
+    bool served = situ_solver_serves("ideal_dp", l.problem) && !l.problem->conflict;
+    bool exact = o.options.micro_batches < 2 || o.options.schedule == SITU_SCHEDULE_GPIPE;
+    if (served) compare(&l, "ideal_dp", exact || is_chain(l.problem), seed, &of);
+    lab_free(&l);
+  }
+  print_message("%d optimal, %d infeasible, %d open; %d devices with several inputs, %d replicas\n", of.n_optimal,
+                of.n_infeasible, of.n_open, of.n_deep, of.n_replicated);
+  assert_true(of.n_optimal > 0 && of.n_infeasible > 0 && of.n_replicated > 0);
+}
+
 static void chain_search_is_exact_on_any_graph(void **state) {
   (void)state;
   counts of = {0};
@@ -191,6 +230,7 @@ static void no_solver_breaks_the_memory_or_claims_too_much(void **state) {
     if (seed % 3 == 0) o.options.communication = SITU_COMMUNICATION_LINK, o.options.async_copies = false;
     o.options.replicate = seed % 5 == 0;
     if (o.options.replicate && o.n_operators > 6) o.n_operators = 6;
+    if (o.options.replicate) o.options.zero = (int32_t)(seed / 5 % 4);
     lab l = lab_random(&o);
     static const char *const all[] = {"auto",      "ideal_dp",     "linear_dp", "local_search",
                                       "stage_lns", "stage_prices", "pipedream", "milp"};
@@ -206,6 +246,7 @@ static void no_solver_breaks_the_memory_or_claims_too_much(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(ideal_dp_is_exact_on_chains),
+                                     cmocka_unit_test(ideal_dp_is_exact_where_replicas_hold_shares),
                                      cmocka_unit_test(chain_search_is_exact_on_any_graph),
                                      cmocka_unit_test(no_solver_breaks_the_memory_or_claims_too_much)};
   return cmocka_run_group_tests_name("micro_batches", tests, NULL, NULL);

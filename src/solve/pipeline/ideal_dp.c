@@ -115,13 +115,13 @@ static bool add_entry(program *g, layer *l, int32_t ideal, const best_way *way) 
   return true;
 }
 
-/* Weights between two ideals that replicas have to agree on. */
-static int64_t trained_between(const ideal_set *set, int64_t from, int64_t to) {
+/* A sum over the classes between two ideals. */
+static int64_t sum_between(const ideal_set *set, const int64_t *of_class, int64_t from, int64_t to) {
   const stages *s = set->stages;
   int64_t sum = 0;
   for (int32_t k = 0; k < s->n_words; k++)
     for (uint64_t left = set->bits[to * s->n_words + k] & ~set->bits[from * s->n_words + k]; left; left &= left - 1)
-      sum = sat_add(sum, s->trained_bytes[k * 64 + __builtin_ctzll(left)]);
+      sum = sat_add(sum, of_class[k * 64 + __builtin_ctzll(left)]);
   return sum;
 }
 
@@ -130,10 +130,11 @@ static bool may_hold(const program *g, int64_t from, int64_t to, step by, int32_
   const stages *s = &g->stages;
   if (!ideals_may_hold(&g->set, from, to, by.type)) return false;
   if (s->n_depths == 0) return true;
-  if (s->problem->schedule == SITU_SCHEDULE_GPIPE) return ideals_may_keep(&g->set, from, to, by.type, by.n_sharing - 1);
-  if (g->n_used == 0) return true;
+  bool by_depth = problem_keeps_by_depth(s->problem) && s->problem->schedule == SITU_SCHEDULE_1F1B;
+  if (!by_depth) return ideals_may_keep(&g->set, from, to, by.type, by.n_sharing - 1, by.n_sharing);
+  if (g->n_used == 0) return ideals_may_keep(&g->set, from, to, by.type, 0, by.n_sharing);
   int64_t all = stages_kept(s, g->n_used - ahead - 1), each = (all + by.n_sharing - 1) / by.n_sharing;
-  return ideals_may_keep(&g->set, from, to, by.type, (int32_t)each - 1);
+  return ideals_may_keep(&g->set, from, to, by.type, (int32_t)each - 1, by.n_sharing);
 }
 
 /* What a pair of ideals is worth to the devices of a step: their load, in the last phase; SITU_NEVER_NS when they
@@ -143,12 +144,14 @@ static int64_t pair_value(const program *g, int64_t from, int64_t to, step by, i
   const ideal_set *set = &g->set;
   int64_t load_ns = 0;
   if (!may_hold(g, from, to, by, ahead)) return SITU_NEVER_NS;
-  int64_t trained_bytes = by.n_sharing > 1 ? trained_between(set, from, to) : 0;
+  bool shared = by.n_sharing > 1;
+  int64_t trained_bytes = shared ? sum_between(set, s->trained_bytes, from, to) : 0;
+  int64_t update_ns = shared ? sum_between(set, s->update_ns + (int64_t)by.type * s->n, from, to) : 0;
   for (int32_t row = by.type; row < s->n_rows; row += s->n_types) {
     if (row > by.type && load_ns > g->limits.max_forward_ns) return SITU_NEVER_NS;
     stage_cost whole = ideals_cost(set, from, to, row);
     load_ns =
-        by.n_sharing == 1 ? stages_load(s, &whole) : stages_shared_load(s, row, &whole, by.n_sharing, trained_bytes);
+        shared ? stages_shared_load(s, row, &whole, by.n_sharing, trained_bytes, update_ns) : stages_load(s, &whole);
   }
   return load_ns;
 }
@@ -266,7 +269,8 @@ static situ_status offer(program *g, int32_t state, int64_t at) {
   }
   contraction_expand(&s->classes, device_of_class, device);
   int64_t value_ns = solve_offer(g->run, &(placement){.device = device, .replica_of = replica_of});
-  if (value_ns == SITU_NEVER_NS && g->n_used == 0 && s->n_depths > 0) return SITU_STATUS_OK; /* of a relaxation */
+  if (value_ns == SITU_NEVER_NS && g->n_used == 0 && problem_keeps_by_depth(s->problem))
+    return SITU_STATUS_OK; /* of a relaxation */
   bool kept = s->by_links        ? value_ns >= predicted_ns
               : s->n_phases == 1 ? value_ns == predicted_ns
                                  : value_ns <= sat_add(predicted_ns, g->limits.max_forward_ns);
@@ -370,7 +374,8 @@ static situ_status set_up_program(program *g, int64_t max_ns, attempt *result) {
   g->reached = malloc((size_t)(g->n_reached_words * g->ranges.n_states) * sizeof *g->reached);
   if (!by_price || !g->reached || !maximal_load_find(&g->maximal, &g->set, g->skips_dominated))
     status = fail_no_memory(g->run->error);
-  else if (g->stages.n_depths > 0 && g->stages.problem->schedule == SITU_SCHEDULE_1F1B)
+  else if (g->stages.n_depths > 0 && g->stages.problem->schedule == SITU_SCHEDULE_1F1B &&
+           problem_keeps_by_depth(g->stages.problem))
     status = run_by_depth(g, by_price, max_ns, result);
   else
     status = run_program(g, by_price, max_ns, result);

@@ -460,18 +460,19 @@ bool ideals_may_hold(const ideal_set *set, int64_t from, int64_t to, int32_t row
   return memory_bytes == SITU_UNLIMITED_BYTES || fits(set, from, to, memory_bytes);
 }
 
-bool ideals_may_keep(const ideal_set *set, int64_t from, int64_t to, int32_t row, int32_t k) {
+bool ideals_may_keep(const ideal_set *set, int64_t from, int64_t to, int32_t row, int32_t k, int32_t r) {
   const stages *s = set->stages;
-  const int64_t *weights = s->deep_weight_bytes + (int64_t)k * s->n,
-                *running = s->deep_footprint_bytes + (int64_t)k * s->n;
-  int64_t sum = 0, max = 0;
+  const int64_t *weights = s->deep_weight_bytes + (int64_t)k * s->n;
+  const int64_t *running = (r > 1 ? s->deep_gathered_bytes : s->deep_footprint_bytes) + (int64_t)k * s->n;
+  int64_t sum = 0, sharded = 0, max = 0;
   for (int32_t w = 0; w < s->n_words; w++)
     for (uint64_t left = set->bits[to * s->n_words + w] & ~set->bits[from * s->n_words + w]; left; left &= left - 1) {
       int32_t i = w * 64 + __builtin_ctzll(left);
       sum = sat_add(sum, weights[i]);
+      sharded = sat_add(sharded, s->sharded_bytes[i]);
       max = max64(max, running[i]);
     }
-  return sat_add(sum, max) <= s->types[row].memory_bytes;
+  return sat_add(sat_add(sum, sharded / r + (sharded % r > 0)), max) <= s->types[row].memory_bytes;
 }
 
 stage_cost ideals_cost(const ideal_set *set, int64_t from, int64_t to, int32_t row) {

@@ -59,8 +59,8 @@ bool ideals_within(const ideal_set *set, int64_t i, int64_t j);
 int32_t *ideals_by_price(const ideal_set *set);
 /* Whether a device of the type of a row can hold what lies between ideals `from` (a subset) and `to`. */
 bool ideals_may_hold(const ideal_set *set, int64_t from, int64_t to, int32_t row);
-/* The same where it keeps stages_kept(k) inputs. */
-bool ideals_may_keep(const ideal_set *set, int64_t from, int64_t to, int32_t row, int32_t k);
+/* The same of one of r that share it and keep stages_kept(k) inputs each. */
+bool ideals_may_keep(const ideal_set *set, int64_t from, int64_t to, int32_t row, int32_t k, int32_t r);
 /* The cost of that, in that row. */
 stage_cost ideals_cost(const ideal_set *set, int64_t from, int64_t to, int32_t row);
 

@@ -86,7 +86,8 @@ static bool weigh_classes(order_split *l) {
       weight *w = &l->weights[(int64_t)k * l->n_depths + depth];
       int64_t n_inputs = kept_at(l, depth), stash = sat_mul(n_inputs, each.kept_bytes[k + 1] - each.kept_bytes[k]);
       unit_members u = contraction_members(c, k);
-      w->held_bytes = sat_add(each.weight_bytes[k + 1] - each.weight_bytes[k], stash);
+      w->held_bytes = stash;
+      for (int32_t m = 0; m < u.n; m++) w->held_bytes = sat_add(w->held_bytes, p->given->weight_bytes[u.member[m]]);
       for (int32_t m = 0; m < u.n; m++)
         w->running_bytes = max64(w->running_bytes, footprint_running_bytes_of(p, u.member[m], n_inputs));
     }

@@ -52,7 +52,8 @@ static bool sum_classes(stages *s, arena *a) {
   const situ_graph *g = p->graph;
   bool trained = p->replicate && p->training;
   if (!ARENA_ARRAYS(a, ZEROS(s->time_ns, (int64_t)s->n_rows * s->n), ZEROS(s->weight_bytes, s->n),
-                    ZEROS(s->footprint_bytes, s->n), ZEROS(s->trained_bytes, s->n)))
+                    ZEROS(s->footprint_bytes, s->n), ZEROS(s->trained_bytes, s->n), ZEROS(s->sharded_bytes, s->n),
+                    ZEROS(s->update_ns, (int64_t)s->n_types * s->n)))
     return false;
   for (int32_t i = 0; i < s->n; i++) {
     int32_t c = s->class_at[i];
@@ -61,7 +62,12 @@ static bool sum_classes(stages *s, arena *a) {
       s->footprint_bytes[i] = max64(s->footprint_bytes[i], footprint_running_bytes(p, v));
       s->weight_bytes[i] = sat_add(s->weight_bytes[i], footprint_held_bytes(p, v));
       if (trained && g->phase[v] == SITU_PHASE_FORWARD)
-        s->trained_bytes[i] = sat_add(s->trained_bytes[i], g->weight_bytes[v]);
+        s->trained_bytes[i] = sat_add(s->trained_bytes[i], p->given->weight_bytes[v]);
+      if (problem_shards(p, v)) s->sharded_bytes[i] = sat_add(s->sharded_bytes[i], p->given->weight_bytes[v]);
+      for (int32_t t = 0; trained && g->phase[v] == SITU_PHASE_UPDATE && t < s->n_types; t++) {
+        int64_t *sum = &s->update_ns[(int64_t)t * s->n + i];
+        *sum = sat_add(*sum, problem_time_ns(p, v, s->types[t].devices[0]));
+      }
       for (int32_t row = 0; row < s->n_rows; row++) {
         int32_t d = s->types[row].devices[0];
         int64_t *sum = &s->time_ns[(int64_t)row * s->n + i];
@@ -169,7 +175,7 @@ static void find_neighbours(const stages *s, int32_t *before, int32_t *after) {
 static bool is_idle(const stages *s, int32_t v) {
   for (int32_t row = 0; row < s->n_rows; row++)
     if (s->time_ns[(int64_t)row * s->n + v] != 0) return false;
-  if (s->trained_bytes[v] != 0) return false;
+  if (s->trained_bytes[v] != 0 || s->sharded_bytes[v] != 0) return false;
   return s->memory_is_free || (s->weight_bytes[v] == 0 && s->footprint_bytes[v] == 0);
 }
 
@@ -303,9 +309,11 @@ static void forget_idle_memory(stages *s) {
   const situ_problem *p = s->problem;
   int64_t need = 0, min = SITU_UNLIMITED_BYTES, n_inputs = problem_max_in_flight(p);
   for (int32_t i = 0; i < s->n; i++) need = sat_add(need, sat_add(s->weight_bytes[i], s->footprint_bytes[i]));
-  for (int32_t v = 0; v < p->n_operators && n_inputs > p->in_flight; v++) {
+  for (int32_t v = 0; v < p->n_operators && (n_inputs > p->in_flight || p->zero > 0); v++) {
     int64_t each = sat_add(footprint_stash_bytes(p->graph, v), footprint_bytes(p->graph, v));
     need = sat_add(need, sat_mul(n_inputs - p->in_flight, each));
+    need = sat_add(need, p->given->weight_bytes[v] - p->graph->weight_bytes[v]);
+    need = sat_add(need, problem_gathered_bytes(p, v));
   }
   for (int32_t t = 0; t < s->n_types; t++) min = min64(min, s->types[t].memory_bytes);
   if (need > min) return;
@@ -327,6 +335,7 @@ static void drop_back_edges(constraint_graph *f) {
 
 int64_t stages_kept(const stages *s, int32_t k) {
   const situ_problem *p = s->problem;
+  if (p->micro_batches == 0) return p->in_flight;
   if (p->schedule == SITU_SCHEDULE_GPIPE) return ((int64_t)p->micro_batches + k) / (k + 1);
   return min64(p->micro_batches, k + 1);
 }
@@ -337,23 +346,30 @@ bool stages_are_chain(const stages *s) {
   return true;
 }
 
+/* Adds the bytes of operator v, of a class, where that many inputs are kept. */
+static void weigh_operator(stages *s, int32_t v, int64_t at, int64_t n_inputs) {
+  const situ_problem *p = s->problem;
+  int64_t *held = &s->deep_weight_bytes[at], *running = &s->deep_footprint_bytes[at];
+  int64_t *gathered = &s->deep_gathered_bytes[at], footprint = footprint_running_bytes_of(p, v, n_inputs);
+  *held = sat_add(*held, sat_mul(n_inputs, footprint_stash_bytes(p->graph, v)));
+  if (!problem_shards(p, v)) *held = sat_add(*held, p->given->weight_bytes[v]);
+  *running = max64(*running, footprint);
+  *gathered = max64(*gathered, sat_add(footprint, problem_gathered_bytes(p, v)));
+}
+
 /* Bytes of classes by the number of inputs that are kept. */
 static bool weigh_depths(stages *s, arena *a) {
   const situ_problem *p = s->problem;
-  if (!problem_keeps_by_depth(p) || s->memory_is_free) return true;
+  if ((!problem_keeps_by_depth(p) && p->zero == 0) || s->memory_is_free) return true;
   s->n_depths = p->n_devices;
   int64_t cells = (int64_t)s->n_depths * s->n;
-  if (!ARENA_ARRAYS(a, ZEROS(s->deep_weight_bytes, cells), ZEROS(s->deep_footprint_bytes, cells))) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(s->deep_weight_bytes, cells), ZEROS(s->deep_footprint_bytes, cells),
+                    ZEROS(s->deep_gathered_bytes, cells)))
+    return false;
   for (int32_t i = 0; i < s->n; i++) {
     unit_members u = contraction_members(&s->classes, s->class_at[i]);
-    for (int64_t at = i, k = 0; k < s->n_depths; k++, at += s->n)
-      for (int32_t m = 0; m < u.n; m++) {
-        int32_t v = u.member[m];
-        int64_t n_inputs = stages_kept(s, (int32_t)k), stash = footprint_stash_bytes(p->graph, v);
-        int64_t held = sat_add(p->graph->weight_bytes[v], sat_mul(n_inputs, stash));
-        s->deep_weight_bytes[at] = sat_add(s->deep_weight_bytes[at], held);
-        s->deep_footprint_bytes[at] = max64(s->deep_footprint_bytes[at], footprint_running_bytes_of(p, v, n_inputs));
-      }
+    for (int32_t k = 0; k < s->n_depths; k++)
+      for (int32_t m = 0; m < u.n; m++) weigh_operator(s, u.member[m], (int64_t)k * s->n + i, stages_kept(s, k));
   }
   return true;
 }
@@ -460,13 +476,16 @@ int64_t stages_time_ns(const stages *s, int32_t type, int32_t class_index) {
   return sum;
 }
 
-int64_t stages_shared_load(const stages *s, int32_t row, const stage_cost *whole, int32_t r, int64_t trained_bytes) {
+int64_t stages_shared_load(const stages *s, int32_t row, const stage_cost *whole, int32_t r, int64_t trained_bytes,
+                           int64_t update_ns) {
   REQUIRE(r > 1 && row >= 0 && row < s->n_rows);
   stage_cost each = *whole;
+  const int64_t max = INT64_MAX / 16; /* more than any load; sums stay exact below */
+  if (row >= s->n_rows - s->n_types)
+    each.compute_ns += min64(sat_mul(update_ns, replicas_updates(s->problem, r) - 1), max);
   if (row >= s->n_rows - s->n_types && !s->by_links) { /* gradients are exchanged in the last phase */
-    int64_t in_ns, out_ns, bytes = replicas_sync_bytes(s->problem, trained_bytes, r);
-    replicas_staged_sync(s->problem, s->types[row].devices[0], r, bytes, &in_ns, &out_ns);
-    const int64_t max = INT64_MAX / 8; /* more than any load; sums stay exact below */
+    int64_t in_ns, out_ns;
+    replicas_staged_sync(s->problem, s->types[row].devices[0], r, trained_bytes, &in_ns, &out_ns);
     each.in_ns += min64(in_ns, max);
     each.out_ns += min64(out_ns, max);
   }

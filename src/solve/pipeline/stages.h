@@ -32,10 +32,14 @@ typedef struct stages {
   int64_t *weight_bytes;    /* [class] weights and stashed activations */
   int64_t *footprint_bytes; /* [class] maximum footprint of an operator, times in_flight */
   int64_t *trained_bytes;   /* [class] weights of forward operators that replicas synchronise; else 0 */
-  /* Where the inputs that a device keeps follow from its part, for each possible number, stages_kept(s, k): */
+  int64_t *sharded_bytes;   /* [class] weights that replicas hold in shares */
+  int64_t *update_ns;       /* [type * n + class] of time_ns, that of updates, with replicas */
+  /* Where the inputs that a device keeps follow from its part, or replicas hold shares, for each possible number,
+   * stages_kept(s, k): [k * n + class]. */
   int32_t n_depths;              /* 0: they do not, or memory is free */
-  int64_t *deep_weight_bytes;    /* [k * n + class] as weight_bytes */
-  int64_t *deep_footprint_bytes; /* [k * n + class] as footprint_bytes */
+  int64_t *deep_weight_bytes;    /* as weight_bytes, without what is held in shares */
+  int64_t *deep_footprint_bytes; /* as footprint_bytes */
+  int64_t *deep_gathered_bytes;  /* the same of a device that holds shares, with what is whole meanwhile */
 
   /* Hyperedges: tensors whose producer and users lie in two classes or more, and that cost something. The pins of edge
    * e are pin[pin_start[e] .. pin_start[e+1]), distinct, the producer's class first. */
@@ -83,13 +87,14 @@ typedef struct stage_cost {
   int64_t compute_ns, in_ns, out_ns;
 } stage_cost;
 
-/* The load of that row for the device, or for each of r > 1 devices that share the part, whose trained bytes are given.
- */
+/* The load of that row for the device, or for each of r > 1 devices that share the part, whose trained bytes and time
+ * of updates on its type are given. */
 static inline int64_t stages_load(const stages *s, const stage_cost *whole) {
   if (!s->overlaps) return whole->compute_ns + whole->in_ns + whole->out_ns;
   int64_t max = whole->compute_ns > whole->in_ns ? whole->compute_ns : whole->in_ns;
   return max > whole->out_ns ? max : whole->out_ns;
 }
-int64_t stages_shared_load(const stages *s, int32_t row, const stage_cost *whole, int32_t r, int64_t trained_bytes);
+int64_t stages_shared_load(const stages *s, int32_t row, const stage_cost *whole, int32_t r, int64_t trained_bytes,
+                           int64_t update_ns);
 
 #endif

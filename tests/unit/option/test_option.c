@@ -52,8 +52,10 @@ static const field others[] = {
     FIELD(SOLVE, situ_solve_options, log_context),
     FIELD(SOLVE, situ_solve_options, form),
     FIELD(SOLVE, situ_solve_options, ranks),
-    FIELD(READ, situ_read_options, micro_batches),                  /* that of the problem */
-    {SITU_OPTION_READ, offsetof(situ_read_options, prompt) - 4, 4}, /* padding, like the next three */
+    FIELD(READ, situ_read_options, micro_batches), /* that of the problem */
+    {SITU_OPTION_PROBLEM, offsetof(situ_problem_options, max_period_ns) - 4, 4},
+    {SITU_OPTION_READ, offsetof(situ_read_options, prompt) - 4,
+     4}, /* padding, like the one before and the next three */
     {SITU_OPTION_INSTANCE, offsetof(situ_instance_options, writers) - 4, 4},
     {SITU_OPTION_INSTANCE, offsetof(situ_instance_options, log) - 4, 4},
     {SITU_OPTION_SOLVE, offsetof(situ_solve_options, progress) - 4, 4},
@@ -155,7 +157,7 @@ static void sample(char into[64], const option *row) {
     case SITU_OPTION_CHOICE: snprintf(into, 64, "\"%s\"", row->choices[1]); break;
     case SITU_OPTION_INT32:
     case SITU_OPTION_INT64:
-    case SITU_OPTION_MS: snprintf(into, 64, "7"); break;
+    case SITU_OPTION_MS: snprintf(into, 64, "%d", row->max > 0 && row->max < 7 ? (int)row->max : 7); break;
     case SITU_OPTION_REAL: snprintf(into, 64, "0.25"); break;
     default: snprintf(into, 64, "\"text\""); break;
   }

@@ -311,6 +311,10 @@ static void micro_batches_are_of_training_steps_in_contiguous_parts(void **state
       {{.micro_batches = 2, .in_flight = 1},
        true,
        "micro-batches and their schedule say how many inputs are in flight"},
+      {{.zero = 1}, true, "zero shards what replicas hold in training: add replicate"},
+      {{.zero = 1, .replicate = true}, false, "zero shards what replicas hold in training: add training"},
+      {{.zero = 4, .replicate = true}, true, "the option zero has an invalid value"},
+      {{.zero = 3, .replicate = true}, true, NULL},
       {{.micro_batches = 2}, true, NULL},
       {{.micro_batches = 2, .schedule = SITU_SCHEDULE_GPIPE, .replicate = true}, true, NULL},
   };
