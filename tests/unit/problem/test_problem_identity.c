@@ -82,6 +82,8 @@ static const change changes[] = {
     FIELD(in_flight, PIPELINE, .small = 3),
     FIELD(copies, STREAM, .small = 2),
     FIELD(max_calls, CALLS, .small = 1),
+    FIELD(micro_batches, PIPELINE, .small = 3),
+    FIELD(zero, -1), /* needs replicas: below */
     FIELD(max_period_ns, STREAM, .whole = 50),
     FIELD(max_latency_ns, -1),
     FIELD(pins, STREAM, .pointer = pin_a),
@@ -123,6 +125,24 @@ static uint64_t hash_posed(const lab *s, const situ_problem_options *o, situ_pro
 static void check_variant(const lab *s, const situ_problem *p, const char *name) {
   situ_problem_options o = problem_options_of(p);
   if (hash_posed(s, &o, NULL) != problem_hash(p)) fail_msg("%s: posing it again gives another problem", name);
+}
+
+static void shares_of_replicas_count_and_survive_posing_again(void **state) {
+  (void)state;
+  lab s = three(10, NULL);
+  uint64_t before = 0;
+  for (int32_t stage = 0; stage < 4; stage++) {
+    situ_problem_options o = options_of(SITU_OBJECTIVE_DEFAULT, SITU_EXECUTION_PIPELINE);
+    o.replicate = true;
+    o.zero = stage;
+    situ_problem *p;
+    uint64_t hash = hash_posed(&s, &o, &p);
+    assert_true(hash != before);
+    before = hash;
+    check_variant(&s, p, "zero");
+    situ_problem_free(p);
+  }
+  lab_free(&s);
 }
 
 static void every_option_counts_and_survives_posing_again(void **state) {
@@ -262,6 +282,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_number_of_graph_machine_and_costs_counts),
       cmocka_unit_test(every_field_of_the_options_has_a_row),
+      cmocka_unit_test(shares_of_replicas_count_and_survive_posing_again),
       cmocka_unit_test(every_option_counts_and_survives_posing_again),
       cmocka_unit_test(limits_count_and_survive_posing_again),
       cmocka_unit_test(a_conflict_of_pins_survives_posing_again),
