@@ -221,7 +221,7 @@ static bool step_fields(json_value *o, const situ_plan *plan) {
   pipeline_step step;
   bool ok = true, known = report_find_step(&step, plan, &ok);
   return ok && FIELDS(o, {"step_ns", AS_TIME, .n = step.step_ns, .skip = !known},
-                      {"pace_ns", AS_TIME, .n = step.pace_ns, .skip = !known},
+                      {"interval_ns", AS_TIME, .n = step.interval_ns, .skip = !known},
                       {"fill_ns", AS_TIME, .n = step.fill_ns, .skip = !known},
                       {"bubble", AS_NUMBER, .x = step.bubble, .skip = !known});
 }

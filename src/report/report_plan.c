@@ -155,8 +155,8 @@ static void step_facts(const fact_lines *f, const situ_plan *plan) {
   if (report_find_step(&step, plan, &ok)) {
     value_line(f, "step", STYLE_BOLD, exact_time(a, step.step_ns), "the busiest device waits %s of it (bubble)",
                percent_text(b, step.bubble));
-    if (step.pace_ns > plan->value_ns)
-      value_line(f, "pace", STYLE_WARN, exact_time(a, step.pace_ns),
+    if (step.interval_ns > plan->value_ns)
+      value_line(f, "interval", STYLE_WARN, exact_time(a, step.interval_ns),
                  "from input to input: devices wait for transfers beyond the period");
   }
   f->t->failed |= !ok;

@@ -193,12 +193,13 @@ static bool find_fill(const parts *x, int64_t *fill_ns, arena *a) {
   return true;
 }
 
-/* ---- the pace: the greatest ratio of a cycle ----
+/* ---- the interval: the greatest ratio of a cycle ----
  *
  * The forward pass of input i on a part (node 2k) comes after those of i on the parts before it, and after the backward
  * pass (node 2k + 1) of the input that its device gives up for it, as many before i as its devices keep; the backward
  * pass of input i comes after those of i on the parts after it, and after the last forward pass that its device makes
- * before it. Inputs pass at the pace `pace_ns` if no cycle of these takes longer than that for each input of its span.
+ * before it. Inputs pass at the interval `interval_ns` if no cycle of these takes longer than that for each input of
+ * its span.
  */
 
 /* How many inputs of many the devices of each part keep, all together. */
@@ -224,16 +225,16 @@ static bool raise_start(__int128 *start, int32_t from, int32_t to, int64_t time_
   return true;
 }
 
-/* Whether all can keep the pace: no way round a cycle gains time. start: [2 * part]. */
-static bool keeps_pace(const parts *x, const int64_t *kept, int64_t pace_ns, __int128 *start) {
+/* Whether all can keep the interval: no way round a cycle gains time. start: [2 * part]. */
+static bool keeps_interval(const parts *x, const int64_t *kept, int64_t interval_ns, __int128 *start) {
   bool later = true;
   for (int32_t k = 0; k < 2 * x->n; k++) start[k] = 0;
   for (int32_t round = 0; round <= 2 * x->n && later; round++) {
     later = false;
     for (int32_t k = 0; k < x->n; k++) {
       int64_t r = x->n_sharing[k], there_ns = x->time_ns[FORWARD][k], back_ns = x->time_ns[BACKWARD][k];
-      later |= raise_start(start, 2 * k, 2 * k + 1, there_ns, -(__int128)(kept[k] - r) * pace_ns);
-      later |= raise_start(start, 2 * k + 1, 2 * k, back_ns, (__int128)kept[k] * pace_ns);
+      later |= raise_start(start, 2 * k, 2 * k + 1, there_ns, -(__int128)(kept[k] - r) * interval_ns);
+      later |= raise_start(start, 2 * k + 1, 2 * k, back_ns, (__int128)kept[k] * interval_ns);
       for (int32_t to = 0; to < x->n; to++) {
         if (!is_edge(x, k, to)) continue;
         later |= raise_start(start, 2 * k, 2 * to, sat_add(there_ns, *cross(x, FORWARD, k, to)), 0);
@@ -245,27 +246,27 @@ static bool keeps_pace(const parts *x, const int64_t *kept, int64_t pace_ns, __i
   return !later;
 }
 
-/* The least pace from `period_ns` on that all can keep. */
-static bool find_pace(const parts *x, const int64_t *kept, int64_t period_ns, int64_t fill_ns, int64_t *pace_ns,
-                      arena *a) {
+/* The least interval from `period_ns` on that all can keep. */
+static bool find_interval(const parts *x, const int64_t *kept, int64_t period_ns, int64_t fill_ns, int64_t *interval_ns,
+                          arena *a) {
   __int128 *start = ARENA_NEW(a, __int128, 2 * (int64_t)x->n);
   if (!start) return false;
   int64_t low = max64(period_ns, 1) - 1,
           high = max64(period_ns, fill_ns); /* one input after the other: that can be kept */
   while (high - low > 1) {
     int64_t middle = low + (high - low) / 2;
-    if (keeps_pace(x, kept, middle, start))
+    if (keeps_interval(x, kept, middle, start))
       high = middle;
     else
       low = middle;
   }
-  *pace_ns = high;
+  *interval_ns = high;
   return true;
 }
 
 /* ---- a step, pass by pass ---- */
 
-static const int64_t MAX_CELLS = (int64_t)1 << 22; /* longer steps are bounded by the pace */
+static const int64_t MAX_CELLS = (int64_t)1 << 22; /* longer steps are bounded by the interval */
 
 typedef struct schedule {
   const parts *x;
@@ -375,9 +376,9 @@ static int64_t run_schedule(schedule *s) {
   return end_ns;
 }
 
-/* The time of all passes; of very many at most, by the pace: then every pass starts so long after the first as the
- * longest way to it takes at that pace. */
-static bool find_passes(const parts *x, const int64_t *kept, int64_t pace_ns, int64_t fill_ns, int64_t *passes_ns,
+/* The time of all passes; of very many at most, by the interval: then every pass starts so long after the first as the
+ * longest way to it takes at that interval. */
+static bool find_passes(const parts *x, const int64_t *kept, int64_t interval_ns, int64_t fill_ns, int64_t *passes_ns,
                         arena *a) {
   schedule s;
   bool fits;
@@ -392,7 +393,7 @@ static bool find_passes(const parts *x, const int64_t *kept, int64_t pace_ns, in
     n_rounds = max64(n_rounds, (x->problem->micro_batches + r - 1) / r * r);
     deepest = max64(deepest, kept[k]);
   }
-  *passes_ns = sat_add(sat_mul(sat_add(n_rounds, deepest), pace_ns), fill_ns);
+  *passes_ns = sat_add(sat_mul(sat_add(n_rounds, deepest), interval_ns), fill_ns);
   return true;
 }
 
@@ -402,7 +403,7 @@ bool pipeline_step_find(pipeline_step *out, const situ_problem *p, const int32_t
   parts x = {.problem = p, .device = device, .replica_of = replica_of};
   int64_t ring_ns, passes_ns, *kept;
   bool contiguous = true;
-  *out = (pipeline_step){.pace_ns = period_ns, .step_ns = SITU_NEVER_NS};
+  *out = (pipeline_step){.interval_ns = period_ns, .step_ns = SITU_NEVER_NS};
   int32_t *seen = ARENA_ZERO(a, int32_t, p->n_devices);
   if (!seen || !list_parts(&x, a) || !order_parts(&x, &contiguous, a) || !(kept = ARENA_NEW(a, int64_t, x.n)))
     return false;
@@ -412,9 +413,9 @@ bool pipeline_step_find(pipeline_step *out, const situ_problem *p, const int32_t
   if (!find_fill(&x, &out->fill_ns, a) || !find_kept(&x, kept, a)) return false;
   if (out->fill_ns >= SITU_NEVER_NS || period_ns >= SITU_NEVER_NS) return true;
   if (p->schedule == SITU_SCHEDULE_1F1B && p->micro_batches > 1 &&
-      !find_pace(&x, kept, period_ns, out->fill_ns, &out->pace_ns, a))
+      !find_interval(&x, kept, period_ns, out->fill_ns, &out->interval_ns, a))
     return false;
-  if (!find_passes(&x, kept, out->pace_ns, out->fill_ns, &passes_ns, a)) return false;
+  if (!find_passes(&x, kept, out->interval_ns, out->fill_ns, &passes_ns, a)) return false;
   /* channels that several pairs of parts share are in the period only */
   out->step_ns = sat_add(max64(passes_ns, sat_mul(p->micro_batches, period_ns)), ring_ns);
   double busy_ns = (double)p->micro_batches * (double)busiest_ns;

@@ -97,7 +97,7 @@ static void check_memory(const lab *l, const situ_plan *plan, uint64_t seed, cou
       if (plan->uses[d].load_ns > busiest_ns) busiest_ns = plan->uses[d].load_ns;
     assert_true(pipeline_step_find(&step, p, plan->device, plan->replica_of, plan->value_ns, busiest_ns, a));
     assert_true(step.step_ns >= p->micro_batches * plan->value_ns && step.step_ns < SITU_NEVER_NS);
-    assert_true(step.step_ns >= step.fill_ns && step.pace_ns >= plan->value_ns);
+    assert_true(step.step_ns >= step.fill_ns && step.interval_ns >= plan->value_ns);
   }
   arena_free(a);
 }

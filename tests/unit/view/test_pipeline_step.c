@@ -76,7 +76,7 @@ static void equal_stages_idle_for_a_share_that_is_known(void **state) {
     int64_t period_ns;
     pipeline_step step = step_of(&s, &period_ns);
     assert_int_equal(step.fill_ns, 4 * 30);
-    assert_int_equal(step.pace_ns, 30);
+    assert_int_equal(step.interval_ns, 30);
     assert_int_equal(step.step_ns, (8 + 3) * 30);
     assert_true(step.bubble > 3.0 / 11 - 1e-9 && step.bubble < 3.0 / 11 + 1e-9);
   }
@@ -85,7 +85,7 @@ static void equal_stages_idle_for_a_share_that_is_known(void **state) {
 static void a_stage_that_keeps_few_inputs_waits_for_transfers(void **state) {
   (void)state;
   /* Two stages of 30 ns; a tensor takes 20 ns each way. The first keeps two inputs: two of them take 30 + 20 + 30 + 20
-   * ns there and back, so the pace is 50 ns and not the period, 30 ns. */
+   * ns there and back, so the interval is 50 ns and not the period, 30 ns. */
   shape s = chain_of(2, 9);
   s.there_ns[0] = s.there_ns[1] = 10;
   s.back_ns[0] = s.back_ns[1] = 20;
@@ -93,7 +93,7 @@ static void a_stage_that_keeps_few_inputs_waits_for_transfers(void **state) {
   int64_t period_ns;
   pipeline_step step = step_of(&s, &period_ns);
   assert_int_equal(period_ns, 30);
-  assert_int_equal(step.pace_ns, 50);
+  assert_int_equal(step.interval_ns, 50);
   assert_int_equal(step.fill_ns, 100);
   assert_int_equal(step.step_ns, 8 * 50 + 100);
   s.schedule = SITU_SCHEDULE_GPIPE; /* which keeps all: forward passes 20 ns apart, backward ones 20 */
@@ -213,11 +213,11 @@ static void a_step_takes_as_long_as_its_passes(void **state) {
     if (took_ns != said.step_ns)
       fail_msg("seed %d: %d parts, %d inputs, %s: took %lld, said %lld", (int)seed, (int)s.n, (int)s.micro_batches,
                s.schedule ? "gpipe" : "1f1b", (long long)took_ns, (long long)said.step_ns);
-    n_by_rule += took_ns <= (s.micro_batches - 1) * said.pace_ns + said.fill_ns;
+    n_by_rule += took_ns <= (s.micro_batches - 1) * said.interval_ns + said.fill_ns;
   }
   /* the rule of thumb */
-  print_message("%d of %d steps take at most the pace for each input but one, and the longest way\n", (int)n_by_rule,
-                (int)n);
+  print_message("%d of %d steps take at most the interval for each input but one, and the longest way\n",
+                (int)n_by_rule, (int)n);
   assert_true(n_by_rule > n / 100 * 99);
 }
 
@@ -229,8 +229,8 @@ static bool is_free_chain(const shape *s) {
   return true;
 }
 
-/* The pace is what many inputs come to: the difference that another fifty make. */
-static void many_inputs_pass_at_the_pace(void **state) {
+/* The interval is what many inputs come to: the difference that another fifty make. */
+static void many_inputs_pass_at_the_interval(void **state) {
   (void)state;
   int32_t n_slower = 0, n_free = 0;
   for (int32_t seed = 1; seed <= rounds_of(2000); seed++) {
@@ -242,13 +242,13 @@ static void many_inputs_pass_at_the_pace(void **state) {
     pipeline_step few = step_of(&s, &period_ns);
     s.micro_batches = 3400;
     pipeline_step many = step_of(&s, &period_ns);
-    assert_int_equal(few.pace_ns, many.pace_ns);
+    assert_int_equal(few.interval_ns, many.interval_ns);
     int64_t took_ns = many.step_ns - few.step_ns;
-    if (took_ns > 3000 * few.pace_ns || took_ns <= 3000 * (few.pace_ns - 1))
-      fail_msg("seed %d: 3000 inputs take %lld, the pace is %lld", (int)seed, (long long)took_ns,
-               (long long)few.pace_ns);
-    n_slower += few.pace_ns > period_ns;
-    if (is_free_chain(&s)) assert_int_equal(few.pace_ns, period_ns); /* no part waits for what it keeps */
+    if (took_ns > 3000 * few.interval_ns || took_ns <= 3000 * (few.interval_ns - 1))
+      fail_msg("seed %d: 3000 inputs take %lld, the interval is %lld", (int)seed, (long long)took_ns,
+               (long long)few.interval_ns);
+    n_slower += few.interval_ns > period_ns;
+    if (is_free_chain(&s)) assert_int_equal(few.interval_ns, period_ns); /* no part waits for what it keeps */
     n_free += is_free_chain(&s);
   }
   assert_true(n_slower > 0 && n_free > 0);
@@ -259,6 +259,6 @@ int main(void) {
                                      cmocka_unit_test(a_stage_that_keeps_few_inputs_waits_for_transfers),
                                      cmocka_unit_test(one_micro_batch_goes_there_and_back),
                                      cmocka_unit_test(a_step_takes_as_long_as_its_passes),
-                                     cmocka_unit_test(many_inputs_pass_at_the_pace)};
+                                     cmocka_unit_test(many_inputs_pass_at_the_interval)};
   return cmocka_run_group_tests_name("pipeline_step", tests, NULL, NULL);
 }
