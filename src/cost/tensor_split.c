@@ -57,17 +57,14 @@ static rule rule_of(const char *kind) {
   }
 }
 
-/* What a member of a group has of a tensor. */
-typedef enum state { HAS_ALL, HAS_PART, HAS_TERM } state;
-
 typedef struct pass {
   const situ_graph *g;
   tensor_split *out;
-  uint8_t *rule_of; /* [kind] */
-  uint8_t *made;    /* [operator] what members have of its outputs when it has run, */
-  uint8_t *state;   /* and what they have for its users */
-  bool *by_heads;   /* [operator] their parts are heads, not columns or channels */
-  bool *together;   /* [operator] some user needs its outputs whole */
+  uint8_t *rule_of;      /* [kind] */
+  uint8_t *made, *given; /* as in the result */
+  bool *by_heads;        /* [operator] their parts are heads, not columns, */
+  bool *by_channels;     /* or the channels of an image */
+  bool *together;        /* [operator] some user needs its outputs whole */
 } pass;
 
 static rule rule_at(const pass *p, int32_t v) { return (rule)p->rule_of[p->g->kind[v]]; }
@@ -76,22 +73,23 @@ static int64_t last_dim(const situ_graph *g, int32_t t, int32_t before) {
   return g->rank[t] > before ? g->dims[g->dims_start[t] + g->rank[t] - 1 - before] : -1;
 }
 
-/* The inputs of v that members have in each state, in how many parts, and whether all parts are heads. */
+/* The inputs of v that members hold in each way, in how many parts, and whether all parts are heads or channels. */
 typedef struct inputs {
-  int32_t n[HAS_TERM + 1];
+  int32_t n[HOLDS_TERM + 1];
   int64_t ways;
-  bool by_heads;
+  bool by_heads, by_channels;
 } inputs;
 
 static inputs inputs_of(const pass *p, int32_t v) {
   const situ_graph *g = p->g;
-  inputs in = {.ways = INT64_MAX, .by_heads = true};
+  inputs in = {.ways = INT64_MAX, .by_heads = true, .by_channels = true};
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
     int32_t u = g->producer[g->in[i]];
-    in.n[p->state[u]]++;
-    if (p->state[u] != HAS_PART) continue;
+    in.n[p->given[u]]++;
+    if (p->given[u] != HOLDS_PART) continue;
     in.ways = min64(in.ways, p->out->ways[u]);
     in.by_heads &= p->by_heads[u];
+    in.by_channels &= p->by_channels[u];
   }
   return in;
 }
@@ -101,7 +99,7 @@ static void need_whole(pass *p, int32_t v, bool parts) {
   const situ_graph *g = p->g;
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
     int32_t u = g->producer[g->in[i]];
-    if (p->state[u] == HAS_TERM || (parts && p->state[u] == HAS_PART)) p->together[u] = true;
+    if (p->given[u] == HOLDS_TERM || (parts && p->given[u] == HOLDS_PART)) p->together[u] = true;
   }
 }
 
@@ -136,7 +134,7 @@ static int64_t parts_of_view(const situ_graph *g, int32_t v, int64_t columns) {
   return columns;
 }
 
-/* Whether each output of v has as much in its second dimension (channels, heads) as the first input has. */
+/* Whether each output of v has as much in its second dimension (channels) as the first input has. */
 static bool keeps_second(const situ_graph *g, int32_t v) {
   int32_t t = g->out_start[v];
   if (g->in_start[v] == g->in_start[v + 1] || t == g->out_start[v + 1]) return false;
@@ -148,7 +146,7 @@ static bool keeps_second(const situ_graph *g, int32_t v) {
 /* Whether v, which computes along some dimensions, can do so with parts of its inputs. */
 static bool is_apart(const pass *p, int32_t v, const inputs *in) {
   bool reduces = strncmp(p->g->kind_name[p->g->kind[v]], "Reduce", 6) == 0;
-  return in->n[HAS_PART] > 0 && (in->by_heads || (reduces && keeps_second(p->g, v)));
+  return in->n[HOLDS_PART] > 0 && (in->by_heads || (reduces && in->by_channels && keeps_second(p->g, v)));
 }
 
 /* Whether all users of v can compute with terms. */
@@ -162,42 +160,43 @@ static bool is_for_terms(const pass *p, int32_t v) {
   return true;
 }
 
-static void set(pass *p, int32_t v, state s, int64_t ways) {
+static void set(pass *p, int32_t v, tensor_holding made, int64_t ways) {
   p->out->ways[v] = ways > 1 ? ways : 1;
-  p->made[v] = p->state[v] = ways > 1 ? (uint8_t)s : HAS_ALL;
+  p->made[v] = p->given[v] = ways > 1 ? (uint8_t)made : HOLDS_ALL;
 }
 
 /* A term of the outputs of v, which is added up at once unless all users go on with terms. */
 static void set_term(pass *p, int32_t v, int64_t ways) {
   p->out->ways[v] = ways;
-  p->made[v] = p->state[v] = HAS_TERM;
+  p->made[v] = p->given[v] = HOLDS_TERM;
   if (is_for_terms(p, v)) return;
   p->together[v] = true;
-  p->state[v] = HAS_ALL;
+  p->given[v] = HOLDS_ALL;
 }
 
 static void set_whole(pass *p, int32_t v) {
   need_whole(p, v, true);
-  set(p, v, HAS_ALL, 1);
+  set(p, v, HOLDS_ALL, 1);
 }
 
 static void set_product(pass *p, int32_t v, const inputs *in) {
   const situ_graph *g = p->g;
   bool attention = strcmp(g->kind_name[g->kind[v]], "Attention") == 0, weights = g->weight_bytes[v] > 0;
   int64_t heads = g->split_ways[v];
-  if (in->n[HAS_PART] > 0 && attention && heads != 1) {
+  if (in->n[HOLDS_PART] > 0 && attention && heads != 1) {
     need_whole(p, v, false);
-    set(p, v, HAS_PART, heads > 0 ? min64(heads, in->ways) : in->ways);
-  } else if (in->n[HAS_PART] > 0 && !attention && (weights || in->by_heads)) {
+    set(p, v, HOLDS_PART, heads > 0 ? min64(heads, in->ways) : in->ways);
+  } else if (in->n[HOLDS_PART] > 0 && !attention && (weights || in->by_heads)) {
     need_whole(p, v, false);
     if (weights)
       set_term(p, v, in->ways);
     else
-      set(p, v, HAS_PART, in->ways);
+      set(p, v, HOLDS_PART, in->ways);
     p->by_heads[v] = !weights;
-  } else if (in->n[HAS_PART] == 0 && weights && !attention && !is_for_whole(p, v)) {
+  } else if (in->n[HOLDS_PART] == 0 && weights && !attention && !is_for_whole(p, v)) {
     need_whole(p, v, false);
-    set(p, v, HAS_PART, columns_of(g, v, rule_at(p, v) == CONV));
+    set(p, v, HOLDS_PART, columns_of(g, v, rule_at(p, v) == CONV));
+    p->by_channels[v] = rule_at(p, v) == CONV;
   } else {
     set_whole(p, v);
   }
@@ -205,9 +204,9 @@ static void set_product(pass *p, int32_t v, const inputs *in) {
 
 /* Whether a member's result is a term of the result: a sum of terms, or one term times what is whole. */
 static bool is_term(const pass *p, int32_t v, rule r, const inputs *in) {
-  int32_t terms = in->n[HAS_TERM], others = in->n[HAS_ALL] + in->n[HAS_PART];
-  bool by_another = in->n[HAS_ALL] > 0 || p->g->weight_bytes[v] > 0; /* a tensor times itself is no term */
-  if (r == SCALE) return terms == 1 && in->n[HAS_PART] == 0 && by_another;
+  int32_t terms = in->n[HOLDS_TERM], others = in->n[HOLDS_ALL] + in->n[HOLDS_PART];
+  bool by_another = in->n[HOLDS_ALL] > 0 || p->g->weight_bytes[v] > 0; /* a tensor times itself is no term */
+  if (r == SCALE) return terms == 1 && in->n[HOLDS_PART] == 0 && by_another;
   return terms > 0 && others == 0 && (r == SUM || r == VIEW);
 }
 
@@ -222,7 +221,7 @@ static bool views_heads(const situ_graph *g, int32_t v, int64_t ways, bool were_
 static void split_operator(pass *p, int32_t v) {
   inputs in = inputs_of(p, v);
   rule r = rule_at(p, v);
-  bool any = in.n[HAS_PART] > 0;
+  bool any = in.n[HOLDS_PART] > 0;
   int64_t ways = in.ways;
   if (p->g->phase[v] != SITU_PHASE_FORWARD) r = WHOLE;
   if (r == ALONG) r = is_apart(p, v, &in) ? EACH : WHOLE;
@@ -244,7 +243,8 @@ static void split_operator(pass *p, int32_t v) {
       }
       need_whole(p, v, false);
       if (r == VIEW && any) ways = parts_of_view(p->g, v, in.ways);
-      set(p, v, HAS_PART, any ? ways : 1);
+      set(p, v, HOLDS_PART, any ? ways : 1);
+      p->by_channels[v] = any && in.by_channels && keeps_second(p->g, v);
       p->by_heads[v] = any && (r == VIEW ? views_heads(p->g, v, ways, in.by_heads) : in.by_heads);
       return;
     default: set_whole(p, v);
@@ -255,11 +255,11 @@ static void split_operator(pass *p, int32_t v) {
 static void split_sources(pass *p) {
   const situ_graph *g = p->g;
   for (int32_t v = g->n_operators - 1; v >= 0; v--) {
-    if (p->made[v] != HAS_ALL || g->in_start[v] < g->in_start[v + 1]) continue;
+    if (p->made[v] != HOLDS_ALL || g->in_start[v] < g->in_start[v + 1]) continue;
     int64_t ways = INT64_MAX;
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
-        ways = min64(ways, p->state[g->use[i]] == HAS_PART ? p->out->ways[g->use[i]] : 1);
+        ways = min64(ways, p->given[g->use[i]] == HOLDS_PART ? p->out->ways[g->use[i]] : 1);
     if (ways != INT64_MAX) p->out->ways[v] = ways;
     p->out->scattered[v] = ways != INT64_MAX && ways > 1;
   }
@@ -269,8 +269,8 @@ static void split_sources(pass *p) {
 static void count_bytes(pass *p) {
   const situ_graph *g = p->g;
   for (int32_t v = 0; v < g->n_operators; v++) {
-    if (p->made[v] == HAS_ALL) continue;
-    int64_t *bytes = p->made[v] == HAS_TERM ? &p->out->reduced_bytes[v] : &p->out->gathered_bytes[v];
+    if (p->made[v] == HOLDS_ALL) continue;
+    int64_t *bytes = p->made[v] == HOLDS_TERM ? &p->out->reduced_bytes[v] : &p->out->gathered_bytes[v];
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
       if (p->together[v] || g->use_start[t] == g->use_start[t + 1])
         *bytes = sat_add(*bytes, g->size_bytes[t]);
@@ -284,9 +284,11 @@ bool tensor_split_find(tensor_split *out, const situ_graph *g, arena *a) {
   pass p = {.g = g, .out = out};
   *out = (tensor_split){.graph = g};
   if (!ARENA_ARRAYS(a, ARRAY(out->ways, n), ZEROS(out->reduced_bytes, n), ZEROS(out->gathered_bytes, n),
-                    ZEROS(out->scattered, n), ARRAY(p.rule_of, g->n_kinds), ZEROS(p.made, n), ZEROS(p.state, n),
-                    ZEROS(p.together, n), ZEROS(p.by_heads, n)))
+                    ZEROS(out->scattered, n), ZEROS(out->made, n), ZEROS(out->given, n), ARRAY(p.rule_of, g->n_kinds),
+                    ZEROS(p.together, n), ZEROS(p.by_heads, n), ZEROS(p.by_channels, n)))
     return false;
+  p.made = out->made;
+  p.given = out->given;
   for (int32_t v = 0; v < n; v++) out->ways[v] = 1;
   for (int32_t k = 0; k < g->n_kinds; k++) p.rule_of[k] = (uint8_t)rule_of(g->kind_name[k]);
   for (int32_t v = 0; v < n; v++) split_operator(&p, v);

@@ -12,12 +12,17 @@
 #include "graph/graph.h"
 #include "situ/platform.h"
 
+/* What a member of a group has of a tensor: all of it, a part, or a term of a sum. */
+typedef enum tensor_holding { HOLDS_ALL, HOLDS_PART, HOLDS_TERM } tensor_holding;
+
 typedef struct tensor_split {
   const situ_graph *graph; /* borrowed */
   int64_t *ways; /* [operator] the most members that have equal parts of it (heads, columns); 1: it is whole */
   /* [operator] bytes that members put together for its users: sums of terms, or a tensor of which each has a part. */
   int64_t *reduced_bytes, *gathered_bytes;
   bool *scattered; /* [operator] no member has its outputs whole: its users are on the same group */
+  /* [operator] tensor_holding: of its outputs when it has run, and of what its users get. */
+  uint8_t *made, *given;
 } tensor_split;
 
 /* Finds how each operator of a graph splits, in one pass in topological order. O(V + E). Arrays in the arena. False

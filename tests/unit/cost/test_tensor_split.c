@@ -224,48 +224,75 @@ static void a_decoder_reduces_twice_in_each_layer(void **state) {
   }
 }
 
-/* Heads that a view has merged are columns again: a norm along them needs them all, a softmax along each head does not.
- */
-static void merged_heads_are_columns(void **state) {
-  (void)state;
-  static const struct {
-    const char *kind;
-    int32_t rank;
-    int64_t dims[4];
-  } rows[] = {{"MatMul", 3, {1, 2, 32}},
-              {"Reshape", 4, {1, 2, 4, 8}},
-              {"Transpose", 4, {1, 4, 2, 8}},
-              {"Softmax", 4, {1, 4, 2, 8}},
-              {"Transpose", 4, {1, 2, 4, 8}},
-              {"Reshape", 3, {1, 2, 32}},
-              {"LayerNormalization", 3, {1, 2, 32}}};
-  enum { ROWS = sizeof rows / sizeof *rows };
+typedef struct chain_link {
+  const char *kind;
+  int32_t rank;
+  int64_t dims[4];
+} chain_link;
+
+/* How a chain of operators splits, of which the first has weights and each makes a tensor of 64 bytes. */
+static void split_chain(tensor_split *out, const chain_link *links, int32_t n, arena *a, situ_graph **g) {
   situ_graph_builder *b;
-  situ_graph *g;
   situ_error error = {0};
-  tensor_split split;
-  arena *a = arena_new();
-  must(situ_graph_builder_new(&b, "heads", &error), &error);
-  for (int32_t v = 0; v < ROWS; v++) {
+  must(situ_graph_builder_new(&b, "chain", &error), &error);
+  for (int32_t v = 0; v < n; v++) {
     situ_operator op = SITU_OPERATOR_INIT;
     situ_tensor t = SITU_TENSOR_INIT;
-    op.kind = rows[v].kind;
+    op.kind = links[v].kind;
     op.weight_bytes = v == 0 ? 100 : 0;
-    t.rank = rows[v].rank;
-    t.dims = rows[v].dims;
+    t.rank = links[v].rank;
+    t.dims = links[v].dims;
     t.size_bytes = 64;
     situ_graph_builder_add_operator(b, &op);
     if (v > 0) situ_graph_builder_add_use(b, v, v - 1);
     situ_graph_builder_add_tensor(b, v, &t);
   }
-  must(situ_graph_freeze(&g, b, &error), &error);
-  assert_true(tensor_split_find(&split, g, a));
-  for (int32_t v = 0; v < ROWS; v++) assert_int_equal(split.gathered_bytes[v], v == ROWS - 2 ? 64 : 0);
-  assert_int_equal(split.ways[3], 4);
-  assert_int_equal(split.ways[ROWS - 1], 1);
-  situ_graph_free(g);
+  must(situ_graph_freeze(g, b, &error), &error);
   situ_graph_builder_free(b);
+  assert_true(tensor_split_find(out, *g, a));
+}
+
+/* Heads that a view has merged are columns again: a norm along them needs them all, a softmax along each head does not.
+ */
+static void merged_heads_are_columns(void **state) {
+  (void)state;
+  static const chain_link links[] = {{"MatMul", 3, {1, 2, 32}},
+                                     {"Reshape", 4, {1, 2, 4, 8}},
+                                     {"Transpose", 4, {1, 4, 2, 8}},
+                                     {"Softmax", 4, {1, 4, 2, 8}},
+                                     {"Transpose", 4, {1, 2, 4, 8}},
+                                     {"Reshape", 3, {1, 2, 32}},
+                                     {"LayerNormalization", 3, {1, 2, 32}}};
+  enum { LINKS = sizeof links / sizeof *links };
+  situ_graph *g;
+  tensor_split split;
+  arena *a = arena_new();
+  split_chain(&split, links, LINKS, a, &g);
+  for (int32_t v = 0; v < LINKS; v++) assert_int_equal(split.gathered_bytes[v], v == LINKS - 2 ? 64 : 0);
+  assert_int_equal(split.ways[3], 4);
+  assert_int_equal(split.ways[LINKS - 1], 1);
+  situ_graph_free(g);
   arena_free(a);
+}
+
+/* A mean over an image treats its channels apart, whatever their number; one over columns needs them all, also where
+ * the second dimension, tokens, stays. */
+static void a_mean_along_columns_needs_them_all(void **state) {
+  (void)state;
+  static const chain_link rows[][3] = {
+      {{"Conv", 4, {1, 32, 5, 5}}, {"Relu", 4, {1, 32, 5, 5}}, {"ReduceMean", 4, {1, 32, 1, 1}}},
+      {{"MatMul", 3, {1, 5, 32}}, {"Pow", 3, {1, 5, 32}}, {"ReduceMean", 3, {1, 5, 1}}}};
+  for (int32_t k = 0; k < 2; k++) {
+    situ_graph *g;
+    tensor_split split;
+    arena *a = arena_new();
+    split_chain(&split, rows[k], 3, a, &g);
+    assert_int_equal(split.ways[2], k == 0 ? 32 : 1);
+    assert_int_equal(split.gathered_bytes[1], k == 0 ? 0 : 64);
+    assert_int_equal(split.made[1], HOLDS_PART);
+    situ_graph_free(g);
+    arena_free(a);
+  }
 }
 
 /* By hand: 4 members, steps of 10 us and 10 GB/s. 16 kB by doubling: 2 (10 us + 1.6384 us). 1 MB by halving and
@@ -298,6 +325,7 @@ int main(void) {
       cmocka_unit_test(members_together_give_what_one_device_gives),
       cmocka_unit_test(a_decoder_reduces_twice_in_each_layer),
       cmocka_unit_test(merged_heads_are_columns),
+      cmocka_unit_test(a_mean_along_columns_needs_them_all),
       cmocka_unit_test(collectives_take_the_faster_way),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
