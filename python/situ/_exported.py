@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import operator
 import re
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
+import sys
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Sequence
 
 import torch
 from torch.export import ExportedProgram
@@ -202,6 +203,17 @@ def _flops(aten: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
     return elements
 
 
+def _heads(aten: str, node: torch.fx.Node) -> int:
+    """The heads of keys and values of an attention, those that are repeated for several queries once; 0: not known."""
+    key = node.args[1] if aten.lstrip("_").startswith("scaled_dot_product") and len(node.args) > 1 else None
+    if not isinstance(key, torch.fx.Node) or key.meta["val"].dim() != 4:
+        return 0
+    source = key
+    while _aten(source) in _SAME | {"expand", "clone"} and isinstance(source.args[0], torch.fx.Node):
+        source = source.args[0]
+    return int(key.meta["val"].shape[1] * source.meta["val"].numel() // key.meta["val"].numel())
+
+
 def _values(arguments: Any) -> Iterator[Any]:
     """The values of nodes in these arguments."""
     for leaf in pytree.tree_leaves(arguments):
@@ -329,6 +341,7 @@ def _operator(node: torch.fx.Node, made: TorchGraph) -> Operator:
         dtype=None if floating is None else _dtype(floating),
         flops=_flops(aten, inputs, outputs) if known else 0,
         moved_bytes=moved,
+        split_ways=_heads(aten, node) if known else 0,
         inferred=known,
     )
     made.operator_of[node.name] = op.name
@@ -352,6 +365,18 @@ def layer_of(path: str) -> str | None:
     """The path down to its first number: "model.layers.3" of "model.layers.3.mlp"."""
     found = re.match(r"(?:[^.]+\.)*?\d+(?=\.|$)", path)
     return found.group() if found else None
+
+
+def check_styles(made: TorchGraph, paths: Iterable[str]) -> None:
+    """Unsupported unless each of these is a module that parallelize_module can split."""
+    kinds: dict[str, str] = {}
+    for node in made.program.graph.nodes:
+        kinds.update({str(path): str(kind) for path, kind in (node.meta.get("nn_module_stack") or {}).values()})
+    for path in paths:
+        module, _, name = kinds.get(path, "").rpartition(".")
+        kind = getattr(sys.modules.get(module), name, torch.nn.Linear)  # of a class within a function nothing is known
+        if f"{path}.weight" not in made.states or not issubclass(kind, (torch.nn.Linear, torch.nn.Embedding)):
+            raise Unsupported(f"is a {name}; parallelize_module splits Linear and Embedding", path)
 
 
 def graph_of(plan: Plan) -> TorchGraph:

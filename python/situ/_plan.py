@@ -454,6 +454,12 @@ class Plan(Frozen):
 
         return situ_torch.device_map(self, devices)
 
+    def to_parallelize_plan(self, stage: int | None = None) -> dict[str, Any]:
+        """How parallelize_module splits a module over the devices of a group: situ.torch.parallelize_plan."""
+        from . import torch as situ_torch
+
+        return situ_torch.parallelize_plan(self, stage)
+
     def measure(self, example_inputs: Any = None, devices: Mapping[str, Any] | None = None, **how: int) -> Measured:
         """Runs the torch module of a plan as planned, and compares its times with the prediction:
         situ.torch.measure."""

@@ -1,5 +1,5 @@
-"""PyTorch in and out: modules as graphs through torch.export; plans as device maps, split points and runs; measured
-costs.
+"""PyTorch in and out: modules as graphs through torch.export; plans as device maps, split points, styles of modules
+and runs; measured costs.
 
 import situ.torch
 profile = situ.torch.profile(module, (x,))
@@ -8,9 +8,11 @@ print(situ.torch.measure(plan))"""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Mapping
 
-from ._exported import TorchGraph, graph, graph_of, layer_of
+from ._exported import TorchGraph, check_styles, graph, graph_of, layer_of
+from ._library import make_text
 from ._torch_measure import Measured, Profile, measure, profile
 from ._torch_run import Runner, device_names, run
 
@@ -25,6 +27,7 @@ __all__ = [
     "device_map",
     "graph",
     "measure",
+    "parallelize_plan",
     "profile",
     "run",
     "split_points",
@@ -79,3 +82,26 @@ def split_points(plan: Plan) -> dict[str, Any]:
             cuts[layer] = SplitPoint.BEGINNING
         before = device
     return cuts
+
+
+def parallelize_plan(plan: Plan, stage: int | None = None) -> dict[str, Any]:
+    """How torch.distributed.tensor.parallel.parallelize_module splits the module over the devices of a group:
+    {"layers.0.mlp.up": ColwiseParallel(), "layers.0.mlp.down": RowwiseParallel()}, for a plan with `tensor_parallel`.
+    `stage`: only the modules of that stage, where the plan has several groups. Empty where no group splits anything.
+
+    Unsupported if the module cannot be split so; place with writers="torch-tensor-parallel" for the best plan that
+    can."""
+    import torch.distributed.tensor.parallel as styles
+    from torch.distributed.tensor import Replicate
+
+    plan._need()
+    written = json.loads(make_text("situ_write", b"torch-tensor-parallel", plan._pointer))
+    stages = written["stages"] if stage is None else [written["stages"][stage]]
+    entries = {path: how for one in stages for path, how in one["modules"].items()}
+    if isinstance(plan.source, TorchGraph):
+        check_styles(plan.source, entries)
+    replicated = {"Replicate": Replicate()}
+    return {
+        path: getattr(styles, how["style"])(**{key: replicated[value] for key, value in how.items() if key != "style"})
+        for path, how in entries.items()
+    }

@@ -44,25 +44,26 @@ typedef struct writer {
 } writer;
 
 /* The table of writers: one file that exports NAME_writer, and one line here. */
-#define WRITER_ROWS(ROW) \
-  ROW(trace)             \
-  ROW(csv)               \
-  ROW(dot)               \
-  ROW(split)             \
-  ROW(llamacpp)          \
-  ROW(llamacpp_bench)    \
-  ROW(vllm)              \
-  ROW(device_map)        \
-  ROW(exo)               \
-  ROW(onnx_parts)        \
-  ROW(openvino_parts)    \
-  ROW(onnx_multidevice)  \
-  ROW(ort_annotation)    \
-  ROW(ort_names)         \
-  ROW(openvino_affinity) \
-  ROW(torch_pipelining)  \
-  ROW(torchtitan)        \
-  ROW(megatron)          \
+#define WRITER_ROWS(ROW)     \
+  ROW(trace)                 \
+  ROW(csv)                   \
+  ROW(dot)                   \
+  ROW(split)                 \
+  ROW(llamacpp)              \
+  ROW(llamacpp_bench)        \
+  ROW(vllm)                  \
+  ROW(device_map)            \
+  ROW(exo)                   \
+  ROW(onnx_parts)            \
+  ROW(openvino_parts)        \
+  ROW(onnx_multidevice)      \
+  ROW(ort_annotation)        \
+  ROW(ort_names)             \
+  ROW(openvino_affinity)     \
+  ROW(torch_pipelining)      \
+  ROW(torch_tensor_parallel) \
+  ROW(torchtitan)            \
+  ROW(megatron)              \
   ROW(iree)
 /* Those that are read back. */
 extern const plan_reading llamacpp_reading, vllm_reading, exo_reading, torch_pipelining_reading, device_map_reading,

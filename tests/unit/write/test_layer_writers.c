@@ -224,7 +224,7 @@ static void a_graph_without_layers_has_no_such_form(void **state) {
   int32_t device[] = {1};
   situ_plan *plan;
   assert_int_equal(simulator_plan(&plan, s.simulator, &(placement){.device = device}, NULL), SITU_STATUS_OK);
-  static const char *const names[] = {"llama.cpp",        "vllm",       "device-map", "exo",
+  static const char *const names[] = {"llama.cpp",        "vllm",       "device-map", "exo", "torch-tensor-parallel",
                                       "torch-pipelining", "torchtitan", "megatron"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     char *text;
