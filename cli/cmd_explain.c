@@ -38,7 +38,8 @@ const command explain_command = {
     .about =
         "Opens the model and the platform that PLAN names and shows the parts of the plan in order, the data sent "
         "between them, the bottleneck, and how the time of the critical path divides. Then it solves the problem again "
-        "with one change at a time: without each device in use, links twice as fast, twice the memory where it is "
+        "with one change at a time: without each device in use, links twice as fast, members of groups joined "
+        "directly, twice the memory where it is "
         "short, an idle device made fast enough to be useful, twice the batch. All results are for the costs named in "
         "the first lines. Each change takes at most about a second; --time-limit and --steps apply to each. With "
         "--model, PLAN may be any file that place --fix accepts, such as a published split.",

@@ -261,8 +261,8 @@ class situ_device(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("class_name", c_char_p), ("peak_flops", c_double * 32),
                 ("memory_bytes_per_s", c_double), ("memory_bytes", c_int64), ("launch_ns", c_int64),
                 ("shares_memory_with", c_int32), ("is_host", c_bool), ("separate_address_space", c_bool), ("server",
-                c_int32), ("family", c_int), ("efficiency", c_double), ("members", c_int32), ("sync_latency_ns",
-                c_int64), ("sync_bytes_per_s", c_double)]
+                c_int32), ("family", c_int), ("efficiency", c_double), ("members", c_int32), ("sync_links", c_int32),
+                ("sync_latency_ns", c_int64), ("sync_bytes_per_s", c_double)]
 
 
 class situ_link(Structure):

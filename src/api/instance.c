@@ -62,12 +62,16 @@ static situ_status separate_ends(situ_instance *i, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-static situ_status estimate(situ_instance *i, situ_error *error) {
+situ_status instance_estimate(situ_costs **out, situ_costs **secondary, const situ_instance *i,
+                              const situ_platform *platform, situ_error *error) {
   const read_steps *s = &i->model->steps;
   const cost_step steps[] = {{i->model->graph, s->other ? s->repeats[0] : 1}, {s->other, s->repeats[1]}};
-  TRY(costs_estimate(&i->own_costs, steps, s->other ? 2 : 1, i->platform, &i->options.cost, i->rules, &i->scene,
-                     error));
-  return instance_estimate_secondary(&i->secondary_costs, i, i->platform, error);
+  TRY(costs_estimate(out, steps, s->other ? 2 : 1, platform, &i->options.cost, i->rules, &i->scene, error));
+  return instance_estimate_secondary(secondary, i, platform, error);
+}
+
+static situ_status estimate(situ_instance *i, situ_error *error) {
+  return instance_estimate(&i->own_costs, &i->secondary_costs, i, i->platform, error);
 }
 
 /* Times of the file, on devices like the one that it was measured on. */

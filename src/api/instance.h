@@ -63,6 +63,9 @@ situ_status instance_take_limits(situ_instance *instance, situ_error *error);
 /* The costs of the limited steps on a platform; NULL without a limit. */
 situ_status instance_estimate_secondary(situ_costs **out, const situ_instance *instance, const situ_platform *platform,
                                         situ_error *error);
+/* The costs of the model of an instance on a platform, as its options say, and those of limited steps. */
+situ_status instance_estimate(situ_costs **out, situ_costs **secondary, const situ_instance *instance,
+                              const situ_platform *platform, situ_error *error);
 /* Puts the limit, if any, with these costs into options of a problem. */
 void instance_limit(situ_problem_options *posed, const situ_instance *instance, const situ_costs *other);
 

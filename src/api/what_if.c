@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/instance.h"
+#include "api/what_if_groups.h"
 #include "base/arguments.h"
 #include "base/checked.h"
 #include "cost/cost_models.h"
@@ -37,7 +38,8 @@ typedef struct change {
   int32_t device;    /* `factor` times as fast */
   double factor;
   const char *model;
-  bool split; /* layers and blocks need not be whole */
+  const situ_link_kind_info *joint; /* members of each group have direct links of this kind */
+  bool split;                       /* layers and blocks need not be whole */
 } change;
 static const change NO_CHANGE = {.without = -1, .link_kind = -1, .memory = -1, .device = -1};
 
@@ -106,6 +108,12 @@ static situ_status variant_pose(variant *v, const situ_instance *i, const change
     for (int32_t d = 0; d < p->n_devices; d++) v->unused[d] = d == c->without || p->unused[d];
     posed.unused = v->unused;
     return situ_problem_pose(&v->problem, p->given, p->platform, p->costs, &posed, error);
+  }
+  if (c->joint) {
+    TRY(what_if_join(&v->platform, i, c->joint, error));
+    TRY(instance_estimate(&v->costs, &v->secondary_costs, i, v->platform, error));
+    if (p->secondary) posed.secondary_costs = v->secondary_costs;
+    return situ_problem_pose(&v->problem, p->given, v->platform, v->costs, &posed, error);
   }
   TRY(change_platform(&v->platform, i, c, error));
   cost_change faster = {v->platform, c->device, c->link_kind, c->device >= 0 ? c->factor : LINK_FACTOR};
@@ -239,6 +247,24 @@ static situ_status ask_links(inquiry *q) {
   return status;
 }
 
+/* Members of groups pay for their way to each other at every collective. */
+static situ_status ask_joints(inquiry *q) {
+  const situ_instance *i = q->instance;
+  const situ_link_kind_info *kind[WHAT_IF_JOINTS];
+  int32_t d = 0, n_devices = i->platform->n_devices;
+  while (d < n_devices && (platform_members(i->platform, d) < 2 || !works(q->plan, d))) d++;
+  int32_t n = d < n_devices ? what_if_joints(kind, i, d) : 0;
+  for (int32_t k = 0; k < n && !q->stopped; k++) {
+    char words[160];
+    change c = NO_CHANGE;
+    c.joint = kind[k];
+    snprintf(words, sizeof words, "members of groups like %.64s joined by %s", i->platform->devices[d].name,
+             kind[k]->name);
+    TRY(ask(q, &c, words, -1, NULL));
+  }
+  return SITU_STATUS_OK;
+}
+
 static situ_status ask_memory(inquiry *q) {
   const situ_instance *i = q->instance;
   const situ_platform *f = i->platform;
@@ -335,6 +361,7 @@ static situ_status ask_batch(inquiry *q) {
 static situ_status ask_all(inquiry *q) {
   TRY(ask_without(q));
   TRY(ask_links(q));
+  TRY(ask_joints(q));
   TRY(ask_memory(q));
   TRY(ask_idle(q));
   return ask_batch(q);

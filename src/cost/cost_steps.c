@@ -55,6 +55,8 @@ bool costs_add_up(situ_costs *c, int64_t x, const situ_costs *more, int64_t y) {
     c->time_ns[i] = weighed(c->time_ns[i], x, more->time_ns[i], y);
   for (int64_t i = 0; ok && c->collective_ns && i < (int64_t)c->n_operators * c->n_classes; i++)
     c->collective_ns[i] = weighed(c->collective_ns[i], x, more->collective_ns[i], y);
+  for (int64_t i = 0; ok && c->one_member_ns && i < (int64_t)c->n_operators * c->n_classes; i++)
+    c->one_member_ns[i] = weighed(c->one_member_ns[i], x, more->one_member_ns[i], y);
   for (int64_t i = 0; ok && c->end_ns && i < (int64_t)c->n_operators * c->n_classes; i++)
     c->end_ns[i] = weighed(c->end_ns[i], x, more->end_ns[i], y);
   return ok;

@@ -15,6 +15,7 @@ static bool copy_classes(situ_costs *out, const situ_costs *c, const int32_t *fr
   if (c->streamed_to && !(out->streamed_to = ARENA_NEW(out->arena, int32_t, out->n_classes))) return false;
   if (c->end_ns && !(out->end_ns = ARENA_NEW(out->arena, int64_t, n_times))) return false;
   if (c->collective_ns && !(out->collective_ns = ARENA_NEW(out->arena, int64_t, n_times))) return false;
+  if (c->one_member_ns && !(out->one_member_ns = ARENA_NEW(out->arena, int64_t, n_times))) return false;
   for (int32_t k = 0; c->streamed_to && k < out->n_classes; k++) out->streamed_to[k] = c->streamed_to[from[k]];
   for (int32_t k = 0; c->part && k < out->n_classes; k++) out->part[k] = c->part[from[k]];
   for (int64_t v = 0; v < out->n_operators; v++)
@@ -25,6 +26,7 @@ static bool copy_classes(situ_costs *out, const situ_costs *c, const int32_t *fr
       if (c->measured) out->measured[to] = c->measured[at];
       if (c->end_ns) out->end_ns[to] = c->end_ns[at];
       if (c->collective_ns) out->collective_ns[to] = c->collective_ns[at];
+      if (c->one_member_ns) out->one_member_ns[to] = c->one_member_ns[at];
     }
   return true;
 }

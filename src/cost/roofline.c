@@ -107,6 +107,7 @@ static bool find_member_work(member_work *m, const situ_graph *g, const fusion *
 static bool split_times(situ_costs *c, const situ_graph *g, const situ_platform *platform, const fusion *work,
                         const roof *roofs, const uint8_t *kind_work, int64_t engine_ns) {
   tensor_split split = {0};
+  int64_t n_times = (int64_t)c->n_operators * c->n_classes;
   bool ok = true;
   arena *a = NULL;
   for (int32_t k = 0; ok && k < c->n_classes; k++) {
@@ -115,15 +116,16 @@ static bool split_times(situ_costs *c, const situ_graph *g, const situ_platform 
     if (device->members < 2) continue;
     if (!a)
       ok = (a = arena_new()) && tensor_split_find(&split, g, a) &&
-           (c->collective_ns = ARENA_ZERO(c->arena, int64_t, (int64_t)c->n_operators * c->n_classes));
+           ARENA_ARRAYS(c->arena, ZEROS(c->collective_ns, n_times), ZEROS(c->one_member_ns, n_times));
     ok = ok && find_member_work(&m, g, work, &split, device, engine_ns, a);
     for (int32_t v = 0; ok && v < c->n_operators; v++) {
       int64_t one_ns = time_under(&roofs[k], (efficiency_work)kind_work[g->kind[v]], (situ_dtype)work->dtype[v],
                                   sat_round(ceil(m.flops[v] * (double)work->flops[v])),
                                   sat_round(ceil(m.moved_bytes[v] * (double)work->moved_bytes[v])));
-      c->time_ns[(int64_t)v * c->n_classes + k] =
-          one_ns == SITU_NEVER_NS ? one_ns : sat_add(one_ns, m.collective_ns[v]);
-      c->collective_ns[(int64_t)v * c->n_classes + k] = m.collective_ns[v];
+      int64_t at = (int64_t)v * c->n_classes + k;
+      c->one_member_ns[at] = c->time_ns[at];
+      c->time_ns[at] = one_ns == SITU_NEVER_NS ? one_ns : sat_add(one_ns, m.collective_ns[v]);
+      c->collective_ns[at] = m.collective_ns[v];
     }
   }
   arena_free(a);

@@ -71,11 +71,13 @@ static void find_step(const grouping *g, int32_t d, situ_device *group) {
     for (int32_t f = d; f < d + g->k; f++) {
       if (e == f) continue;
       int64_t pair = (int64_t)p->memory_of[e] * p->n_memories + p->memory_of[f], latency_ns = 0;
+      int32_t n_links = p->route_start[pair + 1] - p->route_start[pair];
       double s_per_byte = 0;
       for (int32_t i = p->route_start[pair]; i < p->route_start[pair + 1]; i++) {
         latency_ns += p->links[p->route_link[i]].latency_ns;
         s_per_byte += 1 / p->links[p->route_link[i]].bytes_per_s;
       }
+      if (n_links > group->sync_links) group->sync_links = n_links;
       group->sync_latency_ns = max64(group->sync_latency_ns, latency_ns / STEP_LATENCY_DIVISOR);
       if (s_per_byte > slowest) slowest = s_per_byte;
     }

@@ -6,6 +6,7 @@
 
 #include "base/c_locale.h"
 #include "base/checked.h"
+#include "plan/group_times.h"
 
 enum { LABEL_COLUMNS = 11, MAX_PARTS = 40, MAX_SHARES = 8 };
 
@@ -39,22 +40,31 @@ static void handover_text(text_buffer *t, const situ_explanation *x, const situ_
            text_size(size, report_explanation(x).transfer_bytes));
 }
 
-/* What groups of devices spend putting results together: "gpu0-7: 161 collectives take 6.2 ms, 21 % of the time"; ""
- * where there is none. */
-static void collective_text(text_buffer *t, const situ_plan *plan) {
+/* How members of a group reach each other. */
+static const char *way_text(char into[40], int32_t n_links) {
+  if (n_links > 2) snprintf(into, 40, "over %d links", (int)n_links);
+  return n_links > 2 ? into : n_links == 2 ? "through the host" : n_links == 1 ? "directly" : "";
+}
+
+/* "gpu0-7: 60 ms on one device, 8.1 ms split over 8; collectives after 161 operators take 6.2 ms (38 us each), 43 % of
+ * the time, directly"; "" where there is no group. */
+static void group_text(text_buffer *t, const situ_plan *plan) {
   const situ_problem *p = plan->problem;
-  char time[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES];
-  for (int32_t d = 0; d < p->n_devices && p->costs->collective_ns; d++) {
-    int64_t n = 0, sum_ns = 0;
-    for (int32_t v = 0; v < p->n_operators; v++) {
-      int64_t each_ns = plan->device[v] == d ? p->costs->collective_ns[(int64_t)v * p->n_classes + p->class_of[d]] : 0;
-      n += each_ns > 0;
-      sum_ns += each_ns;
-    }
-    if (n == 0) continue;
-    text_add(t, "%s%s: %lld operators end with a collective, %s together, %s of the time", t->length > 0 ? "; " : "",
-             report_device(p, d), (long long)n, text_time(time, sum_ns),
-             percent_text(percent, (double)sum_ns / (double)max64(plan->value_ns, 1)));
+  char time[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES], way[40];
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    group_times g = group_times_of(plan, d);
+    const situ_device *device = &p->platform->devices[d];
+    if (g.n_operators == 0) continue;
+    text_add(t, "%s%s: ", t->length > 0 ? "; " : "", report_device(p, d));
+    if (g.one_member_ns < SITU_NEVER_NS) text_add(t, "%s on one device, ", text_time(time, g.one_member_ns));
+    text_add(t, "%s split over %d; collectives after %d operators take", text_time(time, g.split_ns),
+             (int)device->members, (int)g.n_collectives);
+    text_add(t, " %s", text_time(time, g.collective_ns));
+    if (g.one_step && g.n_collectives > 0)
+      text_add(t, " (%s each)", text_time(time, g.collective_ns / g.n_collectives));
+    text_add(t, ", %s of the time%s%s",
+             percent_text(percent, (double)g.collective_ns / (double)max64(plan->value_ns, 1)),
+             device->sync_links > 0 ? ", " : "", way_text(way, device->sync_links));
   }
 }
 
@@ -89,8 +99,8 @@ void explain_short(const fact_lines *f, const situ_explanation *x, const situ_pl
   }
   handover_text(&words, x, plan);
   fact_wrapped(f, "hand-overs", text_take(&words));
-  collective_text(&words, plan);
-  if (words.length > 0) fact_wrapped(f, "collectives", text_take(&words));
+  group_text(&words, plan);
+  if (words.length > 0) fact_wrapped(f, "groups", text_take(&words));
   ends_text(&words, plan);
   if (words.length > 0) fact_wrapped(f, "ends", text_take(&words));
   explain_limit_text(&words, x, p);
@@ -137,6 +147,22 @@ static void add_shares(row_list *out, const void *told) {
   }
 }
 
+static void add_groups(row_list *out, const void *told) {
+  const story *s = told;
+  const situ_problem *p = s->plan->problem;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    group_times g = group_times_of(s->plan, d);
+    const situ_device *device = &p->platform->devices[d];
+    if (g.n_operators == 0) continue;
+    ROW(out, {"device", .text = report_device(p, d)}, {"members", AS_COUNT, .n = device->members},
+        {"operators", AS_COUNT, .n = g.n_operators}, {"one_member_ns", AS_TIME, .n = g.one_member_ns},
+        {"split_ns", AS_TIME, .n = g.split_ns}, {"collectives", AS_COUNT, .n = g.n_collectives},
+        {"collective_ns", AS_TIME, .n = g.collective_ns}, {"step_latency_ns", AS_COUNT, .n = device->sync_latency_ns},
+        {"bytes_per_s", AS_NUMBER, .x = device->sync_bytes_per_s},
+        {"links", AS_COUNT, .n = device->sync_links, .skip = device->sync_links == 0});
+  }
+}
+
 static void add_what_ifs(row_list *out, const void *told) {
   const story *s = told;
   for (int32_t k = 0; k < situ_what_if_count(s->what_ifs); k++) {
@@ -177,8 +203,11 @@ bool explain_fields(json_value *o, placement_listing *places, const situ_explana
 
 bool explain_limit_fields(json_value *o, const situ_explanation *x, const situ_plan *plan) {
   const situ_explanation_summary of = report_explanation(x);
+  const story told = {x, plan, NULL};
+  bool grouped_plan = plan->problem->costs->collective_ns;
   return FIELDS(o, {"n_parts", AS_COUNT, .n = of.n_parts}, {"n_handovers", AS_COUNT, .n = plan->n_handovers},
                 {"transfer_bytes", AS_COUNT, .n = of.transfer_bytes},
+                {"groups", AS_TREE, .tree = grouped_plan ? rows_json(add_groups, &told) : NULL, .skip = !grouped_plan},
                 {"limit", AS_TREE, .tree = limit_json(x, plan->problem)});
 }
 
@@ -269,8 +298,8 @@ void explain_facts(explain_receiver *receive, void *to, const situ_explanation *
   handover_text(&words, x, plan);
   if (p->unknown.n > 0) receive(to, "unknown", report_unknown_text(&p->unknown));
   receive(to, "hand-overs", text_take(&words));
-  collective_text(&words, plan);
-  if (words.length > 0) receive(to, "collectives", text_take(&words));
+  group_text(&words, plan);
+  if (words.length > 0) receive(to, "groups", text_take(&words));
   explain_limit_text(&words, x, p);
   receive(to, "limited by", text_take(&words));
   if (report_explanation(x).n_shares > 0) {

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Plans of groups for engines that split operators: what each gets, and what it cannot do.
+"""Plans of groups of devices that split operators: what engines get, what they cannot do, and why a group.
 
-    test_parallel_writers.py SITU [NAME...]
+    test_tensor_parallel.py SITU [NAME...]
 """
 import json
 import math
 import pathlib
+import re
 import struct
 import sys
 
-from test_cli import main, situ
+from test_cli import main, situ, situ_json
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import llm_files
@@ -73,6 +74,53 @@ def test_what_pytorch_cannot_split_is_refused():
     situ("place", decoder(8, 1), *PAIR, "--write", "torch-tensor-parallel=x")  # one head: keys, values and attention are whole
     styles = json.loads(pathlib.Path("x").read_text())["stages"][0]["modules"]
     assert styles["model.layers.0.self_attn.k_proj"] == {"style": "ColwiseParallel", "output_layouts": "Replicate"}, styles
+
+
+def large_model():
+    """Layers whose weights take long to read: half a second of 1 GB/s for each."""
+    llm_files.write("big.gguf", *llm_files.dense("llama", 4, 8192, 64, 8, 28672, 32000, kind="F16", out_kind="F16"), with_data=False)
+    return "big.gguf"
+
+
+def test_a_group_is_explained_by_what_it_saves_and_what_it_pays():
+    """On one device as long as the plan without groups; the rest is collectives: two for each of four layers, one for the
+    logits (the embedding is on the host, or is one more). An all-reduce of 8192 numbers in F32 over the host, four
+    members, by hand: 15 us of the engine, and two steps of a third of 30 us and of two hops of 32 kB at 50.4 GB/s."""
+    path, over = large_model(), ["--platform", "cpu+4*h100-80g", *STEPS]
+    found, whole = (situ_json("place", path, *over, "--tensor-parallel", size, "--unused", "cpu", "-o", "plan.json") for size in ("4", "1"))
+    (group,) = found["groups"]
+    assert group["device"] == "gpu0-3" and group["members"] == 4 and group["links"] == 2, group
+    assert group["one_member_ns"] == whole["value_ns"] and "groups" not in whole, (group, whole["value_ns"])
+    assert group["split_ns"] + group["collective_ns"] == found["value_ns"], (group, found["value_ns"])
+    assert group["one_member_ns"] / 4 < group["split_ns"] < group["one_member_ns"] / 3, group
+    assert group["collectives"] == 2 * 4 + 2, group
+    hop_ns = 4 * 8192 / 25.2e9 * 1e9
+    reduce_ns = 15000 + 2 * (10000 + hop_ns)
+    gather_ns = 15000 + 2 * 10000 + 0.75 * 4 * 32000 / 25.2e9 * 1e9
+    assert group["step_latency_ns"] == 10000 and abs(group["collective_ns"] - 9 * reduce_ns - gather_ns) <= 10, group
+    text = situ("place", path, *over, "--tensor-parallel", "4", "--unused", "cpu")
+    assert "split over 4; collectives" in text and "through the" in text, text
+
+
+def test_what_other_links_among_members_would_give_is_priced():
+    """The change is a machine that can be named: the plan there is the second opinion. What is there already is not asked."""
+    path = large_model()
+    call = ["place", path, *STEPS, "--tensor-parallel", "4", "--unused", "cpu", "-o", "plan.json"]
+    situ(*call, "--platform", "cpu+4*h100-80g")
+    rows = {row["change"]: row["value_ns"] for row in situ_json("explain", "plan.json", *STEPS)["what_if"]}
+    for kind in ("pcie4-p2p", "nvlink4"):
+        asked = rows[f"members of groups like gpu0-3 joined by {kind}"]
+        assert asked == situ_json(*call, "--platform", f"cpu+4*h100-80g@{kind}")["value_ns"], (kind, rows)
+    situ(*call, "--platform", "cpu+4*h100-80g@nvlink")
+    assert not any("joined" in row["change"] for row in situ_json("explain", "plan.json", *STEPS)["what_if"])
+
+
+def test_a_plan_without_groups_says_what_groups_would_pay():
+    """A small model over the host: the collectives of a group alone take longer than all of it on one GPU."""
+    llm_files.write("m.gguf", *llm_files.dense("llama", 6, 512, 8, 4, 1536, 32000, kind="Q8_0", out_kind="Q8_0"))
+    found = situ_json("place", "m.gguf", *STEPS, "--platform", "cpu+4*rtx3090", "--tensor-parallel", "auto")
+    assert [d["name"] for d in found["devices"] if d["operators"]] == ["gpu0"] and "groups" not in found
+    assert any(re.search(r" 4 \S+ us \(at least [^;]*; split \S+ us, \S+ us of it collectives\)", note) for note in found["notes"]), found["notes"]
 
 
 if __name__ == "__main__":
