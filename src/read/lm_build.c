@@ -764,6 +764,7 @@ situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, tex
     (*out)->prompt = step->prompt;
     (*out)->generate = step->generate;
     (*out)->micro_batch = LM_MICRO_BATCH;
+    (*out)->architecture = arena_string((*out)->arena, model->architecture ? model->architecture : "unknown");
     (*out)->n_ahead = model->n_ahead > o.n_beyond ? model->n_ahead : o.n_beyond;
     (*out)->tied_head = b.tied;
     (*out)->pipelining_bytes = pipelining_bytes(&b);

@@ -203,11 +203,42 @@ static situ_status check_caches(const naming *f, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
+/* Architectures whose operators llama.cpp does not split (October 2026, and what earlier releases refused), without
+ * signs between letters and digits; those with "_" as Hugging Face names them. */
+static const char unsplit[] =
+    " bailingmoe3 bitnet deepseek2 deepseek32 deepseekv2 deepseekv3 deepseekv32 dots3note falconh1 gemma3n gemma3ntext "
+    "glm5next glmdsa glmmoedsa granitehybrid granitemoehybrid grok grok1 hyv4 jamba kimik3 kimilinear lfm2moe mamba "
+    "mamba2 minicpm3 minimax01 minimaxm2 minimaxm3 mistral4 mpt nemotronh nemotronhmoe olmo2 olmoe plamo2 qwen3tts "
+    "qwen4exp t5 ";
+enum { MAX_SPLIT = 16 };
+
+static bool is_unsplit(const char *architecture) {
+  char word[64] = " ";
+  size_t n = 1;
+  for (; architecture && *architecture && n + 2 < sizeof word; architecture++)
+    if (ascii_is_alnum(*architecture)) word[n++] = ascii_lower(*architecture);
+  word[n] = ' ';
+  return n > 1 && strstr(unsplit, word);
+}
+
 static situ_status check_groups(const situ_problem *p, situ_error *error) {
-  for (int32_t d = 0; p->graph->cache_type && d < p->n_devices; d++)
-    if (platform_members(p->platform, d) > 1)
-      return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
-                       "has a quantised cache, which llama.cpp does not split over devices");
+  const char *type = p->graph->cache_type;
+  int32_t size = 1;
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (platform_members(p->platform, d) > size) size = platform_members(p->platform, d);
+  if (size == 1) return SITU_STATUS_OK;
+  if (type && strcmp(type, "bf16") != 0 && strcmp(type, "f32") != 0)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
+                     "has a quantised cache, which llama.cpp does not split over devices");
+  if (is_unsplit(p->graph->architecture))
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
+                     "has the architecture %s, whose operators llama.cpp does not split over devices",
+                     p->graph->architecture);
+  if (size > MAX_SPLIT)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, p->platform->name,
+                     "has groups of %d, but llama.cpp splits over %d "
+                     "devices at most",
+                     (int)size, MAX_SPLIT);
   return SITU_STATUS_OK;
 }
 

@@ -1,6 +1,7 @@
 /* Megatron-LM's pipeline: the layers of each stage as a layout, "Et*5|t*6|t*4L" (E the embedding, t a layer, L head and
  * loss), and sizes of groups. docs/run-your-plan.md */
 #include "plan/layer_plan.h"
+#include "write/equal_shares.h"
 #include "write/writer.h"
 
 enum {
@@ -19,6 +20,10 @@ static void add_stages(text_buffer *out, const layer_plan *l, const situ_problem
   text_add(out, "\n");
 }
 
+static situ_status serves(const situ_problem *p, situ_error *error) {
+  return equal_shares_check(p, true, "Megatron-LM", error);
+}
+
 static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
   layer_plan l;
   situ_status status = layer_plan_find(&l, plan, FORM, "Megatron-LM", error);
@@ -33,4 +38,5 @@ const writer megatron_writer = {.name = "megatron",
                                 .suffix = ".txt",
                                 .write = write,
                                 .form = FORM,
+                                .serves = serves,
                                 .reading = &megatron_reading};

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "plan/layer_plan.h"
+#include "write/equal_shares.h"
 #include "write/module_names.h"
 #include "write/writer.h"
 
@@ -52,6 +53,11 @@ static situ_status add_stages(text_buffer *out, const layer_plan *l, const situ_
   return ok ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
+/* It splits by parallelize_module, which copies no heads. */
+static situ_status serves(const situ_problem *p, situ_error *error) {
+  return equal_shares_check(p, false, "torchtitan", error);
+}
+
 static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
   const situ_problem *p = plan->problem;
   layer_plan l;
@@ -67,4 +73,5 @@ const writer torchtitan_writer = {.name = "torchtitan",
                                   .suffix = ".toml",
                                   .write = write,
                                   .form = FORM,
+                                  .serves = serves,
                                   .reading = &torchtitan_reading};

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "plan/layer_plan.h"
 #include "platform/catalogue.h"
+#include "write/equal_shares.h"
 #include "write/module_names.h"
 #include "write/writer.h"
 
@@ -51,7 +52,7 @@ static situ_status serves(const situ_problem *p, situ_error *error) {
   const char *type = p->graph->cache_type;
   bool known = !type || strcmp(type, "q8_0") == 0 || strcmp(type, "bf16") == 0;
   return known
-             ? SITU_STATUS_OK
+             ? equal_shares_check(p, true, "vLLM", error)
              : fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
                          "has caches of type %s; vLLM has 16 bits (f16, bf16) and fp8 (expected --kv-type q8_0 for it)",
                          type);

@@ -40,6 +40,8 @@ static situ_status request(plan_request *out, const char *text, arena *a, situ_e
     text_add(&notes, "--gpu-memory-utilization limits the memory of GPUs: state it by the platform or --reserve\n");
   if (command_words_has(&w, "--data-parallel-size -dp"))
     text_add(&notes, "--data-parallel-size is not modelled: one of the replicas is judged\n");
+  if (command_words_has(&w, "--enable-expert-parallel -ep"))
+    text_add(&notes, "--enable-expert-parallel is not modelled: experts are taken to be split by their hidden units\n");
   if (notes.failed) return fail_no_memory(error);
   out->notes = arena_string(a, notes.bytes ? notes.bytes : "");
   text_free(&notes);

@@ -61,7 +61,7 @@ def test_pytorch_gets_the_style_of_each_module():
     modules = [{"model.embed_tokens": {**rows, "input_layouts": "Replicate"}}, {"lm_head": {**columns, "output_layouts": "Replicate"}}]
     for k in range(4):
         modules[k > 0] |= {f"model.layers.{k}.{name}": style for name, style in layer.items()}
-    assert found == {"mesh": {"pp": 2, "tp": 2}, "split_points": {"model.layers.1": "BEGINNING"},
+    assert found == {"mesh": {"pp": 2, "tp": 2}, "split_spec": {"model.layers.1": "BEGINNING"},
                      "stages": [{"device": device, "modules": of} for device, of in zip(("gpu0-1", "gpu2-3"), modules)]}, found
 
 
@@ -74,6 +74,50 @@ def test_what_pytorch_cannot_split_is_refused():
     situ("place", decoder(8, 1), *PAIR, "--write", "torch-tensor-parallel=x")  # one head: keys, values and attention are whole
     styles = json.loads(pathlib.Path("x").read_text())["stages"][0]["modules"]
     assert styles["model.layers.0.self_attn.k_proj"] == {"style": "ColwiseParallel", "output_layouts": "Replicate"}, styles
+
+
+def test_engines_refuse_shares_that_are_not_equal():
+    """12 heads, 3 of keys and values: three devices share them; two have no equal share of keys; six get copies of them,
+    but not from torchtitan; four share neither. 96 hidden units among nine have no equal share either."""
+    path = decoder(12, 3)
+    over = lambda n: [path, "--platform", f"{n}*h100-80g@nvlink", "--tensor-parallel", str(n), *STEPS]
+    for n, refused in ((3, []), (6, ["torchtitan"]), (2, ["vllm", "megatron", "torchtitan"]), (4, ["vllm", "megatron", "torchtitan"])):
+        for engine in ("vllm", "megatron", "torchtitan"):
+            says = {"code": 6, "err": f"has 3 heads of keys and values, which {n} devices of .* cannot share evenly"} if engine in refused else {}
+            situ("place", *over(n), "--write", f"{engine}=out", **says)
+    situ("place", *over(5), "--write", "vllm=out", code=6, err="has 12 heads, which 5 devices of vLLM")
+    path = decoder(18, 9)
+    situ("place", *over(9), "--write", "vllm=out", code=6, err="has 96 hidden units, which 9 devices of vLLM")
+
+
+def test_what_llamacpp_cannot_split_is_refused():
+    """By its own list (llm_arch_supports_sm_tensor) and its maximum of 16 devices; whole layers of them are placed."""
+    on = ["--platform", "cpu+2*rtx3090", *STEPS, "--unused", "cpu", "--write", "llama.cpp=out"]
+    for name in ("olmo2", "olmoe", "falcon-h1"):
+        llm_files.write("m.gguf", *llm_files.dense(name, 4, 512, 8, 4, 1536, 3200))
+        situ("place", "m.gguf", *on, "--tensor-parallel", "2", code=6, err=f"has the architecture {name}, whose operators llama.cpp does not split")
+        situ("place", "m.gguf", *on, "--tensor-parallel", "auto")
+        assert " -sm layer " in pathlib.Path("out").read_text()
+    for name in ("llama", "qwen2"):
+        llm_files.write("m.gguf", *llm_files.dense(name, 4, 512, 8, 4, 1536, 3200))
+        situ("place", "m.gguf", *on, "--tensor-parallel", "2")
+        assert " -sm tensor " in pathlib.Path("out").read_text()
+    situ("place", "m.gguf", "--platform", "cpu+32*rtx3090", *STEPS, "--unused", "cpu", "--tensor-parallel", "32", "--write", "llama.cpp=out", code=6,
+         err="has groups of 32, but llama.cpp splits over 16")
+    situ("place", "m.gguf", *on, "--tensor-parallel", "2", "--kv-type", "bf16")
+    situ("place", "m.gguf", *on, "--tensor-parallel", "2", "--kv-type", "q8_0", code=6, err="quantised cache")
+
+
+def test_experts_are_split_as_the_flags_say():
+    """The costs split experts by hidden units, which is what vLLM does without --enable-expert-parallel; who judges a
+    command with it is told."""
+    llm_files.write("e.gguf", *llm_files.moe("llama", 4, 256, 4, 2, 64, 1000, 8, 2, 512))
+    on = ["e.gguf", "--platform", "2*h100-80g@nvlink"]
+    situ("place", *on, "--tensor-parallel", "2", *STEPS, "--write", "vllm=out")
+    flags = pathlib.Path("out").read_text()
+    assert "--tensor-parallel-size 2" in flags and "expert" not in flags, flags
+    judged = situ("judge", "vllm serve e.gguf --tensor-parallel-size 2 --enable-expert-parallel", *on, *STEPS)
+    assert "--enable-expert-parallel is not modelled" in judged, judged
 
 
 def large_model():
