@@ -206,7 +206,7 @@ def _flops(aten: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
 def _heads(aten: str, node: torch.fx.Node) -> int:
     """The heads of keys and values of an attention, those that are repeated for several queries once; 0: not known."""
     key = node.args[1] if aten.lstrip("_").startswith("scaled_dot_product") and len(node.args) > 1 else None
-    if not isinstance(key, torch.fx.Node) or key.meta["val"].dim() != 4:
+    if not isinstance(key, torch.fx.Node) or key.meta["val"].dim() != 4 or key.meta["val"].numel() == 0:
         return 0
     source = key
     while _aten(source) in _SAME | {"expand", "clone"} and isinstance(source.args[0], torch.fx.Node):

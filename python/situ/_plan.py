@@ -136,6 +136,11 @@ class Explanation(Report):
         return list(self.get("critical_path", []))
 
     @property
+    def groups(self) -> list[dict[str, Any]]:
+        """What each group of devices that split operators saves, and what its collectives take."""
+        return list(self.get("groups", []))
+
+    @property
     def what_ifs(self) -> list[dict[str, Any]]:
         return list(self.get("what_if", []))
 

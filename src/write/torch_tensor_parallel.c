@@ -80,6 +80,9 @@ static situ_status add_stages(text_buffer *out, const layer_plan *l, const situ_
  * for no such plan. */
 static situ_status serves(const situ_problem *p, situ_error *error) {
   int32_t size = 1;
+  if (p->n_copies > 1)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
+                     "is placed in %d copies (--copies), but parallelize_module splits one", (int)p->n_copies);
   for (int32_t v = 0; v < p->n_operators; v++)
     if (strncmp(p->graph->name[v], "blk.0.", 6) == 0)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,

@@ -71,6 +71,7 @@ def test_what_pytorch_cannot_split_is_refused():
     four = ["--platform", "4*h100-80g@nvlink", "--tensor-parallel", "4", *STEPS]
     situ("place", decoder(8, 2), *four, "--write", "torch-tensor-parallel=x", code=6, err="2 equal parts .* which 4 devices do not share evenly")
     situ("place", decoder(8, 4), *four, "--write", "torch-tensor-parallel=x")
+    situ("place", decoder(8, 4), *four, "--copies", "2", "--write", "torch-tensor-parallel=x", code=6, err="is placed in 2 copies")
     situ("place", decoder(8, 1), *PAIR, "--write", "torch-tensor-parallel=x")  # one head: keys, values and attention are whole
     styles = json.loads(pathlib.Path("x").read_text())["stages"][0]["modules"]
     assert styles["model.layers.0.self_attn.k_proj"] == {"style": "ColwiseParallel", "output_layouts": "Replicate"}, styles
