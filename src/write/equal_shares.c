@@ -36,6 +36,15 @@ static situ_status refuse(const situ_graph *g, int32_t v, int64_t n, const char 
                    "has %lld %s, which %d devices of %s cannot share evenly", (long long)n, what, (int)members, engine);
 }
 
+/* Whether v makes what an attention takes, or takes what one makes: engines share its heads, whatever is between. */
+static bool is_by_attention(const situ_graph *g, int32_t v) {
+  bool by = false;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) by |= is_attention(g, g->producer[g->in[i]]);
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) by |= is_attention(g, g->use[i]);
+  return by;
+}
+
 static situ_status check(const situ_graph *g, const tensor_split *s, int32_t k, bool copies, const char *engine,
                          situ_error *error) {
   for (int32_t v = 0; v < g->n_operators; v++) {
@@ -46,9 +55,8 @@ static situ_status check(const situ_graph *g, const tensor_split *s, int32_t k, 
         return refuse(g, v, heads, "heads of keys and values", k, engine, error);
     }
     bool sums = s->made[v] == HOLDS_TERM && fusion_class_of(g->kind_name[g->kind[v]]) == FUSION_MATMUL;
-    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
-      if (is_attention(g, g->producer[g->in[i]])) sums = false; /* its rows are those heads */
-    if (sums && s->ways[v] % k != 0) return refuse(g, v, s->ways[v], "hidden units", k, engine, error);
+    if (sums && s->ways[v] % k != 0 && !is_by_attention(g, v))
+      return refuse(g, v, s->ways[v], "hidden units", k, engine, error);
   }
   return SITU_STATUS_OK;
 }
