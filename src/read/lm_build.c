@@ -725,8 +725,10 @@ static situ_status add_encoder(building *b, const lm_operators *encoder, const l
   return SITU_STATUS_OK;
 }
 
-/* Operators of the graph have other numbers than they had in the builder. */
-static bool set_ends(situ_graph *g, const building *b) {
+/* Takes over the architecture and the ends; operators of the graph have other numbers than they had in the builder. */
+static bool take_over(situ_graph *g, const building *b) {
+  const char *architecture = b->model->architecture;
+  if (architecture && !(g->architecture = arena_string(g->arena, architecture))) return false;
   g->end = ARENA_COPY(g->arena, b->end, graph_end, b->n_ends);
   if (!g->end && b->n_ends > 0) return false;
   g->n_ends = b->n_ends;
@@ -752,7 +754,7 @@ situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, tex
   for (int32_t k = 0; status == SITU_STATUS_OK && k < o.n_blocks; k++) status = add_block(&b, &x, k);
   if (status == SITU_STATUS_OK) status = add_head(&b, &x, table);
   if (status == SITU_STATUS_OK) status = situ_graph_freeze(out, b.builder, error);
-  if (status == SITU_STATUS_OK && !set_ends(*out, &b)) {
+  if (status == SITU_STATUS_OK && !take_over(*out, &b)) {
     situ_graph_free(*out);
     *out = NULL;
     status = fail_no_memory(error);
@@ -764,7 +766,6 @@ situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, tex
     (*out)->prompt = step->prompt;
     (*out)->generate = step->generate;
     (*out)->micro_batch = LM_MICRO_BATCH;
-    (*out)->architecture = arena_string((*out)->arena, model->architecture ? model->architecture : "unknown");
     (*out)->n_ahead = model->n_ahead > o.n_beyond ? model->n_ahead : o.n_beyond;
     (*out)->tied_head = b.tied;
     (*out)->pipelining_bytes = pipelining_bytes(&b);
