@@ -69,7 +69,7 @@ if [ "$what" = python ] || [ "$what" = torch ]; then
     torch=torch==2.13.0+cpu
     "$folder/bin/python3" -m pip install --quiet "$torch" 2>/dev/null ||
       "$folder/bin/python3" -m pip install --quiet --timeout 20 --retries 1 --extra-index-url https://download.pytorch.org/whl/cpu "$torch"
-    packages="transformers accelerate"
+    packages="transformers accelerate diffusers timm"
   fi
   # shellcheck disable=SC2086  # the list is meant to be split
   "$folder/bin/python3" -m pip install --quiet --upgrade $packages

@@ -11,15 +11,17 @@
 #include "base/fail.h"
 #include "base/format.h"
 #include "graph/builder.h"
+#include "graph/graph.h"
 
-enum { MAX_DEPTH = 16, PATH_BYTES = 192, MAX_INPUTS = 4096, OPSET = 17 };
+enum { MAX_DEPTH = 16, PATH_BYTES = 192, NAME_BYTES = 300, MAX_INPUTS = 4096, OPSET = 17 };
 
 typedef enum value_role { ROLE_TENSOR, ROLE_INPUT, ROLE_WEIGHT, ROLE_STATE, ROLE_CONSTANT } value_role;
 
 typedef struct value {
   ops_tensor about;
-  int32_t tensor; /* number in the builder, or -1 */
-  int32_t group;  /* of a shared weight, or -1 */
+  int32_t tensor;       /* number in the builder, or -1 */
+  int32_t group;        /* of a shared weight, or -1 */
+  int64_t stored_bytes; /* of a weight that is packed; 0: by its type */
   uint8_t role;
   bool counted; /* a weight or state that an operator has read */
 } value;
@@ -107,6 +109,14 @@ void net_set_bits(net *n, int64_t bits) {
   if (!n->precision) n->dtype = bits == 16 ? SITU_DTYPE_F16 : SITU_DTYPE_F32;
 }
 
+void net_set_dtype(net *n, situ_dtype dtype) {
+  if (!n->precision) n->dtype = dtype;
+}
+
+void net_guess(net *n, situ_guess_kind kind, const char *subject) {
+  if (net_ok(n)) n->status = builder_add_guess(n->builder, kind, subject, GUESS_OF_ALL, &n->error);
+}
+
 void net_enter(net *n, const char *format, ...) {
   size_t length = n->path_ends[n->depth];
   if (n->depth == MAX_DEPTH) {
@@ -180,6 +190,12 @@ static net_value add_shape(net *n, value_role role, situ_dtype dtype, net_shape 
 net_value net_input(net *n, net_shape shape) { return add_shape(n, ROLE_INPUT, n->dtype, shape); }
 net_value net_int_input(net *n, net_shape shape) { return add_shape(n, ROLE_INPUT, SITU_DTYPE_I64, shape); }
 net_value net_weight(net *n, net_shape shape) { return add_shape(n, ROLE_WEIGHT, n->dtype, shape); }
+net_value net_stored_weight(net *n, net_shape shape, situ_dtype dtype, int64_t bytes) {
+  net_value v = add_shape(n, ROLE_WEIGHT, n->precision ? n->precision : dtype, shape);
+  if (v != NET_NONE && !n->precision) n->values[v].stored_bytes = bytes;
+  return v;
+}
+
 net_value net_state(net *n, net_shape shape) { return add_shape(n, ROLE_STATE, n->dtype, shape); }
 
 net_value net_ints(net *n, net_shape elements) {
@@ -226,9 +242,12 @@ int64_t net_parameters(const net *n) { return n->n_parameters; }
 
 /* ---- operators ---- */
 
-/* Bytes that stay with the operator which reads these inputs; the group that the weights put it into. */
-static int64_t resident_bytes(net *n, const char *name, const net_value *inputs, int32_t n_inputs, int32_t *group) {
+/* Bytes that stay with the operator which reads these inputs, and how many of them are more than their types say; the
+ * group that the weights put it into. */
+static int64_t resident_bytes(net *n, const char *name, const net_value *inputs, int32_t n_inputs, int64_t *more,
+                              int32_t *group) {
   int64_t bytes = 0;
+  *more = 0;
   *group = -1;
   for (int32_t i = 0; i < n_inputs; i++) {
     if (inputs[i] == NET_NONE) continue;
@@ -242,7 +261,9 @@ static int64_t resident_bytes(net *n, const char *name, const net_value *inputs,
     }
     if (v->counted) continue;
     v->counted = true;
-    bytes = sat_add(bytes, ops_bytes(&v->about, NULL));
+    int64_t by_type = ops_bytes(&v->about, NULL), held = v->stored_bytes > 0 ? v->stored_bytes : by_type;
+    bytes = sat_add(bytes, held);
+    *more = sat_add(*more, held - by_type);
     if (v->role == ROLE_WEIGHT) n->n_parameters = sat_add(n->n_parameters, ops_elements(&v->about, NULL));
   }
   return bytes;
@@ -254,9 +275,11 @@ static int64_t part_of(int64_t whole, double part) { return part < 1 ? (int64_t)
 static void record(net *n, const char *name, const ops_node *node, const net_value *inputs, net_value *outputs) {
   ops_work work = ops_count(node);
   int32_t group, op, tensor;
-  int64_t weight_bytes = resident_bytes(n, name, inputs, node->n_inputs, &group);
+  int64_t more, weight_bytes = resident_bytes(n, name, inputs, node->n_inputs, &more, &group);
+  if (work.read_bytes >= weight_bytes - more)
+    work.read_bytes = sat_add(work.read_bytes, more); /* a Gather reads less than its weights */
   int64_t moved = sat_add(work.read_bytes, work.written_bytes);
-  int64_t read = min64(weight_bytes, work.read_bytes); /* a Gather reads less than its weights */
+  int64_t read = min64(weight_bytes, work.read_bytes);
   int64_t expected = sat_add(part_of(moved - read, n->work), part_of(read, n->reading));
   if (!work.exact) defect(n, name, "has an operator whose work is not exactly known");
   situ_operator about = {.name = name,
@@ -289,8 +312,8 @@ static void record(net *n, const char *name, const ops_node *node, const net_val
 void net_call(net *n, const char *name, const char *kind, const ops_attr *attrs, int32_t n_attrs,
               const net_value *inputs, int32_t n_inputs, net_value *outputs, int32_t n_outputs) {
   for (int32_t i = 0; outputs && i < n_outputs; i++) outputs[i] = NET_NONE;
-  char full[PATH_BYTES + 64]; /* fits the error's place */
-  snprintf(full, sizeof full, "%s%s%.60s", n->path, *n->path ? "." : "", name);
+  char full[PATH_BYTES + NAME_BYTES + 2];
+  snprintf(full, sizeof full, "%s%s%.*s", n->path, *n->path ? "." : "", NAME_BYTES, name);
   if (n_inputs > MAX_INPUTS || n_outputs > MAX_INPUTS)
     net_refuse(n, "'%s' would have more than %d inputs or outputs", full, MAX_INPUTS);
   if (!net_ok(n)) return;
@@ -308,7 +331,8 @@ void net_call(net *n, const char *name, const char *kind, const ops_attr *attrs,
                    .n_outputs = n_outputs};
   n->status = ops_infer(&node, n->scratch, &n->error);
   if (net_ok(n)) record(n, full, &node, inputs, outputs);
-  if (!net_ok(n) && n->error.where[0] == '\0') snprintf(n->error.where, sizeof n->error.where, "%s", full);
+  if (!net_ok(n) && n->error.where[0] == '\0')
+    snprintf(n->error.where, sizeof n->error.where, "%.*s", (int)sizeof n->error.where - 1, full);
   arena_release(n->scratch, mark);
 }
 

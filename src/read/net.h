@@ -53,6 +53,10 @@ void net_refuse(net *n, const char *format, ...) __attribute__((format(printf, 2
 bool net_ok(const net *n);
 /* Bits of the elements that inputs and weights have from now on: 32 (the default) or 16. */
 void net_set_bits(net *n, int64_t bits);
+/* Their type. */
+void net_set_dtype(net *n, situ_dtype dtype);
+/* States a guess about the whole network. */
+void net_guess(net *n, situ_guess_kind kind, const char *subject);
 
 void net_enter(net *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void net_leave(net *n);
@@ -74,6 +78,8 @@ unsigned char *net_bytes(net *n, int64_t count);
 net_value net_input(net *n, net_shape shape);     /* of the model; present everywhere */
 net_value net_int_input(net *n, net_shape shape); /* of I64: token numbers, positions */
 net_value net_weight(net *n, net_shape shape);
+/* A weight as a file has it: its type, and its bytes if these do not follow from type and shape (0: they do). */
+net_value net_stored_weight(net *n, net_shape shape, situ_dtype dtype, int64_t bytes);
 /* State that stays with the operator which reads it (a cache): counts as its weight_bytes, but not as a parameter. */
 net_value net_state(net *n, net_shape shape);
 net_value net_ints(net *n, net_shape elements); /* a constant list of I64, rank elements */

@@ -12,6 +12,7 @@
 #include "read/lm_known.h"
 #include "read/lm_pair.h"
 #include "read/lm_reader.h"
+#include "read/network.h"
 #include "read/safetensors_config.h"
 #include "read/safetensors_unpack.h"
 
@@ -361,7 +362,8 @@ static int64_t width_by_tensors(const lm *m) {
 /* That of the file, or of its folder where every model's file has the same name. */
 static const char *name_of_model(arena *a, const char *path) {
   const char *base = read_base_name(path), *end = base;
-  if (strncmp(base, "model.safetensors", 17) != 0) return arena_string(a, base);
+  bool usual = strncmp(base, "model.safetensors", 17) == 0 || strncmp(base, "diffusion_pytorch_model.", 24) == 0;
+  if (!usual) return arena_string(a, base);
   while (end > path && end[-1] == '/') end--;
   const char *start = end;
   while (start > path && start[-1] != '/') start--;
@@ -370,10 +372,13 @@ static const char *name_of_model(arena *a, const char *path) {
   return named ? arena_string_n(a, start, n) : arena_string(a, base);
 }
 
+static situ_status find_packed(gathering *g) {
+  stored_tensors stored = {&g->model, g->stored, g->by_name, g->config_root ? &g->config : NULL};
+  return safetensors_unpack(&stored, g->source->path, g->notes, g->error);
+}
+
 /* From what the file holds to the shapes of the weights. */
 static situ_status find_shapes(gathering *g) {
-  stored_tensors stored = {&g->model, g->stored, g->by_name, g->config_root ? &g->config : NULL};
-  TRY(safetensors_unpack(&stored, g->source->path, g->notes, g->error));
   for (int32_t i = 0; i < g->model.n_tensors; i++) {
     if (!g->stored[i]) continue; /* by the configuration */
     turn_shape(g, &g->model.tensors[i]);
@@ -396,6 +401,31 @@ static bool ends_in_t5(const char *architecture) {
   return n >= 2 && strcmp(architecture + n - 2, "t5") == 0;
 }
 
+/* As a language model. Where it is none, and no list has its architecture, it may look like a network for pictures. */
+static situ_status read_language_model(gathering *g, read_result *result) {
+  const read_source *source = g->source;
+  TRY(find_shapes(g));
+  if (g->n_unlike > TOLD)
+    text_add(g->notes, "%d more tensors have dimensions that differ from config.json\n", (int)g->n_unlike - TOLD);
+  if (g->n_unlike > 0 || g->model.n_embd == 0) g->model.n_embd = width_by_tensors(&g->model);
+  TRY(lm_pair_find(&g->model, g->a, g->error));
+  /* An encoder that was saved without its decoder. */
+  bool alone = (g->config.pair || ends_in_t5(g->model.architecture)) && !g->model.encoder;
+  g->model.reads_whole = alone || lm_is_encoder(g->model.architecture) || is_of_bert(g);
+  if (alone) g->model.n_blocks = g->model.n_encoder_blocks;
+  situ_status status = lm_check_known(&g->model, source->path, g->a, g->error);
+  const network *like = status == SITU_STATUS_UNSUPPORTED ? network_like(&g->model) : NULL;
+  situ_error other;
+  if (like && network_read(result, like, &g->model, g->config_root, source, false, &other) == SITU_STATUS_OK)
+    return SITU_STATUS_OK;
+  TRY(status);
+  if (source->options->n_dims > 0)
+    return fail_with(g->error, SITU_STATUS_BAD_ARGUMENT, source->path,
+                     "has no dynamic dimension %s; prompt, context and batch give the sizes of a language model",
+                     source->options->dims[0].name);
+  return lm_read(result, &g->model, source, g->error);
+}
+
 static situ_status read_all(gathering *g, read_result *result) {
   const read_source *source = g->source;
   g->by_name = string_map_new(g->a, 1024);
@@ -406,19 +436,12 @@ static situ_status read_all(gathering *g, read_result *result) {
   TRY(read_config(g));
   TRY(is_file(source) ? read_header(g, source) : read_index(g));
   TRY(check_adapter(g));
-  TRY(find_shapes(g));
-  if (g->n_unlike > TOLD)
-    text_add(g->notes, "%d more tensors have dimensions that differ from config.json\n", (int)g->n_unlike - TOLD);
+  TRY(find_packed(g));
   if (g->without_data) text_add(g->notes, "a file contains only its header; its weights are absent\n");
-  if (g->n_unlike > 0 || g->model.n_embd == 0) g->model.n_embd = width_by_tensors(&g->model);
   if (is_file(source)) result->header_bytes = 8 + (size_t)header_length(source);
-  TRY(lm_pair_find(&g->model, g->a, g->error));
-  /* An encoder that was saved without its decoder. */
-  bool alone = (g->config.pair || ends_in_t5(g->model.architecture)) && !g->model.encoder;
-  g->model.reads_whole = alone || lm_is_encoder(g->model.architecture) || is_of_bert(g);
-  if (alone) g->model.n_blocks = g->model.n_encoder_blocks;
-  TRY(lm_check_known(&g->model, source->path, g->a, g->error));
-  return lm_read(result, &g->model, source, g->error);
+  const network *family = network_find(g->config_root);
+  return family ? network_read(result, family, &g->model, g->config_root, source, true, g->error)
+                : read_language_model(g, result);
 }
 
 static situ_status read_safetensors(read_result *result, const read_source *source, situ_error *error) {
@@ -434,5 +457,6 @@ const reader safetensors_reader = {.name = "safetensors",
                                    .suffixes = ".safetensors",
                                    .recognise = recognise,
                                    .in_parts = true,
+                                   .names_dims = true,
                                    .takes_load = true,
                                    .read = read_safetensors};

@@ -108,7 +108,8 @@ situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const 
   if (blocks > LM_MAX_BLOCKS)
     return fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %" PRId64 " layers; expected at most %d", blocks,
                      LM_MAX_BLOCKS);
-  const char *class_name = json_text(json_get(root, "_class_name"), "unknown"); /* of diffusers */
+  const char *of_timm = json_text(json_get(root, "architecture"), "unknown");
+  const char *class_name = json_text(json_get(root, "_class_name"), of_timm); /* of diffusers */
   const char *architecture = json_text(json_get(o, "model_type"), class_name);
   c.quantization = quantization_of(root, o);
   m->architecture = arena_string(m->arena, architecture);

@@ -524,7 +524,7 @@ def test_what_goes_with_a_model_is_refused_with_words():
     weights("pipe/unet", {"conv_in.weight": [H, 4, 3, 3], "down_blocks.0.attentions.0.to_q.weight": [H, H]}, "x")
     pathlib.Path("pipe/unet/model.safetensors").rename("pipe/unet/diffusion_pytorch_model.safetensors")
     pathlib.Path("pipe/unet/config.json").write_text('{"_class_name": "UNet2DConditionModel"}')
-    situ("inspect", "pipe/unet", code=3, err="architecture UNet2DConditionModel.*convolutions")
+    situ("inspect", "pipe/unet", code=3, err="architecture UNet2DConditionModel.*it lacks time_embedding.linear_1")
 
 
 OPT = {"model.decoder.embed_tokens.weight": [V, 32], "model.decoder.embed_positions.weight": [130, H], "model.decoder.project_in.weight": [H, 32],

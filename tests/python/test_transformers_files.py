@@ -1,5 +1,7 @@
 """Files of transformers against what PyTorch counts: FLOPs of small models with random weights, as they are saved."""
 import ctypes
+import json
+import math
 
 import pytest
 
@@ -80,3 +82,128 @@ def test_encoder_decoders(tmp_path, name):
     assert flops(tmp_path, prompt=TOKENS) == encoder + crossing
     longer = 0 if PAIRS[name] is not T5 else 3 * 4 * inner * (512 - TOKENS)  # a T5 has no length: 512 tokens were read
     assert flops(tmp_path, context=1) == whole - encoder - crossing + longer
+
+
+# ---- networks for pictures and sound ----
+
+BODY = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128}
+PATCHES = {**BODY, "image_size": 32, "patch_size": 8}
+STAGES = {"depths": [1, 2, 1, 1], "hidden_sizes": [16, 32, 48, 64]}
+SOUND = {**BODY, "conv_dim": [32] * 7, "num_conv_pos_embeddings": 16, "num_conv_pos_embedding_groups": 4, "vocab_size": 30}
+TOWERS = {"text_config": {**BODY, "vocab_size": 100}, "vision_config": PATCHES}
+# Class, configuration, width of a head, sizes that are given. Inputs follow from the sizes.
+NETWORKS = {"ViTForImageClassification": (PATCHES, 16, {}), "ViTModel": (PATCHES, 16, {}), "DeiTForImageClassificationWithTeacher": (PATCHES, 16, {}),
+            "BeitForImageClassification": ({**PATCHES, "use_relative_position_bias": True}, 16, {}), "IJepaModel": (PATCHES, 16, {}),
+            "Dinov2ForImageClassification": (PATCHES, 16, {}), "Dinov2WithRegistersModel": ({**PATCHES, "use_swiglu_ffn": True}, 16, {}),
+            "DINOv3ViTModel": (PATCHES, 16, {}), "Data2VecVisionModel": (PATCHES, 16, {}), "CLIPModel": (TOWERS, 16, {"tokens": 20}),
+            "CLIPVisionModel": (PATCHES, 16, {}), "CLIPTextModel": ({**BODY, "vocab_size": 100}, 16, {"tokens": 20}),
+            "CLIPForImageClassification": (TOWERS, 16, {}), "SiglipModel": (TOWERS, 16, {"tokens": 20}), "SiglipVisionModel": (PATCHES, 16, {}),
+            "SegformerForSemanticSegmentation": ({**STAGES, "num_attention_heads": [1, 2, 3, 4]}, 16, {"height": 64, "width": 96}),
+            "SegformerForImageClassification": ({**STAGES, "num_attention_heads": [1, 2, 3, 4]}, 16, {"height": 64, "width": 64}),
+            "SwinForImageClassification": ({"embed_dim": 32, "depths": [1, 2], "num_heads": [2, 4], "window_size": 4, "image_size": 64}, 16, {}),
+            "ConvNextForImageClassification": ({**STAGES, "image_size": 64}, 16, {}),
+            "ResNetForImageClassification": ({**STAGES, "embedding_size": 16}, 16, {"height": 64, "width": 96}),
+            "ResNetModel": ({**STAGES, "embedding_size": 16, "layer_type": "basic", "downsample_in_first_stage": True}, 16, {"height": 64, "width": 64}),
+            "DetrForObjectDetection": ({"use_pretrained_backbone": False, "d_model": 64, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
+                                        "decoder_attention_heads": 4}, 16, {"height": 64, "width": 96}),
+            "Wav2Vec2ForCTC": (SOUND, 16, {"samples": 4000}), "HubertForSequenceClassification": (SOUND, 16, {"samples": 4000}),
+            "Wav2Vec2Model": ({**SOUND, "feat_extract_norm": "layer", "do_stable_layer_norm": True}, 16, {"samples": 4000}),
+            "ASTForAudioClassification": ({**BODY, "max_length": 64, "num_mel_bins": 32}, 16, {})}
+
+
+def saved(folder):
+    """Names of the tensors of the one file in a folder."""
+    data = next(folder.glob("*.safetensors")).read_bytes()
+    return list(json.loads(data[8:8 + int.from_bytes(data[:8], "little")]))
+
+
+def plain(graph, names, head):
+    """FLOPs as PyTorch counts them: without 7 for each score of attention, and without the biases that are part of convolutions
+    and of products with one row (Gemm). Operators have the names of modules."""
+    biased = {name[:-5] for name in names if name.endswith(".bias")}
+    made = {tensor.producer: math.prod(tensor.shape) for tensor in graph.tensors}
+    total = 0
+    for op in graph:
+        if op.kind == "Attention":
+            total += op.flops * 4 * head // (4 * head + 7)
+        elif op.kind in ("Conv", "Gemm"):
+            total += op.flops - (made[op.name] if op.name in biased else 0)
+        elif op.kind == "MatMul":
+            total += op.flops
+    return total
+
+
+def read(folder, sizes):
+    dims = (c.situ_dim * len(sizes))(*(c.situ_dim(name.encode(), size) for name, size in sizes.items()))
+    return situ.Graph.read(str(folder), c.situ_read_options(size=ctypes.sizeof(c.situ_read_options), dims=dims, n_dims=len(sizes)))
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks(tmp_path, name):
+    config, head, sizes = NETWORKS[name]
+    model_class = getattr(transformers, name, None)
+    if model_class is None:
+        pytest.skip(f"transformers has no {name}")
+    torch.manual_seed(0)
+    model = model_class(model_class.config_class(**config)).eval()
+    model.save_pretrained(tmp_path)
+    inputs = {}
+    if "samples" in sizes:
+        inputs["input_values"] = torch.zeros(1, sizes["samples"])
+    elif name.startswith("AST"):
+        inputs["input_values"] = torch.zeros(1, 64, 32)
+    else:
+        if "tokens" in sizes:
+            inputs["input_ids"] = tokens(sizes["tokens"])
+        if "Text" not in name:
+            side = config.get("image_size", 32)
+            inputs["pixel_values"] = torch.zeros(1, 3, sizes.get("height", side), sizes.get("width", side))
+    assert plain(read(tmp_path, sizes), saved(tmp_path), head) == counted(model, **inputs) > 0
+
+
+def diffusers_models(d, zeros):
+    """Model, the width of a head, sizes, inputs."""
+    stages = {"block_out_channels": (32, 64), "layers_per_block": 1, "norm_num_groups": 8}
+    unet = {**stages, "sample_size": 16, "cross_attention_dim": 24, "down_block_types": ("CrossAttnDownBlock2D", "DownBlock2D"),
+            "up_block_types": ("UpBlock2D", "CrossAttnUpBlock2D"), "attention_head_dim": [2, 4]}
+    xl = {**unet, "use_linear_projection": True, "transformer_layers_per_block": [1, 2], "addition_embed_type": "text_time", "addition_time_embed_dim": 8,
+          "projection_class_embeddings_input_dim": 6 * 8 + 10}
+    joint = {"num_layers": 2, "num_attention_heads": 2, "attention_head_dim": 16, "joint_attention_dim": 24, "pooled_projection_dim": 20}
+    patches = {"num_layers": 2, "num_attention_heads": 2, "attention_head_dim": 16, "sample_size": 16}
+    latent, text, step = zeros(1, 4, 16, 16), zeros(1, 7, 24), zeros(1)
+    return {
+        "unet": (lambda: d.UNet2DConditionModel(**unet), 16, {"tokens": 7}, {"sample": latent, "timestep": step, "encoder_hidden_states": text}),
+        "unet-xl": (lambda: d.UNet2DConditionModel(**xl), 16, {"tokens": 7}, {"sample": latent, "timestep": step, "encoder_hidden_states": text,
+                    "added_cond_kwargs": {"text_embeds": zeros(1, 10), "time_ids": zeros(1, 6)}}),
+        "autoencoder": (lambda: d.AutoencoderKL(**stages, sample_size=32, down_block_types=["DownEncoderBlock2D"] * 2, up_block_types=["UpDecoderBlock2D"] * 2),
+                        64, {}, {"sample": zeros(1, 3, 32, 32)}),
+        "flux": (lambda: d.FluxTransformer2DModel(**joint, in_channels=16, num_single_layers=2, axes_dims_rope=(4, 4, 8), guidance_embeds=True), 16,
+                 {"tokens": 7, "patches": 12}, {"hidden_states": zeros(1, 12, 16), "encoder_hidden_states": text, "pooled_projections": zeros(1, 20),
+                 "timestep": step, "img_ids": zeros(12, 3), "txt_ids": zeros(7, 3), "guidance": step}),
+        "sd3": (lambda: d.SD3Transformer2DModel(**joint, sample_size=16, caption_projection_dim=32, dual_attention_layers=(0,), qk_norm="rms_norm"), 16,
+                {"tokens": 7}, {"hidden_states": zeros(1, 16, 16, 16), "encoder_hidden_states": text, "pooled_projections": zeros(1, 20), "timestep": step}),
+        "pixart": (lambda: d.PixArtTransformer2DModel(**patches, cross_attention_dim=32, caption_channels=24), 16, {"tokens": 7},
+                   {"hidden_states": latent, "encoder_hidden_states": text, "timestep": step, "added_cond_kwargs": {"resolution": None, "aspect_ratio": None}})}
+
+
+@pytest.mark.parametrize("name", ["unet", "unet-xl", "autoencoder", "flux", "sd3", "pixart"])
+def test_diffusion(tmp_path, name):
+    d = pytest.importorskip("diffusers", reason="diffusers is absent")
+    make, head, sizes, inputs = diffusers_models(d, torch.zeros)[name]
+    model = make().eval()
+    model.save_pretrained(tmp_path)
+    assert plain(read(tmp_path, sizes), saved(tmp_path), head) == counted(model, **inputs) > 0
+
+
+TIMM = ["vit_tiny_patch16_224", "deit_tiny_distilled_patch16_224", "vit_base_patch32_clip_224", "resnet18", "resnext50_32x4d", "convnext_atto"]
+
+
+@pytest.mark.parametrize("name", TIMM)
+def test_timm(tmp_path, name):
+    """The names that the library gives its modules, and its own config.json."""
+    timm = pytest.importorskip("timm", reason="timm is absent")
+    save_file = pytest.importorskip("safetensors.torch").save_file
+    model = timm.create_model(name).eval()
+    save_file(model.state_dict(), tmp_path / "model.safetensors")
+    (tmp_path / "config.json").write_text(json.dumps({"architecture": name, "pretrained_cfg": {"input_size": [3, 224, 224]}}))
+    assert plain(read(tmp_path, {}), saved(tmp_path), 64) == counted(model, torch.zeros(1, 3, 224, 224)) > 0
