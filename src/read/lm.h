@@ -35,13 +35,14 @@ typedef struct lm {
   const char *model, *architecture;
   int32_t n_blocks; /* of the trunk: 0 .. n_blocks-1; later blocks predict further tokens and are left out */
   int64_t n_embd, vocab, trained_context;
-  int32_t n_ahead; /* blocks behind the trunk, which predict further tokens, as the file says */
-  int64_t experts_used;
+  int32_t n_ahead;                    /* blocks behind the trunk, which predict further tokens, as the file says */
+  int64_t experts_used, experts;      /* of a token; in all, 0: the file does not say */
   int64_t latent_rank;                /* attention over a latent vector (MLA): its elements; 0 for others */
   int64_t conv, inner, state, groups; /* recurrent blocks: kernel, channels, elements by channel, groups */
   int64_t activation_bytes;           /* of an element of activations */
   bool masks;                         /* llama.cpp runs it, which has masks of attention as tensors */
   lm_layer *layers;                   /* [n_blocks] */
+  bool doubted;                       /* its structure is inferred from names alone (read/lm_doubts.h) */
   bool reads_whole;                   /* an encoder: it reads a whole text at once and generates nothing */
   /* Of an encoder before a decoder, whose blocks are those above (read/lm_pair.h); NULL: there is none. */
   const char *encoder, *decoder; /* the stacks of blocks, as in lm_place */

@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "graph/builder.h"
 #include "graph/graph.h"
+#include "read/lm_doubts.h"
 #include "read/lm_known.h"
 #include "read/lm_operators.h"
 
@@ -98,7 +99,8 @@ static double distinct(double experts, double used, double tokens) {
 static situ_status guess_weight(const building *b, const lm_operator *w) {
   const lm_place place = {.block = w->block, .op = w->name, .within = w->within};
   const char *name = w->block < 0 ? w->name : w->within; /* the same in all blocks */
-  if (w->weight && !lm_is_known(w->weight, &place)) TRY(guess(b, SITU_GUESS_ROLE, name));
+  if (w->weight && (!lm_is_known(w->weight, &place) || lm_doubts_role(b->model, w)))
+    TRY(guess(b, SITU_GUESS_ROLE, name));
   return w->dtype == SITU_DTYPE_UNKNOWN ? guess(b, SITU_GUESS_TYPE, name) : SITU_STATUS_OK;
 }
 
@@ -666,9 +668,14 @@ static situ_status add_block(building *b, value_set *x, int32_t block) {
   block_part p = {.ops = o->all + o->start[block], .n = o->start[block + 1] - o->start[block], .block = block};
   if (p.n == 0) return SITU_STATUS_OK;
   snprintf(p.prefix, sizeof p.prefix, "%.80s.%d", o->stack, (int)block);
+  int32_t before = b->last;
   TRY(attention_part(b, x, &p));
   TRY(cross_part(b, x, &p));
-  return feed_forward_part(b, x, &p);
+  TRY(feed_forward_part(b, x, &p));
+  const char *doubt = lm_doubts_block(b->model, p.ops, p.n);
+  for (int32_t v = before + 1; doubt && v <= b->last; v++)
+    TRY(builder_add_guess(b->builder, SITU_GUESS_STRUCTURE, doubt, v, b->error));
+  return SITU_STATUS_OK;
 }
 
 static void tell(const building *b) {
@@ -749,6 +756,8 @@ situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, tex
   situ_status status = a ? lm_operators_find(&o, model, false, a, error) : fail_no_memory(error);
   if (status == SITU_STATUS_OK && model->encoder) status = lm_operators_find(&encoder, model, true, a, error);
   if (status == SITU_STATUS_OK) status = situ_graph_builder_new(&b.builder, model->model, error);
+  if (status == SITU_STATUS_OK && model->doubted)
+    status = builder_add_guess(b.builder, SITU_GUESS_STRUCTURE, "architecture", GUESS_OF_ALL, error);
   if (status == SITU_STATUS_OK && model->encoder) status = add_encoder(&b, &encoder, &o);
   if (status == SITU_STATUS_OK) status = add_embeddings(&b, &x, &table);
   for (int32_t k = 0; status == SITU_STATUS_OK && k < o.n_blocks; k++) status = add_block(&b, &x, k);

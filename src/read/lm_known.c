@@ -130,6 +130,26 @@ static void add_lack(text_buffer *t, bool lacks, const char *what) {
   if (lacks) text_add(t, "%s%s", t->length ? ", " : "it has ", what);
 }
 
+/* Blocks of the trunk without any weight: the file is a part of a model. */
+static situ_status list_absent(text_buffer *t, const lm *model, arena *a, situ_error *error) {
+  int64_t absent = 0, first = -1;
+  bool *seen = ARENA_ZERO(a, bool, model->n_blocks + 1);
+  if (!seen) return fail_no_memory(error);
+  for (int32_t i = 0; i < model->n_tensors; i++) {
+    lm_place p;
+    if (!lm_find_place(&p, model->tensors[i].name, a)) return fail_no_memory(error);
+    bool encodes = model->encoder && p.block >= 0 && strcmp(p.stack, model->encoder) == 0;
+    if (p.block >= 0 && p.block < model->n_blocks && !encodes && !lm_is_of_another_input(model->tensors[i].name))
+      seen[p.block] = true;
+  }
+  for (int32_t k = model->n_blocks - 1; k >= 0; k--)
+    if (!seen[k]) first = k, absent++;
+  if (absent > 0 && absent < model->n_blocks)
+    text_add(t, "%sno weights of %lld of its %d blocks, such as block %lld", t->length ? ", " : "it has ",
+             (long long)absent, (int)model->n_blocks, (long long)first);
+  return SITU_STATUS_OK;
+}
+
 /* What a decoder has and these weights do not, in words. Of an encoder-decoder that alone. */
 static void list_lacks(text_buffer *t, const evidence *e) {
   bool attends = e->fused || e->latent || (e->query && e->key && e->value);
@@ -171,6 +191,7 @@ situ_status lm_check_known(const lm *model, const char *where, arena *a, situ_er
     list_lacks_of_pair(&why, &of_encoder, &e);
   else
     list_lacks(&why, &e);
+  situ_status status = list_absent(&why, model, a, error);
   for (int64_t i = 0; i < others.n && i < NAMED; i++)
     text_add(&why, "%s%.80s",
              i > 0        ? ", "
@@ -178,7 +199,6 @@ situ_status lm_check_known(const lm *model, const char *where, arena *a, situ_er
                           : "weights without a role: ",
              others.name[i]);
   if (others.n > NAMED) text_add(&why, " and %lld more", (long long)others.n - NAMED);
-  situ_status status = SITU_STATUS_OK;
   if (why.failed) status = fail_no_memory(error);
   if (status == SITU_STATUS_OK && why.length > 0)
     status = fail_with(error, SITU_STATUS_UNSUPPORTED, where,

@@ -137,7 +137,7 @@ lm_role lm_role_of(const char *w, int32_t rank, bool wide, bool back) {
     return LM_SMALL;
   size_t n = strlen(w);
   bool gate = n >= 5 && strcmp(w + n - 5, ".gate") == 0;
-  if (gate || lm_has_word(w, " ffn_gate_inp ffn_gate_inp_shexp router shared_expert_gate ")) return LM_ROUTER;
+  if (gate || lm_has_word(w, " ffn_gate_inp ffn_gate_inp_shexp router shared_expert_gate gate.wg ")) return LM_ROUTER;
   if (lm_has_word(w,
                   " attn_output attn_out o_proj out_proj ssm_out c_proj wo time_mix_output ffn_down ffn_down_exps "
                   "ffn_down_shexp ffn_down_chexps down_proj w2 w2_weight fc2 dense_4h_to_h channel_mix_value "

@@ -2,6 +2,7 @@
  * diffusers. */
 #include <stdio.h>
 
+#include "base/checked.h"
 #include "read/module_net.h"
 
 const attention_names attention_itself = {
@@ -57,7 +58,7 @@ net_value module_pair_bias(module_net *m, int64_t places) {
   char own[MODULE_PATH + 32];
   net *n = m->net;
   if (!module_has(m, table)) return NET_NONE;
-  net_value x = module_embed(m, table, 0, places * places);
+  net_value x = module_embed(m, table, 0, sat_mul(places, places));
   snprintf(own, sizeof own, "%s.bias.reshape", m->path);
   x = net_reshape(n, own, x, NET_SHAPE(1, places, places, net_dim(n, x, 1)));
   snprintf(own, sizeof own, "%s.bias", m->path);
@@ -73,7 +74,7 @@ static const char gate[] = "mlp.gate_proj";
 
 net_value module_feed_forward(module_net *m, net_value x) {
   char own[MODULE_PATH + 32];
-  bool gated = module_dim_of(m, up, 0) == 2 * module_dim_of(m, down, 1);
+  bool gated = module_dim_of(m, up, 0) == sat_mul(2, module_dim_of(m, down, 1));
   net_value y = module_linear(m, up, x), halves[2];
   if (gated) {
     snprintf(own, sizeof own, "%s.gate.split", m->path);

@@ -74,8 +74,14 @@ situ_status module_net_init(module_net *m, net *n, const lm *file, arena *a, sit
   m->by_name = string_map_new(a, file->n_tensors);
   m->folders = string_map_new(a, file->n_tensors);
   if (!m->all || !m->by_name || !m->folders) return fail_no_memory(error);
-  for (int32_t i = 0; i < file->n_tensors; i++)
-    if (!is_buffer(file->tensors[i].name)) TRY(add_tensor(m, &file->tensors[i], error));
+  for (int32_t i = 0; i < file->n_tensors; i++) {
+    const lm_tensor *t = &file->tensors[i];
+    for (int32_t d = 0; d < t->rank; d++)
+      if (t->dims[d] > INT32_MAX) /* so that no small multiple overflows */
+        return fail_with(error, SITU_STATUS_UNSUPPORTED, m->source->path, "has %.100s with a dimension of %lld",
+                         t->name, (long long)t->dims[d]);
+    if (!is_buffer(t->name)) TRY(add_tensor(m, t, error));
+  }
   return SITU_STATUS_OK;
 }
 

@@ -49,7 +49,7 @@ typedef struct module_net {
   int32_t n_dims;
 } module_net;
 
-/* Finds the modules among the tensors of `file`. */
+/* Finds the modules among the tensors of `file`. UNSUPPORTED for dimensions beyond 2^31. */
 situ_status module_net_init(module_net *out, net *n, const lm *file, arena *a, situ_error *error);
 
 /* ---- where ---- */

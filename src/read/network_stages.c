@@ -137,9 +137,11 @@ static net_value windows(module_net *m, const char *name, net_value x, const map
 static void swin_block(module_net *m, map *s, int64_t side, int64_t heads) {
   int64_t least = s->height < s->width ? s->height : s->width;
   if (side > least) side = least;
-  if (side < 1 || s->height % side != 0 || s->width % side != 0)
+  if (side < 1 || s->height % side != 0 || s->width % side != 0) {
     net_refuse(m->net, "has maps of %lld x %lld, which windows of %lld do not divide: give another height and width",
                (long long)s->height, (long long)s->width, (long long)side);
+    return;
+  }
   net_value y = module_norm(m, "layernorm_before|norm1", s->x);
   y = windows(m, "windows", y, s, side, false);
   y = module_attention(m, &attention_itself, y, NET_NONE, heads, module_pair_bias(m, side * side));

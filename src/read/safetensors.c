@@ -9,6 +9,7 @@
 #include "base/compare.h"
 #include "base/fail.h"
 #include "base/hash.h"
+#include "read/lm_doubts.h"
 #include "read/lm_known.h"
 #include "read/lm_pair.h"
 #include "read/lm_reader.h"
@@ -355,7 +356,8 @@ static situ_status read_config(gathering *g) {
 /* The width of the model by its embedding. */
 static int64_t width_by_tensors(const lm *m) {
   for (int32_t i = 0; i < m->n_tensors; i++)
-    if (m->tensors[i].rank == 2 && lm_has_word(m->tensors[i].name, " embed_tokens wte ")) return m->tensors[i].dims[1];
+    if (m->tensors[i].rank == 2 && lm_has_word(m->tensors[i].name, " embed_tokens wte tok_embeddings word_embeddings "))
+      return m->tensors[i].dims[1];
   return m->n_tensors > 0 && m->tensors[0].rank > 0 ? m->tensors[0].dims[m->tensors[0].rank - 1] : 1;
 }
 
@@ -413,6 +415,7 @@ static situ_status read_language_model(gathering *g, read_result *result) {
   bool alone = (g->config.pair || ends_in_t5(g->model.architecture)) && !g->model.encoder;
   g->model.reads_whole = alone || lm_is_encoder(g->model.architecture) || is_of_bert(g);
   if (alone) g->model.n_blocks = g->model.n_encoder_blocks;
+  g->model.doubted = !g->model.encoder && !g->model.reads_whole && lm_doubts_architecture(g->model.architecture);
   situ_status status = lm_check_known(&g->model, source->path, g->a, g->error);
   const network *like = status == SITU_STATUS_UNSUPPORTED ? network_like(&g->model) : NULL;
   situ_error other;
@@ -423,6 +426,9 @@ static situ_status read_language_model(gathering *g, read_result *result) {
     return fail_with(g->error, SITU_STATUS_BAD_ARGUMENT, source->path,
                      "has no dynamic dimension %s; prompt, context and batch give the sizes of a language model",
                      source->options->dims[0].name);
+  if (g->model.doubted)
+    text_add(g->notes, "architecture %.60s is in no list: its structure is guessed from names\n",
+             g->model.architecture);
   return lm_read(result, &g->model, source, g->error);
 }
 

@@ -110,7 +110,7 @@ situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const 
                      LM_MAX_BLOCKS);
   const char *of_timm = json_text(json_get(root, "architecture"), "unknown");
   const char *class_name = json_text(json_get(root, "_class_name"), of_timm); /* of diffusers */
-  const char *architecture = json_text(json_get(o, "model_type"), class_name);
+  const char *architecture = json_text(json_get(o, "model_type"), json_text(json_get(root, "model_type"), class_name));
   c.quantization = quantization_of(root, o);
   m->architecture = arena_string(m->arena, architecture);
   if (!m->architecture) return fail_no_memory(error);
@@ -119,6 +119,7 @@ situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const 
   m->vocab = c.vocab;
   m->trained_context = ANY(o, 0, "max_target_positions", "max_position_embeddings", "n_positions");
   m->experts_used = ANY(o, 0, "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k", "moe_top_k");
+  m->experts = c.experts;
   m->latent_rank = c.kv_rank;
   read_state(m, o);
   *out = c;

@@ -207,3 +207,55 @@ def test_timm(tmp_path, name):
     save_file(model.state_dict(), tmp_path / "model.safetensors")
     (tmp_path / "config.json").write_text(json.dumps({"architecture": name, "pretrained_cfg": {"input_size": [3, 224, 224]}}))
     assert plain(read(tmp_path, {}), saved(tmp_path), 64) == counted(model, torch.zeros(1, 3, 224, 224)) > 0
+
+
+# ---- decoders by the names of src/read/lm_doubts.c ----
+
+# What configurations call their sizes; each model takes those that it has.
+SMALL = {**dict.fromkeys(["hidden_size", "n_embd", "d_model", "word_embed_proj_dim", "moe_intermediate_size", "shared_expert_intermediate_size",
+                          "moe_shared_expert_intermediate_size", "max_position_embeddings", "n_positions", "n_ctx"], 64),
+         **dict.fromkeys(["num_hidden_layers", "n_layer", "num_layers", "n_layers", "decoder_layers", "num_experts_per_tok", "num_key_value_heads",
+                          "num_kv_heads", "eos_token_id"], 2),
+         **dict.fromkeys(["num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_attention_heads", "num_local_experts", "num_experts",
+                          "n_routed_experts", "moe_num_experts"], 4),
+         **dict.fromkeys(["intermediate_size", "ffn_dim", "decoder_ffn_dim", "n_inner", "d_ff", "ffn_hidden_size"], 128),
+         **dict.fromkeys(["head_dim", "rotary_dim", "qk_nope_head_dim", "v_head_dim", "kv_lora_rank"], 16), "vocab_size": 300, "qk_rope_head_dim": 8,
+         "q_lora_rank": 24, "pad_token_id": 0, **dict.fromkeys(["bos_token_id", "n_group", "topk_group", "first_k_dense_replace"], 1)}
+OPEN = {"num_key_value_heads", "head_dim", "pad_token_id", "n_inner", "ffn_dim"}  # sizes that may be None
+LISTED = """apertus arcee bitnet bloom codegen cohere cohere2 cwm doge ernie4_5 exaone4 falcon gemma gemma2 gemma3_text glm glm4 gpt_bigcode gpt_neox
+    gptj granite helium hunyuan_v1_dense jais2 lfm2 llama ministral mistral mpt nanochat nemotron olmo olmo2 olmo3 persimmon phi qwen2 qwen3 seed_oss
+    smollm3 stablelm vaultgemma xglm
+    afmoe aria_text cohere2_moe ernie4_5_moe exaone_moe flex_olmo glm4_moe glm4_moe_lite gpt_oss granitemoe granitemoeshared hunyuan_v1_moe minimax_m2
+    mixtral olmoe phimoe qwen2_moe qwen3_moe""".split()
+
+
+def shrunk(config_class):
+    usual = config_class()
+    sizes = {}
+    for name, size in SMALL.items():
+        now = getattr(usual, name, False)
+        if (isinstance(now, int) and not isinstance(now, bool)) or (now is None and name in OPEN):
+            sizes[name] = size
+    if "kv_lora_rank" in sizes:
+        sizes["num_key_value_heads"] = 4
+    if usual.model_type == "falcon":
+        sizes.pop("head_dim", None)
+    if getattr(usual, "layer_types", None) and usual.model_type != "falcon":
+        sizes["layer_types"] = list(usual.layer_types)[:2]
+    return config_class(**sizes)
+
+
+@pytest.mark.parametrize("model_type", LISTED)
+def test_listed_decoders(tmp_path, model_type):
+    """Experts run one by one, and attention as products, for these are counted."""
+    auto = transformers.models.auto
+    if model_type not in auto.configuration_auto.CONFIG_MAPPING_NAMES or model_type not in auto.modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        pytest.skip(f"transformers has no {model_type}")
+    torch.manual_seed(0)
+    config = shrunk(getattr(transformers, auto.configuration_auto.CONFIG_MAPPING_NAMES[model_type]))
+    config._experts_implementation = config._attn_implementation = "eager"
+    model = getattr(transformers, auto.modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES[model_type])(config).eval()
+    model.save_pretrained(tmp_path)
+    assert flops(tmp_path, context=1) == counted(model, tokens(1), use_cache=False) > 0
+    guesses = situ.Graph.read(str(tmp_path), c.situ_read_options(size=ctypes.sizeof(c.situ_read_options), context=1)).guesses
+    assert all(guess.subject != "architecture" for guess in guesses), guesses
