@@ -4,7 +4,7 @@
     quantisers.py DUMP_OPERATORS [CASES]
 
 For each quantiser a dense model and one of experts are written as safetensors without weights, in the layout that the
-quantiser's own library writes. Parameters are counted from the configuration alone, bytes from the files. Packings that
+quantiser's own library writes; for each type of GGUF likewise. Parameters are counted from the configuration alone, bytes from the files. Packings that
 nobody knows must be refused. CASES: the folder of cases in the shared data; absent, those are left out."""
 import json
 import math
@@ -82,11 +82,15 @@ HQQ = lambda bits: {"quant_method": "hqq", "quant_config": {"weight_quant_params
 ROWS = {  # layout, members of config.json
     "plain": (lambda out, n: {".weight": ("BF16", [out, n])}, {}),
     "mlx-4": (mlx(4, 64), {"quantization": {"group_size": 64, "bits": 4}}),
+    "mlx-2": (mlx(2, 64), {"quantization": {"group_size": 64, "bits": 2}}),
+    "mlx-5": (mlx(5, 64), {"quantization": {"group_size": 64, "bits": 5}}),
+    "mlx-8": (mlx(8, 64), {"quantization": {"group_size": 64, "bits": 8, "mode": "affine"}}),
     "mlx-3": (mlx(3, 64), {"quantization": {"group_size": 64, "bits": 3}}),
     "mlx-6": (mlx(6, 32), {"quantization": {"group_size": 32, "bits": 6}, "quantization_config": {"group_size": 32, "bits": 6}}),
     "mlx-mxfp4": (mlx(4, 32, "U8"), {"quantization": {"group_size": 32, "bits": 4, "mode": "mxfp4"}}),
     "mlx-unsaid": (mlx(8, 64), {}),
     "gptq-4": (gptq(4), {"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 128}}),
+    "gptq-2": (gptq(2), {"quantization_config": {"quant_method": "gptq", "bits": 2, "group_size": 128, "desc_act": True}}),
     "gptq-3": (gptq(3), {"quantization_config": {"quant_method": "gptq", "bits": 3, "group_size": 128}}),
     "gptq-8": (gptq(8), {"quantization_config": {"quant_method": "gptq", "bits": 8, "group_size": 128, "checkpoint_format": "gptq_v2"}}),
     "gptq-misstated": (gptq(8), {"quantization_config": {"quant_method": "auto-round", "bits": 4}}),
@@ -97,10 +101,16 @@ ROWS = {  # layout, members of config.json
     "bnb-int8": (lambda out, n: {".weight": ("I8", [out, n]), ".SCB": ("F32", [out]), ".weight_format": ("U8", [])},
                  {"quantization_config": {"quant_method": "bitsandbytes", "load_in_8bit": True}}),
     "hqq-4": (hqq(4), {"quantization_config": HQQ(4)}),
+    "hqq-8": (hqq(8), {"quantization_config": HQQ(8)}),
     "hqq-3": (hqq(3), {"quantization_config": HQQ(3)}),
     "hqq-2": (hqq(2), {"quantization_config": HQQ(2)}),
     "ct-int4": (ct_int(4), {"quantization_config": groups(4)}),
     "ct-int4-channel": (ct_int(4, None), {"quantization_config": groups(4, group=None)}),
+    "ct-int2": (ct_int(2), {"quantization_config": groups(2)}),
+    "ct-fp8-blocks": (lambda out, n: {".weight": ("F8_E4M3", [out, n]), ".weight_scale": ("BF16", [-(-out // 128), -(-n // 128)])},
+                      {"quantization_config": groups(8, "float")}),
+    "modelopt-int8": (lambda out, n: {".weight": ("I8", [out, n]), ".weight_scale": ("F32", [out]), ".input_scale": ("F32", []), ".pre_quant_scale": ("BF16", [n])},
+                      {"quantization_config": {"quant_method": "modelopt", "quant_algo": "INT8_SQ"}}),
     "ct-int8-packed": (ct_int(8), {"quantization_config": groups(8)}),
     "ct-int8": (lambda out, n: {".weight": ("I8", [out, n]), ".weight_scale": ("BF16", [out, 1])}, {"quantization_config": groups(8)}),
     "ct-fp8": (lambda out, n: {".weight": ("F8_E4M3", [out, n]), ".weight_scale": ("BF16", [out, 1]), ".input_scale": ("BF16", [1])},
@@ -130,6 +140,15 @@ ROWS = {  # layout, members of config.json
                                  ".weight._shift": ("F32", [out * n // 128, 1])}, {"quantization_config": {"quant_method": "quanto", "weights": "int2"}}),
     "bitnet": (lambda out, n: {".weight": ("U8", [out // 4, n]), ".weight_scale": ("BF16", [1])}, {"quantization_config": {"quant_method": "bitnet"}}),
 }
+# GGUF: number of the type, values of a block, bytes of it: those of its scales, and bits of a value times values / 8.
+SUPER = 256
+GGUF = {"F32": (0, 1, 4), "F16": (1, 1, 2), "BF16": (30, 1, 2), "Q4_0": (2, 32, 2 + 16), "Q4_1": (3, 32, 4 + 16), "Q5_0": (6, 32, 2 + 4 + 16),
+        "Q5_1": (7, 32, 4 + 4 + 16), "Q8_0": (8, 32, 2 + 32), "Q2_K": (10, SUPER, 4 + 16 + SUPER // 4), "Q3_K": (11, SUPER, 2 + 12 + SUPER // 8 + SUPER // 4),
+        "Q4_K": (12, SUPER, 4 + 12 + SUPER // 2), "Q5_K": (13, SUPER, 4 + 12 + SUPER // 8 + SUPER // 2), "Q6_K": (14, SUPER, 2 + 16 + SUPER // 2 + SUPER // 4),
+        "IQ2_XXS": (16, SUPER, 2 + SUPER // 4), "IQ2_XS": (17, SUPER, 2 + SUPER // 4 + 8), "IQ3_XXS": (18, SUPER, 2 + 3 * SUPER // 8),
+        "IQ1_S": (19, SUPER, 2 + SUPER // 8 + SUPER // 16), "IQ4_NL": (20, 32, 2 + 16), "IQ3_S": (21, SUPER, 2 + 13 * SUPER // 32 + 4),
+        "IQ2_S": (22, SUPER, 2 + SUPER // 4 + 16), "IQ4_XS": (23, SUPER, 2 + 2 + 4 + SUPER // 2), "IQ1_M": (29, SUPER, SUPER // 8 + SUPER // 16 + 8),
+        "TQ1_0": (34, SUPER, 2 + (SUPER - 16) // 5 + 4), "TQ2_0": (35, SUPER, 2 + SUPER // 4), "MXFP4": (39, 32, 1 + 16), "NVFP4": (40, 64, 4 + 32)}
 UNKNOWN = {
     "exl3": lambda out, n: {".trellis": ("I16", [n // 16, out // 16, 64]), ".suh": ("F16", [n]), ".svh": ("F16", [out])},
     "aqlm": lambda out, n: {".codes": ("I8", [out, n // 8, 1]), ".codebooks": ("F16", [1, 256, 1, 8]), ".scales": ("F16", [out, 1, 1, 1])},
@@ -297,6 +316,63 @@ def fused(program, folder):
     check(program, folder / "mlx-gpt-oss", of_experts({"quantization": {"group_size": 32, "bits": 4, "mode": "mxfp4"}}), tensors, active)
 
 
+# ---- GGUF: the block of experts and the dense one, in each type ----
+
+def gguf_text(word):
+    return struct.pack("<Q", len(word)) + word.encode()
+
+
+def gguf_file(path, keys, tensors):
+    out = struct.pack("<4sIqq", b"GGUF", 3, len(tensors), len(keys))
+    for name, value in keys.items():
+        out += gguf_text("general.architecture" if name == "architecture" else f"llama.{name}")
+        out += struct.pack("<i", 8) + gguf_text(value) if isinstance(value, str) else struct.pack("<iI", 4, value)
+    at = total = 0
+    for name, kind, dims in tensors:
+        number, block, size = GGUF[kind]
+        bytes_of = math.prod(dims) // block * size
+        out += gguf_text(name) + struct.pack("<I", len(dims)) + struct.pack(f"<{len(dims)}q", *dims) + struct.pack("<iQ", number, at)
+        at += -(-bytes_of // 32) * 32
+        total += bytes_of
+    path.write_bytes(out + bytes(-len(out) % 32) + bytes(at))
+    return total
+
+
+def gguf_types(program, folder):
+    """A type fits where its block divides rows: all of them here have 256 values or 512."""
+    wide, expert = 512, 256
+    for kind in GGUF:
+        for routed in (False, True):
+            tensors = [("token_embd.weight", kind, [HIDDEN, VOCAB]), ("output.weight", kind, [HIDDEN, VOCAB]), ("output_norm.weight", "F32", [HIDDEN])]
+            active = 0
+            for i in range(LAYERS):
+                b = f"blk.{i}."
+                tensors += [(b + "attn_norm.weight", "F32", [HIDDEN]), (b + "ffn_norm.weight", "F32", [HIDDEN])]
+                for name, out in (("attn_q", HEADS * HEAD), ("attn_k", KV * HEAD), ("attn_v", KV * HEAD)):
+                    tensors.append((f"{b}{name}.weight", kind, [HIDDEN, out]))
+                    active += HIDDEN * out
+                tensors.append((b + "attn_output.weight", kind, [HEADS * HEAD, HIDDEN]))
+                active += HEADS * HEAD * HIDDEN + (EXPERTS * HIDDEN if routed else 0)
+                if routed:
+                    tensors.append((b + "ffn_gate_inp.weight", "F32", [HIDDEN, EXPERTS]))
+                ff, stack, end = (expert, [EXPERTS], "_exps") if routed else (wide, [], "")
+                for name, shape in (("gate", [HIDDEN, ff]), ("up", [HIDDEN, ff]), ("down", [ff, HIDDEN])):
+                    tensors.append((f"{b}ffn_{name}{end}.weight", kind, shape + stack))
+                    active += HIDDEN * ff * (USED if routed else 1)
+            keys = {"architecture": "llama", "block_count": LAYERS, "embedding_length": HIDDEN, "attention.head_count": HEADS, "attention.head_count_kv": KV,
+                    "attention.key_length": HEAD, "attention.value_length": HEAD, "feed_forward_length": wide, "vocab_size": VOCAB, "context_length": 512}
+            if routed:
+                keys |= {"expert_count": EXPERTS, "expert_used_count": USED, "expert_feed_forward_length": expert}
+            path = folder / f"{kind}-{routed}.gguf"
+            file_bytes = gguf_file(path, keys, tensors)
+            found, done = run(program, path)
+            assert done.returncode == 0, (kind, done.stdout)
+            flops, want = sum(r[3] for r in found if r[1] in ("MatMul", "ExpertsMatMul")), 2 * (active + VOCAB * HIDDEN)
+            assert flops == want, f"{kind}: {flops} FLOP for a token, expected {want}"
+            caches = LAYERS * 512 * 2 * KV * HEAD * 2
+            assert sum(r[2] for r in found) == file_bytes + caches, f"{kind}: {sum(r[2] for r in found) - caches} bytes, the file has {file_bytes}"
+
+
 def unknown(program, folder):
     for name, pack in UNKNOWN.items():
         tensors, _ = dense(pack)
@@ -326,10 +402,11 @@ def main():
         all_quantisers(program, folder)
         overrides(program, folder)
         fused(program, folder)
+        gguf_types(program, folder)
         unknown(program, folder)
         if len(sys.argv) > 2 and pathlib.Path(sys.argv[2], "unpack.py").exists():
             cases(program, folder, pathlib.Path(sys.argv[2]))
-    print(f"{len(ROWS)} packings agree, {len(UNKNOWN)} unknown ones are refused")
+    print(f"{len(ROWS)} packings and {len(GGUF)} types of GGUF agree, {len(UNKNOWN)} unknown ones are refused")
 
 
 if __name__ == "__main__":
