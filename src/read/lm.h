@@ -43,6 +43,7 @@ typedef struct lm {
   bool masks;                         /* llama.cpp runs it, which has masks of attention as tensors */
   lm_layer *layers;                   /* [n_blocks] */
   bool doubted;                       /* its structure is inferred from names alone (read/lm_doubts.h) */
+  int64_t absent_blocks;              /* of the trunk, without any weight */
   bool reads_whole;                   /* an encoder: it reads a whole text at once and generates nothing */
   /* Of an encoder before a decoder, whose blocks are those above (read/lm_pair.h); NULL: there is none. */
   const char *encoder, *decoder; /* the stacks of blocks, as in lm_place */

@@ -758,6 +758,8 @@ situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, tex
   if (status == SITU_STATUS_OK) status = situ_graph_builder_new(&b.builder, model->model, error);
   if (status == SITU_STATUS_OK && model->doubted)
     status = builder_add_guess(b.builder, SITU_GUESS_STRUCTURE, "architecture", GUESS_OF_ALL, error);
+  if (status == SITU_STATUS_OK && model->absent_blocks > 0)
+    status = builder_add_guess(b.builder, SITU_GUESS_STRUCTURE, "blocks that are absent", GUESS_OF_ALL, error);
   if (status == SITU_STATUS_OK && model->encoder) status = add_encoder(&b, &encoder, &o);
   if (status == SITU_STATUS_OK) status = add_embeddings(&b, &x, &table);
   for (int32_t k = 0; status == SITU_STATUS_OK && k < o.n_blocks; k++) status = add_block(&b, &x, k);

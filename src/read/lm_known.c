@@ -130,10 +130,9 @@ static void add_lack(text_buffer *t, bool lacks, const char *what) {
   if (lacks) text_add(t, "%s%s", t->length ? ", " : "it has ", what);
 }
 
-/* Blocks of the trunk without any weight: the file is a part of a model. */
-static situ_status list_absent(text_buffer *t, const lm *model, arena *a, situ_error *error) {
-  int64_t absent = 0, first = -1;
+situ_status lm_count_absent(int64_t *absent, const lm *model, arena *a, situ_error *error) {
   bool *seen = ARENA_ZERO(a, bool, model->n_blocks + 1);
+  *absent = 0;
   if (!seen) return fail_no_memory(error);
   for (int32_t i = 0; i < model->n_tensors; i++) {
     lm_place p;
@@ -142,11 +141,7 @@ static situ_status list_absent(text_buffer *t, const lm *model, arena *a, situ_e
     if (p.block >= 0 && p.block < model->n_blocks && !encodes && !lm_is_of_another_input(model->tensors[i].name))
       seen[p.block] = true;
   }
-  for (int32_t k = model->n_blocks - 1; k >= 0; k--)
-    if (!seen[k]) first = k, absent++;
-  if (absent > 0 && absent < model->n_blocks)
-    text_add(t, "%sno weights of %lld of its %d blocks, such as block %lld", t->length ? ", " : "it has ",
-             (long long)absent, (int)model->n_blocks, (long long)first);
+  for (int32_t k = 0; k < model->n_blocks; k++) *absent += !seen[k];
   return SITU_STATUS_OK;
 }
 
@@ -191,7 +186,7 @@ situ_status lm_check_known(const lm *model, const char *where, arena *a, situ_er
     list_lacks_of_pair(&why, &of_encoder, &e);
   else
     list_lacks(&why, &e);
-  situ_status status = list_absent(&why, model, a, error);
+  situ_status status = SITU_STATUS_OK;
   for (int64_t i = 0; i < others.n && i < NAMED; i++)
     text_add(&why, "%s%.80s",
              i > 0        ? ", "

@@ -8,6 +8,8 @@
  * of a pair (read/lm_pair.h): an embedding of tokens, attention (or a recurrence), feed-forward parts or experts, and a
  * role for every weight by its name. For formats that hold weights of any network. `a` is scratch. */
 situ_status lm_check_known(const lm *model, const char *where, arena *a, situ_error *error);
+/* How many blocks of the trunk have no weight at all: the file is a part of a model. `a` is scratch. */
+situ_status lm_count_absent(int64_t *absent, const lm *model, arena *a, situ_error *error);
 /* UNSUPPORTED for architectures of GGUF that are no decoders. Its writers know the architecture, and name weights after
  * their roles. */
 situ_status lm_check_architecture(const lm *model, const char *where, situ_error *error);

@@ -116,6 +116,7 @@ typedef struct reader {
   ROW(safetensors)       \
   ROW(workload)          \
   ROW(openvino)          \
+  ROW(tflite)            \
   ROW(pipedream)         \
   ROW(graph)             \
   ROW(builtin)

@@ -429,6 +429,10 @@ static situ_status read_language_model(gathering *g, read_result *result) {
   if (g->model.doubted)
     text_add(g->notes, "architecture %.60s is in no list: its structure is guessed from names\n",
              g->model.architecture);
+  TRY(lm_count_absent(&g->model.absent_blocks, &g->model, g->a, g->error));
+  if (g->model.absent_blocks > 0)
+    text_add(g->notes, "%lld of the %d blocks that config.json counts have no weights in the file, and are left out\n",
+             (long long)g->model.absent_blocks, (int)g->model.n_blocks);
   return lm_read(result, &g->model, source, g->error);
 }
 

@@ -245,8 +245,8 @@ CHANGED = {
     "no values": (lambda: changed(drop=["1.self_attn.v_proj"]), "values of attention"),
     "no way out of a feed-forward part": (lambda: changed(drop=["1.mlp.down_proj"]), "outputs of feed-forward parts"),
     "a product wider than its input": (lambda: changed(resize={"gate_proj": [F, 2 * H]}), "mlp.gate_proj"),
-    "fewer blocks than are said": (lambda: changed({"num_hidden_layers": 4}), None),
-    "blocks that are absent": (lambda: changed({"num_hidden_layers": 6}, rename=("layers.1", "layers.5")), None),
+    "fewer blocks than are said": (lambda: changed({"num_hidden_layers": 4}), "blocks that are absent"),
+    "blocks that are absent": (lambda: changed({"num_hidden_layers": 6}, rename=("layers.1", "layers.5")), "blocks that are absent"),
     "heads that nothing says": (lambda: changed({"num_attention_heads": None, "head_dim": None, "num_key_value_heads": None}), "heads of attention"),
     "a mixer without a state": (lambda: changed(drop=["self_attn"], more={"mixer.in_proj": [3 * H, H], "mixer.out_proj": [H, H]}), "how blocks mix tokens"),
 }

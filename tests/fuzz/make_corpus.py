@@ -8,6 +8,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
 from onnx_writer import BOOL, F32, I64, field, fields, function, graph, model, nested, node, one_node, tensor, value
 from onnx_writer import whole_numbers
+from tflite_writer import Model
 
 
 def onnx_seeds():
@@ -154,7 +155,38 @@ def safetensors_seeds():
         at += n
     header = json.dumps(entries).encode()
     yield "file", struct.pack("<Q", len(header)) + header
+    yield "patches", patches()
     yield "index", json.dumps({"metadata": {"total_size": 4}, "weight_map": {"a.weight": "x.safetensors"}}).encode()
+
+
+def patches():
+    """A network that looks like a ViT: a block over four patches and a token that is a parameter."""
+    shapes = {"embeddings.cls_token": [1, 1, 64], "embeddings.position_embeddings": [1, 197, 64], "embeddings.patch_embeddings.projection.weight": [64, 3, 16, 16],
+              "layernorm.weight": [64], "layernorm.bias": [64]}
+    for name, shape in (("attention.attention.query", [64, 64]), ("attention.attention.key", [64, 64]), ("attention.attention.value", [64, 64]),
+                        ("attention.output.dense", [64, 64]), ("intermediate.dense", [96, 64]), ("output.dense", [64, 96]), ("layernorm_before", [64])):
+        shapes[f"encoder.layer.0.{name}.weight"] = shape
+        shapes[f"encoder.layer.0.{name}.bias"] = shape[:1]
+    entries, at = {}, 0
+    for name, shape in shapes.items():
+        n = 4
+        for size in shape:
+            n *= size
+        entries[name] = {"dtype": "F32", "shape": shape, "data_offsets": [at, at + n]}
+        at += n
+    header = json.dumps(entries).encode()
+    return struct.pack("<Q", len(header)) + header
+
+
+def tflite_seeds():
+    for kind, name in ((0, "float"), (9, "quantised")):
+        m = Model()
+        x, a, b, c = m.tensor([1, 8, 8, 2], kind, signature=[-1, 8, -1, 2]), m.tensor([1, 4, 4, 3], kind), m.tensor([1, 2, 2, 3], kind), m.tensor([1, 5], kind)
+        m.operator(3, [x, m.tensor([3, 3, 3, 2], kind, bytes(54 * (1 if kind else 4))), -1], [a], {1: ("i", 2), 2: ("i", 2)}, 1)
+        m.operator(17, [a], [b], {1: ("i", 2), 2: ("i", 2), 3: ("i", 2), 4: ("i", 2)}, 5)
+        m.operator(9, [b, m.tensor([5, 12], kind, bytes(60 * (1 if kind else 4)))], [c], {0: ("b", 0)}, 8)
+        m.operator(32, [c], [m.tensor([1, 5], kind)], custom="Own")
+        yield name, m.bytes([x], [c])
 
 
 def main():
@@ -167,6 +199,8 @@ def main():
         llm_files.write(folder / name, keys, tensors, with_data=False)
     for name, data in safetensors_seeds():
         (folder / f"safetensors-{name}").write_bytes(data)
+    for name, data in tflite_seeds():
+        (folder / f"tflite-{name}").write_bytes(data)
     for name, data in workload_seeds():
         (folder / f"workload-{name}").write_text(json.dumps(data))
     for name, text in openvino_seeds():
