@@ -419,8 +419,11 @@ static situ_status read_language_model(gathering *g, read_result *result) {
   situ_status status = lm_check_known(&g->model, source->path, g->a, g->error);
   const network *like = status == SITU_STATUS_UNSUPPORTED ? network_like(&g->model) : NULL;
   situ_error other;
-  if (like && network_read(result, like, &g->model, g->config_root, source, false, &other) == SITU_STATUS_OK)
-    return SITU_STATUS_OK;
+  if (like) {
+    situ_status read = network_read(result, like, &g->model, g->config_root, source, false, &other);
+    if (read == SITU_STATUS_OK) return read;
+    if (read == SITU_STATUS_NO_MEMORY) return fail_no_memory(g->error);
+  }
   TRY(status);
   if (source->options->n_dims > 0)
     return fail_with(g->error, SITU_STATUS_BAD_ARGUMENT, source->path,
