@@ -12,6 +12,7 @@ enum { MAX_TEXT = 1024, MAX_ITEMS = 1 << 22, AVERAGE_POOL = 1, MAX_POOL = 17, L2
 typedef struct flat {
   const unsigned char *bytes;
   size_t n, wrong;
+  uint64_t room; /* bytes that may still be copied: tables may share what they point to, but few do */
   bool failed;
   arena *a;
 } flat;
@@ -23,6 +24,13 @@ static bool fits(flat *f, uint64_t at, uint64_t size) {
     f->wrong = (size_t)(at < f->n ? at : f->n);
   }
   return good;
+}
+
+/* Takes room for a copy of what is at `at`. */
+static bool take_room(flat *f, uint64_t at, uint64_t size) {
+  if (size > f->room) return fits(f, at, UINT64_MAX);
+  f->room -= size;
+  return true;
 }
 
 /* A little-endian number of `size` bytes; 0 where there is none. */
@@ -64,6 +72,7 @@ static const char *string_of(flat *f, uint64_t table, int index) {
   int64_t n;
   uint64_t at = vector(f, table, index, 1, &n);
   if (n > MAX_TEXT) n = MAX_TEXT;
+  if (!take_room(f, at, (uint64_t)n)) n = 0;
   if (n > 0 && memchr(f->bytes + at, 0, (size_t)n)) n = (int64_t)strlen((const char *)f->bytes + at);
   return n > 0 ? arena_string_n(f->a, (const char *)f->bytes + at, (size_t)n) : arena_string(f->a, "");
 }
@@ -107,6 +116,7 @@ static bool read_tensor(flat *f, tflite_tensor *out, uint64_t table, uint64_t bu
 static const int32_t *read_indexes(flat *f, uint64_t table, int index, int32_t n_tensors, int32_t *n) {
   int64_t count;
   uint64_t at = vector(f, table, index, 4, &count);
+  if (!take_room(f, at, 4 * (uint64_t)count)) count = 0;
   int32_t *made = ARENA_NEW(f->a, int32_t, count + 1);
   for (int64_t i = 0; made && i < count; i++) {
     made[i] = signed_at(f, at + 4 * (uint64_t)i);
@@ -150,7 +160,8 @@ static situ_status read_graph(flat *f, tflite_graph *out, uint64_t model, situ_e
   uint64_t codes = vector(f, model, 1, 4, &n_codes), graphs = vector(f, model, 2, 4, &n_graphs);
   uint64_t buffers = vector(f, model, 4, 4, &n_buffers), graph = n_graphs > 0 ? follow(f, graphs) : 0;
   uint64_t tensors = vector(f, graph, 0, 4, &n_tensors), operators = vector(f, graph, 3, 4, &n_operators);
-  if (n_tensors > MAX_ITEMS || n_operators > MAX_ITEMS || n_graphs > MAX_ITEMS) n_tensors = n_operators = 0;
+  if (n_tensors > MAX_ITEMS || n_operators > MAX_ITEMS || n_graphs > MAX_ITEMS) fits(f, graph, UINT64_MAX);
+  if (f->failed) n_tensors = n_operators = n_graphs = 0;
   *out = (tflite_graph){.name = string_of(f, graph, 4),
                         .n_tensors = (int32_t)n_tensors,
                         .n_operators = (int32_t)n_operators,
@@ -167,10 +178,11 @@ static situ_status read_graph(flat *f, tflite_graph *out, uint64_t model, situ_e
 }
 
 situ_status tflite_parse(tflite_graph *out, const read_source *source, arena *a, situ_error *error) {
-  flat f = {.bytes = source->bytes, .n = source->size_bytes, .a = a};
+  flat f = {.bytes = source->bytes, .n = source->size_bytes, .room = 4 * (uint64_t)source->size_bytes + 65536, .a = a};
   TRY(read_graph(&f, out, number(&f, 0, 4), error));
   if (f.failed)
-    return fail_with(error, SITU_STATUS_BAD_INPUT, source->path,
-                     "is not a valid TFLite file, or cut off: what byte %zu names is not in it", f.wrong);
+    return fail_with(
+        error, SITU_STATUS_BAD_INPUT, source->path,
+        "is not a valid TFLite file, or cut off: what byte %zu names is not in it, or has been named before", f.wrong);
   return SITU_STATUS_OK;
 }

@@ -140,6 +140,23 @@ def test_what_is_unknown():
     assert situ_json("inspect", save((m, [x], [y])))["unknown"] == []  # a batch of one
 
 
+def test_a_file_that_names_one_list_many_times_takes_no_more_memory_than_its_size():
+    """A million operators, all the same table, whose inputs and outputs are one list of a hundred thousand."""
+    save(small())
+    made = bytearray(pathlib.Path("m.tflite").read_bytes())
+    number = lambda at, size=4: int.from_bytes(made[at:at + size], "little")
+    field = lambda table, index: table + number(table - number(table) + 4 + 2 * index, 2)
+    follow = lambda at: at + number(at)
+    words = lambda *values: b"".join(value.to_bytes(4, "little") for value in values)
+    made += bytes(-len(made) % 4)
+    operators, start, n, table = field(follow(follow(field(follow(0), 2)) + 4), 3), len(made), 1000000, len(made) + 4 * 1000001 + 12
+    made[operators:operators + 4] = words(start - operators)
+    made += words(n, *(table - start - 4 - 4 * k for k in range(n)))
+    made += b"".join(value.to_bytes(2, "little") for value in (10, 16, 4, 8, 12, 0)) + words(12, 0, 8, 4, 100000) + bytes(400000)
+    pathlib.Path("m.tflite").write_bytes(made)
+    situ("inspect", "m.tflite", code=3, err="is not a valid TFLite file")
+
+
 def test_harmful_files_are_refused_or_read():
     """Cut off, and with changed bytes: one line, or a graph."""
     data = pathlib.Path(save(small())).read_bytes()
