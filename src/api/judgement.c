@@ -43,6 +43,11 @@ static situ_status take_request(judge_call *q) {
   if (!q->searches.read.context) q->searches.read.context = asked->context;
   if (!q->searches.cost.engine) q->searches.cost.engine = q->format->engine;
   if (!q->searches.read.batch && asked->streams > 1) q->searches.read.batch = asked->streams;
+  if (!q->searches.read.micro_batch) q->searches.read.micro_batch = asked->micro_batch;
+  if (!q->searches.read.prompt && !q->searches.read.generate) {
+    q->searches.read.prompt = asked->prompt;
+    q->searches.read.generate = asked->generate;
+  }
   if (!q->searches.read.kv_type && asked->kv_type) q->searches.read.kv_type = asked->kv_type;
   bool open_context = asked->trained && !q->searches.read.context, open_group = asked->group == 0;
   if (open_context || open_group) {

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "cost/ends.h"
+#include "cost/offloaded.h"
 #include "cost/streamed.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
@@ -78,6 +79,7 @@ static situ_status name_fusion(const estimation *e, situ_error *error) {
 static situ_status estimate_step(situ_costs **out, const estimation *e, const situ_graph *graph,
                                  const situ_platform *linked, const fusion *work, situ_error *error) {
   TRY(e->model->estimate(out, graph, linked, work, e->options, error));
+  offloaded_apply(*out, graph, e->platform, work, e->engine, e->scene.unused);
   bool done = streamed_apply(*out, graph, linked, work->group, e->engine, e->scene.unused) &&
               (!e->scene.ends || ends_add(*out, graph, linked, work->group, e->engine));
   return done ? SITU_STATUS_OK : fail_no_memory(error);
@@ -124,16 +126,19 @@ static situ_status add_step(estimation *e, const situ_platform *linked, const fu
                                                                                    : fail_no_memory(error);
 }
 
-/* An engine that overlaps the micro-batches of a prompt over several accelerators has copies of what they read. */
+/* An engine that overlaps the micro-batches of a prompt over several accelerators has copies of what they read; one
+ * that fetches weights from a host has the copy of a weight. */
 static situ_status add_copies(estimation *e, situ_error *error) {
   const situ_graph *g = e->graph;
   int32_t n = 0;
   for (int32_t d = 0; d < e->platform->n_devices; d++) n += !e->platform->devices[d].is_host;
-  if (!e->engine->own_rates || n < 2 || g->pipelining_bytes == 0) return SITU_STATUS_OK;
+  int64_t copies = e->engine->own_rates && n > 1 ? g->pipelining_bytes : 0;
+  copies = sat_add(copies, offloaded_bytes(g, e->platform, e->engine, e->scene.unused));
+  if (copies == 0) return SITU_STATUS_OK;
   int64_t *bytes = ARENA_COPY(e->costs->arena, g->workspace_bytes, int64_t, g->n_operators);
   if (!bytes) return fail_no_memory(error);
   for (int32_t v = 0; v < g->n_operators; v++)
-    if (bytes[v] > 0) bytes[v] = sat_add(bytes[v], g->pipelining_bytes);
+    if (bytes[v] > 0) bytes[v] = sat_add(bytes[v], copies);
   e->costs->workspace_bytes = bytes;
   return SITU_STATUS_OK;
 }

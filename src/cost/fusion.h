@@ -60,11 +60,13 @@ typedef struct cost_engine {
    * llama.cpp: a cut between two GPUs, two hops over the host, costs 0.30 ms of a token
    * (docs/theory/models/language-models.md). */
   int64_t hop_ns;
-  bool central;    /* results are chosen from where the step is asked for, so all of them go there, and what two other
-                      machines hand over goes through there: llama.cpp over RPC */
-  double streamed; /* share of a link's rate at which weights on a host stream to the accelerator that computes with
-                      them (cost/streamed.h); 0: hosts compute */
-  int64_t sync_ns; /* overhead of each collective of a group in addition to the links (docs/results/parallel.md) */
+  bool central;     /* results are chosen from where the step is asked for, so all of them go there, and what two other
+                       machines hand over goes through there: llama.cpp over RPC */
+  double streamed;  /* share of a link's rate at which weights on a host stream to the accelerator that computes with
+                       them (cost/streamed.h); 0: hosts compute */
+  double offloaded; /* share of a link's rate at which an accelerator fetches the weights of a product of many tokens
+                       that a host has, and computes it (cost/offloaded.h); 0: hosts compute all that they have */
+  int64_t sync_ns;  /* overhead of each collective of a group in addition to the links (docs/results/parallel.md) */
 } cost_engine;
 const cost_engine *cost_engine_find(const char *name);
 

@@ -23,21 +23,22 @@ static const fusion_profile profiles[] = {
 
 static const cost_engine engines[] = {
     {"generic", "a fusing engine with the launch overhead of the device", "generic", 1.0, 1.0, false, SITU_OVERLAP_FULL,
-     0, false, 0, 15000},
+     0, false, 0, 0, 15000},
     {"accelerate", "PyTorch by a device_map of accelerate: what is on the CPU streams to a GPU", "none", 6.0, 0.7,
-     false, SITU_OVERLAP_NONE, 0, false, 0.5, 15000},
-    {"eager", "PyTorch, operator by operator", "none", 6.0, 0.7, false, SITU_OVERLAP_HOST_BLOCKING, 0, false, 0, 15000},
-    {"llama.cpp", "llama.cpp, and tools built on it", "none", 1.0, 1.0, true, SITU_OVERLAP_NONE, 150000, true, 0,
+     false, SITU_OVERLAP_NONE, 0, false, 0.5, 0, 15000},
+    {"eager", "PyTorch, operator by operator", "none", 6.0, 0.7, false, SITU_OVERLAP_HOST_BLOCKING, 0, false, 0, 0,
      15000},
-    {"onnxruntime", "ONNX Runtime", "onnxruntime", 1.2, 0.7, false, SITU_OVERLAP_HOST_BLOCKING, 0, false, 0, 15000},
-    {"openvino", "OpenVINO", "openvino", 1.0, 1.0, false, SITU_OVERLAP_NONE, 0, false, 0, 15000},
-    {"pytorch", "same as eager", "none", 6.0, 0.7, false, SITU_OVERLAP_HOST_BLOCKING, 0, false, 0, 15000},
-    {"tensorflow", "TensorFlow 1, operator by operator", "none", 4.0, 0.4, false, SITU_OVERLAP_FULL, 0, false, 0,
+    {"llama.cpp", "llama.cpp, and tools built on it", "none", 1.0, 1.0, true, SITU_OVERLAP_NONE, 150000, true, 0, 0.8,
      15000},
-    {"tensorrt", "TensorRT", "tensorrt", 0.7, 1.0, false, SITU_OVERLAP_HOST_BLOCKING, 0, false, 0, 15000},
+    {"onnxruntime", "ONNX Runtime", "onnxruntime", 1.2, 0.7, false, SITU_OVERLAP_HOST_BLOCKING, 0, false, 0, 0, 15000},
+    {"openvino", "OpenVINO", "openvino", 1.0, 1.0, false, SITU_OVERLAP_NONE, 0, false, 0, 0, 15000},
+    {"pytorch", "same as eager", "none", 6.0, 0.7, false, SITU_OVERLAP_HOST_BLOCKING, 0, false, 0, 0, 15000},
+    {"tensorflow", "TensorFlow 1, operator by operator", "none", 4.0, 0.4, false, SITU_OVERLAP_FULL, 0, false, 0, 0,
+     15000},
+    {"tensorrt", "TensorRT", "tensorrt", 0.7, 1.0, false, SITU_OVERLAP_HOST_BLOCKING, 0, false, 0, 0, 15000},
     {"torchscript", "PyTorch, compiled by torch.jit", "none", 2.0, 1.0, false, SITU_OVERLAP_HOST_BLOCKING, 0, false, 0,
-     15000},
-    {"xla", "TensorFlow 2, compiled by XLA", "generic", 4.0, 0.5, false, SITU_OVERLAP_FULL, 0, false, 0, 15000},
+     0, 15000},
+    {"xla", "TensorFlow 2, compiled by XLA", "generic", 4.0, 0.5, false, SITU_OVERLAP_FULL, 0, false, 0, 0, 15000},
 };
 
 #define COUNT(rows) ((int32_t)(sizeof(rows) / sizeof(rows)[0]))

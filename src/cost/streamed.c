@@ -13,8 +13,7 @@ int32_t streamed_to(const situ_platform *p, int32_t host, const bool *unused) {
   return -1;
 }
 
-/* Time of a copy from memory to memory, at a share of the rates. */
-static int64_t copy_ns(const situ_platform *p, int32_t m, int32_t w, int64_t size_bytes, double share) {
+int64_t streamed_copy_ns(const situ_platform *p, int32_t m, int32_t w, int64_t size_bytes, double share) {
   int64_t sum_ns = 0, pair = (int64_t)m * p->n_memories + w;
   for (int32_t i = p->route_start[pair]; size_bytes > 0 && i < p->route_start[pair + 1]; i++) {
     const situ_link *link = &p->links[p->route_link[i]];
@@ -33,7 +32,8 @@ static void stream(situ_costs *c, const situ_graph *g, const situ_platform *p, c
     int64_t *time = &c->time_ns[(int64_t)(group ? group[v] : v) * c->n_classes + k];
     bool rests = g->has_idle && g->flops[v] == 0 && g->moved_bytes[v] == 0;
     if (*time != SITU_NEVER_NS && !rests)
-      *time = min64(sat_add(*time, copy_ns(p, from, to, graph_own_weight_bytes(g, v), share)), SITU_NEVER_NS - 1);
+      *time =
+          min64(sat_add(*time, streamed_copy_ns(p, from, to, graph_own_weight_bytes(g, v), share)), SITU_NEVER_NS - 1);
   }
 }
 

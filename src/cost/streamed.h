@@ -14,6 +14,9 @@
  * and the host computes. `unused` is [n_devices], or NULL. */
 int32_t streamed_to(const situ_platform *platform, int32_t host, const bool *unused);
 
+/* The time of a copy from memory to memory, at a share of the rates of links. */
+int64_t streamed_copy_ns(const situ_platform *platform, int32_t from, int32_t to, int64_t size_bytes, double share);
+
 /* Replaces the times on hosts, each kernel's (`group`, or NULL) at its head, and sets costs->streamed_to. False without
  * memory. */
 bool streamed_apply(situ_costs *costs, const situ_graph *graph, const situ_platform *platform, const int32_t *group,

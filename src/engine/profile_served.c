@@ -49,8 +49,9 @@ static situ_status bench(benching *b, int kind, bool prefill, int64_t tokens, in
   int n;
   text_add(&line, "-p %lld -n %lld -d %lld", (long long)(prefill ? tokens : 0), (long long)(prefill ? 0 : tokens),
            (long long)depth);
-  text_add(&line, " -b 2048 -ub %d -fa on -t %d -r %d -o jsonl", (int)b->p->model->graph->micro_batch, (int)o->threads,
-           (int)o->items);
+  text_add(&line, " -b %lld -ub %lld -fa on -t %d -r %d -o jsonl",
+           (long long)max64(2048, b->p->model->graph->micro_batch), (long long)b->p->model->graph->micro_batch,
+           (int)o->threads, (int)o->items);
   if (type) text_add(&line, " -ctk %s -ctv %s", type, type);
   add_device(&line, o->device);
   const char **words = line.failed ? NULL : llamacpp_program_words(&n, line.bytes, 4, b->p->arena);

@@ -27,7 +27,8 @@ struct situ_graph {
                              bytes, are not sent */
   const char *cache_type; /* element type of caches, as llama.cpp names it; static; NULL for f16 and for other models */
   int64_t streams, prompt, generate, micro_batch; /* of such a model: served at once; tokens of each; 0 as above */
-  int32_t n_ahead; /* blocks behind its layers that predict further tokens: the file has them, the graph has not */
+  int64_t step_tokens; /* that such a model takes in this step, of all streams; 0 for others */
+  int32_t n_ahead;     /* blocks behind its layers that predict further tokens: the file has them, the graph has not */
   int64_t pipelining_bytes; /* scratch memory more of each operator with any where an engine overlaps micro-batches */
   const char *architecture; /* of such a model, as its file says ("llama"); NULL for others */
   bool tied_head;           /* its head has the weights of its embedding */

@@ -65,9 +65,10 @@ typedef struct lm_step {
   bool both_ways;           /* a token sees all tokens of its stream, the later ones too, and no cache is kept */
   int64_t source;           /* tokens of each stream that the encoder before the decoder reads; 0: there is none */
   bool encodes;             /* it reads them in this step, and nothing is decoded */
+  int64_t micro_batch;      /* tokens of a prompt that pass through the network at once; 0: LM_MICRO_BATCH */
 } lm_step;
 
-/* The tokens that engines take through the network at once in prefill. */
+/* The tokens that engines take through the network at once in prefill, unless asked for others. */
 enum { LM_MICRO_BATCH = 512 };
 
 /* The graph of one step. Operators and tensors have the same numbers for every step. Assumptions and omissions become

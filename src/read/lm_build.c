@@ -234,9 +234,11 @@ static int64_t state_of(const building *b, const block_part *p) {
   return 0;
 }
 
+static int64_t most_tokens(const lm_step *step) { return step->micro_batch > 0 ? step->micro_batch : LM_MICRO_BATCH; }
+
 static int64_t cells_of(const building *b, const lm_layer *l) {
   int64_t cells = b->step->cells;
-  if (l->window > 0) cells = min64(cells, sat_add(l->window, LM_MICRO_BATCH));
+  if (l->window > 0) cells = min64(cells, sat_add(l->window, most_tokens(b->step)));
   return (cells + PAD_CELLS - 1) / PAD_CELLS * PAD_CELLS; /* cells are at most 2^28 */
 }
 
@@ -395,8 +397,8 @@ static situ_status cross_part(building *b, value_set *x, const block_part *p) {
 /* The tokens to reserve for: those of a micro-batch that caches can hold. */
 static int64_t micro_batch(const building *b) {
   if (b->encoding) return sat_mul(b->step->source, b->step->caches); /* all at once */
-  int64_t all = b->step->cells > 0 ? sat_mul(b->step->cells, b->step->caches) : LM_MICRO_BATCH;
-  return min64(LM_MICRO_BATCH, all);
+  int64_t most = most_tokens(b->step), all = b->step->cells > 0 ? sat_mul(b->step->cells, b->step->caches) : most;
+  return min64(most, all);
 }
 
 /* The elements of a token that a group's products make, and what joins them. */
@@ -776,7 +778,8 @@ situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, tex
     (*out)->streams = step->caches;
     (*out)->prompt = step->prompt;
     (*out)->generate = step->generate;
-    (*out)->micro_batch = LM_MICRO_BATCH;
+    (*out)->micro_batch = most_tokens(step);
+    (*out)->step_tokens = round64(b.rows);
     (*out)->n_ahead = model->n_ahead > o.n_beyond ? model->n_ahead : o.n_beyond;
     (*out)->tied_head = b.tied;
     (*out)->pipelining_bytes = pipelining_bytes(&b);

@@ -15,7 +15,7 @@ enum { USUAL_CONTEXT = 4096, MAX_TOKENS = 1 << 28, MAX_STREAMS = 1 << 20, MAX_DR
 static const double USUAL_ACCEPTANCE = 0.7;
 
 typedef struct load {
-  int64_t prompt, context, streams, generate, draft;
+  int64_t prompt, context, streams, generate, draft, micro_batch;
   double gained;     /* tokens that a step of decoding is expected to add to a stream */
   double cell_bytes; /* of an element of a cache */
   const char *cells; /* its type */
@@ -60,10 +60,10 @@ static situ_status find_draft(load *l, const read_source *source, situ_error *er
 static situ_status find_load(load *out, const lm *m, const read_source *source, situ_error *error) {
   const situ_read_options *o = source->options;
   int64_t max = MAX_TOKENS, usual = m->trained_context > 0 ? min64(m->trained_context, USUAL_CONTEXT) : USUAL_CONTEXT;
-  if (o->prompt > max || o->context > max || o->generate > max || o->batch > MAX_STREAMS)
+  if (o->prompt > max || o->context > max || o->generate > max || o->micro_batch > max || o->batch > MAX_STREAMS)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
-                     "prompt, context and generate are at most %d tokens, batch at most %d streams", MAX_TOKENS,
-                     MAX_STREAMS);
+                     "prompt, context, generate and micro-batch are at most %d tokens, batch at most %d streams",
+                     MAX_TOKENS, MAX_STREAMS);
   int64_t asked = o->prompt + o->generate;
   if (o->context > 0 && o->context < asked)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
@@ -75,16 +75,17 @@ static situ_status find_load(load *out, const lm *m, const read_source *source, 
                            : asked > 0    ? asked
                                           : usual,
                 .streams = max64(o->batch, 1),
-                .generate = o->generate};
+                .generate = o->generate,
+                .micro_batch = o->micro_batch > 0 ? o->micro_batch : LM_MICRO_BATCH};
   TRY(find_cells(out, source, error));
   return find_draft(out, source, error);
 }
 
 /* Prefill in micro-batches of equal size. */
 static lm_step prefill_step(const load *l, int64_t *repeats) {
-  int64_t prompt = l->prompt > 0 ? l->prompt : min64(LM_MICRO_BATCH, l->context);
-  int64_t micro = (prompt + LM_MICRO_BATCH - 1) / LM_MICRO_BATCH, tokens = (prompt + micro - 1) / micro;
-  int64_t streams = max64(1, min64(l->streams, LM_MICRO_BATCH / prompt));
+  int64_t most = l->micro_batch, prompt = l->prompt > 0 ? l->prompt : min64(most, l->context);
+  int64_t micro = (prompt + most - 1) / most, tokens = (prompt + micro - 1) / micro;
+  int64_t streams = max64(1, min64(l->streams, most / prompt));
   *repeats = micro * ((l->streams + streams - 1) / streams);
   return (lm_step){.streams = streams,
                    .tokens = tokens,
@@ -95,7 +96,8 @@ static lm_step prefill_step(const load *l, int64_t *repeats) {
                    .generate = l->generate,
                    .head_rows = 1 / (double)micro,
                    .cell_bytes = l->cell_bytes,
-                   .cell_type = l->cells == cell_types[0].name ? NULL : l->cells};
+                   .cell_type = l->cells == cell_types[0].name ? NULL : l->cells,
+                   .micro_batch = l->micro_batch};
 }
 
 /* Decoding: one token of each stream followed by the draft, with the mean number of cached tokens. */
@@ -110,7 +112,8 @@ static lm_step decode_step(const load *l) {
                    .generate = l->generate,
                    .head_rows = (double)(1 + l->draft),
                    .cell_bytes = l->cell_bytes,
-                   .cell_type = l->cells == cell_types[0].name ? NULL : l->cells};
+                   .cell_type = l->cells == cell_types[0].name ? NULL : l->cells,
+                   .micro_batch = l->micro_batch};
 }
 
 /* Weights of floating types count in another one. */

@@ -1,5 +1,6 @@
 #include "write/command_words.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/ascii.h"
@@ -7,6 +8,27 @@
 #include "base/text.h"
 
 enum { MAX_WORDS = 4096 };
+
+/* `docker run OPTION... IMAGE ARGUMENT...`: the image is the first word that is neither an option nor the value of one
+ * and names an engine. Of what is before it only variables (-e NAME=VALUE) are for the program. */
+static void skip_container(command_words *w) {
+  static const char flags[] = " --rm -it -ti -i -t -d --detach --init --privileged -dit ";
+  int32_t k = 0, kept = 0;
+  char word[32];
+  while (k < w->n && strcmp(w->word[k], "docker") != 0 && strcmp(w->word[k], "podman") != 0) k++;
+  if (k + 1 >= w->n || strcmp(w->word[k + 1], "run") != 0) return;
+  for (int32_t i = k + 2; i < w->n; i++) {
+    const char *before = w->word[i - 1];
+    snprintf(word, sizeof word, " %.28s ", before);
+    bool value = before[0] == '-' && !strchr(before, '=') && !strstr(flags, word);
+    bool variable = value && (strcmp(before, "-e") == 0 || strcmp(before, "--env") == 0);
+    if (variable) w->word[kept++] = w->word[i];
+    if (value || w->word[i][0] == '-' || !(strstr(w->word[i], "llama") || strstr(w->word[i], "vllm"))) continue;
+    while (i < w->n) w->word[kept++] = w->word[i++];
+    w->n = kept;
+    return;
+  }
+}
 
 situ_status command_words_split(command_words *out, const char *text, arena *a, situ_error *error) {
   size_t bytes = strlen(text) + 1;
@@ -39,6 +61,7 @@ situ_status command_words_split(command_words *out, const char *text, arena *a, 
     }
     *to++ = '\0';
   }
+  skip_container(out);
   return SITU_STATUS_OK;
 }
 

@@ -14,7 +14,8 @@ typedef struct command_words {
 } command_words;
 
 /* Splits a text as a shell does: quotes, backslashes, comments to the end of the line, and a backslash at its end that
- * joins it with the next. Nothing is run or replaced. BAD_INPUT for a quote that does not end, and above 4096 words. */
+ * joins it with the next; what `docker run` is told about its container is left out. Nothing is run or replaced.
+ * BAD_INPUT for a quote that does not end, and above 4096 words. */
 situ_status command_words_split(command_words *out, const char *text, arena *a, situ_error *error);
 
 /* The value of an option by any of its names, "-c --ctx-size", the last one where it is given more than once: the next

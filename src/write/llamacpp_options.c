@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/ascii.h"
+#include "base/checked.h"
 #include "base/fail.h"
 
 typedef struct writing {
@@ -94,7 +95,8 @@ static void add_conditions(writing *w) {
   const char *type = g->cache_type;
   if (g->cache_tokens > 0 && w->program->serves)
     text_add(w->out, " -c %lld -np %lld", (long long)g->cache_tokens, (long long)g->streams);
-  if (g->cache_tokens > 0) text_add(w->out, " -b 2048 -ub %d -fa on", (int)g->micro_batch);
+  if (g->cache_tokens > 0)
+    text_add(w->out, " -b %lld -ub %lld -fa on", (long long)max64(2048, g->micro_batch), (long long)g->micro_batch);
   if (type) text_add(w->out, " -ctk %s -ctv %s", type, type);
   if (w->program->serves) text_add(w->out, " --fit off");
   if (w->program->serves || g->cache_tokens == 0) return;

@@ -28,10 +28,52 @@ static int64_t count_items(const char *list) {
   return n;
 }
 
-static situ_status take_notes(plan_request *out, const command_words *w, arena *a, situ_error *error) {
+static const char TYPES[] = "-ctk --cache-type-k", BATCH[] = "-b --batch-size", MICRO_BATCH[] = "-ub --ubatch-size";
+
+static bool is_bench(const command_words *w) {
+  for (int32_t k = 0; k < w->n; k++)
+    if (strstr(w->word[k], "llama-bench") && w->word[k][0] != '-') return true;
+  return false;
+}
+
+/* llama-bench measures each combination of what lists name: the first of each counts. *cut: there was a list. */
+static situ_status split_words(command_words *w, bool *cut, const char *text, arena *a, situ_error *error) {
+  static const char lists[] =
+      " -p --n-prompt -n --n-gen -d --n-depth -b --batch-size -ub --ubatch-size -ctk --cache-type-k -ctv "
+      "--cache-type-v "
+      "-ngl --n-gpu-layers -ncmoe --n-cpu-moe -sm --split-mode -mg --main-gpu -ts --tensor-split -dev --device ";
+  char name[64];
+  *cut = false;
+  TRY(command_words_split(w, text, a, error));
+  for (int32_t k = 1; k < w->n && is_bench(w); k++) {
+    size_t n = strcspn(w->word[k], ",");
+    snprintf(name, sizeof name, " %.60s ", w->word[k - 1]);
+    if (!w->word[k][n] || !strstr(lists, name)) continue;
+    char *first = ARENA_COPY(a, w->word[k], char, (int64_t)n + 1);
+    if (!first) return fail_no_memory(error);
+    first[n] = '\0';
+    w->word[k] = first;
+    *cut = true;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* What llama-bench measures: a prompt, and tokens behind it. */
+static situ_status request_bench(plan_request *out, const command_words *w, situ_error *error) {
+  int64_t prompt = 512, generate = 128, depth = 0;
+  TRY(command_words_int(&prompt, w, "-p --n-prompt", 0, error));
+  TRY(command_words_int(&generate, w, "-n --n-gen", 0, error));
+  TRY(command_words_int(&depth, w, "-d --n-depth", 0, error));
+  out->prompt = prompt + depth;
+  out->generate = generate;
+  out->trained = false;
+  return SITU_STATUS_OK;
+}
+
+static situ_status take_notes(plan_request *out, const command_words *w, bool cut, arena *a, situ_error *error) {
   text_buffer notes = {0};
-  const char *keys = command_words_value(w, "-ctk --cache-type-k"),
-             *values = command_words_value(w, "-ctv --cache-type-v");
+  if (cut) text_add(&notes, "llama-bench tries every combination of its lists; the first of each is judged\n");
+  const char *keys = command_words_value(w, TYPES), *values = command_words_value(w, "-ctv --cache-type-v");
   const char *mode = command_words_value(w, MODE);
   if (out->trained)
     text_add(&notes,
@@ -53,21 +95,26 @@ static situ_status take_notes(plan_request *out, const command_words *w, arena *
 
 static situ_status request(plan_request *out, const char *text, arena *a, situ_error *error) {
   command_words w;
-  int64_t tokens = 0;
-  TRY(command_words_split(&w, text, a, error));
+  int64_t tokens = 0, batch = 2048, micro_batch = 512;
+  bool cut;
+  TRY(split_words(&w, &cut, text, a, error));
   out->model = command_words_value(&w, "-m --model");
   out->streams = 1;
   TRY(command_words_int(&tokens, &w, "-c --ctx-size", 0, error));
   TRY(command_words_int(&out->streams, &w, "-np --parallel", 1, error));
   out->context = tokens / out->streams;
   out->trained = out->context == 0;
-  out->kv_type = command_words_value(&w, "-ctk --cache-type-k");
+  out->kv_type = command_words_value(&w, TYPES);
+  TRY(command_words_int(&micro_batch, &w, MICRO_BATCH, 1, error));
+  TRY(command_words_int(&batch, &w, BATCH, 1, error));
+  out->micro_batch = batch < micro_batch ? batch : micro_batch;
+  if (is_bench(&w)) TRY(request_bench(out, &w, error));
   const char *mode = command_words_value(&w, MODE);
   bool splits = mode && (strcmp(mode, "tensor") == 0 || strcmp(mode, "graph") == 0);
   if (mode && !splits && strcmp(mode, "layer") != 0 && strcmp(mode, "row") != 0 && strcmp(mode, "none") != 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, "command", "-sm %.60s: expected none, layer, row or tensor", mode);
   out->group = splits ? count_items(command_words_value(&w, DEVICES)) : 1; /* 0: all devices */
-  return take_notes(out, &w, a, error);
+  return take_notes(out, &w, cut, a, error);
 }
 
 /* ---- the placement ---- */
@@ -87,13 +134,26 @@ static situ_status bad(const reading *r, const char *option, const char *value, 
 }
 
 static bool is_in_list(const char *list, const char *item) {
-  size_t n = strlen(item);
+  size_t n = item ? strlen(item) : 0;
   for (const char *at = list; at && *at; at += strspn(at, ",")) {
     size_t length = strcspn(at, ",");
     if (length == n && strncmp(at, item, n) == 0) return true;
     at += length;
   }
   return false;
+}
+
+/* The number of a device's machine among those that are not the first. */
+static int64_t other_machine(const situ_problem *p, int32_t d) {
+  const situ_device *devices = p->platform->devices;
+  int64_t n = 0;
+  for (int32_t e = 0; e < p->n_devices; e++) {
+    bool first =
+        devices[e].server < devices[d].server && devices[e].server != devices[platform_home(p->platform)].server;
+    for (int32_t b = 0; first && b < e; b++) first = devices[b].server != devices[e].server;
+    n += first;
+  }
+  return n;
 }
 
 /* Devices are this machine's, and those of the servers of --rpc. */
@@ -106,8 +166,13 @@ static situ_status find_names(reading *r) {
   bool *used = ARENA_ZERO(r->arena, bool, p->n_devices);
   if (!used) return fail_no_memory(r->error);
   TRY(llamacpp_devices_find(&r->names, p, used, r->arena, r->error)); /* addresses, to see which are meant */
-  for (int32_t d = 0; d < p->n_devices; d++)
-    used[d] = !problem_is_home(p, d) && (!r->names[d].server || is_in_list(servers, r->names[d].server));
+  bool named = false; /* an address of the command stands in --names; else they are those of the machines in turn */
+  for (int32_t d = 0; d < p->n_devices; d++) named |= r->names[d].server && is_in_list(servers, r->names[d].server);
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    bool reached = named ? is_in_list(servers, r->names[d].server)
+                         : !p->platform->devices[d].is_host && other_machine(p, d) < count_items(servers);
+    used[d] = !problem_is_home(p, d) && (!r->names[d].server || reached);
+  }
   r->host = layer_reading_host(p);
   TRY(llamacpp_devices_find(&r->names, p, used, r->arena, r->error));
   for (int pass = 0; pass < 2; pass++) /* without -dev: servers first, then what is here */
@@ -316,7 +381,8 @@ static situ_status devices(int32_t *device, const situ_problem *problem, const c
   command_words w;
   arena *a = arena_new();
   reading r = {.w = &w, .arena = a, .error = error};
-  situ_status status = a ? command_words_split(&w, text, a, error) : fail_no_memory(error);
+  bool cut;
+  situ_status status = a ? split_words(&w, &cut, text, a, error) : fail_no_memory(error);
   if (status == SITU_STATUS_OK) {
     status = layer_reading_open(&r.layers, problem, "llama.cpp", error);
     if (status == SITU_STATUS_OK) status = read_all(&r, device);

@@ -9,13 +9,15 @@
 
 /* What a text in a format says besides the placement. */
 typedef struct plan_request {
-  const char *model;   /* a path, or NULL */
-  int64_t context;     /* tokens of each stream; 0: not said */
-  int64_t streams;     /* 0: not said */
-  const char *kv_type; /* NULL: not said */
-  bool trained;        /* the context is that which the model was trained for */
-  int64_t group;       /* devices that split operators; 0: all of a machine, 1: none do */
-  const char *notes;   /* what was not understood or is not modelled, a line each; "" */
+  const char *model;        /* a path, or NULL */
+  int64_t context;          /* tokens of each stream; 0: not said */
+  int64_t streams;          /* 0: not said */
+  int64_t micro_batch;      /* tokens of a prompt at once; 0: not said */
+  int64_t prompt, generate; /* tokens of each stream; 0: not said */
+  const char *kv_type;      /* NULL: not said */
+  bool trained;             /* the context is that which the model was trained for */
+  int64_t group;            /* devices that split operators; 0: all of a machine, 1: none do */
+  const char *notes;        /* what was not understood or is not modelled, a line each; "" */
 } plan_request;
 
 /* The inverse of a writer: what a text in its format means. */

@@ -276,6 +276,42 @@ def test_command_lines_as_people_paste_them():
         situ("judge", command, *on, code=code, err=why)
 
 
+def test_micro_batches_and_lists_of_a_command_count():
+    """-ub decides how often weights in the host's memory are copied; llama-bench says what it measures, the first of each list."""
+    path, on = experts_model(), ["--platform", "cpu-64g+rtx3090"]
+    speeds = {}
+    for ub in (128, 256, 1024):
+        command = f"llama-server -m {path} -c 4096 -ngl 99 --cpu-moe -ub {ub}"
+        found = judged(command, *on, "--prompt", "1024", "--generate", "16")
+        speeds[ub] = found["rows"][0]["prefill_tokens_per_second"]
+        same = judged(f"llama-server -m {path} -c 4096 -ngl 99 --cpu-moe", *on, "--prompt", "1024", "--generate", "16", "--micro-batch", str(ub))
+        assert same["rows"][0] == found["rows"][0], ub
+        assert "better" not in found or f" -ub {ub} " in found["better"], found["better"]
+    assert speeds[128] < 0.6 * speeds[256] < 0.6 * 0.6 * speeds[1024], speeds
+    less = judged(f"llama-server -m {path} -c 4096 -ngl 99 --cpu-moe -b 128 -ub 1024", *on, "--prompt", "1024", "--generate", "16")
+    assert less["rows"][0]["prefill_tokens_per_second"] == speeds[128], "a micro-batch is not larger than the batch"
+    bench = f"llama-bench -m {path} -ngl 99 -p 640,2048 -n 64,128 -d 0,4096 -sm layer,row -ub 128,512"
+    listed, plain = judged(bench, *on), judged(f"llama-server -m {path} -ngl 99 -c 704 -ub 128", *on, "--prompt", "640", "--generate", "64")
+    assert listed["rows"][0] == plain["rows"][0], (listed["rows"], plain["rows"])
+    assert "the first of each is judged" in json.dumps(listed)
+
+
+def test_containers_and_servers_of_a_command():
+    """What docker is told about the container is no option of the engine; addresses of --rpc are the other machines in turn."""
+    path = language_model()
+    docker = "docker run -it --rm --gpus all --device=/dev/dri --device /dev/kfd -v /srv/llama:/models -p 8000:8000 -e CUDA_VISIBLE_DEVICES=1"
+    for image, options in (("ghcr.io/ggml-org/llama.cpp:server-cuda", "-m /models/m.gguf -ngl 99 -c 2048"),
+                           ("vllm/vllm-openai:latest", "--model org/model --max-model-len 2048")):
+        row = of_command(f"{docker} {image} {options}", path, "--platform", "cpu+2*rtx3090")
+        assert row["layers"] == "gpu1 6", (image, row)
+    on = [path, "--platform", "(cpu+rtx3090)+(cpu+rtx4090)+(cpu+rtx3060)@ethernet-1g"]
+    for servers, split_by in (("10.0.0.2:50052", "gpu1 4, gpu0 2"), ("10.0.0.2:50052,10.0.0.3:50052", "gpu1 3, gpu2 2, gpu0 1")):
+        row = of_command(f"llama-cli -m m.gguf -ngl 99 -ts {','.join('1' * (2 + servers.count(',')))} --rpc {servers}", *on)
+        assert row["layers"] == split_by, (servers, row)
+    row = of_command("llama-cli -m m.gguf -ngl 99 -ts 1,1 --rpc h:9", *on, "--names", "gpu2=RPC[h:9]")
+    assert row["layers"] == "gpu2 4, gpu0 2", row
+
+
 def test_bad_commands_are_refused_with_the_option():
     path = language_model()
     on = [path, "--platform", "cpu+2*rtx3090"]
