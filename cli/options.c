@@ -252,7 +252,7 @@ static const option platform_rows[] = {
      .value = "FILE",
      .family = "file",
      .about = "A platform file, or outputs of nvidia-smi, llama-server --list-devices, lspci -vv, lscpu and free -b, "
-              "one after another. \"-\" is standard input."},
+              "logs of llama.cpp, and lines such as \"GPU: RTX 3090\", one after another. \"-\" is standard input."},
     {.name = "out",
      .letter = 'o',
      .kind = OPTION_TEXT,

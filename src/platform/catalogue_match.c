@@ -27,6 +27,10 @@ static void split_words(word_list *list, const char *text) {
     inside = true;
     if (!c[1]) break;
   }
+  int kept = 0; /* a generation stands between model and variant: "RTX PRO 4000 Blackwell SFF" */
+  for (int w = 0; w < list->n; w++)
+    if (strcmp(list->word[w], "blackwell") != 0) list->word[kept++] = list->word[w];
+  list->n = kept;
 }
 
 /* Whether some words in a row spell `token`: "RTX", "3090" spell "rtx3090". */

@@ -38,12 +38,22 @@ static const struct {
                {"threadripperpro7965wx", "threadripper-7965"},
                {"threadripperpro7995wx", "threadripper-7995"},
                {"threadripper7995wx", "threadripper-7995"},
+               {"v100pcie32g", "v100-32g-pcie"},
+               {"pro6000maxq", "rtxpro6000-96g"},
+               {"rtx6000pro", "rtxpro6000-96g"},
+               {"pro4000sff", "rtxpro4000sff-24g"},
+               {"pro4000", "rtxpro4000-24g"},
+               {"rtx2000eada", "rtx2000ada-16g"},
+               {"i714700f", "i7-14700"},
+               {"i513400f", "i5-13400"},
                {"pro4500", "rtxpro4500-32g"}};
 
 static bool is_idle(const char *word, const char *before) {
   char padded[PLAIN_BYTES + 2];
   snprintf(padded, sizeof padded, " %s ", word);
-  return strstr(idle_words, padded) || (ascii_is_digit(word[0]) && !word[1] && strcmp(before, "ryzen") == 0);
+  bool of_series = strcmp(word, "pro") == 0 && (strcmp(before, "radeon") == 0 || strcmp(before, "arc") == 0);
+  return of_series || strstr(idle_words, padded) ||
+         (ascii_is_digit(word[0]) && !word[1] && strcmp(before, "ryzen") == 0);
 }
 
 /* The letters and digits of the first n bytes of a name, small, "24gb" as "24g", "laptop" as "m"; loose: without idle

@@ -17,7 +17,8 @@ static const int64_t MIB = 976562;
 /* The lists that tools print. */
 static const char NVIDIA_SMI[] = "nvidia-smi", NVIDIA_SMI_L[] = "nvidia-smi -L",
                   NVIDIA_SMI_CSV[] = "nvidia-smi --query-gpu", LLAMA[] = "llama-server --list-devices",
-                  LSPCI[] = "lspci";
+                  LLAMA_LOG[] = "the log of llama.cpp", VULKAN_LOG[] = "ggml_vulkan",
+                  LLAMA_USED[] = "the log of llama.cpp (using device)", WORDS[] = "the text", LSPCI[] = "lspci";
 
 typedef struct machine {
   const char *path;
@@ -151,12 +152,13 @@ static void take_table_memory(machine *m, const char *line) {
   fit_size(gpu, total);
 }
 
-/* "GPU 0: NVIDIA GeForce RTX 3090 (UUID: GPU-...)" */
+/* "GPU 0: NVIDIA GeForce RTX 3090 (UUID: GPU-...)", which vLLM's collect_env prints without the number in brackets. */
 static situ_status take_list(machine *m, const char *line) {
   char name[NAME_BYTES];
   machine_gpu *gpu;
   const char *at = strstr(line, ": "), *end = strstr(line, " (UUID");
-  if (!at || !end || end < at) return SITU_STATUS_OK;
+  if (!at || !ascii_is_digit(line[4])) return SITU_STATUS_OK;
+  if (!end || end < at) end = at + strlen(at);
   copy(name, at + 2, (size_t)(end - at - 2));
   return next_gpu(m, &gpu, NVIDIA_SMI_L, name);
 }
@@ -172,6 +174,55 @@ static situ_status take_llama(machine *m, const char *line) {
   TRY(next_gpu(m, &gpu, LLAMA, name));
   fit_size(gpu, number_before(end, " MiB,"));
   take_free_bytes(gpu, free_mib * MIB, LLAMA);
+  return SITU_STATUS_OK;
+}
+
+/* The name up to the first of some texts. */
+static void copy_until(char into[NAME_BYTES], const char *from, const char *const *ends) {
+  size_t n = strlen(from);
+  for (; *ends; ends++) {
+    const char *end = strstr(from, *ends);
+    if (end && (size_t)(end - from) < n) n = (size_t)(end - from);
+  }
+  copy(into, from, n);
+}
+
+/* Lines of the log of llama.cpp, behind whatever prefix:
+ *     "  Device 0: NVIDIA GeForce RTX 3090, compute capability 8.6, VMM: yes, VRAM: 24126 MiB"
+ *     "  Device 0: AMD Radeon RX 7900 XTX, gfx1100 (0x1100), VMM: no"
+ *     "ggml_vulkan: 0 = AMD Radeon RX 7600 XT (RADV NAVI33) (radv) | uma: 0 | fp16: 1"
+ *     "using device CUDA0 (NVIDIA GeForce RTX 3090) (0000:01:00.0) - 23905 MiB free"
+ * and of other tools: "0: NVIDIA GeForce RTX 5070 Ti 16303MiB". *taken: it is one of these. */
+static situ_status take_log(machine *m, const char *line, bool *taken) {
+  static const char *const ends[] = {", compute capability", ", gfx", " (", " |", ")", NULL};
+  char name[NAME_BYTES];
+  machine_gpu *gpu;
+  int64_t index, free_mib = -1, total_mib = -1;
+  const char *device = strstr(line, "Device "), *uma = strstr(line, " | uma:"), *used = strstr(line, "using device "),
+             *mib = strstr(line, "MiB"), *at = NULL, *list = LLAMA_LOG;
+  if (device && (strstr(device, ", compute capability") || strstr(device, ", gfx"))) {
+    at = strstr(device, ": ");
+    if (text_scan_int(device + strlen("Device "), 0, &index) && index == 0) m->list = NULL; /* once more */
+    total_mib = number_before(line, " MiB");
+  } else if (uma) {
+    at = strstr(line, " = ") ? strstr(line, " = ") + 1 : strstr(line, ": ");
+    list = VULKAN_LOG;
+  } else if (used && strstr(used, " MiB free") && strncmp(used + strlen("using device "), "RPC", 3) != 0) {
+    at = strstr(used, " (");
+    free_mib = number_before(line, " MiB free");
+    list = LLAMA_USED;
+  } else if (mib && mib[3] == '\0' && (at = text_scan_int(skip_blanks(line), 0, &index)) && at[0] == ':') {
+    list = WORDS;
+    total_mib = number_before(line, "MiB");
+  } else {
+    at = NULL;
+  }
+  *taken = at != NULL;
+  if (!at) return SITU_STATUS_OK;
+  copy_until(name, at + 2, ends);
+  TRY(next_gpu(m, &gpu, list, name));
+  fit_size(gpu, total_mib);
+  take_free_bytes(gpu, free_mib * MIB, list);
   return SITU_STATUS_OK;
 }
 
@@ -301,6 +352,36 @@ static void take_free(machine *m, const char *line) {
 
 static bool begins(const char *line, const char *word) { return strncmp(line, word, strlen(word)) == 0; }
 
+/* What people write, and tools such as fastfetch print:
+ *     "GPU: NVIDIA GeForce RTX 5090 [Discrete]", "CPU: AMD Ryzen 9 9950X (32) @ 5.76 GHz",
+ *     "Memory: 39.70 GiB / 251.30 GiB (16%)", "RAM: 64 GB DDR5" */
+static situ_status take_words(machine *m, const char *line, bool *taken) {
+  static const char *const ends[] = {" [", " (", " @", ",", NULL};
+  char text[NAME_BYTES + 1] = ":";
+  machine_gpu *gpu;
+  double used = 0, total = 0;
+  const char *colon = strchr(line, ':');
+  bool memory = begins(line, "RAM:") || begins(line, "Memory:");
+  bool gpus = begins(line, "GPU:") || (begins(line, "GPU") && ascii_is_digit(line[3]) && line[4] == ':');
+  *taken = memory || gpus || begins(line, "CPU:");
+  if (!*taken) return SITU_STATUS_OK;
+  if (memory) {
+    const char *slash = strchr(colon, '/'), *at = skip_blanks(slash ? slash + 1 : colon + 1);
+    const char *end = text_scan_number(at, &total);
+    if (!end || skip_blanks(end)[0] != 'G') return SITU_STATUS_OK;
+    if (slash) (void)text_scan_number(skip_blanks(colon + 1), &used);
+    if (total - used < 1 || total - used > 1e6) return SITU_STATUS_OK;
+    m->host_bytes = (int64_t)((total - used) * 1e9);
+    m->host_bytes_by = WORDS;
+    return SITU_STATUS_OK;
+  }
+  copy_until(text + 1, skip_blanks(colon + 1), ends);
+  if (!strpbrk(text, "0123456789")) return SITU_STATUS_OK; /* no product */
+  if (!gpus) return take_host(m, text);
+  if (!catalogue_match(text + 1) && strstr(text, "Graphics")) return SITU_STATUS_OK; /* integrated */
+  return next_gpu(m, &gpu, WORDS, text + 1);
+}
+
 static situ_status take_line(machine *m, const char *line) {
   static const char *const displays[] = {"VGA compatible controller", "3D controller", "Display controller",
                                          "Processing accelerators"};
@@ -321,6 +402,10 @@ static situ_status take_line(machine *m, const char *line) {
   }
   if (begins(bare, "LnkSta:")) take_lanes(m, line);
   if (strstr(line, " MiB free)")) return take_llama(m, line);
+  bool taken = false;
+  TRY(take_log(m, line, &taken));
+  if (!taken) TRY(take_words(m, bare, &taken));
+  if (taken) return SITU_STATUS_OK;
   for (size_t k = 0; k < sizeof displays / sizeof displays[0]; k++)
     if (strstr(line, displays[k])) return take_lspci(m, line);
   if (strstr(line, "name") && strchr(line, ',') && (strstr(line, "memory.") || strstr(line, "pcie.")))
@@ -342,9 +427,10 @@ static situ_status take_lines(machine *m, const char *text) {
     if (*at == '\n') at++;
   }
   if (m->gpus->n > 0 || m->host || m->lenient) return SITU_STATUS_OK;
-  return fail_with(m->error, SITU_STATUS_BAD_INPUT, m->path,
-                   "names no device; expected a platform file, or outputs of nvidia-smi, llama-server --list-devices, "
-                   "lspci or lscpu");
+  return fail_with(
+      m->error, SITU_STATUS_BAD_INPUT, m->path,
+      "names no device; expected a platform file, outputs of nvidia-smi, llama-server --list-devices, lspci or "
+      "lscpu, a log of llama.cpp, or lines such as GPU: RTX 3090");
 }
 
 bool machine_gpus_add(machine_gpus *into, const char *text) {
@@ -406,17 +492,37 @@ static bool add_link(json_value *links, const char *from, const char *to, const 
   return json_push(links, link) && ok;
 }
 
+/* A machine with few cards, some of which are sold for desktops, or with an integrated GPU, is no server. */
+static bool is_desktop(const machine_gpus *gpus) {
+  static const char *const sold[] = {"GeForce", "Radeon RX", "Intel Arc"};
+  bool some = false;
+  for (int g = 0; g < gpus->n; g++) {
+    const char *title = gpus->gpu[g].row->title;
+    some |= gpus->gpu[g].row->integrated || strstr(title, sold[0]) || strstr(title, sold[1]) || strstr(title, sold[2]);
+  }
+  return some && gpus->n <= 3;
+}
+
+/* The memory of a host that nothing names: what its integrated GPU has of it in the catalogue; 0: none tells. */
+static int64_t integrated_bytes(const machine_gpus *gpus) {
+  int64_t bytes = 0;
+  for (int g = 0; g < gpus->n; g++)
+    if (gpus->gpu[g].row->integrated && gpus->gpu[g].row->memory_bytes > bytes) bytes = gpus->gpu[g].row->memory_bytes;
+  return bytes;
+}
+
 static json_value *host_tree(const machine *m) {
   json_value *host = json_new_object();
-  const situ_device_kind_info *row = m->host ? m->host : catalogue_find("cpu");
+  const situ_device_kind_info *row = m->host ? m->host : catalogue_find(is_desktop(m->gpus) ? "desktop" : "cpu");
   char source[SOURCE_BYTES];
   int used = snprintf(source, sizeof source, "%s; rates and launch: %s of the catalogue (%.160s)",
-                      m->host ? "named by lscpu" : "not named: a generic CPU", row->name, row->source);
+                      m->host ? "named by the text" : "not named: a generic CPU", row->name, row->source);
   if (m->host_bytes > 0)
     snprintf(source + used, sizeof source - (size_t)used, "; memory: what is available by %s", m->host_bytes_by);
   bool ok = json_set(host, "name", json_new_text("cpu")) && json_set(host, "base", json_new_text(row->name)) &&
             json_set(host, "source", json_new_text(source));
-  if (m->host_bytes > 0) ok = ok && json_set(host, "memory_bytes", json_new_int(m->host_bytes));
+  int64_t bytes = m->host_bytes > 0 ? m->host_bytes : m->host ? 0 : integrated_bytes(m->gpus);
+  if (bytes > 0) ok = ok && json_set(host, "memory_bytes", json_new_int(bytes));
   if (ok) return host;
   json_free(host);
   return NULL;

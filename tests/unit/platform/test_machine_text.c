@@ -23,7 +23,7 @@ static const expected machines[] = {
               "|  0%   40C    P8             10W /  170W |       5MiB /  12288MiB |      0%      Default |\n"
               "| Processes:                                                                              |\n"
               "|    0   N/A  N/A      1687      G   /usr/lib/xorg/Xorg                            835MiB |\n",
-     "cpu rtx4090-24g rtx3060-12g",
+     "desktop rtx4090-24g rtx3060-12g",
      {(24564 - 1234) * 0.976562, (12288 - 5) * 0.976562},
      {25.2, 25.2}},
     {"GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-5c8f1e0d)\nGPU 1: NVIDIA A100-SXM4-80GB (UUID: GPU-9a7b)\n",
@@ -32,7 +32,7 @@ static const expected machines[] = {
      {25.2, 25.2}},
     {"name, memory.total [MiB], memory.free [MiB], pcie.link.gen.current, pcie.link.width.current\n"
      "NVIDIA GeForce RTX 3090, 24576 MiB, 23000 MiB, 4, 8\nTesla T4, 15360 MiB, 15000 MiB, 3, 16\n",
-     "cpu rtx3090-24g t4-16g",
+     "desktop rtx3090-24g t4-16g",
      {23000 * 0.976562, 15000 * 0.976562},
      {12.6, 12.6}},
     {"index, name, memory.used [MiB], memory.total [MiB]\r\n0, NVIDIA RTX A6000, 100 MiB, 49140 MiB\r\n",
@@ -41,7 +41,7 @@ static const expected machines[] = {
      {25.2}},
     {"Available devices:\n  CUDA0: NVIDIA GeForce RTX 5060 Ti (15849 MiB, 15600 MiB free)\n"
      "  RPC0: 10.0.0.2:50052 (12000 MiB, 11000 MiB free)\n",
-     "cpu rtx5060ti-16g",
+     "desktop rtx5060ti-16g",
      {15600 * 0.976562},
      {50.4}},
     {"01:00.0 VGA compatible controller: NVIDIA Corporation GA102 [GeForce RTX 3090] (rev a1)\n"
@@ -50,7 +50,7 @@ static const expected machines[] = {
      "08:00.0 3D controller: NVIDIA Corporation TU104GL [Tesla T4] (rev a1)\n"
      "09:00.0 Non-Volatile memory controller: Samsung Electronics NVMe SSD Controller\n" /* not of the GPU above it */
      "\tLnkSta:\tSpeed 8GT/s, Width x4\n",
-     "cpu rtx3090-24g t4-16g",
+     "desktop rtx3090-24g t4-16g",
      {0, 0},
      {0.7875, 12.6}},
     {"Model name:                         Intel(R) Core(TM) i7-8700 CPU @ 3.20GHz\n"
@@ -65,6 +65,39 @@ static const expected machines[] = {
      "epyc7713 h100-80g h100-80g",
      {80000, 80000},
      {50.4, 50.4}},
+    /* Logs and lists of issues. */
+    {"ggml_cuda_init: found 2 CUDA devices (Total VRAM: 48252 MiB):\n"
+     "  Device 0: NVIDIA GeForce RTX 3090, compute capability 8.6, VMM: yes, VRAM: 24126 MiB\n"
+     "0.1 I   Device 1: NVIDIA RTX PRO 4000 Blackwell SFF Edition, compute capability 12.0, VMM: yes, VRAM: 24026 MiB\n"
+     "llama_model_load: using device CUDA0 (NVIDIA GeForce RTX 3090) (0000:01:00.0) - 20000 MiB free\n"
+     "llama_model_load: using device CUDA1 (NVIDIA RTX PRO 4000 Blackwell SFF Edition) - 23000 MiB free\n"
+     "llama_model_load: using device RPC0 (10.0.0.2:50052) - 9000 MiB free\n"
+     "  Device 0: NVIDIA GeForce RTX 3090, compute capability 8.6, VMM: yes, VRAM: 24126 MiB\n",
+     "desktop rtx3090-24g rtxpro4000sff-24g",
+     {20000 * 0.976562, 23000 * 0.976562},
+     {25.2, 50.4}},
+    {"  Device 0: AMD Instinct MI50/MI60, gfx906:sramecc-:xnack- (0x906), VMM: no, Wave Size: 64, VRAM: 32752 MiB\n"
+     "  Device 1: AMD Radeon PRO W7900, gfx1100 (0x1100), VMM: no, Wave Size: 32\n",
+     "cpu mi50-32g w7900-48g",
+     {32000, 48000},
+     {25.2, 25.2}},
+    {"ggml_vulkan: Found 2 Vulkan devices:\n"
+     "ggml_vulkan: 0 = Radeon RX 7900 XTX (RADV NAVI31) (radv) | uma: 0 | fp16: 1 | matrix cores: KHR_coopmat\n"
+     "ggml_vulkan: 1 = Radeon 8060S Graphics (AMD open-source driver) | uma: 1 | fp16: 1\n",
+     "desktop rx7900xtx-24g radeon8060s",
+     {24000},
+     {25.2, 10}},
+    {"Vulkan0: AMD Radeon RX 5700 XT (RADV NAVI10) | uma: 0 | fp16: 1\n", "desktop rx5700xt-8g", {8000}, {25.2}},
+    {"0: NVIDIA GeForce RTX 5070 Ti 16303MiB\n1: NVIDIA GeForce RTX 5090 D 32607MiB\n",
+     "desktop rtx5070ti-16g rtx5090d-32g",
+     {16000, 32000},
+     {50.4, 50.4}},
+    {"CPU: AMD Ryzen 9 9950X (32) @ 5.76 GHz\nGPU: NVIDIA GeForce RTX 5090 [Discrete]\n"
+     "Memory: 39.70 GiB / 251.30 GiB (16%)\n",
+     "ryzen-9950x rtx5090-32g",
+     {32000},
+     {50.4}},
+    {"GPU models and configuration:\nGPU 0: NVIDIA A10\nGPU 1: NVIDIA A10\n", "cpu a10-24g a10-24g", {0}, {25.2, 25.2}},
 };
 
 static situ_platform *read_text(const char *text) {
@@ -112,6 +145,12 @@ static void several_outputs_tell_of_the_same_devices(void **state) {
   situ_platform_free(p);
   p = read_text(machines[6].text);
   assert_int_equal(p->devices[0].memory_bytes, 29000000000); /* what is available */
+  situ_platform_free(p);
+  p = read_text("RAM: 64 GB DDR5\nGPU: RTX 4070\n");
+  assert_int_equal(p->devices[0].memory_bytes, 64000000000);
+  situ_platform_free(p);
+  p = read_text(machines[13].text); /* of what is there, what is not used */
+  assert_int_equal(p->devices[0].memory_bytes, 211600000000);
   situ_platform_free(p);
 }
 

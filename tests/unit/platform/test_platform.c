@@ -380,11 +380,21 @@ static void what_a_longer_text_names_is_offered(void **state) {
                                         {"3090 nvlink", "rtx3090-24g"},
                                         {"RTX PRO 6000 Blackwell Max-Q", "rtxpro6000-96g"},
                                         {"Core Ultra 7 155H", "ultra7-165h"},
-                                        {"Ryzen 5 5600", "ryzen-5600x"}};
+                                        {"Ryzen 5 5600XT", "ryzen-5600x"}};
   char hint[CATALOGUE_HINT_BYTES];
   for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
     if (!strstr(catalogue_nearest_device(hint, said[i][0]), said[i][1])) fail_msg("%s: %s", said[i][0], hint);
   assert_string_equal(catalogue_find("RTX PRO 6000 Blackwell")->name, "rtxpro6000-96g");
+  static const char *const called[][2] = {{"NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", "rtxpro6000-96g"},
+                                          {"NVIDIA RTX PRO 4000 Blackwell SFF Edition", "rtxpro4000sff-24g"},
+                                          {"Radeon PRO W7900", "w7900-48g"},
+                                          {"Tesla V100-PCIE-32GB", "v100-32g-pcie"},
+                                          {"RTX 4090D", "rtx4090d-24g"},
+                                          {"NVIDIA GeForce RTX 3070 Laptop GPU", "rtx3070m-8g"},
+                                          {"i7-14700F", "i7-14700"},
+                                          {"M4 Pro", "m4-pro"}};
+  for (size_t i = 0; i < sizeof called / sizeof called[0]; i++)
+    assert_string_equal(catalogue_find(called[i][0])->name, called[i][1]);
   assert_non_null(strstr(catalogue_nearest_device(hint, "gpu"), "give the full name")); /* a kind is no typing error */
   assert_non_null(strstr(catalogue_nearest_device(hint, "NVIDIA"), "give the full name"));
 }
