@@ -1,5 +1,7 @@
 #include "cost/efficiency.h"
 
+#include <string.h>
+
 #include "base/checked.h"
 #include "base/contracts.h"
 
@@ -28,32 +30,34 @@ static const row rows[] = {
 
 /* llama.cpp: fractions of the catalogue's peaks, and the time to start an operator, from published speeds
  * (docs/theory/models/language-models.md). SERVER: GPUs with many units for F64 (V100, A100, H100). WIDE: others whose
- * peak for F16 is at least three times that for F32 (workstations, Turing). For GeForce since Ampere it is twice, for
- * sums in F32, while llama.cpp sums in F16. OLD: GPUs without matrix units, before Turing; of AMD before RDNA 2, whose
- * large caches need less than one byte for FLOPS_OF_A_BYTE. */
+ * peak for F16 is at least three times that for F32 (workstations, Turing, GB10). For GeForce since Ampere it is twice,
+ * for sums in F32, while llama.cpp sums in F16. OLD: GPUs without matrix units, before Turing; of AMD before RDNA 2,
+ * whose large caches need less than one byte for FLOPS_OF_A_BYTE. */
 typedef enum llama_make { USUAL, WIDE, SERVER, OLD } llama_make;
 enum { FLOPS_OF_A_BYTE = 28 };
 typedef struct llama_row {
   situ_device_family family;
   llama_make make;
   double memory, matmul[UNIT_KINDS];
+  double experts; /* what products of routed experts reach of that */
   int64_t launch_ns;
 } llama_row;
 static const llama_row llama_rows[] = {
-    /*                          memory matmul: plain half bytes  launch */
-    {SITU_FAMILY_CPU, USUAL, 0.65, {0.50, 0.40, 0.25}, 2500},
-    {SITU_FAMILY_CPU_AMX, USUAL, 0.65, {0.50, 0.20, 0.10}, 2500},
-    {SITU_FAMILY_GPU, USUAL, 0.85, {0.50, 0.88, 0.27}, 2700},
-    {SITU_FAMILY_GPU, WIDE, 0.85, {0.50, 0.40, 0.20}, 2700},
-    {SITU_FAMILY_GPU, SERVER, 0.72, {0.50, 0.35, 0.10}, 6200},
-    {SITU_FAMILY_GPU, OLD, 0.55, {0.50, 0.30, 0.30}, 2700},
-    {SITU_FAMILY_GPU_LOW_POWER, USUAL, 0.80, {0.40, 0.40, 0.25}, 2700},
-    {SITU_FAMILY_GPU_AMD, USUAL, 0.75, {0.40, 0.40, 0.40}, 2700},
-    {SITU_FAMILY_GPU_AMD, OLD, 0.50, {0.40, 0.40, 0.40}, 2700},
-    {SITU_FAMILY_GPU_INTEL, USUAL, 0.50, {0.20, 0.16, 0.13}, 6000},
-    {SITU_FAMILY_GPU_APPLE, USUAL, 0.90, {0.60, 0.60, 0.60}, 11500},
-    {SITU_FAMILY_GPU_INTEGRATED, USUAL, 0.85, {0.40, 0.35, 0.22}, 6000},
-    {SITU_FAMILY_NPU, USUAL, 0.50, {0.30, 0.30, 0.30}, 12000},
+    /*                          memory matmul: plain half bytes  experts launch */
+    {SITU_FAMILY_CPU, USUAL, 0.65, {0.50, 0.40, 0.25}, 1, 2500},
+    {SITU_FAMILY_CPU_AMX, USUAL, 0.65, {0.50, 0.20, 0.10}, 1, 2500},
+    {SITU_FAMILY_GPU, USUAL, 0.85, {0.50, 0.88, 0.27}, 0.35, 2700},
+    {SITU_FAMILY_GPU, WIDE, 0.85, {0.50, 0.40, 0.20}, 0.3, 2700},
+    {SITU_FAMILY_GPU, SERVER, 0.72, {0.50, 0.35, 0.10}, 1, 6200},
+    {SITU_FAMILY_GPU, OLD, 0.55, {0.50, 0.30, 0.30}, 1, 2700},
+    {SITU_FAMILY_GPU_LOW_POWER, USUAL, 0.80, {0.40, 0.40, 0.25}, 1, 2700},
+    {SITU_FAMILY_GPU_AMD, USUAL, 0.75, {0.40, 0.40, 0.40}, 0.6, 2700},
+    {SITU_FAMILY_GPU_AMD, OLD, 0.50, {0.40, 0.40, 0.40}, 0.6, 2700},
+    {SITU_FAMILY_GPU_INTEL, USUAL, 0.50, {0.20, 0.16, 0.13}, 0.35, 6000},
+    {SITU_FAMILY_GPU_APPLE, USUAL, 0.90, {0.60, 0.60, 0.60}, 1, 11500},
+    {SITU_FAMILY_GPU_INTEGRATED, USUAL, 0.85, {0.40, 0.35, 0.22}, 0.4, 6000},
+    {SITU_FAMILY_GPU_INTEGRATED, WIDE, 0.85, {0.40, 0.35, 0.22}, 1, 6000},
+    {SITU_FAMILY_NPU, USUAL, 0.50, {0.30, 0.30, 0.30}, 1, 12000},
 };
 
 static situ_device_family family_of(const situ_device *device) {
@@ -67,6 +71,8 @@ static llama_make make_of(const situ_device *device) {
     bool matrix = peak[SITU_DTYPE_BF16] > 0 || peak[SITU_DTYPE_F16] > 2.5 * peak[SITU_DTYPE_F32];
     return !matrix && device->memory_bytes_per_s > peak[SITU_DTYPE_F32] / FLOPS_OF_A_BYTE ? OLD : USUAL;
   }
+  if (family_of(device) == SITU_FAMILY_GPU_INTEGRATED)
+    return peak[SITU_DTYPE_F16] >= 3 * peak[SITU_DTYPE_F32] && peak[SITU_DTYPE_F32] > 0 ? WIDE : USUAL;
   if (family_of(device) != SITU_FAMILY_GPU) return USUAL;
   bool server = peak[SITU_DTYPE_F64] > 0 && peak[SITU_DTYPE_F64] >= peak[SITU_DTYPE_F32] / 4;
   if (peak[SITU_DTYPE_F16] <= 0 || (server && peak[SITU_DTYPE_F16] < 3 * peak[SITU_DTYPE_F32])) return OLD;
@@ -85,7 +91,9 @@ int64_t efficiency_launch_ns(const situ_device *device, const cost_engine *engin
   return engine->own_rates ? llama_row_of(device)->launch_ns : sat_round((double)device->launch_ns * engine->launch);
 }
 
-efficiency_work efficiency_work_of(fusion_class class) {
+efficiency_work efficiency_work_of(const char *kind) {
+  fusion_class class = fusion_class_of(kind);
+  if (strcmp(kind, "ExpertsMatMul") == 0) return EFFICIENCY_EXPERTS;
   return class == FUSION_CONV ? EFFICIENCY_CONV : class == FUSION_MATMUL ? EFFICIENCY_MATMUL : EFFICIENCY_OTHER;
 }
 
@@ -106,7 +114,8 @@ efficiency efficiency_of(const situ_device *device, const cost_engine *engine, e
   if (device->efficiency > 0.0) return (efficiency){device->efficiency, device->efficiency};
   if (engine->own_rates) {
     const llama_row *l = llama_row_of(device);
-    return (efficiency){l->matmul[unit_of(dtype)], l->memory};
+    double share = work == EFFICIENCY_EXPERTS ? l->experts : 1;
+    return (efficiency){share * l->matmul[unit_of(dtype)], l->memory};
   }
   situ_device_family family = family_of(device);
   const row *r = rows;

@@ -7,9 +7,10 @@
 
 /* The resource that limits an operator, as far as efficiencies differ. */
 typedef enum efficiency_work {
-  EFFICIENCY_OTHER,  /* element by element, pooling, normalisation: streams */
-  EFFICIENCY_MATMUL, /* matrix products */
-  EFFICIENCY_CONV,   /* convolutions */
+  EFFICIENCY_OTHER,   /* element by element, pooling, normalisation: streams */
+  EFFICIENCY_MATMUL,  /* matrix products */
+  EFFICIENCY_EXPERTS, /* ... of routed experts, each with few of the tokens */
+  EFFICIENCY_CONV,    /* convolutions */
   EFFICIENCY_WORKS
 } efficiency_work;
 
@@ -17,7 +18,8 @@ typedef struct efficiency {
   double compute, memory; /* 0 < e <= 1 */
 } efficiency;
 
-efficiency_work efficiency_work_of(fusion_class class);
+/* Of a kind of operator, by its name. */
+efficiency_work efficiency_work_of(const char *kind);
 
 /* By the table of docs/theory/models/roofline.md, or by that of the engine; a device's own efficiency holds for all. */
 efficiency efficiency_of(const situ_device *device, const cost_engine *engine, efficiency_work work, situ_dtype dtype);

@@ -146,8 +146,7 @@ static situ_status estimate(situ_costs **out, const situ_graph *graph, const sit
     situ_costs_free(c);
     return fail_no_memory(error);
   }
-  for (int32_t k = 0; k < graph->n_kinds; k++)
-    kind_work[k] = (uint8_t)efficiency_work_of(fusion_class_of(graph->kind_name[k]));
+  for (int32_t k = 0; k < graph->n_kinds; k++) kind_work[k] = (uint8_t)efficiency_work_of(graph->kind_name[k]);
   for (int32_t k = 0; k < c->n_classes; k++)
     set_roof(&roofs[k], &platform->devices[platform->class_device[k]], options);
   for (int32_t v = 0; v < c->n_operators; v++)

@@ -70,11 +70,19 @@ static situ_status request_bench(plan_request *out, const command_words *w, situ
   return SITU_STATUS_OK;
 }
 
+static bool has_unequal_shares(const char *list) {
+  size_t n = list ? strcspn(list, ",/") : 0;
+  for (const char *at = list; at && at[n]; at += n + 1)
+    if (strcspn(at + n + 1, ",/") != n || strncmp(at, at + n + 1, n) != 0) return true;
+  return false;
+}
+
 static situ_status take_notes(plan_request *out, const command_words *w, bool cut, arena *a, situ_error *error) {
   text_buffer notes = {0};
   if (cut) text_add(&notes, "llama-bench tries every combination of its lists; the first of each is judged\n");
   const char *keys = command_words_value(w, TYPES), *values = command_words_value(w, "-ctv --cache-type-v");
   const char *mode = command_words_value(w, MODE);
+  bool splits = mode && (strcmp(mode, "tensor") == 0 || strcmp(mode, "graph") == 0);
   if (out->trained)
     text_add(&notes,
              "without -c llama.cpp takes the context that the model was trained for, or with --fit what fits\n");
@@ -83,6 +91,8 @@ static situ_status take_notes(plan_request *out, const command_words *w, bool cu
              values ? values : "f16");
   if (mode && strcmp(mode, "row") == 0) text_add(&notes, "-sm row is taken as -sm layer\n");
   if (mode && strcmp(mode, "graph") == 0) text_add(&notes, "-sm graph of ik_llama.cpp is taken as -sm tensor\n");
+  if (splits && has_unequal_shares(command_words_value(w, SPLIT)))
+    text_add(&notes, "unequal parts of -ts with -sm tensor are taken as equal\n");
   if (command_words_has(w, "-nkvo --no-kv-offload"))
     text_add(&notes, "-nkvo is not modelled: caches are taken to be with their layers\n");
   if (command_words_has(w, "-md --model-draft --spec-draft-model"))
@@ -243,14 +253,18 @@ static situ_status find_shares(const reading *r, float *sum) {
   const char *list = command_words_value(r->w, SPLIT), *at = list;
   float total = 0;
   for (int32_t k = 0; k < r->n_listed; k++) {
-    double share = 0;
-    if (!list)
-      share = (double)situ_platform_memory_bytes(p->platform, p->memory_of[r->listed[k]]) / 1e6;
-    else if (*at && !(at = text_scan_number(at, &share)))
-      return bad(r, SPLIT, list, "expected numbers with commas");
-    if (list && *at && *at != ',' && *at != '/') return bad(r, SPLIT, list, "expected numbers with commas");
-    if (list && *at) at++;
-    sum[k] = total += (float)share;
+    int32_t members = platform_members(p->platform, r->listed[k]); /* of a group each has a share, of equal parts */
+    for (int32_t m = 0; m < members; m++) {
+      double share = 0;
+      if (!list)
+        share = (double)situ_platform_memory_bytes(p->platform, p->memory_of[r->listed[k]]) / 1e6 / members;
+      else if (*at && !(at = text_scan_number(at, &share)))
+        return bad(r, SPLIT, list, "expected numbers with commas");
+      if (list && *at && *at != ',' && *at != '/') return bad(r, SPLIT, list, "expected numbers with commas");
+      if (list && *at) at++;
+      total += (float)share;
+    }
+    sum[k] = total;
   }
   if (list && *at) return bad(r, SPLIT, list, "has more shares than there are devices");
   if (r->n_listed > 0 && !(total > 0)) return bad(r, SPLIT, list ? list : "", "gives no device a share");

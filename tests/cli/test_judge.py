@@ -248,6 +248,8 @@ def test_command_lines_as_people_paste_them():
             ("llama-server -m model.gguf -md draft.gguf -ngl 99 -ngld 99", each),
             ("./bin/llama-server -m model.gguf -fa -fmoe -mla 3 -amb 512 -rtr -ngl 99 -ot exps=CPU", each),  # ik_llama.cpp
             ("./bin/llama-server -m model.gguf -sm graph -ngl 99", "gpu0-3 6"),
+            ("llama-server -m model.gguf -sm tensor -ts 1,1,1,1 -ngl 99", "gpu0-3 6"),
+            ("llama-server -m model.gguf -sm tensor -ts 4,3,3,2 -ngl 99", "gpu0-3 6"),
             ("vllm serve org/model --tensor-parallel-size 4", "gpu0-3 6"),
             ("vllm serve org/model -tp 2 -pp 2 --max-model-len 8192", "gpu0-1 3, gpu2-3 3"),
             ("vllm serve org/model --data-parallel-size 4 --enable-expert-parallel", "gpu0 6"),

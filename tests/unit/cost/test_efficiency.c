@@ -59,6 +59,26 @@ static void old_cards_decode_at_half_of_their_bandwidth(void **state) {
   }
 }
 
+/* A token of gpt-oss 20B takes 24 blocks x 4 experts x 3 products x 2 x 2880 x 2880 = 4.78 GFLOP in experts. At its
+ * published speeds of prefill experts so reach at least that, and, as they are most of the work, not three times that.
+ */
+static void experts_reach_less_of_the_peak(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    double tokens_per_s;
+  } rows[] = {{"rtx5090", 9848}, {"rtx4090", 8022}, {"rtx5080", 7477}, {"rtx3090", 5171}, {"rx7900xt", 4252}};
+  const cost_engine *engine = cost_engine_find("llama.cpp");
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    situ_device d = catalogue_device(catalogue_find(rows[i].name));
+    double peak = d.peak_flops[SITU_DTYPE_I8], low = rows[i].tokens_per_s * 4.78e9 / peak;
+    double found = efficiency_of(&d, engine, EFFICIENCY_EXPERTS, SITU_DTYPE_I8).compute;
+    if (found < low || found > 3 * low) fail_msg("%s: %g, not from %g to %g", rows[i].name, found, low, 3 * low);
+  }
+  assert_int_equal(efficiency_work_of("ExpertsMatMul"), EFFICIENCY_EXPERTS);
+  assert_int_equal(efficiency_work_of("MatMul"), EFFICIENCY_MATMUL);
+}
+
 /* No unit is better used by a narrower type: what is gained is in the peak. */
 static void narrow_types_reach_no_larger_part(void **state) {
   (void)state;
@@ -114,6 +134,7 @@ int main(void) {
       cmocka_unit_test(efficiencies_are_near_those_of_published_networks),
       cmocka_unit_test(narrow_types_reach_no_larger_part),
       cmocka_unit_test(old_cards_decode_at_half_of_their_bandwidth),
+      cmocka_unit_test(experts_reach_less_of_the_peak),
       cmocka_unit_test(types_of_one_unit_are_alike),
       cmocka_unit_test(a_device_of_no_family_is_a_cpu_or_a_gpu),
       cmocka_unit_test(a_device_s_own_efficiency_holds_for_all),
