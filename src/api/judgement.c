@@ -8,6 +8,7 @@
 #include "api/instance.h"
 #include "api/search_request.h"
 #include "base/arguments.h"
+#include "base/c_locale.h"
 #include "base/fail.h"
 #include "plan/plan.h"
 #include "read/reader.h"
@@ -31,6 +32,24 @@ static int32_t count_accelerators(const situ_platform *m) {
   return n;
 }
 
+/* The memory that the program leaves unused by its own limit, unless the caller says what is left. */
+static situ_status leave_memory(judge_call *q) {
+  situ_instance_options *o = &q->searches.instance;
+  char rule[48];
+  if (q->asked.unused_share <= 0) return SITU_STATUS_OK;
+  for (int32_t k = 0; k < o->n_rules; k++)
+    if (strncmp(o->rules[k], "headroom ", 9) == 0 || strncmp(o->rules[k], "reserve ", 8) == 0) return SITU_STATUS_OK;
+  const char **rules = ARENA_NEW(q->into->arena, const char *, (int64_t)o->n_rules + 1);
+  if (!rules) return fail_no_memory(q->error);
+  for (int32_t k = 0; k < o->n_rules; k++) rules[k] = o->rules[k];
+  c_locale_print(rule, sizeof rule, "headroom %.2f%%", 100 * q->asked.unused_share);
+  rules[o->n_rules] = arena_string(q->into->arena, rule);
+  if (!rules[o->n_rules]) return fail_no_memory(q->error);
+  o->rules = rules;
+  o->n_rules++;
+  return SITU_STATUS_OK;
+}
+
 /* What the caller left open is as the command says. */
 static situ_status take_request(judge_call *q) {
   const plan_request *asked = &q->asked;
@@ -49,6 +68,7 @@ static situ_status take_request(judge_call *q) {
     q->searches.read.generate = asked->generate;
   }
   if (!q->searches.read.kv_type && asked->kv_type) q->searches.read.kv_type = asked->kv_type;
+  TRY(leave_memory(q));
   bool open_context = asked->trained && !q->searches.read.context, open_group = asked->group == 0;
   if (open_context || open_group) {
     TRY(situ_instance_open(&i, &q->searches.instance, q->error));

@@ -10,7 +10,22 @@
 
 enum { MAX_STAGES = 512 };
 static const char STAGES[] = "--pipeline-parallel-size -pp", GROUPS[] = "--tensor-parallel-size -tp",
-                  CONTEXT[] = "--max-model-len", STREAMS[] = "--max-num-seqs", CACHE[] = "--kv-cache-dtype";
+                  CONTEXT[] = "--max-model-len", STREAMS[] = "--max-num-seqs", CACHE[] = "--kv-cache-dtype",
+                  AT_ONCE[] = "--max-num-batched-tokens", SHARE[] = "--gpu-memory-utilization";
+
+/* vLLM takes 0.92 of the memory that a GPU really has, which is 1.074 of what the catalogue counts, for weights,
+ * caches, scratch memory, and some 2 % for contexts and graphs. What that leaves of the catalogue's, at least nothing.
+ */
+static situ_status find_unused_share(double *out, const command_words *w, situ_error *error) {
+  const char *text = command_words_value(w, SHARE);
+  double share = 0.92;
+  const char *end = text ? text_scan_number(text, &share) : "";
+  if (!end || *end || !(share > 0 && share <= 1))
+    return fail_with(error, SITU_STATUS_BAD_INPUT, "command", "%s %.60s: expected a share of at most 1", SHARE, text);
+  *out = 1.02 - 1.074 * share;
+  if (*out < 0) *out = 0;
+  return SITU_STATUS_OK;
+}
 
 /* The model: of --model, or the word behind "serve". */
 static const char *model_of(const command_words *w) {
@@ -23,12 +38,16 @@ static const char *model_of(const command_words *w) {
 static situ_status request(plan_request *out, const char *text, arena *a, situ_error *error) {
   command_words w;
   text_buffer notes = {0};
+  int64_t most = 0;
   TRY(command_words_split(&w, text, a, error));
   out->model = model_of(&w);
   out->group = 1;
   TRY(command_words_int(&out->group, &w, GROUPS, 1, error));
   TRY(command_words_int(&out->context, &w, CONTEXT, 1, error));
-  TRY(command_words_int(&out->streams, &w, STREAMS, 1, error));
+  out->micro_batch = 2048;
+  TRY(command_words_int(&out->micro_batch, &w, AT_ONCE, 1, error));
+  TRY(command_words_int(&most, &w, STREAMS, 0, error));
+  TRY(find_unused_share(&out->unused_share, &w, error));
   const char *type = command_words_value(&w, CACHE);
   out->trained = out->context == 0;
   if (out->trained) text_add(&notes, "without --max-model-len vLLM takes the context that the model was trained for\n");
@@ -36,8 +55,9 @@ static situ_status request(plan_request *out, const char *text, arena *a, situ_e
     out->kv_type = "q8_0"; /* 8 bits, and 1/16 more: the nearest that is known */
   else if (type && strcmp(type, "auto") != 0)
     text_add(&notes, "--kv-cache-dtype %.40s is taken as f16\n", type);
-  if (command_words_has(&w, "--gpu-memory-utilization"))
-    text_add(&notes, "--gpu-memory-utilization limits the memory of GPUs: state it by the platform or --reserve\n");
+  if (most > 1)
+    text_add(&notes, "caches are for one request of full length, which vLLM wants room for; %lld requests share them\n",
+             (long long)most);
   if (command_words_has(&w, "--data-parallel-size -dp"))
     text_add(&notes, "--data-parallel-size is not modelled: one of the replicas is judged\n");
   if (command_words_has(&w, "--enable-expert-parallel -ep"))

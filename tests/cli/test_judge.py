@@ -186,6 +186,21 @@ def test_a_command_that_overfills_a_device_is_told_and_bettered():
     assert "better, for llama.cpp" in text and "--fit off" in text, text
 
 
+def test_vllm_uses_a_share_of_the_memory():
+    """Of a GPU with a true memory of 1.074 of what the catalogue counts, the share of the command less 2 %."""
+    path = language_model()
+    one = of_command("vllm serve m --max-model-len 4096 --gpu-memory-utilization 1", path, "--platform", "rtx3090")
+    taken = one["fullest_share"] * 24e9
+    for share, more in ((0.5, 1.02), (0.5, 0.98), (None, 1.02), (None, 0.98)):
+        usable = 1.074 * (share or 0.92) - 0.02
+        gpu = {"name": "gpu", "base": "rtx3090-24g", "memory_bytes": round(taken / usable * more)}
+        pathlib.Path("m.json").write_text(json.dumps({"situ_platform": 1, "name": "m", "devices": [gpu]}))
+        command = "vllm serve m --max-model-len 4096" + (f" --gpu-memory-utilization {share}" if share else "")
+        found = judged(command, path, "--platform", "m.json", code=0 if more > 1 else 4)
+        assert found["runs"] == (more > 1), (share, more, found["rows"])
+    situ("judge", "vllm serve m --gpu-memory-utilization 90", path, "--platform", "rtx3090", code=3, err="expected a share of at most 1")
+
+
 def test_the_request_is_that_of_the_command():
     """-c is for all slots; options of the call win."""
     language_model()
@@ -193,7 +208,9 @@ def test_the_request_is_that_of_the_command():
     on = ["--platform", "cpu+rtx3090"]
     assert "cache of 1024 tokens for 4 streams, in q8_0" in note("llama-server -m m.gguf -c 4096 -np 4 -ctk q8_0 -ctv q8_0 -fa on", *on)
     assert "cache of 512 tokens for 1 stream" in note("llama-server -m m.gguf -c 4096", *on, "--context", "512")
-    assert "cache of 2048 tokens for 8 streams" in note("vllm serve m.gguf --max-model-len 2048 --max-num-seqs 8", *on)
+    vllm = judged("vllm serve m.gguf --max-model-len 2048 --max-num-seqs 8", *on)
+    assert "cache of 2048 tokens for 1 stream" in vllm["notes"][0] and "8 requests share them" in vllm["command_notes"][0], vllm
+    assert "cache of 2048 tokens for 8 streams" in note("vllm serve m.gguf --max-model-len 2048 --max-num-seqs 8", *on, "--batch", "8")
     found = judged("llama-server -m m.gguf", *on)
     assert "4096 tokens" in found["notes"][0], "what the model was trained for"
     assert any("without -c" in line for line in found["command_notes"]), found["command_notes"]
