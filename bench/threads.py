@@ -23,6 +23,8 @@ OWN = {
     "qwen3.8-27b-q5_k_m": hybrid("qwen35", 64, 5120, 24, 4, 248320, 48, 17408, kind="Q5_K_M"),
     "qwen3.8-27b-f16": hybrid("qwen35", 64, 5120, 24, 4, 248320, 48, 17408, kind="F16", out_kind="F16"),
     "qwen3-coder-30b-a3b-q4_k_m": moe("qwen3moe", 48, 2048, 32, 4, 128, 151936, 128, 8, 768),
+    "qwen3-coder-30b-a3b-q4_0": moe("qwen3moe", 48, 2048, 32, 4, 128, 151936, 128, 8, 768, kind="Q4_0"),
+    "qwen3-coder-30b-a3b-q8_0": moe("qwen3moe", 48, 2048, 32, 4, 128, 151936, 128, 8, 768, kind="Q8_0", out_kind="Q8_0"),
     "tinyllama-1.1b-f16": dense("llama", 22, 2048, 32, 4, 5632, 32000, kind="F16", out_kind="F16", context=2048),
 }
 REQUEST = ["--prompt", "512", "--generate", "256"]
@@ -61,6 +63,8 @@ THREADS = [
      ["--prompt", "2929", "--generate", "300"], 17.87, 585.4),
     ("llama.cpp#12237", "mistral-small-24b-q4_k_m", "ryzen-7900+rtx3060",
      "llama-server -ngl 30 -fa -c 2048 -ctk q4_0 -ctv q4_0 -t 12", ["--prompt", "971", "--generate", "19"], 17.66, 111.17),
+    ("the same, by Ollama", "mistral-small-24b-q4_k_m", "ryzen-7900+rtx3060", "llama-server -ngl 30 -fa on -c 2048",
+     ["--prompt", "1119", "--generate", "9"], 10.63, 512.13),
     ("bench-test-results, gpt-oss over two", "gpt-oss-120b-mxfp4", "[i7-8700]+rtx4090+rtx5070ti",
      "llama-server -c 10240 -ctk q8_0 -ctv q8_0 -b 512 -ub 512 -ngl 99 "
      "-ot blk.(13|14|15|16|17).*exps=CUDA1,blk.([0-9]|1[0-2])[.].*exps=CUDA0,exps=CPU", REQUEST, 22, None),
@@ -94,6 +98,16 @@ THREADS = [
     ("kubis.ai, one DGX Spark", "gpt-oss-120b-mxfp4", "dgxspark", "llama-bench -ngl 99 -fa 1 -p 1024 -n 128", [], 57.5, None),
     ("llama.cpp#27334, four RX 580", "qwen3.5-35b-a3b-q4_k_m", "[xeon-e5-2620v3]+4*rx580-8g",
      "llama-server -ngl 99 -c 8192 -np 1", REQUEST, 33, 200),
+    ("r/LocalLLaMA, vLLM on an RTX 5090: runs", "qwen3-coder-30b-a3b-q4_0", "[cpu]+rtx5090",
+     "vllm serve m --max-model-len 122880 --gpu-memory-utilization 0.92", [], None, None),
+    ("the same: out of memory", "qwen3-coder-30b-a3b-q4_0", "[cpu]+rtx5090",
+     "vllm serve m --max-model-len 131072 --gpu-memory-utilization 0.92", [], None, None),
+    ("vllm#34076: at most 34,736 tokens", "qwen3-coder-30b-a3b-q8_0", "[cpu]+rtx5070ti+rtx5090d",
+     "VLLM_PP_LAYER_PARTITION=16,32 vllm serve m --gpu-memory-utilization 0.9 --pipeline-parallel-size 2 --max-model-len 34736", [], None,
+     None),
+    ("the same: out of memory", "qwen3-coder-30b-a3b-q8_0", "[cpu]+rtx5070ti+rtx5090d",
+     "VLLM_PP_LAYER_PARTITION=16,32 vllm serve m --gpu-memory-utilization 0.9 --pipeline-parallel-size 2 --max-model-len 262144", [], None,
+     None),
     ("club-5060ti#6", "qwen3.8-27b-f16", "i7-8700+4*rtx5060ti-16g+rtx2070", "llama-server -ngl 99 -c 102400 -np 1", REQUEST, None,
      None),
 ]

@@ -15,6 +15,8 @@
 #include "api/place_streamed.h"
 #include "api/variants.h"
 #include "base/arguments.h"
+#include "base/ascii.h"
+#include "base/checked.h"
 #include "base/fail.h"
 #include "plan/plan.h"
 #include "platform/platform_sources.h"
@@ -191,6 +193,36 @@ static situ_status note_recompute(situ_instance *i, const situ_plan *plan, situ_
                            error);
 }
 
+static bool is_desktop_card(const situ_device *d) {
+  static const char *const makes[] = {"rtx", "gtx", "rx"};
+  for (size_t k = 0; k < sizeof makes / sizeof *makes; k++) {
+    size_t n = strlen(makes[k]);
+    if (!d->is_host && strncmp(d->class_name, makes[k], n) == 0 && ascii_is_digit(d->class_name[n])) return true;
+  }
+  return false;
+}
+
+/* Layers of a language model on the generic CPU, which is a server's, beside cards that desktops have. */
+static situ_status note_generic_host(situ_instance *i, const situ_plan *plan, situ_error *error) {
+  const situ_platform *m = i->platform;
+  const situ_costs *c = i->costs;
+  bool desktop = false;
+  int64_t on_it = 0, all = 0;
+  if (i->graph->streams == 0 || !plan_exists(plan)) return SITU_STATUS_OK;
+  for (int32_t d = 0; d < m->n_devices; d++) desktop |= is_desktop_card(&m->devices[d]);
+  for (int32_t v = 0; desktop && v < i->problem->n_operators; v++) {
+    int64_t time_ns = c->time_ns[(int64_t)v * c->n_classes + m->class_of[plan->device[v]]];
+    all = sat_add(all, time_ns);
+    if (strcmp(m->devices[plan->device[v]].class_name, "cpu") == 0) on_it = sat_add(on_it, time_ns);
+  }
+  if (on_it <= all / 20) return SITU_STATUS_OK;
+  return instance_add_note(
+      i,
+      "cpu is a generic server CPU (256 GB/s, 256 GB), which has part of the model here: name yours "
+      "(situ list devices), or desktop, a generic one of 77 GB/s",
+      error);
+}
+
 static situ_status place_one_size(situ_plan **out, situ_instance **instance, const instance_options *options,
                                   const situ_solve_options *solve, int32_t size, situ_error *error) {
   text_buffer note = {0}, single = {0};
@@ -201,6 +233,7 @@ static situ_status place_one_size(situ_plan **out, situ_instance **instance, con
     status = instance_add_note(*instance, "--tensor-parallel auto also splits operators over equal devices", error);
   if (status == SITU_STATUS_OK) status = note_idle(*instance, *out, error);
   if (status == SITU_STATUS_OK) status = note_recompute(*instance, *out, error);
+  if (status == SITU_STATUS_OK) status = note_generic_host(*instance, *out, error);
   if (status == SITU_STATUS_OK) status = note_measuring(*instance, error);
   if (status == SITU_STATUS_OK && size > 1) {
     text_add(&note, "%d devices split operators", (int)size);

@@ -315,6 +315,13 @@ def test_micro_batches_and_lists_of_a_command_count():
     assert "the first of each is judged" in json.dumps(listed)
 
 
+def test_a_generic_server_beside_a_card_of_desktops_is_told():
+    path = experts_model()
+    for machine, told in (("cpu+rtx3090", True), ("desktop+rtx3090", False), ("ryzen-9950x+rtx3090", False), ("cpu+a100-80g", False)):
+        notes = judged(f"llama-server -m {path} -ngl 0 -c 4096", "--platform", machine)["notes"]
+        assert any("generic server CPU" in line for line in notes) == told, (machine, notes)
+
+
 def test_containers_and_servers_of_a_command():
     """What docker is told about the container is no option of the engine; addresses of --rpc are the other machines in turn."""
     path = language_model()
