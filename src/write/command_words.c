@@ -65,8 +65,7 @@ situ_status command_words_split(command_words *out, const char *text, arena *a, 
   return SITU_STATUS_OK;
 }
 
-/* Whether `word` is one of the names, up to an '='; *value is then what follows that, or NULL. */
-static bool is_named(const char *word, const char *names, const char **value) {
+bool command_words_is(const char *word, const char *names, const char **value) {
   size_t length = strcspn(word, "=");
   *value = word[length] ? word + length + 1 : NULL;
   for (const char *name = names; *name; name += strspn(name, " ")) {
@@ -80,7 +79,7 @@ static bool is_named(const char *word, const char *names, const char **value) {
 const char *command_words_value(const command_words *w, const char *names) {
   const char *found = NULL, *value;
   for (int32_t k = 0; k < w->n; k++) {
-    if (!is_named(w->word[k], names, &value)) continue;
+    if (!command_words_is(w->word[k], names, &value)) continue;
     if (value)
       found = value;
     else if (k + 1 < w->n)
@@ -92,7 +91,7 @@ const char *command_words_value(const command_words *w, const char *names) {
 bool command_words_has(const command_words *w, const char *names) {
   const char *value;
   for (int32_t k = 0; k < w->n; k++)
-    if (is_named(w->word[k], names, &value)) return true;
+    if (command_words_is(w->word[k], names, &value)) return true;
   return false;
 }
 

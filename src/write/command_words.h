@@ -18,6 +18,8 @@ typedef struct command_words {
  * BAD_INPUT for a quote that does not end, and above 4096 words. */
 situ_status command_words_split(command_words *out, const char *text, arena *a, situ_error *error);
 
+/* Whether a word is one of the names, up to an '='; *value is then what follows that, or NULL. */
+bool command_words_is(const char *word, const char *names, const char **value);
 /* The value of an option by any of its names, "-c --ctx-size", the last one where it is given more than once: the next
  * word, or what follows "=". NULL if it is not there. */
 const char *command_words_value(const command_words *w, const char *names);

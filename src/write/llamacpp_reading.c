@@ -15,10 +15,18 @@
 #include "write/llamacpp_options.h"
 
 enum { MAX_LISTED = 128, MAX_RULES = 256, NAME_BYTES = 256 };
-static const char DEVICES[] = "-dev --device", SPLIT[] = "-ts --tensor-split", MODE[] = "-sm --split-mode",
-                  LAYERS[] = "-ngl --n-gpu-layers --gpu-layers", MAIN[] = "-mg --main-gpu",
-                  RULES[] = "-ot --override-tensor", ALL_EXPERTS[] = "-cmoe --cpu-moe",
-                  SOME_EXPERTS[] = "-ncmoe --n-cpu-moe", SERVERS[] = "--rpc";
+/* Names of options, and the variables that llama-server takes for them. */
+static const char DEVICES[] = "-dev --device LLAMA_ARG_DEVICE", SPLIT[] = "-ts --tensor-split LLAMA_ARG_TENSOR_SPLIT",
+                  MODE[] = "-sm --split-mode LLAMA_ARG_SPLIT_MODE",
+                  LAYERS[] = "-ngl --n-gpu-layers --gpu-layers LLAMA_ARG_N_GPU_LAYERS",
+                  MAIN[] = "-mg --main-gpu LLAMA_ARG_MAIN_GPU",
+                  RULES[] = "-ot --override-tensor LLAMA_ARG_OVERRIDE_TENSOR",
+                  ALL_EXPERTS[] = "-cmoe --cpu-moe LLAMA_ARG_CPU_MOE",
+                  SOME_EXPERTS[] = "-ncmoe --n-cpu-moe LLAMA_ARG_N_CPU_MOE", SERVERS[] = "--rpc LLAMA_ARG_RPC",
+                  TYPES[] = "-ctk --cache-type-k LLAMA_ARG_CACHE_TYPE_K",
+                  VALUE_TYPES[] = "-ctv --cache-type-v LLAMA_ARG_CACHE_TYPE_V",
+                  BATCH[] = "-b --batch-size LLAMA_ARG_BATCH", MICRO_BATCH[] = "-ub --ubatch-size LLAMA_ARG_UBATCH",
+                  FIT[] = "-fit --fit LLAMA_ARG_FIT";
 
 /* ---- the request ---- */
 
@@ -27,8 +35,6 @@ static int64_t count_items(const char *list) {
   for (const char *c = list; c && *c; c++) n += *c == ',' || *c == '/';
   return n;
 }
-
-static const char TYPES[] = "-ctk --cache-type-k", BATCH[] = "-b --batch-size", MICRO_BATCH[] = "-ub --ubatch-size";
 
 static bool is_bench(const command_words *w) {
   for (int32_t k = 0; k < w->n; k++)
@@ -79,8 +85,16 @@ static bool has_unequal_shares(const char *list) {
 
 static situ_status take_notes(plan_request *out, const command_words *w, bool cut, arena *a, situ_error *error) {
   text_buffer notes = {0};
+  const char *fit = command_words_value(w, FIT);
+  bool places = command_words_has(w, LAYERS) || command_words_has(w, SPLIT) || command_words_has(w, RULES) ||
+                command_words_has(w, ALL_EXPERTS) || command_words_has(w, SOME_EXPERTS) || command_words_has(w, MODE);
+  if (!places && !is_bench(w) && !(fit && strcmp(fit, "off") == 0))
+    text_add(
+        &notes,
+        "all layers are taken to be on the GPUs; where they do not fit there, llama.cpp (--fit) leaves some on the "
+        "CPU: --solver llamacpp_fit of situ place shows that plan\n");
   if (cut) text_add(&notes, "llama-bench tries every combination of its lists; the first of each is judged\n");
-  const char *keys = command_words_value(w, TYPES), *values = command_words_value(w, "-ctv --cache-type-v");
+  const char *keys = command_words_value(w, TYPES), *values = command_words_value(w, VALUE_TYPES);
   const char *mode = command_words_value(w, MODE);
   bool splits = mode && (strcmp(mode, "tensor") == 0 || strcmp(mode, "graph") == 0);
   if (out->trained)
@@ -108,10 +122,10 @@ static situ_status request(plan_request *out, const char *text, arena *a, situ_e
   int64_t tokens = 0, batch = 2048, micro_batch = 512;
   bool cut;
   TRY(split_words(&w, &cut, text, a, error));
-  out->model = command_words_value(&w, "-m --model");
+  out->model = command_words_value(&w, "-m --model LLAMA_ARG_MODEL");
   out->streams = 1;
-  TRY(command_words_int(&tokens, &w, "-c --ctx-size", 0, error));
-  TRY(command_words_int(&out->streams, &w, "-np --parallel", 1, error));
+  TRY(command_words_int(&tokens, &w, "-c --ctx-size LLAMA_ARG_CTX_SIZE", 0, error));
+  TRY(command_words_int(&out->streams, &w, "-np --parallel LLAMA_ARG_N_PARALLEL", 1, error));
   out->context = tokens / out->streams;
   out->trained = out->context == 0;
   out->kv_type = command_words_value(&w, TYPES);
@@ -356,9 +370,11 @@ static situ_status apply_rules(const reading *r, int32_t *device) {
   bool *moved = ARENA_ZERO(r->arena, bool, r->layers.problem->n_operators);
   int64_t n_experts = 0;
   if (!moved) return fail_no_memory(r->error);
-  for (int32_t k = 0; k + 1 < r->w->n; k++)
-    if (strcmp(r->w->word[k], "-ot") == 0 || strcmp(r->w->word[k], "--override-tensor") == 0)
-      TRY(apply_list(r, r->w->word[k + 1], device, moved));
+  for (int32_t k = 0; k < r->w->n; k++) {
+    const char *value, *next = k + 1 < r->w->n ? r->w->word[k + 1] : NULL;
+    if (command_words_is(r->w->word[k], RULES, &value) && (value || next))
+      TRY(apply_list(r, value ? value : next, device, moved));
+  }
   TRY(command_words_int(&n_experts, r->w, SOME_EXPERTS, 0, r->error));
   if (command_words_has(r->w, ALL_EXPERTS)) n_experts = r->layers.l.n;
   for (int32_t v = 0; v < r->layers.problem->n_operators && n_experts > 0; v++)

@@ -9,9 +9,12 @@
 #include "write/writer.h"
 
 enum { MAX_STAGES = 512 };
-static const char STAGES[] = "--pipeline-parallel-size -pp", GROUPS[] = "--tensor-parallel-size -tp",
-                  CONTEXT[] = "--max-model-len", STREAMS[] = "--max-num-seqs", CACHE[] = "--kv-cache-dtype",
-                  AT_ONCE[] = "--max-num-batched-tokens", SHARE[] = "--gpu-memory-utilization";
+/* Those of SGLang, which places alike, are among them. */
+static const char STAGES[] = "--pipeline-parallel-size -pp --pp-size --pp",
+                  GROUPS[] = "--tensor-parallel-size -tp --tp-size --tp",
+                  CONTEXT[] = "--max-model-len --context-length", STREAMS[] = "--max-num-seqs --max-running-requests",
+                  CACHE[] = "--kv-cache-dtype", AT_ONCE[] = "--max-num-batched-tokens --chunked-prefill-size",
+                  SHARE[] = "--gpu-memory-utilization --mem-fraction-static", SGLANG[] = "--mem-fraction-static";
 
 /* vLLM takes 0.92 of the memory that a GPU really has, which is 1.074 of what the catalogue counts, for weights,
  * caches, scratch memory, and some 2 % for contexts and graphs. What that leaves of the catalogue's, at least nothing.
@@ -21,7 +24,8 @@ static situ_status find_unused_share(double *out, const command_words *w, situ_e
   double share = 0.92;
   const char *end = text ? text_scan_number(text, &share) : "";
   if (!end || *end || !(share > 0 && share <= 1))
-    return fail_with(error, SITU_STATUS_BAD_INPUT, "command", "%s %.60s: expected a share of at most 1", SHARE, text);
+    return fail_with(error, SITU_STATUS_BAD_INPUT, "command", "%.*s %.60s: expected a share of at most 1",
+                     (int)strcspn(SHARE, " "), SHARE, text);
   *out = 1.02 - 1.074 * share;
   if (*out < 0) *out = 0;
   return SITU_STATUS_OK;
@@ -29,10 +33,16 @@ static situ_status find_unused_share(double *out, const command_words *w, situ_e
 
 /* The model: of --model, or the word behind "serve". */
 static const char *model_of(const command_words *w) {
-  const char *model = command_words_value(w, "--model");
+  const char *model = command_words_value(w, "--model --model-path");
   for (int32_t k = 0; k + 1 < w->n && !model; k++)
     if (strcmp(w->word[k], "serve") == 0 && w->word[k + 1][0] != '-') model = w->word[k + 1];
   return model;
+}
+
+static bool is_sglang(const command_words *w) {
+  for (int32_t k = 0; k < w->n; k++)
+    if (strstr(w->word[k], "sglang")) return true;
+  return command_words_has(w, SGLANG);
 }
 
 static situ_status request(plan_request *out, const char *text, arena *a, situ_error *error) {
@@ -55,6 +65,7 @@ static situ_status request(plan_request *out, const char *text, arena *a, situ_e
     out->kv_type = "q8_0"; /* 8 bits, and 1/16 more: the nearest that is known */
   else if (type && strcmp(type, "auto") != 0)
     text_add(&notes, "--kv-cache-dtype %.40s is taken as f16\n", type);
+  if (is_sglang(&w)) text_add(&notes, "SGLang is judged as vLLM, and the better command is one of vLLM\n");
   if (most > 1)
     text_add(&notes, "caches are for one request of full length, which vLLM wants room for; %lld requests share them\n",
              (long long)most);
@@ -103,6 +114,7 @@ static situ_status devices(int32_t *device, const situ_problem *problem, const c
   return status;
 }
 
-const plan_reading vllm_reading = {.marks = "vllm VLLM_PP_LAYER_PARTITION --pipeline-parallel-size --max-model-len",
-                                   .request = request,
-                                   .devices = devices};
+const plan_reading vllm_reading = {
+    .marks = "vllm VLLM_PP_LAYER_PARTITION --pipeline-parallel-size --max-model-len sglang",
+    .request = request,
+    .devices = devices};

@@ -266,6 +266,9 @@ def test_command_lines_as_people_paste_them():
             ("./bin/llama-server -m model.gguf -fa -fmoe -mla 3 -amb 512 -rtr -ngl 99 -ot exps=CPU", each),  # ik_llama.cpp
             ("./bin/llama-server -m model.gguf -sm graph -ngl 99", "gpu0-3 6"),
             ("llama-server -m model.gguf -sm tensor -ts 1,1,1,1 -ngl 99", "gpu0-3 6"),
+            ("LLAMA_ARG_N_GPU_LAYERS=99 LLAMA_ARG_TENSOR_SPLIT=3,1 LLAMA_ARG_CTX_SIZE=2048 llama-server -m model.gguf", "gpu0 6"),
+            ("LLAMA_ARG_OVERRIDE_TENSOR=ffn=CUDA0,attn=CUDA0 llama-server -m model.gguf --override-tensor=norm=CUDA0 -ts 1,0", "gpu0 6"),
+            ("python -m sglang.launch_server --model-path org/model --tp 2 --pp-size 2 --mem-fraction-static 0.85", "gpu0-1 3, gpu2-3 3"),
             ("llama-server -m model.gguf -sm tensor -ts 4,3,3,2 -ngl 99", "gpu0-3 6"),
             ("vllm serve org/model --tensor-parallel-size 4", "gpu0-3 6"),
             ("vllm serve org/model -tp 2 -pp 2 --max-model-len 8192", "gpu0-1 3, gpu2-3 3"),
