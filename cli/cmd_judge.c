@@ -62,7 +62,8 @@ const command judge_command = {
     .summary = "say if a command of llama.cpp, vLLM, ... fits, and what is better",
     .usage = "COMMAND [MODEL]",
     .about =
-        "Reads a command line of llama.cpp, vLLM, SGLang, Megatron-LM or torchtitan (in quotes, with the variables before it), "
+        "Reads a command line of llama.cpp, vLLM, SGLang, Megatron-LM or torchtitan (in quotes, with the variables "
+        "before it), "
         "or a file: a device_map of transformers, shards of exo, split points of PyTorch, stages of torchtitan, "
         "session "
         "settings of ONNX Runtime, affinities of OpenVINO. Says which layers it puts where, whether that fits the "
