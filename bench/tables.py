@@ -451,6 +451,7 @@ TABLES = {
                              "bench/splitting.py build/situ --table throughput > bench/splitting_throughput.csv"),
     "robust": (as_it_is, ["robust.csv"], "build/bench/held_out > bench/robust.csv"),
     "situations": (as_it_is, ["situations.csv"], "bench/situations.py build/situ > bench/situations.csv"),
+    "threads": (as_it_is, ["threads.csv"], "bench/threads.py build/situ > bench/threads.csv"),
     "llm_situations": (as_it_is, ["llm_situations.csv"],
                        "bench/llm_situations.py build/situ > bench/llm_situations.csv"),
     "llm_written": (as_it_is, ["llm_written.csv"], "bench/llm_written.py build/situ > bench/llm_written.csv"),

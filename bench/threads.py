@@ -25,6 +25,8 @@ OWN = {
     "qwen3-coder-30b-a3b-q4_k_m": moe("qwen3moe", 48, 2048, 32, 4, 128, 151936, 128, 8, 768),
     "qwen3-coder-30b-a3b-q4_0": moe("qwen3moe", 48, 2048, 32, 4, 128, 151936, 128, 8, 768, kind="Q4_0"),
     "qwen3-coder-30b-a3b-q8_0": moe("qwen3moe", 48, 2048, 32, 4, 128, 151936, 128, 8, 768, kind="Q8_0", out_kind="Q8_0"),
+    "llama-3.2-3b-q4_k_m": dense("llama", 28, 3072, 24, 8, 8192, 128256, head=128, kind="Q4_K_M", out_kind=None, context=131072),
+    "tinyllama-1.1b-q4_k_m": dense("llama", 22, 2048, 32, 4, 5632, 32000, kind="Q4_K_M", context=2048),
     "tinyllama-1.1b-f16": dense("llama", 22, 2048, 32, 4, 5632, 32000, kind="F16", out_kind="F16", context=2048),
 }
 REQUEST = ["--prompt", "512", "--generate", "256"]
@@ -78,10 +80,12 @@ THREADS = [
      REQUEST, 22.1, None),
     ("the same, by tensor", "qwen3.8-27b-q4_k_m", "[cpu]+2*rtx5060ti-16g", "llama-server -sm tensor -c 8192 -np 1", REQUEST,
      37.1, None),
+    ("qwen38-mtp#32, by tensor", "qwen3.8-27b-q4_k_m", "[cpu]+2*rtx5060ti-16g",
+     "llama-server -sm tensor -c 131072 -ctk q4_0 -ctv q4_0 -np 1", REQUEST, 38.3, None),
     ("qwen38-mtp#16", "qwen3.8-27b-q4_k_m", "[cpu]+3*rtx3060",
      "llama-server -sm layer -ts 35,37,28 -c 262144 -ctk q8_0 -ctv q8_0 -np 1", ["--prompt", "16384", "--generate", "512"],
      17.3, None),
-    ("qwen38-mtp#29, by tensor", "qwen3.8-27b-q5_k_m", "[cpu]+2*p40", "llama-server -sm tensor -ts 1,1 -c 131072 -np 1",
+    ("qwen38-mtp#29, by tensor", "qwen3.8-27b-q5_k_m", "[cpu]+2*p40", "llama-server -sm tensor -ts 1,1 -c 131072 -ctk q4_0 -ctv q4_0 -np 1",
      ["--prompt", "20000", "--generate", "256"], 11.7, 354),
     ("llama.cpp#6829, this machine", "tinyllama-1.1b-f16", "[cpu]+gtx1650", "llama-cli -ngl 99 -fa -c 2048",
      ["--prompt", "8", "--generate", "64"], 63, None),
@@ -95,6 +99,13 @@ THREADS = [
      ["--prompt", "7624", "--generate", "500"], 39, 667),
     ("the same", "mistral-small-24b-q4_k_m", "ryzen-ai-max-395+radeon8060s", "llama-server -ngl 99 -c 16384 -np 1",
      ["--prompt", "7624", "--generate", "500"], 14, 281),
+    ("dmatora#12, RTX 3080", "llama-3-8b-q4_k_m", "[cpu]+rtx3080-10g", "llama-bench -ngl 99", [], 111.95, 3806.9),
+    ("geerlingguy/ai-benchmarks#48, M1 Ultra", "llama-3.2-3b-q4_k_m", "m1-ultra-128g", "llama-bench -ngl 99", [], None, 2142.6),
+    ("the same", "tinyllama-1.1b-q4_k_m", "m1-ultra-128g", "llama-bench -ngl 99", [], 242.56, 5587.8),
+    ("raspberry-pi-pcie-devices#766, RX 9070 XT", "llama-3.2-3b-q4_k_m", "rpi5+rx9070xt@pcie3x1", "llama-bench -ngl 99", [], 76.49,
+     1967.3),
+    ("dev.to, 70B on two RTX 3090 (18 to 22)", "llama-3-70b-q4_k_m", "[cpu]+2*rtx3090", "llama-server -ngl 99 -c 8192 -np 1", REQUEST, 20,
+     None),
     ("kubis.ai, one DGX Spark", "gpt-oss-120b-mxfp4", "dgxspark", "llama-bench -ngl 99 -fa 1 -p 1024 -n 128", [], 57.5, None),
     ("llama.cpp#27334, four RX 580", "qwen3.5-35b-a3b-q4_k_m", "[xeon-e5-2620v3]+4*rx580-8g",
      "llama-server -ngl 99 -c 8192 -np 1", REQUEST, 33, 200),
@@ -121,7 +132,7 @@ def main():
     situ = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build/situ").resolve()
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(["thread", "model", "machine", "command", "measured", "predicted", "off", "prefill measured",
-                  "prefill predicted", "prefill off", "fullest", "best plan"])
+                  "prefill predicted", "prefill off", "fullest memory, or why it does not run", "best plan"])
     folder = pathlib.Path(tempfile.mkdtemp())
     for name in sorted({row[1] for row in THREADS}):
         llm_files.write(str(folder / f"{name}.gguf"), *(OWN.get(name) or MODELS[name]))

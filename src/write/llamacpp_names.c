@@ -221,15 +221,21 @@ static bool is_unsplit(const char *architecture) {
   return n > 1 && strstr(unsplit, word);
 }
 
+/* Caches whose rows -sm tensor splits (since June 2026); others end the program at its start. */
+static const char split_caches[] = " f16 f32 bf16 q8_0 q4_0 ";
+
 static situ_status check_groups(const situ_problem *p, situ_error *error) {
   const char *type = p->graph->cache_type;
   int32_t size = 1;
+  char word[32];
   for (int32_t d = 0; d < p->n_devices; d++)
     if (platform_members(p->platform, d) > size) size = platform_members(p->platform, d);
   if (size == 1) return SITU_STATUS_OK;
-  if (type && strcmp(type, "bf16") != 0 && strcmp(type, "f32") != 0)
+  snprintf(word, sizeof word, " %s ", type ? type : "f16");
+  if (!strstr(split_caches, word))
     return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
-                     "has a quantised cache, which llama.cpp does not split over devices");
+                     "has a cache of type %s, which llama.cpp does not split over devices; expected --kv-type%.*s", type,
+                     (int)sizeof split_caches - 2, split_caches);
   if (is_unsplit(p->graph->architecture))
     return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
                      "has the architecture %s, whose operators llama.cpp does not split over devices",

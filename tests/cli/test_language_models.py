@@ -67,7 +67,11 @@ def test_groups_of_gpus_are_written_for_engines_that_split_operators():
     pathlib.Path("pins.json").write_text(json.dumps({f"blk.{i}.attn_norm": "gpu2-3" for i in range(6)}))
     situ("place", path, *two, "--fix", "pins.json", "--write", "llama.cpp=flags.txt", code=5, out="is pinned to gpu2-3, which must stay",
          err="no plan")
-    situ("place", path, *on, "--tensor-parallel", "4", "--kv-type", "q8_0", "--write", "llama.cpp=flags.txt", code=6, err="quantised cache")
+    situ("place", path, *on, "--tensor-parallel", "4", "--unused", "cpu", "--kv-type", "q8_0", "--write", "llama.cpp=flags.txt")
+    assert " -sm tensor " in pathlib.Path("flags.txt").read_text() and "-ctk q8_0 -ctv q8_0" in pathlib.Path("flags.txt").read_text()
+    vulkan = ["--names", "Vulkan"]  # which computes with all types
+    situ("place", path, *on, *vulkan, "--tensor-parallel", "4", "--kv-type", "q4_1", "--write", "llama.cpp=flags.txt", code=6,
+         err="cache of type q4_1, which llama.cpp does not split")
     situ("place", path, *on, "--tensor-parallel", "2", "--write", "exo=exo.txt", code=6, err="gpu0-1: .*exo")
     sized = situ_json("size", path, "--goal", "tokens/s>=1", "--tensor-parallel", "2", "--steps", "50")
     assert sized["rows"] and all(re.search(r"[248]\*", row["platform"]) for row in sized["rows"])
