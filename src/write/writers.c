@@ -104,6 +104,22 @@ static size_t longest_mark(const char *text, const char *words) {
   return longest;
 }
 
+/* Programs whose commands do not say what they place, and what to ask instead. */
+static const struct {
+  const char *word, *instead;
+} others[] = {
+    {"ollama",
+     "ollama chooses the layers itself: judge what its log says, as in \"llama-server -ngl 30 -c 8192\", or see "
+     "situ place --solver llamacpp_fit"},
+    {"koboldcpp",
+     "say it in the words of llama.cpp: --gpulayers as -ngl, --tensor_split 3 1 as -ts 3,1, --contextsize as "
+     "-c"},
+    {"lms ", "LM Studio runs llama.cpp: judge \"llama-server -ngl N -c C\" with its numbers"},
+    {"deepspeed", "stages of DeepSpeed are not read: situ place --training finds one's own"},
+    {"accelerate launch", "what accelerate launches does not say where layers are; a device_map does"},
+    {"HETERO:", "HETERO does not say where nodes are: situ place --write openvino-affinity=FILE, or judge such a file"},
+};
+
 situ_status writer_of_text(const writer **out, const char *name, const char *text, situ_error *error) {
   text_buffer known = {0};
   *out = NULL;
@@ -115,6 +131,9 @@ situ_status writer_of_text(const writer **out, const char *name, const char *tex
       longest = length;
     }
   if (*out && (*out)->reading) return SITU_STATUS_OK;
+  for (size_t k = 0; k < sizeof others / sizeof *others && !name; k++)
+    if (strstr(text, others[k].word))
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, "command", "%s", others[k].instead);
   for (int32_t k = 0; writers[k]; k++)
     if (writers[k]->reading) text_add(&known, "%s%s", known.length > 0 ? ", " : "", writers[k]->name);
   situ_status status = fail_with(error, SITU_STATUS_BAD_ARGUMENT, name ? name : "command",

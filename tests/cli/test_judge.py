@@ -288,8 +288,10 @@ def test_command_lines_as_people_paste_them():
         assert row["layers"] == found, (command, row)
     for command, why, code in (
             ("exo run llama-3.2-3b", "none of the formats that are read back", 2),
-            ("accelerate launch --multi_gpu --num_processes 4 train.py", "none of the formats that are read back", 2),
-            ("ollama run llama3", "none of the formats that are read back", 2),
+            ("accelerate launch --multi_gpu --num_processes 4 train.py", "a device_map does", 2),
+            ("ollama run llama3", "ollama chooses the layers itself", 2),
+            ("koboldcpp --model m.gguf --gpulayers 30 --contextsize 8192", "as -ngl", 2),
+            ("HETERO:GPU.0,GPU.1", "openvino-affinity", 2),
             ("llama-server -m model.gguf --rpc 192.168.1.10:50052,192.168.1.11:50052 -ngl 99", "the platform is one machine", 3),
             ("llama-server -m model.gguf -sm wide", "expected none, layer, row or tensor", 3),
             ("CUDA_VISIBLE_DEVICES=7 llama-server -m model.gguf", "has no single GPU 7", 3),
