@@ -14,7 +14,7 @@
 #include "write/layer_reading.h"
 #include "write/llamacpp_options.h"
 
-enum { MAX_LISTED = 128, MAX_RULES = 256, NAME_BYTES = 256 };
+enum { MAX_LISTED = 128, MAX_RULES = 256, NAME_BYTES = 256, PATTERN_BYTES = 4096, POSIX_BYTES = 2 * PATTERN_BYTES };
 /* Names of options, and the variables that llama-server takes for them. */
 static const char DEVICES[] = "-dev --device LLAMA_ARG_DEVICE", SPLIT[] = "-ts --tensor-split LLAMA_ARG_TENSOR_SPLIT",
                   MODE[] = "-sm --split-mode LLAMA_ARG_SPLIT_MODE",
@@ -331,12 +331,44 @@ static situ_status place_layers(reading *r) {
 
 /* ---- rules for weights ---- */
 
+/* A pattern of llama.cpp, which has those of ECMAScript, in the words of POSIX: \d and the like as classes, groups that
+ * nothing refers to as plain ones, in brackets no backslash. False for what POSIX has not. */
+static bool to_posix(char out[POSIX_BYTES], const char *pattern) {
+  static const char *const classes[][3] = {/* outside and inside of brackets */
+                                           {"d", "[0-9]", "0-9"},
+                                           {"D", "[^0-9]", NULL},
+                                           {"w", "[[:alnum:]_]", "[:alnum:]_"},
+                                           {"W", "[^[:alnum:]_]", NULL},
+                                           {"s", "[[:space:]]", "[:space:]"}};
+  size_t n = 0;
+  bool inside = false;
+  for (const char *at = pattern; *at; at++) {
+    char kept[3] = {at[0]};
+    const char *put = kept;
+    if (*at == '\\' && at[1]) {
+      kept[inside ? 0 : 1] = *++at;
+      for (size_t k = 0; k < sizeof classes / sizeof *classes; k++)
+        if (*at == classes[k][0][0]) put = classes[k][inside ? 2 : 1];
+    } else if (!inside && strncmp(at, "(?", 2) == 0) {
+      if (at[2] != ':') return false;
+      at += 2;
+    } else if (*at == '[' || *at == ']') {
+      inside = *at == '[';
+    }
+    if (!put || n + strlen(put) >= POSIX_BYTES) return false;
+    memcpy(out + n, put, strlen(put));
+    n += strlen(put);
+  }
+  out[n] = '\0';
+  return true;
+}
+
 /* Moves the operators whose weight's name fits a pattern and that no rule has moved yet. */
 static situ_status apply_rule(const reading *r, const char *pattern, int32_t to, int32_t *device, bool *moved) {
   const situ_problem *p = r->layers.problem;
   regex_t compiled;
-  char name[NAME_BYTES];
-  if (strlen(pattern) >= NAME_BYTES || regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+  char name[NAME_BYTES], posix[POSIX_BYTES];
+  if (!to_posix(posix, pattern) || regcomp(&compiled, posix, REG_EXTENDED | REG_NOSUB) != 0)
     return bad(r, RULES, pattern, "is no pattern that situ understands");
   for (int32_t v = 0; v < p->n_operators; v++) {
     snprintf(name, sizeof name, "%.240s.weight", p->graph->name[v]);
@@ -355,7 +387,7 @@ static situ_status apply_list(const reading *r, const char *list, int32_t *devic
   for (const char *at = list; *at; at += strspn(at, ",;")) {
     size_t n = strcspn(at, ",;");
     const char *equal = memchr(at, '=', n);
-    char pattern[NAME_BYTES];
+    char pattern[PATTERN_BYTES];
     if (!equal || (size_t)(equal - at) >= sizeof pattern) return bad(r, RULES, list, "expected PATTERN=BUFFER");
     snprintf(pattern, sizeof pattern, "%.*s", (int)(equal - at), at);
     int32_t to = find_device(r, equal + 1, n - (size_t)(equal + 1 - at), true);

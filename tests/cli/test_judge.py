@@ -320,6 +320,20 @@ def test_micro_batches_and_lists_of_a_command_count():
     assert "the first of each is judged" in json.dumps(listed)
 
 
+def test_patterns_are_those_of_ecmascript():
+    """\\d and (?:...) stand in many commands; POSIX knows neither. Experts of two of six layers are on the host."""
+    path = experts_model()
+    on = ["--platform", "desktop+rtx3090"]
+    same = [r"blk\.(1|2)\.ffn_.*_exps=CPU", r"blk\.[12]\.ffn_\w+_exps=CPU", r"blk\.(?:1|2)\.ffn_.*?_exps=CPU", r"blk[\.][12]\.ffn_(up|down|gate)_exps=CPU",
+            r"blk\.0\..*=CUDA0,blk\.[3-5]\..*=CUDA0,blk\.\d+\.ffn_.*_exps=CPU", r"blk\.0\..*=CUDA0,blk\.[3-5]\..*=CUDA0,blk\.[\d]\.ffn_.*_exps=CPU"]
+    same.append("|".join(rf"blk\.{k}\.ffn_(up|down|gate)_exps\.weight" for k in (1, 2, *range(10, 40))) + "=CPU")  # 1,100 letters
+    rows = [of_command(f"llama-server -m {path} -ngl 99 -c 2048 -ot '{rule}'", *on) for rule in same]
+    none = of_command(f"llama-server -m {path} -ngl 99 -c 2048", *on)
+    for rule, row in zip(same, rows):
+        assert row["value_ns"] == rows[0]["value_ns"] > none["value_ns"], (rule, row)
+    situ("judge", "llama-server -ot '(?!a)exps=CPU'", path, *on, code=3, err="is no pattern that situ understands")
+
+
 def test_a_generic_server_beside_a_card_of_desktops_is_told():
     path = experts_model()
     for machine, told in (("cpu+rtx3090", True), ("desktop+rtx3090", False), ("ryzen-9950x+rtx3090", False), ("cpu+a100-80g", False)):
