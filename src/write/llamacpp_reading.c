@@ -235,7 +235,8 @@ static situ_status hide_devices(reading *r) {
 /* The device of that name (`buffers`: of that buffer), or -1; of a group, by its first member. */
 static int32_t find_device(const reading *r, const char *name, size_t n, bool buffers) {
   const situ_problem *p = r->layers.problem;
-  if (n == 3 && strncmp(name, "CPU", 3) == 0) return r->host;
+  bool pinned = buffers && n > 5 && strncmp(name + n - 5, "_Host", 5) == 0; /* "CUDA_Host": memory of the host */
+  if (pinned || (n == 3 && strncmp(name, "CPU", 3) == 0)) return r->host;
   for (int32_t d = 0; d < p->n_devices; d++) {
     const char *known = buffers ? r->names[d].buffer : r->names[d].name;
     if (!problem_is_home(p, d) && strcspn(known, ",") == n && strncmp(known, name, n) == 0) return d;

@@ -324,7 +324,7 @@ def test_patterns_are_those_of_ecmascript():
     """\\d and (?:...) stand in many commands; POSIX knows neither. Experts of two of six layers are on the host."""
     path = experts_model()
     on = ["--platform", "desktop+rtx3090"]
-    same = [r"blk\.(1|2)\.ffn_.*_exps=CPU", r"blk\.[12]\.ffn_\w+_exps=CPU", r"blk\.(?:1|2)\.ffn_.*?_exps=CPU", r"blk[\.][12]\.ffn_(up|down|gate)_exps=CPU",
+    same = [r"blk\.(1|2)\.ffn_.*_exps=CPU", r"blk\.[12]\.ffn_\w+_exps=CPU", r"blk\.(?:1|2)\.ffn_.*?_exps=CPU", r"blk[\.][12]\.ffn_(up|down|gate)_exps=CUDA_Host",
             r"blk\.0\..*=CUDA0,blk\.[3-5]\..*=CUDA0,blk\.\d+\.ffn_.*_exps=CPU", r"blk\.0\..*=CUDA0,blk\.[3-5]\..*=CUDA0,blk\.[\d]\.ffn_.*_exps=CPU"]
     same.append("|".join(rf"blk\.{k}\.ffn_(up|down|gate)_exps\.weight" for k in (1, 2, *range(10, 40))) + "=CPU")  # 1,100 letters
     rows = [of_command(f"llama-server -m {path} -ngl 99 -c 2048 -ot '{rule}'", *on) for rule in same]
