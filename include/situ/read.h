@@ -80,8 +80,7 @@ typedef struct situ_read_options {
   /* With `training`: the layers whose activations are not kept but computed again in the backward pass (activation
    * checkpointing): "none", as NULL; "all"; or a number, the first so many. situ_place also takes "auto". */
   const char *recompute;
-  int64_t
-      micro_batch; /* language models: the tokens of a prompt that engines take through the network at once; 0: 512 */
+  int64_t ubatch; /* language models: the tokens of a prompt that engines take through the network at once; 0: 512 */
 } situ_read_options;
 #define SITU_READ_OPTIONS_INIT SITU_SIZED(situ_read_options)
 

@@ -301,10 +301,10 @@ class situ_problem_options(Structure):
     _fields_ = [("size", c_size_t), ("objective", c_int), ("execution", c_int), ("contention", c_int), ("overlap",
                 c_int), ("communication", c_int), ("free", c_bool), ("async_copies", c_bool), ("schedule", c_int),
                 ("replicate", c_bool), ("in_flight", c_int32), ("copies", c_int32), ("max_calls", c_int32),
-                ("max_period_ns", c_int64), ("max_latency_ns", c_int64), ("pins", POINTER(c_int32)), ("unused",
-                POINTER(c_bool)), ("keep_together", POINTER(c_int32)), ("secondary_costs", c_void_p),
-                ("max_secondary_ns", c_int64), ("secondary_name", c_char_p), ("keep_name", c_char_p), ("names",
-                c_char_p), ("max_unknown_percent", c_double)]
+                ("micro_batches", c_int32), ("zero", c_int32), ("max_period_ns", c_int64), ("max_latency_ns",
+                c_int64), ("pins", POINTER(c_int32)), ("unused", POINTER(c_bool)), ("keep_together",
+                POINTER(c_int32)), ("secondary_costs", c_void_p), ("max_secondary_ns", c_int64), ("secondary_name",
+                c_char_p), ("keep_name", c_char_p), ("names", c_char_p), ("max_unknown_percent", c_double)]
 
 
 class situ_problem_summary(Structure):
@@ -330,10 +330,10 @@ class situ_dim(Structure):
 class situ_read_options(Structure):
     _fields_ = [("size", c_size_t), ("reader", c_char_p), ("dims", POINTER(situ_dim)), ("default_dim", c_int64),
                 ("max_file_bytes", c_int64), ("training", c_bool), ("n_dims", c_int32), ("log", situ_log_callback),
-                ("log_context", c_void_p), ("precision", c_int), ("optimizer", c_int), ("prompt", c_int64),
-                ("context", c_int64), ("batch", c_int64), ("generate", c_int64), ("draft", c_int64), ("acceptance",
-                c_double), ("kv_type", c_char_p), ("assumed", POINTER(c_char_p)), ("recompute", c_char_p),
-                ("micro_batch", c_int64)]
+                ("log_context", c_void_p), ("precision", c_int), ("optimizer", c_int), ("micro_batches", c_int32),
+                ("prompt", c_int64), ("context", c_int64), ("batch", c_int64), ("generate", c_int64), ("draft",
+                c_int64), ("acceptance", c_double), ("kv_type", c_char_p), ("assumed", POINTER(c_char_p)),
+                ("recompute", c_char_p), ("ubatch", c_int64)]
 
 
 class situ_model_summary(Structure):

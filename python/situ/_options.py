@@ -30,7 +30,7 @@ class Options(TypedDict, total=False):
     batch: int
     generate: int
     kv_type: str
-    micro_batch: int
+    ubatch: int
     draft: int
     acceptance: float
     objective: str

@@ -62,7 +62,7 @@ static situ_status take_request(judge_call *q) {
   if (!q->searches.read.context) q->searches.read.context = asked->context;
   if (!q->searches.cost.engine) q->searches.cost.engine = q->format->engine;
   if (!q->searches.read.batch && asked->streams > 1) q->searches.read.batch = asked->streams;
-  if (!q->searches.read.micro_batch) q->searches.read.micro_batch = asked->micro_batch;
+  if (!q->searches.read.ubatch) q->searches.read.ubatch = asked->micro_batch;
   if (!q->searches.read.prompt && !q->searches.read.generate) {
     q->searches.read.prompt = asked->prompt;
     q->searches.read.generate = asked->generate;

@@ -51,8 +51,7 @@ const option option_rows[] = {
     {ROW("kv-type", READ, TEXT, kv_type), .json = "kv_type", .value = "TYPE",
      .title = "Language models: element type of the KV cache: f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0 or iq4_nl. "
               "Default: f16."},
-    {ROW("micro-batch", READ, INT64, micro_batch), .json = "micro_batch",
-     .also = "ubatch ub ubatch-size micro-batch-size", .value = "N", .min = 1,
+    {ROW("ubatch", READ, INT64, ubatch), .json = "ubatch", .also = "ub ubatch-size", .value = "N", .min = 1,
      .title =
          "Language models: number of tokens of the prompt that the engine processes at once (llama.cpp: -ub). More "
          "make prefill faster and take memory. Default: 512."},

@@ -60,10 +60,10 @@ static situ_status find_draft(load *l, const read_source *source, situ_error *er
 static situ_status find_load(load *out, const lm *m, const read_source *source, situ_error *error) {
   const situ_read_options *o = source->options;
   int64_t max = MAX_TOKENS, usual = m->trained_context > 0 ? min64(m->trained_context, USUAL_CONTEXT) : USUAL_CONTEXT;
-  if (o->prompt > max || o->context > max || o->generate > max || o->micro_batch > max || o->batch > MAX_STREAMS)
+  if (o->prompt > max || o->context > max || o->generate > max || o->ubatch > max || o->batch > MAX_STREAMS)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
-                     "prompt, context, generate and micro-batch are at most %d tokens, batch at most %d streams",
-                     MAX_TOKENS, MAX_STREAMS);
+                     "prompt, context, generate and ubatch are at most %d tokens, batch at most %d streams", MAX_TOKENS,
+                     MAX_STREAMS);
   int64_t asked = o->prompt + o->generate;
   if (o->context > 0 && o->context < asked)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
@@ -76,7 +76,7 @@ static situ_status find_load(load *out, const lm *m, const read_source *source, 
                                           : usual,
                 .streams = max64(o->batch, 1),
                 .generate = o->generate,
-                .micro_batch = o->micro_batch > 0 ? o->micro_batch : LM_MICRO_BATCH};
+                .micro_batch = o->ubatch > 0 ? o->ubatch : LM_MICRO_BATCH};
   TRY(find_cells(out, source, error));
   return find_draft(out, source, error);
 }

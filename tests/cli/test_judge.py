@@ -308,7 +308,7 @@ def test_micro_batches_and_lists_of_a_command_count():
         command = f"llama-server -m {path} -c 4096 -ngl 99 --cpu-moe -ub {ub}"
         found = judged(command, *on, "--prompt", "1024", "--generate", "16")
         speeds[ub] = found["rows"][0]["prefill_tokens_per_second"]
-        same = judged(f"llama-server -m {path} -c 4096 -ngl 99 --cpu-moe", *on, "--prompt", "1024", "--generate", "16", "--micro-batch", str(ub))
+        same = judged(f"llama-server -m {path} -c 4096 -ngl 99 --cpu-moe", *on, "--prompt", "1024", "--generate", "16", "--ubatch", str(ub))
         assert same["rows"][0] == found["rows"][0], ub
         assert "better" not in found or f" -ub {ub} " in found["better"], found["better"]
     assert speeds[128] < 0.6 * speeds[256] < 0.6 * 0.6 * speeds[1024], speeds
