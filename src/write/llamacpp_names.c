@@ -234,8 +234,8 @@ static situ_status check_groups(const situ_problem *p, situ_error *error) {
   snprintf(word, sizeof word, " %s ", type ? type : "f16");
   if (!strstr(split_caches, word))
     return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
-                     "has a cache of type %s, which llama.cpp does not split over devices; expected --kv-type%.*s", type,
-                     (int)sizeof split_caches - 2, split_caches);
+                     "has a cache of type %s, which llama.cpp does not split over devices; expected --kv-type%.*s",
+                     type, (int)sizeof split_caches - 2, split_caches);
   if (is_unsplit(p->graph->architecture))
     return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
                      "has the architecture %s, whose operators llama.cpp does not split over devices",
