@@ -106,7 +106,9 @@ def test_what_llamacpp_cannot_split_is_refused():
     situ("place", "m.gguf", "--platform", "cpu+32*rtx3090", *STEPS, "--unused", "cpu", "--tensor-parallel", "32", "--write", "llama.cpp=out", code=6,
          err="has groups of 32, but llama.cpp splits over 16")
     situ("place", "m.gguf", *on, "--tensor-parallel", "2", "--kv-type", "bf16")
-    situ("place", "m.gguf", *on, "--tensor-parallel", "2", "--kv-type", "q8_0", code=6, err="quantised cache")
+    for kind in ("q8_0", "q4_0"):  # since June 2026
+        situ("place", "m.gguf", *on, "--tensor-parallel", "2", "--kv-type", kind)
+    situ("place", "m.gguf", *on, "--tensor-parallel", "2", "--kv-type", "q5_1", code=6, err="cache")
 
 
 def test_experts_are_split_as_the_flags_say():
