@@ -242,8 +242,9 @@ static void a_user_who_stops_waits_for_no_bound(void **state) {
       budget b = budget_new(0, 0, stops, &asked);
       assert_int_equal(bound_compute(results, NULL, l.problem, threads, a, &b, NULL), SITU_STATUS_OK);
       bound_pick(&best, results, l.problem);
-      assert_int_equal(b.stop == BUDGET_CANCELLED, stop);
-      if (!stop) assert_int_equal(best.lower_ns, 40);
+      bool cancelled = b.stop == BUDGET_CANCELLED;
+      if (threads == 1 || !stop) assert_int_equal(cancelled, stop); /* of two, one may end before the other asks */
+      if (!cancelled) assert_int_equal(best.lower_ns, 40);
       if (stop && threads == 1) assert_int_equal(best.lower_ns, 0);
       arena_free(a);
     }
