@@ -60,7 +60,7 @@ typedef struct situ_device {
    * many; 0 and 1: a single device. Rates and launch_ns are those of one member, memory_bytes those of all together.
    * A step of a collective of n bytes takes sync_latency_ns + n / sync_bytes_per_s, which a group must state. */
   int32_t members;
-  int32_t sync_links; /* of the longest way between two members: 1 directly, 2 through the host; 0: not known */
+  int32_t sync_links; /* of the longest path between two members: 1 directly, 2 through the host; 0: not known */
   int64_t sync_latency_ns;
   double sync_bytes_per_s;
 } situ_device;

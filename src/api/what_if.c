@@ -247,7 +247,7 @@ static situ_status ask_links(inquiry *q) {
   return status;
 }
 
-/* Members of groups pay for their way to each other at every collective. */
+/* Members of groups pay for their route to each other at every collective. */
 static situ_status ask_joints(inquiry *q) {
   const situ_instance *i = q->instance;
   const situ_link_kind_info *kind[WHAT_IF_JOINTS];

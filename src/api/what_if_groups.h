@@ -4,7 +4,7 @@
 
 #include "api/instance.h"
 
-/* Kinds of link that could join the members of a group and would be faster than their way to each other: peer access
+/* Kinds of link that could join the members of a group and would be faster than their route to each other: peer access
  * over their bus, and the fabric of the devices. Returns how many, at most WHAT_IF_JOINTS; 0 where nothing is known. */
 enum { WHAT_IF_JOINTS = 2 };
 int32_t what_if_joints(const situ_link_kind_info *kind[WHAT_IF_JOINTS], const situ_instance *instance, int32_t device);

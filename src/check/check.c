@@ -43,18 +43,18 @@ static void bonds_of(bond into[N_BONDS], const situ_problem *p) {
 
 /* What every plan has to hold of the weights of each operator: all, or where devices that share a part hold shares,
  * that of one of all devices of a class. NULL without memory. */
-static int64_t *least_weights(const judge *j) {
+static int64_t *min_weights(const judge *j) {
   const situ_problem *p = j->problem;
   const situ_phase first_phase[] = {SITU_PHASE_UPDATE, SITU_PHASE_BACKWARD, SITU_PHASE_FORWARD};
-  int64_t *least = ARENA_COPY(j->scratch, p->given->weight_bytes, int64_t, p->n_operators);
-  int32_t most = 1, *of_class = ARENA_ZERO(j->scratch, int32_t, p->n_classes);
-  if (!least || !of_class) return NULL;
+  int64_t *min_bytes = ARENA_COPY(j->scratch, p->given->weight_bytes, int64_t, p->n_operators);
+  int32_t max_sharing = 1, *of_class = ARENA_ZERO(j->scratch, int32_t, p->n_classes);
+  if (!min_bytes || !of_class) return NULL;
   for (int32_t d = 0; d < p->n_devices; d++)
-    if (++of_class[j->platform->class_of[d]] > most) most = of_class[j->platform->class_of[d]];
+    if (++of_class[j->platform->class_of[d]] > max_sharing) max_sharing = of_class[j->platform->class_of[d]];
   for (int32_t v = 0; v < p->n_operators; v++)
     for (int32_t stage = 0; stage < p->zero; stage++)
-      if (p->given->phase[v] == first_phase[stage]) least[v] /= most;
-  return least;
+      if (p->given->phase[v] == first_phase[stage]) min_bytes[v] /= max_sharing;
+  return min_bytes;
 }
 
 /* Gives the judge a graph of its own whose colocation groups are all that the bonds hold together, with the workspaces
@@ -78,7 +78,7 @@ static situ_status tie_graph(judge *j, situ_graph *own, situ_error *error) {
   for (int32_t v = 0; v < n; v++) size[disjoint_root(into, v)]++;
   *own = *j->problem->given;
   if (j->problem->costs->workspace_bytes) own->workspace_bytes = j->problem->costs->workspace_bytes;
-  own->weight_bytes = least_weights(j);
+  own->weight_bytes = min_weights(j);
   if (!own->weight_bytes) return fail_no_memory(error);
   own->n_colocations = 0;
   for (int32_t v = 0; v < n; v++) {

@@ -76,7 +76,7 @@ static void charge_ring(judge *j, const loads *all, phase_loads *l, int32_t d, i
   for (int32_t x = d; x >= 0;) { /* around the ring: d, then its replicas by number, then back */
     int32_t next = x == d ? 0 : x + 1;
     while (next < q->n_devices && (next == d || all->leader[next] != d)) next++;
-    int64_t way_ns[2] = {0, 0};
+    int64_t route_ns[2] = {0, 0};
     int32_t from[2] = {x, host}, to[2] = {next < q->n_devices ? next : d, x};
     if (staged) to[0] = host;
     for (int k = 0; k < (staged ? 2 : 1); k++) {
@@ -86,11 +86,11 @@ static void charge_ring(judge *j, const loads *all, phase_loads *l, int32_t d, i
         int64_t time_ns = link_time_ns(link->latency_ns, link->bytes_per_s, bytes);
         int64_t *sum = &l->channel_ns[link->channel];
         if (!staged) *sum = sat_add(*sum, rounded_up(time_ns, every));
-        way_ns[k] = sat_add(way_ns[k], time_ns);
+        route_ns[k] = sat_add(route_ns[k], time_ns);
       }
       if (staged) {
         int64_t *sum = &(k ? l->in_ns : l->out_ns)[d];
-        *sum = sat_add(*sum, (int64_t)(((__int128)way_ns[k] * r + every - 1) / every));
+        *sum = sat_add(*sum, (int64_t)(((__int128)route_ns[k] * r + every - 1) / every));
       }
     }
     if (staged) return; /* all pay the same */
@@ -298,29 +298,29 @@ static situ_status find_edges(bool **out, const judge *j, situ_error *error) {
 }
 
 /* The inputs that each device keeps: a given number; with micro-batches by GPipe all of a step, by 1F1B as many as
- * devices follow on the longest way from part to part, its own included, and one where there is no such way. Those that
- * share a part share them. shared: NULL for one device each. */
+ * devices follow on the longest path from part to part, its own included, and one where there is no such path. Those
+ * that share a part share them. shared: NULL for one device each. */
 static situ_status find_kept(int64_t *kept, const judge *j, const bool *edge, const int32_t *shared,
                              situ_error *error) {
   const situ_problem *p = j->problem;
   int32_t n = p->n_devices;
-  int64_t *way = ARENA_ZERO(j->scratch, int64_t, n);
+  int64_t *depth = ARENA_ZERO(j->scratch, int64_t, n);
   bool changed = true, gpipe = p->schedule == SITU_SCHEDULE_GPIPE;
-  if (!way) return fail_no_memory(error);
-  for (int32_t d = 0; d < n; d++) way[d] = shared ? shared[d] : 1;
-  for (int32_t round = 0; round < n && changed; round++) { /* a way has fewer than n edges; a cycle never settles */
+  if (!depth) return fail_no_memory(error);
+  for (int32_t d = 0; d < n; d++) depth[d] = shared ? shared[d] : 1;
+  for (int32_t round = 0; round < n && changed; round++) { /* a path has fewer than n edges; a cycle never settles */
     changed = false;
     for (int32_t a = 0; a < n && edge; a++)
       for (int32_t b = 0; b < n; b++) {
-        int64_t longer = edge[(int64_t)a * n + b] ? (shared ? shared[a] : 1) + way[b] : 0;
-        changed |= longer > way[a];
-        way[a] = max64(way[a], longer);
+        int64_t longer = edge[(int64_t)a * n + b] ? (shared ? shared[a] : 1) + depth[b] : 0;
+        changed |= longer > depth[a];
+        depth[a] = max64(depth[a], longer);
       }
   }
   for (int32_t d = 0; d < n; d++) {
     int64_t r = shared ? shared[d] : 1, inputs = gpipe     ? p->micro_batches
                                                  : changed ? 1
-                                                           : min64(p->micro_batches, way[d]);
+                                                           : min64(p->micro_batches, depth[d]);
     kept[d] = p->micro_batches == 0 ? p->in_flight : (inputs + r - 1) / r;
   }
   return SITU_STATUS_OK;
@@ -341,8 +341,8 @@ static bool in_shares(const situ_problem *p, int32_t v, int64_t *whole_bytes) {
   }
 }
 
-/* weights, or a share + kept inputs * stash + the most that an operator takes; calls are the case of one input and no
- * stash. */
+/* weights, or a share + kept inputs * stash + the maximum that an operator takes; calls are the case of one input and
+ * no stash. */
 situ_status check_static_memory(judge *j, const int64_t *kept, const int32_t *shared, int64_t **memory_bytes,
                                 situ_error *error) {
   const situ_graph *g = j->graph;

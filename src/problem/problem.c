@@ -150,16 +150,16 @@ static situ_status choose_shares(situ_problem *p, const situ_problem_options *o,
 
 /* Replicas are of one class: as many devices at most hold a share each. False without memory. */
 static bool take_shares(situ_problem *p, situ_graph *g) {
-  int32_t most = 1;
+  int32_t max_sharing = 1;
   if (p->zero == 0) return true;
   for (int32_t d = 0; d < p->n_devices; d++) {
     int32_t n = 0;
     for (int32_t e = 0; e < p->n_devices; e++) n += p->class_of[e] == p->class_of[d];
-    if (n > most) most = n;
+    if (n > max_sharing) max_sharing = n;
   }
   g->weight_bytes = ARENA_COPY(p->arena, p->given->weight_bytes, int64_t, p->n_operators);
   for (int32_t v = 0; g->weight_bytes && v < p->n_operators; v++)
-    if (problem_shards(p, v)) g->weight_bytes[v] /= most;
+    if (problem_shards(p, v)) g->weight_bytes[v] /= max_sharing;
   return g->weight_bytes != NULL;
 }
 

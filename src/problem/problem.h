@@ -34,7 +34,7 @@ struct situ_problem {
   int32_t in_flight;     /* inputs in memory at once; with micro_batches, as many as every device surely keeps */
   int32_t micro_batches; /* of a step; 0: in_flight is a given number */
   /* What replicas hold in shares: 0 nothing, 1 states of the optimizer, 2 gradients too, 3 weights too. Then the
-   * weights of `graph` are the least that a device may hold, those of `given` all. */
+   * weights of `graph` are the minimum that a device holds, those of `given` all. */
   int32_t zero;
   int32_t n_copies;  /* operator v belongs to copy v / (n_operators / n_copies); weight_bytes of others than the first
                         are 0 */

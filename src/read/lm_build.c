@@ -397,8 +397,9 @@ static situ_status cross_part(building *b, value_set *x, const block_part *p) {
 /* The tokens to reserve for: those of a micro-batch that caches can hold. */
 static int64_t micro_batch(const building *b) {
   if (b->encoding) return sat_mul(b->step->source, b->step->caches); /* all at once */
-  int64_t most = most_tokens(b->step), all = b->step->cells > 0 ? sat_mul(b->step->cells, b->step->caches) : most;
-  return min64(most, all);
+  int64_t max_tokens = most_tokens(b->step),
+          all = b->step->cells > 0 ? sat_mul(b->step->cells, b->step->caches) : max_tokens;
+  return min64(max_tokens, all);
 }
 
 /* The elements of a token that a group's products make, and what joins them. */

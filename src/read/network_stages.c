@@ -135,8 +135,8 @@ static net_value windows(module_net *m, const char *name, net_value x, const map
 }
 
 static void swin_block(module_net *m, map *s, int64_t side, int64_t heads) {
-  int64_t least = s->height < s->width ? s->height : s->width;
-  if (side > least) side = least;
+  int64_t shorter = s->height < s->width ? s->height : s->width;
+  if (side > shorter) side = shorter;
   if (side < 1 || s->height % side != 0 || s->width % side != 0) {
     net_refuse(m->net, "has maps of %lld x %lld, which windows of %lld do not divide: give another height and width",
                (long long)s->height, (long long)s->width, (long long)side);

@@ -52,16 +52,16 @@ const network *network_like(const lm *file) {
   return NULL;
 }
 
-/* The type of most bytes of weights: that in which the network computes. */
+/* The type of the largest part of weights: that in which the network computes. */
 static situ_dtype usual_type(const lm *file) {
   static const situ_dtype types[] = {SITU_DTYPE_BF16, SITU_DTYPE_F16, SITU_DTYPE_F32};
-  int64_t bytes[3] = {0}, most = 0;
+  int64_t bytes[3] = {0}, largest = 0;
   for (int32_t i = 0; i < file->n_tensors; i++)
     for (int32_t k = 0; k < 3; k++)
       if (file->tensors[i].dtype == types[k]) bytes[k] += file->tensors[i].bytes / 4;
   for (int32_t k = 1; k < 3; k++)
-    if (bytes[k] > bytes[most]) most = k;
-  return types[most];
+    if (bytes[k] > bytes[largest]) largest = k;
+  return types[largest];
 }
 
 /* What no operator reads: then the network is another. */

@@ -17,7 +17,7 @@
 #include "read/safetensors_config.h"
 #include "read/safetensors_unpack.h"
 
-enum { MAX_HEADER = 100000000, MAX_FILES = 10000, MAX_TENSORS = 1 << 22, MAX_LOOKED_AT = 4096, TOLD = 3 };
+enum { MAX_HEADER = 100000000, MAX_FILES = 10000, MAX_TENSORS = 1 << 22, MAX_LOOKED_AT = 4096, MAX_NAMED = 3 };
 
 /* ---- one file ---- */
 
@@ -111,7 +111,7 @@ static void compare(gathering *g, const lm_tensor *t) {
   bool stacked = t->rank == 3 && rank == 2 && lm_group_of(t->name) == LM_ROUTED;
   if (stacked && dims[0] == t->dims[1] && dims[1] == t->dims[2]) return;
   if (rank == t->rank && dims[0] == t->dims[0] && (rank < 2 || dims[1] == t->dims[1])) return;
-  if (g->n_unlike++ < TOLD)
+  if (g->n_unlike++ < MAX_NAMED)
     text_add(g->notes,
              "dimensions of %s are [%" PRId64 "%s%.0" PRId64 "] in the file, but [%" PRId64 "%s%.0" PRId64
              "] by config.json\n",
@@ -407,8 +407,8 @@ static bool ends_in_t5(const char *architecture) {
 static situ_status read_language_model(gathering *g, read_result *result) {
   const read_source *source = g->source;
   TRY(find_shapes(g));
-  if (g->n_unlike > TOLD)
-    text_add(g->notes, "%d more tensors have dimensions that differ from config.json\n", (int)g->n_unlike - TOLD);
+  if (g->n_unlike > MAX_NAMED)
+    text_add(g->notes, "%d more tensors have dimensions that differ from config.json\n", (int)g->n_unlike - MAX_NAMED);
   if (g->n_unlike > 0 || g->model.n_embd == 0) g->model.n_embd = width_by_tensors(&g->model);
   TRY(lm_pair_find(&g->model, g->a, g->error));
   /* An encoder that was saved without its decoder. */

@@ -12,7 +12,7 @@ enum { MAX_TEXT = 1024, MAX_ITEMS = 1 << 22, AVERAGE_POOL = 1, MAX_POOL = 17, L2
 typedef struct flat {
   const unsigned char *bytes;
   size_t n, wrong;
-  uint64_t room; /* bytes that may still be copied: tables may share what they point to, but few do */
+  uint64_t copies_left; /* how many bytes may still be copied: tables may share what they point to, but few do */
   bool failed;
   arena *a;
 } flat;
@@ -26,10 +26,10 @@ static bool fits(flat *f, uint64_t at, uint64_t size) {
   return good;
 }
 
-/* Takes room for a copy of what is at `at`. */
-static bool take_room(flat *f, uint64_t at, uint64_t size) {
-  if (size > f->room) return fits(f, at, UINT64_MAX);
-  f->room -= size;
+/* Counts the copy of what is at `at`. */
+static bool count_copy(flat *f, uint64_t at, uint64_t size) {
+  if (size > f->copies_left) return fits(f, at, UINT64_MAX);
+  f->copies_left -= size;
   return true;
 }
 
@@ -72,7 +72,7 @@ static const char *string_of(flat *f, uint64_t table, int index) {
   int64_t n;
   uint64_t at = vector(f, table, index, 1, &n);
   if (n > MAX_TEXT) n = MAX_TEXT;
-  if (!take_room(f, at, (uint64_t)n)) n = 0;
+  if (!count_copy(f, at, (uint64_t)n)) n = 0;
   if (n > 0 && memchr(f->bytes + at, 0, (size_t)n)) n = (int64_t)strlen((const char *)f->bytes + at);
   return n > 0 ? arena_string_n(f->a, (const char *)f->bytes + at, (size_t)n) : arena_string(f->a, "");
 }
@@ -116,7 +116,7 @@ static bool read_tensor(flat *f, tflite_tensor *out, uint64_t table, uint64_t bu
 static const int32_t *read_indexes(flat *f, uint64_t table, int index, int32_t n_tensors, int32_t *n) {
   int64_t count;
   uint64_t at = vector(f, table, index, 4, &count);
-  if (!take_room(f, at, 4 * (uint64_t)count)) count = 0;
+  if (!count_copy(f, at, 4 * (uint64_t)count)) count = 0;
   int32_t *made = ARENA_NEW(f->a, int32_t, count + 1);
   for (int64_t i = 0; made && i < count; i++) {
     made[i] = signed_at(f, at + 4 * (uint64_t)i);
@@ -178,7 +178,8 @@ static situ_status read_graph(flat *f, tflite_graph *out, uint64_t model, situ_e
 }
 
 situ_status tflite_parse(tflite_graph *out, const read_source *source, arena *a, situ_error *error) {
-  flat f = {.bytes = source->bytes, .n = source->size_bytes, .room = 4 * (uint64_t)source->size_bytes + 65536, .a = a};
+  flat f = {
+      .bytes = source->bytes, .n = source->size_bytes, .copies_left = 4 * (uint64_t)source->size_bytes + 65536, .a = a};
   TRY(read_graph(&f, out, number(&f, 0, 4), error));
   if (f.failed)
     return fail_with(

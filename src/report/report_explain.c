@@ -41,7 +41,7 @@ static void handover_text(text_buffer *t, const situ_explanation *x, const situ_
 }
 
 /* How members of a group reach each other. */
-static const char *way_text(char into[40], int32_t n_links) {
+static const char *route_text(char into[40], int32_t n_links) {
   if (n_links > 2) snprintf(into, 40, "over %d links", (int)n_links);
   return n_links > 2 ? into : n_links == 2 ? "through the host" : n_links == 1 ? "directly" : "";
 }
@@ -50,7 +50,7 @@ static const char *way_text(char into[40], int32_t n_links) {
  * the time, directly"; "" where there is no group. */
 static void group_text(text_buffer *t, const situ_plan *plan) {
   const situ_problem *p = plan->problem;
-  char time[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES], way[40];
+  char time[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES], route[40];
   for (int32_t d = 0; d < p->n_devices; d++) {
     group_times g = group_times_of(plan, d);
     const situ_device *device = &p->platform->devices[d];
@@ -64,7 +64,7 @@ static void group_text(text_buffer *t, const situ_plan *plan) {
       text_add(t, " (%s each)", text_time(time, g.collective_ns / g.n_collectives));
     text_add(t, ", %s of the time%s%s",
              percent_text(percent, (double)g.collective_ns / (double)max64(plan->value_ns, 1)),
-             device->sync_links > 0 ? ", " : "", way_text(way, device->sync_links));
+             device->sync_links > 0 ? ", " : "", route_text(route, device->sync_links));
   }
 }
 

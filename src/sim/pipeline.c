@@ -32,7 +32,7 @@ typedef struct pipeline {
   int64_t *sharded_bytes; /* [device] of weights that those who share its part hold in shares */
   int64_t *stashed_bytes; /* [device] of one input */
   int64_t *n_inputs;      /* [device] kept at once */
-  int64_t *depth;         /* [device] devices on the longest way from its part to the end, its own included */
+  int64_t *depth;         /* [device] devices on the longest path from its part to the end, its own included */
   int32_t *seen_by_device, *seen_by_memory; /* the last tensor that arrived there */
   int32_t *first_on, *next_on;              /* operators of each device, as lists; -1 ends */
   int64_t *waiting;                         /* [device] edges of F from devices that are not yet done */
@@ -103,7 +103,7 @@ static bool is_contiguous(pipeline *m, const int32_t *device) {
 }
 
 /* How many inputs each device keeps at once. By 1F1B a part has a start on the parts after it: one input for each
- * device on the longest way from it to the end. Those that share a part share its inputs. `ready` is an order of F, or
+ * device on the longest path from it to the end. Those that share a part share its inputs. `ready` is an order of F, or
  * `in_order` is false: then there is no plan. */
 static void count_inputs(pipeline *m, const int32_t *device, bool in_order) {
   const situ_problem *p = m->problem;

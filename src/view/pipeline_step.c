@@ -57,7 +57,7 @@ static bool list_parts(parts *x, arena *a) {
   return true;
 }
 
-/* The slowest way of a tensor between the devices of two parts. */
+/* The slowest route of a tensor between the devices of two parts. */
 static int64_t transfer_ns(const parts *x, int32_t t, int32_t a, int32_t b) {
   const situ_problem *p = x->problem;
   int64_t max = 0;
@@ -105,7 +105,7 @@ static void add_transfers(parts *x, int32_t *seen) {
 }
 
 /* The time of the rings of a part whose transfers are not staged, for each round of inputs and for each step: the bytes
- * that each device passes on are on the way at the same time, so the slowest way counts. */
+ * that each device passes on are under way at the same time, so the slowest route counts. */
 static void find_rings(const parts *x, int32_t k, replicas_sync sync, int64_t *round_ns, int64_t *step_ns) {
   const situ_problem *p = x->problem;
   const situ_platform *f = p->platform;
@@ -170,7 +170,7 @@ static bool order_parts(parts *x, bool *contiguous, arena *a) {
   return true;
 }
 
-/* The longest way of one input forward and back: to a part and from it; by GPipe to any part, then from any. */
+/* The longest path of one input forward and back: to a part and from it; by GPipe to any part, then from any. */
 static bool find_fill(const parts *x, int64_t *fill_ns, arena *a) {
   int64_t *there_ns, *back_ns, max_there_ns = 0, max_back_ns = 0;
   *fill_ns = 0;
@@ -219,13 +219,13 @@ static bool find_kept(const parts *x, int64_t *kept, arena *a) {
 
 /* Raises the start of a node to what an edge demands; whether it was later. */
 static bool raise_start(__int128 *start, int32_t from, int32_t to, int64_t time_ns, __int128 less) {
-  __int128 least = start[from] + time_ns - less;
-  if (least <= start[to]) return false;
-  start[to] = least;
+  __int128 earliest = start[from] + time_ns - less;
+  if (earliest <= start[to]) return false;
+  start[to] = earliest;
   return true;
 }
 
-/* Whether all can keep the interval: no way round a cycle gains time. start: [2 * part]. */
+/* Whether all can keep the interval: no cycle gains time. start: [2 * part]. */
 static bool keeps_interval(const parts *x, const int64_t *kept, int64_t interval_ns, __int128 *start) {
   bool later = true;
   for (int32_t k = 0; k < 2 * x->n; k++) start[k] = 0;
@@ -246,7 +246,7 @@ static bool keeps_interval(const parts *x, const int64_t *kept, int64_t interval
   return !later;
 }
 
-/* The least interval from `period_ns` on that all can keep. */
+/* The minimum interval from `period_ns` on that all can keep. */
 static bool find_interval(const parts *x, const int64_t *kept, int64_t period_ns, int64_t fill_ns, int64_t *interval_ns,
                           arena *a) {
   __int128 *start = ARENA_NEW(a, __int128, 2 * (int64_t)x->n);
@@ -377,7 +377,7 @@ static int64_t run_schedule(schedule *s) {
 }
 
 /* The time of all passes; of very many at most, by the interval: then every pass starts so long after the first as the
- * longest way to it takes at that interval. */
+ * longest path to it takes at that interval. */
 static bool find_passes(const parts *x, const int64_t *kept, int64_t interval_ns, int64_t fill_ns, int64_t *passes_ns,
                         arena *a) {
   schedule s;

@@ -17,7 +17,8 @@ static const char STAGES[] = "--pipeline-parallel-size -pp --pp-size --pp",
                   SHARE[] = "--gpu-memory-utilization --mem-fraction-static", SGLANG[] = "--mem-fraction-static";
 
 /* vLLM takes 0.92 of the memory that a GPU really has, which is 1.074 of what the catalogue counts, for weights,
- * caches, scratch memory, and some 2 % for contexts and graphs. What that leaves of the catalogue's, at least nothing.
+ * caches, scratch memory, and some 2 % for contexts and graphs. What that leaves of the catalogue's, no less than
+ * nothing.
  */
 static situ_status find_unused_share(double *out, const command_words *w, situ_error *error) {
   const char *text = command_words_value(w, SHARE);
@@ -48,7 +49,7 @@ static bool is_sglang(const command_words *w) {
 static situ_status request(plan_request *out, const char *text, arena *a, situ_error *error) {
   command_words w;
   text_buffer notes = {0};
-  int64_t most = 0;
+  int64_t requests = 0;
   TRY(command_words_split(&w, text, a, error));
   out->model = model_of(&w);
   out->group = 1;
@@ -56,7 +57,7 @@ static situ_status request(plan_request *out, const char *text, arena *a, situ_e
   TRY(command_words_int(&out->context, &w, CONTEXT, 1, error));
   out->micro_batch = 2048;
   TRY(command_words_int(&out->micro_batch, &w, AT_ONCE, 1, error));
-  TRY(command_words_int(&most, &w, STREAMS, 0, error));
+  TRY(command_words_int(&requests, &w, STREAMS, 0, error));
   TRY(find_unused_share(&out->unused_share, &w, error));
   const char *type = command_words_value(&w, CACHE);
   out->trained = out->context == 0;
@@ -66,9 +67,10 @@ static situ_status request(plan_request *out, const char *text, arena *a, situ_e
   else if (type && strcmp(type, "auto") != 0)
     text_add(&notes, "--kv-cache-dtype %.40s is taken as f16\n", type);
   if (is_sglang(&w)) text_add(&notes, "SGLang is judged as vLLM, and the better command is one of vLLM\n");
-  if (most > 1)
-    text_add(&notes, "caches are for one request of full length, which vLLM wants room for; %lld requests share them\n",
-             (long long)most);
+  if (requests > 1)
+    text_add(&notes,
+             "caches are for one request of full length, which vLLM needs memory for; %lld requests share them\n",
+             (long long)requests);
   if (command_words_has(&w, "--data-parallel-size -dp"))
     text_add(&notes, "--data-parallel-size is not modelled: one of the replicas is judged\n");
   if (command_words_has(&w, "--enable-expert-parallel -ep"))

@@ -348,8 +348,8 @@ static situ_status run_program(program *g, const int32_t *by_price, int64_t max_
 }
 
 /* The same where the inputs that a part keeps follow from the devices after it: for each number of devices of the plan.
- * Where parts follow each other one by one, those after a part are those on the longest way from it, and this is exact.
- * Elsewhere they may be fewer, and it only finds plans; the proof is that of the relaxation. */
+ * Where parts follow each other one by one, those after a part are those on the longest path from it, and this is
+ * exact. Elsewhere they may be fewer, and it only finds plans; the proof is that of the relaxation. */
 static situ_status run_by_depth(program *g, const int32_t *by_price, int64_t max_ns, attempt *result) {
   int64_t found_ns = SITU_NEVER_NS;
   bool gave_up = false;
