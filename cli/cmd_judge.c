@@ -1,3 +1,5 @@
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,10 +8,23 @@
 static const option_group *const groups[] = {
     &command_options, &model_options, &problem_options, &unknown_options, &solve_options, &common_options, NULL};
 
+/* Whether a word is the name of a file: it has a suffix, and is no JSON, TOML or list of devices. */
+static bool names_file(const char *word) {
+  const char *slash = strrchr(word, '/'), *dot = strrchr(slash ? slash + 1 : word, '.');
+  return dot && dot[1] && !strpbrk(word, " {[=:,\n");
+}
+
 /* The text of a file, or the operand itself if there is no such file; free() it. NULL after a message. */
 static char *read_command(const char *operand, int *code) {
   enum { MAX_BYTES = 1 << 20 };
+  errno = 0;
   FILE *file = strchr(operand, ' ') ? NULL : fopen(operand, "rb");
+  if (!file && errno == ENOENT && names_file(operand)) {
+    situ_error absent = {SITU_STATUS_IO, "", "cannot be opened: No such file or directory"};
+    snprintf(absent.where, sizeof absent.where, "%s", operand);
+    *code = fail_reading(&absent);
+    return NULL;
+  }
   char *text = file ? malloc(MAX_BYTES + 1) : strdup(operand);
   size_t n = file && text ? fread(text, 1, MAX_BYTES + 1, file) : 0;
   bool whole = !file || (text && !ferror(file) && n <= MAX_BYTES && !memchr(text, 0, n));

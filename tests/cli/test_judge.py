@@ -357,6 +357,12 @@ def test_containers_and_servers_of_a_command():
     assert row["layers"] == "gpu2 4, gpu0 2", row
 
 
+def test_a_file_that_is_not_there_is_no_command():
+    path = language_model()
+    for name in ("device_map.json", "runs/flags.txt"):
+        situ("judge", name, path, "--platform", "cpu+2*rtx3090", code=3, err=f"{name}: cannot be opened: No such file or directory")
+
+
 def test_bad_commands_are_refused_with_the_option():
     path = language_model()
     on = [path, "--platform", "cpu+2*rtx3090"]
