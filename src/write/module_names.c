@@ -28,3 +28,11 @@ int32_t module_names_gpu(const situ_problem *p, int32_t device) {
     if (!problem_is_host(p, d)) n += platform_members(p->platform, d);
   return n;
 }
+
+void module_names_add_splits(text_buffer *out, const layer_plan *l) {
+  for (int32_t i = 1, k = l->count[0]; i < l->n_runs; k += l->count[i++]) {
+    text_add(out, "%s", i > 1 ? ", " : "");
+    module_names_quote(out, l->layers.name[k]);
+    text_add(out, ": \"BEGINNING\"");
+  }
+}

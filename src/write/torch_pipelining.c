@@ -10,11 +10,7 @@ enum {
 
 static void add_stages(text_buffer *out, const layer_plan *l, const situ_problem *p) {
   text_add(out, "{\n  \"split_points\": {");
-  for (int32_t i = 1, k = l->count[0]; i < l->n_runs; k += l->count[i++]) {
-    text_add(out, "%s", i > 1 ? ", " : "");
-    module_names_quote(out, l->layers.name[k]);
-    text_add(out, ": \"BEGINNING\"");
-  }
+  module_names_add_splits(out, l);
   text_add(out, "},\n  \"devices\": [");
   for (int32_t i = 0; i < l->n_runs; i++) {
     text_add(out, "%s", i ? ", " : "");

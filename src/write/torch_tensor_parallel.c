@@ -58,12 +58,8 @@ static situ_status add_stages(text_buffer *out, const layer_plan *l, const situ_
   int32_t size = platform_members(p->platform, l->run[0]);
   module_styles m = {0};
   if (size > 1) TRY(module_styles_find(&m, p->graph, size, l->arena, error));
-  text_add(out, "{\n  \"mesh\": {\"pp\": %d, \"tp\": %d},\n  \"split_spec\": {", (int)l->n_runs, (int)size);
-  for (int32_t i = 1, k = l->count[0]; i < l->n_runs; k += l->count[i++]) {
-    text_add(out, "%s", i > 1 ? ", " : "");
-    module_names_quote(out, l->layers.name[k]);
-    text_add(out, ": \"BEGINNING\"");
-  }
+  text_add(out, "{\n  \"mesh\": {\"pp\": %d, \"tp\": %d},\n  \"split_points\": {", (int)l->n_runs, (int)size);
+  module_names_add_splits(out, l);
   text_add(out, "},\n  \"stages\": [");
   for (int32_t i = 0; i < l->n_runs; i++) {
     text_add(out, "%s\n    {\"device\": ", i ? "," : "");

@@ -61,7 +61,7 @@ def test_pytorch_gets_the_style_of_each_module():
     modules = [{"model.embed_tokens": {**rows, "input_layouts": "Replicate"}}, {"lm_head": {**columns, "output_layouts": "Replicate"}}]
     for k in range(4):
         modules[k > 0] |= {f"model.layers.{k}.{name}": style for name, style in layer.items()}
-    assert found == {"mesh": {"pp": 2, "tp": 2}, "split_spec": {"model.layers.1": "BEGINNING"},
+    assert found == {"mesh": {"pp": 2, "tp": 2}, "split_points": {"model.layers.1": "BEGINNING"},
                      "stages": [{"device": device, "modules": of} for device, of in zip(("gpu0-1", "gpu2-3"), modules)]}, found
 
 

@@ -244,7 +244,7 @@ def test_stages_have_their_own_modules(tmp_path):
     assert list(plan.to_parallelize_plan()) == [*first, *second] == list(placed("decoder", 2).to_parallelize_plan())
     plan.write("torch-tensor-parallel", tmp_path / "stages.json")
     written = json.loads((tmp_path / "stages.json").read_text())
-    assert written["mesh"] == {"pp": 2, "tp": 2} and written["split_spec"] == {"layers.1": "BEGINNING"}
+    assert written["mesh"] == {"pp": 2, "tp": 2} and written["split_points"] == {"layers.1": "BEGINNING"}
     groups = plan.explain().groups
     assert [g["device"] for g in groups] == ["gpu0-1", "gpu2-3"] and sum(g["collectives"] for g in groups) == 3 * 2 + 1 + 1
     whole = situ.place(graph, "2*h100-80g@nvlink", tensor_parallel="1", writers="torch-tensor-parallel", time_limit=1)
