@@ -26,8 +26,7 @@ typedef struct situ_what_if_list situ_what_if_list;
  *
  * - without a device that the plan uses (one of each class);
  * - links of twice the bandwidth (all equal links together);
- * - members of groups with direct links: peer access, or the fabric of the devices, where that is faster than their
- * route to each other;
+ * - direct links (peer access, or the fabric) between the members of a group, where these are faster than their route;
  * - twice the memory, if a memory is nearly full or no single device holds the model;
  * - an idle device 2, 4, 8 or 16 times as fast, up to the first that makes it useful (one of each class);
  * - twice the batch, if the model is a built-in with a batch parameter.
