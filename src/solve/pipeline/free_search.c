@@ -73,7 +73,7 @@ static const solver_parameter FREE_SEARCH_PARAMETERS[N_PARAMETERS] = {
 typedef struct cooling {
   search base; /* scale: the period to beat, in nanoseconds */
   partition now;
-  int64_t best_ns; /* the minimum period of a partition that fits, so far */
+  int64_t best_ns; /* the minimum period of a partition that fits, so far; beaten in its turn */
   int32_t *best;   /* [unit] that partition, if there is one */
   double target_ns;
   double *slope;  /* [device] share of its load that counts below the target too */
@@ -180,7 +180,7 @@ static bool try_move(cooling *c) {
 
 static void cooling_sweep(search *s) {
   cooling *c = (cooling *)s;
-  c->target_ns = s->scale - s->set[LOOK_AHEAD] * s->temperature;
+  c->target_ns = fmin(s->scale, (double)c->best_ns) - s->set[LOOK_AHEAD] * s->temperature;
   for (int32_t d = 0; d < c->now.h->n_devices; d++) c->energy[d] = energy_of(c, d, &c->now.sums[d]);
   for (int32_t k = 0; k < SEARCH_SWEEP; k++)
     if (try_move(c)) keep_partition(c);
@@ -343,7 +343,8 @@ static bool cool_levels(cycle *s, int32_t first, int32_t last, const schedule *b
     coarse_level *l = &s->levels[k];
     arena_mark mark = arena_get_mark(s->run->arena);
     cooling c;
-    if (cooling_init(&c, &l->h, s->run, s->random, s->all->goal_ns) != SITU_STATUS_OK) return false;
+    double scale = fmin(s->all->goal_ns, (double)s->found->value_ns);
+    if (cooling_init(&c, &l->h, s->run, s->random, scale) != SITU_STATUS_OK) return false;
     c.base.hot = by->hot * pow(by->part, by->n_levels - 1 - k);
     c.base.cold = c.base.hot * by->part;
     partition_set(&c.now, l->device);
