@@ -38,6 +38,7 @@ static const row rows[] = {
     {4, "DEPTHWISE_CONV_2D", "Conv", DEPTHWISE, 0},
     {5, "DEPTH_TO_SPACE", "DepthToSpace", EACH, 0},
     {6, "DEQUANTIZE", "DequantizeLinear", EACH, 2},
+    {7, "EMBEDDING_LOOKUP", "Gather", EACH, 0},
     {8, "FLOOR", "Floor", EACH, 1},
     {9, "FULLY_CONNECTED", "Gemm", DENSE, 0},
     {11, "L2_NORMALIZATION", "LpNormalization", EACH, 3},
@@ -76,35 +77,63 @@ static const row rows[] = {
     {59, "NEG", "Neg", EACH, 1},
     {60, "PADV2", "Pad", EACH, 0},
     {61, "GREATER", "Greater", EACH, 1},
+    {62, "GREATER_EQUAL", "GreaterOrEqual", EACH, 1},
+    {63, "LESS_EQUAL", "LessOrEqual", EACH, 1},
     {64, "SELECT", "Where", EACH, 1},
     {65, "SLICE", "Slice", EACH, 0},
+    {66, "SIN", "Sin", EACH, 4},
     {67, "TRANSPOSE_CONV", "ConvTranspose", DECONVOLUTION, 0},
     {69, "TILE", "Tile", EACH, 0},
     {70, "EXPAND_DIMS", "Unsqueeze", VIEW, 0},
+    {71, "EQUAL", "Equal", EACH, 1},
+    {72, "NOT_EQUAL", "Equal", EACH, 1},
     {73, "LOG", "Log", EACH, 4},
     {74, "SUM", "ReduceSum", AS_ONNX, 0},
     {75, "SQRT", "Sqrt", EACH, 1},
     {76, "RSQRT", "Sqrt", EACH, 2},
     {77, "SHAPE", "Shape", VIEW, 0},
     {78, "POW", "Pow", EACH, 8},
+    {79, "ARG_MIN", "ArgMin", AS_ONNX, 0},
+    {81, "REDUCE_PROD", "ReduceProd", AS_ONNX, 0},
     {82, "REDUCE_MAX", "ReduceMax", AS_ONNX, 0},
     {83, "PACK", "Concat", EACH, 0},
+    {84, "LOGICAL_OR", "Or", EACH, 1},
+    {85, "ONE_HOT", "OneHot", EACH, 0},
+    {86, "LOGICAL_AND", "And", EACH, 1},
+    {87, "LOGICAL_NOT", "Not", EACH, 1},
     {88, "UNPACK", "Split", EACH, 0},
     {89, "REDUCE_MIN", "ReduceMin", AS_ONNX, 0},
+    {90, "FLOOR_DIV", "Div", EACH, 2},
+    {91, "REDUCE_ANY", "ReduceMax", AS_ONNX, 0},
     {92, "SQUARE", "Mul", EACH, 1},
+    {93, "ZEROS_LIKE", "ConstantOfShape", EACH, 0},
+    {94, "FILL", "ConstantOfShape", EACH, 0},
+    {95, "FLOOR_MOD", "Mod", EACH, 2},
+    {96, "RANGE", "Range", EACH, 1},
     {97, "RESIZE_NEAREST_NEIGHBOR", "Resize", EACH, 0},
     {98, "LEAKY_RELU", "LeakyRelu", EACH, 2},
     {99, "SQUARED_DIFFERENCE", "Mul", EACH, 2},
     {100, "MIRROR_PAD", "Pad", EACH, 0},
     {101, "ABS", "Abs", EACH, 1},
     {102, "SPLIT_V", "Split", EACH, 0},
+    {104, "CEIL", "Ceil", EACH, 1},
+    {105, "REVERSE_V2", "Slice", EACH, 0},
     {107, "GATHER_ND", "GatherND", EACH, 0},
+    {108, "COS", "Cos", EACH, 4},
+    {110, "RANK", "Shape", VIEW, 0},
+    {111, "ELU", "Elu", EACH, 4},
     {114, "QUANTIZE", "QuantizeLinear", EACH, 3},
+    {116, "ROUND", "Round", EACH, 1},
     {117, "HARD_SWISH", "HardSwish", EACH, 4},
+    {122, "SCATTER_ND", "ScatterND", EACH, 0},
     {123, "SELECT_V2", "Where", EACH, 1},
     {126, "BATCH_MATMUL", "MatMul", MATRICES, 0},
+    {128, "CUMSUM", "CumSum", EACH, 1},
     {130, "BROADCAST_TO", "Expand", EACH, 0},
     {150, "GELU", "Gelu", EACH, 8},
+    {151, "DYNAMIC_UPDATE_SLICE", "ScatterND", EACH, 0},
+    {152, "RELU_0_TO_1", "Clip", EACH, 2},
+    {158, "SIGN", "Sign", EACH, 1},
 };
 
 /* A graph under construction. */
@@ -254,13 +283,16 @@ static situ_status add_operator(making *m, const tflite_operator *op, int32_t in
   return add_outputs(m, op, at);
 }
 
-/* A constant that is only brought into another type: the engine does that once, and keeps it. */
+/* A constant that is only brought into another type or, if it is sparse, into full form: the engine does that once, and
+ * keeps it. */
 static bool folds(making *m, const tflite_operator *op) {
-  enum { DEQUANTIZE = 6 };
+  enum { DEQUANTIZE = 6, DENSIFY = 124 };
   const tflite_tensor *x = tensor_at(m, op->inputs, op->n_inputs, 0), *y = tensor_at(m, op->outputs, op->n_outputs, 0);
-  if (op->code != DEQUANTIZE || !x || !y || x->stored_bytes <= 0) return false;
-  m->file->tensors[op->outputs[0]].stored_bytes = x->stored_bytes;
-  m->held[op->outputs[0]] = m->held[op->inputs[0]];
+  if ((op->code != DEQUANTIZE && op->code != DENSIFY) || !x || !y || x->stored_bytes <= 0) return false;
+  ops_tensor full = {.dtype = y->dtype, .rank = y->rank, .dims = y->dims};
+  int64_t bytes = op->code == DENSIFY ? ops_bytes(&full, NULL) : x->stored_bytes;
+  m->held[op->outputs[0]] = m->held[op->inputs[0]] > 0 ? bytes : 0;
+  m->file->tensors[op->outputs[0]].stored_bytes = bytes;
   m->held[op->inputs[0]] = 0;
   return true;
 }

@@ -101,7 +101,8 @@ def test_single_operators():
     for code, shapes, out, kind, flops in ((126, [[2, 5, 7], [2, 7, 3]], [2, 5, 3], "MatMul", 2 * 2 * 5 * 7 * 3), (14, [[4, 6]], [4, 6], "Sigmoid", 96),
                                            (39, [[2, 3]], [3, 2], "Transpose", 0), (2, [[2, 3], [2, 3]], [4, 3], "Concat", 0),
                                            (114, [[8, 8]], [8, 8], "QuantizeLinear", 192), (117, [[10]], [10], "HardSwish", 40),
-                                           (23, [[1, 4, 4, 2]], [1, 8, 8, 2], "Resize", 8 * 128)):
+                                           (23, [[1, 4, 4, 2]], [1, 8, 8, 2], "Resize", 8 * 128), (62, [[5], [5]], [5], "GreaterOrEqual", 5),
+                                           (128, [[4, 4]], [4, 4], "CumSum", 16), (105, [[3, 2]], [3, 2], "Slice", 0), (111, [[6]], [6], "Elu", 24)):
         said, found = kinds(save(one(code, shapes, out)))
         assert found == {kind: (1, flops)} and said["unknown"] == [], (code, found, said["unknown"])
     m = Model()
@@ -117,6 +118,13 @@ def test_types_and_dequantised_constants():
     m.operator(9, [x, wide, -1], [y], {0: ("b", 0)}, 8)
     said, found = kinds(save((m, [x], [y])))
     assert found == {"Gemm": (1, 2 * 32 * 64)} and said["total"]["weight_bytes"] == 4096, said
+    m = Model()  # sparse weights of half precision, in full and then wide: held in full, in half precision
+    x, w, full, wide, y = m.tensor([1, 64]), m.tensor([32, 64], F16, bytes(600)), m.tensor([32, 64], F16), m.tensor([32, 64]), m.tensor([1, 32], name="y")
+    m.operator(124, [w], [full])
+    m.operator(6, [full], [wide])
+    m.operator(9, [x, wide, -1], [y], {0: ("b", 0)}, 8)
+    said, found = kinds(save((m, [x], [y])))
+    assert found == {"Gemm": (1, 2 * 32 * 64)} and (said["total"]["weight_bytes"], said["unknown"]) == (4096, []), said
     m = Model()
     x, y = m.tensor([1, 64], I8), m.tensor([1, 32], I8, name="y")
     m.operator(9, [x, m.tensor([32, 64], I8, bytes(2048)), m.tensor([32], I32, bytes(128))], [y], {0: ("b", 0)}, 8)
