@@ -86,6 +86,8 @@ static situ_status read_source_with(situ_model *model, const read_source *source
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->options->reader, "there is no reader of this name; %s",
                        known_readers(known, sizeof known, source->options->reader));
   } else {
+    const char *advice = read_no_model(source);
+    if (advice) return fail_with(error, SITU_STATUS_UNSUPPORTED, source->path, "%s", advice);
     r = source->bytes ? choose(source) : &builtin_reader;
   }
   if (!r && is_plan(source))
@@ -174,7 +176,10 @@ static const char *within_folder(const char *path, char *room, size_t capacity) 
                                       "model_index.json",
                                       "diffusion_pytorch_model.safetensors.index.json",
                                       "diffusion_pytorch_model.safetensors",
-                                      "adapter_model.safetensors"};
+                                      "adapter_model.safetensors",
+                                      "model.onnx",
+                                      "openvino_model.xml",
+                                      "model.tflite"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     int n = snprintf(room, capacity, "%s/%s", path, names[i]);
     if (n > 0 && (size_t)n < capacity && file_exists(room)) return room;
@@ -216,9 +221,9 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
       status =
           fail_with(error, SITU_STATUS_IO, path, "there is no such file; the built-in network is builtin:%s", path);
     if (status == SITU_STATUS_IO && file_is_folder(path))
-      status =
-          fail_with(error, SITU_STATUS_IO, path,
-                    "is a folder without model.safetensors or model.safetensors.index.json; name the model's file");
+      status = fail_with(error, SITU_STATUS_IO, path,
+                         "is a folder without model.safetensors, model.onnx, openvino_model.xml or model.tflite; name "
+                         "the model's file");
     if (status == SITU_STATUS_OK && view.size_bytes == 0)
       status = fail_with(error, SITU_STATUS_BAD_INPUT, path, "is empty; expected a model");
     if (status == SITU_STATUS_OK && filled.max_file_bytes > 0 && view.size_bytes > (size_t)filled.max_file_bytes)

@@ -25,6 +25,9 @@ static inline void read_need(const read_source *source, const unsigned char *at,
 
 /* A model that came from standard input has such a path: the file has no name (cli/standard_input.c). */
 #define READ_UNNAMED "/dev/fd/"
+/* What a file is that no reader reads, and what to do; NULL if its first bytes are those of no such format. */
+const char *read_no_model(const read_source *source);
+
 /* The name of a model whose file does not name it: its path without the folder. */
 static inline const char *read_base_name(const char *path) {
   const char *slash = strrchr(path, '/');

@@ -5,14 +5,17 @@
 
 Cases as in test_cli.py. Small whole calls with their expected messages are in tests/golden (test_golden.py).
 """
+import gzip
 import json
 import os
 import pathlib
+import pickle
 import random
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 
 from test_cli import (SITU, SMALL, environment, let_it_find_a_plan, main, need, rounds_of, situ, situ_json, small_platform, some,
                       thorough)
@@ -309,6 +312,20 @@ def test_empty_garbled_and_huge_files_are_no_input():
             run(*command, path, codes=(3,))
 
 
+def test_files_that_are_no_models_are_named():
+    with zipfile.ZipFile("module.pt", "w") as archive:
+        archive.writestr("data.pkl", "")
+    for protocol in (2, 4):
+        pathlib.Path(f"old{protocol}.pth").write_bytes(pickle.dumps({"weight": [1.0]}, protocol=protocol))
+    pathlib.Path("pointer.gguf").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 4\n")
+    pathlib.Path("page.safetensors").write_text("<!DOCTYPE html>\n<html></html>\n")
+    pathlib.Path("m.onnx.gz").write_bytes(gzip.compress(b"model"))
+    pathlib.Path("m.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(64))
+    for name, said in (("module.pt", "zip archive"), ("old2.pth", "pickle"), ("old4.pth", "pickle"), ("pointer.gguf", "git lfs pull"),
+                       ("page.safetensors", "web page"), ("m.onnx.gz", "gzip"), ("m.h5", "HDF5")):
+        situ("place", name, code=3, err=said)
+
+
 def test_control_characters_in_a_model_do_not_reach_the_terminal():
     write("m.onnx", model(graph([node("Re\033[31mlu\n", ["x"], ["y"], "na\033]0;me\n")], [value("x", [4])], [value("y", [4])])))
     for command in ("inspect", "place", "compare"):
@@ -377,6 +394,8 @@ def test_slips_are_answered_with_what_to_do():
     place = ["place", "builtin:resnet50", *QUICK]
     situ("place", "empty.onnx", code=3, err="is empty; expected a model")
     situ("place", "models", code=3, err="is a folder without model.safetensors")
+    write("models/model.onnx", CHAIN)
+    assert situ_json("inspect", "models")["reader"] == "onnx"
     situ(*place, "--rules", "models", code=3, err="is a folder; expected a file")
     situ(*place, "--dim", "batch=4", code=2, err="as in builtin:gpt2[?]batch=8")
     situ(*place, "--prompt", "100", code=2, err="prompt and context are for builtin:llama")
