@@ -2,6 +2,7 @@
 
 #include "../../lab/brute.h"
 #include "../../lab/test.h"
+#include "../../lab/tier.h"
 #include "bound/bound.h"
 #include "bound/configuration.h"
 #include "cost/costs.h"
@@ -278,10 +279,11 @@ bool ledger_updates = false;
 void ledger_holds(const family *families, size_t n) {
   static marks known;
   int32_t n_weaker = 0, n_found = 0;
+  bool all = in_check() || ledger_updates;
   read_marks(&known);
   FILE *out = ledger_updates ? fopen(STRENGTH_CSV, "w") : NULL;
   if (out) fprintf(out, "problems,bound,lower_ns,proved_ns\n");
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i += all ? 1 : 3) {
     const family *f = &families[i];
     tally sum = {0};
     for (int32_t k = 0; k < f->problems; k++) add_problem(&sum, f, f->first + k);
@@ -300,5 +302,5 @@ void ledger_holds(const family *families, size_t n) {
   }
   if (out) assert_int_equal(fclose(out), 0);
   if (!ledger_updates) assert_int_equal(n_weaker, 0);
-  if (!ledger_updates && !lp_missing()) assert_int_equal(n_found, known.n); /* a row that nobody asks for is stale */
+  if (all && !ledger_updates && !lp_missing()) assert_int_equal(n_found, known.n); /* a row that nobody asks for is stale */
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "../../lab/test.h"
+#include "../../lab/tier.h"
 #include "platform/machine_text.h"
 
 typedef struct expected {
@@ -179,7 +180,7 @@ static void damaged_texts_do_no_harm(void **state) {
   for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
     char *text = strdup(machines[i].text);
     size_t n = strlen(text);
-    for (size_t k = i % 3; k < n; k += 3) {
+    for (size_t k = i % 3; k < n; k += in_check() ? 3 : 18) {
       static const char changes[] = {'\0', '9', ',', ':', '|', '[', ' ', '\n'};
       char kept = text[k];
       for (size_t c = 0; c < sizeof changes; c++) {
