@@ -40,7 +40,7 @@ static situ_status search_level(multilevel *x, const unit_list *units, double sh
     else
       solve_offer(&run, &start);
   }
-  if (status == SITU_STATUS_OK) status = solver_run(&tabu_solver, &run, share, 0);
+  if (status == SITU_STATUS_OK) status = solver_run(&iterated_greedy_solver, &run, share, 0);
   if (found.value_ns < parent->incumbent->value_ns) solve_offer(parent, &found.best);
   incumbent_free(&found);
   return status;
@@ -66,7 +66,7 @@ static bool multilevel_serves(const situ_problem *p) { return solve_is_large(p) 
 
 const solver multilevel_solver = {
     .name = "multilevel",
-    .title = "coarse units first, then finer ones, each level by tabu search",
+    .title = "coarse units first, then finer ones, each level by iterated greedy",
     .source = "Hendrickson, Leland, 1995; Karypis, Kumar, 1998",
     .models = MODEL_STREAM,
     .anytime = true,
