@@ -302,5 +302,6 @@ void ledger_holds(const family *families, size_t n) {
   }
   if (out) assert_int_equal(fclose(out), 0);
   if (!ledger_updates) assert_int_equal(n_weaker, 0);
-  if (all && !ledger_updates && !lp_missing()) assert_int_equal(n_found, known.n); /* a row that nobody asks for is stale */
+  if (all && !ledger_updates && !lp_missing())
+    assert_int_equal(n_found, known.n); /* a row that nobody asks for is stale */
 }
