@@ -19,9 +19,19 @@ situ_status library_load(void **library, const char *path, bool open, situ_error
 
 void *library_entry(void *library, const char *name) { return dlsym(library, name); }
 
+static situ_status load_from(void **library, lazy_library *l) {
+  if (!l->place) return library_load(library, l->path, false, &l->why);
+  const char *path;
+  arena *a = arena_new();
+  situ_status status = a ? library_locate(&path, l->place, NULL, a, &l->why) : fail_no_memory(&l->why);
+  if (status == SITU_STATUS_OK) status = library_load(library, path, false, &l->why);
+  arena_free(a);
+  return status;
+}
+
 static situ_status find_functions(lazy_library *l) {
   void *loaded;
-  TRY(library_load(&loaded, l->path, false, &l->why));
+  TRY(load_from(&loaded, l));
   for (int32_t i = 0; i < l->n; i++) {
     void *function = library_entry(loaded, l->names[i]);
     if (!function) return fail_with(&l->why, SITU_STATUS_ENGINE, l->path, "has no function %s", l->names[i]);

@@ -4,6 +4,7 @@
 #define SITU_ENGINE_ENGINE_H
 
 #include "base/arena.h"
+#include "base/library.h"
 #include "engine/driver.h"
 #include "engine/worker.h"
 #include "situ/engine.h"
@@ -29,13 +30,10 @@ typedef struct engine_context {
  * `free` on. A bind runs the session once, so that later runs write outputs of known shapes in place. */
 typedef struct engine {
   const char *name, *title;
-  const char *variable; /* of the environment: a path to its library or the folder that holds it */
-  const char *package;  /* the folder of its library in the folders of a Python installation */
-  const char *file;     /* prefix of the name of the library */
-  const char *system;   /* the name for the dynamic loader of the system */
-  const char *install;  /* how to get it */
-  const char *reads;    /* the names of the readers of its model formats, separated by spaces; NULL: its driver rejects
-                           all */
+  library_place place;
+  const char *install; /* how to get it */
+  const char *reads;   /* the names of the readers of its model formats, separated by spaces; NULL: its driver rejects
+                          all */
   driver driver;
 } engine;
 
@@ -52,11 +50,6 @@ extern const engine *const engines[];
 /* BAD_ARGUMENT if there is none of that name, UNSUPPORTED if it does not read that format. name NULL: the first that
  * reads it; format NULL: any. */
 situ_status engine_find(const engine **out, const char *name, const model_format *format, situ_error *error);
-
-/* Searches for its library, in this order: `given` unless NULL, its environment variable, the active Python environment
- * (VIRTUAL_ENV), the package folders of python3, the loader of the system (then *path is a bare name). *path is in the
- * arena or static. ENGINE if `given` or the variable names a place without it. */
-situ_status engine_locate(const char **path, const engine *e, const char *given, arena *a, situ_error *error);
 
 /* Starts a worker of the engine whose library is at context->library; the context must stay until the worker ends. */
 situ_status engine_start(worker **out, const engine *e, const engine_context *context, const worker_options *options,

@@ -55,10 +55,10 @@ static situ_status open_session(void **session, const driver_options *o, situ_er
 
 const engine llamacpp_engine = {.name = "llama.cpp",
                                 .title = "llama.cpp, whose server runs GGUF files",
-                                .variable = "SITU_LLAMACPP",
-                                .package = "llama_cpp/bin",
-                                .file = "llama-server",
-                                .system = "llama-server",
+                                .place = {.variable = "SITU_LLAMACPP",
+                                          .package = "llama_cpp/bin",
+                                          .file = "llama-server",
+                                          .system = "llama-server"},
                                 .install = "tools/setup.sh llamacpp",
                                 .reads = "gguf",
                                 .driver = {.load = load, .hello = hello, .open = open_session}};

@@ -103,7 +103,7 @@ situ_status measure_begin(measuring *m, const measure_options *given, const situ
                                    .seed = o->seed,
                                    .wait = {.limit_s = o->time_limit_s, .stop = report_progress, .context = m}};
   TRY(engine_find(&m->executor.engine, o->engine, format, error));
-  return engine_locate(&m->executor.library, m->executor.engine, o->library, a, error);
+  return library_locate(&m->executor.library, &m->executor.engine->place, o->library, a, error);
 }
 
 /* One NAME=THREADS[/SLOWER][@DEVICE] of a map, which ends at `end`. */

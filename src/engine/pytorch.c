@@ -65,9 +65,9 @@ static situ_status open_session(void **session, const driver_options *o, situ_er
 
 const engine pytorch_engine = {.name = "pytorch",
                                .title = "PyTorch, for Python modules (situ.torch)",
-                               .variable = "SITU_PYTORCH",
-                               .package = "torch/lib",
-                               .file = "libtorch_cpu.so",
-                               .system = "libtorch_cpu.so",
+                               .place = {.variable = "SITU_PYTORCH",
+                                         .package = "torch/lib",
+                                         .file = "libtorch_cpu.so",
+                                         .system = "libtorch_cpu.so"},
                                .install = "pip install torch",
                                .driver = {.load = load, .hello = hello, .open = open_session}};

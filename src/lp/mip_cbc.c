@@ -1,5 +1,4 @@
-/* Mixed-integer programs by Cbc, in a process of its own: Cbc 2.10 dies in the preprocessing of some small programs
- * (CglPreProcess). Where it does, the search is done once more without.
+/* Mixed-integer programs by Cbc. Version 2.10 dies in the preprocessing of some small programs (CglPreProcess).
  *
  * Cbc has no callback that stops it: a cut generator is asked at every node, and where it is to stop it adds a row that
  * nothing meets, so that all nodes left end at once. What Cbc then calls optimal is not. */
@@ -7,18 +6,15 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "base/child.h"
-#include "base/clock.h"
-#include "base/contracts.h"
 #include "base/library.h"
-#include "lp/mip.h"
+#include "lp/mip_engine.h"
 
 /* Loaded when the first program is searched. */
 #define CALLS(CALL)                   \
   CALL(Cbc_, addCutCallback)          \
   CALL(Cbc_, bestSolution)            \
+  CALL(Cbc_, getBestPossibleObjValue) \
   CALL(Cbc_, getNodeCount)            \
   CALL(Cbc_, loadProblem)             \
   CALL(Cbc_, newModel)                \
@@ -40,33 +36,10 @@ static struct { CALLS(LIBRARY_POINTER) } cbc;
 static const char *const names[] = {CALLS(LIBRARY_NAME)};
 static lazy_library cbc_library = LAZY_LIBRARY("libCbcSolver.so.3", cbc, names);
 
-const char *mip_missing(void) { return library_missing(&cbc_library); }
+static const char *missing(void) { return library_missing(&cbc_library); }
 
 /* Above all columns, which are counted in units, and below what Cbc takes for no limit. */
 static const double OUT_OF_REACH = 1e9;
-/* How long Cbc may take to come to its end once it is asked to, before it is killed. */
-static const int64_t GRACE_NS = 500000000;
-
-typedef struct mip_task {
-  const program *program;
-  const program_table *table;
-  const mip_limits *limits;
-  mip_found *found;
-  void *context;
-  mip_outcome *outcome;
-  bool preprocess, is_stopped;
-  child_line *line; /* in the child */
-} mip_task;
-
-/* Messages: a solution, [n_columns] numbers, or the outcome. */
-typedef struct mip_message {
-  bool is_outcome;
-  mip_outcome outcome;
-  double x[];
-} mip_message;
-
-/* ---- in the child ---- */
-
 static void ask_to_stop(void *solver, void *cuts, void *context) {
   mip_task *task = context;
   (void)solver;
@@ -94,49 +67,19 @@ static void set_limits(Cbc_Model *model, mip_task *task) {
   cbc.addCutCallback(model, ask_to_stop, "stop", task);
 }
 
-/* Cbc works the other columns out by itself. */
-static bool set_start(Cbc_Model *model, const program *p, const int64_t *start) {
-  int *column = calloc((size_t)p->n_columns, sizeof *column);
-  double *value = calloc((size_t)p->n_columns, sizeof *value);
-  int n = 0;
-  for (int32_t j = 0; column && value && j < p->n_columns; j++) {
-    if (!p->is_whole[j]) continue;
-    column[n] = j;
-    value[n++] = (double)start[j];
-  }
-  if (column && value) cbc.setMIPStartI(model, n, column, value);
-  bool good = column && value;
-  free(column);
-  free(value);
-  return good;
-}
-
-static bool send_solution(const mip_task *task, const double *from) {
-  const program *p = task->program;
-  size_t size = sizeof(mip_message) + (size_t)p->n_columns * sizeof(double);
-  mip_message *message = from ? calloc(1, size) : NULL;
-  if (!message) return !from;
-  for (int32_t j = 0; j < p->n_columns; j++) message->x[j] = from[j] * p->unit[j];
-  bool sent = child_send(task->line, message, size);
-  free(message);
-  return sent;
-}
-
-static bool send_all(const mip_task *task, Cbc_Model *model) {
-  mip_message last = {
-      .is_outcome = true,
-      .outcome = {.is_ended = cbc.status(model) == 0 && !task->is_stopped, .n_nodes = cbc.getNodeCount(model)}};
-  bool good = send_solution(task, cbc.bestSolution(model));
+static bool report_all(const mip_task *task, Cbc_Model *model) {
+  mip_outcome end = {.is_ended = cbc.status(model) == 0 && !task->is_stopped,
+                     .n_nodes = cbc.getNodeCount(model),
+                     .bound = task->is_stopped ? 0 : mip_bound_of(task, cbc.getBestPossibleObjValue(model))};
+  bool good = !cbc.bestSolution(model) || mip_report(task, cbc.bestSolution(model));
   for (int k = 0; good && k < cbc.numberSavedSolutions(model); k++)
-    good = send_solution(task, cbc.savedSolution(model, k));
-  return good && child_send(task->line, &last, sizeof last);
+    good = mip_report(task, cbc.savedSolution(model, k));
+  return good && mip_report_end(task, end);
 }
 
-static bool search(void *context, child_line *line) {
-  mip_task *task = context;
+static bool search(mip_task *task) {
   const program *p = task->program;
   const program_table *t = task->table;
-  task->line = line;
   Cbc_Model *model = cbc.newModel();
   if (!model) return false;
   cbc.loadProblem(model, p->n_columns, p->n_rows, t->start, t->row, t->value, t->lower, t->upper, t->cost, t->row_lower,
@@ -144,58 +87,9 @@ static bool search(void *context, child_line *line) {
   for (int32_t j = 0; j < p->n_columns; j++)
     if (p->is_whole[j]) cbc.setInteger(model, j);
   set_limits(model, task);
-  if (task->limits->start && !set_start(model, p, task->limits->start)) return false;
+  if (task->n_start > 0) cbc.setMIPStartI(model, task->n_start, task->start_column, task->start_value);
   cbc.solve(model);
-  return send_all(task, model); /* the process ends: nothing need be freed */
+  return report_all(task, model); /* the process ends: nothing need be freed */
 }
 
-/* ---- in the parent ---- */
-
-static void hear(void *context, const void *bytes, size_t size) {
-  mip_task *task = context;
-  const mip_message *message = bytes;
-  size_t n = (size_t)task->program->n_columns;
-  if (size >= sizeof *message && message->is_outcome) {
-    task->outcome->is_ended = message->outcome.is_ended;
-    task->outcome->n_nodes = message->outcome.n_nodes;
-  } else if (size == sizeof *message + n * sizeof(double)) {
-    task->found(task->context, message->x);
-  }
-}
-
-static bool stop(void *context) {
-  const mip_task *task = context;
-  return task->limits->stop && task->limits->stop(task->limits->context);
-}
-
-static int64_t deadline_ns(double seconds) {
-  return seconds < 1e9 ? clock_now_ns() + (int64_t)(fmax(seconds, 0) * 1e9) : INT64_MAX;
-}
-
-bool mip_search(mip_outcome *out, const program *p, const mip_limits *limits, mip_found *found, void *context,
-                arena *a) {
-  REQUIRE(!p->out_of_memory && limits->max_nodes > 0);
-  program_table t;
-  mip_task task = {.program = p,
-                   .table = &t,
-                   .limits = limits,
-                   .found = found,
-                   .context = context,
-                   .outcome = out,
-                   .preprocess = true};
-  child_limits by = {.deadline_ns = deadline_ns(limits->seconds),
-                     .grace_ns = GRACE_NS,
-                     .max_bytes = sizeof(mip_message) + (size_t)p->n_columns * sizeof(double),
-                     .stop = stop,
-                     .receive = hear};
-  *out = (mip_outcome){.n_nodes = 0};
-  if (mip_missing() || !program_tabulate(&t, p, a)) return false;
-  child_end end = child_run(search, &by, &task);
-  if (end == CHILD_CRASHED) {
-    out->n_crashes++;
-    task.preprocess = false;
-    end = child_run(search, &by, &task);
-    out->n_crashes += end == CHILD_CRASHED;
-  }
-  return end != CHILD_FAILED && end != CHILD_NO_PROCESS;
-}
+const mip_engine mip_cbc = {.name = "Cbc", .missing = missing, .search = search};

@@ -12,16 +12,19 @@
 
 static const int64_t TABLE_LIMIT = (int64_t)1 << 25;
 
-static bool serves(const situ_problem *p, situ_communication communication) {
-  if (p->execution != SITU_EXECUTION_PIPELINE || p->communication != communication || p->contiguous || p->n_phases > 1)
-    return false;
+static bool tables_fit(const situ_problem *p, situ_communication communication) {
+  if (p->execution != SITU_EXECUTION_PIPELINE || p->communication != communication) return false;
   return footprint_is_per_device(p) && p->graph->n_uses <= TABLE_LIMIT &&
          ((int64_t)p->graph->n_tensors + p->n_operators) * p->n_devices <= TABLE_LIMIT;
 }
 
-bool hypergraph_serves(const situ_problem *p) { return serves(p, SITU_COMMUNICATION_HOST_STAGED); }
+static bool is_free(const situ_problem *p) { return !p->contiguous && p->n_phases == 1; }
 
-bool hypergraph_serves_links(const situ_problem *p) { return serves(p, SITU_COMMUNICATION_LINK); }
+bool hypergraph_serves_staged(const situ_problem *p) { return tables_fit(p, SITU_COMMUNICATION_HOST_STAGED); }
+
+bool hypergraph_serves(const situ_problem *p) { return is_free(p) && hypergraph_serves_staged(p); }
+
+bool hypergraph_serves_links(const situ_problem *p) { return is_free(p) && tables_fit(p, SITU_COMMUNICATION_LINK); }
 
 static int compare_bytes(const void *a, const void *b) {
   const int64_t *x = a, *y = b;
@@ -92,8 +95,8 @@ static bool edge_list_init(edge_list *l, hypergraph *h, bool merge, int64_t max_
   *l = (edge_list){.h = h, .merge = merge, .stride = max_edges, .n_buckets = 2 * max_edges + 1};
   h->n_edges = 0;
   if (!ARENA_ARRAYS(a, ZEROS(h->pin_start, max_edges + 1), ARRAY(h->pin, max_pins),
-                    ZEROS(h->price, h->n_rows * max_edges), ZEROS(l->seen, h->n_units), ARRAY(l->bucket, l->n_buckets),
-                    ARRAY(l->next, max_edges)))
+                    ZEROS(h->price, h->n_rows * max_edges), ZEROS(h->phase, max_edges), ZEROS(l->seen, h->n_units),
+                    ARRAY(l->bucket, l->n_buckets), ARRAY(l->next, max_edges)))
     return false;
   for (int64_t i = 0; i < l->n_buckets; i++) l->bucket[i] = -1;
   return true;
@@ -105,7 +108,7 @@ static int compare_units(const void *a, const void *b) {
 }
 
 /* Closes the edge whose pins were just written at the end. Returns an earlier equal one, or it. */
-static int32_t edge_list_close(edge_list *l, int32_t n_pins) {
+static int32_t edge_list_close(edge_list *l, int32_t n_pins, int32_t phase) {
   hypergraph *h = l->h;
   int32_t *pins = h->pin + h->pin_start[h->n_edges];
   uint64_t hash = 14695981039346656037u;
@@ -113,9 +116,10 @@ static int32_t edge_list_close(edge_list *l, int32_t n_pins) {
   for (int32_t k = 0; k < n_pins; k++) hash = (hash ^ (uint32_t)pins[k]) * 1099511628211u;
   int32_t *head = &l->bucket[(int64_t)(hash % (uint64_t)l->n_buckets)];
   for (int32_t e = *head; e >= 0 && l->merge; e = l->next[e])
-    if (h->pin_start[e + 1] - h->pin_start[e] == n_pins &&
+    if (h->pin_start[e + 1] - h->pin_start[e] == n_pins && h->phase[e] == phase &&
         memcmp(h->pin + h->pin_start[e], pins, (size_t)n_pins * sizeof *pins) == 0)
       return e;
+  h->phase[h->n_edges] = phase;
   l->next[h->n_edges] = *head;
   *head = h->n_edges;
   h->pin_start[h->n_edges + 1] = h->pin_start[h->n_edges] + n_pins;
@@ -163,7 +167,7 @@ static bool find_edges(hypergraph *h, bool merge, arena *a) {
       costs |= price.in_ns > 0 || price.out_ns > 0;
     }
     if (!costs) continue;
-    int32_t e = edge_list_close(&l, n_pins);
+    int32_t e = edge_list_close(&l, n_pins, problem_phase(h->problem, g->producer[t]));
     for (int32_t row = 0; row < h->n_rows; row++) {
       crossing *sum = &h->price[row * l.stride + e], price = price_of(h, &links, row, t);
       *sum = (crossing){sat_add(sum->in_ns, price.in_ns), sat_add(sum->out_ns, price.out_ns)};
@@ -240,7 +244,7 @@ bool hypergraph_merge(hypergraph *h, const hypergraph *fine, const int32_t *into
       pins[n_pins++] = u;
     }
     if (n_pins == 1) continue;
-    int32_t at = edge_list_close(&l, n_pins);
+    int32_t at = edge_list_close(&l, n_pins, fine->phase[e]);
     for (int32_t row = 0; row < h->n_rows; row++) {
       crossing *sum = &h->price[row * l.stride + at];
       const crossing *one = &fine->price[(int64_t)row * fine->n_edges + e];

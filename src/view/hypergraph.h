@@ -1,5 +1,5 @@
-/* view/hypergraph.h - a non-contiguous pipeline problem as a hypergraph to be partitioned: units that stay together,
- * devices, and one hyperedge for each tensor that joins two units or more and costs something.
+/* view/hypergraph.h - a pipeline problem as a hypergraph to be partitioned, without its contiguity: units that stay
+ * together, devices, and one hyperedge for each tensor that joins two units or more and costs something.
  *
  * The load of a device that holds the units S is their time, plus for each hyperedge with a pin in S and a pin outside
  * the price of its tensor: on its way out where the producer is in S, else on its way in. Hosts pay nothing; a device
@@ -35,6 +35,7 @@ typedef struct hypergraph {
   int64_t *time_ns;         /* [row * n_units + unit]; SITU_NEVER_NS: not allowed there */
   crossing *price;          /* [row * n_edges + edge] */
   int32_t *pin_start, *pin; /* units of an edge, distinct, the producer's first */
+  int32_t *phase;           /* [edge] of its producer; edges of different phases do not merge */
   int32_t *touch_start;
   touch *touch; /* edges of a unit, ascending */
 
@@ -48,6 +49,8 @@ typedef struct hypergraph {
 
 /* Whether a problem can be seen so: a host-staged pipeline, every accelerator with a memory of its own, hosts that
  * share one only where it has no limit, and tables of reasonable size. */
+bool hypergraph_serves_staged(const situ_problem *problem);
+/* And whether nothing else matters: it is not contiguous and has one phase. */
 bool hypergraph_serves(const situ_problem *problem);
 /* The same with link communication: loads from below. */
 bool hypergraph_serves_links(const situ_problem *problem);

@@ -4,6 +4,7 @@
     test_why.py SITU [NAME...]
 """
 import json
+import os
 import pathlib
 import re
 import sys
@@ -89,9 +90,18 @@ def test_milp_says_what_it_did_where_it_did_not_improve():
         situ("place", "builtin:layered?operators=30", "--platform", "cpu+2*v100-16g", "--solver", "milp", "--steps", "300",
              err="milp: the root of the program takes [0-9]+ steps, more than are left")
     except AssertionError as error:
-        if "situ was built without the library" in str(error):
-            raise Skip("a build without Cbc")
+        if "no engine for mixed-integer programs" in str(error):
+            raise Skip("neither HiGHS nor Cbc is here")
         raise
+
+
+def test_an_engine_of_milp_that_is_not_where_the_user_says_is_an_error():
+    os.environ["SITU_HIGHS"] = "/nowhere"
+    try:
+        situ("place", "builtin:layered?operators=30", "--platform", "cpu+2*v100-16g", "--solver", "milp", code=3,
+             err="SITU_HIGHS names this path, but libhighs.so is not there")
+    finally:
+        del os.environ["SITU_HIGHS"]
 
 
 if __name__ == "__main__":

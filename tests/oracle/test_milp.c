@@ -6,6 +6,7 @@
 #include "../lab/tier.h"
 #include "base/rng.h"
 #include "check/judge.h"
+#include "lp/mip.h"
 #include "situ/plan.h"
 #include "solve/common/solver.h"
 
@@ -55,6 +56,28 @@ static bool expect_optimum(const situ_problem *p, uint64_t seed) {
 
 static lab draw_pipeline(uint64_t seed) { return lab_random_free_pipeline(seed, 7); }
 
+/* Contiguous, or with a period for each of two phases, or both. */
+static lab draw_stages(uint64_t seed) {
+  rng r = rng_new(seed);
+  bool phases = rng_below(&r, 2);
+  lab_options o = {.seed = seed,
+                   .n_operators = (int32_t)(2 + rng_below(&r, 6)),
+                   .n_devices = (int32_t)(2 + rng_below(&r, 3)),
+                   .density = 0.1 + 0.6 * rng_unit(&r),
+                   .n_colocations = (int32_t)rng_below(&r, 3),
+                   .training = phases || rng_below(&r, 3) == 0,
+                   .pinned = rng_below(&r, 4) == 0,
+                   .unsupported = rng_below(&r, 3) == 0,
+                   .memory = rng_below(&r, 2) ? 0.2 + rng_unit(&r) : 0,
+                   .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
+                               .communication = SITU_COMMUNICATION_HOST_STAGED,
+                               .schedule = phases ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B,
+                               .free = phases && rng_below(&r, 2),
+                               .async_copies = rng_below(&r, 3) == 0,
+                               .in_flight = (int32_t)rng_below(&r, 3)}};
+  return lab_random(&o);
+}
+
 /* Without contention and memory the program of streams is the model. */
 static lab draw_stream(uint64_t seed) {
   rng r = rng_new(seed);
@@ -66,6 +89,25 @@ static lab draw_stream(uint64_t seed) {
                    .pinned = rng_below(&r, 4) == 0,
                    .unsupported = rng_below(&r, 3) == 0,
                    .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
+  return lab_random(&o);
+}
+
+/* The minimum period under a limit of latency that is between the minimum and that of one device. */
+static lab draw_limited(uint64_t seed) {
+  rng r = rng_new(seed);
+  lab_options o = {.seed = seed,
+                   .n_operators = (int32_t)(2 + rng_below(&r, 4)),
+                   .n_devices = (int32_t)(2 + rng_below(&r, 2)),
+                   .density = 0.1 + 0.6 * rng_unit(&r),
+                   .n_colocations = (int32_t)rng_below(&r, 3),
+                   .pinned = rng_below(&r, 4) == 0,
+                   .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
+  lab l = lab_random(&o);
+  if (l.problem->conflict) return l;
+  int64_t least = brute_force(l.problem, NULL);
+  if (least < 1 || least >= SITU_NEVER_NS) return l;
+  lab_free(&l);
+  o.options.max_latency_ns = least + (int64_t)rng_below(&r, (uint32_t)least + 1);
   return lab_random(&o);
 }
 
@@ -143,6 +185,7 @@ static bool expect_best_calls(const situ_problem *p, uint64_t seed) {
 
 static void try_seeds(lab (*draw)(uint64_t), bool (*expect)(const situ_problem *, uint64_t), uint64_t seeds) {
   int n_served = 0, n_solved = 0;
+  if (mip_missing()) skip();
   for (uint64_t seed = 1; seed <= seeds; seed++) {
     lab l = draw(seed);
     if (situ_solver_serves("milp", l.problem) && !l.problem->conflict) {
@@ -152,13 +195,22 @@ static void try_seeds(lab (*draw)(uint64_t), bool (*expect)(const situ_problem *
     lab_free(&l);
   }
   print_message("%d served, %d of them to the end\n", n_served, n_solved);
-  if (n_served == 0) skip(); /* a build without an engine */
   assert_true(n_solved >= n_served * 99 / 100);
 }
 
 static void free_pipelines_are_solved(void **state) {
   (void)state;
   try_seeds(draw_pipeline, expect_optimum, (uint64_t)rounds_of(1500));
+}
+
+static void contiguous_and_phased_pipelines_are_solved(void **state) {
+  (void)state;
+  try_seeds(draw_stages, expect_optimum, (uint64_t)rounds_of(1500));
+}
+
+static void periods_of_streams_are_solved(void **state) {
+  (void)state;
+  try_seeds(draw_limited, expect_optimum, (uint64_t)rounds_of(600));
 }
 
 static void streams_are_solved(void **state) {
@@ -202,8 +254,12 @@ static void an_engine_that_dies_takes_nothing_with_it(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(free_pipelines_are_solved), cmocka_unit_test(streams_are_solved),
-                                     cmocka_unit_test(calls_are_solved), cmocka_unit_test(few_calls_are_solved),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(free_pipelines_are_solved),
+                                     cmocka_unit_test(contiguous_and_phased_pipelines_are_solved),
+                                     cmocka_unit_test(streams_are_solved),
+                                     cmocka_unit_test(periods_of_streams_are_solved),
+                                     cmocka_unit_test(calls_are_solved),
+                                     cmocka_unit_test(few_calls_are_solved),
                                      cmocka_unit_test(an_engine_that_dies_takes_nothing_with_it)};
   return cmocka_run_group_tests_name("milp", tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "solve/baselines/milp.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/clock.h"
@@ -65,8 +66,8 @@ static void tell_size(const solve_run *run, const program *p) {
 /* Logs what the engine did when it improved no plan. */
 static void tell_search(const solve_run *run, const mip_outcome *found, int64_t before_ns) {
   if (run->incumbent->value_ns < before_ns) return;
-  log_line(run->watch->log, SITU_LOG_WARNING, "milp: found no better plan; %lld nodes of branch and cut, %s",
-           (long long)found->n_nodes,
+  log_line(run->watch->log, SITU_LOG_WARNING, "milp: found no better plan; %lld nodes of branch and cut by %s, %s",
+           (long long)found->n_nodes, found->engine,
            found->n_crashes > 0 ? "and the engine crashed"
            : found->is_ended    ? "which the engine considers complete"
                                 : "until a limit");
@@ -103,8 +104,10 @@ static situ_status milp_solve(solve_run *run) {
   if (!mip_search(&found, &p, &limits, offer, &s, run->arena)) return fail_no_memory(run->error);
   budget_spend(run->budget, p.n_entries + found.n_nodes * steps_of_node);
   tell_search(run, &found, before_ns);
+  solve_count(run, "milp.highs", strcmp(found.engine, "HiGHS") == 0);
   solve_count(run, "milp.nodes", found.n_nodes);
   solve_count(run, "milp.ended", found.is_ended);
+  solve_count(run, "milp.claimed_bound_ns", found.bound / (kind->ticks ? kind->ticks(s.state) : 1));
   if (found.n_crashes > 0) solve_count(run, "milp.crashes", found.n_crashes);
   return SITU_STATUS_OK;
 }
@@ -114,11 +117,9 @@ const solver milp_solver = {
     .title = "mixed-integer linear program, by branch and cut",
     .source = "Padberg, Rinaldi, SIAM Review 1991; Tarnawski et al., NeurIPS 2020",
     .models = MODEL_STREAM | MODEL_CALLS | MODEL_PIPELINE,
+    .periods = true,
     .anytime = true,
     .serves = milp_serves,
     .starts = {{&single_solver, 1}, {&m_topo_solver, 1}, {&heft_solver, 1}, {&greedy_solver, 1}},
     .solve = milp_solve,
-#ifndef SITU_CBC
-    .missing = "situ was built without the library Cbc (coinor-libcbc-dev)",
-#endif
 };

@@ -13,6 +13,8 @@ typedef struct milp_program {
   void *(*write)(program *out, solve_run *run);
   /* The best plan so far as a solution: x[n_columns], integer columns only. False if it cannot be expressed. */
   bool (*start)(void *state, int64_t *x);
+  /* NULL, or how many units of cost are a nanosecond; else 1. */
+  int64_t (*ticks)(const void *state);
   /* Offers the placement of a solution. */
   void (*offer)(void *state, const double *x);
   /* NULL, or proves what it can before the engine searches. */

@@ -328,6 +328,8 @@ static bool start_from(void *context, int64_t *x) {
   return s->known && milp_write_devices(&s->units, s->known, x);
 }
 
+static int64_t ticks(const void *context) { return ((const milp_calls_state *)context)->ticks; }
+
 static void offer(void *context, const double *x) {
   milp_calls_state *s = context;
   if (!milp_read_devices(&s->units, x)) return;
@@ -347,4 +349,4 @@ static void offer(void *context, const double *x) {
 }
 
 const milp_program milp_calls = {
-    .serves = milp_calls_serves, .write = write_program, .start = start_from, .offer = offer};
+    .serves = milp_calls_serves, .write = write_program, .start = start_from, .ticks = ticks, .offer = offer};

@@ -5,9 +5,15 @@
  *     (5) s[j] >= s[i] + sum over d of p[i,d] x[i,d] - M[i,j] (1 - o[i,j])
  *
  * with o 0 or 1 and M[i,j] = known value - minimum tail of i - minimum start of j, the smallest M that cuts off no
- * plan. Where the period is limited, the sum over i of p[i,d] x[i,d] is at most that limit. Without contention and with
- * enough memory this is the stream model. Links that serve one transfer at a time or have a period of their own, and
- * memory over time, are left to the simulator, which judges what is found. */
+ * plan. Where the period matters,
+ *
+ *     (9)  P >= sum over i of p[i,d] x[i,d]
+ *     (10) y[t,m,w] >= x[i,m] + x[j,w] - 1                                               j uses tensor t of i; m is not
+ * w (11) P >= sum over t and m, w whose route has channel c of time[t,c] y[t,m,w]
+ *
+ * and P is what is minimized, with C at most its limit, or itself at most its limit. Without contention and with enough
+ * memory this is the stream model. Links that serve one transfer at a time, and memory over time, are left to the
+ * simulator, which judges what is found. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/latency_program.h"
@@ -32,7 +38,8 @@ typedef struct milp_stream_state {
   int32_t n_pairs;
   pair *pairs;
   int32_t *order;   /* of the latest solution read */
-  int32_t *waiting; /* scratch [operator] */
+  int32_t *waiting; /* scratch [operator] inputs and pairs that are to come before it; below 0: in the order */
+  int32_t *inputs;  /* scratch [operator] of these the inputs */
   double *when;     /* scratch [operator] */
   bit_rows above;   /* ancestors of each operator */
 } milp_stream_state;
@@ -112,14 +119,76 @@ static bool add_pairs(milp_stream_state *s, program *q, arena *a) {
   return true;
 }
 
-/* No device works longer than the period limit. The simulator checks links. */
-static void limit_period(const latency_program *l, program *q) {
-  const situ_problem *p = l->problem;
-  for (int32_t d = 0; d < p->n_devices && p->max_period_ns < SITU_NEVER_NS; d++) {
-    program_row(q, PROGRAM_ANY_LOW, p->max_period_ns);
-    for (int32_t v = 0; v < p->n_operators; v++)
-      if (latency_x(l, v, d) >= 0) program_add(q, latency_x(l, v, d), problem_time_ns(p, v, d));
+/* ---- the period ---- */
+
+/* Adds `by` times x[v, m], for all devices of a memory. */
+static void add_memory(const latency_program *l, program *q, int32_t v, int32_t m, int64_t by) {
+  for (int32_t d = 0; d < l->problem->n_devices; d++)
+    if (l->problem->memory_of[d] == m) program_add(q, latency_x(l, v, d), by);
+}
+
+/* Rows (10) of a tensor and its column. */
+static void cross(const latency_program *l, int32_t *y, program *q, int32_t t, int32_t m, int32_t w) {
+  const situ_graph *g = l->problem->graph;
+  *y = program_column(q, 0, 1, false);
+  for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) {
+    program_row(q, -1, PROGRAM_ANY_HIGH);
+    program_add(q, *y, 1);
+    add_memory(l, q, g->producer[t], m, -1);
+    add_memory(l, q, g->use[k], w, -1);
   }
+}
+
+/* Row (11) of a channel. */
+static void channel_row(const latency_program *l, const int32_t *y, program *q, int32_t period, int32_t channel) {
+  const situ_problem *p = l->problem;
+  const situ_platform *f = p->platform;
+  int32_t pairs = p->n_memories * p->n_memories;
+  program_row(q, 0, PROGRAM_ANY_HIGH);
+  program_add(q, period, 1);
+  for (int32_t route = 0; route < pairs; route++)
+    for (int32_t k = f->route_start[route]; k < f->route_start[route + 1]; k++) {
+      int32_t link = f->route_link[k];
+      for (int32_t t = 0; f->links[link].channel == channel && t < p->graph->n_tensors; t++)
+        program_add(q, y[(int64_t)t * pairs + route], -p->transfer_ns[t][p->costs->link_kind[link]]);
+    }
+}
+
+/* Rows (9) to (11). */
+static bool add_period(const latency_program *l, program *q, int32_t period, arena *a) {
+  const situ_problem *p = l->problem;
+  int32_t pairs = p->n_memories * p->n_memories;
+  int32_t *y = ARENA_NEW(a, int32_t, (int64_t)p->graph->n_tensors * pairs);
+  if (!y) return false;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    program_row(q, 0, PROGRAM_ANY_HIGH);
+    program_add(q, period, 1);
+    for (int32_t v = 0; v < p->n_operators; v++)
+      if (latency_x(l, v, d) >= 0) program_add(q, latency_x(l, v, d), -problem_time_ns(p, v, d));
+  }
+  for (int32_t t = 0; t < p->graph->n_tensors; t++)
+    for (int32_t route = 0; route < pairs; route++) {
+      int32_t m = route / p->n_memories, w = route % p->n_memories, *at = &y[(int64_t)t * pairs + route];
+      *at = -1;
+      if (m != w) cross(l, at, q, t, m, w);
+    }
+  for (int32_t c = 0; c < p->platform->n_channels; c++) channel_row(l, y, q, period, c);
+  return true;
+}
+
+/* The period as a column: limited, or the value of the program in place of the latency, which then is limited. */
+static bool mind_period(const latency_program *l, program *q, const incumbent *best, arena *a) {
+  const situ_problem *p = l->problem;
+  if (!problem_has_period(p)) return true;
+  bool minimize = p->objective == SITU_OBJECTIVE_THROUGHPUT;
+  int64_t upper_ns = min64(problem_serial_ns(p, 0), minimize ? best->value_ns : p->max_period_ns);
+  int64_t lower_ns = minimize ? min64(best->lower_bound_ns, upper_ns) : 0;
+  int32_t period = program_column(q, lower_ns, upper_ns, false);
+  if (period < 0) return false;
+  q->unit[period] = program_unit_of(upper_ns);
+  q->cost[period] = minimize;
+  if (minimize) q->cost[l->makespan] = 0;
+  return add_period(l, q, period, a);
 }
 
 /* ---- the row ---- */
@@ -128,16 +197,16 @@ static void *write_program(program *q, solve_run *run) {
   arena *a = run->arena;
   const situ_problem *p = run->problem;
   milp_stream_state *s = ARENA_ZERO(a, milp_stream_state, 1);
-  if (!s || !latency_program_write(&s->latency, q, p, run->incumbent->value_ns, true, a)) return NULL;
+  int64_t upper_ns = p->objective == SITU_OBJECTIVE_THROUGHPUT ? p->max_latency_ns : run->incumbent->value_ns;
+  if (!s || !latency_program_write(&s->latency, q, p, upper_ns, true, a)) return NULL;
   s->run = run;
   s->units = (milp_units){
       .problem = p, .n_units = p->units.n, .n_devices = p->n_devices, .unit_of = p->units.of, .x = s->latency.x};
   if (!ARENA_ARRAYS(a, ARRAY(s->order, p->n_operators), ARRAY(s->waiting, p->n_operators),
-                    ARRAY(s->when, p->n_operators)) ||
+                    ARRAY(s->inputs, p->n_operators), ARRAY(s->when, p->n_operators)) ||
       !equal_devices_find(&s->units.equal, p, EQUAL_LINKED, a) || !milp_units_init(&s->units, a) ||
-      !ancestors_find(&s->above, p->graph, a) || !add_pairs(s, q, a))
+      !ancestors_find(&s->above, p->graph, a) || !add_pairs(s, q, a) || !mind_period(&s->latency, q, run->incumbent, a))
     return NULL;
-  limit_period(&s->latency, q);
   milp_break_symmetry(&s->units, q);
   return s;
 }
@@ -161,46 +230,62 @@ static int first_of(const milp_stream_state *s, const pair *o, const double *x) 
   return x[o->ij] >= x[o->ji] ? 1 : -1;
 }
 
-/* Reads the order: by start, but topological and consistent with the pairs, since starts are rounded. False where the
- * pairs form a cycle. */
-static bool read_order(milp_stream_state *s, const double *x) {
+/* The earliest of the operators of which `count` is 0 and that are not yet in the order; -1: there is none. */
+static int32_t earliest(const milp_stream_state *s, const int32_t *count) {
+  int32_t next = -1;
+  for (int32_t v = 0; v < s->latency.problem->n_operators; v++)
+    if (count[v] == 0 && s->waiting[v] >= 0 && (next < 0 || s->when[v] < s->when[next])) next = v;
+  return next;
+}
+
+/* Operator v is in the order: one thing less to wait for. */
+static void pass_on(milp_stream_state *s, int32_t v, const double *x) {
+  const situ_graph *g = s->latency.problem->graph;
+  s->waiting[v] = INT32_MIN / 2;
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) {
+      s->waiting[g->use[k]]--;
+      s->inputs[g->use[k]]--;
+    }
+  for (int32_t k = 0; k < s->n_pairs; k++) {
+    const pair *o = &s->pairs[k];
+    int first = o->i == v || o->j == v ? first_of(s, o, x) : 0;
+    if (first > 0 && o->i == v) s->waiting[o->j]--;
+    if (first < 0 && o->j == v) s->waiting[o->i]--;
+  }
+}
+
+/* Reads the order: by start, but topological and consistent with the pairs, since starts are rounded. Where pairs form
+ * a cycle, its operators take no time and start together: then any order of them will do. */
+static void read_order(milp_stream_state *s, const double *x) {
   const situ_graph *g = s->latency.problem->graph;
   int32_t n = g->n_operators;
   for (int32_t v = 0; v < n; v++) {
     s->when[v] = x[s->latency.start[v]];
-    s->waiting[v] = (int32_t)(g->in_start[v + 1] - g->in_start[v]);
+    s->waiting[v] = s->inputs[v] = (int32_t)(g->in_start[v + 1] - g->in_start[v]);
   }
   for (int32_t k = 0; k < s->n_pairs; k++) {
     int first = first_of(s, &s->pairs[k], x);
     if (first != 0) s->waiting[first > 0 ? s->pairs[k].j : s->pairs[k].i]++;
   }
   for (int32_t at = 0; at < n; at++) {
-    int32_t next = -1;
-    for (int32_t v = 0; v < n; v++)
-      if (s->waiting[v] == 0 && (next < 0 || s->when[v] < s->when[next])) next = v;
-    if (next < 0) return false;
+    int32_t next = earliest(s, s->waiting);
+    if (next < 0) next = earliest(s, s->inputs);
     s->order[at] = next;
-    s->waiting[next] = -1;
-    for (int32_t t = g->out_start[next]; t < g->out_start[next + 1]; t++)
-      for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) s->waiting[g->use[k]]--;
-    for (int32_t k = 0; k < s->n_pairs; k++) {
-      const pair *o = &s->pairs[k];
-      int first = o->i == next || o->j == next ? first_of(s, o, x) : 0;
-      if (first > 0 && o->i == next) s->waiting[o->j]--;
-      if (first < 0 && o->j == next) s->waiting[o->i]--;
-    }
+    pass_on(s, next, x);
   }
-  return true;
 }
 
 static void offer(void *context, const double *x) {
   milp_stream_state *s = context;
-  if (!milp_read_devices(&s->units, x) || !read_order(s, x)) return;
+  if (!milp_read_devices(&s->units, x)) return;
+  read_order(s, x);
   repair_offer(s->run, &(placement){.device = s->units.operator_device, .order = s->order});
 }
 
-/* Bounds the value by the root of the program, given what the best plan so far rules out. */
+/* Bounds the latency by the root of the program, given what the best plan so far rules out. */
 static situ_status prove(solve_run *run) {
+  if (run->problem->objective == SITU_OBJECTIVE_THROUGHPUT) return SITU_STATUS_OK;
   certificate proof = {0};
   int64_t lower_ns = 0;
   arena_mark mark = arena_get_mark(run->arena);
