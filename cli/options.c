@@ -342,9 +342,9 @@ static const option learn_rows[] = {
          "Variants of the learner, separated by commas. gdp: without=attention, without=superposition, "
          "memory=still (no gradient into the previous segment), segments=short (16 units each), groups=none (each unit "
          "by itself). hsdag: levels=N of parsing (0: until nothing merges; default 1), target=N (stop parsing at N "
-         "clusters), declines=0 (every node joins another), learns=0 (draws stay random), without=FEATURE, "
-         "with=FEATURE (kinds, degrees, fractal, "
-         "closeness, position, shape, index, times)."},
+         "clusters), declines=0 (every node joins another), learns=0 (draws stay random), constants=0 (of --paper: "
+         "constants are no nodes), without=FEATURE, with=FEATURE (kinds, degrees, fractal, closeness, position, shape, "
+         "index, times)."},
     {.name = "bare",
      .kind = OPTION_ON,
      .offset = AT(bare),

@@ -45,10 +45,11 @@ typedef struct situ_learn_options {
   const char *teacher;
   bool paper; /* use the published recipe wherever situ's differs */
   /* Variants of the learner, separated by commas; NULL: none. For hsdag: levels=N of parsing (0: until nothing merges),
-   * target=N clusters, declines=0 (every node joins another), learns=0 (draws stay random), without=FEATURE and
-   * with=FEATURE (docs/theory/learned/hsdag.md). A policy records its variant, except for learns. For gdp: groups=none
-   * (each unit by itself), without=attention, without=superposition, memory=still, segments=short
-   * (docs/theory/learned/gdp.md). A policy trained with one of the last four can only be read with the same variant. */
+   * target=N clusters, declines=0 (every node joins another), learns=0 (draws stay random), constants=0 (of the
+   * published recipe: constants are no nodes), without=FEATURE and with=FEATURE (docs/theory/learned/hsdag.md). A
+   * policy records its variant, except for learns. For gdp: groups=none (each unit by itself), without=attention,
+   * without=superposition, memory=still, segments=short (docs/theory/learned/gdp.md). A policy trained with one of the
+   * last four can only be read with the same variant. */
   const char *variant;
   situ_learn_callback *progress; /* may be NULL */
   void *context;

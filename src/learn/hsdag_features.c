@@ -133,6 +133,7 @@ static void add_shape(const maker *m, nn_real *row, int32_t v) {
 }
 
 static void divide(nn_real *row, int32_t columns, int32_t by) {
+  if (by == 0) return; /* a constant */
   for (int32_t i = 0; i < columns; i++) row[i] /= (nn_real)by;
 }
 
@@ -184,7 +185,10 @@ static int32_t best_device(const situ_problem *p) {
 
 static void fill_row(const maker *m, hsdag_feature feature, int32_t g, nn_real *row) {
   switch (feature) {
-    case HSDAG_KINDS: divide(row, m->choice->n_kind_columns, each_operator(m, g, add_kind, row)); break;
+    case HSDAG_KINDS:
+      divide(row, m->choice->n_kind_columns, each_operator(m, g, add_kind, row));
+      if (g < m->groups->n_constants && m->choice->constant_column >= 0) row[m->choice->constant_column] = 1;
+      break;
     case HSDAG_DEGREES: fill_degrees(m->groups, g, row); break;
     case HSDAG_FRACTAL:
     case HSDAG_CLOSENESS: row[0] = (nn_real)m->number[g]; break;
@@ -215,7 +219,7 @@ int32_t hsdag_features_count(int32_t n_kind_columns) {
 
 /* Whether this column of the feature can be nonzero. Kinds that the graph does not have leave empty columns. */
 static bool is_used(const maker *m, hsdag_feature feature, int32_t column) {
-  bool any = feature != HSDAG_KINDS;
+  bool any = feature != HSDAG_KINDS || (m->groups->n_constants > 0 && column == m->choice->constant_column);
   for (int32_t k = 0; k < m->env->problem->graph->n_kinds && !any; k++) any = m->choice->kind_column[k] == column;
   return any;
 }

@@ -30,6 +30,7 @@ typedef struct hsdag_choice {
   bool as_published; /* the index is not divided, and the fractal dimension is that of the authors */
   int32_t n_kind_columns;
   const int32_t *kind_column; /* [kind of the graph] its column, or -1 */
+  int32_t constant_column;    /* of groups that are constants, or -1 */
 } hsdag_choice;
 
 /* The number of columns of a row; all features have their columns, those that are left out hold 0. */

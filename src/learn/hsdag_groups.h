@@ -5,7 +5,11 @@
  * one has many readers; every other unit opens a group. So a group is a tree, everything that enters it enters at its
  * root, and contraction makes no cycle. Two things are ours: a unit joins only a group that may use the same devices,
  * so that grouping takes no device from anyone; and where colocation makes a cycle of units, a unit whose only producer
- * comes later opens a group. */
+ * comes later opens a group.
+ *
+ * As published, constants are nodes, too, each a group of its own. situ's graphs have none: where they are wanted, each
+ * unit with weights has one, a group without units, and these come first, as in a topological order. A unit that reads
+ * the input of the network is taken to have another producer. */
 #ifndef SITU_LEARN_HSDAG_GROUPS_H
 #define SITU_LEARN_HSDAG_GROUPS_H
 
@@ -18,7 +22,7 @@ typedef struct group_lists {
 
 /* Groups are numbered by their last unit, as published: each unit that joins moves its group to the end. */
 typedef struct hsdag_groups {
-  int32_t n;
+  int32_t n, n_constants;         /* groups 0 .. n_constants-1 are constants */
   int32_t *group_of;              /* [unit] */
   int32_t *member_start, *member; /* units of group g: member[member_start[g] .. member_start[g+1]), ascending; the
                                      first is the root */
@@ -31,6 +35,6 @@ typedef struct hsdag_groups {
 const char *hsdag_groups_check(const hsdag_groups *groups, const environment *env);
 
 /* Everything lives in the arena. O(V + E), the classes aside. False without memory. */
-bool hsdag_groups_find(hsdag_groups *out, const environment *env, arena *a);
+bool hsdag_groups_find(hsdag_groups *out, const environment *env, bool constants, arena *a);
 
 #endif

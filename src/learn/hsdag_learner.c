@@ -34,6 +34,9 @@ static const double rate = 3e-3, published_rate = 1e-3, entropy_weight = 0.05, p
 
 /* Columns of the parameter `recipe`. */
 enum { RECIPE_FEATURES, RECIPE_LEVELS, RECIPE_TARGET, RECIPE_PUBLISHED, RECIPE_DECLINES, RECIPE_COLUMNS };
+/* Values of RECIPE_PUBLISHED but 0: whether constants are nodes, as in the released code. */
+enum { WITHOUT_CONSTANTS = 1, WITH_CONSTANTS };
+static const char CONSTANT[] = "Constant"; /* their kind */
 
 typedef struct hsdag {
   hsdag_net net;
@@ -66,6 +69,7 @@ static int32_t recipe_at(const trainer *tr, int column) {
 
 static uint32_t feature_set(const trainer *tr) { return (uint32_t)recipe_at(tr, RECIPE_FEATURES) & HSDAG_ALL; }
 static bool published(const trainer *tr) { return recipe_at(tr, RECIPE_PUBLISHED) != 0; }
+static bool has_constants(const trainer *tr) { return recipe_at(tr, RECIPE_PUBLISHED) == WITH_CONSTANTS; }
 static int32_t n_columns(void) { return hsdag_features_count(KIND_SLOTS); }
 
 static void *make(trainer *tr) {
@@ -77,7 +81,7 @@ static void *make(trainer *tr) {
   nn_real *recipe = params_at(tr->params, h->recipe).value;
   recipe[RECIPE_FEATURES] = tr->paper ? HSDAG_RELEASED : HSDAG_ALL;
   recipe[RECIPE_LEVELS] = 1;
-  recipe[RECIPE_PUBLISHED] = tr->paper;
+  recipe[RECIPE_PUBLISHED] = tr->paper ? WITH_CONSTANTS : 0;
   recipe[RECIPE_DECLINES] = !tr->paper;
   return h;
 }
@@ -106,9 +110,13 @@ static bool take_feature(const char *key, const char *word, size_t n, uint32_t *
 static bool vary(trainer *tr, const char *word, size_t n) {
   nn_real *recipe = params_at(tr->params, ((hsdag *)tr->own)->recipe).value;
   uint32_t bit;
-  nn_real learns = 1;
+  nn_real learns = 1, constants = 1;
   if (take_number("learns=", word, n, &learns)) {
     ((hsdag *)tr->own)->still = learns == 0;
+    return true;
+  }
+  if (tr->paper && take_number("constants=", word, n, &constants)) {
+    recipe[RECIPE_PUBLISHED] = constants == 0 ? WITHOUT_CONSTANTS : WITH_CONSTANTS;
     return true;
   }
   if (take_number("levels=", word, n, &recipe[RECIPE_LEVELS])) return true;
@@ -141,11 +149,12 @@ static int by_text(const void *x, const void *y) { return strcmp(*(const char *c
 /* Assigns free slots to the kinds of all environments that have none, in the order of their names. */
 static bool name_kinds(trainer *tr) {
   hsdag *h = tr->own;
-  int32_t n = 0, max = 0;
+  int32_t n = 0, max = 1;
   if (h->named) return true;
   for (int32_t k = 0; k < tr->n_cases; k++) max += tr->cases[k].env.problem->graph->n_kinds;
   const char **name = ARENA_NEW(tr->arena, const char *, max);
   if (!name) return false;
+  if (has_constants(tr)) name[n++] = CONSTANT;
   for (int32_t k = 0; k < tr->n_cases; k++) {
     const situ_graph *g = tr->cases[k].env.problem->graph;
     for (int32_t i = 0; i < g->n_kinds; i++) name[n++] = g->kind_name[i];
@@ -217,29 +226,39 @@ static bool see_neighbours(seen *s, arena *a) {
 }
 
 static void *see(trainer *tr, const environment *env) {
+  (void)env;
+  return ARENA_ZERO(tr->arena, seen, 1);
+}
+
+static bool see_groups(const trainer *tr, seen *s, const environment *env) {
   arena *a = tr->arena;
-  seen *s = ARENA_ZERO(a, seen, 1);
-  if (!s || !hsdag_groups_find(&s->groups, env, a) || !list_edges(s, a) || !see_neighbours(s, a)) return NULL;
+  if (!hsdag_groups_find(&s->groups, env, has_constants(tr), a) || !list_edges(s, a) || !see_neighbours(s, a))
+    return false;
   int64_t n = s->groups.n, columns = n_columns();
   if (!ARENA_ARRAYS(a, ZEROS(s->mark, (int64_t)env->n_devices * MARKS), ARRAY(s->feature, n * columns),
                     ARRAY(s->state, n * columns), ARRAY(s->used, columns), ARRAY(s->class_root, n),
                     ARRAY(s->unit_device, env->n_units)))
-    return NULL;
-  for (int32_t g = 0; g < n; g++) s->class_root[s->groups.class_of[g]] = s->groups.member[s->groups.member_start[g]];
-  return s;
+    return false;
+  for (int32_t g = s->groups.n_constants; g < n; g++)
+    s->class_root[s->groups.class_of[g]] = s->groups.member[s->groups.member_start[g]];
+  return true;
 }
 
-/* Fills what depends on the kinds and the recipe of the policy, which may be read after the environment was seen. */
+/* Fills what is seen, all of which depends on the recipe of the policy, which may be read after the environment. */
 static bool describe(trainer *tr, train_case *one) {
   seen *s = one->seen;
   const situ_graph *g = one->env.problem->graph;
   if (s->ready) return true;
-  if (!name_kinds(tr)) return false;
+  if (!name_kinds(tr) || !see_groups(tr, s, &one->env)) return false;
   int32_t *column = ARENA_NEW(tr->arena, int32_t, g->n_kinds);
   if (!column) return false;
   const nn_real *slots = params_at(tr->params, ((hsdag *)tr->own)->kinds).value;
   for (int32_t k = 0; k < g->n_kinds; k++) column[k] = slot_of(slots, number_of(g->kind_name[k]));
-  hsdag_choice choice = {feature_set(tr), published(tr), KIND_SLOTS, column};
+  hsdag_choice choice = {.set = feature_set(tr),
+                         .as_published = published(tr),
+                         .n_kind_columns = KIND_SLOTS,
+                         .kind_column = column,
+                         .constant_column = slot_of(slots, number_of(CONSTANT))};
   mark_devices(s, &one->env, published(tr));
   s->ready = hsdag_features_find(s->feature, s->used, &choice, &one->env, &s->groups, tr->arena);
   return s->ready;
@@ -560,6 +579,6 @@ const learner hsdag_learner = {
     .train = train,
     .serve = serve,
     .vary = vary,
-    .variants = "levels=N, target=N, declines=0, learns=0, without=FEATURE, with=FEATURE",
+    .variants = "levels=N, target=N, declines=0, learns=0, constants=0 (of --paper), without=FEATURE, with=FEATURE",
     .max_units = INT32_MAX, /* it forms groups itself */
 };

@@ -74,13 +74,13 @@ static void a_feature_that_is_left_out_is_0(void **state) {
     arena *a = arena_new();
     environment env;
     hsdag_groups g;
-    assert_true(environment_init(&env, l.problem, a) && hsdag_groups_find(&g, &env, a));
+    assert_true(environment_init(&env, l.problem, a) && hsdag_groups_find(&g, &env, false, a));
     int32_t columns = hsdag_features_count(N_KINDS), kind[N_KINDS], n_used = 0;
     assert_true(l.graph->n_kinds <= N_KINDS);
     for (int32_t k = 0; k < l.graph->n_kinds; k++) kind[k] = N_KINDS - 1 - k;
     nn_real *value = ARENA_NEW(a, nn_real, (int64_t)g.n * columns), *used = ARENA_NEW(a, nn_real, columns);
     for (uint32_t f = 0; f < HSDAG_N_FEATURES; f++) {
-      hsdag_choice choice = {1u << f, false, N_KINDS, kind};
+      hsdag_choice choice = {1u << f, false, N_KINDS, kind, -1};
       assert_true(hsdag_features_find(value, used, &choice, &env, &g, a));
       for (int32_t c = 0; c < columns; c++) n_used += used[c] > 0;
       for (int32_t i = 0; i < g.n; i++) {

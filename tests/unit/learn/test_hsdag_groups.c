@@ -66,8 +66,9 @@ static void groups_are_those_of_the_published_rule_in_its_order(void **state) {
     lab l = draw_lab(seed, true);
     arena *a = arena_new();
     environment env;
-    hsdag_groups found;
-    assert_true(environment_init(&env, l.problem, a) && hsdag_groups_find(&found, &env, a));
+    hsdag_groups found, all; /* without and with constants */
+    assert_true(environment_init(&env, l.problem, a) && hsdag_groups_find(&found, &env, false, a));
+    assert_true(hsdag_groups_find(&all, &env, true, a));
     group_as_published(&p, l.graph);
     int32_t next = 0;
     for (int32_t g = 0; g < p.n; g++) {
@@ -81,6 +82,15 @@ static void groups_are_those_of_the_published_rule_in_its_order(void **state) {
       joined += n > 1;
     }
     assert_int_equal(found.n, next);
+    int32_t n_constants = 0;
+    for (int32_t v = 0; v < l.graph->n_operators; v++) n_constants += l.graph->weight_bytes[v] > 0;
+    assert_int_equal(all.n_constants, n_constants);
+    assert_int_equal(all.n, next + n_constants);
+    for (int32_t u = 0; u < env.n_units; u++) assert_int_equal(all.group_of[u], found.group_of[u] + all.n_constants);
+    for (int32_t g = 0; g < all.n_constants; g++) {
+      assert_int_equal(all.next.start[g + 1] - all.next.start[g], 1);
+      assert_int_equal(all.before.start[g + 1] - all.before.start[g], 0);
+    }
     arena_free(a);
     lab_free(&l);
   }
@@ -102,7 +112,7 @@ static void members_allow_the_same_devices_and_edges_are_those_between_groups(vo
     environment env;
     hsdag_groups g;
     bool edge[MAX_N][MAX_N] = {{false}};
-    assert_true(environment_init(&env, l.problem, a) && hsdag_groups_find(&g, &env, a));
+    assert_true(environment_init(&env, l.problem, a) && hsdag_groups_find(&g, &env, false, a));
     for (int32_t u = 0; u < env.n_units; u++) {
       int32_t root = g.member[g.member_start[g.group_of[u]]];
       assert_memory_equal(env.allowed + u * env.n_devices, env.allowed + root * env.n_devices, (size_t)env.n_devices);

@@ -15,7 +15,7 @@ static void broken_groups_are_named(void **state) {
     lab_options o = {.seed = seed, .n_operators = 24, .n_devices = 3, .density = 0.1};
     o.options.objective = SITU_OBJECTIVE_LATENCY;
     l = lab_random(&o);
-    assert_true(environment_init(&env, l.problem, a) && hsdag_groups_find(&x, &env, a));
+    assert_true(environment_init(&env, l.problem, a) && hsdag_groups_find(&x, &env, false, a));
     for (g = 0; g < x.n && x.member_start[g + 1] - x.member_start[g] < 2;) g++;
     for (many = 0; many < x.n && x.next.start[many + 1] - x.next.start[many] < 2;) many++;
     if (g < x.n && many < x.n) break;
