@@ -74,6 +74,10 @@ def values(trials):
     updates = trials // PUBLISHED_TRIALS
     yield 'HSDAG `--paper`, one level', True, lambda a, m, s: learn(a, m, s, updates, '--paper')
     yield 'HSDAG `--paper`, parsing to the end', True, lambda a, m, s: learn(a, m, s, updates, '--paper', '--variant', 'levels=0')
+    for levels in [[], ['levels=0']]:
+        title = 'parsing to the end' if levels else 'one level'
+        yield f'HSDAG `--paper`, {title}, no constants', True, lambda a, m, s, w=levels: learn(a, m, s, updates, '--paper', '--variant',
+                                                                                              ','.join(['constants=0', *w]))
     yield 'random', True, best_random
 
 

@@ -96,6 +96,8 @@ def exact(args):
     folder = workloads_of(args)
     proofs(args, folder)
     call(args, "ledger.csv", "ledger.sh", args.build, made=str(args.out / "shared"))
+    if args.whole:
+        call(args, "milp_published.csv", "milp.py", args.situ, args.out / "milp_published.csv", folder, "--seconds", "100", append=True)
 
 
 def diviml(args):

@@ -254,6 +254,49 @@ def learned_row(text):
     return table
 
 
+def stages(text):
+    """Bound over best, by network and number of stages; the last rows are geometric means, of it and of mere work."""
+    found, work = {}, {}
+    for r in records(text):
+        found.setdefault(r["network"], {})[int(r["k"])] = int(r["bound_ns"]) / int(r["value_ns"])
+        work.setdefault(int(r["k"]), []).append(int(r["work_ns"]) / int(r["value_ns"]))
+    ks = sorted(work)
+    rows = [["network", *(f"k = {k}" for k in ks)]]
+    rows += [[network, *(f"{of[k]:.3f}" for k in ks)] for network, of in found.items()]
+    rows.append(["geometric mean", *(f"{geometric_mean([of[k] for of in found.values()]):.3f}" for k in ks)])
+    return rows + [["of work / k", *(f"{geometric_mean(work[k]):.3f}" for k in ks)]]
+
+
+def milp_published(text):
+    """Values in ms; a claimed bound that is the value is an end by the engine."""
+    rows = [["program", "workload", "optimum", "exact solver s", "HiGHS", "its bound", "from our bound", "nodes", "CPU s"]]
+    for r in records(text):
+        best, ended = f"{int(r['value_ns']) / 1e6:.6g}", r["ended"] == "1"
+        claimed = "ended" if ended else f"{int(r['claimed_ns']) / 1e6:.6g}" if int(r["claimed_ns"] or 0) else "-"
+        rows.append([r["program"], r["workload"], f"{int(r['optimum_ns']) / 1e6:.6g}", r["exact_s"], best, claimed,
+                     f"{int(r['bound_ns']) / 1e6:.6g}", r["nodes"], r["cpu_s"]])
+    return rows
+
+
+def hsdag_released(text):
+    """Runs of the released code: median and range of the seeds."""
+    found = {}
+    for r in records(text):
+        found.setdefault(r["model"], []).append(r)
+    def spread(values, digits):
+        middle = f"{statistics.median(values):.{digits}f}"
+        return middle if len(values) == 1 else f"{middle} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+
+    rows = [["", "nodes", "groups", "seeds", "best, ms", "of 500 trials rejected %", "clusters, median", "s"]]
+    for model, of in found.items():
+        values = [int(r["value_ns"]) / 1e6 for r in of]
+        rejected = [100 * int(r["rejected"]) / int(r["trials"]) for r in of]
+        rows.append([model, of[0]["nodes"], of[0]["groups"], str(len(of)),
+                     spread(values, 3), spread(rejected, 0),
+                     f"{statistics.median(float(r['clusters']) for r in of):g}", f"{sum(float(r['cpu_s']) for r in of) / len(of):.0f}"])
+    return rows
+
+
 def hsdag_table(text, cell):
     found, models = {}, {}
     for r in records(text):
@@ -444,6 +487,9 @@ TABLES = {
     "published": (as_it_is, ["published.csv"], ""),
     "servers": (as_it_is, ["servers.csv"], "bench/servers.py build/situ > bench/servers.csv"),
     "milp_latency": (as_it_is, ["milp_latency.csv"], "build/bench/layered 40 1 2 > bench/milp_latency.csv"),
+    "milp_published": (milp_published, ["milp_published.csv"],
+                       "bench/milp.py build/situ bench/milp_published.csv WORKLOADS --seconds 100"),
+    "hsdag_released": (hsdag_released, ["hsdag_released.csv"], ""),
     "milp_throughput": (as_it_is, ["milp_throughput.csv"], ""),
     "splitting_latency": (as_it_is, ["splitting_latency.csv"],
                           "bench/splitting.py build/situ --table latency > bench/splitting_latency.csv"),
@@ -489,10 +535,12 @@ TABLES = {
     "nn_speed": (as_it_is, ["nn_speed.csv"], "bench/nn_speed.py build > bench/nn_speed.csv"),
     "splitting_platforms": (as_it_is, ["splitting_platforms.csv"],
                             "bench/splitting.py build/situ --table platforms > bench/splitting_platforms.csv"),
-    "papers_exact": claimed("exact", ["ledger.csv", "proofs.csv", "published_periods.csv", "published_calls.csv"]),
+    "papers_exact": claimed("exact", ["ledger.csv", "proofs.csv", "milp_published.csv", "published_periods.csv", "published_calls.csv"]),
     "papers_diviml": claimed("diviml", ["splitting_latency.csv", "splitting_throughput.csv", "splitting_platforms.csv", "servers.csv"]),
     "papers_gdp": claimed("gdp", ["go.csv", "gdp_parts.csv", "served_zero_shot.csv", "published_go.csv"]),
-    "papers_hsdag": claimed("hsdag", ["hsdag_values.csv", "hsdag_tokens.csv", "hsdag_ablation.csv", "hsdag_groups.csv"]),
+    "papers_hsdag": claimed("hsdag", ["hsdag_values.csv", "hsdag_tokens.csv", "hsdag_ablation.csv", "hsdag_groups.csv", "hsdag_released.csv"]),
+    "stages": (stages, ["stages.csv"], "bench/stages.py build/situ > bench/stages.csv"),
+    "doppler": (as_it_is, ["doppler.csv"], "bench/doppler.py build/situ FOLDER --seconds 30 > bench/doppler.csv"),
     "papers_periods": of_papers(claims.period_table, ["ledger.csv", "published_periods.csv"]),
     "papers_calls": of_papers(claims.call_table, ["ledger.csv", "published_calls.csv"]),
     "papers_gains": of_papers(claims.gain_table, ["splitting_latency.csv", "splitting_throughput.csv"]),
