@@ -477,6 +477,25 @@ def ablation(text):
              "lost proofs or plans"], *rows]
 
 
+def choices(text):
+    """What leaving one row out can gain: for each problem the best of all, and the one that is best on the others of its class."""
+    found = {}
+    for r in records(text):
+        if r["value_ns"].isdigit() and int(r["value_ns"]):
+            found.setdefault(r["class"], {}).setdefault(r["instance"], {})[r["left_out"]] = int(r["value_ns"])
+    rows, all_best, all_held = [["class", "problems", "best by hindsight", "best on the others"]], [], []
+    for kind, problems in found.items():
+        ratios = [{row: value / of[""] for row, value in of.items()} for of in problems.values() if "" in of]
+        best, held = [min(of.values()) for of in ratios], []
+        for k, own in enumerate(ratios):
+            others = ratios[:k] + ratios[k + 1:]
+            common = [row for row in own if others and all(row in of for of in others)]
+            held.append(own[min(common, key=lambda row: geometric_mean([of[row] for of in others]))] if common else 1)
+        all_best, all_held = all_best + best, all_held + held
+        rows.append([kind, str(len(ratios)), *(f"{100 * geometric_mean(x) - 100:+.2f} %" for x in (best, held))])
+    return rows + [["all", str(len(all_best)), *(f"{100 * geometric_mean(x) - 100:+.2f} %" for x in (all_best, all_held))]]
+
+
 TABLES = {
     "throughput": (throughput, ["ledger.csv"], "bench/ledger.sh build > bench/ledger.csv"),
     "calls": (calls, ["ledger.csv", "published_calls.csv"], "bench/ledger.sh build > bench/ledger.csv"),
@@ -531,6 +550,7 @@ TABLES = {
     "hsdag_groups": (as_it_is, ["hsdag_groups.csv"],
                      "bench/hsdag.py build/situ bench/hsdag_groups.csv --data FOLDER --table groups"),
     "ablation": (ablation, ["ablation.csv"], "bench/ablation.py build/situ ../shared bench/ablation.csv"),
+    "choices": (choices, ["ablation.csv"], ""),
     "growth": (growth, ["growth.csv"], "bench/growth.py build/situ bench/growth.csv"),
     "nn_speed": (as_it_is, ["nn_speed.csv"], "bench/nn_speed.py build > bench/nn_speed.csv"),
     "splitting_platforms": (as_it_is, ["splitting_platforms.csv"],
