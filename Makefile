@@ -52,7 +52,8 @@ bench-learned: all
 	@python3 bench/tables.py served_zero_shot $(BUILD)/served_zero_shot.csv
 
 # Claims of the four papers and how they fare here (docs/papers.md), in minutes; DATA is a folder with the public inputs.
-papers: all
+papers: setup-build $(BUILD)/build.ninja
+	@$(NINJA) situ
 	@python3 bench/papers.py --situ $(BUILD)/situ $(if $(DATA),--data $(DATA))
 
 fuzz: setup-build setup-check
