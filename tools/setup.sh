@@ -6,7 +6,7 @@
 # "docs [FOLDER]" installs what makes the documentation site into an environment (build/docs).
 # "deb" installs what builds the Debian packages: the list is that of debian/control.
 # "webgpu [FOLDER]" installs ONNX Runtime with a provider for GPUs that software can stand in for: SwiftShader of Chromium.
-# "engines [FOLDER]" installs what runs models into a Python environment (build/engines), where the tests find it.
+# "engines [FOLDER]" installs what runs models, and HiGHS, into a Python environment (build/engines), where the tests find it.
 # "llamacpp [FOLDER]" builds programs of llama.cpp from the source package of llama-cpp-python (build/llamacpp), where the
 # tests find them: some ten minutes on two cores, once.
 set -eu
@@ -15,7 +15,7 @@ what=${1:-build}
 if [ "$what" = engines ]; then
   folder=${2:-build/engines}
   [ -x "$folder/bin/python3" ] || python3 -m venv "$folder"
-  "$folder/bin/python3" -m pip install --quiet --upgrade onnxruntime
+  "$folder/bin/python3" -m pip install --quiet --upgrade onnxruntime highsbox
   "$folder/bin/python3" -m pip install --quiet --upgrade --no-deps openvino # its library needs no package
   echo "situ: engines are in $folder; '. $folder/bin/activate' lets situ find them" >&2
   exit 0
