@@ -3,11 +3,15 @@
 `auto` and the milp with a limit by the clock, the others to their end.
 
     anytime.py SITU SHARED [--limit S] [--milp-limit S] [--known CSV] [NAME...] > anytime.csv
+    anytime.py SITU SHARED --first [NAME...] > first_plans.csv
 
 Each row is one process. value_1s, bound_1s, value_10s, bound_10s: after that much time of the processor, reading and all;
 value_ns, bound_ns: at its end. near_s: seconds of the processor to within 1 % of the best known value, empty where it does
 not come so near. best_ns: the best of all rows of the instance, and of those of --known that no bound rules out. load: the
 machine's average load of the last minute.
+
+--first: the values of `auto` with limits by the clock from 10 ms on, reading apart, of the same streams, the published
+pipelines, and networks of 2,000 and 50,000 operators; first_ms: when the first plan is there, to 10 ms.
 """
 import csv
 import math
@@ -17,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 from argparse import ArgumentParser
+
+import growth
 
 NETWORKS = ["inception-v3", "transformer-xl", "randwire-ws", "amoebanet-d", "resnet50", "gnmt", "bert-base"]
 PLATFORMS = ["cpu+2*v100-16g", "4*a100-40g"]
@@ -36,6 +42,37 @@ def instances(shared):
             yield network, platform, ["builtin:" + network, "--platform", platform]
     for graph in GRAPHS:
         yield graph, "", [f"{shared}/data/workloads/latency/{graph}.json", "--execution", "stream"]
+
+
+FIRST_LIMITS = {"10ms": 0.01, "100ms": 0.1, "1s": 1, "10s": 10}
+
+
+def first_instances(shared):
+    yield from instances(shared)
+    for row in csv.DictReader(open(f"{shared}/data/workloads/reference.csv")):
+        if row["suite"] == "throughput-inputs":
+            yield row["workload"], "", [f"{shared}/data/workloads/throughput/{row['workload']}.json"]
+    for size in (2000, 50_000):
+        for family, network in growth.FAMILIES.items():
+            name, more = network(size)
+            yield f"{family}, {size} operators", PLATFORMS[0], ["builtin:" + name, *more, "--platform", PLATFORMS[0]]
+
+
+def measure_first(args):
+    out = csv.DictWriter(sys.stdout, ["instance", "platform", "first_ms", *FIRST_LIMITS, "best_ns"], lineterminator="\n")
+    out.writeheader()
+    for name, platform, arguments in first_instances(args.shared):
+        if args.names and name not in args.names:
+            continue
+        row = {"instance": name, "platform": platform}
+        for column, limit in FIRST_LIMITS.items():
+            found, path = place(args.situ, arguments, "auto", {"auto": limit})
+            row[column] = found["value_ns"]
+        seconds = [at for at, value, _ in path if value is not None]
+        row["first_ms"] = f"{1000 * (seconds[0] - path[0][0]):.0f}"
+        row["best_ns"] = min(row[column] for column in FIRST_LIMITS if row[column])
+        out.writerow(row)
+        sys.stdout.flush()
 
 
 def number(text):
@@ -96,7 +133,9 @@ def main():
     parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--milp-limit", type=float, default=60)
     parser.add_argument("--known")
-    measure(parser.parse_intermixed_args())
+    parser.add_argument("--first", action="store_true")
+    args = parser.parse_intermixed_args()
+    (measure_first if args.first else measure)(args)
 
 
 if __name__ == "__main__":

@@ -121,6 +121,22 @@ def anytime(text):
     return table
 
 
+def first_plans(text):
+    """Per cent above the value after 10 s, or above an earlier one that is less, and the number of rows within 10 %."""
+    stops = ["10ms", "100ms", "1s"]
+    table = [["network, platform", "best ms", "first plan ms", "after 10 ms", "100 ms", "1 s"]]
+    near = dict.fromkeys(stops, 0)
+    rows = records(text)
+    for row in rows:
+        over = {stop: int(row[stop]) / int(row["best_ns"]) - 1 for stop in stops if row[stop]}
+        for stop in over:
+            near[stop] += over[stop] <= 0.1
+        table.append([", ".join(filter(None, (row["instance"], row["platform"]))), ms(row["best_ns"], ".4f"), row["first_ms"]]
+                     + [f"{100 * over[stop]:.1f}" if stop in over else "-" for stop in stops])
+    table.append([f"within 10 %, of {len(rows)}", "", ""] + [str(near[stop]) for stop in stops])
+    return table
+
+
 PEERS = ["cp-sat", "scip", "highs", "mt-kahypar"]
 
 
@@ -501,6 +517,8 @@ TABLES = {
     "calls": (calls, ["ledger.csv", "published_calls.csv"], "bench/ledger.sh build > bench/ledger.csv"),
     "latency": (latency, ["latency.csv"], "bench/latency.sh build > bench/latency.csv"),
     "anytime": (anytime, ["anytime.csv"], "chrt -r 1 bench/anytime.py build/situ ../shared > bench/anytime.csv"),
+    "first_plans": (first_plans, ["first_plans.csv"],
+                    "chrt -r 1 bench/anytime.py build/situ ../shared --first > bench/first_plans.csv"),
     "peers": (peers, ["peers.csv"], "bench/peers.py --seconds 10 > bench/peers.csv"),
     "wide": (as_it_is, ["wide.csv"], "bench/wide.py build/situ ../shared > bench/wide.csv"),
     "published": (as_it_is, ["published.csv"], ""),

@@ -1,6 +1,7 @@
 /* The portfolio `auto`: one matrix, to be read from top to bottom. Rows that do not serve the problem at hand are
  * passed over. docs/theory/heuristics/auto.md tells why they stand as they do, and what each is worth. */
 #include "base/checked.h"
+#include "base/clock.h"
 #include "base/fail.h"
 #include "solve/common/exchange.h"
 #include "solve/common/solver.h"
@@ -12,7 +13,8 @@
 enum {
   NONE = '.',
   ENDS = 'e',   /* ends by itself: may use all that is left */
-  QUICK = 'E',  /* the same, at once: portfolio_begin runs it, too */
+  QUICK = 'E',  /* the same, at once: portfolio_begin runs it */
+  FIRST = 'f',  /* only portfolio_begin runs it, and it makes its first plans only; all of it is another row */
   BRIEF = 'b',  /* may take long: gets TRIED of what is left; its plan or bound helps those after it */
   RESCUE = 'r', /* the same, only while there is no plan: repairing plans that do not fit may use up few steps */
   PROOF = 'p',  /* a proof: gets PROVED of what is left */
@@ -48,10 +50,12 @@ static const portfolio_row matrix[] = {
                                   SLC=FKMG */
     {&single_solver,              "EEEEEEEE"},
     {&families_solver,            "rr......"},
+    {&heft_solver,                ".f......"},
+    {&layers_solver,              "ff......"},
     {&m_topo_solver,              "EEEEEEEE"},
     {&min_cut_solver,             "ee......"},
     {&families_solver,            ".b......"},
-    {&heft_solver,                "EE......"},
+    {&heft_solver,                "Ee......"},
     {&layers_solver,              ".d......"},
     {&regions_solver,             ".d......"},
     {&multilevel_solver,          ".s......"},
@@ -138,11 +142,11 @@ static int32_t cast_rounds(walks_cast *rounds, const solve_run *run) {
   return n_sharing;
 }
 
-/* More time than any quick row should take; of a limit, a small part. */
+/* More time than any quick row should take; of a limit, at most half. */
 static int64_t quick_ns(const solve_run *run) {
-  static const int64_t BASE_NS = 50000000, OPERATOR_NS = 5000, PARTS = 50;
+  static const int64_t BASE_NS = 50000000, OPERATOR_NS = 5000;
   int64_t max_ns = BASE_NS + OPERATOR_NS * run->problem->n_operators, left_ns = budget_time_left(run->budget);
-  return left_ns == INT64_MAX ? max_ns : min64(max_ns, left_ns / PARTS + 1);
+  return left_ns == INT64_MAX ? max_ns : min64(max_ns, left_ns / 2 + 1);
 }
 
 /* The maximum time of a row before the rounds, where these run it again: one that stands still must not use up a
@@ -164,10 +168,21 @@ static situ_status run_row(const solver *row, solve_run *run, double share, int6
 
 situ_status portfolio_begin(solve_run *run) {
   run->solver = auto_solver.name;
-  TRY(solver_run(&single_solver, run, 1, 0));
-  for (int32_t k = 0; k < MATRIX_ROWS && !solve_done(run); k++)
-    if (role_of(&matrix[k], run) == QUICK && matrix[k].solver != &single_solver)
-      TRY(run_row(matrix[k].solver, run, 1, quick_ns(run)));
+  run->ended = ARENA_ZERO(run->arena, bool, MATRIX_ROWS);
+  if (!run->ended) return fail_no_memory(run->error);
+  for (int32_t k = 0; k < MATRIX_ROWS && (k == 0 || !solve_done(run)); k++) {
+    char role = role_of(&matrix[k], run);
+    if (role != QUICK && role != FIRST) continue;
+    if (matrix[k].solver == &single_solver) {
+      if (!run->incumbent->best.device) TRY(solver_run(&single_solver, run, 1, 0));
+      continue;
+    }
+    int64_t limit_ns = quick_ns(run), start_ns = clock_now_ns();
+    run->brief = role == FIRST;
+    TRY(run_row(matrix[k].solver, run, 1, limit_ns));
+    run->brief = false;
+    run->ended[k] = role == QUICK && clock_now_ns() - start_ns < limit_ns && !solve_done(run);
+  }
   return SITU_STATUS_OK;
 }
 
@@ -178,11 +193,11 @@ static situ_status run_portfolio(solve_run *run) {
   bool started = false;
   for (int32_t k = 0; k < MATRIX_ROWS; k++) {
     char role = role_of(&matrix[k], run);
-    if (role == NONE || role == ROUNDS || role == PROVES) continue;
+    if (role == NONE || role == FIRST || role == ROUNDS || role == PROVES) continue;
     TRY(exchange_best(run, &done));
     if (done && (started || run->budget->stop == BUDGET_CANCELLED)) return SITU_STATUS_OK;
     started = true; /* some plan is found even where the bounds have used up the limits */
-    if (role == RESCUE && run->incumbent->best.device) continue;
+    if ((role == RESCUE && run->incumbent->best.device) || (run->ended && run->ended[k])) continue;
     double share = share_of(role, n_sharing);
     n_sharing -= parts_of(role);
     TRY(run_row(matrix[k].solver, run, share, before_rounds_ns(&rounds, matrix[k].solver, run)));

@@ -1,11 +1,14 @@
 #include "solve/stream/list.h"
 
+#include <string.h>
+
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "base/fail.h"
 #include "base/heap.h"
 #include "solve/common/repair.h"
 #include "solve/stream/rank.h"
+#include "solve/stream/sequence.h"
 
 enum { LOOK_EVERY = 256, ALL_WAYS_UP_TO = 200000, MAX_FITS = 3 };
 
@@ -293,12 +296,32 @@ static bool make_schedule(solve_run *run, partial_schedule *s, double *rank, ran
   return list_schedule(s, &(list_policy){.priority = rank, .forced = forced}, run->budget, run->arena);
 }
 
+/* The best schedule of a row, whose devices are redispatched where it is not the best plan. */
+typedef struct own_best {
+  int64_t value_ns;
+  int32_t *device; /* NULL: not kept */
+} own_best;
+
 /* Likewise, and offers it. */
-static bool schedule_by_rank(solve_run *run, partial_schedule *s, double *rank, rank_weight way,
-                             const int32_t *forced) {
+static bool schedule_by_rank(solve_run *run, partial_schedule *s, double *rank, rank_weight way, const int32_t *forced,
+                             own_best *best) {
   bool made = make_schedule(run, s, rank, way, forced);
-  if (made) list_offer(run, s);
+  int64_t value_ns = made ? list_offer(run, s) : SITU_NEVER_NS;
+  if (value_ns >= best->value_ns || !best->device) return made;
+  best->value_ns = value_ns;
+  memcpy(best->device, s->device, (size_t)s->problem->n_operators * sizeof *s->device);
   return made;
+}
+
+/* What comes after an earlier plan in its own order may come before it when redispatched, as that plan was. */
+static situ_status redispatch(solve_run *run, const own_best *best) {
+  if (!best->device || best->value_ns == SITU_NEVER_NS || best->value_ns == run->incumbent->value_ns || solve_done(run))
+    return SITU_STATUS_OK;
+  placement where = {.device = best->device, .order = ARENA_NEW(run->arena, int32_t, run->problem->n_operators)};
+  if (!where.order || !sequence_find(where.order, run->simulator, run->problem, where.device, run->arena))
+    return fail_no_memory(run->error);
+  solve_offer(run, &where);
+  return SITU_STATUS_OK;
 }
 
 /* ---- Prices of memory ---- */
@@ -399,7 +422,7 @@ static situ_status leave_out_full(solve_run *run, partial_schedule *s, double *r
     }
     if (full < 0) break;
     closed[full] = true;
-    if (!schedule_by_rank(run, s, rank, RANK_MEAN, NULL)) break;
+    if (!schedule_by_rank(run, s, rank, RANK_MEAN, NULL, &(own_best){0})) break;
   }
   s->closed = NULL;
   return SITU_STATUS_OK;
@@ -408,17 +431,19 @@ static situ_status leave_out_full(solve_run *run, partial_schedule *s, double *r
 situ_status list_by_rank(solve_run *run, const int32_t *forced) {
   const situ_problem *p = run->problem;
   double *rank = ARENA_NEW(run->arena, double, p->n_operators);
+  own_best best = {.value_ns = SITU_NEVER_NS};
   partial_schedule s;
   if (!rank || !partial_init_units(&s, p, solve_units(run), run->arena)) return fail_no_memory(run->error);
-  int32_t ways = p->n_operators <= ALL_WAYS_UP_TO ? N_RANK_WEIGHTS : 1;
+  if (solve_is_large(p) && !(best.device = ARENA_NEW(run->arena, int32_t, p->n_operators)))
+    return fail_no_memory(run->error);
+  int32_t ways = p->n_operators <= ALL_WAYS_UP_TO && !run->brief ? N_RANK_WEIGHTS : 1;
   for (int32_t way = 0; way < ways && (way == 0 || !solve_done(run)); way++) {
-    if (!schedule_by_rank(run, &s, rank, (rank_weight)way, forced)) return SITU_STATUS_OK;
+    if (!schedule_by_rank(run, &s, rank, (rank_weight)way, forced, &best)) return SITU_STATUS_OK;
     if (solve_is_large(p) && s.short_of_room) return list_at_prices(run, &s, rank, forced);
     if (way == 0 && !forced && !run->incumbent->best.device) TRY(leave_out_full(run, &s, rank));
   }
-  if (p->contention == SITU_CONTENTION_NONE || solve_done(run) || !partial_follow_links(&s, run->arena))
-    return SITU_STATUS_OK;
-  for (int32_t way = 0; way < ways && !solve_done(run); way++)
-    if (!schedule_by_rank(run, &s, rank, (rank_weight)way, forced)) break;
-  return SITU_STATUS_OK;
+  bool links = p->contention != SITU_CONTENTION_NONE && !solve_done(run) && partial_follow_links(&s, run->arena);
+  for (int32_t way = 0; links && way < ways && !solve_done(run); way++)
+    if (!schedule_by_rank(run, &s, rank, (rank_weight)way, forced, &best)) break;
+  return redispatch(run, &best);
 }

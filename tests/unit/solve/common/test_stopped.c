@@ -93,8 +93,46 @@ static void whoever_stops_the_bounds_has_a_plan(void **state) {
   }
 }
 
+static situ_plan_summary solve_within(const lab *l, situ_solve_options *o) {
+  situ_plan_summary s = SITU_PLAN_SUMMARY_INIT;
+  situ_plan *plan;
+  situ_error error = {0};
+  must(situ_solve(&plan, l->problem, o, &error), &error);
+  assert_true(situ_plan_get_summary(plan, &s) && s.exists);
+  situ_plan_free(plan);
+  return s;
+}
+
+/* The same of a large network with a limit, sixty times as long as the best single device takes to find. Only the
+ * first operator takes memory, so that filling devices by memory does not spread the others. */
+static void a_large_network_has_a_plan_soon(void **state) {
+  (void)state;
+  enum { N = 20000 };
+  lab l = lab_mesh(4, SITU_UNLIMITED_BYTES);
+  for (int32_t v = 0; v < N; v++) {
+    char name[16];
+    snprintf(name, sizeof name, "v%d", (int)v);
+    lab_operator(&l, name, 1000, v == 0 ? 1000 : 0, 0);
+  }
+  lab_pose(&l, &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
+  situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
+  o.solvers = "single";
+  o.no_bounds = true;
+  double single_s = solve_within(&l, &o).seconds;
+  bool seen = false;
+  o = (situ_solve_options)SITU_SOLVE_OPTIONS_INIT;
+  o.time_limit_s = 60 * single_s;
+  o.progress = stop_at_bounds;
+  o.context = &seen;
+  situ_plan_summary s = solve_within(&l, &o);
+  assert_int_equal(s.best_single_ns, N * 1000);
+  assert_true(s.value_ns < s.best_single_ns / 3);
+  lab_free(&l);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_solver_can_be_stopped_at_any_look),
-                                     cmocka_unit_test(whoever_stops_the_bounds_has_a_plan)};
+                                     cmocka_unit_test(whoever_stops_the_bounds_has_a_plan),
+                                     cmocka_unit_test(a_large_network_has_a_plan_soon)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
