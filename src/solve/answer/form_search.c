@@ -102,6 +102,7 @@ static situ_status search_posed(solve_run *run, const situ_problem *posed) {
   own.threads = 1;
   own.islands = NULL;
   own.rounds = NULL;
+  own.ended = NULL;
   own.simulator = simulator_new(posed, run->arena);
   situ_status status =
       incumbent_init(&found, posed, run->arena) && own.simulator ? run_rows(&own) : fail_no_memory(run->error);

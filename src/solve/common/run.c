@@ -105,6 +105,7 @@ situ_status solver_borrow(incumbent *found, const solver *s, const situ_problem 
   solve_run run = *parent;
   run.problem = other;
   run.units = NULL;
+  run.ended = NULL;
   run.incumbent = found;
   run.simulator = simulator_new(other, parent->arena);
   if (!incumbent_init(found, other, parent->arena) || !run.simulator) return fail_no_memory(parent->error);

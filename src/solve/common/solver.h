@@ -81,8 +81,8 @@ typedef struct solve_run {
   /* How rows that are multistart are run (solve/common/walks.h); NULL in one of several searches side by side, which is
    * not to be split again. */
   situ_status (*rounds)(struct solve_run *run, const solver *s);
-  bool brief;  /* before the bounds: a row of many constructions makes the first ones */
-  bool *ended; /* [row of the portfolio] whether it ran to its end before the bounds; NULL: none did */
+  bool brief;         /* before the bounds: a row of many constructions makes the first ones */
+  bool *ended;        /* [row of the portfolio] whether it ran to its end before the bounds; NULL: none did */
   const char *policy; /* of learned solvers, as in situ_solve_options */
   int64_t tune_steps;
   layer_plan *form; /* the required form of plans, in addition to the constraints of the problem; every examined plan
