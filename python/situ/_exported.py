@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
+import os
+import pathlib
 import re
 import sys
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +15,7 @@ from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
 from ._graph import Graph, Operator
-from ._library import BadArgument, Unsupported
+from ._library import BadArgument, BadInput, FileError, Unsupported
 
 if TYPE_CHECKING:
     from ._plan import Plan
@@ -228,6 +230,31 @@ def module_of(node: torch.fx.Node) -> str:
     return re.sub(r"^L\['self'\]\.?|@\d+$", "", path)
 
 
+def _export(module: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> ExportedProgram:
+    try:
+        return torch.export.export(module, arguments, keywords, strict=False)
+    except Exception as failure:
+        if "DataDependent" not in type(failure).__name__:
+            raise
+        said = next((line.strip() for line in str(failure).splitlines() if line.strip()), "")
+        raise Unsupported(
+            f"which operators run depends on values, so torch.export cannot trace it ({said[:120]}): write the branch "
+            "with torch.where or torch.cond, add torch._check for sizes, or place the parts before and after it",
+            type(module).__name__,
+        ) from failure
+
+
+def load(path: str | os.PathLike[str]) -> TorchGraph:
+    """The graph of a program that torch.export.save wrote (.pt2)."""
+    try:
+        program = torch.export.load(path)
+    except Exception as failure:
+        said = (str(failure).splitlines() or [type(failure).__name__])[0]
+        kind = FileError if isinstance(failure, OSError) else BadInput
+        raise kind(f"torch.export.load cannot read it: {said[:200]}", os.fspath(path)) from failure
+    return graph(program, name=pathlib.PurePath(path).stem)
+
+
 def graph(module: torch.nn.Module | ExportedProgram, example_inputs: Any = None, name: str | None = None) -> TorchGraph:
     """The graph of a module, or of an already exported program: shapes, types, work and bytes. No weight is
     read, so the module may be on the device "meta". `example_inputs`: a tuple of arguments, or a dict by keyword."""
@@ -242,7 +269,7 @@ def graph(module: torch.nn.Module | ExportedProgram, example_inputs: Any = None,
         several = example_inputs if isinstance(example_inputs, (tuple, list)) else (example_inputs,)
         arguments = () if keywords else tuple(several)
         with torch.no_grad():
-            program = _without_dropout(torch.export.export(module, arguments, keywords, strict=False))
+            program = _without_dropout(_export(module, arguments, keywords))
     program = _without_checks(program.run_decompositions({}))  # functional: nothing is changed in place
     made = TorchGraph(name or type(module).__name__, program)
     states = {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Union, cast
 
 from ._graph import Graph, Operator
 from ._library import BadArgument, SituError, to_bytes
-from ._options import Filled
+from ._options import AUTO, Filled
 from ._platform import Device, Platform, read_devices
 
 if TYPE_CHECKING:
@@ -67,7 +67,11 @@ def as_graph(model: Model, example_inputs: Any = None) -> Graph | None:
     if isinstance(model, (str, os.PathLike)):
         if not os.fspath(model):
             raise BadArgument("the name of the model is empty; expected a path or builtin:NAME")
-        return None
+        if not os.fspath(model).endswith(".pt2"):
+            return None
+        from . import torch as situ_torch
+
+        return situ_torch.load(model)
     if hasattr(model, "named_parameters") or hasattr(model, "graph_signature"):
         from . import torch as situ_torch
 
@@ -106,11 +110,32 @@ def set_inputs(
         if isinstance(given, (str, os.PathLike)):
             setattr(instance, name, to_bytes(given))
         elif given is not None:
-            setattr(instance, name, folder.write(name, json.dumps(dict(given))))
+            setattr(instance, name, folder.write(name, json.dumps(_by_module(given, graph))))
     if isinstance(costs, str):
         filled.cost.model = to_bytes(costs)
     elif costs is not None:
         filled.cost.table_path = folder.write("costs", _cost_table(filled, costs))
+        _set_uncertainty(filled, costs)
+
+
+def _by_module(given: Mapping[str, str], graph: Graph | None) -> dict[str, str]:
+    """Devices by operator. The name of a module ("layers.3") stands for its operators, except for those that a longer
+    name, or their own, gives a device."""
+    made: dict[str, str] = {}
+    names = [op.name for op in graph] if graph is not None else []
+    for name in sorted(given, key=len):
+        within = [] if name in names else [other for other in names if other.startswith(name + ".")]
+        made.update(dict.fromkeys(within or [name], given[name]))
+    return made
+
+
+def _set_uncertainty(filled: Filled, costs: Any) -> None:
+    """Where all times are measured, plans are compared under the spread of the measurements."""
+    if not hasattr(costs, "mean_spread") or filled.solve.uncertainty != AUTO:
+        return
+    devices = read_devices(os.fsdecode(filled.instance.platform or DEFAULT_PLATFORM.encode()))
+    if {device.class_name for device in devices} <= set(costs["classes"]):
+        filled.solve.uncertainty = min(max(costs.mean_spread(), 0.01), 2.0)
 
 
 def _time_ns(time: Any, operator: str, device: Any) -> int | None:

@@ -66,6 +66,8 @@ SITU_FORM_ALIKE = 4096
 (SITU_PHASE_FORWARD, SITU_PHASE_BACKWARD, SITU_PHASE_UPDATE, SITU_PHASE_RECOMPUTE) = range(4)
 (SITU_LOG_NOTE, SITU_LOG_WARNING) = range(2)
 
+situ_time_callback = CFUNCTYPE(c_int64, c_void_p, c_int32, c_int32)
+
 situ_measure_callback = CFUNCTYPE(c_bool, c_void_p, c_char_p, c_int32, c_int32)
 
 situ_log_callback = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
@@ -77,7 +79,12 @@ class situ_compare_row(Structure):
 
 class situ_cost_options(Structure):
     _fields_ = [("size", c_size_t), ("model", c_char_p), ("efficiency", c_double), ("table_path", c_char_p), ("log",
-                situ_log_callback), ("log_context", c_void_p), ("fusion", c_char_p), ("engine", c_char_p)]
+                situ_log_callback), ("log_context", c_void_p), ("fusion", c_char_p), ("engine", c_char_p), ("time_of",
+                situ_time_callback), ("time_context", c_void_p)]
+
+
+class situ_operator_time(Structure):
+    _fields_ = [("op", c_int32), ("device", c_int32), ("time_ns", c_int64)]
 
 
 class situ_costs_summary(Structure):
@@ -479,6 +486,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_cost_engine_at": (c_char_p, [c_int32]),
     "situ_cost_model_at": (c_bool, [c_int32, POINTER(situ_cost_model_info)]),
     "situ_cost_model_count": (c_int32, []),
+    "situ_costs_change": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_operator_time), c_int32,
+        POINTER(situ_error)]),
     "situ_costs_estimate": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_cost_options),
         POINTER(situ_error)]),
     "situ_costs_free": (None, [c_void_p]),
@@ -626,6 +635,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_platform_read": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_error)]),
     "situ_platform_write": (c_int, [c_void_p, c_char_p, POINTER(situ_error)]),
     "situ_precision_name": (c_char_p, [c_int]),
+    "situ_problem_change": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
     "situ_problem_costs": (c_void_p, [c_void_p]),
     "situ_problem_free": (None, [c_void_p]),
     "situ_problem_get_summary": (c_bool, [c_void_p, POINTER(situ_problem_summary)]),

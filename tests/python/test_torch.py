@@ -308,6 +308,79 @@ def test_a_module_on_the_meta_device_is_placed_without_weights():
     assert set(plan.to_device_map()) == {str(i) for i in range(40)}
 
 
+def test_a_saved_program_is_a_model(tmp_path):
+    module, inputs = made("mlp")
+    torch.export.save(torch.export.export(module, inputs), tmp_path / "mlp.pt2")
+    plan, of_module = situ.place(tmp_path / "mlp.pt2", MACHINE), situ.place(module, MACHINE, example_inputs=inputs)
+    assert plan.placement == of_module.placement and plan.to_device_map() == of_module.to_device_map()
+    (tmp_path / "no.pt2").write_bytes(b"PK\3\4 and nothing else")
+    with pytest.raises(situ.BadInput, match="no.pt2: torch.export.load cannot read it"):
+        situ.place(tmp_path / "no.pt2", MACHINE)
+
+
+def test_modules_are_pinned_by_name():
+    module, inputs = made("mlp")
+    graph = situ.torch.graph(module, inputs)
+    names = [op.name for op in graph]
+    fix = {"2.0": "gpu0", "1": "gpu1", "2": "gpu1"}  # the longer name counts
+    plan = situ.place(module, MACHINE, example_inputs=inputs, fusion="none", fix=fix)
+    assert {plan.placement[name] for name in names if name.startswith(("1.", "2.1"))} == {"gpu1"}
+    assert {plan.placement[name] for name in names if name.startswith("2.0")} == {"gpu0"}
+    with pytest.raises(situ.BadInput, match="no operator '99'"):
+        situ.place(module, MACHINE, example_inputs=inputs, fix={"99": "gpu1"})
+
+
+def test_control_flow_that_depends_on_values_is_refused_with_what_to_do():
+    class Branch(nn.Module):
+        def forward(self, x):
+            return x + 1 if x.sum() > 0 else x - 1
+
+    with pytest.raises(situ.Unsupported, match="Branch: .*torch.where or torch.cond"):
+        situ.place(Branch(), MACHINE, example_inputs=(torch.randn(3),))
+
+
+def test_plans_are_compared_under_the_measured_spread():
+    """Two operators of 90 and 10 ns whose times spread by 10 and 20 %: 11 % of an average nanosecond."""
+    module, inputs = made("mlp")
+    profile = situ.torch.profile(module, inputs, repeats=4)
+    first, *rest = profile["operators"]
+    for name in profile["operators"]:
+        profile["operators"][name]["cpu"], profile.spread[name]["cpu"] = (90, 0.1) if name == first else (0, 0.0)
+    profile["operators"][rest[0]]["cpu"], profile.spread[rest[0]]["cpu"] = 10, 0.2
+    assert profile.mean_spread() == pytest.approx(0.11)
+    from situ import _inputs, _options
+
+    def uncertainty(platform, **options):
+        filled = _options.fill(options, purpose=True)
+        filled.instance.platform = platform
+        _inputs._set_uncertainty(filled, profile)
+        return filled.solve.uncertainty
+
+    assert uncertainty(b"2*cpu") == pytest.approx(0.11) and uncertainty(b"cpu+a100-80g") == _options.AUTO
+    assert uncertainty(b"2*cpu", uncertainty=5) == pytest.approx(0.05)
+
+
+def test_a_device_map_says_what_whole_modules_lose():
+    """The two branches of every layer on a GPU each: with whole layers, as in the map, everything is on one."""
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Linear(512, 512), nn.Linear(512, 512)
+
+        def forward(self, x):
+            return self.a(x) + self.b(x)
+
+    module = nn.Sequential(OrderedDict(layers=nn.Sequential(Layer(), Layer()))).to("meta")
+    inputs = (torch.randn(8192, 512, device="meta"),)
+    apart = {f"layers.{k}": "gpu0" for k in range(2)} | {f"layers.{k}.b": "gpu1" for k in range(2)}
+    plan = situ.place(module, "2*a100-80g@nvlink", example_inputs=inputs, fusion="none", fix=apart)
+    assert plan.value_ns < plan.best_single_ns / 1.02
+    with pytest.warns(situ.SituWarning, match="the device map takes .*, the plan .*granularity"):
+        assert plan.to_device_map() == {"layers.0": 0, "layers.1": 0}
+    whole = situ.torch.by_modules(plan)
+    assert whole.value_ns == plan.best_single_ns and set(whole.placement.values()) == {"gpu0"}
+
+
 def test_split_points_are_where_the_device_changes():
     pytest.importorskip("torch.distributed.pipelining", reason="torch.distributed is absent")
     module, inputs = made("mlp")
