@@ -26,6 +26,10 @@ typedef enum situ_overlap {
 /* "full", "host-blocking", "none"; static storage. */
 SITU_API const char *situ_overlap_name(situ_overlap overlap);
 
+/* The time of an operator on a device, and thereby on all of its class, as the program knows it: nanoseconds,
+ * SITU_NEVER_NS where it cannot run there, or a negative number to keep the estimate. */
+typedef int64_t situ_time_callback(void *context, int32_t op, int32_t device);
+
 typedef struct situ_cost_options {
   size_t size;
   const char *model; /* the cost model by name (situ list costs); NULL means "roofline" */
@@ -41,6 +45,11 @@ typedef struct situ_cost_options {
   /* The engine by name (situ_cost_engine_at). It sets the fusion, the launch costs as a multiple of those of the
    * devices, and the overlap. NULL: "generic". */
   const char *engine;
+  /* Times from memory, for situ_costs_estimate only: asked once for each operator and class of devices, on the thread
+   * of the call. They replace estimates and the times of table_path. An operator that has one is not fused. NULL: none.
+   */
+  situ_time_callback *time_of;
+  void *time_context;
 } situ_cost_options;
 #define SITU_COST_OPTIONS_INIT SITU_SIZED(situ_cost_options)
 
@@ -48,6 +57,17 @@ typedef struct situ_cost_options {
 SITU_API situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
                                          const situ_cost_options *options, situ_error *error);
 SITU_API void situ_costs_free(situ_costs *costs);
+
+/* A time that a program measured, or that changed: of operator `op` on the class of `device`. */
+typedef struct situ_operator_time {
+  int32_t op, device;
+  int64_t time_ns; /* SITU_NEVER_NS: cannot run there */
+} situ_operator_time;
+/* The same costs with other times of some operators; situ_problem_change poses a problem with them. `platform` is that
+ * of the costs. BAD_ARGUMENT if there is no such operator or device, if a time is negative or above 2^54 ns, or if an
+ * operator's time is counted with another one's (situ_costs_kernel). */
+SITU_API situ_status situ_costs_change(situ_costs **out, const situ_costs *costs, const situ_platform *platform,
+                                       const situ_operator_time *times, int32_t n_times, situ_error *error);
 
 /* The operator that carries the time of the fused kernel that `op` belongs to. All other operators of the kernel have 0
  * ns and share its device. Returns `op` itself if it is not fused, -1 if there is no such operator. */

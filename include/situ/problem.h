@@ -105,6 +105,10 @@ typedef struct situ_problem_options {
 SITU_API situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const situ_platform *platform,
                                        const situ_costs *costs, const situ_problem_options *options, situ_error *error);
 SITU_API void situ_problem_free(situ_problem *problem);
+/* The same question with other costs of its graph and platform (situ_costs_change). Plans of the old problem may start
+ * the search in the new one (situ_solve_options.starts). Errors as of situ_problem_pose. */
+SITU_API situ_status situ_problem_change(situ_problem **out, const situ_problem *problem, const situ_costs *costs,
+                                         situ_error *error);
 
 typedef struct situ_problem_summary {
   size_t size;

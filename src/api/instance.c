@@ -65,6 +65,9 @@ static situ_status separate_ends(situ_instance *i, situ_error *error) {
 situ_status instance_estimate(situ_costs **out, situ_costs **secondary, const situ_instance *i,
                               const situ_platform *platform, situ_error *error) {
   const read_steps *s = &i->model->steps;
+  if (i->options.cost.time_of)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "times from memory (time_of) are for situ_costs_estimate: no plan file could name them");
   const cost_step steps[] = {{i->model->graph, s->other ? s->repeats[0] : 1}, {s->other, s->repeats[1]}};
   TRY(costs_estimate(out, steps, s->other ? 2 : 1, platform, &i->options.cost, i->rules, &i->scene, error));
   return instance_estimate_secondary(secondary, i, platform, error);

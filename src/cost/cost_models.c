@@ -148,19 +148,23 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   const char *path = e->options->table_path;
   situ_platform linked = *e->platform; /* routed as the platform, with the link times of the table */
   int32_t *given = NULL;
+  int64_t *times = NULL;
   part_cost *part = NULL;
   fusion work;
   if (path || e->engine->hop_ns > 0) TRY(link_up(&linked, e, scratch, error));
-  if (path) {
+  if (path || e->options->time_of) {
     given = ARENA_NEW(scratch, int32_t, g->n_operators);
     if (!given) return fail_no_memory(error);
     for (int32_t v = 0; v < g->n_operators; v++) given[v] = -1;
+  }
+  if (path) {
     TRY(cost_table_read(&e->table, given, g, path, error));
     bool knows_parts = json_get(e->table, "parts");
     part = knows_parts ? ARENA_ZERO(scratch, part_cost, e->platform->n_classes) : NULL;
     if (knows_parts && !part) return fail_no_memory(error);
     TRY(cost_table_links(linked.links, part, e->platform, path, e->table, error));
   }
+  if (e->options->time_of) TRY(costs_ask(&times, given, g, e->platform, e->options, scratch, error));
   if (!fusion_find(&work, g, e->profile->rules, given, e->rules ? e->rules->apart : NULL, scratch))
     return fail_no_memory(error);
   TRY(estimate_step(&e->costs, e, g, &linked, &work, error));
@@ -180,6 +184,7 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   TRY(add_copies(e, error));
   if (e->rules) rules_scale(e->rules, e->costs, e->platform);
   if (path) TRY(cost_table_apply(e->costs, g, e->platform, path, e->table, error));
+  if (times) TRY(costs_take(e->costs, times, error));
   if (!e->rules) return SITU_STATUS_OK;
   char source[640];
   snprintf(source, sizeof source, "%.600s; under rules", e->costs->source);

@@ -52,6 +52,13 @@ situ_status costs_estimate(situ_costs **out, const cost_step *steps, int32_t n_s
                            const situ_cost_options *options, const rule_set *r, const cost_scene *scene,
                            situ_error *error);
 
+/* Asks time_of of the options for all times, to *times in the arena: [operator * n_classes + class], negative where the
+ * estimate stays. given[v] becomes v where operator v has one. */
+situ_status costs_ask(int64_t **times, int32_t *given, const situ_graph *graph, const situ_platform *platform,
+                      const situ_cost_options *options, arena *scratch, situ_error *error);
+/* Replaces times by those. */
+situ_status costs_take(situ_costs *costs, const int64_t *times, situ_error *error);
+
 /* Whether a path names several tables: it has commas, and there is no such file. */
 bool cost_tables_are_several(const char *paths);
 /* Several tables as one in nanoseconds, to *root, the caller's: times, links and parts of all. Every operator has times

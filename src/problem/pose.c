@@ -48,3 +48,11 @@ situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const
   *out = p;
   return SITU_STATUS_OK;
 }
+
+situ_status situ_problem_change(situ_problem **out, const situ_problem *problem, const situ_costs *costs,
+                                situ_error *error) {
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, problem, costs));
+  situ_problem_options same = problem_options_of(problem);
+  return situ_problem_pose(out, problem->given, problem->platform, costs, &same, error);
+}

@@ -332,6 +332,14 @@ static void costs_are_asked_for_what_they_have(void **state) {
   options.efficiency = 0;
   options.model = "";
   REFUSED_OUT(made, situ_costs_estimate(&made, graph, platform, &options, error));
+  const situ_operator_time wrong[] = {{-1, 0, 1}, {INT32_MAX, 0, 1}, {0, -1, 1}, {0, INT32_MAX, 1}, {0, 0, -1}};
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
+    REFUSED_OUT(made, situ_costs_change(&made, costs, platform, &wrong[k], 1, error));
+  REFUSED(situ_costs_change(NULL, costs, platform, NULL, 0, error));
+  REFUSED_OUT(made, situ_costs_change(&made, NULL, platform, NULL, 0, error));
+  REFUSED_OUT(made, situ_costs_change(&made, costs, NULL, NULL, 0, error));
+  REFUSED_OUT(made, situ_costs_change(&made, costs, platform, NULL, 1, error));
+  REFUSED_OUT(made, situ_costs_change(&made, costs, platform, wrong, -1, error));
   SUMMARY(situ_costs_summary, situ_costs_get_summary, costs, estimated);
   assert_true(*estimated.source && estimated.unit_ns == 0);
   SUMMARY(situ_graph_summary, situ_graph_get_summary, graph, has);

@@ -11,6 +11,9 @@ static void a_problem_needs_its_nouns_and_options_that_exist(void **state) {
   REFUSED_OUT(posed, situ_problem_pose(&posed, NULL, platform, costs, NULL, error));
   REFUSED_OUT(posed, situ_problem_pose(&posed, graph, NULL, costs, NULL, error));
   REFUSED_OUT(posed, situ_problem_pose(&posed, graph, platform, NULL, NULL, error));
+  REFUSED(situ_problem_change(NULL, problem, costs, error));
+  REFUSED_OUT(posed, situ_problem_change(&posed, NULL, costs, error));
+  REFUSED_OUT(posed, situ_problem_change(&posed, problem, NULL, error));
   const int none[] = EXTREMES(99);
   for (int k = 0; k < N_EXTREMES; k++)
     for (int f = 0; f < 5; f++) {

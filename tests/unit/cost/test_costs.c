@@ -408,6 +408,56 @@ static void operators_that_were_not_understood_are_a_warning(void **state) {
   situ_graph_free(g);
 }
 
+typedef struct known_times {
+  int32_t asked;
+  int64_t time_ns[2]; /* of operators 0 and 1, on device 1 */
+} known_times;
+
+static int64_t tell_time(void *context, int32_t op, int32_t device) {
+  known_times *known = context;
+  known->asked++;
+  return op < 2 && device == 1 ? known->time_ns[op] : -1;
+}
+
+/* Two equal GPUs are one class, so three operators on cpu+2*a100-80g are asked for six times. */
+static void times_from_memory_replace_estimates(void **state) {
+  (void)state;
+  work works[] = {{1000, 1, 8, SITU_DTYPE_F32}, {1000, 1, 8, SITU_DTYPE_F32}, {1000, 1, 8, SITU_DTYPE_F32}};
+  situ_graph *g = chain(works, 3);
+  situ_platform *p = named("cpu+2*a100-80g");
+  known_times known = {.time_ns = {77, SITU_NEVER_NS}};
+  situ_cost_options o = {.size = sizeof o, .fusion = "none"};
+  situ_costs *without = costs_of(g, p, &o);
+  o.time_of = tell_time;
+  o.time_context = &known;
+  situ_costs *c = costs_of(g, p, &o);
+  assert_int_equal(known.asked, 6);
+  for (int32_t d = 1; d < 3; d++) {
+    assert_int_equal(situ_costs_time_ns(c, p, 0, d), 77);
+    assert_true(situ_costs_time_ns(c, p, 1, d) == SITU_NEVER_NS);
+  }
+  for (int32_t v = 0; v < 3; v++)
+    assert_int_equal(situ_costs_time_ns(c, p, v, 0), situ_costs_time_ns(without, p, v, 0));
+  assert_int_equal(situ_costs_time_ns(c, p, 2, 1), situ_costs_time_ns(without, p, 2, 1));
+  situ_costs_free(without);
+
+  situ_costs *changed;
+  situ_error error;
+  const situ_operator_time times[] = {{1, 2, 5}, {0, 0, 9}};
+  assert_int_equal(situ_costs_change(&changed, c, p, times, 2, &error), SITU_STATUS_OK);
+  assert_int_equal(situ_costs_time_ns(changed, p, 1, 1), 5);
+  assert_int_equal(situ_costs_time_ns(changed, p, 0, 0), 9);
+  assert_int_equal(situ_costs_time_ns(changed, p, 0, 1), 77);
+  assert_true(situ_costs_time_ns(c, p, 1, 1) == SITU_NEVER_NS); /* the old ones stay */
+  situ_costs_free(changed);
+  situ_costs_free(c);
+  known.time_ns[0] = ((int64_t)1 << 54) + 1;
+  assert_int_equal(situ_costs_estimate(&c, g, p, &o, &error), SITU_STATUS_BAD_ARGUMENT);
+  assert_string_equal(error.where, "op0");
+  situ_platform_free(p);
+  situ_graph_free(g);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(roofline_takes_the_slower_of_arithmetic_and_traffic),
@@ -423,6 +473,7 @@ int main(void) {
       cmocka_unit_test(malformed_tables_are_refused),
       cmocka_unit_test(operators_that_were_not_understood_are_a_warning),
       cmocka_unit_test(a_million_operators_cost_little),
+      cmocka_unit_test(times_from_memory_replace_estimates),
   };
   return cmocka_run_group_tests_name("cost", tests, NULL, NULL);
 }
