@@ -1,4 +1,4 @@
-// A compiler that has a graph of its own and knows its times: which device runs what, as sub-graphs, within 10 ms; then
+// A compiler that has a graph of its own and knows its times: which device runs what, as sub-graphs; then
 // again after a measurement, from the plan that is there.
 #include <situ.hpp>
 
@@ -45,7 +45,7 @@ situ::graph graph_of(const std::vector<Node> &nodes) {
 
 situ::plan solve(const situ::problem &problem, const situ_plan *start) {
   situ_solve_options options = SITU_SOLVE_OPTIONS_INIT;
-  options.time_limit_s = 0.01;
+  options.time_limit_s = 0.1;  // a plan is there after some milliseconds
   options.starts = &start;
   options.n_starts = start ? 1 : 0;
   return situ::make<situ::plan>(situ_solve, problem.get(), &options);
