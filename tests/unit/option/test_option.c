@@ -21,6 +21,8 @@ static const field others[] = {
     FIELD(COST, situ_cost_options, size),
     FIELD(COST, situ_cost_options, log),
     FIELD(COST, situ_cost_options, log_context),
+    FIELD(COST, situ_cost_options, time_of),
+    FIELD(COST, situ_cost_options, time_context),
     FIELD(PROBLEM, situ_problem_options, size),
     FIELD(PROBLEM, situ_problem_options, pins),
     FIELD(PROBLEM, situ_problem_options, unused),
