@@ -48,10 +48,10 @@ def device_map(plan: Plan, devices: Mapping[str, Any] | None = None) -> dict[str
     devices are called; the default is like {"gpu0": 0, "cpu": "cpu"}. Where whole modules are slower than the plan by
     more than 2 %, a warning says by how much: granularity="layer" gives the best plan of whole layers."""
     names, entries = device_names(plan, devices), _entries(plan)
-    mapped_ns = by_modules(plan).value_ns
-    if mapped_ns > 1.02 * plan.value_ns:
+    mapped_ns, planned_ns = by_modules(plan).value_ns, plan.value_ns
+    if mapped_ns and planned_ns and mapped_ns > 1.02 * planned_ns:
         warnings.warn(
-            f"the device map takes {duration(mapped_ns)}, the plan {duration(plan.value_ns)}: modules are whole in it; "
+            f"the device map takes {duration(mapped_ns)}, the plan {duration(planned_ns)}: modules are whole in it; "
             'place with granularity="layer" for the best plan of whole layers',
             SituWarning,
             stacklevel=2,
