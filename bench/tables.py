@@ -430,6 +430,24 @@ def groups(text):
     return table
 
 
+def piper(text):
+    """A row for each network and column: how often a plan of situ stages is as short as that of Piper's program, and the seconds of both."""
+    table = [["network", "plans with", "settings", "without a plan", "equal", "shorter", "not finished by Piper's", "proved", "checked again",
+              "CPU s, situ", "CPU s, Piper's"]]
+    rows = records(text)
+    for network, column in dict.fromkeys((r["network"], r["column"]) for r in rows):
+        mine = [r for r in rows if (r["network"], r["column"]) == (network, column)]
+        done = [r for r in mine if r["piper"] and r["situ"]]
+        shorter = [r for r in done if float(r["situ_by_piper"]) < float(r["piper"]) * (1 - 1e-6) or float(r["piper"]) < 0]
+        equal = [r for r in done if r not in shorter and float(r["situ_by_piper"]) <= float(r["piper"]) * (1 + 1e-6)]
+        seconds = [f"{statistics.median(times):.2f} ({max(times):.1f})" if times else "" for times in
+                   ([float(r["situ_seconds"]) for r in mine], [float(r["piper_seconds"]) for r in mine if r["piper"]])]
+        table.append([network, "everything" if column == "all" else column, len(mine), sum(not r["situ"] for r in mine), len(equal),
+                      len(shorter), sum(not r["piper"] for r in mine), sum(r["situ"] == r["situ_bound"] for r in mine),
+                      sum(r["checked"] == "True" for r in mine), *seconds])
+    return [[str(cell) for cell in line] for line in table]
+
+
 def parallel_pairs(text):
     titles = ["tensor split against", "phase", "links", "pairs", "tensor split faster", "named rightly"]
     return [titles, *([str(cell) for cell in line] for line in parallel.pair_lines(records(text)))]
@@ -540,6 +558,7 @@ TABLES = {
     "llm_written": (as_it_is, ["llm_written.csv"], "bench/llm_written.py build/situ > bench/llm_written.csv"),
     "parallel": (parallel_speeds, ["parallel.csv"],
                  "bench/parallel.py build/situ published_parallel.csv -o bench/parallel.csv"),
+    "piper": (piper, ["piper.csv"], "bench/piper.py build/situ PIPER > bench/piper.csv"),
     "parallel_pairs": (parallel_pairs, ["parallel.csv"], ""),
     "groups": (groups, ["groups.csv"], "bench/groups.py build/situ bench/groups.csv"),
     "measured": (as_it_is, ["measured.csv"], "chrt -r 1 bench/measured.py build/situ DATA --time-limit 120 > bench/measured.csv"),

@@ -59,6 +59,7 @@ typedef struct arguments {
   situ_race_options race;
   situ_size_options size;
   situ_fit_options fit;
+  situ_staging_options staging;
   situ_serving_options serving;
   situ_judge_options judge;
   int32_t n_measured;
@@ -149,6 +150,7 @@ typedef struct command {
   ROW(pareto)             \
   ROW(size)               \
   ROW(fit)                \
+  ROW(stages)             \
   ROW(judge)              \
   ROW(learn)              \
   ROW(inspect)            \
@@ -168,9 +170,9 @@ int command_unknown(const char *word);
 
 extern const option_group model_options, problem_options, unknown_options, solve_options, fewer_options, fix_options,
     start_options, judged_options, proof_options, explain_options, page_options, report_outputs, plan_outputs,
-    costs_outputs, trace_outputs, front_options, size_options, amount_options, command_options, fit_options,
-    learn_options, measure_options, map_options, race_options, trial_options, profile_inputs, profile_outputs,
-    platform_options, common_options, help_options;
+    costs_outputs, trace_outputs, front_options, size_options, stage_options, amount_options, command_options,
+    fit_options, learn_options, measure_options, map_options, race_options, trial_options, profile_inputs,
+    profile_outputs, platform_options, common_options, help_options;
 
 /* Fills the groups of options that the library has; once, before anything else. */
 void options_load(void);

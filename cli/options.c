@@ -195,6 +195,49 @@ static const option size_rows[] = {
     {0}};
 const option_group size_options = {"Goal", size_rows};
 
+static const option stage_rows[] = {
+    {.name = "devices",
+     .kind = OPTION_WHOLE,
+     .offset = AT(staging.n_devices),
+     .value = "N",
+     .min = 1,
+     .about = "How many equal devices there are. Default, as for the next three: what the file says."},
+    {.name = "memory",
+     .kind = OPTION_WHOLE,
+     .offset = AT(staging.memory_bytes),
+     .value = "BYTES",
+     .min = 1,
+     .about = "The memory of each device."},
+    {.name = "bandwidth",
+     .kind = OPTION_WHOLE,
+     .offset = AT(staging.bytes_per_s),
+     .value = "BYTES",
+     .min = 1,
+     .about = "What each device sends and receives in a second."},
+    {.name = "micro-batches",
+     .kind = OPTION_WHOLE,
+     .offset = AT(staging.micro_batches),
+     .value = "M",
+     .min = 1,
+     .about = "A step is M inputs; the number of replicas of a stage divides M."},
+    {.name = "no-splits",
+     .kind = OPTION_ON,
+     .offset = AT(staging.no_splits),
+     .about = "Every layer whole on a device."},
+    {.name = "no-replicas", .kind = OPTION_ON, .offset = AT(staging.no_replicas), .about = "Every stage once."},
+    {.name = "no-recompute",
+     .kind = OPTION_ON,
+     .offset = AT(staging.no_recompute),
+     .about = "All activations are kept (ways to run a layer that are not called `activation recomp`)."},
+    {.name = "time-limit",
+     .kind = OPTION_REAL,
+     .offset = AT(staging.time_limit_s),
+     .value = "SECONDS",
+     .max = 1e9,
+     .about = "Stop after so long, with the best plan and bound so far. Default: 60."},
+    {0}};
+const option_group stage_options = {"Stages", stage_rows};
+
 static const char *const quantities[] = {"context", "batch", NULL};
 static const option amount_rows[] = {
     {.name = "what",

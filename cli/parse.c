@@ -282,6 +282,7 @@ void arguments_init(arguments *a) {
                    .race = SITU_RACE_OPTIONS_INIT,
                    .size = SITU_SIZE_OPTIONS_INIT,
                    .fit = SITU_FIT_OPTIONS_INIT,
+                   .staging = SITU_STAGING_OPTIONS_INIT,
                    .serving = SITU_SERVING_OPTIONS_INIT,
                    .judge = SITU_JUDGE_OPTIONS_INIT,
                    .device_class = "cpu"};

@@ -34,6 +34,7 @@
 #include "situ/serving.h"
 #include "situ/size.h"
 #include "situ/solve.h"
+#include "situ/stages.h"
 #include "situ/types.h"
 #include "situ/version.h"
 #include "situ/what_if.h"

@@ -18,6 +18,7 @@
 #include "situ/read.h"
 #include "situ/serving.h"
 #include "situ/size.h"
+#include "situ/stages.h"
 #include "situ/what_if.h"
 
 #ifdef __cplusplus
@@ -88,6 +89,10 @@ SITU_API situ_status situ_report_pareto(char **out, const situ_front *front, con
 /* The platforms tried for a goal, the cheapest first, and the answer. */
 SITU_API situ_status situ_report_size(char **out, const situ_sizing *sizing, situ_report_format format,
                                       const situ_report_options *options, situ_error *error);
+
+/* The stages of a network, and its layers in JSON. */
+SITU_API situ_status situ_report_stages(char **out, const situ_staging *staging, situ_report_format format,
+                                        const situ_report_options *options, situ_error *error);
 
 /* What a command places beside the best plan found, with the better command. */
 SITU_API situ_status situ_report_judgement(char **out, const situ_judgement *judgement, situ_report_format format,

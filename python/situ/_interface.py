@@ -401,6 +401,28 @@ class situ_bound_info(Structure):
                 ("title", c_char_p), ("source", c_char_p)]
 
 
+class situ_staging_options(Structure):
+    _fields_ = [("size", c_size_t), ("n_devices", c_int64), ("memory_bytes", c_int64), ("bytes_per_s", c_int64),
+                ("micro_batches", c_int64), ("no_splits", c_bool), ("no_replicas", c_bool), ("no_recompute", c_bool),
+                ("time_limit_s", c_double)]
+
+
+class situ_staging_info(Structure):
+    _fields_ = [("size", c_size_t), ("period_ns", c_int64), ("lower_bound_ns", c_int64), ("bound_checked", c_bool),
+                ("n_stages", c_int32), ("n_layers", c_int32), ("n_devices", c_int64), ("n_devices_used", c_int64),
+                ("memory_bytes", c_int64), ("bytes_per_s", c_int64), ("micro_batches", c_int64), ("seconds",
+                c_double)]
+
+
+class situ_staging_stage(Structure):
+    _fields_ = [("split", c_int32), ("replicas", c_int32), ("layers", c_int32), ("recomputed", c_int32), ("time_ns",
+                c_int64), ("size_bytes", c_int64), ("kept", c_int64), ("first", c_char_p), ("last", c_char_p)]
+
+
+class situ_staging_layer(Structure):
+    _fields_ = [("name", c_char_p), ("way", c_char_p), ("stage", c_int32)]
+
+
 class situ_what_if(Structure):
     _fields_ = [("change", c_char_p), ("outcome", c_int), ("value_ns", c_int64), ("lower_bound_ns", c_int64),
                 ("inputs", c_int32)]
@@ -704,6 +726,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
         POINTER(situ_error)]),
     "situ_report_size": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
         POINTER(situ_error)]),
+    "situ_report_stages": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
+        POINTER(situ_error)]),
     "situ_report_trials": (c_int, [POINTER(c_void_p), POINTER(situ_trials_report), c_void_p, c_int,
         POINTER(situ_report_options), POINTER(situ_error)]),
     "situ_report_verdict": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
@@ -731,6 +755,11 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_solver_at": (c_bool, [c_int32, POINTER(situ_solver_info)]),
     "situ_solver_count": (c_int32, []),
     "situ_solver_serves": (c_bool, [c_char_p, c_void_p]),
+    "situ_staging_find": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_staging_options), POINTER(situ_error)]),
+    "situ_staging_free": (None, [c_void_p]),
+    "situ_staging_get_info": (c_bool, [c_void_p, POINTER(situ_staging_info)]),
+    "situ_staging_layer_at": (situ_staging_layer, [c_void_p, c_int32]),
+    "situ_staging_stage_at": (situ_staging_stage, [c_void_p, c_int32]),
     "situ_status_name": (c_char_p, [c_int]),
     "situ_text_free": (None, [c_void_p]),
     "situ_text_write": (c_int, [c_char_p, c_char_p, POINTER(situ_error)]),

@@ -13,6 +13,7 @@ static void nothing_can_be_freed(void **state) {
   situ_platform_builder_free(NULL);
   situ_platform_free(NULL);
   situ_link_fit_free(NULL);
+  situ_staging_free(NULL);
   situ_costs_free(NULL);
   situ_model_free(NULL);
   situ_problem_free(NULL);
@@ -296,6 +297,50 @@ static void a_platform_is_read_within_its_bounds_only(void **state) {
   REFUSED(situ_platform_write(platform, NULL, error));
 }
 
+static void a_staging_needs_a_file(void **state) {
+  (void)state;
+  situ_staging *staging = NULL;
+  situ_staging_options options = SITU_STAGING_OPTIONS_INIT, unsized = {0};
+  situ_staging_info info = SITU_STAGING_INFO_INIT, unsized_info = {0};
+  REFUSED(situ_staging_find(NULL, "x", NULL, error));
+  REFUSED_OUT(staging, situ_staging_find(&staging, NULL, NULL, error));
+  assert_int_equal(situ_staging_find(&staging, "", NULL, NULL), SITU_STATUS_IO);
+  DONE(
+      situ_text_write("{\"maxDevices\": 2, \"maxMemoryPerDevice\": 9, \"bandwidth\": 1, \"mbsInBatch\": 2, "
+                      "\"edges\": [], \"nodes\": [{\"id\": 1, \"TMPCs\": {\"1\": [{\"id\": \"w\", \"timePerSample\": "
+                      "1, \"parameterSize\": 0, \"memoryUsageA\": 1, \"memoryUsageB\": 1, \"syncTimeFw\": {}, "
+                      "\"syncTimeBw\": {}}]}}]}",
+                      "stages.json", error));
+  REFUSED_OUT(staging, situ_staging_find(&staging, "stages.json", &unsized, error));
+  const int64_t beyond[] = {-1, INT64_MIN, INT64_MAX};
+  for (int k = 0; k < 3; k++) {
+    options.n_devices = beyond[k];
+    REFUSED_OUT(staging, situ_staging_find(&staging, "stages.json", &options, error));
+  }
+  options.n_devices = 0;
+  options.time_limit_s = -1;
+  REFUSED_OUT(staging, situ_staging_find(&staging, "stages.json", &options, error));
+  options.time_limit_s = 0;
+  DONE(situ_staging_find(&staging, "stages.json", &options, error));
+  const int32_t wrong[] = EXTREMES(1);
+  for (int k = 0; k < N_EXTREMES; k++) {
+    assert_int_equal(situ_staging_stage_at(staging, wrong[k]).split, 0);
+    assert_null(situ_staging_layer_at(staging, wrong[k]).name);
+  }
+  assert_int_equal(situ_staging_stage_at(NULL, 0).split, 0);
+  assert_null(situ_staging_layer_at(NULL, 0).name);
+  assert_true(situ_staging_get_info(staging, &info));
+  assert_int_equal(info.period_ns, 500000000); /* a second, on two replicas */
+  assert_false(situ_staging_get_info(NULL, &info) || situ_staging_get_info(staging, NULL) ||
+               situ_staging_get_info(staging, &unsized_info));
+  char *text = NULL;
+  REFUSED_OUT(text, situ_report_stages(&text, NULL, SITU_REPORT_TABLE, NULL, error));
+  REFUSED_OUT(text, situ_report_stages(&text, staging, SITU_REPORT_SVG, NULL, error));
+  REFUSED(situ_report_stages(NULL, staging, SITU_REPORT_JSON, NULL, error));
+  situ_staging_free(staging);
+  remove("stages.json");
+}
+
 static void a_link_fit_needs_a_file(void **state) {
   (void)state;
   situ_link_fit *fit = NULL;
@@ -409,6 +454,7 @@ int main(void) {
       cmocka_unit_test(a_platform_builder_keeps_its_first_failure),
       cmocka_unit_test(what_no_platform_can_hold_is_refused),
       cmocka_unit_test(a_platform_is_read_within_its_bounds_only),
+      cmocka_unit_test(a_staging_needs_a_file),
       cmocka_unit_test(a_link_fit_needs_a_file),
       cmocka_unit_test(costs_are_asked_for_what_they_have),
       cmocka_unit_test(a_model_needs_a_path_and_whole_options),
