@@ -28,8 +28,10 @@ typedef struct step {
   const situ_graph *g;
   situ_optimizer optimizer;
   int32_t micro_batches; /* at least 1 */
+  bool exchanges;        /* pipelines: tied tables are copied, and their gradients sent once for so many inputs */
   situ_graph_builder *b;
   bool *has_weights; /* [colocation] of some member */
+  int32_t *tied;     /* [operator] that has a copy of the same table, -1: none; they share no device */
   bool *differs;     /* [operator] its outputs change with some weight */
   bool *reached;     /* [operator] and the loss changes with them: it has a backward operator */
   int32_t *backward; /* [operator] its backward operator in the builder, -1: none */
@@ -66,15 +68,48 @@ static bool carries(const step *s, int32_t t) {
   return is_real((situ_dtype)s->g->tensor_dtype[t]) && s->differs[s->g->producer[t]];
 }
 
+static int32_t group_of(const step *s, int32_t v) { return s->tied[v] >= 0 ? -1 : s->g->colocation[v]; }
+
+/* A table that it shares with another one is in both. */
+static int64_t weights_of(const step *s, int32_t v) {
+  const situ_graph *g = s->g;
+  int32_t other = s->tied[v];
+  bool looks_up = other >= 0 && strcmp(g->kind_name[g->kind[v]], "Gather") == 0;
+  if (other < 0 || (looks_up && g->weight_bytes[v] > 0)) return g->weight_bytes[v];
+  return sat_add(looks_up ? 0 : g->weight_bytes[v], g->weight_bytes[other]);
+}
+
 static bool learns(const step *s, int32_t v) {
   int32_t group = s->g->colocation[v];
   return s->g->weight_bytes[v] > 0 || (group >= 0 && s->has_weights[group]);
 }
 
+/* Tied embeddings: groups of two with weights, a lookup and a matrix product. first[colocation] is scratch. */
+static void find_tied(step *s, int32_t *first) {
+  const situ_graph *g = s->g;
+  for (int32_t k = 0; k < g->n_colocations; k++) first[k] = -1;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    int32_t group = g->colocation[v];
+    s->tied[v] = -1;
+    if (group < 0 || first[group] == -2) continue;
+    int32_t other = first[group];
+    first[group] = v;
+    if (other < 0) continue;
+    const char *a = g->kind_name[g->kind[other]], *b = g->kind_name[g->kind[v]];
+    bool pair = strcmp(a, "Gather") == 0 && (strcmp(b, "MatMul") == 0 || strcmp(b, "Gemm") == 0);
+    if (s->tied[other] >= 0) { /* this is a third one */
+      s->tied[s->tied[other]] = -1;
+      s->tied[other] = -1;
+    } else if (pair && s->exchanges && s->has_weights[group]) {
+      s->tied[other] = v;
+      s->tied[v] = other;
+    }
+    if (s->tied[v] < 0) first[group] = -2;
+  }
+}
+
 static void find_reach(step *s) {
   const situ_graph *g = s->g;
-  for (int32_t v = 0; v < g->n_operators; v++)
-    if (g->colocation[v] >= 0 && g->weight_bytes[v] > 0) s->has_weights[g->colocation[v]] = true;
   for (int32_t v = 0; v < g->n_operators; v++) {
     s->differs[v] = learns(s, v);
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) s->differs[v] = s->differs[v] || carries(s, g->in[i]);
@@ -105,7 +140,7 @@ static void link_groups(step *s, int32_t *last) {
   const situ_graph *g = s->g;
   for (int32_t k = 0; k < g->n_colocations; k++) last[k] = -1;
   for (int32_t v = 0; v < g->n_operators; v++) {
-    int32_t group = g->colocation[v];
+    int32_t group = group_of(s, v);
     s->next[v] = s->gradient[v] = s->backward[v] = -1;
     s->first[v] = group < 0 || last[group] < 0;
     if (group >= 0 && last[group] >= 0) s->next[last[group]] = v;
@@ -192,7 +227,7 @@ static situ_status add_operator(step *s, int32_t v, situ_operator *op, const cha
   op->name = name;
   op->kind = kind;
   op->source_id = -1;
-  op->colocation = g->colocation[v] >= 0 ? g->colocation[v] : g->n_colocations + v;
+  op->colocation = group_of(s, v) >= 0 ? group_of(s, v) : g->n_colocations + v;
   return builder_add_operator(s->b, op, index, error);
 }
 
@@ -203,7 +238,8 @@ static situ_status add_forward(step *s, situ_error *error) {
     if (op.phase != SITU_PHASE_FORWARD)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, op.name,
                        "is not a forward operator: the model is already a training step");
-    if (op.colocation < 0) op.colocation = g->n_colocations + v;
+    op.colocation = group_of(s, v) >= 0 ? group_of(s, v) : g->n_colocations + v;
+    op.weight_bytes = weights_of(s, v);
     TRY(builder_add_operator(s->b, &op, NULL, error));
   }
   for (int32_t t = 0; t < g->n_tensors; t++) {
@@ -218,7 +254,8 @@ static situ_status add_forward(step *s, situ_error *error) {
 static situ_status add_backward(step *s, int32_t v, situ_error *error) {
   situ_operator op = graph_operator(s->g, v);
   op.phase = SITU_PHASE_BACKWARD;
-  count_work(s, v, &op); /* its weight_bytes are those of the gradient */
+  op.weight_bytes = weights_of(s, v); /* those of the gradient */
+  count_work(s, v, &op);
   return add_operator(s, v, &op, "gradient", &s->backward[v], error);
 }
 
@@ -229,7 +266,7 @@ static situ_status add_update(step *s, int32_t v, situ_error *error) {
   int64_t weights = 0, bytes = (situ_dtype_bits(op.dtype) + 7) / 8;
   int32_t index;
   for (int32_t x = v; x >= 0; x = s->next[x])
-    if (s->gradient[x] >= 0) weights = sat_add(weights, g->weight_bytes[x]);
+    if (s->gradient[x] >= 0) weights = sat_add(weights, weights_of(s, x));
   if (weights == 0) return SITU_STATUS_OK;
   optimizer_cost cost = optimizer_cost_of(s->optimizer, weights, bytes);
   op.phase = SITU_PHASE_UPDATE;
@@ -240,6 +277,8 @@ static situ_status add_update(step *s, int32_t v, situ_error *error) {
   TRY(add_operator(s, v, &op, "update", &index, error));
   for (int32_t x = v; x >= 0; x = s->next[x])
     if (s->gradient[x] >= 0) TRY(builder_add_use(s->b, index, s->gradient[x], error));
+  if (s->tied[v] >= 0 && s->gradient[s->tied[v]] >= 0)
+    TRY(builder_add_use(s->b, index, s->gradient[s->tied[v]], error));
   return SITU_STATUS_OK;
 }
 
@@ -302,7 +341,8 @@ static situ_status start_segment(step *s, int32_t segment, int32_t gradient, sit
 }
 
 /* The gradients that the backward operator of v produces: those of its inputs, for their producers; those of its
- * weights, which are accumulated in place, so that they add no bytes here. */
+ * weights, which are accumulated in place, so that they add no bytes here; that of a tied table goes to its other copy,
+ * once for all inputs of a step. */
 static situ_status make_gradients(step *s, int32_t v, situ_error *error) {
   const situ_graph *g = s->g;
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
@@ -316,6 +356,10 @@ static situ_status make_gradients(step *s, int32_t v, situ_error *error) {
   }
   if (!learns(s, v)) return SITU_STATUS_OK;
   situ_tensor done = {.dtype = SITU_DTYPE_F32, .rank = -1};
+  if (s->tied[v] >= 0) {
+    int64_t table = min64(weights_of(s, v), weights_of(s, s->tied[v])); /* the product may have a bias */
+    done.size_bytes = table / s->micro_batches + (table % s->micro_batches > 0);
+  }
   return builder_add_tensor(s->b, s->backward[v], &done, &s->gradient[v], error);
 }
 
@@ -359,10 +403,13 @@ static bool prepare(step *s, int32_t recompute, arena *a) {
   if (!ARENA_ARRAYS(a, ZEROS(s->has_weights, g->n_colocations), ZEROS(s->differs, g->n_operators),
                     ZEROS(s->reached, g->n_operators), ARRAY(s->backward, g->n_operators),
                     ARRAY(s->gradient, g->n_operators), ARRAY(s->tensor, g->n_tensors), ARRAY(s->next, g->n_operators),
-                    ARRAY(s->first, g->n_operators), ARRAY(last, g->n_colocations), ZEROS(s->again, g->n_operators),
-                    ZEROS(s->again_tensor, g->n_tensors), ARRAY(s->copy, g->n_operators),
-                    ARRAY(s->copy_tensor, g->n_tensors)))
+                    ARRAY(s->first, g->n_operators), ARRAY(last, g->n_colocations), ARRAY(s->tied, g->n_operators),
+                    ZEROS(s->again, g->n_operators), ZEROS(s->again_tensor, g->n_tensors),
+                    ARRAY(s->copy, g->n_operators), ARRAY(s->copy_tensor, g->n_tensors)))
     return false;
+  for (int32_t v = 0; v < g->n_operators; v++)
+    if (g->colocation[v] >= 0 && g->weight_bytes[v] > 0) s->has_weights[g->colocation[v]] = true;
+  find_tied(s, last);
   link_groups(s, last);
   find_reach(s);
   for (int32_t v = 0; v < g->n_operators; v++) s->copy[v] = -1;
@@ -377,6 +424,7 @@ situ_status graph_training(situ_graph **out, const situ_graph *g, training_optio
   *out = NULL;
   arena *a = arena_new();
   step s = {.g = g, .optimizer = options.optimizer, .micro_batches = options.micro_batches};
+  s.exchanges = s.micro_batches > 0;
   if (s.micro_batches == 0) s.micro_batches = 1;
   situ_status status =
       a && prepare(&s, options.recompute, a) ? situ_graph_builder_new(&s.b, g->model, error) : fail_no_memory(error);

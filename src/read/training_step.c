@@ -17,6 +17,13 @@ static situ_status check_recomputed(const situ_graph *g, const situ_read_options
                    "has no layers whose activations can be recomputed: nothing to keep between them was found");
 }
 
+/* Whether tensor t is the gradient of weights that goes to another copy of them. */
+static bool sends_gradient(const situ_graph *g, int32_t t) {
+  for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+    if (g->phase[g->use[i]] != SITU_PHASE_UPDATE) return false;
+  return true;
+}
+
 /* Says which optimizer a training step has, and what it keeps; and what is recomputed. */
 static situ_status note_training(situ_model *model, const situ_read_options *o, situ_error *error) {
   const situ_graph *g = model->graph;
@@ -36,6 +43,11 @@ static situ_status note_training(situ_model *model, const situ_read_options *o, 
     text_add(&notes,
              "activations of %d of %d layers are recomputed: %.0f %% of the work of the forward pass once more\n",
              (int)g->n_recomputed, (int)g->n_segments, forward > 0 ? 100.0 * (double)again / (double)forward : 0.0);
+  bool tied = false;
+  for (int32_t t = 0; t < g->n_tensors && !tied; t++)
+    tied = g->size_bytes[t] > 0 && g->use_start[t + 1] > g->use_start[t] && sends_gradient(g, t);
+  if (tied)
+    text_add(&notes, "tied embeddings: the table counts at both ends, and its gradients are exchanged once a step\n");
   char *both = text_take(&notes);
   if (!both) return fail_no_memory(error);
   free((void *)(uintptr_t)model->notes);

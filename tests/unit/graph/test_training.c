@@ -29,16 +29,19 @@ static void join(situ_graph_builder *b, int32_t u, int32_t v, int64_t size, situ
   assert_int_equal(builder_add_use(b, v, t, &error), SITU_STATUS_OK);
 }
 
-static situ_graph *train(situ_graph_builder *b) {
+static situ_graph *train_with(situ_graph_builder *b, int32_t micro_batches) {
   situ_graph *forward, *step;
   situ_error error;
   assert_int_equal(situ_graph_freeze(&forward, b, &error), SITU_STATUS_OK);
   situ_graph_builder_free(b);
-  if (graph_training(&step, forward, (training_options){SITU_OPTIMIZER_SGD, 0, 0}, &error) != SITU_STATUS_OK)
+  if (graph_training(&step, forward, (training_options){SITU_OPTIMIZER_SGD, 0, micro_batches}, &error) !=
+      SITU_STATUS_OK)
     fail_msg("%s", error.text);
   situ_graph_free(forward);
   return step;
 }
+
+static situ_graph *train(situ_graph_builder *b) { return train_with(b, 0); }
 
 static bool reads(const situ_graph *g, const char *user, const char *producer, int64_t size) {
   int32_t v = situ_graph_find(g, user), u = situ_graph_find(g, producer);
@@ -194,6 +197,43 @@ static void shared_weights_are_updated_once_after_all_their_gradients(void **sta
   situ_graph_free(g);
 }
 
+/* A table of 90 bytes, which `word` looks up and `head`, with a bias of 7, multiplies. */
+static situ_graph *tied(int32_t micro_batches, bool third) {
+  situ_graph_builder *b = builder();
+  situ_operator op = {.dtype = SITU_DTYPE_F32, .colocation = 5, .flops = 100, .moved_bytes = 10};
+  op.name = "word", op.kind = "Gather", op.weight_bytes = 90;
+  int32_t word = add(b, op);
+  op.name = "middle", op.kind = "Gemm", op.weight_bytes = 20, op.colocation = third ? 5 : -1;
+  int32_t middle = add(b, op);
+  op.name = "head", op.kind = "Gemm", op.weight_bytes = 7, op.colocation = 5;
+  int32_t head = add(b, op);
+  join(b, word, middle, 8, SITU_DTYPE_F32);
+  join(b, middle, head, 8, SITU_DTYPE_F32);
+  return train_with(b, micro_batches);
+}
+
+static void tied_tables_are_copied_in_pipelines(void **state) {
+  (void)state;
+  situ_graph *g = tied(4, false);
+  int32_t word = situ_graph_find(g, "word"), head = situ_graph_find(g, "head"),
+          gradient = situ_graph_find(g, "gradient(head)");
+  assert_int_equal(g->weight_bytes[word], 90);
+  assert_int_equal(g->weight_bytes[head], 90 + 7);
+  assert_int_equal(g->weight_bytes[gradient], 90 + 7);
+  assert_true(g->colocation[word] != g->colocation[head] && g->colocation[gradient] == g->colocation[head]);
+  for (int k = 0; k < 2; k++) /* 90 / 4, rounded up, each way */
+    assert_true(reads(g, k ? "update(word)" : "update(head)", "gradient(word)", 23) &&
+                reads(g, k ? "update(word)" : "update(head)", "gradient(head)", 23));
+  situ_graph_free(g);
+  for (int k = 0; k < 2; k++) { /* without micro-batches, or with a third reader, all stay together */
+    g = tied(k ? 4 : 0, k == 1);
+    assert_int_equal(g->weight_bytes[situ_graph_find(g, "head")], 7);
+    assert_int_equal(g->colocation[situ_graph_find(g, "word")], g->colocation[situ_graph_find(g, "head")]);
+    assert_int_equal(situ_graph_find(g, "update(head)"), -1);
+    situ_graph_free(g);
+  }
+}
+
 static void gradients_of_several_users_are_added_up(void **state) {
   (void)state;
   situ_graph_builder *b = builder();
@@ -267,6 +307,7 @@ int main(void) {
       cmocka_unit_test(an_optimizer_keeps_its_states_where_the_weights_are),
       cmocka_unit_test(backward_reads_what_its_kind_needs),
       cmocka_unit_test(shared_weights_are_updated_once_after_all_their_gradients),
+      cmocka_unit_test(tied_tables_are_copied_in_pipelines),
       cmocka_unit_test(gradients_of_several_users_are_added_up),
       cmocka_unit_test(a_transformer_takes_three_times_its_forward_pass),
       cmocka_unit_test(a_training_step_is_not_made_twice),
