@@ -432,7 +432,7 @@ def groups(text):
 
 def piper(text):
     """A row for each network and column: how often a plan of situ stages is as short as that of Piper's program, and the seconds of both."""
-    table = [["network", "plans with", "settings", "without a plan", "equal", "shorter", "not finished by Piper's", "proved", "checked again",
+    table = [["network", "plans with", "settings", "without a plan", "equal", "shorter", "Piper's not run", "proved", "checked again",
               "CPU s, situ", "CPU s, Piper's"]]
     rows = records(text)
     for network, column in dict.fromkeys((r["network"], r["column"]) for r in rows):
