@@ -8,8 +8,12 @@ for each tensor: name, type, dims in GGUF order, offset, bytes."""
 import struct
 import sys
 
-TYPES = {"F32": (0, 1, 4), "F16": (1, 1, 2), "Q4_0": (2, 32, 18), "Q5_0": (6, 32, 22), "Q8_0": (8, 32, 34), "Q4_K": (12, 256, 144),
-         "Q5_K": (13, 256, 176), "Q6_K": (14, 256, 210), "IQ3_S": (21, 256, 110), "IQ4_XS": (23, 256, 136), "MXFP4": (39, 32, 17)}
+# Types of GGUF: number, elements of a block, its bytes.
+TYPES = {"F32": (0, 1, 4), "F16": (1, 1, 2), "BF16": (30, 1, 2), "Q4_0": (2, 32, 18), "Q4_1": (3, 32, 20), "Q5_0": (6, 32, 22),
+         "Q5_1": (7, 32, 24), "Q8_0": (8, 32, 34), "Q2_K": (10, 256, 84), "Q3_K": (11, 256, 110), "Q4_K": (12, 256, 144),
+         "Q5_K": (13, 256, 176), "Q6_K": (14, 256, 210), "IQ2_XXS": (16, 256, 66), "IQ2_XS": (17, 256, 74), "IQ3_XXS": (18, 256, 98),
+         "IQ1_S": (19, 256, 50), "IQ4_NL": (20, 32, 18), "IQ3_S": (21, 256, 110), "IQ2_S": (22, 256, 82), "IQ4_XS": (23, 256, 136),
+         "MXFP4": (39, 32, 17)}
 BY_ID = {v[0]: v for v in TYPES.values()}
 
 
@@ -240,7 +244,8 @@ MODELS = {
     "gemma-2-27b-q4_k_m": dense("gemma2", 46, 4608, 32, 16, 36864, 256000, head=128, kind="Q4_K_M", out_kind=None),
     "qwen3-30b-a3b-q4_k_m": moe("qwen3moe", 48, 2048, 32, 4, 128, 151936, 128, 8, 768),
     "qwen3-235b-a22b-q8_0": moe("qwen3moe", 94, 4096, 64, 4, 128, 151936, 128, 8, 1536, kind="Q8_0", out_kind="Q8_0"),
-    "qwen3-235b-a22b-iq3": moe("qwen3moe", 94, 4096, 64, 4, 128, 151936, 128, 8, 1536, kind="IQ3_S"),
+    # Published with IQ3_K of ik_llama.cpp, which has the bytes of Q3_K and, unlike IQ3_S, no grid to look up.
+    "qwen3-235b-a22b-iq3": moe("qwen3moe", 94, 4096, 64, 4, 128, 151936, 128, 8, 1536, kind="Q3_K"),
     "llama-2-13b-q8_0": dense("llama", 40, 5120, 40, 40, 13824, 32000, kind="Q8_0", out_kind="Q8_0"),
     "mixtral-8x7b-q4_k_m": moe("llama", 32, 4096, 32, 8, 128, 32000, 8, 2, 14336),
     "deepseek-v2-lite-q4_k_m": deepseek_lite(),

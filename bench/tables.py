@@ -41,6 +41,19 @@ def as_it_is(text):
     return [[TITLES.get(name, name) for name in names], *rows]
 
 
+def cpu_types(text):
+    """By type, for a dense model and for experts: the measured time of a token, and the errors of the prediction now and before."""
+    names = [(model, phase) for model in ("dense", "experts") for phase in ("decode", "prefill")]
+    table = [["type", *(f"{model}, {phase} us, error, before" for model, phase in names)]]
+    found = {}
+    for r in records(text):
+        errors = (float(r[k]) / float(r["measured_us"]) - 1 if r[k] else None for k in ("predicted_us", "before_us"))
+        cell = f"{float(r['measured_us']):.0f}, " + ", ".join(f"{e:+.0%}" for e in errors if e is not None)
+        label = r["type"] if r["after"] == "0" else f"{r['type']} after {r['after']} tokens, cache {r['cache']}"
+        found.setdefault(label, {})[r["model"], r["phase"]] = cell
+    return table + [[label, *(cells.get(name, "") for name in names)] for label, cells in found.items()]
+
+
 def throughput(text):
     contiguous = ["single", "pipedream", "scotch", "metis", "linear_dp (1 order)", "linear_dp", "ideal_dp"]
     free = ["scotch", "metis", "steepest_descent", "free_search", "expert"]
@@ -556,6 +569,9 @@ TABLES = {
     "llm_situations": (as_it_is, ["llm_situations.csv"],
                        "bench/llm_situations.py build/situ > bench/llm_situations.csv"),
     "llm_written": (as_it_is, ["llm_written.csv"], "bench/llm_written.py build/situ > bench/llm_written.csv"),
+    "cpu_types": (cpu_types, ["cpu_types.csv"],
+                  "bench/cpu_types.py build/situ LLAMACPP --before OLDER/situ --peak-gflops 240 -o bench/cpu_types.csv"),
+    "llamacpp": (as_it_is, ["llamacpp.csv"], "bench/llamacpp.py build/situ > bench/llamacpp.csv"),
     "parallel": (parallel_speeds, ["parallel.csv"],
                  "bench/parallel.py build/situ published_parallel.csv -o bench/parallel.csv"),
     "piper": (piper, ["piper.csv"], "bench/piper.py build/situ PIPER > bench/piper.csv"),

@@ -63,6 +63,8 @@ typedef struct situ_operator {
   int32_t colocation;      /* all operators with the same number >= 0 share a device; -1 for none */
   int64_t split_ways;      /* into how many equal parts it splits at most (heads of an attention), if a group of devices
                               runs it; 0: as its kind and its shapes say; 1: it does not split */
+  const char *weight_type; /* how its weights or caches are stored, as GGUF names it ("Q4_K"), for rates by type; NULL:
+                              as dtype says */
 } situ_operator;
 
 typedef struct situ_tensor {

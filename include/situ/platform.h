@@ -35,7 +35,8 @@ typedef enum situ_device_family {
   SITU_FAMILY_GPU_INTEL,
   SITU_FAMILY_GPU_APPLE,
   SITU_FAMILY_GPU_INTEGRATED, /* shares the memory of its host */
-  SITU_FAMILY_NPU             /* also TPUs and similar */
+  SITU_FAMILY_NPU,            /* also TPUs and similar */
+  SITU_FAMILY_CPU_AVX512      /* two units of 512 bits in each core, with VNNI or without, and no matrix units */
 } situ_device_family;
 
 typedef struct situ_device {

@@ -37,6 +37,7 @@ class Operator:
     colocation: int | None = None
     inferred: bool = True
     split_ways: int = 0
+    weight_type: str | None = None
 
 
 @dataclass
@@ -267,6 +268,7 @@ def operators_of(pointer: int) -> Iterator[Operator]:
             None if op.colocation < 0 else op.colocation,
             op.inferred,
             op.split_ways,
+            to_str(op.weight_type) or None,
         )
 
 

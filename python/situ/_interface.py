@@ -48,7 +48,7 @@ SITU_FORM_ALIKE = 4096
  SITU_OUTCOME_CANCELLED) = range(5)
 (SITU_FAMILY_NONE, SITU_FAMILY_CPU, SITU_FAMILY_CPU_AMX, SITU_FAMILY_GPU, SITU_FAMILY_GPU_LOW_POWER,
  SITU_FAMILY_GPU_AMD, SITU_FAMILY_GPU_INTEL, SITU_FAMILY_GPU_APPLE, SITU_FAMILY_GPU_INTEGRATED,
- SITU_FAMILY_NPU) = range(10)
+ SITU_FAMILY_NPU, SITU_FAMILY_CPU_AVX512) = range(11)
 (SITU_OBJECTIVE_DEFAULT, SITU_OBJECTIVE_LATENCY, SITU_OBJECTIVE_THROUGHPUT) = range(3)
 (SITU_EXECUTION_DEFAULT, SITU_EXECUTION_STREAM, SITU_EXECUTION_CALLS, SITU_EXECUTION_PIPELINE) = range(4)
 (SITU_CONTENTION_LINK, SITU_CONTENTION_NONE) = range(2)
@@ -173,7 +173,7 @@ class situ_operator(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("kind", c_char_p), ("layer", c_char_p), ("phase", c_int),
                 ("dtype", c_int), ("weight_bytes", c_int64), ("workspace_bytes", c_int64), ("flops", c_int64),
                 ("moved_bytes", c_int64), ("source_id", c_int64), ("inferred", c_bool), ("colocation", c_int32),
-                ("split_ways", c_int64)]
+                ("split_ways", c_int64), ("weight_type", c_char_p)]
 
 
 class situ_tensor(Structure):

@@ -60,20 +60,21 @@ static const llama_row llama_rows[] = {
     {SITU_FAMILY_NPU, USUAL, 0.50, {0.30, 0.30, 0.30}, 1, 12000},
 };
 
-static situ_device_family family_of(const situ_device *device) {
+situ_device_family efficiency_family_of(const situ_device *device) {
+  if (device->family == SITU_FAMILY_CPU_AVX512) return SITU_FAMILY_CPU;
   if (device->family != SITU_FAMILY_NONE) return device->family;
   return device->is_host ? SITU_FAMILY_CPU : SITU_FAMILY_GPU;
 }
 
 static llama_make make_of(const situ_device *device) {
   const double *peak = device->peak_flops;
-  if (family_of(device) == SITU_FAMILY_GPU_AMD) {
+  if (efficiency_family_of(device) == SITU_FAMILY_GPU_AMD) {
     bool matrix = peak[SITU_DTYPE_BF16] > 0 || peak[SITU_DTYPE_F16] > 2.5 * peak[SITU_DTYPE_F32];
     return !matrix && device->memory_bytes_per_s > peak[SITU_DTYPE_F32] / FLOPS_OF_A_BYTE ? OLD : USUAL;
   }
-  if (family_of(device) == SITU_FAMILY_GPU_INTEGRATED)
+  if (efficiency_family_of(device) == SITU_FAMILY_GPU_INTEGRATED)
     return peak[SITU_DTYPE_F16] >= 3 * peak[SITU_DTYPE_F32] && peak[SITU_DTYPE_F32] > 0 ? WIDE : USUAL;
-  if (family_of(device) != SITU_FAMILY_GPU) return USUAL;
+  if (efficiency_family_of(device) != SITU_FAMILY_GPU) return USUAL;
   bool server = peak[SITU_DTYPE_F64] > 0 && peak[SITU_DTYPE_F64] >= peak[SITU_DTYPE_F32] / 4;
   if (peak[SITU_DTYPE_F16] <= 0 || (server && peak[SITU_DTYPE_F16] < 3 * peak[SITU_DTYPE_F32])) return OLD;
   if (server) return SERVER;
@@ -83,7 +84,7 @@ static llama_make make_of(const situ_device *device) {
 static const llama_row *llama_row_of(const situ_device *device) {
   llama_make make = make_of(device);
   const llama_row *r = llama_rows, *end = llama_rows + sizeof llama_rows / sizeof *llama_rows;
-  while (r + 1 < end && (r->family != family_of(device) || r->make != make)) r++;
+  while (r + 1 < end && (r->family != efficiency_family_of(device) || r->make != make)) r++;
   return r;
 }
 
@@ -94,6 +95,7 @@ int64_t efficiency_launch_ns(const situ_device *device, const cost_engine *engin
 efficiency_work efficiency_work_of(const char *kind) {
   fusion_class class = fusion_class_of(kind);
   if (strcmp(kind, "ExpertsMatMul") == 0) return EFFICIENCY_EXPERTS;
+  if (strcmp(kind, "Attention") == 0) return EFFICIENCY_ATTENTION;
   return class == FUSION_CONV ? EFFICIENCY_CONV : class == FUSION_MATMUL ? EFFICIENCY_MATMUL : EFFICIENCY_OTHER;
 }
 
@@ -117,7 +119,7 @@ efficiency efficiency_of(const situ_device *device, const cost_engine *engine, e
     double share = work == EFFICIENCY_EXPERTS ? l->experts : 1;
     return (efficiency){share * l->matmul[unit_of(dtype)], l->memory};
   }
-  situ_device_family family = family_of(device);
+  situ_device_family family = efficiency_family_of(device);
   const row *r = rows;
   while (r->family != family && r + 1 < rows + sizeof rows / sizeof *rows) r++;
   unit_kind unit = unit_of(dtype);

@@ -7,16 +7,20 @@
 
 /* The resource that limits an operator, as far as efficiencies differ. */
 typedef enum efficiency_work {
-  EFFICIENCY_OTHER,   /* element by element, pooling, normalisation: streams */
-  EFFICIENCY_MATMUL,  /* matrix products */
-  EFFICIENCY_EXPERTS, /* ... of routed experts, each with few of the tokens */
-  EFFICIENCY_CONV,    /* convolutions */
+  EFFICIENCY_OTHER,     /* element by element, pooling, normalisation: streams */
+  EFFICIENCY_MATMUL,    /* matrix products */
+  EFFICIENCY_EXPERTS,   /* ... of routed experts, each with few of the tokens */
+  EFFICIENCY_ATTENTION, /* attention to a cache */
+  EFFICIENCY_CONV,      /* convolutions */
   EFFICIENCY_WORKS
 } efficiency_work;
 
 typedef struct efficiency {
   double compute, memory; /* 0 < e <= 1 */
 } efficiency;
+
+/* The family of a device; of one that does not say it, by whether it is a host. */
+situ_device_family efficiency_family_of(const situ_device *device);
 
 /* Of a kind of operator, by its name. */
 efficiency_work efficiency_work_of(const char *kind);

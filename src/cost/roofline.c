@@ -14,6 +14,7 @@
 #include "base/dtype.h"
 #include "base/fail.h"
 #include "cost/cost_models.h"
+#include "cost/cpu_rates.h"
 #include "cost/efficiency.h"
 #include "cost/tensor_split.h"
 #include "graph/graph.h"
@@ -47,13 +48,41 @@ double roofline_peak(const situ_device *device, situ_dtype dtype) {
   return 0.0;
 }
 
-/* Nanoseconds per operation and per byte on one class, by limiting resource and type. */
+/* Nanoseconds per operation and per byte; those of unpacking count beside the operations. */
+typedef struct rate {
+  double ns_per_flop, ns_per_byte, unpack_ns_per_byte;
+} rate;
+
+/* The rates of one class, by limiting resource and type. */
 typedef struct roof {
-  double ns_per_flop[EFFICIENCY_WORKS][DTYPE_COUNT], ns_per_byte[EFFICIENCY_WORKS][DTYPE_COUNT];
+  rate by_dtype[EFFICIENCY_WORKS][DTYPE_COUNT];
+  rate *by_weights; /* [n_weight_types * EFFICIENCY_WORKS]; ns_per_flop is 0 where the element type decides */
   int64_t launch_ns;
 } roof;
 
-static void set_roof(roof *r, const situ_device *device, const situ_cost_options *options) {
+static bool set_rates_by_weights(roof *r, const situ_graph *g, const situ_platform *p, int32_t device,
+                                 const situ_cost_options *options, arena *a) {
+  const situ_device *d = &p->devices[device];
+  const cost_engine *engine = cost_engine_find(options->engine);
+  cpu_scene scene = {.remote = d->server != p->devices[platform_home(p)].server,
+                     .stream_tokens = g->step_tokens / max64(g->streams, 1)};
+  cpu_rate found;
+  r->by_weights = ARENA_ZERO(a, rate, (int64_t)g->n_weight_types * EFFICIENCY_WORKS);
+  if (!r->by_weights || options->efficiency > 0.0) return r->by_weights != NULL;
+  double ns_per_peak_flop = 1e9 / roofline_peak(d, SITU_DTYPE_F32);
+  for (int32_t i = 0; i < g->n_weight_types * EFFICIENCY_WORKS; i++) {
+    efficiency_work w = (efficiency_work)(i % EFFICIENCY_WORKS);
+    if (!cpu_rate_of(&found, d, engine, w, g->weight_type_name[i / EFFICIENCY_WORKS], scene)) continue;
+    r->by_weights[i] = (rate){.ns_per_flop = ns_per_peak_flop / found.share,
+                              .ns_per_byte = r->by_dtype[w][SITU_DTYPE_F32].ns_per_byte,
+                              .unpack_ns_per_byte = ns_per_peak_flop * found.unpack};
+  }
+  return true;
+}
+
+static bool set_roof(roof *r, const situ_graph *g, const situ_platform *p, int32_t index,
+                     const situ_cost_options *options, arena *a) {
+  const situ_device *device = &p->devices[index];
   const cost_engine *engine = cost_engine_find(options->engine);
   r->launch_ns = efficiency_launch_ns(device, engine);
   for (int w = 0; w < EFFICIENCY_WORKS; w++)
@@ -61,17 +90,32 @@ static void set_roof(roof *r, const situ_device *device, const situ_cost_options
       efficiency e = {options->efficiency, options->efficiency};
       if (!(options->efficiency > 0.0)) e = efficiency_of(device, engine, (efficiency_work)w, (situ_dtype)t);
       if (situ_dtype_bits((situ_dtype)t) <= 16 && !(options->efficiency > 0.0)) e.compute *= engine->narrow;
-      r->ns_per_flop[w][t] = 1e9 / (e.compute * roofline_peak(device, (situ_dtype)t));
-      r->ns_per_byte[w][t] = 1e9 / (e.memory * device->memory_bytes_per_s);
+      r->by_dtype[w][t] = (rate){.ns_per_flop = 1e9 / (e.compute * roofline_peak(device, (situ_dtype)t)),
+                                 .ns_per_byte = 1e9 / (e.memory * device->memory_bytes_per_s)};
     }
+  return set_rates_by_weights(r, g, p, index, options, a);
 }
 
-static int64_t time_under(const roof *r, efficiency_work w, situ_dtype dtype, int64_t flops, int64_t moved_bytes) {
+/* Of operator v, the head of a kernel that computes in a type. */
+static rate rate_of(const roof *r, const situ_graph *g, int32_t v, efficiency_work w, situ_dtype dtype) {
+  rate by_weights = {0};
+  if (g->weight_type[v] >= 0) by_weights = r->by_weights[g->weight_type[v] * EFFICIENCY_WORKS + (int32_t)w];
+  return by_weights.ns_per_flop > 0 ? by_weights : r->by_dtype[w][dtype];
+}
+
+/* The bytes of operator v that are unpacked: its weights, of experts those that are read, or its cache. */
+static double unpack_bytes_of(const situ_graph *g, int32_t v, efficiency_work w) {
+  if (w == EFFICIENCY_ATTENTION) return (double)g->moved_bytes[v];
+  return (double)min64(graph_own_weight_bytes(g, v), g->moved_bytes[v]);
+}
+
+static int64_t time_under(rate r, int64_t launch_ns, int64_t flops, int64_t moved_bytes, double unpack_bytes) {
   if (flops <= 0 && moved_bytes <= 0) return 0;
-  if (flops > 0 && isinf(r->ns_per_flop[w][dtype])) return SITU_NEVER_NS;
-  double compute_ns = flops > 0 ? (double)flops * r->ns_per_flop[w][dtype] : 0.0;
-  double whole = ceil(fmax(compute_ns, (double)moved_bytes * r->ns_per_byte[w][dtype]) * (1.0 - SLACK));
-  return whole >= 0x1p63 ? INT64_MAX : sat_add(r->launch_ns, (int64_t)whole);
+  if (flops > 0 && isinf(r.ns_per_flop)) return SITU_NEVER_NS;
+  double compute_ns = flops > 0 ? (double)flops * r.ns_per_flop : 0.0;
+  compute_ns += unpack_bytes * r.unpack_ns_per_byte;
+  double whole = ceil(fmax(compute_ns, (double)moved_bytes * r.ns_per_byte) * (1.0 - SLACK));
+  return whole >= 0x1p63 ? INT64_MAX : sat_add(launch_ns, (int64_t)whole);
 }
 
 /* What the busiest member of a group does of each kernel, at its head. */
@@ -119,9 +163,11 @@ static bool split_times(situ_costs *c, const situ_graph *g, const situ_platform 
            ARENA_ARRAYS(c->arena, ZEROS(c->collective_ns, n_times), ZEROS(c->one_member_ns, n_times));
     ok = ok && find_member_work(&m, g, work, &split, device, engine_ns, a);
     for (int32_t v = 0; ok && v < c->n_operators; v++) {
-      int64_t one_ns = time_under(&roofs[k], (efficiency_work)kind_work[g->kind[v]], (situ_dtype)work->dtype[v],
-                                  sat_round(ceil(m.flops[v] * (double)work->flops[v])),
-                                  sat_round(ceil(m.moved_bytes[v] * (double)work->moved_bytes[v])));
+      efficiency_work w = (efficiency_work)kind_work[g->kind[v]];
+      rate r = rate_of(&roofs[k], g, v, w, (situ_dtype)work->dtype[v]);
+      int64_t one_ns = time_under(r, roofs[k].launch_ns, sat_round(ceil(m.flops[v] * (double)work->flops[v])),
+                                  sat_round(ceil(m.moved_bytes[v] * (double)work->moved_bytes[v])),
+                                  m.moved_bytes[v] * unpack_bytes_of(g, v, w));
       int64_t at = (int64_t)v * c->n_classes + k;
       c->one_member_ns[at] = c->time_ns[at];
       c->time_ns[at] = one_ns == SITU_NEVER_NS ? one_ns : sat_add(one_ns, m.collective_ns[v]);
@@ -147,14 +193,17 @@ static situ_status estimate(situ_costs **out, const situ_graph *graph, const sit
     return fail_no_memory(error);
   }
   for (int32_t k = 0; k < graph->n_kinds; k++) kind_work[k] = (uint8_t)efficiency_work_of(graph->kind_name[k]);
-  for (int32_t k = 0; k < c->n_classes; k++)
-    set_roof(&roofs[k], &platform->devices[platform->class_device[k]], options);
-  for (int32_t v = 0; v < c->n_operators; v++)
-    for (int32_t k = 0; k < c->n_classes; k++)
+  bool ok = true;
+  for (int32_t k = 0; ok && k < c->n_classes; k++)
+    ok = set_roof(&roofs[k], graph, platform, platform->class_device[k], options, c->arena);
+  for (int32_t v = 0; ok && v < c->n_operators; v++)
+    for (int32_t k = 0; k < c->n_classes; k++) {
+      efficiency_work w = (efficiency_work)kind_work[graph->kind[v]];
+      rate r = rate_of(&roofs[k], graph, v, w, (situ_dtype)work->dtype[v]);
       c->time_ns[(int64_t)v * c->n_classes + k] =
-          time_under(&roofs[k], (efficiency_work)kind_work[graph->kind[v]], (situ_dtype)work->dtype[v], work->flops[v],
-                     work->moved_bytes[v]);
-  if (!split_times(c, graph, platform, work, roofs, kind_work, cost_engine_find(options->engine)->sync_ns)) {
+          time_under(r, roofs[k].launch_ns, work->flops[v], work->moved_bytes[v], unpack_bytes_of(graph, v, w));
+    }
+  if (!ok || !split_times(c, graph, platform, work, roofs, kind_work, cost_engine_find(options->engine)->sync_ns)) {
     situ_costs_free(c);
     return fail_no_memory(error);
   }

@@ -100,6 +100,7 @@ static const char *const types[] = {"cpu", "gpu", "npu"};
 static const char *type_of(const situ_device *d) {
   switch (d->family) {
     case SITU_FAMILY_CPU:
+    case SITU_FAMILY_CPU_AVX512:
     case SITU_FAMILY_CPU_AMX: return "cpu";
     case SITU_FAMILY_NPU: return "npu";
     case SITU_FAMILY_NONE: return d->is_host ? "cpu" : "gpu";

@@ -15,8 +15,8 @@
 #include "graph/guesses.h"
 
 typedef struct built_operator {
-  situ_operator about; /* name in the arena, NULL when freezing shall make one; kind and layer are of no use here */
-  int32_t kind, layer; /* numbers in the dictionaries; layer -1 for none */
+  situ_operator about; /* name in the arena, NULL when freezing shall make one; other texts are of no use here */
+  int32_t kind, layer, weight_type; /* numbers in the dictionaries; of the last two -1 for none */
 } built_operator;
 
 typedef struct built_tensor {
@@ -38,7 +38,7 @@ typedef struct dictionary {
 struct situ_graph_builder {
   arena *arena;
   const char *model;
-  dictionary kinds, layers;
+  dictionary kinds, layers, weight_types;
   built_operator *operators;
   built_tensor *tensors;
   use_pair *uses;
@@ -64,7 +64,8 @@ situ_status situ_graph_builder_new(situ_graph_builder **out, const char *model, 
   b->model = name;
   b->kinds.numbers = string_map_new(a, 64);
   b->layers.numbers = string_map_new(a, 64);
-  if (!b->model || !b->kinds.numbers || !b->layers.numbers) {
+  b->weight_types.numbers = string_map_new(a, 8);
+  if (!b->model || !b->kinds.numbers || !b->layers.numbers || !b->weight_types.numbers) {
     arena_free(a);
     return fail_no_memory(error);
   }
@@ -79,6 +80,7 @@ void situ_graph_builder_free(situ_graph_builder *b) {
   free(b->uses);
   free(b->kinds.names);
   free(b->layers.names);
+  free(b->weight_types.names);
   guess_list_free(&b->guesses);
   arena_free(b->arena);
 }
@@ -125,9 +127,11 @@ situ_status builder_add_operator(situ_graph_builder *b, const situ_operator *op,
   o->about = *op;
   o->kind = intern(b, &b->kinds, op->kind && *op->kind ? op->kind : "Operator");
   o->layer = op->layer && *op->layer ? intern(b, &b->layers, op->layer) : -1;
+  o->weight_type = op->weight_type && *op->weight_type ? intern(b, &b->weight_types, op->weight_type) : -1;
   bool named = op->name && *op->name && text_is_utf8(op->name);
   o->about.name = named ? arena_string(b->arena, op->name) : NULL;
-  if ((named && !o->about.name) || o->kind == -2 || o->layer == -2) return fail_no_memory(error);
+  if ((named && !o->about.name) || o->kind == -2 || o->layer == -2 || o->weight_type == -2)
+    return fail_no_memory(error);
   if (index) *index = (int32_t)b->n_operators;
   b->n_operators++;
   return SITU_STATUS_OK;
@@ -329,8 +333,11 @@ static bool allocate(situ_graph *g, const situ_graph_builder *b) {
   g->n_tensors = (int32_t)m;
   g->n_kinds = (int32_t)string_map_count(b->kinds.numbers);
   g->n_layers = (int32_t)string_map_count(b->layers.numbers);
+  g->n_weight_types = (int32_t)string_map_count(b->weight_types.numbers);
   return (g->model = arena_string(a, b->model)) && (g->name = ARENA_ZERO(a, const char *, n)) &&
          (g->kind = ARENA_NEW(a, int32_t, n)) && (g->layer = ARENA_NEW(a, int32_t, n)) &&
+         (g->weight_type = ARENA_NEW(a, int32_t, n)) &&
+         (g->weight_type_name = ARENA_ZERO(a, const char *, g->n_weight_types)) &&
          (g->colocation = ARENA_NEW(a, int32_t, n)) && (g->phase = ARENA_NEW(a, uint8_t, n)) &&
          (g->dtype = ARENA_NEW(a, uint8_t, n)) && (g->inferred = ARENA_NEW(a, bool, n)) &&
          (g->weight_bytes = ARENA_NEW(a, int64_t, n)) && (g->workspace_bytes = ARENA_NEW(a, int64_t, n)) &&
@@ -377,6 +384,7 @@ static situ_status fill_operators(situ_graph *g, const freezing *f, situ_error *
     const built_operator *o = &f->b->operators[f->old_of[v]];
     g->kind[v] = o->kind;
     g->layer[v] = o->layer;
+    g->weight_type[v] = o->weight_type;
     g->colocation[v] = o->about.colocation;
     g->phase[v] = (uint8_t)o->about.phase;
     g->dtype[v] = (uint8_t)o->about.dtype;
@@ -494,12 +502,15 @@ static bool number_colocations(situ_graph *g, arena *scratch) {
   return true;
 }
 
-static bool copy_dictionaries(situ_graph *g, const situ_graph_builder *b) {
-  for (int32_t i = 0; i < g->n_layers; i++)
-    if (!(g->layer_name[i] = arena_string(g->arena, b->layers.names[i]))) return false;
-  for (int32_t i = 0; i < g->n_kinds; i++)
-    if (!(g->kind_name[i] = arena_string(g->arena, b->kinds.names[i]))) return false;
+static bool copy_names(const char **to, arena *a, const dictionary *from, int32_t n) {
+  for (int32_t i = 0; i < n; i++)
+    if (!(to[i] = arena_string(a, from->names[i]))) return false;
   return true;
+}
+static bool copy_dictionaries(situ_graph *g, const situ_graph_builder *b) {
+  return copy_names(g->layer_name, g->arena, &b->layers, g->n_layers) &&
+         copy_names(g->kind_name, g->arena, &b->kinds, g->n_kinds) &&
+         copy_names(g->weight_type_name, g->arena, &b->weight_types, g->n_weight_types);
 }
 
 static situ_status freeze_into(situ_graph *g, freezing *f, situ_error *error) {

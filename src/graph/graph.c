@@ -37,6 +37,7 @@ situ_operator graph_operator(const situ_graph *g, int32_t v) {
                          .weight_bytes = g->weight_bytes[v],
                          .workspace_bytes = g->workspace_bytes[v],
                          .split_ways = g->split_ways[v],
+                         .weight_type = g->weight_type[v] < 0 ? NULL : g->weight_type_name[g->weight_type[v]],
                          .flops = g->flops[v],
                          .moved_bytes = g->moved_bytes[v],
                          .source_id = g->source_id[v],

@@ -21,7 +21,7 @@ struct situ_graph {
   const char *model;
   int32_t n_operators, n_tensors;
   int64_t n_uses, n_edges;
-  int32_t n_kinds, n_layers, n_colocations;
+  int32_t n_kinds, n_layers, n_weight_types, n_colocations;
   int64_t cache_tokens;   /* that the caches of a language model hold; 0 for others */
   bool has_idle;          /* operators rest in this step, as a decoder while its encoder works: their tensors, of 0
                              bytes, are not sent */
@@ -39,9 +39,10 @@ struct situ_graph {
 
   /* of each operator */
   const char **name;
-  int32_t *kind;       /* index into kind_name */
-  int32_t *layer;      /* index into layer_name, or -1 */
-  int32_t *colocation; /* group 0 .. n_colocations-1, or -1; groups of one member are dropped */
+  int32_t *kind;        /* index into kind_name */
+  int32_t *layer;       /* index into layer_name, or -1 */
+  int32_t *weight_type; /* index into weight_type_name, or -1 */
+  int32_t *colocation;  /* group 0 .. n_colocations-1, or -1; groups of one member are dropped */
   uint8_t *phase, *dtype;
   bool *inferred;
   int64_t *weight_bytes, *workspace_bytes, *flops, *moved_bytes, *split_ways;
@@ -64,7 +65,7 @@ struct situ_graph {
   int64_t *in_start;
   int32_t *in;
 
-  const char **kind_name, **layer_name;
+  const char **kind_name, **layer_name, **weight_type_name;
   string_map *by_name;
 
   struct graph_guess *guesses; /* [n_guesses] in the order in which readers stated them */

@@ -8,6 +8,8 @@ static const char *check_operators(const situ_graph *g) {
   EXPECT(n > 0 && n <= SITU_MAX_OPERATORS, "a graph has 1 to SITU_MAX_OPERATORS operators");
   EXPECT(contracts_within(g->kind, n, 0, g->n_kinds), "every operator has a kind");
   EXPECT(contracts_within(g->layer, n, -1, g->n_layers), "the layer of an operator exists or is -1");
+  EXPECT(contracts_within(g->weight_type, n, -1, g->n_weight_types),
+         "the type of an operator's weights exists or is -1");
   EXPECT(contracts_amounts(g->weight_bytes, n) && contracts_amounts(g->workspace_bytes, n), "sizes are at least 0");
   EXPECT(contracts_amounts(g->flops, n) && contracts_amounts(g->moved_bytes, n), "work is at least 0");
   for (int32_t v = 0; v < n; v++) {

@@ -9,14 +9,14 @@ static const situ_device_kind_info rows[] = {
     CPU_ROW(SITU_FAMILY_CPU, 256, 76.8, PEAKS(0.704, 1.408, 0, 0, 0, 0), "upi", "xeon-e5-2698v4",
             "Intel Xeon E5-2698 v4, 20 cores",
             "Intel ARK: 20 cores x 2.2 GHz x 32 FLOP (AVX2); 4 channels DDR4-2400; 256 GB assumed"),
-    CPU_ROW(SITU_FAMILY_CPU, 192, 140.8, PEAKS(1.6, 3.2, 0, 0, 0, 12.8), "upi", "xeon6248",
+    CPU_ROW(SITU_FAMILY_CPU_AVX512, 192, 140.8, PEAKS(1.6, 3.2, 0, 0, 0, 12.8), "upi", "xeon6248",
             "Intel Xeon Gold 6248, 20 cores",
             "Intel ARK: 20 cores x 2.5 GHz x 64 FLOP (2 x AVX-512; VNNI x 4); 6 channels DDR4-2933; 192 GB assumed"),
     CPU_ROW(
-        SITU_FAMILY_CPU, 192, 140.8, PEAKS(2.1504, 4.3008, 0, 0, 0, 17.2032), "upi", "xeon8280",
+        SITU_FAMILY_CPU_AVX512, 192, 140.8, PEAKS(2.1504, 4.3008, 0, 0, 0, 17.2032), "upi", "xeon8280",
         "Intel Xeon Platinum 8280, 28 cores",
         "Intel ARK: 28 cores x 2.4 GHz (all-core, AVX-512) x 64 FLOP (VNNI x 4); 6 channels DDR4-2933; 192 GB assumed"),
-    CPU_ROW(SITU_FAMILY_CPU, 256, 204.8, PEAKS(3.328, 6.656, 0, 0, 0, 26.624), "upi", "xeon8380",
+    CPU_ROW(SITU_FAMILY_CPU_AVX512, 256, 204.8, PEAKS(3.328, 6.656, 0, 0, 0, 26.624), "upi", "xeon8380",
             "Intel Xeon Platinum 8380, 40 cores",
             "Intel ARK: 40 cores x 2.6 GHz (all-core, AVX-512) x 64 FLOP (2 x AVX-512; VNNI x 4); 8 channels "
             "DDR4-3200; 256 GB assumed"),
@@ -45,7 +45,7 @@ static const situ_device_kind_info rows[] = {
             "AMD EPYC 9654, 96 cores",
             "AMD EPYC 9654 product page: 96 cores x 3.55 GHz (all-core) x 32 FLOP (AVX-512 in two halves; VNNI x 4); "
             "12 channels DDR5-4800; 768 GB assumed"),
-    CPU_ROW(SITU_FAMILY_CPU, 768, 576, PEAKS(11.0592, 22.1184, 0, 0, 0, 88.4736), "xgmi", "epyc9755",
+    CPU_ROW(SITU_FAMILY_CPU_AVX512, 768, 576, PEAKS(11.0592, 22.1184, 0, 0, 0, 88.4736), "xgmi", "epyc9755",
             "AMD EPYC 9755, 128 cores",
             "AMD EPYC 9755 product page: 128 cores x 2.7 GHz x 64 FLOP (2 x AVX-512; VNNI x 4); 12 channels DDR5-6000; "
             "768 GB assumed"),
@@ -75,7 +75,7 @@ static const situ_device_kind_info rows[] = {
             "Intel Core i7-12700H, 6 + 8 cores",
             "Intel ARK: 6 x 4.1 GHz x 32 + 8 x 3.0 GHz x 16 FLOP (all-core; AVX2; VNNI x 4); 2 channels DDR5-4800; 32 "
             "GB assumed"),
-    CPU_ROW(SITU_FAMILY_CPU, 64, 93.9, PEAKS(1.4784, 2.9568, 0, 0, 0, 11.8272), "ethernet-10g", "i9-10940x",
+    CPU_ROW(SITU_FAMILY_CPU_AVX512, 64, 93.9, PEAKS(1.4784, 2.9568, 0, 0, 0, 11.8272), "ethernet-10g", "i9-10940x",
             "Intel Core i9-10940X, 14 cores",
             "Intel ARK: 14 x 3.3 GHz x 64 FLOP (2 x AVX-512; VNNI x 4); 4 channels DDR4-2933; 64 GB assumed"),
     CPU_ROW(SITU_FAMILY_CPU, 64, 76.8, PEAKS(0.864, 1.728, 0, 0, 0, 6.912), "ethernet-10g", "i9-12900k",
@@ -105,7 +105,7 @@ static const situ_device_kind_info rows[] = {
             "AMD Ryzen 9 7950X, 16 cores",
             "AMD product page: 16 x 4.5 GHz x 32 FLOP (AVX-512 in two halves; VNNI x 4); 2 channels DDR5-5200; 64 GB "
             "assumed"),
-    CPU_ROW(SITU_FAMILY_CPU, 64, 89.6, PEAKS(2.2016, 4.4032, 0, 0, 0, 17.6128), "ethernet-10g", "ryzen-9950x",
+    CPU_ROW(SITU_FAMILY_CPU_AVX512, 64, 89.6, PEAKS(2.2016, 4.4032, 0, 0, 0, 17.6128), "ethernet-10g", "ryzen-9950x",
             "AMD Ryzen 9 9950X, 16 cores",
             "AMD product page: 16 x 4.3 GHz x 64 FLOP (2 x AVX-512; VNNI x 4); 2 channels DDR5-5600; 64 GB assumed"),
     CPU_ROW(SITU_FAMILY_CPU, 32, 89.6, PEAKS(0.4864, 0.9728, 0, 0, 0, 3.8912), "ethernet-10g", "ryzen-7840hs",
@@ -125,14 +125,14 @@ static const situ_device_kind_info rows[] = {
             "AMD EPYC 9554, 64 cores",
             "AMD EPYC 9554 product page: 64 cores x 3.1 GHz x 32 FLOP (AVX-512 in two halves; VNNI x 4); 12 channels "
             "DDR5-4800; 768 GB assumed"),
-    CPU_ROW(SITU_FAMILY_CPU, 768, 576, PEAKS(3.6352, 7.2704, 0, 0, 0, 29.0816), "xgmi", "epyc9355",
+    CPU_ROW(SITU_FAMILY_CPU_AVX512, 768, 576, PEAKS(3.6352, 7.2704, 0, 0, 0, 29.0816), "xgmi", "epyc9355",
             "AMD EPYC 9355, 32 cores",
             "AMD EPYC 9355 product page: 32 cores x 3.55 GHz x 64 FLOP (2 x AVX-512; VNNI x 4); 12 channels DDR5-6000; "
             "768 GB assumed"),
-    CPU_ROW(SITU_FAMILY_CPU, 64, 93.9, PEAKS(1.184, 2.368, 0, 0, 0, 9.472), "ethernet-10g", "i9-10900x",
+    CPU_ROW(SITU_FAMILY_CPU_AVX512, 64, 93.9, PEAKS(1.184, 2.368, 0, 0, 0, 9.472), "ethernet-10g", "i9-10900x",
             "Intel Core i9-10900X, 10 cores",
             "Intel ARK: 10 x 3.7 GHz x 64 FLOP (2 x AVX-512; VNNI x 4); 4 channels DDR4-2933; 64 GB assumed"),
-    CPU_ROW(SITU_FAMILY_CPU, 128, 85.3, PEAKS(1.4976, 2.9952, 0, 0, 0, 0), "ethernet-10g", "i9-7980xe",
+    CPU_ROW(SITU_FAMILY_CPU_AVX512, 128, 85.3, PEAKS(1.4976, 2.9952, 0, 0, 0, 0), "ethernet-10g", "i9-7980xe",
             "Intel Core i9-7980XE, 18 cores",
             "Intel ARK: 18 x 2.6 GHz x 64 FLOP (2 x AVX-512); 4 channels DDR4-2666; 128 GB assumed"),
     CPU_ROW(SITU_FAMILY_CPU, 64, 76.8, PEAKS(0.4448, 0.8896, 0, 0, 0, 3.5584), "ethernet-10g", "i5-12600k",
@@ -184,7 +184,7 @@ static const situ_device_kind_info rows[] = {
     CPU_ROW(SITU_FAMILY_CPU, 32, 51.2, PEAKS(0.336, 0.672, 0, 0, 0, 0), "ethernet-10g", "ryzen-5600",
             "AMD Ryzen 5 5600, 6 cores",
             "AMD product page: 6 x 3.5 GHz x 32 FLOP (AVX2); 2 channels DDR4-3200; 32 GB assumed"),
-    CPU_ROW(SITU_FAMILY_CPU, 64, 89.6, PEAKS(0.9728, 1.9456, 0, 0, 0, 7.7824), "ethernet-10g", "ryzen-9700x",
+    CPU_ROW(SITU_FAMILY_CPU_AVX512, 64, 89.6, PEAKS(0.9728, 1.9456, 0, 0, 0, 7.7824), "ethernet-10g", "ryzen-9700x",
             "AMD Ryzen 7 9700X, 8 cores",
             "AMD product page: 8 x 3.8 GHz x 64 FLOP (2 x AVX-512; VNNI x 4); 2 channels DDR5-5600; 64 GB assumed"),
     CPU_ROW(SITU_FAMILY_CPU, 64, 76.8, PEAKS(0.2976, 0.5952, 0, 0, 0, 2.3808), "ethernet-10g", "i5-13400",
@@ -195,11 +195,11 @@ static const situ_device_kind_info rows[] = {
             "Intel Core i7-14700, 8 + 12 cores",
             "Intel ARK: 8 x 2.1 GHz x 32 FLOP + 12 x 1.5 GHz x 16 FLOP (AVX2; VNNI x 4), as written: 2 channels "
             "DDR5-5600; 64 GB assumed"),
-    CPU_ROW(SITU_FAMILY_CPU, 768, 576, PEAKS(6.7584, 13.5168, 0, 0, 0, 54.0672), "xgmi", "epyc9575f",
+    CPU_ROW(SITU_FAMILY_CPU_AVX512, 768, 576, PEAKS(6.7584, 13.5168, 0, 0, 0, 54.0672), "xgmi", "epyc9575f",
             "AMD EPYC 9575F, 64 cores",
             "AMD EPYC 9575F product page: 64 cores x 3.3 GHz x 64 FLOP (2 x AVX-512; VNNI x 4); 12 channels DDR5-6000; "
             "768 GB assumed"),
-    CPU_ROW(SITU_FAMILY_CPU, 768, 576, PEAKS(2.1504, 4.3008, 0, 0, 0, 17.2032), "xgmi", "epyc9175f",
+    CPU_ROW(SITU_FAMILY_CPU_AVX512, 768, 576, PEAKS(2.1504, 4.3008, 0, 0, 0, 17.2032), "xgmi", "epyc9175f",
             "AMD EPYC 9175F, 16 cores",
             "AMD EPYC 9175F product page: 16 cores x 4.2 GHz x 64 FLOP (2 x AVX-512; VNNI x 4); 12 channels DDR5-6000; "
             "768 GB assumed"),
@@ -233,13 +233,13 @@ static const situ_device_kind_info rows[] = {
             "AMD Ryzen 7 7800X3D, 8 cores",
             "AMD product page: 8 x 4.2 GHz x 32 FLOP (AVX-512 in two halves; VNNI x 4); 2 channels DDR5-5200; 64 GB "
             "assumed"),
-    CPU_ROW(SITU_FAMILY_CPU, 64, 89.6, PEAKS(1.2032, 2.4064, 0, 0, 0, 9.6256), "ethernet-10g", "ryzen-9800x3d",
+    CPU_ROW(SITU_FAMILY_CPU_AVX512, 64, 89.6, PEAKS(1.2032, 2.4064, 0, 0, 0, 9.6256), "ethernet-10g", "ryzen-9800x3d",
             "AMD Ryzen 7 9800X3D, 8 cores",
             "AMD product page: 8 x 4.7 GHz x 64 FLOP (2 x AVX-512; VNNI x 4); 2 channels DDR5-5600; 64 GB assumed"),
-    CPU_ROW(SITU_FAMILY_CPU, 64, 89.6, PEAKS(1.6896, 3.3792, 0, 0, 0, 13.5168), "ethernet-10g", "ryzen-9900x",
+    CPU_ROW(SITU_FAMILY_CPU_AVX512, 64, 89.6, PEAKS(1.6896, 3.3792, 0, 0, 0, 13.5168), "ethernet-10g", "ryzen-9900x",
             "AMD Ryzen 9 9900X, 12 cores",
             "AMD product page: 12 x 4.4 GHz x 64 FLOP (2 x AVX-512; VNNI x 4); 2 channels DDR5-5600; 64 GB assumed"),
-    CPU_ROW(SITU_FAMILY_CPU, 128, 256, PEAKS(1.536, 3.072, 0, 0, 0, 12.288), "ethernet-10g", "ryzen-ai-max-395",
+    CPU_ROW(SITU_FAMILY_CPU_AVX512, 128, 256, PEAKS(1.536, 3.072, 0, 0, 0, 12.288), "ethernet-10g", "ryzen-ai-max-395",
             "AMD Ryzen AI Max+ 395, its CPU, 16 cores",
             "AMD product page: 16 x 3.0 GHz x 64 FLOP (2 x AVX-512; VNNI x 4); 256-bit LPDDR5x-8000; 128 GB assumed"),
     CPU_ROW(SITU_FAMILY_CPU, 256, 102.4, PEAKS(1.8944, 3.7888, 0, 0, 0, 0), "ethernet-10g", "threadripper-3970x",

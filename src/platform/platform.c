@@ -84,7 +84,7 @@ const char *platform_near_devices(char *into, size_t capacity, const situ_platfo
 
 const char *situ_device_family_name(situ_device_family family) {
   static const char *const names[] = {"",          "cpu",       "cpu-amx",        "gpu", "gpu-low-power", "gpu-amd",
-                                      "gpu-intel", "gpu-apple", "gpu-integrated", "npu"};
+                                      "gpu-intel", "gpu-apple", "gpu-integrated", "npu", "cpu-avx512"};
   return (unsigned)family < sizeof names / sizeof *names ? names[family] : "";
 }
 

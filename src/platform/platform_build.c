@@ -34,7 +34,7 @@ static situ_status check_device(const char *platform, const situ_device *d, int3
     if (d->peak_flops[t] != 0.0 && !rate_is_sane(d->peak_flops[t]))
       return bad_device(error, platform, d, "a peak must be from 0 (not stated) to 1e18");
   if (!device_has_peak(d)) return bad_device(error, platform, d, "a peak of f32, f16, bf16 or i8 must be stated");
-  if ((unsigned)d->family > SITU_FAMILY_NPU) return bad_device(error, platform, d, "no such family of devices");
+  if ((unsigned)d->family > SITU_FAMILY_CPU_AVX512) return bad_device(error, platform, d, "no such family of devices");
   if (!(d->efficiency >= 0.0 && d->efficiency <= 1.0))
     return bad_device(error, platform, d, "efficiency must be above 0 and at most 1 (0 for the cost model's)");
   if (d->server < 0) return bad_device(error, platform, d, "server must be at least 0");

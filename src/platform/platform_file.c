@@ -141,10 +141,10 @@ static situ_status read_family(situ_device *d, const char *family, const char *w
                                situ_error *error) {
   int at = SITU_FAMILY_NONE + 1;
   if (!family) return SITU_STATUS_OK;
-  while (at <= SITU_FAMILY_NPU && strcmp(situ_device_family_name((situ_device_family)at), family) != 0) at++;
-  if (at > SITU_FAMILY_NPU)
-    return fields_fail(error, where, spot, "no family is called \"%.60s\" (cpu, cpu-amx, gpu, gpu-intel, npu, ...)",
-                       family);
+  while (at <= SITU_FAMILY_CPU_AVX512 && strcmp(situ_device_family_name((situ_device_family)at), family) != 0) at++;
+  if (at > SITU_FAMILY_CPU_AVX512)
+    return fields_fail(error, where, spot,
+                       "no family is called \"%.60s\" (cpu, cpu-avx512, cpu-amx, gpu, gpu-intel, npu, ...)", family);
   d->family = (situ_device_family)at;
   return SITU_STATUS_OK;
 }

@@ -181,6 +181,8 @@ static double clock_rate(void) {
 
 /* FP32 operations in one clock of one core, where they cannot be measured: a multiplication and an addition. */
 enum { FLOPS_PER_CLOCK = 4 };
+/* More than any core with units of 256 bits, or one unit of 512, does: 2 x 8 lanes x 2. */
+enum { FLOPS_OF_256_BITS = 48 };
 
 static bool has_vnni(void) {
 #if defined(__x86_64__)
@@ -203,6 +205,7 @@ static situ_device node_device(const host_node *node, const char *name, const ch
                    .launch_ns = 1000,
                    .shares_memory_with = -1,
                    .is_host = true};
+  if (core_peak > FLOPS_OF_256_BITS * clock_rate()) d.family = SITU_FAMILY_CPU_AVX512;
   if (has_vnni()) d.peak_flops[SITU_DTYPE_I8] = d.peak_flops[SITU_DTYPE_U8] = 4.0 * peak;
   return d;
 }

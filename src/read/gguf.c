@@ -112,7 +112,11 @@ static void add_tensors(lm *m, const gguf_header *h) {
   for (int32_t i = 0; i < h->n_tensors; i++) {
     const gguf_tensor *t = &h->tensors[i];
     lm_tensor *to = &m->tensors[m->n_tensors++];
-    *to = (lm_tensor){.name = t->name, .rank = t->rank, .bytes = t->bytes, .dtype = gguf_dtype(t->type)};
+    *to = (lm_tensor){.name = t->name,
+                      .rank = t->rank,
+                      .bytes = t->bytes,
+                      .dtype = gguf_dtype(t->type),
+                      .stored = gguf_type_name(t->type)};
     while (to->rank > 1 && t->dims[to->rank - 1] == 1 && to->rank > 2) to->rank--;
     for (int32_t k = 0; k < to->rank; k++) to->dims[k] = t->dims[to->rank - 1 - k];
   }

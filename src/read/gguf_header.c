@@ -47,6 +47,7 @@ static const struct {
 static bool is_known(int32_t type) {
   return type >= 0 && (size_t)type < sizeof types / sizeof *types && types[type].name;
 }
+const char *gguf_type_name(int32_t type) { return is_known(type) ? types[type].name : NULL; }
 situ_dtype gguf_dtype(int32_t type) { return is_known(type) ? types[type].dtype : SITU_DTYPE_UNKNOWN; }
 
 static const uint8_t sizes[GGUF_TYPES] = {

@@ -62,6 +62,8 @@ int64_t gguf_int(const gguf_key *key, uint64_t i, int64_t default_value);
 /* A text of at most 200 bytes, in the arena; `otherwise` where the key holds none. */
 const char *gguf_text(const gguf_key *key, arena *a, const char *default_value);
 
+/* "Q4_K", ...; NULL for an unknown one. */
+const char *gguf_type_name(int32_t type);
 /* Bits of a whole number in which products with a tensor of this type compute. */
 situ_dtype gguf_dtype(int32_t type);
 

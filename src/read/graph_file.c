@@ -31,7 +31,7 @@ static const field root_fields[] = {
 };
 
 typedef struct file_operator {
-  const char *name, *kind, *layer, *phase, *dtype;
+  const char *name, *kind, *layer, *phase, *dtype, *weight_type;
   int64_t weight_bytes, workspace_bytes, flops, moved_bytes, colocation, inferred, split_ways;
 } file_operator;
 
@@ -48,6 +48,7 @@ static const field operator_fields[] = {
     {"moved_bytes", FIELD_WHOLE, offsetof(file_operator, moved_bytes), 0, 0},
     {"colocation", FIELD_WHOLE, offsetof(file_operator, colocation), 0, 0},
     {"inferred", FIELD_BOOL, offsetof(file_operator, inferred), 0, 0},
+    {"weight_type", FIELD_TEXT, offsetof(file_operator, weight_type), 0, 0},
 };
 
 typedef struct file_tensor {
@@ -133,6 +134,7 @@ static situ_status read_operator(loader *l, const json_value *v, int32_t index) 
   op.name = f.name;
   op.kind = f.kind;
   op.layer = f.layer;
+  op.weight_type = f.weight_type;
   op.weight_bytes = in_precision(l, op.dtype, f.weight_bytes);
   op.workspace_bytes = in_precision(l, op.dtype, f.workspace_bytes);
   op.moved_bytes = in_precision(l, op.dtype, f.moved_bytes);

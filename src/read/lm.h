@@ -20,6 +20,7 @@ typedef struct lm_tensor {
   int64_t dims[LM_MAX_RANK]; /* outermost first: [out, in] of a product, [experts, out, in] of a stack */
   int64_t bytes;             /* as stored */
   situ_dtype dtype;          /* in which products with it compute: I8 for blocks of few bits */
+  const char *stored;        /* how, as GGUF names it, static; NULL: not known */
   bool packed;               /* several values lie in one element: its bytes do not follow from dims and dtype */
 } lm_tensor;
 

@@ -22,6 +22,7 @@ typedef struct calling {
 static const char *target_word(const situ_device *d) {
   switch (d->family) {
     case SITU_FAMILY_CPU:
+    case SITU_FAMILY_CPU_AVX512:
     case SITU_FAMILY_CPU_AMX: return "local";
     case SITU_FAMILY_GPU_AMD: return "hip";
     case SITU_FAMILY_GPU_APPLE: return "metal";

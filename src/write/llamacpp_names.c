@@ -25,7 +25,7 @@ static const back_end back_ends[] = {
     {"SYCL", OF(GPU_INTEL), " f16 f32 bf16 q8_0 q4_0 "},
     {"MTL", OF(GPU_APPLE), " f16 f32 bf16 q8_0 q5_1 q5_0 q4_1 q4_0 "},
     {"Vulkan", 0, ALL_CACHES},
-    {"CPU", OF(CPU) | OF(CPU_AMX), ALL_CACHES},
+    {"CPU", OF(CPU) | OF(CPU_AMX) | OF(CPU_AVX512), ALL_CACHES},
 };
 enum { N_BACK_ENDS = sizeof back_ends / sizeof *back_ends };
 

@@ -24,6 +24,7 @@ const char *placed_nodes_word(const situ_device *device) {
   switch (device->family) {
     case SITU_FAMILY_NPU: return "npu";
     case SITU_FAMILY_CPU:
+    case SITU_FAMILY_CPU_AVX512:
     case SITU_FAMILY_CPU_AMX: return "cpu";
     case SITU_FAMILY_NONE: return device->is_host ? "cpu" : "gpu";
     default: return "gpu";

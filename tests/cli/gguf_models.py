@@ -28,21 +28,39 @@ def repeated(block, size):
     return (block * (size // len(block) + 1))[:size]
 
 
+# Where in a block of a type the scales of half precision are; of types that are not listed, at its beginning.
+SCALES = {"Q4_1": (0, 2), "Q5_1": (0, 2), "Q2_K": (80, 82), "Q3_K": (108,), "Q4_K": (0, 2), "Q5_K": (0, 2), "Q6_K": (208,)}
+
+
 class Fill:
     """Random weights near zero, the same at each call: a run of random blocks again and again."""
 
     def __init__(self):
-        draw = random.Random(1)
-        self.f32 = b"".join(struct.pack("<f", draw.gauss(0, 0.05)) for _ in range(4099))
-        self.f16 = b"".join(struct.pack("<e", draw.gauss(0, 0.05)) for _ in range(4099))
-        self.scale = struct.pack("<e", 0.001)
-        self.q8_0 = b"".join(self.scale + draw.randbytes(32) for _ in range(1031))
-        self.q4_0 = b"".join(self.scale + draw.randbytes(16) for _ in range(1031))
+        self.draw = random.Random(1)
+        self.blocks = {}
+
+    def block(self, kind):
+        if kind == "F32":
+            return struct.pack("<f", self.draw.gauss(0, 0.05))
+        if kind == "F16":
+            return struct.pack("<e", self.draw.gauss(0, 0.05))
+        if kind == "BF16":
+            return struct.pack("<f", self.draw.gauss(0, 0.05))[2:]
+        made = bytearray(self.draw.randbytes(TYPES[kind][2]))
+        if kind == "MXFP4":
+            made[0] = 117  # the exponent of 2^-10
+            return bytes(made)
+        for at in SCALES.get(kind, (0,)):
+            made[at:at + 2] = struct.pack("<e", 0.001)
+        return bytes(made)
 
     def __call__(self, name, kind, size):
         if "norm" in name:
             return repeated(struct.pack("<f", 1.0), size)
-        return repeated({0: self.f32, 1: self.f16, TYPES["Q8_0"][0]: self.q8_0, TYPES["Q4_0"][0]: self.q4_0}[kind], size)
+        if kind not in self.blocks:
+            of = next(name for name, row in TYPES.items() if row[0] == kind)
+            self.blocks[kind] = b"".join(self.block(of) for _ in range(4099 if TYPES[of][1] == 1 else 1031))
+        return repeated(self.blocks[kind], size)
 
 
 def with_norms(layers, head, tensors, more=("attn_q_norm", "attn_k_norm")):

@@ -1,5 +1,6 @@
 """llama.cpp for tests: its programs, RPC servers on this machine as devices, and what its log says of a model."""
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -7,7 +8,9 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
+import urllib.request
 
 from test_cli import Skip
 
@@ -35,20 +38,36 @@ def free_port():
         return s.getsockname()[1]
 
 
+# Lets a process run for a share of each 4 ms; ends with it.
+SLOWED = """
+import os, sys, time
+pid, share = int(sys.argv[1]), float(sys.argv[2])
+try:
+    while True:
+        os.kill(pid, 18); time.sleep(0.004 * share)
+        os.kill(pid, 19); time.sleep(0.004 * (1 - share))
+except ProcessLookupError: pass
+"""
+
+
 @contextlib.contextmanager
-def servers(n, threads=1):
-    """The addresses of n RPC servers, each with the CPU as its device."""
+def servers(n, shares=(), before=()):
+    """The addresses of n RPC servers, each with one thread as its device, which computes for such a share of the time, else always.
+    `before` begins the commands (chrt -r 1)."""
     own, addresses = [], []
     try:
-        for _ in range(n):
+        for i in range(n):
             port = free_port()
-            own.append(subprocess.Popen([program("rpc-server"), "-H", "127.0.0.1", "-p", str(port), "-d", "CPU", "-t", str(threads)],
+            own.append(subprocess.Popen([*before, program("rpc-server"), "-H", "127.0.0.1", "-p", str(port), "-d", "CPU", "-t", "1"],
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
             addresses.append(f"127.0.0.1:{port}")
             for _ in range(100):
                 with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
                     break
                 time.sleep(0.05)
+        slowing = [subprocess.Popen([*(["chrt", "-f", "2"] if before else []), sys.executable, "-c", SLOWED, str(server.pid), str(share)])
+                   for server, share in zip(own, shares) if share < 1]
+        own = slowing + own
         yield addresses
     finally:
         for process in own:
@@ -70,6 +89,30 @@ def loaded(model, options):
         if log.compute_mib:
             break
     return log
+
+
+def served(model, options, prompt, generate, threads=1, requests=1, before=()):
+    """What llama-server reports of the times of each request, and its log. `before` begins the command (chrt -r 1)."""
+    port = free_port()
+    log = pathlib.Path("server.log")
+    command = f'exec "$@" -m {model} {options} --host 127.0.0.1 --port {port} -t {threads} --no-warmup -v'
+    words = ["sh", "-c", command, "sh", *before, program("llama-server")]
+    with log.open("w") as out, subprocess.Popen(words, stdout=out, stderr=out) as server:
+        try:
+            for _ in range(400):
+                with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/health") as answer:
+                    if answer.status == 200:
+                        break
+                assert server.poll() is None, log.read_text(errors="replace")[-3000:]
+                time.sleep(0.05)
+            body = json.dumps({"prompt": [5] * prompt, "n_predict": generate, "ignore_eos": True, "cache_prompt": False}).encode()
+            times = []
+            for _ in range(requests):
+                with urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}/completion", body)) as answer:
+                    times.append(json.load(answer)["timings"])
+            return times, Log(log.read_text(errors="replace"))
+        finally:
+            server.kill()
 
 
 class Log:

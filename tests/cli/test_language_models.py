@@ -282,6 +282,20 @@ def test_a_cache_of_another_type_has_its_bytes():
     situ("place", SMALL, "--kv-type", "q8_0", code=2)  # no language model
 
 
+def test_a_cpu_runs_each_type_of_weights_at_a_rate_of_its_own():
+    """Q3_K and IQ3_S have 110 bytes for 256 weights, but the latter's grid is looked up: measured 2.9 times slower on one core with
+    AVX-512 (src/cost/cpu_rates.c). Q4_1 has 1.11 times the bytes of Q4_0, and no kernel for prompts: measured 2.8 times slower.
+    Attention to 4000 tokens of a quantised cache takes longer, though its bytes are fewer."""
+    def speed(kind, *options):
+        llm_files.write("m.gguf", *llm_files.dense("llama", 4, 2048, 16, 4, 5632, 4096, kind=kind, out_kind="Q8_0", head=128))
+        return situ_json("place", "m.gguf", "--platform", "i9-10900x", *options, *QUICK[2:])["tokens_per_second"]
+
+    assert speed("Q3_K", "--generate", "16") > 1.2 * speed("IQ3_S", "--generate", "16")  # of 10 cores, the memory limits the former
+    assert speed("Q4_0", "--prompt", "512") > 2 * speed("Q4_1", "--prompt", "512")
+    long = [speed("Q4_0", "--context", "4096", "--kv-type", kind) for kind in ("f16", "q4_0")]
+    assert long[0] > long[1], long
+
+
 def test_a_draft_adds_the_tokens_that_are_expected():
     """Four guesses, each right with 0.7: 1 + 0.7 + 0.49 + 0.343 + 0.2401 = 2.7731 tokens a step; 30 tokens take 11 steps."""
     path = language_model()
@@ -420,7 +434,7 @@ def test_a_saved_plan_keeps_its_costs_whatever_is_written():
 def test_no_simple_plan_of_whole_layers_is_missed():
     """A model that almost fits: searches for speed alone split a layer for the last of the memory."""
     llm_files.write("mixtral.gguf", *llm_files.MODELS["mixtral-8x7b-q4_k_m"], with_data=False)
-    call = ["place", "mixtral.gguf", "--platform", "cpu+rtx4090", "--steps", "2000"]
+    call = ["place", "mixtral.gguf", "--platform", "cpu+rtx4090", "--context", "256", "--steps", "2000"]  # little for the attention of a CPU
     any_form, layers = situ_json(*call), situ_json(*call, "--write", "llama.cpp=flags.sh")
     assert layers["n_handovers"] == 1, layers["n_handovers"]
     assert any_form["value_ns"] <= layers["value_ns"] or any_form["n_handovers"] < 1, any_form["value_ns"]

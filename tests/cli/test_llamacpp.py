@@ -6,14 +6,11 @@
 Models have random weights (gguf_models.py), devices are RPC servers on this machine. Without llama.cpp the cases are skipped:
 `tools/setup.sh llamacpp` builds it, SITU_LLAMACPP names the folder of its programs.
 """
-import contextlib
 import json
 import os
 import pathlib
 import re
 import subprocess
-import time
-import urllib.request
 
 import gguf_models
 import llamacpp_rig as rig
@@ -107,26 +104,6 @@ def test_experts_and_embedding_are_where_the_plan_has_them():
         assert not pathlib.Path("no.txt").exists()
 
 
-def served(model, options, prompt, generate):
-    """Times that llama-server reports for a request, and its log."""
-    port = rig.free_port()
-    log = pathlib.Path("server.log")
-    command = f'exec "$0" -m {model} {options} --host 127.0.0.1 --port {port} -t 1 --no-warmup -v'
-    with log.open("w") as out, subprocess.Popen(["sh", "-c", command, rig.program("llama-server")], stdout=out, stderr=out) as server:
-        try:
-            for _ in range(400):
-                with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/health") as answer:
-                    if answer.status == 200:
-                        break
-                assert server.poll() is None, log.read_text(errors="replace")[-3000:]
-                time.sleep(0.05)
-            body = json.dumps({"prompt": [5] * prompt, "n_predict": generate, "ignore_eos": True}).encode()
-            with urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}/completion", body)) as answer:
-                return json.load(answer)["timings"], rig.Log(log.read_text(errors="replace"))
-        finally:
-            server.kill()
-
-
 def test_a_server_and_a_benchmark_start_with_the_options_and_run():
     with rig.servers(2) as addresses:
         for name in ("llama", "glm4moe", "qwen35"):
@@ -135,7 +112,7 @@ def test_a_server_and_a_benchmark_start_with_the_options_and_run():
             flags = planned(model, ["cpu"] + ["gpu0"] * 2 + ["gpu1"] * (n - 3), "gpu1", names=names_of(addresses), context=1024, batch=2,
                             prompt=100, generate=16)
             assert " -c 2048 -np 2 " in flags, flags
-            times, log = served(model, first_line(flags), 100, 16)
+            (times,), log = rig.served(model, first_line(flags), 100, 16)
             assert (times["prompt_n"], times["predicted_n"]) == (100, 16), times
             assert [log.layers[k] for k in range(n)] == ["CPU"] + ["RPC0"] * 2 + ["RPC1"] * (n - 3)
             bench = first_line(pathlib.Path("bench.txt").read_text())
