@@ -165,7 +165,7 @@ def test_what_other_links_among_members_would_give_is_priced():
 def test_a_plan_without_groups_says_what_groups_would_pay():
     """A small model over the host: the collectives of a group alone take longer than all of it on one GPU."""
     llm_files.write("m.gguf", *llm_files.dense("llama", 6, 512, 8, 4, 1536, 32000, kind="Q8_0", out_kind="Q8_0"))
-    found = situ_json("place", "m.gguf", *STEPS, "--platform", "cpu+4*rtx3090", "--tensor-parallel", "auto")
+    found = situ_json("place", "m.gguf", *STEPS, "--platform", "cpu+4*rtx3090", "--tensor-parallel", "auto", "--context", "256")
     assert [d["name"] for d in found["devices"] if d["operators"]] == ["gpu0"] and "groups" not in found
     assert any(re.search(r" 4 \S+ us \(at least [^;]*; split \S+ us, \S+ us of it collectives\)", note) for note in found["notes"]), found["notes"]
 
