@@ -54,6 +54,7 @@ situ_status graph_copies(situ_graph **out, const situ_graph *g, int32_t n, situ_
     (*out)->made_training = g->made_training;
     (*out)->n_segments = g->n_segments;
     (*out)->n_recomputed = g->n_recomputed;
+    (*out)->n_tied = g->n_tied;
   }
   situ_graph_builder_free(b);
   return status;

@@ -36,6 +36,7 @@ struct situ_graph {
   struct graph_end *end;    /* [n_ends] */
   bool made_training;       /* graph_training made it */
   int32_t n_segments, n_recomputed; /* of a training step made with recomputation: in all, recomputed; else 0 */
+  int32_t n_tied;                   /* of a training step: tables that two operators hold a copy of each */
 
   /* of each operator */
   const char **name;

@@ -434,6 +434,7 @@ situ_status graph_training(situ_graph **out, const situ_graph *g, training_optio
     (*out)->made_training = true;
     (*out)->n_segments = s.segments.n;
     (*out)->n_recomputed = s.n_recomputed;
+    for (int32_t v = 0; v < g->n_operators; v++) (*out)->n_tied += s.tied[v] > v;
   }
   situ_graph_builder_free(s.b);
   arena_free(a);

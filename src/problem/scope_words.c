@@ -77,6 +77,8 @@ static void add_activations(text_buffer *t, const situ_graph *g) {
     text_add(t, "only the inputs of layers");
   else
     text_add(t, "only the inputs of %d of %d layers", (int)g->n_recomputed, (int)g->n_segments);
+  if (g->n_tied > 0)
+    text_add(t, " and %s tied embeddings", g->n_tied == 1 ? "both copies of" : "two copies of each of the");
 }
 
 /* What follows the verb. */

@@ -192,6 +192,15 @@ def test_infeasible_says_of_which_plans():
     assert "impossible" in output and f"among {WHOLE}, layers whole" in output, output
 
 
+def test_copies_of_tied_embeddings_are_stated():
+    """One table would do where both ends are on one device, so that no plan fits is only said of plans with both copies."""
+    call = ["place", "builtin:gpt2?layers=1", "--training", "--granularity", "layer", "--objective", "throughput", "--contiguous", "--steps", "20"]
+    both = "both copies of tied embeddings"
+    assert both in situ_json(*call, "--platform", "2*a100-40g", "--micro-batches", "4")["space"]
+    assert both not in situ_json(*call, "--platform", "2*a100-40g")["space"]
+    assert both in squeeze(situ(*call, "--platform", "gpu(1GB,900GB/s,90TF)", "--micro-batches", "4", code=4))
+
+
 def test_a_default_makes_nothing_infeasible():
     room = int(1.75 * LAYER)
     machine(room, host=room)
