@@ -102,23 +102,13 @@ def _entries(plan: Plan) -> dict[str, str]:
 
 def split_points(plan: Plan) -> dict[str, Any]:
     """Where torch.distributed.pipelining should cut the module: {"layers.8": SplitPoint.BEGINNING}, at the first
-    layer of each stage but the first. Layers come in the order in which they run."""
+    layer of each stage but the first, as writers="torch-pipelining" writes them. Unsupported if the plan has not one
+    run of layers on each device; place with that writer for the best plan that has."""
     from torch.distributed.pipelining import SplitPoint
 
-    source, placement = graph_of(plan), plan.placement
-    loads: dict[str, dict[str, int]] = {}
-    for op in source:
-        layer = layer_of(op.layer or "")
-        if layer is not None:
-            by_device = loads.setdefault(layer, {})
-            by_device[placement[op.name]] = by_device.get(placement[op.name], 0) + op.weight_bytes + 1
-    before, cuts = None, {}
-    for layer, by_device in loads.items():
-        device = max(by_device, key=lambda name: by_device[name])
-        if before is not None and device != before:
-            cuts[layer] = SplitPoint.BEGINNING
-        before = device
-    return cuts
+    plan._need()
+    written = json.loads(make_text("situ_write", b"torch-pipelining", plan._pointer))
+    return {layer: SplitPoint[kind] for layer, kind in written["split_points"].items()}
 
 
 def parallelize_plan(plan: Plan, stage: int | None = None) -> dict[str, Any]:

@@ -381,12 +381,14 @@ def test_a_device_map_says_what_whole_modules_lose():
     assert whole.value_ns == plan.best_single_ns and set(whole.placement.values()) == {"gpu0"}
 
 
-def test_split_points_are_where_the_device_changes():
+def test_split_points_are_where_the_device_changes(tmp_path):
     pytest.importorskip("torch.distributed.pipelining", reason="torch.distributed is absent")
     module, inputs = made("mlp")
     graph = situ.torch.graph(module, inputs)
     plan = situ.place(graph, MACHINE, fix={op.name: "gpu0" if op.layer[0] < "2" else "gpu1" for op in graph})
-    assert list(situ.torch.split_points(plan)) == ["2"]
+    assert list(situ.torch.split_points(plan)) == ["2.0"], "blocks in blocks, as of a ResNet, are layers of their own"
+    plan.write("torch-pipelining", tmp_path / "stages.json")
+    assert list(json.loads((tmp_path / "stages.json").read_text())["split_points"]) == ["2.0"]
     from torch.distributed.pipelining import pipeline
 
     pipe = pipeline(module, mb_args=inputs, split_spec=situ.torch.split_points(plan))
