@@ -11,6 +11,7 @@
 
 enum { MAX_SETS = 1 << 17, NOT_YET = INT32_MAX };
 static const int64_t MAX_CELLS = (int64_t)1 << 24;
+static const int64_t MAX_SUM_NS = STAGE_MAX_LAYERS * ((int64_t)1 << 50); /* of the layers of a stage */
 
 /* The best plan known for a set of layers on at most so many devices: how it begins. */
 typedef struct cell {
@@ -153,7 +154,6 @@ static bool list_ways(program *p, int32_t g, const uint64_t *all, const uint64_t
       int64_t ns = sat_add(w->time_ns, stage_transfer_ns(&p->rules->machine, sent_bytes(p, v, w, all, rest)));
       if (ns >= STAGE_NEVER_NS || !may_use(p->rules, w, x->degree[g])) continue;
       c->way[n].kept_bytes = w->kept_bytes;
-      c->way[n].fixed_bytes = w->fixed_bytes;
       p->way_ns[n] = ns;
       p->way_sync[n] = w->weight_bytes;
       p->variant[n++] = i;
@@ -167,10 +167,13 @@ static bool list_ways(program *p, int32_t g, const uint64_t *all, const uint64_t
 /* Whether the stage in hand runs on so many replicas within max_ns, each with so many inputs. */
 static choice_answer find_choice(program *p, int64_t n_replicas, int64_t n_kept, int64_t max_ns) {
   stage_choice *c = &p->choice;
-  for (int32_t w = 0; w < c->start[c->n]; w++)
-    c->way[w].time_ns = min64(p->way_ns[w] + sync_ns(&p->rules->machine, p->way_sync[w], n_replicas), STAGE_NEVER_NS);
-  return stage_choice_find(c, n_kept, min64(sat_mul(n_replicas, max_ns), STAGE_NEVER_NS),
-                           p->rules->machine.memory_bytes);
+  for (int32_t w = 0; w < c->start[c->n]; w++) {
+    int64_t ns = p->way_ns[w] + sync_ns(&p->rules->machine, p->way_sync[w], n_replicas);
+    bool ends = ns < STAGE_NEVER_NS; /* else it fits into no memory */
+    c->way[w].time_ns = ends ? ns : STAGE_NEVER_NS;
+    c->way[w].fixed_bytes = ends ? p->x->variant[p->variant[w]].fixed_bytes : INT64_MAX;
+  }
+  return stage_choice_find(c, n_kept, min64(sat_mul(n_replicas, max_ns), MAX_SUM_NS), p->rules->machine.memory_bytes);
 }
 
 /* The inputs that each replica of a stage keeps, with so many under way after it. */
@@ -280,7 +283,7 @@ static void take_plan(program *p, stage_plan *out, const int32_t *drop) {
     list_layers(p, outer, inner);
     list_ways(p, g, outer, inner);
     if (find_choice(p, c.part.n_replicas, n_kept, p->max_ns) != CHOICE_FOUND)
-      stage_choice_find(&p->choice, n_kept, (int64_t)1 << 62, p->rules->machine.memory_bytes);
+      stage_choice_find(&p->choice, n_kept, MAX_SUM_NS, p->rules->machine.memory_bytes);
     for (int32_t k = 0; k < p->n; k++) {
       int32_t w = p->choice.start[k] + p->choice.pick[k];
       out->stage[p->layer[k]] = out->n_stages;

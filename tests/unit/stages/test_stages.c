@@ -269,6 +269,54 @@ static void a_chain_by_hand(void **state) {
   }
 }
 
+/* Layers of 1e14 ns in a chain, with so many bytes of weights each and 10^15 between them, at a byte a second. */
+static stage_network *slow_network(int n_layers, const char *weights) {
+  writing w = {.n = 0};
+  WRITE(&w, "{\"maxDevices\": 100, \"maxMemoryPerDevice\": 9, \"bandwidth\": 1, \"mbsInBatch\": 100, \"nodes\": [");
+  for (int v = 0; v < n_layers; v++) {
+    WRITE(&w, "%s{\"id\": %d, \"TMPCs\": {\"1\": [{\"id\": \"vanilla\", \"timePerSample\": 1e5, ", v ? ", " : "", v);
+    WRITE(&w, "\"parameterSize\": %s, \"memoryUsageA\": 0, \"memoryUsageB\": 0, \"syncTimeFw\": {", weights);
+    if (v > 0) WRITE(&w, "\"%d\": 0", v - 1);
+    WRITE(&w, "}, \"syncTimeBw\": {");
+    if (v < n_layers - 1) WRITE(&w, "\"%d\": 0", v + 1);
+    WRITE(&w, "}}]}}");
+  }
+  WRITE(&w, "], \"edges\": [");
+  for (int v = 1; v < n_layers; v++)
+    WRITE(&w, "%s{\"sourceId\": %d, \"destId\": %d, \"communicationCost\": 1e15}", v > 1 ? ", " : "", v - 1, v);
+  WRITE(&w, "]}");
+  return network_of(w.text);
+}
+
+/* No cut can be paid for. Twelve layers without weights take 12e14 ns, more than 2^50, on a hundred replicas a
+ * hundredth of it. The gradients of 10^15 bytes take 4e24 (r - 1) / 100 ns on r replicas, so that one device is best.
+ */
+static void times_beyond_the_limit_of_a_layer_are_not_cut_short(void **state) {
+  (void)state;
+  const struct {
+    int n_layers;
+    const char *weights;
+    int64_t best_ns;
+  } rows[] = {{12, "0", 12000000000000}, {1, "1e15", 100000000000000}};
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    stage_network *x = slow_network(rows[k].n_layers, rows[k].weights);
+    stage_rules rules = {.machine = x->machine};
+    arena *a = arena_new();
+    stage_plan plan = solved(x, &rules, a);
+    assert_int_equal(plan.n_stages, 1);
+    assert_int_equal(plan.period_ns, rows[k].best_ns);
+    assert_int_equal(plan.lower_ns, rows[k].best_ns);
+    assert_null(check_stages_plan(x, &rules, &plan));
+    if (k == 1) { /* what was cut short was 2^50 ns on a hundred replicas */
+      plan.part[0].n_replicas = 100;
+      plan.period_ns = (((int64_t)1 << 50) + 99) / 100;
+      assert_non_null(check_stages_plan(x, &rules, &plan));
+    }
+    arena_free(a);
+    stage_network_free(x);
+  }
+}
+
 /* What is replaced in the chain, and by what the message names it. */
 static void what_a_file_lacks_is_named(void **state) {
   (void)state;
@@ -329,6 +377,7 @@ static void spoilt_files_are_refused_or_solved(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_chain_by_hand),
+      cmocka_unit_test(times_beyond_the_limit_of_a_layer_are_not_cut_short),
       cmocka_unit_test(what_a_file_lacks_is_named),
       cmocka_unit_test(spoilt_files_are_refused_or_solved),
       cmocka_unit_test(the_program_finds_the_best_of_all_plans),
