@@ -164,10 +164,10 @@ static situ_status list_degrees(const reading *r, int64_t *n_variants) {
     const json_value *all = json_get(node_at(r, v), "TMPCs");
     if (json_kind_of(all) != JSON_OBJECT_KIND) return bad(r, x->name[v], "TMPCs", "an object");
     while (json_next(all, &member)) {
-      char *end;
+      char *end; /* read_variants looks each number up as it prints it: no other digits, no sign, no space */
       long degree = strtol(member.key, &end, 10);
-      if (*end || degree < 1 || degree > STAGE_MAX_DEVICES || json_kind_of(member.value) != JSON_ARRAY_KIND ||
-          json_size(member.value) > STAGE_MAX_VARIANTS)
+      if (*end || *member.key < '1' || *member.key > '9' || degree > STAGE_MAX_DEVICES ||
+          json_kind_of(member.value) != JSON_ARRAY_KIND || json_size(member.value) > STAGE_MAX_VARIANTS)
         return bad(r, x->name[v], "TMPCs", "lists of up to 64, by a number of devices");
       x->n_degrees += !seen[degree];
       seen[degree] = true;

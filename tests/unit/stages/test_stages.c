@@ -333,6 +333,8 @@ static void what_a_file_lacks_is_named(void **state) {
       {"\"memoryUsageA\": 5", "\"memoryUsageA\": 1e300", "memoryUsageA"},
       {"\"syncTimeFw\": {\"1\": 0}", "\"syncTimeFw\": {}", "syncTimeFw: \"1\""},
       {"\"TMPCs\": {\"1\"", "\"TMPCs\": {\"one\"", "TMPCs"},
+      {"\"TMPCs\": {\"1\"", "\"TMPCs\": {\"01\"", "TMPCs"},
+      {"\"TMPCs\": {\"1\"", "\"TMPCs\": {\" 1\"", "TMPCs"},
       {"\"nodes\"", "\"layers\"", "nodes"},
       {"\"edges\": [", "\"edges\": [{\"sourceId\": 3, \"destId\": 1, \"communicationCost\": 1}, ", "form a cycle"}};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
