@@ -88,6 +88,7 @@ bool cpu_rate_of(cpu_rate *out, const situ_device *device, const cost_engine *en
   situ_device_family family = efficiency_family_of(device);
   if (!engine->own_rates || !weight_type || device->efficiency > 0.0) return false;
   if (family != SITU_FAMILY_CPU && family != SITU_FAMILY_CPU_AMX) return false;
+  if (!(device->peak_flops[SITU_DTYPE_F32] > 0.0)) return false;
   if (work == EFFICIENCY_ATTENTION) return attention_rate(out, weight_type, set_of(device), scene.stream_tokens);
   if (work != EFFICIENCY_MATMUL && work != EFFICIENCY_EXPERTS) return false;
   const product_row *r = NULL;

@@ -22,8 +22,8 @@ typedef struct cpu_scene {
   int64_t stream_tokens; /* that each stream takes in the step */
 } cpu_scene;
 
-/* False where there is no such figure: for other devices, engines, operators and types (`weight_type` as GGUF names it,
- * in any case; may be NULL). */
+/* False where there is no such figure: for other devices, those without a peak for F32, other engines, operators and
+ * types (`weight_type` as GGUF names it, in any case; may be NULL). */
 bool cpu_rate_of(cpu_rate *out, const situ_device *device, const cost_engine *engine, efficiency_work work,
                  const char *weight_type, cpu_scene scene);
 

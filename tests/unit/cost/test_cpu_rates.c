@@ -68,6 +68,11 @@ static void what_nobody_measured_has_no_rate(void **state) {
   assert_false(cpu_rate_of(&r, &gpu, engine, EFFICIENCY_MATMUL, "Q4_0", s));
   cpu.efficiency = 0.5;
   assert_false(cpu_rate_of(&r, &cpu, engine, EFFICIENCY_MATMUL, "Q4_0", s));
+  cpu.efficiency = 0;
+  assert_true(cpu_rate_of(&r, &cpu, engine, EFFICIENCY_MATMUL, "Q4_0", s));
+  cpu.peak_flops[SITU_DTYPE_F32] =
+      0; /* a platform file may state that of I8 alone: there is nothing to have shares of */
+  assert_false(cpu_rate_of(&r, &cpu, engine, EFFICIENCY_MATMUL, "Q4_0", s));
 }
 
 /* A product of 1000 bytes of weights and 4000 operations for a token, on a CPU of 1 operation a nanosecond that reads
