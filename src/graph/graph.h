@@ -134,9 +134,9 @@ situ_status graph_copies(situ_graph **out, const situ_graph *graph, int32_t n, s
  * that they run late; a segment that no gradient enters, since the loss is in it, is not recomputed.
  *
  * With `micro_batches`, for pipelines, a table that a lookup and a matrix product share, in a colocation group of these
- * two (tied embeddings), is copied: both have its weights, gradients and updates, and need not share a device. Each
- * update also reads the gradient of the other copy, a tensor of the table's bytes / micro_batches: it is sent once a
- * step.
+ * two (tied embeddings) of which one has at most a bias of its own, is copied: both have its weights, gradients and
+ * updates, and need not share a device. Each update also reads the gradient of the other copy, a tensor of the table's
+ * bytes / micro_batches: it is sent once a step.
  *
  * BAD_ARGUMENT if the graph already has phases other than forward, BAD_INPUT if no operator would get a backward
  * operator. */

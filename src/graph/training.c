@@ -84,7 +84,14 @@ static bool learns(const step *s, int32_t v) {
   return s->g->weight_bytes[v] > 0 || (group >= 0 && s->has_weights[group]);
 }
 
-/* Tied embeddings: groups of two with weights, a lookup and a matrix product. first[colocation] is scratch. */
+/* Whether one of both holds a table, and the other at most a bias: with a table of each the group has other reasons. */
+static bool share_table(const situ_graph *g, int32_t u, int32_t v) {
+  static const int64_t BIASES_OF_TABLE = 8;
+  int64_t a = g->weight_bytes[u], b = g->weight_bytes[v];
+  return max64(a, b) > 0 && min64(a, b) <= max64(a, b) / BIASES_OF_TABLE;
+}
+
+/* Tied embeddings: groups of two that share a table, a lookup and a matrix product. first[colocation] is scratch. */
 static void find_tied(step *s, int32_t *first) {
   const situ_graph *g = s->g;
   for (int32_t k = 0; k < g->n_colocations; k++) first[k] = -1;
@@ -100,7 +107,7 @@ static void find_tied(step *s, int32_t *first) {
     if (s->tied[other] >= 0) { /* this is a third one */
       s->tied[s->tied[other]] = -1;
       s->tied[other] = -1;
-    } else if (pair && s->exchanges && s->has_weights[group]) {
+    } else if (pair && s->exchanges && share_table(g, other, v)) {
       s->tied[other] = v;
       s->tied[v] = other;
     }

@@ -234,6 +234,22 @@ static void tied_tables_are_copied_in_pipelines(void **state) {
   }
 }
 
+/* A group that a graph file states for other reasons: each has a table of its own. */
+static void tables_of_their_own_are_not_copied(void **state) {
+  (void)state;
+  situ_graph_builder *b = builder();
+  situ_operator op = {.dtype = SITU_DTYPE_F32, .colocation = 5, .flops = 100, .moved_bytes = 10};
+  op.name = "word", op.kind = "Gather", op.weight_bytes = 90;
+  int32_t word = add(b, op);
+  op.name = "head", op.kind = "MatMul", op.weight_bytes = 80;
+  int32_t head = add(b, op);
+  join(b, word, head, 8, SITU_DTYPE_F32);
+  situ_graph *g = train_with(b, 4);
+  assert_int_equal(g->weight_bytes[situ_graph_find(g, "head")], 80);
+  assert_int_equal(g->colocation[situ_graph_find(g, "word")], g->colocation[situ_graph_find(g, "head")]);
+  situ_graph_free(g);
+}
+
 static void gradients_of_several_users_are_added_up(void **state) {
   (void)state;
   situ_graph_builder *b = builder();
@@ -308,6 +324,7 @@ int main(void) {
       cmocka_unit_test(backward_reads_what_its_kind_needs),
       cmocka_unit_test(shared_weights_are_updated_once_after_all_their_gradients),
       cmocka_unit_test(tied_tables_are_copied_in_pipelines),
+      cmocka_unit_test(tables_of_their_own_are_not_copied),
       cmocka_unit_test(gradients_of_several_users_are_added_up),
       cmocka_unit_test(a_transformer_takes_three_times_its_forward_pass),
       cmocka_unit_test(a_training_step_is_not_made_twice),
