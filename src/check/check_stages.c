@@ -6,6 +6,8 @@
 #include "base/resize.h"
 
 enum { MAX_CHOICES = 1 << 16, NONE = INT32_MAX };
+/* So many entries that are looked at and passed over take as long as a step. */
+enum { SCANNED = 16 };
 
 /* ---- the rules, from docs/theory/exact/stage_program.md ---- */
 
@@ -126,7 +128,10 @@ static bool list_sets(proof *p, int64_t max_sets) {
   for (int32_t k = x->n_layers - 1; p->set && k >= 0; k--)
     for (int32_t i = 0, n = p->n, v = x->order[k]; i < n; i++) {
       bool may = true;
-      for (int32_t e = 0; e < x->n_edges; e++) may &= x->from[e] != v || p->set[(int64_t)i * x->n_layers + x->to[e]];
+      p->n_steps += 1 + (x->edge_start[v + 1] - x->edge_start[v]) / SCANNED;
+      if (p->n_steps > p->max_steps) return false;
+      for (int32_t j = x->edge_start[v]; j < x->edge_start[v + 1]; j++)
+        may &= x->from[x->edge[j]] != v || p->set[(int64_t)i * x->n_layers + x->to[x->edge[j]]];
       if (!may) continue;
       if (p->n >= max_sets || (p->n == room && !array_resize(&p->set, (room *= 2) * x->n_layers, sizeof *p->set)))
         return false;
@@ -142,6 +147,7 @@ static bool list_sets(proof *p, int64_t max_sets) {
 static bool fits(proof *p, int32_t g, int64_t n, int64_t n_kept) {
   const stage_network *x = p->x;
   int64_t n_found = 1;
+  p->n_steps += 1 + x->n_layers / SCANNED;
   p->found[0] = (choice){0};
   for (int32_t v = 0; v < x->n_layers; v++) {
     int64_t n_next = 0, at = (int64_t)v * x->n_degrees + g;
@@ -149,6 +155,7 @@ static bool fits(proof *p, int32_t g, int64_t n, int64_t n_kept) {
     for (int32_t i = x->variant_start[at]; i < x->variant_start[at + 1]; i++) {
       const stage_variant *w = &x->variant[i];
       int64_t ns = time_of(x, p->r, v, w, n, p->inside);
+      p->n_steps += 1 + (x->edge_start[v + 1] - x->edge_start[v]) / SCANNED;
       if (ns >= STAGE_NEVER_NS || !is_allowed(p->r, w, x->degree[g])) continue;
       for (int64_t j = 0; j < n_found && n_next < MAX_CHOICES; j++) {
         choice c = {sat_add(p->found[j].ns, ns), p->found[j].bytes + size_of(w, n_kept)};
@@ -191,9 +198,11 @@ static void try_stages(proof *p, int32_t all, int32_t rest) {
     p->inside[v] = outer[v] && !inner[v];
     if (inner[v] && !outer[v]) return;
   }
-  for (int32_t g = 0; g < x->n_degrees; g++)
+  for (int32_t g = 0; g < x->n_degrees; g++) {
+    p->n_steps += 1 + p->n_devices / x->degree[g] / SCANNED;
     for (int64_t n = 1; n * x->degree[g] <= p->n_devices && p->n_steps <= p->max_steps; n++)
       if (may_replicate(p->r, n) && fits(p, g, n, 1)) try_stage(p, all, rest, g, n);
+  }
 }
 
 check_stages_finding check_stages_bound(const stage_network *x, const stage_rules *r, int64_t lower_ns,

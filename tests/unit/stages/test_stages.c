@@ -317,6 +317,22 @@ static void times_beyond_the_limit_of_a_layer_are_not_cut_short(void **state) {
   }
 }
 
+/* Nothing fits, so that no choice is ever listed. There are 6 pairs of sets, and for each 50 numbers of replicas, the
+ * divisors of the inputs up to 100, for which each layer is looked at. */
+static void what_the_judge_passes_over_counts_as_steps(void **state) {
+  (void)state;
+  char text[2048];
+  snprintf(text, sizeof text, CHAIN, 1);
+  stage_network *x = network_of(text);
+  stage_rules rules = {.machine = x->machine};
+  rules.machine.n_devices = 100;
+  rules.machine.n_inputs = 720720;
+  rules.machine.memory_bytes = 0;
+  assert_int_equal(check_stages_bound(x, &rules, STAGE_NEVER_NS, 500), STAGES_TOO_MANY);
+  assert_int_equal(check_stages_bound(x, &rules, STAGE_NEVER_NS, 100000), STAGES_PROVED);
+  stage_network_free(x);
+}
+
 /* What is replaced in the chain, and by what the message names it. */
 static void what_a_file_lacks_is_named(void **state) {
   (void)state;
@@ -380,6 +396,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_chain_by_hand),
       cmocka_unit_test(times_beyond_the_limit_of_a_layer_are_not_cut_short),
+      cmocka_unit_test(what_the_judge_passes_over_counts_as_steps),
       cmocka_unit_test(what_a_file_lacks_is_named),
       cmocka_unit_test(spoilt_files_are_refused_or_solved),
       cmocka_unit_test(the_program_finds_the_best_of_all_plans),
