@@ -27,7 +27,7 @@ typedef struct situ_staging_options {
 typedef struct situ_staging_info {
   size_t size;
   int64_t period_ns;      /* from one input to the next; SITU_NEVER_NS: no plan was found */
-  int64_t lower_bound_ns; /* of every plan; SITU_NEVER_NS: it is proved that there is none */
+  int64_t lower_bound_ns; /* of every plan; SITU_NEVER_NS: it is proved that there is none below 2^50 ns (13 days) */
   bool bound_checked;     /* by the judge too; false: it would take too long */
   int32_t n_stages, n_layers;
   int64_t n_devices, n_devices_used, memory_bytes, bytes_per_s, micro_batches;

@@ -53,7 +53,8 @@ static char *stages_text(const situ_staging *s, const situ_staging_info *i, cons
     FACT(&f, "period", "%s an input, %s", exact_time(a, i->period_ns), outcome_of(i));
   } else {
     FACT(&f, "period", "%s",
-         i->lower_bound_ns == SITU_NEVER_NS ? "no plan fits into memory" : "no plan was found in the time given");
+         i->lower_bound_ns == SITU_NEVER_NS ? "no plan of less than 13 days an input fits into memory"
+                                            : "no plan was found in the time given");
   }
   if (i->lower_bound_ns < SITU_NEVER_NS)
     FACT(&f, "bound", "%s%s%s", exact_time(a, i->lower_bound_ns), *claim_of(i) ? ", " : "", claim_of(i));

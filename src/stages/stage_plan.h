@@ -22,7 +22,7 @@ typedef struct stage_plan {
   int32_t *variant;  /* [layer] its index in the network */
   int64_t *time_ns;  /* [stage] of one input on all replicas */
   int64_t period_ns; /* the longest of these, at least 1 */
-  int64_t lower_ns;  /* no plan has a shorter period; STAGE_NEVER_NS: there is no plan at all */
+  int64_t lower_ns;  /* no plan has a shorter period; STAGE_NEVER_NS: there is none below that */
 } stage_plan;
 
 #endif

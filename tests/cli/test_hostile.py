@@ -326,6 +326,14 @@ def test_files_that_are_no_models_are_named():
         situ("place", name, code=3, err=said)
 
 
+def test_stages_beyond_13_days_are_not_said_to_lack_memory():
+    way = {"id": "kept", "timePerSample": 1e5, "parameterSize": 0, "memoryUsageA": 1, "memoryUsageB": 0, "syncTimeFw": {}, "syncTimeBw": {}}
+    nodes = [{"id": k, "TMPCs": {"1": [way]}} for k in range(12)]  # 1.2e15 ns on the one device, 2^50 is 1.126e15
+    pathlib.Path("slow.json").write_text(json.dumps({"maxDevices": 1, "maxMemoryPerDevice": 99, "bandwidth": 1e9, "mbsInBatch": 1,
+                                                     "edges": [], "nodes": nodes}))
+    situ("stages", "slow.json", code=4, out="no plan of less than 13 days an input fits")
+
+
 def test_control_characters_in_a_model_do_not_reach_the_terminal():
     write("m.onnx", model(graph([node("Re\033[31mlu\n", ["x"], ["y"], "na\033]0;me\n")], [value("x", [4])], [value("y", [4])])))
     for command in ("inspect", "place", "compare"):
