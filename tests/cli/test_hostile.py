@@ -324,6 +324,13 @@ def test_files_that_are_no_models_are_named():
     for name, said in (("module.pt", "zip archive"), ("old2.pth", "pickle"), ("old4.pth", "pickle"), ("pointer.gguf", "git lfs pull"),
                        ("page.safetensors", "web page"), ("m.onnx.gz", "gzip"), ("m.h5", "HDF5")):
         situ("place", name, code=3, err=said)
+    for size in (0x0280, 0x0380, 0x8b1f):  # safetensors begin with the size of their header: as a pickle, as gzip
+        pathlib.Path("m.safetensors").write_bytes(size.to_bytes(8, "little") + b"{}".ljust(size))
+        assert refusal("m.safetensors") == refusal("m.safetensors", "--reader", "safetensors")
+
+
+def refusal(*arguments):
+    return subprocess.run([SITU, "place", *arguments], capture_output=True, text=True, env=environment(), timeout=60).stderr
 
 
 def test_stages_beyond_13_days_are_not_said_to_lack_memory():
