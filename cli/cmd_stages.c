@@ -12,12 +12,20 @@ static int show(const arguments *a, const situ_staging *staging) {
     code = print_report(stdout, &r, situ_report_stages(&r.text, staging, SITU_REPORT_JSON, NULL, &r.error));
   situ_staging_get_info(staging, &info);
   if (code != EXIT_OK || info.n_stages > 0) return code;
+  if (interrupted()) return EXIT_INTERRUPTED;
   return info.lower_bound_ns == SITU_NEVER_NS ? EXIT_INFEASIBLE : EXIT_LIMIT;
+}
+
+static bool stop(void *context) {
+  (void)context;
+  return interrupted();
 }
 
 static int run(arguments *a) {
   situ_staging *staging = NULL;
   situ_error error = {0};
+  a->staging.progress = stop;
+  interrupt_catch();
   if (situ_staging_find(&staging, a->operands[0], &a->staging, &error) != SITU_STATUS_OK) return fail_reading(&error);
   int code = show(a, staging);
   situ_staging_free(staging);
@@ -31,8 +39,8 @@ const command stages_command = {
     .about =
         "Reads a workload of Piper (NeurIPS 2021): layers with their times and memory whole and split over several "
         "devices, with activations kept or recomputed. Cuts it into stages, and chooses for each how many devices "
-        "split "
-        "it, how many replicas it has, and which layers recompute, so that the slowest stage is as fast as it can be "
+        "split it, how many replicas it has, and which layers recompute, so that the slowest stage is as fast as it "
+        "can be "
         "within memory; and proves it. Exit code 0 with a plan, 4 if it is proved that there is none, 5 if none was "
         "found.",
     .examples =

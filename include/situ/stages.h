@@ -16,11 +16,17 @@ extern "C" {
 
 typedef struct situ_staging situ_staging;
 
+/* Called about every 10 ms on the calling thread. Return true to stop: the best plan and bound so far are then
+ * returned. */
+typedef bool situ_staging_callback(void *context);
+
 typedef struct situ_staging_options {
   size_t size;
   int64_t n_devices, memory_bytes, bytes_per_s, micro_batches; /* 0: what the file says */
   bool no_splits, no_replicas, no_recompute;                   /* plans without them */
   double time_limit_s;                                         /* 0: 60 */
+  situ_staging_callback *progress;                             /* may be NULL */
+  void *context;
 } situ_staging_options;
 #define SITU_STAGING_OPTIONS_INIT SITU_SIZED(situ_staging_options)
 

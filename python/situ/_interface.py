@@ -70,6 +70,8 @@ situ_time_callback = CFUNCTYPE(c_int64, c_void_p, c_int32, c_int32)
 
 situ_measure_callback = CFUNCTYPE(c_bool, c_void_p, c_char_p, c_int32, c_int32)
 
+situ_staging_callback = CFUNCTYPE(c_bool, c_void_p)
+
 situ_log_callback = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 
 
@@ -404,7 +406,7 @@ class situ_bound_info(Structure):
 class situ_staging_options(Structure):
     _fields_ = [("size", c_size_t), ("n_devices", c_int64), ("memory_bytes", c_int64), ("bytes_per_s", c_int64),
                 ("micro_batches", c_int64), ("no_splits", c_bool), ("no_replicas", c_bool), ("no_recompute", c_bool),
-                ("time_limit_s", c_double)]
+                ("time_limit_s", c_double), ("progress", situ_staging_callback), ("context", c_void_p)]
 
 
 class situ_staging_info(Structure):

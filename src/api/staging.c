@@ -75,10 +75,11 @@ static void describe_stages(situ_staging *s) {
   }
 }
 
-static situ_status solve(situ_staging *s, const stage_rules *rules, double limit_s, situ_error *error) {
+static situ_status solve(situ_staging *s, const stage_rules *rules, const situ_staging_options *o, situ_error *error) {
   const stage_network *x = s->network;
   int64_t begin_ns = clock_now_ns();
-  budget b = budget_new(0, sat_round(limit_s * 1e9), NULL, NULL);
+  double limit_s = o->time_limit_s > 0 ? o->time_limit_s : USUAL_S;
+  budget b = budget_new(0, sat_round(limit_s * 1e9), o->progress, o->context);
   arena *scratch = arena_new();
   if (!scratch) return fail_no_memory(error);
   situ_status status = stage_program_solve(&s->plan, x, rules, &b, s->arena, scratch, error);
@@ -124,7 +125,7 @@ situ_status situ_staging_find(situ_staging **out, const char *path, const situ_s
     status = stage_network_read(&s->network, path, error);
   }
   if (status == SITU_STATUS_OK) status = rules_of(&rules, &o, &s->network->machine, error);
-  if (status == SITU_STATUS_OK) status = solve(s, &rules, o.time_limit_s > 0 ? o.time_limit_s : USUAL_S, error);
+  if (status == SITU_STATUS_OK) status = solve(s, &rules, &o, error);
   if (status == SITU_STATUS_OK) {
     *out = s;
     return status;

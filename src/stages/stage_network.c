@@ -154,8 +154,8 @@ static situ_status read_variant(const reading *r, stage_variant *variant, int32_
   return read_sync(r, variant, v, json, where);
 }
 
-/* The degrees that some layer has, ascending, and how many variants there are. */
-static situ_status list_degrees(const reading *r, int64_t *n_variants) {
+/* The degrees that some layer has, ascending, how many variants there are, and amounts of bytes on their edges. */
+static situ_status list_degrees(const reading *r, int64_t *n_variants, int64_t *n_amounts) {
   stage_network *x = r->network;
   bool *seen = ARENA_ZERO(x->arena, bool, STAGE_MAX_DEVICES + 1);
   if (!seen) return fail_no_memory(r->error);
@@ -172,6 +172,7 @@ static situ_status list_degrees(const reading *r, int64_t *n_variants) {
       x->n_degrees += !seen[degree];
       seen[degree] = true;
       *n_variants += (int64_t)json_size(member.value);
+      *n_amounts += (int64_t)json_size(member.value) * (x->edge_start[v + 1] - x->edge_start[v]);
     }
   }
   x->degree = ARENA_NEW(x->arena, int32_t, x->n_degrees);
@@ -183,11 +184,13 @@ static situ_status list_degrees(const reading *r, int64_t *n_variants) {
 
 static situ_status read_variants(const reading *r) {
   stage_network *x = r->network;
-  int64_t n_variants = 0, n_lists;
-  TRY(list_degrees(r, &n_variants));
+  int64_t n_variants = 0, n_amounts = 0, n_lists;
+  TRY(list_degrees(r, &n_variants, &n_amounts));
   n_lists = (int64_t)x->n_layers * x->n_degrees;
   if (n_variants > 1 << 20 || n_lists > 1 << 20)
     return fail_with(r->error, SITU_STATUS_UNSUPPORTED, r->path, "more than a million ways to run a layer");
+  if (n_amounts > 1 << 26)
+    return fail_with(r->error, SITU_STATUS_UNSUPPORTED, r->path, "more than 2^26 edges at the ways to run its layers");
   if (!ARENA_ARRAYS(x->arena, ARRAY(x->variant_start, n_lists + 1), ARRAY(x->variant, n_variants)))
     return fail_no_memory(r->error);
   int32_t n = 0;

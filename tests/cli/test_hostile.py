@@ -341,6 +341,31 @@ def test_stages_beyond_13_days_are_not_said_to_lack_memory():
     situ("stages", "slow.json", code=4, out="no plan of less than 13 days an input fits")
 
 
+def stages_of(n, degrees, edges=()):
+    way = {"id": "kept", "timePerSample": 1, "parameterSize": 7, "memoryUsageA": 1, "memoryUsageB": 0, "syncTimeFw": {}, "syncTimeBw": {}}
+    nodes = [{"id": k, "TMPCs": {str(d): [{**way, "timePerSample": (k + 3) / d + d * 1e-3}] for d in degrees}} for k in range(n)]
+    return {"maxDevices": 4000, "maxMemoryPerDevice": 99, "bandwidth": 1e9, "mbsInBatch": 4000, "edges": list(edges), "nodes": nodes}
+
+
+def test_ctrl_c_ends_stages_with_the_best_so_far():
+    pathlib.Path("long.json").write_text(json.dumps(stages_of(12, range(1, 500))))
+    run = subprocess.Popen([SITU, "stages", "long.json", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+    time.sleep(1)
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=60)  # the judge ends what it began
+    assert run.returncode in (0, 130), (run.returncode, err)
+    assert json.loads(out)["lower_bound_ns"] > 0
+
+
+def test_stages_of_too_many_edges_are_refused_before_they_take_memory():
+    model = stages_of(2, ())
+    model["edges"] = [{"sourceId": 0, "destId": 1, "communicationCost": 1}] * 3000
+    for k in (0, 1):
+        model["nodes"][k]["TMPCs"] = {str(d): [{}] * 64 for d in range(1, 200)}
+    pathlib.Path("edges.json").write_text(json.dumps(model))
+    situ("stages", "edges.json", code=3, err="edges at the ways to run")
+
+
 def test_control_characters_in_a_model_do_not_reach_the_terminal():
     write("m.onnx", model(graph([node("Re\033[31mlu\n", ["x"], ["y"], "na\033]0;me\n")], [value("x", [4])], [value("y", [4])])))
     for command in ("inspect", "place", "compare"):
