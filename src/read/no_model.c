@@ -35,16 +35,10 @@ static const struct foreign_format {
     {"\037\213", GZIP},
 };
 
-/* Safetensors begin with the size of their header, 8 bytes that may be those of any format, and the header. */
-static bool may_be_safetensors(const read_source *source) {
-  return source->size_bytes > 8 && ((const char *)source->bytes)[8] == '{';
-}
-
 const char *read_no_model(const read_source *source) {
   static const size_t LONGEST = 32;
   if (!source->bytes) return NULL;
   read_need(source, source->bytes, source->size_bytes < LONGEST ? source->size_bytes : LONGEST);
-  if (may_be_safetensors(source)) return NULL;
   for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
     size_t n = strlen(formats[k].mark);
     if (source->size_bytes >= n && ascii_same_n((const char *)source->bytes, formats[k].mark, n))

@@ -35,7 +35,8 @@ static const reader *by_name(const char *name) {
   return NULL;
 }
 
-static const reader *choose(const read_source *source) {
+/* The reader that is surest of the content. */
+static const reader *by_content(const read_source *source) {
   const reader *best = NULL;
   int sure = 0;
   for (const reader *const *r = readers; *r; r++) {
@@ -45,7 +46,11 @@ static const reader *choose(const read_source *source) {
       best = *r;
     }
   }
-  if (best) return best;
+  return best;
+}
+
+/* The reader of files with such a name, unless it knows that this is none. */
+static const reader *by_suffix(const read_source *source) {
   for (const reader *const *r = readers; *r; r++)
     if (has_suffix(source->path, (*r)->suffixes) && (!(*r)->recognise || (*r)->recognise(source) >= 0)) return *r;
   return NULL;
@@ -86,9 +91,10 @@ static situ_status read_source_with(situ_model *model, const read_source *source
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->options->reader, "there is no reader of this name; %s",
                        known_readers(known, sizeof known, source->options->reader));
   } else {
-    const char *advice = read_no_model(source);
+    r = source->bytes ? by_content(source) : &builtin_reader;
+    const char *advice = r ? NULL : read_no_model(source);
     if (advice) return fail_with(error, SITU_STATUS_UNSUPPORTED, source->path, "%s", advice);
-    r = source->bytes ? choose(source) : &builtin_reader;
+    if (!r) r = by_suffix(source);
   }
   if (!r && is_plan(source))
     return fail_with(error, SITU_STATUS_UNSUPPORTED, source->path,

@@ -25,7 +25,7 @@ typedef struct stage_choice {
   choice_way *way; /* of all layers */
   int32_t *pick;   /* [layer] out: a way, counted from the layer's first */
   choice_rank *rank;
-  __int128 *rest; /* [layer + 1], like the next two, of the layers from here on: least weight, time and memory */
+  __int128 *rest; /* [layer + 1], like the next two, of the layers from here on: minimum weight, time and memory */
   int64_t *rest_ns, *rest_bytes;
 } stage_choice;
 

@@ -1,4 +1,5 @@
-/* stages/stage_sets.h - all sets of layers that contain what their layers lead to: what the last stages may hold. */
+/* stages/stage_sets.h - all sets of layers that contain what their layers lead to (ideals, from the end of the
+ * network): what the last stages may hold. */
 #ifndef SITU_STAGES_STAGE_SETS_H
 #define SITU_STAGES_STAGE_SETS_H
 
