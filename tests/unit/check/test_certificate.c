@@ -155,6 +155,7 @@ static const struct form {
     {"runs", "chain 0 1 2"},
     {"unit_chain", "chain 0 1 2; byte_prices 0 0; other_price 0"},
     {"visits", "chain 0 1 2; byte_prices 0; from 0; to 2"},
+    {"visit_labels", "chain 0 1 2; from 0; to 2; counts 0; beside; unit_bytes 1"},
     {"cut_vertex", "deleted 1; cuts 0; rests 0 0 0 0"},
 };
 
@@ -206,6 +207,11 @@ static const struct limit {
     {"visits", "byte_prices", 0, 0, (int64_t)1 << 40},
     {"visits", "from", 0, 0, 0}, /* a bypass skips one of the chain at least */
     {"visits", "to", 0, 2, 2},
+    {"visit_labels", "chain", 1, 0, 2}, /* one twice is no path, and proves nothing */
+    {"visit_labels", "from", 0, 0, 0},  /* a bypass without operators skips one of the chain at least */
+    {"visit_labels", "to", 0, 2, 2},
+    {"visit_labels", "counts", 0, 0, 0}, /* beside lists none */
+    {"visit_labels", "unit_bytes", 0, 1, ANY},
     {"cut_vertex", "deleted", 0, 1, 2}, /* no cut */
     {"cut_vertex", "cuts", 0, 0, 0},
     {"cut_vertex", "rests", 3, 0, ANY},

@@ -1,0 +1,319 @@
+/* Visits by labels: by hand, against brute force with paths and bypasses from nowhere, and before the judge. */
+#include "../../lab/brute.h"
+#include "../../lab/lab.h"
+#include "../../lab/test.h"
+#include "../../lab/tier.h"
+#include "base/checked.h"
+#include "base/rng.h"
+#include "bound/bound.h"
+#include "chain/visit_path.h"
+#include "check/judge.h"
+#include "graph/builder.h"
+#include "situ/plan.h"
+
+enum { MAX_OPERATORS = 16 };
+
+extern const bound visit_label_bound, memory_visits_bound;
+
+static int64_t value_of(const bound *row, const situ_problem *p, certificate *proof, arena *a) {
+  budget unlimited = budget_new(0, 0, NULL, NULL);
+  int64_t lower_ns = -1;
+  memset(proof, 0, sizeof *proof);
+  assert_int_equal(row->compute(&lower_ns, proof, p, a, &unlimited, NULL), SITU_STATUS_OK);
+  return lower_ns;
+}
+
+/* What the checker sees proved of a claim; *objected: whether it calls the certificate wrong. */
+static int64_t judged(const situ_problem *p, const certificate *proof, bool *objected) {
+  situ_plan *plan = plan_new(p);
+  situ_verdict *verdict;
+  assert_non_null(plan);
+  plan->proof = *proof;
+  plan->proof.bound = plan->bound = "visit_labels";
+  plan->lower_bound_ns = proof->lower_ns;
+  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
+  int64_t found = verdict->verified_ns;
+  *objected = false;
+  for (int32_t i = 0; i < verdict->n_kept; i++)
+    *objected |= strcmp(situ_verdict_violation(verdict, i).rule, "certificate") == 0;
+  situ_verdict_free(verdict);
+  situ_plan_free(plan);
+  return found;
+}
+
+/* A host without limit, and n_fast devices of one class with a memory each, joined to the host alone by a link of each
+ * direction. */
+static lab machine(int32_t n_fast, int64_t memory_bytes) {
+  lab l = lab_new();
+  l.alike = true;
+  for (int32_t d = 0; d <= n_fast; d++) {
+    lab_device(&l, d == 0 ? SITU_UNLIMITED_BYTES : memory_bytes, -1, d == 0);
+    if (d == 0) continue;
+    lab_link(&l, 0, d, 0, -1);
+    lab_link(&l, d, 0, 0, -1);
+  }
+  return l;
+}
+
+/* An operator of 5 ns on a fast device. */
+static int32_t add(lab *l, int64_t host_ns, int64_t weight_bytes) {
+  int32_t v = lab_operator(l, NULL, 5, weight_bytes, 0);
+  l->time_ns[v][0] = host_ns;
+  return v;
+}
+
+static void pose(lab *l, situ_contention contention) {
+  lab_pose(l, &(situ_problem_options){
+                  .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = contention});
+}
+
+static int64_t expect(lab *l, int64_t expected_ns) {
+  arena *a = arena_new();
+  certificate proof;
+  bool objected;
+  assert_int_equal(value_of(&visit_label_bound, l->problem, &proof, a), expected_ns);
+  assert_true(judged(l->problem, &proof, &objected) == expected_ns && !objected);
+  int64_t visits_ns = value_of(&memory_visits_bound, l->problem, &proof, a);
+  arena_free(a);
+  return visits_ns;
+}
+
+/* a, b, c, d in a row, and d reads a too (60 bytes). The fast memory holds two of four. With a and d there, b and c are
+ * on the host: 5 + 10 + 50 + 50 + 10 + 5 = 130; any other two take longer. Bound `visits` has c alone on the host,
+ * since d finds the memory emptied of a and b: 5 + 5 + 10 + 50 + 10 + 5 = 85. */
+static void what_comes_back_finds_its_memory_as_it_left_it(void **state) {
+  (void)state;
+  lab l = machine(1, 290);
+  int32_t a = add(&l, 60, 100), b = add(&l, 50, 100), c = add(&l, 50, 100), d = add(&l, 60, 100);
+  lab_tensor(&l, a, 10, b, -1);
+  lab_tensor(&l, a, 60, d, -1);
+  lab_tensor(&l, b, 10, c, -1);
+  lab_tensor(&l, c, 10, d, -1);
+  pose(&l, SITU_CONTENTION_LINK);
+  int64_t optimum_ns = brute_force(l.problem, NULL);
+  assert_int_equal(optimum_ns, 130);
+  assert_int_equal(expect(&l, 130), 85);
+  lab_free(&l);
+}
+
+/* a, b, c, d in a row, d reads a too (60 bytes): a and b on the host alone, c and d on the fast device alone. What a
+ * sends keeps the link busy until 10 + 60, so what b sends (20 bytes) at 20 is there at 90: 90 + 5 + 5. Without
+ * contention it is there at 40, and d waits for a until 70. */
+static void what_passes_by_first_keeps_the_link_busy(void **state) {
+  (void)state;
+  for (int contended = 0; contended < 2; contended++) {
+    lab l = machine(1, 300);
+    int32_t v[4] = {add(&l, 10, 0), add(&l, 10, 0), add(&l, 1000, 100), add(&l, 1000, 100)};
+    for (int i = 0; i < 2; i++) l.time_ns[v[i]][1] = 2000;
+    lab_tensor(&l, v[0], 0, v[1], -1);
+    lab_tensor(&l, v[0], 60, v[3], -1);
+    lab_tensor(&l, v[1], 20, v[2], -1);
+    lab_tensor(&l, v[2], 0, v[3], -1);
+    int32_t heavy = add(&l, 1, 1000); /* so that not all fits */
+    (void)heavy;
+    pose(&l, contended ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE);
+    assert_int_equal(brute_force(l.problem, NULL), contended ? 100 : 75);
+    expect(&l, contended ? 100 : 75);
+    lab_free(&l);
+  }
+}
+
+/* ---- by chance ---- */
+
+static void draw_machine(lab *l, rng *r, int32_t n_fast, int64_t memory_bytes) {
+  int64_t host_bytes = rng_below(r, 4) == 0 ? 2 * memory_bytes : SITU_UNLIMITED_BYTES;
+  bool duplex = rng_below(r, 3) > 0, direct = rng_below(r, 4) == 0;
+  l->alike = rng_below(r, 3) > 0;
+  lab_device(l, host_bytes, -1, true);
+  for (int32_t d = 1; d <= n_fast; d++) {
+    lab_device(l, memory_bytes, -1, false);
+    lab_link(l, 0, d, (int64_t)rng_below(r, 3), duplex ? -1 : d);
+    lab_link(l, d, 0, (int64_t)rng_below(r, 3), duplex ? -1 : d);
+  }
+  for (int32_t d = 2; d <= n_fast && direct; d++) {
+    lab_link(l, d - 1, d, 0, -1);
+    lab_link(l, d, d - 1, 0, -1);
+  }
+}
+
+/* Mostly a chain, with what skips parts of it and what runs beside it, on memories that hold a part. */
+static lab draw_residual(uint64_t seed, bool small) {
+  rng r = rng_new(seed);
+  lab l = lab_new();
+  int32_t n_fast = 1 + (int32_t)rng_below(&r, 2),
+          n = small ? 4 + (int32_t)rng_below(&r, n_fast == 1 ? 4 : 2) : 8 + (int32_t)rng_below(&r, 8);
+  int64_t weight = 0, bytes[MAX_OPERATORS];
+  for (int32_t v = 0; v < n; v++) weight += bytes[v] = rng_below(&r, 5) == 0 ? 0 : 10 + (int64_t)rng_below(&r, 30);
+  draw_machine(&l, &r, n_fast, weight * (3 + (int64_t)rng_below(&r, 5)) / 10 + (int64_t)rng_below(&r, 20));
+  for (int32_t v = 0; v < n; v++) {
+    lab_operator(&l, NULL, 0, bytes[v], rng_below(&r, 4) == 0 ? (int64_t)rng_below(&r, 8) : 0);
+    l.time_ns[v][0] = rng_below(&r, 6) == 0 ? 0 : 2 + (int64_t)rng_below(&r, 30);
+    int64_t fast_ns = rng_below(&r, 6) == 0 ? 0 : (int64_t)rng_below(&r, 8);
+    for (int32_t d = 1; d <= n_fast; d++) l.time_ns[v][d] = l.alike ? fast_ns : (int64_t)rng_below(&r, 8);
+    lab_tensor(&l, v, rng_below(&r, 5) == 0 ? 0 : (int64_t)rng_below(&r, 20), -1);
+    bool branches = v > 1 && rng_below(&r, 4) == 0;
+    if (v > 0) must(builder_add_use(l.builder, v - 1 - branches, v, NULL), NULL);
+    for (int32_t u = 0; u + 1 + branches < v; u++)
+      if (u != v - 1 - branches && rng_below(&r, 3) == 0) must(builder_add_use(l.builder, u, v, NULL), NULL);
+    if (branches && rng_below(&r, 2)) must(builder_add_use(l.builder, v - 1, v, NULL), NULL);
+  }
+  pose(&l, rng_below(&r, 5) ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE);
+  return l;
+}
+
+/* Any graph, with colocation groups, pins and devices that do not run all. */
+static lab draw_any(uint64_t seed) {
+  rng r = rng_new(seed);
+  int32_t n = (int32_t)(3 + rng_below(&r, 3));
+  return lab_random(
+      &(lab_options){.seed = seed,
+                     .n_operators = n,
+                     .n_devices = n > 4 ? 3 : (int32_t)(2 + rng_below(&r, 3)),
+                     .n_hosts = (int32_t)(rng_below(&r, 3) == 0 ? 2 : 0),
+                     .density = 0.3 + 0.5 * rng_unit(&r),
+                     .n_colocations = (int32_t)rng_below(&r, 3),
+                     .pinned = rng_below(&r, 4) == 0,
+                     .unsupported = rng_below(&r, 3) == 0,
+                     .equal = rng_below(&r, 2) == 0,
+                     .memory = 0.2 + 0.5 * rng_unit(&r),
+                     .options = {.execution = SITU_EXECUTION_STREAM,
+                                 .contention = rng_below(&r, 4) ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE}});
+}
+
+typedef struct drawn_path {
+  int32_t chain[MAX_OPERATORS], from[MAX_OPERATORS], to[MAX_OPERATORS], start[MAX_OPERATORS + 1];
+  int32_t beside[MAX_OPERATORS], at[MAX_OPERATORS]; /* at: [operator] in the chain; -1 free, -2 in a bypass */
+  visit_path path;
+} drawn_path;
+
+static int32_t draw_user(const situ_graph *g, int32_t v, rng *r) {
+  int32_t users[64], n = 0;
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1] && n < 64; i++) users[n++] = g->use[i];
+  return n == 0 ? -1 : users[rng_below(r, (uint64_t)n)];
+}
+
+/* A bypass from chain[k] by chance, to the end of `x`; of the ends `to`, if that is not -1. */
+static bool draw_bypass(drawn_path *x, const situ_graph *g, int32_t k, int32_t to, rng *r) {
+  int32_t n = 0, first = x->start[x->path.n_bypasses], v = draw_user(g, x->chain[k], r);
+  for (; v >= 0 && x->at[v] == -1; v = draw_user(g, v, r)) x->beside[first + n++] = v;
+  if (v < 0 || x->at[v] < k + (n == 0 ? 2 : 1) || (to >= 0 && (x->at[v] != to || n == 0))) return false;
+  for (int32_t i = 0; i < n; i++) x->at[x->beside[first + i]] = -2;
+  x->from[x->path.n_bypasses] = k;
+  x->to[x->path.n_bypasses++] = x->at[v];
+  x->start[x->path.n_bypasses] = first + n;
+  return true;
+}
+
+static void draw_path(drawn_path *x, const situ_graph *g, rng *r) {
+  memset(x, 0, sizeof *x);
+  x->path = (visit_path){.chain = x->chain,
+                         .from = x->from,
+                         .to = x->to,
+                         .start = x->start,
+                         .beside = x->beside,
+                         .unit_bytes = 1 + (int64_t)rng_below(r, 12) * (int64_t)rng_below(r, 2)};
+  for (int32_t v = 0; v < g->n_operators; v++) x->at[v] = -1;
+  for (int32_t v = (int32_t)rng_below(r, 2); v >= 0 && v < g->n_operators; v = draw_user(g, v, r)) {
+    x->at[v] = x->path.n;
+    x->chain[x->path.n++] = v;
+  }
+  for (int32_t k = 0; k < x->path.n;) {
+    int32_t before = x->path.n_bypasses;
+    for (int32_t round = 0; round < 4; round++)
+      draw_bypass(x, g, k, x->path.n_bypasses > before ? x->to[before] : -1, r);
+    k = x->path.n_bypasses > before ? x->to[before] : k + 1;
+  }
+}
+
+static certificate claim(const visit_path *p, int64_t lower_ns, arena *a) {
+  certificate c;
+  certificate_start(&c, "visit_labels", lower_ns);
+  int64_t *chain = certificate_add_operators(&c, "chain", p->n, a);
+  int64_t *from = certificate_add(&c, "from", p->n_bypasses, a), *to = certificate_add(&c, "to", p->n_bypasses, a);
+  int64_t *counts = certificate_add(&c, "counts", p->n_bypasses, a);
+  int64_t *beside = certificate_add_operators(&c, "beside", p->start[p->n_bypasses], a);
+  *certificate_add(&c, "unit_bytes", 1, a) = p->unit_bytes;
+  for (int32_t k = 0; k < p->n; k++) chain[k] = p->chain[k];
+  for (int32_t r = 0; r < p->n_bypasses; r++) {
+    from[r] = p->from[r];
+    to[r] = p->to[r];
+    counts[r] = p->start[r + 1] - p->start[r];
+  }
+  for (int32_t i = 0; i < p->start[p->n_bypasses]; i++) beside[i] = p->beside[i];
+  return c;
+}
+
+/* Any path and bypasses: never above the optimum, and the judge proves the very same. */
+static void try_any_path(const situ_problem *p, int64_t optimum_ns, rng *r, uint64_t seed) {
+  budget unlimited = budget_new(0, 0, NULL, NULL);
+  arena *a = arena_new();
+  drawn_path x;
+  visits v;
+  memory_kinds kinds;
+  int64_t lower_ns;
+  bool objected;
+  draw_path(&x, p->graph, r);
+  assert_true(visits_init(&v, p, a) && memory_kinds_find(&kinds, &v, a));
+  int64_t cells = (int64_t)p->n_operators * p->n_devices;
+  int64_t *head = ARENA_NEW(a, int64_t, cells), *tail = ARENA_NEW(a, int64_t, cells);
+  assert_true(head && tail && bound_heads_tails(head, tail, p));
+  assert_true(visit_labels_bound(&lower_ns, &v, &kinds, &x.path, head, tail, &unlimited));
+  if (lower_ns > optimum_ns)
+    fail_msg("seed %d: %lld proved, %lld possible", (int)seed, (long long)lower_ns, (long long)optimum_ns);
+  certificate c = claim(&x.path, lower_ns, a);
+  int64_t found = judged(p, &c, &objected);
+  if (found != lower_ns || objected)
+    fail_msg("seed %d: %lld of %lld ns verified", (int)seed, (long long)found, (long long)lower_ns);
+  if (lower_ns < SITU_NEVER_NS) {
+    c.lower_ns++;
+    assert_true(judged(p, &c, &objected) == 0 && objected);
+  }
+  arena_free(a);
+}
+
+static void no_path_proves_too_much_and_the_judge_agrees(void **state) {
+  (void)state;
+  int32_t n_stronger = 0, n_tight = 0;
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
+    lab l = seed % 3 ? draw_residual(seed, true) : draw_any(seed);
+    rng r = rng_new(seed + 77);
+    if (!l.problem->conflict) {
+      arena *a = arena_new();
+      certificate proof;
+      bool objected;
+      int64_t optimum_ns = brute_force(l.problem, NULL),
+              other_ns = value_of(&memory_visits_bound, l.problem, &proof, a);
+      int64_t found_ns = value_of(&visit_label_bound, l.problem, &proof, a);
+      if (found_ns > optimum_ns)
+        fail_msg("seed %d: bound %lld, optimum %lld", (int)seed, (long long)found_ns, (long long)optimum_ns);
+      if (found_ns > 0) assert_true(judged(l.problem, &proof, &objected) == found_ns && !objected);
+      n_stronger += found_ns > other_ns;
+      n_tight += found_ns == optimum_ns;
+      for (int32_t round = 0; round < 4; round++) try_any_path(l.problem, optimum_ns, &r, seed);
+      arena_free(a);
+    }
+    lab_free(&l);
+  }
+  if (n_stronger < rounds_of(150) || n_tight < rounds_of(600)) fail_msg("stronger %d, tight %d", n_stronger, n_tight);
+}
+
+/* Longer paths with more beside them: one thing to the bound and the judge. */
+static void paths_of_larger_problems_are_one_thing_to_the_judge(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(500); seed++) {
+    lab l = draw_residual(seed, false);
+    rng r = rng_new(seed);
+    for (int32_t round = 0; round < 4 && !l.problem->conflict; round++)
+      try_any_path(l.problem, SITU_NEVER_NS, &r, seed);
+    lab_free(&l);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(what_comes_back_finds_its_memory_as_it_left_it),
+                                     cmocka_unit_test(what_passes_by_first_keeps_the_link_busy),
+                                     cmocka_unit_test(no_path_proves_too_much_and_the_judge_agrees),
+                                     cmocka_unit_test(paths_of_larger_problems_are_one_thing_to_the_judge)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
