@@ -28,7 +28,8 @@ typedef struct course {
   int64_t arrive_ns;         /* all of their last tensors are there */
   int64_t leave_ns;          /* their first tensors occupy the channel out of their home until then; 0: not known to */
   int64_t enter_ns;          /* and one that is ready before all others the channel into their goal */
-  int64_t load_ns;           /* of that channel by their last tensors */
+  int64_t load_ns;           /* of the channel into where they end, by what their own operators send there */
+  int64_t first_ns;          /* of it by what they all read, which is sent there once */
   int64_t busy_ns;           /* of the device where they end */
   int64_t home_units, goal_units; /* kept there */
 } course;
@@ -214,9 +215,9 @@ static int32_t others(const recursion *w, const course *c, int32_t kind) {
 
 static bool is_no_worse(const course *a, const course *b) {
   return a->place == b->place && a->home == b->home && a->goal == b->goal && a->arrive_ns <= b->arrive_ns &&
-         a->leave_ns <= b->leave_ns && a->load_ns <= b->load_ns && a->busy_ns <= b->busy_ns &&
-         a->home_units <= b->home_units && a->goal_units <= b->goal_units && a->enter_ns <= b->enter_ns &&
-         (a->enter_ns == 0 || a->enters_behind >= b->enters_behind);
+         a->leave_ns <= b->leave_ns && a->load_ns <= b->load_ns && a->first_ns <= b->first_ns &&
+         a->busy_ns <= b->busy_ns && a->home_units <= b->home_units && a->goal_units <= b->goal_units &&
+         a->enter_ns <= b->enter_ns && (a->enter_ns == 0 || a->enters_behind >= b->enters_behind);
 }
 
 static void add_course(recursion *w, course *list, int32_t *n, course c) {
@@ -239,7 +240,6 @@ static course arrived(const recursion *w, course c, const crossing *x, int32_t n
   int32_t kind = kind_of(&c, to), hops = n == 0 && to == GOAL && w->in_shared[kind] ? w->max_hops[c.home][kind] : 0;
   if (hops == 1 || hops == 2) c.enter_ns = c.arrive_ns;
   c.enters_behind = hops == 2;
-  if (c.place != to && w->in_shared[kind]) c.load_ns = x->last_ns[kind];
   c.place = to;
   return c;
 }
@@ -273,6 +273,10 @@ static int32_t place_beside(recursion *w, int32_t r, int32_t home, int32_t goal)
         if ((to == GOAL && goal == HOME) || (i == n && to != last) || (joined && to != c.place)) continue;
         if (to >= 0 && others(w, &c, to) < 1) continue;
         c.arrive_ns = sat_add(c.arrive_ns, pass_ns(&c, &x, c.place, to));
+        if (to == last && c.place != to && w->in_shared[kind_of(&c, to)]) {
+          int64_t *load_ns = i == 0 ? &c.first_ns : &c.load_ns;
+          *load_ns = sat_add(*load_ns, x.last_ns[kind_of(&c, to)]);
+        }
         if (i == 0 && to != HOME && w->out_shared[home]) c.leave_ns = x.first_ns[home];
         add_course(w, next, &n_next, i == n ? arrived(w, c, &x, n, to) : placed(w, c, v, to));
       }
@@ -292,6 +296,7 @@ static course joint(const course *a, const course *b) {
   c.arrive_ns = max64(a->arrive_ns, b->arrive_ns);
   c.leave_ns = max64(a->leave_ns, b->leave_ns);
   c.load_ns = sat_add(a->load_ns, b->load_ns);
+  c.first_ns = max64(a->first_ns, b->first_ns);
   c.busy_ns = sat_add(a->busy_ns, b->busy_ns);
   c.home_units = sat_add(a->home_units, b->home_units);
   c.goal_units = sat_add(a->goal_units, b->goal_units);
@@ -509,7 +514,7 @@ static void find_passages(recursion *w, int32_t v) {
     const label *l = &w->labels.at[i];
     const course *c = &w->courses[l->course];
     if (c->goal == HOME ? l->place != HOME : !l->final) continue;
-    int64_t ready_ns = max64(c->arrive_ns, sat_add(c->load_ns, l->load_ns));
+    int64_t ready_ns = max64(c->arrive_ns, sat_add(sat_add(c->load_ns, c->first_ns), l->load_ns));
     ready_ns = sat_add(ready_ns, time_on(w, v, c->goal == HOME ? c->home : c->goal));
     int64_t lasts_ns = max64(max64(ready_ns, l->end_ns), sat_add(c->busy_ns, l->busy_ns));
     add_passage(w, (passage){c->home, c->goal, lasts_ns, l->home_units, c->goal == HOME ? 0 : l->units});

@@ -8,13 +8,13 @@
 #include "base/fail.h"
 #include "check/check_certificate.h"
 
-enum { MAX_KINDS = 8, FEW_POINTS = 1 << 8, MAX_POINTS = 1 << 20, NUMBERS = 7 };
+enum { MAX_KINDS = 8, FEW_POINTS = 1 << 8, MAX_POINTS = 1 << 20, NUMBERS = 8 };
 enum { AT_HOME, AT_GOAL, ELSEWHERE }; /* places beside open bypasses; ELSEWHERE + kind: in another memory */
 static const int64_t MAX_STEPS = 4000000000;
 static const double MAX_CELLS = 3e7;
 
 /* Numbers of a bypass, of a label, of a passage and of an operator outside bypasses. */
-enum { B_ARRIVES, B_LEAVES, B_ENTERS, B_LOAD, B_BUSY, B_HOME, B_GOAL };
+enum { B_ARRIVES, B_LEAVES, B_ENTERS, B_LOAD, B_BUSY, B_HOME, B_GOAL, B_FIRST };
 enum { L_END, L_LOAD, L_BUSY, L_HOME, L_HERE };
 enum { P_LASTS, P_HOME, P_GOAL };
 enum { O_END, O_KEPT };
@@ -261,6 +261,8 @@ static void go(tour *w, const point *p, const times *x, int64_t v, int32_t place
   int32_t kind = kind_at(p, place);
   if (place != p->place) q.x[B_ARRIVES] = sat_add(q.x[B_ARRIVES], x->between[kind_at(p, p->place)][kind]);
   if (first && place != AT_HOME && w->one_out[p->home]) q.x[B_LEAVES] = x->out[p->home];
+  if (place == end_place(p) && place != p->place && w->one_in[kind])
+    q.x[first ? B_FIRST : B_LOAD] = sat_add(q.x[first ? B_FIRST : B_LOAD], x->in[kind]);
   q.place = place;
   if (beside) {
     int64_t elsewhere = 0, time = w->time[v * w->nk + kind];
@@ -273,7 +275,6 @@ static void go(tour *w, const point *p, const times *x, int64_t v, int32_t place
       q.x[B_ENTERS] = q.x[B_ARRIVES];
       q.behind = hops == 2;
     }
-    if (place != p->place && w->one_in[kind]) q.x[B_LOAD] = x->in[kind];
   }
   add(w, &w->next, &q);
 }
@@ -306,7 +307,8 @@ static void follow_bypass(tour *w, int32_t r, int64_t at, int32_t home, int32_t 
 static point both(const point *a, const point *b) {
   point p = *a;
   for (int32_t i = 0; i < NUMBERS; i++)
-    p.x[i] = i == B_ARRIVES || i == B_LEAVES || i == B_ENTERS ? max64(a->x[i], b->x[i]) : sat_add(a->x[i], b->x[i]);
+    p.x[i] = i == B_ARRIVES || i == B_LEAVES || i == B_ENTERS || i == B_FIRST ? max64(a->x[i], b->x[i])
+                                                                              : sat_add(a->x[i], b->x[i]);
   if (b->x[B_ENTERS] > a->x[B_ENTERS]) p.behind = b->behind;
   return p;
 }
@@ -417,7 +419,7 @@ static void find_passages(tour *w, int32_t since, int32_t to) {
     const point *l = &w->labels.at[i], *c = &w->courses.at[l->course];
     if (l->goal < 0 ? l->place != AT_HOME : !l->last) continue;
     point p = {.home = l->home, .goal = l->goal};
-    int64_t ready_ns = max64(c->x[B_ARRIVES], sat_add(c->x[B_LOAD], l->x[L_LOAD]));
+    int64_t ready_ns = max64(c->x[B_ARRIVES], sat_add(sat_add(c->x[B_LOAD], c->x[B_FIRST]), l->x[L_LOAD]));
     ready_ns = sat_add(ready_ns, w->time[w->chain[to] * w->nk + kind_at(l, l->place)]);
     p.x[P_LASTS] = max64(max64(ready_ns, l->x[L_END]), sat_add(c->x[B_BUSY], l->x[L_BUSY]));
     p.x[P_HOME] = l->x[L_HOME];
